@@ -1,0 +1,79 @@
+# make demo     a first look: install everything into .venv and run examples/demo.py
+# make test     the whole test suite against the installed wheel
+# make lint     formatting, lint, types and the order of the floors
+# make format   rewrite the sources in the project's format
+# make stubs    bring the committed stubs of the extension up to date
+#
+# VENV=         (empty) works in the present environment, where torch already is
+# NPROC=n       test processes at a time
+# Nothing is installed again while its sources stay the same.
+
+VENV ?= .venv
+PYTHON ?= python3
+NPROC ?= 2
+# Always pinned: the newest release brings gigabytes that a machine without a GPU has no use for.
+TORCH ?= torch==2.13.0
+
+ifeq ($(strip $(VENV)),)
+PY := $(PYTHON)
+STAMPS := build/stamps
+else
+PY := $(abspath $(VENV))/bin/python
+STAMPS := $(VENV)/stamps
+endif
+CLANG_FORMAT = $$($(PY) -c 'import sysconfig; print(sysconfig.get_path("scripts"))')/clang-format
+PIP := $(PY) -m pip --disable-pip-version-check -q
+
+# Folders count too, so that a removed file is noticed.
+SOURCES := $(shell find CMakeLists.txt README.md cmake csrc pyproject.toml python python_direct \
+  runtime third_party \( -name __pycache__ -o -path python/nvfuser_direct/_core \) -prune \
+  -o -not -name '_core*.so' -not -name '*.md' -print)
+CXX_SOURCES := $(shell find csrc python_direct runtime -name '*.h' -o -name '*.cpp' -o -name '*.cuh')
+
+.PHONY: demo test lint format stubs check-stubs install clean
+
+demo: $(STAMPS)/install
+	$(PY) examples/demo.py
+
+test: $(STAMPS)/install
+	$(PY) -m pytest -n $(NPROC) tests
+
+lint: $(STAMPS)/tools
+	$(PY) tools/check_floors.py
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	$(CLANG_FORMAT) --dry-run --Werror $(CXX_SOURCES)
+
+format: $(STAMPS)/tools
+	$(PY) -m ruff check --fix --select I .
+	$(PY) -m ruff format .
+	$(CLANG_FORMAT) -i $(CXX_SOURCES)
+
+stubs: $(STAMPS)/install
+	$(PY) tools/check_stubs.py --update
+
+check-stubs: $(STAMPS)/install
+	$(PY) tools/check_stubs.py
+
+install: $(STAMPS)/install
+
+$(STAMPS)/venv:
+ifneq ($(strip $(VENV)),)
+	$(PYTHON) -m venv $(VENV)
+endif
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/tools: $(STAMPS)/venv tools/requirements.txt
+	$(PY) -c 'import importlib.util as u, sys; sys.exit(u.find_spec("torch") is None)' \
+	  || $(PIP) install '$(TORCH)'
+	$(PIP) install -r tools/requirements.txt
+	@touch $@
+
+# Without isolation the build tools stay where they are, and so only what changed is compiled.
+$(STAMPS)/install: $(STAMPS)/tools $(SOURCES)
+	$(PIP) install --no-build-isolation -Ccmake.define.NVFUSER_WERROR=ON '.[test,cuda]'
+	@touch $@
+
+clean:
+	rm -rf build build-gpu $(STAMPS)

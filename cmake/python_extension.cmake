@@ -1,0 +1,69 @@
+# nvfuser_python_extension(<source>...)
+#
+# The extension nvfuser_direct._core from the given sources of the calling folder, and its stubs
+# (nvfuser_direct/_core/*.pyi, one file per submodule).
+#
+# Both are built into a staging package, so that stubs are made by importing the extension under its
+# full name but without the Python part of the package, which a build environment could not import.
+
+function(nvfuser_python_extension)
+  set(stage "${CMAKE_BINARY_DIR}/stage")
+  set(package "${stage}/nvfuser_direct")
+  set(source_package "${CMAKE_SOURCE_DIR}/python/nvfuser_direct")
+  # Without this file an installed package of the same name would be imported for the stubs.
+  file(CONFIGURE OUTPUT "${package}/__init__.py" CONTENT "" @ONLY)
+
+  # NOSTRIP: names stay, so that `break nvfuser::TensorView::split` works in every build. NOMINSIZE:
+  # inline functions are shared with the core, whose copies must not be those made for small size.
+  nanobind_add_module(_core NB_STATIC NB_DOMAIN nvfuser NB_SUPPRESS_WARNINGS NOSTRIP NOMINSIZE
+                      ${ARGN})
+  leave_out_missing_sources(_core)
+  target_link_libraries(_core PRIVATE nvfuser_core nvfuser_flags)
+  target_include_directories(_core PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+  set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${package}")
+  target_precompile_headers(
+    _core
+    PRIVATE
+    <nanobind/nanobind.h>
+    <nanobind/operators.h>
+    <nanobind/stl/complex.h>
+    <nanobind/stl/function.h>
+    <nanobind/stl/optional.h>
+    <nanobind/stl/pair.h>
+    <nanobind/stl/string.h>
+    <nanobind/stl/string_view.h>
+    <nanobind/stl/tuple.h>
+    <nanobind/stl/variant.h>
+    <nanobind/stl/vector.h>)
+  install(TARGETS _core LIBRARY DESTINATION nvfuser_direct)
+
+  nanobind_add_stub(
+    _core_stub
+    RECURSIVE
+    MODULE nvfuser_direct._core
+    PYTHON_PATH "${stage}"
+    OUTPUT_PATH "${package}"
+    OUTPUT "${package}/_core/__init__.pyi"
+    DEPENDS _core)
+  install(DIRECTORY "${package}/_core" DESTINATION nvfuser_direct)
+
+  if(NVFUSER_DEV)
+    # Two steps, so that stubs that cannot be made yet do not keep the extension back.
+    _nvfuser_dev_copy(dev_extension copy_if_different "$<TARGET_FILE:_core>" "${source_package}" _core)
+    _nvfuser_dev_copy(dev_stubs copy_directory "${package}/_core" "${source_package}/_core"
+                      "${package}/_core/__init__.pyi")
+  endif()
+endfunction()
+
+# Target `name`: run `cmake -E <copy_command> <from> <to>` whenever `dependency` changed.
+function(_nvfuser_dev_copy name copy_command from to dependency)
+  set(stamp "${CMAKE_BINARY_DIR}/${name}.stamp")
+  add_custom_command(
+    OUTPUT "${stamp}"
+    COMMAND "${CMAKE_COMMAND}" -E ${copy_command} "${from}" "${to}"
+    COMMAND "${CMAKE_COMMAND}" -E touch "${stamp}"
+    DEPENDS "${dependency}"
+    COMMENT "Putting ${to} up to date"
+    VERBATIM)
+  add_custom_target(${name} ALL DEPENDS "${stamp}")
+endfunction()

@@ -1,0 +1,181 @@
+// DisjointSets: elements that stand for the same thing, grouped into sets that can be joined.
+//
+// Everything that comes out is ordered by when the elements were added, never by how their sets
+// were joined or where they lie in memory: the members of a set, and the sets by their first
+// members.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/errors.h"
+
+namespace nvfuser {
+
+/// Printed form of an element of a container: its own text where it has one.
+template <typename T>
+[[nodiscard]] std::string element_text(const T& element) {
+  if constexpr (requires { element->to_string(); }) {
+    return element->to_string();
+  } else if constexpr (requires { element.to_string(); }) {
+    return element.to_string();
+  } else {
+    std::ostringstream out;
+    out << element;
+    return out.str();
+  }
+}
+
+template <typename T, typename Hash = std::hash<T>>
+class DisjointSets {
+ public:
+  /// Add `entry` as a set of its own. Returns false, and changes nothing, if it is known already.
+  bool add(const T& entry) {
+    const auto [position, is_new] = index_.emplace(entry, entries_.size());
+    if (is_new) {
+      entries_.push_back(entry);
+      parent_.push_back(position->second);
+      members_.push_back({position->second});
+    }
+    return is_new;
+  }
+
+  /// Join the sets of `entry0` and `entry1`, adding either if it is new. Returns whether they were
+  /// apart before. Cost: O(log entries), plus moving the smaller set into the larger one.
+  bool map_entries(const T& entry0, const T& entry1) {
+    add(entry0);
+    add(entry1);
+    size_t into = root(index_.at(entry0));
+    size_t from = root(index_.at(entry1));
+    if (into == from) {
+      return false;
+    }
+    if (members_[into].size() < members_[from].size()) {
+      std::swap(into, from);
+    }
+    parent_[from] = into;
+    std::vector<size_t>& joined = members_[into];
+    const auto middle = static_cast<std::ptrdiff_t>(joined.size());
+    joined.insert(joined.end(), members_[from].begin(), members_[from].end());
+    std::inplace_merge(joined.begin(), joined.begin() + middle, joined.end());
+    members_[from].clear();
+    return true;
+  }
+
+  [[nodiscard]] bool contains(const T& entry) const {
+    return index_.count(entry) != 0;
+  }
+
+  /// Are both in one set? Unknown entries are mapped to nothing.
+  [[nodiscard]] bool permissive_are_mapped(const T& entry0, const T& entry1) const {
+    const auto found0 = index_.find(entry0);
+    const auto found1 = index_.find(entry1);
+    return found0 != index_.end() && found1 != index_.end() &&
+           root(found0->second) == root(found1->second);
+  }
+
+  /// Are both in one set? Asking for an unknown entry is an error.
+  [[nodiscard]] bool strict_are_mapped(const T& entry0, const T& entry1) const {
+    return root(index_of(entry0)) == root(index_of(entry1));
+  }
+
+  /// The members of the entry's set, in the order they were added. Unknown entries are an error.
+  [[nodiscard]] std::vector<T> set_of(const T& entry) const {
+    return entries_at(members_[root(index_of(entry))]);
+  }
+
+  /// The member of the entry's set that was added first: it stands for the set until the set is
+  /// joined with an older one. Unknown entries are an error.
+  [[nodiscard]] const T& representative(const T& entry) const {
+    return entries_[members_[root(index_of(entry))].front()];
+  }
+
+  /// Position in `entries()` of the member of the entry's set that was added first: a number for
+  /// the set. Unknown entries are an error.
+  [[nodiscard]] size_t first_index(const T& entry) const {
+    return members_[root(index_of(entry))].front();
+  }
+  /// A number for the entry's set that, when two sets are joined, is that of the larger one. For
+  /// tables beside the sets that move as few rows as possible. Unknown entries are an error.
+  [[nodiscard]] size_t root_index(const T& entry) const {
+    return root(index_of(entry));
+  }
+
+  /// All sets, ordered by their first members.
+  [[nodiscard]] std::vector<std::vector<T>> sets() const {
+    std::vector<std::vector<T>> result;
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      const std::vector<size_t>& members = members_[root(i)];
+      if (members.front() == i) {
+        result.push_back(entries_at(members));
+      }
+    }
+    return result;
+  }
+
+  /// All entries in the order they were added.
+  [[nodiscard]] const std::vector<T>& entries() const {
+    return entries_;
+  }
+  [[nodiscard]] bool empty() const {
+    return entries_.empty();
+  }
+  [[nodiscard]] size_t num_sets() const {
+    return static_cast<size_t>(std::count_if(
+        members_.begin(), members_.end(), [](const auto& members) { return !members.empty(); }));
+  }
+
+  /// The documented text (schedule.md, section 5).
+  [[nodiscard]] std::string to_string() const {
+    std::string out = "disjoint sets{\n";
+    for (const std::vector<T>& set : sets()) {
+      out += "  { ";
+      for (size_t i = 0; i < set.size(); ++i) {
+        out += (i == 0 ? "" : "; ") + element_text(set[i]);
+      }
+      out += " }\n";
+    }
+    return out + "}";
+  }
+
+ private:
+  [[nodiscard]] size_t index_of(const T& entry) const {
+    const auto found = index_.find(entry);
+    if (found == index_.end()) {
+      throw UserError(Part(
+          "Strict mapping failed on element: ", element_text(entry),
+          " either an error occurred, or non strict mapping should have been used."));
+    }
+    return found->second;
+  }
+
+  /// No path compression: joining by size keeps paths at O(log n), and readers may run in parallel.
+  [[nodiscard]] size_t root(size_t i) const {
+    while (parent_[i] != i) {
+      i = parent_[i];
+    }
+    return i;
+  }
+
+  [[nodiscard]] std::vector<T> entries_at(const std::vector<size_t>& indices) const {
+    std::vector<T> result;
+    result.reserve(indices.size());
+    for (const size_t i : indices) {
+      result.push_back(entries_[i]);
+    }
+    return result;
+  }
+
+  std::vector<T> entries_;
+  std::unordered_map<T, size_t, Hash> index_; // only looked up, never iterated
+  std::vector<size_t> parent_;
+  std::vector<std::vector<size_t>> members_; // of a root: its set, ascending; of others: empty
+};
+
+} // namespace nvfuser

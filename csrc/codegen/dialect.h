@@ -1,0 +1,46 @@
+// Dialect: what the generated source of one target does not share with the others.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "lower/kernel.h"
+
+namespace nvfuser {
+
+class KernelPrinter;
+
+class Dialect {
+ public:
+  virtual ~Dialect() = default;
+
+  /// The C type behind `nvfuser_index_t`.
+  [[nodiscard]] virtual const char* fixed_width_index(bool is_32_bit) const = 0;
+  /// A hardware index or launch dimension in index arithmetic: `threadIdx.x`, `gridDim.y`.
+  [[nodiscard]] virtual std::string hardware_value(const NamedScalar& value) const = 0;
+  /// Whether dividing by zero, or the smallest integer by -1, ends the process.
+  [[nodiscard]] virtual bool division_traps() const = 0;
+
+  /// The kernel's first lines up to its opening brace, then what its body reads: parameters,
+  /// launch dimensions. The body was printed already.
+  virtual void open_kernel(KernelPrinter& printer, const std::string& name) const = 0;
+
+  virtual void allocate(KernelPrinter& printer, const Allocate& allocate) const = 0;
+  /// A copy of `lanes` neighbouring elements; the operands are the elements of lane 0.
+  virtual void copy_vector(
+      KernelPrinter& printer, const LoadStoreOp& copy, int64_t lanes) const = 0;
+  /// A copy of one element out of memory.
+  virtual void load(KernelPrinter& printer, const LoadStoreOp& copy) const = 0;
+  virtual void block_sync(KernelPrinter& printer, const BlockSync& sync) const = 0;
+  virtual void grid_sync(KernelPrinter& printer, const GridSync& sync) const = 0;
+  virtual void block_reduction(
+      KernelPrinter& printer, const BlockReduction& reduction) const = 0;
+  virtual void grid_reduction(KernelPrinter& printer, const GridReduction& reduction) const = 0;
+  virtual void thread_loop(KernelPrinter& printer, const ThreadLoop& loop) const = 0;
+  virtual void block_loop(KernelPrinter& printer, const BlockLoop& loop) const = 0;
+};
+
+[[nodiscard]] std::unique_ptr<Dialect> make_cuda_dialect();
+[[nodiscard]] std::unique_ptr<Dialect> make_cpu_dialect();
+
+} // namespace nvfuser

@@ -1,0 +1,115 @@
+// ExpressionPrinter: values and pointwise operations as C-like expressions.
+//
+// Names. A tensor element is `T0[index]`, a register alone `T4`. A scalar that a statement declared,
+// a loop index, a kernel parameter and the size of an input have their names (`i3`); any other
+// scalar is printed as the expression that defines it.
+//
+// Types. An operation is computed in the type of its result (comparisons: of its operands), 16-bit
+// floats in float; operands of another type are converted. So a double constant next to float
+// tensors is a float.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "codegen/dialect.h"
+#include "codegen/literals.h"
+#include "lower/kernel.h"
+
+namespace nvfuser {
+
+/// How tightly the outermost operator of a text binds; a higher one needs no parentheses inside a
+/// lower one.
+enum class Precedence : uint8_t {
+  Conditional,
+  Or,
+  And,
+  BitOr,
+  BitXor,
+  BitAnd,
+  Equality,
+  Relational,
+  Shift,
+  Sum,
+  Product,
+  Unary,
+  Primary
+};
+
+struct Text {
+  std::string text;
+  Precedence precedence = Precedence::Primary;
+
+  /// In parentheses if it binds less than `least`.
+  [[nodiscard]] std::string within(Precedence least) const {
+    return precedence < least ? "(" + text + ")" : text;
+  }
+  /// As an argument or the right side of an assignment.
+  [[nodiscard]] const std::string& str() const {
+    return text;
+  }
+};
+
+class ExpressionPrinter {
+ public:
+  ExpressionPrinter(const Kernel& kernel, const Dialect& dialect);
+
+  // -- names --
+
+  /// From now on `val` is printed as `text`, until `close_scope`.
+  void define(const Val* val, const std::string& text);
+  [[nodiscard]] size_t open_scope() const {
+    return order_.size();
+  }
+  void close_scope(size_t mark);
+  /// `T4` is a variable instead of an array.
+  void define_as_variable(const TensorView* view) {
+    variables_.insert(view);
+  }
+  [[nodiscard]] bool is_variable(const TensorView* view) const {
+    return variables_.count(view) != 0;
+  }
+  /// The name of a scalar: `i3`, `d1`.
+  [[nodiscard]] static std::string name_of(const Val* scalar);
+  [[nodiscard]] static std::string name_of(const TensorView* view);
+  /// Sizes of inputs that were printed so far, by the name of their scalar.
+  [[nodiscard]] const std::map<int64_t, const SizeSource*>& used_sizes() const {
+    return used_sizes_;
+  }
+
+  // -- texts --
+
+  /// A value in its own type.
+  [[nodiscard]] Text value(const Val* val);
+  /// A value converted to `type`. `exact_type`: for constants, see `literal`.
+  [[nodiscard]] Text value_as(const Val* val, DataType type, bool exact_type = false);
+  /// The right side of a pointwise statement, in the type of its result.
+  [[nodiscard]] Text result(const Expr* expr);
+  /// `a op b` on operands that have type `type` already.
+  [[nodiscard]] Text binary(BinaryOpType op, const Text& lhs, const Text& rhs, DataType type) const;
+  /// `cast<to>(text)`, or the text where the C types are equal.
+  [[nodiscard]] Text cast(const Text& text, DataType from, DataType to) const;
+  [[nodiscard]] bool same_c_type(DataType a, DataType b) const;
+
+ private:
+  [[nodiscard]] Text element(const TensorIndex* element);
+  [[nodiscard]] Text scalar(const Val* val);
+  [[nodiscard]] Text unary(const UnaryOp& op);
+  [[nodiscard]] Text unary_call(UnaryOpType op, const Text& arg, DataType type) const;
+  [[nodiscard]] Text binary(const BinaryOp& op);
+  [[nodiscard]] Text power(const BinaryOp& op, DataType type);
+  [[nodiscard]] Text ternary(const TernaryOp& op);
+
+  const Kernel& kernel_;
+  const Dialect& dialect_;
+  std::unordered_map<const Val*, std::string> names_;
+  std::vector<const Val*> order_; // of definitions
+  std::set<const TensorView*> variables_;
+  std::unordered_map<const Val*, const SizeSource*> sizes_;
+  std::map<int64_t, const SizeSource*> used_sizes_;
+};
+
+} // namespace nvfuser

@@ -1,0 +1,97 @@
+// KernelPrinter: the statements of a kernel as C-like source. What differs between targets is the
+// dialect's.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "codegen/dialect.h"
+#include "codegen/expressions.h"
+#include "lower/kernel.h"
+
+namespace nvfuser {
+
+class KernelPrinter {
+ public:
+  KernelPrinter(const Kernel& kernel, const Dialect& dialect, std::string name);
+
+  /// The function. Call once.
+  [[nodiscard]] std::string print();
+
+  // -- for dialects --
+
+  [[nodiscard]] const Kernel& kernel() const {
+    return kernel_;
+  }
+  [[nodiscard]] ExpressionPrinter& expressions() {
+    return expressions_;
+  }
+  /// A line, indented.
+  void line(const std::string& text);
+  /// `head {`, what `body` prints one level deeper, `}` and `tail`. Names defined inside end with it.
+  void block(const std::string& head, const std::function<void()>& body,
+             const std::string& tail = "");
+  void statements(const Scope& scope);
+  /// A statement with the line of the user's program that it comes from, under its predicate.
+  void statement(const Expr& expr, const std::string& text);
+
+  /// Inputs and buffers of the host in the order of the kernel's parameters, as C types and names.
+  struct Parameter {
+    std::string type;
+    std::string name;
+  };
+  [[nodiscard]] std::vector<Parameter> parameters() const;
+  /// `const nvfuser_index_t i0 = T0.logical_size[0];` for every size that the body uses.
+  void declare_sizes(int indent);
+
+  /// `float T4[8];` (a variable for one element), `attributes` before it; registers the name.
+  void declare_array(const Allocate& allocate, const std::string& attributes);
+  /// A name for storage that another tensor owns.
+  void declare_alias(const Allocate& allocate);
+  /// Bytes of the widest vector access to the storage of a tensor; 0: none.
+  [[nodiscard]] int64_t vector_bytes(const TensorView* view) const;
+  /// Whether no statement writes this tensor of global memory while the kernel runs.
+  [[nodiscard]] bool is_read_only(const TensorView* view) const;
+  /// Elements in braces: `{T4, 0.0f, 1}`; the form in which functions take a Welford triple.
+  [[nodiscard]] std::string triple(const std::vector<Val*>& vals);
+  /// `a, b, c` as they stand on the left side of assignments.
+  [[nodiscard]] std::string elements(const std::vector<Val*>& vals);
+  /// The text of a condition; "true" for nullptr.
+  [[nodiscard]] std::string condition(const Val* predicate);
+
+  /// Whether shared memory was addressed.
+  bool uses_shared_memory = false;
+
+ private:
+  void statement(const Expr& expr);
+  void loop(const ForLoop& loop);
+  void vectorized_loop(const ForLoop& loop);
+  void branch(const IfThenElse& branch);
+  void pointwise(const Expr& expr);
+  void welford(const WelfordOp& welford);
+  void copy(const LoadStoreOp& copy);
+  void analyze(const Scope& scope);
+  [[nodiscard]] const TensorView* storage_of(const TensorView* view) const;
+  [[nodiscard]] std::string location_of(const Expr& expr) const;
+
+  const Kernel& kernel_;
+  const Dialect& dialect_;
+  std::string name_;
+  ExpressionPrinter expressions_;
+  std::string text_;
+  int indent_ = 0;
+  std::set<const TensorView*> written_;                          // in global memory
+  std::unordered_map<const TensorView*, const TensorView*> alias_; // storage owner
+  std::unordered_map<const TensorView*, int64_t> vector_bytes_;  // by storage owner
+};
+
+/// Lists of statements inside of a statement.
+[[nodiscard]] std::vector<const Scope*> bodies_of(const Expr& expr);
+
+/// `T4` of an operand that is a tensor element.
+[[nodiscard]] const TensorView* view_of(const Val* val);
+
+} // namespace nvfuser

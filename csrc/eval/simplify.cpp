@@ -1,0 +1,480 @@
+// The border between Vals and IndexAlgebra: reads expressions into sums, decides conditions, writes
+// the results back.
+#include "eval/simplify.h"
+
+#include <algorithm>
+#include <ranges>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "base/errors.h"
+#include "eval/index_algebra.h"
+#include "eval/index_emitter.h"
+#include "ir/fusion.h"
+#include "ir/pointwise.h"
+#include "ir/scalar.h"
+
+namespace nvfuser {
+
+namespace {
+
+/// Types in which arithmetic is that of integers; narrower ones wrap.
+bool is_index_type(DataType type) {
+  return type == DataType::Index || type == DataType::Int;
+}
+
+bool is_comparison(BinaryOpType op) {
+  switch (op) {
+    case BinaryOpType::LT:
+    case BinaryOpType::LE:
+    case BinaryOpType::GT:
+    case BinaryOpType::GE:
+    case BinaryOpType::Eq:
+    case BinaryOpType::NE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// The operation that computes `val`, if it is one on scalars; nullptr: `val` is a leaf.
+const Expr* scalar_operation(const Val* val) {
+  const Expr* definition = val->definition();
+  if (definition == nullptr || !val->is_scalar() || val->is_const() ||
+      !(definition->is_a<UnaryOp>() || definition->is_a<BinaryOp>() ||
+        definition->is_a<TernaryOp>())) {
+    return nullptr;
+  }
+  const bool is_scalar = std::ranges::all_of(
+      definition->inputs(), [](const Val* input) { return input->is_scalar(); });
+  return is_scalar ? definition : nullptr;
+}
+
+} // namespace
+
+class IndexSimplifier::Impl {
+ public:
+  explicit Impl(Fusion& fusion) : emitter_(fusion), fusion_(fusion) {
+    for (const Val* val : fusion.vals()) {
+      if (val->vtype() != ValType::IterDomain) {
+        continue;
+      }
+      const auto* id = static_cast<const IterDomain*>(val);
+      nonnegative_.insert(id->extent());
+      if (id->has_expanded_extent()) {
+        nonnegative_.insert(id->expanded_extent());
+      }
+    }
+  }
+
+  void set_range(Val* leaf, Val* extent);
+  void set_nonnegative(Val* val);
+  Val* simplify(Val* expr);
+
+  Sum sum_of(Val* val);
+  IndexAlgebra& algebra() {
+    return *algebra_;
+  }
+  Val* emit(Sum sum) {
+    return emitter_.emit(*algebra_, sum);
+  }
+  bool prove_nonnegative(Sum difference, Val* a, Val* b) {
+    return algebra_->nonnegative(difference, algebra_->facts_of(sum_of(a), sum_of(b)));
+  }
+  Val* extreme(Val* expr, const std::vector<Val*>& over, bool want_max);
+
+ private:
+  Sum read(Val* val, const Expr* operation);
+  Sum read_leaf(Val* val);
+  Sum read_binary(const BinaryOp& op);
+  Sum read_ternary(const TernaryOp& op);
+  Val* decide(Val* condition);
+  Val* decide_comparison(Val* condition, const BinaryOp& op);
+  Val* decide_logical(Val* condition, const BinaryOp& op);
+  void apply_range(Val* leaf, Val* extent);
+  void restart();
+
+  std::unique_ptr<IndexAlgebra> algebra_ = std::make_unique<IndexAlgebra>();
+  IndexEmitter emitter_;
+  Fusion& fusion_;
+  std::unordered_map<const Val*, Sum> sums_;
+  std::unordered_set<const Val*> nonnegative_;
+  std::vector<std::pair<Val*, Val*>> ranges_;
+  std::unordered_map<const Val*, size_t> range_index_;
+};
+
+// ---- Facts ---------------------------------------------------------------------------------------
+
+void IndexSimplifier::Impl::set_range(Val* leaf, Val* extent) {
+  const auto [position, is_new] = range_index_.emplace(leaf, ranges_.size());
+  if (is_new) {
+    ranges_.emplace_back(leaf, extent);
+  } else if (ranges_[position->second].second == extent) {
+    return;
+  } else {
+    ranges_[position->second].second = extent;
+  }
+  // What was worked out without the range, or with another, does not hold or is not normal.
+  if (algebra_->leaf_id(leaf) >= 0 || sums_.contains(leaf)) {
+    restart();
+  } else {
+    apply_range(leaf, extent);
+  }
+}
+
+void IndexSimplifier::Impl::apply_range(Val* leaf, Val* extent) {
+  const Sum size = sum_of(extent);
+  sums_[leaf] = algebra_->set_range(leaf, size);
+}
+
+void IndexSimplifier::Impl::set_nonnegative(Val* val) {
+  if (!nonnegative_.insert(val).second) {
+    return;
+  }
+  if (algebra_->leaf_id(val) >= 0 || sums_.contains(val)) {
+    restart();
+  } else if (scalar_operation(val) != nullptr) {
+    algebra_->set_nonnegative(sum_of(val));
+  }
+}
+
+void IndexSimplifier::Impl::restart() {
+  emitter_.forget_sums();
+  sums_.clear();
+  algebra_ = std::make_unique<IndexAlgebra>();
+  for (const auto& [leaf, extent] : ranges_) {
+    apply_range(leaf, extent);
+  }
+}
+
+// ---- Reading -------------------------------------------------------------------------------------
+
+/// Operands before results, without recursion: definitions may be thousands deep.
+Sum IndexSimplifier::Impl::sum_of(Val* root) {
+  std::vector<Val*> stack = {root};
+  while (!stack.empty()) {
+    Val* val = stack.back();
+    if (sums_.contains(val)) {
+      stack.pop_back();
+      continue;
+    }
+    const Expr* operation = range_index_.contains(val) ? nullptr : scalar_operation(val);
+    const size_t depth = stack.size();
+    if (operation != nullptr) {
+      // The first operand is read first: atoms are numbered in the order of the text.
+      for (Val* input : std::views::reverse(operation->inputs())) {
+        if (!sums_.contains(input)) {
+          stack.push_back(input);
+        }
+      }
+    }
+    if (stack.size() > depth) {
+      continue;
+    }
+    sums_.emplace(val, read(val, operation));
+    stack.pop_back();
+  }
+  return sums_.at(root);
+}
+
+Sum IndexSimplifier::Impl::read(Val* val, const Expr* operation) {
+  emitter_.remember(val);
+  if (operation == nullptr) {
+    return read_leaf(val);
+  }
+  if (is_boolean(val->dtype())) {
+    return algebra_->leaf(decide(val));
+  }
+  if (!is_index_type(val->dtype())) {
+    return read_leaf(val);
+  }
+  try {
+    Sum sum = nullptr;
+    if (const auto* binary = operation->as<BinaryOp>()) {
+      sum = read_binary(*binary);
+    } else if (const auto* ternary = operation->as<TernaryOp>()) {
+      sum = read_ternary(*ternary);
+    } else if (operation->as<UnaryOp>()->op == UnaryOpType::Neg) {
+      sum = algebra_->negate(sums_.at(operation->as<UnaryOp>()->arg));
+    }
+    if (sum != nullptr) {
+      return sum;
+    }
+  } catch (const IndexOverflow&) {
+    // The operation stays as it is.
+  }
+  std::vector<Sum> operands;
+  for (const Val* input : operation->inputs()) {
+    operands.push_back(sums_.at(input));
+  }
+  const auto* unary = operation->as<UnaryOp>();
+  const bool is_cast = unary != nullptr && unary->op == UnaryOpType::Cast &&
+      is_index_type(unary->arg->dtype());
+  return algebra_->operation(
+      is_cast ? AtomKind::Cast : AtomKind::Opaque, operation, std::move(operands));
+}
+
+Sum IndexSimplifier::Impl::read_leaf(Val* val) {
+  // Larger constants have no negative.
+  if (val->is_const_int() && as_int(val->value()) != Interval::kNoLower &&
+      (is_index_type(val->dtype()) || as_int(val->value()) >= 0)) {
+    return algebra_->constant(as_int(val->value()));
+  }
+  if (val->is_const() && is_boolean(val->dtype())) {
+    return algebra_->leaf(val->is_true() ? fusion_.true_val() : fusion_.false_val());
+  }
+  const Sum leaf = algebra_->leaf(val);
+  bool is_nonnegative = nonnegative_.contains(val);
+  if (val->vtype() == ValType::NamedScalar) {
+    const auto* named = static_cast<const NamedScalar*>(val);
+    is_nonnegative = is_nonnegative || named->parallel_index() != ParallelType::Serial ||
+        named->parallel_dim() != ParallelType::Serial;
+  }
+  if (is_nonnegative) {
+    algebra_->set_nonnegative(leaf);
+  }
+  return leaf;
+}
+
+Sum IndexSimplifier::Impl::read_binary(const BinaryOp& op) {
+  const bool is_integer = is_index_type(op.lhs->dtype()) || is_index_type(op.rhs->dtype());
+  const bool is_real = !is_integral(op.lhs->dtype()) || !is_integral(op.rhs->dtype());
+  if (!is_integer || is_real) {
+    return nullptr;
+  }
+  const Sum a = sums_.at(op.lhs);
+  const Sum b = sums_.at(op.rhs);
+  switch (op.op) {
+    case BinaryOpType::Add: return algebra_->add(a, b);
+    case BinaryOpType::Sub: return algebra_->sub(a, b);
+    case BinaryOpType::Mul: return algebra_->mul(a, b);
+    case BinaryOpType::Div: return algebra_->div(a, b);
+    case BinaryOpType::Mod: return algebra_->mod(a, b);
+    case BinaryOpType::CeilDiv: return algebra_->ceil_div(a, b);
+    case BinaryOpType::Min: return algebra_->min(a, b);
+    case BinaryOpType::Max: return algebra_->max(a, b);
+    case BinaryOpType::BitwiseXor: return algebra_->bitwise_xor(a, b);
+    default: return nullptr;
+  }
+}
+
+Sum IndexSimplifier::Impl::read_ternary(const TernaryOp& op) {
+  if (op.op != TernaryOpType::Where || !is_index_type(op.in2->dtype()) ||
+      !is_index_type(op.in3->dtype())) {
+    return nullptr;
+  }
+  const IndexAtom* condition = algebra_->as_atom(sums_.at(op.in1));
+  if (condition != nullptr && condition->leaf != nullptr && condition->leaf->is_const()) {
+    return sums_.at(condition->leaf->is_true() ? op.in2 : op.in3);
+  }
+  return algebra_->select(&op, sums_.at(op.in1), sums_.at(op.in2), sums_.at(op.in3));
+}
+
+// ---- Conditions ----------------------------------------------------------------------------------
+
+/// The condition in its simplest form; its operands have been read.
+Val* IndexSimplifier::Impl::decide(Val* condition) {
+  const Expr* operation = condition->definition();
+  const auto decided = [&](Val* operand) { return algebra_->as_atom(sums_.at(operand))->leaf; };
+  if (const auto* unary = operation->as<UnaryOp>()) {
+    if (unary->op == UnaryOpType::LogicalNot && is_boolean(unary->arg->dtype())) {
+      Val* arg = decided(unary->arg);
+      if (arg->is_const()) {
+        return arg->is_true() ? fusion_.false_val() : fusion_.true_val();
+      }
+    }
+    return condition;
+  }
+  const auto* binary = operation->as<BinaryOp>();
+  if (binary == nullptr) {
+    return condition;
+  }
+  const bool is_logical =
+      binary->op == BinaryOpType::LogicalAnd || binary->op == BinaryOpType::LogicalOr;
+  if (is_logical && is_boolean(binary->lhs->dtype()) && is_boolean(binary->rhs->dtype())) {
+    return decide_logical(condition, *binary);
+  }
+  if (is_comparison(binary->op) && is_index_type(binary->lhs->dtype()) &&
+      is_index_type(binary->rhs->dtype())) {
+    try {
+      return decide_comparison(condition, *binary);
+    } catch (const IndexOverflow&) {
+      return condition;
+    }
+  }
+  return condition;
+}
+
+Val* IndexSimplifier::Impl::decide_logical(Val* condition, const BinaryOp& op) {
+  const bool is_and = op.op == BinaryOpType::LogicalAnd;
+  Val* a = algebra_->as_atom(sums_.at(op.lhs))->leaf;
+  Val* b = algebra_->as_atom(sums_.at(op.rhs))->leaf;
+  // false && b, true || b
+  if (a->is_const()) {
+    return a->is_true() == is_and ? b : a;
+  }
+  if (b->is_const()) {
+    return b->is_true() == is_and ? a : b;
+  }
+  if (a == b) {
+    return a;
+  }
+  return a == op.lhs && b == op.rhs ? condition : emitter_.binary(op.op, a, b);
+}
+
+Val* IndexSimplifier::Impl::decide_comparison(Val* condition, const BinaryOp& op) {
+  Sum a = sums_.at(op.lhs);
+  Sum b = sums_.at(op.rhs);
+  const Facts facts = algebra_->facts_of(a, b);
+  const Sum difference = algebra_->sub(b, a);
+  // b - a >= margin, a - b >= margin
+  const auto is_below = [&](int64_t margin) {
+    return algebra_->nonnegative(
+        algebra_->plus(difference, algebra_->constant(-margin)), facts);
+  };
+  const auto is_above = [&](int64_t margin) {
+    return algebra_->nonnegative(
+        algebra_->plus(algebra_->negate(difference), algebra_->constant(-margin)), facts);
+  };
+  const auto is_equal = [&] {
+    return algebra_->is_zero(algebra_->without_remainders(difference));
+  };
+  const auto decide_by = [&](auto always, auto never) -> Val* {
+    return always() ? fusion_.true_val() : never() ? fusion_.false_val() : nullptr;
+  };
+  const auto is_unequal = [&] { return is_below(1) || is_above(1); };
+  Val* known = nullptr;
+  switch (op.op) {
+    case BinaryOpType::LT:
+      known = decide_by([&] { return is_below(1); }, [&] { return is_above(0); });
+      break;
+    case BinaryOpType::LE:
+      known = decide_by([&] { return is_below(0); }, [&] { return is_above(1); });
+      break;
+    case BinaryOpType::GT:
+      known = decide_by([&] { return is_above(1); }, [&] { return is_below(0); });
+      break;
+    case BinaryOpType::GE:
+      known = decide_by([&] { return is_above(0); }, [&] { return is_below(1); });
+      break;
+    case BinaryOpType::Eq:
+      known = decide_by(is_equal, is_unequal);
+      break;
+    default:
+      known = decide_by(is_unequal, is_equal);
+      break;
+  }
+  if (known != nullptr) {
+    return known;
+  }
+  Val* left = emit(a);
+  Val* right = emit(b);
+  return left == op.lhs && right == op.rhs ? condition : emitter_.binary(op.op, left, right);
+}
+
+// ---- Results -------------------------------------------------------------------------------------
+
+Val* IndexSimplifier::Impl::simplify(Val* expr) {
+  if (!expr->is_scalar() || expr->is_const() ||
+      !(is_index_type(expr->dtype()) || is_boolean(expr->dtype()))) {
+    return expr;
+  }
+  const Sum sum = sum_of(expr);
+  if (is_boolean(expr->dtype())) {
+    return algebra_->as_atom(sum)->leaf;
+  }
+  int64_t value = 0;
+  if (algebra_->is_constant(sum, &value)) {
+    return emitter_.constant(value, expr->dtype());
+  }
+  return scalar::cast(expr->dtype(), emit(sum));
+}
+
+Val* IndexSimplifier::Impl::extreme(Val* expr, const std::vector<Val*>& over, bool want_max) {
+  const Sum sum = sum_of(expr);
+  AtomList leaves;
+  for (const Val* leaf : over) {
+    if (const AtomId id = algebra_->leaf_id(leaf); id >= 0) {
+      leaves.push_back(id);
+    }
+  }
+  std::ranges::sort(leaves);
+  try {
+    const Sum bound = algebra_->extreme(sum, leaves, want_max, algebra_->facts_of(sum));
+    return bound == nullptr ? nullptr : emit(algebra_->add(bound, algebra_->constant(0)));
+  } catch (const IndexOverflow&) {
+    return nullptr;
+  }
+}
+
+// ---- IndexSimplifier -----------------------------------------------------------------------------
+
+IndexSimplifier::IndexSimplifier(Fusion& fusion) : impl_(std::make_unique<Impl>(fusion)) {}
+IndexSimplifier::~IndexSimplifier() = default;
+IndexSimplifier::IndexSimplifier(IndexSimplifier&&) noexcept = default;
+IndexSimplifier& IndexSimplifier::operator=(IndexSimplifier&&) noexcept = default;
+
+void IndexSimplifier::set_range(Val* leaf, Val* extent) {
+  impl_->set_range(leaf, extent);
+}
+
+void IndexSimplifier::set_nonnegative(Val* val) {
+  impl_->set_nonnegative(val);
+}
+
+Val* IndexSimplifier::simplify(Val* expr) {
+  return impl_->simplify(expr);
+}
+
+bool IndexSimplifier::prove_lt(Val* a, Val* b) {
+  try {
+    IndexAlgebra& algebra = impl_->algebra();
+    const Sum difference = algebra.sub(impl_->sum_of(b), impl_->sum_of(a));
+    return impl_->prove_nonnegative(algebra.plus(difference, algebra.constant(-1)), a, b);
+  } catch (const IndexOverflow&) {
+    return false;
+  }
+}
+
+bool IndexSimplifier::prove_le(Val* a, Val* b) {
+  try {
+    const Sum difference = impl_->algebra().sub(impl_->sum_of(b), impl_->sum_of(a));
+    return impl_->prove_nonnegative(difference, a, b);
+  } catch (const IndexOverflow&) {
+    return false;
+  }
+}
+
+bool IndexSimplifier::prove_nonnegative(Val* a) {
+  return impl_->prove_nonnegative(impl_->sum_of(a), a, a);
+}
+
+bool IndexSimplifier::prove_divisible(Val* a, Val* b) {
+  try {
+    IndexAlgebra& algebra = impl_->algebra();
+    return algebra.is_zero(algebra.mod(impl_->sum_of(a), impl_->sum_of(b)));
+  } catch (const IndexOverflow&) {
+    return false;
+  }
+}
+
+bool IndexSimplifier::prove_equal(Val* a, Val* b) {
+  try {
+    IndexAlgebra& algebra = impl_->algebra();
+    const Sum difference = algebra.sub(impl_->sum_of(a), impl_->sum_of(b));
+    return algebra.is_zero(difference) || algebra.is_zero(algebra.without_remainders(difference));
+  } catch (const IndexOverflow&) {
+    return false;
+  }
+}
+
+Val* IndexSimplifier::max_over(Val* expr, const std::vector<Val*>& over) {
+  return impl_->extreme(expr, over, /*want_max=*/true);
+}
+
+Val* IndexSimplifier::min_over(Val* expr, const std::vector<Val*>& over) {
+  return impl_->extreme(expr, over, /*want_max=*/false);
+}
+
+} // namespace nvfuser

@@ -1,0 +1,66 @@
+// PairwiseDomainMap: which axis of a producer is which axis of its consumer.
+//
+// A producer shows its logical axes, without those it reduced; a consumer takes them up as its root
+// axes (its logical axes, where it has no root domain). What the consumer does to them afterwards
+// (reshape, permute, pad ...) lies between its own root and logical domains and is not looked at.
+#pragma once
+
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ir/tensor_view.h"
+
+namespace nvfuser {
+
+/// What to do with a broadcast that its consumer resolves: a pair of which one axis is a broadcast
+/// and the other is not.
+enum class BroadcastPairs { Keep, Drop };
+
+class PairwiseDomainMap {
+ public:
+  using Pair = std::pair<IterDomain*, IterDomain*>; // producer's axis, consumer's axis
+
+  /// Requires: `producer` is an operand of the definition of `consumer`.
+  /// Cost: O(rank).
+  PairwiseDomainMap(
+      const TensorView* producer,
+      const TensorView* consumer,
+      BroadcastPairs broadcasts = BroadcastPairs::Keep);
+
+  /// In the order of the consumer's root domain.
+  [[nodiscard]] const std::vector<Pair>& pairs() const {
+    return pairs_;
+  }
+  /// The partner of an axis; nullptr if it has none.
+  [[nodiscard]] IterDomain* consumer_of(const IterDomain* producer_axis) const;
+  [[nodiscard]] IterDomain* producer_of(const IterDomain* consumer_axis) const;
+
+  /// Logical axes that the consumer lacks: reduced by the producer, or squeezed by the consumer.
+  [[nodiscard]] const IterDomains& producer_only() const {
+    return producer_only_;
+  }
+  /// Root axes that the producer lacks: new broadcasts.
+  [[nodiscard]] const IterDomains& consumer_only() const {
+    return consumer_only_;
+  }
+
+ private:
+  std::vector<Pair> pairs_;
+  IterDomains producer_only_;
+  IterDomains consumer_only_;
+  std::unordered_map<const IterDomain*, IterDomain*> consumer_of_; // only looked up
+  std::unordered_map<const IterDomain*, IterDomain*> producer_of_; // only looked up
+};
+
+/// The tensors among the operands of an expression; every tensor once, in operand order.
+[[nodiscard]] std::vector<TensorView*> tensor_inputs(const Expr* expr);
+[[nodiscard]] std::vector<TensorView*> tensor_outputs(const Expr* expr);
+
+/// Expressions on tensors that lead to an output, operands before results; all expressions on
+/// tensors, as long as the fusion has no outputs.
+[[nodiscard]] std::vector<Expr*> tensor_exprs(const Fusion& fusion);
+/// The tensors those expressions read and write, and the inputs; in creation order.
+[[nodiscard]] std::vector<TensorView*> scheduled_tensors(const Fusion& fusion);
+
+} // namespace nvfuser

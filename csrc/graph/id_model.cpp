@@ -1,0 +1,326 @@
+#include "graph/id_model.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "graph/domain_map.h"
+#include "graph/pair_graph.h"
+#include "ir/all_nodes.h"
+
+namespace nvfuser {
+namespace {
+
+/// Every neighboring pair of producer and consumer, in the order of the expressions.
+template <typename Fn>
+void for_each_neighbors(const Fusion& fusion, Fn&& fn) {
+  for (const Expr* expr : tensor_exprs(fusion)) {
+    const std::vector<TensorView*> consumers = tensor_outputs(expr);
+    for (TensorView* producer : tensor_inputs(expr)) {
+      for (TensorView* consumer : consumers) {
+        fn(producer, consumer);
+      }
+    }
+  }
+}
+
+void map_by_position(ValGraph& graph, const IterDomains& ids0, const IterDomains& ids1) {
+  const size_t size = std::min(ids0.size(), ids1.size());
+  for (size_t i = 0; i < size; ++i) {
+    graph.map_vals(ids0[i], ids1[i]);
+  }
+}
+
+struct NamedDomain {
+  const char* name;
+  const IterDomains& ids;
+};
+
+std::vector<NamedDomain> domains_of(const TensorView* tensor) {
+  std::vector<NamedDomain> domains;
+  if (tensor->has_root()) {
+    domains.push_back({"root", tensor->root()});
+  }
+  domains.push_back({"logical", tensor->logical()});
+  if (tensor->has_allocation()) {
+    domains.push_back({"allocation", tensor->maybe_allocation()});
+  }
+  domains.push_back({"loop", tensor->loop()});
+  return domains;
+}
+
+/// Maps axes that a transform with a provable 1 leaves unchanged: the input and an output of a split
+/// by 1, the output of a merge and the input beside the 1.
+///
+/// That two extents are both 1 says nothing: 8 split by 10 is [1, 10], and the 1 split by 4 is
+/// [1, 4], but the two 1s have different indices. Mapping two axes of one domain would lose one of
+/// them (merging [1, 1] must not map both to the product), so such a mapping is skipped.
+class UnchangedAxes {
+ public:
+  UnchangedAxes(ValGraph& graph, const Fusion& fusion) : graph_(graph) {
+    int64_t number = 0;
+    for (const TensorView* tensor : scheduled_tensors(fusion)) {
+      for (const NamedDomain& domain : domains_of(tensor)) {
+        for (const IterDomain* id : domain.ids) {
+          domains_of_id_[id].push_back(number);
+        }
+        ++number;
+      }
+    }
+  }
+
+  void map() {
+    const std::vector<Expr*> exprs = graph_.disjoint_expr_sets().entries();
+    for (Expr* expr : exprs) {
+      if (const auto* split = expr->as<Split>(); split && split->factor->is_one()) {
+        map_unless_same_domain(split->in, split->inner_split ? split->outer : split->inner);
+      } else if (const auto* merge = expr->as<Merge>()) {
+        if (is_always_one(merge->inner)) {
+          map_unless_same_domain(merge->out, merge->outer);
+        } else if (is_always_one(merge->outer)) {
+          map_unless_same_domain(merge->out, merge->inner);
+        }
+      }
+    }
+  }
+
+ private:
+  bool is_always_one(const IterDomain* id) const {
+    if (!id->extent()->is_one()) {
+      return false;
+    }
+    const IterDomains members = graph_.members(graph_.group(id));
+    return std::all_of(members.begin(), members.end(), [](const IterDomain* member) {
+      return member->extent()->is_one();
+    });
+  }
+
+  std::vector<int64_t> domains_of_group(const IterDomain* id) const {
+    std::vector<int64_t> numbers;
+    for (const IterDomain* member : graph_.members(graph_.group(id))) {
+      const auto found = domains_of_id_.find(member);
+      if (found != domains_of_id_.end()) {
+        numbers.insert(numbers.end(), found->second.begin(), found->second.end());
+      }
+    }
+    std::sort(numbers.begin(), numbers.end());
+    return numbers;
+  }
+
+  void map_unless_same_domain(IterDomain* id0, IterDomain* id1) {
+    if (graph_.are_mapped(id0, id1)) {
+      return;
+    }
+    std::vector<int64_t> shared;
+    const std::vector<int64_t> domains0 = domains_of_group(id0);
+    const std::vector<int64_t> domains1 = domains_of_group(id1);
+    std::set_intersection(
+        domains0.begin(), domains0.end(), domains1.begin(), domains1.end(),
+        std::back_inserter(shared));
+    if (shared.empty()) {
+      graph_.map_vals(id0, id1);
+    }
+  }
+
+  ValGraph& graph_;
+  std::unordered_map<const IterDomain*, std::vector<int64_t>> domains_of_id_; // only looked up
+};
+
+void map_resizes(ValGraph& graph) {
+  const std::vector<Expr*> exprs = graph.disjoint_expr_sets().entries();
+  for (Expr* expr : exprs) {
+    if (const auto* resize = expr->as<Resize>()) {
+      graph.map_vals(resize->in, resize->out);
+    }
+  }
+}
+
+void map_innermost(ValGraph& graph) {
+  const std::vector<Expr*> exprs = graph.disjoint_expr_sets().entries();
+  for (Expr* expr : exprs) {
+    if (const auto* merge = expr->as<Merge>()) {
+      graph.map_vals(merge->inner, merge->out);
+    }
+  }
+}
+
+} // namespace
+
+// ---- Self mapping ----------------------------------------------------------------------------------
+
+std::string SelfMapping::to_string() const {
+  return "T" + std::to_string(tensor->name()) + ": " + first->to_string() + " and " +
+      second->to_string() + " of its " + domain + " domain";
+}
+
+std::optional<SelfMapping> find_self_mapping(const ValGraph& graph, TensorView* tensor) {
+  for (const NamedDomain& domain : domains_of(tensor)) {
+    std::map<int64_t, IterDomain*> seen;
+    for (IterDomain* id : domain.ids) {
+      if (!graph.contains(id)) {
+        continue;
+      }
+      const auto [position, is_new] = seen.try_emplace(graph.group(id), id);
+      if (!is_new) {
+        return SelfMapping{tensor, position->second, id, domain.name};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<SelfMapping> find_self_mapping(const ValGraph& graph, const Fusion& fusion) {
+  for (TensorView* tensor : scheduled_tensors(fusion)) {
+    if (const auto found = find_self_mapping(graph, tensor)) {
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+// ---- IdModel ---------------------------------------------------------------------------------------
+
+IdModel::IdModel(Fusion* fusion, bool build_graphs, bool allow_self_mapping, bool validate)
+    : fusion_(fusion), allow_self_mapping_(allow_self_mapping), validate_(validate) {
+  if (build_graphs) {
+    for (const IdMappingMode mode :
+         {IdMappingMode::exact, IdMappingMode::almost_exact, IdMappingMode::broadcast,
+          IdMappingMode::permissive, IdMappingMode::loop}) {
+      maybe_build_graph(mode);
+    }
+  } else if (!allow_self_mapping) {
+    maybe_build_graph(IdMappingMode::exact);
+  }
+}
+
+ValGraph& IdModel::maybe_build_graph(IdMappingMode mode) {
+  if (const auto found = graphs_.find(mode); found != graphs_.end()) {
+    return *found->second;
+  }
+  auto graph = std::make_unique<ValGraph>(build(mode));
+  if (validate_) {
+    graph->validate();
+  }
+  return *graphs_.emplace(mode, std::move(graph)).first->second;
+}
+
+ValGraph IdModel::build(IdMappingMode mode) {
+  if (mode == IdMappingMode::loop) {
+    return build_loop();
+  }
+  if (mode == IdMappingMode::exact) {
+    ValGraph graph = build_exact();
+    if (const auto found = find_self_mapping(graph, *fusion_); found && !allow_self_mapping_) {
+      throw UserError({
+          .headline = {"Two axes of one tensor correspond to each other: ", found->to_string()},
+          .node = {describe(found->tensor)},
+          .expected = {"axes that can be told apart"},
+          .found = {"operations that map ", found->first->to_string(), " to ",
+                    found->second->to_string()},
+          .fix = {"compute the two uses in different kernels"},
+      });
+    }
+    return graph;
+  }
+  const bool is_on_exact = mode == IdMappingMode::almost_exact || mode == IdMappingMode::broadcast;
+  const bool is_permissive = mode == IdMappingMode::permissive;
+  ValGraph graph = maybe_build_graph(
+      is_on_exact         ? IdMappingMode::exact
+          : is_permissive ? IdMappingMode::broadcast
+                          : IdMappingMode::permissive);
+  if (mode == IdMappingMode::broadcast) {
+    map_resolved_broadcasts(graph);
+  }
+  if (is_on_exact) {
+    UnchangedAxes(graph, *fusion_).map();
+  } else if (is_permissive) {
+    map_forwarded(graph);
+  } else if (mode == IdMappingMode::permissive_resize) {
+    map_resizes(graph);
+  } else {
+    map_innermost(graph);
+  }
+  return graph;
+}
+
+ValGraph IdModel::build_exact() const {
+  ValGraph graph;
+  for (const TensorView* tensor : scheduled_tensors(*fusion_)) {
+    graph.add_tensor(tensor);
+  }
+  for (const Expr* expr : tensor_exprs(*fusion_)) {
+    const std::vector<TensorView*> outs = tensor_outputs(expr);
+    for (const TensorView* producer : tensor_inputs(expr)) {
+      const PairwiseDomainMap map(producer, outs.front(), BroadcastPairs::Drop);
+      for (const auto& [producer_id, consumer_id] : map.pairs()) {
+        graph.map_vals(producer_id, consumer_id);
+      }
+    }
+    for (size_t i = 1; i < outs.size(); ++i) {
+      map_by_position(graph, outs.front()->maybe_root(), outs[i]->maybe_root());
+      map_by_position(graph, outs.front()->logical(), outs[i]->logical());
+    }
+  }
+  return graph;
+}
+
+void IdModel::map_resolved_broadcasts(ValGraph& graph) const {
+  for_each_neighbors(*fusion_, [&](const TensorView* producer, const TensorView* consumer) {
+    const PairwiseDomainMap map(producer, consumer, BroadcastPairs::Keep);
+    for (const auto& [producer_id, consumer_id] : map.pairs()) {
+      graph.map_vals(producer_id, consumer_id);
+    }
+  });
+}
+
+void IdModel::map_forwarded(ValGraph& graph) const {
+  for_each_neighbors(*fusion_, [&](const TensorView* producer, const TensorView* consumer) {
+    for (const auto& [out, in] : forwarded_merges(producer, consumer)) {
+      graph.map_vals(out, in);
+    }
+  });
+}
+
+ValGraph IdModel::build_loop() const {
+  ValGraph graph;
+  for (const TensorView* tensor : scheduled_tensors(*fusion_)) {
+    graph.add_ids(tensor->loop());
+  }
+  for (const Expr* expr : tensor_exprs(*fusion_)) {
+    const std::vector<TensorView*> outs = tensor_outputs(expr);
+    for (size_t i = 1; i < outs.size(); ++i) {
+      map_by_position(graph, outs.front()->loop(), outs[i]->loop());
+    }
+  }
+  for_each_neighbors(*fusion_, [&](const TensorView* producer, const TensorView* consumer) {
+    if (producer->compute_at_position() == 0) {
+      return;
+    }
+    const LoopAlignment alignment = align_loops(producer, consumer);
+    for (int64_t i = 0; i < producer->compute_at_position(); ++i) {
+      const int64_t partner = alignment.consumer_axis[static_cast<size_t>(i)];
+      if (partner < 0) {
+        throw UserError({
+            .headline = {"An inlined axis has no counterpart in a consumer"},
+            .node = {describe(producer)},
+            .expected = {"a loop axis of ", consumer->to_string(), " for ",
+                         producer->axis(i)->to_string()},
+            .found = {"none"},
+            .fix = {"inline it less deep, or transform both tensors alike"},
+        });
+      }
+      graph.map_vals(producer->axis(i), consumer->axis(partner));
+    }
+  });
+  return graph;
+}
+
+std::string IdModel::to_string() const {
+  std::string text = "IterDomainGraphs { \n";
+  for (const auto& [mode, graph] : graphs_) {
+    text += std::string("  IdGraph ") + enum_name(mode) + "{ \n" + graph->groups_text(1) +
+        "  } IdGraph\n\n";
+  }
+  return text + " } IterDomainGraphs\n";
+}
+
+} // namespace nvfuser

@@ -1,0 +1,111 @@
+#include "graph/pair_graph.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "ir/all_nodes.h"
+
+namespace nvfuser {
+namespace {
+
+using IdSet = std::unordered_set<const Val*>;
+
+bool all_in(const std::vector<Val*>& vals, const IdSet& set) {
+  return std::all_of(vals.begin(), vals.end(), [&](const Val* v) { return set.count(v) != 0; });
+}
+
+/// `lacking` and all ids that are built from nothing else.
+IdSet close_over(const TensorView* tensor, const IterDomains& lacking) {
+  IdSet set(lacking.begin(), lacking.end());
+  if (!set.empty()) {
+    for (const Expr* expr : tensor->domain()->all_exprs()) {
+      if (all_in(expr->inputs(), set)) {
+        set.insert(expr->outputs().begin(), expr->outputs().end());
+      }
+    }
+  }
+  return set;
+}
+
+void collect_forwarded(
+    const TensorView* tensor,
+    const IterDomains& lacking,
+    std::vector<std::pair<IterDomain*, IterDomain*>>& forwarded) {
+  if (lacking.empty()) {
+    return;
+  }
+  const IdSet lacks = close_over(tensor, lacking);
+  for (const Expr* expr : tensor->domain()->all_exprs()) {
+    const auto* merge = expr->as<Merge>();
+    if (merge == nullptr || lacks.count(merge->outer) == lacks.count(merge->inner)) {
+      continue;
+    }
+    const bool lacks_outer = lacks.count(merge->outer) != 0;
+    if (is_forwardable(lacks_outer ? merge->outer : merge->inner)) {
+      forwarded.emplace_back(merge->out, lacks_outer ? merge->inner : merge->outer);
+    }
+  }
+}
+
+std::vector<std::pair<IterDomain*, IterDomain*>> forwarded_merges(
+    const TensorView* producer, const TensorView* consumer, const PairwiseDomainMap& map) {
+  std::vector<std::pair<IterDomain*, IterDomain*>> forwarded;
+  collect_forwarded(producer, map.producer_only(), forwarded);
+  collect_forwarded(consumer, map.consumer_only(), forwarded);
+  return forwarded;
+}
+
+ValGraph pair_graph(
+    const TensorView* producer, const TensorView* consumer, const PairwiseDomainMap& map) {
+  ValGraph graph;
+  graph.add_tensor(producer);
+  graph.add_tensor(consumer);
+  for (const auto& [producer_id, consumer_id] : map.pairs()) {
+    graph.map_vals(producer_id, consumer_id);
+  }
+  for (const auto& [out, in] : forwarded_merges(producer, consumer, map)) {
+    graph.map_vals(out, in);
+  }
+  return graph;
+}
+
+} // namespace
+
+bool is_forwardable(const IterDomain* id) {
+  return id->extent()->is_one();
+}
+
+std::vector<std::pair<IterDomain*, IterDomain*>> forwarded_merges(
+    const TensorView* producer, const TensorView* consumer) {
+  return forwarded_merges(producer, consumer, PairwiseDomainMap(producer, consumer));
+}
+
+ValGraph pair_graph(const TensorView* producer, const TensorView* consumer) {
+  return pair_graph(producer, consumer, PairwiseDomainMap(producer, consumer));
+}
+
+LoopAlignment align_loops(const TensorView* producer, const TensorView* consumer) {
+  const PairwiseDomainMap map(producer, consumer);
+  const ValGraph graph = pair_graph(producer, consumer, map);
+  const IdSet lacks = close_over(consumer, map.consumer_only());
+  LoopAlignment alignment;
+  for (const IterDomain* axis : consumer->loop()) {
+    alignment.consumer_only.push_back(lacks.count(axis) != 0);
+  }
+  // Two axes of one tensor in one group are told apart by their order.
+  std::vector<bool> taken(consumer->loop().size(), false);
+  for (const IterDomain* axis : producer->loop()) {
+    int64_t partner = -1;
+    for (size_t i = 0; i < taken.size(); ++i) {
+      if (!taken[i] && graph.are_mapped(axis, consumer->loop()[i])) {
+        taken[i] = true;
+        partner = static_cast<int64_t>(i);
+        break;
+      }
+    }
+    alignment.consumer_axis.push_back(partner);
+  }
+  return alignment;
+}
+
+} // namespace nvfuser

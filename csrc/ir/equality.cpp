@@ -1,0 +1,402 @@
+// Structural equality and hash.
+//
+// Within a fusion, `same_as` asks whether two values are computed alike from the same symbols.
+// Between fusions, `==` asks whether both say the same thing: it walks everything that the inputs
+// and outputs depend on, in step, names included. Both use work lists instead of recursion.
+#include <algorithm>
+#include <bit>
+#include <set>
+#include <unordered_map>
+
+#include "ir/all_nodes.h"
+#include "ir/fusion.h"
+
+namespace nvfuser {
+namespace {
+
+/// Bit for bit: a NaN is the same as itself, and -0 is not 0.
+bool same_value(const ScalarValue& a, const ScalarValue& b) {
+  if (a.index() != b.index()) {
+    return false;
+  }
+  const auto bits = [](double number) { return std::bit_cast<uint64_t>(number); };
+  if (std::holds_alternative<double>(a)) {
+    return bits(std::get<double>(a)) == bits(std::get<double>(b));
+  }
+  if (std::holds_alternative<std::complex<double>>(a)) {
+    const auto x = std::get<std::complex<double>>(a);
+    const auto y = std::get<std::complex<double>>(b);
+    return bits(x.real()) == bits(y.real()) && bits(x.imag()) == bits(y.imag());
+  }
+  return a == b;
+}
+
+size_t hash_value(const ScalarValue& value) {
+  return std::visit(
+      []<typename T>(const T& v) -> size_t {
+        if constexpr (std::is_same_v<T, std::monostate>) {
+          return 0;
+        } else if constexpr (std::is_same_v<T, std::complex<double>>) {
+          return detail::hash_combine(
+              std::bit_cast<uint64_t>(v.real()), std::bit_cast<uint64_t>(v.imag()));
+        } else if constexpr (std::is_same_v<T, double>) {
+          return std::bit_cast<uint64_t>(v);
+        } else {
+          return static_cast<size_t>(v);
+        }
+      },
+      value);
+}
+
+size_t output_index(const Val* val) {
+  const auto& outputs = val->definition()->outputs();
+  return static_cast<size_t>(std::find(outputs.begin(), outputs.end(), val) - outputs.begin());
+}
+
+// ---- Within a fusion -------------------------------------------------------------------------------
+
+using ValPair = std::pair<const Val*, const Val*>;
+
+bool same_lists(const IterDomains& a, const IterDomains& b, std::vector<ValPair>& pending) {
+  if (a.size() != b.size()) {
+    return false;
+  }
+  for (size_t i = 0; i < a.size(); ++i) {
+    pending.emplace_back(a[i], b[i]);
+  }
+  return true;
+}
+
+/// Compare what two values of one kind are made of; what has to be compared in turn is `pending`.
+bool same_parts(const Val* a, const Val* b, std::vector<ValPair>& pending) {
+  switch (a->vtype()) {
+    case ValType::Scalar: return true;
+    case ValType::NamedScalar:
+      return static_cast<const NamedScalar*>(a)->text_name() ==
+          static_cast<const NamedScalar*>(b)->text_name();
+    case ValType::IterDomain: {
+      const IterDomainSpec& x = static_cast<const IterDomain*>(a)->spec();
+      const IterDomainSpec& y = static_cast<const IterDomain*>(b)->spec();
+      pending.insert(
+          pending.end(), {{x.extent, y.extent},
+                          {x.start, y.start},
+                          {x.stop_offset, y.stop_offset},
+                          {x.expanded_extent, y.expanded_extent}});
+      return x.iter_type == y.iter_type && x.parallel_type == y.parallel_type &&
+          x.is_rfactor == y.is_rfactor && x.is_padded == y.is_padded &&
+          x.padded_to_size == y.padded_to_size && x.is_clustered == y.is_clustered;
+    }
+    case ValType::TensorDomain: {
+      const TensorDomainSpec& x = static_cast<const TensorDomain*>(a)->spec();
+      const TensorDomainSpec& y = static_cast<const TensorDomain*>(b)->spec();
+      return x.contiguity == y.contiguity && same_lists(x.root, y.root, pending) &&
+          same_lists(x.logical, y.logical, pending) &&
+          same_lists(x.allocation, y.allocation, pending) && same_lists(x.loop, y.loop, pending);
+    }
+    case ValType::TensorView:
+      // A tensor is what computes it; two inputs are never the same.
+      return a->definition() != nullptr;
+    case ValType::TensorIndex: {
+      const auto* x = static_cast<const TensorIndex*>(a);
+      const auto* y = static_cast<const TensorIndex*>(b);
+      pending.emplace_back(x->index(), y->index());
+      return x->view() == y->view();
+    }
+  }
+  return false;
+}
+
+/// The definitions do the same; their operands are `pending`.
+bool same_definitions(const Val* a, const Val* b, std::vector<ValPair>& pending) {
+  const Expr* x = a->definition();
+  const Expr* y = b->definition();
+  if (x == y && x != nullptr) {
+    return output_index(a) == output_index(b);
+  }
+  if (x == nullptr || y == nullptr) {
+    // Free symbols are themselves only; axes without definition are equal if their parts are.
+    return x == y && a->vtype() != ValType::Scalar;
+  }
+  if (!x->same_op(y) || x->inputs().size() != y->inputs().size() ||
+      output_index(a) != output_index(b)) {
+    return false;
+  }
+  for (size_t i = 0; i < x->inputs().size(); ++i) {
+    pending.emplace_back(x->inputs()[i], y->inputs()[i]);
+  }
+  return true;
+}
+
+} // namespace
+
+bool Val::same_as(const Val* other) const {
+  std::vector<ValPair> pending = {{this, other}};
+  std::set<ValPair> visited; // values that share parts are compared once
+  while (!pending.empty()) {
+    const auto [a, b] = pending.back();
+    pending.pop_back();
+    if (a == b) {
+      continue;
+    }
+    if (a == nullptr || b == nullptr || a->vtype() != b->vtype() || a->dtype() != b->dtype() ||
+        a->is_const() != b->is_const()) {
+      return false;
+    }
+    if (a->is_const()) {
+      if (!same_value(a->value(), b->value())) {
+        return false;
+      }
+      continue;
+    }
+    if (!visited.insert({a, b}).second) {
+      continue;
+    }
+    if (!same_parts(a, b, pending)) {
+      return false;
+    }
+    const bool is_computed =
+        a->vtype() != ValType::TensorDomain && a->vtype() != ValType::TensorIndex &&
+        a->vtype() != ValType::NamedScalar;
+    if (is_computed && !same_definitions(a, b, pending)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+namespace detail {
+
+size_t hash_combine(size_t seed, size_t value) {
+  return seed ^ (value + 0x9e3779b97f4a7c15U + (seed << 6U) + (seed >> 2U));
+}
+
+bool same_val(const Val* a, const Val* b) {
+  return a == b || (a != nullptr && b != nullptr && a->same_as(b));
+}
+
+/// Follows same_val: a symbol hashes by its type, a computation by its operation.
+size_t hash_val(const Val* val) {
+  if (val == nullptr) {
+    return 0;
+  }
+  size_t hash = hash_combine(static_cast<size_t>(val->vtype()), static_cast<size_t>(val->dtype()));
+  if (val->is_const()) {
+    return hash_combine(hash, hash_value(val->value()));
+  }
+  return val->is_scalar() && val->definition() != nullptr
+      ? hash_combine(hash, static_cast<size_t>(val->definition()->kind()))
+      : hash;
+}
+
+} // namespace detail
+
+// ---- Between fusions -------------------------------------------------------------------------------
+
+namespace {
+
+/// What a statement says by itself, and the statements it is made of.
+struct Portrait {
+  std::vector<int64_t> numbers;
+  std::vector<std::string> words;
+  ScalarValue value;
+  std::vector<const Statement*> parts; // nullptr where there is none
+
+  void add(const std::vector<Val*>& vals) {
+    numbers.push_back(static_cast<int64_t>(vals.size()));
+    parts.insert(parts.end(), vals.begin(), vals.end());
+  }
+  void add(const IterDomains& ids) {
+    numbers.push_back(static_cast<int64_t>(ids.size()));
+    parts.insert(parts.end(), ids.begin(), ids.end());
+  }
+};
+
+void portray(const IterDomain& id, Portrait& out) {
+  const IterDomainSpec& spec = id.spec();
+  out.numbers.insert(
+      out.numbers.end(),
+      {static_cast<int64_t>(spec.iter_type), static_cast<int64_t>(spec.parallel_type),
+       spec.is_rfactor ? 1 : 0, spec.is_padded ? 1 : 0, spec.padded_to_size.value_or(-1),
+       spec.is_clustered ? 1 : 0});
+  out.parts.insert(
+      out.parts.end(), {spec.extent, spec.start, spec.stop_offset, spec.expanded_extent});
+}
+
+void portray(const TensorDomain& domain, Portrait& out) {
+  for (const IterDomains* ids :
+       {&domain.root(), &domain.logical(), &domain.allocation(), &domain.loop()}) {
+    out.add(*ids);
+  }
+  for (const std::optional<bool>& flag : domain.contiguity()) {
+    out.numbers.push_back(flag.has_value() ? (*flag ? 1 : 0) : 2);
+  }
+}
+
+void portray(const TensorView& tv, Portrait& out) {
+  out.numbers.insert(
+      out.numbers.end(),
+      {static_cast<int64_t>(tv.memory_type()), tv.compute_at_position(),
+       tv.max_producer_position(), tv.is_cpu_scalar() ? 1 : 0});
+  out.parts.push_back(tv.domain());
+}
+
+void portray(const Val& val, Portrait& out) {
+  out.numbers = {
+      static_cast<int64_t>(val.vtype()), static_cast<int64_t>(val.dtype()), val.name(),
+      val.is_fusion_input() ? 1 : 0, val.is_fusion_output() ? 1 : 0};
+  out.value = val.value();
+  out.parts.push_back(val.definition());
+  switch (val.vtype()) {
+    case ValType::Scalar: break;
+    case ValType::NamedScalar:
+      out.words.push_back(static_cast<const NamedScalar&>(val).text_name());
+      break;
+    case ValType::IterDomain: portray(static_cast<const IterDomain&>(val), out); break;
+    case ValType::TensorDomain: portray(static_cast<const TensorDomain&>(val), out); break;
+    case ValType::TensorView: portray(static_cast<const TensorView&>(val), out); break;
+    case ValType::TensorIndex: {
+      const auto& element = static_cast<const TensorIndex&>(val);
+      out.parts.insert(out.parts.end(), {element.view(), element.index()});
+      break;
+    }
+  }
+}
+
+void portray(const Expr& expr, Portrait& out) {
+  out.numbers = {-1, static_cast<int64_t>(expr.kind())};
+  out.add(expr.inputs());
+  out.add(expr.outputs());
+  out.parts.push_back(expr.predicate());
+  expr.for_each_attr([&](const char*, const AttrValue& value) {
+    std::visit(
+        [&]<typename T>(const T& v) {
+          if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, int64_t>) {
+            out.numbers.push_back(static_cast<int64_t>(v));
+          } else if constexpr (std::is_same_v<T, std::string>) {
+            out.words.push_back(v);
+          } else if constexpr (std::is_same_v<T, Val*> || std::is_same_v<T, Expr*>) {
+            out.parts.push_back(v);
+          } else {
+            out.numbers.push_back(static_cast<int64_t>(v.size()));
+            for (const auto& item : v) {
+              if constexpr (std::is_convertible_v<decltype(item), const Statement*>) {
+                out.parts.push_back(item);
+              } else {
+                out.numbers.push_back(static_cast<int64_t>(item));
+              }
+            }
+          }
+        },
+        value);
+  });
+}
+
+Portrait portrait(const Statement& statement) {
+  Portrait out;
+  if (statement.is_val()) {
+    portray(static_cast<const Val&>(statement), out);
+  } else {
+    portray(static_cast<const Expr&>(statement), out);
+  }
+  return out;
+}
+
+/// The interface of a fusion as a portrait: where both walks start.
+Portrait portrait(const Fusion& fusion) {
+  Portrait out;
+  out.add(fusion.inputs());
+  out.add(fusion.outputs());
+  for (const Val* output : fusion.outputs()) {
+    const AliasInfo* alias = fusion.alias_of(output);
+    out.parts.push_back(alias == nullptr ? nullptr : alias->input);
+    out.numbers.push_back(alias == nullptr ? 0 : (alias->is_hidden ? 2 : 1));
+  }
+  return out;
+}
+
+bool same_portrait(const Portrait& a, const Portrait& b) {
+  return a.numbers == b.numbers && a.words == b.words && same_value(a.value, b.value) &&
+      a.parts.size() == b.parts.size();
+}
+
+size_t hash_portrait(const Portrait& portrait) {
+  size_t hash = hash_value(portrait.value);
+  for (const int64_t number : portrait.numbers) {
+    hash = detail::hash_combine(hash, static_cast<size_t>(number));
+  }
+  for (const std::string& word : portrait.words) {
+    hash = detail::hash_combine(hash, std::hash<std::string>{}(word));
+  }
+  return hash;
+}
+
+} // namespace
+
+bool Fusion::operator==(const Fusion& other) const {
+  if (this == &other) {
+    return true;
+  }
+  std::unordered_map<const Statement*, const Statement*> partner;   // of this in other
+  std::unordered_map<const Statement*, const Statement*> claimed_by; // of other in this
+  std::vector<std::pair<const Statement*, const Statement*>> pending;
+  const auto match_parts = [&](const Portrait& a, const Portrait& b) {
+    if (!same_portrait(a, b)) {
+      return false;
+    }
+    for (size_t i = 0; i < a.parts.size(); ++i) {
+      const Statement* x = a.parts[i];
+      const Statement* y = b.parts[i];
+      if (x == nullptr || y == nullptr) {
+        if (x != y) {
+          return false;
+        }
+        continue;
+      }
+      const auto [found, is_new] = partner.emplace(x, y);
+      const auto [claim, is_unclaimed] = claimed_by.emplace(y, x);
+      if (found->second != y || claim->second != x) {
+        return false;
+      }
+      if (is_new) {
+        pending.emplace_back(x, y);
+      }
+    }
+    return true;
+  };
+  if (!match_parts(portrait(*this), portrait(other))) {
+    return false;
+  }
+  while (!pending.empty()) {
+    const auto [x, y] = pending.back();
+    pending.pop_back();
+    if (!match_parts(portrait(*x), portrait(*y))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+size_t Fusion::hash() const {
+  std::unordered_map<const Statement*, size_t> visited; // in order of the walk
+  std::vector<const Statement*> pending;
+  size_t hash = 0;
+  const auto visit_parts = [&](const Portrait& portrait) {
+    hash = detail::hash_combine(hash, hash_portrait(portrait));
+    for (const Statement* part : portrait.parts) {
+      const auto [found, is_new] = visited.emplace(part, visited.size());
+      hash = detail::hash_combine(hash, found->second);
+      if (is_new && part != nullptr) {
+        pending.push_back(part);
+      }
+    }
+  };
+  visit_parts(portrait(*this));
+  while (!pending.empty()) {
+    const Statement* statement = pending.back();
+    pending.pop_back();
+    visit_parts(portrait(*statement));
+  }
+  return hash;
+}
+
+} // namespace nvfuser

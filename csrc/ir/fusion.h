@@ -1,0 +1,189 @@
+// Fusion: owns a graph of statements, its inputs and its outputs.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/expr.h"
+#include "ir/iter_domain.h"
+#include "ir/tensor_domain.h"
+#include "ir/tensor_view.h"
+
+namespace nvfuser {
+
+class TensorIndex;
+
+/// An output that is written into the memory of an input.
+struct AliasInfo {
+  TensorView* input = nullptr;
+  bool is_hidden = false; // not returned to the caller
+};
+
+class Fusion : public std::enable_shared_from_this<Fusion> {
+ public:
+  [[nodiscard]] static std::shared_ptr<Fusion> create();
+  virtual ~Fusion();
+  Fusion(const Fusion&) = delete;
+  Fusion& operator=(const Fusion&) = delete;
+
+  // -- making statements --
+
+  /// A node from its fields in the order of their declaration; trailing ones keep their defaults.
+  /// Sets the definition of the outputs and the uses of the inputs.
+  template <typename Node, typename... Args>
+  Node* make(Args&&... args);
+
+  Val* new_scalar(DataType dtype);
+  /// The constant `value`, converted to `dtype`.
+  Val* new_constant(const ScalarValue& value, DataType dtype);
+  Val* new_index(int64_t value) {
+    return new_constant(value, DataType::Index);
+  }
+  /// Shared constants of dtype Index and Bool, made when first asked for.
+  Val* zero();
+  Val* one();
+  Val* true_val();
+  Val* false_val();
+  /// The scalar of that name; made when first asked for.
+  NamedScalar* named_scalar(const std::string& text_name, DataType dtype);
+  /// `threadIdx.x` / `blockDim.x` for a hardware index.
+  NamedScalar* parallel_index(ParallelType type);
+  NamedScalar* parallel_dim(ParallelType type);
+
+  IterDomain* new_iter_domain(const IterDomainSpec& spec);
+  /// A serial iteration axis (a broadcast if `extent` is constant 1 and `may_broadcast`).
+  IterDomain* new_iter_domain(Val* extent, IterType type = IterType::Iteration);
+  TensorDomain* new_tensor_domain(TensorDomainSpec spec);
+  TensorView* new_tensor(
+      TensorDomain* domain, DataType dtype, MemoryType memory_type = MemoryType::Local);
+  TensorIndex* new_tensor_index(TensorView* view, Val* index);
+
+  // -- interface --
+
+  void add_input(Val* input);
+  void add_output(Val* output);
+  /// Write `output` into the memory of `alias_input` (runtime.md, section 1.1).
+  void add_output(Val* output, Val* alias_input);
+  [[nodiscard]] const std::vector<Val*>& inputs() const {
+    return inputs_;
+  }
+  /// In registration order, hidden ones included.
+  [[nodiscard]] const std::vector<Val*>& outputs() const {
+    return outputs_;
+  }
+  [[nodiscard]] const AliasInfo* alias_of(const Val* output) const;
+
+  // -- the graph --
+
+  /// Expressions on tensors and scalars that lead to an output, operands before results; ties in
+  /// the order in which they were made.
+  [[nodiscard]] std::vector<Expr*> exprs() const;
+  /// The same for the values in `to`.
+  [[nodiscard]] static std::vector<Expr*> exprs_to(const std::vector<Val*>& to);
+  /// Every expression that is the definition of some value, in the order they were made.
+  [[nodiscard]] std::vector<Expr*> all_exprs() const;
+  [[nodiscard]] std::vector<Val*> vals() const;
+  /// Tensors that lead to an output or are inputs or outputs, in creation order.
+  [[nodiscard]] std::vector<TensorView*> tensors() const;
+  [[nodiscard]] bool contains(const Statement* statement) const {
+    return statement != nullptr && statement->fusion() == this;
+  }
+  /// `<val> was not found in the active fusion.`
+  void check_contains(const Statement* statement) const;
+
+  // -- editing --
+
+  /// Let the expressions in `users` read `to` where they read `from`.
+  void replace_uses(Val* from, Val* to, const std::vector<Expr*>& users);
+  /// Let `expr` define `to` where it defined `from`.
+  void replace_output_of(Expr* expr, Val* from, Val* to);
+  /// Swap `from` for `to` in the list of outputs.
+  void replace_output(Val* from, Val* to);
+  /// Take an expression out of the graph: its outputs have no definition, its inputs lose a use.
+  void remove(Expr* expr);
+
+  // -- the whole --
+
+  [[nodiscard]] std::shared_ptr<Fusion> clone() const;
+  /// Copy everything of `from` into this empty fusion, names included.
+  Cloner copy_from(const Fusion& from);
+  /// Same definition: numbering, domains, expressions, attributes, constants, aliases.
+  [[nodiscard]] bool operator==(const Fusion& other) const;
+  [[nodiscard]] size_t hash() const;
+  [[nodiscard]] std::string print_math(bool from_outputs_only = true) const;
+  /// Scheduled text: expressions, and with `transforms` one block per tensor (ir.md, 6.9).
+  [[nodiscard]] std::string print_transforms() const;
+
+  /// The fusion that new statements of this thread go to; an error if there is none.
+  [[nodiscard]] static Fusion& active();
+  [[nodiscard]] static Fusion* maybe_active();
+
+ protected:
+  Fusion();
+
+ private:
+  friend class FusionGuard;
+  friend class Cloner;
+
+  friend class Val;
+
+  template <typename T>
+  T* adopt(std::unique_ptr<T> statement, int64_t& counter);
+  Expr* register_expr(std::unique_ptr<Expr> expr);
+  void add_use(Val* val, Expr* expr);
+  void drop_use(Val* val, Expr* expr);
+  /// Bring `Expr::leads_to_output` of every expression up to date.
+  void update_liveness() const;
+
+  struct Counters {
+    int64_t tensor = 0, iter_domain = 0, tensor_domain = 0, scalar = 0, named = 0, index = 0,
+            expr = 0, serial = 0;
+  };
+  Counters counters_;
+  std::vector<std::unique_ptr<Statement>> statements_;
+  std::vector<Val*> inputs_;
+  std::vector<Val*> outputs_;
+  std::vector<std::pair<const Val*, AliasInfo>> aliases_;
+  std::map<std::string, NamedScalar*> named_scalars_;
+  mutable std::mutex liveness_mutex_;
+  mutable std::atomic<bool> is_liveness_valid_ = false;
+  Val* zero_ = nullptr;
+  Val* one_ = nullptr;
+  Val* true_ = nullptr;
+  Val* false_ = nullptr;
+};
+
+/// Makes a fusion the active one of this thread for its lifetime. Guards may be destroyed in any
+/// order (Python decides): each takes itself out of the thread's stack.
+class FusionGuard {
+ public:
+  explicit FusionGuard(Fusion* fusion);
+  ~FusionGuard();
+  FusionGuard(const FusionGuard&) = delete;
+  FusionGuard& operator=(const FusionGuard&) = delete;
+
+ private:
+  int64_t ticket_;
+};
+
+// ---- templates -----------------------------------------------------------------------------------
+
+template <typename Node, typename... Args>
+Node* Fusion::make(Args&&... args) {
+  auto node = std::make_unique<Node>();
+  constexpr auto fields = Node::fields();
+  static_assert(sizeof...(Args) <= std::tuple_size_v<decltype(fields)>, "too many fields");
+  auto values = std::forward_as_tuple(std::forward<Args>(args)...);
+  [&]<size_t... I>(std::index_sequence<I...>) {
+    (((*node).*(std::get<I>(fields).member) = std::get<I>(values)), ...);
+  }(std::index_sequence_for<Args...>{});
+  return static_cast<Node*>(register_expr(std::move(node)));
+}
+
+} // namespace nvfuser

@@ -1,0 +1,134 @@
+// The inputs and outputs of a fusion (public API: runtime.md, section 1).
+#include <algorithm>
+
+#include "ir/all_nodes.h"
+#include "ir/fusion.h"
+#include "ir/replay_domain.h"
+
+namespace nvfuser {
+namespace {
+
+/// A copy of a tensor, computed by a plain `set`.
+TensorView* make_copy(Fusion& fusion, TensorView* tv) {
+  IterDomains logical;
+  for (const IterDomain* id : TensorDomain::no_reductions(tv->logical())) {
+    logical.push_back(copy_id(id));
+  }
+  TensorView* copy = fusion.new_tensor(
+      fusion.new_tensor_domain({.root = {}, .logical = logical, .allocation = {}, .loop = {},
+                                .contiguity = {}}),
+      tv->dtype());
+  fusion.make<LoadStoreOp>(copy, tv, LoadStoreOpType::Set, CacheOp::Unspecified);
+  return copy;
+}
+
+} // namespace
+
+void Fusion::add_input(Val* input) {
+  NVF_USER_CHECK(contains(input), "Cannot register input ", describe(input));
+  NVF_USER_CHECK(
+      !input->is_const(),
+      "Immediate scalar value cannot be added as an input. It is not necessary to pass it as an "
+      "input.");
+  NVF_USER_CHECK(
+      !input->is_fusion_input_, "Val: ", input->to_string(),
+      " is already registered as input, duplicated inputs is not allowed");
+  if (input->definition_ != nullptr) {
+    // What is given is not computed. An expression with other results still computes those.
+    Expr* definition = input->definition_;
+    input->definition_ = nullptr;
+    const bool computes_others = std::any_of(
+        definition->outputs().begin(), definition->outputs().end(),
+        [&](const Val* output) { return output->definition() == definition; });
+    if (!computes_others) {
+      remove(definition);
+    }
+    is_liveness_valid_ = false;
+  }
+  inputs_.push_back(input);
+  input->is_fusion_input_ = true;
+  if (input->is_tensor()) {
+    static_cast<TensorView*>(input)->assign_memory_type(MemoryType::Global);
+  }
+}
+
+void Fusion::add_output(Val* output) {
+  check_contains(output);
+  NVF_USER_CHECK(
+      output->is_tensor(), "Non-TensorView outputs are not supported at this point: ",
+      output->to_string());
+  for (auto& [aliased, info] : aliases_) {
+    if (aliased == output && info.is_hidden) {
+      info.is_hidden = false;
+      outputs_.erase(std::find(outputs_.begin(), outputs_.end(), output));
+    }
+  }
+  outputs_.push_back(output);
+  output->is_fusion_output_ = true;
+  static_cast<TensorView*>(output)->assign_memory_type(MemoryType::Global);
+  is_liveness_valid_ = false;
+}
+
+void Fusion::add_output(Val* output, Val* alias_input) {
+  check_contains(output);
+  check_contains(alias_input);
+  NVF_USER_CHECK(alias_input->is_fusion_input_, "alias source can only be a fusion input");
+  NVF_USER_CHECK(
+      output->is_tensor() && alias_input->is_tensor(),
+      "aliasing output to input is only supported for TensorView");
+  auto* source = static_cast<TensorView*>(alias_input);
+  auto* target = static_cast<TensorView*>(output);
+  if (target->is_fusion_input()) {
+    target = make_copy(*this, target);
+  }
+  NVF_USER_CHECK(
+      target->rank() == source->rank(), "aliased output ", describe(target), " and input ",
+      describe(source), " have different numbers of dimensions");
+  NVF_USER_CHECK(
+      target->dtype() == source->dtype(), "aliased output ", describe(target), " and input ",
+      describe(source), " have different data types");
+  replay_domain_on(target, source->domain());
+
+  const bool is_hidden = !target->is_fusion_output_;
+  if (is_hidden) {
+    add_output(target);
+  }
+  const AliasInfo info{.input = source, .is_hidden = is_hidden};
+  const auto known = std::find_if(
+      aliases_.begin(), aliases_.end(), [&](const auto& entry) { return entry.first == target; });
+  if (known == aliases_.end()) {
+    aliases_.emplace_back(target, info);
+  } else {
+    known->second.input = source;
+  }
+}
+
+const AliasInfo* Fusion::alias_of(const Val* output) const {
+  for (const auto& [aliased, info] : aliases_) {
+    if (aliased == output) {
+      return &info;
+    }
+  }
+  return nullptr;
+}
+
+void Fusion::replace_output(Val* from, Val* to) {
+  check_contains(from);
+  check_contains(to);
+  NVF_INVARIANT(from->is_fusion_output_, "an output is replaced: ", describe(from));
+  std::replace(outputs_.begin(), outputs_.end(), from, to);
+  for (auto& [aliased, info] : aliases_) {
+    aliased = aliased == from ? to : aliased;
+  }
+  from->is_fusion_output_ = false;
+  to->is_fusion_output_ = true;
+  if (from->is_tensor() && !from->is_fusion_input_) {
+    static_cast<TensorView*>(from)->assign_memory_type(MemoryType::Local);
+  }
+  if (to->is_tensor()) {
+    static_cast<TensorView*>(to)->assign_memory_type(MemoryType::Global);
+  }
+  is_liveness_valid_ = false;
+}
+
+} // namespace nvfuser

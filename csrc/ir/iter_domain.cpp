@@ -1,0 +1,59 @@
+#include "ir/iter_domain.h"
+
+#include "base/errors.h"
+#include "ir/expr.h"
+
+namespace nvfuser {
+namespace {
+
+constexpr int64_t kWarpSize = 32; // threads
+
+/// Loops of these types address lanes or are expanded at compile time.
+bool needs_constant_extent(ParallelType type) {
+  return type == ParallelType::Vectorize || type == ParallelType::Unroll ||
+      type == ParallelType::Group;
+}
+
+} // namespace
+
+void IterDomain::parallelize(ParallelType parallel_type) {
+  if (parallel_type == spec_.parallel_type) {
+    return;
+  }
+  if (needs_constant_extent(parallel_type)) {
+    NVF_USER_CHECK(
+        spec_.start->is_zero() && spec_.extent->is_const_int(),
+        "Vectorization, unrolling, unswitching and grouping are only supported with start = 0 and "
+        "extent as a const int, but got a start of ",
+        spec_.start->to_inline_string(), " and extent ", spec_.extent->to_inline_string(), " .");
+  }
+  spec_.parallel_type = parallel_type;
+}
+
+void IterDomain::pad_to_multiple_of_warp(std::optional<int64_t> size) {
+  if (spec_.parallel_type != ParallelType::TIDx) {
+    throw UserError(
+        {.headline = "Padding to a multiple of a warp is only supported on block_x",
+         .node = describe(this),
+         .expected = {"parallel type ", ParallelType::TIDx},
+         .found = {"parallel type ", spec_.parallel_type},
+         .fix = "parallelize the axis before padding it"});
+  }
+  if (size.has_value() && (*size <= 0 || *size % kWarpSize != 0)) {
+    throw UserError(
+        {.headline = "Padded size must be a positive multiple of a warp",
+         .node = describe(this),
+         .expected = {"a multiple of ", kWarpSize},
+         .found = {"size = ", *size},
+         .fix = Part::none()});
+  }
+  spec_.is_padded = true;
+  if (size.has_value()) {
+    spec_.padded_to_size = size;
+  } else if (spec_.extent->is_const_int()) {
+    const int64_t extent = as_int(spec_.extent->value());
+    spec_.padded_to_size = (extent + kWarpSize - 1) / kWarpSize * kWarpSize;
+  }
+}
+
+} // namespace nvfuser

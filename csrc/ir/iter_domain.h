@@ -1,0 +1,121 @@
+// IterDomain: one axis of an iteration space: [start, extent), how it runs, what it is for.
+#pragma once
+
+#include <optional>
+
+#include "ir/statement.h"
+
+namespace nvfuser {
+
+/// Everything an IterDomain is made of. Extents and offsets have dtype Index.
+struct IterDomainSpec {
+  Val* extent = nullptr;
+  Val* start = nullptr;           // nullptr: 0
+  Val* stop_offset = nullptr;     // nullptr: 0
+  Val* expanded_extent = nullptr; // size seen by users where the memory holds one element
+  IterType iter_type = IterType::Iteration;
+  ParallelType parallel_type = ParallelType::Serial;
+  bool is_rfactor = false; // made by a root-to-logical transform
+  bool is_padded = false;  // extent is rounded up to warps when the kernel is launched
+  std::optional<int64_t> padded_to_size = std::nullopt;
+  bool is_clustered = false;
+};
+
+class IterDomain final : public Val {
+ public:
+  [[nodiscard]] Val* start() const {
+    return spec_.start;
+  }
+  /// Loop size: 1 for a broadcast, even if it is expanded.
+  [[nodiscard]] Val* extent() const {
+    return spec_.extent;
+  }
+  [[nodiscard]] Val* stop_offset() const {
+    return spec_.stop_offset;
+  }
+  [[nodiscard]] bool has_expanded_extent() const {
+    return spec_.expanded_extent != nullptr;
+  }
+  [[nodiscard]] Val* expanded_extent() const {
+    return spec_.expanded_extent;
+  }
+  /// The size a user sees.
+  [[nodiscard]] Val* maybe_expanded_extent() const {
+    return has_expanded_extent() ? spec_.expanded_extent : spec_.extent;
+  }
+
+  [[nodiscard]] ParallelType parallel_type() const {
+    return spec_.parallel_type;
+  }
+  [[nodiscard]] IterType iter_type() const {
+    return spec_.iter_type;
+  }
+  [[nodiscard]] bool is_iteration() const {
+    return spec_.iter_type == IterType::Iteration;
+  }
+  [[nodiscard]] bool is_reduction() const {
+    return spec_.iter_type == IterType::Reduction;
+  }
+  [[nodiscard]] bool is_broadcast() const {
+    return spec_.iter_type == IterType::Broadcast;
+  }
+  [[nodiscard]] bool is_symbolic_axis() const {
+    return spec_.iter_type == IterType::Symbolic;
+  }
+  [[nodiscard]] bool is_rfactor_product() const {
+    return spec_.is_rfactor;
+  }
+  [[nodiscard]] bool is_parallelized() const {
+    return spec_.parallel_type != ParallelType::Serial;
+  }
+  [[nodiscard]] bool is_block_dim() const {
+    return nvfuser::is_block_dim(spec_.parallel_type);
+  }
+  [[nodiscard]] bool is_thread_dim() const {
+    return nvfuser::is_thread_dim(spec_.parallel_type);
+  }
+  [[nodiscard]] bool is_thread() const {
+    return nvfuser::is_thread(spec_.parallel_type);
+  }
+  [[nodiscard]] bool is_device_dim() const {
+    return nvfuser::is_device_dim(spec_.parallel_type);
+  }
+  [[nodiscard]] bool is_stream() const {
+    return spec_.parallel_type == ParallelType::Stream;
+  }
+  [[nodiscard]] bool is_clustered_block_dim() const {
+    return spec_.is_clustered;
+  }
+  [[nodiscard]] bool has_padding_to_multiple_of_warp() const {
+    return spec_.is_padded;
+  }
+  [[nodiscard]] std::optional<int64_t> maybe_size_after_padding() const {
+    return spec_.padded_to_size;
+  }
+  [[nodiscard]] const IterDomainSpec& spec() const {
+    return spec_;
+  }
+
+  // -- editing without checks, for the lower floor --
+  void assign_extents(Val* extent, Val* expanded_extent) {
+    spec_.extent = extent;
+    spec_.expanded_extent = expanded_extent;
+  }
+  void assign_parallel_type(ParallelType parallel_type) {
+    spec_.parallel_type = parallel_type;
+  }
+
+  /// Bind the axis. The rules are those of ir.md, section 2.5.
+  void parallelize(ParallelType parallel_type);
+  /// Round the launched size up to whole warps (block_x only), or to `size` threads.
+  void pad_to_multiple_of_warp(std::optional<int64_t> size = std::nullopt);
+
+ private:
+  friend class Fusion;
+  friend class Cloner;
+  explicit IterDomain(const IterDomainSpec& spec)
+      : Val(ValType::IterDomain, DataType::Index), spec_(spec) {}
+  IterDomainSpec spec_;
+};
+
+} // namespace nvfuser

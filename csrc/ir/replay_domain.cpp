@@ -1,0 +1,192 @@
+#include "ir/replay_domain.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "ir/all_nodes.h"
+#include "ir/fusion.h"
+
+namespace nvfuser {
+namespace {
+
+enum class Mapped { None, Some, All };
+
+Mapped count_mapped(const std::vector<Val*>& ids, const IdMap& map) {
+  const auto count = std::count_if(ids.begin(), ids.end(), [&](const Val* id) {
+    return map.count(static_cast<const IterDomain*>(id)) != 0;
+  });
+  return count == 0 ? Mapped::None
+                    : (count == static_cast<std::ptrdiff_t>(ids.size()) ? Mapped::All
+                                                                       : Mapped::Some);
+}
+
+IterDomains mapped(const std::vector<Val*>& ids, const IdMap& map) {
+  IterDomains out;
+  for (const Val* id : ids) {
+    out.push_back(map.at(static_cast<const IterDomain*>(id)));
+  }
+  return out;
+}
+
+void replay_forward(const Expr* expr, IdMap& map) {
+  const IterDomains outputs = replay_id_expr(expr, mapped(expr->inputs(), map));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const auto* original = static_cast<const IterDomain*>(expr->outputs()[i]);
+    copy_binding(original, outputs[i]);
+    map[original] = outputs[i];
+  }
+}
+
+/// The same transform with given results; its inputs are made for it.
+void replay_backward(const Expr* expr, IdMap& map) {
+  IterDomains inputs;
+  for (const Val* input : expr->inputs()) {
+    const auto* original = static_cast<const IterDomain*>(input);
+    IterDomain* copy = copy_id(original);
+    copy_binding(original, copy);
+    map[original] = copy;
+    inputs.push_back(copy);
+  }
+  make_like(expr, inputs, mapped(expr->outputs(), map));
+}
+
+} // namespace
+
+void copy_binding(const IterDomain* from, IterDomain* to) {
+  if (from->parallel_type() != to->parallel_type()) {
+    to->parallelize(from->parallel_type());
+  }
+  if (from->has_padding_to_multiple_of_warp()) {
+    to->pad_to_multiple_of_warp(from->maybe_size_after_padding());
+  }
+}
+
+Expr* make_like(const Expr* expr, const IterDomains& inputs, const IterDomains& outputs) {
+  Fusion& fusion = *inputs.at(0)->fusion();
+  return visit(
+      *expr,
+      overloaded{
+          [&](const Split& e) -> Expr* {
+            return fusion.make<Split>(
+                outputs[0], outputs[1], inputs[0], e.factor, e.inner_split);
+          },
+          [&](const Merge&) -> Expr* {
+            return fusion.make<Merge>(outputs[0], inputs[0], inputs[1]);
+          },
+          [&](const Swizzle& e) -> Expr* {
+            return fusion.make<Swizzle>(
+                outputs[0], outputs[1], inputs[0], inputs[1], e.swizzle_type);
+          },
+          [&](const Swizzle1D& e) -> Expr* {
+            return fusion.make<Swizzle1D>(outputs[0], inputs[0], e.parallel_type);
+          },
+          [&](const Resize& e) -> Expr* {
+            return fusion.make<Resize>(outputs[0], inputs[0], e.left, e.right);
+          },
+          [&](const Expr& e) -> Expr* {
+            throw InternalError(
+                __FILE__, __LINE__, "is a transform of axes", {"cannot replay ", e.op_name()});
+          }});
+}
+
+IterDomain* copy_id(const IterDomain* id) {
+  IterDomainSpec spec = id->spec();
+  spec.parallel_type = ParallelType::Serial;
+  spec.is_rfactor = false;
+  spec.is_padded = false;
+  spec.padded_to_size.reset();
+  spec.is_clustered = false;
+  return id->fusion()->new_iter_domain(spec);
+}
+
+void replay_exprs(const std::vector<Expr*>& exprs, IdMap& map) {
+  const auto is_new = [&](const std::vector<Val*>& ids) {
+    return count_mapped(ids, map) == Mapped::None;
+  };
+  const auto is_known = [&](const std::vector<Val*>& ids) {
+    return count_mapped(ids, map) == Mapped::All;
+  };
+  // A path may turn round: repeat until neither direction finds anything.
+  for (bool has_changed = true; has_changed;) {
+    has_changed = false;
+    for (const Expr* expr : exprs) {
+      if (is_known(expr->inputs()) && is_new(expr->outputs())) {
+        replay_forward(expr, map);
+        has_changed = true;
+      }
+    }
+    for (auto expr = exprs.rbegin(); expr != exprs.rend(); ++expr) {
+      if (is_known((*expr)->outputs()) && is_new((*expr)->inputs())) {
+        replay_backward(*expr, map);
+        has_changed = true;
+      }
+    }
+  }
+}
+
+void replay_domain_on(TensorView* tv, const TensorDomain* like, ReplayContiguity contiguity) {
+  const IterDomains from = TensorDomain::no_reductions(like->logical());
+  const IterDomains to = TensorDomain::no_reductions(tv->logical());
+  NVF_INVARIANT(from.size() == to.size(), "both tensors have the same axes");
+  IdMap map;
+  for (size_t i = 0; i < from.size(); ++i) {
+    map[from[i]] = to[i];
+  }
+
+  // Only what lies between the logical axes and the other domains; not the producer's own transform.
+  IterDomains targets = like->loop();
+  targets.insert(targets.end(), like->allocation().begin(), like->allocation().end());
+  std::vector<Expr*> exprs = exprs_between(like->logical(), targets);
+  const std::vector<Expr*> upstream = exprs_between(targets, like->logical());
+  exprs.insert(exprs.begin(), upstream.begin(), upstream.end());
+  replay_exprs(exprs, map);
+  for (size_t i = 0; i < from.size(); ++i) {
+    copy_binding(from[i], to[i]);
+  }
+
+  TensorDomain* domain = tv->domain();
+  IterDomains loop;
+  for (const IterDomain* id : like->loop()) {
+    if (const auto found = map.find(id); found != map.end()) {
+      loop.push_back(found->second);
+    }
+  }
+  const IterDomains& logical = domain->logical();
+  std::copy_if(logical.begin(), logical.end(), std::back_inserter(loop), [](const IterDomain* id) {
+    return id->is_reduction();
+  });
+  if (like->has_allocation()) {
+    IterDomains allocation;
+    Contiguity flags;
+    for (size_t i = 0; i < like->allocation().size(); ++i) {
+      if (const auto found = map.find(like->allocation()[i]); found != map.end()) {
+        allocation.push_back(found->second);
+        flags.push_back(like->contiguity()[i]);
+      }
+    }
+    if (contiguity == ReplayContiguity::AllTrue) {
+      flags = TensorDomain::contiguity_filled_with(allocation, true);
+    }
+    domain->assign_allocation(std::move(allocation), std::move(flags));
+  } else if (contiguity == ReplayContiguity::Copied && !domain->has_allocation()) {
+    // Reductions of `like` have no flag in `tv`; those of `tv` none in `like`.
+    Contiguity flags = TensorDomain::contiguity_filled_with(logical, true);
+    size_t position = 0;
+    for (size_t i = 0; i < logical.size(); ++i) {
+      if (logical[i]->is_reduction()) {
+        continue;
+      }
+      while (like->logical()[position]->is_reduction()) {
+        ++position;
+      }
+      if (flags[i].has_value() && like->contiguity()[position].has_value()) {
+        flags[i] = like->contiguity()[position];
+      }
+      ++position;
+    }
+    domain->assign_contiguity(std::move(flags));
+  }
+  domain->assign_loop(std::move(loop));
+}
+
+} // namespace nvfuser

@@ -1,0 +1,181 @@
+// Values of constants: conversion between types, rounding to the precision of a type.
+#include <cmath>
+#include <limits>
+
+#include "base/errors.h"
+#include "ir/types.h"
+
+namespace nvfuser {
+namespace {
+
+/// A binary floating-point format narrower than double. Subnormals go down to
+/// 2^(min_exponent - mantissa_bits).
+struct FloatFormat {
+  int mantissa_bits; // without the leading one
+  int min_exponent;  // of the smallest normal number
+  double largest;    // largest finite value
+  bool has_infinity; // else values beyond the range become the largest, as the hardware does
+};
+
+double round_to_format(double value, const FloatFormat& format) {
+  if (std::isnan(value) || value == 0.0) {
+    return value;
+  }
+  if (std::isinf(value)) {
+    return format.has_infinity ? value : std::copysign(format.largest, value);
+  }
+  const int exponent = std::max(std::ilogb(value), format.min_exponent);
+  const int lowest_bit = exponent - format.mantissa_bits;
+  // Scaling by powers of two is exact, and nearbyint rounds to nearest, ties to even.
+  const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -lowest_bit)), lowest_bit);
+  if (std::abs(rounded) <= format.largest) {
+    return rounded;
+  }
+  return std::copysign(
+      format.has_infinity ? std::numeric_limits<double>::infinity() : format.largest, value);
+}
+
+/// Float8_e8m0fnu holds powers of two only: no sign, no zero.
+double round_to_power_of_two(double value) {
+  if (std::isnan(value) || value < 0.0) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  if (value <= std::ldexp(1.0, -127)) {
+    return std::ldexp(1.0, -127);
+  }
+  if (value >= std::ldexp(1.0, 127)) {
+    return std::ldexp(1.0, 127);
+  }
+  const double below = std::ldexp(1.0, std::ilogb(value));
+  return value - below < 2.0 * below - value ? below : 2.0 * below;
+}
+
+double round_real(double value, DataType type) {
+  switch (type) {
+    case DataType::Float:
+    case DataType::ComplexFloat: return static_cast<double>(static_cast<float>(value));
+    case DataType::Half: return round_to_format(value, {10, -14, 65504.0, true});
+    case DataType::BFloat16: return round_to_format(value, {7, -126, 0x1.FEp127, true});
+    case DataType::Float8_e4m3fn: return round_to_format(value, {3, -6, 448.0, false});
+    case DataType::Float8_e5m2: return round_to_format(value, {2, -14, 57344.0, false});
+    case DataType::Float8_e8m0fnu: return round_to_power_of_two(value);
+    case DataType::Float4_e2m1fn:
+    case DataType::Float4_e2m1fn_x2: return round_to_format(value, {1, 0, 6.0, false});
+    default: return value;
+  }
+}
+
+int64_t wrap_integer(int64_t value, DataType type) {
+  switch (type) {
+    case DataType::Char: return static_cast<int8_t>(value);
+    case DataType::Short: return static_cast<int16_t>(value);
+    case DataType::Int32: return static_cast<int32_t>(value);
+    case DataType::Byte: return static_cast<uint8_t>(value);
+    case DataType::UInt16: return static_cast<uint16_t>(value);
+    case DataType::UInt32:
+    case DataType::SMemAddress:
+    case DataType::TMemAddress: return static_cast<uint32_t>(value);
+    default: return value;
+  }
+}
+
+/// Truncated; beyond the range of int64 the nearest bound, and 0 for NaN.
+int64_t truncate_real(double value) {
+  if (std::isnan(value)) {
+    return 0;
+  }
+  if (value >= 0x1p63) {
+    return std::numeric_limits<int64_t>::max();
+  }
+  return value < -0x1p63 ? std::numeric_limits<int64_t>::min() : static_cast<int64_t>(value);
+}
+
+/// UInt64 constants above the range of int64 are held as the same 64 bits.
+int64_t truncate_to_unsigned(double value) {
+  if (value >= 0x1p64) {
+    return -1;
+  }
+  return value >= 0x1p63 ? static_cast<int64_t>(static_cast<uint64_t>(value)) : truncate_real(value);
+}
+
+} // namespace
+
+bool as_bool(const ScalarValue& value) {
+  return as_complex(value) != std::complex<double>(0.0, 0.0);
+}
+
+int64_t as_int(const ScalarValue& value) {
+  if (const auto* integer = std::get_if<int64_t>(&value)) {
+    return *integer;
+  }
+  return truncate_real(as_double(value));
+}
+
+double as_double(const ScalarValue& value) {
+  return as_complex(value).real();
+}
+
+std::complex<double> as_complex(const ScalarValue& value) {
+  NVF_INVARIANT(has_value(value), "a symbolic value has no number");
+  if (const auto* boolean = std::get_if<bool>(&value)) {
+    return *boolean ? 1.0 : 0.0;
+  }
+  if (const auto* integer = std::get_if<int64_t>(&value)) {
+    return static_cast<double>(*integer);
+  }
+  if (const auto* real = std::get_if<double>(&value)) {
+    return *real;
+  }
+  return std::get<std::complex<double>>(value);
+}
+
+ScalarValue convert_value(const ScalarValue& value, DataType type) {
+  if (!has_value(value)) {
+    return value;
+  }
+  if (is_boolean(type)) {
+    return as_bool(value);
+  }
+  if (is_integral(type)) {
+    const bool is_real = !std::holds_alternative<int64_t>(value);
+    return wrap_integer(
+        is_real && type == DataType::UInt64 ? truncate_to_unsigned(as_double(value))
+                                            : as_int(value),
+        type);
+  }
+  if (is_complex(type)) {
+    const std::complex<double> number = as_complex(value);
+    return std::complex<double>(round_real(number.real(), type), round_real(number.imag(), type));
+  }
+  if (is_floating_point(type)) {
+    return round_real(as_double(value), type);
+  }
+  throw UserError(Part("A constant cannot have the data type ", type));
+}
+
+ScalarValue lowest_value(DataType type) {
+  if (is_boolean(type)) {
+    return false;
+  }
+  if (is_integral(type)) {
+    const int64_t bits = size_bits(type);
+    return is_unsigned(type) ? int64_t{0}
+                             : static_cast<int64_t>(~uint64_t{0} << static_cast<unsigned>(bits - 1));
+  }
+  NVF_USER_CHECK(is_floating_point(type), "Data type ", type, " has no smallest value");
+  return -std::numeric_limits<double>::infinity();
+}
+
+ScalarValue highest_value(DataType type) {
+  if (is_boolean(type)) {
+    return true;
+  }
+  if (is_integral(type)) {
+    const auto value_bits = static_cast<unsigned>(size_bits(type) - (is_unsigned(type) ? 0 : 1));
+    return static_cast<int64_t>(~uint64_t{0} >> (64U - value_bits));
+  }
+  NVF_USER_CHECK(is_floating_point(type), "Data type ", type, " has no largest value");
+  return std::numeric_limits<double>::infinity();
+}
+
+} // namespace nvfuser

@@ -1,0 +1,123 @@
+#include "ir/statement.h"
+
+#include <algorithm>
+
+#include "ir/fusion.h"
+#include "ir/print.h"
+
+namespace nvfuser {
+
+std::string Statement::to_string(int indent) const {
+  return is_val() ? std::string(static_cast<size_t>(2 * indent), ' ') +
+                        print_val(static_cast<const Val*>(this))
+                  : print_expr(static_cast<const Expr*>(this), indent);
+}
+
+std::string Statement::to_inline_string() const {
+  return is_val() ? print_inline(static_cast<const Val*>(this))
+                  : print_inline(static_cast<const Expr*>(this));
+}
+
+std::string describe(const Statement* statement) {
+  if (statement == nullptr) {
+    return "nothing";
+  }
+  std::string text = statement->to_string();
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) {
+    text.pop_back();
+  }
+  const std::string place = statement->location().str();
+  return place.empty() ? text : text + ", made at " + place;
+}
+
+// ---- Val -----------------------------------------------------------------------------------------
+
+bool Val::is_zero() const {
+  return is_const() && !is_boolean(dtype_) && as_complex(value_) == 0.0;
+}
+
+bool Val::is_one() const {
+  return is_const() && !is_boolean(dtype_) && as_complex(value_) == 1.0;
+}
+
+std::vector<Expr*> Val::uses() const {
+  if (!is_tensor() || fusion()->outputs().empty()) {
+    return uses_;
+  }
+  fusion()->update_liveness();
+  std::vector<Expr*> live;
+  std::copy_if(uses_.begin(), uses_.end(), std::back_inserter(live), [](const Expr* use) {
+    return use->leads_to_output();
+  });
+  return live;
+}
+
+// ---- NamedScalar ---------------------------------------------------------------------------------
+
+namespace {
+
+/// `threadIdx.x` / `blockDim.x`: the words of a hardware index and of its launch dimension.
+std::string dim_text(ParallelType type) {
+  const char* prefix = is_thread_dim(type) ? "blockDim" : "gridDim";
+  const std::string index = text(type);
+  return prefix + index.substr(index.find('.'));
+}
+
+} // namespace
+
+ParallelType NamedScalar::parallel_index() const {
+  for (const ParallelType type : kThreadParallelTypes) {
+    if (text_name_ == text(type)) {
+      return type;
+    }
+  }
+  return ParallelType::Serial;
+}
+
+ParallelType NamedScalar::parallel_dim() const {
+  for (const ParallelType type : kThreadParallelTypes) {
+    if (text_name_ == dim_text(type)) {
+      return type;
+    }
+  }
+  return ParallelType::Serial;
+}
+
+NamedScalar* Fusion::parallel_index(ParallelType type) {
+  NVF_INVARIANT(is_thread(type), "a hardware index: ", type);
+  return named_scalar(text(type), DataType::Index);
+}
+
+NamedScalar* Fusion::parallel_dim(ParallelType type) {
+  NVF_INVARIANT(is_thread(type), "a hardware index: ", type);
+  return named_scalar(dim_text(type), DataType::Index);
+}
+
+// ---- Expr ----------------------------------------------------------------------------------------
+
+namespace {
+
+Val* operand_at(const Expr& expr, const std::vector<Val*>& list, int64_t index, const char* role) {
+  if (index < 0 || index >= static_cast<int64_t>(list.size())) {
+    throw UserError(
+        {.headline = {role, " index ", index, " is out of range"},
+         .node = describe(expr),
+         .expected = {"index in [0, ", list.size(), ")"},
+         .found = {"index = ", index},
+         .fix = Part::none()},
+        ErrorKind::Index);
+  }
+  return list[static_cast<size_t>(index)];
+}
+
+} // namespace
+
+Val* Expr::input(int64_t index) const {
+  return operand_at(*this, inputs_, index, "Input");
+}
+
+Val* Expr::output(int64_t index) const {
+  return operand_at(*this, outputs_, index, "Output");
+}
+
+} // namespace nvfuser

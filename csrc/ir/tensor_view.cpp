@@ -1,0 +1,91 @@
+// Tensors: what they are. The scheduling primitives stand in transform/.
+#include "ir/tensor_view.h"
+
+#include <algorithm>
+
+#include "ir/all_nodes.h"
+#include "ir/fusion.h"
+
+namespace nvfuser {
+namespace {
+
+std::vector<TensorView*> unique_tensors(const std::vector<Val*>& vals, const Val* except) {
+  std::vector<TensorView*> tensors;
+  for (Val* val : vals) {
+    if (!val->is_tensor() || val == except) {
+      continue;
+    }
+    auto* tv = static_cast<TensorView*>(val);
+    if (std::find(tensors.begin(), tensors.end(), tv) == tensors.end()) {
+      tensors.push_back(tv);
+    }
+  }
+  return tensors;
+}
+
+} // namespace
+
+int64_t wrap_axis(int64_t position, int64_t size) {
+  if (position < -size || position >= size) {
+    throw UserError(
+        Part("Tried to access out of boundary index ", position, ". total index: ", size),
+        ErrorKind::Index);
+  }
+  return position < 0 ? position + size : position;
+}
+
+int64_t TensorView::rank() const {
+  return static_cast<int64_t>(TensorDomain::no_reductions(logical()).size());
+}
+
+IterDomain* TensorView::axis(int64_t position) const {
+  return loop()[static_cast<size_t>(wrap_axis(position, ndims()))];
+}
+
+Val* TensorView::size(int64_t dim) const {
+  const IterDomains ids = TensorDomain::no_reductions(logical());
+  return ids[static_cast<size_t>(wrap_axis(dim, static_cast<int64_t>(ids.size())))]
+      ->maybe_expanded_extent();
+}
+
+std::vector<Val*> TensorView::shape() const {
+  std::vector<Val*> sizes;
+  for (const IterDomain* id : TensorDomain::no_reductions(logical())) {
+    sizes.push_back(id->maybe_expanded_extent());
+  }
+  return sizes;
+}
+
+bool TensorView::has_reduction() const {
+  return std::any_of(
+      loop().begin(), loop().end(), [](const IterDomain* id) { return id->is_reduction(); });
+}
+
+bool TensorView::has_broadcast() const {
+  return std::any_of(
+      loop().begin(), loop().end(), [](const IterDomain* id) { return id->is_broadcast(); });
+}
+
+std::vector<TensorView*> TensorView::producers() const {
+  return definition() == nullptr ? std::vector<TensorView*>{}
+                                 : unique_tensors(definition()->inputs(), nullptr);
+}
+
+std::vector<TensorView*> TensorView::consumers() const {
+  std::vector<Val*> outputs;
+  for (const Expr* use : uses()) {
+    outputs.insert(outputs.end(), use->outputs().begin(), use->outputs().end());
+  }
+  return unique_tensors(outputs, nullptr);
+}
+
+std::vector<TensorView*> TensorView::siblings() const {
+  return definition() == nullptr ? std::vector<TensorView*>{}
+                                 : unique_tensors(definition()->outputs(), this);
+}
+
+void TensorView::record_step(std::string text) {
+  schedule_steps_.push_back({std::move(text), current_source_location()});
+}
+
+} // namespace nvfuser

@@ -1,0 +1,158 @@
+// TensorView: a tensor of the fusion. Its domain says what it is and how its loops run; its
+// positions say which of them it shares with its neighbours.
+//
+// The scheduling primitives are declared here and defined in transform/, one file each: the IR
+// floor itself never calls them.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/iter_domain.h"
+#include "ir/tensor_domain.h"
+
+namespace nvfuser {
+
+class TensorView final : public Val {
+ public:
+  [[nodiscard]] TensorDomain* domain() const {
+    return domain_;
+  }
+  [[nodiscard]] const IterDomains& root() const {
+    return domain_->root();
+  }
+  [[nodiscard]] const IterDomains& maybe_root() const {
+    return domain_->maybe_root();
+  }
+  [[nodiscard]] const IterDomains& logical() const {
+    return domain_->logical();
+  }
+  [[nodiscard]] const IterDomains& maybe_allocation() const {
+    return domain_->maybe_allocation();
+  }
+  [[nodiscard]] const IterDomains& loop() const {
+    return domain_->loop();
+  }
+  [[nodiscard]] bool has_root() const {
+    return domain_->has_root();
+  }
+  [[nodiscard]] bool has_allocation() const {
+    return domain_->has_allocation();
+  }
+  /// Loop axes.
+  [[nodiscard]] int64_t ndims() const {
+    return domain_->ndims();
+  }
+  /// Logical dimensions without reductions: the rank a user sees.
+  [[nodiscard]] int64_t rank() const;
+  /// A loop axis; negative positions count from the end.
+  [[nodiscard]] IterDomain* axis(int64_t position) const;
+  /// Extent (expanded if expanded) of a logical dimension without reductions.
+  [[nodiscard]] Val* size(int64_t dim) const;
+  [[nodiscard]] std::vector<Val*> shape() const;
+
+  [[nodiscard]] MemoryType memory_type() const {
+    return memory_type_;
+  }
+  /// Outer loop axes shared with every consumer.
+  [[nodiscard]] int64_t compute_at_position() const {
+    return compute_at_position_;
+  }
+  /// Outer loop axes inside which some producer is computed.
+  [[nodiscard]] int64_t max_producer_position() const {
+    return max_producer_position_;
+  }
+  [[nodiscard]] bool is_cpu_scalar() const {
+    return is_cpu_scalar_;
+  }
+  [[nodiscard]] bool has_reduction() const; // in the loop domain
+  [[nodiscard]] bool has_broadcast() const;
+  /// Tensors read by the definition / made by expressions that read this; no duplicates.
+  [[nodiscard]] std::vector<TensorView*> producers() const;
+  [[nodiscard]] std::vector<TensorView*> consumers() const;
+  /// The other outputs of the definition.
+  [[nodiscard]] std::vector<TensorView*> siblings() const;
+
+  // -- scheduling: axes (transform/split.cpp, merge.cpp, reorder.cpp, swizzle.cpp) --
+  TensorView* split(int64_t axis, int64_t factor, bool inner_split = true);
+  TensorView* split(int64_t axis, Val* factor, bool inner_split = true);
+  TensorView* inner_split(int64_t axis, int64_t factor);
+  TensorView* outer_split(int64_t axis, int64_t factor);
+  TensorView* merge(int64_t axis_o, int64_t axis_i);
+  TensorView* merge(int64_t axis);
+  TensorView* flatten(int64_t from = 0, int64_t to = -1);
+  TensorView* reorder(const std::unordered_map<int64_t, int64_t>& old2new);
+  TensorView* reorder(const std::vector<int64_t>& permutation);
+  TensorView* swizzle(int64_t x, int64_t y);
+  TensorView* swizzle(SwizzleType type, int64_t x, int64_t y);
+  TensorView* swizzle1d(int64_t x, ParallelType parallel_type);
+
+  // -- scheduling: tensors (transform/cache.cpp, rfactor.cpp, memory.cpp) --
+  TensorView* cache_after(
+      LoadStoreOpType op_type = LoadStoreOpType::Set,
+      CacheOp cache_op = CacheOp::Unspecified,
+      bool propagate_allocation_domain = true,
+      const std::vector<Expr*>& cached_uses = {});
+  TensorView* cache_before(LoadStoreOpType op_type = LoadStoreOpType::Set);
+  TensorView* cache_fork();
+  TensorView* rfactor(const std::vector<int64_t>& axes);
+  std::vector<TensorView*> rfactor(
+      const std::vector<int64_t>& axes, const std::vector<TensorView*>& tvs);
+  void set_memory_type(MemoryType memory_type);
+  void set_allocation_domain(const IterDomains& ids, bool contiguity);
+  void set_allocation_domain(const IterDomains& ids, const Contiguity& contiguity);
+  void set_loop_domain(const IterDomains& ids);
+
+  // -- scheduling: positions (transform/inline.cpp) --
+  TensorView* inline_at(int64_t position, bool best_effort = false);
+  void clear_compute_position();
+
+  // -- editing without checks, for the transform and lower floors --
+  void assign_domain(TensorDomain* domain) {
+    domain_ = domain;
+  }
+  void assign_memory_type(MemoryType memory_type) {
+    memory_type_ = memory_type;
+  }
+  void assign_compute_at_position(int64_t position) {
+    compute_at_position_ = position;
+  }
+  void assign_max_producer_position(int64_t position) {
+    max_producer_position_ = position;
+  }
+  void assign_cpu_scalar(bool is_cpu_scalar) {
+    is_cpu_scalar_ = is_cpu_scalar;
+  }
+  void assign_dtype(DataType dtype) {
+    dtype_ = dtype;
+  }
+
+  /// The lines of the schedule: every primitive applied to this tensor and the line that did it.
+  struct Step {
+    std::string text; // "split(0, 128)"
+    SourceLocation location;
+  };
+  [[nodiscard]] const std::vector<Step>& schedule_steps() const {
+    return schedule_steps_;
+  }
+  void record_step(std::string text);
+
+ private:
+  friend class Fusion;
+  friend class Cloner;
+  TensorView(TensorDomain* domain, DataType dtype, MemoryType memory_type)
+      : Val(ValType::TensorView, dtype), domain_(domain), memory_type_(memory_type) {}
+
+  TensorDomain* domain_;
+  MemoryType memory_type_;
+  int64_t compute_at_position_ = 0;
+  int64_t max_producer_position_ = 0;
+  bool is_cpu_scalar_ = false;
+  std::vector<Step> schedule_steps_;
+};
+
+/// `position` counted from the end if negative, checked against [0, size).
+[[nodiscard]] int64_t wrap_axis(int64_t position, int64_t size);
+
+} // namespace nvfuser

@@ -1,0 +1,71 @@
+#include "ir/topo_sort.h"
+
+#include <algorithm>
+#include <queue>
+#include <unordered_map>
+
+namespace nvfuser {
+
+std::vector<Expr*> topo_sort(std::vector<Expr*> exprs) {
+  std::sort(exprs.begin(), exprs.end(), [](const Expr* a, const Expr* b) {
+    return a->serial() < b->serial();
+  });
+  std::unordered_map<const Expr*, size_t> position; // only looked up
+  position.reserve(exprs.size());
+  for (size_t i = 0; i < exprs.size(); ++i) {
+    position.emplace(exprs[i], i);
+  }
+  std::vector<std::vector<size_t>> readers(exprs.size());
+  std::vector<size_t> num_pending(exprs.size(), 0);
+  for (size_t i = 0; i < exprs.size(); ++i) {
+    for (const Val* input : exprs[i]->inputs()) {
+      const auto producer = position.find(input->definition());
+      if (producer != position.end() && producer->second != i) {
+        readers[producer->second].push_back(i);
+        ++num_pending[i];
+      }
+    }
+  }
+
+  // The smallest ready position first: positions are in order of creation.
+  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
+  for (size_t i = 0; i < exprs.size(); ++i) {
+    if (num_pending[i] == 0) {
+      ready.push(i);
+    }
+  }
+  std::vector<Expr*> sorted;
+  sorted.reserve(exprs.size());
+  while (!ready.empty()) {
+    const size_t i = ready.top();
+    ready.pop();
+    sorted.push_back(exprs[i]);
+    for (const size_t reader : readers[i]) {
+      if (--num_pending[reader] == 0) {
+        ready.push(reader);
+      }
+    }
+  }
+  NVF_INVARIANT(sorted.size() == exprs.size(), "expressions do not depend on themselves");
+  return sorted;
+}
+
+std::vector<Expr*> sorted_definitions(
+    const std::vector<Val*>& to, const std::unordered_set<const Val*>& stop) {
+  std::vector<Expr*> found;
+  std::unordered_set<const Expr*> visited;
+  std::vector<const Val*> pending(to.begin(), to.end());
+  while (!pending.empty()) {
+    const Val* val = pending.back();
+    pending.pop_back();
+    Expr* definition = val->definition();
+    if (definition == nullptr || stop.count(val) != 0 || !visited.insert(definition).second) {
+      continue;
+    }
+    found.push_back(definition);
+    pending.insert(pending.end(), definition->inputs().begin(), definition->inputs().end());
+  }
+  return topo_sort(std::move(found));
+}
+
+} // namespace nvfuser

@@ -1,0 +1,174 @@
+#include "lower/build_loop_nests.h"
+
+#include <algorithm>
+
+#include "ir/scalar.h"
+#include "lower/memory_layout.h"
+#include "lower/statements.h"
+
+namespace nvfuser {
+namespace {
+
+class NestBuilder {
+ public:
+  explicit NestBuilder(Kernel& kernel)
+      : kernel_(kernel), model_(*kernel.loop_model), statements_(kernel) {}
+
+  void build() {
+    for (Expr* expr : kernel_.sorted_exprs) {
+      place(expr);
+    }
+  }
+
+ private:
+  /// A loop that statements go into now. Loops that run once have no ForLoop.
+  struct Open {
+    const Loop* loop;
+    ForLoop* node;
+  };
+
+  void place(Expr* expr) {
+    const auto* out = static_cast<TensorView*>(expr->outputs().front());
+    const LoopNest& nest = model_.nest(out);
+    size_t common = 0;
+    while (common < open_.size() && common < nest.size() && open_[common].loop == nest[common]) {
+      ++common;
+    }
+    open_.resize(common);
+    for (Val* val : expr->outputs()) {
+      allocate(static_cast<TensorView*>(val), nest);
+    }
+    if (is_reduction_expr(expr)) {
+      initialize(expr, nest);
+    }
+    open_to(nest, nest.size());
+    for (Expr* statement : statements_.lower(expr)) {
+      innermost().push_back(statement);
+    }
+  }
+
+  /// The list of statements inside the first `depth` open loops.
+  Scope& scope_at(size_t depth) {
+    for (size_t i = depth; i-- > 0;) {
+      if (open_[i].node != nullptr) {
+        return open_[i].node->body;
+      }
+    }
+    return kernel_.body;
+  }
+  Scope& innermost() {
+    return scope_at(open_.size());
+  }
+
+  /// Put a statement inside the first `depth` loops, before the loop that is open there.
+  void insert(size_t depth, Expr* statement) {
+    Scope& scope = scope_at(depth);
+    auto position = scope.end();
+    for (size_t i = depth; i < open_.size(); ++i) {
+      if (open_[i].node != nullptr) {
+        position = std::find(scope.begin(), scope.end(), open_[i].node);
+        break;
+      }
+    }
+    scope.insert(position, statement);
+  }
+
+  void open_to(const LoopNest& nest, size_t depth) {
+    while (open_.size() < depth) {
+      Loop* loop = nest[open_.size()];
+      ForLoop* node = make_loop(*loop);
+      if (node != nullptr) {
+        innermost().push_back(node);
+      }
+      open_.push_back({loop, node});
+    }
+  }
+
+  ForLoop* make_loop(const Loop& loop) {
+    // A loop that runs once is left out, unless it says where conditions are hoisted to.
+    const bool hoists = loop.parallel_type == ParallelType::Unswitch ||
+        loop.parallel_type == ParallelType::Unroll;
+    if (loop.index->is_const() && !hoists) {
+      return nullptr;
+    }
+    return kernel_.make<ForLoop>(
+        loop.index, loop.promoted, kernel_.zero(), loop.extent(), kernel_.one(), loop.is_thread(),
+        loop.parallel_type == ParallelType::Vectorize,
+        loop.parallel_type == ParallelType::Unroll ||
+            loop.parallel_type == ParallelType::Vectorize,
+        hoists);
+  }
+
+  void allocate(TensorView* tensor, const LoopNest& nest) {
+    if (tensor->memory_type() == MemoryType::Global) {
+      if (!tensor->is_fusion_output()) {
+        kernel_.launch.buffers.push_back({tensor, /*zero_init=*/false, /*is_output=*/false});
+      }
+      return;
+    }
+    const auto depth = static_cast<size_t>(model_.shared_depth(tensor));
+    Expr* statement = kernel_.make<Allocate>(
+        tensor, tensor->memory_type(), stored_elements(kernel_, tensor));
+    kernel_.origin[statement] = tensor->definition();
+    if (depth <= open_.size()) {
+      insert(depth, statement);
+    } else {
+      open_to(nest, depth);
+      innermost().push_back(statement);
+    }
+  }
+
+  void initialize(Expr* reduction, const LoopNest& nest) {
+    const auto* out = static_cast<TensorView*>(reduction->outputs().front());
+    const auto is_reduced = [&](const Loop* loop) {
+      const IterDomains& axes = out->loop();
+      return std::any_of(axes.begin(), axes.end(), [&](const IterDomain* axis) {
+        return axis->is_reduction() && model_.loop_of(axis) == loop;
+      });
+    };
+    const auto first = static_cast<size_t>(
+        std::find_if(nest.begin(), nest.end(), is_reduced) - nest.begin());
+    if (first > open_.size()) {
+      open_to(nest, first);
+    }
+    LoopNest init_nest(nest.begin(), nest.begin() + static_cast<int64_t>(first));
+    ForLoop* outermost = nullptr;
+    Scope* inner = nullptr;
+    for (size_t i = first; i < nest.size(); ++i) {
+      if (is_reduced(nest[i])) {
+        continue;
+      }
+      init_nest.push_back(nest[i]);
+      if (ForLoop* node = make_loop(*nest[i]); node != nullptr) {
+        if (outermost == nullptr) {
+          outermost = node;
+        } else {
+          inner->push_back(node);
+        }
+        inner = &node->body;
+      }
+    }
+    const std::vector<Expr*> statements = statements_.initialize(reduction, init_nest);
+    if (outermost == nullptr) {
+      for (Expr* statement : statements) {
+        insert(first, statement);
+      }
+      return;
+    }
+    *inner = statements;
+    insert(first, outermost);
+  }
+
+  Kernel& kernel_;
+  const LoopModel& model_;
+  StatementBuilder statements_;
+  std::vector<Open> open_;
+};
+
+} // namespace
+
+void build_loop_nests(Kernel& kernel) {
+  NestBuilder(kernel).build();
+}
+
+} // namespace nvfuser

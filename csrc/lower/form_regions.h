@@ -1,0 +1,21 @@
+#pragma once
+
+#include "lower/kernel.h"
+
+namespace nvfuser {
+
+/// On a target without hardware threads, put loops over threads and blocks around the regions that
+/// need no other thread (or block).
+///   before:  FOR i: { T1_s[tx] = T0[..];  BLOCKSYNC;  T2[..] = T1_s[63 - tx] + T3[..] }
+///   after:   FOR i: { THREADS: T1_s[tx] = T0[..]      THREADS: T2[..] = T1_s[63 - tx] + T3[..] }
+/// A region is a maximal run of statements between two points that need all threads: barriers and
+/// reductions over threads. Loops and conditions that contain such a point stay outside. Registers
+/// that live in several regions get one element per thread; what lives in several phases (regions
+/// of the grid) one per block too.
+/// A reduction over blocks becomes: store the partial result, end the phase, combine in block order.
+/// Requires: conditions placed.
+/// Ensures:  every statement that depends on a thread (block) index is in a ThreadLoop (BlockLoop);
+///           no BlockSync or GridSync is left.
+void form_regions(Kernel& kernel);
+
+} // namespace nvfuser

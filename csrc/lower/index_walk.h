@@ -1,0 +1,61 @@
+// IndexWalk: indices of iteration domains, computed by walking the exact graph from the loops.
+//
+// Known at first are the promoted axes of the loops around a statement: their index is the loop's.
+// From these the walk goes over transforms in both directions until the wanted axes are known:
+//   split   backward: in = outer * extent(inner) + inner      forward: in / extent, in % extent
+//   merge   backward: out / extent(inner), out % extent(inner)  forward: outer * extent(inner) + inner
+//   swizzle and resize likewise.
+// The walk also knows which axes may be *holes*: values a loop visits that lie outside the axis,
+// made by splits that do not divide.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "lower/loop_model.h"
+
+namespace nvfuser {
+
+class IndexSimplifier;
+class ValGraph;
+
+class IndexWalk {
+ public:
+  /// `zero_lane`: a vectorized loop whose index is taken as 0.
+  IndexWalk(Kernel& kernel, IndexSimplifier& simplifier, const LoopNest& nest,
+            const Loop* zero_lane = nullptr);
+
+  /// Simplified index of `id`; an unreachable broadcast has 0, another unreachable axis is an error
+  /// that prints both domains.
+  [[nodiscard]] Val* index_of(IterDomain* id, const TensorView* tensor);
+
+  /// Tests that say, together, that no axis on the way from the loops to `ids` is a hole. Provable
+  /// ones are left out.
+  [[nodiscard]] std::vector<RangeTest> hole_tests(const IterDomains& ids, const TensorView* tensor);
+
+ private:
+  struct Step {
+    const Expr* expr;
+    bool is_backward;
+  };
+  [[nodiscard]] bool is_known(const Val* id) const;
+  void learn(const Val* id, Val* index);
+  void explore();
+  void try_step(const Expr* expr);
+  /// The axis to test instead of `id`: a product is in range exactly if its outer factor is, and
+  /// comparing it takes no division.
+  [[nodiscard]] IterDomain* cheapest_to_test(IterDomain* id) const;
+  void assume_unreached_broadcasts(IterDomain* target);
+
+  Kernel& kernel_;
+  IndexSimplifier& simplifier_;
+  ValGraph& exact_;
+  const LoopNest& nest_;
+  std::unordered_map<int64_t, Val*> known_; // class of the exact graph -> index
+  std::vector<int64_t> frontier_;
+  std::vector<Step> steps_;
+  std::unordered_map<int64_t, const Expr*> made_by_; // the step that found a class; not for loops
+  const Expr* stepping_ = nullptr;
+};
+
+} // namespace nvfuser

@@ -1,0 +1,312 @@
+#include "lower/loop_model.h"
+
+#include <algorithm>
+#include <set>
+
+#include "graph/id_model.h"
+#include "graph/val_graph.h"
+
+namespace nvfuser {
+namespace {
+
+/// The non-broadcast input axes that `id` is built from, as classes of the exact graph.
+std::set<int64_t> covered_inputs(const ValGraph& exact, IterDomain* id) {
+  std::set<int64_t> covered;
+  std::vector<IterDomain*> stack{id};
+  std::set<const IterDomain*> visited;
+  while (!stack.empty()) {
+    IterDomain* current = stack.back();
+    stack.pop_back();
+    if (!visited.insert(current).second) {
+      continue;
+    }
+    if (current->definition() == nullptr) {
+      if (!current->is_broadcast()) {
+        covered.insert(exact.group(current));
+      }
+      continue;
+    }
+    for (Val* in : current->definition()->inputs()) {
+      stack.push_back(static_cast<IterDomain*>(in));
+    }
+  }
+  return covered;
+}
+
+IterDomain* id_at(const std::vector<Val*>& vals, size_t index) {
+  return static_cast<IterDomain*>(vals[index]);
+}
+
+} // namespace
+
+LoopModel::LoopModel(Kernel& kernel)
+    : kernel_(kernel),
+      exact_(kernel.id_model->maybe_build_graph(IdMappingMode::exact)),
+      tensors_(kernel.tensors()) {
+  collect_loops();
+  choose_promotions();
+  choose_parallel_types();
+  build_nests();
+}
+
+void LoopModel::collect_loops() {
+  const ValGraph& graph = kernel_.id_model->maybe_build_graph(IdMappingMode::loop);
+  std::map<int64_t, Loop*> loop_of_group;
+  for (TensorView* tensor : tensors_) {
+    for (IterDomain* axis : tensor->loop()) {
+      Loop*& loop = loop_of_group[graph.group(axis)];
+      if (loop == nullptr) {
+        loop = &loops_.emplace_back();
+      }
+      const auto same_tensor = std::find(loop->tensors.begin(), loop->tensors.end(), tensor);
+      if (same_tensor != loop->tensors.end()) {
+        throw UserError({
+            .headline = {"Two axes of one tensor would be driven by one loop"},
+            .node = {describe(tensor)},
+            .expected = {"different loops for ",
+                         loop->members[same_tensor - loop->tensors.begin()]->to_string(), " and ",
+                         axis->to_string()},
+            .found = {"inlining that maps both to the same axis of another tensor"},
+            .fix = {"inline less deep, or transform both tensors alike"},
+        });
+      }
+      loop->members.push_back(axis);
+      loop->tensors.push_back(tensor);
+      loop_of_[axis] = loop;
+    }
+  }
+}
+
+IterDomain* LoopModel::covering_member(const Loop& loop) const {
+  std::vector<IterDomain*> candidates = loop.members;
+  if (loop.promoted != nullptr) {
+    candidates.push_back(loop.promoted);
+  }
+  std::set<int64_t> all;
+  std::vector<std::set<int64_t>> covers;
+  for (IterDomain* id : candidates) {
+    covers.push_back(covered_inputs(exact_, id));
+    all.insert(covers.back().begin(), covers.back().end());
+  }
+  // Consumers come last and have the fullest axes, so that fewest tensors have to be dragged.
+  for (size_t i = candidates.size(); i-- > 0;) {
+    if (covers[i] == all && (all.empty() || !candidates[i]->is_broadcast())) {
+      return candidates[i];
+    }
+  }
+  std::string found;
+  for (size_t i = 0; i < loop.members.size(); ++i) {
+    found += (i == 0 ? "" : ", ") + loop.members[i]->to_string() + " of T" +
+        std::to_string(loop.tensors[i]->name());
+  }
+  throw UserError({
+      .headline = {"No axis covers all tensors that share a loop"},
+      .node = {describe(loop.tensors.front())},
+      .expected = {"one axis of the shared loop that is built from the axes of all others"},
+      .found = {found, ", which are not provably equal"},
+      .fix = {"inline these tensors less deep, so that they get loops of their own"},
+  });
+}
+
+void LoopModel::choose_promotions() {
+  for (Loop& loop : loops_) {
+    loop.promoted = covering_member(loop);
+  }
+  // Dragging one tensor's axis may give another tensor of that loop something to follow.
+  bool changed = true;
+  for (size_t round = 0; changed; ++round) {
+    NVF_INVARIANT(round <= tensors_.size() + 1, "promotions settle");
+    changed = false;
+    for (size_t i = tensors_.size(); i-- > 0;) {
+      changed = drag_along(tensors_[i]) || changed;
+    }
+  }
+}
+
+bool LoopModel::drag_along(TensorView* tensor) {
+  std::map<const IterDomain*, IterDomain*> promoted; // of this tensor's ids that changed
+  const auto follow = [&](IterDomain* id, IterDomain* target, auto&& self) -> void {
+    if (exact_.are_mapped(id, target) || promoted.count(id) != 0) {
+      return;
+    }
+    promoted[id] = target;
+    Expr* own = id->definition();
+    Expr* other = target->definition();
+    if (own == nullptr || other == nullptr || !own->same_op(other)) {
+      return;
+    }
+    for (size_t i = 0; i < own->outputs().size(); ++i) {
+      if (own->outputs()[i] != id && loop_of_.count(id_at(own->outputs(), i)) == 0) {
+        promoted.try_emplace(id_at(own->outputs(), i), id_at(other->outputs(), i));
+      }
+    }
+    for (size_t i = 0; i < own->inputs().size(); ++i) {
+      self(id_at(own->inputs(), i), id_at(other->inputs(), i), self);
+    }
+  };
+  for (IterDomain* axis : tensor->loop()) {
+    follow(axis, loop_of_.at(axis)->promoted, follow);
+  }
+  if (promoted.empty()) {
+    return false;
+  }
+  const auto resolve = [&](Val* val) {
+    auto* id = static_cast<IterDomain*>(val);
+    const auto found = promoted.find(id);
+    return found == promoted.end() ? id : found->second;
+  };
+  bool changed = false;
+  for (Expr* expr : tensor->domain()->all_exprs()) {
+    IterDomains inputs;
+    bool any = false;
+    for (Val* in : expr->inputs()) {
+      inputs.push_back(resolve(in));
+      any = any || inputs.back() != in;
+    }
+    if (!any) {
+      continue;
+    }
+    const IterDomains outputs = exact_.replay(expr, inputs);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      IterDomain* own = id_at(expr->outputs(), i);
+      promoted.try_emplace(own, outputs[i]);
+      const auto loop = loop_of_.find(own);
+      if (loop == loop_of_.end() || exact_.are_mapped(loop->second->promoted, promoted[own])) {
+        continue;
+      }
+      // A loop of this tensor alone follows; a shared one only to run over more than it does.
+      const std::set<int64_t> old_cover = covered_inputs(exact_, loop->second->promoted);
+      const std::set<int64_t> new_cover = covered_inputs(exact_, promoted[own]);
+      if (loop->second->members.size() > 1 &&
+          std::includes(old_cover.begin(), old_cover.end(), new_cover.begin(), new_cover.end())) {
+        continue;
+      }
+      loop->second->promoted = promoted[own];
+      loop->second->promoted = covering_member(*loop->second);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+void LoopModel::choose_parallel_types() {
+  for (Loop& loop : loops_) {
+    const IterDomain* decided_by = nullptr;
+    const auto consider = [&](bool broadcasts) {
+      for (size_t i = 0; i < loop.members.size(); ++i) {
+        const IterDomain* id = loop.members[i];
+        if (id->is_broadcast() != broadcasts || !id->is_parallelized()) {
+          continue;
+        }
+        if (loop.parallel_type != ParallelType::Serial && !broadcasts &&
+            loop.parallel_type != id->parallel_type()) {
+          throw UserError({
+              .headline = {"Axes that share a loop have different parallel types"},
+              .node = {describe(loop.tensors[i])},
+              .expected = {loop.parallel_type, ", as ", decided_by->to_string()},
+              .found = {id->to_string()},
+              .fix = {"parallelize both alike, or inline less deep"},
+          });
+        }
+        if (loop.parallel_type == ParallelType::Serial) {
+          loop.parallel_type = id->parallel_type();
+          decided_by = id;
+        }
+      }
+    };
+    consider(false);
+    consider(true);
+  }
+}
+
+LoopNest LoopModel::nest_prefix_from_consumers(TensorView* tensor) const {
+  LoopNest prefix;
+  if (tensor->compute_at_position() == 0) {
+    return prefix;
+  }
+  const TensorView* decided_by = nullptr;
+  for (TensorView* consumer : tensor->consumers()) {
+    if (nests_.count(consumer) == 0) {
+      continue; // leads to no output
+    }
+    const LoopNest& loops = nests_.at(consumer);
+    size_t depth = 0;
+    for (int64_t i = 0; i < tensor->compute_at_position(); ++i) {
+      const auto found = std::find(loops.begin(), loops.end(), loop_of_.at(tensor->axis(i)));
+      NVF_INVARIANT(found != loops.end(), "an inlined axis is a loop of ", describe(consumer));
+      depth = std::max<size_t>(depth, found - loops.begin() + 1);
+    }
+    LoopNest found(loops.begin(), loops.begin() + static_cast<int64_t>(depth));
+    if (decided_by != nullptr && found != prefix) {
+      throw UserError({
+          .headline = {"A tensor is inlined into consumers with different outer loops"},
+          .node = {describe(tensor)},
+          .expected = {"the loops around ", describe(decided_by)},
+          .found = {"other loops around ", describe(consumer)},
+          .fix = {"inline it less deep"},
+      });
+    }
+    prefix = std::move(found);
+    decided_by = consumer;
+  }
+  return prefix;
+}
+
+void LoopModel::build_nests() {
+  // Consumers first: a nest begins with what its consumers share.
+  std::vector<Expr*> exprs = kernel_.exprs();
+  for (size_t i = exprs.size(); i-- > 0;) {
+    std::vector<TensorView*> outs;
+    for (Val* out : exprs[i]->outputs()) {
+      if (out->is_tensor()) {
+        outs.push_back(static_cast<TensorView*>(out));
+      }
+    }
+    if (outs.empty()) {
+      continue;
+    }
+    // Siblings share every loop; the deepest inlined of them decides.
+    LoopNest prefix;
+    for (TensorView* out : outs) {
+      LoopNest candidate = nest_prefix_from_consumers(out);
+      if (candidate.size() > prefix.size()) {
+        prefix = std::move(candidate);
+      }
+    }
+    for (TensorView* out : outs) {
+      shared_depths_[out] = static_cast<int64_t>(nest_prefix_from_consumers(out).size());
+      LoopNest nest = prefix;
+      for (IterDomain* axis : out->loop()) {
+        Loop* loop = loop_of_.at(axis);
+        if (std::find(nest.begin(), nest.end(), loop) == nest.end()) {
+          nest.push_back(loop);
+        }
+      }
+      nests_[out] = std::move(nest);
+    }
+  }
+  for (Val* in : kernel_.inputs()) {
+    if (in->is_tensor()) {
+      nests_[static_cast<TensorView*>(in)] = {};
+      shared_depths_[static_cast<TensorView*>(in)] = 0;
+    }
+  }
+}
+
+const LoopNest& LoopModel::nest(const TensorView* tensor) const {
+  const auto found = nests_.find(tensor);
+  NVF_INVARIANT(found != nests_.end(), "a tensor of the kernel has a nest: ", describe(tensor));
+  return found->second;
+}
+
+int64_t LoopModel::shared_depth(const TensorView* tensor) const {
+  return shared_depths_.at(tensor);
+}
+
+Loop* LoopModel::loop_of(const IterDomain* axis) const {
+  const auto found = loop_of_.find(axis);
+  NVF_INVARIANT(found != loop_of_.end(), "a loop axis has a loop: ", describe(axis));
+  return found->second;
+}
+
+} // namespace nvfuser

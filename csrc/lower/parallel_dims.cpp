@@ -1,0 +1,92 @@
+#include "lower/parallel_dims.h"
+
+#include <algorithm>
+
+#include "ir/scalar.h"
+#include "lower/loop_model.h"
+
+namespace nvfuser {
+namespace {
+
+/// Loops that stand around some statement, in order of first appearance. The axes of inputs drive
+/// nothing.
+std::vector<Loop*> generated_loops(const Kernel& kernel) {
+  std::vector<Loop*> loops;
+  std::unordered_map<const Loop*, bool> seen;
+  for (const TensorView* tensor : kernel.tensors()) {
+    if (tensor->definition() == nullptr) {
+      continue;
+    }
+    for (Loop* loop : kernel.loop_model->nest(tensor)) {
+      if (!seen[loop]) {
+        seen[loop] = true;
+        loops.push_back(loop);
+      }
+    }
+  }
+  return loops;
+}
+
+/// `extent` rounded up to what its axes ask for.
+Val* padded_extent(Kernel& kernel, const Loop& loop) {
+  int64_t multiple = 1;
+  int64_t size = 0;
+  for (const IterDomain* id : loop.members) {
+    if (id->has_padding_to_multiple_of_warp()) {
+      multiple = kernel.target().warp_size;
+      size = std::max(size, id->maybe_size_after_padding().value_or(0));
+    }
+  }
+  if (multiple == 1) {
+    return loop.extent();
+  }
+  if (size > 0) {
+    return kernel.new_index(size);
+  }
+  Val* warp = kernel.new_index(multiple);
+  return scalar::mul(scalar::ceil_div(loop.extent(), warp), warp);
+}
+
+} // namespace
+
+void find_parallel_dims(Kernel& kernel) {
+  LoopModel& model = *kernel.loop_model;
+  const std::vector<Loop*> loops = generated_loops(kernel);
+  for (size_t i = 0; i < kThreadParallelTypes.size(); ++i) {
+    const ParallelType type = kThreadParallelTypes[i];
+    Val* launched = nullptr;
+    for (const Loop* loop : loops) {
+      if (loop->parallel_type == type) {
+        Val* extent = padded_extent(kernel, *loop);
+        launched = launched == nullptr || launched->same_as(extent)
+            ? extent
+            : scalar::max(launched, extent);
+      }
+    }
+    bool is_exact = true;
+    for (const Loop* loop : loops) {
+      is_exact = is_exact && (loop->parallel_type != type || launched->same_as(loop->extent()));
+    }
+    kernel.launch.extents[i] = launched;
+    model.set_exact(type, is_exact);
+  }
+  for (Loop& loop : model.loops()) {
+    if (loop.is_thread()) {
+      const Val* launched = kernel.launch.extents[thread_type_index(loop.parallel_type)];
+      const bool is_single = launched == nullptr || launched->is_one();
+      loop.index = is_single ? kernel.zero() : kernel.parallel_index(loop.parallel_type);
+    } else {
+      loop.index = loop.extent()->is_one() ? kernel.zero() : kernel.new_scalar(DataType::Index);
+    }
+  }
+}
+
+Val* launched_extent(Kernel& kernel, ParallelType type) {
+  Val* extent = kernel.launch.extents[thread_type_index(type)];
+  if (extent == nullptr) {
+    return kernel.one();
+  }
+  return extent->is_const() ? extent : kernel.parallel_dim(type);
+}
+
+} // namespace nvfuser

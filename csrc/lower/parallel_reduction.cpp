@@ -1,0 +1,128 @@
+#include "lower/parallel_reduction.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "eval/simplify.h"
+#include "ir/scalar.h"
+#include "lower/parallel_dims.h"
+
+namespace nvfuser {
+namespace {
+
+/// A buffer in global memory of `elements` elements that the host allocates for one run.
+TensorView* new_workspace(Kernel& kernel, Val* elements, DataType dtype, bool zero_init) {
+  TensorDomainSpec spec;
+  spec.logical = {kernel.new_iter_domain(elements)};
+  TensorView* buffer =
+      kernel.new_tensor(kernel.new_tensor_domain(spec), dtype, MemoryType::Global);
+  kernel.launch.buffers.push_back({buffer, zero_init, /*is_output=*/false});
+  return buffer;
+}
+
+/// Whether a tensor that depends on `out` runs on the grid dimensions that were reduced: then every
+/// block needs the result.
+bool is_needed_by_all_blocks(
+    const Kernel& kernel, const Expr* reduction, const std::vector<int64_t>& grid_dims) {
+  std::unordered_set<const Val*> dependents(
+      reduction->outputs().begin(), reduction->outputs().end());
+  for (const Expr* expr : kernel.sorted_exprs) {
+    const bool depends = std::any_of(
+        expr->inputs().begin(), expr->inputs().end(),
+        [&](const Val* in) { return dependents.count(in) != 0; });
+    if (!depends) {
+      continue;
+    }
+    dependents.insert(expr->outputs().begin(), expr->outputs().end());
+    const auto* out = static_cast<const TensorView*>(expr->outputs().front());
+    for (const Loop* loop : kernel.loop_model->nest(out)) {
+      for (const int64_t dim : grid_dims) {
+        if (loop->parallel_type == kGridDimTypes[static_cast<size_t>(dim)] &&
+            !loop->is_broadcast()) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+} // namespace
+
+bool is_warp_reduction(
+    const Kernel& kernel, const TensorView* out, const ReductionShape& shape) {
+  if (shape.thread_dims != std::vector<int64_t>{0}) {
+    return false;
+  }
+  const int64_t warp = kernel.target().warp_size;
+  const Val* launched = kernel.launch.extents[thread_type_index(ParallelType::TIDx)];
+  bool is_padded = false;
+  for (int64_t i = 0; i < out->ndims(); ++i) {
+    is_padded = is_padded ||
+        (out->axis(i)->is_reduction() &&
+         kernel.loop_model->loop_of(out->axis(i))->parallel_type == ParallelType::TIDx &&
+         out->axis(i)->has_padding_to_multiple_of_warp());
+  }
+  // One warp exactly, so that lanes need no scratch to meet.
+  return is_padded && launched->is_const() && as_int(launched->value()) == warp;
+}
+
+BlockReduction* make_block_reduction(
+    Kernel& kernel, const ReductionOperands& operands, const std::vector<int64_t>& thread_dims,
+    bool is_warp) {
+  return kernel.make<BlockReduction>(
+      operands.outs, operands.ins, operands.inits, operands.op, operands.is_welford, thread_dims,
+      is_warp, operands.contributes);
+}
+
+ReductionOperands through_registers(
+    Kernel& kernel, const ReductionOperands& operands, std::vector<Expr*>& statements) {
+  ReductionOperands inner = operands;
+  for (size_t i = 0; i < operands.outs.size(); ++i) {
+    TensorView* partial =
+        kernel.new_tensor(kernel.new_tensor_domain({}), operands.outs[i]->dtype());
+    TensorIndex* element = kernel.new_tensor_index(partial, kernel.zero());
+    statements.push_back(kernel.make<Allocate>(partial, MemoryType::Local, kernel.one()));
+    statements.push_back(
+        kernel.make<LoadStoreOp>(element, operands.inits[i], LoadStoreOpType::Set));
+    inner.outs[i] = element;
+  }
+  return inner;
+}
+
+GridReduction* make_grid_reduction(
+    Kernel& kernel, Expr* expr, const ReductionShape& shape, const ReductionOperands& operands) {
+  const auto* out = static_cast<TensorView*>(expr->outputs().front());
+  Val* entrance = kernel.zero();
+  Val* entrances = kernel.one();
+  for (const Loop* loop : kernel.loop_model->nest(out)) {
+    if (!loop->is_thread() && !loop->index->is_const()) {
+      entrance = scalar::add(scalar::mul(entrance, loop->extent()), loop->index);
+      entrances = scalar::mul(entrances, loop->extent());
+    }
+  }
+  Val* blocks = entrances;
+  Val* threads = kernel.one();
+  for (const ParallelType type : kThreadParallelTypes) {
+    Val* extent = kernel.launch.extents[thread_type_index(type)];
+    if (extent != nullptr) {
+      Val*& product = is_block_dim(type) ? blocks : threads;
+      product = scalar::mul(product, extent);
+    }
+  }
+  std::vector<TensorView*> work;
+  for (const Val* result : expr->outputs()) {
+    work.push_back(
+        new_workspace(kernel, scalar::mul(blocks, threads), result->dtype(), /*zero_init=*/false));
+  }
+  const bool allreduce = is_needed_by_all_blocks(kernel, expr, shape.grid_dims);
+  TensorView* counters = new_workspace(kernel, blocks, DataType::Int, /*zero_init=*/true);
+  kernel.launch.is_cooperative = kernel.launch.is_cooperative || allreduce;
+  Val* is_last = allreduce ? nullptr : kernel.new_scalar(DataType::Bool);
+  return kernel.make<GridReduction>(
+      operands.outs, operands.ins, operands.inits, operands.op, operands.is_welford,
+      shape.grid_dims, shape.thread_dims, allreduce, is_last, operands.contributes,
+      kernel.simplifier->simplify(entrance), entrances, work, counters);
+}
+
+} // namespace nvfuser

@@ -1,0 +1,207 @@
+#include "lower/place_conditions.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "eval/simplify.h"
+#include "ir/scalar.h"
+
+namespace nvfuser {
+namespace {
+
+bool contains_barrier(const Scope& scope) {
+  return std::any_of(scope.begin(), scope.end(), [](const Expr* expr) {
+    const auto* loop = expr->as<ForLoop>();
+    return expr->is_a<BlockSync>() || expr->is_a<GridSync>() || expr->is_a<BlockReduction>() ||
+        expr->is_a<GridReduction>() || (loop != nullptr && contains_barrier(loop->body));
+  });
+}
+
+bool is_register(const Val* val) {
+  return val->vtype() != ValType::TensorIndex ||
+      static_cast<const TensorIndex*>(val)->view()->memory_type() == MemoryType::Local;
+}
+
+/// Integer division by what a hole holds may trap.
+bool may_trap(const Expr* statement) {
+  const auto* binary = statement->as<BinaryOp>();
+  if (binary == nullptr || is_floating_point(binary->out->dtype()) ||
+      is_complex(binary->out->dtype())) {
+    return false;
+  }
+  switch (binary->op) {
+    case BinaryOpType::Div:
+    case BinaryOpType::Mod:
+    case BinaryOpType::Remainder:
+    case BinaryOpType::Fmod:
+    case BinaryOpType::CeilDiv:
+    case BinaryOpType::Gcd:
+    case BinaryOpType::Pow:
+      return true;
+    default:
+      return false;
+  }
+}
+
+class ConditionPlacer {
+ public:
+  explicit ConditionPlacer(Kernel& kernel) : kernel_(kernel), simplifier_(*kernel.simplifier) {}
+
+  /// `scope` with conditions. `is_decided`: a hoisted condition decided every range test already.
+  Scope place(const Scope& scope, bool is_decided, bool may_hoist) {
+    Scope result;
+    for (Expr* expr : scope) {
+      if (auto* loop = expr->as<ForLoop>()) {
+        append_loop(result, *loop, is_decided, may_hoist);
+      } else {
+        append_statement(result, expr, is_decided);
+      }
+    }
+    return result;
+  }
+
+ private:
+  /// The range tests a statement needs at all.
+  [[nodiscard]] std::vector<RangeTest> needed_tests(const Expr* statement) const {
+    const auto found = kernel_.tests.find(statement);
+    if (found == kernel_.tests.end()) {
+      return {};
+    }
+    const auto origin = kernel_.origin.find(statement);
+    const bool is_pure = std::all_of(
+                             statement->inputs().begin(), statement->inputs().end(), is_register) &&
+        std::all_of(statement->outputs().begin(), statement->outputs().end(), is_register) &&
+        !may_trap(statement) && !is_reduction(origin->second);
+    return is_pure ? std::vector<RangeTest>{} : found->second.ranges;
+  }
+
+  static bool is_reduction(const Expr* expr) {
+    return expr->is_a<ReductionOp>() || expr->is_a<WelfordOp>();
+  }
+
+  void append_statement(Scope& result, Expr* statement, bool is_decided) {
+    Val* condition = nullptr;
+    if (!is_decided) {
+      for (const RangeTest& test : needed_tests(statement)) {
+        condition = scalar::logical_and(condition, scalar::lt(test.index, test.extent));
+      }
+    }
+    const auto found = kernel_.tests.find(statement);
+    if (found != kernel_.tests.end() && found->second.owner != nullptr) {
+      condition = scalar::logical_and(condition, found->second.owner);
+    }
+    if (condition == nullptr || condition->is_true()) {
+      result.push_back(statement);
+      return;
+    }
+    auto* last = result.empty() ? nullptr : result.back()->as<IfThenElse>();
+    if (last != nullptr && last->else_body.empty() && last->condition->same_as(condition)) {
+      last->then_body.push_back(statement);
+      return;
+    }
+    result.push_back(kernel_.make<IfThenElse>(condition, Scope{statement}));
+  }
+
+  void append_loop(Scope& result, ForLoop& loop, bool is_decided, bool may_hoist) {
+    if (loop.hoists_conditions && may_hoist && !is_decided && kernel_.options().enable_unswitch &&
+        !contains_barrier(loop.body)) {
+      if (const std::optional<Val*> condition = hoisted_condition(loop)) {
+        append_unswitched(result, loop, *condition);
+        return;
+      }
+    }
+    append_copy(result, loop, place(loop.body, is_decided, may_hoist));
+  }
+
+  void append_unswitched(Scope& result, ForLoop& loop, Val* condition) {
+    Scope fast;
+    append_copy(fast, loop, place(loop.body, /*is_decided=*/true, /*may_hoist=*/false));
+    if (condition == nullptr) { // every test holds
+      result.insert(result.end(), fast.begin(), fast.end());
+      return;
+    }
+    Scope slow;
+    if (!visits_once(loop)) {
+      append_copy(slow, loop, place(loop.body, /*is_decided=*/false, /*may_hoist=*/false));
+    }
+    result.push_back(kernel_.make<IfThenElse>(condition, fast, slow));
+  }
+
+  /// The loop with another body; a loop that runs once is only its body.
+  void append_copy(Scope& result, const ForLoop& loop, Scope body) {
+    if (loop.index->is_const() && !loop.is_parallel) {
+      result.insert(result.end(), body.begin(), body.end());
+      return;
+    }
+    result.push_back(kernel_.make<ForLoop>(
+        loop.index, loop.iter_domain, loop.start, loop.stop, loop.step, loop.is_parallel,
+        loop.is_vectorized, loop.is_unrolled, loop.hoists_conditions, std::move(body)));
+  }
+
+  void collect(const ForLoop& loop, std::vector<Val*>& indices, std::vector<RangeTest>& tests) {
+    if (!loop.is_parallel && !loop.is_vectorized && !loop.index->is_const()) {
+      indices.push_back(loop.index);
+    }
+    for (const Expr* expr : loop.body) {
+      if (const auto* inner = expr->as<ForLoop>()) {
+        collect(*inner, indices, tests);
+        continue;
+      }
+      for (const RangeTest& test : needed_tests(expr)) {
+        tests.push_back(test);
+      }
+    }
+  }
+
+  /// All tests inside the loop at the extremes of their indices. No value: an extreme is unknown.
+  /// nullptr: there is nothing to test.
+  std::optional<Val*> hoisted_condition(const ForLoop& loop) {
+    std::vector<Val*> indices;
+    std::vector<RangeTest> tests;
+    collect(loop, indices, tests);
+    Val* condition = nullptr;
+    std::vector<RangeTest> done;
+    for (const RangeTest& test : tests) {
+      const bool is_repeated = std::any_of(done.begin(), done.end(), [&](const RangeTest& other) {
+        return other.index == test.index && other.extent->same_as(test.extent);
+      });
+      if (is_repeated) {
+        continue;
+      }
+      done.push_back(test);
+      Val* largest = simplifier_.max_over(test.index, indices);
+      if (largest == nullptr) {
+        return std::nullopt;
+      }
+      Val* holds = simplifier_.simplify(scalar::lt(largest, test.extent));
+      if (!holds->is_true()) {
+        condition = scalar::logical_and(condition, holds);
+      }
+    }
+    return condition;
+  }
+
+  /// Whether each thread runs every statement of the loop at most once: then the hoisted condition
+  /// is the statements' own, and there is no other path.
+  static bool visits_once(const ForLoop& loop) {
+    if (!loop.is_parallel && !loop.is_vectorized && !loop.stop->is_one()) {
+      return false;
+    }
+    return std::all_of(loop.body.begin(), loop.body.end(), [](const Expr* expr) {
+      const auto* inner = expr->as<ForLoop>();
+      return inner == nullptr || visits_once(*inner);
+    });
+  }
+
+  Kernel& kernel_;
+  IndexSimplifier& simplifier_;
+};
+
+} // namespace
+
+void place_conditions(Kernel& kernel) {
+  kernel.body = ConditionPlacer(kernel).place(kernel.body, false, true);
+  kernel.tests.clear();
+}
+
+} // namespace nvfuser

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "lower/kernel.h"
+
+namespace nvfuser {
+
+/// Make conditions of the tests of statements, hoisted out of unswitched and unrolled loops.
+///   before:  FOR i in US{4}: T2[4*tx + i] = ...             test: 4*tx + i < n
+///   after:   IF 4*tx + 3 < n: FOR i: T2[..] = ...           fast path, no test per element
+///            ELSE: FOR i: IF 4*tx + i < n: T2[..] = ...
+/// The hoisted condition takes every test at the largest value its index can have inside the loop;
+/// remainders count as reaching their modulus - 1 (hard case 5.03). A loop that contains a barrier
+/// keeps its tests per statement. Nested loops hoist once, at the outermost.
+/// Statements from registers to registers that cannot trap run unconditionally: what they compute
+/// for holes is never stored or reduced.
+/// Requires: `kernel.tests`.
+/// Ensures:  conditions stand in the tree; `kernel.tests` is not needed any more.
+void place_conditions(Kernel& kernel);
+
+} // namespace nvfuser

@@ -1,0 +1,112 @@
+#include "lower/reduce_in_registers.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace nvfuser {
+namespace {
+
+/// A domain like `domain` without its reductions, on fresh axes.
+TensorDomain* without_reductions(Kernel& kernel, const TensorDomain& domain) {
+  std::unordered_map<const IterDomain*, IterDomain*> map;
+  const auto mapped = [&](const IterDomains& ids) {
+    IterDomains list;
+    for (const IterDomain* id : ids) {
+      if (const auto found = map.find(id); found != map.end()) {
+        list.push_back(found->second);
+      }
+    }
+    return list;
+  };
+  for (const IterDomain* id : domain.logical()) {
+    if (!id->is_reduction()) {
+      IterDomainSpec spec = id->spec();
+      spec.is_rfactor = false;
+      map[id] = kernel.new_iter_domain(spec);
+    }
+  }
+  for (const IterDomains* target : {&domain.loop(), &domain.allocation()}) {
+    for (const Expr* expr : exprs_between(domain.logical(), *target)) {
+      IterDomains inputs;
+      for (Val* in : expr->inputs()) {
+        if (map.count(static_cast<IterDomain*>(in)) != 0) {
+          inputs.push_back(map.at(static_cast<IterDomain*>(in)));
+        }
+      }
+      if (inputs.size() != expr->inputs().size() ||
+          map.count(static_cast<IterDomain*>(expr->outputs().front())) != 0) {
+        continue; // of a reduction, or replayed already
+      }
+      const IterDomains outputs = replay_id_expr(expr, inputs);
+      for (size_t i = 0; i < outputs.size(); ++i) {
+        const auto* old = static_cast<IterDomain*>(expr->outputs()[i]);
+        outputs[i]->assign_parallel_type(old->parallel_type());
+        map[old] = outputs[i];
+      }
+    }
+  }
+  TensorDomainSpec spec;
+  spec.logical = mapped(domain.logical());
+  spec.allocation = mapped(domain.allocation());
+  spec.loop = mapped(domain.loop());
+  const IterDomains& stored = domain.maybe_allocation();
+  for (size_t i = 0; i < stored.size(); ++i) {
+    if (!stored[i]->is_reduction()) {
+      spec.contiguity.push_back(domain.contiguity()[i]);
+    }
+  }
+  return kernel.new_tensor_domain(spec);
+}
+
+/// Leading loop axes that the registers and the copy can share.
+int64_t shared_axes(const TensorView* registers) {
+  int64_t count = 0;
+  while (count < registers->ndims() && !registers->axis(count)->is_reduction() &&
+         registers->axis(count)->parallel_type() != ParallelType::Vectorize) {
+    ++count;
+  }
+  return count;
+}
+
+void move_to_registers(Kernel& kernel, Expr* reduction, TensorView* tensor) {
+  TensorView* registers = kernel.new_tensor(tensor->domain(), tensor->dtype());
+  registers->assign_max_producer_position(tensor->max_producer_position());
+  int64_t position = shared_axes(registers);
+  const bool is_read = !tensor->all_uses().empty();
+  const std::vector<Expr*> users = tensor->all_uses();
+  kernel.replace_output_of(reduction, tensor, registers);
+  tensor->assign_domain(without_reductions(kernel, *registers->domain()));
+  if (is_read && tensor->memory_type() == MemoryType::Global) {
+    // Readers use the registers: an output is stored, never read back.
+    kernel.replace_uses(tensor, registers, users);
+    position = std::min(position, tensor->compute_at_position());
+    tensor->assign_compute_at_position(0);
+  }
+  kernel.make<LoadStoreOp>(tensor, registers, LoadStoreOpType::Set);
+  registers->assign_compute_at_position(position);
+  tensor->assign_max_producer_position(position);
+  for (IterDomain* axis : registers->loop()) {
+    if (axis->parallel_type() == ParallelType::Vectorize) {
+      axis->assign_parallel_type(ParallelType::Serial); // the copy is the vector access
+    }
+  }
+}
+
+} // namespace
+
+void reduce_in_registers(Kernel& kernel) {
+  for (Expr* expr : kernel.exprs()) {
+    if (!expr->is_a<ReductionOp>() && !expr->is_a<WelfordOp>()) {
+      continue;
+    }
+    const std::vector<Val*> outputs = expr->outputs();
+    for (Val* out : outputs) {
+      auto* tensor = static_cast<TensorView*>(out);
+      if (out->is_tensor() && tensor->memory_type() != MemoryType::Local) {
+        move_to_registers(kernel, expr, tensor);
+      }
+    }
+  }
+}
+
+} // namespace nvfuser

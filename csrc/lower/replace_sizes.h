@@ -1,0 +1,14 @@
+#pragma once
+
+#include "lower/kernel.h"
+
+namespace nvfuser {
+
+/// Give every class of equal axes one extent: a constant if any member has one, else the size of an
+/// input, else the first symbol. Extents made of these are rebuilt.
+///   before:  T2{i0} = T0{i0} + T1{i4}      T3 = split of T1's axis: {( ceilDiv(i4, 4) )}, {4}
+///   after:   T2{i0} = T0{i0} + T1{i0}      T3: {( ceilDiv(i0, 4) )}, {4}
+/// Ensures:  equal extents are the same Val; `kernel.launch.sizes` says where symbols come from.
+void replace_sizes(Kernel& kernel);
+
+} // namespace nvfuser

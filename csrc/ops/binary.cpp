@@ -1,0 +1,55 @@
+#include "ops/binary.h"
+
+#include "ir/pointwise.h"
+#include "ops/operands.h"
+
+namespace nvfuser::ops {
+
+Val* make_binary(BinaryOpType op, Promotion policy, Val* lhs, Val* rhs) {
+  Fusion& fusion = fusion_for({lhs, rhs});
+  const Promoted promoted = promote(policy, {lhs, rhs});
+  const std::vector<Val*> operands = broadcast_together(promoted.operands);
+  Val* out = new_result(operands, promoted.result);
+  fusion.make<BinaryOp>(out, operands[0], operands[1], op);
+  return out;
+}
+
+#define NVF_DEFINE_BINARY(name, op, policy, doc)                           \
+  Val* name(Val* lhs, Val* rhs) {                                          \
+    return make_binary(BinaryOpType::op, Promotion::policy, lhs, rhs);     \
+  }
+NVF_FOR_EACH_BINARY_FUNCTION(NVF_DEFINE_BINARY)
+#undef NVF_DEFINE_BINARY
+
+Val* complex(Val* real, Val* imag) {
+  Fusion& fusion = fusion_for({real, imag});
+  NVF_USER_CHECK(
+      real->dtype() == imag->dtype(),
+      "real and imag data type should be same in complex(). Got ", real->dtype(), " and ",
+      imag->dtype());
+  NVF_USER_CHECK(
+      real->dtype() == DataType::Float || real->dtype() == DataType::Double,
+      "Only support Float and Double, current type:", real->dtype());
+  NVF_USER_CHECK(
+      real->is_tensor() == imag->is_tensor(),
+      "complex() takes two tensors or two scalars, not one of each.");
+  const bool is_float = real->dtype() == DataType::Float;
+  const std::vector<Val*> operands = broadcast_together({real, imag});
+  Val* out = new_result(operands, is_float ? DataType::ComplexFloat : DataType::ComplexDouble);
+  fusion.make<BinaryOp>(out, operands[0], operands[1], BinaryOpType::Complex);
+  return out;
+}
+
+Val* add_alpha(Val* a, Val* b, Val* alpha) {
+  fusion_for({a, b, alpha});
+  NVF_USER_CHECK(alpha->is_scalar(), "Alpha value should be a Scalar Valtype and not a tensor");
+  return add(a, mul(b, alpha));
+}
+
+Val* sub_alpha(Val* a, Val* b, Val* alpha) {
+  fusion_for({a, b, alpha});
+  NVF_USER_CHECK(alpha->is_scalar(), "Alpha value should be a Scalar Valtype and not a tensor");
+  return sub(a, mul(b, alpha));
+}
+
+} // namespace nvfuser::ops

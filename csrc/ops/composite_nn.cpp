@@ -1,0 +1,113 @@
+#include "ops/composite_nn.h"
+
+#include <numbers>
+
+#include "ops/binary.h"
+#include "ops/cast.h"
+#include "ops/operands.h"
+#include "ops/reduce.h"
+#include "ops/ternary.h"
+#include "ops/unary.h"
+#include "ops/variance.h"
+
+namespace nvfuser::ops {
+
+namespace {
+
+Val* number(double value) {
+  return Fusion::active().new_constant(value, DataType::Double);
+}
+
+TensorView* widened(TensorView* x) {
+  return is_low_precision(x->dtype()) ? cast(x, DataType::Float) : x;
+}
+
+/// The last `count` dimensions.
+std::vector<int64_t> last_dims(const TensorView* x, int64_t count) {
+  NVF_USER_CHECK(
+      count >= 1 && count <= x->rank(), "The number of normalized dimensions must be in [1, ",
+      x->rank(), "], but got ", count);
+  std::vector<int64_t> dims;
+  for (int64_t dim = x->rank() - count; dim < x->rank(); ++dim) {
+    dims.push_back(dim);
+  }
+  return dims;
+}
+
+/// x minus its greatest element along `dim`: exp of it does not overflow.
+TensorView* shifted_by_max(TensorView* x, int64_t dim) {
+  return sub(x, max(x, {dim}, /*keepdim=*/true));
+}
+
+} // namespace
+
+TensorView* softplus(TensorView* x, Val* beta, Val* threshold) {
+  fusion_for({x, beta, threshold});
+  TensorView* scaled = mul(x, beta);
+  TensorView* smooth = div(log1p(exp(scaled)), beta);
+  return static_cast<TensorView*>(where(gt(scaled, threshold), x, smooth));
+}
+
+TensorView* gelu(TensorView* x) {
+  fusion_for({x});
+  TensorView* cdf = mul(
+      number(0.5), add(number(1.0), erf(mul(x, number(std::numbers::sqrt2 / 2)))));
+  return mul(x, cdf);
+}
+
+TensorView* tanh_gelu(TensorView* x) {
+  fusion_for({x});
+  TensorView* cubic = mul(number(0.044715), mul(mul(x, x), x));
+  const double scale = std::numbers::sqrt2 * std::numbers::inv_sqrtpi; // sqrt(2 / pi)
+  TensorView* inner = mul(number(scale), add(x, cubic));
+  return mul(mul(x, number(0.5)), add(number(1.0), tanh(inner)));
+}
+
+TensorView* leaky_relu(TensorView* x, Val* negative_slope) {
+  fusion_for({x, negative_slope});
+  return static_cast<TensorView*>(where(ge(x, number(0.0)), x, mul(x, negative_slope)));
+}
+
+TensorView* softmax(TensorView* x, int64_t dim) {
+  fusion_for({x});
+  TensorView* exponentials = exp(shifted_by_max(widened(x), dim));
+  return div(exponentials, sum(exponentials, {dim}, /*keepdim=*/true));
+}
+
+TensorView* log_softmax(TensorView* x, int64_t dim) {
+  fusion_for({x});
+  TensorView* shifted = shifted_by_max(widened(x), dim);
+  return sub(shifted, log(sum(exp(shifted), {dim}, /*keepdim=*/true)));
+}
+
+LayerNorm layer_norm(
+    TensorView* x, int64_t num_norm_dims, TensorView* weight, TensorView* bias, Val* eps) {
+  fusion_for({x, eps});
+  TensorView* operand = widened(x);
+  const VarMean moments =
+      var_mean(operand, last_dims(x, num_norm_dims), /*correction=*/0, /*keepdim=*/true);
+  TensorView* invstd = rsqrt(add(moments.var, eps));
+  TensorView* output = mul(sub(operand, moments.mean), invstd);
+  if (weight != nullptr) {
+    output = mul(output, weight);
+  }
+  if (bias != nullptr) {
+    output = add(output, bias);
+  }
+  return {.output = output, .mean = moments.mean, .invstd = invstd};
+}
+
+RmsNorm rms_norm(TensorView* x, int64_t num_norm_dims, TensorView* weight, Val* eps) {
+  fusion_for({x, eps});
+  TensorView* operand = widened(x);
+  TensorView* mean_square =
+      mean(mul(operand, operand), last_dims(x, num_norm_dims), /*keepdim=*/true);
+  TensorView* invstd = rsqrt(add(mean_square, eps));
+  TensorView* output = mul(operand, invstd);
+  if (weight != nullptr) {
+    output = mul(output, weight);
+  }
+  return {.output = output, .invstd = invstd};
+}
+
+} // namespace nvfuser::ops

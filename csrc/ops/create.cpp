@@ -1,0 +1,145 @@
+#include "ops/create.h"
+
+#include <cmath>
+
+#include "ir/create.h"
+#include "ir/scalar.h"
+#include "ops/binary.h"
+#include "ops/cast.h"
+#include "ops/operands.h"
+#include "ops/promotion.h"
+#include "ops/shape.h"
+#include "ops/unary.h"
+
+namespace nvfuser::ops {
+
+namespace {
+
+/// start or step of an iota: of the same class of numbers as its elements, and their dtype then.
+Val* iota_parameter(const char* name, Val* value, int64_t otherwise, DataType dtype) {
+  Fusion& fusion = Fusion::active();
+  if (value == nullptr) {
+    return fusion.new_constant(otherwise, dtype);
+  }
+  fusion_for({value});
+  NVF_USER_CHECK(
+      same_number_class(value->dtype(), dtype),
+      "iota: ", name, " dtype does not match specified dtype argument, should be ", dtype,
+      " but get ", value->dtype());
+  return scalar::cast(dtype, value);
+}
+
+bool is_finite(const Val* value) {
+  return !value->is_const() || std::isfinite(as_double(value->value()));
+}
+
+/// ceil((end - start) / step) as an extent.
+Val* arange_length(Val* start, Val* end, Val* step) {
+  if (start->is_const() && end->is_const() && step->is_const()) {
+    const double distance = as_double(end->value()) - as_double(start->value());
+    const double count = std::ceil(distance / as_double(step->value()));
+    NVF_USER_CHECK(count >= 0, "arange: upper bound and larger bound inconsistent with step sign");
+    return Fusion::active().new_index(static_cast<int64_t>(count));
+  }
+  Val* distance = abs(sub(end, start));
+  Val* stride = abs(step); // ceilDiv is for numbers that are not negative
+  if (is_integral(distance->dtype()) && is_integral(stride->dtype())) {
+    return ceilDiv(distance, stride);
+  }
+  return cast(ceil(truediv(distance, stride)), DataType::Index);
+}
+
+} // namespace
+
+IterDomains factory_axes(const std::vector<Val*>& shape) {
+  std::vector<Val*> extents;
+  for (Val* size : shape) {
+    NVF_USER_CHECK(
+        !size->is_const() || is_integral(size->dtype()),
+        "Expected int extent argument to factory function but found constant value ",
+        size->to_inline_string());
+    extents.push_back(as_extent(size));
+  }
+  Fusion& fusion = Fusion::active();
+  IterDomains axes;
+  for (Val* extent : extents) {
+    IterDomainSpec spec{.extent = extent};
+    if (extent->is_const_int(1)) {
+      spec.iter_type = IterType::Broadcast;
+    } else if (!extent->is_const_int()) {
+      spec.iter_type = IterType::Symbolic;
+    }
+    axes.push_back(fusion.new_iter_domain(spec));
+  }
+  return axes;
+}
+
+TensorView* full(const std::vector<Val*>& shape, Val* fill_value, DataType dtype) {
+  fusion_for(shape);
+  Fusion& fusion = fusion_for({fill_value});
+  Val* element = fill_value->dtype() == dtype ? fill_value
+      : fill_value->is_const()                ? scalar::cast(dtype, fill_value)
+                                              : cast(fill_value, dtype);
+  const IterDomains axes = factory_axes(shape);
+  TensorView* out = new_tensor(axes, dtype);
+  std::vector<Val*> extents;
+  for (const IterDomain* axis : axes) {
+    extents.push_back(axis->extent());
+  }
+  fusion.make<FullOp>(out, extents, element);
+  return out;
+}
+
+TensorView* zeros(const std::vector<Val*>& shape, DataType dtype) {
+  return full(shape, Fusion::active().new_constant(int64_t{0}, dtype), dtype);
+}
+
+TensorView* ones(const std::vector<Val*>& shape, DataType dtype) {
+  return full(shape, Fusion::active().new_constant(int64_t{1}, dtype), dtype);
+}
+
+TensorView* full_like(TensorView* arg, Val* fill_value, DataType dtype) {
+  fusion_for({arg});
+  return full(arg->shape(), fill_value, dtype == DataType::Null ? arg->dtype() : dtype);
+}
+
+TensorView* zeros_like(TensorView* arg) {
+  fusion_for({arg});
+  return zeros(arg->shape(), arg->dtype());
+}
+
+TensorView* ones_like(TensorView* arg) {
+  fusion_for({arg});
+  return ones(arg->shape(), arg->dtype());
+}
+
+TensorView* iota(Val* length, Val* start, Val* step, DataType dtype) {
+  Fusion& fusion = fusion_for({length});
+  NVF_USER_CHECK(
+      is_integral(length->dtype()), "length must be integer, but get dtype ", length->dtype());
+  NVF_USER_CHECK(
+      is_integral(dtype) || is_floating_point(dtype),
+      "iota: dtype must be an integer or a float, but got ", dtype);
+  start = iota_parameter("start", start, 0, dtype);
+  step = iota_parameter("step", step, 1, dtype);
+  NVF_USER_CHECK(
+      is_finite(length) && is_finite(start) && is_finite(step),
+      "iota: length, start, step must be finite numbers.");
+  NVF_USER_CHECK(!step->is_zero(), "iota: step value must not equal zero.");
+  const IterDomains axes = factory_axes({length});
+  TensorView* out = new_tensor(axes, dtype);
+  fusion.make<IotaOp>(out, axes.front()->extent(), start, step);
+  return out;
+}
+
+TensorView* arange(Val* start, Val* end, Val* step, DataType dtype) {
+  Fusion& fusion = fusion_for({end});
+  start = start == nullptr ? fusion.new_constant(int64_t{0}, end->dtype()) : start;
+  step = step == nullptr ? fusion.new_constant(int64_t{1}, end->dtype()) : step;
+  fusion_for({start, step});
+  NVF_USER_CHECK(!step->is_zero(), "arange: step value must not equal zero.");
+  Val* length = as_extent(arange_length(start, end, step));
+  return iota(length, scalar::cast(dtype, start), scalar::cast(dtype, step), dtype);
+}
+
+} // namespace nvfuser::ops

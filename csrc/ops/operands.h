@@ -1,0 +1,45 @@
+// What every operation does with its operands: check them, bring tensors to one rank, make the
+// result's domain from theirs (public API: ops.md, section 1).
+#pragma once
+
+#include <vector>
+
+#include "ir/fusion.h"
+
+namespace nvfuser::ops {
+
+/// The fusion that new nodes go to. Every operand must be there and belong to it.
+Fusion& fusion_for(const std::vector<Val*>& operands);
+
+/// The axes of a tensor that its readers see: logical, without reductions.
+[[nodiscard]] IterDomains shape_axes(const TensorView* tv);
+
+/// What an axis of the same size and kind is made of, for a tensor made from the tensor of `axis`.
+[[nodiscard]] IterDomainSpec copied_spec(const IterDomain* axis);
+/// A new axis of that kind.
+/// `as_rfactor`: the axis will be read by a root-to-logical transform; an expanded one is then an
+/// ordinary axis of its expanded size.
+[[nodiscard]] IterDomain* copy_axis(const IterDomain* axis, bool as_rfactor = false);
+/// A new axis of size one.
+[[nodiscard]] IterDomain* new_broadcast_axis();
+
+/// A new tensor of these axes, contiguous.
+[[nodiscard]] TensorView* new_tensor(const IterDomains& logical, DataType dtype);
+/// The same with a root or an allocation domain. The contiguity of `spec` is not read.
+[[nodiscard]] TensorView* new_tensor(TensorDomainSpec spec, DataType dtype);
+/// A new tensor with the axes of `tv`.
+[[nodiscard]] TensorView* new_tensor_like(const TensorView* tv, DataType dtype);
+
+/// Tensors of lower rank than the highest get leading broadcast dimensions. Scalars are unchanged.
+[[nodiscard]] std::vector<Val*> broadcast_together(const std::vector<Val*>& operands);
+
+/// The result of an element-wise operation on operands of one rank: a scalar if all are scalars.
+[[nodiscard]] Val* new_result(const std::vector<Val*>& operands, DataType dtype);
+
+/// Of two sizes that must agree: the constant one, else `a`. nullptr stands for nothing known.
+[[nodiscard]] Val* agreed_extent(Val* a, Val* b);
+
+/// `axes` wrapped, sorted, without repeats; an error if one is out of range.
+[[nodiscard]] std::vector<int64_t> unique_axes(const std::vector<int64_t>& axes, int64_t rank);
+
+} // namespace nvfuser::ops

@@ -1,0 +1,193 @@
+#include "ops/reduce.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "ir/reduce.h"
+#include "ir/scalar.h"
+#include "ops/binary.h"
+#include "ops/cast.h"
+#include "ops/create.h"
+#include "ops/operands.h"
+#include "ops/shape.h"
+
+namespace nvfuser::ops {
+
+namespace {
+
+bool is_sum_or_product(BinaryOpType op) {
+  return op == BinaryOpType::Add || op == BinaryOpType::Mul;
+}
+
+/// The dtype `op` reduces in.
+DataType accumulation_dtype(BinaryOpType op, DataType operand, DataType asked) {
+  if (!is_sum_or_product(op)) {
+    NVF_USER_CHECK(
+        asked == DataType::Null, "A dtype other than Null is not currently supported.");
+    return operand;
+  }
+  if (asked != DataType::Null) {
+    return asked;
+  }
+  return is_integral(operand) || is_boolean(operand) ? DataType::Int : operand;
+}
+
+/// What is left when nothing is reduced: every element is the identity.
+TensorView* full_of_identity(
+    TensorView* arg, const std::vector<int64_t>& dims, bool keepdim, Val* identity) {
+  std::vector<Val*> sizes = arg->shape();
+  for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) {
+    if (keepdim) {
+      sizes[static_cast<size_t>(*dim)] = arg->fusion()->one();
+    } else {
+      sizes.erase(sizes.begin() + *dim);
+    }
+  }
+  return full(sizes, identity, arg->dtype());
+}
+
+/// The result for elements that are repeated: a sum of n equal numbers, a product of them.
+TensorView* repeated(BinaryOpType op, TensorView* reduced, const std::vector<Val*>& repeats) {
+  if (repeats.empty() || !is_sum_or_product(op)) {
+    return reduced;
+  }
+  Val* count = std::accumulate(repeats.begin() + 1, repeats.end(), repeats.front(), scalar::mul);
+  TensorView* result = op == BinaryOpType::Add ? mul(reduced, count) : pow(reduced, count);
+  return maybe_cast(result, reduced->dtype());
+}
+
+} // namespace
+
+ScalarValue reduction_identity(BinaryOpType op, DataType dtype) {
+  switch (op) {
+    case BinaryOpType::Add:
+      return convert_value(int64_t{0}, dtype);
+    case BinaryOpType::Mul:
+      return convert_value(int64_t{1}, dtype);
+    case BinaryOpType::Max:
+    case BinaryOpType::FMax:
+      return lowest_value(dtype);
+    case BinaryOpType::Min:
+    case BinaryOpType::FMin:
+      return highest_value(dtype);
+    default:
+      throw UserError(Part("A reduction with ", enum_name(op), " has no initial value."));
+  }
+}
+
+std::vector<bool> flags_of(const std::vector<int64_t>& dims, int64_t rank) {
+  std::vector<bool> flags(static_cast<size_t>(rank), false);
+  for (const int64_t dim : dims) {
+    flags.at(static_cast<size_t>(dim)) = true;
+  }
+  return flags;
+}
+
+TensorView* new_reduced_tensor(
+    TensorView* arg, const std::vector<int64_t>& dims, DataType dtype) {
+  const IterDomains axes = shape_axes(arg);
+  const std::vector<bool> is_reduced = flags_of(dims, static_cast<int64_t>(axes.size()));
+  IterDomains logical;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    IterDomainSpec spec = copied_spec(axes[i]);
+    if (is_reduced[i]) {
+      if (axes[i]->has_expanded_extent()) {
+        throw UserError({
+            .headline = {"Cannot reduce an axis that is marked as broadcasted as it has an "
+                         "undetermined size. Tried to reduce ID = ",
+                         axes[i]->to_string(), " of tensor ", arg->to_string()},
+            .node = describe(arg),
+            .expected = {"a dimension that is not expanded"},
+            .found = {axes[i]->to_string()},
+            .fix = {"use sum, prod, max or min, which count repeated elements"},
+        });
+      }
+      spec.iter_type = IterType::Reduction;
+    }
+    logical.push_back(Fusion::active().new_iter_domain(spec));
+  }
+  return new_tensor(logical, dtype);
+}
+
+TensorView* new_reduction(
+    BinaryOpType op, TensorView* arg, const std::vector<int64_t>& dims, Val* init) {
+  Fusion& fusion = fusion_for({arg, init});
+  TensorView* out = new_reduced_tensor(arg, dims, arg->dtype());
+  fusion.make<ReductionOp>(out, arg, init, op);
+  return out;
+}
+
+ReductionPlan plan_reduction(
+    const TensorView* arg, const std::vector<int64_t>& dims, bool squeeze_expanded) {
+  const IterDomains axes = shape_axes(arg);
+  ReductionPlan plan;
+  for (const int64_t dim : dims) {
+    const IterDomain* axis = axes.at(static_cast<size_t>(dim));
+    if (axis->is_broadcast() && (squeeze_expanded || !axis->has_expanded_extent())) {
+      plan.squeezed.push_back(dim);
+      if (axis->has_expanded_extent()) {
+        plan.repeats.push_back(axis->expanded_extent());
+      }
+    } else { // `dims` is sorted, so the dimensions squeezed so far are those before this one
+      plan.reduced.push_back(dim - static_cast<int64_t>(plan.squeezed.size()));
+    }
+  }
+  plan.squeezed_rank = static_cast<int64_t>(axes.size() - plan.squeezed.size());
+  return plan;
+}
+
+TensorView* make_reduction(
+    BinaryOpType op,
+    TensorView* arg,
+    const std::vector<int64_t>& dims,
+    bool keepdim,
+    DataType dtype) {
+  Fusion& fusion = fusion_for({arg});
+  NVF_USER_CHECK(!dims.empty(), "No reduction axis specified");
+  TensorView* operand = maybe_cast(arg, accumulation_dtype(op, arg->dtype(), dtype));
+  const int64_t rank = operand->rank();
+  if (rank == 0) {
+    static_cast<void>(unique_axes(dims, 1)); // as in PyTorch, 0 and -1 are accepted
+    return set(operand);
+  }
+  const std::vector<int64_t> axes = unique_axes(dims, rank);
+  Val* identity = fusion.new_constant(reduction_identity(op, operand->dtype()), operand->dtype());
+  if (std::any_of(axes.begin(), axes.end(), [&](int64_t axis) {
+        return operand->size(axis)->is_const_int(0);
+      })) {
+    return full_of_identity(operand, axes, keepdim, identity);
+  }
+
+  const ReductionPlan plan = plan_reduction(operand, axes, /*squeeze_expanded=*/true);
+  TensorView* result = operand;
+  if (!plan.squeezed.empty()) {
+    result = squeeze(result, plan.squeezed, /*squeeze_expanded=*/true);
+  }
+  if (!plan.reduced.empty()) {
+    result = new_reduction(op, result, plan.reduced, identity);
+    if (keepdim) {
+      result = broadcast(result, flags_of(plan.reduced, plan.squeezed_rank));
+    }
+  }
+  result = repeated(op, result, plan.repeats);
+  if (keepdim && !plan.squeezed.empty()) {
+    result = broadcast(result, flags_of(plan.squeezed, rank));
+  }
+  return result == operand ? set(operand) : result;
+}
+
+#define NVF_DEFINE_REDUCTION(name, op, doc)                                                   \
+  TensorView* name(                                                                           \
+      TensorView* arg, const std::vector<int64_t>& dims, bool keepdim, DataType dtype) {      \
+    return make_reduction(BinaryOpType::op, arg, dims, keepdim, dtype);                       \
+  }                                                                                           \
+  TensorView* name(TensorView* arg, DataType dtype) {                                         \
+    fusion_for({arg});                                                                        \
+    std::vector<int64_t> dims(static_cast<size_t>(arg->rank()));                              \
+    std::iota(dims.begin(), dims.end(), 0);                                                   \
+    return name(arg, dims, /*keepdim=*/false, dtype);                                         \
+  }
+NVF_FOR_EACH_REDUCTION_FUNCTION(NVF_DEFINE_REDUCTION)
+#undef NVF_DEFINE_REDUCTION
+
+} // namespace nvfuser::ops

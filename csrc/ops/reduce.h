@@ -1,0 +1,68 @@
+// Fewer elements than were read (public API: ops.md, section 7).
+//
+// The functions, their bindings and their names in translated Python derive from one table of
+// X(python_name, BinaryOpType, "documentation").
+#pragma once
+
+#include "ir/fusion.h"
+
+// clang-format off
+#define NVF_FOR_EACH_REDUCTION_FUNCTION(X)                                    \
+  X(sum, Add, "Sum of the elements; integers and Bool are added as Int.")     \
+  X(prod, Mul, "Product of the elements; integers and Bool multiply as Int.") \
+  X(max, Max, "Greatest element; NaN if there is one.")                       \
+  X(min, Min, "Smallest element; NaN if there is one.")                       \
+  X(fmax, FMax, "Greatest element that is not NaN.")                          \
+  X(fmin, FMin, "Smallest element that is not NaN.")
+// clang-format on
+
+namespace nvfuser::ops {
+
+/// Reduce `dims` of `arg` with `op`. Dimensions of size one are removed instead of reduced; an
+/// expanded one enters the result as often as it is repeated.
+/// `dtype`: what to reduce in, for sums and products only; Null: as the table above says.
+TensorView* make_reduction(
+    BinaryOpType op,
+    TensorView* arg,
+    const std::vector<int64_t>& dims,
+    bool keepdim = false,
+    DataType dtype = DataType::Null);
+
+#define NVF_DECLARE_REDUCTION(name, op, doc)                                    \
+  TensorView* name(                                                             \
+      TensorView* arg,                                                          \
+      const std::vector<int64_t>& dims,                                         \
+      bool keepdim = false,                                                     \
+      DataType dtype = DataType::Null);                                         \
+  /* Over every dimension. */                                                   \
+  TensorView* name(TensorView* arg, DataType dtype = DataType::Null);
+NVF_FOR_EACH_REDUCTION_FUNCTION(NVF_DECLARE_REDUCTION)
+#undef NVF_DECLARE_REDUCTION
+
+/// The raw node: `dims` (sorted, unique) become reduction axes of the result. `init` is the value of
+/// an empty reduction.
+TensorView* new_reduction(
+    BinaryOpType op, TensorView* arg, const std::vector<int64_t>& dims, Val* init);
+
+/// The value of an empty reduction: x op init == x.
+[[nodiscard]] ScalarValue reduction_identity(BinaryOpType op, DataType dtype);
+
+/// A new tensor with the axes of `arg`, those of `dims` (sorted, unique) being reductions.
+[[nodiscard]] TensorView* new_reduced_tensor(
+    TensorView* arg, const std::vector<int64_t>& dims, DataType dtype);
+
+/// Flags of a `broadcast` that puts back `dims` (sorted, unique) of a tensor of rank `rank`.
+[[nodiscard]] std::vector<bool> flags_of(const std::vector<int64_t>& dims, int64_t rank);
+
+/// The parts of a reduction of `dims`: dimensions of size one go first, by a squeeze.
+struct ReductionPlan {
+  std::vector<int64_t> squeezed;       // dimensions of the operand
+  std::vector<int64_t> reduced;        // dimensions of what the squeeze leaves
+  int64_t squeezed_rank = 0;           // rank of what the squeeze leaves
+  std::vector<Val*> repeats;           // expanded extents of squeezed dimensions
+};
+/// `dims` sorted and unique. `squeeze_expanded`: expanded dimensions are squeezed, too.
+[[nodiscard]] ReductionPlan plan_reduction(
+    const TensorView* arg, const std::vector<int64_t>& dims, bool squeeze_expanded);
+
+} // namespace nvfuser::ops

@@ -1,0 +1,28 @@
+// Reshape: the elements in row-major order under a new list of sizes (public API: reshape.md).
+//
+// A reshape is built at definition where the way from the old shape to the new one does not depend
+// on sizes that are unknown then: all sizes are constants, or the new sizes are products of the
+// operand's that can be merged and split by constants whatever their values are ([n, m] -> [n * m],
+// [n, 32] -> [n, 4, 8], [n, 8] -> [-1], [n, 32] -> [-1, 8]). An unknown size of the operand counts as
+// an ordinary dimension, even if it is 1 when the fusion runs.
+// Every other reshape is an error here. A node with symbolic dimensions, resolved per execution
+// (reshape.md, section 5), would be made in `reshape` where `throw_undecided` stands.
+#pragma once
+
+#include "ir/fusion.h"
+
+namespace nvfuser::ops {
+
+/// `arg` under the sizes `new_shape`; one of them may be the constant -1.
+TensorView* reshape(TensorView* arg, const std::vector<Val*>& new_shape);
+
+/// Old spelling: `original_shape` repeats the sizes of `arg`.
+TensorView* reshape(
+    TensorView* arg,
+    const std::vector<int64_t>& original_shape,
+    const std::vector<int64_t>& new_shape);
+
+/// Dimensions start_dim to end_dim, both included, as one.
+TensorView* flatten(TensorView* arg, int64_t start_dim = 0, int64_t end_dim = -1);
+
+} // namespace nvfuser::ops

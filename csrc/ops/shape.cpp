@@ -1,0 +1,262 @@
+#include "ops/shape.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "ir/pointwise.h"
+#include "ir/scalar.h"
+#include "ir/shape_exprs.h"
+#include "ops/operands.h"
+
+namespace nvfuser::ops {
+
+namespace {
+
+std::string list_text(const std::vector<int64_t>& list) {
+  std::string out;
+  for (const int64_t item : list) {
+    out += (out.empty() ? "" : ", ") + std::to_string(item);
+  }
+  return out;
+}
+
+Val* copy(LoadStoreOpType op, Val* arg) {
+  Fusion& fusion = fusion_for({arg});
+  Val* out = new_result({arg}, arg->dtype());
+  const CacheOp cache_op = op == LoadStoreOpType::Set ? CacheOp::Streaming : CacheOp::Unspecified;
+  fusion.make<LoadStoreOp>(out, arg, op, cache_op);
+  return out;
+}
+
+/// A copy of `arg` in `out`, a tensor with other domains.
+TensorView* copy_into(TensorView* out, TensorView* arg) {
+  Fusion::active().make<LoadStoreOp>(out, arg, LoadStoreOpType::Set, CacheOp::Streaming);
+  return out;
+}
+
+} // namespace
+
+Val* set(Val* arg) {
+  return copy(LoadStoreOpType::Set, arg);
+}
+
+Val* segment_set(Val* arg) {
+  return copy(LoadStoreOpType::SegmenterSet, arg);
+}
+
+TensorView* broadcast(TensorView* arg, const std::vector<bool>& is_broadcast_dim) {
+  Fusion& fusion = fusion_for({arg});
+  const IterDomains axes = shape_axes(arg);
+  const auto num_kept = std::count(is_broadcast_dim.begin(), is_broadcast_dim.end(), false);
+  if (num_kept != static_cast<std::ptrdiff_t>(axes.size())) {
+    throw UserError({
+        .headline = {"Invalid broadcast, number of false entries in is_broadcast_dim expected to be ",
+                     axes.size(), " but received ", num_kept},
+        .node = describe(arg),
+        .expected = {"one false entry per dimension of the operand"},
+        .found = {num_kept, " false entries of ", is_broadcast_dim.size()},
+        .fix = {"give true exactly for the dimensions that are new"},
+    });
+  }
+  if (axes.size() == is_broadcast_dim.size()) {
+    return arg;
+  }
+  IterDomains logical;
+  auto axis = axes.begin();
+  for (const bool is_new : is_broadcast_dim) {
+    logical.push_back(is_new ? new_broadcast_axis() : copy_axis(*axis++));
+  }
+  TensorView* out = new_tensor(logical, arg->dtype());
+  fusion.make<BroadcastOp>(out, arg, is_broadcast_dim);
+  return out;
+}
+
+TensorView* broadcast_in_dim(
+    TensorView* arg, const std::vector<Val*>& shape, const std::vector<int64_t>& broadcast_dims) {
+  fusion_for({arg});
+  const auto rank = static_cast<int64_t>(shape.size());
+  NVF_USER_CHECK(
+      shape.size() >= broadcast_dims.size(),
+      "broadcast_in_dim: the new shape has fewer dimensions (", shape.size(),
+      ") than broadcast_dims (", broadcast_dims.size(), ").");
+  NVF_USER_CHECK(
+      static_cast<int64_t>(broadcast_dims.size()) == arg->rank(),
+      "broadcast_in_dim: broadcast_dims has ", broadcast_dims.size(),
+      " entries for an operand of rank ", arg->rank(), ".");
+  std::vector<bool> is_new(shape.size(), true);
+  for (const int64_t dim : broadcast_dims) {
+    const auto position = static_cast<size_t>(wrap_axis(dim, rank));
+    NVF_USER_CHECK(is_new[position], "nonbroadcast_dim (", dim, ") is specified more than once.");
+    is_new[position] = false;
+  }
+  return expand(broadcast(arg, is_new), shape);
+}
+
+TensorView* expand_as(TensorView* arg, TensorView* other) {
+  fusion_for({arg, other});
+  return expand(arg, other->shape());
+}
+
+TensorView* squeeze(TensorView* arg, const std::vector<int64_t>& dims, bool squeeze_expanded) {
+  Fusion& fusion = fusion_for({arg});
+  const IterDomains axes = shape_axes(arg);
+  const auto rank = static_cast<int64_t>(axes.size());
+  NVF_USER_CHECK(
+      static_cast<int64_t>(dims.size()) <= rank,
+      "The dims to squeeze must be <= the number of dims of the input tensor. Squeeze dims: ",
+      dims.size(), " Input Tensor dims: ", rank);
+  if (dims.empty()) {
+    return set(arg);
+  }
+  std::vector<bool> flags(axes.size(), false);
+  for (const int64_t dim : dims) {
+    const int64_t wrapped = dim < 0 ? dim + rank : dim;
+    NVF_USER_CHECK(
+        wrapped >= 0 && wrapped < rank,
+        "Squeeze dim is outside of Tensor size! Tensor Size: ", rank, " Dim: ", dim);
+    flags[static_cast<size_t>(wrapped)] = true;
+  }
+  IterDomains logical;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const IterDomain* axis = axes[i];
+    if (!flags[i]) {
+      continue;
+    }
+    if (!axis->is_symbolic_axis()) { // what a symbolic one is shows when sizes are known
+      NVF_USER_CHECK(
+          axis->is_broadcast(), "Can not squeeze non-broadcasting dimension(s). Dimension ", i,
+          " of ", describe(arg), " is ", axis->to_string(), ".");
+      NVF_USER_CHECK(
+          squeeze_expanded || !axis->has_expanded_extent(),
+          "Refusing to squeeze expanded IterDomain ", axis->to_string(),
+          ". To force removal of this axis, use squeeze_expanded=true.");
+      NVF_USER_CHECK(
+          axis->extent()->is_const_int(1), "Can not squeeze dimension(s) with size != 1.");
+    }
+  }
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (!flags[i]) {
+      logical.push_back(copy_axis(axes[i]));
+    }
+  }
+  TensorView* out = new_tensor(logical, arg->dtype());
+  fusion.make<SqueezeOp>(out, arg, flags);
+  return out;
+}
+
+TensorView* unsqueeze(TensorView* arg, int64_t dim) {
+  fusion_for({arg});
+  const int64_t rank = arg->rank() + 1;
+  std::vector<bool> flags(static_cast<size_t>(rank), false);
+  flags[static_cast<size_t>(wrap_axis(dim, rank))] = true;
+  return broadcast(arg, flags);
+}
+
+TensorView* permute(TensorView* arg, const std::vector<int64_t>& dims) {
+  fusion_for({arg});
+  if (dims.empty()) {
+    return set(arg);
+  }
+  const IterDomains axes = shape_axes(arg);
+  const auto rank = static_cast<int64_t>(axes.size());
+  NVF_USER_CHECK(
+      dims.size() == axes.size(),
+      "Operator permute expects `dims` argument to have the same length as input! Got ",
+      dims.size(), " dims for a tensor of rank ", rank, ".");
+  std::vector<bool> is_taken(axes.size(), false);
+  std::vector<size_t> sources;
+  for (const int64_t dim : dims) {
+    const auto source = static_cast<size_t>(wrap_axis(dim, rank));
+    NVF_USER_CHECK(
+        !is_taken[source], "Operator permute got duplicated `dims` entries: ", list_text(dims));
+    is_taken[source] = true;
+    sources.push_back(source);
+  }
+  TensorDomainSpec spec;
+  for (const IterDomain* axis : axes) {
+    spec.root.push_back(copy_axis(axis));
+  }
+  for (const size_t source : sources) {
+    spec.logical.push_back(spec.root[source]);
+  }
+  return copy_into(new_tensor(std::move(spec), arg->dtype()), arg);
+}
+
+TensorView* transpose(TensorView* arg, int64_t dim0, int64_t dim1) {
+  fusion_for({arg});
+  std::vector<int64_t> dims(static_cast<size_t>(arg->rank()));
+  std::iota(dims.begin(), dims.end(), 0);
+  std::swap(
+      dims[static_cast<size_t>(wrap_axis(dim0, arg->rank()))],
+      dims[static_cast<size_t>(wrap_axis(dim1, arg->rank()))]);
+  return permute(arg, dims);
+}
+
+TensorView* transpose(TensorView* arg) {
+  fusion_for({arg});
+  NVF_USER_CHECK(
+      arg->rank() <= 2, "transpose without dims expects a tensor with <= 2 dimensions, but got ",
+      arg->rank());
+  return arg->rank() == 2 ? transpose(arg, 0, 1) : set(arg);
+}
+
+TensorView* stride_order(TensorView* arg, const std::vector<int64_t>& stride_order) {
+  fusion_for({arg});
+  if (stride_order.empty()) {
+    return set(arg);
+  }
+  NVF_USER_CHECK(
+      static_cast<int64_t>(stride_order.size()) == arg->rank(),
+      "Operator stride_order expects `stride_order` argument to have the same length as input! Got ",
+      stride_order.size(), " entries for a tensor of rank ", arg->rank(), ".");
+  TensorDomainSpec spec;
+  for (const IterDomain* axis : shape_axes(arg)) {
+    spec.logical.push_back(copy_axis(axis));
+  }
+  spec.allocation = allocation_order(spec.logical, stride_order, "Operator stride_order");
+  return copy_into(new_tensor(std::move(spec), arg->dtype()), arg);
+}
+
+Val* size(TensorView* arg, int64_t dim) {
+  fusion_for({arg});
+  return arg->size(dim);
+}
+
+std::vector<Val*> shape(TensorView* arg) {
+  fusion_for({arg});
+  return arg->shape();
+}
+
+IterDomains allocation_order(
+    const IterDomains& axes, const std::vector<int64_t>& stride_order, const char* subject) {
+  const auto rank = static_cast<int64_t>(axes.size());
+  IterDomains allocation(axes.size(), nullptr);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t entry = stride_order.at(i);
+    NVF_USER_CHECK(
+        entry >= -rank, subject, " argument is out of range, expects >= ", -rank,
+        ", but got: ", entry);
+    NVF_USER_CHECK(
+        entry < rank, subject, " argument is out of range, expects < ", rank, ", but got: ", entry);
+    IterDomain*& slot = allocation[static_cast<size_t>(rank - 1 - wrap_axis(entry, rank))];
+    NVF_USER_CHECK(
+        slot == nullptr, subject, " got duplicated stride_order entries: ", list_text(stride_order));
+    slot = axes[i];
+  }
+  return allocation;
+}
+
+Val* as_extent(Val* size) {
+  if (!is_integral(size->dtype())) {
+    throw UserError({
+        .headline = {"A size must be an integer, but got a scalar of type ", size->dtype()},
+        .node = describe(size),
+        .expected = {"an integer type"},
+        .found = {size->dtype()},
+        .fix = {"cast it to DataType.Int"},
+    });
+  }
+  return scalar::cast(DataType::Index, size);
+}
+
+} // namespace nvfuser::ops

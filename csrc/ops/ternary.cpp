@@ -1,0 +1,72 @@
+#include "ops/ternary.h"
+
+#include "ir/pointwise.h"
+#include "ops/binary.h"
+#include "ops/operands.h"
+#include "ops/promotion.h"
+
+namespace nvfuser::ops {
+
+namespace {
+
+Val* make_ternary(TernaryOpType op, DataType dtype, const std::vector<Val*>& promoted) {
+  const std::vector<Val*> operands = broadcast_together(promoted);
+  Val* out = new_result(operands, dtype);
+  Fusion::active().make<TernaryOp>(out, operands[0], operands[1], operands[2], op);
+  return out;
+}
+
+/// clamp and threshold: two scalars in the class of numbers of `x`.
+Val* make_with_scalars(TernaryOpType op, Val* x, Val* first, Val* second) {
+  return make_ternary(
+      op, x->dtype(), {x, cast_operand(first, x->dtype()), cast_operand(second, x->dtype())});
+}
+
+} // namespace
+
+Val* lerp(Val* start, Val* end, Val* weight) {
+  fusion_for({start, end, weight});
+  const Promoted promoted = promote(Promotion::Default, {start, end, weight});
+  return make_ternary(TernaryOpType::Lerp, promoted.result, promoted.operands);
+}
+
+Val* where(Val* condition, Val* a, Val* b) {
+  fusion_for({condition, a, b});
+  NVF_USER_CHECK(
+      is_boolean(condition->dtype()),
+      "Condition should be of DataType Bool, not ", condition->dtype());
+  const DataType dtype = common_dtype({a, b}, /*widen=*/false);
+  return make_ternary(
+      TernaryOpType::Where, dtype, {condition, cast_operand(a, dtype), cast_operand(b, dtype)});
+}
+
+Val* clamp(Val* x, Val* min, Val* max) {
+  Fusion& fusion = fusion_for({x});
+  const DataType dtype = x->dtype();
+  min = min == nullptr ? fusion.new_constant(lowest_value(dtype), dtype) : min;
+  max = max == nullptr ? fusion.new_constant(highest_value(dtype), dtype) : max;
+  fusion_for({min, max});
+  NVF_USER_CHECK(
+      min->is_scalar() && max->is_scalar(),
+      "For Clamp operation: Min and Max values should be Scalars.");
+  return make_with_scalars(TernaryOpType::Clamp, x, min, max);
+}
+
+Val* threshold(Val* x, Val* thresh, Val* value) {
+  fusion_for({x, thresh, value});
+  NVF_USER_CHECK(
+      thresh->is_scalar() && value->is_scalar(),
+      "For Threshold operation: Thresh and Value values should be Scalars.");
+  return make_with_scalars(TernaryOpType::Threshold, x, thresh, value);
+}
+
+Val* addcmul(Val* v1, Val* v2, Val* v3, Val* alpha) {
+  fusion_for({v1, v2, v3, alpha});
+  NVF_USER_CHECK(
+      alpha->is_scalar(),
+      "Alpha value should be a Scalar Valtype and not ",
+      alpha->is_tensor() ? "TensorView" : "another kind of value");
+  return add(v1, mul(v2, mul(v3, alpha)));
+}
+
+} // namespace nvfuser::ops

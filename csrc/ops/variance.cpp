@@ -1,0 +1,156 @@
+#include "ops/variance.h"
+
+#include "ir/reduce.h"
+#include "ops/binary.h"
+#include "ops/create.h"
+#include "ops/operands.h"
+#include "ops/reduce.h"
+#include "ops/shape.h"
+#include "ops/ternary.h"
+#include "ops/unary.h"
+
+namespace nvfuser::ops {
+
+namespace {
+
+/// Number of elements that `dims` reduce to one, a Double.
+Val* reduced_count(TensorView* arg, const std::vector<int64_t>& dims) {
+  Val* count = Fusion::active().new_constant(1.0, DataType::Double);
+  if (arg->rank() > 0) {
+    for (const int64_t dim : unique_axes(dims, arg->rank())) {
+      count = mul(count, arg->size(dim));
+    }
+  }
+  return count;
+}
+
+TensorView* mean_of(
+    TensorView* arg, const std::vector<int64_t>& dims, bool keepdim, Val* count) {
+  return div(sum(arg, dims, keepdim), count);
+}
+
+/// 1 / max(count - correction, 0).
+Val* unbiased_factor(Val* count, int64_t correction) {
+  Fusion& fusion = Fusion::active();
+  Val* zero = fusion.new_constant(0.0, DataType::Double);
+  Val* degrees =
+      sub(count, fusion.new_constant(static_cast<double>(correction), DataType::Double));
+  return reciprocal(where(ge(degrees, zero), degrees, zero));
+}
+
+void check_correction(int64_t correction) {
+  NVF_USER_CHECK(correction >= 0, "correction must be non-negative, but got ", correction);
+}
+
+void check_not_scheduled(const TensorView* arg) {
+  if (arg->loop() != arg->logical()) {
+    throw UserError({
+        .headline = {"Reducing a tensor once it's gone under transformations is not permitted at "
+                     "this time."},
+        .node = describe(arg),
+        .expected = {"a tensor whose loop domain is its logical domain"},
+        .found = {arg->domain()->to_string()},
+        .fix = {"define the operations before the schedule"},
+    });
+  }
+}
+
+/// Welford over what is left after dimensions of size one are squeezed.
+Welford welford_of_squeezed(TensorView* arg, const std::vector<int64_t>& dims) {
+  Fusion& fusion = Fusion::active();
+  const ReductionPlan plan =
+      plan_reduction(arg, unique_axes(dims, arg->rank()), /*squeeze_expanded=*/false);
+  TensorView* operand = plan.squeezed.empty() ? arg : squeeze(arg, plan.squeezed);
+  if (!plan.reduced.empty()) {
+    return welford(operand, plan.reduced);
+  }
+  const std::vector<Val*> sizes = operand->shape();
+  return {
+      .avg = operand,
+      .var_sum = full(sizes, fusion.new_constant(0.0, arg->dtype()), arg->dtype()),
+      .n = full(sizes, fusion.one(), DataType::Index),
+  };
+}
+
+VarMean var_mean_of_complex(
+    TensorView* arg, const std::vector<int64_t>& dims, int64_t correction, bool keepdim) {
+  const VarMean re = var_mean(real(arg), dims, correction, keepdim);
+  const VarMean im = var_mean(imag(arg), dims, correction, keepdim);
+  return {
+      .var = add(re.var, im.var),
+      .mean = static_cast<TensorView*>(complex(re.mean, im.mean)),
+  };
+}
+
+} // namespace
+
+TensorView* mean(TensorView* arg, const std::vector<int64_t>& dims, bool keepdim) {
+  fusion_for({arg});
+  return mean_of(arg, dims, keepdim, reduced_count(arg, dims));
+}
+
+TensorView* var(
+    TensorView* arg, const std::vector<int64_t>& dims, int64_t correction, bool keepdim) {
+  fusion_for({arg});
+  check_correction(correction);
+  Val* count = reduced_count(arg, dims);
+  TensorView* deviation = sub(arg, mean_of(arg, dims, /*keepdim=*/true, count));
+  TensorView* var_sum = sum(mul(deviation, deviation), dims, keepdim);
+  return mul(var_sum, unbiased_factor(count, correction));
+}
+
+VarMean var_mean(
+    TensorView* arg, const std::vector<int64_t>& dims, int64_t correction, bool keepdim) {
+  fusion_for({arg});
+  const DataType dtype = arg->dtype();
+  NVF_USER_CHECK(
+      dtype != DataType::Half && dtype != DataType::BFloat16 &&
+          dtype != DataType::Float8_e4m3fn && dtype != DataType::Float8_e5m2,
+      "variance_mean is not supported for ", dtype, " please upcast to float");
+  check_correction(correction);
+  check_not_scheduled(arg);
+  if (is_complex(dtype)) {
+    return var_mean_of_complex(arg, dims, correction, keepdim);
+  }
+  if (arg->rank() == 0) {
+    return {.var = var(arg, dims, correction, keepdim), .mean = mean(arg, dims, keepdim)};
+  }
+  NVF_USER_CHECK(!dims.empty(), "No reduction axis specified");
+  const Welford parts = welford_of_squeezed(arg, dims);
+  VarMean result{
+      .var = mul(parts.var_sum, unbiased_factor(reduced_count(arg, dims), correction)),
+      .mean = parts.avg,
+  };
+  if (keepdim) {
+    const std::vector<bool> flags = flags_of(unique_axes(dims, arg->rank()), arg->rank());
+    result.var = broadcast(result.var, flags);
+    result.mean = broadcast(result.mean, flags);
+  }
+  return result;
+}
+
+Welford welford(TensorView* arg, const std::vector<int64_t>& dims) {
+  Fusion& fusion = fusion_for({arg});
+  check_not_scheduled(arg);
+  NVF_USER_CHECK(arg->rank() > 0, "Tried to reduce a 0-dim tensor");
+  NVF_USER_CHECK(!dims.empty(), "No reduction axis specified");
+  const DataType dtype = arg->dtype();
+  const std::vector<int64_t> axes = unique_axes(dims, arg->rank());
+  const auto zero = [&](DataType type) { return fusion.new_constant(int64_t{0}, type); };
+  const Welford out{
+      .avg = new_reduced_tensor(arg, axes, dtype),
+      .var_sum = new_reduced_tensor(arg, axes, dtype),
+      .n = new_reduced_tensor(arg, axes, DataType::Index),
+  };
+  fusion.make<WelfordOp>(
+      out.avg, out.var_sum, out.n, arg, zero(dtype), fusion.one(), zero(dtype), zero(dtype),
+      fusion.zero());
+  return out;
+}
+
+TensorView* standard_deviation(
+    TensorView* arg, const std::vector<int64_t>& dims, int64_t correction, bool keepdim) {
+  return sqrt(var(arg, dims, correction, keepdim));
+}
+
+} // namespace nvfuser::ops

@@ -1,0 +1,325 @@
+#include "runtime/arguments.h"
+
+#include <sstream>
+
+#include "base/errors.h"
+#include "graph/id_model.h"
+#include "graph/val_graph.h"
+#include "runtime/cuda_driver.h"
+
+namespace nvfuser {
+namespace {
+
+const TensorView* as_tensor(const Val* val) {
+  return val->is_tensor() ? static_cast<const TensorView*>(val) : nullptr;
+}
+
+/// "Expected input 0, T0_g_float[iS0{i0}], "
+std::string expected_input(size_t i, const Val* input) {
+  return "Expected input " + std::to_string(i) + ", " + input->to_string() + ", ";
+}
+
+/// Does a value of this class become `dtype` without changing what it is?
+bool is_compatible(const ScalarValue& value, DataType dtype) {
+  if (std::holds_alternative<bool>(value)) {
+    return is_boolean(dtype);
+  }
+  if (std::holds_alternative<int64_t>(value)) {
+    return is_integral(dtype);
+  }
+  if (std::holds_alternative<double>(value)) {
+    return is_floating_point(dtype);
+  }
+  return std::holds_alternative<std::complex<double>>(value) && is_complex(dtype);
+}
+
+void check_scalar(size_t i, const Val* input, const Argument& arg) {
+  if (const auto* tensor = std::get_if<TensorArg>(&arg)) {
+    throw UserError(Part(
+        expected_input(i, input), "to be a scalar but got ", text(tensor->dtype),
+        " tensor of rank ", tensor->rank));
+  }
+  const auto& value = std::get<ScalarValue>(arg);
+  if (!is_compatible(value, input->dtype())) {
+    throw UserError({
+        .headline = {"Scalar value ", value_text(value),
+                     " is not compatible with the expected data type: ", text(input->dtype()), "."},
+        .node = {"input ", i, ", ", describe(input)},
+        .expected = {text(input->dtype())},
+        .found = {value_text(value)},
+        .fix = {"pass a Python number of the class of the input's dtype"},
+    });
+  }
+}
+
+void check_tensor(size_t i, const TensorView* input, const Argument& arg) {
+  const auto* tensor = std::get_if<TensorArg>(&arg);
+  if (tensor == nullptr) {
+    throw UserError(Part(
+        expected_input(i, input), "to be an at::Tensor but got scalar ",
+        value_text(std::get<ScalarValue>(arg))));
+  }
+  const auto rank = static_cast<int32_t>(logical_axes(input).size());
+  if (tensor->rank != rank) {
+    throw UserError(Part(
+        expected_input(i, input), "to be bound to a tensor of rank ", rank,
+        ", but got a tensor of rank ", tensor->rank));
+  }
+  const DataType dtype = input->dtype() == DataType::Index ? DataType::Int : input->dtype();
+  if (tensor->dtype != dtype) {
+    throw UserError(Part(
+        expected_input(i, input), "to be bound to a tensor of dtype ", text(dtype),
+        ", but got a tensor of dtype ", text(tensor->dtype)));
+  }
+  NVF_USER_CHECK(
+      tensor->device.kind != DeviceKind::Other,
+      "nvfuser only supports cuda or meta device, found: ", tensor->device.str(),
+      " (CPU tensors are supported too)");
+  if (input->is_cpu_scalar() && !tensor->device.is_cpu()) {
+    throw UserError(Part(
+        expected_input(i, input),
+        "to be bound to a CPU or meta scalar tensor, but got a tensor on device ",
+        tensor->device.str()));
+  }
+}
+
+/// All tensors but CPU scalars lie on one device; the first of rank > 0, else the first, decides.
+std::optional<Device> common_device(const Fusion& fusion, std::span<const Argument> args) {
+  const TensorArg* leader = nullptr;
+  const auto for_each_tensor = [&](const auto& fn) {
+    for (size_t i = 0; i < fusion.inputs().size(); ++i) {
+      const TensorView* input = as_tensor(fusion.inputs()[i]);
+      if (input != nullptr && !input->is_cpu_scalar()) {
+        fn(i, input, std::get<TensorArg>(args[i]));
+      }
+    }
+  };
+  for_each_tensor([&](size_t, const TensorView*, const TensorArg& tensor) {
+    if (leader == nullptr || (leader->rank == 0 && tensor.rank > 0)) {
+      leader = &tensor;
+    }
+  });
+  if (leader == nullptr) {
+    return std::nullopt;
+  }
+  for_each_tensor([&](size_t i, const TensorView* input, const TensorArg& tensor) {
+    if (tensor.device == leader->device) {
+      return;
+    }
+    const bool wants_cuda = leader->device.is_cuda() && tensor.device.is_cpu();
+    throw UserError({
+        .headline = {expected_input(i, input), "to be bound to a ",
+                     wants_cuda ? "CUDA or meta tensor"
+                                : "tensor on device " + leader->device.str(),
+                     ", but got a tensor on device ", tensor.device.str()},
+        .node = describe(input),
+        .expected = {"all tensors on one device: ", leader->device.str()},
+        .found = {tensor.str()},
+        .fix = {"move the tensor; a 0-dim host tensor beside device tensors is defined with "
+                "is_cpu=True"},
+    });
+  });
+  return leader->device;
+}
+
+/// Sizes of an input's dimensions become the values of its extents.
+void bind_sizes(
+    size_t i, const TensorView* input, const TensorArg& tensor, ExpressionEvaluator& evaluator) {
+  const IterDomains axes = logical_axes(input);
+  for (size_t dim = 0; dim < axes.size(); ++dim) {
+    const int64_t size = tensor.sizes()[dim];
+    const Val* extent = axes[dim]->maybe_expanded_extent();
+    const std::optional<ScalarValue> known = evaluator.evaluate(extent);
+    if (!known) {
+      evaluator.bind(extent, size);
+      continue;
+    }
+    if (as_int(*known) == size) {
+      continue;
+    }
+    throw UserError({
+        .headline = {extent->is_const() ? "Tried to bind to a constant value: "
+                                        : "Tried to bind to a value: ",
+                     as_int(*known), " as ", size},
+        .node = {"input ", i, ", dimension ", dim, " of ", describe(input)},
+        .expected = {"size ", as_int(*known), ", the value of ", extent->to_inline_string()},
+        .found = {"size ", size, " of ", tensor.str()},
+        .fix = {"pass a tensor of that size, or define the dimension as -1"},
+    });
+  }
+}
+
+/// Strides of an input against its expanded dimensions and its contiguity flags.
+MemoryLayout check_strides(
+    size_t i, const TensorView* input, const TensorArg& tensor, ExpressionEvaluator& evaluator) {
+  const IterDomains axes = logical_axes(input);
+  for (size_t dim = 0; dim < axes.size(); ++dim) {
+    const int64_t stride = tensor.strides()[dim];
+    NVF_USER_CHECK(
+        stride >= 0, "negative stride on tensor is not supported: strides[", dim, "]=", stride,
+        " (", expected_input(i, input), "made contiguous first)");
+    const bool is_expanded = axes[dim]->is_broadcast() && axes[dim]->has_expanded_extent();
+    NVF_USER_CHECK(
+        !is_expanded || stride == 0 || tensor.sizes()[dim] <= 1, expected_input(i, input),
+        "dimension ", dim, " should be an expanded broadcasting, but it does not have stride zero:"
+        " its stride is ", stride);
+  }
+
+  MemoryLayout layout = layout_of_existing(input, tensor.sizes(), tensor.strides(), evaluator);
+  const IterDomains& allocation = input->maybe_allocation();
+  const Contiguity& flags = input->domain()->contiguity();
+  const bool is_empty = tensor.num_elements() == 0;
+  const IterDomains memory = memory_axes(input);
+  int64_t run = 1; // the stride a contiguous axis has here
+  size_t position = allocation.size();
+  for (size_t k = memory.size(); k-- > 0;) {
+    do {
+      --position;
+    } while (allocation[position] != memory[k]);
+    int64_t& stride = layout.strides[k];
+    if (memory[k]->is_broadcast()) {
+      continue;
+    }
+    if (layout.sizes[k] == 1 || is_empty) {
+      stride = run; // never stepped along
+    } else if (flags[position].value_or(false) && stride != run) {
+      throw UserError({
+          .headline = {expected_input(i, input), "to have contiguous dimension ", k,
+                       " (in allocation order), but its stride is ", stride},
+          .node = describe(input),
+          .expected = {"stride ", run, " (elements), as contiguity=True says"},
+          .found = {"stride ", stride, " of ", tensor.str()},
+          .fix = {"pass a contiguous tensor, or define the input with contiguity=False there"},
+      });
+    }
+    run = stride * layout.sizes[k];
+  }
+  return layout;
+}
+
+void check_equal_dims(
+    const Fusion& fusion, std::span<const Argument> args, const EqualDims& equal_dims) {
+  const auto size_of = [&](const InputDim& dim) {
+    return std::get<TensorArg>(args[dim.input]).sizes()[dim.dim];
+  };
+  for (const std::vector<InputDim>& group : equal_dims) {
+    for (const InputDim& other : group) {
+      const InputDim& first = group.front();
+      if (size_of(first) == size_of(other)) {
+        continue;
+      }
+      throw UserError({
+          .headline = {"Tried to bind to a value: ", size_of(first), " as ", size_of(other),
+                       ": dimensions that are computed together differ in size"},
+          .node = {"dimension ", first.dim, " of input ", first.input, ", ",
+                   describe(fusion.inputs()[first.input]), "; dimension ", other.dim,
+                   " of input ", other.input, ", ", describe(fusion.inputs()[other.input])},
+          .expected = {"equal sizes; a dimension defined as -1 is not broadcast"},
+          .found = {size_of(first), " and ", size_of(other)},
+          .fix = {"pass equal sizes, or define the dimension of size 1 as 1"},
+      });
+    }
+  }
+}
+
+} // namespace
+
+std::string value_text(const ScalarValue& value) {
+  std::ostringstream out;
+  out << std::boolalpha;
+  std::visit(
+      [&](const auto& number) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(number)>, std::monostate>) {
+          out << number;
+        }
+      },
+      value);
+  return out.str();
+}
+
+EqualDims equal_input_dims(Fusion& fusion) {
+  IdModel model(&fusion);
+  const ValGraph& exact = model.maybe_build_graph(IdMappingMode::exact);
+  const auto axis_of = [&](const InputDim& dim) {
+    return logical_axes(static_cast<const TensorView*>(fusion.inputs()[dim.input]))[dim.dim];
+  };
+  EqualDims groups;
+  for (size_t i = 0; i < fusion.inputs().size(); ++i) {
+    const TensorView* input = as_tensor(fusion.inputs()[i]);
+    const IterDomains axes = input != nullptr ? logical_axes(input) : IterDomains{};
+    for (size_t dim = 0; dim < axes.size(); ++dim) {
+      if (axes[dim]->is_broadcast() || axes[dim]->is_symbolic_axis()) {
+        continue; // size 1 by definition, or not decided yet
+      }
+      const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& candidate) {
+        return exact.are_mapped(axis_of(candidate.front()), axes[dim]);
+      });
+      if (group != groups.end()) {
+        group->push_back({i, dim});
+      } else {
+        groups.push_back({{i, dim}});
+      }
+    }
+  }
+  std::erase_if(groups, [](const auto& group) { return group.size() < 2; });
+  return groups;
+}
+
+Device default_device() {
+  return CudaDriver::maybe_get() != nullptr ? Device::cuda(0) : Device::cpu();
+}
+
+Device check_arguments(
+    const Fusion& fusion, std::span<const Argument> args, std::optional<Device> wanted) {
+  const std::vector<Val*>& inputs = fusion.inputs();
+  if (args.size() != inputs.size()) {
+    throw UserError({
+        .headline = {args.size() < inputs.size()
+                         ? "KernelArgumentHolder contains less argument than kernel's input."
+                         : "KernelArgumentHolder contains more arguments than kernel's inputs."},
+        .node = Part::none(),
+        .expected = {inputs.size(), " inputs"},
+        .found = {args.size(), " arguments"},
+        .fix = {"pass one argument per input, in the order of Fusion.inputs()"},
+    });
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (const TensorView* tensor = as_tensor(inputs[i])) {
+      check_tensor(i, tensor, args[i]);
+    } else {
+      check_scalar(i, inputs[i], args[i]);
+    }
+  }
+  if (const std::optional<Device> device = common_device(fusion, args)) {
+    return *device;
+  }
+  return wanted ? *wanted : default_device();
+}
+
+std::vector<MemoryLayout> bind_arguments(
+    const Fusion& fusion,
+    std::span<const Argument> args,
+    const EqualDims& equal_dims,
+    ExpressionEvaluator& evaluator) {
+  const std::vector<Val*>& inputs = fusion.inputs();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (as_tensor(inputs[i]) == nullptr) {
+      evaluator.bind(inputs[i], std::get<ScalarValue>(args[i]));
+    }
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (const TensorView* tensor = as_tensor(inputs[i])) {
+      bind_sizes(i, tensor, std::get<TensorArg>(args[i]), evaluator);
+    }
+  }
+  check_equal_dims(fusion, args, equal_dims);
+  std::vector<MemoryLayout> layouts(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (const TensorView* tensor = as_tensor(inputs[i])) {
+      layouts[i] = check_strides(i, tensor, std::get<TensorArg>(args[i]), evaluator);
+    }
+  }
+  return layouts;
+}
+
+} // namespace nvfuser

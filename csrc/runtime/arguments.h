@@ -1,0 +1,48 @@
+// Arguments: what a run is called with, checked against the fusion's inputs before anything else.
+//
+// The checks, in order: number, kind, dtype, rank, device (check_arguments); then sizes against static
+// extents, against each other and against axes that must be equal, strides against contiguity flags
+// (bind_arguments). Texts: runtime.md, section 11.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "eval/evaluator.h"
+#include "ir/fusion.h"
+#include "runtime/buffer_layout.h"
+#include "runtime/dlpack_tensor.h"
+
+namespace nvfuser {
+
+/// A logical dimension of an input.
+struct InputDim {
+  size_t input = 0;
+  size_t dim = 0;
+};
+/// Dimensions of inputs whose axes are the same axis of the computation: groups of two and more.
+using EqualDims = std::vector<std::vector<InputDim>>;
+[[nodiscard]] EqualDims equal_input_dims(Fusion& fusion);
+
+/// Check number, kind, dtype, rank and device. Returns the device of the run: that of the tensors;
+/// where there are none, `wanted`; else the first CUDA device, else the CPU.
+[[nodiscard]] Device check_arguments(
+    const Fusion& fusion, std::span<const Argument> args, std::optional<Device> wanted = {});
+/// The device of a run without tensors.
+[[nodiscard]] Device default_device();
+
+/// Let `evaluator` know every scalar input and the extent of every input dimension; check sizes and
+/// strides. Returns the memory layout of every tensor input (empty for others); the strides of axes of
+/// size 1, which mean nothing, are those of a contiguous tensor.
+/// Requires: check_arguments.
+std::vector<MemoryLayout> bind_arguments(
+    const Fusion& fusion,
+    std::span<const Argument> args,
+    const EqualDims& equal_dims,
+    ExpressionEvaluator& evaluator);
+
+/// "1.5", "(2,1)", "true"
+[[nodiscard]] std::string value_text(const ScalarValue& value);
+
+} // namespace nvfuser

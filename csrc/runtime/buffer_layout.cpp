@@ -1,0 +1,178 @@
+#include "runtime/buffer_layout.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/errors.h"
+#include "ir/domain_exprs.h"
+
+namespace nvfuser {
+namespace {
+
+struct Axis {
+  int64_t size = 1;
+  int64_t stride = 0;
+};
+using AxisMap = std::unordered_map<const IterDomain*, Axis>;
+
+[[noreturn]] void throw_unfit(const TensorView* tensor, const Expr* transform, const char* why) {
+  throw UserError({
+      .headline = {"The allocation domain of a global tensor does not fit its strides."},
+      .node = describe(tensor),
+      .expected = {"memory that strides of the logical dimensions describe"},
+      .found = {why, " in ", transform->to_string()},
+      .fix = {"set an allocation domain that only reorders, or splits and merges whole axes"},
+  });
+}
+
+/// From logical dimensions to memory axes.
+void apply_forward(const TensorView* tensor, const Expr* transform, AxisMap& axes,
+                   ExpressionEvaluator& evaluator) {
+  if (const auto* split = transform->as<Split>()) {
+    const Axis in = axes.at(split->in);
+    const int64_t factor = evaluator.evaluate_int(split->factor);
+    if (factor <= 0 || (in.size % factor != 0 && in.size > 1)) {
+      throw_unfit(tensor, transform, "a split that does not divide the size");
+    }
+    const int64_t rest = in.size / factor;
+    const int64_t inner = split->inner_split ? factor : rest;
+    axes[split->inner] = {inner, in.stride};
+    axes[split->outer] = {split->inner_split ? rest : factor, in.stride * inner};
+    return;
+  }
+  if (const auto* merge = transform->as<Merge>()) {
+    const Axis outer = axes.at(merge->outer);
+    const Axis inner = axes.at(merge->inner);
+    if (outer.size == 1 || inner.size == 1) {
+      axes[merge->out] = {outer.size * inner.size, outer.size == 1 ? inner.stride : outer.stride};
+      return;
+    }
+    if (outer.stride != inner.size * inner.stride) {
+      throw_unfit(tensor, transform, "a merge of dimensions that are not contiguous");
+    }
+    axes[merge->out] = {outer.size * inner.size, inner.stride};
+    return;
+  }
+  throw_unfit(tensor, transform, "a transform without strides");
+}
+
+/// From memory axes to logical dimensions. Sizes of the logical side are not needed.
+void apply_backward(const TensorView* tensor, const Expr* transform, AxisMap& axes) {
+  if (const auto* split = transform->as<Split>()) {
+    const Axis outer = axes.at(split->outer);
+    const Axis inner = axes.at(split->inner);
+    if (outer.size > 1 && inner.size > 1 && outer.stride != inner.size * inner.stride) {
+      throw_unfit(tensor, transform, "a split whose parts are apart");
+    }
+    axes[split->in] = {outer.size * inner.size, inner.size > 1 ? inner.stride : outer.stride};
+    return;
+  }
+  if (const auto* merge = transform->as<Merge>()) {
+    const Axis out = axes.at(merge->out);
+    const int64_t inner_size = axes.at(merge->inner).size;
+    axes[merge->outer] = {axes.at(merge->outer).size, out.stride * inner_size};
+    axes[merge->inner] = {inner_size, out.stride};
+    return;
+  }
+  throw_unfit(tensor, transform, "a transform without strides");
+}
+
+IterDomains without_reductions(const IterDomains& ids) {
+  IterDomains result;
+  std::copy_if(ids.begin(), ids.end(), std::back_inserter(result), [](const IterDomain* id) {
+    return !id->is_reduction() && !id->is_device_dim();
+  });
+  return result;
+}
+
+/// Elements the memory holds along an axis: one where it is broadcast, whatever users see.
+int64_t stored_size(const IterDomain* id, ExpressionEvaluator& evaluator) {
+  return id->is_broadcast() ? 1 : evaluator.evaluate_int(id->extent());
+}
+
+/// Is this the layout that an allocator makes when it is only told the sizes?
+bool is_row_major(const BufferLayout& layout) {
+  int64_t stride = 1;
+  for (size_t i = layout.sizes.size(); i-- > 0;) {
+    if (layout.sizes[i] != 1 && layout.strides[i] != stride) {
+      return false;
+    }
+    stride *= layout.sizes[i];
+  }
+  return layout.elements == stride || stride == 0;
+}
+
+} // namespace
+
+IterDomains memory_axes(const TensorView* tensor) {
+  return without_reductions(tensor->maybe_allocation());
+}
+
+IterDomains logical_axes(const TensorView* tensor) {
+  return TensorDomain::no_reductions(tensor->logical());
+}
+
+MemoryLayout layout_of_existing(
+    const TensorView* tensor,
+    std::span<const int64_t> sizes,
+    std::span<const int64_t> strides,
+    ExpressionEvaluator& evaluator) {
+  const IterDomains logical = logical_axes(tensor);
+  NVF_INVARIANT(logical.size() == sizes.size(), "the rank was checked before");
+  AxisMap axes;
+  for (size_t i = 0; i < logical.size(); ++i) {
+    const bool is_expanded = logical[i]->is_broadcast() && logical[i]->has_expanded_extent();
+    axes[logical[i]] = {is_expanded ? 1 : sizes[i], is_expanded ? 0 : strides[i]};
+  }
+  if (tensor->has_allocation()) {
+    for (const Expr* transform : exprs_between(tensor->logical(), tensor->maybe_allocation())) {
+      apply_forward(tensor, transform, axes, evaluator);
+    }
+  }
+  MemoryLayout layout;
+  for (const IterDomain* id : memory_axes(tensor)) {
+    layout.sizes.push_back(axes.at(id).size);
+    layout.strides.push_back(axes.at(id).stride);
+  }
+  return layout;
+}
+
+BufferLayout layout_of_new(const TensorView* tensor, ExpressionEvaluator& evaluator) {
+  BufferLayout layout;
+  const IterDomains memory = memory_axes(tensor);
+  layout.memory.sizes.resize(memory.size());
+  layout.memory.strides.resize(memory.size());
+  AxisMap axes;
+  for (size_t i = memory.size(); i-- > 0;) {
+    const int64_t size = stored_size(memory[i], evaluator);
+    const bool is_expanded = memory[i]->is_broadcast() && memory[i]->has_expanded_extent();
+    layout.memory.sizes[i] = size;
+    layout.memory.strides[i] = is_expanded ? 0 : std::max<int64_t>(layout.elements, 1);
+    layout.elements *= size;
+    axes[memory[i]] = {size, layout.memory.strides[i]};
+  }
+
+  const IterDomains logical = logical_axes(tensor);
+  if (tensor->has_allocation()) {
+    std::vector<Expr*> transforms =
+        exprs_between(tensor->logical(), tensor->maybe_allocation());
+    // A merge is undone with the sizes of both its parts.
+    for (const Expr* transform : transforms) {
+      for (const Val* in : transform->inputs()) {
+        const auto* id = static_cast<const IterDomain*>(in);
+        axes.emplace(id, Axis{stored_size(id, evaluator), 0});
+      }
+    }
+    for (auto it = transforms.rbegin(); it != transforms.rend(); ++it) {
+      apply_backward(tensor, *it, axes);
+    }
+  }
+  for (const IterDomain* id : logical) {
+    layout.sizes.push_back(evaluator.evaluate_int(id->maybe_expanded_extent()));
+    layout.strides.push_back(id->is_device_dim() ? 1 : axes.at(id).stride);
+  }
+  layout.is_row_major = is_row_major(layout);
+  return layout;
+}
+
+} // namespace nvfuser

@@ -1,0 +1,31 @@
+// CompileParams: how a kernel is compiled (public API: schedule.md, section 6.2).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/types.h"
+#include "runtime/device.h"
+
+namespace nvfuser {
+
+struct CompileParams {
+  /// Int or Int32: width of index arithmetic. Empty: the narrowest that the arguments allow.
+  std::optional<DataType> index_type;
+  /// Register cap of a thread.
+  int64_t maxrregcount = 255;
+  bool enable_magic_zero = true;
+  /// Print the assembler's report.
+  bool enable_ptxas_verbose = false;
+  /// The device to compile for. Empty: the device of the arguments.
+  std::optional<Device> device;
+  std::vector<std::string> include_paths;
+
+  /// Requires that both have an index type.
+  bool operator==(const CompileParams& other) const;
+  [[nodiscard]] std::string to_string() const;
+};
+
+} // namespace nvfuser

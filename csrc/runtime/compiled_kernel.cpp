@@ -1,0 +1,141 @@
+#include "runtime/compiled_kernel.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <sstream>
+
+#include "base/errors.h"
+#include "base/options.h"
+#include "base/warnings.h"
+#include "codegen/codegen.h"
+#include "runtime/file_io.h"
+
+namespace nvfuser {
+namespace {
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double milliseconds() const {
+    const auto elapsed = std::chrono::steady_clock::now() - start_;
+    return std::chrono::duration<double, std::milli>(elapsed).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// The source a user put in place of the generated one; empty if there is none.
+std::string external_source(int64_t group_id) {
+  const char* list = std::getenv("NVFUSER_EXTERNAL_SRC");
+  if (list == nullptr || *list == '\0') {
+    return "";
+  }
+  std::istringstream in(list);
+  std::string path;
+  for (int64_t i = 0; i <= group_id && std::getline(in, path, ','); ++i) {
+    std::string source;
+    if (i == group_id && !path.empty()) {
+      NVF_USER_CHECK(read_file(path, source), "NVFUSER_EXTERNAL_SRC: cannot read ", path);
+      return source;
+    }
+  }
+  warn("NVFUSER_EXTERNAL_SRC names no file for segment " + std::to_string(group_id) +
+       "; its generated source is compiled.");
+  return "";
+}
+
+void dump_source(const CompiledKernel& code, const char* extension) {
+  const bool with_device_sources = has_option(DumpOption::CudaFull);
+  if (with_device_sources || has_option(DumpOption::CudaKernel)) {
+    const std::string text =
+        with_device_sources ? code.source : generate_kernel_text(*code.kernel, code.name);
+    std::cout << "\n======= Codegen output for kernel: " << code.name << " =======\n\n"
+              << text << "\n======================================\n" << std::endl;
+  }
+  if (has_option(DumpOption::CudaToFile)) {
+    const std::string path = "__tmp_" + code.name + extension;
+    NVF_USER_CHECK(write_file(path, code.source), "cuda_to_file: cannot write ", path);
+    std::cout << "PRINTING: " << path << std::endl;
+  }
+}
+
+void dump_binary(const CompiledKernel& code) {
+  if (code.cuda == nullptr) {
+    return;
+  }
+  const CudaBinary& binary = code.cuda->binary();
+  if (has_option(DumpOption::Cubin) && !binary.is_ptx) {
+    NVF_USER_CHECK(
+        write_file(code.name + ".cubin", binary.code), "cubin: cannot write ", code.name, ".cubin");
+  }
+  if (has_option(DumpOption::Ptx) && binary.is_ptx) {
+    std::cout << binary.code << std::endl;
+  }
+}
+
+} // namespace
+
+std::string KernelRequest::key() const {
+  std::ostringstream out;
+  out << name << "\n" << (device.is_cuda() ? architecture_of(device) : "cpu") << " "
+      << enum_name(index_type) << "\n" << constraints.to_string() << params.to_string();
+  return out.str();
+}
+
+Target target_of(Device device) {
+  if (!device.is_cuda()) {
+    return Target::cpu();
+  }
+  Target target = Target::cuda();
+  if (const CudaDriver* driver = CudaDriver::maybe_get()) {
+    const CudaDeviceInfo& info = driver->device(device.index);
+    target.max_shared_bytes = info.max_shared_bytes;
+    target.max_threads_per_block = info.max_threads_per_block;
+    target.warp_size = info.warp_size;
+  }
+  return target;
+}
+
+std::string architecture_of(Device device) {
+  constexpr int kHopperMajor = 9;
+  const CudaDriver* driver = CudaDriver::maybe_get();
+  if (driver == nullptr) {
+    return Nvrtc::get().architecture(kHopperMajor, 0);
+  }
+  const CudaDeviceInfo& info = driver->device(device.index);
+  return Nvrtc::get().architecture(info.major, info.minor);
+}
+
+std::shared_ptr<const CompiledKernel> compile_kernel(
+    const Fusion& fusion, const KernelRequest& request) {
+  auto code = std::make_shared<CompiledKernel>();
+  code->name = request.name;
+  LoweringOptions options;
+  options.target = target_of(request.device);
+  options.index_type = request.index_type;
+  options.launch_constraints = request.constraints.dims();
+  {
+    const Stopwatch watch;
+    code->kernel = Kernel::lower(fusion, options);
+    code->source = external_source(request.group_id);
+    if (code->source.empty()) {
+      code->source = generate_source(*code->kernel, request.name);
+    }
+    code->lowering_ms = watch.milliseconds();
+  }
+  dump_source(*code, request.device.is_cuda() ? ".cu" : ".cpp");
+
+  const Stopwatch watch;
+  if (request.device.is_cuda()) {
+    code->cuda = CudaCode::compile(
+        code->source, request.name, architecture_of(request.device), request.params);
+  } else {
+    code->cpu = CpuCode::compile(code->source, request.name, request.params.include_paths);
+  }
+  code->compilation_ms = watch.milliseconds();
+  dump_binary(*code);
+  return code;
+}
+
+} // namespace nvfuser

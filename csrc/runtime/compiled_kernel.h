@@ -1,0 +1,48 @@
+// CompiledKernel: one lowered fusion as machine code of one target.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "lower/kernel.h"
+#include "runtime/compile_params.h"
+#include "runtime/cpu_code.h"
+#include "runtime/cuda_code.h"
+#include "runtime/device.h"
+#include "runtime/launch_params.h"
+
+namespace nvfuser {
+
+struct CompiledKernel {
+  std::string name;
+  std::string source;
+  std::shared_ptr<Kernel> kernel;
+  std::shared_ptr<CpuCode> cpu;   // on the CPU target
+  std::shared_ptr<CudaCode> cuda; // on the CUDA target
+  double lowering_ms = 0;         // source included
+  double compilation_ms = 0;      // caches included
+};
+
+/// What decides about the code of a fusion, beside the fusion.
+struct KernelRequest {
+  std::string name;
+  Device device;
+  DataType index_type = DataType::Int;
+  LaunchParams constraints; // launch dimensions fixed before compilation
+  CompileParams params;
+  int64_t group_id = 0; // which entry of NVFUSER_EXTERNAL_SRC stands for the generated source
+
+  /// Equal texts: equal code. Devices of one architecture share it.
+  [[nodiscard]] std::string key() const;
+};
+
+/// Lower `fusion` (which stays as it is), print its source and compile it.
+[[nodiscard]] std::shared_ptr<const CompiledKernel> compile_kernel(
+    const Fusion& fusion, const KernelRequest& request);
+
+/// The target that `device` belongs to, with the limits of that device.
+[[nodiscard]] Target target_of(Device device);
+/// "sm_90a"; where there is no driver, kernels are compiled for Hopper.
+[[nodiscard]] std::string architecture_of(Device device);
+
+} // namespace nvfuser

@@ -1,0 +1,38 @@
+// CpuCode: a CPU kernel compiled and loaded into this process.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/cpu_runtime.h"
+#include "runtime/dynamic_library.h"
+
+namespace nvfuser {
+
+/// launch: {gdimx, gdimy, gdimz, bdimx, bdimy, bdimz}
+using CpuKernelFn =
+    void (*)(const void* const* params, const long long* launch, const nvf_cpu_runtime* runtime);
+
+class CpuCode {
+ public:
+  /// Compile `source`, or take the result from the caches. Throws UserError for what does not compile.
+  [[nodiscard]] static std::shared_ptr<CpuCode> compile(
+      const std::string& source,
+      const std::string& name,
+      const std::vector<std::string>& include_paths = {});
+
+  [[nodiscard]] CpuKernelFn function() const {
+    return function_;
+  }
+
+ private:
+  friend std::shared_ptr<CpuCode> load_shared_object(const std::string&, const std::string&);
+  DynamicLibrary library_;
+  CpuKernelFn function_ = nullptr;
+};
+
+/// Forget the kernels loaded so far; those in use stay.
+void clear_loaded_cpu_code();
+
+} // namespace nvfuser

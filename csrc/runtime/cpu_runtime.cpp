@@ -1,0 +1,115 @@
+#include "runtime/cpu_runtime.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/errors.h"
+#include "base/thread_pool.h"
+
+namespace nvfuser {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+/// The scratch memory of a thread: grows to the largest kernel it ran. A kernel run from within a
+/// block (nested executors) gets memory of its own.
+class Scratch {
+ public:
+  explicit Scratch(int64_t bytes) : is_nested_(in_use_) {
+    if (is_nested_) {
+      own_ = allocate_aligned(bytes);
+      data_ = own_.get();
+      return;
+    }
+    if (bytes > shared_bytes_) {
+      shared_.reset();
+      shared_bytes_ = 0;
+      shared_ = allocate_aligned(bytes);
+      shared_bytes_ = bytes;
+    }
+    data_ = shared_.get();
+    in_use_ = true;
+  }
+  ~Scratch() {
+    if (!is_nested_) {
+      in_use_ = false;
+    }
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  [[nodiscard]] void* data() const {
+    return data_;
+  }
+
+ private:
+  static thread_local bool in_use_;
+  static thread_local AlignedMemory shared_;
+  static thread_local int64_t shared_bytes_;
+  const bool is_nested_;
+  AlignedMemory own_;
+  void* data_ = nullptr;
+};
+
+thread_local bool Scratch::in_use_ = false;
+thread_local AlignedMemory Scratch::shared_;
+thread_local int64_t Scratch::shared_bytes_ = 0;
+
+void run_blocks(
+    const nvf_cpu_runtime* /*runtime*/,
+    long long n,
+    int parallel,
+    void (*fn)(void* frame, long long block, void* scratch),
+    void* frame,
+    long long scratch_bytes) {
+  const auto run = [&](int64_t first, int64_t last) {
+    const Scratch scratch(scratch_bytes);
+    for (int64_t block = first; block < last; ++block) {
+      fn(frame, block, scratch.data());
+    }
+  };
+  if (parallel == 0 || n <= 1 || is_in_parallel_region()) {
+    run(0, n);
+    return;
+  }
+  // Pieces small enough to even out blocks of unequal cost, large enough to be worth handing out.
+  constexpr int64_t kPiecesPerThread = 8;
+  const int64_t grain = std::max<int64_t>(1, n / (kPiecesPerThread * get_num_threads()));
+  parallel_for(0, n, grain, run);
+}
+
+void* allocate(const nvf_cpu_runtime* runtime, long long bytes) {
+  return static_cast<const CpuRuntime*>(runtime)->allocate_until_return(bytes);
+}
+
+} // namespace
+
+void AlignedDelete::operator()(void* memory) const {
+  std::free(memory);
+}
+
+AlignedMemory allocate_aligned(int64_t bytes) {
+  const size_t size = (static_cast<size_t>(std::max<int64_t>(bytes, 1)) + kAlignment - 1) /
+      kAlignment * kAlignment;
+  AlignedMemory memory(std::aligned_alloc(kAlignment, size));
+  if (memory == nullptr) {
+    throw UserError({
+        .headline = {"A CPU kernel needs more memory than there is."},
+        .node = Part::none(),
+        .expected = {"less memory for the state of its blocks"},
+        .found = {bytes, " bytes"},
+        .fix = {"use smaller blocks, or keep less state across grid synchronisations"},
+    });
+  }
+  return memory;
+}
+
+CpuRuntime::CpuRuntime() : nvf_cpu_runtime{run_blocks, allocate} {}
+
+void* CpuRuntime::allocate_until_return(int64_t bytes) const {
+  AlignedMemory memory = allocate_aligned(bytes);
+  const std::lock_guard lock(mutex_);
+  memory_.push_back(std::move(memory));
+  return memory_.back().get();
+}
+
+} // namespace nvfuser

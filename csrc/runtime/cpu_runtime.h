@@ -1,0 +1,51 @@
+// The services a CPU kernel calls: blocks on the thread pool, and memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+extern "C" {
+
+/// The C interface that generated CPU kernels are written against; the same struct is declared in
+/// runtime/cpu/.
+struct nvf_cpu_runtime {
+  /// Run fn(frame, block, scratch) for every block in [0, n), at once if `parallel`; returns after all
+  /// have run. `scratch`: `scratch_bytes` of 64-byte aligned memory of the worker, contents undefined.
+  void (*run_blocks)(
+      const nvf_cpu_runtime* runtime,
+      long long n,
+      int parallel,
+      void (*fn)(void* frame, long long block, void* scratch),
+      void* frame,
+      long long scratch_bytes);
+  /// 64-byte aligned memory that lives until the kernel returns, for state across phases.
+  void* (*allocate)(const nvf_cpu_runtime* runtime, long long bytes);
+};
+
+} // extern "C"
+
+namespace nvfuser {
+
+struct AlignedDelete {
+  void operator()(void* memory) const;
+};
+using AlignedMemory = std::unique_ptr<void, AlignedDelete>;
+/// 64-byte aligned; throws UserError where there is not so much memory.
+[[nodiscard]] AlignedMemory allocate_aligned(int64_t bytes);
+
+/// The services during one run of one kernel.
+class CpuRuntime : public nvf_cpu_runtime {
+ public:
+  CpuRuntime();
+  CpuRuntime(const CpuRuntime&) = delete;
+  CpuRuntime& operator=(const CpuRuntime&) = delete;
+  [[nodiscard]] void* allocate_until_return(int64_t bytes) const;
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::vector<AlignedMemory> memory_;
+};
+
+} // namespace nvfuser

@@ -1,0 +1,163 @@
+#include "runtime/cuda_code.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
+#include "base/errors.h"
+#include "base/options.h"
+#include "runtime/code_cache.h"
+#include "runtime/kernel_cache.h"
+
+namespace nvfuser {
+namespace {
+
+CodeCache<CudaCode>& loaded_code() {
+  static auto& cache = *new CodeCache<CudaCode>(); // outlives every kernel of static lifetime
+  return cache;
+}
+
+/// The number in an environment variable; `otherwise` if it is not set.
+int64_t environment_number(const char* name, int64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text != nullptr && *text != '\0' ? std::atoll(text) : otherwise;
+}
+
+/// The architecture to compile for: PTX for a virtual one if machine code is not wanted.
+std::string wanted_architecture(const std::string& architecture) {
+  if (has_option(DisableOption::CompileToSass) && architecture.rfind("sm_", 0) == 0) {
+    return "compute_" + architecture.substr(3);
+  }
+  return architecture;
+}
+
+} // namespace
+
+std::vector<std::string> nvrtc_options(const CompileParams& params) {
+  std::vector<std::string> options = {"--std=c++17", "-default-device"};
+  if (has_option(EnableOption::FastMath)) {
+    options.emplace_back("--use_fast_math");
+  }
+  options.emplace_back(has_option(DisableOption::Fma) ? "--fmad=false" : "--fmad=true");
+  if (has_option(EnableOption::KernelDebug)) {
+    options.emplace_back("--device-debug");
+  }
+  if (has_option(EnableOption::KernelLineinfo) || has_option(EnableOption::KernelProfile)) {
+    options.emplace_back("--generate-line-info");
+  }
+  const int64_t registers =
+      std::min(params.maxrregcount, environment_number("NVFUSER_MAX_REG_COUNT", 255));
+  if (registers > 0 && registers < 255) {
+    options.push_back("--maxrregcount=" + std::to_string(registers));
+  }
+  const bool to_sass = !has_option(DisableOption::CompileToSass);
+  const int64_t level = environment_number("NVFUSER_JIT_OPT_LEVEL", -1);
+  if (level >= 0) {
+    NVF_USER_CHECK(level <= 4, "NVFUSER_JIT_OPT_LEVEL is 0 to 4, got ", level);
+    if (to_sass) {
+      options.push_back("--ptxas-options=-O" + std::to_string(level));
+    }
+  }
+  const bool is_verbose = params.enable_ptxas_verbose || has_option(DumpOption::PtxasVerbose) ||
+      has_option(EnableOption::WarnRegisterSpill);
+  if (is_verbose && to_sass) {
+    options.emplace_back("--ptxas-options=-v");
+  }
+  for (const std::string& path : params.include_paths) {
+    options.push_back("--include-path=" + path);
+  }
+  return options;
+}
+
+std::shared_ptr<CudaCode> CudaCode::compile(
+    const std::string& source,
+    const std::string& name,
+    const std::string& architecture,
+    const CompileParams& params) {
+  const Nvrtc& nvrtc = Nvrtc::get();
+  const std::string target = wanted_architecture(architecture);
+  const std::vector<std::string> options = nvrtc_options(params);
+  std::string key = "cuda " + target + "\nnvrtc " + std::to_string(nvrtc.version().first) + "." +
+      std::to_string(nvrtc.version().second) + "\n";
+  for (const std::string& option : options) {
+    key += option + "\n";
+  }
+  key += name + "\n" + source;
+  const bool is_verbose = params.enable_ptxas_verbose || has_option(DumpOption::PtxasVerbose);
+  return loaded_code().get(key, [&] {
+    // An include can change without the source, and a report comes from a compilation only.
+    const bool may_cache = params.include_paths.empty() && !is_verbose;
+    KernelCache* disk = may_cache ? &KernelCache::instance() : nullptr;
+    if (auto code = disk != nullptr ? disk->find(key) : std::nullopt) {
+      const bool is_ptx = target.rfind("compute_", 0) == 0;
+      return std::make_shared<CudaCode>(name, target, CudaBinary{std::move(*code), is_ptx, ""});
+    }
+    CudaBinary binary = nvrtc.compile(source, name, target, options);
+    if (is_verbose) {
+      std::cout << binary.log << std::endl;
+    }
+    if (disk != nullptr) {
+      disk->store(key, binary.code);
+    }
+    return std::make_shared<CudaCode>(name, target, std::move(binary));
+  });
+}
+
+CudaCode::CudaCode(std::string name, std::string architecture, CudaBinary binary)
+    : name_(std::move(name)), architecture_(std::move(architecture)), binary_(std::move(binary)) {}
+
+CudaCode::~CudaCode() {
+  const CudaDriver* driver = functions_.empty() ? nullptr : CudaDriver::maybe_get();
+  for (const auto& [device, function] : functions_) {
+    try {
+      const CudaContextGuard guard(*driver, device);
+      driver->module_unload(function.module);
+    } catch (const Error&) { // NOLINT(bugprone-empty-catch): the process is going down
+    }
+  }
+}
+
+const CudaFunction& CudaCode::on_device(const CudaDriver& driver, int device) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = functions_.find(device);
+  if (found != functions_.end()) {
+    return found->second;
+  }
+  CudaFunction result;
+  driver.check(
+      driver.module_load_data_ex(&result.module, binary_.code.data(), 0, nullptr, nullptr),
+      "cuModuleLoadDataEx");
+  driver.check(
+      driver.module_get_function(&result.function, result.module, name_.c_str()),
+      "cuModuleGetFunction");
+  const auto attribute = [&](CudaFunctionAttribute number) {
+    int value = 0;
+    driver.check(
+        driver.func_get_attribute(&value, number, result.function), "cuFuncGetAttribute");
+    return value;
+  };
+  result.registers = attribute(kFuncRegisters);
+  result.static_shared_bytes = attribute(kFuncStaticSharedBytes);
+  result.local_bytes = attribute(kFuncLocalBytes);
+  result.max_dynamic_shared_bytes = attribute(kFuncMaxDynamicSharedBytes);
+  return functions_.emplace(device, result).first->second;
+}
+
+void CudaCode::allow_shared_bytes(const CudaDriver& driver, int device, int64_t bytes) const {
+  static_cast<void>(on_device(driver, device));
+  const std::lock_guard lock(mutex_);
+  CudaFunction& function = functions_.at(device);
+  if (bytes > function.max_dynamic_shared_bytes) {
+    driver.check(
+        driver.func_set_attribute(
+            function.function, kFuncMaxDynamicSharedBytes, static_cast<int>(bytes)),
+        "cuFuncSetAttribute");
+    function.max_dynamic_shared_bytes = static_cast<int>(bytes);
+  }
+}
+
+void clear_loaded_cuda_code() {
+  loaded_code().clear();
+}
+
+} // namespace nvfuser

@@ -1,0 +1,65 @@
+// CudaCode: a CUDA kernel compiled for one architecture, loaded into each device that runs it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runtime/compile_params.h"
+#include "runtime/cuda_driver.h"
+#include "runtime/nvrtc.h"
+
+namespace nvfuser {
+
+/// A kernel on one device, and what the device says about it.
+struct CudaFunction {
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  int registers = 0;           // of a thread
+  int static_shared_bytes = 0; // of a block
+  int local_bytes = 0;         // of a thread: what did not fit into registers
+  /// Dynamic shared memory the kernel may ask for, raised on demand.
+  int max_dynamic_shared_bytes = 0;
+};
+
+class CudaCode {
+ public:
+  /// Compile `source`, or take the result from the caches. Throws UserError for what does not compile.
+  [[nodiscard]] static std::shared_ptr<CudaCode> compile(
+      const std::string& source,
+      const std::string& name,
+      const std::string& architecture,
+      const CompileParams& params);
+  CudaCode(std::string name, std::string architecture, CudaBinary binary);
+  ~CudaCode();
+  CudaCode(const CudaCode&) = delete;
+  CudaCode& operator=(const CudaCode&) = delete;
+
+  [[nodiscard]] const CudaBinary& binary() const {
+    return binary_;
+  }
+  [[nodiscard]] const std::string& architecture() const {
+    return architecture_;
+  }
+  /// The kernel on a device; loaded at the first call. Requires that the device's context is current.
+  [[nodiscard]] const CudaFunction& on_device(const CudaDriver& driver, int device) const;
+  /// Let launches on `device` ask for `bytes` of dynamic shared memory.
+  void allow_shared_bytes(const CudaDriver& driver, int device, int64_t bytes) const;
+
+ private:
+  const std::string name_;
+  const std::string architecture_;
+  const CudaBinary binary_;
+  mutable std::mutex mutex_;
+  mutable std::map<int, CudaFunction> functions_; // by device
+};
+
+/// NVRTC's options for `params` and the options that hold now, without the architecture.
+[[nodiscard]] std::vector<std::string> nvrtc_options(const CompileParams& params);
+
+/// Forget the kernels compiled so far; those in use stay.
+void clear_loaded_cuda_code();
+
+} // namespace nvfuser

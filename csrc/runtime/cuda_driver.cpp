@@ -1,0 +1,179 @@
+#include "runtime/cuda_driver.h"
+
+#include <memory>
+#include <mutex>
+
+#include "base/errors.h"
+#include "runtime/dynamic_library.h"
+
+namespace nvfuser {
+namespace {
+
+/// Numbers of device attributes in the driver's interface.
+enum DeviceAttribute : int {
+  kMaxThreadsPerBlock = 1,
+  kMaxSharedBytesPerBlock = 8,
+  kWarpSize = 10,
+  kMaxRegistersPerBlock = 12,
+  kClockRate = 13,
+  kMultiprocessorCount = 16,
+  kMemoryClockRate = 36,
+  kMemoryBusWidth = 37,
+  kL2CacheSize = 38,
+  kMaxThreadsPerSm = 39,
+  kComputeCapabilityMajor = 75,
+  kComputeCapabilityMinor = 76,
+  kMaxSharedBytesPerSm = 81,
+  kMaxRegistersPerSm = 82,
+  kCooperativeLaunch = 95,
+  kMaxSharedBytesPerBlockOptin = 97,
+  kReservedSharedBytesPerBlock = 111,
+};
+
+std::mutex& context_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+} // namespace
+
+bool CudaDriver::load(std::string& reason) {
+  DynamicLibrary library = DynamicLibrary::open("libcuda.so.1", reason);
+  if (!library.is_open()) {
+    return false;
+  }
+#define NVF_LOAD(name, symbol, parameters)                               \
+  name = reinterpret_cast<CUresult(*) parameters>(library.find(symbol)); \
+  if (name == nullptr) {                                                 \
+    reason = "libcuda.so.1 has no " symbol ": the driver is too old";    \
+    return false;                                                        \
+  }
+  NVF_FOR_EACH_DRIVER_FUNCTION(NVF_LOAD)
+#undef NVF_LOAD
+  library.release(); // the driver does not expect to be closed
+  int count = 0;
+  if (init(0) != 0 || device_get_count(&count) != 0 || count == 0) {
+    reason = "the CUDA driver found no device";
+    return false;
+  }
+  check(driver_get_version(&version_), "cuDriverGetVersion");
+  devices_.resize(static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    CUdevice device = 0;
+    check(device_get(&device, i), "cuDeviceGet");
+    read_facts(devices_[static_cast<size_t>(i)], device);
+  }
+  return true;
+}
+
+void CudaDriver::read_facts(CudaDeviceInfo& info, CUdevice device) const {
+  const auto attribute = [&](DeviceAttribute number) {
+    int value = 0;
+    check(device_get_attribute(&value, number, device), "cuDeviceGetAttribute");
+    return value;
+  };
+  char name[256] = {};
+  check(device_get_name(name, sizeof(name) - 1, device), "cuDeviceGetName");
+  info.name = name;
+  info.major = attribute(kComputeCapabilityMajor);
+  info.minor = attribute(kComputeCapabilityMinor);
+  info.num_sms = attribute(kMultiprocessorCount);
+  info.max_shared_bytes = attribute(kMaxSharedBytesPerBlockOptin);
+  info.default_shared_bytes = attribute(kMaxSharedBytesPerBlock);
+  info.max_shared_bytes_per_sm = attribute(kMaxSharedBytesPerSm);
+  info.reserved_shared_bytes = attribute(kReservedSharedBytesPerBlock);
+  info.max_threads_per_block = attribute(kMaxThreadsPerBlock);
+  info.max_threads_per_sm = attribute(kMaxThreadsPerSm);
+  info.registers_per_block = attribute(kMaxRegistersPerBlock);
+  info.registers_per_sm = attribute(kMaxRegistersPerSm);
+  info.warp_size = attribute(kWarpSize);
+  info.l2_bytes = attribute(kL2CacheSize);
+  info.clock_khz = attribute(kClockRate);
+  info.memory_clock_khz = attribute(kMemoryClockRate);
+  info.memory_bus_bits = attribute(kMemoryBusWidth);
+  info.has_cooperative_launch = attribute(kCooperativeLaunch) != 0;
+  check(device_total_mem(&info.memory_bytes, device), "cuDeviceTotalMem");
+}
+
+const CudaDriver* CudaDriver::maybe_get(std::string* reason) {
+  struct Loaded {
+    CudaDriver driver;
+    std::string reason;
+    bool ok = false;
+  };
+  // Never destroyed: kernels of static lifetime unload their modules through it.
+  static const Loaded& loaded = *[] {
+    auto* result = new Loaded();
+    result->ok = result->driver.load(result->reason);
+    return result;
+  }();
+  if (reason != nullptr) {
+    *reason = loaded.reason;
+  }
+  return loaded.ok ? &loaded.driver : nullptr;
+}
+
+const CudaDriver& CudaDriver::get() {
+  std::string reason;
+  const CudaDriver* driver = maybe_get(&reason);
+  if (driver == nullptr) {
+    throw UserError({
+        .headline = {"No CUDA device can be used."},
+        .node = Part::none(),
+        .expected = {"an NVIDIA driver with at least one device"},
+        .found = {reason},
+        .fix = {"pass CPU tensors to run on the CPU, or install the driver"},
+    });
+  }
+  return *driver;
+}
+
+const CudaDeviceInfo& CudaDriver::device(int index) const {
+  NVF_USER_CHECK(
+      index >= 0 && index < num_devices(), "There is no device cuda:", index, "; the driver has ",
+      num_devices());
+  CudaDeviceInfo& info = devices_[static_cast<size_t>(index)];
+  const std::lock_guard lock(context_mutex());
+  if (info.context == nullptr) {
+    CUdevice device = 0;
+    check(device_get(&device, index), "cuDeviceGet");
+    check(primary_ctx_retain(&info.context, device), "cuDevicePrimaryCtxRetain");
+  }
+  return info;
+}
+
+void CudaDriver::check(CUresult result, const char* what) const {
+  if (result == 0) {
+    return;
+  }
+  const char* name = nullptr;
+  const char* text = nullptr;
+  get_error_name(result, &name);
+  get_error_string(result, &text);
+  throw UserError({
+      .headline = {"CUDA driver error: ", name != nullptr ? name : "unknown"},
+      .node = Part::none(),
+      .expected = {what, " to succeed"},
+      .found = {"error ", result, ": ", text != nullptr ? text : "unknown"},
+      .fix = Part::none(),
+  });
+}
+
+CudaContextGuard::CudaContextGuard(const CudaDriver& driver, int device) : driver_(driver) {
+  CUcontext wanted = driver.device(device).context;
+  CUcontext current = nullptr;
+  driver.check(driver.ctx_get_current(&current), "cuCtxGetCurrent");
+  if (current != wanted) {
+    driver.check(driver.ctx_push_current(wanted), "cuCtxPushCurrent");
+    pushed_ = true;
+  }
+}
+
+CudaContextGuard::~CudaContextGuard() {
+  if (pushed_) {
+    CUcontext context = nullptr;
+    driver_.ctx_pop_current(&context);
+  }
+}
+
+} // namespace nvfuser

@@ -1,0 +1,130 @@
+// The CUDA driver, opened at run time: a table of the functions that are used, and the few facts
+// about a device that launching needs. Types and values are those of the driver's stable C ABI.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace nvfuser {
+
+using CUresult = int;
+using CUdevice = int;
+using CUdeviceptr = unsigned long long;
+using CUcontext = struct CUctx_st*;
+using CUmodule = struct CUmod_st*;
+using CUfunction = struct CUfunc_st*;
+using CUstream = struct CUstream_st*;
+
+/// X(name, exported symbol, parameters). Every function returns a CUresult.
+#define NVF_FOR_EACH_DRIVER_FUNCTION(X)                                                         \
+  X(init, "cuInit", (unsigned flags))                                                           \
+  X(driver_get_version, "cuDriverGetVersion", (int* version))                                   \
+  X(get_error_name, "cuGetErrorName", (CUresult error, const char** text))                      \
+  X(get_error_string, "cuGetErrorString", (CUresult error, const char** text))                  \
+  X(device_get_count, "cuDeviceGetCount", (int* count))                                         \
+  X(device_get, "cuDeviceGet", (CUdevice* device, int ordinal))                                 \
+  X(device_get_name, "cuDeviceGetName", (char* name, int length, CUdevice device))              \
+  X(device_get_attribute, "cuDeviceGetAttribute", (int* value, int attribute, CUdevice device)) \
+  X(device_total_mem, "cuDeviceTotalMem_v2", (size_t* bytes, CUdevice device))                  \
+  X(primary_ctx_retain, "cuDevicePrimaryCtxRetain", (CUcontext* context, CUdevice device))      \
+  X(ctx_get_current, "cuCtxGetCurrent", (CUcontext* context))                                   \
+  X(ctx_push_current, "cuCtxPushCurrent_v2", (CUcontext context))                               \
+  X(ctx_pop_current, "cuCtxPopCurrent_v2", (CUcontext* context))                                \
+  X(module_load_data_ex, "cuModuleLoadDataEx",                                                  \
+    (CUmodule* module, const void* image, unsigned num_options, int* options, void** values))   \
+  X(module_unload, "cuModuleUnload", (CUmodule module))                                         \
+  X(module_get_function, "cuModuleGetFunction",                                                 \
+    (CUfunction* function, CUmodule module, const char* name))                                  \
+  X(func_get_attribute, "cuFuncGetAttribute", (int* value, int attribute, CUfunction function)) \
+  X(func_set_attribute, "cuFuncSetAttribute", (CUfunction function, int attribute, int value))  \
+  X(occupancy_max_active_blocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                 \
+    (int* blocks, CUfunction function, int block_size, size_t smem_bytes))                      \
+  X(memset_d8_async, "cuMemsetD8Async",                                                         \
+    (CUdeviceptr data, unsigned char value, size_t bytes, CUstream stream))                     \
+  X(launch_kernel, "cuLaunchKernel",                                                            \
+    (CUfunction function, unsigned gdimx, unsigned gdimy, unsigned gdimz, unsigned bdimx,       \
+     unsigned bdimy, unsigned bdimz, unsigned smem_bytes, CUstream stream, void** parameters,   \
+     void** extra))                                                                             \
+  X(launch_cooperative_kernel, "cuLaunchCooperativeKernel",                                     \
+    (CUfunction function, unsigned gdimx, unsigned gdimy, unsigned gdimz, unsigned bdimx,       \
+     unsigned bdimy, unsigned bdimz, unsigned smem_bytes, CUstream stream, void** parameters))
+
+enum CudaFunctionAttribute : int {
+  kFuncStaticSharedBytes = 1,
+  kFuncLocalBytes = 3,
+  kFuncRegisters = 4,
+  kFuncMaxDynamicSharedBytes = 8,
+};
+
+/// What is asked of a device once.
+struct CudaDeviceInfo {
+  std::string name;
+  int major = 0;
+  int minor = 0;
+  int num_sms = 0;
+  int max_shared_bytes = 0;         // of a block, after opting in
+  int default_shared_bytes = 0;     // of a block, without opting in
+  int max_shared_bytes_per_sm = 0;
+  int reserved_shared_bytes = 0;    // of a block, taken by the system
+  int max_threads_per_block = 0;
+  int max_threads_per_sm = 0;
+  int registers_per_block = 0;
+  int registers_per_sm = 0;
+  int warp_size = 32;
+  int l2_bytes = 0;
+  int clock_khz = 0;
+  int memory_clock_khz = 0;
+  int memory_bus_bits = 0;
+  bool has_cooperative_launch = false;
+  size_t memory_bytes = 0;
+  CUcontext context = nullptr; // the primary context
+};
+
+class CudaDriver {
+ public:
+  /// The driver; nullptr where there is none or no device, `reason` says why.
+  [[nodiscard]] static const CudaDriver* maybe_get(std::string* reason = nullptr);
+  /// The driver; a UserError where there is none.
+  [[nodiscard]] static const CudaDriver& get();
+
+#define NVF_DRIVER_MEMBER(name, symbol, parameters) CUresult(*name) parameters = nullptr;
+  NVF_FOR_EACH_DRIVER_FUNCTION(NVF_DRIVER_MEMBER)
+#undef NVF_DRIVER_MEMBER
+
+  /// CUDA version of the driver: 12040 is 12.4.
+  [[nodiscard]] int version() const {
+    return version_;
+  }
+  [[nodiscard]] int num_devices() const {
+    return static_cast<int>(devices_.size());
+  }
+  /// Facts about a device; its primary context exists from the first call on.
+  [[nodiscard]] const CudaDeviceInfo& device(int index) const;
+  /// A UserError that names `what` unless `result` is success.
+  void check(CUresult result, const char* what) const;
+
+ private:
+  CudaDriver() = default;
+  [[nodiscard]] bool load(std::string& reason);
+  void read_facts(CudaDeviceInfo& info, CUdevice device) const;
+
+  int version_ = 0;
+  mutable std::vector<CudaDeviceInfo> devices_;
+};
+
+/// Makes a device's primary context current in this thread for a scope; nothing to do if it is.
+class CudaContextGuard {
+ public:
+  CudaContextGuard(const CudaDriver& driver, int device);
+  ~CudaContextGuard();
+  CudaContextGuard(const CudaContextGuard&) = delete;
+  CudaContextGuard& operator=(const CudaContextGuard&) = delete;
+
+ private:
+  const CudaDriver& driver_;
+  bool pushed_ = false;
+};
+
+} // namespace nvfuser

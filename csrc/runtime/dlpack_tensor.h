@@ -1,0 +1,84 @@
+// Tensors from outside, seen through DLPack. The core knows no framework: whoever calls it reads its
+// tensors into TensorArgs and brings an OutputAllocator that makes new ones.
+#pragma once
+
+#include <dlpack.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <variant>
+
+#include "ir/types.h"
+#include "runtime/device.h"
+
+namespace nvfuser {
+
+/// A tensor somebody else owns: valid as long as its owner keeps it, at least for one call.
+struct TensorArg {
+  void* data = nullptr;
+  const int64_t* size_data = nullptr;   // [rank]
+  const int64_t* stride_data = nullptr; // [rank], elements
+  int32_t rank = 0;
+  DataType dtype = DataType::Float;
+  Device device;
+
+  [[nodiscard]] std::span<const int64_t> sizes() const {
+    return {size_data, static_cast<size_t>(rank)};
+  }
+  [[nodiscard]] std::span<const int64_t> strides() const {
+    return {stride_data, static_cast<size_t>(rank)};
+  }
+  /// Elements a user counts: the product of the sizes.
+  [[nodiscard]] int64_t num_elements() const;
+  /// "float[4, 8] on cuda:0"
+  [[nodiscard]] std::string str() const;
+};
+
+/// One input of a run.
+using Argument = std::variant<ScalarValue, TensorArg>;
+
+struct DlpackDeleter {
+  void operator()(DLManagedTensorVersioned* tensor) const {
+    if (tensor->deleter != nullptr) {
+      tensor->deleter(tensor);
+    }
+  }
+};
+/// A tensor this process part owns. Its deleter needs no lock of the caller's language.
+using DlpackHandle = std::unique_ptr<DLManagedTensorVersioned, DlpackDeleter>;
+
+/// Makes tensors in the caller's framework. Called without any lock of the caller's language.
+class OutputAllocator {
+ public:
+  virtual ~OutputAllocator() = default;
+  /// An uninitialised row-major tensor, at least 16-byte aligned.
+  [[nodiscard]] virtual DlpackHandle allocate(
+      DataType dtype, std::span<const int64_t> sizes, Device device) = 0;
+  /// The stream the caller's framework works on; nullptr is the default stream.
+  [[nodiscard]] virtual void* current_stream(Device device) = 0;
+};
+
+/// The type of DLPack's element type; empty if there is none.
+[[nodiscard]] std::optional<DataType> from_dlpack(DLDataType type);
+[[nodiscard]] DLDataType to_dlpack(DataType type);
+[[nodiscard]] Device from_dlpack(DLDevice device);
+[[nodiscard]] DLDevice to_dlpack(Device device);
+
+/// A view of `tensor`. Throws UserError for element types and devices without a counterpart.
+/// Requires: strides are given, unless the rank is 0 (see row_major_strides).
+[[nodiscard]] TensorArg view_of(const DLTensor& tensor);
+
+/// Strides of a compact row-major tensor.
+void row_major_strides(std::span<const int64_t> sizes, std::span<int64_t> strides);
+/// Elements of the smallest storage that has all elements: 1 + sum of (size - 1) * stride, 0 if any
+/// size is 0. Strides are not negative.
+[[nodiscard]] int64_t storage_elements(
+    std::span<const int64_t> sizes, std::span<const int64_t> strides);
+
+/// The storage of `base` seen with other sizes and strides. `base` lives as long as the result.
+[[nodiscard]] DlpackHandle restride(
+    DlpackHandle base, std::span<const int64_t> sizes, std::span<const int64_t> strides);
+
+} // namespace nvfuser

@@ -1,0 +1,212 @@
+#include "runtime/host_compiler.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "base/errors.h"
+#include "base/options.h"
+#include "runtime/file_io.h"
+#include "runtime/nvrtc.h"
+
+extern char** environ;
+
+namespace nvfuser {
+namespace {
+
+struct RunResult {
+  int status = -1; // exit status; -1: it did not start or was killed
+  std::string output; // standard output and error together
+};
+
+/// Run a program without a shell and collect what it prints.
+RunResult run_program(const std::vector<std::string>& command) {
+  RunResult result;
+  int pipe_ends[2];
+  if (pipe2(pipe_ends, O_CLOEXEC) != 0) {
+    result.output = std::strerror(errno);
+    return result;
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], 1);
+  posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], 2);
+  std::vector<char*> arguments;
+  for (const std::string& word : command) {
+    arguments.push_back(const_cast<char*>(word.c_str()));
+  }
+  arguments.push_back(nullptr);
+  pid_t pid = 0;
+  const int error =
+      posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(pipe_ends[1]);
+  if (error == 0) {
+    char buffer[4096];
+    for (ssize_t count = 0; (count = read(pipe_ends[0], buffer, sizeof(buffer))) != 0;) {
+      if (count > 0) {
+        result.output.append(buffer, static_cast<size_t>(count));
+      } else if (errno != EINTR) {
+        break;
+      }
+    }
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  } else {
+    result.output = std::strerror(error);
+  }
+  close(pipe_ends[0]);
+  return result;
+}
+
+std::vector<std::string> split_words(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) {
+    words.push_back(word);
+  }
+  return words;
+}
+
+/// Line of the first error ("kernel.cpp:12:3: error: ..."); 0 if there is none.
+int first_error_line(const std::string& log, const std::string& file) {
+  const size_t error = log.find("error:");
+  const size_t start = error == std::string::npos ? error : log.rfind(file + ":", error);
+  return start == std::string::npos ? 0 : std::atoi(log.c_str() + start + file.size() + 1);
+}
+
+} // namespace
+
+bool HostCompiler::find(std::string& reason) {
+  std::vector<std::string> names = {"c++", "g++", "clang++"};
+  const char* chosen = std::getenv("CXX");
+  if (chosen != nullptr && *chosen != '\0') {
+    names = {chosen}; // a choice that does not work must not be covered up
+  }
+  for (const std::string& name : names) {
+    std::vector<std::string> command = split_words(name);
+    if (command.empty()) {
+      continue;
+    }
+    command_ = command;
+    command.emplace_back("--version");
+    const RunResult result = run_program(command);
+    if (result.status == 0) {
+      command_text_ = name;
+      version_ = result.output.substr(0, result.output.find('\n'));
+      return true;
+    }
+    reason += (reason.empty() ? "" : "\n") + name + ": " + result.output;
+  }
+  return false;
+}
+
+const HostCompiler* HostCompiler::maybe_get(std::string* reason) {
+  struct Found {
+    HostCompiler compiler;
+    std::string reason;
+    bool ok = false;
+  };
+  static const Found found = [] {
+    Found result;
+    result.ok = result.compiler.find(result.reason);
+    return result;
+  }();
+  if (reason != nullptr) {
+    *reason = found.reason;
+  }
+  return found.ok ? &found.compiler : nullptr;
+}
+
+const HostCompiler& HostCompiler::get() {
+  std::string reason;
+  const HostCompiler* compiler = maybe_get(&reason);
+  if (compiler == nullptr) {
+    throw UserError({
+        .headline = {"A C++ compiler, which compiles CPU kernels, was not found."},
+        .node = Part::none(),
+        .expected = {"CXX, c++, g++ or clang++ on PATH"},
+        .found = {reason},
+        .fix = {"install one, or name it in CXX"},
+    });
+  }
+  return *compiler;
+}
+
+std::vector<std::string> HostCompiler::options() const {
+  std::vector<std::string> options = {
+      "-std=c++17",        "-O3",
+      "-march=native",     "-shared",
+      "-fPIC",             "-w",
+      "-fno-math-errno",   "-fno-trapping-math",
+      "-fno-exceptions",   "-fno-rtti",
+      "-fwrapv",           "-fno-strict-aliasing",
+      "-fopenmp-simd",     "-fno-stack-protector",
+  };
+  options.emplace_back(
+      has_option(DisableOption::Fma) ? "-ffp-contract=off" : "-ffp-contract=fast");
+  if (has_option(EnableOption::KernelDebug) || has_option(EnableOption::KernelLineinfo)) {
+    options.emplace_back("-g");
+  }
+  return options;
+}
+
+std::string HostCompiler::compile(
+    const std::string& source,
+    const std::string& name,
+    const std::vector<std::string>& options) const {
+  const PrivateFolder folder;
+  const std::string source_path = folder.path() + "/" + name + ".cpp";
+  const std::string object_path = folder.path() + "/" + name + ".so";
+  NVF_USER_CHECK(
+      write_file(source_path, source), "Cannot write ", source_path, ": ", std::strerror(errno));
+  std::vector<std::string> command = command_;
+  command.insert(command.end(), options.begin(), options.end());
+  for (const char* word : {"-o", object_path.c_str(), source_path.c_str(), "-lm"}) {
+    command.emplace_back(word);
+  }
+  const RunResult result = run_program(command);
+  std::string object;
+  if (result.status != 0 || !read_file(object_path, object)) {
+    throw UserError({
+        .headline = {"CPU kernel ", name, " does not compile."},
+        .node = Part::none(),
+        .expected = {"source that ", command_text_, " accepts (", version_, ")"},
+        .found = {result.output, "\n",
+                  source_excerpt(source, first_error_line(result.output, source_path))},
+        .fix = Part::none(),
+    });
+  }
+  return object;
+}
+
+const std::string& host_cpu_id() {
+  static const std::string id = [] {
+    // The first processor stands for all; its lines end with the first empty one.
+    std::ifstream in("/proc/cpuinfo");
+    std::string result;
+    for (std::string line; std::getline(in, line) && !line.empty();) {
+      for (const char* key : {"vendor_id", "cpu family", "model", "stepping", "flags", "Features",
+                              "CPU implementer", "CPU part"}) {
+        if (line.rfind(key, 0) == 0) {
+          result += line + "\n";
+          break;
+        }
+      }
+    }
+    return result;
+  }();
+  return id;
+}
+
+} // namespace nvfuser

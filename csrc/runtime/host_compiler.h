@@ -1,0 +1,47 @@
+// The host's C++ compiler: CPU kernels to shared objects.
+//
+// Floating point (the same on both targets): no fast-math; a * b + c is contracted to one FMA, as
+// NVRTC does by default, unless NVFUSER_DISABLE=fma; errno is not set and traps are not assumed, which
+// changes no result. Integers wrap.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace nvfuser {
+
+class HostCompiler {
+ public:
+  /// The compiler: CXX, else the first of c++, g++ and clang++ on PATH; nullptr where there is none,
+  /// `reason` says what was tried.
+  [[nodiscard]] static const HostCompiler* maybe_get(std::string* reason = nullptr);
+  [[nodiscard]] static const HostCompiler& get();
+
+  [[nodiscard]] const std::string& command() const {
+    return command_text_;
+  }
+  /// First line of --version.
+  [[nodiscard]] const std::string& version() const {
+    return version_;
+  }
+  /// What the options of a compilation are now (they follow NVFUSER_DISABLE=fma and the like).
+  [[nodiscard]] std::vector<std::string> options() const;
+  /// The bytes of a shared object. `include_paths` are searched for what an external source includes.
+  [[nodiscard]] std::string compile(
+      const std::string& source,
+      const std::string& name,
+      const std::vector<std::string>& options) const;
+
+ private:
+  HostCompiler() = default;
+  [[nodiscard]] bool find(std::string& reason);
+
+  std::vector<std::string> command_; // program and leading arguments
+  std::string command_text_;
+  std::string version_;
+};
+
+/// What machine code made with -march=native depends on: the processor's model and features.
+[[nodiscard]] const std::string& host_cpu_id();
+
+} // namespace nvfuser

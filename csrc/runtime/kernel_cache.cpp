@@ -1,0 +1,293 @@
+#include "runtime/kernel_cache.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+#include <vector>
+
+#include "base/options.h"
+#include "runtime/file_io.h"
+
+namespace nvfuser {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kMagic[8] = {'N', 'V', 'F', 'K', 'E', 'R', 'N', '1'};
+constexpr const char* kExtension = ".kernel";
+constexpr const char* kTemporary = ".tmp";
+
+struct Header {
+  char magic[8];
+  uint64_t key_bytes;
+  uint64_t payload_bytes;
+  uint64_t checksum; // of key and payload
+};
+static_assert(sizeof(Header) == 32); // the file format
+
+uint64_t fnv1a(const std::string& bytes, uint64_t hash) {
+  for (const char byte : bytes) {
+    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
+  }
+  return hash;
+}
+constexpr uint64_t kSeed = 0xcbf29ce484222325;
+constexpr uint64_t kOtherSeed = 0x9ae16a3b2f90404f;
+
+uint64_t checksum_of(const std::string& key, const std::string& payload) {
+  return fnv1a(payload, fnv1a(key, kSeed));
+}
+
+std::string environment_folder() {
+  const auto value = [](const char* name) {
+    const char* text = std::getenv(name);
+    return std::string(text != nullptr ? text : "");
+  };
+  if (value("NVFUSER_KERNEL_CACHE") == "0") {
+    return "";
+  }
+  if (!value("NVFUSER_CACHE_DIR").empty()) {
+    return value("NVFUSER_CACHE_DIR");
+  }
+  if (!value("XDG_CACHE_HOME").empty()) {
+    return value("XDG_CACHE_HOME") + "/nvfuser";
+  }
+  return value("HOME").empty() ? "" : value("HOME") + "/.cache/nvfuser";
+}
+
+int64_t environment_max_bytes() {
+  constexpr int64_t kDefaultMegabytes = 512;
+  const char* text = std::getenv("NVFUSER_CACHE_MB");
+  const int64_t megabytes = text != nullptr ? std::atoll(text) : kDefaultMegabytes;
+  return std::max<int64_t>(megabytes, 0) << 20;
+}
+
+struct Entry {
+  fs::path path;
+  fs::file_time_type time;
+  int64_t bytes;
+};
+
+/// Every entry of a cache folder, and temporary files that a writer left behind.
+std::vector<Entry> list_entries(const std::string& folder) {
+  std::vector<Entry> entries;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    const fs::path extension = it->path().extension();
+    std::error_code ignored;
+    if ((extension == kExtension || extension == kTemporary) && it->is_regular_file(ignored)) {
+      entries.push_back(
+          {it->path(), it->last_write_time(ignored), static_cast<int64_t>(it->file_size(ignored))});
+    }
+  }
+  return entries;
+}
+
+} // namespace
+
+std::string KernelCacheStats::to_string() const {
+  std::ostringstream out;
+  int64_t total = 0;
+  for (const int64_t count : misses) {
+    total += count;
+  }
+  out << hits << " hits, " << total << " misses";
+  const char* separator = " (";
+  for (size_t i = 0; i < misses.size(); ++i) {
+    if (misses[i] > 0) {
+      out << separator << misses[i] << " " << kCacheMissTexts[i];
+      separator = ", ";
+    }
+  }
+  out << (total > 0 ? ")" : "") << ", " << stores << " stores, " << evictions << " evictions";
+  return out.str();
+}
+
+KernelCache::KernelCache(std::string folder, int64_t max_bytes)
+    : folder_(std::move(folder)), max_bytes_(max_bytes) {}
+
+KernelCache& KernelCache::instance() {
+  static KernelCache cache(environment_folder(), environment_max_bytes());
+  return cache;
+}
+
+bool KernelCache::is_enabled() const {
+  return !folder_.empty() && max_bytes_ > 0 && !has_option(DisableOption::NvrtcCaching);
+}
+
+std::string KernelCache::path_of(const std::string& key) const {
+  char name[40];
+  std::snprintf(
+      name, sizeof(name), "%016llx%016llx", static_cast<unsigned long long>(fnv1a(key, kSeed)),
+      static_cast<unsigned long long>(fnv1a(key, kOtherSeed)));
+  return folder_ + "/" + std::string(name, 2) + "/" + (name + 2) + kExtension;
+}
+
+void KernelCache::miss(CacheMiss reason) {
+  const std::lock_guard lock(mutex_);
+  ++stats_.misses[static_cast<size_t>(reason)];
+}
+
+std::optional<std::string> KernelCache::find(const std::string& key) {
+  if (!is_enabled()) {
+    miss(CacheMiss::Disabled);
+    return std::nullopt;
+  }
+  const std::string path = path_of(key);
+  std::optional<std::string> payload = read(path, key);
+  if (payload) {
+    std::error_code ignored; // the time of last use decides what is evicted
+    fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
+    const std::lock_guard lock(mutex_);
+    ++stats_.hits;
+  }
+  return payload;
+}
+
+std::optional<std::string> KernelCache::read(const std::string& path, const std::string& key) {
+  std::error_code error;
+  if (!fs::exists(path, error)) {
+    miss(error ? CacheMiss::Unreadable : CacheMiss::Absent);
+    return std::nullopt;
+  }
+  std::string bytes;
+  if (!read_file(path, bytes)) {
+    miss(CacheMiss::Unreadable);
+    return std::nullopt;
+  }
+  Header header{};
+  if (bytes.size() < sizeof(Header)) {
+    miss(CacheMiss::Corrupt);
+    return std::nullopt;
+  }
+  std::memcpy(&header, bytes.data(), sizeof(Header));
+  if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0) {
+    miss(CacheMiss::Foreign);
+    return std::nullopt;
+  }
+  const uint64_t rest = bytes.size() - sizeof(Header);
+  if (header.key_bytes > rest || header.payload_bytes != rest - header.key_bytes) {
+    miss(CacheMiss::Corrupt);
+    return std::nullopt;
+  }
+  const std::string stored_key = bytes.substr(sizeof(Header), header.key_bytes);
+  std::string payload = bytes.substr(sizeof(Header) + header.key_bytes);
+  if (checksum_of(stored_key, payload) != header.checksum) {
+    miss(CacheMiss::Corrupt);
+    return std::nullopt;
+  }
+  if (stored_key != key) {
+    miss(CacheMiss::Foreign);
+    return std::nullopt;
+  }
+  return payload;
+}
+
+bool KernelCache::write(
+    const std::string& path, const std::string& key, const std::string& payload) {
+  static std::atomic<int64_t> counter = 0;
+  Header header{};
+  std::memcpy(header.magic, kMagic, sizeof(kMagic));
+  header.key_bytes = key.size();
+  header.payload_bytes = payload.size();
+  header.checksum = checksum_of(key, payload);
+  std::string bytes(reinterpret_cast<const char*>(&header), sizeof(Header));
+  bytes += key;
+  bytes += payload;
+
+  std::error_code error;
+  fs::create_directories(fs::path(path).parent_path(), error);
+  const std::string temporary =
+      path + "." + std::to_string(getpid()) + "." + std::to_string(counter++) + kTemporary;
+  if (write_file(temporary, bytes)) {
+    fs::rename(temporary, path, error);
+    if (!error) {
+      return true;
+    }
+  }
+  fs::remove(temporary, error);
+  return false;
+}
+
+void KernelCache::store(const std::string& key, const std::string& payload) {
+  const auto bytes = static_cast<int64_t>(sizeof(Header) + key.size() + payload.size());
+  if (!is_enabled() || bytes > max_bytes_) {
+    return;
+  }
+  const bool stored = write(path_of(key), key, payload);
+  bool must_scan = false;
+  {
+    const std::lock_guard lock(mutex_);
+    ++(stored ? stats_.stores : stats_.failed_stores);
+    bytes_until_scan_ -= bytes;
+    must_scan = bytes_until_scan_ <= 0;
+    if (must_scan) {
+      bytes_until_scan_ = max_bytes_ / 16;
+    }
+  }
+  if (must_scan) {
+    evict();
+  }
+}
+
+void KernelCache::evict() {
+  constexpr auto kAbandoned = std::chrono::hours(1);
+  std::vector<Entry> entries = list_entries(folder_);
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.time, a.path) < std::tie(b.time, b.path);
+  });
+  int64_t total = 0;
+  for (const Entry& entry : entries) {
+    total += entry.bytes;
+  }
+  // Room for what comes before the next look.
+  const int64_t bound = max_bytes_ - max_bytes_ / 16;
+  const auto now = fs::file_time_type::clock::now();
+  int64_t evicted = 0;
+  for (const Entry& entry : entries) {
+    const bool is_temporary = entry.path.extension() == kTemporary;
+    if (is_temporary ? now - entry.time > kAbandoned : total > bound) {
+      std::error_code error;
+      if (fs::remove(entry.path, error)) {
+        total -= entry.bytes;
+        evicted += is_temporary ? 0 : 1;
+      }
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  stats_.evictions += evicted;
+}
+
+int64_t KernelCache::size_bytes() const {
+  int64_t total = 0;
+  if (!folder_.empty()) {
+    for (const Entry& entry : list_entries(folder_)) {
+      total += entry.bytes;
+    }
+  }
+  return total;
+}
+
+void KernelCache::clear() {
+  if (folder_.empty()) {
+    return;
+  }
+  for (const Entry& entry : list_entries(folder_)) {
+    std::error_code ignored;
+    fs::remove(entry.path, ignored);
+  }
+}
+
+KernelCacheStats KernelCache::stats() const {
+  const std::lock_guard lock(mutex_);
+  return stats_;
+}
+
+} // namespace nvfuser

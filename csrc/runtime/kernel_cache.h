@@ -1,0 +1,92 @@
+// KernelCache: compiled kernels on disk, so that a second process starts warm.
+//
+// One file per kernel, named after a hash of its key; the key is everything the code depends on
+// (source, options, compiler and its version, architecture, processor). A file holds
+//
+//   Header | key | payload
+//
+// and is believed only if the whole key is equal and the checksum holds: a corrupt or foreign entry
+// is a miss, never a failure. Files appear by rename, so that a reader sees a whole one or none. When
+// the folder outgrows its bound, the entries unused for longest go.
+//
+// NVFUSER_KERNEL_CACHE=0 (or NVFUSER_DISABLE=nvrtc_caching) turns it off. It lies in NVFUSER_CACHE_DIR,
+// else in nvfuser/ of XDG_CACHE_HOME or ~/.cache; NVFUSER_CACHE_MB bounds it (default 512).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace nvfuser {
+
+/// Why an entry was not used.
+#define NVF_FOR_EACH_CACHE_MISS(X)                                   \
+  X(Absent, "absent")         /* never stored, or evicted */          \
+  X(Corrupt, "corrupt")       /* truncated, or the checksum is wrong */ \
+  X(Foreign, "foreign")       /* another key, or another file format */ \
+  X(Unreadable, "unreadable") /* the file system refused */           \
+  X(Disabled, "disabled")
+
+#define NVF_CACHE_MISS_MEMBER(Name, text) Name,
+enum class CacheMiss : uint8_t { NVF_FOR_EACH_CACHE_MISS(NVF_CACHE_MISS_MEMBER) };
+#undef NVF_CACHE_MISS_MEMBER
+#define NVF_CACHE_MISS_TEXT(Name, text) text,
+inline constexpr const char* kCacheMissTexts[] = {NVF_FOR_EACH_CACHE_MISS(NVF_CACHE_MISS_TEXT)};
+#undef NVF_CACHE_MISS_TEXT
+
+struct KernelCacheStats {
+  int64_t hits = 0;
+  std::array<int64_t, std::size(kCacheMissTexts)> misses{}; // by CacheMiss
+  int64_t stores = 0;
+  int64_t failed_stores = 0;
+  int64_t evictions = 0;
+
+  /// "2 hits, 3 misses (2 absent, 1 corrupt), 3 stores, 0 evictions"
+  [[nodiscard]] std::string to_string() const;
+};
+
+class KernelCache {
+ public:
+  /// A cache in `folder` (made when something is stored) of at most `max_bytes`. An empty folder: a
+  /// disabled cache.
+  KernelCache(std::string folder, int64_t max_bytes);
+  /// The one of this process, as the environment variables have it.
+  [[nodiscard]] static KernelCache& instance();
+
+  /// The payload stored under `key`, if it is there and whole.
+  [[nodiscard]] std::optional<std::string> find(const std::string& key);
+  /// Failing to store is not an error.
+  void store(const std::string& key, const std::string& payload);
+
+  [[nodiscard]] bool is_enabled() const;
+  [[nodiscard]] const std::string& folder() const {
+    return folder_;
+  }
+  [[nodiscard]] int64_t max_bytes() const {
+    return max_bytes_;
+  }
+  /// Bytes of all entries now.
+  [[nodiscard]] int64_t size_bytes() const;
+  /// Remove every entry.
+  void clear();
+  /// The file of `key`.
+  [[nodiscard]] std::string path_of(const std::string& key) const;
+  [[nodiscard]] KernelCacheStats stats() const;
+
+ private:
+  [[nodiscard]] std::optional<std::string> read(const std::string& path, const std::string& key);
+  [[nodiscard]] bool write(const std::string& path, const std::string& key, const std::string& data);
+  void miss(CacheMiss reason);
+  void evict();
+
+  const std::string folder_;
+  const int64_t max_bytes_;
+  mutable std::mutex mutex_; // of the fields below
+  KernelCacheStats stats_;
+  int64_t bytes_until_scan_ = 0; // stores look at the whole folder only after so many bytes
+};
+
+} // namespace nvfuser

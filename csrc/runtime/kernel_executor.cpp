@@ -1,0 +1,67 @@
+#include "runtime/kernel_executor.h"
+
+#include "base/errors.h"
+
+namespace nvfuser {
+namespace {
+
+void check_supported(const Fusion& fusion) {
+  NVF_USER_CHECK(!fusion.outputs().empty(), "No output found for this kernel, aborting.");
+  for (const Val* output : fusion.outputs()) {
+    const bool is_host_scalar =
+        output->is_tensor() && static_cast<const TensorView*>(output)->is_cpu_scalar();
+    if (!output->is_tensor() || is_host_scalar) {
+      throw UserError({
+          .headline = {"KernelExecutor does not support the Fusion provided."},
+          .node = describe(output),
+          .expected = {"outputs that a kernel writes to device memory"},
+          .found = {is_host_scalar ? "an output in host memory" : "a scalar output"},
+          .fix = {"compute it outside of this fusion"},
+      });
+    }
+  }
+}
+
+} // namespace
+
+KernelExecutor::KernelExecutor(
+    int64_t fusion_id, int64_t concrete_id, int64_t runtime_id, int64_t group_id)
+    : fusion_id_(fusion_id), concrete_id_(concrete_id), runtime_id_(runtime_id),
+      group_id_(group_id) {}
+
+std::string KernelExecutor::kernel_name(SchedulerType scheduler_type) const {
+  return std::string("nvfuser_") + enum_name(scheduler_type) + "_f" +
+      std::to_string(fusion_id_) + "_c" + std::to_string(concrete_id_) + "_r" +
+      std::to_string(runtime_id_) + "_g" + std::to_string(group_id_);
+}
+
+void KernelExecutor::compile(
+    const Fusion& fusion,
+    std::span<const Argument> args,
+    const LaunchParams& launch_constraints,
+    const CompileParams& compile_params,
+    SchedulerType scheduler_type) {
+  check_supported(fusion);
+  auto program = std::make_shared<KernelProgram>(
+      fusion, kernel_name(scheduler_type), group_id_, launch_constraints, compile_params);
+  program->compile(args);
+  const std::lock_guard lock(mutex_);
+  program_ = std::move(program);
+}
+
+std::vector<RunOutput> KernelExecutor::run(
+    std::span<const Argument> args,
+    OutputAllocator& allocator,
+    const LaunchParams& launch_constraints,
+    const CompileParams& compile_params) {
+  const std::shared_ptr<KernelProgram> current = program();
+  NVF_USER_CHECK(current != nullptr, "Cannot run fusion, it was not compiled.");
+  return current->run(args, allocator, launch_constraints, compile_params);
+}
+
+std::shared_ptr<KernelProgram> KernelExecutor::program() const {
+  const std::lock_guard lock(mutex_);
+  return program_;
+}
+
+} // namespace nvfuser

@@ -1,0 +1,65 @@
+// KernelExecutor: compiles and runs one scheduled fusion as one kernel (public API: runtime.md, 4).
+//
+// A fusion does not know its device: the arguments of a run decide the target.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/kernel_program.h"
+
+namespace nvfuser {
+
+class KernelExecutor {
+ public:
+  explicit KernelExecutor(
+      int64_t fusion_id = 0, int64_t concrete_id = 0, int64_t runtime_id = 0, int64_t group_id = 0);
+  KernelExecutor(const KernelExecutor&) = delete;
+  KernelExecutor& operator=(const KernelExecutor&) = delete;
+
+  /// Lower and compile `fusion`, which stays as it is. With `args`: for their device and with the
+  /// narrowest index type they allow; without: for `compile_params.device`, else the first CUDA device,
+  /// else the CPU. Other targets are compiled when a run asks for them.
+  void compile(
+      const Fusion& fusion,
+      std::span<const Argument> args = {},
+      const LaunchParams& launch_constraints = {},
+      const CompileParams& compile_params = {},
+      SchedulerType scheduler_type = SchedulerType::none);
+
+  /// Run with `args`, compiling first where their target or index width is new. Parameters given here
+  /// come on top of those of `compile`.
+  [[nodiscard]] std::vector<RunOutput> run(
+      std::span<const Argument> args,
+      OutputAllocator& allocator,
+      const LaunchParams& launch_constraints = {},
+      const CompileParams& compile_params = {});
+
+  [[nodiscard]] bool is_compiled() const {
+    return program() != nullptr;
+  }
+  [[nodiscard]] bool is_programmatic_dependent_launch_enabled() const {
+    return false; // no kernel of this compiler waits for its predecessor by itself
+  }
+
+  // -- for looking into --
+
+  /// nvfuser_<scheduler>_f<fusion>_c<concrete>_r<runtime>_g<group>
+  [[nodiscard]] std::string kernel_name(SchedulerType scheduler_type) const;
+  /// What was compiled; nullptr before.
+  [[nodiscard]] std::shared_ptr<KernelProgram> program() const;
+
+ private:
+  const int64_t fusion_id_;
+  const int64_t concrete_id_;
+  const int64_t runtime_id_;
+  const int64_t group_id_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<KernelProgram> program_; // guarded by mutex_
+};
+
+} // namespace nvfuser

@@ -1,0 +1,305 @@
+#include "runtime/kernel_program.h"
+
+#include <bit>
+#include <iostream>
+#include <unordered_set>
+
+#include "base/errors.h"
+#include "base/options.h"
+#include "ir/domain_exprs.h"
+#include "runtime/index_width.h"
+
+namespace nvfuser {
+namespace {
+
+/// Plans kept by one executor. Past that they are made anew: programs with that many shapes gain
+/// nothing from keeping them.
+constexpr size_t kMaxPlans = 4096;
+
+/// Which inputs are scalars that a size, and so a launch plan, depends on.
+std::vector<bool> find_shape_scalars(const Fusion& fusion) {
+  std::vector<const Val*> pending;
+  for (const Val* val : fusion.vals()) {
+    if (val->vtype() != ValType::IterDomain) {
+      continue;
+    }
+    const auto* id = static_cast<const IterDomain*>(val);
+    for (const Val* part : {id->start(), id->extent(), id->expanded_extent()}) {
+      pending.push_back(part);
+    }
+    if (const Expr* definition = id->definition()) {
+      definition->for_each_attr([&](const char*, const AttrValue& value) {
+        if (const auto* operand = std::get_if<Val*>(&value)) {
+          pending.push_back(*operand);
+        }
+      });
+    }
+  }
+  std::unordered_set<const Val*> seen; // only looked up
+  while (!pending.empty()) {
+    const Val* val = pending.back();
+    pending.pop_back();
+    if (val == nullptr || !val->is_scalar() || !seen.insert(val).second) {
+      continue;
+    }
+    if (const Expr* definition = val->definition()) {
+      pending.insert(pending.end(), definition->inputs().begin(), definition->inputs().end());
+    }
+  }
+  std::vector<bool> result;
+  for (const Val* input : fusion.inputs()) {
+    result.push_back(seen.count(input) != 0);
+  }
+  return result;
+}
+
+/// What a run asks for on top of what was compiled for.
+CompileParams merge_params(const CompileParams& compiled, const CompileParams& given) {
+  const CompileParams defaults;
+  CompileParams merged = compiled;
+  if (given.index_type) {
+    merged.index_type = given.index_type;
+  }
+  if (given.device) {
+    merged.device = given.device;
+  }
+  if (given.maxrregcount != defaults.maxrregcount) {
+    merged.maxrregcount = given.maxrregcount;
+  }
+  if (given.enable_magic_zero != defaults.enable_magic_zero) {
+    merged.enable_magic_zero = given.enable_magic_zero;
+  }
+  if (given.enable_ptxas_verbose != defaults.enable_ptxas_verbose) {
+    merged.enable_ptxas_verbose = given.enable_ptxas_verbose;
+  }
+  if (!given.include_paths.empty()) {
+    merged.include_paths = given.include_paths;
+  }
+  return merged;
+}
+
+LaunchParams merge_constraints(const LaunchParams& compiled, const LaunchParams& given) {
+  LaunchParams merged = compiled;
+  for (const ParallelType type : kThreadParallelTypes) {
+    if (given.is_set(type)) {
+      merged.bind(type, given.raw(type));
+    }
+  }
+  return merged;
+}
+
+void write_scalar_words(const ScalarValue& value, std::vector<int64_t>& words) {
+  if (const auto* number = std::get_if<int64_t>(&value)) {
+    words.push_back(*number);
+  } else if (const auto* flag = std::get_if<bool>(&value)) {
+    words.push_back(*flag ? 1 : 0);
+  } else {
+    const std::complex<double> number = as_complex(value);
+    words.push_back(std::bit_cast<int64_t>(number.real()));
+    words.push_back(std::bit_cast<int64_t>(number.imag()));
+  }
+}
+
+void dump_plan(const LaunchPlan& plan) {
+  if (has_option(DumpOption::LaunchParam)) {
+    std::cout << plan.launch.to_string() << std::flush;
+  }
+  if (has_option(DumpOption::DynamicSharedMemory)) {
+    std::cout << "dynamic shared memory of " << plan.code->name << ": "
+              << plan.launch.smem_bytes() << " bytes" << std::endl;
+  }
+  if (has_option(DumpOption::IndexType)) {
+    std::cout << "index type of " << plan.code->name << ": "
+              << text(plan.code->kernel->index_type()) << std::endl;
+  }
+}
+
+void dump_arguments(std::span<const Argument> args, const std::string& name) {
+  std::cout << "Arguments for " << name << ":\n";
+  for (const Argument& arg : args) {
+    const auto* tensor = std::get_if<TensorArg>(&arg);
+    std::cout << "  " << (tensor != nullptr ? tensor->str() : value_text(std::get<0>(arg)))
+              << "\n";
+  }
+  std::cout << std::flush;
+}
+
+} // namespace
+
+size_t KernelProgram::SignatureHash::operator()(const Signature& words) const {
+  uint64_t hash = words.size();
+  for (const int64_t word : words) {
+    hash = (hash ^ static_cast<uint64_t>(word)) * 0x9e3779b97f4a7c15;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+KernelProgram::KernelProgram(
+    const Fusion& fusion,
+    std::string kernel_name,
+    int64_t group_id,
+    const LaunchParams& constraints,
+    const CompileParams& params)
+    : kernel_name_(std::move(kernel_name)), group_id_(group_id), constraints_(constraints),
+      params_(params), fusion_(fusion.clone()), equal_dims_(equal_input_dims(*fusion_)),
+      shapes_depend_on_(find_shape_scalars(*fusion_)) {}
+
+void KernelProgram::compile(std::span<const Argument> args) {
+  const std::lock_guard lock(compile_mutex_);
+  Device device = params_.device ? *params_.device : default_device();
+  DataType index_type = params_.index_type.value_or(DataType::Int);
+  if (!args.empty() || fusion_->inputs().empty()) {
+    device = check_arguments(*fusion_, args, params_.device);
+    index_type = choose_index_type(args, params_);
+  }
+  static_cast<void>(code_for(device, index_type, params_));
+}
+
+DataType KernelProgram::choose_index_type(
+    std::span<const Argument> args, const CompileParams& params) const {
+  ExpressionEvaluator evaluator;
+  bind_arguments(*fusion_, args, equal_dims_, evaluator);
+  const DataType narrowest = narrowest_index_type(*fusion_, args, evaluator);
+  if (!params.index_type) {
+    return narrowest;
+  }
+  if (*params.index_type == DataType::Int32 && narrowest == DataType::Int) {
+    throw UserError({
+        .headline = {"Compilation with int32 is requested but int64 is required for the arguments"},
+        .node = {"kernel ", kernel_name_},
+        .expected = {"index_type DataType.Int, or None"},
+        .found = {"index_type DataType.Int32, and an index that may exceed 2^31 - 1"},
+        .fix = {"leave CompileParams.index_type unset"},
+    });
+  }
+  return *params.index_type == DataType::Int32 ? DataType::Int32 : DataType::Int;
+}
+
+std::shared_ptr<const CompiledKernel> KernelProgram::code_for(
+    Device device, DataType index_type, const CompileParams& params) {
+  KernelRequest request{
+      .name = kernel_name_,
+      .device = device,
+      .index_type = index_type,
+      .constraints = constraints_,
+      .params = params,
+      .group_id = group_id_,
+  };
+  request.params.index_type = index_type; // however it was chosen, the code is the same
+  std::shared_ptr<const CompiledKernel>& code = code_[request.key()];
+  if (code == nullptr) {
+    code = compile_kernel(*fusion_, request);
+    const std::lock_guard lock(plan_mutex_);
+    last_compiled_ = code;
+    ++num_compiled_;
+  }
+  return code;
+}
+
+void KernelProgram::write_signature(
+    std::span<const Argument> args,
+    const LaunchParams& constraints,
+    const CompileParams& params,
+    Signature& words) const {
+  words.clear();
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (const auto* tensor = std::get_if<TensorArg>(&args[i])) {
+      words.push_back(
+          int64_t{tensor->rank} | (int64_t{tensor->device.index} << 16) |
+          (static_cast<int64_t>(tensor->device.kind) << 32) |
+          (static_cast<int64_t>(tensor->dtype) << 40) | (int64_t{1} << 48));
+      words.insert(words.end(), tensor->size_data, tensor->size_data + tensor->rank);
+      words.insert(words.end(), tensor->stride_data, tensor->stride_data + tensor->rank);
+      continue;
+    }
+    const auto& value = std::get<ScalarValue>(args[i]);
+    words.push_back(-1 - static_cast<int64_t>(value.index()));
+    if (i < shapes_depend_on_.size() && shapes_depend_on_[i]) {
+      write_scalar_words(value, words);
+    }
+  }
+  words.insert(words.end(), constraints.dims().begin(), constraints.dims().end());
+  const Device device = params.device.value_or(Device{DeviceKind::Other, 0});
+  words.push_back(params.index_type ? static_cast<int64_t>(*params.index_type) : -1);
+  words.push_back((static_cast<int64_t>(device.kind) << 32) | device.index);
+  words.push_back(
+      params.maxrregcount * 4 + (params.enable_magic_zero ? 2 : 0) +
+      (params.enable_ptxas_verbose ? 1 : 0));
+  for (const std::string& path : params.include_paths) {
+    words.push_back(static_cast<int64_t>(std::hash<std::string>()(path)));
+  }
+}
+
+KernelProgram::PlanPtr KernelProgram::find_plan(const Signature& words) const {
+  const std::lock_guard lock(plan_mutex_);
+  const auto found = plans_.find(words);
+  return found != plans_.end() ? found->second : nullptr;
+}
+
+KernelProgram::PlanPtr KernelProgram::make_plan(
+    std::span<const Argument> args,
+    const LaunchParams& constraints,
+    const CompileParams& params,
+    const Signature& words) {
+  const std::lock_guard lock(compile_mutex_);
+  if (PlanPtr plan = find_plan(words)) {
+    return plan; // another thread made it meanwhile
+  }
+  const CompileParams merged = merge_params(params_, params);
+  const Device device = check_arguments(*fusion_, args, merged.device);
+  const DataType index_type = choose_index_type(args, merged);
+  const auto plan = std::make_shared<LaunchPlan>(make_launch_plan(
+      code_for(device, index_type, merged), args, equal_dims_, device,
+      merge_constraints(constraints_, constraints)));
+  plan->dumps_arguments = has_option(DumpOption::KernelArgs);
+  dump_plan(*plan);
+  const std::lock_guard plan_lock(plan_mutex_);
+  if (plans_.size() >= kMaxPlans) {
+    plans_.clear();
+  }
+  plans_.emplace(words, plan);
+  return plan;
+}
+
+std::vector<RunOutput> KernelProgram::run(
+    std::span<const Argument> args,
+    OutputAllocator& allocator,
+    const LaunchParams& constraints,
+    const CompileParams& params) {
+  static thread_local Signature words; // kept for its capacity
+  write_signature(args, constraints, params, words);
+  PlanPtr plan = find_plan(words);
+  if (plan == nullptr) {
+    plan = make_plan(args, constraints, params, words);
+  }
+  if (plan->dumps_arguments) {
+    dump_arguments(args, plan->code->name);
+  }
+  std::vector<RunOutput> outputs = launch(*plan, args, allocator);
+  const std::lock_guard lock(plan_mutex_);
+  last_plan_ = std::move(plan);
+  return outputs;
+}
+
+std::shared_ptr<const CompiledKernel> KernelProgram::last_compiled() const {
+  const std::lock_guard lock(plan_mutex_);
+  return last_compiled_;
+}
+
+LaunchParams KernelProgram::last_launch() const {
+  const std::lock_guard lock(plan_mutex_);
+  return last_plan_ != nullptr ? last_plan_->launch : LaunchParams();
+}
+
+int64_t KernelProgram::num_compiled() const {
+  const std::lock_guard lock(plan_mutex_);
+  return num_compiled_;
+}
+
+int64_t KernelProgram::num_plans() const {
+  const std::lock_guard lock(plan_mutex_);
+  return static_cast<int64_t>(plans_.size());
+}
+
+} // namespace nvfuser

@@ -1,0 +1,85 @@
+// LaunchPlan: everything about a run that follows from the shapes of its arguments. It is made once
+// per signature; a run then fills in pointers and scalars, makes the outputs, and launches.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/arguments.h"
+#include "runtime/buffer_layout.h"
+#include "runtime/compiled_kernel.h"
+#include "runtime/dlpack_tensor.h"
+#include "runtime/launch_params.h"
+
+namespace nvfuser {
+
+/// A place in the parameter bytes that the arguments of a run fill.
+struct ParameterPatch {
+  enum class Kind : uint8_t { TensorPointer, ScalarValue, HostScalar };
+  Kind kind = Kind::TensorPointer;
+  size_t arg = 0;
+  size_t offset = 0;
+  DataType dtype = DataType::Float;
+};
+
+/// A tensor the host provides beside the arguments.
+struct PlannedBuffer {
+  enum class Source : uint8_t { NewTensor, Input, Workspace };
+  Source source = Source::NewTensor;
+  size_t input = 0;          // of Input
+  int64_t byte_offset = 0;   // of Workspace
+  bool zero_init = false;    // of NewTensor; workspaces are filled together
+  DataType dtype = DataType::Float;
+  BufferLayout layout;
+  size_t offset = 0; // of its pointer in the parameter bytes
+};
+
+/// What the caller gets as output i.
+struct PlannedOutput {
+  enum class Source : uint8_t { Buffer, Input, Output };
+  Source source = Source::Buffer;
+  size_t index = 0; // of the buffer; of the argument that is returned; of the equal earlier output
+};
+
+/// A pointer that has to be a multiple of `bytes`.
+struct AlignmentCheck {
+  size_t arg = 0;
+  int64_t bytes = 0;
+  int64_t width = 0; // elements
+  const TensorView* tensor = nullptr;
+  const TensorView* made_by = nullptr;
+};
+
+struct LaunchPlan {
+  std::shared_ptr<const CompiledKernel> code;
+  Device device;
+  LaunchParams launch;
+  bool is_empty = false; // every output is empty: nothing is launched
+  bool is_cooperative = false;
+  CUfunction function = nullptr; // on the CUDA target
+
+  std::vector<std::byte> parameters;      // sizes and strides filled in
+  std::vector<size_t> parameter_offsets;  // where each kernel parameter starts
+  std::vector<ParameterPatch> patches;
+  std::vector<PlannedBuffer> buffers;
+  std::vector<PlannedOutput> outputs; // the visible ones
+  std::vector<AlignmentCheck> alignment_checks;
+  int64_t workspace_bytes = 0;
+  int64_t workspace_zero_bytes = 0; // from its start
+  bool dumps_arguments = false; // NVFUSER_DUMP=kernel_args when the plan was made
+};
+
+/// Plan runs with arguments like `args`. Throws UserError for what cannot be launched.
+/// Requires: `args` passed check_arguments; `code` was compiled for `device`'s target, with an index
+/// type that is wide enough.
+[[nodiscard]] LaunchPlan make_launch_plan(
+    std::shared_ptr<const CompiledKernel> code,
+    std::span<const Argument> args,
+    const EqualDims& equal_dims,
+    Device device,
+    const LaunchParams& constraints);
+
+} // namespace nvfuser

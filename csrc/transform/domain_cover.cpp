@@ -1,0 +1,156 @@
+// The logical axes are a front of the graph of transforms. It is moved, one transform at a time,
+// towards the given axes: forward where a transform leads to one of them, else backward. A transform
+// moves the front only if all axes on its near side are in it, so the front always covers every
+// element once. In the end it must be the given axes.
+#include "transform/domain_cover.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/errors.h"
+#include "ir/fusion.h"
+#include "ir/topo_sort.h"
+
+namespace nvfuser {
+namespace {
+
+/// A loop of one iteration that nothing but size 1 can come from: it may appear or vanish.
+bool is_free_broadcast(const Val* val) {
+  const auto* id = static_cast<const IterDomain*>(val);
+  return id->is_broadcast() && id->extent()->is_one() && !id->has_expanded_extent();
+}
+
+class Front {
+ public:
+  Front(const IterDomains& from, const IterDomains& to)
+      : axes_(from.begin(), from.end()),
+        target_(to.begin(), to.end()),
+        forward_(sorted_definitions({to.begin(), to.end()})),
+        backward_(sorted_definitions({from.begin(), from.end()})) {
+    std::reverse(backward_.begin(), backward_.end());
+    leads_to_target_.insert(forward_.begin(), forward_.end());
+  }
+
+  void move() {
+    while (step_forward() || step_backward()) {
+    }
+  }
+
+  [[nodiscard]] bool contains(const IterDomain* id) const {
+    return axes_.count(id) != 0;
+  }
+  [[nodiscard]] const std::unordered_set<const Val*>& axes() const {
+    return axes_;
+  }
+
+ private:
+  [[nodiscard]] bool is_movable(const std::vector<Val*>& side) const {
+    bool is_present = false;
+    for (const Val* id : side) {
+      if (target_.count(id) != 0) {
+        return false;
+      }
+      if (axes_.count(id) != 0) {
+        is_present = true;
+      } else if (id->definition() != nullptr || !is_free_broadcast(id)) {
+        return false;
+      }
+    }
+    return is_present;
+  }
+
+  void replace(Expr* expr, const std::vector<Val*>& near, const std::vector<Val*>& far) {
+    for (const Val* id : near) {
+      axes_.erase(id);
+    }
+    axes_.insert(far.begin(), far.end());
+    used_.insert(expr);
+  }
+
+  bool step_forward() {
+    for (Expr* expr : forward_) {
+      if (used_.count(expr) == 0 && is_movable(expr->inputs())) {
+        replace(expr, expr->inputs(), expr->outputs());
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool step_backward() {
+    for (Expr* expr : backward_) {
+      const auto& outputs = expr->outputs();
+      const bool is_in_front = std::all_of(outputs.begin(), outputs.end(), [&](const Val* id) {
+        return axes_.count(id) != 0 && target_.count(id) == 0;
+      });
+      if (used_.count(expr) == 0 && is_in_front && !is_needed_below(outputs)) {
+        replace(expr, outputs, expr->inputs());
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// Another transform of these axes leads to the target.
+  [[nodiscard]] bool is_needed_below(const std::vector<Val*>& ids) const {
+    return std::any_of(ids.begin(), ids.end(), [&](const Val* id) {
+      return std::any_of(id->all_uses().begin(), id->all_uses().end(), [&](Expr* use) {
+        return leads_to_target_.count(use) != 0 && used_.count(use) == 0;
+      });
+    });
+  }
+
+  std::unordered_set<const Val*> axes_;
+  std::unordered_set<const Val*> target_;
+  std::vector<Expr*> forward_;  // operands before results
+  std::vector<Expr*> backward_; // results before operands
+  std::unordered_set<const Expr*> leads_to_target_;
+  std::unordered_set<const Expr*> used_;
+};
+
+[[noreturn]] void refuse(
+    const TensorView* tv, const char* domain, const IterDomain* id, const char* fault) {
+  throw UserError(
+      {.headline = {"The ", domain, " domain does not cover the logical domain exactly: ",
+                    id->to_string(), " ", fault},
+       .node = describe(tv),
+       .expected = "axes derived from the logical domain by transforms, each element once",
+       .found = {id->to_string(), " ", fault},
+       .fix = "give all results of a split, or the axis that was split, but not both"});
+}
+
+} // namespace
+
+void check_covers_logical(
+    const TensorView* tv, const IterDomains& ids, Reductions reductions, const char* domain) {
+  std::unordered_set<const IterDomain*> given;
+  for (const IterDomain* id : ids) {
+    tv->fusion()->check_contains(id);
+    if (!given.insert(id).second) {
+      refuse(tv, domain, id, "is given twice");
+    }
+  }
+  Front front(tv->logical(), ids);
+  front.move();
+
+  for (const IterDomain* id : ids) {
+    if (!front.contains(id) && !is_free_broadcast(id)) {
+      refuse(tv, domain, id, "is not reached from the logical domain, or overlaps another axis");
+    }
+  }
+  // In order of creation, so that the same mistake has the same message.
+  std::vector<const Val*> rest(front.axes().begin(), front.axes().end());
+  std::sort(rest.begin(), rest.end(), [](const Val* a, const Val* b) {
+    return a->serial() < b->serial();
+  });
+  for (const Val* val : rest) {
+    const auto* id = static_cast<const IterDomain*>(val);
+    const bool may_vanish = is_free_broadcast(id) ||
+        (reductions == Reductions::Optional && id->is_reduction());
+    if (given.count(id) == 0 && !may_vanish) {
+      refuse(tv, domain, id, "is not covered");
+    }
+  }
+}
+
+} // namespace nvfuser

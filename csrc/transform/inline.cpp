@@ -1,0 +1,249 @@
+#include "transform/inline.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "graph/domain_map.h"
+#include "transform/inline_limits.h"
+#include "transform/spanning_tree.h"
+
+namespace nvfuser::schedule {
+namespace {
+
+using TensorSet = std::unordered_set<const TensorView*>;
+
+int64_t wrap_position(const TensorView* tensor, int64_t position) {
+  const int64_t size = tensor->ndims();
+  const int64_t wrapped = position < 0 ? position + size + 1 : position;
+  if (wrapped < 0 || wrapped > size) {
+    throw UserError({
+        .headline = {"Invalid inline position for T", tensor->name(), ": ", position,
+                     ". Maximum allowed value:", size},
+        .node = {describe(tensor)},
+        .expected = {"a position in [", -size - 1, ", ", size, "]"},
+        .found = {position},
+        .fix = {"print the tensor to see its loop domain"},
+    });
+  }
+  return wrapped;
+}
+
+/// Tensors that can be inlined, in creation order: of every expression the first output.
+std::vector<TensorView*> inlinable(Fusion& fusion, const std::vector<TensorView*>& selected) {
+  TensorSet wanted;
+  for (TensorView* tensor : selected) {
+    fusion.check_contains(tensor);
+    wanted.insert(with_siblings(tensor).front());
+  }
+  std::vector<TensorView*> tensors = scheduled_tensors(fusion);
+  std::erase_if(tensors, [&](TensorView* tensor) {
+    return tensor->definition() == nullptr || with_siblings(tensor).front() != tensor ||
+        (!selected.empty() && wanted.count(tensor) == 0);
+  });
+  return tensors;
+}
+
+bool is_read(TensorView* tensor) {
+  const std::vector<TensorView*> outs = with_siblings(tensor);
+  return std::any_of(
+      outs.begin(), outs.end(), [](const TensorView* out) { return !out->consumers().empty(); });
+}
+
+/// The produce position of a consumer and its siblings, from the positions of all producers.
+void update_produce_position(TensorView* consumer, Alignments& alignments) {
+  const std::vector<TensorView*> outs = with_siblings(consumer);
+  int64_t position = 0;
+  for (const TensorView* producer : tensor_inputs(consumer->definition())) {
+    for (const TensorView* out : outs) {
+      const LoopAlignment& alignment = alignments(producer, out);
+      for (int64_t i = 0; i < producer->compute_at_position(); ++i) {
+        position = std::max(position, alignment.consumer_axis[static_cast<size_t>(i)] + 1);
+      }
+    }
+  }
+  for (TensorView* out : outs) {
+    out->assign_max_producer_position(position);
+  }
+}
+
+void set_position(TensorView* tensor, int64_t position, Alignments& alignments) {
+  for (TensorView* out : with_siblings(tensor)) {
+    out->assign_compute_at_position(position);
+  }
+  for (TensorView* out : with_siblings(tensor)) {
+    for (TensorView* consumer : out->consumers()) {
+      update_produce_position(consumer, alignments);
+    }
+  }
+}
+
+/// Inline `tensors` (first siblings) at the positions asked for, or above them where they may not go
+/// so deep. Without `best_effort` that is an error and nothing is changed.
+void inline_tensors(
+    const std::vector<TensorView*>& tensors,
+    const InlineLimits::Positions& asked,
+    InlineLimits& limits,
+    bool best_effort) {
+  InlineLimits::Positions positions;
+  TensorSet adjustable;
+  const auto list = [&](TensorView* tensor, int64_t position) {
+    for (const TensorView* out : with_siblings(tensor)) {
+      positions[out] = position;
+    }
+  };
+  for (TensorView* tensor : tensors) {
+    const int64_t position = asked.at(tensor);
+    if (!is_read(tensor) || position <= tensor->compute_at_position()) {
+      continue;
+    }
+    list(tensor, std::min(position, limits.pair_limit(tensor)));
+    for (const TensorView* out : with_siblings(tensor)) {
+      adjustable.insert(out);
+    }
+  }
+  limits.keep_common_nests(positions, adjustable);
+  limits.separate_reductions(positions, adjustable);
+  for (const TensorView* tensor : tensors) {
+    if (best_effort || adjustable.count(tensor) == 0 || positions.at(tensor) >= asked.at(tensor)) {
+      continue;
+    }
+    throw UserError({
+        .headline = {"Invalid inline position for T", tensor->name(), ": ", asked.at(tensor),
+                     ". Maximum allowed value:", positions.at(tensor)},
+        .node = {describe(tensor)},
+        .expected = {"axes that every consumer has in the same order, outside of reductions and "
+                     "vectorized axes"},
+        .found = {"position ", asked.at(tensor)},
+        .fix = {"transform the consumers alike (schedule.transform_like), or pass best_effort=True"},
+    });
+  }
+  for (TensorView* tensor : tensors) {
+    if (adjustable.count(tensor) != 0 && positions.at(tensor) > tensor->compute_at_position()) {
+      set_position(tensor, positions.at(tensor), limits.alignments());
+    }
+  }
+}
+
+/// Per tensor: the deepest position whose axes all correspond to the first `position` axes of the
+/// reference. Axes correspond along the maximum-information spanning tree.
+InlineLimits::Positions translated_positions(
+    TensorView* reference, int64_t position, Alignments& alignments) {
+  std::unordered_map<const TensorView*, std::vector<bool>> corresponds;
+  std::vector<bool>& of_reference = corresponds[reference];
+  for (int64_t i = 0; i < reference->ndims(); ++i) {
+    of_reference.push_back(i < position);
+  }
+  for (const TreeEdge& edge : spanning_tree(reference)) {
+    const std::vector<bool>& from = corresponds.at(edge.from);
+    std::vector<bool> to(static_cast<size_t>(edge.to->ndims()), false);
+    if (edge.direction == Direction::ToSibling) {
+      to = from;
+    } else {
+      const bool is_up = edge.direction == Direction::ToProducer;
+      const std::vector<int64_t>& partners =
+          is_up ? alignments(edge.to, edge.from).consumer_axis
+                : alignments(edge.from, edge.to).consumer_axis;
+      for (size_t i = 0; i < partners.size(); ++i) {
+        if (partners[i] >= 0) {
+          const auto partner = static_cast<size_t>(partners[i]);
+          is_up ? to[i] = from[partner] : to[partner] = from[i];
+        }
+      }
+    }
+    corresponds[edge.to] = std::move(to);
+  }
+  InlineLimits::Positions positions;
+  for (const auto& [tensor, axes] : corresponds) {
+    positions[tensor] = std::find(axes.begin(), axes.end(), false) - axes.begin();
+  }
+  return positions;
+}
+
+} // namespace
+
+int64_t max_inline_position(TensorView* tensor) {
+  InlineLimits limits(*tensor->fusion());
+  InlineLimits::Positions positions;
+  TensorSet adjustable;
+  const int64_t limit = limits.pair_limit(tensor);
+  for (const TensorView* out : with_siblings(tensor)) {
+    positions[out] = limit;
+    adjustable.insert(out);
+  }
+  limits.keep_common_nests(positions, adjustable);
+  limits.separate_reductions(positions, adjustable);
+  return positions.at(tensor);
+}
+
+void inline_most(
+    Fusion& fusion,
+    const std::vector<TensorView*>& selected_tensors,
+    const std::vector<IterDomain*>& uninlinable) {
+  InlineLimits limits(fusion, uninlinable);
+  const std::vector<TensorView*> tensors = inlinable(fusion, selected_tensors);
+  InlineLimits::Positions asked;
+  for (const TensorView* tensor : tensors) {
+    asked[tensor] = tensor->ndims();
+  }
+  inline_tensors(tensors, asked, limits, /*best_effort=*/true);
+}
+
+void inline_most(const std::vector<TensorView*>& selected_tensors) {
+  inline_most(Fusion::active(), selected_tensors);
+}
+
+void inline_at(
+    TensorView* reference,
+    int64_t pos,
+    bool best_effort,
+    const std::vector<TensorView*>& selected_tensors) {
+  InlineLimits limits(*reference->fusion());
+  const int64_t position = wrap_position(reference, pos);
+  const InlineLimits::Positions asked =
+      translated_positions(reference, position, limits.alignments());
+  std::vector<TensorView*> tensors = inlinable(*reference->fusion(), selected_tensors);
+  std::erase_if(tensors, [&](const TensorView* tensor) { return asked.count(tensor) == 0; });
+  inline_tensors(tensors, asked, limits, best_effort);
+  reference->record_step(
+      "inline_at(" + std::to_string(pos) + (best_effort ? ", best_effort=True)" : ")"));
+}
+
+void reset_inlining(Fusion& fusion) {
+  for (TensorView* tensor : scheduled_tensors(fusion)) {
+    tensor->assign_compute_at_position(0);
+    tensor->assign_max_producer_position(0);
+  }
+}
+
+} // namespace nvfuser::schedule
+
+namespace nvfuser {
+
+TensorView* TensorView::inline_at(int64_t position, bool best_effort) {
+  using namespace schedule;
+  InlineLimits limits(*fusion());
+  const int64_t wrapped = wrap_position(this, position);
+  NVF_USER_CHECK(
+      definition() != nullptr || wrapped == 0 || best_effort, "Invalid inline position for T",
+      name(), ": ", wrapped, ". Maximum allowed value:0");
+  if (definition() != nullptr) {
+    TensorView* first = with_siblings(this).front();
+    inline_tensors({first}, {{first, wrapped}}, limits, best_effort);
+  }
+  record_step(
+      "inline_at(" + std::to_string(position) + (best_effort ? ", best_effort=True)" : ")"));
+  return this;
+}
+
+void TensorView::clear_compute_position() {
+  using namespace schedule;
+  if (compute_at_position_ > 0) {
+    Alignments alignments;
+    set_position(this, 0, alignments);
+  }
+  record_step("clear_compute_position()");
+}
+
+} // namespace nvfuser

@@ -1,0 +1,44 @@
+// Inlining: computing a tensor inside the loops of its consumers.
+//
+// A compute-at position of p says that the p outer loop axes of a tensor are driven by loops of all
+// its consumers. Consumers then have a produce position: the number of their outer axes inside which
+// a producer is computed. Siblings have the same positions. `TensorView::inline_at` and
+// `TensorView::clear_compute_position` are defined here too.
+//
+// Positions never go back by inlining; clear_compute_position undoes. Inlining a tensor that nobody
+// reads changes nothing.
+#pragma once
+
+#include <vector>
+
+#include "ir/fusion.h"
+
+namespace nvfuser::schedule {
+
+/// The deepest position at which `tensor` and its siblings may be inlined
+/// (transform/inline_limits.h), the others being where they are.
+[[nodiscard]] int64_t max_inline_position(TensorView* tensor);
+
+/// Inline all tensors, or the selected ones, as deep as is legal; nothing is inlined into or past
+/// the axes of `uninlinable`.
+/// Cost: O(n log n) in tensors.
+void inline_most(
+    Fusion& fusion,
+    const std::vector<TensorView*>& selected_tensors = {},
+    const std::vector<IterDomain*>& uninlinable = {});
+/// In the active fusion.
+void inline_most(const std::vector<TensorView*>& selected_tensors = {});
+
+/// Inline all tensors, or the selected ones, at the deepest position whose axes all correspond to the
+/// first `pos` axes of `reference` (negative: counted from the end, -1 = all). `best_effort` stops
+/// where the limit is; else a position beyond it is an error.
+void inline_at(
+    TensorView* reference,
+    int64_t pos = -1,
+    bool best_effort = false,
+    const std::vector<TensorView*>& selected_tensors = {});
+
+/// Undo all inlining.
+void reset_inlining(Fusion& fusion);
+
+} // namespace nvfuser::schedule

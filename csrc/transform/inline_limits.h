@@ -1,0 +1,78 @@
+// How deep tensors may be inlined.
+//
+// A tensor is limited by its own axes and those of its consumers (`pair limits`), and by reductions:
+// what a reduction's result is needed for cannot run in the loop that computes the reduction.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "graph/id_model.h"
+#include "graph/pair_graph.h"
+#include "ir/fusion.h"
+
+namespace nvfuser::schedule {
+
+/// Alignments of neighbors, computed when first asked for. Transforms must not change meanwhile.
+class Alignments {
+ public:
+  const LoopAlignment& operator()(const TensorView* producer, const TensorView* consumer);
+
+ private:
+  std::map<std::pair<int64_t, int64_t>, LoopAlignment> known_; // by serials
+};
+
+/// The tensors of the expression that makes `tensor`: itself and its siblings, which share every loop.
+[[nodiscard]] std::vector<TensorView*> with_siblings(TensorView* tensor);
+
+class InlineLimits {
+ public:
+  using Positions = std::unordered_map<const TensorView*, int64_t>;
+
+  /// `uninlinable`: axes that nothing may be inlined into or past.
+  explicit InlineLimits(Fusion& fusion, const std::vector<IterDomain*>& uninlinable = {});
+
+  /// The deepest position for `tensor` and its siblings with regard to their axes and those of all
+  /// consumers. It stops left of
+  ///   * reductions, unrolled axes and the un-inlinable of the producer,
+  ///   * vectorized, tma and mma axes of either side,
+  ///   * axes without a partner in a consumer, or with partners in another order. Axes of the
+  ///     consumer that the producer lacks may stand between if it is the only consumer.
+  /// 0 for inputs of the fusion and for tensors that nobody reads.
+  [[nodiscard]] int64_t pair_limit(TensorView* tensor);
+
+  /// Lower positions of `adjustable` tensors that several expressions read, so that none is inside a
+  /// loop that only some of them have: c[i1] inlined into b[b0, i1] runs inside the loop of b0, into
+  /// another u[i1] it does not.
+  void keep_common_nests(
+      Positions& positions, const std::unordered_set<const TensorView*>& adjustable);
+
+  /// Lower positions of `adjustable` tensors until no reduction shares one of its reduced loops with
+  /// a tensor that depends on its result. Positions that are not listed are the present ones.
+  /// The tensor that is lowered is the one both are fed from: it is then kept for the second pass.
+  ///   x_c -> s = sum(x_c, [1]) -> b -> y <- x_c: x_c stops before the reduced axis
+  void separate_reductions(
+      Positions& positions, const std::unordered_set<const TensorView*>& adjustable);
+
+  [[nodiscard]] Alignments& alignments() {
+    return alignments_;
+  }
+
+ private:
+  [[nodiscard]] bool stops_producer(const IterDomain* axis) const;
+  [[nodiscard]] bool stops_either(const IterDomain* axis) const;
+  [[nodiscard]] int64_t consumer_limit(
+      const TensorView* producer, const TensorView* consumer, bool is_only_consumer);
+  [[nodiscard]] const ValGraph& graph();
+
+  Fusion& fusion_;
+  std::unordered_set<const IterDomain*> uninlinable_;
+  Alignments alignments_;
+  std::unique_ptr<IdModel> model_; // made for the first reduction
+};
+
+} // namespace nvfuser::schedule

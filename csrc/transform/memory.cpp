@@ -1,0 +1,59 @@
+// Where a tensor is, how it lies there, and which loops run over it.
+#include "base/errors.h"
+#include "ir/fusion.h"
+#include "transform/domain_cover.h"
+
+namespace nvfuser {
+namespace {
+
+std::string ids_text(const IterDomains& ids) {
+  std::string out;
+  for (const IterDomain* id : ids) {
+    out += (out.empty() ? "" : ", ") + id->to_string();
+  }
+  return "[" + out + "]";
+}
+
+} // namespace
+
+void TensorView::set_memory_type(MemoryType memory_type) {
+  const bool is_interface = is_fusion_input() || is_fusion_output();
+  if (is_interface && memory_type != MemoryType::Global && memory_type != MemoryType::Symmetric) {
+    throw UserError(
+        {.headline = "Tried to set an input or output to the fusion to a non-global memory type.",
+         .node = describe(this),
+         .expected = "global or symmetric memory",
+         .found = enum_name(memory_type),
+         .fix = "copy an input with cache_after, or an output with cache_before, and move the copy"});
+  }
+  assign_memory_type(memory_type);
+  record_step(std::string("set_memory_type(") + enum_name(memory_type) + ")");
+}
+
+void TensorView::set_allocation_domain(const IterDomains& ids, bool contiguity) {
+  set_allocation_domain(ids, TensorDomain::contiguity_filled_with(ids, contiguity));
+}
+
+void TensorView::set_allocation_domain(const IterDomains& ids, const Contiguity& contiguity) {
+  check_covers_logical(this, ids, Reductions::Optional, "allocation");
+  check_contiguity(ids, contiguity);
+  domain()->assign_allocation(ids, contiguity);
+  record_step("set_allocation_domain(" + ids_text(ids) + ")");
+}
+
+void TensorView::set_loop_domain(const IterDomains& ids) {
+  if (compute_at_position() > 0 || max_producer_position() > 0) {
+    throw UserError(
+        {.headline = "Cannot set the loop domain of an inlined tensor",
+         .node = describe(this),
+         .expected = "no compute at position and no max producer position",
+         .found = {"computePosition = ", compute_at_position(),
+                   " maxProducerPosition = ", max_producer_position()},
+         .fix = "set loop domains before inlining, or call clear_compute_position first"});
+  }
+  check_covers_logical(this, ids, Reductions::Required, "loop");
+  domain()->assign_loop(ids);
+  record_step("set_loop_domain(" + ids_text(ids) + ")");
+}
+
+} // namespace nvfuser

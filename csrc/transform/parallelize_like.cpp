@@ -1,0 +1,183 @@
+#include "transform/parallelize_like.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+
+#include "graph/domain_map.h"
+#include "graph/id_model.h"
+#include "ir/all_nodes.h"
+
+namespace nvfuser::schedule {
+namespace {
+
+bool is_instruction_type(ParallelType type) {
+  return type == ParallelType::Vectorize || type == ParallelType::Bulk || type == ParallelType::Mma;
+}
+
+/// The reference's axes by group of one graph. Serial ones count: they can make a match ambiguous.
+class TypesOfGroups {
+ public:
+  TypesOfGroups(const ValGraph& graph, const IterDomains& axes) : graph_(graph) {
+    for (IterDomain* axis : axes) {
+      if (graph.contains(axis)) {
+        axes_[graph.group(axis)].push_back(axis);
+      }
+    }
+  }
+
+  /// The reference's axes that `axis` corresponds to.
+  [[nodiscard]] IterDomains find(const IterDomain* axis) const {
+    if (!graph_.contains(axis)) {
+      return {};
+    }
+    const auto found = axes_.find(graph_.group(axis));
+    return found == axes_.end() ? IterDomains{} : found->second;
+  }
+
+ private:
+  const ValGraph& graph_;
+  std::map<int64_t, IterDomains> axes_;
+};
+
+bool have_one_type(const IterDomains& axes) {
+  return std::all_of(axes.begin(), axes.end(), [&](const IterDomain* axis) {
+    return axis->parallel_type() == axes.front()->parallel_type();
+  });
+}
+
+class TypeCopier {
+ public:
+  TypeCopier(TensorView* reference, const IterDomains& axes)
+      : reference_(reference),
+        model_(reference->fusion()),
+        levels_{TypesOfGroups(model_.maybe_build_graph(IdMappingMode::exact), axes),
+                TypesOfGroups(model_.maybe_build_graph(IdMappingMode::broadcast), axes),
+                TypesOfGroups(model_.maybe_build_graph(IdMappingMode::permissive), axes)} {}
+
+  /// The axis of the reference to copy from; nullptr: none.
+  [[nodiscard]] IterDomain* source_of(const TensorView* tensor, const IterDomain* axis) const {
+    for (size_t level = 0; level < levels_.size(); ++level) {
+      const IterDomains found = levels_[level].find(axis);
+      if (found.empty()) {
+        continue;
+      }
+      if (have_one_type(found)) {
+        return found.front();
+      }
+      if (level > 0) {
+        return nullptr;
+      }
+      throw UserError({
+          .headline = {"An axis corresponds to several axes with different parallel types: ",
+                       found[0]->to_string(), " and ", found[1]->to_string()},
+          .node = {describe(tensor)},
+          .expected = {"one axis of T", reference_->name(), " for ", axis->to_string()},
+          .found = {"a fusion that maps several axes of one tensor to each other"},
+          .fix = {"parallelize this tensor by hand, or compute the two uses in different kernels"},
+      });
+    }
+    return nullptr;
+  }
+
+ private:
+  TensorView* reference_;
+  IdModel model_;
+  std::array<TypesOfGroups, 3> levels_;
+};
+
+std::vector<TensorView*> targets_of(
+    const TensorView* reference, const std::vector<TensorView*>& selected) {
+  if (selected.empty()) {
+    std::vector<TensorView*> all = scheduled_tensors(*reference->fusion());
+    std::erase_if(all, [](const TensorView* tensor) { return tensor->is_fusion_input(); });
+    return all;
+  }
+  std::vector<TensorView*> targets;
+  const auto add = [&](TensorView* tensor) {
+    reference->fusion()->check_contains(tensor);
+    if (std::find(targets.begin(), targets.end(), tensor) == targets.end()) {
+      targets.push_back(tensor);
+    }
+  };
+  for (TensorView* tensor : selected) {
+    add(tensor);
+    for (TensorView* sibling : tensor->siblings()) {
+      add(sibling);
+    }
+  }
+  return targets;
+}
+
+bool is_copy(const TensorView* tensor) {
+  return tensor->definition() != nullptr && tensor->definition()->is_a<LoadStoreOp>();
+}
+
+std::string arguments_text(
+    int64_t pos,
+    const std::vector<TensorView*>& tensors,
+    const std::set<ParallelType>& types,
+    bool propagate_padding) {
+  std::string text = std::to_string(pos);
+  if (!tensors.empty()) {
+    text += ", [";
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      text += (i == 0 ? "T" : ", T") + std::to_string(tensors[i]->name());
+    }
+    text += "]";
+  }
+  for (auto type = types.begin(); type != types.end(); ++type) {
+    text += (type == types.begin() ? ", {" : ", ") + std::string(enum_name(*type));
+  }
+  text += types.empty() ? "" : "}";
+  return text + (propagate_padding ? "" : ", propagate_padding=False");
+}
+
+} // namespace
+
+void parallelize_like(
+    TensorView* reference,
+    int64_t pos,
+    const std::vector<TensorView*>& selected_tensors,
+    const std::set<ParallelType>& selected_parallel_types,
+    bool propagate_padding) {
+  const int64_t size = reference->ndims();
+  const int64_t count = pos < 0 ? pos + size + 1 : pos;
+  NVF_USER_CHECK(
+      count >= 0 && count <= size, "Tried to access out of boundary index ", pos,
+      ". total index: ", size);
+  const IterDomains axes(reference->loop().begin(), reference->loop().begin() + count);
+  const auto is_copied = [&](const IterDomain* source, bool takes_instruction_types) {
+    return source->is_parallelized() &&
+        (takes_instruction_types || !is_instruction_type(source->parallel_type())) &&
+        (selected_parallel_types.empty() ||
+         selected_parallel_types.count(source->parallel_type()) != 0);
+  };
+  const TypeCopier copier(reference, axes);
+  std::vector<std::pair<IterDomain*, const IterDomain*>> copies; // to, from
+  for (const TensorView* tensor : targets_of(reference, selected_tensors)) {
+    if (tensor == reference) {
+      continue;
+    }
+    const bool takes_instruction_types =
+        !selected_tensors.empty() || (!selected_parallel_types.empty() && is_copy(tensor));
+    for (IterDomain* axis : tensor->loop()) {
+      const IterDomain* source = copier.source_of(tensor, axis);
+      if (source != nullptr && is_copied(source, takes_instruction_types)) {
+        copies.emplace_back(axis, source);
+      }
+    }
+  }
+  for (const auto& [axis, source] : copies) {
+    axis->parallelize(source->parallel_type());
+    if (propagate_padding && source->has_padding_to_multiple_of_warp()) {
+      axis->pad_to_multiple_of_warp(source->maybe_size_after_padding());
+    }
+  }
+  reference->record_step(
+      "parallelize_like(" +
+      arguments_text(pos, selected_tensors, selected_parallel_types, propagate_padding) + ")");
+}
+
+} // namespace nvfuser::schedule

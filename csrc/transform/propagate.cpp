@@ -1,0 +1,203 @@
+#include "transform/propagate.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ir/fusion.h"
+#include "transform/spanning_tree.h"
+
+namespace nvfuser::schedule {
+namespace {
+
+using TensorSet = std::unordered_set<const TensorView*>;
+
+std::string names_of(const std::vector<TensorView*>& tensors) {
+  std::string text;
+  for (const TensorView* tensor : tensors) {
+    text += (text.empty() ? "T" : ", T") + std::to_string(tensor->name());
+  }
+  return "[" + text + "]";
+}
+
+void check_same_fusion(const TensorView* reference, const std::vector<TensorView*>& tensors) {
+  for (const TensorView* tensor : tensors) {
+    reference->fusion()->check_contains(tensor);
+  }
+}
+
+/// The leading axes of a tensor for a position that may count from the end.
+IterDomains leading_axes(const TensorView* tensor, int64_t position) {
+  const int64_t size = tensor->ndims();
+  const int64_t count = position < 0 ? position + size + 1 : position;
+  NVF_USER_CHECK(
+      count >= 0 && count <= size, "Tried to access out of boundary index ", position,
+      ". total index: ", size);
+  return {tensor->loop().begin(), tensor->loop().begin() + count};
+}
+
+struct Change {
+  TensorView* tensor;
+  Replay replay;
+};
+
+/// Replay along the edges, which start at `reference` with `axes`. Tensors of `unchanged` only hand
+/// on what they would get.
+std::vector<Change> replay_along(
+    const std::vector<TreeEdge>& edges,
+    const TensorView* reference,
+    const IterDomains& axes,
+    const TensorSet& unchanged = {}) {
+  std::unordered_map<const TensorView*, IterDomains> corresponding{{reference, axes}};
+  std::vector<Change> changes;
+  for (const TreeEdge& edge : edges) {
+    Replay result = replay(edge.from, corresponding.at(edge.from), edge.to, edge.direction);
+    corresponding[edge.to] = result.corresponding();
+    if (unchanged.count(edge.to) == 0) {
+      check_replay(edge.to, result.loop);
+      changes.push_back({edge.to, std::move(result)});
+    }
+  }
+  return changes;
+}
+
+void apply(const std::vector<Change>& changes) {
+  for (const Change& change : changes) {
+    apply_replay(change.tensor, change.replay.loop);
+  }
+}
+
+/// Axes that correspond take the parallel type; a tensor is changed after the one it takes from.
+void copy_parallel_types(const std::vector<Change>& changes) {
+  for (const Change& change : changes) {
+    const IterDomains& loop = change.tensor->loop();
+    for (const auto& [source, target] : change.replay.axes) {
+      if (!source->is_parallelized() || std::find(loop.begin(), loop.end(), target) == loop.end()) {
+        continue;
+      }
+      target->parallelize(source->parallel_type());
+      if (source->has_padding_to_multiple_of_warp()) {
+        target->pad_to_multiple_of_warp(source->maybe_size_after_padding());
+      }
+    }
+  }
+}
+
+/// All tensors that can be reached from `start` in one direction, `start` left out.
+TensorSet reachable(const std::vector<TensorView*>& start, Direction direction) {
+  TensorSet reached;
+  std::vector<TensorView*> stack = start;
+  while (!stack.empty()) {
+    TensorView* tensor = stack.back();
+    stack.pop_back();
+    for (const TreeEdge& edge : edges_from(tensor)) {
+      if (edge.direction == direction && reached.insert(edge.to).second) {
+        stack.push_back(edge.to);
+      }
+    }
+  }
+  return reached;
+}
+
+void bounded_transform(
+    TensorView* from,
+    const IterDomains& axes,
+    const std::vector<TensorView*>& to,
+    bool propagate_parallel_type,
+    Direction direction) {
+  check_same_fusion(from, to);
+  const bool is_backward = direction == Direction::ToProducer;
+  const TensorSet on_way = reachable({from}, direction);
+  const TensorSet behind =
+      to.empty() ? on_way
+                 : reachable(to, is_backward ? Direction::ToConsumer : Direction::ToProducer);
+  const TensorSet bounds(to.begin(), to.end());
+  const auto is_between = [&](const TensorView* tensor) {
+    return on_way.count(tensor) != 0 && behind.count(tensor) != 0 && bounds.count(tensor) == 0 &&
+        !(is_backward && tensor->is_fusion_input());
+  };
+  const std::vector<TreeEdge> tree = spanning_tree(from, [&](const TreeEdge& edge) {
+    // Siblings of a tensor on the way share its loops, whether they are on the way or not.
+    return edge.direction == Direction::ToSibling
+        ? edge.from == from || is_between(edge.from)
+        : edge.direction == direction && is_between(edge.to);
+  });
+  const std::vector<Change> changes = replay_along(tree, from, axes);
+  apply(changes);
+  if (propagate_parallel_type) {
+    copy_parallel_types(changes);
+  }
+}
+
+void record_bounded(
+    TensorView* from,
+    const char* name,
+    int64_t pos,
+    const std::string& bounds,
+    bool propagate_parallel_type) {
+  from->record_step(
+      std::string(name) + "(" + std::to_string(pos) + ", " + bounds +
+      (propagate_parallel_type ? ", propagate_parallel_type=True)" : ")"));
+}
+
+} // namespace
+
+void transform_like(TensorView* reference, const std::vector<TensorView*>& selected_tensors) {
+  check_same_fusion(reference, selected_tensors);
+  std::vector<TreeEdge> tree = spanning_tree(reference);
+  TensorSet unchanged;
+  if (!selected_tensors.empty()) {
+    std::vector<TensorView*> wanted = selected_tensors;
+    for (const TensorView* tensor : selected_tensors) {
+      const std::vector<TensorView*> siblings = tensor->siblings(); // one expression, one loop nest
+      wanted.insert(wanted.end(), siblings.begin(), siblings.end());
+    }
+    tree = paths_to(tree, wanted);
+    const TensorSet selected(wanted.begin(), wanted.end());
+    for (const TreeEdge& edge : tree) {
+      if (selected.count(edge.to) == 0) {
+        unchanged.insert(edge.to);
+      }
+    }
+  }
+  apply(replay_along(tree, reference, reference->loop(), unchanged));
+  reference->record_step(
+      "transform_like(" + (selected_tensors.empty() ? "" : names_of(selected_tensors)) + ")");
+}
+
+void bounded_transform_backward(
+    TensorView* from,
+    int64_t pos,
+    const std::vector<TensorView*>& to,
+    bool propagate_parallel_type) {
+  bounded_transform(
+      from, leading_axes(from, pos), to, propagate_parallel_type, Direction::ToProducer);
+  record_bounded(from, "bounded_transform_backward", pos, names_of(to), propagate_parallel_type);
+}
+
+void bounded_transform_forward(
+    TensorView* from,
+    int64_t pos,
+    const std::vector<TensorView*>& to,
+    bool propagate_parallel_type) {
+  bounded_transform(
+      from, leading_axes(from, pos), to, propagate_parallel_type, Direction::ToConsumer);
+  record_bounded(from, "bounded_transform_forward", pos, names_of(to), propagate_parallel_type);
+}
+
+void bounded_transform_both(
+    TensorView* from,
+    int64_t pos,
+    const std::vector<TensorView*>& backward_to,
+    const std::vector<TensorView*>& forward_to,
+    bool propagate_parallel_type) {
+  const IterDomains axes = leading_axes(from, pos);
+  bounded_transform(from, axes, backward_to, propagate_parallel_type, Direction::ToProducer);
+  bounded_transform(from, axes, forward_to, propagate_parallel_type, Direction::ToConsumer);
+  record_bounded(
+      from, "bounded_transform_both", pos, names_of(backward_to) + ", " + names_of(forward_to),
+      propagate_parallel_type);
+}
+
+} // namespace nvfuser::schedule

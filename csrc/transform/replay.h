@@ -1,0 +1,59 @@
+// Replay: give a tensor the loop transforms of a neighbor.
+//
+// Axes are mapped first, where the two tensors touch (a producer's logical axes, a consumer's root
+// axes), and the neighbor's transforms are then repeated on the mapped axes; positions are a result.
+//   * A transform that the target already has is taken, not made again.
+//   * A merge with an axis of size 1 that the target lacks is skipped (graph/pair_graph.h).
+//   * A transform of axes of which the target lacks some, or which are used up between its own root
+//     and logical domains, is not repeated: these axes have no counterpart.
+//   * What the target has beyond the neighbor's transforms stays: transforms of other axes, and
+//     further transforms of an axis that corresponds.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "ir/tensor_view.h"
+
+namespace nvfuser::schedule {
+
+/// Where the target of a replay is, seen from the tensor it is replayed like.
+enum class Direction { ToProducer, ToConsumer, ToSibling };
+
+struct Replay {
+  /// The new loop domain of the target: axes that correspond to the source's, in the source's
+  /// order, then all others.
+  IterDomains loop;
+  /// Source's loop axis and the target's axis for it. Further transforms of the target's axis are
+  /// not applied, so it need not be in `loop`.
+  std::vector<std::pair<IterDomain*, IterDomain*>> axes;
+  /// Leading axes of `loop` that correspond to the source's.
+  int64_t position = 0;
+
+  /// The target's axes that correspond: the source of the next replay.
+  [[nodiscard]] IterDomains corresponding() const;
+};
+
+/// Replay `source_axes`, leading loop axes of `source`, on `target`. Changes neither tensor; new ids
+/// belong to the fusion. The axes need not be the loop domain that `source` has now.
+/// Errors: a merge that would join a reduction with another axis, a split of a parallelized axis.
+/// Cost: O(transforms of both tensors).
+[[nodiscard]] Replay replay(
+    const TensorView* source,
+    const IterDomains& source_axes,
+    const TensorView* target,
+    Direction direction);
+
+/// Give `target` the loop domain of a replay; nothing happens if it has it already. Axes inside a
+/// compute-at or produce position are protected.
+void check_replay(const TensorView* target, const IterDomains& loop);
+void apply_replay(TensorView* target, const IterDomains& loop);
+
+/// The first `position` loop axes of a neighbor (-1: all) on `target`; returns how many leading
+/// loop axes of `target` correspond to them.
+int64_t replay_producer_like_consumer(
+    TensorView* producer, const TensorView* consumer, int64_t position = -1);
+int64_t replay_consumer_like_producer(
+    TensorView* consumer, const TensorView* producer, int64_t position = -1);
+
+} // namespace nvfuser::schedule

@@ -1,0 +1,320 @@
+// TensorView::rfactor: a reduction in two steps.
+//
+//   before:  s = sum(x)        s: root [r0, r1], split and merged into a loop domain
+//   after:   f = sum(x)        f reduces the loop axes that were named; the others are iterations
+//            s = sum(f)        s reduces what is left; its handle, and so its consumers, stay
+//
+// Every transform on the path of a reduction moves to f, between its root and its logical domain: f
+// stores one element per index of what is not reduced yet. An axis of f is a reduction while any
+// named axis is derived from it. s has no transforms but those of its other axes.
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/errors.h"
+#include "ir/all_nodes.h"
+#include "ir/fusion.h"
+#include "ir/replay_domain.h"
+#include "transform/axis_checks.h"
+#include "transform/siblings.h"
+
+namespace nvfuser {
+namespace {
+
+using IdSet = std::unordered_set<const Val*>;
+
+/// The two domains that a factored tensor's domain becomes.
+class Factoring {
+ public:
+  /// Requires: `factored` are reduction axes of the loop domain of `tv`, and not all of them.
+  Factoring(const TensorView* tv, const IterDomains& factored)
+      : domain_(*tv->domain()), fusion_(*tv->fusion()), factored_(factored.begin(), factored.end()) {
+    plan();
+  }
+
+  [[nodiscard]] TensorDomain* make_producer();
+  /// After make_producer().
+  [[nodiscard]] TensorDomain* make_consumer();
+
+ private:
+  void plan();
+  [[nodiscard]] IterDomain* make_id(const IterDomain* original, bool is_rfactor);
+  [[nodiscard]] IterDomains map_loop(const IdMap& map) const;
+
+  const TensorDomain& domain_;
+  Fusion& fusion_;
+  IdSet factored_;
+  IdSet has_factored_descendant_; // factored axes included
+  std::vector<Expr*> moved_;      // between root and logical domain of the producer
+  std::vector<Expr*> kept_;       // between logical and loop domain of both
+  IdMap producer_ids_;
+  /// Logical axes of the producer that it does not reduce, by the original's axes, in order.
+  std::vector<std::pair<const IterDomain*, IterDomain*>> partial_axes_;
+};
+
+void Factoring::plan() {
+  IterDomains reductions;
+  std::copy_if(
+      domain_.loop().begin(), domain_.loop().end(), std::back_inserter(reductions),
+      [](const IterDomain* id) { return id->is_reduction(); });
+  const IterDomains& root = domain_.maybe_root();
+  std::unordered_set<const Expr*> moved;
+  for (const IterDomains& targets : {domain_.logical(), reductions}) {
+    const std::vector<Expr*> path = exprs_between(root, targets);
+    moved.insert(path.begin(), path.end());
+  }
+  IterDomains ends = domain_.loop();
+  ends.insert(ends.end(), domain_.allocation().begin(), domain_.allocation().end());
+  const std::vector<Expr*> path = exprs_between(root, ends);
+  for (Expr* expr : path) {
+    (moved.count(expr) != 0 ? moved_ : kept_).push_back(expr);
+  }
+
+  has_factored_descendant_ = factored_;
+  for (auto expr = path.rbegin(); expr != path.rend(); ++expr) {
+    const auto& outputs = (*expr)->outputs();
+    if (std::any_of(outputs.begin(), outputs.end(), [&](const Val* id) {
+          return has_factored_descendant_.count(id) != 0;
+        })) {
+      has_factored_descendant_.insert((*expr)->inputs().begin(), (*expr)->inputs().end());
+    }
+  }
+}
+
+/// The producer's version of an axis.
+IterDomain* Factoring::make_id(const IterDomain* original, bool is_rfactor) {
+  IterDomainSpec spec = original->spec();
+  if (has_factored_descendant_.count(original) != 0) {
+    spec.iter_type = IterType::Reduction;
+  } else if (original->is_reduction()) {
+    spec.iter_type = IterType::Iteration;
+  }
+  spec.is_rfactor = is_rfactor;
+  IterDomain* id = fusion_.new_iter_domain(spec);
+  producer_ids_[original] = id;
+  return id;
+}
+
+IterDomains Factoring::map_loop(const IdMap& map) const {
+  IterDomains loop;
+  for (const IterDomain* id : domain_.loop()) {
+    if (const auto found = map.find(id); found != map.end()) {
+      loop.push_back(found->second);
+    }
+  }
+  return loop;
+}
+
+TensorDomain* Factoring::make_producer() {
+  IterDomains root;
+  for (const IterDomain* id : domain_.maybe_root()) {
+    root.push_back(make_id(id, /*is_rfactor=*/false));
+  }
+
+  // The transforms are applied to the list of axes in place, as if to a loop domain.
+  IterDomains originals = domain_.maybe_root();
+  for (const Expr* expr : moved_) {
+    IterDomains inputs;
+    for (const Val* input : expr->inputs()) {
+      inputs.push_back(producer_ids_.at(static_cast<const IterDomain*>(input)));
+    }
+    IterDomains outputs;
+    IterDomains original_outputs;
+    for (Val* output : expr->outputs()) {
+      original_outputs.push_back(static_cast<IterDomain*>(output));
+      outputs.push_back(make_id(original_outputs.back(), /*is_rfactor=*/true));
+    }
+    make_like(expr, inputs, outputs);
+
+    const IdSet consumed(expr->inputs().begin(), expr->inputs().end());
+    const auto is_consumed = [&](const IterDomain* id) { return consumed.count(id) != 0; };
+    const auto place =
+        std::find_if(originals.begin(), originals.end(), is_consumed) - originals.begin();
+    originals.erase(
+        std::remove_if(originals.begin(), originals.end(), is_consumed), originals.end());
+    originals.insert(originals.begin() + place, original_outputs.begin(), original_outputs.end());
+  }
+
+  IterDomains logical;
+  for (const IterDomain* original : originals) {
+    IterDomain* id = producer_ids_.at(original);
+    logical.push_back(id);
+    if (!id->is_reduction()) {
+      partial_axes_.emplace_back(original, id);
+    }
+  }
+  replay_exprs(kept_, producer_ids_);
+  TensorDomainSpec spec{
+      .root = root, .logical = logical, .allocation = {}, .loop = map_loop(producer_ids_),
+      .contiguity = {}};
+  return fusion_.new_tensor_domain(std::move(spec));
+}
+
+TensorDomain* Factoring::make_consumer() {
+  IdMap map; // from the original's axes
+  IterDomains logical;
+  for (const auto& [original, partial] : partial_axes_) {
+    IterDomainSpec spec = original->spec();
+    spec.is_rfactor = false;
+    logical.push_back(fusion_.new_iter_domain(spec));
+    map[original] = logical.back();
+  }
+  replay_exprs(kept_, map);
+
+  TensorDomainSpec spec{
+      .root = {}, .logical = logical, .allocation = {}, .loop = map_loop(map), .contiguity = {}};
+  std::unordered_map<const IterDomain*, std::optional<bool>> flags;
+  for (size_t i = 0; i < domain_.maybe_allocation().size(); ++i) {
+    flags[domain_.maybe_allocation()[i]] = domain_.contiguity()[i];
+  }
+  if (domain_.has_allocation()) {
+    for (const IterDomain* id : domain_.allocation()) {
+      if (!id->is_reduction() && map.count(id) != 0) {
+        spec.allocation.push_back(map.at(id));
+        spec.contiguity.push_back(flags.at(id));
+      }
+    }
+  }
+  // What is still reduced has a loop but no place in memory; it stands last in a given order.
+  for (const auto& [original, partial] : partial_axes_) {
+    if (!domain_.has_allocation()) {
+      spec.contiguity.push_back(original->is_reduction() ? std::nullopt : flags.at(original));
+    } else if (original->is_reduction()) {
+      spec.allocation.push_back(map.at(original));
+      spec.contiguity.push_back(std::nullopt);
+    }
+  }
+  return fusion_.new_tensor_domain(std::move(spec));
+}
+
+// ---- Checks --------------------------------------------------------------------------------------
+
+/// The loop axes at `positions`, after all checks.
+IterDomains check_axes(const TensorView* tv, const std::vector<int64_t>& positions) {
+  check_has_axes(tv, "rFactor");
+  if (tv->compute_at_position() > 0 || tv->max_producer_position() > 0) {
+    throw UserError(
+        {.headline = "Cannot rfactor an inlined tensor",
+         .node = describe(tv),
+         .expected = "no compute at position and no max producer position",
+         .found = {"computePosition = ", tv->compute_at_position(),
+                   " maxProducerPosition = ", tv->max_producer_position()},
+         .fix = "call rfactor before inlining"});
+  }
+  IterDomains axes;
+  for (const int64_t position : positions) {
+    IterDomain* id = tv->axis(position);
+    NVF_USER_CHECK(
+        id->is_reduction(), "rFactor: axis ", position, " (", id->to_string(), ") of ",
+        describe(tv), " is not a reduction axis");
+    NVF_USER_CHECK(
+        std::find(axes.begin(), axes.end(), id) == axes.end(), "rFactor: axis ", position,
+        " is given twice");
+    axes.push_back(id);
+  }
+  NVF_USER_CHECK(!axes.empty(), "rFactor: no axes are given");
+  const bool is_any_left = std::any_of(
+      tv->loop().begin(), tv->loop().end(), [&](IterDomain* id) {
+        return id->is_reduction() && std::find(axes.begin(), axes.end(), id) == axes.end();
+      });
+  NVF_USER_CHECK(
+      is_any_left, "rFactor: all reduction axes of ", describe(tv),
+      " are given; the second step needs at least one");
+  const IterDomains& root = tv->maybe_root();
+  const std::vector<Expr*> path = exprs_between(root, tv->loop());
+  IdSet derived(root.begin(), root.end());
+  for (const Expr* expr : path) {
+    derived.insert(expr->outputs().begin(), expr->outputs().end());
+  }
+  for (const IterDomain* id : tv->loop()) {
+    NVF_USER_CHECK(
+        derived.count(id) != 0, "rFactor: loop axis ", id->to_string(), " of ", describe(tv),
+        " is not derived from its root domain");
+  }
+  return axes;
+}
+
+[[noreturn]] void refuse_definition(const TensorView* tv) {
+  throw UserError(
+      {.headline = {"Error rfactoring ", tv->to_string(),
+                    " because its definition is not a reduction."},
+       .node = describe(tv),
+       .expected = "the result of a reduction",
+       .found = tv->definition() == nullptr ? "no definition" : tv->definition()->op_name(),
+       .fix = Part::none()});
+}
+
+[[nodiscard]] std::string step_text(const std::vector<int64_t>& axes) {
+  std::string out;
+  for (const int64_t axis : axes) {
+    out += (out.empty() ? "" : ", ") + std::to_string(axis);
+  }
+  return "rfactor([" + out + "])";
+}
+
+struct Factored {
+  TensorView* producer;
+  TensorDomain* consumer_domain;
+};
+
+Factored factor(TensorView* tv, const IterDomains& axes) {
+  Factoring factoring(tv, axes);
+  TensorView* producer = tv->fusion()->new_tensor(factoring.make_producer(), tv->dtype());
+  return {producer, factoring.make_consumer()};
+}
+
+} // namespace
+
+TensorView* TensorView::rfactor(const std::vector<int64_t>& axes) {
+  const ReductionOp* reduction = definition() == nullptr ? nullptr : definition()->as<ReductionOp>();
+  if (reduction == nullptr) {
+    refuse_definition(this);
+  }
+  const Factored parts = factor(this, check_axes(this, axes));
+  fusion()->make<ReductionOp>(parts.producer, reduction->arg, reduction->init, reduction->op);
+  assign_domain(parts.consumer_domain);
+  fusion()->make<ReductionOp>(
+      this, parts.producer, reduction->init, reduction->op, reduction->allreduce);
+  record_step(step_text(axes));
+  return parts.producer;
+}
+
+std::vector<TensorView*> TensorView::rfactor(
+    const std::vector<int64_t>& axes, const std::vector<TensorView*>& tvs) {
+  if (tvs.size() == 1 && tvs.front() == this) {
+    return {rfactor(axes)};
+  }
+  const WelfordOp* welford = definition() == nullptr ? nullptr : definition()->as<WelfordOp>();
+  if (welford == nullptr) {
+    refuse_definition(this);
+  }
+  const std::vector<Val*>& outputs = welford->outputs();
+  NVF_USER_CHECK(
+      tvs.size() == outputs.size() && std::is_permutation(tvs.begin(), tvs.end(), outputs.begin()),
+      "rFactor of a reduction with several results needs all of them: ", describe(welford));
+  static_cast<void>(check_axes(this, axes));
+  align_siblings(definition());
+
+  std::unordered_map<const Val*, Factored> parts;
+  for (TensorView* tv : tvs) {
+    parts.emplace(tv, factor(tv, check_axes(tv, axes)));
+  }
+  const auto producer = [&](const Val* tv) { return parts.at(tv).producer; };
+  fusion()->make<WelfordOp>(
+      producer(welford->out_avg), producer(welford->out_var), producer(welford->out_n),
+      welford->in_avg, welford->in_var, welford->in_n, welford->init_avg, welford->init_var,
+      welford->init_n);
+  std::vector<TensorView*> producers;
+  for (TensorView* tv : tvs) {
+    tv->assign_domain(parts.at(tv).consumer_domain);
+    tv->record_step(step_text(axes));
+    producers.push_back(producer(tv));
+  }
+  fusion()->make<WelfordOp>(
+      welford->out_avg, welford->out_var, welford->out_n, producer(welford->out_avg),
+      producer(welford->out_var), producer(welford->out_n), welford->init_avg, welford->init_var,
+      welford->init_n, welford->allreduce);
+  return producers;
+}
+
+} // namespace nvfuser

@@ -1,0 +1,21 @@
+// Siblings: the results of one expression. One nest of loops computes them all, so they have one
+// schedule.
+#pragma once
+
+#include "ir/fusion.h"
+
+namespace nvfuser {
+
+/// Give the results of `expr` one schedule: those that were not scheduled take the loop domain of
+/// the first one that was, parallel types and warp padding go to where none is set, and the produce
+/// position is the largest of all.
+///   before:  avg[i0, r1/32, r32]  var[i0, r1]  n[i0, r1]
+///   after:   avg[i0, r1/32, r32]  var[i0, r1/32, r32]  n[i0, r1/32, r32]
+/// Transform primitives change one tensor only, so that a script may transform siblings one by one;
+/// propagation, rfactor and lowering call this.
+/// Errors: siblings that were scheduled differently.
+void align_siblings(Expr* expr);
+/// For every expression that leads to an output.
+void align_siblings(Fusion& fusion);
+
+} // namespace nvfuser

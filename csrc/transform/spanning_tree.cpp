@@ -1,0 +1,212 @@
+#include "transform/spanning_tree.h"
+
+#include <algorithm>
+#include <queue>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "graph/domain_map.h"
+#include "ir/expr.h"
+
+namespace nvfuser::schedule {
+namespace {
+
+/// An axis of the reference, as a tensor carries it.
+struct CarriedAxis {
+  IterDomains ids; // logical axes of the tensor
+  bool is_complete = true;
+};
+using Carried = std::vector<CarriedAxis>; // by logical axis of the reference; lost ones have no ids
+
+void add_unique(IterDomains& ids, IterDomain* id) {
+  if (std::find(ids.begin(), ids.end(), id) == ids.end()) {
+    ids.push_back(id);
+  }
+}
+
+/// Axes of `to` that are built from `id`, an axis of `from`.
+IterDomains built_from(const IterDomain* id, const std::vector<Expr*>& exprs, const IterDomains& to) {
+  std::unordered_set<const Val*> reached{id};
+  for (const Expr* expr : exprs) {
+    const auto is_reached = [&](const Val* in) { return reached.count(in) != 0; };
+    if (std::any_of(expr->inputs().begin(), expr->inputs().end(), is_reached)) {
+      reached.insert(expr->outputs().begin(), expr->outputs().end());
+    }
+  }
+  IterDomains found;
+  std::copy_if(to.begin(), to.end(), std::back_inserter(found), [&](const IterDomain* axis) {
+    return reached.count(axis) != 0;
+  });
+  return found;
+}
+
+/// Axes of `from` that `id`, an axis of the target domain, is built from.
+IterDomains built_into(
+    const IterDomain* id, const std::vector<Expr*>& exprs, const IterDomains& from) {
+  std::unordered_set<const Val*> reached{id};
+  for (size_t i = exprs.size(); i-- > 0;) {
+    const auto is_reached = [&](const Val* out) { return reached.count(out) != 0; };
+    if (std::any_of(exprs[i]->outputs().begin(), exprs[i]->outputs().end(), is_reached)) {
+      reached.insert(exprs[i]->inputs().begin(), exprs[i]->inputs().end());
+    }
+  }
+  IterDomains found;
+  std::copy_if(from.begin(), from.end(), std::back_inserter(found), [&](const IterDomain* axis) {
+    return reached.count(axis) != 0;
+  });
+  return found;
+}
+
+/// What carries a logical axis of `edge.from` in the logical domain of `edge.to`.
+class AxisStep {
+ public:
+  explicit AxisStep(const TreeEdge& edge) : edge_(edge) {
+    if (edge.direction == Direction::ToProducer) {
+      map_.emplace(edge.to, edge.from);
+      root_to_logical_ = exprs_between(edge.from->maybe_root(), edge.from->logical());
+    } else if (edge.direction == Direction::ToConsumer) {
+      map_.emplace(edge.from, edge.to);
+      root_to_logical_ = exprs_between(edge.to->maybe_root(), edge.to->logical());
+    }
+  }
+
+  [[nodiscard]] CarriedAxis operator()(const CarriedAxis& carried) const {
+    CarriedAxis next{.ids = {}, .is_complete = carried.is_complete};
+    for (IterDomain* id : carried.ids) {
+      const IterDomains images = images_of(id);
+      next.is_complete = next.is_complete && !images.empty();
+      for (IterDomain* image : images) {
+        add_unique(next.ids, image);
+      }
+    }
+    return next;
+  }
+
+ private:
+  [[nodiscard]] IterDomains images_of(IterDomain* id) const {
+    IterDomains images;
+    if (edge_.direction == Direction::ToSibling) {
+      const IterDomains& logical = edge_.from->logical();
+      const auto place = std::find(logical.begin(), logical.end(), id) - logical.begin();
+      images.push_back(edge_.to->logical().at(static_cast<size_t>(place)));
+    } else if (edge_.direction == Direction::ToConsumer) {
+      if (const IterDomain* root = map_->consumer_of(id)) {
+        images = built_from(root, root_to_logical_, edge_.to->logical());
+      }
+    } else {
+      for (const IterDomain* root :
+           built_into(id, root_to_logical_, edge_.from->maybe_root())) {
+        if (IterDomain* image = map_->producer_of(root)) {
+          images.push_back(image);
+        }
+      }
+    }
+    return images;
+  }
+
+  const TreeEdge& edge_;
+  std::optional<PairwiseDomainMap> map_;
+  std::vector<Expr*> root_to_logical_;
+};
+
+struct Candidate {
+  TreeEdge edge;
+  Carried carried;
+  size_t complete = 0;
+  size_t present = 0;
+
+  [[nodiscard]] bool operator<(const Candidate& other) const { // the largest is taken first
+    if (complete != other.complete) {
+      return complete < other.complete;
+    }
+    if (present != other.present) {
+      return present < other.present;
+    }
+    if (edge.from != other.edge.from) {
+      return edge.from->serial() > other.edge.from->serial();
+    }
+    return edge.to->serial() > other.edge.to->serial();
+  }
+};
+
+Candidate make_candidate(const TreeEdge& edge, const Carried& carried) {
+  Candidate candidate{.edge = edge, .carried = {}, .complete = 0, .present = 0};
+  const AxisStep step(edge);
+  for (const CarriedAxis& axis : carried) {
+    candidate.carried.push_back(step(axis));
+    const CarriedAxis& next = candidate.carried.back();
+    if (!next.ids.empty()) {
+      ++candidate.present;
+      candidate.complete += next.is_complete ? 1 : 0;
+    }
+  }
+  return candidate;
+}
+
+} // namespace
+
+std::vector<TreeEdge> edges_from(TensorView* tensor) {
+  std::vector<TreeEdge> edges;
+  if (tensor->definition() != nullptr) {
+    for (TensorView* sibling : tensor_outputs(tensor->definition())) {
+      if (sibling != tensor) {
+        edges.push_back({tensor, sibling, Direction::ToSibling});
+      }
+    }
+    for (TensorView* producer : tensor_inputs(tensor->definition())) {
+      edges.push_back({tensor, producer, Direction::ToProducer});
+    }
+  }
+  std::unordered_set<const TensorView*> seen;
+  for (const Expr* use : tensor->uses()) {
+    for (TensorView* consumer : tensor_outputs(use)) {
+      if (seen.insert(consumer).second) {
+        edges.push_back({tensor, consumer, Direction::ToConsumer});
+      }
+    }
+  }
+  return edges;
+}
+
+std::vector<TreeEdge> spanning_tree(TensorView* reference, const EdgeFilter& may_take) {
+  std::vector<TreeEdge> tree;
+  std::unordered_set<const TensorView*> reached{reference};
+  std::priority_queue<Candidate> candidates;
+  const auto grow_from = [&](TensorView* tensor, const Carried& carried) {
+    for (const TreeEdge& edge : edges_from(tensor)) {
+      if (reached.count(edge.to) == 0 && (may_take == nullptr || may_take(edge))) {
+        candidates.push(make_candidate(edge, carried));
+      }
+    }
+  };
+  Carried all;
+  for (IterDomain* id : reference->logical()) {
+    all.push_back({.ids = {id}, .is_complete = true});
+  }
+  grow_from(reference, all);
+  while (!candidates.empty()) {
+    const Candidate best = candidates.top();
+    candidates.pop();
+    if (reached.insert(best.edge.to).second) {
+      tree.push_back(best.edge);
+      grow_from(best.edge.to, best.carried);
+    }
+  }
+  return tree;
+}
+
+std::vector<TreeEdge> paths_to(
+    const std::vector<TreeEdge>& tree, const std::vector<TensorView*>& wanted) {
+  std::unordered_set<const TensorView*> needed(wanted.begin(), wanted.end());
+  std::vector<TreeEdge> paths;
+  for (size_t i = tree.size(); i-- > 0;) {
+    if (needed.count(tree[i].to) != 0) {
+      needed.insert(tree[i].from);
+      paths.push_back(tree[i]);
+    }
+  }
+  std::reverse(paths.begin(), paths.end());
+  return paths;
+}
+
+} // namespace nvfuser::schedule

@@ -1,0 +1,65 @@
+// TensorView::swizzle: permute the positions of a square of two loop axes.
+#include <bit>
+
+#include "base/errors.h"
+#include "ir/domain_exprs.h"
+#include "ir/fusion.h"
+#include "transform/axis_checks.h"
+
+namespace nvfuser {
+namespace {
+
+void check_swizzled(const IterDomain* x, const IterDomain* y, SwizzleType type) {
+  for (const IterDomain* id : {x, y}) {
+    NVF_USER_CHECK(!id->is_reduction(), "swizzled reduction not yet supported");
+    NVF_USER_CHECK(!id->is_broadcast(), "swizzling broadcast axes not yet supported");
+    NVF_USER_CHECK(
+        id->extent()->is_const_int(), "Only constant iterdomains supported on given swizzle type");
+  }
+  const int64_t extent = as_int(x->extent()->value());
+  NVF_USER_CHECK(
+      extent == as_int(y->extent()->value()), "Swizzle: equal dim iterdomains only");
+  NVF_USER_CHECK(
+      type != SwizzleType::XOR || (extent > 0 && std::has_single_bit(static_cast<uint64_t>(extent))),
+      "XOR swizzle only support power of 2 domain sizes.");
+}
+
+} // namespace
+
+TensorView* TensorView::swizzle(int64_t x, int64_t y) {
+  return swizzle(SwizzleType::XOR, x, y);
+}
+
+TensorView* TensorView::swizzle(SwizzleType type, int64_t x, int64_t y) {
+  const int64_t position_x = check_free_axis(this, x, "swizzle");
+  const int64_t position_y = check_free_axis(this, y, "swizzle");
+  NVF_USER_CHECK(position_x != position_y, "Invalid swizzle, axes provided are the same axis.");
+  check_swizzled(axis(position_x), axis(position_y), type);
+  const auto [out_x, out_y] = swizzle_ids(type, axis(position_x), axis(position_y));
+  IterDomains ids = loop();
+  ids[static_cast<size_t>(position_x)] = out_x;
+  ids[static_cast<size_t>(position_y)] = out_y;
+  domain()->assign_loop(std::move(ids));
+  record_step(
+      std::string("swizzle(") + (type == SwizzleType::XOR ? "" : enum_name(type) + std::string(", ")) +
+      std::to_string(x) + ", " + std::to_string(y) + ")");
+  return this;
+}
+
+TensorView* TensorView::swizzle1d(int64_t x, ParallelType parallel_type) {
+  NVF_USER_CHECK(
+      nvfuser::is_device_dim(parallel_type),
+      "Swizzle1D only supports device parallel types, given: ", parallel_type);
+  const int64_t position = check_free_axis(this, x, "swizzle1d");
+  IterDomain* in = axis(position);
+  IterDomain* out = fusion()->new_iter_domain(IterDomainSpec{
+      .extent = in->extent(), .iter_type = in->iter_type(), .parallel_type = in->parallel_type()});
+  fusion()->make<Swizzle1D>(out, in, parallel_type);
+  IterDomains ids = loop();
+  ids[static_cast<size_t>(position)] = out;
+  domain()->assign_loop(std::move(ids));
+  record_step("swizzle1d(" + std::to_string(x) + ", " + enum_name(parallel_type) + ")");
+  return this;
+}
+
+} // namespace nvfuser

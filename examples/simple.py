@@ -1,0 +1,33 @@
+"""Define a fusion and run it: no schedule given, the library takes care of it."""
+
+import argparse
+
+import torch
+
+from nvfuser_direct import DataType, FusionDefinition
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    best = "cuda" if torch.cuda.is_available() else "cpu"
+    parser.add_argument("--target", choices=["cpu", "cuda"], default=best)
+    device = parser.parse_args().target
+
+    with FusionDefinition() as fd:
+        t0 = fd.define_tensor(
+            symbolic_sizes=[-1, 1, -1], contiguous=[True, True, True], dtype=DataType.Float
+        )
+        t1 = fd.define_tensor(3)
+        c0 = fd.define_scalar(3.0)
+        t2 = fd.ops.add(t0, t1)
+        t3 = fd.ops.mul(t2, c0)
+        t4 = fd.ops.sum(t3, [-1], False, DataType.Float)
+        fd.add_output(t4)
+
+    outs = fd.execute([torch.ones(2, 1, 8, device=device), torch.ones(2, 4, 8, device=device)])
+    print(outs[0])
+    torch.testing.assert_close(outs[0], torch.full((2, 4), 48.0, device=device))
+
+
+if __name__ == "__main__":
+    main()

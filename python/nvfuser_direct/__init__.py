@@ -1,0 +1,50 @@
+"""A fusion compiler, seen from Python: the core itself, bound one to one.
+
+Write tensor math with `FusionDefinition` and `ops`, schedule it with the methods of `TensorView` and
+the functions of `schedule`, then run it. Importing needs neither PyTorch nor a GPU.
+"""
+
+from __future__ import annotations
+
+import os as _os
+import sys as _sys
+
+from . import _core
+
+# Statements are attributed to the code that calls this package, not to the package.
+_core.hide_source_directory(_os.path.dirname(_os.path.abspath(__file__)))
+
+from ._core import *  # noqa: E402, F403
+from ._core import idm, ops, schedule  # noqa: E402
+from .evaluator import evaluate  # noqa: E402
+from .executor_cache import FusionExecutorCache  # noqa: E402
+from .fusion_definition import FusionDefinition  # noqa: E402
+from .validation import (  # noqa: E402
+    get_val_tolerances,
+    validate_with_auto_inferred_outputs,
+)
+from .version import Version, __version__, version  # noqa: E402
+
+# Submodules of the extension can be imported by name, as if they were files of this package.
+for _name in ("idm", "ops", "schedule"):
+    _sys.modules[f"{__name__}.{_name}"] = getattr(_core, _name)
+
+if "nvfuser" in _sys.modules:
+    import warnings as _warnings
+
+    _warnings.warn(
+        "nvfuser was imported before nvfuser_direct; do not mix handles of the two in one fusion.",
+        UserWarning,
+        stacklevel=2,
+    )
+
+__all__ = [name for name in dir(_core) if not name.startswith("_")] + [
+    "FusionDefinition",
+    "FusionExecutorCache",
+    "Version",
+    "__version__",
+    "evaluate",
+    "get_val_tolerances",
+    "validate_with_auto_inferred_outputs",
+    "version",
+]

@@ -1,0 +1,1 @@
+"""Equivalence graphs over iteration domains."""

@@ -1,0 +1,1 @@
+"""Propagate transforms, inline, schedule automatically."""

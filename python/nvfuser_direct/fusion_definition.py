@@ -1,0 +1,275 @@
+"""FusionDefinition: build, run and validate one fusion."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from .executor_cache import FusionExecutorCache
+from .pytorch_utils import torch_dtype_to_nvfuser_dtype
+from .validation import compare_with_references, validate_with_auto_inferred_outputs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from types import TracebackType
+
+    import torch
+
+    from ._core import Fusion, TensorView, Val
+
+
+class FusionDefinition:
+    """Context manager that makes a fusion active while it is defined.
+
+    >>> with FusionDefinition() as fd:
+    ...     a = fd.define_tensor([-1, -1], contiguity=True)
+    ...     fd.add_output(fd.ops.relu(a))
+    >>> (out,) = fd.execute([torch.randn(8, 8)])
+
+    Attributes
+    ----------
+    ops, sched : module
+        The submodules ``ops`` and ``schedule``.
+    fec : FusionExecutorCache
+        Made by the first `execute`; does not exist before.
+    ke : KernelExecutor
+        Made by the first `manual_execute`; does not exist before.
+    """
+
+    ops = _core.ops
+    sched = _core.schedule
+
+    def __init__(self) -> None:
+        self._fusion: Fusion | None = None
+        self._fusion_guard: _core.FusionGuard | None = None
+
+    def __enter__(self) -> FusionDefinition:
+        if self._fusion is None:
+            self._fusion = _core.Fusion()
+        self._fusion_guard = _core.FusionGuard(self._fusion)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._fusion_guard = None
+        if kind is not None:
+            print(f"Exception occurred: {kind.__name__}: {error}")
+            if trace is not None:
+                print("Traceback (most recent call last):")
+                traceback.print_tb(trace, file=sys.stdout)
+
+    def __repr__(self) -> str:
+        fusion = self._maybe_fusion()
+        return "FusionDefinition()" if fusion is None else fusion.print_math()
+
+    def _maybe_fusion(self) -> Fusion | None:
+        fec = self.__dict__.get("fec")
+        return self._fusion if fec is None else fec.fusion()
+
+    @property
+    def fusion(self) -> Fusion:
+        """The fusion: the executor cache's once there is one, else the local one."""
+        fusion = self._maybe_fusion()
+        if fusion is None:
+            raise NotImplementedError(_NO_FUSION)
+        return fusion
+
+    # -- definition --
+
+    def define_tensor(self, *args: Any, **kwargs: Any) -> TensorView:
+        """Make a tensor and register it as an input; for the forms see ``define_tensor``."""
+        tensor = _core.define_tensor(*args, **kwargs)
+        self.fusion.add_input(tensor)
+        return tensor
+
+    def define_scalar(self, *args: Any, **kwargs: Any) -> Val:
+        """Make a constant, or a symbolic scalar that is registered as an input."""
+        scalar = _core.define_scalar(*args, **kwargs)
+        if scalar.is_symbolic():
+            self.fusion.add_input(scalar)
+        return scalar
+
+    def define_vector(self, size: int) -> list[Val]:
+        """Make `size` symbolic Int scalars, each an input."""
+        return [self.define_scalar(_core.DataType.Int) for _ in range(size)]
+
+    def from_pytorch(self, tensor: torch.Tensor, static_sizes: bool = False) -> TensorView:
+        """Make an input like a tensor that exists.
+
+        Parameters
+        ----------
+        tensor : torch.Tensor
+            A CUDA or CPU tensor; a 0-dim CPU tensor becomes a scalar passed by value.
+        static_sizes : bool
+            Keep the sizes as constants.
+        """
+        if tensor.device.type not in ("cuda", "cpu"):
+            raise ValueError(
+                f"Found unsupported device {tensor.device}, "
+                "only scalar CPU or CUDA tensors are supported"
+            )
+        return self.define_tensor(
+            sizes=list(tensor.size()),
+            strides=list(tensor.stride()),
+            dtype=torch_dtype_to_nvfuser_dtype(tensor.dtype),
+            static_sizes=static_sizes,
+            is_cpu=tensor.device.type == "cpu" and tensor.ndim == 0,
+        )
+
+    def add_output(self, output: Val, alias_input: Val | None = None) -> None:
+        """Register an output, or write it into the memory of an input."""
+        if alias_input is None:
+            self.fusion.add_output(output)
+        else:
+            self.fusion.add_output(output, alias_input)
+
+    def validate_definition(self) -> tuple[bool, str | None]:
+        """Whether the fusion can run, and if not, why."""
+        fusion = self._maybe_fusion()
+        if fusion is None:
+            return False, _NO_FUSION
+        if not fusion.outputs() or not fusion.vals():
+            return False, "Fusion is empty!"
+        return True, None
+
+    # -- execution --
+
+    def execute(
+        self,
+        inputs: Iterable[Any],
+        *,
+        device: int | str | torch.device | None = None,
+        _enable_options: Sequence[str] = (),
+        _disable_options: Sequence[str] = (),
+    ) -> list[torch.Tensor]:
+        """Run with automatic scheduling; compiles when needed.
+
+        Parameters
+        ----------
+        inputs : iterable
+            Tensors and numbers in the order of ``fusion.inputs()``. One level of lists and tuples
+            is opened.
+        device : int, str or torch.device, optional
+            CUDA device; taken from the inputs if not given.
+
+        Returns
+        -------
+        list[torch.Tensor]
+            The visible outputs.
+        """
+        fec = self.__dict__.get("fec")
+        if fec is None:
+            fec = self._make_executor_cache()
+        return fec.execute(
+            inputs,
+            device=self._get_device_index(device),
+            _enable_options=_enable_options,
+            _disable_options=_disable_options,
+        )
+
+    def _make_executor_cache(self) -> FusionExecutorCache:
+        is_valid, message = self.validate_definition()
+        if not is_valid:
+            raise NotImplementedError(message)
+        if "ke" in self.__dict__:
+            raise AssertionError(
+                "KernelExecutor already exists! Use manual_execute() to execute the fusion."
+            )
+        self.fec = FusionExecutorCache(self.fusion)
+        return self.fec
+
+    def manual_execute(
+        self, inputs: Iterable[Any], heuristic_params: Any = None
+    ) -> list[torch.Tensor]:
+        """Compile the scheduled fusion as one kernel the first time, then run it.
+
+        Parameters
+        ----------
+        inputs : iterable
+            Tensors and numbers in the order of ``fusion.inputs()``.
+        heuristic_params : HeuristicParams, optional
+            Its launch and compile parameters and scheduler type are used if given.
+        """
+        ke = self.__dict__.get("ke")
+        launch, compile_params = None, _core.CompileParams()
+        scheduler = _core.SchedulerType.none
+        if heuristic_params is not None:
+            launch, compile_params = heuristic_params.lparams, heuristic_params.cparams
+            scheduler = heuristic_params.scheduler_type
+        if ke is None:
+            if "fec" in self.__dict__:
+                raise AssertionError(
+                    "FusionExecutorCache already exists! Use execute() to execute the fusion."
+                )
+            ke = _core.KernelExecutor()
+            ke.compile(self.fusion, inputs, launch, compile_params, scheduler)
+            self.ke = ke
+        return ke.run(inputs, launch, compile_params)
+
+    # -- validation --
+
+    def validate(
+        self,
+        inputs: Iterable[Any],
+        reference_outputs: Sequence[torch.Tensor] | None = None,
+        device: int | str | torch.device | None = None,
+        **kwargs: Any,
+    ) -> list[torch.Tensor]:
+        """`execute` and compare with references, or with an evaluation of the fusion.
+
+        Returns
+        -------
+        list[torch.Tensor]
+            The outputs.
+        """
+        return self._validated(
+            lambda: self.execute(inputs, device=device, **kwargs), inputs, reference_outputs
+        )
+
+    def manual_validate(
+        self, inputs: Iterable[Any], reference_outputs: Sequence[torch.Tensor] | None = None
+    ) -> list[torch.Tensor]:
+        """`manual_execute` and compare, as `validate` does."""
+        return self._validated(lambda: self.manual_execute(inputs), inputs, reference_outputs)
+
+    def _validated(
+        self, run: Any, inputs: Iterable[Any], reference_outputs: Sequence[torch.Tensor] | None
+    ) -> list[torch.Tensor]:
+        # Outputs may be written into inputs: references are made from what these were before.
+        before = _copies(inputs) if self._writes_inputs() else inputs
+        outputs = run()
+        if reference_outputs is None:
+            validate_with_auto_inferred_outputs(self.fusion, outputs, before)
+        else:
+            compare_with_references(self.fusion, outputs, reference_outputs, before)
+        return outputs
+
+    def _writes_inputs(self) -> bool:
+        fusion = self._maybe_fusion()
+        return fusion is not None and any(fusion.alias_of(out) for out in fusion.outputs())
+
+    def _get_device_index(self, device: int | str | torch.device | None) -> int | None:
+        if device is None or isinstance(device, int):
+            return device
+        import torch
+
+        if isinstance(device, str):
+            device = torch.device(device)
+        if device.type != "cuda":
+            raise AssertionError("If device argument is passed it must be a CUDA device")
+        return device.index
+
+
+_NO_FUSION = (
+    "Fusion does not exist! Use `with FusionDefinition() as fd: ...` to define a fusion."
+)
+
+
+def _copies(inputs: Iterable[Any]) -> list[Any]:
+    return [x.clone() if hasattr(x, "clone") else x for x in inputs]

@@ -1,0 +1,35 @@
+// What every binding file shares: one `bind_<concept>` each, listed in module.cpp.
+//
+// Rules. A C++ method is a Python method of the same name, a C++ field a property. The bindings hold
+// no logic: a lambda adapts arguments, nothing else.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/complex.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include "scalar_arg.h"
+#include "statement_caster.h"
+
+namespace nvfuser::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+void bind_errors(nb::module_& m);
+void bind_source_location(nb::module_& m);
+void bind_enums(nb::module_& m);
+void bind_ir(nb::module_& m);
+void bind_nodes(nb::module_& m);
+void bind_fusion(nb::module_& m);
+void bind_define(nb::module_& m);
+void bind_ops(nb::module_& m);
+void bind_schedule(nb::module_& m);
+void bind_id_model(nb::module_& m);
+
+} // namespace nvfuser::python

@@ -1,0 +1,81 @@
+// C++ errors as Python exceptions. Every class derives from RuntimeError, and from the builtin class
+// that callers of Python functions expect for that kind of mistake.
+#include "base/errors.h"
+
+#include "bindings.h"
+
+namespace nvfuser::python {
+namespace {
+
+/// Borrowed: the module holds the classes for the life of the process.
+struct ExceptionClasses {
+  PyObject* user = nullptr;
+  PyObject* value = nullptr;
+  PyObject* type = nullptr;
+  PyObject* index = nullptr;
+  PyObject* not_implemented = nullptr;
+  PyObject* internal = nullptr;
+
+  [[nodiscard]] PyObject* of(ErrorKind kind) const {
+    switch (kind) {
+      case ErrorKind::Runtime:
+        return user;
+      case ErrorKind::Value:
+        return value;
+      case ErrorKind::Type:
+        return type;
+      case ErrorKind::Index:
+        return index;
+      case ErrorKind::NotImplemented:
+        return not_implemented;
+      case ErrorKind::Internal:
+        return internal;
+    }
+    return user;
+  }
+};
+
+ExceptionClasses classes;
+
+PyObject* make_class(nb::module_& m, const char* name, nb::tuple bases, const char* doc) {
+  const std::string full_name = std::string("nvfuser_direct.") + name;
+  nb::object cls = nb::steal(PyErr_NewExceptionWithDoc(full_name.c_str(), doc, bases.ptr(), nullptr));
+  if (!cls.is_valid()) {
+    throw nb::python_error();
+  }
+  m.attr(name) = cls;
+  return cls.release().ptr();
+}
+
+} // namespace
+
+void bind_errors(nb::module_& m) {
+  const nb::handle runtime(PyExc_RuntimeError);
+  classes.user = make_class(
+      m, "UserError", nb::make_tuple(runtime), "The program given to the compiler is wrong.");
+  const nb::handle user(classes.user);
+  const auto with_builtin = [&](const char* name, PyObject* builtin, const char* doc) {
+    return make_class(m, name, nb::make_tuple(user, nb::handle(builtin)), doc);
+  };
+  classes.value =
+      with_builtin("UserValueError", PyExc_ValueError, "A UserError about an argument's value.");
+  classes.type =
+      with_builtin("UserTypeError", PyExc_TypeError, "A UserError about an argument's type.");
+  classes.index =
+      with_builtin("UserIndexError", PyExc_IndexError, "A UserError about a position out of range.");
+  classes.not_implemented = with_builtin(
+      "UserNotImplementedError", PyExc_NotImplementedError,
+      "A UserError about something this compiler does not do.");
+  classes.internal = make_class(
+      m, "InternalError", nb::make_tuple(runtime), "A bug of the compiler; please report it.");
+
+  nb::register_exception_translator([](const std::exception_ptr& raised, void*) {
+    try {
+      std::rethrow_exception(raised);
+    } catch (const Error& error) {
+      PyErr_SetString(classes.of(error.kind()), error.what());
+    }
+  });
+}
+
+} // namespace nvfuser::python

@@ -1,0 +1,100 @@
+// Fusion: the owner of a graph, and what makes it the active one.
+#include "ir/fusion.h"
+
+#include <nanobind/operators.h>
+
+#include "bindings.h"
+
+namespace nvfuser::python {
+
+void bind_fusion(nb::module_& m) {
+  auto fusion = nb::class_<Fusion>(
+      m, "Fusion", nb::is_weak_referenceable(),
+      "Owns a graph of statements, its inputs and its outputs.");
+  fusion.def(nb::new_(&Fusion::create), "An empty fusion.")
+      .def(
+          "__eq__", [](const Fusion& self, const Fusion& other) { return self == other; },
+          nb::is_operator(), "other"_a, nb::sig("def __eq__(self, other: object, /) -> bool"),
+          "Same definition: inputs, outputs, expressions, constants, domains, numbering, aliases.")
+      .def("hash", &Fusion::hash, "Structural hash: equal fusions have equal hashes.")
+      .def("clone", &Fusion::clone, "A copy of everything, names included.")
+      .def("inputs", &Fusion::inputs, "Inputs in registration order.")
+      .def("outputs", &Fusion::outputs, "Outputs in registration order, hidden ones included.")
+      .def("vals", &Fusion::vals, "Every value of the fusion.")
+      .def("exprs", &Fusion::exprs, "Expressions that lead to an output, operands before results.")
+      .def(
+          "all_exprs", &Fusion::all_exprs,
+          "Every expression that defines a value, in the order they were made.")
+      .def(
+          "tensors", &Fusion::tensors,
+          "Tensors that lead to an output or are inputs or outputs, in creation order.")
+      .def(
+          "add_input", &Fusion::add_input, "input"_a,
+          R"(Register an input; a tensor becomes global memory.
+
+Parameters
+----------
+input : Val
+    A tensor or symbolic scalar of this fusion without definition.
+)")
+      .def(
+          "add_output", nb::overload_cast<Val*>(&Fusion::add_output), "output"_a,
+          R"(Register an output.
+
+Parameters
+----------
+output : Val
+    A tensor of this fusion. The same one may be added more than once.
+)")
+      .def(
+          "add_output", nb::overload_cast<Val*, Val*>(&Fusion::add_output), "output"_a,
+          "alias_input"_a,
+          R"(Write a result into the memory of an input.
+
+Parameters
+----------
+output : Val
+    The tensor to write. If it was not registered before it is not returned.
+alias_input : Val
+    The input whose memory receives it.
+)")
+      .def(
+          "alias_of",
+          [](const Fusion& self, const Val* output) -> std::optional<std::pair<TensorView*, bool>> {
+            const AliasInfo* alias = self.alias_of(output);
+            if (alias == nullptr) {
+              return std::nullopt;
+            }
+            return std::pair{alias->input, alias->is_hidden};
+          },
+          "output"_a,
+          R"(The input whose memory an output is written to.
+
+Returns
+-------
+tuple[TensorView, bool] or None
+    The input, and whether the output is hidden (not returned to the caller).
+)")
+      .def(
+          "print_math", &Fusion::print_math, "from_outputs_only"_a = true,
+          R"(The arithmetic as text.
+
+Parameters
+----------
+from_outputs_only : bool
+    Whether to leave out expressions that no output needs.
+)")
+      .def(
+          "print_transforms", &Fusion::print_transforms,
+          "One block of text per tensor: its domains and the transforms between them.")
+      .def("__str__", [](const Fusion& self) { return self.print_math(true); });
+  fusion.attr("__hash__") = nb::none(); // equal by definition, and mutable
+
+  nb::class_<FusionGuard>(
+      m, "FusionGuard",
+      "Makes a fusion the active one of this thread until the guard is destroyed. Not a context "
+      "manager.")
+      .def(nb::init<Fusion*>(), "fusion"_a, nb::keep_alive<1, 2>());
+}
+
+} // namespace nvfuser::python

@@ -1,0 +1,17 @@
+// The extension module nvfuser_direct._core: a list of what it binds, lower floors first.
+#include "bindings.h"
+
+NB_MODULE(_core, m) {
+  using namespace nvfuser::python;
+  m.doc() = "The fusion compiler's core, bound one to one.";
+  bind_errors(m);
+  bind_source_location(m);
+  bind_enums(m);
+  bind_ir(m);
+  bind_nodes(m);
+  bind_fusion(m);
+  bind_define(m);
+  bind_ops(m);
+  bind_schedule(m);
+  bind_id_model(m);
+}

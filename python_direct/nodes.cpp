@@ -1,0 +1,66 @@
+// Every expression class, from its declaration: the class is its name and documentation, every
+// field an attribute.
+
+
+#include "bindings.h"
+#include "ir/all_nodes.h"
+
+namespace nvfuser::python {
+namespace {
+
+/// Fields that are methods in the documented API; all others are properties.
+template <typename Node>
+constexpr bool has_field_methods =
+    std::is_same_v<Node, Split> || std::is_same_v<Node, Merge>;
+
+/// A field whose name Python reserves gets a trailing underscore: `Split.in` is `split.in_`.
+const char* python_name(const char* field) {
+  return std::string_view(field) == "in" ? "in_" : field;
+}
+
+template <typename Node>
+void bind_node(nb::module_& m) {
+  nb::class_<Node, Expr> cls(m, Node::kName, Node::kDoc);
+  for_each_field<Node>([&](const auto& field) {
+    const auto get = [member = field.member](const Node& node) { return node.*member; };
+    const std::string_view name = field.name;
+    if (has_field_methods<Node> && (name == "outer" || name == "inner")) {
+      cls.def(field.name, get, field.doc);
+    } else {
+      cls.def_prop_ro(python_name(field.name), get, field.doc);
+    }
+  });
+}
+
+} // namespace
+
+void bind_nodes(nb::module_& m) {
+  nb::class_<Expr, Statement>(m, "Expr", "An expression: makes its outputs from its inputs.")
+      .def("inputs", &Expr::inputs, "Operands in the order of the fields; absent ones left out.")
+      .def("outputs", &Expr::outputs, "Results in the order of the fields.")
+      .def("input", &Expr::input, "index"_a, "The operand at position `index`.")
+      .def("output", &Expr::output, "index"_a, "The result at position `index`.")
+      .def("op_name", &Expr::op_name, "Name of the class: ``ReductionOp``.")
+      .def(
+          "attributes",
+          [](const Expr& self) {
+            nb::dict attributes;
+            self.for_each_attr([&](const char* name, const AttrValue& value) {
+              attributes[name] = nb::cast(value);
+            });
+            return attributes;
+          },
+          nb::sig("def attributes(self) -> dict[str, object]"),
+          "What is neither operand nor result, by name; enumerations as their names.")
+      .def("same_op", &Expr::same_op, "other"_a, "Same class and equal attributes.")
+      .def("op_hash", &Expr::op_hash, "Hash of class and attributes.")
+      .def(
+          "predicate", &Expr::predicate,
+          "The condition under which a kernel statement runs; None if it always does.");
+
+#define NVF_BIND_NODE(Node) bind_node<Node>(m);
+  NVF_FOR_EACH_EXPR(NVF_BIND_NODE)
+#undef NVF_BIND_NODE
+}
+
+} // namespace nvfuser::python

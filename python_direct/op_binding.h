@@ -1,0 +1,57 @@
+// Tools for binding operations: one overload for every mix of tensors and scalars.
+#pragma once
+
+#include <array>
+#include <utility>
+
+#include "bindings.h"
+
+namespace nvfuser::python {
+
+/// How an operand reaches an operation.
+inline Val* to_val(TensorView* tensor) {
+  return tensor;
+}
+inline Val* to_val(const ScalarArg& scalar) {
+  return scalar.require();
+}
+
+template <bool is_tensor>
+using OperandArg = std::conditional_t<is_tensor, TensorView*, ScalarArg>;
+
+/// The documentation of an operation on named operands, in NumPy style.
+std::string operation_doc(const std::string& summary, const std::vector<const char*>& operands);
+
+/// Bind the overload of `fn(Val*, ...)` whose operand i is a tensor where bit i of `mask` is set. It
+/// takes positional arguments only.
+template <size_t mask, typename Fn, size_t... I>
+void bind_mix(
+    nb::module_& m, const char* name, Fn fn, const std::string& doc, std::index_sequence<I...>) {
+  using Result = std::conditional_t<mask == 0, Val*, TensorView*>;
+  m.def(
+      name,
+      [fn](OperandArg<((mask >> I) & 1) != 0>... operands) {
+        // Braces: constants are made in the order of the operands.
+        const std::array<Val*, sizeof...(I)> vals = {to_val(operands)...};
+        return static_cast<Result>(std::apply(fn, vals));
+      },
+      doc.c_str());
+}
+
+/// Bind `fn` for every mix of tensors and scalars, all tensors first. The result is a tensor if an
+/// operand is one.
+template <size_t count, typename Fn>
+void bind_all_mixes(nb::module_& m, const char* name, Fn fn, const std::string& doc) {
+  constexpr size_t kMixes = size_t{1} << count;
+  [&]<size_t... M>(std::index_sequence<M...>) {
+    (bind_mix<kMixes - 1 - M>(m, name, fn, doc, std::make_index_sequence<count>{}), ...);
+  }(std::make_index_sequence<kMixes>{});
+}
+
+void bind_pointwise_ops(nb::module_& ops);
+void bind_shape_ops(nb::module_& ops);
+void bind_reduce_ops(nb::module_& ops);
+void bind_create_ops(nb::module_& ops);
+void bind_composite_ops(nb::module_& ops);
+
+} // namespace nvfuser::python

@@ -1,0 +1,104 @@
+// The user's line: the innermost Python frame outside of this project's packages.
+#include "base/source_location.h"
+
+#include <unordered_map>
+
+#include "bindings.h"
+
+namespace nvfuser::python {
+namespace {
+
+/// Folders whose frames are skipped, each with a trailing separator. Guarded by the GIL, as is
+/// everything in this file.
+std::vector<std::string>& hidden_directories() {
+  static auto* directories = new std::vector<std::string>;
+  return *directories;
+}
+
+/// What is known about a file name object: its permanent copy, or nullptr if its frames are skipped.
+/// Code objects of one file share the object; the cache owns a reference, so that its address stays
+/// the key of this very name.
+using FileCache = std::unordered_map<PyObject*, const char*>;
+
+FileCache& file_cache() {
+  static auto* cache = new FileCache; // never destroyed: Python may be gone before it
+  return *cache;
+}
+
+void clear_file_cache() {
+  FileCache old;
+  old.swap(file_cache());
+  for (const auto& [file_name, text] : old) {
+    Py_DECREF(file_name);
+  }
+}
+
+const char* visible_file(PyObject* file_name) {
+  constexpr size_t kMaxFiles = 4096; // programs that compile strings make a new name object each time
+  FileCache& cache = file_cache();
+  if (const auto found = cache.find(file_name); found != cache.end()) {
+    return found->second;
+  }
+  const char* text = PyUnicode_AsUTF8(file_name);
+  if (text == nullptr) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  for (const std::string& directory : hidden_directories()) {
+    if (std::string_view(text).starts_with(directory)) {
+      text = nullptr;
+      break;
+    }
+  }
+  if (cache.size() >= kMaxFiles) {
+    clear_file_cache();
+  }
+  Py_INCREF(file_name);
+  return cache[file_name] = text == nullptr ? nullptr : intern_string(text);
+}
+
+SourceLocation python_location() {
+  // Core functions also run on threads that Python does not know, and without the GIL.
+  if (PyGILState_Check() == 0) {
+    return {};
+  }
+  PyFrameObject* frame = PyEval_GetFrame();
+  Py_XINCREF(frame);
+  SourceLocation location;
+  while (frame != nullptr) {
+    PyCodeObject* code = PyFrame_GetCode(frame);
+    location.file = visible_file(code->co_filename);
+    Py_DECREF(code);
+    if (location.is_known()) {
+      location.line = PyFrame_GetLineNumber(frame);
+      Py_DECREF(frame);
+      return location;
+    }
+    PyFrameObject* caller = PyFrame_GetBack(frame);
+    Py_DECREF(frame);
+    frame = caller;
+  }
+  return {};
+}
+
+} // namespace
+
+void bind_source_location(nb::module_& m) {
+  m.def(
+      "hide_source_directory",
+      [](std::string directory) {
+        hidden_directories().push_back(std::move(directory) + "/");
+        clear_file_cache();
+      },
+      "directory"_a,
+      R"(Attribute statements made by code of a folder to the code that called it.
+
+Parameters
+----------
+directory : str
+    Absolute path of the folder, without a trailing separator.
+)");
+  set_source_location_provider(python_location);
+}
+
+} // namespace nvfuser::python

@@ -1,0 +1,55 @@
+// Blocks of the grid as tasks, and the memory of a block.
+// provides: Dim3 run_blocks parameter reserve
+// requires: types abi
+#pragma once
+
+#if defined(__clang__)
+#define NVF_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define NVF_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+struct Dim3 {
+  nvfuser_index_t x;
+  nvfuser_index_t y;
+  nvfuser_index_t z;
+};
+
+template <typename T>
+NVF_FUNCTION T parameter(const void* bytes) {
+  T out;
+  __builtin_memcpy(&out, bytes, sizeof(T));
+  return out;
+}
+
+/// The offset of `bytes` more bytes of a block's scratch memory.
+NVF_FUNCTION long long reserve(long long& scratch_bytes, long long bytes) {
+  const long long offset = scratch_bytes;
+  scratch_bytes += (bytes + 63) / 64 * 64;
+  return offset;
+}
+
+/// Run body(blockIdx, scratch) for every block.
+template <typename Body>
+NVF_FUNCTION void run_blocks(
+    const nvf_cpu_runtime* runtime, Dim3 grid, bool parallel, long long scratch_bytes,
+    const Body& body) {
+  struct Phase {
+    Body body;
+    Dim3 grid;
+  };
+  Phase phase = {body, grid};
+  const auto run = [](void* frame, long long block, void* scratch) {
+    // A copy that nothing else points to: stores to tensors cannot change it, so its members stay
+    // in registers.
+    const Phase own = *static_cast<const Phase*>(frame);
+    const Dim3 position = {
+        static_cast<nvfuser_index_t>(block % own.grid.x),
+        static_cast<nvfuser_index_t>(block / own.grid.x % own.grid.y),
+        static_cast<nvfuser_index_t>(block / own.grid.x / own.grid.y)};
+    own.body(position, static_cast<char*>(scratch));
+  };
+  runtime->run_blocks(
+      runtime, static_cast<long long>(grid.x) * grid.y * grid.z, parallel, run, &phase,
+      scratch_bytes);
+}

@@ -1,0 +1,22 @@
+// The upper half of a float: storage, and conversion that rounds to nearest even.
+// provides: __bfloat
+// requires: types cast
+#pragma once
+
+struct __bfloat {
+  uint16_t bits;
+};
+
+template <>
+struct LowPrecision<__bfloat> {
+  static constexpr bool value = true;
+
+  NVF_FUNCTION static float to_float(__bfloat bfloat) {
+    return __uint_as_float(static_cast<uint32_t>(bfloat.bits) << 16);
+  }
+  NVF_FUNCTION static __bfloat from_float(float value) {
+    __bfloat out;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(out.bits) : "f"(value));
+    return out;
+  }
+};

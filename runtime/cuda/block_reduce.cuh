@@ -1,0 +1,97 @@
+// Reduction over threads of a block.
+//
+// The threads that agree in the dimensions that are not reduced form a segment. Every thread of a
+// segment gets the segment's result, combined in an order that depends on the block's shape only.
+//
+// Scratch: one value per thread, in shared memory. A call begins with a barrier, so that it may
+// follow any reader of the same memory; after it the scratch may still be read until the next
+// barrier, which the next call contains.
+// provides: block_reduce block_reduce_welford
+// requires: types thread_index shuffle reduce_ops welford
+#pragma once
+
+/// Segments of any size. A tree whose first step folds what is above the power of two.
+template <bool kX, bool kY, bool kZ, typename T, typename Op>
+NVF_FUNCTION T combine_in_shared(T value, Op op, T* scratch) {
+  const unsigned members = thread_count<kX, kY, kZ>();
+  const unsigned member = thread_position<kX, kY, kZ>();
+  const unsigned segments = thread_count<!kX, !kY, !kZ>();
+  const unsigned segment = thread_position<!kX, !kY, !kZ>();
+  // Neighbouring threads take neighbouring slots, so that they meet in different banks.
+  T* slots = kX ? scratch + segment * members : scratch + segment;
+  const unsigned stride = kX ? 1 : segments;
+  __syncthreads();
+  slots[member * stride] = value;
+  __syncthreads();
+  for (unsigned half = 1u << (31 - __clz(members - 1)); half > 0; half /= 2) {
+    if (member < half && member + half < members) {
+      value = op(value, slots[(member + half) * stride]);
+      slots[member * stride] = value;
+    }
+    __syncthreads();
+  }
+  return slots[0];
+}
+
+/// Segments of whole warps: shuffles, then one round through shared memory if there are several.
+template <bool kX, bool kY, bool kZ, typename T, typename Op>
+NVF_FUNCTION T combine_in_warps(T value, Op op, T* scratch) {
+  const unsigned warps = thread_count<kX, kY, kZ>() / kWarpSize;
+  const unsigned member = thread_position<kX, kY, kZ>();
+  value = warp_combine(value, op);
+  if (warps == 1) {
+    return value;
+  }
+  T* partials = scratch + thread_position<!kX, !kY, !kZ>() * warps;
+  __syncthreads();
+  if (member % kWarpSize == 0) {
+    partials[member / kWarpSize] = value;
+  }
+  __syncthreads();
+  if ((warps & (warps - 1)) == 0) {
+    return warp_combine(partials[member % warps], op, warps);
+  }
+  value = partials[0];
+  for (unsigned i = 1; i < warps; ++i) {
+    value = op(value, partials[i]);
+  }
+  return value;
+}
+
+/// `kWarps`: known before launch that x is reduced and blockDim.x a multiple of the warp size.
+template <bool kX, bool kY, bool kZ, bool kWarps, typename T, typename Op>
+NVF_FUNCTION T combine_in_block(T value, Op op, void* scratch) {
+  T* slots = static_cast<T*>(scratch);
+  if constexpr (kWarps) {
+    return combine_in_warps<kX, kY, kZ>(value, op, slots);
+  } else {
+    const unsigned members = thread_count<kX, kY, kZ>();
+    if (members == 1) {
+      return value;
+    }
+    const bool rows_are_warps = kX && blockDim.x % kWarpSize == 0;
+    const bool is_whole_block = thread_count<!kX, !kY, !kZ>() == 1;
+    if (rows_are_warps || (is_whole_block && members % kWarpSize == 0)) {
+      return combine_in_warps<kX, kY, kZ>(value, op, slots);
+    }
+    return combine_in_shared<kX, kY, kZ>(value, op, slots);
+  }
+}
+
+/// out = op(out, over the segment: read ? in : init)
+template <bool kX, bool kY, bool kZ, bool kWarps, typename Op, typename T>
+NVF_FUNCTION void block_reduce(
+    T& out, typename Exactly<T>::Type in, typename Exactly<T>::Type init, bool read,
+    void* scratch) {
+  out = Op()(out, combine_in_block<kX, kY, kZ, kWarps>(read ? in : init, Op(), scratch));
+}
+
+/// The same for a Welford triple.
+template <bool kX, bool kY, bool kZ, bool kWarps, typename T, typename Count>
+NVF_FUNCTION void block_reduce_welford(
+    T& mean, T& deviation, Count& count, const Welford<T, Count>& in, bool read, void* scratch) {
+  const Welford<T, Count> none = {T(0), T(0), Count(0)};
+  welford_merge(
+      mean, deviation, count,
+      combine_in_block<kX, kY, kZ, kWarps>(read ? in : none, WelfordCombine(), scratch));
+}

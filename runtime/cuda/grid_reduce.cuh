@@ -1,0 +1,171 @@
+// Reduction over blocks of the grid.
+//
+// Blocks that agree in the grid dimensions that are not reduced form a segment. Within a block,
+// values are uniform over the reduced thread dimensions and independent over the others ("columns").
+// Every block stores one partial result per column, indexed
+//
+//   [entrance][segment][block in segment][column]
+//
+// and whoever combines them does so in the order of this index: the result does not depend on which
+// block comes when. Partial results bypass the first-level cache, which is not coherent.
+// provides: grid_reduce grid_allreduce grid_reduce_welford grid_allreduce_welford
+// requires: types thread_index shuffle vector reduce_ops welford grid_sync
+#pragma once
+
+template <typename T>
+NVF_FUNCTION T load_partial(const T* from) {
+  T out;
+  copy_vector<1, Cache::Global>(&out, from);
+  return out;
+}
+
+template <typename T>
+struct Partials {
+  T* data;
+  NVF_FUNCTION void store(uint64_t index, T value) const {
+    data[index] = value;
+  }
+  NVF_FUNCTION T load(uint64_t index) const {
+    return load_partial(data + index);
+  }
+};
+
+template <typename T, typename Count>
+struct WelfordPartials {
+  T* mean;
+  T* deviation;
+  Count* count;
+  NVF_FUNCTION void store(uint64_t index, Welford<T, Count> value) const {
+    mean[index] = value.mean;
+    deviation[index] = value.deviation;
+    count[index] = value.count;
+  }
+  NVF_FUNCTION Welford<T, Count> load(uint64_t index) const {
+    return {
+        load_partial(mean + index), load_partial(deviation + index), load_partial(count + index)};
+  }
+};
+
+/// Which grid dimensions are reduced, and over which thread dimensions the values are uniform.
+template <bool kBX, bool kBY, bool kBZ, bool kTX, bool kTY, bool kTZ>
+struct GridShape {
+  NVF_FUNCTION static unsigned members() {
+    return block_count<kBX, kBY, kBZ>();
+  }
+  NVF_FUNCTION static uint64_t first_slot(uint64_t entrance) {
+    const uint64_t segments = block_count<!kBX, !kBY, !kBZ>();
+    return (entrance * segments + block_position<!kBX, !kBY, !kBZ>()) * members() * columns() +
+        thread_position<!kTX, !kTY, !kTZ>();
+  }
+  NVF_FUNCTION static unsigned columns() {
+    return thread_count<!kTX, !kTY, !kTZ>();
+  }
+
+  /// One thread per column stores.
+  template <typename Storage, typename T>
+  NVF_FUNCTION static void store(const Storage& partials, uint64_t entrance, T value) {
+    if (thread_position<kTX, kTY, kTZ>() == 0) {
+      const uint64_t block = block_position<kBX, kBY, kBZ>();
+      partials.store(first_slot(entrance) + block * columns(), value);
+    }
+  }
+
+  /// The result for this thread's column. Where a warp is uniform its lanes share the work.
+  template <typename Storage, typename T, typename Op>
+  NVF_FUNCTION static T combine(const Storage& partials, uint64_t entrance, T init, Op op) {
+    const uint64_t slot = first_slot(entrance);
+    const uint64_t stride = columns();
+    const bool is_shared = kTX && blockDim.x % kWarpSize == 0;
+    const unsigned lanes = is_shared ? kWarpSize : 1;
+    T value = init;
+#pragma unroll 4
+    for (unsigned block = is_shared ? threadIdx.x % kWarpSize : 0; block < members();
+         block += lanes) {
+      value = op(value, partials.load(slot + block * stride));
+    }
+    return is_shared ? warp_combine(value, op) : value;
+  }
+
+  /// Whether this block is the last of its segment to arrive. `counters`: zero-filled, one per
+  /// entrance and segment; zero again afterwards.
+  template <typename C>
+  NVF_FUNCTION static bool arrive(C* counters, uint64_t entrance) {
+    const uint64_t segments = block_count<!kBX, !kBY, !kBZ>();
+    C* counter = counters + (entrance * segments + block_position<!kBX, !kBY, !kBZ>());
+    __threadfence();
+    __syncthreads();
+    bool is_last = false;
+    if (thread_position<true, true, true>() == 0) {
+      is_last = atomicInc(reinterpret_cast<unsigned*>(counter), members() - 1) == members() - 1;
+    }
+    is_last = __syncthreads_or(is_last);
+    __threadfence();
+    return is_last;
+  }
+
+  /// `out` is combined with the result in the last block to arrive only: it returns true.
+  template <typename Storage, typename T, typename Op, typename C>
+  NVF_FUNCTION static bool reduce(
+      T& out, T value, T init, Op op, const Storage& partials, C* counters, uint64_t entrance) {
+    store(partials, entrance, value);
+    if (!arrive(counters, entrance)) {
+      return false;
+    }
+    out = op(out, combine(partials, entrance, init, op));
+    return true;
+  }
+
+  /// Every block gets the result. Blocks that agree in `entrance` modulo 2 must not be in two
+  /// entrances at once, which the barrier itself ensures. `counters`: one per segment.
+  template <typename Storage, typename T, typename Op, typename C>
+  NVF_FUNCTION static void allreduce(
+      T& out, T value, T init, Op op, const Storage& partials, C* counters, uint64_t entrance) {
+    store(partials, entrance, value);
+    grid_sync<kBX, kBY, kBZ>(counters);
+    out = op(out, combine(partials, entrance, init, op));
+  }
+};
+
+/// out = op(out, over the blocks: read ? in : init), if this is the last block: returns that.
+template <typename Shape, typename Op, typename T, typename C>
+NVF_FUNCTION bool grid_reduce(
+    T& out, typename Exactly<T>::Type in, typename Exactly<T>::Type init, bool read, T* work,
+    C* counters, uint64_t entrance) {
+  return Shape::reduce(out, read ? in : init, init, Op(), Partials<T>{work}, counters, entrance);
+}
+
+template <typename Shape, typename Op, typename T, typename C>
+NVF_FUNCTION void grid_allreduce(
+    T& out, typename Exactly<T>::Type in, typename Exactly<T>::Type init, bool read, T* work,
+    C* counters, uint64_t entrance) {
+  Shape::allreduce(out, read ? in : init, init, Op(), Partials<T>{work}, counters, entrance);
+}
+
+template <typename Shape, typename T, typename Count, typename C>
+NVF_FUNCTION bool grid_reduce_welford(
+    T& mean, T& deviation, Count& count, const Welford<T, Count>& in, bool read, T* work_mean,
+    T* work_deviation, Count* work_count, C* counters, uint64_t entrance) {
+  const Welford<T, Count> none = {T(0), T(0), Count(0)};
+  Welford<T, Count> out = {mean, deviation, count};
+  const bool is_last = Shape::reduce(
+      out, read ? in : none, none, WelfordCombine(),
+      WelfordPartials<T, Count>{work_mean, work_deviation, work_count}, counters, entrance);
+  mean = out.mean;
+  deviation = out.deviation;
+  count = out.count;
+  return is_last;
+}
+
+template <typename Shape, typename T, typename Count, typename C>
+NVF_FUNCTION void grid_allreduce_welford(
+    T& mean, T& deviation, Count& count, const Welford<T, Count>& in, bool read, T* work_mean,
+    T* work_deviation, Count* work_count, C* counters, uint64_t entrance) {
+  const Welford<T, Count> none = {T(0), T(0), Count(0)};
+  Welford<T, Count> out = {mean, deviation, count};
+  Shape::allreduce(
+      out, read ? in : none, none, WelfordCombine(),
+      WelfordPartials<T, Count>{work_mean, work_deviation, work_count}, counters, entrance);
+  mean = out.mean;
+  deviation = out.deviation;
+  count = out.count;
+}

@@ -1,0 +1,33 @@
+// Exchange of values within a warp.
+// requires: types
+#pragma once
+
+constexpr unsigned kWarpSize = 32;
+constexpr unsigned kAllLanes = 0xffffffffu;
+
+/// The value of lane (own lane ^ mask). All lanes of the warp call.
+template <typename T>
+NVF_FUNCTION T shuffle_xor(T value, unsigned mask) {
+  constexpr int kWords = (sizeof(T) + 3) / 4;
+  unsigned words[kWords] = {};
+  __builtin_memcpy(words, &value, sizeof(T));
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) {
+    words[i] = __shfl_xor_sync(kAllLanes, words[i], mask);
+  }
+  __builtin_memcpy(&value, words, sizeof(T));
+  return value;
+}
+
+/// Combine over aligned groups of `kLanes` lanes (a power of two) and give every lane of a group
+/// the same result: operands are ordered by lane, so that both partners of an exchange round alike.
+template <typename T, typename Op>
+NVF_FUNCTION T warp_combine(T value, Op op, unsigned lanes = kWarpSize) {
+  const unsigned lane = (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) %
+      kWarpSize;
+  for (unsigned mask = 1; mask < lanes; mask *= 2) {
+    const T other = shuffle_xor(value, mask);
+    value = (lane & mask) != 0 ? op(other, value) : op(value, other);
+  }
+  return value;
+}

@@ -1,0 +1,195 @@
+"""No sequence of Python calls crashes the process or touches freed memory."""
+
+from __future__ import annotations
+
+import gc
+import random
+import threading
+import weakref
+
+import pytest
+
+import nvfuser_direct as nvf
+from nvfuser_direct import Fusion, FusionDefinition, FusionGuard, ops
+
+
+def build() -> FusionDefinition:
+    with FusionDefinition() as fd:
+        t0 = fd.define_tensor([-1, 8], contiguity=True)
+        t1 = fd.ops.add(t0, 1.0)
+        fd.add_output(fd.ops.sum(t1, [1]))
+    return fd
+
+
+def reachable(fd: FusionDefinition) -> list[object]:
+    """Handles of every kind."""
+    fusion = fd.fusion
+    handles: list[object] = [fusion, *fusion.vals(), *fusion.all_exprs()]
+    for tensor in fusion.tensors():
+        handles += [tensor.domain(), *tensor.get_loop_domain(), *tensor.shape()]
+    return handles
+
+
+def test_any_handle_keeps_the_fusion_alive() -> None:
+    fd = build()
+    alive = weakref.ref(fd.fusion)
+    axis = fd.fusion.outputs()[0].axis(0)
+    del fd
+    gc.collect()
+    assert alive() is not None
+    assert axis.fusion() is alive()
+    assert str(axis).startswith("iS")
+    del axis
+    gc.collect()
+    assert alive() is None
+
+
+def test_a_fusion_without_handles_is_freed() -> None:
+    fd = build()
+    alive = weakref.ref(fd.fusion)
+    del fd
+    gc.collect()
+    assert alive() is None
+
+
+def test_an_open_guard_keeps_the_fusion_alive() -> None:
+    guard = FusionGuard(Fusion())
+    gc.collect()
+    tensor = nvf.define_tensor([4])
+    assert str(ops.neg(tensor)).startswith("T1")
+    del guard
+    assert str(tensor.fusion().vals()[-1])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_handles_may_die_in_any_order(seed: int) -> None:
+    order = random.Random(seed)
+    handles = reachable(build())
+    order.shuffle(handles)
+    while handles:
+        handles.pop()
+        if handles:
+            survivor = order.choice(handles)
+            if isinstance(survivor, nvf.Val):
+                assert isinstance(survivor.uses(), list)
+            assert str(survivor) is not None
+        if order.random() < 0.1:
+            gc.collect()
+
+
+def test_a_handle_that_died_comes_back_as_a_new_one() -> None:
+    fd = build()
+    for _ in range(1000):
+        assert fd.fusion.outputs()[0].definition().arg.definition().lhs is fd.fusion.inputs()[0]
+
+
+def test_definitions_in_cycles_are_collected() -> None:
+    fd = build()
+    fd.me = fd
+    fd.handles = reachable(fd)
+    alive = weakref.ref(fd.fusion)
+    del fd
+    gc.collect()
+    assert alive() is None
+
+
+def test_an_exception_leaves_the_block_and_the_fusion_in_order(capsys) -> None:
+    with pytest.raises(ZeroDivisionError), FusionDefinition() as fd:
+        t0 = fd.define_tensor([4])
+        raise ZeroDivisionError("in the block")
+    printed = capsys.readouterr().out
+    assert printed.startswith(
+        "Exception occurred: ZeroDivisionError: in the block\nTraceback (most recent call last):\n"
+    )
+    with pytest.raises(RuntimeError, match="No fusion is active"):
+        ops.neg(t0)
+    with fd:
+        ops.neg(t0)
+
+
+def test_a_failed_operation_leaves_a_usable_fusion() -> None:
+    with FusionDefinition() as fd:
+        t0 = fd.define_tensor([4, 8])
+        t1 = fd.define_tensor([4, 9])
+        for _ in range(100):
+            with pytest.raises(RuntimeError, match="Expected sizes to match"):
+                fd.ops.add(t0, t1)
+        fd.add_output(fd.ops.neg(t0))
+    assert "T0_g_float" in fd.fusion.print_math()
+
+
+def test_a_guard_that_dies_on_another_thread() -> None:
+    box = [FusionGuard(Fusion())]
+    thread = threading.Thread(target=box.clear)
+    thread.start()
+    thread.join()
+    gc.collect()
+    with pytest.raises(RuntimeError, match="No fusion is active"):
+        nvf.define_tensor([4])
+
+
+def test_threads_have_their_own_active_fusion() -> None:
+    errors: list[BaseException] = []
+    barrier = threading.Barrier(4)
+
+    def work() -> None:
+        try:
+            for _ in range(20):
+                barrier.wait(timeout=60)
+                fd = build()
+                assert len(fd.fusion.inputs()) == 1
+                assert all(v.fusion() is fd.fusion for v in fd.fusion.vals())
+        except BaseException as error:
+            errors.append(error)
+            barrier.abort()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+
+
+def test_handles_shared_by_threads() -> None:
+    fd = build()
+    expected = [str(handle) for handle in reachable(fd)]
+    results: list[list[str]] = []
+
+    def work() -> None:
+        for _ in range(10):
+            results.append([str(handle) for handle in reachable(fd)])
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [expected] * 40
+
+
+def test_a_definition_used_from_a_finalizer() -> None:
+    fd = build()
+    seen: list[str] = []
+
+    class Holder:
+        def __init__(self, tensor) -> None:
+            self.tensor = tensor
+            self.me = self
+
+        def __del__(self) -> None:
+            seen.append(str(self.tensor))
+
+    Holder(fd.fusion.outputs()[0])
+    del fd
+    gc.collect()
+    assert seen[0].startswith("T2_g_float")
+
+
+def test_clones_share_nothing() -> None:
+    fd = build()
+    clone = fd.fusion.clone()
+    tensors = clone.tensors()
+    del fd
+    gc.collect()
+    assert [str(tensor)[:2] for tensor in tensors] == ["T0", "T1", "T2"]

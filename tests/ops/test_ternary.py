@@ -1,0 +1,69 @@
+"""csrc/ops/ternary.cpp: operations on the elements of three operands."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from nvfuser_direct import DataType
+
+D = DataType
+
+
+def tensor(fd, dtype=D.Float, shape=(4,)):
+    return fd.define_tensor(list(shape), contiguity=True, dtype=dtype)
+
+
+def test_where_takes_every_mix(fd) -> None:
+    conditions = [tensor(fd, D.Bool), fd.define_scalar(None, dtype=D.Bool)]
+    branches = [tensor(fd), fd.define_scalar(None, dtype=D.Double)]
+    for condition, a, b in itertools.product(conditions, branches, branches):
+        out = fd.ops.where(condition, a, b)
+        assert out.is_tensor() == any(v.is_tensor() for v in (condition, a, b))
+
+
+def test_where_keeps_halves(fd) -> None:
+    c, x = tensor(fd, D.Bool), tensor(fd, D.Half)
+    assert fd.ops.where(c, x, x).dtype() == D.Half
+    assert fd.ops.where(c, x, 1.0).dtype() == D.Half
+    assert fd.ops.where(c, x, tensor(fd, D.BFloat16)).dtype() == D.Float
+
+
+def test_where_needs_a_bool_condition(fd) -> None:
+    with pytest.raises(RuntimeError, match="Condition should be of DataType Bool, not float"):
+        fd.ops.where(tensor(fd), tensor(fd), tensor(fd))
+
+
+def test_lerp_promotes_all_three(fd, math) -> None:
+    out = fd.ops.lerp(tensor(fd, D.Half), tensor(fd), 0.5)
+    assert out.dtype() == D.Float
+    assert "lerp(" in math(out)
+
+
+def test_clamp_without_a_bound_uses_the_extreme_value(fd, math) -> None:
+    assert math(fd.ops.clamp(tensor(fd), None, 2.0)) == (
+        "T1_g_float[iS1{4}] = clamp(T0_g_float[iS0{4}], float(-inf), double(2));\n"
+    )
+
+
+def test_clamp_of_integers_casts_bounds_to_their_class(fd, math) -> None:
+    out = fd.ops.clamp(tensor(fd, D.Int), 1.5, None)
+    assert out.dtype() == D.Int
+    assert math(out).startswith("i2 = __to_int64(double(1.5));\n") or "__to_int64" in math()
+    assert "9223372036854775807" in math()
+
+
+def test_threshold_keeps_the_dtype(fd) -> None:
+    assert fd.ops.threshold(tensor(fd, D.Half), 0.0, 1.0).dtype() == D.Half
+
+
+def test_mixed_ranks_are_broadcast_together(fd, math) -> None:
+    out = fd.ops.where(tensor(fd, D.Bool), tensor(fd, shape=(2, 4)), 0.0)
+    assert out.ndim == 2
+    assert "broadcast( T0_g_bool" in math(out)
+
+
+def test_addcmul_is_two_products_and_a_sum(fd, math) -> None:
+    x = tensor(fd)
+    text = math(fd.ops.addcmul(x, x, x, 0.5))
+    assert [line.split(" = ")[1].split(" ")[1] for line in text.splitlines()] == ["*", "*", "+"]
