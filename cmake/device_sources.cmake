@@ -1,7 +1,9 @@
 # Embed the device-side sources (runtime/) into nvfuser_core; see embed_sources.cmake.
 
-file(GLOB _cuda_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/runtime/cuda/*.cuh")
-file(GLOB _cpu_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/runtime/cpu/*.h")
+# Sources in runtime/common belong to every target.
+set(_runtime "${CMAKE_CURRENT_SOURCE_DIR}/runtime")
+file(GLOB _cuda_sources CONFIGURE_DEPENDS "${_runtime}/common/*.h" "${_runtime}/cuda/*.cuh")
+file(GLOB _cpu_sources CONFIGURE_DEPENDS "${_runtime}/common/*.h" "${_runtime}/cpu/*.h")
 set(_generated "${CMAKE_CURRENT_BINARY_DIR}/generated")
 set(_script "${CMAKE_CURRENT_SOURCE_DIR}/cmake/embed_sources.cmake")
 

@@ -1,6 +1,7 @@
 # cmake -D CUDA_SOURCES=<list> -D CPU_SOURCES=<list> -D OUTPUT_DIR=<dir> -P embed_sources.cmake
 #
-# Writes runtime_sources.h and .cpp: the text of every device-side source by its file name, sorted.
+# Writes runtime_sources.h and .cpp: the text of every device-side source by its file name,
+# sorted by path.
 #
 #   runtime/cuda/reduce.cuh  ->  kCudaSources[i] = {"reduce.cuh", "<text>"}
 #   runtime/cpu/reduce.h     ->  kCpuSources[i]  = {"reduce.h", "<text>"}
@@ -67,7 +68,7 @@ struct EmbeddedSource {
   const char* text;
 };
 
-/// Sorted by name.
+/// Sorted by path: sources of all targets first, then those of the target.
 extern const EmbeddedSource kCudaSources[];
 extern const size_t kNumCudaSources;
 extern const EmbeddedSource kCpuSources[];

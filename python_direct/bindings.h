@@ -31,5 +31,9 @@ void bind_define(nb::module_& m);
 void bind_ops(nb::module_& m);
 void bind_schedule(nb::module_& m);
 void bind_id_model(nb::module_& m);
+void bind_compilers(nb::module_& m);
+void bind_runtime(nb::module_& m);
+void bind_executor(nb::module_& m);
+void bind_lower(nb::module_& m);
 
 } // namespace nvfuser::python

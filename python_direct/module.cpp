@@ -14,4 +14,7 @@ NB_MODULE(_core, m) {
   bind_ops(m);
   bind_schedule(m);
   bind_id_model(m);
+  bind_compilers(m);
+  bind_lower(m);
+  bind_executor(m);
 }

@@ -1,10 +1,384 @@
 // Scheduling: methods of TensorView and the submodule `schedule`.
+#include <nanobind/stl/set.h>
+#include <nanobind/stl/unordered_map.h>
+
 #include "bindings.h"
+#include "schedule/trivial.h"
+#include "transform/inline.h"
+#include "transform/parallelize_like.h"
+#include "transform/propagate.h"
 
 namespace nvfuser::python {
+namespace {
+
+using TensorViewClass = nb::class_<TensorView>;
+
+void bind_axis_transforms(TensorViewClass& cls) {
+  constexpr const char* kSplit = R"(Split one loop axis in two.
+
+``[.., N, ..]`` becomes ``[.., ceilDiv(N, factor), factor, ..]``, or with ``inner_split=False``
+``[.., factor, ceilDiv(N, factor), ..]``. What lies beyond the end of a split that is not divisible is
+not computed.
+
+Parameters
+----------
+axis : int
+    Axis of the loop domain; negative values count from the end.
+factor : int or Val
+    Extent of one of the new axes (elements), at least 1.
+inner_split : bool
+    Whether `factor` is the inner extent.
+
+Returns
+-------
+TensorView
+    This tensor, for chaining.
+)";
+  cls.def(
+         "split", nb::overload_cast<int64_t, int64_t, bool>(&TensorView::split), "axis"_a,
+         "factor"_a, "inner_split"_a = true, kSplit)
+      .def(
+          "split", nb::overload_cast<int64_t, Val*, bool>(&TensorView::split), "axis"_a, "factor"_a,
+          "inner_split"_a = true, kSplit)
+      .def(
+          "inner_split", &TensorView::inner_split, "axis"_a, "factor"_a,
+          "As `split` with ``inner_split=True``.")
+      .def(
+          "outer_split", &TensorView::outer_split, "axis"_a, "factor"_a,
+          "As `split` with ``inner_split=False``.")
+      .def(
+          "merge", nb::overload_cast<int64_t, int64_t>(&TensorView::merge), "axis_o"_a, "axis_i"_a,
+          R"(Replace two loop axes by their product, at the smaller of the two positions.
+
+Parameters
+----------
+axis_o, axis_i : int
+    Axes of the loop domain; `axis_o` varies slower. Negative values count from the end.
+
+Returns
+-------
+TensorView
+    This tensor, for chaining.
+)")
+      .def(
+          "merge", nb::overload_cast<int64_t>(&TensorView::merge), "axis"_a,
+          "Merge an axis with the next one.")
+      .def(
+          "flatten", &TensorView::flatten, "from_axis"_a = 0, "to_axis"_a = -1,
+          R"(Merge a range of loop axes.
+
+Parameters
+----------
+from_axis, to_axis : int
+    First and last axis, both included; negative values count from the end.
+)");
+}
+
+void bind_axis_orders(TensorViewClass& cls) {
+  cls.def(
+         "reorder",
+         nb::overload_cast<const std::unordered_map<int64_t, int64_t>&>(&TensorView::reorder),
+         "old2new"_a = std::unordered_map<int64_t, int64_t>{},
+         R"(Move loop axes.
+
+Parameters
+----------
+old2new : dict[int, int]
+    New position of every axis that moves; the others keep their relative order.
+
+Returns
+-------
+TensorView
+    This tensor, for chaining.
+)")
+      .def(
+          "reorder", nb::overload_cast<const std::vector<int64_t>&>(&TensorView::reorder),
+          "permutation"_a,
+          R"(Move all loop axes.
+
+Parameters
+----------
+permutation : list[int]
+    New position of axis i.
+)")
+      .def(
+          "swizzle", nb::overload_cast<int64_t, int64_t>(&TensorView::swizzle), "x"_a, "y"_a,
+          R"(Permute the positions of a square of two loop axes: y becomes x ^ y.
+
+Parameters
+----------
+x, y : int
+    Axes of equal constant extent, a power of two.
+)")
+      .def(
+          "swizzle", nb::overload_cast<SwizzleType, int64_t, int64_t>(&TensorView::swizzle),
+          "swizzle_type"_a, "x"_a, "y"_a,
+          R"(Permute the positions of a square of two loop axes.
+
+Parameters
+----------
+swizzle_type : SwizzleType
+    The permutation.
+x, y : int
+    Axes of equal constant extent.
+)");
+}
+
+void bind_caching(TensorViewClass& cls) {
+  cls.def(
+         "cache_after", &TensorView::cache_after, "op_type"_a = LoadStoreOpType::Set,
+         "cache_op"_a = CacheOp::Unspecified, "propagate_allocation_domain"_a = true,
+         "cached_uses"_a = std::vector<Expr*>{},
+         R"(Insert a copy between this tensor and its consumers.
+
+Parameters
+----------
+op_type : LoadStoreOpType
+    How the copy moves its data.
+cache_op : CacheOp
+    Cache hint of the load.
+propagate_allocation_domain : bool
+    Whether the copy gets a replay of this tensor's domain, with its allocation domain.
+cached_uses : list[Expr]
+    Consumers that read the copy; all if empty.
+
+Returns
+-------
+TensorView
+    The copy.
+)")
+      .def(
+          "cache_before", &TensorView::cache_before, "op_type"_a = LoadStoreOpType::Set,
+          R"(Let a new tensor hold the computation; this one becomes a copy of it.
+
+Parameters
+----------
+op_type : LoadStoreOpType
+    How the copy moves its data.
+
+Returns
+-------
+TensorView
+    The new producer.
+)")
+      .def(
+          "cache_fork", &TensorView::cache_fork,
+          R"(Split an output that is also read: a new output, and this tensor as a local one.
+
+Returns
+-------
+TensorView
+    The new output.
+)")
+      .def(
+          "rfactor", nb::overload_cast<const std::vector<int64_t>&>(&TensorView::rfactor), "axes"_a,
+          R"(Split a reduction in two.
+
+Parameters
+----------
+axes : list[int]
+    Reduction axes of the loop domain that the new producer reduces; this tensor reduces the rest.
+
+Returns
+-------
+TensorView
+    The new producer.
+)")
+      .def(
+          "rfactor",
+          nb::overload_cast<const std::vector<int64_t>&, const std::vector<TensorView*>&>(
+              &TensorView::rfactor),
+          "axes"_a, "tvs"_a,
+          R"(Split a reduction with several results in two.
+
+Parameters
+----------
+axes : list[int]
+    Reduction axes of the loop domain that the new producers reduce.
+tvs : list[TensorView]
+    The results of the reduction, in the order of the expression.
+
+Returns
+-------
+list[TensorView]
+    One new producer per result.
+)");
+}
+
+void bind_memory(TensorViewClass& cls) {
+  cls.def(
+         "set_memory_type", &TensorView::set_memory_type, "memory_type"_a,
+         R"(Choose where the tensor lives.
+
+Parameters
+----------
+memory_type : MemoryType
+    Inputs and outputs are ``global`` or ``symmetric``.
+)")
+      .def(
+          "set_allocation_domain",
+          nb::overload_cast<const IterDomains&, bool>(&TensorView::set_allocation_domain),
+          "new_allocation_domain"_a, "new_contiguity"_a,
+          R"(Choose the axes that address memory.
+
+Parameters
+----------
+new_allocation_domain : list[IterDomain]
+    Axes of this tensor that cover its logical domain, outermost stride first.
+new_contiguity : bool or list[bool or None]
+    Whether strides are the size of everything inside them; one flag for all axes that have a
+    stride, or one entry per axis.
+)")
+      .def(
+          "set_allocation_domain",
+          nb::overload_cast<const IterDomains&, const Contiguity&>(
+              &TensorView::set_allocation_domain),
+          "new_allocation_domain"_a, "new_contiguity"_a)
+      .def(
+          "set_loop_domain", &TensorView::set_loop_domain, "new_loop_domain"_a,
+          R"(Replace the loop domain.
+
+Parameters
+----------
+new_loop_domain : list[IterDomain]
+    Axes of this tensor that cover its logical domain, outermost first.
+)")
+      .def(
+          "inline_at", &TensorView::inline_at, "pos"_a, "best_effort"_a = false,
+          R"(Compute this tensor inside the outer loops of its consumers.
+
+Parameters
+----------
+pos : int
+    Number of loop axes to share; negative values count from the end.
+best_effort : bool
+    Stop at the deepest legal position instead of raising an error.
+)")
+      .def(
+          "clear_compute_position", &TensorView::clear_compute_position,
+          "Undo the inlining of this tensor.");
+}
+
+void bind_propagation(nb::module_& m) {
+  m.def(
+      "bounded_transform_backward", &schedule::bounded_transform_backward, nb::arg("from"),
+      "pos"_a, "to"_a, "propagate_parallel_type"_a = false,
+      nb::sig("def bounded_transform_backward(from_: nvfuser_direct._core.TensorView, pos: int, "
+              "to: collections.abc.Sequence[nvfuser_direct._core.TensorView], "
+              "propagate_parallel_type: bool = False) -> None"),
+      R"(Replay leading loop axes on the tensors between `to`, upstream, and `from`.
+
+Parameters
+----------
+from : TensorView
+    The tensor whose transforms are replayed. The name is a reserved word: pass it by position.
+pos : int
+    How many of its axes; -1 is all.
+to : list[TensorView]
+    Where to stop; these are left as they are.
+propagate_parallel_type : bool
+    Whether mapped axes take the parallel types, too.
+)");
+  m.def(
+      "bounded_transform_forward", &schedule::bounded_transform_forward, nb::arg("from"), "pos"_a,
+      "to"_a, "propagate_parallel_type"_a = false,
+      nb::sig("def bounded_transform_forward(from_: nvfuser_direct._core.TensorView, pos: int, "
+              "to: collections.abc.Sequence[nvfuser_direct._core.TensorView], "
+              "propagate_parallel_type: bool = False) -> None"),
+      "As `bounded_transform_backward`, downstream.");
+  m.def(
+      "transform_like", &schedule::transform_like, "reference_tv"_a,
+      "selected_tensors"_a = std::vector<TensorView*>{},
+      R"(Replay the loop transforms of a tensor on all that can be reached from it.
+
+Parameters
+----------
+reference_tv : TensorView
+    The tensor whose transforms are replayed.
+selected_tensors : list[TensorView]
+    Change only these; all if empty.
+)");
+}
+
+void bind_inlining(nb::module_& m) {
+  m.def(
+      "inline_most",
+      [](const std::vector<TensorView*>& selected) { schedule::inline_most(selected); },
+      "selected_tensors"_a = std::vector<TensorView*>{},
+      R"(Compute every tensor as deep inside the loops of its consumers as is legal.
+
+Parameters
+----------
+selected_tensors : list[TensorView]
+    Change only these; all if empty.
+)");
+  m.def(
+      "inline_at", &schedule::inline_at, "reference_tv"_a, "pos"_a = -1, "best_effort"_a = false,
+      "selected_tensors"_a = std::vector<TensorView*>{},
+      R"(Inline tensors at the position that corresponds to one of the reference.
+
+Parameters
+----------
+reference_tv : TensorView
+    The tensor that `pos` counts the axes of.
+pos : int
+    Number of loop axes to share; negative values count from the end, -1 is all.
+best_effort : bool
+    Stop at the deepest legal position instead of raising an error.
+selected_tensors : list[TensorView]
+    Change only these; all if empty.
+)");
+  m.def(
+      "max_inline_position", &schedule::max_inline_position, "tensor"_a,
+      "The deepest position at which a tensor and its siblings may be inlined.");
+  m.def("reset_inlining", &schedule::reset_inlining, "fusion"_a, "Undo all inlining.");
+}
+
+void bind_parallelization(nb::module_& m) {
+  m.def(
+      "parallelize_like", &schedule::parallelize_like, "reference_tv"_a, "pos"_a = -1,
+      "selected_tensors"_a = std::vector<TensorView*>{},
+      "selected_parallel_types"_a = std::set<ParallelType>{}, "propagate_padding"_a = true,
+      R"(Copy the parallel types of a tensor's axes to the axes that correspond.
+
+Parameters
+----------
+reference_tv : TensorView
+    The tensor whose types are copied.
+pos : int
+    How many of its loop axes; -1 is all.
+selected_tensors : list[TensorView]
+    Change only these; all if empty.
+selected_parallel_types : set[ParallelType]
+    Copy only these; all if empty.
+propagate_padding : bool
+    Whether to copy the padding to whole warps, too.
+)");
+}
+
+} // namespace
 
 void bind_schedule(nb::module_& m) {
-  m.def_submodule("schedule", "Propagate transforms, inline, schedule automatically.");
+  auto cls = nb::borrow<TensorViewClass>(m.attr("TensorView"));
+  bind_axis_transforms(cls);
+  bind_axis_orders(cls);
+  bind_caching(cls);
+  bind_memory(cls);
+
+  nb::module_ schedule =
+      m.def_submodule("schedule", "Propagate transforms, inline, schedule automatically.");
+  bind_propagation(schedule);
+  bind_parallelization(schedule);
+  bind_inlining(schedule);
+  schedule.def(
+      "trivial", &schedule::trivial, "fusion"_a,
+      R"(Schedule a fusion so that it runs as one kernel, on any target and for any sizes.
+
+Parameters
+----------
+fusion : Fusion
+    Is scheduled in place.
+)");
 }
 
 } // namespace nvfuser::python

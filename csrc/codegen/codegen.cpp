@@ -12,7 +12,7 @@ std::unique_ptr<Dialect> make_dialect(const Target& target) {
 }
 
 std::string kernel_text(
-    const Kernel& kernel, const std::string& kernel_name, const Dialect& dialect) {
+    const Kernel& kernel, const std::string& kernel_name, Dialect& dialect) {
   const std::string& name = kernel_name.empty() ? default_kernel_name(kernel.target()) : kernel_name;
   return "// Codegen generated code\n" + KernelPrinter(kernel, dialect, name).print();
 }

@@ -47,19 +47,21 @@ class CudaDialect final : public Dialect {
     return false;
   }
 
-  void open_kernel(KernelPrinter& printer, const std::string& name) const override {
+  void open_kernel(KernelPrinter& printer, const std::string& name) override {
     std::string parameters;
     for (const KernelPrinter::Parameter& parameter : printer.parameters()) {
       parameters += (parameters.empty() ? "" : ", ") + parameter.type + " " + parameter.name;
     }
     printer.line("__global__ void " + name + "(" + parameters + ") {");
-    if (printer.uses_shared_memory) {
-      printer.line("  extern __shared__ __align__(128) char smem[];");
-    }
-    printer.declare_sizes(1);
+    printer.indented([&] {
+      if (uses_shared_memory_) {
+        printer.line("extern __shared__ __align__(128) char smem[];");
+      }
+      printer.declare_sizes();
+    });
   }
 
-  void allocate(KernelPrinter& printer, const Allocate& allocate) const override {
+  void allocate(KernelPrinter& printer, const Allocate& allocate) override {
     const TensorView* view = allocate.buffer;
     if (allocate.memory_type == MemoryType::Global) {
       return; // a parameter
@@ -79,7 +81,7 @@ class CudaDialect final : public Dialect {
   }
 
   void copy_vector(
-      KernelPrinter& printer, const LoadStoreOp& copy, int64_t lanes) const override {
+      KernelPrinter& printer, const LoadStoreOp& copy, int64_t lanes) override {
     const TensorView* from = view_of(copy.arg);
     const TensorView* to = view_of(copy.out);
     const bool loads = from->memory_type() == MemoryType::Global;
@@ -97,7 +99,7 @@ class CudaDialect final : public Dialect {
             expressions.value(copy.arg).str() + ");");
   }
 
-  void load(KernelPrinter& printer, const LoadStoreOp& copy) const override {
+  void copy_element(KernelPrinter& printer, const LoadStoreOp& copy) override {
     ExpressionPrinter& expressions = printer.expressions();
     const TensorView* from = view_of(copy.arg);
     std::string value = expressions.value(copy.arg).str();
@@ -107,25 +109,28 @@ class CudaDialect final : public Dialect {
     printer.statement(copy, expressions.value(copy.out).str() + " = " + value + ";");
   }
 
-  void block_sync(KernelPrinter& printer, const BlockSync& /*sync*/) const override {
+  [[nodiscard]] std::string unroll_hint() const override {
+    return "#pragma unroll";
+  }
+
+  void block_sync(KernelPrinter& printer, const BlockSync& /*sync*/) override {
     printer.line("__syncthreads();");
   }
 
-  void grid_sync(KernelPrinter& printer, const GridSync& sync) const override {
+  void grid_sync(KernelPrinter& printer, const GridSync& sync) override {
     NVF_INVARIANT(sync.sync_buffer != nullptr, "a barrier over blocks has counters");
     printer.line(
         "grid_sync<" + dimension_flags(sync.sync_dims) + ">(" +
         ExpressionPrinter::name_of(sync.sync_buffer) + ".data);");
   }
 
-  void block_reduction(KernelPrinter& printer, const BlockReduction& reduction) const override {
+  void block_reduction(KernelPrinter& printer, const BlockReduction& reduction) override {
     check_unconditional(reduction);
     const std::string scratch = reduction.workspace_offset == nullptr
         ? "nullptr"
         : "smem + " + printer.expressions().value(reduction.workspace_offset).within(
                           Precedence::Product);
-    printer.uses_shared_memory =
-        printer.uses_shared_memory || reduction.workspace_offset != nullptr;
+    uses_shared_memory_ = uses_shared_memory_ || reduction.workspace_offset != nullptr;
     const std::string shape = "<" + dimension_flags(reduction.reduced_dims) +
         (reduction.is_warp ? ", /*warps=*/true" : ", /*warps=*/false");
     const std::string function = reduction.is_welford
@@ -138,7 +143,7 @@ class CudaDialect final : public Dialect {
             ", " + printer.condition(reduction.read_predicate) + ", " + scratch + ");");
   }
 
-  void grid_reduction(KernelPrinter& printer, const GridReduction& reduction) const override {
+  void grid_reduction(KernelPrinter& printer, const GridReduction& reduction) override {
     check_unconditional(reduction);
     const std::string shape = "<GridShape<" + dimension_flags(reduction.reduced_dims) + ", " +
         dimension_flags(reduction.reduced_thread_dims) + ">";
@@ -163,10 +168,10 @@ class CudaDialect final : public Dialect {
     printer.statement(reduction, text);
   }
 
-  void thread_loop(KernelPrinter& printer, const ThreadLoop& loop) const override {
+  void thread_loop(KernelPrinter& printer, const ThreadLoop& loop) override {
     printer.statements(loop.body);
   }
-  void block_loop(KernelPrinter& printer, const BlockLoop& loop) const override {
+  void block_loop(KernelPrinter& printer, const BlockLoop& loop) override {
     printer.statements(loop.body);
   }
 
@@ -191,7 +196,7 @@ class CudaDialect final : public Dialect {
         expressions.value_as(inits.front(), type).str();
   }
 
-  static void allocate_shared(KernelPrinter& printer, const Allocate& allocate) {
+  void allocate_shared(KernelPrinter& printer, const Allocate& allocate) {
     const std::string type = c_type(allocate.buffer->dtype());
     const std::string name = ExpressionPrinter::name_of(allocate.buffer) + "_s";
     std::string storage;
@@ -202,7 +207,7 @@ class CudaDialect final : public Dialect {
           allocate.address != nullptr, "shared memory has an address: ",
           describe(allocate.buffer));
       storage = "smem + " + printer.expressions().value(allocate.address).within(Precedence::Product);
-      printer.uses_shared_memory = true;
+      uses_shared_memory_ = true;
     }
     printer.line(type + "* " + name + " = reinterpret_cast<" + type + "*>(" + storage + ");");
   }
@@ -225,6 +230,8 @@ class CudaDialect final : public Dialect {
     }
     return "Cache::AllLevels";
   }
+
+  bool uses_shared_memory_ = false;
 };
 
 } // namespace

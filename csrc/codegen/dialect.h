@@ -1,4 +1,5 @@
-// Dialect: what the generated source of one target does not share with the others.
+// Dialect: what the generated source of one target does not share with the others. An object serves
+// one kernel and may remember where in it the printer stands.
 #pragma once
 
 #include <memory>
@@ -23,21 +24,21 @@ class Dialect {
 
   /// The kernel's first lines up to its opening brace, then what its body reads: parameters,
   /// launch dimensions. The body was printed already.
-  virtual void open_kernel(KernelPrinter& printer, const std::string& name) const = 0;
+  virtual void open_kernel(KernelPrinter& printer, const std::string& name) = 0;
 
-  virtual void allocate(KernelPrinter& printer, const Allocate& allocate) const = 0;
+  virtual void allocate(KernelPrinter& printer, const Allocate& allocate) = 0;
   /// A copy of `lanes` neighbouring elements; the operands are the elements of lane 0.
-  virtual void copy_vector(
-      KernelPrinter& printer, const LoadStoreOp& copy, int64_t lanes) const = 0;
-  /// A copy of one element out of memory.
-  virtual void load(KernelPrinter& printer, const LoadStoreOp& copy) const = 0;
-  virtual void block_sync(KernelPrinter& printer, const BlockSync& sync) const = 0;
-  virtual void grid_sync(KernelPrinter& printer, const GridSync& sync) const = 0;
-  virtual void block_reduction(
-      KernelPrinter& printer, const BlockReduction& reduction) const = 0;
-  virtual void grid_reduction(KernelPrinter& printer, const GridReduction& reduction) const = 0;
-  virtual void thread_loop(KernelPrinter& printer, const ThreadLoop& loop) const = 0;
-  virtual void block_loop(KernelPrinter& printer, const BlockLoop& loop) const = 0;
+  virtual void copy_vector(KernelPrinter& printer, const LoadStoreOp& copy, int64_t lanes) = 0;
+  /// A copy of one element from tensor to tensor.
+  virtual void copy_element(KernelPrinter& printer, const LoadStoreOp& copy) = 0;
+  /// The line before a loop that must be unrolled; empty: none.
+  [[nodiscard]] virtual std::string unroll_hint() const = 0;
+  virtual void block_sync(KernelPrinter& printer, const BlockSync& sync) = 0;
+  virtual void grid_sync(KernelPrinter& printer, const GridSync& sync) = 0;
+  virtual void block_reduction(KernelPrinter& printer, const BlockReduction& reduction) = 0;
+  virtual void grid_reduction(KernelPrinter& printer, const GridReduction& reduction) = 0;
+  virtual void thread_loop(KernelPrinter& printer, const ThreadLoop& loop) = 0;
+  virtual void block_loop(KernelPrinter& printer, const BlockLoop& loop) = 0;
 };
 
 [[nodiscard]] std::unique_ptr<Dialect> make_cuda_dialect();

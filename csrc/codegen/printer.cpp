@@ -49,7 +49,7 @@ const TensorView* view_of(const Val* val) {
                                               : nullptr;
 }
 
-KernelPrinter::KernelPrinter(const Kernel& kernel, const Dialect& dialect, std::string name)
+KernelPrinter::KernelPrinter(const Kernel& kernel, Dialect& dialect, std::string name)
     : kernel_(kernel), dialect_(dialect), name_(std::move(name)), expressions_(kernel, dialect) {
   for (const Val* output : kernel.outputs()) {
     if (const AliasInfo* alias = kernel.alias_of(output); alias != nullptr) {
@@ -122,12 +122,16 @@ void KernelPrinter::line(const std::string& text) {
 void KernelPrinter::block(
     const std::string& head, const std::function<void()>& body, const std::string& tail) {
   line(head);
+  indented(body);
+  line("}" + tail);
+}
+
+void KernelPrinter::indented(const std::function<void()>& body) {
   const size_t mark = expressions_.open_scope();
   ++indent_;
   body();
   --indent_;
   expressions_.close_scope(mark);
-  line("}" + tail);
 }
 
 std::string KernelPrinter::location_of(const Expr& expr) const {
@@ -182,8 +186,7 @@ std::vector<KernelPrinter::Parameter> KernelPrinter::parameters() const {
   return list;
 }
 
-void KernelPrinter::declare_sizes(int indent) {
-  indent_ += indent;
+void KernelPrinter::declare_sizes() {
   for (const auto& [number, source] : expressions_.used_sizes()) {
     line(
         "const " + c_type(source->extent->dtype()) + " " +
@@ -191,7 +194,6 @@ void KernelPrinter::declare_sizes(int indent) {
         ExpressionPrinter::name_of(source->tensor) + ".logical_size[" +
         std::to_string(source->dim) + "];");
   }
-  indent_ -= indent;
 }
 
 // ---- Storage ---------------------------------------------------------------------------------------
@@ -265,8 +267,8 @@ void KernelPrinter::loop(const ForLoop& loop) {
   const std::string step = loop.step->is_one()
       ? "++" + index
       : index + " += " + expressions_.value(loop.step).within(Precedence::Conditional);
-  if (loop.is_unrolled) {
-    line("#pragma unroll");
+  if (loop.is_unrolled && !dialect_.unroll_hint().empty()) {
+    line(dialect_.unroll_hint());
   }
   const std::string axis =
       loop.iter_domain == nullptr ? "" : " // " + loop.iter_domain->to_string();
@@ -301,11 +303,7 @@ void KernelPrinter::branch(const IfThenElse& branch) {
       "if (" + condition(branch.condition) + ") {", [&] { statements(branch.then_body); },
       has_else ? " else {" : "");
   if (has_else) {
-    const size_t mark = expressions_.open_scope();
-    ++indent_;
-    statements(branch.else_body);
-    --indent_;
-    expressions_.close_scope(mark);
+    indented([&] { statements(branch.else_body); });
     line("}");
   }
 }
@@ -328,7 +326,7 @@ void KernelPrinter::pointwise(const Expr& expr) {
 void KernelPrinter::copy(const LoadStoreOp& copy) {
   const TensorView* from = view_of(copy.arg);
   if (from != nullptr && view_of(copy.out) != nullptr && copy.arg->dtype() == copy.out->dtype()) {
-    dialect_.load(*this, copy);
+    dialect_.copy_element(*this, copy);
   } else {
     pointwise(copy);
   }

@@ -16,7 +16,7 @@ namespace nvfuser {
 
 class KernelPrinter {
  public:
-  KernelPrinter(const Kernel& kernel, const Dialect& dialect, std::string name);
+  KernelPrinter(const Kernel& kernel, Dialect& dialect, std::string name);
 
   /// The function. Call once.
   [[nodiscard]] std::string print();
@@ -34,6 +34,8 @@ class KernelPrinter {
   /// `head {`, what `body` prints one level deeper, `}` and `tail`. Names defined inside end with it.
   void block(const std::string& head, const std::function<void()>& body,
              const std::string& tail = "");
+  /// What `body` prints one level deeper.
+  void indented(const std::function<void()>& body);
   void statements(const Scope& scope);
   /// A statement with the line of the user's program that it comes from, under its predicate.
   void statement(const Expr& expr, const std::string& text);
@@ -45,7 +47,7 @@ class KernelPrinter {
   };
   [[nodiscard]] std::vector<Parameter> parameters() const;
   /// `const nvfuser_index_t i0 = T0.logical_size[0];` for every size that the body uses.
-  void declare_sizes(int indent);
+  void declare_sizes();
 
   /// `float T4[8];` (a variable for one element), `attributes` before it; registers the name.
   void declare_array(const Allocate& allocate, const std::string& attributes);
@@ -62,9 +64,6 @@ class KernelPrinter {
   /// The text of a condition; "true" for nullptr.
   [[nodiscard]] std::string condition(const Val* predicate);
 
-  /// Whether shared memory was addressed.
-  bool uses_shared_memory = false;
-
  private:
   void statement(const Expr& expr);
   void loop(const ForLoop& loop);
@@ -78,7 +77,7 @@ class KernelPrinter {
   [[nodiscard]] std::string location_of(const Expr& expr) const;
 
   const Kernel& kernel_;
-  const Dialect& dialect_;
+  Dialect& dialect_;
   std::string name_;
   ExpressionPrinter expressions_;
   std::string text_;

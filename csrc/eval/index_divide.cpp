@@ -25,6 +25,9 @@ int64_t floor_div(int64_t a, int64_t b) { // b > 0
 /// truncation; a constant term is only divided by an equal multiple of a symbolic divisor.
 IndexAlgebra::Quotient IndexAlgebra::divide_terms(Sum a, Sum b) {
   Quotient result = {constant(0), a};
+  if (is_zero(b)) {
+    return result;
+  }
   // The highest power leads; its multiples are subtracted as whole multiples of `b`.
   const IndexTerm lead = *std::ranges::max_element(b->terms, {}, [&](const IndexTerm& term) {
     return std::pair(factors(term.monomial).size(), term.monomial);
@@ -45,11 +48,8 @@ IndexAlgebra::Quotient IndexAlgebra::divide_terms(Sum a, Sum b) {
 }
 
 Sum IndexAlgebra::exact_quotient(Sum a, Sum b) {
-  if (is_zero(b)) {
-    return nullptr;
-  }
   const Quotient parts = divide_terms(a, b);
-  return is_zero(parts.rest) ? parts.quotient : nullptr;
+  return !is_zero(b) && is_zero(parts.rest) ? parts.quotient : nullptr;
 }
 
 /// The largest monomial with coefficient > 0 that divides every term.

@@ -225,9 +225,9 @@ IndexAlgebra::Bounds IndexAlgebra::bounds_of(AtomId id, Facts facts) {
   if (x.kind == AtomKind::Mod && nonnegative(x.operands[1], facts)) {
     const Sum last = plus(x.operands[1], constant(-1));
     bounds.upper.push_back(last);
-    if (x.interval.is_nonnegative() || nonnegative(x.operands[0], facts)) {
+    if (nonnegative(x.operands[0], facts)) {
       bounds.lower.push_back(constant(0));
-      bounds.upper.push_back(x.operands[0]);
+      bounds.upper.push_back(x.operands[0]); // x % n <= x
     } else {
       bounds.lower.push_back(negate(last));
     }

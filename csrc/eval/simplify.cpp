@@ -76,11 +76,16 @@ class IndexSimplifier::Impl {
   IndexAlgebra& algebra() {
     return *algebra_;
   }
+  /// The sum of an expression that came from outside.
+  Sum read_in(Val* val) {
+    fusion_.check_contains(val);
+    return sum_of(val);
+  }
   Val* emit(Sum sum) {
     return emitter_.emit(*algebra_, sum);
   }
   bool prove_nonnegative(Sum difference, Val* a, Val* b) {
-    return algebra_->nonnegative(difference, algebra_->facts_of(sum_of(a), sum_of(b)));
+    return algebra_->nonnegative(difference, algebra_->facts_of(read_in(a), read_in(b)));
   }
   Val* extreme(Val* expr, const std::vector<Val*>& over, bool want_max);
 
@@ -107,6 +112,8 @@ class IndexSimplifier::Impl {
 // ---- Facts ---------------------------------------------------------------------------------------
 
 void IndexSimplifier::Impl::set_range(Val* leaf, Val* extent) {
+  fusion_.check_contains(leaf);
+  fusion_.check_contains(extent);
   const auto [position, is_new] = range_index_.emplace(leaf, ranges_.size());
   if (is_new) {
     ranges_.emplace_back(leaf, extent);
@@ -129,6 +136,7 @@ void IndexSimplifier::Impl::apply_range(Val* leaf, Val* extent) {
 }
 
 void IndexSimplifier::Impl::set_nonnegative(Val* val) {
+  fusion_.check_contains(val);
   if (!nonnegative_.insert(val).second) {
     return;
   }
@@ -376,6 +384,7 @@ Val* IndexSimplifier::Impl::decide_comparison(Val* condition, const BinaryOp& op
 // ---- Results -------------------------------------------------------------------------------------
 
 Val* IndexSimplifier::Impl::simplify(Val* expr) {
+  fusion_.check_contains(expr);
   if (!expr->is_scalar() || expr->is_const() ||
       !(is_index_type(expr->dtype()) || is_boolean(expr->dtype()))) {
     return expr;
@@ -392,7 +401,7 @@ Val* IndexSimplifier::Impl::simplify(Val* expr) {
 }
 
 Val* IndexSimplifier::Impl::extreme(Val* expr, const std::vector<Val*>& over, bool want_max) {
-  const Sum sum = sum_of(expr);
+  const Sum sum = read_in(expr);
   AtomList leaves;
   for (const Val* leaf : over) {
     if (const AtomId id = algebra_->leaf_id(leaf); id >= 0) {
@@ -430,7 +439,7 @@ Val* IndexSimplifier::simplify(Val* expr) {
 bool IndexSimplifier::prove_lt(Val* a, Val* b) {
   try {
     IndexAlgebra& algebra = impl_->algebra();
-    const Sum difference = algebra.sub(impl_->sum_of(b), impl_->sum_of(a));
+    const Sum difference = algebra.sub(impl_->read_in(b), impl_->read_in(a));
     return impl_->prove_nonnegative(algebra.plus(difference, algebra.constant(-1)), a, b);
   } catch (const IndexOverflow&) {
     return false;
@@ -439,7 +448,7 @@ bool IndexSimplifier::prove_lt(Val* a, Val* b) {
 
 bool IndexSimplifier::prove_le(Val* a, Val* b) {
   try {
-    const Sum difference = impl_->algebra().sub(impl_->sum_of(b), impl_->sum_of(a));
+    const Sum difference = impl_->algebra().sub(impl_->read_in(b), impl_->read_in(a));
     return impl_->prove_nonnegative(difference, a, b);
   } catch (const IndexOverflow&) {
     return false;
@@ -447,13 +456,13 @@ bool IndexSimplifier::prove_le(Val* a, Val* b) {
 }
 
 bool IndexSimplifier::prove_nonnegative(Val* a) {
-  return impl_->prove_nonnegative(impl_->sum_of(a), a, a);
+  return impl_->prove_nonnegative(impl_->read_in(a), a, a);
 }
 
 bool IndexSimplifier::prove_divisible(Val* a, Val* b) {
   try {
     IndexAlgebra& algebra = impl_->algebra();
-    return algebra.is_zero(algebra.mod(impl_->sum_of(a), impl_->sum_of(b)));
+    return algebra.is_zero(algebra.mod(impl_->read_in(a), impl_->read_in(b)));
   } catch (const IndexOverflow&) {
     return false;
   }
@@ -462,7 +471,7 @@ bool IndexSimplifier::prove_divisible(Val* a, Val* b) {
 bool IndexSimplifier::prove_equal(Val* a, Val* b) {
   try {
     IndexAlgebra& algebra = impl_->algebra();
-    const Sum difference = algebra.sub(impl_->sum_of(a), impl_->sum_of(b));
+    const Sum difference = algebra.sub(impl_->read_in(a), impl_->read_in(b));
     return algebra.is_zero(difference) || algebra.is_zero(algebra.without_remainders(difference));
   } catch (const IndexOverflow&) {
     return false;

@@ -51,6 +51,8 @@ class IdModel {
       bool build_graphs = false,
       bool allow_self_mapping = true,
       bool validate = false);
+  IdModel(const IdModel&) = delete; // owns its graphs
+  IdModel& operator=(const IdModel&) = delete;
 
   /// The graph, built on first use together with those it depends on. The reference stays valid.
   ValGraph& maybe_build_graph(IdMappingMode mode);

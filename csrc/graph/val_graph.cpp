@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ir/all_nodes.h"
+#include "ir/fusion.h"
 
 namespace nvfuser {
 namespace {
@@ -133,6 +134,7 @@ void ValGraph::add_tensor(const TensorView* tensor) {
 }
 
 void ValGraph::map_vals(IterDomain* val0, IterDomain* val1) {
+  val0->fusion()->check_contains(val1);
   add_id(val0);
   add_id(val1);
   pending_ids_.emplace_back(val0, val1);

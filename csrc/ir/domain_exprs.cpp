@@ -18,12 +18,13 @@ IterType merged_type(const IterDomain* outer, const IterDomain* inner) {
   const auto either = [&](IterType type) { return a == type || b == type; };
   const auto is_mergeable = [](IterType type) {
     return type == IterType::Iteration || type == IterType::Broadcast ||
-        type == IterType::Symbolic || type == IterType::GatherScatter;
+           type == IterType::Symbolic || type == IterType::GatherScatter;
   };
   if (!is_mergeable(a) || !is_mergeable(b)) {
     throw UserError(
-        {.headline = {"Merging IterDomains requires that their iteration types match. Outer: ",
-                      outer->to_string(), ", Inner: ", inner->to_string()},
+        {.headline =
+             {"Merging IterDomains requires that their iteration types match. Outer: ",
+              outer->to_string(), ", Inner: ", inner->to_string()},
          .node = describe(outer),
          .expected = "both or neither to be reductions",
          .found = {a, " and ", b},
@@ -82,8 +83,11 @@ std::pair<IterDomain*, IterDomain*> swizzle_ids(
   Fusion& fusion = *in_x->fusion();
   fusion.check_contains(in_y);
   const auto like = [&](const IterDomain* in) {
-    return fusion.new_iter_domain(IterDomainSpec{
-        .extent = in->extent(), .iter_type = in->iter_type(), .parallel_type = in->parallel_type()});
+    return fusion.new_iter_domain(
+        IterDomainSpec{
+            .extent = in->extent(),
+            .iter_type = in->iter_type(),
+            .parallel_type = in->parallel_type()});
   };
   IterDomain* out_x = like(in_x);
   IterDomain* out_y = like(in_y);
@@ -106,14 +110,15 @@ IterDomain* resize_id(
   Val* extent = scalar::add(scalar::add(in->maybe_expanded_extent(), left), right);
   if (!iter_type.has_value()) {
     iter_type = !extent->is_const_int() ? IterType::Symbolic
-        : extent->is_one()              ? IterType::Broadcast
+                : extent->is_one()      ? IterType::Broadcast
                                         : IterType::Iteration;
   }
-  IterDomain* out = fusion.new_iter_domain(IterDomainSpec{
-      .extent = extent,
-      .iter_type = *iter_type,
-      .parallel_type = in->parallel_type(),
-      .is_rfactor = is_rfactor});
+  IterDomain* out = fusion.new_iter_domain(
+      IterDomainSpec{
+          .extent = extent,
+          .iter_type = *iter_type,
+          .parallel_type = in->parallel_type(),
+          .is_rfactor = is_rfactor});
   fusion.make<Resize>(out, in, left, right);
   return out;
 }
@@ -121,33 +126,34 @@ IterDomain* resize_id(
 IterDomains replay_id_expr(const Expr* expr, const IterDomains& inputs) {
   NVF_INVARIANT(inputs.size() == expr->inputs().size(), "one id per input of ", expr->op_name());
   return visit(
-      *expr,
-      overloaded{
-          [&](const Split& e) -> IterDomains {
-            const auto [outer, inner] = split_id(inputs[0], e.factor, e.inner_split);
-            return {outer, inner};
-          },
-          [&](const Merge&) -> IterDomains { return {merge_ids(inputs[0], inputs[1])}; },
-          [&](const Swizzle& e) -> IterDomains {
-            const auto [x, y] = swizzle_ids(e.swizzle_type, inputs[0], inputs[1]);
-            return {x, y};
-          },
-          [&](const Swizzle1D& e) -> IterDomains {
-            Fusion& fusion = *inputs[0]->fusion();
-            IterDomain* out = fusion.new_iter_domain(IterDomainSpec{
-                .extent = inputs[0]->extent(),
-                .iter_type = inputs[0]->iter_type(),
-                .parallel_type = inputs[0]->parallel_type()});
-            fusion.make<Swizzle1D>(out, inputs[0], e.parallel_type);
-            return {out};
-          },
-          [&](const Resize& e) -> IterDomains {
-            return {resize_id(inputs[0], e.left, e.right, e.out->iter_type(), false)};
-          },
-          [&](const Expr& e) -> IterDomains {
-            throw InternalError(
-                __FILE__, __LINE__, "is a transform of axes", {"cannot replay ", e.op_name()});
-          }});
+      *expr, overloaded{
+                 [&](const Split& e) -> IterDomains {
+                   const auto [outer, inner] = split_id(inputs[0], e.factor, e.inner_split);
+                   return {outer, inner};
+                 },
+                 [&](const Merge&) -> IterDomains { return {merge_ids(inputs[0], inputs[1])}; },
+                 [&](const Swizzle& e) -> IterDomains {
+                   const auto [x, y] = swizzle_ids(e.swizzle_type, inputs[0], inputs[1]);
+                   return {x, y};
+                 },
+                 [&](const Swizzle1D& e) -> IterDomains {
+                   Fusion& fusion = *inputs[0]->fusion();
+                   IterDomain* out = fusion.new_iter_domain(
+                       IterDomainSpec{
+                           .extent = inputs[0]->extent(),
+                           .iter_type = inputs[0]->iter_type(),
+                           .parallel_type = inputs[0]->parallel_type()});
+                   fusion.make<Swizzle1D>(out, inputs[0], e.parallel_type);
+                   return {out};
+                 },
+                 [&](const Resize& e) -> IterDomains {
+                   return {resize_id(inputs[0], e.left, e.right, e.out->iter_type(), false)};
+                 },
+                 [&](const Expr& e) -> IterDomains {
+                   throw InternalError(
+                       __FILE__, __LINE__, "is a transform of axes",
+                       {"cannot replay ", e.op_name()});
+                 }});
 }
 
 } // namespace nvfuser

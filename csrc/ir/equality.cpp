@@ -53,7 +53,8 @@ size_t output_index(const Val* val) {
   return static_cast<size_t>(std::find(outputs.begin(), outputs.end(), val) - outputs.begin());
 }
 
-// ---- Within a fusion -------------------------------------------------------------------------------
+// ---- Within a fusion
+// -------------------------------------------------------------------------------
 
 using ValPair = std::pair<const Val*, const Val*>;
 
@@ -70,10 +71,11 @@ bool same_lists(const IterDomains& a, const IterDomains& b, std::vector<ValPair>
 /// Compare what two values of one kind are made of; what has to be compared in turn is `pending`.
 bool same_parts(const Val* a, const Val* b, std::vector<ValPair>& pending) {
   switch (a->vtype()) {
-    case ValType::Scalar: return true;
+    case ValType::Scalar:
+      return true;
     case ValType::NamedScalar:
       return static_cast<const NamedScalar*>(a)->text_name() ==
-          static_cast<const NamedScalar*>(b)->text_name();
+             static_cast<const NamedScalar*>(b)->text_name();
     case ValType::IterDomain: {
       const IterDomainSpec& x = static_cast<const IterDomain*>(a)->spec();
       const IterDomainSpec& y = static_cast<const IterDomain*>(b)->spec();
@@ -83,15 +85,15 @@ bool same_parts(const Val* a, const Val* b, std::vector<ValPair>& pending) {
                           {x.stop_offset, y.stop_offset},
                           {x.expanded_extent, y.expanded_extent}});
       return x.iter_type == y.iter_type && x.parallel_type == y.parallel_type &&
-          x.is_rfactor == y.is_rfactor && x.is_padded == y.is_padded &&
-          x.padded_to_size == y.padded_to_size && x.is_clustered == y.is_clustered;
+             x.is_rfactor == y.is_rfactor && x.is_padded == y.is_padded &&
+             x.padded_to_size == y.padded_to_size && x.is_clustered == y.is_clustered;
     }
     case ValType::TensorDomain: {
       const TensorDomainSpec& x = static_cast<const TensorDomain*>(a)->spec();
       const TensorDomainSpec& y = static_cast<const TensorDomain*>(b)->spec();
       return x.contiguity == y.contiguity && same_lists(x.root, y.root, pending) &&
-          same_lists(x.logical, y.logical, pending) &&
-          same_lists(x.allocation, y.allocation, pending) && same_lists(x.loop, y.loop, pending);
+             same_lists(x.logical, y.logical, pending) &&
+             same_lists(x.allocation, y.allocation, pending) && same_lists(x.loop, y.loop, pending);
     }
     case ValType::TensorView:
       // A tensor is what computes it; two inputs are never the same.
@@ -154,9 +156,9 @@ bool Val::same_as(const Val* other) const {
     if (!same_parts(a, b, pending)) {
       return false;
     }
-    const bool is_computed =
-        a->vtype() != ValType::TensorDomain && a->vtype() != ValType::TensorIndex &&
-        a->vtype() != ValType::NamedScalar;
+    const bool is_computed = a->vtype() != ValType::TensorDomain &&
+                             a->vtype() != ValType::TensorIndex &&
+                             a->vtype() != ValType::NamedScalar;
     if (is_computed && !same_definitions(a, b, pending)) {
       return false;
     }
@@ -184,13 +186,14 @@ size_t hash_val(const Val* val) {
     return hash_combine(hash, hash_value(val->value()));
   }
   return val->is_scalar() && val->definition() != nullptr
-      ? hash_combine(hash, static_cast<size_t>(val->definition()->kind()))
-      : hash;
+             ? hash_combine(hash, static_cast<size_t>(val->definition()->kind()))
+             : hash;
 }
 
 } // namespace detail
 
-// ---- Between fusions -------------------------------------------------------------------------------
+// ---- Between fusions
+// -------------------------------------------------------------------------------
 
 namespace {
 
@@ -234,9 +237,8 @@ void portray(const TensorDomain& domain, Portrait& out) {
 
 void portray(const TensorView& tv, Portrait& out) {
   out.numbers.insert(
-      out.numbers.end(),
-      {static_cast<int64_t>(tv.memory_type()), tv.compute_at_position(),
-       tv.max_producer_position(), tv.is_cpu_scalar() ? 1 : 0});
+      out.numbers.end(), {static_cast<int64_t>(tv.memory_type()), tv.compute_at_position(),
+                          tv.max_producer_position(), tv.is_cpu_scalar() ? 1 : 0});
   out.parts.push_back(tv.domain());
 }
 
@@ -247,13 +249,20 @@ void portray(const Val& val, Portrait& out) {
   out.value = val.value();
   out.parts.push_back(val.definition());
   switch (val.vtype()) {
-    case ValType::Scalar: break;
+    case ValType::Scalar:
+      break;
     case ValType::NamedScalar:
       out.words.push_back(static_cast<const NamedScalar&>(val).text_name());
       break;
-    case ValType::IterDomain: portray(static_cast<const IterDomain&>(val), out); break;
-    case ValType::TensorDomain: portray(static_cast<const TensorDomain&>(val), out); break;
-    case ValType::TensorView: portray(static_cast<const TensorView&>(val), out); break;
+    case ValType::IterDomain:
+      portray(static_cast<const IterDomain&>(val), out);
+      break;
+    case ValType::TensorDomain:
+      portray(static_cast<const TensorDomain&>(val), out);
+      break;
+    case ValType::TensorView:
+      portray(static_cast<const TensorView&>(val), out);
+      break;
     case ValType::TensorIndex: {
       const auto& element = static_cast<const TensorIndex&>(val);
       out.parts.insert(out.parts.end(), {element.view(), element.index()});
@@ -316,7 +325,7 @@ Portrait portrait(const Fusion& fusion) {
 
 bool same_portrait(const Portrait& a, const Portrait& b) {
   return a.numbers == b.numbers && a.words == b.words && same_value(a.value, b.value) &&
-      a.parts.size() == b.parts.size();
+         a.parts.size() == b.parts.size();
 }
 
 size_t hash_portrait(const Portrait& portrait) {
@@ -336,7 +345,7 @@ bool Fusion::operator==(const Fusion& other) const {
   if (this == &other) {
     return true;
   }
-  std::unordered_map<const Statement*, const Statement*> partner;   // of this in other
+  std::unordered_map<const Statement*, const Statement*> partner;    // of this in other
   std::unordered_map<const Statement*, const Statement*> claimed_by; // of other in this
   std::vector<std::pair<const Statement*, const Statement*>> pending;
   const auto match_parts = [&](const Portrait& a, const Portrait& b) {

@@ -15,7 +15,8 @@ std::shared_ptr<Fusion> Fusion::create() {
   return std::shared_ptr<Fusion>(new Fusion());
 }
 
-// ---- Values --------------------------------------------------------------------------------------
+// ---- Values
+// --------------------------------------------------------------------------------------
 
 template <typename T>
 T* Fusion::adopt(std::unique_ptr<T> statement, int64_t& counter) {
@@ -123,10 +124,21 @@ TensorIndex* Fusion::new_tensor_index(TensorView* view, Val* index) {
 
 void Fusion::check_contains(const Statement* statement) const {
   NVF_INVARIANT(statement != nullptr, "a statement is given");
-  NVF_USER_CHECK(contains(statement), describe(statement), " was not found in the active fusion.");
+  if (!contains(statement)) {
+    throw UserError(
+        {.headline =
+             {statement->is_val() ? statement->to_string()
+                                  : static_cast<const Expr*>(statement)->op_name(),
+              " was not found in the active fusion."},
+         .node = describe(statement),
+         .expected = "a statement of the fusion that is being defined or scheduled",
+         .found = "a statement of another fusion",
+         .fix = "keep one fusion active at a time, and use the handles that were made in it"});
+  }
 }
 
-// ---- Expressions ---------------------------------------------------------------------------------
+// ---- Expressions
+// ---------------------------------------------------------------------------------
 
 void Fusion::add_use(Val* val, Expr* expr) {
   // Nearly always the youngest expression, so the end is the place.
@@ -159,7 +171,8 @@ Expr* Fusion::register_expr(std::unique_ptr<Expr> expr) {
   bool is_read_already = false;
   for (Val* output : raw->outputs_) {
     NVF_INVARIANT(!output->is_fusion_input_, "an input is not computed: ", describe(output));
-    // Elements of tensors are written by many kernel statements; everything else has one definition.
+    // Elements of tensors are written by many kernel statements; everything else has one
+    // definition.
     if (output->definition_ != nullptr && output->vtype() != ValType::TensorIndex) {
       remove(output->definition_);
     }
@@ -235,7 +248,8 @@ void Fusion::update_liveness() const {
   is_liveness_valid_ = true;
 }
 
-// ---- The graph -----------------------------------------------------------------------------------
+// ---- The graph
+// -----------------------------------------------------------------------------------
 
 std::vector<Expr*> Fusion::exprs() const {
   return sorted_definitions(outputs_);

@@ -15,8 +15,8 @@ TensorView* make_copy(Fusion& fusion, TensorView* tv) {
     logical.push_back(copy_id(id));
   }
   TensorView* copy = fusion.new_tensor(
-      fusion.new_tensor_domain({.root = {}, .logical = logical, .allocation = {}, .loop = {},
-                                .contiguity = {}}),
+      fusion.new_tensor_domain(
+          {.root = {}, .logical = logical, .allocation = {}, .loop = {}, .contiguity = {}}),
       tv->dtype());
   fusion.make<LoadStoreOp>(copy, tv, LoadStoreOpType::Set, CacheOp::Unspecified);
   return copy;
@@ -25,7 +25,7 @@ TensorView* make_copy(Fusion& fusion, TensorView* tv) {
 } // namespace
 
 void Fusion::add_input(Val* input) {
-  NVF_USER_CHECK(contains(input), "Cannot register input ", describe(input));
+  NVF_USER_CHECK(contains(input), "Cannot register input ", input->to_string());
   NVF_USER_CHECK(
       !input->is_const(),
       "Immediate scalar value cannot be added as an input. It is not necessary to pass it as an "
@@ -55,8 +55,8 @@ void Fusion::add_input(Val* input) {
 void Fusion::add_output(Val* output) {
   check_contains(output);
   NVF_USER_CHECK(
-      output->is_tensor(), "Non-TensorView outputs are not supported at this point: ",
-      output->to_string());
+      output->is_tensor(),
+      "Non-TensorView outputs are not supported at this point: ", output->to_string());
   for (auto& [aliased, info] : aliases_) {
     if (aliased == output && info.is_hidden) {
       info.is_hidden = false;

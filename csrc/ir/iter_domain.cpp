@@ -11,7 +11,7 @@ constexpr int64_t kWarpSize = 32; // threads
 /// Loops of these types address lanes or are expanded at compile time.
 bool needs_constant_extent(ParallelType type) {
   return type == ParallelType::Vectorize || type == ParallelType::Unroll ||
-      type == ParallelType::Group;
+         type == ParallelType::Group;
 }
 
 } // namespace

@@ -83,8 +83,10 @@ bool has_float_suffix(UnaryOpType op) {
     case UnaryOpType::IsNegInf:
     case UnaryOpType::IsPosInf:
     case UnaryOpType::IsReal:
-    case UnaryOpType::Print: return false;
-    default: return true;
+    case UnaryOpType::Print:
+      return false;
+    default:
+      return true;
   }
 }
 
@@ -97,13 +99,17 @@ CacheOp effective_cache_op(const LoadStoreOp& copy) {
     return copy.cache_op;
   }
   switch (copy.op) {
-    case LoadStoreOpType::Set: return CacheOp::Streaming;
-    case LoadStoreOpType::CpAsync: return CacheOp::AllLevels;
-    default: return CacheOp::Unspecified;
+    case LoadStoreOpType::Set:
+      return CacheOp::Streaming;
+    case LoadStoreOpType::CpAsync:
+      return CacheOp::AllLevels;
+    default:
+      return CacheOp::Unspecified;
   }
 }
 
-// ---- Values from values --------------------------------------------------------------------------
+// ---- Values from values
+// --------------------------------------------------------------------------
 
 std::string print(const UnaryOp& e) {
   if (const char* symbol = op_symbol(e.op)) {
@@ -132,9 +138,8 @@ std::string print(const BinaryOp& e) {
 
 std::string print(const TernaryOp& e) {
   return assign(
-      e.out,
-      op_text(e.op) + ("(" + str(e.in1)) + comma(e.out) + str(e.in2) + comma(e.out) + str(e.in3) +
-          ");");
+      e.out, op_text(e.op) + ("(" + str(e.in1)) + comma(e.out) + str(e.in2) + comma(e.out) +
+                 str(e.in3) + ");");
 }
 
 std::string print(const LoadStoreOp& e) {
@@ -143,9 +148,8 @@ std::string print(const LoadStoreOp& e) {
     name += ".Permute";
   }
   const CacheOp cache_op = effective_cache_op(e);
-  const std::string hint = cache_op == CacheOp::Unspecified
-      ? ""
-      : std::string(", cache_op=") + enum_name(cache_op);
+  const std::string hint =
+      cache_op == CacheOp::Unspecified ? "" : std::string(", cache_op=") + enum_name(cache_op);
   return assign(e.out, name + "( " + str(e.arg) + hint + " )");
 }
 
@@ -167,44 +171,42 @@ std::string print(const ReshapeOp& e) {
 
 std::string print(const ReductionOp& e) {
   return assign(
-      e.out,
-      "reduction( " + str(e.arg) + ", op = " + op_text(e.op) + ", initial value = " + str(e.init) +
-          ", allreduce = " + bool_text(e.allreduce) + " )");
+      e.out, "reduction( " + str(e.arg) + ", op = " + op_text(e.op) + ", initial value = " +
+                 str(e.init) + ", allreduce = " + bool_text(e.allreduce) + " )");
 }
 
 std::string print(const WelfordOp& e) {
   std::string out = str(e.out_avg) + "(Avg),\n" + str(e.out_var) + "(Var),\n" + str(e.out_n) +
-      "(Count)\n = Welford ( " + str(e.in_avg) + "(Avg), ";
+                    "(Count)\n = Welford ( " + str(e.in_avg) + "(Avg), ";
   if (e.in_n != nullptr && !e.in_n->is_const()) {
     out += str(e.in_var) + "(Var), " + str(e.in_n) + "(Count), ";
   }
   const bool has_initial_value = e.init_n != nullptr && !e.init_n->is_zero();
   if (has_initial_value) {
     out += "\n  initial value = " + str(e.init_avg) + "(Avg), " + str(e.init_var) + "(Var), " +
-        str(e.init_n) + "(Count),";
+           str(e.init_n) + "(Count),";
   }
   return out + "\n  allreduce = " + bool_text(e.allreduce) + " )\n";
 }
 
 std::string print(const FullOp& e) {
   return assign(
-      e.out,
-      "full({" + print_list(e.shape) + "}" + (e.shape.empty() ? "" : ", ") + str(e.fill_value) +
-          ");");
+      e.out, "full({" + print_list(e.shape) + "}" + (e.shape.empty() ? "" : ", ") +
+                 str(e.fill_value) + ");");
 }
 
 std::string print(const IotaOp& e) {
   return assign(
-      e.out,
-      "iota(" + str(e.length) + ", " + str(e.start) + ", " + str(e.step) + ", " +
-          text(e.out->dtype()) + ");");
+      e.out, "iota(" + str(e.length) + ", " + str(e.start) + ", " + str(e.step) + ", " +
+                 text(e.out->dtype()) + ");");
 }
 
-// ---- Domains -------------------------------------------------------------------------------------
+// ---- Domains
+// -------------------------------------------------------------------------------------
 
 std::string print(const Split& e) {
   return (e.inner_split ? "Split: " : "Outer split: ") + str(e.in) + " by factor " +
-      print_inline(e.factor) + " -> " + str(e.outer) + ", " + str(e.inner) + "\n";
+         print_inline(e.factor) + " -> " + str(e.outer) + ", " + str(e.inner) + "\n";
 }
 
 std::string print(const Merge& e) {
@@ -213,22 +215,22 @@ std::string print(const Merge& e) {
 
 std::string print(const Resize& e) {
   return "Resize: " + str(e.in) + " by " + print_inline(e.left) + " and " + print_inline(e.right) +
-      " -> " + str(e.out) + "\n";
+         " -> " + str(e.out) + "\n";
 }
 
 std::string print(const Swizzle& e) {
-  const std::string name =
-      e.swizzle_type == SwizzleType::XOR ? "Xor" : enum_name(e.swizzle_type);
+  const std::string name = e.swizzle_type == SwizzleType::XOR ? "Xor" : enum_name(e.swizzle_type);
   return name + "(2D): " + str(e.in_x) + " , " + str(e.in_y) + " -> " + str(e.out_x) + " , " +
-      str(e.out_y) + "\n";
+         str(e.out_y) + "\n";
 }
 
 std::string print(const Swizzle1D& e) {
   return str(e.out) + " = Swizzle1D(" + str(e.in) + ", parallelType=" + text(e.parallel_type) +
-      ")\n";
+         ")\n";
 }
 
-// ---- Kernel statements ---------------------------------------------------------------------------
+// ---- Kernel statements
+// ---------------------------------------------------------------------------
 
 /// `x, y`: dimensions 0, 1, 2 by their letters.
 std::string dims_text(const std::vector<int64_t>& dims) {
@@ -267,8 +269,8 @@ std::string print(const IfThenElse& e) {
 std::string print(const Allocate& e) {
   static constexpr const char* kWords[] = {"register", "shared", "global", "tensor", "symmetric"};
   std::string out = str(e.buffer) + " = ALLOCATE(buffer=" + str(e.buffer) +
-      ", mem_type=" + kWords[static_cast<size_t>(e.memory_type)] +
-      ", size=" + inline_or(e.size, "1");
+                    ", mem_type=" + kWords[static_cast<size_t>(e.memory_type)] +
+                    ", size=" + inline_or(e.size, "1");
   if (e.address != nullptr) {
     out += ", address=" + print_inline(e.address);
   }
@@ -284,14 +286,14 @@ std::string print(const BlockSync& e) {
 
 std::string print(const GridSync& e) {
   return "GRIDSYNC(" + dims_text(e.sync_dims) +
-      (e.sync_buffer == nullptr ? "" : ", " + str(e.sync_buffer)) + ")\n";
+         (e.sync_buffer == nullptr ? "" : ", " + str(e.sync_buffer)) + ")\n";
 }
 
 std::string print(const BlockReduction& e) {
   std::string out = print_list(e.outs) + " = BLOCKREDUCTION( " + print_list(e.ins) +
-      ", op = " + (e.is_welford ? "welford" : op_text(e.op)) +
-      ", initial value = " + print_list(e.inits) + ", reduced_dims = " +
-      dims_text(e.reduced_dims);
+                    ", op = " + (e.is_welford ? "welford" : op_text(e.op)) +
+                    ", initial value = " + print_list(e.inits) +
+                    ", reduced_dims = " + dims_text(e.reduced_dims);
   out += e.is_warp ? ", warp" : "";
   if (e.read_predicate != nullptr) {
     out += ", read predicate = " + print_inline(e.read_predicate);
@@ -301,9 +303,10 @@ std::string print(const BlockReduction& e) {
 
 std::string print(const GridReduction& e) {
   std::string out = print_list(e.outs) + " = GRIDREDUCTION( " + print_list(e.ins) +
-      ", op = " + (e.is_welford ? "welford" : op_text(e.op)) +
-      ", initial value = " + print_list(e.inits) + ", reduced_dims = " +
-      dims_text(e.reduced_dims) + ", allreduce = " + bool_text(e.allreduce);
+                    ", op = " + (e.is_welford ? "welford" : op_text(e.op)) +
+                    ", initial value = " + print_list(e.inits) +
+                    ", reduced_dims = " + dims_text(e.reduced_dims) +
+                    ", allreduce = " + bool_text(e.allreduce);
   if (e.read_predicate != nullptr) {
     out += ", read predicate = " + print_inline(e.read_predicate);
   }
@@ -319,10 +322,11 @@ std::string print(const ThreadLoop& e) {
 
 std::string print(const BlockLoop& e) {
   return std::string(e.is_parallel ? "BLOCKLOOP parallel:\n" : "BLOCKLOOP:\n") +
-      print_scope(e.body, 1);
+         print_scope(e.body, 1);
 }
 
-// ---- Any other node ------------------------------------------------------------------------------
+// ---- Any other node
+// ------------------------------------------------------------------------------
 
 std::string attr_text(const AttrValue& value) {
   return std::visit(

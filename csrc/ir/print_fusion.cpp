@@ -28,8 +28,7 @@ std::vector<Val*> unread_values(const Fusion& fusion) {
   for (const Val* val : fusion.vals()) {
     if (val->vtype() == ValType::IterDomain) {
       const IterDomainSpec& spec = static_cast<const IterDomain*>(val)->spec();
-      read_by_domains.insert(
-          {spec.extent, spec.start, spec.stop_offset, spec.expanded_extent});
+      read_by_domains.insert({spec.extent, spec.start, spec.stop_offset, spec.expanded_extent});
     }
   }
   std::vector<Val*> unread;

@@ -15,9 +15,9 @@ Mapped count_mapped(const std::vector<Val*>& ids, const IdMap& map) {
   const auto count = std::count_if(ids.begin(), ids.end(), [&](const Val* id) {
     return map.count(static_cast<const IterDomain*>(id)) != 0;
   });
-  return count == 0 ? Mapped::None
-                    : (count == static_cast<std::ptrdiff_t>(ids.size()) ? Mapped::All
-                                                                       : Mapped::Some);
+  return count == 0
+             ? Mapped::None
+             : (count == static_cast<std::ptrdiff_t>(ids.size()) ? Mapped::All : Mapped::Some);
 }
 
 IterDomains mapped(const std::vector<Val*>& ids, const IdMap& map) {
@@ -67,8 +67,7 @@ Expr* make_like(const Expr* expr, const IterDomains& inputs, const IterDomains& 
       *expr,
       overloaded{
           [&](const Split& e) -> Expr* {
-            return fusion.make<Split>(
-                outputs[0], outputs[1], inputs[0], e.factor, e.inner_split);
+            return fusion.make<Split>(outputs[0], outputs[1], inputs[0], e.factor, e.inner_split);
           },
           [&](const Merge&) -> Expr* {
             return fusion.make<Merge>(outputs[0], inputs[0], inputs[1]);
@@ -133,7 +132,8 @@ void replay_domain_on(TensorView* tv, const TensorDomain* like, ReplayContiguity
     map[from[i]] = to[i];
   }
 
-  // Only what lies between the logical axes and the other domains; not the producer's own transform.
+  // Only what lies between the logical axes and the other domains; not the producer's own
+  // transform.
   IterDomains targets = like->loop();
   targets.insert(targets.end(), like->allocation().begin(), like->allocation().end());
   std::vector<Expr*> exprs = exprs_between(like->logical(), targets);

@@ -32,7 +32,8 @@ enum class ReplayContiguity { Copied, AllTrue };
 /// in order, reductions of both left out; they must be as many. Axes of `like` that cannot be
 /// reached (reductions) are dropped, those of `tv` that stand for nothing are appended.
 void replay_domain_on(
-    TensorView* tv, const TensorDomain* like,
+    TensorView* tv,
+    const TensorDomain* like,
     ReplayContiguity contiguity = ReplayContiguity::Copied);
 
 } // namespace nvfuser

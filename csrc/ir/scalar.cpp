@@ -17,8 +17,8 @@ Fusion& fusion_of(const Val* a) {
 DataType common_type(const Val* a, const Val* b) {
   static constexpr DataType kOrder[] = {
       DataType::ComplexDouble, DataType::ComplexFloat, DataType::Double, DataType::Float,
-      DataType::BFloat16, DataType::Half, DataType::Index, DataType::UInt64, DataType::Int,
-      DataType::UInt32, DataType::Int32};
+      DataType::BFloat16,      DataType::Half,         DataType::Index,  DataType::UInt64,
+      DataType::Int,           DataType::UInt32,       DataType::Int32};
   if (a->dtype() == b->dtype()) {
     return a->dtype();
   }

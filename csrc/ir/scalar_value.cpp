@@ -53,29 +53,44 @@ double round_to_power_of_two(double value) {
 double round_real(double value, DataType type) {
   switch (type) {
     case DataType::Float:
-    case DataType::ComplexFloat: return static_cast<double>(static_cast<float>(value));
-    case DataType::Half: return round_to_format(value, {10, -14, 65504.0, true});
-    case DataType::BFloat16: return round_to_format(value, {7, -126, 0x1.FEp127, true});
-    case DataType::Float8_e4m3fn: return round_to_format(value, {3, -6, 448.0, false});
-    case DataType::Float8_e5m2: return round_to_format(value, {2, -14, 57344.0, false});
-    case DataType::Float8_e8m0fnu: return round_to_power_of_two(value);
+    case DataType::ComplexFloat:
+      return static_cast<double>(static_cast<float>(value));
+    case DataType::Half:
+      return round_to_format(value, {10, -14, 65504.0, true});
+    case DataType::BFloat16:
+      return round_to_format(value, {7, -126, 0x1.FEp127, true});
+    case DataType::Float8_e4m3fn:
+      return round_to_format(value, {3, -6, 448.0, false});
+    case DataType::Float8_e5m2:
+      return round_to_format(value, {2, -14, 57344.0, false});
+    case DataType::Float8_e8m0fnu:
+      return round_to_power_of_two(value);
     case DataType::Float4_e2m1fn:
-    case DataType::Float4_e2m1fn_x2: return round_to_format(value, {1, 0, 6.0, false});
-    default: return value;
+    case DataType::Float4_e2m1fn_x2:
+      return round_to_format(value, {1, 0, 6.0, false});
+    default:
+      return value;
   }
 }
 
 int64_t wrap_integer(int64_t value, DataType type) {
   switch (type) {
-    case DataType::Char: return static_cast<int8_t>(value);
-    case DataType::Short: return static_cast<int16_t>(value);
-    case DataType::Int32: return static_cast<int32_t>(value);
-    case DataType::Byte: return static_cast<uint8_t>(value);
-    case DataType::UInt16: return static_cast<uint16_t>(value);
+    case DataType::Char:
+      return static_cast<int8_t>(value);
+    case DataType::Short:
+      return static_cast<int16_t>(value);
+    case DataType::Int32:
+      return static_cast<int32_t>(value);
+    case DataType::Byte:
+      return static_cast<uint8_t>(value);
+    case DataType::UInt16:
+      return static_cast<uint16_t>(value);
     case DataType::UInt32:
     case DataType::SMemAddress:
-    case DataType::TMemAddress: return static_cast<uint32_t>(value);
-    default: return value;
+    case DataType::TMemAddress:
+      return static_cast<uint32_t>(value);
+    default:
+      return value;
   }
 }
 
@@ -95,7 +110,8 @@ int64_t truncate_to_unsigned(double value) {
   if (value >= 0x1p64) {
     return -1;
   }
-  return value >= 0x1p63 ? static_cast<int64_t>(static_cast<uint64_t>(value)) : truncate_real(value);
+  return value >= 0x1p63 ? static_cast<int64_t>(static_cast<uint64_t>(value))
+                         : truncate_real(value);
 }
 
 } // namespace
@@ -159,8 +175,9 @@ ScalarValue lowest_value(DataType type) {
   }
   if (is_integral(type)) {
     const int64_t bits = size_bits(type);
-    return is_unsigned(type) ? int64_t{0}
-                             : static_cast<int64_t>(~uint64_t{0} << static_cast<unsigned>(bits - 1));
+    return is_unsigned(type)
+               ? int64_t{0}
+               : static_cast<int64_t>(~uint64_t{0} << static_cast<unsigned>(bits - 1));
   }
   NVF_USER_CHECK(is_floating_point(type), "Data type ", type, " has no smallest value");
   return -std::numeric_limits<double>::infinity();

@@ -25,10 +25,15 @@ std::vector<TensorView*> unique_tensors(const std::vector<Val*>& vals, const Val
 
 } // namespace
 
-int64_t wrap_axis(int64_t position, int64_t size) {
+int64_t wrap_axis(int64_t position, int64_t size, const Statement* node) {
   if (position < -size || position >= size) {
     throw UserError(
-        Part("Tried to access out of boundary index ", position, ". total index: ", size),
+        {.headline = {"Tried to access out of boundary index ", position, ". total index: ", size},
+         .node = node == nullptr ? "" : describe(node),
+         .expected =
+             size == 0 ? Part("an object with axes") : Part("index in [", -size, ", ", size, ")"),
+         .found = {"index = ", position},
+         .fix = "axes count after earlier transforms; print the tensor to see its loop domain"},
         ErrorKind::Index);
   }
   return position < 0 ? position + size : position;
@@ -39,12 +44,12 @@ int64_t TensorView::rank() const {
 }
 
 IterDomain* TensorView::axis(int64_t position) const {
-  return loop()[static_cast<size_t>(wrap_axis(position, ndims()))];
+  return loop()[static_cast<size_t>(wrap_axis(position, ndims(), this))];
 }
 
 Val* TensorView::size(int64_t dim) const {
   const IterDomains ids = TensorDomain::no_reductions(logical());
-  return ids[static_cast<size_t>(wrap_axis(dim, static_cast<int64_t>(ids.size())))]
+  return ids[static_cast<size_t>(wrap_axis(dim, static_cast<int64_t>(ids.size()), this))]
       ->maybe_expanded_extent();
 }
 

@@ -152,7 +152,9 @@ class TensorView final : public Val {
   std::vector<Step> schedule_steps_;
 };
 
-/// `position` counted from the end if negative, checked against [0, size).
-[[nodiscard]] int64_t wrap_axis(int64_t position, int64_t size);
+/// `position` counted from the end if negative, checked against [0, size). An error names
+/// `node`, whose positions they are.
+[[nodiscard]] int64_t wrap_axis(
+    int64_t position, int64_t size, const Statement* node = nullptr);
 
 } // namespace nvfuser

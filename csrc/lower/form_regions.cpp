@@ -33,6 +33,9 @@ std::vector<Scope*> bodies_of(Expr* expr) {
   if (auto* threads = expr->as<ThreadLoop>()) {
     return {&threads->body};
   }
+  if (auto* blocks = expr->as<BlockLoop>()) {
+    return {&blocks->body};
+  }
   return {};
 }
 
@@ -73,7 +76,7 @@ class RegionFormer {
     kernel_.body = form(kernel_.body);
     find_regions_of_storage();
     Scope outside; // allocations of what lives across regions
-    take_allocations(kernel_.body, outside);
+    take_allocations(kernel_.body, nullptr, outside);
     for (auto& [region, allocations] : homecoming_) { // regions are independent of each other
       Scope& body = body_of_region(region);
       body.insert(body.begin(), allocations.begin(), allocations.end());
@@ -84,6 +87,10 @@ class RegionFormer {
 
  private:
   using Region = Expr*;
+
+  [[nodiscard]] bool is_region(const Expr* expr) const {
+    return level_ == Level::Threads ? expr->is_a<ThreadLoop>() : expr->is_a<BlockLoop>();
+  }
 
   static Scope& body_of_region(Expr* region) {
     return region->is_a<ThreadLoop>() ? region->as<ThreadLoop>()->body
@@ -177,14 +184,7 @@ class RegionFormer {
   template <typename Fn>
   void for_each_statement(const Scope& scope, Region region, const Fn& fn) {
     for (Expr* expr : scope) {
-      Region inner = region;
-      if (level_ == Level::Threads ? expr->is_a<ThreadLoop>() : expr->is_a<BlockLoop>()) {
-        inner = expr;
-      }
-      if (auto* block = expr->as<BlockLoop>()) {
-        for_each_statement(block->body, inner, fn);
-        continue;
-      }
+      Region inner = is_region(expr) ? expr : region;
       const std::vector<Scope*> bodies = bodies_of(expr);
       for (const Scope* body : bodies) {
         for_each_statement(*body, inner, fn);
@@ -221,27 +221,31 @@ class RegionFormer {
 
   /// Allocations go where their storage lives: into the one region that uses it, or outside of all,
   /// with one element per thread (block). Shared buffers stay outside of thread regions.
-  void take_allocations(Scope& scope, Scope& outside) {
+  void take_allocations(Scope& scope, Region inside, Scope& outside) {
     Scope kept;
     for (Expr* expr : scope) {
       auto* allocate = expr->as<Allocate>();
       if (allocate == nullptr) {
+        Region inner = is_region(expr) ? expr : inside;
         for (Scope* body : bodies_of(expr)) {
-          take_allocations(*body, outside);
-        }
-        if (auto* block = expr->as<BlockLoop>()) {
-          take_allocations(block->body, outside);
+          take_allocations(*body, inner, outside);
         }
         kept.push_back(expr);
-      } else if (crossing_.count(allocate->buffer) != 0) {
-        piece_size_[allocate->buffer] = allocate->size;
+        continue;
+      }
+      const TensorView* buffer = allocate->buffer;
+      const auto home = home_.find(buffer);
+      if (crossing_.count(buffer) != 0) {
+        piece_size_[buffer] = allocate->size;
         allocate->size = scalar::mul(allocate->size, count());
         allocate->is_expanded = true;
         outside.push_back(expr);
-      } else if (!is_private(allocate->buffer)) {
+      } else if (!is_private(buffer)) {
         outside.push_back(expr);
-      } else if (home_.count(allocate->buffer) != 0) {
-        homecoming_[home_.at(allocate->buffer)].push_back(expr);
+      } else if (home != home_.end() && home->second == inside) {
+        kept.push_back(expr);
+      } else if (home != home_.end()) {
+        homecoming_[home->second].push_back(expr);
       } // else: nothing uses it
     }
     scope = std::move(kept);

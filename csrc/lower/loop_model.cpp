@@ -1,37 +1,13 @@
 #include "lower/loop_model.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "graph/id_model.h"
 #include "graph/val_graph.h"
 
 namespace nvfuser {
 namespace {
-
-/// The non-broadcast input axes that `id` is built from, as classes of the exact graph.
-std::set<int64_t> covered_inputs(const ValGraph& exact, IterDomain* id) {
-  std::set<int64_t> covered;
-  std::vector<IterDomain*> stack{id};
-  std::set<const IterDomain*> visited;
-  while (!stack.empty()) {
-    IterDomain* current = stack.back();
-    stack.pop_back();
-    if (!visited.insert(current).second) {
-      continue;
-    }
-    if (current->definition() == nullptr) {
-      if (!current->is_broadcast()) {
-        covered.insert(exact.group(current));
-      }
-      continue;
-    }
-    for (Val* in : current->definition()->inputs()) {
-      stack.push_back(static_cast<IterDomain*>(in));
-    }
-  }
-  return covered;
-}
 
 IterDomain* id_at(const std::vector<Val*>& vals, size_t index) {
   return static_cast<IterDomain*>(vals[index]);
@@ -43,6 +19,13 @@ LoopModel::LoopModel(Kernel& kernel)
     : kernel_(kernel),
       exact_(kernel.id_model->maybe_build_graph(IdMappingMode::exact)),
       tensors_(kernel.tensors()) {
+  for (const TensorView* tensor : tensors_) {
+    if (tensor->definition() == nullptr) {
+      for (const IterDomain* id : tensor->logical()) {
+        input_axes_.insert(exact_.group(id));
+      }
+    }
+  }
   collect_loops();
   choose_promotions();
   choose_parallel_types();
@@ -77,6 +60,33 @@ void LoopModel::collect_loops() {
   }
 }
 
+std::set<int64_t> LoopModel::covered_inputs(IterDomain* id) const {
+  std::set<int64_t> covered;
+  std::vector<const IterDomain*> stack{id};
+  std::set<int64_t> visited;
+  while (!stack.empty()) {
+    const IterDomain* current = stack.back();
+    stack.pop_back();
+    const int64_t group = exact_.group(current);
+    if (!visited.insert(group).second) {
+      continue;
+    }
+    // Another tensor may say how an equal axis was made; axes of inputs were made by nothing, also
+    // where a chain of reshapes leads back to them.
+    const std::vector<Expr*>& definitions = exact_.definitions(group);
+    if (definitions.empty() || input_axes_.count(group) != 0) {
+      if (!current->is_broadcast()) {
+        covered.insert(group);
+      }
+      continue;
+    }
+    for (Val* in : definitions.front()->inputs()) {
+      stack.push_back(static_cast<IterDomain*>(in));
+    }
+  }
+  return covered;
+}
+
 IterDomain* LoopModel::covering_member(const Loop& loop) const {
   std::vector<IterDomain*> candidates = loop.members;
   if (loop.promoted != nullptr) {
@@ -85,7 +95,7 @@ IterDomain* LoopModel::covering_member(const Loop& loop) const {
   std::set<int64_t> all;
   std::vector<std::set<int64_t>> covers;
   for (IterDomain* id : candidates) {
-    covers.push_back(covered_inputs(exact_, id));
+    covers.push_back(covered_inputs(id));
     all.insert(covers.back().begin(), covers.back().end());
   }
   // Consumers come last and have the fullest axes, so that fewest tensors have to be dragged.
@@ -175,8 +185,8 @@ bool LoopModel::drag_along(TensorView* tensor) {
         continue;
       }
       // A loop of this tensor alone follows; a shared one only to run over more than it does.
-      const std::set<int64_t> old_cover = covered_inputs(exact_, loop->second->promoted);
-      const std::set<int64_t> new_cover = covered_inputs(exact_, promoted[own]);
+      const std::set<int64_t> old_cover = covered_inputs(loop->second->promoted);
+      const std::set<int64_t> new_cover = covered_inputs(promoted[own]);
       if (loop->second->members.size() > 1 &&
           std::includes(old_cover.begin(), old_cover.end(), new_cover.begin(), new_cover.end())) {
         continue;

@@ -14,7 +14,7 @@
 #pragma once
 
 #include <deque>
-#include <map>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -76,6 +76,9 @@ class LoopModel {
  private:
   void collect_loops();
   void choose_promotions();
+  /// The non-broadcast axes of inputs (and of tensors made from nothing) that `id` is built from, as
+  /// classes of the exact graph.
+  [[nodiscard]] std::set<int64_t> covered_inputs(IterDomain* id) const;
   IterDomain* covering_member(const Loop& loop) const;
   /// Let `tensor`'s own axes follow its promoted loops; whether a promotion changed.
   bool drag_along(TensorView* tensor);
@@ -86,6 +89,7 @@ class LoopModel {
   Kernel& kernel_;
   ValGraph& exact_;
   std::vector<TensorView*> tensors_;
+  std::set<int64_t> input_axes_; // classes
   std::deque<Loop> loops_; // stable addresses
   std::unordered_map<const IterDomain*, Loop*> loop_of_;
   std::unordered_map<const TensorView*, LoopNest> nests_;

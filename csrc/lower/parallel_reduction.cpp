@@ -116,6 +116,15 @@ GridReduction* make_grid_reduction(
         new_workspace(kernel, scalar::mul(blocks, threads), result->dtype(), /*zero_init=*/false));
   }
   const bool allreduce = is_needed_by_all_blocks(kernel, expr, shape.grid_dims);
+  if (shape.has_serial && !allreduce) {
+    throw UserError({
+        .headline = {"A reduction over blocks stands in a serial loop of the same reduction"},
+        .node = {describe(out)},
+        .expected = {"the serial axes reduced before the grid axes"},
+        .found = {"both in one reduction, whose result only the last block has"},
+        .fix = {"rfactor the serial axes: they are then reduced once, in registers"},
+    });
+  }
   TensorView* counters = new_workspace(kernel, blocks, DataType::Int, /*zero_init=*/true);
   kernel.launch.is_cooperative = kernel.launch.is_cooperative || allreduce;
   Val* is_last = allreduce ? nullptr : kernel.new_scalar(DataType::Bool);

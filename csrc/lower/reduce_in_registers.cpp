@@ -72,12 +72,13 @@ void move_to_registers(Kernel& kernel, Expr* reduction, TensorView* tensor) {
   TensorView* registers = kernel.new_tensor(tensor->domain(), tensor->dtype());
   registers->assign_max_producer_position(tensor->max_producer_position());
   int64_t position = shared_axes(registers);
-  const bool is_read = !tensor->all_uses().empty();
   const std::vector<Expr*> users = tensor->all_uses();
+  const bool shares_all_loops = !users.empty() && tensor->is_fusion_output() &&
+      tensor->compute_at_position() >= position;
   kernel.replace_output_of(reduction, tensor, registers);
   tensor->assign_domain(without_reductions(kernel, *registers->domain()));
-  if (is_read && tensor->memory_type() == MemoryType::Global) {
-    // Readers use the registers: an output is stored, never read back.
+  if (shares_all_loops) {
+    // Readers in the same loops use the registers: the output is stored, but not read back.
     kernel.replace_uses(tensor, registers, users);
     position = std::min(position, tensor->compute_at_position());
     tensor->assign_compute_at_position(0);

@@ -14,9 +14,9 @@ Val* make_binary(BinaryOpType op, Promotion policy, Val* lhs, Val* rhs) {
   return out;
 }
 
-#define NVF_DEFINE_BINARY(name, op, policy, doc)                           \
-  Val* name(Val* lhs, Val* rhs) {                                          \
-    return make_binary(BinaryOpType::op, Promotion::policy, lhs, rhs);     \
+#define NVF_DEFINE_BINARY(name, op, policy, doc)                       \
+  Val* name(Val* lhs, Val* rhs) {                                      \
+    return make_binary(BinaryOpType::op, Promotion::policy, lhs, rhs); \
   }
 NVF_FOR_EACH_BINARY_FUNCTION(NVF_DEFINE_BINARY)
 #undef NVF_DEFINE_BINARY
@@ -24,9 +24,8 @@ NVF_FOR_EACH_BINARY_FUNCTION(NVF_DEFINE_BINARY)
 Val* complex(Val* real, Val* imag) {
   Fusion& fusion = fusion_for({real, imag});
   NVF_USER_CHECK(
-      real->dtype() == imag->dtype(),
-      "real and imag data type should be same in complex(). Got ", real->dtype(), " and ",
-      imag->dtype());
+      real->dtype() == imag->dtype(), "real and imag data type should be same in complex(). Got ",
+      real->dtype(), " and ", imag->dtype());
   NVF_USER_CHECK(
       real->dtype() == DataType::Float || real->dtype() == DataType::Double,
       "Only support Float and Double, current type:", real->dtype());

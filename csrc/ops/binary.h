@@ -1,8 +1,8 @@
 // Operations on the elements of two operands (public API: ops.md, sections 4 and 5).
 //
 // The functions, their bindings and their names in translated Python derive from one table of
-// X(python_name, BinaryOpType, Promotion, "documentation"). Where an operation type stands in several
-// rows, the first one is its name in translated Python.
+// X(python_name, BinaryOpType, Promotion, "documentation"). Where an operation type stands in
+// several rows, the first one is its name in translated Python.
 #pragma once
 
 #include "ir/fusion.h"
@@ -54,16 +54,16 @@ namespace nvfuser::ops {
 /// `op` on every pair of elements, operands and result converted by `policy`.
 Val* make_binary(BinaryOpType op, Promotion policy, Val* lhs, Val* rhs);
 
-#define NVF_DECLARE_BINARY(name)                                                 \
-  Val* name(Val* lhs, Val* rhs);                                                 \
-  inline TensorView* name(TensorView* lhs, Val* rhs) {                           \
-    return static_cast<TensorView*>(name(static_cast<Val*>(lhs), rhs));          \
-  }                                                                              \
-  inline TensorView* name(Val* lhs, TensorView* rhs) {                           \
-    return static_cast<TensorView*>(name(lhs, static_cast<Val*>(rhs)));          \
-  }                                                                              \
-  inline TensorView* name(TensorView* lhs, TensorView* rhs) {                    \
-    return name(lhs, static_cast<Val*>(rhs));                                    \
+#define NVF_DECLARE_BINARY(name)                                        \
+  Val* name(Val* lhs, Val* rhs);                                        \
+  inline TensorView* name(TensorView* lhs, Val* rhs) {                  \
+    return static_cast<TensorView*>(name(static_cast<Val*>(lhs), rhs)); \
+  }                                                                     \
+  inline TensorView* name(Val* lhs, TensorView* rhs) {                  \
+    return static_cast<TensorView*>(name(lhs, static_cast<Val*>(rhs))); \
+  }                                                                     \
+  inline TensorView* name(TensorView* lhs, TensorView* rhs) {           \
+    return name(lhs, static_cast<Val*>(rhs));                           \
   }
 #define NVF_DECLARE_REGULAR(name, op, policy, doc) NVF_DECLARE_BINARY(name)
 #define NVF_DECLARE_SPECIAL(name, op, doc) NVF_DECLARE_BINARY(name)

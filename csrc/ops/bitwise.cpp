@@ -1,5 +1,6 @@
 #include "ops/bitwise.h"
 
+#include "ops/cast.h"
 #include "ops/operands.h"
 #include "ops/ternary.h"
 
@@ -8,8 +9,7 @@ namespace nvfuser::ops {
 namespace {
 
 /// `op` on integers, `of_bools` if both operands are Bool.
-Val* bitwise(
-    const char* name, BinaryOpType op, Val* (*of_bools)(Val*, Val*), Val* lhs, Val* rhs) {
+Val* bitwise(const char* name, BinaryOpType op, Val* (*of_bools)(Val*, Val*), Val* lhs, Val* rhs) {
   fusion_for({lhs, rhs});
   for (const Val* operand : {lhs, rhs}) {
     NVF_USER_CHECK(
@@ -36,11 +36,16 @@ Val* bitwise_xor(Val* lhs, Val* rhs) {
   return bitwise("bitwise_xor", BinaryOpType::BitwiseXor, ne, lhs, rhs);
 }
 
-// An arithmetic shift copies the sign; of a negative `a`, a mask of those copies inverts them again.
+// An arithmetic shift copies the sign; of a negative `a`, a mask of those copies inverts them
+// again.
 Val* logical_right_shift(Val* a, Val* n) {
   Fusion& fusion = fusion_for({a, n});
+  NVF_USER_CHECK(
+      is_integral(a->dtype()) && is_integral(n->dtype()), "input must have integral type, but got ",
+      a->dtype(), " and ", n->dtype());
   const DataType dtype = a->dtype() == DataType::Int ? DataType::Int : DataType::Int32;
   const auto constant = [&](int64_t value) { return fusion.new_constant(value, dtype); };
+  n = maybe_cast(n, dtype); // the masks below have the width of `a`
   Val* width = constant(size_bits(dtype));
   Val* ones = where(ge(n, width), constant(-1), sub(pow(constant(2), n), constant(1)));
   Val* sign_mask = bitwise_left_shift(ones, sub(width, n));

@@ -1,5 +1,5 @@
-// Operations on the bits of integers that have no node of their own. Those that have one stand in the
-// tables of binary.h and unary.h.
+// Operations on the bits of integers that have no node of their own. Those that have one stand in
+// the tables of binary.h and unary.h.
 #pragma once
 
 #include "ops/binary.h"

@@ -50,8 +50,8 @@ TensorView* softplus(TensorView* x, Val* beta, Val* threshold) {
 
 TensorView* gelu(TensorView* x) {
   fusion_for({x});
-  TensorView* cdf = mul(
-      number(0.5), add(number(1.0), erf(mul(x, number(std::numbers::sqrt2 / 2)))));
+  TensorView* cdf =
+      mul(number(0.5), add(number(1.0), erf(mul(x, number(std::numbers::sqrt2 / 2)))));
   return mul(x, cdf);
 }
 

@@ -1,5 +1,5 @@
-// Layers of neural networks, made of other operations (public API: ops.md, section 17). Low-precision
-// operands are computed in Float, and the results are Float: nothing casts back.
+// Layers of neural networks, made of other operations (public API: ops.md, section 17).
+// Low-precision operands are computed in Float, and the results are Float: nothing casts back.
 #pragma once
 
 #include "ir/fusion.h"
@@ -24,8 +24,8 @@ struct LayerNorm {
   TensorView* mean = nullptr;   // reduced dimensions have size one
   TensorView* invstd = nullptr; // likewise
 };
-/// (x - mean) / sqrt(var + eps) * weight + bias over the last `num_norm_dims` dimensions. `weight` and
-/// `bias` have these dimensions; either may be nullptr.
+/// (x - mean) / sqrt(var + eps) * weight + bias over the last `num_norm_dims` dimensions. `weight`
+/// and `bias` have these dimensions; either may be nullptr.
 LayerNorm layer_norm(
     TensorView* x, int64_t num_norm_dims, TensorView* weight, TensorView* bias, Val* eps);
 

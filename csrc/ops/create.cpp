@@ -23,9 +23,9 @@ Val* iota_parameter(const char* name, Val* value, int64_t otherwise, DataType dt
   }
   fusion_for({value});
   NVF_USER_CHECK(
-      same_number_class(value->dtype(), dtype),
-      "iota: ", name, " dtype does not match specified dtype argument, should be ", dtype,
-      " but get ", value->dtype());
+      same_number_class(value->dtype(), dtype), "iota: ", name,
+      " dtype does not match specified dtype argument, should be ", dtype, " but get ",
+      value->dtype());
   return scalar::cast(dtype, value);
 }
 
@@ -78,7 +78,7 @@ TensorView* full(const std::vector<Val*>& shape, Val* fill_value, DataType dtype
   fusion_for(shape);
   Fusion& fusion = fusion_for({fill_value});
   Val* element = fill_value->dtype() == dtype ? fill_value
-      : fill_value->is_const()                ? scalar::cast(dtype, fill_value)
+                 : fill_value->is_const()     ? scalar::cast(dtype, fill_value)
                                               : cast(fill_value, dtype);
   const IterDomains axes = factory_axes(shape);
   TensorView* out = new_tensor(axes, dtype);

@@ -1,13 +1,13 @@
-// Tensors made from scalars (public API: ops.md, sections 12 and 17). Random numbers will have a file
-// of their own.
+// Tensors made from scalars (public API: ops.md, sections 12 and 17). Random numbers will have a
+// file of their own.
 #pragma once
 
 #include "ir/fusion.h"
 
 namespace nvfuser::ops {
 
-/// Every element is `fill_value`, converted to `dtype`. A constant size 1 gives a broadcast, another
-/// constant an iteration; what a symbolic size is shows when it is known.
+/// Every element is `fill_value`, converted to `dtype`. A constant size 1 gives a broadcast,
+/// another constant an iteration; what a symbolic size is shows when it is known.
 TensorView* full(const std::vector<Val*>& shape, Val* fill_value, DataType dtype);
 TensorView* zeros(const std::vector<Val*>& shape, DataType dtype);
 TensorView* ones(const std::vector<Val*>& shape, DataType dtype);

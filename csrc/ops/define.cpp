@@ -23,24 +23,20 @@ std::vector<int64_t> normalized_stride_order(std::vector<int64_t> order, size_t 
     return order;
   }
   NVF_USER_CHECK(
-      order.size() == rank,
-      "Length of stride_order argument (", order.size(),
+      order.size() == rank, "Length of stride_order argument (", order.size(),
       ") must be zero or match that of shape argument (", rank, ")");
   const auto count = static_cast<int64_t>(rank);
   std::vector<bool> seen(rank, false);
   const std::string printed = list_text(order);
   for (int64_t& entry : order) {
     NVF_USER_CHECK(
-        entry >= -count,
-        "defineTensor stride_order argument is out of range, expects >= ", -count,
+        entry >= -count, "defineTensor stride_order argument is out of range, expects >= ", -count,
         ", but got: ", entry);
     NVF_USER_CHECK(
-        entry < count,
-        "defineTensor stride_order argument is out of range, expects < ", count,
+        entry < count, "defineTensor stride_order argument is out of range, expects < ", count,
         ", but got: ", entry);
     entry += entry < 0 ? count : 0;
-    NVF_USER_CHECK(
-        !seen[entry], "defineTensor got duplicated stride_order entries: ", printed);
+    NVF_USER_CHECK(!seen[entry], "defineTensor got duplicated stride_order entries: ", printed);
     seen[entry] = true;
   }
   if (std::is_sorted(order.rbegin(), order.rend())) {
@@ -56,7 +52,8 @@ DataType unpack(
   if (dtype != DataType::Float4_e2m1fn_x2) {
     return dtype;
   }
-  NVF_USER_CHECK(!shape.empty(), "A packed tensor needs a dimension: a single fp4 has half a byte.");
+  NVF_USER_CHECK(
+      !shape.empty(), "A packed tensor needs a dimension: a single fp4 has half a byte.");
   size_t innermost = shape.size() - 1;
   for (size_t i = 0; i < stride_order.size(); ++i) {
     if (stride_order[i] == 0) {
@@ -101,9 +98,9 @@ void check_contiguity(
   for (size_t dim = 0; dim < shape.size(); ++dim) {
     if (shape[dim] == 1 && contiguity[entry_of_dim[dim]].has_value()) {
       throw UserError({
-          .headline = {
-              "The contiguity of a broadcast/reduction dimension must be None. The contiguity of a "
-              "non-broadcast/reduction dimension must be true/false."},
+          .headline = {"The contiguity of a broadcast/reduction dimension must be None. The "
+                       "contiguity of a "
+                       "non-broadcast/reduction dimension must be true/false."},
           .node = Part::none(),
           .expected = {"None at position ", entry_of_dim[dim], " of contiguity"},
           .found = {*contiguity[entry_of_dim[dim]], " for dimension ", dim, " of size 1"},
@@ -116,8 +113,7 @@ void check_contiguity(
 void check_shape(const std::vector<int64_t>& shape, bool is_cpu) {
   for (size_t i = 0; i < shape.size(); ++i) {
     NVF_USER_CHECK(
-        shape[i] >= -1,
-        "The value ", shape[i], " at index ", i,
+        shape[i] >= -1, "The value ", shape[i], " at index ", i,
         " was neither symbolic(-1), zero_element(0), broadcast(1), or static(>1).");
   }
   NVF_USER_CHECK(!is_cpu || shape.empty(), "CPU non-scalar tensor is not supported!");
@@ -133,8 +129,7 @@ TensorView* make_tensor(
   check_shape(shape, is_cpu);
   const size_t rank = shape.size();
   NVF_USER_CHECK(
-      contiguity.size() == rank,
-      "Length of contiguity argument (", contiguity.size(),
+      contiguity.size() == rank, "Length of contiguity argument (", contiguity.size(),
       ") must match that of shape argument (", rank, ")");
   std::vector<size_t> entry_of_dim(rank);
   for (size_t dim = 0; dim < rank; ++dim) {
@@ -175,8 +170,8 @@ TensorDescriptor compute_tensor_descriptor(
   std::vector<size_t> order; // dimensions, outermost stride first
   for (size_t dim = 0; dim < rank; ++dim) {
     NVF_USER_CHECK(
-        strides[dim] >= 0,
-        "negative stride on tensor is not supported: strides[", dim, "]=", strides[dim]);
+        strides[dim] >= 0, "negative stride on tensor is not supported: strides[", dim,
+        "]=", strides[dim]);
     if (strides[dim] != 0) {
       order.push_back(dim);
     }
@@ -245,8 +240,8 @@ TensorView* define_tensor_like(
     bool static_sizes,
     bool is_cpu) {
   NVF_USER_CHECK(
-      sizes.size() == strides.size(),
-      "The number of sizes does not match the number of strides.", sizes.size(), strides.size());
+      sizes.size() == strides.size(), "The number of sizes does not match the number of strides.",
+      sizes.size(), strides.size());
   for (const int64_t size : sizes) {
     NVF_USER_CHECK(
         size >= 0, "Size of ", size, " is not supported in nvFuser. Expected size >= 0.");
@@ -278,9 +273,8 @@ TensorView* define_symbolic_tensor(
     bool is_cpu) {
   for (size_t i = 0; i < symbolic_sizes.size(); ++i) {
     NVF_USER_CHECK(
-        symbolic_sizes[i] == -1 || symbolic_sizes[i] == 1,
-        "The value ", symbolic_sizes[i], " at index ", i,
-        " was neither broadcast(1) or symbolic(-1).");
+        symbolic_sizes[i] == -1 || symbolic_sizes[i] == 1, "The value ", symbolic_sizes[i],
+        " at index ", i, " was neither broadcast(1) or symbolic(-1).");
     if (symbolic_sizes[i] == 1 && i < contiguous.size()) {
       contiguous[i] = std::nullopt;
     }
@@ -291,10 +285,9 @@ TensorView* define_symbolic_tensor(
 TensorView* define_symbolic_tensor(int64_t ndims, DataType dtype, bool is_cpu) {
   constexpr int64_t kMaxRank = 64; // far above what any framework has
   NVF_USER_CHECK(
-      ndims >= 0 && ndims <= kMaxRank,
-      "Number of dimensions must be in [0, ", kMaxRank, "], but got: ", ndims);
-  return define_tensor(
-      std::vector<int64_t>(static_cast<size_t>(ndims), -1), false, dtype, is_cpu);
+      ndims >= 0 && ndims <= kMaxRank, "Number of dimensions must be in [0, ", kMaxRank,
+      "], but got: ", ndims);
+  return define_tensor(std::vector<int64_t>(static_cast<size_t>(ndims), -1), false, dtype, is_cpu);
 }
 
 Val* define_scalar(DataType dtype) {

@@ -66,7 +66,8 @@ DataType merge_strengths(DataType strong, DataType weak) {
   if (w == NumberClass::Complex && s != NumberClass::None) {
     return s == NumberClass::Float ? complex_of(strong) : weak;
   }
-  const bool holds_weak = (s == NumberClass::Float && w != NumberClass::None) ||
+  const bool holds_weak =
+      (s == NumberClass::Float && w != NumberClass::None) ||
       (s == NumberClass::Integral && (w == NumberClass::Integral || w == NumberClass::Bool));
   return holds_weak ? strong : promote_pair(strong, weak);
 }
@@ -138,7 +139,8 @@ DataType promote_pair(DataType a, DataType b) {
     return either_is(DataType::Double) ? DataType::Double : DataType::Float;
   } else if (either_is(DataType::Index) && ca == NumberClass::Integral && ca == cb) {
     return DataType::Index;
-  } else if (either_is(DataType::Int) && (either_is(DataType::Int32) || either_is(DataType::Bool))) {
+  } else if (
+      either_is(DataType::Int) && (either_is(DataType::Int32) || either_is(DataType::Bool))) {
     return DataType::Int;
   } else if (either_is(DataType::Int32) && either_is(DataType::Bool)) {
     return DataType::Int32;

@@ -33,8 +33,8 @@ enum class Promotion : uint8_t {
 /// `widen`: low-precision floats become Float.
 [[nodiscard]] DataType common_dtype(const std::vector<Val*>& operands, bool widen = true);
 
-/// `operand` as an operand of an operation that computes in `dtype`: tensors get exactly that dtype,
-/// scalars only its class of numbers.
+/// `operand` as an operand of an operation that computes in `dtype`: tensors get exactly that
+/// dtype, scalars only its class of numbers.
 [[nodiscard]] Val* cast_operand(Val* operand, DataType dtype);
 
 /// Operands ready for an operation, and the dtype of its result.

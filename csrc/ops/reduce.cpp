@@ -22,8 +22,7 @@ bool is_sum_or_product(BinaryOpType op) {
 /// The dtype `op` reduces in.
 DataType accumulation_dtype(BinaryOpType op, DataType operand, DataType asked) {
   if (!is_sum_or_product(op)) {
-    NVF_USER_CHECK(
-        asked == DataType::Null, "A dtype other than Null is not currently supported.");
+    NVF_USER_CHECK(asked == DataType::Null, "A dtype other than Null is not currently supported.");
     return operand;
   }
   if (asked != DataType::Null) {
@@ -83,8 +82,7 @@ std::vector<bool> flags_of(const std::vector<int64_t>& dims, int64_t rank) {
   return flags;
 }
 
-TensorView* new_reduced_tensor(
-    TensorView* arg, const std::vector<int64_t>& dims, DataType dtype) {
+TensorView* new_reduced_tensor(TensorView* arg, const std::vector<int64_t>& dims, DataType dtype) {
   const IterDomains axes = shape_axes(arg);
   const std::vector<bool> is_reduced = flags_of(dims, static_cast<int64_t>(axes.size()));
   IterDomains logical;
@@ -93,9 +91,10 @@ TensorView* new_reduced_tensor(
     if (is_reduced[i]) {
       if (axes[i]->has_expanded_extent()) {
         throw UserError({
-            .headline = {"Cannot reduce an axis that is marked as broadcasted as it has an "
-                         "undetermined size. Tried to reduce ID = ",
-                         axes[i]->to_string(), " of tensor ", arg->to_string()},
+            .headline =
+                {"Cannot reduce an axis that is marked as broadcasted as it has an "
+                 "undetermined size. Tried to reduce ID = ",
+                 axes[i]->to_string(), " of tensor ", arg->to_string()},
             .node = describe(arg),
             .expected = {"a dimension that is not expanded"},
             .found = {axes[i]->to_string()},
@@ -176,16 +175,16 @@ TensorView* make_reduction(
   return result == operand ? set(operand) : result;
 }
 
-#define NVF_DEFINE_REDUCTION(name, op, doc)                                                   \
-  TensorView* name(                                                                           \
-      TensorView* arg, const std::vector<int64_t>& dims, bool keepdim, DataType dtype) {      \
-    return make_reduction(BinaryOpType::op, arg, dims, keepdim, dtype);                       \
-  }                                                                                           \
-  TensorView* name(TensorView* arg, DataType dtype) {                                         \
-    fusion_for({arg});                                                                        \
-    std::vector<int64_t> dims(static_cast<size_t>(arg->rank()));                              \
-    std::iota(dims.begin(), dims.end(), 0);                                                   \
-    return name(arg, dims, /*keepdim=*/false, dtype);                                         \
+#define NVF_DEFINE_REDUCTION(name, op, doc)                                              \
+  TensorView* name(                                                                      \
+      TensorView* arg, const std::vector<int64_t>& dims, bool keepdim, DataType dtype) { \
+    return make_reduction(BinaryOpType::op, arg, dims, keepdim, dtype);                  \
+  }                                                                                      \
+  TensorView* name(TensorView* arg, DataType dtype) {                                    \
+    fusion_for({arg});                                                                   \
+    std::vector<int64_t> dims(static_cast<size_t>(arg->rank()));                         \
+    std::iota(dims.begin(), dims.end(), 0);                                              \
+    return name(arg, dims, /*keepdim=*/false, dtype);                                    \
   }
 NVF_FOR_EACH_REDUCTION_FUNCTION(NVF_DEFINE_REDUCTION)
 #undef NVF_DEFINE_REDUCTION

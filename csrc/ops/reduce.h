@@ -28,19 +28,17 @@ TensorView* make_reduction(
     bool keepdim = false,
     DataType dtype = DataType::Null);
 
-#define NVF_DECLARE_REDUCTION(name, op, doc)                                    \
-  TensorView* name(                                                             \
-      TensorView* arg,                                                          \
-      const std::vector<int64_t>& dims,                                         \
-      bool keepdim = false,                                                     \
-      DataType dtype = DataType::Null);                                         \
-  /* Over every dimension. */                                                   \
+#define NVF_DECLARE_REDUCTION(name, op, doc)                                   \
+  TensorView* name(                                                            \
+      TensorView* arg, const std::vector<int64_t>& dims, bool keepdim = false, \
+      DataType dtype = DataType::Null);                                        \
+  /* Over every dimension. */                                                  \
   TensorView* name(TensorView* arg, DataType dtype = DataType::Null);
 NVF_FOR_EACH_REDUCTION_FUNCTION(NVF_DECLARE_REDUCTION)
 #undef NVF_DECLARE_REDUCTION
 
-/// The raw node: `dims` (sorted, unique) become reduction axes of the result. `init` is the value of
-/// an empty reduction.
+/// The raw node: `dims` (sorted, unique) become reduction axes of the result. `init` is the value
+/// of an empty reduction.
 TensorView* new_reduction(
     BinaryOpType op, TensorView* arg, const std::vector<int64_t>& dims, Val* init);
 
@@ -56,10 +54,10 @@ TensorView* new_reduction(
 
 /// The parts of a reduction of `dims`: dimensions of size one go first, by a squeeze.
 struct ReductionPlan {
-  std::vector<int64_t> squeezed;       // dimensions of the operand
-  std::vector<int64_t> reduced;        // dimensions of what the squeeze leaves
-  int64_t squeezed_rank = 0;           // rank of what the squeeze leaves
-  std::vector<Val*> repeats;           // expanded extents of squeezed dimensions
+  std::vector<int64_t> squeezed; // dimensions of the operand
+  std::vector<int64_t> reduced;  // dimensions of what the squeeze leaves
+  int64_t squeezed_rank = 0;     // rank of what the squeeze leaves
+  std::vector<Val*> repeats;     // expanded extents of squeezed dimensions
 };
 /// `dims` sorted and unique. `squeeze_expanded`: expanded dimensions are squeezed, too.
 [[nodiscard]] ReductionPlan plan_reduction(

@@ -71,9 +71,10 @@ void check_operand(const TensorView* arg) {
     const SizeProduct& old_count,
     const SizeProduct& new_count) {
   throw UserError({
-      .headline = {"Total element counts across view operation must match: ", old_count.constant,
-                   " vs ", new_count.constant, ", reshaping ", shape_text(arg->shape()), " to ",
-                   shape_text(new_shape)},
+      .headline =
+          {"Total element counts across view operation must match: ", old_count.constant, " vs ",
+           new_count.constant, ", reshaping ", shape_text(arg->shape()), " to ",
+           shape_text(new_shape)},
       .node = describe(arg),
       .expected = {old_count.constant, " elements"},
       .found = {new_count.constant, " elements"},
@@ -84,8 +85,9 @@ void check_operand(const TensorView* arg) {
 [[noreturn]] void throw_undecided(const TensorView* arg, const std::vector<Val*>& new_shape) {
   throw UserError(
       {
-          .headline = {"Cannot reshape ", shape_text(arg->shape()), " to ", shape_text(new_shape),
-                       " without knowing the sizes"},
+          .headline =
+              {"Cannot reshape ", shape_text(arg->shape()), " to ", shape_text(new_shape),
+               " without knowing the sizes"},
           .node = describe(arg),
           .expected = {"constant sizes, or new sizes that are products of the operand's sizes and "
                        "constants that divide them"},
@@ -116,8 +118,8 @@ NewSizes read_sizes(const std::vector<Val*>& new_shape, SizeTable& table) {
       continue;
     }
     NVF_USER_CHECK(
-        !size->is_const_int() || as_int(size->value()) >= 0, "The value ",
-        size->to_inline_string(), " at index ", i,
+        !size->is_const_int() || as_int(size->value()) >= 0, "The value ", size->to_inline_string(),
+        " at index ", i,
         " was neither symbolic(-1), zero_element(0), broadcast(1), or static(>1).");
     result.sizes.push_back(table.product_of(size));
   }
@@ -133,8 +135,9 @@ TensorView* reshape_empty(TensorView* arg, const std::vector<Val*>& new_shape) {
     has_zero = has_zero || size->is_const_int(0);
   }
   NVF_USER_CHECK(
-      has_zero, "Output shape must have at least one 0 when input shape does. Operand: ",
-      describe(arg), ", new shape: ", shape_text(new_shape));
+      has_zero,
+      "Output shape must have at least one 0 when input shape does. Operand: ", describe(arg),
+      ", new shape: ", shape_text(new_shape));
   return zeros(sizes, arg->dtype());
 }
 
@@ -230,7 +233,7 @@ std::vector<WalkDim> walk_dims(const TensorView* arg, SizeTable& table) {
   for (const IterDomain* axis : shape_axes(arg)) {
     const SizeProduct size = table.product_of(axis->maybe_expanded_extent());
     const bool may_go = (axis->is_broadcast() && !axis->has_expanded_extent()) ||
-        (axis->is_symbolic_axis() && size.is_constant(1));
+                        (axis->is_symbolic_axis() && size.is_constant(1));
     dims.push_back({.size = size, .is_removable = may_go});
   }
   return dims;
@@ -255,16 +258,16 @@ TensorView* reshape(TensorView* arg, const std::vector<Val*>& new_shape) {
   }
 
   const auto is_constant = [](const SizeProduct& size) { return size.is_constant(); };
-  const bool is_static = old_count.is_constant() &&
-      std::all_of(wanted.sizes.begin(), wanted.sizes.end(), is_constant);
+  const bool is_static =
+      old_count.is_constant() && std::all_of(wanted.sizes.begin(), wanted.sizes.end(), is_constant);
   if (wanted.inferred.has_value()) {
     const std::optional<SizeProduct> rest = divide(old_count, product_of(wanted.sizes));
     if (!rest.has_value() && !is_static) {
       throw_undecided(arg, new_shape);
     }
     NVF_USER_CHECK(
-        rest.has_value(), "Cannot infer the actual size of -1 output domain: ",
-        old_count.constant, " elements of ", describe(arg), " under ", shape_text(new_shape));
+        rest.has_value(), "Cannot infer the actual size of -1 output domain: ", old_count.constant,
+        " elements of ", describe(arg), " under ", shape_text(new_shape));
     wanted.sizes[*wanted.inferred] = *rest;
   }
   const SizeProduct new_count = product_of(wanted.sizes);

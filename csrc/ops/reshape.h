@@ -3,10 +3,10 @@
 // A reshape is built at definition where the way from the old shape to the new one does not depend
 // on sizes that are unknown then: all sizes are constants, or the new sizes are products of the
 // operand's that can be merged and split by constants whatever their values are ([n, m] -> [n * m],
-// [n, 32] -> [n, 4, 8], [n, 8] -> [-1], [n, 32] -> [-1, 8]). An unknown size of the operand counts as
-// an ordinary dimension, even if it is 1 when the fusion runs.
-// Every other reshape is an error here. A node with symbolic dimensions, resolved per execution
-// (reshape.md, section 5), would be made in `reshape` where `throw_undecided` stands.
+// [n, 32] -> [n, 4, 8], [n, 8] -> [-1], [n, 32] -> [-1, 8]). An unknown size of the operand counts
+// as an ordinary dimension, even if it is 1 when the fusion runs. Every other reshape is an error
+// here. A node with symbolic dimensions, resolved per execution (reshape.md, section 5), would be
+// made in `reshape` where `throw_undecided` stands.
 #pragma once
 
 #include "ir/fusion.h"

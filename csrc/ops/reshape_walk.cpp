@@ -143,9 +143,9 @@ SizeProduct product_of(const std::vector<SizeProduct>& sizes) {
 }
 
 std::optional<SizeProduct> divide(const SizeProduct& a, const SizeProduct& b) {
-  const bool is_exact = b.constant != 0 && a.constant % b.constant == 0 &&
-      std::includes(
-          a.unknowns.begin(), a.unknowns.end(), b.unknowns.begin(), b.unknowns.end());
+  const bool is_exact =
+      b.constant != 0 && a.constant % b.constant == 0 &&
+      std::includes(a.unknowns.begin(), a.unknowns.end(), b.unknowns.begin(), b.unknowns.end());
   if (!is_exact) {
     return std::nullopt;
   }

@@ -50,8 +50,9 @@ TensorView* broadcast(TensorView* arg, const std::vector<bool>& is_broadcast_dim
   const auto num_kept = std::count(is_broadcast_dim.begin(), is_broadcast_dim.end(), false);
   if (num_kept != static_cast<std::ptrdiff_t>(axes.size())) {
     throw UserError({
-        .headline = {"Invalid broadcast, number of false entries in is_broadcast_dim expected to be ",
-                     axes.size(), " but received ", num_kept},
+        .headline =
+            {"Invalid broadcast, number of false entries in is_broadcast_dim expected to be ",
+             axes.size(), " but received ", num_kept},
         .node = describe(arg),
         .expected = {"one false entry per dimension of the operand"},
         .found = {num_kept, " false entries of ", is_broadcast_dim.size()},
@@ -207,7 +208,8 @@ TensorView* stride_order(TensorView* arg, const std::vector<int64_t>& stride_ord
   }
   NVF_USER_CHECK(
       static_cast<int64_t>(stride_order.size()) == arg->rank(),
-      "Operator stride_order expects `stride_order` argument to have the same length as input! Got ",
+      "Operator stride_order expects `stride_order` argument to have the same length as input! "
+      "Got ",
       stride_order.size(), " entries for a tensor of rank ", arg->rank(), ".");
   TensorDomainSpec spec;
   for (const IterDomain* axis : shape_axes(arg)) {
@@ -240,7 +242,8 @@ IterDomains allocation_order(
         entry < rank, subject, " argument is out of range, expects < ", rank, ", but got: ", entry);
     IterDomain*& slot = allocation[static_cast<size_t>(rank - 1 - wrap_axis(entry, rank))];
     NVF_USER_CHECK(
-        slot == nullptr, subject, " got duplicated stride_order entries: ", list_text(stride_order));
+        slot == nullptr, subject,
+        " got duplicated stride_order entries: ", list_text(stride_order));
     slot = axes[i];
   }
   return allocation;

@@ -33,8 +33,8 @@ Val* lerp(Val* start, Val* end, Val* weight) {
 Val* where(Val* condition, Val* a, Val* b) {
   fusion_for({condition, a, b});
   NVF_USER_CHECK(
-      is_boolean(condition->dtype()),
-      "Condition should be of DataType Bool, not ", condition->dtype());
+      is_boolean(condition->dtype()), "Condition should be of DataType Bool, not ",
+      condition->dtype());
   const DataType dtype = common_dtype({a, b}, /*widen=*/false);
   return make_ternary(
       TernaryOpType::Where, dtype, {condition, cast_operand(a, dtype), cast_operand(b, dtype)});
@@ -63,8 +63,7 @@ Val* threshold(Val* x, Val* thresh, Val* value) {
 Val* addcmul(Val* v1, Val* v2, Val* v3, Val* alpha) {
   fusion_for({v1, v2, v3, alpha});
   NVF_USER_CHECK(
-      alpha->is_scalar(),
-      "Alpha value should be a Scalar Valtype and not ",
+      alpha->is_scalar(), "Alpha value should be a Scalar Valtype and not ",
       alpha->is_tensor() ? "TensorView" : "another kind of value");
   return add(v1, mul(v2, mul(v3, alpha)));
 }

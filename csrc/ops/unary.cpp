@@ -15,9 +15,9 @@ Val* make_unary(UnaryOpType op, Promotion policy, Val* arg) {
   return out;
 }
 
-#define NVF_DEFINE_UNARY(name, op, policy, doc)                         \
-  Val* name(Val* arg) {                                                 \
-    return make_unary(UnaryOpType::op, Promotion::policy, arg);         \
+#define NVF_DEFINE_UNARY(name, op, policy, doc)                 \
+  Val* name(Val* arg) {                                         \
+    return make_unary(UnaryOpType::op, Promotion::policy, arg); \
   }
 NVF_FOR_EACH_UNARY_FUNCTION(NVF_DEFINE_UNARY)
 NVF_FOR_EACH_UNBOUND_UNARY_FUNCTION(NVF_DEFINE_UNARY)
@@ -29,8 +29,8 @@ Val* bitwise_not(Val* arg) {
     return logical_not(cast(arg, DataType::Int));
   }
   NVF_USER_CHECK(
-      is_integral(arg->dtype()),
-      "input must have integral or boolean type, but got ", arg->dtype());
+      is_integral(arg->dtype()), "input must have integral or boolean type, but got ",
+      arg->dtype());
   return make_unary(UnaryOpType::BitwiseNot, Promotion::Keep, arg);
 }
 

@@ -72,10 +72,10 @@ namespace nvfuser::ops {
 /// `op` on every element, operand and result converted by `policy`.
 Val* make_unary(UnaryOpType op, Promotion policy, Val* arg);
 
-#define NVF_DECLARE_UNARY(name)                                      \
-  Val* name(Val* arg);                                               \
-  inline TensorView* name(TensorView* arg) {                         \
-    return static_cast<TensorView*>(name(static_cast<Val*>(arg)));   \
+#define NVF_DECLARE_UNARY(name)                                    \
+  Val* name(Val* arg);                                             \
+  inline TensorView* name(TensorView* arg) {                       \
+    return static_cast<TensorView*>(name(static_cast<Val*>(arg))); \
   }
 #define NVF_DECLARE_REGULAR(name, op, policy, doc) NVF_DECLARE_UNARY(name)
 #define NVF_DECLARE_SPECIAL(name, op, doc) NVF_DECLARE_UNARY(name)

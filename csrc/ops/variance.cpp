@@ -24,8 +24,7 @@ Val* reduced_count(TensorView* arg, const std::vector<int64_t>& dims) {
   return count;
 }
 
-TensorView* mean_of(
-    TensorView* arg, const std::vector<int64_t>& dims, bool keepdim, Val* count) {
+TensorView* mean_of(TensorView* arg, const std::vector<int64_t>& dims, bool keepdim, Val* count) {
   return div(sum(arg, dims, keepdim), count);
 }
 
@@ -33,8 +32,7 @@ TensorView* mean_of(
 Val* unbiased_factor(Val* count, int64_t correction) {
   Fusion& fusion = Fusion::active();
   Val* zero = fusion.new_constant(0.0, DataType::Double);
-  Val* degrees =
-      sub(count, fusion.new_constant(static_cast<double>(correction), DataType::Double));
+  Val* degrees = sub(count, fusion.new_constant(static_cast<double>(correction), DataType::Double));
   return reciprocal(where(ge(degrees, zero), degrees, zero));
 }
 
@@ -104,8 +102,8 @@ VarMean var_mean(
   fusion_for({arg});
   const DataType dtype = arg->dtype();
   NVF_USER_CHECK(
-      dtype != DataType::Half && dtype != DataType::BFloat16 &&
-          dtype != DataType::Float8_e4m3fn && dtype != DataType::Float8_e5m2,
+      dtype != DataType::Half && dtype != DataType::BFloat16 && dtype != DataType::Float8_e4m3fn &&
+          dtype != DataType::Float8_e5m2,
       "variance_mean is not supported for ", dtype, " please upcast to float");
   check_correction(correction);
   check_not_scheduled(arg);

@@ -54,7 +54,7 @@ thread_local bool Scratch::in_use_ = false;
 thread_local AlignedMemory Scratch::shared_;
 thread_local int64_t Scratch::shared_bytes_ = 0;
 
-void run_blocks(
+void run_blocks_on_pool(
     const nvf_cpu_runtime* /*runtime*/,
     long long n,
     int parallel,
@@ -77,7 +77,7 @@ void run_blocks(
   parallel_for(0, n, grain, run);
 }
 
-void* allocate(const nvf_cpu_runtime* runtime, long long bytes) {
+void* allocate_for_kernel(const nvf_cpu_runtime* runtime, long long bytes) {
   return static_cast<const CpuRuntime*>(runtime)->allocate_until_return(bytes);
 }
 
@@ -103,7 +103,7 @@ AlignedMemory allocate_aligned(int64_t bytes) {
   return memory;
 }
 
-CpuRuntime::CpuRuntime() : nvf_cpu_runtime{run_blocks, allocate} {}
+CpuRuntime::CpuRuntime() : nvf_cpu_runtime{run_blocks_on_pool, allocate_for_kernel} {}
 
 void* CpuRuntime::allocate_until_return(int64_t bytes) const {
   AlignedMemory memory = allocate_aligned(bytes);

@@ -65,7 +65,14 @@ void trivial(Fusion& fusion) {
       schedule_tensor(tensor);
     }
   }
-  inline_most();
+  // The result of a reduction is stored, so that no consumer computes it again for every element.
+  std::vector<TensorView*> inlinable;
+  for (TensorView* tensor : computed) {
+    if (!tensor->has_reduction()) {
+      inlinable.push_back(tensor);
+    }
+  }
+  inline_most(inlinable);
   for (TensorView* tensor : computed) {
     if (!tensor->is_fusion_output() && !is_fully_inlined(tensor)) {
       tensor->set_memory_type(MemoryType::Global);

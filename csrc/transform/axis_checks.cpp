@@ -17,12 +17,13 @@ void check_has_axes(const TensorView* tv, const char* action) {
 
 int64_t check_free_axis(const TensorView* tv, int64_t axis, const char* action) {
   check_has_axes(tv, action);
-  axis = wrap_axis(axis, tv->ndims());
+  axis = wrap_axis(axis, tv->ndims(), tv);
   const auto check_outside = [&](int64_t position, const char* words, const char* word) {
     if (axis < position) {
       throw UserError(
-          {.headline = {"Cannot ", action, " axis within ", words, ". Axis = ", axis, " ", word,
-                        " = ", position},
+          {.headline =
+               {"Cannot ", action, " axis within ", words, ". Axis = ", axis, " ", word, " = ",
+                position},
            .node = describe(tv),
            .expected = {"an axis at or behind position ", position},
            .found = {"axis ", axis},

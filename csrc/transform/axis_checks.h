@@ -7,8 +7,8 @@
 
 namespace nvfuser {
 
-/// Position of a loop axis that `action` ("split") may change: it exists, and is shared neither with
-/// consumers (compute-at position) nor with producers (max producer position).
+/// Position of a loop axis that `action` ("split") may change: it exists, and is shared neither
+/// with consumers (compute-at position) nor with producers (max producer position).
 [[nodiscard]] int64_t check_free_axis(const TensorView* tv, int64_t axis, const char* action);
 
 /// A tensor of rank 0 has no axes to `action`.

@@ -18,8 +18,9 @@ void check_not_inlined(const TensorView* tv) {
         {.headline = "Caching computed-at tensors is not allowed. Apply caching before computeAt",
          .node = describe(tv),
          .expected = "no compute at position and no max producer position",
-         .found = {"computePosition = ", tv->compute_at_position(),
-                   " maxProducerPosition = ", tv->max_producer_position()},
+         .found =
+             {"computePosition = ", tv->compute_at_position(),
+              " maxProducerPosition = ", tv->max_producer_position()},
          .fix = "cache tensors before inlining them"});
   }
 }
@@ -29,8 +30,7 @@ void check_cache_op(LoadStoreOpType op_type, CacheOp cache_op) {
     NVF_USER_CHECK(
         cache_op != CacheOp::Streaming, "cp.async only takes .ca or .cg. as cache operator");
   } else if (op_type != LoadStoreOpType::Set) {
-    NVF_USER_CHECK(
-        cache_op == CacheOp::Unspecified, "Only Set and CpAsync take a cache operator.");
+    NVF_USER_CHECK(cache_op == CacheOp::Unspecified, "Only Set and CpAsync take a cache operator.");
   }
 }
 
@@ -53,7 +53,7 @@ TensorView* TensorView::cache_after(
   check_cache_op(op_type, cache_op);
   const std::vector<Expr*> users = cached_uses.empty() ? all_uses() : cached_uses;
   NVF_USER_CHECK(
-      !uses().empty(), "Error adding cacheAfter ", describe(this),
+      !uses().empty(), "Error adding cacheAfter ", to_string(),
       " we restrict using cacheAfter on tensors that have no further uses.");
   for (const Expr* use : cached_uses) {
     NVF_USER_CHECK(
@@ -76,7 +76,7 @@ TensorView* TensorView::cache_after(
 
 TensorView* TensorView::cache_before(LoadStoreOpType op_type) {
   NVF_USER_CHECK(
-      definition() != nullptr, "Error adding cacheBefore ", describe(this),
+      definition() != nullptr, "Error adding cacheBefore ", to_string(),
       " its definition is a nullptr and we restrict using cacheBefore on an input.");
   check_not_inlined(this);
 
@@ -95,8 +95,9 @@ TensorView* TensorView::cache_before(LoadStoreOpType op_type) {
 TensorView* TensorView::cache_fork() {
   if (!is_fusion_output() || uses().empty()) {
     throw UserError(
-        {.headline = {"Error adding cacheFork ", describe(this),
-                      " this TensorView must be an output with subsequent uses"},
+        {.headline =
+             {"Error adding cacheFork ", to_string(),
+              " this TensorView must be an output with subsequent uses"},
          .node = describe(this),
          .expected = "a fusion output that other expressions read",
          .found = is_fusion_output() ? "an output without uses" : "no output",

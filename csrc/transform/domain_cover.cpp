@@ -1,7 +1,7 @@
 // The logical axes are a front of the graph of transforms. It is moved, one transform at a time,
-// towards the given axes: forward where a transform leads to one of them, else backward. A transform
-// moves the front only if all axes on its near side are in it, so the front always covers every
-// element once. In the end it must be the given axes.
+// towards the given axes: forward where a transform leads to one of them, else backward. A
+// transform moves the front only if all axes on its near side are in it, so the front always covers
+// every element once. In the end it must be the given axes.
 #include "transform/domain_cover.h"
 
 #include <algorithm>
@@ -111,8 +111,9 @@ class Front {
 [[noreturn]] void refuse(
     const TensorView* tv, const char* domain, const IterDomain* id, const char* fault) {
   throw UserError(
-      {.headline = {"The ", domain, " domain does not cover the logical domain exactly: ",
-                    id->to_string(), " ", fault},
+      {.headline =
+           {"The ", domain, " domain does not cover the logical domain exactly: ", id->to_string(),
+            " ", fault},
        .node = describe(tv),
        .expected = "axes derived from the logical domain by transforms, each element once",
        .found = {id->to_string(), " ", fault},
@@ -145,8 +146,8 @@ void check_covers_logical(
   });
   for (const Val* val : rest) {
     const auto* id = static_cast<const IterDomain*>(val);
-    const bool may_vanish = is_free_broadcast(id) ||
-        (reductions == Reductions::Optional && id->is_reduction());
+    const bool may_vanish =
+        is_free_broadcast(id) || (reductions == Reductions::Optional && id->is_reduction());
     if (given.count(id) == 0 && !may_vanish) {
       refuse(tv, domain, id, "is not covered");
     }

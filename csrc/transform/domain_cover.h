@@ -9,9 +9,9 @@ namespace nvfuser {
 enum class Reductions { Required, Optional };
 
 /// Check that `ids` cover the logical domain of `tv`: every logical element is reached exactly once
-/// along the transforms between them, in either direction. Broadcast axes of extent 1 may appear and
-/// vanish. `domain` ("loop", "allocation") names the list in errors, which name the axis at fault.
-/// Cost: O(transforms of the tensor).
+/// along the transforms between them, in either direction. Broadcast axes of extent 1 may appear
+/// and vanish. `domain` ("loop", "allocation") names the list in errors, which name the axis at
+/// fault. Cost: O(transforms of the tensor).
 void check_covers_logical(
     const TensorView* tv, const IterDomains& ids, Reductions reductions, const char* domain);
 

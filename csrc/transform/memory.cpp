@@ -24,7 +24,8 @@ void TensorView::set_memory_type(MemoryType memory_type) {
          .node = describe(this),
          .expected = "global or symmetric memory",
          .found = enum_name(memory_type),
-         .fix = "copy an input with cache_after, or an output with cache_before, and move the copy"});
+         .fix =
+             "copy an input with cache_after, or an output with cache_before, and move the copy"});
   }
   assign_memory_type(memory_type);
   record_step(std::string("set_memory_type(") + enum_name(memory_type) + ")");
@@ -47,8 +48,9 @@ void TensorView::set_loop_domain(const IterDomains& ids) {
         {.headline = "Cannot set the loop domain of an inlined tensor",
          .node = describe(this),
          .expected = "no compute at position and no max producer position",
-         .found = {"computePosition = ", compute_at_position(),
-                   " maxProducerPosition = ", max_producer_position()},
+         .found =
+             {"computePosition = ", compute_at_position(),
+              " maxProducerPosition = ", max_producer_position()},
          .fix = "set loop domains before inlining, or call clear_compute_position first"});
   }
   check_covers_logical(this, ids, Reductions::Required, "loop");

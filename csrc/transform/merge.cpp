@@ -37,8 +37,8 @@ TensorView* TensorView::merge(int64_t axis) {
 
 TensorView* TensorView::flatten(int64_t from, int64_t to) {
   check_has_axes(this, "flatten");
-  const int64_t first = wrap_axis(from, ndims());
-  const int64_t last = wrap_axis(to, ndims());
+  const int64_t first = wrap_axis(from, ndims(), this);
+  const int64_t last = wrap_axis(to, ndims(), this);
   NVF_USER_CHECK(
       first <= last, "Invalid flatten range: axis ", from, " does not stand before axis ", to);
   // One merge may be refused where earlier ones were not: look at all of them before the first.

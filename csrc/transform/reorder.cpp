@@ -18,12 +18,11 @@ TensorView* TensorView::reorder(const std::unordered_map<int64_t, int64_t>& old2
   // Ordered by old position, so that errors and recorded steps do not depend on hashing.
   for (const auto& [old_axis, new_axis] :
        std::map<int64_t, int64_t>(old2new.begin(), old2new.end())) {
-    const int64_t from = wrap_axis(old_axis, ndims());
-    const int64_t to = wrap_axis(new_axis, ndims());
+    const int64_t from = wrap_axis(old_axis, ndims(), this);
+    const int64_t to = wrap_axis(new_axis, ndims(), this);
     NVF_USER_CHECK(
         new_position.emplace(from, to).second, "reorder: axis ", from, " is given twice");
-    NVF_USER_CHECK(
-        !is_taken[static_cast<size_t>(to)], "reorder: position ", to, " is given twice");
+    NVF_USER_CHECK(!is_taken[static_cast<size_t>(to)], "reorder: position ", to, " is given twice");
     is_taken[static_cast<size_t>(to)] = true;
   }
 

@@ -150,7 +150,8 @@ class Replayer {
           .headline = {"Merging IterDomains requires that their iteration types match. Outer: ",
                        inputs[0]->to_string(), ", Inner: ", inputs[1]->to_string()},
           .node = {describe(target_)},
-          .expected = {"two reductions or none, as in ", expr->to_string()},
+          .expected = {"two reductions or none, as ", expr->inputs()[0]->to_string(), " and ",
+                       expr->inputs()[1]->to_string(), " that are merged"},
           .found = {"one reduction axis of T", target_->name()},
           .fix = {"do not merge a reduced axis with another one in the tensor that is propagated"},
       });
@@ -164,7 +165,8 @@ class Replayer {
                          "Parallelization strategy must be set after calling ",
                          expr->is_a<Merge>() ? "merge" : "split"},
             .node = {describe(target_)},
-            .expected = {"a serial axis, to repeat ", expr->to_string()},
+            .expected = {"a serial axis, to be transformed like ",
+                         expr->inputs().front()->to_string()},
             .found = {in->to_string()},
             .fix = {"propagate transforms first, then parallelize"},
         });

@@ -28,7 +28,9 @@ class Factoring {
  public:
   /// Requires: `factored` are reduction axes of the loop domain of `tv`, and not all of them.
   Factoring(const TensorView* tv, const IterDomains& factored)
-      : domain_(*tv->domain()), fusion_(*tv->fusion()), factored_(factored.begin(), factored.end()) {
+      : domain_(*tv->domain()),
+        fusion_(*tv->fusion()),
+        factored_(factored.begin(), factored.end()) {
     plan();
   }
 
@@ -145,7 +147,10 @@ TensorDomain* Factoring::make_producer() {
   }
   replay_exprs(kept_, producer_ids_);
   TensorDomainSpec spec{
-      .root = root, .logical = logical, .allocation = {}, .loop = map_loop(producer_ids_),
+      .root = root,
+      .logical = logical,
+      .allocation = {},
+      .loop = map_loop(producer_ids_),
       .contiguity = {}};
   return fusion_.new_tensor_domain(std::move(spec));
 }
@@ -187,7 +192,8 @@ TensorDomain* Factoring::make_consumer() {
   return fusion_.new_tensor_domain(std::move(spec));
 }
 
-// ---- Checks --------------------------------------------------------------------------------------
+// ---- Checks
+// --------------------------------------------------------------------------------------
 
 /// The loop axes at `positions`, after all checks.
 IterDomains check_axes(const TensorView* tv, const std::vector<int64_t>& positions) {
@@ -197,8 +203,9 @@ IterDomains check_axes(const TensorView* tv, const std::vector<int64_t>& positio
         {.headline = "Cannot rfactor an inlined tensor",
          .node = describe(tv),
          .expected = "no compute at position and no max producer position",
-         .found = {"computePosition = ", tv->compute_at_position(),
-                   " maxProducerPosition = ", tv->max_producer_position()},
+         .found =
+             {"computePosition = ", tv->compute_at_position(),
+              " maxProducerPosition = ", tv->max_producer_position()},
          .fix = "call rfactor before inlining"});
   }
   IterDomains axes;
@@ -213,10 +220,9 @@ IterDomains check_axes(const TensorView* tv, const std::vector<int64_t>& positio
     axes.push_back(id);
   }
   NVF_USER_CHECK(!axes.empty(), "rFactor: no axes are given");
-  const bool is_any_left = std::any_of(
-      tv->loop().begin(), tv->loop().end(), [&](IterDomain* id) {
-        return id->is_reduction() && std::find(axes.begin(), axes.end(), id) == axes.end();
-      });
+  const bool is_any_left = std::any_of(tv->loop().begin(), tv->loop().end(), [&](IterDomain* id) {
+    return id->is_reduction() && std::find(axes.begin(), axes.end(), id) == axes.end();
+  });
   NVF_USER_CHECK(
       is_any_left, "rFactor: all reduction axes of ", describe(tv),
       " are given; the second step needs at least one");
@@ -236,8 +242,8 @@ IterDomains check_axes(const TensorView* tv, const std::vector<int64_t>& positio
 
 [[noreturn]] void refuse_definition(const TensorView* tv) {
   throw UserError(
-      {.headline = {"Error rfactoring ", tv->to_string(),
-                    " because its definition is not a reduction."},
+      {.headline =
+           {"Error rfactoring ", tv->to_string(), " because its definition is not a reduction."},
        .node = describe(tv),
        .expected = "the result of a reduction",
        .found = tv->definition() == nullptr ? "no definition" : tv->definition()->op_name(),
@@ -266,7 +272,8 @@ Factored factor(TensorView* tv, const IterDomains& axes) {
 } // namespace
 
 TensorView* TensorView::rfactor(const std::vector<int64_t>& axes) {
-  const ReductionOp* reduction = definition() == nullptr ? nullptr : definition()->as<ReductionOp>();
+  const ReductionOp* reduction =
+      definition() == nullptr ? nullptr : definition()->as<ReductionOp>();
   if (reduction == nullptr) {
     refuse_definition(this);
   }

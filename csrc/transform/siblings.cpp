@@ -64,8 +64,8 @@ void align_siblings(Expr* expr) {
     }
     schedule::Replay replay =
         schedule::replay(like, like->loop(), sibling, schedule::Direction::ToSibling);
-    const bool is_complete = replay.loop.size() == like->loop().size() &&
-        replay.position == like->ndims();
+    const bool is_complete =
+        replay.loop.size() == like->loop().size() && replay.position == like->ndims();
     if (!is_complete || (is_transformed(sibling) && replay.loop != sibling->loop())) {
       refuse(like, sibling);
     }

@@ -114,6 +114,8 @@ struct Candidate {
   Carried carried;
   size_t complete = 0;
   size_t present = 0;
+  int64_t distance = 0; // edges from the reference
+  int64_t number = 0;   // order in which candidates were found
 
   [[nodiscard]] bool operator<(const Candidate& other) const { // the largest is taken first
     if (complete != other.complete) {
@@ -122,15 +124,15 @@ struct Candidate {
     if (present != other.present) {
       return present < other.present;
     }
-    if (edge.from != other.edge.from) {
-      return edge.from->serial() > other.edge.from->serial();
+    if (distance != other.distance) {
+      return distance > other.distance;
     }
-    return edge.to->serial() > other.edge.to->serial();
+    return number > other.number;
   }
 };
 
 Candidate make_candidate(const TreeEdge& edge, const Carried& carried) {
-  Candidate candidate{.edge = edge, .carried = {}, .complete = 0, .present = 0};
+  Candidate candidate{.edge = edge, .carried = {}};
   const AxisStep step(edge);
   for (const CarriedAxis& axis : carried) {
     candidate.carried.push_back(step(axis));
@@ -172,10 +174,14 @@ std::vector<TreeEdge> spanning_tree(TensorView* reference, const EdgeFilter& may
   std::vector<TreeEdge> tree;
   std::unordered_set<const TensorView*> reached{reference};
   std::priority_queue<Candidate> candidates;
-  const auto grow_from = [&](TensorView* tensor, const Carried& carried) {
+  int64_t number = 0;
+  const auto grow_from = [&](TensorView* tensor, const Carried& carried, int64_t distance) {
     for (const TreeEdge& edge : edges_from(tensor)) {
       if (reached.count(edge.to) == 0 && (may_take == nullptr || may_take(edge))) {
-        candidates.push(make_candidate(edge, carried));
+        Candidate candidate = make_candidate(edge, carried);
+        candidate.distance = distance + 1;
+        candidate.number = number++;
+        candidates.push(std::move(candidate));
       }
     }
   };
@@ -183,13 +189,13 @@ std::vector<TreeEdge> spanning_tree(TensorView* reference, const EdgeFilter& may
   for (IterDomain* id : reference->logical()) {
     all.push_back({.ids = {id}, .is_complete = true});
   }
-  grow_from(reference, all);
+  grow_from(reference, all, 0);
   while (!candidates.empty()) {
     const Candidate best = candidates.top();
     candidates.pop();
     if (reached.insert(best.edge.to).second) {
       tree.push_back(best.edge);
-      grow_from(best.edge.to, best.carried);
+      grow_from(best.edge.to, best.carried, best.distance);
     }
   }
   return tree;

@@ -13,8 +13,7 @@ namespace {
 void check_factor(const Val* factor) {
   NVF_USER_CHECK(
       factor->is_scalar() && is_integral(factor->dtype()),
-      "Invalid factor for split. Factor must be an integer scalar. Factor = ",
-      factor->to_string());
+      "Invalid factor for split. Factor must be an integer scalar. Factor = ", factor->to_string());
   NVF_USER_CHECK(
       factor->is_symbolic() || as_int(factor->value()) > 0,
       "Invalid factor for split. Factor must be greater than 0. Factor = ", factor->to_string());
@@ -26,9 +25,10 @@ int64_t check_split(const TensorView* tv, int64_t axis) {
   const IterDomain* id = tv->axis(axis);
   if (id->is_parallelized()) {
     throw UserError(
-        {.headline = {"Splitting an axis (", id->to_string(),
-                      ") of non-Serial parallel type is not supported at this time. "
-                      "Parallelization strategy must be set after calling split"},
+        {.headline =
+             {"Splitting an axis (", id->to_string(),
+              ") of non-Serial parallel type is not supported at this time. "
+              "Parallelization strategy must be set after calling split"},
          .node = describe(tv),
          .expected = "a serial axis",
          .found = {"parallel type ", id->parallel_type()},

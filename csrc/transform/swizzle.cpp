@@ -17,10 +17,10 @@ void check_swizzled(const IterDomain* x, const IterDomain* y, SwizzleType type) 
         id->extent()->is_const_int(), "Only constant iterdomains supported on given swizzle type");
   }
   const int64_t extent = as_int(x->extent()->value());
+  NVF_USER_CHECK(extent == as_int(y->extent()->value()), "Swizzle: equal dim iterdomains only");
   NVF_USER_CHECK(
-      extent == as_int(y->extent()->value()), "Swizzle: equal dim iterdomains only");
-  NVF_USER_CHECK(
-      type != SwizzleType::XOR || (extent > 0 && std::has_single_bit(static_cast<uint64_t>(extent))),
+      type != SwizzleType::XOR ||
+          (extent > 0 && std::has_single_bit(static_cast<uint64_t>(extent))),
       "XOR swizzle only support power of 2 domain sizes.");
 }
 
@@ -41,8 +41,9 @@ TensorView* TensorView::swizzle(SwizzleType type, int64_t x, int64_t y) {
   ids[static_cast<size_t>(position_y)] = out_y;
   domain()->assign_loop(std::move(ids));
   record_step(
-      std::string("swizzle(") + (type == SwizzleType::XOR ? "" : enum_name(type) + std::string(", ")) +
-      std::to_string(x) + ", " + std::to_string(y) + ")");
+      std::string("swizzle(") +
+      (type == SwizzleType::XOR ? "" : enum_name(type) + std::string(", ")) + std::to_string(x) +
+      ", " + std::to_string(y) + ")");
   return this;
 }
 
@@ -52,8 +53,11 @@ TensorView* TensorView::swizzle1d(int64_t x, ParallelType parallel_type) {
       "Swizzle1D only supports device parallel types, given: ", parallel_type);
   const int64_t position = check_free_axis(this, x, "swizzle1d");
   IterDomain* in = axis(position);
-  IterDomain* out = fusion()->new_iter_domain(IterDomainSpec{
-      .extent = in->extent(), .iter_type = in->iter_type(), .parallel_type = in->parallel_type()});
+  IterDomain* out = fusion()->new_iter_domain(
+      IterDomainSpec{
+          .extent = in->extent(),
+          .iter_type = in->iter_type(),
+          .parallel_type = in->parallel_type()});
   fusion()->make<Swizzle1D>(out, in, parallel_type);
   IterDomains ids = loop();
   ids[static_cast<size_t>(position)] = out;

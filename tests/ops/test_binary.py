@@ -7,8 +7,8 @@ from nvfuser_direct import DataType
 
 D = DataType
 
-DEFAULT = "add sub mul div fmod remainder mod pow minimum maximum".split()
-COMPARE = "eq ne lt le gt ge".split()
+DEFAULT = ["add", "sub", "mul", "div", "fmod", "remainder", "mod", "pow", "minimum", "maximum"]
+COMPARE = ["eq", "ne", "lt", "le", "gt", "ge"]
 
 
 def tensor(fd, dtype, shape=(-1,)):

@@ -21,7 +21,7 @@ def test_a_cast_to_the_same_type_is_a_copy(fd, math) -> None:
 )
 def test_a_pair_without_conversion_is_rejected(fd, source, target) -> None:
     x = fd.define_tensor([4], contiguity=True, dtype=source)
-    with pytest.raises(RuntimeError, match="Illegal Cast value from  DataType: .* to DataType: "):
+    with pytest.raises(RuntimeError, match=r"Illegal Cast value from  DataType: .* to DataType: "):
         fd.ops.cast(x, target)
 
 

@@ -51,7 +51,7 @@ def test_zeros_and_ones(fd, math) -> None:
     assert [line.split("}, ")[1] for line in text.splitlines()] == [
         "0);",
         "true);",
-        "__half(0);".replace(";", ");"),
+        "__half(0));",
         "__half(1));",
         "__half(2));",
     ]
@@ -74,9 +74,7 @@ def test_iota_parameters_have_the_class_of_the_dtype(fd, which) -> None:
 def test_iota_checks_its_constants(fd) -> None:
     with pytest.raises(RuntimeError, match="length must be integer, but get dtype double"):
         fd.ops.iota(4.0)
-    with pytest.raises(
-        RuntimeError, match=r"iota: length, start, step must be finite numbers\."
-    ):
+    with pytest.raises(RuntimeError, match=r"iota: length, start, step must be finite numbers\."):
         fd.ops.iota(4, float("inf"), 1.0, dtype=D.Float)
     with pytest.raises(RuntimeError, match=r"iota: step value must not equal zero\."):
         fd.ops.iota(4, 0, 0)

@@ -51,8 +51,7 @@ def test_define_tensor_alone_registers_nothing(fd) -> None:
         ),
         (
             {"shape": [2, 3], "stride_order": [0]},
-            r"Length of stride_order argument \(1\) must zero or match that of shape argument \(2\)"
-            r"|Length of stride_order argument \(1\) must be zero or match that of shape argument "
+            r"Length of stride_order argument \(1\) must be zero or match that of shape argument "
             r"\(2\)",
         ),
         (
@@ -68,7 +67,10 @@ def test_define_tensor_alone_registers_nothing(fd) -> None:
             "defineTensor got duplicated stride_order entries: 1, 1",
         ),
         ({"shape": [2], "is_cpu": True}, "CPU non-scalar tensor is not supported!"),
-        ({"sizes": [2, 3], "strides": [1]}, "The number of sizes does not match the number of strides"),
+        (
+            {"sizes": [2, 3], "strides": [1]},
+            "The number of sizes does not match the number of strides",
+        ),
         (
             {"sizes": [-2], "strides": [1]},
             r"Size of -2 is not supported in nvFuser\. Expected size >= 0\.",
@@ -136,7 +138,7 @@ def test_packed_numbers_are_unpacked(fd) -> None:
     x = fd.define_tensor([2, 3], contiguity=True, dtype=D.Float4_e2m1fn_x2)
     assert x.dtype() == D.Float4_e2m1fn
     assert [str(v) for v in x.shape()] == ["2", "6"]
-    with pytest.raises(RuntimeError, match="Packed type .* must be unpacked when defining fusion"):
+    with pytest.raises(RuntimeError, match=r"Packed type .* must be unpacked when defining fusion"):
         define_scalar(dtype=D.Float4_e2m1fn_x2)
 
 

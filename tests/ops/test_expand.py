@@ -39,7 +39,7 @@ def test_a_scalar_size_becomes_an_index(fd, math) -> None:
 
 
 def test_a_constant_extent_must_match(fd) -> None:
-    with pytest.raises(RuntimeError, match="Invalid expand size, 4, for iS0{3}"):
+    with pytest.raises(RuntimeError, match=r"Invalid expand size, 4, for iS0\{3\}"):
         fd.ops.expand(tensor(fd, [3]), [4])
 
 

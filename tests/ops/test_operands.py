@@ -81,7 +81,5 @@ def test_a_parallelized_dimension_is_not_expected(fd) -> None:
     x = fd.define_tensor([-1], contiguity=True)
     y = fd.ops.exp(x)
     y.axis(0).parallelize(ParallelType.block_x)
-    with pytest.raises(
-        RuntimeError, match=r"threadIdx\.x is not expected when building ops\."
-    ):
+    with pytest.raises(RuntimeError, match=r"threadIdx\.x is not expected when building ops\."):
         fd.ops.exp(y)

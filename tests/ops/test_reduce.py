@@ -53,9 +53,7 @@ def test_a_dtype_is_cast_to_before_reducing(fd, math) -> None:
 def test_extremes_take_no_dtype(fd, name) -> None:
     function = getattr(fd.ops, name)
     assert function(tensor(fd, [4], D.Half), [0]).dtype() == D.Half
-    with pytest.raises(
-        RuntimeError, match=r"A dtype other than Null is not currently supported\."
-    ):
+    with pytest.raises(RuntimeError, match=r"A dtype other than Null is not currently supported\."):
         function(tensor(fd, [4]), [0], dtype=D.Float)
 
 

@@ -12,8 +12,12 @@ def tensor(fd, shape, contiguity=True):
 
 
 def walk(fd, old, new):
+    """The walk of a reshape whose dimensions of size one are broadcasts."""
+    return read_walk(fd, fd.ops.reshape(tensor(fd, old), new))
+
+
+def read_walk(fd, out):
     """Squeezed dimensions, transforms and new dimensions of a reshape, read from its nodes."""
-    out = fd.ops.reshape(tensor(fd, old), new)
     fd.add_output(out)
     squeezes, transforms, broadcasts = [], [], []
     for expr in fd.fusion.exprs():
@@ -37,13 +41,13 @@ def read_transforms(out, fd):
     block = fd.fusion.print_transforms().split("  root domain: ")[1].split("  logical domain: ")[0]
     steps = []
     for line in block.splitlines()[1:]:
-        if merge := re.match(r"    Merge: (\S+) and (\S+) -> (\S+)", line):
+        if merge := re.match(r"    Merge: (.+) and (.+) -> (.+)", line):
             at = working.index(merge[1])
             assert working[at + 1] == merge[2]
             working[at : at + 2] = [merge[3]]
             steps.append(("merge", at))
         else:
-            split = re.match(r"    (Outer split|Split): (\S+) by factor (\d+) -> (\S+), (\S+)", line)
+            split = re.match(r"    (Outer split|Split): (.+) by factor (\d+) -> (.+), (.+)", line)
             at = working.index(split[2])
             working[at : at + 1] = [split[4], split[5]]
             kind = "split" if split[1] == "Outer split" else "inner split"
@@ -108,9 +112,7 @@ def test_the_walk_is_the_documented_one(fd, old, new, squeezes, transforms, broa
 
 
 @pytest.mark.parametrize(("old", "new", "squeezes", "transforms", "broadcasts"), WALKS)
-def test_the_result_has_the_sizes_asked_for(
-    fd, old, new, squeezes, transforms, broadcasts
-) -> None:
+def test_the_result_has_the_sizes_asked_for(fd, old, new, squeezes, transforms, broadcasts) -> None:
     del squeezes, transforms, broadcasts
     out = fd.ops.reshape(tensor(fd, old), new)
     sizes = [int(str(v)) for v in out.shape()]
@@ -118,11 +120,31 @@ def test_the_result_has_the_sizes_asked_for(
 
 
 def ordinary(fd, shape):
-    """A tensor whose dimensions of size one are ordinary: they are made by splits."""
-    sizes = [2 * n for n in shape]
-    x = fd.ops.reshape(tensor(fd, sizes), [n for size in shape for n in (2, size)])
-    del x
-    pytest.skip("no operation makes an ordinary dimension of constant size one")
+    """A tensor whose dimensions are ordinary even where their size is 1."""
+    return fd.ops.expand(tensor(fd, [-1] * len(shape)), shape)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "squeezes", "transforms", "broadcasts"),
+    [
+        ([1, 2, 1, 4], [1, 8, 1], [], [merge(1), merge(1)], [2]),
+        ([5, 1, 3], [5, 3, 1], [], [merge(0)], [2]),
+        ([5, 1, 3], [5, 1, 3], [], [], []),
+        ([5, 1], [5], [], [merge(0)], []),
+        ([1, 5], [5], [], [merge(0)], []),
+        ([5, 1, 3], [15], [], [merge(0), merge(0)], []),
+        ([1], [], [0], [], []),
+        ([1, 1], [], [0, 1], [], []),
+    ],
+)
+def test_an_ordinary_dimension_of_size_one_is_merged_or_kept(
+    fd, old, new, squeezes, transforms, broadcasts
+) -> None:
+    assert read_walk(fd, fd.ops.reshape(ordinary(fd, old), new)) == (
+        squeezes,
+        transforms,
+        broadcasts,
+    )
 
 
 def test_equal_shapes_are_a_copy(fd, math) -> None:
@@ -194,19 +216,18 @@ def test_the_count_message_lists_both_shapes_and_the_tensor(fd) -> None:
     ("old", "new", "transforms", "sizes"),
     [
         ([-1, -1], [-1], [merge(0)], ["( i0 * i1 )"]),
-        ([-1, 32], [-1, 4, 8], [merge(0), ("inner split", 0, 32), split(1, 4)], None),
         ([-1, 32], [-1, 8], [merge(0), ("inner split", 0, 8)], ["( i0 * 4 )", "8"]),
-        ([-1, 8], [8, -1], [merge(0), split(0, 8)], None),
-        ([4, -1], [2, -1], [split(0, 2), merge(1)], None),
+        ([-1, 8], [8, -1], [merge(0), split(0, 8)], ["8", "i0"]),
+        ([4, -1], [2, -1], [split(0, 2), merge(1)], ["2", "( i1 * 2 )"]),
+        ([1, -1, 1], [-1], [], ["i1"]),
     ],
 )
 def test_symbolic_sizes_that_follow_from_the_operand_are_decided(
     fd, old, new, transforms, sizes
 ) -> None:
     _, found, _ = walk(fd, old, new)
-    assert found == transforms or transforms[0] == merge(0)
-    if sizes is not None:
-        assert [str(v) for v in fd.fusion.outputs()[0].shape()] == sizes
+    assert found == transforms
+    assert [v.to_inline_string() for v in fd.fusion.outputs()[0].shape()] == sizes
 
 
 def test_kept_symbolic_sizes_are_recognized(fd, math) -> None:
@@ -237,7 +258,7 @@ def test_the_old_spelling_repeats_the_sizes_of_the_operand(fd) -> None:
 def test_flatten_merges_a_range(fd) -> None:
     x = tensor(fd, [-1, 3, 4])
     assert [str(v) for v in fd.ops.flatten(x, 1, -1).shape()] == ["i0", "12"]
-    assert [str(v) for v in fd.ops.flatten(x).shape()] == ["( ( i0 * 3 ) * 4 )"] or True
+    assert fd.ops.flatten(x).ndim == 1
     assert fd.ops.flatten(x, 1, 1) is x
 
 

@@ -38,9 +38,7 @@ def test_broadcast_in_dim_is_broadcast_and_expand(fd, math) -> None:
 
 def test_broadcast_in_dim_checks_its_dimensions(fd) -> None:
     x = tensor(fd, [-1, -1])
-    with pytest.raises(
-        RuntimeError, match=r"nonbroadcast_dim \(0\) is specified more than once\."
-    ):
+    with pytest.raises(RuntimeError, match=r"nonbroadcast_dim \(0\) is specified more than once\."):
         fd.ops.broadcast_in_dim(x, [2, 3], [0, 0])
     with pytest.raises(RuntimeError, match="broadcast_in_dim"):
         fd.ops.broadcast_in_dim(x, [2, 3], [0])

@@ -49,8 +49,9 @@ def test_clamp_without_a_bound_uses_the_extreme_value(fd, math) -> None:
 def test_clamp_of_integers_casts_bounds_to_their_class(fd, math) -> None:
     out = fd.ops.clamp(tensor(fd, D.Int), 1.5, None)
     assert out.dtype() == D.Int
-    assert math(out).startswith("i2 = __to_int64(double(1.5));\n") or "__to_int64" in math()
-    assert "9223372036854775807" in math()
+    text = math(out)
+    assert "__to_int64(double(1.5));" in text
+    assert text.endswith(", 9223372036854775807);\n")
 
 
 def test_threshold_keeps_the_dtype(fd) -> None:

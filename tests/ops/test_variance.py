@@ -60,7 +60,8 @@ def test_a_scheduled_tensor_is_not_reduced(fd, name) -> None:
     x.split(0, 4)
     with pytest.raises(
         RuntimeError,
-        match="Reducing a tensor once it's gone under transformations is not permitted at this time",
+        match="Reducing a tensor once it's gone under transformations is not permitted at this "
+        "time",
     ):
         getattr(fd.ops, name)(x, [0])
 

@@ -1,6 +1,6 @@
 """The fusion compiler's core, bound one to one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 import enum
 from typing import overload
 
@@ -910,6 +910,252 @@ class TensorView(Val):
         The scheduling primitives applied to this tensor, each with the line that did it.
         """
 
+    @overload
+    def split(self, axis: int, factor: int, inner_split: bool = True) -> TensorView: ...
+
+    @overload
+    def split(self, axis: int, factor: Val, inner_split: bool = True) -> TensorView:
+        """
+        Split one loop axis in two.
+
+        ``[.., N, ..]`` becomes ``[.., ceilDiv(N, factor), factor, ..]``, or with ``inner_split=False``
+        ``[.., factor, ceilDiv(N, factor), ..]``. What lies beyond the end of a split that is not divisible is
+        not computed.
+
+        Parameters
+        ----------
+        axis : int
+            Axis of the loop domain; negative values count from the end.
+        factor : int or Val
+            Extent of one of the new axes (elements), at least 1.
+        inner_split : bool
+            Whether `factor` is the inner extent.
+
+        Returns
+        -------
+        TensorView
+            This tensor, for chaining.
+        """
+
+    def inner_split(self, axis: int, factor: int) -> TensorView:
+        """As `split` with ``inner_split=True``."""
+
+    def outer_split(self, axis: int, factor: int) -> TensorView:
+        """As `split` with ``inner_split=False``."""
+
+    @overload
+    def merge(self, axis_o: int, axis_i: int) -> TensorView:
+        """
+        Replace two loop axes by their product, at the smaller of the two positions.
+
+        Parameters
+        ----------
+        axis_o, axis_i : int
+            Axes of the loop domain; `axis_o` varies slower. Negative values count from the end.
+
+        Returns
+        -------
+        TensorView
+            This tensor, for chaining.
+        """
+
+    @overload
+    def merge(self, axis: int) -> TensorView:
+        """Merge an axis with the next one."""
+
+    def flatten(self, from_axis: int = 0, to_axis: int = -1) -> TensorView:
+        """
+        Merge a range of loop axes.
+
+        Parameters
+        ----------
+        from_axis, to_axis : int
+            First and last axis, both included; negative values count from the end.
+        """
+
+    @overload
+    def reorder(self, old2new: Mapping[int, int] = {}) -> TensorView:
+        """
+        Move loop axes.
+
+        Parameters
+        ----------
+        old2new : dict[int, int]
+            New position of every axis that moves; the others keep their relative order.
+
+        Returns
+        -------
+        TensorView
+            This tensor, for chaining.
+        """
+
+    @overload
+    def reorder(self, permutation: Sequence[int]) -> TensorView:
+        """
+        Move all loop axes.
+
+        Parameters
+        ----------
+        permutation : list[int]
+            New position of axis i.
+        """
+
+    @overload
+    def swizzle(self, x: int, y: int) -> TensorView:
+        """
+        Permute the positions of a square of two loop axes: y becomes x ^ y.
+
+        Parameters
+        ----------
+        x, y : int
+            Axes of equal constant extent, a power of two.
+        """
+
+    @overload
+    def swizzle(self, swizzle_type: SwizzleType, x: int, y: int) -> TensorView:
+        """
+        Permute the positions of a square of two loop axes.
+
+        Parameters
+        ----------
+        swizzle_type : SwizzleType
+            The permutation.
+        x, y : int
+            Axes of equal constant extent.
+        """
+
+    def cache_after(self, op_type: LoadStoreOpType = LoadStoreOpType.set, cache_op: CacheOp = CacheOp.unspecified, propagate_allocation_domain: bool = True, cached_uses: Sequence[Expr] = []) -> TensorView:
+        """
+        Insert a copy between this tensor and its consumers.
+
+        Parameters
+        ----------
+        op_type : LoadStoreOpType
+            How the copy moves its data.
+        cache_op : CacheOp
+            Cache hint of the load.
+        propagate_allocation_domain : bool
+            Whether the copy gets a replay of this tensor's domain, with its allocation domain.
+        cached_uses : list[Expr]
+            Consumers that read the copy; all if empty.
+
+        Returns
+        -------
+        TensorView
+            The copy.
+        """
+
+    def cache_before(self, op_type: LoadStoreOpType = LoadStoreOpType.set) -> TensorView:
+        """
+        Let a new tensor hold the computation; this one becomes a copy of it.
+
+        Parameters
+        ----------
+        op_type : LoadStoreOpType
+            How the copy moves its data.
+
+        Returns
+        -------
+        TensorView
+            The new producer.
+        """
+
+    def cache_fork(self) -> TensorView:
+        """
+        Split an output that is also read: a new output, and this tensor as a local one.
+
+        Returns
+        -------
+        TensorView
+            The new output.
+        """
+
+    @overload
+    def rfactor(self, axes: Sequence[int]) -> TensorView:
+        """
+        Split a reduction in two.
+
+        Parameters
+        ----------
+        axes : list[int]
+            Reduction axes of the loop domain that the new producer reduces; this tensor reduces the rest.
+
+        Returns
+        -------
+        TensorView
+            The new producer.
+        """
+
+    @overload
+    def rfactor(self, axes: Sequence[int], tvs: Sequence[TensorView]) -> list[TensorView]:
+        """
+        Split a reduction with several results in two.
+
+        Parameters
+        ----------
+        axes : list[int]
+            Reduction axes of the loop domain that the new producers reduce.
+        tvs : list[TensorView]
+            The results of the reduction, in the order of the expression.
+
+        Returns
+        -------
+        list[TensorView]
+            One new producer per result.
+        """
+
+    def set_memory_type(self, memory_type: MemoryType) -> None:
+        """
+        Choose where the tensor lives.
+
+        Parameters
+        ----------
+        memory_type : MemoryType
+            Inputs and outputs are ``global`` or ``symmetric``.
+        """
+
+    @overload
+    def set_allocation_domain(self, new_allocation_domain: Sequence[IterDomain], new_contiguity: bool) -> None:
+        """
+        Choose the axes that address memory.
+
+        Parameters
+        ----------
+        new_allocation_domain : list[IterDomain]
+            Axes of this tensor that cover its logical domain, outermost stride first.
+        new_contiguity : bool or list[bool or None]
+            Whether strides are the size of everything inside them; one flag for all axes that have a
+            stride, or one entry per axis.
+        """
+
+    @overload
+    def set_allocation_domain(self, new_allocation_domain: Sequence[IterDomain], new_contiguity: Sequence[bool | None]) -> None: ...
+
+    def set_loop_domain(self, new_loop_domain: Sequence[IterDomain]) -> None:
+        """
+        Replace the loop domain.
+
+        Parameters
+        ----------
+        new_loop_domain : list[IterDomain]
+            Axes of this tensor that cover its logical domain, outermost first.
+        """
+
+    def inline_at(self, pos: int, best_effort: bool = False) -> TensorView:
+        """
+        Compute this tensor inside the outer loops of its consumers.
+
+        Parameters
+        ----------
+        pos : int
+            Number of loop axes to share; negative values count from the end.
+        best_effort : bool
+            Stop at the deepest legal position instead of raising an error.
+        """
+
+    def clear_compute_position(self) -> None:
+        """Undo the inlining of this tensor."""
+
 class Expr(Statement):
     """An expression: makes its outputs from its inputs."""
 
@@ -1624,6 +1870,36 @@ class Fusion:
 
     __hash__: None = None
 
+    def lower(self, target: str = 'cuda', index_type: DataType = DataType.Int, record_passes: bool = False) -> Kernel:
+        """
+        Lower a copy of the scheduled fusion to kernel IR.
+
+        Parameters
+        ----------
+        target : str
+            ``"cuda"`` or ``"cpu"``.
+        index_type : DataType
+            Width of index arithmetic: Int or Int32.
+        record_passes : bool
+            Keep the printed kernel after every pass in ``Kernel.passes``.
+
+        Returns
+        -------
+        Kernel
+        """
+
+    def print_kernel(self, compile_params: CompileParams = ..., target: str = 'cuda') -> str:
+        """
+        The source of the kernel that the scheduled fusion becomes.
+
+        Parameters
+        ----------
+        compile_params : CompileParams
+            Its index type decides the width of index arithmetic.
+        target : str
+            ``"cuda"`` or ``"cpu"``.
+        """
+
 class FusionGuard:
     """
     Makes a fusion the active one of this thread until the guard is destroyed. Not a context manager.
@@ -1736,3 +2012,370 @@ def compute_tensor_descriptor(sizes: Sequence[int], strides: Sequence[int]) -> t
     stride_order : list[int]
         Rank of every dimension's stride, 0 varies fastest.
     """
+
+class LaunchParams:
+    """The size of a grid and of its blocks."""
+
+    @overload
+    def __init__(self) -> None: ...
+
+    @overload
+    def __init__(self, gdimx: int, gdimy: int, gdimz: int, bdimx: int, bdimy: int, bdimz: int) -> None: ...
+
+    @overload
+    def __init__(self) -> None:
+        """All sizes unset."""
+
+    @overload
+    def __init__(self, gdimx: int, gdimy: int, gdimz: int, bdimx: int, bdimy: int, bdimz: int) -> None:
+        """
+        Sizes; -1 leaves one unset.
+
+        Parameters
+        ----------
+        gdimx, gdimy, gdimz : int
+            Blocks of the grid.
+        bdimx, bdimy, bdimz : int
+            Threads of a block.
+        """
+
+    @property
+    def gdimx(self) -> int:
+        """Size of a hardware index; 1 if it is unset. It can be set once."""
+
+    @gdimx.setter
+    def gdimx(self, arg: int, /) -> None: ...
+
+    @property
+    def gdimy(self) -> int:
+        """Size of a hardware index; 1 if it is unset. It can be set once."""
+
+    @gdimy.setter
+    def gdimy(self, arg: int, /) -> None: ...
+
+    @property
+    def gdimz(self) -> int:
+        """Size of a hardware index; 1 if it is unset. It can be set once."""
+
+    @gdimz.setter
+    def gdimz(self, arg: int, /) -> None: ...
+
+    @property
+    def bdimx(self) -> int:
+        """Size of a hardware index; 1 if it is unset. It can be set once."""
+
+    @bdimx.setter
+    def bdimx(self, arg: int, /) -> None: ...
+
+    @property
+    def bdimy(self) -> int:
+        """Size of a hardware index; 1 if it is unset. It can be set once."""
+
+    @bdimy.setter
+    def bdimy(self, arg: int, /) -> None: ...
+
+    @property
+    def bdimz(self) -> int:
+        """Size of a hardware index; 1 if it is unset. It can be set once."""
+
+    @bdimz.setter
+    def bdimz(self, arg: int, /) -> None: ...
+
+    @overload
+    def __repr__(self) -> str: ...
+
+    @overload
+    def __repr__(self) -> str: ...
+
+    @overload
+    def __eq__(self, other: object, /) -> bool: ...
+
+    @overload
+    def __eq__(self, other: object, /) -> bool: ...
+
+    __hash__: None = None
+
+class CompileParams:
+    """How a kernel is compiled."""
+
+    @overload
+    def __init__(self, *, index_type: DataType | None = None, maxrregcount: int = 255, enable_magic_zero: bool = True, enable_ptxas_verbose: bool = False, device: object | None = None, include_paths: Sequence[str] = []) -> None: ...
+
+    @overload
+    def __init__(self, *, index_type: DataType | None = None, maxrregcount: int = 255, enable_magic_zero: bool = True, enable_ptxas_verbose: bool = False, device: object | None = None, include_paths: Sequence[str] = []) -> None:
+        """
+        All parameters are keywords.
+
+        Parameters
+        ----------
+        index_type : DataType, optional
+            Int or Int32, for index arithmetic; decided from sizes if not given.
+        maxrregcount : int
+            Registers of a thread, at most.
+        enable_magic_zero : bool
+            Limit the hoisting of indices out of unrolled loops.
+        enable_ptxas_verbose : bool
+            Print what the assembler reports.
+        device : torch.device, optional
+            Device to compile for.
+        include_paths : list[str]
+            Further folders with headers.
+        """
+
+    @property
+    def index_type(self) -> DataType | None:
+        """Width of index arithmetic; None: decided from sizes."""
+
+    @index_type.setter
+    def index_type(self, arg: DataType | None, /) -> None: ...
+
+    @property
+    def maxrregcount(self) -> int:
+        """Registers of a thread, at most."""
+
+    @maxrregcount.setter
+    def maxrregcount(self, arg: int, /) -> None: ...
+
+    @property
+    def enable_magic_zero(self) -> bool:
+        """Limit the hoisting of indices out of unrolled loops."""
+
+    @enable_magic_zero.setter
+    def enable_magic_zero(self, arg: bool, /) -> None: ...
+
+    @property
+    def enable_ptxas_verbose(self) -> bool:
+        """Print what the assembler reports."""
+
+    @enable_ptxas_verbose.setter
+    def enable_ptxas_verbose(self, arg: bool, /) -> None: ...
+
+    @property
+    def device(self) -> object:
+        """Device to compile for; None: that of the arguments."""
+
+    @device.setter
+    def device(self, arg: object | None, /) -> None: ...
+
+    @property
+    def include_paths(self) -> list[str]:
+        """Further folders with headers."""
+
+    @include_paths.setter
+    def include_paths(self, arg: Sequence[str], /) -> None: ...
+
+    @overload
+    def __repr__(self) -> str: ...
+
+    @overload
+    def __repr__(self) -> str: ...
+
+    @overload
+    def __eq__(self, other: object, /) -> bool: ...
+
+    @overload
+    def __eq__(self, other: object, /) -> bool: ...
+
+    __hash__: None = None
+
+class DoctorLine:
+    """A fact about this installation."""
+
+    @property
+    def topic(self) -> str:
+        """What it is about."""
+
+    @property
+    def finding(self) -> str:
+        """What was found."""
+
+    @property
+    def fix(self) -> str:
+        """What to do; empty where all is well."""
+
+@overload
+def doctor_report() -> list[DoctorLine]: ...
+
+@overload
+def doctor_report() -> list[DoctorLine]:
+    """What this installation can do, and what is missing."""
+
+@overload
+def set_library_search_paths(folders: Sequence[str]) -> None: ...
+
+@overload
+def set_library_search_paths(folders: Sequence[str]) -> None:
+    """
+    Where to look for NVRTC.
+
+    Parameters
+    ----------
+    folders : list[str]
+        Folders, best first. The system's library path comes after them.
+    """
+
+@overload
+def kernel_cache_stats() -> str: ...
+
+@overload
+def kernel_cache_stats() -> str:
+    """What the kernel cache on disk did in this process, as text."""
+
+@overload
+def kernel_cache_folder() -> str: ...
+
+@overload
+def kernel_cache_folder() -> str:
+    """Where the kernel cache lies; empty if it is turned off."""
+
+@overload
+def clear_kernel_cache() -> None: ...
+
+@overload
+def clear_kernel_cache() -> None:
+    """Remove every kernel from the cache on disk."""
+
+class PassRecord:
+    """A lowering pass that ran."""
+
+    @property
+    def name(self) -> str:
+        """Name of the pass."""
+
+    @property
+    def text(self) -> str:
+        """The kernel after the pass; empty unless recorded."""
+
+    @property
+    def milliseconds(self) -> float:
+        """How long the pass took."""
+
+class Kernel(Fusion):
+    """A lowered fusion: kernel IR made from a copy of it."""
+
+    @property
+    def body(self) -> list[Expr]:
+        """The statements."""
+
+    @property
+    def passes(self) -> list[PassRecord]:
+        """The passes that made it, in order."""
+
+    def target(self) -> str:
+        """cuda or cpu."""
+
+    def index_type(self) -> DataType:
+        """Width of index arithmetic: Int or Int32."""
+
+    def print_kernel_ir(self) -> str:
+        """The kernel IR as text."""
+
+    def print_source(self, kernel_name: str = '') -> str:
+        """
+        The generated source of the kernel alone.
+
+        Parameters
+        ----------
+        kernel_name : str
+            Name of the function; a default for the target if empty.
+        """
+
+    def launch_extents(self) -> list[Val]:
+        """
+        Sizes of grid_x, grid_y, grid_z, block_x, block_y, block_z; None where unused.
+        """
+
+    def is_cooperative(self) -> bool:
+        """Whether all blocks must be resident at once."""
+
+    def shared_bytes(self) -> Val:
+        """Dynamic shared memory of a block (bytes); None if there is none."""
+
+    def buffers(self) -> list[tuple[TensorView, bool, bool]]:
+        """
+        Memory the host allocates for a run, in the order of the kernel's parameters.
+
+        Returns
+        -------
+        list[tuple[TensorView, bool, bool]]
+            The tensor, whether it is filled with zeros, whether it is an output.
+        """
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+def lowering_passes() -> list[tuple[str, str]]:
+    """The passes of lowering in order: name, and why it stands there."""
+
+class KernelExecutor:
+    """Compiles and runs one scheduled fusion as one kernel."""
+
+    def __init__(self, fusion_id: int = 0, concrete_id: int = 0, runtime_id: int = 0, group_id: int = 0) -> None:
+        """The numbers are part of the kernel's name."""
+
+    def compile(self, fusion: Fusion, args: object = [], launch_constraints: LaunchParams | None = None, compile_params: CompileParams = ..., scheduler_type: SchedulerType = SchedulerType.none) -> None:
+        """
+        Lower and compile a copy of a scheduled fusion.
+
+        Parameters
+        ----------
+        fusion : Fusion
+            The scheduled fusion.
+        args : iterable
+            Inputs; they decide the target and the index type. May be empty.
+        launch_constraints : LaunchParams, optional
+            Sizes that the launch must have.
+        compile_params : CompileParams
+            How to compile.
+        scheduler_type : SchedulerType
+            Part of the kernel's name.
+        """
+
+    def run(self, args: object, launch_constraints: LaunchParams | None = None, compile_params: CompileParams = ...) -> list:
+        """
+        Launch on the caller's current stream; outputs are allocated.
+
+        Parameters
+        ----------
+        args : iterable
+            Tensors and numbers in the order of ``Fusion.inputs()``. One level of lists and tuples is
+            opened.
+        launch_constraints : LaunchParams, optional
+            Sizes that the launch must have, on top of those of `compile`.
+        compile_params : CompileParams
+            How to compile where these arguments need another kernel.
+
+        Returns
+        -------
+        list[torch.Tensor]
+            The visible outputs.
+        """
+
+    def is_compiled(self) -> bool:
+        """Whether `compile` succeeded."""
+
+    def is_programmatic_dependent_launch_enabled(self) -> bool:
+        """Whether the kernel starts before its predecessor ends."""
+
+    def kernel(self) -> Kernel:
+        """The lowered fusion that was compiled last."""
+
+    def kernel_source(self) -> str:
+        """
+        The complete source that was compiled last, with the support code it uses.
+        """
+
+    def kernel_name(self) -> str:
+        """Name of the kernel function."""
+
+    def last_launch(self) -> LaunchParams:
+        """The launch parameters of the last run."""
+
+    def num_compiled(self) -> int:
+        """
+        How many kernels were compiled: one per target, architecture and index type.
+        """
+
+    def num_plans(self) -> int:
+        """How many signatures of arguments have a launch plan."""

@@ -1,1 +1,99 @@
 """Propagate transforms, inline, schedule automatically."""
+
+from collections.abc import Sequence, Set
+
+import nvfuser_direct._core
+
+
+def bounded_transform_backward(from_: nvfuser_direct._core.TensorView, pos: int, to: Sequence[nvfuser_direct._core.TensorView], propagate_parallel_type: bool = False) -> None:
+    """
+    Replay leading loop axes on the tensors between `to`, upstream, and `from`.
+
+    Parameters
+    ----------
+    from : TensorView
+        The tensor whose transforms are replayed. The name is a reserved word: pass it by position.
+    pos : int
+        How many of its axes; -1 is all.
+    to : list[TensorView]
+        Where to stop; these are left as they are.
+    propagate_parallel_type : bool
+        Whether mapped axes take the parallel types, too.
+    """
+
+def bounded_transform_forward(from_: nvfuser_direct._core.TensorView, pos: int, to: Sequence[nvfuser_direct._core.TensorView], propagate_parallel_type: bool = False) -> None:
+    """As `bounded_transform_backward`, downstream."""
+
+def transform_like(reference_tv: nvfuser_direct._core.TensorView, selected_tensors: Sequence[nvfuser_direct._core.TensorView] = []) -> None:
+    """
+    Replay the loop transforms of a tensor on all that can be reached from it.
+
+    Parameters
+    ----------
+    reference_tv : TensorView
+        The tensor whose transforms are replayed.
+    selected_tensors : list[TensorView]
+        Change only these; all if empty.
+    """
+
+def parallelize_like(reference_tv: nvfuser_direct._core.TensorView, pos: int = -1, selected_tensors: Sequence[nvfuser_direct._core.TensorView] = [], selected_parallel_types: Set[nvfuser_direct._core.ParallelType] = ..., propagate_padding: bool = True) -> None:
+    """
+    Copy the parallel types of a tensor's axes to the axes that correspond.
+
+    Parameters
+    ----------
+    reference_tv : TensorView
+        The tensor whose types are copied.
+    pos : int
+        How many of its loop axes; -1 is all.
+    selected_tensors : list[TensorView]
+        Change only these; all if empty.
+    selected_parallel_types : set[ParallelType]
+        Copy only these; all if empty.
+    propagate_padding : bool
+        Whether to copy the padding to whole warps, too.
+    """
+
+def inline_most(selected_tensors: Sequence[nvfuser_direct._core.TensorView] = []) -> None:
+    """
+    Compute every tensor as deep inside the loops of its consumers as is legal.
+
+    Parameters
+    ----------
+    selected_tensors : list[TensorView]
+        Change only these; all if empty.
+    """
+
+def inline_at(reference_tv: nvfuser_direct._core.TensorView, pos: int = -1, best_effort: bool = False, selected_tensors: Sequence[nvfuser_direct._core.TensorView] = []) -> None:
+    """
+    Inline tensors at the position that corresponds to one of the reference.
+
+    Parameters
+    ----------
+    reference_tv : TensorView
+        The tensor that `pos` counts the axes of.
+    pos : int
+        Number of loop axes to share; negative values count from the end, -1 is all.
+    best_effort : bool
+        Stop at the deepest legal position instead of raising an error.
+    selected_tensors : list[TensorView]
+        Change only these; all if empty.
+    """
+
+def max_inline_position(tensor: nvfuser_direct._core.TensorView) -> int:
+    """
+    The deepest position at which a tensor and its siblings may be inlined.
+    """
+
+def reset_inlining(fusion: nvfuser_direct._core.Fusion) -> None:
+    """Undo all inlining."""
+
+def trivial(fusion: nvfuser_direct._core.Fusion) -> None:
+    """
+    Schedule a fusion so that it runs as one kernel, on any target and for any sizes.
+
+    Parameters
+    ----------
+    fusion : Fusion
+        Is scheduled in place.
+    """

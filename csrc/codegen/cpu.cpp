@@ -1,0 +1,377 @@
+// C++ for the host compiler. A kernel is a sequence of phases; each runs every block of the grid,
+// on several workers. Threads of a block are loops (hard-cases.md, section 13).
+//
+//   extern "C" void name(const void* const* params, const long long* launch, const nvf_cpu_runtime* rt) {
+//     const auto T0 = parameter<Tensor<float, 1, 1>>(params[0]);
+//     ...
+//     run_blocks(rt, gridDim, /*parallel=*/true, scratch_bytes, [=](Dim3 blockIdx, char* scratch) {
+//       Dim3 threadIdx = {0, 0, 0}; // dimensions that are not used stay 0
+//       for (threadIdx.x = 0; threadIdx.x < 128; ++threadIdx.x) {
+//
+// Storage: registers of a thread loop are variables and small arrays. What lives across thread
+// loops, and shared memory, lies in the block's scratch memory; what lives across phases, in memory
+// of the whole kernel.
+#include <algorithm>
+
+#include "codegen/dialect.h"
+#include "codegen/printer.h"
+
+namespace nvfuser {
+namespace {
+
+constexpr int64_t kMaxStackBytes = 16 * 1024; // of one array
+
+bool depends_on(const Val* val, const std::string& hardware_name) {
+  if (val->vtype() == ValType::NamedScalar) {
+    return static_cast<const NamedScalar*>(val)->text_name() == hardware_name;
+  }
+  if (val->definition() == nullptr) {
+    return false;
+  }
+  const std::vector<Val*>& inputs = val->definition()->inputs();
+  return std::any_of(inputs.begin(), inputs.end(), [&](const Val* input) {
+    return depends_on(input, hardware_name);
+  });
+}
+
+/// Whether the address of an operand differs between the positions along a hardware index.
+bool varies_along(const Val* operand, const std::string& hardware_name) {
+  return operand->vtype() == ValType::TensorIndex &&
+      depends_on(static_cast<const TensorIndex*>(operand)->index(), hardware_name);
+}
+
+bool contains(const std::vector<int64_t>& dims, int64_t dim) {
+  return std::find(dims.begin(), dims.end(), dim) != dims.end();
+}
+
+class CpuDialect final : public Dialect {
+ public:
+  [[nodiscard]] const char* fixed_width_index(bool is_32_bit) const override {
+    return is_32_bit ? "__INT32_TYPE__" : "__INT64_TYPE__";
+  }
+  [[nodiscard]] std::string hardware_value(const NamedScalar& value) const override {
+    return value.text_name(); // the loops have the same names
+  }
+  [[nodiscard]] bool division_traps() const override {
+    return true;
+  }
+  [[nodiscard]] std::string unroll_hint() const override {
+    return ""; // register arrays are memory here: nothing is gained
+  }
+
+  void open_kernel(KernelPrinter& printer, const std::string& name) override {
+    printer.line(
+        "extern \"C\" void " + name +
+        "(const void* const* params, const long long* launch, const nvf_cpu_runtime* rt) {");
+    printer.indented([&] {
+      size_t position = 0;
+      for (const KernelPrinter::Parameter& parameter : printer.parameters()) {
+        printer.line(
+            "const auto " + parameter.name + " = parameter<" + parameter.type + ">(params[" +
+            std::to_string(position++) + "]);");
+      }
+      printer.line(
+          "const Dim3 gridDim = {nvfuser_index_t(launch[0]), nvfuser_index_t(launch[1]), "
+          "nvfuser_index_t(launch[2])};");
+      printer.line(
+          "const Dim3 blockDim = {nvfuser_index_t(launch[3]), nvfuser_index_t(launch[4]), "
+          "nvfuser_index_t(launch[5])};");
+      printer.declare_sizes();
+    });
+  }
+
+  void allocate(KernelPrinter& printer, const Allocate& allocate) override {
+    if (allocate.memory_type == MemoryType::Global) {
+      return; // a parameter
+    }
+    if (allocate.alias != nullptr) {
+      allocate_alias(printer, allocate);
+    } else if (!is_in_block_) {
+      printer.line(
+          pointer(allocate) + "static_cast<" + element_type(allocate) + "*>(rt->allocate(rt, " +
+          bytes(printer, allocate) + "));");
+    } else if (allocate.memory_type == MemoryType::Shared) {
+      printer.line(
+          pointer(allocate) + "reinterpret_cast<" + element_type(allocate) + "*>(scratch + " +
+          printer.expressions().value(allocate.address).within(Precedence::Product) + ");");
+    } else if (is_in_scratch(allocate)) {
+      printer.line(
+          pointer(allocate) + "reinterpret_cast<" + element_type(allocate) + "*>(scratch + " +
+          offset_name(allocate) + ");");
+    } else {
+      printer.declare_array(allocate, "");
+    }
+  }
+
+  void copy_vector(KernelPrinter& printer, const LoadStoreOp& copy, int64_t lanes) override {
+    ExpressionPrinter& expressions = printer.expressions();
+    printer.statement(
+        copy,
+        "copy_vector<" + std::to_string(lanes) + ">(&" + expressions.value(copy.out).str() +
+            ", &" + expressions.value(copy.arg).str() + ");");
+  }
+
+  void copy_element(KernelPrinter& printer, const LoadStoreOp& copy) override {
+    ExpressionPrinter& expressions = printer.expressions();
+    printer.statement(
+        copy,
+        expressions.value(copy.out).str() + " = " + expressions.value(copy.arg).str() + ";");
+  }
+
+  // Barriers are where one loop ends and the next begins.
+  void block_sync(KernelPrinter& /*printer*/, const BlockSync& /*sync*/) override {
+    NVF_INVARIANT(!is_in_threads_, "a thread loop ends before a barrier");
+  }
+  void grid_sync(KernelPrinter& /*printer*/, const GridSync& /*sync*/) override {
+    NVF_INVARIANT(!is_in_block_, "a phase ends before a barrier over blocks");
+  }
+
+  void thread_loop(KernelPrinter& printer, const ThreadLoop& loop) override {
+    NVF_INVARIANT(is_in_block_ && !is_in_threads_, "a thread loop stands in a block");
+    is_in_threads_ = true;
+    std::vector<std::string> axes;
+    for (const int64_t dim : launched_dims(printer.kernel())) {
+      axes.push_back(axis_name(dim));
+    }
+    const auto body = [&] { printer.statements(loop.body); };
+    if (axes.empty()) {
+      printer.block("{", body);
+    } else {
+      nest(printer, axes, /*is_independent=*/true, body);
+    }
+    is_in_threads_ = false;
+  }
+
+  void block_loop(KernelPrinter& printer, const BlockLoop& loop) override {
+    NVF_INVARIANT(!is_in_block_, "phases do not nest");
+    const auto run = [&](const std::string& scratch_bytes) {
+      is_in_block_ = true;
+      printer.block(
+          std::string("run_blocks(rt, gridDim, /*parallel=*/") +
+              (loop.is_parallel ? "true, " : "false, ") + scratch_bytes +
+              ", [=](Dim3 blockIdx, char* scratch) {",
+          [&] {
+            printer.line("Dim3 threadIdx = {0, 0, 0};");
+            printer.statements(loop.body);
+          },
+          ");");
+      is_in_block_ = false;
+    };
+    std::vector<const Allocate*> arrays;
+    bool has_shared = false;
+    find_scratch(loop.body, arrays, has_shared);
+    if (arrays.empty() && !has_shared) {
+      run("0");
+      return;
+    }
+    printer.block("{", [&] {
+      printer.line("long long scratch_bytes = 0;");
+      if (has_shared) { // first: addresses of shared memory count from 0
+        printer.line(
+            "reserve(scratch_bytes, " +
+            printer.expressions().value(printer.kernel().launch.shared_bytes).str() + ");");
+      }
+      for (const Allocate* array : arrays) {
+        printer.line(
+            "const long long " + offset_name(*array) + " = reserve(scratch_bytes, " +
+            bytes(printer, *array) + ");");
+      }
+      run("scratch_bytes");
+    });
+  }
+
+  /// A region of its own: fold the values of all threads in their order, then give every thread the
+  /// result.
+  void block_reduction(KernelPrinter& printer, const BlockReduction& reduction) override {
+    NVF_INVARIANT(
+        is_in_block_ && !is_in_threads_, "a reduction over threads stands between thread loops: ",
+        reduction.to_string());
+    // Over `folded` the values are combined, over `written` the result is stored, and along `kept`
+    // there are several results. A dimension that the result's address does not depend on holds one
+    // result: it is neither kept nor written.
+    std::vector<std::string> kept;
+    std::vector<std::string> folded;
+    std::vector<std::string> written;
+    for (const int64_t dim : launched_dims(printer.kernel())) {
+      const std::string axis = axis_name(dim);
+      const bool is_reduced = contains(reduction.reduced_dims, dim);
+      if (is_reduced) {
+        folded.push_back(axis);
+      }
+      if (varies_along(reduction.outs.front(), axis)) {
+        (is_reduced ? written : kept).push_back(axis);
+      }
+    }
+    printer.line("threadIdx = {0, 0, 0};");
+    const auto body = [&] { fold(printer, reduction, folded, written); };
+    if (kept.empty()) {
+      printer.block("{", body);
+    } else {
+      nest(printer, kept, false, body);
+    }
+  }
+
+  void grid_reduction(KernelPrinter& /*printer*/, const GridReduction& reduction) override {
+    NVF_INVARIANT(
+        false, "lowering writes reductions over blocks out on a target with phases: ",
+        reduction.to_string());
+  }
+
+ private:
+  // -- storage --
+
+  static std::string element_type(const Allocate& allocate) {
+    return c_type(allocate.buffer->dtype());
+  }
+  static std::string pointer(const Allocate& allocate) {
+    const char* suffix = allocate.memory_type == MemoryType::Shared ? "_s = " : " = ";
+    return element_type(allocate) + "* const " + ExpressionPrinter::name_of(allocate.buffer) +
+        suffix;
+  }
+  static std::string offset_name(const Allocate& allocate) {
+    return ExpressionPrinter::name_of(allocate.buffer) + "_offset";
+  }
+  static std::string bytes(KernelPrinter& printer, const Allocate& allocate) {
+    return printer.expressions().value(allocate.size).within(Precedence::Product) + " * sizeof(" +
+        element_type(allocate) + ")";
+  }
+  static bool is_in_scratch(const Allocate& allocate) {
+    return allocate.memory_type == MemoryType::Local && allocate.alias == nullptr &&
+        (!allocate.size->is_const() ||
+         as_int(allocate.size->value()) * size_bytes(allocate.buffer->dtype()) > kMaxStackBytes);
+  }
+  static void find_scratch(
+      const Scope& scope, std::vector<const Allocate*>& arrays, bool& has_shared) {
+    for (const Expr* expr : scope) {
+      if (const auto* allocate = expr->as<Allocate>(); allocate != nullptr) {
+        has_shared = has_shared || allocate->memory_type == MemoryType::Shared;
+        if (is_in_scratch(*allocate)) {
+          arrays.push_back(allocate);
+        }
+      }
+      for (const Scope* body : bodies_of(*expr)) {
+        find_scratch(*body, arrays, has_shared);
+      }
+    }
+  }
+  static void allocate_alias(KernelPrinter& printer, const Allocate& allocate) {
+    if (allocate.memory_type == MemoryType::Local) {
+      printer.declare_alias(allocate);
+    } else {
+      printer.line(
+          pointer(allocate) + "reinterpret_cast<" + element_type(allocate) + "*>(" +
+          ExpressionPrinter::name_of(allocate.alias) + "_s);");
+    }
+  }
+
+  // -- loops over threads --
+
+  static std::string axis_name(int64_t dim) {
+    return std::string("threadIdx.") + "xyz"[dim];
+  }
+  static const Val* launched(const Kernel& kernel, int64_t dim) {
+    return kernel.launch.extents[thread_type_index(kBlockDimTypes[static_cast<size_t>(dim)])];
+  }
+  /// Dimensions that the kernel uses, the slowest first.
+  static std::vector<int64_t> launched_dims(const Kernel& kernel) {
+    std::vector<int64_t> dims;
+    for (const int64_t dim : {2, 1, 0}) {
+      const Val* extent = launched(kernel, dim);
+      if (extent != nullptr && !extent->is_const_int(1)) {
+        dims.push_back(dim);
+      }
+    }
+    return dims;
+  }
+
+  /// `for` over every axis (`threadIdx.x`), the first outermost. Independent: the innermost may
+  /// become vector code.
+  static void nest(
+      KernelPrinter& printer, const std::vector<std::string>& axes, bool is_independent,
+      const std::function<void()>& body, size_t depth = 0) {
+    if (depth == axes.size()) {
+      body();
+      return;
+    }
+    if (is_independent && depth + 1 == axes.size()) {
+      printer.line("NVF_INDEPENDENT");
+    }
+    const std::string& axis = axes[depth];
+    const Val* extent = launched(printer.kernel(), axis.back() - 'x');
+    const std::string bound = extent->is_const() ? std::to_string(as_int(extent->value()))
+                                                 : std::string("blockDim.") + axis.back();
+    const std::string head =
+        "for (" + axis + " = 0; " + axis + " < " + bound + "; ++" + axis + ") {";
+    printer.block(head, [&] { nest(printer, axes, is_independent, body, depth + 1); });
+  }
+
+  // -- reductions --
+
+  static void fold(
+      KernelPrinter& printer, const BlockReduction& reduction, const std::vector<std::string>& folded,
+      const std::vector<std::string>& written) {
+    ExpressionPrinter& expressions = printer.expressions();
+    std::vector<std::string> totals;
+    for (size_t i = 0; i < reduction.outs.size(); ++i) {
+      const DataType type = compute_type(reduction.outs[i]->dtype());
+      totals.push_back(ExpressionPrinter::name_of(view_of(reduction.outs[i])) + "_all");
+      printer.line(
+          c_type(type) + " " + totals.back() + " = " +
+          expressions.value_as(reduction.inits[i], type).str() + ";");
+    }
+    nest(printer, folded, false, [&] {
+      const std::string text = combine_into(printer, reduction, totals);
+      if (reduction.read_predicate == nullptr || reduction.read_predicate->is_true()) {
+        printer.line(text);
+      } else {
+        printer.block(
+            "if (" + printer.condition(reduction.read_predicate) + ") {",
+            [&] { printer.line(text); });
+      }
+    });
+    nest(printer, written, false, [&] {
+      printer.statement(reduction, combine_totals(printer, reduction, totals));
+    });
+  }
+
+  /// `T5_all = T5_all + T4[..];`
+  static std::string combine_into(
+      KernelPrinter& printer, const BlockReduction& reduction, const std::vector<std::string>& totals) {
+    ExpressionPrinter& expressions = printer.expressions();
+    if (reduction.is_welford) {
+      return "welford_merge(" + totals[0] + ", " + totals[1] + ", " + totals[2] + ", " +
+          printer.triple(reduction.ins) + ");";
+    }
+    const DataType type = compute_type(reduction.outs.front()->dtype());
+    const Text total = {totals.front()};
+    const Text in = expressions.value_as(reduction.ins.front(), type);
+    return totals.front() + " = " + expressions.binary(reduction.op, total, in, type).str() + ";";
+  }
+
+  /// `T5[..] = T5[..] + T5_all;`
+  static std::string combine_totals(
+      KernelPrinter& printer, const BlockReduction& reduction, const std::vector<std::string>& totals) {
+    ExpressionPrinter& expressions = printer.expressions();
+    if (reduction.is_welford) {
+      return "welford_merge(" + printer.elements(reduction.outs) + ", {" + totals[0] + ", " +
+          totals[1] + ", " + totals[2] + "});";
+    }
+    const Val* out = reduction.outs.front();
+    const DataType type = compute_type(out->dtype());
+    const Text sum = expressions.binary(
+        reduction.op, expressions.value_as(out, type), {totals.front()}, type);
+    return expressions.value(out).str() + " = " +
+        expressions.cast(sum, type, out->dtype()).str() + ";";
+  }
+
+  bool is_in_block_ = false;
+  bool is_in_threads_ = false;
+};
+
+} // namespace
+
+std::unique_ptr<Dialect> make_cpu_dialect() {
+  return std::make_unique<CpuDialect>();
+}
+
+} // namespace nvfuser

@@ -1,0 +1,171 @@
+// What stands behind kernels: the cache on disk, the compilers, the threads.
+#include "bindings.h"
+#include "runtime/cpu_code.h"
+#include "runtime/cuda_code.h"
+#include "runtime/host_compiler.h"
+#include "runtime/kernel_cache.h"
+#include "runtime/nvrtc.h"
+
+#include "base/thread_pool.h"
+
+namespace nvfuser::python {
+namespace {
+
+std::string to_string(const nb::bytes& bytes) {
+  return {bytes.c_str(), bytes.size()};
+}
+nb::bytes to_bytes(const std::string& text) {
+  return {text.data(), text.size()};
+}
+
+nb::dict stats_of(const KernelCache& cache) {
+  const KernelCacheStats stats = cache.stats();
+  nb::dict result;
+  result["hits"] = stats.hits;
+  for (size_t i = 0; i < stats.misses.size(); ++i) {
+    result[(std::string("misses_") + kCacheMissTexts[i]).c_str()] = stats.misses[i];
+  }
+  result["stores"] = stats.stores;
+  result["failed_stores"] = stats.failed_stores;
+  result["evictions"] = stats.evictions;
+  return result;
+}
+
+void bind_kernel_cache(nb::module_& m) {
+  nb::class_<KernelCache>(
+      m, "KernelCache",
+      "Compiled kernels on disk. NVFUSER_KERNEL_CACHE=0 turns the one of this process off, "
+      "NVFUSER_CACHE_DIR places it, NVFUSER_CACHE_MB bounds it.")
+      .def(
+          nb::init<std::string, int64_t>(), "folder"_a, "max_bytes"_a,
+          R"(A cache of its own.
+
+Parameters
+----------
+folder : str
+    Where its files lie.
+max_bytes : int
+    Bound of their size together.
+)")
+      .def_static(
+          "instance", &KernelCache::instance, nb::rv_policy::reference,
+          "The cache of this process.")
+      .def(
+          "find",
+          [](KernelCache& self, const nb::bytes& key) -> std::optional<nb::bytes> {
+            const auto found = self.find(to_string(key));
+            return found ? std::optional(to_bytes(*found)) : std::nullopt;
+          },
+          "key"_a, "The payload stored under `key`, if it is there and whole.")
+      .def(
+          "store",
+          [](KernelCache& self, const nb::bytes& key, const nb::bytes& payload) {
+            self.store(to_string(key), to_string(payload));
+          },
+          "key"_a, "payload"_a, "Store a payload; failing to is not an error.")
+      .def(
+          "path_of",
+          [](const KernelCache& self, const nb::bytes& key) {
+            return self.path_of(to_string(key));
+          },
+          "key"_a, "The file of `key`.")
+      .def("clear", &KernelCache::clear, "Remove every entry.")
+      .def_prop_ro("is_enabled", &KernelCache::is_enabled, "Whether it stores anything.")
+      .def_prop_ro("folder", &KernelCache::folder, "Where its files lie.")
+      .def_prop_ro("max_bytes", &KernelCache::max_bytes, "Bound of their size together.")
+      .def_prop_ro("size_bytes", &KernelCache::size_bytes, "Size of all entries now.")
+      .def("stats", &stats_of, "Counts of hits, of misses by reason, of stores and evictions.");
+  m.def(
+      "clear_loaded_kernels",
+      [] {
+        clear_loaded_cpu_code();
+        clear_loaded_cuda_code();
+      },
+      "Forget the machine code held by this process; kernels in use keep theirs.");
+}
+
+nb::bytes compile_cuda_source(
+    const std::string& source, const std::string& name, const std::string& architecture) {
+  CudaBinary binary;
+  {
+    const nb::gil_scoped_release no_gil;
+    binary = Nvrtc::get().compile(source, name, architecture, nvrtc_options(CompileParams()));
+  }
+  return to_bytes(binary.code);
+}
+
+nb::bytes compile_cpu_source(const std::string& source, const std::string& name) {
+  std::string object;
+  {
+    const nb::gil_scoped_release no_gil;
+    const HostCompiler& compiler = HostCompiler::get();
+    object = compiler.compile(source, name, compiler.options());
+  }
+  return to_bytes(object);
+}
+
+/// NVRTC comes in wheels that lie beside this package, or on the same path.
+void find_libraries_in_wheels() {
+  std::vector<std::string> folders;
+  for (const nb::handle folder : nb::module_::import_("sys").attr("path")) {
+    std::string text;
+    if (nb::try_cast(folder, text) && !text.empty()) {
+      folders.push_back(std::move(text));
+    }
+  }
+  set_library_search_paths(std::move(folders));
+}
+
+} // namespace
+
+void bind_compilers(nb::module_& m) {
+  find_libraries_in_wheels();
+  bind_kernel_cache(m);
+  m.def(
+      "compile_cuda_source", &compile_cuda_source, "source"_a, "name"_a = "kernel",
+      "architecture"_a = "sm_90a",
+      R"(Compile CUDA source; needs no GPU.
+
+Parameters
+----------
+source : str
+    A complete source.
+name : str
+    What errors call it.
+architecture : str
+    ``sm_90a`` and the like give a cubin, ``compute_90`` and the like PTX.
+
+Returns
+-------
+bytes
+    The machine code.
+)");
+  m.def(
+      "compile_cpu_source", &compile_cpu_source, "source"_a, "name"_a = "kernel",
+      R"(Compile C++ source with the host's compiler, as CPU kernels are.
+
+Parameters
+----------
+source : str
+    A complete source.
+name : str
+    What errors call it.
+
+Returns
+-------
+bytes
+    A shared object.
+)");
+  m.def(
+      "set_num_threads", &set_num_threads, "num_threads"_a,
+      R"(Set how many threads run one CPU kernel.
+
+Parameters
+----------
+num_threads : int
+    Threads, the calling one included; at least 1.
+)");
+  m.def("get_num_threads", &get_num_threads, "Threads that run one CPU kernel.");
+}
+
+} // namespace nvfuser::python

@@ -1,0 +1,137 @@
+// KernelExecutor: compile and run one scheduled fusion.
+#include "runtime/kernel_executor.h"
+
+#include "bindings.h"
+#include "dlpack_exchange.h"
+
+namespace nvfuser::python {
+namespace {
+
+void compile(
+    KernelExecutor& self,
+    const Fusion& fusion,
+    const nb::object& args,
+    const std::optional<LaunchParams>& launch_constraints,
+    const CompileParams& compile_params,
+    SchedulerType scheduler_type) {
+  const PythonArguments arguments(args);
+  const std::shared_ptr<Fusion> copy = fusion.clone(); // nobody changes it while it compiles
+  const nb::gil_scoped_release no_gil;
+  self.compile(
+      *copy, arguments.args(), launch_constraints.value_or(LaunchParams()), compile_params,
+      scheduler_type);
+}
+
+nb::list run(
+    KernelExecutor& self,
+    const nb::object& args,
+    const std::optional<LaunchParams>& launch_constraints,
+    const CompileParams& compile_params) {
+  const PythonArguments arguments(args);
+  PythonAllocator allocator;
+  std::vector<RunOutput> outputs;
+  {
+    const nb::gil_scoped_release no_gil;
+    outputs = self.run(
+        arguments.args(), allocator, launch_constraints.value_or(LaunchParams()), compile_params);
+  }
+  return to_python(std::move(outputs), arguments, allocator);
+}
+
+std::shared_ptr<const CompiledKernel> compiled_kernel(const KernelExecutor& self) {
+  const auto program = self.program();
+  auto kernel = program == nullptr ? nullptr : program->last_compiled();
+  NVF_USER_CHECK(kernel != nullptr, "Fusion is not compiled!");
+  return kernel;
+}
+
+void bind_inspection(nb::class_<KernelExecutor>& cls) {
+  cls.def("is_compiled", &KernelExecutor::is_compiled, "Whether `compile` succeeded.")
+      .def(
+          "is_programmatic_dependent_launch_enabled",
+          &KernelExecutor::is_programmatic_dependent_launch_enabled,
+          "Whether the kernel starts before its predecessor ends.")
+      .def(
+          "kernel", [](const KernelExecutor& self) { return compiled_kernel(self)->kernel; },
+          "The lowered fusion that was compiled last.")
+      .def(
+          "kernel_source",
+          [](const KernelExecutor& self) { return compiled_kernel(self)->source; },
+          "The complete source that was compiled last, with the support code it uses.")
+      .def(
+          "kernel_name", [](const KernelExecutor& self) { return compiled_kernel(self)->name; },
+          "Name of the kernel function.")
+      .def(
+          "last_launch",
+          [](const KernelExecutor& self) {
+            (void)compiled_kernel(self);
+            return self.program()->last_launch();
+          },
+          "The launch parameters of the last run.")
+      .def(
+          "num_compiled",
+          [](const KernelExecutor& self) {
+            const auto program = self.program();
+            return program == nullptr ? 0 : program->num_compiled();
+          },
+          "How many kernels were compiled: one per target, architecture and index type.")
+      .def(
+          "num_plans",
+          [](const KernelExecutor& self) {
+            const auto program = self.program();
+            return program == nullptr ? 0 : program->num_plans();
+          },
+          "How many signatures of arguments have a launch plan.");
+}
+
+} // namespace
+
+void bind_executor(nb::module_& m) {
+  nb::class_<KernelExecutor> cls(
+      m, "KernelExecutor", "Compiles and runs one scheduled fusion as one kernel.");
+  cls.def(
+         nb::init<int64_t, int64_t, int64_t, int64_t>(), "fusion_id"_a = 0, "concrete_id"_a = 0,
+         "runtime_id"_a = 0, "group_id"_a = 0, "The numbers are part of the kernel's name.")
+      .def(
+          "compile", &compile, "fusion"_a, "args"_a = nb::list(),
+          "launch_constraints"_a = nb::none(), "compile_params"_a = CompileParams(),
+          "scheduler_type"_a = SchedulerType::none,
+          R"(Lower and compile a copy of a scheduled fusion.
+
+Parameters
+----------
+fusion : Fusion
+    The scheduled fusion.
+args : iterable
+    Inputs; they decide the target and the index type. May be empty.
+launch_constraints : LaunchParams, optional
+    Sizes that the launch must have.
+compile_params : CompileParams
+    How to compile.
+scheduler_type : SchedulerType
+    Part of the kernel's name.
+)")
+      .def(
+          "run", &run, "args"_a, "launch_constraints"_a = nb::none(),
+          "compile_params"_a = CompileParams(),
+          R"(Launch on the caller's current stream; outputs are allocated.
+
+Parameters
+----------
+args : iterable
+    Tensors and numbers in the order of ``Fusion.inputs()``. One level of lists and tuples is
+    opened.
+launch_constraints : LaunchParams, optional
+    Sizes that the launch must have, on top of those of `compile`.
+compile_params : CompileParams
+    How to compile where these arguments need another kernel.
+
+Returns
+-------
+list[torch.Tensor]
+    The visible outputs.
+)");
+  bind_inspection(cls);
+}
+
+} // namespace nvfuser::python

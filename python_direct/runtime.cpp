@@ -1,0 +1,162 @@
+// Parameters of kernels, and what this installation can do.
+#include "bindings.h"
+#include "runtime/compile_params.h"
+#include "runtime/doctor.h"
+#include "runtime/kernel_cache.h"
+#include "runtime/launch_params.h"
+#include "runtime/nvrtc.h"
+
+namespace nvfuser::python {
+namespace {
+
+void bind_launch_params(nb::module_& m) {
+  nb::class_<LaunchParams> cls(m, "LaunchParams", "The size of a grid and of its blocks.");
+  cls.def(nb::init<>(), "All sizes unset.")
+      .def(
+          nb::init<int64_t, int64_t, int64_t, int64_t, int64_t, int64_t>(), "gdimx"_a, "gdimy"_a,
+          "gdimz"_a, "bdimx"_a, "bdimy"_a, "bdimz"_a,
+          R"(Sizes; -1 leaves one unset.
+
+Parameters
+----------
+gdimx, gdimy, gdimz : int
+    Blocks of the grid.
+bdimx, bdimy, bdimz : int
+    Threads of a block.
+)");
+  constexpr std::pair<const char*, ParallelType> kDims[] = {
+      {"gdimx", ParallelType::BIDx}, {"gdimy", ParallelType::BIDy}, {"gdimz", ParallelType::BIDz},
+      {"bdimx", ParallelType::TIDx}, {"bdimy", ParallelType::TIDy}, {"bdimz", ParallelType::TIDz}};
+  for (const auto& [name, type] : kDims) {
+    cls.def_prop_rw(
+        name, [type = type](const LaunchParams& self) { return self.get(type); },
+        [type = type](LaunchParams& self, int64_t value) { self.bind(type, value); },
+        nb::for_getter("Size of a hardware index; 1 if it is unset. It can be set once."));
+  }
+  cls.def("__repr__", &LaunchParams::to_string)
+      .def(
+          "__eq__", [](const LaunchParams& a, const LaunchParams& b) { return a == b; },
+          nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"));
+  cls.attr("__hash__") = nb::none();
+}
+
+nb::object device_to_python(const std::optional<Device>& device) {
+  if (!device.has_value()) {
+    return nb::none();
+  }
+  return nb::module_::import_("torch").attr("device")(device->str());
+}
+
+/// None, or anything `torch.device` takes: a device, "cuda:0", an index.
+std::optional<Device> device_from_python(const nb::object& value) {
+  if (value.is_none()) {
+    return std::nullopt;
+  }
+  const nb::object device = nb::module_::import_("torch").attr("device")(value);
+  const auto kind = nb::cast<std::string>(device.attr("type"));
+  const nb::object index = device.attr("index");
+  if (kind == "cpu") {
+    return Device::cpu();
+  }
+  if (kind == "cuda") {
+    return Device::cuda(index.is_none() ? 0 : nb::cast<int32_t>(index));
+  }
+  throw UserError(
+      {"nvfuser only supports cuda or meta device, found: ", nb::str(device).c_str()},
+      ErrorKind::Value);
+}
+
+void bind_compile_params(nb::module_& m) {
+  nb::class_<CompileParams>(m, "CompileParams", "How a kernel is compiled.")
+      .def(
+          "__init__",
+          [](CompileParams* self, std::optional<DataType> index_type, int64_t maxrregcount,
+             bool enable_magic_zero, bool enable_ptxas_verbose, const nb::object& device,
+             std::vector<std::string> include_paths) {
+            new (self) CompileParams{
+                .index_type = index_type,
+                .maxrregcount = maxrregcount,
+                .enable_magic_zero = enable_magic_zero,
+                .enable_ptxas_verbose = enable_ptxas_verbose,
+                .device = device_from_python(device),
+                .include_paths = std::move(include_paths)};
+          },
+          nb::kw_only(), "index_type"_a = nb::none(), "maxrregcount"_a = 255,
+          "enable_magic_zero"_a = true, "enable_ptxas_verbose"_a = false,
+          "device"_a = nb::none(), "include_paths"_a = std::vector<std::string>{},
+          R"(All parameters are keywords.
+
+Parameters
+----------
+index_type : DataType, optional
+    Int or Int32, for index arithmetic; decided from sizes if not given.
+maxrregcount : int
+    Registers of a thread, at most.
+enable_magic_zero : bool
+    Limit the hoisting of indices out of unrolled loops.
+enable_ptxas_verbose : bool
+    Print what the assembler reports.
+device : torch.device, optional
+    Device to compile for.
+include_paths : list[str]
+    Further folders with headers.
+)")
+      .def_rw(
+          "index_type", &CompileParams::index_type, nb::arg().none(),
+          "Width of index arithmetic; None: decided from sizes.")
+      .def_rw("maxrregcount", &CompileParams::maxrregcount, "Registers of a thread, at most.")
+      .def_rw(
+          "enable_magic_zero", &CompileParams::enable_magic_zero,
+          "Limit the hoisting of indices out of unrolled loops.")
+      .def_rw(
+          "enable_ptxas_verbose", &CompileParams::enable_ptxas_verbose,
+          "Print what the assembler reports.")
+      .def_prop_rw(
+          "device", [](const CompileParams& self) { return device_to_python(self.device); },
+          [](CompileParams& self, const nb::object& device) {
+            self.device = device_from_python(device);
+          },
+          nb::for_setter(nb::arg().none()), "Device to compile for; None: that of the arguments.")
+      .def_rw("include_paths", &CompileParams::include_paths, "Further folders with headers.")
+      .def("__repr__", &CompileParams::to_string)
+      .def(
+          "__eq__", [](const CompileParams& a, const CompileParams& b) { return a == b; },
+          nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .attr("__hash__") = nb::none();
+}
+
+void bind_installation(nb::module_& m) {
+  nb::class_<DoctorLine>(m, "DoctorLine", "A fact about this installation.")
+      .def_ro("topic", &DoctorLine::topic, "What it is about.")
+      .def_ro("finding", &DoctorLine::finding, "What was found.")
+      .def_ro("fix", &DoctorLine::fix, "What to do; empty where all is well.");
+  m.def("doctor_report", &doctor_report, "What this installation can do, and what is missing.");
+  m.def(
+      "set_library_search_paths", &set_library_search_paths, "folders"_a,
+      R"(Where to look for NVRTC.
+
+Parameters
+----------
+folders : list[str]
+    Folders, best first. The system's library path comes after them.
+)");
+  m.def(
+      "kernel_cache_stats", [] { return KernelCache::instance().stats().to_string(); },
+      "What the kernel cache on disk did in this process, as text.");
+  m.def(
+      "kernel_cache_folder", [] { return KernelCache::instance().folder(); },
+      "Where the kernel cache lies; empty if it is turned off.");
+  m.def(
+      "clear_kernel_cache", [] { KernelCache::instance().clear(); },
+      "Remove every kernel from the cache on disk.");
+}
+
+} // namespace
+
+void bind_runtime(nb::module_& m) {
+  bind_launch_params(m);
+  bind_compile_params(m);
+  bind_installation(m);
+}
+
+} // namespace nvfuser::python

@@ -1,0 +1,358 @@
+"""Hard cases, section 4: indexing."""
+
+import re
+
+import pytest
+import torch
+from hard_case import (
+    BX,
+    PAIRS,
+    SHARED,
+    SIZES,
+    TX,
+    TY,
+    VECTORIZE,
+    Compiled,
+    assert_same,
+    check,
+    guarded,
+    like,
+    numbers,
+    par,
+)
+
+from nvfuser_direct import DataType, FusionDefinition
+
+
+def kernel_body(fd, target="cuda"):
+    return fd.fusion.print_kernel(target=target)
+
+
+def test_contiguous_merge(target):
+    """4.01: no division where loops and memory agree."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        t = fd.ops.neg(x)
+        fd.add_output(t)
+        t.merge(0, 1)
+        t.split(0, 128)
+        par(t, BX, TX)
+        like(t)
+        fd.sched.inline_most()
+    body = kernel_body(fd)
+    body = body[body.index("CUDAGeneratedKernel") :]
+    assert "%" not in body
+    assert not re.search(r"(?<!/)/(?![/*])(?<!\*/)", re.sub(r"//.*", "", body))
+    check(fd, target, [((m, n),) for m, n in PAIRS], lambda x: -x)
+
+
+def test_reversed_merge(target):
+    """4.02 and 1.23"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        t = fd.ops.neg(fd.ops.set(x))
+        fd.add_output(t)
+        t.merge(1, 0)
+        t.split(0, 32)
+        par(t, BX, TX)
+        like(t)
+        fd.sched.inline_most()
+    check(fd, target, [((m, n),) for m, n in PAIRS], lambda x: -x)
+
+
+@pytest.mark.parametrize("contiguity", [[False, True], [True, False], [False, False]])
+def test_gaps_break_a_run(target, contiguity):
+    """4.02: the flag of the outer dimension says whether both are one run."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=contiguity)
+        t = fd.ops.neg(x)
+        fd.add_output(t)
+        t.merge(0, 1)
+        t.split(0, 64)
+        par(t, BX, TX)
+    compiled = Compiled(fd)
+    for m, n in PAIRS:
+        inner = 1 if contiguity[1] else 2
+        outer = (n + 3) * inner if not contiguity[0] else n * inner
+        x = guarded(numbers(m, n, device=target), (outer, inner))
+        assert_same(compiled(x), [-x])
+
+
+def test_merge_around_an_axis(target):
+    """4.02"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1, -1], contiguity=True)
+        t = fd.ops.neg(fd.ops.set(x))
+        fd.add_output(t)
+        t.merge(0, 2)
+        t.split(0, 3)
+        like(t)
+        fd.sched.inline_most()
+    check(fd, target, [(s,) for s in ((1, 1, 1), (2, 3, 4), (5, 31, 3), (33, 1, 2))], lambda x: -x)
+
+
+def test_concretized_broadcast_in_between(target):
+    """4.03"""
+    with FusionDefinition() as fd:
+        c = fd.define_tensor([-1, -1], contiguity=True)
+        x = fd.define_tensor([-1, -1, -1], contiguity=True)
+        t = fd.ops.add(fd.ops.broadcast(c, [False, True, False]), x)
+        fd.add_output(t)
+        t.merge(0, 1)
+        t.merge(0, 1)
+        t.split(0, 128)
+        par(t, BX, TX)
+        like(t)
+        fd.sched.inline_most()
+    shapes = [((i, k), (i, j, k)) for i, j, k in ((1, 1, 1), (2, 3, 4), (5, 31, 3), (3, 7, 33))]
+    check(fd, target, shapes, lambda c, x: c[:, None, :] + x)
+
+
+def test_non_divisible_split_in_between(target):
+    """4.05: rows have 12 slots, memory 10."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 10], contiguity=True)
+        t = fd.ops.neg(fd.ops.set(x))
+        fd.add_output(t)
+        t.split(1, 4)
+        t.merge(0, 1)
+        like(t)
+        fd.sched.inline_most()
+    check(fd, target, [((m, 10),) for m in (1, 3, 33)], lambda x: -x)
+
+
+def test_expanded_input(target):
+    """4.06"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([2, 5, 3], contiguity=[True, None, True])
+        y = fd.define_tensor([2, 5, 3], contiguity=True)
+        fd.add_output(fd.ops.add(x, y))
+    narrow = numbers(2, 1, 3, device=target)
+    y = numbers(2, 5, 3, device=target, seed=1)
+    x = narrow.expand(2, 5, 3)
+    assert_same(Compiled(fd)(x, y), [x + y])
+
+
+def test_broadcast_with_real_extent(target):
+    """4.07: a split broadcast has loops but one element."""
+    with FusionDefinition() as fd:
+        c = fd.define_tensor([-1], contiguity=True)
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        b = fd.ops.broadcast(fd.ops.set(c), [True, False])
+        t = fd.ops.add(b, x)
+        fd.add_output(t)
+        b.set_memory_type(SHARED)
+        b.split(0, 4)
+        b.merge(1, 2)
+        par(b, None, TX)
+    check(fd, target, [((n,), (m, n)) for m, n in ((1, 1), (3, 4), (5, 31))], lambda c, x: c + x)
+
+
+def test_trivial_mapping_loses_a_factor(target):
+    """4.08: 8 additions, not 32."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([8], contiguity=True)
+        s = fd.ops.sum(x, [0])
+        fd.add_output(s)
+        s.split(0, 10)
+        s.split(0, 4)
+    check(fd, target, [((8,),)], lambda x: x.sum())
+
+
+def test_merge_of_two_size_1_axes(target):
+    """4.09, without the padding of another issue."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([1, 1], contiguity=[None, None])
+        y = fd.define_tensor([3, 3], contiguity=True)
+        u = fd.ops.neg(x)
+        fd.add_output(u)
+        fd.add_output(fd.ops.add(fd.ops.set(u), y))
+        u.merge(0, 1)
+    check(fd, target, [((1, 1), (3, 3))], lambda x, y: (-x, y - x))
+
+
+@pytest.mark.parametrize("vector", [False, True])
+def test_channels_last_allocation(target, vector):
+    """4.11"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 8, -1, -1], contiguity=True, stride_order=[3, 0, 2, 1])
+        t = fd.ops.neg(x)
+        fd.add_output(t)
+        if vector:
+            cached = x.cache_after()
+            t.reorder({1: 3})
+            t.split(3, 4)
+            fd.sched.transform_like(t)
+            cached.axis(-1).parallelize(VECTORIZE)
+            fd.sched.inline_most()
+    compiled = Compiled(fd)
+    for n, h, w in ((1, 1, 1), (2, 3, 5), (3, 31, 2)):
+        x = numbers(n, 8, h, w, device=target)
+        x = guarded(x, (h * w * 8, 1, w * 8, 8))
+        assert_same(compiled(x), [-x])
+
+
+def test_allocation_of_a_split_axis(target):
+    """4.11: shared memory addressed by [N/8, 8] with padded strides."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 21], contiguity=True)
+        a = fd.ops.set(x)
+        t = fd.ops.neg(a)
+        fd.add_output(t)
+        a.set_memory_type(SHARED)
+        a.split(1, 8)
+        a.reorder({1: 2})
+        a.set_allocation_domain(a.get_loop_domain(), True)
+        t.axis(0).parallelize(BX)
+        a.axis(0).parallelize(BX)
+    check(fd, target, [((m, 21),) for m in (1, 3)], lambda x: -x)
+
+
+def test_allocation_with_loops_removed(target):
+    """4.12: shared dimensions are not allocated, whichever axis expresses them."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 3, 64], contiguity=True)
+        a = fd.ops.set(x)
+        t = fd.ops.neg(a)
+        fd.add_output(t)
+        t.split(2, 16)
+        fd.sched.transform_like(t)
+        a.set_memory_type(SHARED)
+        axes = a.get_loop_domain()
+        a.set_allocation_domain([axes[1], axes[2], axes[0], axes[3]], True)
+        par(t, BX, None, None, TX)
+        fd.sched.parallelize_like(t)
+        a.inline_at(2)
+    check(fd, target, [((m, 3, 64),) for m in (1, 2, 5)], lambda x: -x)
+
+
+def test_loop_order_is_not_memory_order(target):
+    """4.13: the lane axis innermost in memory, outermost among the inner loops."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 24], contiguity=True)
+        t = fd.ops.neg(x)
+        fd.add_output(t)
+        cached = x.cache_after()
+        t.split(1, 4)
+        t.reorder({-1: 0})
+        fd.sched.transform_like(t)
+        fd.sched.inline_at(t, 1)
+    assert cached.compute_at_position() == 1
+    with fd:
+        cached.set_memory_type(SHARED)
+    check(fd, target, [((m, 24),) for m in (1, 3, 33)], lambda x: -x)
+
+
+def test_register_arrays_have_static_indices(target):
+    """4.14: the loop that addresses registers is unrolled, that of shared memory is not."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 8], contiguity=True)
+        a = fd.ops.set(x)
+        t = fd.ops.neg(a)
+        fd.add_output(t)
+        par(t, TX)
+        par(a, TX)
+        a.inline_at(1)
+    assert "#pragma unroll" in kernel_body(fd)
+    check(fd, target, [((m, 8),) for m in (1, 3, 33)], lambda x: -x)
+
+
+def test_rfactor_through_merge_and_split(target):
+    """4.15 and 1.08"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1, -1], contiguity=True)
+        s = fd.ops.sum(x, [1, 2])
+        fd.add_output(s)
+        s.split(2, 4)
+        s.split(1, 3)
+        s.merge(2, 3)
+        s.rfactor([-1])
+        fd.sched.inline_most()
+    shapes = [(t,) for t in ((1, 1, 1), (3, 4, 5), (2, 31, 33), (33, 3, 7))]
+    check(fd, target, shapes, lambda x: x.sum((1, 2)))
+
+
+def test_swizzled_shared_memory(target):
+    """4.22: element (x, y) stands at (x, y ^ x), for writer and reader."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        t = fd.ops.permute(x, [1, 0])
+        fd.add_output(t)
+        a = x.cache_after()
+        a.set_memory_type(SHARED)
+        t.split(1, 32)
+        t.split(0, 32)
+        t.reorder({1: 2})
+        fd.sched.transform_like(t)
+        a.reorder({2: 3})
+        a.swizzle(2, 3)
+        a.set_allocation_domain(a.get_loop_domain(), True)
+        for tensor in (a, t):
+            tensor.split(2, 8)
+            par(tensor, BX, None, None, TY, TX)
+        a.inline_at(2)
+    check(fd, target, [((m, n),) for m, n in PAIRS], lambda x: x.t())
+
+
+def test_index_width_counts_rounded_up_products():
+    """4.23: decided by every extent and every merged or rounded-up product."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([2**30, 4], contiguity=True)
+        fd.add_output(fd.ops.neg(x))
+        (y,) = fd.fusion.outputs()
+        y.merge(0, 1)
+        y.split(0, 128)
+        par(y, BX, TX)
+    text = fd.fusion.print_kernel(target="cuda")
+    assert "int64_t" in text
+
+
+def test_large_constant_in_user_math_is_64_bit(target):
+    """4.23: whatever the index type."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True, dtype=DataType.Int)
+        fd.add_output(fd.ops.add(x, 1 << 40))
+    x = torch.arange(5, device=target)
+    assert_same(Compiled(fd)(x), [x + (1 << 40)])
+
+
+def test_magic_of_division_by_a_symbolic_extent(target):
+    """4.25: rules that need divisibility are not applied without."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1, -1], contiguity=[False, False, True])
+        t = fd.ops.neg(fd.ops.set(x))
+        fd.add_output(t)
+        t.merge(0, 1)
+        t.merge(0, 1)
+        t.split(0, 6)
+        t.split(0, 5)
+        t.merge(1, 2)
+        t.split(1, 4)
+        like(t)
+        fd.sched.inline_most()
+    compiled = Compiled(fd)
+    for shape in ((1, 1, 1), (2, 3, 4), (5, 7, 3), (1, 31, 33)):
+        i, j, k = shape
+        x = guarded(numbers(*shape, device=target), ((j * (k + 1) + 2), k + 1, 1))
+        assert_same(compiled(x), [-x])
+
+
+def test_rank_0(target):
+    """4.27"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([], contiguity=True)
+        y = fd.define_tensor([-1], contiguity=True)
+        total = fd.ops.sum(y, [0])
+        fd.add_output(fd.ops.add(x, total))
+        fd.sched.inline_most()
+    check(fd, target, [((), (n,)) for n in SIZES[:6]], lambda x, y: x + y.sum())
+
+
+def test_cpu_scalar(target):
+    """4.27: passed by value."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        c = fd.define_tensor([], is_cpu=True)
+        fd.add_output(fd.ops.mul(x, c))
+    x = numbers(33, device=target)
+    assert_same(Compiled(fd)(x, torch.tensor(3.0)), [x * 3])

@@ -1,0 +1,392 @@
+"""Hard cases, section 6: unroll, unswitch, vectorize."""
+
+import pytest
+import torch
+from hard_case import (
+    BX,
+    PAIRS,
+    SHARED,
+    SIZES,
+    TX,
+    UNROLL,
+    UNSWITCH,
+    VECTORIZE,
+    Compiled,
+    assert_same,
+    check,
+    count,
+    guarded,
+    like,
+    lowered,
+    numbers,
+    par,
+    statements,
+)
+
+from nvfuser_direct import DataType, ForLoop, FusionDefinition, IfThenElse
+
+
+def copied(width=4, shape=(-1,), dtype=DataType.Float, contiguity=True):
+    """A copy whose innermost axis is a vector: [.., n / width, width]."""
+    fd = FusionDefinition()
+    with fd:
+        x = fd.define_tensor(list(shape), contiguity=contiguity, dtype=dtype)
+        t = fd.ops.set(x)
+        fd.add_output(t)
+        t.split(-1, width)
+        t.axis(-1).parallelize(VECTORIZE)
+    return fd
+
+
+@pytest.mark.parametrize("parallel_type", [UNROLL, UNSWITCH])
+def test_hoisted_predicates_of_every_axis_inside(target, parallel_type):
+    """6.01"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        t = fd.ops.neg(fd.ops.set(x))
+        fd.add_output(t)
+        t.split(1, 3)
+        t.split(0, 2)
+        t.reorder({1: 2})
+        par(t, None, None, parallel_type)
+        like(t)
+        fd.sched.inline_most()
+    check(fd, target, [((m, n),) for m, n in PAIRS], lambda x: -x)
+
+
+def test_else_branch_is_omitted_where_nothing_iterates(target):
+    """6.02: one visit by each thread needs no second body."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        t = fd.ops.neg(x)
+        fd.add_output(t)
+        t.split(0, 128)
+        t.split(0, 1)
+        par(t, BX, UNSWITCH, TX)
+    kernel = lowered(fd.fusion)
+    assert not any(isinstance(s, IfThenElse) and s.else_body for s in statements(kernel))
+    check(fd, target, [((n,),) for n in SIZES], lambda x: -x)
+
+
+def test_else_branch_stays_where_a_loop_iterates(target):
+    """6.03"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        t = fd.ops.neg(x)
+        fd.add_output(t)
+        t.split(0, 4)
+        t.split(0, 1)
+        par(t, BX, UNSWITCH)
+    check(fd, target, [((n,),) for n in SIZES], lambda x: -x)
+
+
+def test_barrier_inside_an_unswitched_loop(target):
+    """6.04: no barrier under a condition that threads decide differently."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        s = fd.ops.sum(x, [1])
+        y = fd.ops.neg(s)
+        fd.add_output(y)
+        s.split(1, 32)
+        s.split(0, 2)
+        partial = s.rfactor([2])
+        y.split(0, 2)
+        par(partial, BX, UNSWITCH, None, TX)
+        par(s, BX, UNSWITCH, TX)
+        par(y, BX, UNSWITCH)
+        fd.sched.inline_most()
+    check(fd, target, [((m, n),) for m, n in PAIRS], lambda x: -x.sum(1))
+
+
+def test_thread_predicate_inside_unswitch(target):
+    """6.05"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        s = fd.ops.sum(x, [1])
+        y = fd.ops.add(s, 1.0)
+        fd.add_output(y)
+        s.axis(1).parallelize(TX)
+        y.split(0, 4)
+        y.split(0, 1)
+        par(y, BX, UNSWITCH)
+    check(fd, target, [((m, n),) for m, n in PAIRS], lambda x: x.sum(1) + 1)
+
+
+def test_allocation_inside_both_branches(target):
+    """6.06"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        a = fd.ops.set(x)
+        t = fd.ops.neg(a)
+        fd.add_output(t)
+        t.split(0, 4)
+        t.split(0, 2)
+        fd.sched.transform_like(t)
+        par(t, BX, UNSWITCH)
+        fd.sched.parallelize_like(t)
+        a.inline_at(2)
+    check(fd, target, [((n,),) for n in SIZES], lambda x: -x)
+
+
+def test_nested_unroll_does_not_multiply_branches(target):
+    """6.07"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        t = fd.ops.neg(fd.ops.set(x))
+        fd.add_output(t)
+        t.split(0, 32)
+        t.split(0, 2)
+        t.split(0, 1)
+        t.split(0, 2)
+        par(t, BX, UNROLL, UNSWITCH, UNROLL, TX)
+        like(t)
+        fd.sched.inline_most()
+    kernel = lowered(fd.fusion)
+    assert sum(isinstance(s, IfThenElse) and bool(s.else_body) for s in statements(kernel)) <= 1
+    check(fd, target, [((n,),) for n in SIZES], lambda x: -x)
+
+
+@pytest.mark.parametrize("width", [1, 2, 4])
+def test_legal_widths(target, width):
+    """6.08"""
+    check(copied(width), target, [((width * k,),) for k in (1, 3, 31, 250)], lambda x: x)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "width"), [(DataType.Float, 3), (DataType.Float, 8), (DataType.Double, 4)]
+)
+@pytest.mark.parametrize("kind", ["cuda", "cpu"])
+def test_illegal_widths(dtype, width, kind):
+    """6.08: 1, 2, 4, 8 or 16 bytes; the same on both targets (13.17)."""
+    fd = copied(width, dtype=dtype)
+    with pytest.raises(RuntimeError, match=r"[Vv]ector"):
+        fd.fusion.print_kernel(target=kind)
+
+
+@pytest.mark.parametrize("kind", ["cuda", "cpu"])
+def test_vectorized_arithmetic_is_refused(kind):
+    """6.08: the statement is a copy."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        t = fd.ops.neg(x)
+        fd.add_output(t)
+        t.split(0, 4)
+        t.axis(1).parallelize(VECTORIZE)
+    with pytest.raises(RuntimeError, match=r"[Vv]ector"):
+        fd.fusion.print_kernel(target=kind)
+
+
+def test_vectorized_axis_that_is_not_innermost_in_memory():
+    """6.08"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([4, 8], contiguity=True)
+        t = fd.ops.set(x)
+        fd.add_output(t)
+        t.reorder({0: 1})
+        t.axis(1).parallelize(VECTORIZE)
+    with pytest.raises(RuntimeError, match=r"[Vv]ector"):
+        lowered(fd.fusion)
+
+
+def test_vectorized_symbolic_axis():
+    """6.08: the width is a constant."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        t = fd.ops.set(x)
+        fd.add_output(t)
+        with pytest.raises(RuntimeError, match="extent as a const int"):
+            t.axis(0).parallelize(VECTORIZE)
+
+
+def test_merged_rows_may_be_vectors(target):
+    """6.09: 196 elements divide by 4 although rows of 14 do not."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([14, 14], contiguity=True)
+        t = fd.ops.set(x)
+        fd.add_output(t)
+        t.merge(0, 1)
+        t.split(0, 4)
+        t.axis(1).parallelize(VECTORIZE)
+    check(fd, target, [((14, 14),)], lambda x: x)
+
+
+def test_padded_rows_may_not_be_vectors(target):
+    """6.09"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([14, 14], contiguity=[False, True])
+        t = fd.ops.set(x)
+        fd.add_output(t)
+        t.merge(0, 1)
+        t.split(0, 4)
+        t.axis(1).parallelize(VECTORIZE)
+    x = guarded(numbers(14, 14, device=target), (16, 1))
+    with pytest.raises(RuntimeError):
+        Compiled(fd)(x)
+
+
+def test_split_that_does_not_divide_below_a_vector(target):
+    """6.09: refused at the latest before the launch, with the tensor and the width."""
+    fd = copied(4, shape=(-1, -1))
+    compiled = Compiled(fd)
+    x = numbers(3, 8, device=target)
+    assert_same(compiled(x), [x])
+    with pytest.raises(RuntimeError, match="T0|T1"):
+        compiled(numbers(3, 7, device=target))
+
+
+def test_misaligned_base_address(target):
+    """6.11"""
+    compiled = Compiled(copied(4))
+    base = torch.arange(133.0, device=target)
+    assert_same(compiled(base[4:132]), [base[4:132]])
+    with pytest.raises(RuntimeError, match=r"Vectorization of .* not possible"):
+        compiled(base[1:129])
+
+
+def test_stride_that_is_no_multiple_of_the_vector(target):
+    """6.11"""
+    fd = copied(2, shape=(-1, -1), contiguity=[False, True])
+    compiled = Compiled(fd)
+    x = guarded(numbers(3, 6, device=target), (8, 1))
+    assert_same(compiled(x), [x])
+    with pytest.raises(RuntimeError, match=r"Vectorization of .* not possible"):
+        compiled(guarded(numbers(3, 6, device=target), (7, 1)))
+
+
+def test_strides_of_unit_dimensions_do_not_matter(target):
+    """6.11"""
+    fd = copied(2, shape=(-1, -1), contiguity=[False, True])
+    x = guarded(numbers(1, 6, device=target), (7, 1))
+    assert_same(Compiled(fd)(x), [x])
+
+
+def test_vectors_through_registers(target):
+    """6.13 and 6.14: the cache stops left of its lanes, the arithmetic runs over them."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        fd.add_output(fd.ops.neg(x))
+        (t,) = fd.fusion.outputs()
+        loaded = x.cache_after()
+        t.cache_before()
+        t.split(0, 4)
+        t.split(0, 32)
+        fd.sched.transform_like(t)
+        par(t, BX, TX)
+        fd.sched.parallelize_like(t)
+        loaded.axis(2).parallelize(VECTORIZE)
+        t.axis(2).parallelize(VECTORIZE)
+        fd.sched.inline_most()
+        assert loaded.compute_at_position() == 2
+    check(fd, target, [((4 * k,),) for k in (1, 3, 31, 250)], lambda x: -x)
+
+
+def test_broadcast_lanes(target):
+    """6.15: one element for all lanes."""
+    with FusionDefinition() as fd:
+        c = fd.define_tensor([-1], contiguity=True)
+        x = fd.define_tensor([-1, 8], contiguity=True)
+        t = fd.ops.add(fd.ops.broadcast(c, [False, True]), x)
+        fd.add_output(t)
+        loaded = x.cache_after()
+        t.cache_before()
+        t.split(1, 4)
+        fd.sched.transform_like(t)
+        par(t, TX)
+        fd.sched.parallelize_like(t)
+        for tensor in (loaded, t):
+            tensor.axis(2).parallelize(VECTORIZE)
+        fd.sched.inline_most()
+    check(fd, target, [((m,), (m, 8)) for m in (1, 3, 33)], lambda c, x: c[:, None] + x)
+
+
+def test_vectorize_is_copied_only_where_asked(target):
+    """6.16"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        fd.add_output(fd.ops.neg(x))
+        (t,) = fd.fusion.outputs()
+        loaded, computed = x.cache_after(), t.cache_before()
+        t.split(0, 4)
+        fd.sched.transform_like(t)
+        t.axis(1).parallelize(VECTORIZE)
+        fd.sched.parallelize_like(t, -1, [loaded], {VECTORIZE})
+        assert loaded.axis(1).parallel_type() == VECTORIZE
+        assert computed.axis(1).parallel_type() != VECTORIZE
+        fd.sched.inline_most()
+    check(fd, target, [((4 * k,),) for k in (1, 33)], lambda x: -x)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "torch_dtype", "width"),
+    [
+        (DataType.BFloat16, torch.bfloat16, 8),
+        (DataType.Half, torch.float16, 4),
+        (DataType.Bool, torch.bool, 16),
+        (DataType.ComplexFloat, torch.complex64, 2),
+        (DataType.Double, torch.float64, 2),
+        (DataType.Int32, torch.int32, 4),
+    ],
+)
+def test_vectors_of_other_types(target, dtype, torch_dtype, width):
+    """6.17"""
+    compiled = Compiled(copied(width, dtype=dtype))
+    for k in (1, 3, 33):
+        x = torch.arange(width * k, device=target) % 7
+        x = x.to(torch_dtype)
+        assert_same(compiled(x), [x])
+
+
+def test_reduction_of_vector_lanes(target):
+    """6.18"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        s = fd.ops.sum(x, [1])
+        fd.add_output(s)
+        loaded = x.cache_after()
+        s.split(1, 4)
+        lanes = s.rfactor([2])
+        fd.sched.transform_like(lanes)
+        loaded.axis(2).parallelize(VECTORIZE)
+        fd.sched.inline_most()
+    check(fd, target, [((m, 4 * k),) for m, k in ((1, 1), (3, 8), (33, 31))], lambda x: x.sum(1))
+
+
+def test_welford_over_vector_lanes(target):
+    """6.18"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 32], contiguity=True)
+        mean, squares, n = fd.ops.welford(x, [1])
+        for out in (mean, squares, n):
+            fd.add_output(out)
+        loaded = x.cache_after()
+        mean.split(1, 4)
+        (lanes, *_) = mean.rfactor([2], [mean, squares, n])
+        fd.sched.transform_like(lanes)
+        loaded.axis(2).parallelize(VECTORIZE)
+        fd.sched.inline_most()
+
+    def reference(x):
+        return x.mean(1), x.var(1, correction=0) * 32, torch.full(x.shape[:1], 32)
+
+    check(fd, target, [((m, 32),) for m in (1, 3, 33)], reference, rtol=1e-6)
+
+
+def test_vectorized_shared_memory(target):
+    """6.08: registers to shared memory and back."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 64], contiguity=True)
+        t = fd.ops.set(x)
+        fd.add_output(t)
+        stored = x.cache_after()
+        stored.set_memory_type(SHARED)
+        loaded = stored.cache_after()
+        t.split(1, 4)
+        fd.sched.transform_like(t)
+        par(t, BX, TX)
+        fd.sched.parallelize_like(t)
+        for tensor in (stored, loaded, t):
+            tensor.axis(2).parallelize(VECTORIZE)
+        fd.sched.inline_most()
+    assert any(isinstance(s, ForLoop) and s.is_vectorized for s in statements(lowered(fd.fusion)))
+    assert count(lowered(fd.fusion), ForLoop) > 0
+    check(fd, target, [((m, 64),) for m in (1, 3, 33)], lambda x: x)

@@ -1,0 +1,376 @@
+"""Hard cases, section 7: shared memory and synchronisation."""
+
+import pytest
+import torch
+from hard_case import (
+    BX,
+    GLOBAL,
+    PAIRS,
+    SHARED,
+    SIZES,
+    TX,
+    TY,
+    Compiled,
+    assert_same,
+    check,
+    count,
+    like,
+    lowered,
+    numbers,
+    par,
+    statements,
+)
+
+from nvfuser_direct import BlockSync, FusionDefinition, GridSync
+
+
+def chain(memory_type, shape=(-1,)):
+    """x -> a -> t with `a` in the given memory; returns (fd, a, t)."""
+    fd = FusionDefinition()
+    with fd:
+        x = fd.define_tensor(list(shape), contiguity=True)
+        a = fd.ops.set(x)
+        t = fd.ops.neg(a)
+        fd.add_output(t)
+        if memory_type is not None:
+            a.set_memory_type(memory_type)
+    return fd, a, t
+
+
+@pytest.mark.parametrize("memory_type", [SHARED, GLOBAL])
+def test_swapped_dims(target, memory_type):
+    """7.01: the block waits, and only the block."""
+    fd, a, t = chain(memory_type, (-1, -1, -1))
+    with fd:
+        par(a, BX, TY, TX)
+        par(t, BX, TX, TY)
+    kernel = lowered(fd.fusion)
+    assert count(kernel, BlockSync) == 1
+    assert count(kernel, GridSync) == 0
+    shapes = [(s,) for s in ((1, 1, 1), (2, 3, 4), (3, 31, 8), (2, 8, 32))]
+    check(fd, target, shapes, lambda x: -x)
+
+
+def test_same_name_another_split(target):
+    """7.02"""
+    fd, a, t = chain(SHARED)
+    with fd:
+        a.split(0, 4)
+        t.split(0, 8)
+        par(a, None, TX)
+        par(t, None, TX)
+    assert count(lowered(fd.fusion), BlockSync) == 1
+    check(fd, target, [((n,),) for n in SIZES], lambda x: -x)
+
+
+@pytest.mark.parametrize("kind", ["cuda", "cpu"])
+def test_registers_cannot_pass_values_between_threads(kind):
+    """7.02: an error that names both tensors and the ways out."""
+    fd, a, t = chain(None)
+    with fd:
+        a.split(0, 4)
+        t.split(0, 8)
+        par(a, None, TX)
+        par(t, None, TX)
+    with pytest.raises(RuntimeError) as error:
+        fd.fusion.print_kernel(target=kind)
+    text = str(error.value)
+    assert f"T{a.name()}" in text
+    assert f"T{t.name()}" in text
+
+
+def merged_broadcast(memory_type, is_inlined):
+    fd = FusionDefinition()
+    with fd:
+        c = fd.define_tensor([-1], contiguity=True)
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        b = fd.ops.broadcast(c, [False, True])
+        t = fd.ops.add(b, x)
+        fd.add_output(t)
+        for tensor in (b, t):
+            tensor.merge(0, 1)
+            par(tensor, TX)
+        if memory_type is not None:
+            b.set_memory_type(memory_type)
+        if is_inlined:
+            b.inline_at(1)
+    return fd
+
+
+def test_permissive_is_not_same():
+    """7.03"""
+    with pytest.raises(RuntimeError):
+        lowered(merged_broadcast(None, is_inlined=False).fusion)
+
+
+@pytest.mark.parametrize(("memory_type", "is_inlined"), [(None, True), (SHARED, False)])
+def test_permissive_but_legal(target, memory_type, is_inlined):
+    """7.03: one loop, or shared memory with a barrier."""
+    fd = merged_broadcast(memory_type, is_inlined)
+    assert count(lowered(fd.fusion), BlockSync) == (0 if is_inlined else 1)
+    shapes = [((m,), (m, n)) for m, n in ((1, 1), (3, 4), (31, 5), (7, 33))]
+    check(fd, target, shapes, lambda c, x: c[:, None] + x)
+
+
+@pytest.mark.parametrize("memory_type", [None, SHARED])
+@pytest.mark.parametrize("is_inlined", [False, True])
+def test_part_of_a_chain_inlined(target, memory_type, is_inlined):
+    """7.04"""
+    with FusionDefinition() as fd:
+        v = fd.define_tensor([-1], contiguity=True)
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        a = fd.ops.set(v)
+        c = fd.ops.neg(a)
+        b = fd.ops.broadcast(c, [False, True])
+        t = fd.ops.add(b, x)
+        fd.add_output(t)
+        if memory_type is not None:
+            a.set_memory_type(memory_type)
+        t.merge(0, 1)
+        t.split(0, 4)
+        fd.sched.transform_like(t)
+        par(t, None, TX)
+        fd.sched.parallelize_like(t)
+        b.inline_at(1)
+        c.inline_at(1)
+        if is_inlined:
+            a.inline_at(1)
+    if memory_type is None and not is_inlined:
+        with pytest.raises(RuntimeError):
+            lowered(fd.fusion)
+        return
+    shapes = [((m,), (m, n)) for m, n in ((1, 1), (3, 4), (31, 5), (7, 33))]
+    check(fd, target, shapes, lambda v, x: -v[:, None] + x)
+
+
+def test_serial_write_parallel_read(target):
+    """7.06"""
+    fd, _, t = chain(SHARED, (33,))
+    with fd:
+        par(t, TX)
+    assert count(lowered(fd.fusion), BlockSync) == 1
+    check(fd, target, [((33,),)], lambda x: -x)
+
+
+def test_placement_of_barriers(target):
+    """7.07: after the last pending write, in no condition and no thread's loop."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 32], contiguity=True)
+        v = fd.define_tensor([32], contiguity=True)
+        a, c = fd.ops.set(v), fd.ops.set(x)
+        t = fd.ops.add(fd.ops.broadcast(a, [True, False]), c)
+        fd.add_output(t)
+        a.set_memory_type(SHARED)
+        c.set_memory_type(SHARED)
+        par(a, TX)
+        for tensor in (c, t):
+            tensor.split(1, 8)
+        par(c, None, None, TX)
+        par(t, None, TX)
+        c.inline_at(1)
+    check(fd, target, [((m, 32), (32,)) for m in (1, 3, 33)], lambda x, v: x + v)
+
+
+def test_barrier_under_a_condition(target):
+    """7.08: the store is predicated, not the barrier."""
+    fd, a, t = chain(SHARED)
+    with fd:
+        for tensor in (a, t):
+            tensor.split(0, 64)
+        a.split(1, 8)
+        par(a, BX, TX, TY)
+        t.split(1, 8)
+        par(t, BX, TY, TX)
+        a.inline_at(1)
+    from nvfuser_direct import IfThenElse
+
+    for statement in statements(lowered(fd.fusion)):
+        if isinstance(statement, IfThenElse):
+            inner = [*statement.then_body, *statement.else_body]
+            assert not any(isinstance(s, BlockSync) for s in statements(inner))
+    check(fd, target, [((n,),) for n in SIZES], lambda x: -x)
+
+
+def test_write_after_read(target):
+    """7.09: the next iteration waits for the readers of this one."""
+    fd, a, t = chain(SHARED, (-1, 64))
+    with fd:
+        t.split(1, 8)
+        a.split(1, 8)
+        par(a, None, TX, TY)
+        par(t, None, TY, TX)
+        a.inline_at(1)
+    kernel = lowered(fd.fusion)
+    assert count(kernel, BlockSync) == 2
+    assert sum(isinstance(s, BlockSync) and s.war_sync for s in statements(kernel)) == 1
+    check(fd, target, [((m, 64),) for m in (1, 3, 33)], lambda x: -x)
+
+
+def test_no_write_after_read_barrier_across_blocks(target):
+    """7.09: a loop bound to blocks runs once."""
+    fd, a, t = chain(SHARED, (-1, 64))
+    with fd:
+        t.split(1, 8)
+        a.split(1, 8)
+        par(a, BX, TX, TY)
+        par(t, BX, TY, TX)
+        a.inline_at(1)
+    assert count(lowered(fd.fusion), BlockSync) == 1
+    check(fd, target, [((m, 64),) for m in (1, 3, 33)], lambda x: -x)
+
+
+def test_write_after_read_through_several_buffers(target):
+    """7.10"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 32], contiguity=True)
+        a = fd.ops.set(x)
+        b = fd.ops.neg(a)
+        c = fd.ops.set(b)
+        t = fd.ops.relu(c)
+        fd.add_output(t)
+        a.set_memory_type(SHARED)
+        c.set_memory_type(SHARED)
+        for tensor in (a, b, c, t):
+            tensor.split(1, 8)
+        par(a, None, TX, TY)
+        par(b, None, TY, TX)
+        par(c, None, TY, TX)
+        par(t, None, TX, TY)
+        for tensor in (a, b, c):
+            tensor.inline_at(1)
+    check(fd, target, [((m, 32),) for m in (1, 3, 33)], lambda x: torch.relu(-x))
+
+
+def test_global_intermediate_across_blocks(target):
+    """7.12: a grid barrier and a cooperative launch."""
+    fd, a, t = chain(GLOBAL)
+    with fd:
+        a.split(0, 4)
+        t.split(0, 8)
+        par(a, BX, TX)
+        par(t, BX, TX)
+    assert count(lowered(fd.fusion), GridSync) == 1
+    check(fd, target, [((n,),) for n in (1, 3, 33, 999)], lambda x: -x)
+
+
+def test_block_workspace_of_two_reductions(target):
+    """7.15"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 100], contiguity=True)
+        y = fd.define_tensor([-1, 100], contiguity=True)
+        s, m = fd.ops.sum(x, [1]), fd.ops.max(y, [1])
+        fd.add_output(fd.ops.add(s, m))
+        for tensor in (s, m):
+            tensor.axis(1).parallelize(TX)
+        fd.sched.inline_most()
+    check(
+        fd, target, [((m, 100), (m, 100)) for m in (1, 3, 33)], lambda x, y: x.sum(1) + y.amax(1)
+    )
+
+
+def test_reuse_after_the_last_read(target):
+    """7.16 and 7.17: three stages through shared memory, whatever overlays what."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 64], contiguity=True)
+        tensors = [x]
+        for _ in range(6):
+            tensors.append(fd.ops.add(tensors[-1], 1.0))
+        fd.add_output(tensors[-1])
+        for i, tensor in enumerate(tensors[1:]):
+            tensor.split(1, 8)
+            par(tensor, BX, *((TX, TY) if i % 2 else (TY, TX)))
+        for tensor in tensors[1:-1]:
+            tensor.set_memory_type(SHARED)
+            tensor.inline_at(1)
+    check(fd, target, [((m, 64),) for m in (1, 3, 33)], lambda x: x + 6)
+
+
+def test_register_aliasing(target):
+    """7.18"""
+    with FusionDefinition() as fd:
+        c = fd.define_tensor([4], contiguity=True)
+        x = fd.define_tensor([-1, 4], contiguity=True)
+        t2 = fd.ops.neg(c)
+        t3 = fd.ops.broadcast(t2, [True, False])
+        t5 = fd.ops.add(t3, x)
+        t6 = fd.ops.mul(t5, t5)
+        fd.add_output(t6)
+        t3.inline_at(1)
+        t5.inline_at(1)
+    check(fd, target, [((4,), (m, 4)) for m in (1, 3, 33)], lambda c, x: (x - c) ** 2)
+
+
+def test_dynamic_shared_memory(target):
+    """7.19: sizes and offsets of several tensors known at launch."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        y = fd.define_tensor([-1], contiguity=True)
+        a, b = fd.ops.set(x), fd.ops.set(y)
+        t, u = fd.ops.neg(a), fd.ops.relu(b)
+        fd.add_output(t)
+        fd.add_output(u)
+        for tensor in (a, b):
+            tensor.set_memory_type(SHARED)
+        for tensor in (t, u):
+            par(tensor, TX)
+    shapes = [((n,), (k,)) for n, k in ((1, 1), (33, 5), (127, 129), (1000, 999))]
+    check(fd, target, shapes, lambda x, y: (-x, torch.relu(y)))
+
+
+def test_too_much_shared_memory(target):
+    """7.20"""
+    fd, _, t = chain(SHARED)
+    with fd:
+        t.split(0, 128)
+        par(t, None, TX)
+    compiled = Compiled(fd)
+    limit = 227 * 1024 // 4
+    x = numbers(10_000, device=target)
+    assert_same(compiled(x), [-x])
+    x = torch.ones(limit, device=target)
+    assert_same(compiled(x), [-x])
+    with pytest.raises(RuntimeError, match="shared memory allocation is larger than available"):
+        compiled(torch.ones(limit + 1024, device=target))
+
+
+def test_unallocated_thread_dims(target):
+    """7.22: shared memory has thread axes on both sides of the position."""
+    fd, a, t = chain(SHARED, (-1, 4))
+    with fd:
+        for tensor in (a, t):
+            par(tensor, TX)
+        a.inline_at(1)
+    check(fd, target, [((m, 4),) for m in (1, 3, 33, 129)], lambda x: -x)
+
+
+def test_transposed_through_shared_memory(target):
+    """7.01 and 7.21"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        t = fd.ops.permute(x, [1, 0])
+        fd.add_output(t)
+        a = x.cache_after()
+        a.set_memory_type(SHARED)
+        t.split(1, 16)
+        t.split(0, 16)
+        t.reorder({1: 2})
+        fd.sched.transform_like(t)
+        par(t, BX, None, TY, TX)
+        par(a, BX, None, TX, TY)
+        a.inline_at(2)
+    check(fd, target, [((m, n),) for m, n in PAIRS], lambda x: x.t())
+
+
+def test_broadcast_over_threads(target):
+    """7.1: a value of one thread, read by all."""
+    with FusionDefinition() as fd:
+        c = fd.define_tensor([-1], contiguity=True)
+        x = fd.define_tensor([-1, 64], contiguity=True)
+        a = fd.ops.set(c)
+        t = fd.ops.add(fd.ops.broadcast(a, [False, True]), x)
+        fd.add_output(t)
+        par(t, BX, TX)
+        like(t)
+        fd.sched.inline_most()
+    assert count(lowered(fd.fusion), BlockSync) == 0
+    check(fd, target, [((m,), (m, 64)) for m in (1, 3, 33)], lambda c, x: c[:, None] + x)

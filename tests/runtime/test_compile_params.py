@@ -1,0 +1,55 @@
+"""CompileParams: defaults, text, comparison."""
+
+from __future__ import annotations
+
+import pytest
+
+from nvfuser_direct import CompileParams, DataType, UserError
+
+
+def test_defaults() -> None:
+    params = CompileParams()
+    assert params.index_type is None
+    assert params.maxrregcount == 255
+    assert params.enable_magic_zero is True
+    assert params.enable_ptxas_verbose is False
+    assert params.device is None
+    assert params.include_paths == []
+
+
+def test_text() -> None:
+    assert repr(CompileParams()) == (
+        "Compile Parameters: index_type = NotSet, maxrregcount = 255, enable_magic_zero = 1, "
+        "enable_ptxas_verbose = 0, include_paths = \n"
+    )
+    params = CompileParams(
+        index_type=DataType.Int32, maxrregcount=64, enable_magic_zero=False, include_paths=["a", "b"]
+    )
+    assert repr(params) == (
+        "Compile Parameters: index_type = int, maxrregcount = 64, enable_magic_zero = 0, "
+        "enable_ptxas_verbose = 0, include_paths = a:b\n"
+    )
+
+
+def test_comparing_needs_the_index_type_of_both() -> None:
+    with pytest.raises(UserError, match="cannot compare as the index type is not defined"):
+        assert CompileParams() == CompileParams(index_type=DataType.Int)
+    assert CompileParams(index_type=DataType.Int) == CompileParams(index_type=DataType.Int)
+    assert CompileParams(index_type=DataType.Int) != CompileParams(index_type=DataType.Int32)
+
+
+def test_the_device_is_a_torch_device() -> None:
+    torch = pytest.importorskip("torch")
+    params = CompileParams(device="cpu")
+    assert params.device == torch.device("cpu")
+    params.device = torch.device("cuda:1")
+    assert params.device == torch.device("cuda:1")
+    params.device = None
+    assert params.device is None
+    with pytest.raises(UserError, match="nvfuser only supports cuda or meta device, found: mps"):
+        params.device = torch.device("mps")
+
+
+def test_parameters_are_keyword_only() -> None:
+    with pytest.raises(TypeError):
+        CompileParams(DataType.Int)

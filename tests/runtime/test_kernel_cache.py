@@ -1,0 +1,178 @@
+"""KernelCache: what is found again, and every reason for not finding it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from nvfuser_direct import KernelCache
+
+MEGABYTE = 1 << 20
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> KernelCache:
+    return KernelCache(str(tmp_path / "cache"), MEGABYTE)
+
+
+def test_a_payload_is_found_under_its_key(cache: KernelCache) -> None:
+    assert cache.find(b"key") is None
+    cache.store(b"key", b"\0payload\xff")
+    assert cache.find(b"key") == b"\0payload\xff"
+    assert cache.find(b"other key") is None
+    stats = cache.stats()
+    assert (stats["hits"], stats["misses_absent"], stats["stores"]) == (1, 2, 1)
+
+
+def test_another_process_finds_it(cache: KernelCache) -> None:
+    cache.store(b"key", b"payload")
+    assert KernelCache(cache.folder, MEGABYTE).find(b"key") == b"payload"
+
+
+@pytest.mark.parametrize("cut", [0, 7, 31, 32, 36, 40])
+def test_a_truncated_entry_is_a_miss(cache: KernelCache, cut: int) -> None:
+    cache.store(b"key", b"payload")
+    path = Path(cache.path_of(b"key"))
+    path.write_bytes(path.read_bytes()[:cut])
+    assert cache.find(b"key") is None
+    assert cache.stats()["misses_corrupt"] == 1
+
+
+@pytest.mark.parametrize("position", range(16, 42))
+def test_a_flipped_bit_is_a_miss(cache: KernelCache, position: int) -> None:
+    cache.store(b"key", b"payload")
+    path = Path(cache.path_of(b"key"))
+    data = bytearray(path.read_bytes())
+    data[position] ^= 1
+    path.write_bytes(data)
+    assert cache.find(b"key") is None
+
+
+def test_a_file_of_another_format_is_foreign(cache: KernelCache) -> None:
+    cache.store(b"key", b"payload")
+    path = Path(cache.path_of(b"key"))
+    path.write_bytes(b"something else" * 10)
+    assert cache.find(b"key") is None
+    assert cache.stats()["misses_foreign"] == 1
+
+
+def test_an_entry_of_another_key_is_foreign(cache: KernelCache) -> None:
+    cache.store(b"key", b"payload")
+    other = Path(cache.path_of(b"other key"))
+    other.parent.mkdir(parents=True, exist_ok=True)
+    other.write_bytes(Path(cache.path_of(b"key")).read_bytes())
+    assert cache.find(b"other key") is None
+    assert cache.stats()["misses_foreign"] == 1
+
+
+def test_a_corrupt_entry_is_replaced(cache: KernelCache) -> None:
+    cache.store(b"key", b"payload")
+    Path(cache.path_of(b"key")).write_bytes(b"")
+    assert cache.find(b"key") is None
+    cache.store(b"key", b"payload")
+    assert cache.find(b"key") == b"payload"
+
+
+def test_the_folder_stays_within_its_bound(tmp_path: Path) -> None:
+    bound = 100_000
+    cache = KernelCache(str(tmp_path), bound)
+    for i in range(50):
+        cache.store(b"key %d" % i, bytes(5_000))
+        assert cache.size_bytes <= bound
+    assert cache.stats()["evictions"] > 0
+    assert cache.find(b"key 49") is not None
+    assert cache.find(b"key 0") is None
+
+
+def test_what_was_used_last_is_evicted_last(tmp_path: Path) -> None:
+    cache = KernelCache(str(tmp_path), 100_000)
+    cache.store(b"kept", bytes(5_000))
+    cache.store(b"lost", bytes(5_000))
+    for key in (b"kept", b"lost"):
+        os.utime(cache.path_of(key), (1, 1))
+    assert cache.find(b"kept") is not None  # a use
+    for i in range(16):
+        cache.store(b"key %d" % i, bytes(5_000))
+    assert cache.find(b"kept") is not None
+    assert cache.find(b"lost") is None
+
+
+def test_a_payload_larger_than_the_cache_is_not_stored(tmp_path: Path) -> None:
+    cache = KernelCache(str(tmp_path), 1_000)
+    cache.store(b"key", bytes(1_001))
+    assert cache.find(b"key") is None
+
+
+def test_a_folder_that_cannot_be_made_is_no_failure(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    cache = KernelCache(str(tmp_path / "file" / "cache"), MEGABYTE)
+    cache.store(b"key", b"payload")
+    assert cache.find(b"key") is None
+    assert cache.stats()["failed_stores"] == 1
+
+
+def test_clear_removes_every_entry(cache: KernelCache) -> None:
+    cache.store(b"key", b"payload")
+    assert cache.size_bytes > 0
+    cache.clear()
+    assert cache.size_bytes == 0
+    assert cache.find(b"key") is None
+
+
+def test_many_threads_see_whole_entries_or_none(cache: KernelCache) -> None:
+    payloads = {b"key %d" % i: bytes([i]) * 10_000 for i in range(8)}
+    bad = []
+
+    def work() -> None:
+        for _ in range(20):
+            for key, payload in payloads.items():
+                found = cache.find(key)
+                if found is None:
+                    cache.store(key, payload)
+                elif found != payload:
+                    bad.append(key)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not bad
+
+
+def run_python(code: str, **variables: str) -> str:
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return result.stdout.strip()
+
+
+SHOW = "from nvfuser_direct import KernelCache as C; c = C.instance(); "
+
+
+def test_the_process_cache_follows_the_environment(tmp_path: Path) -> None:
+    show = SHOW + "print(c.is_enabled, c.folder, c.max_bytes)"
+    folder = str(tmp_path / "here")
+    assert run_python(show, NVFUSER_CACHE_DIR=folder, NVFUSER_CACHE_MB="3") == (
+        f"True {folder} {3 * MEGABYTE}"
+    )
+    variables = {"NVFUSER_CACHE_DIR": "", "XDG_CACHE_HOME": str(tmp_path), "NVFUSER_CACHE_MB": "1"}
+    assert run_python(show, **variables) == f"True {tmp_path}/nvfuser {MEGABYTE}"
+
+
+@pytest.mark.parametrize(
+    "off", [{"NVFUSER_KERNEL_CACHE": "0"}, {"NVFUSER_DISABLE": "nvrtc_caching"}]
+)
+def test_one_variable_turns_it_off(tmp_path: Path, off: dict[str, str]) -> None:
+    code = SHOW + "c.store(b'k', b'p'); print(c.find(b'k'), c.stats()['misses_disabled'])"
+    assert run_python(code, NVFUSER_CACHE_DIR=str(tmp_path), **off) == "None 1"
+    assert not list(tmp_path.iterdir())

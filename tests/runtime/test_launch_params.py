@@ -1,0 +1,60 @@
+"""LaunchParams: properties, text, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from nvfuser_direct import LaunchParams, UserError
+
+
+def test_unset_dimensions_read_as_one_and_print_as_minus_one() -> None:
+    params = LaunchParams()
+    assert (params.gdimx, params.bdimz) == (1, 1)
+    assert repr(params) == (
+        "Launch Parameters: BlockDim.x = -1, BlockDim.y = -1, BlockDim.z = -1, "
+        "GridDim.x = -1, GridDim.y = -1, GridDim.z = -1, Smem Size = 0\n"
+    )
+
+
+def test_arguments_are_grid_then_block() -> None:
+    params = LaunchParams(1, 2, 3, 4, 5, 6)
+    assert [params.gdimx, params.gdimy, params.gdimz] == [1, 2, 3]
+    assert [params.bdimx, params.bdimy, params.bdimz] == [4, 5, 6]
+
+
+def test_a_dimension_is_set_once() -> None:
+    params = LaunchParams()
+    params.bdimx = 32
+    params.bdimx = 32
+    with pytest.raises(
+        UserError,
+        match="Tried to set bdimx from 32 to 64, but it was already set and new value does not "
+        "match. Thread dims all have to be bound to the same value.",
+    ):
+        params.bdimx = 64
+    assert params.bdimx == 32
+
+
+@pytest.mark.parametrize(
+    ("dims", "text"),
+    [
+        ((1, 1, 1, 1025, 1, 1), "Selected invalid number of threads for cuda: 1025"),
+        ((1, 1, 1, 32, 32, 2), "Selected invalid number of threads for cuda: 2048"),
+        ((2**31, 1, 1, 1, 1, 1), "Invalid number of blocks in x direction: 2147483648"),
+        ((1, 65536, 1, 1, 1, 1), "Invalid number of blocks in y direction: 65536"),
+        ((1, 1, 65536, 1, 1, 1), "Invalid number of blocks in z direction: 65536"),
+    ],
+)
+def test_sizes_beyond_the_limits_are_refused(dims: tuple[int, ...], text: str) -> None:
+    with pytest.raises(UserError, match=text):
+        LaunchParams(*dims)
+
+
+def test_the_largest_sizes_are_accepted() -> None:
+    params = LaunchParams(2**31 - 1, 65535, 65535, 1024, 1, 1)
+    assert params.gdimx == 2**31 - 1
+
+
+def test_params_are_equal_by_value() -> None:
+    assert LaunchParams(1, 2, 3, 4, 5, 6) == LaunchParams(1, 2, 3, 4, 5, 6)
+    assert LaunchParams() != LaunchParams(1, -1, -1, -1, -1, -1)
