@@ -31,6 +31,7 @@ void bind_define(nb::module_& m);
 void bind_ops(nb::module_& m);
 void bind_schedule(nb::module_& m);
 void bind_id_model(nb::module_& m);
+void bind_eval(nb::module_& m);
 void bind_compilers(nb::module_& m);
 void bind_runtime(nb::module_& m);
 void bind_executor(nb::module_& m);

@@ -15,7 +15,7 @@ std::string to_string(const nb::bytes& bytes) {
   return {bytes.c_str(), bytes.size()};
 }
 nb::bytes to_bytes(const std::string& text) {
-  return {text.data(), text.size()};
+  return nb::bytes(text.data(), text.size());
 }
 
 nb::dict stats_of(const KernelCache& cache) {

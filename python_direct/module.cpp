@@ -14,7 +14,9 @@ NB_MODULE(_core, m) {
   bind_ops(m);
   bind_schedule(m);
   bind_id_model(m);
+  bind_eval(m);
   bind_compilers(m);
+  bind_runtime(m);
   bind_lower(m);
   bind_executor(m);
 }

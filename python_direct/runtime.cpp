@@ -2,9 +2,7 @@
 #include "bindings.h"
 #include "runtime/compile_params.h"
 #include "runtime/doctor.h"
-#include "runtime/kernel_cache.h"
 #include "runtime/launch_params.h"
-#include "runtime/nvrtc.h"
 
 namespace nvfuser::python {
 namespace {
@@ -131,24 +129,6 @@ void bind_installation(nb::module_& m) {
       .def_ro("finding", &DoctorLine::finding, "What was found.")
       .def_ro("fix", &DoctorLine::fix, "What to do; empty where all is well.");
   m.def("doctor_report", &doctor_report, "What this installation can do, and what is missing.");
-  m.def(
-      "set_library_search_paths", &set_library_search_paths, "folders"_a,
-      R"(Where to look for NVRTC.
-
-Parameters
-----------
-folders : list[str]
-    Folders, best first. The system's library path comes after them.
-)");
-  m.def(
-      "kernel_cache_stats", [] { return KernelCache::instance().stats().to_string(); },
-      "What the kernel cache on disk did in this process, as text.");
-  m.def(
-      "kernel_cache_folder", [] { return KernelCache::instance().folder(); },
-      "Where the kernel cache lies; empty if it is turned off.");
-  m.def(
-      "clear_kernel_cache", [] { KernelCache::instance().clear(); },
-      "Remove every kernel from the cache on disk.");
 }
 
 } // namespace

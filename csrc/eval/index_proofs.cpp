@@ -334,13 +334,12 @@ Sum IndexAlgebra::atom_extreme(AtomId id, const AtomList& over, bool want_max, F
   if (is_either_operand(x.kind)) {
     const Sum first = extreme(x.operands[x.operands.size() - 2], over, want_max, facts);
     const Sum second = extreme(x.operands.back(), over, want_max, facts);
-    if (first == nullptr || second == nullptr) {
+    // The side that a selection does not take may have no value: the two are never compared.
+    const bool is_comparable = x.kind != AtomKind::Select;
+    if (first == nullptr || second == nullptr || (first != second && !is_comparable)) {
       return known;
     }
-    if (x.kind == AtomKind::Min || (x.kind == AtomKind::Select && !want_max)) {
-      return min(first, second);
-    }
-    return max(first, second);
+    return x.kind == AtomKind::Max ? max(first, second) : min(first, second);
   }
   return known;
 }

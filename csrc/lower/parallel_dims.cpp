@@ -63,7 +63,7 @@ void find_parallel_dims(Kernel& kernel) {
             : scalar::max(launched, extent);
       }
     }
-    bool is_exact = true;
+    bool is_exact = !kernel.options().has_empty_parallel_axis;
     for (const Loop* loop : loops) {
       is_exact = is_exact && (loop->parallel_type != type || launched->same_as(loop->extent()));
     }

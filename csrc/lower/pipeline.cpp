@@ -40,7 +40,8 @@ void model_ranges(Kernel& kernel) {
     Val* launched = kernel.launch.extents[thread_type_index(type)];
     if (launched != nullptr) {
       // An exact index runs over its axes' extent; else only the launched size is known.
-      const bool is_known = kernel.loop_model->is_exact(type) || launched->is_const();
+      const bool is_known = kernel.loop_model->is_exact(type) ||
+          (launched->is_const() && !launched->is_zero());
       kernel.simplifier->set_range(
           kernel.parallel_index(type), is_known ? launched : kernel.parallel_dim(type));
     }

@@ -1,7 +1,7 @@
 #include "ops/define.h"
 
 #include <algorithm>
-#include <numeric>
+#include <cmath>
 #include <sstream>
 
 #include "base/errors.h"
@@ -305,7 +305,9 @@ Val* define_scalar(const ScalarValue& value, std::optional<DataType> dtype) {
                                !is_complex(type) && as_complex(value).imag() != 0;
   const bool is_number_type =
       is_boolean(type) || is_integral(type) || is_floating_point(type) || is_complex(type);
-  if (drops_imaginary || !is_number_type) {
+  const bool is_no_integer = std::holds_alternative<double>(value) && is_integral(type) &&
+                             !std::isfinite(as_double(value));
+  if (drops_imaginary || is_no_integer || !is_number_type) {
     std::ostringstream printed;
     if (std::holds_alternative<std::complex<double>>(value)) {
       printed << as_complex(value);

@@ -36,6 +36,7 @@ def schedule(fd: FusionDefinition, rows: int, columns: int) -> None:
     partial = total.rfactor([2, 3, 5])
     fd.sched.transform_like(partial)
 
+    total.axis(2).parallelize(ParallelType.block_x)
     total.axis(2).pad_to_multiple_of_warp()
     partial.axis(0).parallelize(ParallelType.grid_x)
     partial.axis(1).parallelize(ParallelType.block_y)

@@ -5,12 +5,18 @@
 // provides: exp2 exp2f expm1 expm1f fabs fabsf floor floorf fmax fmaxf fmin fminf fmod fmodf lgamma
 // provides: lgammaf log logf log10 log10f log1p log1pf log2 log2f nextafter nextafterf pow powf rint
 // provides: rintf rsqrt rsqrtf sin sinf sinh sinhf sqrt sqrtf tan tanf tanh tanhf trunc truncf
-// requires: types
+// requires: types vector_math
 #pragma once
 
 #define NVF_LIBM_1(name)                      \
   extern "C" double name(double) noexcept;    \
   extern "C" float name##f(float) noexcept;   \
+  NVF_FUNCTION float name(float x) noexcept { \
+    return name##f(x);                        \
+  }
+// The float form is in vector_math.h.
+#define NVF_LIBM_OF_DOUBLE(name)              \
+  extern "C" double name(double) noexcept;    \
   NVF_FUNCTION float name(float x) noexcept { \
     return name##f(x);                        \
   }
@@ -30,14 +36,11 @@ NVF_LIBM_1(atanh)
 NVF_LIBM_1(ceil)
 NVF_LIBM_1(cos)
 NVF_LIBM_1(cosh)
-NVF_LIBM_1(erf)
 NVF_LIBM_1(erfc)
-NVF_LIBM_1(exp)
 NVF_LIBM_1(exp2)
 NVF_LIBM_1(expm1)
 NVF_LIBM_1(fabs)
 NVF_LIBM_1(floor)
-NVF_LIBM_1(log)
 NVF_LIBM_1(log10)
 NVF_LIBM_1(log1p)
 NVF_LIBM_1(log2)
@@ -46,8 +49,11 @@ NVF_LIBM_1(sin)
 NVF_LIBM_1(sinh)
 NVF_LIBM_1(sqrt)
 NVF_LIBM_1(tan)
-NVF_LIBM_1(tanh)
 NVF_LIBM_1(trunc)
+NVF_LIBM_OF_DOUBLE(erf)
+NVF_LIBM_OF_DOUBLE(exp)
+NVF_LIBM_OF_DOUBLE(log)
+NVF_LIBM_OF_DOUBLE(tanh)
 NVF_LIBM_2(atan2)
 NVF_LIBM_2(copysign)
 NVF_LIBM_2(fmax)

@@ -164,3 +164,8 @@ def test_a_value_is_converted_to_the_dtype(fd) -> None:
         match="Scalar value is not compatible with the given data type float for value",
     ):
         fd.define_scalar(1j, dtype=D.Float)
+    with pytest.raises(
+        (RuntimeError, ValueError),
+        match="Scalar value is not compatible with the given data type int64_t for value inf",
+    ):
+        fd.define_scalar(float("inf"), dtype=D.Int)

@@ -96,7 +96,7 @@ def test_what_was_used_last_is_evicted_last(tmp_path: Path) -> None:
     for key in (b"kept", b"lost"):
         os.utime(cache.path_of(key), (1, 1))
     assert cache.find(b"kept") is not None  # a use
-    for i in range(16):
+    for i in range(18):
         cache.store(b"key %d" % i, bytes(5_000))
     assert cache.find(b"kept") is not None
     assert cache.find(b"lost") is None

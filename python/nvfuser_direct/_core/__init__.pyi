@@ -2013,14 +2013,264 @@ def compute_tensor_descriptor(sizes: Sequence[int], strides: Sequence[int]) -> t
         Rank of every dimension's stride, 0 varies fastest.
     """
 
-class LaunchParams:
-    """The size of a grid and of its blocks."""
+class ExpressionEvaluator:
+    """Computes scalars on the host once enough of them are known."""
 
-    @overload
     def __init__(self) -> None: ...
 
     @overload
-    def __init__(self, gdimx: int, gdimy: int, gdimz: int, bdimx: int, bdimy: int, bdimz: int) -> None: ...
+    def bind(self, val: Val, value: bool | int | float | complex) -> None:
+        """
+        Let a scalar have a value.
+
+        Parameters
+        ----------
+        val : Val
+            The scalar.
+        value : bool | int | float | complex
+            Its value, converted to its dtype.
+
+        Raises
+        ------
+        UserError
+            If the scalar is known to be another value.
+        """
+
+    @overload
+    def bind(self, text_name: str, value: bool | int | float | complex) -> None:
+        """
+        Let every scalar of a name have a value.
+
+        Parameters
+        ----------
+        text_name : str
+            Name of a value of the target: ``"blockDim.x"``.
+        value : bool | int | float | complex
+            Its value.
+        """
+
+    def evaluate(self, val: Val) -> bool | int | float | complex | None:
+        """
+        The value of a scalar expression.
+
+        Parameters
+        ----------
+        val : Val
+            The scalar.
+
+        Returns
+        -------
+        bool | int | float | complex | None
+            None if it depends on something unknown.
+        """
+
+class IndexSimplifier:
+    """Normal forms of integer index expressions, and proofs about them."""
+
+    def __init__(self, fusion: Fusion) -> None:
+        """
+        Make one per fusion: it remembers what it has simplified.
+
+        Parameters
+        ----------
+        fusion : Fusion
+            Owner of the expressions, and of the new ones.
+        """
+
+    def set_range(self, leaf: Val, extent: Val) -> None:
+        """
+        Declare 0 <= leaf < extent.
+
+        Parameters
+        ----------
+        leaf : Val
+            A loop index.
+        extent : Val
+            Number of values it takes.
+        """
+
+    def set_nonnegative(self, val: Val) -> None:
+        """
+        Declare val >= 0.
+
+        Parameters
+        ----------
+        val : Val
+            An integer.
+        """
+
+    def simplify(self, expr: Val) -> Val:
+        """
+        The normal form of an integer or boolean expression.
+
+        Parameters
+        ----------
+        expr : Val
+            Anything; what is neither integer nor boolean is returned as it is.
+
+        Returns
+        -------
+        Val
+            The same Val for equal expressions.
+        """
+
+    def prove_lt(self, a: Val, b: Val) -> bool:
+        """Whether a < b always holds."""
+
+    def prove_le(self, a: Val, b: Val) -> bool:
+        """Whether a <= b always holds."""
+
+    def prove_nonnegative(self, a: Val) -> bool:
+        """Whether a >= 0 always holds."""
+
+    def prove_divisible(self, a: Val, b: Val) -> bool:
+        """Whether a is always a multiple of b."""
+
+    def prove_equal(self, a: Val, b: Val) -> bool:
+        """Whether a == b always holds."""
+
+    def max_over(self, expr: Val, over: Sequence[Val]) -> Val:
+        """
+        An upper bound while some indices run.
+
+        Parameters
+        ----------
+        expr : Val
+            An integer.
+        over : list[Val]
+            Indices that run over their ranges; the others stay as they are.
+
+        Returns
+        -------
+        Val | None
+            None if no bound is known.
+        """
+
+    def min_over(self, expr: Val, over: Sequence[Val]) -> Val:
+        """
+        A lower bound while some indices run.
+
+        Parameters
+        ----------
+        expr : Val
+            An integer.
+        over : list[Val]
+            Indices that run over their ranges; the others stay as they are.
+
+        Returns
+        -------
+        Val | None
+            None if no bound is known.
+        """
+
+class KernelCache:
+    """
+    Compiled kernels on disk. NVFUSER_KERNEL_CACHE=0 turns the one of this process off, NVFUSER_CACHE_DIR places it, NVFUSER_CACHE_MB bounds it.
+    """
+
+    def __init__(self, folder: str, max_bytes: int) -> None:
+        """
+        A cache of its own.
+
+        Parameters
+        ----------
+        folder : str
+            Where its files lie.
+        max_bytes : int
+            Bound of their size together.
+        """
+
+    @staticmethod
+    def instance() -> KernelCache:
+        """The cache of this process."""
+
+    def find(self, key: bytes) -> bytes | None:
+        """The payload stored under `key`, if it is there and whole."""
+
+    def store(self, key: bytes, payload: bytes) -> None:
+        """Store a payload; failing to is not an error."""
+
+    def path_of(self, key: bytes) -> str:
+        """The file of `key`."""
+
+    def clear(self) -> None:
+        """Remove every entry."""
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether it stores anything."""
+
+    @property
+    def folder(self) -> str:
+        """Where its files lie."""
+
+    @property
+    def max_bytes(self) -> int:
+        """Bound of their size together."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of all entries now."""
+
+    def stats(self) -> dict:
+        """Counts of hits, of misses by reason, of stores and evictions."""
+
+def clear_loaded_kernels() -> None:
+    """
+    Forget the machine code held by this process; kernels in use keep theirs.
+    """
+
+def compile_cuda_source(source: str, name: str = 'kernel', architecture: str = 'sm_90a') -> bytes:
+    """
+    Compile CUDA source; needs no GPU.
+
+    Parameters
+    ----------
+    source : str
+        A complete source.
+    name : str
+        What errors call it.
+    architecture : str
+        ``sm_90a`` and the like give a cubin, ``compute_90`` and the like PTX.
+
+    Returns
+    -------
+    bytes
+        The machine code.
+    """
+
+def compile_cpu_source(source: str, name: str = 'kernel') -> bytes:
+    """
+    Compile C++ source with the host's compiler, as CPU kernels are.
+
+    Parameters
+    ----------
+    source : str
+        A complete source.
+    name : str
+        What errors call it.
+
+    Returns
+    -------
+    bytes
+        A shared object.
+    """
+
+def set_num_threads(num_threads: int) -> None:
+    """
+    Set how many threads run one CPU kernel.
+
+    Parameters
+    ----------
+    num_threads : int
+        Threads, the calling one included; at least 1.
+    """
+
+def get_num_threads() -> int:
+    """Threads that run one CPU kernel."""
+
+class LaunchParams:
+    """The size of a grid and of its blocks."""
 
     @overload
     def __init__(self) -> None:
@@ -2081,16 +2331,8 @@ class LaunchParams:
     @bdimz.setter
     def bdimz(self, arg: int, /) -> None: ...
 
-    @overload
     def __repr__(self) -> str: ...
 
-    @overload
-    def __repr__(self) -> str: ...
-
-    @overload
-    def __eq__(self, other: object, /) -> bool: ...
-
-    @overload
     def __eq__(self, other: object, /) -> bool: ...
 
     __hash__: None = None
@@ -2098,10 +2340,6 @@ class LaunchParams:
 class CompileParams:
     """How a kernel is compiled."""
 
-    @overload
-    def __init__(self, *, index_type: DataType | None = None, maxrregcount: int = 255, enable_magic_zero: bool = True, enable_ptxas_verbose: bool = False, device: object | None = None, include_paths: Sequence[str] = []) -> None: ...
-
-    @overload
     def __init__(self, *, index_type: DataType | None = None, maxrregcount: int = 255, enable_magic_zero: bool = True, enable_ptxas_verbose: bool = False, device: object | None = None, include_paths: Sequence[str] = []) -> None:
         """
         All parameters are keywords.
@@ -2164,16 +2402,8 @@ class CompileParams:
     @include_paths.setter
     def include_paths(self, arg: Sequence[str], /) -> None: ...
 
-    @overload
     def __repr__(self) -> str: ...
 
-    @overload
-    def __repr__(self) -> str: ...
-
-    @overload
-    def __eq__(self, other: object, /) -> bool: ...
-
-    @overload
     def __eq__(self, other: object, /) -> bool: ...
 
     __hash__: None = None
@@ -2193,47 +2423,8 @@ class DoctorLine:
     def fix(self) -> str:
         """What to do; empty where all is well."""
 
-@overload
-def doctor_report() -> list[DoctorLine]: ...
-
-@overload
 def doctor_report() -> list[DoctorLine]:
     """What this installation can do, and what is missing."""
-
-@overload
-def set_library_search_paths(folders: Sequence[str]) -> None: ...
-
-@overload
-def set_library_search_paths(folders: Sequence[str]) -> None:
-    """
-    Where to look for NVRTC.
-
-    Parameters
-    ----------
-    folders : list[str]
-        Folders, best first. The system's library path comes after them.
-    """
-
-@overload
-def kernel_cache_stats() -> str: ...
-
-@overload
-def kernel_cache_stats() -> str:
-    """What the kernel cache on disk did in this process, as text."""
-
-@overload
-def kernel_cache_folder() -> str: ...
-
-@overload
-def kernel_cache_folder() -> str:
-    """Where the kernel cache lies; empty if it is turned off."""
-
-@overload
-def clear_kernel_cache() -> None: ...
-
-@overload
-def clear_kernel_cache() -> None:
-    """Remove every kernel from the cache on disk."""
 
 class PassRecord:
     """A lowering pass that ran."""

@@ -1,0 +1,111 @@
+"""ExpressionEvaluator: values of scalars on the host."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from nvfuser_direct import (
+    DataType,
+    ExpressionEvaluator,
+    Fusion,
+    FusionGuard,
+    define_scalar,
+    ops,
+)
+
+
+@pytest.fixture(autouse=True)
+def fusion():
+    fusion = Fusion()
+    guard = FusionGuard(fusion)
+    yield fusion
+    del guard
+
+
+def symbol(dtype: DataType = DataType.Int):
+    return define_scalar(dtype)
+
+
+def constant(number):
+    return define_scalar(number)
+
+
+def test_integers_divide_as_in_c() -> None:
+    n = symbol()
+    evaluator = ExpressionEvaluator()
+    evaluator.bind(n, -7)
+    assert evaluator.evaluate(ops.div(n, 2)) == -3
+    assert evaluator.evaluate(ops.mod(n, 2)) == -1
+    assert evaluator.evaluate(ops.remainder(n, 2)) == 1
+
+
+def test_what_is_unknown_has_no_value() -> None:
+    n, m = symbol(), symbol()
+    total = ops.add(n, m)
+    evaluator = ExpressionEvaluator()
+    evaluator.bind(n, 3)
+    assert evaluator.evaluate(total) is None
+    evaluator.bind(m, 4)
+    assert evaluator.evaluate(total) == 7
+
+
+def test_results_have_the_type_of_the_expression() -> None:
+    n, x, z = symbol(), symbol(DataType.Float), symbol(DataType.ComplexDouble)
+    evaluator = ExpressionEvaluator()
+    evaluator.bind(n, 5)
+    evaluator.bind(x, 0.1)
+    evaluator.bind(z, 1 + 2j)
+    assert evaluator.evaluate(ops.lt(n, 6)) is True
+    assert evaluator.evaluate(x) == pytest.approx(0.1, abs=1e-7) != 0.1  # float, not double
+    assert evaluator.evaluate(ops.mul(z, z)) == (1 + 2j) ** 2
+    assert evaluator.evaluate(ops.abs(z)) == pytest.approx(math.sqrt(5))
+
+
+def test_arithmetic_wraps_at_the_width_of_its_type() -> None:
+    n = symbol(DataType.Int32)
+    evaluator = ExpressionEvaluator()
+    evaluator.bind(n, 2**31 - 1)
+    assert evaluator.evaluate(ops.add(n, n)) == -2
+
+
+def test_only_the_side_that_is_taken_counts() -> None:
+    n, m = symbol(), symbol()
+    guarded = ops.where(ops.gt(m, 0), ops.div(n, m), 0)
+    evaluator = ExpressionEvaluator()
+    evaluator.bind(m, 0)
+    assert evaluator.evaluate(guarded) == 0
+
+
+def test_division_by_zero() -> None:
+    n = symbol()
+    evaluator = ExpressionEvaluator()
+    evaluator.bind(n, 0)
+    with pytest.raises(RuntimeError, match="Integer division by zero detected"):
+        evaluator.evaluate(ops.mod(7, n))
+
+
+def test_binding_twice() -> None:
+    n = symbol()
+    evaluator = ExpressionEvaluator()
+    evaluator.bind(n, 3)
+    evaluator.bind(n, 3)
+    with pytest.raises(
+        RuntimeError, match=r"Tried to bind to a value: i\d+\(which evaluated to 3\) as 4"
+    ):
+        evaluator.bind(n, 4)
+    with pytest.raises(RuntimeError, match=r"\(which evaluated to 6\) as 7"):
+        evaluator.bind(ops.mul(n, 2), 7)
+    with pytest.raises(RuntimeError, match="Tried to bind to a constant value: 8 as 9"):
+        evaluator.bind(constant(8), 9)
+
+
+def test_any_depth() -> None:
+    n = symbol()
+    total = n
+    for _ in range(20_000):
+        total = ops.add(total, 1)
+    evaluator = ExpressionEvaluator()
+    evaluator.bind(n, 1)
+    assert evaluator.evaluate(total) == 20_001

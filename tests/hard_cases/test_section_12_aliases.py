@@ -1,0 +1,146 @@
+"""Hard cases, section 12: aliases and in-place updates."""
+
+import pytest
+import torch
+from hard_case import BX, TX, Compiled, assert_same, like, numbers, par
+
+from nvfuser_direct import DataType, FusionDefinition
+
+
+def flat(fd, tensor):
+    """Bind a flattened output to blocks and threads, and everything else with it."""
+    while tensor.ndims() > 1:
+        tensor.merge(0, 1)
+    tensor.split(0, 32)
+    par(tensor, BX, TX)
+    like(tensor)
+    fd.sched.inline_most()
+
+
+def test_in_place_update(target):
+    """12.01 and 12.06: hidden, so that nothing is returned for it."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        y = fd.ops.add(x, 1.0)
+        z = fd.ops.mul(y, 2.0)
+        fd.add_output(y, x)
+        fd.add_output(z)
+        flat(fd, z)
+    for shape in ((1, 1), (3, 4), (33, 31)):
+        x = numbers(*shape, device=target)
+        before = x.clone()
+        (out,) = Compiled(fd)(x)
+        assert_same([out, x], [(before + 1) * 2, before + 1])
+
+
+def test_visible_alias_is_the_input(target):
+    """12.06"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        y = fd.ops.add(x, 1.0)
+        fd.add_output(y, x)
+        fd.add_output(y)
+        par(y, TX)
+    x = numbers(33, device=target)
+    before = x.clone()
+    outs = Compiled(fd)(x)
+    assert len(outs) == 1
+    assert outs[0] is x or outs[0].data_ptr() == x.data_ptr()
+    assert_same([x], [before + 1])
+
+
+def test_in_place_with_a_permuted_reader(target):
+    """12.01: the reader sees the old values, or the fusion is refused."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([32, 32], contiguity=True)
+        y = fd.ops.add(x, 1.0)
+        z = fd.ops.neg(fd.ops.permute(x, [1, 0]))
+        fd.add_output(y, x)
+        fd.add_output(z)
+        for tensor in (y, z):
+            par(tensor, None, TX)
+    x = numbers(32, 32, device=target)
+    before = x.clone()
+    try:
+        (out,) = Compiled(fd)(x)
+    except RuntimeError:
+        return
+    assert_same([out, x], [-before.t(), before + 1])
+
+
+def test_in_place_with_another_type(target):
+    """12.03: stored with the input's dtype and strides."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=[False, True], dtype=DataType.Half)
+        y = fd.ops.cast(fd.ops.mul(fd.ops.cast(x, DataType.Float), 0.5), DataType.Half)
+        fd.add_output(y, x)
+        flat(fd, y)
+    base = torch.arange(60, device=target, dtype=torch.float16).reshape(5, 12)
+    x = base[:, :10]
+    before = base.clone()
+    assert Compiled(fd)(x) == []
+    assert_same([x, base[:, 10:]], [before[:, :10] * 0.5, before[:, 10:]])
+
+
+def test_the_same_tensor_twice(target):
+    """12.05: computed once."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        y = fd.ops.neg(x)
+        fd.add_output(y)
+        fd.add_output(y)
+        par(y, TX)
+    x = numbers(33, device=target)
+    outs = Compiled(fd)(x)
+    assert_same(outs, [-x, -x])
+
+
+@pytest.mark.parametrize("kind", ["cuda"])
+def test_read_only_qualifiers(kind):
+    """12.08: not for a buffer that the kernel writes."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        y = fd.ops.add(x, 1.0)
+        fd.add_output(y, x)
+        par(y, TX)
+    assert "__ldg" not in fd.fusion.print_kernel(target=kind)
+
+
+def test_overlapping_inputs_are_only_read(target):
+    """12.09: expanded and sliding strides."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=False)
+        y = fd.define_tensor([-1], contiguity=True)
+        fd.add_output(fd.ops.neg(x))
+        fd.add_output(fd.ops.relu(y))
+    base = numbers(12, device=target)
+    compiled = Compiled(fd)
+    for window in (base.as_strided((5, 4), (1, 1)), base[:4].expand(5, 4)):
+        assert_same(compiled(window, base), [-window, torch.relu(base)])
+
+
+def test_alias_target_that_overlaps_itself(target):
+    """12.09"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=False)
+        y = fd.ops.add(x, 1.0)
+        fd.add_output(y, x)
+    base = numbers(12, device=target)
+    with pytest.raises(RuntimeError):
+        Compiled(fd)(base.as_strided((5, 4), (1, 1)))
+
+
+def test_in_place_with_holes(target):
+    """12.10: what lies beyond the end of a split is not written."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        y = fd.ops.add(fd.ops.set(x), 1.0)
+        fd.add_output(y, x)
+        y.split(0, 8)
+        y.split(0, 4)
+        like(y)
+        fd.sched.inline_most()
+    base = torch.arange(100.0, device=target)
+    before = base.clone()
+    Compiled(fd)(base[:33])
+    assert_same([base[:33], base[33:]], [before[:33] + 1, before[33:]])

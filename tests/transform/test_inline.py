@@ -1,0 +1,413 @@
+"""Hard cases, section 2: how deep tensors are inlined. Loop nests and numbers: tests/hard_cases."""
+
+from __future__ import annotations
+
+import pytest
+
+from nvfuser_direct import FusionDefinition, IdMappingMode, ParallelType, UserError, idm
+
+
+def tensor(fd, *shape):
+    return fd.define_tensor(list(shape), contiguity=True)
+
+
+def positions(*tensors):
+    return [t.compute_at_position() for t in tensors]
+
+
+def loop_classes(fd):
+    model = idm.IdModel(fd.fusion)
+    return model.maybe_build_graph(IdMappingMode.loop).disjoint_val_sets()
+
+
+def share_loop(fd, *axes):
+    sets = loop_classes(fd)
+    return all(sets.strict_are_mapped(axes[0], axis) for axis in axes)
+
+
+def test_broadcast_resolved_in_the_consumer():
+    """2.01: the first loops of both are one."""
+    with FusionDefinition() as fd:
+        c = tensor(fd, -1)
+        x = tensor(fd, -1, -1)
+        b = fd.ops.broadcast(c, [True, False])
+        t = fd.ops.add(b, x)
+        fd.add_output(t)
+        b.inline_at(2)
+        assert share_loop(fd, b.axis(0), t.axis(0))
+    assert positions(b) == [2]
+    assert t.max_producer_position() == 2
+
+
+def test_progressive_broadcasts():
+    """2.02: consumer's axes that the producer lacks stand between; the produce position counts them."""
+    with FusionDefinition() as fd:
+        c = fd.ops.set(tensor(fd, -1))
+        x = tensor(fd, -1, -1, -1)
+        b1 = fd.ops.broadcast(c, [True, False])
+        b2 = fd.ops.broadcast(b1, [True, False, False])
+        t = fd.ops.add(b2, x)
+        fd.add_output(t)
+        fd.sched.inline_most()
+        assert share_loop(fd, c.axis(0), b1.axis(1), b2.axis(2), t.axis(2))
+        assert share_loop(fd, b1.axis(0), b2.axis(1), t.axis(1))
+    assert positions(c, b1, b2, t) == [1, 2, 3, 0]
+    assert [u.max_producer_position() for u in (b1, b2, t)] == [2, 3, 3]
+
+
+def test_loops_of_some_consumers_only():
+    """2.02: a tensor with two consumers is not inside a loop that only one of them has."""
+    with FusionDefinition() as fd:
+        c = fd.ops.set(tensor(fd, -1))
+        n = fd.ops.neg(c)
+        b = fd.ops.broadcast(n, [True, False])
+        t = fd.ops.add(b, tensor(fd, -1, -1))
+        u = fd.ops.exp(c)
+        fd.add_output(t)
+        fd.add_output(u)
+        fd.sched.inline_most()
+    assert positions(c, n, b) == [0, 1, 2]
+
+
+def test_partly_inlined_merges():
+    """2.03: only the loops left of the position are shared."""
+    with FusionDefinition() as fd:
+        c = tensor(fd, 4, 3)
+        x = tensor(fd, 4, 5, 3, 7)
+        b = fd.ops.broadcast(c, [False, True, False, True])
+        t = fd.ops.add(b, x)
+        fd.add_output(t)
+        t.merge(2, 3)
+        t.merge(0, 1)
+        fd.sched.transform_like(t)
+        b.inline_at(1)
+        assert share_loop(fd, b.axis(0), t.axis(0))
+        assert not share_loop(fd, b.axis(1), t.axis(1))
+
+
+def normalization(fd):
+    """x -> x_c -> s = sum(x_c, [1]) -> b -> y = x_c - b"""
+    x_c = fd.ops.set(tensor(fd, -1, -1))
+    s = fd.ops.sum(x_c, [1])
+    b = fd.ops.broadcast(s, [False, True])
+    y = fd.ops.sub(x_c, b)
+    fd.add_output(y)
+    return x_c, s, b, y
+
+
+def test_reductions_are_not_inlined_into():
+    """2.10: the persistent pattern."""
+    with FusionDefinition() as fd:
+        x_c, s, b, y = normalization(fd)
+        fd.sched.inline_most()
+    assert positions(x_c, s, b, y) == [1, 1, 2, 0]
+    assert y.max_producer_position() == 2
+
+
+def test_position_inside_a_reduction_is_an_error():
+    """2.10: also by hand, with the limit in the message."""
+    with FusionDefinition() as fd:
+        x_c, *_ = normalization(fd)
+        assert fd.sched.max_inline_position(x_c) == 1
+        with pytest.raises(
+            UserError, match=r"Invalid inline position for T1: 2. Maximum allowed value:1"
+        ):
+            x_c.inline_at(2)
+    assert positions(x_c) == [0]
+
+
+def test_single_use_of_a_reduced_tensor():
+    """2.10: nothing needs it later, so it is computed in the loop of the reduction."""
+    with FusionDefinition() as fd:
+        x_c = fd.ops.set(tensor(fd, -1, -1))
+        s = fd.ops.sum(x_c, [1])
+        fd.add_output(s)
+        fd.sched.inline_most()
+    assert positions(x_c) == [2]
+
+
+def test_independent_reductions_share_a_loop():
+    """2.10: the sum of two reductions of one tensor needs neither inside the loop."""
+    with FusionDefinition() as fd:
+        x_c = fd.ops.set(tensor(fd, -1, -1))
+        s = fd.ops.sum(x_c, [1])
+        m = fd.ops.max(x_c, [1])
+        fd.add_output(fd.ops.add(s, m))
+        fd.sched.inline_most()
+    assert positions(x_c, s, m) == [2, 1, 1]
+
+
+def test_what_feeds_the_reused_tensor_is_inlined():
+    """2.11: the tensor that both passes read is kept, not what it is computed from."""
+    with FusionDefinition() as fd:
+        x_c = fd.ops.set(tensor(fd, -1, -1))
+        e = fd.ops.exp(x_c)
+        s = fd.ops.sum(e, [1])
+        fd.add_output(fd.ops.div(e, fd.ops.broadcast(s, [False, True])))
+        fd.sched.inline_most()
+    assert positions(x_c, e, s) == [2, 1, 1]
+
+
+def test_reuse_through_another_branch():
+    """2.11: x_c -> e -> sum -> ... -> y <- z <- x_c"""
+    with FusionDefinition() as fd:
+        x_c = fd.ops.set(tensor(fd, -1, -1))
+        e = fd.ops.exp(x_c)
+        z = fd.ops.neg(x_c)
+        s = fd.ops.exp(fd.ops.sum(e, [1]))
+        fd.add_output(fd.ops.div(z, fd.ops.broadcast(s, [False, True])))
+        fd.sched.inline_most()
+    assert positions(x_c, e, z) == [1, 2, 2]
+
+
+def test_reuse_through_another_reduction():
+    """2.11: y needs the first sum through the second one."""
+    with FusionDefinition() as fd:
+        x_c = fd.ops.set(tensor(fd, -1, -1))
+        s = fd.ops.sum(x_c, [1])
+        total = fd.ops.sum(s, [0])
+        y = fd.ops.sub(x_c, fd.ops.broadcast(total, [True, True]))
+        fd.add_output(y)
+        fd.sched.inline_most()
+    assert positions(x_c, s) == [0, 1]
+
+
+def test_reuse_through_scalars():
+    """2.11: through 0-dim tensors."""
+    with FusionDefinition() as fd:
+        x_c = fd.ops.set(tensor(fd, -1))
+        s = fd.ops.sqrt(fd.ops.sum(x_c, [0]))
+        fd.add_output(fd.ops.div(x_c, fd.ops.broadcast(s, [True])))
+        fd.sched.inline_most()
+    assert positions(x_c) == [0]
+
+
+def test_reuse_through_a_reshape():
+    """2.11: the reduced axis is a merge of two; the loops of y run over the same merge."""
+    with FusionDefinition() as fd:
+        x_c = fd.ops.set(tensor(fd, 5, 6, 4))
+        r = fd.ops.reshape(x_c, [5, 24])
+        s = fd.ops.sum(r, [1])
+        y = fd.ops.div(x_c, fd.ops.broadcast(s, [False, True, True]))
+        fd.add_output(y)
+        y.merge(1, 2)
+        fd.sched.transform_like(y)
+        fd.sched.inline_most()
+    assert positions(x_c, r, s) == [1, 2, 1]
+
+
+def test_softmax():
+    """2.10: two reductions in a row."""
+    with FusionDefinition() as fd:
+        x_c = fd.ops.set(tensor(fd, -1, -1))
+        m = fd.ops.max(x_c, [1])
+        d = fd.ops.sub(x_c, fd.ops.broadcast(m, [False, True]))
+        e = fd.ops.exp(d)
+        s = fd.ops.sum(e, [1])
+        y = fd.ops.div(e, fd.ops.broadcast(s, [False, True]))
+        fd.add_output(y)
+        fd.sched.inline_most()
+    assert positions(x_c, m, d, e, s) == [1, 1, 2, 1, 1]
+
+
+def copies(fd):
+    """x -> c -> a -> t, split by 4"""
+    x = tensor(fd, -1, -1)
+    c = fd.ops.set(x)
+    a = fd.ops.neg(c)
+    t = fd.ops.set(a)
+    fd.add_output(t)
+    t.split(1, 4)
+    fd.sched.transform_like(t)
+    return c, a, t
+
+
+def test_vectorized_axes_stop_both_sides():
+    """2.12"""
+    with FusionDefinition() as fd:
+        c, a, t = copies(fd)
+        c.axis(2).parallelize(ParallelType.vectorize)
+        t.axis(2).parallelize(ParallelType.vectorize)
+        fd.sched.inline_most()
+    assert positions(c, a) == [2, 2]
+
+
+def test_unrolled_axes_stop_the_producer():
+    """2.12: an unrolled axis of the consumer does not."""
+    with FusionDefinition() as fd:
+        c, a, t = copies(fd)
+        c.axis(2).parallelize(ParallelType.unroll)
+        t.axis(2).parallelize(ParallelType.unroll)
+        fd.sched.inline_most()
+    assert positions(c, a) == [2, 3]
+
+
+def test_thread_and_unswitched_axes_do_not_stop():
+    """2.12"""
+    with FusionDefinition() as fd:
+        c, a, t = copies(fd)
+        t.axis(0).parallelize(ParallelType.grid_x)
+        t.axis(1).parallelize(ParallelType.unswitch)
+        t.axis(2).parallelize(ParallelType.block_x)
+        fd.sched.parallelize_like(t)
+        fd.sched.inline_most()
+    assert positions(c, a) == [3, 3]
+
+
+def test_axes_without_a_partner_stop():
+    """2.12: the squeezed axis has none."""
+    with FusionDefinition() as fd:
+        x = fd.ops.set(tensor(fd, -1, 1, -1))
+        fd.add_output(fd.ops.squeeze(x, [1]))
+        fd.sched.inline_most()
+    assert positions(x) == [1]
+
+
+def test_several_consumers():
+    """2.13: the smallest limit of all; best effort stops there."""
+    with FusionDefinition() as fd:
+        a = fd.ops.set(tensor(fd, -1))
+        t = fd.ops.neg(a)
+        u = fd.ops.exp(a)
+        fd.add_output(t)
+        fd.add_output(u)
+        t.split(0, 4)
+        u.split(0, 8)
+        fd.sched.transform_like(t, [a])
+        with pytest.raises(
+            UserError, match=r"Invalid inline position for T1: 1. Maximum allowed value:0"
+        ):
+            a.inline_at(1)
+        a.inline_at(1, best_effort=True)
+    assert positions(a) == [0]
+
+
+def test_dead_uses_are_ignored():
+    """2.13"""
+    with FusionDefinition() as fd:
+        a = fd.ops.set(tensor(fd, -1))
+        t = fd.ops.neg(a)
+        u = fd.ops.exp(a)
+        fd.add_output(t)
+        u.split(0, 8)
+        a.inline_at(1)
+    assert positions(a) == [1]
+
+
+def test_position_is_translated():
+    """2.14: the deepest position whose axes all correspond."""
+    with FusionDefinition() as fd:
+        a = fd.ops.set(tensor(fd, -1, -1, -1))
+        q = fd.ops.permute(a, [0, 2, 1])
+        t = fd.ops.neg(q)
+        fd.add_output(t)
+        fd.sched.inline_at(t, 2)
+        assert positions(a, q) == [1, 2]
+        fd.sched.reset_inlining(fd.fusion)
+        assert positions(a, q) == [0, 0]
+        with pytest.raises(UserError, match=r"Invalid inline position for T1: 3. Maximum .*:1"):
+            fd.sched.inline_at(t)
+        assert positions(a, q) == [0, 0]
+        fd.sched.inline_at(t, best_effort=True)
+    assert positions(a, q) == [1, 3]
+
+
+def test_siblings_have_one_position():
+    """2.15: and their loops are one, inlined or not."""
+    with FusionDefinition() as fd:
+        avg, m2, n = fd.ops.welford(fd.ops.set(tensor(fd, -1, -1)), [1])
+        a = fd.ops.neg(avg)
+        v = fd.ops.neg(m2)
+        fd.add_output(a)
+        fd.add_output(v)
+        m2.inline_at(1)
+        assert positions(avg, m2, n) == [1, 1, 1]
+        assert share_loop(fd, avg.axis(0), m2.axis(0), n.axis(0), a.axis(0), v.axis(0))
+        assert share_loop(fd, avg.axis(1), m2.axis(1), n.axis(1))
+        avg.clear_compute_position()
+        assert positions(avg, m2, n) == [0, 0, 0]
+        assert a.max_producer_position() == 0
+        assert share_loop(fd, avg.axis(0), m2.axis(0))
+        assert not share_loop(fd, avg.axis(0), a.axis(0))
+
+
+def test_protected_axes():
+    """2.18"""
+    with FusionDefinition() as fd:
+        c, a, t = copies(fd)
+        fd.sched.inline_most()
+        with pytest.raises(
+            UserError, match="Cannot split axis within max producer position. Axis = 0"
+        ):
+            t.split(0, 2)
+        with pytest.raises(UserError, match="Cannot merge axis within compute at position"):
+            a.merge(0, 1)
+        t.axis(0).parallelize(ParallelType.grid_x)
+        for tv in (c, a):
+            tv.clear_compute_position()
+        t.split(1, 2)
+    assert t.ndims() == 4
+
+
+def test_inlining_across_a_reshape():
+    """2.21: the producer's merge is the reshape's."""
+    with FusionDefinition() as fd:
+        x_c = fd.ops.set(tensor(fd, 3, 4))
+        y = fd.ops.reshape(x_c, [12])
+        fd.add_output(y)
+        y.split(0, 5)
+        fd.sched.transform_like(y)
+        x_c.inline_at(1)
+        assert share_loop(fd, x_c.axis(0), y.axis(0))
+
+
+def test_flattened_above_unflattened_below():
+    """2.09: loops are not mapped through merges, so three loops stay three."""
+    with FusionDefinition() as fd:
+        u0 = fd.ops.set(tensor(fd, 7, 8, 9))
+        u = fd.ops.neg(u0)
+        v = fd.ops.set(u)
+        fd.add_output(fd.ops.set(v))
+        u.merge(0, 1)
+        u.merge(0, 1)
+        fd.sched.transform_like(u, [u0])
+        fd.sched.inline_most()
+        assert positions(u0, u, v) == [1, 0, 3]
+        assert not share_loop(fd, v.axis(0), v.axis(1))
+
+
+def test_selected_tensors_only():
+    with FusionDefinition() as fd:
+        c, a, _ = copies(fd)
+        fd.sched.inline_most([a])
+        assert positions(c, a) == [0, 3]
+        fd.sched.inline_at(a, 1, selected_tensors=[c])
+    assert positions(c, a) == [1, 3]
+
+
+def test_positions_never_go_back():
+    with FusionDefinition() as fd:
+        c, _, _ = copies(fd)
+        c.inline_at(2)
+        c.inline_at(1)
+    assert positions(c) == [2]
+
+
+@pytest.mark.parametrize("position", [4, -5])
+def test_position_out_of_range(position):
+    with FusionDefinition() as fd:
+        c, *_ = copies(fd)
+        with pytest.raises(
+            UserError, match=f"Invalid inline position for T1: {position}. Maximum allowed value:3"
+        ):
+            c.inline_at(position)
+
+
+def test_fusion_inputs_are_not_inlined():
+    with FusionDefinition() as fd:
+        x = tensor(fd, -1)
+        fd.add_output(fd.ops.neg(x))
+        with pytest.raises(
+            UserError, match=r"Invalid inline position for T0: 1. Maximum allowed value:0"
+        ):
+            x.inline_at(1)

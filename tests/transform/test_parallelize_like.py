@@ -1,0 +1,112 @@
+"""Copying parallel types (schedule.md, section 4; hard cases 6.16, 1.17)."""
+
+from __future__ import annotations
+
+import pytest
+from loop_text import loops
+
+from nvfuser_direct import FusionDefinition, ParallelType, UserError
+
+BX, TX = ParallelType.grid_x, ParallelType.block_x
+UNROLL, VECTORIZE = ParallelType.unroll, ParallelType.vectorize
+
+
+def tensor(fd, *shape):
+    return fd.define_tensor(list(shape), contiguity=True)
+
+
+def copies(fd):
+    """x -> c -> a -> t[.bx, .tx, V]"""
+    x = tensor(fd, -1, -1)
+    c = fd.ops.set(x)
+    a = fd.ops.neg(c)
+    t = fd.ops.set(a)
+    fd.add_output(t)
+    t.split(1, 4)
+    fd.sched.transform_like(t)
+    for axis, parallel_type in enumerate((BX, TX, VECTORIZE)):
+        t.axis(axis).parallelize(parallel_type)
+    return x, c, a, t
+
+
+def test_vectorize_is_for_requested_tensors():
+    """6.16: arithmetic tensors are not vectorized; inputs of the fusion get nothing."""
+    with FusionDefinition() as fd:
+        x, c, a, t = copies(fd)
+        fd.sched.parallelize_like(t)
+        assert loops(c) == loops(a) == "ii0.blockIdx.x i(i1/4).threadIdx.x i4"
+        assert loops(x) == "ii0 i(i1/4) i4"
+        fd.sched.parallelize_like(t, -1, [c], {VECTORIZE})
+        assert loops(c) == "ii0.blockIdx.x i(i1/4).threadIdx.x i4.V"
+        assert loops(a) == "ii0.blockIdx.x i(i1/4).threadIdx.x i4"
+
+
+def test_vectorize_without_tensors_is_for_copies():
+    """6.16: only the type is requested."""
+    with FusionDefinition() as fd:
+        _, c, a, t = copies(fd)
+        fd.sched.parallelize_like(t, selected_parallel_types={VECTORIZE})
+    assert loops(c) == "ii0 i(i1/4) i4.V"
+    assert loops(a) == "ii0 i(i1/4) i4"
+
+
+def test_first_axes_only():
+    with FusionDefinition() as fd:
+        _, c, _, t = copies(fd)
+        fd.sched.parallelize_like(t, 1)
+    assert loops(c) == "ii0.blockIdx.x i(i1/4) i4"
+
+
+def test_resolved_broadcasts_and_forwarded_axes():
+    """2.23: axes that correspond permissively get the type."""
+    with FusionDefinition() as fd:
+        c = fd.ops.set(tensor(fd, -1))
+        b = fd.ops.broadcast(c, [True, False])
+        t = fd.ops.add(b, tensor(fd, -1, -1))
+        fd.add_output(t)
+        t.merge(0, 1)
+        t.split(0, 128)
+        fd.sched.transform_like(t)
+        t.axis(0).parallelize(BX)
+        t.axis(1).parallelize(TX)
+        fd.sched.parallelize_like(t)
+    assert loops(b) == loops(c) == "i(i0/128).blockIdx.x i128.threadIdx.x"
+
+
+def test_siblings_of_selected_tensors():
+    """2.15"""
+    with FusionDefinition() as fd:
+        x_c = fd.ops.set(tensor(fd, -1, -1))
+        avg, m2, n = fd.ops.welford(x_c, [1])
+        fd.add_output(avg)
+        x_c.axis(0).parallelize(BX)
+        fd.sched.parallelize_like(x_c, selected_tensors=[avg])
+    assert loops(avg) == loops(m2) == loops(n) == "ii0.blockIdx.x ri1"
+
+
+def test_ambiguous_axes():
+    """1.17: x + x.T maps both axes of x to each other; the error names the two axes."""
+    with FusionDefinition() as fd:
+        x = fd.ops.set(tensor(fd, -1, -1))
+        t = fd.ops.add(x, fd.ops.permute(x, [1, 0]))
+        fd.add_output(t)
+        t.axis(0).parallelize(BX)
+        with pytest.raises(UserError, match="An axis corresponds to several axes") as error:
+            fd.sched.parallelize_like(t)
+    assert str(t.axis(0)) in str(error.value)
+    assert str(t.axis(1)) in str(error.value)
+    assert loops(x) == "ii0 ii1"
+
+
+def test_outer_product_is_not_ambiguous():
+    """1.17: i0 and i1 correspond only through forwarding, which decides nothing here."""
+    with FusionDefinition() as fd:
+        a = fd.ops.set(tensor(fd, -1))
+        b = fd.ops.set(tensor(fd, -1))
+        t = fd.ops.mul(fd.ops.broadcast(a, [False, True]), fd.ops.broadcast(b, [True, False]))
+        fd.add_output(t)
+        t.axis(0).parallelize(BX)
+        t.axis(1).parallelize(TX)
+        fd.sched.parallelize_like(t)
+    assert loops(a) == "ii0.blockIdx.x"
+    assert loops(b) == "ii1.threadIdx.x"
