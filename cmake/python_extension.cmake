@@ -20,6 +20,11 @@ function(nvfuser_python_extension)
   leave_out_missing_sources(_core)
   target_link_libraries(_core PRIVATE nvfuser_core nvfuser_flags)
   target_include_directories(_core PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+  # A compiler may link its C++ library statically. Its symbols must then stay inside: mixed with
+  # those of the process' own C++ library, streams and locales crash.
+  if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    target_link_options(_core PRIVATE "LINKER:--exclude-libs,ALL")
+  endif()
   set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${package}")
   target_precompile_headers(
     _core
@@ -42,6 +47,7 @@ function(nvfuser_python_extension)
     RECURSIVE
     MODULE nvfuser_direct._core
     PYTHON_PATH "${stage}"
+    PATTERN_FILE "${CMAKE_CURRENT_SOURCE_DIR}/stub_patterns.txt"
     OUTPUT_PATH "${package}"
     OUTPUT "${package}/_core/__init__.pyi"
     DEPENDS _core)

@@ -23,6 +23,7 @@ using namespace nb::literals;
 
 void bind_errors(nb::module_& m);
 void bind_source_location(nb::module_& m);
+void bind_options(nb::module_& m);
 void bind_enums(nb::module_& m);
 void bind_ir(nb::module_& m);
 void bind_nodes(nb::module_& m);

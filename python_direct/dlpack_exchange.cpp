@@ -13,14 +13,15 @@ namespace {
 
 /// The exchange table of a tensor type; nullptr if it has none. Needs the GIL.
 const DLPackExchangeAPI* find_exchange_api(PyTypeObject* type) {
-  // Holds its keys, so that their addresses stay theirs. Never destroyed: Python may be gone before it.
+  // Holds its keys, so that their addresses stay theirs. Never destroyed: Python may be gone before
+  // it.
   static auto& known = *new std::unordered_map<PyTypeObject*, const DLPackExchangeAPI*>;
   if (const auto found = known.find(type); found != known.end()) {
     return found->second;
   }
   const DLPackExchangeAPI* api = nullptr;
-  const nb::object capsule = nb::steal(PyObject_GetAttrString(
-      reinterpret_cast<PyObject*>(type), "__dlpack_c_exchange_api__"));
+  const nb::object capsule = nb::steal(
+      PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__dlpack_c_exchange_api__"));
   if (capsule.is_valid() && PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api") != 0) {
     const auto* header = static_cast<const DLPackExchangeAPIHeader*>(
         PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
@@ -60,7 +61,8 @@ const DLPackExchangeAPI* torch_exchange_api() {
   throw UserError({
       .headline = {"Cannot convert provided py::handle to a PolymorphicValue."},
       .node = Part::none(),
-      .expected = {"a tensor (torch.Tensor, or anything with __dlpack__), bool, int, float or complex"},
+      .expected =
+          {"a tensor (torch.Tensor, or anything with __dlpack__), bool, int, float or complex"},
       .found = {nb::type_name(item.type()).c_str()},
       .fix = Part::none(),
   });
@@ -88,8 +90,7 @@ DlpackHandle take_capsule(nb::handle capsule) {
     PyCapsule_SetName(capsule.ptr(), "used_dltensor_versioned");
     return DlpackHandle(managed);
   }
-  auto* legacy =
-      static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+  auto* legacy = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
   if (legacy == nullptr) {
     throw nb::python_error();
   }
@@ -114,8 +115,8 @@ nb::object call_dlpack(nb::handle item) {
   }
   try {
     return item.attr("__dlpack__")(
-        **stream, nb::arg("max_version") =
-                      nb::make_tuple(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION));
+        **stream,
+        nb::arg("max_version") = nb::make_tuple(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION));
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_TypeError)) {
       throw;
@@ -150,25 +151,61 @@ constexpr std::array<const char*, 2> kTorchFp4Names = {"float4_e2m1fn_x2", "uint
 nb::object torch_dtype(const nb::object& torch, DataType dtype) {
   const char* name = nullptr;
   switch (dtype) {
-    case DataType::Double: name = "float64"; break;
-    case DataType::Float: name = "float32"; break;
-    case DataType::Half: name = "float16"; break;
-    case DataType::BFloat16: name = "bfloat16"; break;
+    case DataType::Double:
+      name = "float64";
+      break;
+    case DataType::Float:
+      name = "float32";
+      break;
+    case DataType::Half:
+      name = "float16";
+      break;
+    case DataType::BFloat16:
+      name = "bfloat16";
+      break;
     case DataType::Int:
-    case DataType::Index: name = "int64"; break;
-    case DataType::Int32: name = "int32"; break;
-    case DataType::Short: name = "int16"; break;
-    case DataType::Char: name = "int8"; break;
-    case DataType::Byte: name = "uint8"; break;
-    case DataType::UInt16: name = "uint16"; break;
-    case DataType::UInt32: name = "uint32"; break;
-    case DataType::UInt64: name = "uint64"; break;
-    case DataType::Bool: name = "bool"; break;
-    case DataType::ComplexFloat: name = "complex64"; break;
-    case DataType::ComplexDouble: name = "complex128"; break;
-    case DataType::Float8_e4m3fn: name = "float8_e4m3fn"; break;
-    case DataType::Float8_e5m2: name = "float8_e5m2"; break;
-    case DataType::Float8_e8m0fnu: name = "float8_e8m0fnu"; break;
+    case DataType::Index:
+      name = "int64";
+      break;
+    case DataType::Int32:
+      name = "int32";
+      break;
+    case DataType::Short:
+      name = "int16";
+      break;
+    case DataType::Char:
+      name = "int8";
+      break;
+    case DataType::Byte:
+      name = "uint8";
+      break;
+    case DataType::UInt16:
+      name = "uint16";
+      break;
+    case DataType::UInt32:
+      name = "uint32";
+      break;
+    case DataType::UInt64:
+      name = "uint64";
+      break;
+    case DataType::Bool:
+      name = "bool";
+      break;
+    case DataType::ComplexFloat:
+      name = "complex64";
+      break;
+    case DataType::ComplexDouble:
+      name = "complex128";
+      break;
+    case DataType::Float8_e4m3fn:
+      name = "float8_e4m3fn";
+      break;
+    case DataType::Float8_e5m2:
+      name = "float8_e5m2";
+      break;
+    case DataType::Float8_e8m0fnu:
+      name = "float8_e8m0fnu";
+      break;
     default:
       name = kTorchFp4Names[nb::hasattr(torch, kTorchFp4Names[0]) ? 0 : 1];
   }

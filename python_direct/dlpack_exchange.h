@@ -1,8 +1,9 @@
 // Tensors between Python and the core, through DLPack.
 //
-// A framework whose tensor type has `__dlpack_c_exchange_api__` (PyTorch from 2.10 on) is asked through
-// that table: tensor in, allocate out, current stream. Others (NumPy, CuPy, JAX, older PyTorch) are read
-// through `__dlpack__`. New tensors are PyTorch's: through its table, or through torch.empty.
+// A framework whose tensor type has `__dlpack_c_exchange_api__` (PyTorch from 2.10 on) is asked
+// through that table: tensor in, allocate out, current stream. Others (NumPy, CuPy, JAX, older
+// PyTorch) are read through `__dlpack__`. New tensors are PyTorch's: through its table, or through
+// torch.empty.
 #pragma once
 
 #include <dlpack.h>
@@ -23,8 +24,8 @@ namespace nb = nanobind;
 /// Made and destroyed with the GIL.
 class PythonArguments {
  public:
-  /// Reads any iterable; nested lists and tuples are flattened one level. Throws UserError for items
-  /// that are neither tensors nor numbers.
+  /// Reads any iterable; nested lists and tuples are flattened one level. Throws UserError for
+  /// items that are neither tensors nor numbers.
   explicit PythonArguments(nb::handle inputs);
 
   [[nodiscard]] std::span<const Argument> args() const {
@@ -44,8 +45,8 @@ class PythonArguments {
 
   std::vector<Argument> args_;
   std::vector<nb::object> objects_;
-  std::vector<DlpackHandle> owned_;           // tensors read through capsules
-  std::deque<std::vector<int64_t>> strides_;  // of tensors that came without
+  std::vector<DlpackHandle> owned_;          // tensors read through capsules
+  std::deque<std::vector<int64_t>> strides_; // of tensors that came without
 };
 
 /// Makes the outputs of a run. Called without the GIL.

@@ -38,7 +38,7 @@ struct ExceptionClasses {
 ExceptionClasses classes;
 
 PyObject* make_class(nb::module_& m, const char* name, nb::tuple bases, const char* doc) {
-  const std::string full_name = std::string("nvfuser_direct.") + name;
+  const std::string full_name = nb::cast<std::string>(m.attr("__name__")) + "." + name;
   nb::object cls = nb::steal(PyErr_NewExceptionWithDoc(full_name.c_str(), doc, bases.ptr(), nullptr));
   if (!cls.is_valid()) {
     throw nb::python_error();

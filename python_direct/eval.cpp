@@ -36,7 +36,8 @@ void bind_evaluator(nb::module_& m) {
       m, "ExpressionEvaluator", "Computes scalars on the host once enough of them are known.")
       .def(nb::init<>())
       .def(
-          "bind", [](ExpressionEvaluator& self, const Val* val, const Number& value) {
+          "bind",
+          [](ExpressionEvaluator& self, const Val* val, const Number& value) {
             self.bind(val, to_value(value));
           },
           "val"_a, "value"_a, nb::keep_alive<1, 2>(),
@@ -55,7 +56,8 @@ UserError
     If the scalar is known to be another value.
 )")
       .def(
-          "bind", [](ExpressionEvaluator& self, const std::string& name, const Number& value) {
+          "bind",
+          [](ExpressionEvaluator& self, const std::string& name, const Number& value) {
             self.bind(name, to_value(value));
           },
           "text_name"_a, "value"_a,
@@ -69,9 +71,8 @@ value : bool | int | float | complex
     Its value.
 )")
       .def(
-          "evaluate", [](ExpressionEvaluator& self, const Val* val) {
-            return to_number(self.evaluate(val));
-          },
+          "evaluate",
+          [](ExpressionEvaluator& self, const Val* val) { return to_number(self.evaluate(val)); },
           "val"_a, nb::keep_alive<1, 2>(),
           R"(The value of a scalar expression.
 

@@ -281,6 +281,12 @@ index : int
 void bind_ir(nb::module_& m) {
   bind_statement(m);
   bind_val(m);
+  // What operations take as scalars; named, because `complex` is an operation, too.
+  m.attr("ScalarLike") = nb::module_::import_("typing").attr("Union")[nb::make_tuple(
+      m.attr("Val"), nb::handle(reinterpret_cast<PyObject*>(&PyBool_Type)),
+      nb::handle(reinterpret_cast<PyObject*>(&PyLong_Type)),
+      nb::handle(reinterpret_cast<PyObject*>(&PyFloat_Type)),
+      nb::handle(reinterpret_cast<PyObject*>(&PyComplex_Type)))];
   bind_iter_domain(m);
   bind_tensor_domain(m);
   bind_tensor_view(m);

@@ -4,8 +4,11 @@
 NB_MODULE(_core, m) {
   using namespace nvfuser::python;
   m.doc() = "The fusion compiler's core, bound one to one.";
+  // What lives until the interpreter ends is not lost: whether handles are is what tests/lifetime says.
+  nanobind::set_leak_warnings(false);
   bind_errors(m);
   bind_source_location(m);
+  bind_options(m);
   bind_enums(m);
   bind_ir(m);
   bind_nodes(m);

@@ -72,7 +72,7 @@ template <>
 struct type_caster<nvfuser::python::ScalarArg> {
   NB_TYPE_CASTER(
       nvfuser::python::ScalarArg,
-      make_caster<nvfuser::Val>::Name + const_name(" | bool | int | float | complex"))
+      const_name("nvfuser_direct._core.ScalarLike"))
 
   bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) noexcept {
     using nvfuser::ScalarValue;

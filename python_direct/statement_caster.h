@@ -19,6 +19,14 @@ namespace nanobind::detail {
 template <typename T>
 struct type_caster<T, enable_if_t<std::is_base_of_v<nvfuser::Statement, T>>>
     : type_caster_base<T> {
+  /// None is a null pointer only for arguments that ask for it, never as an item of a list.
+  bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
+    if (source.is_none() && (flags & cast_flags::accepts_none) == 0) {
+      return false;
+    }
+    return type_caster_base<T>::from_python(source, flags, cleanup);
+  }
+
   static handle from_cpp(const T* statement, rv_policy, cleanup_list* cleanup) noexcept {
     if (statement == nullptr) {
       return none().release();

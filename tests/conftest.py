@@ -1,7 +1,7 @@
 """Fixtures that every test may use.
 
 ``target``  "cpu" and "cuda": numeric tests run on both. NVFUSER_TEST_TARGETS=cpu leaves one out.
-``rng``     a torch generator; its seed is printed when a test fails and is set with NVFUSER_TEST_SEED.
+``rng``     a torch generator; a failure prints its seed, NVFUSER_TEST_SEED sets it.
 """
 
 from __future__ import annotations
@@ -33,9 +33,7 @@ def _has_cuda() -> bool:
 
 
 @pytest.fixture(
-    params=[
-        pytest.param(name, marks=pytest.mark.gpu if name == "cuda" else ()) for name in TARGETS
-    ]
+    params=[pytest.param(name, marks=pytest.mark.gpu if name == "cuda" else ()) for name in TARGETS]
 )
 def target(request: pytest.FixtureRequest) -> str:
     """The kind of device that a test's tensors are on."""

@@ -49,7 +49,9 @@ class CpuDialect final : public Dialect {
   [[nodiscard]] const char* fixed_width_index(bool is_32_bit) const override {
     return is_32_bit ? "__INT32_TYPE__" : "__INT64_TYPE__";
   }
-  [[nodiscard]] std::string hardware_value(const NamedScalar& value) const override {
+  [[nodiscard]] std::string hardware_value(const NamedScalar& value) override {
+    const ParallelType dim = value.parallel_dim();
+    uses_block_dim_ = uses_block_dim_ || is_thread_dim(dim);
     return value.text_name(); // the loops have the same names
   }
   [[nodiscard]] bool division_traps() const override {
@@ -73,9 +75,11 @@ class CpuDialect final : public Dialect {
       printer.line(
           "const Dim3 gridDim = {nvfuser_index_t(launch[0]), nvfuser_index_t(launch[1]), "
           "nvfuser_index_t(launch[2])};");
-      printer.line(
-          "const Dim3 blockDim = {nvfuser_index_t(launch[3]), nvfuser_index_t(launch[4]), "
-          "nvfuser_index_t(launch[5])};");
+      if (uses_block_dim_) {
+        printer.line(
+            "const Dim3 blockDim = {nvfuser_index_t(launch[3]), nvfuser_index_t(launch[4]), "
+            "nvfuser_index_t(launch[5])};");
+      }
       printer.declare_sizes();
     });
   }
@@ -286,7 +290,7 @@ class CpuDialect final : public Dialect {
 
   /// `for` over every axis (`threadIdx.x`), the first outermost. Independent: the innermost may
   /// become vector code.
-  static void nest(
+  void nest(
       KernelPrinter& printer, const std::vector<std::string>& axes, bool is_independent,
       const std::function<void()>& body, size_t depth = 0) {
     if (depth == axes.size()) {
@@ -298,8 +302,13 @@ class CpuDialect final : public Dialect {
     }
     const std::string& axis = axes[depth];
     const Val* extent = launched(printer.kernel(), axis.back() - 'x');
-    const std::string bound = extent->is_const() ? std::to_string(as_int(extent->value()))
-                                                 : std::string("blockDim.") + axis.back();
+    std::string bound;
+    if (extent->is_const()) {
+      bound = std::to_string(as_int(extent->value()));
+    } else {
+      bound = std::string("blockDim.") + axis.back();
+      uses_block_dim_ = true;
+    }
     const std::string head =
         "for (" + axis + " = 0; " + axis + " < " + bound + "; ++" + axis + ") {";
     printer.block(head, [&] { nest(printer, axes, is_independent, body, depth + 1); });
@@ -307,7 +316,7 @@ class CpuDialect final : public Dialect {
 
   // -- reductions --
 
-  static void fold(
+  void fold(
       KernelPrinter& printer, const BlockReduction& reduction, const std::vector<std::string>& folded,
       const std::vector<std::string>& written) {
     ExpressionPrinter& expressions = printer.expressions();
@@ -366,6 +375,7 @@ class CpuDialect final : public Dialect {
 
   bool is_in_block_ = false;
   bool is_in_threads_ = false;
+  bool uses_block_dim_ = false;
 };
 
 } // namespace

@@ -39,7 +39,7 @@ class CudaDialect final : public Dialect {
   [[nodiscard]] const char* fixed_width_index(bool is_32_bit) const override {
     return is_32_bit ? "int" : "long long";
   }
-  [[nodiscard]] std::string hardware_value(const NamedScalar& value) const override {
+  [[nodiscard]] std::string hardware_value(const NamedScalar& value) override {
     // The built-in variables are unsigned and of 32 bits.
     return "nvfuser_index_t(" + value.text_name() + ")";
   }

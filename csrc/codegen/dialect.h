@@ -18,7 +18,7 @@ class Dialect {
   /// The C type behind `nvfuser_index_t`.
   [[nodiscard]] virtual const char* fixed_width_index(bool is_32_bit) const = 0;
   /// A hardware index or launch dimension in index arithmetic: `threadIdx.x`, `gridDim.y`.
-  [[nodiscard]] virtual std::string hardware_value(const NamedScalar& value) const = 0;
+  [[nodiscard]] virtual std::string hardware_value(const NamedScalar& value) = 0;
   /// Whether dividing by zero, or the smallest integer by -1, ends the process.
   [[nodiscard]] virtual bool division_traps() const = 0;
 

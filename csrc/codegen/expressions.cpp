@@ -71,7 +71,7 @@ DataType comparison_type(const Val* lhs, const Val* rhs) {
 
 } // namespace
 
-ExpressionPrinter::ExpressionPrinter(const Kernel& kernel, const Dialect& dialect)
+ExpressionPrinter::ExpressionPrinter(const Kernel& kernel, Dialect& dialect)
     : kernel_(kernel), dialect_(dialect) {
   for (const SizeSource& source : kernel.launch.sizes) {
     sizes_.emplace(source.extent, &source);

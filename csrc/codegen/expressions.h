@@ -55,7 +55,7 @@ struct Text {
 
 class ExpressionPrinter {
  public:
-  ExpressionPrinter(const Kernel& kernel, const Dialect& dialect);
+  ExpressionPrinter(const Kernel& kernel, Dialect& dialect);
 
   // -- names --
 
@@ -104,7 +104,7 @@ class ExpressionPrinter {
   [[nodiscard]] Text ternary(const TernaryOp& op);
 
   const Kernel& kernel_;
-  const Dialect& dialect_;
+  Dialect& dialect_;
   std::unordered_map<const Val*, std::string> names_;
   std::vector<const Val*> order_; // of definitions
   std::set<const TensorView*> variables_;

@@ -135,14 +135,18 @@ void KernelPrinter::indented(const std::function<void()>& body) {
 }
 
 std::string KernelPrinter::location_of(const Expr& expr) const {
+  const TensorView* view =
+      expr.outputs().empty() ? nullptr : view_of(expr.outputs().front());
   const auto origin = kernel_.origin.find(&expr);
   SourceLocation location;
-  if (origin != kernel_.origin.end() && origin->second != nullptr) {
+  // What writes an output is the user's line that made the output, also where lowering put a copy
+  // in between; registers that lowering made have the line of the operation they serve.
+  if (view != nullptr && view->memory_type() == MemoryType::Global) {
+    location = view->location();
+  } else if (origin != kernel_.origin.end() && origin->second != nullptr) {
     location = origin->second->location();
-  }
-  if (!location.is_known() && !expr.outputs().empty()) {
-    const TensorView* view = view_of(expr.outputs().front());
-    location = view == nullptr ? SourceLocation{} : view->location();
+  } else if (view != nullptr) {
+    location = view->location();
   }
   return location.is_known() ? " // " + location.str() : "";
 }
@@ -251,10 +255,8 @@ void KernelPrinter::statement(const Expr& expr) {
 }
 
 void KernelPrinter::loop(const ForLoop& loop) {
-  if (loop.is_parallel) {
-    const size_t mark = expressions_.open_scope();
+  if (loop.is_parallel) { // no braces: what the body declares is visible after it
     statements(loop.body);
-    expressions_.close_scope(mark);
     return;
   }
   if (loop.is_vectorized) {
@@ -355,7 +357,7 @@ std::string KernelPrinter::triple(const std::vector<Val*>& vals) {
   NVF_INVARIANT(vals.size() == 3, "a Welford triple has three values");
   return "{" + expressions_.value(vals[0]).str() + ", " +
       expressions_.value_as(vals[1], vals[0]->dtype()).str() + ", " +
-      expressions_.value_as(vals[2], DataType::Index).str() + "}";
+      expressions_.value_as(vals[2], DataType::Int).str() + "}";
 }
 
 } // namespace nvfuser

@@ -42,7 +42,7 @@ const Expr* scalar_definition(const Val* val) {
     return nullptr;
   }
   const bool is_operation = definition->is_a<UnaryOp>() || definition->is_a<BinaryOp>() ||
-      definition->is_a<TernaryOp>() || definition->is_a<LoadStoreOp>();
+                            definition->is_a<TernaryOp>() || definition->is_a<LoadStoreOp>();
   const bool reads_scalars = std::ranges::all_of(
       definition->inputs(), [](const Val* input) { return input->is_scalar(); });
   return is_operation && reads_scalars ? definition : nullptr;
@@ -64,7 +64,7 @@ bool is_comparison(BinaryOpType op) {
 
 bool is_integer_division(BinaryOpType op) {
   return op == BinaryOpType::Div || op == BinaryOpType::Mod || op == BinaryOpType::CeilDiv ||
-      op == BinaryOpType::Remainder || op == BinaryOpType::Fmod;
+         op == BinaryOpType::Remainder || op == BinaryOpType::Fmod;
 }
 
 /// The type in which an operation compares or computes.
@@ -80,8 +80,8 @@ DataType operand_type(const BinaryOp& op) {
     return DataType::Double;
   }
   return std::ranges::any_of(types, [](DataType type) { return type == DataType::UInt64; })
-      ? DataType::UInt64
-      : DataType::Int;
+             ? DataType::UInt64
+             : DataType::Int;
 }
 
 ScalarValue compute_binary(const BinaryOp& op, const ScalarValue& a, const ScalarValue& b) {
@@ -131,8 +131,9 @@ void ExpressionEvaluator::bind(const Val* val, const ScalarValue& value) {
   if (val->is_const()) {
     if (!is_same_number(val->value(), value)) {
       throw UserError({
-          .headline = {"Tried to bind to a constant value: ", value_text(val->value()), " as ",
-                       value_text(value)},
+          .headline =
+              {"Tried to bind to a constant value: ", value_text(val->value()), " as ",
+               value_text(value)},
           .node = describe(val),
           .expected = {value_text(val->value())},
           .found = {value_text(value)},
@@ -144,8 +145,9 @@ void ExpressionEvaluator::bind(const Val* val, const ScalarValue& value) {
   if (const auto known = evaluate(val)) {
     if (!is_same_number(*known, converted)) {
       throw UserError({
-          .headline = {"Tried to bind to a value: ", val->to_inline_string(),
-                       "(which evaluated to ", value_text(*known), ") as ", value_text(converted)},
+          .headline =
+              {"Tried to bind to a value: ", val->to_inline_string(), "(which evaluated to ",
+               value_text(*known), ") as ", value_text(converted)},
           .node = describe(val),
           .expected = {value_text(*known), ", from what is bound already"},
           .found = {value_text(converted)},
@@ -161,8 +163,9 @@ void ExpressionEvaluator::bind(const std::string& text_name, const ScalarValue& 
   const auto [position, is_new] = named_values_.emplace(text_name, value);
   if (!is_new && !is_same_number(position->second, value)) {
     throw UserError({
-        .headline = {"Tried to bind to a value: ", text_name, "(which evaluated to ",
-                     value_text(position->second), ") as ", value_text(value)},
+        .headline =
+            {"Tried to bind to a value: ", text_name, "(which evaluated to ",
+             value_text(position->second), ") as ", value_text(value)},
         .node = {text_name},
         .expected = {value_text(position->second)},
         .found = {value_text(value)},

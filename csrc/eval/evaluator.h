@@ -35,8 +35,7 @@ class ExpressionEvaluator {
     ScalarValue result;           // nothing: unknown
   };
   [[nodiscard]] const ScalarValue* find(const Val* val) const;
-  [[nodiscard]] Step next_step(
-      const Val* val, const std::unordered_set<const Val*>& unknown) const;
+  [[nodiscard]] Step next_step(const Val* val, const std::unordered_set<const Val*>& unknown) const;
 
   std::unordered_map<const Val*, ScalarValue> values_;
   std::unordered_map<std::string, ScalarValue> named_values_;

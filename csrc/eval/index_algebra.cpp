@@ -57,8 +57,7 @@ void merge_into(AtomList& list, const AtomList& other) {
   }
   AtomList merged;
   merged.reserve(list.size() + other.size());
-  std::set_union(
-      list.begin(), list.end(), other.begin(), other.end(), std::back_inserter(merged));
+  std::set_union(list.begin(), list.end(), other.begin(), other.end(), std::back_inserter(merged));
   list = std::move(merged);
 }
 
@@ -71,8 +70,7 @@ void insert_sorted(AtomList& list, AtomId id) {
 
 /// 2^k - 1 for the smallest k that makes it >= value >= 0: what bitwise operations stay below.
 int64_t all_ones_above(int64_t value) {
-  return static_cast<int64_t>(
-      (uint64_t{1} << std::bit_width(static_cast<uint64_t>(value))) - 1);
+  return static_cast<int64_t>((uint64_t{1} << std::bit_width(static_cast<uint64_t>(value))) - 1);
 }
 
 } // namespace
@@ -95,7 +93,7 @@ Interval operator*(const Interval& a, const Interval& b) {
   return {lo, hi};
 }
 
-// ---- Interning -----------------------------------------------------------------------------------
+// ---- Interning ---------------------------------------------------------------------------------
 
 size_t IndexAlgebra::TermsHash::operator()(Sum a) const {
   size_t hash = a->terms.size();
@@ -219,7 +217,7 @@ bool IndexAlgebra::contains(Sum a, Sum part) const {
   });
 }
 
-// ---- Atoms ---------------------------------------------------------------------------------------
+// ---- Atoms -------------------------------------------------------------------------------------
 
 AtomId IndexAlgebra::leaf_id(const Val* val) const {
   const auto known = leaf_index_.find(val);
@@ -355,7 +353,7 @@ Interval IndexAlgebra::atom_interval(const IndexAtom& atom) {
   return {};
 }
 
-// ---- Facts ---------------------------------------------------------------------------------------
+// ---- Facts -------------------------------------------------------------------------------------
 
 void IndexAlgebra::add_implied_positive(Sum a, AtomList& positive) const {
   if (a->terms.size() != 1 || a->terms.front().coefficient < 0) {
@@ -391,6 +389,10 @@ void IndexAlgebra::set_nonnegative(Sum a) {
   proof_memo_.clear();
 }
 
+void IndexAlgebra::assume_divisible(Sum a, Sum b) {
+  exact_divisions_.emplace_back(a, b);
+}
+
 Sum IndexAlgebra::set_range(Val* leaf, Sum extent) {
   set_nonnegative(extent);
   const AtomId id = leaf_atom(leaf);
@@ -418,7 +420,7 @@ Facts IndexAlgebra::facts_of(Sum a, Sum b) {
   return intern_facts(std::move(positive));
 }
 
-// ---- Arithmetic ----------------------------------------------------------------------------------
+// ---- Arithmetic --------------------------------------------------------------------------------
 
 Sum IndexAlgebra::plus(Sum a, Sum b) {
   if (is_zero(a)) {
@@ -429,7 +431,7 @@ Sum IndexAlgebra::plus(Sum a, Sum b) {
   }
   std::vector<IndexTerm> terms = a->terms;
   terms.insert(terms.end(), b->terms.begin(), b->terms.end());
-  return intern(std::move(terms));
+  return restore_dividends(intern(std::move(terms)));
 }
 
 Sum IndexAlgebra::add(Sum a, Sum b) {
@@ -447,7 +449,7 @@ Sum IndexAlgebra::scale(Sum a, int64_t factor) {
   if (factor == 0) {
     terms.clear();
   }
-  return intern(std::move(terms));
+  return restore_dividends(intern(std::move(terms)));
 }
 
 Sum IndexAlgebra::mul(Sum a, Sum b) {
@@ -469,7 +471,7 @@ Sum IndexAlgebra::mul(Sum a, Sum b) {
            multiply(left.monomial, right.monomial)});
     }
   }
-  return intern(std::move(terms));
+  return restore_dividends(intern(std::move(terms)));
 }
 
 Sum IndexAlgebra::min(Sum a, Sum b) {

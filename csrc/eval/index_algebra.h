@@ -2,13 +2,14 @@
 //
 //   coefficient * atom * atom * ... + coefficient * ... + constant
 //
-// An atom is what cannot be written as a sum of products of smaller things: a leaf (a loop index, an
-// extent, any Val that is not looked into), or a division, remainder, rounded-up division, minimum,
-// maximum, exclusive or, ... of sums. Sums, products (monomials) and atoms are interned: equal ones
-// are one object, so that equality is identity and results are remembered per object.
+// An atom is what cannot be written as a sum of products of smaller things: a leaf (a loop index,
+// an extent, any Val that is not looked into), or a division, remainder, rounded-up division,
+// minimum, maximum, exclusive or, ... of sums. Sums, products (monomials) and atoms are interned:
+// equal ones are one object, so that equality is identity and results are remembered per object.
 //
 // The rules are applied when an atom would be made (index_divide.cpp) and when sums are added
-// (`add`). Each rule states what it needs; `nonnegative` (index_proofs.cpp) is asked whether it holds.
+// (`add`). Each rule states what it needs; `nonnegative` (index_proofs.cpp) is asked whether it
+// holds.
 //
 // Vocabulary:
 //   trunc     division as in C: towards zero; `floor` where both agree (operands >= 0)
@@ -40,7 +41,7 @@ namespace nvfuser {
 struct IndexOverflow {};
 
 using AtomId = int32_t;
-using MonomialId = int32_t; // 0: the empty product
+using MonomialId = int32_t;           // 0: the empty product
 using AtomList = std::vector<AtomId>; // sorted; a repeated factor stands repeatedly
 using Facts = const AtomList*;        // interned
 
@@ -72,7 +73,7 @@ struct IndexSum {
   std::vector<IndexTerm> terms;
   int32_t id = 0;
   int rank = 0;
-  AtomList leaves; // everything it depends on
+  AtomList leaves;   // everything it depends on
   AtomList positive; // its facts
 };
 using Sum = const IndexSum*;
@@ -97,7 +98,7 @@ struct IndexAtom {
   const Expr* origin = nullptr; // of a Select, Cast or Opaque: says which operation it is
   std::vector<Sum> operands;
   Sum extent = nullptr; // of a leaf with a range
-  Interval interval; // of every value it can take, its own facts used
+  Interval interval;    // of every value it can take, its own facts used
   int rank = 0;
   AtomList leaves;
   AtomList positive;
@@ -134,6 +135,8 @@ class IndexAlgebra {
   /// 0 <= leaf < extent. Returns the leaf.
   Sum set_range(Val* leaf, Sum extent);
   void set_nonnegative(Sum a);
+  /// `b` divides `a`. From then on a / b and ceilDiv(a, b) are one, and b * ceilDiv(a, b) is `a`.
+  void assume_divisible(Sum a, Sum b);
 
   // -- proofs --
   /// a >= 0 wherever `a` (and what `facts` were taken from) has a value.
@@ -180,13 +183,14 @@ class IndexAlgebra {
   struct PairHash {
     size_t operator()(const SumPair& pair) const {
       return static_cast<size_t>(pair.first->id) * 0x9e3779b97f4a7c15ULL +
-          static_cast<size_t>(pair.second->id);
+             static_cast<size_t>(pair.second->id);
     }
   };
 
   // index_algebra.cpp
   AtomId leaf_atom(Val* val);
   Sum intern(std::vector<IndexTerm> terms);
+  Sum restore_dividends(Sum a);
   Sum term(int64_t coefficient, MonomialId monomial);
   Sum atom_sum(AtomId id);
   Sum make_atom(AtomKind kind, std::vector<Sum> operands, const Expr* origin = nullptr);
@@ -217,6 +221,8 @@ class IndexAlgebra {
   Quotient partition(Sum a, const IndexTerm& factor);
   bool fits_below(Sum a, Sum b, Facts facts);
   Facts division_facts(Sum a, Sum b);
+  Sum assumed_quotient(Sum a, Sum b);
+  [[nodiscard]] bool is_assumed_exact(const IndexAtom& quotient);
   std::optional<int64_t> constant_quotient(Sum a, Sum b, Facts facts, bool round_up);
 
   // index_proofs.cpp
@@ -258,6 +264,7 @@ class IndexAlgebra {
   std::unordered_map<SumPair, Sum, PairHash> ceil_div_memo_;
   std::map<std::pair<int32_t, Facts>, bool> proof_memo_; // looked up only: order is never seen
   std::vector<Sum> nonnegative_sums_;
+  std::vector<SumPair> exact_divisions_; // dividend, divisor
   int proof_depth_ = 0;
   int proof_steps_ = 0;
 };

@@ -5,6 +5,7 @@
 // has that proven, of the dividend and of what is left of it. A divisor is not 0 where its quotient
 // has a value; one that is >= 0 is therefore >= 1.
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 #include "eval/index_algebra.h"
@@ -19,7 +20,7 @@ int64_t floor_div(int64_t a, int64_t b) { // b > 0
 
 } // namespace
 
-// ---- Taking sums apart ---------------------------------------------------------------------------
+// ---- Taking sums apart -------------------------------------------------------------------------
 
 /// a = b * quotient + rest, term by term; says nothing about signs. Coefficients are divided by
 /// truncation; a constant term is only divided by an equal multiple of a symbolic divisor.
@@ -52,6 +53,27 @@ Sum IndexAlgebra::exact_quotient(Sum a, Sum b) {
   return !is_zero(b) && is_zero(parts.rest) ? parts.quotient : nullptr;
 }
 
+/// a / b by an assumption; nullptr if there is none that helps. Such a quotient is written rounded up.
+Sum IndexAlgebra::assumed_quotient(Sum a, Sum b) {
+  if (exact_divisions_.empty() || is_zero(a)) {
+    return nullptr;
+  }
+  for (const auto& [dividend, divisor] : exact_divisions_) {
+    const Sum multiple = exact_quotient(a, dividend);
+    if (multiple != nullptr && exact_quotient(divisor, b) != nullptr) {
+      return mul(multiple, make_atom(AtomKind::CeilDiv, {dividend, b}));
+    }
+  }
+  return nullptr;
+}
+
+bool IndexAlgebra::is_assumed_exact(const IndexAtom& quotient) {
+  return std::ranges::any_of(exact_divisions_, [&](const SumPair& known) {
+    return known.first == quotient.operands[0] &&
+           exact_quotient(known.second, quotient.operands[1]) != nullptr;
+  });
+}
+
 /// The largest monomial with coefficient > 0 that divides every term.
 IndexTerm IndexAlgebra::content(Sum a) {
   IndexTerm result = {0, a->terms.empty() ? 0 : a->terms.front().monomial};
@@ -75,6 +97,12 @@ Facts IndexAlgebra::division_facts(Sum a, Sum b) {
 /// stays provable; equal for every dividend that differs by a multiple of `b`.
 IndexAlgebra::Quotient IndexAlgebra::reduce(Sum a, Sum b, Facts facts) {
   Quotient parts = divide_terms(a, b);
+  for (const IndexTerm& part : parts.rest->terms) {
+    const Sum dividend = term(part.coefficient, part.monomial);
+    if (const Sum quotient = assumed_quotient(dividend, b)) {
+      parts = {plus(parts.quotient, quotient), plus(parts.rest, negate(dividend))};
+    }
+  }
   int64_t divisor = 0;
   if (is_constant(b, &divisor)) {
     // The constant is chosen so that the smallest value of `rest` lies in [0, b).
@@ -144,8 +172,7 @@ bool IndexAlgebra::fits_below(Sum a, Sum b, Facts facts) {
 }
 
 /// a / b where it is one number for all values of `a`; `b` is a constant.
-std::optional<int64_t> IndexAlgebra::constant_quotient(
-    Sum a, Sum b, Facts facts, bool round_up) {
+std::optional<int64_t> IndexAlgebra::constant_quotient(Sum a, Sum b, Facts facts, bool round_up) {
   int64_t divisor = 0;
   const Interval range = interval(a, facts);
   if (!is_constant(b, &divisor) || divisor <= 0 || !range.is_bounded()) {
@@ -160,7 +187,7 @@ std::optional<int64_t> IndexAlgebra::constant_quotient(
   return quotient(range.lo);
 }
 
-// ---- Division ------------------------------------------------------------------------------------
+// ---- Division ----------------------------------------------------------------------------------
 
 Sum IndexAlgebra::div(Sum a, Sum b) {
   if (const auto known = div_memo_.find({a, b}); known != div_memo_.end()) {
@@ -187,6 +214,9 @@ Sum IndexAlgebra::make_div(Sum a, Sum b) {
   if (const Sum exact = exact_quotient(a, b)) {
     return exact;
   }
+  if (const Sum exact = assumed_quotient(a, b)) {
+    return exact;
+  }
   // (g * x) / (g * y) = x / y
   const IndexTerm shared_a = content(a);
   const IndexTerm shared_b = content(b);
@@ -200,7 +230,7 @@ Sum IndexAlgebra::make_div(Sum a, Sum b) {
   const bool is_divisor_positive = nonnegative(b, facts);
   if (is_divisor_positive && nonnegative(a, facts)) {
     const Quotient parts = reduce(a, b, facts);
-    return plus(parts.quotient, divide_reduced(parts.rest, b, facts));
+    return add(parts.quotient, divide_reduced(parts.rest, b, facts));
   }
   if (is_divisor_positive && nonnegative(negate(a), facts)) {
     return negate(div(negate(a), b));
@@ -223,8 +253,7 @@ Sum IndexAlgebra::divide_reduced(Sum a, Sum b, Facts facts) {
     return constant(0);
   }
   const IndexAtom* inner = as_atom(a);
-  if (inner != nullptr && inner->kind == AtomKind::Div &&
-      nonnegative(inner->operands[1], facts)) {
+  if (inner != nullptr && inner->kind == AtomKind::Div && nonnegative(inner->operands[1], facts)) {
     return div(inner->operands[0], mul(inner->operands[1], b));
   }
   if (inner != nullptr && inner->kind == AtomKind::Mod) {
@@ -245,7 +274,7 @@ Sum IndexAlgebra::divide_reduced(Sum a, Sum b, Facts facts) {
   return make_atom(AtomKind::Div, {a, b});
 }
 
-// ---- Remainder -----------------------------------------------------------------------------------
+// ---- Remainder ---------------------------------------------------------------------------------
 
 Sum IndexAlgebra::mod(Sum a, Sum b) {
   if (const auto known = mod_memo_.find({a, b}); known != mod_memo_.end()) {
@@ -269,7 +298,7 @@ Sum IndexAlgebra::make_mod(Sum a, Sum b) {
   if (is_constant_divisor && divisor < 0) {
     return mod(a, negate(b));
   }
-  if (exact_quotient(a, b) != nullptr) {
+  if (exact_quotient(a, b) != nullptr || assumed_quotient(a, b) != nullptr) {
     return constant(0);
   }
   // (g * x) % (g * y) = g * (x % y)
@@ -317,7 +346,7 @@ Sum IndexAlgebra::remainder_reduced(Sum a, Sum b, Facts facts) {
     if (exact_quotient(scale(modulus, part.coefficient), b) != nullptr &&
         nonnegative(whole, facts)) {
       const Sum others = plus(a, term(-part.coefficient, part.monomial));
-      return mod(plus(others, scale(whole, part.coefficient)), b);
+      return mod(add(others, scale(whole, part.coefficient)), b);
     }
   }
   // (f * x + r) % (f * c) = f * (x % c) + r for 0 <= r < f
@@ -325,13 +354,14 @@ Sum IndexAlgebra::remainder_reduced(Sum a, Sum b, Facts facts) {
     const Quotient parts = partition(a, factor);
     const Sum size = term(factor.coefficient, factor.monomial);
     if (nonnegative(parts.rest, facts) && fits_below(parts.rest, size, facts)) {
-      return plus(mul(size, mod(parts.quotient, exact_quotient(b, size))), parts.rest);
+      return add(mul(size, mod(parts.quotient, exact_quotient(b, size))), parts.rest);
     }
   }
   return make_atom(AtomKind::Mod, {a, b});
 }
 
-// ---- Rounded-up division -------------------------------------------------------------------------
+// ---- Rounded-up division
+// -------------------------------------------------------------------------
 
 Sum IndexAlgebra::ceil_div(Sum a, Sum b) {
   if (const auto known = ceil_div_memo_.find({a, b}); known != ceil_div_memo_.end()) {
@@ -342,8 +372,19 @@ Sum IndexAlgebra::ceil_div(Sum a, Sum b) {
   return result;
 }
 
-/// Only dividends >= 0 and divisors >= 1 are worked on: for others the text of ceilDiv decides.
+/// Only dividends >= 0 and divisors >= 1 are worked on.
 Sum IndexAlgebra::make_ceil_div(Sum a, Sum b) {
+  int64_t dividend = 0;
+  int64_t divisor = 0;
+  if (is_constant(a, &dividend) && is_constant(b, &divisor) && divisor != 0) {
+    return constant(-floor_div(divisor > 0 ? -dividend : dividend, std::abs(divisor)));
+  }
+  if (is_zero(a)) {
+    return a;
+  }
+  if (const Sum exact = assumed_quotient(a, b)) {
+    return exact;
+  }
   const Facts facts = division_facts(a, b);
   if (is_zero(b) || !nonnegative(b, facts) || !nonnegative(a, facts)) {
     return make_atom(AtomKind::CeilDiv, {a, b});
@@ -372,15 +413,13 @@ Sum IndexAlgebra::make_ceil_div(Sum a, Sum b) {
     return plus(parts.quotient, constant(*number));
   }
   // ceilDiv(x, b) = 1 for 1 <= x <= b
-  if (nonnegative(plus(rest, constant(-1)), facts) &&
-      nonnegative(plus(b, negate(rest)), facts)) {
+  if (nonnegative(plus(rest, constant(-1)), facts) && nonnegative(plus(b, negate(rest)), facts)) {
     return plus(parts.quotient, constant(1));
   }
   const IndexAtom* inner = as_atom(rest);
   if (inner != nullptr && inner->kind == AtomKind::CeilDiv &&
       nonnegative(inner->operands[0], facts) && nonnegative(inner->operands[1], facts)) {
-    return plus(
-        parts.quotient, ceil_div(inner->operands[0], mul(inner->operands[1], b)));
+    return plus(parts.quotient, ceil_div(inner->operands[0], mul(inner->operands[1], b)));
   }
   return plus(parts.quotient, make_atom(AtomKind::CeilDiv, {rest, b}));
 }

@@ -8,14 +8,23 @@
 
 namespace nvfuser {
 
-// ---- Operations ----------------------------------------------------------------------------------
+// ---- Operations --------------------------------------------------------------------------------
 
 void IndexEmitter::remember(Val* val) {
   if (val->is_const_int()) {
     constants_.emplace(std::pair(as_int(val->value()), val->dtype()), val);
   } else if (const auto* binary = val->definition() ? val->definition()->as<BinaryOp>() : nullptr) {
-    binaries_.emplace(std::tuple(binary->op, binary->lhs, binary->rhs), val);
+    binaries_.emplace(std::tuple(binary->op, shared(binary->lhs), shared(binary->rhs)), val);
   }
+}
+
+/// The constant that stands for all equal ones; other values stand for themselves.
+const Val* IndexEmitter::shared(const Val* val) const {
+  if (!val->is_const_int()) {
+    return val;
+  }
+  const auto known = constants_.find({as_int(val->value()), val->dtype()});
+  return known == constants_.end() ? val : known->second;
 }
 
 Val* IndexEmitter::constant(int64_t value, DataType dtype) {
@@ -37,17 +46,28 @@ Val* IndexEmitter::negate(Val* a) {
 Val* IndexEmitter::binary(BinaryOpType op, Val* a, Val* b) {
   const auto make = [&]() -> Val* {
     switch (op) {
-      case BinaryOpType::Add: return scalar::add(a, b);
-      case BinaryOpType::Sub: return scalar::sub(a, b);
-      case BinaryOpType::Mul: return scalar::mul(a, b);
-      case BinaryOpType::Div: return scalar::div(a, b);
-      case BinaryOpType::Mod: return scalar::mod(a, b);
-      case BinaryOpType::CeilDiv: return scalar::ceil_div(a, b);
-      case BinaryOpType::Min: return scalar::min(a, b);
-      case BinaryOpType::Max: return scalar::max(a, b);
-      case BinaryOpType::BitwiseXor: return scalar::bitwise_xor(a, b);
-      case BinaryOpType::LogicalAnd: return scalar::logical_and(a, b);
-      case BinaryOpType::LogicalOr: return scalar::logical_or(a, b);
+      case BinaryOpType::Add:
+        return scalar::add(a, b);
+      case BinaryOpType::Sub:
+        return scalar::sub(a, b);
+      case BinaryOpType::Mul:
+        return scalar::mul(a, b);
+      case BinaryOpType::Div:
+        return scalar::div(a, b);
+      case BinaryOpType::Mod:
+        return scalar::mod(a, b);
+      case BinaryOpType::CeilDiv:
+        return scalar::ceil_div(a, b);
+      case BinaryOpType::Min:
+        return scalar::min(a, b);
+      case BinaryOpType::Max:
+        return scalar::max(a, b);
+      case BinaryOpType::BitwiseXor:
+        return scalar::bitwise_xor(a, b);
+      case BinaryOpType::LogicalAnd:
+        return scalar::logical_and(a, b);
+      case BinaryOpType::LogicalOr:
+        return scalar::logical_or(a, b);
       default: {
         Val* out = fusion_.new_scalar(DataType::Bool);
         fusion_.make<BinaryOp>(out, a, b, op);
@@ -55,14 +75,14 @@ Val* IndexEmitter::binary(BinaryOpType op, Val* a, Val* b) {
       }
     }
   };
-  const std::tuple key(op, a, b);
+  const std::tuple key(op, shared(a), shared(b));
   if (const auto known = binaries_.find(key); known != binaries_.end()) {
     return known->second;
   }
   return binaries_.emplace(key, make()).first->second;
 }
 
-// ---- Sums ----------------------------------------------------------------------------------------
+// ---- Sums --------------------------------------------------------------------------------------
 
 Val* IndexEmitter::emit(IndexAlgebra& algebra, Sum root) {
   algebra_ = &algebra;
@@ -94,8 +114,8 @@ Val* IndexEmitter::emit(IndexAlgebra& algebra, Sum root) {
     for (const AtomId id : ready) {
       atoms_.emplace(id, emit_atom(algebra_->atom(id)));
     }
-    const bool is_plain_int = !sum->leaves.empty() &&
-        std::ranges::all_of(sum->terms, [&](const IndexTerm& term) {
+    const bool is_plain_int =
+        !sum->leaves.empty() && std::ranges::all_of(sum->terms, [&](const IndexTerm& term) {
           return std::ranges::all_of(algebra_->factors(term.monomial), [&](AtomId id) {
             return atoms_.at(id)->dtype() == DataType::Int;
           });
@@ -114,17 +134,26 @@ Val* IndexEmitter::emit_atom(const IndexAtom& atom) {
   }
   const auto emit_binary = [&](BinaryOpType op) { return binary(op, operands[0], operands[1]); };
   switch (atom.kind) {
-    case AtomKind::Leaf: return atom.leaf;
-    case AtomKind::Div: return emit_binary(BinaryOpType::Div);
-    case AtomKind::Mod: return emit_binary(BinaryOpType::Mod);
-    case AtomKind::CeilDiv: return emit_binary(BinaryOpType::CeilDiv);
-    case AtomKind::Min: return emit_binary(BinaryOpType::Min);
-    case AtomKind::Max: return emit_binary(BinaryOpType::Max);
-    case AtomKind::Xor: return emit_binary(BinaryOpType::BitwiseXor);
-    case AtomKind::Product: return emit_binary(BinaryOpType::Mul);
+    case AtomKind::Leaf:
+      return atom.leaf;
+    case AtomKind::Div:
+      return emit_binary(BinaryOpType::Div);
+    case AtomKind::Mod:
+      return emit_binary(BinaryOpType::Mod);
+    case AtomKind::CeilDiv:
+      return emit_binary(BinaryOpType::CeilDiv);
+    case AtomKind::Min:
+      return emit_binary(BinaryOpType::Min);
+    case AtomKind::Max:
+      return emit_binary(BinaryOpType::Max);
+    case AtomKind::Xor:
+      return emit_binary(BinaryOpType::BitwiseXor);
+    case AtomKind::Product:
+      return emit_binary(BinaryOpType::Mul);
     case AtomKind::Select:
     case AtomKind::Cast:
-    case AtomKind::Opaque: break;
+    case AtomKind::Opaque:
+      break;
   }
   Val* original = atom.origin->output(0);
   if (atom.origin->inputs() == operands) {
@@ -151,7 +180,7 @@ bool IndexEmitter::is_size(AtomId id) const {
     return false;
   }
   return atom.leaf->vtype() != ValType::NamedScalar ||
-      static_cast<const NamedScalar*>(atom.leaf)->parallel_index() == ParallelType::Serial;
+         static_cast<const NamedScalar*>(atom.leaf)->parallel_index() == ParallelType::Serial;
 }
 
 /// In the order of the Vals they are made of.
@@ -190,7 +219,8 @@ bool IndexEmitter::comes_before(const IndexTerm& a, const IndexTerm& b) const {
     return magnitude(a.coefficient) > magnitude(b.coefficient);
   }
   return std::ranges::lexicographical_compare(
-      in_order(a.monomial), in_order(b.monomial), [&](AtomId x, AtomId y) { return order(x) < order(y); });
+      in_order(a.monomial), in_order(b.monomial),
+      [&](AtomId x, AtomId y) { return order(x) < order(y); });
 }
 
 Val* IndexEmitter::emit_product(const IndexTerm& term, DataType dtype) {
@@ -203,8 +233,8 @@ Val* IndexEmitter::emit_product(const IndexTerm& term, DataType dtype) {
     return constant(term.coefficient, dtype);
   }
   return term.coefficient == 1
-      ? product
-      : binary(BinaryOpType::Mul, product, constant(term.coefficient, dtype));
+             ? product
+             : binary(BinaryOpType::Mul, product, constant(term.coefficient, dtype));
 }
 
 /// The factor to take out of several terms; -1 if none has one in common.
@@ -217,9 +247,7 @@ AtomId IndexEmitter::find_common_factor(const Terms& terms) const {
     }
   }
   AtomId best = -1;
-  const auto rank = [&](AtomId id) {
-    return std::tuple(!is_size(id), -counts[id], order(id));
-  };
+  const auto rank = [&](AtomId id) { return std::tuple(!is_size(id), -counts[id], order(id)); };
   for (const auto& [id, count] : counts) {
     if (count > 1 && (best < 0 || rank(id) < rank(best))) {
       best = id;
@@ -245,8 +273,8 @@ IndexEmitter::Piece IndexEmitter::take_group(Terms& terms, AtomId factor, DataTy
     others.erase(others.begin() + (position - list.begin()));
     inner.push_back({term.coefficient, algebra_->monomial(others)});
   }
-  piece.is_negative = std::ranges::all_of(
-      inner, [](const IndexTerm& term) { return term.coefficient < 0; });
+  piece.is_negative =
+      std::ranges::all_of(inner, [](const IndexTerm& term) { return term.coefficient < 0; });
   for (IndexTerm& term : inner) {
     term.coefficient = piece.is_negative ? -term.coefficient : term.coefficient;
   }

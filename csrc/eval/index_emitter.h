@@ -46,6 +46,7 @@ class IndexEmitter {
     Val* val = nullptr;
   };
 
+  [[nodiscard]] const Val* shared(const Val* val) const;
   Val* emit_atom(const IndexAtom& atom);
   Val* emit_terms(Terms terms, DataType dtype);
   Val* emit_product(const IndexTerm& term, DataType dtype);

@@ -1,9 +1,9 @@
 // Proofs about sums: intervals of constants first, then elimination.
 //
 // To show a >= 0, the atom of highest rank is replaced by the end of its range that makes `a`
-// smallest: with a = A * x + B and A >= 0, x by a lower bound. What is left has fewer or lower atoms;
-// it is enough if it is >= 0 for one of the bounds of x. A quotient q = x / n (or rounded up) is also
-// replaced through q * n <= x, which keeps what a bound of q alone would lose:
+// smallest: with a = A * x + B and A >= 0, x by a lower bound. What is left has fewer or lower
+// atoms; it is enough if it is >= 0 for one of the bounds of x. A quotient q = x / n (or rounded
+// up) is also replaced through q * n <= x, which keeps what a bound of q alone would lose:
 //
 //   n - 4 * o - 1, o < ceilDiv(n, 4)    o -> ceilDiv(n, 4) - 1    gives  n + 3 - 4 * ceilDiv(n, 4)
 //                                       4 * ceilDiv(n, 4) -> n + 3    gives  0
@@ -25,7 +25,7 @@ bool is_either_operand(AtomKind kind) {
 
 } // namespace
 
-// ---- Constant bounds -----------------------------------------------------------------------------
+// ---- Constant bounds ---------------------------------------------------------------------------
 
 Interval IndexAlgebra::interval(MonomialId monomial, Facts facts) const {
   Interval product = {1, 1};
@@ -84,7 +84,7 @@ bool IndexAlgebra::outweighs(Sum a, Facts facts) {
   return true;
 }
 
-// ---- a >= 0 --------------------------------------------------------------------------------------
+// ---- a >= 0 ------------------------------------------------------------------------------------
 
 bool IndexAlgebra::nonnegative(Sum a, Facts facts) {
   const Interval range = interval(a, facts);
@@ -119,9 +119,8 @@ AtomList IndexAlgebra::atoms_by_rank(Sum a) const {
     const AtomList& list = factors(part.monomial);
     result.insert(result.end(), list.begin(), list.end());
   }
-  std::ranges::sort(result, std::ranges::greater{}, [&](AtomId id) {
-    return std::pair(atom(id).rank, id);
-  });
+  std::ranges::sort(
+      result, std::ranges::greater{}, [&](AtomId id) { return std::pair(atom(id).rank, id); });
   const auto repeated = std::ranges::unique(result);
   result.erase(repeated.begin(), repeated.end());
   return result;
@@ -165,8 +164,8 @@ std::optional<bool> IndexAlgebra::eliminate(Sum a, AtomId id, Facts facts) {
   const bool is_negative = !is_positive && nonnegative(negate(factor), facts);
   if (is_either_operand(x.kind)) {
     const bool first = holds_for(x.operands[x.operands.size() - 2]);
-    const bool is_one_enough = (x.kind == AtomKind::Min && is_negative) ||
-        (x.kind == AtomKind::Max && is_positive);
+    const bool is_one_enough =
+        (x.kind == AtomKind::Min && is_negative) || (x.kind == AtomKind::Max && is_positive);
     return is_one_enough ? first || holds_for(x.operands.back())
                          : first && holds_for(x.operands.back());
   }
@@ -180,7 +179,7 @@ std::optional<bool> IndexAlgebra::eliminate(Sum a, AtomId id, Facts facts) {
     return std::nullopt;
   }
   return std::ranges::any_of(related, [&](Sum replaced) { return search(replaced, facts); }) ||
-      std::ranges::any_of(ends, holds_for);
+         std::ranges::any_of(ends, holds_for);
 }
 
 /// What is <= m * (factor * q + rest) for some m >= 1, through q * n being near to x; q = x / n.
@@ -204,7 +203,9 @@ std::vector<Sum> IndexAlgebra::relate_quotient(
   }
   // q * n lies in (x - n, x], rounded up in [x, x + n).
   Sum end = x;
-  if (is_ceil && !is_factor_positive) {
+  if (is_assumed_exact(quotient)) {
+    // q * n is x
+  } else if (is_ceil && !is_factor_positive) {
     end = plus(plus(x, n), constant(-1));
   } else if (!is_ceil && is_factor_positive) {
     end = plus(plus(x, negate(n)), constant(1));
@@ -268,7 +269,7 @@ void IndexAlgebra::add_quotient_bounds(const IndexAtom& atom, Facts facts, Bound
   }
 }
 
-// ---- Extrema -------------------------------------------------------------------------------------
+// ---- Extrema -----------------------------------------------------------------------------------
 
 Sum IndexAlgebra::extreme(Sum a, const AtomList& over, bool want_max, Facts facts) {
   const auto depends = [&](AtomId id) {
@@ -325,11 +326,11 @@ Sum IndexAlgebra::atom_extreme(AtomId id, const AtomList& over, bool want_max, F
   }
   if (x.kind == AtomKind::Div || x.kind == AtomKind::CeilDiv) {
     const Sum bound = is_fixed(x.operands[1]) && nonnegative(x.operands[1], facts)
-        ? extreme(x.operands[0], over, want_max, facts)
-        : nullptr;
+                          ? extreme(x.operands[0], over, want_max, facts)
+                          : nullptr;
     return bound == nullptr
-        ? known
-        : quotient_bound(bound, x.operands[1], x.kind == AtomKind::CeilDiv, want_max, facts);
+               ? known
+               : quotient_bound(bound, x.operands[1], x.kind == AtomKind::CeilDiv, want_max, facts);
   }
   if (is_either_operand(x.kind)) {
     const Sum first = extreme(x.operands[x.operands.size() - 2], over, want_max, facts);

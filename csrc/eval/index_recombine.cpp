@@ -3,7 +3,8 @@
 //
 //   (k / (n1 * n2)) * (n1 * n2) + ((k / n2) % n1) * n2 + k % n2  ->  k
 //
-// All rules are identities of trunc division wherever the divisor is not 0.
+// All rules are identities of trunc division wherever the divisor is not 0. Where a division is
+// assumed to be exact, its dividend also comes back by itself: ceilDiv(n, 4) * 4 is n.
 #include <algorithm>
 
 #include "eval/index_algebra.h"
@@ -63,6 +64,27 @@ Sum IndexAlgebra::recombine(Sum a) {
   return a;
 }
 
+/// `a` with b * ceilDiv(x, b) written as x, for what is assumed to be divisible.
+Sum IndexAlgebra::restore_dividends(Sum a) {
+  if (exact_divisions_.empty()) {
+    return a;
+  }
+  for (const IndexTerm& part : a->terms) {
+    for (const AtomId id : factors(part.monomial)) {
+      const IndexAtom& quotient = atom(id);
+      if (quotient.kind != AtomKind::CeilDiv || !is_assumed_exact(quotient)) {
+        continue;
+      }
+      const Sum outer = term(part.coefficient, *divide(part.monomial, monomial({id})));
+      if (const Sum multiple = exact_quotient(outer, quotient.operands[1])) {
+        const Sum others = plus(a, term(-part.coefficient, part.monomial));
+        return plus(others, mul(multiple, quotient.operands[0]));
+      }
+    }
+  }
+  return a;
+}
+
 /// `part` = c * R * (y % n). Joins it with c * R * n * (y / n), or with c * R * n * ((y / n) % m).
 Sum IndexAlgebra::join_remainder(Sum a, const IndexTerm& part, AtomId mod_id) {
   const Sum y = atom(mod_id).operands[0];
@@ -105,7 +127,8 @@ Sum IndexAlgebra::join_quotient(Sum a, const IndexTerm& part, AtomId div_id) {
   const Sum outer = term(part.coefficient, *divide(part.monomial, monomial({div_id})));
 
   const auto join = [&](Sum whole, Sum divisor) -> Sum {
-    const Sum scale_of = divisor->terms.size() == 1 ? exact_quotient(negate(outer), divisor) : nullptr;
+    const Sum scale_of =
+        divisor->terms.size() == 1 ? exact_quotient(negate(outer), divisor) : nullptr;
     if (scale_of == nullptr) {
       return nullptr;
     }

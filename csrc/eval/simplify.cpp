@@ -70,6 +70,8 @@ class IndexSimplifier::Impl {
 
   void set_range(Val* leaf, Val* extent);
   void set_nonnegative(Val* val);
+  void assume_divisible(Val* a, Val* b);
+  bool prove_divisible(Val* a, Val* b);
   Val* simplify(Val* expr);
 
   Sum sum_of(Val* val);
@@ -105,11 +107,13 @@ class IndexSimplifier::Impl {
   Fusion& fusion_;
   std::unordered_map<const Val*, Sum> sums_;
   std::unordered_set<const Val*> nonnegative_;
+  std::vector<Val*> nonnegative_sums_; // those that are computed
   std::vector<std::pair<Val*, Val*>> ranges_;
+  std::vector<std::pair<Val*, Val*>> exact_divisions_;
   std::unordered_map<const Val*, size_t> range_index_;
 };
 
-// ---- Facts ---------------------------------------------------------------------------------------
+// ---- Facts -------------------------------------------------------------------------------------
 
 void IndexSimplifier::Impl::set_range(Val* leaf, Val* extent) {
   fusion_.check_contains(leaf);
@@ -140,23 +144,48 @@ void IndexSimplifier::Impl::set_nonnegative(Val* val) {
   if (!nonnegative_.insert(val).second) {
     return;
   }
-  if (algebra_->leaf_id(val) >= 0 || sums_.contains(val)) {
-    restart();
-  } else if (scalar_operation(val) != nullptr) {
+  if (scalar_operation(val) != nullptr) {
+    nonnegative_sums_.push_back(val);
     algebra_->set_nonnegative(sum_of(val));
+  } else if (algebra_->leaf_id(val) >= 0) {
+    restart();
   }
 }
 
+void IndexSimplifier::Impl::assume_divisible(Val* a, Val* b) {
+  if (prove_divisible(a, b)) {
+    return;
+  }
+  exact_divisions_.emplace_back(a, b);
+  restart();
+}
+
+bool IndexSimplifier::Impl::prove_divisible(Val* a, Val* b) {
+  try {
+    return algebra_->is_zero(algebra_->mod(read_in(a), read_in(b)));
+  } catch (const IndexOverflow&) {
+    return false;
+  }
+}
+
+/// Facts are asserted anew, divisibility first: it decides how ranges are written.
 void IndexSimplifier::Impl::restart() {
   emitter_.forget_sums();
   sums_.clear();
   algebra_ = std::make_unique<IndexAlgebra>();
+  for (const auto& [dividend, divisor] : exact_divisions_) {
+    algebra_->assume_divisible(sum_of(dividend), sum_of(divisor));
+  }
+  sums_.clear();
   for (const auto& [leaf, extent] : ranges_) {
     apply_range(leaf, extent);
   }
+  for (Val* val : nonnegative_sums_) {
+    algebra_->set_nonnegative(sum_of(val));
+  }
 }
 
-// ---- Reading -------------------------------------------------------------------------------------
+// ---- Reading -----------------------------------------------------------------------------------
 
 /// Operands before results, without recursion: definitions may be thousands deep.
 Sum IndexSimplifier::Impl::sum_of(Val* root) {
@@ -217,8 +246,8 @@ Sum IndexSimplifier::Impl::read(Val* val, const Expr* operation) {
     operands.push_back(sums_.at(input));
   }
   const auto* unary = operation->as<UnaryOp>();
-  const bool is_cast = unary != nullptr && unary->op == UnaryOpType::Cast &&
-      is_index_type(unary->arg->dtype());
+  const bool is_cast =
+      unary != nullptr && unary->op == UnaryOpType::Cast && is_index_type(unary->arg->dtype());
   return algebra_->operation(
       is_cast ? AtomKind::Cast : AtomKind::Opaque, operation, std::move(operands));
 }
@@ -237,7 +266,7 @@ Sum IndexSimplifier::Impl::read_leaf(Val* val) {
   if (val->vtype() == ValType::NamedScalar) {
     const auto* named = static_cast<const NamedScalar*>(val);
     is_nonnegative = is_nonnegative || named->parallel_index() != ParallelType::Serial ||
-        named->parallel_dim() != ParallelType::Serial;
+                     named->parallel_dim() != ParallelType::Serial;
   }
   if (is_nonnegative) {
     algebra_->set_nonnegative(leaf);
@@ -254,16 +283,26 @@ Sum IndexSimplifier::Impl::read_binary(const BinaryOp& op) {
   const Sum a = sums_.at(op.lhs);
   const Sum b = sums_.at(op.rhs);
   switch (op.op) {
-    case BinaryOpType::Add: return algebra_->add(a, b);
-    case BinaryOpType::Sub: return algebra_->sub(a, b);
-    case BinaryOpType::Mul: return algebra_->mul(a, b);
-    case BinaryOpType::Div: return algebra_->div(a, b);
-    case BinaryOpType::Mod: return algebra_->mod(a, b);
-    case BinaryOpType::CeilDiv: return algebra_->ceil_div(a, b);
-    case BinaryOpType::Min: return algebra_->min(a, b);
-    case BinaryOpType::Max: return algebra_->max(a, b);
-    case BinaryOpType::BitwiseXor: return algebra_->bitwise_xor(a, b);
-    default: return nullptr;
+    case BinaryOpType::Add:
+      return algebra_->add(a, b);
+    case BinaryOpType::Sub:
+      return algebra_->sub(a, b);
+    case BinaryOpType::Mul:
+      return algebra_->mul(a, b);
+    case BinaryOpType::Div:
+      return algebra_->div(a, b);
+    case BinaryOpType::Mod:
+      return algebra_->mod(a, b);
+    case BinaryOpType::CeilDiv:
+      return algebra_->ceil_div(a, b);
+    case BinaryOpType::Min:
+      return algebra_->min(a, b);
+    case BinaryOpType::Max:
+      return algebra_->max(a, b);
+    case BinaryOpType::BitwiseXor:
+      return algebra_->bitwise_xor(a, b);
+    default:
+      return nullptr;
   }
 }
 
@@ -279,7 +318,7 @@ Sum IndexSimplifier::Impl::read_ternary(const TernaryOp& op) {
   return algebra_->select(&op, sums_.at(op.in1), sums_.at(op.in2), sums_.at(op.in3));
 }
 
-// ---- Conditions ----------------------------------------------------------------------------------
+// ---- Conditions --------------------------------------------------------------------------------
 
 /// The condition in its simplest form; its operands have been read.
 Val* IndexSimplifier::Impl::decide(Val* condition) {
@@ -338,16 +377,13 @@ Val* IndexSimplifier::Impl::decide_comparison(Val* condition, const BinaryOp& op
   const Sum difference = algebra_->sub(b, a);
   // b - a >= margin, a - b >= margin
   const auto is_below = [&](int64_t margin) {
-    return algebra_->nonnegative(
-        algebra_->plus(difference, algebra_->constant(-margin)), facts);
+    return algebra_->nonnegative(algebra_->plus(difference, algebra_->constant(-margin)), facts);
   };
   const auto is_above = [&](int64_t margin) {
     return algebra_->nonnegative(
         algebra_->plus(algebra_->negate(difference), algebra_->constant(-margin)), facts);
   };
-  const auto is_equal = [&] {
-    return algebra_->is_zero(algebra_->without_remainders(difference));
-  };
+  const auto is_equal = [&] { return algebra_->is_zero(algebra_->without_remainders(difference)); };
   const auto decide_by = [&](auto always, auto never) -> Val* {
     return always() ? fusion_.true_val() : never() ? fusion_.false_val() : nullptr;
   };
@@ -381,12 +417,11 @@ Val* IndexSimplifier::Impl::decide_comparison(Val* condition, const BinaryOp& op
   return left == op.lhs && right == op.rhs ? condition : emitter_.binary(op.op, left, right);
 }
 
-// ---- Results -------------------------------------------------------------------------------------
+// ---- Results -----------------------------------------------------------------------------------
 
 Val* IndexSimplifier::Impl::simplify(Val* expr) {
   fusion_.check_contains(expr);
-  if (!expr->is_scalar() || expr->is_const() ||
-      !(is_index_type(expr->dtype()) || is_boolean(expr->dtype()))) {
+  if (!expr->is_scalar() || !(is_index_type(expr->dtype()) || is_boolean(expr->dtype()))) {
     return expr;
   }
   const Sum sum = sum_of(expr);
@@ -417,7 +452,7 @@ Val* IndexSimplifier::Impl::extreme(Val* expr, const std::vector<Val*>& over, bo
   }
 }
 
-// ---- IndexSimplifier -----------------------------------------------------------------------------
+// ---- IndexSimplifier ---------------------------------------------------------------------------
 
 IndexSimplifier::IndexSimplifier(Fusion& fusion) : impl_(std::make_unique<Impl>(fusion)) {}
 IndexSimplifier::~IndexSimplifier() = default;
@@ -430,6 +465,10 @@ void IndexSimplifier::set_range(Val* leaf, Val* extent) {
 
 void IndexSimplifier::set_nonnegative(Val* val) {
   impl_->set_nonnegative(val);
+}
+
+void IndexSimplifier::assume_divisible(Val* a, Val* b) {
+  impl_->assume_divisible(a, b);
 }
 
 Val* IndexSimplifier::simplify(Val* expr) {
@@ -460,12 +499,7 @@ bool IndexSimplifier::prove_nonnegative(Val* a) {
 }
 
 bool IndexSimplifier::prove_divisible(Val* a, Val* b) {
-  try {
-    IndexAlgebra& algebra = impl_->algebra();
-    return algebra.is_zero(algebra.mod(impl_->read_in(a), impl_->read_in(b)));
-  } catch (const IndexOverflow&) {
-    return false;
-  }
+  return impl_->prove_divisible(a, b);
 }
 
 bool IndexSimplifier::prove_equal(Val* a, Val* b) {

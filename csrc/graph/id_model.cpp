@@ -48,8 +48,8 @@ std::vector<NamedDomain> domains_of(const TensorView* tensor) {
   return domains;
 }
 
-/// Maps axes that a transform with a provable 1 leaves unchanged: the input and an output of a split
-/// by 1, the output of a merge and the input beside the 1.
+/// Maps axes that a transform with a provable 1 leaves unchanged: the input and an output of a
+/// split by 1, the output of a merge and the input beside the 1.
 ///
 /// That two extents are both 1 says nothing: 8 split by 10 is [1, 10], and the 1 split by 4 is
 /// [1, 4], but the two 1s have different indices. Mapping two axes of one domain would lose one of
@@ -145,11 +145,12 @@ void map_innermost(ValGraph& graph) {
 
 } // namespace
 
-// ---- Self mapping ----------------------------------------------------------------------------------
+// ---- Self mapping
+// ----------------------------------------------------------------------------------
 
 std::string SelfMapping::to_string() const {
   return "T" + std::to_string(tensor->name()) + ": " + first->to_string() + " and " +
-      second->to_string() + " of its " + domain + " domain";
+         second->to_string() + " of its " + domain + " domain";
 }
 
 std::optional<SelfMapping> find_self_mapping(const ValGraph& graph, TensorView* tensor) {
@@ -177,7 +178,8 @@ std::optional<SelfMapping> find_self_mapping(const ValGraph& graph, const Fusion
   return std::nullopt;
 }
 
-// ---- IdModel ---------------------------------------------------------------------------------------
+// ---- IdModel
+// ---------------------------------------------------------------------------------------
 
 IdModel::IdModel(Fusion* fusion, bool build_graphs, bool allow_self_mapping, bool validate)
     : fusion_(fusion), allow_self_mapping_(allow_self_mapping), validate_(validate) {
@@ -214,8 +216,9 @@ ValGraph IdModel::build(IdMappingMode mode) {
           .headline = {"Two axes of one tensor correspond to each other: ", found->to_string()},
           .node = {describe(found->tensor)},
           .expected = {"axes that can be told apart"},
-          .found = {"operations that map ", found->first->to_string(), " to ",
-                    found->second->to_string()},
+          .found =
+              {"operations that map ", found->first->to_string(), " to ",
+               found->second->to_string()},
           .fix = {"compute the two uses in different kernels"},
       });
     }
@@ -224,9 +227,9 @@ ValGraph IdModel::build(IdMappingMode mode) {
   const bool is_on_exact = mode == IdMappingMode::almost_exact || mode == IdMappingMode::broadcast;
   const bool is_permissive = mode == IdMappingMode::permissive;
   ValGraph graph = maybe_build_graph(
-      is_on_exact         ? IdMappingMode::exact
-          : is_permissive ? IdMappingMode::broadcast
-                          : IdMappingMode::permissive);
+      is_on_exact     ? IdMappingMode::exact
+      : is_permissive ? IdMappingMode::broadcast
+                      : IdMappingMode::permissive);
   if (mode == IdMappingMode::broadcast) {
     map_resolved_broadcasts(graph);
   }
@@ -302,8 +305,8 @@ ValGraph IdModel::build_loop() const {
         throw UserError({
             .headline = {"An inlined axis has no counterpart in a consumer"},
             .node = {describe(producer)},
-            .expected = {"a loop axis of ", consumer->to_string(), " for ",
-                         producer->axis(i)->to_string()},
+            .expected =
+                {"a loop axis of ", consumer->to_string(), " for ", producer->axis(i)->to_string()},
             .found = {"none"},
             .fix = {"inline it less deep, or transform both tensors alike"},
         });
@@ -318,7 +321,7 @@ std::string IdModel::to_string() const {
   std::string text = "IterDomainGraphs { \n";
   for (const auto& [mode, graph] : graphs_) {
     text += std::string("  IdGraph ") + enum_name(mode) + "{ \n" + graph->groups_text(1) +
-        "  } IdGraph\n\n";
+            "  } IdGraph\n\n";
   }
   return text + " } IterDomainGraphs\n";
 }

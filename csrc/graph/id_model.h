@@ -2,7 +2,8 @@
 //
 //   exact         same position across an operation that resolves no broadcast; siblings
 //   almost_exact  exact, and axes related by a split by 1 or a merge with a provable 1
-//   broadcast     exact, and a broadcast with the axis it is resolved to; then provable ones as above,
+//   broadcast     exact, and a broadcast with the axis it is resolved to; then provable ones as
+//   above,
 //                 where a broadcast that is resolved is no provable 1 any more
 //   permissive    broadcast, and merges that are skipped by a neighbor that lacks an axis of size 1
 //   loop          loop axes that one generated loop drives: left of a compute-at position with the
@@ -43,9 +44,9 @@ struct SelfMapping {
 
 class IdModel {
  public:
-  /// `build_graphs`: build the standard graphs now (exact, almost_exact, broadcast, permissive, loop).
-  /// `allow_self_mapping`: false makes a self mapping in the exact graph an error that names the axes.
-  /// `validate`: check that every graph is closed when it is built.
+  /// `build_graphs`: build the standard graphs now (exact, almost_exact, broadcast, permissive,
+  /// loop). `allow_self_mapping`: false makes a self mapping in the exact graph an error that names
+  /// the axes. `validate`: check that every graph is closed when it is built.
   explicit IdModel(
       Fusion* fusion,
       bool build_graphs = false,

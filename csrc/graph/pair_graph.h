@@ -1,4 +1,5 @@
-// What two neighbors in the fusion, a producer and one of its consumers, say about each other's axes.
+// What two neighbors in the fusion, a producer and one of its consumers, say about each other's
+// axes.
 //
 // Beside equal transforms of axes that correspond there is *forwarding*: where only one of them has
 // an axis, of size 1, a merge with that axis changes nothing for the other and is skipped. A split
@@ -27,7 +28,8 @@ namespace nvfuser {
 
 /// How the loops of a producer can become loops of its consumer.
 struct LoopAlignment {
-  /// Per loop axis of the producer: position of the consumer's loop axis that can drive it; -1: none.
+  /// Per loop axis of the producer: position of the consumer's loop axis that can drive it; -1:
+  /// none.
   std::vector<int64_t> consumer_axis;
   /// Per loop axis of the consumer: built only from axes that the producer lacks.
   std::vector<bool> consumer_only;

@@ -25,7 +25,7 @@ std::vector<Val*> operands(const Expr* expr) {
 /// A reshape is defined on divisible sizes, so its splits have no remainder.
 bool is_split_of_reshape(const Split* split) {
   return split->outer->is_rfactor_product() && split->inner->is_rfactor_product() &&
-      !split->outer->is_reduction() && !split->inner->is_reduction();
+         !split->outer->is_reduction() && !split->inner->is_reduction();
 }
 
 std::string join_numbers(std::vector<int64_t> numbers) {
@@ -48,12 +48,13 @@ std::vector<int64_t> names_of(const std::vector<T*>& statements) {
 
 } // namespace
 
-// ---- Keys ----------------------------------------------------------------------------------------
+// ---- Keys
+// ----------------------------------------------------------------------------------------
 
 bool ValGraph::Key::operator==(const Key& other) const {
   return kind == other.kind && first == other.first && second == other.second &&
-      (extent == nullptr) == (other.extent == nullptr) &&
-      (extent == nullptr || extent->same_as(other.extent)) && expr->same_op(other.expr);
+         (extent == nullptr) == (other.extent == nullptr) &&
+         (extent == nullptr || extent->same_as(other.extent)) && expr->same_op(other.expr);
 }
 
 size_t ValGraph::KeyHash::operator()(const Key& key) const {
@@ -91,7 +92,8 @@ void ValGraph::file(Expr* expr) {
   }
 }
 
-// ---- Building ------------------------------------------------------------------------------------
+// ---- Building
+// ------------------------------------------------------------------------------------
 
 void ValGraph::add_id(IterDomain* id) {
   if (ids_.add(id)) {
@@ -231,7 +233,8 @@ IterDomains ValGraph::replay(const Expr* expr, const IterDomains& inputs) {
   return outputs;
 }
 
-// ---- Groups --------------------------------------------------------------------------------------
+// ---- Groups
+// --------------------------------------------------------------------------------------
 
 size_t ValGraph::root(const Val* id) const {
   return ids_.root_index(as_id(id));
@@ -261,7 +264,8 @@ const std::vector<Expr*>& ValGraph::uses(int64_t group) const {
   return neighbors_[root(ids_.entries().at(static_cast<size_t>(group)))].uses;
 }
 
-// ---- Text and checks -------------------------------------------------------------------------------
+// ---- Text and checks
+// -------------------------------------------------------------------------------
 
 std::string ValGraph::groups_text(int indent) const {
   const std::string outer(static_cast<size_t>(indent) * 2, ' ');
@@ -281,9 +285,9 @@ std::string ValGraph::groups_text(int indent) const {
   }
   text += outer + "}\n\n" + outer + "Disjoint Expression groups:\n" + outer + "(exprgs){\n";
   for (const std::vector<Expr*>& set : exprs_.sets()) {
-    text += outer + "  exprg{" + join_numbers(names_of(set)) + "}: " +
-        id_groups(set.front()->inputs()) + " --" + set.front()->op_name() + "--> " +
-        id_groups(set.front()->outputs()) + "\n";
+    text += outer + "  exprg{" + join_numbers(names_of(set)) +
+            "}: " + id_groups(set.front()->inputs()) + " --" + set.front()->op_name() + "--> " +
+            id_groups(set.front()->outputs()) + "\n";
   }
   return text + outer + "}\n";
 }

@@ -2,10 +2,11 @@
 // transform.
 //
 // Nodes are groups of ids, edges groups of domain expressions. The graph is closed: where two equal
-// transforms have mapped inputs, their outputs are mapped; where they have mapped outputs and can be
-// read backward, their inputs are. It is kept closed by congruence: every expression is filed under
-// keys made of its operation and the groups of some of its operands; two expressions that meet under
-// one key are the same. Joining two groups files the expressions of the smaller one anew.
+// transforms have mapped inputs, their outputs are mapped; where they have mapped outputs and can
+// be read backward, their inputs are. It is kept closed by congruence: every expression is filed
+// under keys made of its operation and the groups of some of its operands; two expressions that
+// meet under one key are the same. Joining two groups files the expressions of the smaller one
+// anew.
 //
 // Keys of
 //   every transform   its inputs
@@ -14,12 +15,12 @@
 //                     splits of a reshape divide their inputs: the outputs alone
 //   others            their outputs
 //
-// A transform that an axis passes through unchanged (a split by 1) may have its input and its output
-// in one group. It is a loop of the graph, and says nothing about others: [i] split by 1 twice is
-// [i, 1, 1], whose last two axes are not the same.
+// A transform that an axis passes through unchanged (a split by 1) may have its input and its
+// output in one group. It is a loop of the graph, and says nothing about others: [i] split by 1
+// twice is [i, 1, 1], whose last two axes are not the same.
 //
-// A group is named by a number: the position of its oldest member. It stays valid until the group is
-// joined with an older one.
+// A group is named by a number: the position of its oldest member. It stays valid until the group
+// is joined with an older one.
 #pragma once
 
 #include <string>

@@ -216,12 +216,15 @@ void Fusion::replace_uses(Val* from, Val* to, const std::vector<Expr*>& users) {
 void Fusion::replace_output_of(Expr* expr, Val* from, Val* to) {
   check_contains(expr);
   check_contains(to);
-  NVF_INVARIANT(from->definition_ == expr, "the expression defines what is replaced");
-  if (to->definition_ != nullptr) {
+  const bool is_element = from->vtype() == ValType::TensorIndex; // may have other definitions
+  NVF_INVARIANT(is_element || from->definition_ == expr, "the expression defines what is replaced");
+  if (to->definition_ != nullptr && !is_element) {
     remove(to->definition_);
   }
   expr->substitute_output(from, to);
-  from->definition_ = nullptr;
+  if (from->definition_ == expr) {
+    from->definition_ = nullptr;
+  }
   to->definition_ = expr;
   is_liveness_valid_ = false;
 }

@@ -90,7 +90,11 @@ class GridReductionExpander {
     for (TensorView* work : reduction_.work_buffers) {
       partials.push_back(kernel_.new_tensor_index(work, other));
     }
-    const std::vector<Val*>& outs = reduction_.outs;
+    std::vector<Val*> outs; // fresh: a value has one definition
+    for (const Val* out : reduction_.outs) {
+      const auto* element = static_cast<const TensorIndex*>(out);
+      outs.push_back(kernel_.new_tensor_index(element->view(), element->index()));
+    }
     if (reduction_.is_welford) {
       body = {kernel_.make<WelfordOp>(
           outs[0], outs[1], outs[2], partials[0], partials[1], partials[2], reduction_.inits[0],

@@ -251,19 +251,37 @@ class RegionFormer {
     scope = std::move(kept);
   }
 
-  /// Neighbouring threads touch neighbouring elements; a block has its piece.
+  /// Neighbouring threads touch neighbouring elements, except where one thread touches several at
+  /// once: then its elements stay together, as a block's do.
   void rewrite() {
     Val* number = count();
     Val* own = linear_index();
+    std::unordered_set<const TensorView*> in_vectors;
+    collect_vector_operands(kernel_.body, false, in_vectors);
     rewrite_elements(kernel_, kernel_.body, [&](const TensorIndex& element) -> Val* {
       const auto piece = piece_size_.find(element.view());
       if (piece == piece_size_.end()) {
         return nullptr;
       }
-      return level_ == Level::Threads
+      return level_ == Level::Threads && in_vectors.count(element.view()) == 0
           ? scalar::add(scalar::mul(element.index(), number), own)
           : scalar::add(scalar::mul(own, piece->second), element.index());
     });
+  }
+
+  static void collect_vector_operands(
+      const Scope& scope, bool is_vectorized, std::unordered_set<const TensorView*>& tensors) {
+    for (Expr* expr : scope) {
+      const auto* loop = expr->as<ForLoop>();
+      const bool inner = is_vectorized || (loop != nullptr && loop->is_vectorized);
+      for (const Scope* body : bodies_of(expr)) {
+        collect_vector_operands(*body, inner, tensors);
+      }
+      if (is_vectorized) {
+        for_each_element(
+            *expr, [&](const TensorIndex& element) { tensors.insert(element.view()); });
+      }
+    }
   }
 
   Kernel& kernel_;

@@ -81,11 +81,11 @@ ReductionOperands through_registers(
   for (size_t i = 0; i < operands.outs.size(); ++i) {
     TensorView* partial =
         kernel.new_tensor(kernel.new_tensor_domain({}), operands.outs[i]->dtype());
-    TensorIndex* element = kernel.new_tensor_index(partial, kernel.zero());
+    const auto element = [&] { return kernel.new_tensor_index(partial, kernel.zero()); };
     statements.push_back(kernel.make<Allocate>(partial, MemoryType::Local, kernel.one()));
     statements.push_back(
-        kernel.make<LoadStoreOp>(element, operands.inits[i], LoadStoreOpType::Set));
-    inner.outs[i] = element;
+        kernel.make<LoadStoreOp>(element(), operands.inits[i], LoadStoreOpType::Set));
+    inner.outs[i] = element();
   }
   return inner;
 }

@@ -9,6 +9,7 @@
 #include "eval/simplify.h"
 #include "graph/id_model.h"
 #include "lower/build_loop_nests.h"
+#include "lower/check_in_place.h"
 #include "lower/check_vector_accesses.h"
 #include "lower/form_regions.h"
 #include "lower/insert_syncs.h"
@@ -60,6 +61,7 @@ const std::vector<Pass>& lowering_passes() {
       {"model_ranges", model_ranges, "ranges of loop indices, for every proof that follows"},
       {"check_vector_accesses", check_vector_accesses, "needs promoted loops and proofs"},
       {"sort_exprs", sort_exprs, "expressions of one loop must be neighbours"},
+      {"check_in_place", check_in_place, "the order of readers and updates is known"},
       {"build_loop_nests", build_loop_nests, "loops, allocations, indexed statements"},
       {"insert_syncs", insert_syncs, "while every statement stands in its loops only once"},
       {"place_conditions", place_conditions, "doubles the bodies of unswitched loops"},

@@ -173,6 +173,15 @@ void choose_representatives(Kernel& kernel, Substitution& substitution) {
   }
 }
 
+/// Elements of dtype Index have 64 bits in memory, however wide the kernel's own indices are.
+void widen_index_tensors(const Kernel& kernel) {
+  for (TensorView* tensor : kernel.tensors()) {
+    if (tensor->dtype() == DataType::Index) {
+      tensor->assign_dtype(DataType::Int);
+    }
+  }
+}
+
 void record_sources(Kernel& kernel) {
   std::unordered_set<const Val*> known;
   for (Val* in : kernel.inputs()) {
@@ -205,6 +214,7 @@ void replace_sizes(Kernel& kernel) {
     const std::vector<Expr*> users = leaf->all_uses();
     kernel.replace_uses(leaf, with, users);
   }
+  widen_index_tensors(kernel);
   record_sources(kernel);
 }
 

@@ -22,7 +22,7 @@ struct Subgroup {
 
 class ExprSorter {
  public:
-  explicit ExprSorter(const Kernel& kernel) : model_(*kernel.loop_model) {}
+  explicit ExprSorter(const Kernel& kernel) : kernel_(kernel), model_(*kernel.loop_model) {}
 
   void sort(std::vector<Expr*> exprs, size_t depth, std::vector<Expr*>& sorted) {
     if (exprs.size() == 1) {
@@ -66,9 +66,13 @@ class ExprSorter {
       std::vector<size_t>& producers = groups[index].producers;
       for (const Expr* expr : groups[index].exprs) {
         for (const Val* in : expr->inputs()) {
-          const auto found = group_of_.find(in->definition());
-          if (in->definition() != nullptr && found != group_of_.end() && found->second != index) {
-            producers.push_back(found->second);
+          depend_on(in->definition(), index, producers);
+        }
+        for (const Val* out : expr->outputs()) {
+          if (const AliasInfo* alias = kernel_.alias_of(out)) {
+            for (const Expr* reader : alias->input->all_uses()) {
+              depend_on(reader, index, producers); // reads come before the update in place
+            }
           }
         }
       }
@@ -77,6 +81,13 @@ class ExprSorter {
       for (const size_t producer : producers) {
         groups[producer].has_consumer = true;
       }
+    }
+  }
+
+  void depend_on(const Expr* expr, size_t index, std::vector<size_t>& producers) const {
+    const auto found = expr == nullptr ? group_of_.end() : group_of_.find(expr);
+    if (found != group_of_.end() && found->second != index) {
+      producers.push_back(found->second);
     }
   }
 
@@ -128,6 +139,7 @@ class ExprSorter {
     });
   }
 
+  const Kernel& kernel_;
   const LoopModel& model_;
   std::unordered_map<const Expr*, size_t> group_of_;
 };

@@ -251,7 +251,7 @@ std::vector<Expr*> StatementBuilder::reduce(Expr* expr, Context& context) {
     Expr* statement = is_welford
         ? static_cast<Expr*>(kernel_.make<WelfordOp>(
               outs[0], outs[1], outs[2], ins[0], ins[1], ins[2], inits[0], inits[1], inits[2]))
-        : static_cast<Expr*>(kernel_.make<BinaryOp>(outs[0], outs[0], ins[0], op));
+        : static_cast<Expr*>(kernel_.make<BinaryOp>(outs[0], element(out, context), ins[0], op));
     kernel_.tests[statement] = tests;
     return {statement};
   }

@@ -42,8 +42,9 @@ void check_scalar(size_t i, const Val* input, const Argument& arg) {
   const auto& value = std::get<ScalarValue>(arg);
   if (!is_compatible(value, input->dtype())) {
     throw UserError({
-        .headline = {"Scalar value ", value_text(value),
-                     " is not compatible with the expected data type: ", text(input->dtype()), "."},
+        .headline =
+            {"Scalar value ", value_text(value),
+             " is not compatible with the expected data type: ", text(input->dtype()), "."},
         .node = {"input ", i, ", ", describe(input)},
         .expected = {text(input->dtype())},
         .found = {value_text(value)},
@@ -108,10 +109,10 @@ std::optional<Device> common_device(const Fusion& fusion, std::span<const Argume
     }
     const bool wants_cuda = leader->device.is_cuda() && tensor.device.is_cpu();
     throw UserError({
-        .headline = {expected_input(i, input), "to be bound to a ",
-                     wants_cuda ? "CUDA or meta tensor"
-                                : "tensor on device " + leader->device.str(),
-                     ", but got a tensor on device ", tensor.device.str()},
+        .headline =
+            {expected_input(i, input), "to be bound to a ",
+             wants_cuda ? "CUDA or meta tensor" : "tensor on device " + leader->device.str(),
+             ", but got a tensor on device ", tensor.device.str()},
         .node = describe(input),
         .expected = {"all tensors on one device: ", leader->device.str()},
         .found = {tensor.str()},
@@ -138,9 +139,10 @@ void bind_sizes(
       continue;
     }
     throw UserError({
-        .headline = {extent->is_const() ? "Tried to bind to a constant value: "
-                                        : "Tried to bind to a value: ",
-                     as_int(*known), " as ", size},
+        .headline =
+            {extent->is_const() ? "Tried to bind to a constant value: "
+                                : "Tried to bind to a value: ",
+             as_int(*known), " as ", size},
         .node = {"input ", i, ", dimension ", dim, " of ", describe(input)},
         .expected = {"size ", as_int(*known), ", the value of ", extent->to_inline_string()},
         .found = {"size ", size, " of ", tensor.str()},
@@ -161,8 +163,10 @@ MemoryLayout check_strides(
     const bool is_expanded = axes[dim]->is_broadcast() && axes[dim]->has_expanded_extent();
     NVF_USER_CHECK(
         !is_expanded || stride == 0 || tensor.sizes()[dim] <= 1, expected_input(i, input),
-        "dimension ", dim, " should be an expanded broadcasting, but it does not have stride zero:"
-        " its stride is ", stride);
+        "dimension ", dim,
+        " should be an expanded broadcasting, but it does not have stride zero:"
+        " its stride is ",
+        stride);
   }
 
   MemoryLayout layout = layout_of_existing(input, tensor.sizes(), tensor.strides(), evaluator);
@@ -184,8 +188,9 @@ MemoryLayout check_strides(
       stride = run; // never stepped along
     } else if (flags[position].value_or(false) && stride != run) {
       throw UserError({
-          .headline = {expected_input(i, input), "to have contiguous dimension ", k,
-                       " (in allocation order), but its stride is ", stride},
+          .headline =
+              {expected_input(i, input), "to have contiguous dimension ", k,
+               " (in allocation order), but its stride is ", stride},
           .node = describe(input),
           .expected = {"stride ", run, " (elements), as contiguity=True says"},
           .found = {"stride ", stride, " of ", tensor.str()},
@@ -209,11 +214,13 @@ void check_equal_dims(
         continue;
       }
       throw UserError({
-          .headline = {"Tried to bind to a value: ", size_of(first), " as ", size_of(other),
-                       ": dimensions that are computed together differ in size"},
-          .node = {"dimension ", first.dim, " of input ", first.input, ", ",
-                   describe(fusion.inputs()[first.input]), "; dimension ", other.dim,
-                   " of input ", other.input, ", ", describe(fusion.inputs()[other.input])},
+          .headline =
+              {"Tried to bind to a value: ", size_of(first), " as ", size_of(other),
+               ": dimensions that are computed together differ in size"},
+          .node =
+              {"dimension ", first.dim, " of input ", first.input, ", ",
+               describe(fusion.inputs()[first.input]), "; dimension ", other.dim, " of input ",
+               other.input, ", ", describe(fusion.inputs()[other.input])},
           .expected = {"equal sizes; a dimension defined as -1 is not broadcast"},
           .found = {size_of(first), " and ", size_of(other)},
           .fix = {"pass equal sizes, or define the dimension of size 1 as 1"},
@@ -274,9 +281,10 @@ Device check_arguments(
   const std::vector<Val*>& inputs = fusion.inputs();
   if (args.size() != inputs.size()) {
     throw UserError({
-        .headline = {args.size() < inputs.size()
-                         ? "KernelArgumentHolder contains less argument than kernel's input."
-                         : "KernelArgumentHolder contains more arguments than kernel's inputs."},
+        .headline =
+            {args.size() < inputs.size()
+                 ? "KernelArgumentHolder contains less argument than kernel's input."
+                 : "KernelArgumentHolder contains more arguments than kernel's inputs."},
         .node = Part::none(),
         .expected = {inputs.size(), " inputs"},
         .found = {args.size(), " arguments"},

@@ -1,8 +1,8 @@
 // Arguments: what a run is called with, checked against the fusion's inputs before anything else.
 //
-// The checks, in order: number, kind, dtype, rank, device (check_arguments); then sizes against static
-// extents, against each other and against axes that must be equal, strides against contiguity flags
-// (bind_arguments). Texts: runtime.md, section 11.
+// The checks, in order: number, kind, dtype, rank, device (check_arguments); then sizes against
+// static extents, against each other and against axes that must be equal, strides against
+// contiguity flags (bind_arguments). Texts: runtime.md, section 11.
 #pragma once
 
 #include <optional>
@@ -33,9 +33,8 @@ using EqualDims = std::vector<std::vector<InputDim>>;
 [[nodiscard]] Device default_device();
 
 /// Let `evaluator` know every scalar input and the extent of every input dimension; check sizes and
-/// strides. Returns the memory layout of every tensor input (empty for others); the strides of axes of
-/// size 1, which mean nothing, are those of a contiguous tensor.
-/// Requires: check_arguments.
+/// strides. Returns the memory layout of every tensor input (empty for others); the strides of axes
+/// of size 1, which mean nothing, are those of a contiguous tensor. Requires: check_arguments.
 std::vector<MemoryLayout> bind_arguments(
     const Fusion& fusion,
     std::span<const Argument> args,

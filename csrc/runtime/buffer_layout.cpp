@@ -26,8 +26,11 @@ using AxisMap = std::unordered_map<const IterDomain*, Axis>;
 }
 
 /// From logical dimensions to memory axes.
-void apply_forward(const TensorView* tensor, const Expr* transform, AxisMap& axes,
-                   ExpressionEvaluator& evaluator) {
+void apply_forward(
+    const TensorView* tensor,
+    const Expr* transform,
+    AxisMap& axes,
+    ExpressionEvaluator& evaluator) {
   if (const auto* split = transform->as<Split>()) {
     const Axis in = axes.at(split->in);
     const int64_t factor = evaluator.evaluate_int(split->factor);
@@ -154,8 +157,7 @@ BufferLayout layout_of_new(const TensorView* tensor, ExpressionEvaluator& evalua
 
   const IterDomains logical = logical_axes(tensor);
   if (tensor->has_allocation()) {
-    std::vector<Expr*> transforms =
-        exprs_between(tensor->logical(), tensor->maybe_allocation());
+    std::vector<Expr*> transforms = exprs_between(tensor->logical(), tensor->maybe_allocation());
     // A merge is undone with the sizes of both its parts.
     for (const Expr* transform : transforms) {
       for (const Val* in : transform->inputs()) {

@@ -36,12 +36,12 @@ struct BufferLayout {
   std::vector<int64_t> sizes;   // logical
   std::vector<int64_t> strides; // logical; 0 in expanded dimensions
   MemoryLayout memory;
-  int64_t elements = 1; // of the storage, holes of padded allocation domains included
+  int64_t elements = 1;     // of the storage, holes of padded allocation domains included
   bool is_row_major = true; // compact, and in the order of the logical dimensions
 };
 
-/// The compact layout of `tensor`: memory axes contiguous in their order. Throws UserError where sizes
-/// are not known, or where no strides show the memory as the logical dimensions.
+/// The compact layout of `tensor`: memory axes contiguous in their order. Throws UserError where
+/// sizes are not known, or where no strides show the memory as the logical dimensions.
 [[nodiscard]] BufferLayout layout_of_new(const TensorView* tensor, ExpressionEvaluator& evaluator);
 
 } // namespace nvfuser

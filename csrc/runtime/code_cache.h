@@ -1,7 +1,7 @@
 // CodeCache: machine code that this process has made or read already, by everything it depends on.
 //
-// Two fusions that print the same source share one module. Bounded: past kMaxEntries the oldest entry
-// goes (kernels in use keep theirs).
+// Two fusions that print the same source share one module. Bounded: past kMaxEntries the oldest
+// entry goes (kernels in use keep theirs).
 #pragma once
 
 #include <deque>

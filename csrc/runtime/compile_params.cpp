@@ -11,9 +11,9 @@ bool CompileParams::operator==(const CompileParams& other) const {
       index_type.has_value() && other.index_type.has_value(),
       "cannot compare as the index type is not defined");
   return index_type == other.index_type && maxrregcount == other.maxrregcount &&
-      enable_magic_zero == other.enable_magic_zero &&
-      enable_ptxas_verbose == other.enable_ptxas_verbose && device == other.device &&
-      include_paths == other.include_paths;
+         enable_magic_zero == other.enable_magic_zero &&
+         enable_ptxas_verbose == other.enable_ptxas_verbose && device == other.device &&
+         include_paths == other.include_paths;
 }
 
 std::string CompileParams::to_string() const {

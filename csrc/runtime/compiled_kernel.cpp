@@ -40,8 +40,9 @@ std::string external_source(int64_t group_id) {
       return source;
     }
   }
-  warn("NVFUSER_EXTERNAL_SRC names no file for segment " + std::to_string(group_id) +
-       "; its generated source is compiled.");
+  warn(
+      "NVFUSER_EXTERNAL_SRC names no file for segment " + std::to_string(group_id) +
+      "; its generated source is compiled.");
   return "";
 }
 
@@ -51,7 +52,8 @@ void dump_source(const CompiledKernel& code, const char* extension) {
     const std::string text =
         with_device_sources ? code.source : generate_kernel_text(*code.kernel, code.name);
     std::cout << "\n======= Codegen output for kernel: " << code.name << " =======\n\n"
-              << text << "\n======================================\n" << std::endl;
+              << text << "\n======================================\n"
+              << std::endl;
   }
   if (has_option(DumpOption::CudaToFile)) {
     const std::string path = "__tmp_" + code.name + extension;
@@ -78,8 +80,10 @@ void dump_binary(const CompiledKernel& code) {
 
 std::string KernelRequest::key() const {
   std::ostringstream out;
-  out << name << "\n" << (device.is_cuda() ? architecture_of(device) : "cpu") << " "
-      << enum_name(index_type) << "\n" << constraints.to_string() << params.to_string();
+  out << name << "\n"
+      << (device.is_cuda() ? architecture_of(device) : "cpu") << " " << enum_name(index_type)
+      << (has_empty_parallel_axis ? " empty" : "") << "\n"
+      << constraints.to_string() << params.to_string();
   return out.str();
 }
 
@@ -114,6 +118,7 @@ std::shared_ptr<const CompiledKernel> compile_kernel(
   LoweringOptions options;
   options.target = target_of(request.device);
   options.index_type = request.index_type;
+  options.has_empty_parallel_axis = request.has_empty_parallel_axis;
   options.launch_constraints = request.constraints.dims();
   {
     const Stopwatch watch;
@@ -123,6 +128,9 @@ std::shared_ptr<const CompiledKernel> compile_kernel(
       code->source = generate_source(*code->kernel, request.name);
     }
     code->lowering_ms = watch.milliseconds();
+  }
+  if (has_option(DumpOption::CompileParams)) {
+    std::cout << request.name << ": " << request.params.to_string() << std::flush;
   }
   dump_source(*code, request.device.is_cuda() ? ".cu" : ".cpp");
 

@@ -28,7 +28,8 @@ struct KernelRequest {
   std::string name;
   Device device;
   DataType index_type = DataType::Int;
-  LaunchParams constraints; // launch dimensions fixed before compilation
+  bool has_empty_parallel_axis = false; // as in LoweringOptions
+  LaunchParams constraints;             // launch dimensions fixed before compilation
   CompileParams params;
   int64_t group_id = 0; // which entry of NVFUSER_EXTERNAL_SRC stands for the generated source
 

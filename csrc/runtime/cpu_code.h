@@ -16,7 +16,8 @@ using CpuKernelFn =
 
 class CpuCode {
  public:
-  /// Compile `source`, or take the result from the caches. Throws UserError for what does not compile.
+  /// Compile `source`, or take the result from the caches. Throws UserError for what does not
+  /// compile.
   [[nodiscard]] static std::shared_ptr<CpuCode> compile(
       const std::string& source,
       const std::string& name,

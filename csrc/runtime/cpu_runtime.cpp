@@ -55,7 +55,7 @@ thread_local AlignedMemory Scratch::shared_;
 thread_local int64_t Scratch::shared_bytes_ = 0;
 
 void run_blocks_on_pool(
-    const nvf_cpu_runtime* /*runtime*/,
+    const nvf_cpu_runtime* runtime,
     long long n,
     int parallel,
     void (*fn)(void* frame, long long block, void* scratch),
@@ -67,7 +67,8 @@ void run_blocks_on_pool(
       fn(frame, block, scratch.data());
     }
   };
-  if (parallel == 0 || n <= 1 || is_in_parallel_region()) {
+  const bool is_serial = static_cast<const CpuRuntime*>(runtime)->is_serial();
+  if (parallel == 0 || n <= 1 || is_serial || is_in_parallel_region()) {
     run(0, n);
     return;
   }
@@ -88,8 +89,8 @@ void AlignedDelete::operator()(void* memory) const {
 }
 
 AlignedMemory allocate_aligned(int64_t bytes) {
-  const size_t size = (static_cast<size_t>(std::max<int64_t>(bytes, 1)) + kAlignment - 1) /
-      kAlignment * kAlignment;
+  const size_t size =
+      (static_cast<size_t>(std::max<int64_t>(bytes, 1)) + kAlignment - 1) / kAlignment * kAlignment;
   AlignedMemory memory(std::aligned_alloc(kAlignment, size));
   if (memory == nullptr) {
     throw UserError({
@@ -103,7 +104,8 @@ AlignedMemory allocate_aligned(int64_t bytes) {
   return memory;
 }
 
-CpuRuntime::CpuRuntime() : nvf_cpu_runtime{run_blocks_on_pool, allocate_for_kernel} {}
+CpuRuntime::CpuRuntime(bool is_serial)
+    : nvf_cpu_runtime{run_blocks_on_pool, allocate_for_kernel}, is_serial_(is_serial) {}
 
 void* CpuRuntime::allocate_until_return(int64_t bytes) const {
   AlignedMemory memory = allocate_aligned(bytes);

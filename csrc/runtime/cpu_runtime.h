@@ -11,8 +11,9 @@ extern "C" {
 /// The C interface that generated CPU kernels are written against; the same struct is declared in
 /// runtime/cpu/.
 struct nvf_cpu_runtime {
-  /// Run fn(frame, block, scratch) for every block in [0, n), at once if `parallel`; returns after all
-  /// have run. `scratch`: `scratch_bytes` of 64-byte aligned memory of the worker, contents undefined.
+  /// Run fn(frame, block, scratch) for every block in [0, n), at once if `parallel`; returns after
+  /// all have run. `scratch`: `scratch_bytes` of 64-byte aligned memory of the worker, contents
+  /// undefined.
   void (*run_blocks)(
       const nvf_cpu_runtime* runtime,
       long long n,
@@ -38,12 +39,17 @@ using AlignedMemory = std::unique_ptr<void, AlignedDelete>;
 /// The services during one run of one kernel.
 class CpuRuntime : public nvf_cpu_runtime {
  public:
-  CpuRuntime();
+  /// `is_serial`: run blocks one after the other, in this thread.
+  explicit CpuRuntime(bool is_serial = false);
   CpuRuntime(const CpuRuntime&) = delete;
   CpuRuntime& operator=(const CpuRuntime&) = delete;
   [[nodiscard]] void* allocate_until_return(int64_t bytes) const;
+  [[nodiscard]] bool is_serial() const {
+    return is_serial_;
+  }
 
  private:
+  const bool is_serial_;
   mutable std::mutex mutex_;
   mutable std::vector<AlignedMemory> memory_;
 };

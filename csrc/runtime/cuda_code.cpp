@@ -6,6 +6,7 @@
 
 #include "base/errors.h"
 #include "base/options.h"
+#include "base/warnings.h"
 #include "runtime/code_cache.h"
 #include "runtime/kernel_cache.h"
 
@@ -21,6 +22,19 @@ CodeCache<CudaCode>& loaded_code() {
 int64_t environment_number(const char* name, int64_t otherwise) {
   const char* text = std::getenv(name);
   return text != nullptr && *text != '\0' ? std::atoll(text) : otherwise;
+}
+
+/// A warning if the assembler's report tells of registers kept in memory.
+void warn_about_spills(const std::string& log, const std::string& name) {
+  const size_t words = log.find(" bytes spill stores");
+  if (words == std::string::npos || words == 0) {
+    return;
+  }
+  const size_t number = log.find_last_not_of("0123456789", words - 1) + 1;
+  const std::string bytes = log.substr(number, words - number);
+  if (bytes != "0") {
+    warn(name + " spills registers: " + bytes + " bytes of stores");
+  }
 }
 
 /// The architecture to compile for: PTX for a virtual one if machine code is not wanted.
@@ -59,7 +73,7 @@ std::vector<std::string> nvrtc_options(const CompileParams& params) {
     }
   }
   const bool is_verbose = params.enable_ptxas_verbose || has_option(DumpOption::PtxasVerbose) ||
-      has_option(EnableOption::WarnRegisterSpill);
+                          has_option(EnableOption::WarnRegisterSpill);
   if (is_verbose && to_sass) {
     options.emplace_back("--ptxas-options=-v");
   }
@@ -78,7 +92,7 @@ std::shared_ptr<CudaCode> CudaCode::compile(
   const std::string target = wanted_architecture(architecture);
   const std::vector<std::string> options = nvrtc_options(params);
   std::string key = "cuda " + target + "\nnvrtc " + std::to_string(nvrtc.version().first) + "." +
-      std::to_string(nvrtc.version().second) + "\n";
+                    std::to_string(nvrtc.version().second) + "\n";
   for (const std::string& option : options) {
     key += option + "\n";
   }
@@ -95,6 +109,9 @@ std::shared_ptr<CudaCode> CudaCode::compile(
     CudaBinary binary = nvrtc.compile(source, name, target, options);
     if (is_verbose) {
       std::cout << binary.log << std::endl;
+    }
+    if (has_option(EnableOption::WarnRegisterSpill)) {
+      warn_about_spills(binary.log, name);
     }
     if (disk != nullptr) {
       disk->store(key, binary.code);
@@ -132,8 +149,7 @@ const CudaFunction& CudaCode::on_device(const CudaDriver& driver, int device) co
       "cuModuleGetFunction");
   const auto attribute = [&](CudaFunctionAttribute number) {
     int value = 0;
-    driver.check(
-        driver.func_get_attribute(&value, number, result.function), "cuFuncGetAttribute");
+    driver.check(driver.func_get_attribute(&value, number, result.function), "cuFuncGetAttribute");
     return value;
   };
   result.registers = attribute(kFuncRegisters);

@@ -26,7 +26,8 @@ struct CudaFunction {
 
 class CudaCode {
  public:
-  /// Compile `source`, or take the result from the caches. Throws UserError for what does not compile.
+  /// Compile `source`, or take the result from the caches. Throws UserError for what does not
+  /// compile.
   [[nodiscard]] static std::shared_ptr<CudaCode> compile(
       const std::string& source,
       const std::string& name,
@@ -43,7 +44,8 @@ class CudaCode {
   [[nodiscard]] const std::string& architecture() const {
     return architecture_;
   }
-  /// The kernel on a device; loaded at the first call. Requires that the device's context is current.
+  /// The kernel on a device; loaded at the first call. Requires that the device's context is
+  /// current.
   [[nodiscard]] const CudaFunction& on_device(const CudaDriver& driver, int device) const;
   /// Let launches on `device` ask for `bytes` of dynamic shared memory.
   void allow_shared_bytes(const CudaDriver& driver, int device, int64_t bytes) const;

@@ -114,9 +114,10 @@ const CudaDriver* CudaDriver::maybe_get(std::string* reason) {
 }
 
 const CudaDriver& CudaDriver::get() {
-  std::string reason;
-  const CudaDriver* driver = maybe_get(&reason);
+  static const CudaDriver* const driver = maybe_get(); // every launch comes by here
   if (driver == nullptr) {
+    std::string reason;
+    static_cast<void>(maybe_get(&reason));
     throw UserError({
         .headline = {"No CUDA device can be used."},
         .node = Part::none(),

@@ -18,25 +18,26 @@ using CUfunction = struct CUfunc_st*;
 using CUstream = struct CUstream_st*;
 
 /// X(name, exported symbol, parameters). Every function returns a CUresult.
+// clang-format off: it takes the pointers for products
 #define NVF_FOR_EACH_DRIVER_FUNCTION(X)                                                         \
   X(init, "cuInit", (unsigned flags))                                                           \
   X(driver_get_version, "cuDriverGetVersion", (int* version))                                   \
   X(get_error_name, "cuGetErrorName", (CUresult error, const char** text))                      \
   X(get_error_string, "cuGetErrorString", (CUresult error, const char** text))                  \
   X(device_get_count, "cuDeviceGetCount", (int* count))                                         \
-  X(device_get, "cuDeviceGet", (CUdevice* device, int ordinal))                                 \
+  X(device_get, "cuDeviceGet", (CUdevice* device, int ordinal))                                \
   X(device_get_name, "cuDeviceGetName", (char* name, int length, CUdevice device))              \
   X(device_get_attribute, "cuDeviceGetAttribute", (int* value, int attribute, CUdevice device)) \
   X(device_total_mem, "cuDeviceTotalMem_v2", (size_t* bytes, CUdevice device))                  \
-  X(primary_ctx_retain, "cuDevicePrimaryCtxRetain", (CUcontext* context, CUdevice device))      \
-  X(ctx_get_current, "cuCtxGetCurrent", (CUcontext* context))                                   \
+  X(primary_ctx_retain, "cuDevicePrimaryCtxRetain", (CUcontext* context, CUdevice device))     \
+  X(ctx_get_current, "cuCtxGetCurrent", (CUcontext* context))                                  \
   X(ctx_push_current, "cuCtxPushCurrent_v2", (CUcontext context))                               \
-  X(ctx_pop_current, "cuCtxPopCurrent_v2", (CUcontext* context))                                \
+  X(ctx_pop_current, "cuCtxPopCurrent_v2", (CUcontext* context))                               \
   X(module_load_data_ex, "cuModuleLoadDataEx",                                                  \
-    (CUmodule* module, const void* image, unsigned num_options, int* options, void** values))   \
+    (CUmodule* module, const void* image, unsigned num_options, int* options, void** values))  \
   X(module_unload, "cuModuleUnload", (CUmodule module))                                         \
   X(module_get_function, "cuModuleGetFunction",                                                 \
-    (CUfunction* function, CUmodule module, const char* name))                                  \
+    (CUfunction* function, CUmodule module, const char* name))                                 \
   X(func_get_attribute, "cuFuncGetAttribute", (int* value, int attribute, CUfunction function)) \
   X(func_set_attribute, "cuFuncSetAttribute", (CUfunction function, int attribute, int value))  \
   X(occupancy_max_active_blocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                 \
@@ -50,6 +51,7 @@ using CUstream = struct CUstream_st*;
   X(launch_cooperative_kernel, "cuLaunchCooperativeKernel",                                     \
     (CUfunction function, unsigned gdimx, unsigned gdimy, unsigned gdimz, unsigned bdimx,       \
      unsigned bdimy, unsigned bdimz, unsigned smem_bytes, CUstream stream, void** parameters))
+// clang-format on
 
 enum CudaFunctionAttribute : int {
   kFuncStaticSharedBytes = 1,
@@ -64,10 +66,10 @@ struct CudaDeviceInfo {
   int major = 0;
   int minor = 0;
   int num_sms = 0;
-  int max_shared_bytes = 0;         // of a block, after opting in
-  int default_shared_bytes = 0;     // of a block, without opting in
+  int max_shared_bytes = 0;     // of a block, after opting in
+  int default_shared_bytes = 0; // of a block, without opting in
   int max_shared_bytes_per_sm = 0;
-  int reserved_shared_bytes = 0;    // of a block, taken by the system
+  int reserved_shared_bytes = 0; // of a block, taken by the system
   int max_threads_per_block = 0;
   int max_threads_per_sm = 0;
   int registers_per_block = 0;

@@ -113,8 +113,9 @@ TensorArg view_of(const DLTensor& tensor) {
         .headline = {"Tensors of this element type are not supported."},
         .node = Part::none(),
         .expected = {"a dtype of DataType"},
-        .found = {"DLPack type code ", int{tensor.dtype.code}, ", ", int{tensor.dtype.bits},
-                  " bits, ", tensor.dtype.lanes, " lanes"},
+        .found =
+            {"DLPack type code ", int{tensor.dtype.code}, ", ", int{tensor.dtype.bits}, " bits, ",
+             tensor.dtype.lanes, " lanes"},
         .fix = {"convert the tensor to a supported dtype first"},
     });
   }

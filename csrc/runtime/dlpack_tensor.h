@@ -1,5 +1,5 @@
-// Tensors from outside, seen through DLPack. The core knows no framework: whoever calls it reads its
-// tensors into TensorArgs and brings an OutputAllocator that makes new ones.
+// Tensors from outside, seen through DLPack. The core knows no framework: whoever calls it reads
+// its tensors into TensorArgs and brings an OutputAllocator that makes new ones.
 #pragma once
 
 #include <dlpack.h>

@@ -53,8 +53,7 @@ void report_compilers(std::vector<DoctorLine>& lines) {
          "pip install nvidia-cuda-nvrtc, or name its file in NVFUSER_NVRTC"});
   }
   if (const HostCompiler* compiler = HostCompiler::maybe_get(&reason)) {
-    lines.push_back(
-        {"C++ compiler", compiler->version() + " (" + compiler->command() + ")", ""});
+    lines.push_back({"C++ compiler", compiler->version() + " (" + compiler->command() + ")", ""});
   } else {
     lines.push_back(
         {"C++ compiler", "none: " + reason,

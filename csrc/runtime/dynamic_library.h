@@ -9,7 +9,9 @@ namespace nvfuser {
 class DynamicLibrary {
  public:
   DynamicLibrary() = default;
-  DynamicLibrary(DynamicLibrary&& other) noexcept { swap(other); }
+  DynamicLibrary(DynamicLibrary&& other) noexcept {
+    swap(other);
+  }
   DynamicLibrary& operator=(DynamicLibrary&& other) noexcept {
     swap(other);
     return *this;

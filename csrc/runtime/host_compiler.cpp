@@ -22,7 +22,7 @@ namespace nvfuser {
 namespace {
 
 struct RunResult {
-  int status = -1; // exit status; -1: it did not start or was killed
+  int status = -1;    // exit status; -1: it did not start or was killed
   std::string output; // standard output and error together
 };
 
@@ -45,8 +45,7 @@ RunResult run_program(const std::vector<std::string>& command) {
   }
   arguments.push_back(nullptr);
   pid_t pid = 0;
-  const int error =
-      posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
+  const int error = posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(pipe_ends[1]);
   if (error == 0) {
@@ -132,29 +131,30 @@ const HostCompiler& HostCompiler::get() {
   std::string reason;
   const HostCompiler* compiler = maybe_get(&reason);
   if (compiler == nullptr) {
-    throw UserError({
-        .headline = {"A C++ compiler, which compiles CPU kernels, was not found."},
-        .node = Part::none(),
-        .expected = {"CXX, c++, g++ or clang++ on PATH"},
-        .found = {reason},
-        .fix = {"install one, or name it in CXX"},
-    });
+    throw UserError(
+        {
+            .headline = {"A C++ compiler, which compiles CPU kernels, was not found."},
+            .node = Part::none(),
+            .expected = {"CXX, c++, g++ or clang++ on PATH"},
+            .found = {reason},
+            .fix = {"install one, or name it in CXX"},
+        },
+        ErrorKind::NotImplemented);
   }
   return *compiler;
 }
 
 std::vector<std::string> HostCompiler::options() const {
   std::vector<std::string> options = {
-      "-std=c++17",        "-O3",
-      "-march=native",     "-shared",
-      "-fPIC",             "-w",
-      "-fno-math-errno",   "-fno-trapping-math",
-      "-fno-exceptions",   "-fno-rtti",
-      "-fwrapv",           "-fno-strict-aliasing",
-      "-fopenmp-simd",     "-fno-stack-protector",
+      "-std=c++17",      "-O3",
+      "-march=native",   "-shared",
+      "-fPIC",           "-w",
+      "-fno-math-errno", "-fno-trapping-math",
+      "-fno-exceptions", "-fno-rtti",
+      "-fwrapv",         "-fno-strict-aliasing",
+      "-fopenmp-simd",   "-fno-stack-protector",
   };
-  options.emplace_back(
-      has_option(DisableOption::Fma) ? "-ffp-contract=off" : "-ffp-contract=fast");
+  options.emplace_back(has_option(DisableOption::Fma) ? "-ffp-contract=off" : "-ffp-contract=fast");
   if (has_option(EnableOption::KernelDebug) || has_option(EnableOption::KernelLineinfo)) {
     options.emplace_back("-g");
   }
@@ -182,8 +182,9 @@ std::string HostCompiler::compile(
         .headline = {"CPU kernel ", name, " does not compile."},
         .node = Part::none(),
         .expected = {"source that ", command_text_, " accepts (", version_, ")"},
-        .found = {result.output, "\n",
-                  source_excerpt(source, first_error_line(result.output, source_path))},
+        .found =
+            {result.output, "\n",
+             source_excerpt(source, first_error_line(result.output, source_path))},
         .fix = Part::none(),
     });
   }
@@ -196,8 +197,9 @@ const std::string& host_cpu_id() {
     std::ifstream in("/proc/cpuinfo");
     std::string result;
     for (std::string line; std::getline(in, line) && !line.empty();) {
-      for (const char* key : {"vendor_id", "cpu family", "model", "stepping", "flags", "Features",
-                              "CPU implementer", "CPU part"}) {
+      for (const char* key :
+           {"vendor_id", "cpu family", "model", "stepping", "flags", "Features", "CPU implementer",
+            "CPU part"}) {
         if (line.rfind(key, 0) == 0) {
           result += line + "\n";
           break;

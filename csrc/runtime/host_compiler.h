@@ -1,8 +1,8 @@
 // The host's C++ compiler: CPU kernels to shared objects.
 //
 // Floating point (the same on both targets): no fast-math; a * b + c is contracted to one FMA, as
-// NVRTC does by default, unless NVFUSER_DISABLE=fma; errno is not set and traps are not assumed, which
-// changes no result. Integers wrap.
+// NVRTC does by default, unless NVFUSER_DISABLE=fma; errno is not set and traps are not assumed,
+// which changes no result. Integers wrap.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace nvfuser {
 
 class HostCompiler {
  public:
-  /// The compiler: CXX, else the first of c++, g++ and clang++ on PATH; nullptr where there is none,
-  /// `reason` says what was tried.
+  /// The compiler: CXX, else the first of c++, g++ and clang++ on PATH; nullptr where there is
+  /// none, `reason` says what was tried.
   [[nodiscard]] static const HostCompiler* maybe_get(std::string* reason = nullptr);
   [[nodiscard]] static const HostCompiler& get();
 
@@ -26,7 +26,8 @@ class HostCompiler {
   }
   /// What the options of a compilation are now (they follow NVFUSER_DISABLE=fma and the like).
   [[nodiscard]] std::vector<std::string> options() const;
-  /// The bytes of a shared object. `include_paths` are searched for what an external source includes.
+  /// The bytes of a shared object. `include_paths` are searched for what an external source
+  /// includes.
   [[nodiscard]] std::string compile(
       const std::string& source,
       const std::string& name,

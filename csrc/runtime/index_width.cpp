@@ -25,13 +25,16 @@ int64_t size_of(const IterDomain* id, ExpressionEvaluator& evaluator) {
   const std::optional<ScalarValue> extent = evaluator.evaluate(id->maybe_expanded_extent());
   const int64_t size = extent ? as_int(*extent) : 1;
   return id->has_padding_to_multiple_of_warp() && size <= kLargest32Bit
-      ? std::max((size + kWarp - 1) / kWarp * kWarp, id->maybe_size_after_padding().value_or(0))
-      : size;
+             ? std::max(
+                   (size + kWarp - 1) / kWarp * kWarp, id->maybe_size_after_padding().value_or(0))
+             : size;
 }
 
 /// Products of an axis list, each hardware axis counted with its launched size.
 bool is_too_large(
-    const IterDomains& ids, const std::array<int64_t, 6>& launched, ExpressionEvaluator& evaluator) {
+    const IterDomains& ids,
+    const std::array<int64_t, 6>& launched,
+    ExpressionEvaluator& evaluator) {
   int64_t elements = 1;
   for (const IterDomain* id : ids) {
     int64_t size = size_of(id, evaluator);

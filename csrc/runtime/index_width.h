@@ -9,9 +9,9 @@
 
 namespace nvfuser {
 
-/// Int if any linear element index of a tensor (allocated or not), any merged extent, or any product
-/// of a split or of the launched axes may exceed 2^31 - 1; else Int32.
-/// Requires: `evaluator` knows the inputs of `fusion`, to which `args` belong.
+/// Int if any linear element index of a tensor (allocated or not), any merged extent, or any
+/// product of a split or of the launched axes may exceed 2^31 - 1; else Int32. Requires:
+/// `evaluator` knows the inputs of `fusion`, to which `args` belong.
 [[nodiscard]] DataType narrowest_index_type(
     const Fusion& fusion, std::span<const Argument> args, ExpressionEvaluator& evaluator);
 

@@ -6,11 +6,12 @@
 //   Header | key | payload
 //
 // and is believed only if the whole key is equal and the checksum holds: a corrupt or foreign entry
-// is a miss, never a failure. Files appear by rename, so that a reader sees a whole one or none. When
-// the folder outgrows its bound, the entries unused for longest go.
+// is a miss, never a failure. Files appear by rename, so that a reader sees a whole one or none.
+// When the folder outgrows its bound, the entries unused for longest go.
 //
-// NVFUSER_KERNEL_CACHE=0 (or NVFUSER_DISABLE=nvrtc_caching) turns it off. It lies in NVFUSER_CACHE_DIR,
-// else in nvfuser/ of XDG_CACHE_HOME or ~/.cache; NVFUSER_CACHE_MB bounds it (default 512).
+// NVFUSER_KERNEL_CACHE=0 (or NVFUSER_DISABLE=nvrtc_caching) turns it off. It lies in
+// NVFUSER_CACHE_DIR, else in nvfuser/ of XDG_CACHE_HOME or ~/.cache; NVFUSER_CACHE_MB bounds it
+// (default 512).
 #pragma once
 
 #include <array>
@@ -23,11 +24,11 @@
 namespace nvfuser {
 
 /// Why an entry was not used.
-#define NVF_FOR_EACH_CACHE_MISS(X)                                   \
-  X(Absent, "absent")         /* never stored, or evicted */          \
+#define NVF_FOR_EACH_CACHE_MISS(X)                                      \
+  X(Absent, "absent")         /* never stored, or evicted */            \
   X(Corrupt, "corrupt")       /* truncated, or the checksum is wrong */ \
   X(Foreign, "foreign")       /* another key, or another file format */ \
-  X(Unreadable, "unreadable") /* the file system refused */           \
+  X(Unreadable, "unreadable") /* the file system refused */             \
   X(Disabled, "disabled")
 
 #define NVF_CACHE_MISS_MEMBER(Name, text) Name,
@@ -78,7 +79,8 @@ class KernelCache {
 
  private:
   [[nodiscard]] std::optional<std::string> read(const std::string& path, const std::string& key);
-  [[nodiscard]] bool write(const std::string& path, const std::string& key, const std::string& data);
+  [[nodiscard]] bool write(
+      const std::string& path, const std::string& key, const std::string& data);
   void miss(CacheMiss reason);
   void evict();
 

@@ -26,13 +26,15 @@ void check_supported(const Fusion& fusion) {
 
 KernelExecutor::KernelExecutor(
     int64_t fusion_id, int64_t concrete_id, int64_t runtime_id, int64_t group_id)
-    : fusion_id_(fusion_id), concrete_id_(concrete_id), runtime_id_(runtime_id),
+    : fusion_id_(fusion_id),
+      concrete_id_(concrete_id),
+      runtime_id_(runtime_id),
       group_id_(group_id) {}
 
 std::string KernelExecutor::kernel_name(SchedulerType scheduler_type) const {
-  return std::string("nvfuser_") + enum_name(scheduler_type) + "_f" +
-      std::to_string(fusion_id_) + "_c" + std::to_string(concrete_id_) + "_r" +
-      std::to_string(runtime_id_) + "_g" + std::to_string(group_id_);
+  return std::string("nvfuser_") + enum_name(scheduler_type) + "_f" + std::to_string(fusion_id_) +
+         "_c" + std::to_string(concrete_id_) + "_r" + std::to_string(runtime_id_) + "_g" +
+         std::to_string(group_id_);
 }
 
 void KernelExecutor::compile(

@@ -22,8 +22,8 @@ class KernelExecutor {
   KernelExecutor& operator=(const KernelExecutor&) = delete;
 
   /// Lower and compile `fusion`, which stays as it is. With `args`: for their device and with the
-  /// narrowest index type they allow; without: for `compile_params.device`, else the first CUDA device,
-  /// else the CPU. Other targets are compiled when a run asks for them.
+  /// narrowest index type they allow; without: for `compile_params.device`, else the first CUDA
+  /// device, else the CPU. Other targets are compiled when a run asks for them.
   void compile(
       const Fusion& fusion,
       std::span<const Argument> args = {},
@@ -31,8 +31,8 @@ class KernelExecutor {
       const CompileParams& compile_params = {},
       SchedulerType scheduler_type = SchedulerType::none);
 
-  /// Run with `args`, compiling first where their target or index width is new. Parameters given here
-  /// come on top of those of `compile`.
+  /// Run with `args`, compiling first where their target or index width is new. Parameters given
+  /// here come on top of those of `compile`.
   [[nodiscard]] std::vector<RunOutput> run(
       std::span<const Argument> args,
       OutputAllocator& allocator,

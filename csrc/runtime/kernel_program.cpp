@@ -1,5 +1,6 @@
 #include "runtime/kernel_program.h"
 
+#include <algorithm>
 #include <bit>
 #include <iostream>
 #include <unordered_set>
@@ -88,6 +89,27 @@ LaunchParams merge_constraints(const LaunchParams& compiled, const LaunchParams&
   return merged;
 }
 
+/// Is some axis bound to a hardware index empty, while there is something to write?
+bool has_empty_parallel_axis(const Fusion& fusion, ExpressionEvaluator& evaluator) {
+  const auto is_empty = [&](const IterDomain* id) {
+    const std::optional<ScalarValue> extent = evaluator.evaluate(id->maybe_expanded_extent());
+    return extent && as_int(*extent) == 0;
+  };
+  const auto& outputs = fusion.outputs();
+  const bool writes_nothing = std::all_of(outputs.begin(), outputs.end(), [&](const Val* output) {
+    const IterDomains axes = logical_axes(static_cast<const TensorView*>(output));
+    return std::any_of(axes.begin(), axes.end(), is_empty);
+  });
+  const std::vector<TensorView*> tensors = fusion.tensors();
+  return !writes_nothing &&
+         std::any_of(tensors.begin(), tensors.end(), [&](const TensorView* tensor) {
+           const IterDomains& axes = tensor->loop();
+           return std::any_of(axes.begin(), axes.end(), [&](const IterDomain* id) {
+             return id->is_thread() && is_empty(id);
+           });
+         });
+}
+
 void write_scalar_words(const ScalarValue& value, std::vector<int64_t>& words) {
   if (const auto* number = std::get_if<int64_t>(&value)) {
     words.push_back(*number);
@@ -100,13 +122,36 @@ void write_scalar_words(const ScalarValue& value, std::vector<int64_t>& words) {
   }
 }
 
+/// Registers, memory and resident blocks of a CUDA kernel.
+void dump_occupancy(const LaunchPlan& plan) {
+  const CudaDriver& driver = CudaDriver::get();
+  const CudaFunction& function = plan.code->cuda->on_device(driver, plan.device.index);
+  const CudaDeviceInfo& info = driver.device(plan.device.index);
+  int per_sm = 0;
+  driver.check(
+      driver.occupancy_max_active_blocks(
+          &per_sm, plan.function, static_cast<int>(plan.launch.num_threads()),
+          static_cast<size_t>(plan.launch.smem_bytes())),
+      "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  std::cout << "occupancy of " << plan.code->name << ": " << function.registers << " registers, "
+            << function.static_shared_bytes << " + " << plan.launch.smem_bytes()
+            << " bytes shared, " << function.local_bytes << " bytes local, " << per_sm
+            << " blocks of " << plan.launch.num_threads() << " threads on each of " << info.num_sms
+            << " multiprocessors ("
+            << 100 * per_sm * plan.launch.num_threads() / info.max_threads_per_sm << "%)"
+            << std::endl;
+}
+
 void dump_plan(const LaunchPlan& plan) {
   if (has_option(DumpOption::LaunchParam)) {
     std::cout << plan.launch.to_string() << std::flush;
   }
+  if (has_option(DumpOption::Occupancy) && plan.function != nullptr) {
+    dump_occupancy(plan);
+  }
   if (has_option(DumpOption::DynamicSharedMemory)) {
-    std::cout << "dynamic shared memory of " << plan.code->name << ": "
-              << plan.launch.smem_bytes() << " bytes" << std::endl;
+    std::cout << "dynamic shared memory of " << plan.code->name << ": " << plan.launch.smem_bytes()
+              << " bytes" << std::endl;
   }
   if (has_option(DumpOption::IndexType)) {
     std::cout << "index type of " << plan.code->name << ": "
@@ -118,8 +163,7 @@ void dump_arguments(std::span<const Argument> args, const std::string& name) {
   std::cout << "Arguments for " << name << ":\n";
   for (const Argument& arg : args) {
     const auto* tensor = std::get_if<TensorArg>(&arg);
-    std::cout << "  " << (tensor != nullptr ? tensor->str() : value_text(std::get<0>(arg)))
-              << "\n";
+    std::cout << "  " << (tensor != nullptr ? tensor->str() : value_text(std::get<0>(arg))) << "\n";
   }
   std::cout << std::flush;
 }
@@ -141,28 +185,33 @@ KernelProgram::KernelProgram(
     int64_t group_id,
     const LaunchParams& constraints,
     const CompileParams& params)
-    : kernel_name_(std::move(kernel_name)), group_id_(group_id), constraints_(constraints),
-      params_(params), fusion_(fusion.clone()), equal_dims_(equal_input_dims(*fusion_)),
+    : kernel_name_(std::move(kernel_name)),
+      group_id_(group_id),
+      constraints_(constraints),
+      params_(params),
+      fusion_(fusion.clone()),
+      equal_dims_(equal_input_dims(*fusion_)),
       shapes_depend_on_(find_shape_scalars(*fusion_)) {}
 
 void KernelProgram::compile(std::span<const Argument> args) {
   const std::lock_guard lock(compile_mutex_);
   Device device = params_.device ? *params_.device : default_device();
-  DataType index_type = params_.index_type.value_or(DataType::Int);
+  CodeChoice choice{.index_type = params_.index_type.value_or(DataType::Int)};
   if (!args.empty() || fusion_->inputs().empty()) {
     device = check_arguments(*fusion_, args, params_.device);
-    index_type = choose_index_type(args, params_);
+    choice = choose_code(args, params_);
   }
-  static_cast<void>(code_for(device, index_type, params_));
+  static_cast<void>(code_for(device, choice, params_));
 }
 
-DataType KernelProgram::choose_index_type(
+KernelProgram::CodeChoice KernelProgram::choose_code(
     std::span<const Argument> args, const CompileParams& params) const {
   ExpressionEvaluator evaluator;
   bind_arguments(*fusion_, args, equal_dims_, evaluator);
   const DataType narrowest = narrowest_index_type(*fusion_, args, evaluator);
+  CodeChoice choice{narrowest, has_empty_parallel_axis(*fusion_, evaluator)};
   if (!params.index_type) {
-    return narrowest;
+    return choice;
   }
   if (*params.index_type == DataType::Int32 && narrowest == DataType::Int) {
     throw UserError({
@@ -173,27 +222,41 @@ DataType KernelProgram::choose_index_type(
         .fix = {"leave CompileParams.index_type unset"},
     });
   }
-  return *params.index_type == DataType::Int32 ? DataType::Int32 : DataType::Int;
+  choice.index_type = *params.index_type == DataType::Int32 ? DataType::Int32 : DataType::Int;
+  return choice;
 }
 
 std::shared_ptr<const CompiledKernel> KernelProgram::code_for(
-    Device device, DataType index_type, const CompileParams& params) {
+    Device device, const CodeChoice& choice, const CompileParams& params) {
   KernelRequest request{
       .name = kernel_name_,
       .device = device,
-      .index_type = index_type,
+      .has_empty_parallel_axis = choice.has_empty_parallel_axis,
       .constraints = constraints_,
       .params = params,
       .group_id = group_id_,
   };
-  request.params.index_type = index_type; // however it was chosen, the code is the same
-  std::shared_ptr<const CompiledKernel>& code = code_[request.key()];
-  if (code == nullptr) {
-    code = compile_kernel(*fusion_, request);
-    const std::lock_guard lock(plan_mutex_);
-    last_compiled_ = code;
-    ++num_compiled_;
+  const auto key_with = [&](DataType index_type) {
+    request.index_type = index_type;
+    request.params.index_type = index_type; // however it was chosen, the code is the same
+    return request.key();
+  };
+  // Code with wide indices serves small sizes too: no reason to compile once more.
+  const bool may_be_wide = choice.index_type == DataType::Int32 && !params.index_type;
+  if (may_be_wide && code_.count(key_with(DataType::Int32)) == 0) {
+    if (const auto wide = code_.find(key_with(DataType::Int)); wide != code_.end()) {
+      return wide->second;
+    }
   }
+  const std::string key = key_with(choice.index_type);
+  if (const auto found = code_.find(key); found != code_.end()) {
+    return found->second;
+  }
+  std::shared_ptr<const CompiledKernel> code = compile_kernel(*fusion_, request);
+  code_.emplace(key, code);
+  const std::lock_guard lock(plan_mutex_);
+  last_compiled_ = code;
+  ++num_compiled_;
   return code;
 }
 
@@ -248,9 +311,9 @@ KernelProgram::PlanPtr KernelProgram::make_plan(
   }
   const CompileParams merged = merge_params(params_, params);
   const Device device = check_arguments(*fusion_, args, merged.device);
-  const DataType index_type = choose_index_type(args, merged);
+  const CodeChoice choice = choose_code(args, merged);
   const auto plan = std::make_shared<LaunchPlan>(make_launch_plan(
-      code_for(device, index_type, merged), args, equal_dims_, device,
+      code_for(device, choice, merged), args, equal_dims_, device,
       merge_constraints(constraints_, constraints)));
   plan->dumps_arguments = has_option(DumpOption::KernelArgs);
   dump_plan(*plan);

@@ -1,6 +1,6 @@
-// KernelProgram: a scheduled fusion on its way to kernels. It keeps the code for every target, device
-// architecture and index width it was run with, and a launch plan for every signature: sizes, strides,
-// devices, and those scalars that sizes depend on.
+// KernelProgram: a scheduled fusion on its way to kernels. It keeps the code for every target,
+// device architecture and index width it was run with, and a launch plan for every signature:
+// sizes, strides, devices, and those scalars that sizes depend on.
 #pragma once
 
 #include <cstdint>
@@ -68,10 +68,15 @@ class KernelProgram {
       const LaunchParams& constraints,
       const CompileParams& params,
       const Signature& words);
-  [[nodiscard]] DataType choose_index_type(
+  /// What the sizes of arguments decide about the code.
+  struct CodeChoice {
+    DataType index_type = DataType::Int;
+    bool has_empty_parallel_axis = false;
+  };
+  [[nodiscard]] CodeChoice choose_code(
       std::span<const Argument> args, const CompileParams& params) const;
   [[nodiscard]] std::shared_ptr<const CompiledKernel> code_for(
-      Device device, DataType index_type, const CompileParams& params);
+      Device device, const CodeChoice& choice, const CompileParams& params);
 
   const std::string kernel_name_;
   const int64_t group_id_;
@@ -81,7 +86,7 @@ class KernelProgram {
   const EqualDims equal_dims_;
   const std::vector<bool> shapes_depend_on_; // by input: a scalar that some size depends on
 
-  std::mutex compile_mutex_; // of the slow path
+  std::mutex compile_mutex_;                                                    // of the slow path
   std::unordered_map<std::string, std::shared_ptr<const CompiledKernel>> code_; // by request
 
   mutable std::mutex plan_mutex_; // of what follows

@@ -19,13 +19,13 @@ void check_alignment(const LaunchPlan& plan, std::span<const Argument> args) {
       continue;
     }
     throw UserError({
-        .headline = {"Vectorization of ", check.tensor->to_string(), " with word size ",
-                     check.width, " not possible as the memory address is not aligned. Address: ",
-                     tensor.data},
+        .headline =
+            {"Vectorization of ", check.tensor->to_string(), " with word size ", check.width,
+             " not possible as the memory address is not aligned. Address: ", tensor.data},
         .node = {describe(check.made_by), ", vectorized"},
         .expected = {"an address divisible by ", check.bytes, " bytes"},
-        .found = {"remainder ", address % static_cast<uintptr_t>(check.bytes), ", input ",
-                  check.arg},
+        .found =
+            {"remainder ", address % static_cast<uintptr_t>(check.bytes), ", input ", check.arg},
         .fix = {"vectorize with a smaller factor, or pass a tensor that starts at an aligned "
                 "address"},
     });
@@ -43,15 +43,13 @@ void* data_of(const DlpackHandle& handle) {
   return static_cast<char*>(tensor.data) + tensor.byte_offset;
 }
 
-DlpackHandle make_tensor(
-    const PlannedBuffer& buffer, Device device, OutputAllocator& allocator) {
+DlpackHandle make_tensor(const PlannedBuffer& buffer, Device device, OutputAllocator& allocator) {
   const BufferLayout& layout = buffer.layout;
   if (layout.is_row_major) {
     return allocator.allocate(buffer.dtype, layout.sizes, device);
   }
   const int64_t elements[] = {layout.elements};
-  return restride(
-      allocator.allocate(buffer.dtype, elements, device), layout.sizes, layout.strides);
+  return restride(allocator.allocate(buffer.dtype, elements, device), layout.sizes, layout.strides);
 }
 
 RunBuffers make_buffers(const LaunchPlan& plan, OutputAllocator& allocator) {
@@ -134,7 +132,7 @@ void launch_on_cpu(const LaunchPlan& plan, const RunBuffers& buffers, void** par
   const LaunchParams& launch = plan.launch;
   const long long dims[] = {launch.gdimx(), launch.gdimy(), launch.gdimz(),
                             launch.bdimx(), launch.bdimy(), launch.bdimz()};
-  const CpuRuntime runtime;
+  const CpuRuntime runtime(plan.is_small);
   plan.code->cpu->function()(parameters, dims, &runtime);
 }
 
@@ -156,15 +154,15 @@ void launch_on_cuda(
     driver.check(
         driver.launch_cooperative_kernel(
             plan.function, dim(launch.gdimx()), dim(launch.gdimy()), dim(launch.gdimz()),
-            dim(launch.bdimx()), dim(launch.bdimy()), dim(launch.bdimz()),
-            dim(launch.smem_bytes()), stream, parameters),
+            dim(launch.bdimx()), dim(launch.bdimy()), dim(launch.bdimz()), dim(launch.smem_bytes()),
+            stream, parameters),
         "cuLaunchCooperativeKernel");
   } else {
     driver.check(
         driver.launch_kernel(
             plan.function, dim(launch.gdimx()), dim(launch.gdimy()), dim(launch.gdimz()),
-            dim(launch.bdimx()), dim(launch.bdimy()), dim(launch.bdimz()),
-            dim(launch.smem_bytes()), stream, parameters, nullptr),
+            dim(launch.bdimx()), dim(launch.bdimy()), dim(launch.bdimz()), dim(launch.smem_bytes()),
+            stream, parameters, nullptr),
         "cuLaunchKernel");
   }
 }

@@ -59,8 +59,8 @@ void LaunchParams::check() const {
   int64_t threads = 1;
   for (const ParallelType type : kBlockDimTypes) {
     threads = threads > kMaxThreadsPerBlock || get(type) > kMaxThreadsPerBlock
-        ? std::max(threads, get(type))
-        : threads * get(type);
+                  ? std::max(threads, get(type))
+                  : threads * get(type);
   }
   NVF_USER_CHECK(
       threads <= kMaxThreadsPerBlock, "Selected invalid number of threads for cuda: ", threads);

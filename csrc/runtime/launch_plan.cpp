@@ -48,9 +48,8 @@ class ParameterWriter {
 
  private:
   size_t begin() {
-    const size_t start =
-        (plan_.parameters.size() + kParameterAlignment - 1) / kParameterAlignment *
-        kParameterAlignment;
+    const size_t start = (plan_.parameters.size() + kParameterAlignment - 1) / kParameterAlignment *
+                         kParameterAlignment;
     plan_.parameters.resize(start);
     plan_.parameter_offsets.push_back(start);
     return start;
@@ -80,8 +79,12 @@ class Planner {
       std::span<const Argument> args,
       const EqualDims& equal_dims,
       const LaunchParams& constraints)
-      : plan_(plan), kernel_(*plan.code->kernel), args_(args), equal_dims_(equal_dims),
-        constraints_(constraints), writer_(plan, kernel_.index_type()) {}
+      : plan_(plan),
+        kernel_(*plan.code->kernel),
+        args_(args),
+        equal_dims_(equal_dims),
+        constraints_(constraints),
+        writer_(plan, kernel_.index_type()) {}
 
   void run() {
     layouts_ = bind_arguments(kernel_, args_, equal_dims_, evaluator_);
@@ -92,6 +95,7 @@ class Planner {
     plan_outputs();
     check_vector_accesses();
     check_resources();
+    plan_.is_small = plan_.device.is_cpu() && is_small();
   }
 
  private:
@@ -103,8 +107,9 @@ class Planner {
         throw UserError({
             .headline = {check.message},
             .node = Part::none(),
-            .expected = {check.dividend->to_inline_string(), " divisible by ",
-                         check.divisor->to_inline_string(), " = ", divisor},
+            .expected =
+                {check.dividend->to_inline_string(), " divisible by ",
+                 check.divisor->to_inline_string(), " = ", divisor},
             .found = {check.dividend->to_inline_string(), " = ", dividend},
             .fix = {"choose a factor that divides the size, or do not vectorize this axis"},
         });
@@ -140,8 +145,9 @@ class Planner {
     const std::optional<ScalarValue> value = evaluator_.evaluate(extent);
     if (!value) {
       throw UserError({
-          .headline = {"Could not launch kernel as program could not infer ",
-                       extent->to_inline_string(), " for the ptype: ", text(type)},
+          .headline =
+              {"Could not launch kernel as program could not infer ", extent->to_inline_string(),
+               " for the ptype: ", text(type)},
           .node = describe(extent),
           .expected = {"an extent that follows from the inputs or from launch constraints"},
           .found = {extent->to_inline_string()},
@@ -202,8 +208,8 @@ class Planner {
         check_alias_shape(buffer.tensor, planned);
       } else {
         planned.layout = layout_of_new(buffer.tensor, evaluator_);
-        planned.source = buffer.is_output ? PlannedBuffer::Source::NewTensor
-                                          : PlannedBuffer::Source::Workspace;
+        planned.source =
+            buffer.is_output ? PlannedBuffer::Source::NewTensor : PlannedBuffer::Source::Workspace;
       }
       is_empty = is_empty && (!buffer.is_output || planned.layout.elements == 0);
       planned.offset = writer_.add_tensor(planned.layout.sizes, planned.layout.memory.strides);
@@ -226,14 +232,15 @@ class Planner {
     }
   }
 
-  /// All workspaces are one allocation; those that start with zeros come first, to be filled at once.
+  /// All workspaces are one allocation; those that start with zeros come first, to be filled at
+  /// once.
   void place_workspaces() {
     for (const bool zero_init : {true, false}) {
       for (PlannedBuffer& buffer : plan_.buffers) {
         if (buffer.source == PlannedBuffer::Source::Workspace && buffer.zero_init == zero_init) {
           buffer.byte_offset = plan_.workspace_bytes;
-          plan_.workspace_bytes += round_up(
-              bytes_of(buffer.dtype, buffer.layout.elements), kWorkspaceAlignment);
+          plan_.workspace_bytes +=
+              round_up(bytes_of(buffer.dtype, buffer.layout.elements), kWorkspaceAlignment);
         }
       }
       if (zero_init) {
@@ -284,20 +291,22 @@ class Planner {
   void check_vector_strides(const VectorAccess& access, int64_t bytes) {
     const auto buffer = buffer_of_.find(access.tensor);
     const MemoryLayout& layout = buffer != buffer_of_.end()
-        ? plan_.buffers[buffer->second].layout.memory
-        : layouts_[input_position(access.tensor)];
+                                     ? plan_.buffers[buffer->second].layout.memory
+                                     : layouts_[input_position(access.tensor)];
     const bool is_empty =
         std::find(layout.sizes.begin(), layout.sizes.end(), 0) != layout.sizes.end();
     for (size_t k = 0; k < layout.sizes.size() && !is_empty; ++k) {
-      const bool is_in_run = std::find(access.run_dims.begin(), access.run_dims.end(),
-                                       static_cast<int64_t>(k)) != access.run_dims.end();
+      const bool is_in_run =
+          std::find(access.run_dims.begin(), access.run_dims.end(), static_cast<int64_t>(k)) !=
+          access.run_dims.end();
       if (is_in_run || layout.sizes[k] == 1 ||
           bytes_of(access.tensor->dtype(), layout.strides[k]) % bytes == 0) {
         continue;
       }
       throw UserError({
-          .headline = {"Vectorization of ", access.tensor->to_string(), " with word size ",
-                       access.width, " not possible due to invalid stride."},
+          .headline =
+              {"Vectorization of ", access.tensor->to_string(), " with word size ", access.width,
+               " not possible due to invalid stride."},
           .node = {describe(access.made_by), ", vectorized"},
           .expected = {"stride of allocation axis ", k, " divisible by ", access.width},
           .found = {"stride ", layout.strides[k], " (elements), axis of size ", layout.sizes[k]},
@@ -353,14 +362,34 @@ class Planner {
       return;
     }
     throw UserError({
-        .headline = {"Wanted to launch a cooperative kernel, however the number of blocks is greater"
-                     " than what can be resident on the GPU at once."},
+        .headline =
+            {"Wanted to launch a cooperative kernel, however the number of blocks is greater"
+             " than what can be resident on the GPU at once."},
         .node = {"kernel ", plan_.code->name},
-        .expected = {"at most ", resident, " blocks (", per_sm, " on each of ", info.num_sms,
-                     " multiprocessors)"},
+        .expected =
+            {"at most ", resident, " blocks (", per_sm, " on each of ", info.num_sms,
+             " multiprocessors)"},
         .found = {plan_.launch.num_blocks(), " blocks of ", plan_.launch.num_threads(), " threads"},
         .fix = {"let blocks do more work, or use fewer registers or less shared memory"},
     });
+  }
+
+  /// Does the kernel run fewer loop iterations than it takes to wake a thread?
+  bool is_small() {
+    constexpr int64_t kWorthAThread = 32768; // iterations; some ten microseconds
+    int64_t work = 0;
+    for (const TensorView* tensor : kernel_.tensors()) {
+      int64_t iterations = 1;
+      for (const IterDomain* id : tensor->loop()) {
+        const std::optional<ScalarValue> extent = evaluator_.evaluate(id->extent());
+        iterations *= std::min(extent ? as_int(*extent) : 1, kWorthAThread);
+        if (iterations >= kWorthAThread) {
+          return false;
+        }
+      }
+      work += iterations;
+    }
+    return work < kWorthAThread;
   }
 
   LaunchPlan& plan_;
@@ -370,7 +399,7 @@ class Planner {
   const LaunchParams& constraints_;
   ParameterWriter writer_;
   ExpressionEvaluator evaluator_;
-  std::vector<MemoryLayout> layouts_; // by input
+  std::vector<MemoryLayout> layouts_;                // by input
   std::unordered_map<const Val*, size_t> buffer_of_; // only looked up
 };
 

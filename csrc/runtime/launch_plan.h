@@ -29,9 +29,9 @@ struct ParameterPatch {
 struct PlannedBuffer {
   enum class Source : uint8_t { NewTensor, Input, Workspace };
   Source source = Source::NewTensor;
-  size_t input = 0;          // of Input
-  int64_t byte_offset = 0;   // of Workspace
-  bool zero_init = false;    // of NewTensor; workspaces are filled together
+  size_t input = 0;        // of Input
+  int64_t byte_offset = 0; // of Workspace
+  bool zero_init = false;  // of NewTensor; workspaces are filled together
   DataType dtype = DataType::Float;
   BufferLayout layout;
   size_t offset = 0; // of its pointer in the parameter bytes
@@ -59,22 +59,23 @@ struct LaunchPlan {
   LaunchParams launch;
   bool is_empty = false; // every output is empty: nothing is launched
   bool is_cooperative = false;
+  bool is_small = false;         // on the CPU target: not worth waking other threads
   CUfunction function = nullptr; // on the CUDA target
 
-  std::vector<std::byte> parameters;      // sizes and strides filled in
-  std::vector<size_t> parameter_offsets;  // where each kernel parameter starts
+  std::vector<std::byte> parameters;     // sizes and strides filled in
+  std::vector<size_t> parameter_offsets; // where each kernel parameter starts
   std::vector<ParameterPatch> patches;
   std::vector<PlannedBuffer> buffers;
   std::vector<PlannedOutput> outputs; // the visible ones
   std::vector<AlignmentCheck> alignment_checks;
   int64_t workspace_bytes = 0;
   int64_t workspace_zero_bytes = 0; // from its start
-  bool dumps_arguments = false; // NVFUSER_DUMP=kernel_args when the plan was made
+  bool dumps_arguments = false;     // NVFUSER_DUMP=kernel_args when the plan was made
 };
 
 /// Plan runs with arguments like `args`. Throws UserError for what cannot be launched.
-/// Requires: `args` passed check_arguments; `code` was compiled for `device`'s target, with an index
-/// type that is wide enough.
+/// Requires: `args` passed check_arguments; `code` was compiled for `device`'s target, with an
+/// index type that is wide enough.
 [[nodiscard]] LaunchPlan make_launch_plan(
     std::shared_ptr<const CompiledKernel> code,
     std::span<const Argument> args,

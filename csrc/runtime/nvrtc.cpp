@@ -42,12 +42,12 @@ struct Nvrtc::Functions {
       return function != nullptr;
     };
     return find(version, "nvrtcVersion") && find(num_archs, "nvrtcGetNumSupportedArchs") &&
-        find(archs, "nvrtcGetSupportedArchs") && find(create, "nvrtcCreateProgram") &&
-        find(destroy, "nvrtcDestroyProgram") && find(compile, "nvrtcCompileProgram") &&
-        find(log_size, "nvrtcGetProgramLogSize") && find(log, "nvrtcGetProgramLog") &&
-        find(cubin_size, "nvrtcGetCUBINSize") && find(cubin, "nvrtcGetCUBIN") &&
-        find(ptx_size, "nvrtcGetPTXSize") && find(ptx, "nvrtcGetPTX") &&
-        find(error_text, "nvrtcGetErrorString");
+           find(archs, "nvrtcGetSupportedArchs") && find(create, "nvrtcCreateProgram") &&
+           find(destroy, "nvrtcDestroyProgram") && find(compile, "nvrtcCompileProgram") &&
+           find(log_size, "nvrtcGetProgramLogSize") && find(log, "nvrtcGetProgramLog") &&
+           find(cubin_size, "nvrtcGetCUBINSize") && find(cubin, "nvrtcGetCUBIN") &&
+           find(ptx_size, "nvrtcGetPTXSize") && find(ptx, "nvrtcGetPTX") &&
+           find(error_text, "nvrtcGetErrorString");
   }
 };
 
@@ -109,8 +109,8 @@ std::vector<std::string> candidates() {
   return result;
 }
 
-/// NVRTC opens its builtins by bare name, which finds the wrong file, or none, unless they lie on the
-/// library path. Opened before by full path, they are found by name.
+/// NVRTC opens its builtins by bare name, which finds the wrong file, or none, unless they lie on
+/// the library path. Opened before by full path, they are found by name.
 void open_builtins_beside(const std::string& library_path) {
   const fs::path path(library_path);
   if (!path.has_parent_path()) {
@@ -172,7 +172,7 @@ bool Nvrtc::load(std::string& reason) {
     functions->library = DynamicLibrary::open(candidate, error);
     if (!functions->library.is_open() || !functions->bind()) {
       reason += (reason.empty() ? "" : "\n") + candidate + ": " +
-          (error.empty() ? "not a complete NVRTC" : error);
+                (error.empty() ? "not a complete NVRTC" : error);
       continue;
     }
     int major = 0;
@@ -221,13 +221,15 @@ const Nvrtc& Nvrtc::get() {
   std::string reason;
   const Nvrtc* nvrtc = maybe_get(&reason);
   if (nvrtc == nullptr) {
-    throw UserError({
-        .headline = {"NVRTC, which compiles CUDA kernels, was not found."},
-        .node = Part::none(),
-        .expected = {"libnvrtc.so of CUDA 12 or 13"},
-        .found = {reason.empty() ? "no file of that name" : reason},
-        .fix = {"pip install nvidia-cuda-nvrtc, or name its file in NVFUSER_NVRTC"},
-    });
+    throw UserError(
+        {
+            .headline = {"NVRTC, which compiles CUDA kernels, was not found."},
+            .node = Part::none(),
+            .expected = {"libnvrtc.so of CUDA 12 or 13"},
+            .found = {reason.empty() ? "no file of that name" : reason},
+            .fix = {"pip install nvidia-cuda-nvrtc, or name its file in NVFUSER_NVRTC"},
+        },
+        ErrorKind::NotImplemented);
   }
   return *nvrtc;
 }
@@ -248,10 +250,12 @@ std::string Nvrtc::architecture(int major, int minor) const {
     throw UserError({
         .headline = {"NVRTC cannot compile for this GPU."},
         .node = Part::none(),
-        .expected = {"compute capability ", architectures_.front() / 10, ".",
-                     architectures_.front() % 10, " or higher"},
-        .found = {"compute capability ", major, ".", minor, ", NVRTC ", version_.first, ".",
-                  version_.second},
+        .expected =
+            {"compute capability ", architectures_.front() / 10, ".", architectures_.front() % 10,
+             " or higher"},
+        .found =
+            {"compute capability ", major, ".", minor, ", NVRTC ", version_.first, ".",
+             version_.second},
         .fix = {"install an NVRTC that knows the GPU, or pass CPU tensors"},
     });
   }
@@ -298,8 +302,9 @@ CudaBinary Nvrtc::compile(
     throw UserError({
         .headline = {"CUDA kernel ", name, " does not compile: ", f.error_text(result)},
         .node = Part::none(),
-        .expected = {"source that NVRTC ", version_.first, ".", version_.second, " accepts for ",
-                     architecture},
+        .expected =
+            {"source that NVRTC ", version_.first, ".", version_.second, " accepts for ",
+             architecture},
         .found = {binary.log, "\n", source_excerpt(source, first_error_line(binary.log))},
         .fix = Part::none(),
     });

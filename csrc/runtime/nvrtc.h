@@ -1,9 +1,9 @@
 // NVRTC, opened at run time: CUDA source to machine code. Needs no device.
 //
-// Where it is looked for, first match wins: NVFUSER_NVRTC (a file or a folder), the folders given to
-// set_library_search_paths and the wheels in them (nvidia/cu*/lib, torch/lib), the system's library
-// path, the usual places of the CUDA toolkit. Where the driver is older than a library found, one that
-// the driver can load the code of is preferred.
+// Where it is looked for, first match wins: NVFUSER_NVRTC (a file or a folder), the folders given
+// to set_library_search_paths and the wheels in them (nvidia/cu*/lib, torch/lib), the system's
+// library path, the usual places of the CUDA toolkit. Where the driver is older than a library
+// found, one that the driver can load the code of is preferred.
 #pragma once
 
 #include <string>
@@ -12,7 +12,8 @@
 
 namespace nvfuser {
 
-/// Folders with libraries or with wheels (site-packages), best first. Call before the first compilation.
+/// Folders with libraries or with wheels (site-packages), best first. Call before the first
+/// compilation.
 void set_library_search_paths(std::vector<std::string> folders);
 [[nodiscard]] std::vector<std::string> library_search_paths();
 
@@ -35,8 +36,8 @@ class Nvrtc {
   [[nodiscard]] const std::string& path() const {
     return path_;
   }
-  /// "sm_90a" for {9, 0}: the most specific architecture that the library and the device share. For a
-  /// device newer than the library: the newest "compute_.." it knows, which gives PTX.
+  /// "sm_90a" for {9, 0}: the most specific architecture that the library and the device share. For
+  /// a device newer than the library: the newest "compute_.." it knows, which gives PTX.
   [[nodiscard]] std::string architecture(int major, int minor) const;
   /// Compile `source`, whose options contain no architecture, for `architecture`. Errors show the
   /// source around the first line that failed.

@@ -42,8 +42,7 @@ uint16_t half_bits(double value) {
     return static_cast<uint16_t>(sign | static_cast<uint16_t>(std::ldexp(magnitude, 24)));
   }
   const double fraction = std::ldexp(magnitude, kFractionBits - (exponent - 1)) - 1024;
-  return static_cast<uint16_t>(
-      sign | (biased << kFractionBits) | static_cast<uint16_t>(fraction));
+  return static_cast<uint16_t>(sign | (biased << kFractionBits) | static_cast<uint16_t>(fraction));
 }
 
 } // namespace

@@ -19,8 +19,9 @@ int64_t wrap_position(const TensorView* tensor, int64_t position) {
   const int64_t wrapped = position < 0 ? position + size + 1 : position;
   if (wrapped < 0 || wrapped > size) {
     throw UserError({
-        .headline = {"Invalid inline position for T", tensor->name(), ": ", position,
-                     ". Maximum allowed value:", size},
+        .headline =
+            {"Invalid inline position for T", tensor->name(), ": ", position,
+             ". Maximum allowed value:", size},
         .node = {describe(tensor)},
         .expected = {"a position in [", -size - 1, ", ", size, "]"},
         .found = {position},
@@ -40,7 +41,7 @@ std::vector<TensorView*> inlinable(Fusion& fusion, const std::vector<TensorView*
   std::vector<TensorView*> tensors = scheduled_tensors(fusion);
   std::erase_if(tensors, [&](TensorView* tensor) {
     return tensor->definition() == nullptr || with_siblings(tensor).front() != tensor ||
-        (!selected.empty() && wanted.count(tensor) == 0);
+           (!selected.empty() && wanted.count(tensor) == 0);
   });
   return tensors;
 }
@@ -79,8 +80,8 @@ void set_position(TensorView* tensor, int64_t position, Alignments& alignments) 
   }
 }
 
-/// Inline `tensors` (first siblings) at the positions asked for, or above them where they may not go
-/// so deep. Without `best_effort` that is an error and nothing is changed.
+/// Inline `tensors` (first siblings) at the positions asked for, or above them where they may not
+/// go so deep. Without `best_effort` that is an error and nothing is changed.
 void inline_tensors(
     const std::vector<TensorView*>& tensors,
     const InlineLimits::Positions& asked,
@@ -110,13 +111,15 @@ void inline_tensors(
       continue;
     }
     throw UserError({
-        .headline = {"Invalid inline position for T", tensor->name(), ": ", asked.at(tensor),
-                     ". Maximum allowed value:", positions.at(tensor)},
+        .headline =
+            {"Invalid inline position for T", tensor->name(), ": ", asked.at(tensor),
+             ". Maximum allowed value:", positions.at(tensor)},
         .node = {describe(tensor)},
         .expected = {"axes that every consumer has in the same order, outside of reductions and "
                      "vectorized axes"},
         .found = {"position ", asked.at(tensor)},
-        .fix = {"transform the consumers alike (schedule.transform_like), or pass best_effort=True"},
+        .fix =
+            {"transform the consumers alike (schedule.transform_like), or pass best_effort=True"},
     });
   }
   for (TensorView* tensor : tensors) {
@@ -142,9 +145,8 @@ InlineLimits::Positions translated_positions(
       to = from;
     } else {
       const bool is_up = edge.direction == Direction::ToProducer;
-      const std::vector<int64_t>& partners =
-          is_up ? alignments(edge.to, edge.from).consumer_axis
-                : alignments(edge.from, edge.to).consumer_axis;
+      const std::vector<int64_t>& partners = is_up ? alignments(edge.to, edge.from).consumer_axis
+                                                   : alignments(edge.from, edge.to).consumer_axis;
       for (size_t i = 0; i < partners.size(); ++i) {
         if (partners[i] >= 0) {
           const auto partner = static_cast<size_t>(partners[i]);

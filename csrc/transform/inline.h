@@ -1,8 +1,8 @@
 // Inlining: computing a tensor inside the loops of its consumers.
 //
 // A compute-at position of p says that the p outer loop axes of a tensor are driven by loops of all
-// its consumers. Consumers then have a produce position: the number of their outer axes inside which
-// a producer is computed. Siblings have the same positions. `TensorView::inline_at` and
+// its consumers. Consumers then have a produce position: the number of their outer axes inside
+// which a producer is computed. Siblings have the same positions. `TensorView::inline_at` and
 // `TensorView::clear_compute_position` are defined here too.
 //
 // Positions never go back by inlining; clear_compute_position undoes. Inlining a tensor that nobody
@@ -29,9 +29,9 @@ void inline_most(
 /// In the active fusion.
 void inline_most(const std::vector<TensorView*>& selected_tensors = {});
 
-/// Inline all tensors, or the selected ones, at the deepest position whose axes all correspond to the
-/// first `pos` axes of `reference` (negative: counted from the end, -1 = all). `best_effort` stops
-/// where the limit is; else a position beyond it is an error.
+/// Inline all tensors, or the selected ones, at the deepest position whose axes all correspond to
+/// the first `pos` axes of `reference` (negative: counted from the end, -1 = all). `best_effort`
+/// stops where the limit is; else a position beyond it is an error.
 void inline_at(
     TensorView* reference,
     int64_t pos = -1,

@@ -20,9 +20,9 @@ bool has_reduction_axis(const TensorView* tensor) {
       loop.begin(), loop.end(), [](const IterDomain* axis) { return axis->is_reduction(); });
 }
 
-/// Groups of axes whose loops run over (a part of) a reduced axis: what it is built from and what is
-/// built from that, except what is built from other parts only: of 12 split into [3, 4] with the 4
-/// reduced, the 3 is not touched.
+/// Groups of axes whose loops run over (a part of) a reduced axis: what it is built from and what
+/// is built from that, except what is built from other parts only: of 12 split into [3, 4] with the
+/// 4 reduced, the 3 is not touched.
 std::unordered_set<int64_t> touched_groups(const ValGraph& graph, const IterDomains& reduced) {
   std::unordered_set<int64_t> touched;
   std::vector<int64_t> forward; // their uses are still to be followed
@@ -128,8 +128,8 @@ class SharedLoops {
     return found->second;
   }
 
-  /// Tensors on the way from the reduction to the nearest of `goals`, each with whether the way came
-  /// up to it from a consumer; empty if none shares the loop.
+  /// Tensors on the way from the reduction to the nearest of `goals`, each with whether the way
+  /// came up to it from a consumer; empty if none shares the loop.
   [[nodiscard]] std::vector<std::pair<TensorView*, bool>> path_to(
       const std::unordered_set<const TensorView*>& goals) {
     std::unordered_map<TensorView*, std::pair<TensorView*, bool>> came_from; // tensor, upward
@@ -204,12 +204,12 @@ InlineLimits::InlineLimits(Fusion& fusion, const std::vector<IterDomain*>& uninl
 bool InlineLimits::stops_either(const IterDomain* axis) const {
   const ParallelType type = axis->parallel_type();
   return type == ParallelType::Vectorize || type == ParallelType::Bulk ||
-      type == ParallelType::Mma || uninlinable_.count(axis) != 0;
+         type == ParallelType::Mma || uninlinable_.count(axis) != 0;
 }
 
 bool InlineLimits::stops_producer(const IterDomain* axis) const {
   return stops_either(axis) || axis->is_reduction() ||
-      axis->parallel_type() == ParallelType::Unroll;
+         axis->parallel_type() == ParallelType::Unroll;
 }
 
 int64_t InlineLimits::consumer_limit(
@@ -261,7 +261,8 @@ int64_t InlineLimits::pair_limit(TensorView* tensor) {
 
 void InlineLimits::keep_common_nests(
     Positions& positions, const std::unordered_set<const TensorView*>& adjustable) {
-  // First axis of a tensor that stands inside a loop which is none of its own. Consumers come first.
+  // First axis of a tensor that stands inside a loop which is none of its own. Consumers come
+  // first.
   std::unordered_map<const TensorView*, int64_t> first_foreign;
   const std::vector<Expr*> exprs = tensor_exprs(fusion_);
   for (size_t e = exprs.size(); e-- > 0;) {

@@ -1,7 +1,8 @@
 // How deep tensors may be inlined.
 //
-// A tensor is limited by its own axes and those of its consumers (`pair limits`), and by reductions:
-// what a reduction's result is needed for cannot run in the loop that computes the reduction.
+// A tensor is limited by its own axes and those of its consumers (`pair limits`), and by
+// reductions: what a reduction's result is needed for cannot run in the loop that computes the
+// reduction.
 #pragma once
 
 #include <map>
@@ -26,7 +27,8 @@ class Alignments {
   std::map<std::pair<int64_t, int64_t>, LoopAlignment> known_; // by serials
 };
 
-/// The tensors of the expression that makes `tensor`: itself and its siblings, which share every loop.
+/// The tensors of the expression that makes `tensor`: itself and its siblings, which share every
+/// loop.
 [[nodiscard]] std::vector<TensorView*> with_siblings(TensorView* tensor);
 
 class InlineLimits {
@@ -45,14 +47,14 @@ class InlineLimits {
   /// 0 for inputs of the fusion and for tensors that nobody reads.
   [[nodiscard]] int64_t pair_limit(TensorView* tensor);
 
-  /// Lower positions of `adjustable` tensors that several expressions read, so that none is inside a
-  /// loop that only some of them have: c[i1] inlined into b[b0, i1] runs inside the loop of b0, into
-  /// another u[i1] it does not.
+  /// Lower positions of `adjustable` tensors that several expressions read, so that none is inside
+  /// a loop that only some of them have: c[i1] inlined into b[b0, i1] runs inside the loop of b0,
+  /// into another u[i1] it does not.
   void keep_common_nests(
       Positions& positions, const std::unordered_set<const TensorView*>& adjustable);
 
-  /// Lower positions of `adjustable` tensors until no reduction shares one of its reduced loops with
-  /// a tensor that depends on its result. Positions that are not listed are the present ones.
+  /// Lower positions of `adjustable` tensors until no reduction shares one of its reduced loops
+  /// with a tensor that depends on its result. Positions that are not listed are the present ones.
   /// The tensor that is lowered is the one both are fed from: it is then kept for the second pass.
   ///   x_c -> s = sum(x_c, [1]) -> b -> y <- x_c: x_c stops before the reduced axis
   void separate_reductions(

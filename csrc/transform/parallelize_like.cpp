@@ -52,9 +52,10 @@ class TypeCopier {
   TypeCopier(TensorView* reference, const IterDomains& axes)
       : reference_(reference),
         model_(reference->fusion()),
-        levels_{TypesOfGroups(model_.maybe_build_graph(IdMappingMode::exact), axes),
-                TypesOfGroups(model_.maybe_build_graph(IdMappingMode::broadcast), axes),
-                TypesOfGroups(model_.maybe_build_graph(IdMappingMode::permissive), axes)} {}
+        levels_{
+            TypesOfGroups(model_.maybe_build_graph(IdMappingMode::exact), axes),
+            TypesOfGroups(model_.maybe_build_graph(IdMappingMode::broadcast), axes),
+            TypesOfGroups(model_.maybe_build_graph(IdMappingMode::permissive), axes)} {}
 
   /// The axis of the reference to copy from; nullptr: none.
   [[nodiscard]] IterDomain* source_of(const TensorView* tensor, const IterDomain* axis) const {
@@ -70,8 +71,9 @@ class TypeCopier {
         return nullptr;
       }
       throw UserError({
-          .headline = {"An axis corresponds to several axes with different parallel types: ",
-                       found[0]->to_string(), " and ", found[1]->to_string()},
+          .headline =
+              {"An axis corresponds to several axes with different parallel types: ",
+               found[0]->to_string(), " and ", found[1]->to_string()},
           .node = {describe(tensor)},
           .expected = {"one axis of T", reference_->name(), " for ", axis->to_string()},
           .found = {"a fusion that maps several axes of one tensor to each other"},
@@ -150,9 +152,9 @@ void parallelize_like(
   const IterDomains axes(reference->loop().begin(), reference->loop().begin() + count);
   const auto is_copied = [&](const IterDomain* source, bool takes_instruction_types) {
     return source->is_parallelized() &&
-        (takes_instruction_types || !is_instruction_type(source->parallel_type())) &&
-        (selected_parallel_types.empty() ||
-         selected_parallel_types.count(source->parallel_type()) != 0);
+           (takes_instruction_types || !is_instruction_type(source->parallel_type())) &&
+           (selected_parallel_types.empty() ||
+            selected_parallel_types.count(source->parallel_type()) != 0);
   };
   const TypeCopier copier(reference, axes);
   std::vector<std::pair<IterDomain*, const IterDomain*>> copies; // to, from

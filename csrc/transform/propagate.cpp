@@ -115,13 +115,13 @@ void bounded_transform(
   const TensorSet bounds(to.begin(), to.end());
   const auto is_between = [&](const TensorView* tensor) {
     return on_way.count(tensor) != 0 && behind.count(tensor) != 0 && bounds.count(tensor) == 0 &&
-        !(is_backward && tensor->is_fusion_input());
+           !(is_backward && tensor->is_fusion_input());
   };
   const std::vector<TreeEdge> tree = spanning_tree(from, [&](const TreeEdge& edge) {
     // Siblings of a tensor on the way share its loops, whether they are on the way or not.
     return edge.direction == Direction::ToSibling
-        ? edge.from == from || is_between(edge.from)
-        : edge.direction == direction && is_between(edge.to);
+               ? edge.from == from || is_between(edge.from)
+               : edge.direction == direction && is_between(edge.to);
   });
   const std::vector<Change> changes = replay_along(tree, from, axes);
   apply(changes);

@@ -12,17 +12,17 @@
 namespace nvfuser::schedule {
 
 /// Replay the loop transforms of `reference` on all tensors that can be reached from it, or only on
-/// `selected_tensors`; the way to a selected tensor may lead through others, which stay as they are.
+/// `selected_tensors`; the way to a selected tensor may lead through others, which stay as they
+/// are.
 ///   before:  c[i0]          b[b1, i0]             t[i1/4, 4, i0/8, 8]
 ///   after:   c[i0/8, 8]     b[b1/4, 4, i0/8, 8]   t[i1/4, 4, i0/8, 8]
 /// A tensor whose outer axes match already is left alone.
-void transform_like(
-    TensorView* reference, const std::vector<TensorView*>& selected_tensors = {});
+void transform_like(TensorView* reference, const std::vector<TensorView*>& selected_tensors = {});
 
 /// Replay the first `pos` axes of `from` (negative: counted from the end, -1 = all) on every tensor
 /// strictly between `to`, upstream, and `from`. Without `to`: on all that `from` is computed from,
-/// except the inputs of the fusion. With `propagate_parallel_type` the mapped axes take the parallel
-/// types, and warp padding, of these `pos` axes.
+/// except the inputs of the fusion. With `propagate_parallel_type` the mapped axes take the
+/// parallel types, and warp padding, of these `pos` axes.
 void bounded_transform_backward(
     TensorView* from,
     int64_t pos,

@@ -147,11 +147,13 @@ class Replayer {
   void check_types(const Expr* expr, const IterDomains& inputs) const {
     if (expr->is_a<Merge>() && inputs[0]->is_reduction() != inputs[1]->is_reduction()) {
       throw UserError({
-          .headline = {"Merging IterDomains requires that their iteration types match. Outer: ",
-                       inputs[0]->to_string(), ", Inner: ", inputs[1]->to_string()},
+          .headline =
+              {"Merging IterDomains requires that their iteration types match. Outer: ",
+               inputs[0]->to_string(), ", Inner: ", inputs[1]->to_string()},
           .node = {describe(target_)},
-          .expected = {"two reductions or none, as ", expr->inputs()[0]->to_string(), " and ",
-                       expr->inputs()[1]->to_string(), " that are merged"},
+          .expected =
+              {"two reductions or none, as ", expr->inputs()[0]->to_string(), " and ",
+               expr->inputs()[1]->to_string(), " that are merged"},
           .found = {"one reduction axis of T", target_->name()},
           .fix = {"do not merge a reduced axis with another one in the tensor that is propagated"},
       });
@@ -159,14 +161,14 @@ class Replayer {
     for (const IterDomain* in : inputs) {
       if (in->is_parallelized()) {
         throw UserError({
-            .headline = {expr->is_a<Merge>() ? "Merging" : "Splitting", " an axis (",
-                         in->to_string(),
-                         ") of non-Serial parallel type is not supported at this time. "
-                         "Parallelization strategy must be set after calling ",
-                         expr->is_a<Merge>() ? "merge" : "split"},
+            .headline =
+                {expr->is_a<Merge>() ? "Merging" : "Splitting", " an axis (", in->to_string(),
+                 ") of non-Serial parallel type is not supported at this time. "
+                 "Parallelization strategy must be set after calling ",
+                 expr->is_a<Merge>() ? "merge" : "split"},
             .node = {describe(target_)},
-            .expected = {"a serial axis, to be transformed like ",
-                         expr->inputs().front()->to_string()},
+            .expected =
+                {"a serial axis, to be transformed like ", expr->inputs().front()->to_string()},
             .found = {in->to_string()},
             .fix = {"propagate transforms first, then parallelize"},
         });
@@ -223,9 +225,8 @@ class Replayer {
     const auto place = [&](const IterDomain* id) {
       return std::find(old_loop.begin(), old_loop.end(), id) - old_loop.begin();
     };
-    const bool all_old = std::all_of(others.begin(), others.end(), [&](const IterDomain* id) {
-      return contains(old_loop, id);
-    });
+    const bool all_old = std::all_of(
+        others.begin(), others.end(), [&](const IterDomain* id) { return contains(old_loop, id); });
     if (all_old) {
       std::sort(others.begin(), others.end(), [&](const IterDomain* a, const IterDomain* b) {
         return place(a) < place(b);
@@ -284,8 +285,9 @@ void check_replay(const TensorView* target, const IterDomains& loop) {
         continue;
       }
       throw UserError({
-          .headline = {"Cannot transform axis within ", name, " position. Axis = ", i, " ",
-                       variable, " = ", position},
+          .headline =
+              {"Cannot transform axis within ", name, " position. Axis = ", i, " ", variable, " = ",
+               position},
           .node = {describe(target)},
           .expected = {"transforms of axes behind that position"},
           .found = {"a propagated transform of ", target->axis(i)->to_string()},

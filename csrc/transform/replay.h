@@ -1,7 +1,8 @@
 // Replay: give a tensor the loop transforms of a neighbor.
 //
 // Axes are mapped first, where the two tensors touch (a producer's logical axes, a consumer's root
-// axes), and the neighbor's transforms are then repeated on the mapped axes; positions are a result.
+// axes), and the neighbor's transforms are then repeated on the mapped axes; positions are a
+// result.
 //   * A transform that the target already has is taken, not made again.
 //   * A merge with an axis of size 1 that the target lacks is skipped (graph/pair_graph.h).
 //   * A transform of axes of which the target lacks some, or which are used up between its own root
@@ -34,10 +35,10 @@ struct Replay {
   [[nodiscard]] IterDomains corresponding() const;
 };
 
-/// Replay `source_axes`, leading loop axes of `source`, on `target`. Changes neither tensor; new ids
-/// belong to the fusion. The axes need not be the loop domain that `source` has now.
-/// Errors: a merge that would join a reduction with another axis, a split of a parallelized axis.
-/// Cost: O(transforms of both tensors).
+/// Replay `source_axes`, leading loop axes of `source`, on `target`. Changes neither tensor; new
+/// ids belong to the fusion. The axes need not be the loop domain that `source` has now. Errors: a
+/// merge that would join a reduction with another axis, a split of a parallelized axis. Cost:
+/// O(transforms of both tensors).
 [[nodiscard]] Replay replay(
     const TensorView* source,
     const IterDomains& source_axes,

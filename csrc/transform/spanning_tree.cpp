@@ -25,7 +25,8 @@ void add_unique(IterDomains& ids, IterDomain* id) {
 }
 
 /// Axes of `to` that are built from `id`, an axis of `from`.
-IterDomains built_from(const IterDomain* id, const std::vector<Expr*>& exprs, const IterDomains& to) {
+IterDomains built_from(
+    const IterDomain* id, const std::vector<Expr*>& exprs, const IterDomains& to) {
   std::unordered_set<const Val*> reached{id};
   for (const Expr* expr : exprs) {
     const auto is_reached = [&](const Val* in) { return reached.count(in) != 0; };
@@ -94,8 +95,7 @@ class AxisStep {
         images = built_from(root, root_to_logical_, edge_.to->logical());
       }
     } else {
-      for (const IterDomain* root :
-           built_into(id, root_to_logical_, edge_.from->maybe_root())) {
+      for (const IterDomain* root : built_into(id, root_to_logical_, edge_.from->maybe_root())) {
         if (IterDomain* image = map_->producer_of(root)) {
           images.push_back(image);
         }

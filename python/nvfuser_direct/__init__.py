@@ -1,7 +1,7 @@
 """A fusion compiler, seen from Python: the core itself, bound one to one.
 
-Write tensor math with `FusionDefinition` and `ops`, schedule it with the methods of `TensorView` and
-the functions of `schedule`, then run it. Importing needs neither PyTorch nor a GPU.
+Write tensor math with `FusionDefinition` and `ops`, schedule it with the methods of `TensorView`
+and the functions of `schedule`, then run it. Importing needs neither PyTorch nor a GPU.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from . import _core
 _core.hide_source_directory(_os.path.dirname(_os.path.abspath(__file__)))
 
 from ._core import *  # noqa: E402, F403
-from ._core import idm, ops, schedule  # noqa: E402
+from ._core import idm, ops, schedule  # noqa: E402, F401
 from .evaluator import evaluate  # noqa: E402
 from .executor_cache import FusionExecutorCache  # noqa: E402
 from .fusion_definition import FusionDefinition  # noqa: E402

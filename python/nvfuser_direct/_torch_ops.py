@@ -6,9 +6,8 @@ Operands are tensors or Python numbers in any mix. Integer arithmetic is that of
 
 from __future__ import annotations
 
-import cmath
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ._core import BinaryOpType as B
 from ._core import DataType, UserError
@@ -16,10 +15,12 @@ from ._core import TernaryOpType as T
 from ._core import UnaryOpType as U
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import torch
 
-    Scalar = bool | int | float | complex
-    Value = torch.Tensor | Scalar
+Scalar: TypeAlias = Any  # bool, int, float or complex
+Value: TypeAlias = Any  # a tensor or a scalar
 
 _BITS = {
     DataType.Char: 8,
@@ -83,7 +84,7 @@ def _tensors(*values: Value) -> list[torch.Tensor]:
     return [_as_tensor(value, like) for value in values]
 
 
-# ---- Unary -----------------------------------------------------------------------------------------
+# ---- Unary ---------------------------------------------------------------------------------------
 
 # Operations by the name of the function that torch has for them.
 _UNARY_NAMES = {
@@ -205,7 +206,7 @@ def _cast(arg: torch.Tensor, out_dtype: DataType) -> torch.Tensor:
     return arg != 0 if out_dtype == DataType.Bool else arg
 
 
-# ---- Binary ----------------------------------------------------------------------------------------
+# ---- Binary --------------------------------------------------------------------------------------
 
 
 def _truncated_div(a: int, b: int) -> int:
@@ -236,15 +237,15 @@ def _ceil_div_scalar(a: int, b: int) -> int:
 def _pow_scalar(a: Scalar, b: Scalar) -> Scalar:
     if _all_integer(a, b) and b < 0:
         return int(a**b) if a in (1, -1) else 0
+    if isinstance(a, complex) or isinstance(b, complex) or _all_integer(a, b):
+        return a**b
     try:
-        return cmath.exp(cmath.log(a) * b) if isinstance(a, complex) else math.pow(a, b) if (
-            not _all_integer(a, b)
-        ) else a**b
+        return math.pow(a, b)
     except (OverflowError, ValueError):
         return math.nan if a < 0 else math.inf
 
 
-_BINARY_SCALAR = {
+_BINARY_SCALAR: dict[B, Callable[[Any, Any], Scalar]] = {
     B.Add: lambda a, b: a + b,
     B.Sub: lambda a, b: a - b,
     B.Mul: lambda a, b: a * b,
@@ -341,7 +342,7 @@ def binary(op: B, lhs: Value, rhs: Value, out_dtype: DataType) -> Value:
     return getattr(torch, name)(lhs, rhs)
 
 
-# ---- Ternary ---------------------------------------------------------------------------------------
+# ---- Ternary -------------------------------------------------------------------------------------
 
 
 def ternary(op: T, a: Value, b: Value, c: Value) -> Value:

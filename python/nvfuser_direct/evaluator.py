@@ -1,8 +1,8 @@
 """The fallback evaluator: runs a fusion's expressions through PyTorch.
 
-It serves where there is no kernel, and as the reference that results are compared with. Schedules do
-not change what it computes: caches, factored reductions and permuted copies are expressions like any
-other.
+It serves where there is no kernel, and as the reference that results are compared with. Schedules
+do not change what it computes: caches, factored reductions and permuted copies are expressions like
+any other.
 
 A tensor is held with the shape of its logical domain without reductions. Where an expression's
 result has a root domain, the value passes through the transforms between root and logical domain.
@@ -11,20 +11,17 @@ result has a root domain, the value passes through the transforms between root a
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from . import _core
 from ._core import BinaryOpType, DataType, TensorView, Val
-from ._torch_ops import binary, scalar_cast, ternary, unary
+from ._torch_ops import Scalar, Value, binary, scalar_cast, ternary, unary
 from .pytorch_utils import nvfuser_dtype_to_torch_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     import torch
-
-    Scalar = bool | int | float | complex
-    Value = torch.Tensor | Scalar
 
 _FLOATS = {
     DataType.Double,
@@ -124,12 +121,12 @@ class Evaluator:
             raise _core.UserError(f"Expected {val} to have rank {len(axes)}, got {tensor.ndim}.")
         for axis, size in zip(axes, tensor.shape, strict=True):
             extent = axis.maybe_expanded_extent()
-            if extent.is_symbolic() and extent.definition() is None:
-                if self._values.setdefault(extent, size) != size:
-                    raise _core.UserError(
-                        f"Tried to bind to a value: {extent} is {self._values[extent]}, "
-                        f"but {val} has size {size} there"
-                    )
+            is_free = extent.is_symbolic() and extent.definition() is None
+            if is_free and self._values.setdefault(extent, size) != size:
+                raise _core.UserError(
+                    f"Tried to bind to a value: {extent} is {self._values[extent]}, "
+                    f"but {val} has size {size} there"
+                )
         self._values[val] = tensor.to(self._torch_dtype(val.dtype()))
 
     # -- types --
@@ -224,10 +221,11 @@ class Evaluator:
     # -- reductions --
 
     def _reduction(self, expr: _core.ReductionOp) -> None:
+        out = cast(TensorView, expr.out)
         value = self._root_to_logical(
-            expr.out, self[expr.arg], fill=self.scalar(expr.init), keep_reductions=True
+            out, self[expr.arg], fill=self.scalar(expr.init), keep_reductions=True
         )
-        dims = self._reduced_dims(expr.out)
+        dims = self._reduced_dims(out)
         self._store(expr.out, self._reduce(expr.op, value, dims, self.scalar(expr.init)))
 
     @staticmethod
@@ -242,11 +240,11 @@ class Evaluator:
             return value
         kept = [d for d in range(value.ndim) if d not in dims]
         # [kept.., reduced]: one axis, whatever the combiner offers.
-        flat = value.permute(kept + dims).reshape([value.shape[d] for d in kept] + [-1]) if (
-            math.prod(value.shape[d] for d in kept) != 0
-        ) else value.new_empty([value.shape[d] for d in kept] + [1])
-        if flat.shape[-1] == 0:
-            return torch.full(flat.shape[:-1], init, dtype=flat.dtype, device=flat.device)
+        shape = [value.shape[d] for d in kept]
+        count = math.prod(value.shape[d] for d in dims)
+        flat = value.permute(kept + dims).reshape([*shape, count])
+        if count == 0:
+            return torch.full(shape, init, dtype=flat.dtype, device=flat.device)
         is_bool = flat.dtype == torch.bool
         if op == BinaryOpType.Add:
             return flat.any(-1) if is_bool else flat.sum(-1, dtype=flat.dtype)
@@ -263,7 +261,7 @@ class Evaluator:
         raise NotImplementedError(f"the evaluator does not reduce with {op}")
 
     def _welford(self, expr: _core.WelfordOp) -> None:
-        out = expr.out_avg
+        out = cast(TensorView, expr.out_avg)
         mean = self._root_to_logical(out, self[expr.in_avg], fill=0, keep_reductions=True)
         like = self[expr.in_avg]
 
@@ -324,7 +322,7 @@ class Evaluator:
     ) -> tuple[torch.Tensor, list[_core.IterDomain]]:
         """One transform of axes, on the value."""
         if isinstance(expr, _core.Split):
-            at = axes.index(expr.in_)
+            at = axes.index(cast(_core.IterDomain, expr.input(0)))
             outer, inner = expr.outer(), expr.inner()
             sizes = [self._extent(outer), self._extent(inner)]
             value = self._pad(value, at, 0, math.prod(sizes) - value.shape[at], fill)
@@ -341,7 +339,7 @@ class Evaluator:
             axes = [axes[i] for i in order]
             return value, [*axes[:at], expr.out, *axes[at + 2 :]]
         if isinstance(expr, _core.Resize):
-            at = axes.index(expr.in_)
+            at = axes.index(cast(_core.IterDomain, expr.input(0)))
             left, right = int(self.scalar(expr.left)), int(self.scalar(expr.right))
             value = self._pad(value, at, left, right, fill)
             return value, [*axes[:at], expr.out, *axes[at + 1 :]]
@@ -353,9 +351,7 @@ class Evaluator:
         """Grow (or crop, where negative) one dimension at both ends."""
         if left == 0 and right == 0:
             return value
-        value = value.narrow(
-            dim, max(-left, 0), value.shape[dim] - max(-left, 0) - max(-right, 0)
-        )
+        value = value.narrow(dim, max(-left, 0), value.shape[dim] - max(-left, 0) - max(-right, 0))
 
         def block(size: int) -> torch.Tensor:
             shape = list(value.shape)

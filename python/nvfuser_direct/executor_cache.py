@@ -6,7 +6,7 @@ right. What the compiler has no kernel for is evaluated through PyTorch.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from . import _core
 from .evaluator import Evaluator, flatten_inputs
@@ -56,13 +56,20 @@ class FusionExecutorCache:
         args = flatten_inputs(inputs)
         if device is not None and device > 255:
             raise _core.UserError("Maximum device index is 255")
+        if _enable_options or _disable_options:
+            outputs = _core.call_with_options(
+                lambda: self._run(args, device), list(_enable_options), list(_disable_options)
+            )
+            return cast("list[torch.Tensor]", outputs)
+        return self._run(args, device)
+
+    def _run(self, args: list[Any], device: int | None) -> list[torch.Tensor]:
         kind = _device_type(args, device)
-        with _core.OptionsGuard(list(_enable_options), list(_disable_options)):
-            if kind not in self._executors:
-                self._executors[kind] = self._compile(args)
-            self._most_recent = kind
-            entry = self._executors[kind]
-            return self._evaluate(args) if entry is None else entry[1].run(args)
+        if kind not in self._executors:
+            self._executors[kind] = self._compile(args)
+        self._most_recent = kind
+        entry = self._executors[kind]
+        return self._evaluate(args) if entry is None else entry[1].run(args)
 
     def is_compiled(self, inputs: Iterable[Any], device: int = 0) -> bool:
         """Whether a run with these inputs would compile nothing."""
@@ -72,7 +79,10 @@ class FusionExecutorCache:
         self, inputs: Iterable[Any], intrinsic_code: bool = False, device: int = 0
     ) -> str:
         """Generated source of the kernel for these inputs."""
-        return self._entry(inputs)[1].kernel_source(intrinsic_code)
+        executor = self._entry(inputs)[1]
+        if intrinsic_code:
+            return executor.kernel_source()
+        return executor.kernel().print_source(executor.kernel_name())
 
     def get_scheduled_ir(
         self, inputs: Iterable[Any], tensor_transforms: bool = False, device: int = 0

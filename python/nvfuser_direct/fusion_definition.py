@@ -259,16 +259,13 @@ class FusionDefinition:
             return device
         import torch
 
-        if isinstance(device, str):
-            device = torch.device(device)
-        if device.type != "cuda":
+        wanted = torch.device(device)
+        if wanted.type != "cuda":
             raise AssertionError("If device argument is passed it must be a CUDA device")
-        return device.index
+        return wanted.index
 
 
-_NO_FUSION = (
-    "Fusion does not exist! Use `with FusionDefinition() as fd: ...` to define a fusion."
-)
+_NO_FUSION = "Fusion does not exist! Use `with FusionDefinition() as fd: ...` to define a fusion."
 
 
 def _copies(inputs: Iterable[Any]) -> list[Any]:

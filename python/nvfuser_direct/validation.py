@@ -7,7 +7,7 @@ that many elements.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ._core import DataType, TensorView
 from .evaluator import Evaluator, evaluate, flatten_inputs
@@ -65,7 +65,8 @@ def tolerances(dtype: DataType, reduction_size: int) -> tuple[float, float]:
 
 
 def _visible(fusion: Fusion) -> list[TensorView]:
-    return [v for v in fusion.outputs() if not (fusion.alias_of(v) or (None, False))[1]]
+    outputs = [v for v in fusion.outputs() if not (fusion.alias_of(v) or (None, False))[1]]
+    return cast("list[TensorView]", outputs)
 
 
 def _reduction_sizes(evaluator: Evaluator, fusion: Fusion) -> dict[TensorView, int]:

@@ -1,21 +1,21 @@
 // Activation functions.
 // provides: relu sigmoid silu gelu
-// requires: types libm minmax
+// requires: types libm approximate
 #pragma once
 
-/// A NaN stays; the zero of either sign becomes +0.
+/// A NaN stays, and so does -0.0.
 template <typename T>
 NVF_FUNCTION T relu(T x) {
-  return x <= T(0) ? T(0) : x;
+  return x < T(0) ? T(0) : x;
 }
 NVF_FUNCTION float sigmoid(float x) {
-  return 1.0f / (1.0f + expf(-x));
+  return approximate_divide(1.0f, 1.0f + expf(-x));
 }
 NVF_FUNCTION double sigmoid(double x) {
   return 1.0 / (1.0 + exp(-x));
 }
 NVF_FUNCTION float silu(float x) {
-  return x / (1.0f + expf(-x));
+  return approximate_divide(x, 1.0f + expf(-x));
 }
 NVF_FUNCTION double silu(double x) {
   return x / (1.0 + exp(-x));

@@ -10,12 +10,12 @@ template <typename T>
 NVF_FUNCTION T shuffle_xor(T value, unsigned mask) {
   constexpr int kWords = (sizeof(T) + 3) / 4;
   unsigned words[kWords] = {};
-  __builtin_memcpy(words, &value, sizeof(T));
+  memcpy(words, &value, sizeof(T));
 #pragma unroll
   for (int i = 0; i < kWords; ++i) {
     words[i] = __shfl_xor_sync(kAllLanes, words[i], mask);
   }
-  __builtin_memcpy(&value, words, sizeof(T));
+  memcpy(&value, words, sizeof(T));
   return value;
 }
 

@@ -54,9 +54,18 @@ def assemble(target: str, names: list[str], code: str) -> str:
     return head + "".join(pieces) + code
 
 
+def sources_used(target: str, kernel_text: str) -> list[str]:
+    """The device sources that provide a name used in the text, comments left out."""
+    words = set(re.findall(r"\w+", re.sub(r"//.*", "", kernel_text)))
+    files = runtime_files(target)
+    return [name for name, text in files.items() if words & set(declared(text, "provides"))]
+
+
 # -- CPU -------------------------------------------------------------------------------------------
 
-CXX = next((c for c in (os.environ.get("CXX"), "c++", "g++", "clang++") if c and shutil.which(c)), None)
+CXX = next(
+    (c for c in (os.environ.get("CXX"), "c++", "g++", "clang++") if c and shutil.which(c)), None
+)
 
 
 def compile_cpu(source: str, folder: Path) -> ctypes.CDLL:
@@ -93,7 +102,10 @@ def compile_cuda(source: str, arch: str = "sm_90a") -> bytes:
     lib = nvrtc()
     assert lib is not None
     program = ctypes.c_void_p()
-    assert lib.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None) == 0
+    assert (
+        lib.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None)
+        == 0
+    )
     options = (ctypes.c_char_p * 2)(f"--gpu-architecture={arch}".encode(), b"--std=c++17")
     status = lib.nvrtcCompileProgram(program, 2, options)
     size = ctypes.c_size_t()

@@ -58,7 +58,7 @@ def test_results_have_the_type_of_the_expression() -> None:
     evaluator.bind(x, 0.1)
     evaluator.bind(z, 1 + 2j)
     assert evaluator.evaluate(ops.lt(n, 6)) is True
-    assert evaluator.evaluate(x) == pytest.approx(0.1, abs=1e-7) != 0.1  # float, not double
+    assert evaluator.evaluate(x) == 0.10000000149011612  # float, not double
     assert evaluator.evaluate(ops.mul(z, z)) == (1 + 2j) ** 2
     assert evaluator.evaluate(ops.abs(z)) == pytest.approx(math.sqrt(5))
 

@@ -6,7 +6,6 @@ The texts quote hard cases 4.01-4.05, 4.24, 4.25, 5.03, 5.04 and 5.25.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
@@ -18,6 +17,7 @@ from nvfuser_direct import (
     Fusion,
     FusionGuard,
     IndexSimplifier,
+    UserError,
     Val,
     define_scalar,
     ops,
@@ -83,7 +83,7 @@ class Space:
         return self.simplifier.simplify(a.val) is self.simplifier.simplify(val_of(b))
 
     def text(self, a: Index) -> str:
-        return str(self.simplifier.simplify(a.val))
+        return self.simplifier.simplify(a.val).to_inline_string()
 
     def lt(self, a: Index, b: Index | int) -> bool:
         return self.simplifier.prove_lt(a.val, val_of(b))
@@ -93,8 +93,8 @@ class Space:
 
 
 @pytest.fixture
-def space() -> Iterator[Space]:
-    yield Space()
+def space() -> Space:
+    return Space()
 
 
 # ---- Normal forms --------------------------------------------------------------------------------
@@ -133,7 +133,8 @@ def test_gaps_and_other_orders_stay(space: Space) -> None:
         k / 12 * 10 + k % 12,  # rows of 12 slots in memory of 10
     ):
         assert not space.is_same(index, k)
-        assert "/" in space.text(index) and "%" in space.text(index)
+        assert "/" in space.text(index)
+        assert "%" in space.text(index)
 
 
 def test_rows_that_fit_are_linear(space: Space) -> None:
@@ -225,7 +226,7 @@ def test_a_normal_form_is_the_val_itself(space: Space) -> None:
 def test_overflow_leaves_the_expression_alone(space: Space) -> None:
     i = space.index(space.size())
     large = i * 2**62 * 4
-    assert space.text(large) == str(large.val)
+    assert space.text(large) == large.val.to_inline_string()
 
 
 def test_deep_expressions(space: Space) -> None:
@@ -260,8 +261,8 @@ def test_extents_may_be_zero(space: Space) -> None:
     assert not space.lt(Index(0), n)
     assert space.simplifier.prove_nonnegative(n.val)
     assert space.text(Index(ops.maximum(n.val, Index(1).val))).startswith("( max(")
-    i = space.index(n)
-    assert space.lt(i - i % n, n)  # it has `i` in it: the loop runs
+    assert space.lt(space.size() % n, n)  # where it is computed, n is not 0
+    assert space.le(Index(0), space.index(n) - 1 + n)  # inside of the loop
 
 
 def test_divisibility(space: Space) -> None:
@@ -362,8 +363,7 @@ def value(val: Val, numbers: dict[str, int], symbols: dict[str, Index]) -> int |
         evaluator.bind(symbols[name].val, number)
     try:
         return evaluator.evaluate(val)
-    except RuntimeError as error:
-        assert "Integer division by zero detected" in str(error)
+    except UserError:
         return None
 
 
@@ -391,6 +391,7 @@ def test_the_normal_form_has_the_same_values(program: tuple, other: tuple, rando
         assert value(simple, numbers, symbols) == before
         if largest is not None:
             bound = value(largest, numbers, symbols)
-            assert bound is not None and before <= bound
+            assert bound is not None
+            assert before <= bound
         compared = value(b.val, numbers, symbols)
         assert not (is_less and compared is not None) or before < compared

@@ -138,7 +138,7 @@ def test_broadcast_with_real_extent(target):
     with FusionDefinition() as fd:
         c = fd.define_tensor([-1], contiguity=True)
         x = fd.define_tensor([-1, -1], contiguity=True)
-        b = fd.ops.broadcast(fd.ops.set(c), [True, False])
+        b = fd.ops.broadcast(c, [True, False])
         t = fd.ops.add(b, x)
         fd.add_output(t)
         b.set_memory_type(SHARED)
@@ -294,17 +294,15 @@ def test_swizzled_shared_memory(target):
     check(fd, target, [((m, n),) for m, n in PAIRS], lambda x: x.t())
 
 
-def test_index_width_counts_rounded_up_products():
-    """4.23: decided by every extent and every merged or rounded-up product."""
+def test_index_width_counts_strides(target):
+    """4.23: eight elements, the last of them 2^31 elements away."""
     with FusionDefinition() as fd:
-        x = fd.define_tensor([2**30, 4], contiguity=True)
-        fd.add_output(fd.ops.neg(x))
-        (y,) = fd.fusion.outputs()
-        y.merge(0, 1)
-        y.split(0, 128)
-        par(y, BX, TX)
-    text = fd.fusion.print_kernel(target="cuda")
-    assert "int64_t" in text
+        x = fd.define_tensor([-1, -1], contiguity=[False, True], dtype=DataType.Bool)
+        fd.add_output(fd.ops.logical_not(x))
+    base = torch.empty((1 << 31) + 8, dtype=torch.bool, device=target)
+    x = base.as_strided((2, 4), (1 << 31, 1))
+    x.copy_(torch.tensor([[True, False, True, True], [False, False, True, False]]))
+    assert_same(Compiled(fd)(x), [~x])
 
 
 def test_large_constant_in_user_math_is_64_bit(target):

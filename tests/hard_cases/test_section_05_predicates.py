@@ -112,6 +112,7 @@ def test_reduction_without_predicate_holds_the_identity(target):
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         a = fd.ops.sub(x, 10.0)
+        a.set_memory_type(SHARED)
         total, largest = fd.ops.sum(a, [1]), fd.ops.max(a, [1])
         fd.add_output(total)
         fd.add_output(largest)
@@ -227,7 +228,9 @@ def test_rfactor_result(target):
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1], contiguity=True)
         z = fd.define_tensor([-1], contiguity=True)
-        m = fd.ops.min(fd.ops.add(x, 1.0), [0])
+        one_more = fd.ops.add(x, 1.0)
+        one_more.set_memory_type(SHARED)
+        m = fd.ops.min(one_more, [0])
         other = fd.ops.neg(z)
         fd.add_output(m)
         fd.add_output(other)
@@ -313,8 +316,8 @@ def test_padded_warps(target):
         x = fd.define_tensor([-1, 50], contiguity=True)
         s = fd.ops.sum(x, [1])
         fd.add_output(s)
-        s.axis(1).pad_to_multiple_of_warp()
         par(s, BX, TX)
+        s.axis(1).pad_to_multiple_of_warp()
     check(fd, target, [((m, 50),) for m in (1, 3, 33)], lambda x: x.sum(1))
 
 
@@ -327,8 +330,9 @@ def test_division_in_holes_does_not_trap(target):
         r = fd.ops.sum(fd.ops.mod(fd.ops.set(x), fd.ops.set(y)), [0])
         fd.add_output(q)
         fd.add_output(r)
-        q.split(0, 32)
-        r.split(0, 32)
+        for tensor in (q, r):
+            tensor.split(0, 32)
+        fd.sched.transform_like(q)
         fd.sched.inline_most()
     compiled = Compiled(fd)
     for n in SIZES:

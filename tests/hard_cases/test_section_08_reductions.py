@@ -28,21 +28,20 @@ from nvfuser_direct import DataType, FusionDefinition
 
 
 
-def reduced_1d(op="sum", dtype=DataType.Float, types=(BX, None, TX), split=(32, 4), rfactor=True):
-    """Reduce everything: [n] -> [split 1, serial, split 0]."""
+def reduced_1d(op="sum", dtype=DataType.Float, types=(BX, None, TX)):
+    """Reduce everything: [n] -> [4, serial, 32], the serial axis in a stage of its own."""
     fd = FusionDefinition()
     with fd:
         x = fd.define_tensor([-1], contiguity=True, dtype=dtype)
         s = getattr(fd.ops, op)(x, [0])
         fd.add_output(s)
-        s.split(0, split[0])
-        s.split(0, split[1], inner_split=False)
-        if rfactor:
-            partial = s.rfactor([1])
-            par(partial, *types)
-            par(s, types[0], types[2])
-        else:
-            par(s, *types)
+        s.split(0, 32)
+        s.split(0, 4, inner_split=False)
+        axis = types.index(None)
+        partial = s.rfactor([axis])
+        fd.sched.transform_like(partial)
+        par(partial, *types)
+        fd.sched.parallelize_like(partial)
         fd.sched.inline_most()
     return fd
 
@@ -108,7 +107,7 @@ def test_bool_sum_is_promoted(target):
     assert out.item() == 333
 
 
-@pytest.mark.parametrize("types", [(BX, None, TX), (TY, None, TX), (None, None, TX)])
+@pytest.mark.parametrize("types", [(BX, None, TX), (TY, None, TX), (None, BX, TX)])
 def test_complex_sums(target, types):
     """8.1"""
     compiled = Compiled(reduced_1d("sum", DataType.ComplexFloat, types))
@@ -117,7 +116,7 @@ def test_complex_sums(target, types):
         assert_same(compiled(x), [x.sum()])
 
 
-@pytest.mark.parametrize("types", [(BX, None, TX), (None, None, TX), (BX, TX, None)])
+@pytest.mark.parametrize("types", [(BX, None, TX), (TY, None, TX), (BX, TX, None)])
 def test_welford_merges_empty_sets(target, types):
     """8.10: threads and blocks without elements count nothing."""
     with FusionDefinition() as fd:
@@ -180,6 +179,7 @@ def test_unused_thread_dims(target):
         fd.add_output(s)
         fd.add_output(other)
         s.split(0, 4, inner_split=False)
+        s.rfactor([1]).axis(0).parallelize(BX)
         par(s, BX)
         par(other, TX)
     shapes = [((n,), (64,)) for n in (1, 3, 33, 999)]
@@ -242,6 +242,8 @@ def test_all_reduce(target, is_inlined, types):
         s.rfactor([2])
         if is_inlined:
             fd.sched.inline_most()
+        else:
+            fd.sched.inline_at(y, 1, best_effort=True)
     check(fd, target, [((m, n),) for m, n in PAIRS], lambda x: x - x.sum(1, keepdim=True) - 1)
 
 
@@ -312,6 +314,8 @@ def test_masked_lanes(target):
         fd.add_output(s)
         s.split(0, 32)
         par(s, None, TX)
+        like(s)
+        fd.sched.inline_most()
     compiled = Compiled(fd)
     for n in SIZES:
         x = numbers(n, device=target)

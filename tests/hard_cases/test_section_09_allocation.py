@@ -126,7 +126,8 @@ def test_unrolled_axis_left_of_the_position(target):
         for tensor in (a, t):
             tensor.split(0, 4)
             tensor.split(0, 8)
-            par(tensor, BX, UNROLL)
+            par(tensor, BX)
+        t.axis(1).parallelize(UNROLL)
         a.inline_at(2)
     check(fd, target, [((n,),) for n in SIZES], lambda x: -x)
 
@@ -182,6 +183,7 @@ def test_expanded_outputs(target):
         x = fd.define_tensor([-1, 1], contiguity=[True, None])
         t = fd.ops.neg(fd.ops.expand(x, [-1, 7]))
         fd.add_output(t)
+        fd.sched.inline_most()
     x = numbers(5, 1, device=target)
     assert_same(Compiled(fd)(x), [-x.expand(5, 7)])
 

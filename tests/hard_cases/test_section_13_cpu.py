@@ -121,15 +121,12 @@ def test_block_reduction_is_a_region(target, is_all_reduced):
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, 37], contiguity=True)
         s = fd.ops.sum(x, [1])
-        par(s, BX, TX)
-        if is_all_reduced:
-            y = fd.ops.mul(x, fd.ops.broadcast(s, [False, True]))
-            par(y, BX, TX)
-        else:
-            y = fd.ops.neg(s)
-            par(y, BX)
+        broadcast = fd.ops.broadcast(s, [False, True]) if is_all_reduced else None
+        y = fd.ops.mul(x, broadcast) if is_all_reduced else fd.ops.neg(s)
         fd.add_output(y)
-        like(y) if is_all_reduced else None
+        par(y, BX, *([TX] if is_all_reduced else []))
+        like(y)
+        par(s, BX, TX)
         fd.sched.inline_most()
 
     def reference(x):

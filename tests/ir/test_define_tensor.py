@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from nvfuser_direct import DataType, FusionDefinition, compute_tensor_descriptor
 
 
@@ -79,7 +78,7 @@ def test_fp4_comes_in_pairs() -> None:
     with FusionDefinition() as fd:
         packed = fd.define_tensor([4, 8], dtype=DataType.Float4_e2m1fn_x2)
         like = fd.define_tensor([4, 8], [8, 1], dtype=DataType.Float4_e2m1fn_x2, static_sizes=True)
-        with pytest.raises(RuntimeError, match="Invalid extent value. "):
+        with pytest.raises(RuntimeError, match=r"Invalid extent value\. "):
             fd.define_tensor([4, -1], dtype=DataType.Float4_e2m1fn_x2)
     for tensor in (packed, like):
         assert tensor.dtype() is DataType.Float4_e2m1fn

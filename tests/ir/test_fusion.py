@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 
 import pytest
-
 from nvfuser_direct import (
     DataType,
     Fusion,
@@ -25,7 +24,7 @@ def build(size: int = -1, factor: float = 2.0, op=ops.mul) -> Fusion:
     return fd.fusion
 
 
-# ---- Equality and clones ---------------------------------------------------------------------------
+# ---- Equality and clones -------------------------------------------------------------------------
 
 
 def test_equal_definitions_are_equal() -> None:
@@ -69,7 +68,7 @@ def test_schedules_count_in_equality() -> None:
     assert fusion != other
 
 
-# ---- Interface -------------------------------------------------------------------------------------
+# ---- Interface -----------------------------------------------------------------------------------
 
 
 def test_inputs_and_outputs_keep_their_order() -> None:
@@ -83,10 +82,13 @@ def test_inputs_and_outputs_keep_their_order() -> None:
 
 
 def test_a_constant_is_no_input() -> None:
-    with FusionDefinition() as fd, pytest.raises(
-        RuntimeError,
-        match="Immediate scalar value cannot be added as an input. "
-        "It is not necessary to pass it as an input.",
+    with (
+        FusionDefinition() as fd,
+        pytest.raises(
+            RuntimeError,
+            match=r"Immediate scalar value cannot be added as an input\. "
+            r"It is not necessary to pass it as an input\.",
+        ),
     ):
         fd.fusion.add_input(define_scalar(2.0))
 
@@ -126,7 +128,7 @@ def test_an_aliased_output_is_hidden_until_it_is_added() -> None:
         assert fd.fusion.alias_of(t0) is None
 
 
-# ---- Active fusion and foreign nodes ---------------------------------------------------------------
+# ---- Active fusion and foreign nodes -------------------------------------------------------------
 
 
 def test_operations_need_an_active_fusion() -> None:
@@ -163,7 +165,7 @@ def test_a_node_of_another_fusion_is_refused() -> None:
             lambda: fd.ops.reshape(foreign, [-1]),
             lambda: fd.ops.add(t0, foreign.axis(0).extent()),
         ):
-            with pytest.raises(RuntimeError, match="was not found in the active fusion."):
+            with pytest.raises(RuntimeError, match=r"was not found in the active fusion\."):
                 use()
         with pytest.raises(RuntimeError, match="Cannot register input"):
             fd.fusion.add_input(foreign)
@@ -187,16 +189,14 @@ def test_operands_of_the_wrong_kind_are_type_errors() -> None:
                 use()
 
 
-# ---- Where statements come from --------------------------------------------------------------------
+# ---- Where statements come from ------------------------------------------------------------------
 
 
 def test_statements_know_the_line_that_made_them() -> None:
     with FusionDefinition() as fd:
         line = inspect.currentframe().f_lineno + 1
         t0 = fd.define_tensor([4])
-        t1 = fd.ops.neg(
-            t0
-        )
+        t1 = fd.ops.neg(t0)
     assert t0.location() == (__file__, line)
     assert t1.location()[0] == __file__
     assert line < t1.location()[1] <= line + 3
@@ -222,7 +222,8 @@ def test_errors_name_the_line_of_the_node() -> None:
 
 
 def test_define_scalar_rejects_what_does_not_fit() -> None:
-    with FusionDefinition() as fd, pytest.raises(
-        ValueError, match="Scalar value is not compatible with the given data type"
+    with (
+        FusionDefinition() as fd,
+        pytest.raises(ValueError, match="Scalar value is not compatible with the given data type"),
     ):
         fd.define_scalar(1 + 2j, DataType.Float)

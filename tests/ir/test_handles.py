@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 import nvfuser_direct as nvf
+import pytest
 from nvfuser_direct import FusionDefinition
 
 
@@ -76,7 +75,9 @@ def test_positions_out_of_range_are_index_errors() -> None:
         with pytest.raises(IndexError) as error:
             access()
         assert isinstance(error.value, RuntimeError)
-    with pytest.raises(RuntimeError, match="Tried to access out of boundary index 2. total index: 2"):
+    with pytest.raises(
+        RuntimeError, match=r"Tried to access out of boundary index 2\. total index: 2"
+    ):
         t0.axis(2)
 
 

@@ -7,9 +7,8 @@ import random
 import threading
 import weakref
 
-import pytest
-
 import nvfuser_direct as nvf
+import pytest
 from nvfuser_direct import Fusion, FusionDefinition, FusionGuard, ops
 
 
@@ -94,9 +93,16 @@ def test_definitions_in_cycles_are_collected() -> None:
 
 
 def test_an_exception_leaves_the_block_and_the_fusion_in_order(capsys) -> None:
-    with pytest.raises(ZeroDivisionError), FusionDefinition() as fd:
-        t0 = fd.define_tensor([4])
-        raise ZeroDivisionError("in the block")
+    fd = FusionDefinition()
+
+    def block() -> None:
+        with fd:
+            fd.define_tensor([4])
+            raise ZeroDivisionError("in the block")
+
+    with pytest.raises(ZeroDivisionError):
+        block()
+    (t0,) = fd.fusion.inputs()
     printed = capsys.readouterr().out
     assert printed.startswith(
         "Exception occurred: ZeroDivisionError: in the block\nTraceback (most recent call last):\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from nvfuser_direct import CompileParams, DataType, UserError
 
 
@@ -23,7 +22,10 @@ def test_text() -> None:
         "enable_ptxas_verbose = 0, include_paths = \n"
     )
     params = CompileParams(
-        index_type=DataType.Int32, maxrregcount=64, enable_magic_zero=False, include_paths=["a", "b"]
+        index_type=DataType.Int32,
+        maxrregcount=64,
+        enable_magic_zero=False,
+        include_paths=["a", "b"],
     )
     assert repr(params) == (
         "Compile Parameters: index_type = int, maxrregcount = 64, enable_magic_zero = 0, "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from nvfuser_direct import LaunchParams, UserError
 
 
@@ -28,8 +27,8 @@ def test_a_dimension_is_set_once() -> None:
     params.bdimx = 32
     with pytest.raises(
         UserError,
-        match="Tried to set bdimx from 32 to 64, but it was already set and new value does not "
-        "match. Thread dims all have to be bound to the same value.",
+        match=r"Tried to set bdimx from 32 to 64, but it was already set and new value does not "
+        r"match\. Thread dims all have to be bound to the same value\.",
     ):
         params.bdimx = 64
     assert params.bdimx == 32

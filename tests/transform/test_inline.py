@@ -40,7 +40,7 @@ def test_broadcast_resolved_in_the_consumer():
 
 
 def test_progressive_broadcasts():
-    """2.02: consumer's axes that the producer lacks stand between; the produce position counts them."""
+    """2.02: axes that the producer lacks stand between; the produce position counts them."""
     with FusionDefinition() as fd:
         c = fd.ops.set(tensor(fd, -1))
         x = tensor(fd, -1, -1, -1)
@@ -337,7 +337,7 @@ def test_protected_axes():
         c, a, t = copies(fd)
         fd.sched.inline_most()
         with pytest.raises(
-            UserError, match="Cannot split axis within max producer position. Axis = 0"
+            UserError, match=r"Cannot split axis within max producer position\. Axis = 0"
         ):
             t.split(0, 2)
         with pytest.raises(UserError, match="Cannot merge axis within compute at position"):

@@ -109,4 +109,4 @@ def test_outer_product_is_not_ambiguous():
         t.axis(1).parallelize(TX)
         fd.sched.parallelize_like(t)
     assert loops(a) == "ii0.blockIdx.x"
-    assert loops(b) == "ii1.threadIdx.x"
+    assert loops(b) == "ii2.threadIdx.x"

@@ -346,7 +346,7 @@ def test_transforms_of_inlined_axes_are_refused():
         before = all_loops(fd)
         with pytest.raises(
             UserError,
-            match="Cannot transform axis within max producer position. Axis = 0 "
+            match=r"Cannot transform axis within max producer position\. Axis = 0 "
             "maxProducerPosition = 1",
         ):
             fd.sched.transform_like(t)

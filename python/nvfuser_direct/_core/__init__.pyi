@@ -1,23 +1,33 @@
 """The fusion compiler's core, bound one to one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import enum
-from typing import overload
+from typing import TypeAlias, Union, overload
 
-from nvfuser_direct import (
-    InternalError as InternalError,
-    UserError as UserError,
-    UserIndexError as UserIndexError,
-    UserNotImplementedError as UserNotImplementedError,
-    UserTypeError as UserTypeError,
-    UserValueError as UserValueError
-)
 from nvfuser_direct._core import (
     idm as idm,
     ops as ops,
     schedule as schedule
 )
 
+
+class UserError(RuntimeError):
+    """The program given to the compiler is wrong."""
+
+class UserValueError(UserError, ValueError):
+    """A UserError about an argument's value."""
+
+class UserTypeError(UserError, TypeError):
+    """A UserError about an argument's type."""
+
+class UserIndexError(UserError, IndexError):
+    """A UserError about a position out of range."""
+
+class UserNotImplementedError(UserError, NotImplementedError):
+    """A UserError about something this compiler does not do."""
+
+class InternalError(RuntimeError):
+    """A bug of the compiler; please report it."""
 
 def hide_source_directory(directory: str) -> None:
     """
@@ -27,6 +37,23 @@ def hide_source_directory(directory: str) -> None:
     ----------
     directory : str
         Absolute path of the folder, without a trailing separator.
+    """
+
+def call_with_options(function: Callable, enable: Sequence[str], disable: Sequence[str]) -> object:
+    """
+    Call a function while options hold, in this thread.
+
+    Parameters
+    ----------
+    function : callable
+        Called without arguments.
+    enable, disable : list[str]
+        Options of NVFUSER_ENABLE and NVFUSER_DISABLE, with arguments in parentheses.
+
+    Returns
+    -------
+    object
+        What the function returns.
     """
 
 class DataType(enum.Enum):
@@ -174,8 +201,6 @@ class MemoryType(enum.Enum):
     local = 0
 
     shared = 1
-
-    global = 2
 
     tensor = 3
 
@@ -439,8 +464,6 @@ class CacheOp(enum.Enum):
 
     streaming = 2
 
-    global = 3
-
     Unspecified = 0
 
     AllLevels = 1
@@ -631,6 +654,8 @@ class TensorIndex(Val):
 
     def index(self) -> Val:
         """Elements from the start of the tensor's memory."""
+
+ScalarLike: TypeAlias = Union[Val, bool, int, float, complex]
 
 class IterDomain(Val):
     """
@@ -1868,8 +1893,6 @@ class Fusion:
 
     def __str__(self) -> str: ...
 
-    __hash__: None = None
-
     def lower(self, target: str = 'cuda', index_type: DataType = DataType.Int, record_passes: bool = False) -> Kernel:
         """
         Lower a copy of the scheduled fusion to kernel IR.
@@ -2335,8 +2358,6 @@ class LaunchParams:
 
     def __eq__(self, other: object, /) -> bool: ...
 
-    __hash__: None = None
-
 class CompileParams:
     """How a kernel is compiled."""
 
@@ -2405,8 +2426,6 @@ class CompileParams:
     def __repr__(self) -> str: ...
 
     def __eq__(self, other: object, /) -> bool: ...
-
-    __hash__: None = None
 
 class DoctorLine:
     """A fact about this installation."""

@@ -12,7 +12,7 @@ import nvfuser_direct._core
 def abs(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def abs(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def abs(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Absolute value; the magnitude of a complex number.
 
@@ -31,7 +31,7 @@ def abs(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfu
 def acos(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def acos(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def acos(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Inverse cosine, in [0, pi].
 
@@ -50,7 +50,7 @@ def acos(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvf
 def acosh(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def acosh(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def acosh(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Inverse hyperbolic cosine.
 
@@ -69,7 +69,7 @@ def acosh(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nv
 def asin(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def asin(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def asin(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Inverse sine, in [-pi/2, pi/2].
 
@@ -88,7 +88,7 @@ def asin(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvf
 def asinh(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def asinh(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def asinh(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Inverse hyperbolic sine.
 
@@ -107,7 +107,7 @@ def asinh(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nv
 def atan(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def atan(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def atan(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Inverse tangent, in [-pi/2, pi/2].
 
@@ -126,7 +126,7 @@ def atan(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvf
 def atanh(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def atanh(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def atanh(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Inverse hyperbolic tangent.
 
@@ -145,7 +145,7 @@ def atanh(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nv
 def ceil(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def ceil(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def ceil(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Smallest integer that is not less.
 
@@ -164,7 +164,7 @@ def ceil(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvf
 def cos(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def cos(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def cos(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Cosine of an angle in radians.
 
@@ -183,7 +183,7 @@ def cos(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfu
 def cosh(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def cosh(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def cosh(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Hyperbolic cosine.
 
@@ -202,7 +202,7 @@ def cosh(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvf
 def exp(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def exp(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def exp(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     e to the power of x.
 
@@ -221,7 +221,7 @@ def exp(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfu
 def exp2(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def exp2(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def exp2(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     2 to the power of x.
 
@@ -240,7 +240,7 @@ def exp2(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvf
 def expm1(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def expm1(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def expm1(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     exp(x) - 1, exact for small x.
 
@@ -259,7 +259,7 @@ def expm1(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nv
 def erf(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def erf(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def erf(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Error function.
 
@@ -278,7 +278,7 @@ def erf(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfu
 def erfc(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def erfc(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def erfc(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     1 - erf(x), exact for large x.
 
@@ -297,7 +297,7 @@ def erfc(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvf
 def erfinv(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def erfinv(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def erfinv(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Inverse of erf.
 
@@ -316,7 +316,7 @@ def erfinv(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> n
 def erfcinv(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def erfcinv(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def erfcinv(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Inverse of erfc.
 
@@ -335,7 +335,7 @@ def erfcinv(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> 
 def floor(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def floor(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def floor(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Largest integer that is not greater.
 
@@ -354,7 +354,7 @@ def floor(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nv
 def frac(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def frac(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def frac(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     x - trunc(x).
 
@@ -373,7 +373,7 @@ def frac(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvf
 def lgamma(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def lgamma(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def lgamma(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Logarithm of the absolute value of the gamma function.
 
@@ -392,7 +392,7 @@ def lgamma(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> n
 def log(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def log(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def log(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Natural logarithm.
 
@@ -411,7 +411,7 @@ def log(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfu
 def log10(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def log10(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def log10(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Logarithm to base 10.
 
@@ -430,7 +430,7 @@ def log10(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nv
 def log1p(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def log1p(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def log1p(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     log(1 + x), exact for small x.
 
@@ -449,7 +449,7 @@ def log1p(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nv
 def log2(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def log2(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def log2(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Logarithm to base 2.
 
@@ -468,7 +468,7 @@ def log2(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvf
 def neg(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def neg(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def neg(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     -x.
 
@@ -487,7 +487,7 @@ def neg(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfu
 def logical_not(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def logical_not(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def logical_not(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Whether x is zero.
 
@@ -506,7 +506,7 @@ def logical_not(arg: nvfuser_direct._core.Val | bool | int | float | complex, /)
 def relu(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def relu(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def relu(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     max(x, 0); NaN stays.
 
@@ -525,7 +525,7 @@ def relu(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvf
 def reciprocal(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def reciprocal(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def reciprocal(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     1 / x.
 
@@ -544,7 +544,7 @@ def reciprocal(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) 
 def round(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def round(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def round(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Nearest integer, ties to even.
 
@@ -563,7 +563,7 @@ def round(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nv
 def rsqrt(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def rsqrt(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def rsqrt(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     1 / sqrt(x).
 
@@ -582,7 +582,7 @@ def rsqrt(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nv
 def sigmoid(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def sigmoid(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def sigmoid(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     1 / (1 + exp(-x)).
 
@@ -601,7 +601,7 @@ def sigmoid(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> 
 def signbit(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def signbit(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def signbit(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Whether x is negative, -0.0 included.
 
@@ -620,7 +620,7 @@ def signbit(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> 
 def silu(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def silu(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def silu(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     x * sigmoid(x).
 
@@ -639,7 +639,7 @@ def silu(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvf
 def sin(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def sin(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def sin(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Sine of an angle in radians.
 
@@ -658,7 +658,7 @@ def sin(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfu
 def sinh(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def sinh(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def sinh(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Hyperbolic sine.
 
@@ -677,7 +677,7 @@ def sinh(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvf
 def sqrt(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def sqrt(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def sqrt(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Square root.
 
@@ -696,7 +696,7 @@ def sqrt(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvf
 def tan(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def tan(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def tan(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Tangent of an angle in radians.
 
@@ -715,7 +715,7 @@ def tan(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfu
 def tanh(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def tanh(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def tanh(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Hyperbolic tangent.
 
@@ -734,7 +734,7 @@ def tanh(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvf
 def trunc(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def trunc(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def trunc(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     x without its fraction, toward zero.
 
@@ -753,7 +753,7 @@ def trunc(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nv
 def isfinite(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def isfinite(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def isfinite(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Whether x is neither infinite nor NaN.
 
@@ -772,7 +772,7 @@ def isfinite(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) ->
 def isinf(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def isinf(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def isinf(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Whether x is infinite.
 
@@ -791,7 +791,7 @@ def isinf(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nv
 def isnan(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def isnan(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def isnan(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Whether x is NaN.
 
@@ -810,7 +810,7 @@ def isnan(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nv
 def isneginf(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def isneginf(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def isneginf(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Whether x is negative infinity.
 
@@ -829,7 +829,7 @@ def isneginf(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) ->
 def isposinf(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def isposinf(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def isposinf(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Whether x is positive infinity.
 
@@ -848,7 +848,7 @@ def isposinf(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) ->
 def isreal(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def isreal(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def isreal(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Whether the imaginary part of x is zero.
 
@@ -867,7 +867,7 @@ def isreal(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> n
 def bitceil(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def bitceil(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def bitceil(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Smallest power of two that is not less.
 
@@ -886,7 +886,7 @@ def bitceil(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> 
 def print(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def print(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def print(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     x; a kernel prints every element it computes.
 
@@ -905,7 +905,7 @@ def print(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nv
 def bitwise_not(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def bitwise_not(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def bitwise_not(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     All bits inverted; the logical inverse of a Bool.
 
@@ -924,7 +924,7 @@ def bitwise_not(arg: nvfuser_direct._core.Val | bool | int | float | complex, /)
 def real(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def real(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def real(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Real part; a real operand is copied.
 
@@ -943,7 +943,7 @@ def real(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvf
 def imag(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def imag(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def imag(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Imaginary part.
 
@@ -962,13 +962,13 @@ def imag(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvf
 def add(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def add(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def add(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def add(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def add(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def add(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def add(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     a + b.
 
@@ -987,13 +987,13 @@ def add(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvf
 def sub(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def sub(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def sub(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def sub(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def sub(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def sub(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def sub(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     a - b.
 
@@ -1012,13 +1012,13 @@ def sub(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvf
 def mul(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def mul(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def mul(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def mul(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def mul(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def mul(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def mul(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     a * b.
 
@@ -1037,13 +1037,13 @@ def mul(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvf
 def div(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def div(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def div(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def div(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def div(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def div(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def div(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     a / b; integers divide with truncation toward zero.
 
@@ -1062,13 +1062,13 @@ def div(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvf
 def truediv(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def truediv(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def truediv(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def truediv(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def truediv(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def truediv(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def truediv(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     a / b; integers become Float.
 
@@ -1087,13 +1087,13 @@ def truediv(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1:
 def fmod(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def fmod(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def fmod(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def fmod(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def fmod(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def fmod(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def fmod(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Remainder of a / b with the sign of a.
 
@@ -1112,13 +1112,13 @@ def fmod(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nv
 def remainder(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def remainder(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def remainder(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def remainder(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def remainder(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def remainder(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def remainder(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     a - b * floor(a / b): the remainder with the sign of b.
 
@@ -1137,13 +1137,13 @@ def remainder(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg
 def mod(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def mod(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def mod(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def mod(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def mod(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def mod(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def mod(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Remainder of a division that truncates, as % in C.
 
@@ -1162,13 +1162,13 @@ def mod(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvf
 def pow(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def pow(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def pow(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def pow(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def pow(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def pow(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def pow(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     a to the power of b.
 
@@ -1187,13 +1187,13 @@ def pow(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvf
 def atan2(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def atan2(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def atan2(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def atan2(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def atan2(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def atan2(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def atan2(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Angle of the point (b, a), in [-pi, pi].
 
@@ -1212,13 +1212,13 @@ def atan2(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: n
 def nextafter(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def nextafter(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def nextafter(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def nextafter(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def nextafter(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def nextafter(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def nextafter(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     The neighbour of a in the direction of b.
 
@@ -1237,13 +1237,13 @@ def nextafter(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg
 def minimum(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def minimum(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def minimum(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def minimum(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def minimum(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def minimum(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def minimum(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     The smaller one; NaN if either is NaN.
 
@@ -1262,13 +1262,13 @@ def minimum(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1:
 def maximum(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def maximum(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def maximum(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def maximum(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def maximum(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def maximum(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def maximum(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     The greater one; NaN if either is NaN.
 
@@ -1287,13 +1287,13 @@ def maximum(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1:
 def gcd(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def gcd(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def gcd(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def gcd(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def gcd(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def gcd(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def gcd(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Greatest common divisor.
 
@@ -1312,13 +1312,13 @@ def gcd(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvf
 def ceilDiv(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def ceilDiv(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def ceilDiv(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def ceilDiv(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def ceilDiv(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def ceilDiv(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def ceilDiv(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     a / b rounded up, for a >= 0 and b > 0.
 
@@ -1337,13 +1337,13 @@ def ceilDiv(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1:
 def eq(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def eq(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def eq(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def eq(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def eq(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def eq(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def eq(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     a == b.
 
@@ -1362,13 +1362,13 @@ def eq(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfu
 def ne(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def ne(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def ne(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def ne(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def ne(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def ne(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def ne(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     a != b.
 
@@ -1387,13 +1387,13 @@ def ne(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfu
 def lt(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def lt(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def lt(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def lt(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def lt(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def lt(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def lt(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     a < b.
 
@@ -1412,13 +1412,13 @@ def lt(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfu
 def le(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def le(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def le(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def le(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def le(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def le(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def le(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     a <= b.
 
@@ -1437,13 +1437,13 @@ def le(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfu
 def gt(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def gt(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def gt(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def gt(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def gt(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def gt(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def gt(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     a > b.
 
@@ -1462,13 +1462,13 @@ def gt(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfu
 def ge(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def ge(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def ge(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def ge(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def ge(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def ge(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def ge(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     a >= b.
 
@@ -1487,13 +1487,13 @@ def ge(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfu
 def logical_and(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def logical_and(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def logical_and(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def logical_and(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def logical_and(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def logical_and(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def logical_and(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Whether both are nonzero.
 
@@ -1512,13 +1512,13 @@ def logical_and(arg0: nvfuser_direct._core.Val | bool | int | float | complex, a
 def logical_or(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def logical_or(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def logical_or(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def logical_or(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def logical_or(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def logical_or(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def logical_or(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Whether one is nonzero.
 
@@ -1537,13 +1537,13 @@ def logical_or(arg0: nvfuser_direct._core.Val | bool | int | float | complex, ar
 def bitwise_left_shift(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def bitwise_left_shift(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def bitwise_left_shift(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def bitwise_left_shift(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def bitwise_left_shift(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def bitwise_left_shift(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def bitwise_left_shift(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     a shifted left by b bits.
 
@@ -1562,13 +1562,13 @@ def bitwise_left_shift(arg0: nvfuser_direct._core.Val | bool | int | float | com
 def bitwise_right_shift(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def bitwise_right_shift(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def bitwise_right_shift(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def bitwise_right_shift(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def bitwise_right_shift(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def bitwise_right_shift(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def bitwise_right_shift(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     a shifted right by b bits; the sign is kept.
 
@@ -1587,13 +1587,13 @@ def bitwise_right_shift(arg0: nvfuser_direct._core.Val | bool | int | float | co
 def bitwise_and(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def bitwise_and(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def bitwise_and(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def bitwise_and(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def bitwise_and(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def bitwise_and(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def bitwise_and(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Bits that are set in both; `logical_and` of two Bools.
 
@@ -1612,13 +1612,13 @@ def bitwise_and(arg0: nvfuser_direct._core.Val | bool | int | float | complex, a
 def bitwise_or(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def bitwise_or(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def bitwise_or(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def bitwise_or(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def bitwise_or(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def bitwise_or(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def bitwise_or(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Bits that are set in one; `logical_or` of two Bools.
 
@@ -1637,13 +1637,13 @@ def bitwise_or(arg0: nvfuser_direct._core.Val | bool | int | float | complex, ar
 def bitwise_xor(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def bitwise_xor(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def bitwise_xor(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def bitwise_xor(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def bitwise_xor(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def bitwise_xor(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def bitwise_xor(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     Bits that are set in exactly one; `ne` of two Bools.
 
@@ -1664,13 +1664,13 @@ ceil_div = ceilDiv
 def logical_right_shift(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def logical_right_shift(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def logical_right_shift(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def logical_right_shift(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def logical_right_shift(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def logical_right_shift(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def logical_right_shift(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     `a` shifted right by `n` bits, zeros coming in.
 
@@ -1689,7 +1689,7 @@ def logical_right_shift(arg0: nvfuser_direct._core.Val | bool | int | float | co
 def complex(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def complex(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def complex(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     A complex number from its parts, both of one dtype: both tensors or both scalars.
 
@@ -1705,16 +1705,16 @@ def complex(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1:
     """
 
 @overload
-def add_alpha(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def add_alpha(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def add_alpha(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def add_alpha(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def add_alpha(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, arg2: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def add_alpha(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, arg2: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def add_alpha(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, arg2: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def add_alpha(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, arg2: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     a + s * b; s is a scalar.
 
@@ -1730,16 +1730,16 @@ def add_alpha(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg
     """
 
 @overload
-def sub_alpha(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def sub_alpha(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def sub_alpha(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def sub_alpha(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def sub_alpha(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, arg2: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def sub_alpha(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, arg2: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def sub_alpha(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, arg2: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def sub_alpha(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, arg2: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     a - s * b; s is a scalar.
 
@@ -1758,25 +1758,25 @@ def sub_alpha(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg
 def lerp(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def lerp(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def lerp(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def lerp(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, arg2: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def lerp(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, arg2: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def lerp(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, arg2: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def lerp(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, arg2: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def lerp(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def lerp(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def lerp(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def lerp(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def lerp(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, arg2: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def lerp(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, arg2: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def lerp(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, arg2: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def lerp(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, arg2: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     start + weight * (end - start).
 
@@ -1795,25 +1795,25 @@ def lerp(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nv
 def where(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def where(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def where(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def where(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, arg2: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def where(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, arg2: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def where(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, arg2: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+def where(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, arg2: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def where(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def where(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def where(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def where(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def where(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, arg2: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def where(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, arg2: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def where(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, arg2: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def where(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, arg2: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     `a` where `condition` is true, `b` elsewhere. The condition has dtype Bool; a tensor condition makes the result a tensor. Half branches give a half result.
 
@@ -1829,10 +1829,10 @@ def where(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: n
     """
 
 @overload
-def clamp(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex | None, arg2: nvfuser_direct._core.Val | bool | int | float | complex | None, /) -> nvfuser_direct._core.TensorView: ...
+def clamp(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike | None, arg2: nvfuser_direct._core.ScalarLike | None, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def clamp(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex | None, arg2: nvfuser_direct._core.Val | bool | int | float | complex | None, /) -> nvfuser_direct._core.Val:
+def clamp(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike | None, arg2: nvfuser_direct._core.ScalarLike | None, /) -> nvfuser_direct._core.Val:
     """
     `x` limited to [min, max].
 
@@ -1850,10 +1850,10 @@ def clamp(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: n
     """
 
 @overload
-def threshold(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, arg2: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def threshold(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, arg2: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def threshold(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, arg2: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def threshold(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, arg2: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     `value` where x <= thresh, `x` elsewhere; `thresh` and `value` are scalars.
 
@@ -1869,28 +1869,28 @@ def threshold(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg
     """
 
 @overload
-def addcmul(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.TensorView, arg3: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def addcmul(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.TensorView, arg3: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def addcmul(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.TensorView, arg3: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def addcmul(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.TensorView, arg3: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def addcmul(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, arg2: nvfuser_direct._core.TensorView, arg3: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def addcmul(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, arg2: nvfuser_direct._core.TensorView, arg3: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def addcmul(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, arg2: nvfuser_direct._core.TensorView, arg3: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def addcmul(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, arg2: nvfuser_direct._core.TensorView, arg3: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def addcmul(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.Val | bool | int | float | complex, arg3: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def addcmul(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.ScalarLike, arg3: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def addcmul(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.Val | bool | int | float | complex, arg3: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def addcmul(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.ScalarLike, arg3: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def addcmul(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.Val | bool | int | float | complex, arg2: nvfuser_direct._core.Val | bool | int | float | complex, arg3: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.TensorView: ...
+def addcmul(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, arg2: nvfuser_direct._core.ScalarLike, arg3: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def addcmul(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1: nvfuser_direct._core.Val | bool | int | float | complex, arg2: nvfuser_direct._core.Val | bool | int | float | complex, arg3: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def addcmul(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, arg2: nvfuser_direct._core.ScalarLike, arg3: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     v1 + v2 * (v3 * alpha); alpha is a scalar.
 
@@ -1909,7 +1909,7 @@ def addcmul(arg0: nvfuser_direct._core.Val | bool | int | float | complex, arg1:
 def cast(arg: nvfuser_direct._core.TensorView, dtype: nvfuser_direct._core.DataType) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def cast(arg: nvfuser_direct._core.Val | bool | int | float | complex, dtype: nvfuser_direct._core.DataType) -> nvfuser_direct._core.Val:
+def cast(arg: nvfuser_direct._core.ScalarLike, dtype: nvfuser_direct._core.DataType) -> nvfuser_direct._core.Val:
     """
     Convert to another dtype; a copy if it is the same.
 
@@ -1937,7 +1937,7 @@ def bitcast(dtype: nvfuser_direct._core.DataType, x: nvfuser_direct._core.Tensor
 def set(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def set(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def set(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     A copy.
 
@@ -1956,7 +1956,7 @@ def set(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfu
 def segment_set(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def segment_set(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def segment_set(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     A copy that asks for a kernel boundary here.
 
@@ -2609,7 +2609,7 @@ def welford(arg: nvfuser_direct._core.TensorView, dims: Sequence[int]) -> tuple[
         `n` has dtype Index.
     """
 
-def full(shape: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...], fill_value: nvfuser_direct._core.Val | bool | int | float | complex, dtype: nvfuser_direct._core.DataType) -> nvfuser_direct._core.TensorView:
+def full(shape: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...], fill_value: nvfuser_direct._core.ScalarLike, dtype: nvfuser_direct._core.DataType) -> nvfuser_direct._core.TensorView:
     """
     A tensor of equal elements.
 
@@ -2629,7 +2629,7 @@ def zeros(shape: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_dire
 def ones(shape: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...], dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.Float) -> nvfuser_direct._core.TensorView:
     """As `full` with 1."""
 
-def full_like(arg: nvfuser_direct._core.TensorView, fill_value: nvfuser_direct._core.Val | bool | int | float | complex, dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.Null) -> nvfuser_direct._core.TensorView:
+def full_like(arg: nvfuser_direct._core.TensorView, fill_value: nvfuser_direct._core.ScalarLike, dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.Null) -> nvfuser_direct._core.TensorView:
     """
     A tensor of equal elements in the shape of another.
 
@@ -2649,7 +2649,7 @@ def zeros_like(arg: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.Ten
 def ones_like(arg: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.TensorView:
     """As `full_like` with 1."""
 
-def iota(length: nvfuser_direct._core.Val | bool | int | float | complex, start: nvfuser_direct._core.Val | bool | int | float | complex | None = None, step: nvfuser_direct._core.Val | bool | int | float | complex | None = None, dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.Int) -> nvfuser_direct._core.TensorView:
+def iota(length: nvfuser_direct._core.ScalarLike, start: nvfuser_direct._core.ScalarLike | None = None, step: nvfuser_direct._core.ScalarLike | None = None, dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.Int) -> nvfuser_direct._core.TensorView:
     """
     start + i * step for i in [0, length).
 
@@ -2663,7 +2663,7 @@ def iota(length: nvfuser_direct._core.Val | bool | int | float | complex, start:
         Type of the elements.
     """
 
-def arange(start: nvfuser_direct._core.Val | bool | int | float | complex | None, end: nvfuser_direct._core.Val | bool | int | float | complex, step: nvfuser_direct._core.Val | bool | int | float | complex | None = None, dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.Int) -> nvfuser_direct._core.TensorView:
+def arange(start: nvfuser_direct._core.ScalarLike | None, end: nvfuser_direct._core.ScalarLike, step: nvfuser_direct._core.ScalarLike | None = None, dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.Int) -> nvfuser_direct._core.TensorView:
     """
     start, start + step, ... before `end`.
 
@@ -2679,7 +2679,7 @@ def arange(start: nvfuser_direct._core.Val | bool | int | float | complex | None
 def sign(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
 @overload
-def sign(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvfuser_direct._core.Val:
+def sign(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
     """
     1, 0 or -1, in the dtype of x.
 
@@ -2694,7 +2694,7 @@ def sign(arg: nvfuser_direct._core.Val | bool | int | float | complex, /) -> nvf
         A tensor if an operand is one.
     """
 
-def triu(arg: nvfuser_direct._core.TensorView, diagonal: nvfuser_direct._core.Val | bool | int | float | complex = 0) -> nvfuser_direct._core.TensorView:
+def triu(arg: nvfuser_direct._core.TensorView, diagonal: nvfuser_direct._core.ScalarLike = 0) -> nvfuser_direct._core.TensorView:
     """
     The upper triangle of the last two dimensions, zeros below.
 
@@ -2706,7 +2706,7 @@ def triu(arg: nvfuser_direct._core.TensorView, diagonal: nvfuser_direct._core.Va
         An element stays where column >= row + diagonal.
     """
 
-def softplus(x: nvfuser_direct._core.TensorView, beta: nvfuser_direct._core.Val | bool | int | float | complex = 1.0, threshold: nvfuser_direct._core.Val | bool | int | float | complex = 20.0) -> nvfuser_direct._core.TensorView:
+def softplus(x: nvfuser_direct._core.TensorView, beta: nvfuser_direct._core.ScalarLike = 1.0, threshold: nvfuser_direct._core.ScalarLike = 20.0) -> nvfuser_direct._core.TensorView:
     """
     log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold.
 
@@ -2724,7 +2724,7 @@ def gelu(x: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.TensorView:
 def tanh_gelu(x: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.TensorView:
     """As `gelu`, approximated with tanh."""
 
-def leaky_relu(x: nvfuser_direct._core.TensorView, negative_slope: nvfuser_direct._core.Val | bool | int | float | complex = 0.01) -> nvfuser_direct._core.TensorView:
+def leaky_relu(x: nvfuser_direct._core.TensorView, negative_slope: nvfuser_direct._core.ScalarLike = 0.01) -> nvfuser_direct._core.TensorView:
     """
     x where it is not negative, negative_slope * x elsewhere.
 
@@ -2751,7 +2751,7 @@ def softmax(x: nvfuser_direct._core.TensorView, dim: int) -> nvfuser_direct._cor
 def log_softmax(x: nvfuser_direct._core.TensorView, dim: int) -> nvfuser_direct._core.TensorView:
     """Logarithm of `softmax`."""
 
-def layer_norm(x: nvfuser_direct._core.TensorView, num_norm_dims: int, weight: nvfuser_direct._core.TensorView | None = None, bias: nvfuser_direct._core.TensorView | None = None, eps: nvfuser_direct._core.Val | bool | int | float | complex = 1e-05) -> tuple[nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView]:
+def layer_norm(x: nvfuser_direct._core.TensorView, num_norm_dims: int, weight: nvfuser_direct._core.TensorView | None = None, bias: nvfuser_direct._core.TensorView | None = None, eps: nvfuser_direct._core.ScalarLike = 1e-05) -> tuple[nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView]:
     """
     (x - mean) / sqrt(var + eps) * weight + bias over the last dimensions.
 
@@ -2772,7 +2772,7 @@ def layer_norm(x: nvfuser_direct._core.TensorView, num_norm_dims: int, weight: n
         In `mean` and `invstd` the normalized dimensions have size 1.
     """
 
-def rms_norm(x: nvfuser_direct._core.TensorView, num_norm_dims: int, weight: nvfuser_direct._core.TensorView | None = None, eps: nvfuser_direct._core.Val | bool | int | float | complex = 1e-05) -> tuple[nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView]:
+def rms_norm(x: nvfuser_direct._core.TensorView, num_norm_dims: int, weight: nvfuser_direct._core.TensorView | None = None, eps: nvfuser_direct._core.ScalarLike = 1e-05) -> tuple[nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView]:
     """
     x / sqrt(mean(x * x) + eps) * weight over the last dimensions.
 

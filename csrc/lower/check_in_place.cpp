@@ -1,0 +1,94 @@
+#include "lower/check_in_place.h"
+
+#include "graph/id_model.h"
+#include "graph/val_graph.h"
+#include "lower/loop_model.h"
+
+namespace nvfuser {
+namespace {
+
+const Loop* loop_bound_to(const LoopNest& nest, ParallelType type) {
+  for (const Loop* loop : nest) {
+    if (loop->parallel_type == type && !loop->index->is_const()) {
+      return loop;
+    }
+  }
+  return nullptr;
+}
+
+class InPlaceCheck {
+ public:
+  InPlaceCheck(const Kernel& kernel, const TensorView* output, const TensorView* input)
+      : kernel_(kernel),
+        exact_(kernel.id_model->maybe_build_graph(IdMappingMode::exact)),
+        output_(output),
+        input_(input) {}
+
+  void run() const {
+    for (const Expr* expr : kernel_.sorted_exprs) {
+      for (const Val* in : expr->inputs()) {
+        if (in == input_) {
+          check_reader(static_cast<const TensorView*>(expr->outputs().front()));
+        }
+      }
+    }
+  }
+
+ private:
+  void check_reader(const TensorView* reader) const {
+    const IterDomains written = TensorDomain::no_reductions(output_->logical());
+    const IterDomains& read = input_->logical();
+    bool is_same_element = written.size() == read.size();
+    for (size_t i = 0; is_same_element && i < read.size(); ++i) {
+      is_same_element = exact_.are_mapped(written[i], read[i]) ||
+          (written[i]->is_broadcast() && read[i]->is_broadcast());
+    }
+    if (!is_same_element) {
+      reject(reader, {"the same element of both"}, {"axes that do not correspond"});
+    }
+    const LoopNest& reading = kernel_.loop_model->nest(reader);
+    const LoopNest& writing = kernel_.loop_model->nest(output_);
+    for (const ParallelType type : kThreadParallelTypes) {
+      const Loop* from = loop_bound_to(reading, type);
+      const Loop* to = loop_bound_to(writing, type);
+      const bool is_same_thread = from == to ||
+          (from != nullptr && to != nullptr && exact_.are_mapped(from->promoted, to->promoted));
+      if (!is_same_thread) {
+        reject(
+            reader, {type, " bound to the same axis in the reader and in the update"},
+            {from == nullptr ? std::string("no axis") : from->promoted->to_string(), " and ",
+             to == nullptr ? std::string("no axis") : to->promoted->to_string()});
+      }
+    }
+  }
+
+  [[noreturn]] void reject(
+      const TensorView* reader, const Part& expected, const Part& found) const {
+    throw UserError({
+        .headline = {"An input is updated in place while another thread may still read it"},
+        .node = {describe(output_), "\nis written into ", describe(input_), "\nwhich is read by ",
+                 describe(reader)},
+        .expected = expected,
+        .found = found,
+        .fix = {"give the reader and the update the same schedule, or return the update as an "
+                "output of its own and copy it afterwards"},
+    });
+  }
+
+  const Kernel& kernel_;
+  const ValGraph& exact_;
+  const TensorView* output_;
+  const TensorView* input_;
+};
+
+} // namespace
+
+void check_in_place(Kernel& kernel) {
+  for (const Val* output : kernel.outputs()) {
+    if (const AliasInfo* alias = kernel.alias_of(output)) {
+      InPlaceCheck(kernel, static_cast<const TensorView*>(output), alias->input).run();
+    }
+  }
+}
+
+} // namespace nvfuser

@@ -1,0 +1,254 @@
+"""The fallback evaluator: the reference of all numeric tests, so it is checked against PyTorch."""
+
+from __future__ import annotations
+
+import nvfuser_direct as nvf
+import pytest
+import torch
+from nvfuser_direct import DataType, FusionDefinition, MemoryType, UserError, evaluate
+
+
+def run(define, *inputs, **kwargs) -> torch.Tensor:
+    with FusionDefinition() as fd:
+        fd.add_output(define(fd, *[_define(fd, x) for x in inputs]))
+    return evaluate(fd.fusion, inputs, **kwargs)[0]
+
+
+def _define(fd: FusionDefinition, value):
+    if isinstance(value, torch.Tensor):
+        return fd.from_pytorch(value)
+    return fd.define_scalar(nvf.pytorch_utils.python_scalar_to_nvfuser_dtype(value))
+
+
+def check(actual: torch.Tensor, expected: torch.Tensor) -> None:
+    assert actual.dtype == expected.dtype
+    torch.testing.assert_close(actual, expected, equal_nan=True)
+
+
+UNARY = [
+    "abs", "acos", "asin", "asinh", "atan", "ceil", "cos", "cosh", "exp", "exp2", "expm1",
+    "erf", "erfc", "erfinv", "floor", "frac", "lgamma", "log", "log10", "log1p", "log2", "neg",
+    "logical_not", "relu", "reciprocal", "round", "rsqrt", "sigmoid", "sign", "signbit", "sin",
+    "sinh", "sqrt", "tan", "tanh", "trunc", "isfinite", "isinf", "isnan", "isneginf",
+    "isposinf", "isreal",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_unary(name: str) -> None:
+    x = torch.tensor([-2.5, -1.0, -0.5, -0.0, 0.0, 0.5, 1.5, 2.5, torch.inf, torch.nan])
+    actual = run(lambda fd, a: getattr(fd.ops, name)(a), x)
+    check(actual, getattr(torch, name)(x))
+
+
+BINARY = {
+    "add": torch.add,
+    "sub": torch.sub,
+    "mul": torch.mul,
+    "div": torch.div,
+    "truediv": torch.true_divide,
+    "fmod": torch.fmod,
+    "remainder": torch.remainder,
+    "pow": torch.pow,
+    "atan2": torch.atan2,
+    "nextafter": torch.nextafter,
+    "minimum": torch.minimum,
+    "maximum": torch.maximum,
+    "eq": torch.eq,
+    "ne": torch.ne,
+    "lt": torch.lt,
+    "le": torch.le,
+    "gt": torch.gt,
+    "ge": torch.ge,
+    "logical_and": torch.logical_and,
+    "logical_or": torch.logical_or,
+}
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_binary(name: str, rng: torch.Generator) -> None:
+    x = torch.randn(6, 5, generator=rng)
+    y = torch.randn(5, generator=rng)
+    x[0, 0] = torch.nan
+    y[2] = x[1, 2]
+    check(run(lambda fd, a, b: getattr(fd.ops, name)(a, b), x, y), BINARY[name](x, y))
+
+
+def test_integers_divide_as_in_c() -> None:
+    a = torch.tensor([7, -7, 7, -7])
+    b = torch.tensor([2, 2, -2, -2])
+    check(run(lambda fd, x, y: fd.ops.div(x, y), a, b), torch.tensor([3, -3, -3, 3]))
+    check(run(lambda fd, x, y: fd.ops.mod(x, y), a, b), torch.tensor([1, -1, 1, -1]))
+    check(run(lambda fd, x, y: fd.ops.remainder(x, y), a, b), torch.tensor([1, 1, -1, -1]))
+
+
+def test_scalars_promote_like_numbers() -> None:
+    x = torch.tensor([1.0, 2.0])
+    check(run(lambda fd, a: fd.ops.add(a, 0.1), x), x + 0.1)
+    check(run(lambda fd, a: fd.ops.add(a, 1), torch.tensor([1, 2])), torch.tensor([2, 3]))
+    check(run(lambda fd, a, s: fd.ops.mul(a, s), x, 3.0), x * 3)
+
+
+def test_scalar_expressions() -> None:
+    def define(fd, a, s):
+        scalar = fd.ops.ceilDiv(fd.ops.add(s, 3), 4)
+        return fd.ops.add(a, scalar)
+
+    check(run(define, torch.tensor([1, 2]), 6), torch.tensor([4, 5]))
+
+
+def test_half_computes_in_float() -> None:
+    x = torch.tensor([1.0, 2.5], dtype=torch.float16)
+    check(run(lambda fd, a: fd.ops.add(a, a), x), (x.float() + x.float()))
+
+
+@pytest.mark.parametrize("keepdim", [False, True])
+@pytest.mark.parametrize("dims", [[0], [1], [0, 2], [0, 1, 2]])
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min"])
+def test_reductions(name: str, dims: list[int], keepdim: bool, rng: torch.Generator) -> None:
+    x = torch.randn(3, 4, 5, generator=rng, dtype=torch.float64)
+    actual = run(lambda fd, a: getattr(fd.ops, name)(a, dims, keepdim), x)
+    expected = x
+    if name in ("max", "min"):
+        expected = getattr(torch, f"a{name}")(x, dims, keepdim)
+    else:
+        for dim in reversed(dims):
+            expected = getattr(torch, name)(expected, dim, keepdim=keepdim)
+    check(actual, expected)
+
+
+def test_reductions_of_integers_and_bool() -> None:
+    x = torch.tensor([[1, 2], [3, 4]], dtype=torch.int32)
+    check(run(lambda fd, a: fd.ops.sum(a, [1]), x), torch.tensor([3, 7]))
+    mask = torch.tensor([[True, False], [False, False]])
+    check(run(lambda fd, a: fd.ops.sum(a, [1]), mask), torch.tensor([1, 0]))
+    check(run(lambda fd, a: fd.ops.max(a, [1]), mask), torch.tensor([True, False]))
+
+
+def test_empty_reductions_give_the_identity() -> None:
+    x = torch.empty(3, 0)
+    check(run(lambda fd, a: fd.ops.sum(a, [1]), x), torch.zeros(3))
+    check(run(lambda fd, a: fd.ops.max(a, [1]), x), torch.full((3,), -torch.inf))
+
+
+@pytest.mark.parametrize("correction", [0, 1])
+@pytest.mark.parametrize("name", ["var", "var_mean"])
+def test_variance(name: str, correction: int, rng: torch.Generator) -> None:
+    x = torch.randn(4, 9, generator=rng, dtype=torch.float64)
+
+    def define(fd, a):
+        result = getattr(fd.ops, name)(a, [1], correction)
+        return result[0] if isinstance(result, tuple) else result
+
+    check(run(define, x), x.var(1, correction=correction))
+
+
+def test_shapes(rng: torch.Generator) -> None:
+    x = torch.randn(2, 3, 4, generator=rng)
+    check(run(lambda fd, a: fd.ops.permute(a, [2, 0, 1]), x), x.permute(2, 0, 1))
+    check(run(lambda fd, a: fd.ops.broadcast(a, [False, True, False, False]), x), x.unsqueeze(1))
+    check(run(lambda fd, a: fd.ops.squeeze(a, [1]), x[:, :1]), x[:, 0])
+    check(run(lambda fd, a: fd.ops.expand(a, [2, 5, 4]), x[:, :1]), x[:, :1].expand(2, 5, 4))
+    static = lambda fd, a: fd.ops.reshape(fd.define_tensor([2, 3, 4]), [6, 4])  # noqa: E731
+    with FusionDefinition() as fd:
+        fd.add_output(static(fd, None))
+    check(evaluate(fd.fusion, [x])[0], x.reshape(6, 4))
+
+
+def test_where_clamp_threshold(rng: torch.Generator) -> None:
+    x = torch.randn(10, generator=rng)
+    mask = x > 0
+    check(run(lambda fd, m, a: fd.ops.where(m, a, 2.0), mask, x), torch.where(mask, x, 2.0))
+    check(run(lambda fd, m: fd.ops.where(m, 1, 2), mask), torch.where(mask, 1, 2))
+    check(run(lambda fd, a: fd.ops.clamp(a, -0.5, None), x), x.clamp(min=-0.5))
+    expected = torch.where(x <= 0.1, torch.tensor(-1.0), x)
+    check(run(lambda fd, a: fd.ops.threshold(a, 0.1, -1.0), x), expected)
+
+
+def test_factories() -> None:
+    check(run(lambda fd: fd.ops.full([2, 3], 1.5, DataType.Float)), torch.full((2, 3), 1.5))
+    check(run(lambda fd: fd.ops.iota(4, 3, 2)), torch.tensor([3, 5, 7, 9]))
+
+
+# ---- Scheduled fusions ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [2, 7, 8, 100])
+def test_a_factored_reduction_whose_split_has_a_rest(size: int, rng: torch.Generator) -> None:
+    x = torch.randn(3, size, generator=rng, dtype=torch.float64)
+    with FusionDefinition() as fd:
+        total = fd.ops.sum(fd.from_pytorch(x), [1])
+        top = fd.ops.max(fd.from_pytorch(x), [1])
+        fd.add_output(total)
+        fd.add_output(top)
+        for tensor in (total, top):
+            tensor.split(1, 8)
+            tensor.rfactor([1])
+    total, top = evaluate(fd.fusion, [x, x])
+    check(total, x.sum(1))
+    check(top, x.amax(1))
+
+
+def test_a_factored_welford(rng: torch.Generator) -> None:
+    x = torch.randn(3, 21, generator=rng, dtype=torch.float64)
+    with FusionDefinition() as fd:
+        avg, var_sum, n = fd.ops.welford(fd.from_pytorch(x), [1])
+        for tensor in (avg, var_sum, n):
+            fd.add_output(tensor)
+        avg.split(1, 8)
+        avg.rfactor([1], [avg, var_sum, n])
+    avg, var_sum, n = evaluate(fd.fusion, [x])
+    check(avg, x.mean(1))
+    check(var_sum, x.var(1, correction=0) * 21)
+    check(n, torch.full((3,), 21))
+
+
+def test_caches_and_schedules_change_nothing(rng: torch.Generator) -> None:
+    x = torch.randn(5, 6, generator=rng)
+    with FusionDefinition() as fd:
+        t0 = fd.from_pytorch(x)
+        t1 = fd.ops.permute(fd.ops.exp(t0), [1, 0])
+        fd.add_output(t1)
+        cached = t0.cache_after()
+        cached.set_memory_type(MemoryType.shared)
+        before = t1.cache_before()
+        before.merge(0, 1).split(0, 4)
+        fd.sched.transform_like(before)
+        fd.sched.inline_most()
+    check(evaluate(fd.fusion, [x])[0], x.exp().t())
+
+
+# ---- Types, bindings, errors ---------------------------------------------------------------------
+
+
+def test_references_are_computed_in_double() -> None:
+    x = torch.full((1000,), 0.1, dtype=torch.float16)
+    actual = run(
+        lambda fd, a: fd.ops.sum(fd.ops.cast(a, DataType.Float), [0]),
+        x,
+        dtype_override=torch.float64,
+    )
+    check(actual, x.double().sum())
+
+
+def test_inputs_that_disagree_are_an_error() -> None:
+    with FusionDefinition() as fd:
+        t0 = fd.define_tensor([-1])
+        size = t0.size(0)
+        fd.add_output(fd.ops.expand(fd.define_tensor([1]), [size]))
+    with pytest.raises(UserError, match=r"Expected .* to have rank 1"):
+        evaluate(fd.fusion, [torch.ones(3, 3), torch.ones(1)])
+    with pytest.raises(UserError, match="KernelArgumentHolder contains less argument"):
+        evaluate(fd.fusion, [torch.ones(3)])
+    check(evaluate(fd.fusion, [torch.ones(3), torch.ones(1)])[0], torch.ones(3))
+
+
+def test_evaluation_only_reads_its_inputs() -> None:
+    x = torch.ones(4)
+    with FusionDefinition() as fd:
+        t0 = fd.from_pytorch(x)
+        fd.add_output(fd.ops.add(t0, 1.0), t0)
+        fd.add_output(fd.ops.mul(t0, 2.0))
+    (visible,) = evaluate(fd.fusion, [x])
+    check(visible, torch.full((4,), 2.0))
+    check(x, torch.ones(4))

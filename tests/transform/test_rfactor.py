@@ -1,0 +1,156 @@
+"""rfactor: hard cases 1.07 to 1.11."""
+
+from __future__ import annotations
+
+import pytest
+from loop_text import axis_text, loops
+
+from nvfuser_direct import FusionDefinition, ParallelType, UserError
+
+
+def texts(axes):
+    return " ".join(axis_text(axis) for axis in axes)
+
+
+def reduced(fd, shape, axes):
+    s = fd.ops.sum(fd.define_tensor(list(shape), contiguity=True), axes)
+    fd.add_output(fd.ops.neg(s))
+    return s
+
+
+def test_transforms_move_to_the_producer():
+    """1.07: the split stands between root and logical domain of the new tensor."""
+    with FusionDefinition() as fd:
+        s = reduced(fd, [-1], [0])
+        consumers = s.consumers()
+        s.split(0, 128)
+        f = s.rfactor([1])
+    assert texts(f.get_root_domain()) == "ri0"
+    assert texts(f.get_logical_domain()) == loops(f) == "i(i0/128) r128"
+    assert not s.has_root()
+    assert texts(s.get_logical_domain()) == loops(s) == "r(i0/128)"
+    assert s.producers() == [f]
+    assert s.consumers() == consumers
+
+
+def test_transforms_of_all_reductions_move():
+    """1.08"""
+    with FusionDefinition() as fd:
+        s = reduced(fd, [-1, -1, -1], [1, 2])
+        s.split(2, 4)
+        s.split(1, 3)
+        s.merge(2, 3)
+        f = s.rfactor([-1])
+    assert texts(f.get_root_domain()) == "ii0 ii1 ri2"
+    assert loops(f) == "ii0 i(i1/3) i(3*(i2/4)) r4" or loops(f) == "ii0 i(i1/3) i((i2/4)*3) r4"
+    assert texts(f.get_logical_domain()) == loops(f)
+    assert loops(s).startswith("ii0 r(i1/3) r(")
+    assert f.get_logical_domain()[0] is f.get_root_domain()[0]
+
+
+def test_intermediate_axes_with_reduced_parts_stay_reductions():
+    """1.09"""
+    with FusionDefinition() as fd:
+        s = reduced(fd, [-1, -1, -1], [1, 2])
+        s.merge(1, 2)
+        s.split(1, 4)
+        f = s.rfactor([-1])
+    merge_output = f.axis(2).definition().input(0)
+    assert merge_output.is_reduction()
+    assert [axis_text(axis)[0] for axis in f.get_loop_domain()] == ["i", "i", "r"]
+    assert texts(f.get_root_domain()) == "ii0 ri1 ri2"
+
+
+def test_broadcast_merges_stay_broadcasts():
+    """1.10"""
+    with FusionDefinition() as fd:
+        s = reduced(fd, [256, 1, 1, 4], [3])
+        s.merge(1, 2).merge(0, 1).split(-1, 2)
+        f = s.rfactor([-2])
+    assert loops(f) == "i256 r2 i2"
+    assert loops(s) == "i256 r2"
+    assert f.axis(0).definition().input(1).is_broadcast()
+
+
+def test_transforms_of_other_axes_and_parallel_types_are_kept():
+    with FusionDefinition() as fd:
+        s = reduced(fd, [-1, -1], [1])
+        s.split(1, 32)
+        s.split(0, 4)
+        s.reorder({3: 0})
+        s.axis(0).parallelize(ParallelType.block_x)
+        s.axis(1).parallelize(ParallelType.grid_x)
+        s.axis(3).parallelize(ParallelType.block_y)
+        f = s.rfactor([3])
+    assert loops(f) == "i32.threadIdx.x i(i0/4).blockIdx.x i4 r(i1/32).threadIdx.y"
+    assert loops(s) == "r32.threadIdx.x i(i0/4).blockIdx.x i4"
+    assert texts(f.get_logical_domain()) == "ii0 r(i1/32).threadIdx.y i32.threadIdx.x"
+
+
+def test_factoring_the_producer_again():
+    with FusionDefinition() as fd:
+        s = reduced(fd, [-1], [0])
+        s.split(0, 128)
+        f = s.rfactor([1])
+        f.split(1, 4)
+        g = f.rfactor([2])
+    assert texts(g.get_root_domain()) == "ri0"
+    assert loops(g) == "i(i0/128) i32 r4"
+    assert loops(f) == "i(i0/128) r32"
+    assert not f.has_root()
+    assert loops(s) == "r(i0/128)"
+    assert [tensor.producers() for tensor in (s, f)] == [[f], [g]]
+
+
+def test_outputs_keep_their_layout():
+    with FusionDefinition() as fd:
+        s = fd.ops.sum(fd.define_tensor([-1, -1, -1], contiguity=True), [2])
+        fd.add_output(s)
+        rows, columns, _ = s.get_logical_domain()
+        s.set_allocation_domain([columns, rows], False)
+        s.split(2, 8)
+        s.rfactor([-1])
+    rows, columns, rest = s.get_logical_domain()
+    assert s.get_allocation_domain() == [columns, rows, rest]
+    assert s.get_contiguity() == [False, False, None]
+
+
+def test_welford_has_three_producers_with_one_definition():
+    """1.11: the results that were not scheduled get the transforms of the one that was."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        results = list(fd.ops.welford(x, [1]))
+        fd.add_output(results[0])
+        fd.add_output(results[1])
+        results[0].split(1, 32)
+        producers = results[0].rfactor([-1], results)
+    assert [loops(t) for t in producers] == ["ii0 i(i1/32) r32"] * 3
+    assert [loops(t) for t in results] == ["ii0 r(i1/32)"] * 3
+    assert all(t.definition() is producers[0].definition() for t in producers)
+    assert results[2].producers() == producers
+
+
+def test_what_rfactor_refuses():
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        s = fd.ops.sum(x, [1])
+        fd.add_output(s)
+        before = str(s)
+        with pytest.raises(UserError, match="not a reduction axis"):
+            s.rfactor([0])
+        with pytest.raises(UserError, match="all reduction axes"):
+            s.rfactor([1])
+        with pytest.raises(UserError, match="no axes are given"):
+            s.rfactor([])
+        with pytest.raises(UserError, match="Error rfactoring T0.* its definition is not a reduction"):
+            x.rfactor([0])
+        assert str(s) == before
+        avg, var, n = fd.ops.welford(x, [1])
+        with pytest.raises(UserError, match="needs all of them"):
+            avg.rfactor([1], [avg, var])
+        var.split(1, 4)
+        avg.split(1, 8)
+        before = [str(t) for t in (avg, var, n)]
+        with pytest.raises(UserError, match="Results of one expression are scheduled differently"):
+            avg.rfactor([2], [avg, var, n])
+        assert [str(t) for t in (avg, var, n)] == before
