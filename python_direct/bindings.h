@@ -1,7 +1,7 @@
 // What every binding file shares: one `bind_<concept>` each, listed in module.cpp.
 //
-// Rules. A C++ method is a Python method of the same name, a C++ field a property. The bindings hold
-// no logic: a lambda adapts arguments, nothing else.
+// Rules. A C++ method is a Python method of the same name, a C++ field a property. The bindings
+// hold no logic: a lambda adapts arguments, nothing else.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -62,9 +62,8 @@ is_cpu : bool
     A 0-dim tensor on the host, passed by value.
 )");
   m.def(
-      "define_tensor",
-      nb::overload_cast<int64_t, DataType, bool>(&define_symbolic_tensor), "ndims"_a,
-      "dtype"_a = DataType::Float, "is_cpu"_a = false,
+      "define_tensor", nb::overload_cast<int64_t, DataType, bool>(&define_symbolic_tensor),
+      "ndims"_a, "dtype"_a = DataType::Float, "is_cpu"_a = false,
       R"(A tensor with `ndims` symbolic dimensions of any stride: the form of older programs.
 )");
   for (const char* contiguity : {"contiguous", "contiguity"}) {
@@ -94,8 +93,9 @@ dtype : DataType
         return define_scalar(value.value(), dtype);
       },
       "value"_a.none(), "dtype"_a = nb::none(),
-      nb::sig("def define_scalar(value: bool | int | float | complex | None, "
-              "dtype: DataType | None = None) -> Val"),
+      nb::sig(
+          "def define_scalar(value: bool | int | float | complex | None, "
+          "dtype: DataType | None = None) -> Val"),
       R"(A constant.
 
 Parameters

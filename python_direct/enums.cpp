@@ -12,22 +12,41 @@ struct Renamed {
 };
 
 constexpr Renamed kParallelTypes[] = {
-    {"DIDx", "mesh_x"},       {"DIDy", "mesh_y"},   {"DIDz", "mesh_z"},     {"BIDx", "grid_x"},
-    {"BIDy", "grid_y"},       {"BIDz", "grid_z"},   {"TIDx", "block_x"},    {"TIDy", "block_y"},
-    {"TIDz", "block_z"},      {"Stream", "stream"}, {"Vectorize", "vectorize"},
-    {"Unroll", "unroll"},     {"Unswitch", "unswitch"}, {"Mma", "mma"},     {"Bulk", "tma"},
-    {"Serial", "serial"},     {"Group", "group"}};
+    {"DIDx", "mesh_x"},
+    {"DIDy", "mesh_y"},
+    {"DIDz", "mesh_z"},
+    {"BIDx", "grid_x"},
+    {"BIDy", "grid_y"},
+    {"BIDz", "grid_z"},
+    {"TIDx", "block_x"},
+    {"TIDy", "block_y"},
+    {"TIDz", "block_z"},
+    {"Stream", "stream"},
+    {"Vectorize", "vectorize"},
+    {"Unroll", "unroll"},
+    {"Unswitch", "unswitch"},
+    {"Mma", "mma"},
+    {"Bulk", "tma"},
+    {"Serial", "serial"},
+    {"Group", "group"}};
 
 constexpr Renamed kMemoryTypes[] = {
-    {"Local", "local"}, {"Shared", "shared"}, {"Global", "global"}, {"Tensor", "tensor"},
+    {"Local", "local"},
+    {"Shared", "shared"},
+    {"Global", "global"},
+    {"Tensor", "tensor"},
     {"Symmetric", "symmetric"}};
 
 constexpr Renamed kLoadStoreOpTypes[] = {
-    {"Set", "set"}, {"LdMatrix", "load_matrix"}, {"CpAsync", "cp_async"},
+    {"Set", "set"},
+    {"LdMatrix", "load_matrix"},
+    {"CpAsync", "cp_async"},
     {"CpAsyncBulkTensorTile", "tma"}};
 
 constexpr Renamed kCacheOps[] = {
-    {"Unspecified", "unspecified"}, {"AllLevels", "all_levels"}, {"Streaming", "streaming"},
+    {"Unspecified", "unspecified"},
+    {"AllLevels", "all_levels"},
+    {"Streaming", "streaming"},
     {"Global", "global"}};
 
 template <typename Enum, size_t N, size_t M>

@@ -1,5 +1,5 @@
-// C++ errors as Python exceptions. Every class derives from RuntimeError, and from the builtin class
-// that callers of Python functions expect for that kind of mistake.
+// C++ errors as Python exceptions. Every class derives from RuntimeError, and from the builtin
+// class that callers of Python functions expect for that kind of mistake.
 #include "base/errors.h"
 
 #include "bindings.h"
@@ -39,7 +39,8 @@ ExceptionClasses classes;
 
 PyObject* make_class(nb::module_& m, const char* name, nb::tuple bases, const char* doc) {
   const std::string full_name = nb::cast<std::string>(m.attr("__name__")) + "." + name;
-  nb::object cls = nb::steal(PyErr_NewExceptionWithDoc(full_name.c_str(), doc, bases.ptr(), nullptr));
+  nb::object cls =
+      nb::steal(PyErr_NewExceptionWithDoc(full_name.c_str(), doc, bases.ptr(), nullptr));
   if (!cls.is_valid()) {
     throw nb::python_error();
   }
@@ -61,8 +62,8 @@ void bind_errors(nb::module_& m) {
       with_builtin("UserValueError", PyExc_ValueError, "A UserError about an argument's value.");
   classes.type =
       with_builtin("UserTypeError", PyExc_TypeError, "A UserError about an argument's type.");
-  classes.index =
-      with_builtin("UserIndexError", PyExc_IndexError, "A UserError about a position out of range.");
+  classes.index = with_builtin(
+      "UserIndexError", PyExc_IndexError, "A UserError about a position out of range.");
   classes.not_implemented = with_builtin(
       "UserNotImplementedError", PyExc_NotImplementedError,
       "A UserError about something this compiler does not do.");

@@ -121,6 +121,17 @@ val : Val
     An integer.
 )")
       .def(
+          "assume_divisible", &IndexSimplifier::assume_divisible, "a"_a, "b"_a,
+          R"(Declare a % b == 0.
+
+Parameters
+----------
+a : Val
+    An extent.
+b : Val
+    What divides it, at least 1.
+)")
+      .def(
           "simplify", &IndexSimplifier::simplify, "expr"_a,
           R"(The normal form of an integer or boolean expression.
 

@@ -55,8 +55,7 @@ void bind_inspection(nb::class_<KernelExecutor>& cls) {
           "kernel", [](const KernelExecutor& self) { return compiled_kernel(self)->kernel; },
           "The lowered fusion that was compiled last.")
       .def(
-          "kernel_source",
-          [](const KernelExecutor& self) { return compiled_kernel(self)->source; },
+          "kernel_source", [](const KernelExecutor& self) { return compiled_kernel(self)->source; },
           "The complete source that was compiled last, with the support code it uses.")
       .def(
           "kernel_name", [](const KernelExecutor& self) { return compiled_kernel(self)->name; },

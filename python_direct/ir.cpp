@@ -143,8 +143,7 @@ parallel_type : ParallelType
     constant extent.
 )")
       .def(
-          "pad_to_multiple_of_warp", &IterDomain::pad_to_multiple_of_warp,
-          "size"_a = nb::none(),
+          "pad_to_multiple_of_warp", &IterDomain::pad_to_multiple_of_warp, "size"_a = nb::none(),
           R"(Round the launched size of a ``block_x`` axis up.
 
 Parameters
@@ -157,7 +156,8 @@ size : int, optional
 void bind_tensor_domain(nb::module_& m) {
   nb::class_<TensorDomain, Val>(m, "TensorDomain", "The domains of a tensor.")
       .def("root", &TensorDomain::root, "Axes before the operation's own transform; may be empty.")
-      .def("maybe_root", &TensorDomain::maybe_root, "The root domain if there is one, else logical.")
+      .def(
+          "maybe_root", &TensorDomain::maybe_root, "The root domain if there is one, else logical.")
       .def("logical", &TensorDomain::logical, "The tensor's shape, reduction axes included.")
       .def(
           "allocation", &TensorDomain::allocation,

@@ -37,11 +37,13 @@ void bind_kernel(nb::module_& m) {
   nb::class_<Kernel, Fusion>(m, "Kernel", "A lowered fusion: kernel IR made from a copy of it.")
       .def_ro("body", &Kernel::body, "The statements.")
       .def_ro("passes", &Kernel::passes, "The passes that made it, in order.")
-      .def("target", [](const Kernel& self) { return self.target().name(); }, "cuda or cpu.")
+      .def(
+          "target", [](const Kernel& self) { return self.target().name(); }, "cuda or cpu.")
       .def("index_type", &Kernel::index_type, "Width of index arithmetic: Int or Int32.")
       .def("print_kernel_ir", &Kernel::print_kernel_ir, "The kernel IR as text.")
       .def(
-          "print_source", [](const Kernel& self, const std::string& name) {
+          "print_source",
+          [](const Kernel& self, const std::string& name) {
             return generate_kernel_text(self, name);
           },
           "kernel_name"_a = "",
@@ -53,7 +55,8 @@ kernel_name : str
     Name of the function; a default for the target if empty.
 )")
       .def(
-          "launch_extents", [](const Kernel& self) {
+          "launch_extents",
+          [](const Kernel& self) {
             return std::vector<Val*>(self.launch.extents.begin(), self.launch.extents.end());
           },
           "Sizes of grid_x, grid_y, grid_z, block_x, block_y, block_z; None where unused.")
@@ -64,7 +67,8 @@ kernel_name : str
           "shared_bytes", [](const Kernel& self) { return self.launch.shared_bytes; },
           "Dynamic shared memory of a block (bytes); None if there is none.")
       .def(
-          "buffers", [](const Kernel& self) {
+          "buffers",
+          [](const Kernel& self) {
             std::vector<std::tuple<TensorView*, bool, bool>> buffers;
             for (const GlobalBuffer& buffer : self.launch.buffers) {
               buffers.emplace_back(buffer.tensor, buffer.zero_init, buffer.is_output);

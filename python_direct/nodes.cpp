@@ -1,7 +1,6 @@
 // Every expression class, from its declaration: the class is its name and documentation, every
 // field an attribute.
 
-
 #include "bindings.h"
 #include "ir/all_nodes.h"
 
@@ -10,8 +9,7 @@ namespace {
 
 /// Fields that are methods in the documented API; all others are properties.
 template <typename Node>
-constexpr bool has_field_methods =
-    std::is_same_v<Node, Split> || std::is_same_v<Node, Merge>;
+constexpr bool has_field_methods = std::is_same_v<Node, Split> || std::is_same_v<Node, Merge>;
 
 /// A field whose name Python reserves gets a trailing underscore: `Split.in` is `split.in_`.
 const char* python_name(const char* field) {

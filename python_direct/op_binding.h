@@ -22,8 +22,8 @@ using OperandArg = std::conditional_t<is_tensor, TensorView*, ScalarArg>;
 /// The documentation of an operation on named operands, in NumPy style.
 std::string operation_doc(const std::string& summary, const std::vector<const char*>& operands);
 
-/// Bind the overload of `fn(Val*, ...)` whose operand i is a tensor where bit i of `mask` is set. It
-/// takes positional arguments only.
+/// Bind the overload of `fn(Val*, ...)` whose operand i is a tensor where bit i of `mask` is set.
+/// It takes positional arguments only.
 template <size_t mask, typename Fn, size_t... I>
 void bind_mix(
     nb::module_& m, const char* name, Fn fn, const std::string& doc, std::index_sequence<I...>) {

@@ -12,9 +12,7 @@ void bind_elementary(nb::module_& m) {
       operation_doc("1, 0 or -1, in the dtype of x.", {"x"}));
   m.def(
       "triu",
-      [](TensorView* arg, const ScalarArg& diagonal) {
-        return ops::triu(arg, diagonal.require());
-      },
+      [](TensorView* arg, const ScalarArg& diagonal) { return ops::triu(arg, diagonal.require()); },
       "arg"_a, "diagonal"_a = 0,
       R"(The upper triangle of the last two dimensions, zeros below.
 

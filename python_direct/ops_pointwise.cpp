@@ -11,8 +11,7 @@ namespace {
 
 void bind_unary(nb::module_& m) {
 #define NVF_BIND_UNARY(name, doc) \
-  bind_all_mixes<1>(              \
-      m, #name, [](Val* x) { return ops::name(x); }, operation_doc(doc, {"x"}));
+  bind_all_mixes<1>(m, #name, [](Val* x) { return ops::name(x); }, operation_doc(doc, {"x"}));
 #define NVF_BIND_REGULAR(name, op, policy, doc) NVF_BIND_UNARY(name, doc)
 #define NVF_BIND_SPECIAL(name, op, doc) NVF_BIND_UNARY(name, doc)
   NVF_FOR_EACH_UNARY_FUNCTION(NVF_BIND_REGULAR)

@@ -13,7 +13,8 @@ Parameters
 ----------
 arg : TensorView
     Operand.
-)" + axes + R"(dtype : DataType
+)" + axes +
+         R"(dtype : DataType
     Convert to this type before reducing; Null: the type of the operand, Int for sums and products
     of integers and Bool.
 
@@ -38,8 +39,7 @@ keepdim : bool
 
 template <typename All, typename Some>
 void bind_reduction(nb::module_& m, const char* name, All all, Some some, const char* summary) {
-  m.def(
-      name, all, "arg"_a, "dtype"_a = DataType::Null, reduction_doc(summary, "").c_str());
+  m.def(name, all, "arg"_a, "dtype"_a = DataType::Null, reduction_doc(summary, "").c_str());
   m.def(
       name,
       [some](TensorView* arg, int64_t dim, bool keepdim, DataType dtype) {
@@ -119,9 +119,9 @@ avg, var_sum, n : TensorView
 } // namespace
 
 void bind_reduce_ops(nb::module_& m) {
-#define NVF_BIND_REDUCTION(name, op, doc)                                                    \
-  bind_reduction(                                                                            \
-      m, #name, nb::overload_cast<TensorView*, DataType>(&ops::name),                        \
+#define NVF_BIND_REDUCTION(name, op, doc)                                                      \
+  bind_reduction(                                                                              \
+      m, #name, nb::overload_cast<TensorView*, DataType>(&ops::name),                          \
       nb::overload_cast<TensorView*, const std::vector<int64_t>&, bool, DataType>(&ops::name), \
       doc);
   NVF_FOR_EACH_REDUCTION_FUNCTION(NVF_BIND_REDUCTION)

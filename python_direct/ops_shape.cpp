@@ -7,8 +7,7 @@ namespace nvfuser::python {
 namespace {
 
 void bind_copies(nb::module_& m) {
-  bind_all_mixes<1>(
-      m, "set", [](Val* x) { return ops::set(x); }, operation_doc("A copy.", {"x"}));
+  bind_all_mixes<1>(m, "set", [](Val* x) { return ops::set(x); }, operation_doc("A copy.", {"x"}));
   bind_all_mixes<1>(
       m, "segment_set", [](Val* x) { return ops::segment_set(x); },
       operation_doc("A copy that asks for a kernel boundary here.", {"x"}));
@@ -109,8 +108,8 @@ new_shape : list[int or Val]
 )");
   m.def(
       "reshape",
-      nb::overload_cast<
-          TensorView*, const std::vector<int64_t>&, const std::vector<int64_t>&>(&ops::reshape),
+      nb::overload_cast<TensorView*, const std::vector<int64_t>&, const std::vector<int64_t>&>(
+          &ops::reshape),
       "arg"_a, "original_shape"_a, "new_shape"_a,
       R"(The form of older programs, which repeats the shape of `arg`.
 )");

@@ -80,8 +80,8 @@ void bind_compile_params(nb::module_& m) {
                 .include_paths = std::move(include_paths)};
           },
           nb::kw_only(), "index_type"_a = nb::none(), "maxrregcount"_a = 255,
-          "enable_magic_zero"_a = true, "enable_ptxas_verbose"_a = false,
-          "device"_a = nb::none(), "include_paths"_a = std::vector<std::string>{},
+          "enable_magic_zero"_a = true, "enable_ptxas_verbose"_a = false, "device"_a = nb::none(),
+          "include_paths"_a = std::vector<std::string>{},
           R"(All parameters are keywords.
 
 Parameters

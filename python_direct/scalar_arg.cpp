@@ -33,8 +33,7 @@ std::vector<Val*> ShapeArg::sizes() const {
   for (size_t i = 0; i < items.size(); ++i) {
     const auto* number = std::get_if<int64_t>(&items[i]);
     NVF_USER_CHECK(
-        number == nullptr || *number >= -1,
-        "The value ", *number, " at index ", i,
+        number == nullptr || *number >= -1, "The value ", *number, " at index ", i,
         " was neither symbolic(-1), zero_element(0), broadcast(1), or static(>1).");
   }
   return vals();

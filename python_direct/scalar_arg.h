@@ -20,8 +20,8 @@ class ScalarArg {
   explicit ScalarArg(Val* val) : val_(val) {}
   explicit ScalarArg(const ScalarValue& value) : value_(value) {}
 
-  /// The Val; a new constant of the active fusion for a number (bool: Bool, int: Int, float: Double,
-  /// complex: ComplexDouble); nullptr for None.
+  /// The Val; a new constant of the active fusion for a number (bool: Bool, int: Int, float:
+  /// Double, complex: ComplexDouble); nullptr for None.
   [[nodiscard]] Val* val() const {
     if (val_ != nullptr || !has_value(value_)) {
       return val_;
@@ -70,9 +70,7 @@ namespace nanobind::detail {
 
 template <>
 struct type_caster<nvfuser::python::ScalarArg> {
-  NB_TYPE_CASTER(
-      nvfuser::python::ScalarArg,
-      const_name("nvfuser_direct._core.ScalarLike"))
+  NB_TYPE_CASTER(nvfuser::python::ScalarArg, const_name("nvfuser_direct._core.ScalarLike"))
 
   bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) noexcept {
     using nvfuser::ScalarValue;
@@ -113,8 +111,8 @@ template <>
 struct type_caster<nvfuser::python::ShapeArg> {
   NB_TYPE_CASTER(
       nvfuser::python::ShapeArg,
-      const_name("list[int | ") + make_caster<nvfuser::Val>::Name +
-          const_name("] | tuple[int | ") + make_caster<nvfuser::Val>::Name + const_name(", ...]"))
+      const_name("list[int | ") + make_caster<nvfuser::Val>::Name + const_name("] | tuple[int | ") +
+          make_caster<nvfuser::Val>::Name + const_name(", ...]"))
 
   bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
     if (!PyList_Check(src.ptr()) && !PyTuple_Check(src.ptr())) {

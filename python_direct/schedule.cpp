@@ -261,11 +261,12 @@ best_effort : bool
 
 void bind_propagation(nb::module_& m) {
   m.def(
-      "bounded_transform_backward", &schedule::bounded_transform_backward, nb::arg("from"),
-      "pos"_a, "to"_a, "propagate_parallel_type"_a = false,
-      nb::sig("def bounded_transform_backward(from_: nvfuser_direct._core.TensorView, pos: int, "
-              "to: collections.abc.Sequence[nvfuser_direct._core.TensorView], "
-              "propagate_parallel_type: bool = False) -> None"),
+      "bounded_transform_backward", &schedule::bounded_transform_backward, nb::arg("from"), "pos"_a,
+      "to"_a, "propagate_parallel_type"_a = false,
+      nb::sig(
+          "def bounded_transform_backward(from_: nvfuser_direct._core.TensorView, pos: int, "
+          "to: collections.abc.Sequence[nvfuser_direct._core.TensorView], "
+          "propagate_parallel_type: bool = False) -> None"),
       R"(Replay leading loop axes on the tensors between `to`, upstream, and `from`.
 
 Parameters
@@ -282,9 +283,10 @@ propagate_parallel_type : bool
   m.def(
       "bounded_transform_forward", &schedule::bounded_transform_forward, nb::arg("from"), "pos"_a,
       "to"_a, "propagate_parallel_type"_a = false,
-      nb::sig("def bounded_transform_forward(from_: nvfuser_direct._core.TensorView, pos: int, "
-              "to: collections.abc.Sequence[nvfuser_direct._core.TensorView], "
-              "propagate_parallel_type: bool = False) -> None"),
+      nb::sig(
+          "def bounded_transform_forward(from_: nvfuser_direct._core.TensorView, pos: int, "
+          "to: collections.abc.Sequence[nvfuser_direct._core.TensorView], "
+          "propagate_parallel_type: bool = False) -> None"),
       "As `bounded_transform_backward`, downstream.");
   m.def(
       "transform_like", &schedule::transform_like, "reference_tv"_a,

@@ -15,9 +15,9 @@ std::vector<std::string>& hidden_directories() {
   return *directories;
 }
 
-/// What is known about a file name object: its permanent copy, or nullptr if its frames are skipped.
-/// Code objects of one file share the object; the cache owns a reference, so that its address stays
-/// the key of this very name.
+/// What is known about a file name object: its permanent copy, or nullptr if its frames are
+/// skipped. Code objects of one file share the object; the cache owns a reference, so that its
+/// address stays the key of this very name.
 using FileCache = std::unordered_map<PyObject*, const char*>;
 
 FileCache& file_cache() {
@@ -34,7 +34,8 @@ void clear_file_cache() {
 }
 
 const char* visible_file(PyObject* file_name) {
-  constexpr size_t kMaxFiles = 4096; // programs that compile strings make a new name object each time
+  constexpr size_t kMaxFiles =
+      4096; // programs that compile strings make a new name object each time
   FileCache& cache = file_cache();
   if (const auto found = cache.find(file_name); found != cache.end()) {
     return found->second;

@@ -1,10 +1,10 @@
 // How statements cross the border to Python.
 //
 // A statement belongs to its fusion, so its handle never owns it: the handle keeps the fusion's
-// Python object alive, which keeps the fusion alive. Handles are found again by address, so one node
-// is one Python object for as long as anything holds it, and a handle has the class of the node's
-// dynamic type. One specialization does this for every subclass of Statement; no binding needs a
-// return value policy.
+// Python object alive, which keeps the fusion alive. Handles are found again by address, so one
+// node is one Python object for as long as anything holds it, and a handle has the class of the
+// node's dynamic type. One specialization does this for every subclass of Statement; no binding
+// needs a return value policy.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -17,8 +17,7 @@
 namespace nanobind::detail {
 
 template <typename T>
-struct type_caster<T, enable_if_t<std::is_base_of_v<nvfuser::Statement, T>>>
-    : type_caster_base<T> {
+struct type_caster<T, enable_if_t<std::is_base_of_v<nvfuser::Statement, T>>> : type_caster_base<T> {
   /// None is a null pointer only for arguments that ask for it, never as an item of a list.
   bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
     if (source.is_none() && (flags & cast_flags::accepts_none) == 0) {
@@ -38,8 +37,8 @@ struct type_caster<T, enable_if_t<std::is_base_of_v<nvfuser::Statement, T>>>
     if (!is_new || !result.is_valid()) {
       return result;
     }
-    handle fusion = make_caster<nvfuser::Fusion>::from_cpp(
-        statement->fusion(), rv_policy::reference, cleanup);
+    handle fusion =
+        make_caster<nvfuser::Fusion>::from_cpp(statement->fusion(), rv_policy::reference, cleanup);
     if (!fusion.is_valid()) {
       result.dec_ref();
       return {};

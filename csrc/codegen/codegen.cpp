@@ -11,9 +11,9 @@ std::unique_ptr<Dialect> make_dialect(const Target& target) {
   return target.is_cuda() ? make_cuda_dialect() : make_cpu_dialect();
 }
 
-std::string kernel_text(
-    const Kernel& kernel, const std::string& kernel_name, Dialect& dialect) {
-  const std::string& name = kernel_name.empty() ? default_kernel_name(kernel.target()) : kernel_name;
+std::string kernel_text(const Kernel& kernel, const std::string& kernel_name, Dialect& dialect) {
+  const std::string& name =
+      kernel_name.empty() ? default_kernel_name(kernel.target()) : kernel_name;
   return "// Codegen generated code\n" + KernelPrinter(kernel, dialect, name).print();
 }
 

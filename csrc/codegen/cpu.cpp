@@ -1,7 +1,8 @@
 // C++ for the host compiler. A kernel is a sequence of phases; each runs every block of the grid,
 // on several workers. Threads of a block are loops (hard-cases.md, section 13).
 //
-//   extern "C" void name(const void* const* params, const long long* launch, const nvf_cpu_runtime* rt) {
+//   extern "C" void name(const void* const* params, const long long* launch, const nvf_cpu_runtime*
+//   rt) {
 //     const auto T0 = parameter<Tensor<float, 1, 1>>(params[0]);
 //     ...
 //     run_blocks(rt, gridDim, /*parallel=*/true, scratch_bytes, [=](Dim3 blockIdx, char* scratch) {
@@ -37,7 +38,7 @@ bool depends_on(const Val* val, const std::string& hardware_name) {
 /// Whether the address of an operand differs between the positions along a hardware index.
 bool varies_along(const Val* operand, const std::string& hardware_name) {
   return operand->vtype() == ValType::TensorIndex &&
-      depends_on(static_cast<const TensorIndex*>(operand)->index(), hardware_name);
+         depends_on(static_cast<const TensorIndex*>(operand)->index(), hardware_name);
 }
 
 bool contains(const std::vector<int64_t>& dims, int64_t dim) {
@@ -49,9 +50,7 @@ class CpuDialect final : public Dialect {
   [[nodiscard]] const char* fixed_width_index(bool is_32_bit) const override {
     return is_32_bit ? "__INT32_TYPE__" : "__INT64_TYPE__";
   }
-  [[nodiscard]] std::string hardware_value(const NamedScalar& value) override {
-    const ParallelType dim = value.parallel_dim();
-    uses_block_dim_ = uses_block_dim_ || is_thread_dim(dim);
+  [[nodiscard]] std::string hardware_value(const NamedScalar& value) const override {
     return value.text_name(); // the loops have the same names
   }
   [[nodiscard]] bool division_traps() const override {
@@ -68,19 +67,21 @@ class CpuDialect final : public Dialect {
     printer.indented([&] {
       size_t position = 0;
       for (const KernelPrinter::Parameter& parameter : printer.parameters()) {
-        printer.line(
-            "const auto " + parameter.name + " = parameter<" + parameter.type + ">(params[" +
-            std::to_string(position++) + "]);");
+        if (printer.mentions(parameter.name)) {
+          printer.line(
+              "const auto " + parameter.name + " = parameter<" + parameter.type + ">(params[" +
+              std::to_string(position) + "]);");
+        }
+        ++position;
       }
       printer.line(
           "const Dim3 gridDim = {nvfuser_index_t(launch[0]), nvfuser_index_t(launch[1]), "
           "nvfuser_index_t(launch[2])};");
-      if (uses_block_dim_) {
+      if (printer.mentions("blockDim")) {
         printer.line(
             "const Dim3 blockDim = {nvfuser_index_t(launch[3]), nvfuser_index_t(launch[4]), "
             "nvfuser_index_t(launch[5])};");
       }
-      printer.declare_sizes();
     });
   }
 
@@ -110,16 +111,14 @@ class CpuDialect final : public Dialect {
   void copy_vector(KernelPrinter& printer, const LoadStoreOp& copy, int64_t lanes) override {
     ExpressionPrinter& expressions = printer.expressions();
     printer.statement(
-        copy,
-        "copy_vector<" + std::to_string(lanes) + ">(&" + expressions.value(copy.out).str() +
-            ", &" + expressions.value(copy.arg).str() + ");");
+        copy, "copy_vector<" + std::to_string(lanes) + ">(&" + expressions.value(copy.out).str() +
+                  ", &" + expressions.value(copy.arg).str() + ");");
   }
 
   void copy_element(KernelPrinter& printer, const LoadStoreOp& copy) override {
     ExpressionPrinter& expressions = printer.expressions();
     printer.statement(
-        copy,
-        expressions.value(copy.out).str() + " = " + expressions.value(copy.arg).str() + ";");
+        copy, expressions.value(copy.out).str() + " = " + expressions.value(copy.arg).str() + ";");
   }
 
   // Barriers are where one loop ends and the next begins.
@@ -155,7 +154,9 @@ class CpuDialect final : public Dialect {
               (loop.is_parallel ? "true, " : "false, ") + scratch_bytes +
               ", [=](Dim3 blockIdx, char* scratch) {",
           [&] {
-            printer.line("Dim3 threadIdx = {0, 0, 0};");
+            if (!launched_dims(printer.kernel()).empty()) {
+              printer.line("Dim3 threadIdx = {0, 0, 0};");
+            }
             printer.statements(loop.body);
           },
           ");");
@@ -188,8 +189,8 @@ class CpuDialect final : public Dialect {
   /// result.
   void block_reduction(KernelPrinter& printer, const BlockReduction& reduction) override {
     NVF_INVARIANT(
-        is_in_block_ && !is_in_threads_, "a reduction over threads stands between thread loops: ",
-        reduction.to_string());
+        is_in_block_ && !is_in_threads_,
+        "a reduction over threads stands between thread loops: ", reduction.to_string());
     // Over `folded` the values are combined, over `written` the result is stored, and along `kept`
     // there are several results. A dimension that the result's address does not depend on holds one
     // result: it is neither kept nor written.
@@ -230,19 +231,19 @@ class CpuDialect final : public Dialect {
   static std::string pointer(const Allocate& allocate) {
     const char* suffix = allocate.memory_type == MemoryType::Shared ? "_s = " : " = ";
     return element_type(allocate) + "* const " + ExpressionPrinter::name_of(allocate.buffer) +
-        suffix;
+           suffix;
   }
   static std::string offset_name(const Allocate& allocate) {
     return ExpressionPrinter::name_of(allocate.buffer) + "_offset";
   }
   static std::string bytes(KernelPrinter& printer, const Allocate& allocate) {
     return printer.expressions().value(allocate.size).within(Precedence::Product) + " * sizeof(" +
-        element_type(allocate) + ")";
+           element_type(allocate) + ")";
   }
   static bool is_in_scratch(const Allocate& allocate) {
     return allocate.memory_type == MemoryType::Local && allocate.alias == nullptr &&
-        (!allocate.size->is_const() ||
-         as_int(allocate.size->value()) * size_bytes(allocate.buffer->dtype()) > kMaxStackBytes);
+           (!allocate.size->is_const() ||
+            as_int(allocate.size->value()) * size_bytes(allocate.buffer->dtype()) > kMaxStackBytes);
   }
   static void find_scratch(
       const Scope& scope, std::vector<const Allocate*>& arrays, bool& has_shared) {
@@ -290,9 +291,12 @@ class CpuDialect final : public Dialect {
 
   /// `for` over every axis (`threadIdx.x`), the first outermost. Independent: the innermost may
   /// become vector code.
-  void nest(
-      KernelPrinter& printer, const std::vector<std::string>& axes, bool is_independent,
-      const std::function<void()>& body, size_t depth = 0) {
+  static void nest(
+      KernelPrinter& printer,
+      const std::vector<std::string>& axes,
+      bool is_independent,
+      const std::function<void()>& body,
+      size_t depth = 0) {
     if (depth == axes.size()) {
       body();
       return;
@@ -302,13 +306,8 @@ class CpuDialect final : public Dialect {
     }
     const std::string& axis = axes[depth];
     const Val* extent = launched(printer.kernel(), axis.back() - 'x');
-    std::string bound;
-    if (extent->is_const()) {
-      bound = std::to_string(as_int(extent->value()));
-    } else {
-      bound = std::string("blockDim.") + axis.back();
-      uses_block_dim_ = true;
-    }
+    const std::string bound = extent->is_const() ? std::to_string(as_int(extent->value()))
+                                                 : std::string("blockDim.") + axis.back();
     const std::string head =
         "for (" + axis + " = 0; " + axis + " < " + bound + "; ++" + axis + ") {";
     printer.block(head, [&] { nest(printer, axes, is_independent, body, depth + 1); });
@@ -316,8 +315,10 @@ class CpuDialect final : public Dialect {
 
   // -- reductions --
 
-  void fold(
-      KernelPrinter& printer, const BlockReduction& reduction, const std::vector<std::string>& folded,
+  static void fold(
+      KernelPrinter& printer,
+      const BlockReduction& reduction,
+      const std::vector<std::string>& folded,
       const std::vector<std::string>& written) {
     ExpressionPrinter& expressions = printer.expressions();
     std::vector<std::string> totals;
@@ -333,9 +334,9 @@ class CpuDialect final : public Dialect {
       if (reduction.read_predicate == nullptr || reduction.read_predicate->is_true()) {
         printer.line(text);
       } else {
-        printer.block(
-            "if (" + printer.condition(reduction.read_predicate) + ") {",
-            [&] { printer.line(text); });
+        printer.block("if (" + printer.condition(reduction.read_predicate) + ") {", [&] {
+          printer.line(text);
+        });
       }
     });
     nest(printer, written, false, [&] {
@@ -345,11 +346,13 @@ class CpuDialect final : public Dialect {
 
   /// `T5_all = T5_all + T4[..];`
   static std::string combine_into(
-      KernelPrinter& printer, const BlockReduction& reduction, const std::vector<std::string>& totals) {
+      KernelPrinter& printer,
+      const BlockReduction& reduction,
+      const std::vector<std::string>& totals) {
     ExpressionPrinter& expressions = printer.expressions();
     if (reduction.is_welford) {
       return "welford_merge(" + totals[0] + ", " + totals[1] + ", " + totals[2] + ", " +
-          printer.triple(reduction.ins) + ");";
+             printer.triple(reduction.ins) + ");";
     }
     const DataType type = compute_type(reduction.outs.front()->dtype());
     const Text total = {totals.front()};
@@ -359,23 +362,24 @@ class CpuDialect final : public Dialect {
 
   /// `T5[..] = T5[..] + T5_all;`
   static std::string combine_totals(
-      KernelPrinter& printer, const BlockReduction& reduction, const std::vector<std::string>& totals) {
+      KernelPrinter& printer,
+      const BlockReduction& reduction,
+      const std::vector<std::string>& totals) {
     ExpressionPrinter& expressions = printer.expressions();
     if (reduction.is_welford) {
       return "welford_merge(" + printer.elements(reduction.outs) + ", {" + totals[0] + ", " +
-          totals[1] + ", " + totals[2] + "});";
+             totals[1] + ", " + totals[2] + "});";
     }
     const Val* out = reduction.outs.front();
     const DataType type = compute_type(out->dtype());
-    const Text sum = expressions.binary(
-        reduction.op, expressions.value_as(out, type), {totals.front()}, type);
-    return expressions.value(out).str() + " = " +
-        expressions.cast(sum, type, out->dtype()).str() + ";";
+    const Text sum =
+        expressions.binary(reduction.op, expressions.value_as(out, type), {totals.front()}, type);
+    return expressions.value(out).str() + " = " + expressions.cast(sum, type, out->dtype()).str() +
+           ";";
   }
 
   bool is_in_block_ = false;
   bool is_in_threads_ = false;
-  bool uses_block_dim_ = false;
 };
 
 } // namespace

@@ -17,18 +17,28 @@ std::string dimension_flags(const std::vector<int64_t>& dims) {
 
 const char* combiner(BinaryOpType op) {
   switch (op) {
-    case BinaryOpType::Add: return "ReduceAdd";
-    case BinaryOpType::Mul: return "ReduceMul";
-    case BinaryOpType::Max: return "ReduceMax";
-    case BinaryOpType::Min: return "ReduceMin";
-    case BinaryOpType::FMax: return "ReduceFMax";
-    case BinaryOpType::FMin: return "ReduceFMin";
+    case BinaryOpType::Add:
+      return "ReduceAdd";
+    case BinaryOpType::Mul:
+      return "ReduceMul";
+    case BinaryOpType::Max:
+      return "ReduceMax";
+    case BinaryOpType::Min:
+      return "ReduceMin";
+    case BinaryOpType::FMax:
+      return "ReduceFMax";
+    case BinaryOpType::FMin:
+      return "ReduceFMin";
     case BinaryOpType::LogicalAnd:
-    case BinaryOpType::BitwiseAnd: return "ReduceAnd";
+    case BinaryOpType::BitwiseAnd:
+      return "ReduceAnd";
     case BinaryOpType::LogicalOr:
-    case BinaryOpType::BitwiseOr: return "ReduceOr";
-    case BinaryOpType::BitwiseXor: return "ReduceXor";
-    default: break;
+    case BinaryOpType::BitwiseOr:
+      return "ReduceOr";
+    case BinaryOpType::BitwiseXor:
+      return "ReduceXor";
+    default:
+      break;
   }
   NVF_INVARIANT(false, "an operation that combines across threads: ", enum_name(op));
   return nullptr;
@@ -39,7 +49,7 @@ class CudaDialect final : public Dialect {
   [[nodiscard]] const char* fixed_width_index(bool is_32_bit) const override {
     return is_32_bit ? "int" : "long long";
   }
-  [[nodiscard]] std::string hardware_value(const NamedScalar& value) override {
+  [[nodiscard]] std::string hardware_value(const NamedScalar& value) const override {
     // The built-in variables are unsigned and of 32 bits.
     return "nvfuser_index_t(" + value.text_name() + ")";
   }
@@ -53,12 +63,9 @@ class CudaDialect final : public Dialect {
       parameters += (parameters.empty() ? "" : ", ") + parameter.type + " " + parameter.name;
     }
     printer.line("__global__ void " + name + "(" + parameters + ") {");
-    printer.indented([&] {
-      if (uses_shared_memory_) {
-        printer.line("extern __shared__ __align__(128) char smem[];");
-      }
-      printer.declare_sizes();
-    });
+    if (printer.mentions("smem")) {
+      printer.indented([&] { printer.line("extern __shared__ __align__(128) char smem[];"); });
+    }
   }
 
   void allocate(KernelPrinter& printer, const Allocate& allocate) override {
@@ -73,30 +80,28 @@ class CudaDialect final : public Dialect {
     } else {
       const int64_t alignment = std::min<int64_t>(printer.vector_bytes(view), kWidestAccess);
       printer.declare_array(
-          allocate,
-          alignment > size_bytes(view->dtype())
-              ? "alignas(" + std::to_string(alignment) + ") "
-              : "");
+          allocate, alignment > size_bytes(view->dtype())
+                        ? "alignas(" + std::to_string(alignment) + ") "
+                        : "");
     }
   }
 
-  void copy_vector(
-      KernelPrinter& printer, const LoadStoreOp& copy, int64_t lanes) override {
+  void copy_vector(KernelPrinter& printer, const LoadStoreOp& copy, int64_t lanes) override {
     const TensorView* from = view_of(copy.arg);
     const TensorView* to = view_of(copy.out);
     const bool loads = from->memory_type() == MemoryType::Global;
     const bool stores = to->memory_type() == MemoryType::Global;
     const std::string load = std::string(", ") + load_hint(printer, copy);
     const std::string store = std::string(", ") + store_hint(copy);
-    const std::string function = loads && stores ? "copy_vector<" + std::to_string(lanes) + load + store
-        : loads  ? "load_vector<" + std::to_string(lanes) + load
-        : stores ? "store_vector<" + std::to_string(lanes) + store
-                 : "copy_vector<" + std::to_string(lanes);
+    const std::string function = loads && stores
+                                     ? "copy_vector<" + std::to_string(lanes) + load + store
+                                 : loads  ? "load_vector<" + std::to_string(lanes) + load
+                                 : stores ? "store_vector<" + std::to_string(lanes) + store
+                                          : "copy_vector<" + std::to_string(lanes);
     ExpressionPrinter& expressions = printer.expressions();
     printer.statement(
-        copy,
-        function + ">(&" + expressions.value(copy.out).str() + ", &" +
-            expressions.value(copy.arg).str() + ");");
+        copy, function + ">(&" + expressions.value(copy.out).str() + ", &" +
+                  expressions.value(copy.arg).str() + ");");
   }
 
   void copy_element(KernelPrinter& printer, const LoadStoreOp& copy) override {
@@ -127,38 +132,38 @@ class CudaDialect final : public Dialect {
   void block_reduction(KernelPrinter& printer, const BlockReduction& reduction) override {
     check_unconditional(reduction);
     const std::string scratch = reduction.workspace_offset == nullptr
-        ? "nullptr"
-        : "smem + " + printer.expressions().value(reduction.workspace_offset).within(
-                          Precedence::Product);
-    uses_shared_memory_ = uses_shared_memory_ || reduction.workspace_offset != nullptr;
+                                    ? "nullptr"
+                                    : "smem + " + printer.expressions()
+                                                      .value(reduction.workspace_offset)
+                                                      .within(Precedence::Product);
     const std::string shape = "<" + dimension_flags(reduction.reduced_dims) +
-        (reduction.is_warp ? ", /*warps=*/true" : ", /*warps=*/false");
-    const std::string function = reduction.is_welford
-        ? "block_reduce_welford" + shape + ">("
-        : "block_reduce" + shape + ", " + combiner(reduction.op) + ">(";
+                              (reduction.is_warp ? ", /*warps=*/true" : ", /*warps=*/false");
+    const std::string function =
+        reduction.is_welford ? "block_reduce_welford" + shape + ">("
+                             : "block_reduce" + shape + ", " + combiner(reduction.op) + ">(";
     printer.statement(
         reduction,
-        function + operands(printer, reduction.outs, reduction.ins, reduction.inits,
-                            reduction.is_welford) +
+        function +
+            operands(
+                printer, reduction.outs, reduction.ins, reduction.inits, reduction.is_welford) +
             ", " + printer.condition(reduction.read_predicate) + ", " + scratch + ");");
   }
 
   void grid_reduction(KernelPrinter& printer, const GridReduction& reduction) override {
     check_unconditional(reduction);
     const std::string shape = "<GridShape<" + dimension_flags(reduction.reduced_dims) + ", " +
-        dimension_flags(reduction.reduced_thread_dims) + ">";
+                              dimension_flags(reduction.reduced_thread_dims) + ">";
     std::string text = reduction.allreduce ? "grid_allreduce" : "grid_reduce";
     text += reduction.is_welford ? "_welford" + shape + ">("
                                  : shape + ", " + combiner(reduction.op) + ">(";
-    text += operands(
-        printer, reduction.outs, reduction.ins, reduction.inits, reduction.is_welford);
+    text += operands(printer, reduction.outs, reduction.ins, reduction.inits, reduction.is_welford);
     text += ", " + printer.condition(reduction.read_predicate);
     for (const TensorView* buffer : reduction.work_buffers) {
       text += ", " + ExpressionPrinter::name_of(buffer) + ".data";
     }
     text += ", " + ExpressionPrinter::name_of(reduction.sync_buffer) + ".data, ";
-    text += reduction.entrance == nullptr ? "0"
-                                          : printer.expressions().value(reduction.entrance).str();
+    text +=
+        reduction.entrance == nullptr ? "0" : printer.expressions().value(reduction.entrance).str();
     text += ");";
     if (reduction.is_last != nullptr) {
       const std::string name = ExpressionPrinter::name_of(reduction.is_last);
@@ -185,18 +190,21 @@ class CudaDialect final : public Dialect {
   }
 
   static std::string operands(
-      KernelPrinter& printer, const std::vector<Val*>& outs, const std::vector<Val*>& ins,
-      const std::vector<Val*>& inits, bool is_welford) {
+      KernelPrinter& printer,
+      const std::vector<Val*>& outs,
+      const std::vector<Val*>& ins,
+      const std::vector<Val*>& inits,
+      bool is_welford) {
     if (is_welford) {
       return printer.elements(outs) + ", " + printer.triple(ins);
     }
     const DataType type = outs.front()->dtype();
     ExpressionPrinter& expressions = printer.expressions();
     return printer.elements(outs) + ", " + expressions.value_as(ins.front(), type).str() + ", " +
-        expressions.value_as(inits.front(), type).str();
+           expressions.value_as(inits.front(), type).str();
   }
 
-  void allocate_shared(KernelPrinter& printer, const Allocate& allocate) {
+  static void allocate_shared(KernelPrinter& printer, const Allocate& allocate) {
     const std::string type = c_type(allocate.buffer->dtype());
     const std::string name = ExpressionPrinter::name_of(allocate.buffer) + "_s";
     std::string storage;
@@ -204,34 +212,37 @@ class CudaDialect final : public Dialect {
       storage = ExpressionPrinter::name_of(allocate.alias) + "_s";
     } else {
       NVF_INVARIANT(
-          allocate.address != nullptr, "shared memory has an address: ",
-          describe(allocate.buffer));
-      storage = "smem + " + printer.expressions().value(allocate.address).within(Precedence::Product);
-      uses_shared_memory_ = true;
+          allocate.address != nullptr, "shared memory has an address: ", describe(allocate.buffer));
+      storage =
+          "smem + " + printer.expressions().value(allocate.address).within(Precedence::Product);
     }
     printer.line(type + "* " + name + " = reinterpret_cast<" + type + "*>(" + storage + ");");
   }
 
   static const char* load_hint(const KernelPrinter& printer, const LoadStoreOp& copy) {
     switch (copy.cache_op) {
-      case CacheOp::Streaming: return "Cache::Streaming";
-      case CacheOp::Global: return "Cache::Global";
+      case CacheOp::Streaming:
+        return "Cache::Streaming";
+      case CacheOp::Global:
+        return "Cache::Global";
       case CacheOp::AllLevels:
-      case CacheOp::Unspecified: break;
+      case CacheOp::Unspecified:
+        break;
     }
     return printer.is_read_only(view_of(copy.arg)) ? "Cache::ReadOnly" : "Cache::AllLevels";
   }
   static const char* store_hint(const LoadStoreOp& copy) {
     switch (copy.cache_op) {
-      case CacheOp::Streaming: return "Cache::Streaming";
-      case CacheOp::Global: return "Cache::Global";
+      case CacheOp::Streaming:
+        return "Cache::Streaming";
+      case CacheOp::Global:
+        return "Cache::Global";
       case CacheOp::AllLevels:
-      case CacheOp::Unspecified: break;
+      case CacheOp::Unspecified:
+        break;
     }
     return "Cache::AllLevels";
   }
-
-  bool uses_shared_memory_ = false;
 };
 
 } // namespace

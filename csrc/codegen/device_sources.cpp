@@ -29,6 +29,16 @@ void append_words(std::string_view list, std::vector<std::string>& words) {
   }
 }
 
+/// Whether the next line is a list of names, which is left out: so is the line that sets it apart.
+bool is_before_list(std::istringstream& in) {
+  const std::istringstream::pos_type position = in.tellg();
+  std::string line;
+  std::getline(in, line);
+  in.clear();
+  in.seekg(position);
+  return line.rfind(kProvides, 0) == 0 || line.rfind(kRequires, 0) == 0;
+}
+
 /// The sources of a target and who provides which name.
 class DeviceSourceIndex {
  public:
@@ -68,6 +78,8 @@ class DeviceSourceIndex {
         append_words(view.substr(kProvides.size()), provided);
       } else if (view.substr(0, kRequires.size()) == kRequires) {
         append_words(view.substr(kRequires.size()), source.requirements);
+      } else if (view == "//" && is_before_list(in)) {
+        continue;
       } else if (view != "#pragma once") {
         source.text += line + "\n";
       }
@@ -77,7 +89,8 @@ class DeviceSourceIndex {
   }
 
   void visit(
-      const std::string& name, std::set<std::string>& seen,
+      const std::string& name,
+      std::set<std::string>& seen,
       std::vector<const DeviceSource*>& order) const {
     const auto found = position_.find(name);
     if (found == position_.end() || !seen.insert(name).second) {
@@ -103,7 +116,9 @@ const DeviceSourceIndex& index_of(const Target& target) {
 
 /// Every identifier of C-like text outside of `//` comments.
 std::set<std::string> identifiers_in(const std::string& text) {
-  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
   std::set<std::string> identifiers;
   for (size_t i = 0; i < text.size();) {
     if (text.compare(i, 2, "//") == 0) {

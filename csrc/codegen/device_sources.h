@@ -17,7 +17,6 @@ namespace nvfuser {
 
 /// The text of every device source that provides a name used in `kernel_text`, and of what those
 /// require, each after its own requirements.
-[[nodiscard]] std::string used_device_sources(
-    const Target& target, const std::string& kernel_text);
+[[nodiscard]] std::string used_device_sources(const Target& target, const std::string& kernel_text);
 
 } // namespace nvfuser

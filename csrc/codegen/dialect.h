@@ -18,12 +18,12 @@ class Dialect {
   /// The C type behind `nvfuser_index_t`.
   [[nodiscard]] virtual const char* fixed_width_index(bool is_32_bit) const = 0;
   /// A hardware index or launch dimension in index arithmetic: `threadIdx.x`, `gridDim.y`.
-  [[nodiscard]] virtual std::string hardware_value(const NamedScalar& value) = 0;
+  [[nodiscard]] virtual std::string hardware_value(const NamedScalar& value) const = 0;
   /// Whether dividing by zero, or the smallest integer by -1, ends the process.
   [[nodiscard]] virtual bool division_traps() const = 0;
 
-  /// The kernel's first lines up to its opening brace, then what its body reads: parameters,
-  /// launch dimensions. The body was printed already.
+  /// The kernel's first line up to its opening brace, and the declarations of what its body
+  /// mentions: parameters, launch dimensions, shared memory.
   virtual void open_kernel(KernelPrinter& printer, const std::string& name) = 0;
 
   virtual void allocate(KernelPrinter& printer, const Allocate& allocate) = 0;

@@ -14,21 +14,31 @@ Precedence infix_precedence(BinaryOpType op) {
   switch (op) {
     case BinaryOpType::Mul:
     case BinaryOpType::Div:
-    case BinaryOpType::Mod: return Precedence::Product;
+    case BinaryOpType::Mod:
+      return Precedence::Product;
     case BinaryOpType::Add:
-    case BinaryOpType::Sub: return Precedence::Sum;
+    case BinaryOpType::Sub:
+      return Precedence::Sum;
     case BinaryOpType::LT:
     case BinaryOpType::LE:
     case BinaryOpType::GT:
-    case BinaryOpType::GE: return Precedence::Relational;
+    case BinaryOpType::GE:
+      return Precedence::Relational;
     case BinaryOpType::Eq:
-    case BinaryOpType::NE: return Precedence::Equality;
-    case BinaryOpType::BitwiseAnd: return Precedence::BitAnd;
-    case BinaryOpType::BitwiseXor: return Precedence::BitXor;
-    case BinaryOpType::BitwiseOr: return Precedence::BitOr;
-    case BinaryOpType::LogicalAnd: return Precedence::And;
-    case BinaryOpType::LogicalOr: return Precedence::Or;
-    default: return Precedence::Primary; // a call
+    case BinaryOpType::NE:
+      return Precedence::Equality;
+    case BinaryOpType::BitwiseAnd:
+      return Precedence::BitAnd;
+    case BinaryOpType::BitwiseXor:
+      return Precedence::BitXor;
+    case BinaryOpType::BitwiseOr:
+      return Precedence::BitOr;
+    case BinaryOpType::LogicalAnd:
+      return Precedence::And;
+    case BinaryOpType::LogicalOr:
+      return Precedence::Or;
+    default:
+      return Precedence::Primary; // a call
   }
 }
 
@@ -83,7 +93,8 @@ ExpressionPrinter::ExpressionPrinter(const Kernel& kernel, Dialect& dialect)
   }
 }
 
-// ---- Names ---------------------------------------------------------------------------------------
+// ---- Names
+// ---------------------------------------------------------------------------------------
 
 void ExpressionPrinter::define(const Val* val, const std::string& text) {
   names_[val] = text;
@@ -105,7 +116,8 @@ std::string ExpressionPrinter::name_of(const TensorView* view) {
   return "T" + std::to_string(view->name());
 }
 
-// ---- Values --------------------------------------------------------------------------------------
+// ---- Values
+// --------------------------------------------------------------------------------------
 
 bool ExpressionPrinter::same_c_type(DataType a, DataType b) const {
   const auto resolved = [&](DataType type) {
@@ -133,7 +145,8 @@ Text ExpressionPrinter::value(const Val* val) {
   if (val->vtype() == ValType::TensorIndex) {
     return element(static_cast<const TensorIndex*>(val));
   }
-  NVF_INVARIANT(val->is_scalar(), "an operand of a kernel is an element or a scalar: ", describe(val));
+  NVF_INVARIANT(
+      val->is_scalar(), "an operand of a kernel is an element or a scalar: ", describe(val));
   return scalar(val);
 }
 
@@ -156,7 +169,7 @@ Text ExpressionPrinter::scalar(const Val* val) {
   if (val->vtype() == ValType::NamedScalar) {
     const auto& named = static_cast<const NamedScalar&>(*val);
     const bool is_hardware = named.parallel_index() != ParallelType::Serial ||
-        named.parallel_dim() != ParallelType::Serial;
+                             named.parallel_dim() != ParallelType::Serial;
     return {is_hardware ? dialect_.hardware_value(named) : named.text_name()};
   }
   if (const auto size = sizes_.find(val); size != sizes_.end()) {
@@ -164,33 +177,35 @@ Text ExpressionPrinter::scalar(const Val* val) {
     return {name_of(val)};
   }
   NVF_INVARIANT(
-      val->definition() != nullptr, "a scalar of a kernel is declared, known to the host or defined: ",
-      describe(val));
+      val->definition() != nullptr,
+      "a scalar of a kernel is declared, known to the host or defined: ", describe(val));
   return result(val->definition());
 }
 
-// ---- Operations ----------------------------------------------------------------------------------
+// ---- Operations
+// ----------------------------------------------------------------------------------
 
 Text ExpressionPrinter::result(const Expr* expr) {
   return visit(
-      *expr,
-      overloaded{
-          [&](const UnaryOp& op) { return unary(op); },
-          [&](const BinaryOp& op) { return binary(op); },
-          [&](const TernaryOp& op) { return ternary(op); },
-          [&](const LoadStoreOp& op) { return value_as(op.arg, op.out->dtype()); },
-          [&](const Expr& other) -> Text { no_kernel_form(other.op_name()); },
-      });
+      *expr, overloaded{
+                 [&](const UnaryOp& op) { return unary(op); },
+                 [&](const BinaryOp& op) { return binary(op); },
+                 [&](const TernaryOp& op) { return ternary(op); },
+                 [&](const LoadStoreOp& op) { return value_as(op.arg, op.out->dtype()); },
+                 [&](const Expr& other) -> Text { no_kernel_form(other.op_name()); },
+             });
 }
 
 Text ExpressionPrinter::unary(const UnaryOp& op) {
   const DataType from = op.arg->dtype();
   const DataType to = op.out->dtype();
   switch (op.op) {
-    case UnaryOpType::Cast: return value_as(op.arg, to);
+    case UnaryOpType::Cast:
+      return value_as(op.arg, to);
     case UnaryOpType::BitCast:
       return call("bit_cast<" + c_type(to) + ">", value_as(op.arg, from, true).str());
-    case UnaryOpType::RefCast: return value_as(op.arg, to);
+    case UnaryOpType::RefCast:
+      return value_as(op.arg, to);
     case UnaryOpType::LogicalNot:
       return {"!" + value_as(op.arg, DataType::Bool).within(Precedence::Unary), Precedence::Unary};
     case UnaryOpType::Signbit:
@@ -210,11 +225,12 @@ Text ExpressionPrinter::unary(const UnaryOp& op) {
         return unary_call(op.op, value(op.arg), from);
       }
       break;
-    default: break;
+    default:
+      break;
   }
   // Activations of integers are computed in float, as their definitions need.
   const bool needs_float = (op.op == UnaryOpType::Silu || op.op == UnaryOpType::Gelu) &&
-      !is_floating_point(to) && !is_complex(to);
+                           !is_floating_point(to) && !is_complex(to);
   const DataType type = needs_float ? DataType::Float : compute_type(to);
   return cast(unary_call(op.op, value_as(op.arg, type, true), type), type, to);
 }
@@ -224,39 +240,56 @@ Text ExpressionPrinter::unary_call(UnaryOpType op, const Text& arg, DataType typ
   const std::string name = c_type(type);
   const auto function = [&](const std::string& text) { return call(text, arg.str()); };
   switch (op) {
-    case UnaryOpType::Neg: return {"-" + arg.within(Precedence::Primary), Precedence::Unary};
+    case UnaryOpType::Neg:
+      return {"-" + arg.within(Precedence::Primary), Precedence::Unary};
     case UnaryOpType::BitwiseNot:
       return {"~" + arg.within(Precedence::Primary), Precedence::Unary};
     case UnaryOpType::Abs:
       return is_integer ? (is_unsigned(type) || is_boolean(type) ? arg : function("absolute"))
-          : is_complex(type) ? function("abs")
-                             : function(libm_name("fabs", type));
+             : is_complex(type) ? function("abs")
+                                : function(libm_name("fabs", type));
     case UnaryOpType::Ceil:
     case UnaryOpType::Floor:
     case UnaryOpType::Trunc: // integers are integers already
       return is_integer ? arg : function(libm_name(op_text(op), type));
-    case UnaryOpType::Round: return is_integer ? arg : function(libm_name("rint", type));
-    case UnaryOpType::Frac: return is_integer ? Text{name + "(0)"} : function("frac");
-    case UnaryOpType::Real: return is_complex(type) ? function("real") : arg;
-    case UnaryOpType::Imag: return function("imag");
+    case UnaryOpType::Round:
+      return is_integer ? arg : function(libm_name("rint", type));
+    case UnaryOpType::Frac:
+      return is_integer ? Text{name + "(0)"} : function("frac");
+    case UnaryOpType::Real:
+      return is_complex(type) ? function("real") : arg;
+    case UnaryOpType::Imag:
+      return function("imag");
     case UnaryOpType::Reciprocal:
-      return is_complex(type)
-          ? function("reciprocal")
-          : Text{literal(1.0, type) + " / " + arg.within(Precedence::Unary), Precedence::Product};
+      return is_complex(type) ? function("reciprocal")
+                              : Text{
+                                    literal(1.0, type) + " / " + arg.within(Precedence::Unary),
+                                    Precedence::Product};
     case UnaryOpType::Relu:
       return is_integer ? call("maximum", arg.str() + ", " + literal(int64_t(0), type, true))
                         : function("relu");
-    case UnaryOpType::Sigmoid: return function("sigmoid");
-    case UnaryOpType::Silu: return function("silu");
-    case UnaryOpType::Gelu: return function("gelu");
-    case UnaryOpType::Signbit: return function("sign_bit");
-    case UnaryOpType::IsFinite: return function("is_finite");
-    case UnaryOpType::IsInf: return function("is_inf");
-    case UnaryOpType::IsNan: return function("is_nan");
-    case UnaryOpType::IsNegInf: return function("is_neginf");
-    case UnaryOpType::IsPosInf: return function("is_posinf");
-    case UnaryOpType::IsReal: return function("is_real");
-    case UnaryOpType::BitCeil: return function("bit_ceil");
+    case UnaryOpType::Sigmoid:
+      return function("sigmoid");
+    case UnaryOpType::Silu:
+      return function("silu");
+    case UnaryOpType::Gelu:
+      return function("gelu");
+    case UnaryOpType::Signbit:
+      return function("sign_bit");
+    case UnaryOpType::IsFinite:
+      return function("is_finite");
+    case UnaryOpType::IsInf:
+      return function("is_inf");
+    case UnaryOpType::IsNan:
+      return function("is_nan");
+    case UnaryOpType::IsNegInf:
+      return function("is_neginf");
+    case UnaryOpType::IsPosInf:
+      return function("is_posinf");
+    case UnaryOpType::IsReal:
+      return function("is_real");
+    case UnaryOpType::BitCeil:
+      return function("bit_ceil");
     case UnaryOpType::Acos:
     case UnaryOpType::Acosh:
     case UnaryOpType::Asin:
@@ -282,8 +315,10 @@ Text ExpressionPrinter::unary_call(UnaryOpType op, const Text& arg, DataType typ
     case UnaryOpType::Sinh:
     case UnaryOpType::Sqrt:
     case UnaryOpType::Tan:
-    case UnaryOpType::Tanh: return function(libm_name(op_text(op), type));
-    default: no_kernel_form(enum_name(op));
+    case UnaryOpType::Tanh:
+      return function(libm_name(op_text(op), type));
+    default:
+      no_kernel_form(enum_name(op));
   }
 }
 
@@ -296,9 +331,9 @@ Text ExpressionPrinter::binary(const BinaryOp& op) {
         "}"};
   }
   const DataType type = is_comparison(op.op) ? comparison_type(op.lhs, op.rhs)
-      : op.op == BinaryOpType::LogicalAnd || op.op == BinaryOpType::LogicalOr
-      ? DataType::Bool
-      : compute_type(to);
+                        : op.op == BinaryOpType::LogicalAnd || op.op == BinaryOpType::LogicalOr
+                            ? DataType::Bool
+                            : compute_type(to);
   if (op.op == BinaryOpType::Pow) {
     return cast(power(op, type), type, to);
   }
@@ -338,12 +373,18 @@ Text ExpressionPrinter::binary(
     return call(text, lhs.str() + ", " + rhs.str());
   };
   switch (op) {
-    case BinaryOpType::Atan2: return function(libm_name("atan2", type));
-    case BinaryOpType::Nextafter: return function(libm_name("nextafter", type));
-    case BinaryOpType::Max: return function("maximum");
-    case BinaryOpType::Min: return function("minimum");
-    case BinaryOpType::FMax: return function(is_integer ? "maximum" : libm_name("fmax", type));
-    case BinaryOpType::FMin: return function(is_integer ? "minimum" : libm_name("fmin", type));
+    case BinaryOpType::Atan2:
+      return function(libm_name("atan2", type));
+    case BinaryOpType::Nextafter:
+      return function(libm_name("nextafter", type));
+    case BinaryOpType::Max:
+      return function("maximum");
+    case BinaryOpType::Min:
+      return function("minimum");
+    case BinaryOpType::FMax:
+      return function(is_integer ? "maximum" : libm_name("fmax", type));
+    case BinaryOpType::FMin:
+      return function(is_integer ? "minimum" : libm_name("fmin", type));
     case BinaryOpType::Fmod:
     case BinaryOpType::Mod: {
       if (!is_integer) {
@@ -354,13 +395,20 @@ Text ExpressionPrinter::binary(
       }
       break;
     }
-    case BinaryOpType::Remainder: return function("floor_remainder");
-    case BinaryOpType::CeilDiv: return function("ceilDiv");
-    case BinaryOpType::Gcd: return function("gcd");
-    case BinaryOpType::Pow: return function(is_integer ? "power" : libm_name("pow", type));
-    case BinaryOpType::Lshift: return function("shift_left<" + c_type(type) + ">");
-    case BinaryOpType::Rshift: return function("shift_right<" + c_type(type) + ">");
-    default: break;
+    case BinaryOpType::Remainder:
+      return function("floor_remainder");
+    case BinaryOpType::CeilDiv:
+      return function("ceilDiv");
+    case BinaryOpType::Gcd:
+      return function("gcd");
+    case BinaryOpType::Pow:
+      return function(is_integer ? "power" : libm_name("pow", type));
+    case BinaryOpType::Lshift:
+      return function("shift_left<" + c_type(type) + ">");
+    case BinaryOpType::Rshift:
+      return function("shift_right<" + c_type(type) + ">");
+    default:
+      break;
   }
   const Precedence precedence = infix_precedence(op);
   if (precedence == Precedence::Primary) {
@@ -369,11 +417,11 @@ Text ExpressionPrinter::binary(
   // Floating-point operations stay grouped as the user wrote them: `a + (b + c)`. Mixtures of
   // operators whose order few know by heart get parentheses too.
   const bool is_logical = precedence == Precedence::And || precedence == Precedence::Or;
-  const Precedence least = precedence == Precedence::Or ? Precedence::Equality
-      : precedence >= Precedence::Sum || is_logical     ? precedence
-                                                        : Precedence::Sum;
-  const bool is_associative = is_logical ||
-      (is_integer && (op == BinaryOpType::Add || op == BinaryOpType::Mul));
+  const Precedence least = precedence == Precedence::Or                  ? Precedence::Equality
+                           : precedence >= Precedence::Sum || is_logical ? precedence
+                                                                         : Precedence::Sum;
+  const bool is_associative =
+      is_logical || (is_integer && (op == BinaryOpType::Add || op == BinaryOpType::Mul));
   const auto operand = [&](const Text& side, Precedence needed) {
     return side.precedence == precedence && is_associative ? side.text : side.within(needed);
   };
@@ -396,10 +444,9 @@ Text ExpressionPrinter::ternary(const TernaryOp& op) {
     no_kernel_form(enum_name(op.op));
   }
   const DataType type = compute_type(to);
-  const std::string arguments = value_as(op.in1, type).str() + ", " +
-      value_as(op.in2, type).str() + ", " + value_as(op.in3, type).str();
-  return cast(
-      call(std::string(op_text(op.op)) + "<" + c_type(type) + ">", arguments), type, to);
+  const std::string arguments = value_as(op.in1, type).str() + ", " + value_as(op.in2, type).str() +
+                                ", " + value_as(op.in3, type).str();
+  return cast(call(std::string(op_text(op.op)) + "<" + c_type(type) + ">", arguments), type, to);
 }
 
 } // namespace nvfuser

@@ -1,8 +1,8 @@
 // ExpressionPrinter: values and pointwise operations as C-like expressions.
 //
-// Names. A tensor element is `T0[index]`, a register alone `T4`. A scalar that a statement declared,
-// a loop index, a kernel parameter and the size of an input have their names (`i3`); any other
-// scalar is printed as the expression that defines it.
+// Names. A tensor element is `T0[index]`, a register alone `T4`. A scalar that a statement
+// declared, a loop index, a kernel parameter and the size of an input have their names (`i3`); any
+// other scalar is printed as the expression that defines it.
 //
 // Types. An operation is computed in the type of its result (comparisons: of its operands), 16-bit
 // floats in float; operands of another type are converted. So a double constant next to float

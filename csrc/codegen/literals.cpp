@@ -38,8 +38,8 @@ std::string integer_literal(int64_t value, DataType type, bool exact_type) {
     text = std::to_string(static_cast<uint64_t>(value)) + (size_bits(type) == 64 ? "ull" : "u");
   } else if (value == std::numeric_limits<int64_t>::min()) {
     text = "(-9223372036854775807ll - 1)"; // the sign is no part of a literal
-  } else if (value > std::numeric_limits<int32_t>::max() ||
-             value <= std::numeric_limits<int32_t>::min()) {
+  } else if (
+      value > std::numeric_limits<int32_t>::max() || value <= std::numeric_limits<int32_t>::min()) {
     text = std::to_string(value) + "ll";
   } else {
     text = std::to_string(value);
@@ -51,8 +51,10 @@ std::string integer_literal(int64_t value, DataType type, bool exact_type) {
 
 std::string c_type(DataType type) {
   switch (type) {
-    case DataType::ComplexFloat: return "Complex<float>";
-    case DataType::ComplexDouble: return "Complex<double>";
+    case DataType::ComplexFloat:
+      return "Complex<float>";
+    case DataType::ComplexDouble:
+      return "Complex<double>";
     case DataType::Float8_e4m3fn:
     case DataType::Float8_e5m2:
     case DataType::Float8_e8m0fnu:
@@ -68,7 +70,8 @@ std::string c_type(DataType type) {
               .fix = {"cast outside of the fusion, or evaluate it through the fallback evaluator"},
           },
           ErrorKind::NotImplemented);
-    default: return text(type);
+    default:
+      return text(type);
   }
 }
 
@@ -84,7 +87,7 @@ std::string literal(const ScalarValue& value, DataType type, bool exact_type) {
     const std::complex<double> number = as_complex(value);
     const DataType part = real_type_of(type);
     return c_type(type) + "{" + real_literal(number.real(), part) + ", " +
-        real_literal(number.imag(), part) + "}";
+           real_literal(number.imag(), part) + "}";
   }
   if (is_low_precision(type)) {
     const double number = as_double(convert_value(value, type));

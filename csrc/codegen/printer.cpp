@@ -1,5 +1,7 @@
 #include "codegen/printer.h"
 
+#include <cctype>
+
 namespace nvfuser {
 namespace {
 
@@ -23,8 +25,7 @@ VectorCopy vector_copy_of(const ForLoop& loop) {
   }
   NVF_INVARIANT(
       found.copy != nullptr && view_of(found.copy->arg) != nullptr && loop.stop->is_const_int(),
-      "a vectorized loop of constant width holds one copy between tensors: ",
-      loop.to_string());
+      "a vectorized loop of constant width holds one copy between tensors: ", loop.to_string());
   return found;
 }
 
@@ -32,16 +33,15 @@ VectorCopy vector_copy_of(const ForLoop& loop) {
 
 std::vector<const Scope*> bodies_of(const Expr& expr) {
   return visit(
-      expr,
-      overloaded{
-          [](const ForLoop& loop) { return std::vector<const Scope*>{&loop.body}; },
-          [](const IfThenElse& branch) {
-            return std::vector<const Scope*>{&branch.then_body, &branch.else_body};
-          },
-          [](const ThreadLoop& loop) { return std::vector<const Scope*>{&loop.body}; },
-          [](const BlockLoop& loop) { return std::vector<const Scope*>{&loop.body}; },
-          [](const Expr&) { return std::vector<const Scope*>{}; },
-      });
+      expr, overloaded{
+                [](const ForLoop& loop) { return std::vector<const Scope*>{&loop.body}; },
+                [](const IfThenElse& branch) {
+                  return std::vector<const Scope*>{&branch.then_body, &branch.else_body};
+                },
+                [](const ThreadLoop& loop) { return std::vector<const Scope*>{&loop.body}; },
+                [](const BlockLoop& loop) { return std::vector<const Scope*>{&loop.body}; },
+                [](const Expr&) { return std::vector<const Scope*>{}; },
+            });
 }
 
 const TensorView* view_of(const Val* val) {
@@ -63,14 +63,31 @@ std::string KernelPrinter::print() {
   // The body first: it decides what the head declares.
   indent_ = 1;
   statements(kernel_.body);
-  std::string body = std::move(text_);
+  std::string body;
+  std::swap(body, text_);
+  declare_sizes();
+  body_ = text_ + body;
   text_.clear();
   indent_ = 0;
   dialect_.open_kernel(*this, name_);
-  return text_ + body + "}\n";
+  return text_ + body_ + "}\n";
 }
 
-// ---- Facts about the whole kernel ------------------------------------------------------------------
+bool KernelPrinter::mentions(const std::string& name) const {
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  for (size_t at = body_.find(name); at != std::string::npos; at = body_.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    if ((at == 0 || !is_word(body_[at - 1])) && (end == body_.size() || !is_word(body_[end]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// ---- Facts about the whole kernel
+// ------------------------------------------------------------------
 
 void KernelPrinter::analyze(const Scope& scope) {
   for (const Expr* expr : scope) {
@@ -110,10 +127,11 @@ int64_t KernelPrinter::vector_bytes(const TensorView* view) const {
 
 bool KernelPrinter::is_read_only(const TensorView* view) const {
   return view->memory_type() == MemoryType::Global && view->is_fusion_input() &&
-      written_.count(view) == 0;
+         written_.count(view) == 0;
 }
 
-// ---- Lines -----------------------------------------------------------------------------------------
+// ---- Lines
+// -----------------------------------------------------------------------------------------
 
 void KernelPrinter::line(const std::string& text) {
   text_ += std::string(static_cast<size_t>(2 * indent_), ' ') + text + "\n";
@@ -135,18 +153,17 @@ void KernelPrinter::indented(const std::function<void()>& body) {
 }
 
 std::string KernelPrinter::location_of(const Expr& expr) const {
-  const TensorView* view =
-      expr.outputs().empty() ? nullptr : view_of(expr.outputs().front());
+  const TensorView* view = expr.outputs().empty() ? nullptr : view_of(expr.outputs().front());
   const auto origin = kernel_.origin.find(&expr);
   SourceLocation location;
   // What writes an output is the user's line that made the output, also where lowering put a copy
-  // in between; registers that lowering made have the line of the operation they serve.
-  if (view != nullptr && view->memory_type() == MemoryType::Global) {
+  // in between; whatever lowering made has the line of the operation it serves.
+  if (view != nullptr && view->is_fusion_output()) {
     location = view->location();
   } else if (origin != kernel_.origin.end() && origin->second != nullptr) {
     location = origin->second->location();
-  } else if (view != nullptr) {
-    location = view->location();
+  } else if (view != nullptr && view->definition() != nullptr) {
+    location = view->definition()->location();
   }
   return location.is_known() ? " // " + location.str() : "";
 }
@@ -164,7 +181,8 @@ void KernelPrinter::statement(const Expr& expr, const std::string& text) {
   }
 }
 
-// ---- Parameters ------------------------------------------------------------------------------------
+// ---- Parameters
+// ------------------------------------------------------------------------------------
 
 std::vector<KernelPrinter::Parameter> KernelPrinter::parameters() const {
   std::vector<Parameter> list;
@@ -200,7 +218,8 @@ void KernelPrinter::declare_sizes() {
   }
 }
 
-// ---- Storage ---------------------------------------------------------------------------------------
+// ---- Storage
+// ---------------------------------------------------------------------------------------
 
 void KernelPrinter::declare_array(const Allocate& allocate, const std::string& attributes) {
   const TensorView* view = allocate.buffer;
@@ -217,8 +236,8 @@ void KernelPrinter::declare_array(const Allocate& allocate, const std::string& a
 void KernelPrinter::declare_alias(const Allocate& allocate) {
   const TensorView* view = allocate.buffer;
   NVF_INVARIANT(
-      view->dtype() == allocate.alias->dtype(), "registers are reused for the same type: ",
-      describe(view));
+      view->dtype() == allocate.alias->dtype(),
+      "registers are reused for the same type: ", describe(view));
   if (expressions_.is_variable(allocate.alias)) {
     expressions_.define_as_variable(view);
   }
@@ -227,7 +246,8 @@ void KernelPrinter::declare_alias(const Allocate& allocate) {
       ExpressionPrinter::name_of(allocate.alias) + ";");
 }
 
-// ---- Statements ------------------------------------------------------------------------------------
+// ---- Statements
+// ------------------------------------------------------------------------------------
 
 void KernelPrinter::statements(const Scope& scope) {
   for (const Expr* expr : scope) {
@@ -237,21 +257,20 @@ void KernelPrinter::statements(const Scope& scope) {
 
 void KernelPrinter::statement(const Expr& expr) {
   visit(
-      expr,
-      overloaded{
-          [&](const ForLoop& node) { loop(node); },
-          [&](const IfThenElse& node) { branch(node); },
-          [&](const Allocate& node) { dialect_.allocate(*this, node); },
-          [&](const BlockSync& node) { dialect_.block_sync(*this, node); },
-          [&](const GridSync& node) { dialect_.grid_sync(*this, node); },
-          [&](const BlockReduction& node) { dialect_.block_reduction(*this, node); },
-          [&](const GridReduction& node) { dialect_.grid_reduction(*this, node); },
-          [&](const ThreadLoop& node) { dialect_.thread_loop(*this, node); },
-          [&](const BlockLoop& node) { dialect_.block_loop(*this, node); },
-          [&](const WelfordOp& node) { welford(node); },
-          [&](const LoadStoreOp& node) { copy(node); },
-          [&](const Expr& node) { pointwise(node); },
-      });
+      expr, overloaded{
+                [&](const ForLoop& node) { loop(node); },
+                [&](const IfThenElse& node) { branch(node); },
+                [&](const Allocate& node) { dialect_.allocate(*this, node); },
+                [&](const BlockSync& node) { dialect_.block_sync(*this, node); },
+                [&](const GridSync& node) { dialect_.grid_sync(*this, node); },
+                [&](const BlockReduction& node) { dialect_.block_reduction(*this, node); },
+                [&](const GridReduction& node) { dialect_.grid_reduction(*this, node); },
+                [&](const ThreadLoop& node) { dialect_.thread_loop(*this, node); },
+                [&](const BlockLoop& node) { dialect_.block_loop(*this, node); },
+                [&](const WelfordOp& node) { welford(node); },
+                [&](const LoadStoreOp& node) { copy(node); },
+                [&](const Expr& node) { pointwise(node); },
+            });
 }
 
 void KernelPrinter::loop(const ForLoop& loop) {
@@ -266,16 +285,17 @@ void KernelPrinter::loop(const ForLoop& loop) {
   const std::string index = ExpressionPrinter::name_of(loop.index);
   const std::string start = expressions_.value_as(loop.start, DataType::Index).str();
   const std::string stop = expressions_.value(loop.stop).within(Precedence::Sum);
-  const std::string step = loop.step->is_one()
-      ? "++" + index
-      : index + " += " + expressions_.value(loop.step).within(Precedence::Conditional);
+  const std::string step =
+      loop.step->is_one()
+          ? "++" + index
+          : index + " += " + expressions_.value(loop.step).within(Precedence::Conditional);
   if (loop.is_unrolled && !dialect_.unroll_hint().empty()) {
     line(dialect_.unroll_hint());
   }
   const std::string axis =
       loop.iter_domain == nullptr ? "" : " // " + loop.iter_domain->to_string();
   const std::string head = "for (nvfuser_index_t " + index + " = " + start + "; " + index + " < " +
-      stop + "; " + step + ") {" + axis;
+                           stop + "; " + step + ") {" + axis;
   block(head, [&] {
     expressions_.define(loop.index, index);
     statements(loop.body);
@@ -337,11 +357,13 @@ void KernelPrinter::copy(const LoadStoreOp& copy) {
 void KernelPrinter::welford(const WelfordOp& welford) {
   const std::string accumulators = elements(welford.outputs());
   const bool is_element = welford.in_n->is_const_int(1) && welford.in_var->is_zero();
-  const std::string text = is_element
-      ? "welford_add(" + accumulators + ", " +
-          expressions_.value_as(welford.in_avg, welford.outputs().front()->dtype(), true).str()
-      : "welford_merge(" + accumulators + ", " +
-          triple({welford.in_avg, welford.in_var, welford.in_n});
+  const std::string text =
+      is_element
+          ? "welford_add(" + accumulators + ", " +
+                expressions_.value_as(welford.in_avg, welford.outputs().front()->dtype(), true)
+                    .str()
+          : "welford_merge(" + accumulators + ", " +
+                triple({welford.in_avg, welford.in_var, welford.in_n});
   statement(welford, text + ");");
 }
 
@@ -356,8 +378,8 @@ std::string KernelPrinter::elements(const std::vector<Val*>& vals) {
 std::string KernelPrinter::triple(const std::vector<Val*>& vals) {
   NVF_INVARIANT(vals.size() == 3, "a Welford triple has three values");
   return "{" + expressions_.value(vals[0]).str() + ", " +
-      expressions_.value_as(vals[1], vals[0]->dtype()).str() + ", " +
-      expressions_.value_as(vals[2], DataType::Int).str() + "}";
+         expressions_.value_as(vals[1], vals[0]->dtype()).str() + ", " +
+         expressions_.value_as(vals[2], DataType::Int).str() + "}";
 }
 
 } // namespace nvfuser

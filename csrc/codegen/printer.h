@@ -31,9 +31,10 @@ class KernelPrinter {
   }
   /// A line, indented.
   void line(const std::string& text);
-  /// `head {`, what `body` prints one level deeper, `}` and `tail`. Names defined inside end with it.
-  void block(const std::string& head, const std::function<void()>& body,
-             const std::string& tail = "");
+  /// `head {`, what `body` prints one level deeper, `}` and `tail`. Names defined inside end with
+  /// it.
+  void block(
+      const std::string& head, const std::function<void()>& body, const std::string& tail = "");
   /// What `body` prints one level deeper.
   void indented(const std::function<void()>& body);
   void statements(const Scope& scope);
@@ -46,8 +47,8 @@ class KernelPrinter {
     std::string name;
   };
   [[nodiscard]] std::vector<Parameter> parameters() const;
-  /// `const nvfuser_index_t i0 = T0.logical_size[0];` for every size that the body uses.
-  void declare_sizes();
+  /// Whether the body has this name. For `Dialect::open_kernel`.
+  [[nodiscard]] bool mentions(const std::string& name) const;
 
   /// `float T4[8];` (a variable for one element), `attributes` before it; registers the name.
   void declare_array(const Allocate& allocate, const std::string& attributes);
@@ -73,6 +74,8 @@ class KernelPrinter {
   void welford(const WelfordOp& welford);
   void copy(const LoadStoreOp& copy);
   void analyze(const Scope& scope);
+  /// `const nvfuser_index_t i0 = T0.logical_size[0];` for every size that the body uses.
+  void declare_sizes();
   [[nodiscard]] const TensorView* storage_of(const TensorView* view) const;
   [[nodiscard]] std::string location_of(const Expr& expr) const;
 
@@ -81,10 +84,11 @@ class KernelPrinter {
   std::string name_;
   ExpressionPrinter expressions_;
   std::string text_;
+  std::string body_; // complete before the head is printed
   int indent_ = 0;
-  std::set<const TensorView*> written_;                          // in global memory
+  std::set<const TensorView*> written_;                            // in global memory
   std::unordered_map<const TensorView*, const TensorView*> alias_; // storage owner
-  std::unordered_map<const TensorView*, int64_t> vector_bytes_;  // by storage owner
+  std::unordered_map<const TensorView*, int64_t> vector_bytes_;    // by storage owner
 };
 
 /// Lists of statements inside of a statement.

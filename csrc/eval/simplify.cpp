@@ -61,9 +61,10 @@ class IndexSimplifier::Impl {
         continue;
       }
       const auto* id = static_cast<const IterDomain*>(val);
-      nonnegative_.insert(id->extent());
-      if (id->has_expanded_extent()) {
-        nonnegative_.insert(id->expanded_extent());
+      for (const Val* size : {id->extent(), id->maybe_expanded_extent()}) {
+        if (scalar_operation(size) == nullptr) {
+          nonnegative_.insert(size);
+        }
       }
     }
   }
@@ -106,8 +107,8 @@ class IndexSimplifier::Impl {
   IndexEmitter emitter_;
   Fusion& fusion_;
   std::unordered_map<const Val*, Sum> sums_;
-  std::unordered_set<const Val*> nonnegative_;
-  std::vector<Val*> nonnegative_sums_; // those that are computed
+  std::unordered_set<const Val*> nonnegative_; // leaves, and what is in nonnegative_sums_
+  std::vector<Val*> nonnegative_sums_;         // those that are computed
   std::vector<std::pair<Val*, Val*>> ranges_;
   std::vector<std::pair<Val*, Val*>> exact_divisions_;
   std::unordered_map<const Val*, size_t> range_index_;

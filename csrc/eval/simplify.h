@@ -40,9 +40,10 @@ class IndexSimplifier {
   void set_range(Val* leaf, Val* extent);
   /// `val` is an integer >= 0.
   void set_nonnegative(Val* val);
-  /// a % b == 0, which is checked somewhere else: at launch, where the extent of a vectorized axis is
-  /// known. Then a split of `a` by `b` has no holes, and ceilDiv(a, b) * b is `a`. Best called before
-  /// expressions are simplified: a new fact makes the simplifier forget what it has worked out.
+  /// a % b == 0, which is checked somewhere else: at launch, where the extent of a vectorized axis
+  /// is known. Then a split of `a` by `b` has no holes, and ceilDiv(a, b) * b is `a`. Best called
+  /// before expressions are simplified: a new fact makes the simplifier forget what it has worked
+  /// out.
   void assume_divisible(Val* a, Val* b);
 
   /// The normal form of an integer or boolean expression; anything else is returned as it is.

@@ -25,6 +25,12 @@ std::vector<TensorView*> tensors_among(const std::vector<Val*>& vals) {
   return tensors;
 }
 
+/// One of them is a broadcast, the other is larger. A reduction over a broadcast is not.
+bool is_resolved(const IterDomain* id0, const IterDomain* id1) {
+  return id0->is_broadcast() != id1->is_broadcast() &&
+         !(id0->extent()->is_one() && id1->extent()->is_one());
+}
+
 bool has_tensor_output(const Expr* expr) {
   const std::vector<Val*>& outs = expr->outputs();
   return std::any_of(outs.begin(), outs.end(), [](const Val* val) { return val->is_tensor(); });
@@ -61,8 +67,7 @@ PairwiseDomainMap::PairwiseDomainMap(
     }
     NVF_INVARIANT(next < shown.size(), "every axis of ", describe(consumer), " is new or read");
     IterDomain* producer_id = shown[next++];
-    if (broadcasts == BroadcastPairs::Drop &&
-        producer_id->is_broadcast() != consumer_id->is_broadcast()) {
+    if (broadcasts == BroadcastPairs::Drop && is_resolved(producer_id, consumer_id)) {
       continue;
     }
     pairs_.emplace_back(producer_id, consumer_id);

@@ -301,6 +301,10 @@ ValGraph IdModel::build_loop() const {
     const LoopAlignment alignment = align_loops(producer, consumer);
     for (int64_t i = 0; i < producer->compute_at_position(); ++i) {
       const int64_t partner = alignment.consumer_axis[static_cast<size_t>(i)];
+      const IterDomain* axis = producer->axis(i);
+      if (partner < 0 && axis->is_reduction() && axis->is_thread()) {
+        continue; // bound to a hardware index: no loop, so none to share
+      }
       if (partner < 0) {
         throw UserError({
             .headline = {"An inlined axis has no counterpart in a consumer"},

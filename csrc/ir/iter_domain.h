@@ -101,6 +101,9 @@ class IterDomain final : public Val {
     spec_.extent = extent;
     spec_.expanded_extent = expanded_extent;
   }
+  void assign_iter_type(IterType iter_type) {
+    spec_.iter_type = iter_type;
+  }
   void assign_parallel_type(ParallelType parallel_type) {
     spec_.parallel_type = parallel_type;
   }

@@ -99,6 +99,7 @@ class VectorCheck {
              {axis->to_string(), " of extent ", extent->to_string()});
     }
     kernel_.launch.divisibility_checks.push_back({extent, width, what});
+    kernel_.simplifier->assume_divisible(extent, width);
   }
 
   /// The innermost axes that `id` is merged from, outermost first; {id} if it is no merge.

@@ -4,6 +4,7 @@
 #include "graph/id_model.h"
 #include "lower/loop_model.h"
 #include "lower/pipeline.h"
+#include "transform/siblings.h"
 
 namespace nvfuser {
 
@@ -16,6 +17,7 @@ std::shared_ptr<Kernel> Kernel::lower(const Fusion& fusion, const LoweringOption
   std::shared_ptr<Kernel> kernel(new Kernel(options));
   const FusionGuard guard(kernel.get());
   kernel->copy_from(fusion);
+  align_siblings(*kernel);
   for (Val* out : kernel->outputs()) {
     const bool is_repeated = std::any_of(
         kernel->launch.buffers.begin(), kernel->launch.buffers.end(),

@@ -242,6 +242,9 @@ LoopNest LoopModel::nest_prefix_from_consumers(TensorView* tensor) const {
     const LoopNest& loops = nests_.at(consumer);
     size_t depth = 0;
     for (int64_t i = 0; i < tensor->compute_at_position(); ++i) {
+      if (loop_of_.at(tensor->axis(i))->is_thread()) {
+        continue; // no loop, so nothing that has to be shared
+      }
       const auto found = std::find(loops.begin(), loops.end(), loop_of_.at(tensor->axis(i)));
       NVF_INVARIANT(found != loops.end(), "an inlined axis is a loop of ", describe(consumer));
       depth = std::max<size_t>(depth, found - loops.begin() + 1);

@@ -58,11 +58,30 @@ TensorDomain* without_reductions(Kernel& kernel, const TensorDomain& domain) {
   return kernel.new_tensor_domain(spec);
 }
 
-/// Leading loop axes that the registers and the copy can share.
+bool reduces_blocks(const TensorView* tensor) {
+  const IterDomains& axes = tensor->loop();
+  return std::any_of(axes.begin(), axes.end(), [](const IterDomain* axis) {
+    return axis->is_reduction() && axis->is_block_dim();
+  });
+}
+
+void make_scalar(const TensorView* tensor) {
+  for (IterDomain* axis : tensor->loop()) {
+    if (axis->parallel_type() == ParallelType::Vectorize) {
+      axis->assign_parallel_type(ParallelType::Serial);
+    }
+  }
+}
+
+/// Leading loop axes up to which the registers can be inlined into the copy. A reduced axis bound to
+/// a hardware index is no loop and does not end them.
 int64_t shared_axes(const TensorView* registers) {
   int64_t count = 0;
-  while (count < registers->ndims() && !registers->axis(count)->is_reduction() &&
-         registers->axis(count)->parallel_type() != ParallelType::Vectorize) {
+  for (const IterDomain* axis : registers->loop()) {
+    if ((axis->is_reduction() && !axis->is_thread()) ||
+        axis->parallel_type() == ParallelType::Vectorize) {
+      break;
+    }
     ++count;
   }
   return count;
@@ -71,6 +90,10 @@ int64_t shared_axes(const TensorView* registers) {
 void move_to_registers(Kernel& kernel, Expr* reduction, TensorView* tensor) {
   TensorView* registers = kernel.new_tensor(tensor->domain(), tensor->dtype());
   registers->assign_max_producer_position(tensor->max_producer_position());
+  if (reduces_blocks(registers)) {
+    // Which block has the result is known per call: the store stands in the same loops, by element.
+    make_scalar(registers);
+  }
   int64_t position = shared_axes(registers);
   const std::vector<Expr*> users = tensor->all_uses();
   const bool shares_all_loops = !users.empty() && tensor->is_fusion_output() &&
@@ -85,12 +108,12 @@ void move_to_registers(Kernel& kernel, Expr* reduction, TensorView* tensor) {
   }
   kernel.make<LoadStoreOp>(tensor, registers, LoadStoreOpType::Set);
   registers->assign_compute_at_position(position);
-  tensor->assign_max_producer_position(position);
-  for (IterDomain* axis : registers->loop()) {
-    if (axis->parallel_type() == ParallelType::Vectorize) {
-      axis->assign_parallel_type(ParallelType::Serial); // the copy is the vector access
-    }
-  }
+  const IterDomains& axes = registers->loop();
+  tensor->assign_max_producer_position(
+      std::count_if(axes.begin(), axes.begin() + position, [](const IterDomain* axis) {
+        return !axis->is_reduction();
+      }));
+  make_scalar(registers); // the copy is the vector access
 }
 
 } // namespace

@@ -173,6 +173,18 @@ void choose_representatives(Kernel& kernel, Substitution& substitution) {
   }
 }
 
+/// Sizes are those of a launch: an axis whose kind its size decides is an iteration, also where that
+/// size turns out to be 1.
+void resolve_symbolic_axes(const Kernel& kernel) {
+  for (const TensorView* tensor : kernel.tensors()) {
+    for (IterDomain* id : tensor->domain()->all_ids()) {
+      if (id->is_symbolic_axis()) {
+        id->assign_iter_type(IterType::Iteration);
+      }
+    }
+  }
+}
+
 /// Elements of dtype Index have 64 bits in memory, however wide the kernel's own indices are.
 void widen_index_tensors(const Kernel& kernel) {
   for (TensorView* tensor : kernel.tensors()) {
@@ -201,6 +213,7 @@ void record_sources(Kernel& kernel) {
 } // namespace
 
 void replace_sizes(Kernel& kernel) {
+  resolve_symbolic_axes(kernel);
   Substitution substitution(kernel);
   choose_representatives(kernel, substitution);
   const std::vector<std::pair<Val*, Val*>> leaves = substitution.leaves();

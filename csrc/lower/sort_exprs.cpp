@@ -38,8 +38,11 @@ class ExprSorter {
   }
 
  private:
-  [[nodiscard]] const LoopNest& nest(const Expr* expr) const {
-    return model_.nest(static_cast<TensorView*>(expr->outputs().front()));
+  /// Hardware indices are no loops: expressions need not be neighbours to have one in common.
+  [[nodiscard]] LoopNest nest(const Expr* expr) const {
+    LoopNest loops = model_.nest(static_cast<TensorView*>(expr->outputs().front()));
+    std::erase_if(loops, [](const Loop* loop) { return loop->is_thread(); });
+    return loops;
   }
 
   std::vector<Subgroup> split_by_loop(const std::vector<Expr*>& exprs, size_t depth) {
@@ -47,7 +50,7 @@ class ExprSorter {
     std::unordered_map<const Loop*, size_t> group_of_loop;
     group_of_.clear();
     for (Expr* expr : exprs) {
-      const LoopNest& loops = nest(expr);
+      const LoopNest loops = nest(expr);
       size_t index = groups.size();
       if (depth < loops.size()) {
         index = group_of_loop.try_emplace(loops[depth], groups.size()).first->second;

@@ -167,9 +167,28 @@ StatementTests StatementBuilder::tests_of(Expr* expr, Context& context) {
       expr->inputs().begin(), expr->inputs().end(),
       [&](const Val* in) { return last_block_.count(in) != 0; });
   if (last != expr->inputs().end() && out->memory_type() == MemoryType::Global) {
+    check_same_iteration(out, last_block_.at(*last));
     tests.owner = scalar::logical_and(tests.owner, last_block_.at(*last).is_last);
   }
   return tests;
+}
+
+/// The last block to arrive is another one in every iteration of the loops around the reduction.
+void StatementBuilder::check_same_iteration(
+    const TensorView* dependent, const LastBlock& last) const {
+  const LoopNest& nest = kernel_.loop_model->nest(dependent);
+  for (const Loop* loop : kernel_.loop_model->nest(last.reduction)) {
+    const bool is_shared = std::find(nest.begin(), nest.end(), loop) != nest.end();
+    if (!is_shared && !loop->is_thread() && !loop->index->is_const()) {
+      throw UserError({
+          .headline = {"The result of a reduction over blocks is stored outside of its loops"},
+          .node = {describe(dependent), "\ndepends on ", describe(last.reduction)},
+          .expected = {"a store inside the loop over ", loop->promoted->to_string()},
+          .found = {"a loop nest of its own"},
+          .fix = {"inline the reduction into what reads it, or parallelize that axis"},
+      });
+    }
+  }
 }
 
 /// Memory that several threads (or blocks) would write with the same value has one writer: the
@@ -276,7 +295,7 @@ std::vector<Expr*> StatementBuilder::reduce(Expr* expr, Context& context) {
   GridReduction* statement = make_grid_reduction(kernel_, expr, shape, operands);
   statements.push_back(statement);
   if (!statement->allreduce) {
-    LastBlock last{statement->is_last, {}};
+    LastBlock last{statement->is_last, {}, out};
     for (const int64_t dim : shape.grid_dims) {
       last.types.push_back(kGridDimTypes[static_cast<size_t>(dim)]);
     }

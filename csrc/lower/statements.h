@@ -31,7 +31,9 @@ class StatementBuilder {
   struct LastBlock {
     Val* is_last = nullptr;
     std::vector<ParallelType> types;
+    const TensorView* reduction = nullptr;
   };
+  void check_same_iteration(const TensorView* dependent, const LastBlock& last) const;
   std::unordered_map<const Val*, LastBlock> last_block_;
 };
 

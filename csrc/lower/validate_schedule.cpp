@@ -41,16 +41,8 @@ void check_axis(const TensorView* tensor, const IterDomain* axis) {
             {"rfactor the axis, so that the lanes become an axis of a tensor of their own"});
       }
       break;
-    case ParallelType::Unswitch:
-    case ParallelType::Unroll:
     default:
       break;
-  }
-  if (axis->is_symbolic_axis()) {
-    reject(
-        tensor, {"A symbolic axis must be resolved before lowering"},
-        {"an iteration, reduction or broadcast axis"}, {axis->to_string()},
-        {"give the reshape constant sizes"});
   }
 }
 

@@ -106,6 +106,7 @@ void inline_tensors(
   }
   limits.keep_common_nests(positions, adjustable);
   limits.separate_reductions(positions, adjustable);
+  limits.keep_reductions_whole(positions, adjustable);
   for (const TensorView* tensor : tensors) {
     if (best_effort || adjustable.count(tensor) == 0 || positions.at(tensor) >= asked.at(tensor)) {
       continue;
@@ -176,6 +177,7 @@ int64_t max_inline_position(TensorView* tensor) {
   }
   limits.keep_common_nests(positions, adjustable);
   limits.separate_reductions(positions, adjustable);
+  limits.keep_reductions_whole(positions, adjustable);
   return positions.at(tensor);
 }
 

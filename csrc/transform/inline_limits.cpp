@@ -1,93 +1,12 @@
 #include "transform/inline_limits.h"
 
 #include <algorithm>
-#include <deque>
-#include <optional>
 
 #include "graph/domain_map.h"
 #include "ir/expr.h"
 
 namespace nvfuser::schedule {
 namespace {
-
-IterDomain* as_id(Val* val) {
-  return static_cast<IterDomain*>(val);
-}
-
-bool has_reduction_axis(const TensorView* tensor) {
-  const IterDomains& loop = tensor->loop();
-  return std::any_of(
-      loop.begin(), loop.end(), [](const IterDomain* axis) { return axis->is_reduction(); });
-}
-
-/// Groups of axes whose loops run over (a part of) a reduced axis: what it is built from and what
-/// is built from that, except what is built from other parts only: of 12 split into [3, 4] with the
-/// 4 reduced, the 3 is not touched.
-std::unordered_set<int64_t> touched_groups(const ValGraph& graph, const IterDomains& reduced) {
-  std::unordered_set<int64_t> touched;
-  std::vector<int64_t> forward; // their uses are still to be followed
-  const auto add_outputs = [&](const Expr* expr) {
-    for (Val* out : expr->outputs()) {
-      if (touched.insert(graph.group(as_id(out))).second) {
-        forward.push_back(graph.group(as_id(out)));
-      }
-    }
-  };
-  std::vector<int64_t> backward;
-  for (const IterDomain* id : reduced) {
-    if (touched.insert(graph.group(id)).second) {
-      backward.push_back(graph.group(id));
-      forward.push_back(graph.group(id));
-    }
-  }
-  while (!backward.empty()) {
-    const int64_t group = backward.back();
-    backward.pop_back();
-    for (const Expr* definition : graph.definitions(group)) {
-      for (Val* in : definition->inputs()) {
-        const int64_t in_group = graph.group(as_id(in));
-        if (!touched.insert(in_group).second) {
-          continue;
-        }
-        backward.push_back(in_group);
-        for (const Expr* use : graph.uses(in_group)) {
-          if (use != definition) {
-            add_outputs(use);
-          }
-        }
-      }
-    }
-  }
-  while (!forward.empty()) {
-    const int64_t group = forward.back();
-    forward.pop_back();
-    for (const Expr* use : graph.uses(group)) {
-      add_outputs(use);
-    }
-  }
-  return touched;
-}
-
-/// Everything that depends on the result.
-std::unordered_set<const TensorView*> dependents_of(TensorView* tensor) {
-  std::unordered_set<const TensorView*> found;
-  std::vector<TensorView*> stack = with_siblings(tensor);
-  while (!stack.empty()) {
-    const TensorView* current = stack.back();
-    stack.pop_back();
-    for (TensorView* consumer : current->consumers()) {
-      if (found.insert(consumer).second) {
-        stack.push_back(consumer);
-      }
-    }
-  }
-  return found;
-}
-
-int64_t position_of(const InlineLimits::Positions& positions, const TensorView* tensor) {
-  const auto listed = positions.find(tensor);
-  return listed == positions.end() ? tensor->compute_at_position() : listed->second;
-}
 
 /// The expressions that read any of the tensors.
 std::unordered_set<const Expr*> users_of(const std::vector<TensorView*>& tensors) {
@@ -99,89 +18,6 @@ std::unordered_set<const Expr*> users_of(const std::vector<TensorView*>& tensors
   }
   return users;
 }
-
-/// The search for tensors that share a reduced loop with a reduction: from neighbor to neighbor as
-/// long as the producer of the two is inlined past the first axis that runs over the reduced one.
-class SharedLoops {
- public:
-  SharedLoops(
-      const ValGraph& graph, TensorView* reduction, const InlineLimits::Positions& positions)
-      : graph_(graph), reduction_(reduction), positions_(positions) {
-    IterDomains reduced;
-    for (TensorView* tensor : with_siblings(reduction)) {
-      std::copy_if(
-          tensor->loop().begin(), tensor->loop().end(), std::back_inserter(reduced),
-          [](const IterDomain* axis) { return axis->is_reduction(); });
-    }
-    touched_ = touched_groups(graph, reduced);
-  }
-
-  /// First loop axis that runs over the reduced one; the number of axes if there is none.
-  [[nodiscard]] int64_t first_touched(const TensorView* tensor) {
-    const auto [found, is_new] = first_touched_.try_emplace(tensor, tensor->ndims());
-    for (int64_t i = 0; is_new && i < tensor->ndims(); ++i) {
-      if (touched_.count(graph_.group(tensor->axis(i))) != 0) {
-        found->second = i;
-        break;
-      }
-    }
-    return found->second;
-  }
-
-  /// Tensors on the way from the reduction to the nearest of `goals`, each with whether the way
-  /// came up to it from a consumer; empty if none shares the loop.
-  [[nodiscard]] std::vector<std::pair<TensorView*, bool>> path_to(
-      const std::unordered_set<const TensorView*>& goals) {
-    std::unordered_map<TensorView*, std::pair<TensorView*, bool>> came_from; // tensor, upward
-    std::deque<TensorView*> queue;
-    const auto visit = [&](TensorView* tensor, TensorView* from, bool is_up) {
-      if (came_from.try_emplace(tensor, from, is_up).second) {
-        queue.push_back(tensor);
-      }
-    };
-    visit(reduction_, nullptr, false);
-    while (!queue.empty()) {
-      TensorView* tensor = queue.front();
-      queue.pop_front();
-      if (goals.count(tensor) != 0) {
-        std::vector<std::pair<TensorView*, bool>> path;
-        while (tensor != nullptr) {
-          const auto [from, is_up] = came_from.at(tensor);
-          path.emplace_back(tensor, is_up);
-          tensor = from;
-        }
-        std::reverse(path.begin(), path.end());
-        return path;
-      }
-      for (TensorView* sibling : tensor->siblings()) {
-        visit(sibling, tensor, came_from.at(tensor).second);
-      }
-      for (TensorView* producer : tensor->producers()) {
-        if (shares_loop(producer)) {
-          visit(producer, tensor, true);
-        }
-      }
-      if (shares_loop(tensor)) {
-        for (TensorView* consumer : tensor->consumers()) {
-          visit(consumer, tensor, false);
-        }
-      }
-    }
-    return {};
-  }
-
- private:
-  /// With its consumers.
-  [[nodiscard]] bool shares_loop(const TensorView* producer) {
-    return position_of(positions_, producer) > first_touched(producer);
-  }
-
-  const ValGraph& graph_;
-  TensorView* reduction_;
-  const InlineLimits::Positions& positions_;
-  std::unordered_set<int64_t> touched_;
-  std::unordered_map<const TensorView*, int64_t> first_touched_;
-};
 
 } // namespace
 
@@ -291,42 +127,9 @@ void InlineLimits::keep_common_nests(
   }
 }
 
-const ValGraph& InlineLimits::graph() {
-  if (model_ == nullptr) {
-    model_ = std::make_unique<IdModel>(&fusion_);
-  }
-  return model_->maybe_build_graph(IdMappingMode::broadcast);
-}
-
-void InlineLimits::separate_reductions(
-    Positions& positions, const std::unordered_set<const TensorView*>& adjustable) {
-  for (TensorView* tensor : scheduled_tensors(fusion_)) {
-    if (tensor->definition() == nullptr || !has_reduction_axis(tensor) ||
-        with_siblings(tensor).front() != tensor) {
-      continue;
-    }
-    SharedLoops shared(graph(), tensor, positions);
-    const std::unordered_set<const TensorView*> dependents = dependents_of(tensor);
-    while (true) {
-      const auto path = shared.path_to(dependents);
-      // The first tensor that the way goes up to and then down from, if it may be lowered.
-      TensorView* peak = nullptr;
-      for (size_t i = 0; i + 1 < path.size() && peak == nullptr; ++i) {
-        const bool is_peak = path[i].second && !path[i + 1].second;
-        peak = is_peak && adjustable.count(path[i].first) != 0 ? path[i].first : nullptr;
-      }
-      if (peak == nullptr) {
-        break;
-      }
-      int64_t lowered = shared.first_touched(peak);
-      for (const TensorView* sibling : with_siblings(peak)) {
-        lowered = std::min(lowered, shared.first_touched(sibling));
-      }
-      for (const TensorView* sibling : with_siblings(peak)) {
-        positions[sibling] = lowered;
-      }
-    }
-  }
+int64_t InlineLimits::position_of(const Positions& positions, const TensorView* tensor) {
+  const auto listed = positions.find(tensor);
+  return listed == positions.end() ? tensor->compute_at_position() : listed->second;
 }
 
 } // namespace nvfuser::schedule

@@ -35,6 +35,8 @@ class InlineLimits {
  public:
   using Positions = std::unordered_map<const TensorView*, int64_t>;
 
+  [[nodiscard]] static int64_t position_of(const Positions& positions, const TensorView* tensor);
+
   /// `uninlinable`: axes that nothing may be inlined into or past.
   explicit InlineLimits(Fusion& fusion, const std::vector<IterDomain*>& uninlinable = {});
 
@@ -57,7 +59,16 @@ class InlineLimits {
   /// with a tensor that depends on its result. Positions that are not listed are the present ones.
   /// The tensor that is lowered is the one both are fed from: it is then kept for the second pass.
   ///   x_c -> s = sum(x_c, [1]) -> b -> y <- x_c: x_c stops before the reduced axis
+  /// A reduction that would itself stand inside such a loop, of a broadcast that is resolved by the
+  /// reduced axis, is lowered too.
   void separate_reductions(
+      Positions& positions, const std::unordered_set<const TensorView*>& adjustable);
+
+  /// Lower positions of `adjustable` tensors until every axis of a reduction that is not inlined
+  /// there runs in a loop that no other tensor widens: an accumulator outside of that loop would
+  /// add every element several times.
+  ///   a[i0, b] -> s = sum(a, [0]) and a -> t = a + x[i0, i1]: a stops before its broadcast axis
+  void keep_reductions_whole(
       Positions& positions, const std::unordered_set<const TensorView*>& adjustable);
 
   [[nodiscard]] Alignments& alignments() {
@@ -69,7 +80,7 @@ class InlineLimits {
   [[nodiscard]] bool stops_either(const IterDomain* axis) const;
   [[nodiscard]] int64_t consumer_limit(
       const TensorView* producer, const TensorView* consumer, bool is_only_consumer);
-  [[nodiscard]] const ValGraph& graph();
+  [[nodiscard]] const ValGraph& graph(IdMappingMode mode);
 
   Fusion& fusion_;
   std::unordered_set<const IterDomain*> uninlinable_;

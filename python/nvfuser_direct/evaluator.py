@@ -64,10 +64,11 @@ class Evaluator:
             (x.device for x in inputs if isinstance(x, torch.Tensor) and x.ndim > 0),
             torch.device("cpu"),
         )
-        self._bind_inputs(inputs)
-        for expr in fusion.exprs():
-            if expr.output(0) not in self._values:
-                self._run(expr)
+        with torch.no_grad():
+            self._bind_inputs(inputs)
+            for expr in fusion.exprs():
+                if expr.output(0) not in self._values:
+                    self._run(expr)
 
     # -- results --
 
@@ -116,6 +117,8 @@ class Evaluator:
     def _bind_tensor(self, val: TensorView, tensor: torch.Tensor) -> None:
         if val.dtype() == DataType.Float4_e2m1fn:
             raise NotImplementedError(f"the evaluator has no arithmetic on fp4: {val}")
+        if not isinstance(tensor, self._torch.Tensor):
+            tensor = self._torch.from_dlpack(tensor)
         axes = _core.TensorDomain.no_reductions(val.logical())
         if len(axes) != tensor.ndim:
             raise _core.UserError(f"Expected {val} to have rank {len(axes)}, got {tensor.ndim}.")

@@ -128,11 +128,18 @@ class FusionExecutorCache:
         return visible
 
 
+_DLPACK_CUDA = 2
+
+
 def _device_type(args: list[Any], device: int | None) -> str:
+    """ "cuda" or "cpu", for tensors of any framework; scalars alone decide nothing."""
     for arg in args:
-        if hasattr(arg, "device") and arg.ndim > 0:
-            return arg.device.type
-    # Scalars alone decide nothing.
+        if getattr(arg, "ndim", 0) == 0:
+            continue
+        kind = getattr(arg.device, "type", None)
+        if kind is None:
+            kind = "cuda" if arg.__dlpack_device__()[0] == _DLPACK_CUDA else "cpu"
+        return kind
     return "cuda" if device is not None else "cpu"
 
 

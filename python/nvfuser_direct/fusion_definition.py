@@ -36,6 +36,8 @@ class FusionDefinition:
         Made by the first `execute`; does not exist before.
     ke : KernelExecutor
         Made by the first `manual_execute`; does not exist before.
+    fake_inputs : list
+        Made by `execute` with ``save_repro_inputs``.
     """
 
     ops = _core.ops
@@ -145,6 +147,7 @@ class FusionDefinition:
         inputs: Iterable[Any],
         *,
         device: int | str | torch.device | None = None,
+        save_repro_inputs: bool = False,
         _enable_options: Sequence[str] = (),
         _disable_options: Sequence[str] = (),
     ) -> list[torch.Tensor]:
@@ -157,6 +160,8 @@ class FusionDefinition:
             is opened.
         device : int, str or torch.device, optional
             CUDA device; taken from the inputs if not given.
+        save_repro_inputs : bool
+            Keep shapes, strides, types and devices of the inputs (no data) in ``fake_inputs``.
 
         Returns
         -------
@@ -166,6 +171,9 @@ class FusionDefinition:
         fec = self.__dict__.get("fec")
         if fec is None:
             fec = self._make_executor_cache()
+        if save_repro_inputs:
+            inputs = list(inputs)
+            self.fake_inputs = _fake(inputs)
         return fec.execute(
             inputs,
             device=self._get_device_index(device),
@@ -266,6 +274,15 @@ class FusionDefinition:
 
 
 _NO_FUSION = "Fusion does not exist! Use `with FusionDefinition() as fd: ...` to define a fusion."
+
+
+def _fake(inputs: Iterable[Any]) -> list[Any]:
+    """The inputs without their data."""
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    mode = FakeTensorMode()
+    return [mode.from_tensor(x) if isinstance(x, torch.Tensor) else x for x in inputs]
 
 
 def _copies(inputs: Iterable[Any]) -> list[Any]:

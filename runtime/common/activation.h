@@ -1,4 +1,5 @@
 // Activation functions.
+//
 // provides: relu sigmoid silu gelu
 // requires: types libm approximate
 #pragma once

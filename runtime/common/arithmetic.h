@@ -1,4 +1,5 @@
 // Operations on one to three real numbers that have no name in C.
+//
 // provides: frac floor_remainder clamp lerp threshold power
 // requires: types libm
 #pragma once

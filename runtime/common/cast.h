@@ -1,4 +1,5 @@
 // Conversion between element types, as PyTorch has it.
+//
 // provides: cast
 // requires: types
 #pragma once

@@ -1,4 +1,5 @@
 // Questions about one number.
+//
 // provides: is_finite is_inf is_nan is_neginf is_posinf is_real sign_bit
 // requires: types cast
 #pragma once

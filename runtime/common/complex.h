@@ -1,5 +1,6 @@
 // Complex numbers and their elementary functions. Formulas of the inverse functions follow Kahan,
 // "Branch cuts for complex elementary functions", 1987.
+//
 // provides: Complex
 // requires: types cast libm
 #pragma once
@@ -86,7 +87,8 @@ NVF_FUNCTION Complex<T> times_minus_i(Complex<T> z) {
   return {z.imag, -z.real};
 }
 
-// ---- Elementary functions -------------------------------------------------------------------------
+// ---- Elementary functions
+// -------------------------------------------------------------------------
 
 template <typename T>
 NVF_FUNCTION Complex<T> exp(Complex<T> z) {
@@ -191,8 +193,7 @@ template <typename T>
 NVF_FUNCTION Complex<T> acos(Complex<T> z) {
   const Complex<T> minus = sqrt(Complex<T>{1 - z.real, -z.imag});
   const Complex<T> plus = sqrt(Complex<T>{1 + z.real, z.imag});
-  return {
-      2 * atan2(minus.real, plus.real), asinh(plus.real * minus.imag - plus.imag * minus.real)};
+  return {2 * atan2(minus.real, plus.real), asinh(plus.real * minus.imag - plus.imag * minus.real)};
 }
 template <typename T>
 NVF_FUNCTION Complex<T> atanh(Complex<T> z) {
@@ -213,8 +214,7 @@ template <typename T>
 NVF_FUNCTION Complex<T> acosh(Complex<T> z) {
   const Complex<T> minus = sqrt(Complex<T>{z.real - 1, z.imag});
   const Complex<T> plus = sqrt(Complex<T>{z.real + 1, z.imag});
-  return {
-      asinh(minus.real * plus.real + minus.imag * plus.imag), 2 * atan2(minus.imag, plus.real)};
+  return {asinh(minus.real * plus.real + minus.imag * plus.imag), 2 * atan2(minus.imag, plus.real)};
 }
 template <typename T>
 NVF_FUNCTION Complex<T> sigmoid(Complex<T> z) {

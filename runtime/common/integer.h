@@ -1,7 +1,9 @@
-// Integer arithmetic that is defined for all operands. What C leaves undefined has the GPU's result:
-// x / 0 is all ones, x % 0 is x, the quotient of the smallest number and -1 wraps, and shifts by
-// the width or more move every bit out.
-// provides: divide modulo ceilDiv floor_remainder power shift_left shift_right gcd absolute bit_ceil
+// Integer arithmetic that is defined for all operands. What C leaves undefined has the GPU's
+// result: x / 0 is all ones, x % 0 is x, the quotient of the smallest number and -1 wraps, and
+// shifts by the width or more move every bit out.
+//
+// provides: divide modulo ceilDiv floor_remainder power shift_left shift_right gcd
+// provides: absolute bit_ceil
 // requires: types
 #pragma once
 

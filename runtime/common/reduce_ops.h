@@ -1,6 +1,7 @@
 // Combiners of reductions as function objects.
-// provides: ReduceAdd ReduceMul ReduceMax ReduceMin ReduceFMax ReduceFMin ReduceAnd ReduceOr
-// provides: ReduceXor
+//
+// provides: ReduceAdd ReduceMul ReduceMax ReduceMin ReduceFMax ReduceFMin ReduceAnd
+// provides: ReduceOr ReduceXor
 // requires: types cast minmax libm
 #pragma once
 

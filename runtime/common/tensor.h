@@ -1,4 +1,5 @@
 // A tensor in global memory, as the host passes it.
+//
 // provides: Tensor
 // requires: types
 #pragma once

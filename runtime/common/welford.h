@@ -1,4 +1,5 @@
 // Mean and sum of squared deviations of a set, mergeable. Chan, Golub and LeVeque, 1979.
+//
 // provides: Welford WelfordCombine welford_add welford_merge
 // requires: types
 #pragma once
@@ -27,8 +28,7 @@ struct WelfordCombine {
     const T delta = b.mean - a.mean;
     return {
         a.mean + delta * share,
-        a.deviation + b.deviation + delta * delta * static_cast<T>(a.count) * share,
-        count};
+        a.deviation + b.deviation + delta * delta * static_cast<T>(a.count) * share, count};
   }
 };
 
@@ -45,8 +45,7 @@ NVF_FUNCTION void welford_add(T& mean, T& deviation, Count& count, T element) {
 template <typename T, typename Count>
 NVF_FUNCTION void welford_merge(
     T& mean, T& deviation, Count& count, const Welford<T, Count>& other) {
-  const Welford<T, Count> all =
-      WelfordCombine()(Welford<T, Count>{mean, deviation, count}, other);
+  const Welford<T, Count> all = WelfordCombine()(Welford<T, Count>{mean, deviation, count}, other);
   mean = all.mean;
   deviation = all.deviation;
   count = all.count;

@@ -1,4 +1,5 @@
 // What the host offers a kernel.
+//
 // provides: nvf_cpu_runtime
 #pragma once
 
@@ -7,8 +8,11 @@ extern "C" struct nvf_cpu_runtime {
   /// in order otherwise; return after the last. `scratch`: that many bytes, aligned to 64, private
   /// to the block while it runs, with undefined contents.
   void (*run_blocks)(
-      const nvf_cpu_runtime* runtime, long long blocks, int parallel,
-      void (*fn)(void* frame, long long block, void* scratch), void* frame,
+      const nvf_cpu_runtime* runtime,
+      long long blocks,
+      int parallel,
+      void (*fn)(void* frame, long long block, void* scratch),
+      void* frame,
       long long scratch_bytes);
   /// Memory aligned to 64 that lives until the kernel returns.
   void* (*allocate)(const nvf_cpu_runtime* runtime, long long bytes);

@@ -1,4 +1,5 @@
 // Arithmetic that another target does faster and less exactly.
+//
 // requires: types
 #pragma once
 

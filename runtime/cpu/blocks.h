@@ -1,4 +1,5 @@
 // Blocks of the grid as tasks, and the memory of a block.
+//
 // provides: Dim3 run_blocks parameter reserve
 // requires: types abi
 #pragma once
@@ -32,7 +33,10 @@ NVF_FUNCTION long long reserve(long long& scratch_bytes, long long bytes) {
 /// Run body(blockIdx, scratch) for every block.
 template <typename Body>
 NVF_FUNCTION void run_blocks(
-    const nvf_cpu_runtime* runtime, Dim3 grid, bool parallel, long long scratch_bytes,
+    const nvf_cpu_runtime* runtime,
+    Dim3 grid,
+    bool parallel,
+    long long scratch_bytes,
     const Body& body) {
   struct Phase {
     Body body;

@@ -2,6 +2,7 @@
 //
 // Both conversions are selects between results that are all computed, so that loops over them
 // become vector code without a vector instruction for the conversion itself.
+//
 // provides: __half
 // requires: types cast
 #pragma once
@@ -22,9 +23,9 @@ struct LowPrecision<__half> {
     const uint32_t special = shifted + (224u << 23); // infinity and NaN: exponent of all ones
     // 2^-14 * (1 + m) - 2^-14: the float that an unnormalized mantissa m stands for.
     const float subnormal = bit_cast<float>(shifted + (113u << 23)) - bit_cast<float>(113u << 23);
-    const uint32_t magnitude = exponent == 0 ? bit_cast<uint32_t>(subnormal)
-        : exponent == 0x0f800000u            ? special
-                                             : normal;
+    const uint32_t magnitude = exponent == 0             ? bit_cast<uint32_t>(subnormal)
+                               : exponent == 0x0f800000u ? special
+                                                         : normal;
     return bit_cast<float>(sign | magnitude);
   }
 
@@ -37,12 +38,11 @@ struct LowPrecision<__half> {
         bit_cast<uint32_t>(bit_cast<float>(magnitude) + 0.5f) - bit_cast<uint32_t>(0.5f);
     // Half a unit of the last place, less one if that place is even; a carry runs into the
     // exponent, up to infinity.
-    const uint32_t normal =
-        (magnitude - (112u << 23) + 0x0fffu + ((magnitude >> 13) & 1u)) >> 13;
+    const uint32_t normal = (magnitude - (112u << 23) + 0x0fffu + ((magnitude >> 13) & 1u)) >> 13;
     const uint32_t special = magnitude > 0x7f800000u ? 0x7e00u : 0x7c00u;
-    const uint32_t out = magnitude >= 0x47800000u ? special // 65536 and above
-        : magnitude < 0x38800000u                 ? subnormal // below 2^-14
-                                                  : normal;
+    const uint32_t out = magnitude >= 0x47800000u  ? special   // 65536 and above
+                         : magnitude < 0x38800000u ? subnormal // below 2^-14
+                                                   : normal;
     return {static_cast<uint16_t>(sign | out)};
   }
 };

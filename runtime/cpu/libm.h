@@ -1,10 +1,12 @@
 // The C library's functions of real numbers, declared without its headers: `f` for float, and for
 // templates the same name for both types. Then what CUDA has and C has not.
-// provides: acos acosf acosh acoshf asin asinf asinh asinhf atan atanf atan2 atan2f atanh atanhf ceil
-// provides: ceilf cos cosf cosh coshf erf erff erfc erfcf erfcinv erfcinvf erfinv erfinvf exp expf
-// provides: exp2 exp2f expm1 expm1f fabs fabsf floor floorf fmax fmaxf fmin fminf fmod fmodf lgamma
-// provides: lgammaf log logf log10 log10f log1p log1pf log2 log2f nextafter nextafterf pow powf rint
-// provides: rintf rsqrt rsqrtf sin sinf sinh sinhf sqrt sqrtf tan tanf tanh tanhf trunc truncf
+//
+// provides: acos acosf acosh acoshf asin asinf asinh asinhf atan atanf atan2 atan2f
+// provides: atanh atanhf ceil ceilf cos cosf cosh coshf erf erfc erfcf erfcinv erfcinvf
+// provides: erfinv erfinvf exp exp2 exp2f expm1 expm1f fabs fabsf floor floorf fmax
+// provides: fmaxf fmin fminf fmod fmodf lgamma lgammaf log log10 log10f log1p log1pf
+// provides: log2 log2f nextafter nextafterf pow powf rint rintf rsqrt rsqrtf sin sinf
+// provides: sinh sinhf sqrt sqrtf tan tanf tanh trunc truncf
 // requires: types vector_math
 #pragma once
 
@@ -92,8 +94,8 @@ NVF_FUNCTION double erfcinv(double y) {
   }
   const double tail = y < 1 ? y : 2 - y;
   const double t = sqrt(-2 * log(tail / 2));
-  double x = 0.70710678118654752 *
-      (t - (2.30753 + t * 0.27061) / (1 + t * (0.99229 + t * 0.04481)));
+  double x =
+      0.70710678118654752 * (t - (2.30753 + t * 0.27061) / (1 + t * (0.99229 + t * 0.04481)));
   for (int i = 0; i < 3; ++i) {
     // Halley: f = erfc(x) - tail, f'/f'' = -1 / (2 x)
     const double step = (erfc(x) - tail) / (1.12837916709551257 * exp(-x * x));

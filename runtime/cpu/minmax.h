@@ -1,4 +1,5 @@
 // Maximum and minimum. A NaN operand is the result.
+//
 // provides: maximum minimum
 // requires: types
 #pragma once

@@ -1,6 +1,7 @@
 // Fixed-width integers and the special values of floating point. Stands first in every kernel.
-// provides: int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t
-// provides: infinity quiet_nan bit_cast
+//
+// provides: int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t infinity
+// provides: quiet_nan bit_cast
 #pragma once
 
 /// Qualifiers of every function of the runtime.
@@ -46,8 +47,8 @@ NVF_FUNCTION To truncate_to(From value) {
   constexpr To lowest = is_signed ? To(uint64_t(1) << (bits - 1)) : To(0);
   constexpr To highest = is_signed ? To((uint64_t(1) << (bits - 1)) - 1) : To(-1);
   constexpr To of_nan = bits == 32 && sizeof(From) == 4 ? To(0) : To(uint64_t(1) << (bits - 1));
-  return value != value ? of_nan
-      : value >= above  ? highest
-      : value <= below  ? lowest
-                        : static_cast<To>(value);
+  return value != value   ? of_nan
+         : value >= above ? highest
+         : value <= below ? lowest
+                          : static_cast<To>(value);
 }

@@ -1,4 +1,5 @@
 // Several neighbouring elements in one access, aligned or not.
+//
 // provides: copy_vector
 // requires: types
 #pragma once

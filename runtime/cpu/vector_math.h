@@ -1,6 +1,7 @@
 // Elementary functions of float that become vector code in a loop: no table, no branch, every
 // select between values that are all computed. Polynomials are minimax fits; errors are below
 // 2 units in the last place.
+//
 // provides: expf logf tanhf erff
 // requires: types
 #pragma once
@@ -53,8 +54,7 @@ NVF_FUNCTION float logf(float x) {
 }
 
 NVF_FUNCTION float with_sign_of(float magnitude, float sign) {
-  return bit_cast<float>(
-      bit_cast<uint32_t>(magnitude) | (bit_cast<uint32_t>(sign) & 0x80000000u));
+  return bit_cast<float>(bit_cast<uint32_t>(magnitude) | (bit_cast<uint32_t>(sign) & 0x80000000u));
 }
 
 NVF_FUNCTION float tanhf(float x) {

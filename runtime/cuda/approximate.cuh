@@ -1,4 +1,5 @@
 // Faster arithmetic for functions whose result is no better than an approximation anyway.
+//
 // requires: types
 #pragma once
 

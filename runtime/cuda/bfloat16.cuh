@@ -1,4 +1,5 @@
 // The upper half of a float: storage, and conversion that rounds to nearest even.
+//
 // provides: __bfloat
 // requires: types cast
 #pragma once

@@ -6,6 +6,7 @@
 // Scratch: one value per thread, in shared memory. A call begins with a barrier, so that it may
 // follow any reader of the same memory; after it the scratch may still be read until the next
 // barrier, which the next call contains.
+//
 // provides: block_reduce block_reduce_welford
 // requires: types thread_index shuffle reduce_ops welford
 #pragma once
@@ -81,7 +82,10 @@ NVF_FUNCTION T combine_in_block(T value, Op op, void* scratch) {
 /// out = op(out, over the segment: read ? in : init)
 template <bool kX, bool kY, bool kZ, bool kWarps, typename Op, typename T>
 NVF_FUNCTION void block_reduce(
-    T& out, typename Exactly<T>::Type in, typename Exactly<T>::Type init, bool read,
+    T& out,
+    typename Exactly<T>::Type in,
+    typename Exactly<T>::Type init,
+    bool read,
     void* scratch) {
   out = Op()(out, combine_in_block<kX, kY, kZ, kWarps>(read ? in : init, Op(), scratch));
 }

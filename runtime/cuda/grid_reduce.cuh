@@ -1,13 +1,14 @@
 // Reduction over blocks of the grid.
 //
 // Blocks that agree in the grid dimensions that are not reduced form a segment. Within a block,
-// values are uniform over the reduced thread dimensions and independent over the others ("columns").
-// Every block stores one partial result per column, indexed
+// values are uniform over the reduced thread dimensions and independent over the others
+// ("columns"). Every block stores one partial result per column, indexed
 //
 //   [entrance][segment][block in segment][column]
 //
 // and whoever combines them does so in the order of this index: the result does not depend on which
 // block comes when. Partial results bypass the first-level cache, which is not coherent.
+//
 // provides: grid_reduce grid_allreduce grid_reduce_welford grid_allreduce_welford
 // requires: types thread_index shuffle vector reduce_ops welford grid_sync
 #pragma once
@@ -55,7 +56,7 @@ struct GridShape {
   NVF_FUNCTION static uint64_t first_slot(uint64_t entrance) {
     const uint64_t segments = block_count<!kBX, !kBY, !kBZ>();
     return (entrance * segments + block_position<!kBX, !kBY, !kBZ>()) * members() * columns() +
-        thread_position<!kTX, !kTY, !kTZ>();
+           thread_position<!kTX, !kTY, !kTZ>();
   }
   NVF_FUNCTION static unsigned columns() {
     return thread_count<!kTX, !kTY, !kTZ>();
@@ -129,22 +130,40 @@ struct GridShape {
 /// out = op(out, over the blocks: read ? in : init), if this is the last block: returns that.
 template <typename Shape, typename Op, typename T, typename C>
 NVF_FUNCTION bool grid_reduce(
-    T& out, typename Exactly<T>::Type in, typename Exactly<T>::Type init, bool read, T* work,
-    C* counters, uint64_t entrance) {
+    T& out,
+    typename Exactly<T>::Type in,
+    typename Exactly<T>::Type init,
+    bool read,
+    T* work,
+    C* counters,
+    uint64_t entrance) {
   return Shape::reduce(out, read ? in : init, init, Op(), Partials<T>{work}, counters, entrance);
 }
 
 template <typename Shape, typename Op, typename T, typename C>
 NVF_FUNCTION void grid_allreduce(
-    T& out, typename Exactly<T>::Type in, typename Exactly<T>::Type init, bool read, T* work,
-    C* counters, uint64_t entrance) {
+    T& out,
+    typename Exactly<T>::Type in,
+    typename Exactly<T>::Type init,
+    bool read,
+    T* work,
+    C* counters,
+    uint64_t entrance) {
   Shape::allreduce(out, read ? in : init, init, Op(), Partials<T>{work}, counters, entrance);
 }
 
 template <typename Shape, typename T, typename Count, typename C>
 NVF_FUNCTION bool grid_reduce_welford(
-    T& mean, T& deviation, Count& count, const Welford<T, Count>& in, bool read, T* work_mean,
-    T* work_deviation, Count* work_count, C* counters, uint64_t entrance) {
+    T& mean,
+    T& deviation,
+    Count& count,
+    const Welford<T, Count>& in,
+    bool read,
+    T* work_mean,
+    T* work_deviation,
+    Count* work_count,
+    C* counters,
+    uint64_t entrance) {
   const Welford<T, Count> none = {T(0), T(0), Count(0)};
   Welford<T, Count> out = {mean, deviation, count};
   const bool is_last = Shape::reduce(
@@ -158,8 +177,16 @@ NVF_FUNCTION bool grid_reduce_welford(
 
 template <typename Shape, typename T, typename Count, typename C>
 NVF_FUNCTION void grid_allreduce_welford(
-    T& mean, T& deviation, Count& count, const Welford<T, Count>& in, bool read, T* work_mean,
-    T* work_deviation, Count* work_count, C* counters, uint64_t entrance) {
+    T& mean,
+    T& deviation,
+    Count& count,
+    const Welford<T, Count>& in,
+    bool read,
+    T* work_mean,
+    T* work_deviation,
+    Count* work_count,
+    C* counters,
+    uint64_t entrance) {
   const Welford<T, Count> none = {T(0), T(0), Count(0)};
   Welford<T, Count> out = {mean, deviation, count};
   Shape::allreduce(

@@ -1,4 +1,5 @@
 // Barrier over blocks. All of them must be resident: the launch is cooperative.
+//
 // provides: grid_sync
 // requires: types thread_index
 #pragma once

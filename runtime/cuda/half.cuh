@@ -1,4 +1,5 @@
 // IEEE 16-bit floating point: storage, and conversion that rounds to nearest even.
+//
 // provides: __half
 // requires: types cast
 #pragma once

@@ -1,4 +1,5 @@
 // Exchange of values within a warp.
+//
 // requires: types
 #pragma once
 
@@ -23,8 +24,8 @@ NVF_FUNCTION T shuffle_xor(T value, unsigned mask) {
 /// the same result: operands are ordered by lane, so that both partners of an exchange round alike.
 template <typename T, typename Op>
 NVF_FUNCTION T warp_combine(T value, Op op, unsigned lanes = kWarpSize) {
-  const unsigned lane = (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) %
-      kWarpSize;
+  const unsigned lane =
+      (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % kWarpSize;
   for (unsigned mask = 1; mask < lanes; mask *= 2) {
     const T other = shuffle_xor(value, mask);
     value = (lane & mask) != 0 ? op(other, value) : op(value, other);

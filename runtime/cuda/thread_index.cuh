@@ -1,5 +1,6 @@
 // Positions of threads in their block and of blocks in the grid, along some of the dimensions.
 // x varies fastest.
+//
 // requires: types
 #pragma once
 

@@ -1,6 +1,7 @@
 // Fixed-width integers and the special values of floating point. Stands first in every kernel.
-// provides: int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t
-// provides: infinity quiet_nan bit_cast
+//
+// provides: int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t infinity
+// provides: quiet_nan bit_cast
 #pragma once
 
 /// Qualifiers of every function of the runtime.

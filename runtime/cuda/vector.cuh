@@ -1,5 +1,6 @@
 // Several neighbouring elements in one access. Both sides are aligned to the size of the access
 // (2 to 32 bytes, a power of two).
+//
 // provides: copy_vector load_vector store_vector load_readonly Cache
 // requires: types
 #pragma once

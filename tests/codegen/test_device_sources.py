@@ -159,3 +159,12 @@ def test_a_pointwise_kernel_compiles_in_less_than_100_ms() -> None:
         compile_cuda(source)
         times_ms.append(1e3 * (time.process_time() - begin))
     assert min(times_ms) < 100
+
+
+@pytest.mark.parametrize(("target", "name"), NAMES)
+def test_the_lists_of_names_end_the_leading_comment(target: str, name: str) -> None:
+    # A formatter that breaks a long list would hide the names after the break.
+    head = runtime_files(target)[name].split("#pragma once")[0].splitlines()
+    lists = [line.startswith(("// provides: ", "// requires: ")) for line in head]
+    first = lists.index(True) if True in lists else len(lists)
+    assert all(lists[first:])

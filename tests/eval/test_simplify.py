@@ -275,6 +275,37 @@ def test_divisibility(space: Space) -> None:
     assert not divisible(n.val, Index(0).val)
 
 
+def test_divisibility_that_the_launch_checks(space: Space) -> None:
+    """Case 4.05: a split of an axis that is known to be divisible leaves no holes."""
+    n0, n1 = space.size(), space.size()
+    groups = ceil_div(n1, 4)
+    k, v = space.index(n0 * groups), space.index(4)
+    index = k / groups * n1 + (k % groups * 4 + v)
+    assert not space.is_same(index, k * 4 + v)
+    assert not space.lt(k % groups * 4 + v, n1)
+    space.simplifier.assume_divisible(n1.val, Index(4).val)
+    assert space.is_same(index, k * 4 + v)
+    assert space.lt(k % groups * 4 + v, n1)
+    assert space.lt(k * 4 + v, n0 * n1)
+    assert space.is_same(n1 * n0 / 4, n0 * groups)
+    assert space.is_same((k * n1 + v) % 4, v)
+    assert space.simplifier.prove_divisible((n1 * 2).val, Index(4).val)
+    assert not space.simplifier.prove_divisible(n0.val, Index(4).val)
+
+
+def test_facts_that_come_late(space: Space) -> None:
+    n, i = space.symbol(), space.symbol()
+    index = i % n
+    assert space.text(index) == f"( {i.val} % {n.val} )"
+    assert not space.simplifier.prove_nonnegative(n.val)
+    space.simplifier.set_nonnegative(n.val)
+    assert space.simplifier.prove_nonnegative(n.val)
+    space.simplifier.set_range(i.val, n.val)
+    assert space.is_same(index, i)
+    space.simplifier.set_range(i.val, (n * 2).val)
+    assert not space.is_same(index, i)
+
+
 def test_comparisons_are_decided(space: Space) -> None:
     n = space.size()
     o, i = space.index(ceil_div(n, 4)), space.index(4)

@@ -45,6 +45,11 @@ def _pool(nvf, order: random.Random) -> list[object]:
         values += [fd.fusion, *tensors, scalar, tensors, [t1], t1.axis(0), t1.domain()]
         values += [t1.get_loop_domain(), t1.definition(), [t4.definition()], t0.size(0)]
         values += [nvf.idm.IdModel(fd.fusion)]
+        with fd:
+            copy = fd.fusion.clone()
+            fd.sched.trivial(copy)
+        kernel = copy.lower(target="cpu")
+        values += [kernel, kernel.body, kernel.body[0], kernel.tensors()[-1]]
     values += [nvf.DataType.Float, nvf.DataType.Null, nvf.ParallelType.block_x]
     values += [nvf.ParallelType.vectorize, nvf.MemoryType.shared, nvf.IdMappingMode.loop]
     values += [nvf.BinaryOpType.Add, nvf.SchedulerType.none, nvf.LoadStoreOpType.set]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import random
+import subprocess
+import sys
 import threading
 import weakref
 
@@ -199,3 +201,114 @@ def test_clones_share_nothing() -> None:
     del fd
     gc.collect()
     assert [str(tensor)[:2] for tensor in tensors] == ["T0", "T1", "T2"]
+
+
+# ---- Analyses, kernels, executors ----------------------------------------------------------------
+
+
+def scheduled() -> FusionDefinition:
+    fd = build()
+    with fd:
+        fd.sched.trivial(fd.fusion)
+    return fd
+
+
+def test_a_kernel_outlives_its_fusion() -> None:
+    fd = scheduled()
+    kernel = fd.fusion.lower(target="cpu", record_passes=True)
+    del fd
+    gc.collect()
+    statement = kernel.body[0]
+    buffers = kernel.buffers()
+    assert statement.fusion() is kernel
+    text = str(kernel)
+    del kernel
+    gc.collect()
+    assert str(statement.fusion()) == text
+    assert all(tensor.fusion() is statement.fusion() for tensor, _, _ in buffers)
+
+
+def test_a_kernel_outlives_its_executor() -> None:
+    fd = scheduled()
+    executor = nvf.KernelExecutor()
+    executor.compile(fd.fusion)
+    kernel = executor.kernel()
+    assert kernel is executor.kernel()
+    del executor, fd
+    gc.collect()
+    assert "CPU" in kernel.print_source() or "__global__" in kernel.print_source()
+
+
+def test_an_id_model_keeps_its_fusion() -> None:
+    fd = build()
+    model = nvf.idm.IdModel(fd.fusion)
+    alive = weakref.ref(fd.fusion)
+    graph = model.maybe_build_graph(nvf.IdMappingMode.exact)
+    sets = graph.disjoint_val_sets()
+    del fd, model
+    gc.collect()
+    assert alive() is not None
+    assert "iS0" in str(sets)
+    members = graph.members(alive().inputs()[0].axis(0))
+    del graph, sets
+    gc.collect()
+    assert str(members[0]).startswith("iS")
+    del members
+    gc.collect()
+    assert alive() is None
+
+
+def test_a_graph_keeps_foreign_axes() -> None:
+    graph = nvf.idm.IdModel(build().fusion).maybe_build_graph(nvf.IdMappingMode.exact)
+    other = build().fusion
+    graph.map_vals(other.inputs()[0].axis(0), other.inputs()[0].axis(1))
+    del other
+    gc.collect()
+    assert "idg{" in str(graph)
+
+
+def test_a_fusion_changes_while_it_compiles() -> None:
+    fd = scheduled()
+    executor = nvf.KernelExecutor()
+    done = threading.Event()
+
+    def change() -> None:
+        guard = FusionGuard(fd.fusion)
+        while not done.is_set():
+            ops.neg(fd.fusion.inputs()[0])
+        del guard
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        executor.compile(fd.fusion)
+    finally:
+        done.set()
+        thread.join()
+    assert executor.is_compiled()
+
+
+def test_everything_may_be_alive_when_the_interpreter_ends() -> None:
+    code = """
+import atexit, threading
+import nvfuser_direct as nvf
+fd = nvf.FusionDefinition().__enter__()
+t0 = fd.define_tensor([-1])
+t1 = fd.ops.neg(t0)
+fd.add_output(t1)
+guard = nvf.FusionGuard(nvf.Fusion())
+model = nvf.idm.IdModel(fd.fusion, build_graphs=True)
+handles = [t1.definition(), t1.axis(0), fd]
+handles.append(handles)
+atexit.register(lambda: print(t1))
+box = threading.local()
+box.tensor = t1
+def forever():
+    while True:
+        str(fd.fusion)
+threading.Thread(target=forever, daemon=True).start()
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "T1_g_float[iS1{i0}]\n"
+    assert result.stderr == ""

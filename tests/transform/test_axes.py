@@ -38,7 +38,7 @@ def test_split_inner_and_outer(scheduled):
     copy.split(-1, 8, inner_split=False)
     assert loops(copy) == "i(i0/4) i4 i8 i(i1/8)"
     copy.inner_split(1, 2).outer_split(0, 3)
-    assert loops(copy) == "i3 i((i0/4)/3) i2 i2 i8 i(i1/8)".replace("((i0/4)/3)", "(ceilDiv((i0/4),3))")
+    assert loops(copy) == "i3 i(ceilDiv((i0/4),3)) i2 i2 i8 i(i1/8)"
 
 
 def test_merge_puts_the_first_named_axis_outside(scheduled):
@@ -113,7 +113,7 @@ def test_parallelized_axes(scheduled):
 
 def test_inlined_axes_are_protected(scheduled):
     """2.18"""
-    fd, copy, s, y = scheduled
+    _, _, s, y = scheduled
     s.inline_at(1)
     for tensor, words in (
         (s, "compute at position. Axis = 0 computePosition = 1"),
@@ -135,7 +135,9 @@ def test_rank_zero():
         refused(t, "Tried to do split on a 0-dim TensorView", lambda: t.split(0, 2))
         refused(t, "Tried to do merge on a 0-dim TensorView", lambda: t.merge(0, 1))
         refused(t, "Tried to do reorder on a 0-dim TensorView", lambda: t.reorder({0: 0}))
-        refused(t, "Tried to do rFactor on a 0-dim TensorView|not a reduction", lambda: t.rfactor([0]))
+        refused(
+            t, "Tried to do rFactor on a 0-dim TensorView|not a reduction", lambda: t.rfactor([0])
+        )
         assert t.reorder({}) is t
 
 
@@ -165,9 +167,10 @@ def test_swizzle_refuses_other_axes(scheduled):
 def test_steps_are_recorded_with_their_lines(scheduled):
     _, copy, _, _ = scheduled
     copy.split(0, 4).merge(1, 2).reorder({0: 1}).split(0, 2, inner_split=False)
-    assert [str(step[0] if isinstance(step, tuple) else step.text) for step in copy.schedule_steps()] == [
+    assert [text for text, _ in copy.schedule_steps()] == [
         "split(0, 4)",
         "merge(1, 2)",
         "reorder({0: 1})",
         "split(0, 2, inner_split=False)",
     ]
+    assert all("test_axes.py:" in place for _, place in copy.schedule_steps())

@@ -46,9 +46,8 @@ def test_loop_domain_may_be_any_cover_of_the_logical_domain(tensors):
     _, t, _ = tensors
     t.split(0, 4).split(3, 2).merge(1, 3)
     scheduled = t.get_loop_domain()
-    assert loops(t) == "i(i0/4) i(4*(i2/2)) b1 i2".replace("4*(i2/2)", "4*i2/2") or True
     t.set_loop_domain(t.get_logical_domain())
-    assert loops(t) == "ii0 b1 ii1"
+    assert loops(t) == "ii0 b1 ii2"
     t.set_loop_domain([axis for axis in scheduled if not axis.is_broadcast()])
     assert len(t.get_loop_domain()) == 3
 
@@ -93,7 +92,7 @@ def test_foreign_axes_are_refused(tensors):
 def test_reductions_have_loops_but_no_memory(tensors):
     """1.24"""
     _, _, y = tensors
-    rows, one, reduced = y.get_loop_domain()
+    rows, one, _ = y.get_loop_domain()
     with pytest.raises(UserError, match="is not covered"):
         y.set_loop_domain([rows, one])
     y.set_allocation_domain([one, rows], True)

@@ -42,9 +42,9 @@ def test_transforms_of_all_reductions_move():
         s.merge(2, 3)
         f = s.rfactor([-1])
     assert texts(f.get_root_domain()) == "ii0 ii1 ri2"
-    assert loops(f) == "ii0 i(i1/3) i(3*(i2/4)) r4" or loops(f) == "ii0 i(i1/3) i((i2/4)*3) r4"
+    assert loops(f) == "ii0 i(i1/3) i((i2/4)*3) r4"
     assert texts(f.get_logical_domain()) == loops(f)
-    assert loops(s).startswith("ii0 r(i1/3) r(")
+    assert loops(s) == "ii0 r(i1/3) r((i2/4)*3)"
     assert f.get_logical_domain()[0] is f.get_root_domain()[0]
 
 
@@ -142,7 +142,7 @@ def test_what_rfactor_refuses():
             s.rfactor([1])
         with pytest.raises(UserError, match="no axes are given"):
             s.rfactor([])
-        with pytest.raises(UserError, match="Error rfactoring T0.* its definition is not a reduction"):
+        with pytest.raises(UserError, match=r"Error rfactoring T0.* definition is not a reduction"):
             x.rfactor([0])
         assert str(s) == before
         avg, var, n = fd.ops.welford(x, [1])

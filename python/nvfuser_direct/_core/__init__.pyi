@@ -2122,6 +2122,18 @@ class IndexSimplifier:
             An integer.
         """
 
+    def assume_divisible(self, a: Val, b: Val) -> None:
+        """
+        Declare a % b == 0.
+
+        Parameters
+        ----------
+        a : Val
+            An extent.
+        b : Val
+            What divides it, at least 1.
+        """
+
     def simplify(self, expr: Val) -> Val:
         """
         The normal form of an integer or boolean expression.

@@ -1,0 +1,101 @@
+"""How lowering and printing grow with the fusion: chains of pointwise operations, independent reductions.
+
+The slope is the exponent between two sizes: 1 is linear, 2 quadratic.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+
+from nvfuser_direct import FusionDefinition, ParallelType
+
+CHAINS = (10, 100, 1000)
+REDUCTIONS = (1, 10, 100)
+
+
+def pointwise_chain(length: int) -> FusionDefinition:
+    """`length` operations one after the other, on blocks and threads, inlined into one loop nest."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        y = x
+        for i in range(length):
+            y = fd.ops.add(y, float(i)) if i % 2 else fd.ops.relu(y)
+        fd.add_output(y)
+        y.merge(0, 1)
+        y.split(0, 128)
+        fd.sched.transform_like(y)
+        y.axis(0).parallelize(ParallelType.grid_x)
+        y.axis(1).parallelize(ParallelType.block_x)
+        fd.sched.parallelize_like(y)
+        fd.sched.inline_most()
+    return fd
+
+
+def independent_reductions(number: int) -> FusionDefinition:
+    """`number` row sums, each of a tensor of its own, by block."""
+    with FusionDefinition() as fd:
+        for _ in range(number):
+            x = fd.define_tensor([-1, -1], contiguity=True)
+            total = fd.ops.sum(fd.ops.mul(x, x), [1])
+            fd.add_output(total)
+            total.split(1, 128)
+            partial = total.rfactor([1])
+            fd.sched.transform_like(partial, partial.producers())
+            for tensor in (*partial.producers(), partial):
+                tensor.axis(0).parallelize(ParallelType.grid_x)
+                tensor.axis(2).parallelize(ParallelType.block_x)
+            total.axis(0).parallelize(ParallelType.grid_x)
+            total.axis(1).parallelize(ParallelType.block_x)
+        fd.sched.inline_most()
+    return fd
+
+
+def milliseconds(function, repeats: int) -> float:
+    """Shortest time of one call."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function()
+        times.append((time.perf_counter() - start) * 1e3)
+    return min(times)
+
+
+def measure(name: str, make, sizes: tuple[int, ...], target: str) -> None:
+    """A line for each size: definition and scheduling, lowering, lowering and printing."""
+    previous = None
+    for size in sizes:
+        fd = make(size)
+        schedule_ms = milliseconds(lambda size=size: make(size), 1)
+        lower_ms = milliseconds(lambda fd=fd: fd.fusion.lower(target=target), 3)
+        print_ms = milliseconds(lambda fd=fd: fd.fusion.print_kernel(target=target), 3)
+        slope = ""
+        if previous is not None:
+            growth = math.log(size / previous[0])
+            slopes = [
+                math.log(now / then) / growth
+                for now, then in zip((schedule_ms, lower_ms, print_ms), previous[1:], strict=True)
+            ]
+            slope = "  ".join(f"{s:5.2f}" for s in slopes)
+        print(
+            f"{name:24} {size:5}  {schedule_ms:10.2f} {lower_ms:10.2f} {print_ms:12.2f}   {slope}",
+            flush=True,
+        )
+        previous = (size, schedule_ms, lower_ms, print_ms)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--target", choices=["cpu", "cuda"], default="cuda")
+    target = parser.parse_args().target
+    print(
+        f"{'':24} {'size':>5}  {'make ms':>10} {'lower ms':>10} {'+ print ms':>12}"
+        "   slopes: make, lower, both"
+    )
+    measure("pointwise chain", pointwise_chain, CHAINS, target)
+    measure("independent reductions", independent_reductions, REDUCTIONS, target)
+
+
+if __name__ == "__main__":
+    main()

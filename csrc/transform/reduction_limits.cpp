@@ -1,0 +1,393 @@
+// What reductions forbid: loops that they cannot share.
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <set>
+
+#include "graph/domain_map.h"
+#include "ir/expr.h"
+#include "transform/inline_limits.h"
+
+namespace nvfuser::schedule {
+namespace {
+
+IterDomain* as_id(Val* val) {
+  return static_cast<IterDomain*>(val);
+}
+
+bool has_reduction_axis(const TensorView* tensor) {
+  const IterDomains& loop = tensor->loop();
+  return std::any_of(
+      loop.begin(), loop.end(), [](const IterDomain* axis) { return axis->is_reduction(); });
+}
+
+/// Groups of axes whose loops run over (a part of) a reduced axis: what it is built from and what
+/// is built from that, except what is built from other parts only: of 12 split into [3, 4] with the
+/// 4 reduced, the 3 is not touched.
+std::unordered_set<int64_t> touched_groups(const ValGraph& graph, const IterDomains& reduced) {
+  std::unordered_set<int64_t> touched;
+  std::vector<int64_t> forward; // their uses are still to be followed
+  const auto add_outputs = [&](const Expr* expr) {
+    for (Val* out : expr->outputs()) {
+      if (touched.insert(graph.group(as_id(out))).second) {
+        forward.push_back(graph.group(as_id(out)));
+      }
+    }
+  };
+  std::vector<int64_t> backward;
+  for (const IterDomain* id : reduced) {
+    if (touched.insert(graph.group(id)).second) {
+      backward.push_back(graph.group(id));
+      forward.push_back(graph.group(id));
+    }
+  }
+  while (!backward.empty()) {
+    const int64_t group = backward.back();
+    backward.pop_back();
+    for (const Expr* definition : graph.definitions(group)) {
+      for (Val* in : definition->inputs()) {
+        const int64_t in_group = graph.group(as_id(in));
+        if (!touched.insert(in_group).second) {
+          continue;
+        }
+        backward.push_back(in_group);
+        for (const Expr* use : graph.uses(in_group)) {
+          if (use != definition) {
+            add_outputs(use);
+          }
+        }
+      }
+    }
+  }
+  while (!forward.empty()) {
+    const int64_t group = forward.back();
+    forward.pop_back();
+    for (const Expr* use : graph.uses(group)) {
+      add_outputs(use);
+    }
+  }
+  return touched;
+}
+
+/// Everything that depends on the result.
+std::unordered_set<const TensorView*> dependents_of(TensorView* tensor) {
+  std::unordered_set<const TensorView*> found;
+  std::vector<TensorView*> stack = with_siblings(tensor);
+  while (!stack.empty()) {
+    const TensorView* current = stack.back();
+    stack.pop_back();
+    for (TensorView* consumer : current->consumers()) {
+      if (found.insert(consumer).second) {
+        stack.push_back(consumer);
+      }
+    }
+  }
+  return found;
+}
+
+/// Which tensors share, directly or through others, a loop that runs over (a part of) what one
+/// reduction reduces.
+class SharedLoops {
+ public:
+  SharedLoops(
+      const ValGraph& graph,
+      TensorView* reduction,
+      const InlineLimits::Positions& positions,
+      Alignments& alignments)
+      : graph_(graph), reduction_(reduction), positions_(positions), alignments_(alignments) {
+    IterDomains reduced;
+    for (TensorView* tensor : with_siblings(reduction)) {
+      std::copy_if(
+          tensor->loop().begin(), tensor->loop().end(), std::back_inserter(reduced),
+          [](const IterDomain* axis) { return axis->is_reduction(); });
+    }
+    touched_ = touched_groups(graph, reduced);
+  }
+
+  /// The deepest position at which `tensor` is inside no such loop, neither of its own axes nor of
+  /// those it stands inside of in a consumer. Positions may have changed since the last call of
+  /// `path_to` only.
+  [[nodiscard]] int64_t outside(TensorView* tensor) {
+    // Consumers first, as far as they are inlined themselves.
+    std::vector<TensorView*> stack;
+    if (outside_.count(tensor) == 0) {
+      stack.push_back(tensor);
+    }
+    while (!stack.empty()) {
+      TensorView* current = stack.back();
+      const size_t size = stack.size();
+      for (TensorView* consumer : current->consumers()) {
+        if (InlineLimits::position_of(positions_, consumer) > 0 && outside_.count(consumer) == 0) {
+          stack.push_back(consumer);
+        }
+      }
+      if (stack.size() == size) {
+        stack.pop_back();
+        if (outside_.count(current) == 0) {
+          outside_.emplace(current, find_outside(current));
+        }
+      }
+    }
+    return outside_.at(tensor);
+  }
+
+  /// Tensors on the way from the reduction to the nearest of `goals`, from neighbor to neighbor
+  /// that share the loop, each with whether the way came up to it from a consumer. Empty if there
+  /// is none.
+  [[nodiscard]] std::vector<std::pair<TensorView*, bool>> path_to(
+      const std::unordered_set<const TensorView*>& goals) {
+    outside_.clear();
+    std::unordered_map<TensorView*, std::pair<TensorView*, bool>> came_from; // tensor, upward
+    std::deque<TensorView*> queue;
+    const auto visit = [&](TensorView* tensor, TensorView* from, bool is_up) {
+      if (came_from.try_emplace(tensor, from, is_up).second) {
+        queue.push_back(tensor);
+      }
+    };
+    visit(reduction_, nullptr, true);
+    while (!queue.empty()) {
+      TensorView* tensor = queue.front();
+      queue.pop_front();
+      if (goals.count(tensor) != 0) {
+        std::vector<std::pair<TensorView*, bool>> path;
+        while (tensor != nullptr) {
+          const auto [from, is_up] = came_from.at(tensor);
+          path.emplace_back(tensor, is_up);
+          tensor = from;
+        }
+        std::reverse(path.begin(), path.end());
+        return path;
+      }
+      for (TensorView* sibling : tensor->siblings()) {
+        visit(sibling, tensor, came_from.at(tensor).second);
+      }
+      for (TensorView* producer : tensor->producers()) {
+        if (shares_loop(producer)) {
+          visit(producer, tensor, true);
+        }
+      }
+      if (shares_loop(tensor)) {
+        for (TensorView* consumer : tensor->consumers()) {
+          visit(consumer, tensor, false);
+        }
+      }
+    }
+    return {};
+  }
+
+ private:
+  /// With its consumers.
+  [[nodiscard]] bool shares_loop(TensorView* producer) {
+    const int64_t position = InlineLimits::position_of(positions_, producer);
+    return position > 0 && position > outside(producer);
+  }
+
+  [[nodiscard]] bool is_touched(const IterDomain* axis) const {
+    return touched_.count(graph_.group(axis)) != 0;
+  }
+
+  [[nodiscard]] int64_t find_outside(const TensorView* tensor) {
+    const IterDomains& loop = tensor->loop();
+    const auto own = std::find_if(
+        loop.begin(), loop.end(), [&](const IterDomain* axis) { return is_touched(axis); });
+    int64_t position = own - loop.begin();
+    for (const TensorView* consumer : tensor->consumers()) {
+      // First loop around the consumer, counted in its own axes, that is such a loop.
+      const auto& axes = consumer->loop();
+      int64_t first =
+          std::find_if(
+              axes.begin(), axes.end(), [&](const auto* axis) { return is_touched(axis); }) -
+          axes.begin();
+      const auto around = outside_.find(consumer);
+      if (around != outside_.end() &&
+          around->second < InlineLimits::position_of(positions_, consumer)) {
+        first = std::min(first, around->second);
+      }
+      const std::vector<int64_t>& partners = alignments_(tensor, consumer).consumer_axis;
+      for (int64_t i = 0; i < position; ++i) {
+        if (partners[static_cast<size_t>(i)] >= first) {
+          position = i;
+        }
+      }
+    }
+    return position;
+  }
+
+  const ValGraph& graph_;
+  TensorView* reduction_;
+  const InlineLimits::Positions& positions_;
+  Alignments& alignments_;
+  std::unordered_set<int64_t> touched_;
+  std::unordered_map<const TensorView*, int64_t> outside_; // of present positions
+};
+
+/// The tensors that one loop drives, with the axis of each, starting from a loop axis of a
+/// reduction.
+class OneLoop {
+ public:
+  struct Node {
+    TensorView* tensor;
+    int64_t axis;
+    [[nodiscard]] bool operator<(const Node& other) const {
+      return tensor != other.tensor ? tensor->serial() < other.tensor->serial() : axis < other.axis;
+    }
+  };
+
+  OneLoop(const ValGraph& exact, const InlineLimits::Positions& positions, Alignments& alignments)
+      : exact_(exact), positions_(positions), alignments_(alignments) {}
+
+  /// On the way to the nearest tensor that would widen the loop, the first of `adjustable` that the
+  /// way goes up to and then down from; empty if no tensor widens it.
+  [[nodiscard]] std::optional<Node> find_peak(
+      const Node& start, const std::unordered_set<const TensorView*>& adjustable) {
+    came_from_.clear();
+    queue_.clear();
+    const std::set<int64_t> covered = inputs_of(start.tensor->axis(start.axis));
+    visit(start, start, true);
+    while (!queue_.empty()) {
+      const Node node = queue_.front();
+      queue_.pop_front();
+      const std::set<int64_t> needed = inputs_of(node.tensor->axis(node.axis));
+      if (!std::includes(covered.begin(), covered.end(), needed.begin(), needed.end())) {
+        return peak_before(node, start, adjustable);
+      }
+      visit_neighbors(node);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  void visit(const Node& node, const Node& from, bool is_up) {
+    if (came_from_.try_emplace(node, from, is_up).second) {
+      queue_.push_back(node);
+    }
+  }
+
+  void visit_neighbors(const Node& node) {
+    for (TensorView* sibling : node.tensor->siblings()) {
+      visit({sibling, node.axis}, node, came_from_.at(node).second);
+    }
+    for (TensorView* producer : node.tensor->producers()) {
+      const int64_t position = InlineLimits::position_of(positions_, producer);
+      const std::vector<int64_t>& partners = alignments_(producer, node.tensor).consumer_axis;
+      for (int64_t i = 0; i < position; ++i) {
+        if (partners[static_cast<size_t>(i)] == node.axis) {
+          visit({producer, i}, node, true);
+        }
+      }
+    }
+    if (InlineLimits::position_of(positions_, node.tensor) > node.axis) {
+      for (TensorView* consumer : node.tensor->consumers()) {
+        const int64_t partner =
+            alignments_(node.tensor, consumer).consumer_axis[static_cast<size_t>(node.axis)];
+        if (partner >= 0) {
+          visit({consumer, partner}, node, false);
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] std::optional<Node> peak_before(
+      const Node& end,
+      const Node& start,
+      const std::unordered_set<const TensorView*>& adjustable) const {
+    std::optional<Node> peak; // the one nearest to the start comes last
+    Node node = end;
+    while (node < start || start < node) {
+      const auto& [from, is_up] = came_from_.at(node);
+      if (!is_up && came_from_.at(from).second && adjustable.count(from.tensor) != 0) {
+        peak = from;
+      }
+      node = from;
+    }
+    return peak;
+  }
+
+  /// Groups of the axes that `id` is built from, without those of size 1.
+  [[nodiscard]] std::set<int64_t> inputs_of(IterDomain* id) const {
+    std::set<int64_t> found;
+    std::set<const Val*> visited;
+    std::vector<IterDomain*> stack{id};
+    while (!stack.empty()) {
+      IterDomain* current = stack.back();
+      stack.pop_back();
+      if (!visited.insert(current).second) {
+        continue;
+      }
+      if (current->definition() != nullptr) {
+        for (Val* in : current->definition()->inputs()) {
+          stack.push_back(as_id(in));
+        }
+      } else if (!current->extent()->is_one()) {
+        found.insert(exact_.group(current));
+      }
+    }
+    return found;
+  }
+
+  const ValGraph& exact_;
+  const InlineLimits::Positions& positions_;
+  Alignments& alignments_;
+  std::map<Node, std::pair<Node, bool>> came_from_; // node, upward
+  std::deque<Node> queue_;
+};
+
+} // namespace
+
+const ValGraph& InlineLimits::graph(IdMappingMode mode) {
+  if (model_ == nullptr) {
+    model_ = std::make_unique<IdModel>(&fusion_);
+  }
+  return model_->maybe_build_graph(mode);
+}
+
+void InlineLimits::separate_reductions(
+    Positions& positions, const std::unordered_set<const TensorView*>& adjustable) {
+  for (TensorView* tensor : scheduled_tensors(fusion_)) {
+    if (tensor->definition() == nullptr || !has_reduction_axis(tensor) ||
+        with_siblings(tensor).front() != tensor) {
+      continue;
+    }
+    SharedLoops shared(graph(IdMappingMode::broadcast), tensor, positions, alignments_);
+    const std::unordered_set<const TensorView*> dependents = dependents_of(tensor);
+    while (true) {
+      const auto path = shared.path_to(dependents);
+      // The first tensor that the way goes up to and then down from, if it may be lowered.
+      TensorView* peak = nullptr;
+      for (size_t i = 0; i + 1 < path.size() && peak == nullptr; ++i) {
+        const bool is_peak = path[i].second && !path[i + 1].second;
+        peak = is_peak && adjustable.count(path[i].first) != 0 ? path[i].first : nullptr;
+      }
+      if (peak == nullptr) {
+        break;
+      }
+      int64_t lowered = shared.outside(peak);
+      for (TensorView* sibling : with_siblings(peak)) {
+        lowered = std::min(lowered, shared.outside(sibling));
+      }
+      for (const TensorView* sibling : with_siblings(peak)) {
+        positions[sibling] = lowered;
+      }
+    }
+  }
+}
+
+void InlineLimits::keep_reductions_whole(
+    Positions& positions, const std::unordered_set<const TensorView*>& adjustable) {
+  for (TensorView* tensor : scheduled_tensors(fusion_)) {
+    if (tensor->definition() == nullptr || !has_reduction_axis(tensor) ||
+        with_siblings(tensor).front() != tensor) {
+      continue;
+    }
+    OneLoop loop(graph(IdMappingMode::exact), positions, alignments_);
+    for (int64_t axis = position_of(positions, tensor); axis < tensor->ndims(); ++axis) {
+      while (const auto peak = loop.find_peak({tensor, axis}, adjustable)) {
+        for (const TensorView* sibling : with_siblings(peak->tensor)) {
+          positions[sibling] = peak->axis;
+        }
+      }
+    }
+  }
+}
+
+} // namespace nvfuser::schedule

@@ -1,0 +1,109 @@
+"""A schedule never changes what is computed; what cannot be done is refused."""
+
+import pytest
+import torch
+from hypothesis import event, given, note
+from hypothesis import strategies as st
+from profiles import cases
+from random_fusions import FusionBuilder
+from random_schedules import ScheduleBuilder
+
+from nvfuser_direct import (
+    FusionDefinition,
+    InternalError,
+    KernelExecutor,
+    MemoryType,
+    evaluate,
+)
+
+
+def compare(outputs, expected):
+    assert len(outputs) == len(expected)
+    for out, ref in zip(outputs, expected, strict=True):
+        assert list(out.shape) == list(ref.shape)
+        torch.testing.assert_close(out.double(), ref.double(), rtol=1e-6, atol=0)
+
+
+def run(fd, inputs):
+    """Outputs of the scheduled fusion, or None where it is refused."""
+    executor = KernelExecutor()
+    try:
+        executor.compile(fd.fusion, inputs)
+        return executor.run(inputs)
+    except InternalError:
+        raise
+    except RuntimeError as error:
+        assert "does not compile" not in str(error)
+        event("refused: " + str(error).partition("\n")[0][:60])
+        return None
+
+
+@cases(100)
+@given(data=st.data())
+def test_random_schedules_compute_the_same(data):
+    program = FusionBuilder(data).build()
+    expected = evaluate(program.fd.fusion.clone(), program.inputs, torch.float64)
+    ScheduleBuilder(data, program.fd, program.is_symbolic).apply()
+    note(program.fd.fusion.print_math())
+    note(program.fd.fusion.print_transforms())
+    outputs = run(program.fd, program.inputs)
+    if outputs is not None:
+        event("computed")
+        compare(outputs, expected)
+
+
+@cases(10)
+@given(data=st.data())
+def test_unscheduled_fusions_compute_the_same(data):
+    program = FusionBuilder(data).build()
+    expected = evaluate(program.fd.fusion.clone(), program.inputs, torch.float64)
+    note(program.fd.fusion.print_math())
+    compare(program.fd.execute(program.inputs), expected)
+
+
+@cases(30)
+@given(data=st.data())
+def test_both_targets_accept_the_same_schedules(data):
+    """Without a GPU, by what lowering says: the headlines are the same."""
+    program = FusionBuilder(data).build()
+    ScheduleBuilder(data, program.fd, program.is_symbolic).apply()
+    note(program.fd.fusion.print_transforms())
+    headlines = []
+    for target in ("cuda", "cpu"):
+        try:
+            program.fd.fusion.print_kernel(target=target)
+            headlines.append(None)
+        except InternalError:
+            raise
+        except RuntimeError as error:
+            headlines.append(str(error).partition("\n")[0])
+    assert headlines[0] == headlines[1]
+
+
+@pytest.mark.parametrize("memory", ["registers", "shared"])
+@cases(20)
+@given(data=st.data())
+def test_every_element_is_visited_once(memory, data):
+    """The number of elements is counted through random transforms of a reduction."""
+    draw = data.draw
+    shape = draw(st.lists(st.integers(1, 40), min_size=1, max_size=3))
+    is_symbolic = draw(st.booleans())
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1 if is_symbolic or n == 1 else n for n in shape], contiguity=True)
+        total = fd.ops.sum(x, list(range(len(shape))))
+        y = fd.ops.neg(total)
+        fd.add_output(y)
+        if memory == "shared":
+            total.set_memory_type(MemoryType.shared)
+    builder = ScheduleBuilder(data, fd, is_symbolic)
+    with fd:
+        for _ in range(draw(st.integers(1, 6))):
+            builder.transform(total)
+        builder.rfactor(total)
+        builder.parallelize(total)
+        fd.sched.inline_most()
+    note(fd.fusion.print_transforms())
+    outputs = run(fd, [torch.ones(shape)])
+    if outputs is not None:
+        event("computed")
+        assert outputs[0].item() == -torch.ones(shape).numel()
