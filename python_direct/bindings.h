@@ -37,5 +37,6 @@ void bind_compilers(nb::module_& m);
 void bind_runtime(nb::module_& m);
 void bind_executor(nb::module_& m);
 void bind_lower(nb::module_& m);
+void bind_python_translate(nb::module_& m);
 
 } // namespace nvfuser::python

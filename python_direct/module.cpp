@@ -23,4 +23,5 @@ NB_MODULE(_core, m) {
   bind_runtime(m);
   bind_lower(m);
   bind_executor(m);
+  bind_python_translate(m);
 }

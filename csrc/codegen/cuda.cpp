@@ -1,4 +1,7 @@
 // CUDA C++ for NVRTC. Functions that generated statements call are in runtime/cuda.
+#include <algorithm>
+#include <array>
+
 #include "codegen/dialect.h"
 #include "codegen/printer.h"
 
@@ -145,7 +148,8 @@ class CudaDialect final : public Dialect {
         reduction,
         function +
             operands(
-                printer, reduction.outs, reduction.ins, reduction.inits, reduction.is_welford) +
+                printer, reduction.outs, reduction.ins, reduction.inits, reduction.is_welford,
+                reduction.read_predicate) +
             ", " + printer.condition(reduction.read_predicate) + ", " + scratch + ");");
   }
 
@@ -156,7 +160,9 @@ class CudaDialect final : public Dialect {
     std::string text = reduction.allreduce ? "grid_allreduce" : "grid_reduce";
     text += reduction.is_welford ? "_welford" + shape + ">("
                                  : shape + ", " + combiner(reduction.op) + ">(";
-    text += operands(printer, reduction.outs, reduction.ins, reduction.inits, reduction.is_welford);
+    text += operands(
+        printer, reduction.outs, reduction.ins, reduction.inits, reduction.is_welford,
+        reduction.read_predicate);
     text += ", " + printer.condition(reduction.read_predicate);
     for (const TensorView* buffer : reduction.work_buffers) {
       text += ", " + ExpressionPrinter::name_of(buffer) + ".data";
@@ -189,19 +195,38 @@ class CudaDialect final : public Dialect {
         "every thread takes part in a reduction: ", reduction.to_string());
   }
 
+  /// Accumulators, contribution, identity. What is contributed is an argument of a function that every
+  /// thread calls: memory that only a contributing thread may touch is read under its condition.
   static std::string operands(
       KernelPrinter& printer,
       const std::vector<Val*>& outs,
       const std::vector<Val*>& ins,
       const std::vector<Val*>& inits,
-      bool is_welford) {
-    if (is_welford) {
-      return printer.elements(outs) + ", " + printer.triple(ins);
-    }
-    const DataType type = outs.front()->dtype();
+      bool is_welford,
+      const Val* contributes) {
     ExpressionPrinter& expressions = printer.expressions();
-    return printer.elements(outs) + ", " + expressions.value_as(ins.front(), type).str() + ", " +
-           expressions.value_as(inits.front(), type).str();
+    const bool reads_memory = std::any_of(ins.begin(), ins.end(), [](const Val* in) {
+      const TensorView* view = view_of(in);
+      return view != nullptr && view->memory_type() != MemoryType::Local;
+    });
+    const bool is_guarded = reads_memory && contributes != nullptr;
+    const auto guarded = [&](const std::string& text, const std::string& otherwise) {
+      return is_guarded ? "(" + printer.condition(contributes) + ") ? " + text + " : " + otherwise
+                        : text;
+    };
+    const DataType type = outs.front()->dtype();
+    if (is_welford) {
+      std::string triple;
+      const std::array<DataType, 3> types = {type, type, DataType::Int};
+      for (size_t i = 0; i < ins.size(); ++i) {
+        const std::string text = expressions.value_as(ins[i], types[i]).str();
+        triple += (i == 0 ? "{" : ", ") + guarded(text, "0");
+      }
+      return printer.elements(outs) + ", " + triple + "}";
+    }
+    const std::string init = expressions.value_as(inits.front(), type).str();
+    const std::string in = expressions.value_as(ins.front(), type).str();
+    return printer.elements(outs) + ", " + guarded(in, init) + ", " + init;
   }
 
   static void allocate_shared(KernelPrinter& printer, const Allocate& allocate) {

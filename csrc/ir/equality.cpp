@@ -3,6 +3,8 @@
 // Within a fusion, `same_as` asks whether two values are computed alike from the same symbols.
 // Between fusions, `==` asks whether both say the same thing: it walks everything that the inputs
 // and outputs depend on, in step, names included. Both use work lists instead of recursion.
+#include "ir/equality.h"
+
 #include <algorithm>
 #include <bit>
 #include <set>
@@ -199,6 +201,7 @@ namespace {
 
 /// What a statement says by itself, and the statements it is made of.
 struct Portrait {
+  int64_t name = -1; // its number among those of its kind
   std::vector<int64_t> numbers;
   std::vector<std::string> words;
   ScalarValue value;
@@ -243,8 +246,9 @@ void portray(const TensorView& tv, Portrait& out) {
 }
 
 void portray(const Val& val, Portrait& out) {
+  out.name = val.name();
   out.numbers = {
-      static_cast<int64_t>(val.vtype()), static_cast<int64_t>(val.dtype()), val.name(),
+      static_cast<int64_t>(val.vtype()), static_cast<int64_t>(val.dtype()),
       val.is_fusion_input() ? 1 : 0, val.is_fusion_output() ? 1 : 0};
   out.value = val.value();
   out.parts.push_back(val.definition());
@@ -329,7 +333,8 @@ bool same_portrait(const Portrait& a, const Portrait& b) {
 }
 
 size_t hash_portrait(const Portrait& portrait) {
-  size_t hash = hash_value(portrait.value);
+  size_t hash = detail::hash_combine(
+      hash_value(portrait.value), static_cast<size_t>(portrait.name));
   for (const int64_t number : portrait.numbers) {
     hash = detail::hash_combine(hash, static_cast<size_t>(number));
   }
@@ -339,50 +344,86 @@ size_t hash_portrait(const Portrait& portrait) {
   return hash;
 }
 
-} // namespace
+enum class Sameness { Numbered, UpToNumbering };
 
-bool Fusion::operator==(const Fusion& other) const {
-  if (this == &other) {
+/// Whether two values may stand for each other without being the only ones that do.
+bool may_be_shared(const Statement* statement) {
+  if (!statement->is_val()) {
+    const auto& outputs = static_cast<const Expr*>(statement)->outputs();
+    return std::all_of(outputs.begin(), outputs.end(), may_be_shared);
+  }
+  const auto* val = static_cast<const Val*>(statement);
+  return val->is_scalar() && (val->is_const() || val->definition() != nullptr);
+}
+
+/// Walks two fusions in step from their inputs and outputs.
+class Comparison {
+ public:
+  explicit Comparison(Sameness sameness) : sameness_(sameness) {}
+
+  bool operator()(const Fusion& a, const Fusion& b) {
+    if (!match(portrait(a), portrait(b))) {
+      return false;
+    }
+    while (!pending_.empty()) {
+      const auto [x, y] = pending_.back();
+      pending_.pop_back();
+      if (!match(portrait(*x), portrait(*y))) {
+        return false;
+      }
+    }
     return true;
   }
-  std::unordered_map<const Statement*, const Statement*> partner;    // of this in other
-  std::unordered_map<const Statement*, const Statement*> claimed_by; // of other in this
-  std::vector<std::pair<const Statement*, const Statement*>> pending;
-  const auto match_parts = [&](const Portrait& a, const Portrait& b) {
-    if (!same_portrait(a, b)) {
+
+ private:
+  bool match(const Portrait& a, const Portrait& b) {
+    if (!same_portrait(a, b) || (sameness_ == Sameness::Numbered && a.name != b.name)) {
       return false;
     }
     for (size_t i = 0; i < a.parts.size(); ++i) {
-      const Statement* x = a.parts[i];
-      const Statement* y = b.parts[i];
-      if (x == nullptr || y == nullptr) {
-        if (x != y) {
-          return false;
-        }
-        continue;
-      }
-      const auto [found, is_new] = partner.emplace(x, y);
-      const auto [claim, is_unclaimed] = claimed_by.emplace(y, x);
-      if (found->second != y || claim->second != x) {
+      if (!match(a.parts[i], b.parts[i])) {
         return false;
-      }
-      if (is_new) {
-        pending.emplace_back(x, y);
       }
     }
     return true;
-  };
-  if (!match_parts(portrait(*this), portrait(other))) {
-    return false;
   }
-  while (!pending.empty()) {
-    const auto [x, y] = pending.back();
-    pending.pop_back();
-    if (!match_parts(portrait(*x), portrait(*y))) {
+
+  bool match(const Statement* x, const Statement* y) {
+    if (x == nullptr || y == nullptr) {
+      return x == y;
+    }
+    if (sameness_ == Sameness::UpToNumbering && may_be_shared(x) && may_be_shared(y)) {
+      if (shared_pairs_.emplace(x, y).second) {
+        pending_.emplace_back(x, y);
+      }
+      return true;
+    }
+    const auto [found, is_new] = partner_.emplace(x, y);
+    const auto [claim, is_unclaimed] = claimed_by_.emplace(y, x);
+    if (found->second != y || claim->second != x) {
       return false;
     }
+    if (is_new) {
+      pending_.emplace_back(x, y);
+    }
+    return true;
   }
-  return true;
+
+  Sameness sameness_;
+  std::unordered_map<const Statement*, const Statement*> partner_;    // of a's in b
+  std::unordered_map<const Statement*, const Statement*> claimed_by_; // of b's in a
+  std::set<std::pair<const Statement*, const Statement*>> shared_pairs_;
+  std::vector<std::pair<const Statement*, const Statement*>> pending_;
+};
+
+} // namespace
+
+bool Fusion::operator==(const Fusion& other) const {
+  return this == &other || Comparison(Sameness::Numbered)(*this, other);
+}
+
+bool equal_up_to_numbering(const Fusion& a, const Fusion& b) {
+  return &a == &b || Comparison(Sameness::UpToNumbering)(a, b);
 }
 
 size_t Fusion::hash() const {

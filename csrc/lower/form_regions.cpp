@@ -235,6 +235,10 @@ class RegionFormer {
       }
       const TensorView* buffer = allocate->buffer;
       const auto home = home_.find(buffer);
+      const bool stays_inside = is_private(buffer) && crossing_.count(buffer) == 0;
+      if (!stays_inside && !outside_.insert(buffer).second) {
+        continue; // both branches of an unswitched loop allocate it
+      }
       if (crossing_.count(buffer) != 0) {
         piece_size_[buffer] = allocate->size;
         allocate->size = scalar::mul(allocate->size, count());
@@ -287,6 +291,7 @@ class RegionFormer {
   Kernel& kernel_;
   Level level_;
   std::unordered_set<const TensorView*> crossing_;
+  std::unordered_set<const TensorView*> outside_;               // allocations moved out already
   std::unordered_map<const TensorView*, Region> home_;          // the only region that uses it
   std::unordered_map<Region, Scope> homecoming_;                // allocations of a region
   std::unordered_map<const TensorView*, Val*> piece_size_;      // elements of one thread (block)

@@ -26,10 +26,31 @@ LoopModel::LoopModel(Kernel& kernel)
       }
     }
   }
+  refuse_self_mappings();
   collect_loops();
   choose_promotions();
   choose_parallel_types();
   build_nests();
+}
+
+/// Where two axes of a tensor are the same axis of the graph, an index of one cannot be told from an
+/// index of the other (hard case 1.17).
+void LoopModel::refuse_self_mappings() const {
+  for (TensorView* tensor : tensors_) {
+    const std::optional<SelfMapping> mapping = find_self_mapping(exact_, tensor);
+    if (tensor->definition() == nullptr || !mapping) {
+      continue;
+    }
+    throw UserError({
+        .headline = {"Two axes of a tensor correspond to the same axis"},
+        .node = {describe(tensor)},
+        .expected = {"axes that can be told apart"},
+        .found = {mapping->first->to_string(), " and ", mapping->second->to_string(),
+                  ", which expressions of the fusion map to each other"},
+        .fix = {"a tensor cannot meet its own transpose, or itself along two axes, in one kernel: "
+                "pass it as two inputs"},
+    });
+  }
 }
 
 void LoopModel::collect_loops() {

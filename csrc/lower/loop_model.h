@@ -74,6 +74,7 @@ class LoopModel {
   }
 
  private:
+  void refuse_self_mappings() const;
   void collect_loops();
   void choose_promotions();
   /// The non-broadcast axes of inputs (and of tensors made from nothing) that `id` is built from, as

@@ -264,7 +264,13 @@ std::vector<Expr*> StatementBuilder::reduce(Expr* expr, Context& context) {
              scalar::cast(welford->out_var->dtype(), welford->init_var),
              scalar::cast(welford->out_n->dtype(), welford->init_n)};
   }
-  const StatementTests tests{context.walk.hole_tests(tested_axes(out), out), nullptr};
+  StatementTests tests{context.walk.hole_tests(tested_axes(out), out), nullptr};
+  for (const Loop* loop : kernel_.loop_model->nest(out)) {
+    // A broadcast split by 4 runs four times over one element; it must be added once.
+    if (loop->is_broadcast() && !loop->is_thread() && !loop->index->is_const()) {
+      tests.ranges.push_back({loop->index, kernel_.one()});
+    }
+  }
   const ReductionShape shape = reduction_shape(kernel_, out);
   if (!shape.is_parallel()) {
     Expr* statement = is_welford

@@ -28,6 +28,15 @@ class SizeTable {
       if (binary != nullptr && binary->op == BinaryOpType::Mul) {
         return product_of(binary->lhs) * product_of(binary->rhs);
       }
+      if (binary != nullptr &&
+          (binary->op == BinaryOpType::CeilDiv || binary->op == BinaryOpType::Div)) {
+        const SizeProduct divisor = product_of(binary->rhs);
+        const auto quotient =
+            divisor.is_constant(0) ? std::nullopt : divide(product_of(binary->lhs), divisor);
+        if (quotient.has_value()) {
+          return *quotient;
+        }
+      }
       const auto* unary = definition->as<UnaryOp>();
       if (unary != nullptr && unary->op == UnaryOpType::Cast && is_integral(unary->arg->dtype())) {
         return product_of(unary->arg);
@@ -177,8 +186,20 @@ void apply_step(const ReshapeStep& step, IterDomains& axes) {
   axes.insert(at, outer);
 }
 
-/// The ReshapeOp that merges and splits axes of `arg`.
-TensorView* transform(TensorView* arg, const std::vector<ReshapeStep>& steps) {
+/// Let an axis have the caller's own size where the transforms computed an equal one, so that who
+/// reads both sees one value.
+void use_given_sizes(const IterDomains& axes, const std::vector<Val*>& sizes) {
+  for (size_t i = 0; i < axes.size(); ++i) {
+    Val* size = sizes.at(i);
+    if (axes[i]->definition() != nullptr && size->same_as(axes[i]->extent())) {
+      axes[i]->assign_extents(size, axes[i]->expanded_extent());
+    }
+  }
+}
+
+/// The ReshapeOp that merges and splits axes of `arg`, whose result has these sizes.
+TensorView* transform(
+    TensorView* arg, const std::vector<ReshapeStep>& steps, const std::vector<Val*>& sizes) {
   const IterDomains axes = shape_axes(arg);
   const std::vector<bool> is_touched = touched_axes(axes.size(), steps);
   TensorDomainSpec spec;
@@ -189,6 +210,7 @@ TensorView* transform(TensorView* arg, const std::vector<ReshapeStep>& steps) {
   for (const ReshapeStep& step : steps) {
     apply_step(step, spec.logical);
   }
+  use_given_sizes(spec.logical, sizes);
   TensorView* out = new_tensor(std::move(spec), arg->dtype());
   Fusion::active().make<ReshapeOp>(out, arg);
   return out;
@@ -213,17 +235,24 @@ TensorView* squeeze_ones(TensorView* arg, const std::vector<int64_t>& dims) {
   return out;
 }
 
-TensorView* apply_walk(TensorView* arg, const ReshapeWalk& walk, size_t new_rank) {
+TensorView* apply_walk(
+    TensorView* arg, const ReshapeWalk& walk, const std::vector<Val*>& new_shape) {
+  std::vector<bool> is_new(new_shape.size(), false);
+  for (const int64_t dim : walk.broadcasts) {
+    is_new.at(static_cast<size_t>(dim)) = true;
+  }
   TensorView* result = arg;
   if (!walk.squeezes.empty()) {
     result = squeeze_ones(result, walk.squeezes);
   }
   if (!walk.transforms.empty()) {
-    result = transform(result, walk.transforms);
-  }
-  std::vector<bool> is_new(new_rank, false);
-  for (const int64_t dim : walk.broadcasts) {
-    is_new.at(static_cast<size_t>(dim)) = true;
+    std::vector<Val*> sizes;
+    for (size_t i = 0; i < new_shape.size(); ++i) {
+      if (!is_new[i]) {
+        sizes.push_back(new_shape[i]);
+      }
+    }
+    result = transform(result, walk.transforms, sizes);
   }
   return broadcast(result, is_new);
 }
@@ -289,7 +318,7 @@ TensorView* reshape(TensorView* arg, const std::vector<Val*>& new_shape) {
   if (!walk.has_value()) {
     throw_undecided(arg, new_shape);
   }
-  return apply_walk(arg, *walk, new_shape.size());
+  return apply_walk(arg, *walk, new_shape);
 }
 
 TensorView* reshape(

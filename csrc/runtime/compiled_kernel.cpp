@@ -111,6 +111,28 @@ std::string architecture_of(Device device) {
   return Nvrtc::get().architecture(info.major, info.minor);
 }
 
+namespace {
+
+/// With registers for a whole block, where the block's size is known: a kernel that uses more does
+/// not launch.
+CompileParams limit_registers(const Kernel& kernel, CompileParams params) {
+  constexpr int64_t kRegistersPerBlock = 64 * 1024;
+  constexpr int64_t kGranularity = 8; // registers are given out in multiples of this
+  int64_t threads = 1;
+  for (const ParallelType type : kBlockDimTypes) {
+    const Val* extent = kernel.launch.extents[thread_type_index(type)];
+    if (extent != nullptr && !extent->is_const()) {
+      return params;
+    }
+    threads *= extent == nullptr ? 1 : std::max<int64_t>(as_int(extent->value()), 1);
+  }
+  const int64_t limit = kRegistersPerBlock / threads / kGranularity * kGranularity;
+  params.maxrregcount = std::min(params.maxrregcount, std::max(limit, kGranularity));
+  return params;
+}
+
+} // namespace
+
 std::shared_ptr<const CompiledKernel> compile_kernel(
     const Fusion& fusion, const KernelRequest& request) {
   auto code = std::make_shared<CompiledKernel>();
@@ -137,7 +159,8 @@ std::shared_ptr<const CompiledKernel> compile_kernel(
   const Stopwatch watch;
   if (request.device.is_cuda()) {
     code->cuda = CudaCode::compile(
-        code->source, request.name, architecture_of(request.device), request.params);
+        code->source, request.name, architecture_of(request.device),
+        limit_registers(*code->kernel, request.params));
   } else {
     code->cpu = CpuCode::compile(code->source, request.name, request.params.include_paths);
   }

@@ -152,6 +152,7 @@ const CudaFunction& CudaCode::on_device(const CudaDriver& driver, int device) co
     driver.check(driver.func_get_attribute(&value, number, result.function), "cuFuncGetAttribute");
     return value;
   };
+  result.max_threads = attribute(kFuncMaxThreads);
   result.registers = attribute(kFuncRegisters);
   result.static_shared_bytes = attribute(kFuncStaticSharedBytes);
   result.local_bytes = attribute(kFuncLocalBytes);

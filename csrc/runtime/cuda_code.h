@@ -17,6 +17,7 @@ namespace nvfuser {
 struct CudaFunction {
   CUmodule module = nullptr;
   CUfunction function = nullptr;
+  int max_threads = 0;         // of a block, with these registers
   int registers = 0;           // of a thread
   int static_shared_bytes = 0; // of a block
   int local_bytes = 0;         // of a thread: what did not fit into registers

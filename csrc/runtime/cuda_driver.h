@@ -54,6 +54,7 @@ using CUstream = struct CUstream_st*;
 // clang-format on
 
 enum CudaFunctionAttribute : int {
+  kFuncMaxThreads = 0,
   kFuncStaticSharedBytes = 1,
   kFuncLocalBytes = 3,
   kFuncRegisters = 4,

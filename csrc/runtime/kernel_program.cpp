@@ -309,12 +309,22 @@ KernelProgram::PlanPtr KernelProgram::make_plan(
   if (PlanPtr plan = find_plan(words)) {
     return plan; // another thread made it meanwhile
   }
-  const CompileParams merged = merge_params(params_, params);
+  CompileParams merged = merge_params(params_, params);
   const Device device = check_arguments(*fusion_, args, merged.device);
   const CodeChoice choice = choose_code(args, merged);
-  const auto plan = std::make_shared<LaunchPlan>(make_launch_plan(
-      code_for(device, choice, merged), args, equal_dims_, device,
-      merge_constraints(constraints_, constraints)));
+  const auto plan_with_code = [&] {
+    return make_launch_plan(
+        code_for(device, choice, merged), args, equal_dims_, device,
+        merge_constraints(constraints_, constraints));
+  };
+  const auto plan = std::make_shared<LaunchPlan>(plan_with_code());
+  if (plan->register_limit > 0) { // the size of blocks was not known when the code was compiled
+    merged.maxrregcount = std::min(merged.maxrregcount, plan->register_limit);
+    *plan = plan_with_code();
+    NVF_USER_CHECK(
+        plan->register_limit == 0, "Kernel ", kernel_name_,
+        " needs too many registers for blocks of ", plan->launch.num_threads(), " threads");
+  }
   plan->dumps_arguments = has_option(DumpOption::KernelArgs);
   dump_plan(*plan);
   const std::lock_guard plan_lock(plan_mutex_);

@@ -6,6 +6,7 @@
 #include "base/errors.h"
 #include "runtime/cpu_runtime.h"
 #include "runtime/cuda_driver.h"
+#include "runtime/overlap.h"
 #include "runtime/scalar_bytes.h"
 
 namespace nvfuser {
@@ -29,6 +30,30 @@ void check_alignment(const LaunchPlan& plan, std::span<const Argument> args) {
         .fix = {"vectorize with a smaller factor, or pass a tensor that starts at an aligned "
                 "address"},
     });
+  }
+}
+
+/// What is written in place may not be read through another argument.
+void check_aliases(const LaunchPlan& plan, std::span<const Argument> args) {
+  for (const PlannedBuffer& buffer : plan.buffers) {
+    if (buffer.source != PlannedBuffer::Source::Input) {
+      continue;
+    }
+    const auto& written = std::get<TensorArg>(args[buffer.input]);
+    for (size_t i = 0; i < args.size(); ++i) {
+      const auto* other = std::get_if<TensorArg>(&args[i]);
+      if (i == buffer.input || other == nullptr || other->device != written.device ||
+          !ranges_intersect(written, *other)) {
+        continue;
+      }
+      throw UserError({
+          .headline = {"Input ", buffer.input, " is updated in place but shares memory with input ", i},
+          .node = {"kernel ", plan.code->name},
+          .expected = {"memory of its own"},
+          .found = {written.str(), " and ", other->str(), " at intersecting addresses"},
+          .fix = {"pass a clone of one of them"},
+      });
+    }
   }
 }
 
@@ -197,6 +222,7 @@ std::vector<RunOutput> launch(
   RunBuffers buffers = make_buffers(plan, allocator);
   if (!plan.is_empty) {
     check_alignment(plan, args);
+    check_aliases(plan, args);
     // Kept from run to run: a launch copies its parameters.
     static thread_local std::vector<std::byte> bytes;
     static thread_local std::vector<void*> parameters;

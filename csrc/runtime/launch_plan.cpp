@@ -6,6 +6,7 @@
 
 #include "base/errors.h"
 #include "runtime/scalar_bytes.h"
+#include "runtime/overlap.h"
 
 namespace nvfuser {
 namespace {
@@ -206,6 +207,7 @@ class Planner {
         planned.layout.memory = layouts_[planned.input];
         planned.layout.elements = arg.num_elements();
         check_alias_shape(buffer.tensor, planned);
+        check_alias_memory(buffer.tensor, planned.input, arg);
       } else {
         planned.layout = layout_of_new(buffer.tensor, evaluator_);
         planned.source =
@@ -218,6 +220,19 @@ class Planner {
     }
     plan_.is_empty = is_empty;
     place_workspaces();
+  }
+
+  static void check_alias_memory(
+      const TensorView* tensor, size_t input, const TensorArg& arg) {
+    if (may_overlap_itself(arg)) {
+      throw UserError({
+          .headline = {"Input ", input, " is updated in place but overlaps itself"},
+          .node = {describe(tensor)},
+          .expected = {"one address for every element"},
+          .found = {arg.str(), " with strides that let elements share memory"},
+          .fix = {"pass a tensor that owns its elements, such as a clone"},
+      });
+    }
   }
 
   /// What is written in place must have the shape of what it is written into.
@@ -332,9 +347,20 @@ class Planner {
     const int64_t shared_bytes = plan_.launch.smem_bytes();
     check_shared_bytes(shared_bytes, function.static_shared_bytes, info.max_shared_bytes);
     plan_.code->cuda->allow_shared_bytes(driver, plan_.device.index, shared_bytes);
-    if (plan_.is_cooperative) {
+    if (plan_.launch.num_threads() > function.max_threads) {
+      plan_.register_limit = register_limit(info.registers_per_block);
+    }
+    if (plan_.is_cooperative && plan_.register_limit == 0) {
       check_residency(driver, info);
     }
+  }
+
+  /// Registers of a thread if a block of this launch is to fit.
+  [[nodiscard]] int64_t register_limit(int64_t registers_per_block) const {
+    constexpr int64_t kGranularity = 8; // registers are given out in multiples of this, per warp
+    const int64_t threads = round_up(plan_.launch.num_threads(), kernel_.target().warp_size);
+    const int64_t limit = registers_per_block / threads / kGranularity * kGranularity;
+    return std::max(limit, kGranularity);
   }
 
   void check_shared_bytes(int64_t dynamic_bytes, int64_t static_bytes, int64_t limit) const {

@@ -61,6 +61,8 @@ struct LaunchPlan {
   bool is_cooperative = false;
   bool is_small = false;         // on the CPU target: not worth waking other threads
   CUfunction function = nullptr; // on the CUDA target
+  /// Not 0: blocks of this size need the kernel compiled with at most so many registers.
+  int64_t register_limit = 0;
 
   std::vector<std::byte> parameters;     // sizes and strides filled in
   std::vector<size_t> parameter_offsets; // where each kernel parameter starts

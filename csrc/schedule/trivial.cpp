@@ -61,9 +61,7 @@ void trivial(Fusion& fusion) {
     }
   }
   for (TensorView* tensor : computed) {
-    if (tensor->siblings().empty() || tensor->definition()->outputs().front() == tensor) {
-      schedule_tensor(tensor);
-    }
+    schedule_tensor(tensor);
   }
   // The result of a reduction is stored, so that no consumer computes it again for every element.
   std::vector<TensorView*> inlinable;

@@ -19,6 +19,7 @@ from ._core import idm, ops, schedule  # noqa: E402, F401
 from .evaluator import evaluate  # noqa: E402
 from .executor_cache import FusionExecutorCache  # noqa: E402
 from .fusion_definition import FusionDefinition  # noqa: E402
+from .lru_fusion_cache import LRUCache, LruFusionCache  # noqa: E402
 from .validation import (  # noqa: E402
     get_val_tolerances,
     validate_with_auto_inferred_outputs,
@@ -29,11 +30,13 @@ from .version import Version, __version__, version  # noqa: E402
 for _name in ("idm", "ops", "schedule"):
     _sys.modules[f"{__name__}.{_name}"] = getattr(_core, _name)
 
-if "nvfuser" in _sys.modules:
+# The frontend `nvfuser` imports this package itself, while its own import still runs.
+_frontend = _sys.modules.get("nvfuser")
+if _frontend is not None and not getattr(_frontend.__spec__, "_initializing", False):
     import warnings as _warnings
 
     _warnings.warn(
-        "nvfuser was imported before nvfuser_direct; do not mix handles of the two in one fusion.",
+        "Be careful! nvfuser is imported already: handles of the two packages do not mix.",
         UserWarning,
         stacklevel=2,
     )
@@ -41,6 +44,8 @@ if "nvfuser" in _sys.modules:
 __all__ = [name for name in dir(_core) if not name.startswith("_")] + [
     "FusionDefinition",
     "FusionExecutorCache",
+    "LRUCache",
+    "LruFusionCache",
     "Version",
     "__version__",
     "evaluate",

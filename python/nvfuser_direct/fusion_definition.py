@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from .executor_cache import FusionExecutorCache
 from .pytorch_utils import torch_dtype_to_nvfuser_dtype
+from .repro import repro_script_for
 from .validation import compare_with_references, validate_with_auto_inferred_outputs
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ class FusionDefinition:
     ops = _core.ops
     sched = _core.schedule
 
+    fec: FusionExecutorCache
+    ke: _core.KernelExecutor
+    fake_inputs: list[Any]
+
     def __init__(self) -> None:
         self._fusion: Fusion | None = None
         self._fusion_guard: _core.FusionGuard | None = None
@@ -68,7 +73,7 @@ class FusionDefinition:
 
     def __repr__(self) -> str:
         fusion = self._maybe_fusion()
-        return "FusionDefinition()" if fusion is None else fusion.print_math()
+        return "FusionDefinition()" if fusion is None else _core.translate_fusion(fusion)
 
     def _maybe_fusion(self) -> Fusion | None:
         fec = self.__dict__.get("fec")
@@ -219,6 +224,28 @@ class FusionDefinition:
             ke.compile(self.fusion, inputs, launch, compile_params, scheduler)
             self.ke = ke
         return ke.run(inputs, launch, compile_params)
+
+    # -- reproducing --
+
+    def repro_script_for(self, inputs: Iterable[Any] | None = None) -> str:
+        """A script that defines this fusion and runs it with inputs like these.
+
+        Parameters
+        ----------
+        inputs : iterable, optional
+            Tensors and numbers; without them the script ends with the definition.
+        """
+        return repro_script_for(self.fusion, inputs)
+
+    def last_repro_script(self) -> str:
+        """`repro_script_for` the inputs that the last `execute` saved."""
+        fake_inputs = self.__dict__.get("fake_inputs")
+        if fake_inputs is None:
+            raise AssertionError(
+                "fd.last_repro_script() cannot provide a repro because "
+                "fd.execute(inputs, save_repro_inputs=True) was not executed!"
+            )
+        return self.repro_script_for(fake_inputs)
 
     # -- validation --
 

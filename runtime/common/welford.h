@@ -32,12 +32,13 @@ struct WelfordCombine {
   }
 };
 
-/// Add one element to an accumulated set.
+/// Add one element to an accumulated set. In an unrolled loop the count is known to the compiler, and
+/// with it the reciprocal: no division is left.
 template <typename T, typename Count>
 NVF_FUNCTION void welford_add(T& mean, T& deviation, Count& count, T element) {
   count += 1;
   const T delta = element - mean;
-  mean += delta / static_cast<T>(count);
+  mean += delta * (T(1) / static_cast<T>(count));
   deviation += delta * (element - mean);
 }
 

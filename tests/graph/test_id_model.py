@@ -122,6 +122,14 @@ def test_resolved_broadcasts():
         assert mapped_in(fd, b.axis(0), t.axis(0)) == {BROADCAST, PERMISSIVE}
 
 
+def test_reductions_of_broadcasts_resolve_nothing():
+    with FusionDefinition() as fd:
+        x = tensor(fd, -1, 1)
+        avg, _, _ = fd.ops.welford(x, [1])
+        fd.add_output(avg)
+        assert mapped_in(fd, x.axis(1), avg.axis(1)) == set(MODES)
+
+
 def test_forwarded_splits_map_permissively():
     """1.02: the two 128s are permissively, not exactly, equal."""
     with FusionDefinition() as fd:

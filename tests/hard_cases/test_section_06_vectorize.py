@@ -370,7 +370,7 @@ def test_welford_over_vector_lanes(target):
         fd.sched.inline_most()
 
     def reference(x):
-        return x.mean(1), x.var(1, correction=0) * 32, torch.full(x.shape[:1], 32)
+        return x.mean(1), x.var(1, correction=0) * 32, torch.full(x.shape[:1], 32, device=x.device)
 
     check(fd, target, [((m, 32),) for m in (1, 3, 33)], reference, rtol=1e-6)
 

@@ -134,7 +134,7 @@ def test_welford_merges_empty_sets(target, types):
         fd.sched.inline_most()
 
     def reference(x):
-        return x.mean(), x.var(correction=0) * x.numel(), torch.tensor(x.numel())
+        return x.mean(), x.var(correction=0) * x.numel(), torch.tensor(x.numel(), device=x.device)
 
     check(fd, target, [((n,),) for n in SIZES], reference, rtol=1e-5)
 

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-ROUNDS = 3000
+ROUNDS = 2000
 
 
 def _pool(nvf, order: random.Random) -> list[object]:
@@ -115,7 +115,7 @@ def fuzz(seed: int) -> None:
     print("survived")
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_senseless_calls(seed: int) -> None:
     result = subprocess.run(
         [sys.executable, __file__, str(seed)], capture_output=True, text=True, timeout=300

@@ -114,6 +114,22 @@ def test_hidden_outputs_are_written_and_not_returned(target: str) -> None:
     assert torch.equal(x.cpu(), torch.ones(4))
 
 
+def test_normalizations_run(target: str, rng: torch.Generator) -> None:
+    x, weight, bias = (torch.randn(size, generator=rng) for size in ((7, 33), (33,), (33,)))
+    inputs = [tensor.to(target) for tensor in (x, weight, bias)]
+    with FusionDefinition() as fd:
+        t0, t1, t2 = (fd.from_pytorch(tensor) for tensor in inputs)
+        for output in fd.ops.layer_norm(t0, 1, t1, t2, 1e-5):
+            fd.add_output(output)
+        for output in fd.ops.var_mean(t0, [0], 1, True):
+            fd.add_output(output)
+        fd.add_output(fd.ops.softmax(t0, 1))
+    outputs = fd.validate(inputs)
+    expected = torch.nn.functional.layer_norm(x, (33,), weight, bias)
+    torch.testing.assert_close(outputs[0].cpu(), expected)
+    torch.testing.assert_close(outputs[-1].cpu(), x.softmax(1))
+
+
 def test_numpy_arrays_are_inputs() -> None:
     fd, x = doubled("cpu")
     (out,) = fd.execute([x.numpy()])

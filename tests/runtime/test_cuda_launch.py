@@ -137,3 +137,24 @@ def test_grid_sizes_beyond_the_device_are_refused() -> None:
     executor.compile(fd.fusion, [torch.ones(3, device="cuda")])
     with pytest.raises(UserError, match=r"Invalid number of blocks in y direction: 65536"):
         executor.run([torch.ones(65536, device="cuda")])
+
+
+def test_blocks_of_every_size_get_their_registers() -> None:
+    """Case 11.14: the size of a block is known at the launch only."""
+    with FusionDefinition() as fd:
+        t0 = fd.define_tensor([-1, -1, 64], contiguity=True)
+        kept = fd.ops.exp(t0)  # 64 values a thread, all alive at once
+        total = fd.ops.sum(kept, [2])
+        out = fd.ops.div(kept, fd.ops.broadcast(total, [False, False, True]))
+        fd.add_output(out)
+        for tensor in fd.fusion.tensors():
+            if tensor.definition() is not None:
+                tensor.axis(0).parallelize(BX)
+                tensor.axis(1).parallelize(TX)
+                tensor.axis(2).parallelize(ParallelType.unroll)
+        schedule.inline_most()
+    executor = KernelExecutor()
+    executor.compile(fd.fusion)
+    for threads in (32, 1024):
+        x = torch.randn(3, threads, 64, device="cuda")
+        torch.testing.assert_close(executor.run([x])[0], torch.softmax(x, -1))

@@ -196,6 +196,51 @@ def test_reuse_through_a_reshape():
     assert positions(x_c, r, s) == [1, 2, 1]
 
 
+def test_reduction_inside_a_broadcast_that_the_reduced_axis_resolves():
+    """2.10: the sum over i would be computed in a loop over i."""
+    with FusionDefinition() as fd:
+        x_c = fd.ops.set(tensor(fd, -1, -1))
+        s = fd.ops.sum(x_c, [0])
+        b = fd.ops.broadcast(s, [True, False])
+        y = fd.ops.sub(x_c, b)
+        fd.add_output(y)
+        s.reorder({0: 1})
+        fd.sched.inline_most()
+        assert positions(x_c, s, b) == [0, 0, 2]
+        fd.sched.reset_inlining(fd.fusion)
+        for t in (x_c, b, y):
+            t.reorder({0: 1})
+        fd.sched.inline_most()
+        assert positions(x_c, s, b) == [1, 1, 2]
+
+
+def test_reduction_of_a_flattened_broadcast():
+    """2.10: the same hidden by forwarding: y's flattened loop runs over the reduced axis."""
+    with FusionDefinition() as fd:
+        x_c = fd.ops.set(tensor(fd, -1, -1))
+        s = fd.ops.sum(x_c, [1])
+        y = fd.ops.sub(x_c, fd.ops.broadcast(s, [False, True]))
+        fd.add_output(y)
+        y.merge(0, 1)
+        fd.sched.transform_like(y, [s.consumers()[0]])
+        fd.sched.inline_most()
+    assert positions(s) == [0]
+
+
+def test_reductions_are_not_widened_by_another_consumer():
+    """2.13: the loop of a's broadcast axis would run i1 times for the sum, too."""
+    with FusionDefinition() as fd:
+        a = fd.ops.set(tensor(fd, -1, 1))
+        s = fd.ops.sum(a, [0])
+        t = fd.ops.add(a, tensor(fd, -1, -1))
+        fd.add_output(s)
+        fd.add_output(t)
+        fd.sched.inline_most()
+        assert positions(a) == [1]
+        with pytest.raises(UserError, match=r"Maximum allowed value:1"):
+            a.inline_at(2)
+
+
 def test_softmax():
     """2.10: two reductions in a row."""
     with FusionDefinition() as fd:

@@ -2601,3 +2601,30 @@ class KernelExecutor:
 
     def num_plans(self) -> int:
         """How many signatures of arguments have a launch plan."""
+
+def translate_fusion(fusion: Fusion) -> str:
+    """
+    The math of a fusion as the Python function that builds it.
+
+    Parameters
+    ----------
+    fusion : Fusion
+        An unscheduled fusion.
+
+    Returns
+    -------
+    str
+        Source of `nvfuser_fusion(fd)`. Calling it inside `with FusionDefinition() as fd` gives an equal
+        fusion.
+    """
+
+def equal_up_to_numbering(a: Fusion, b: Fusion) -> bool:
+    """
+    Whether two fusions say the same, whatever their statements are numbered.
+
+    Parameters
+    ----------
+    a, b : Fusion
+        The fusions. Unlike for `==`, statements may have other numbers, and equal scalars may be one
+        or several.
+    """

@@ -1,0 +1,94 @@
+#include "python_text.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <iomanip>
+#include <locale>
+#include <sstream>
+
+#include "base/errors.h"
+
+namespace nvfuser::python {
+namespace {
+
+/// The shortest text that reads back as `number`, which is finite.
+std::string shortest_text(double number) {
+  std::array<char, 32> buffer{};
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number);
+  NVF_INVARIANT(end.ec == std::errc(), "32 characters hold every double");
+  std::string text(buffer.data(), end.ptr);
+  // Digits alone would read back as an int.
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+}
+
+bool is_plain(double number) {
+  return std::isfinite(number) && !(number == 0 && std::signbit(number));
+}
+
+std::string complex_text(std::complex<double> number) {
+  const std::string re = python_text(number.real());
+  const std::string im = python_text(number.imag());
+  // As a sum, Python would lose the sign of a zero and turn an infinite part into NaN.
+  return is_plain(number.real()) && is_plain(number.imag()) ? re + "+" + im + "j"
+                                                            : "complex(" + re + ", " + im + ")";
+}
+
+} // namespace
+
+std::string python_text(DataType dtype) {
+  return std::string("DataType.") + enum_name(dtype);
+}
+
+std::string python_text(int64_t number) {
+  return std::to_string(number);
+}
+
+std::string python_text(bool flag) {
+  return flag ? "True" : "False";
+}
+
+std::string python_text(double number) {
+  if (std::isnan(number)) {
+    return std::signbit(number) ? R"(float("-nan"))" : R"(float("nan"))";
+  }
+  if (std::isinf(number)) {
+    return number < 0 ? R"(float("-inf"))" : R"(float("inf"))";
+  }
+  std::ostringstream out;
+  out.imbue(std::locale::classic());
+  out << std::showpoint << std::setprecision(6) << number;
+  const std::string text = out.str();
+  double read_back = 0;
+  std::from_chars(text.data(), text.data() + text.size(), read_back);
+  const bool is_exact = read_back == number;
+  return is_exact ? text : shortest_text(number);
+}
+
+std::string python_text(const std::optional<bool>& flag) {
+  return flag.has_value() ? python_text(*flag) : "None";
+}
+
+std::string python_text(const ScalarValue& value) {
+  return std::visit(
+      []<typename T>(const T& v) -> std::string {
+        if constexpr (std::is_same_v<T, std::monostate>) {
+          return "None";
+        } else if constexpr (std::is_same_v<T, std::complex<double>>) {
+          return complex_text(v);
+        } else {
+          return python_text(v);
+        }
+      },
+      value);
+}
+
+std::string python_list(const std::vector<std::string>& items) {
+  std::string text = "[";
+  for (size_t i = 0; i < items.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + items[i];
+  }
+  return text + "]";
+}
+
+} // namespace nvfuser::python

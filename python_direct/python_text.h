@@ -1,0 +1,56 @@
+// Values as Python source text, exact: what Python reads back is the same value (public API:
+// translate.md, section 4).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/statement.h"
+
+namespace nvfuser::python {
+
+/// `DataType.Float`
+[[nodiscard]] std::string python_text(DataType dtype);
+/// `True`, `3`, `3.00000`, `float("nan")`, `3.00000+0.500000j`; `None` for the empty value.
+[[nodiscard]] std::string python_text(const ScalarValue& value);
+[[nodiscard]] std::string python_text(int64_t number);
+[[nodiscard]] std::string python_text(bool flag);
+[[nodiscard]] std::string python_text(double number);
+/// `[True, None]`
+[[nodiscard]] std::string python_text(const std::optional<bool>& flag);
+
+/// `[a, b]` of texts.
+[[nodiscard]] std::string python_list(const std::vector<std::string>& items);
+template <typename T>
+[[nodiscard]] std::string python_list(const std::vector<T>& items) {
+  std::vector<std::string> texts;
+  texts.reserve(items.size());
+  for (const T& item : items) {
+    texts.push_back(python_text(item));
+  }
+  return python_list(texts);
+}
+
+/// A call being put together: `name(first, second, keyword=third)`.
+class PythonCall {
+ public:
+  explicit PythonCall(const std::string& name) : text_(name + "(") {}
+  PythonCall& arg(const std::string& text) {
+    text_ += (has_args_ ? ", " : "") + text;
+    has_args_ = true;
+    return *this;
+  }
+  PythonCall& keyword(const char* name, const std::string& text) {
+    return arg(std::string(name) + "=" + text);
+  }
+  [[nodiscard]] std::string str() const {
+    return text_ + ")";
+  }
+
+ private:
+  std::string text_;
+  bool has_args_ = false;
+};
+
+} // namespace nvfuser::python

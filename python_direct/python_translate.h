@@ -1,0 +1,18 @@
+// A fusion as the Python function that builds it again (public API: translate.md).
+#pragma once
+
+#include <string>
+
+#include "ir/fusion.h"
+
+namespace nvfuser::python {
+
+/// The math of `fusion` as a function `nvfuser_fusion(fd)`. Calling it on a new FusionDefinition
+/// gives an equal fusion, up to numbering where statements were not made in the printed order.
+/// Expressions that no output needs are left out.
+/// Errors: an expression without a name in Python; a scheduled tensor whose axes are not what its
+/// operation made them.
+/// Cost: O(values + expressions * expressions that wait for sizes).
+[[nodiscard]] std::string translate_fusion(const Fusion& fusion);
+
+} // namespace nvfuser::python

@@ -1,0 +1,85 @@
+"""What the documents show is true: their Python runs, and prints what stands below it.
+
+The ```python blocks of a document run one after another in one namespace, as its reader would type
+them. A ```text block right after one is what that block prints; `...` stands for anything.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+DEMO_OUTPUT = re.compile(r"<!-- output of make demo -->\n+```text\n(.*?)^```$", re.M | re.S)
+
+
+@dataclass
+class Snippet:
+    source: str  # with empty lines before it, so that line numbers are the document's
+    printed: str | None
+
+
+def read_snippets(document: Path) -> list[Snippet]:
+    text = document.read_text()
+    snippets: list[Snippet] = []
+    last_end = -1
+    for block in BLOCK.finditer(text):
+        language, body = block.groups()
+        if language == "python":
+            line = text.count("\n", 0, block.start(2))
+            snippets.append(Snippet("\n" * line + body, None))
+            last_end = block.end()
+        elif language == "text" and last_end >= 0 and not text[last_end : block.start()].strip():
+            snippets[-1].printed = body
+    return snippets
+
+
+def assert_prints(printed: str, shown: str) -> None:
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    checker = doctest.OutputChecker()
+    if not checker.check_output(shown, printed, flags):
+        example = doctest.Example("", shown)
+        pytest.fail(checker.output_difference(example, printed, flags), pytrace=False)
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/guide.md"])
+def test_snippets_run_and_print_what_is_shown(name: str) -> None:
+    snippets = read_snippets(REPOSITORY / name)
+    assert snippets
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    for snippet in snippets:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(snippet.source, Path(name).name, "exec"), namespace)
+        if snippet.printed is not None:
+            assert_prints(printed.getvalue(), snippet.printed)
+
+
+def test_the_demo_prints_what_the_readme_shows() -> None:
+    shown = DEMO_OUTPUT.search((REPOSITORY / "README.md").read_text())
+    assert shown is not None
+    demo = subprocess.run(
+        [sys.executable, REPOSITORY / "examples" / "demo.py", "--target", "cpu"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert demo.returncode == 0, demo.stderr
+    assert_prints(demo.stdout, shown.group(1))
+
+
+def test_the_table_of_passes_is_the_compilers() -> None:
+    from nvfuser_direct import lowering_passes
+
+    text = (REPOSITORY / "docs" / "architecture.md").read_text()
+    rows = re.findall(r"^\| \d+ \| `(\w+)` \|.*\| ([^|]*) \|$", text, re.MULTILINE)
+    assert rows == list(lowering_passes())
