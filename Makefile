@@ -36,13 +36,14 @@ demo: $(STAMPS)/install
 	$(PY) examples/demo.py
 
 test: $(STAMPS)/install
-	$(PY) -m pytest -n $(NPROC) tests
+	$(PY) -m pytest -n $(NPROC) --dist worksteal tests
 
 lint: $(STAMPS)/tools
 	$(PY) tools/check_floors.py
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
+	$(PY) -m mypy --strict --allow-any-generics --follow-imports=silent tests/typing
 	$(CLANG_FORMAT) --dry-run --Werror $(CXX_SOURCES)
 
 format: $(STAMPS)/tools

@@ -1,4 +1,4 @@
-"""How lowering and printing grow with the fusion: chains of pointwise operations, independent reductions.
+"""How lowering and printing grow: chains of pointwise operations, independent reductions.
 
 The slope is the exponent between two sizes: 1 is linear, 2 quadratic.
 """
@@ -16,7 +16,7 @@ REDUCTIONS = (1, 10, 100)
 
 
 def pointwise_chain(length: int) -> FusionDefinition:
-    """`length` operations one after the other, on blocks and threads, inlined into one loop nest."""
+    """`length` operations one after the other, inlined into one loop nest."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         y = x

@@ -105,7 +105,7 @@ def run_cpu() -> None:
 
 
 def host_latency_us(target: str) -> tuple[float, float]:
-    """Time of one call from Python: three inputs of 1024 floats, four operations; ours and eager's."""
+    """Time of a call, ours and eager's: three inputs of 1024 floats, four operations."""
     with FusionDefinition() as fd:
         a, b, c = (fd.define_tensor([-1], contiguity=True) for _ in range(3))
         y = fd.ops.relu(fd.ops.sub(fd.ops.mul(fd.ops.add(a, b), c), 1.0))

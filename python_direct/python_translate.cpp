@@ -121,6 +121,24 @@ std::vector<int64_t> stride_order_of(const TensorView* tv) {
   return order;
 }
 
+/// The sizes a user sees.
+std::vector<Val*> sizes_of(const TensorView* tv) {
+  std::vector<Val*> sizes;
+  for (const IterDomain* axis : shape_of(tv)) {
+    sizes.push_back(axis->maybe_expanded_extent());
+  }
+  return sizes;
+}
+
+/// Whether a copy has other expressions of the same sizes: an `expand` that expands nothing.
+bool is_resized(const LoadStoreOp& op) {
+  if (op.op != LoadStoreOpType::Set || !op.out->is_tensor()) {
+    return false;
+  }
+  const TensorView* out = as_tensor(op.out);
+  return !out->has_root() && sizes_of(out) != sizes_of(as_tensor(op.arg));
+}
+
 bool is_row_major(const std::vector<int64_t>& stride_order) {
   return std::is_sorted(stride_order.rbegin(), stride_order.rend());
 }
@@ -314,18 +332,10 @@ class PythonTranslator {
 
   /// The tensor whose sizes the expression's line lists; nullptr for all other expressions.
   static TensorView* sized_output(const Expr* expr) {
-    if (expr->is_a<ReshapeOp>() || expr->is_a<ExpandOp>() || expr->is_a<FullOp>()) {
-      return as_tensor(expr->output(0));
-    }
-    return nullptr;
-  }
-
-  static std::vector<Val*> sizes_of(const TensorView* tv) {
-    std::vector<Val*> sizes;
-    for (const IterDomain* axis : shape_of(tv)) {
-      sizes.push_back(axis->maybe_expanded_extent());
-    }
-    return sizes;
+    const auto* copy = expr->as<LoadStoreOp>();
+    const bool shows_sizes = expr->is_a<ReshapeOp>() || expr->is_a<ExpandOp>() ||
+                             expr->is_a<FullOp>() || (copy != nullptr && is_resized(*copy));
+    return shows_sizes ? as_tensor(expr->output(0)) : nullptr;
   }
 
   /// The values that a line shows.
@@ -426,6 +436,10 @@ class PythonTranslator {
     // The layout of an in-place output is that of its input: `add_output` makes it.
     const std::vector<int64_t> order =
         fusion_.alias_of(out) == nullptr ? stride_order_of(out) : std::vector<int64_t>{};
+    if (is_resized(op)) {
+      print_expand(out, op.arg);
+      return;
+    }
     if (out->has_root()) {
       print_permute(op, *out);
     }
@@ -526,10 +540,13 @@ class PythonTranslator {
   }
 
   void handle(const ExpandOp& op) {
+    print_expand(op.out, op.arg);
+  }
+
+  void print_expand(TensorView* out, const Val* arg) {
     assign(
-        {op.out}, PythonCall("fd.ops.expand")
-                      .arg(text_of(op.arg))
-                      .keyword("shape", text_of(sizes_of(op.out))));
+        {out},
+        PythonCall("fd.ops.expand").arg(text_of(arg)).keyword("shape", text_of(sizes_of(out))));
   }
 
   void handle(const FullOp& op) {

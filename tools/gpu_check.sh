@@ -46,7 +46,7 @@ run_build() {
 
 run_tests() {
   # shellcheck disable=SC2086 # several arguments are meant
-  NVFUSER_TEST_TARGETS=cuda,cpu "$PYTHON" -m pytest -q -n "$JOBS" tests ${PYTEST_ARGS:-}
+  NVFUSER_TEST_TARGETS=cuda,cpu "$PYTHON" -m pytest -q -n "$JOBS" --dist worksteal tests ${PYTEST_ARGS:-}
 }
 
 run_examples() {
@@ -77,6 +77,7 @@ run_sanitizer() {
     # Without the caching allocator every tensor has bounds that memcheck knows.
     PYTORCH_NO_CUDA_MEMORY_CACHING=1 NVFUSER_TEST_TARGETS=cuda \
       "$sanitizer" --tool $tool --target-processes all --error-exitcode 1 \
+      --kernel-name kernel_substring=nvfuser_ \
       "$PYTHON" -m pytest -q -m sanitize tests
     status=$?
     [ $status -eq $NO_TESTS ] && skip "no test is marked sanitize"

@@ -121,10 +121,7 @@ class NestBuilder {
   void initialize(Expr* reduction, const LoopNest& nest) {
     const auto* out = static_cast<TensorView*>(reduction->outputs().front());
     const auto is_reduced = [&](const Loop* loop) {
-      const IterDomains& axes = out->loop();
-      return std::any_of(axes.begin(), axes.end(), [&](const IterDomain* axis) {
-        return axis->is_reduction() && model_.loop_of(axis) == loop;
-      });
+      return nvfuser::is_reduced(kernel_, out, loop);
     };
     const auto first = static_cast<size_t>(
         std::find_if(nest.begin(), nest.end(), is_reduced) - nest.begin());

@@ -8,6 +8,7 @@
 #include "ir/scalar.h"
 #include "lower/loop_model.h"
 #include "lower/parallel_dims.h"
+#include "lower/statements.h"
 
 namespace nvfuser {
 namespace {
@@ -23,11 +24,7 @@ const Loop* bound_loop(const Kernel& kernel, const TensorView* tensor, ParallelT
     if (loop->parallel_type != type || loop->is_broadcast()) {
       continue;
     }
-    const IterDomains& axes = tensor->loop();
-    const bool is_reduced = std::any_of(axes.begin(), axes.end(), [&](const IterDomain* axis) {
-      return axis->is_reduction() && kernel.loop_model->loop_of(axis) == loop;
-    });
-    if (!is_reduced) {
+    if (!is_reduced(kernel, tensor, loop)) {
       return loop;
     }
   }

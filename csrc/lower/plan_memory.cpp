@@ -30,9 +30,9 @@ Val* aligned(Kernel& kernel, Val* bytes) {
   return scalar::mul(scalar::ceil_div(bytes, unit), unit);
 }
 
-/// One value of every thread, each padded to what a (mean, deviations, count) triple aligns to.
+/// One value of every thread; of Welford's a triple and its weight.
 Val* reduction_scratch(Kernel& kernel, const BlockReduction& reduction) {
-  int64_t bytes_per_thread = 0;
+  int64_t bytes_per_thread = reduction.is_welford ? 8 : 0;
   for (const Val* in : reduction.outs) {
     bytes_per_thread += std::max<int64_t>(size_bytes(in->dtype()), reduction.is_welford ? 8 : 1);
   }

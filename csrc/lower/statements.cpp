@@ -72,6 +72,13 @@ ReductionShape reduction_shape(const Kernel& kernel, const TensorView* out) {
   return shape;
 }
 
+bool is_reduced(const Kernel& kernel, const TensorView* tensor, const Loop* loop) {
+  const IterDomains& axes = tensor->loop();
+  return std::any_of(axes.begin(), axes.end(), [&](const IterDomain* axis) {
+    return axis->is_reduction() && kernel.loop_model->loop_of(axis) == loop;
+  });
+}
+
 TensorIndex* StatementBuilder::element(TensorView* tensor, Context& context) {
   Val* offset = element_offset(kernel_, *kernel_.simplifier, context.walk, tensor);
   return kernel_.new_tensor_index(tensor, offset);
@@ -265,9 +272,13 @@ std::vector<Expr*> StatementBuilder::reduce(Expr* expr, Context& context) {
              scalar::cast(welford->out_n->dtype(), welford->init_n)};
   }
   StatementTests tests{context.walk.hole_tests(tested_axes(out), out), nullptr};
-  for (const Loop* loop : kernel_.loop_model->nest(out)) {
+  const LoopNest& nest = kernel_.loop_model->nest(out);
+  bool is_accumulating = false; // the accumulator is set before the first loop of a reduced axis
+  for (const Loop* loop : nest) {
+    is_accumulating = is_accumulating || is_reduced(kernel_, out, loop);
     // A broadcast split by 4 runs four times over one element; it must be added once.
-    if (loop->is_broadcast() && !loop->is_thread() && !loop->index->is_const()) {
+    if (is_accumulating && loop->is_broadcast() && !loop->is_thread() &&
+        !loop->index->is_const()) {
       tests.ranges.push_back({loop->index, kernel_.one()});
     }
   }

@@ -48,6 +48,9 @@ struct ReductionShape {
 };
 [[nodiscard]] ReductionShape reduction_shape(const Kernel& kernel, const TensorView* out);
 
+/// Whether `loop` drives an axis that `tensor` reduces.
+[[nodiscard]] bool is_reduced(const Kernel& kernel, const TensorView* tensor, const Loop* loop);
+
 /// Whether `expr` combines elements (ReductionOp, WelfordOp over at least one reduced axis).
 [[nodiscard]] bool is_reduction_expr(const Expr* expr);
 

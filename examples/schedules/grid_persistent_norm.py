@@ -1,7 +1,7 @@
 """RMS normalization of rows too long for one block: the whole grid works on one row at a time.
 
-The row stays in the registers of all blocks. Its sum of squares is needed by every block, so the grid
-reduction becomes an all-reduce with a grid barrier, and the launch is cooperative.
+The row stays in the registers of all blocks. Its sum of squares is needed by every block, so the
+grid reduction becomes an all-reduce with a grid barrier, and the launch is cooperative.
 """
 
 import sys

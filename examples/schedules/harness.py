@@ -175,7 +175,7 @@ def measure(result: Result, target: str) -> Bandwidth:
 
 
 def arguments(description: str | None) -> argparse.Namespace:
-    """Command line that all examples share; compilation is cold, so that its time means something."""
+    """The command line that all examples share; the kernel cache is off, so compiling is cold."""
     os.environ.setdefault("NVFUSER_KERNEL_CACHE", "0")
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--target", choices=["cpu", "cuda"], default=present_target())

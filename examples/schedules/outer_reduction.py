@@ -1,4 +1,4 @@
-"""Sum over the first dimension: threads stand side by side over columns, and above each other over rows.
+"""Sum over the first dimension: threads side by side over columns, one above another over rows.
 
 A thread keeps sums of `width` neighbouring columns; the rows of threads of a block and then the
 blocks over the rows are combined.

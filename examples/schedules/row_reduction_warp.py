@@ -1,4 +1,4 @@
-"""Sum of short rows: a warp per row, so that threads exchange registers and no barrier is needed."""
+"""Sum of short rows: a warp per row, so that threads exchange registers without a barrier."""
 
 import sys
 

@@ -1,7 +1,7 @@
 """Transpose through a tile of shared memory, so that loads and stores are both coalesced.
 
-The tile is read by columns and written by rows. An XOR swizzle of its allocation spreads a column over
-all banks: element (row, column) stands at (row, column ^ row).
+The tile is read by columns and written by rows. An XOR swizzle of its allocation spreads a column
+over all banks: element (row, column) stands at (row, column ^ row).
 """
 
 import sys

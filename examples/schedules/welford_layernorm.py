@@ -1,8 +1,8 @@
 """Layer normalization in bfloat16, one block per row, statistics by Welford's method.
 
-Two variants, by where the row stays between the statistics and the result: in registers, where every
-thread keeps the vectors it loaded, or in shared memory. The cast to float is written twice in the math,
-so that what is kept is the bfloat16 row.
+Two variants, by where the row stays between the statistics and the result: in registers, where
+every thread keeps the vectors it loaded, or in shared memory. The cast to float is written twice in
+the math, so that what is kept is the bfloat16 row.
 """
 
 import sys

@@ -16,9 +16,9 @@ _core.hide_source_directory(_os.path.dirname(_os.path.abspath(__file__)))
 
 from ._core import *  # noqa: E402, F403
 from ._core import idm, ops, schedule  # noqa: E402, F401
-from .evaluator import evaluate  # noqa: E402
-from .executor_cache import FusionExecutorCache  # noqa: E402
-from .fusion_definition import FusionDefinition  # noqa: E402
+from .evaluator import evaluate as evaluate  # noqa: E402
+from .executor_cache import FusionExecutorCache as FusionExecutorCache  # noqa: E402
+from .fusion_definition import FusionDefinition as FusionDefinition  # noqa: E402
 from .lru_fusion_cache import LRUCache, LruFusionCache  # noqa: E402
 from .validation import (  # noqa: E402
     get_val_tolerances,

@@ -1,7 +1,7 @@
 // Mean and sum of squared deviations of a set, mergeable. Chan, Golub and LeVeque, 1979.
 //
-// provides: Welford WelfordCombine welford_add welford_merge
-// requires: types
+// provides: Welford WeightedWelford WelfordCombine welford_add welford_merge
+// requires: types approximate
 #pragma once
 
 /// Of `count` elements; all zero for none.
@@ -12,23 +12,41 @@ struct Welford {
   Count count;
 };
 
-/// The union of two disjoint sets. An empty one leaves the other as it is: with both empty the
-/// formula would be 0 / 0.
+/// The same on its way through a tree: the count also as a number to compute with, so that no step
+/// converts it.
+template <typename T, typename Count>
+struct WeightedWelford {
+  T mean;
+  T deviation;
+  T weight;
+  Count count;
+};
+
+/// The union of two disjoint sets. With both empty the formula would be 0 / 0: the share of an empty
+/// set is 0.
 struct WelfordCombine {
+  template <typename T>
+  NVF_FUNCTION static T share_of(T part, T whole) {
+    return whole > T(0) ? approximate_divide(part, whole) : T(0);
+  }
   template <typename T, typename Count>
   NVF_FUNCTION Welford<T, Count> operator()(Welford<T, Count> a, Welford<T, Count> b) const {
-    if (b.count == 0) {
-      return a;
-    }
-    if (a.count == 0) {
-      return b;
-    }
     const Count count = a.count + b.count;
-    const T share = static_cast<T>(b.count) / static_cast<T>(count);
+    const T share = share_of(static_cast<T>(b.count), static_cast<T>(count));
     const T delta = b.mean - a.mean;
     return {
         a.mean + delta * share,
         a.deviation + b.deviation + delta * delta * static_cast<T>(a.count) * share, count};
+  }
+  template <typename T, typename Count>
+  NVF_FUNCTION WeightedWelford<T, Count> operator()(
+      WeightedWelford<T, Count> a, WeightedWelford<T, Count> b) const {
+    const T weight = a.weight + b.weight;
+    const T share = share_of(b.weight, weight);
+    const T delta = b.mean - a.mean;
+    return {
+        a.mean + delta * share, a.deviation + b.deviation + delta * delta * a.weight * share,
+        weight, a.count + b.count};
   }
 };
 

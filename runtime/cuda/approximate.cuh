@@ -7,3 +7,6 @@
 NVF_FUNCTION float approximate_divide(float a, float b) {
   return __fdividef(a, b);
 }
+NVF_FUNCTION double approximate_divide(double a, double b) {
+  return a / b;
+}

@@ -94,8 +94,10 @@ NVF_FUNCTION void block_reduce(
 template <bool kX, bool kY, bool kZ, bool kWarps, typename T, typename Count>
 NVF_FUNCTION void block_reduce_welford(
     T& mean, T& deviation, Count& count, const Welford<T, Count>& in, bool read, void* scratch) {
-  const Welford<T, Count> none = {T(0), T(0), Count(0)};
-  welford_merge(
-      mean, deviation, count,
-      combine_in_block<kX, kY, kZ, kWarps>(read ? in : none, WelfordCombine(), scratch));
+  using Weighted = WeightedWelford<T, Count>;
+  const Weighted none = {T(0), T(0), T(0), Count(0)};
+  const Weighted own = {in.mean, in.deviation, static_cast<T>(in.count), in.count};
+  const Weighted all =
+      combine_in_block<kX, kY, kZ, kWarps>(read ? own : none, WelfordCombine(), scratch);
+  welford_merge(mean, deviation, count, Welford<T, Count>{all.mean, all.deviation, all.count});
 }

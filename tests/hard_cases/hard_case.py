@@ -1,8 +1,8 @@
 """What the tests of this folder share: short schedules, guarded inputs, comparison.
 
-A test quotes the number of its case in `docs/hard_cases.md`'s numbering in its docstring. Inputs lie
-in buffers filled with NaN (or the lowest integer), so that an element read outside of the valid region
-shows; values are small integers, so that sums are exact in any order and results compare equal.
+A test is named after its case and quotes the case's number in its docstring. Inputs lie in buffers
+filled with NaN (or the lowest integer), so that an element read outside of the valid region shows;
+values are small integers, so that sums are exact in any order and results compare equal.
 """
 
 from __future__ import annotations

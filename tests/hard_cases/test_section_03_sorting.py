@@ -1,4 +1,4 @@
-"""Hard cases, section 3: expression sorting. A wrong order is a wrong value or an unclosable loop."""
+"""Hard cases, section 3: expression sorting; a wrong order shows as a wrong value."""
 
 import subprocess
 import sys
@@ -138,7 +138,11 @@ def test_siblings_used_at_different_depths(target):
 
     def reference(x):
         mean = x.mean(1, keepdim=True)
-        return x - mean, ((x - mean) ** 2).sum(1) * 2, torch.full(x.shape[:1], x.shape[1], device=x.device)
+        return (
+            x - mean,
+            ((x - mean) ** 2).sum(1) * 2,
+            torch.full(x.shape[:1], x.shape[1], device=x.device),
+        )
 
     check(fd, target, [((m, n),) for m, n in ((1, 1), (3, 31), (33, 5))], reference, rtol=1e-6)
 

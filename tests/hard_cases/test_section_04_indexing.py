@@ -148,6 +148,23 @@ def test_broadcast_with_real_extent(target):
     check(fd, target, [((n,), (m, n)) for m, n in ((1, 1), (3, 4), (5, 31))], lambda c, x: c + x)
 
 
+@pytest.mark.parametrize("inner_split", [False, True])
+@pytest.mark.parametrize("types", [(None, None), (TX, None), (BX, TX), (BX, None)])
+def test_split_broadcast_does_not_repeat_a_reduction(target, inner_split, types):
+    """4.07 and 5.02: the slots of a broadcast beyond its one element are holes."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 1], contiguity=[True, None])
+        s = fd.ops.sum(fd.ops.set(x), [0], True)
+        y = fd.ops.neg(s)
+        fd.add_output(y)
+        s.split(1, 2, inner_split)
+        like(s)
+        par(s, types[0], *((None, types[1]) if inner_split else (types[1],)))
+        fd.sched.parallelize_like(s)
+        fd.sched.inline_most()
+    check(fd, target, [((n, 1),) for n in (1, 3, 33)], lambda x: -x.sum(0, keepdim=True))
+
+
 def test_trivial_mapping_loses_a_factor(target):
     """4.08: 8 additions, not 32."""
     with FusionDefinition() as fd:
@@ -330,7 +347,7 @@ def test_magic_of_division_by_a_symbolic_extent(target):
         fd.sched.inline_most()
     compiled = Compiled(fd)
     for shape in ((1, 1, 1), (2, 3, 4), (5, 7, 3), (1, 31, 33)):
-        i, j, k = shape
+        _, j, k = shape
         x = guarded(numbers(*shape, device=target), ((j * (k + 1) + 2), k + 1, 1))
         assert_same(compiled(x), [-x])
 

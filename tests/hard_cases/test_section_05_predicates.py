@@ -121,9 +121,7 @@ def test_reduction_without_predicate_holds_the_identity(target):
             par(s, BX, None, TX)
         fd.sched.transform_like(total)
         fd.sched.parallelize_like(total)
-    check(
-        fd, target, [((m, n),) for m, n in PAIRS], lambda x: ((x - 10).sum(1), (x - 10).amax(1))
-    )
+    check(fd, target, [((m, n),) for m, n in PAIRS], lambda x: ((x - 10).sum(1), (x - 10).amax(1)))
 
 
 @pytest.mark.parametrize("op", ["sum", "prod", "max", "min"])

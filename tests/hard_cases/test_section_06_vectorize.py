@@ -115,11 +115,14 @@ def test_thread_predicate_inside_unswitch(target):
     check(fd, target, [((m, n),) for m, n in PAIRS], lambda x: x.sum(1) + 1)
 
 
-def test_allocation_inside_both_branches(target):
+@pytest.mark.parametrize("memory_type", [None, SHARED])
+def test_allocation_inside_both_branches(target, memory_type):
     """6.06"""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1], contiguity=True)
         a = fd.ops.set(x)
+        if memory_type is not None:
+            a.set_memory_type(memory_type)
         t = fd.ops.neg(a)
         fd.add_output(t)
         t.split(0, 4)
@@ -234,7 +237,7 @@ def test_split_that_does_not_divide_below_a_vector(target):
     compiled = Compiled(fd)
     x = numbers(3, 8, device=target)
     assert_same(compiled(x), [x])
-    with pytest.raises(RuntimeError, match="T0|T1"):
+    with pytest.raises(RuntimeError, match=r"T0|T1"):
         compiled(numbers(3, 7, device=target))
 
 

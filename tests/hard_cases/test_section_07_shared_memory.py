@@ -23,6 +23,8 @@ from hard_case import (
 
 from nvfuser_direct import BlockSync, FusionDefinition, GridSync
 
+pytestmark = pytest.mark.sanitize
+
 
 def chain(memory_type, shape=(-1,)):
     """x -> a -> t with `a` in the given memory; returns (fd, a, t)."""
@@ -263,9 +265,7 @@ def test_block_workspace_of_two_reductions(target):
         for tensor in (s, m):
             tensor.axis(1).parallelize(TX)
         fd.sched.inline_most()
-    check(
-        fd, target, [((m, 100), (m, 100)) for m in (1, 3, 33)], lambda x, y: x.sum(1) + y.amax(1)
-    )
+    check(fd, target, [((m, 100), (m, 100)) for m in (1, 3, 33)], lambda x, y: x.sum(1) + y.amax(1))
 
 
 def test_reuse_after_the_last_read(target):

@@ -25,7 +25,7 @@ from hard_case import (
 
 from nvfuser_direct import DataType, FusionDefinition
 
-
+pytestmark = pytest.mark.sanitize
 
 
 def reduced_1d(op="sum", dtype=DataType.Float, types=(BX, None, TX)):
@@ -342,9 +342,7 @@ def test_warp_reductions(target, columns, with_rows):
         fd.sched.transform_like(y)
         fd.sched.parallelize_like(y)
         fd.sched.inline_most()
-    check(
-        fd, target, [((m, columns),) for m in (1, 3, 33)], lambda x: x - x.sum(1, keepdim=True)
-    )
+    check(fd, target, [((m, columns),) for m in (1, 3, 33)], lambda x: x - x.sum(1, keepdim=True))
 
 
 def test_padding_twice(target):
@@ -496,9 +494,7 @@ def test_softmax(target):
         par(y, BX, None, TX)
         fd.sched.parallelize_like(y)
         fd.sched.inline_most()
-    check(
-        fd, target, [((m, 77),) for m in (1, 3, 33)], lambda x: torch.softmax(x, 1), rtol=1e-6
-    )
+    check(fd, target, [((m, 77),) for m in (1, 3, 33)], lambda x: torch.softmax(x, 1), rtol=1e-6)
 
 
 def test_full_reduction_of_a_matrix_to_all_types(target):

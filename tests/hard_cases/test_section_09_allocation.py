@@ -172,7 +172,7 @@ def test_outputs_with_an_allocation_domain(target):
         x = numbers(*shape, device=target)
         (out,) = compiled(x)
         assert_same([out], [-x])
-        i, j, k = shape
+        i, j, _ = shape
         if min(shape) > 1:
             assert out.stride() == (j, 1, i * j)
 

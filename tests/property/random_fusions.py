@@ -33,7 +33,7 @@ class Program:
 
 
 class FusionBuilder:
-    """Draws one fusion. All tensors of `pool` have one rank; a dimension is `shape`'s or a broadcast."""
+    """Draws one fusion; the tensors of `pool` have the rank of `shape`, in its sizes or broadcast."""
 
     def __init__(self, data: st.DataObject) -> None:
         self.draw = data.draw

@@ -1,4 +1,4 @@
-"""Random schedules: steps that are often legal. An illegal one raises and leaves the fusion as it was."""
+"""Random schedules of steps that are often legal; one that is not leaves the fusion as it was."""
 
 from __future__ import annotations
 

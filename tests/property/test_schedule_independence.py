@@ -33,7 +33,8 @@ def run(fd, inputs):
     except InternalError:
         raise
     except RuntimeError as error:
-        assert "does not compile" not in str(error)
+        if "does not compile" in str(error):  # the source that we generate is always legal
+            raise
         event("refused: " + str(error).partition("\n")[0][:60])
         return None
 

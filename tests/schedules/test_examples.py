@@ -17,6 +17,7 @@ import harness  # noqa: E402
 NAMES = sorted(path.stem for path in SCHEDULES.glob("*.py") if path.stem != "harness")
 
 
+@pytest.mark.sanitize
 @pytest.mark.parametrize("name", NAMES)
 def test_example_agrees_with_pytorch(target, name):
     example = importlib.import_module(name)

@@ -1,0 +1,63 @@
+"""What it means that a translation loses nothing."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+import nvfuser_direct
+from nvfuser_direct import FusionDefinition, equal_up_to_numbering, evaluate, translate_fusion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nvfuser_direct import Fusion
+
+
+def lines_of(fusion: Fusion) -> list[str]:
+    """The lines of the body, without the indentation."""
+    header, *lines = translate_fusion(fusion).splitlines()
+    assert header == "def nvfuser_fusion(fd : FusionDefinition) -> None :"
+    assert all(line.startswith("    ") and line[4] != " " for line in lines)
+    return [line[4:] for line in lines]
+
+
+def rebuilt(text: str) -> FusionDefinition:
+    """What executing the text defines."""
+    namespace: dict[str, Any] = dict(vars(nvfuser_direct))
+    exec(text, namespace)
+    with FusionDefinition() as fd:
+        namespace["nvfuser_fusion"](fd)
+    return fd
+
+
+def renumbered(text: str) -> str:
+    """The text with every name's number replaced by the position of its first use."""
+    names: dict[str, str] = {}
+    return re.sub(
+        r"\b(tv|c)\d+\b",
+        lambda match: names.setdefault(match[0], f"{match[1]}{len(names)}"),
+        text,
+    )
+
+
+def check_round_trip(fusion: Fusion) -> Fusion:
+    """Translate, execute, compare; the fusion that the text defines."""
+    text = translate_fusion(fusion)
+    second = rebuilt(text).fusion
+    assert equal_up_to_numbering(fusion, second), text
+    second_text = translate_fusion(second)
+    assert renumbered(second_text) == renumbered(text)
+    # What a text defines has no gaps in its numbering: nothing at all differs after that.
+    assert rebuilt(second_text).fusion == second, text
+    return second
+
+
+def check_same_results(a: Fusion, b: Fusion, inputs: Iterable[Any]) -> None:
+    """Bit for bit, where the evaluator has the operations."""
+    for x, y in zip(evaluate(a, inputs), evaluate(b, inputs), strict=True):
+        assert x.dtype == y.dtype
+        assert x.shape == y.shape
+        torch.testing.assert_close(x, y, rtol=0, atol=0, equal_nan=True)
