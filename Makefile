@@ -44,12 +44,12 @@ lint: $(STAMPS)/tools
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	$(PY) -m mypy --strict --allow-any-generics --follow-imports=silent tests/typing
-	$(CLANG_FORMAT) --dry-run --Werror $(CXX_SOURCES)
+	@echo clang-format --dry-run --Werror && $(CLANG_FORMAT) --dry-run --Werror $(CXX_SOURCES)
 
 format: $(STAMPS)/tools
 	$(PY) -m ruff check --fix --select I .
 	$(PY) -m ruff format .
-	$(CLANG_FORMAT) -i $(CXX_SOURCES)
+	@echo clang-format -i && $(CLANG_FORMAT) -i $(CXX_SOURCES)
 
 stubs: $(STAMPS)/install
 	$(PY) tools/check_stubs.py --update

@@ -151,63 +151,26 @@ constexpr std::array<const char*, 2> kTorchFp4Names = {"float4_e2m1fn_x2", "uint
 nb::object torch_dtype(const nb::object& torch, DataType dtype) {
   const char* name = nullptr;
   switch (dtype) {
-    case DataType::Double:
-      name = "float64";
-      break;
-    case DataType::Float:
-      name = "float32";
-      break;
-    case DataType::Half:
-      name = "float16";
-      break;
-    case DataType::BFloat16:
-      name = "bfloat16";
-      break;
+    case DataType::Double: name = "float64"; break;
+    case DataType::Float: name = "float32"; break;
+    case DataType::Half: name = "float16"; break;
+    case DataType::BFloat16: name = "bfloat16"; break;
     case DataType::Int:
-    case DataType::Index:
-      name = "int64";
-      break;
-    case DataType::Int32:
-      name = "int32";
-      break;
-    case DataType::Short:
-      name = "int16";
-      break;
-    case DataType::Char:
-      name = "int8";
-      break;
-    case DataType::Byte:
-      name = "uint8";
-      break;
-    case DataType::UInt16:
-      name = "uint16";
-      break;
-    case DataType::UInt32:
-      name = "uint32";
-      break;
-    case DataType::UInt64:
-      name = "uint64";
-      break;
-    case DataType::Bool:
-      name = "bool";
-      break;
-    case DataType::ComplexFloat:
-      name = "complex64";
-      break;
-    case DataType::ComplexDouble:
-      name = "complex128";
-      break;
-    case DataType::Float8_e4m3fn:
-      name = "float8_e4m3fn";
-      break;
-    case DataType::Float8_e5m2:
-      name = "float8_e5m2";
-      break;
-    case DataType::Float8_e8m0fnu:
-      name = "float8_e8m0fnu";
-      break;
-    default:
-      name = kTorchFp4Names[nb::hasattr(torch, kTorchFp4Names[0]) ? 0 : 1];
+    case DataType::Index: name = "int64"; break;
+    case DataType::Int32: name = "int32"; break;
+    case DataType::Short: name = "int16"; break;
+    case DataType::Char: name = "int8"; break;
+    case DataType::Byte: name = "uint8"; break;
+    case DataType::UInt16: name = "uint16"; break;
+    case DataType::UInt32: name = "uint32"; break;
+    case DataType::UInt64: name = "uint64"; break;
+    case DataType::Bool: name = "bool"; break;
+    case DataType::ComplexFloat: name = "complex64"; break;
+    case DataType::ComplexDouble: name = "complex128"; break;
+    case DataType::Float8_e4m3fn: name = "float8_e4m3fn"; break;
+    case DataType::Float8_e5m2: name = "float8_e5m2"; break;
+    case DataType::Float8_e8m0fnu: name = "float8_e8m0fnu"; break;
+    default: name = kTorchFp4Names[nb::hasattr(torch, kTorchFp4Names[0]) ? 0 : 1];
   }
   return torch.attr(name);
 }

@@ -18,18 +18,12 @@ struct ExceptionClasses {
 
   [[nodiscard]] PyObject* of(ErrorKind kind) const {
     switch (kind) {
-      case ErrorKind::Runtime:
-        return user;
-      case ErrorKind::Value:
-        return value;
-      case ErrorKind::Type:
-        return type;
-      case ErrorKind::Index:
-        return index;
-      case ErrorKind::NotImplemented:
-        return not_implemented;
-      case ErrorKind::Internal:
-        return internal;
+      case ErrorKind::Runtime: return user;
+      case ErrorKind::Value: return value;
+      case ErrorKind::Type: return type;
+      case ErrorKind::Index: return index;
+      case ErrorKind::NotImplemented: return not_implemented;
+      case ErrorKind::Internal: return internal;
     }
     return user;
   }

@@ -1,5 +1,4 @@
-// Values as Python source text, exact: what Python reads back is the same value (public API:
-// translate.md, section 4).
+// Values as Python source text, exact: what Python reads back is the same value.
 #pragma once
 
 #include <optional>

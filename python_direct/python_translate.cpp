@@ -1,6 +1,5 @@
 // The translator walks the expressions once, as a queue: an expression whose operands have no line
 // yet goes to the back. There is one `handle` per kind of node; a forgotten one does not compile.
-// The names of functions come from the tables of csrc/ops, so that a new row needs nothing here.
 //
 // Lossless: what Python builds from the text is what was there. Where the constants of the text
 // would come back as another type, they get a line of their own that names the type.
@@ -15,76 +14,13 @@
 #include "bindings.h"
 #include "ir/all_nodes.h"
 #include "ir/equality.h"
-#include "ops/binary.h"
-#include "ops/reduce.h"
-#include "ops/unary.h"
+#include "python_names.h"
 #include "python_text.h"
 
 namespace nvfuser::python {
 namespace {
 
-// ---- Names of functions
-// --------------------------------------------------------------------------
-
-template <typename Op>
-struct FunctionName {
-  Op op;
-  const char* name;
-};
-
-constexpr FunctionName<UnaryOpType> kUnaryNames[] = {
-#define NVF_NAME_REGULAR(name, op, policy, doc) {UnaryOpType::op, #name},
-#define NVF_NAME_SPECIAL(name, op, doc) {UnaryOpType::op, #name},
-    NVF_FOR_EACH_UNARY_FUNCTION(NVF_NAME_REGULAR)
-        NVF_FOR_EACH_SPECIAL_UNARY_FUNCTION(NVF_NAME_SPECIAL)
-#undef NVF_NAME_SPECIAL
-#undef NVF_NAME_REGULAR
-};
-
-// Where a type stands in several rows, the first one counts.
-constexpr FunctionName<BinaryOpType> kBinaryNames[] = {
-#define NVF_NAME_REGULAR(name, op, policy, doc) {BinaryOpType::op, #name},
-#define NVF_NAME_SPECIAL(name, op, doc) {BinaryOpType::op, #name},
-    NVF_FOR_EACH_BINARY_FUNCTION(NVF_NAME_REGULAR)
-        NVF_FOR_EACH_SPECIAL_BINARY_FUNCTION(NVF_NAME_SPECIAL)
-#undef NVF_NAME_SPECIAL
-#undef NVF_NAME_REGULAR
-            {BinaryOpType::Complex, "complex"},
-    {BinaryOpType::FMax, "maximum"},
-    {BinaryOpType::FMin, "minimum"},
-};
-
-constexpr FunctionName<BinaryOpType> kReductionNames[] = {
-#define NVF_NAME_REDUCTION(name, op, doc) {BinaryOpType::op, #name},
-    NVF_FOR_EACH_REDUCTION_FUNCTION(NVF_NAME_REDUCTION)
-#undef NVF_NAME_REDUCTION
-};
-
-constexpr FunctionName<TernaryOpType> kTernaryNames[] = {
-    {TernaryOpType::Clamp, "clamp"},
-    {TernaryOpType::Lerp, "lerp"},
-    {TernaryOpType::Threshold, "threshold"},
-    {TernaryOpType::Where, "where"},
-};
-
-template <typename Op, size_t N>
-std::string function_name(const FunctionName<Op> (&table)[N], Op op, const Expr& expr) {
-  for (const FunctionName<Op>& row : table) {
-    if (row.op == op) {
-      return std::string("fd.ops.") + row.name;
-    }
-  }
-  throw UserError({
-      .headline = {"Unexpected operator type: ", enum_name(op), " in ", expr.to_string()},
-      .node = describe(expr),
-      .expected = {"an operation that the submodule ops has a documented name for"},
-      .found = {enum_name(op)},
-      .fix = {"leave it out of fusions that are translated"},
-  });
-}
-
-// ---- What is asked of tensors
-// --------------------------------------------------------------------
+// ---- What is asked of tensors -------------------------------------------------------------------
 
 IterDomains shape_of(const TensorView* tv) {
   return TensorDomain::no_reductions(tv->logical());
@@ -166,8 +102,7 @@ std::vector<int64_t> true_positions(const std::vector<bool>& flags) {
       ErrorKind::NotImplemented);
 }
 
-// ---- The walk
-// ------------------------------------------------------------------------------------
+// ---- The walk -----------------------------------------------------------------------------------
 
 class PythonTranslator {
  public:
@@ -233,12 +168,9 @@ class PythonTranslator {
       case DataType::Bool:
       case DataType::Int:
       case DataType::Double:
-      case DataType::ComplexDouble:
-        return true;
-      case DataType::Index:
-        return !names_index_constants_;
-      default:
-        return false;
+      case DataType::ComplexDouble: return true;
+      case DataType::Index: return !names_index_constants_;
+      default: return false;
     }
   }
 
@@ -345,13 +277,16 @@ class PythonTranslator {
   }
 
   void print_expressions() {
-    const std::vector<Expr*> live = fusion_.exprs();
-    live_.insert(live.begin(), live.end());
-    std::deque<Expr*> queue(live.begin(), live.end());
-    for (const Expr* expr : live) {
+    const std::vector<Expr*> needed = fusion_.exprs();
+    rebuilt_.insert(needed.begin(), needed.end());
+    std::deque<Expr*> queue(needed.begin(), needed.end());
+    for (const Expr* expr : needed) {
       if (const TensorView* output = sized_output(expr)) {
         const std::vector<Expr*> of_sizes = Fusion::exprs_to(sizes_of(output));
         queue.insert(queue.end(), of_sizes.begin(), of_sizes.end());
+        if (!expr->is_a<ReshapeOp>()) {
+          rebuilt_.insert(of_sizes.begin(), of_sizes.end());
+        }
       }
     }
     size_t num_waiting = 0; // since the last line
@@ -376,10 +311,9 @@ class PythonTranslator {
         })) {
       return true;
     }
-    // Arithmetic takes a number as an Int. Arithmetic that only tells `reshape` a size is read for
-    // its value alone.
+    // Arithmetic takes a number as an Int. Functions that take sizes make it an Index.
     names_index_constants_ =
-        live_.contains(expr) && sized_output(expr) == nullptr && !expr->is_a<IotaOp>();
+        rebuilt_.contains(expr) && sized_output(expr) == nullptr && !expr->is_a<IotaOp>();
     const std::vector<Val*> operands = operands_of(expr);
     print_free_scalars(operands);
     const auto is_missing = [&](const Val* val) { return !is_ready(val); };
@@ -405,19 +339,17 @@ class PythonTranslator {
       print_cast(op.out, op.arg);
       return;
     }
-    assign({op.out}, PythonCall(function_name(kUnaryNames, op.op, op)).arg(text_of(op.arg)));
+    assign({op.out}, PythonCall(function_name(op.op, op)).arg(text_of(op.arg)));
   }
 
   void handle(const BinaryOp& op) {
     assign(
-        {op.out}, PythonCall(function_name(kBinaryNames, op.op, op))
-                      .arg(text_of(op.lhs))
-                      .arg(text_of(op.rhs)));
+        {op.out}, PythonCall(function_name(op.op, op)).arg(text_of(op.lhs)).arg(text_of(op.rhs)));
   }
 
   void handle(const TernaryOp& op) {
     assign(
-        {op.out}, PythonCall(function_name(kTernaryNames, op.op, op))
+        {op.out}, PythonCall(function_name(op.op, op))
                       .arg(text_of(op.in1))
                       .arg(text_of(op.in2))
                       .arg(text_of(op.in3)));
@@ -433,9 +365,11 @@ class PythonTranslator {
       return;
     }
     auto* out = static_cast<TensorView*>(op.out);
-    // The layout of an in-place output is that of its input: `add_output` makes it.
-    const std::vector<int64_t> order =
-        fusion_.alias_of(out) == nullptr ? stride_order_of(out) : std::vector<int64_t>{};
+    // The layout of an in-place output is that of its input, if that has one: `add_output` makes
+    // it.
+    const AliasInfo* alias = fusion_.alias_of(out);
+    const bool is_laid_out = alias != nullptr && alias->input->has_allocation();
+    const std::vector<int64_t> order = is_laid_out ? std::vector<int64_t>{} : stride_order_of(out);
     if (is_resized(op)) {
       print_expand(out, op.arg);
       return;
@@ -483,7 +417,7 @@ class PythonTranslator {
   }
 
   void handle(const ReductionOp& op) {
-    PythonCall call(function_name(kReductionNames, op.op, op));
+    PythonCall call(reduction_name(op.op, op));
     call.arg(text_of(op.arg)).keyword("dims", python_list(reduced_dims(op, as_tensor(op.out))));
     if (op.op == BinaryOpType::Add || op.op == BinaryOpType::Mul) {
       call.keyword("dtype", python_text(op.out->dtype()));
@@ -601,7 +535,8 @@ class PythonTranslator {
   const bool names_constants_;
   bool names_index_constants_ = false; // for the expression at hand
   std::string text_;
-  std::unordered_set<const Expr*> live_;              // lead to an output
+  // Their results will be there again. A reshape makes its sizes itself, whatever tells it them.
+  std::unordered_set<const Expr*> rebuilt_;
   std::unordered_set<const Val*> printed_;            // have their line
   std::unordered_map<const Val*, TensorDim> size_of_; // by extent: where it was printed first
 };

@@ -1,4 +1,4 @@
-// A fusion as the Python function that builds it again (public API: translate.md).
+// A fusion as the Python function that builds it again.
 #pragma once
 
 #include <string>

@@ -20,28 +20,18 @@ std::string dimension_flags(const std::vector<int64_t>& dims) {
 
 const char* combiner(BinaryOpType op) {
   switch (op) {
-    case BinaryOpType::Add:
-      return "ReduceAdd";
-    case BinaryOpType::Mul:
-      return "ReduceMul";
-    case BinaryOpType::Max:
-      return "ReduceMax";
-    case BinaryOpType::Min:
-      return "ReduceMin";
-    case BinaryOpType::FMax:
-      return "ReduceFMax";
-    case BinaryOpType::FMin:
-      return "ReduceFMin";
+    case BinaryOpType::Add: return "ReduceAdd";
+    case BinaryOpType::Mul: return "ReduceMul";
+    case BinaryOpType::Max: return "ReduceMax";
+    case BinaryOpType::Min: return "ReduceMin";
+    case BinaryOpType::FMax: return "ReduceFMax";
+    case BinaryOpType::FMin: return "ReduceFMin";
     case BinaryOpType::LogicalAnd:
-    case BinaryOpType::BitwiseAnd:
-      return "ReduceAnd";
+    case BinaryOpType::BitwiseAnd: return "ReduceAnd";
     case BinaryOpType::LogicalOr:
-    case BinaryOpType::BitwiseOr:
-      return "ReduceOr";
-    case BinaryOpType::BitwiseXor:
-      return "ReduceXor";
-    default:
-      break;
+    case BinaryOpType::BitwiseOr: return "ReduceOr";
+    case BinaryOpType::BitwiseXor: return "ReduceXor";
+    default: break;
   }
   NVF_INVARIANT(false, "an operation that combines across threads: ", enum_name(op));
   return nullptr;
@@ -145,12 +135,11 @@ class CudaDialect final : public Dialect {
         reduction.is_welford ? "block_reduce_welford" + shape + ">("
                              : "block_reduce" + shape + ", " + combiner(reduction.op) + ">(";
     printer.statement(
-        reduction,
-        function +
-            operands(
-                printer, reduction.outs, reduction.ins, reduction.inits, reduction.is_welford,
-                reduction.read_predicate) +
-            ", " + printer.condition(reduction.read_predicate) + ", " + scratch + ");");
+        reduction, function +
+                       operands(
+                           printer, reduction.outs, reduction.ins, reduction.inits,
+                           reduction.is_welford, reduction.read_predicate) +
+                       ", " + printer.condition(reduction.read_predicate) + ", " + scratch + ");");
   }
 
   void grid_reduction(KernelPrinter& printer, const GridReduction& reduction) override {
@@ -195,8 +184,9 @@ class CudaDialect final : public Dialect {
         "every thread takes part in a reduction: ", reduction.to_string());
   }
 
-  /// Accumulators, contribution, identity. What is contributed is an argument of a function that every
-  /// thread calls: memory that only a contributing thread may touch is read under its condition.
+  /// Accumulators, contribution, identity. What is contributed is an argument of a function that
+  /// every thread calls: memory that only a contributing thread may touch is read under its
+  /// condition.
   static std::string operands(
       KernelPrinter& printer,
       const std::vector<Val*>& outs,
@@ -246,25 +236,19 @@ class CudaDialect final : public Dialect {
 
   static const char* load_hint(const KernelPrinter& printer, const LoadStoreOp& copy) {
     switch (copy.cache_op) {
-      case CacheOp::Streaming:
-        return "Cache::Streaming";
-      case CacheOp::Global:
-        return "Cache::Global";
+      case CacheOp::Streaming: return "Cache::Streaming";
+      case CacheOp::Global: return "Cache::Global";
       case CacheOp::AllLevels:
-      case CacheOp::Unspecified:
-        break;
+      case CacheOp::Unspecified: break;
     }
     return printer.is_read_only(view_of(copy.arg)) ? "Cache::ReadOnly" : "Cache::AllLevels";
   }
   static const char* store_hint(const LoadStoreOp& copy) {
     switch (copy.cache_op) {
-      case CacheOp::Streaming:
-        return "Cache::Streaming";
-      case CacheOp::Global:
-        return "Cache::Global";
+      case CacheOp::Streaming: return "Cache::Streaming";
+      case CacheOp::Global: return "Cache::Global";
       case CacheOp::AllLevels:
-      case CacheOp::Unspecified:
-        break;
+      case CacheOp::Unspecified: break;
     }
     return "Cache::AllLevels";
   }

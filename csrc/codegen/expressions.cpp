@@ -14,31 +14,21 @@ Precedence infix_precedence(BinaryOpType op) {
   switch (op) {
     case BinaryOpType::Mul:
     case BinaryOpType::Div:
-    case BinaryOpType::Mod:
-      return Precedence::Product;
+    case BinaryOpType::Mod: return Precedence::Product;
     case BinaryOpType::Add:
-    case BinaryOpType::Sub:
-      return Precedence::Sum;
+    case BinaryOpType::Sub: return Precedence::Sum;
     case BinaryOpType::LT:
     case BinaryOpType::LE:
     case BinaryOpType::GT:
-    case BinaryOpType::GE:
-      return Precedence::Relational;
+    case BinaryOpType::GE: return Precedence::Relational;
     case BinaryOpType::Eq:
-    case BinaryOpType::NE:
-      return Precedence::Equality;
-    case BinaryOpType::BitwiseAnd:
-      return Precedence::BitAnd;
-    case BinaryOpType::BitwiseXor:
-      return Precedence::BitXor;
-    case BinaryOpType::BitwiseOr:
-      return Precedence::BitOr;
-    case BinaryOpType::LogicalAnd:
-      return Precedence::And;
-    case BinaryOpType::LogicalOr:
-      return Precedence::Or;
-    default:
-      return Precedence::Primary; // a call
+    case BinaryOpType::NE: return Precedence::Equality;
+    case BinaryOpType::BitwiseAnd: return Precedence::BitAnd;
+    case BinaryOpType::BitwiseXor: return Precedence::BitXor;
+    case BinaryOpType::BitwiseOr: return Precedence::BitOr;
+    case BinaryOpType::LogicalAnd: return Precedence::And;
+    case BinaryOpType::LogicalOr: return Precedence::Or;
+    default: return Precedence::Primary; // a call
   }
 }
 
@@ -93,8 +83,7 @@ ExpressionPrinter::ExpressionPrinter(const Kernel& kernel, Dialect& dialect)
   }
 }
 
-// ---- Names
-// ---------------------------------------------------------------------------------------
+// ---- Names --------------------------------------------------------------------------------------
 
 void ExpressionPrinter::define(const Val* val, const std::string& text) {
   names_[val] = text;
@@ -116,8 +105,7 @@ std::string ExpressionPrinter::name_of(const TensorView* view) {
   return "T" + std::to_string(view->name());
 }
 
-// ---- Values
-// --------------------------------------------------------------------------------------
+// ---- Values -------------------------------------------------------------------------------------
 
 bool ExpressionPrinter::same_c_type(DataType a, DataType b) const {
   const auto resolved = [&](DataType type) {
@@ -182,8 +170,7 @@ Text ExpressionPrinter::scalar(const Val* val) {
   return result(val->definition());
 }
 
-// ---- Operations
-// ----------------------------------------------------------------------------------
+// ---- Operations ---------------------------------------------------------------------------------
 
 Text ExpressionPrinter::result(const Expr* expr) {
   return visit(
@@ -200,12 +187,10 @@ Text ExpressionPrinter::unary(const UnaryOp& op) {
   const DataType from = op.arg->dtype();
   const DataType to = op.out->dtype();
   switch (op.op) {
-    case UnaryOpType::Cast:
-      return value_as(op.arg, to);
+    case UnaryOpType::Cast: return value_as(op.arg, to);
     case UnaryOpType::BitCast:
       return call("bit_cast<" + c_type(to) + ">", value_as(op.arg, from, true).str());
-    case UnaryOpType::RefCast:
-      return value_as(op.arg, to);
+    case UnaryOpType::RefCast: return value_as(op.arg, to);
     case UnaryOpType::LogicalNot:
       return {"!" + value_as(op.arg, DataType::Bool).within(Precedence::Unary), Precedence::Unary};
     case UnaryOpType::Signbit:
@@ -225,8 +210,7 @@ Text ExpressionPrinter::unary(const UnaryOp& op) {
         return unary_call(op.op, value(op.arg), from);
       }
       break;
-    default:
-      break;
+    default: break;
   }
   // Activations of integers are computed in float, as their definitions need.
   const bool needs_float = (op.op == UnaryOpType::Silu || op.op == UnaryOpType::Gelu) &&
@@ -240,10 +224,8 @@ Text ExpressionPrinter::unary_call(UnaryOpType op, const Text& arg, DataType typ
   const std::string name = c_type(type);
   const auto function = [&](const std::string& text) { return call(text, arg.str()); };
   switch (op) {
-    case UnaryOpType::Neg:
-      return {"-" + arg.within(Precedence::Primary), Precedence::Unary};
-    case UnaryOpType::BitwiseNot:
-      return {"~" + arg.within(Precedence::Primary), Precedence::Unary};
+    case UnaryOpType::Neg: return {"-" + arg.within(Precedence::Primary), Precedence::Unary};
+    case UnaryOpType::BitwiseNot: return {"~" + arg.within(Precedence::Primary), Precedence::Unary};
     case UnaryOpType::Abs:
       return is_integer ? (is_unsigned(type) || is_boolean(type) ? arg : function("absolute"))
              : is_complex(type) ? function("abs")
@@ -252,14 +234,10 @@ Text ExpressionPrinter::unary_call(UnaryOpType op, const Text& arg, DataType typ
     case UnaryOpType::Floor:
     case UnaryOpType::Trunc: // integers are integers already
       return is_integer ? arg : function(libm_name(op_text(op), type));
-    case UnaryOpType::Round:
-      return is_integer ? arg : function(libm_name("rint", type));
-    case UnaryOpType::Frac:
-      return is_integer ? Text{name + "(0)"} : function("frac");
-    case UnaryOpType::Real:
-      return is_complex(type) ? function("real") : arg;
-    case UnaryOpType::Imag:
-      return function("imag");
+    case UnaryOpType::Round: return is_integer ? arg : function(libm_name("rint", type));
+    case UnaryOpType::Frac: return is_integer ? Text{name + "(0)"} : function("frac");
+    case UnaryOpType::Real: return is_complex(type) ? function("real") : arg;
+    case UnaryOpType::Imag: return function("imag");
     case UnaryOpType::Reciprocal:
       return is_complex(type) ? function("reciprocal")
                               : Text{
@@ -268,28 +246,17 @@ Text ExpressionPrinter::unary_call(UnaryOpType op, const Text& arg, DataType typ
     case UnaryOpType::Relu:
       return is_integer ? call("maximum", arg.str() + ", " + literal(int64_t(0), type, true))
                         : function("relu");
-    case UnaryOpType::Sigmoid:
-      return function("sigmoid");
-    case UnaryOpType::Silu:
-      return function("silu");
-    case UnaryOpType::Gelu:
-      return function("gelu");
-    case UnaryOpType::Signbit:
-      return function("sign_bit");
-    case UnaryOpType::IsFinite:
-      return function("is_finite");
-    case UnaryOpType::IsInf:
-      return function("is_inf");
-    case UnaryOpType::IsNan:
-      return function("is_nan");
-    case UnaryOpType::IsNegInf:
-      return function("is_neginf");
-    case UnaryOpType::IsPosInf:
-      return function("is_posinf");
-    case UnaryOpType::IsReal:
-      return function("is_real");
-    case UnaryOpType::BitCeil:
-      return function("bit_ceil");
+    case UnaryOpType::Sigmoid: return function("sigmoid");
+    case UnaryOpType::Silu: return function("silu");
+    case UnaryOpType::Gelu: return function("gelu");
+    case UnaryOpType::Signbit: return function("sign_bit");
+    case UnaryOpType::IsFinite: return function("is_finite");
+    case UnaryOpType::IsInf: return function("is_inf");
+    case UnaryOpType::IsNan: return function("is_nan");
+    case UnaryOpType::IsNegInf: return function("is_neginf");
+    case UnaryOpType::IsPosInf: return function("is_posinf");
+    case UnaryOpType::IsReal: return function("is_real");
+    case UnaryOpType::BitCeil: return function("bit_ceil");
     case UnaryOpType::Acos:
     case UnaryOpType::Acosh:
     case UnaryOpType::Asin:
@@ -315,10 +282,8 @@ Text ExpressionPrinter::unary_call(UnaryOpType op, const Text& arg, DataType typ
     case UnaryOpType::Sinh:
     case UnaryOpType::Sqrt:
     case UnaryOpType::Tan:
-    case UnaryOpType::Tanh:
-      return function(libm_name(op_text(op), type));
-    default:
-      no_kernel_form(enum_name(op));
+    case UnaryOpType::Tanh: return function(libm_name(op_text(op), type));
+    default: no_kernel_form(enum_name(op));
   }
 }
 
@@ -373,18 +338,12 @@ Text ExpressionPrinter::binary(
     return call(text, lhs.str() + ", " + rhs.str());
   };
   switch (op) {
-    case BinaryOpType::Atan2:
-      return function(libm_name("atan2", type));
-    case BinaryOpType::Nextafter:
-      return function(libm_name("nextafter", type));
-    case BinaryOpType::Max:
-      return function("maximum");
-    case BinaryOpType::Min:
-      return function("minimum");
-    case BinaryOpType::FMax:
-      return function(is_integer ? "maximum" : libm_name("fmax", type));
-    case BinaryOpType::FMin:
-      return function(is_integer ? "minimum" : libm_name("fmin", type));
+    case BinaryOpType::Atan2: return function(libm_name("atan2", type));
+    case BinaryOpType::Nextafter: return function(libm_name("nextafter", type));
+    case BinaryOpType::Max: return function("maximum");
+    case BinaryOpType::Min: return function("minimum");
+    case BinaryOpType::FMax: return function(is_integer ? "maximum" : libm_name("fmax", type));
+    case BinaryOpType::FMin: return function(is_integer ? "minimum" : libm_name("fmin", type));
     case BinaryOpType::Fmod:
     case BinaryOpType::Mod: {
       if (!is_integer) {
@@ -395,20 +354,13 @@ Text ExpressionPrinter::binary(
       }
       break;
     }
-    case BinaryOpType::Remainder:
-      return function("floor_remainder");
-    case BinaryOpType::CeilDiv:
-      return function("ceilDiv");
-    case BinaryOpType::Gcd:
-      return function("gcd");
-    case BinaryOpType::Pow:
-      return function(is_integer ? "power" : libm_name("pow", type));
-    case BinaryOpType::Lshift:
-      return function("shift_left<" + c_type(type) + ">");
-    case BinaryOpType::Rshift:
-      return function("shift_right<" + c_type(type) + ">");
-    default:
-      break;
+    case BinaryOpType::Remainder: return function("floor_remainder");
+    case BinaryOpType::CeilDiv: return function("ceilDiv");
+    case BinaryOpType::Gcd: return function("gcd");
+    case BinaryOpType::Pow: return function(is_integer ? "power" : libm_name("pow", type));
+    case BinaryOpType::Lshift: return function("shift_left<" + c_type(type) + ">");
+    case BinaryOpType::Rshift: return function("shift_right<" + c_type(type) + ">");
+    default: break;
   }
   const Precedence precedence = infix_precedence(op);
   if (precedence == Precedence::Primary) {

@@ -51,10 +51,8 @@ std::string integer_literal(int64_t value, DataType type, bool exact_type) {
 
 std::string c_type(DataType type) {
   switch (type) {
-    case DataType::ComplexFloat:
-      return "Complex<float>";
-    case DataType::ComplexDouble:
-      return "Complex<double>";
+    case DataType::ComplexFloat: return "Complex<float>";
+    case DataType::ComplexDouble: return "Complex<double>";
     case DataType::Float8_e4m3fn:
     case DataType::Float8_e5m2:
     case DataType::Float8_e8m0fnu:
@@ -70,8 +68,7 @@ std::string c_type(DataType type) {
               .fix = {"cast outside of the fusion, or evaluate it through the fallback evaluator"},
           },
           ErrorKind::NotImplemented);
-    default:
-      return text(type);
+    default: return text(type);
   }
 }
 

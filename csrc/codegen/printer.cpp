@@ -86,8 +86,7 @@ bool KernelPrinter::mentions(const std::string& name) const {
   return false;
 }
 
-// ---- Facts about the whole kernel
-// ------------------------------------------------------------------
+// ---- Facts about the whole kernel ---------------------------------------------------------------
 
 void KernelPrinter::analyze(const Scope& scope) {
   for (const Expr* expr : scope) {
@@ -130,8 +129,7 @@ bool KernelPrinter::is_read_only(const TensorView* view) const {
          written_.count(view) == 0;
 }
 
-// ---- Lines
-// -----------------------------------------------------------------------------------------
+// ---- Lines --------------------------------------------------------------------------------------
 
 void KernelPrinter::line(const std::string& text) {
   text_ += std::string(static_cast<size_t>(2 * indent_), ' ') + text + "\n";
@@ -181,8 +179,7 @@ void KernelPrinter::statement(const Expr& expr, const std::string& text) {
   }
 }
 
-// ---- Parameters
-// ------------------------------------------------------------------------------------
+// ---- Parameters ---------------------------------------------------------------------------------
 
 std::vector<KernelPrinter::Parameter> KernelPrinter::parameters() const {
   std::vector<Parameter> list;
@@ -218,8 +215,7 @@ void KernelPrinter::declare_sizes() {
   }
 }
 
-// ---- Storage
-// ---------------------------------------------------------------------------------------
+// ---- Storage ------------------------------------------------------------------------------------
 
 void KernelPrinter::declare_array(const Allocate& allocate, const std::string& attributes) {
   const TensorView* view = allocate.buffer;
@@ -246,8 +242,7 @@ void KernelPrinter::declare_alias(const Allocate& allocate) {
       ExpressionPrinter::name_of(allocate.alias) + ";");
 }
 
-// ---- Statements
-// ------------------------------------------------------------------------------------
+// ---- Statements ---------------------------------------------------------------------------------
 
 void KernelPrinter::statements(const Scope& scope) {
   for (const Expr* expr : scope) {

@@ -55,10 +55,8 @@ bool is_comparison(BinaryOpType op) {
     case BinaryOpType::LT:
     case BinaryOpType::LE:
     case BinaryOpType::GT:
-    case BinaryOpType::GE:
-      return true;
-    default:
-      return false;
+    case BinaryOpType::GE: return true;
+    default: return false;
   }
 }
 
@@ -118,8 +116,7 @@ ScalarValue compute_ternary(
       return scalar::fold(BinaryOpType::Add, a, part, type);
     }
     case TernaryOpType::Where:
-    case TernaryOpType::Philox:
-      break;
+    case TernaryOpType::Philox: break;
   }
   return {};
 }

@@ -328,10 +328,8 @@ Interval IndexAlgebra::atom_interval(const IndexAtom& atom) {
       }
       return result;
     }
-    case AtomKind::Min:
-      return {std::min(of[0].lo, of[1].lo), std::min(of[0].hi, of[1].hi)};
-    case AtomKind::Max:
-      return {std::max(of[0].lo, of[1].lo), std::max(of[0].hi, of[1].hi)};
+    case AtomKind::Min: return {std::min(of[0].lo, of[1].lo), std::min(of[0].hi, of[1].hi)};
+    case AtomKind::Max: return {std::max(of[0].lo, of[1].lo), std::max(of[0].hi, of[1].hi)};
     case AtomKind::Xor:
       if (of[0].lo < 0 || of[1].lo < 0) {
         return {};
@@ -340,15 +338,11 @@ Interval IndexAlgebra::atom_interval(const IndexAtom& atom) {
         return {0, Interval::kNoUpper};
       }
       return {0, all_ones_above(std::max(of[0].hi, of[1].hi))};
-    case AtomKind::Select:
-      return {std::min(of[1].lo, of[2].lo), std::max(of[1].hi, of[2].hi)};
-    case AtomKind::Cast:
-      return of[0];
-    case AtomKind::Product:
-      return of[0] * of[1];
+    case AtomKind::Select: return {std::min(of[1].lo, of[2].lo), std::max(of[1].hi, of[2].hi)};
+    case AtomKind::Cast: return of[0];
+    case AtomKind::Product: return of[0] * of[1];
     case AtomKind::Leaf:
-    case AtomKind::Opaque:
-      break;
+    case AtomKind::Opaque: break;
   }
   return {};
 }

@@ -361,8 +361,7 @@ Sum IndexAlgebra::remainder_reduced(Sum a, Sum b, Facts facts) {
   return make_atom(AtomKind::Mod, {a, b});
 }
 
-// ---- Rounded-up division
-// -------------------------------------------------------------------------
+// ---- Rounded-up division ------------------------------------------------------------------------
 
 Sum IndexAlgebra::ceil_div(Sum a, Sum b) {
   if (const auto known = ceil_div_memo_.find({a, b}); known != ceil_div_memo_.end()) {

@@ -46,28 +46,17 @@ Val* IndexEmitter::negate(Val* a) {
 Val* IndexEmitter::binary(BinaryOpType op, Val* a, Val* b) {
   const auto make = [&]() -> Val* {
     switch (op) {
-      case BinaryOpType::Add:
-        return scalar::add(a, b);
-      case BinaryOpType::Sub:
-        return scalar::sub(a, b);
-      case BinaryOpType::Mul:
-        return scalar::mul(a, b);
-      case BinaryOpType::Div:
-        return scalar::div(a, b);
-      case BinaryOpType::Mod:
-        return scalar::mod(a, b);
-      case BinaryOpType::CeilDiv:
-        return scalar::ceil_div(a, b);
-      case BinaryOpType::Min:
-        return scalar::min(a, b);
-      case BinaryOpType::Max:
-        return scalar::max(a, b);
-      case BinaryOpType::BitwiseXor:
-        return scalar::bitwise_xor(a, b);
-      case BinaryOpType::LogicalAnd:
-        return scalar::logical_and(a, b);
-      case BinaryOpType::LogicalOr:
-        return scalar::logical_or(a, b);
+      case BinaryOpType::Add: return scalar::add(a, b);
+      case BinaryOpType::Sub: return scalar::sub(a, b);
+      case BinaryOpType::Mul: return scalar::mul(a, b);
+      case BinaryOpType::Div: return scalar::div(a, b);
+      case BinaryOpType::Mod: return scalar::mod(a, b);
+      case BinaryOpType::CeilDiv: return scalar::ceil_div(a, b);
+      case BinaryOpType::Min: return scalar::min(a, b);
+      case BinaryOpType::Max: return scalar::max(a, b);
+      case BinaryOpType::BitwiseXor: return scalar::bitwise_xor(a, b);
+      case BinaryOpType::LogicalAnd: return scalar::logical_and(a, b);
+      case BinaryOpType::LogicalOr: return scalar::logical_or(a, b);
       default: {
         Val* out = fusion_.new_scalar(DataType::Bool);
         fusion_.make<BinaryOp>(out, a, b, op);
@@ -134,26 +123,17 @@ Val* IndexEmitter::emit_atom(const IndexAtom& atom) {
   }
   const auto emit_binary = [&](BinaryOpType op) { return binary(op, operands[0], operands[1]); };
   switch (atom.kind) {
-    case AtomKind::Leaf:
-      return atom.leaf;
-    case AtomKind::Div:
-      return emit_binary(BinaryOpType::Div);
-    case AtomKind::Mod:
-      return emit_binary(BinaryOpType::Mod);
-    case AtomKind::CeilDiv:
-      return emit_binary(BinaryOpType::CeilDiv);
-    case AtomKind::Min:
-      return emit_binary(BinaryOpType::Min);
-    case AtomKind::Max:
-      return emit_binary(BinaryOpType::Max);
-    case AtomKind::Xor:
-      return emit_binary(BinaryOpType::BitwiseXor);
-    case AtomKind::Product:
-      return emit_binary(BinaryOpType::Mul);
+    case AtomKind::Leaf: return atom.leaf;
+    case AtomKind::Div: return emit_binary(BinaryOpType::Div);
+    case AtomKind::Mod: return emit_binary(BinaryOpType::Mod);
+    case AtomKind::CeilDiv: return emit_binary(BinaryOpType::CeilDiv);
+    case AtomKind::Min: return emit_binary(BinaryOpType::Min);
+    case AtomKind::Max: return emit_binary(BinaryOpType::Max);
+    case AtomKind::Xor: return emit_binary(BinaryOpType::BitwiseXor);
+    case AtomKind::Product: return emit_binary(BinaryOpType::Mul);
     case AtomKind::Select:
     case AtomKind::Cast:
-    case AtomKind::Opaque:
-      break;
+    case AtomKind::Opaque: break;
   }
   Val* original = atom.origin->output(0);
   if (atom.origin->inputs() == operands) {

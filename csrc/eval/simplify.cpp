@@ -31,10 +31,8 @@ bool is_comparison(BinaryOpType op) {
     case BinaryOpType::GT:
     case BinaryOpType::GE:
     case BinaryOpType::Eq:
-    case BinaryOpType::NE:
-      return true;
-    default:
-      return false;
+    case BinaryOpType::NE: return true;
+    default: return false;
   }
 }
 
@@ -284,26 +282,16 @@ Sum IndexSimplifier::Impl::read_binary(const BinaryOp& op) {
   const Sum a = sums_.at(op.lhs);
   const Sum b = sums_.at(op.rhs);
   switch (op.op) {
-    case BinaryOpType::Add:
-      return algebra_->add(a, b);
-    case BinaryOpType::Sub:
-      return algebra_->sub(a, b);
-    case BinaryOpType::Mul:
-      return algebra_->mul(a, b);
-    case BinaryOpType::Div:
-      return algebra_->div(a, b);
-    case BinaryOpType::Mod:
-      return algebra_->mod(a, b);
-    case BinaryOpType::CeilDiv:
-      return algebra_->ceil_div(a, b);
-    case BinaryOpType::Min:
-      return algebra_->min(a, b);
-    case BinaryOpType::Max:
-      return algebra_->max(a, b);
-    case BinaryOpType::BitwiseXor:
-      return algebra_->bitwise_xor(a, b);
-    default:
-      return nullptr;
+    case BinaryOpType::Add: return algebra_->add(a, b);
+    case BinaryOpType::Sub: return algebra_->sub(a, b);
+    case BinaryOpType::Mul: return algebra_->mul(a, b);
+    case BinaryOpType::Div: return algebra_->div(a, b);
+    case BinaryOpType::Mod: return algebra_->mod(a, b);
+    case BinaryOpType::CeilDiv: return algebra_->ceil_div(a, b);
+    case BinaryOpType::Min: return algebra_->min(a, b);
+    case BinaryOpType::Max: return algebra_->max(a, b);
+    case BinaryOpType::BitwiseXor: return algebra_->bitwise_xor(a, b);
+    default: return nullptr;
   }
 }
 
@@ -403,12 +391,8 @@ Val* IndexSimplifier::Impl::decide_comparison(Val* condition, const BinaryOp& op
     case BinaryOpType::GE:
       known = decide_by([&] { return is_above(0); }, [&] { return is_below(1); });
       break;
-    case BinaryOpType::Eq:
-      known = decide_by(is_equal, is_unequal);
-      break;
-    default:
-      known = decide_by(is_unequal, is_equal);
-      break;
+    case BinaryOpType::Eq: known = decide_by(is_equal, is_unequal); break;
+    default: known = decide_by(is_unequal, is_equal); break;
   }
   if (known != nullptr) {
     return known;

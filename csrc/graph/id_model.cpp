@@ -145,8 +145,7 @@ void map_innermost(ValGraph& graph) {
 
 } // namespace
 
-// ---- Self mapping
-// ----------------------------------------------------------------------------------
+// ---- Self mapping -------------------------------------------------------------------------------
 
 std::string SelfMapping::to_string() const {
   return "T" + std::to_string(tensor->name()) + ": " + first->to_string() + " and " +
@@ -178,8 +177,7 @@ std::optional<SelfMapping> find_self_mapping(const ValGraph& graph, const Fusion
   return std::nullopt;
 }
 
-// ---- IdModel
-// ---------------------------------------------------------------------------------------
+// ---- IdModel ------------------------------------------------------------------------------------
 
 IdModel::IdModel(Fusion* fusion, bool build_graphs, bool allow_self_mapping, bool validate)
     : fusion_(fusion), allow_self_mapping_(allow_self_mapping), validate_(validate) {

@@ -48,8 +48,7 @@ std::vector<int64_t> names_of(const std::vector<T*>& statements) {
 
 } // namespace
 
-// ---- Keys
-// ----------------------------------------------------------------------------------------
+// ---- Keys ---------------------------------------------------------------------------------------
 
 bool ValGraph::Key::operator==(const Key& other) const {
   return kind == other.kind && first == other.first && second == other.second &&
@@ -92,8 +91,7 @@ void ValGraph::file(Expr* expr) {
   }
 }
 
-// ---- Building
-// ------------------------------------------------------------------------------------
+// ---- Building -----------------------------------------------------------------------------------
 
 void ValGraph::add_id(IterDomain* id) {
   if (ids_.add(id)) {
@@ -233,8 +231,7 @@ IterDomains ValGraph::replay(const Expr* expr, const IterDomains& inputs) {
   return outputs;
 }
 
-// ---- Groups
-// --------------------------------------------------------------------------------------
+// ---- Groups -------------------------------------------------------------------------------------
 
 size_t ValGraph::root(const Val* id) const {
   return ids_.root_index(as_id(id));
@@ -264,8 +261,7 @@ const std::vector<Expr*>& ValGraph::uses(int64_t group) const {
   return neighbors_[root(ids_.entries().at(static_cast<size_t>(group)))].uses;
 }
 
-// ---- Text and checks
-// -------------------------------------------------------------------------------
+// ---- Text and checks ----------------------------------------------------------------------------
 
 std::string ValGraph::groups_text(int indent) const {
   const std::string outer(static_cast<size_t>(indent) * 2, ' ');

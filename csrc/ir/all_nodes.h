@@ -15,9 +15,8 @@ namespace nvfuser {
 template <typename Fn>
 decltype(auto) visit(Expr& expr, Fn&& fn) {
   switch (expr.kind()) {
-#define NVF_CASE(Node)    \
-  case ExprKind::Node:    \
-    return fn(static_cast<Node&>(expr));
+#define NVF_CASE(Node) \
+  case ExprKind::Node: return fn(static_cast<Node&>(expr));
     NVF_FOR_EACH_EXPR(NVF_CASE)
 #undef NVF_CASE
   }
@@ -27,9 +26,8 @@ decltype(auto) visit(Expr& expr, Fn&& fn) {
 template <typename Fn>
 decltype(auto) visit(const Expr& expr, Fn&& fn) {
   switch (expr.kind()) {
-#define NVF_CASE(Node)    \
-  case ExprKind::Node:    \
-    return fn(static_cast<const Node&>(expr));
+#define NVF_CASE(Node) \
+  case ExprKind::Node: return fn(static_cast<const Node&>(expr));
     NVF_FOR_EACH_EXPR(NVF_CASE)
 #undef NVF_CASE
   }

@@ -74,24 +74,12 @@ void Cloner::adopt_copy(const Statement* original, std::unique_ptr<Statement> co
     Fusion::Counters& counters = to_.counters_;
     copy->serial_ = counters.serial++;
     switch (static_cast<const Val*>(original)->vtype()) {
-      case ValType::Scalar:
-        copy->name_ = counters.scalar++;
-        break;
-      case ValType::NamedScalar:
-        copy->name_ = counters.named++;
-        break;
-      case ValType::IterDomain:
-        copy->name_ = counters.iter_domain++;
-        break;
-      case ValType::TensorDomain:
-        copy->name_ = counters.tensor_domain++;
-        break;
-      case ValType::TensorView:
-        copy->name_ = counters.tensor++;
-        break;
-      case ValType::TensorIndex:
-        copy->name_ = counters.index++;
-        break;
+      case ValType::Scalar: copy->name_ = counters.scalar++; break;
+      case ValType::NamedScalar: copy->name_ = counters.named++; break;
+      case ValType::IterDomain: copy->name_ = counters.iter_domain++; break;
+      case ValType::TensorDomain: copy->name_ = counters.tensor_domain++; break;
+      case ValType::TensorView: copy->name_ = counters.tensor++; break;
+      case ValType::TensorIndex: copy->name_ = counters.index++; break;
     }
   }
   map_[original] = copy.get();

@@ -9,8 +9,7 @@ namespace nvfuser {
 struct FullOp final : ExprNode<FullOp> {
   static constexpr ExprKind kKind = ExprKind::FullOp;
   static constexpr const char* kName = "FullOp";
-  static constexpr const char* kDoc =
-      "Every element is fill_value.";
+  static constexpr const char* kDoc = "Every element is fill_value.";
   TensorView* out = nullptr;
   std::vector<Val*> shape;
   Val* fill_value = nullptr;
@@ -26,8 +25,7 @@ struct FullOp final : ExprNode<FullOp> {
 struct IotaOp final : ExprNode<IotaOp> {
   static constexpr ExprKind kKind = ExprKind::IotaOp;
   static constexpr const char* kName = "IotaOp";
-  static constexpr const char* kDoc =
-      "out[i] = start + i * step.";
+  static constexpr const char* kDoc = "out[i] = start + i * step.";
   TensorView* out = nullptr;
   Val* length = nullptr;
   Val* start = nullptr;

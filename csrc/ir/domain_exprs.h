@@ -103,7 +103,7 @@ struct Resize final : ExprNode<Resize> {
   }
 };
 
-// ---- Making them. The new ids belong to the fusion of their operands. ------------------------------
+// ---- Making them. The new ids belong to the fusion of their operands. ---------------------------
 
 /// {outer, inner}; extents, types and expanded extents as ir.md, section 8, has it.
 [[nodiscard]] std::pair<IterDomain*, IterDomain*> split_id(

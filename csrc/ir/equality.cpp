@@ -55,8 +55,7 @@ size_t output_index(const Val* val) {
   return static_cast<size_t>(std::find(outputs.begin(), outputs.end(), val) - outputs.begin());
 }
 
-// ---- Within a fusion
-// -------------------------------------------------------------------------------
+// ---- Within a fusion ----------------------------------------------------------------------------
 
 using ValPair = std::pair<const Val*, const Val*>;
 
@@ -73,8 +72,7 @@ bool same_lists(const IterDomains& a, const IterDomains& b, std::vector<ValPair>
 /// Compare what two values of one kind are made of; what has to be compared in turn is `pending`.
 bool same_parts(const Val* a, const Val* b, std::vector<ValPair>& pending) {
   switch (a->vtype()) {
-    case ValType::Scalar:
-      return true;
+    case ValType::Scalar: return true;
     case ValType::NamedScalar:
       return static_cast<const NamedScalar*>(a)->text_name() ==
              static_cast<const NamedScalar*>(b)->text_name();
@@ -194,8 +192,7 @@ size_t hash_val(const Val* val) {
 
 } // namespace detail
 
-// ---- Between fusions
-// -------------------------------------------------------------------------------
+// ---- Between fusions ----------------------------------------------------------------------------
 
 namespace {
 
@@ -253,20 +250,13 @@ void portray(const Val& val, Portrait& out) {
   out.value = val.value();
   out.parts.push_back(val.definition());
   switch (val.vtype()) {
-    case ValType::Scalar:
-      break;
+    case ValType::Scalar: break;
     case ValType::NamedScalar:
       out.words.push_back(static_cast<const NamedScalar&>(val).text_name());
       break;
-    case ValType::IterDomain:
-      portray(static_cast<const IterDomain&>(val), out);
-      break;
-    case ValType::TensorDomain:
-      portray(static_cast<const TensorDomain&>(val), out);
-      break;
-    case ValType::TensorView:
-      portray(static_cast<const TensorView&>(val), out);
-      break;
+    case ValType::IterDomain: portray(static_cast<const IterDomain&>(val), out); break;
+    case ValType::TensorDomain: portray(static_cast<const TensorDomain&>(val), out); break;
+    case ValType::TensorView: portray(static_cast<const TensorView&>(val), out); break;
     case ValType::TensorIndex: {
       const auto& element = static_cast<const TensorIndex&>(val);
       out.parts.insert(out.parts.end(), {element.view(), element.index()});
@@ -333,8 +323,8 @@ bool same_portrait(const Portrait& a, const Portrait& b) {
 }
 
 size_t hash_portrait(const Portrait& portrait) {
-  size_t hash = detail::hash_combine(
-      hash_value(portrait.value), static_cast<size_t>(portrait.name));
+  size_t hash =
+      detail::hash_combine(hash_value(portrait.value), static_cast<size_t>(portrait.name));
   for (const int64_t number : portrait.numbers) {
     hash = detail::hash_combine(hash, static_cast<size_t>(number));
   }

@@ -10,7 +10,8 @@
 //     TensorView* arg = nullptr;
 //     std::vector<bool> flags;
 //     static constexpr auto fields() {
-//       return std::tuple{output("out", &BroadcastOp::out, "..."), input("arg", ...), attr("flags", ...)};
+//       return std::tuple{
+//           output("out", &BroadcastOp::out, "..."), input("arg", ...), attr("flags", ...)};
 //     }
 //   };
 //
@@ -36,7 +37,7 @@ namespace nvfuser {
 enum class ExprKind : uint8_t { NVF_FOR_EACH_EXPR(NVF_EXPR_KIND) };
 #undef NVF_EXPR_KIND
 
-// ---- Fields --------------------------------------------------------------------------------------
+// ---- Fields -------------------------------------------------------------------------------------
 
 enum class Role : uint8_t { Output, Input, Attr };
 
@@ -46,22 +47,22 @@ struct Field {
   using Type = T;
   Role role;
   const char* name;
-  T Node::*member;
+  T Node::* member;
   const char* doc;
 };
 
 template <typename Node, typename T>
-constexpr Field<Node, T> output(const char* name, T Node::*member, const char* doc) {
+constexpr Field<Node, T> output(const char* name, T Node::* member, const char* doc) {
   return {Role::Output, name, member, doc};
 }
 /// An operand. nullptr (or an empty vector) is an absent optional operand.
 template <typename Node, typename T>
-constexpr Field<Node, T> input(const char* name, T Node::*member, const char* doc) {
+constexpr Field<Node, T> input(const char* name, T Node::* member, const char* doc) {
   return {Role::Input, name, member, doc};
 }
 /// Anything else. A Val in an attribute is cloned and compared, but is no edge of the graph.
 template <typename Node, typename T>
-constexpr Field<Node, T> attr(const char* name, T Node::*member, const char* doc) {
+constexpr Field<Node, T> attr(const char* name, T Node::* member, const char* doc) {
   return {Role::Attr, name, member, doc};
 }
 
@@ -80,12 +81,19 @@ struct IsVector<std::vector<T>> : std::true_type {};
 template <typename T>
 inline constexpr bool is_vector_v = IsVector<T>::value;
 
-// ---- Expr ----------------------------------------------------------------------------------------
+// ---- Expr ---------------------------------------------------------------------------------------
 
 /// What `Expr::for_each_attr` hands out: an attribute's name and its value as one of these.
 using AttrValue = std::variant<
-    bool, int64_t, std::string, Val*, Expr*, std::vector<bool>, std::vector<int64_t>,
-    std::vector<Val*>, std::vector<Expr*>>;
+    bool,
+    int64_t,
+    std::string,
+    Val*,
+    Expr*,
+    std::vector<bool>,
+    std::vector<int64_t>,
+    std::vector<Val*>,
+    std::vector<Expr*>>;
 
 class Expr : public Statement {
  public:
@@ -161,7 +169,7 @@ class Expr : public Statement {
   bool leads_to_output_ = false;
 };
 
-// ---- What a declaration feeds ---------------------------------------------------------------------
+// ---- What a declaration feeds -------------------------------------------------------------------
 
 /// Maps the statements of one fusion to copies in another. Values and expressions are cloned on
 /// first use, operands before what reads them.
@@ -346,8 +354,7 @@ struct ExprNode : Expr {
     return hash;
   }
 
-  void for_each_attr(
-      const std::function<void(const char*, const AttrValue&)>& fn) const final {
+  void for_each_attr(const std::function<void(const char*, const AttrValue&)>& fn) const final {
     for_each_field<Derived>([&](const auto& field) {
       using T = typename std::decay_t<decltype(field)>::Type;
       if (field.role == Role::Attr) {

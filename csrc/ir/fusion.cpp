@@ -15,8 +15,7 @@ std::shared_ptr<Fusion> Fusion::create() {
   return std::shared_ptr<Fusion>(new Fusion());
 }
 
-// ---- Values
-// --------------------------------------------------------------------------------------
+// ---- Values -------------------------------------------------------------------------------------
 
 template <typename T>
 T* Fusion::adopt(std::unique_ptr<T> statement, int64_t& counter) {
@@ -137,8 +136,7 @@ void Fusion::check_contains(const Statement* statement) const {
   }
 }
 
-// ---- Expressions
-// ---------------------------------------------------------------------------------
+// ---- Expressions --------------------------------------------------------------------------------
 
 void Fusion::add_use(Val* val, Expr* expr) {
   // Nearly always the youngest expression, so the end is the place.
@@ -251,8 +249,7 @@ void Fusion::update_liveness() const {
   is_liveness_valid_ = true;
 }
 
-// ---- The graph
-// -----------------------------------------------------------------------------------
+// ---- The graph ----------------------------------------------------------------------------------
 
 std::vector<Expr*> Fusion::exprs() const {
   return sorted_definitions(outputs_);

@@ -172,7 +172,7 @@ class FusionGuard {
   int64_t ticket_;
 };
 
-// ---- templates -----------------------------------------------------------------------------------
+// ---- templates ----------------------------------------------------------------------------------
 
 template <typename Node, typename... Args>
 Node* Fusion::make(Args&&... args) {

@@ -1,4 +1,4 @@
-// The inputs and outputs of a fusion (public API: runtime.md, section 1).
+// The inputs and outputs of a fusion.
 #include <algorithm>
 
 #include "ir/all_nodes.h"

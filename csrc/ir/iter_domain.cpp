@@ -17,17 +17,18 @@ bool needs_constant_extent(ParallelType type) {
 } // namespace
 
 void IterDomain::parallelize(ParallelType parallel_type) {
-  if (parallel_type == spec_.parallel_type) {
-    return;
-  }
-  if (needs_constant_extent(parallel_type)) {
+  check_parallelize(parallel_type);
+  spec_.parallel_type = parallel_type;
+}
+
+void IterDomain::check_parallelize(ParallelType parallel_type) const {
+  if (parallel_type != spec_.parallel_type && needs_constant_extent(parallel_type)) {
     NVF_USER_CHECK(
         spec_.start->is_zero() && spec_.extent->is_const_int(),
         "Vectorization, unrolling, unswitching and grouping are only supported with start = 0 and "
         "extent as a const int, but got a start of ",
         spec_.start->to_inline_string(), " and extent ", spec_.extent->to_inline_string(), " .");
   }
-  spec_.parallel_type = parallel_type;
 }
 
 void IterDomain::pad_to_multiple_of_warp(std::optional<int64_t> size) {

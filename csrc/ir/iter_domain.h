@@ -110,6 +110,8 @@ class IterDomain final : public Val {
 
   /// Bind the axis. The rules are those of ir.md, section 2.5.
   void parallelize(ParallelType parallel_type);
+  /// The error that `parallelize` would raise, without changing anything.
+  void check_parallelize(ParallelType parallel_type) const;
   /// Round the launched size up to whole warps (block_x only), or to `size` threads.
   void pad_to_multiple_of_warp(std::optional<int64_t> size = std::nullopt);
 

@@ -61,14 +61,21 @@ struct ForLoop final : ExprNode<ForLoop> {
   static constexpr auto fields() {
     return std::tuple{
         nvfuser::input("index", &ForLoop::index, "Loop variable, or the hardware index."),
-        nvfuser::attr("iter_domain", &ForLoop::iter_domain, "The axis the loop runs over (after promotion)."),
+        nvfuser::attr(
+            "iter_domain", &ForLoop::iter_domain, "The axis the loop runs over (after promotion)."),
         nvfuser::attr("start", &ForLoop::start, "First index."),
         nvfuser::attr("stop", &ForLoop::stop, "End, exclusive."),
         nvfuser::attr("step", &ForLoop::step, "Increment."),
         nvfuser::attr("is_parallel", &ForLoop::is_parallel, "Bound to a hardware index: no loop."),
-        nvfuser::attr("is_vectorized", &ForLoop::is_vectorized, "The body is one vector access of `stop` lanes."),
-        nvfuser::attr("is_unrolled", &ForLoop::is_unrolled, "Must be unrolled: it addresses registers, or was asked for."),
-        nvfuser::attr("hoists_conditions", &ForLoop::hoists_conditions, "Unswitched or unrolled: conditions of the body are tested once, before it."),
+        nvfuser::attr(
+            "is_vectorized", &ForLoop::is_vectorized,
+            "The body is one vector access of `stop` lanes."),
+        nvfuser::attr(
+            "is_unrolled", &ForLoop::is_unrolled,
+            "Must be unrolled: it addresses registers, or was asked for."),
+        nvfuser::attr(
+            "hoists_conditions", &ForLoop::hoists_conditions,
+            "Unswitched or unrolled: conditions of the body are tested once, before it."),
         nvfuser::attr("body", &ForLoop::body, "Statements."),
     };
   }
@@ -77,8 +84,7 @@ struct ForLoop final : ExprNode<ForLoop> {
 struct IfThenElse final : ExprNode<IfThenElse> {
   static constexpr ExprKind kKind = ExprKind::IfThenElse;
   static constexpr const char* kName = "IfThenElse";
-  static constexpr const char* kDoc =
-      "Run then_body if predicate holds, else_body otherwise.";
+  static constexpr const char* kDoc = "Run then_body if predicate holds, else_body otherwise.";
   Val* condition = nullptr;
   Scope then_body;
   Scope else_body;
@@ -109,10 +115,14 @@ struct Allocate final : ExprNode<Allocate> {
         nvfuser::attr("buffer", &Allocate::buffer, "The tensor."),
         nvfuser::attr("memory_type", &Allocate::memory_type, "Where."),
         nvfuser::attr("size", &Allocate::size, "Number of elements."),
-        nvfuser::attr("address", &Allocate::address, "Byte offset in shared memory; nullptr before it is assigned."),
+        nvfuser::attr(
+            "address", &Allocate::address,
+            "Byte offset in shared memory; nullptr before it is assigned."),
         nvfuser::attr("alias", &Allocate::alias, "Use this tensor's storage instead."),
         nvfuser::attr("zero_init", &Allocate::zero_init, "Whether the host zero-fills it."),
-        nvfuser::attr("is_expanded", &Allocate::is_expanded, "CPU target: has one element per thread (or block) and lies in the arena."),
+        nvfuser::attr(
+            "is_expanded", &Allocate::is_expanded,
+            "CPU target: has one element per thread (or block) and lies in the arena."),
     };
   }
 };
@@ -126,7 +136,9 @@ struct BlockSync final : ExprNode<BlockSync> {
   bool war_sync = false;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::attr("war_sync", &BlockSync::war_sync, "Keeps a later write from overtaking an earlier read."),
+        nvfuser::attr(
+            "war_sync", &BlockSync::war_sync,
+            "Keeps a later write from overtaking an earlier read."),
     };
   }
 };
@@ -140,8 +152,11 @@ struct GridSync final : ExprNode<GridSync> {
   TensorView* sync_buffer = nullptr;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::attr("sync_dims", &GridSync::sync_dims, "Grid dimensions that take part (0 x, 1 y, 2 z)."),
-        nvfuser::attr("sync_buffer", &GridSync::sync_buffer, "Counters in zero-filled global memory; nullptr on a target without."),
+        nvfuser::attr(
+            "sync_dims", &GridSync::sync_dims, "Grid dimensions that take part (0 x, 1 y, 2 z)."),
+        nvfuser::attr(
+            "sync_buffer", &GridSync::sync_buffer,
+            "Counters in zero-filled global memory; nullptr on a target without."),
     };
   }
 };
@@ -169,11 +184,22 @@ struct BlockReduction final : ExprNode<BlockReduction> {
         nvfuser::attr("inits", &BlockReduction::inits, "Identities, as many."),
         nvfuser::attr("op", &BlockReduction::op, "Combiner, for one value."),
         nvfuser::attr("is_welford", &BlockReduction::is_welford, "Combine triples."),
-        nvfuser::attr("reduced_dims", &BlockReduction::reduced_dims, "Thread dimensions that are reduced (0 x, 1 y, 2 z)."),
-        nvfuser::attr("is_warp", &BlockReduction::is_warp, "All reduced threads are the lanes of one dimension x, blockDim.x is a multiple of 32 and nothing else is reduced: use shuffles."),
-        nvfuser::attr("read_predicate", &BlockReduction::read_predicate, "Whether this thread contributes; nullptr: yes."),
-        nvfuser::attr("workspace_offset", &BlockReduction::workspace_offset, "Byte offset of its scratch in shared memory. Set by memory planning."),
-        nvfuser::attr("group_size", &BlockReduction::group_size, "Unused dims: threads per dimension, from the launch."),
+        nvfuser::attr(
+            "reduced_dims", &BlockReduction::reduced_dims,
+            "Thread dimensions that are reduced (0 x, 1 y, 2 z)."),
+        nvfuser::attr(
+            "is_warp", &BlockReduction::is_warp,
+            "All reduced threads are the lanes of one dimension x, blockDim.x is a multiple of 32 "
+            "and nothing else is reduced: use shuffles."),
+        nvfuser::attr(
+            "read_predicate", &BlockReduction::read_predicate,
+            "Whether this thread contributes; nullptr: yes."),
+        nvfuser::attr(
+            "workspace_offset", &BlockReduction::workspace_offset,
+            "Byte offset of its scratch in shared memory. Set by memory planning."),
+        nvfuser::attr(
+            "group_size", &BlockReduction::group_size,
+            "Unused dims: threads per dimension, from the launch."),
     };
   }
 };
@@ -204,14 +230,28 @@ struct GridReduction final : ExprNode<GridReduction> {
         nvfuser::attr("inits", &GridReduction::inits, "Identities, as many."),
         nvfuser::attr("op", &GridReduction::op, "Combiner, for one value."),
         nvfuser::attr("is_welford", &GridReduction::is_welford, "Combine triples."),
-        nvfuser::attr("reduced_dims", &GridReduction::reduced_dims, "Grid dimensions that are reduced (0 x, 1 y, 2 z)."),
-        nvfuser::attr("reduced_thread_dims", &GridReduction::reduced_thread_dims, "Thread dimensions over which the input is uniform after the block's own reduction."),
-        nvfuser::attr("allreduce", &GridReduction::allreduce, "Whether every block gets the result."),
-        nvfuser::attr("is_last", &GridReduction::is_last, "Bool Val defined by this statement without allreduce: whether this block has the result."),
-        nvfuser::attr("read_predicate", &GridReduction::read_predicate, "Whether this thread contributes; nullptr: yes."),
-        nvfuser::attr("entrance", &GridReduction::entrance, "Number of the entry, when it stands in serial loops; nullptr: 0."),
+        nvfuser::attr(
+            "reduced_dims", &GridReduction::reduced_dims,
+            "Grid dimensions that are reduced (0 x, 1 y, 2 z)."),
+        nvfuser::attr(
+            "reduced_thread_dims", &GridReduction::reduced_thread_dims,
+            "Thread dimensions over which the input is uniform after the block's own reduction."),
+        nvfuser::attr(
+            "allreduce", &GridReduction::allreduce, "Whether every block gets the result."),
+        nvfuser::attr(
+            "is_last", &GridReduction::is_last,
+            "Bool Val defined by this statement without allreduce: whether this block has the "
+            "result."),
+        nvfuser::attr(
+            "read_predicate", &GridReduction::read_predicate,
+            "Whether this thread contributes; nullptr: yes."),
+        nvfuser::attr(
+            "entrance", &GridReduction::entrance,
+            "Number of the entry, when it stands in serial loops; nullptr: 0."),
         nvfuser::attr("entrances", &GridReduction::entrances, "Number of entries in all."),
-        nvfuser::attr("work_buffers", &GridReduction::work_buffers, "Global memory for partial results, one per value."),
+        nvfuser::attr(
+            "work_buffers", &GridReduction::work_buffers,
+            "Global memory for partial results, one per value."),
         nvfuser::attr("sync_buffer", &GridReduction::sync_buffer, "Zero-filled counters."),
     };
   }

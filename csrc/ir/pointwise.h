@@ -10,8 +10,7 @@ namespace nvfuser {
 struct UnaryOp final : ExprNode<UnaryOp> {
   static constexpr ExprKind kKind = ExprKind::UnaryOp;
   static constexpr const char* kName = "UnaryOp";
-  static constexpr const char* kDoc =
-      "out = op(arg).";
+  static constexpr const char* kDoc = "out = op(arg).";
   Val* out = nullptr;
   Val* arg = nullptr;
   UnaryOpType op = UnaryOpType::Neg;
@@ -27,8 +26,7 @@ struct UnaryOp final : ExprNode<UnaryOp> {
 struct BinaryOp final : ExprNode<BinaryOp> {
   static constexpr ExprKind kKind = ExprKind::BinaryOp;
   static constexpr const char* kName = "BinaryOp";
-  static constexpr const char* kDoc =
-      "out = op(lhs, rhs).";
+  static constexpr const char* kDoc = "out = op(lhs, rhs).";
   Val* out = nullptr;
   Val* lhs = nullptr;
   Val* rhs = nullptr;
@@ -46,8 +44,7 @@ struct BinaryOp final : ExprNode<BinaryOp> {
 struct TernaryOp final : ExprNode<TernaryOp> {
   static constexpr ExprKind kKind = ExprKind::TernaryOp;
   static constexpr const char* kName = "TernaryOp";
-  static constexpr const char* kDoc =
-      "out = op(in1, in2, in3).";
+  static constexpr const char* kDoc = "out = op(in1, in2, in3).";
   Val* out = nullptr;
   Val* in1 = nullptr;
   Val* in2 = nullptr;

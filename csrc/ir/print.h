@@ -1,4 +1,4 @@
-// Printed IR: the documented texts of every value and expression (public API: ir.md, section 6).
+// Printed IR: the documented texts of every value and expression.
 #pragma once
 
 #include <string>

@@ -83,10 +83,8 @@ bool has_float_suffix(UnaryOpType op) {
     case UnaryOpType::IsNegInf:
     case UnaryOpType::IsPosInf:
     case UnaryOpType::IsReal:
-    case UnaryOpType::Print:
-      return false;
-    default:
-      return true;
+    case UnaryOpType::Print: return false;
+    default: return true;
   }
 }
 
@@ -99,17 +97,13 @@ CacheOp effective_cache_op(const LoadStoreOp& copy) {
     return copy.cache_op;
   }
   switch (copy.op) {
-    case LoadStoreOpType::Set:
-      return CacheOp::Streaming;
-    case LoadStoreOpType::CpAsync:
-      return CacheOp::AllLevels;
-    default:
-      return CacheOp::Unspecified;
+    case LoadStoreOpType::Set: return CacheOp::Streaming;
+    case LoadStoreOpType::CpAsync: return CacheOp::AllLevels;
+    default: return CacheOp::Unspecified;
   }
 }
 
-// ---- Values from values
-// --------------------------------------------------------------------------
+// ---- Values from values -------------------------------------------------------------------------
 
 std::string print(const UnaryOp& e) {
   if (const char* symbol = op_symbol(e.op)) {
@@ -201,8 +195,7 @@ std::string print(const IotaOp& e) {
                  text(e.out->dtype()) + ");");
 }
 
-// ---- Domains
-// -------------------------------------------------------------------------------------
+// ---- Domains ------------------------------------------------------------------------------------
 
 std::string print(const Split& e) {
   return (e.inner_split ? "Split: " : "Outer split: ") + str(e.in) + " by factor " +
@@ -229,8 +222,7 @@ std::string print(const Swizzle1D& e) {
          ")\n";
 }
 
-// ---- Kernel statements
-// ---------------------------------------------------------------------------
+// ---- Kernel statements --------------------------------------------------------------------------
 
 /// `x, y`: dimensions 0, 1, 2 by their letters.
 std::string dims_text(const std::vector<int64_t>& dims) {
@@ -325,8 +317,7 @@ std::string print(const BlockLoop& e) {
          print_scope(e.body, 1);
 }
 
-// ---- Any other node
-// ------------------------------------------------------------------------------
+// ---- Any other node -----------------------------------------------------------------------------
 
 std::string attr_text(const AttrValue& value) {
   return std::visit(

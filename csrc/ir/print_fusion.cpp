@@ -1,4 +1,4 @@
-// Texts of whole fusions (public API: ir.md, section 6.9).
+// Texts of whole fusions.
 #include <unordered_set>
 
 #include "ir/all_nodes.h"

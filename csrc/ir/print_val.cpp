@@ -15,18 +15,13 @@ namespace {
 int round_trip_digits(DataType type) {
   switch (type) {
     case DataType::Double:
-    case DataType::ComplexDouble:
-      return 17;
-    case DataType::Half:
-      return 5;
-    case DataType::BFloat16:
-      return 4;
+    case DataType::ComplexDouble: return 17;
+    case DataType::Half: return 5;
+    case DataType::BFloat16: return 4;
     case DataType::Float8_e4m3fn:
     case DataType::Float8_e5m2:
-    case DataType::Float4_e2m1fn:
-      return 4;
-    default:
-      return 9;
+    case DataType::Float4_e2m1fn: return 4;
+    default: return 9;
   }
 }
 
@@ -178,14 +173,10 @@ std::string print_constant(const ScalarValue& value, DataType dtype) {
 std::string print_val(const Val* val) {
   switch (val->vtype()) {
     case ValType::Scalar:
-    case ValType::NamedScalar:
-      return scalar_text(val);
-    case ValType::IterDomain:
-      return iter_domain_text(static_cast<const IterDomain*>(val));
-    case ValType::TensorDomain:
-      return join(static_cast<const TensorDomain*>(val)->loop());
-    case ValType::TensorView:
-      return tensor_text(static_cast<const TensorView*>(val));
+    case ValType::NamedScalar: return scalar_text(val);
+    case ValType::IterDomain: return iter_domain_text(static_cast<const IterDomain*>(val));
+    case ValType::TensorDomain: return join(static_cast<const TensorDomain*>(val)->loop());
+    case ValType::TensorView: return tensor_text(static_cast<const TensorView*>(val));
     case ValType::TensorIndex: {
       const auto* element = static_cast<const TensorIndex*>(val);
       return tensor_name(element->view()) + "[" + print_inline(element->index()) + "]";

@@ -18,11 +18,14 @@ struct ReductionOp final : ExprNode<ReductionOp> {
   bool allreduce = false;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &ReductionOp::out, "Result; reduced axes are reduction axes of its domain."),
+        nvfuser::output(
+            "out", &ReductionOp::out, "Result; reduced axes are reduction axes of its domain."),
         nvfuser::input("arg", &ReductionOp::arg, "Operand."),
         nvfuser::attr("init", &ReductionOp::init, "Identity of op."),
         nvfuser::attr("op", &ReductionOp::op, "Associative and commutative combiner."),
-        nvfuser::attr("allreduce", &ReductionOp::allreduce, "Whether every thread of the reduction gets the result. Set by lowering."),
+        nvfuser::attr(
+            "allreduce", &ReductionOp::allreduce,
+            "Whether every thread of the reduction gets the result. Set by lowering."),
     };
   }
 };
@@ -50,12 +53,15 @@ struct WelfordOp final : ExprNode<WelfordOp> {
         nvfuser::output("out_var", &WelfordOp::out_var, "Sum of squared deviations from the mean."),
         nvfuser::output("out_n", &WelfordOp::out_n, "Number of elements, dtype Index."),
         nvfuser::input("in_avg", &WelfordOp::in_avg, "Elements, or means of partial results."),
-        nvfuser::input("in_var", &WelfordOp::in_var, "Constant 0, or deviations of partial results."),
+        nvfuser::input(
+            "in_var", &WelfordOp::in_var, "Constant 0, or deviations of partial results."),
         nvfuser::input("in_n", &WelfordOp::in_n, "Constant 1, or counts of partial results."),
         nvfuser::attr("init_avg", &WelfordOp::init_avg, "Initial mean."),
         nvfuser::attr("init_var", &WelfordOp::init_var, "Initial sum of squared deviations."),
         nvfuser::attr("init_n", &WelfordOp::init_n, "Initial count."),
-        nvfuser::attr("allreduce", &WelfordOp::allreduce, "Whether every thread of the reduction gets the result. Set by lowering."),
+        nvfuser::attr(
+            "allreduce", &WelfordOp::allreduce,
+            "Whether every thread of the reduction gets the result. Set by lowering."),
     };
   }
 };

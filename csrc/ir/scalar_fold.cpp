@@ -11,8 +11,7 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-// ---- Functions without a name in the standard library
-// ----------------------------------------------
+// ---- Functions without a name in the standard library -------------------------------------------
 
 /// Newton's method on erf(x) = y, started from Winitzki's approximation (2008); converges to the
 /// precision of double in a few steps.
@@ -68,172 +67,93 @@ int64_t bit_ceil(int64_t x) {
   return power;
 }
 
-// ---- Unary
-// ---------------------------------------------------------------------------------------
+// ---- Unary --------------------------------------------------------------------------------------
 
 ScalarValue fold_real(UnaryOpType op, double x) {
   switch (op) {
-    case UnaryOpType::Abs:
-      return std::abs(x);
-    case UnaryOpType::Acos:
-      return std::acos(x);
-    case UnaryOpType::Acosh:
-      return std::acosh(x);
-    case UnaryOpType::Asin:
-      return std::asin(x);
-    case UnaryOpType::Asinh:
-      return std::asinh(x);
-    case UnaryOpType::Atan:
-      return std::atan(x);
-    case UnaryOpType::Atanh:
-      return std::atanh(x);
-    case UnaryOpType::Ceil:
-      return std::ceil(x);
-    case UnaryOpType::Cos:
-      return std::cos(x);
-    case UnaryOpType::Cosh:
-      return std::cosh(x);
-    case UnaryOpType::Exp:
-      return std::exp(x);
-    case UnaryOpType::Exp2:
-      return std::exp2(x);
-    case UnaryOpType::Expm1:
-      return std::expm1(x);
-    case UnaryOpType::Erf:
-      return std::erf(x);
-    case UnaryOpType::Erfc:
-      return std::erfc(x);
-    case UnaryOpType::Erfinv:
-      return erf_inverse(x);
-    case UnaryOpType::Erfcinv:
-      return erfc_inverse(x);
-    case UnaryOpType::Floor:
-      return std::floor(x);
-    case UnaryOpType::Frac:
-      return x - std::trunc(x);
-    case UnaryOpType::Gelu:
-      return gelu(x);
-    case UnaryOpType::Imag:
-      return 0.0;
-    case UnaryOpType::Silu:
-      return x * sigmoid(x);
-    case UnaryOpType::Lgamma:
-      return std::lgamma(x);
-    case UnaryOpType::Log:
-      return std::log(x);
-    case UnaryOpType::Log10:
-      return std::log10(x);
-    case UnaryOpType::Log1p:
-      return std::log1p(x);
-    case UnaryOpType::Log2:
-      return std::log2(x);
-    case UnaryOpType::Neg:
-      return -x;
-    case UnaryOpType::Real:
-      return x;
-    case UnaryOpType::Reciprocal:
-      return 1.0 / x;
-    case UnaryOpType::Relu:
-      return x > 0.0 || std::isnan(x) ? x : 0.0;
-    case UnaryOpType::Rsqrt:
-      return 1.0 / std::sqrt(x);
-    case UnaryOpType::Round:
-      return std::nearbyint(x);
-    case UnaryOpType::Sigmoid:
-      return sigmoid(x);
-    case UnaryOpType::Signbit:
-      return std::signbit(x);
-    case UnaryOpType::Sin:
-      return std::sin(x);
-    case UnaryOpType::Sinh:
-      return std::sinh(x);
-    case UnaryOpType::Sqrt:
-      return std::sqrt(x);
-    case UnaryOpType::Tan:
-      return std::tan(x);
-    case UnaryOpType::Tanh:
-      return std::tanh(x);
-    case UnaryOpType::Trunc:
-      return std::trunc(x);
-    case UnaryOpType::LogicalNot:
-      return x == 0.0;
-    case UnaryOpType::IsFinite:
-      return std::isfinite(x);
-    case UnaryOpType::IsInf:
-      return std::isinf(x);
-    case UnaryOpType::IsNan:
-      return std::isnan(x);
-    case UnaryOpType::IsNegInf:
-      return std::isinf(x) && x < 0.0;
-    case UnaryOpType::IsPosInf:
-      return std::isinf(x) && x > 0.0;
-    case UnaryOpType::IsReal:
-      return true;
-    default:
-      return {};
+    case UnaryOpType::Abs: return std::abs(x);
+    case UnaryOpType::Acos: return std::acos(x);
+    case UnaryOpType::Acosh: return std::acosh(x);
+    case UnaryOpType::Asin: return std::asin(x);
+    case UnaryOpType::Asinh: return std::asinh(x);
+    case UnaryOpType::Atan: return std::atan(x);
+    case UnaryOpType::Atanh: return std::atanh(x);
+    case UnaryOpType::Ceil: return std::ceil(x);
+    case UnaryOpType::Cos: return std::cos(x);
+    case UnaryOpType::Cosh: return std::cosh(x);
+    case UnaryOpType::Exp: return std::exp(x);
+    case UnaryOpType::Exp2: return std::exp2(x);
+    case UnaryOpType::Expm1: return std::expm1(x);
+    case UnaryOpType::Erf: return std::erf(x);
+    case UnaryOpType::Erfc: return std::erfc(x);
+    case UnaryOpType::Erfinv: return erf_inverse(x);
+    case UnaryOpType::Erfcinv: return erfc_inverse(x);
+    case UnaryOpType::Floor: return std::floor(x);
+    case UnaryOpType::Frac: return x - std::trunc(x);
+    case UnaryOpType::Gelu: return gelu(x);
+    case UnaryOpType::Imag: return 0.0;
+    case UnaryOpType::Silu: return x * sigmoid(x);
+    case UnaryOpType::Lgamma: return std::lgamma(x);
+    case UnaryOpType::Log: return std::log(x);
+    case UnaryOpType::Log10: return std::log10(x);
+    case UnaryOpType::Log1p: return std::log1p(x);
+    case UnaryOpType::Log2: return std::log2(x);
+    case UnaryOpType::Neg: return -x;
+    case UnaryOpType::Real: return x;
+    case UnaryOpType::Reciprocal: return 1.0 / x;
+    case UnaryOpType::Relu: return x > 0.0 || std::isnan(x) ? x : 0.0;
+    case UnaryOpType::Rsqrt: return 1.0 / std::sqrt(x);
+    case UnaryOpType::Round: return std::nearbyint(x);
+    case UnaryOpType::Sigmoid: return sigmoid(x);
+    case UnaryOpType::Signbit: return std::signbit(x);
+    case UnaryOpType::Sin: return std::sin(x);
+    case UnaryOpType::Sinh: return std::sinh(x);
+    case UnaryOpType::Sqrt: return std::sqrt(x);
+    case UnaryOpType::Tan: return std::tan(x);
+    case UnaryOpType::Tanh: return std::tanh(x);
+    case UnaryOpType::Trunc: return std::trunc(x);
+    case UnaryOpType::LogicalNot: return x == 0.0;
+    case UnaryOpType::IsFinite: return std::isfinite(x);
+    case UnaryOpType::IsInf: return std::isinf(x);
+    case UnaryOpType::IsNan: return std::isnan(x);
+    case UnaryOpType::IsNegInf: return std::isinf(x) && x < 0.0;
+    case UnaryOpType::IsPosInf: return std::isinf(x) && x > 0.0;
+    case UnaryOpType::IsReal: return true;
+    default: return {};
   }
 }
 
 ScalarValue fold_complex(UnaryOpType op, std::complex<double> x) {
   switch (op) {
-    case UnaryOpType::Abs:
-      return std::abs(x);
-    case UnaryOpType::Acos:
-      return std::acos(x);
-    case UnaryOpType::Acosh:
-      return std::acosh(x);
-    case UnaryOpType::Asin:
-      return std::asin(x);
-    case UnaryOpType::Asinh:
-      return std::asinh(x);
-    case UnaryOpType::Atan:
-      return std::atan(x);
-    case UnaryOpType::Atanh:
-      return std::atanh(x);
-    case UnaryOpType::Cos:
-      return std::cos(x);
-    case UnaryOpType::Cosh:
-      return std::cosh(x);
-    case UnaryOpType::Exp:
-      return std::exp(x);
-    case UnaryOpType::Imag:
-      return x.imag();
-    case UnaryOpType::Log:
-      return std::log(x);
-    case UnaryOpType::Log10:
-      return std::log10(x);
-    case UnaryOpType::Neg:
-      return -x;
-    case UnaryOpType::Real:
-      return x.real();
-    case UnaryOpType::Reciprocal:
-      return 1.0 / x;
-    case UnaryOpType::Rsqrt:
-      return 1.0 / std::sqrt(x);
-    case UnaryOpType::Sigmoid:
-      return 1.0 / (1.0 + std::exp(-x));
-    case UnaryOpType::Sin:
-      return std::sin(x);
-    case UnaryOpType::Sinh:
-      return std::sinh(x);
-    case UnaryOpType::Sqrt:
-      return std::sqrt(x);
-    case UnaryOpType::Tan:
-      return std::tan(x);
-    case UnaryOpType::Tanh:
-      return std::tanh(x);
-    case UnaryOpType::LogicalNot:
-      return x == 0.0;
-    case UnaryOpType::IsFinite:
-      return std::isfinite(x.real()) && std::isfinite(x.imag());
-    case UnaryOpType::IsInf:
-      return std::isinf(x.real()) || std::isinf(x.imag());
-    case UnaryOpType::IsNan:
-      return std::isnan(x.real()) || std::isnan(x.imag());
-    case UnaryOpType::IsReal:
-      return x.imag() == 0.0;
-    default:
-      return {};
+    case UnaryOpType::Abs: return std::abs(x);
+    case UnaryOpType::Acos: return std::acos(x);
+    case UnaryOpType::Acosh: return std::acosh(x);
+    case UnaryOpType::Asin: return std::asin(x);
+    case UnaryOpType::Asinh: return std::asinh(x);
+    case UnaryOpType::Atan: return std::atan(x);
+    case UnaryOpType::Atanh: return std::atanh(x);
+    case UnaryOpType::Cos: return std::cos(x);
+    case UnaryOpType::Cosh: return std::cosh(x);
+    case UnaryOpType::Exp: return std::exp(x);
+    case UnaryOpType::Imag: return x.imag();
+    case UnaryOpType::Log: return std::log(x);
+    case UnaryOpType::Log10: return std::log10(x);
+    case UnaryOpType::Neg: return -x;
+    case UnaryOpType::Real: return x.real();
+    case UnaryOpType::Reciprocal: return 1.0 / x;
+    case UnaryOpType::Rsqrt: return 1.0 / std::sqrt(x);
+    case UnaryOpType::Sigmoid: return 1.0 / (1.0 + std::exp(-x));
+    case UnaryOpType::Sin: return std::sin(x);
+    case UnaryOpType::Sinh: return std::sinh(x);
+    case UnaryOpType::Sqrt: return std::sqrt(x);
+    case UnaryOpType::Tan: return std::tan(x);
+    case UnaryOpType::Tanh: return std::tanh(x);
+    case UnaryOpType::LogicalNot: return x == 0.0;
+    case UnaryOpType::IsFinite: return std::isfinite(x.real()) && std::isfinite(x.imag());
+    case UnaryOpType::IsInf: return std::isinf(x.real()) || std::isinf(x.imag());
+    case UnaryOpType::IsNan: return std::isnan(x.real()) || std::isnan(x.imag());
+    case UnaryOpType::IsReal: return x.imag() == 0.0;
+    default: return {};
   }
 }
 
@@ -243,24 +163,17 @@ ScalarValue fold_integer(UnaryOpType op, int64_t x, DataType dtype) {
   switch (op) {
     case UnaryOpType::Abs:
       return x < 0 && !is_unsigned(dtype) ? static_cast<int64_t>(uint64_t{0} - bits) : x;
-    case UnaryOpType::Neg:
-      return static_cast<int64_t>(uint64_t{0} - bits);
-    case UnaryOpType::BitwiseNot:
-      return ~x;
-    case UnaryOpType::BitCeil:
-      return bit_ceil(x);
-    case UnaryOpType::LogicalNot:
-      return x == 0;
+    case UnaryOpType::Neg: return static_cast<int64_t>(uint64_t{0} - bits);
+    case UnaryOpType::BitwiseNot: return ~x;
+    case UnaryOpType::BitCeil: return bit_ceil(x);
+    case UnaryOpType::LogicalNot: return x == 0;
     case UnaryOpType::Ceil:
     case UnaryOpType::Floor:
     case UnaryOpType::Round:
     case UnaryOpType::Trunc:
-    case UnaryOpType::Real:
-      return x;
-    case UnaryOpType::Relu:
-      return x > 0 || is_unsigned(dtype) ? x : int64_t{0};
-    default:
-      return fold_real(op, static_cast<double>(x));
+    case UnaryOpType::Real: return x;
+    case UnaryOpType::Relu: return x > 0 || is_unsigned(dtype) ? x : int64_t{0};
+    default: return fold_real(op, static_cast<double>(x));
   }
 }
 
@@ -273,15 +186,12 @@ bool is_predicate(UnaryOpType op) {
     case UnaryOpType::IsNan:
     case UnaryOpType::IsNegInf:
     case UnaryOpType::IsPosInf:
-    case UnaryOpType::IsReal:
-      return true;
-    default:
-      return false;
+    case UnaryOpType::IsReal: return true;
+    default: return false;
   }
 }
 
-// ---- Binary
-// --------------------------------------------------------------------------------------
+// ---- Binary -------------------------------------------------------------------------------------
 
 bool is_comparison(BinaryOpType op) {
   switch (op) {
@@ -292,30 +202,21 @@ bool is_comparison(BinaryOpType op) {
     case BinaryOpType::GT:
     case BinaryOpType::GE:
     case BinaryOpType::LogicalAnd:
-    case BinaryOpType::LogicalOr:
-      return true;
-    default:
-      return false;
+    case BinaryOpType::LogicalOr: return true;
+    default: return false;
   }
 }
 
 template <typename T>
 ScalarValue compare(BinaryOpType op, const T& a, const T& b) {
   switch (op) {
-    case BinaryOpType::Eq:
-      return a == b;
-    case BinaryOpType::NE:
-      return a != b;
-    case BinaryOpType::LT:
-      return a < b;
-    case BinaryOpType::LE:
-      return a <= b;
-    case BinaryOpType::GT:
-      return a > b;
-    case BinaryOpType::GE:
-      return a >= b;
-    default:
-      return {};
+    case BinaryOpType::Eq: return a == b;
+    case BinaryOpType::NE: return a != b;
+    case BinaryOpType::LT: return a < b;
+    case BinaryOpType::LE: return a <= b;
+    case BinaryOpType::GT: return a > b;
+    case BinaryOpType::GE: return a >= b;
+    default: return {};
   }
 }
 
@@ -349,14 +250,12 @@ ScalarValue divide(BinaryOpType op, T a, T b) {
   const T quotient = a / b;
   const T rest = a % b;
   switch (op) {
-    case BinaryOpType::Div:
-      return static_cast<int64_t>(quotient);
+    case BinaryOpType::Div: return static_cast<int64_t>(quotient);
     case BinaryOpType::CeilDiv:
       return static_cast<int64_t>(quotient + ((rest != 0 && (rest > 0) == (b > 0)) ? 1 : 0));
     case BinaryOpType::Remainder: // the sign of the divisor, as in Python
       return static_cast<int64_t>(rest != 0 && (rest > 0) != (b > 0) ? rest + b : rest);
-    default:
-      return static_cast<int64_t>(rest);
+    default: return static_cast<int64_t>(rest);
   }
 }
 
@@ -366,75 +265,51 @@ ScalarValue fold_integer(BinaryOpType op, int64_t a, int64_t b, DataType dtype) 
   const bool is_below = is_unsigned(dtype) ? ua < ub : a < b;
   const bool is_shift_valid = b >= 0 && b < size_bits(dtype);
   switch (op) {
-    case BinaryOpType::Add:
-      return static_cast<int64_t>(ua + ub);
-    case BinaryOpType::Sub:
-      return static_cast<int64_t>(ua - ub);
-    case BinaryOpType::Mul:
-      return static_cast<int64_t>(ua * ub);
+    case BinaryOpType::Add: return static_cast<int64_t>(ua + ub);
+    case BinaryOpType::Sub: return static_cast<int64_t>(ua - ub);
+    case BinaryOpType::Mul: return static_cast<int64_t>(ua * ub);
     case BinaryOpType::Max:
-    case BinaryOpType::FMax:
-      return is_below ? b : a;
+    case BinaryOpType::FMax: return is_below ? b : a;
     case BinaryOpType::Min:
-    case BinaryOpType::FMin:
-      return is_below ? a : b;
+    case BinaryOpType::FMin: return is_below ? a : b;
     case BinaryOpType::Div:
     case BinaryOpType::Mod:
     case BinaryOpType::Fmod:
     case BinaryOpType::Remainder:
     case BinaryOpType::CeilDiv:
       return is_unsigned(dtype) ? divide<uint64_t>(op, ua, ub) : divide<int64_t>(op, a, b);
-    case BinaryOpType::Pow:
-      return static_cast<int64_t>(integer_power(a, b));
-    case BinaryOpType::Gcd:
-      return std::gcd(a, b);
-    case BinaryOpType::BitwiseAnd:
-      return a & b;
-    case BinaryOpType::BitwiseOr:
-      return a | b;
-    case BinaryOpType::BitwiseXor:
-      return a ^ b;
+    case BinaryOpType::Pow: return static_cast<int64_t>(integer_power(a, b));
+    case BinaryOpType::Gcd: return std::gcd(a, b);
+    case BinaryOpType::BitwiseAnd: return a & b;
+    case BinaryOpType::BitwiseOr: return a | b;
+    case BinaryOpType::BitwiseXor: return a ^ b;
     case BinaryOpType::Lshift:
       return is_shift_valid ? ScalarValue(static_cast<int64_t>(ua << ub)) : ScalarValue();
     case BinaryOpType::Rshift:
       return !is_shift_valid      ? ScalarValue()
              : is_unsigned(dtype) ? ScalarValue(static_cast<int64_t>(ua >> ub))
                                   : ScalarValue(a >> b);
-    case BinaryOpType::LogicalAnd:
-      return a != 0 && b != 0;
-    case BinaryOpType::LogicalOr:
-      return a != 0 || b != 0;
-    case BinaryOpType::Atan2:
-      return std::atan2(static_cast<double>(a), static_cast<double>(b));
-    default:
-      return is_unsigned(dtype) ? compare(op, ua, ub) : compare(op, a, b);
+    case BinaryOpType::LogicalAnd: return a != 0 && b != 0;
+    case BinaryOpType::LogicalOr: return a != 0 || b != 0;
+    case BinaryOpType::Atan2: return std::atan2(static_cast<double>(a), static_cast<double>(b));
+    default: return is_unsigned(dtype) ? compare(op, ua, ub) : compare(op, a, b);
   }
 }
 
 ScalarValue fold_real(BinaryOpType op, double a, double b, DataType dtype) {
   const bool is_nan = std::isnan(a) || std::isnan(b);
   switch (op) {
-    case BinaryOpType::Add:
-      return a + b;
-    case BinaryOpType::Sub:
-      return a - b;
-    case BinaryOpType::Mul:
-      return a * b;
-    case BinaryOpType::Div:
-      return a / b;
-    case BinaryOpType::Atan2:
-      return std::atan2(a, b);
-    case BinaryOpType::Max:
-      return is_nan ? a + b : std::max(a, b);
-    case BinaryOpType::Min:
-      return is_nan ? a + b : std::min(a, b);
-    case BinaryOpType::FMax:
-      return std::fmax(a, b);
-    case BinaryOpType::FMin:
-      return std::fmin(a, b);
+    case BinaryOpType::Add: return a + b;
+    case BinaryOpType::Sub: return a - b;
+    case BinaryOpType::Mul: return a * b;
+    case BinaryOpType::Div: return a / b;
+    case BinaryOpType::Atan2: return std::atan2(a, b);
+    case BinaryOpType::Max: return is_nan ? a + b : std::max(a, b);
+    case BinaryOpType::Min: return is_nan ? a + b : std::min(a, b);
+    case BinaryOpType::FMax: return std::fmax(a, b);
+    case BinaryOpType::FMin: return std::fmin(a, b);
     case BinaryOpType::Mod:
-    case BinaryOpType::Fmod:
-      return std::fmod(a, b);
+    case BinaryOpType::Fmod: return std::fmod(a, b);
     case BinaryOpType::Remainder: {
       const double rest = std::fmod(a, b);
       return rest != 0.0 && (rest < 0.0) != (b < 0.0) ? rest + b : rest;
@@ -443,43 +318,27 @@ ScalarValue fold_real(BinaryOpType op, double a, double b, DataType dtype) {
       return dtype == DataType::Float
                  ? static_cast<double>(std::nextafter(static_cast<float>(a), static_cast<float>(b)))
                  : std::nextafter(a, b);
-    case BinaryOpType::Pow:
-      return std::pow(a, b);
-    case BinaryOpType::CeilDiv:
-      return std::ceil(a / b);
-    case BinaryOpType::LogicalAnd:
-      return a != 0.0 && b != 0.0;
-    case BinaryOpType::LogicalOr:
-      return a != 0.0 || b != 0.0;
-    case BinaryOpType::Complex:
-      return std::complex<double>(a, b);
-    default:
-      return compare(op, a, b);
+    case BinaryOpType::Pow: return std::pow(a, b);
+    case BinaryOpType::CeilDiv: return std::ceil(a / b);
+    case BinaryOpType::LogicalAnd: return a != 0.0 && b != 0.0;
+    case BinaryOpType::LogicalOr: return a != 0.0 || b != 0.0;
+    case BinaryOpType::Complex: return std::complex<double>(a, b);
+    default: return compare(op, a, b);
   }
 }
 
 ScalarValue fold_complex(BinaryOpType op, std::complex<double> a, std::complex<double> b) {
   switch (op) {
-    case BinaryOpType::Add:
-      return a + b;
-    case BinaryOpType::Sub:
-      return a - b;
-    case BinaryOpType::Mul:
-      return a * b;
-    case BinaryOpType::Div:
-      return a / b;
-    case BinaryOpType::Pow:
-      return std::pow(a, b);
-    case BinaryOpType::Eq:
-      return a == b;
-    case BinaryOpType::NE:
-      return a != b;
-    case BinaryOpType::LogicalAnd:
-      return a != 0.0 && b != 0.0;
-    case BinaryOpType::LogicalOr:
-      return a != 0.0 || b != 0.0;
-    default:
-      return {};
+    case BinaryOpType::Add: return a + b;
+    case BinaryOpType::Sub: return a - b;
+    case BinaryOpType::Mul: return a * b;
+    case BinaryOpType::Div: return a / b;
+    case BinaryOpType::Pow: return std::pow(a, b);
+    case BinaryOpType::Eq: return a == b;
+    case BinaryOpType::NE: return a != b;
+    case BinaryOpType::LogicalAnd: return a != 0.0 && b != 0.0;
+    case BinaryOpType::LogicalOr: return a != 0.0 || b != 0.0;
+    default: return {};
   }
 }
 

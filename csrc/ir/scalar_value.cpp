@@ -53,44 +53,29 @@ double round_to_power_of_two(double value) {
 double round_real(double value, DataType type) {
   switch (type) {
     case DataType::Float:
-    case DataType::ComplexFloat:
-      return static_cast<double>(static_cast<float>(value));
-    case DataType::Half:
-      return round_to_format(value, {10, -14, 65504.0, true});
-    case DataType::BFloat16:
-      return round_to_format(value, {7, -126, 0x1.FEp127, true});
-    case DataType::Float8_e4m3fn:
-      return round_to_format(value, {3, -6, 448.0, false});
-    case DataType::Float8_e5m2:
-      return round_to_format(value, {2, -14, 57344.0, false});
-    case DataType::Float8_e8m0fnu:
-      return round_to_power_of_two(value);
+    case DataType::ComplexFloat: return static_cast<double>(static_cast<float>(value));
+    case DataType::Half: return round_to_format(value, {10, -14, 65504.0, true});
+    case DataType::BFloat16: return round_to_format(value, {7, -126, 0x1.FEp127, true});
+    case DataType::Float8_e4m3fn: return round_to_format(value, {3, -6, 448.0, false});
+    case DataType::Float8_e5m2: return round_to_format(value, {2, -14, 57344.0, false});
+    case DataType::Float8_e8m0fnu: return round_to_power_of_two(value);
     case DataType::Float4_e2m1fn:
-    case DataType::Float4_e2m1fn_x2:
-      return round_to_format(value, {1, 0, 6.0, false});
-    default:
-      return value;
+    case DataType::Float4_e2m1fn_x2: return round_to_format(value, {1, 0, 6.0, false});
+    default: return value;
   }
 }
 
 int64_t wrap_integer(int64_t value, DataType type) {
   switch (type) {
-    case DataType::Char:
-      return static_cast<int8_t>(value);
-    case DataType::Short:
-      return static_cast<int16_t>(value);
-    case DataType::Int32:
-      return static_cast<int32_t>(value);
-    case DataType::Byte:
-      return static_cast<uint8_t>(value);
-    case DataType::UInt16:
-      return static_cast<uint16_t>(value);
+    case DataType::Char: return static_cast<int8_t>(value);
+    case DataType::Short: return static_cast<int16_t>(value);
+    case DataType::Int32: return static_cast<int32_t>(value);
+    case DataType::Byte: return static_cast<uint8_t>(value);
+    case DataType::UInt16: return static_cast<uint16_t>(value);
     case DataType::UInt32:
     case DataType::SMemAddress:
-    case DataType::TMemAddress:
-      return static_cast<uint32_t>(value);
-    default:
-      return value;
+    case DataType::TMemAddress: return static_cast<uint32_t>(value);
+    default: return value;
   }
 }
 

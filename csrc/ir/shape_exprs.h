@@ -9,8 +9,7 @@ namespace nvfuser {
 struct BroadcastOp final : ExprNode<BroadcastOp> {
   static constexpr ExprKind kKind = ExprKind::BroadcastOp;
   static constexpr const char* kName = "BroadcastOp";
-  static constexpr const char* kDoc =
-      "Add dimensions of size one.";
+  static constexpr const char* kDoc = "Add dimensions of size one.";
   TensorView* out = nullptr;
   TensorView* arg = nullptr;
   std::vector<bool> flags;
@@ -18,7 +17,8 @@ struct BroadcastOp final : ExprNode<BroadcastOp> {
     return std::tuple{
         nvfuser::output("out", &BroadcastOp::out, "Result."),
         nvfuser::input("arg", &BroadcastOp::arg, "Operand."),
-        nvfuser::attr("flags", &BroadcastOp::flags, "Per dimension of the result: whether it is new."),
+        nvfuser::attr(
+            "flags", &BroadcastOp::flags, "Per dimension of the result: whether it is new."),
     };
   }
 };
@@ -26,8 +26,7 @@ struct BroadcastOp final : ExprNode<BroadcastOp> {
 struct SqueezeOp final : ExprNode<SqueezeOp> {
   static constexpr ExprKind kKind = ExprKind::SqueezeOp;
   static constexpr const char* kName = "SqueezeOp";
-  static constexpr const char* kDoc =
-      "Remove dimensions of size one.";
+  static constexpr const char* kDoc = "Remove dimensions of size one.";
   TensorView* out = nullptr;
   TensorView* arg = nullptr;
   std::vector<bool> flags;
@@ -35,7 +34,8 @@ struct SqueezeOp final : ExprNode<SqueezeOp> {
     return std::tuple{
         nvfuser::output("out", &SqueezeOp::out, "Result."),
         nvfuser::input("arg", &SqueezeOp::arg, "Operand."),
-        nvfuser::attr("flags", &SqueezeOp::flags, "Per dimension of the operand: whether it is removed."),
+        nvfuser::attr(
+            "flags", &SqueezeOp::flags, "Per dimension of the operand: whether it is removed."),
     };
   }
 };
@@ -43,14 +43,14 @@ struct SqueezeOp final : ExprNode<SqueezeOp> {
 struct ExpandOp final : ExprNode<ExpandOp> {
   static constexpr ExprKind kKind = ExprKind::ExpandOp;
   static constexpr const char* kName = "ExpandOp";
-  static constexpr const char* kDoc =
-      "Give dimensions of size one a larger size without copying.";
+  static constexpr const char* kDoc = "Give dimensions of size one a larger size without copying.";
   TensorView* out = nullptr;
   TensorView* arg = nullptr;
   std::vector<Val*> extents;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &ExpandOp::out, "Result; expanded dimensions have an expanded extent."),
+        nvfuser::output(
+            "out", &ExpandOp::out, "Result; expanded dimensions have an expanded extent."),
         nvfuser::input("arg", &ExpandOp::arg, "Operand."),
         nvfuser::input("extents", &ExpandOp::extents, "Size of every dimension of the result."),
     };

@@ -30,8 +30,7 @@ std::string describe(const Statement* statement) {
   return place.empty() ? text : text + ", made at " + place;
 }
 
-// ---- Val
-// -----------------------------------------------------------------------------------------
+// ---- Val ----------------------------------------------------------------------------------------
 
 bool Val::is_zero() const {
   return is_const() && !is_boolean(dtype_) && as_complex(value_) == 0.0;
@@ -53,8 +52,7 @@ std::vector<Expr*> Val::uses() const {
   return live;
 }
 
-// ---- NamedScalar
-// ---------------------------------------------------------------------------------
+// ---- NamedScalar --------------------------------------------------------------------------------
 
 namespace {
 
@@ -95,8 +93,7 @@ NamedScalar* Fusion::parallel_dim(ParallelType type) {
   return named_scalar(dim_text(type), DataType::Index);
 }
 
-// ---- Expr
-// ----------------------------------------------------------------------------------------
+// ---- Expr ---------------------------------------------------------------------------------------
 
 namespace {
 

@@ -24,7 +24,8 @@ class Statement {
   [[nodiscard]] Fusion* fusion() const {
     return fusion_;
   }
-  /// Number within its kind: the 3 of `T3`. Every kind of value has a counter, expressions share one.
+  /// Number within its kind: the 3 of `T3`. Every kind of value has a counter, expressions share
+  /// one.
   [[nodiscard]] int64_t name() const {
     return name_;
   }
@@ -60,7 +61,14 @@ class Statement {
 };
 
 /// Python-visible kinds of values (ir.md, section 5.2).
-enum class ValType : uint8_t { Scalar, NamedScalar, IterDomain, TensorDomain, TensorView, TensorIndex };
+enum class ValType : uint8_t {
+  Scalar,
+  NamedScalar,
+  IterDomain,
+  TensorDomain,
+  TensorView,
+  TensorIndex
+};
 
 /// A value. Plain `Val`s are scalars: constants, inputs, or computed by a scalar expression.
 class Val : public Statement {

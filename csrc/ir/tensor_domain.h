@@ -19,7 +19,7 @@ using Contiguity = std::vector<std::optional<bool>>;
 using IterDomains = std::vector<IterDomain*>;
 
 struct TensorDomainSpec {
-  IterDomains root;       // empty: no root domain
+  IterDomains root; // empty: no root domain
   IterDomains logical;
   IterDomains allocation; // empty: no allocation domain
   IterDomains loop;       // empty: the logical domain

@@ -154,7 +154,6 @@ class TensorView final : public Val {
 
 /// `position` counted from the end if negative, checked against [0, size). An error names
 /// `node`, whose positions they are.
-[[nodiscard]] int64_t wrap_axis(
-    int64_t position, int64_t size, const Statement* node = nullptr);
+[[nodiscard]] int64_t wrap_axis(int64_t position, int64_t size, const Statement* node = nullptr);
 
 } // namespace nvfuser

@@ -1,4 +1,4 @@
-// The enumerations of the IR and their words in printed text (public API: ir.md, section 5).
+// The enumerations of the IR and their words in printed text.
 //
 // Each enumeration is one X-macro list `X(Name)`; names, bindings and parsers derive from it.
 #pragma once
@@ -13,8 +13,9 @@
 
 namespace nvfuser {
 
-// ---- DataType ------------------------------------------------------------------------------------
+// ---- DataType -----------------------------------------------------------------------------------
 
+// clang-format off
 #define NVF_FOR_EACH_DATA_TYPE(X) \
   X(Double) X(Float) X(Half) X(Int) X(Int32) X(UInt64) X(Index) X(Bool) X(BFloat16)     \
   X(Float8_e4m3fn) X(Float8_e5m2) X(Float8_e8m0fnu) X(Float4_e2m1fn) X(Float4_e2m1fn_x2) \
@@ -65,15 +66,16 @@ namespace nvfuser {
   X(none) X(no_op) X(pointwise) X(matmul) X(reduction) X(inner_persistent)                   \
   X(inner_outer_persistent) X(outer_persistent) X(transpose) X(expr_eval) X(resize) X(greedy) \
   X(communication) X(cutlass)
+// clang-format on
 
-/// Declares `enum class Enum` with the members of the list and `to_string(Enum)`, the member's name.
+/// Declares `enum class Enum` with the members of the list, and `to_string(Enum)`: their names.
 #define NVF_ENUM_MEMBER(Name) Name,
 #define NVF_ENUM_NAME(Name) #Name,
-#define NVF_DECLARE_ENUM(Enum, LIST)                                         \
-  enum class Enum : uint8_t { LIST(NVF_ENUM_MEMBER) };                       \
-  inline constexpr const char* k##Enum##Names[] = {LIST(NVF_ENUM_NAME)};     \
-  [[nodiscard]] constexpr const char* enum_name(Enum value) {                \
-    return k##Enum##Names[static_cast<size_t>(value)];                       \
+#define NVF_DECLARE_ENUM(Enum, LIST)                                     \
+  enum class Enum : uint8_t { LIST(NVF_ENUM_MEMBER) };                   \
+  inline constexpr const char* k##Enum##Names[] = {LIST(NVF_ENUM_NAME)}; \
+  [[nodiscard]] constexpr const char* enum_name(Enum value) {            \
+    return k##Enum##Names[static_cast<size_t>(value)];                   \
   }
 
 NVF_DECLARE_ENUM(DataType, NVF_FOR_EACH_DATA_TYPE)
@@ -90,7 +92,7 @@ NVF_DECLARE_ENUM(SwizzleType, NVF_FOR_EACH_SWIZZLE_TYPE)
 NVF_DECLARE_ENUM(IdMappingMode, NVF_FOR_EACH_ID_MAPPING_MODE)
 NVF_DECLARE_ENUM(SchedulerType, NVF_FOR_EACH_SCHEDULER_TYPE)
 
-// ---- What the types mean ---------------------------------------------------------------------------
+// ---- What the types mean ------------------------------------------------------------------------
 
 [[nodiscard]] bool is_floating_point(DataType type); // Double, Float and the low-precision floats
 [[nodiscard]] bool is_low_precision(DataType type);  // Half, BFloat16, fp8, fp4

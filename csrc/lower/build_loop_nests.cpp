@@ -86,16 +86,15 @@ class NestBuilder {
 
   ForLoop* make_loop(const Loop& loop) {
     // A loop that runs once is left out, unless it says where conditions are hoisted to.
-    const bool hoists = loop.parallel_type == ParallelType::Unswitch ||
-        loop.parallel_type == ParallelType::Unroll;
+    const bool hoists =
+        loop.parallel_type == ParallelType::Unswitch || loop.parallel_type == ParallelType::Unroll;
     if (loop.index->is_const() && !hoists) {
       return nullptr;
     }
     return kernel_.make<ForLoop>(
         loop.index, loop.promoted, kernel_.zero(), loop.extent(), kernel_.one(), loop.is_thread(),
         loop.parallel_type == ParallelType::Vectorize,
-        loop.parallel_type == ParallelType::Unroll ||
-            loop.parallel_type == ParallelType::Vectorize,
+        loop.parallel_type == ParallelType::Unroll || loop.parallel_type == ParallelType::Vectorize,
         hoists);
   }
 
@@ -107,8 +106,8 @@ class NestBuilder {
       return;
     }
     const auto depth = static_cast<size_t>(model_.shared_depth(tensor));
-    Expr* statement = kernel_.make<Allocate>(
-        tensor, tensor->memory_type(), stored_elements(kernel_, tensor));
+    Expr* statement =
+        kernel_.make<Allocate>(tensor, tensor->memory_type(), stored_elements(kernel_, tensor));
     kernel_.origin[statement] = tensor->definition();
     if (depth <= open_.size()) {
       insert(depth, statement);
@@ -123,8 +122,8 @@ class NestBuilder {
     const auto is_reduced = [&](const Loop* loop) {
       return nvfuser::is_reduced(kernel_, out, loop);
     };
-    const auto first = static_cast<size_t>(
-        std::find_if(nest.begin(), nest.end(), is_reduced) - nest.begin());
+    const auto first =
+        static_cast<size_t>(std::find_if(nest.begin(), nest.end(), is_reduced) - nest.begin());
     if (first > open_.size()) {
       open_to(nest, first);
     }

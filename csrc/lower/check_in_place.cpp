@@ -41,7 +41,7 @@ class InPlaceCheck {
     bool is_same_element = written.size() == read.size();
     for (size_t i = 0; is_same_element && i < read.size(); ++i) {
       is_same_element = exact_.are_mapped(written[i], read[i]) ||
-          (written[i]->is_broadcast() && read[i]->is_broadcast());
+                        (written[i]->is_broadcast() && read[i]->is_broadcast());
     }
     if (!is_same_element) {
       reject(reader, {"the same element of both"}, {"axes that do not correspond"});
@@ -51,8 +51,8 @@ class InPlaceCheck {
     for (const ParallelType type : kThreadParallelTypes) {
       const Loop* from = loop_bound_to(reading, type);
       const Loop* to = loop_bound_to(writing, type);
-      const bool is_same_thread = from == to ||
-          (from != nullptr && to != nullptr && exact_.are_mapped(from->promoted, to->promoted));
+      const bool is_same_thread = from == to || (from != nullptr && to != nullptr &&
+                                                 exact_.are_mapped(from->promoted, to->promoted));
       if (!is_same_thread) {
         reject(
             reader, {type, " bound to the same axis in the reader and in the update"},
@@ -66,8 +66,9 @@ class InPlaceCheck {
       const TensorView* reader, const Part& expected, const Part& found) const {
     throw UserError({
         .headline = {"An input is updated in place while another thread may still read it"},
-        .node = {describe(output_), "\nis written into ", describe(input_), "\nwhich is read by ",
-                 describe(reader)},
+        .node =
+            {describe(output_), "\nis written into ", describe(input_), "\nwhich is read by ",
+             describe(reader)},
         .expected = expected,
         .found = found,
         .fix = {"give the reader and the update the same schedule, or return the update as an "

@@ -93,10 +93,12 @@ class VectorCheck {
       return;
     }
     const std::string what = "Vectorization of " + tensor_->to_string() + " by " +
-        std::to_string(width_) + " needs a multiple of it as extent of " + axis->to_string();
+                             std::to_string(width_) + " needs a multiple of it as extent of " +
+                             axis->to_string();
     if (extent->is_const()) {
-      reject({"Vectorization needs an extent that the width divides"}, {"a multiple of ", width_},
-             {axis->to_string(), " of extent ", extent->to_string()});
+      reject(
+          {"Vectorization needs an extent that the width divides"}, {"a multiple of ", width_},
+          {axis->to_string(), " of extent ", extent->to_string()});
     }
     kernel_.launch.divisibility_checks.push_back({extent, width, what});
     kernel_.simplifier->assume_divisible(extent, width);
@@ -104,8 +106,7 @@ class VectorCheck {
 
   /// The innermost axes that `id` is merged from, outermost first; {id} if it is no merge.
   static IterDomains merged_from(IterDomain* id) {
-    const auto* merge =
-        id->definition() == nullptr ? nullptr : id->definition()->as<Merge>();
+    const auto* merge = id->definition() == nullptr ? nullptr : id->definition()->as<Merge>();
     if (merge == nullptr) {
       return {id};
     }

@@ -19,8 +19,8 @@ class GridReductionExpander {
     Val* is_first = is_zero_in(reduction_.reduced_dims, kGridDimTypes);
     if (reduction_.allreduce) {
       // One block folds for all, in place, and one thread of it for those that hold the same value.
-      Val* folds = scalar::logical_and(
-          is_first, is_zero_in(reduction_.reduced_thread_dims, kBlockDimTypes));
+      Val* folds =
+          scalar::logical_and(is_first, is_zero_in(reduction_.reduced_thread_dims, kBlockDimTypes));
       statements.push_back(kernel_.make<IfThenElse>(folds, fold_rest_into(first_partials())));
       statements.push_back(grid_sync());
       statements.push_back(combine(accumulators(), first_partials()));
@@ -87,7 +87,8 @@ class GridReductionExpander {
   /// Those of the segment's first block (and first thread, of those with equal values).
   std::vector<Val*> first_partials() {
     return partials_at(slot([&](ParallelType type) -> Val* {
-      const auto dim = static_cast<size_t>(type) -
+      const auto dim =
+          static_cast<size_t>(type) -
           static_cast<size_t>(is_block_dim(type) ? ParallelType::BIDx : ParallelType::TIDx);
       const bool is_reduced = contains(
           is_block_dim(type) ? reduction_.reduced_dims : reduction_.reduced_thread_dims, dim);
@@ -139,7 +140,8 @@ class GridReductionExpander {
   Scope fold_rest_into(const std::vector<Val*>& outs) {
     Val* blocks = kernel_.one();
     for (const int64_t dim : reduction_.reduced_dims) {
-      blocks = scalar::mul(blocks, launched_extent(kernel_, kGridDimTypes[static_cast<size_t>(dim)]));
+      blocks =
+          scalar::mul(blocks, launched_extent(kernel_, kGridDimTypes[static_cast<size_t>(dim)]));
     }
     Val* block = kernel_.new_scalar(DataType::Index);
     Val* rest = block; // of the linear index, x fastest

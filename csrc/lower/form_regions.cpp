@@ -157,7 +157,7 @@ class RegionFormer {
   /// Storage that each thread (block) has for itself.
   [[nodiscard]] bool is_private(const TensorView* tensor) const {
     return tensor->memory_type() == MemoryType::Local ||
-        (level_ == Level::Blocks && tensor->memory_type() == MemoryType::Shared);
+           (level_ == Level::Blocks && tensor->memory_type() == MemoryType::Shared);
   }
 
   /// Find out in which regions private storage is used.
@@ -268,8 +268,8 @@ class RegionFormer {
         return nullptr;
       }
       return level_ == Level::Threads && in_vectors.count(element.view()) == 0
-          ? scalar::add(scalar::mul(element.index(), number), own)
-          : scalar::add(scalar::mul(own, piece->second), element.index());
+                 ? scalar::add(scalar::mul(element.index(), number), own)
+                 : scalar::add(scalar::mul(own, piece->second), element.index());
     });
   }
 
@@ -291,10 +291,10 @@ class RegionFormer {
   Kernel& kernel_;
   Level level_;
   std::unordered_set<const TensorView*> crossing_;
-  std::unordered_set<const TensorView*> outside_;               // allocations moved out already
-  std::unordered_map<const TensorView*, Region> home_;          // the only region that uses it
-  std::unordered_map<Region, Scope> homecoming_;                // allocations of a region
-  std::unordered_map<const TensorView*, Val*> piece_size_;      // elements of one thread (block)
+  std::unordered_set<const TensorView*> outside_;          // allocations moved out already
+  std::unordered_map<const TensorView*, Region> home_;     // the only region that uses it
+  std::unordered_map<Region, Scope> homecoming_;           // allocations of a region
+  std::unordered_map<const TensorView*, Val*> piece_size_; // elements of one thread (block)
 };
 
 } // namespace

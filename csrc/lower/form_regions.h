@@ -12,7 +12,7 @@ namespace nvfuser {
 /// reductions over threads. Loops and conditions that contain such a point stay outside. Registers
 /// that live in several regions get one element per thread; what lives in several phases (regions
 /// of the grid) one per block too.
-/// A reduction over blocks becomes: store the partial result, end the phase, combine in block order.
+/// A reduction over blocks becomes: store the partial result, end the phase, combine in order.
 /// Requires: conditions placed.
 /// Ensures:  every statement that depends on a thread (block) index is in a ThreadLoop (BlockLoop);
 ///           no BlockSync or GridSync is left.

@@ -39,8 +39,9 @@ IndexWalk::IndexWalk(
           .headline = {"Two loops around one statement run over the same axis"},
           .node = {describe(loop->tensors.front())},
           .expected = {"axes that can be told apart"},
-          .found = {other->second->promoted->to_string(), " and ", loop->promoted->to_string(),
-                    ", which some expression maps to each other"},
+          .found =
+              {other->second->promoted->to_string(), " and ", loop->promoted->to_string(),
+               ", which some expression maps to each other"},
           .fix = {"copy one operand (ops.set) into a kernel of its own: a tensor and its transpose "
                   "cannot share this one"},
       });
@@ -164,8 +165,9 @@ Val* IndexWalk::index_of(IterDomain* id, const TensorView* tensor) {
         .node = {describe(tensor)},
         .expected = {"a path of transforms from ", list_text(nest_), " to ", id->to_string()},
         .found = {"none"},
-        .fix = {"give the tensor and its consumer the same transforms (schedule.transform_like), or "
-                "keep it in memory that all threads see"},
+        .fix =
+            {"give the tensor and its consumer the same transforms (schedule.transform_like), or "
+             "keep it in memory that all threads see"},
     });
   }
   return simplifier_.simplify(known_.at(exact_.group(id)));
@@ -176,7 +178,7 @@ IterDomain* IndexWalk::cheapest_to_test(IterDomain* id) const {
     const auto step = made_by_.find(exact_.group(id));
     const auto* merge = step == made_by_.end() ? nullptr : step->second->as<Merge>();
     const bool is_outer = merge != nullptr && exact_.are_mapped(merge->outer, id) &&
-        !exact_.are_mapped(merge->inner, id);
+                          !exact_.are_mapped(merge->inner, id);
     if (!is_outer || merge->outer->extent()->is_one()) {
       return id;
     }

@@ -2,8 +2,10 @@
 //
 // Known at first are the promoted axes of the loops around a statement: their index is the loop's.
 // From these the walk goes over transforms in both directions until the wanted axes are known:
-//   split   backward: in = outer * extent(inner) + inner      forward: in / extent, in % extent
-//   merge   backward: out / extent(inner), out % extent(inner)  forward: outer * extent(inner) + inner
+//   split   backward: outer * extent(inner) + inner
+//           forward:  in / extent(inner), in % extent(inner)
+//   merge   backward: out / extent(inner), out % extent(inner)
+//           forward:  outer * extent(inner) + inner
 //   swizzle and resize likewise.
 // The walk also knows which axes may be *holes*: values a loop visits that lie outside the axis,
 // made by splits that do not divide.
@@ -22,8 +24,11 @@ class ValGraph;
 class IndexWalk {
  public:
   /// `zero_lane`: a vectorized loop whose index is taken as 0.
-  IndexWalk(Kernel& kernel, IndexSimplifier& simplifier, const LoopNest& nest,
-            const Loop* zero_lane = nullptr);
+  IndexWalk(
+      Kernel& kernel,
+      IndexSimplifier& simplifier,
+      const LoopNest& nest,
+      const Loop* zero_lane = nullptr);
 
   /// Simplified index of `id`; an unreachable broadcast has 0, another unreachable axis is an error
   /// that prints both domains.

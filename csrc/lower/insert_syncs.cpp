@@ -69,21 +69,23 @@ class Hazards {
 
  private:
   [[nodiscard]] bool is_seen_by_reader(
-      const TensorView* producer, ParallelType type, const Loop* writer,
-      const Loop* reader) const {
+      const TensorView* producer, ParallelType type, const Loop* writer, const Loop* reader) const {
     if (writer == nullptr) {
       // Registers: every thread has computed its own. Other memory has one writer (the owner), and
       // blocks have shared memory of their own.
       return producer->memory_type() == MemoryType::Local ||
-          (is_block_dim(type) && producer->memory_type() == MemoryType::Shared);
+             (is_block_dim(type) && producer->memory_type() == MemoryType::Shared);
     }
     return writer == reader ||
-        (reader != nullptr && exact_.are_mapped(writer->promoted, reader->promoted));
+           (reader != nullptr && exact_.are_mapped(writer->promoted, reader->promoted));
   }
 
   void check_visible(
-      const TensorView* producer, const TensorView* consumer, ParallelType type,
-      const Loop* writer, const Loop* reader) const {
+      const TensorView* producer,
+      const TensorView* consumer,
+      ParallelType type,
+      const Loop* writer,
+      const Loop* reader) const {
     const MemoryType needed = is_block_dim(type) ? MemoryType::Global : MemoryType::Shared;
     const MemoryType memory = producer->memory_type();
     if (memory == MemoryType::Global || memory == needed) {
@@ -91,15 +93,18 @@ class Hazards {
     }
     const char* who = is_block_dim(type) ? "blocks" : "threads";
     throw UserError({
-        .headline = {"A tensor is read by other ", who, " than those that computed it, but lies in ",
-                     memory == MemoryType::Local ? "registers" : "shared memory"},
+        .headline =
+            {"A tensor is read by other ", who, " than those that computed it, but lies in ",
+             memory == MemoryType::Local ? "registers" : "shared memory"},
         .node = {describe(producer), "\nread by ", describe(consumer)},
         .expected = {type, " bound to the same axis in both, or memory that all ", who, " see"},
-        .found = {writer->promoted->to_string(), " in the producer, ",
-                  reader == nullptr ? std::string("no axis") : reader->promoted->to_string(),
-                  " in the consumer"},
-        .fix = {"set_memory_type(MemoryType.", is_block_dim(type) ? "global" : "shared",
-                ") on the producer, or inline it so that the axes share a loop"},
+        .found =
+            {writer->promoted->to_string(), " in the producer, ",
+             reader == nullptr ? std::string("no axis") : reader->promoted->to_string(),
+             " in the consumer"},
+        .fix =
+            {"set_memory_type(MemoryType.", is_block_dim(type) ? "global" : "shared",
+             ") on the producer, or inline it so that the axes share a loop"},
     });
   }
 
@@ -107,11 +112,11 @@ class Hazards {
   const ValGraph& exact_;
 };
 
-// ---- What statements touch -----------------------------------------------------------------------
+// ---- What statements touch ----------------------------------------------------------------------
 
 bool is_synchronised_memory(const TensorView* tensor) {
   return tensor->memory_type() == MemoryType::Shared ||
-      (tensor->memory_type() == MemoryType::Global && tensor->definition() != nullptr);
+         (tensor->memory_type() == MemoryType::Global && tensor->definition() != nullptr);
 }
 
 template <typename Fn>
@@ -172,8 +177,8 @@ class SyncInserter {
   [[nodiscard]] const TensorView* defined_by(const Expr* statement) const {
     const auto found = kernel_.origin.find(statement);
     return found == kernel_.origin.end()
-        ? nullptr
-        : static_cast<const TensorView*>(found->second->outputs().front());
+               ? nullptr
+               : static_cast<const TensorView*>(found->second->outputs().front());
   }
 
   /// The strongest barrier that `subtree` needs between itself and the writes in `pending`.
@@ -197,8 +202,8 @@ class SyncInserter {
     kernel_.launch.is_cooperative = true;
     TensorDomainSpec spec;
     spec.logical = {kernel_.new_iter_domain(kernel_.one())};
-    TensorView* counter = kernel_.new_tensor(
-        kernel_.new_tensor_domain(spec), DataType::Int, MemoryType::Global);
+    TensorView* counter =
+        kernel_.new_tensor(kernel_.new_tensor_domain(spec), DataType::Int, MemoryType::Global);
     kernel_.launch.buffers.push_back({counter, /*zero_init=*/true, /*is_output=*/false});
     std::vector<int64_t> dims;
     for (size_t i = 0; i < kGridDimTypes.size(); ++i) {
@@ -266,8 +271,7 @@ class SyncInserter {
     });
     Tensors both;
     std::set_intersection(
-        written.begin(), written.end(), read.begin(), read.end(),
-        std::inserter(both, both.end()));
+        written.begin(), written.end(), read.begin(), read.end(), std::inserter(both, both.end()));
     return both;
   }
 

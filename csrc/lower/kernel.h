@@ -38,7 +38,7 @@ struct GlobalBuffer {
 
 /// Something to check with actual sizes and pointers before a launch.
 struct VectorAccess {
-  TensorView* tensor = nullptr; // the global tensor
+  TensorView* tensor = nullptr;  // the global tensor
   TensorView* made_by = nullptr; // the vectorized tensor, for the message
   int64_t width = 1;             // elements
   /// Allocation dims (positions) merged into the contiguous run; the byte strides of all others
@@ -71,9 +71,10 @@ struct StatementTests {
 struct LaunchFacts {
   /// Extent of every hardware index, in the order of kThreadParallelTypes; nullptr: unused, 1.
   std::array<Val*, 6> extents{};
-  bool is_cooperative = false;      // needs all blocks resident
-  Val* shared_bytes = nullptr;      // dynamic shared memory; nullptr: none
-  std::vector<GlobalBuffer> buffers; // outputs, then intermediates and workspaces: parameters after the inputs
+  bool is_cooperative = false; // needs all blocks resident
+  Val* shared_bytes = nullptr; // dynamic shared memory; nullptr: none
+  std::vector<GlobalBuffer>
+      buffers; // outputs, then intermediates and workspaces: parameters after the inputs
   std::vector<VectorAccess> vector_accesses;
   std::vector<DivisibilityCheck> divisibility_checks;
   std::vector<SizeSource> sizes;

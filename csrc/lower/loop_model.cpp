@@ -33,8 +33,8 @@ LoopModel::LoopModel(Kernel& kernel)
   build_nests();
 }
 
-/// Where two axes of a tensor are the same axis of the graph, an index of one cannot be told from an
-/// index of the other (hard case 1.17).
+/// Where two axes of a tensor are the same axis of the graph, an index of one cannot be told from
+/// an index of the other (hard case 1.17).
 void LoopModel::refuse_self_mappings() const {
   for (TensorView* tensor : tensors_) {
     const std::optional<SelfMapping> mapping = find_self_mapping(exact_, tensor);
@@ -45,8 +45,9 @@ void LoopModel::refuse_self_mappings() const {
         .headline = {"Two axes of a tensor correspond to the same axis"},
         .node = {describe(tensor)},
         .expected = {"axes that can be told apart"},
-        .found = {mapping->first->to_string(), " and ", mapping->second->to_string(),
-                  ", which expressions of the fusion map to each other"},
+        .found =
+            {mapping->first->to_string(), " and ", mapping->second->to_string(),
+             ", which expressions of the fusion map to each other"},
         .fix = {"a tensor cannot meet its own transpose, or itself along two axes, in one kernel: "
                 "pass it as two inputs"},
     });
@@ -67,9 +68,10 @@ void LoopModel::collect_loops() {
         throw UserError({
             .headline = {"Two axes of one tensor would be driven by one loop"},
             .node = {describe(tensor)},
-            .expected = {"different loops for ",
-                         loop->members[same_tensor - loop->tensors.begin()]->to_string(), " and ",
-                         axis->to_string()},
+            .expected =
+                {"different loops for ",
+                 loop->members[same_tensor - loop->tensors.begin()]->to_string(), " and ",
+                 axis->to_string()},
             .found = {"inlining that maps both to the same axis of another tensor"},
             .fix = {"inline less deep, or transform both tensors alike"},
         });
@@ -128,7 +130,7 @@ IterDomain* LoopModel::covering_member(const Loop& loop) const {
   std::string found;
   for (size_t i = 0; i < loop.members.size(); ++i) {
     found += (i == 0 ? "" : ", ") + loop.members[i]->to_string() + " of T" +
-        std::to_string(loop.tensors[i]->name());
+             std::to_string(loop.tensors[i]->name());
   }
   throw UserError({
       .headline = {"No axis covers all tensors that share a loop"},

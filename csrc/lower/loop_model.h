@@ -54,7 +54,8 @@ class LoopModel {
   /// Loops around the definition of `tensor`, outermost first: those it is inlined into, then those
   /// of its own axes.
   [[nodiscard]] const LoopNest& nest(const TensorView* tensor) const;
-  /// The leading loops of the nest that all consumers share; the tensor's storage lives inside them.
+  /// The leading loops of the nest that all consumers share; the tensor's storage lives inside
+  /// them.
   [[nodiscard]] int64_t shared_depth(const TensorView* tensor) const;
   /// The loop that drives a loop axis.
   [[nodiscard]] Loop* loop_of(const IterDomain* axis) const;
@@ -77,8 +78,8 @@ class LoopModel {
   void refuse_self_mappings() const;
   void collect_loops();
   void choose_promotions();
-  /// The non-broadcast axes of inputs (and of tensors made from nothing) that `id` is built from, as
-  /// classes of the exact graph.
+  /// The non-broadcast axes of inputs (and of tensors made from nothing) that `id` is built from,
+  /// as classes of the exact graph.
   [[nodiscard]] std::set<int64_t> covered_inputs(IterDomain* id) const;
   IterDomain* covering_member(const Loop& loop) const;
   /// Let `tensor`'s own axes follow its promoted loops; whether a promotion changed.
@@ -91,7 +92,7 @@ class LoopModel {
   ValGraph& exact_;
   std::vector<TensorView*> tensors_;
   std::set<int64_t> input_axes_; // classes
-  std::deque<Loop> loops_; // stable addresses
+  std::deque<Loop> loops_;       // stable addresses
   std::unordered_map<const IterDomain*, Loop*> loop_of_;
   std::unordered_map<const TensorView*, LoopNest> nests_;
   std::unordered_map<const TensorView*, int64_t> shared_depths_;

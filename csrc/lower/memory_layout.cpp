@@ -24,14 +24,14 @@ bool has_storage_for(const TensorView* tensor, int64_t position, const Loop& loo
 }
 
 /// Whether a vectorized statement accesses `tensor` along `axis`: then it must lie innermost.
-bool is_lane_axis(const ValGraph& exact, const LoopModel& model, const TensorView* tensor,
-                  IterDomain* axis) {
+bool is_lane_axis(
+    const ValGraph& exact, const LoopModel& model, const TensorView* tensor, IterDomain* axis) {
   const auto vectorized_along = [&](const TensorView* other) {
     const IterDomains& loop = other->loop();
     return std::any_of(loop.begin(), loop.end(), [&](const IterDomain* id) {
       const Loop* driver = model.loop_of(id);
       return id->parallel_type() == ParallelType::Vectorize &&
-          exact.are_mapped(driver->promoted, axis);
+             exact.are_mapped(driver->promoted, axis);
     });
   };
   if (vectorized_along(tensor)) {
@@ -51,7 +51,7 @@ IterDomains explicit_axes(const Kernel& kernel, const TensorView* tensor) {
     for (int64_t i = 0; i < tensor->ndims(); ++i) {
       const Loop& loop = *model.loop_of(tensor->axis(i));
       is_covered = is_covered ||
-          (exact.are_mapped(tensor->axis(i), id) && !has_storage_for(tensor, i, loop));
+                   (exact.are_mapped(tensor->axis(i), id) && !has_storage_for(tensor, i, loop));
     }
     if (!is_covered) {
       axes.push_back(id);
@@ -61,7 +61,9 @@ IterDomains explicit_axes(const Kernel& kernel, const TensorView* tensor) {
 }
 
 Val* row_major_offset(
-    IndexSimplifier& simplifier, IndexWalk& walk, const TensorView* tensor,
+    IndexSimplifier& simplifier,
+    IndexWalk& walk,
+    const TensorView* tensor,
     const IterDomains& axes) {
   Val* offset = tensor->fusion()->zero();
   for (IterDomain* axis : axes) {

@@ -58,9 +58,8 @@ void find_parallel_dims(Kernel& kernel) {
     for (const Loop* loop : loops) {
       if (loop->parallel_type == type) {
         Val* extent = padded_extent(kernel, *loop);
-        launched = launched == nullptr || launched->same_as(extent)
-            ? extent
-            : scalar::max(launched, extent);
+        launched = launched == nullptr || launched->same_as(extent) ? extent
+                                                                    : scalar::max(launched, extent);
       }
     }
     bool is_exact = !kernel.options().has_empty_parallel_axis;

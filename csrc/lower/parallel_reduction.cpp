@@ -14,8 +14,7 @@ namespace {
 TensorView* new_workspace(Kernel& kernel, Val* elements, DataType dtype, bool zero_init) {
   TensorDomainSpec spec;
   spec.logical = {kernel.new_iter_domain(elements)};
-  TensorView* buffer =
-      kernel.new_tensor(kernel.new_tensor_domain(spec), dtype, MemoryType::Global);
+  TensorView* buffer = kernel.new_tensor(kernel.new_tensor_domain(spec), dtype, MemoryType::Global);
   kernel.launch.buffers.push_back({buffer, zero_init, /*is_output=*/false});
   return buffer;
 }
@@ -49,8 +48,7 @@ bool is_needed_by_all_blocks(
 
 } // namespace
 
-bool is_warp_reduction(
-    const Kernel& kernel, const TensorView* out, const ReductionShape& shape) {
+bool is_warp_reduction(const Kernel& kernel, const TensorView* out, const ReductionShape& shape) {
   if (shape.thread_dims != std::vector<int64_t>{0}) {
     return false;
   }
@@ -59,16 +57,18 @@ bool is_warp_reduction(
   bool is_padded = false;
   for (int64_t i = 0; i < out->ndims(); ++i) {
     is_padded = is_padded ||
-        (out->axis(i)->is_reduction() &&
-         kernel.loop_model->loop_of(out->axis(i))->parallel_type == ParallelType::TIDx &&
-         out->axis(i)->has_padding_to_multiple_of_warp());
+                (out->axis(i)->is_reduction() &&
+                 kernel.loop_model->loop_of(out->axis(i))->parallel_type == ParallelType::TIDx &&
+                 out->axis(i)->has_padding_to_multiple_of_warp());
   }
   // One warp exactly, so that lanes need no scratch to meet.
   return is_padded && launched->is_const() && as_int(launched->value()) == warp;
 }
 
 BlockReduction* make_block_reduction(
-    Kernel& kernel, const ReductionOperands& operands, const std::vector<int64_t>& thread_dims,
+    Kernel& kernel,
+    const ReductionOperands& operands,
+    const std::vector<int64_t>& thread_dims,
     bool is_warp) {
   return kernel.make<BlockReduction>(
       operands.outs, operands.ins, operands.inits, operands.op, operands.is_welford, thread_dims,

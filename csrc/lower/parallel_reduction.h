@@ -19,7 +19,9 @@ struct ReductionOperands {
     const Kernel& kernel, const TensorView* out, const ReductionShape& shape);
 
 [[nodiscard]] BlockReduction* make_block_reduction(
-    Kernel& kernel, const ReductionOperands& operands, const std::vector<int64_t>& thread_dims,
+    Kernel& kernel,
+    const ReductionOperands& operands,
+    const std::vector<int64_t>& thread_dims,
     bool is_warp);
 
 /// The same reduction into fresh registers; their allocation and initial values are appended to

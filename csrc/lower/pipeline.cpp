@@ -41,8 +41,8 @@ void model_ranges(Kernel& kernel) {
     Val* launched = kernel.launch.extents[thread_type_index(type)];
     if (launched != nullptr) {
       // An exact index runs over its axes' extent; else only the launched size is known.
-      const bool is_known = kernel.loop_model->is_exact(type) ||
-          (launched->is_const() && !launched->is_zero());
+      const bool is_known =
+          kernel.loop_model->is_exact(type) || (launched->is_const() && !launched->is_zero());
       kernel.simplifier->set_range(
           kernel.parallel_index(type), is_known ? launched : kernel.parallel_dim(type));
     }
@@ -53,7 +53,8 @@ void model_ranges(Kernel& kernel) {
 
 const std::vector<Pass>& lowering_passes() {
   static const std::vector<Pass> passes = {
-      {"validate_schedule", validate_schedule, "what is wrong in the schedule fails before changes"},
+      {"validate_schedule", validate_schedule,
+       "what is wrong in the schedule fails before changes"},
       {"replace_sizes", replace_sizes, "from here on, equal extents are one value"},
       {"reduce_in_registers", reduce_in_registers, "adds tensors, so before loops are modelled"},
       {"model_loops", model_loops, "which axes share a loop, and what each loop runs over"},
@@ -77,8 +78,7 @@ void run_passes(Kernel& kernel) {
   for (const Pass& pass : lowering_passes()) {
     const auto begin = std::chrono::steady_clock::now();
     pass.run(kernel);
-    const std::chrono::duration<double, std::milli> time =
-        std::chrono::steady_clock::now() - begin;
+    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
     PassRecord record{pass.name, "", time.count()};
     if (kernel.options().record_passes || is_verbose) {
       record.text = kernel.print_kernel_ir();

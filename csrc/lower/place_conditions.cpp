@@ -13,13 +13,13 @@ bool contains_barrier(const Scope& scope) {
   return std::any_of(scope.begin(), scope.end(), [](const Expr* expr) {
     const auto* loop = expr->as<ForLoop>();
     return expr->is_a<BlockSync>() || expr->is_a<GridSync>() || expr->is_a<BlockReduction>() ||
-        expr->is_a<GridReduction>() || (loop != nullptr && contains_barrier(loop->body));
+           expr->is_a<GridReduction>() || (loop != nullptr && contains_barrier(loop->body));
   });
 }
 
 bool is_register(const Val* val) {
   return val->vtype() != ValType::TensorIndex ||
-      static_cast<const TensorIndex*>(val)->view()->memory_type() == MemoryType::Local;
+         static_cast<const TensorIndex*>(val)->view()->memory_type() == MemoryType::Local;
 }
 
 /// Integer division by what a hole holds may trap.
@@ -36,10 +36,8 @@ bool may_trap(const Expr* statement) {
     case BinaryOpType::Fmod:
     case BinaryOpType::CeilDiv:
     case BinaryOpType::Gcd:
-    case BinaryOpType::Pow:
-      return true;
-    default:
-      return false;
+    case BinaryOpType::Pow: return true;
+    default: return false;
   }
 }
 
@@ -68,8 +66,8 @@ class ConditionPlacer {
       return {};
     }
     const auto origin = kernel_.origin.find(statement);
-    const bool is_pure = std::all_of(
-                             statement->inputs().begin(), statement->inputs().end(), is_register) &&
+    const bool is_pure =
+        std::all_of(statement->inputs().begin(), statement->inputs().end(), is_register) &&
         std::all_of(statement->outputs().begin(), statement->outputs().end(), is_register) &&
         !may_trap(statement) && !is_reduction(origin->second);
     return is_pure ? std::vector<RangeTest>{} : found->second.ranges;

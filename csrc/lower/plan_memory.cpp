@@ -51,8 +51,9 @@ void check_register_array(const Kernel& kernel, const Allocate& allocate) {
   throw UserError({
       .headline = {"A tensor in registers needs a constant size"},
       .node = {describe(tensor)},
-      .expected = {"constant extents right of its compute-at position (",
-                   tensor->compute_at_position(), ")"},
+      .expected =
+          {"constant extents right of its compute-at position (", tensor->compute_at_position(),
+           ")"},
       .found = {"size ", kernel.simplifier->simplify(allocate.size)->to_inline_string()},
       .fix = {"inline it deeper, or put it in shared memory"},
   });
@@ -62,9 +63,8 @@ bool addresses_registers(const ForLoop& loop) {
   bool found = false;
   for_each_node(loop.body, [&](const Expr& expr) {
     for_each_element(expr, [&](const TensorIndex& element) {
-      found = found ||
-          (element.view()->memory_type() == MemoryType::Local &&
-           depends_on(element.index(), loop.index));
+      found = found || (element.view()->memory_type() == MemoryType::Local &&
+                        depends_on(element.index(), loop.index));
     });
   });
   return found;
@@ -80,8 +80,8 @@ void plan_memory(Kernel& kernel) {
     if (auto* allocate = expr.as<Allocate>()) {
       if (allocate->memory_type == MemoryType::Shared) {
         allocate->address = offset;
-        Val* bytes = scalar::mul(
-            allocate->size, kernel.new_index(size_bytes(allocate->buffer->dtype())));
+        Val* bytes =
+            scalar::mul(allocate->size, kernel.new_index(size_bytes(allocate->buffer->dtype())));
         offset = scalar::add(offset, aligned(kernel, bytes));
       } else if (allocate->memory_type == MemoryType::Local) {
         check_register_array(kernel, *allocate);

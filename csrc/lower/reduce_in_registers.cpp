@@ -73,8 +73,8 @@ void make_scalar(const TensorView* tensor) {
   }
 }
 
-/// Leading loop axes up to which the registers can be inlined into the copy. A reduced axis bound to
-/// a hardware index is no loop and does not end them.
+/// Leading loop axes up to which the registers can be inlined into the copy. A reduced axis bound
+/// to a hardware index is no loop and does not end them.
 int64_t shared_axes(const TensorView* registers) {
   int64_t count = 0;
   for (const IterDomain* axis : registers->loop()) {
@@ -96,8 +96,8 @@ void move_to_registers(Kernel& kernel, Expr* reduction, TensorView* tensor) {
   }
   int64_t position = shared_axes(registers);
   const std::vector<Expr*> users = tensor->all_uses();
-  const bool shares_all_loops = !users.empty() && tensor->is_fusion_output() &&
-      tensor->compute_at_position() >= position;
+  const bool shares_all_loops =
+      !users.empty() && tensor->is_fusion_output() && tensor->compute_at_position() >= position;
   kernel.replace_output_of(reduction, tensor, registers);
   tensor->assign_domain(without_reductions(kernel, *registers->domain()));
   if (shares_all_loops) {

@@ -61,22 +61,14 @@ class Substitution {
     Val* lhs = map_.at(op->lhs);
     Val* rhs = map_.at(op->rhs);
     switch (op->op) {
-      case BinaryOpType::Add:
-        return scalar::add(lhs, rhs);
-      case BinaryOpType::Sub:
-        return scalar::sub(lhs, rhs);
-      case BinaryOpType::Mul:
-        return scalar::mul(lhs, rhs);
-      case BinaryOpType::Div:
-        return scalar::div(lhs, rhs);
-      case BinaryOpType::Mod:
-        return scalar::mod(lhs, rhs);
-      case BinaryOpType::CeilDiv:
-        return scalar::ceil_div(lhs, rhs);
-      case BinaryOpType::Max:
-        return scalar::max(lhs, rhs);
-      case BinaryOpType::Min:
-        return scalar::min(lhs, rhs);
+      case BinaryOpType::Add: return scalar::add(lhs, rhs);
+      case BinaryOpType::Sub: return scalar::sub(lhs, rhs);
+      case BinaryOpType::Mul: return scalar::mul(lhs, rhs);
+      case BinaryOpType::Div: return scalar::div(lhs, rhs);
+      case BinaryOpType::Mod: return scalar::mod(lhs, rhs);
+      case BinaryOpType::CeilDiv: return scalar::ceil_div(lhs, rhs);
+      case BinaryOpType::Max: return scalar::max(lhs, rhs);
+      case BinaryOpType::Min: return scalar::min(lhs, rhs);
       default: {
         Val* out = kernel_.new_scalar(val->dtype());
         kernel_.make<BinaryOp>(out, lhs, rhs, op->op);
@@ -123,8 +115,9 @@ void check_equal(const IterDomain* a, const IterDomain* b) {
   if (a->extent()->is_const_int() && b->extent()->is_const_int() &&
       as_int(a->extent()->value()) != as_int(b->extent()->value())) {
     throw UserError({
-        .headline = {"Expected sizes to match: ", a->extent()->to_string(), " vs ",
-                     b->extent()->to_string(), "."},
+        .headline =
+            {"Expected sizes to match: ", a->extent()->to_string(), " vs ",
+             b->extent()->to_string(), "."},
         .node = {describe(a), "\nand ", describe(b)},
         .expected = {"one size: an expression maps these axes to each other"},
         .found = {"two"},
@@ -173,8 +166,8 @@ void choose_representatives(Kernel& kernel, Substitution& substitution) {
   }
 }
 
-/// Sizes are those of a launch: an axis whose kind its size decides is an iteration, also where that
-/// size turns out to be 1.
+/// Sizes are those of a launch: an axis whose kind its size decides is an iteration, also where
+/// that size turns out to be 1.
 void resolve_symbolic_axes(const Kernel& kernel) {
   for (const TensorView* tensor : kernel.tensors()) {
     for (IterDomain* id : tensor->domain()->all_ids()) {

@@ -83,8 +83,7 @@ bool depends_on(const Val* val, const Val* leaf) {
 }
 
 void rewrite_elements(
-    Kernel& kernel, const Scope& scope,
-    const std::function<Val*(const TensorIndex&)>& new_index) {
+    Kernel& kernel, const Scope& scope, const std::function<Val*(const TensorIndex&)>& new_index) {
   Rewriter(kernel, new_index).run(scope);
 }
 

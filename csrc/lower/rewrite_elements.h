@@ -26,7 +26,6 @@ void for_each_element(const Expr& statement, const Fn& fn) {
 /// Give elements another index: `new_index` returns it, or nullptr to leave the element alone. A
 /// statement that stands in several branches is changed once.
 void rewrite_elements(
-    Kernel& kernel, const Scope& scope,
-    const std::function<Val*(const TensorIndex&)>& new_index);
+    Kernel& kernel, const Scope& scope, const std::function<Val*(const TensorIndex&)>& new_index);
 
 } // namespace nvfuser

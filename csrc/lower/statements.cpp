@@ -4,8 +4,8 @@
 
 #include "eval/simplify.h"
 #include "ir/scalar.h"
-#include "lower/parallel_reduction.h"
 #include "lower/memory_layout.h"
+#include "lower/parallel_reduction.h"
 
 namespace nvfuser {
 namespace {
@@ -125,8 +125,7 @@ Expr* StatementBuilder::convert(Expr* expr, Context& context) {
                 element(out, context), in(op.in1), in(op.in2), in(op.in3), op.op);
           },
           [&](LoadStoreOp& op) -> Expr* {
-            return kernel_.make<LoadStoreOp>(
-                element(out, context), in(op.arg), op.op, op.cache_op);
+            return kernel_.make<LoadStoreOp>(element(out, context), in(op.arg), op.op, op.cache_op);
           },
           [&](BroadcastOp& op) -> Expr* { return set_like(op); },
           [&](SqueezeOp& op) -> Expr* { return set_like(op); },
@@ -170,9 +169,9 @@ StatementTests StatementBuilder::tests_of(Expr* expr, Context& context) {
   const TensorView* out = first_output(expr);
   tests.ranges = context.walk.hole_tests(tested_axes(out), out);
   tests.owner = owner_test(out);
-  const auto last = std::find_if(
-      expr->inputs().begin(), expr->inputs().end(),
-      [&](const Val* in) { return last_block_.count(in) != 0; });
+  const auto last = std::find_if(expr->inputs().begin(), expr->inputs().end(), [&](const Val* in) {
+    return last_block_.count(in) != 0;
+  });
   if (last != expr->inputs().end() && out->memory_type() == MemoryType::Global) {
     check_same_iteration(out, last_block_.at(*last));
     tests.owner = scalar::logical_and(tests.owner, last_block_.at(*last).is_last);
@@ -267,9 +266,10 @@ std::vector<Expr*> StatementBuilder::reduce(Expr* expr, Context& context) {
     inits = {scalar::cast(out->dtype(), reduction->init)};
   } else {
     const auto* welford = expr->as<WelfordOp>();
-    inits = {scalar::cast(welford->out_avg->dtype(), welford->init_avg),
-             scalar::cast(welford->out_var->dtype(), welford->init_var),
-             scalar::cast(welford->out_n->dtype(), welford->init_n)};
+    inits = {
+        scalar::cast(welford->out_avg->dtype(), welford->init_avg),
+        scalar::cast(welford->out_var->dtype(), welford->init_var),
+        scalar::cast(welford->out_n->dtype(), welford->init_n)};
   }
   StatementTests tests{context.walk.hole_tests(tested_axes(out), out), nullptr};
   const LoopNest& nest = kernel_.loop_model->nest(out);
@@ -277,17 +277,18 @@ std::vector<Expr*> StatementBuilder::reduce(Expr* expr, Context& context) {
   for (const Loop* loop : nest) {
     is_accumulating = is_accumulating || is_reduced(kernel_, out, loop);
     // A broadcast split by 4 runs four times over one element; it must be added once.
-    if (is_accumulating && loop->is_broadcast() && !loop->is_thread() &&
-        !loop->index->is_const()) {
+    if (is_accumulating && loop->is_broadcast() && !loop->is_thread() && !loop->index->is_const()) {
       tests.ranges.push_back({loop->index, kernel_.one()});
     }
   }
   const ReductionShape shape = reduction_shape(kernel_, out);
   if (!shape.is_parallel()) {
-    Expr* statement = is_welford
-        ? static_cast<Expr*>(kernel_.make<WelfordOp>(
-              outs[0], outs[1], outs[2], ins[0], ins[1], ins[2], inits[0], inits[1], inits[2]))
-        : static_cast<Expr*>(kernel_.make<BinaryOp>(outs[0], element(out, context), ins[0], op));
+    Expr* statement =
+        is_welford
+            ? static_cast<Expr*>(kernel_.make<WelfordOp>(
+                  outs[0], outs[1], outs[2], ins[0], ins[1], ins[2], inits[0], inits[1], inits[2]))
+            : static_cast<Expr*>(
+                  kernel_.make<BinaryOp>(outs[0], element(out, context), ins[0], op));
     kernel_.tests[statement] = tests;
     return {statement};
   }

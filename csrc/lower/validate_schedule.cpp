@@ -6,13 +6,17 @@ namespace nvfuser {
 namespace {
 
 [[noreturn]] void reject(
-    const TensorView* tensor, const Part& headline, const Part& expected, const Part& found,
+    const TensorView* tensor,
+    const Part& headline,
+    const Part& expected,
+    const Part& found,
     const Part& fix) {
-  throw UserError({.headline = headline,
-                   .node = {describe(tensor)},
-                   .expected = expected,
-                   .found = found,
-                   .fix = fix});
+  throw UserError(
+      {.headline = headline,
+       .node = {describe(tensor)},
+       .expected = expected,
+       .found = found,
+       .fix = fix});
 }
 
 void check_axis(const TensorView* tensor, const IterDomain* axis) {
@@ -41,8 +45,7 @@ void check_axis(const TensorView* tensor, const IterDomain* axis) {
             {"rfactor the axis, so that the lanes become an axis of a tensor of their own"});
       }
       break;
-    default:
-      break;
+    default: break;
   }
 }
 

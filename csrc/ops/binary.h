@@ -1,4 +1,4 @@
-// Operations on the elements of two operands (public API: ops.md, sections 4 and 5).
+// Operations on the elements of two operands.
 //
 // The functions, their bindings and their names in translated Python derive from one table of
 // X(python_name, BinaryOpType, Promotion, "documentation"). Where an operation type stands in

@@ -1,4 +1,4 @@
-// Layers of neural networks, made of other operations (public API: ops.md, section 17).
+// Layers of neural networks, made of other operations.
 // Low-precision operands are computed in Float, and the results are Float: nothing casts back.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Tensors made from scalars (public API: ops.md, sections 12 and 17). Random numbers will have a
+// Tensors made from scalars. Random numbers will have a
 // file of their own.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Tensors and scalars that come from outside: what a fusion's inputs are made with (public API:
-// ir.md, sections 3 and 4). Nothing here registers an input.
+// Tensors and scalars that come from outside: what a fusion's inputs are made with. Nothing here
+// registers an input.
 #pragma once
 
 #include <optional>

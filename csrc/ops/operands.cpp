@@ -24,12 +24,9 @@ void check_buildable(const IterDomain* axis) {
 /// Iteration wins over Symbolic, Symbolic over Broadcast.
 int iter_type_strength(IterType type) {
   switch (type) {
-    case IterType::Broadcast:
-      return 0;
-    case IterType::Symbolic:
-      return 1;
-    default:
-      return 2;
+    case IterType::Broadcast: return 0;
+    case IterType::Symbolic: return 1;
+    default: return 2;
   }
 }
 

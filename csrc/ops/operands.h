@@ -1,5 +1,5 @@
 // What every operation does with its operands: check them, bring tensors to one rank, make the
-// result's domain from theirs (public API: ops.md, section 1).
+// result's domain from theirs.
 #pragma once
 
 #include <vector>

@@ -34,12 +34,9 @@ DataType widen_low_precision(DataType dtype) {
 /// The complex type whose parts have the width of `dtype`.
 DataType complex_of(DataType dtype) {
   switch (dtype) {
-    case DataType::Float:
-      return DataType::ComplexFloat;
-    case DataType::Double:
-      return DataType::ComplexDouble;
-    default:
-      throw UserError(Part("Only support Float and Double, current type:", dtype));
+    case DataType::Float: return DataType::ComplexFloat;
+    case DataType::Double: return DataType::ComplexDouble;
+    default: throw UserError(Part("Only support Float and Double, current type:", dtype));
   }
 }
 
@@ -87,13 +84,9 @@ DataType compute_dtype(Promotion policy, const std::vector<Val*>& operands) {
   switch (policy) {
     case Promotion::Keep:
     case Promotion::KeepReal:
-    case Promotion::Test:
-      return DataType::Null;
-    case Promotion::Bool:
-      return DataType::Bool;
-    case Promotion::Int:
-      check_integral(operands);
-      return common_dtype(operands);
+    case Promotion::Test: return DataType::Null;
+    case Promotion::Bool: return DataType::Bool;
+    case Promotion::Int: check_integral(operands); return common_dtype(operands);
     case Promotion::FloatOnly: {
       const DataType common = common_dtype(operands, /*widen=*/false);
       NVF_USER_CHECK(
@@ -106,8 +99,7 @@ DataType compute_dtype(Promotion policy, const std::vector<Val*>& operands) {
       return is_integral(common) || is_boolean(common) ? DataType::Float : common;
     }
     case Promotion::Default:
-    case Promotion::Compare:
-      return common_dtype(operands);
+    case Promotion::Compare: return common_dtype(operands);
   }
   return DataType::Null;
 }

@@ -1,5 +1,4 @@
-// Type promotion: the dtype an operation computes in, and the casts that bring its operands there
-// (public API: ops.md, section 2).
+// Type promotion: the dtype an operation computes in, and the casts that bring its operands there.
 #pragma once
 
 #include <vector>

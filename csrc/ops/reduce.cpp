@@ -59,18 +59,13 @@ TensorView* repeated(BinaryOpType op, TensorView* reduced, const std::vector<Val
 
 ScalarValue reduction_identity(BinaryOpType op, DataType dtype) {
   switch (op) {
-    case BinaryOpType::Add:
-      return convert_value(int64_t{0}, dtype);
-    case BinaryOpType::Mul:
-      return convert_value(int64_t{1}, dtype);
+    case BinaryOpType::Add: return convert_value(int64_t{0}, dtype);
+    case BinaryOpType::Mul: return convert_value(int64_t{1}, dtype);
     case BinaryOpType::Max:
-    case BinaryOpType::FMax:
-      return lowest_value(dtype);
+    case BinaryOpType::FMax: return lowest_value(dtype);
     case BinaryOpType::Min:
-    case BinaryOpType::FMin:
-      return highest_value(dtype);
-    default:
-      throw UserError(Part("A reduction with ", enum_name(op), " has no initial value."));
+    case BinaryOpType::FMin: return highest_value(dtype);
+    default: throw UserError(Part("A reduction with ", enum_name(op), " has no initial value."));
   }
 }
 

@@ -1,4 +1,4 @@
-// Fewer elements than were read (public API: ops.md, section 7).
+// Fewer elements than were read.
 //
 // The functions, their bindings and their names in translated Python derive from one table of
 // X(python_name, BinaryOpType, "documentation").

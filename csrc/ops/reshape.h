@@ -1,4 +1,4 @@
-// Reshape: the elements in row-major order under a new list of sizes (public API: reshape.md).
+// Reshape: the elements in row-major order under a new list of sizes.
 //
 // A reshape is built at definition where the way from the old shape to the new one does not depend
 // on sizes that are unknown then: all sizes are constants, or the new sizes are products of the

@@ -1,5 +1,5 @@
 // How one shape becomes another: which dimensions of size one go, what is merged and split, which
-// dimensions of size one come (public API: reshape.md, section 4). Only sizes, no IR.
+// dimensions of size one come. Only sizes, no IR.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Operations on the elements of three operands (public API: ops.md, section 6).
+// Operations on the elements of three operands.
 #pragma once
 
 #include "ir/fusion.h"

@@ -1,4 +1,4 @@
-// Operations on every element of one operand (public API: ops.md, section 3).
+// Operations on every element of one operand.
 //
 // The functions, their bindings and their names in translated Python derive from one table of
 // X(python_name, UnaryOpType, Promotion, "documentation").

@@ -1,4 +1,4 @@
-// Mean, variance and the raw Welford reduction (public API: ops.md, section 7.2).
+// Mean, variance and the raw Welford reduction.
 #pragma once
 
 #include "ir/fusion.h"

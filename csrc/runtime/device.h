@@ -23,12 +23,9 @@ struct Device {
   /// "cpu", "cuda:0"
   [[nodiscard]] std::string str() const {
     switch (kind) {
-      case DeviceKind::Cpu:
-        return "cpu";
-      case DeviceKind::Cuda:
-        return "cuda:" + std::to_string(index);
-      case DeviceKind::Other:
-        break;
+      case DeviceKind::Cpu: return "cpu";
+      case DeviceKind::Cuda: return "cuda:" + std::to_string(index);
+      case DeviceKind::Other: break;
     }
     return "other:" + std::to_string(index);
   }

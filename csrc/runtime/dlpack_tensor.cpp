@@ -95,10 +95,8 @@ Device from_dlpack(DLDevice device) {
     case kDLCUDAHost: // pinned memory is ordinary memory to a CPU kernel
       return Device::cpu();
     case kDLCUDA:
-    case kDLCUDAManaged:
-      return Device::cuda(device.device_id);
-    default:
-      return {DeviceKind::Other, device.device_id};
+    case kDLCUDAManaged: return Device::cuda(device.device_id);
+    default: return {DeviceKind::Other, device.device_id};
   }
 }
 

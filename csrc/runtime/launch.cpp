@@ -47,7 +47,8 @@ void check_aliases(const LaunchPlan& plan, std::span<const Argument> args) {
         continue;
       }
       throw UserError({
-          .headline = {"Input ", buffer.input, " is updated in place but shares memory with input ", i},
+          .headline =
+              {"Input ", buffer.input, " is updated in place but shares memory with input ", i},
           .node = {"kernel ", plan.code->name},
           .expected = {"memory of its own"},
           .found = {written.str(), " and ", other->str(), " at intersecting addresses"},
@@ -121,9 +122,7 @@ void fill_parameters(
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     const PlannedBuffer& buffer = plan.buffers[i];
     switch (buffer.source) {
-      case PlannedBuffer::Source::NewTensor:
-        put(buffer.offset, data_of(buffers.tensors[i]));
-        break;
+      case PlannedBuffer::Source::NewTensor: put(buffer.offset, data_of(buffers.tensors[i])); break;
       case PlannedBuffer::Source::Input:
         put(buffer.offset, std::get<TensorArg>(args[buffer.input]).data);
         break;

@@ -5,8 +5,8 @@
 #include <unordered_map>
 
 #include "base/errors.h"
-#include "runtime/scalar_bytes.h"
 #include "runtime/overlap.h"
+#include "runtime/scalar_bytes.h"
 
 namespace nvfuser {
 namespace {
@@ -222,8 +222,7 @@ class Planner {
     place_workspaces();
   }
 
-  static void check_alias_memory(
-      const TensorView* tensor, size_t input, const TensorArg& arg) {
+  static void check_alias_memory(const TensorView* tensor, size_t input, const TensorArg& arg) {
     if (may_overlap_itself(arg)) {
       throw UserError({
           .headline = {"Input ", input, " is updated in place but overlaps itself"},

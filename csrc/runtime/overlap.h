@@ -5,8 +5,8 @@
 
 namespace nvfuser {
 
-/// Whether two elements of `tensor` may lie at one address. Exact for tensors whose dimensions nest;
-/// strides that interleave count as overlapping.
+/// Whether two elements of `tensor` may lie at one address. Exact for tensors whose dimensions
+/// nest; strides that interleave count as overlapping.
 [[nodiscard]] bool may_overlap_itself(const TensorArg& tensor);
 
 /// Whether the address ranges of two tensors intersect.

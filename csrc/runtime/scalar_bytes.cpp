@@ -54,34 +54,24 @@ size_t write_scalar(
   }
   const ScalarValue converted = convert_value(value, dtype);
   switch (dtype) {
-    case DataType::Bool:
-      return write<uint8_t>(as_bool(converted) ? 1 : 0, destination);
-    case DataType::Double:
-      return write(as_double(converted), destination);
-    case DataType::Float:
-      return write(static_cast<float>(as_double(converted)), destination);
-    case DataType::Half:
-      return write(half_bits(as_double(converted)), destination);
-    case DataType::BFloat16:
-      return write(bfloat16_bits(as_double(converted)), destination);
+    case DataType::Bool: return write<uint8_t>(as_bool(converted) ? 1 : 0, destination);
+    case DataType::Double: return write(as_double(converted), destination);
+    case DataType::Float: return write(static_cast<float>(as_double(converted)), destination);
+    case DataType::Half: return write(half_bits(as_double(converted)), destination);
+    case DataType::BFloat16: return write(bfloat16_bits(as_double(converted)), destination);
     case DataType::ComplexFloat: {
       const auto number = static_cast<std::complex<float>>(as_complex(converted));
       return write(number, destination);
     }
-    case DataType::ComplexDouble:
-      return write(as_complex(converted), destination);
+    case DataType::ComplexDouble: return write(as_complex(converted), destination);
     case DataType::Int:
-    case DataType::UInt64:
-      return write(as_int(converted), destination);
+    case DataType::UInt64: return write(as_int(converted), destination);
     case DataType::Int32:
-    case DataType::UInt32:
-      return write(static_cast<int32_t>(as_int(converted)), destination);
+    case DataType::UInt32: return write(static_cast<int32_t>(as_int(converted)), destination);
     case DataType::Short:
-    case DataType::UInt16:
-      return write(static_cast<int16_t>(as_int(converted)), destination);
+    case DataType::UInt16: return write(static_cast<int16_t>(as_int(converted)), destination);
     case DataType::Char:
-    case DataType::Byte:
-      return write(static_cast<int8_t>(as_int(converted)), destination);
+    case DataType::Byte: return write(static_cast<int8_t>(as_int(converted)), destination);
     default:
       throw UserError(Part("Scalars of dtype ", text(dtype), " cannot be inputs of a kernel."));
   }

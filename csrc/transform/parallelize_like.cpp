@@ -171,6 +171,9 @@ void parallelize_like(
       }
     }
   }
+  for (const auto& [axis, source] : copies) { // all or none
+    axis->check_parallelize(source->parallel_type());
+  }
   for (const auto& [axis, source] : copies) {
     axis->parallelize(source->parallel_type());
     if (propagate_padding && source->has_padding_to_multiple_of_warp()) {

@@ -192,8 +192,7 @@ TensorDomain* Factoring::make_consumer() {
   return fusion_.new_tensor_domain(std::move(spec));
 }
 
-// ---- Checks
-// --------------------------------------------------------------------------------------
+// ---- Checks -------------------------------------------------------------------------------------
 
 /// The loop axes at `positions`, after all checks.
 IterDomains check_axes(const TensorView* tv, const std::vector<int64_t>& positions) {

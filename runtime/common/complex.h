@@ -87,8 +87,7 @@ NVF_FUNCTION Complex<T> times_minus_i(Complex<T> z) {
   return {z.imag, -z.real};
 }
 
-// ---- Elementary functions
-// -------------------------------------------------------------------------
+// ---- Elementary functions -----------------------------------------------------------------------
 
 template <typename T>
 NVF_FUNCTION Complex<T> exp(Complex<T> z) {

@@ -22,8 +22,8 @@ struct WeightedWelford {
   Count count;
 };
 
-/// The union of two disjoint sets. With both empty the formula would be 0 / 0: the share of an empty
-/// set is 0.
+/// The union of two disjoint sets. With both empty the formula would be 0 / 0: the share of an
+/// empty set is 0.
 struct WelfordCombine {
   template <typename T>
   NVF_FUNCTION static T share_of(T part, T whole) {
@@ -50,8 +50,8 @@ struct WelfordCombine {
   }
 };
 
-/// Add one element to an accumulated set. In an unrolled loop the count is known to the compiler, and
-/// with it the reciprocal: no division is left.
+/// Add one element to an accumulated set. In an unrolled loop the count is known to the compiler,
+/// and with it the reciprocal: no division is left.
 template <typename T, typename Count>
 NVF_FUNCTION void welford_add(T& mean, T& deviation, Count& count, T element) {
   count += 1;

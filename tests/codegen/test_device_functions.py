@@ -11,6 +11,7 @@ import math
 
 import pytest
 import torch
+
 from nvfuser_direct import DataType, FusionDefinition, KernelExecutor, ParallelType
 
 HALF = {torch.float16: DataType.Half, torch.bfloat16: DataType.BFloat16}

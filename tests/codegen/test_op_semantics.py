@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
+
 from nvfuser_direct import DataType, FusionDefinition, KernelExecutor, ParallelType
 
 TORCH_TO_NVF = {

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from device_sources import assemble, compile_cpu, compile_cuda, nvrtc, sources_used
+
 from nvfuser_direct import DataType, FusionDefinition, MemoryType, ParallelType
 
 GRID_X, BLOCK_X = ParallelType.grid_x, ParallelType.block_x

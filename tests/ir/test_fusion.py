@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 import pytest
+
 from nvfuser_direct import (
     DataType,
     Fusion,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import nvfuser_direct as nvf
 import pytest
+
+import nvfuser_direct as nvf
 from nvfuser_direct import FusionDefinition
 
 

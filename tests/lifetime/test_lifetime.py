@@ -9,8 +9,9 @@ import sys
 import threading
 import weakref
 
-import nvfuser_direct as nvf
 import pytest
+
+import nvfuser_direct as nvf
 from nvfuser_direct import Fusion, FusionDefinition, FusionGuard, ops
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+
 from nvfuser_direct import FusionDefinition
 
 if TYPE_CHECKING:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
-from nvfuser_direct import DataType, FusionDefinition, evaluate
 from torch.nn import functional
+
+from nvfuser_direct import DataType, FusionDefinition, evaluate
 
 
 def run(fd: FusionDefinition, inputs, *outputs):

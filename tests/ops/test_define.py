@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from nvfuser_direct import DataType, compute_tensor_descriptor, define_scalar, define_tensor
 
 D = DataType

@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from nvfuser_direct import DataType, FusionDefinition, evaluate
 
 D = DataType

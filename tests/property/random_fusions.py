@@ -33,7 +33,7 @@ class Program:
 
 
 class FusionBuilder:
-    """Draws one fusion; the tensors of `pool` have the rank of `shape`, in its sizes or broadcast."""
+    """Draws one fusion; the tensors of `pool` have the dimensions of `shape` or broadcasts."""
 
     def __init__(self, data: st.DataObject) -> None:
         self.draw = data.draw

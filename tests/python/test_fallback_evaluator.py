@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import nvfuser_direct as nvf
 import pytest
 import torch
+
+import nvfuser_direct as nvf
 from nvfuser_direct import DataType, FusionDefinition, MemoryType, UserError, evaluate
 
 

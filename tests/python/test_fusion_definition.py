@@ -8,9 +8,10 @@ import sys
 import threading
 
 import numpy as np
-import nvfuser_direct as nvf
 import pytest
 import torch
+
+import nvfuser_direct as nvf
 from nvfuser_direct import DataType, FusionDefinition
 
 

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 import torch
+
 from nvfuser_direct import FusionDefinition, LRUCache, LruFusionCache
 
 

@@ -6,6 +6,7 @@ import re
 
 import pytest
 import torch
+
 from nvfuser_direct import DataType, FusionDefinition
 
 

@@ -35,18 +35,19 @@ NUMBERS = [True, 3, -2.75, 0.1 + 0.2, float("nan"), float("-inf"), -0.0, 1 - 0.5
 UNTRANSLATABLE = {"bitceil", "print", "bitcast"}
 NO_EXPRESSION = {"size", "shape"}
 
-UNARY = """abs acos acosh asin asinh atan atanh bitwise_not ceil cos cosh erf erfc erfcinv erfinv exp
-    exp2 expm1 floor frac gelu imag isfinite isinf isnan isneginf isposinf isreal lgamma log log10
-    log1p log2 logical_not neg real reciprocal relu round rsqrt segment_set set sigmoid sign signbit
-    silu sin sinh sqrt tan tanh tanh_gelu trunc leaky_relu softplus""".split()
-BINARY = """add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor ceilDiv
-    ceil_div complex div eq fmod gcd ge gt le logical_and logical_or logical_right_shift lt maximum
-    minimum mod mul ne nextafter pow remainder sub truediv""".split()
+UNARY = """abs acos acosh asin asinh atan atanh bitwise_not ceil cos cosh erf erfc erfcinv
+    erfinv exp exp2 expm1 floor frac gelu imag isfinite isinf isnan isneginf isposinf isreal
+    lgamma log log10 log1p log2 logical_not neg real reciprocal relu round rsqrt segment_set set
+    sigmoid sign signbit silu sin sinh sqrt tan tanh tanh_gelu trunc leaky_relu
+    softplus""".split()
+BINARY = """add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor
+    ceilDiv ceil_div complex div eq fmod gcd ge gt le logical_and logical_or logical_right_shift
+    lt maximum minimum mod mul ne nextafter pow remainder sub truediv""".split()
 TERNARY = ["lerp", "where", "clamp", "threshold", "add_alpha", "sub_alpha"]
 
 
 class Definition:
-    """Calls operations and registers every result; those that refuse their operands are left out."""
+    """Calls operations and registers every result; one that refuses its operands is left out."""
 
     def __init__(self, fd: FusionDefinition) -> None:
         self.fd = fd
@@ -261,6 +262,18 @@ def test_shapes(sizes: list[int]) -> None:
         definition.add(ops.full, [flat.size(0), 2], m, DataType.Float)
         definition.add(ops.expand, ops.full([1], 1.0, DataType.Float), [flat.size(0)])
     assert definition.count >= 22
+    check(fd)
+
+
+def test_a_reshape_keeps_the_sizes_it_is_given() -> None:
+    with FusionDefinition() as fd:
+        arg = fd.define_tensor([-1, 6], contiguity=True)
+        size = ops.mul(arg.size(0), fd.define_scalar(2, DataType.Index))
+        result = ops.reshape(arg, [size, 3])
+        assert result.size(0) is size
+        fd.add_output(ops.add(result, ops.full([size, 3], 1.0, DataType.Float)))
+        quotient = ops.ceilDiv(ops.mul(arg.size(0), 6), 2)
+        fd.add_output(ops.reshape(arg, [quotient, 2]))
     check(fd)
 
 

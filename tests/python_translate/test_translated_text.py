@@ -1,4 +1,4 @@
-"""The exact text of translations (translate.md)."""
+"""The exact text of translations."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def test_first_documented_example() -> None:
         fd.add_output(z)
     text = """\
 def nvfuser_fusion(fd : FusionDefinition) -> None :
-    tv0 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Half, is_cpu=False)
+    tv0 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Half, \
+is_cpu=False)
     tv1 = fd.ops.cast(tv0, dtype=DataType.Float)
     tv2 = fd.ops.mul(tv1, 2.00000)
     tv3 = fd.ops.max(tv2, dims=[1])

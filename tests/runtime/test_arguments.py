@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import torch
+
 from nvfuser_direct import (
     CompileParams,
     DataType,

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from nvfuser_direct import UserError, compile_cpu_source, compile_cuda_source, doctor_report
 
 CUDA_SOURCE = """

@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
+
 from nvfuser_direct import KernelCache
 
 MEGABYTE = 1 << 20

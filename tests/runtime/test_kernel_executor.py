@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import torch
+
 from nvfuser_direct import (
     CompileParams,
     DataType,
@@ -326,7 +327,7 @@ def test_the_fusion_may_change_afterwards() -> None:
 
 def test_code_with_wide_indices_serves_small_sizes() -> None:
     executor = KernelExecutor()
-    executor.compile(defined(negate))
+    executor.compile(defined(negate), compile_params=CompileParams(device=torch.device("cpu")))
     executor.run([torch.ones(2, 2)])
     assert executor.num_compiled() == 1
 
@@ -374,6 +375,7 @@ def index_type_for(
     define: Callable[[FusionDefinition], object], *args: object, **params: object
 ) -> str:
     executor = KernelExecutor()
+    params.setdefault("device", torch.device("cpu"))  # also where there is a GPU
     executor.compile(defined(define), args, compile_params=CompileParams(**params))
     source = executor.kernel_source()
     wide = "nvfuser_index_t = __INT64_TYPE__" in source or "nvfuser_index_t = int64_t" in source
@@ -437,7 +439,9 @@ def rows_and_columns(fd: FusionDefinition) -> None:
 def test_launch_dimensions_follow_sizes() -> None:
     """Case 11.14."""
     executor = KernelExecutor()
-    executor.compile(defined(rows_and_columns))
+    executor.compile(
+        defined(rows_and_columns), compile_params=CompileParams(device=torch.device("cpu"))
+    )
     for rows, columns in ((3, 7), (2, 64)):
         executor.run([torch.ones(rows, columns)])
         launch = executor.last_launch()
@@ -447,7 +451,9 @@ def test_launch_dimensions_follow_sizes() -> None:
 def test_a_constraint_that_contradicts_is_an_error() -> None:
     """Case 11.14."""
     executor = KernelExecutor()
-    executor.compile(defined(rows_and_columns))
+    executor.compile(
+        defined(rows_and_columns), compile_params=CompileParams(device=torch.device("cpu"))
+    )
     executor.run([torch.ones(3, 7)], LaunchParams(3, -1, -1, 7, -1, -1))
     with pytest.raises(UserError, match="Tried to set gdimx from 4 to 3, but it was already set"):
         executor.run([torch.ones(3, 7)], LaunchParams(4, -1, -1, 7, -1, -1))
@@ -455,7 +461,9 @@ def test_a_constraint_that_contradicts_is_an_error() -> None:
 
 def test_more_threads_than_a_block_has_are_refused() -> None:
     executor = KernelExecutor()
-    executor.compile(defined(rows_and_columns))
+    executor.compile(
+        defined(rows_and_columns), compile_params=CompileParams(device=torch.device("cpu"))
+    )
     with pytest.raises(UserError, match="Selected invalid number of threads for cuda: 1025"):
         executor.run([torch.ones(3, 1025)])
 
@@ -492,7 +500,9 @@ def test_more_shared_memory_than_there_is_is_refused() -> None:
 def test_threads_share_an_executor() -> None:
     """Case 13.21."""
     executor = KernelExecutor()
-    executor.compile(defined(rows_and_columns))
+    executor.compile(
+        defined(rows_and_columns), compile_params=CompileParams(device=torch.device("cpu"))
+    )
     failures = []
 
     def work(seed: int) -> None:
