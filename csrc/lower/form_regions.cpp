@@ -118,6 +118,12 @@ class RegionFormer {
       region.clear();
     };
     for (Expr* expr : scope) {
+      if (auto* loop = expr->as<ForLoop>(); loop != nullptr && runs_threads_inside(*loop)) {
+        finish();
+        loop->body = form(loop->body);
+        result.push_back(loop);
+        continue;
+      }
       if (!contains_cut(expr, level_)) {
         region.push_back(expr);
         continue;
@@ -139,6 +145,39 @@ class RegionFormer {
     }
     finish();
     return result;
+  }
+
+  /// A serial loop that keeps nothing from one iteration to the next runs all threads per iteration:
+  /// neighbouring threads touch neighbouring memory, which a loop over threads outside would not.
+  [[nodiscard]] bool runs_threads_inside(const ForLoop& loop) const {
+    if (level_ == Level::Blocks || loop.is_vectorized || loop.is_unrolled) {
+      return false;
+    }
+    std::unordered_set<const TensorView*> allocated;
+    std::unordered_set<const TensorView*> touched;
+    collect_registers(loop.body, allocated, touched);
+    return std::all_of(touched.begin(), touched.end(), [&](const TensorView* tensor) {
+      return allocated.count(tensor) != 0;
+    });
+  }
+
+  static void collect_registers(
+      const Scope& scope,
+      std::unordered_set<const TensorView*>& allocated,
+      std::unordered_set<const TensorView*>& touched) {
+    for (Expr* expr : scope) {
+      if (const auto* allocate = expr->as<Allocate>()) {
+        allocated.insert(allocate->buffer);
+      }
+      for (const Scope* body : bodies_of(expr)) {
+        collect_registers(*body, allocated, touched);
+      }
+      for_each_element(*expr, [&](const TensorIndex& element) {
+        if (element.view()->memory_type() == MemoryType::Local) {
+          touched.insert(element.view());
+        }
+      });
+    }
   }
 
   /// What encloses a cut must be decided alike by all threads.
