@@ -176,7 +176,6 @@ struct BlockReduction final : ExprNode<BlockReduction> {
   bool is_warp = false;
   Val* read_predicate = nullptr;
   Val* workspace_offset = nullptr;
-  Val* group_size = nullptr;
   static constexpr auto fields() {
     return std::tuple{
         nvfuser::output("outs", &BlockReduction::outs, "Accumulators: one, or (avg, var, n)."),
@@ -197,9 +196,6 @@ struct BlockReduction final : ExprNode<BlockReduction> {
         nvfuser::attr(
             "workspace_offset", &BlockReduction::workspace_offset,
             "Byte offset of its scratch in shared memory. Set by memory planning."),
-        nvfuser::attr(
-            "group_size", &BlockReduction::group_size,
-            "Unused dims: threads per dimension, from the launch."),
     };
   }
 };

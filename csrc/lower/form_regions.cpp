@@ -147,8 +147,9 @@ class RegionFormer {
     return result;
   }
 
-  /// A serial loop that keeps nothing from one iteration to the next runs all threads per iteration:
-  /// neighbouring threads touch neighbouring memory, which a loop over threads outside would not.
+  /// A serial loop that keeps nothing from one iteration to the next runs all threads per
+  /// iteration: neighbouring threads touch neighbouring memory, which a loop over threads outside
+  /// would not.
   [[nodiscard]] bool runs_threads_inside(const ForLoop& loop) const {
     if (level_ == Level::Blocks || loop.is_vectorized || loop.is_unrolled) {
       return false;

@@ -1704,10 +1704,6 @@ class BlockReduction(Expr):
     def workspace_offset(self) -> Val:
         """Byte offset of its scratch in shared memory. Set by memory planning."""
 
-    @property
-    def group_size(self) -> Val:
-        """Unused dims: threads per dimension, from the launch."""
-
 class GridReduction(Expr):
     """
     Combine one value (or a Welford triple) over blocks; see the top of this file.
