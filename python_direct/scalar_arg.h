@@ -1,4 +1,4 @@
-// Arguments that take more than one kind of Python value (ops.md, section 1.1).
+// Arguments that take more than one kind of Python value.
 #pragma once
 
 #include <nanobind/nanobind.h>

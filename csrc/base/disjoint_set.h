@@ -131,7 +131,7 @@ class DisjointSets {
         members_.begin(), members_.end(), [](const auto& members) { return !members.empty(); }));
   }
 
-  /// The documented text (schedule.md, section 5).
+  /// The documented text.
   [[nodiscard]] std::string to_string() const {
     std::string out = "disjoint sets{\n";
     for (const std::vector<T>& set : sets()) {

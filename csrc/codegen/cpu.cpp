@@ -1,5 +1,5 @@
 // C++ for the host compiler. A kernel is a sequence of phases; each runs every block of the grid,
-// on several workers. Threads of a block are loops (hard-cases.md, section 13).
+// on several workers. Threads of a block are loops.
 //
 //   extern "C" void name(const void* const* params, const long long* launch, const nvf_cpu_runtime*
 //   rt) {

@@ -60,7 +60,7 @@ class IdModel {
   [[nodiscard]] Fusion* fusion() const {
     return fusion_;
   }
-  /// All built graphs (schedule.md, section 5).
+  /// All built graphs.
   [[nodiscard]] std::string to_string() const;
 
  private:

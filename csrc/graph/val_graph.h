@@ -69,7 +69,7 @@ class ValGraph {
     return exprs_;
   }
 
-  /// The documented text (schedule.md, section 5).
+  /// The documented text.
   [[nodiscard]] std::string to_string() const;
   /// Its two lists of groups; `indent` counts levels of two spaces.
   [[nodiscard]] std::string groups_text(int indent) const;

@@ -105,14 +105,15 @@ struct Resize final : ExprNode<Resize> {
 
 // ---- Making them. The new ids belong to the fusion of their operands. ---------------------------
 
-/// {outer, inner}; extents, types and expanded extents as ir.md, section 8, has it.
+/// {outer, inner}; types and expanded extents follow the input; the ceilDiv side has the expanded
+/// one.
 [[nodiscard]] std::pair<IterDomain*, IterDomain*> split_id(
     IterDomain* in, Val* factor, bool inner_split = true, bool is_rfactor = false);
 [[nodiscard]] IterDomain* merge_ids(IterDomain* outer, IterDomain* inner, bool is_rfactor = false);
 /// {out_x, out_y}
 [[nodiscard]] std::pair<IterDomain*, IterDomain*> swizzle_ids(
     SwizzleType type, IterDomain* in_x, IterDomain* in_y);
-/// `iter_type`: empty: from the result's extent (ops.md, section 10.2).
+/// `iter_type`: empty: from the result's extent.
 [[nodiscard]] IterDomain* resize_id(
     IterDomain* in, Val* left, Val* right, std::optional<IterType> iter_type, bool is_rfactor);
 /// The outputs of the same transform applied to `inputs`. Used by every replay. When the expression

@@ -68,7 +68,7 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
 
   void add_input(Val* input);
   void add_output(Val* output);
-  /// Write `output` into the memory of `alias_input` (runtime.md, section 1.1).
+  /// Write `output` into the memory of `alias_input`.
   void add_output(Val* output, Val* alias_input);
   [[nodiscard]] const std::vector<Val*>& inputs() const {
     return inputs_;
@@ -117,7 +117,7 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
   [[nodiscard]] bool operator==(const Fusion& other) const;
   [[nodiscard]] size_t hash() const;
   [[nodiscard]] std::string print_math(bool from_outputs_only = true) const;
-  /// Scheduled text: expressions, and with `transforms` one block per tensor (ir.md, 6.9).
+  /// Scheduled text: expressions, and with `transforms` one block per tensor.
   [[nodiscard]] std::string print_transforms() const;
 
   /// The fusion that new statements of this thread go to; an error if there is none.

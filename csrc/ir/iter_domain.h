@@ -108,7 +108,7 @@ class IterDomain final : public Val {
     spec_.parallel_type = parallel_type;
   }
 
-  /// Bind the axis. The rules are those of ir.md, section 2.5.
+  /// Bind the axis. Unrolled, vectorized and grouped axes start at 0 and have a constant extent.
   void parallelize(ParallelType parallel_type);
   /// The error that `parallelize` would raise, without changing anything.
   void check_parallelize(ParallelType parallel_type) const;

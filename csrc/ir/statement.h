@@ -43,7 +43,7 @@ class Statement {
     return !is_val();
   }
 
-  /// The documented text (ir.md, section 6). `indent` counts levels of two spaces.
+  /// The documented text. `indent` counts levels of two spaces.
   [[nodiscard]] std::string to_string(int indent = 0) const;
   /// The text as part of a scalar expression: `( ceilDiv(i0, 4) )`.
   [[nodiscard]] std::string to_inline_string() const;
@@ -60,7 +60,7 @@ class Statement {
   SourceLocation location_;
 };
 
-/// Python-visible kinds of values (ir.md, section 5.2).
+/// Python-visible kinds of values.
 enum class ValType : uint8_t {
   Scalar,
   NamedScalar,

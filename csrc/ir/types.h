@@ -111,7 +111,7 @@ NVF_DECLARE_ENUM(SchedulerType, NVF_FOR_EACH_SCHEDULER_TYPE)
 /// ComplexFloat -> Float, ComplexDouble -> Double; a real type is returned unchanged.
 [[nodiscard]] DataType real_type_of(DataType type);
 
-/// Words of printed IR (ir.md, section 6.2): `float`, `__half`, `int64_t`, `nvfuser_index_t` ...
+/// Words of printed IR: `float`, `__half`, `int64_t`, `nvfuser_index_t` ...
 [[nodiscard]] const char* text(DataType type);
 /// `blockIdx.x`, `threadIdx.y`, `V`, `UR`, `US`, `S` ...
 [[nodiscard]] const char* text(ParallelType type);
@@ -119,7 +119,7 @@ NVF_DECLARE_ENUM(SchedulerType, NVF_FOR_EACH_SCHEDULER_TYPE)
 [[nodiscard]] const char* text(IterType type);
 /// `l`, `s`, `g`, `t`, `sym`
 [[nodiscard]] const char* text(MemoryType type);
-/// Prefix of a symbolic scalar's name: `i`, `d`, `b` ... (ir.md, section 6.1)
+/// Prefix of a symbolic scalar's name: `i`, `d`, `b` ...
 [[nodiscard]] const char* scalar_prefix(DataType type);
 
 [[nodiscard]] constexpr bool is_block_dim(ParallelType p) { // grid axes: blockIdx

@@ -5,7 +5,7 @@
 // operand's that can be merged and split by constants whatever their values are ([n, m] -> [n * m],
 // [n, 32] -> [n, 4, 8], [n, 8] -> [-1], [n, 32] -> [-1, 8]). An unknown size of the operand counts
 // as an ordinary dimension, even if it is 1 when the fusion runs. Every other reshape is an error
-// here. A node with symbolic dimensions, resolved per execution (reshape.md, section 5), would be
+// here. A node with symbolic dimensions, resolved per execution, would be
 // made in `reshape` where `throw_undecided` stands.
 #pragma once
 

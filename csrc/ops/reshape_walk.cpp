@@ -8,7 +8,8 @@ namespace nvfuser::ops {
 
 namespace {
 
-/// Reads both shapes from left to right. Rows A to G are those of reshape.md, section 4.2.
+/// Reads both shapes from left to right. The first rule that applies is taken, in the order of the
+/// code.
 class Walker {
  public:
   Walker(const std::vector<WalkDim>& old_dims, const std::vector<SizeProduct>& new_sizes)

@@ -2,7 +2,7 @@
 //
 // The checks, in order: number, kind, dtype, rank, device (check_arguments); then sizes against
 // static extents, against each other and against axes that must be equal, strides against
-// contiguity flags (bind_arguments). Texts: runtime.md, section 11.
+// contiguity flags (bind_arguments).
 #pragma once
 
 #include <optional>

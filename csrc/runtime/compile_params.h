@@ -1,4 +1,4 @@
-// CompileParams: how a kernel is compiled (public API: schedule.md, section 6.2).
+// CompileParams: how a kernel is compiled.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// KernelExecutor: compiles and runs one scheduled fusion as one kernel (public API: runtime.md, 4).
+// KernelExecutor: compiles and runs one scheduled fusion as one kernel.
 //
 // A fusion does not know its device: the arguments of a run decide the target.
 #pragma once

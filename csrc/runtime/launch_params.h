@@ -1,4 +1,4 @@
-// LaunchParams: the size of a grid and of its blocks (public API: schedule.md, section 6.1).
+// LaunchParams: the size of a grid and of its blocks.
 #pragma once
 
 #include <array>
