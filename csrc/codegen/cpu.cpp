@@ -14,6 +14,7 @@
 // of the whole kernel.
 #include <algorithm>
 
+#include "base/options.h"
 #include "codegen/dialect.h"
 #include "codegen/printer.h"
 
@@ -60,6 +61,15 @@ class CpuDialect final : public Dialect {
     return ""; // register arrays are memory here: nothing is gained
   }
 
+  [[nodiscard]] std::string shared_index(
+      const std::string& tensor, std::string index, bool is_written, int64_t lanes) const override {
+    if (!checks_races_) {
+      return index;
+    }
+    return std::string(is_written ? "race.write(" : "race.read(") + tensor + "_tags, " + index +
+           ", " + std::to_string(lanes) + ")";
+  }
+
   void open_kernel(KernelPrinter& printer, const std::string& name) override {
     printer.line(
         "extern \"C\" void " + name +
@@ -95,10 +105,12 @@ class CpuDialect final : public Dialect {
       printer.line(
           pointer(allocate) + "static_cast<" + element_type(allocate) + "*>(rt->allocate(rt, " +
           bytes(printer, allocate) + "));");
+      across_phases_.push_back(&allocate);
     } else if (allocate.memory_type == MemoryType::Shared) {
       printer.line(
           pointer(allocate) + "reinterpret_cast<" + element_type(allocate) + "*>(scratch + " +
           printer.expressions().value(allocate.address).within(Precedence::Product) + ");");
+      declare_tags(printer, allocate);
     } else if (is_in_scratch(allocate)) {
       printer.line(
           pointer(allocate) + "reinterpret_cast<" + element_type(allocate) + "*>(scratch + " +
@@ -110,20 +122,27 @@ class CpuDialect final : public Dialect {
 
   void copy_vector(KernelPrinter& printer, const LoadStoreOp& copy, int64_t lanes) override {
     ExpressionPrinter& expressions = printer.expressions();
+    expressions.set_lanes(lanes);
+    const std::string from = expressions.value(copy.arg).str();
+    const std::string to = expressions.destination(copy.out).str();
+    expressions.set_lanes(1);
     printer.statement(
-        copy, "copy_vector<" + std::to_string(lanes) + ">(&" + expressions.value(copy.out).str() +
-                  ", &" + expressions.value(copy.arg).str() + ");");
+        copy, "copy_vector<" + std::to_string(lanes) + ">(&" + to + ", &" + from + ");");
   }
 
   void copy_element(KernelPrinter& printer, const LoadStoreOp& copy) override {
     ExpressionPrinter& expressions = printer.expressions();
     printer.statement(
-        copy, expressions.value(copy.out).str() + " = " + expressions.value(copy.arg).str() + ";");
+        copy,
+        expressions.destination(copy.out).str() + " = " + expressions.value(copy.arg).str() + ";");
   }
 
   // Barriers are where one loop ends and the next begins.
-  void block_sync(KernelPrinter& /*printer*/, const BlockSync& /*sync*/) override {
+  void block_sync(KernelPrinter& printer, const BlockSync& /*sync*/) override {
     NVF_INVARIANT(!is_in_threads_, "a thread loop ends before a barrier");
+    if (checks_races_) {
+      printer.line("race.barrier();");
+    }
   }
   void grid_sync(KernelPrinter& /*printer*/, const GridSync& /*sync*/) override {
     NVF_INVARIANT(!is_in_block_, "a phase ends before a barrier over blocks");
@@ -136,7 +155,10 @@ class CpuDialect final : public Dialect {
     for (const int64_t dim : launched_dims(printer.kernel())) {
       axes.push_back(axis_name(dim));
     }
-    const auto body = [&] { printer.statements(loop.body); };
+    const auto body = [&] {
+      set_thread(printer);
+      printer.statements(loop.body);
+    };
     if (axes.empty()) {
       printer.block("{", body);
     } else {
@@ -156,6 +178,14 @@ class CpuDialect final : public Dialect {
           [&] {
             if (!launched_dims(printer.kernel()).empty()) {
               printer.line("Dim3 threadIdx = {0, 0, 0};");
+            }
+            if (checks_races_) {
+              printer.line("RaceCheck race(rt);");
+              for (const Allocate* allocate : across_phases_) {
+                if (allocate->memory_type == MemoryType::Shared) {
+                  declare_tags(printer, *allocate);
+                }
+              }
             }
             printer.statements(loop.body);
           },
@@ -291,35 +321,64 @@ class CpuDialect final : public Dialect {
 
   /// `for` over every axis (`threadIdx.x`), the first outermost. Independent: the innermost may
   /// become vector code.
-  static void nest(
+  void nest(
       KernelPrinter& printer,
       const std::vector<std::string>& axes,
       bool is_independent,
       const std::function<void()>& body,
-      size_t depth = 0) {
+      size_t depth = 0) const {
     if (depth == axes.size()) {
       body();
       return;
     }
-    if (is_independent && depth + 1 == axes.size()) {
+    if (is_independent && depth + 1 == axes.size() && !checks_races_) {
       printer.line("NVF_INDEPENDENT");
     }
     const std::string& axis = axes[depth];
     const Val* extent = launched(printer.kernel(), axis.back() - 'x');
     const std::string bound = extent->is_const() ? std::to_string(as_int(extent->value()))
                                                  : std::string("blockDim.") + axis.back();
-    const std::string head =
+    const std::string forward =
         "for (" + axis + " = 0; " + axis + " < " + bound + "; ++" + axis + ") {";
-    printer.block(head, [&] { nest(printer, axes, is_independent, body, depth + 1); });
+    const std::string backward =
+        "for (" + axis + " = " + bound + " - 1; " + axis + " >= 0; --" + axis + ") {";
+    printer.block(checks_races_ && is_independent ? backward : forward, [&] {
+      nest(printer, axes, is_independent, body, depth + 1);
+    });
+  }
+
+  /// Before the statements of a thread: who it is, for who checks.
+  void set_thread(KernelPrinter& printer) const {
+    if (!checks_races_ || launched_dims(printer.kernel()).empty()) {
+      return;
+    }
+    std::string thread;
+    for (const int64_t dim : launched_dims(printer.kernel())) { // the slowest first
+      const Val* extent = launched(printer.kernel(), dim);
+      const std::string size = extent->is_const() ? std::to_string(as_int(extent->value()))
+                                                  : std::string("blockDim.") + "xyz"[dim];
+      thread =
+          thread.empty() ? axis_name(dim) : "(" + thread + ") * " + size + " + " + axis_name(dim);
+    }
+    printer.line("race.thread = int(" + thread + ");");
+  }
+
+  void declare_tags(KernelPrinter& printer, const Allocate& allocate) const {
+    if (checks_races_) {
+      const std::string name = ExpressionPrinter::name_of(allocate.buffer);
+      printer.line(
+          "RaceTags " + name + "_tags(\"" + name + "\", " +
+          printer.expressions().value(allocate.size).str() + ");");
+    }
   }
 
   // -- reductions --
 
-  static void fold(
+  void fold(
       KernelPrinter& printer,
       const BlockReduction& reduction,
       const std::vector<std::string>& folded,
-      const std::vector<std::string>& written) {
+      const std::vector<std::string>& written) const {
     ExpressionPrinter& expressions = printer.expressions();
     std::vector<std::string> totals;
     for (size_t i = 0; i < reduction.outs.size(); ++i) {
@@ -330,6 +389,7 @@ class CpuDialect final : public Dialect {
           expressions.value_as(reduction.inits[i], type).str() + ";");
     }
     nest(printer, folded, false, [&] {
+      set_thread(printer);
       const std::string text = combine_into(printer, reduction, totals);
       if (reduction.read_predicate == nullptr || reduction.read_predicate->is_true()) {
         printer.line(text);
@@ -380,6 +440,10 @@ class CpuDialect final : public Dialect {
 
   bool is_in_block_ = false;
   bool is_in_threads_ = false;
+  /// Threads run in reverse, and every access to shared memory is checked
+  /// (runtime/cpu/race_check.h).
+  const bool checks_races_ = has_option(EnableOption::KernelDebug);
+  std::vector<const Allocate*> across_phases_;
 };
 
 } // namespace

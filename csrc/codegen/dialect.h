@@ -33,6 +33,14 @@ class Dialect {
   virtual void copy_element(KernelPrinter& printer, const LoadStoreOp& copy) = 0;
   /// The line before a loop that must be unrolled; empty: none.
   [[nodiscard]] virtual std::string unroll_hint() const = 0;
+  /// The index of an element of shared memory, as it is printed; `lanes`: of how many neighbours.
+  [[nodiscard]] virtual std::string shared_index(
+      const std::string& /*tensor*/,
+      std::string index,
+      bool /*is_written*/,
+      int64_t /*lanes*/) const {
+    return index;
+  }
   virtual void block_sync(KernelPrinter& printer, const BlockSync& sync) = 0;
   virtual void grid_sync(KernelPrinter& printer, const GridSync& sync) = 0;
   virtual void block_reduction(KernelPrinter& printer, const BlockReduction& reduction) = 0;

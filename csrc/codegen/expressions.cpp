@@ -131,21 +131,30 @@ Text ExpressionPrinter::value(const Val* val) {
     return value_as(val, val->dtype());
   }
   if (val->vtype() == ValType::TensorIndex) {
-    return element(static_cast<const TensorIndex*>(val));
+    return element(static_cast<const TensorIndex*>(val), /*is_written=*/false);
   }
   NVF_INVARIANT(
       val->is_scalar(), "an operand of a kernel is an element or a scalar: ", describe(val));
   return scalar(val);
 }
 
-Text ExpressionPrinter::element(const TensorIndex* element) {
+Text ExpressionPrinter::destination(const Val* out) {
+  return out->vtype() == ValType::TensorIndex
+             ? element(static_cast<const TensorIndex*>(out), /*is_written=*/true)
+             : value(out);
+}
+
+Text ExpressionPrinter::element(const TensorIndex* element, bool is_written) {
   const TensorView* view = element->view();
   const std::string name = name_of(view);
   if (view->is_cpu_scalar() || is_variable(view)) {
     return {name};
   }
-  const std::string suffix = view->memory_type() == MemoryType::Shared ? "_s" : "";
-  return {name + suffix + "[" + value(element->index()).str() + "]"};
+  std::string index = value(element->index()).str();
+  if (view->memory_type() != MemoryType::Shared) {
+    return {name + "[" + index + "]"};
+  }
+  return {name + "_s[" + dialect_.shared_index(name, std::move(index), is_written, lanes_) + "]"};
 }
 
 Text ExpressionPrinter::scalar(const Val* val) {

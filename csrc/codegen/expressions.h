@@ -84,6 +84,12 @@ class ExpressionPrinter {
 
   /// A value in its own type.
   [[nodiscard]] Text value(const Val* val);
+  /// The element that a statement writes.
+  [[nodiscard]] Text destination(const Val* out);
+  /// Elements that one operand stands for, while a vector access is printed.
+  void set_lanes(int64_t lanes) {
+    lanes_ = lanes;
+  }
   /// A value converted to `type`. `exact_type`: for constants, see `literal`.
   [[nodiscard]] Text value_as(const Val* val, DataType type, bool exact_type = false);
   /// The right side of a pointwise statement, in the type of its result.
@@ -95,7 +101,7 @@ class ExpressionPrinter {
   [[nodiscard]] bool same_c_type(DataType a, DataType b) const;
 
  private:
-  [[nodiscard]] Text element(const TensorIndex* element);
+  [[nodiscard]] Text element(const TensorIndex* element, bool is_written);
   [[nodiscard]] Text scalar(const Val* val);
   [[nodiscard]] Text unary(const UnaryOp& op);
   [[nodiscard]] Text unary_call(UnaryOpType op, const Text& arg, DataType type) const;
@@ -110,6 +116,7 @@ class ExpressionPrinter {
   std::set<const TensorView*> variables_;
   std::unordered_map<const Val*, const SizeSource*> sizes_;
   std::map<int64_t, const SizeSource*> used_sizes_;
+  int64_t lanes_ = 1;
 };
 
 } // namespace nvfuser

@@ -330,7 +330,8 @@ void KernelPrinter::pointwise(const Expr& expr) {
       expr.outputs().size() == 1, "a pointwise statement has one result: ", expr.to_string());
   const Val* out = expr.outputs().front();
   if (view_of(out) != nullptr) {
-    statement(expr, expressions_.value(out).str() + " = " + expressions_.result(&expr).str() + ";");
+    statement(
+        expr, expressions_.destination(out).str() + " = " + expressions_.result(&expr).str() + ";");
     return;
   }
   const std::string name = ExpressionPrinter::name_of(out);

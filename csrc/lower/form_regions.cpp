@@ -131,8 +131,8 @@ class RegionFormer {
       finish();
       if (is_cut(expr, level_)) {
         // The cut itself is done by ending the region; what is left to do stays.
-        const bool cuts_blocks_too = level_ == Level::Threads && expr->is_a<GridSync>();
-        if (expr->is_a<BlockReduction>() || cuts_blocks_too) {
+        // A barrier stays in its place for who checks for races.
+        if (level_ == Level::Threads) {
           result.push_back(expr);
         }
       } else {

@@ -15,7 +15,7 @@ namespace nvfuser {
 /// A reduction over blocks becomes: store the partial result, end the phase, combine in order.
 /// Requires: conditions placed.
 /// Ensures:  every statement that depends on a thread (block) index is in a ThreadLoop (BlockLoop);
-///           no BlockSync or GridSync is left.
+///           no GridSync is left, and every BlockSync stands between thread loops.
 void form_regions(Kernel& kernel);
 
 } // namespace nvfuser

@@ -82,7 +82,8 @@ std::string KernelRequest::key() const {
   std::ostringstream out;
   out << name << "\n"
       << (device.is_cuda() ? architecture_of(device) : "cpu") << " " << enum_name(index_type)
-      << (has_empty_parallel_axis ? " empty" : "") << "\n"
+      << (has_empty_parallel_axis ? " empty" : "")
+      << (has_option(EnableOption::KernelDebug) ? " debug" : "") << "\n"
       << constraints.to_string() << params.to_string();
   return out.str();
 }

@@ -82,6 +82,19 @@ void* allocate_for_kernel(const nvf_cpu_runtime* runtime, long long bytes) {
   return static_cast<const CpuRuntime*>(runtime)->allocate_until_return(bytes);
 }
 
+void report_race_to_runtime(
+    const nvf_cpu_runtime* runtime,
+    const char* buffer,
+    long long element,
+    int first,
+    int second,
+    const char* what) {
+  const std::string other = first < 0 ? "other threads" : "thread " + std::to_string(first);
+  static_cast<const CpuRuntime*>(runtime)->keep_race(
+      "thread " + std::to_string(second) + " " + what + " element " + std::to_string(element) +
+      " of " + buffer + ", which " + other + " touched since the last barrier");
+}
+
 } // namespace
 
 void AlignedDelete::operator()(void* memory) const {
@@ -105,7 +118,28 @@ AlignedMemory allocate_aligned(int64_t bytes) {
 }
 
 CpuRuntime::CpuRuntime(bool is_serial)
-    : nvf_cpu_runtime{run_blocks_on_pool, allocate_for_kernel}, is_serial_(is_serial) {}
+    : nvf_cpu_runtime{run_blocks_on_pool, allocate_for_kernel, report_race_to_runtime},
+      is_serial_(is_serial) {}
+
+void CpuRuntime::keep_race(std::string report) const {
+  const std::lock_guard lock(mutex_);
+  if (race_.empty()) {
+    race_ = std::move(report);
+  }
+}
+
+void CpuRuntime::raise_race(const std::string& kernel_name) const {
+  if (race_.empty()) {
+    return;
+  }
+  throw UserError({
+      .headline = {"Threads race on shared memory"},
+      .node = {"kernel ", kernel_name},
+      .expected = {"a barrier between two threads that touch one element, if one of them writes"},
+      .found = {race_},
+      .fix = {"this kernel lacks a barrier; if it was not changed by hand, please report a bug"},
+  });
+}
 
 void* CpuRuntime::allocate_until_return(int64_t bytes) const {
   AlignedMemory memory = allocate_aligned(bytes);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 extern "C" {
@@ -23,6 +24,15 @@ struct nvf_cpu_runtime {
       long long scratch_bytes);
   /// 64-byte aligned memory that lives until the kernel returns, for state across phases.
   void* (*allocate)(const nvf_cpu_runtime* runtime, long long bytes);
+  /// Of a kernel that checks itself: thread `second` does `what` to an element that `first` (-1:
+  /// several) touched since the last barrier.
+  void (*report_race)(
+      const nvf_cpu_runtime* runtime,
+      const char* buffer,
+      long long element,
+      int first,
+      int second,
+      const char* what);
 };
 
 } // extern "C"
@@ -47,11 +57,16 @@ class CpuRuntime : public nvf_cpu_runtime {
   [[nodiscard]] bool is_serial() const {
     return is_serial_;
   }
+  /// Keep the first race that a kernel reports.
+  void keep_race(std::string report) const;
+  /// An error if one was reported.
+  void raise_race(const std::string& kernel_name) const;
 
  private:
   const bool is_serial_;
   mutable std::mutex mutex_;
   mutable std::vector<AlignedMemory> memory_;
+  mutable std::string race_; // empty: none
 };
 
 } // namespace nvfuser

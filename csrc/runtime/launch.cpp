@@ -158,6 +158,7 @@ void launch_on_cpu(const LaunchPlan& plan, const RunBuffers& buffers, void** par
                             launch.bdimx(), launch.bdimy(), launch.bdimz()};
   const CpuRuntime runtime(plan.is_small);
   plan.code->cpu->function()(parameters, dims, &runtime);
+  runtime.raise_race(plan.code->name);
 }
 
 void launch_on_cuda(

@@ -16,4 +16,13 @@ extern "C" struct nvf_cpu_runtime {
       long long scratch_bytes);
   /// Memory aligned to 64 that lives until the kernel returns.
   void* (*allocate)(const nvf_cpu_runtime* runtime, long long bytes);
+  /// Of a kernel that checks itself: thread `second` does `what` to an element that `first` (-1:
+  /// several) touched since the last barrier.
+  void (*report_race)(
+      const nvf_cpu_runtime* runtime,
+      const char* buffer,
+      long long element,
+      int first,
+      int second,
+      const char* what);
 };
