@@ -11,9 +11,10 @@
 // requires: types thread_index shuffle reduce_ops welford
 #pragma once
 
-/// Segments of any size. A tree whose first step folds what is above the power of two.
+/// Segments of any size. A tree whose first step folds what is above the power of two. Its barriers
+/// cost more than a call: it is compiled once, however many reductions use it.
 template <bool kX, bool kY, bool kZ, typename T, typename Op>
-NVF_FUNCTION T combine_in_shared(T value, Op op, T* scratch) {
+__device__ __noinline__ T combine_in_shared(T value, Op op, T* scratch) {
   const unsigned members = thread_count<kX, kY, kZ>();
   const unsigned member = thread_position<kX, kY, kZ>();
   const unsigned segments = thread_count<!kX, !kY, !kZ>();

@@ -71,9 +71,11 @@ struct GridShape {
     }
   }
 
-  /// The result for this thread's column. Where a warp is uniform its lanes share the work.
+  /// The result for this thread's column. Where a warp is uniform its lanes share the work. It
+  /// waits for memory: a call costs nothing beside that, and it is compiled once.
   template <typename Storage, typename T, typename Op>
-  NVF_FUNCTION static T combine(const Storage& partials, uint64_t entrance, T init, Op op) {
+  __device__ __noinline__ static T combine(
+      const Storage& partials, uint64_t entrance, T init, Op op) {
     const uint64_t slot = first_slot(entrance);
     const uint64_t stride = columns();
     const bool is_shared = kTX && blockDim.x % kWarpSize == 0;
