@@ -31,19 +31,6 @@ VectorCopy vector_copy_of(const ForLoop& loop) {
 
 } // namespace
 
-std::vector<const Scope*> bodies_of(const Expr& expr) {
-  return visit(
-      expr, overloaded{
-                [](const ForLoop& loop) { return std::vector<const Scope*>{&loop.body}; },
-                [](const IfThenElse& branch) {
-                  return std::vector<const Scope*>{&branch.then_body, &branch.else_body};
-                },
-                [](const ThreadLoop& loop) { return std::vector<const Scope*>{&loop.body}; },
-                [](const BlockLoop& loop) { return std::vector<const Scope*>{&loop.body}; },
-                [](const Expr&) { return std::vector<const Scope*>{}; },
-            });
-}
-
 const TensorView* view_of(const Val* val) {
   return val->vtype() == ValType::TensorIndex ? static_cast<const TensorIndex*>(val)->view()
                                               : nullptr;

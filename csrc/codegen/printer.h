@@ -10,6 +10,7 @@
 
 #include "codegen/dialect.h"
 #include "codegen/expressions.h"
+#include "ir/scopes.h"
 #include "lower/kernel.h"
 
 namespace nvfuser {
@@ -90,9 +91,6 @@ class KernelPrinter {
   std::unordered_map<const TensorView*, const TensorView*> alias_; // storage owner
   std::unordered_map<const TensorView*, int64_t> vector_bytes_;    // by storage owner
 };
-
-/// Lists of statements inside of a statement.
-[[nodiscard]] std::vector<const Scope*> bodies_of(const Expr& expr);
 
 /// `T4` of an operand that is a tensor element.
 [[nodiscard]] const TensorView* view_of(const Val* val);

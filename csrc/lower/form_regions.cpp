@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "ir/scalar.h"
+#include "ir/scopes.h"
 #include "lower/expand_grid_reductions.h"
 #include "lower/parallel_dims.h"
 #include "lower/rewrite_elements.h"
@@ -23,27 +24,11 @@ bool is_cut(const Expr* expr, Level level) {
   return expr->is_a<BlockSync>() || expr->is_a<BlockReduction>() || expr->is_a<GridSync>();
 }
 
-std::vector<Scope*> bodies_of(Expr* expr) {
-  if (auto* loop = expr->as<ForLoop>()) {
-    return {&loop->body};
-  }
-  if (auto* branch = expr->as<IfThenElse>()) {
-    return {&branch->then_body, &branch->else_body};
-  }
-  if (auto* threads = expr->as<ThreadLoop>()) {
-    return {&threads->body};
-  }
-  if (auto* blocks = expr->as<BlockLoop>()) {
-    return {&blocks->body};
-  }
-  return {};
-}
-
 bool contains_cut(Expr* expr, Level level) {
   if (is_cut(expr, level)) {
     return true;
   }
-  const std::vector<Scope*> bodies = bodies_of(expr);
+  const std::vector<Scope*> bodies = bodies_of(*expr);
   return std::any_of(bodies.begin(), bodies.end(), [&](const Scope* body) {
     return std::any_of(
         body->begin(), body->end(), [&](Expr* child) { return contains_cut(child, level); });
@@ -54,7 +39,7 @@ bool contains_cut(Expr* expr, Level level) {
 void dissolve_parallel_loops(Scope& scope) {
   Scope result;
   for (Expr* expr : scope) {
-    for (Scope* body : bodies_of(expr)) {
+    for (Scope* body : bodies_of(*expr)) {
       dissolve_parallel_loops(*body);
     }
     const auto* loop = expr->as<ForLoop>();
@@ -137,7 +122,7 @@ class RegionFormer {
         }
       } else {
         check_uniform(expr);
-        for (Scope* body : bodies_of(expr)) {
+        for (Scope* body : bodies_of(*expr)) {
           *body = form(*body);
         }
         result.push_back(expr);
@@ -170,7 +155,7 @@ class RegionFormer {
       if (const auto* allocate = expr->as<Allocate>()) {
         allocated.insert(allocate->buffer);
       }
-      for (const Scope* body : bodies_of(expr)) {
+      for (const Scope* body : bodies_of(*expr)) {
         collect_registers(*body, allocated, touched);
       }
       for_each_element(*expr, [&](const TensorIndex& element) {
@@ -225,7 +210,7 @@ class RegionFormer {
   void for_each_statement(const Scope& scope, Region region, const Fn& fn) {
     for (Expr* expr : scope) {
       Region inner = is_region(expr) ? expr : region;
-      const std::vector<Scope*> bodies = bodies_of(expr);
+      const std::vector<Scope*> bodies = bodies_of(*expr);
       for (const Scope* body : bodies) {
         for_each_statement(*body, inner, fn);
       }
@@ -267,7 +252,7 @@ class RegionFormer {
       auto* allocate = expr->as<Allocate>();
       if (allocate == nullptr) {
         Region inner = is_region(expr) ? expr : inside;
-        for (Scope* body : bodies_of(expr)) {
+        for (Scope* body : bodies_of(*expr)) {
           take_allocations(*body, inner, outside);
         }
         kept.push_back(expr);
@@ -318,7 +303,7 @@ class RegionFormer {
     for (Expr* expr : scope) {
       const auto* loop = expr->as<ForLoop>();
       const bool inner = is_vectorized || (loop != nullptr && loop->is_vectorized);
-      for (const Scope* body : bodies_of(expr)) {
+      for (const Scope* body : bodies_of(*expr)) {
         collect_vector_operands(*body, inner, tensors);
       }
       if (is_vectorized) {

@@ -6,6 +6,7 @@
 #include "graph/id_model.h"
 #include "graph/val_graph.h"
 #include "ir/scalar.h"
+#include "ir/scopes.h"
 #include "lower/loop_model.h"
 #include "lower/parallel_dims.h"
 #include "lower/statements.h"
@@ -119,16 +120,6 @@ bool is_synchronised_memory(const TensorView* tensor) {
          (tensor->memory_type() == MemoryType::Global && tensor->definition() != nullptr);
 }
 
-template <typename Fn>
-void for_each_statement(const Scope& scope, const Fn& fn) {
-  for (Expr* expr : scope) {
-    fn(expr);
-    if (auto* loop = expr->as<ForLoop>()) {
-      for_each_statement(loop->body, fn);
-    }
-  }
-}
-
 Tensors tensors_in(const std::vector<Val*>& vals) {
   Tensors tensors;
   for (const Val* val : vals) {
@@ -184,9 +175,9 @@ class SyncInserter {
   /// The strongest barrier that `subtree` needs between itself and the writes in `pending`.
   Barrier needed_before(const Scope& subtree, const Tensors& pending) const {
     Barrier needed = Barrier::None;
-    for_each_statement(subtree, [&](const Expr* statement) {
-      const TensorView* consumer = defined_by(statement);
-      for (const TensorView* producer : tensors_in(statement->inputs())) {
+    for_each_node(subtree, [&](const Expr& statement) {
+      const TensorView* consumer = defined_by(&statement);
+      for (const TensorView* producer : tensors_in(statement.inputs())) {
         if (consumer != nullptr && pending.count(producer) != 0) {
           needed = std::max(needed, hazards_.between(producer, consumer));
         }
@@ -229,8 +220,8 @@ class SyncInserter {
       if (auto* loop = child->as<ForLoop>()) {
         insert_raw(loop->body);
       }
-      for_each_statement({child}, [&](const Expr* statement) {
-        const Tensors written = tensors_in(statement->outputs());
+      for_each_node({child}, [&](const Expr& statement) {
+        const Tensors written = tensors_in(statement.outputs());
         pending.insert(written.begin(), written.end());
       });
     }
@@ -263,9 +254,9 @@ class SyncInserter {
   static Tensors rewritten_tensors(const Scope& body) {
     Tensors written;
     Tensors read;
-    for_each_statement(body, [&](const Expr* statement) {
-      const Tensors outs = tensors_in(statement->outputs());
-      const Tensors ins = tensors_in(statement->inputs());
+    for_each_node(body, [&](const Expr& statement) {
+      const Tensors outs = tensors_in(statement.outputs());
+      const Tensors ins = tensors_in(statement.inputs());
       written.insert(outs.begin(), outs.end());
       read.insert(ins.begin(), ins.end());
     });
@@ -286,13 +277,13 @@ class SyncInserter {
     bool seen_read = false;
     bool barrier_before_write = false;
     bool seen_write = false;
-    for_each_statement(body, [&](const Expr* statement) {
-      if (is_barrier(statement)) {
+    for_each_node(body, [&](const Expr& statement) {
+      if (is_barrier(&statement)) {
         barrier_since_read = true;
         barrier_before_write = barrier_before_write || !seen_write;
       }
-      seen_write = seen_write || tensors_in(statement->outputs()).count(tensor) != 0;
-      if (tensors_in(statement->inputs()).count(tensor) != 0) {
+      seen_write = seen_write || tensors_in(statement.outputs()).count(tensor) != 0;
+      if (tensors_in(statement.inputs()).count(tensor) != 0) {
         seen_read = true;
         barrier_since_read = false;
       }

@@ -87,8 +87,6 @@ struct LoweringOptions {
   /// Some axis bound to a hardware index has extent 0 at run time. A launch has at least one thread
   /// and block, so no index can be taken to stay below such an extent.
   bool has_empty_parallel_axis = false;
-  /// Launch dimensions fixed before compilation, in the order of kThreadParallelTypes; -1: free.
-  std::array<int64_t, 6> launch_constraints = {-1, -1, -1, -1, -1, -1};
   /// Keep the printed kernel after every pass (Kernel.passes in Python).
   bool record_passes = false;
 };

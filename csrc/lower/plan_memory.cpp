@@ -4,6 +4,7 @@
 
 #include "eval/simplify.h"
 #include "ir/scalar.h"
+#include "ir/scopes.h"
 #include "lower/parallel_dims.h"
 #include "lower/rewrite_elements.h"
 
@@ -11,19 +12,6 @@ namespace nvfuser {
 namespace {
 
 constexpr int64_t kAlignment = 16; // bytes: the widest vector access
-
-template <typename Fn>
-void for_each_node(const Scope& scope, const Fn& fn) {
-  for (Expr* expr : scope) {
-    fn(*expr);
-    if (auto* loop = expr->as<ForLoop>()) {
-      for_each_node(loop->body, fn);
-    } else if (auto* branch = expr->as<IfThenElse>()) {
-      for_each_node(branch->then_body, fn);
-      for_each_node(branch->else_body, fn);
-    }
-  }
-}
 
 Val* aligned(Kernel& kernel, Val* bytes) {
   Val* unit = kernel.new_index(kAlignment);

@@ -2,6 +2,8 @@
 
 #include <unordered_set>
 
+#include "ir/scopes.h"
+
 namespace nvfuser {
 namespace {
 
@@ -11,20 +13,11 @@ class Rewriter {
       : kernel_(kernel), new_index_(new_index) {}
 
   void run(const Scope& scope) {
-    for (Expr* expr : scope) {
-      if (auto* loop = expr->as<ForLoop>()) {
-        run(loop->body);
-      } else if (auto* branch = expr->as<IfThenElse>()) {
-        run(branch->then_body);
-        run(branch->else_body);
-      } else if (auto* threads = expr->as<ThreadLoop>()) {
-        run(threads->body);
-      } else if (auto* blocks = expr->as<BlockLoop>()) {
-        run(blocks->body);
-      } else if (done_.insert(expr).second) {
-        rewrite(expr);
+    for_each_node(scope, [&](Expr& expr) {
+      if (bodies_of(expr).empty() && done_.insert(&expr).second) {
+        rewrite(&expr);
       }
-    }
+    });
   }
 
  private:

@@ -142,7 +142,6 @@ std::shared_ptr<const CompiledKernel> compile_kernel(
   options.target = target_of(request.device);
   options.index_type = request.index_type;
   options.has_empty_parallel_axis = request.has_empty_parallel_axis;
-  options.launch_constraints = request.constraints.dims();
   {
     const Stopwatch watch;
     code->kernel = Kernel::lower(fusion, options);
