@@ -2,6 +2,7 @@
 # make test     the whole test suite against the installed wheel
 # make lint     formatting, lint, types and the order of the floors
 # make format   rewrite the sources in the project's format
+# make docs     the API reference, into docs/reference
 # make stubs    bring the committed stubs of the extension up to date
 #
 # VENV=         (empty) works in the present environment, where torch already is
@@ -30,7 +31,7 @@ SOURCES := $(shell find CMakeLists.txt README.md cmake csrc pyproject.toml pytho
   -o -not -name '_core*.so' -not -name '*.md' -print)
 CXX_SOURCES := $(shell find csrc python_direct runtime -name '*.h' -o -name '*.cpp' -o -name '*.cuh')
 
-.PHONY: demo test lint format stubs check-stubs install clean
+.PHONY: demo test lint format docs stubs check-stubs install clean
 
 demo: $(STAMPS)/install
 	$(PY) examples/demo.py
@@ -43,13 +44,16 @@ lint: $(STAMPS)/tools
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
-	$(PY) -m mypy --strict --allow-any-generics --follow-imports=silent tests/typing
+	$(PY) -m mypy --strict --follow-imports=silent tests/typing
 	@echo clang-format --dry-run --Werror && $(CLANG_FORMAT) --dry-run --Werror $(CXX_SOURCES)
 
 format: $(STAMPS)/tools
 	$(PY) -m ruff check --fix --select I .
 	$(PY) -m ruff format .
 	@echo clang-format -i && $(CLANG_FORMAT) -i $(CXX_SOURCES)
+
+docs: $(STAMPS)/install
+	$(PY) tools/api_reference.py docs/reference
 
 stubs: $(STAMPS)/install
 	$(PY) tools/check_stubs.py --update

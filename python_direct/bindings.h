@@ -26,16 +26,24 @@ void bind_source_location(nb::module_& m);
 void bind_options(nb::module_& m);
 void bind_enums(nb::module_& m);
 void bind_ir(nb::module_& m);
+void bind_domains(nb::module_& m); // by bind_ir: tensors are documented with them
 void bind_nodes(nb::module_& m);
 void bind_fusion(nb::module_& m);
 void bind_define(nb::module_& m);
+void bind_data_types(nb::module_& m);
+void bind_domain_map(nb::module_& m);
 void bind_ops(nb::module_& m);
+void bind_circular_buffer(nb::module_& m);
 void bind_schedule(nb::module_& m);
 void bind_id_model(nb::module_& m);
 void bind_eval(nb::module_& m);
 void bind_compilers(nb::module_& m);
 void bind_runtime(nb::module_& m);
 void bind_executor(nb::module_& m);
+void bind_concretize(nb::module_& m);
+void bind_profile(nb::module_& m);
+void bind_array_framework(nb::module_& m);
+void bind_random_source(nb::module_& m);
 void bind_lower(nb::module_& m);
 void bind_python_translate(nb::module_& m);
 

@@ -74,7 +74,9 @@ max_bytes : int
       .def_prop_ro("folder", &KernelCache::folder, "Where its files lie.")
       .def_prop_ro("max_bytes", &KernelCache::max_bytes, "Bound of their size together.")
       .def_prop_ro("size_bytes", &KernelCache::size_bytes, "Size of all entries now.")
-      .def("stats", &stats_of, "Counts of hits, of misses by reason, of stores and evictions.");
+      .def(
+          "stats", &stats_of, nb::sig("def stats(self) -> dict[str, int]"),
+          "Counts of hits, of misses by reason, of stores and evictions.");
   m.def(
       "clear_loaded_kernels",
       [] {

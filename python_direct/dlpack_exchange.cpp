@@ -11,7 +11,19 @@
 namespace nvfuser::python {
 namespace {
 
-/// The exchange table of a tensor type; nullptr if it has none. Needs the GIL.
+/// Is it torch.Tensor, or derived from it?
+bool is_torch_type(PyTypeObject* type) {
+  for (const nb::handle base : nb::borrow<nb::tuple>(type->tp_mro)) {
+    const auto module = nb::cast<std::string>(base.attr("__module__"));
+    if (module == "torch" || module.starts_with("torch.")) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The exchange table of a tensor type; nullptr if it has none or is not PyTorch's: the table does
+/// not say on which stream the tensor of another framework is ready. Needs the GIL.
 const DLPackExchangeAPI* find_exchange_api(PyTypeObject* type) {
   // Holds its keys, so that their addresses stay theirs. Never destroyed: Python may be gone before
   // it.
@@ -22,7 +34,8 @@ const DLPackExchangeAPI* find_exchange_api(PyTypeObject* type) {
   const DLPackExchangeAPI* api = nullptr;
   const nb::object capsule = nb::steal(
       PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__dlpack_c_exchange_api__"));
-  if (capsule.is_valid() && PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api") != 0) {
+  if (capsule.is_valid() && PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api") != 0 &&
+      is_torch_type(type)) {
     const auto* header = static_cast<const DLPackExchangeAPIHeader*>(
         PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
     while (header != nullptr && header->version.major != DLPACK_MAJOR_VERSION) {
@@ -68,48 +81,65 @@ const DLPackExchangeAPI* torch_exchange_api() {
   });
 }
 
-/// Wraps a tensor of the first DLPack version, which had no version field.
-struct LegacyTensor {
-  DLManagedTensorVersioned managed{};
-  DLManagedTensor* legacy = nullptr;
-};
-
-void delete_legacy(DLManagedTensorVersioned* managed) {
-  auto* wrapper = static_cast<LegacyTensor*>(managed->manager_ctx);
-  if (wrapper->legacy->deleter != nullptr) {
-    wrapper->legacy->deleter(wrapper->legacy);
-  }
-  delete wrapper;
+/// A tensor of PyTorch that has no plain memory: on another device, sparse, nested.
+[[noreturn]] void throw_unreadable(nb::handle item, const nb::python_error& error) {
+  const nb::object device = item.attr("device");
+  const auto kind = nb::cast<std::string>(device.attr("type"));
+  NVF_USER_CHECK(
+      kind == "cpu" || kind == "cuda",
+      "nvfuser only supports cuda or meta device, found: ", nb::str(device).c_str(),
+      " (CPU tensors are supported; those on meta have no data to run on)");
+  const std::string text = nb::str(error.value()).c_str();
+  throw UserError({
+      .headline = {"Cannot read the memory of a tensor."},
+      .node = Part::none(),
+      .expected = {"strided tensors with data"},
+      .found = {nb::type_name(item.type()).c_str(), ": ", text.substr(0, text.find('\n'))},
+      .fix = {"pass a dense copy"},
+  });
 }
 
-/// Take the tensor out of what `__dlpack__` returned.
-DlpackHandle take_capsule(nb::handle capsule) {
-  if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned") != 0) {
-    auto* managed = static_cast<DLManagedTensorVersioned*>(
-        PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
-    PyCapsule_SetName(capsule.ptr(), "used_dltensor_versioned");
-    return DlpackHandle(managed);
+/// Could `tensor` be the imaginary part of complex numbers? Then no step is odd.
+bool may_be_part_of_complex(const DLTensor& tensor) {
+  for (int32_t dim = 0; dim < tensor.ndim; ++dim) {
+    if (tensor.shape[dim] > 1 && tensor.strides[dim] % 2 != 0) {
+      return false;
+    }
   }
-  auto* legacy = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
-  if (legacy == nullptr) {
-    throw nb::python_error();
-  }
-  PyCapsule_SetName(capsule.ptr(), "used_dltensor");
-  auto* wrapper = new LegacyTensor();
-  wrapper->legacy = legacy;
-  wrapper->managed.dl_tensor = legacy->dl_tensor;
-  wrapper->managed.manager_ctx = wrapper;
-  wrapper->managed.deleter = delete_legacy;
-  return DlpackHandle(&wrapper->managed);
+  return tensor.dtype.code == kDLFloat;
 }
 
-/// `item.__dlpack__(...)` with what this producer understands.
-nb::object call_dlpack(nb::handle item) {
+/// Memory that does not hold what PyTorch shows: views that are conjugated or negated when they are
+/// read, and tensors without data.
+void check_torch_tensor(nb::handle item, const DLTensor& tensor) {
+  const char* pending = nullptr;
+  if (tensor.dtype.code == kDLComplex && nb::cast<bool>(item.attr("is_conj")())) {
+    pending = "resolve_conj";
+  } else if (may_be_part_of_complex(tensor) && nb::cast<bool>(item.attr("is_neg")())) {
+    pending = "resolve_neg";
+  }
+  NVF_USER_CHECK(
+      pending == nullptr,
+      "A view that PyTorch conjugates or negates when it is read cannot be an "
+      "input; pass tensor.",
+      pending, "()");
+  bool is_empty = false;
+  for (int32_t dim = 0; dim < tensor.ndim; ++dim) {
+    is_empty = is_empty || tensor.shape[dim] == 0;
+  }
+  NVF_USER_CHECK(
+      tensor.data != nullptr || is_empty,
+      "A tensor without data cannot be an input: ", nb::type_name(item.type()).c_str());
+}
+
+/// `item.__dlpack__(...)` with what this producer understands; it waits for `allocator`'s stream.
+nb::object call_dlpack(nb::handle item, PythonAllocator& allocator) {
   nb::dict stream;
-  const nb::tuple device = nb::cast<nb::tuple>(item.attr("__dlpack_device__")());
-  if (nb::cast<int>(device[0]) == kDLCUDA) {
-    PythonAllocator allocator;
-    void* current = allocator.current_stream(Device::cuda(nb::cast<int32_t>(device[1])));
+  const nb::tuple kind = nb::cast<nb::tuple>(item.attr("__dlpack_device__")());
+  const Device device = from_dlpack(
+      DLDevice{static_cast<DLDeviceType>(nb::cast<int>(kind[0])), nb::cast<int32_t>(kind[1])});
+  if (device.is_cuda()) {
+    void* current = allocator.current_stream(device);
     // 1 names the default stream of the whole device.
     stream["stream"] = current == nullptr ? 1 : reinterpret_cast<intptr_t>(current);
   }
@@ -123,26 +153,6 @@ nb::object call_dlpack(nb::handle item) {
     }
     return item.attr("__dlpack__")(**stream); // older than versions
   }
-}
-
-/// A deleter that may be called without the GIL, for tensors whose own deleter needs it.
-struct GuardedTensor {
-  DLManagedTensorVersioned managed{};
-  DlpackHandle inner;
-};
-
-void delete_guarded(DLManagedTensorVersioned* managed) {
-  const nb::gil_scoped_acquire gil;
-  delete static_cast<GuardedTensor*>(managed->manager_ctx);
-}
-
-DlpackHandle guard_deleter(DlpackHandle inner) {
-  auto* guarded = new GuardedTensor();
-  guarded->managed = *inner;
-  guarded->managed.manager_ctx = guarded;
-  guarded->managed.deleter = delete_guarded;
-  guarded->inner = std::move(inner);
-  return DlpackHandle(&guarded->managed);
 }
 
 constexpr std::array<const char*, 2> kTorchFp4Names = {"float4_e2m1fn_x2", "uint8"};
@@ -205,12 +215,33 @@ PythonArguments::PythonArguments(nb::handle inputs) {
       add(item);
     }
   }
+  if (pending_.empty()) {
+    return;
+  }
+  // Only now it is known on which stream they have to be ready.
+  choose_framework();
+  PythonAllocator allocator(framework_);
+  for (const size_t i : pending_) {
+    owned_.push_back(take_capsule(call_dlpack(objects_[i], allocator)));
+    TensorArg tensor = view(owned_.back()->dl_tensor);
+    const std::optional<ArrayFramework> owner = ArrayFramework::of(objects_[i]);
+    tensor.is_read_only = (owned_.back()->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0 ||
+                          (owner && owner->is_immutable());
+    args_[i] = tensor;
+  }
 }
 
 void PythonArguments::add(nb::handle item) {
   objects_.push_back(nb::borrow(item));
   if (!add_tensor(item) && !add_number(item)) {
     throw_unsupported(item);
+  }
+}
+
+/// That of the first tensor, unless there are tensors of PyTorch.
+void PythonArguments::choose_framework() {
+  for (size_t k = 0; k < pending_.size() && !has_torch_tensor_ && !framework_; ++k) {
+    framework_ = ArrayFramework::of(objects_[pending_[k]]);
   }
 }
 
@@ -240,37 +271,42 @@ bool PythonArguments::add_tensor(nb::handle item) {
   if (api != nullptr && api->dltensor_from_py_object_no_sync != nullptr) {
     DLTensor tensor{};
     if (api->dltensor_from_py_object_no_sync(item.ptr(), &tensor) != 0) {
-      throw nb::python_error();
+      throw_unreadable(item, nb::python_error());
     }
-    add_view(tensor);
+    check_torch_tensor(item, tensor);
+    has_torch_tensor_ = true;
+    args_.emplace_back(view(tensor));
     return true;
   }
   if (!nb::hasattr(item, "__dlpack__")) {
     return false;
   }
-  add_capsule_tensor(item);
+  pending_.push_back(args_.size());
+  args_.emplace_back();
   return true;
 }
 
-void PythonArguments::add_capsule_tensor(nb::handle item) {
-  owned_.push_back(take_capsule(call_dlpack(item)));
-  add_view(owned_.back()->dl_tensor);
-}
-
-void PythonArguments::add_view(DLTensor tensor) {
+TensorArg PythonArguments::view(DLTensor tensor) {
   if (tensor.strides == nullptr && tensor.ndim > 0) {
     const auto rank = static_cast<size_t>(tensor.ndim);
     std::vector<int64_t>& strides = strides_.emplace_back(rank);
     row_major_strides({tensor.shape, rank}, strides);
     tensor.strides = strides.data();
   }
-  args_.emplace_back(view_of(tensor));
+  return view_of(tensor);
 }
 
-PythonAllocator::PythonAllocator() : api_(torch_exchange_api()) {}
+PythonAllocator::PythonAllocator(std::optional<ArrayFramework> framework)
+    : framework_(std::move(framework)),
+      framework_owns_memory_(framework_ && framework_->owns_memory()),
+      api_(framework_owns_memory_ ? nullptr : torch_exchange_api()) {}
 
 DlpackHandle PythonAllocator::allocate(
     DataType dtype, std::span<const int64_t> sizes, Device device) {
+  if (framework_owns_memory_) {
+    const nb::gil_scoped_acquire gil;
+    return framework_->allocate(dtype, sizes, device);
+  }
   if (api_ == nullptr) {
     return allocate_through_python(dtype, sizes, device);
   }
@@ -291,6 +327,11 @@ void* PythonAllocator::current_stream(Device device) {
   if (!device.is_cuda()) {
     return nullptr;
   }
+  if (framework_owns_memory_) {
+    const nb::gil_scoped_acquire gil;
+    last_stream_ = framework_->current_stream(device);
+    return last_stream_;
+  }
   if (api_ != nullptr) {
     void* stream = nullptr;
     NVF_USER_CHECK(
@@ -304,24 +345,26 @@ void* PythonAllocator::current_stream(Device device) {
   return reinterpret_cast<void*>(nb::cast<intptr_t>(stream));
 }
 
-nb::object PythonAllocator::to_python(DlpackHandle handle) const {
-  if (api_ != nullptr) {
-    void* object = nullptr;
-    if (api_->managed_tensor_to_py_object_no_sync(handle.release(), &object) != 0) {
-      throw nb::python_error();
-    }
-    return nb::steal(static_cast<PyObject*>(object));
+nb::object PythonAllocator::to_torch(DlpackHandle handle) const {
+  if (api_ == nullptr) {
+    constexpr void* kNoStream = nullptr; // PyTorch's own, where it is not told another
+    return torch_module().attr("utils").attr("dlpack").attr("from_dlpack")(
+        make_exporter(std::move(handle), kNoStream).attr("__dlpack__")(nb::arg("stream") = -1));
   }
-  // An older PyTorch takes tensors of the first DLPack version.
-  auto* legacy = new DLManagedTensor();
-  legacy->dl_tensor = handle->dl_tensor;
-  legacy->manager_ctx = handle.release();
-  legacy->deleter = [](DLManagedTensor* self) {
-    DlpackDeleter()(static_cast<DLManagedTensorVersioned*>(self->manager_ctx));
-    delete self;
-  };
-  const nb::object capsule = nb::steal(PyCapsule_New(legacy, "dltensor", nullptr));
-  return torch_module().attr("utils").attr("dlpack").attr("from_dlpack")(capsule);
+  void* object = nullptr;
+  if (api_->managed_tensor_to_py_object_no_sync(handle.release(), &object) != 0) {
+    throw nb::python_error();
+  }
+  return nb::steal(static_cast<PyObject*>(object));
+}
+
+nb::object PythonAllocator::to_python(DlpackHandle handle) const {
+  if (!framework_) {
+    return to_torch(std::move(handle));
+  }
+  return framework_->from_dlpack(
+      framework_owns_memory_ ? make_exporter(std::move(handle), last_stream_)
+                             : to_torch(std::move(handle)));
 }
 
 nb::list to_python(

@@ -1,18 +1,21 @@
 // Tensors between Python and the core, through DLPack.
 //
-// A framework whose tensor type has `__dlpack_c_exchange_api__` (PyTorch from 2.10 on) is asked
-// through that table: tensor in, allocate out, current stream. Others (NumPy, CuPy, JAX, older
-// PyTorch) are read through `__dlpack__`. New tensors are PyTorch's: through its table, or through
-// torch.empty.
+// PyTorch from 2.10 on is asked through the table `__dlpack_c_exchange_api__` of its tensor type:
+// tensor in, allocate out, current stream. Others (NumPy, CuPy, JAX, older PyTorch) are read
+// through
+// `__dlpack__`. Outputs are tensors of the framework of the inputs:
+// PyTorch's if any of them is, or if there are none.
 #pragma once
 
 #include <dlpack.h>
 #include <nanobind/nanobind.h>
 
 #include <deque>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "array_framework.h"
 #include "runtime/dlpack_tensor.h"
 #include "runtime/launch.h"
 
@@ -35,16 +38,24 @@ class PythonArguments {
   [[nodiscard]] nb::object object(size_t i) const {
     return objects_[i];
   }
+  /// What the outputs belong to; empty: PyTorch.
+  [[nodiscard]] const std::optional<ArrayFramework>& framework() const {
+    return framework_;
+  }
 
  private:
   void add(nb::handle item);
   bool add_number(nb::handle item);
   bool add_tensor(nb::handle item);
-  void add_capsule_tensor(nb::handle item);
-  void add_view(DLTensor tensor);
+  void choose_framework();
+  [[nodiscard]] TensorArg read_capsule(nb::handle item);
+  [[nodiscard]] TensorArg view(DLTensor tensor);
 
   std::vector<Argument> args_;
   std::vector<nb::object> objects_;
+  std::vector<size_t> pending_; // positions of tensors to be read through capsules
+  bool has_torch_tensor_ = false;
+  std::optional<ArrayFramework> framework_;
   std::vector<DlpackHandle> owned_;          // tensors read through capsules
   std::deque<std::vector<int64_t>> strides_; // of tensors that came without
 };
@@ -52,7 +63,8 @@ class PythonArguments {
 /// Makes the outputs of a run. Called without the GIL.
 class PythonAllocator final : public OutputAllocator {
  public:
-  PythonAllocator();
+  /// For outputs of `framework`; empty: of PyTorch. Needs the GIL.
+  explicit PythonAllocator(std::optional<ArrayFramework> framework);
   [[nodiscard]] DlpackHandle allocate(
       DataType dtype, std::span<const int64_t> sizes, Device device) override;
   [[nodiscard]] void* current_stream(Device device) override;
@@ -61,7 +73,12 @@ class PythonAllocator final : public OutputAllocator {
   [[nodiscard]] nb::object to_python(DlpackHandle handle) const;
 
  private:
-  const DLPackExchangeAPI* api_; // PyTorch's; nullptr: an older PyTorch
+  [[nodiscard]] nb::object to_torch(DlpackHandle handle) const;
+
+  const std::optional<ArrayFramework> framework_;
+  const bool framework_owns_memory_;
+  const DLPackExchangeAPI* api_; // PyTorch's; nullptr: an older PyTorch, or not asked
+  void* last_stream_ = nullptr;
 };
 
 /// The list that a run returns. Needs the GIL.

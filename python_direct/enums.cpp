@@ -91,6 +91,8 @@ void bind_enums(nb::module_& m) {
   NVF_BIND_ENUM(LoadStoreOpType, kLoadStoreOpTypes, "How a copy moves its data.");
   NVF_BIND_ENUM(CacheOp, kCacheOps, "Cache hint of a load.");
   NVF_BIND_ENUM(SwizzleType, kNone, "Permutation of a square of two axes.");
+  NVF_BIND_ENUM(
+      CircularBufferLoopStage, kNone, "Part of a loop that loads ahead of the one that reads.");
   NVF_BIND_ENUM(IdMappingMode, kNone, "Which iteration domains correspond.");
   NVF_BIND_ENUM(SchedulerType, kNone, "Automatic schedulers.");
 #undef NVF_BIND_ENUM

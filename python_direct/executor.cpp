@@ -28,7 +28,7 @@ nb::list run(
     const std::optional<LaunchParams>& launch_constraints,
     const CompileParams& compile_params) {
   const PythonArguments arguments(args);
-  PythonAllocator allocator;
+  PythonAllocator allocator(arguments.framework());
   std::vector<RunOutput> outputs;
   {
     const nb::gil_scoped_release no_gil;
@@ -36,6 +36,20 @@ nb::list run(
         arguments.args(), allocator, launch_constraints.value_or(LaunchParams()), compile_params);
   }
   return to_python(std::move(outputs), arguments, allocator);
+}
+
+nb::list to_framework_of(const nb::object& inputs, const nb::list& tensors) {
+  const PythonArguments arguments(inputs);
+  if (!arguments.framework()) {
+    return tensors;
+  }
+  nb::list result;
+  for (const nb::handle tensor : tensors) {
+    const bool is_torch = nb::cast<std::string>(tensor.type().attr("__module__")) == "torch";
+    result.append(
+        is_torch ? arguments.framework()->from_dlpack(nb::borrow(tensor)) : nb::borrow(tensor));
+  }
+  return result;
 }
 
 std::shared_ptr<const CompiledKernel> compiled_kernel(const KernelExecutor& self) {
@@ -113,6 +127,10 @@ scheduler_type : SchedulerType
       .def(
           "run", &run, "args"_a, "launch_constraints"_a = nb::none(),
           "compile_params"_a = CompileParams(),
+          nb::sig(
+              "def run(self, args: collections.abc.Iterable[object], "
+              "launch_constraints: LaunchParams | None = None, "
+              "compile_params: CompileParams = ...) -> list[torch.Tensor]"),
           R"(Launch on the caller's current stream; outputs are allocated.
 
 Parameters
@@ -131,6 +149,50 @@ list[torch.Tensor]
     The visible outputs.
 )");
   bind_inspection(cls);
+  m.def(
+      "check_inputs",
+      [](const Fusion& fusion, const nb::object& inputs) {
+        const PythonArguments arguments(inputs);
+        static_cast<void>(check_arguments(fusion, arguments.args(), std::nullopt));
+      },
+      "fusion"_a, "inputs"_a,
+      R"(Check number, kinds, types, ranks and devices of inputs, as a run does.
+
+Parameters
+----------
+fusion : Fusion
+    The definition.
+inputs : iterable
+    What a run would get.
+
+Raises
+------
+UserError
+    For the first input that does not fit.
+)");
+  m.def(
+      "arguments_text",
+      [](const nb::object& inputs) { return arguments_text(PythonArguments(inputs).args()); },
+      "inputs"_a, "Inputs of a run as text: types, sizes and devices, one line each.");
+  m.def(
+      "to_framework_of", &to_framework_of, "inputs"_a, "tensors"_a,
+      nb::sig(
+          "def to_framework_of(inputs: collections.abc.Iterable[object], "
+          "tensors: list[torch.Tensor]) -> list[torch.Tensor]"),
+      R"(Tensors of PyTorch in the framework that a run with these inputs returns.
+
+Parameters
+----------
+inputs : iterable
+    Inputs of a run.
+tensors : list[torch.Tensor]
+    Outputs; one that is an input stays itself.
+
+Returns
+-------
+list
+    Views of the tensors; themselves for PyTorch.
+)");
 }
 
 } // namespace nvfuser::python

@@ -19,7 +19,9 @@ void bind_fusion(nb::module_& m) {
       .def("hash", &Fusion::hash, "Structural hash: equal fusions have equal hashes.")
       .def("clone", &Fusion::clone, "A copy of everything, names included.")
       .def("inputs", &Fusion::inputs, "Inputs in registration order.")
-      .def("outputs", &Fusion::outputs, "Outputs in registration order, hidden ones included.")
+      .def(
+          "outputs", &Fusion::outputs, nb::sig("def outputs(self) -> list[TensorView]"),
+          "Outputs in registration order, hidden ones included.")
       .def("vals", &Fusion::vals, "Every value of the fusion.")
       .def("exprs", &Fusion::exprs, "Expressions that lead to an output, operands before results.")
       .def(
@@ -87,6 +89,9 @@ from_outputs_only : bool
       .def(
           "print_transforms", &Fusion::print_transforms,
           "One block of text per tensor: its domains and the transforms between them.")
+      .def(
+          "contains", &Fusion::contains, "statement"_a,
+          "Whether a statement belongs to this fusion.")
       .def("__str__", [](const Fusion& self) { return self.print_math(true); });
   fusion.attr("__hash__") = nb::none(); // equal by definition, and mutable
 

@@ -27,6 +27,16 @@ Parameters
 entry0, entry1 : IterDomain
     Axes; `entry0` must be known.
 )")
+      .def(
+          "permissive_are_mapped",
+          [](const ValSets& self, IterDomain* entry0, IterDomain* entry1) {
+            return self.permissive_are_mapped(entry0, entry1);
+          },
+          "entry0"_a, "entry1"_a, "As `strict_are_mapped`; unknown axes are in no class.")
+      .def(
+          "contains", [](const ValSets& self, IterDomain* entry) { return self.contains(entry); },
+          "entry"_a, "Whether an axis is known.")
+      .def("num_sets", &ValSets::num_sets, "Number of classes.")
       .def("__str__", [](const ValSets& self) { return self.to_string(); })
       .def("__repr__", [](const ValSets& self) { return self.to_string(); });
 }
@@ -56,6 +66,29 @@ val0, val1 : IterDomain
             return self.contains(id) ? self.members(self.group(id)) : IterDomains{};
           },
           "id"_a, "The axes that correspond to an axis, itself included; [] if it is unknown.")
+      .def("contains", &ValGraph::contains, "id"_a, "Whether an axis is known.")
+      .def(
+          "group",
+          [](const ValGraph& self, const IterDomain* id) {
+            NVF_USER_CHECK(self.contains(id), "The graph does not know this axis: ", describe(id));
+            return self.group(id);
+          },
+          "id"_a, "Number of the group of an axis. It holds until the group is joined to another.")
+      .def(
+          "definitions",
+          [](const ValGraph& self, const IterDomain* id) {
+            return self.contains(id) ? self.definitions(self.group(id)) : std::vector<Expr*>{};
+          },
+          "id"_a, "One transform of each group of equal ones that makes the group of an axis.")
+      .def(
+          "uses",
+          [](const ValGraph& self, const IterDomain* id) {
+            return self.contains(id) ? self.uses(self.group(id)) : std::vector<Expr*>{};
+          },
+          "id"_a, "One transform of each group of equal ones that reads the group of an axis.")
+      .def(
+          "validate", &ValGraph::validate,
+          "An internal error if equal transforms of mapped axes have results that are not mapped.")
       .def("__str__", &ValGraph::to_string)
       .def("__repr__", &ValGraph::to_string);
 }
@@ -88,6 +121,7 @@ Parameters
 mode : IdMappingMode
     Which axes correspond.
 )")
+      .def("fusion", &IdModel::fusion, nb::rv_policy::reference, "What was analysed.")
       .def("__str__", &IdModel::to_string)
       .def("__repr__", &IdModel::to_string);
 }
@@ -99,6 +133,19 @@ void bind_id_model(nb::module_& m) {
   bind_sets(idm);
   bind_graph(idm);
   bind_model(idm);
+  nb::class_<SelfMapping>(
+      idm, "SelfMapping", "Two axes of one domain of a tensor that correspond to each other.")
+      .def_ro("tensor", &SelfMapping::tensor, "The tensor.")
+      .def_ro("first", &SelfMapping::first, "One axis.")
+      .def_ro("second", &SelfMapping::second, "The other.")
+      .def_prop_ro(
+          "domain", [](const SelfMapping& self) { return self.domain; },
+          "``root``, ``logical``, ``allocation`` or ``loop``.")
+      .def("__str__", &SelfMapping::to_string);
+  idm.def(
+      "find_self_mapping", nb::overload_cast<const ValGraph&, const Fusion&>(&find_self_mapping),
+      "graph"_a, "fusion"_a,
+      "The first self mapping of a tensor of a fusion in a graph; None if there is none.");
 }
 
 } // namespace nvfuser::python

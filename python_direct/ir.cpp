@@ -1,5 +1,5 @@
-// Values and the bases of all statements. Scheduling methods of TensorView are in schedule.cpp,
-// expression classes in nodes.cpp.
+// Values and the bases of all statements. Axes and domains are in domains.cpp, scheduling methods
+// of TensorView in schedule.cpp, expression classes in nodes.cpp.
 #include "ir/all_nodes.h"
 
 #include "bindings.h"
@@ -93,115 +93,6 @@ void bind_val(nb::module_& m) {
       .def("index", &TensorIndex::index, "Elements from the start of the tensor's memory.");
 }
 
-void bind_iter_domain(nb::module_& m) {
-  nb::class_<IterDomain, Val>(
-      m, "IterDomain", "One axis of an iteration space: its range, how it runs, what it is for.")
-      .def("start", &IterDomain::start, "First index, 0 unless the axis was resized.")
-      .def("extent", &IterDomain::extent, "Loop size: 1 for a broadcast, even if it is expanded.")
-      .def("stop_offset", &IterDomain::stop_offset, "Indices at the end that do not run.")
-      .def("has_expanded_extent", &IterDomain::has_expanded_extent, "Whether it is expanded.")
-      .def(
-          "expanded_extent", &IterDomain::expanded_extent,
-          "Size a user sees where memory holds one element; None if the axis is not expanded.")
-      .def(
-          "maybe_expanded_extent", &IterDomain::maybe_expanded_extent,
-          "The expanded extent if there is one, else the extent.")
-      .def("parallel_type", &IterDomain::parallel_type, "What the axis is bound to.")
-      .def("iter_type", &IterDomain::iter_type, "What the axis is for.")
-      .def("is_iteration", &IterDomain::is_iteration, "Whether the iteration type is Iteration.")
-      .def("is_reduction", &IterDomain::is_reduction, "Whether the iteration type is Reduction.")
-      .def("is_broadcast", &IterDomain::is_broadcast, "Whether the iteration type is Broadcast.")
-      .def(
-          "is_symbolic_axis", &IterDomain::is_symbolic_axis,
-          "Whether the iteration type is Symbolic: decided when sizes are known.")
-      .def(
-          "is_rfactor_product", &IterDomain::is_rfactor_product,
-          "Whether it was made by a transform between root and logical domain.")
-      .def("is_parallelized", &IterDomain::is_parallelized, "Whether it is bound to anything.")
-      .def("is_block_dim", &IterDomain::is_block_dim, "Whether it is bound to a grid index.")
-      .def("is_thread_dim", &IterDomain::is_thread_dim, "Whether it is bound to a thread index.")
-      .def("is_thread", &IterDomain::is_thread, "Whether it is bound to a hardware index.")
-      .def("is_device_dim", &IterDomain::is_device_dim, "Whether it is bound to a device index.")
-      .def("is_stream", &IterDomain::is_stream, "Whether it is bound to streams.")
-      .def(
-          "is_clustered_block_dim", &IterDomain::is_clustered_block_dim,
-          "Whether its blocks form clusters.")
-      .def(
-          "has_padding_to_multiple_of_warp", &IterDomain::has_padding_to_multiple_of_warp,
-          "Whether its launched size is rounded up to whole warps.")
-      .def(
-          "maybe_size_after_padding", &IterDomain::maybe_size_after_padding,
-          "The size it is padded to (threads), if it was given.")
-      .def(
-          "parallelize", &IterDomain::parallelize, "parallel_type"_a,
-          R"(Bind the axis.
-
-Parameters
-----------
-parallel_type : ParallelType
-    What to bind it to. ``unroll``, ``unswitch``, ``vectorize`` and ``group`` need start 0 and a
-    constant extent.
-)")
-      .def(
-          "pad_to_multiple_of_warp", &IterDomain::pad_to_multiple_of_warp, "size"_a = nb::none(),
-          R"(Round the launched size of a ``block_x`` axis up.
-
-Parameters
-----------
-size : int, optional
-    Threads to launch; a whole number of warps if not given.
-)");
-}
-
-void bind_tensor_domain(nb::module_& m) {
-  nb::class_<TensorDomain, Val>(m, "TensorDomain", "The domains of a tensor.")
-      .def("root", &TensorDomain::root, "Axes before the operation's own transform; may be empty.")
-      .def(
-          "maybe_root", &TensorDomain::maybe_root, "The root domain if there is one, else logical.")
-      .def("logical", &TensorDomain::logical, "The tensor's shape, reduction axes included.")
-      .def(
-          "allocation", &TensorDomain::allocation,
-          "Axes that address memory, outermost stride first; may be empty.")
-      .def(
-          "maybe_allocation", &TensorDomain::maybe_allocation,
-          "The allocation domain if there is one, else logical.")
-      .def("loop", &TensorDomain::loop, "The loop nest, outermost first.")
-      .def("initial_loop", &TensorDomain::initial_loop, "The loop domain the tensor was made with.")
-      .def(
-          "contiguity", &TensorDomain::contiguity,
-          "Per allocation axis: whether its stride is the size of everything inside it; None for "
-          "broadcasts and reductions.")
-      .def("has_root", &TensorDomain::has_root, "Whether there is a separate root domain.")
-      .def("has_allocation", &TensorDomain::has_allocation, "Whether an allocation domain is set.")
-      .def("ndims", &TensorDomain::ndims, "Number of loop axes.")
-      .def("all_ids", &TensorDomain::all_ids, "Every axis of the tensor, in creation order.")
-      .def(
-          "all_exprs", &TensorDomain::all_exprs,
-          "Every transform between the domains, operands before results.")
-      .def_static(
-          "no_reductions", &TensorDomain::no_reductions, "ids"_a, "`ids` without reductions.")
-      .def_static(
-          "no_broadcasts", &TensorDomain::no_broadcasts, "ids"_a, "`ids` without broadcasts.")
-      .def_static(
-          "contiguity_filled_with", &TensorDomain::contiguity_filled_with, "ids"_a, "flag"_a,
-          "`flag` for every axis that has a stride, None for the others.");
-  m.def(
-      "exprs_between", &exprs_between, "from_ids"_a, "to_ids"_a,
-      R"(The transforms on the paths between axes of one tensor.
-
-Parameters
-----------
-from_ids, to_ids : list[IterDomain]
-    Ends of the paths. Walking back from `to_ids` stops at `from_ids` and at axes without
-    definition.
-
-Returns
--------
-list[Expr]
-    Operands before results.
-)");
-}
-
 void bind_tensor_view(nb::module_& m) {
   nb::class_<TensorView, Val>(m, "TensorView", "A tensor of the fusion.")
       .def_prop_ro("ndim", &TensorView::rank, "Logical rank without reductions.")
@@ -251,6 +142,10 @@ Parameters
 index : int
     Position; negative values count from the end.
 )")
+      .def(
+          "get_initial_loop_domain",
+          [](const TensorView& self) { return self.domain()->initial_loop(); },
+          "The loop domain the tensor was made with.")
       .def("memory_type", &TensorView::memory_type, "Where the tensor lives.")
       .def(
           "compute_at_position", &TensorView::compute_at_position,
@@ -258,9 +153,56 @@ index : int
       .def(
           "max_producer_position", &TensorView::max_producer_position,
           "Number of outer loop axes inside which some producer is computed.")
+      .def(
+          "compute_with_position", &TensorView::compute_with_position,
+          "Number of outer loop axes shared with the first consumer in the kernel; 0: as many as "
+          "with the others.")
+      .def(
+          "compute_with_consumers", &TensorView::compute_with_consumers,
+          "The results of the first expression that reads this tensor; empty before lowering.")
+      .def(
+          "maybe_max_producer_position", &TensorView::maybe_max_producer_position,
+          "`max_producer_position` if this tensor's expression is the first to read its operands.")
+      .def(
+          "is_inlined", &TensorView::is_inlined,
+          "Whether a loop is, or may be, shared with a producer or a consumer.")
       .def("is_cpu_scalar", &TensorView::is_cpu_scalar, "Whether it is a 0-dim tensor on the host.")
       .def("has_reduction", &TensorView::has_reduction, "Whether the loop domain has a reduction.")
       .def("has_broadcast", &TensorView::has_broadcast, "Whether the loop domain has a broadcast.")
+      .def(
+          "reduction_axis", [](const TensorView& self) { return self.domain()->reduction_axis(); },
+          "Position of the first reduction in the loop domain; None if there is none.")
+      .def(
+          "has_block_reduction",
+          [](const TensorView& self) { return self.domain()->has_block_reduction(); },
+          "Whether a thread axis is a reduction.")
+      .def(
+          "has_grid_reduction",
+          [](const TensorView& self) { return self.domain()->has_grid_reduction(); },
+          "Whether a grid axis is a reduction.")
+      .def(
+          "has_cluster_reduction",
+          [](const TensorView& self) { return self.domain()->has_cluster_reduction(); },
+          "Whether a clustered grid axis is a reduction.")
+      .def(
+          "has_block_broadcast",
+          [](const TensorView& self) { return self.domain()->has_block_broadcast(); },
+          "Whether a thread axis is a broadcast.")
+      .def(
+          "has_grid_broadcast",
+          [](const TensorView& self) { return self.domain()->has_grid_broadcast(); },
+          "Whether a grid axis is a broadcast.")
+      .def(
+          "has_vectorize", [](const TensorView& self) { return self.domain()->has_vectorize(); },
+          "Whether a loop axis is vectorized.")
+      .def(
+          "has_symbolic_axis",
+          [](const TensorView& self) { return self.domain()->has_symbolic_axis(); },
+          "Whether a logical axis is yet to be decided.")
+      .def(
+          "has_view_like_rfactor",
+          [](const TensorView& self) { return self.domain()->has_view_like_rfactor(); },
+          "Whether the logical domain is made from the root domain without reducing.")
       .def("producers", &TensorView::producers, "The tensors its definition reads.")
       .def("consumers", &TensorView::consumers, "The tensors made by expressions that read it.")
       .def("siblings", &TensorView::siblings, "The other outputs of its definition.")
@@ -287,8 +229,7 @@ void bind_ir(nb::module_& m) {
       nb::handle(reinterpret_cast<PyObject*>(&PyLong_Type)),
       nb::handle(reinterpret_cast<PyObject*>(&PyFloat_Type)),
       nb::handle(reinterpret_cast<PyObject*>(&PyComplex_Type)))];
-  bind_iter_domain(m);
-  bind_tensor_domain(m);
+  bind_domains(m);
   bind_tensor_view(m);
 }
 

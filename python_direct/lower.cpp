@@ -1,11 +1,19 @@
 // Lowering: Fusion.lower, Kernel, and the passes between them.
+#include <nanobind/stl/map.h>
+
+#include <algorithm>
+#include <map>
 #include <string>
 
 #include "bindings.h"
 #include "codegen/codegen.h"
+#include "dlpack_exchange.h"
+#include "lower/bank_conflicts.h"
 #include "lower/kernel.h"
 #include "lower/pipeline.h"
+#include "runtime/arguments.h"
 #include "runtime/compile_params.h"
+#include "runtime/paired_tensor.h"
 
 namespace nvfuser::python {
 namespace {
@@ -86,6 +94,78 @@ list[tuple[TensorView, bool, bool]]
       .def("__repr__", &Kernel::print_kernel_ir);
 }
 
+/// `sizes` by their names in the kernel's text: "i0", "blockDim.x".
+void bind_sizes(
+    const Kernel& kernel,
+    const std::map<std::string, int64_t>& sizes,
+    ExpressionEvaluator& evaluator) {
+  for (const auto& [name, value] : sizes) {
+    const auto source = std::find_if(
+        kernel.launch.sizes.begin(), kernel.launch.sizes.end(),
+        [&](const SizeSource& size) { return size.extent->to_inline_string() == name; });
+    if (source != kernel.launch.sizes.end()) {
+      evaluator.bind(source->extent, value);
+    } else {
+      evaluator.bind(name, value);
+    }
+  }
+}
+
+std::vector<BankConflict> bank_conflicts(
+    const Kernel& self, const nb::object& inputs, const std::map<std::string, int64_t>& sizes) {
+  ExpressionEvaluator evaluator;
+  const PythonArguments arguments(inputs);
+  if (!arguments.args().empty()) {
+    (void)check_arguments(self, arguments.args());
+    const UnpairedArguments unpaired(self, arguments.args());
+    (void)bind_arguments(self, unpaired.args(), {}, evaluator);
+  }
+  bind_sizes(self, sizes, evaluator);
+  return find_bank_conflicts(self, evaluator);
+}
+
+void bind_bank_conflicts(nb::module_& m) {
+  nb::class_<BankConflict>(
+      m, "BankConflict", "An access to shared memory by the first warp of a block.")
+      .def_ro("statement", &BankConflict::statement, "The statement of the kernel.")
+      .def_ro("tensor", &BankConflict::tensor, "What is accessed.")
+      .def_ro("is_write", &BankConflict::is_write, "Written or read.")
+      .def_ro("bytes", &BankConflict::bytes, "What a thread accesses at once (bytes).")
+      .def_ro(
+          "ways", &BankConflict::ways,
+          "How often the hardware repeats the access, at worst; 1: no conflict.")
+      .def("__str__", &BankConflict::to_string)
+      .def("__repr__", &BankConflict::to_string);
+  nb::borrow<nb::class_<Kernel>>(m.attr("Kernel"))
+      .def(
+          "bank_conflicts", &bank_conflicts, "inputs"_a = nb::tuple(),
+          "sizes"_a = std::map<std::string, int64_t>(),
+          R"(Find out how the first warp of a block meets in the banks of shared memory.
+
+Shared memory has 32 banks of 4-byte words. A warp's access is repeated until every thread was served;
+a bank serves one word at a time. Accesses of 8 (16) bytes a thread are served for 16 (8) threads at
+a time.
+
+Parameters
+----------
+inputs : sequence of tensor or scalar
+    As for a run; sizes are all that is used. May be left out if every size is constant or in `sizes`.
+sizes : dict[str, int]
+    Sizes by their names in the kernel's text: ``"i0"``, ``"blockDim.x"``.
+
+Returns
+-------
+list[BankConflict]
+    One for every access that some thread makes, in the order of the kernel; the worst over the
+    iterations of the loops around it.
+
+Raises
+------
+UserError
+    If an index depends on a size that is not known.
+)");
+}
+
 void bind_fusion_methods(nb::module_& m) {
   auto fusion = nb::borrow<nb::class_<Fusion>>(m.attr("Fusion"));
   fusion.def(
@@ -137,6 +217,7 @@ target : str
 void bind_lower(nb::module_& m) {
   bind_pass_record(m);
   bind_kernel(m);
+  bind_bank_conflicts(m);
   bind_fusion_methods(m);
   m.def(
       "lowering_passes",

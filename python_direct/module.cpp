@@ -15,13 +15,20 @@ NB_MODULE(_core, m) {
   bind_nodes(m);
   bind_fusion(m);
   bind_define(m);
+  bind_data_types(m);
   bind_ops(m);
+  bind_circular_buffer(m);
   bind_schedule(m);
+  bind_domain_map(m);
   bind_id_model(m);
   bind_eval(m);
   bind_compilers(m);
   bind_runtime(m);
   bind_lower(m);
+  bind_array_framework(m);
+  bind_random_source(m);
   bind_executor(m);
+  bind_concretize(m);
+  bind_profile(m);
   bind_python_translate(m);
 }

@@ -28,6 +28,16 @@ void bind_node(nb::module_& m) {
       cls.def_prop_ro(python_name(field.name), get, field.doc);
     }
   });
+  if constexpr (std::is_same_v<Node, ReductionOp>) {
+    cls.def(
+        "request_serial_grid_reduction", &ReductionOp::request_serial_grid_reduction,
+        R"(Let the blocks of a reduction over the grid take turns.
+
+Each block combines its result into one accumulator, in the order of blocks, and the last one has
+the whole. This takes less memory than one partial result for each block, which the last to arrive
+combines; both orders are fixed, so both results are the same in every run.
+)");
+  }
 }
 
 } // namespace

@@ -53,5 +53,12 @@ void bind_shape_ops(nb::module_& ops);
 void bind_reduce_ops(nb::module_& ops);
 void bind_create_ops(nb::module_& ops);
 void bind_composite_ops(nb::module_& ops);
+void bind_search_ops(nb::module_& ops);
+void bind_random_ops(nb::module_& ops);
+void bind_index_ops(nb::module_& ops);
+void bind_resize_ops(nb::module_& ops);
+void bind_layer_ops(nb::module_& ops);
+void bind_matmul_ops(nb::module_& ops);
+void bind_quantize_ops(nb::module_& ops);
 
 } // namespace nvfuser::python

@@ -25,6 +25,13 @@ void bind_ops(nb::module_& m) {
   bind_reduce_ops(ops);
   bind_create_ops(ops);
   bind_composite_ops(ops);
+  bind_search_ops(ops);
+  bind_random_ops(ops);
+  bind_index_ops(ops);
+  bind_resize_ops(ops);
+  bind_layer_ops(ops);
+  bind_matmul_ops(ops);
+  bind_quantize_ops(ops);
 }
 
 } // namespace nvfuser::python

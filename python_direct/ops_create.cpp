@@ -91,11 +91,80 @@ dtype : DataType
 )");
 }
 
+/// Scalars in nested lists, in row-major order.
+struct NestedScalars {
+  std::vector<Val*> elements;
+  std::vector<int64_t> shape;
+
+  void read(nb::handle item, size_t depth = 0) {
+    if (!nb::isinstance<nb::list>(item) && !nb::isinstance<nb::tuple>(item)) {
+      NVF_USER_CHECK(depth == shape.size(), "tensor: lists beside each other differ in depth.");
+      elements.push_back(nb::cast<ScalarArg>(item).require());
+      return;
+    }
+    const auto size = static_cast<int64_t>(nb::len(item));
+    if (depth == shape.size() && elements.empty()) {
+      shape.push_back(size);
+    }
+    NVF_USER_CHECK(
+        depth < shape.size() && size == shape[depth],
+        "tensor: lists beside each other differ in length or depth.");
+    for (const nb::handle inner : item) {
+      read(inner, depth + 1);
+    }
+  }
+};
+
+void bind_given(nb::module_& m) {
+  m.def(
+      "eye",
+      [](const ScalarArg& rows, const ScalarArg& cols, DataType dtype) {
+        Val* height = rows.require();
+        return ops::eye(height, cols.val(), dtype);
+      },
+      "rows"_a, "cols"_a = nb::none(), "dtype"_a = DataType::Float,
+      R"(A matrix with ones on the diagonal and zeros elsewhere.
+
+Parameters
+----------
+rows, cols : scalar Val or int
+    Its shape; without `cols` it is square.
+dtype : DataType
+    Type of the elements.
+)");
+  m.def(
+      "tensor",
+      [](const nb::object& array, DataType dtype) {
+        NestedScalars scalars;
+        scalars.read(array);
+        return ops::tensor(scalars.elements, scalars.shape, dtype);
+      },
+      "array"_a, "dtype"_a = DataType::Null,
+      nb::sig(
+          "def tensor(array: object, dtype: nvfuser_direct._core.DataType = "
+          "nvfuser_direct._core.DataType.Null) -> nvfuser_direct._core.TensorView"),
+      R"(A tensor of given elements.
+
+Parameters
+----------
+array : nested lists of scalar Vals and numbers
+    The elements; a scalar alone makes a 0-dim tensor.
+dtype : DataType
+    Type of the elements; Null: the one that holds all of them.
+
+Raises
+------
+UserError
+    If lists beside each other differ in length, or there is no element.
+)");
+}
+
 } // namespace
 
 void bind_create_ops(nb::module_& m) {
   bind_filled(m);
   bind_sequences(m);
+  bind_given(m);
 }
 
 } // namespace nvfuser::python

@@ -126,6 +126,20 @@ void bind_reduce_ops(nb::module_& m) {
       doc);
   NVF_FOR_EACH_REDUCTION_FUNCTION(NVF_BIND_REDUCTION)
 #undef NVF_BIND_REDUCTION
+  m.def(
+      "sum_to",
+      [](TensorView* arg, const ShapeArg& shape) { return ops::sum_to(arg, shape.sizes()); },
+      "arg"_a, "shape"_a,
+      R"(The sum that undoes a broadcast.
+
+Parameters
+----------
+arg : TensorView
+    Operand.
+shape : list[int or Val]
+    Shape of the result: dimensions before it are summed and removed, dimensions that have size 1
+    there are summed and keep size 1.
+)");
   bind_moments(m);
 }
 

@@ -1,6 +1,7 @@
 // Options and warnings: what NVFUSER_ENABLE and its like switch on, and what the core warns of.
 #include "base/options.h"
 
+#include "base/errors.h"
 #include "base/warnings.h"
 #include "bindings.h"
 
@@ -13,6 +14,20 @@ void raise_warning(const std::string& text) {
   if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) {
     throw nb::python_error();
   }
+}
+
+template <typename Option>
+bool holds(const std::string& name) {
+  const std::optional<Option> option = find_option<Option>(name);
+  NVF_USER_CHECK(option.has_value(), "There is no option '", name, "'");
+  return has_option(*option);
+}
+
+void bind_queries(nb::module_& m) {
+  m.def("is_dumped", &holds<DumpOption>, "name"_a, "Whether NVFUSER_DUMP has the option `name`.");
+  m.def("is_enabled", &holds<EnableOption>, "name"_a, "Whether `name` is enabled in this thread.");
+  m.def(
+      "is_disabled", &holds<DisableOption>, "name"_a, "Whether `name` is disabled in this thread.");
 }
 
 } // namespace
@@ -29,6 +44,10 @@ void bind_options(nb::module_& m) {
         return function();
       },
       "function"_a, "enable"_a, "disable"_a,
+      nb::sig(
+          "def call_with_options(function: collections.abc.Callable[[], object], "
+          "enable: collections.abc.Sequence[str], "
+          "disable: collections.abc.Sequence[str]) -> object"),
       R"(Call a function while options hold, in this thread.
 
 Parameters
@@ -43,6 +62,7 @@ Returns
 object
     What the function returns.
 )");
+  bind_queries(m);
 }
 
 } // namespace nvfuser::python

@@ -2,6 +2,7 @@
 
 #include "ops/binary.h"
 #include "ops/reduce.h"
+#include "ops/scan.h"
 #include "ops/unary.h"
 
 namespace nvfuser::python {
@@ -39,6 +40,12 @@ constexpr FunctionName<BinaryOpType> kReductionNames[] = {
 #define NVF_NAME_REDUCTION(name, op, doc) {BinaryOpType::op, #name},
     NVF_FOR_EACH_REDUCTION_FUNCTION(NVF_NAME_REDUCTION)
 #undef NVF_NAME_REDUCTION
+};
+
+constexpr FunctionName<BinaryOpType> kScanNames[] = {
+#define NVF_NAME_SCAN(name, op, doc) {BinaryOpType::op, #name},
+    NVF_FOR_EACH_SCAN_FUNCTION(NVF_NAME_SCAN)
+#undef NVF_NAME_SCAN
 };
 
 constexpr FunctionName<TernaryOpType> kTernaryNames[] = {
@@ -80,6 +87,10 @@ std::string function_name(TernaryOpType op, const Expr& expr) {
 
 std::string reduction_name(BinaryOpType op, const Expr& expr) {
   return name_in(kReductionNames, op, expr);
+}
+
+std::string scan_name(BinaryOpType op, const Expr& expr) {
+  return name_in(kScanNames, op, expr);
 }
 
 } // namespace nvfuser::python

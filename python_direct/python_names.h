@@ -14,5 +14,7 @@ namespace nvfuser::python {
 [[nodiscard]] std::string function_name(TernaryOpType op, const Expr& expr);
 /// `fd.ops.sum` for a reduction with `op`.
 [[nodiscard]] std::string reduction_name(BinaryOpType op, const Expr& expr);
+/// `fd.ops.cumsum` for a scan with `op`.
+[[nodiscard]] std::string scan_name(BinaryOpType op, const Expr& expr);
 
 } // namespace nvfuser::python

@@ -9,10 +9,14 @@ namespace nvfuser::python {
 
 /// The math of `fusion` as a function `nvfuser_fusion(fd)`. Calling it on a new FusionDefinition
 /// gives an equal fusion, up to numbering where statements were not made in the printed order.
-/// Expressions that no output needs are left out.
+/// Expressions that no output needs are left out. Of a scheduled fusion this is the math:
+/// reductions that were factored or grouped are whole again; caches stay as copies.
+///
+/// With `schedule` the math is that from before all caches, too, and after it come the calls that
+/// lead to the schedule: running the function lowers to the same kernel.
 /// Errors: an expression without a name in Python; a scheduled tensor whose axes are not what its
 /// operation made them.
 /// Cost: O(values + expressions * expressions that wait for sizes).
-[[nodiscard]] std::string translate_fusion(const Fusion& fusion);
+[[nodiscard]] std::string translate_fusion(const Fusion& fusion, bool schedule = false);
 
 } // namespace nvfuser::python

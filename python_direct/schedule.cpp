@@ -4,6 +4,7 @@
 
 #include "bindings.h"
 #include "schedule/trivial.h"
+#include "transform/group_reductions.h"
 #include "transform/inline.h"
 #include "transform/parallelize_like.h"
 #include "transform/propagate.h"
@@ -121,6 +122,73 @@ swizzle_type : SwizzleType
     The permutation.
 x, y : int
     Axes of equal constant extent.
+)")
+      .def(
+          "swizzle1d", &TensorView::swizzle1d, "x"_a, "parallel_type"_a,
+          R"(Rotate a loop axis by the index of a device dimension.
+
+Parameters
+----------
+x : int
+    Axis of the loop domain; negative values count from the end.
+parallel_type : ParallelType
+    The device dimension: ``mesh_x``, ``mesh_y`` or ``mesh_z``.
+
+Returns
+-------
+TensorView
+    This tensor, for chaining.
+)")
+      .def(
+          "broadcast",
+          [](TensorView& self, int64_t axis, int64_t extent) {
+            return self.broadcast(axis, self.fusion()->new_index(extent));
+          },
+          "axis"_a, "extent"_a = 1,
+          R"(Insert a loop that repeats what is inside of it.
+
+Parameters
+----------
+axis : int
+    Position of the new axis in the loop domain; negative values count from the end of the result.
+extent : int or Val
+    Number of iterations, at least 1.
+
+Returns
+-------
+TensorView
+    This tensor, for chaining.
+)")
+      .def("broadcast", &TensorView::broadcast, "axis"_a, "extent"_a)
+      .def(
+          "resize",
+          [](TensorView& self, int64_t axis, const ScalarArg& left, const ScalarArg& right,
+             std::optional<IterType> iter_type) {
+            const FusionGuard guard(self.fusion());
+            return self.resize(axis, left.require(), right.require(), iter_type);
+          },
+          "axis"_a, "left"_a, "right"_a, "iter_type"_a = nb::none(),
+          R"(Let a loop run over more than its axis. Statements skip what lies outside.
+
+Parameters
+----------
+axis : int
+    Axis of the loop domain; negative values count from the end.
+left, right : int or Val
+    Iterations before the first element and behind the last, at least 0.
+iter_type : IterType, optional
+    Kind of the new axis; by default a broadcast if its extent is 1, an iteration if it is another
+    constant.
+
+Returns
+-------
+TensorView
+    This tensor, for chaining.
+
+Raises
+------
+UserError
+    If the axis is inlined or parallelized, or a width is not provably at least 0.
 )");
 }
 
@@ -216,6 +284,28 @@ memory_type : MemoryType
     Inputs and outputs are ``global`` or ``symmetric``.
 )")
       .def(
+          "promote_reuse", &TensorView::promote_reuse, "flag"_a = true,
+          R"(Let later buffers take this tensor's shared memory, at the price of a barrier.
+
+Buffers whose lives do not meet share memory wherever a barrier of the block lies between them. Where
+none does, lowering adds one after the last use of this tensor.
+
+Parameters
+----------
+flag : bool
+    False takes the wish back.
+
+Returns
+-------
+TensorView
+    This tensor, for chaining.
+
+Raises
+------
+UserError
+    If the tensor is not in shared memory.
+)")
+      .def(
           "set_allocation_domain",
           nb::overload_cast<const IterDomains&, bool>(&TensorView::set_allocation_domain),
           "new_allocation_domain"_a, "new_contiguity"_a,
@@ -244,8 +334,42 @@ new_loop_domain : list[IterDomain]
     Axes of this tensor that cover its logical domain, outermost first.
 )")
       .def(
-          "inline_at", &TensorView::inline_at, "pos"_a, "best_effort"_a = false,
-          R"(Compute this tensor inside the outer loops of its consumers.
+          "set_contiguity", nb::overload_cast<bool>(&TensorView::set_contiguity), "contiguity"_a,
+          R"(Say how the tensor lies in memory.
+
+Parameters
+----------
+contiguity : bool or list[bool or None]
+    Whether strides are the size of everything inside them; one flag for all axes that have a
+    stride, or one entry per allocation axis.
+)")
+      .def(
+          "set_contiguity", nb::overload_cast<const Contiguity&>(&TensorView::set_contiguity),
+          "contiguity"_a)
+      .def(
+          "commit_leaf_to_logical", &TensorView::commit_leaf_to_logical,
+          R"(Make the loop domain the tensor's shape.
+
+Raises
+------
+UserError
+    If something reads the tensor, or a split may not divide its axis.
+)")
+      .def(
+          "clear_reduction_iter_domains", &TensorView::clear_reduction_iter_domains,
+          R"(Drop the reduction axes of a tensor that no reduction of the fusion makes.
+
+Raises
+------
+UserError
+    If the tensor was transformed, or is the result of a reduction.
+)");
+}
+
+void bind_positions(TensorViewClass& cls) {
+  cls.def(
+         "inline_at", &TensorView::inline_at, "pos"_a, "best_effort"_a = false,
+         R"(Compute this tensor inside the outer loops of its consumers.
 
 Parameters
 ----------
@@ -253,6 +377,30 @@ pos : int
     Number of loop axes to share; negative values count from the end.
 best_effort : bool
     Stop at the deepest legal position instead of raising an error.
+)")
+      .def(
+          "compute_with", &TensorView::compute_with, "pos"_a, "best_effort"_a = false,
+          R"(Compute this tensor in the loops of its first consumer.
+
+Loops beyond those that all consumers share are shared with the expression that comes first in the
+kernel, which lowering decides. Until then the axes of every consumer are protected from transforms.
+
+Parameters
+----------
+pos : int
+    Number of loop axes to share with it; negative values count from the end.
+best_effort : bool
+    Stop at the deepest legal position instead of raising an error.
+
+Returns
+-------
+TensorView
+    This tensor, for chaining.
+
+Raises
+------
+UserError
+    If some consumer has no loops for these axes.
 )")
       .def(
           "clear_compute_position", &TensorView::clear_compute_position,
@@ -366,12 +514,29 @@ void bind_schedule(nb::module_& m) {
   bind_axis_orders(cls);
   bind_caching(cls);
   bind_memory(cls);
+  bind_positions(cls);
 
   nb::module_ schedule =
       m.def_submodule("schedule", "Propagate transforms, inline, schedule automatically.");
   bind_propagation(schedule);
   bind_parallelization(schedule);
   bind_inlining(schedule);
+  schedule.def(
+      "group_reductions", &schedule::group_reductions, "tvs"_a,
+      R"(Let reductions of one shape run as one, so that they share their barriers.
+
+Parameters
+----------
+tvs : list[TensorView]
+    Results of reductions with the same axes, transforms and parallel types, none of which depends
+    on another. Operations, dtypes and identities may differ. The results of the
+    `GroupedReductionOp` have the same order.
+
+Raises
+------
+UserError
+    If a tensor is not the result of a reduction, or the reductions are not alike.
+)");
   schedule.def(
       "trivial", &schedule::trivial, "fusion"_a,
       R"(Schedule a fusion so that it runs as one kernel, on any target and for any sizes.

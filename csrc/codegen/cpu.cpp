@@ -17,6 +17,7 @@
 #include "base/options.h"
 #include "codegen/dialect.h"
 #include "codegen/printer.h"
+#include "lower/parallel_reduction.h"
 
 namespace nvfuser {
 namespace {
@@ -110,7 +111,8 @@ class CpuDialect final : public Dialect {
       printer.line(
           pointer(allocate) + "reinterpret_cast<" + element_type(allocate) + "*>(scratch + " +
           printer.expressions().value(allocate.address).within(Precedence::Product) + ");");
-      declare_tags(printer, allocate);
+      declare_tags(
+          printer, allocate, "shared_memory", printer.expressions().value(allocate.address).str());
     } else if (is_in_scratch(allocate)) {
       printer.line(
           pointer(allocate) + "reinterpret_cast<" + element_type(allocate) + "*>(scratch + " +
@@ -122,12 +124,10 @@ class CpuDialect final : public Dialect {
 
   void copy_vector(KernelPrinter& printer, const LoadStoreOp& copy, int64_t lanes) override {
     ExpressionPrinter& expressions = printer.expressions();
-    expressions.set_lanes(lanes);
-    const std::string from = expressions.value(copy.arg).str();
-    const std::string to = expressions.destination(copy.out).str();
-    expressions.set_lanes(1);
-    printer.statement(
-        copy, "copy_vector<" + std::to_string(lanes) + ">(&" + to + ", &" + from + ");");
+    const std::string from = expressions.address(copy.arg, lanes, /*is_written=*/false);
+    const std::string to = expressions.address(copy.out, lanes, /*is_written=*/true);
+    const std::string width = std::to_string(KernelPrinter::copied_units(copy, lanes));
+    printer.statement(copy, "copy_vector<" + width + ">(" + to + ", " + from + ");");
   }
 
   void copy_element(KernelPrinter& printer, const LoadStoreOp& copy) override {
@@ -144,8 +144,23 @@ class CpuDialect final : public Dialect {
       printer.line("race.barrier();");
     }
   }
+  void async_commit(KernelPrinter& /*printer*/, const AsyncCommit& /*commit*/) override {
+    NVF_INVARIANT(false, "copies are synchronous on a target without asynchronous ones");
+  }
+  void async_wait(KernelPrinter& /*printer*/, const AsyncWait& /*wait*/) override {
+    NVF_INVARIANT(false, "copies are synchronous on a target without asynchronous ones");
+  }
   void grid_sync(KernelPrinter& /*printer*/, const GridSync& /*sync*/) override {
     NVF_INVARIANT(!is_in_block_, "a phase ends before a barrier over blocks");
+  }
+
+  void block_serialize_wait(
+      KernelPrinter& /*printer*/, const BlockSerializeWait& /*wait*/) override {
+    NVF_INVARIANT(false, "phases need no turns");
+  }
+  void block_serialize_release(
+      KernelPrinter& /*printer*/, const BlockSerializeRelease& /*release*/) override {
+    NVF_INVARIANT(false, "phases need no turns");
   }
 
   void thread_loop(KernelPrinter& printer, const ThreadLoop& loop) override {
@@ -169,6 +184,9 @@ class CpuDialect final : public Dialect {
 
   void block_loop(KernelPrinter& printer, const BlockLoop& loop) override {
     NVF_INVARIANT(!is_in_block_, "phases do not nest");
+    std::vector<const Allocate*> arrays;
+    bool has_shared = false;
+    find_scratch(loop.body, arrays, has_shared);
     const auto run = [&](const std::string& scratch_bytes) {
       is_in_block_ = true;
       printer.block(
@@ -181,20 +199,13 @@ class CpuDialect final : public Dialect {
             }
             if (checks_races_) {
               printer.line("RaceCheck race(rt);");
-              for (const Allocate* allocate : across_phases_) {
-                if (allocate->memory_type == MemoryType::Shared) {
-                  declare_tags(printer, *allocate);
-                }
-              }
+              declare_race_memory(printer, has_shared);
             }
             printer.statements(loop.body);
           },
           ");");
       is_in_block_ = false;
     };
-    std::vector<const Allocate*> arrays;
-    bool has_shared = false;
-    find_scratch(loop.body, arrays, has_shared);
     if (arrays.empty() && !has_shared) {
       run("0");
       return;
@@ -243,6 +254,9 @@ class CpuDialect final : public Dialect {
       printer.block("{", body);
     } else {
       nest(printer, kept, false, body);
+    }
+    if (checks_races_ && always_waits(printer.kernel(), reduction)) {
+      printer.line("race.barrier();"); // memory may be reused across the reduction
     }
   }
 
@@ -363,12 +377,32 @@ class CpuDialect final : public Dialect {
     printer.line("race.thread = int(" + thread + ");");
   }
 
-  void declare_tags(KernelPrinter& printer, const Allocate& allocate) const {
+  /// What remembers who touched shared memory: of the block, and of buffers that outlive it.
+  void declare_race_memory(KernelPrinter& printer, bool has_shared) const {
+    if (has_shared) {
+      printer.line(
+          "const RaceMemory shared_memory(" +
+          printer.expressions().value(printer.kernel().launch.shared_bytes).str() + ");");
+    }
+    for (const Allocate* allocate : across_phases_) {
+      if (allocate->memory_type == MemoryType::Shared) {
+        const std::string memory = ExpressionPrinter::name_of(allocate->buffer) + "_memory";
+        printer.line("const RaceMemory " + memory + "(" + bytes(printer, *allocate) + ");");
+        declare_tags(printer, *allocate, memory, "0");
+      }
+    }
+  }
+
+  void declare_tags(
+      KernelPrinter& printer,
+      const Allocate& allocate,
+      const std::string& memory,
+      const std::string& offset) const {
     if (checks_races_) {
       const std::string name = ExpressionPrinter::name_of(allocate.buffer);
       printer.line(
-          "RaceTags " + name + "_tags(\"" + name + "\", " +
-          printer.expressions().value(allocate.size).str() + ");");
+          "const RaceTags " + name + "_tags(\"" + name + "\", " + memory + ", " + offset +
+          ", sizeof(" + element_type(allocate) + "));");
     }
   }
 
@@ -383,59 +417,68 @@ class CpuDialect final : public Dialect {
     std::vector<std::string> totals;
     for (size_t i = 0; i < reduction.outs.size(); ++i) {
       const DataType type = compute_type(reduction.outs[i]->dtype());
-      totals.push_back(ExpressionPrinter::name_of(view_of(reduction.outs[i])) + "_all");
+      const bool is_group = reduction.ops.size() > 1; // lanes are elements of one tensor
+      totals.push_back(
+          ExpressionPrinter::name_of(view_of(reduction.outs[i])) + "_all" +
+          (is_group ? std::to_string(i) : ""));
       printer.line(
           c_type(type) + " " + totals.back() + " = " +
           expressions.value_as(reduction.inits[i], type).str() + ";");
     }
     nest(printer, folded, false, [&] {
       set_thread(printer);
-      const std::string text = combine_into(printer, reduction, totals);
+      const auto combine = [&] { combine_into(printer, reduction, totals); };
       if (reduction.read_predicate == nullptr || reduction.read_predicate->is_true()) {
-        printer.line(text);
+        combine();
       } else {
-        printer.block("if (" + printer.condition(reduction.read_predicate) + ") {", [&] {
-          printer.line(text);
-        });
+        printer.block("if (" + printer.condition(reduction.read_predicate) + ") {", combine);
       }
     });
-    nest(printer, written, false, [&] {
-      printer.statement(reduction, combine_totals(printer, reduction, totals));
-    });
+    nest(printer, written, false, [&] { combine_totals(printer, reduction, totals); });
   }
 
   /// `T5_all = T5_all + T4[..];`
-  static std::string combine_into(
+  static void combine_into(
       KernelPrinter& printer,
       const BlockReduction& reduction,
       const std::vector<std::string>& totals) {
     ExpressionPrinter& expressions = printer.expressions();
     if (reduction.is_welford) {
-      return "welford_merge(" + totals[0] + ", " + totals[1] + ", " + totals[2] + ", " +
-             printer.triple(reduction.ins) + ");";
+      printer.line(
+          "welford_merge(" + totals[0] + ", " + totals[1] + ", " + totals[2] + ", " +
+          printer.triple(reduction.ins) + ");");
+      return;
     }
-    const DataType type = compute_type(reduction.outs.front()->dtype());
-    const Text total = {totals.front()};
-    const Text in = expressions.value_as(reduction.ins.front(), type);
-    return totals.front() + " = " + expressions.binary(reduction.op, total, in, type).str() + ";";
+    for (size_t i = 0; i < totals.size(); ++i) {
+      const DataType type = compute_type(reduction.outs[i]->dtype());
+      const Text in = expressions.value_as(reduction.ins[i], type);
+      printer.line(
+          totals[i] + " = " + expressions.binary(reduction.ops[i], {totals[i]}, in, type).str() +
+          ";");
+    }
   }
 
   /// `T5[..] = T5[..] + T5_all;`
-  static std::string combine_totals(
+  static void combine_totals(
       KernelPrinter& printer,
       const BlockReduction& reduction,
       const std::vector<std::string>& totals) {
     ExpressionPrinter& expressions = printer.expressions();
     if (reduction.is_welford) {
-      return "welford_merge(" + printer.elements(reduction.outs) + ", {" + totals[0] + ", " +
-             totals[1] + ", " + totals[2] + "});";
+      printer.statement(
+          reduction, "welford_merge(" + printer.elements(reduction.outs) + ", {" + totals[0] +
+                         ", " + totals[1] + ", " + totals[2] + "});");
+      return;
     }
-    const Val* out = reduction.outs.front();
-    const DataType type = compute_type(out->dtype());
-    const Text sum =
-        expressions.binary(reduction.op, expressions.value_as(out, type), {totals.front()}, type);
-    return expressions.value(out).str() + " = " + expressions.cast(sum, type, out->dtype()).str() +
-           ";";
+    for (size_t i = 0; i < totals.size(); ++i) {
+      const Val* out = reduction.outs[i];
+      const DataType type = compute_type(out->dtype());
+      const Text sum =
+          expressions.binary(reduction.ops[i], expressions.value_as(out, type), {totals[i]}, type);
+      printer.statement(
+          reduction, expressions.value(out).str() + " = " +
+                         expressions.cast(sum, type, out->dtype()).str() + ";");
+    }
   }
 
   bool is_in_block_ = false;

@@ -4,6 +4,7 @@
 
 #include "codegen/dialect.h"
 #include "codegen/printer.h"
+#include "lower/memory_layout.h"
 
 namespace nvfuser {
 namespace {
@@ -80,28 +81,36 @@ class CudaDialect final : public Dialect {
   }
 
   void copy_vector(KernelPrinter& printer, const LoadStoreOp& copy, int64_t lanes) override {
+    if (copy.op == LoadStoreOpType::CpAsync) {
+      copy_async(printer, copy, lanes);
+      return;
+    }
     const TensorView* from = view_of(copy.arg);
     const TensorView* to = view_of(copy.out);
     const bool loads = from->memory_type() == MemoryType::Global;
     const bool stores = to->memory_type() == MemoryType::Global;
     const std::string load = std::string(", ") + load_hint(printer, copy);
     const std::string store = std::string(", ") + store_hint(copy);
-    const std::string function = loads && stores
-                                     ? "copy_vector<" + std::to_string(lanes) + load + store
-                                 : loads  ? "load_vector<" + std::to_string(lanes) + load
-                                 : stores ? "store_vector<" + std::to_string(lanes) + store
-                                          : "copy_vector<" + std::to_string(lanes);
+    const std::string width = std::to_string(KernelPrinter::copied_units(copy, lanes));
+    const std::string function = loads && stores ? "copy_vector<" + width + load + store
+                                 : loads         ? "load_vector<" + width + load
+                                 : stores        ? "store_vector<" + width + store
+                                                 : "copy_vector<" + width;
     ExpressionPrinter& expressions = printer.expressions();
     printer.statement(
-        copy, function + ">(&" + expressions.value(copy.out).str() + ", &" +
-                  expressions.value(copy.arg).str() + ");");
+        copy, function + ">(" + expressions.address(copy.out, lanes, /*is_written=*/true) + ", " +
+                  expressions.address(copy.arg, lanes, /*is_written=*/false) + ");");
   }
 
   void copy_element(KernelPrinter& printer, const LoadStoreOp& copy) override {
+    if (copy.op == LoadStoreOpType::CpAsync) {
+      copy_async(printer, copy, 1);
+      return;
+    }
     ExpressionPrinter& expressions = printer.expressions();
     const TensorView* from = view_of(copy.arg);
     std::string value = expressions.value(copy.arg).str();
-    if (printer.is_read_only(from) && !from->is_cpu_scalar()) {
+    if (printer.is_read_only(from) && !from->is_cpu_scalar() && !is_stored_in_pairs(from)) {
       value = "load_readonly(" + value + ")";
     }
     printer.statement(copy, expressions.value(copy.out).str() + " = " + value + ";");
@@ -115,11 +124,25 @@ class CudaDialect final : public Dialect {
     printer.line("__syncthreads();");
   }
 
+  void async_commit(KernelPrinter& printer, const AsyncCommit& /*commit*/) override {
+    printer.line("cp_async_commit();");
+  }
+  void async_wait(KernelPrinter& printer, const AsyncWait& wait) override {
+    printer.line("cp_async_wait<" + std::to_string(wait.keep_stages) + ">();");
+  }
   void grid_sync(KernelPrinter& printer, const GridSync& sync) override {
     NVF_INVARIANT(sync.sync_buffer != nullptr, "a barrier over blocks has counters");
     printer.line(
         "grid_sync<" + dimension_flags(sync.sync_dims) + ">(" +
         ExpressionPrinter::name_of(sync.sync_buffer) + ".data);");
+  }
+
+  void block_serialize_wait(KernelPrinter& printer, const BlockSerializeWait& wait) override {
+    printer.line(turn_call("block_serialize_wait", wait));
+  }
+  void block_serialize_release(
+      KernelPrinter& printer, const BlockSerializeRelease& release) override {
+    printer.line(turn_call("block_serialize_release", release));
   }
 
   void block_reduction(KernelPrinter& printer, const BlockReduction& reduction) override {
@@ -129,34 +152,25 @@ class CudaDialect final : public Dialect {
                                     : "smem + " + printer.expressions()
                                                       .value(reduction.workspace_offset)
                                                       .within(Precedence::Product);
-    const std::string shape = "<" + dimension_flags(reduction.reduced_dims) +
+    const std::string shape = dimension_flags(reduction.reduced_dims) +
                               (reduction.is_warp ? ", /*warps=*/true" : ", /*warps=*/false");
-    const std::string function =
-        reduction.is_welford ? "block_reduce_welford" + shape + ">("
-                             : "block_reduce" + shape + ", " + combiner(reduction.op) + ">(";
     printer.statement(
-        reduction, function +
-                       operands(
-                           printer, reduction.outs, reduction.ins, reduction.inits,
-                           reduction.is_welford, reduction.read_predicate) +
+        reduction, "block_reduce" + function_of(reduction, shape) + operands(printer, reduction) +
                        ", " + printer.condition(reduction.read_predicate) + ", " + scratch + ");");
   }
 
   void grid_reduction(KernelPrinter& printer, const GridReduction& reduction) override {
     check_unconditional(reduction);
-    const std::string shape = "<GridShape<" + dimension_flags(reduction.reduced_dims) + ", " +
+    const std::string shape = "GridShape<" + dimension_flags(reduction.reduced_dims) + ", " +
                               dimension_flags(reduction.reduced_thread_dims) + ">";
-    std::string text = reduction.allreduce ? "grid_allreduce" : "grid_reduce";
-    text += reduction.is_welford ? "_welford" + shape + ">("
-                                 : shape + ", " + combiner(reduction.op) + ">(";
-    text += operands(
-        printer, reduction.outs, reduction.ins, reduction.inits, reduction.is_welford,
-        reduction.read_predicate);
-    text += ", " + printer.condition(reduction.read_predicate);
-    for (const TensorView* buffer : reduction.work_buffers) {
-      text += ", " + ExpressionPrinter::name_of(buffer) + ".data";
+    std::string text = reduction.is_serial   ? "serial_grid_reduce"
+                       : reduction.allreduce ? "grid_allreduce"
+                                             : "grid_reduce";
+    text += function_of(reduction, shape) + operands(printer, reduction) + ", " +
+            printer.condition(reduction.read_predicate) + ", " + buffers(reduction) + ", ";
+    if (!reduction.is_serial) {
+      text += ExpressionPrinter::name_of(reduction.sync_buffer) + ".data, ";
     }
-    text += ", " + ExpressionPrinter::name_of(reduction.sync_buffer) + ".data, ";
     text +=
         reduction.entrance == nullptr ? "0" : printer.expressions().value(reduction.entrance).str();
     text += ");";
@@ -178,23 +192,67 @@ class CudaDialect final : public Dialect {
  private:
   static constexpr int64_t kWidestAccess = 16; // bytes
 
+  /// The predicate of an asynchronous copy is no condition: where it does not hold, the copy fills.
+  static void copy_async(KernelPrinter& printer, const LoadStoreOp& copy, int64_t lanes) {
+    const int64_t bytes = lanes * size_bytes(copy.out->dtype());
+    ExpressionPrinter& expressions = printer.expressions();
+    std::string text = copy.cache_op == CacheOp::Global ? "cp_async_cg<" : "cp_async_ca<";
+    text += std::to_string(bytes) + ">(" +
+            expressions.address(copy.out, lanes, /*is_written=*/true) + ", " +
+            expressions.address(copy.arg, lanes, /*is_written=*/false);
+    if (copy.predicate() != nullptr) {
+      text += ", " + ExpressionPrinter::name_of(view_of(copy.arg)) + ".data, " +
+              printer.condition(copy.predicate());
+    }
+    printer.commented_line(copy, text + ");");
+  }
+
   static void check_unconditional(const Expr& reduction) {
     NVF_INVARIANT(
         reduction.predicate() == nullptr || reduction.predicate()->is_true(),
         "every thread takes part in a reduction: ", reduction.to_string());
   }
 
+  template <typename Turn>
+  static std::string turn_call(const std::string& function, const Turn& turn) {
+    return function + "<" + dimension_flags(turn.sync_dims) + ">(" +
+           ExpressionPrinter::name_of(turn.sync_buffer) + ".data);";
+  }
+
+  /// `_group<shape, GroupCombine<ReduceAdd, ReduceMax>>(`: the rest of the function's name, its
+  /// template arguments, and what is common to all its arguments.
+  template <typename Reduction>
+  static std::string function_of(const Reduction& reduction, const std::string& shape) {
+    if (reduction.is_welford) {
+      return "_welford<" + shape + ">(";
+    }
+    if (reduction.ops.size() == 1) {
+      return "<" + shape + ", " + combiner(reduction.ops.front()) + ">(";
+    }
+    std::string combiners;
+    for (const BinaryOpType op : reduction.ops) {
+      combiners += (combiners.empty() ? "" : ", ") + std::string(combiner(op));
+    }
+    return "_group<" + shape + ", GroupCombine<" + combiners + ">>(";
+  }
+
+  /// `T7.data`: where partial results go; in braces for a group.
+  static std::string buffers(const GridReduction& reduction) {
+    std::string text;
+    for (const TensorView* buffer : reduction.work_buffers) {
+      text += (text.empty() ? "" : ", ") + ExpressionPrinter::name_of(buffer) + ".data";
+    }
+    return reduction.ops.size() > 1 ? "{" + text + "}" : text;
+  }
+
   /// Accumulators, contribution, identity. What is contributed is an argument of a function that
   /// every thread calls: memory that only a contributing thread may touch is read under its
   /// condition.
-  static std::string operands(
-      KernelPrinter& printer,
-      const std::vector<Val*>& outs,
-      const std::vector<Val*>& ins,
-      const std::vector<Val*>& inits,
-      bool is_welford,
-      const Val* contributes) {
+  template <typename Reduction>
+  static std::string operands(KernelPrinter& printer, const Reduction& reduction) {
     ExpressionPrinter& expressions = printer.expressions();
+    const std::vector<Val*>& ins = reduction.ins;
+    const Val* contributes = reduction.read_predicate;
     const bool reads_memory = std::any_of(ins.begin(), ins.end(), [](const Val* in) {
       const TensorView* view = view_of(in);
       return view != nullptr && view->memory_type() != MemoryType::Local;
@@ -204,19 +262,25 @@ class CudaDialect final : public Dialect {
       return is_guarded ? "(" + printer.condition(contributes) + ") ? " + text + " : " + otherwise
                         : text;
     };
-    const DataType type = outs.front()->dtype();
-    if (is_welford) {
-      std::string triple;
-      const std::array<DataType, 3> types = {type, type, DataType::Int};
-      for (size_t i = 0; i < ins.size(); ++i) {
-        const std::string text = expressions.value_as(ins[i], types[i]).str();
-        triple += (i == 0 ? "{" : ", ") + guarded(text, "0");
-      }
-      return printer.elements(outs) + ", " + triple + "}";
+    std::string values;
+    std::string identities;
+    for (size_t i = 0; i < ins.size(); ++i) {
+      // A Welford triple holds means and deviations of one type.
+      const DataType type = reduction.is_welford && i == 2 ? DataType::Int
+                            : reduction.is_welford         ? reduction.outs.front()->dtype()
+                                                           : reduction.outs[i]->dtype();
+      const std::string identity =
+          reduction.is_welford ? "0" : expressions.value_as(reduction.inits[i], type).str();
+      const std::string separator = i == 0 ? "" : ", ";
+      values += separator + guarded(expressions.value_as(ins[i], type).str(), identity);
+      identities += separator + identity;
     }
-    const std::string init = expressions.value_as(inits.front(), type).str();
-    const std::string in = expressions.value_as(ins.front(), type).str();
-    return printer.elements(outs) + ", " + guarded(in, init) + ", " + init;
+    const std::string outs = printer.elements(reduction.outs);
+    if (reduction.is_welford) {
+      return outs + ", {" + values + "}";
+    }
+    return reduction.ops.size() == 1 ? outs + ", " + values + ", " + identities
+                                     : "refs(" + outs + "), {" + values + "}, {" + identities + "}";
   }
 
   static void allocate_shared(KernelPrinter& printer, const Allocate& allocate) {

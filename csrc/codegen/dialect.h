@@ -42,7 +42,12 @@ class Dialect {
     return index;
   }
   virtual void block_sync(KernelPrinter& printer, const BlockSync& sync) = 0;
+  virtual void async_commit(KernelPrinter& printer, const AsyncCommit& commit) = 0;
+  virtual void async_wait(KernelPrinter& printer, const AsyncWait& wait) = 0;
   virtual void grid_sync(KernelPrinter& printer, const GridSync& sync) = 0;
+  virtual void block_serialize_wait(KernelPrinter& printer, const BlockSerializeWait& wait) = 0;
+  virtual void block_serialize_release(
+      KernelPrinter& printer, const BlockSerializeRelease& release) = 0;
   virtual void block_reduction(KernelPrinter& printer, const BlockReduction& reduction) = 0;
   virtual void grid_reduction(KernelPrinter& printer, const GridReduction& reduction) = 0;
   virtual void thread_loop(KernelPrinter& printer, const ThreadLoop& loop) = 0;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lower/memory_layout.h"
+
 namespace nvfuser {
 namespace {
 
@@ -157,6 +159,18 @@ Text ExpressionPrinter::element(const TensorIndex* element, bool is_written) {
   return {name + "_s[" + dialect_.shared_index(name, std::move(index), is_written, lanes_) + "]"};
 }
 
+std::string ExpressionPrinter::address(const Val* val, int64_t lanes, bool is_written) {
+  NVF_INVARIANT(val->vtype() == ValType::TensorIndex, "only elements have an address");
+  const auto* element = static_cast<const TensorIndex*>(val);
+  if (is_stored_in_pairs(element->view())) {
+    return name_of(element->view()) + ".pairs(" + value(element->index()).str() + ")";
+  }
+  lanes_ = lanes;
+  const Text text = this->element(element, is_written);
+  lanes_ = 1;
+  return "&" + text.str();
+}
+
 Text ExpressionPrinter::scalar(const Val* val) {
   if (const auto named = names_.find(val); named != names_.end()) {
     // A definition may stand for an expression.
@@ -188,6 +202,8 @@ Text ExpressionPrinter::result(const Expr* expr) {
                  [&](const BinaryOp& op) { return binary(op); },
                  [&](const TernaryOp& op) { return ternary(op); },
                  [&](const LoadStoreOp& op) { return value_as(op.arg, op.out->dtype()); },
+                 [&](const RandomElement& op) { return random(op); },
+                 [&](const ChosenElement& op) { return choice(op); },
                  [&](const Expr& other) -> Text { no_kernel_form(other.op_name()); },
              });
 }
@@ -392,6 +408,18 @@ Text ExpressionPrinter::binary(
       precedence};
 }
 
+/// c0 ? v0 : c1 ? v1 : v2
+Text ExpressionPrinter::choice(const ChosenElement& op) {
+  const DataType to = op.out->dtype();
+  std::string text;
+  for (size_t i = 0; i < op.conditions.size(); ++i) {
+    text += value_as(op.conditions[i], DataType::Bool).within(Precedence::Or) + " ? " +
+            value_as(op.values[i], to, true).within(Precedence::Or) + " : ";
+  }
+  return {
+      text + value_as(op.values.back(), to, true).within(Precedence::Or), Precedence::Conditional};
+}
+
 Text ExpressionPrinter::ternary(const TernaryOp& op) {
   const DataType to = op.out->dtype();
   if (op.op == TernaryOpType::Where) {
@@ -408,6 +436,20 @@ Text ExpressionPrinter::ternary(const TernaryOp& op) {
   const std::string arguments = value_as(op.in1, type).str() + ", " + value_as(op.in2, type).str() +
                                 ", " + value_as(op.in3, type).str();
   return cast(call(std::string(op_text(op.op)) + "<" + c_type(type) + ">", arguments), type, to);
+}
+
+Text ExpressionPrinter::random(const RandomElement& op) {
+  static constexpr const char* kFunctions[] = {
+      "random_uniform", "random_uniform_range", "random_normal", "random_normal_general"};
+  const DataType type = op.out->dtype();
+  std::string arguments = value_as(op.seed, DataType::UInt64).str() + ", " +
+                          value_as(op.offset, DataType::UInt64).str() + ", " +
+                          value(op.counter).str() + ", " + value(op.lane).str();
+  for (const Val* parameter : op.parameters) {
+    arguments += ", " + value_as(parameter, compute_type(type), /*exact_type=*/true).str();
+  }
+  const std::string function = kFunctions[static_cast<size_t>(op.op)];
+  return call(function + "<" + c_type(type) + ">", arguments);
 }
 
 } // namespace nvfuser

@@ -86,10 +86,8 @@ class ExpressionPrinter {
   [[nodiscard]] Text value(const Val* val);
   /// The element that a statement writes.
   [[nodiscard]] Text destination(const Val* out);
-  /// Elements that one operand stands for, while a vector access is printed.
-  void set_lanes(int64_t lanes) {
-    lanes_ = lanes;
-  }
+  /// Where `lanes` neighbours of an operand lie, the first of which it is.
+  [[nodiscard]] std::string address(const Val* val, int64_t lanes, bool is_written);
   /// A value converted to `type`. `exact_type`: for constants, see `literal`.
   [[nodiscard]] Text value_as(const Val* val, DataType type, bool exact_type = false);
   /// The right side of a pointwise statement, in the type of its result.
@@ -108,6 +106,8 @@ class ExpressionPrinter {
   [[nodiscard]] Text binary(const BinaryOp& op);
   [[nodiscard]] Text power(const BinaryOp& op, DataType type);
   [[nodiscard]] Text ternary(const TernaryOp& op);
+  [[nodiscard]] Text random(const RandomElement& op);
+  [[nodiscard]] Text choice(const ChosenElement& op);
 
   const Kernel& kernel_;
   Dialect& dialect_;
@@ -116,7 +116,7 @@ class ExpressionPrinter {
   std::set<const TensorView*> variables_;
   std::unordered_map<const Val*, const SizeSource*> sizes_;
   std::map<int64_t, const SizeSource*> used_sizes_;
-  int64_t lanes_ = 1;
+  int64_t lanes_ = 1; // elements that an operand stands for, while an address is printed
 };
 
 } // namespace nvfuser

@@ -53,17 +53,13 @@ std::string c_type(DataType type) {
   switch (type) {
     case DataType::ComplexFloat: return "Complex<float>";
     case DataType::ComplexDouble: return "Complex<double>";
-    case DataType::Float8_e4m3fn:
-    case DataType::Float8_e5m2:
-    case DataType::Float8_e8m0fnu:
-    case DataType::Float4_e2m1fn:
     case DataType::Float4_e2m1fn_x2:
     case DataType::Null:
       throw UserError(
           {
               .headline = {"No kernel can hold elements of type ", type},
               .node = Part::none(),
-              .expected = {"bool, integer, half, bfloat16, float, double or complex"},
+              .expected = {"a type of single numbers"},
               .found = {type},
               .fix = {"cast outside of the fusion, or evaluate it through the fallback evaluator"},
           },

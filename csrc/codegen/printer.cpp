@@ -2,31 +2,25 @@
 
 #include <cctype>
 
+#include "lower/memory_layout.h"
+
 namespace nvfuser {
 namespace {
 
-/// The copy in a vectorized loop: alone, or alone under a condition.
-struct VectorCopy {
-  const LoadStoreOp* copy = nullptr;
-  const IfThenElse* condition = nullptr;
-};
-
-VectorCopy vector_copy_of(const ForLoop& loop) {
-  VectorCopy found;
-  const Scope* body = &loop.body;
-  if (body->size() == 1) {
-    found.condition = body->front()->as<IfThenElse>();
-    if (found.condition != nullptr && found.condition->else_body.empty()) {
-      body = &found.condition->then_body;
+/// Call fn(const LoadStoreOp&) for every copy in the body of a vectorized loop.
+template <typename Fn>
+void for_each_vector_copy(const Scope& body, const Fn& fn) {
+  for (const Expr* expr : body) {
+    if (const auto* branch = expr->as<IfThenElse>()) {
+      for_each_vector_copy(branch->then_body, fn);
+      for_each_vector_copy(branch->else_body, fn);
+      continue;
     }
+    const auto* copy = expr->as<LoadStoreOp>();
+    NVF_INVARIANT(
+        copy != nullptr, "a vectorized loop holds copies and conditions: ", expr->to_string());
+    fn(*copy);
   }
-  if (body->size() == 1) {
-    found.copy = body->front()->as<LoadStoreOp>();
-  }
-  NVF_INVARIANT(
-      found.copy != nullptr && view_of(found.copy->arg) != nullptr && loop.stop->is_const_int(),
-      "a vectorized loop of constant width holds one copy between tensors: ", loop.to_string());
-  return found;
 }
 
 } // namespace
@@ -88,12 +82,16 @@ void KernelPrinter::analyze(const Scope& scope) {
       alias_[allocate->buffer] = storage_of(allocate->alias);
     }
     if (const auto* loop = expr->as<ForLoop>(); loop != nullptr && loop->is_vectorized) {
-      const VectorCopy vector = vector_copy_of(*loop);
+      NVF_INVARIANT(loop->stop->is_const_int(), "a vector has a constant width");
       const int64_t lanes = as_int(loop->stop->value());
-      for (const Val* side : {vector.copy->out, vector.copy->arg}) {
-        int64_t& bytes = vector_bytes_[storage_of(view_of(side))];
-        bytes = std::max(bytes, lanes * size_bytes(side->dtype()));
-      }
+      for_each_vector_copy(loop->body, [&](const LoadStoreOp& copy) {
+        for (const Val* side : {copy.out, copy.arg}) {
+          if (view_of(side) != nullptr) {
+            int64_t& bytes = vector_bytes_[storage_of(view_of(side))];
+            bytes = std::max(bytes, lanes * size_bytes(side->dtype()));
+          }
+        }
+      });
     }
     for (const Scope* body : bodies_of(*expr)) {
       analyze(*body);
@@ -114,6 +112,12 @@ int64_t KernelPrinter::vector_bytes(const TensorView* view) const {
 bool KernelPrinter::is_read_only(const TensorView* view) const {
   return view->memory_type() == MemoryType::Global && view->is_fusion_input() &&
          written_.count(view) == 0;
+}
+
+int64_t KernelPrinter::copied_units(const LoadStoreOp& copy, int64_t lanes) {
+  const bool moves_pairs =
+      is_stored_in_pairs(view_of(copy.arg)) && is_stored_in_pairs(view_of(copy.out));
+  return moves_pairs ? lanes / 2 : lanes;
 }
 
 // ---- Lines --------------------------------------------------------------------------------------
@@ -157,12 +161,15 @@ std::string KernelPrinter::condition(const Val* predicate) {
   return predicate == nullptr ? "true" : expressions_.value(predicate).str();
 }
 
+void KernelPrinter::commented_line(const Expr& expr, const std::string& text) {
+  line(text + location_of(expr));
+}
+
 void KernelPrinter::statement(const Expr& expr, const std::string& text) {
-  const std::string commented = text + location_of(expr);
   if (expr.predicate() == nullptr || expr.predicate()->is_true()) {
-    line(commented);
+    commented_line(expr, text);
   } else {
-    block("if (" + condition(expr.predicate()) + ") {", [&] { line(commented); });
+    block("if (" + condition(expr.predicate()) + ") {", [&] { commented_line(expr, text); });
   }
 }
 
@@ -188,6 +195,10 @@ std::vector<KernelPrinter::Parameter> KernelPrinter::parameters() const {
   }
   for (const GlobalBuffer& buffer : kernel_.launch.buffers) {
     add_tensor(buffer.tensor);
+  }
+  if (kernel_.launch.random_streams > 0) {
+    list.push_back({c_type(DataType::UInt64), "rng_seed"});
+    list.push_back({c_type(DataType::UInt64), "rng_offset"});
   }
   return list;
 }
@@ -239,20 +250,27 @@ void KernelPrinter::statements(const Scope& scope) {
 
 void KernelPrinter::statement(const Expr& expr) {
   visit(
-      expr, overloaded{
-                [&](const ForLoop& node) { loop(node); },
-                [&](const IfThenElse& node) { branch(node); },
-                [&](const Allocate& node) { dialect_.allocate(*this, node); },
-                [&](const BlockSync& node) { dialect_.block_sync(*this, node); },
-                [&](const GridSync& node) { dialect_.grid_sync(*this, node); },
-                [&](const BlockReduction& node) { dialect_.block_reduction(*this, node); },
-                [&](const GridReduction& node) { dialect_.grid_reduction(*this, node); },
-                [&](const ThreadLoop& node) { dialect_.thread_loop(*this, node); },
-                [&](const BlockLoop& node) { dialect_.block_loop(*this, node); },
-                [&](const WelfordOp& node) { welford(node); },
-                [&](const LoadStoreOp& node) { copy(node); },
-                [&](const Expr& node) { pointwise(node); },
-            });
+      expr,
+      overloaded{
+          [&](const ForLoop& node) { loop(node); },
+          [&](const IfThenElse& node) {
+            branch(node, [&](const Scope& body) { statements(body); });
+          },
+          [&](const Allocate& node) { dialect_.allocate(*this, node); },
+          [&](const BlockSync& node) { dialect_.block_sync(*this, node); },
+          [&](const AsyncCommit& node) { dialect_.async_commit(*this, node); },
+          [&](const AsyncWait& node) { dialect_.async_wait(*this, node); },
+          [&](const GridSync& node) { dialect_.grid_sync(*this, node); },
+          [&](const BlockReduction& node) { dialect_.block_reduction(*this, node); },
+          [&](const GridReduction& node) { dialect_.grid_reduction(*this, node); },
+          [&](const BlockSerializeWait& node) { dialect_.block_serialize_wait(*this, node); },
+          [&](const BlockSerializeRelease& node) { dialect_.block_serialize_release(*this, node); },
+          [&](const ThreadLoop& node) { dialect_.thread_loop(*this, node); },
+          [&](const BlockLoop& node) { dialect_.block_loop(*this, node); },
+          [&](const WelfordOp& node) { welford(node); },
+          [&](const LoadStoreOp& node) { copy(node); },
+          [&](const Expr& node) { pointwise(node); },
+      });
 }
 
 void KernelPrinter::loop(const ForLoop& loop) {
@@ -261,7 +279,7 @@ void KernelPrinter::loop(const ForLoop& loop) {
     return;
   }
   if (loop.is_vectorized) {
-    vectorized_loop(loop);
+    vector_statements(loop.body, as_int(loop.stop->value()));
     return;
   }
   const std::string index = ExpressionPrinter::name_of(loop.index);
@@ -274,8 +292,11 @@ void KernelPrinter::loop(const ForLoop& loop) {
   if (loop.is_unrolled && !dialect_.unroll_hint().empty()) {
     line(dialect_.unroll_hint());
   }
-  const std::string axis =
-      loop.iter_domain == nullptr ? "" : " // " + loop.iter_domain->to_string();
+  std::string axis = loop.iter_domain == nullptr ? "" : " // " + loop.iter_domain->to_string();
+  if (loop.circular_buffer_depth > 0) {
+    axis += std::string(", ") + enum_name(loop.circular_buffer_stage) + " of " +
+            std::to_string(loop.circular_buffer_depth) + " stages";
+  }
   const std::string head = "for (nvfuser_index_t " + index + " = " + start + "; " + index + " < " +
                            stop + "; " + step + ") {" + axis;
   block(head, [&] {
@@ -284,30 +305,37 @@ void KernelPrinter::loop(const ForLoop& loop) {
   });
 }
 
-void KernelPrinter::vectorized_loop(const ForLoop& loop) {
-  const VectorCopy vector = vector_copy_of(loop);
-  const auto print_copy = [&] {
-    const int64_t lanes = as_int(loop.stop->value());
-    if (lanes == 1) {
-      copy(*vector.copy);
+void KernelPrinter::vector_statements(const Scope& scope, int64_t lanes) {
+  for (const Expr* expr : scope) {
+    if (const auto* node = expr->as<IfThenElse>()) {
+      branch(*node, [&](const Scope& body) { vector_statements(body, lanes); });
     } else {
-      dialect_.copy_vector(*this, *vector.copy, lanes);
+      vector_copy(*expr->as<LoadStoreOp>(), lanes);
     }
-  };
-  if (vector.condition == nullptr) {
-    print_copy();
-  } else {
-    block("if (" + condition(vector.condition->condition) + ") {", print_copy);
   }
 }
 
-void KernelPrinter::branch(const IfThenElse& branch) {
+void KernelPrinter::vector_copy(const LoadStoreOp& copy, int64_t lanes) {
+  if (lanes == 1) {
+    this->copy(copy);
+  } else if (view_of(copy.arg) != nullptr) {
+    dialect_.copy_vector(*this, copy, lanes);
+  } else {
+    statement(
+        copy, "fill_vector<" + std::to_string(lanes) + ">(" +
+                  expressions_.address(copy.out, lanes, /*is_written=*/true) + ", " +
+                  expressions_.value_as(copy.arg, copy.out->dtype(), true).str() + ");");
+  }
+}
+
+void KernelPrinter::branch(
+    const IfThenElse& branch, const std::function<void(const Scope&)>& body) {
   const bool has_else = !branch.else_body.empty();
   block(
-      "if (" + condition(branch.condition) + ") {", [&] { statements(branch.then_body); },
+      "if (" + condition(branch.condition) + ") {", [&] { body(branch.then_body); },
       has_else ? " else {" : "");
   if (has_else) {
-    indented([&] { statements(branch.else_body); });
+    indented([&] { body(branch.else_body); });
     line("}");
   }
 }

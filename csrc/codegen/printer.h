@@ -39,7 +39,9 @@ class KernelPrinter {
   /// What `body` prints one level deeper.
   void indented(const std::function<void()>& body);
   void statements(const Scope& scope);
-  /// A statement with the line of the user's program that it comes from, under its predicate.
+  /// A line with the line of the user's program that a statement comes from.
+  void commented_line(const Expr& expr, const std::string& text);
+  /// The same under the statement's predicate.
   void statement(const Expr& expr, const std::string& text);
 
   /// Inputs and buffers of the host in the order of the kernel's parameters, as C types and names.
@@ -59,6 +61,8 @@ class KernelPrinter {
   [[nodiscard]] int64_t vector_bytes(const TensorView* view) const;
   /// Whether no statement writes this tensor of global memory while the kernel runs.
   [[nodiscard]] bool is_read_only(const TensorView* view) const;
+  /// What a copy of `lanes` elements moves: elements, or pairs where both sides hold pairs.
+  [[nodiscard]] static int64_t copied_units(const LoadStoreOp& copy, int64_t lanes);
   /// Elements in braces: `{T4, 0.0f, 1}`; the form in which functions take a Welford triple.
   [[nodiscard]] std::string triple(const std::vector<Val*>& vals);
   /// `a, b, c` as they stand on the left side of assignments.
@@ -69,8 +73,9 @@ class KernelPrinter {
  private:
   void statement(const Expr& expr);
   void loop(const ForLoop& loop);
-  void vectorized_loop(const ForLoop& loop);
-  void branch(const IfThenElse& branch);
+  void vector_statements(const Scope& scope, int64_t lanes);
+  void vector_copy(const LoadStoreOp& copy, int64_t lanes);
+  void branch(const IfThenElse& branch, const std::function<void(const Scope&)>& body);
   void pointwise(const Expr& expr);
   void welford(const WelfordOp& welford);
   void copy(const LoadStoreOp& copy);

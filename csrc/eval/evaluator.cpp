@@ -171,6 +171,10 @@ void ExpressionEvaluator::bind(const std::string& text_name, const ScalarValue& 
   }
 }
 
+void ExpressionEvaluator::override_value(const Val* val, const ScalarValue& value) {
+  values_[val] = convert_value(value, val->dtype());
+}
+
 const ScalarValue* ExpressionEvaluator::find(const Val* val) const {
   if (val->is_const()) {
     return &val->value();

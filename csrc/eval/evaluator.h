@@ -22,6 +22,8 @@ class ExpressionEvaluator {
   void bind(const Val* val, const ScalarValue& value);
   /// Let every NamedScalar of that name be `value`: `blockDim.x`.
   void bind(const std::string& text_name, const ScalarValue& value);
+  /// Let `val` be `value`, whatever it would be computed as.
+  void override_value(const Val* val, const ScalarValue& value);
 
   /// The value of a scalar; empty if it depends on something unknown. Each expression is computed
   /// once; any depth of expressions is fine.

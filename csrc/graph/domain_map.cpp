@@ -1,6 +1,7 @@
 #include "graph/domain_map.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
@@ -36,6 +37,136 @@ bool has_tensor_output(const Expr* expr) {
   return std::any_of(outs.begin(), outs.end(), [](const Val* val) { return val->is_tensor(); });
 }
 
+// ---- Which dimension of the consumer a dimension of the producer is -----------------------------
+
+/// Per dimension of the producer: the position in the consumer's root domain.
+using AxisPositions = std::vector<int64_t>;
+constexpr int64_t kNoPartner = -1;
+
+/// The first dimension is the first, and so on.
+AxisPositions in_order(size_t rank) {
+  AxisPositions positions(rank);
+  std::iota(positions.begin(), positions.end(), int64_t{0});
+  return positions;
+}
+
+AxisPositions no_partners(size_t rank) {
+  return AxisPositions(rank, kNoPartner);
+}
+
+/// As `in_order`, but `dim` is addressed by the elements of another operand.
+AxisPositions all_but(int64_t dim, size_t rank) {
+  AxisPositions positions = in_order(rank);
+  positions.at(static_cast<size_t>(dim)) = kNoPartner;
+  return positions;
+}
+
+/// As `in_order` for dimensions whose extent is provably that of `other`.
+AxisPositions of_equal_extents(const TensorView& tensor, const TensorView& other) {
+  const std::vector<Val*> extents = tensor.shape();
+  const std::vector<Val*> others = other.shape();
+  AxisPositions positions = in_order(extents.size());
+  for (size_t i = 0; i < extents.size(); ++i) {
+    if (!extents[i]->same_as(others.at(i))) {
+      positions[i] = kNoPartner;
+    }
+  }
+  return positions;
+}
+
+AxisPositions around_new(const std::vector<bool>& is_new) {
+  AxisPositions positions;
+  for (size_t i = 0; i < is_new.size(); ++i) {
+    if (!is_new[i]) {
+      positions.push_back(static_cast<int64_t>(i));
+    }
+  }
+  return positions;
+}
+
+AxisPositions without_removed(const std::vector<bool>& is_removed) {
+  AxisPositions positions;
+  int64_t next = 0;
+  for (const bool removed : is_removed) {
+    positions.push_back(removed ? kNoPartner : next++);
+  }
+  return positions;
+}
+
+/// A repeated dimension has its elements at several positions of the result; one of size 1 is
+/// resolved like a broadcast.
+AxisPositions all_but_repeated(const RepeatOp& op) {
+  const IterDomains axes = TensorDomain::no_reductions(op.arg->logical());
+  AxisPositions positions = in_order(axes.size());
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const Val* extent = op.out->logical().at(i)->maybe_expanded_extent();
+    if (!axes[i]->is_broadcast() && !axes[i]->extent()->same_as(extent)) {
+      positions[i] = kNoPartner;
+    }
+  }
+  return positions;
+}
+
+AxisPositions axis_positions(
+    const Expr& expr, const TensorView& producer, size_t rank, size_t consumer_rank) {
+  const auto evaluated = [&](const Expr&) { return no_partners(rank); };
+  return visit(
+      expr,
+      overloaded{
+          [&](const BroadcastOp& op) {
+    return around_new(op.flags); },
+          [&](const SqueezeOp& op) {
+    return without_removed(op.flags); },
+          [&](const SelectOp& op) {
+    std::vector<bool> is_removed(rank, false);
+    if (&producer == op.arg) {
+      is_removed.at(static_cast<size_t>(op.dim)) = true;
+    }
+    return without_removed(is_removed);
+          },
+          [&](const IndexSelectOp& op) {
+    return &producer == op.arg ? all_but(op.dim, rank) : in_order(rank);
+          },
+          [&](const GatherOp& op) {
+    if (&producer != op.arg) {
+      return in_order(rank);
+    }
+    return op.exact_sizes ? all_but(op.dim, rank) : no_partners(rank);
+          },
+          [&](const ScatterOp& op) {
+    return &producer == op.src ? of_equal_extents(producer, *op.index) : in_order(rank);
+          },
+          [&](const IndexPutAccumulateOp& op) {
+    return &producer == op.arg     ? in_order(rank)
+           : &producer == op.value ? all_but(0, rank)
+                                   : no_partners(rank);
+          },
+          [&](const EmbeddingFwdOp& op) {
+    return &producer == op.weight
+               ? AxisPositions{kNoPartner, static_cast<int64_t>(consumer_rank) - 1}
+               : in_order(rank);
+          },
+          [&](const RepeatOp& op) {
+    return all_but_repeated(op);
+          },
+#define NVF_EVALUATED(Node) [&](const Node& op) { return evaluated(op); },
+          NVF_FOR_EACH_MATMUL_EXPR(NVF_EVALUATED) NVF_FOR_EACH_QUANTIZE_EXPR(NVF_EVALUATED)
+#undef NVF_EVALUATED
+              [&](const Expr&) { return in_order(rank);
+}
+,
+} // namespace
+);
+} // namespace nvfuser
+
+/// The axes of the consumer that the producer's are compared with. A scatter has the shape of the
+/// tensor it copies; its loops run over the positions it is given.
+const IterDomains& read_axes(const TensorView* producer, const TensorView* consumer) {
+  const auto* scatter = consumer->definition()->as<ScatterOp>();
+  return scatter == nullptr || producer == scatter->arg ? consumer->maybe_root()
+                                                        : consumer->domain()->initial_loop();
+}
+
 } // namespace
 
 PairwiseDomainMap::PairwiseDomainMap(
@@ -46,35 +177,28 @@ PairwiseDomainMap::PairwiseDomainMap(
       std::find(expr->inputs().begin(), expr->inputs().end(), producer) != expr->inputs().end(),
       describe(consumer), " reads ", describe(producer));
 
-  // Flags of axes that only one side has; expressions without such flags map by position.
-  const auto* broadcast = expr->as<BroadcastOp>();
-  const auto* squeeze = expr->as<SqueezeOp>();
-  size_t flag = 0; // of the operand's dimensions, for a squeeze
-  IterDomains shown;
+  const IterDomains& read = read_axes(producer, consumer);
+  const size_t rank = TensorDomain::no_reductions(producer->logical()).size();
+  const AxisPositions partner = axis_positions(*expr, *producer, rank, read.size());
+  std::vector<IterDomain*> producer_axis(read.size(), nullptr);
+  size_t dim = 0;
   for (IterDomain* id : producer->logical()) {
-    if (id->is_reduction() || (squeeze != nullptr && squeeze->flags.at(flag++))) {
+    const int64_t position = id->is_reduction() ? kNoPartner : partner.at(dim++);
+    if (position == kNoPartner) {
       producer_only_.push_back(id);
     } else {
-      shown.push_back(id);
+      producer_axis.at(static_cast<size_t>(position)) = id;
     }
   }
-  size_t next = 0;
-  for (size_t i = 0; i < consumer->maybe_root().size(); ++i) {
-    IterDomain* consumer_id = consumer->maybe_root()[i];
-    if (broadcast != nullptr && broadcast->flags.at(i)) {
-      consumer_only_.push_back(consumer_id);
-      continue;
+  for (size_t i = 0; i < read.size(); ++i) {
+    if (producer_axis[i] == nullptr) {
+      consumer_only_.push_back(read[i]);
+    } else if (broadcasts == BroadcastPairs::Keep || !is_resolved(producer_axis[i], read[i])) {
+      pairs_.emplace_back(producer_axis[i], read[i]);
+      consumer_of_[producer_axis[i]] = read[i];
+      producer_of_[read[i]] = producer_axis[i];
     }
-    NVF_INVARIANT(next < shown.size(), "every axis of ", describe(consumer), " is new or read");
-    IterDomain* producer_id = shown[next++];
-    if (broadcasts == BroadcastPairs::Drop && is_resolved(producer_id, consumer_id)) {
-      continue;
-    }
-    pairs_.emplace_back(producer_id, consumer_id);
-    consumer_of_[producer_id] = consumer_id;
-    producer_of_[consumer_id] = producer_id;
   }
-  NVF_INVARIANT(next == shown.size(), "every axis of ", describe(producer), " is read or dropped");
 }
 
 IterDomain* PairwiseDomainMap::consumer_of(const IterDomain* producer_axis) const {
@@ -83,6 +207,24 @@ IterDomain* PairwiseDomainMap::consumer_of(const IterDomain* producer_axis) cons
 
 IterDomain* PairwiseDomainMap::producer_of(const IterDomain* consumer_axis) const {
   return lookup(producer_of_, consumer_axis);
+}
+
+IterDomains indexed_axes(const TensorView* producer, const TensorView* consumer) {
+  const IterDomains axes = TensorDomain::no_reductions(producer->logical());
+  const auto at = [&](const TensorView* arg, int64_t dim) {
+    return producer == arg ? IterDomains{axes.at(static_cast<size_t>(dim))} : IterDomains{};
+  };
+  return TensorDomain::no_broadcasts(visit(
+      *consumer->definition(), overloaded{
+                                   [&](const SelectOp& op) { return at(op.arg, op.dim); },
+                                   [&](const IndexSelectOp& op) { return at(op.arg, op.dim); },
+                                   [&](const GatherOp& op) {
+                                     return producer == op.arg && !op.exact_sizes
+                                                ? axes
+                                                : at(op.arg, op.dim);
+                                   },
+                                   [&](const Expr&) { return IterDomains{}; },
+                               }));
 }
 
 std::vector<TensorView*> tensor_inputs(const Expr* expr) {

@@ -36,11 +36,12 @@ class PairwiseDomainMap {
   [[nodiscard]] IterDomain* consumer_of(const IterDomain* producer_axis) const;
   [[nodiscard]] IterDomain* producer_of(const IterDomain* consumer_axis) const;
 
-  /// Logical axes that the consumer lacks: reduced by the producer, or squeezed by the consumer.
+  /// Logical axes that the consumer lacks: reduced by the producer, squeezed by the consumer, or
+  /// addressed by the elements of another operand (gather).
   [[nodiscard]] const IterDomains& producer_only() const {
     return producer_only_;
   }
-  /// Root axes that the producer lacks: new broadcasts.
+  /// Root axes that the producer lacks: new broadcasts, and positions of a gather.
   [[nodiscard]] const IterDomains& consumer_only() const {
     return consumer_only_;
   }
@@ -52,6 +53,11 @@ class PairwiseDomainMap {
   std::unordered_map<const IterDomain*, IterDomain*> consumer_of_; // only looked up
   std::unordered_map<const IterDomain*, IterDomain*> producer_of_; // only looked up
 };
+
+/// Logical axes of a producer whose position its consumer computes with the elements of another
+/// operand, or that have no partner because the consumer sees only a part of them (gather). Any
+/// element along them may be read by any thread. Broadcasts have one element and are not listed.
+[[nodiscard]] IterDomains indexed_axes(const TensorView* producer, const TensorView* consumer);
 
 /// The tensors among the operands of an expression; every tensor once, in operand order.
 [[nodiscard]] std::vector<TensorView*> tensor_inputs(const Expr* expr);

@@ -293,11 +293,12 @@ ValGraph IdModel::build_loop() const {
     }
   }
   for_each_neighbors(*fusion_, [&](const TensorView* producer, const TensorView* consumer) {
-    if (producer->compute_at_position() == 0) {
+    const int64_t position = producer->compute_position(consumer);
+    if (position == 0) {
       return;
     }
     const LoopAlignment alignment = align_loops(producer, consumer);
-    for (int64_t i = 0; i < producer->compute_at_position(); ++i) {
+    for (int64_t i = 0; i < position; ++i) {
       const int64_t partner = alignment.consumer_axis[static_cast<size_t>(i)];
       const IterDomain* axis = producer->axis(i);
       if (partner < 0 && axis->is_reduction() && axis->is_thread()) {

@@ -3,9 +3,15 @@
 
 #include "ir/create.h"
 #include "ir/domain_exprs.h"
+#include "ir/index_exprs.h"
 #include "ir/kernel_nodes.h"
+#include "ir/matmul_exprs.h"
 #include "ir/pointwise.h"
+#include "ir/quantize_exprs.h"
+#include "ir/random_exprs.h"
 #include "ir/reduce.h"
+#include "ir/resize_exprs.h"
+#include "ir/search_exprs.h"
 #include "ir/shape_exprs.h"
 
 namespace nvfuser {

@@ -52,8 +52,15 @@ std::unique_ptr<Val> Cloner::copy_val(const Val* val) {
           new TensorView(clone(tv->domain()), tv->dtype(), tv->memory_type()));
       copy->compute_at_position_ = tv->compute_at_position_;
       copy->max_producer_position_ = tv->max_producer_position_;
+      copy->compute_with_position_ = tv->compute_with_position_;
+      copy->maybe_max_producer_position_ = tv->maybe_max_producer_position_;
+      copy->circular_buffering_ = tv->circular_buffering_;
+      copy->promotes_reuse_ = tv->promotes_reuse_;
       copy->is_cpu_scalar_ = tv->is_cpu_scalar_;
       copy->schedule_steps_ = tv->schedule_steps_;
+      for (TensorView::Step& step : copy->schedule_steps_) {
+        step.effect = {}; // a whole copy sets it when all tensors are there
+      }
       return copy;
     }
     case ValType::TensorIndex: {
@@ -141,6 +148,18 @@ Expr* Cloner::clone_expr(const Expr* expr) {
   return raw;
 }
 
+void Cloner::clone_effects(const TensorView* original, TensorView* copy) {
+  for (size_t i = 0; i < copy->schedule_steps_.size(); ++i) {
+    const GraphEffect& effect = original->schedule_steps_[i].effect;
+    copy->schedule_steps_[i].effect = {
+        .change = effect.change,
+        .tensors = (*this)(effect.tensors),
+        .made = (*this)(effect.made),
+        .before = (*this)(effect.before),
+        .axes = effect.axes};
+  }
+}
+
 Cloner Fusion::copy_from(const Fusion& from) {
   NVF_INVARIANT(statements_.empty(), "a whole fusion is copied into an empty one");
   Cloner cloner(from, *this);
@@ -168,6 +187,10 @@ Cloner Fusion::copy_from(const Fusion& from) {
     copy->uses_ = cloner(original->uses_);
     copy->is_fusion_input_ = original->is_fusion_input_;
     copy->is_fusion_output_ = original->is_fusion_output_;
+    if (original->is_tensor()) {
+      cloner.clone_effects(
+          static_cast<const TensorView*>(original), static_cast<TensorView*>(copy));
+    }
   }
   counters_ = from.counters_;
   inputs_ = cloner(from.inputs_);

@@ -40,4 +40,34 @@ struct IotaOp final : ExprNode<IotaOp> {
   }
 };
 
+struct EyeOp final : ExprNode<EyeOp> {
+  static constexpr ExprKind kKind = ExprKind::EyeOp;
+  static constexpr const char* kName = "EyeOp";
+  static constexpr const char* kDoc = "One on the diagonal, zero elsewhere.";
+  TensorView* out = nullptr;
+  Val* rows = nullptr;
+  Val* columns = nullptr;
+  static constexpr auto fields() {
+    return std::tuple{
+        nvfuser::output("out", &EyeOp::out, "Result."),
+        nvfuser::input("rows", &EyeOp::rows, "Number of rows."),
+        nvfuser::input("columns", &EyeOp::columns, "Number of columns."),
+    };
+  }
+};
+
+struct TensorConstruct final : ExprNode<TensorConstruct> {
+  static constexpr ExprKind kKind = ExprKind::TensorConstruct;
+  static constexpr const char* kName = "TensorConstruct";
+  static constexpr const char* kDoc = "A tensor of given scalars.";
+  TensorView* out = nullptr;
+  std::vector<Val*> elements;
+  static constexpr auto fields() {
+    return std::tuple{
+        nvfuser::output("out", &TensorConstruct::out, "Result."),
+        nvfuser::input("elements", &TensorConstruct::elements, "The elements in row-major order."),
+    };
+  }
+};
+
 } // namespace nvfuser

@@ -1,6 +1,8 @@
 // Making iteration domains from others. The rules of types and extents stand here, once.
 #include "ir/domain_exprs.h"
 
+#include <algorithm>
+
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
 #include "ir/scalar.h"
@@ -18,7 +20,8 @@ IterType merged_type(const IterDomain* outer, const IterDomain* inner) {
   const auto either = [&](IterType type) { return a == type || b == type; };
   const auto is_mergeable = [](IterType type) {
     return type == IterType::Iteration || type == IterType::Broadcast ||
-           type == IterType::Symbolic || type == IterType::GatherScatter;
+           type == IterType::Symbolic || type == IterType::GatherScatter ||
+           type == IterType::VectorComponent;
   };
   if (!is_mergeable(a) || !is_mergeable(b)) {
     throw UserError(
@@ -35,6 +38,55 @@ IterType merged_type(const IterDomain* outer, const IterDomain* inner) {
   }
   return either(IterType::GatherScatter) ? IterType::GatherScatter : IterType::Iteration;
 }
+
+/// A sum of terms in which opposite ones cancel: n - start + stop - n is stop - start.
+class CancellingSum {
+ public:
+  void add(Val* val, bool is_negative = false) {
+    const auto* binary = val->definition() == nullptr ? nullptr : val->definition()->as<BinaryOp>();
+    const auto* unary = val->definition() == nullptr ? nullptr : val->definition()->as<UnaryOp>();
+    if (val->is_const_int()) {
+      constant_ += is_negative ? -as_int(val->value()) : as_int(val->value());
+    } else if (binary != nullptr && binary->op == BinaryOpType::Add) {
+      add(binary->lhs, is_negative);
+      add(binary->rhs, is_negative);
+    } else if (binary != nullptr && binary->op == BinaryOpType::Sub) {
+      add(binary->lhs, is_negative);
+      add(binary->rhs, !is_negative);
+    } else if (unary != nullptr && unary->op == UnaryOpType::Neg) {
+      add(unary->arg, !is_negative);
+    } else {
+      cancel_or_append(val, is_negative);
+    }
+  }
+  [[nodiscard]] Val* value(Fusion& fusion) const {
+    Val* sum = fusion.zero();
+    for (const bool negative : {false, true}) {
+      for (const auto& [val, is_negative] : terms_) {
+        if (is_negative == negative) {
+          sum = negative ? scalar::sub(sum, val) : scalar::add(sum, val);
+        }
+      }
+    }
+    return constant_ < 0 ? scalar::sub(sum, fusion.new_index(-constant_))
+                         : scalar::add(sum, fusion.new_index(constant_));
+  }
+
+ private:
+  void cancel_or_append(Val* val, bool is_negative) {
+    const auto opposite = std::find_if(terms_.begin(), terms_.end(), [&](const auto& term) {
+      return term.second != is_negative && term.first->same_as(val);
+    });
+    if (opposite == terms_.end()) {
+      terms_.emplace_back(val, is_negative);
+    } else {
+      terms_.erase(opposite);
+    }
+  }
+
+  std::vector<std::pair<Val*, bool>> terms_; // whether it is subtracted
+  int64_t constant_ = 0;
+};
 
 } // namespace
 
@@ -107,7 +159,11 @@ IterDomain* resize_id(
       in->is_iteration() || in->is_broadcast() || in->is_symbolic_axis(),
       "Only iteration, broadcast and symbolic axes can be resized: ", describe(in));
   Fusion& fusion = *in->fusion();
-  Val* extent = scalar::add(scalar::add(in->maybe_expanded_extent(), left), right);
+  CancellingSum sum;
+  for (Val* term : {in->maybe_expanded_extent(), left, right}) {
+    sum.add(term);
+  }
+  Val* extent = sum.value(fusion);
   if (!iter_type.has_value()) {
     iter_type = !extent->is_const_int() ? IterType::Symbolic
                 : extent->is_one()      ? IterType::Broadcast

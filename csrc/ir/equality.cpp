@@ -235,11 +235,29 @@ void portray(const TensorDomain& domain, Portrait& out) {
   }
 }
 
+void portray(const std::optional<CircularBuffering>& options, Portrait& out) {
+  if (!options) {
+    return;
+  }
+  out.numbers.insert(out.numbers.end(), {options->stages, options->prefetch});
+  if (const auto* pipelined = std::get_if<Pipelined>(&options->type)) {
+    out.numbers.push_back(pipelined->uses_mbarrier_for_war ? 1 : 0);
+  } else {
+    const auto& specialized = std::get<WarpSpecialized>(options->type);
+    const auto [loading, computing] = specialized.num_registers.value_or(std::pair{-1, -1});
+    out.numbers.insert(
+        out.numbers.end(), {static_cast<int64_t>(specialized.on), loading, computing,
+                            specialized.stage_slice_position.value_or(-1)});
+  }
+}
+
 void portray(const TensorView& tv, Portrait& out) {
   out.numbers.insert(
-      out.numbers.end(), {static_cast<int64_t>(tv.memory_type()), tv.compute_at_position(),
-                          tv.max_producer_position(), tv.is_cpu_scalar() ? 1 : 0});
+      out.numbers.end(),
+      {static_cast<int64_t>(tv.memory_type()), tv.compute_at_position(), tv.max_producer_position(),
+       tv.promotes_reuse() ? 1 : 0, tv.is_cpu_scalar() ? 1 : 0});
   out.parts.push_back(tv.domain());
+  portray(tv.circular_buffer_options(), out);
 }
 
 void portray(const Val& val, Portrait& out) {
@@ -284,6 +302,8 @@ void portray(const Expr& expr, Portrait& out) {
             for (const auto& item : v) {
               if constexpr (std::is_convertible_v<decltype(item), const Statement*>) {
                 out.parts.push_back(item);
+              } else if constexpr (std::is_convertible_v<decltype(item), std::string>) {
+                out.words.push_back(item);
               } else {
                 out.numbers.push_back(static_cast<int64_t>(item));
               }

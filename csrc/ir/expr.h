@@ -92,6 +92,7 @@ using AttrValue = std::variant<
     Expr*,
     std::vector<bool>,
     std::vector<int64_t>,
+    std::vector<std::string>,
     std::vector<Val*>,
     std::vector<Expr*>>;
 
@@ -213,6 +214,8 @@ class Cloner {
   Expr* clone_expr(const Expr* expr);
   [[nodiscard]] std::unique_ptr<Val> copy_val(const Val* val);
   void adopt_copy(const Statement* original, std::unique_ptr<Statement> copy);
+  /// What the steps of a schedule did to the graph of tensors: only a whole copy has all of them.
+  void clone_effects(const TensorView* original, TensorView* copy);
 
   const Fusion& from_;
   Fusion& to_;
@@ -286,6 +289,12 @@ AttrValue to_attr_value(const T& value) {
       return value;
     } else if constexpr (is_val_pointer_v<typename T::value_type>) {
       return std::vector<Val*>(value.begin(), value.end());
+    } else if constexpr (std::is_enum_v<typename T::value_type>) {
+      std::vector<std::string> names;
+      for (const auto item : value) {
+        names.emplace_back(enum_name(item));
+      }
+      return names;
     } else {
       return value;
     }

@@ -64,6 +64,11 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
       TensorDomain* domain, DataType dtype, MemoryType memory_type = MemoryType::Local);
   TensorIndex* new_tensor_index(TensorView* view, Val* index);
 
+  /// The next number in the order of everything that happens to this fusion.
+  int64_t take_serial() {
+    return counters_.serial++;
+  }
+
   // -- interface --
 
   void add_input(Val* input);

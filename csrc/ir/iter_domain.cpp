@@ -31,6 +31,22 @@ void IterDomain::check_parallelize(ParallelType parallel_type) const {
   }
 }
 
+bool IterDomain::maybe_partial() const {
+  return !spec_.start->is_zero() || !spec_.stop_offset->is_zero();
+}
+
+void IterDomain::set_clustered_blocks() {
+  if (spec_.parallel_type != ParallelType::BIDx) {
+    throw UserError(
+        {.headline = "Clusters of blocks are only supported on grid_x",
+         .node = describe(this),
+         .expected = {"parallel type ", ParallelType::BIDx},
+         .found = {"parallel type ", spec_.parallel_type},
+         .fix = "parallelize the axis before clustering it"});
+  }
+  spec_.is_clustered = true;
+}
+
 void IterDomain::pad_to_multiple_of_warp(std::optional<int64_t> size) {
   if (spec_.parallel_type != ParallelType::TIDx) {
     throw UserError(
@@ -47,6 +63,15 @@ void IterDomain::pad_to_multiple_of_warp(std::optional<int64_t> size) {
          .expected = {"a multiple of ", kWarpSize},
          .found = {"size = ", *size},
          .fix = Part::none()});
+  }
+  const Val* extent = spec_.extent;
+  if (size.has_value() && extent->is_const_int() && *size < as_int(extent->value())) {
+    throw UserError(
+        {.headline = "Padded size is smaller than the axis",
+         .node = describe(this),
+         .expected = {"at least the extent, ", extent->to_inline_string()},
+         .found = {"size = ", *size},
+         .fix = "give a larger size, or none: the extent is then rounded up"});
   }
   spec_.is_padded = true;
   if (size.has_value()) {

@@ -59,6 +59,19 @@ class IterDomain final : public Val {
   [[nodiscard]] bool is_broadcast() const {
     return spec_.iter_type == IterType::Broadcast;
   }
+  /// A broadcast that no size was expanded to.
+  [[nodiscard]] bool is_implicit_broadcast() const {
+    return is_broadcast() && !has_expanded_extent();
+  }
+  [[nodiscard]] bool is_gather_scatter() const {
+    return spec_.iter_type == IterType::GatherScatter;
+  }
+  [[nodiscard]] bool is_stride() const {
+    return spec_.iter_type == IterType::Stride;
+  }
+  [[nodiscard]] bool is_vector_component() const {
+    return spec_.iter_type == IterType::VectorComponent;
+  }
   [[nodiscard]] bool is_symbolic_axis() const {
     return spec_.iter_type == IterType::Symbolic;
   }
@@ -83,6 +96,14 @@ class IterDomain final : public Val {
   [[nodiscard]] bool is_stream() const {
     return spec_.parallel_type == ParallelType::Stream;
   }
+  [[nodiscard]] bool is_mma() const {
+    return spec_.parallel_type == ParallelType::Mma;
+  }
+  [[nodiscard]] bool is_bulk() const {
+    return spec_.parallel_type == ParallelType::Bulk;
+  }
+  /// Whether fewer indices run than the extent says.
+  [[nodiscard]] bool maybe_partial() const;
   [[nodiscard]] bool is_clustered_block_dim() const {
     return spec_.is_clustered;
   }
@@ -114,6 +135,8 @@ class IterDomain final : public Val {
   void check_parallelize(ParallelType parallel_type) const;
   /// Round the launched size up to whole warps (block_x only), or to `size` threads.
   void pad_to_multiple_of_warp(std::optional<int64_t> size = std::nullopt);
+  /// Let the blocks of a grid_x axis form clusters.
+  void set_clustered_blocks();
 
  private:
   friend class Fusion;

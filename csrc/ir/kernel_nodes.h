@@ -10,7 +10,9 @@
 //                   over the reduced thread dimensions.
 //   GridReduction   combines over blocks (after a BlockReduction, if threads are reduced too). With
 //                   `allreduce` every block gets the result and the kernel is cooperative; without,
-//                   only the last block to arrive does, and `is_last` says whether this is it.
+//                   only the last block to arrive does, and `is_last` says whether this is it. With
+//                   `is_serial` blocks take turns, so that the last one is the last in their order.
+// Both combine several values at once: those of grouped reductions, and lanes of grouped axes.
 #pragma once
 
 #include "ir/expr.h"
@@ -58,6 +60,8 @@ struct ForLoop final : ExprNode<ForLoop> {
   bool is_unrolled = false;
   bool hoists_conditions = false;
   Scope body;
+  CircularBufferLoopStage circular_buffer_stage = CircularBufferLoopStage::NotApplicable;
+  int64_t circular_buffer_depth = 0;
   static constexpr auto fields() {
     return std::tuple{
         nvfuser::input("index", &ForLoop::index, "Loop variable, or the hardware index."),
@@ -77,6 +81,13 @@ struct ForLoop final : ExprNode<ForLoop> {
             "hoists_conditions", &ForLoop::hoists_conditions,
             "Unswitched or unrolled: conditions of the body are tested once, before it."),
         nvfuser::attr("body", &ForLoop::body, "Statements."),
+        nvfuser::attr(
+            "circular_buffer_stage", &ForLoop::circular_buffer_stage,
+            "Part of a loop that loads ahead: first loads (Prolog), iterations (Main), last "
+            "iterations without loads (Epilog)."),
+        nvfuser::attr(
+            "circular_buffer_depth", &ForLoop::circular_buffer_depth,
+            "Number of stages of its circular buffers; 0: it has none."),
     };
   }
 };
@@ -143,6 +154,37 @@ struct BlockSync final : ExprNode<BlockSync> {
   }
 };
 
+struct AsyncCommit final : ExprNode<AsyncCommit> {
+  static constexpr ExprKind kKind = ExprKind::AsyncCommit;
+  static constexpr const char* kName = "AsyncCommit";
+  static constexpr const char* kDoc =
+      "The asynchronous copies that this thread began since the last commit, if any, are a group.";
+  LoadStoreOpType async_op = LoadStoreOpType::CpAsync;
+  static constexpr auto fields() {
+    return std::tuple{
+        nvfuser::attr("async_op", &AsyncCommit::async_op, "Kind of the copies."),
+    };
+  }
+};
+
+struct AsyncWait final : ExprNode<AsyncWait> {
+  static constexpr ExprKind kKind = ExprKind::AsyncWait;
+  static constexpr const char* kName = "AsyncWait";
+  static constexpr const char* kDoc =
+      "Wait until all groups of this thread's asynchronous copies but the youngest have arrived. "
+      "What other threads copied is there only after a barrier, too.";
+  LoadStoreOpType async_op = LoadStoreOpType::CpAsync;
+  int64_t keep_stages = 0;
+  static constexpr auto fields() {
+    return std::tuple{
+        nvfuser::attr("async_op", &AsyncWait::async_op, "Kind of the copies."),
+        nvfuser::attr(
+            "keep_stages", &AsyncWait::keep_stages,
+            "Number of youngest groups that need not have arrived."),
+    };
+  }
+};
+
 struct GridSync final : ExprNode<GridSync> {
   static constexpr ExprKind kKind = ExprKind::GridSync;
   static constexpr const char* kName = "GridSync";
@@ -165,12 +207,12 @@ struct BlockReduction final : ExprNode<BlockReduction> {
   static constexpr ExprKind kKind = ExprKind::BlockReduction;
   static constexpr const char* kName = "BlockReduction";
   static constexpr const char* kDoc =
-      "Combine one value (or a Welford triple) over threads of a block; see the top of this "
-      "file. out = combine(out, over threads: predicate ? in : init).";
+      "Combine values (or a Welford triple) over threads of a block with one set of barriers; see "
+      "the top of this file. out = combine(out, over threads: predicate ? in : init).";
   std::vector<Val*> outs;
   std::vector<Val*> ins;
   std::vector<Val*> inits;
-  BinaryOpType op = BinaryOpType::Add;
+  std::vector<BinaryOpType> ops;
   bool is_welford = false;
   std::vector<int64_t> reduced_dims;
   bool is_warp = false;
@@ -178,10 +220,11 @@ struct BlockReduction final : ExprNode<BlockReduction> {
   Val* workspace_offset = nullptr;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("outs", &BlockReduction::outs, "Accumulators: one, or (avg, var, n)."),
+        nvfuser::output(
+            "outs", &BlockReduction::outs, "Accumulators: one per reduction, or (avg, var, n)."),
         nvfuser::input("ins", &BlockReduction::ins, "Values of this thread, as many."),
         nvfuser::attr("inits", &BlockReduction::inits, "Identities, as many."),
-        nvfuser::attr("op", &BlockReduction::op, "Combiner, for one value."),
+        nvfuser::attr("ops", &BlockReduction::ops, "Combiner of each value; empty for triples."),
         nvfuser::attr("is_welford", &BlockReduction::is_welford, "Combine triples."),
         nvfuser::attr(
             "reduced_dims", &BlockReduction::reduced_dims,
@@ -204,15 +247,16 @@ struct GridReduction final : ExprNode<GridReduction> {
   static constexpr ExprKind kKind = ExprKind::GridReduction;
   static constexpr const char* kName = "GridReduction";
   static constexpr const char* kDoc =
-      "Combine one value (or a Welford triple) over blocks; see the top of this file.";
+      "Combine values (or a Welford triple) over blocks; see the top of this file.";
   std::vector<Val*> outs;
   std::vector<Val*> ins;
   std::vector<Val*> inits;
-  BinaryOpType op = BinaryOpType::Add;
+  std::vector<BinaryOpType> ops;
   bool is_welford = false;
   std::vector<int64_t> reduced_dims;
   std::vector<int64_t> reduced_thread_dims;
   bool allreduce = false;
+  bool is_serial = false;
   Val* is_last = nullptr;
   Val* read_predicate = nullptr;
   Val* entrance = nullptr;
@@ -221,10 +265,11 @@ struct GridReduction final : ExprNode<GridReduction> {
   TensorView* sync_buffer = nullptr;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("outs", &GridReduction::outs, "Accumulators: one, or (avg, var, n)."),
+        nvfuser::output(
+            "outs", &GridReduction::outs, "Accumulators: one per reduction, or (avg, var, n)."),
         nvfuser::input("ins", &GridReduction::ins, "Values of this thread, as many."),
         nvfuser::attr("inits", &GridReduction::inits, "Identities, as many."),
-        nvfuser::attr("op", &GridReduction::op, "Combiner, for one value."),
+        nvfuser::attr("ops", &GridReduction::ops, "Combiner of each value; empty for triples."),
         nvfuser::attr("is_welford", &GridReduction::is_welford, "Combine triples."),
         nvfuser::attr(
             "reduced_dims", &GridReduction::reduced_dims,
@@ -234,6 +279,10 @@ struct GridReduction final : ExprNode<GridReduction> {
             "Thread dimensions over which the input is uniform after the block's own reduction."),
         nvfuser::attr(
             "allreduce", &GridReduction::allreduce, "Whether every block gets the result."),
+        nvfuser::attr(
+            "is_serial", &GridReduction::is_serial,
+            "Whether blocks combine into one partial result, in turns that BlockSerializeWait and "
+            "BlockSerializeRelease around the statement give them."),
         nvfuser::attr(
             "is_last", &GridReduction::is_last,
             "Bool Val defined by this statement without allreduce: whether this block has the "
@@ -249,6 +298,90 @@ struct GridReduction final : ExprNode<GridReduction> {
             "work_buffers", &GridReduction::work_buffers,
             "Global memory for partial results, one per value."),
         nvfuser::attr("sync_buffer", &GridReduction::sync_buffer, "Zero-filled counters."),
+    };
+  }
+};
+
+struct BlockSerializeWait final : ExprNode<BlockSerializeWait> {
+  static constexpr ExprKind kKind = ExprKind::BlockSerializeWait;
+  static constexpr const char* kName = "BlockSerializeWait";
+  static constexpr const char* kDoc =
+      "Wait for this block's turn among those that differ in sync_dims. Turns are in the order of "
+      "blocks; every thread of the block comes here.";
+  std::vector<int64_t> sync_dims;
+  TensorView* sync_buffer = nullptr;
+  static constexpr auto fields() {
+    return std::tuple{
+        nvfuser::attr(
+            "sync_dims", &BlockSerializeWait::sync_dims,
+            "Grid dimensions that take turns (0 x, 1 y, 2 z)."),
+        nvfuser::attr(
+            "sync_buffer", &BlockSerializeWait::sync_buffer,
+            "The block whose turn it is, one per segment, in zero-filled global memory."),
+    };
+  }
+};
+
+struct BlockSerializeRelease final : ExprNode<BlockSerializeRelease> {
+  static constexpr ExprKind kKind = ExprKind::BlockSerializeRelease;
+  static constexpr const char* kName = "BlockSerializeRelease";
+  static constexpr const char* kDoc =
+      "Make what this block wrote visible and let the next block have its turn; the last block "
+      "resets the buffer.";
+  std::vector<int64_t> sync_dims;
+  TensorView* sync_buffer = nullptr;
+  static constexpr auto fields() {
+    return std::tuple{
+        nvfuser::attr(
+            "sync_dims", &BlockSerializeRelease::sync_dims, "As of the BlockSerializeWait."),
+        nvfuser::attr(
+            "sync_buffer", &BlockSerializeRelease::sync_buffer, "As of the BlockSerializeWait."),
+    };
+  }
+};
+
+struct RandomElement final : ExprNode<RandomElement> {
+  static constexpr ExprKind kKind = ExprKind::RandomElement;
+  static constexpr const char* kName = "RandomElement";
+  static constexpr const char* kDoc =
+      "One random number: result `lane` of the four (of 64 bits: two) that Philox makes of a "
+      "counter. The same operands give the same number, wherever and however often it is computed.";
+  Val* out = nullptr;
+  Val* seed = nullptr;
+  Val* offset = nullptr;
+  Val* counter = nullptr;
+  Val* lane = nullptr;
+  std::vector<Val*> parameters;
+  RNGOpType op = RNGOpType::Uniform;
+  static constexpr auto fields() {
+    return std::tuple{
+        nvfuser::output("out", &RandomElement::out, "Result."),
+        nvfuser::input("seed", &RandomElement::seed, "Key of the stream, 64 bits."),
+        nvfuser::input("offset", &RandomElement::offset, "Low 64 bits of the counter."),
+        nvfuser::input(
+            "counter", &RandomElement::counter,
+            "High 64 bits: the element's position in the logical shape over the lanes."),
+        nvfuser::input("lane", &RandomElement::lane, "The rest of that division."),
+        nvfuser::input("parameters", &RandomElement::parameters, "As of the RNGOp."),
+        nvfuser::attr("op", &RandomElement::op, "Distribution."),
+    };
+  }
+};
+
+struct ChosenElement final : ExprNode<ChosenElement> {
+  static constexpr ExprKind kKind = ExprKind::ChosenElement;
+  static constexpr const char* kName = "ChosenElement";
+  static constexpr const char* kDoc =
+      "out = values[k] for the first k whose condition holds, the last value if none does. Only "
+      "that value is read: the others may lie outside of their tensors.";
+  Val* out = nullptr;
+  std::vector<Val*> conditions;
+  std::vector<Val*> values;
+  static constexpr auto fields() {
+    return std::tuple{
+        nvfuser::output("out", &ChosenElement::out, "Element of the result."),
+        nvfuser::input("conditions", &ChosenElement::conditions, "Bool, one less than values."),
+        nvfuser::input("values", &ChosenElement::values, "Elements, or scalars of out's type."),
     };
   }
 };

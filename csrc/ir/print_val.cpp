@@ -85,8 +85,18 @@ std::string tensor_text(const TensorView* tv) {
   if (tv->compute_at_position() > 0) {
     out += " ca_pos( " + std::to_string(tv->compute_at_position()) + " )";
   }
+  if (tv->compute_with_position() > 0) {
+    out += " compute_with( ";
+    for (const TensorView* consumer : tv->compute_with_consumers()) {
+      out += "T" + std::to_string(consumer->name()) + ", ";
+    }
+    out += std::to_string(tv->compute_with_position()) + " )";
+  }
   if (tv->max_producer_position() > 0) {
     out += " produce_pos( " + std::to_string(tv->max_producer_position()) + " )";
+  }
+  if (tv->maybe_max_producer_position() > tv->max_producer_position()) {
+    out += " maybe_produce_pos( " + std::to_string(tv->maybe_max_producer_position()) + " )";
   }
   return out;
 }

@@ -16,6 +16,11 @@ struct ReductionOp final : ExprNode<ReductionOp> {
   Val* init = nullptr;
   BinaryOpType op = BinaryOpType::Add;
   bool allreduce = false;
+  bool serial_grid = false;
+  /// Let the blocks of the reduction take turns instead of storing a partial result each.
+  void request_serial_grid_reduction() {
+    serial_grid = true;
+  }
   static constexpr auto fields() {
     return std::tuple{
         nvfuser::output(
@@ -26,6 +31,9 @@ struct ReductionOp final : ExprNode<ReductionOp> {
         nvfuser::attr(
             "allreduce", &ReductionOp::allreduce,
             "Whether every thread of the reduction gets the result. Set by lowering."),
+        nvfuser::attr(
+            "serial_grid", &ReductionOp::serial_grid,
+            "Whether blocks combine into one accumulator, one after the other."),
     };
   }
 };
@@ -62,6 +70,28 @@ struct WelfordOp final : ExprNode<WelfordOp> {
         nvfuser::attr(
             "allreduce", &WelfordOp::allreduce,
             "Whether every thread of the reduction gets the result. Set by lowering."),
+    };
+  }
+};
+
+struct GroupedReductionOp final : ExprNode<GroupedReductionOp> {
+  static constexpr ExprKind kKind = ExprKind::GroupedReductionOp;
+  static constexpr const char* kName = "GroupedReductionOp";
+  static constexpr const char* kDoc = "Reductions of one shape that share their barriers.";
+  std::vector<Val*> outs;
+  std::vector<Val*> args;
+  std::vector<Val*> inits;
+  std::vector<BinaryOpType> ops;
+  bool allreduce = false;
+  static constexpr auto fields() {
+    return std::tuple{
+        nvfuser::output("outs", &GroupedReductionOp::outs, "Results."),
+        nvfuser::input("args", &GroupedReductionOp::args, "Operands."),
+        nvfuser::attr("inits", &GroupedReductionOp::inits, "Identity of each op."),
+        nvfuser::attr("ops", &GroupedReductionOp::ops, "Combiner of each."),
+        nvfuser::attr(
+            "allreduce", &GroupedReductionOp::allreduce,
+            "Whether every thread of the reduction gets the results. Set by lowering."),
     };
   }
 };

@@ -145,13 +145,16 @@ void replay_domain_on(TensorView* tv, const TensorDomain* like, ReplayContiguity
   }
 
   TensorDomain* domain = tv->domain();
+  const IterDomains& logical = domain->logical();
   IterDomains loop;
   for (const IterDomain* id : like->loop()) {
     if (const auto found = map.find(id); found != map.end()) {
       loop.push_back(found->second);
+    } else if (!id->is_reduction()) { // not made from the logical axes: a loop of a scatter
+      loop = to;
+      break;
     }
   }
-  const IterDomains& logical = domain->logical();
   std::copy_if(logical.begin(), logical.end(), std::back_inserter(loop), [](const IterDomain* id) {
     return id->is_reduction();
   });
@@ -186,7 +189,11 @@ void replay_domain_on(TensorView* tv, const TensorDomain* like, ReplayContiguity
     }
     domain->assign_contiguity(std::move(flags));
   }
-  domain->assign_loop(std::move(loop));
+  const Expr* definition = tv->definition();
+  if (definition == nullptr ||
+      !definition->is_a<ScatterOp>()) { // its loops are not those of `like`
+    domain->assign_loop(std::move(loop));
+  }
 }
 
 } // namespace nvfuser

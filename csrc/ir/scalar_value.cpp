@@ -8,13 +8,16 @@
 namespace nvfuser {
 namespace {
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
 /// A binary floating-point format narrower than double. Subnormals go down to
 /// 2^(min_exponent - mantissa_bits).
 struct FloatFormat {
   int mantissa_bits; // without the leading one
   int min_exponent;  // of the smallest normal number
   double largest;    // largest finite value
-  bool has_infinity; // else values beyond the range become the largest, as the hardware does
+  double overflow;   // what greater values become: infinity, NaN or the largest
 };
 
 double round_to_format(double value, const FloatFormat& format) {
@@ -22,7 +25,7 @@ double round_to_format(double value, const FloatFormat& format) {
     return value;
   }
   if (std::isinf(value)) {
-    return format.has_infinity ? value : std::copysign(format.largest, value);
+    return std::copysign(format.overflow, value);
   }
   const int exponent = std::max(std::ilogb(value), format.min_exponent);
   const int lowest_bit = exponent - format.mantissa_bits;
@@ -31,36 +34,38 @@ double round_to_format(double value, const FloatFormat& format) {
   if (std::abs(rounded) <= format.largest) {
     return rounded;
   }
-  return std::copysign(
-      format.has_infinity ? std::numeric_limits<double>::infinity() : format.largest, value);
+  return std::copysign(format.overflow, value);
 }
 
-/// Float8_e8m0fnu holds powers of two only: no sign, no zero.
+/// Float8_e8m0fnu holds powers of two from 2^-127 to 2^127: no sign, no zero. Of two equally near
+/// ones it is the larger.
 double round_to_power_of_two(double value) {
-  if (std::isnan(value) || value < 0.0) {
-    return std::numeric_limits<double>::quiet_NaN();
+  const double magnitude = std::abs(value);
+  const double smallest = std::ldexp(1.0, -127);
+  if (magnitude <= smallest) {
+    return smallest;
   }
-  if (value <= std::ldexp(1.0, -127)) {
-    return std::ldexp(1.0, -127);
+  if (magnitude < 2.0 * smallest) {
+    return 2.0 * smallest;
   }
-  if (value >= std::ldexp(1.0, 127)) {
-    return std::ldexp(1.0, 127);
-  }
-  const double below = std::ldexp(1.0, std::ilogb(value));
-  return value - below < 2.0 * below - value ? below : 2.0 * below;
+  const double below =
+      std::isfinite(magnitude) ? std::ldexp(1.0, std::ilogb(magnitude)) : magnitude;
+  const double nearest = magnitude - below < 2.0 * below - magnitude ? below : 2.0 * below;
+  return nearest <= std::ldexp(1.0, 127) ? nearest : kNaN;
 }
 
 double round_real(double value, DataType type) {
   switch (type) {
     case DataType::Float:
     case DataType::ComplexFloat: return static_cast<double>(static_cast<float>(value));
-    case DataType::Half: return round_to_format(value, {10, -14, 65504.0, true});
-    case DataType::BFloat16: return round_to_format(value, {7, -126, 0x1.FEp127, true});
-    case DataType::Float8_e4m3fn: return round_to_format(value, {3, -6, 448.0, false});
-    case DataType::Float8_e5m2: return round_to_format(value, {2, -14, 57344.0, false});
+    case DataType::Half: return round_to_format(value, {10, -14, 65504.0, kInfinity});
+    case DataType::BFloat16: return round_to_format(value, {7, -126, 0x1.FEp127, kInfinity});
+    case DataType::Float8_e4m3fn: return round_to_format(value, {3, -6, 448.0, 448.0});
+    case DataType::Float8_e5m2: return round_to_format(value, {2, -14, 57344.0, kInfinity});
     case DataType::Float8_e8m0fnu: return round_to_power_of_two(value);
     case DataType::Float4_e2m1fn:
-    case DataType::Float4_e2m1fn_x2: return round_to_format(value, {1, 0, 6.0, false});
+    case DataType::Float4_e2m1fn_x2:
+      return std::isnan(value) ? 6.0 : round_to_format(value, {1, 0, 6.0, 6.0}); // it has no NaN
     default: return value;
   }
 }

@@ -17,6 +17,22 @@ std::vector<Val*> as_vals(const IterDomains& ids) {
   return {ids.begin(), ids.end()};
 }
 
+template <typename Predicate>
+bool any(const IterDomains& ids, const Predicate& predicate) {
+  return std::any_of(ids.begin(), ids.end(), predicate);
+}
+
+bool contains(const IterDomains& ids, const IterDomain* id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+int64_t position_in(const IterDomains& ids, const IterDomain* id, const char* domain) {
+  const auto found = std::find(ids.begin(), ids.end(), id);
+  NVF_USER_CHECK(
+      found != ids.end(), describe(id), " is not an axis of the ", domain, " domain of the tensor");
+  return found - ids.begin();
+}
+
 } // namespace
 
 void check_contiguity(const IterDomains& allocation, const Contiguity& contiguity) {
@@ -53,6 +69,103 @@ TensorDomain::TensorDomain(TensorDomainSpec spec)
   check_contiguity(maybe_allocation(), spec_.contiguity);
   initial_loop_ = spec_.loop;
 }
+
+// ---- Questions ----------------------------------------------------------------------------------
+
+bool TensorDomain::has_reduction() const {
+  return any(loop(), [](const IterDomain* id) { return id->is_reduction(); });
+}
+
+bool TensorDomain::has_broadcast() const {
+  return any(loop(), [](const IterDomain* id) { return id->is_broadcast(); });
+}
+
+bool TensorDomain::has_block_reduction() const {
+  return any(
+      loop(), [](const IterDomain* id) { return id->is_reduction() && id->is_thread_dim(); });
+}
+
+bool TensorDomain::has_grid_reduction() const {
+  return any(loop(), [](const IterDomain* id) { return id->is_reduction() && id->is_block_dim(); });
+}
+
+bool TensorDomain::has_cluster_reduction() const {
+  return any(loop(), [](const IterDomain* id) {
+    return id->is_reduction() && id->is_clustered_block_dim();
+  });
+}
+
+bool TensorDomain::has_block_broadcast() const {
+  return any(
+      loop(), [](const IterDomain* id) { return id->is_broadcast() && id->is_thread_dim(); });
+}
+
+bool TensorDomain::has_grid_broadcast() const {
+  return any(loop(), [](const IterDomain* id) { return id->is_broadcast() && id->is_block_dim(); });
+}
+
+bool TensorDomain::has_vectorize() const {
+  return any(
+      loop(), [](const IterDomain* id) { return id->parallel_type() == ParallelType::Vectorize; });
+}
+
+std::optional<int64_t> TensorDomain::reduction_axis() const {
+  const auto found = std::find_if(
+      loop().begin(), loop().end(), [](const IterDomain* id) { return id->is_reduction(); });
+  return found == loop().end() ? std::nullopt : std::optional<int64_t>(found - loop().begin());
+}
+
+IterDomain* TensorDomain::axis(int64_t position) const {
+  return loop()[static_cast<size_t>(wrap_axis(position, ndims(), this))];
+}
+
+int64_t TensorDomain::pos_of(const IterDomain* id) const {
+  return position_in(loop(), id, "loop");
+}
+
+int64_t TensorDomain::root_pos_of(const IterDomain* id) const {
+  return position_in(maybe_root(), id, "root");
+}
+
+bool TensorDomain::has_symbolic_axis() const {
+  return any(logical(), [](const IterDomain* id) { return id->is_symbolic_axis(); });
+}
+
+bool TensorDomain::has_view_like_rfactor() const {
+  return has_root() && !any(logical(), [](const IterDomain* id) {
+           return id->is_rfactor_product() && (id->is_reduction() || id->is_stride());
+         });
+}
+
+bool TensorDomain::is_root(const IterDomain* id) const {
+  return contains(maybe_root(), id);
+}
+
+bool TensorDomain::is_logical(const IterDomain* id) const {
+  return contains(logical(), id);
+}
+
+bool TensorDomain::is_allocation(const IterDomain* id) const {
+  return contains(maybe_allocation(), id);
+}
+
+bool TensorDomain::is_loop(const IterDomain* id) const {
+  return contains(loop(), id);
+}
+
+std::vector<int64_t> TensorDomain::stride_order() const {
+  std::vector<int64_t> order;
+  if (!has_allocation()) {
+    return order;
+  }
+  for (const IterDomain* id : logical()) {
+    const int64_t position = position_in(allocation(), id, "allocation");
+    order.push_back(static_cast<int64_t>(allocation().size()) - 1 - position);
+  }
+  return order;
+}
+
+// ---- Statements ---------------------------------------------------------------------------------
 
 std::vector<Expr*> TensorDomain::all_exprs() const {
   std::vector<Val*> ends;
@@ -97,6 +210,14 @@ IterDomains TensorDomain::no_broadcasts(const IterDomains& ids) {
   IterDomains kept;
   std::copy_if(ids.begin(), ids.end(), std::back_inserter(kept), [](const IterDomain* id) {
     return !id->is_broadcast();
+  });
+  return kept;
+}
+
+IterDomains TensorDomain::no_devices(const IterDomains& ids) {
+  IterDomains kept;
+  std::copy_if(ids.begin(), ids.end(), std::back_inserter(kept), [](const IterDomain* id) {
+    return !id->is_device_dim();
   });
   return kept;
 }

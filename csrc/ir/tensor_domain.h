@@ -62,6 +62,34 @@ class TensorDomain final : public Val {
   [[nodiscard]] int64_t ndims() const {
     return static_cast<int64_t>(spec_.loop.size());
   }
+
+  // -- questions about the loop domain --
+  [[nodiscard]] bool has_reduction() const;
+  [[nodiscard]] bool has_broadcast() const;
+  [[nodiscard]] bool has_block_reduction() const; // over threads of a block
+  [[nodiscard]] bool has_grid_reduction() const;
+  [[nodiscard]] bool has_cluster_reduction() const;
+  [[nodiscard]] bool has_block_broadcast() const;
+  [[nodiscard]] bool has_grid_broadcast() const;
+  [[nodiscard]] bool has_vectorize() const;
+  /// Position of the first reduction; empty: there is none.
+  [[nodiscard]] std::optional<int64_t> reduction_axis() const;
+  /// A loop axis; negative positions count from the end.
+  [[nodiscard]] IterDomain* axis(int64_t position) const;
+  /// Position of an axis in the loop (root) domain; it must be there.
+  [[nodiscard]] int64_t pos_of(const IterDomain* id) const;
+  [[nodiscard]] int64_t root_pos_of(const IterDomain* id) const;
+
+  // -- questions about the other domains --
+  [[nodiscard]] bool has_symbolic_axis() const; // logical
+  /// Whether the logical domain is made from the root without reducing: reshape, slice, pad.
+  [[nodiscard]] bool has_view_like_rfactor() const;
+  [[nodiscard]] bool is_root(const IterDomain* id) const; // without a root domain: logical
+  [[nodiscard]] bool is_logical(const IterDomain* id) const;
+  [[nodiscard]] bool is_allocation(const IterDomain* id) const; // without one: logical
+  [[nodiscard]] bool is_loop(const IterDomain* id) const;
+  /// Per logical axis the rank of its stride, 0 = fastest; empty without an allocation domain.
+  [[nodiscard]] std::vector<int64_t> stride_order() const;
   [[nodiscard]] const TensorDomainSpec& spec() const {
     return spec_;
   }
@@ -85,6 +113,7 @@ class TensorDomain final : public Val {
 
   [[nodiscard]] static IterDomains no_reductions(const IterDomains& ids);
   [[nodiscard]] static IterDomains no_broadcasts(const IterDomains& ids);
+  [[nodiscard]] static IterDomains no_devices(const IterDomains& ids);
   /// `flag` for every axis that has a stride, empty for the others.
   [[nodiscard]] static Contiguity contiguity_filled_with(const IterDomains& ids, bool flag);
 

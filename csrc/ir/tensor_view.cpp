@@ -61,14 +61,18 @@ std::vector<Val*> TensorView::shape() const {
   return sizes;
 }
 
+int64_t TensorView::compute_position(const TensorView* consumer) const {
+  const auto& chosen = compute_with_consumers_;
+  return std::find(chosen.begin(), chosen.end(), consumer) != chosen.end() ? compute_with_position_
+                                                                           : compute_at_position_;
+}
+
 bool TensorView::has_reduction() const {
-  return std::any_of(
-      loop().begin(), loop().end(), [](const IterDomain* id) { return id->is_reduction(); });
+  return domain_->has_reduction();
 }
 
 bool TensorView::has_broadcast() const {
-  return std::any_of(
-      loop().begin(), loop().end(), [](const IterDomain* id) { return id->is_broadcast(); });
+  return domain_->has_broadcast();
 }
 
 std::vector<TensorView*> TensorView::producers() const {
@@ -89,8 +93,9 @@ std::vector<TensorView*> TensorView::siblings() const {
                                  : unique_tensors(definition()->outputs(), this);
 }
 
-void TensorView::record_step(std::string text) {
-  schedule_steps_.push_back({std::move(text), current_source_location()});
+void TensorView::record_step(std::string text, GraphEffect effect) {
+  schedule_steps_.push_back(
+      {std::move(text), current_source_location(), fusion()->take_serial(), std::move(effect)});
 }
 
 } // namespace nvfuser

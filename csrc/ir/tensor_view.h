@@ -5,11 +5,15 @@
 // floor itself never calls them.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
+#include "ir/circular_buffer.h"
 #include "ir/iter_domain.h"
+#include "ir/schedule_step.h"
 #include "ir/tensor_domain.h"
 
 namespace nvfuser {
@@ -63,6 +67,34 @@ class TensorView final : public Val {
   [[nodiscard]] int64_t max_producer_position() const {
     return max_producer_position_;
   }
+  /// Outer loop axes shared with the first consumer in the kernel, 0: as many as with the others.
+  /// Which consumer that is, is known to lowering only: it lists the results of that expression.
+  [[nodiscard]] int64_t compute_with_position() const {
+    return compute_with_position_;
+  }
+  [[nodiscard]] const std::vector<TensorView*>& compute_with_consumers() const {
+    return compute_with_consumers_;
+  }
+  /// Outer loop axes shared with one consumer.
+  [[nodiscard]] int64_t compute_position(const TensorView* consumer) const;
+  /// Outer loop axes inside which some producer is computed if this tensor's expression is the
+  /// first to read it.
+  [[nodiscard]] int64_t maybe_max_producer_position() const {
+    return std::max(maybe_max_producer_position_, max_producer_position_);
+  }
+  /// How the tensor is loaded ahead; no value: it is not.
+  [[nodiscard]] const std::optional<CircularBuffering>& circular_buffer_options() const {
+    return circular_buffering_;
+  }
+  /// Whether lowering may add a barrier so that later buffers take this one's shared memory.
+  [[nodiscard]] bool promotes_reuse() const {
+    return promotes_reuse_;
+  }
+  /// Whether some loop is shared with a producer or a consumer, or may be.
+  [[nodiscard]] bool is_inlined() const {
+    return compute_at_position_ > 0 || compute_with_position_ > 0 ||
+           maybe_max_producer_position() > 0;
+  }
   [[nodiscard]] bool is_cpu_scalar() const {
     return is_cpu_scalar_;
   }
@@ -74,7 +106,7 @@ class TensorView final : public Val {
   /// The other outputs of the definition.
   [[nodiscard]] std::vector<TensorView*> siblings() const;
 
-  // -- scheduling: axes (transform/split.cpp, merge.cpp, reorder.cpp, swizzle.cpp) --
+  // -- scheduling: axes (transform/split.cpp, merge, reorder, swizzle, broadcast, resize) --
   TensorView* split(int64_t axis, int64_t factor, bool inner_split = true);
   TensorView* split(int64_t axis, Val* factor, bool inner_split = true);
   TensorView* inner_split(int64_t axis, int64_t factor);
@@ -87,6 +119,9 @@ class TensorView final : public Val {
   TensorView* swizzle(int64_t x, int64_t y);
   TensorView* swizzle(SwizzleType type, int64_t x, int64_t y);
   TensorView* swizzle1d(int64_t x, ParallelType parallel_type);
+  TensorView* broadcast(int64_t axis, Val* extent = nullptr);
+  TensorView* resize(
+      int64_t axis, Val* left, Val* right, std::optional<IterType> iter_type = std::nullopt);
 
   // -- scheduling: tensors (transform/cache.cpp, rfactor.cpp, memory.cpp) --
   TensorView* cache_after(
@@ -100,13 +135,26 @@ class TensorView final : public Val {
   std::vector<TensorView*> rfactor(
       const std::vector<int64_t>& axes, const std::vector<TensorView*>& tvs);
   void set_memory_type(MemoryType memory_type);
+  TensorView* promote_reuse(bool flag = true);
   void set_allocation_domain(const IterDomains& ids, bool contiguity);
   void set_allocation_domain(const IterDomains& ids, const Contiguity& contiguity);
   void set_loop_domain(const IterDomains& ids);
+  // (transform/edit_domain.cpp)
+  void set_contiguity(bool contiguity);
+  void set_contiguity(const Contiguity& contiguity);
+  void commit_leaf_to_logical();
+  void clear_reduction_iter_domains();
 
-  // -- scheduling: positions (transform/inline.cpp) --
+  // -- scheduling: positions (transform/inline.cpp, compute_with.cpp) --
   TensorView* inline_at(int64_t position, bool best_effort = false);
+  TensorView* compute_with(int64_t position, bool best_effort = false);
   void clear_compute_position();
+
+  // -- scheduling: loading ahead (transform/circular_buffer.cpp) --
+  void circular_buffer(
+      int64_t number_of_stages,
+      int64_t prefetch_distance = -1,
+      const std::variant<Pipelined, WarpSpecialized>& type = Pipelined{});
 
   // -- editing without checks, for the transform and lower floors --
   void assign_domain(TensorDomain* domain) {
@@ -121,6 +169,16 @@ class TensorView final : public Val {
   void assign_max_producer_position(int64_t position) {
     max_producer_position_ = position;
   }
+  void assign_compute_with(int64_t position, std::vector<TensorView*> consumers = {}) {
+    compute_with_position_ = position;
+    compute_with_consumers_ = std::move(consumers);
+  }
+  void assign_maybe_max_producer_position(int64_t position) {
+    maybe_max_producer_position_ = position;
+  }
+  void assign_circular_buffering(const std::optional<CircularBuffering>& options) {
+    circular_buffering_ = options;
+  }
   void assign_cpu_scalar(bool is_cpu_scalar) {
     is_cpu_scalar_ = is_cpu_scalar;
   }
@@ -129,14 +187,13 @@ class TensorView final : public Val {
   }
 
   /// The lines of the schedule: every primitive applied to this tensor and the line that did it.
-  struct Step {
-    std::string text; // "split(0, 128)"
-    SourceLocation location;
-  };
+  using Step = ScheduleStep;
   [[nodiscard]] const std::vector<Step>& schedule_steps() const {
     return schedule_steps_;
   }
-  void record_step(std::string text);
+  /// `text` starts with the primitive's name in Python. A primitive whose result is not part of the
+  /// tensor tells its effect on the graph; the printer of schedules has to know either kind.
+  void record_step(std::string text, GraphEffect effect = {});
 
  private:
   friend class Fusion;
@@ -148,6 +205,11 @@ class TensorView final : public Val {
   MemoryType memory_type_;
   int64_t compute_at_position_ = 0;
   int64_t max_producer_position_ = 0;
+  int64_t compute_with_position_ = 0;
+  int64_t maybe_max_producer_position_ = 0;
+  std::vector<TensorView*> compute_with_consumers_; // once resolved
+  std::optional<CircularBuffering> circular_buffering_;
+  bool promotes_reuse_ = false;
   bool is_cpu_scalar_ = false;
   std::vector<Step> schedule_steps_;
 };

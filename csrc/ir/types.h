@@ -59,6 +59,9 @@ namespace nvfuser {
 
 #define NVF_FOR_EACH_SWIZZLE_TYPE(X) X(NoSwizzle) X(XOR) X(CyclicShift)
 
+#define NVF_FOR_EACH_CIRCULAR_BUFFER_LOOP_STAGE(X) \
+  X(Prolog) X(Main) X(Epilog) X(AsyncWarp) X(ComputeWarp) X(NotApplicable)
+
 #define NVF_FOR_EACH_ID_MAPPING_MODE(X) \
   X(exact) X(almost_exact) X(broadcast) X(permissive) X(loop) X(permissive_resize) X(innermost)
 
@@ -89,6 +92,7 @@ NVF_DECLARE_ENUM(RNGOpType, NVF_FOR_EACH_RNG_OP)
 NVF_DECLARE_ENUM(LoadStoreOpType, NVF_FOR_EACH_LOAD_STORE_OP)
 NVF_DECLARE_ENUM(CacheOp, NVF_FOR_EACH_CACHE_OP)
 NVF_DECLARE_ENUM(SwizzleType, NVF_FOR_EACH_SWIZZLE_TYPE)
+NVF_DECLARE_ENUM(CircularBufferLoopStage, NVF_FOR_EACH_CIRCULAR_BUFFER_LOOP_STAGE)
 NVF_DECLARE_ENUM(IdMappingMode, NVF_FOR_EACH_ID_MAPPING_MODE)
 NVF_DECLARE_ENUM(SchedulerType, NVF_FOR_EACH_SCHEDULER_TYPE)
 

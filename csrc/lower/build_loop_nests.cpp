@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/scatter_storage.h"
 #include "ir/scalar.h"
 #include "lower/memory_layout.h"
 #include "lower/statements.h"
@@ -16,7 +17,9 @@ class NestBuilder {
 
   void build() {
     for (Expr* expr : kernel_.sorted_exprs) {
-      place(expr);
+      if (!copies_to_itself(*expr)) {
+        place(expr);
+      }
     }
   }
 
@@ -27,9 +30,20 @@ class NestBuilder {
     ForLoop* node;
   };
 
+  /// The copy that a scatter overwrites, where the scatter writes into the input that is copied.
+  /// That elements stay where they are was checked (check_in_place).
+  [[nodiscard]] bool copies_to_itself(const Expr& expr) const {
+    const auto* copy = expr.as<LoadStoreOp>();
+    if (copy == nullptr || !copy->out->is_tensor()) {
+      return false;
+    }
+    const auto* out = static_cast<const TensorView*>(copy->out);
+    const AliasInfo* alias = kernel_.alias_of(storage_of(out));
+    return storage_of(out) != out && alias != nullptr && alias->input == copy->arg;
+  }
+
   void place(Expr* expr) {
-    const auto* out = static_cast<TensorView*>(expr->outputs().front());
-    const LoopNest& nest = model_.nest(out);
+    const LoopNest nest = statement_nest(kernel_, expr);
     size_t common = 0;
     while (common < open_.size() && common < nest.size() && open_[common].loop == nest[common]) {
       ++common;
@@ -39,7 +53,9 @@ class NestBuilder {
       allocate(static_cast<TensorView*>(val), nest);
     }
     if (is_reduction_expr(expr)) {
-      initialize(expr, nest);
+      initialize_reduction(expr, nest);
+    } else if (auto* scan = expr->as<ScanOp>()) {
+      initialize_scan(*scan, nest);
     }
     open_to(nest, nest.size());
     for (Expr* statement : statements_.lower(expr)) {
@@ -94,18 +110,20 @@ class NestBuilder {
     return kernel_.make<ForLoop>(
         loop.index, loop.promoted, kernel_.zero(), loop.extent(), kernel_.one(), loop.is_thread(),
         loop.parallel_type == ParallelType::Vectorize,
-        loop.parallel_type == ParallelType::Unroll || loop.parallel_type == ParallelType::Vectorize,
+        loop.parallel_type == ParallelType::Unroll ||
+            loop.parallel_type == ParallelType::Vectorize ||
+            loop.parallel_type == ParallelType::Group,
         hoists);
   }
 
   void allocate(TensorView* tensor, const LoopNest& nest) {
     if (tensor->memory_type() == MemoryType::Global) {
-      if (!tensor->is_fusion_output()) {
+      if (!tensor->is_fusion_output() && storage_of(tensor) == tensor) {
         kernel_.launch.buffers.push_back({tensor, /*zero_init=*/false, /*is_output=*/false});
       }
       return;
     }
-    const auto depth = static_cast<size_t>(model_.shared_depth(tensor));
+    const size_t depth = storage_depth(tensor, nest);
     Expr* statement =
         kernel_.make<Allocate>(tensor, tensor->memory_type(), stored_elements(kernel_, tensor));
     kernel_.origin[statement] = tensor->definition();
@@ -117,21 +135,56 @@ class NestBuilder {
     }
   }
 
-  void initialize(Expr* reduction, const LoopNest& nest) {
-    const auto* out = static_cast<TensorView*>(reduction->outputs().front());
-    const auto is_reduced = [&](const Loop* loop) {
-      return nvfuser::is_reduced(kernel_, out, loop);
+  /// Loops around the storage of a tensor: those it shares with its consumers, down to the one
+  /// ahead of which it is loaded.
+  [[nodiscard]] size_t storage_depth(const TensorView* tensor, const LoopNest& nest) const {
+    if (const CircularLoop* circular = circular_loop_of(kernel_, tensor)) {
+      return static_cast<size_t>(
+          std::find(nest.begin(), nest.end(), circular->loop) - nest.begin());
+    }
+    return static_cast<size_t>(model_.shared_depth(tensor));
+  }
+
+  void initialize_reduction(Expr* reduction, LoopNest nest) {
+    const TensorView* out = first_output(reduction);
+    for (Loop* loop : model_.nest(out)) { // the lanes of grouped axes are set one by one
+      if (std::find(nest.begin(), nest.end(), loop) == nest.end()) {
+        nest.push_back(loop);
+      }
+    }
+    initialize(
+        nest, [&](const Loop* loop) { return is_reduced(kernel_, out, loop); },
+        [&](const LoopNest& init_nest) { return statements_.initialize(reduction, init_nest); });
+  }
+
+  void initialize_scan(ScanOp& scan, const LoopNest& nest) {
+    Expr* allocate = statements_.prepare_scan(scan, nest);
+    const LoopNest& scanned = statements_.loops_of_scan(scan);
+    const auto is_scanned = [&](const Loop* loop) {
+      return std::find(scanned.begin(), scanned.end(), loop) != scanned.end();
     };
     const auto first =
-        static_cast<size_t>(std::find_if(nest.begin(), nest.end(), is_reduced) - nest.begin());
-    if (first > open_.size()) {
-      open_to(nest, first);
-    }
+        static_cast<size_t>(std::find_if(nest.begin(), nest.end(), is_scanned) - nest.begin());
+    open_to(nest, first);
+    insert(first, allocate);
+    initialize(nest, is_scanned, [&](const LoopNest&) -> std::vector<Expr*> {
+      return {statements_.start_scan(scan)};
+    });
+  }
+
+  /// Put statements before the outermost loop of `nest` that combines, inside the loops that it has
+  /// besides those that do.
+  template <typename IsCombined, typename MakeStatements>
+  void initialize(
+      const LoopNest& nest, const IsCombined& is_combined, const MakeStatements& make_statements) {
+    const auto first =
+        static_cast<size_t>(std::find_if(nest.begin(), nest.end(), is_combined) - nest.begin());
+    open_to(nest, first);
     LoopNest init_nest(nest.begin(), nest.begin() + static_cast<int64_t>(first));
     ForLoop* outermost = nullptr;
     Scope* inner = nullptr;
     for (size_t i = first; i < nest.size(); ++i) {
-      if (is_reduced(nest[i])) {
+      if (is_combined(nest[i])) {
         continue;
       }
       init_nest.push_back(nest[i]);
@@ -144,7 +197,7 @@ class NestBuilder {
         inner = &node->body;
       }
     }
-    const std::vector<Expr*> statements = statements_.initialize(reduction, init_nest);
+    const std::vector<Expr*> statements = make_statements(init_nest);
     if (outermost == nullptr) {
       for (Expr* statement : statements) {
         insert(first, statement);

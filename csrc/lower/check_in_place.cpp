@@ -1,6 +1,8 @@
 #include "lower/check_in_place.h"
 
+#include "graph/domain_map.h"
 #include "graph/id_model.h"
+#include "graph/scatter_storage.h"
 #include "graph/val_graph.h"
 #include "lower/loop_model.h"
 
@@ -28,6 +30,7 @@ class InPlaceCheck {
     for (const Expr* expr : kernel_.sorted_exprs) {
       for (const Val* in : expr->inputs()) {
         if (in == input_) {
+          check_runs_once();
           check_reader(static_cast<const TensorView*>(expr->outputs().front()));
         }
       }
@@ -35,7 +38,33 @@ class InPlaceCheck {
   }
 
  private:
+  /// Done twice, an update takes the updated element for the old one.
+  void check_runs_once() const {
+    for (const IterDomain* axis : output_->loop()) {
+      const IterDomain* promoted = kernel_.loop_model->loop_of(axis)->promoted;
+      if (!exact_.are_mapped(axis, promoted)) {
+        throw UserError({
+            .headline = {"An update in place would be done several times"},
+            .node = {describe(output_), "\nis written into ", describe(input_)},
+            .expected = {"loops over the axes of the update"},
+            .found =
+                {"a loop over ", promoted->to_string(), " in place of ", axis->to_string(),
+                 ", because a tensor that it shares loops with has more axes"},
+            .fix = {"inline less deep what the update reads"},
+        });
+      }
+    }
+  }
+
   void check_reader(const TensorView* reader) const {
+    // What a scatter overwrites is computed in place: each of its elements by who reads it.
+    const bool is_overwritten = reader != output_ && storage_of(reader) == output_;
+    const bool is_scattered = scatter_of(output_) != nullptr && !is_overwritten;
+    if (is_scattered || !indexed_axes(input_, reader).empty()) {
+      reject(
+          reader, {"readers and updates whose elements are known by their axes"},
+          {"elements at positions that a tensor holds"});
+    }
     const IterDomains written = TensorDomain::no_reductions(output_->logical());
     const IterDomains& read = input_->logical();
     bool is_same_element = written.size() == read.size();
@@ -45,6 +74,9 @@ class InPlaceCheck {
     }
     if (!is_same_element) {
       reject(reader, {"the same element of both"}, {"axes that do not correspond"});
+    }
+    if (is_overwritten) {
+      return;
     }
     const LoopNest& reading = kernel_.loop_model->nest(reader);
     const LoopNest& writing = kernel_.loop_model->nest(output_);

@@ -3,13 +3,48 @@
 #include <algorithm>
 
 #include "eval/simplify.h"
+#include "graph/domain_map.h"
 #include "graph/id_model.h"
 #include "graph/val_graph.h"
 #include "lower/loop_model.h"
 #include "lower/memory_layout.h"
+#include "lower/statements.h"
 
 namespace nvfuser {
 namespace {
+
+/// "4 bytes", "4 bits"
+std::string size_text(DataType dtype) {
+  const int64_t bits = size_bits(dtype);
+  return bits < 8 ? std::to_string(bits) + " bits" : std::to_string(bits / 8) + " bytes";
+}
+
+IterDomain* vector_axis(const TensorView* tensor) {
+  for (IterDomain* axis : tensor->loop()) {
+    if (axis->parallel_type() == ParallelType::Vectorize && !axis->extent()->is_one()) {
+      return axis;
+    }
+  }
+  return nullptr;
+}
+
+/// A thread that stored a single element of a pair would write the other one, too.
+void check_stores_pairs(const TensorView* tensor) {
+  if (!is_stored_in_pairs(tensor) || vector_axis(tensor) != nullptr) {
+    return; // the width of a vector is a number of bytes
+  }
+  throw UserError(
+      {
+          .headline = {"A single fp4 element cannot be stored to global memory"},
+          .node = {describe(tensor)},
+          .expected =
+              {"a store that is vectorized by 2, 4, 8, 16 or 32: two elements share a byte"},
+          .found = {"no vectorized axis in ", tensor->to_string()},
+          .fix = {"copy = y.cache_before(); y.split(-1, 8); "
+                  "y.axis(-1).parallelize(ParallelType.vectorize)"},
+      },
+      ErrorKind::NotImplemented);
+}
 
 /// Checks one vectorized tensor.
 class VectorCheck {
@@ -23,16 +58,14 @@ class VectorCheck {
   void run() {
     check_statement();
     width_ = as_int(lanes_->extent()->value());
-    const auto* copy = tensor_->definition()->as<LoadStoreOp>();
-    auto* source = static_cast<TensorView*>(copy->arg);
     check_width(tensor_);
-    for (TensorView* side : {source, tensor_}) {
-      if (side->memory_type() == MemoryType::Global) {
-        check_global_side(side);
-      } else if (side->memory_type() == MemoryType::Shared && side->has_allocation()) {
-        check_innermost(side, stored_axes(kernel_, side));
-      }
+    TensorView* source = copied_tensor(tensor_->definition());
+    if (reads_elsewhere(tensor_->definition())) {
+      check_resized_source(source);
+    } else {
+      check_side(source);
     }
+    check_side(tensor_);
   }
 
  private:
@@ -47,11 +80,32 @@ class VectorCheck {
     });
   }
 
+  /// The operand of a copy of a whole tensor, of a part of one, of one with surroundings, or of
+  /// elements at positions that a tensor holds; nullptr: `expr` is none of these.
+  static TensorView* copied_tensor(const Expr* expr) {
+    Val* arg = nullptr;
+    if (const auto* copy = expr->as<LoadStoreOp>()) {
+      arg = copy->arg;
+    } else if (const auto* slice = expr->as<SliceOp>()) {
+      arg = slice->arg;
+    } else if (const auto* pad = expr->as<PadOp>()) {
+      arg = pad->arg;
+    } else if (const auto* select = expr->as<SelectOp>()) {
+      arg = select->arg;
+    } else if (const auto* index_select = expr->as<IndexSelectOp>()) {
+      arg = index_select->arg;
+    } else if (const auto* gather = expr->as<GatherOp>()) {
+      arg = gather->arg;
+    }
+    return arg != nullptr && arg->is_tensor() ? static_cast<TensorView*>(arg) : nullptr;
+  }
+
   void check_statement() const {
-    const auto* copy = tensor_->definition()->as<LoadStoreOp>();
-    if (copy == nullptr || !copy->arg->is_tensor()) {
+    const TensorView* source = copied_tensor(tensor_->definition());
+    if (source == nullptr) {
       reject(
-          {"Only a copy can be vectorized"}, {"a tensor defined by a load or store"},
+          {"Only a copy can be vectorized"},
+          {"a tensor defined by a load, a store, a slice, a pad or a gather"},
           {"a tensor defined by ", tensor_->definition()->op_name()});
     }
     if (!lanes_->extent()->is_const_int()) {
@@ -59,7 +113,6 @@ class VectorCheck {
           {"A vectorized axis needs a constant extent"}, {"a constant"},
           {lanes_->extent()->to_inline_string()});
     }
-    const auto* source = static_cast<const TensorView*>(copy->arg);
     if (source->memory_type() == MemoryType::Local && tensor_->memory_type() == MemoryType::Local) {
       reject(
           {"A vectorized copy has one side in global or shared memory"},
@@ -76,32 +129,34 @@ class VectorCheck {
   }
 
   void check_width(const TensorView* tensor) const {
-    const int64_t bytes = width_ * size_bytes(tensor->dtype());
-    const bool is_power = bytes > 0 && (bytes & (bytes - 1)) == 0;
-    if (!is_power || bytes > kernel_.target().max_vector_bytes) {
+    constexpr int64_t kByte = 8; // bits
+    const int64_t bits = width_ * size_bits(tensor->dtype());
+    const bool is_power = bits >= kByte && (bits & (bits - 1)) == 0;
+    if (!is_power || bits > kernel_.target().max_vector_bytes * kByte) {
       reject(
           {"Vector width is not supported"},
           {"1, 2, 4, 8 or ", kernel_.target().max_vector_bytes, " bytes"},
-          {width_, " elements of ", size_bytes(tensor->dtype()), " bytes"});
+          {width_, " elements of ", size_text(tensor->dtype())});
     }
   }
 
-  /// `extent` must be a multiple of the width: now, or checked with actual sizes.
-  void require_divisible(Val* extent, const IterDomain* axis) {
+  /// `size`, the `role` of an axis, must be a multiple of the width: now, or checked with actual
+  /// sizes.
+  void require_divisible(Val* size, const IterDomain* axis, const char* role = "extent") {
     Val* width = kernel_.new_index(width_);
-    if (kernel_.simplifier->prove_divisible(extent, width)) {
+    if (kernel_.simplifier->prove_divisible(size, width)) {
       return;
     }
     const std::string what = "Vectorization of " + tensor_->to_string() + " by " +
-                             std::to_string(width_) + " needs a multiple of it as extent of " +
-                             axis->to_string();
-    if (extent->is_const()) {
+                             std::to_string(width_) + " needs a multiple of it as " + role +
+                             " of " + axis->to_string();
+    if (size->is_const()) {
       reject(
-          {"Vectorization needs an extent that the width divides"}, {"a multiple of ", width_},
-          {axis->to_string(), " of extent ", extent->to_string()});
+          {"Vectorization needs an ", role, " that the width divides"}, {"a multiple of ", width_},
+          {axis->to_string(), " of ", role, " ", size->to_string()});
     }
-    kernel_.launch.divisibility_checks.push_back({extent, width, what});
-    kernel_.simplifier->assume_divisible(extent, width);
+    kernel_.launch.divisibility_checks.push_back({size, width, what});
+    kernel_.simplifier->assume_divisible(size, width);
   }
 
   /// The innermost axes that `id` is merged from, outermost first; {id} if it is no merge.
@@ -116,39 +171,108 @@ class VectorCheck {
     return leaves;
   }
 
-  void check_global_side(TensorView* side) {
-    const IterDomains axes = global_axes(side);
-    const std::vector<int64_t> run = check_innermost(side, axes);
-    kernel_.launch.vector_accesses.push_back({side, tensor_, width_, run});
+  /// All lanes are moved, and all lie inside of the axis before, or all outside.
+  void require_divisible_resize(const Resize& resize) {
+    require_divisible(resize.left, resize.in, "offset");
+    require_divisible(resize.in->extent(), resize.in);
+    require_divisible(resize.out->extent(), resize.out);
+  }
+
+  void check_side(TensorView* side) {
+    if (side->memory_type() == MemoryType::Global) {
+      const std::vector<int64_t> run = check_innermost(side, global_axes(side));
+      kernel_.launch.vector_accesses.push_back({side, tensor_, width_, run});
+    } else if (side->memory_type() == MemoryType::Shared && side->has_allocation()) {
+      check_innermost(side, stored_axes(kernel_, side));
+    }
+  }
+
+  /// The operand of a slice or pad. Its elements are neighbours along the innermost dimension only:
+  /// what lies outside of a resized axis is no run with it. The offset and both extents are
+  /// multiples of the width, so that all lanes lie inside of the operand, or all outside.
+  void check_resized_source(TensorView* source) {
+    const IterDomains& logical = tensor_->logical();
+    IterDomain* current = kernel_.loop_model->loop_of(lanes_)->promoted;
+    while (position_of(logical, current) < 0) {
+      current = divided_axis(current, tensor_);
+    }
+    const int64_t dim = position_of(logical, current);
+    check_same_position(dim);
+    IterDomain* root = tensor_->maybe_root().at(static_cast<size_t>(dim));
+    if (const Expr* definition = logical[static_cast<size_t>(dim)]->definition();
+        definition != nullptr && definition->is_a<Resize>()) {
+      require_divisible_resize(*definition->as<Resize>());
+    }
+    const bool is_global = source->memory_type() == MemoryType::Global;
+    const IterDomains axes = is_global ? global_axes(source) : stored_axes(kernel_, source);
+    const IterDomain* read = PairwiseDomainMap(source, tensor_).producer_of(root);
+    const auto position = std::find(axes.begin(), axes.end(), read) - axes.begin();
+    if (position != innermost_stored(axes) || !is_contiguous(source, axes, position)) {
+      reject(
+          {"A vectorized axis is not innermost and contiguous in memory"},
+          {"the axis of stride 1 of ", describe(source)}, {root->to_string()});
+    }
+    if (is_global) {
+      kernel_.launch.vector_accesses.push_back({source, tensor_, width_, {position}});
+    }
+  }
+
+  /// Lanes along dimension `dim` of a gather read at one position: it has one for all of them.
+  void check_same_position(int64_t dim) const {
+    const auto* gather = tensor_->definition()->as<GatherOp>();
+    if (gather == nullptr) {
+      return;
+    }
+    const IterDomains positions = TensorDomain::no_reductions(gather->index->logical());
+    const IterDomain* axis = positions.at(static_cast<size_t>(dim));
+    if (!axis->is_broadcast()) {
+      reject(
+          {"The lanes of a vectorized gather read at different positions"},
+          {"lanes along a dimension that the positions are broadcast over"},
+          {axis->to_string(), " of ", gather->index->to_string()});
+    }
+  }
+
+  /// The axis that `current` is the innermost part of.
+  IterDomain* divided_axis(IterDomain* current, const TensorView* side) {
+    Expr* definition = origin_of(current);
+    if (definition == nullptr) {
+      reject(
+          {"A vectorized axis is not innermost in memory"},
+          {"the innermost axis of ", describe(side)}, {current->to_string()});
+    }
+    if (const auto* split = definition->as<Split>();
+        split != nullptr && exact_.are_mapped(split->inner, current)) {
+      require_divisible(split->in->extent(), split->in);
+      return split->in;
+    }
+    if (const auto* merge = definition->as<Merge>()) {
+      require_divisible(merge->inner->extent(), merge->inner);
+      return merge->inner;
+    }
+    if (const auto* resize = definition->as<Resize>();
+        resize != nullptr && resize->out == current) {
+      require_divisible_resize(*resize);
+      return resize->in;
+    }
+    reject(
+        {"A vectorized axis is not innermost in memory"},
+        {"an axis made by inner splits of the innermost axis of ", describe(side)},
+        {definition->to_string()});
   }
 
   /// Walks from the lanes to the axes that address `side`; the positions merged into the run.
   std::vector<int64_t> check_innermost(TensorView* side, const IterDomains& axes) {
     IterDomain* current = kernel_.loop_model->loop_of(lanes_)->promoted;
     while (position_of(axes, current) < 0) {
-      Expr* definition = origin_of(current);
-      if (definition == nullptr) {
-        reject(
-            {"A vectorized axis is not innermost in memory"},
-            {"the innermost axis of ", describe(side)}, {current->to_string()});
-      }
-      if (const auto* split = definition->as<Split>();
-          split != nullptr && exact_.are_mapped(split->inner, current)) {
-        require_divisible(split->in->extent(), split->in);
-        current = split->in;
-      } else if (const auto* merge = definition->as<Merge>()) {
+      const Expr* definition = origin_of(current);
+      if (const auto* merge = definition == nullptr ? nullptr : definition->as<Merge>()) {
         const std::vector<int64_t> run = contiguous_run(side, axes, merged_from(merge->out));
         if (!run.empty()) {
           return run;
         }
-        require_divisible(merge->inner->extent(), merge->inner);
-        current = merge->inner;
-      } else {
-        reject(
-            {"A vectorized axis is not innermost in memory"},
-            {"an axis made by inner splits of the innermost axis of ", describe(side)},
-            {definition->to_string()});
       }
+      current = divided_axis(current, side);
     }
     const int64_t position = position_of(axes, current);
     if (position != innermost_stored(axes) || !is_contiguous(side, axes, position)) {
@@ -235,10 +359,9 @@ void check_vector_accesses(Kernel& kernel) {
     if (tensor->definition() == nullptr) {
       continue;
     }
-    for (IterDomain* axis : tensor->loop()) {
-      if (axis->parallel_type() == ParallelType::Vectorize && !axis->extent()->is_one()) {
-        VectorCheck(kernel, tensor, axis).run();
-      }
+    check_stores_pairs(tensor);
+    if (IterDomain* axis = vector_axis(tensor)) { // validated: there is at most one
+      VectorCheck(kernel, tensor, axis).run();
     }
   }
 }

@@ -23,18 +23,22 @@ class GridReductionExpander {
           scalar::logical_and(is_first, is_zero_in(reduction_.reduced_thread_dims, kBlockDimTypes));
       statements.push_back(kernel_.make<IfThenElse>(folds, fold_rest_into(first_partials())));
       statements.push_back(grid_sync());
-      statements.push_back(combine(accumulators(), first_partials()));
+      append(statements, combine(accumulators(), first_partials()));
       return statements;
     }
     kernel_.make<UnaryOp>(
         reduction_.is_last, scalar::logical_not(is_first), UnaryOpType::LogicalNot);
-    Scope fold = fold_rest_into(accumulators());
-    fold.insert(fold.begin(), combine(accumulators(), first_partials()));
+    Scope fold = combine(accumulators(), first_partials());
+    append(fold, fold_rest_into(accumulators()));
     statements.push_back(kernel_.make<IfThenElse>(is_first, fold));
     return statements;
   }
 
  private:
+  static void append(Scope& statements, const Scope& more) {
+    statements.insert(statements.end(), more.begin(), more.end());
+  }
+
   Expr* grid_sync() {
     return kernel_.make<GridSync>(reduction_.reduced_dims, reduction_.sync_buffer);
   }
@@ -106,16 +110,20 @@ class GridReductionExpander {
     return outs;
   }
 
-  Expr* combine(const std::vector<Val*>& outs, const std::vector<Val*>& ins) {
+  Scope combine(const std::vector<Val*>& outs, const std::vector<Val*>& ins) {
     if (reduction_.is_welford) {
-      return kernel_.make<WelfordOp>(
+      return {kernel_.make<WelfordOp>(
           outs[0], outs[1], outs[2], ins[0], ins[1], ins[2], reduction_.inits[0],
-          reduction_.inits[1], reduction_.inits[2]);
+          reduction_.inits[1], reduction_.inits[2])};
     }
-    const auto* element = static_cast<const TensorIndex*>(outs[0]);
-    return kernel_.make<BinaryOp>(
-        outs[0], kernel_.new_tensor_index(element->view(), element->index()), ins[0],
-        reduction_.op);
+    Scope statements;
+    for (size_t i = 0; i < outs.size(); ++i) {
+      const auto* element = static_cast<const TensorIndex*>(outs[i]);
+      statements.push_back(kernel_.make<BinaryOp>(
+          outs[i], kernel_.new_tensor_index(element->view(), element->index()), ins[i],
+          reduction_.ops[i]));
+    }
+    return statements;
   }
 
   Scope store_partials() {
@@ -159,7 +167,7 @@ class GridReductionExpander {
     }));
     return {kernel_.make<ForLoop>(
         block, kernel_.new_iter_domain(blocks), kernel_.one(), blocks, kernel_.one(), false, false,
-        false, false, Scope{combine(outs, others)})};
+        false, false, combine(outs, others))};
   }
 
   Kernel& kernel_;

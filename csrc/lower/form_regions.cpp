@@ -214,7 +214,7 @@ class RegionFormer {
       for (const Scope* body : bodies) {
         for_each_statement(*body, inner, fn);
       }
-      if (bodies.empty() && !expr->is_a<Allocate>()) {
+      if ((bodies.empty() || expr->is_a<IfThenElse>()) && !expr->is_a<Allocate>()) {
         fn(expr, inner);
       }
     }

@@ -26,11 +26,35 @@ std::string list_text(const LoopNest& nest) {
 } // namespace
 
 IndexWalk::IndexWalk(
-    Kernel& kernel, IndexSimplifier& simplifier, const LoopNest& nest, const Loop* zero_lane)
+    Kernel& kernel,
+    IndexSimplifier& simplifier,
+    const LoopNest& nest,
+    const TensorView* tensor,
+    std::nullptr_t)
     : kernel_(kernel),
       simplifier_(simplifier),
       exact_(kernel.id_model->maybe_build_graph(IdMappingMode::exact)),
       nest_(nest) {
+  const std::vector<Expr*> exprs = tensor->domain()->all_exprs();
+  if (std::none_of(exprs.begin(), exprs.end(), [](const Expr* e) { return e->is_a<Resize>(); })) {
+    return;
+  }
+  const std::vector<Expr*> shaping = exprs_between(tensor->maybe_root(), tensor->logical());
+  for (Expr* expr : exprs) {
+    const bool is_shaping = std::find(shaping.begin(), shaping.end(), expr) != shaping.end();
+    if (expr->is_a<Resize>() && !is_shaping) {
+      resizes_.insert(exact_.disjoint_expr_sets().representative(expr));
+    }
+  }
+}
+
+IndexWalk::IndexWalk(
+    Kernel& kernel,
+    IndexSimplifier& simplifier,
+    const LoopNest& nest,
+    const TensorView* tensor,
+    const Loop* zero_lane)
+    : IndexWalk(kernel, simplifier, nest, tensor, nullptr) {
   std::unordered_map<int64_t, const Loop*> loop_of_class;
   for (const Loop* loop : nest) {
     const auto [other, is_new] = loop_of_class.try_emplace(exact_.group(loop->promoted), loop);
@@ -49,6 +73,24 @@ IndexWalk::IndexWalk(
     learn(loop->promoted, loop == zero_lane ? kernel.zero() : loop->index);
   }
   explore();
+}
+
+IndexWalk IndexWalk::at(const TensorView* operand, const Positions& positions) const {
+  IndexWalk walk(kernel_, simplifier_, nest_, operand, nullptr);
+  for (const auto& [id, index] : positions) {
+    walk.learn(id, index);
+  }
+  const auto shared = static_cast<size_t>(kernel_.loop_model->shared_depth(operand));
+  for (size_t i = 0; i < shared; ++i) {
+    walk.learn(nest_.at(i)->promoted, nest_[i]->index);
+  }
+  walk.explore();
+  return walk;
+}
+
+bool IndexWalk::is_walked(const Resize* resize) const {
+  Expr* expr = const_cast<Resize*>(resize); // the sets' element type
+  return resizes_.count(exact_.disjoint_expr_sets().representative(expr)) != 0;
 }
 
 bool IndexWalk::is_known(const Val* id) const {
@@ -125,6 +167,11 @@ void IndexWalk::try_step(const Expr* expr) {
     learn(backward ? swizzle->in_x : swizzle->out_x, x);
     learn(backward ? swizzle->in_y : swizzle->out_y, moved);
   } else if (const auto* resize = expr->as<Resize>()) {
+    if (!is_walked(resize)) {
+      stepping_ = nullptr;
+      return;
+    }
+    has_resized_ = true;
     if (backward) {
       learn(resize->in, sub(at(resize->out), resize->left));
     } else {
@@ -189,20 +236,20 @@ IterDomain* IndexWalk::cheapest_to_test(IterDomain* id) const {
 std::vector<RangeTest> IndexWalk::hole_tests(const IterDomains& ids, const TensorView* tensor) {
   std::unordered_set<int64_t> in_range; // classes that are tested, or implied by a test
   std::vector<RangeTest> tests;
-  const auto test = [&](IterDomain* id) {
+  const auto test = [&](IterDomain* id, bool is_resized = false) {
     const int64_t group = exact_.group(id);
-    if (!in_range.insert(group).second || id->is_broadcast()) {
+    if (!in_range.insert(group).second || (id->is_broadcast() && !is_resized)) {
       return;
     }
-    Val* index = index_of(id, tensor);
-    if (simplifier_.prove_lt(index, id->extent())) {
+    RangeTest needed{index_of(id, tensor), id->extent()};
+    needed.may_be_negative = has_resized_ && !simplifier_.prove_nonnegative(needed.index);
+    if (!needed.may_be_negative && simplifier_.prove_lt(needed.index, needed.extent)) {
       return;
     }
-    const bool is_repeated = std::any_of(tests.begin(), tests.end(), [&](const RangeTest& other) {
-      return other.index == index && other.extent->same_as(id->extent());
-    });
+    const bool is_repeated = std::any_of(
+        tests.begin(), tests.end(), [&](const RangeTest& other) { return other.same_as(needed); });
     if (!is_repeated) {
-      tests.push_back({index, id->extent()});
+      tests.push_back(needed);
     }
   };
   const auto ranged = [&](const IterDomain* id) { return in_range.count(exact_.group(id)) != 0; };
@@ -224,7 +271,9 @@ std::vector<RangeTest> IndexWalk::hole_tests(const IterDomains& ids, const Tenso
         test(split->in);
       }
     } else if (const auto* merge = expr->as<Merge>()) {
-      if (is_backward && ranged(merge->outer)) {
+      if (is_backward && has_resized_ && (ranged(merge->outer) || ranged(merge->inner))) {
+        test(merge->out); // -1 / n is 0: a quotient in range says nothing (hard case 4.24)
+      } else if (is_backward && ranged(merge->outer)) {
         in_range.insert(exact_.group(merge->out));
       } else if (is_backward && ranged(merge->inner)) {
         if (merge->outer->extent()->is_one()) {
@@ -245,7 +294,14 @@ std::vector<RangeTest> IndexWalk::hole_tests(const IterDomains& ids, const Tenso
         test(is_backward ? swizzle->out_y : swizzle->in_y);
       }
     } else if (const auto* resize = expr->as<Resize>()) {
-      if (is_backward ? ranged(resize->in) : ranged(resize->out)) {
+      if (is_backward && resize->in->is_broadcast()) {
+        test(resize->in, /*is_resized=*/true); // its one element has holes around it
+      }
+      const bool only_grows = simplifier_.prove_nonnegative(resize->left) &&
+                              simplifier_.prove_nonnegative(resize->right);
+      if (is_backward && only_grows && ranged(resize->in)) {
+        in_range.insert(exact_.group(resize->out));
+      } else if (is_backward ? ranged(resize->in) : ranged(resize->out)) {
         test(is_backward ? resize->out : resize->in);
       }
     }

@@ -6,12 +6,21 @@
 //           forward:  in / extent(inner), in % extent(inner)
 //   merge   backward: out / extent(inner), out % extent(inner)
 //           forward:  outer * extent(inner) + inner
-//   swizzle and resize likewise.
+//   swizzle likewise.
+//   resize  out = in + left
 // The walk also knows which axes may be *holes*: values a loop visits that lie outside the axis,
-// made by splits that do not divide.
+// made by splits that do not divide and by resizes.
+//
+// Two resizes can lead from one class to another, or in a circle, with different offsets: x[:16] +
+// x[16:]. So only those are walked that schedule the tensor at hand. The one between its root and
+// logical domains (slice, pad) is taken explicitly, and the walk to the operand begins anew with
+// the positions it leads to.
 #pragma once
 
+#include <cstddef>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "lower/loop_model.h"
@@ -23,12 +32,19 @@ class ValGraph;
 
 class IndexWalk {
  public:
-  /// `zero_lane`: a vectorized loop whose index is taken as 0.
+  /// For statements that define `tensor`. `zero_lane`: a vectorized loop whose index is taken as 0.
   IndexWalk(
       Kernel& kernel,
       IndexSimplifier& simplifier,
       const LoopNest& nest,
+      const TensorView* tensor,
       const Loop* zero_lane = nullptr);
+
+  using Positions = std::vector<std::pair<IterDomain*, Val*>>; // axes and their indices
+
+  /// The walk through an operand that is read at other positions than those of the loops: from its
+  /// axes in `positions` and the loops that it shares with its readers.
+  [[nodiscard]] IndexWalk at(const TensorView* operand, const Positions& positions) const;
 
   /// Simplified index of `id`; an unreachable broadcast has 0, another unreachable axis is an error
   /// that prints both domains.
@@ -43,7 +59,15 @@ class IndexWalk {
     const Expr* expr;
     bool is_backward;
   };
+  /// Nothing is known yet.
+  IndexWalk(
+      Kernel& kernel,
+      IndexSimplifier& simplifier,
+      const LoopNest& nest,
+      const TensorView* tensor,
+      std::nullptr_t);
   [[nodiscard]] bool is_known(const Val* id) const;
+  [[nodiscard]] bool is_walked(const Resize* resize) const;
   void learn(const Val* id, Val* index);
   void explore();
   void try_step(const Expr* expr);
@@ -61,6 +85,8 @@ class IndexWalk {
   std::vector<Step> steps_;
   std::unordered_map<int64_t, const Expr*> made_by_; // the step that found a class; not for loops
   const Expr* stepping_ = nullptr;
+  std::unordered_set<const Expr*> resizes_; // representatives of those that are walked
+  bool has_resized_ = false;                // some index may be negative
 };
 
 } // namespace nvfuser

@@ -3,115 +3,17 @@
 #include <algorithm>
 #include <set>
 
-#include "graph/id_model.h"
-#include "graph/val_graph.h"
+#include "graph/scatter_storage.h"
 #include "ir/scalar.h"
 #include "ir/scopes.h"
-#include "lower/loop_model.h"
-#include "lower/parallel_dims.h"
-#include "lower/statements.h"
+#include "lower/async_copies.h"
+#include "lower/hazards.h"
+#include "lower/rewrite_elements.h"
 
 namespace nvfuser {
 namespace {
 
-enum class Barrier : uint8_t { None, Block, Grid };
-
 using Tensors = std::set<const TensorView*>;
-
-/// The loop of `tensor` bound to a hardware index; nullptr if it has none, or one that every thread
-/// repeats (an unresolved broadcast, an axis that was reduced).
-const Loop* bound_loop(const Kernel& kernel, const TensorView* tensor, ParallelType type) {
-  for (const Loop* loop : kernel.loop_model->nest(tensor)) {
-    if (loop->parallel_type != type || loop->is_broadcast()) {
-      continue;
-    }
-    if (!is_reduced(kernel, tensor, loop)) {
-      return loop;
-    }
-  }
-  return nullptr;
-}
-
-const Loop* reading_loop(const Kernel& kernel, const TensorView* consumer, ParallelType type) {
-  for (const Loop* loop : kernel.loop_model->nest(consumer)) {
-    if (loop->parallel_type == type) {
-      return loop;
-    }
-  }
-  return nullptr;
-}
-
-/// Who has to wait between the definition of `producer` and that of `consumer`, which reads it.
-class Hazards {
- public:
-  explicit Hazards(const Kernel& kernel)
-      : kernel_(kernel), exact_(kernel.id_model->maybe_build_graph(IdMappingMode::exact)) {}
-
-  [[nodiscard]] Barrier between(const TensorView* producer, const TensorView* consumer) const {
-    if (producer->definition() == nullptr) {
-      return Barrier::None; // an input
-    }
-    Barrier barrier = Barrier::None;
-    for (const ParallelType type : kThreadParallelTypes) {
-      const Val* launched = kernel_.launch.extents[thread_type_index(type)];
-      if (launched == nullptr || launched->is_one()) {
-        continue;
-      }
-      const Loop* writer = bound_loop(kernel_, producer, type);
-      const Loop* reader = reading_loop(kernel_, consumer, type);
-      if (is_seen_by_reader(producer, type, writer, reader)) {
-        continue;
-      }
-      check_visible(producer, consumer, type, writer, reader);
-      barrier = std::max(barrier, is_block_dim(type) ? Barrier::Grid : Barrier::Block);
-    }
-    return barrier;
-  }
-
- private:
-  [[nodiscard]] bool is_seen_by_reader(
-      const TensorView* producer, ParallelType type, const Loop* writer, const Loop* reader) const {
-    if (writer == nullptr) {
-      // Registers: every thread has computed its own. Other memory has one writer (the owner), and
-      // blocks have shared memory of their own.
-      return producer->memory_type() == MemoryType::Local ||
-             (is_block_dim(type) && producer->memory_type() == MemoryType::Shared);
-    }
-    return writer == reader ||
-           (reader != nullptr && exact_.are_mapped(writer->promoted, reader->promoted));
-  }
-
-  void check_visible(
-      const TensorView* producer,
-      const TensorView* consumer,
-      ParallelType type,
-      const Loop* writer,
-      const Loop* reader) const {
-    const MemoryType needed = is_block_dim(type) ? MemoryType::Global : MemoryType::Shared;
-    const MemoryType memory = producer->memory_type();
-    if (memory == MemoryType::Global || memory == needed) {
-      return;
-    }
-    const char* who = is_block_dim(type) ? "blocks" : "threads";
-    throw UserError({
-        .headline =
-            {"A tensor is read by other ", who, " than those that computed it, but lies in ",
-             memory == MemoryType::Local ? "registers" : "shared memory"},
-        .node = {describe(producer), "\nread by ", describe(consumer)},
-        .expected = {type, " bound to the same axis in both, or memory that all ", who, " see"},
-        .found =
-            {writer->promoted->to_string(), " in the producer, ",
-             reader == nullptr ? std::string("no axis") : reader->promoted->to_string(),
-             " in the consumer"},
-        .fix =
-            {"set_memory_type(MemoryType.", is_block_dim(type) ? "global" : "shared",
-             ") on the producer, or inline it so that the axes share a loop"},
-    });
-  }
-
-  const Kernel& kernel_;
-  const ValGraph& exact_;
-};
 
 // ---- What statements touch ----------------------------------------------------------------------
 
@@ -120,21 +22,29 @@ bool is_synchronised_memory(const TensorView* tensor) {
          (tensor->memory_type() == MemoryType::Global && tensor->definition() != nullptr);
 }
 
-Tensors tensors_in(const std::vector<Val*>& vals) {
+Tensors read_by(const Expr& statement) {
   Tensors tensors;
-  for (const Val* val : vals) {
-    if (val->vtype() == ValType::TensorIndex) {
-      const TensorView* view = static_cast<const TensorIndex*>(val)->view();
-      if (is_synchronised_memory(view)) {
-        tensors.insert(view);
-      }
+  for_each_read(statement, [&](const TensorIndex& element) {
+    if (is_synchronised_memory(element.view())) {
+      tensors.insert(element.view());
     }
-  }
+  });
   return tensors;
 }
 
-bool is_barrier(const Expr* expr) {
-  return expr->is_a<BlockSync>() || expr->is_a<GridSync>();
+Tensors written_by(const Expr& statement) {
+  Tensors tensors;
+  for_each_write(statement, [&](const TensorIndex& element) {
+    if (is_synchronised_memory(element.view())) {
+      tensors.insert(element.view());
+    }
+  });
+  return tensors;
+}
+
+Barrier barrier_of(const Expr* expr) {
+  return expr->is_a<GridSync>() ? Barrier::Grid
+                                : (expr->is_a<BlockSync>() ? Barrier::Block : Barrier::None);
 }
 
 bool runs_repeatedly(const ForLoop& loop) {
@@ -177,10 +87,14 @@ class SyncInserter {
     Barrier needed = Barrier::None;
     for_each_node(subtree, [&](const Expr& statement) {
       const TensorView* consumer = defined_by(&statement);
-      for (const TensorView* producer : tensors_in(statement.inputs())) {
+      for (const TensorView* producer : read_by(statement)) {
         if (consumer != nullptr && pending.count(producer) != 0) {
           needed = std::max(needed, hazards_.between(producer, consumer));
         }
+      }
+      const ScatterOp* scatter = consumer == nullptr ? nullptr : scatter_of(consumer);
+      if (scatter != nullptr && pending.count(storage_of(scatter->out)) != 0) {
+        needed = std::max(needed, hazards_.between(scatter->arg, consumer)); // overwrites it
       }
     });
     return needed;
@@ -206,25 +120,54 @@ class SyncInserter {
     return kernel_.make<GridSync>(dims, counter);
   }
 
-  /// Read after write: writer and reader are in different children of one scope.
+  /// Read after write: writer and reader are in different children of one scope. Before a barrier
+  /// each thread waits for the asynchronous copies that it began.
   void insert_raw(Scope& scope) {
+    Scope result;
     Tensors pending;
-    for (size_t i = 0; i < scope.size(); ++i) {
-      Expr* child = scope[i];
+    Tensors under_way; // those of `pending` that are written by asynchronous copies
+    for (Expr* child : scope) {
       const Barrier needed = needed_before({child}, pending);
-      if (needed != Barrier::None) {
-        scope.insert(scope.begin() + static_cast<int64_t>(i), make_barrier(needed, false));
-        ++i;
-        pending.clear();
+      const Barrier passed = std::max(needed, barrier_of(child));
+      if (!under_way.empty() && (passed != Barrier::None || reads({child}, under_way))) {
+        result.push_back(kernel_.make<AsyncCommit>(LoadStoreOpType::CpAsync));
+        result.push_back(kernel_.make<AsyncWait>(LoadStoreOpType::CpAsync, /*keep_stages=*/0));
+        under_way.clear();
       }
+      if (needed != Barrier::None) {
+        result.push_back(make_barrier(needed, false));
+      }
+      if (passed != Barrier::None) { // other blocks may still need a stronger one
+        std::erase_if(
+            pending, [&](const TensorView* tensor) { return hazards_.after(tensor) <= passed; });
+      }
+      result.push_back(child);
       if (auto* loop = child->as<ForLoop>()) {
         insert_raw(loop->body);
       }
       for_each_node({child}, [&](const Expr& statement) {
-        const Tensors written = tensors_in(statement.outputs());
-        pending.insert(written.begin(), written.end());
+        for (const TensorView* tensor : written_by(statement)) {
+          if (circular_loop_of(kernel_, tensor) != nullptr) {
+            continue; // ordered where it is loaded ahead
+          }
+          pending.insert(tensor);
+          if (is_async_copy(kernel_, &statement)) {
+            under_way.insert(tensor);
+          }
+        }
       });
     }
+    scope = std::move(result);
+  }
+
+  static bool reads(const Scope& subtree, const Tensors& tensors) {
+    bool found = false;
+    for_each_node(subtree, [&](const Expr& statement) {
+      for (const TensorView* tensor : read_by(statement)) {
+        found = found || tensors.count(tensor) != 0;
+      }
+    });
+    return found;
   }
 
   /// Write after read: a loop that reads what its next iteration writes ends with a barrier, unless
@@ -241,7 +184,7 @@ class SyncInserter {
       }
       Barrier needed = Barrier::None;
       for (const TensorView* tensor : rewritten_tensors(loop->body)) {
-        if (!is_guarded(loop->body, tensor)) {
+        if (!is_circular_buffer_of(*loop, tensor) && !is_guarded(loop->body, tensor)) {
           needed = std::max(needed, reuse_barrier(loop->body, tensor));
         }
       }
@@ -251,12 +194,17 @@ class SyncInserter {
     }
   }
 
+  [[nodiscard]] bool is_circular_buffer_of(const ForLoop& loop, const TensorView* tensor) const {
+    const CircularLoop* circular = circular_loop_of(kernel_, tensor);
+    return circular != nullptr && circular->loop->index == loop.index;
+  }
+
   static Tensors rewritten_tensors(const Scope& body) {
     Tensors written;
     Tensors read;
     for_each_node(body, [&](const Expr& statement) {
-      const Tensors outs = tensors_in(statement.outputs());
-      const Tensors ins = tensors_in(statement.inputs());
+      const Tensors outs = written_by(statement);
+      const Tensors ins = read_by(statement);
       written.insert(outs.begin(), outs.end());
       read.insert(ins.begin(), ins.end());
     });
@@ -278,12 +226,12 @@ class SyncInserter {
     bool barrier_before_write = false;
     bool seen_write = false;
     for_each_node(body, [&](const Expr& statement) {
-      if (is_barrier(&statement)) {
+      if (barrier_of(&statement) != Barrier::None) {
         barrier_since_read = true;
         barrier_before_write = barrier_before_write || !seen_write;
       }
-      seen_write = seen_write || tensors_in(statement.outputs()).count(tensor) != 0;
-      if (tensors_in(statement.inputs()).count(tensor) != 0) {
+      seen_write = seen_write || written_by(statement).count(tensor) != 0;
+      if (read_by(statement).count(tensor) != 0) {
         seen_read = true;
         barrier_since_read = false;
       }

@@ -9,7 +9,9 @@ namespace nvfuser {
 ///   before:  T1_s[tx] = T0[tx]              T2[tx] = T1_s[63 - tx]
 ///   after:   T1_s[tx] = T0[tx]   BLOCKSYNC   T2[tx] = T1_s[63 - tx]
 /// A barrier stands once, after the last pending write, where the loops of writer and reader part.
-/// Requires: the loop nest.
+/// Before it each thread waits for the asynchronous copies that it has under way. Circular buffers
+/// are ordered within their loop already.
+/// Requires: the loop nest; loads ahead placed.
 /// Ensures:  no thread reads an element before its writer's barrier; registers are read only by the
 ///           thread that wrote them (else an error that names both tensors and both axes).
 void insert_syncs(Kernel& kernel);

@@ -2,11 +2,23 @@
 
 #include "eval/simplify.h"
 #include "graph/id_model.h"
+#include "ir/scalar.h"
 #include "lower/loop_model.h"
 #include "lower/pipeline.h"
 #include "transform/siblings.h"
 
 namespace nvfuser {
+
+Val* RangeTest::holds() const {
+  Val* below = scalar::lt(index, extent);
+  return may_be_negative ? scalar::logical_and(scalar::ge(index, index->fusion()->zero()), below)
+                         : below;
+}
+
+bool RangeTest::same_as(const RangeTest& other) const {
+  return index->same_as(other.index) && extent->same_as(other.extent) &&
+         may_be_negative == other.may_be_negative;
+}
 
 Kernel::Kernel(LoweringOptions options) : options_(std::move(options)) {}
 

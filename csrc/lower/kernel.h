@@ -13,6 +13,7 @@
 
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
+#include "lower/circular_loops.h"
 #include "lower/target.h"
 
 namespace nvfuser {
@@ -53,10 +54,22 @@ struct DivisibilityCheck {
   std::string message; // what was scheduled that needs it
 };
 
-/// `index < extent` must hold for a statement to run.
+/// What must hold for the sizes of a launch, or it is refused: a position along an empty dimension
+/// has no element, whatever it is.
+struct SizeCheck {
+  Val* holds = nullptr; // Bool
+  std::string message;
+};
+
+/// `0 <= index && index < extent` must hold for a statement to run. Only where an axis was resized
+/// can an index be negative.
 struct RangeTest {
   Val* index = nullptr;
   Val* extent = nullptr;
+  bool may_be_negative = false;
+
+  [[nodiscard]] Val* holds() const; // Bool
+  [[nodiscard]] bool same_as(const RangeTest& other) const;
 };
 
 /// When a statement of the kernel runs.
@@ -65,6 +78,9 @@ struct StatementTests {
   std::vector<RangeTest> ranges;
   /// Which threads and blocks act, where several hold the same value; nullptr: all.
   Val* owner = nullptr;
+  /// What is written lies in the tensor's storage. For copies that fill holes: `ranges` decide
+  /// whether they load, these whether they write at all.
+  std::vector<RangeTest> storage{};
 };
 
 /// What the host must know to launch the kernel.
@@ -77,7 +93,11 @@ struct LaunchFacts {
       buffers; // outputs, then intermediates and workspaces: parameters after the inputs
   std::vector<VectorAccess> vector_accesses;
   std::vector<DivisibilityCheck> divisibility_checks;
+  std::vector<SizeCheck> size_checks;
   std::vector<SizeSource> sizes;
+  /// Random tensors with implicit seed that the definition counts, 0: none in the kernel. Not 0:
+  /// the last two parameters are the seed and the offset of the run, 64 bits each.
+  int64_t random_streams = 0;
 };
 
 struct LoweringOptions {
@@ -87,6 +107,9 @@ struct LoweringOptions {
   /// Some axis bound to a hardware index has extent 0 at run time. A launch has at least one thread
   /// and block, so no index can be taken to stay below such an extent.
   bool has_empty_parallel_axis = false;
+  /// Sizes that hardware indices are launched with at least, in the order of kThreadParallelTypes;
+  /// 0: as large as their axes. Axes that are smaller are tested.
+  std::array<int64_t, 6> least_extents{};
   /// Keep the printed kernel after every pass (Kernel.passes in Python).
   bool record_passes = false;
 };
@@ -124,6 +147,7 @@ class Kernel final : public Fusion {
   std::unique_ptr<IdModel> id_model;
   std::unique_ptr<LoopModel> loop_model;
   std::unique_ptr<IndexSimplifier> simplifier; // knows the ranges of all loop indices
+  std::vector<CircularLoop> circular_loops;
   /// Expressions in the order of the kernel.
   std::vector<Expr*> sorted_exprs;
   /// Tests of the statements of `body`, until conditions are made of them.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "graph/ambiguous_axes.h"
 #include "graph/id_model.h"
 #include "graph/val_graph.h"
 
@@ -27,6 +28,7 @@ LoopModel::LoopModel(Kernel& kernel)
     }
   }
   refuse_self_mappings();
+  refuse_ambiguous_axes();
   collect_loops();
   choose_promotions();
   choose_parallel_types();
@@ -51,6 +53,27 @@ void LoopModel::refuse_self_mappings() const {
         .fix = {"a tensor cannot meet its own transpose, or itself along two axes, in one kernel: "
                 "pass it as two inputs"},
     });
+  }
+}
+
+/// Where an axis follows in two ways from those of a tensor, it would have two indices in its
+/// loops.
+void LoopModel::refuse_ambiguous_axes() const {
+  for (const TensorView* tensor : tensors_) {
+    if (tensor->definition() == nullptr) {
+      continue;
+    }
+    if (const std::optional<AmbiguousAxis> found = find_ambiguous_axis(exact_, tensor)) {
+      throw UserError({
+          .headline = {"An axis follows in two ways from those of a tensor"},
+          .node = {describe(tensor)},
+          .expected = {"axes of which none follows from others"},
+          .found =
+              {found->axis->to_string(), ", which follows from ", found->first->to_string(),
+               " and from ", found->second->to_string()},
+          .fix = {"a tensor cannot meet its own reshape in one kernel: pass it as two inputs"},
+      });
+    }
   }
 }
 
@@ -91,16 +114,14 @@ std::set<int64_t> LoopModel::covered_inputs(IterDomain* id) const {
     const IterDomain* current = stack.back();
     stack.pop_back();
     const int64_t group = exact_.group(current);
-    if (!visited.insert(group).second) {
-      continue;
+    if (!visited.insert(group).second || current->is_broadcast()) {
+      continue; // a broadcast is built from none, also the slice of one element
     }
     // Another tensor may say how an equal axis was made; axes of inputs were made by nothing, also
     // where a chain of reshapes leads back to them.
     const std::vector<Expr*>& definitions = exact_.definitions(group);
     if (definitions.empty() || input_axes_.count(group) != 0) {
-      if (!current->is_broadcast()) {
-        covered.insert(group);
-      }
+      covered.insert(group);
       continue;
     }
     for (Val* in : definitions.front()->inputs()) {
@@ -252,28 +273,33 @@ void LoopModel::choose_parallel_types() {
   }
 }
 
-LoopNest LoopModel::nest_prefix_from_consumers(TensorView* tensor) const {
-  LoopNest prefix;
+LoopNest LoopModel::shared_loops(
+    const TensorView* tensor, const TensorView* consumer, int64_t position) const {
+  const LoopNest& loops = nests_.at(consumer);
+  size_t depth = 0;
+  for (int64_t i = 0; i < position; ++i) {
+    if (loop_of_.at(tensor->axis(i))->is_thread()) {
+      continue; // no loop, so nothing that has to be shared
+    }
+    const auto found = std::find(loops.begin(), loops.end(), loop_of_.at(tensor->axis(i)));
+    NVF_INVARIANT(found != loops.end(), "an inlined axis is a loop of ", describe(consumer));
+    depth = std::max<size_t>(depth, found - loops.begin() + 1);
+  }
+  return {loops.begin(), loops.begin() + static_cast<int64_t>(depth)};
+}
+
+LoopNest LoopModel::common_loops(TensorView* tensor) const {
+  LoopNest common;
   if (tensor->compute_at_position() == 0) {
-    return prefix;
+    return common;
   }
   const TensorView* decided_by = nullptr;
   for (TensorView* consumer : tensor->consumers()) {
     if (nests_.count(consumer) == 0) {
       continue; // leads to no output
     }
-    const LoopNest& loops = nests_.at(consumer);
-    size_t depth = 0;
-    for (int64_t i = 0; i < tensor->compute_at_position(); ++i) {
-      if (loop_of_.at(tensor->axis(i))->is_thread()) {
-        continue; // no loop, so nothing that has to be shared
-      }
-      const auto found = std::find(loops.begin(), loops.end(), loop_of_.at(tensor->axis(i)));
-      NVF_INVARIANT(found != loops.end(), "an inlined axis is a loop of ", describe(consumer));
-      depth = std::max<size_t>(depth, found - loops.begin() + 1);
-    }
-    LoopNest found(loops.begin(), loops.begin() + static_cast<int64_t>(depth));
-    if (decided_by != nullptr && found != prefix) {
+    LoopNest found = shared_loops(tensor, consumer, tensor->compute_at_position());
+    if (decided_by != nullptr && found != common) {
       throw UserError({
           .headline = {"A tensor is inlined into consumers with different outer loops"},
           .node = {describe(tensor)},
@@ -282,10 +308,21 @@ LoopNest LoopModel::nest_prefix_from_consumers(TensorView* tensor) const {
           .fix = {"inline it less deep"},
       });
     }
-    prefix = std::move(found);
+    common = std::move(found);
     decided_by = consumer;
   }
-  return prefix;
+  return common;
+}
+
+LoopNest LoopModel::outer_loops(TensorView* tensor) const {
+  LoopNest outer = common_loops(tensor);
+  for (const TensorView* consumer : tensor->compute_with_consumers()) {
+    LoopNest found = shared_loops(tensor, consumer, tensor->compute_with_position());
+    if (found.size() > outer.size()) {
+      outer = std::move(found);
+    }
+  }
+  return outer;
 }
 
 void LoopModel::build_nests() {
@@ -304,13 +341,13 @@ void LoopModel::build_nests() {
     // Siblings share every loop; the deepest inlined of them decides.
     LoopNest prefix;
     for (TensorView* out : outs) {
-      LoopNest candidate = nest_prefix_from_consumers(out);
+      LoopNest candidate = outer_loops(out);
       if (candidate.size() > prefix.size()) {
         prefix = std::move(candidate);
       }
     }
     for (TensorView* out : outs) {
-      shared_depths_[out] = static_cast<int64_t>(nest_prefix_from_consumers(out).size());
+      shared_depths_[out] = static_cast<int64_t>(common_loops(out).size());
       LoopNest nest = prefix;
       for (IterDomain* axis : out->loop()) {
         Loop* loop = loop_of_.at(axis);
@@ -343,6 +380,11 @@ Loop* LoopModel::loop_of(const IterDomain* axis) const {
   const auto found = loop_of_.find(axis);
   NVF_INVARIANT(found != loop_of_.end(), "a loop axis has a loop: ", describe(axis));
   return found->second;
+}
+
+void model_loops(Kernel& kernel) {
+  kernel.id_model = std::make_unique<IdModel>(&kernel);
+  kernel.loop_model = std::make_unique<LoopModel>(kernel);
 }
 
 } // namespace nvfuser

@@ -76,6 +76,7 @@ class LoopModel {
 
  private:
   void refuse_self_mappings() const;
+  void refuse_ambiguous_axes() const;
   void collect_loops();
   void choose_promotions();
   /// The non-broadcast axes of inputs (and of tensors made from nothing) that `id` is built from,
@@ -86,7 +87,13 @@ class LoopModel {
   bool drag_along(TensorView* tensor);
   void choose_parallel_types();
   void build_nests();
-  LoopNest nest_prefix_from_consumers(TensorView* tensor) const;
+  /// The loops around `consumer` that drive the first `position` axes of `tensor`.
+  [[nodiscard]] LoopNest shared_loops(
+      const TensorView* tensor, const TensorView* consumer, int64_t position) const;
+  /// The loops that `tensor` shares with all consumers: its storage lives inside them.
+  [[nodiscard]] LoopNest common_loops(TensorView* tensor) const;
+  /// Those and the loops it shares with the consumer it is computed with.
+  [[nodiscard]] LoopNest outer_loops(TensorView* tensor) const;
 
   Kernel& kernel_;
   ValGraph& exact_;
@@ -98,5 +105,8 @@ class LoopModel {
   std::unordered_map<const TensorView*, int64_t> shared_depths_;
   std::array<bool, 6> is_exact_{};
 };
+
+/// Build `kernel.id_model` and `kernel.loop_model` from the present schedule.
+void model_loops(Kernel& kernel);
 
 } // namespace nvfuser

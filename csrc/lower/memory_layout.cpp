@@ -60,12 +60,22 @@ IterDomains explicit_axes(const Kernel& kernel, const TensorView* tensor) {
   return axes;
 }
 
+/// The stage of a circular buffer that the walk stands at; 0 for any other tensor.
+Val* stage_index(Kernel& kernel, IndexWalk& walk, const TensorView* tensor) {
+  const CircularLoop* circular = circular_loop_of(kernel, tensor);
+  return circular == nullptr ? kernel.zero()
+                             : scalar::mod(
+                                   walk.index_of(circular->loop->promoted, tensor),
+                                   kernel.new_index(circular->stages));
+}
+
 Val* row_major_offset(
+    Kernel& kernel,
     IndexSimplifier& simplifier,
     IndexWalk& walk,
     const TensorView* tensor,
     const IterDomains& axes) {
-  Val* offset = tensor->fusion()->zero();
+  Val* offset = stage_index(kernel, walk, tensor);
   for (IterDomain* axis : axes) {
     offset = scalar::add(scalar::mul(offset, axis->extent()), walk.index_of(axis, tensor));
   }
@@ -100,6 +110,11 @@ Val* global_offset(
 }
 
 } // namespace
+
+bool is_stored_in_pairs(const TensorView* tensor) {
+  return tensor->dtype() == DataType::Float4_e2m1fn &&
+         tensor->memory_type() == MemoryType::Global && !tensor->is_cpu_scalar();
+}
 
 IterDomains global_axes(const TensorView* tensor) {
   IterDomains axes;
@@ -136,7 +151,22 @@ Val* stored_elements(Kernel& kernel, const TensorView* tensor) {
   for (const IterDomain* axis : is_global ? global_axes(tensor) : stored_axes(kernel, tensor)) {
     elements = scalar::mul(elements, axis->extent());
   }
+  if (const CircularLoop* circular = circular_loop_of(kernel, tensor)) {
+    elements = scalar::mul(kernel.new_index(circular->stages), elements);
+  }
   return elements;
+}
+
+std::vector<RangeTest> storage_tests(
+    Kernel& kernel, IndexSimplifier& simplifier, IndexWalk& walk, const TensorView* tensor) {
+  std::vector<RangeTest> tests;
+  for (IterDomain* axis : stored_axes(kernel, tensor)) {
+    Val* index = walk.index_of(axis, tensor);
+    if (!simplifier.prove_lt(index, axis->extent())) {
+      tests.push_back({index, axis->extent()});
+    }
+  }
+  return tests;
 }
 
 Val* element_offset(
@@ -144,7 +174,7 @@ Val* element_offset(
   if (tensor->memory_type() == MemoryType::Global) {
     return global_offset(kernel, simplifier, walk, tensor);
   }
-  return row_major_offset(simplifier, walk, tensor, stored_axes(kernel, tensor));
+  return row_major_offset(kernel, simplifier, walk, tensor, stored_axes(kernel, tensor));
 }
 
 } // namespace nvfuser

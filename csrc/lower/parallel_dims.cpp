@@ -34,14 +34,22 @@ Val* padded_extent(Kernel& kernel, const Loop& loop) {
   for (const IterDomain* id : loop.members) {
     if (id->has_padding_to_multiple_of_warp()) {
       multiple = kernel.target().warp_size;
-      size = std::max(size, id->maybe_size_after_padding().value_or(0));
+      // The loop over a broadcast may run over a larger axis: its own padding says nothing of that.
+      size = id->is_broadcast() ? size : std::max(size, id->maybe_size_after_padding().value_or(0));
     }
   }
   if (multiple == 1) {
     return loop.extent();
   }
   if (size > 0) {
-    return kernel.new_index(size);
+    Val* padded = kernel.new_index(size);
+    if (!loop.extent()->is_const()) {
+      kernel.launch.size_checks.push_back(
+          {scalar::le(loop.extent(), padded), "The axis " + loop.promoted->to_string() +
+                                                  " is larger than the " + std::to_string(size) +
+                                                  " threads that it was padded to"});
+    }
+    return padded;
   }
   Val* warp = kernel.new_index(multiple);
   return scalar::mul(scalar::ceil_div(loop.extent(), warp), warp);
@@ -61,6 +69,10 @@ void find_parallel_dims(Kernel& kernel) {
         launched = launched == nullptr || launched->same_as(extent) ? extent
                                                                     : scalar::max(launched, extent);
       }
+    }
+    if (const int64_t least = kernel.options().least_extents[i]; least > 0) {
+      Val* size = kernel.new_index(least);
+      launched = launched == nullptr ? size : scalar::max(launched, size);
     }
     bool is_exact = !kernel.options().has_empty_parallel_axis;
     for (const Loop* loop : loops) {

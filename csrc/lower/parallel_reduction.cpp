@@ -46,6 +46,30 @@ bool is_needed_by_all_blocks(
   return false;
 }
 
+bool is_entered_repeatedly(const Loop& loop) {
+  return !loop.is_thread() && !loop.index->is_const();
+}
+
+/// Whether blocks combine one after the other. Where the blocks of a grid run in phases, the first
+/// combines in the order of blocks anyway.
+bool takes_turns(const Kernel& kernel, const Expr* reduction, bool allreduce) {
+  const auto* op = reduction->as<ReductionOp>();
+  if (op == nullptr || !op->serial_grid) {
+    return false;
+  }
+  if (allreduce) {
+    throw UserError({
+        .headline = {"A serial grid reduction has its result in the last block only"},
+        .node = {describe(op->out)},
+        .expected = {"tensors that depend on it not to run on the reduced grid axes"},
+        .found = {"a dependent that every block computes"},
+        .fix = {"do not request a serial reduction, or store the result and read it in another "
+                "kernel"},
+    });
+  }
+  return kernel.target().has_hardware_threads;
+}
+
 } // namespace
 
 bool is_warp_reduction(const Kernel& kernel, const TensorView* out, const ReductionShape& shape) {
@@ -65,13 +89,26 @@ bool is_warp_reduction(const Kernel& kernel, const TensorView* out, const Reduct
   return is_padded && launched->is_const() && as_int(launched->value()) == warp;
 }
 
+bool always_waits(const Kernel& kernel, const BlockReduction& reduction) {
+  int64_t members = 1;
+  for (const int64_t dim : reduction.reduced_dims) {
+    const Val* launched =
+        kernel.launch.extents[thread_type_index(kBlockDimTypes[static_cast<size_t>(dim)])];
+    if (launched != nullptr && !launched->is_const()) {
+      return false;
+    }
+    members *= launched == nullptr ? 1 : as_int(launched->value());
+  }
+  return members > 1 && members != kernel.target().warp_size;
+}
+
 BlockReduction* make_block_reduction(
     Kernel& kernel,
     const ReductionOperands& operands,
     const std::vector<int64_t>& thread_dims,
     bool is_warp) {
   return kernel.make<BlockReduction>(
-      operands.outs, operands.ins, operands.inits, operands.op, operands.is_welford, thread_dims,
+      operands.outs, operands.ins, operands.inits, operands.ops, operands.is_welford, thread_dims,
       is_warp, operands.contributes);
 }
 
@@ -95,8 +132,8 @@ GridReduction* make_grid_reduction(
   const auto* out = static_cast<TensorView*>(expr->outputs().front());
   Val* entrance = kernel.zero();
   Val* entrances = kernel.one();
-  for (const Loop* loop : kernel.loop_model->nest(out)) {
-    if (!loop->is_thread() && !loop->index->is_const()) {
+  for (const Loop* loop : statement_nest(kernel, expr)) {
+    if (is_entered_repeatedly(*loop)) {
       entrance = scalar::add(scalar::mul(entrance, loop->extent()), loop->index);
       entrances = scalar::mul(entrances, loop->extent());
     }
@@ -111,7 +148,7 @@ GridReduction* make_grid_reduction(
     }
   }
   std::vector<TensorView*> work;
-  for (const Val* result : expr->outputs()) {
+  for (const Val* result : operands.outs) {
     work.push_back(
         new_workspace(kernel, scalar::mul(blocks, threads), result->dtype(), /*zero_init=*/false));
   }
@@ -125,12 +162,14 @@ GridReduction* make_grid_reduction(
         .fix = {"rfactor the serial axes: they are then reduced once, in registers"},
     });
   }
-  TensorView* counters = new_workspace(kernel, blocks, DataType::Int, /*zero_init=*/true);
+  const bool is_serial = takes_turns(kernel, expr, allreduce);
+  TensorView* counters =
+      is_serial ? nullptr : new_workspace(kernel, blocks, DataType::Int, /*zero_init=*/true);
   kernel.launch.is_cooperative = kernel.launch.is_cooperative || allreduce;
   Val* is_last = allreduce ? nullptr : kernel.new_scalar(DataType::Bool);
   return kernel.make<GridReduction>(
-      operands.outs, operands.ins, operands.inits, operands.op, operands.is_welford,
-      shape.grid_dims, shape.thread_dims, allreduce, is_last, operands.contributes,
+      operands.outs, operands.ins, operands.inits, operands.ops, operands.is_welford,
+      shape.grid_dims, shape.thread_dims, allreduce, is_serial, is_last, operands.contributes,
       kernel.simplifier->simplify(entrance), entrances, work, counters);
 }
 

@@ -4,19 +4,13 @@
 
 namespace nvfuser {
 
-/// Operands of a reduction across threads or blocks.
-struct ReductionOperands {
-  std::vector<Val*> outs;
-  std::vector<Val*> ins;
-  std::vector<Val*> inits;
-  BinaryOpType op;
-  bool is_welford;
-  Val* contributes; // Bool, nullptr: always
-};
-
 /// Whether the threads of a reduction are the lanes of whole warps and nothing else is reduced.
 [[nodiscard]] bool is_warp_reduction(
     const Kernel& kernel, const TensorView* out, const ReductionShape& shape);
+
+/// Whether every thread of the block is sure to wait for all others in the reduction: lanes of one
+/// warp meet without.
+[[nodiscard]] bool always_waits(const Kernel& kernel, const BlockReduction& reduction);
 
 [[nodiscard]] BlockReduction* make_block_reduction(
     Kernel& kernel,

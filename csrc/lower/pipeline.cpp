@@ -3,32 +3,35 @@
 #include "lower/pipeline.h"
 
 #include <chrono>
-#include <iostream>
+#include <memory>
 
-#include "base/options.h"
+#include "base/trace.h"
 #include "eval/simplify.h"
 #include "graph/id_model.h"
 #include "lower/build_loop_nests.h"
 #include "lower/check_in_place.h"
+#include "lower/check_index_accesses.h"
 #include "lower/check_vector_accesses.h"
+#include "lower/circular_loops.h"
+#include "lower/dump.h"
 #include "lower/form_regions.h"
+#include "lower/hoist_indices.h"
 #include "lower/insert_syncs.h"
 #include "lower/loop_model.h"
 #include "lower/parallel_dims.h"
 #include "lower/place_conditions.h"
-#include "lower/plan_memory.h"
+#include "lower/prefetch_loads.h"
 #include "lower/reduce_in_registers.h"
+#include "lower/register_arrays.h"
 #include "lower/replace_sizes.h"
+#include "lower/resolve_compute_with.h"
+#include "lower/reuse_memory.h"
+#include "lower/serialize_blocks.h"
 #include "lower/sort_exprs.h"
 #include "lower/validate_schedule.h"
 
 namespace nvfuser {
 namespace {
-
-void model_loops(Kernel& kernel) {
-  kernel.id_model = std::make_unique<IdModel>(&kernel);
-  kernel.loop_model = std::make_unique<LoopModel>(kernel);
-}
 
 void model_ranges(Kernel& kernel) {
   kernel.simplifier = std::make_unique<IndexSimplifier>(kernel);
@@ -58,39 +61,48 @@ const std::vector<Pass>& lowering_passes() {
       {"replace_sizes", replace_sizes, "from here on, equal extents are one value"},
       {"reduce_in_registers", reduce_in_registers, "adds tensors, so before loops are modelled"},
       {"model_loops", model_loops, "which axes share a loop, and what each loop runs over"},
+      {"resolve_compute_with", resolve_compute_with,
+       "who comes first follows from a sort; the loops are then modelled again"},
       {"find_parallel_dims", find_parallel_dims, "loop indices need the launched extents"},
+      {"find_circular_loops", find_circular_loops, "needs loops and which of them run once"},
       {"model_ranges", model_ranges, "ranges of loop indices, for every proof that follows"},
       {"check_vector_accesses", check_vector_accesses, "needs promoted loops and proofs"},
+      {"check_index_accesses", check_index_accesses,
+       "refuses before anything is written; sizes are final"},
       {"sort_exprs", sort_exprs, "expressions of one loop must be neighbours"},
       {"check_in_place", check_in_place, "the order of readers and updates is known"},
       {"build_loop_nests", build_loop_nests, "loops, allocations, indexed statements"},
+      {"prefetch_loads", prefetch_loads, "its barriers are the first ones"},
       {"insert_syncs", insert_syncs, "while every statement stands in its loops only once"},
+      {"serialize_blocks", serialize_blocks, "no barrier over blocks may lie in a section"},
+      {"promote_reuse", promote_reuse,
+       "knows all other barriers; none may be added in a condition"},
       {"place_conditions", place_conditions, "doubles the bodies of unswitched loops"},
       {"unroll_register_loops", unroll_register_loops, "indices are final"},
-      {"plan_memory", plan_memory, "allocations and reductions are final"},
-      {"form_regions", form_regions, "last: moves statements out of the loops they were made in"},
+      {"check_register_arrays", check_register_arrays, "sizes are final"},
+      {"reuse_memory", reuse_memory, "allocations, reductions and barriers are final"},
+      {"form_regions", form_regions, "moves statements out of the loops they were made in"},
+      {"hoist_indices", hoist_indices, "last: what stands where is final"},
   };
   return passes;
 }
 
 void run_passes(Kernel& kernel) {
-  const bool is_verbose = has_option(DumpOption::LowerVerbose);
   for (const Pass& pass : lowering_passes()) {
     const auto begin = std::chrono::steady_clock::now();
-    pass.run(kernel);
+    {
+      const TraceSpan span(pass.name);
+      pass.run(kernel);
+    }
     const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
     PassRecord record{pass.name, "", time.count()};
-    if (kernel.options().record_passes || is_verbose) {
+    if (kernel.options().record_passes || is_pass_dumped(pass.name)) {
       record.text = kernel.print_kernel_ir();
     }
-    if (is_verbose) {
-      std::cout << "After " << pass.name << ":\n" << record.text << '\n';
-    }
+    dump_pass(kernel, record);
     kernel.passes.push_back(std::move(record));
   }
-  if (has_option(DumpOption::KernelIr)) {
-    std::cout << kernel.print_kernel_ir() << '\n';
-  }
+  dump_lowered(kernel);
 }
 
 } // namespace nvfuser

@@ -5,6 +5,9 @@
 
 #include "eval/simplify.h"
 #include "ir/scalar.h"
+#include "lower/async_copies.h"
+#include "lower/rewrite_elements.h"
+#include "lower/statements.h"
 
 namespace nvfuser {
 namespace {
@@ -13,13 +16,17 @@ bool contains_barrier(const Scope& scope) {
   return std::any_of(scope.begin(), scope.end(), [](const Expr* expr) {
     const auto* loop = expr->as<ForLoop>();
     return expr->is_a<BlockSync>() || expr->is_a<GridSync>() || expr->is_a<BlockReduction>() ||
-           expr->is_a<GridReduction>() || (loop != nullptr && contains_barrier(loop->body));
+           expr->is_a<GridReduction>() || expr->is_a<BlockSerializeWait>() ||
+           (loop != nullptr && contains_barrier(loop->body));
   });
 }
 
-bool is_register(const Val* val) {
-  return val->vtype() != ValType::TensorIndex ||
-         static_cast<const TensorIndex*>(val)->view()->memory_type() == MemoryType::Local;
+bool touches_registers_only(const Expr& statement) {
+  bool result = true;
+  for_each_element(statement, [&](const TensorIndex& element) {
+    result = result && element.view()->memory_type() == MemoryType::Local;
+  });
+  return result;
 }
 
 /// Integer division by what a hole holds may trap.
@@ -66,23 +73,44 @@ class ConditionPlacer {
       return {};
     }
     const auto origin = kernel_.origin.find(statement);
-    const bool is_pure =
-        std::all_of(statement->inputs().begin(), statement->inputs().end(), is_register) &&
-        std::all_of(statement->outputs().begin(), statement->outputs().end(), is_register) &&
-        !may_trap(statement) && !is_reduction(origin->second);
+    const bool is_pure = touches_registers_only(*statement) && !may_trap(statement) &&
+                         !combines_over_loops(origin->second) && !reads_elsewhere(origin->second);
     return is_pure ? std::vector<RangeTest>{} : found->second.ranges;
   }
 
-  static bool is_reduction(const Expr* expr) {
-    return expr->is_a<ReductionOp>() || expr->is_a<WelfordOp>();
+  static Val* all_of(const std::vector<RangeTest>& tests) {
+    Val* condition = nullptr;
+    for (const RangeTest& test : tests) {
+      condition = scalar::logical_and(condition, test.holds());
+    }
+    return condition;
+  }
+
+  /// An asynchronous copy under the range tests that its condition does not contain: a hole is
+  /// filled with zeros. A copy that knew its element to be no hole is a statement of its own.
+  Expr* filling_copy(Expr* statement) {
+    std::vector<RangeTest> tests = needed_tests(statement);
+    for (const RangeTest& other : kernel_.tests.at(statement).storage) {
+      std::erase_if(tests, [&](const RangeTest& test) { return test.same_as(other); });
+    }
+    if (tests.empty()) {
+      return statement;
+    }
+    auto* copy = statement->as<LoadStoreOp>();
+    auto* filling = kernel_.make<LoadStoreOp>(copy->out, copy->arg, copy->op, copy->cache_op);
+    filling->set_predicate(all_of(tests));
+    kernel_.origin[filling] = kernel_.origin.at(statement);
+    kernel_.tests[filling] = kernel_.tests.at(statement);
+    return filling;
   }
 
   void append_statement(Scope& result, Expr* statement, bool is_decided) {
     Val* condition = nullptr;
-    if (!is_decided) {
-      for (const RangeTest& test : needed_tests(statement)) {
-        condition = scalar::logical_and(condition, scalar::lt(test.index, test.extent));
-      }
+    if (!is_decided && is_async_copy(kernel_, statement)) {
+      condition = all_of(kernel_.tests.at(statement).storage);
+      statement = filling_copy(statement);
+    } else if (!is_decided) {
+      condition = all_of(needed_tests(statement));
     }
     const auto found = kernel_.tests.find(statement);
     if (found != kernel_.tests.end() && found->second.owner != nullptr) {
@@ -125,15 +153,41 @@ class ConditionPlacer {
     result.push_back(kernel_.make<IfThenElse>(condition, fast, slow));
   }
 
+  /// A choice between an element and a scalar as a branch: all lanes of a vector are on one side.
+  Scope with_branches(const Scope& scope) {
+    Scope result;
+    for (Expr* expr : scope) {
+      if (auto* branch = expr->as<IfThenElse>()) {
+        expr = kernel_.make<IfThenElse>(
+            branch->condition, with_branches(branch->then_body), branch->else_body);
+      } else if (const auto* choice = expr->as<ChosenElement>()) {
+        Scope sides;
+        for (Val* value : choice->values) {
+          sides.push_back(kernel_.make<LoadStoreOp>(choice->out, value, LoadStoreOpType::Set));
+          kernel_.origin[sides.back()] = kernel_.origin.at(choice);
+        }
+        NVF_INVARIANT(sides.size() == 2, "a vectorized choice has two sides: ", expr->to_string());
+        expr = kernel_.make<IfThenElse>(
+            choice->conditions.front(), Scope{sides.front()}, Scope{sides.back()});
+      }
+      result.push_back(expr);
+    }
+    return result;
+  }
+
   /// The loop with another body; a loop that runs once is only its body.
   void append_copy(Scope& result, const ForLoop& loop, Scope body) {
     if (loop.index->is_const() && !loop.is_parallel) {
       result.insert(result.end(), body.begin(), body.end());
       return;
     }
+    if (loop.is_vectorized) {
+      body = with_branches(body);
+    }
     result.push_back(kernel_.make<ForLoop>(
         loop.index, loop.iter_domain, loop.start, loop.stop, loop.step, loop.is_parallel,
-        loop.is_vectorized, loop.is_unrolled, loop.hoists_conditions, std::move(body)));
+        loop.is_vectorized, loop.is_unrolled, loop.hoists_conditions, std::move(body),
+        loop.circular_buffer_stage, loop.circular_buffer_depth));
   }
 
   void collect(const ForLoop& loop, std::vector<Val*>& indices, std::vector<RangeTest>& tests) {
@@ -160,9 +214,8 @@ class ConditionPlacer {
     Val* condition = nullptr;
     std::vector<RangeTest> done;
     for (const RangeTest& test : tests) {
-      const bool is_repeated = std::any_of(done.begin(), done.end(), [&](const RangeTest& other) {
-        return other.index == test.index && other.extent->same_as(test.extent);
-      });
+      const bool is_repeated = std::any_of(
+          done.begin(), done.end(), [&](const RangeTest& other) { return other.same_as(test); });
       if (is_repeated) {
         continue;
       }
@@ -171,9 +224,17 @@ class ConditionPlacer {
       if (largest == nullptr) {
         return std::nullopt;
       }
-      Val* holds = simplifier_.simplify(scalar::lt(largest, test.extent));
-      if (!holds->is_true()) {
-        condition = scalar::logical_and(condition, holds);
+      Val* smallest = test.may_be_negative ? simplifier_.min_over(test.index, indices) : nullptr;
+      if (test.may_be_negative && smallest == nullptr) {
+        return std::nullopt;
+      }
+      for (Val* holds :
+           {smallest == nullptr ? kernel_.true_val() : scalar::ge(smallest, kernel_.zero()),
+            scalar::lt(largest, test.extent)}) {
+        holds = simplifier_.simplify(holds);
+        if (!holds->is_true()) {
+          condition = scalar::logical_and(condition, holds);
+        }
       }
     }
     return condition;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "lower/statements.h"
+
 namespace nvfuser {
 namespace {
 
@@ -65,26 +67,27 @@ bool reduces_blocks(const TensorView* tensor) {
   });
 }
 
-void make_scalar(const TensorView* tensor) {
+void make_serial(const TensorView* tensor, ParallelType type) {
   for (IterDomain* axis : tensor->loop()) {
-    if (axis->parallel_type() == ParallelType::Vectorize) {
+    if (axis->parallel_type() == type) {
       axis->assign_parallel_type(ParallelType::Serial);
     }
   }
 }
 
 /// Leading loop axes up to which the registers can be inlined into the copy. A reduced axis bound
-/// to a hardware index is no loop and does not end them.
+/// to a hardware index is no loop and does not end them; a loop that only repeats the reduction
+/// (TensorView::broadcast) is none of the copy's.
 int64_t shared_axes(const TensorView* registers) {
-  int64_t count = 0;
-  for (const IterDomain* axis : registers->loop()) {
-    if ((axis->is_reduction() && !axis->is_thread()) ||
-        axis->parallel_type() == ParallelType::Vectorize) {
-      break;
-    }
-    ++count;
-  }
-  return count;
+  const auto ends = [&](const IterDomain* axis) {
+    const bool only_repeats =
+        axis->definition() == nullptr && !registers->domain()->is_logical(axis);
+    return only_repeats || (axis->is_reduction() && !axis->is_thread()) ||
+           axis->parallel_type() == ParallelType::Vectorize ||
+           axis->parallel_type() == ParallelType::Group;
+  };
+  const IterDomains& axes = registers->loop();
+  return std::find_if(axes.begin(), axes.end(), ends) - axes.begin();
 }
 
 void move_to_registers(Kernel& kernel, Expr* reduction, TensorView* tensor) {
@@ -92,7 +95,7 @@ void move_to_registers(Kernel& kernel, Expr* reduction, TensorView* tensor) {
   registers->assign_max_producer_position(tensor->max_producer_position());
   if (reduces_blocks(registers)) {
     // Which block has the result is known per call: the store stands in the same loops, by element.
-    make_scalar(registers);
+    make_serial(registers, ParallelType::Vectorize);
   }
   int64_t position = shared_axes(registers);
   const std::vector<Expr*> users = tensor->all_uses();
@@ -113,14 +116,15 @@ void move_to_registers(Kernel& kernel, Expr* reduction, TensorView* tensor) {
       std::count_if(axes.begin(), axes.begin() + position, [](const IterDomain* axis) {
         return !axis->is_reduction();
       }));
-  make_scalar(registers); // the copy is the vector access
+  make_serial(registers, ParallelType::Vectorize); // the copy is the vector access
+  make_serial(tensor, ParallelType::Group);        // the reduction combines the lanes
 }
 
 } // namespace
 
 void reduce_in_registers(Kernel& kernel) {
   for (Expr* expr : kernel.exprs()) {
-    if (!expr->is_a<ReductionOp>() && !expr->is_a<WelfordOp>()) {
+    if (!is_reduction_expr(expr)) {
       continue;
     }
     const std::vector<Val*> outputs = expr->outputs();

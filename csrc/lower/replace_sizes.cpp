@@ -1,8 +1,10 @@
 #include "lower/replace_sizes.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "eval/simplify.h"
 #include "graph/id_model.h"
 #include "graph/val_graph.h"
 #include "ir/scalar.h"
@@ -166,6 +168,72 @@ void choose_representatives(Kernel& kernel, Substitution& substitution) {
   }
 }
 
+/// A part of an axis, an axis with surroundings, and a product of axes have computed sizes: whether
+/// they are those of the axes that expressions map them to shows at launch.
+void check_computed_sizes(Kernel& kernel) {
+  IdModel model(&kernel);
+  const ValGraph& exact = model.maybe_build_graph(IdMappingMode::exact);
+  const IterDomains axes = sized_axes(kernel);
+  std::unordered_map<int64_t, const IterDomain*> computed;
+  for (const IterDomain* id : axes) {
+    if (!id->is_broadcast() && !is_leaf(id->extent())) {
+      computed.try_emplace(exact.group(id), id);
+    }
+  }
+  if (computed.empty()) {
+    return;
+  }
+  IndexSimplifier simplifier(kernel);
+  std::vector<const Val*> checked;
+  for (const IterDomain* id : axes) {
+    const auto found = computed.find(exact.group(id));
+    if (id->is_broadcast() || found == computed.end() ||
+        simplifier.prove_equal(id->extent(), found->second->extent())) {
+      continue;
+    }
+    check_equal(id, found->second);
+    Val* holds = scalar::eq(found->second->extent(), id->extent());
+    const bool is_repeated = std::any_of(
+        checked.begin(), checked.end(), [&](const Val* other) { return holds->same_as(other); });
+    if (!is_repeated) {
+      checked.push_back(holds);
+      kernel.launch.size_checks.push_back(
+          {holds, "Expected sizes to match: " + found->second->to_string() + " vs " +
+                      id->to_string() + "."});
+    }
+  }
+}
+
+struct ExpandedSize {
+  Val* from = nullptr;
+  Val* to = nullptr;
+  std::string message;
+};
+
+/// Sizes that an expand may change. A kernel expands nothing that its operand may bring along:
+/// where a launch has different sizes, an expansion was meant.
+std::vector<ExpandedSize> undecided_expands(const Kernel& kernel) {
+  std::vector<ExpandedSize> sizes;
+  for (const Expr* expr : kernel.exprs()) {
+    const auto* expand = expr->as<ExpandOp>();
+    if (expand == nullptr) {
+      continue;
+    }
+    const IterDomains operand = TensorDomain::no_reductions(expand->arg->logical());
+    for (size_t i = 0; i < operand.size(); ++i) {
+      const IterDomain* axis = expand->out->logical().at(i);
+      if (axis->is_symbolic_axis() && !axis->extent()->same_as(operand[i]->extent())) {
+        sizes.push_back(
+            {operand[i]->extent(), axis->extent(),
+             "Mismatch in sizes when concretizing expand. A kernel without concretization expands "
+             "nothing: " +
+                 operand[i]->to_string() + " to " + axis->to_string() + "."});
+      }
+    }
+  }
+  return sizes;
+}
+
 /// Sizes are those of a launch: an axis whose kind its size decides is an iteration, also where
 /// that size turns out to be 1.
 void resolve_symbolic_axes(const Kernel& kernel) {
@@ -206,6 +274,7 @@ void record_sources(Kernel& kernel) {
 } // namespace
 
 void replace_sizes(Kernel& kernel) {
+  const std::vector<ExpandedSize> expands = undecided_expands(kernel);
   resolve_symbolic_axes(kernel);
   Substitution substitution(kernel);
   choose_representatives(kernel, substitution);
@@ -216,10 +285,22 @@ void replace_sizes(Kernel& kernel) {
       id->assign_extents(substitution(id->extent()), expanded);
     }
   }
+  for (const TensorView* tensor : kernel.tensors()) {
+    for (Expr* expr : tensor->domain()->all_exprs()) {
+      if (auto* resize = expr->as<Resize>()) {
+        resize->left = substitution(resize->left);
+        resize->right = substitution(resize->right);
+      }
+    }
+  }
   for (const auto& [leaf, with] : leaves) {
     const std::vector<Expr*> users = leaf->all_uses();
     kernel.replace_uses(leaf, with, users);
   }
+  for (const auto& [from, to, message] : expands) {
+    kernel.launch.size_checks.push_back({scalar::eq(from, to), message});
+  }
+  check_computed_sizes(kernel);
   widen_index_tensors(kernel);
   record_sources(kernel);
 }

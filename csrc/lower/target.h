@@ -13,6 +13,8 @@ struct Target {
   /// Whether thread and block axes are hardware indices. If not, loops stand around the regions
   /// between two points that need all threads (or all blocks).
   bool has_hardware_threads = true;
+  /// Whether a copy into shared memory can go on while its thread does. If not, it is a plain copy.
+  bool has_async_copies = true;
   /// Bytes of shared memory a block can have.
   int64_t max_shared_bytes = 227 * 1024;
   int64_t max_threads_per_block = 1024;
@@ -31,7 +33,7 @@ struct Target {
     return {};
   }
   [[nodiscard]] static Target cpu() {
-    return {.kind = TargetKind::Cpu, .has_hardware_threads = false};
+    return {.kind = TargetKind::Cpu, .has_hardware_threads = false, .has_async_copies = false};
   }
 };
 

@@ -2,6 +2,11 @@
 
 #include <map>
 
+#include "graph/domain_map.h"
+#include "lower/async_copies.h"
+#include "lower/kernel_forms.h"
+#include "lower/statements.h"
+
 namespace nvfuser {
 namespace {
 
@@ -23,7 +28,6 @@ void check_axis(const TensorView* tensor, const IterDomain* axis) {
   switch (axis->parallel_type()) {
     case ParallelType::Mma:
     case ParallelType::Bulk:
-    case ParallelType::Group:
     case ParallelType::Stream:
     case ParallelType::DIDx:
     case ParallelType::DIDy:
@@ -37,6 +41,14 @@ void check_axis(const TensorView* tensor, const IterDomain* axis) {
               .fix = {"parallelize the axis differently"},
           },
           ErrorKind::NotImplemented);
+    case ParallelType::Group:
+      if (!is_reduction_expr(tensor->definition()) || axis->is_reduction()) {
+        reject(
+            tensor, {"Only an axis that a reduction keeps can be grouped"},
+            {"an iteration axis of the result of a reduction"}, {axis->to_string()},
+            {"vectorize or unroll the axis in other tensors"});
+      }
+      break;
     case ParallelType::Vectorize:
       if (axis->is_reduction()) {
         reject(
@@ -85,6 +97,11 @@ void check_memory(const TensorView* tensor) {
 } // namespace
 
 void validate_schedule(Kernel& kernel) {
+  for (const Expr* expr : tensor_exprs(kernel)) {
+    if (!has_kernel_form(*expr)) {
+      throw_no_kernel_form(*expr);
+    }
+  }
   for (const TensorView* tensor : kernel.tensors()) {
     check_memory(tensor);
     if (tensor->definition() == nullptr) {
@@ -94,6 +111,7 @@ void validate_schedule(Kernel& kernel) {
       check_axis(tensor, axis);
     }
     check_unique_bindings(tensor);
+    check_async_copy(tensor);
   }
 }
 

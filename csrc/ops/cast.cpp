@@ -34,6 +34,10 @@ Val* maybe_cast(Val* arg, DataType dtype) {
   return arg->dtype() == dtype ? arg : cast(arg, dtype);
 }
 
+TensorView* widened(TensorView* arg) {
+  return is_low_precision(arg->dtype()) ? cast(arg, DataType::Float) : arg;
+}
+
 Val* bitcast(DataType dtype, Val* arg) {
   Fusion& fusion = fusion_for({arg});
   NVF_USER_CHECK(

@@ -18,6 +18,9 @@ inline TensorView* maybe_cast(TensorView* arg, DataType dtype) {
   return static_cast<TensorView*>(maybe_cast(static_cast<Val*>(arg), dtype));
 }
 
+/// `arg`, as a Float if its precision is lower: what layers compute in.
+TensorView* widened(TensorView* arg);
+
 /// The bits of every element read as another type of the same size.
 Val* bitcast(DataType dtype, Val* arg);
 inline TensorView* bitcast(DataType dtype, TensorView* arg) {

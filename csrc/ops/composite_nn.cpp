@@ -5,6 +5,7 @@
 #include "ops/binary.h"
 #include "ops/cast.h"
 #include "ops/operands.h"
+#include "ops/random.h"
 #include "ops/reduce.h"
 #include "ops/ternary.h"
 #include "ops/unary.h"
@@ -13,14 +14,6 @@
 namespace nvfuser::ops {
 
 namespace {
-
-Val* number(double value) {
-  return Fusion::active().new_constant(value, DataType::Double);
-}
-
-TensorView* widened(TensorView* x) {
-  return is_low_precision(x->dtype()) ? cast(x, DataType::Float) : x;
-}
 
 /// The last `count` dimensions.
 std::vector<int64_t> last_dims(const TensorView* x, int64_t count) {
@@ -78,6 +71,33 @@ TensorView* log_softmax(TensorView* x, int64_t dim) {
   fusion_for({x});
   TensorView* shifted = shifted_by_max(widened(x), dim);
   return sub(shifted, log(sum(exp(shifted), {dim}, /*keepdim=*/true)));
+}
+
+Dropout dropout(TensorView* x, Val* p) {
+  fusion_for({x, p});
+  TensorView* operand = widened(x);
+  Val* kept = sub(number(1.0), p);
+  // Nothing is kept for p = 1: 0 * 1, not 0 / 0.
+  Val* scale = where(eq(kept, number(0.0)), number(1.0), reciprocal(kept));
+  auto* mask = static_cast<TensorView*>(lt(rand_like(operand), kept));
+  return {.output = mul(mul(operand, mask), scale), .mask = mask};
+}
+
+TensorView* dropout_backward(TensorView* dy, TensorView* mask, Val* scale) {
+  fusion_for({dy, mask, scale});
+  return mul(mul(widened(dy), mask), scale);
+}
+
+Lstm lstm(
+    TensorView* previous_cell,
+    TensorView* in_x,
+    TensorView* forget_x,
+    TensorView* cell_x,
+    TensorView* out_x) {
+  fusion_for({previous_cell, in_x, forget_x, cell_x, out_x});
+  TensorView* kept = mul(sigmoid(forget_x), previous_cell);
+  TensorView* cell = add(kept, mul(sigmoid(in_x), tanh(cell_x)));
+  return {.cell = cell, .hidden = mul(sigmoid(out_x), tanh(cell))};
 }
 
 LayerNorm layer_norm(

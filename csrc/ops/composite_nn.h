@@ -19,6 +19,28 @@ TensorView* leaky_relu(TensorView* x, Val* negative_slope);
 TensorView* softmax(TensorView* x, int64_t dim);
 TensorView* log_softmax(TensorView* x, int64_t dim);
 
+struct Dropout {
+  TensorView* output = nullptr;
+  TensorView* mask = nullptr; // Bool: elements that are kept
+};
+/// x with elements set to zero with probability `p`, the others multiplied by 1 / (1 - p).
+Dropout dropout(TensorView* x, Val* p);
+/// dy * mask * scale, with scale = 1 / (1 - p).
+TensorView* dropout_backward(TensorView* dy, TensorView* mask, Val* scale);
+
+struct Lstm {
+  TensorView* cell = nullptr;
+  TensorView* hidden = nullptr;
+};
+/// One step of a long short-term memory (Hochreiter and Schmidhuber 1997), from the cell before and
+/// the four gates' inputs.
+Lstm lstm(
+    TensorView* previous_cell,
+    TensorView* in_x,
+    TensorView* forget_x,
+    TensorView* cell_x,
+    TensorView* out_x);
+
 struct LayerNorm {
   TensorView* output = nullptr;
   TensorView* mean = nullptr;   // reduced dimensions have size one

@@ -1,6 +1,8 @@
 #include "ops/create.h"
 
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 #include "ir/create.h"
 #include "ir/scalar.h"
@@ -140,6 +142,45 @@ TensorView* arange(Val* start, Val* end, Val* step, DataType dtype) {
   NVF_USER_CHECK(!step->is_zero(), "arange: step value must not equal zero.");
   Val* length = as_extent(arange_length(start, end, step));
   return iota(length, scalar::cast(dtype, start), scalar::cast(dtype, step), dtype);
+}
+
+TensorView* eye(Val* rows, Val* columns, DataType dtype) {
+  Fusion& fusion = fusion_for({rows});
+  columns = columns == nullptr ? rows : columns;
+  fusion_for({columns});
+  const IterDomains axes = factory_axes({rows, columns});
+  TensorView* out = new_tensor(axes, dtype);
+  fusion.make<EyeOp>(out, axes[0]->extent(), axes[1]->extent());
+  return out;
+}
+
+TensorView* tensor(
+    const std::vector<Val*>& elements, const std::vector<int64_t>& shape, DataType dtype) {
+  Fusion& fusion = fusion_for(elements);
+  NVF_USER_CHECK(!elements.empty(), "tensor: a tensor of given elements has at least one element.");
+  const int64_t count =
+      std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+  NVF_USER_CHECK(
+      count == static_cast<int64_t>(elements.size()), "tensor: the shape holds ", count,
+      " elements, but ", elements.size(), " are given.");
+  if (dtype == DataType::Null) {
+    dtype = elements.front()->dtype();
+    for (const Val* element : elements) {
+      dtype = promote_pair(dtype, element->dtype());
+    }
+  }
+  std::vector<Val*> sizes;
+  for (const int64_t size : shape) {
+    sizes.push_back(fusion.new_index(size));
+  }
+  std::vector<Val*> converted;
+  for (Val* element : elements) {
+    converted.push_back(
+        element->is_const() ? scalar::cast(dtype, element) : maybe_cast(element, dtype));
+  }
+  TensorView* out = new_tensor(factory_axes(sizes), dtype);
+  fusion.make<TensorConstruct>(out, converted);
+  return out;
 }
 
 } // namespace nvfuser::ops

@@ -1,5 +1,4 @@
-// Tensors made from scalars. Random numbers will have a
-// file of their own.
+// Tensors made from scalars. Random numbers: ops/random.h.
 #pragma once
 
 #include "ir/fusion.h"
@@ -22,6 +21,15 @@ TensorView* iota(
     Val* length, Val* start = nullptr, Val* step = nullptr, DataType dtype = DataType::Int);
 /// start, start + step, ... before `end`. nullptr: start 0, step 1.
 TensorView* arange(Val* start, Val* end, Val* step = nullptr, DataType dtype = DataType::Int);
+
+/// Ones on the diagonal, zeros elsewhere. nullptr: as many columns as rows.
+TensorView* eye(Val* rows, Val* columns = nullptr, DataType dtype = DataType::Float);
+
+/// A tensor of given elements, in row-major order. Null: the type that holds all of them.
+TensorView* tensor(
+    const std::vector<Val*>& elements,
+    const std::vector<int64_t>& shape,
+    DataType dtype = DataType::Null);
 
 /// The axes of a tensor of these sizes that has no producer to say what they are.
 [[nodiscard]] IterDomains factory_axes(const std::vector<Val*>& shape);

@@ -50,7 +50,14 @@ ExpandedAxis expand_axis(const IterDomain* axis, Val* size) {
     }
     return result;
   }
-  result.is_expanded = axis->is_symbolic_axis() && !size->same_as(axis->extent());
+  // Whether the axis has that size or is repeated shows when both are known. A constant, or the
+  // size of another tensor, is held against the axis like that of any two axes that meet.
+  const bool is_computed = size->definition() != nullptr || size->is_fusion_input();
+  const bool is_open = axis->is_symbolic_axis() || (axis->is_iteration() && is_computed);
+  if (is_open && !size->same_as(axis->extent())) {
+    spec.iter_type = IterType::Symbolic;
+    result.is_expanded = true;
+  }
   spec.extent = size;
   return result;
 }

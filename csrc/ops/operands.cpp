@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/scalar.h"
 #include "ops/shape.h"
 
 namespace nvfuser::ops {
@@ -36,40 +37,6 @@ IterType read_as(IterType type) {
                                                                               : type;
 }
 
-/// The axis of a result whose operands have `axes` there.
-IterDomain* result_axis(const IterDomains& axes) {
-  IterDomainSpec spec;
-  spec.iter_type = IterType::Broadcast;
-  Val* symbolic_extent = nullptr;
-  for (const IterDomain* axis : axes) {
-    check_buildable(axis);
-    const IterType type = read_as(axis->iter_type());
-    if (iter_type_strength(type) > iter_type_strength(spec.iter_type)) {
-      spec.iter_type = type;
-    }
-    if (type == IterType::Broadcast) {
-      spec.expanded_extent = agreed_extent(spec.expanded_extent, axis->expanded_extent());
-    } else if (type == IterType::Symbolic) {
-      symbolic_extent = agreed_extent(symbolic_extent, axis->extent());
-    } else {
-      spec.extent = agreed_extent(spec.extent, axis->extent());
-    }
-    if (spec.parallel_type == ParallelType::Serial) {
-      spec.parallel_type = axis->parallel_type();
-    }
-  }
-  if (spec.extent == nullptr) {
-    spec.extent = symbolic_extent;
-  }
-  if (spec.extent == nullptr) {
-    spec.extent = Fusion::active().one();
-  } else if (spec.expanded_extent != nullptr) {
-    spec.extent = agreed_extent(spec.extent, spec.expanded_extent);
-    spec.expanded_extent = nullptr;
-  }
-  return Fusion::active().new_iter_domain(spec);
-}
-
 } // namespace
 
 Fusion& fusion_for(const std::vector<Val*>& operands) {
@@ -81,6 +48,10 @@ Fusion& fusion_for(const std::vector<Val*>& operands) {
     fusion.check_contains(operand);
   }
   return fusion;
+}
+
+Val* number(double value) {
+  return Fusion::active().new_constant(value, DataType::Double);
 }
 
 IterDomains shape_axes(const TensorView* tv) {
@@ -174,6 +145,53 @@ Val* new_result(const std::vector<Val*>& operands, DataType dtype) {
     logical.push_back(result_axis(axes));
   }
   return new_tensor(logical, dtype);
+}
+
+IterDomain* result_axis(const IterDomains& axes) {
+  IterDomainSpec spec;
+  spec.iter_type = IterType::Broadcast;
+  Val* symbolic_extent = nullptr;
+  for (const IterDomain* axis : axes) {
+    check_buildable(axis);
+    const IterType type = read_as(axis->iter_type());
+    if (iter_type_strength(type) > iter_type_strength(spec.iter_type)) {
+      spec.iter_type = type;
+    }
+    if (type == IterType::Broadcast) {
+      spec.expanded_extent = agreed_extent(spec.expanded_extent, axis->expanded_extent());
+    } else if (type == IterType::Symbolic) {
+      symbolic_extent = agreed_extent(symbolic_extent, axis->extent());
+    } else {
+      spec.extent = agreed_extent(spec.extent, axis->extent());
+    }
+    if (spec.parallel_type == ParallelType::Serial) {
+      spec.parallel_type = axis->parallel_type();
+    }
+  }
+  if (spec.extent == nullptr) {
+    spec.extent = symbolic_extent;
+  }
+  if (spec.extent == nullptr) {
+    spec.extent = Fusion::active().one();
+  } else if (spec.expanded_extent != nullptr) {
+    spec.extent = agreed_extent(spec.extent, spec.expanded_extent);
+    spec.expanded_extent = nullptr;
+  }
+  return Fusion::active().new_iter_domain(spec);
+}
+
+IterDomain* reduction_axis(const IterDomain* axis) {
+  IterDomainSpec spec = copied_spec(axis);
+  spec.iter_type = IterType::Reduction;
+  return Fusion::active().new_iter_domain(spec);
+}
+
+IterDomain* block_axis(const IterDomain* axis, int64_t block_size) {
+  Fusion& fusion = Fusion::active();
+  IterDomainSpec spec = copied_spec(axis);
+  spec.extent = scalar::div(axis->maybe_expanded_extent(), fusion.new_index(block_size));
+  spec.expanded_extent = nullptr;
+  return fusion.new_iter_domain(spec);
 }
 
 Val* agreed_extent(Val* a, Val* b) {

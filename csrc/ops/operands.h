@@ -11,6 +11,9 @@ namespace nvfuser::ops {
 /// The fusion that new nodes go to. Every operand must be there and belong to it.
 Fusion& fusion_for(const std::vector<Val*>& operands);
 
+/// A Double constant.
+[[nodiscard]] Val* number(double value);
+
 /// The axes of a tensor that its readers see: logical, without reductions.
 [[nodiscard]] IterDomains shape_axes(const TensorView* tv);
 
@@ -35,6 +38,15 @@ Fusion& fusion_for(const std::vector<Val*>& operands);
 
 /// The result of an element-wise operation on operands of one rank: a scalar if all are scalars.
 [[nodiscard]] Val* new_result(const std::vector<Val*>& operands, DataType dtype);
+
+/// The axis of the result where operands have `axes`: the one that is no broadcast, its size
+/// agreed.
+[[nodiscard]] IterDomain* result_axis(const IterDomains& axes);
+/// A copy of `axis` that is summed over, for the end of a product's logical domain.
+[[nodiscard]] IterDomain* reduction_axis(const IterDomain* axis);
+
+/// A copy of `axis` with one element for each block of `block_size`.
+[[nodiscard]] IterDomain* block_axis(const IterDomain* axis, int64_t block_size);
 
 /// Of two sizes that must agree: the constant one, else `a`. nullptr stands for nothing known.
 [[nodiscard]] Val* agreed_extent(Val* a, Val* b);

@@ -184,4 +184,24 @@ TensorView* make_reduction(
 NVF_FOR_EACH_REDUCTION_FUNCTION(NVF_DEFINE_REDUCTION)
 #undef NVF_DEFINE_REDUCTION
 
+TensorView* sum_to(TensorView* arg, const std::vector<Val*>& shape) {
+  fusion_for({arg});
+  const int64_t num_leading = arg->rank() - static_cast<int64_t>(shape.size());
+  NVF_USER_CHECK(
+      num_leading >= 0, "sum_to: the shape has more dimensions (", shape.size(),
+      ") than the tensor (", arg->rank(), "): ", describe(arg));
+  std::vector<int64_t> leading;
+  std::vector<int64_t> kept;
+  for (int64_t dim = 0; dim < arg->rank(); ++dim) {
+    if (dim < num_leading) {
+      leading.push_back(dim);
+    } else if (
+        shape[static_cast<size_t>(dim - num_leading)]->is_one() && !arg->size(dim)->is_one()) {
+      kept.push_back(dim - num_leading);
+    }
+  }
+  TensorView* result = leading.empty() ? arg : sum(arg, leading);
+  return kept.empty() ? result : sum(result, kept, /*keepdim=*/true);
+}
+
 } // namespace nvfuser::ops

@@ -37,6 +37,10 @@ TensorView* make_reduction(
 NVF_FOR_EACH_REDUCTION_FUNCTION(NVF_DECLARE_REDUCTION)
 #undef NVF_DECLARE_REDUCTION
 
+/// The sum that undoes a broadcast to the shape of `arg`: leading dimensions that `shape` lacks are
+/// removed, dimensions that have size 1 there keep it.
+TensorView* sum_to(TensorView* arg, const std::vector<Val*>& shape);
+
 /// The raw node: `dims` (sorted, unique) become reduction axes of the result. `init` is the value
 /// of an empty reduction.
 TensorView* new_reduction(

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
-#include "ir/domain_exprs.h"
 #include "ir/pointwise.h"
 #include "ir/scalar.h"
 #include "ir/shape_exprs.h"
 #include "ops/create.h"
 #include "ops/operands.h"
+#include "ops/reshape_nodes.h"
 #include "ops/reshape_walk.h"
 #include "ops/shape.h"
 
@@ -91,21 +91,6 @@ void check_operand(const TensorView* arg) {
   });
 }
 
-[[noreturn]] void throw_undecided(const TensorView* arg, const std::vector<Val*>& new_shape) {
-  throw UserError(
-      {
-          .headline =
-              {"Cannot reshape ", shape_text(arg->shape()), " to ", shape_text(new_shape),
-               " without knowing the sizes"},
-          .node = describe(arg),
-          .expected = {"constant sizes, or new sizes that are products of the operand's sizes and "
-                       "constants that divide them"},
-          .found = {shape_text(new_shape)},
-          .fix = {"define the tensor with constant sizes (static_sizes=True)"},
-      },
-      ErrorKind::NotImplemented);
-}
-
 /// What the caller asked for, as products. `inferred`: the position of -1.
 struct NewSizes {
   std::vector<SizeProduct> sizes;
@@ -150,111 +135,34 @@ TensorView* reshape_empty(TensorView* arg, const std::vector<Val*>& new_shape) {
   return zeros(sizes, arg->dtype());
 }
 
-/// Per axis of the operand: whether a merge or split reads it.
-std::vector<bool> touched_axes(size_t rank, const std::vector<ReshapeStep>& steps) {
-  std::vector<std::vector<size_t>> working(rank); // the axes that each working one is made from
-  for (size_t i = 0; i < rank; ++i) {
-    working[i] = {i};
-  }
-  std::vector<bool> is_touched(rank, false);
-  for (const ReshapeStep& step : steps) {
-    const auto at = working.begin() + step.position;
-    if (step.kind == ReshapeStep::Kind::Merge) {
-      at->insert(at->end(), (at + 1)->begin(), (at + 1)->end());
-      working.erase(at + 1);
-    } else {
-      working.insert(at, *at);
-    }
-    for (const size_t axis : working.at(static_cast<size_t>(step.position))) {
-      is_touched[axis] = true;
-    }
-  }
-  return is_touched;
-}
-
-void apply_step(const ReshapeStep& step, IterDomains& axes) {
-  const auto at = axes.begin() + step.position;
-  if (step.kind == ReshapeStep::Kind::Merge) {
-    *at = merge_ids(*at, *(at + 1), /*is_rfactor=*/true);
-    axes.erase(at + 1);
-    return;
-  }
-  const bool is_inner = step.kind == ReshapeStep::Kind::InnerSplit;
-  Val* factor = Fusion::active().new_index(step.factor);
-  const auto [outer, inner] = split_id(*at, factor, is_inner, /*is_rfactor=*/true);
-  *at = inner;
-  axes.insert(at, outer);
-}
-
-/// Let an axis have the caller's own size where the transforms computed an equal one, so that who
-/// reads both sees one value.
-void use_given_sizes(const IterDomains& axes, const std::vector<Val*>& sizes) {
-  for (size_t i = 0; i < axes.size(); ++i) {
-    Val* size = sizes.at(i);
-    if (axes[i]->definition() != nullptr && size->same_as(axes[i]->extent())) {
-      axes[i]->assign_extents(size, axes[i]->expanded_extent());
-    }
-  }
-}
-
-/// The ReshapeOp that merges and splits axes of `arg`, whose result has these sizes.
-TensorView* transform(
-    TensorView* arg, const std::vector<ReshapeStep>& steps, const std::vector<Val*>& sizes) {
-  const IterDomains axes = shape_axes(arg);
-  const std::vector<bool> is_touched = touched_axes(axes.size(), steps);
+/// One node whose merges and splits follow from the sizes of an execution.
+TensorView* reshape_dynamic(
+    TensorView* arg, const std::vector<Val*>& new_shape, const NewSizes& wanted) {
+  Fusion& fusion = *arg->fusion();
   TensorDomainSpec spec;
-  for (size_t i = 0; i < axes.size(); ++i) {
-    spec.root.push_back(copy_axis(axes[i], is_touched[i]));
+  Val* count = fusion.one();
+  for (const IterDomain* axis : shape_axes(arg)) {
+    spec.root.push_back(copy_axis(axis));
+    count = scalar::mul(count, axis->maybe_expanded_extent());
   }
-  spec.logical = spec.root;
-  for (const ReshapeStep& step : steps) {
-    apply_step(step, spec.logical);
+  std::vector<Val*> extents;
+  Val* others = fusion.one();
+  for (size_t i = 0; i < new_shape.size(); ++i) {
+    extents.push_back(as_extent(new_shape[i]));
+    if (i != wanted.inferred) {
+      others = scalar::mul(others, extents[i]);
+    }
   }
-  use_given_sizes(spec.logical, sizes);
+  if (wanted.inferred.has_value()) {
+    extents[*wanted.inferred] = scalar::div(count, others);
+  }
+  for (Val* extent : extents) {
+    spec.logical.push_back(fusion.new_iter_domain(
+        {.extent = extent, .iter_type = IterType::Symbolic, .is_rfactor = true}));
+  }
   TensorView* out = new_tensor(std::move(spec), arg->dtype());
-  Fusion::active().make<ReshapeOp>(out, arg);
+  fusion.make<ReshapeOp>(out, arg);
   return out;
-}
-
-/// Remove dimensions of size one. Unlike `squeeze`, also ordinary ones: a shape without dimensions
-/// has no other that could take them in.
-TensorView* squeeze_ones(TensorView* arg, const std::vector<int64_t>& dims) {
-  const IterDomains axes = shape_axes(arg);
-  std::vector<bool> flags(axes.size(), false);
-  for (const int64_t dim : dims) {
-    flags.at(static_cast<size_t>(dim)) = true;
-  }
-  IterDomains logical;
-  for (size_t i = 0; i < axes.size(); ++i) {
-    if (!flags[i]) {
-      logical.push_back(copy_axis(axes[i]));
-    }
-  }
-  TensorView* out = new_tensor(logical, arg->dtype());
-  Fusion::active().make<SqueezeOp>(out, arg, flags);
-  return out;
-}
-
-TensorView* apply_walk(
-    TensorView* arg, const ReshapeWalk& walk, const std::vector<Val*>& new_shape) {
-  std::vector<bool> is_new(new_shape.size(), false);
-  for (const int64_t dim : walk.broadcasts) {
-    is_new.at(static_cast<size_t>(dim)) = true;
-  }
-  TensorView* result = arg;
-  if (!walk.squeezes.empty()) {
-    result = squeeze_ones(result, walk.squeezes);
-  }
-  if (!walk.transforms.empty()) {
-    std::vector<Val*> sizes;
-    for (size_t i = 0; i < new_shape.size(); ++i) {
-      if (!is_new[i]) {
-        sizes.push_back(new_shape[i]);
-      }
-    }
-    result = transform(result, walk.transforms, sizes);
-  }
-  return broadcast(result, is_new);
 }
 
 std::vector<WalkDim> walk_dims(const TensorView* arg, SizeTable& table) {
@@ -266,6 +174,46 @@ std::vector<WalkDim> walk_dims(const TensorView* arg, SizeTable& table) {
     dims.push_back({.size = size, .is_removable = may_go});
   }
   return dims;
+}
+
+/// The new sizes of the old spelling. A dimension that the walk between the two lists leaves as it
+/// is has the operand's own size; the others have the sizes listed, so that an operand of another
+/// size has another number of elements.
+std::vector<Val*> sizes_of_lists(
+    const std::vector<int64_t>& original_shape,
+    const std::vector<int64_t>& new_shape,
+    const IterDomains& axes) {
+  Fusion& fusion = Fusion::active();
+  std::vector<Val*> sizes;
+  for (const int64_t size : new_shape) {
+    sizes.push_back(fusion.new_index(size));
+  }
+  const auto number = [](int64_t size) { return SizeProduct{.constant = size, .unknowns = {}}; };
+  std::vector<WalkDim> old_dims;
+  int64_t old_count = 1;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    old_dims.push_back(
+        {.size = number(original_shape[i]), .is_removable = axes[i]->is_implicit_broadcast()});
+    old_count *= original_shape[i];
+  }
+  std::vector<SizeProduct> new_sizes;
+  int64_t new_count = 1;
+  for (const int64_t size : new_shape) {
+    new_count *= size == -1 ? 1 : size;
+  }
+  for (const int64_t size : new_shape) {
+    new_sizes.push_back(number(size == -1 && new_count != 0 ? old_count / new_count : size));
+  }
+  if (old_count == 0 || product_of(new_sizes) != number(old_count)) {
+    return sizes; // no walk: `reshape` says what is wrong, or there is nothing to rearrange
+  }
+  const std::optional<ReshapeWalk> walk = walk_reshape(old_dims, new_sizes);
+  const std::vector<int64_t> kept = kept_dims(axes.size(), walk.value());
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    sizes[i] = kept[i] < 0 ? fusion.new_index(new_sizes[i].constant)
+                           : axes[static_cast<size_t>(kept[i])]->maybe_expanded_extent();
+  }
+  return sizes;
 }
 
 } // namespace
@@ -282,17 +230,22 @@ TensorView* reshape(TensorView* arg, const std::vector<Val*>& new_shape) {
   }
   const SizeProduct old_count = product_of(old_sizes);
   NewSizes wanted = read_sizes(new_shape, table);
-  if (old_count.constant == 0) {
-    return reshape_empty(arg, new_shape);
-  }
-
   const auto is_constant = [](const SizeProduct& size) { return size.is_constant(); };
   const bool is_static =
       old_count.is_constant() && std::all_of(wanted.sizes.begin(), wanted.sizes.end(), is_constant);
+  if (old_count.constant == 0) {
+    const bool may_have_zero = !is_static && product_of(wanted.sizes).constant != 0;
+    return may_have_zero ? reshape_dynamic(arg, new_shape, wanted) : reshape_empty(arg, new_shape);
+  }
+  const IterDomains axes = shape_axes(arg);
+  const bool is_undecided = // the axes themselves are; which of them go depends on what they become
+      !is_static && std::any_of(axes.begin(), axes.end(), [](const IterDomain* axis) {
+        return axis->is_symbolic_axis();
+      });
   if (wanted.inferred.has_value()) {
     const std::optional<SizeProduct> rest = divide(old_count, product_of(wanted.sizes));
     if (!rest.has_value() && !is_static) {
-      throw_undecided(arg, new_shape);
+      return reshape_dynamic(arg, new_shape, wanted);
     }
     NVF_USER_CHECK(
         rest.has_value(), "Cannot infer the actual size of -1 output domain: ", old_count.constant,
@@ -313,10 +266,10 @@ TensorView* reshape(TensorView* arg, const std::vector<Val*>& new_shape) {
     return set(arg);
   }
   const std::optional<ReshapeWalk> walk =
-      old_count == new_count ? walk_reshape(old_dims, wanted.sizes) : std::nullopt;
+      old_count == new_count && !is_undecided ? walk_reshape(old_dims, wanted.sizes) : std::nullopt;
   NVF_INVARIANT(walk.has_value() || !is_static, "constant shapes have a walk: ", describe(arg));
   if (!walk.has_value()) {
-    throw_undecided(arg, new_shape);
+    return reshape_dynamic(arg, new_shape, wanted);
   }
   return apply_walk(arg, *walk, new_shape);
 }
@@ -325,7 +278,7 @@ TensorView* reshape(
     TensorView* arg,
     const std::vector<int64_t>& original_shape,
     const std::vector<int64_t>& new_shape) {
-  Fusion& fusion = fusion_for({arg});
+  fusion_for({arg});
   NVF_USER_CHECK(
       static_cast<int64_t>(original_shape.size()) == arg->rank(),
       "reshape: original_shape has rank ", original_shape.size(), ", but the operand has rank ",
@@ -333,19 +286,13 @@ TensorView* reshape(
   NVF_USER_CHECK(
       std::count(new_shape.begin(), new_shape.end(), -1) <= 1,
       "Only one dimension can by inferred");
-  std::vector<Val*> sizes;
-  for (const int64_t size : new_shape) {
-    sizes.push_back(fusion.new_index(size));
-  }
-  const std::vector<Val*> actual = arg->shape();
-  for (size_t i = 0; i < actual.size(); ++i) {
-    if (!actual[i]->is_const_int()) { // the given size would have to be checked at every execution
-      throw_undecided(arg, sizes);
-    }
+  std::vector<Val*> sizes = sizes_of_lists(original_shape, new_shape, shape_axes(arg));
+  for (size_t i = 0; i < original_shape.size(); ++i) {
+    const Val* actual = arg->shape()[i];
     NVF_USER_CHECK(
-        as_int(actual[i]->value()) == original_shape[i], "reshape: original_shape says ",
-        original_shape[i], " for dimension ", i, ", but its size is ",
-        actual[i]->to_inline_string(), ".");
+        !actual->is_const_int() || as_int(actual->value()) == original_shape[i],
+        "reshape: original_shape says ", original_shape[i], " for dimension ", i,
+        ", but its size is ", actual->to_inline_string(), ".");
   }
   return reshape(arg, sizes);
 }

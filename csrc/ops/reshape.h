@@ -1,12 +1,13 @@
 // Reshape: the elements in row-major order under a new list of sizes.
 //
-// A reshape is built at definition where the way from the old shape to the new one does not depend
-// on sizes that are unknown then: all sizes are constants, or the new sizes are products of the
-// operand's that can be merged and split by constants whatever their values are ([n, m] -> [n * m],
-// [n, 32] -> [n, 4, 8], [n, 8] -> [-1], [n, 32] -> [-1, 8]). An unknown size of the operand counts
-// as an ordinary dimension, even if it is 1 when the fusion runs. Every other reshape is an error
-// here. A node with symbolic dimensions, resolved per execution, would be
-// made in `reshape` where `throw_undecided` stands.
+// The merges and splits are made at definition where they do not depend on sizes that are unknown
+// then: all sizes are constants, or the new sizes are products of the operand's that can be merged
+// and split by constants whatever their values are ([n, m] -> [n * m], [n, 32] -> [n, 4, 8],
+// [n, 8] -> [-1], [n, 32] -> [-1, 8]). An unknown size of the operand counts as an ordinary
+// dimension, even if it is 1 when the fusion runs.
+//
+// Every other reshape is dynamic: one ReshapeOp between a copy of the operand's axes and symbolic
+// axes of the sizes asked for. transform/concretize.h resolves it once sizes are known.
 #pragma once
 
 #include "ir/fusion.h"
@@ -16,7 +17,8 @@ namespace nvfuser::ops {
 /// `arg` under the sizes `new_shape`; one of them may be the constant -1.
 TensorView* reshape(TensorView* arg, const std::vector<Val*>& new_shape);
 
-/// Old spelling: `original_shape` repeats the sizes of `arg`.
+/// Old spelling: `original_shape` repeats the sizes of `arg`, and both lists say which dimensions
+/// are kept. The others have the sizes listed: another operand has another number of elements.
 TensorView* reshape(
     TensorView* arg,
     const std::vector<int64_t>& original_shape,

@@ -49,7 +49,7 @@ class Walker {
     if (used_up()) {
       return false;
     }
-    if (in_hand_.is_constant(1) && old_[old_at_].is_removable) { // D drop
+    if (in_hand_.is_constant(1) && is_removable_) { // D drop
       drop();
       return true;
     }
@@ -77,6 +77,7 @@ class Walker {
   void merge() {
     walk_.transforms.push_back({.kind = ReshapeStep::Kind::Merge, .position = position_});
     in_hand_ = in_hand_ * old_[++old_at_].size;
+    is_removable_ = false;
   }
 
   /// The left part is `wanted`. A split needs a constant: outside, or, where only the rest is one,
@@ -105,6 +106,7 @@ class Walker {
   void take_next(size_t old_at) {
     old_at_ = old_at;
     in_hand_ = used_up() ? SizeProduct{.constant = 0, .unknowns = {}} : old_[old_at_].size;
+    is_removable_ = !used_up() && old_[old_at_].is_removable;
   }
   bool used_up() const {
     return old_at_ >= old_.size();
@@ -115,10 +117,11 @@ class Walker {
 
   const std::vector<WalkDim>& old_;
   const std::vector<SizeProduct>& new_;
-  size_t old_at_ = 0;    // operand dimension being consumed
-  size_t new_at_ = 0;    // result dimension being produced
-  int64_t position_ = 0; // of the dimension in hand in the working domain
-  SizeProduct in_hand_;  // number of elements in hand
+  size_t old_at_ = 0;         // operand dimension being consumed
+  size_t new_at_ = 0;         // result dimension being produced
+  int64_t position_ = 0;      // of the dimension in hand in the working domain
+  SizeProduct in_hand_;       // number of elements in hand
+  bool is_removable_ = false; // of what is in hand; dimensions dropped behind it do not count
   ReshapeWalk walk_;
 };
 

@@ -49,6 +49,7 @@ struct ReshapeWalk {
   std::vector<int64_t> squeezes;       // dimensions of the operand, ascending
   std::vector<ReshapeStep> transforms; // in this order
   std::vector<int64_t> broadcasts;     // dimensions of the result, ascending
+  bool operator==(const ReshapeWalk&) const = default;
 };
 
 /// The walk from `old_dims` to `new_sizes`, whose products are equal and not 0. Empty if unknown

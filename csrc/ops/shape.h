@@ -1,5 +1,5 @@
-// The same elements under another shape, without arithmetic on sizes. Reshape has files of its own;
-// slice and pad will have theirs.
+// The same elements under another shape, without arithmetic on sizes. Reshape has files of its own,
+// and so have slice, pad and cat (resize.h).
 #pragma once
 
 #include "ir/fusion.h"

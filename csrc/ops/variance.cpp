@@ -1,5 +1,6 @@
 #include "ops/variance.h"
 
+#include "ir/index_exprs.h"
 #include "ir/reduce.h"
 #include "ops/binary.h"
 #include "ops/create.h"
@@ -41,7 +42,10 @@ void check_correction(int64_t correction) {
 }
 
 void check_not_scheduled(const TensorView* arg) {
-  if (arg->loop() != arg->logical()) {
+  // The loops of a scatter are those of its positions from the start.
+  const bool is_scatter =
+      arg->definition() != nullptr && arg->definition()->as<ScatterOp>() != nullptr;
+  if (arg->loop() != arg->logical() && !is_scatter) {
     throw UserError({
         .headline = {"Reducing a tensor once it's gone under transformations is not permitted at "
                      "this time."},

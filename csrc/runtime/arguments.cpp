@@ -6,6 +6,7 @@
 #include "graph/id_model.h"
 #include "graph/val_graph.h"
 #include "runtime/cuda_driver.h"
+#include "runtime/paired_tensor.h"
 
 namespace nvfuser {
 namespace {
@@ -66,7 +67,7 @@ void check_tensor(size_t i, const TensorView* input, const Argument& arg) {
         expected_input(i, input), "to be bound to a tensor of rank ", rank,
         ", but got a tensor of rank ", tensor->rank));
   }
-  const DataType dtype = input->dtype() == DataType::Index ? DataType::Int : input->dtype();
+  const DataType dtype = framework_dtype(input->dtype());
   if (tensor->dtype != dtype) {
     throw UserError(Part(
         expected_input(i, input), "to be bound to a tensor of dtype ", text(dtype),
@@ -242,6 +243,16 @@ std::string value_text(const ScalarValue& value) {
       },
       value);
   return out.str();
+}
+
+std::string arguments_text(std::span<const Argument> args) {
+  std::string out;
+  for (const Argument& arg : args) {
+    const auto* tensor = std::get_if<TensorArg>(&arg);
+    out += "  " + (tensor != nullptr ? tensor->str() : value_text(std::get<ScalarValue>(arg)));
+    out += "\n";
+  }
+  return out;
 }
 
 EqualDims equal_input_dims(Fusion& fusion) {

@@ -34,7 +34,8 @@ using EqualDims = std::vector<std::vector<InputDim>>;
 
 /// Let `evaluator` know every scalar input and the extent of every input dimension; check sizes and
 /// strides. Returns the memory layout of every tensor input (empty for others); the strides of axes
-/// of size 1, which mean nothing, are those of a contiguous tensor. Requires: check_arguments.
+/// of size 1, which mean nothing, are those of a contiguous tensor. Requires: check_arguments, and
+/// that pairs are counted as elements (UnpairedArguments).
 std::vector<MemoryLayout> bind_arguments(
     const Fusion& fusion,
     std::span<const Argument> args,
@@ -43,5 +44,7 @@ std::vector<MemoryLayout> bind_arguments(
 
 /// "1.5", "(2,1)", "true"
 [[nodiscard]] std::string value_text(const ScalarValue& value);
+/// One indented line for each argument.
+[[nodiscard]] std::string arguments_text(std::span<const Argument> args);
 
 } // namespace nvfuser

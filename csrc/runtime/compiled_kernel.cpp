@@ -2,13 +2,14 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <iostream>
 #include <sstream>
 
 #include "base/errors.h"
 #include "base/options.h"
+#include "base/trace.h"
 #include "base/warnings.h"
 #include "codegen/codegen.h"
+#include "runtime/dump_kernel.h"
 #include "runtime/file_io.h"
 
 namespace nvfuser {
@@ -46,36 +47,6 @@ std::string external_source(int64_t group_id) {
   return "";
 }
 
-void dump_source(const CompiledKernel& code, const char* extension) {
-  const bool with_device_sources = has_option(DumpOption::CudaFull);
-  if (with_device_sources || has_option(DumpOption::CudaKernel)) {
-    const std::string text =
-        with_device_sources ? code.source : generate_kernel_text(*code.kernel, code.name);
-    std::cout << "\n======= Codegen output for kernel: " << code.name << " =======\n\n"
-              << text << "\n======================================\n"
-              << std::endl;
-  }
-  if (has_option(DumpOption::CudaToFile)) {
-    const std::string path = "__tmp_" + code.name + extension;
-    NVF_USER_CHECK(write_file(path, code.source), "cuda_to_file: cannot write ", path);
-    std::cout << "PRINTING: " << path << std::endl;
-  }
-}
-
-void dump_binary(const CompiledKernel& code) {
-  if (code.cuda == nullptr) {
-    return;
-  }
-  const CudaBinary& binary = code.cuda->binary();
-  if (has_option(DumpOption::Cubin) && !binary.is_ptx) {
-    NVF_USER_CHECK(
-        write_file(code.name + ".cubin", binary.code), "cubin: cannot write ", code.name, ".cubin");
-  }
-  if (has_option(DumpOption::Ptx) && binary.is_ptx) {
-    std::cout << binary.code << std::endl;
-  }
-}
-
 } // namespace
 
 std::string KernelRequest::key() const {
@@ -85,6 +56,9 @@ std::string KernelRequest::key() const {
       << (has_empty_parallel_axis ? " empty" : "")
       << (has_option(EnableOption::KernelDebug) ? " debug" : "") << "\n"
       << constraints.to_string() << params.to_string();
+  for (const int64_t least : least_extents) {
+    out << least << " ";
+  }
   return out.str();
 }
 
@@ -142,7 +116,10 @@ std::shared_ptr<const CompiledKernel> compile_kernel(
   options.target = target_of(request.device);
   options.index_type = request.index_type;
   options.has_empty_parallel_axis = request.has_empty_parallel_axis;
+  options.least_extents = request.least_extents;
+  dump_scheduled_fusion(fusion, request.name);
   {
+    const TraceSpan span("lower " + request.name);
     const Stopwatch watch;
     code->kernel = Kernel::lower(fusion, options);
     code->source = external_source(request.group_id);
@@ -151,11 +128,9 @@ std::shared_ptr<const CompiledKernel> compile_kernel(
     }
     code->lowering_ms = watch.milliseconds();
   }
-  if (has_option(DumpOption::CompileParams)) {
-    std::cout << request.name << ": " << request.params.to_string() << std::flush;
-  }
-  dump_source(*code, request.device.is_cuda() ? ".cu" : ".cpp");
+  dump_source(*code, request);
 
+  const TraceSpan span("compile " + request.name);
   const Stopwatch watch;
   if (request.device.is_cuda()) {
     code->cuda = CudaCode::compile(
@@ -165,7 +140,8 @@ std::shared_ptr<const CompiledKernel> compile_kernel(
     code->cpu = CpuCode::compile(code->source, request.name, request.params.include_paths);
   }
   code->compilation_ms = watch.milliseconds();
-  dump_binary(*code);
+  code->compiled_at = std::chrono::steady_clock::now();
+  dump_binary(*code, request);
   return code;
 }
 

@@ -1,6 +1,7 @@
 // CompiledKernel: one lowered fusion as machine code of one target.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -21,6 +22,7 @@ struct CompiledKernel {
   std::shared_ptr<CudaCode> cuda; // on the CUDA target
   double lowering_ms = 0;         // source included
   double compilation_ms = 0;      // caches included
+  std::chrono::steady_clock::time_point compiled_at;
 };
 
 /// What decides about the code of a fusion, beside the fusion.
@@ -28,8 +30,9 @@ struct KernelRequest {
   std::string name;
   Device device;
   DataType index_type = DataType::Int;
-  bool has_empty_parallel_axis = false; // as in LoweringOptions
-  LaunchParams constraints;             // launch dimensions fixed before compilation
+  bool has_empty_parallel_axis = false;   // as in LoweringOptions
+  std::array<int64_t, 6> least_extents{}; // as in LoweringOptions
+  LaunchParams constraints;               // launch dimensions fixed before compilation
   CompileParams params;
   int64_t group_id = 0; // which entry of NVFUSER_EXTERNAL_SRC stands for the generated source
 

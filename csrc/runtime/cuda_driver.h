@@ -16,6 +16,7 @@ using CUcontext = struct CUctx_st*;
 using CUmodule = struct CUmod_st*;
 using CUfunction = struct CUfunc_st*;
 using CUstream = struct CUstream_st*;
+using CUevent = struct CUevent_st*;
 
 /// X(name, exported symbol, parameters). Every function returns a CUresult.
 // clang-format off: it takes the pointers for products
@@ -44,6 +45,13 @@ using CUstream = struct CUstream_st*;
     (int* blocks, CUfunction function, int block_size, size_t smem_bytes))                      \
   X(memset_d8_async, "cuMemsetD8Async",                                                         \
     (CUdeviceptr data, unsigned char value, size_t bytes, CUstream stream))                     \
+  X(event_create, "cuEventCreate", (CUevent* event, unsigned flags))                           \
+  X(event_destroy, "cuEventDestroy_v2", (CUevent event))                                        \
+  X(event_record, "cuEventRecord", (CUevent event, CUstream stream))                            \
+  X(stream_wait_event, "cuStreamWaitEvent", (CUstream stream, CUevent event, unsigned flags))  \
+  X(event_synchronize, "cuEventSynchronize", (CUevent event))                                   \
+  X(event_elapsed_time, "cuEventElapsedTime",                                                   \
+    (float* milliseconds, CUevent begin, CUevent end))                                          \
   X(launch_kernel, "cuLaunchKernel",                                                            \
     (CUfunction function, unsigned gdimx, unsigned gdimy, unsigned gdimz, unsigned bdimx,       \
      unsigned bdimy, unsigned bdimz, unsigned smem_bytes, CUstream stream, void** parameters,   \

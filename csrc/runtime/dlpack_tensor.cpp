@@ -125,6 +125,7 @@ TensorArg view_of(const DLTensor& tensor) {
       .rank = tensor.ndim,
       .dtype = *dtype,
       .device = from_dlpack(tensor.device),
+      .is_read_only = false, // what a tensor alone does not tell
   };
 }
 

@@ -23,6 +23,7 @@ struct TensorArg {
   int32_t rank = 0;
   DataType dtype = DataType::Float;
   Device device;
+  bool is_read_only = false;
 
   [[nodiscard]] std::span<const int64_t> sizes() const {
     return {size_data, static_cast<size_t>(rank)};

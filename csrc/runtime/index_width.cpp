@@ -46,6 +46,18 @@ bool is_too_large(
   return elements > kLargest32Bit;
 }
 
+/// Sizes and positions that the kernel computes: the bounds of a slice may be far outside of it.
+bool has_large_index(const Fusion& fusion, ExpressionEvaluator& evaluator) {
+  const std::vector<Val*> vals = fusion.vals();
+  return std::any_of(vals.begin(), vals.end(), [&](Val* val) {
+    if (val->dtype() != DataType::Index || !val->is_scalar()) {
+      return false;
+    }
+    const std::optional<ScalarValue> value = evaluator.evaluate(val);
+    return value && (as_int(*value) > kLargest32Bit || as_int(*value) < -kLargest32Bit);
+  });
+}
+
 } // namespace
 
 DataType narrowest_index_type(
@@ -55,6 +67,9 @@ DataType narrowest_index_type(
     if (tensor != nullptr && storage_elements(tensor->sizes(), tensor->strides()) > kLargest32Bit) {
       return DataType::Int;
     }
+  }
+  if (has_large_index(fusion, evaluator)) {
+    return DataType::Int;
   }
   const std::vector<TensorView*> tensors = fusion.tensors();
   std::array<int64_t, 6> launched{1, 1, 1, 1, 1, 1};

@@ -1,9 +1,29 @@
 #include "runtime/kernel_executor.h"
 
+#include <algorithm>
+
 #include "base/errors.h"
+#include "transform/concretization.h"
 
 namespace nvfuser {
 namespace {
+
+/// The merges and splits of a reshape whose sizes were not known are no part of the fusion yet.
+void check_resolved(const Fusion& fusion) {
+  for (const Expr* expr : fusion.exprs()) {
+    const auto* reshape = expr->as<ReshapeOp>();
+    if (reshape != nullptr && is_dynamic(*reshape)) {
+      throw UserError({
+          .headline = {"A kernel cannot have a reshape that is not resolved yet."},
+          .node = describe(reshape->out),
+          .expected = {"sizes that are known at definition, or a concretized fusion"},
+          .found = {describe(reshape)},
+          .fix = {"execute the definition with FusionExecutorCache, or schedule the result of "
+                  "concretize(fusion, find_concretization(fusion, inputs))"},
+      });
+    }
+  }
+}
 
 void check_supported(const Fusion& fusion) {
   NVF_USER_CHECK(!fusion.outputs().empty(), "No output found for this kernel, aborting.");
@@ -29,12 +49,10 @@ KernelExecutor::KernelExecutor(
     : fusion_id_(fusion_id),
       concrete_id_(concrete_id),
       runtime_id_(runtime_id),
-      group_id_(group_id) {}
-
-std::string KernelExecutor::kernel_name(SchedulerType scheduler_type) const {
-  return std::string("nvfuser_") + enum_name(scheduler_type) + "_f" + std::to_string(fusion_id_) +
-         "_c" + std::to_string(concrete_id_) + "_r" + std::to_string(runtime_id_) + "_g" +
-         std::to_string(group_id_);
+      group_id_(group_id) {
+  NVF_USER_CHECK(
+      std::min({fusion_id, concrete_id, runtime_id, group_id}) >= 0,
+      "The numbers of a kernel are part of its name: they cannot be negative");
 }
 
 void KernelExecutor::compile(
@@ -44,8 +62,10 @@ void KernelExecutor::compile(
     const CompileParams& compile_params,
     SchedulerType scheduler_type) {
   check_supported(fusion);
-  auto program = std::make_shared<KernelProgram>(
-      fusion, kernel_name(scheduler_type), group_id_, launch_constraints, compile_params);
+  check_resolved(fusion);
+  const KernelIdentity identity{scheduler_type, fusion_id_, concrete_id_, runtime_id_, group_id_};
+  auto program =
+      std::make_shared<KernelProgram>(fusion, identity, launch_constraints, compile_params);
   program->compile(args);
   const std::lock_guard lock(mutex_);
   program_ = std::move(program);

@@ -48,8 +48,6 @@ class KernelExecutor {
 
   // -- for looking into --
 
-  /// nvfuser_<scheduler>_f<fusion>_c<concrete>_r<runtime>_g<group>
-  [[nodiscard]] std::string kernel_name(SchedulerType scheduler_type) const;
   /// What was compiled; nullptr before.
   [[nodiscard]] std::shared_ptr<KernelProgram> program() const;
 

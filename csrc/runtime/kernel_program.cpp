@@ -7,8 +7,11 @@
 
 #include "base/errors.h"
 #include "base/options.h"
+#include "base/trace.h"
 #include "ir/domain_exprs.h"
 #include "runtime/index_width.h"
+#include "runtime/paired_tensor.h"
+#include "runtime/profiler.h"
 
 namespace nvfuser {
 namespace {
@@ -110,6 +113,31 @@ bool has_empty_parallel_axis(const Fusion& fusion, ExpressionEvaluator& evaluato
          });
 }
 
+/// Launch dimensions that were fixed before compilation and are larger than every axis bound to
+/// them: the code has to test these axes. In the order of kThreadParallelTypes; 0: as the axes.
+std::array<int64_t, 6> oversized_dims(
+    const Fusion& fusion, ExpressionEvaluator& evaluator, const LaunchParams& constraints) {
+  std::array<int64_t, 6> largest;
+  largest.fill(1); // an index that nothing is bound to
+  for (const TensorView* tensor : fusion.tensors()) {
+    for (const IterDomain* id : tensor->loop()) {
+      if (tensor->definition() == nullptr || !id->is_thread()) {
+        continue;
+      }
+      // A size that constraints alone say is as large as they say.
+      const std::optional<ScalarValue> extent = evaluator.evaluate(id->extent());
+      int64_t& dim = largest[thread_type_index(id->parallel_type())];
+      dim = std::max(dim, extent ? as_int(*extent) : constraints.get(id->parallel_type()));
+    }
+  }
+  std::array<int64_t, 6> least{};
+  for (const ParallelType type : kThreadParallelTypes) {
+    const size_t dim = thread_type_index(type);
+    least[dim] = constraints.get(type) > largest[dim] ? constraints.get(type) : 0;
+  }
+  return least;
+}
+
 void write_scalar_words(const ScalarValue& value, std::vector<int64_t>& words) {
   if (const auto* number = std::get_if<int64_t>(&value)) {
     words.push_back(*number);
@@ -153,19 +181,15 @@ void dump_plan(const LaunchPlan& plan) {
     std::cout << "dynamic shared memory of " << plan.code->name << ": " << plan.launch.smem_bytes()
               << " bytes" << std::endl;
   }
+  if (has_option(DumpOption::GlobalZeroedMemory)) {
+    std::cout << "global memory that " << plan.code->name
+              << " needs zeroed: " << plan.workspace_zero_bytes << " of " << plan.workspace_bytes
+              << " bytes of workspace" << std::endl;
+  }
   if (has_option(DumpOption::IndexType)) {
     std::cout << "index type of " << plan.code->name << ": "
               << text(plan.code->kernel->index_type()) << std::endl;
   }
-}
-
-void dump_arguments(std::span<const Argument> args, const std::string& name) {
-  std::cout << "Arguments for " << name << ":\n";
-  for (const Argument& arg : args) {
-    const auto* tensor = std::get_if<TensorArg>(&arg);
-    std::cout << "  " << (tensor != nullptr ? tensor->str() : value_text(std::get<0>(arg))) << "\n";
-  }
-  std::cout << std::flush;
 }
 
 } // namespace
@@ -181,12 +205,11 @@ size_t KernelProgram::SignatureHash::operator()(const Signature& words) const {
 
 KernelProgram::KernelProgram(
     const Fusion& fusion,
-    std::string kernel_name,
-    int64_t group_id,
+    const KernelIdentity& identity,
     const LaunchParams& constraints,
     const CompileParams& params)
-    : kernel_name_(std::move(kernel_name)),
-      group_id_(group_id),
+    : identity_(identity),
+      kernel_name_(identity.name()),
       constraints_(constraints),
       params_(params),
       fusion_(fusion.clone()),
@@ -199,7 +222,7 @@ void KernelProgram::compile(std::span<const Argument> args) {
   CodeChoice choice{.index_type = params_.index_type.value_or(DataType::Int)};
   if (!args.empty() || fusion_->inputs().empty()) {
     device = check_arguments(*fusion_, args, params_.device);
-    choice = choose_code(args, params_);
+    choice = choose_code(UnpairedArguments(*fusion_, args).args(), params_);
   }
   static_cast<void>(code_for(device, choice, params_));
 }
@@ -209,7 +232,9 @@ KernelProgram::CodeChoice KernelProgram::choose_code(
   ExpressionEvaluator evaluator;
   bind_arguments(*fusion_, args, equal_dims_, evaluator);
   const DataType narrowest = narrowest_index_type(*fusion_, args, evaluator);
-  CodeChoice choice{narrowest, has_empty_parallel_axis(*fusion_, evaluator)};
+  CodeChoice choice{
+      narrowest, has_empty_parallel_axis(*fusion_, evaluator),
+      oversized_dims(*fusion_, evaluator, constraints_)};
   if (!params.index_type) {
     return choice;
   }
@@ -232,9 +257,10 @@ std::shared_ptr<const CompiledKernel> KernelProgram::code_for(
       .name = kernel_name_,
       .device = device,
       .has_empty_parallel_axis = choice.has_empty_parallel_axis,
+      .least_extents = choice.least_extents,
       .constraints = constraints_,
       .params = params,
-      .group_id = group_id_,
+      .group_id = identity_.group_id,
   };
   const auto key_with = [&](DataType index_type) {
     request.index_type = index_type;
@@ -311,6 +337,8 @@ KernelProgram::PlanPtr KernelProgram::make_plan(
   }
   CompileParams merged = merge_params(params_, params);
   const Device device = check_arguments(*fusion_, args, merged.device);
+  const UnpairedArguments unpaired(*fusion_, args);
+  args = unpaired.args();
   const CodeChoice choice = choose_code(args, merged);
   const auto plan_with_code = [&] {
     return make_launch_plan(
@@ -340,6 +368,10 @@ std::vector<RunOutput> KernelProgram::run(
     OutputAllocator& allocator,
     const LaunchParams& constraints,
     const CompileParams& params) {
+  std::optional<ProfiledRun> profiled;
+  if (is_profiling()) {
+    profiled.emplace(identity_.fusion_id);
+  }
   static thread_local Signature words; // kept for its capacity
   write_signature(args, constraints, params, words);
   PlanPtr plan = find_plan(words);
@@ -347,9 +379,14 @@ std::vector<RunOutput> KernelProgram::run(
     plan = make_plan(args, constraints, params, words);
   }
   if (plan->dumps_arguments) {
-    dump_arguments(args, plan->code->name);
+    std::cout << "Arguments for " << kernel_name_ << ":\n" << arguments_text(args) << std::flush;
   }
-  std::vector<RunOutput> outputs = launch(*plan, args, allocator);
+  const TraceSpan span(kernel_name_);
+  std::vector<RunOutput> outputs = profiled ? profiled->launch(*plan, args, allocator, identity_)
+                                            : launch(*plan, args, allocator);
+  if (profiled) {
+    profiled->finish();
+  }
   const std::lock_guard lock(plan_mutex_);
   last_plan_ = std::move(plan);
   return outputs;

@@ -15,6 +15,7 @@
 #include "runtime/arguments.h"
 #include "runtime/compile_params.h"
 #include "runtime/compiled_kernel.h"
+#include "runtime/kernel_identity.h"
 #include "runtime/launch.h"
 #include "runtime/launch_params.h"
 #include "runtime/launch_plan.h"
@@ -24,12 +25,10 @@ namespace nvfuser {
 /// Thread-safe. Threads with signatures that have a plan do not wait for one that compiles.
 class KernelProgram {
  public:
-  /// Works on a copy of `fusion`. `constraints` and `params` hold for every run; `group_id` as in
-  /// KernelRequest.
+  /// Works on a copy of `fusion`. `constraints` and `params` hold for every run.
   KernelProgram(
       const Fusion& fusion,
-      std::string kernel_name,
-      int64_t group_id,
+      const KernelIdentity& identity,
       const LaunchParams& constraints,
       const CompileParams& params);
 
@@ -72,14 +71,15 @@ class KernelProgram {
   struct CodeChoice {
     DataType index_type = DataType::Int;
     bool has_empty_parallel_axis = false;
+    std::array<int64_t, 6> least_extents{};
   };
   [[nodiscard]] CodeChoice choose_code(
       std::span<const Argument> args, const CompileParams& params) const;
   [[nodiscard]] std::shared_ptr<const CompiledKernel> code_for(
       Device device, const CodeChoice& choice, const CompileParams& params);
 
+  const KernelIdentity identity_;
   const std::string kernel_name_;
-  const int64_t group_id_;
   const LaunchParams constraints_;
   const CompileParams params_;
   const std::shared_ptr<Fusion> fusion_;

@@ -7,6 +7,7 @@
 #include "runtime/cpu_runtime.h"
 #include "runtime/cuda_driver.h"
 #include "runtime/overlap.h"
+#include "runtime/random_state.h"
 #include "runtime/scalar_bytes.h"
 
 namespace nvfuser {
@@ -40,6 +41,15 @@ void check_aliases(const LaunchPlan& plan, std::span<const Argument> args) {
       continue;
     }
     const auto& written = std::get<TensorArg>(args[buffer.input]);
+    if (written.is_read_only) {
+      throw UserError({
+          .headline = {"Input ", buffer.input, " is updated in place but is read-only"},
+          .node = {"kernel ", plan.code->name},
+          .expected = {"an array that may be written"},
+          .found = {written.str(), ", read-only"},
+          .fix = {"pass a writable copy"},
+      });
+    }
     for (size_t i = 0; i < args.size(); ++i) {
       const auto* other = std::get_if<TensorArg>(&args[i]);
       if (i == buffer.input || other == nullptr || other->device != written.device ||
@@ -133,6 +143,12 @@ void fill_parameters(
   }
 }
 
+void fill_random_state(const LaunchPlan& plan, std::byte* parameters) {
+  const RandomState state = draw_random_state(plan.device, plan.random_streams);
+  std::memcpy(parameters + plan.random_seed, &state.seed, sizeof(state.seed));
+  std::memcpy(parameters + plan.random_offset, &state.offset, sizeof(state.offset));
+}
+
 size_t bytes_of(const PlannedBuffer& buffer) {
   return static_cast<size_t>((size_bits(buffer.dtype) * buffer.layout.elements + 7) / 8);
 }
@@ -151,13 +167,20 @@ void fill_zeros(const LaunchPlan& plan, const RunBuffers& buffers, const Fill& f
   }
 }
 
-void launch_on_cpu(const LaunchPlan& plan, const RunBuffers& buffers, void** parameters) {
+void launch_on_cpu(
+    const LaunchPlan& plan, const RunBuffers& buffers, void** parameters, KernelTimer* timer) {
   fill_zeros(plan, buffers, [](void* data, size_t bytes) { std::memset(data, 0, bytes); });
   const LaunchParams& launch = plan.launch;
   const long long dims[] = {launch.gdimx(), launch.gdimy(), launch.gdimz(),
                             launch.bdimx(), launch.bdimy(), launch.bdimz()};
   const CpuRuntime runtime(plan.is_small);
+  if (timer != nullptr) {
+    timer->start(plan.device, nullptr);
+  }
   plan.code->cpu->function()(parameters, dims, &runtime);
+  if (timer != nullptr) {
+    timer->stop(nullptr);
+  }
   runtime.raise_race(plan.code->name);
 }
 
@@ -165,7 +188,8 @@ void launch_on_cuda(
     const LaunchPlan& plan,
     const RunBuffers& buffers,
     void** parameters,
-    OutputAllocator& allocator) {
+    OutputAllocator& allocator,
+    KernelTimer* timer) {
   const CudaDriver& driver = CudaDriver::get();
   auto* stream = static_cast<CUstream>(allocator.current_stream(plan.device));
   fill_zeros(plan, buffers, [&](void* data, size_t bytes) {
@@ -175,6 +199,9 @@ void launch_on_cuda(
   });
   const LaunchParams& launch = plan.launch;
   const auto dim = [](int64_t value) { return static_cast<unsigned>(value); };
+  if (timer != nullptr) {
+    timer->start(plan.device, stream);
+  }
   if (plan.is_cooperative) {
     driver.check(
         driver.launch_cooperative_kernel(
@@ -189,6 +216,9 @@ void launch_on_cuda(
             dim(launch.bdimx()), dim(launch.bdimy()), dim(launch.bdimz()), dim(launch.smem_bytes()),
             stream, parameters, nullptr),
         "cuLaunchKernel");
+  }
+  if (timer != nullptr) {
+    timer->stop(stream);
   }
 }
 
@@ -214,7 +244,10 @@ std::vector<RunOutput> make_outputs(const LaunchPlan& plan, RunBuffers& buffers)
 } // namespace
 
 std::vector<RunOutput> launch(
-    const LaunchPlan& plan, std::span<const Argument> args, OutputAllocator& allocator) {
+    const LaunchPlan& plan,
+    std::span<const Argument> args,
+    OutputAllocator& allocator,
+    KernelTimer* timer) {
   std::optional<CudaContextGuard> guard;
   if (plan.device.is_cuda()) {
     guard.emplace(CudaDriver::get(), plan.device.index);
@@ -237,10 +270,13 @@ std::vector<RunOutput> launch(
       own_parameters.push_back(own_bytes.data() + offset);
     }
     fill_parameters(plan, args, buffers, own_bytes.data());
+    if (plan.random_streams > 0) {
+      fill_random_state(plan, own_bytes.data());
+    }
     if (plan.device.is_cpu()) {
-      launch_on_cpu(plan, buffers, own_parameters.data());
+      launch_on_cpu(plan, buffers, own_parameters.data(), timer);
     } else {
-      launch_on_cuda(plan, buffers, own_parameters.data(), allocator);
+      launch_on_cuda(plan, buffers, own_parameters.data(), allocator, timer);
     }
     bytes.swap(own_bytes);
     parameters.swap(own_parameters);

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/kernel_timer.h"
 #include "runtime/launch_plan.h"
 
 namespace nvfuser {
@@ -17,8 +18,12 @@ struct RunOutput {
   int64_t same_as = kNone;
 };
 
-/// Run `plan` with arguments of its signature, on the caller's current stream.
+/// Run `plan` with arguments of its signature, on the caller's current stream. `timer`, if given,
+/// measures the kernel.
 [[nodiscard]] std::vector<RunOutput> launch(
-    const LaunchPlan& plan, std::span<const Argument> args, OutputAllocator& allocator);
+    const LaunchPlan& plan,
+    std::span<const Argument> args,
+    OutputAllocator& allocator,
+    KernelTimer* timer = nullptr);
 
 } // namespace nvfuser

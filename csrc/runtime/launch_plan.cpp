@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iostream>
 #include <unordered_map>
 
 #include "base/errors.h"
+#include "base/options.h"
+#include "lower/bank_conflicts.h"
 #include "runtime/overlap.h"
+#include "runtime/paired_tensor.h"
 #include "runtime/scalar_bytes.h"
 
 namespace nvfuser {
@@ -90,9 +94,11 @@ class Planner {
   void run() {
     layouts_ = bind_arguments(kernel_, args_, equal_dims_, evaluator_);
     check_divisibility();
+    check_sizes();
     plan_launch();
     plan_inputs();
     plan_buffers();
+    plan_random_state();
     plan_outputs();
     check_vector_accesses();
     check_resources();
@@ -118,6 +124,20 @@ class Planner {
     }
   }
 
+  void check_sizes() {
+    for (const SizeCheck& check : kernel_.launch.size_checks) {
+      if (evaluator_.evaluate_int(check.holds) == 0) {
+        throw UserError({
+            .headline = {check.message},
+            .node = Part::none(),
+            .expected = {check.holds->to_inline_string()},
+            .found = {"sizes of the inputs for which this does not hold"},
+            .fix = {"check the shapes of the inputs"},
+        });
+      }
+    }
+  }
+
   /// The launch dimensions: what the kernel needs, which must agree with what the caller asks for.
   void plan_launch() {
     for (const ParallelType type : kThreadParallelTypes) {
@@ -132,6 +152,8 @@ class Planner {
       if (extent != nullptr) {
         // An axis of size 0 beside outputs that are not empty: its loops run zero times.
         launch.bind(type, std::max<int64_t>(launched_size(extent, type), 1));
+      } else if (launch.is_set(type)) {
+        launch.bind(type, 1); // several threads would do the same, to the same memory
       }
       evaluator_.bind(dimension_name(type), launch.get(type));
     }
@@ -140,6 +162,17 @@ class Planner {
     }
     plan_.launch = launch;
     plan_.is_cooperative = kernel_.launch.is_cooperative;
+    if (has_option(DumpOption::BankConflict)) {
+      dump_bank_conflicts();
+    }
+  }
+
+  void dump_bank_conflicts() const {
+    std::cout << "Shared memory accesses of " << plan_.code->name << ":\n";
+    for (const BankConflict& conflict : find_bank_conflicts(kernel_, evaluator_)) {
+      std::cout << "  " << conflict.to_string() << "\n";
+    }
+    std::cout << std::flush;
   }
 
   int64_t launched_size(const Val* extent, ParallelType type) {
@@ -215,11 +248,24 @@ class Planner {
       }
       is_empty = is_empty && (!buffer.is_output || planned.layout.elements == 0);
       planned.offset = writer_.add_tensor(planned.layout.sizes, planned.layout.memory.strides);
+      if (planned.source == PlannedBuffer::Source::NewTensor &&
+          planned.dtype == DataType::Float4_e2m1fn) {
+        planned.dtype = framework_dtype(planned.dtype);
+        pair_up(buffer.tensor, planned.layout);
+      }
       buffer_of_.emplace(buffer.tensor, plan_.buffers.size());
       plan_.buffers.push_back(std::move(planned));
     }
     plan_.is_empty = is_empty;
     place_workspaces();
+  }
+
+  void plan_random_state() {
+    plan_.random_streams = kernel_.launch.random_streams;
+    if (plan_.random_streams > 0) {
+      plan_.random_seed = writer_.add_scalar();
+      plan_.random_offset = writer_.add_scalar();
+    }
   }
 
   static void check_alias_memory(const TensorView* tensor, size_t input, const TensorArg& arg) {
@@ -288,7 +334,7 @@ class Planner {
   void check_vector_accesses() {
     for (const VectorAccess& access : kernel_.launch.vector_accesses) {
       const int64_t bytes = bytes_of(access.tensor->dtype(), access.width);
-      check_vector_strides(access, bytes);
+      check_vector_strides(access);
       const auto buffer = buffer_of_.find(access.tensor);
       if (buffer == buffer_of_.end()) {
         plan_.alignment_checks.push_back(
@@ -302,7 +348,7 @@ class Planner {
   }
 
   /// Steps along every axis that is not part of the contiguous run must keep vectors aligned.
-  void check_vector_strides(const VectorAccess& access, int64_t bytes) {
+  void check_vector_strides(const VectorAccess& access) {
     const auto buffer = buffer_of_.find(access.tensor);
     const MemoryLayout& layout = buffer != buffer_of_.end()
                                      ? plan_.buffers[buffer->second].layout.memory
@@ -313,8 +359,7 @@ class Planner {
       const bool is_in_run =
           std::find(access.run_dims.begin(), access.run_dims.end(), static_cast<int64_t>(k)) !=
           access.run_dims.end();
-      if (is_in_run || layout.sizes[k] == 1 ||
-          bytes_of(access.tensor->dtype(), layout.strides[k]) % bytes == 0) {
+      if (is_in_run || layout.sizes[k] == 1 || layout.strides[k] % access.width == 0) {
         continue;
       }
       throw UserError({

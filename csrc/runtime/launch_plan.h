@@ -29,12 +29,12 @@ struct ParameterPatch {
 struct PlannedBuffer {
   enum class Source : uint8_t { NewTensor, Input, Workspace };
   Source source = Source::NewTensor;
-  size_t input = 0;        // of Input
-  int64_t byte_offset = 0; // of Workspace
-  bool zero_init = false;  // of NewTensor; workspaces are filled together
-  DataType dtype = DataType::Float;
-  BufferLayout layout;
-  size_t offset = 0; // of its pointer in the parameter bytes
+  size_t input = 0;                 // of Input
+  int64_t byte_offset = 0;          // of Workspace
+  bool zero_init = false;           // of NewTensor; workspaces are filled together
+  DataType dtype = DataType::Float; // of the framework's tensor, for NewTensor
+  BufferLayout layout;              // in units of `dtype`, but for the memory axes
+  size_t offset = 0;                // of its pointer in the parameter bytes
 };
 
 /// What the caller gets as output i.
@@ -70,14 +70,17 @@ struct LaunchPlan {
   std::vector<PlannedBuffer> buffers;
   std::vector<PlannedOutput> outputs; // the visible ones
   std::vector<AlignmentCheck> alignment_checks;
+  int64_t random_streams = 0; // not 0: the run draws a random state, to be put
+  size_t random_seed = 0;     // here and
+  size_t random_offset = 0;   // here in the parameter bytes
   int64_t workspace_bytes = 0;
   int64_t workspace_zero_bytes = 0; // from its start
   bool dumps_arguments = false;     // NVFUSER_DUMP=kernel_args when the plan was made
 };
 
 /// Plan runs with arguments like `args`. Throws UserError for what cannot be launched.
-/// Requires: `args` passed check_arguments; `code` was compiled for `device`'s target, with an
-/// index type that is wide enough.
+/// Requires: `args` passed check_arguments and count elements (UnpairedArguments); `code` was
+/// compiled for `device`'s target, with an index type that is wide enough.
 [[nodiscard]] LaunchPlan make_launch_plan(
     std::shared_ptr<const CompiledKernel> code,
     std::span<const Argument> args,

@@ -1,5 +1,11 @@
 #include "schedule/trivial.h"
 
+#include "graph/ambiguous_axes.h"
+#include "graph/domain_map.h"
+#include "graph/id_model.h"
+#include "graph/scatter_storage.h"
+#include "ir/all_nodes.h"
+#include "schedule/stored_tensors.h"
 #include "transform/inline.h"
 
 namespace nvfuser::schedule {
@@ -8,18 +14,27 @@ namespace {
 // Few enough blocks to be resident at once on any GPU that runs the grid barrier.
 constexpr int64_t kBlocks = 64;
 constexpr int64_t kThreads = 256;
-constexpr int64_t kScheduledAxes = 3; // serial, grid_x, block_x
 
-/// Move reductions inside; the number of iteration axes.
-int64_t reductions_last(TensorView* tensor) {
+/// Whether one thread runs through an axis: it is reduced, or scanned.
+bool is_serial(const TensorView* tensor, int64_t position) {
+  const IterDomain* axis = tensor->axis(position);
+  const auto* scan = tensor->definition()->as<ScanOp>();
+  return axis->is_reduction() ||
+         (scan != nullptr &&
+          axis ==
+              TensorDomain::no_reductions(tensor->logical()).at(static_cast<size_t>(scan->dim)));
+}
+
+/// Move the axes that one thread runs through inside; the number of the others.
+int64_t serial_axes_last(TensorView* tensor) {
   std::vector<int64_t> iterations;
-  std::vector<int64_t> reductions;
+  std::vector<int64_t> serial;
   for (int64_t i = 0; i < tensor->ndims(); ++i) {
-    (tensor->axis(i)->is_reduction() ? reductions : iterations).push_back(i);
+    (is_serial(tensor, i) ? serial : iterations).push_back(i);
   }
   std::unordered_map<int64_t, int64_t> old2new;
   int64_t position = 0;
-  for (const std::vector<int64_t>* axes : {&iterations, &reductions}) {
+  for (const std::vector<int64_t>* axes : {&iterations, &serial}) {
     for (const int64_t axis : *axes) {
       old2new[axis] = position++;
     }
@@ -29,7 +44,7 @@ int64_t reductions_last(TensorView* tensor) {
 }
 
 void schedule_tensor(TensorView* tensor) {
-  const int64_t iterations = reductions_last(tensor);
+  const int64_t iterations = serial_axes_last(tensor);
   if (iterations == 0) {
     return;
   }
@@ -42,40 +57,115 @@ void schedule_tensor(TensorView* tensor) {
   tensor->axis(2)->parallelize(ParallelType::TIDx);
 }
 
+/// Whether every consumer reads the element that was computed last: it can stay in a register.
 bool is_fully_inlined(const TensorView* tensor) {
   int64_t iterations = 0;
   for (const IterDomain* axis : tensor->loop()) {
     iterations += axis->is_reduction() ? 0 : 1;
   }
-  return iterations == 0 || tensor->compute_at_position() >= kScheduledAxes;
+  return tensor->compute_at_position() >= iterations;
+}
+
+/// A tensor that meets its own transpose has two axes that no graph tells apart, and one that meets
+/// its own reshape has axes with two indices. Cut in two kernels it would be two tensors; one
+/// kernel cannot hold it.
+void check_axes_differ(const Fusion& fusion, const ValGraph& exact) {
+  for (TensorView* tensor : fusion.tensors()) {
+    const std::optional<SelfMapping> found =
+        tensor->definition() == nullptr ? std::nullopt : find_self_mapping(exact, tensor);
+    if (found) {
+      throw UserError(
+          {
+              .headline = {"No single kernel computes a tensor together with its own transpose"},
+              .node = {describe(tensor)},
+              .expected = {"axes that can be told apart"},
+              .found =
+                  {found->first->to_string(), " and ", found->second->to_string(),
+                   ", which expressions of the fusion map to each other"},
+              .fix = {"evaluate the fusion, or pass the tensor as two inputs"},
+          },
+          ErrorKind::NotImplemented);
+    }
+    if (tensor->definition() == nullptr) {
+      continue;
+    }
+    if (const std::optional<AmbiguousAxis> ambiguous = find_ambiguous_axis(exact, tensor)) {
+      throw UserError(
+          {
+              .headline = {"No single kernel computes a tensor together with its own reshape"},
+              .node = {describe(tensor)},
+              .expected = {"axes of which none follows from others"},
+              .found =
+                  {ambiguous->axis->to_string(), ", which follows from ",
+                   ambiguous->first->to_string(), " and from ", ambiguous->second->to_string()},
+              .fix = {"evaluate the fusion, or pass the tensor as two inputs"},
+          },
+          ErrorKind::NotImplemented);
+    }
+  }
+}
+
+/// A scatter begins with a copy of its operand, in memory that nothing else reads.
+void copy_scattered(Fusion& fusion) {
+  for (Expr* expr : tensor_exprs(fusion)) {
+    const auto* scatter = expr->as<ScatterOp>();
+    if (scatter != nullptr && !is_scattered_into(scatter->arg)) {
+      scatter->arg->cache_after(LoadStoreOpType::Set, CacheOp::Unspecified, false, {expr});
+    }
+  }
+}
+
+/// Compute every tensor where it is used, or else store it in global memory. The result of a
+/// reduction is stored, so that no consumer computes it again for every element.
+void inline_or_store(const std::vector<TensorView*>& computed, const ValGraph& exact) {
+  TensorSet stored;
+  for (const TensorView* tensor : computed) {
+    if (tensor->has_reduction()) {
+      stored.insert(tensor);
+    }
+  }
+  for (bool is_settled = false; !is_settled;) {
+    stored = closed_under_sharing(computed, exact, std::move(stored));
+    std::vector<TensorView*> inlinable;
+    for (TensorView* tensor : computed) {
+      tensor->clear_compute_position();
+      if (!stored.contains(tensor)) {
+        inlinable.push_back(tensor);
+      }
+    }
+    inline_most(inlinable);
+    is_settled = true;
+    for (const TensorView* tensor : inlinable) {
+      if (!tensor->uses().empty() && !is_fully_inlined(tensor)) {
+        stored.insert(tensor);
+        is_settled = false;
+      }
+    }
+  }
+  for (TensorView* tensor : computed) {
+    if (stored.contains(tensor) && !tensor->is_fusion_output()) {
+      tensor->set_memory_type(MemoryType::Global);
+    }
+  }
 }
 
 } // namespace
 
 void trivial(Fusion& fusion) {
   const FusionGuard guard(&fusion);
+  copy_scattered(fusion);
+  IdModel model(&fusion); // before the schedule: of logical axes
+  const ValGraph& exact = model.maybe_build_graph(IdMappingMode::exact);
+  check_axes_differ(fusion, exact);
   std::vector<TensorView*> computed;
-  for (TensorView* tensor : fusion.tensors()) {
-    if (tensor->definition() != nullptr) {
-      computed.push_back(tensor);
-    }
+  for (const Expr* expr : tensor_exprs(fusion)) {
+    const std::vector<TensorView*> results = tensor_outputs(expr);
+    computed.insert(computed.end(), results.begin(), results.end());
   }
   for (TensorView* tensor : computed) {
     schedule_tensor(tensor);
   }
-  // The result of a reduction is stored, so that no consumer computes it again for every element.
-  std::vector<TensorView*> inlinable;
-  for (TensorView* tensor : computed) {
-    if (!tensor->has_reduction()) {
-      inlinable.push_back(tensor);
-    }
-  }
-  inline_most(inlinable);
-  for (TensorView* tensor : computed) {
-    if (!tensor->is_fusion_output() && !is_fully_inlined(tensor)) {
-      tensor->set_memory_type(MemoryType::Global);
-    }
-  }
+  inline_or_store(computed, exact);
 }
 
 } // namespace nvfuser::schedule

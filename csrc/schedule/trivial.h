@@ -10,6 +10,7 @@ namespace nvfuser::schedule {
 /// memory, behind grid barriers.
 /// It is the schedule of `FusionDefinition.execute` until a scheduler that knows the fusion's shape
 /// takes it: right before fast.
+/// Errors (UserNotImplementedError): two axes of a tensor that expressions map to each other.
 void trivial(Fusion& fusion);
 
 } // namespace nvfuser::schedule

@@ -1,5 +1,7 @@
 #include "transform/axis_checks.h"
 
+#include <algorithm>
+
 #include "base/errors.h"
 
 namespace nvfuser {
@@ -30,8 +32,10 @@ int64_t check_free_axis(const TensorView* tv, int64_t axis, const char* action) 
            .fix = "transform tensors before inlining them, or call clear_compute_position first"});
     }
   };
-  check_outside(tv->compute_at_position(), "compute at position", "computePosition");
-  check_outside(tv->max_producer_position(), "max producer position", "maxProducerPosition");
+  check_outside(
+      std::max(tv->compute_at_position(), tv->compute_with_position()), "compute at position",
+      "computePosition");
+  check_outside(tv->maybe_max_producer_position(), "max producer position", "maxProducerPosition");
   return axis;
 }
 

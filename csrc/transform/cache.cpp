@@ -13,7 +13,7 @@ namespace nvfuser {
 namespace {
 
 void check_not_inlined(const TensorView* tv) {
-  if (tv->compute_at_position() > 0 || tv->max_producer_position() > 0) {
+  if (tv->is_inlined()) {
     throw UserError(
         {.headline = "Caching computed-at tensors is not allowed. Apply caching before computeAt",
          .node = describe(tv),
@@ -61,7 +61,7 @@ TensorView* TensorView::cache_after(
         "cached_uses is not among the use of the TensorView");
   }
   NVF_USER_CHECK(
-      compute_at_position() == 0,
+      compute_at_position() == 0 && compute_with_position() == 0,
       "Caching computed-at tensors is not allowed. Apply caching before computeAt");
 
   TensorView* copy = fusion()->new_tensor(copied_axes(this), dtype());
@@ -70,7 +70,12 @@ TensorView* TensorView::cache_after(
   }
   fusion()->make<LoadStoreOp>(copy, this, op_type, cache_op);
   fusion()->replace_uses(this, copy, users);
-  record_step("cache_after()");
+  record_step(
+      "cache_after()", {.change = GraphChange::CacheAfter,
+                        .tensors = {this},
+                        .made = {copy},
+                        .before = {},
+                        .axes = {}});
   return copy;
 }
 
@@ -88,7 +93,12 @@ TensorView* TensorView::cache_before(LoadStoreOpType op_type) {
   producer->domain()->assign_contiguity(
       TensorDomain::contiguity_filled_with(producer->maybe_allocation(), true));
   fusion()->make<LoadStoreOp>(this, producer, op_type, CacheOp::Unspecified);
-  record_step("cache_before()");
+  record_step(
+      "cache_before()", {.change = GraphChange::CacheBefore,
+                         .tensors = {this},
+                         .made = {producer},
+                         .before = {},
+                         .axes = {}});
   return producer;
 }
 
@@ -109,7 +119,12 @@ TensorView* TensorView::cache_fork() {
   fusion()->make<LoadStoreOp>(output, this, LoadStoreOpType::Set, CacheOp::Unspecified);
   fusion()->replace_output(this, output);
   domain()->assign_contiguity(TensorDomain::contiguity_filled_with(maybe_allocation(), true));
-  record_step("cache_fork()");
+  record_step(
+      "cache_fork()", {.change = GraphChange::CacheFork,
+                       .tensors = {this},
+                       .made = {output},
+                       .before = {},
+                       .axes = {}});
   return output;
 }
 

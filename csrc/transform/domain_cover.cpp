@@ -1,14 +1,18 @@
 // The logical axes are a front of the graph of transforms. It is moved, one transform at a time,
 // towards the given axes: forward where a transform leads to one of them, else backward. A
 // transform moves the front only if all axes on its near side are in it, so the front always covers
-// every element once. In the end it must be the given axes.
+// every element once. Over a resize it moves only to the side that has all elements of the other.
+// In the end it must be the given axes.
 #include "transform/domain_cover.h"
 
 #include <algorithm>
 #include <unordered_set>
 
 #include "base/errors.h"
+#include "eval/simplify.h"
+#include "ir/domain_exprs.h"
 #include "ir/fusion.h"
+#include "ir/scalar.h"
 #include "ir/topo_sort.h"
 
 namespace nvfuser {
@@ -59,6 +63,19 @@ class Front {
     return is_present;
   }
 
+  /// `direction`: 1 from inputs to outputs, -1 back.
+  [[nodiscard]] static bool keeps_elements(const Expr* expr, int64_t direction) {
+    const auto* resize = expr->as<Resize>();
+    if (resize == nullptr) {
+      return true;
+    }
+    IndexSimplifier simplifier(*expr->fusion());
+    const auto grows = [&](Val* width) {
+      return simplifier.prove_nonnegative(direction > 0 ? width : scalar::neg(width));
+    };
+    return grows(resize->left) && grows(resize->right);
+  }
+
   void replace(Expr* expr, const std::vector<Val*>& near, const std::vector<Val*>& far) {
     for (const Val* id : near) {
       axes_.erase(id);
@@ -69,7 +86,7 @@ class Front {
 
   bool step_forward() {
     for (Expr* expr : forward_) {
-      if (used_.count(expr) == 0 && is_movable(expr->inputs())) {
+      if (used_.count(expr) == 0 && is_movable(expr->inputs()) && keeps_elements(expr, 1)) {
         replace(expr, expr->inputs(), expr->outputs());
         return true;
       }
@@ -83,7 +100,8 @@ class Front {
       const bool is_in_front = std::all_of(outputs.begin(), outputs.end(), [&](const Val* id) {
         return axes_.count(id) != 0 && target_.count(id) == 0;
       });
-      if (used_.count(expr) == 0 && is_in_front && !is_needed_below(outputs)) {
+      if (used_.count(expr) == 0 && is_in_front && !is_needed_below(outputs) &&
+          keeps_elements(expr, -1)) {
         replace(expr, outputs, expr->inputs());
         return true;
       }

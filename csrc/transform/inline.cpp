@@ -7,29 +7,13 @@
 
 #include "graph/domain_map.h"
 #include "transform/inline_limits.h"
+#include "transform/inline_positions.h"
 #include "transform/spanning_tree.h"
 
 namespace nvfuser::schedule {
 namespace {
 
 using TensorSet = std::unordered_set<const TensorView*>;
-
-int64_t wrap_position(const TensorView* tensor, int64_t position) {
-  const int64_t size = tensor->ndims();
-  const int64_t wrapped = position < 0 ? position + size + 1 : position;
-  if (wrapped < 0 || wrapped > size) {
-    throw UserError({
-        .headline =
-            {"Invalid inline position for T", tensor->name(), ": ", position,
-             ". Maximum allowed value:", size},
-        .node = {describe(tensor)},
-        .expected = {"a position in [", -size - 1, ", ", size, "]"},
-        .found = {position},
-        .fix = {"print the tensor to see its loop domain"},
-    });
-  }
-  return wrapped;
-}
 
 /// Tensors that can be inlined, in creation order: of every expression the first output.
 std::vector<TensorView*> inlinable(Fusion& fusion, const std::vector<TensorView*>& selected) {
@@ -52,30 +36,16 @@ bool is_read(TensorView* tensor) {
       outs.begin(), outs.end(), [](const TensorView* out) { return !out->consumers().empty(); });
 }
 
-/// The produce position of a consumer and its siblings, from the positions of all producers.
-void update_produce_position(TensorView* consumer, Alignments& alignments) {
-  const std::vector<TensorView*> outs = with_siblings(consumer);
-  int64_t position = 0;
-  for (const TensorView* producer : tensor_inputs(consumer->definition())) {
-    for (const TensorView* out : outs) {
-      const LoopAlignment& alignment = alignments(producer, out);
-      for (int64_t i = 0; i < producer->compute_at_position(); ++i) {
-        position = std::max(position, alignment.consumer_axis[static_cast<size_t>(i)] + 1);
-      }
-    }
-  }
-  for (TensorView* out : outs) {
-    out->assign_max_producer_position(position);
-  }
-}
-
 void set_position(TensorView* tensor, int64_t position, Alignments& alignments) {
   for (TensorView* out : with_siblings(tensor)) {
     out->assign_compute_at_position(position);
+    if (position == 0 || position >= out->compute_with_position()) {
+      out->assign_compute_with(0);
+    }
   }
   for (TensorView* out : with_siblings(tensor)) {
     for (TensorView* consumer : out->consumers()) {
-      update_produce_position(consumer, alignments);
+      update_produce_positions(consumer, alignments);
     }
   }
 }
@@ -111,17 +81,7 @@ void inline_tensors(
     if (best_effort || adjustable.count(tensor) == 0 || positions.at(tensor) >= asked.at(tensor)) {
       continue;
     }
-    throw UserError({
-        .headline =
-            {"Invalid inline position for T", tensor->name(), ": ", asked.at(tensor),
-             ". Maximum allowed value:", positions.at(tensor)},
-        .node = {describe(tensor)},
-        .expected = {"axes that every consumer has in the same order, outside of reductions and "
-                     "vectorized axes"},
-        .found = {"position ", asked.at(tensor)},
-        .fix =
-            {"transform the consumers alike (schedule.transform_like), or pass best_effort=True"},
-    });
+    refuse_position(tensor, asked.at(tensor), positions.at(tensor));
   }
   for (TensorView* tensor : tensors) {
     if (adjustable.count(tensor) != 0 && positions.at(tensor) > tensor->compute_at_position()) {
@@ -218,6 +178,8 @@ void reset_inlining(Fusion& fusion) {
   for (TensorView* tensor : scheduled_tensors(fusion)) {
     tensor->assign_compute_at_position(0);
     tensor->assign_max_producer_position(0);
+    tensor->assign_compute_with(0);
+    tensor->assign_maybe_max_producer_position(0);
   }
 }
 
@@ -243,7 +205,7 @@ TensorView* TensorView::inline_at(int64_t position, bool best_effort) {
 
 void TensorView::clear_compute_position() {
   using namespace schedule;
-  if (compute_at_position_ > 0) {
+  if (compute_at_position_ > 0 || compute_with_position_ > 0) {
     Alignments alignments;
     set_position(this, 0, alignments);
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "graph/domain_map.h"
-#include "ir/expr.h"
+#include "ir/all_nodes.h"
 
 namespace nvfuser::schedule {
 namespace {
@@ -17,6 +17,14 @@ std::unordered_set<const Expr*> users_of(const std::vector<TensorView*>& tensors
     }
   }
   return users;
+}
+
+/// A scatter overwrites elements of what it copied, and nobody reads its result before the last one
+/// is written: neither is computed inside of a loop of its reader.
+bool is_whole_in_memory(const TensorView* producer, const TensorView* consumer) {
+  const auto* overwriting = consumer->definition()->as<ScatterOp>();
+  return producer->definition()->is_a<ScatterOp>() ||
+         (overwriting != nullptr && overwriting->arg == producer);
 }
 
 } // namespace
@@ -40,7 +48,7 @@ InlineLimits::InlineLimits(Fusion& fusion, const std::vector<IterDomain*>& uninl
 bool InlineLimits::stops_either(const IterDomain* axis) const {
   const ParallelType type = axis->parallel_type();
   return type == ParallelType::Vectorize || type == ParallelType::Bulk ||
-         type == ParallelType::Mma || uninlinable_.count(axis) != 0;
+         type == ParallelType::Mma || type == ParallelType::Group || uninlinable_.count(axis) != 0;
 }
 
 bool InlineLimits::stops_producer(const IterDomain* axis) const {
@@ -50,6 +58,9 @@ bool InlineLimits::stops_producer(const IterDomain* axis) const {
 
 int64_t InlineLimits::consumer_limit(
     const TensorView* producer, const TensorView* consumer, bool is_only_consumer) {
+  if (is_whole_in_memory(producer, consumer)) {
+    return 0;
+  }
   const LoopAlignment& alignment = alignments_(producer, consumer);
   int64_t next = 0; // consumer's axes before it are taken or passed over
   for (int64_t i = 0; i < producer->ndims(); ++i) {

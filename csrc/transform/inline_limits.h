@@ -43,7 +43,7 @@ class InlineLimits {
   /// The deepest position for `tensor` and its siblings with regard to their axes and those of all
   /// consumers. It stops left of
   ///   * reductions, unrolled axes and the un-inlinable of the producer,
-  ///   * vectorized, tma and mma axes of either side,
+  ///   * vectorized, grouped, tma and mma axes of either side,
   ///   * axes without a partner in a consumer, or with partners in another order. Axes of the
   ///     consumer that the producer lacks may stand between if it is the only consumer.
   /// 0 for inputs of the fusion and for tensors that nobody reads.

@@ -31,6 +31,20 @@ void TensorView::set_memory_type(MemoryType memory_type) {
   record_step(std::string("set_memory_type(") + enum_name(memory_type) + ")");
 }
 
+TensorView* TensorView::promote_reuse(bool flag) {
+  if (memory_type() != MemoryType::Shared) {
+    throw UserError(
+        {.headline = "promote_reuse is for tensors in shared memory",
+         .node = describe(this),
+         .expected = "a tensor in shared memory",
+         .found = enum_name(memory_type()),
+         .fix = "call set_memory_type(MemoryType.shared) first"});
+  }
+  promotes_reuse_ = flag;
+  record_step(std::string("promote_reuse(") + (flag ? "True" : "False") + ")");
+  return this;
+}
+
 void TensorView::set_allocation_domain(const IterDomains& ids, bool contiguity) {
   set_allocation_domain(ids, TensorDomain::contiguity_filled_with(ids, contiguity));
 }
@@ -43,7 +57,7 @@ void TensorView::set_allocation_domain(const IterDomains& ids, const Contiguity&
 }
 
 void TensorView::set_loop_domain(const IterDomains& ids) {
-  if (compute_at_position() > 0 || max_producer_position() > 0) {
+  if (is_inlined()) {
     throw UserError(
         {.headline = "Cannot set the loop domain of an inlined tensor",
          .node = describe(this),

@@ -13,7 +13,8 @@ namespace nvfuser::schedule {
 namespace {
 
 bool is_instruction_type(ParallelType type) {
-  return type == ParallelType::Vectorize || type == ParallelType::Bulk || type == ParallelType::Mma;
+  return type == ParallelType::Vectorize || type == ParallelType::Bulk ||
+         type == ParallelType::Mma || type == ParallelType::Group;
 }
 
 /// The reference's axes by group of one graph. Serial ones count: they can make a match ambiguous.
@@ -112,8 +113,14 @@ std::vector<TensorView*> targets_of(
   return targets;
 }
 
-bool is_copy(const TensorView* tensor) {
-  return tensor->definition() != nullptr && tensor->definition()->is_a<LoadStoreOp>();
+/// Whether a tensor can use an instruction that is asked for everywhere: copies move, reductions
+/// combine lanes.
+bool can_use(const TensorView* tensor, ParallelType type) {
+  const Expr* definition = tensor->definition();
+  if (type == ParallelType::Group) {
+    return tensor->has_reduction();
+  }
+  return definition != nullptr && definition->is_a<LoadStoreOp>();
 }
 
 std::string arguments_text(
@@ -150,11 +157,12 @@ void parallelize_like(
       count >= 0 && count <= size, "Tried to access out of boundary index ", pos,
       ". total index: ", size);
   const IterDomains axes(reference->loop().begin(), reference->loop().begin() + count);
-  const auto is_copied = [&](const IterDomain* source, bool takes_instruction_types) {
-    return source->is_parallelized() &&
-           (takes_instruction_types || !is_instruction_type(source->parallel_type())) &&
-           (selected_parallel_types.empty() ||
-            selected_parallel_types.count(source->parallel_type()) != 0);
+  const auto is_copied = [&](const IterDomain* source, const TensorView* target) {
+    const ParallelType type = source->parallel_type();
+    const bool is_asked_for = !is_instruction_type(type) || !selected_tensors.empty() ||
+                              (!selected_parallel_types.empty() && can_use(target, type));
+    return source->is_parallelized() && is_asked_for &&
+           (selected_parallel_types.empty() || selected_parallel_types.count(type) != 0);
   };
   const TypeCopier copier(reference, axes);
   std::vector<std::pair<IterDomain*, const IterDomain*>> copies; // to, from
@@ -162,11 +170,9 @@ void parallelize_like(
     if (tensor == reference) {
       continue;
     }
-    const bool takes_instruction_types =
-        !selected_tensors.empty() || (!selected_parallel_types.empty() && is_copy(tensor));
     for (IterDomain* axis : tensor->loop()) {
       const IterDomain* source = copier.source_of(tensor, axis);
-      if (source != nullptr && is_copied(source, takes_instruction_types)) {
+      if (source != nullptr && is_copied(source, tensor)) {
         copies.emplace_back(axis, source);
       }
     }

@@ -16,8 +16,9 @@ namespace nvfuser::schedule {
 /// `selected_parallel_types`, if not empty, restricts what is copied. `propagate_padding` also
 /// copies the padding of axes to whole warps.
 ///
-/// Types that say how an instruction moves or multiplies (vectorize, tma, mma) are for the tensors
-/// they are asked for: selected ones; or, where only the type is selected, copies.
+/// Types that say how an instruction moves, multiplies or combines (vectorize, tma, mma, group) are
+/// for the tensors they are asked for: selected ones; or, where only the type is selected, copies,
+/// and for group reductions.
 /// Errors: an axis that corresponds exactly to several axes of the reference with different types.
 void parallelize_like(
     TensorView* reference,

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "eval/simplify.h"
 #include "graph/domain_map.h"
 #include "graph/pair_graph.h"
 #include "ir/all_nodes.h"
@@ -19,7 +20,16 @@ bool contains(const IterDomains& ids, const Val* id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
-/// Target's axes that are still to be transformed, in order. Starts with the logical domain.
+bool is_scatter(const TensorView* tensor) {
+  return tensor->definition() != nullptr && tensor->definition()->is_a<ScatterOp>();
+}
+
+/// What the loops of a tensor are made from: a scatter loops over its positions.
+const IterDomains& first_axes(const TensorView* tensor) {
+  return is_scatter(tensor) ? tensor->domain()->initial_loop() : tensor->logical();
+}
+
+/// Target's axes that are still to be transformed, in order. Starts with its first axes.
 class Frontier {
  public:
   explicit Frontier(IterDomains ids) : ids_(std::move(ids)) {}
@@ -51,7 +61,7 @@ class Replayer {
  public:
   Replayer(const TensorView* source, const TensorView* target, Direction direction)
       : target_(target),
-        frontier_(target->logical()),
+        frontier_(first_axes(target)),
         own_exprs_(target->domain()->all_exprs()),
         own_expr_set_(own_exprs_.begin(), own_exprs_.end()) {
     if (direction == Direction::ToSibling) {
@@ -69,7 +79,8 @@ class Replayer {
     }
     const IterDomains& lacking = is_producer ? map.consumer_only() : map.producer_only();
     lacking_.insert(lacking.begin(), lacking.end());
-    start_ = is_producer ? source->maybe_root() : source->logical();
+    const IterDomains& touching = is_producer ? source->maybe_root() : source->logical();
+    start_ = is_scatter(source) ? first_axes(source) : touching;
   }
 
   Replay run(const IterDomains& source_axes) {
@@ -121,8 +132,8 @@ class Replayer {
     const Expr* own = find_own(expr, in_vals);
     const bool is_free = frontier_.has_all(in_vals);
     if (own == nullptr) {
-      if (!is_free) {
-        return; // used up between the target's root and logical domains
+      if (!is_free || loses_elements(expr)) {
+        return; // used up between the target's root and logical domains, or not to be repeated
       }
       check_types(expr, inputs);
       own = replay_id_expr(expr, inputs).front()->definition();
@@ -270,6 +281,16 @@ IterDomains Replay::corresponding() const {
   return ids;
 }
 
+bool loses_elements(const Expr* expr) {
+  const auto* resize = expr->as<Resize>();
+  if (resize == nullptr) {
+    return false;
+  }
+  IndexSimplifier simplifier(*expr->fusion());
+  return !simplifier.prove_nonnegative(resize->left) ||
+         !simplifier.prove_nonnegative(resize->right);
+}
+
 Replay replay(
     const TensorView* source,
     const IterDomains& source_axes,
@@ -295,8 +316,10 @@ void check_replay(const TensorView* target, const IterDomains& loop) {
       });
     }
   };
-  check(target->compute_at_position(), "compute at", "computePosition");
-  check(target->max_producer_position(), "max producer", "maxProducerPosition");
+  check(
+      std::max(target->compute_at_position(), target->compute_with_position()), "compute at",
+      "computePosition");
+  check(target->maybe_max_producer_position(), "max producer", "maxProducerPosition");
 }
 
 void apply_replay(TensorView* target, const IterDomains& loop) {

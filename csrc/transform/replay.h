@@ -7,6 +7,8 @@
 //   * A merge with an axis of size 1 that the target lacks is skipped (graph/pair_graph.h).
 //   * A transform of axes of which the target lacks some, or which are used up between its own root
 //     and logical domains, is not repeated: these axes have no counterpart.
+//   * A resize is repeated if it provably grows the axis: a producer of a pad gets loops with the
+//     pad's holes. A crop is not: the target has elements outside.
 //   * What the target has beyond the neighbor's transforms stays: transforms of other axes, and
 //     further transforms of an axis that corresponds.
 #pragma once
@@ -34,6 +36,10 @@ struct Replay {
   /// The target's axes that correspond: the source of the next replay.
   [[nodiscard]] IterDomains corresponding() const;
 };
+
+/// Whether `expr` is a resize that does not provably grow its axis. A loop over a part of an axis
+/// would not compute what other consumers, or a caller, read: it is not repeated.
+[[nodiscard]] bool loses_elements(const Expr* expr);
 
 /// Replay `source_axes`, leading loop axes of `source`, on `target`. Changes neither tensor; new
 /// ids belong to the fusion. The axes need not be the loop domain that `source` has now. Errors: a

@@ -197,7 +197,7 @@ TensorDomain* Factoring::make_consumer() {
 /// The loop axes at `positions`, after all checks.
 IterDomains check_axes(const TensorView* tv, const std::vector<int64_t>& positions) {
   check_has_axes(tv, "rFactor");
-  if (tv->compute_at_position() > 0 || tv->max_producer_position() > 0) {
+  if (tv->is_inlined()) {
     throw UserError(
         {.headline = "Cannot rfactor an inlined tensor",
          .node = describe(tv),
@@ -268,6 +268,19 @@ Factored factor(TensorView* tv, const IterDomains& axes) {
   return {producer, factoring.make_consumer()};
 }
 
+/// The same reduction of other tensors.
+void make_step(const Expr& reduction, const std::vector<Val*>& outs, const std::vector<Val*>& ins) {
+  Fusion& fusion = *reduction.fusion();
+  if (const auto* welford = reduction.as<WelfordOp>()) {
+    fusion.make<WelfordOp>(
+        outs[0], outs[1], outs[2], ins[0], ins[1], ins[2], welford->init_avg, welford->init_var,
+        welford->init_n, welford->allreduce);
+  } else {
+    const auto& group = *reduction.as<GroupedReductionOp>();
+    fusion.make<GroupedReductionOp>(outs, ins, group.inits, group.ops, group.allreduce);
+  }
+}
+
 } // namespace
 
 TensorView* TensorView::rfactor(const std::vector<int64_t>& axes) {
@@ -277,11 +290,18 @@ TensorView* TensorView::rfactor(const std::vector<int64_t>& axes) {
     refuse_definition(this);
   }
   const Factored parts = factor(this, check_axes(this, axes));
+  GraphEffect effect{
+      .change = GraphChange::Rfactor,
+      .tensors = {this},
+      .made = {parts.producer},
+      .before = {domain()},
+      .axes = axes};
   fusion()->make<ReductionOp>(parts.producer, reduction->arg, reduction->init, reduction->op);
   assign_domain(parts.consumer_domain);
   fusion()->make<ReductionOp>(
-      this, parts.producer, reduction->init, reduction->op, reduction->allreduce);
-  record_step(step_text(axes));
+      this, parts.producer, reduction->init, reduction->op, reduction->allreduce,
+      reduction->serial_grid);
+  record_step(step_text(axes), std::move(effect));
   return parts.producer;
 }
 
@@ -290,36 +310,39 @@ std::vector<TensorView*> TensorView::rfactor(
   if (tvs.size() == 1 && tvs.front() == this) {
     return {rfactor(axes)};
   }
-  const WelfordOp* welford = definition() == nullptr ? nullptr : definition()->as<WelfordOp>();
-  if (welford == nullptr) {
+  Expr* reduction = definition();
+  if (reduction == nullptr ||
+      !(reduction->is_a<WelfordOp>() || reduction->is_a<GroupedReductionOp>())) {
     refuse_definition(this);
   }
-  const std::vector<Val*>& outputs = welford->outputs();
+  const std::vector<Val*>& outputs = reduction->outputs();
   NVF_USER_CHECK(
       tvs.size() == outputs.size() && std::is_permutation(tvs.begin(), tvs.end(), outputs.begin()),
-      "rFactor of a reduction with several results needs all of them: ", describe(welford));
+      "rFactor of a reduction with several results needs all of them: ", describe(reduction));
   static_cast<void>(check_axes(this, axes));
-  align_siblings(definition());
+  align_siblings(reduction);
 
   std::unordered_map<const Val*, Factored> parts;
   for (TensorView* tv : tvs) {
     parts.emplace(tv, factor(tv, check_axes(tv, axes)));
   }
-  const auto producer = [&](const Val* tv) { return parts.at(tv).producer; };
-  fusion()->make<WelfordOp>(
-      producer(welford->out_avg), producer(welford->out_var), producer(welford->out_n),
-      welford->in_avg, welford->in_var, welford->in_n, welford->init_avg, welford->init_var,
-      welford->init_n);
-  std::vector<TensorView*> producers;
-  for (TensorView* tv : tvs) {
-    tv->assign_domain(parts.at(tv).consumer_domain);
-    tv->record_step(step_text(axes));
-    producers.push_back(producer(tv));
+  std::vector<Val*> partials; // in the order of the expression
+  for (const Val* output : outputs) {
+    partials.push_back(parts.at(output).producer);
   }
-  fusion()->make<WelfordOp>(
-      welford->out_avg, welford->out_var, welford->out_n, producer(welford->out_avg),
-      producer(welford->out_var), producer(welford->out_n), welford->init_avg, welford->init_var,
-      welford->init_n, welford->allreduce);
+  make_step(*reduction, partials, reduction->inputs());
+  GraphEffect effect{
+      .change = GraphChange::Rfactor, .tensors = tvs, .made = {}, .before = {}, .axes = axes};
+  for (TensorView* tv : tvs) {
+    effect.before.push_back(tv->domain());
+    effect.made.push_back(parts.at(tv).producer);
+    tv->assign_domain(parts.at(tv).consumer_domain);
+  }
+  std::vector<TensorView*> producers = effect.made;
+  for (TensorView* tv : tvs) {
+    tv->record_step(step_text(axes), tv == this ? effect : GraphEffect{});
+  }
+  make_step(*reduction, std::vector<Val*>(outputs), partials);
   return producers;
 }
 

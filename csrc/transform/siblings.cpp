@@ -47,7 +47,12 @@ void align_siblings(Expr* expr) {
       results.push_back(static_cast<TensorView*>(output));
     }
   }
-  if (results.size() < 2) {
+  // Results of other ranks share no loops: such an expression (attention) is evaluated.
+  const auto rank = [](const TensorView* tv) { return tv->logical().size(); };
+  const bool is_alike = std::all_of(results.begin(), results.end(), [&](const TensorView* tv) {
+    return rank(tv) == rank(results.front());
+  });
+  if (results.size() < 2 || !is_alike) {
     return;
   }
   auto reference = std::find_if(results.begin(), results.end(), is_transformed);

@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "graph/domain_map.h"
-#include "ir/expr.h"
+#include "ir/domain_exprs.h"
 
 namespace nvfuser::schedule {
 namespace {
@@ -75,7 +75,7 @@ class AxisStep {
     CarriedAxis next{.ids = {}, .is_complete = carried.is_complete};
     for (IterDomain* id : carried.ids) {
       const IterDomains images = images_of(id);
-      next.is_complete = next.is_complete && !images.empty();
+      next.is_complete = next.is_complete && !images.empty() && !is_resized(id, images);
       for (IterDomain* image : images) {
         add_unique(next.ids, image);
       }
@@ -84,6 +84,25 @@ class AxisStep {
   }
 
  private:
+  /// Whether a transform of `id` is none of its images: a resize lies between them. A producer can
+  /// repeat one that grows.
+  [[nodiscard]] bool is_resized(const IterDomain* id, const IterDomains& images) const {
+    const auto resize_to = [&](const IterDomain* axis) {
+      const Expr* made_by = axis->definition();
+      const bool is_between =
+          std::find(root_to_logical_.begin(), root_to_logical_.end(), made_by) !=
+          root_to_logical_.end();
+      return is_between && made_by->is_a<Resize>() ? made_by : nullptr;
+    };
+    if (edge_.direction == Direction::ToProducer) {
+      const Expr* resize = resize_to(id);
+      return resize != nullptr && loses_elements(resize);
+    }
+    return std::any_of(images.begin(), images.end(), [&](const IterDomain* image) {
+      return resize_to(image) != nullptr;
+    });
+  }
+
   [[nodiscard]] IterDomains images_of(IterDomain* id) const {
     IterDomains images;
     if (edge_.direction == Direction::ToSibling) {

@@ -24,7 +24,7 @@ def make(rows: int, columns: int) -> FusionDefinition:
 
 
 def schedule(fd: FusionDefinition, rows: int, columns: int) -> None:
-    x, bias = fd.fusion.inputs()
+    x, bias = harness.input_tensors(fd)
     (y,) = fd.fusion.outputs()
     row, bias_part = x.cache_after(), bias.cache_after()
     y.cache_before()

@@ -27,7 +27,7 @@ def make(n: int) -> FusionDefinition:
 
 
 def schedule(fd: FusionDefinition, n: int) -> None:
-    (x,), (y,) = fd.fusion.inputs(), fd.fusion.outputs()
+    (x,), (y,) = harness.input_tensors(fd), fd.fusion.outputs()
     loaded = x.cache_after()
 
     # [n] -> [blocks, UNROLL, THREADS, width]

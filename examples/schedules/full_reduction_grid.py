@@ -28,7 +28,7 @@ def make(n: int) -> FusionDefinition:
 
 
 def schedule(fd: FusionDefinition, n: int) -> None:
-    (x,), (total,) = fd.fusion.inputs(), fd.fusion.outputs()
+    (x,), (total,) = harness.input_tensors(fd), fd.fusion.outputs()
     loaded = x.cache_after()
 
     # [n] -> [BLOCKS, serial, UNROLL, THREADS, width]

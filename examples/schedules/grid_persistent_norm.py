@@ -31,7 +31,7 @@ def make(rows: int, columns: int) -> FusionDefinition:
 
 
 def schedule(fd: FusionDefinition, rows: int, columns: int) -> None:
-    (x,), (y,) = fd.fusion.inputs(), fd.fusion.outputs()
+    (x,), (y,) = harness.input_tensors(fd), fd.fusion.outputs()
     (total,) = (t for t in fd.fusion.tensors() if any(i.is_reduction() for i in t.loop()))
     row = x.cache_after()
     y.cache_before()

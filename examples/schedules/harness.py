@@ -21,7 +21,11 @@ from typing import TYPE_CHECKING, Protocol
 
 import torch
 
+from nvfuser_direct import TensorView
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nvfuser_direct import FusionDefinition, KernelExecutor
 
 
@@ -45,6 +49,11 @@ def vector_width(size: int, widest: int) -> int:
     while width > 1 and size % width != 0:
         width //= 2
     return width
+
+
+def input_tensors(fd: FusionDefinition) -> list[TensorView]:
+    """The inputs of a fusion that are tensors."""
+    return [val for val in fd.fusion.inputs() if isinstance(val, TensorView)]
 
 
 def present_target() -> str:
@@ -115,7 +124,7 @@ def compile_time_ms(result: Result, target: str) -> float:
     return (time.perf_counter() - start) * 1e3
 
 
-def time_cuda_ms(function, repeats: int = 20) -> float:
+def time_cuda_ms(function: Callable[[], object], repeats: int = 20) -> float:
     """Median time of one call on the current stream, by events."""
     for _ in range(3):
         function()
@@ -127,10 +136,10 @@ def time_cuda_ms(function, repeats: int = 20) -> float:
         end.record()
         end.synchronize()
         times.append(start.elapsed_time(end))
-    return median(times)
+    return float(median(times))
 
 
-def time_cpu_ms(function, repeats: int = 20) -> float:
+def time_cpu_ms(function: Callable[[], object], repeats: int = 20) -> float:
     """Median wall-clock time of one call."""
     function()
     times = []
@@ -138,7 +147,7 @@ def time_cpu_ms(function, repeats: int = 20) -> float:
         start = time.perf_counter()
         function()
         times.append((time.perf_counter() - start) * 1e3)
-    return median(times)
+    return float(median(times))
 
 
 def bytes_of(tensors: list[torch.Tensor]) -> int:

@@ -28,7 +28,7 @@ def make(rows: int, columns: int) -> FusionDefinition:
 
 
 def schedule(fd: FusionDefinition, rows: int, columns: int) -> None:
-    (x,), (total,) = fd.fusion.inputs(), fd.fusion.outputs()
+    (x,), (total,) = harness.input_tensors(fd), fd.fusion.outputs()
     loaded = x.cache_after()
 
     # [rows, columns]
@@ -51,6 +51,7 @@ def schedule(fd: FusionDefinition, rows: int, columns: int) -> None:
     partial.axis(5).parallelize(ParallelType.block_x)
     fd.sched.parallelize_like(partial)
     loaded.axis(-1).parallelize(ParallelType.vectorize)
+    total.axis(-1).parallelize(ParallelType.group)  # one reduction for all columns of a thread
 
     fd.sched.inline_at(partial, 3, selected_tensors=[loaded])
     fd.sched.inline_at(total, 2, best_effort=True, selected_tensors=[partial])

@@ -29,7 +29,7 @@ def make(n: int) -> FusionDefinition:
 
 def schedule(fd: FusionDefinition, n: int) -> None:
     (y,) = fd.fusion.outputs()
-    loaded = [x.cache_after() for x in fd.fusion.inputs()]
+    loaded = [x.cache_after() for x in harness.input_tensors(fd)]
     computed = y.cache_before()
 
     # [n] -> [blocks, UNROLL, THREADS, width]

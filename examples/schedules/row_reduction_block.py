@@ -27,7 +27,7 @@ def make(rows: int, columns: int) -> FusionDefinition:
 
 
 def schedule(fd: FusionDefinition, rows: int, columns: int) -> None:
-    (x,), (total,) = fd.fusion.inputs(), fd.fusion.outputs()
+    (x,), (total,) = harness.input_tensors(fd), fd.fusion.outputs()
     loaded = x.cache_after()
 
     # [rows, columns] -> [rows, serial, UNROLL, THREADS, width]; all but THREADS within a thread

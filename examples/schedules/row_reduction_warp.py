@@ -23,7 +23,7 @@ def make(rows: int, columns: int) -> FusionDefinition:
 
 
 def schedule(fd: FusionDefinition, rows: int, columns: int) -> None:
-    (x,), (total,) = fd.fusion.inputs(), fd.fusion.outputs()
+    (x,), (total,) = harness.input_tensors(fd), fd.fusion.outputs()
     loaded = x.cache_after()
 
     # [rows, columns] -> [rows / ROWS, ROWS, serial, UNROLL, WARP, width]

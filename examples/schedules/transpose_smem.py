@@ -27,7 +27,7 @@ def make(rows: int, columns: int) -> FusionDefinition:
 
 
 def schedule(fd: FusionDefinition, rows: int, columns: int) -> None:
-    (x,), (y,) = fd.fusion.inputs(), fd.fusion.outputs()
+    (x,), (y,) = harness.input_tensors(fd), fd.fusion.outputs()
     tile = x.cache_after()
     tile.set_memory_type(MemoryType.shared)
 

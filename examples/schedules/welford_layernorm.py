@@ -10,7 +10,14 @@ import sys
 import harness
 import torch
 
-from nvfuser_direct import DataType, FusionDefinition, MemoryType, ParallelType
+from nvfuser_direct import (
+    DataType,
+    FusionDefinition,
+    MemoryType,
+    ParallelType,
+    TensorView,
+    WelfordOp,
+)
 
 EPSILON = 1e-5
 REGISTERS, SHARED = 0, 1
@@ -49,10 +56,10 @@ def make(rows: int, columns: int, variant: int) -> FusionDefinition:
 
 
 def schedule(fd: FusionDefinition, rows: int, columns: int, variant: int) -> None:
-    x, weight, bias = fd.fusion.inputs()
+    x, weight, bias = harness.input_tensors(fd)
     (y,) = fd.fusion.outputs()
-    (welford,) = (t.definition() for t in fd.fusion.tensors() if is_welford_mean(t))
-    mean, squares, count = welford.out_avg, welford.out_var, welford.out_n
+    (welford,) = (expr for expr in fd.fusion.exprs() if isinstance(expr, WelfordOp))
+    mean, squares, count = (out for out in welford.outputs() if isinstance(out, TensorView))
 
     row = x.cache_after()
     parameters = [weight.cache_after(), bias.cache_after()]
@@ -78,11 +85,6 @@ def schedule(fd: FusionDefinition, rows: int, columns: int, variant: int) -> Non
     for tensor in vectorized:
         tensor.axis(-1).parallelize(ParallelType.vectorize)
     fd.sched.inline_most()
-
-
-def is_welford_mean(tensor) -> bool:
-    definition = tensor.definition()
-    return type(definition).__name__ == "WelfordOp" and definition.out_avg is tensor
 
 
 def inputs(rows: int, columns: int, variant: int, device: str) -> list[torch.Tensor]:

@@ -19,12 +19,16 @@ from ._core import idm, ops, schedule  # noqa: E402, F401
 from .evaluator import evaluate as evaluate  # noqa: E402
 from .executor_cache import FusionExecutorCache as FusionExecutorCache  # noqa: E402
 from .fusion_definition import FusionDefinition as FusionDefinition  # noqa: E402
-from .lru_fusion_cache import LRUCache, LruFusionCache  # noqa: E402
+from .lru_fusion_cache import LRUCache as LRUCache  # noqa: E402
+from .lru_fusion_cache import LruFusionCache as LruFusionCache  # noqa: E402
+from .profiler import PythonProfiler as PythonProfiler  # noqa: E402
+from .validation import get_val_tolerances as get_val_tolerances  # noqa: E402
 from .validation import (  # noqa: E402
-    get_val_tolerances,
-    validate_with_auto_inferred_outputs,
+    validate_with_auto_inferred_outputs as validate_with_auto_inferred_outputs,
 )
-from .version import Version, __version__, version  # noqa: E402
+from .version import Version as Version  # noqa: E402
+from .version import __version__ as __version__  # noqa: E402
+from .version import version as version  # noqa: E402
 
 # Submodules of the extension can be imported by name, as if they were files of this package.
 for _name in ("idm", "ops", "schedule"):
@@ -46,6 +50,7 @@ __all__ = [name for name in dir(_core) if not name.startswith("_")] + [
     "FusionExecutorCache",
     "LRUCache",
     "LruFusionCache",
+    "PythonProfiler",
     "Version",
     "__version__",
     "evaluate",

@@ -6,7 +6,8 @@ import importlib.util
 import platform
 import sys
 
-from . import __version__, _core
+from . import _core
+from .version import __version__
 
 
 def _pytorch_line() -> tuple[str, str, str]:

@@ -7,7 +7,7 @@ Operands are tensors or Python numbers in any mix. Integer arithmetic is that of
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ._core import BinaryOpType as B
 from ._core import DataType, UserError
@@ -245,20 +245,38 @@ def _pow_scalar(a: Scalar, b: Scalar) -> Scalar:
         return math.nan if a < 0 else math.inf
 
 
+def _as_tensors(name: str) -> Callable[[Scalar, Scalar], Scalar]:
+    """PyTorch's function on two numbers: Python's differ for NaN, infinity and zero."""
+
+    def compute(a: Scalar, b: Scalar) -> Scalar:
+        import torch
+
+        if _all_integer(a, b):
+            if b == 0 and name in ("fmod", "remainder"):
+                raise UserError("Integer division by zero detected")
+            dtype = torch.int64
+        else:
+            dtype = torch.float64
+        result = getattr(torch, name)(torch.tensor(a, dtype=dtype), torch.tensor(b, dtype=dtype))
+        return cast("Scalar", result.item())
+
+    return compute
+
+
 _BINARY_SCALAR: dict[B, Callable[[Any, Any], Scalar]] = {
     B.Add: lambda a, b: a + b,
     B.Sub: lambda a, b: a - b,
     B.Mul: lambda a, b: a * b,
     B.Div: _div_scalar,
-    B.Mod: lambda a, b: a - _truncated_div(a, b) * b if _all_integer(a, b) else math.fmod(a, b),
-    B.Fmod: math.fmod,
-    B.Remainder: lambda a, b: a % b,
+    B.Mod: _as_tensors("fmod"),
+    B.Fmod: _as_tensors("fmod"),
+    B.Remainder: _as_tensors("remainder"),
     B.Pow: _pow_scalar,
     B.CeilDiv: _ceil_div_scalar,
-    B.Max: max,
-    B.Min: min,
-    B.FMax: max,
-    B.FMin: min,
+    B.Max: _as_tensors("maximum"),
+    B.Min: _as_tensors("minimum"),
+    B.FMax: _as_tensors("fmax"),
+    B.FMin: _as_tensors("fmin"),
     B.Atan2: math.atan2,
     B.Nextafter: math.nextafter,
     B.Gcd: math.gcd,

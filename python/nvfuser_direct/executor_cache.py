@@ -6,26 +6,80 @@ right. What the compiler has no kernel for is evaluated through PyTorch.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from . import _core
+from .dynamic_shapes import DynamicShapes
 from .evaluator import Evaluator, flatten_inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import torch
 
     from ._core import Fusion
 
 
-class FusionExecutorCache:
-    """Compiles a fusion when it first meets a kind of device, then runs it.
+# Options that are enabled, and disabled, for one call.
+_Options: TypeAlias = "tuple[tuple[str, ...], tuple[str, ...]]"
+_NO_OPTIONS: _Options = ((), ())
+
+
+class _Key(NamedTuple):
+    """What decides which runtime serves a call."""
+
+    device_type: str
+    options: _Options
+    sizes: tuple[Any, ...]  # empty unless kernels are not to be used again for other sizes
+    specialization: int = 0  # which one, of a definition with dynamic shapes
+
+
+class _Runtime:
+    """A fusion made ready for one kind of device.
 
     Parameters
     ----------
     fusion : Fusion
-        The definition; it is copied before it is scheduled.
+        What was scheduled: the definition, its dynamic shapes resolved.
+    scheduled : Fusion
+        What was compiled.
+    executor : KernelExecutor or None
+        None where the fusion is evaluated.
+    """
+
+    def __init__(
+        self, fusion: Fusion, scheduled: Fusion, executor: _core.KernelExecutor | None
+    ) -> None:
+        self.fusion = fusion
+        self.scheduled = scheduled
+        self.executor = executor
+        self.dumps_arguments = _core.is_dumped("fusion_args")
+
+    def source(self, with_support_code: bool) -> str:
+        if self.executor is None:
+            return ""
+        if with_support_code:
+            return self.executor.kernel_source()
+        return self.executor.kernel().print_source(self.executor.kernel_name())
+
+    def scheduled_text(self, with_transforms: bool) -> str:
+        if self.executor is None:
+            return ""
+        text = self.scheduled.print_math().replace("%kernel_math", "%kernel")
+        if not with_transforms:
+            return text
+        head, end = text.rsplit("} // %kernel", 1)
+        return f"{head}\n{self.scheduled.print_transforms()}}} // %kernel{end}"
+
+
+class FusionExecutorCache:
+    """Compiles a fusion when it first meets a kind of device, then runs it. Thread-safe.
+
+    Parameters
+    ----------
+    fusion : Fusion
+        The definition, which belongs to the cache from now on and must not be changed any more.
     fusion_id : int
         Part of the names of kernels.
     auto_schedule : bool
@@ -36,13 +90,16 @@ class FusionExecutorCache:
         self._fusion = fusion
         self._fusion_id = fusion_id
         self._auto_schedule = auto_schedule
-        # By device type; None where the fusion is evaluated.
-        self._executors: dict[str, tuple[Fusion, _core.KernelExecutor] | None] = {}
-        self._most_recent: str | None = None
+        self._dynamic = DynamicShapes(fusion) if _core.has_dynamic_shapes(fusion) else None
+        self._lock = threading.Lock()  # of compiling
+        self._runtimes: dict[_Key, _Runtime] = {}
+        self._most_recent: _Runtime | None = None
 
     def fusion(self) -> Fusion:
         """The definition."""
         return self._fusion
+
+    # -- running --
 
     def execute(
         self,
@@ -52,100 +109,251 @@ class FusionExecutorCache:
         _enable_options: Sequence[str] = (),
         _disable_options: Sequence[str] = (),
     ) -> list[torch.Tensor]:
-        """Run, compiling when needed; returns the visible outputs."""
-        args = flatten_inputs(inputs)
-        if device is not None and device > 255:
-            raise _core.UserError("Maximum device index is 255")
-        if _enable_options or _disable_options:
-            outputs = _core.call_with_options(
-                lambda: self._run(args, device), list(_enable_options), list(_disable_options)
+        """Run, compiling when needed.
+
+        Parameters
+        ----------
+        inputs : iterable
+            Tensors and numbers in the order of ``fusion().inputs()``. One level of lists and tuples
+            is opened.
+        device : int, optional
+            CUDA device, less than 256, for a fusion without tensor inputs; the inputs decide
+            otherwise.
+        _enable_options, _disable_options : sequence of str
+            Names as in ``NVFUSER_ENABLE`` and ``NVFUSER_DISABLE``; they hold for this call.
+
+        Returns
+        -------
+        list[torch.Tensor]
+            The visible outputs; tensors of the framework that the inputs came from.
+
+        Raises
+        ------
+        UserError
+            For inputs that do not fit, and for unknown options.
+        """
+        args = list(inputs)
+        if device is not None and device > _MAX_DEVICE_INDEX:
+            raise _core.UserError(f"Maximum device index is {_MAX_DEVICE_INDEX}")
+        if not _enable_options and not _disable_options:
+            return self._run(args, device, _NO_OPTIONS)
+        options = (tuple(_enable_options), tuple(_disable_options))
+        return _with_options(lambda: self._run(args, device, options), options)
+
+    def _run(self, args: list[Any], device: int | None, options: _Options) -> list[torch.Tensor]:
+        if _core.is_profiling():
+            outputs = _core.profile_run(
+                lambda: self._launch(args, device, options), self._fusion_id, args
             )
             return cast("list[torch.Tensor]", outputs)
-        return self._run(args, device)
+        return self._launch(args, device, options)
 
-    def _run(self, args: list[Any], device: int | None) -> list[torch.Tensor]:
-        kind = _device_type(args, device)
-        if kind not in self._executors:
-            self._executors[kind] = self._compile(args)
-        self._most_recent = kind
-        entry = self._executors[kind]
-        return self._evaluate(args) if entry is None else entry[1].run(args)
+    def _launch(self, args: list[Any], device: int | None, options: _Options) -> list[torch.Tensor]:
+        key, fusion = self._specialize(args, device, options)
+        runtime = self._runtimes.get(key) or self._compile(key, fusion, args, device)
+        self._most_recent = runtime
+        if runtime.dumps_arguments:
+            print(f"Arguments for fusion {self._fusion_id}:\n{_core.arguments_text(args)}", end="")
+        if runtime.executor is None:
+            return _evaluate(runtime.fusion, flatten_inputs(args))
+        if device is None:
+            return runtime.executor.run(args)
+        return runtime.executor.run(args, compile_params=_params_for(device))
+
+    def _specialize(
+        self, args: list[Any], device: int | None, options: _Options
+    ) -> tuple[_Key, Fusion]:
+        """The key of a call, and the fusion that serves it."""
+        is_bound_to_sizes = _core.is_disabled("kernel_reuse")
+        sizes: tuple[Any, ...] = ()
+        if is_bound_to_sizes:
+            sizes = tuple(tuple(getattr(arg, "shape", ())) for arg in flatten_inputs(args))
+        device_type = _device_type(args, device)
+        if self._dynamic is None:
+            return _Key(device_type, options, sizes), self._fusion
+        number, fusion = self._dynamic.resolve(flatten_inputs(args))
+        return _Key(device_type, options, sizes, number), fusion
+
+    def _compile(self, key: _Key, fusion: Fusion, args: list[Any], device: int | None) -> _Runtime:
+        with self._lock:
+            runtime = self._runtimes.get(key)
+            if runtime is None:
+                runtime = self._runtimes[key] = self._new_runtime(
+                    key.specialization, fusion, args, device
+                )
+            return runtime
+
+    def _new_runtime(
+        self, number: int, fusion: Fusion, args: list[Any], device: int | None
+    ) -> _Runtime:
+        _dump_definition(self._fusion, fusion)
+        scheduled = fusion.clone()
+        executor = _core.KernelExecutor(self._fusion_id, number)
+        params = _core.CompileParams() if device is None else _params_for(device)
+        try:
+            if self._auto_schedule:
+                _core.schedule.trivial(scheduled)
+            executor.compile(scheduled, args, compile_params=params)
+        except _core.UserError as error:
+            if _core.is_disabled("fallback") or not self._lacks_kernel(error, scheduled):
+                raise
+            return _Runtime(fusion, scheduled, None)
+        return _Runtime(fusion, scheduled, executor)
+
+    def _lacks_kernel(self, error: _core.UserError, scheduled: _core.Fusion) -> bool:
+        """Whether an error of compiling says that there is no kernel, not that inputs are wrong.
+
+        The automatic schedule is ours: where it cannot be lowered, the user did nothing wrong.
+        """
+        if isinstance(error, _core.UserNotImplementedError):
+            return True
+        if not self._auto_schedule:
+            return False
+        try:
+            scheduled.lower()
+        except _core.UserError:
+            return True
+        return False
+
+    # -- looking into --
 
     def is_compiled(self, inputs: Iterable[Any], device: int = 0) -> bool:
         """Whether a run with these inputs would compile nothing."""
-        return _device_type(flatten_inputs(inputs), None) in self._executors
+        return self._find(inputs) is not None
 
     def get_cuda_kernel(
         self, inputs: Iterable[Any], intrinsic_code: bool = False, device: int = 0
     ) -> str:
-        """Generated source of the kernel for these inputs."""
-        executor = self._entry(inputs)[1]
-        if intrinsic_code:
-            return executor.kernel_source()
-        return executor.kernel().print_source(executor.kernel_name())
+        """Generated source of the kernel for these inputs; empty where there is none.
+
+        Parameters
+        ----------
+        inputs : iterable
+            As in `execute`.
+        intrinsic_code : bool
+            With the support code it uses.
+        device : int
+            CUDA device, for fusions without tensor inputs.
+
+        Raises
+        ------
+        UserError
+            ``Fusion is not compiled!`` for these inputs.
+        """
+        return self._compiled(inputs).source(intrinsic_code)
 
     def get_scheduled_ir(
         self, inputs: Iterable[Any], tensor_transforms: bool = False, device: int = 0
     ) -> str:
         """The scheduled fusion as text, with the transforms of every tensor if asked for."""
-        return _scheduled_text(self._entry(inputs)[0], tensor_transforms)
+        return self._compiled(inputs).scheduled_text(tensor_transforms)
 
     def get_most_recent_scheduled_ir(self, tensor_transforms: bool = False) -> str:
         """As `get_scheduled_ir`, for the last run."""
-        entry = self._executors.get(self._most_recent or "")
-        if entry is None:
-            raise _core.UserError("Invalid fusion definition!")
-        return _scheduled_text(entry[0], tensor_transforms)
+        if self._most_recent is None:
+            raise _core.UserError("Invalid fusion definition! It was not executed yet.")
+        return self._most_recent.scheduled_text(tensor_transforms)
 
-    def _entry(self, inputs: Iterable[Any]) -> tuple[Fusion, _core.KernelExecutor]:
-        entry = self._executors.get(_device_type(flatten_inputs(inputs), None))
-        if entry is None:
-            raise _core.UserError("Fusion is not compiled!")
-        return entry
+    def get_output_shardings(self) -> list[Any]:
+        """How outputs are distributed over devices; empty, since no tensor has a device mesh."""
+        return []
 
-    def _compile(self, args: list[Any]) -> tuple[Fusion, _core.KernelExecutor] | None:
-        scheduled = self._fusion.clone()
-        if self._auto_schedule:
-            _core.schedule.trivial(scheduled)
-        executor = _core.KernelExecutor(self._fusion_id)
-        try:
-            executor.compile(scheduled, args)
-        except _core.UserNotImplementedError:
-            return None
-        return scheduled, executor
+    def _find(self, inputs: Iterable[Any]) -> _Runtime | None:
+        """The runtime for these inputs, preferably one without options of a call."""
+        args = flatten_inputs(inputs)
+        wanted, _ = self._specialize(args, None, _NO_OPTIONS)
+        if wanted in self._runtimes:
+            return self._runtimes[wanted]
+        # Scalars alone leave open where a call ran.
+        kinds = {wanted.device_type} if _has_tensors(args) else {"cpu", "cuda"}
+        for key, runtime in self._runtimes.items():
+            if key.specialization != wanted.specialization:
+                continue
+            if key.device_type in kinds and key.sizes in ((), wanted.sizes):
+                return runtime
+        return None
 
-    def _evaluate(self, args: list[Any]) -> list[torch.Tensor]:
-        outputs = Evaluator(self._fusion, args).outputs()
-        position = {val: i for i, val in enumerate(self._fusion.inputs())}
-        visible = []
-        for val, value in zip(self._fusion.outputs(), outputs, strict=True):
-            source, is_hidden = self._fusion.alias_of(val) or (None, False)
-            if source is not None:
-                target = args[position[source]]
-                value = target.copy_(value)
-            if not is_hidden:
-                visible.append(value)
-        return visible
+    def _compiled(self, inputs: Iterable[Any]) -> _Runtime:
+        runtime = self._find(inputs)
+        if runtime is None:
+            raise _core.UserError("Fusion is not compiled! Execute it with inputs like these.")
+        return runtime
 
 
-_DLPACK_CUDA = 2
+_MAX_DEVICE_INDEX = 255
+_DLPACK_CUDA = (2, 13)  # device memory, managed memory
+
+
+def _has_tensors(args: list[Any]) -> bool:
+    return any(getattr(arg, "ndim", 0) > 0 for arg in args)
 
 
 def _device_type(args: list[Any], device: int | None) -> str:
     """ "cuda" or "cpu", for tensors of any framework; scalars alone decide nothing."""
+    zero_dim = None
     for arg in args:
-        if getattr(arg, "ndim", 0) == 0:
+        if isinstance(arg, list | tuple):
+            arg = next((item for item in arg if hasattr(item, "ndim")), None)
+        rank = getattr(arg, "ndim", None)
+        if rank is None:
             continue
-        kind = getattr(arg.device, "type", None)
-        if kind is None:
-            kind = "cuda" if arg.__dlpack_device__()[0] == _DLPACK_CUDA else "cpu"
-        return kind
-    return "cuda" if device is not None else "cpu"
+        kind = _kind_of(arg)
+        if rank > 0:
+            return kind
+        # A 0-dim host tensor may stand beside device tensors.
+        zero_dim = kind if zero_dim != "cuda" else zero_dim
+    return "cuda" if device is not None else zero_dim or "cpu"
 
 
-def _scheduled_text(fusion: Fusion, tensor_transforms: bool) -> str:
-    text = fusion.print_math().replace("%kernel_math", "%kernel")
-    if not tensor_transforms:
-        return text
-    head, end = text.rsplit("} // %kernel", 1)
-    return f"{head}\n{fusion.print_transforms()}}} // %kernel{end}"
+def _kind_of(array: Any) -> str:
+    kind = getattr(getattr(array, "device", None), "type", None)
+    if kind is None:
+        kind = "cuda" if array.__dlpack_device__()[0] in _DLPACK_CUDA else "cpu"
+    return kind
+
+
+def _params_for(device: int) -> _core.CompileParams:
+    import torch
+
+    return _core.CompileParams(device=torch.device("cuda", device))
+
+
+def _with_options(run: Callable[[], list[torch.Tensor]], options: _Options) -> list[torch.Tensor]:
+    enable, disable = options
+    return cast("list[torch.Tensor]", _core.call_with_options(run, enable, disable))
+
+
+def _evaluate(fusion: Fusion, args: list[Any]) -> list[torch.Tensor]:
+    _core.check_inputs(fusion, args)
+    outputs = Evaluator(fusion, args).outputs()
+    position = {val: i for i, val in enumerate(fusion.inputs())}
+    visible: list[Any] = []
+    for val, value in zip(fusion.outputs(), outputs, strict=True):
+        source, is_hidden = fusion.alias_of(val) or (None, False)
+        if source is not None:
+            target = args[position[source]]
+            _write_into(target, value)
+            value = target
+        elif val in position:
+            value = args[position[val]]
+        if not is_hidden:
+            visible.append(value)
+    return _core.to_framework_of(args, visible)
+
+
+def _write_into(target: Any, value: torch.Tensor) -> None:
+    import torch
+
+    destination = target if isinstance(target, torch.Tensor) else torch.from_dlpack(target)
+    destination.copy_(value)
+
+
+def _dump_definition(definition: Fusion, concretized: Fusion) -> None:
+    """What NVFUSER_DUMP asks for of a fusion that nobody scheduled yet."""
+    if _core.is_dumped("python_definition"):
+        print(_core.translate_fusion(definition), flush=True)
+    # No pass stands behind concretizing: the text of the later stages is the same.
+    for stage in ("original", "concretized", "preseg", "presched"):
+        fusion = definition if stage == "original" else concretized
+        if _core.is_dumped(f"fusion_ir_{stage}"):
+            print(f"Fusion IR ({stage}):\n{fusion.print_math()}", flush=True)

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from .executor_cache import FusionExecutorCache
 from .pytorch_utils import torch_dtype_to_nvfuser_dtype
-from .repro import repro_script_for
-from .validation import compare_with_references, validate_with_auto_inferred_outputs
+from .random_state import GeneratorStates
+from .repro import fake_inputs, repro_script_for
+from .validation import compare_with_references, copies, validate_with_auto_inferred_outputs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from types import TracebackType
 
     import torch
@@ -178,7 +179,7 @@ class FusionDefinition:
             fec = self._make_executor_cache()
         if save_repro_inputs:
             inputs = list(inputs)
-            self.fake_inputs = _fake(inputs)
+            self.fake_inputs = fake_inputs(inputs)
         return fec.execute(
             inputs,
             device=self._get_device_index(device),
@@ -209,6 +210,7 @@ class FusionDefinition:
         heuristic_params : HeuristicParams, optional
             Its launch and compile parameters and scheduler type are used if given.
         """
+        inputs = list(inputs)
         ke = self.__dict__.get("ke")
         launch, compile_params = None, _core.CompileParams()
         scheduler = _core.SchedulerType.none
@@ -227,15 +229,18 @@ class FusionDefinition:
 
     # -- reproducing --
 
-    def repro_script_for(self, inputs: Iterable[Any] | None = None) -> str:
+    def repro_script_for(self, inputs: Iterable[Any] | None = None, schedule: bool = False) -> str:
         """A script that defines this fusion and runs it with inputs like these.
 
         Parameters
         ----------
         inputs : iterable, optional
             Tensors and numbers; without them the script ends with the definition.
+        schedule : bool
+            Whether the script schedules the fusion as it is scheduled now, and runs that with
+            `manual_execute`.
         """
-        return repro_script_for(self.fusion, inputs)
+        return repro_script_for(self.fusion, inputs, schedule)
 
     def last_repro_script(self) -> str:
         """`repro_script_for` the inputs that the last `execute` saved."""
@@ -264,23 +269,29 @@ class FusionDefinition:
             The outputs.
         """
         return self._validated(
-            lambda: self.execute(inputs, device=device, **kwargs), inputs, reference_outputs
+            lambda args: self.execute(args, device=device, **kwargs), inputs, reference_outputs
         )
 
     def manual_validate(
         self, inputs: Iterable[Any], reference_outputs: Sequence[torch.Tensor] | None = None
     ) -> list[torch.Tensor]:
         """`manual_execute` and compare, as `validate` does."""
-        return self._validated(lambda: self.manual_execute(inputs), inputs, reference_outputs)
+        return self._validated(self.manual_execute, inputs, reference_outputs)
 
     def _validated(
-        self, run: Any, inputs: Iterable[Any], reference_outputs: Sequence[torch.Tensor] | None
+        self,
+        run: Callable[[list[Any]], list[torch.Tensor]],
+        inputs: Iterable[Any],
+        reference_outputs: Sequence[torch.Tensor] | None,
     ) -> list[torch.Tensor]:
+        inputs = list(inputs)
         # Outputs may be written into inputs: references are made from what these were before.
-        before = _copies(inputs) if self._writes_inputs() else inputs
-        outputs = run()
+        before = copies(inputs) if self._writes_inputs() else inputs
+        generators = GeneratorStates()
+        outputs = run(inputs)
         if reference_outputs is None:
-            validate_with_auto_inferred_outputs(self.fusion, outputs, before)
+            with generators.replayed():  # random tensors without seed are the same again
+                validate_with_auto_inferred_outputs(self.fusion, outputs, before)
         else:
             compare_with_references(self.fusion, outputs, reference_outputs, before)
         return outputs
@@ -297,20 +308,8 @@ class FusionDefinition:
         wanted = torch.device(device)
         if wanted.type != "cuda":
             raise AssertionError("If device argument is passed it must be a CUDA device")
-        return wanted.index
+        index: int | None = wanted.index
+        return index
 
 
 _NO_FUSION = "Fusion does not exist! Use `with FusionDefinition() as fd: ...` to define a fusion."
-
-
-def _fake(inputs: Iterable[Any]) -> list[Any]:
-    """The inputs without their data."""
-    import torch
-    from torch._subclasses.fake_tensor import FakeTensorMode
-
-    mode = FakeTensorMode()
-    return [mode.from_tensor(x) if isinstance(x, torch.Tensor) else x for x in inputs]
-
-
-def _copies(inputs: Iterable[Any]) -> list[Any]:
-    return [x.clone() if hasattr(x, "clone") else x for x in inputs]

@@ -88,6 +88,18 @@ def python_scalar_to_nvfuser_dtype(value: float | complex | bool) -> DataType:
     return _PYTHON_TYPES[type(value)]
 
 
+def is_tensor(value: object) -> bool:
+    """Whether it is a tensor, of PyTorch or another framework."""
+    return hasattr(value, "__dlpack__")
+
+
+def as_torch(tensor: Any) -> torch.Tensor:
+    """The PyTorch tensor that shares the memory of a tensor of any framework."""
+    import torch
+
+    return tensor if isinstance(tensor, torch.Tensor) else torch.from_dlpack(tensor)
+
+
 def get_device_properties() -> dict[str, Any] | None:
     """Facts about the current CUDA device; None where there is none.
 

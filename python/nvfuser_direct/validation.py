@@ -7,10 +7,11 @@ that many elements.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ._core import DataType, TensorView
 from .evaluator import Evaluator, evaluate, flatten_inputs
+from .pytorch_utils import as_torch, is_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -65,8 +66,7 @@ def tolerances(dtype: DataType, reduction_size: int) -> tuple[float, float]:
 
 
 def _visible(fusion: Fusion) -> list[TensorView]:
-    outputs = [v for v in fusion.outputs() if not (fusion.alias_of(v) or (None, False))[1]]
-    return cast("list[TensorView]", outputs)
+    return [v for v in fusion.outputs() if not (fusion.alias_of(v) or (None, False))[1]]
 
 
 def _reduction_sizes(evaluator: Evaluator, fusion: Fusion) -> dict[TensorView, int]:
@@ -91,9 +91,24 @@ def get_val_tolerances(fusion: Fusion, args: Iterable[Any]) -> list[tuple[float,
     args : iterable
         Its inputs.
     """
-    evaluator = Evaluator(fusion, flatten_inputs(args))
+    evaluator = Evaluator(fusion, _torch_args(args))
     sizes = _reduction_sizes(evaluator, fusion)
     return [tolerances(tv.dtype(), sizes.get(tv, 1)) for tv in _visible(fusion)]
+
+
+def copies(inputs: Iterable[Any]) -> list[Any]:
+    """`inputs` with tensors of their own."""
+
+    def copy(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return [copy(item) for item in value]
+        return as_torch(value).clone() if is_tensor(value) else value
+
+    return [copy(value) for value in inputs]
+
+
+def _torch_args(args: Iterable[Any]) -> list[Any]:
+    return [as_torch(arg) if is_tensor(arg) else arg for arg in flatten_inputs(args)]
 
 
 def _reference_outputs(fusion: Fusion, args: Sequence[Any]) -> list[torch.Tensor]:
@@ -131,7 +146,8 @@ def validate_with_auto_inferred_outputs(
     """
     import torch
 
-    args = flatten_inputs(args)
+    args = _torch_args(args)
+    fusion_outputs = [as_torch(output) for output in fusion_outputs]
     outputs = _visible(fusion)
     if len(fusion_outputs) != len(outputs):
         raise RuntimeError("Number of outputs don't match.")
@@ -186,6 +202,8 @@ def compare_with_references(
 
     if len(references) != len(outputs):
         raise AssertionError(f"Expected {len(outputs)} reference outputs for validation.")
+    outputs = [as_torch(output) for output in outputs]
+    references = [as_torch(reference) for reference in references]
     limits = get_val_tolerances(fusion, args)
     if len(limits) != len(outputs):
         raise AssertionError(
@@ -209,6 +227,7 @@ def compare_with_references(
 
 __all__ = [
     "compare_with_references",
+    "copies",
     "get_val_tolerances",
     "tolerances",
     "validate_with_auto_inferred_outputs",

@@ -173,8 +173,12 @@ NVF_FUNCTION Complex<T> tanh(Complex<T> z) {
     const T decay = exp(-2 * fabs(z.real));
     return {copysign(T(1), z.real), 4 * sin(z.imag) * cos(z.imag) * decay};
   }
-  const T scale = cosh(2 * z.real) + cos(2 * z.imag);
-  return {sinh(2 * z.real) / scale, sin(2 * z.imag) / scale};
+  // By the tangent, which is exact near the poles, where cosh(2 x) + cos(2 y) would cancel.
+  const T tangent = tan(z.imag);
+  const T sine = sinh(z.real);
+  const T beta = 1 + tangent * tangent;
+  const T scale = 1 + beta * sine * sine;
+  return {beta * sqrt(1 + sine * sine) * sine / scale, tangent / scale};
 }
 template <typename T>
 NVF_FUNCTION Complex<T> tan(Complex<T> z) {
@@ -196,10 +200,11 @@ NVF_FUNCTION Complex<T> acos(Complex<T> z) {
 }
 template <typename T>
 NVF_FUNCTION Complex<T> atanh(Complex<T> z) {
-  const T rest = 1 - z.real;
-  return {
-      log1p(4 * z.real / (rest * rest + z.imag * z.imag)) / 4,
-      atan2(2 * z.imag, rest * (1 + z.real) - z.imag * z.imag) / 2};
+  // Odd in the real part: near -1 the logarithm would be that of a difference of equals.
+  const T size = fabs(z.real);
+  const T rest = 1 - size;
+  const T real = log1p(4 * size / (rest * rest + z.imag * z.imag)) / 4;
+  return {copysign(real, z.real), atan2(2 * z.imag, rest * (1 + size) - z.imag * z.imag) / 2};
 }
 template <typename T>
 NVF_FUNCTION Complex<T> atan(Complex<T> z) {

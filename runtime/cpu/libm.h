@@ -4,7 +4,7 @@
 // provides: acos acosf acosh acoshf asin asinf asinh asinhf atan atanf atan2 atan2f
 // provides: atanh atanhf ceil ceilf cos cosf cosh coshf erf erfc erfcf erfcinv erfcinvf
 // provides: erfinv erfinvf exp exp2 exp2f expm1 expm1f fabs fabsf floor floorf fmax
-// provides: fmaxf fmin fminf fmod fmodf lgamma lgammaf log log10 log10f log1p log1pf
+// provides: fma fmaf fmaxf fmin fminf fmod fmodf lgamma lgammaf log log10 log10f log1p log1pf
 // provides: log2 log2f nextafter nextafterf pow powf rint rintf rsqrt rsqrtf sin sinf
 // provides: sinh sinhf sqrt sqrtf tan tanf tanh trunc truncf
 // requires: types vector_math
@@ -64,6 +64,10 @@ NVF_LIBM_2(fmod)
 NVF_LIBM_2(hypot)
 NVF_LIBM_2(nextafter)
 NVF_LIBM_2(pow)
+
+// a * b + c, rounded once.
+extern "C" double fma(double, double, double) noexcept;
+extern "C" float fmaf(float, float, float) noexcept;
 
 // The forms that return the sign of gamma through a pointer instead of a global variable.
 extern "C" double lgamma_r(double, int*) noexcept;

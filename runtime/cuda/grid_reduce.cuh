@@ -118,6 +118,27 @@ struct GridShape {
     return true;
   }
 
+  /// The block's turn to combine its value into the one partial result of its column. The last
+  /// block keeps the result in `out` and returns true.
+  template <typename T, typename Op>
+  NVF_FUNCTION static bool accumulate(T& out, T value, Op op, T* partials, uint64_t entrance) {
+    const uint64_t segments = block_count<!kBX, !kBY, !kBZ>();
+    T* partial = partials + (entrance * segments + block_position<!kBX, !kBY, !kBZ>()) * columns() +
+                 thread_position<!kTX, !kTY, !kTZ>();
+    const unsigned turn = block_position<kBX, kBY, kBZ>();
+    const bool is_last = turn + 1 == members();
+    const bool stores = !is_last && thread_position<kTX, kTY, kTZ>() == 0;
+    if (turn > 0 && (is_last || stores)) {
+      value = op(load_partial(partial), value);
+    }
+    if (is_last) {
+      out = op(out, value);
+    } else if (stores) {
+      *partial = value;
+    }
+    return is_last;
+  }
+
   /// Every block gets the result. Blocks that agree in `entrance` modulo 2 must not be in two
   /// entrances at once, which the barrier itself ensures. `counters`: one per segment.
   template <typename Storage, typename T, typename Op, typename C>

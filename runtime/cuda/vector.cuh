@@ -1,7 +1,7 @@
 // Several neighbouring elements in one access. Both sides are aligned to the size of the access
 // (2 to 32 bytes, a power of two).
 //
-// provides: copy_vector load_vector store_vector load_readonly Cache
+// provides: copy_vector fill_vector load_vector store_vector load_readonly Cache
 // requires: types
 #pragma once
 
@@ -67,13 +67,23 @@ NVF_FUNCTION void copy_vector(T* to, const T* from) {
     store_bits<kStore>(reinterpret_cast<Bits*>(to) + i, bits);
   }
 }
-template <int kLanes, Cache kCache, typename T>
-NVF_FUNCTION void load_vector(T* to, const T* from) {
+/// Types differ where memory packs elements.
+template <int kLanes, Cache kCache, typename To, typename From>
+NVF_FUNCTION void load_vector(To* to, const From* from) {
   copy_vector<kLanes, kCache>(to, from);
 }
-template <int kLanes, Cache kCache, typename T>
-NVF_FUNCTION void store_vector(T* to, const T* from) {
+template <int kLanes, Cache kCache, typename To, typename From>
+NVF_FUNCTION void store_vector(To* to, const From* from) {
   copy_vector<kLanes, Cache::AllLevels, kCache>(to, from);
+}
+
+/// Let `kLanes` elements be `value`.
+template <int kLanes, typename T, typename V>
+NVF_FUNCTION void fill_vector(T* to, V value) {
+#pragma unroll
+  for (int i = 0; i < kLanes; ++i) {
+    to[i] = value;
+  }
 }
 
 /// One element of memory that nothing writes while the kernel runs.

@@ -66,6 +66,18 @@ def test_a_cuda_source_compiles_alone(name: str) -> None:
     compile_cuda(assemble("cuda", [name], 'extern "C" __global__ void kernel() {}\n'))
 
 
+@needs_cxx
+def test_all_cpu_sources_compile_together(tmp_path) -> None:
+    compile_cpu(assemble("cpu", list(runtime_files("cpu")), "\n"), tmp_path)
+
+
+@needs_nvrtc
+def test_all_cuda_sources_compile_together() -> None:
+    """No name means two things."""
+    kernel = 'extern "C" __global__ void kernel() {}\n'
+    compile_cuda(assemble("cuda", list(runtime_files("cuda")), kernel))
+
+
 # One kernel that calls every template, so that their bodies are checked too.
 
 CUDA_USES = {

@@ -255,6 +255,29 @@ def test_global_intermediate_across_blocks(target):
     check(fd, target, [((n,),) for n in (1, 3, 33, 999)], lambda x: -x)
 
 
+def test_grid_barrier_after_a_block_barrier(target):
+    """7.12: a barrier of the block does not let other blocks wait."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([32, 32], contiguity=True)
+        y = fd.define_tensor([32, 32], contiguity=True)
+        g, s = fd.ops.set(x), fd.ops.set(y)
+        u = fd.ops.neg(s)  # other threads of the block read s
+        t = fd.ops.add(u, g)  # other blocks read g
+        fd.add_output(t)
+        g.set_memory_type(GLOBAL)
+        s.set_memory_type(SHARED)
+        par(g, BX, TX)
+        for tensor in (s, u, t):
+            tensor.reorder({0: 1})
+        s.split(1, 8)
+        par(s, BX, None, TX)
+        par(u, BX, TX)
+        par(t, BX, TX)
+    kernel = lowered(fd.fusion)
+    assert count(kernel, BlockSync) == count(kernel, GridSync) == 1
+    check(fd, target, [((32, 32), (32, 32))], lambda x, y: x - y)
+
+
 def test_block_workspace_of_two_reductions(target):
     """7.15"""
     with FusionDefinition() as fd:

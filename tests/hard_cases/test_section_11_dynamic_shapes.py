@@ -1,10 +1,41 @@
-"""Hard cases, section 11: dynamic shapes and scalars, as far as reshapes are static."""
+"""Hard cases, section 11: dynamic shapes and scalars."""
 
 import pytest
 import torch
-from hard_case import BX, SIZES, TX, Compiled, assert_same, check, numbers, par
+from hard_case import BX, BY, SIZES, TX, Compiled, assert_same, check, numbers, par
 
-from nvfuser_direct import DataType, FusionDefinition, KernelExecutor, LaunchParams
+from nvfuser_direct import DataType, FusionDefinition, KernelExecutor, LaunchParams, _core
+
+
+def test_dynamic_reshape(target):
+    """11.01: types go through later reshapes, pads and reductions; patterns are shared."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        n = fd.define_scalar(DataType.Int)
+        y = fd.ops.reshape(x, [n, -1])
+        fd.add_output(fd.ops.sum(fd.ops.pad(y, [1, 1]), [1]))
+        fd.add_output(fd.ops.reshape(fd.ops.neg(y), [-1, 1, n]))
+    patterns = set()
+    for sizes, rows in (((4, 6), 8), ((2, 12), 8), ((4, 6), 24), ((4, 6), 1), ((1, 5), 5)):
+        x = numbers(*sizes, device=target)
+        y = x.reshape(rows, -1)
+        padded = torch.nn.functional.pad(y, (1, 1))
+        assert_same(fd.execute([x, rows]), [padded.sum(1), -y.reshape(-1, 1, rows)])
+        patterns.add(str(_core.find_concretization(fd.fusion, [x, rows])))
+    assert len(patterns) == 3
+
+
+def test_symbolic_expand(target):
+    """11.08: an identity or an expansion; readers change accordingly."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        y = fd.ops.expand(x, [fd.define_scalar(DataType.Int)])
+        fd.add_output(fd.ops.sum(y, [0]))
+        fd.add_output(fd.ops.neg(y))
+    for size, n in ((1, 7), (7, 7), (1, 1)):
+        x = numbers(size, device=target)
+        y = x.expand(n)
+        assert_same(fd.execute([x, n]), [y.sum(0), -y])
 
 
 def test_symbolic_size_is_no_broadcast(target):
@@ -181,3 +212,91 @@ def test_symbolic_extents_of_one_thread_dim(target):
             par(tensor, TX)
     shapes = [((n,), (m,)) for m, n in ((1, 1), (33, 127), (1000, 3), (5, 999))]
     check(fd, target, shapes, lambda x, y: (-x, torch.relu(y)))
+
+
+@pytest.mark.parametrize(
+    ("types", "dims"),
+    [
+        ((BX, TX), (-1, -1, -1, 256, -1, -1)),
+        ((BX, TX), (20, -1, -1, 192, -1, -1)),
+        ((TX, BX), (200, -1, -1, -1, -1, -1)),
+        ((BX, TX), (-1, 3, -1, -1, 2, -1)),
+    ],
+)
+def test_more_threads_than_an_axis_has(target, types, dims):
+    """11.14: fixed before compilation, so the axis is tested; unused dimensions have one owner."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        t = fd.ops.neg(x)
+        fd.add_output(t)
+        t.split(0, 128)
+        par(t, *types)
+    constraint = LaunchParams(*dims)
+    executor = KernelExecutor()
+    for n in (999, 128, 1):
+        x = numbers(n, device=target)
+        if not executor.is_compiled():
+            executor.compile(fd.fusion, [x], constraint)
+        assert_same(executor.run([x], constraint), [-x])
+        launch = executor.last_launch()
+        launched = (
+            *(launch.gdimx, launch.gdimy, launch.gdimz),
+            *(launch.bdimx, launch.bdimy, launch.bdimz),
+        )
+        assert all(have == want for have, want in zip(launched, dims, strict=True) if want > 0)
+
+
+def test_more_threads_than_a_reduction_has(target):
+    """11.14: absent threads contribute the identity; the sum over blocks is that of its blocks."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        s = fd.ops.max(x, [1])
+        fd.add_output(s)
+        s.split(1, 32)
+        s.split(1, 4, inner_split=False)
+        partial = s.rfactor([2])
+        fd.sched.transform_like(partial)
+        par(partial, BY, BX, None, TX)
+        fd.sched.parallelize_like(partial)
+        fd.sched.inline_most()
+    constraint = LaunchParams(6, -1, 2, 96, 2, -1)
+    executor = KernelExecutor()
+    for m, n in ((3, 127), (1, 1), (2, 999)):
+        x = -numbers(m, n, device=target).abs() - 1
+        if not executor.is_compiled():
+            executor.compile(fd.fusion, [x], constraint)
+        assert_same(executor.run([x], constraint), [x.amax(1)])
+
+
+def test_fewer_threads_than_an_axis_has(target):
+    """11.14: the rebinding error, also before compilation."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        t = fd.ops.neg(x)
+        fd.add_output(t)
+        t.split(0, 128)
+        par(t, BX, TX)
+    executor = KernelExecutor()
+    x = numbers(999, device=target)
+    constraint = LaunchParams(-1, -1, -1, 64, -1, -1)
+    executor.compile(fd.fusion, [x], constraint)
+    text = "Tried to set bdimx from 64 to 128, but it was already set and new value does not match"
+    with pytest.raises(RuntimeError, match=text):
+        executor.run([x], constraint)
+
+
+def test_a_larger_launch_of_code_that_tests_nothing(target):
+    """11.14: the kernel was compiled for blocks as large as the axis."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        t = fd.ops.neg(x)
+        fd.add_output(t)
+        t.split(0, 128)
+        par(t, BX, TX)
+    executor = KernelExecutor()
+    x = numbers(999, device=target)
+    executor.compile(fd.fusion, [x])
+    with pytest.raises(RuntimeError, match="Tried to set bdimx from 256 to 128"):
+        executor.run([x], LaunchParams(-1, -1, -1, 256, -1, -1))
+    with pytest.raises(RuntimeError, match="Tried to set gdimy from 2 to 1"):
+        executor.run([x], LaunchParams(-1, 2, -1, -1, -1, -1))

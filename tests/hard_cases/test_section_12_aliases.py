@@ -144,3 +144,35 @@ def test_in_place_with_holes(target):
     before = base.clone()
     Compiled(fd)(base[:33])
     assert_same([base[:33], base[33:]], [before[:33] + 1, before[33:]])
+
+
+def test_update_that_would_run_twice(target):
+    """12.06: inlined into loops over more axes, an accumulation would be done once for each row."""
+    with FusionDefinition() as fd:
+        total = fd.define_tensor([-1], contiguity=True)
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        doubled = fd.ops.mul(total, 2.0)
+        row = fd.ops.broadcast(doubled, [True, False])
+        y = fd.ops.add(x, row)
+        updated = fd.ops.add(total, fd.ops.squeeze(row, [0]))
+        fd.add_output(updated, total)
+        fd.add_output(y)
+        flat(fd, y)
+    values = [numbers(5, device=target), numbers(3, 5, device=target)]
+    with pytest.raises(RuntimeError, match="An update in place would be done several times"):
+        Compiled(fd)(*values)
+
+
+def test_execute_updates_once(target):
+    """12.06: the schedule of `execute` keeps the update out of the loops over rows."""
+    with FusionDefinition() as fd:
+        total = fd.define_tensor([-1], contiguity=True)
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        row = fd.ops.broadcast(fd.ops.mul(total, 2.0), [True, False])
+        y = fd.ops.add(x, row)
+        fd.add_output(fd.ops.add(total, fd.ops.squeeze(row, [0])), total)
+        fd.add_output(y)
+    total, x = numbers(5, device=target), numbers(3, 5, device=target)
+    before = total.clone()
+    (out,) = fd.execute([total, x])
+    assert_same([out, total], [x + 2 * before, 3 * before])

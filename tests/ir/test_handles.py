@@ -63,7 +63,7 @@ def test_every_expression_has_a_class_with_its_fields() -> None:
     assert reduction.allreduce is False
     assert str(reduction.init) == "float(0)"
     assert reduction.attributes()["op"] == "Add"
-    assert list(reduction.attributes()) == ["init", "op", "allreduce"]
+    assert list(reduction.attributes()) == ["init", "op", "allreduce", "serial_grid"]
     assert reduction.inputs() == [reduction.arg]
 
 

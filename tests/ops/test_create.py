@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
-from nvfuser_direct import DataType
+from nvfuser_direct import (
+    CompileParams,
+    DataType,
+    FusionDefinition,
+    KernelExecutor,
+    evaluate,
+)
+from nvfuser_direct.pytorch_utils import nvfuser_dtype_to_torch_dtype
 
 D = DataType
 
@@ -86,3 +94,94 @@ def test_iota_checks_its_constants(fd) -> None:
 )
 def test_arange_counts_its_elements(fd, start, end, step, length) -> None:
     assert str(fd.ops.arange(start, end, step).size(0)) == str(length)
+
+
+def test_eye(fd, math) -> None:
+    assert math(fd.ops.eye(3), fd.ops.eye(2, 1, D.Int)) == (
+        "T0_g_float[iS0{3}, iS1{3}] = eye(3, float);\n"
+        "T1_g_int64_t[iS2{2}, bS3{1}] = eye(2, int64_t);\n"
+    )
+
+
+def test_eye_checks_its_sizes(fd) -> None:
+    with pytest.raises(
+        RuntimeError,
+        match="Expected int extent argument to factory function but found constant value",
+    ):
+        fd.ops.eye(2.5)
+
+
+@pytest.mark.parametrize("dtype", [D.Float, D.Half, D.Int, D.Bool, D.ComplexDouble])
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (1, 4), (5, 3), (3, 5), (33, 33)])
+def test_eye_has_ones_on_the_diagonal(target, shape, dtype) -> None:
+    with FusionDefinition() as fd:
+        n = fd.define_scalar(None, dtype=D.Int)
+        fd.add_output(fd.ops.eye(*shape, dtype))
+        fd.add_output(fd.ops.eye(n, shape[1], dtype=dtype))
+    device = 0 if target == "cuda" else None
+    expected = torch.eye(*shape, dtype=nvfuser_dtype_to_torch_dtype(dtype))
+    for outputs in (fd.execute([shape[0]], device=device), evaluate(fd.fusion, [shape[0]])):
+        for out in outputs:
+            torch.testing.assert_close(out.cpu(), expected, rtol=0, atol=0)
+
+
+def test_tensor_of_given_elements(fd, math) -> None:
+    x = fd.define_scalar(None, dtype=D.Double)
+    assert math(fd.ops.tensor([[1, 2], [3, 4]]), fd.ops.tensor([x, 2.0]), fd.ops.tensor(True)) == (
+        "T0_g_int64_t[iS0{2}, iS1{2}] = TensorConstruct({1, 2, 3, 4})\n"
+        "T1_g_double[iS2{2}] = TensorConstruct({d0, double(2)})\n"
+        "T2_g_bool[] = TensorConstruct({true})\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        ([], "has at least one element"),
+        ([[1, 2], [3]], "lists beside each other differ in length or depth"),
+        ([1, [2]], "lists beside each other differ in length or depth"),
+        ([[1], 2], "lists beside each other differ in depth"),
+    ],
+)
+def test_tensor_needs_a_full_box_of_elements(fd, array, message) -> None:
+    with pytest.raises(RuntimeError, match=message):
+        fd.ops.tensor(array)
+
+
+def test_tensor_values(target) -> None:
+    many = [[(7 * i + j) % 23 - 0.5 for j in range(19)] for i in range(17)]
+    with FusionDefinition() as fd:
+        x = fd.define_scalar(None, dtype=D.Double)
+        fd.add_output(fd.ops.tensor([[1, 2, 3], [4, 5, 6]]))
+        fd.add_output(fd.ops.tensor([[x, 1.5], [fd.ops.mul(x, 2.0), fd.ops.mul(x, -0.5)]], D.Half))
+        fd.add_output(fd.ops.add(fd.ops.tensor(many), 1.0))
+        fd.add_output(fd.ops.tensor([1 + 2j, 3]))
+        fd.add_output(fd.ops.tensor(2.5))
+    expected = [
+        torch.tensor([[1, 2, 3], [4, 5, 6]]),
+        torch.tensor([[3.0, 1.5], [6.0, -1.5]]).half(),
+        torch.tensor(many, dtype=torch.float64) + 1,
+        torch.tensor([1 + 2j, 3], dtype=torch.complex128),
+        torch.tensor(2.5, dtype=torch.float64),
+    ]
+    device = 0 if target == "cuda" else None
+    for outputs in (fd.execute([3.0], device=device), evaluate(fd.fusion, [3.0])):
+        for out, value in zip(outputs, expected, strict=True):
+            torch.testing.assert_close(out.cpu(), value, rtol=0, atol=0)
+
+
+def test_very_large_tensors_are_evaluated() -> None:
+    with FusionDefinition() as fd:
+        fd.add_output(fd.ops.tensor(list(range(2000))))
+    with pytest.raises(RuntimeError, match="TensorConstruct has no kernel form"):
+        fd.fusion.lower()
+    assert torch.equal(fd.execute([])[0], torch.arange(2000))
+
+
+def test_kernels_of_given_elements_compile_for_cuda() -> None:
+    with FusionDefinition() as fd:
+        n = fd.define_scalar(None, dtype=D.Int)
+        for dtype in (D.Float, D.Half, D.Int, D.Bool, D.ComplexFloat):
+            fd.add_output(fd.ops.eye(n, 4, dtype))
+            fd.add_output(fd.ops.tensor([[0, 1, 1], [n, 0, 1]], dtype))
+    KernelExecutor().compile(fd.fusion, compile_params=CompileParams(device="cuda:0"))

@@ -238,10 +238,27 @@ def test_kept_symbolic_sizes_are_recognized(fd, math) -> None:
     )
 
 
-@pytest.mark.parametrize(("old", "new"), [([-1, 6], [5, -1]), ([-1], [2, 3]), ([-1, 3], [3, 3])])
-def test_sizes_that_only_the_inputs_tell_are_not_supported(fd, old, new) -> None:
-    with pytest.raises((RuntimeError, NotImplementedError), match="without knowing the sizes"):
-        fd.ops.reshape(tensor(fd, old), new)
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        ([-1, 6], [5, -1], "[?S4{5}rf, ?S5{( ( i0 * 6 ) / 5 )}rf]"),
+        ([-1], [2, 3], "[?S2{2}rf, ?S3{3}rf]"),
+        ([-1, 3], [3, 3], "[?S4{3}rf, ?S5{3}rf]"),
+    ],
+)
+def test_sizes_that_only_the_inputs_tell_are_symbolic(fd, math, old, new, text) -> None:
+    assert text in math(fd.ops.reshape(tensor(fd, old), new))
+
+
+def test_readers_of_a_dynamic_reshape_are_symbolic_where_nothing_else_decides(fd) -> None:
+    x = tensor(fd, [-1])
+    y = fd.ops.reshape(x, [2, -1])
+    types = [str(axis)[0] for axis in fd.ops.neg(y).get_logical_domain()]
+    assert types == ["?", "?"]
+    both = fd.ops.add(y, tensor(fd, [-1, -1]))
+    assert [str(axis)[0] for axis in both.get_logical_domain()] == ["i", "i"]
+    both = fd.ops.add(y, tensor(fd, [1, 1], contiguity=[None, None]))
+    assert [str(axis)[0] for axis in both.get_logical_domain()] == ["?", "?"]
 
 
 def test_the_old_spelling_repeats_the_sizes_of_the_operand(fd) -> None:

@@ -89,9 +89,18 @@ class FusionBuilder:
     def operation(self) -> TensorView:
         ops = self.ops
         kind = self.draw(
-            st.sampled_from(["unary", "unary", "binary", "binary", "where", "reduce", "reduce"]),
+            st.sampled_from(
+                ["unary", "unary", "binary", "binary", "where", "reduce", "reduce", "resize"]
+                + ["scan", "random"]
+            ),
             label="operation",
         )
+        if kind == "resize":
+            return self.resize(self.pick())
+        if kind == "scan":
+            return self.scan(self.pick())
+        if kind == "random":
+            return self.random(self.pick())
         if kind == "unary":
             return getattr(ops, self.draw(st.sampled_from(["neg", "abs", "set"])))(self.pick())
         if kind == "binary":
@@ -101,6 +110,38 @@ class FusionBuilder:
             a, b = self.pick(), self.pick()
             return ops.where(ops.gt(a, b), a, b)
         return self.reduction(keepdim=True)
+
+    def resize(self, tensor: TensorView) -> TensorView:
+        """Elements at other positions of the same shape: shifted, or rotated."""
+        ops = self.ops
+        axes = tensor.get_logical_domain()
+        dims = [i for i, n in enumerate(self.shape) if n > 1 and not axes[i].is_broadcast()]
+        if not dims:
+            return ops.set(tensor)
+        dim = self.draw(st.sampled_from(dims), label="resized")
+        extent = self.shape[dim]
+        if self.draw(st.booleans(), label="shift"):
+            by = self.draw(st.integers(1 - extent, extent - 1), label="by")
+            widths = [0] * (2 * len(self.shape) - 2 * dim - 2) + [by, -by]
+            return ops.pad(tensor, widths, 1 if self.dtype == DataType.Int else 1.0)
+        by = self.draw(st.integers(1, extent - 1), label="by")
+        starts, ends = [0] * len(self.shape), tensor.shape()
+        front, back = list(ends), list(starts)
+        front[dim] = back[dim] = by
+        return ops.cat([ops.slice(tensor, back, ends), ops.slice(tensor, starts, front)], dim)
+
+    def scan(self, tensor: TensorView) -> TensorView:
+        ops = self.ops
+        name = self.draw(st.sampled_from(["cumsum", "cummax", "cummin"]), label="scan")
+        dim = self.draw(st.integers(0, len(self.shape) - 1), label="scanned")
+        return getattr(ops, name)(ops.sign(tensor) if name == "cumsum" else tensor, dim)
+
+    def random(self, tensor: TensorView) -> TensorView:
+        """Random integers in the shape of a tensor."""
+        ops = self.ops
+        offset = self.draw(st.integers(0, 3), label="offset")
+        numbers = ops.uniform(0.0, 8.0, tensor.shape(), rng_seed=7, rng_offset=offset)
+        return ops.sub(tensor, ops.cast(ops.floor(numbers), self.dtype))
 
     def reduction(self, keepdim: bool) -> TensorView:
         rank = len(self.shape)

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from nvfuser_direct import InternalError, MemoryType, ParallelType
+from nvfuser_direct import (
+    InternalError,
+    LoadStoreOp,
+    LoadStoreOpType,
+    MemoryType,
+    ParallelType,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +33,10 @@ GLOBAL = getattr(MemoryType, "global")
 def text(fd: FusionDefinition) -> str:
     """Everything a schedule may change."""
     fusion = fd.fusion
-    positions = [(t.compute_at_position(), t.memory_type()) for t in fusion.tensors()]
+    positions = [
+        (t.compute_at_position(), t.memory_type(), t.circular_buffer_options() is None)
+        for t in fusion.tensors()
+    ]
     return fusion.print_math() + fusion.print_transforms() + str(positions)
 
 
@@ -66,6 +75,7 @@ class ScheduleBuilder:
             self.parallelize(reference)
             self.choose_memory()
             self.inline(reference)
+            self.load_ahead()
 
     # -- parts --
 
@@ -77,8 +87,15 @@ class ScheduleBuilder:
 
     def cache(self) -> None:
         for tensor in self.fd.fusion.inputs():
-            if self.draw(st.integers(0, 2), label="cache input") == 0:
+            kind = self.draw(st.integers(0, 5), label="cache input")
+            if kind <= 1:
                 self.attempt(tensor.cache_after)
+            elif kind == 2:
+                self.attempt(
+                    lambda t=tensor: t.cache_after(LoadStoreOpType.cp_async).set_memory_type(
+                        MemoryType.shared
+                    )
+                )
         for tensor in self.fd.fusion.outputs():
             if self.draw(st.integers(0, 3), label="cache output") == 0:
                 self.attempt(tensor.cache_before)
@@ -157,3 +174,12 @@ class ScheduleBuilder:
             for tensor in self.computed():
                 position = self.draw(st.integers(0, tensor.ndims()))
                 self.attempt(lambda t=tensor, p=position: t.inline_at(p, True))
+
+    def load_ahead(self) -> None:
+        for tensor in self.computed():
+            if not isinstance(tensor.definition(), LoadStoreOp):
+                continue
+            stages = self.draw(st.integers(1, 4), label="stages")
+            if stages > 1:
+                prefetch = self.draw(st.integers(-stages, stages - 1), label="prefetch")
+                self.attempt(lambda t=tensor, s=stages, p=prefetch: t.circular_buffer(s, p))

@@ -12,7 +12,9 @@ from nvfuser_direct import (
     FusionDefinition,
     InternalError,
     KernelExecutor,
+    LoadStoreOpType,
     MemoryType,
+    _core,
     evaluate,
 )
 
@@ -108,3 +110,49 @@ def test_every_element_is_visited_once(memory, data):
     if outputs is not None:
         event("computed")
         assert outputs[0].item() == -torch.ones(shape).numel()
+
+
+@cases(60)
+@given(data=st.data())
+def test_loading_ahead_computes_the_same(data):
+    """Copies of an input are loaded ahead of whatever serial loop they are inlined into."""
+    draw = data.draw
+    shape = draw(st.lists(st.integers(1, 20), min_size=1, max_size=3))
+    is_symbolic = draw(st.booleans())
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1 if is_symbolic else n for n in shape], contiguity=True)
+        y = fd.ops.neg(x)
+        if draw(st.booleans()):
+            y = fd.ops.sum(y, [len(shape) - 1])
+        fd.add_output(y)
+        copies = [
+            x.cache_after(draw(st.sampled_from([LoadStoreOpType.set, LoadStoreOpType.cp_async])))
+        ]
+        if draw(st.booleans()):
+            copies.append(copies[0].cache_after())
+        copies[0].set_memory_type(MemoryType.shared)
+    builder = ScheduleBuilder(data, fd, is_symbolic)
+    with fd:
+        reference = copies[-1]
+        for _ in range(draw(st.integers(0, 4))):
+            builder.transform(reference)
+        builder.attempt(lambda: fd.sched.transform_like(reference))
+        if draw(st.booleans()):
+            builder.transform(copies[0])
+        if draw(st.booleans()):
+            builder.parallelize(reference)
+        for copy in reversed(copies):
+            position = draw(st.integers(min(1, copy.ndims()), copy.ndims()))
+            builder.attempt(lambda c=copy, p=position: c.inline_at(p, True))
+        fd.sched.inline_most([t for t in builder.computed() if t not in copies])
+        builder.load_ahead()
+    note(fd.fusion.print_math())
+    note(fd.fusion.print_transforms())
+    ahead = [c.circular_buffer_options() for c in copies]
+    note(str([o and (o.stages, o.prefetch) for o in ahead]))
+    values = torch.randint(-4, 5, shape).float()
+    expected = evaluate(fd.fusion.clone(), [values], torch.float64)
+    outputs = _core.call_with_options(lambda: run(fd, [values]), ["kernel_debug"], [])
+    if outputs is not None:
+        event("loaded ahead" if any(ahead) else "computed")
+        compare(outputs, expected)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 
@@ -253,3 +255,28 @@ def test_evaluation_only_reads_its_inputs() -> None:
     (visible,) = evaluate(fd.fusion, [x])
     check(visible, torch.full((4,), 2.0))
     check(x, torch.ones(4))
+
+
+@pytest.mark.parametrize(
+    ("name", "a", "b", "expected"),
+    [
+        ("maximum", 1.0, math.nan, math.nan),
+        ("minimum", math.nan, 1.0, math.nan),
+        ("fmod", math.inf, 2.0, math.nan),
+        ("fmod", 2**60 + 1, 1000, (2**60 + 1) % 1000),
+        ("remainder", -1.0, 0.0, math.nan),
+        ("remainder", -7, 3, 2),
+        ("mod", -7, 3, -1),
+        ("div", 1.0, -0.0, -math.inf),
+        ("div", 0.0, 0.0, math.nan),
+    ],
+)
+def test_scalars_are_numbers_of_pytorch(name, a, b, expected) -> None:
+    with FusionDefinition() as fd:
+        dtype = DataType.Int if isinstance(a, int) else DataType.Double
+        x, y = fd.define_scalar(None, dtype=dtype), fd.define_scalar(None, dtype=dtype)
+        out = getattr(fd.ops, name)(x, y)
+        fd.add_output(fd.ops.full([2], out, dtype))
+    (result,) = evaluate(fd.fusion, [a, b])
+    wanted = torch.full((2,), expected, dtype=result.dtype)
+    torch.testing.assert_close(result, wanted, rtol=0, atol=0, equal_nan=True)

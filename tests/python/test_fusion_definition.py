@@ -131,12 +131,6 @@ def test_normalizations_run(target: str, rng: torch.Generator) -> None:
     torch.testing.assert_close(outputs[-1].cpu(), x.softmax(1))
 
 
-def test_numpy_arrays_are_inputs() -> None:
-    fd, x = doubled("cpu")
-    (out,) = fd.execute([x.numpy()])
-    assert torch.equal(out, x * 2)
-
-
 def test_tensors_with_gradients_are_inputs() -> None:
     fd, x = doubled("cpu")
     (out,) = fd.validate([torch.nn.Parameter(x)])

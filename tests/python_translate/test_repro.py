@@ -42,6 +42,16 @@ def scaled() -> FusionDefinition:
             torch.zeros(4, 4, dtype=torch.bool)[::2],
             "torch.randint(0, 2, (12,), dtype=torch.bool, device='cpu').as_strided((2, 4), (8, 1))",
         ),
+        (
+            torch.zeros(2, 4, dtype=torch.uint8).view(torch.float4_e2m1fn_x2),
+            "torch.randint(0, 120, (2, 4), dtype=torch.uint8, device='cpu')"
+            ".view(torch.float4_e2m1fn_x2)",
+        ),
+        (
+            torch.zeros(2, 4).to(torch.float8_e4m3fn).t(),
+            "torch.randint(0, 120, (8,), dtype=torch.uint8, device='cpu')"
+            ".view(torch.float8_e4m3fn).as_strided((4, 2), (1, 4))",
+        ),
         (2, "2"),
         (True, "True"),
         (0.25, "0.25"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,7 @@ import torch
 from round_trip import check_round_trip, check_same_results
 
 import nvfuser_direct
-from nvfuser_direct import DataType, FusionDefinition, ops
+from nvfuser_direct import BinaryOpType, DataType, FusionDefinition, ops
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -277,6 +278,23 @@ def test_a_reshape_keeps_the_sizes_it_is_given() -> None:
     check(fd)
 
 
+def test_dynamic_shapes() -> None:
+    with FusionDefinition() as fd:
+        arg = fd.define_tensor([-1, 6], contiguity=True)
+        n, m = fd.define_vector(2)
+        k = fd.define_scalar(DataType.Index)
+        halves = ops.reshape(arg, [2, -1])
+        fd.add_output(halves)
+        fd.add_output(ops.reshape(arg, [n, ops.div(arg.size(0), n), -1]))
+        fd.add_output(ops.reshape(arg, (k, 2, m)))
+        wide = ops.expand(ops.reshape(arg, [-1, 5]), [n, m])
+        fd.add_output(ops.reshape(wide, [ops.mul(n, m)]))
+        fd.add_output(ops.expand(fd.define_tensor([-1]), [k]))
+        fd.add_output(ops.sum(ops.full([n, m], 1.0, DataType.Float), [1]))
+        fd.add_output(ops.reshape(fd.define_tensor([-1, -1]), [4, 3], [3, -1]))
+    check(fd)
+
+
 def test_reshape_of_single_elements() -> None:
     with FusionDefinition() as fd:
         arg = fd.define_tensor([1, 1], contiguity=True)
@@ -311,9 +329,157 @@ def test_created_tensors(dtype: DataType) -> None:
     check(fd)
 
 
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.name)
+@pytest.mark.parametrize("size", [6, -1])
+def test_parts_and_surroundings(size: int, dtype: DataType) -> None:
+    with FusionDefinition() as fd:
+        definition = Definition(fd)
+        arg = fd.define_tensor([size, 1, 4], contiguity=True, dtype=dtype)
+        start, stop = fd.define_scalar(DataType.Int), fd.define_scalar(DataType.Int)
+        value = fd.define_scalar(dtype)
+        n = arg.size(0)
+        expanded = ops.expand(arg, [-1, 3, -1])
+        for operation, *args in [
+            (ops.slice, arg, [1, 0, 0], [4, 1, 4]),
+            (ops.slice, arg, [0, 0, 0], [4, 1, 4]),
+            (ops.slice, arg, [0, 0, 0], [n, 1, 3]),
+            (ops.slice, arg, [start, 0, 1], [stop, 1, 2], [1, 1, 1]),
+            (ops.slice, arg, [0, 0, 0], [stop, 0, 4]),
+            (ops.slice, arg, [start, 0, 0], [n, 1, 4]),
+            (ops.slice, arg, [start, 0, 0], [stop, 1, 4], None, True),
+            (ops.slice, arg, [0, 0, 0], [stop, 1, 4], None, True),
+            (ops.slice, expanded, [1, 1, 1], [4, 2, 2]),
+            (ops.pad, arg, [1, 2]),
+            (ops.pad, arg, [-1, 0, 2, 3, start, 1], value),
+            (ops.pad, expanded, [0, 0, 1, 1]),
+            (ops.cat, [arg, arg], 0),
+            (ops.cat, [arg, ops.slice(arg, [1, 0, 0], [4, 1, 4]), arg], 0),
+            (ops.cat, [arg, expanded], 1),
+            (ops.cat, [ops.pad(arg, [0, 3]), ops.pad(arg, [4, -1])], 2, True),
+            (ops.repeat, arg, [2, 3, 1]),
+            (ops.repeat, arg, [1, 1, 5]),
+            (ops.view_as_real, arg),
+        ]:
+            definition.add(operation, *args)
+        if size > 0:
+            for part in ops.chunk(arg, 4):
+                fd.add_output(part)
+    assert definition.count >= 17
+    number: Any = {"Bool": True, "Int": 3, "Int32": 3}.get(dtype.name, 0.5)
+    check(fd, [values(dtype, [6, 1, 4]), 1, 4, number])
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.name)
+def test_scans_and_searches(dtype: DataType) -> None:
+    with FusionDefinition() as fd:
+        definition = Definition(fd)
+        arg = fd.define_tensor([-1, 1, 4], contiguity=True, dtype=dtype)
+        zero_dim = fd.define_tensor([], dtype=dtype)
+        k, x = fd.define_scalar(DataType.Int), fd.define_scalar(dtype)
+        for operation in (ops.cumsum, ops.cumprod, ops.cummin, ops.cummax):
+            for init in (None, 2, 0.5, 0, x, ops.mul(x, x)):
+                definition.add(operation, arg, 0, init)
+                definition.add(operation, arg, -2, init)
+        for op in (BinaryOpType.FMax, BinaryOpType.FMin):
+            definition.add(ops.scan, arg, 2, op)
+            definition.add(ops.scan, arg, 0, op, x)
+        for flags in itertools.product((False, True), repeat=2):
+            definition.add(ops.topk, arg, 2, 2, *flags)
+            definition.add(ops.topk, arg, k, 0, *flags)
+            definition.add(ops.argsort, arg, -1, *flags)
+        definition.add(ops.topk, arg, 4)
+        definition.add(ops.topk, arg, 1, 1)
+        definition.add(ops.topk, zero_dim, 1, 0)
+        definition.add(ops.argsort, zero_dim, -1)
+    number: Any = {"Bool": True, "Int": 3, "Int32": 3}.get(dtype.name, 0.5)
+    assert definition.count >= (24 if dtype.name.startswith("Complex") else 60)
+    check(fd, [values(dtype, [5, 1, 4]), values(dtype, []), 2, number])
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.name)
+def test_positions_that_a_tensor_holds(dtype: DataType) -> None:
+    with FusionDefinition() as fd:
+        definition = Definition(fd)
+        arg = fd.define_tensor([-1, 1, 4], contiguity=True, dtype=dtype)
+        index = fd.define_tensor([-1, 1, 4], contiguity=True, dtype=DataType.Int)
+        row = fd.define_tensor([-1], contiguity=True, dtype=DataType.Int32)
+        zero_dim = fd.define_tensor([], dtype=DataType.Int)
+        n, x = fd.define_scalar(DataType.Int), fd.define_scalar(dtype)
+        for position in (n, 0, zero_dim, ops.add(n, 0)):
+            definition.add(ops.select, arg, position, 2)
+        for positions in (row, zero_dim):
+            definition.add(ops.index_select, arg, positions, 0)
+            definition.add(ops.index_select, arg, positions, -1)
+        for dim in (0, 2):
+            definition.add(ops.gather, arg, index, dim)
+            definition.add(ops.take_along_axis, arg, index, dim)
+            for src in (arg, x, 2, True, -0.5):
+                definition.add(ops.scatter, arg, index, src, dim)
+                definition.add(ops.scatter, arg, index, src, dim, BinaryOpType.Max)
+        definition.add(ops.gather, index, index, 0)
+        definition.add(ops.index_put_accumulate, arg, row, arg)
+        definition.add(ops.indexPutAccumulate, arg, row, arg)
+        table = ops.squeeze(arg, [1])
+        definition.add(ops.embedding_fwd, row, table)
+        definition.add(ops.embedding_fwd, row, table, 1, 2.0, 1.0, True, False)
+        definition.add(ops.embedding_fwd, index, table, n, norm_type=2)
+    assert definition.count == 38
+    number: Any = {"Bool": True, "Int": 3, "Int32": 3}.get(dtype.name, 0.5)
+    check(
+        fd,
+        [
+            values(dtype, [5, 1, 4]),
+            values(DataType.Int, [1, 1, 4]) % 4 % 5,
+            values(DataType.Int32, [5]) % 4,
+            torch.tensor(1),
+            1,
+            number,
+        ],
+    )
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.name)
+def test_random_tensors(dtype: DataType) -> None:
+    with FusionDefinition() as fd:
+        definition = Definition(fd)
+        arg = fd.define_tensor([-1, 1, 4], contiguity=True, dtype=dtype)
+        n, x = fd.define_scalar(DataType.Int), fd.define_scalar(DataType.Double)
+        shapes: list[Any] = [[], [3, 1, n], arg.shape()]
+        for operation, shape in itertools.product((ops.uniform, ops.normal), shapes):
+            for low, high in ((0, 1), (0.0, 1.0), (-1, 2.5), (x, ops.add(x, 1.0))):
+                definition.add(operation, low, high, shape, rng_seed=7, rng_offset=n, dtype=dtype)
+        check(fd, [values(dtype, [5, 1, 4]), 3, 0.5])
+        for operation in (ops.rand, ops.randn):
+            definition.add(operation, [2, n], dtype)
+            definition.add(operation, [2, n], dtype, 1, 2)
+        definition.add(ops.rand_like, arg)
+        definition.add(ops.randn_like, arg)
+        definition.add(ops.uniform, -1, x, [n], dtype=dtype)
+    is_drawn = dtype in (DataType.Double, DataType.Float, DataType.Half, DataType.BFloat16)
+    assert definition.count == (31 if is_drawn else 0)
+    check(fd)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.name)
+def test_given_elements(dtype: DataType) -> None:
+    with FusionDefinition() as fd:
+        definition = Definition(fd)
+        n, x = fd.define_scalar(DataType.Int), fd.define_scalar(dtype)
+        definition.add(ops.eye, 4, dtype=dtype)
+        definition.add(ops.eye, n, 1, dtype)
+        definition.add(ops.eye, n, ops.mul(n, 2), dtype)
+        definition.add(ops.tensor, x)
+        definition.add(ops.tensor, [x, x])
+        definition.add(ops.tensor, [[[1], [x]], [[ops.mul(x, x)], [True]]])
+        definition.add(ops.tensor, [[1, 2, 3]], dtype)
+    assert definition.count == 7
+    number: Any = {"Bool": True, "Int": 3, "Int32": 3}.get(dtype.name, 0.5)
+    check(fd, [3, number])
+
+
 def test_every_operation_is_tested_here() -> None:
-    with open(__file__) as file:
-        tested = file.read()
+    folder = Path(__file__).parent
+    tested = "".join(path.read_text() for path in folder.glob("test_round_trip_*.py"))
     missing = [
         name
         for name in dir(ops)

@@ -1,8 +1,10 @@
 """The fusion compiler's core, bound one to one."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 import enum
 from typing import TypeAlias, Union, overload
+
+import torch
 
 from nvfuser_direct._core import (
     idm as idm,
@@ -39,7 +41,7 @@ def hide_source_directory(directory: str) -> None:
         Absolute path of the folder, without a trailing separator.
     """
 
-def call_with_options(function: Callable, enable: Sequence[str], disable: Sequence[str]) -> object:
+def call_with_options(function: Callable[[], object], enable: Sequence[str], disable: Sequence[str]) -> object:
     """
     Call a function while options hold, in this thread.
 
@@ -55,6 +57,15 @@ def call_with_options(function: Callable, enable: Sequence[str], disable: Sequen
     object
         What the function returns.
     """
+
+def is_dumped(name: str) -> bool:
+    """Whether NVFUSER_DUMP has the option `name`."""
+
+def is_enabled(name: str) -> bool:
+    """Whether `name` is enabled in this thread."""
+
+def is_disabled(name: str) -> bool:
+    """Whether `name` is disabled in this thread."""
 
 class DataType(enum.Enum):
     """Type of an element or a scalar."""
@@ -481,6 +492,21 @@ class SwizzleType(enum.Enum):
 
     CyclicShift = 2
 
+class CircularBufferLoopStage(enum.Enum):
+    """Part of a loop that loads ahead of the one that reads."""
+
+    Prolog = 0
+
+    Main = 1
+
+    Epilog = 2
+
+    AsyncWarp = 3
+
+    ComputeWarp = 4
+
+    NotApplicable = 5
+
 class IdMappingMode(enum.Enum):
     """Which iteration domains correspond."""
 
@@ -697,6 +723,18 @@ class IterDomain(Val):
     def is_broadcast(self) -> bool:
         """Whether the iteration type is Broadcast."""
 
+    def is_implicit_broadcast(self) -> bool:
+        """Whether it is a broadcast that no size was expanded to."""
+
+    def is_stride(self) -> bool:
+        """Whether the iteration type is Stride."""
+
+    def is_gather_scatter(self) -> bool:
+        """Whether the iteration type is GatherScatter."""
+
+    def is_vector_component(self) -> bool:
+        """Whether the iteration type is VectorComponent."""
+
     def is_symbolic_axis(self) -> bool:
         """Whether the iteration type is Symbolic: decided when sizes are known."""
 
@@ -720,6 +758,15 @@ class IterDomain(Val):
 
     def is_stream(self) -> bool:
         """Whether it is bound to streams."""
+
+    def is_mma(self) -> bool:
+        """Whether it is an axis of a tensor-core instruction."""
+
+    def is_bulk(self) -> bool:
+        """Whether it is an axis of a bulk copy."""
+
+    def maybe_partial(self) -> bool:
+        """Whether fewer indices run than the extent says."""
 
     def is_clustered_block_dim(self) -> bool:
         """Whether its blocks form clusters."""
@@ -749,6 +796,52 @@ class IterDomain(Val):
         ----------
         size : int, optional
             Threads to launch; a whole number of warps if not given.
+        """
+
+    def set_clustered_blocks(self) -> None:
+        """Let the blocks of a ``grid_x`` axis form clusters."""
+
+    @staticmethod
+    def split(id: IterDomain, factor: ScalarLike, inner_split: bool = True) -> tuple[IterDomain, IterDomain]:
+        """
+        Two axes that together are one.
+
+        Parameters
+        ----------
+        id : IterDomain
+            The axis; it stays as it is.
+        factor : int or Val
+            Extent of one of the new axes (elements).
+        inner_split : bool
+            Whether `factor` is the inner extent; the other is ``ceilDiv(extent, factor)``.
+
+        Returns
+        -------
+        tuple[IterDomain, IterDomain]
+            Outer and inner axis.
+        """
+
+    @staticmethod
+    def merge(outer: IterDomain, inner: IterDomain) -> IterDomain:
+        """The product of two axes; both or neither are reductions."""
+
+    @staticmethod
+    def swizzle(swizzle_type: SwizzleType, x: IterDomain, y: IterDomain) -> tuple[IterDomain, IterDomain]:
+        """Both axes of a square after a permutation of its positions."""
+
+    @staticmethod
+    def resize(id: IterDomain, left: ScalarLike, right: ScalarLike, iter_type: IterType | None = None) -> IterDomain:
+        """
+        An axis with elements added, or with negative numbers removed, at both ends.
+
+        Parameters
+        ----------
+        id : IterDomain
+            The axis; it is returned if nothing is added.
+        left, right : int or Val
+            Elements before the first and after the last.
+        iter_type : IterType, optional
+            Of the result; from its extent if not given.
         """
 
 class TensorDomain(Val):
@@ -789,6 +882,69 @@ class TensorDomain(Val):
     def ndims(self) -> int:
         """Number of loop axes."""
 
+    def has_reduction(self) -> bool:
+        """Whether the loop domain has a reduction."""
+
+    def has_broadcast(self) -> bool:
+        """Whether the loop domain has a broadcast."""
+
+    def has_block_reduction(self) -> bool:
+        """Whether a thread axis is a reduction."""
+
+    def has_grid_reduction(self) -> bool:
+        """Whether a grid axis is a reduction."""
+
+    def has_cluster_reduction(self) -> bool:
+        """Whether a clustered grid axis is a reduction."""
+
+    def has_block_broadcast(self) -> bool:
+        """Whether a thread axis is a broadcast."""
+
+    def has_grid_broadcast(self) -> bool:
+        """Whether a grid axis is a broadcast."""
+
+    def has_vectorize(self) -> bool:
+        """Whether a loop axis is vectorized."""
+
+    def has_symbolic_axis(self) -> bool:
+        """Whether a logical axis is yet to be decided."""
+
+    def has_view_like_rfactor(self) -> bool:
+        """
+        Whether the logical domain is made from the root domain without reducing.
+        """
+
+    def reduction_axis(self) -> int | None:
+        """
+        Position of the first reduction in the loop domain; None if there is none.
+        """
+
+    def axis(self, index: int) -> IterDomain:
+        """An axis of the loop domain; negative positions count from the end."""
+
+    def pos_of(self, id: IterDomain) -> int:
+        """Position of an axis in the loop domain."""
+
+    def root_pos_of(self, id: IterDomain) -> int:
+        """Position in the root domain."""
+
+    def is_root(self, id: IterDomain) -> bool:
+        """Whether an axis is in the root domain."""
+
+    def is_logical(self, id: IterDomain) -> bool:
+        """Whether it is in the logical domain."""
+
+    def is_allocation(self, id: IterDomain) -> bool:
+        """Whether it is in the allocation domain."""
+
+    def is_loop(self, id: IterDomain) -> bool:
+        """Whether it is in the loop domain."""
+
+    def stride_order(self) -> list[int]:
+        """
+        Per logical axis the rank of its stride, 0 the fastest; empty without an allocation domain.
+        """
+
     def all_ids(self) -> list[IterDomain]:
         """Every axis of the tensor, in creation order."""
 
@@ -802,6 +958,10 @@ class TensorDomain(Val):
     @staticmethod
     def no_broadcasts(ids: Sequence[IterDomain]) -> list[IterDomain]:
         """`ids` without broadcasts."""
+
+    @staticmethod
+    def no_devices(ids: Sequence[IterDomain]) -> list[IterDomain]:
+        """`ids` without device axes."""
 
     @staticmethod
     def contiguity_filled_with(ids: Sequence[IterDomain], flag: bool) -> list[bool | None]:
@@ -903,6 +1063,9 @@ class TensorView(Val):
             Position; negative values count from the end.
         """
 
+    def get_initial_loop_domain(self) -> list[IterDomain]:
+        """The loop domain the tensor was made with."""
+
     def memory_type(self) -> MemoryType:
         """Where the tensor lives."""
 
@@ -912,6 +1075,24 @@ class TensorView(Val):
     def max_producer_position(self) -> int:
         """Number of outer loop axes inside which some producer is computed."""
 
+    def compute_with_position(self) -> int:
+        """
+        Number of outer loop axes shared with the first consumer in the kernel; 0: as many as with the others.
+        """
+
+    def compute_with_consumers(self) -> list[TensorView]:
+        """
+        The results of the first expression that reads this tensor; empty before lowering.
+        """
+
+    def maybe_max_producer_position(self) -> int:
+        """
+        `max_producer_position` if this tensor's expression is the first to read its operands.
+        """
+
+    def is_inlined(self) -> bool:
+        """Whether a loop is, or may be, shared with a producer or a consumer."""
+
     def is_cpu_scalar(self) -> bool:
         """Whether it is a 0-dim tensor on the host."""
 
@@ -920,6 +1101,37 @@ class TensorView(Val):
 
     def has_broadcast(self) -> bool:
         """Whether the loop domain has a broadcast."""
+
+    def reduction_axis(self) -> int | None:
+        """
+        Position of the first reduction in the loop domain; None if there is none.
+        """
+
+    def has_block_reduction(self) -> bool:
+        """Whether a thread axis is a reduction."""
+
+    def has_grid_reduction(self) -> bool:
+        """Whether a grid axis is a reduction."""
+
+    def has_cluster_reduction(self) -> bool:
+        """Whether a clustered grid axis is a reduction."""
+
+    def has_block_broadcast(self) -> bool:
+        """Whether a thread axis is a broadcast."""
+
+    def has_grid_broadcast(self) -> bool:
+        """Whether a grid axis is a broadcast."""
+
+    def has_vectorize(self) -> bool:
+        """Whether a loop axis is vectorized."""
+
+    def has_symbolic_axis(self) -> bool:
+        """Whether a logical axis is yet to be decided."""
+
+    def has_view_like_rfactor(self) -> bool:
+        """
+        Whether the logical domain is made from the root domain without reducing.
+        """
 
     def producers(self) -> list[TensorView]:
         """The tensors its definition reads."""
@@ -933,6 +1145,40 @@ class TensorView(Val):
     def schedule_steps(self) -> list[tuple[str, str]]:
         """
         The scheduling primitives applied to this tensor, each with the line that did it.
+        """
+
+    def circular_buffer(self, number_of_stages: int, prefetch_distance: int = -1, type: Pipelined | WarpSpecialized = ...) -> None:
+        """
+        Load this copy ahead of the loop that reads it.
+
+        The loop is the innermost serial one left of the compute-at position. The storage has a stage for
+        each iteration that is under way: iteration i reads stage ``i % number_of_stages`` while the one for
+        iteration ``i + prefetch_distance`` is loaded. Copies with ``LoadStoreOpType.cp_async`` are under way
+        while their threads compute. Stages of a tensor in registers stay there only if the loop has a
+        constant extent: a compiler cannot address registers by a number that it does not know.
+
+        Parameters
+        ----------
+        number_of_stages : int
+            At least 2.
+        prefetch_distance : int
+            Iterations between a load and its read, less than `number_of_stages`; a negative one counts from
+            `number_of_stages`.
+        type : Pipelined or WarpSpecialized
+            Which threads load.
+
+        Raises
+        ------
+        UserError
+            ``Unsupported stage number``, ``Invalid prefetch distance``; or if this is no copy, there is no
+            such loop, or the producer is computed inside of it.
+        NotImplementedError
+            If `type` is anything but ``Pipelined()``.
+        """
+
+    def circular_buffer_options(self) -> CircularBuffering | None:
+        """
+        How the tensor is loaded ahead of the loop that reads it; None if it is not.
         """
 
     @overload
@@ -1049,6 +1295,69 @@ class TensorView(Val):
             Axes of equal constant extent.
         """
 
+    def swizzle1d(self, x: int, parallel_type: ParallelType) -> TensorView:
+        """
+        Rotate a loop axis by the index of a device dimension.
+
+        Parameters
+        ----------
+        x : int
+            Axis of the loop domain; negative values count from the end.
+        parallel_type : ParallelType
+            The device dimension: ``mesh_x``, ``mesh_y`` or ``mesh_z``.
+
+        Returns
+        -------
+        TensorView
+            This tensor, for chaining.
+        """
+
+    @overload
+    def broadcast(self, axis: int, extent: int = 1) -> TensorView:
+        """
+        Insert a loop that repeats what is inside of it.
+
+        Parameters
+        ----------
+        axis : int
+            Position of the new axis in the loop domain; negative values count from the end of the result.
+        extent : int or Val
+            Number of iterations, at least 1.
+
+        Returns
+        -------
+        TensorView
+            This tensor, for chaining.
+        """
+
+    @overload
+    def broadcast(self, axis: int, extent: Val) -> TensorView: ...
+
+    def resize(self, axis: int, left: ScalarLike, right: ScalarLike, iter_type: IterType | None = None) -> TensorView:
+        """
+        Let a loop run over more than its axis. Statements skip what lies outside.
+
+        Parameters
+        ----------
+        axis : int
+            Axis of the loop domain; negative values count from the end.
+        left, right : int or Val
+            Iterations before the first element and behind the last, at least 0.
+        iter_type : IterType, optional
+            Kind of the new axis; by default a broadcast if its extent is 1, an iteration if it is another
+            constant.
+
+        Returns
+        -------
+        TensorView
+            This tensor, for chaining.
+
+        Raises
+        ------
+        UserError
+            If the axis is inlined or parallelized, or a width is not provably at least 0.
+        """
+
     def cache_after(self, op_type: LoadStoreOpType = LoadStoreOpType.set, cache_op: CacheOp = CacheOp.unspecified, propagate_allocation_domain: bool = True, cached_uses: Sequence[Expr] = []) -> TensorView:
         """
         Insert a copy between this tensor and its consumers.
@@ -1139,6 +1448,29 @@ class TensorView(Val):
             Inputs and outputs are ``global`` or ``symmetric``.
         """
 
+    def promote_reuse(self, flag: bool = True) -> TensorView:
+        """
+        Let later buffers take this tensor's shared memory, at the price of a barrier.
+
+        Buffers whose lives do not meet share memory wherever a barrier of the block lies between them. Where
+        none does, lowering adds one after the last use of this tensor.
+
+        Parameters
+        ----------
+        flag : bool
+            False takes the wish back.
+
+        Returns
+        -------
+        TensorView
+            This tensor, for chaining.
+
+        Raises
+        ------
+        UserError
+            If the tensor is not in shared memory.
+        """
+
     @overload
     def set_allocation_domain(self, new_allocation_domain: Sequence[IterDomain], new_contiguity: bool) -> None:
         """
@@ -1166,6 +1498,41 @@ class TensorView(Val):
             Axes of this tensor that cover its logical domain, outermost first.
         """
 
+    @overload
+    def set_contiguity(self, contiguity: bool) -> None:
+        """
+        Say how the tensor lies in memory.
+
+        Parameters
+        ----------
+        contiguity : bool or list[bool or None]
+            Whether strides are the size of everything inside them; one flag for all axes that have a
+            stride, or one entry per allocation axis.
+        """
+
+    @overload
+    def set_contiguity(self, contiguity: Sequence[bool | None]) -> None: ...
+
+    def commit_leaf_to_logical(self) -> None:
+        """
+        Make the loop domain the tensor's shape.
+
+        Raises
+        ------
+        UserError
+            If something reads the tensor, or a split may not divide its axis.
+        """
+
+    def clear_reduction_iter_domains(self) -> None:
+        """
+        Drop the reduction axes of a tensor that no reduction of the fusion makes.
+
+        Raises
+        ------
+        UserError
+            If the tensor was transformed, or is the result of a reduction.
+        """
+
     def inline_at(self, pos: int, best_effort: bool = False) -> TensorView:
         """
         Compute this tensor inside the outer loops of its consumers.
@@ -1176,6 +1543,31 @@ class TensorView(Val):
             Number of loop axes to share; negative values count from the end.
         best_effort : bool
             Stop at the deepest legal position instead of raising an error.
+        """
+
+    def compute_with(self, pos: int, best_effort: bool = False) -> TensorView:
+        """
+        Compute this tensor in the loops of its first consumer.
+
+        Loops beyond those that all consumers share are shared with the expression that comes first in the
+        kernel, which lowering decides. Until then the axes of every consumer are protected from transforms.
+
+        Parameters
+        ----------
+        pos : int
+            Number of loop axes to share with it; negative values count from the end.
+        best_effort : bool
+            Stop at the deepest legal position instead of raising an error.
+
+        Returns
+        -------
+        TensorView
+            This tensor, for chaining.
+
+        Raises
+        ------
+        UserError
+            If some consumer has no loops for these axes.
         """
 
     def clear_compute_position(self) -> None:
@@ -1463,6 +1855,19 @@ class ReductionOp(Expr):
         Whether every thread of the reduction gets the result. Set by lowering.
         """
 
+    @property
+    def serial_grid(self) -> bool:
+        """Whether blocks combine into one accumulator, one after the other."""
+
+    def request_serial_grid_reduction(self) -> None:
+        """
+        Let the blocks of a reduction over the grid take turns.
+
+        Each block combines its result into one accumulator, in the order of blocks, and the last one has
+        the whole. This takes less memory than one partial result for each block, which the last to arrive
+        combines; both orders are fixed, so both results are the same in every run.
+        """
+
 class WelfordOp(Expr):
     """
     Mean, sum of squared deviations and count in one pass. Merging (a, A, n) and (b, B, m): N = n + m, d = b - a gives (a + d*m/N, A + B + d*d*n*m/N, N). Chan, Golub and LeVeque 1979.
@@ -1510,6 +1915,31 @@ class WelfordOp(Expr):
         Whether every thread of the reduction gets the result. Set by lowering.
         """
 
+class GroupedReductionOp(Expr):
+    """Reductions of one shape that share their barriers."""
+
+    @property
+    def outs(self) -> list[Val]:
+        """Results."""
+
+    @property
+    def args(self) -> list[Val]:
+        """Operands."""
+
+    @property
+    def inits(self) -> list[Val]:
+        """Identity of each op."""
+
+    @property
+    def ops(self) -> list[BinaryOpType]:
+        """Combiner of each."""
+
+    @property
+    def allreduce(self) -> bool:
+        """
+        Whether every thread of the reduction gets the results. Set by lowering.
+        """
+
 class FullOp(Expr):
     """Every element is fill_value."""
 
@@ -1543,6 +1973,806 @@ class IotaOp(Expr):
     @property
     def step(self) -> Val:
         """Difference of neighbours, not zero."""
+
+class EyeOp(Expr):
+    """One on the diagonal, zero elsewhere."""
+
+    @property
+    def out(self) -> TensorView:
+        """Result."""
+
+    @property
+    def rows(self) -> Val:
+        """Number of rows."""
+
+    @property
+    def columns(self) -> Val:
+        """Number of columns."""
+
+class TensorConstruct(Expr):
+    """A tensor of given scalars."""
+
+    @property
+    def out(self) -> TensorView:
+        """Result."""
+
+    @property
+    def elements(self) -> list[Val]:
+        """The elements in row-major order."""
+
+class RNGOp(Expr):
+    """
+    Random elements. Four 32-bit results of one counter serve four neighbours (two of 64 bits).
+    """
+
+    @property
+    def out(self) -> TensorView:
+        """Result."""
+
+    @property
+    def shape(self) -> list[Val]:
+        """Size of every dimension."""
+
+    @property
+    def parameters(self) -> list[Val]:
+        """
+        [low, high] of UniformRange, [mean, standard deviation] of NormalGeneral.
+        """
+
+    @property
+    def seed(self) -> Val:
+        """
+        Seed; None: the framework's generator gives seed and offset at each run.
+        """
+
+    @property
+    def offset(self) -> Val:
+        """Offset into the stream of the seed, or None."""
+
+    @property
+    def op(self) -> RNGOpType:
+        """Distribution."""
+
+    @property
+    def stream(self) -> int:
+        """
+        Which of the fusion's random tensors with implicit seed this is; each takes its own part of the stream.
+        """
+
+class SelectOp(Expr):
+    """
+    The slice of arg at one position of a dimension, without that dimension.
+    """
+
+    @property
+    def out(self) -> TensorView:
+        """Result."""
+
+    @property
+    def arg(self) -> TensorView:
+        """Operand."""
+
+    @property
+    def index(self) -> Val:
+        """
+        The position: an integer scalar, or a tensor of no dimensions. Not negative.
+        """
+
+    @property
+    def dim(self) -> int:
+        """Dimension of arg."""
+
+class IndexSelectOp(Expr):
+    """out[.., i, ..] = arg[.., index[i], ..]."""
+
+    @property
+    def out(self) -> TensorView:
+        """Result."""
+
+    @property
+    def arg(self) -> TensorView:
+        """Where elements are looked up."""
+
+    @property
+    def index(self) -> TensorView:
+        """
+        Integers in [0, extent of dim): as many dimensions as arg, all but dim broadcasts.
+        """
+
+    @property
+    def dim(self) -> int:
+        """Dimension of arg that is looked up."""
+
+class GatherOp(Expr):
+    """
+    out[i, j] = arg[index[i, j], j], for dim 0: the shape of the result is that of index.
+    """
+
+    @property
+    def out(self) -> TensorView:
+        """Result."""
+
+    @property
+    def arg(self) -> TensorView:
+        """Where elements are looked up."""
+
+    @property
+    def index(self) -> TensorView:
+        """Integers in [0, extent of dim), of the rank of arg."""
+
+    @property
+    def dim(self) -> int:
+        """Dimension of arg that is looked up."""
+
+    @property
+    def exact_sizes(self) -> bool:
+        """
+        Whether all other dimensions of index have the extents of arg. Otherwise they may be smaller.
+        """
+
+class ScatterOp(Expr):
+    """
+    A copy of arg in which out[index[i, j], j] = src[i, j], for dim 0. With accumulate the element is combined with what was there; without, which of several writers of an element wins is not defined.
+    """
+
+    @property
+    def out(self) -> TensorView:
+        """Result."""
+
+    @property
+    def arg(self) -> TensorView:
+        """Elements that index leaves alone."""
+
+    @property
+    def index(self) -> TensorView:
+        """Integers in [0, extent of dim)."""
+
+    @property
+    def src(self) -> Val:
+        """Elements to write: a tensor of the rank of index, or a scalar."""
+
+    @property
+    def dim(self) -> int:
+        """Dimension of arg that is addressed."""
+
+    @property
+    def exact_sizes(self) -> bool:
+        """Whether all other dimensions of index have the extents of arg."""
+
+    @property
+    def accumulate(self) -> bool:
+        """Whether elements are combined."""
+
+    @property
+    def accumulate_op(self) -> BinaryOpType:
+        """The combiner; has no meaning without accumulate."""
+
+class IndexPutAccumulateOp(Expr):
+    """A copy of arg with value[i, ..] added to row index[i]."""
+
+    @property
+    def out(self) -> TensorView:
+        """Result."""
+
+    @property
+    def arg(self) -> TensorView:
+        """What is added to, [rows, ..]."""
+
+    @property
+    def index(self) -> TensorView:
+        """Row numbers, [n] or [n, 1]."""
+
+    @property
+    def value(self) -> TensorView:
+        """Addends, [n, ..]."""
+
+class EmbeddingFwdOp(Expr):
+    """Rows of weight: out[.., :] = weight[arg[..], :]."""
+
+    @property
+    def out(self) -> TensorView:
+        """Result."""
+
+    @property
+    def arg(self) -> TensorView:
+        """Row numbers."""
+
+    @property
+    def weight(self) -> TensorView:
+        """The table, [rows, columns]."""
+
+    @property
+    def norm_type(self) -> Val:
+        """The p of the norm that max_norm bounds."""
+
+    @property
+    def scale_grad_by_freq(self) -> Val:
+        """For the backward pass only."""
+
+    @property
+    def sparse(self) -> Val:
+        """For the backward pass only."""
+
+    @property
+    def padding_idx(self) -> Val:
+        """Row that gets no gradient; None: no row."""
+
+    @property
+    def max_norm(self) -> Val:
+        """Rows of a larger norm are scaled down to it; None: none are."""
+
+class SliceOp(Expr):
+    """The elements with start <= position < stop in each dimension."""
+
+    @property
+    def out(self) -> TensorView:
+        """Result."""
+
+    @property
+    def arg(self) -> TensorView:
+        """Operand."""
+
+    @property
+    def starts(self) -> list[Val]:
+        """First position in each dimension, in [0, extent]."""
+
+    @property
+    def stops(self) -> list[Val]:
+        """Position behind the last, in [start, extent]."""
+
+    @property
+    def steps(self) -> list[Val]:
+        """Distance of the positions taken; 1."""
+
+class PadOp(Expr):
+    """arg surrounded by a value. A negative width cuts off."""
+
+    @property
+    def out(self) -> TensorView:
+        """Result."""
+
+    @property
+    def arg(self) -> TensorView:
+        """Operand."""
+
+    @property
+    def value(self) -> Val:
+        """The element outside of arg."""
+
+    @property
+    def widths(self) -> list[Val]:
+        """Left and right of each dimension, the outermost first."""
+
+class CatOp(Expr):
+    """
+    Operands behind each other along dim. Each is padded to the extent of the result, so that position i of the result is position i of the one operand whose range holds it; the padding is never read.
+    """
+
+    @property
+    def out(self) -> TensorView:
+        """Result."""
+
+    @property
+    def args(self) -> list[TensorView]:
+        """Results of PadOp, all of one shape."""
+
+    @property
+    def dim(self) -> int:
+        """Dimension along which they lie."""
+
+class RepeatOp(Expr):
+    """
+    arg several times along each dimension whose extent in the result is a multiple of its own.
+    """
+
+    @property
+    def out(self) -> TensorView:
+        """Result."""
+
+    @property
+    def arg(self) -> TensorView:
+        """Operand."""
+
+class ViewAsScalar(Expr):
+    """
+    Pairs of numbers as complex numbers' parts: the last dimension of the result is a vector of the components of one element.
+    """
+
+    @property
+    def out(self) -> TensorView:
+        """Result."""
+
+    @property
+    def arg(self) -> TensorView:
+        """Operand of a complex type."""
+
+    @property
+    def vector_id(self) -> IterDomain:
+        """Dimension of the components."""
+
+class ScanOp(Expr):
+    """out[i] = op(init, arg[0], .., arg[i]) along dim."""
+
+    @property
+    def out(self) -> TensorView:
+        """Result."""
+
+    @property
+    def arg(self) -> TensorView:
+        """Operand."""
+
+    @property
+    def init(self) -> Val:
+        """Identity of op, or the value that everything is combined with."""
+
+    @property
+    def op(self) -> BinaryOpType:
+        """Associative combiner."""
+
+    @property
+    def dim(self) -> int:
+        """Dimension along which is combined."""
+
+class TopKOp(Expr):
+    """
+    The k largest (or smallest) elements along a dimension, and where they were.
+    """
+
+    @property
+    def values(self) -> TensorView:
+        """The elements. A Resize leads from the extent of arg to k."""
+
+    @property
+    def indices(self) -> TensorView:
+        """Their positions in arg, dtype Int."""
+
+    @property
+    def arg(self) -> TensorView:
+        """Operand."""
+
+    @property
+    def k(self) -> Val:
+        """How many."""
+
+    @property
+    def dim(self) -> int:
+        """Dimension."""
+
+    @property
+    def largest(self) -> bool:
+        """Whether the largest are taken."""
+
+    @property
+    def sorted(self) -> bool:
+        """Whether they come in order; if not, the order is not defined."""
+
+class ArgsortOp(Expr):
+    """The positions that bring arg into order along a dimension."""
+
+    @property
+    def out(self) -> TensorView:
+        """Positions in arg, dtype Int."""
+
+    @property
+    def arg(self) -> TensorView:
+        """Operand."""
+
+    @property
+    def dim(self) -> int:
+        """Dimension."""
+
+    @property
+    def descending(self) -> bool:
+        """Whether the largest comes first."""
+
+    @property
+    def stable(self) -> bool:
+        """Whether equal elements keep their order."""
+
+class MmaOp(Expr):
+    """
+    Sum over products: out = sum(a * b) over the reduction axes of out, in the precision of out.
+    """
+
+    @property
+    def out(self) -> Val:
+        """Result; the summed axes are reduction axes of its domain."""
+
+    @property
+    def a(self) -> Val:
+        """First factor."""
+
+    @property
+    def b(self) -> Val:
+        """Second factor, of the shape of a."""
+
+    @property
+    def init(self) -> Val:
+        """Where the sum starts: 0."""
+
+    @property
+    def macro(self) -> int:
+        """Encoded instruction of the tensor core; 0: none."""
+
+class MatmulOp(Expr):
+    """
+    [.., M, K] times [.., K, N] is [.., M, N]; operands of one dimension are vectors, leading dimensions are broadcast together.
+    """
+
+    @property
+    def out(self) -> TensorView:
+        """
+        Result; its last logical axis is the reduction over K, unless K is a broadcast.
+        """
+
+    @property
+    def a(self) -> TensorView:
+        """[.., M, K] or [K]."""
+
+    @property
+    def b(self) -> TensorView:
+        """[.., K, N] or [K]."""
+
+class LinearOp(Expr):
+    """a times the transpose of b, plus bias."""
+
+    @property
+    def out(self) -> TensorView:
+        """[*_w, *_i, N] and the reduction over K."""
+
+    @property
+    def a(self) -> TensorView:
+        """[*_i, K]."""
+
+    @property
+    def b(self) -> TensorView:
+        """[*_w, N, K]."""
+
+    @property
+    def bias(self) -> TensorView:
+        """[*_w, N], or None."""
+
+class GroupedMmaOp(Expr):
+    """
+    A matmul for each group, whose rows (or columns) are given by offsets, with optional scales and epilogue.
+    """
+
+    @property
+    def out(self) -> TensorView:
+        """[g, m, n] or [m, n] and the reduction over K."""
+
+    @property
+    def out_block_scale(self) -> TensorView:
+        """Scales of the result's blocks, or None."""
+
+    @property
+    def out_gamma(self) -> TensorView:
+        """Scale of the result, or None."""
+
+    @property
+    def mat1(self) -> TensorView:
+        """First factor, 2-D or 3-D."""
+
+    @property
+    def mat2(self) -> TensorView:
+        """Second factor, 2-D or 3-D."""
+
+    @property
+    def offsets(self) -> TensorView:
+        """[g]: where each group ends."""
+
+    @property
+    def scale1(self) -> TensorView:
+        """Block scales of mat1, or None."""
+
+    @property
+    def scale2(self) -> TensorView:
+        """Block scales of mat2, or None."""
+
+    @property
+    def alpha(self) -> TensorView:
+        """Factor of the product for each group, or None."""
+
+    @property
+    def bias(self) -> TensorView:
+        """Addend, or None."""
+
+    @property
+    def beta(self) -> TensorView:
+        """Factor of the addend for each group, or None."""
+
+class ScaledMmaOp(Expr):
+    """A matmul of quantized factors with a scale for each block."""
+
+    @property
+    def out(self) -> TensorView:
+        """[m, n] and the reduction over K."""
+
+    @property
+    def out_block_scale(self) -> TensorView:
+        """Scales of the result's blocks, or None."""
+
+    @property
+    def out_gamma(self) -> TensorView:
+        """Scale of the result, or None."""
+
+    @property
+    def mat1(self) -> TensorView:
+        """[m, k]."""
+
+    @property
+    def mat2(self) -> TensorView:
+        """[k, n]."""
+
+    @property
+    def scale1(self) -> TensorView:
+        """Block scales of mat1."""
+
+    @property
+    def scale2(self) -> TensorView:
+        """Block scales of mat2."""
+
+    @property
+    def alpha(self) -> TensorView:
+        """Factor of the product, or None."""
+
+    @property
+    def bias(self) -> TensorView:
+        """Addend, or None."""
+
+    @property
+    def beta(self) -> TensorView:
+        """Factor of the addend, or None."""
+
+class CutlassNvfp4GroupedMmaOp(Expr):
+    """
+    A matmul of fp4 factors for each group, with e4m3 scales for blocks of 16.
+    """
+
+    @property
+    def out(self) -> TensorView:
+        """[m, n] and the reduction over K."""
+
+    @property
+    def mat1(self) -> TensorView:
+        """[m, k], packed pairs."""
+
+    @property
+    def mat2(self) -> TensorView:
+        """[g, n, k], packed pairs."""
+
+    @property
+    def scale1(self) -> TensorView:
+        """Block scales of mat1."""
+
+    @property
+    def scale2(self) -> TensorView:
+        """Block scales of mat2."""
+
+    @property
+    def alpha(self) -> TensorView:
+        """[g]: factor of the product."""
+
+    @property
+    def problem_sizes(self) -> TensorView:
+        """[g, 3]: m, n, k of each group."""
+
+    @property
+    def expert_offsets(self) -> TensorView:
+        """[g]: first row of each group."""
+
+    @property
+    def sf_offsets(self) -> TensorView:
+        """[g]: first row of each group's scales."""
+
+class SdpaFwdOp(Expr):
+    """
+    softmax(query key^T * scale + bias) value, with dropout. Dao et al. 2022.
+    """
+
+    @property
+    def out(self) -> TensorView:
+        """[N.., H, L, Ev]."""
+
+    @property
+    def logsumexp(self) -> TensorView:
+        """[N.., H, L]: log of the sum of exponentials, Float."""
+
+    @property
+    def philox_seed(self) -> TensorView:
+        """[2], UInt64."""
+
+    @property
+    def philox_offset(self) -> TensorView:
+        """UInt64."""
+
+    @property
+    def query(self) -> TensorView:
+        """[N.., H, L, E]."""
+
+    @property
+    def key(self) -> TensorView:
+        """[N.., H, S, E]."""
+
+    @property
+    def value(self) -> TensorView:
+        """[N.., H, S, Ev]."""
+
+    @property
+    def dropout_p(self) -> Val:
+        """Probability that a weight is dropped."""
+
+    @property
+    def is_causal(self) -> Val:
+        """Whether row i sees columns up to i only."""
+
+    @property
+    def scale(self) -> Val:
+        """Factor of the products; None: 1 / sqrt(E)."""
+
+    @property
+    def bias(self) -> TensorView:
+        """Added to the products, or None."""
+
+    @property
+    def mask(self) -> TensorView:
+        """False where a product has no part, or None."""
+
+class SdpaBwdOp(Expr):
+    """Gradients of SdpaFwdOp."""
+
+    @property
+    def grad_query(self) -> TensorView:
+        """Shape of query."""
+
+    @property
+    def grad_key(self) -> TensorView:
+        """Shape of key."""
+
+    @property
+    def grad_value(self) -> TensorView:
+        """Shape of value."""
+
+    @property
+    def grad_output(self) -> TensorView:
+        """[N.., H, L, Ev]."""
+
+    @property
+    def query(self) -> TensorView:
+        """[N.., H, L, E]."""
+
+    @property
+    def key(self) -> TensorView:
+        """[N.., H, S, E]."""
+
+    @property
+    def value(self) -> TensorView:
+        """[N.., H, S, Ev]."""
+
+    @property
+    def out(self) -> TensorView:
+        """Of the forward pass."""
+
+    @property
+    def logsumexp(self) -> TensorView:
+        """Of the forward pass."""
+
+    @property
+    def dropout_p(self) -> Val:
+        """Of the forward pass."""
+
+    @property
+    def is_causal(self) -> Val:
+        """Of the forward pass."""
+
+    @property
+    def philox_seed(self) -> TensorView:
+        """Of the forward pass."""
+
+    @property
+    def philox_offset(self) -> TensorView:
+        """Of the forward pass."""
+
+    @property
+    def scale(self) -> Val:
+        """Of the forward pass."""
+
+class BlockQuantizationOp(Expr):
+    """
+    Quantize blocks of neighbours with a scale each: quantized = arg / scale.
+    """
+
+    @property
+    def quantized(self) -> TensorView:
+        """Shape of arg, fp4 or fp8."""
+
+    @property
+    def block_scales(self) -> TensorView:
+        """One scale for each block."""
+
+    @property
+    def arg(self) -> TensorView:
+        """Operand."""
+
+    @property
+    def global_scale(self) -> TensorView:
+        """Scale of the whole tensor, or None."""
+
+    @property
+    def block_size(self) -> int:
+        """Elements of a block."""
+
+    @property
+    def swizzled(self) -> bool:
+        """Whether the scales lie in blocks of 128 x 4."""
+
+class GroupedBlockQuantizationOp(Expr):
+    """
+    BlockQuantizationOp for groups of rows; the scales of each group lie padded and swizzled in blocks of 128 x 4.
+    """
+
+    @property
+    def quantized(self) -> TensorView:
+        """Shape of arg, fp4 or fp8."""
+
+    @property
+    def block_scales(self) -> TensorView:
+        """One scale for each block."""
+
+    @property
+    def arg(self) -> TensorView:
+        """[rows, columns]."""
+
+    @property
+    def input_offsets(self) -> TensorView:
+        """[g]: first row of each group."""
+
+    @property
+    def output_offsets(self) -> TensorView:
+        """[g]: first row of each group's scales."""
+
+    @property
+    def k(self) -> Val:
+        """Columns of scales."""
+
+    @property
+    def num_groups(self) -> Val:
+        """g."""
+
+    @property
+    def global_scale(self) -> TensorView:
+        """Scale of the whole tensor, or None."""
+
+    @property
+    def block_size(self) -> int:
+        """Elements of a block."""
+
+class PreprocessGroupedMatmulInputSf(Expr):
+    """Scales of groups, padded and swizzled in blocks of 128 x 4."""
+
+    @property
+    def out(self) -> TensorView:
+        """Result."""
+
+    @property
+    def arg(self) -> TensorView:
+        """[rows, columns]."""
+
+    @property
+    def input_offsets(self) -> TensorView:
+        """[g]: first row of each group."""
+
+    @property
+    def output_offsets(self) -> TensorView:
+        """[g]: first row of each group in the result."""
+
+    @property
+    def k(self) -> Val:
+        """Columns of scales."""
+
+    @property
+    def num_groups(self) -> Val:
+        """g."""
 
 class ForLoop(Expr):
     """
@@ -1590,6 +2820,16 @@ class ForLoop(Expr):
     @property
     def body(self) -> list[Expr]:
         """Statements."""
+
+    @property
+    def circular_buffer_stage(self) -> CircularBufferLoopStage:
+        """
+        Part of a loop that loads ahead: first loads (Prolog), iterations (Main), last iterations without loads (Epilog).
+        """
+
+    @property
+    def circular_buffer_depth(self) -> int:
+        """Number of stages of its circular buffers; 0: it has none."""
 
 class IfThenElse(Expr):
     """Run then_body if predicate holds, else_body otherwise."""
@@ -1650,6 +2890,28 @@ class BlockSync(Expr):
     def war_sync(self) -> bool:
         """Keeps a later write from overtaking an earlier read."""
 
+class AsyncCommit(Expr):
+    """
+    The asynchronous copies that this thread began since the last commit, if any, are a group.
+    """
+
+    @property
+    def async_op(self) -> LoadStoreOpType:
+        """Kind of the copies."""
+
+class AsyncWait(Expr):
+    """
+    Wait until all groups of this thread's asynchronous copies but the youngest have arrived. What other threads copied is there only after a barrier, too.
+    """
+
+    @property
+    def async_op(self) -> LoadStoreOpType:
+        """Kind of the copies."""
+
+    @property
+    def keep_stages(self) -> int:
+        """Number of youngest groups that need not have arrived."""
+
 class GridSync(Expr):
     """Wait until every block of the grid is here. The kernel is cooperative."""
 
@@ -1663,12 +2925,12 @@ class GridSync(Expr):
 
 class BlockReduction(Expr):
     """
-    Combine one value (or a Welford triple) over threads of a block; see the top of this file. out = combine(out, over threads: predicate ? in : init).
+    Combine values (or a Welford triple) over threads of a block with one set of barriers; see the top of this file. out = combine(out, over threads: predicate ? in : init).
     """
 
     @property
     def outs(self) -> list[Val]:
-        """Accumulators: one, or (avg, var, n)."""
+        """Accumulators: one per reduction, or (avg, var, n)."""
 
     @property
     def ins(self) -> list[Val]:
@@ -1679,8 +2941,8 @@ class BlockReduction(Expr):
         """Identities, as many."""
 
     @property
-    def op(self) -> BinaryOpType:
-        """Combiner, for one value."""
+    def ops(self) -> list[BinaryOpType]:
+        """Combiner of each value; empty for triples."""
 
     @property
     def is_welford(self) -> bool:
@@ -1706,12 +2968,12 @@ class BlockReduction(Expr):
 
 class GridReduction(Expr):
     """
-    Combine one value (or a Welford triple) over blocks; see the top of this file.
+    Combine values (or a Welford triple) over blocks; see the top of this file.
     """
 
     @property
     def outs(self) -> list[Val]:
-        """Accumulators: one, or (avg, var, n)."""
+        """Accumulators: one per reduction, or (avg, var, n)."""
 
     @property
     def ins(self) -> list[Val]:
@@ -1722,8 +2984,8 @@ class GridReduction(Expr):
         """Identities, as many."""
 
     @property
-    def op(self) -> BinaryOpType:
-        """Combiner, for one value."""
+    def ops(self) -> list[BinaryOpType]:
+        """Combiner of each value; empty for triples."""
 
     @property
     def is_welford(self) -> bool:
@@ -1742,6 +3004,12 @@ class GridReduction(Expr):
     @property
     def allreduce(self) -> bool:
         """Whether every block gets the result."""
+
+    @property
+    def is_serial(self) -> bool:
+        """
+        Whether blocks combine into one partial result, in turns that BlockSerializeWait and BlockSerializeRelease around the statement give them.
+        """
 
     @property
     def is_last(self) -> Val:
@@ -1768,6 +3036,86 @@ class GridReduction(Expr):
     @property
     def sync_buffer(self) -> TensorView:
         """Zero-filled counters."""
+
+class BlockSerializeWait(Expr):
+    """
+    Wait for this block's turn among those that differ in sync_dims. Turns are in the order of blocks; every thread of the block comes here.
+    """
+
+    @property
+    def sync_dims(self) -> list[int]:
+        """Grid dimensions that take turns (0 x, 1 y, 2 z)."""
+
+    @property
+    def sync_buffer(self) -> TensorView:
+        """
+        The block whose turn it is, one per segment, in zero-filled global memory.
+        """
+
+class BlockSerializeRelease(Expr):
+    """
+    Make what this block wrote visible and let the next block have its turn; the last block resets the buffer.
+    """
+
+    @property
+    def sync_dims(self) -> list[int]:
+        """As of the BlockSerializeWait."""
+
+    @property
+    def sync_buffer(self) -> TensorView:
+        """As of the BlockSerializeWait."""
+
+class RandomElement(Expr):
+    """
+    One random number: result `lane` of the four (of 64 bits: two) that Philox makes of a counter. The same operands give the same number, wherever and however often it is computed.
+    """
+
+    @property
+    def out(self) -> Val:
+        """Result."""
+
+    @property
+    def seed(self) -> Val:
+        """Key of the stream, 64 bits."""
+
+    @property
+    def offset(self) -> Val:
+        """Low 64 bits of the counter."""
+
+    @property
+    def counter(self) -> Val:
+        """
+        High 64 bits: the element's position in the logical shape over the lanes.
+        """
+
+    @property
+    def lane(self) -> Val:
+        """The rest of that division."""
+
+    @property
+    def parameters(self) -> list[Val]:
+        """As of the RNGOp."""
+
+    @property
+    def op(self) -> RNGOpType:
+        """Distribution."""
+
+class ChosenElement(Expr):
+    """
+    out = values[k] for the first k whose condition holds, the last value if none does. Only that value is read: the others may lie outside of their tensors.
+    """
+
+    @property
+    def out(self) -> Val:
+        """Element of the result."""
+
+    @property
+    def conditions(self) -> list[Val]:
+        """Bool, one less than values."""
+
+    @property
+    def values(self) -> list[Val]:
+        """Elements, or scalars of out's type."""
 
 class ThreadLoop(Expr):
     """
@@ -1811,7 +3159,7 @@ class Fusion:
     def inputs(self) -> list[Val]:
         """Inputs in registration order."""
 
-    def outputs(self) -> list[Val]:
+    def outputs(self) -> list[TensorView]:
         """Outputs in registration order, hidden ones included."""
 
     def vals(self) -> list[Val]:
@@ -1886,6 +3234,9 @@ class Fusion:
         """
         One block of text per tensor: its domains and the transforms between them.
         """
+
+    def contains(self, statement: Statement) -> bool:
+        """Whether a statement belongs to this fusion."""
 
     def __str__(self) -> str: ...
 
@@ -2031,6 +3382,191 @@ def compute_tensor_descriptor(sizes: Sequence[int], strides: Sequence[int]) -> t
     stride_order : list[int]
         Rank of every dimension's stride, 0 varies fastest.
     """
+
+def is_floating_point(dtype: DataType) -> bool:
+    """Double, Float and the types of lower precision."""
+
+def is_low_precision(dtype: DataType) -> bool:
+    """Half, BFloat16, fp8 and fp4."""
+
+def is_integral(dtype: DataType) -> bool:
+    """Every width of integers, and Index; not Bool."""
+
+def is_unsigned(dtype: DataType) -> bool:
+    """Integers without sign."""
+
+def is_complex(dtype: DataType) -> bool:
+    """ComplexFloat and ComplexDouble."""
+
+def is_boolean(dtype: DataType) -> bool:
+    """Bool."""
+
+def size_bits(dtype: DataType) -> int:
+    """Bits of an element in memory; Index counts as 64."""
+
+def size_bytes(dtype: DataType) -> int:
+    """`size_bits` in bytes, rounded up."""
+
+def real_type_of(dtype: DataType) -> DataType:
+    """
+    Type of the parts of a complex type; a real type is returned unchanged.
+    """
+
+def lowest_value(dtype: DataType) -> object:
+    """Smallest value of a type; minus infinity for floating point."""
+
+def highest_value(dtype: DataType) -> object:
+    """Greatest value of a type; infinity for floating point."""
+
+def cast_text(from_dtype: DataType, to_dtype: DataType) -> str:
+    """
+    Name of a conversion in printed IR, ``__half2float``; empty if there is none.
+    """
+
+def promote_pair(a: DataType, b: DataType) -> DataType:
+    """
+    The type that holds the values of both.
+
+    Parameters
+    ----------
+    a, b : DataType
+        Types.
+
+    Raises
+    ------
+    UserError
+        If there is none.
+    """
+
+def common_dtype(operands: Sequence[Val], widen: bool = True) -> DataType:
+    """
+    The type that operands meet in.
+
+    Parameters
+    ----------
+    operands : list[Val]
+        Tensors with dimensions are stronger than those without, these than scalars; a weaker operand
+        decides only if the stronger ones lack its class of numbers.
+    widen : bool
+        Whether floats of low precision become Float.
+    """
+
+def same_number_class(a: DataType, b: DataType) -> bool:
+    """Whether both types hold integers, floats, complex numbers, or Bool."""
+
+def reduction_identity(op: BinaryOpType, dtype: DataType) -> object:
+    """The value of an empty reduction: ``x op identity == x``."""
+
+class Pipelined:
+    """The threads that compute load ahead, too."""
+
+    def __init__(self, uses_mbarrier_for_war: bool = False) -> None: ...
+
+    @property
+    def uses_mbarrier_for_war(self) -> bool:
+        """Whether readers hand a stage back through an mbarrier."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+class WarpSpecialized:
+    """A group of threads of its own loads."""
+
+    def __init__(self, on: ParallelType, num_registers: tuple[int, int] | None = None, stage_slice_position: int | None = None) -> None: ...
+
+    @property
+    def on(self) -> ParallelType:
+        """The thread dimension that the group is added to."""
+
+    @property
+    def num_registers(self) -> tuple[int, int] | None:
+        """Registers of a loading and of a computing thread."""
+
+    @property
+    def stage_slice_position(self) -> int | None:
+        """Loop axes outside of which a stage is cut in slices."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+class CircularBuffering:
+    """
+    Iteration i of a loop reads stage ``i % stages``, and loads for iteration ``i + prefetch``.
+    """
+
+    @property
+    def stages(self) -> int:
+        """Copies of the tensor's storage."""
+
+    @property
+    def prefetch(self) -> int:
+        """Iterations between a load and its read."""
+
+    @property
+    def type(self) -> Pipelined | WarpSpecialized:
+        """Which threads load."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+class PairwiseDomainMap:
+    """
+    Which logical axis of a producer is which root axis of its consumer. A snapshot.
+    """
+
+    def __init__(self, producer: TensorView, consumer: TensorView, keep_broadcasts: bool = True) -> None:
+        """
+        Pair the axes of two tensors.
+
+        Parameters
+        ----------
+        producer : TensorView
+            An operand of the definition of `consumer`.
+        consumer : TensorView
+            Its result.
+        keep_broadcasts : bool
+            Whether a broadcast and the larger axis that it meets are a pair.
+        """
+
+    def pairs(self) -> list[tuple[IterDomain, IterDomain]]:
+        """
+        (axis of the producer, axis of the consumer), in the order of the consumer.
+        """
+
+    def consumer_of(self, producer_axis: IterDomain) -> IterDomain:
+        """The partner of an axis of the producer; None if it has none."""
+
+    def producer_of(self, consumer_axis: IterDomain) -> IterDomain:
+        """The partner of an axis of the consumer; None if it has none."""
+
+    def producer_only(self) -> list[IterDomain]:
+        """
+        Axes that the consumer lacks: reduced, squeezed, or addressed by another operand.
+        """
+
+    def consumer_only(self) -> list[IterDomain]:
+        """
+        Axes that the producer lacks: new broadcasts, and positions of a gather.
+        """
+
+def indexed_axes(producer: TensorView, consumer: TensorView) -> list[IterDomain]:
+    """Axes of a producer that the elements of another operand address."""
+
+def tensor_inputs(expr: Expr) -> list[TensorView]:
+    """The tensors among the operands of an expression, each once."""
+
+def tensor_outputs(expr: Expr) -> list[TensorView]:
+    """The tensors among its results."""
+
+def tensor_exprs(fusion: Fusion) -> list[Expr]:
+    """
+    Expressions on tensors that lead to an output, operands before results.
+    """
+
+def scheduled_tensors(fusion: Fusion) -> list[TensorView]:
+    """
+    The tensors that these read and write, and the inputs, in the order they were made.
+    """
+
+def topo_sort(exprs: Sequence[Expr]) -> list[Expr]:
+    """Expressions in an order of operands before results."""
 
 class ExpressionEvaluator:
     """Computes scalars on the host once enough of them are known."""
@@ -2243,7 +3779,7 @@ class KernelCache:
     def size_bytes(self) -> int:
         """Size of all entries now."""
 
-    def stats(self) -> dict:
+    def stats(self) -> dict[str, int]:
         """Counts of hits, of misses by reason, of stores and evictions."""
 
 def clear_loaded_kernels() -> None:
@@ -2523,8 +4059,82 @@ class Kernel(Fusion):
 
     def __repr__(self) -> str: ...
 
+    def bank_conflicts(self, inputs: object = (), sizes: Mapping[str, int] = {}) -> list[BankConflict]:
+        """
+        Find out how the first warp of a block meets in the banks of shared memory.
+
+        Shared memory has 32 banks of 4-byte words. A warp's access is repeated until every thread was served;
+        a bank serves one word at a time. Accesses of 8 (16) bytes a thread are served for 16 (8) threads at
+        a time.
+
+        Parameters
+        ----------
+        inputs : sequence of tensor or scalar
+            As for a run; sizes are all that is used. May be left out if every size is constant or in `sizes`.
+        sizes : dict[str, int]
+            Sizes by their names in the kernel's text: ``"i0"``, ``"blockDim.x"``.
+
+        Returns
+        -------
+        list[BankConflict]
+            One for every access that some thread makes, in the order of the kernel; the worst over the
+            iterations of the loops around it.
+
+        Raises
+        ------
+        UserError
+            If an index depends on a size that is not known.
+        """
+
+class BankConflict:
+    """An access to shared memory by the first warp of a block."""
+
+    @property
+    def statement(self) -> Expr:
+        """The statement of the kernel."""
+
+    @property
+    def tensor(self) -> TensorView:
+        """What is accessed."""
+
+    @property
+    def is_write(self) -> bool:
+        """Written or read."""
+
+    @property
+    def bytes(self) -> int:
+        """What a thread accesses at once (bytes)."""
+
+    @property
+    def ways(self) -> int:
+        """How often the hardware repeats the access, at worst; 1: no conflict."""
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
 def lowering_passes() -> list[tuple[str, str]]:
     """The passes of lowering in order: name, and why it stands there."""
+
+class DlpackTensor:
+    """
+    A tensor that any ``from_dlpack`` takes: an output whose element type the framework of the
+    inputs does not have.
+    """
+
+    def __dlpack__(self, *, stream: int | None = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> object:
+        """A capsule, as the array API standard has it."""
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Kind and number of the device."""
+
+    @property
+    def shape(self) -> list[int]:
+        """Sizes."""
+
+    @property
+    def dtype(self) -> DataType:
+        """Element type."""
 
 class KernelExecutor:
     """Compiles and runs one scheduled fusion as one kernel."""
@@ -2550,7 +4160,7 @@ class KernelExecutor:
             Part of the kernel's name.
         """
 
-    def run(self, args: object, launch_constraints: LaunchParams | None = None, compile_params: CompileParams = ...) -> list:
+    def run(self, args: Iterable[object], launch_constraints: LaunchParams | None = None, compile_params: CompileParams = ...) -> list[torch.Tensor]:
         """
         Launch on the caller's current stream; outputs are allocated.
 
@@ -2598,20 +4208,330 @@ class KernelExecutor:
     def num_plans(self) -> int:
         """How many signatures of arguments have a launch plan."""
 
-def translate_fusion(fusion: Fusion) -> str:
+def check_inputs(fusion: Fusion, inputs: object) -> None:
     """
-    The math of a fusion as the Python function that builds it.
+    Check number, kinds, types, ranks and devices of inputs, as a run does.
 
     Parameters
     ----------
     fusion : Fusion
-        An unscheduled fusion.
+        The definition.
+    inputs : iterable
+        What a run would get.
+
+    Raises
+    ------
+    UserError
+        For the first input that does not fit.
+    """
+
+def arguments_text(inputs: object) -> str:
+    """Inputs of a run as text: types, sizes and devices, one line each."""
+
+def to_framework_of(inputs: Iterable[object], tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+    """
+    Tensors of PyTorch in the framework that a run with these inputs returns.
+
+    Parameters
+    ----------
+    inputs : iterable
+        Inputs of a run.
+    tensors : list[torch.Tensor]
+        Outputs; one that is an input stays itself.
+
+    Returns
+    -------
+    list
+        Views of the tensors; themselves for PyTorch.
+    """
+
+class Concretization:
+    """
+    What the dynamic shapes of a fusion come out as: the squeezes, merges, splits and new dimensions of every reshape, and which axes are broadcasts. Equal for all inputs that share one concretized fusion.
+    """
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+def has_dynamic_shapes(fusion: Fusion) -> bool:
+    """
+    Whether axes of a fusion are symbolic: what they are shows when sizes are known.
+    """
+
+def size_inputs(fusion: Fusion) -> list[int]:
+    """Positions of the scalar inputs that sizes are computed from."""
+
+def find_concretization(fusion: Fusion, inputs: object) -> Concretization:
+    """
+    What the dynamic shapes of a fusion come out as.
+
+    Parameters
+    ----------
+    fusion : Fusion
+        The definition.
+    inputs : iterable
+        Inputs of a run; only sizes and scalars are looked at.
+
+    Returns
+    -------
+    Concretization
+        Empty where the fusion has no dynamic shapes.
+
+    Raises
+    ------
+    UserError
+        For inputs that do not fit, and for a reshape or expand that is impossible with these sizes.
+    """
+
+def concretize(fusion: Fusion, concretization: Concretization) -> Fusion:
+    """
+    A copy of a fusion with its dynamic shapes resolved.
+
+    Parameters
+    ----------
+    fusion : Fusion
+        The definition, not scheduled.
+    concretization : Concretization
+        What `find_concretization` returned for it.
+
+    Returns
+    -------
+    Fusion
+        Without symbolic axes; tensors keep their names.
+    """
+
+def check_meeting_sizes(fusion: Fusion, inputs: object) -> None:
+    """
+    Hold the sizes of axes that meet in an expression against each other.
+
+    Parameters
+    ----------
+    fusion : Fusion
+        A definition without dynamic shapes.
+    inputs : iterable
+        Inputs of a run.
+
+    Raises
+    ------
+    UserError
+        ``Expected sizes to match``, naming both axes.
+    """
+
+class KernelProfile:
+    """One launch of one kernel."""
+
+    @property
+    def name(self) -> str:
+        """Name of the kernel."""
+
+    @property
+    def segment_id(self) -> int:
+        """Segment of the fusion."""
+
+    @property
+    def device(self) -> int:
+        """CUDA device; -1 for the CPU."""
+
+    @property
+    def stream(self) -> int:
+        """Handle of the stream; 0 is the default one."""
+
+    @property
+    def correlation_id(self) -> int:
+        """Number of the launch in this process."""
+
+    @property
+    def compile_time_ms(self) -> float:
+        """Lowering and compiling; 0 for a kernel that was there before the run."""
+
+    @property
+    def time_ms(self) -> float:
+        """On the device."""
+
+    @property
+    def effective_bandwidth_gbs(self) -> float:
+        """Bytes of inputs and outputs over `time_ms`, GB/s."""
+
+    @property
+    def percentage_peak_bandwidth(self) -> float:
+        """Of what the device's memory can do; 0 on the CPU."""
+
+    @property
+    def grid_str(self) -> str:
+        """``[x, y, z]``, blocks."""
+
+    @property
+    def block_str(self) -> str:
+        """``[x, y, z]``, threads."""
+
+    @property
+    def cluster_str(self) -> str:
+        """``[x, y, z]``, blocks."""
+
+    @property
+    def shared_mem_str(self) -> str:
+        """``[dynamic, static]``, bytes."""
+
+    @property
+    def registers(self) -> int:
+        """Of a thread; 0 on the CPU."""
+
+    @property
+    def input_bytes(self) -> int:
+        """Size of the kernel's inputs."""
+
+    @property
+    def output_bytes(self) -> int:
+        """Size of the kernel's outputs."""
+
+    @property
+    def scheduler(self) -> str:
+        """Who scheduled it."""
+
+    def __repr__(self) -> str: ...
+
+class FusionProfile:
+    """One run of one fusion."""
+
+    @property
+    def verbose(self) -> bool:
+        """Whether all columns were asked for."""
+
+    @property
+    def fusion_id(self) -> int:
+        """Number of the fusion."""
+
+    @property
+    def segments(self) -> int:
+        """How many segments ran."""
+
+    @property
+    def cuda_evt_time_ms(self) -> float:
+        """On the device, from the first kernel to the last, gaps included."""
+
+    @property
+    def host_time_ms(self) -> float:
+        """In the calling thread, compilation included."""
+
+    @property
+    def compile_time_ms(self) -> float:
+        """Lowering and compiling all kernels."""
+
+    @property
+    def kernel_time_ms(self) -> float:
+        """On the device, all kernels."""
+
+    @property
+    def effective_bandwidth_gbs(self) -> float:
+        """Bytes of inputs and outputs over `kernel_time_ms`, GB/s."""
+
+    @property
+    def percentage_peak_bandwith(self) -> float:
+        """The old spelling of `percentage_peak_bandwidth`."""
+
+    @property
+    def percentage_peak_bandwidth(self) -> float:
+        """Of what the device's memory can do; 0 on the CPU."""
+
+    @property
+    def input_bytes(self) -> int:
+        """Size of the fusion's inputs."""
+
+    @property
+    def output_bytes(self) -> int:
+        """Size of the fusion's outputs."""
+
+    @property
+    def kernel_profiles(self) -> list[KernelProfile]:
+        """Launches, in order."""
+
+def get_fusion_profile() -> FusionProfile:
+    """
+    The last profiled run of this thread; waits until its kernels have ended.
+
+    Returns
+    -------
+    FusionProfile
+        Its times and bytes.
+
+    Raises
+    ------
+    UserError
+        If nothing was profiled, or the run launched no kernel.
+    """
+
+def reset_profiler() -> None:
+    """
+    Forget all profiles of this thread, also of a run that ended with an error.
+    """
+
+def start_profiling() -> None:
+    """Measure runs of this thread from now on."""
+
+def stop_profiling() -> None:
+    """Undo one `start_profiling`."""
+
+def is_profiling() -> bool:
+    """Whether runs of this thread are measured."""
+
+def open_profiled_run(label: str) -> None:
+    """
+    Make one profile of all kernels until `close_profiled_run`, with `label` as scheduler.
+    """
+
+def close_profiled_run() -> None:
+    """End what `open_profiled_run` began."""
+
+def profile_run(function: Callable[[], object], fusion_id: int, inputs: Iterable[object]) -> object:
+    """
+    Call a function and make one profile of all kernels it launches.
+
+    Parameters
+    ----------
+    function : callable
+        Called without arguments; returns the outputs.
+    fusion_id : int
+        Number of the fusion.
+    inputs : iterable
+        Inputs of the fusion; their sizes count.
+
+    Returns
+    -------
+    list
+        What the function returns.
+    """
+
+def translate_fusion(fusion: Fusion, schedule: bool = False) -> str:
+    """
+    A fusion as the Python function that builds it.
+
+    Parameters
+    ----------
+    fusion : Fusion
+        The fusion. If it is scheduled, factored and grouped reductions are printed whole, and caches as
+        copies.
+    schedule : bool
+        Print the schedule, too: behind the math, which is then that from before any cache, stand the
+        calls that lead from it to the present graph of tensors, loop domains, bindings and positions.
 
     Returns
     -------
     str
-        Source of `nvfuser_fusion(fd)`. Calling it inside `with FusionDefinition() as fd` gives an equal
-        fusion.
+        Source of ``nvfuser_fusion(fd)``. Calling it inside ``with FusionDefinition() as fd`` gives an
+        equal fusion, and with `schedule` one that lowers to the same kernel.
+
+    Raises
+    ------
+    NotImplementedError
+        If an expression, an axis or a step of the schedule has no call that makes it.
+    """
+
+def printed_schedule_steps() -> list[str]:
+    """
+    The primitives that printed schedules account for, as `TensorView.schedule_steps` names them.
     """
 
 def equal_up_to_numbering(a: Fusion, b: Fusion) -> bool:

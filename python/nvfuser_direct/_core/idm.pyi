@@ -16,6 +16,15 @@ class DisjointValSets:
             Axes; `entry0` must be known.
         """
 
+    def permissive_are_mapped(self, entry0: nvfuser_direct._core.IterDomain, entry1: nvfuser_direct._core.IterDomain) -> bool:
+        """As `strict_are_mapped`; unknown axes are in no class."""
+
+    def contains(self, entry: nvfuser_direct._core.IterDomain) -> bool:
+        """Whether an axis is known."""
+
+    def num_sets(self) -> int:
+        """Number of classes."""
+
     def __str__(self) -> str: ...
 
     def __repr__(self) -> str: ...
@@ -42,6 +51,29 @@ class ValGraph:
     def members(self, id: nvfuser_direct._core.IterDomain) -> list[nvfuser_direct._core.IterDomain]:
         """
         The axes that correspond to an axis, itself included; [] if it is unknown.
+        """
+
+    def contains(self, id: nvfuser_direct._core.IterDomain) -> bool:
+        """Whether an axis is known."""
+
+    def group(self, id: nvfuser_direct._core.IterDomain) -> int:
+        """
+        Number of the group of an axis. It holds until the group is joined to another.
+        """
+
+    def definitions(self, id: nvfuser_direct._core.IterDomain) -> list[nvfuser_direct._core.Expr]:
+        """
+        One transform of each group of equal ones that makes the group of an axis.
+        """
+
+    def uses(self, id: nvfuser_direct._core.IterDomain) -> list[nvfuser_direct._core.Expr]:
+        """
+        One transform of each group of equal ones that reads the group of an axis.
+        """
+
+    def validate(self) -> None:
+        """
+        An internal error if equal transforms of mapped axes have results that are not mapped.
         """
 
     def __str__(self) -> str: ...
@@ -77,6 +109,35 @@ class IdModel:
             Which axes correspond.
         """
 
+    def fusion(self) -> nvfuser_direct._core.Fusion:
+        """What was analysed."""
+
     def __str__(self) -> str: ...
 
     def __repr__(self) -> str: ...
+
+class SelfMapping:
+    """Two axes of one domain of a tensor that correspond to each other."""
+
+    @property
+    def tensor(self) -> nvfuser_direct._core.TensorView:
+        """The tensor."""
+
+    @property
+    def first(self) -> nvfuser_direct._core.IterDomain:
+        """One axis."""
+
+    @property
+    def second(self) -> nvfuser_direct._core.IterDomain:
+        """The other."""
+
+    @property
+    def domain(self) -> str:
+        """``root``, ``logical``, ``allocation`` or ``loop``."""
+
+    def __str__(self) -> str: ...
+
+def find_self_mapping(graph: ValGraph, fusion: nvfuser_direct._core.Fusion) -> SelfMapping | None:
+    """
+    The first self mapping of a tensor of a fusion in a graph; None if there is none.
+    """

@@ -2526,6 +2526,19 @@ def fmin(arg: nvfuser_direct._core.TensorView, dims: Sequence[int], keepdim: boo
         Reduced dimensions are gone, or have size 1 with `keepdim`.
     """
 
+def sum_to(arg: nvfuser_direct._core.TensorView, shape: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...]) -> nvfuser_direct._core.TensorView:
+    """
+    The sum that undoes a broadcast.
+
+    Parameters
+    ----------
+    arg : TensorView
+        Operand.
+    shape : list[int or Val]
+        Shape of the result: dimensions before it are summed and removed, dimensions that have size 1
+        there are summed and keep size 1.
+    """
+
 def mean(arg: nvfuser_direct._core.TensorView, dims: Sequence[int], keepdim: bool = False) -> nvfuser_direct._core.TensorView:
     """
     Sum of the elements over their number.
@@ -2675,6 +2688,35 @@ def arange(start: nvfuser_direct._core.ScalarLike | None, end: nvfuser_direct._c
         Type of the elements.
     """
 
+def eye(rows: nvfuser_direct._core.ScalarLike, cols: nvfuser_direct._core.ScalarLike | None = None, dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.Float) -> nvfuser_direct._core.TensorView:
+    """
+    A matrix with ones on the diagonal and zeros elsewhere.
+
+    Parameters
+    ----------
+    rows, cols : scalar Val or int
+        Its shape; without `cols` it is square.
+    dtype : DataType
+        Type of the elements.
+    """
+
+def tensor(array: object, dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.Null) -> nvfuser_direct._core.TensorView:
+    """
+    A tensor of given elements.
+
+    Parameters
+    ----------
+    array : nested lists of scalar Vals and numbers
+        The elements; a scalar alone makes a 0-dim tensor.
+    dtype : DataType
+        Type of the elements; Null: the one that holds all of them.
+
+    Raises
+    ------
+    UserError
+        If lists beside each other differ in length, or there is no element.
+    """
+
 @overload
 def sign(arg: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
 
@@ -2791,4 +2833,1094 @@ def rms_norm(x: nvfuser_direct._core.TensorView, num_norm_dims: int, weight: nvf
     -------
     output, invstd : TensorView
         In `invstd` the normalized dimensions have size 1.
+    """
+
+def cumsum(arg: nvfuser_direct._core.TensorView, dim: int, init: nvfuser_direct._core.ScalarLike | None = None) -> nvfuser_direct._core.TensorView:
+    """
+    Sum of the elements up to each position.
+
+    Parameters
+    ----------
+    arg : TensorView
+        Operand.
+    dim : int
+        Dimension along which is combined; negative values count from the end.
+    init : scalar Val or number, optional
+        Everything is combined with it; nothing if it is not given.
+
+    Returns
+    -------
+    TensorView
+        Shape and dtype of `arg`. Every step is rounded to that dtype: cast 16-bit floats to Float
+        before long scans. A dimension of size one is copied.
+
+    Raises
+    ------
+    UserError
+        If `dim` is out of range or an expanded dimension.
+    """
+
+def cumprod(arg: nvfuser_direct._core.TensorView, dim: int, init: nvfuser_direct._core.ScalarLike | None = None) -> nvfuser_direct._core.TensorView:
+    """
+    Product of the elements up to each position.
+
+    Parameters
+    ----------
+    arg : TensorView
+        Operand.
+    dim : int
+        Dimension along which is combined; negative values count from the end.
+    init : scalar Val or number, optional
+        Everything is combined with it; nothing if it is not given.
+
+    Returns
+    -------
+    TensorView
+        Shape and dtype of `arg`. Every step is rounded to that dtype: cast 16-bit floats to Float
+        before long scans. A dimension of size one is copied.
+
+    Raises
+    ------
+    UserError
+        If `dim` is out of range or an expanded dimension.
+    """
+
+def cummin(arg: nvfuser_direct._core.TensorView, dim: int, init: nvfuser_direct._core.ScalarLike | None = None) -> nvfuser_direct._core.TensorView:
+    """
+    Smallest element up to each position.
+
+    Parameters
+    ----------
+    arg : TensorView
+        Operand.
+    dim : int
+        Dimension along which is combined; negative values count from the end.
+    init : scalar Val or number, optional
+        Everything is combined with it; nothing if it is not given.
+
+    Returns
+    -------
+    TensorView
+        Shape and dtype of `arg`. Every step is rounded to that dtype: cast 16-bit floats to Float
+        before long scans. A dimension of size one is copied.
+
+    Raises
+    ------
+    UserError
+        If `dim` is out of range or an expanded dimension.
+    """
+
+def cummax(arg: nvfuser_direct._core.TensorView, dim: int, init: nvfuser_direct._core.ScalarLike | None = None) -> nvfuser_direct._core.TensorView:
+    """
+    Greatest element up to each position.
+
+    Parameters
+    ----------
+    arg : TensorView
+        Operand.
+    dim : int
+        Dimension along which is combined; negative values count from the end.
+    init : scalar Val or number, optional
+        Everything is combined with it; nothing if it is not given.
+
+    Returns
+    -------
+    TensorView
+        Shape and dtype of `arg`. Every step is rounded to that dtype: cast 16-bit floats to Float
+        before long scans. A dimension of size one is copied.
+
+    Raises
+    ------
+    UserError
+        If `dim` is out of range or an expanded dimension.
+    """
+
+def scan(arg: nvfuser_direct._core.TensorView, dim: int, op: nvfuser_direct._core.BinaryOpType, init: nvfuser_direct._core.ScalarLike | None = None) -> nvfuser_direct._core.TensorView:
+    """
+    out[i] = op(init, arg[0], .., arg[i]) along one dimension.
+
+    Parameters
+    ----------
+    arg : TensorView
+        Operand.
+    dim : int
+        Dimension along which is combined; negative values count from the end.
+    op : BinaryOpType
+        Add, Mul, Max, Min, FMax or FMin.
+    init : scalar Val or number, optional
+        Everything is combined with it; nothing if it is not given.
+
+    Returns
+    -------
+    TensorView
+        As of `cumsum`.
+    """
+
+def topk(arg: nvfuser_direct._core.TensorView, k: nvfuser_direct._core.ScalarLike, dim: int = -1, largest: bool = True, sorted: bool = False) -> tuple[nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView]:
+    """
+    The largest elements along a dimension, and where they were.
+
+    NaN is greater than every number. Among equal elements any may come.
+
+    Parameters
+    ----------
+    arg : TensorView
+        Operand, not complex.
+    k : scalar Val or int
+        How many, dtype Int.
+    dim : int
+        Dimension; negative values count from the end.
+    largest : bool
+        The largest; if not, the smallest.
+    sorted : bool
+        In order; if not, the order is not defined.
+
+    Returns
+    -------
+    values, indices : TensorView
+        `k` elements along `dim`; the indices have dtype Int.
+
+    Raises
+    ------
+    UserError
+        If `dim` is out of range, `k` is no Int or more than there are.
+    """
+
+def argsort(arg: nvfuser_direct._core.TensorView, dim: int, descending: bool = False, stable: bool = False) -> nvfuser_direct._core.TensorView:
+    """
+    The positions that bring a tensor into order along a dimension.
+
+    NaN is greater than every number.
+
+    Parameters
+    ----------
+    arg : TensorView
+        Operand, not complex.
+    dim : int
+        Dimension; negative values count from the end.
+    descending : bool
+        The largest comes first.
+    stable : bool
+        Equal elements keep their order.
+
+    Returns
+    -------
+    TensorView
+        Shape of `arg`, dtype Int.
+    """
+
+def uniform(minval: nvfuser_direct._core.ScalarLike, maxval: nvfuser_direct._core.ScalarLike, shape: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...], *, rng_seed: nvfuser_direct._core.ScalarLike | None = None, rng_offset: nvfuser_direct._core.ScalarLike | None = None, dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.Float) -> nvfuser_direct._core.TensorView:
+    """
+    Uniformly distributed random numbers.
+
+    Parameters
+    ----------
+    minval, maxval : scalar Val or number
+        Bounds; `maxval` itself does not occur.
+    shape : list[int or Val]
+        Shape of the result.
+    rng_seed, rng_offset : scalar Val or int, optional
+        With both, the result is a function of them and of the position in `shape`. Offsets are
+        independent of each other. Without, both come from PyTorch's generator of the device at each run.
+    dtype : DataType
+        Double, Float, Half or BFloat16. 16-bit floats are drawn as Float and rounded.
+
+    Raises
+    ------
+    UserError
+        For another dtype, or one of `rng_seed` and `rng_offset` alone.
+    """
+
+def normal(mean: nvfuser_direct._core.ScalarLike, std: nvfuser_direct._core.ScalarLike, shape: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...], *, rng_seed: nvfuser_direct._core.ScalarLike | None = None, rng_offset: nvfuser_direct._core.ScalarLike | None = None, dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.Float) -> nvfuser_direct._core.TensorView:
+    """
+    Normally distributed random numbers.
+
+    Parameters
+    ----------
+    mean, std : scalar Val or number
+        Mean and standard deviation.
+    shape : list[int or Val]
+        Shape of the result.
+    rng_seed, rng_offset : scalar Val or int, optional
+        With both, the result is a function of them and of the position in `shape`. Offsets are
+        independent of each other. Without, both come from PyTorch's generator of the device at each run.
+    dtype : DataType
+        Double, Float, Half or BFloat16. 16-bit floats are drawn as Float and rounded.
+
+    Raises
+    ------
+    UserError
+        For another dtype, or one of `rng_seed` and `rng_offset` alone.
+    """
+
+def rand(shape: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...], dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.Float, seed: nvfuser_direct._core.ScalarLike | None = None, offset: nvfuser_direct._core.ScalarLike | None = None) -> nvfuser_direct._core.TensorView:
+    """As `uniform` in [0, 1)."""
+
+def randn(shape: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...], dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.Float, seed: nvfuser_direct._core.ScalarLike | None = None, offset: nvfuser_direct._core.ScalarLike | None = None) -> nvfuser_direct._core.TensorView:
+    """As `normal` with mean 0 and standard deviation 1."""
+
+def rand_like(x: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.TensorView:
+    """
+    Random numbers in [0, 1), in the shape of another tensor.
+
+    Parameters
+    ----------
+    x : TensorView
+        Gives the shape and the dtype, which must be floating point.
+
+    Returns
+    -------
+    TensorView
+        Seed and offset come from PyTorch's generator of the device at each run.
+    """
+
+def randn_like(x: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.TensorView:
+    """
+    Random numbers with mean 0 and standard deviation 1, in the shape of another tensor.
+
+    Parameters
+    ----------
+    x : TensorView
+        Gives the shape and the dtype, which must be floating point.
+
+    Returns
+    -------
+    TensorView
+        Seed and offset come from PyTorch's generator of the device at each run.
+    """
+
+@overload
+def select(arg: nvfuser_direct._core.TensorView, index: nvfuser_direct._core.TensorView, dim: int) -> nvfuser_direct._core.TensorView: ...
+
+@overload
+def select(arg: nvfuser_direct._core.TensorView, index: nvfuser_direct._core.ScalarLike, dim: int) -> nvfuser_direct._core.TensorView:
+    """
+    The slice at one position of a dimension, without that dimension.
+
+    Parameters
+    ----------
+    arg : TensorView
+        Operand [.., N, ..].
+    index : Val, int or TensorView
+        Position in [0, N), of an integer type; a tensor has no dimensions. Negative positions are not
+        wrapped.
+    dim : int
+        Dimension of `arg`; negative values count from the end.
+
+    Returns
+    -------
+    TensorView
+        [.., ..], dtype of `arg`.
+
+    Raises
+    ------
+    UserError
+        For an operand without dimensions.
+    """
+
+def index_select(arg: nvfuser_direct._core.TensorView, index: nvfuser_direct._core.TensorView, dim: int) -> nvfuser_direct._core.TensorView:
+    """
+    Slices at several positions of a dimension: ``out[.., i, ..] = arg[.., index[i], ..]``.
+
+    Parameters
+    ----------
+    arg : TensorView
+        Where elements are looked up, [.., N, ..].
+    index : TensorView
+        Positions in [0, N), of an integer type: [n], or the rank of `arg` with broadcasts beside `dim`,
+        or no dimensions. Negative positions are not wrapped. A kernel takes the nearest element for a
+        position out of range; the evaluator raises.
+    dim : int
+        Dimension of `arg`; negative values count from the end.
+
+    Returns
+    -------
+    TensorView
+        [.., n, ..], dtype of `arg`.
+
+    Raises
+    ------
+    UserError
+        For an operand without dimensions, or positions of another shape.
+    """
+
+def gather(arg: nvfuser_direct._core.TensorView, index: nvfuser_direct._core.TensorView, dim: int) -> nvfuser_direct._core.TensorView:
+    """
+    Elements at positions of one dimension: ``out[i, j] = arg[index[i, j], j]`` for dim 0.
+
+    Parameters
+    ----------
+    arg : TensorView
+        Where elements are looked up, [.., N, ..].
+    index : TensorView
+        Positions in [0, N), of an integer type and the rank of `arg`; its other dimensions are at most
+        as large as those of `arg`. Negative positions are not wrapped. A kernel takes the nearest
+        element for a position out of range; the evaluator raises.
+    dim : int
+        Dimension of `arg`; negative values count from the end.
+
+    Returns
+    -------
+    TensorView
+        The shape of `index`, dtype of `arg`.
+
+    Raises
+    ------
+    UserError
+        For different ranks, or a dimension out of range.
+    """
+
+def take_along_axis(arg: nvfuser_direct._core.TensorView, index: nvfuser_direct._core.TensorView, dim: int) -> nvfuser_direct._core.TensorView:
+    """
+    As `gather`, where all other dimensions agree or are broadcast together.
+
+    Parameters
+    ----------
+    arg : TensorView
+        Where elements are looked up, [.., N, ..].
+    index : TensorView
+        Positions in [0, N), of an integer type and the rank of `arg`.
+    dim : int
+        Dimension of `arg`; negative values count from the end.
+
+    Returns
+    -------
+    TensorView
+        The extent of `index` in `dim`, the common shape elsewhere; dtype of `arg`.
+
+    Raises
+    ------
+    UserError
+        For different ranks, sizes that do not agree, or a dimension out of range.
+    """
+
+@overload
+def scatter(arg: nvfuser_direct._core.TensorView, index: nvfuser_direct._core.TensorView, src: nvfuser_direct._core.TensorView, dim: int, accumulate_op: nvfuser_direct._core.BinaryOpType | None = None) -> nvfuser_direct._core.TensorView: ...
+
+@overload
+def scatter(arg: nvfuser_direct._core.TensorView, index: nvfuser_direct._core.TensorView, src: nvfuser_direct._core.ScalarLike, dim: int, accumulate_op: nvfuser_direct._core.BinaryOpType | None = None) -> nvfuser_direct._core.TensorView:
+    """
+    A copy in which some elements are written: ``out[index[i, j], j] = src[i, j]`` for dim 0.
+
+    Parameters
+    ----------
+    arg : TensorView
+        Elements that `index` leaves alone, [.., N, ..].
+    index : TensorView
+        Positions in [0, N), of an integer type and the rank of `arg`; its other dimensions are at most
+        as large as those of `arg`. Negative positions are not wrapped. A kernel writes nothing for a
+        position out of range; the evaluator raises.
+    src : TensorView, Val or number
+        What is written, converted to the dtype of `arg`: a tensor of that rank whose dimensions are at
+        least those of `index`, or a scalar.
+    dim : int
+        Dimension of `arg`; negative values count from the end.
+    accumulate_op : BinaryOpType, optional
+        Combine elements with what was there: ``Add``, ``Mul``, ``Max`` or ``Min``. Evaluated; it has no
+        kernel form. Without, the winner among several writers of one element is not defined.
+
+    Returns
+    -------
+    TensorView
+        Shape and dtype of `arg`.
+
+    Raises
+    ------
+    UserError
+        For different ranks, or a dimension out of range.
+    """
+
+def index_put_accumulate(arg: nvfuser_direct._core.TensorView, index: nvfuser_direct._core.TensorView, value: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.TensorView:
+    """
+    A copy with rows added: ``out[index[i], ..] += value[i, ..]``.
+
+    Evaluated; it has no kernel form.
+
+    Parameters
+    ----------
+    arg : TensorView
+        What is added to, [rows, ..].
+    index : TensorView
+        Row numbers in [0, rows), of an integer type: [n] or [n, 1].
+    value : TensorView
+        Addends, [n, ..].
+
+    Returns
+    -------
+    TensorView
+        Shape and dtype of `arg`.
+
+    Raises
+    ------
+    UserError
+        For other ranks.
+    """
+
+def indexPutAccumulate(arg: nvfuser_direct._core.TensorView, index: nvfuser_direct._core.TensorView, value: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.TensorView:
+    """
+    A copy with rows added: ``out[index[i], ..] += value[i, ..]``.
+
+    Evaluated; it has no kernel form.
+
+    Parameters
+    ----------
+    arg : TensorView
+        What is added to, [rows, ..].
+    index : TensorView
+        Row numbers in [0, rows), of an integer type: [n] or [n, 1].
+    value : TensorView
+        Addends, [n, ..].
+
+    Returns
+    -------
+    TensorView
+        Shape and dtype of `arg`.
+
+    Raises
+    ------
+    UserError
+        For other ranks.
+    """
+
+def embedding_fwd(input: nvfuser_direct._core.TensorView, weight: nvfuser_direct._core.TensorView, padding_idx: nvfuser_direct._core.ScalarLike | None = None, max_norm: nvfuser_direct._core.ScalarLike | None = None, norm_type: nvfuser_direct._core.ScalarLike | None = None, scale_grad_by_freq: nvfuser_direct._core.ScalarLike | None = None, sparse: nvfuser_direct._core.ScalarLike | None = None) -> nvfuser_direct._core.TensorView:
+    """
+    Rows of a table: ``out[.., :] = weight[input[..], :]``.
+
+    Evaluated; it has no kernel form. See ``torch.nn.functional.embedding`` for the options.
+
+    Parameters
+    ----------
+    input : TensorView
+        Row numbers, of an integer type and at least one dimension.
+    weight : TensorView
+        The table, [rows, columns].
+    padding_idx : Val or int, optional
+        Row that gets no gradient.
+    max_norm : Val or float, optional
+        Rows of a larger norm are scaled down to it, in `weight` too.
+    norm_type : Val or float, optional
+        The p of that norm; 2.
+    scale_grad_by_freq, sparse : Val or bool, optional
+        For the backward pass; False.
+
+    Returns
+    -------
+    TensorView
+        [.., columns], dtype of `weight`.
+
+    Raises
+    ------
+    UserError
+        ``Expected input to be atleast 1D``, ``Expected weight to be 2D``.
+    """
+
+def slice(arg: nvfuser_direct._core.TensorView, start_indices: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...], end_indices: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...], strides: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...] | None = None, manual_normalization: bool = False) -> nvfuser_direct._core.TensorView:
+    """
+    The elements with start <= position < end in each dimension.
+
+    Parameters
+    ----------
+    arg : TensorView
+        Operand of rank n.
+    start_indices, end_indices : list[int or Val]
+        n positions each. Scalars that turn out negative count from the end, and all are clipped to
+        [0, extent]; constants are not negative.
+    strides : list[int or Val], optional
+        n times 1.
+    manual_normalization : bool
+        Whether the positions are in order already: nothing counts from the end, and nothing is clipped
+        but an end whose start is 0.
+
+    Returns
+    -------
+    TensorView
+        A copy if it is the whole operand. A dimension of extent 1 is a broadcast if that is provable.
+
+    Raises
+    ------
+    UserError
+        If the lists have other lengths than n, a constant start is negative or behind its end, or a
+        stride is not 1.
+    """
+
+def chunk(arg: nvfuser_direct._core.TensorView, chunks: int, dim: int = 0) -> list[nvfuser_direct._core.TensorView]:
+    """
+    Split a tensor in parts of equal extent.
+
+    Parameters
+    ----------
+    arg : TensorView
+        Operand; its extent along `dim` is a constant.
+    chunks : int
+        Number of parts, at most: each has ceil(extent / chunks) elements along `dim`, the last one
+        what remains.
+    dim : int
+        Dimension; negative values count from the end.
+
+    Returns
+    -------
+    list[TensorView]
+        The parts in order.
+    """
+
+def pad(arg: nvfuser_direct._core.TensorView, pad_widths: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...], value: nvfuser_direct._core.ScalarLike | None = None) -> nvfuser_direct._core.TensorView:
+    """
+    Surround a tensor by a value.
+
+    Parameters
+    ----------
+    arg : TensorView
+        Operand of rank n.
+    pad_widths : list[int or Val]
+        Elements added before and behind each dimension, (left, right) pairs, the innermost dimension
+        first; at most 2n. A negative width cuts off.
+    value : scalar Val or number, optional
+        The element outside of `arg`, of the same class of numbers; zero by default.
+
+    Returns
+    -------
+    TensorView
+        A copy if all widths are constants 0.
+
+    Raises
+    ------
+    UserError
+        If there are more than 2n widths or an odd number of them, or `value` is of another class.
+    """
+
+def cat(tensors: Sequence[nvfuser_direct._core.TensorView], dim: int = 0, manual_padding: bool = False) -> nvfuser_direct._core.TensorView:
+    """
+    Put tensors behind each other.
+
+    Parameters
+    ----------
+    tensors : list[TensorView]
+        Tensors of one dtype and rank, and of equal extents but along `dim`.
+    dim : int
+        Dimension along which they lie; negative values count from the end.
+    manual_padding : bool
+        Whether each is the result of a `pad` to the full extent already.
+
+    Returns
+    -------
+    TensorView
+        Its extent along `dim` is the sum of theirs. A copy of the one tensor if there is only one, or
+        the others are provably empty.
+
+    Raises
+    ------
+    UserError
+        If there is no tensor, dtypes or ranks differ, or `dim` is out of range.
+    """
+
+def repeat(arg: nvfuser_direct._core.TensorView, repeats: Sequence[int]) -> nvfuser_direct._core.TensorView:
+    """
+    Repeat a tensor along its dimensions.
+
+    Parameters
+    ----------
+    arg : TensorView
+        Operand of rank n.
+    repeats : list[int]
+        n numbers, at least 1: the extent of dimension i becomes repeats[i] times as large.
+    """
+
+def view_as_real(arg: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.TensorView:
+    """
+    Complex elements as pairs.
+
+    Parameters
+    ----------
+    arg : TensorView
+        Complex operand.
+
+    Returns
+    -------
+    TensorView
+        Real and imaginary part along a new last dimension of extent 2.
+    """
+
+def dropout(x: nvfuser_direct._core.TensorView, p: nvfuser_direct._core.ScalarLike) -> tuple[nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView]:
+    """
+    Set elements to zero with probability p, and multiply the others by 1 / (1 - p).
+
+    Parameters
+    ----------
+    x : TensorView
+        Operand.
+    p : scalar Val or float
+        Probability, in [0, 1].
+
+    Returns
+    -------
+    output, mask : TensorView
+        `mask` is Bool: elements that are kept. Seed and offset come from the framework's generator.
+    """
+
+def dropout_backward(dy: nvfuser_direct._core.TensorView, mask: nvfuser_direct._core.TensorView, scale: nvfuser_direct._core.ScalarLike) -> nvfuser_direct._core.TensorView:
+    """
+    Gradient of `dropout`: dy * mask * scale.
+
+    Parameters
+    ----------
+    dy : TensorView
+        Gradient of the output.
+    mask : TensorView
+        Of the forward pass.
+    scale : scalar Val or float
+        1 / (1 - p).
+    """
+
+def lstm(previous_cell: nvfuser_direct._core.TensorView, in_x: nvfuser_direct._core.TensorView, forget_x: nvfuser_direct._core.TensorView, cell_x: nvfuser_direct._core.TensorView, out_x: nvfuser_direct._core.TensorView) -> tuple[nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView]:
+    """
+    One step of a long short-term memory (Hochreiter and Schmidhuber 1997).
+
+    Parameters
+    ----------
+    previous_cell : TensorView
+        State before the step.
+    in_x, forget_x, cell_x, out_x : TensorView
+        What goes into the gates, in the shape of the state.
+
+    Returns
+    -------
+    cell, hidden : TensorView
+        State after the step, and its output.
+    """
+
+def batch_norm(x: nvfuser_direct._core.TensorView, weight: nvfuser_direct._core.TensorView | None = None, bias: nvfuser_direct._core.TensorView | None = None, running_mean: nvfuser_direct._core.TensorView | None = None, running_var: nvfuser_direct._core.TensorView | None = None, training: bool = True, momentum: nvfuser_direct._core.ScalarLike = 0.1, eps: nvfuser_direct._core.ScalarLike = 1e-05, channels_last: bool = False) -> tuple[nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView]:
+    """
+    (x - mean) / sqrt(var + eps) * weight + bias, with statistics of each channel.
+
+    Parameters
+    ----------
+    x : TensorView
+        [N, C, ..], with `channels_last` [N, .., C].
+    weight, bias : TensorView or None
+        [C].
+    running_mean, running_var : TensorView or None
+        [C], inputs of the fusion. With statistics of the input they are updated in place:
+        (1 - momentum) * old + momentum * new, the variance without bias.
+    training : bool
+        Whether statistics are those of the input; otherwise the running ones.
+    momentum : scalar Val or float
+        See above.
+    eps : scalar Val or float
+        Added to the variance.
+    channels_last : bool
+        Where the channels are.
+
+    Returns
+    -------
+    output, mean, invstd : TensorView
+        The last two are None without statistics of the input.
+    """
+
+def instance_norm(x: nvfuser_direct._core.TensorView, weight: nvfuser_direct._core.TensorView | None = None, bias: nvfuser_direct._core.TensorView | None = None, running_mean: nvfuser_direct._core.TensorView | None = None, running_var: nvfuser_direct._core.TensorView | None = None, training: bool = True, momentum: nvfuser_direct._core.ScalarLike = 0.1, eps: nvfuser_direct._core.ScalarLike = 1e-05, channels_last: bool = False) -> tuple[nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView]:
+    """
+    `batch_norm` with statistics of each channel of each instance; mean and invstd are [N, C].
+
+    Parameters
+    ----------
+    x : TensorView
+        [N, C, ..], with `channels_last` [N, .., C].
+    weight, bias : TensorView or None
+        [C].
+    running_mean, running_var : TensorView or None
+        [C], inputs of the fusion. With statistics of the input they are updated in place:
+        (1 - momentum) * old + momentum * new, the variance without bias.
+    training : bool
+        Whether statistics are those of the input; otherwise the running ones.
+    momentum : scalar Val or float
+        See above.
+    eps : scalar Val or float
+        Added to the variance.
+    channels_last : bool
+        Where the channels are.
+
+    Returns
+    -------
+    output, mean, invstd : TensorView
+        The last two are None without statistics of the input.
+    """
+
+def batch_norm_backward(dy: nvfuser_direct._core.TensorView, x: nvfuser_direct._core.TensorView, weight: nvfuser_direct._core.TensorView | None, mean: nvfuser_direct._core.TensorView, invstd: nvfuser_direct._core.TensorView, training: bool = True, channels_last: bool = False) -> tuple[nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView]:
+    """
+    Gradients of `batch_norm`.
+
+    Parameters
+    ----------
+    dy : TensorView
+        Gradient of the output, in the shape of x.
+    x : TensorView
+        Operand of the forward pass.
+    weight : TensorView or None
+        [C].
+    mean, invstd : TensorView
+        Statistics that the forward pass used.
+    training : bool
+        Whether they are those of the input.
+    channels_last : bool
+        Where the channels are.
+
+    Returns
+    -------
+    grad_input, grad_weight, grad_bias : TensorView
+        The shape of x, [C] (None without weight) and [C].
+    """
+
+def instance_norm_backward(dy: nvfuser_direct._core.TensorView, x: nvfuser_direct._core.TensorView, weight: nvfuser_direct._core.TensorView | None, mean: nvfuser_direct._core.TensorView, invstd: nvfuser_direct._core.TensorView, training: bool = True, channels_last: bool = False) -> tuple[nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView]:
+    """
+    Gradients of `instance_norm`.
+
+    Parameters
+    ----------
+    dy : TensorView
+        Gradient of the output, in the shape of x.
+    x : TensorView
+        Operand of the forward pass.
+    weight : TensorView or None
+        [C].
+    mean, invstd : TensorView
+        Statistics that the forward pass used.
+    training : bool
+        Whether they are those of the input.
+    channels_last : bool
+        Where the channels are.
+
+    Returns
+    -------
+    grad_input, grad_weight, grad_bias : TensorView
+        The shape of x, [C] (None without weight) and [C].
+    """
+
+def layer_norm_backward(dy: nvfuser_direct._core.TensorView, x: nvfuser_direct._core.TensorView, num_norm_dims: int, mean: nvfuser_direct._core.TensorView, invstd: nvfuser_direct._core.TensorView, weight: nvfuser_direct._core.TensorView | None = None, has_bias: bool = True) -> tuple[nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView]:
+    """
+    Gradients of `layer_norm`.
+
+    Parameters
+    ----------
+    dy : TensorView
+        Gradient of the output, in the shape of x.
+    x : TensorView
+        Operand of the forward pass.
+    num_norm_dims : int
+        How many of the last dimensions were normalized.
+    mean, invstd : TensorView
+        Of the forward pass; the normalized dimensions have size 1.
+    weight : TensorView or None
+        Of the normalized dimensions.
+    has_bias : bool
+        Whether there was a bias.
+
+    Returns
+    -------
+    grad_input, grad_weight, grad_bias : TensorView
+        None for a parameter that is not there.
+    """
+
+def rms_norm_backward(dy: nvfuser_direct._core.TensorView, x: nvfuser_direct._core.TensorView, num_norm_dims: int, invstd: nvfuser_direct._core.TensorView, weight: nvfuser_direct._core.TensorView | None = None) -> tuple[nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView]:
+    """
+    Gradients of `rms_norm`.
+
+    Parameters
+    ----------
+    dy : TensorView
+        Gradient of the output, in the shape of x.
+    x : TensorView
+        Operand of the forward pass.
+    num_norm_dims : int
+        How many of the last dimensions were normalized.
+    invstd : TensorView
+        Of the forward pass; the normalized dimensions have size 1.
+    weight : TensorView or None
+        Of the normalized dimensions.
+
+    Returns
+    -------
+    grad_input, grad_weight : TensorView
+        The latter None without weight.
+    """
+
+def gelu_backward(dy: nvfuser_direct._core.TensorView, x: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.TensorView:
+    """Gradient of `gelu` at x, times dy, the gradient of its result."""
+
+def tanh_gelu_backward(dy: nvfuser_direct._core.TensorView, x: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.TensorView:
+    """Gradient of `tanh_gelu` at x, times dy, the gradient of its result."""
+
+def tanh_backward(dy: nvfuser_direct._core.TensorView, tanh_x: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.TensorView:
+    """dy * (1 - tanh_x * tanh_x): gradient of `tanh` from its result."""
+
+def softmax_backward(dy: nvfuser_direct._core.TensorView, y: nvfuser_direct._core.TensorView, dim: int) -> nvfuser_direct._core.TensorView:
+    """
+    Gradient of `softmax` along `dim` from its result y and the gradient dy of y.
+    """
+
+def log_softmax_backward(dy: nvfuser_direct._core.TensorView, y: nvfuser_direct._core.TensorView, dim: int) -> nvfuser_direct._core.TensorView:
+    """
+    Gradient of `log_softmax` along `dim` from its result y and the gradient dy of y.
+    """
+
+def matmul(arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.TensorView:
+    """
+    Product of matrices, as `torch.matmul`.
+
+    Parameters
+    ----------
+    arg1 : TensorView
+        [.., M, K] or [K].
+    arg2 : TensorView
+        [.., K, N] or [K], of the same dtype. Leading dimensions are broadcast together.
+
+    Returns
+    -------
+    TensorView
+        [.., M, N] in the dtype of the operands; vectors' dimensions are left out.
+    """
+
+def linear(arg1: nvfuser_direct._core.TensorView, arg2: nvfuser_direct._core.TensorView, bias: nvfuser_direct._core.TensorView | None = None) -> nvfuser_direct._core.TensorView:
+    """
+    arg1 times the transpose of arg2, plus bias, as `torch.nn.functional.linear`.
+
+    Parameters
+    ----------
+    arg1 : TensorView
+        [*_i, K].
+    arg2 : TensorView
+        [*_w, N, K]; *_w is for dimensions of devices.
+    bias : TensorView, optional
+        [*_w, N].
+
+    Returns
+    -------
+    TensorView
+        [*_w, *_i, N].
+    """
+
+def fused_multiply_sum(a: nvfuser_direct._core.TensorView, b: nvfuser_direct._core.TensorView, dims: Sequence[int]) -> nvfuser_direct._core.TensorView:
+    """
+    sum(a * b) as one expression, for tensor cores; summed in Float if a is of lower precision.
+
+    Parameters
+    ----------
+    a, b : TensorView
+        Factors of one dtype and rank.
+    dims : list[int]
+        Dimensions that are summed; negative values count from the end.
+    """
+
+@overload
+def grouped_mm(mat1: nvfuser_direct._core.TensorView, mat2: nvfuser_direct._core.TensorView, offsets: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.TensorView:
+    """
+    A product for each group.
+
+    Parameters
+    ----------
+    mat1, mat2 : TensorView
+        Of ranks 2 and 2: groups divide K and the result is [g, m, n]; 3 and 2: they divide the columns
+        of [m, n]; 2 and 3: they divide its rows.
+    offsets : TensorView
+        [g], integers: where each group ends.
+
+    Returns
+    -------
+    TensorView
+        In the dtype of mat1.
+    """
+
+@overload
+def grouped_mm(mat1: nvfuser_direct._core.TensorView, mat2: nvfuser_direct._core.TensorView, offsets: nvfuser_direct._core.TensorView, scale1: nvfuser_direct._core.TensorView | None, scale2: nvfuser_direct._core.TensorView | None, alpha: nvfuser_direct._core.TensorView | None = None, bias: nvfuser_direct._core.TensorView | None = None, beta: nvfuser_direct._core.TensorView | None = None, dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.BFloat16, output_block_scale_size: int = 0, output_block_scale_dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.BFloat16, output_gamma: bool = False) -> tuple[nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView]:
+    """
+    A product for each group, of scaled factors.
+
+    Parameters
+    ----------
+    mat1, mat2, offsets : TensorView
+        As in the short form.
+    scale1, scale2 : TensorView
+        Scales of the factors, of the rank of the factor or of the result, whichever is larger; both or
+        None.
+    alpha : TensorView, optional
+        Factor of the product.
+    bias, beta : TensorView, optional
+        Addend and its factor.
+    dtype : DataType
+        Type of the result.
+    output_block_scale_size : int
+        Elements that share a scale of the result; 0: no such scales.
+    output_block_scale_dtype : DataType
+        Type of these scales.
+    output_gamma : bool
+        Whether a scale of the whole result is made, too.
+
+    Returns
+    -------
+    out, block_scale, gamma : TensorView
+        The last two are None unless asked for.
+    """
+
+def scaled_mm(mat1: nvfuser_direct._core.TensorView, mat2: nvfuser_direct._core.TensorView, scale1: nvfuser_direct._core.TensorView, scale2: nvfuser_direct._core.TensorView, alpha: nvfuser_direct._core.TensorView | None = None, bias: nvfuser_direct._core.TensorView | None = None, beta: nvfuser_direct._core.TensorView | None = None, dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.BFloat16, output_block_scale_size: int = 0, output_block_scale_dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.BFloat16, output_gamma: bool = False) -> tuple[nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView]:
+    """
+    Product of quantized matrices with scales.
+
+    Parameters
+    ----------
+    mat1 : TensorView
+        [m, k].
+    mat2 : TensorView
+        [k, n].
+    scale1, scale2 : TensorView
+        Of dtype Float: one for the matrix, each row (column), or each block along k, row-major. Of an
+        fp8 dtype: one for each block along k, in tiles of 128 x 4.
+    alpha : TensorView, optional
+        Factor of the product.
+    bias, beta : TensorView, optional
+        Addend and its factor.
+    dtype : DataType
+        Type of the result.
+    output_block_scale_size : int
+        Elements that share a scale of the result; 0: no such scales.
+    output_block_scale_dtype : DataType
+        Type of these scales.
+    output_gamma : bool
+        Whether a scale of the whole result is made, too.
+
+    Returns
+    -------
+    out, block_scale, gamma : TensorView
+        The last two are None unless asked for.
+    """
+
+def cutlass_nvfp4_grouped_mm(mat1: nvfuser_direct._core.TensorView | None, mat2: nvfuser_direct._core.TensorView | None, scale1: nvfuser_direct._core.TensorView | None, scale2: nvfuser_direct._core.TensorView | None, alpha: nvfuser_direct._core.TensorView | None, problem_sizes: nvfuser_direct._core.TensorView | None, expert_offsets: nvfuser_direct._core.TensorView | None, sf_offsets: nvfuser_direct._core.TensorView | None, dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.BFloat16) -> nvfuser_direct._core.TensorView:
+    """
+    A product of fp4 factors for each group (the experts of a mixture).
+
+    Parameters
+    ----------
+    mat1 : TensorView
+        [m, k], rows of all groups.
+    mat2 : TensorView
+        [g, k, n].
+    scale1, scale2 : TensorView
+        e4m3 scales for blocks of 16 along k, in tiles of 128 x 4: [rows, k / 16] and [g, n, k / 16].
+    alpha : TensorView
+        [g]: factor of each product.
+    problem_sizes : TensorView
+        [g, 3]: m, n, k of each group.
+    expert_offsets, sf_offsets : TensorView
+        [g]: first row of each group in mat1, and of its scales in scale1.
+    dtype : DataType
+        Type of the result.
+
+    Returns
+    -------
+    TensorView
+        [m, n].
+    """
+
+def sdpfa_fwd(query: nvfuser_direct._core.TensorView, key: nvfuser_direct._core.TensorView, value: nvfuser_direct._core.TensorView, bias: nvfuser_direct._core.TensorView | None = None, mask: nvfuser_direct._core.TensorView | None = None, dropout_p: nvfuser_direct._core.ScalarLike | None = None, is_causal: nvfuser_direct._core.ScalarLike | None = None, scale: nvfuser_direct._core.ScalarLike | None = None) -> tuple[nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView]:
+    """
+    Scaled dot product attention: softmax(query key^T * scale + bias) value.
+
+    Parameters
+    ----------
+    query, key, value : TensorView
+        [N.., H, L, E], [N.., H, S, E] and [N.., H, S, Ev] of one dtype.
+    bias : TensorView, optional
+        Added to the products; broadcast to [N.., H, L, S].
+    mask : TensorView, optional
+        Bool, broadcast to [N.., H, L, S]: where it is False a product has no part.
+    dropout_p : scalar, optional
+        Probability that a weight is dropped; 0 by default.
+    is_causal : scalar, optional
+        Whether row i sees columns up to i only; False by default.
+    scale : scalar, optional
+        1 / sqrt(E) by default.
+
+    Returns
+    -------
+    output, logsumexp, philox_seed, philox_offset : TensorView
+        [N.., H, L, Ev] in the dtype of query; [N.., H, L] in Float; [2] and [] in UInt64.
+    """
+
+def sdpfa_bwd(grad_output: nvfuser_direct._core.TensorView, query: nvfuser_direct._core.TensorView, key: nvfuser_direct._core.TensorView, value: nvfuser_direct._core.TensorView, output: nvfuser_direct._core.TensorView, logsumexp: nvfuser_direct._core.TensorView, dropout_p: nvfuser_direct._core.ScalarLike | None, is_causal: nvfuser_direct._core.ScalarLike | None, philox_seed: nvfuser_direct._core.TensorView, philox_offset: nvfuser_direct._core.TensorView, scale: nvfuser_direct._core.ScalarLike | None) -> tuple[nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView]:
+    """
+    Gradients of `sdpfa_fwd`.
+
+    Parameters
+    ----------
+    grad_output : TensorView
+        Gradient of `output`.
+    query, key, value, output, logsumexp, philox_seed, philox_offset : TensorView
+        Operands and results of the forward pass, of 4 or 5 dimensions.
+    dropout_p, is_causal, scale : scalar or None
+        As in the forward pass.
+
+    Returns
+    -------
+    grad_query, grad_key, grad_value : TensorView
+        In the shapes and the dtype of query, key and value.
+    """
+
+def nv_block_quantize(input: nvfuser_direct._core.TensorView, global_scale: nvfuser_direct._core.TensorView | None = None, swizzle_block_scales: bool = False, block_size: int = 16, dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.Float4_e2m1fn) -> tuple[nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView]:
+    """
+    Quantize blocks of the innermost dimension with a scale each.
+
+    NVFP4: Float4_e2m1fn in blocks of 16 with Float8_e4m3fn scales. MXFP8 (OCP Microscaling Formats 1.0):
+    Float8_e4m3fn in blocks of 32 with Float8_e8m0fnu scales.
+
+    Parameters
+    ----------
+    input : TensorView
+        Float, Half or BFloat16; at least one dimension, the innermost a multiple of block_size.
+    global_scale : TensorView, optional
+        Float of no dimensions; for Float4_e2m1fn only. Block scales are multiplied with it.
+    swizzle_block_scales : bool
+        Whether scales lie in tiles of 128 x 4; for Float4_e2m1fn only.
+    block_size : int
+        16 for Float4_e2m1fn, 32 for Float8_e4m3fn.
+    dtype : DataType
+        Float4_e2m1fn or Float8_e4m3fn.
+
+    Returns
+    -------
+    quantized, block_scales : TensorView
+        The shape of input; the innermost extent divided by block_size.
+    """
+
+def nv_grouped_block_quantize(input: nvfuser_direct._core.TensorView, input_offsets: nvfuser_direct._core.TensorView, output_offsets: nvfuser_direct._core.TensorView, global_scale: nvfuser_direct._core.TensorView | None = None, block_size: int = 16, dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.Float4_e2m1fn) -> tuple[nvfuser_direct._core.TensorView, nvfuser_direct._core.TensorView]:
+    """
+    As `nv_block_quantize` for groups of rows; the scales of each group lie padded to 128 rows and
+    in tiles of 128 x 4.
+
+    Parameters
+    ----------
+    input : TensorView
+        [rows, columns].
+    input_offsets, output_offsets : TensorView
+        [g], integers: first row of each group in `input`, and of its scales.
+    global_scale, block_size, dtype
+        As there.
+
+    Returns
+    -------
+    quantized, block_scales : TensorView
+    """
+
+def preprocess_grouped_matmul_input_sf(input: nvfuser_direct._core.TensorView, input_offsets: nvfuser_direct._core.TensorView, output_offsets: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.TensorView:
+    """
+    Scales of groups of rows in the layout that grouped products read: padded to 128 rows, in tiles
+    of 128 x 4.
+
+    Parameters
+    ----------
+    input : TensorView
+        [rows, columns].
+    input_offsets, output_offsets : TensorView
+        [g], integers: first row of each group in `input` and in the result.
+
+    Returns
+    -------
+    TensorView
+        The shape of input; its storage has 127 more rows for each group and columns rounded up to 4.
     """

@@ -88,6 +88,23 @@ def max_inline_position(tensor: nvfuser_direct._core.TensorView) -> int:
 def reset_inlining(fusion: nvfuser_direct._core.Fusion) -> None:
     """Undo all inlining."""
 
+def group_reductions(tvs: Sequence[nvfuser_direct._core.TensorView]) -> None:
+    """
+    Let reductions of one shape run as one, so that they share their barriers.
+
+    Parameters
+    ----------
+    tvs : list[TensorView]
+        Results of reductions with the same axes, transforms and parallel types, none of which depends
+        on another. Operations, dtypes and identities may differ. The results of the
+        `GroupedReductionOp` have the same order.
+
+    Raises
+    ------
+    UserError
+        If a tensor is not the result of a reduction, or the reductions are not alike.
+    """
+
 def trivial(fusion: nvfuser_direct._core.Fusion) -> None:
     """
     Schedule a fusion so that it runs as one kernel, on any target and for any sizes.

@@ -1,0 +1,167 @@
+// Texts of domain transforms and of kernel statements.
+#include "ir/print_node.h"
+
+namespace nvfuser {
+
+using namespace print_detail;
+
+// ---- Domains ------------------------------------------------------------------------------------
+
+std::string print_node(const Split& e) {
+  return (e.inner_split ? "Split: " : "Outer split: ") + str(e.in) + " by factor " +
+         print_inline(e.factor) + " -> " + str(e.outer) + ", " + str(e.inner) + "\n";
+}
+
+std::string print_node(const Merge& e) {
+  return "Merge: " + str(e.outer) + " and " + str(e.inner) + " -> " + str(e.out) + "\n";
+}
+
+std::string print_node(const Resize& e) {
+  return "Resize: " + str(e.in) + " by " + print_inline(e.left) + " and " + print_inline(e.right) +
+         " -> " + str(e.out) + "\n";
+}
+
+std::string print_node(const Swizzle& e) {
+  const std::string name = e.swizzle_type == SwizzleType::XOR ? "Xor" : enum_name(e.swizzle_type);
+  return name + "(2D): " + str(e.in_x) + " , " + str(e.in_y) + " -> " + str(e.out_x) + " , " +
+         str(e.out_y) + "\n";
+}
+
+std::string print_node(const Swizzle1D& e) {
+  return str(e.out) + " = Swizzle1D(" + str(e.in) + ", parallelType=" + text(e.parallel_type) +
+         ")\n";
+}
+
+// ---- Kernel statements --------------------------------------------------------------------------
+
+std::string print_node(const ForLoop& e) {
+  std::string header = "FOR " + str(e.index) + " in " + str(e.iter_domain);
+  if (!e.is_parallel && e.start != nullptr && !e.start->is_zero()) {
+    header += " from " + print_inline(e.start);
+  }
+  if (!e.is_parallel && e.step != nullptr && !e.step->is_one()) {
+    header += " step " + print_inline(e.step);
+  }
+  header += e.is_vectorized ? " vectorized" : "";
+  header += e.is_unrolled ? " unrolled" : "";
+  if (e.circular_buffer_depth > 0) {
+    header += std::string(" ") + enum_name(e.circular_buffer_stage) + " of " +
+              std::to_string(e.circular_buffer_depth) + " stages to " + print_inline(e.stop);
+  }
+  return header + ":\n" + print_scope(e.body, 1);
+}
+
+std::string print_node(const IfThenElse& e) {
+  std::string out = "IF " + inline_or(e.condition, "true") + ":\n" + print_scope(e.then_body, 1);
+  if (!e.else_body.empty()) {
+    out += "ELSE:\n" + print_scope(e.else_body, 1);
+  }
+  return out;
+}
+
+std::string print_node(const Allocate& e) {
+  static constexpr const char* kWords[] = {"register", "shared", "global", "tensor", "symmetric"};
+  std::string out = str(e.buffer) + " = ALLOCATE(buffer=" + str(e.buffer) +
+                    ", mem_type=" + kWords[static_cast<size_t>(e.memory_type)] +
+                    ", size=" + inline_or(e.size, "1");
+  if (e.address != nullptr) {
+    out += ", address=" + print_inline(e.address);
+  }
+  if (e.alias != nullptr) {
+    out += ", alias=T" + std::to_string(e.alias->name());
+  }
+  return out + (e.zero_init ? ", zero_init=true)\n" : ")\n");
+}
+
+std::string print_node(const BlockSync& e) {
+  return std::string("BLOCKSYNC(war_sync=") + bool_text(e.war_sync) + ")\n";
+}
+
+std::string print_node(const AsyncCommit& e) {
+  return std::string("ASYNCCOMMIT(") + enum_name(e.async_op) + ")\n";
+}
+
+std::string print_node(const AsyncWait& e) {
+  return std::string("ASYNCWAIT(") + enum_name(e.async_op) +
+         ", keep_stages=" + std::to_string(e.keep_stages) + ")\n";
+}
+
+std::string print_node(const GridSync& e) {
+  return "GRIDSYNC(" + dims_text(e.sync_dims) +
+         (e.sync_buffer == nullptr ? "" : ", " + str(e.sync_buffer)) + ")\n";
+}
+
+static std::string ops_text(const std::vector<BinaryOpType>& ops) {
+  std::string out;
+  for (const BinaryOpType op : ops) {
+    out += (out.empty() ? "" : ", ") + std::string(op_text(op));
+  }
+  return out;
+}
+
+std::string print_node(const BlockReduction& e) {
+  std::string out = print_list(e.outs) + " = BLOCKREDUCTION( " + print_list(e.ins) +
+                    ", op = " + (e.is_welford ? "welford" : ops_text(e.ops)) +
+                    ", initial value = " + print_list(e.inits) +
+                    ", reduced_dims = " + dims_text(e.reduced_dims);
+  out += e.is_warp ? ", warp" : "";
+  if (e.read_predicate != nullptr) {
+    out += ", read predicate = " + print_inline(e.read_predicate);
+  }
+  return out + " )\n";
+}
+
+std::string print_node(const GridReduction& e) {
+  std::string out = print_list(e.outs) + " = GRIDREDUCTION( " + print_list(e.ins) +
+                    ", op = " + (e.is_welford ? "welford" : ops_text(e.ops)) +
+                    ", initial value = " + print_list(e.inits) +
+                    ", reduced_dims = " + dims_text(e.reduced_dims) +
+                    ", allreduce = " + bool_text(e.allreduce);
+  out += e.is_serial ? ", serial" : "";
+  if (e.read_predicate != nullptr) {
+    out += ", read predicate = " + print_inline(e.read_predicate);
+  }
+  if (e.entrances != nullptr) {
+    out += ", entrance = " + inline_or(e.entrance, "0") + " of " + print_inline(e.entrances);
+  }
+  return out + " )\n";
+}
+
+std::string print_node(const BlockSerializeWait& e) {
+  return "BLOCKSERIALIZEWAIT(" + dims_text(e.sync_dims) + ", " + str(e.sync_buffer) + ")\n";
+}
+
+std::string print_node(const BlockSerializeRelease& e) {
+  return "BLOCKSERIALIZERELEASE(" + dims_text(e.sync_dims) + ", " + str(e.sync_buffer) + ")\n";
+}
+
+std::string print_node(const RandomElement& e) {
+  static constexpr const char* kNames[] = {
+      "RANDOMUNIFORM", "RANDOMUNIFORMRANGE", "RANDOMNORMAL", "RANDOMNORMALGENERAL"};
+  std::string out = str(e.out) + " = " + kNames[static_cast<size_t>(e.op)] +
+                    "( seed = " + print_inline(e.seed) + ", offset = " + print_inline(e.offset) +
+                    ", counter = " + print_inline(e.counter) + ", lane = " + print_inline(e.lane);
+  if (!e.parameters.empty()) {
+    out += ", " + print_list(e.parameters);
+  }
+  return out + " )\n";
+}
+
+std::string print_node(const ChosenElement& e) {
+  std::string out = str(e.out) + " = ";
+  for (size_t i = 0; i < e.conditions.size(); ++i) {
+    out += print_inline(e.conditions[i]) + " ? " + str(e.values[i]) + " : ";
+  }
+  return out + str(e.values.back()) + "\n";
+}
+
+std::string print_node(const ThreadLoop& e) {
+  return "THREADLOOP:\n" + print_scope(e.body, 1);
+}
+
+std::string print_node(const BlockLoop& e) {
+  return std::string(e.is_parallel ? "BLOCKLOOP parallel:\n" : "BLOCKLOOP:\n") +
+         print_scope(e.body, 1);
+}
+
+} // namespace nvfuser

@@ -1,0 +1,86 @@
+// Where the operands of index expressions are known, and index expressions in a form that lets
+// neighbours share their parts.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "lower/kernel.h"
+
+namespace nvfuser {
+
+/// A list of statements that the source prints between braces: of the kernel, of a loop, a branch,
+/// or a region of the CPU target. What is declared in it is known up to its end.
+struct Place {
+  Place* outer = nullptr; // nullptr: this is the kernel
+  Scope* list = nullptr;
+  Expr* node = nullptr; // of `outer->list`, that this is a part of
+  int depth = 0;
+  bool repeats = false;       // a loop over iterations, threads or blocks
+  bool may_be_empty = false;  // a loop that may run zero times
+  bool is_branch = false;     // of a condition
+  bool is_main_path = false;  // a branch whose alternative is the same with more conditions
+  const Val* index = nullptr; // of a loop
+  bool is_thread_loop = false;
+  bool has_thread = false; // threadIdx is known from here on
+  bool has_block = false;  // blockIdx is
+  /// Expressions that are computed here in any case.
+  std::unordered_set<const Val*> anticipated;
+  std::unordered_map<const Val*, Val*> rebuilt;
+  std::unordered_map<const Val*, Place*> known_in; // IndexForms::place_of
+};
+
+/// An integer operation on integers.
+[[nodiscard]] bool is_index_operation(const Val* val);
+/// Division, remainder and their like.
+[[nodiscard]] bool is_division(const Expr& operation);
+
+class IndexForms {
+ public:
+  explicit IndexForms(Kernel& kernel);
+
+  [[nodiscard]] Place* root() {
+    return &places_.front();
+  }
+  /// Outer places before inner ones.
+  [[nodiscard]] std::deque<Place>& places() {
+    return places_;
+  }
+  /// The place of a body of `owner`, which is a part of `node` of `outer`.
+  Place* enter(const Expr& owner, Scope& body, Place* outer, Expr* node);
+
+  /// `val` as it is computed in `place`: sums from terms of outer places to terms of inner ones,
+  /// the same Val for the same expression.
+  Val* rebuild(Val* val, Place* place);
+
+  /// The outermost place around `place` that knows every leaf of `val`; nullptr: not even `place`
+  /// does, some leaf is declared by a statement or an element of a tensor.
+  [[nodiscard]] Place* place_of(const Val* val, Place* place) const;
+  /// Whether `val` has a name of its own in `place`, whatever defines it.
+  [[nodiscard]] bool is_leaf(const Val* val, const Place* place) const;
+  /// Whether `val` divides by something that is not a positive constant.
+  [[nodiscard]] bool needs_guard(const Val* val);
+
+ private:
+  [[nodiscard]] Place* place_of_leaf(const Val* leaf, Place* place) const;
+  Val* rebuild_sum(Val* sum, Place* place);
+  Val* rebuild_operation(Val* val, Place* place);
+  /// The operation of `model` on these operands, one Val wherever it is asked for.
+  Val* shared(Val* model, const std::vector<Val*>& operands);
+  const Val* shared_constant(const Val* constant);
+
+  using Key = std::tuple<ExprKind, int, DataType, std::vector<const Val*>>;
+  Kernel& kernel_;
+  std::deque<Place> places_;
+  std::unordered_set<const Val*> known_;    // sizes and scalar inputs
+  std::unordered_set<const Val*> declared_; // by statements of the kernel
+  std::map<Key, Val*> shared_;              // looked up only
+  std::map<std::pair<int64_t, DataType>, const Val*> constants_;
+  std::unordered_map<const Val*, bool> needs_guard_;
+};
+
+} // namespace nvfuser

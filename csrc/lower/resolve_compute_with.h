@@ -1,0 +1,17 @@
+#pragma once
+
+#include "lower/kernel.h"
+
+namespace nvfuser {
+
+/// Decide with which consumer each tensor with a compute-with position is computed.
+///   before:  c[i0, i1] ca_pos(1) compute_with(2), read by m = max(c) and s = c - m
+///   after:   c and m share the loop of i1; s, which comes later, reads what was stored
+/// The one that is first in a sort of the kernel's expressions; all results of that expression.
+/// Requires: the loop model.
+/// Ensures:  compute_with_consumers() of these tensors; a loop model in which they share loops. The
+///           final sort keeps that order: everything else that reads the tensor comes after it.
+/// Cost:     one sort, if there is any such tensor.
+void resolve_compute_with(Kernel& kernel);
+
+} // namespace nvfuser

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "lower/kernel.h"
+
+namespace nvfuser {
+
+/// Let blocks take turns around the reductions over blocks that ask for it.
+///   before:  FOR i: { T2 = ..   T3 = GRIDREDUCTION(T2, serial) }
+///   after:   BLOCKSERIALIZEWAIT   FOR i: { .. }   BLOCKSERIALIZERELEASE
+/// A section covers whole loops and is entered and left by all threads: one wait for each block.
+/// Requires: barriers are in place.
+/// Ensures:  every serial GridReduction stands between a wait and a release over its dimensions.
+/// Errors:   a barrier over blocks inside a section, where the next block would wait for its turn.
+void serialize_blocks(Kernel& kernel);
+
+} // namespace nvfuser

@@ -1,0 +1,24 @@
+// The nodes of a reshape whose walk is known: SqueezeOp, ReshapeOp with merges and splits,
+// BroadcastOp. A layer with nothing to do has no node.
+#pragma once
+
+#include <vector>
+
+#include "ir/fusion.h"
+#include "ops/reshape_walk.h"
+
+namespace nvfuser::ops {
+
+/// `arg` after the squeezes, transforms and broadcasts of `walk`; `arg` itself if there are none.
+/// `new_shape`: sizes of the result; an axis takes the given expression where it equals its own.
+[[nodiscard]] TensorView* apply_walk(
+    TensorView* arg, const ReshapeWalk& walk, const std::vector<Val*>& new_shape);
+
+/// Remove dimensions of size one. Unlike `squeeze`, also ordinary ones, whose size only the caller
+/// knows: a shape without dimensions has no other that could take them in.
+[[nodiscard]] TensorView* squeeze_ones(TensorView* arg, const std::vector<int64_t>& dims);
+
+/// For every dimension of the result the dimension of the operand that it is unchanged; -1: none.
+[[nodiscard]] std::vector<int64_t> kept_dims(size_t old_rank, const ReshapeWalk& walk);
+
+} // namespace nvfuser::ops

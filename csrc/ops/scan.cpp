@@ -1,0 +1,87 @@
+#include "ops/scan.h"
+
+#include "ir/pointwise.h"
+#include "ir/scalar.h"
+#include "ir/search_exprs.h"
+#include "ops/binary.h"
+#include "ops/cast.h"
+#include "ops/operands.h"
+#include "ops/reduce.h"
+#include "ops/shape.h"
+
+namespace nvfuser::ops {
+
+namespace {
+
+void check_associative(BinaryOpType op) {
+  switch (op) {
+    case BinaryOpType::Add:
+    case BinaryOpType::Mul:
+    case BinaryOpType::Max:
+    case BinaryOpType::Min:
+    case BinaryOpType::FMax:
+    case BinaryOpType::FMin: return;
+    default:
+      throw UserError({
+          .headline = {"A scan with ", enum_name(op), " has no meaning of its own"},
+          .node = Part::none(),
+          .expected = {"Add, Mul, Max, Min, FMax or FMin"},
+          .found = {enum_name(op)},
+          .fix = {"use an operation that is associative and has an identity"},
+      });
+  }
+}
+
+/// All elements there are: one. It is combined with the initial value, if there is one.
+TensorView* scan_of_one(TensorView* arg, BinaryOpType op, Val* init) {
+  if (init == nullptr) {
+    return static_cast<TensorView*>(set(arg));
+  }
+  switch (op) {
+    case BinaryOpType::Add: return maybe_cast(add(arg, init), arg->dtype());
+    case BinaryOpType::Mul: return maybe_cast(mul(arg, init), arg->dtype());
+    case BinaryOpType::Max: return maybe_cast(maximum(arg, init), arg->dtype());
+    case BinaryOpType::Min: return maybe_cast(minimum(arg, init), arg->dtype());
+    default: break; // FMax and FMin have no function of their own
+  }
+  TensorView* out = new_tensor_like(arg, arg->dtype());
+  Fusion::active().make<BinaryOp>(out, arg, init, op);
+  return out;
+}
+
+} // namespace
+
+TensorView* scan(TensorView* arg, int64_t dim, BinaryOpType op, Val* init) {
+  Fusion& fusion = fusion_for({arg});
+  if (init != nullptr) {
+    fusion_for({init});
+  }
+  check_associative(op);
+  dim = wrap_axis(dim, arg->rank());
+  const IterDomain* axis = shape_axes(arg).at(static_cast<size_t>(dim));
+  NVF_USER_CHECK(
+      !axis->has_expanded_extent(),
+      "Closed-form scan of expanded dimension is not yet implemented: ", describe(arg));
+  // Also where it will not be needed: what has no order has no smallest value.
+  const ScalarValue identity = reduction_identity(op, arg->dtype());
+  if (init != nullptr && init->is_const() &&
+      init->value() == reduction_identity(op, init->dtype())) {
+    init = nullptr;
+  }
+  if (axis->is_broadcast()) {
+    return scan_of_one(arg, op, init);
+  }
+  TensorView* out = new_tensor_like(arg, arg->dtype());
+  fusion.make<ScanOp>(
+      out, arg, init != nullptr ? init : fusion.new_constant(identity, arg->dtype()), op, dim);
+  return out;
+}
+
+#define NVF_DEFINE_SCAN(name, op, doc)                        \
+  TensorView* name(TensorView* arg, int64_t dim, Val* init) { \
+    return scan(arg, dim, BinaryOpType::op, init);            \
+  }
+NVF_FOR_EACH_SCAN_FUNCTION(NVF_DEFINE_SCAN)
+#undef NVF_DEFINE_SCAN
+
+} // namespace nvfuser::ops

@@ -1,0 +1,37 @@
+#include "runtime/random_state.h"
+
+#include <mutex>
+
+#include "base/errors.h"
+
+namespace nvfuser {
+namespace {
+
+std::mutex source_mutex;
+
+std::shared_ptr<RandomSource>& current_source() {
+  static std::shared_ptr<RandomSource> source;
+  return source;
+}
+
+} // namespace
+
+void set_random_source(std::shared_ptr<RandomSource> source) {
+  const std::lock_guard lock(source_mutex);
+  current_source() = std::move(source);
+}
+
+RandomState draw_random_state(Device device, int64_t streams) {
+  std::shared_ptr<RandomSource> source;
+  {
+    const std::lock_guard lock(source_mutex);
+    source = current_source();
+  }
+  NVF_USER_CHECK(
+      source != nullptr,
+      "A random tensor has no seed, and no framework is there to give it one: pass rng_seed and "
+      "rng_offset.");
+  return source->draw(device, streams);
+}
+
+} // namespace nvfuser

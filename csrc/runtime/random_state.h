@@ -1,0 +1,31 @@
+// Where random tensors without explicit seed get theirs from: a source that the framework's
+// bindings set, asked once per launch of a kernel that needs it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "runtime/device.h"
+
+namespace nvfuser {
+
+/// What a run draws from: random tensor `stream` of the fusion takes the counters at
+/// `offset + stream`.
+struct RandomState {
+  uint64_t seed = 0;
+  uint64_t offset = 0;
+};
+
+class RandomSource {
+ public:
+  virtual ~RandomSource() = default;
+  /// The state of the device's generator, which moves on by `streams` offsets. Thread-safe.
+  virtual RandomState draw(Device device, int64_t streams) = 0;
+};
+
+/// Let launches ask `source` from now on.
+void set_random_source(std::shared_ptr<RandomSource> source);
+/// Ask it; a UserError if there is none.
+[[nodiscard]] RandomState draw_random_state(Device device, int64_t streams);
+
+} // namespace nvfuser

@@ -1,0 +1,69 @@
+// Concretization: what the dynamic shapes of a fusion come out as for given sizes.
+//
+// A dynamic reshape has symbolic axes until sizes are known, and so has what reads it; a size that
+// is a scalar may be 1, and its axis a broadcast then. The record says only what the structure of
+// the fusion depends on: which dimensions are squeezed, merged, split (by which constant) and new,
+// and which axes are broadcasts. Executions with equal records share one concretized fusion and its
+// kernels; sizes of kept and merged dimensions are not in it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "eval/evaluator.h"
+#include "ir/fusion.h"
+#include "ir/shape_exprs.h"
+#include "ops/reshape_walk.h"
+
+namespace nvfuser {
+
+/// What one reshape comes out as.
+struct ReshapeForm {
+  enum class Size : uint8_t { Zero, One, Other };
+  int64_t tensor = 0; // name of the result
+  ops::ReshapeWalk walk;
+  /// Sizes of the result where the operand has no elements; there is no walk then.
+  std::optional<std::vector<Size>> empty;
+  bool operator==(const ReshapeForm&) const = default;
+};
+
+/// What one symbolic axis comes out as that does not just follow the axes it is computed from.
+struct AxisForm {
+  enum class Kind : uint8_t {
+    Iteration,
+    Broadcast, // its size is 1
+    Expanded,  // result of an expand whose operand has size 1
+    Unchanged, // result of an expand whose operand has that size
+  };
+  int64_t axis = 0; // name
+  Kind kind = Kind::Iteration;
+  bool operator==(const AxisForm&) const = default;
+};
+
+struct Concretization {
+  std::vector<ReshapeForm> reshapes; // in the order of the expressions
+  std::vector<AxisForm> axes;        // in the order of the expressions
+
+  bool operator==(const Concretization&) const = default;
+  [[nodiscard]] size_t hash() const;
+  /// "T1: squeeze(2), merge(0), split(0, 4), broadcast(1); ?S7: broadcast"
+  [[nodiscard]] std::string to_string() const;
+};
+
+/// Whether the merges and splits of a reshape are still to be found.
+[[nodiscard]] bool is_dynamic(const ReshapeOp& op);
+/// Whether anything that leads to an output waits for sizes. Where nothing does, the fusion is its
+/// own concretization.
+[[nodiscard]] bool has_dynamic_shapes(const Fusion& fusion);
+/// Positions of the scalar inputs that sizes are computed from.
+[[nodiscard]] std::vector<int64_t> size_inputs(const Fusion& fusion);
+
+/// The record for the sizes that `evaluator` knows: those of the inputs, and scalar inputs. Throws
+/// UserError where a reshape or an expand is impossible with these sizes.
+/// Cost: linear in the number of expressions.
+[[nodiscard]] Concretization find_concretization(
+    const Fusion& fusion, ExpressionEvaluator& evaluator);
+
+} // namespace nvfuser

@@ -1,0 +1,388 @@
+#include "transform/concretize.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "graph/domain_map.h"
+#include "ir/all_nodes.h"
+#include "ir/replay_domain.h"
+#include "ops/create.h"
+#include "ops/operands.h"
+#include "ops/reduce.h"
+#include "ops/reshape_nodes.h"
+#include "ops/shape.h"
+
+namespace nvfuser {
+namespace {
+
+using Maps = std::vector<PairwiseDomainMap>;
+
+void make_broadcast(IterDomain* axis, Val* expanded_extent = nullptr) {
+  axis->assign_iter_type(IterType::Broadcast);
+  axis->assign_extents(axis->fusion()->one(), expanded_extent);
+}
+
+void make_iteration(IterDomain* axis, Val* extent) {
+  axis->assign_iter_type(IterType::Iteration);
+  axis->assign_extents(extent, nullptr);
+}
+
+/// An axis that came out as a broadcast has no stride any more.
+void update_contiguity(TensorDomain* domain) {
+  const IterDomains& axes = domain->maybe_allocation();
+  Contiguity contiguity = domain->contiguity();
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const bool has_stride = !axes[i]->is_broadcast() && !axes[i]->is_reduction();
+    contiguity[i] = has_stride ? std::optional<bool>(contiguity[i].value_or(true)) : std::nullopt;
+  }
+  domain->assign_contiguity(std::move(contiguity));
+}
+
+class Rewriter {
+ public:
+  Rewriter(Fusion& fusion, const Concretization& record) : fusion_(fusion) {
+    for (const ReshapeForm& form : record.reshapes) {
+      reshapes_.emplace(form.tensor, &form);
+    }
+    for (const AxisForm& form : record.axes) {
+      axes_.emplace(form.axis, form.kind);
+    }
+  }
+
+  void run() {
+    for (Expr* expr : tensor_exprs(fusion_)) {
+      auto* reshape = expr->as<ReshapeOp>();
+      if (reshape != nullptr && is_dynamic(*reshape)) {
+        rewrite_reshape(*reshape);
+        continue;
+      }
+      resolve_axes(*expr);
+      if (auto* expand = expr->as<ExpandOp>()) {
+        rewrite_expand(*expand);
+      } else if (const auto* reduction = expr->as<ReductionOp>()) {
+        rewrite_reduction(*reduction);
+      } else if (const auto* welford = expr->as<WelfordOp>()) {
+        rewrite_welford(*welford);
+      }
+    }
+    replace_fixed_sizes();
+  }
+
+ private:
+  // -- reshape --
+
+  void rewrite_reshape(const ReshapeOp& op) {
+    const auto found = reshapes_.find(op.out->name());
+    NVF_INVARIANT(found != reshapes_.end(), "the record knows every reshape: ", describe(op.out));
+    const ReshapeForm& form = *found->second;
+    const std::vector<Val*> old_shape = op.out->shape();
+    TensorView* out = op.out;
+    if (form.empty.has_value()) {
+      define_as(out, empty_tensor(out, *form.empty));
+    } else {
+      TensorView* result = ops::apply_walk(op.arg, form.walk, old_shape);
+      define_as(out, result == op.arg ? copy(op.arg) : result);
+    }
+    const std::vector<Val*> new_shape = out->shape();
+    for (size_t i = 0; i < old_shape.size(); ++i) {
+      const bool is_computed = old_shape[i]->definition() != nullptr; // symbols are bound by a run
+      if (is_computed && new_shape[i]->is_const()) {
+        fixed_sizes_.emplace_back(old_shape[i], new_shape[i]);
+      }
+    }
+  }
+
+  /// A computed size that the record fixes is a constant for everybody. (One that -1 stood for may
+  /// be n / 0 where there are no elements, so that nothing may compute it any more.)
+  void replace_fixed_sizes() {
+    for (const auto& [size, constant] : fixed_sizes_) {
+      const auto replaced = [&](Val* val) { return val == size ? constant : val; };
+      for (Val* val : fusion_.vals()) {
+        if (val->vtype() == ValType::IterDomain) {
+          auto* axis = static_cast<IterDomain*>(val);
+          axis->assign_extents(replaced(axis->extent()), replaced(axis->expanded_extent()));
+        }
+      }
+      fusion_.replace_uses(size, constant, std::vector<Expr*>(size->all_uses()));
+      if (size->definition() != nullptr) {
+        fusion_.remove(size->definition());
+      }
+    }
+  }
+
+  TensorView* empty_tensor(const TensorView* out, const std::vector<ReshapeForm::Size>& sizes) {
+    std::vector<Val*> shape = out->shape();
+    for (size_t i = 0; i < shape.size(); ++i) {
+      shape[i] = sizes[i] == ReshapeForm::Size::Zero  ? fusion_.zero()
+                 : sizes[i] == ReshapeForm::Size::One ? fusion_.one()
+                                                      : shape[i];
+    }
+    TensorView* result = ops::zeros(shape, out->dtype());
+    decide_as_iteration(result);
+    return result;
+  }
+
+  // -- expand --
+
+  void rewrite_expand(ExpandOp& op) {
+    const IterDomains operand = TensorDomain::no_reductions(op.arg->logical());
+    const IterDomains& result = op.out->logical();
+    std::vector<int64_t> ones; // ordinary dimensions of size 1 that are repeated
+    bool is_expanded = false;
+    for (size_t i = 0; i < operand.size(); ++i) {
+      const bool is_repeated = result[i]->has_expanded_extent();
+      is_expanded = is_expanded || (is_repeated && !operand[i]->has_expanded_extent());
+      if (is_repeated && !operand[i]->is_broadcast()) {
+        ones.push_back(static_cast<int64_t>(i));
+      }
+    }
+    TensorView* out = op.out;
+    TensorView* arg = op.arg;
+    if (!ones.empty()) {
+      arg = ops::broadcast(
+          ops::squeeze_ones(arg, ones), ops::flags_of(ones, static_cast<int64_t>(operand.size())));
+    }
+    if (!is_expanded) {
+      fusion_.make<LoadStoreOp>(out, arg, LoadStoreOpType::Set, CacheOp::Streaming);
+    } else if (arg != op.arg) {
+      fusion_.replace_uses(op.arg, arg, {&op});
+    }
+  }
+
+  // -- reductions --
+
+  /// The reduced dimensions of the operand; `ones`: those among them that are broadcasts.
+  struct Reduced {
+    std::vector<int64_t> dims;
+    std::vector<int64_t> ones;
+    /// What is left to reduce once `ones` are squeezed, as dimensions of that tensor.
+    [[nodiscard]] std::vector<int64_t> rest() const {
+      std::vector<int64_t> rest;
+      for (const int64_t dim : dims) {
+        const auto before = std::lower_bound(ones.begin(), ones.end(), dim);
+        if (before == ones.end() || *before != dim) {
+          rest.push_back(dim - (before - ones.begin()));
+        }
+      }
+      return rest;
+    }
+  };
+
+  static Reduced reduced_dims(const TensorView* out, const TensorView* arg) {
+    const IterDomains operand = TensorDomain::no_reductions(arg->logical());
+    Reduced reduced;
+    for (size_t i = 0; i < operand.size(); ++i) {
+      if (out->logical().at(i)->is_reduction()) {
+        reduced.dims.push_back(static_cast<int64_t>(i));
+        if (operand[i]->is_implicit_broadcast()) {
+          reduced.ones.push_back(static_cast<int64_t>(i));
+        }
+      }
+    }
+    return reduced;
+  }
+
+  void rewrite_reduction(const ReductionOp& op) {
+    auto* out = static_cast<TensorView*>(op.out);
+    auto* arg = static_cast<TensorView*>(op.arg);
+    const Reduced reduced = reduced_dims(out, arg);
+    if (reduced.ones.empty()) {
+      return;
+    }
+    arg = ops::squeeze_ones(arg, reduced.ones);
+    const std::vector<int64_t> rest = reduced.rest();
+    define_as(out, rest.empty() ? arg : ops::new_reduction(op.op, arg, rest, op.init));
+  }
+
+  /// Over broadcasts alone: the element is the mean, the variance is 0 and the count 1.
+  void rewrite_welford(const WelfordOp& op) {
+    const bool reads_elements =
+        op.in_avg->is_tensor() && !op.in_var->is_tensor() && !op.in_n->is_tensor();
+    if (!reads_elements) {
+      return;
+    }
+    auto* arg = static_cast<TensorView*>(op.in_avg);
+    auto* avg = static_cast<TensorView*>(op.out_avg);
+    auto* var = static_cast<TensorView*>(op.out_var);
+    auto* n = static_cast<TensorView*>(op.out_n);
+    const Reduced reduced = reduced_dims(avg, arg);
+    if (reduced.ones.empty()) {
+      return;
+    }
+    arg = ops::squeeze_ones(arg, reduced.ones);
+    const std::vector<int64_t> rest = reduced.rest();
+    if (rest.empty()) {
+      define_as(avg, arg);
+      define_as(var, filled(arg, 0, var->dtype()));
+      define_as(n, filled(arg, 1, n->dtype()));
+      return;
+    }
+    for (TensorView* out : {avg, var, n}) {
+      out->assign_domain(ops::new_reduced_tensor(arg, rest, out->dtype())->domain());
+    }
+    fusion_.make<WelfordOp>(
+        avg, var, n, arg, op.in_var, op.in_n, op.init_avg, op.init_var, op.init_n);
+  }
+
+  TensorView* filled(TensorView* like, int64_t value, DataType dtype) {
+    TensorView* result = ops::full_like(like, fusion_.new_constant(value, dtype), dtype);
+    decide_as_iteration(result);
+    return result;
+  }
+
+  /// A new tensor whose sizes of 1 are constants.
+  static void decide_as_iteration(const TensorView* tensor) {
+    for (IterDomain* axis : tensor->logical()) {
+      if (axis->is_symbolic_axis()) {
+        make_iteration(axis, axis->extent());
+      }
+    }
+  }
+
+  // -- axes of readers --
+
+  void resolve_axes(const Expr& expr) {
+    for (TensorView* out : tensor_outputs(&expr)) {
+      Maps maps;
+      for (const TensorView* producer : tensor_inputs(&expr)) {
+        maps.emplace_back(producer, out);
+      }
+      for (IterDomain* axis : out->domain()->all_ids()) {
+        if (axis->definition() == nullptr) {
+          resolve_first_axis(axis, out, maps);
+        }
+      }
+      for (const Expr* transform : out->domain()->all_exprs()) {
+        resolve_transform(*transform);
+      }
+      update_contiguity(out->domain());
+    }
+  }
+
+  /// An axis that no transform made.
+  void resolve_first_axis(IterDomain* axis, const TensorView* out, const Maps& maps) {
+    IterDomains partners;
+    for (const PairwiseDomainMap& map : maps) {
+      if (IterDomain* partner = map.producer_of(axis)) {
+        partners.push_back(partner);
+      }
+    }
+    if (axis->is_reduction() && !partners.empty() && partners.front()->is_iteration()) {
+      axis->assign_extents(partners.front()->extent(), nullptr);
+    }
+    if (!axis->is_symbolic_axis()) {
+      return;
+    }
+    const auto form = axes_.find(axis->name());
+    if (form == axes_.end()) {
+      const bool is_transformed =
+          std::find(out->logical().begin(), out->logical().end(), axis) == out->logical().end();
+      follow(axis, partners, is_transformed);
+      return;
+    }
+    switch (form->second) {
+      case AxisForm::Kind::Iteration: return make_iteration(axis, axis->extent());
+      case AxisForm::Kind::Broadcast: return make_broadcast(axis);
+      case AxisForm::Kind::Expanded: return make_broadcast(axis, axis->extent());
+      case AxisForm::Kind::Unchanged: return follow(axis, partners, false);
+    }
+  }
+
+  /// One iteration among the axes it is computed from makes an axis an iteration. A transform makes
+  /// elements of what was repeated.
+  static void follow(IterDomain* axis, const IterDomains& partners, bool is_transformed) {
+    NVF_INVARIANT(
+        !partners.empty(), "an axis follows others or is in the record: ", describe(axis));
+    Val* extent = nullptr;
+    Val* expanded_extent = nullptr;
+    for (const IterDomain* partner : partners) {
+      Val*& size = partner->is_broadcast() ? expanded_extent : extent;
+      Val* candidate = partner->is_broadcast() ? partner->expanded_extent() : partner->extent();
+      size = ops::agreed_extent(size, candidate);
+    }
+    if (extent != nullptr) {
+      make_iteration(
+          axis,
+          expanded_extent == nullptr || !expanded_extent->is_const() ? extent : expanded_extent);
+    } else if (expanded_extent != nullptr && is_transformed) {
+      make_iteration(axis, expanded_extent);
+    } else {
+      make_broadcast(axis, expanded_extent);
+    }
+  }
+
+  void resolve_transform(const Expr& transform) {
+    for (Val* val : transform.outputs()) {
+      auto* out = static_cast<IterDomain*>(val);
+      if (!out->is_symbolic_axis()) {
+        continue;
+      }
+      const auto form = axes_.find(out->name());
+      const bool is_broadcast =
+          form != axes_.end()
+              ? form->second == AxisForm::Kind::Broadcast
+              : std::all_of(transform.inputs().begin(), transform.inputs().end(), [](Val* in) {
+                  return in->vtype() != ValType::IterDomain ||
+                         static_cast<IterDomain*>(in)->is_broadcast();
+                });
+      if (is_broadcast) {
+        make_broadcast(out);
+      } else {
+        make_iteration(out, out->extent());
+      }
+    }
+  }
+
+  // -- editing --
+
+  /// Let `out` be computed as `result` is, which nobody reads.
+  void define_as(TensorView* out, TensorView* result) {
+    const TensorDomain* before = out->domain();
+    fusion_.replace_output_of(result->definition(), result, out);
+    out->assign_domain(result->domain());
+    if (before->has_allocation()) {
+      replay_domain_on(out, before);
+    }
+    update_contiguity(out->domain());
+  }
+
+  /// A plain copy, also of the axes that the operand does not reduce.
+  TensorView* copy(TensorView* arg) {
+    return static_cast<TensorView*>(ops::set(arg));
+  }
+
+  Fusion& fusion_;
+  std::unordered_map<int64_t, const ReshapeForm*> reshapes_; // only looked up
+  std::unordered_map<int64_t, AxisForm::Kind> axes_;         // only looked up
+  std::vector<std::pair<Val*, Val*>> fixed_sizes_;
+};
+
+} // namespace
+
+void concretize(Fusion& fusion, const Concretization& record) {
+  const FusionGuard guard(&fusion);
+  Rewriter(fusion, record).run();
+  NVF_INVARIANT(!has_dynamic_shapes(fusion), "a record for this fusion decides every axis");
+}
+
+void check_meeting_sizes(const Fusion& fusion, ExpressionEvaluator& evaluator) {
+  for (const Expr* expr : tensor_exprs(fusion)) {
+    for (const TensorView* out : tensor_outputs(expr)) {
+      for (const TensorView* producer : tensor_inputs(expr)) {
+        const PairwiseDomainMap map(producer, out, BroadcastPairs::Drop);
+        for (const auto& [in_axis, out_axis] : map.pairs()) {
+          const auto in_size = evaluator.evaluate(in_axis->maybe_expanded_extent());
+          const auto out_size = evaluator.evaluate(out_axis->maybe_expanded_extent());
+          const bool is_copied = in_axis->extent() == out_axis->extent();
+          NVF_USER_CHECK(
+              is_copied || !in_size || !out_size || as_int(*in_size) == as_int(*out_size),
+              "Expected sizes to match: ", as_int(*in_size), " vs ", as_int(*out_size),
+              ". Dimension ", in_axis->to_string(), " of ", describe(producer), " meets ",
+              out_axis->to_string(), " of ", describe(out));
+        }
+      }
+    }
+  }
+}
+
+} // namespace nvfuser

@@ -1,0 +1,105 @@
+// What a tensor's domain is, changed directly: for tensors whose domain other code made.
+#include "base/errors.h"
+#include "ir/all_nodes.h"
+#include "ir/fusion.h"
+
+namespace nvfuser {
+namespace {
+
+/// A split of a logical axis has to divide it: what lies beyond the end would become elements.
+void check_divides(const TensorView* tv, const Split& split) {
+  const Val* extent = split.in->extent();
+  const bool divides =
+      split.factor->is_one() || (extent->is_const_int() && split.factor->is_const_int() &&
+                                 as_int(extent->value()) % as_int(split.factor->value()) == 0);
+  if (!divides) {
+    throw UserError(
+        {.headline = "A split that may not divide its axis cannot become part of the shape",
+         .node = describe(tv),
+         .expected = "constant extents that the factor divides",
+         .found = {split.in->to_string(), " split by ", split.factor->to_inline_string()},
+         .fix = "reshape the tensor instead"});
+  }
+}
+
+} // namespace
+
+void TensorView::set_contiguity(bool contiguity) {
+  set_contiguity(TensorDomain::contiguity_filled_with(maybe_allocation(), contiguity));
+}
+
+void TensorView::set_contiguity(const Contiguity& contiguity) {
+  check_contiguity(maybe_allocation(), contiguity);
+  domain()->assign_contiguity(contiguity);
+  std::string step;
+  for (const std::optional<bool>& flag : contiguity) {
+    step += (step.empty() ? "" : ", ") +
+            std::string(!flag.has_value() ? "None" : (*flag ? "True" : "False"));
+  }
+  record_step("set_contiguity([" + step + "])");
+}
+
+void TensorView::commit_leaf_to_logical() {
+  if (!all_uses().empty()) {
+    throw UserError(
+        {.headline = "Changing the logical domain of an intermediate tensor is not supported yet",
+         .node = describe(this),
+         .expected = "a tensor that nothing reads",
+         .found = {all_uses().size(), " uses"},
+         .fix = "reshape the tensor instead"});
+  }
+  for (const Expr* expr : exprs_between(logical(), loop())) {
+    if (const auto* split = expr->as<Split>()) {
+      check_divides(this, *split);
+    }
+  }
+  const IterDomains& stored = has_allocation() ? domain()->allocation() : loop();
+  TensorDomain* before = domain();
+  assign_domain(
+      fusion()->new_tensor_domain(
+          TensorDomainSpec{
+              .root = domain()->maybe_root(),
+              .logical = loop(),
+              .allocation = domain()->allocation(),
+              .loop = loop(),
+              .contiguity = TensorDomain::contiguity_filled_with(stored, true)}));
+  record_step(
+      "commit_leaf_to_logical()", {.change = GraphChange::CommitLeafToLogical,
+                                   .tensors = {this},
+                                   .made = {},
+                                   .before = {before},
+                                   .axes = {}});
+}
+
+void TensorView::clear_reduction_iter_domains() {
+  NVF_USER_CHECK(
+      !has_root(),
+      "should not call clear_reduction_iter_domains on an rfactor tensor: ", describe(this));
+  NVF_USER_CHECK(
+      loop() == logical(),
+      "should not call clear_reduction_iter_domains on an already transformed tensor: ",
+      describe(this));
+  if (definition() != nullptr && domain()->has_reduction()) {
+    throw UserError(
+        {.headline = "The axes that a reduction reduces cannot be dropped",
+         .node = describe(this),
+         .expected = "a tensor that no reduction of the fusion makes",
+         .found = describe(definition()),
+         .fix = "copy the result (ops.set): the copy has no reduction axes"});
+  }
+  TensorDomainSpec spec{
+      .root = {},
+      .logical = TensorDomain::no_reductions(logical()),
+      .allocation = TensorDomain::no_reductions(domain()->allocation()),
+      .loop = {},
+      .contiguity = {}};
+  for (size_t i = 0; i < maybe_allocation().size(); ++i) {
+    if (!maybe_allocation()[i]->is_reduction()) {
+      spec.contiguity.push_back(domain()->contiguity()[i]);
+    }
+  }
+  assign_domain(fusion()->new_tensor_domain(std::move(spec)));
+  record_step("clear_reduction_iter_domains()");
+}
+
+} // namespace nvfuser

@@ -1,0 +1,178 @@
+#include "transform/graph_steps.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ir/all_nodes.h"
+
+namespace nvfuser {
+namespace {
+
+const LoadStoreOp& copy_of(const TensorView* tensor) {
+  const auto* copy =
+      tensor->definition() == nullptr ? nullptr : tensor->definition()->as<LoadStoreOp>();
+  NVF_INVARIANT(copy != nullptr, "a cache is a copy: ", describe(tensor));
+  return *copy;
+}
+
+void undo_cache_after(GraphStep& step) {
+  TensorView* source = step.effect.tensors.front();
+  TensorView* copy = step.effect.made.front();
+  Fusion& fusion = *source->fusion();
+  step.op_type = copy_of(copy).op;
+  step.cache_op = copy_of(copy).cache_op;
+  if (source->uses().size() > 1) { // others read the source itself
+    for (const Expr* use : copy->uses()) {
+      step.readers.push_back(static_cast<TensorView*>(use->output(0)));
+    }
+  }
+  fusion.remove(copy->definition());
+  fusion.replace_uses(copy, source, std::vector<Expr*>(copy->all_uses()));
+}
+
+void undo_cache_before(GraphStep& step) {
+  TensorView* copy = step.effect.tensors.front();
+  TensorView* producer = step.effect.made.front();
+  Fusion& fusion = *copy->fusion();
+  step.op_type = copy_of(copy).op;
+  fusion.remove(copy->definition());
+  fusion.replace_output_of(producer->definition(), producer, copy);
+  fusion.replace_uses(producer, copy, std::vector<Expr*>(producer->all_uses()));
+  // A layout that the producer was given since is not one of the definition.
+  const auto& steps = producer->schedule_steps();
+  const bool is_laid_out =
+      std::any_of(steps.begin(), steps.end(), [](const TensorView::Step& producer_step) {
+        return producer_step.text.starts_with("set_allocation_domain(");
+      });
+  TensorDomain* domain = producer->domain();
+  copy->assign_domain(
+      is_laid_out ? fusion.new_tensor_domain(
+                        {.root = domain->root(),
+                         .logical = domain->logical(),
+                         .allocation = {},
+                         .loop = {},
+                         .contiguity = {}})
+                  : domain);
+}
+
+void undo_cache_fork(GraphStep& step) {
+  TensorView* tensor = step.effect.tensors.front();
+  TensorView* output = step.effect.made.front();
+  Fusion& fusion = *tensor->fusion();
+  fusion.replace_output(output, tensor);
+  fusion.remove(output->definition());
+}
+
+/// The second stage reads what the first one reads.
+void undo_rfactor(GraphStep& step) {
+  const Expr& second = *step.effect.tensors.front()->definition();
+  const Expr& first = *step.effect.made.front()->definition();
+  Fusion& fusion = *second.fusion();
+  const std::vector<Val*> outs = second.outputs();
+  const std::vector<Val*> ins = first.inputs();
+  if (const auto* reduction = second.as<ReductionOp>()) {
+    fusion.make<ReductionOp>(
+        outs[0], ins[0], reduction->init, reduction->op, reduction->allreduce,
+        reduction->serial_grid);
+  } else if (const auto* welford = second.as<WelfordOp>()) {
+    fusion.make<WelfordOp>(
+        outs[0], outs[1], outs[2], ins[0], ins[1], ins[2], welford->init_avg, welford->init_var,
+        welford->init_n, welford->allreduce);
+  } else {
+    const auto* group = second.as<GroupedReductionOp>();
+    NVF_INVARIANT(group != nullptr, "a reduction was factored: ", second.to_string());
+    fusion.make<GroupedReductionOp>(outs, ins, group->inits, group->ops, group->allreduce);
+  }
+  for (size_t i = 0; i < step.effect.tensors.size(); ++i) {
+    step.effect.tensors[i]->assign_domain(step.effect.before[i]);
+  }
+}
+
+void undo_group(GraphStep& step) {
+  const auto* group = step.effect.tensors.front()->definition()->as<GroupedReductionOp>();
+  NVF_INVARIANT(group != nullptr, "grouped reductions are one expression");
+  for (size_t i = 0; i < group->outs.size(); ++i) {
+    group->fusion()->make<ReductionOp>(
+        group->outs[i], group->args[i], group->inits[i], group->ops[i]);
+  }
+}
+
+} // namespace
+
+std::vector<GraphStep> graph_steps(const Fusion& fusion) {
+  const std::vector<TensorView*> tensors = fusion.tensors();
+  const std::unordered_set<const TensorView*> live(tensors.begin(), tensors.end());
+  const auto is_scheduled = [&](const GraphEffect& effect) {
+    if (effect.change == GraphChange::None) {
+      return false;
+    }
+    const bool is_output_math =
+        effect.change == GraphChange::CacheAfter && effect.made.front()->is_fusion_output();
+    const auto is_live = [&](const TensorView* tensor) { return live.contains(tensor); };
+    return !is_output_math && std::all_of(effect.made.begin(), effect.made.end(), is_live);
+  };
+  std::vector<GraphStep> steps;
+  for (const TensorView* tensor : tensors) {
+    for (const TensorView::Step& step : tensor->schedule_steps()) {
+      if (is_scheduled(step.effect)) {
+        steps.push_back({.effect = step.effect, .serial = step.serial, .readers = {}});
+      }
+    }
+  }
+  std::sort(steps.begin(), steps.end(), [](const GraphStep& a, const GraphStep& b) {
+    return a.serial < b.serial;
+  });
+  return steps;
+}
+
+void undo_graph_step(GraphStep& step) {
+  switch (step.effect.change) {
+    case GraphChange::None: return;
+    case GraphChange::CacheAfter: return undo_cache_after(step);
+    case GraphChange::CacheBefore: return undo_cache_before(step);
+    case GraphChange::CacheFork: return undo_cache_fork(step);
+    case GraphChange::Rfactor: return undo_rfactor(step);
+    case GraphChange::GroupReductions: return undo_group(step);
+    case GraphChange::CommitLeafToLogical:
+      return step.effect.tensors.front()->assign_domain(step.effect.before.front());
+  }
+}
+
+std::vector<Expr*> exprs_in_order_of_results(const Fusion& fusion) {
+  const auto by_result = [](const Expr* a, const Expr* b) {
+    return a->output(0)->serial() < b->output(0)->serial();
+  };
+  std::set<Expr*, decltype(by_result)> ready(by_result);
+  std::unordered_map<const Expr*, std::vector<Expr*>> readers;
+  std::unordered_map<const Expr*, size_t> num_missing;
+  const std::vector<Expr*> exprs = fusion.exprs();
+  for (Expr* expr : exprs) {
+    std::set<const Expr*> producers;
+    for (const Val* input : expr->inputs()) {
+      if (input->definition() != nullptr && producers.insert(input->definition()).second) {
+        readers[input->definition()].push_back(expr);
+      }
+    }
+    num_missing[expr] = producers.size();
+    if (producers.empty()) {
+      ready.insert(expr);
+    }
+  }
+  std::vector<Expr*> order;
+  while (!ready.empty()) {
+    Expr* expr = *ready.begin();
+    ready.erase(ready.begin());
+    order.push_back(expr);
+    for (Expr* reader : readers[expr]) {
+      if (--num_missing[reader] == 0) {
+        ready.insert(reader);
+      }
+    }
+  }
+  NVF_INVARIANT(order.size() == exprs.size(), "no expression depends on itself");
+  return order;
+}
+
+} // namespace nvfuser

@@ -1,0 +1,206 @@
+#include "transform/group_reductions.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/errors.h"
+#include "graph/id_model.h"
+#include "ir/all_nodes.h"
+#include "ir/fusion.h"
+
+namespace nvfuser::schedule {
+namespace {
+
+[[noreturn]] void refuse(
+    const TensorView* tv, const Part& headline, const Part& expected, const Part& found) {
+  throw UserError(
+      {.headline = headline,
+       .node = describe(tv),
+       .expected = expected,
+       .found = found,
+       .fix = "group reductions with equal axes and schedules, or leave this one alone"});
+}
+
+/// The reductions that make `tvs`.
+std::vector<const ReductionOp*> members_of(const std::vector<TensorView*>& tvs) {
+  NVF_USER_CHECK(!tvs.empty(), "group_reductions: no tensors are given");
+  std::vector<const ReductionOp*> members;
+  for (const TensorView* tv : tvs) {
+    tvs.front()->fusion()->check_contains(tv);
+    const Expr* definition = tv->definition();
+    const auto* reduction = definition == nullptr ? nullptr : definition->as<ReductionOp>();
+    if (reduction == nullptr) {
+      refuse(
+          tv, {"Only reductions can be grouped"}, {"the result of a ReductionOp"},
+          {definition == nullptr ? "no definition" : definition->op_name()});
+    }
+    if (reduction->serial_grid) {
+      refuse(
+          tv, {"A serial grid reduction cannot be grouped"},
+          {"reductions whose blocks do not take turns"}, {"request_serial_grid_reduction()"});
+    }
+    NVF_USER_CHECK(
+        std::find(members.begin(), members.end(), reduction) == members.end(),
+        "group_reductions: ", describe(tv), " is given twice");
+    members.push_back(reduction);
+  }
+  return members;
+}
+
+/// Whether the domains of two tensors correspond: the same axes in the same places, made by the
+/// same transforms.
+class DomainComparison {
+ public:
+  DomainComparison(const TensorView* a, const TensorView* b) : a_(*a->domain()), b_(*b->domain()) {}
+
+  /// Nothing, or what differs.
+  [[nodiscard]] std::optional<Part> difference(const ValGraph& exact) {
+    if (a_.maybe_root().size() != b_.maybe_root().size()) {
+      return Part("another number of axes");
+    }
+    for (size_t i = 0; i < a_.maybe_root().size(); ++i) {
+      const IterDomain* id = a_.maybe_root()[i];
+      IterDomain* other = b_.maybe_root()[i];
+      if (id->iter_type() != other->iter_type()) {
+        return Part(other->to_string(), " beside ", id->to_string());
+      }
+      if (!id->extent()->same_as(other->extent()) && !exact.are_mapped(id, other)) {
+        return Part(other->to_string(), " and ", id->to_string(), ", which may differ in size");
+      }
+      partner_[id] = other;
+    }
+    if (!match_transforms()) {
+      return Part("other transforms");
+    }
+    for (const auto& [ids, others] :
+         {std::pair(&a_.logical(), &b_.logical()), std::pair(&a_.loop(), &b_.loop())}) {
+      if (ids->size() != others->size()) {
+        return Part("another number of axes");
+      }
+      for (size_t i = 0; i < ids->size(); ++i) {
+        const IterDomain* other = (*others)[i];
+        if (partner_.count((*ids)[i]) == 0 || partner_.at((*ids)[i]) != other) {
+          return Part("axes in another order");
+        }
+        if ((*ids)[i]->parallel_type() != other->parallel_type()) {
+          return Part(other->to_string(), " beside ", (*ids)[i]->to_string());
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  bool match_transforms() {
+    std::vector<Expr*> others = b_.all_exprs();
+    for (const Expr* expr : a_.all_exprs()) {
+      const auto is_same = [&](const Expr* other) {
+        return expr->same_op(other) &&
+               std::equal(
+                   expr->inputs().begin(), expr->inputs().end(), other->inputs().begin(),
+                   [&](const Val* in, const Val* other_in) {
+                     return partner_.count(in) != 0 && partner_.at(in) == other_in;
+                   });
+      };
+      const auto other = std::find_if(others.begin(), others.end(), is_same);
+      if (other == others.end()) {
+        return false;
+      }
+      for (size_t i = 0; i < expr->outputs().size(); ++i) {
+        partner_[expr->outputs()[i]] = (*other)->outputs()[i];
+      }
+      others.erase(other);
+    }
+    return others.empty();
+  }
+
+  const TensorDomain& a_;
+  const TensorDomain& b_;
+  std::unordered_map<const Val*, const Val*> partner_; // axis of a: axis of b
+};
+
+void check_alike(const std::vector<TensorView*>& tvs) {
+  IdModel model(tvs.front()->fusion());
+  const ValGraph& exact = model.maybe_build_graph(IdMappingMode::exact);
+  const TensorView* first = tvs.front();
+  for (const TensorView* tv : tvs) {
+    if (const auto found = DomainComparison(first, tv).difference(exact)) {
+      refuse(
+          tv, {"Reductions that are not alike cannot be grouped"},
+          {"the axes and transforms of ", describe(first)}, *found);
+    }
+    if (tv->compute_at_position() != first->compute_at_position() ||
+        tv->compute_with_position() != first->compute_with_position()) {
+      refuse(
+          tv, {"Reductions that are not alike cannot be grouped"},
+          {"the compute at position of ", describe(first)},
+          {"computePosition = ", tv->compute_at_position()});
+    }
+  }
+}
+
+/// No member may need the result of another.
+void check_independent(
+    const std::vector<TensorView*>& tvs, const std::vector<const ReductionOp*>& members) {
+  const std::unordered_set<const Val*> results(tvs.begin(), tvs.end());
+  for (const ReductionOp* member : members) {
+    std::vector<const Val*> stack{member->arg};
+    std::unordered_set<const Val*> visited;
+    while (!stack.empty()) {
+      const Val* val = stack.back();
+      stack.pop_back();
+      if (!visited.insert(val).second) {
+        continue;
+      }
+      if (results.count(val) != 0) {
+        refuse(
+            static_cast<const TensorView*>(member->out),
+            {"Reductions that depend on each other cannot be grouped"}, {"independent reductions"},
+            {"an operand that depends on ", describe(val)});
+      }
+      if (const Expr* definition = val->definition()) {
+        stack.insert(stack.end(), definition->inputs().begin(), definition->inputs().end());
+      }
+    }
+  }
+}
+
+} // namespace
+
+void group_reductions(const std::vector<TensorView*>& tvs) {
+  const std::vector<const ReductionOp*> members = members_of(tvs);
+  check_independent(tvs, members);
+  check_alike(tvs);
+  std::vector<Val*> args;
+  std::vector<Val*> inits;
+  std::vector<BinaryOpType> ops;
+  int64_t produce_position = 0;
+  int64_t maybe_produce_position = 0;
+  std::string names;
+  for (size_t i = 0; i < tvs.size(); ++i) {
+    args.push_back(members[i]->arg);
+    inits.push_back(members[i]->init);
+    ops.push_back(members[i]->op);
+    produce_position = std::max(produce_position, tvs[i]->max_producer_position());
+    maybe_produce_position =
+        std::max(maybe_produce_position, tvs[i]->maybe_max_producer_position());
+    names += (i == 0 ? "T" : ", T") + std::to_string(tvs[i]->name());
+  }
+  tvs.front()->fusion()->make<GroupedReductionOp>(
+      std::vector<Val*>(tvs.begin(), tvs.end()), args, inits, ops);
+  for (TensorView* tv : tvs) {
+    tv->assign_max_producer_position(produce_position);
+    tv->assign_maybe_max_producer_position(maybe_produce_position);
+    const GraphEffect effect{
+        .change = GraphChange::GroupReductions,
+        .tensors = tvs,
+        .made = {},
+        .before = {},
+        .axes = {}};
+    tv->record_step(
+        "group_reductions([" + names + "])", tv == tvs.front() ? effect : GraphEffect{});
+  }
+}
+
+} // namespace nvfuser::schedule

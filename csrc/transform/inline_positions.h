@@ -1,0 +1,18 @@
+// Positions at which tensors are inlined: reading them from arguments, and what those of a producer
+// say about its consumers.
+#pragma once
+
+#include "transform/inline_limits.h"
+
+namespace nvfuser::schedule {
+
+/// `position` counted from the end if negative (-1: all axes), checked against [0, axes].
+[[nodiscard]] int64_t wrap_position(const TensorView* tensor, int64_t position);
+
+/// "Invalid inline position for T3: 2. Maximum allowed value:1"
+[[noreturn]] void refuse_position(const TensorView* tensor, int64_t position, int64_t limit);
+
+/// The produce positions of a consumer and its siblings, from the positions of all producers.
+void update_produce_positions(TensorView* consumer, Alignments& alignments);
+
+} // namespace nvfuser::schedule

@@ -1,0 +1,230 @@
+"""The values of a fusion, computed expression by expression.
+
+Handlers of expressions stand in the other modules of this package and register themselves with
+`handles`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from .. import _core, random_state
+from .._core import DataType, TensorView, Val
+from .._torch_ops import Scalar, Value, scalar_cast
+from ..pytorch_utils import nvfuser_dtype_to_torch_dtype
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import torch
+
+FLOATS = {
+    DataType.Double,
+    DataType.Float,
+    DataType.Half,
+    DataType.BFloat16,
+    DataType.Float8_e4m3fn,
+    DataType.Float8_e5m2,
+    DataType.Float8_e8m0fnu,
+}
+
+_HANDLERS: dict[type, Callable[[Evaluator, Any], None]] = {}
+# Modules of handlers. They import torch, so they are imported when something is evaluated.
+_HANDLER_MODULES = (
+    "pointwise",
+    "shape",
+    "resize",
+    "create",
+    "reduce",
+    "matmul",
+    "attention",
+    "quantize",
+    "index",
+    "search",
+    "random",
+)
+
+
+def handles(node: type) -> Callable[[Any], Any]:
+    """Decorator: this function computes the outputs of expressions of class `node`."""
+
+    def register(function: Callable[[Evaluator, Any], None]) -> Callable[[Evaluator, Any], None]:
+        _HANDLERS[node] = function
+        return function
+
+    return register
+
+
+def _load_handlers() -> None:
+    for name in _HANDLER_MODULES:
+        importlib.import_module(f"{__package__}.{name}")
+
+
+class Evaluator:
+    """The values of one fusion for one set of inputs.
+
+    Parameters
+    ----------
+    fusion : Fusion
+        What to evaluate; scheduled or not.
+    inputs : sequence
+        Tensors and Python numbers, in the order of ``fusion.inputs()``.
+    dtype_override : torch.dtype, optional
+        Compute all real floating point in this type, and complex numbers in its complex
+        counterpart; for references use ``torch.float64``.
+    """
+
+    def __init__(
+        self,
+        fusion: _core.Fusion,
+        inputs: Sequence[Value],
+        dtype_override: torch.dtype | None = None,
+    ) -> None:
+        import torch
+
+        _load_handlers()
+        self._fusion = fusion
+        self.override = dtype_override
+        self._values: dict[Val, Value] = {}
+        self._random_state: tuple[int, int] | None = None
+        self.device = next(
+            (x.device for x in inputs if isinstance(x, torch.Tensor) and x.ndim > 0),
+            torch.device("cpu"),
+        )
+        with torch.no_grad():
+            self._bind_inputs(inputs)
+            for expr in fusion.exprs():
+                if expr.output(0) not in self._values:
+                    self._run(expr)
+
+    # -- results --
+
+    def __getitem__(self, val: Val) -> Value:
+        """The value of a tensor or scalar."""
+        if isinstance(val, TensorView):
+            return self._values[val]
+        return self.scalar(val)
+
+    def outputs(self) -> list[torch.Tensor]:
+        """The value of every output, hidden ones included; fp4 in packed pairs."""
+        from .float4 import pack_e2m1, paired_dim, to_e2m1_codes
+
+        return [
+            pack_e2m1(to_e2m1_codes(self._values[val]), paired_dim(val))
+            if val.dtype() == DataType.Float4_e2m1fn
+            else self._values[val]
+            for val in self._fusion.outputs()
+        ]
+
+    def shape(self, tensor: TensorView) -> list[int]:
+        """The sizes a user sees."""
+        return [int(self.scalar(extent)) for extent in tensor.shape()]
+
+    def scalar(self, val: Val) -> Scalar:
+        """The value of a scalar, computed when first asked for."""
+        if val in self._values:
+            return self._values[val]
+        if val.is_const():
+            return val.value()
+        definition = val.definition()
+        if definition is None:
+            raise _core.UserError(f"{val} has no value: no input or size of an input binds it")
+        self._run(definition)
+        return self._values[val]
+
+    def random_state(self) -> tuple[int, int]:
+        """Seed and offset of this run for random tensors that have none, as a kernel draws them."""
+        if self._random_state is None:
+            streams = [
+                expr.stream
+                for expr in self._fusion.exprs()
+                if isinstance(expr, _core.RNGOp) and not expr.seed
+            ]
+            self._random_state = random_state.draw(self.device, max(streams) + 1)
+        return self._random_state
+
+    # -- inputs --
+
+    def _bind_inputs(self, inputs: Sequence[Value]) -> None:
+        vals = self._fusion.inputs()
+        if len(vals) != len(inputs):
+            raise _core.UserError(
+                "KernelArgumentHolder contains less argument than kernel's input."
+                if len(inputs) < len(vals)
+                else f"Expected {len(vals)} inputs, got {len(inputs)}."
+            )
+        for val, value in zip(vals, inputs, strict=True):
+            if isinstance(val, TensorView):
+                self._bind_tensor(val, value)
+            else:
+                self._values[val] = value
+
+    def _bind_tensor(self, val: TensorView, tensor: torch.Tensor) -> None:
+        import torch
+
+        if not isinstance(tensor, torch.Tensor):
+            tensor = torch.from_dlpack(tensor)
+        if val.dtype() == DataType.Float4_e2m1fn:
+            from .float4 import paired_dim, unpack_e2m1
+
+            tensor = unpack_e2m1(tensor, paired_dim(val))
+        axes = _core.TensorDomain.no_reductions(val.logical())
+        if len(axes) != tensor.ndim:
+            raise _core.UserError(f"Expected {val} to have rank {len(axes)}, got {tensor.ndim}.")
+        for axis, size in zip(axes, tensor.shape, strict=True):
+            extent = axis.maybe_expanded_extent()
+            is_free = extent.is_symbolic() and extent.definition() is None
+            if is_free and self._values.setdefault(extent, size) != size:
+                raise _core.UserError(
+                    f"Tried to bind to a value: {extent} is {self._values[extent]}, "
+                    f"but {val} has size {size} there"
+                )
+        self._values[val] = tensor.to(self.torch_dtype(val.dtype()))
+
+    # -- types --
+
+    def torch_dtype(self, dtype: DataType) -> torch.dtype:
+        """The type values of `dtype` are held in."""
+        import torch
+
+        if self.override is not None:
+            if dtype in FLOATS:
+                return self.override
+            if dtype in (DataType.ComplexFloat, DataType.ComplexDouble):
+                return self.override.to_complex()
+        if dtype == DataType.Float4_e2m1fn:
+            return torch.float32  # numbers that fp4 holds: see float4.py
+        return nvfuser_dtype_to_torch_dtype(dtype)
+
+    def store(self, val: Val, value: Value) -> None:
+        """Let `val` have `value`, converted to its dtype."""
+        import torch
+
+        if isinstance(val, TensorView):
+            if not isinstance(value, torch.Tensor):
+                value = torch.tensor(value, device=self.device)
+            if val.dtype() == DataType.Float4_e2m1fn:
+                from .float4 import rounded_e2m1
+
+                value = rounded_e2m1(value)
+            dtype = self.torch_dtype(val.dtype())
+            self._values[val] = value if value.dtype == dtype else value.to(dtype)
+        else:
+            self._values[val] = scalar_cast(value, val.dtype())
+
+    def store_exact(self, val: TensorView, value: torch.Tensor) -> None:
+        """Let `val` have `value` as it is: numbers of few bits stay what they are."""
+        self._values[val] = value
+
+    # -- expressions --
+
+    def operands(self, *vals: Val) -> list[Value]:
+        """Values of the operands of an expression."""
+        return [self[val] for val in vals]
+
+    def _run(self, expr: _core.Expr) -> None:
+        handler = _HANDLERS.get(type(expr))
+        if handler is None:
+            raise NotImplementedError(f"the evaluator does not know this expression: {expr}")
+        handler(self, expr)

@@ -1,0 +1,88 @@
+"""Seeds of random tensors that are defined without: they come from PyTorch's generators."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import torch
+
+# One counter of Philox makes four numbers of 32 bits; the CUDA generator counts numbers.
+_NUMBERS_PER_OFFSET = 4
+_lock = threading.Lock()  # reading a generator and moving it on are one step
+
+
+def draw(device: str | torch.device, streams: int) -> tuple[int, int]:
+    """The state that one run draws from; the generator moves on.
+
+    On CUDA: the seed of the device's default generator and its offset, which grows by one counter
+    for each random tensor. On the CPU, whose default generator has no offset: a seed that it
+    draws, and offset 0. Either is repeated after ``torch.manual_seed``.
+
+    Parameters
+    ----------
+    device : str or torch.device
+        Device of the run.
+    streams : int
+        Number of random tensors without seed of their own.
+
+    Returns
+    -------
+    seed, offset : int
+        Of 64 bits; random tensor ``i`` takes offset ``offset + i``.
+
+    Raises
+    ------
+    RuntimeError
+        While a CUDA graph is captured: its replays would repeat the numbers.
+    """
+    import torch
+
+    where = torch.device(device)
+    with _lock:
+        if where.type != "cuda":
+            seed = torch.empty((), dtype=torch.int64, device="cpu")
+            seed.random_(generator=torch.default_generator)
+            return int(seed), 0
+        torch.cuda.init()
+        if torch.cuda.is_current_stream_capturing():
+            raise RuntimeError(
+                "A random tensor without seed cannot be captured in a CUDA graph: pass rng_seed "
+                "and rng_offset as inputs of the fusion."
+            )
+        index = torch.cuda.current_device() if where.index is None else where.index
+        generator = torch.cuda.default_generators[index]
+        offset = int(generator.get_offset())
+        generator.set_offset(offset + _NUMBERS_PER_OFFSET * streams)
+        return int(generator.initial_seed()), offset // _NUMBERS_PER_OFFSET
+
+
+class GeneratorStates:
+    """The states of PyTorch's default generators when this was made."""
+
+    def __init__(self) -> None:
+        import torch
+
+        self._cpu = torch.get_rng_state()
+        self._cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
+
+    def _restore(self) -> None:
+        import torch
+
+        torch.set_rng_state(self._cpu)
+        if self._cuda is not None:
+            torch.cuda.set_rng_state_all(self._cuda)
+
+    @contextmanager
+    def replayed(self) -> Iterator[None]:
+        """Inside, generators go on from these states; afterwards from where they were before."""
+        before = GeneratorStates()
+        self._restore()
+        try:
+            yield
+        finally:
+            before._restore()

@@ -1,0 +1,440 @@
+// Nearly all schedules transform loop axes by methods of the tensor, one position after the other.
+// Where the axes were made otherwise (from the root domain, resized, or differently for the
+// allocation and the loops), every axis gets a variable, and the domains are set from these.
+#include "translate_axes.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "python_text.h"
+#include "translated_tensors.h"
+
+namespace nvfuser::python {
+namespace {
+
+IterDomain* as_id(Val* val) {
+  return static_cast<IterDomain*>(val);
+}
+
+bool contains(const IterDomains& ids, const Val* id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+bool contains_all(const IterDomains& ids, const IterDomains& wanted) {
+  return std::all_of(
+      wanted.begin(), wanted.end(), [&](const IterDomain* id) { return contains(ids, id); });
+}
+
+void append(IterDomains& ids, const IterDomains& more) {
+  ids.insert(ids.end(), more.begin(), more.end());
+}
+
+/// `TensorView::resize` makes axes larger only; definitions crop, too.
+bool is_growing(const Resize& resize) {
+  const auto is_width = [](const Val* width) {
+    return width->is_const_int() && as_int(width->value()) >= 0;
+  };
+  return is_width(resize.left) && is_width(resize.right);
+}
+
+std::vector<Expr*> in_order_of_making(std::vector<Expr*> exprs) {
+  std::sort(exprs.begin(), exprs.end(), [](const Expr* a, const Expr* b) {
+    return a->serial() < b->serial();
+  });
+  exprs.erase(std::unique(exprs.begin(), exprs.end()), exprs.end());
+  return exprs;
+}
+
+/// In place, as the methods of tensors and rfactor do it: results stand where the first operand
+/// stood.
+void apply(IterDomains& ids, const Expr& expr) {
+  const auto is_operand = [&](const Val* id) {
+    return std::find(expr.inputs().begin(), expr.inputs().end(), id) != expr.inputs().end();
+  };
+  if (expr.is_a<Swizzle>()) {
+    for (size_t i = 0; i < expr.inputs().size(); ++i) {
+      std::replace(ids.begin(), ids.end(), as_id(expr.inputs()[i]), as_id(expr.outputs()[i]));
+    }
+    return;
+  }
+  const auto place = std::find_if(ids.begin(), ids.end(), is_operand) - ids.begin();
+  std::erase_if(ids, is_operand);
+  IterDomains results;
+  for (Val* out : expr.outputs()) {
+    results.push_back(as_id(out));
+  }
+  ids.insert(ids.begin() + place, results.begin(), results.end());
+}
+
+/// Transforms that `ids` are made by, back to axes that are given.
+std::vector<Expr*> definitions_of(const IterDomains& ids, const IterDomains& given) {
+  std::unordered_set<const Expr*> visited;
+  std::vector<Expr*> exprs;
+  std::vector<const Val*> pending(ids.begin(), ids.end());
+  while (!pending.empty()) {
+    const Val* id = pending.back();
+    pending.pop_back();
+    Expr* definition = id->definition();
+    if (definition == nullptr || contains(given, id) || !visited.insert(definition).second) {
+      continue;
+    }
+    exprs.push_back(definition);
+    pending.insert(pending.end(), definition->inputs().begin(), definition->inputs().end());
+  }
+  return in_order_of_making(std::move(exprs));
+}
+
+/// The logical domain, unless the operation runs over other axes: scatter over those of its source.
+IterDomains first_loop_of(const TensorDomain& domain) {
+  const IterDomains& initial = domain.initial_loop();
+  const bool is_foreign = std::any_of(initial.begin(), initial.end(), [&](const IterDomain* id) {
+    return id->definition() == nullptr && !id->is_broadcast() && !contains(domain.logical(), id) &&
+           !contains(domain.root(), id);
+  });
+  return is_foreign ? initial : domain.logical();
+}
+
+} // namespace
+
+std::string python_text(ParallelType type) {
+  constexpr std::pair<ParallelType, const char*> kNames[] = {
+      {ParallelType::DIDx, "mesh_x"},
+      {ParallelType::DIDy, "mesh_y"},
+      {ParallelType::DIDz, "mesh_z"},
+      {ParallelType::BIDx, "grid_x"},
+      {ParallelType::BIDy, "grid_y"},
+      {ParallelType::BIDz, "grid_z"},
+      {ParallelType::TIDx, "block_x"},
+      {ParallelType::TIDy, "block_y"},
+      {ParallelType::TIDz, "block_z"},
+      {ParallelType::Stream, "stream"},
+      {ParallelType::Vectorize, "vectorize"},
+      {ParallelType::Unroll, "unroll"},
+      {ParallelType::Unswitch, "unswitch"},
+      {ParallelType::Mma, "mma"},
+      {ParallelType::Bulk, "tma"},
+      {ParallelType::Serial, "serial"},
+      {ParallelType::Group, "group"}};
+  for (const auto& [known, name] : kNames) {
+    if (known == type) {
+      return std::string("ParallelType.") + name;
+    }
+  }
+  return std::string("ParallelType.") + enum_name(type); // has no other name in Python
+}
+
+TranslatedAxes::TranslatedAxes(std::string name, const TensorDomain* domain, ScriptWriter& writer)
+    : name_(std::move(name)),
+      domain_(*domain),
+      writer_(writer),
+      start_(first_loop_of(*domain)),
+      loop_(start_) {}
+
+void TranslatedAxes::call(const std::string& text) {
+  writer_.line(name_ + "." + text);
+}
+
+int64_t TranslatedAxes::position(const Val* id) const {
+  const auto found = std::find(loop_.begin(), loop_.end(), id);
+  NVF_INVARIANT(found != loop_.end(), "the axis is there: ", describe(id));
+  return found - loop_.begin();
+}
+
+std::vector<int64_t> TranslatedAxes::positions(const IterDomains& ids) const {
+  std::vector<int64_t> result;
+  for (const IterDomain* id : ids) {
+    result.push_back(position(id));
+  }
+  return result;
+}
+
+std::string TranslatedAxes::axis(const IterDomain* id) const {
+  return name_ + ".axis(" + std::to_string(position(id)) + ")";
+}
+
+ParallelType TranslatedAxes::binding_of(const IterDomain* id) const {
+  const auto found = bindings_.find(id);
+  return found == bindings_.end() ? ParallelType::Serial : found->second;
+}
+
+void TranslatedAxes::bind(const IterDomain* id, ParallelType type) {
+  if (binding_of(id) != type) {
+    bindings_[id] = type;
+    writer_.line(axis(id) + ".parallelize(" + python_text(type) + ")");
+  }
+}
+
+// ---- Method by method ---------------------------------------------------------------------------
+
+void TranslatedAxes::transform_to(const IterDomains& ids) {
+  for (const Expr* expr : definitions_of(ids, start_)) {
+    transform(*expr);
+  }
+}
+
+/// Axes that `broadcast` inserted: they come from nowhere.
+IterDomains TranslatedAxes::inserted_axes() const {
+  IterDomains inserted;
+  IterDomains ends = domain_.loop();
+  for (const Expr* expr : definitions_of(domain_.loop(), start_)) {
+    for (Val* in : expr->inputs()) {
+      ends.push_back(as_id(in));
+    }
+  }
+  for (IterDomain* id : ends) {
+    if (id->definition() == nullptr && id->is_broadcast() && !contains(domain_.logical(), id) &&
+        !contains(domain_.root(), id) && !contains(start_, id) && !contains(inserted, id)) {
+      inserted.push_back(id);
+    }
+  }
+  return inserted;
+}
+
+bool TranslatedAxes::can_transform(const std::vector<Expr*>& exprs) const {
+  IterDomains front = loop_;
+  append(front, inserted_axes());
+  bool has_met_allocation = !domain_.has_allocation() || contains_all(front, domain_.allocation());
+  for (const Expr* expr : exprs) {
+    const auto* resize = expr->as<Resize>();
+    const bool is_method = expr->is_a<Split>() || expr->is_a<Merge>() || expr->is_a<Swizzle>() ||
+                           expr->is_a<Swizzle1D>() || (resize != nullptr && is_growing(*resize));
+    IterDomains operands;
+    for (Val* in : expr->inputs()) {
+      operands.push_back(as_id(in));
+    }
+    if (!is_method || !contains_all(front, operands)) {
+      return false;
+    }
+    apply(front, *expr);
+    has_met_allocation = has_met_allocation || contains_all(front, domain_.allocation());
+  }
+  return has_met_allocation && front.size() == domain_.loop().size() &&
+         contains_all(front, domain_.loop());
+}
+
+void TranslatedAxes::insert_axes(const IterDomains& ids) {
+  for (IterDomain* id : ids) {
+    PythonCall broadcast("broadcast");
+    broadcast.arg(std::to_string(loop_.size()));
+    if (!id->extent()->is_one()) {
+      broadcast.arg(writer_.text_of(id->extent()));
+    }
+    call(broadcast.str());
+    loop_.push_back(id);
+  }
+}
+
+/// What was bound when it was transformed handed its binding on to the result in its place.
+void TranslatedAxes::hand_on_bindings(const Expr& expr) {
+  for (Val* in : expr.inputs()) {
+    bind(as_id(in), as_id(in)->parallel_type());
+  }
+  for (size_t i = 0; i < expr.outputs().size(); ++i) {
+    bindings_[expr.outputs()[i]] = binding_of(as_id(expr.inputs()[i]));
+  }
+}
+
+void TranslatedAxes::transform(const Expr& expr) {
+  const auto at = [&](const Val* id) { return std::to_string(position(id)); };
+  if (const auto* split = expr.as<Split>()) {
+    PythonCall text("split");
+    text.arg(at(split->in)).arg(writer_.text_of(split->factor));
+    call((split->inner_split ? text : text.keyword("inner_split", "False")).str());
+  } else if (const auto* merge = expr.as<Merge>()) {
+    if (!merge->outer->is_parallelized() || !merge->inner->is_parallelized()) {
+      hand_on_bindings(expr);
+    }
+    call(PythonCall("merge").arg(at(merge->outer)).arg(at(merge->inner)).str());
+  } else if (const auto* swizzle = expr.as<Swizzle>()) {
+    hand_on_bindings(expr);
+    PythonCall text("swizzle");
+    if (swizzle->swizzle_type != SwizzleType::XOR) {
+      text.arg(std::string("SwizzleType.") + enum_name(swizzle->swizzle_type));
+    }
+    call(text.arg(at(swizzle->in_x)).arg(at(swizzle->in_y)).str());
+  } else if (const auto* rotation = expr.as<Swizzle1D>()) {
+    hand_on_bindings(expr);
+    call(PythonCall("swizzle1d")
+             .arg(at(rotation->in))
+             .arg(python_text(rotation->parallel_type))
+             .str());
+  } else if (const auto* resize = expr.as<Resize>()) {
+    call(PythonCall("resize")
+             .arg(at(resize->in))
+             .arg(writer_.text_of(resize->left))
+             .arg(writer_.text_of(resize->right))
+             .arg(std::string("IterType.") + enum_name(resize->out->iter_type()))
+             .str());
+  } else {
+    throw_untranslatable(expr, "a split, a merge, a swizzle or a resize");
+  }
+  apply(loop_, expr);
+}
+
+void TranslatedAxes::reorder() {
+  std::string moves;
+  for (size_t i = 0; i < loop_.size(); ++i) {
+    const auto& wanted = domain_.loop();
+    const auto to = std::find(wanted.begin(), wanted.end(), loop_[i]) - wanted.begin();
+    if (to != static_cast<std::ptrdiff_t>(i)) {
+      moves += (moves.empty() ? "" : ", ") + std::to_string(i) + ": " + std::to_string(to);
+    }
+  }
+  if (!moves.empty()) {
+    call("reorder({" + moves + "})");
+  }
+  loop_ = domain_.loop();
+}
+
+void TranslatedAxes::print_domain(bool has_allocation_already) {
+  // First what the allocation is made of: its axes may be transformed further.
+  std::vector<Expr*> exprs = definitions_of(domain_.allocation(), start_);
+  for (Expr* expr : definitions_of(domain_.loop(), start_)) {
+    if (std::find(exprs.begin(), exprs.end(), expr) == exprs.end()) {
+      exprs.push_back(expr);
+    }
+  }
+  if (!can_transform(exprs)) {
+    print_axes_one_by_one(has_allocation_already);
+    return;
+  }
+  insert_axes(inserted_axes());
+  bool is_pending = domain_.has_allocation() && !has_allocation_already;
+  const auto print_met_allocation = [&] {
+    if (!is_pending || !contains_all(loop_, domain_.allocation())) {
+      return;
+    }
+    std::vector<std::string> axes;
+    for (const IterDomain* id : domain_.allocation()) {
+      axes.push_back(axis(id));
+    }
+    print_allocation(
+        domain_.allocation() == loop_ ? name_ + ".get_loop_domain()" : python_list(axes));
+    is_pending = false;
+  };
+  print_met_allocation();
+  for (const Expr* expr : exprs) {
+    transform(*expr);
+    print_met_allocation();
+  }
+  reorder();
+}
+
+void TranslatedAxes::print_allocation(const std::string& ids) {
+  std::string flags = python_list(domain_.contiguity());
+  for (const bool flag : {false, true}) {
+    if (domain_.contiguity() == TensorDomain::contiguity_filled_with(domain_.allocation(), flag)) {
+      flags = python_text(flag);
+    }
+  }
+  call(PythonCall("set_allocation_domain").arg(ids).arg(flags).str());
+}
+
+// ---- Axis by axis -------------------------------------------------------------------------------
+
+std::string TranslatedAxes::name_of(const Val* id) const {
+  return names_.at(id);
+}
+
+std::string TranslatedAxes::new_name(const Val* id) {
+  return names_[id] = "id" + std::to_string(writer_.num_axes++);
+}
+
+/// Variables for the axes that the tensor has by its definition, and for new ones.
+void TranslatedAxes::name_sources(const std::vector<Expr*>& exprs, const IterDomains& ids) {
+  std::unordered_set<const Val*> made;
+  IterDomains needed = ids;
+  for (const Expr* expr : exprs) {
+    made.insert(expr->outputs().begin(), expr->outputs().end());
+    for (Val* in : expr->inputs()) {
+      needed.push_back(as_id(in));
+    }
+  }
+  for (IterDomain* id : needed) {
+    if (made.contains(id) || names_.contains(id)) {
+      continue;
+    }
+    std::string source;
+    for (const auto& [domain, getter] :
+         {std::pair(&domain_.logical(), "get_logical_domain"),
+          std::pair(&domain_.root(), "get_root_domain"), std::pair(&start_, "get_loop_domain")}) {
+      if (const auto found = std::find(domain->begin(), domain->end(), id);
+          source.empty() && found != domain->end()) {
+        source = name_ + "." + getter + "()[" + std::to_string(found - domain->begin()) + "]";
+      }
+    }
+    if (source.empty()) {
+      if (!id->is_broadcast()) {
+        throw_untranslatable(*id, "an axis of the tensor, or a broadcast");
+      }
+      insert_axes({id});
+      source = axis(id);
+    }
+    writer_.line(new_name(id) + " = " + source);
+  }
+}
+
+void TranslatedAxes::print_axis_expr(const Expr& expr) {
+  std::string outs;
+  for (const Val* out : expr.outputs()) {
+    outs += (outs.empty() ? "" : ", ") + new_name(out);
+  }
+  const auto text_of = [&](Val* val) { return writer_.text_of(val); };
+  PythonCall text = visit(
+      expr, overloaded{
+                [&](const Split& e) {
+                  PythonCall split("IterDomain.split");
+                  split.arg(name_of(e.in)).arg(text_of(e.factor));
+                  return e.inner_split ? split : split.keyword("inner_split", "False");
+                },
+                [&](const Merge& e) {
+                  return PythonCall("IterDomain.merge").arg(name_of(e.outer)).arg(name_of(e.inner));
+                },
+                [&](const Swizzle& e) {
+                  return PythonCall("IterDomain.swizzle")
+                      .arg(std::string("SwizzleType.") + enum_name(e.swizzle_type))
+                      .arg(name_of(e.in_x))
+                      .arg(name_of(e.in_y));
+                },
+                [&](const Resize& e) {
+                  return PythonCall("IterDomain.resize")
+                      .arg(name_of(e.in))
+                      .arg(text_of(e.left))
+                      .arg(text_of(e.right))
+                      .arg(std::string("IterType.") + enum_name(e.out->iter_type()));
+                },
+                [&](const Expr& e) -> PythonCall {
+                  throw_untranslatable(e, "a split, a merge, a swizzle or a resize");
+                }});
+  writer_.line(outs + " = " + text.str());
+}
+
+void TranslatedAxes::print_axes_one_by_one(bool has_allocation_already) {
+  IterDomains given = domain_.logical();
+  append(given, domain_.root());
+  append(given, start_);
+  IterDomains ends = domain_.loop();
+  append(ends, domain_.allocation());
+  const std::vector<Expr*> exprs = definitions_of(ends, given);
+  name_sources(exprs, ends);
+  for (const Expr* expr : exprs) {
+    print_axis_expr(*expr);
+  }
+  const auto names = [&](const IterDomains& ids) {
+    std::vector<std::string> texts;
+    for (const IterDomain* id : ids) {
+      texts.push_back(name_of(id));
+    }
+    return texts;
+  };
+  if (domain_.has_allocation() && !has_allocation_already) {
+    print_allocation(python_list(names(domain_.allocation())));
+  }
+  if (domain_.loop() != loop_) {
+    call(PythonCall("set_loop_domain").arg(python_list(names(domain_.loop()))).str());
+    loop_ = domain_.loop();
+  }
+}
+
+} // namespace nvfuser::python

@@ -1,0 +1,452 @@
+#include "translate_schedule.h"
+
+#include <algorithm>
+#include <set>
+
+#include "python_text.h"
+#include "translated_tensors.h"
+
+namespace nvfuser::python {
+namespace {
+
+std::string name_of(const Val* tensor) {
+  return "tv" + std::to_string(tensor->name());
+}
+
+std::string names_of(const std::vector<TensorView*>& tensors) {
+  std::string text;
+  for (const TensorView* tensor : tensors) {
+    text += (text.empty() ? "" : ", ") + name_of(tensor);
+  }
+  return text;
+}
+
+std::string primitive_of(const TensorView::Step& step) {
+  return step.text.substr(0, step.text.find('('));
+}
+
+/// What is global in Python's grammar has the core's name.
+std::string memory_text(MemoryType type) {
+  switch (type) {
+    case MemoryType::Local: return "MemoryType.local";
+    case MemoryType::Shared: return "MemoryType.shared";
+    case MemoryType::Global: return "MemoryType.Global";
+    case MemoryType::Tensor: return "MemoryType.tensor";
+    case MemoryType::Symmetric: return "MemoryType.symmetric";
+  }
+  throw InternalError(__FILE__, __LINE__, "known memory", {"MemoryType out of range"});
+}
+
+std::string type_text(const Pipelined& type) {
+  return type.uses_mbarrier_for_war ? "Pipelined(True)" : "Pipelined()";
+}
+
+std::string type_text(const WarpSpecialized& type) {
+  PythonCall call("WarpSpecialized");
+  call.arg(python_text(type.on));
+  if (type.num_registers) {
+    const auto& [loading, computing] = *type.num_registers;
+    call.keyword(
+        "num_registers", "(" + std::to_string(loading) + ", " + std::to_string(computing) + ")");
+  }
+  if (type.stage_slice_position) {
+    call.keyword("stage_slice_position", std::to_string(*type.stage_slice_position));
+  }
+  return call.str();
+}
+
+/// Inlining stops at axes that are bound to these: where it went past them, they were bound later.
+bool stops_inlining(ParallelType type) {
+  return type == ParallelType::Vectorize || type == ParallelType::Unroll ||
+         type == ParallelType::Group || type == ParallelType::Bulk || type == ParallelType::Mma;
+}
+
+int64_t innermost_position(const TensorView& tensor) {
+  return std::max(
+      {tensor.compute_at_position(), tensor.compute_with_position(),
+       tensor.maybe_max_producer_position()});
+}
+
+} // namespace
+
+const std::vector<std::string>& printed_schedule_steps() {
+  static const std::vector<std::string> names{
+      // the loop domain
+      "split",
+      "merge",
+      "reorder",
+      "swizzle",
+      "swizzle1d",
+      "broadcast",
+      "resize",
+      "set_loop_domain",
+      "transform_like",
+      "bounded_transform_backward",
+      "bounded_transform_forward",
+      "bounded_transform_both",
+      // bindings, memory
+      "parallelize_like",
+      "set_memory_type",
+      "promote_reuse",
+      "set_allocation_domain",
+      "set_contiguity",
+      // positions
+      "inline_at",
+      "compute_with",
+      "clear_compute_position",
+      "circular_buffer",
+      // the graph of tensors
+      "cache_after",
+      "cache_before",
+      "cache_fork",
+      "rfactor",
+      "group_reductions",
+      "commit_leaf_to_logical",
+      "clear_reduction_iter_domains", // of what no reduction makes: the math does not have them
+  };
+  return names;
+}
+
+bool has_step(const TensorView& tensor, const char* primitive) {
+  const auto& steps = tensor.schedule_steps();
+  return std::any_of(steps.begin(), steps.end(), [&](const TensorView::Step& step) {
+    return primitive_of(step) == primitive;
+  });
+}
+
+ScheduleTranslator::ScheduleTranslator(const Fusion& fusion) {
+  const std::vector<std::string>& known = printed_schedule_steps();
+  for (TensorView* tensor : fusion.tensors()) {
+    for (const TensorView::Step& step : tensor->schedule_steps()) {
+      if (std::find(known.begin(), known.end(), primitive_of(step)) == known.end()) {
+        throw_untranslatable(*tensor, "steps that printed schedules account for");
+      }
+    }
+    const auto* reduction =
+        tensor->definition() == nullptr ? nullptr : tensor->definition()->as<ReductionOp>();
+    states_.push_back(
+        {.tensor = tensor,
+         .domain = tensor->domain(),
+         .memory = tensor->memory_type(),
+         .is_interface = tensor->is_fusion_input() || tensor->is_fusion_output(),
+         .is_serial_reduction = reduction != nullptr && reduction->serial_grid,
+         .origin = tensor->is_fusion_input() ? "input" : "",
+         .layout = {}});
+  }
+  for (const Expr* expr : fusion.exprs()) {
+    if (!expr->output(0)->is_tensor()) {
+      continue;
+    }
+    const TensorView* result = as_tensor(expr->output(0));
+    readers_.try_emplace(result);
+    for (const Val* input : expr->inputs()) {
+      if (input->is_tensor() && input->definition() != nullptr) {
+        readers_[as_tensor(input->definition()->output(0))].push_back(result);
+      }
+    }
+  }
+}
+
+void ScheduleTranslator::order_as_printed(
+    const std::vector<const TensorView*>& tensors, const std::vector<GraphStep>& steps) {
+  std::unordered_map<const TensorView*, size_t> place;
+  for (const TensorView* tensor : tensors) {
+    place.emplace(tensor, place.size());
+  }
+  for (const GraphStep& step : steps) {
+    for (const TensorView* made : step.effect.made) {
+      place.emplace(made, place.size());
+    }
+  }
+  for (const State& state : states_) {
+    if (!place.contains(state.tensor)) {
+      throw_untranslatable(
+          *state.tensor, "a tensor of the math, or one that a schedule made of it");
+    }
+  }
+  std::sort(states_.begin(), states_.end(), [&](const State& a, const State& b) {
+    return place.at(a.tensor) < place.at(b.tensor);
+  });
+  for (size_t i = 0; i < states_.size(); ++i) {
+    index_[states_[i].tensor] = i;
+  }
+}
+
+/// First results of expressions. Of those whose readers are all listed, the one printed last.
+std::vector<const TensorView*> ScheduleTranslator::consumers_first() const {
+  std::unordered_map<const TensorView*, size_t> num_missing; // readers
+  std::unordered_map<const TensorView*, std::vector<const TensorView*>> read_by;
+  std::set<size_t> ready; // indices of states
+  for (const State& state : states_) {
+    const auto found = readers_.find(state.tensor);
+    if (found == readers_.end()) {
+      continue;
+    }
+    num_missing[state.tensor] = found->second.size();
+    for (const TensorView* reader : found->second) {
+      read_by[reader].push_back(state.tensor);
+    }
+    if (found->second.empty()) {
+      ready.insert(index_.at(state.tensor));
+    }
+  }
+  std::vector<const TensorView*> order;
+  while (!ready.empty()) {
+    const TensorView* tensor = states_[*ready.rbegin()].tensor;
+    ready.erase(std::prev(ready.end()));
+    order.push_back(tensor);
+    for (const TensorView* producer : read_by[tensor]) {
+      if (--num_missing[producer] == 0) {
+        ready.insert(index_.at(producer));
+      }
+    }
+  }
+  return order;
+}
+
+void ScheduleTranslator::print(
+    const std::vector<const TensorView*>& tensors,
+    const std::vector<GraphStep>& steps,
+    ScriptWriter& writer) {
+  writer_ = &writer;
+  order_as_printed(tensors, steps);
+  find_layouts();
+  if (!steps.empty()) {
+    writer.line("# Caches and factored reductions");
+  }
+  for (const GraphStep& step : steps) {
+    print_step(step);
+  }
+  std::vector<TranslatedAxes> axes; // of the states
+  for (const State& state : states_) {
+    axes.emplace_back(name_of(state.tensor), state.domain, writer);
+    print_tensor(state, axes.back());
+  }
+  print_positions();
+  for (size_t i = 0; i < states_.size(); ++i) {
+    print_axis_bindings(states_[i], axes[i], /*is_inlined=*/true);
+  }
+  for (const State& state : states_) {
+    print_circular_buffer(*state.tensor);
+  }
+}
+
+/// Allocation domains that the math makes.
+void ScheduleTranslator::find_layouts() {
+  for (State& state : states_) {
+    TensorView* tensor = state.tensor;
+    const Expr* definition = tensor->definition();
+    const AliasInfo* alias = tensor->fusion()->alias_of(tensor);
+    const bool is_copy = definition != nullptr && definition->is_a<LoadStoreOp>();
+    if (tensor->is_fusion_input() || (alias != nullptr && alias->input->has_allocation()) ||
+        (is_copy && !has_step(*tensor, "set_allocation_domain"))) {
+      state.layout = stride_order_of(tensor);
+    }
+    if (tensor->is_fusion_input() && is_row_major(state.layout)) {
+      state.layout.clear();
+    }
+  }
+}
+
+// ---- The graph of tensors -----------------------------------------------------------------------
+
+void ScheduleTranslator::print_step(const GraphStep& step) {
+  const GraphEffect& effect = step.effect;
+  switch (effect.change) {
+    case GraphChange::None: return;
+    case GraphChange::CacheAfter:
+    case GraphChange::CacheBefore:
+    case GraphChange::CacheFork: return print_cache(step);
+    case GraphChange::Rfactor: return print_rfactor(step);
+    case GraphChange::GroupReductions:
+      return writer_->line("fd.sched.group_reductions([" + names_of(effect.tensors) + "])");
+    case GraphChange::CommitLeafToLogical: {
+      const TensorView* tensor = effect.tensors.front();
+      TranslatedAxes axes(name_of(tensor), effect.before.front(), *writer_);
+      axes.print_domain(/*has_allocation_already=*/true);
+      return writer_->line(name_of(tensor) + ".commit_leaf_to_logical()");
+    }
+  }
+}
+
+void ScheduleTranslator::print_cache(const GraphStep& step) {
+  const TensorView* tensor = step.effect.tensors.front();
+  const TensorView* made = step.effect.made.front();
+  const std::vector<int64_t> layout = state_of(tensor).layout;
+  const char* method = "cache_fork";
+  const char* origin = "output that copies ";
+  if (step.effect.change == GraphChange::CacheAfter) {
+    method = "cache_after";
+    origin = "cache of ";
+  } else if (step.effect.change == GraphChange::CacheBefore) {
+    method = "cache_before";
+    origin = "computes ";
+  }
+  PythonCall call(name_of(made) + " = " + name_of(tensor) + "." + method);
+  state_of(made).origin = origin + name_of(tensor);
+  state_of(made).layout = layout;
+  if (step.op_type != LoadStoreOpType::Set) {
+    call.arg(std::string("LoadStoreOpType.") + enum_name(step.op_type));
+  }
+  if (step.cache_op != CacheOp::Unspecified) {
+    call.keyword("cache_op", std::string("CacheOp.") + enum_name(step.cache_op));
+  }
+  if (step.effect.change == GraphChange::CacheAfter && !layout.empty() &&
+      !state_of(made).domain->has_allocation()) {
+    call.keyword("propagate_allocation_domain", "False");
+    state_of(made).layout.clear();
+  }
+  if (!step.readers.empty()) {
+    std::vector<std::string> uses;
+    for (const TensorView* reader : step.readers) {
+      uses.push_back(name_of(reader) + ".definition()");
+    }
+    call.keyword("cached_uses", python_list(uses));
+  }
+  writer_->line(call.str());
+}
+
+void ScheduleTranslator::print_rfactor(const GraphStep& step) {
+  const GraphEffect& effect = step.effect;
+  const TensorDomain& before = *effect.before.front();
+  IterDomains reductions = before.loop();
+  std::erase_if(reductions, [](const IterDomain* id) { return !id->is_reduction(); });
+  IterDomains factored;
+  for (const int64_t axis : effect.axes) {
+    factored.push_back(before.axis(axis));
+  }
+  TranslatedAxes axes(name_of(effect.tensors.front()), &before, *writer_);
+  axes.transform_to(reductions);
+  std::vector<int64_t> positions = axes.positions(factored);
+  std::sort(positions.begin(), positions.end());
+  PythonCall call(names_of(effect.made) + " = " + name_of(effect.tensors.front()) + ".rfactor");
+  call.arg(python_list(positions));
+  if (effect.tensors.size() > 1) {
+    call.arg("[" + names_of(effect.tensors) + "]");
+  }
+  writer_->line(call.str());
+  for (size_t i = 0; i < effect.made.size(); ++i) {
+    state_of(effect.made[i]).origin = "partial result of " + name_of(effect.tensors[i]);
+  }
+}
+
+// ---- One tensor ---------------------------------------------------------------------------------
+
+void ScheduleTranslator::print_tensor(const State& state, TranslatedAxes& axes) {
+  const TensorView& tensor = *state.tensor;
+  const TensorDomain& domain = *state.domain;
+  // The comment stands over the first line, if there is one.
+  ScriptWriter& out = *writer_;
+  const auto plain_line = out.line;
+  bool is_first = true;
+  out.line = [&](const std::string& text) {
+    if (std::exchange(is_first, false)) {
+      plain_line("# " + name_of(&tensor) + (state.origin.empty() ? "" : ", " + state.origin));
+    }
+    plain_line(text);
+  };
+  const bool is_laid_out =
+      !state.layout.empty() && domain.has_allocation() && state.layout == stride_order_of(domain) &&
+      (tensor.is_fusion_input() ||
+       domain.contiguity() == TensorDomain::contiguity_filled_with(domain.allocation(), true));
+  axes.print_domain(is_laid_out);
+  if (!domain.has_allocation() && !tensor.is_fusion_input() && has_step(tensor, "set_contiguity")) {
+    out.line(name_of(&tensor) + ".set_contiguity(" + python_list(domain.contiguity()) + ")");
+  }
+  print_memory(state);
+  if (state.is_serial_reduction) {
+    out.line(name_of(&tensor) + ".definition().request_serial_grid_reduction()");
+  }
+  print_axis_bindings(state, axes, /*is_inlined=*/false);
+  out.line = plain_line;
+}
+
+void ScheduleTranslator::print_memory(const State& state) {
+  const TensorView& tensor = *state.tensor;
+  const auto move_to = [&](MemoryType type) {
+    writer_->line(name_of(&tensor) + ".set_memory_type(" + memory_text(type) + ")");
+  };
+  MemoryType memory = state.is_interface ? MemoryType::Global : MemoryType::Local;
+  if (tensor.promotes_reuse()) {
+    move_to(memory = MemoryType::Shared);
+    writer_->line(name_of(&tensor) + ".promote_reuse()");
+  }
+  if (state.memory != memory) {
+    move_to(state.memory);
+  }
+}
+
+/// Bindings that inlining stops at come after it where it went past them.
+void ScheduleTranslator::print_axis_bindings(
+    const State& state, TranslatedAxes& axes, bool is_inlined) {
+  for (int64_t i = 0; i < state.domain->ndims(); ++i) {
+    const IterDomain* id = state.domain->axis(i);
+    const bool is_late =
+        i < innermost_position(*state.tensor) && stops_inlining(id->parallel_type());
+    if (is_late != is_inlined) {
+      continue;
+    }
+    const std::string axis = name_of(state.tensor) + ".axis(" + std::to_string(i) + ")";
+    if (id->has_padding_to_multiple_of_warp()) {
+      axes.bind(id, ParallelType::TIDx);
+      const Val* extent = id->extent();
+      const std::optional<int64_t> size = id->maybe_size_after_padding();
+      constexpr int64_t kWarp = 32; // threads
+      const bool is_next_multiple =
+          !size || (extent->is_const_int() &&
+                    (as_int(extent->value()) + kWarp - 1) / kWarp * kWarp == *size);
+      writer_->line(
+          axis + ".pad_to_multiple_of_warp(" + (is_next_multiple ? "" : std::to_string(*size)) +
+          ")");
+    }
+    if (id->is_clustered_block_dim()) {
+      axes.bind(id, ParallelType::BIDx);
+      writer_->line(axis + ".set_clustered_blocks()");
+    }
+    axes.bind(id, id->parallel_type());
+  }
+}
+
+// ---- All tensors --------------------------------------------------------------------------------
+
+/// Consumers first: how deep a tensor may go depends on where those that read it are.
+void ScheduleTranslator::print_positions() {
+  const std::vector<const TensorView*> tensors = consumers_first();
+  std::vector<std::string> lines;
+  for (const TensorView* tensor : tensors) {
+    if (tensor->compute_at_position() > 0) {
+      lines.push_back(
+          name_of(tensor) + ".inline_at(" + std::to_string(tensor->compute_at_position()) + ")");
+    }
+  }
+  for (const TensorView* tensor : tensors) {
+    if (tensor->compute_with_position() > 0) {
+      lines.push_back(
+          name_of(tensor) + ".compute_with(" + std::to_string(tensor->compute_with_position()) +
+          ")");
+    }
+  }
+  if (!lines.empty()) {
+    writer_->line("# Positions, consumers first");
+  }
+  for (const std::string& text : lines) {
+    writer_->line(text);
+  }
+}
+
+void ScheduleTranslator::print_circular_buffer(const TensorView& tensor) {
+  const auto& options = tensor.circular_buffer_options();
+  if (!options) {
+    return;
+  }
+  PythonCall call(name_of(&tensor) + ".circular_buffer");
+  call.arg(std::to_string(options->stages)).arg(std::to_string(options->prefetch));
+  const std::string type =
+      std::visit([](const auto& value) { return type_text(value); }, options->type);
+  if (type != "Pipelined()") {
+    call.arg(type);
+  }
+  writer_->line(call.str());
+}
+
+} // namespace nvfuser::python

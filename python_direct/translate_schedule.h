@@ -1,0 +1,74 @@
+// A schedule as the calls that lead to it from the math.
+//
+//   1. What changed the graph of tensors, in the order in which it happened: caches, factored and
+//      grouped reductions. These calls are known from the steps that tensors remember.
+//   2. For each tensor its axes, memory and bindings, then all positions, then circular buffers.
+//      These are read off the tensors, however they came about: by calls on them, by propagation
+//      from others, or by a scheduler that edits axes itself.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "transform/graph_steps.h"
+#include "translate_axes.h"
+
+namespace nvfuser::python {
+
+class ScheduleTranslator {
+ public:
+  /// Reads the schedule of `fusion`. After that, graph steps may be undone and the math printed.
+  /// Errors: a step of a primitive that is not accounted for here.
+  explicit ScheduleTranslator(const Fusion& fusion);
+
+  /// The lines that come after those of the math. `steps`: all graph steps, undone, oldest first.
+  /// `tensors`: those of the math, in the order of their lines.
+  void print(
+      const std::vector<const TensorView*>& tensors,
+      const std::vector<GraphStep>& steps,
+      ScriptWriter& writer);
+
+ private:
+  /// What is scheduled about a tensor, as it was before steps were undone.
+  struct State {
+    TensorView* tensor;
+    TensorDomain* domain;
+    MemoryType memory;
+    bool is_interface;        // an input or an output: in global memory unless told otherwise
+    bool is_serial_reduction; // blocks take turns
+    std::string origin;       // "cache of tv0"
+    /// Ranks of strides that the tensor has without a call; empty: no allocation domain.
+    std::vector<int64_t> layout;
+  };
+  State& state_of(const TensorView* tensor) {
+    return states_.at(index_.at(tensor));
+  }
+
+  void order_as_printed(
+      const std::vector<const TensorView*>& tensors, const std::vector<GraphStep>& steps);
+  [[nodiscard]] std::vector<const TensorView*> consumers_first() const;
+  void find_layouts();
+  void print_step(const GraphStep& step);
+  void print_cache(const GraphStep& step);
+  void print_rfactor(const GraphStep& step);
+  void print_tensor(const State& state, TranslatedAxes& axes);
+  void print_memory(const State& state);
+  void print_axis_bindings(const State& state, TranslatedAxes& axes, bool is_inlined);
+  void print_positions();
+  void print_circular_buffer(const TensorView& tensor);
+
+  std::vector<State> states_;
+  std::unordered_map<const TensorView*, size_t> index_; // in `states_`
+  /// First results of expressions, and the first results of those that read any of its results.
+  std::unordered_map<const TensorView*, std::vector<const TensorView*>> readers_;
+  ScriptWriter* writer_ = nullptr;
+};
+
+/// Whether a call of `primitive` ("set_memory_type") was recorded for the tensor.
+[[nodiscard]] bool has_step(const TensorView& tensor, const char* primitive);
+
+/// Names of the primitives, as tensors record them, that printed schedules account for.
+[[nodiscard]] const std::vector<std::string>& printed_schedule_steps();
+
+} // namespace nvfuser::python

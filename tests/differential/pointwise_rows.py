@@ -1,0 +1,542 @@
+"""Rows of the operations that compute an element of the result from one element of each operand."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import torch
+from case import (
+    ANY,
+    COMPLEX,
+    FLOATS,
+    FP8,
+    INTEGERS,
+    REAL,
+    WIDE,
+    Case,
+    Operation,
+    Refusal,
+    Samples,
+    as_float,
+    common_dtype,
+    converted,
+    exact,
+    nvf,
+    widened,
+)
+
+from nvfuser_direct import DataType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from nvfuser_direct import FusionDefinition, TensorView
+
+Function = "Callable[..., torch.Tensor]"
+COARSE = 3e-5  # functions of complex numbers lose digits near their zeros and poles
+
+
+def given(fd: FusionDefinition, rank: int = 1, dtype: DataType = DataType.Float) -> TensorView:
+    """An operand of a call that fails."""
+    return fd.define_tensor([-1] * rank, contiguity=True, dtype=dtype)
+
+
+# ---- One operand ---------------------------------------------------------------------------------
+
+
+def unary_cases(
+    name: str,
+    reference: Function,
+    result: Callable[[torch.dtype], torch.dtype],
+    operand: Callable[[torch.dtype], torch.dtype],
+    low: float,
+    high: float,
+    has_special: bool,
+) -> Callable[[Samples], list[Case]]:
+    def expected(x: torch.Tensor) -> torch.Tensor:
+        return reference(exact(x.to(operand(x.dtype)))).to(result(x.dtype))
+
+    def make(s: Samples) -> list[Case]:
+        def build(ops: Any, x: Any) -> Any:
+            return getattr(ops, name)(x)
+
+        bounds = {"low": low, "high": high}
+        matrices = s.views(**bounds)
+        if has_special:
+            matrices.append(s.special())
+        loose = COARSE if s.dtype.is_complex else None
+        common = {"build": build, "expected": expected, "rtol": loose, "atol": loose}
+        return [
+            Case("views", runs=[[x] for x in matrices], **common),
+            Case("0-dim", runs=[[s.tensor(**bounds)]], **common),
+            Case(
+                "broadcast, expanded, of known size",
+                runs=[[s.tensor(3, 1, 1, **bounds).expand(3, 1, 4)]],
+                static=True,
+                **common,
+            ),
+        ]
+
+    return make
+
+
+def unary(
+    name: str,
+    reference: Any = None,
+    dtypes: Sequence[torch.dtype] = REAL,
+    result: Callable[[torch.dtype], torch.dtype] = as_float,
+    operand: Callable[[torch.dtype], torch.dtype] | None = None,
+    low: float = -4.0,
+    high: float = 4.0,
+    has_special: bool = True,
+    refusals: Sequence[Refusal] = (),
+    left_out: dict[str, str] | None = None,
+) -> Operation:
+    if reference is None:
+        reference = getattr(torch, name)
+    make = unary_cases(name, reference, result, operand or result, low, high, has_special)
+    return Operation(name, make, dtypes, list(refusals), left_out or {})
+
+
+def same(dtype: torch.dtype) -> torch.dtype:
+    return dtype
+
+
+def real_of(dtype: torch.dtype) -> torch.dtype:
+    return torch.empty(0, dtype=dtype).abs().dtype if dtype.is_complex else dtype
+
+
+def to_bool(dtype: torch.dtype) -> torch.dtype:
+    return torch.bool
+
+
+def erfcinv(y: torch.Tensor) -> torch.Tensor:
+    """By bisection and Newton steps on erfc, which PyTorch has."""
+    x = torch.special.ndtri(y / 2) * -math.sqrt(0.5)
+    for _ in range(2):
+        x = x + (torch.erfc(x) - y) * (math.sqrt(math.pi) / 2) * torch.exp(x * x)
+    return x
+
+
+def sign(x: torch.Tensor) -> torch.Tensor:
+    return torch.where(x > 0, 1, torch.where(x < 0, -1, 0)).to(x.dtype)
+
+
+def bitceil(x: torch.Tensor) -> torch.Tensor:
+    values = [1 << (int(v) - 1).bit_length() if v > 1 else 1 for v in x.flatten().tolist()]
+    return torch.tensor(values, dtype=x.dtype).reshape(x.shape)
+
+
+def bitwise_not(x: torch.Tensor) -> torch.Tensor:
+    return torch.bitwise_not(x)
+
+
+# Of every real and complex dtype.
+FLOAT_AND_COMPLEX = """acos acosh asin asinh atan atanh cos cosh exp exp2 expm1 log log10 log1p log2
+    reciprocal rsqrt sigmoid sin sinh sqrt tan tanh""".split()
+NO_INTEGERS = "no fractions to round"
+
+
+def unary_rows() -> list[Operation]:
+    wide_range = {"acosh": (1.0, 9.0), "atanh": (-0.95, 0.95), "acos": (-1.0, 1.0)}
+    wide_range |= {"asin": (-1.0, 1.0), "reciprocal": (0.5, 4.0), "rsqrt": (0.1, 9.0)}
+    wide_range |= dict.fromkeys(("log", "log2", "log10", "sqrt"), (0.1, 9.0))
+    wide_range |= {"log1p": (-0.9, 9.0), "tan": (-1.4, 1.4)}
+    wide_range["sigmoid"] = (-3.0, 3.0)  # the complex one has poles at odd multiples of pi i
+    rows = []
+    for name in FLOAT_AND_COMPLEX:
+        low, high = wide_range.get(name, (-4.0, 4.0))
+        fp8 = FP8 if name in ("exp", "tanh") else ()
+        rows.append(unary(name, dtypes=(*ANY, *fp8), low=low, high=high))
+    rows += [
+        unary("erf"),
+        unary("erfc"),
+        unary("erfinv", torch.special.erfinv, low=-0.95, high=0.95),
+        unary("erfcinv", erfcinv, WIDE, low=0.05, high=1.95, has_special=False),
+        unary("lgamma", low=0.1),
+        unary("abs", dtypes=(*FLOATS, *INTEGERS, *COMPLEX), result=real_of, operand=same),
+        unary("neg", dtypes=(*FLOATS, *INTEGERS, *COMPLEX, *FP8), result=widened),
+        unary("logical_not", dtypes=ANY, result=to_bool),
+        unary("bitwise_not", bitwise_not, (*INTEGERS, torch.bool), same, refusals=[
+            Refusal("input must have integral or boolean type, but got float",
+                    lambda fd: fd.ops.bitwise_not(given(fd)))]),
+        unary("set", lambda x: x, (*ANY, *FP8), same),
+        unary("segment_set", lambda x: x, ANY, same),
+        unary("sign", sign, (*FLOATS, *INTEGERS), same),
+        unary("signbit", dtypes=(*WIDE, *INTEGERS), result=to_bool, operand=widened),
+        unary("silu", torch.nn.functional.silu, FLOATS, same, has_special=False),
+        unary("relu", dtypes=(*FLOATS, *INTEGERS), result=same),
+        unary("gelu", torch.nn.functional.gelu, FLOATS, widened, has_special=False),
+        unary("tanh_gelu", lambda x: torch.nn.functional.gelu(x, approximate="tanh"), FLOATS,
+              widened, has_special=False),
+        unary("real", dtypes=ANY, result=real_of, operand=same),
+        unary("imag", dtypes=COMPLEX, result=real_of, operand=same, refusals=[
+            Refusal("imag not supported for non-complex tensors",
+                    lambda fd: fd.ops.imag(given(fd)))]),
+        unary("bitceil", bitceil, INTEGERS, same, low=1, high=5000, has_special=False),
+        unary("softplus", torch.nn.functional.softplus, FLOATS, widened, high=25.0,
+              has_special=False),
+        unary("leaky_relu", torch.nn.functional.leaky_relu, FLOATS, widened, has_special=False),
+    ]  # fmt: skip
+    rows += [unary(name, dtypes=FLOATS, result=same) for name in
+             ("ceil", "floor", "round", "trunc", "frac")]  # fmt: skip
+    rows += [
+        unary(name, dtypes=(*FLOATS, *INTEGERS), result=to_bool, operand=same)
+        for name in ("isfinite", "isinf", "isnan", "isneginf", "isposinf", "isreal")
+    ]
+    return rows
+
+
+def cast_cases(s: Samples) -> list[Case]:
+    def case(to: torch.dtype) -> Case:
+        x = s.tensor(5, 7, low=0, high=100)
+        matrices = [x, s.tensor(7, 3, low=0, high=100).T, s.tensor(0, 2)]
+        if s.dtype.is_floating_point and (to.is_floating_point or to.is_complex) and to not in FP8:
+            matrices.append(s.special())
+        return Case(
+            f"to {to}",
+            lambda ops, x: ops.cast(x, dtype=nvf(to)),
+            [[x] for x in matrices],
+            lambda x: (x.real if x.is_complex() and not to.is_complex and to != torch.bool else x)
+            .to(to),
+        )  # fmt: skip
+
+    if s.dtype in FP8:  # converted to and from other floats alone
+        return [case(to) for to in (s.dtype, *FLOATS)]
+    return [case(to) for to in (*ANY, *(FP8 if s.dtype in FLOATS else ()))]
+
+
+def bitcast_cases(s: Samples) -> list[Case]:
+    to = {8: torch.int64, 4: torch.int32}[s.dtype.itemsize]
+    back = torch.float64 if to == torch.int64 else torch.float32
+    return [
+        Case(
+            "to integers and back",
+            lambda ops, x: [
+                ops.bitcast(nvf(to), ops.set(x)),
+                ops.bitcast(nvf(back), ops.bitcast(nvf(to), x)),
+            ],
+            [[s.tensor(3, 5)], [s.special()]],
+            lambda x: [x.contiguous().view(to), x.contiguous().view(to).view(back)],
+        )
+    ]
+
+
+# ---- Two operands --------------------------------------------------------------------------------
+
+
+def pairs(s: Samples, other: torch.dtype, low: float, high: float, least: float) -> list[list[Any]]:
+    """Matrices of unlike layouts; the second operand is at least `least` if that is given."""
+
+    def second(*shape: int) -> torch.Tensor:
+        return s.tensor(*shape, low=low if least is None else least, high=high, dtype=other)
+
+    a = {"low": low, "high": high}
+    return [
+        [s.tensor(3, 5, **a), second(5, 3).T],
+        [s.tensor(0, 4, **a), second(0, 4)],
+        [s.tensor(8, 10, **a)[::2, 1:], second(1, 9).expand(4, 9)],
+        [s.tensor(257, 129, **a), second(257, 129)],
+    ]
+
+
+def binary_cases(
+    name: str,
+    reference: Function,
+    result: Callable[[torch.dtype], torch.dtype],
+    low: float = -4.0,
+    high: float = 4.0,
+    least: float | None = None,
+    numbers: Sequence[Any] = (),
+    is_mixed: bool = True,
+) -> Callable[[Samples], list[Case]]:
+    def expected(a: Any, b: Any) -> torch.Tensor:
+        dtype = common_dtype(a, b)
+        wanted = result(dtype)
+        held = wanted if wanted != torch.bool else dtype
+        # Integers that become Float do so before the operation.
+        return reference(*converted(held, a, b)).to(wanted)
+
+    def make(s: Samples) -> list[Case]:
+        def build(ops: Any, a: Any, b: Any) -> Any:
+            return getattr(ops, name)(a, b)
+
+        loose = COARSE if s.dtype.is_complex else None
+        common = {"rtol": loose, "atol": loose}
+        bounds = (low, high, least)
+        limits = {"low": low, "high": high}
+        second = {"low": low if least is None else least, "high": high}
+        cases = [
+            Case("layouts", build, pairs(s, s.dtype, *bounds), expected, **common),
+            Case("ranks", build, [[s.tensor(4, 3, 5, **limits), s.tensor(5, **second)],
+                                  [s.tensor(2, 0, 3, **limits), s.tensor(3, **second)]],
+                 expected, **common),
+            Case("broadcast", build, [[s.tensor(4, 1, **limits), s.tensor(1, 7, **second)],
+                                      [s.tensor(3, 1, **limits), s.tensor(1, 2, **second)]],
+                 expected, **common),
+            Case("0-dim", build, [[s.tensor(4, 5, **limits), s.tensor(**second)]], expected,
+                 **common),
+        ]  # fmt: skip
+        usable = [n for n in numbers if _goes_with(n, s.dtype)]
+        for number in usable:
+            cases += [
+                Case(f"constant {number!r}", lambda ops, a, n=number: build(ops, a, n),
+                     [[s.tensor(3, 5, **limits)]], lambda a, n=number: expected(a, n), **common),
+                Case(f"number {number!r} first", lambda ops, n, b: build(ops, n, b),
+                     [[number, s.tensor(3, 5, **second)]], expected, **common),
+            ]  # fmt: skip
+        others = {torch.float32: torch.float16, torch.float16: torch.bfloat16,
+                  torch.int64: torch.int32, torch.float64: torch.float32}  # fmt: skip
+        if is_mixed and s.dtype in others:
+            mixed = pairs(s, others[s.dtype], *bounds)
+            cases.append(Case(f"with {others[s.dtype]}", build, mixed, expected, **common))
+        return cases
+
+    return make
+
+
+def _goes_with(number: Any, dtype: torch.dtype) -> bool:
+    if dtype == torch.bool:
+        return isinstance(number, bool)
+    return not isinstance(number, complex) or widened(dtype) == dtype
+
+
+def binary(
+    name: str,
+    reference: Any = None,
+    dtypes: Sequence[torch.dtype] = (*FLOATS, *INTEGERS),
+    result: Callable[[torch.dtype], torch.dtype] = same,
+    refusals: Sequence[Refusal] = (),
+    **more: Any,
+) -> Operation:
+    if reference is None:
+        reference = getattr(torch, name)
+    return Operation(name, binary_cases(name, reference, result, **more), dtypes, list(refusals))
+
+
+def divided(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    is_whole = not (a.is_floating_point() or a.is_complex())
+    return torch.div(a, b, rounding_mode="trunc") if is_whole else a / b
+
+
+def nextafter(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Held in Double, but the neighbour is one in Float: so called for the original types."""
+    return torch.nextafter(a, b)
+
+
+def right_shifted(a: torch.Tensor, n: torch.Tensor, bits: int) -> torch.Tensor:
+    mask = (1 << bits) - 1
+    values = [
+        ((x & mask) >> k) - (1 << bits if (x & mask) >> k >= 1 << (bits - 1) else 0)
+        for x, k in zip(a.flatten().tolist(), n.flatten().tolist(), strict=True)
+    ]
+    return torch.tensor(values, dtype=a.dtype).reshape(a.shape)
+
+
+def logical_right_shift_cases(s: Samples) -> list[Case]:
+    bits = s.dtype.itemsize * 8
+
+    def expected(a: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+        a, n = torch.broadcast_tensors(a, n)
+        return right_shifted(a, n, bits)
+
+    runs = pairs(s, s.dtype, -100, 100, None)[:3]
+    runs = [[a, b.abs() % bits] for a, b in runs]
+    special = s.special()
+    runs += [[special, torch.full_like(special, n)] for n in (0, 1, bits - 1)]
+    return [Case("layouts", lambda ops, a, n: ops.logical_right_shift(a, n), runs, expected)]
+
+
+def nextafter_cases(s: Samples) -> list[Case]:
+    special = s.special()
+    runs = [*pairs(s, s.dtype, -4.0, 4.0, None), [special, special.flip(0)]]
+    return [Case("layouts", lambda ops, a, b: ops.nextafter(a, b), runs, torch.nextafter)]
+
+
+def scaled_cases(name: str) -> Callable[[Samples], list[Case]]:
+    sign_of = 1 if name == "add_alpha" else -1
+
+    def make(s: Samples) -> list[Case]:
+        def expected(a: torch.Tensor, b: torch.Tensor, factor: Any = 3) -> torch.Tensor:
+            dtype = common_dtype(a, b)
+            wide = converted(dtype, a, b)
+            return (wide[0] + sign_of * wide[1] * factor).to(dtype)
+
+        runs = pairs(s, s.dtype, -4, 4, None)
+        number = 2 if s.dtype in INTEGERS else 0.5
+        return [
+            Case("layouts", lambda ops, a, b: getattr(ops, name)(a, b, 3), runs, expected),
+            Case("number", lambda ops, a, b, n: getattr(ops, name)(a, b, n),
+                 [[*runs[0], number]], expected),
+        ]  # fmt: skip
+
+    return make
+
+
+def complex_cases(s: Samples) -> list[Case]:
+    runs = pairs(s, s.dtype, -4.0, 4.0, None)
+    return [Case("layouts", lambda ops, a, b: ops.complex(a, b), runs, torch.complex)]
+
+
+COMPARISONS = ["eq", "ne", "lt", "le", "gt", "ge"]
+
+
+def binary_rows() -> list[Operation]:
+    with_complex = (*FLOATS, *INTEGERS, *COMPLEX)
+    whole = (*INTEGERS, torch.bool)
+    numbers = (3, 0.5)
+    rows = [
+        binary("add", dtypes=(*with_complex, *FP8), numbers=(*numbers, 1 - 0.5j)),
+        binary("sub", dtypes=with_complex, numbers=numbers),
+        binary("mul", dtypes=with_complex, numbers=(*numbers, 2j)),
+        binary("div", divided, with_complex, least=1, numbers=numbers),
+        binary("truediv", lambda a, b: a / b, with_complex, as_float, least=1, numbers=numbers),
+        binary("fmod", least=1, numbers=(3,)),
+        binary("remainder", least=1, numbers=(3,)),
+        binary("mod", lambda a, b: torch.fmod(a, b), INTEGERS, least=1, numbers=(3,)),
+        binary("pow", dtypes=(*FLOATS, *INTEGERS), low=1, high=3, numbers=(2,)),
+        binary("atan2", result=as_float, numbers=(0.5,)),
+        binary("minimum", numbers=numbers),
+        binary("maximum", numbers=numbers),
+        binary("gcd", dtypes=INTEGERS, low=-30, high=30, numbers=(12,), refusals=[
+            Refusal("input must have integral type, but got float and float",
+                    lambda fd: fd.ops.gcd(given(fd), given(fd)))]),
+        binary("ceil_div", lambda a, b: -torch.div(-a, b, rounding_mode="floor"), INTEGERS, low=0,
+               high=90, least=1, numbers=(7,)),
+        binary("ceilDiv", lambda a, b: -torch.div(-a, b, rounding_mode="floor"), INTEGERS, low=0,
+               high=90, least=1),
+        binary("bitwise_left_shift", dtypes=INTEGERS, low=0, high=9, numbers=(3,)),
+        binary("bitwise_right_shift", dtypes=INTEGERS, low=-90, high=9, least=0, numbers=(3,)),
+        Operation("logical_right_shift", logical_right_shift_cases, INTEGERS),
+        Operation("nextafter", nextafter_cases, WIDE, [
+            Refusal("Promoted type must be single or double precision float but found __half",
+                    lambda fd: fd.ops.nextafter(given(fd, 1, DataType.Half),
+                                                given(fd, 1, DataType.Half)))]),
+        Operation("complex", complex_cases, WIDE, [
+            Refusal("real and imag data type should be same in complex()",
+                    lambda fd: fd.ops.complex(given(fd), given(fd, 1, DataType.Double)))]),
+        Operation("add_alpha", scaled_cases("add_alpha"), (*FLOATS, *INTEGERS)),
+        Operation("sub_alpha", scaled_cases("sub_alpha"), (*FLOATS, *INTEGERS)),
+    ]  # fmt: skip
+    rows += [
+        binary(name, dtypes=with_complex if name in ("eq", "ne") else (*FLOATS, *INTEGERS),
+               result=to_bool, numbers=numbers)
+        for name in COMPARISONS
+    ]  # fmt: skip
+    rows += [
+        binary(name, dtypes=ANY, result=to_bool, numbers=(True,))
+        for name in ("logical_and", "logical_or")
+    ]
+    rows += [
+        binary(f"bitwise_{name}", dtypes=whole, low=-90, high=90, numbers=(3, True), refusals=[
+            Refusal(f"Integer or boolean input is required for bitwise_{name} but found",
+                    lambda fd, name=name: getattr(fd.ops, f"bitwise_{name}")(given(fd), given(fd)))
+        ])
+        for name in ("and", "or", "xor")
+    ]  # fmt: skip
+    sizes = Refusal(
+        "Expected sizes to match: 3 vs 4",
+        lambda fd: fd.ops.add(fd.define_tensor([3]), fd.define_tensor([4])),
+    )
+    rows[0].refusals.append(sizes)
+    return rows
+
+
+# ---- Three operands ------------------------------------------------------------------------------
+
+
+def lerp_cases(s: Samples) -> list[Case]:
+    def expected(a: Any, b: Any, w: Any) -> torch.Tensor:
+        dtype = common_dtype(a, b, w)
+        start, end, weight = converted(dtype, a, b, w)
+        return (start + weight * (end - start)).to(dtype)
+
+    def build(ops: Any, a: Any, b: Any, w: Any) -> Any:
+        return ops.lerp(a, b, w)
+
+    weight = s.tensor(3, 5, low=0.0, high=1.0)
+    return [
+        Case("layouts", build, [[s.tensor(3, 5), s.tensor(5, 3).T, weight]], expected),
+        Case("weight is a number", build, [[s.tensor(3, 5), s.tensor(5), 0.25]], expected),
+    ]
+
+
+def where_cases(s: Samples) -> list[Case]:
+    def build(ops: Any, c: Any, a: Any, b: Any) -> Any:
+        return ops.where(c, a, b)
+
+    def mask(*shape: int) -> torch.Tensor:
+        return s.tensor(*shape, dtype=torch.bool)
+
+    a, b = s.special(), s.special().flip(1)
+    constant = {torch.bool: True}.get(s.dtype, 2)
+    return [
+        Case("layouts", build, [
+            [mask(3, 5), s.tensor(5, 3).T, s.tensor(3, 5)],
+            [mask(0, 2), s.tensor(0, 2), s.tensor(0, 2)],
+            [mask(1, 4).expand(6, 4), s.tensor(6, 4), s.tensor(12, 8)[::2, ::2]],
+            [mask(*a.shape), a, b],
+        ], torch.where),
+        Case("condition of lower rank", build, [[mask(5), s.tensor(3, 5), s.tensor(3, 1)]],
+             torch.where),
+        Case("constant branch", lambda ops, c, a: ops.where(c, a, constant),
+             [[mask(3, 5), s.tensor(3, 5)]],
+             lambda c, a: torch.where(c, a, torch.tensor(constant, dtype=s.dtype))),
+    ]  # fmt: skip
+
+
+def clamp_cases(s: Samples) -> list[Case]:
+    low, high = (-1, 2) if s.dtype in INTEGERS else (-1.0, 2.5)
+    runs = [[x] for x in [*s.views(), s.special()]]
+    return [
+        Case("both", lambda ops, x: ops.clamp(x, low, high), runs,
+             lambda x: torch.clamp(x, low, high)),
+        Case("from below", lambda ops, x: ops.clamp(x, low, None), runs[:3],
+             lambda x: torch.clamp(x, min=low)),
+        Case("from above", lambda ops, x: ops.clamp(x, None, high), runs[:3],
+             lambda x: torch.clamp(x, max=high)),
+    ]  # fmt: skip
+
+
+def threshold_cases(s: Samples) -> list[Case]:
+    limit, value = (1, -7) if s.dtype in INTEGERS else (0.5, -3.0)
+    runs = [[x] for x in [*s.views(), s.special()]]
+    return [
+        Case("constants", lambda ops, x: ops.threshold(x, limit, value), runs,
+             lambda x: torch.where(x <= limit, torch.tensor(value, dtype=x.dtype), x)),
+    ]  # fmt: skip
+
+
+def addcmul_cases(s: Samples) -> list[Case]:
+    factor = 2 if s.dtype in INTEGERS else 0.5
+
+    def expected(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
+        dtype = common_dtype(a, b, c)
+        first, second, third = converted(dtype, a, b, c)
+        return (first + second * (third * factor)).to(dtype)
+
+    runs = [[s.tensor(3, 5), s.tensor(5, 3).T, s.tensor(5)]]
+    return [Case("layouts", lambda ops, *t: ops.addcmul(*t, factor), runs, expected)]
+
+
+def ternary_rows() -> list[Operation]:
+    return [
+        Operation("lerp", lerp_cases, (*FLOATS, *COMPLEX)),
+        Operation("where", where_cases, ANY, [
+            Refusal("Condition should be of DataType Bool, not float",
+                    lambda fd: fd.ops.where(given(fd), given(fd), given(fd)))]),
+        Operation("clamp", clamp_cases, (*FLOATS, *INTEGERS)),
+        Operation("threshold", threshold_cases, (*FLOATS, *INTEGERS)),
+        Operation("addcmul", addcmul_cases, (*FLOATS, *INTEGERS, *COMPLEX)),
+        Operation("cast", cast_cases, (*ANY, *FP8), [
+            Refusal("Illegal Cast value from  DataType: int64_t to DataType: __e4m3",
+                    lambda fd: fd.ops.cast(given(fd, 1, DataType.Int), DataType.Float8_e4m3fn))]),
+        Operation("bitcast", bitcast_cases, WIDE, [
+            Refusal("BitCast only works for types of the same size",
+                    lambda fd: fd.ops.bitcast(DataType.Int, given(fd)))]),
+    ]  # fmt: skip
+
+
+def rows() -> list[Operation]:
+    return [*unary_rows(), *binary_rows(), *ternary_rows()]

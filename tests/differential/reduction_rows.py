@@ -1,0 +1,393 @@
+"""Rows of reductions, moments and scans."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING, Any
+
+import torch
+from case import (
+    ANY,
+    COMPLEX,
+    FLOATS,
+    INTEGERS,
+    REAL,
+    WIDE,
+    Case,
+    Operation,
+    Refusal,
+    Samples,
+    exact,
+    nvf,
+    widened,
+)
+from pointwise_rows import given
+
+from nvfuser_direct import BinaryOpType, DataType
+from nvfuser_direct.validation import tolerances
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+def slack(dtype: torch.dtype, count: int) -> dict[str, float | None]:
+    """Tolerances of a result that so many elements were combined for."""
+    if not (dtype.is_floating_point or dtype.is_complex):
+        return {}
+    # Kernels add 16-bit numbers in 16 bits, in an order of their own.
+    atol, rtol = tolerances(nvf(dtype), count * (4 if dtype.itemsize == 2 else 1))
+    return {"atol": atol, "rtol": max(rtol, 1e-6)}
+
+
+def cubes(s: Samples, low: float, high: float) -> list[list[torch.Tensor]]:
+    """Operands of three dimensions: odd, permuted, sliced, single."""
+    bounds = {"low": low, "high": high}
+    return [
+        [s.tensor(3, 5, 7, **bounds)],
+        [s.tensor(7, 5, 2, **bounds).permute(2, 1, 0)],
+        [s.tensor(4, 10, 9, **bounds)[1:, ::2, 3:]],
+        [s.tensor(1, 1, 1, **bounds)],
+        [s.tensor(2, 33, 65, **bounds)],
+    ]
+
+
+def combined(x: torch.Tensor, dims: list[int]) -> int:
+    """How many elements make one of the result."""
+    return math.prod(x.shape[dim] for dim in dims)
+
+
+DIMS: list[list[int]] = [[0], [-1], [0, 2], [0, 1, 2]]
+
+
+def reduction_cases(
+    name: str,
+    reduce: Callable[[torch.Tensor, list[int], bool], torch.Tensor],
+    result: Callable[[torch.dtype], torch.dtype],
+    low: float,
+    high: float,
+    identity: Any,
+) -> Callable[[Samples], list[Case]]:
+    def make(s: Samples) -> list[Case]:
+        def function(x: torch.Tensor, dims: list[int], keepdim: bool) -> torch.Tensor:
+            return reduce(exact(x), dims, keepdim).to(result(x.dtype))
+
+        def case(dims: list[int], keepdim: bool, runs: list[Any], label: str, **how: Any) -> Case:
+            return Case(
+                f"{label}, dims {dims}, keepdim {keepdim}",
+                lambda ops, x: getattr(ops, name)(x, dims, keepdim),
+                runs,
+                lambda x: function(x, dims, keepdim),
+                **slack(s.dtype, max(combined(x, dims) for (x,) in runs)),
+                **how,
+            )
+
+        bounds = {"low": low, "high": high}
+        runs = cubes(s, low, high)
+        single = [[s.tensor(4, 1, 5, **bounds)]]
+        expanded = [[s.tensor(2, 1, 5, **bounds).expand(2, 4, 5)]]
+        large = [[s.tensor(300, 331, **bounds)], [s.tensor(331, 300, **bounds).T]]
+        if name == "prod" and s.dtype.is_complex:  # of 300 factors of size 1.4 is infinite
+            large = [[x / x.abs()] for (x,) in large]
+        cases = [case(dims, i % 2 == 1, runs, "cubes") for i, dims in enumerate(DIMS)]
+        cases += [
+            case([1], False, single, "broadcast"),
+            case([1, 2], True, expanded, "expanded", as_given=True),
+            case([-1], False, large, "large"),
+            Case("all dimensions", lambda ops, x: getattr(ops, name)(x), runs,
+                 lambda x: function(x, [0, 1, 2], False), **slack(s.dtype, 4400)),
+            Case("one dimension", lambda ops, x: getattr(ops, name)(x, 1, True), runs[:2],
+                 lambda x: function(x, [1], True), **slack(s.dtype, 300)),
+            Case("no elements", lambda ops, x: getattr(ops, name)(x, [1]), [[s.tensor(3, 0, 4)]],
+                 lambda x: torch.full((3, 4), identity(s.dtype), dtype=result(s.dtype)),
+                 static=True),
+            Case("no elements, seen at the launch", lambda ops, x: getattr(ops, name)(x, [1]),
+                 [[s.tensor(3, 0, 4)]],
+                 lambda x: torch.full((3, 4), identity(s.dtype), dtype=result(s.dtype))),
+        ]  # fmt: skip
+        return cases
+
+    return make
+
+
+def folded(function: Callable[[torch.Tensor, int, bool], torch.Tensor]) -> Any:
+    """A reduction of one dimension, for several."""
+
+    def reduce(x: torch.Tensor, dims: list[int], keepdim: bool) -> torch.Tensor:
+        for dim in sorted((d % x.ndim for d in dims), reverse=True):
+            x = function(x, dim, keepdim)
+        return x
+
+    return reduce
+
+
+def least(dtype: torch.dtype) -> Any:
+    if dtype == torch.bool:
+        return False
+    return -math.inf if dtype.is_floating_point else torch.iinfo(dtype).min
+
+
+def greatest(dtype: torch.dtype) -> Any:
+    if dtype == torch.bool:
+        return True
+    return math.inf if dtype.is_floating_point else torch.iinfo(dtype).max
+
+
+def summed(dtype: torch.dtype) -> torch.dtype:
+    is_whole = not (dtype.is_floating_point or dtype.is_complex)
+    return torch.int64 if is_whole else dtype
+
+
+def without_nan(replacement: float, reduce: Any) -> Any:
+    def function(x: torch.Tensor, dims: list[int], keepdim: bool) -> torch.Tensor:
+        return reduce(torch.where(torch.isnan(x), replacement, x) if x.is_floating_point() else x,
+                      dims, keepdim)  # fmt: skip
+
+    return function
+
+
+def with_nan(make: Callable[[Samples], list[Case]], name: str, reduce: Any) -> Any:
+    """And an operand that holds infinities and NaN."""
+
+    def cases(s: Samples) -> list[Case]:
+        found = make(s)
+        if s.dtype.is_floating_point:
+            x = s.special()
+            found.append(
+                Case("special", lambda ops, x: getattr(ops, name)(x, [1]),
+                     [[x], [x[:, :6]], [torch.nan_to_num(x, nan=0.0)]],
+                     lambda x: reduce(exact(x), [1], False).to(x.dtype))
+            )  # fmt: skip
+        return found
+
+    return cases
+
+
+def amax(x: torch.Tensor, dims: list[int], keepdim: bool) -> torch.Tensor:
+    return torch.amax(x, dims, keepdim)
+
+
+def amin(x: torch.Tensor, dims: list[int], keepdim: bool) -> torch.Tensor:
+    return torch.amin(x, dims, keepdim)
+
+
+def reduction_rows() -> list[Operation]:
+    def row(
+        name: str, reduce: Any, result: Any, dtypes: Any, identity: Any, **bounds: float
+    ) -> Any:
+        low, high = bounds.get("low", -4.0), bounds.get("high", 4.0)
+        make = reduction_cases(name, reduce, result, low, high, identity)
+        if identity in (least, greatest):
+            make = with_nan(make, name, reduce)
+        refusal = Refusal(
+            "No reduction axis specified", lambda fd: getattr(fd.ops, name)(given(fd, 2), [])
+        )
+        return Operation(name, make, dtypes, [refusal])
+
+    def same(dtype: torch.dtype) -> torch.dtype:
+        return dtype
+
+    product = folded(lambda x, dim, keepdim: torch.prod(x, dim, keepdim))
+    fmax = without_nan(-math.inf, amax)
+    fmin = without_nan(math.inf, amin)
+    return [
+        row("sum", lambda x, d, k: torch.sum(x, d, k), summed, ANY, lambda d: 0,
+            low=-1.0, high=1.0),
+        row("prod", product, summed, (*WIDE, *INTEGERS, torch.bool, *COMPLEX), lambda d: 1,
+            low=0.9, high=1.1),
+        row("max", amax, same, REAL, least),
+        row("min", amin, same, REAL, greatest),
+        row("fmax", fmax, same, (*FLOATS, *INTEGERS), least),
+        row("fmin", fmin, same, (*FLOATS, *INTEGERS), greatest),
+    ]  # fmt: skip
+
+
+# ---- Moments -------------------------------------------------------------------------------------
+
+
+def moment_cases(name: str, moments: Any) -> Callable[[Samples], list[Case]]:
+    def make(s: Samples) -> list[Case]:
+        def case(dims: list[int], keepdim: bool, correction: int, runs: list[Any]) -> Case:
+            more = () if name == "mean" else (correction,)
+            return Case(
+                f"dims {dims}, keepdim {keepdim}, correction {correction}",
+                lambda ops, x: getattr(ops, name)(x, dims, *more, keepdim),
+                runs,
+                lambda x: [m.to(x.dtype) for m in moments(exact(x), dims, correction, keepdim)],
+                **slack(s.dtype, max(combined(x, dims) for (x,) in runs)),
+            )
+
+        runs = cubes(s, -1.0, 1.0)
+        runs.pop(3)  # of a single element the variance is NaN or infinite
+        return [
+            case([0], False, 1, runs[:1]),
+            case([-1], True, 1, runs),
+            case([0, 2], False, 0, runs),
+            case([0, 1, 2], True, 0, runs),
+            case([1, 2], True, 1, [[s.tensor(3, 1, 5, low=-1.0, high=1.0)]]),
+        ]
+
+    return make
+
+
+def welford_cases(s: Samples) -> list[Case]:
+    def expected(x: torch.Tensor, dims: list[int]) -> list[torch.Tensor]:
+        wide = exact(x)
+        mean = wide.mean(dims, keepdim=True)
+        squares = ((wide - mean) ** 2).sum(dims)
+        count = math.prod(x.shape[d] for d in dims)
+        n = torch.full(squares.shape, count, dtype=torch.int64)
+        return [mean.squeeze(dims).to(x.dtype), squares.to(x.dtype), n]
+
+    runs = cubes(s, -1.0, 1.0)
+    return [
+        Case(f"dims {dims}", lambda ops, x, dims=dims: ops.welford(x, dims), runs,
+             lambda x, dims=dims: expected(x, dims), **slack(s.dtype, 2400))
+        for dims in ([2], [0, 1], [0, 1, 2])
+    ]  # fmt: skip
+
+
+def moment_rows() -> list[Operation]:
+    def mean(x: torch.Tensor, dims: list[int], _: int, keepdim: bool) -> list[torch.Tensor]:
+        return [x.mean(dims, keepdim)]
+
+    def var(x: torch.Tensor, dims: list[int], c: int, keepdim: bool) -> list[torch.Tensor]:
+        return [torch.var(x, dims, correction=c, keepdim=keepdim)]
+
+    def std(x: torch.Tensor, dims: list[int], c: int, keepdim: bool) -> list[torch.Tensor]:
+        return [torch.std(x, dims, correction=c, keepdim=keepdim)]
+
+    def both(x: torch.Tensor, dims: list[int], c: int, keepdim: bool) -> list[torch.Tensor]:
+        return [*var(x, dims, c, keepdim), *mean(x, dims, c, keepdim)]
+
+    negative = [
+        Refusal("correction must be non-negative, but got -1",
+                lambda fd, name=name: getattr(fd.ops, name)(given(fd, 2), [0], -1))
+        for name in ("var", "var_mean")
+    ]  # fmt: skip
+    low = Refusal(
+        "variance_mean is not supported for __half please upcast to float",
+        lambda fd: fd.ops.var_mean(given(fd, 2, DataType.Half), [0]),
+    )
+    return [
+        Operation("mean", moment_cases("mean", mean), (*WIDE, *COMPLEX)),
+        Operation("var", moment_cases("var", var), WIDE, negative[:1]),
+        Operation("standard_deviation", moment_cases("standard_deviation", std), WIDE),
+        Operation("var_mean", moment_cases("var_mean", both), WIDE, [negative[1], low]),
+        Operation("welford", welford_cases, WIDE, [
+            Refusal("Tried to reduce a 0-dim tensor",
+                    lambda fd: fd.ops.welford(given(fd, 0), []))]),
+    ]  # fmt: skip
+
+
+def sum_to_cases(s: Samples) -> list[Case]:
+    def case(shape: list[int], *sizes: int) -> Case:
+        return Case(
+            f"{sizes} to {shape}",
+            lambda ops, x: ops.sum_to(x, shape),
+            [[s.tensor(*sizes, low=-1.0, high=1.0)]],
+            lambda x: exact(x).sum_to_size(shape).to(x.dtype),
+            static=True,
+            **slack(s.dtype, 64),
+        )
+
+    return [case([5], 3, 4, 5), case([4, 1], 3, 4, 5), case([1, 1, 1], 3, 4, 5), case([3, 4], 3, 4)]
+
+
+def fused_multiply_sum_cases(s: Samples) -> list[Case]:
+    def expected(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return (exact(a) * exact(b)).sum([0, 2]).to(widened(a.dtype))
+
+    runs = [[s.tensor(3, 5, 7), s.tensor(7, 5, 3).permute(2, 1, 0)]]
+    return [
+        Case("dims [0, 2]", lambda ops, a, b: ops.fused_multiply_sum(a, b, [0, 2]), runs, expected,
+             **slack(widened(s.dtype), 64))
+    ]  # fmt: skip
+
+
+# ---- Scans ---------------------------------------------------------------------------------------
+
+
+def stepwise(
+    combine: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    x: torch.Tensor,
+    dim: int,
+    init: Any = None,
+) -> torch.Tensor:
+    """One element after the other, each rounded to the dtype."""
+    parts, last = [], None if init is None else torch.tensor(init, dtype=x.dtype)
+    for part in x.unbind(dim):
+        last = part if last is None else combine(exact(last), exact(part)).to(x.dtype)
+        parts.append(last)
+    return torch.stack(parts, dim) if parts else x.clone()
+
+
+COMBINE: dict[str, tuple[Any, BinaryOpType]] = {
+    "cumsum": (torch.add, BinaryOpType.Add),
+    "cumprod": (torch.mul, BinaryOpType.Mul),
+    "cummax": (torch.maximum, BinaryOpType.Max),
+    "cummin": (torch.minimum, BinaryOpType.Min),
+}
+
+
+def scan_cases(name: str) -> Callable[[Samples], list[Case]]:
+    combine = functools.partial(stepwise, COMBINE[name][0])
+
+    def make(s: Samples) -> list[Case]:
+        low, high = (0.8, 1.2) if name == "cumprod" else (-2.0, 2.0)
+        bounds = {"low": low, "high": high}
+        loose = slack(s.dtype, 64)
+        matrices = [x for x in s.views(**bounds) if x.numel() < 10_000]
+        matrices += [s.tensor(2000, 9, **bounds), s.tensor(2, 300, **bounds)]
+        runs = [[x] for x in matrices]
+        wide = slack(s.dtype, 2048)
+        init = 2 if not s.dtype.is_floating_point else 1.5
+        return [
+            Case("last dimension", lambda ops, x: getattr(ops, name)(x, -1), runs,
+                 lambda x: combine(x, -1), **wide),
+            Case("first dimension", lambda ops, x: getattr(ops, name)(x, 0), runs,
+                 lambda x: combine(x, 0), **wide),
+            Case("initial value", lambda ops, x: getattr(ops, name)(x, 1, init), runs[:1],
+                 lambda x: combine(x, 1, init), **loose),
+            Case("broadcast", lambda ops, x: getattr(ops, name)(x, 1),
+                 [[s.tensor(3, 1, 4, **bounds)]], lambda x: combine(x, 1), **loose),
+        ]  # fmt: skip
+
+    return make
+
+
+def any_scan_cases(s: Samples) -> list[Case]:
+    found = []
+    references = {op: f for f, op in COMBINE.values()}
+    references |= {BinaryOpType.FMax: torch.fmax, BinaryOpType.FMin: torch.fmin}
+    for op, function in references.items():
+        x = s.tensor(3, 5, low=0.8, high=1.2)
+        runs = [[x], [s.tensor(5, 4, low=0.8, high=1.2).T]]
+        if s.dtype.is_floating_point and op not in (BinaryOpType.Add, BinaryOpType.Mul):
+            runs.append([s.special()])
+        found.append(
+            Case(op.name, lambda ops, x, op=op: ops.scan(x, 1, op), runs,
+                 lambda x, f=function: stepwise(f, x, 1), **slack(s.dtype, 8))
+        )  # fmt: skip
+    return found
+
+
+def scan_rows() -> list[Operation]:
+    expanded = Refusal(
+        "Closed-form scan of expanded dimension is not yet implemented",
+        lambda fd: fd.ops.cumsum(fd.ops.expand(fd.define_tensor([1]), [4]), 0),
+    )
+    dtypes: Sequence[torch.dtype] = (*FLOATS, *INTEGERS)
+    rows = [Operation(name, scan_cases(name), dtypes) for name in COMBINE]
+    rows[0].refusals.append(expanded)
+    return [*rows, Operation("scan", any_scan_cases, dtypes)]
+
+
+def rows() -> list[Operation]:
+    return [
+        *reduction_rows(),
+        *moment_rows(),
+        Operation("sum_to", sum_to_cases, (*WIDE, *COMPLEX)),
+        Operation("fused_multiply_sum", fused_multiply_sum_cases, FLOATS),
+        *scan_rows(),
+    ]

@@ -1,0 +1,139 @@
+"""A table of operations and dtypes: how many runs were compared, and what ran them.
+
+    python tests/differential/report.py [--targets cpu,cuda] [--only add,sum] [--all]
+
+Each cell is for one dtype: "12k" says that 12 runs (a fusion, and one set of inputs) were by a
+kernel, "12e" that there is no kernel and the evaluator ran them, "!" that one failed. Every cell
+stands for the same runs with the evaluator, too, and, for a fusion of the same cases, for a round
+trip through the translator. `--all` gives every case a kernel of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import os
+import sys
+import tempfile
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+
+from case import SHORT, name_of
+from operations import LEFT_OUT, OPERATIONS
+from runner import UNTRANSLATABLE, Batch, single, usual
+
+
+@dataclass
+class Row:
+    """What was found for one operation."""
+
+    name: str
+    cells: dict[str, str] = field(default_factory=dict)
+    runs: int = 0
+    kernels: int = 0
+    refusals: int = 0
+    failures: list[str] = field(default_factory=list)
+
+
+def row_of(name: str, targets: list[str], is_all: bool) -> Row:
+    operation, row = OPERATIONS[name], Row(name)
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for dtype in operation.dtypes:
+            cell = name_of(dtype)
+            try:
+                row.cells[cell] = _cell(row, dtype, targets, is_all)
+            except Exception as error:
+                row.cells[cell] = "!"
+                row.failures.append(f"{name} {cell}: {type(error).__name__}: {error}")
+        for refusal in operation.refusals:
+            _refuse(row, refusal)
+    return row
+
+
+def _cell(row: Row, dtype: object, targets: list[str], is_all: bool) -> str:
+    by_kernel, others = 0, 0
+    cases = OPERATIONS[row.name].cases_for(dtype)
+    for part in single(cases) if is_all else usual(cases):
+        for target in targets:
+            batch = Batch(part)
+            batch.execute(target)
+            runs = sum(len(case.runs) for case in part)
+            by_kernel += runs * batch.is_run_by_kernel()
+            others += runs * (not batch.is_run_by_kernel())
+        batch = Batch(part)
+        batch.evaluate("cpu")
+        if row.name not in UNTRANSLATABLE:
+            batch.translate()
+    row.runs += by_kernel + others
+    row.kernels += by_kernel
+    return (f"{by_kernel}k" if by_kernel else "") + (f"{others}e" if others else "")
+
+
+def _refuse(row: Row, refusal: object) -> None:
+    from nvfuser_direct import FusionDefinition
+
+    try:
+        with FusionDefinition() as fd:
+            refusal.call(fd)
+    except Exception as error:
+        row.refusals += 1
+        if refusal.text in str(error):
+            return
+        row.failures.append(f"{row.name}: '{refusal.text}' is not in '{error}'")
+        return
+    row.failures.append(f"{row.name}: no error '{refusal.text}'")
+
+
+def table(rows: list[Row]) -> str:
+    """Lines of the table, then what failed and what was left out."""
+    columns = [c for c in SHORT.values() if any(c in row.cells for row in rows)]
+    width = max(len(row.name) for row in rows)
+    lines = [" " * width + "".join(f"{c.replace('Float8_', 'f8_'):>14}" for c in columns)]
+    for row in rows:
+        cells = "".join(f"{row.cells.get(c, '.'):>14}" for c in columns)
+        lines.append(f"{row.name:<{width}}{cells}")
+    failures = [text for row in rows for text in row.failures]
+    runs, kernels = sum(r.runs for r in rows), sum(r.kernels for r in rows)
+    lines += [
+        "",
+        f"{len(rows)} operations, {sum(len(r.cells) for r in rows)} pairs of operation and dtype",
+        f"{runs} runs: {kernels} by kernels, {runs - kernels} by the evaluator alone",
+        f"{sum(r.refusals for r in rows)} calls that must fail",
+        f"{len(failures)} failures",
+        *failures,
+        "skipped:",
+        "  .: the operation does not take the dtype, or nothing about it is new there",
+    ]
+    lines += [f"  {name}: {reason}" for name, reason in LEFT_OUT.items()]
+    lines += [f"  {name}: no round trip, it has no name in translated Python"
+              for name in sorted(UNTRANSLATABLE)]  # fmt: skip
+    for row in rows:
+        left = OPERATIONS[row.name].left_out.items()
+        lines += [f"  {row.name} {dtype}: {reason}" for dtype, reason in left]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--targets", default="cpu")
+    parser.add_argument("--only", default="", help="operations, with commas between")
+    parser.add_argument("--all", action="store_true", help="every case in a kernel of its own")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    args = parser.parse_args()
+    names = args.only.split(",") if args.only else list(OPERATIONS)
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["NVFUSER_CACHE_DIR"] = cache
+        with ProcessPoolExecutor(args.processes, mp_context=get_context("spawn")) as pool:
+            targets = args.targets.split(",")
+            tasks = [pool.submit(row_of, name, targets, args.all) for name in names]
+            rows = [task.result() for task in tasks]
+    print(table(rows))
+    return int(any(row.failures for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,216 @@
+"""Names for parts of indices: what gets one, where it is declared, and what stays where it is."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from nvfuser_direct import FusionDefinition, KernelExecutor, MemoryType, ParallelType, _core
+
+SCHEDULES = Path(__file__).resolve().parents[2] / "examples" / "schedules"
+sys.path.insert(0, str(SCHEDULES))
+
+import harness  # noqa: E402
+
+NAMES = sorted(path.stem for path in SCHEDULES.glob("*.py") if path.stem != "harness")
+BX, TX = ParallelType.grid_x, ParallelType.block_x
+DECLARATION = re.compile(r"const nvfuser_index_t (i\d+) = (?!T\d+\.logical_size)(.*);")
+
+
+def text_of(fd: FusionDefinition, target: str = "cuda", *, is_hoisted: bool = True) -> str:
+    disabled = [] if is_hoisted else ["index_hoist"]
+    return _core.call_with_options(
+        lambda: fd.fusion.lower(target=target).print_source(), [], disabled
+    )
+
+
+def names(text: str) -> list[tuple[int, str, str]]:
+    """Declared names: depth of their braces, name, expression."""
+    found = []
+    for line in text.splitlines():
+        if match := DECLARATION.search(line):
+            found.append(((len(line) - len(line.lstrip())) // 2, match[1], match[2]))
+    return found
+
+
+def unrolled_pointwise() -> FusionDefinition:
+    """Four elements a thread, with an unswitched condition."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        y = fd.ops.relu(fd.ops.neg(x))
+        fd.add_output(y)
+        y.split(0, 128)
+        y.split(0, 4)
+        fd.sched.transform_like(y)
+        for tensor, (outer, unroll, inner) in ((y, (0, 1, 2)),):
+            tensor.axis(outer).parallelize(BX)
+            tensor.axis(unroll).parallelize(ParallelType.unroll)
+            tensor.axis(inner).parallelize(TX)
+        fd.sched.parallelize_like(y)
+        fd.sched.inline_most()
+    return fd
+
+
+def test_what_an_unrolled_loop_shares_is_named_once() -> None:
+    """Terms of lanes stay in the loop; the rest of the sum is declared before it."""
+    text = text_of(unrolled_pointwise())
+    base = "nvfuser_index_t(blockIdx.x) * 512 + nvfuser_index_t(threadIdx.x)"
+    outer = [name for depth, name, expression in names(text) if expression == base and depth == 1]
+    assert len(outer) == 1
+    assert text.count(base) == 1
+    assert re.search(rf"{outer[0]} \+ i\d+ \* 128", text)
+
+
+def test_a_name_is_declared_in_the_loop_that_knows_it() -> None:
+    text = text_of(unrolled_pointwise())
+    for depth, _, expression in names(text):
+        loop_indices = re.findall(r"for \(nvfuser_index_t (i\d+)", text)
+        uses_lane = any(re.search(rf"\b{index}\b", expression) for index in loop_indices)
+        assert depth > 1 if uses_lane else depth == 1
+
+
+@pytest.mark.parametrize("target", ["cuda", "cpu"])
+def test_the_option_leaves_indices_as_they_are(target: str) -> None:
+    text = text_of(unrolled_pointwise(), target, is_hoisted=False)
+    assert names(text) == []
+
+
+@pytest.mark.parametrize("target", ["cuda", "cpu"])
+def test_text_is_the_same_every_time(target: str) -> None:
+    assert text_of(unrolled_pointwise(), target) == text_of(unrolled_pointwise(), target)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_trivial_has_a_name(name: str) -> None:
+    """No constants, no loop indices alone, no single additions or multiplications."""
+    example = importlib.import_module(name)
+    fd = harness.scheduled(example, example.SIZES[0])
+    for target in ("cuda", "cpu"):
+        for _, _, expression in names(text_of(fd, target)):
+            plain = re.sub(r"nvfuser_index_t\((\w+\.\w)\)", r"\1", expression)
+            operations = len(re.findall(r" [-+*/%^] ", plain))
+            assert operations >= 2 or re.search(r"ceilDiv|divide|modulo| [/%] ", plain), expression
+
+
+def test_examples_become_shorter() -> None:
+    sizes = {}
+    for is_hoisted in (False, True):
+        total = 0
+        for name in NAMES:
+            example = importlib.import_module(name)
+            fd = harness.scheduled(example, example.SIZES[0])
+            total += sum(
+                len(text_of(fd, target, is_hoisted=is_hoisted)) for target in ("cuda", "cpu")
+            )
+        sizes[is_hoisted] = total
+    assert sizes[True] < 0.95 * sizes[False]
+
+
+def test_every_name_is_used() -> None:
+    for name in NAMES:
+        example = importlib.import_module(name)
+        fd = harness.scheduled(example, example.SIZES[0])
+        for target in ("cuda", "cpu"):
+            text = text_of(fd, target)
+            for _, declared, _ in names(text):
+                assert len(re.findall(rf"\b{declared}\b", text)) >= 2
+
+
+# -- Guards --
+
+
+def divided_by_a_size(*, is_guarded: bool) -> FusionDefinition:
+    """Rows are found by dividing by the number of columns."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=[True, False])
+        y = fd.define_tensor([-1, -1], contiguity=[True, False])
+        z = fd.ops.add(x, y)
+        fd.add_output(z)
+        z.merge(0, 1)
+        if is_guarded:
+            z.split(0, 128)
+            z.axis(0).parallelize(BX)
+            z.axis(1).parallelize(TX)
+        else:
+            z.axis(0).parallelize(BX)
+        fd.sched.transform_like(z)
+        fd.sched.parallelize_like(z)
+        fd.sched.inline_most()
+    return fd
+
+
+def test_a_division_stays_behind_its_guard() -> None:
+    """Hard case 4.26: a thread beyond the end may not divide by a size of 0."""
+    text = text_of(divided_by_a_size(is_guarded=True))
+    condition = text.index("if (")
+    for division in re.finditer(r"[/%] i\d+", text):
+        assert division.start() > condition
+
+
+def test_a_division_that_no_condition_guards_is_shared() -> None:
+    text = text_of(divided_by_a_size(is_guarded=False))
+    assert len(re.findall(r"blockIdx\.x\) / i\d+", text)) <= 1 or " / " not in text
+
+
+def test_sizes_of_zero(target: str) -> None:
+    for is_guarded in (True, False):
+        executor = KernelExecutor()
+        fd = divided_by_a_size(is_guarded=is_guarded)
+        for shape in ((3, 5), (0, 5), (4, 0), (33, 17)):
+            x = torch.randn(shape[0], 2 * max(shape[1], 1), device=target)[:, : 2 * shape[1] : 2]
+            if not executor.is_compiled():
+                executor.compile(fd.fusion, [x, x])
+            torch.testing.assert_close(executor.run([x, x])[0], x + x)
+
+
+# -- The CPU target --
+
+
+def test_what_threads_share_is_known_to_their_loop() -> None:
+    """Hard case 13.20: nothing that depends on threadIdx leaves the loop over threads."""
+    for name in NAMES:
+        example = importlib.import_module(name)
+        fd = harness.scheduled(example, example.SIZES[0])
+        depth_of_threads = None
+        for line in text_of(fd, "cpu").splitlines():
+            indent = len(line) - len(line.lstrip())
+            if depth_of_threads is not None and indent <= depth_of_threads:
+                depth_of_threads = None
+            if line.lstrip().startswith("for (threadIdx"):
+                depth_of_threads = indent if depth_of_threads is None else depth_of_threads
+            if (match := DECLARATION.search(line)) and "threadIdx" in match[2]:
+                assert depth_of_threads is not None, line
+
+
+def test_values_are_the_same(target: str) -> None:
+    for is_hoisted in (False, True):
+        executor = KernelExecutor()
+        x = torch.randn(100_003, device=target)
+        _core.call_with_options(
+            lambda executor=executor, x=x: executor.compile(unrolled_pointwise().fusion, [x]),
+            [],
+            [] if is_hoisted else ["index_hoist"],
+        )
+        assert torch.equal(executor.run([x])[0], torch.relu(-x))
+
+
+def test_vector_accesses_stay() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 1024], contiguity=True)
+        y = fd.ops.set(x)
+        fd.add_output(y)
+        tile = x.cache_after()
+        tile.set_memory_type(MemoryType.shared)
+        for tensor in (tile, y):
+            tensor.split(1, 4)
+            tensor.axis(0).parallelize(BX)
+            tensor.axis(1).parallelize(TX)
+            tensor.axis(2).parallelize(ParallelType.vectorize)
+    hoisted, plain = text_of(fd), text_of(fd, is_hoisted=False)
+    for access in ("load_vector<4", "store_vector<4", "copy_vector<4"):
+        assert hoisted.count(access) == plain.count(access)

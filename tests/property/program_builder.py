@@ -1,0 +1,269 @@
+"""A random fusion of any operations, with what is known about each of its values.
+
+Kernels and the evaluator compute in different orders. So that a difference means a mistake, every
+value has a bound of its size and of its error:
+
+- A value without error holds integers that its dtype has exactly. Operations that jump (comparing,
+  rounding, sorting, dividing integers) read only such values.
+- Other operations are smooth. The error of a result follows from those of its operands; an
+  operation is not made if the error would become large.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from nvfuser_direct import DataType, FusionDefinition, ops
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nvfuser_direct import TensorView, Val
+
+D = DataType
+FLOATS = {
+    D.Double: (torch.float64, 2.0**-52, 2.0**52),
+    D.Float: (torch.float32, 2.0**-23, 2.0**23),
+    D.Half: (torch.float16, 2.0**-10, 2.0**10),
+    D.BFloat16: (torch.bfloat16, 2.0**-7, 2.0**7),
+}
+INTEGERS = {D.Int: (torch.int64, 2.0**60), D.Int32: (torch.int32, 2.0**30)}
+TORCH = {d: t[0] for d, t in (FLOATS | INTEGERS).items()} | {D.Bool: torch.bool}
+LARGEST = 3000  # elements of a tensor
+ERROR = 0.02  # largest error of a value, but for dtypes of few digits
+
+
+class Unfit(Exception):
+    """The operation does not suit its operands."""
+
+
+def need(condition: bool) -> None:
+    if not condition:
+        raise Unfit
+
+
+@dataclass
+class Value:
+    """A tensor of the fusion. `bound` and `error` are absolute; `below` is for positions."""
+
+    tensor: TensorView
+    shape: list[int]
+    bound: float
+    error: float = 0.0
+    is_whole: bool = False  # integers, without error
+    below: int | None = None  # if it is a position: in [0, below)
+
+    @property
+    def dtype(self) -> DataType:
+        return self.tensor.dtype()
+
+    @property
+    def is_float(self) -> bool:
+        return self.dtype in FLOATS
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def numel(self) -> int:
+        return math.prod(self.shape)
+
+
+@dataclass
+class Program:
+    """A fusion, its inputs, and how much each output may differ."""
+
+    seed: int
+    fd: FusionDefinition
+    inputs: list[Any]
+    nodes: int
+    outputs: list[Value] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    written: list[tuple[int, Value]] = field(default_factory=list)  # (input, value) in place
+
+
+def limit_of(dtype: DataType) -> float:
+    """Up to which every integer is one of the dtype."""
+    if dtype == D.Bool:
+        return 1.0
+    return FLOATS[dtype][2] if dtype in FLOATS else INTEGERS[dtype][1]
+
+
+def epsilon(dtype: DataType) -> float:
+    return FLOATS[dtype][1] if dtype in FLOATS else 0.0
+
+
+class Pool:
+    """Values to read, inputs, and the making of both. `Operations` add what is computed."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.generator = torch.Generator().manual_seed(seed)
+        self.values: list[Value] = []
+        self.inputs: list[Any] = []
+        self.tensor_inputs: list[tuple[int, Value]] = []
+        self.scalars: list[tuple[Val, float]] = []
+        self.fd = FusionDefinition()
+        self.is_static = self.random.random() < 0.4
+
+    # -- choosing --
+
+    def chance(self, probability: float) -> bool:
+        return self.random.random() < probability
+
+    def one_of(self, choices: Sequence[Any]) -> Any:
+        return self.random.choice(choices)
+
+    def pick(self, fits: Any = None) -> Value:
+        """A value, late ones rather; `fits` says which may be taken."""
+        found = [v for v in self.values if fits is None or fits(v)]
+        need(bool(found))
+        back = min(int(self.random.expovariate(0.4)), len(found) - 1)
+        return found[-1 - back]
+
+    def whole(self) -> Value:
+        return self.pick(lambda v: v.is_whole and v.dtype != D.Bool)
+
+    def real(self) -> Value:
+        return self.pick(lambda v: v.is_float)
+
+    def number(self) -> Value:
+        return self.pick(lambda v: v.dtype != D.Bool)
+
+    def with_rank(self, least: int = 1) -> Value:
+        return self.pick(lambda v: v.rank >= least)
+
+    def dim_of(self, value: Value) -> int:
+        need(value.rank > 0)
+        return self.random.randrange(value.rank)
+
+    # -- adding --
+
+    def add(
+        self,
+        tensor: TensorView,
+        shape: Sequence[int],
+        bound: float,
+        error: float = 0.0,
+        is_whole: bool = False,
+        below: int | None = None,
+    ) -> Value:
+        """A result. One that is not whole gets the rounding error of its dtype."""
+        dtype = tensor.dtype()
+        need(math.prod(shape) <= LARGEST)
+        if dtype == D.Bool:
+            bound, error, is_whole = 1.0, 0.0, True
+        if is_whole:
+            need(error == 0 and bound <= limit_of(dtype))
+        else:
+            need(dtype in FLOATS)
+            error += 8 * epsilon(dtype) * max(bound, 1.0)
+            largest = max(ERROR, 32 * epsilon(dtype))
+            need(error <= largest * max(bound, 1.0) and bound <= 1e4)
+        value = Value(tensor, list(shape), bound, error, is_whole, below)
+        self.values.append(value)
+        return value
+
+    # -- inputs --
+
+    def extent(self) -> int:
+        return self.one_of([1, 1, 2, 3, 4, 5, 7, 8, 16, 31, 33, 0 if self.chance(0.1) else 6])
+
+    def new_shape(self) -> list[int]:
+        """New, or that of a value, or one that broadcasts with it."""
+        if self.values and self.chance(0.7):
+            shape = list(self.pick().shape)
+            if shape and self.chance(0.3):
+                shape[self.random.randrange(len(shape))] = 1
+            return shape[1:] if self.chance(0.2) else shape
+        shape = [self.extent() for _ in range(self.one_of([0, 1, 1, 2, 2, 3, 4]))]
+        while math.prod(shape) > LARGEST:
+            shape.pop()
+        return shape
+
+    def laid_out(self, shape: list[int]) -> tuple[list[int], Any]:
+        """Shape of what is filled, and a function from it to a view of the wanted shape."""
+        kind = self.random.random()
+        if kind < 0.6 or not shape:
+            return shape, lambda t: t
+        if kind < 0.75:
+            order = self.random.sample(range(len(shape)), len(shape))
+            return [shape[i] for i in order], lambda t: t.permute(
+                [order.index(i) for i in range(len(shape))]
+            )
+        if kind < 0.9:
+            dim = self.random.randrange(len(shape))
+            larger = [2 * n + 1 if i == dim else n for i, n in enumerate(shape)]
+            return (
+                larger,
+                lambda t: (
+                    t.narrow(dim, 1, 2 * shape[dim])
+                    .unflatten(dim, (shape[dim], 2))
+                    .select(dim + 1, 0)
+                ),
+            )
+        dim = self.random.randrange(len(shape))
+        one = [1 if i == dim else n for i, n in enumerate(shape)]
+        return one, lambda t: t.expand(shape)
+
+    def define_input(self) -> None:
+        if self.chance(0.2):
+            self.define_scalar()
+        dtype = self.one_of([D.Float, D.Float, D.Float, D.Double, D.Half, D.BFloat16, D.Int,
+                             D.Int32, D.Bool])  # fmt: skip
+        shape = self.new_shape()
+        filled, view = self.laid_out(shape)
+        is_whole = dtype not in FLOATS or self.chance(0.4)
+        if is_whole:
+            low, bound = (0, 1) if dtype == D.Bool else (-5, 5)
+            values = torch.randint(low, bound + 1, filled, generator=self.generator)
+        else:
+            bound = 2
+            values = torch.rand(filled, generator=self.generator, dtype=torch.float64) * 4 - 2
+        tensor = view(values.to(TORCH[dtype]))
+        declared = self.declare(tensor, dtype)
+        self.inputs.append(tensor)
+        value = Value(declared, shape, float(bound), 0.0, is_whole)
+        self.values.append(value)
+        self.tensor_inputs.append((len(self.inputs) - 1, value))
+
+    def declare(self, tensor: torch.Tensor, dtype: DataType) -> TensorView:
+        if self.chance(0.3) and 1 not in tensor.shape:  # nothing is known but the rank
+            rank = tensor.ndim
+            return self.fd.define_tensor([-1] * rank, contiguity=[False] * rank, dtype=dtype)
+        return self.fd.define_tensor(
+            sizes=list(tensor.shape),
+            strides=list(tensor.stride()),
+            dtype=dtype,
+            static_sizes=self.is_static,
+        )
+
+    def define_scalar(self) -> None:
+        is_float = self.chance(0.5)
+        number: Any = self.random.uniform(-2, 2) if is_float else self.random.randint(1, 4)
+        scalar = self.fd.define_scalar(None, dtype=D.Double if is_float else D.Int)
+        self.inputs.append(number)
+        self.scalars.append((scalar, number))
+
+    def positions(self, shape: list[int], below: int) -> Value:
+        """Numbers in [0, below): computed ones if there are, else an input."""
+        found = [v for v in self.values if v.below is not None and v.below <= below]
+        found = [v for v in found if v.shape == shape]
+        if found and self.chance(0.7):
+            return self.one_of(found)
+        need(below > 0)
+        whole = [v for v in self.values if v.is_whole and v.shape == shape and v.dtype == D.Int]
+        if whole and self.chance(0.6):
+            tensor = ops.remainder(self.one_of(whole).tensor, below)
+            return self.add(tensor, shape, float(below), 0.0, True, below)
+        dtype = self.one_of([D.Int, D.Int, D.Int32])
+        tensor = torch.randint(0, below, shape, generator=self.generator).to(TORCH[dtype])
+        declared = self.declare(tensor, dtype)
+        self.inputs.append(tensor)
+        return self.add(declared, shape, float(below), 0.0, True, below)

@@ -1,0 +1,248 @@
+"""Random programs: fusions of 1 to 30 operations, run by kernels and compared with the evaluator.
+
+    python tests/property/random_programs.py --count 10000 --seed 0 [--target cuda]
+
+tries seeds 0 to 9999 on all cores. What a seed makes stays the same as long as the generator does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import multiprocessing as mp
+import os
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from program_builder import Program, Unfit, Value, epsilon
+from random_operations import KINDS, Operations
+
+from nvfuser_direct import UserError
+from nvfuser_direct.evaluator import Evaluator
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "python_translate"))
+from round_trip import check_round_trip, check_same_results
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from multiprocessing.connection import Connection
+
+MOST_NODES = 30
+
+
+# ---- Making --------------------------------------------------------------------------------------
+
+
+def make_program(seed: int) -> Program:
+    """The program of a seed."""
+    builder = Operations(seed)
+    random = builder.random
+    wanted = min(1 + int(random.expovariate(0.12)), MOST_NODES)
+    names: list[str] = []
+    with builder.fd:
+        for _ in range(random.randint(1, 3)):
+            builder.define_input()
+        attempts = 0
+        while len(names) < wanted and attempts < 20 * wanted:
+            attempts += 1
+            kind = random.choices(list(KINDS), list(KINDS.values()))[0]
+            with contextlib.suppress(Unfit):
+                getattr(builder, kind)()
+                names.append(kind)
+        program = Program(seed, builder.fd, builder.inputs, wanted, names=names)
+        choose_outputs(builder, program)
+    return program
+
+
+def choose_outputs(builder: Operations, program: Program) -> None:
+    """Late results, some more, and now and then one that is written into an input."""
+    random = builder.random
+    computed = [v for v in builder.values if v.tensor.definition() is not None]
+    if not computed:
+        x = builder.values[-1]
+        x = Value(builder.fd.ops.set(x.tensor), x.shape, x.bound, x.error, x.is_whole)
+        computed = [x]
+    program.outputs = [computed[-1]]
+    for value in random.sample(computed, min(len(computed), random.choice([0, 0, 1, 2, 3]))):
+        if all(value.tensor is not other.tensor for other in program.outputs):
+            program.outputs.append(value)
+    in_place = write_in_place(builder, program) if builder.chance(0.08) else None
+    for value in program.outputs:
+        builder.fd.add_output(value.tensor, in_place if value is program.outputs[0] else None)
+
+
+def write_in_place(builder: Operations, program: Program) -> Any:
+    """The input that the first output is written into."""
+    out = program.outputs[0]
+    for index, value in builder.tensor_inputs:
+        is_plain = builder.inputs[index].is_contiguous() and value.shape
+        if is_plain and value.shape == out.shape and value.dtype == out.dtype:
+            program.written.append((index, out))
+            program.outputs.pop(0)
+            program.outputs.insert(0, out)
+            return value.tensor
+    return None
+
+
+# ---- Running -------------------------------------------------------------------------------------
+
+
+@dataclass
+class Report:
+    """What became of a seed: "kernel", "evaluator", "refused", or what failed."""
+
+    seed: int
+    result: str
+    text: str = ""
+    nodes: int = 0
+    kinds: tuple[str, ...] = ()
+
+
+def on_target(inputs: Iterable[Any], target: str) -> list[Any]:
+    """Copies with the same strides."""
+    moved = []
+    for value in inputs:
+        if not isinstance(value, torch.Tensor):
+            moved.append(value)
+            continue
+        storage = torch.empty(0, dtype=torch.uint8).set_(value.untyped_storage())
+        flat = storage.clone().to(target).view(value.dtype)
+        moved.append(flat.as_strided(value.shape, value.stride(), value.storage_offset()))
+    return moved
+
+
+def assert_close(value: Value, result: torch.Tensor, reference: torch.Tensor, what: str) -> None:
+    assert result.dtype == reference.dtype, f"{what}: {result.dtype}, {reference.dtype}"
+    assert result.shape == reference.shape, f"{what}: {result.shape}, {reference.shape}"
+    result, reference = result.cpu(), reference.cpu()
+    if value.is_whole:
+        same = torch.equal(result, reference)
+        assert same, f"{what}: unlike whole numbers\n{result}\n{reference}"
+        return
+    slack = 4 * value.error + 16 * epsilon(value.dtype) * max(value.bound, 1.0)
+    torch.testing.assert_close(
+        result, reference, rtol=0, atol=slack, msg=lambda text: f"{what}: {text}"
+    )
+
+
+def check_program(program: Program, target: str) -> str:
+    """Compare, and say what ran it."""
+    fusion = program.fd.fusion
+    check_round_trip(fusion)
+    has_tensor = any(isinstance(x, torch.Tensor) for x in program.inputs)
+    device = 0 if target == "cuda" and not has_tensor else None
+    given = on_target(program.inputs, target)
+    references = Evaluator(fusion, on_target(program.inputs, target)).outputs()
+    if not program.written and target == "cpu":
+        second = check_round_trip(fusion)
+        check_same_results(fusion, second, on_target(program.inputs, target))
+    try:
+        results = program.fd.execute(given, device=device)
+    except UserError:
+        if program.written:  # an input that is read where it is already overwritten
+            return "refused"
+        raise
+    if len(results) < len(program.outputs):  # what is written in place is not returned
+        results = [given[program.written[0][0]], *results]
+    compared = zip(program.outputs, results, references, strict=True)
+    for i, (value, result, reference) in enumerate(compared):
+        assert_close(value, result, reference, f"output {i}, {value.tensor}")
+    return "kernel" if program.fd.fec.get_most_recent_scheduled_ir() else "evaluator"
+
+
+def report_of(seed: int, target: str) -> Report:
+    """Make, run and compare the program of a seed."""
+    program: Program | None = None
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            program = make_program(seed)
+            result = check_program(program, target)
+        return Report(seed, result, "", len(program.names), tuple(program.names))
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}"
+        if program is not None:
+            text += f"\n{program.fd!r}"
+        return Report(seed, "failed", text)
+
+
+# ---- Many seeds ----------------------------------------------------------------------------------
+
+
+def _work(seeds: list[int], target: str, sender: Connection) -> None:
+    torch.set_num_threads(1)
+    for seed in seeds:
+        sender.send(report_of(seed, target))
+    sender.close()
+
+
+def _run_worker(seeds: list[int], target: str) -> list[Report]:
+    """In a process of its own, and another one after a crash."""
+    reports: list[Report] = []
+    rest = list(seeds)
+    context = mp.get_context("spawn")
+    while rest:
+        receiver, sender = context.Pipe(duplex=False)
+        process = context.Process(target=_work, args=(rest, target, sender))
+        process.start()
+        sender.close()
+        with contextlib.suppress(EOFError):
+            while rest:
+                reports.append(receiver.recv())
+                rest = rest[1:]
+        process.join()
+        if rest:
+            reports.append(Report(rest[0], "failed", f"exit code {process.exitcode}"))
+            rest = rest[1:]
+    return reports
+
+
+def run_seeds(seeds: Iterable[int], target: str, processes: int) -> list[Report]:
+    """Reports of all seeds, in their order."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    every = list(seeds)
+    parts = [every[i::processes] for i in range(processes)]
+    with ThreadPoolExecutor(processes) as pool:
+        found = pool.map(lambda part: _run_worker(part, target), parts)
+        return sorted((r for part in found for r in part), key=lambda report: report.seed)
+
+
+def summary(reports: list[Report]) -> str:
+    results = Counter(report.result for report in reports)
+    kinds = Counter(kind for report in reports for kind in report.kinds)
+    sizes = sorted(report.nodes for report in reports if report.result != "failed")
+    lines = [f"{report.seed}: {report.text}" for report in reports if report.result == "failed"]
+    lines.append(f"{len(reports)} fusions: " + ", ".join(f"{n} {r}" for r, n in results.items()))
+    if sizes:
+        lines.append(f"operations: median {sizes[len(sizes) // 2]}, most {sizes[-1]}")
+        lines.append("kinds: " + ", ".join(f"{kind} {n}" for kind, n in kinds.most_common()))
+    failing = [report.seed for report in reports if report.result == "failed"]
+    lines.append(f"failing seeds: {failing}")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--target", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as cache:  # nobody will want these kernels again
+        os.environ["NVFUSER_CACHE_DIR"] = cache
+        seeds = range(args.seed, args.seed + args.count)
+        reports = run_seeds(seeds, args.target, min(args.processes, max(args.count, 1)))
+    print(summary(reports))
+    return int(any(report.result == "failed" for report in reports))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+"""What it means that a printed schedule loses nothing."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from round_trip import rebuilt, renumbered
+
+from nvfuser_direct import InternalError, TensorView, equal_up_to_numbering, translate_fusion
+
+if TYPE_CHECKING:
+    from nvfuser_direct import Fusion, FusionDefinition
+
+
+def same_numbers(text: str) -> str:
+    """Names of scalars and tensors numbered in the order in which they appear."""
+    numbers: dict[str, str] = {}
+    return re.sub(
+        r"\b([A-Za-z])(\d+)",
+        lambda match: numbers.setdefault(match[0], f"{match[1]}{len(numbers)}"),
+        text,
+    )
+
+
+def kernel_source(fusion: Fusion, target: str) -> str:
+    """The source without comments, which name lines and axes; or the headline of an error."""
+    try:
+        source = fusion.print_kernel(target=target)
+    except InternalError:
+        raise
+    except RuntimeError as error:
+        return "refused: " + re.sub(r"\d+", "", str(error).partition("\n")[0])
+    return re.sub(r" *//.*", "", source)
+
+
+def tensors_of(fusion: Fusion) -> list[TensorView]:
+    """Inputs first, then in the order of a walk: whatever the tensors are numbered."""
+    found = [value for value in fusion.inputs() if isinstance(value, TensorView)]
+    pending = list(reversed(fusion.outputs()))
+    while pending:
+        value = pending.pop()
+        if isinstance(value, TensorView) and value not in found:
+            found.append(value)
+        if isinstance(value, TensorView) and value.definition() is not None:
+            pending += [x for x in reversed(value.definition().inputs()) if x not in found]
+    return found
+
+
+def schedule_of(fusion: Fusion) -> list[tuple[Any, ...]]:
+    """What `equal_up_to_numbering` does not compare: how tensors are computed with others."""
+    return [
+        (tensor.compute_with_position(), tensor.maybe_max_producer_position())
+        for tensor in tensors_of(fusion)
+    ]
+
+
+def check_schedule_round_trip(fusion: Fusion) -> FusionDefinition:
+    """Print, execute, compare; the definition that the text makes."""
+    before = fusion.print_math() + fusion.print_transforms()
+    text = translate_fusion(fusion, schedule=True)
+    assert fusion.print_math() + fusion.print_transforms() == before  # printing changes nothing
+    assert translate_fusion(fusion.clone(), schedule=True) == text
+
+    second = rebuilt(text)
+    assert equal_up_to_numbering(second.fusion, fusion), text
+    assert schedule_of(second.fusion) == schedule_of(fusion), text
+    for target in ("cuda", "cpu"):
+        assert same_numbers(kernel_source(second.fusion, target)) == same_numbers(
+            kernel_source(fusion, target)
+        ), text
+
+    second_text = translate_fusion(second.fusion, schedule=True)
+    assert renumbered(second_text) == renumbered(text)
+    third = rebuilt(second_text)
+    for target in ("cuda", "cpu"):
+        assert kernel_source(third.fusion, target) == kernel_source(second.fusion, target)
+    return second

@@ -1,0 +1,482 @@
+"""Printed schedules: the text, that it runs again, and that every primitive has one."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+from round_trip import rebuilt
+from schedule_round_trip import check_schedule_round_trip, kernel_source
+
+from nvfuser_direct import (
+    CacheOp,
+    DataType,
+    Fusion,
+    FusionDefinition,
+    IterDomain,
+    LoadStoreOpType,
+    MemoryType,
+    ParallelType,
+    SwizzleType,
+    equal_up_to_numbering,
+    evaluate,
+    printed_schedule_steps,
+    translate_fusion,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+EXAMPLES = REPOSITORY / "examples" / "schedules"
+
+
+def schedule_lines(fusion: Fusion) -> list[str]:
+    """The lines behind the math."""
+    lines = [line[4:] for line in translate_fusion(fusion, schedule=True).splitlines()[1:]]
+    last = max(i for i, line in enumerate(lines) if line.startswith("fd.add_output("))
+    return lines[last + 1 :]
+
+
+# ---- Examples ------------------------------------------------------------------------------------
+
+
+def example_runs() -> Iterator[Any]:
+    for path in sorted(EXAMPLES.glob("*.py")):
+        if path.stem != "harness":
+            yield pytest.param(path.stem, id=path.stem)
+
+
+@pytest.fixture
+def examples(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Any]:
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    return importlib.import_module
+
+
+@pytest.mark.parametrize("name", list(example_runs()))
+def test_examples_run_again_from_their_text(name: str, examples: Callable[[str], Any]) -> None:
+    example, harness = examples(name), examples("harness")
+    for sizes in example.SIZES:
+        fd = harness.scheduled(example, sizes)
+        again = check_schedule_round_trip(fd.fusion)
+    arguments = example.inputs(*sizes, device="cpu")
+    for a, b in zip(fd.manual_execute(arguments), again.manual_execute(arguments), strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=0, equal_nan=True)
+
+
+# ---- Primitives ----------------------------------------------------------------------------------
+
+
+def define_x(fd: FusionDefinition, shape: tuple[int, ...] = (-1, -1), **options: Any) -> Any:
+    return fd.define_tensor(list(shape), contiguity=True, **options)
+
+
+def split_merge_reorder(fd: FusionDefinition) -> None:
+    fd.add_output(y := fd.ops.neg(define_x(fd)))
+    y.merge(0, 1)
+    y.split(0, 128)
+    y.split(0, 4, inner_split=False)
+    y.reorder({0: 2, 1: 0})
+    y.axis(0).parallelize(ParallelType.grid_x)
+    y.axis(1).parallelize(ParallelType.block_x)
+
+
+def propagated(fd: FusionDefinition) -> None:
+    x = define_x(fd)
+    fd.add_output(y := fd.ops.neg(z := fd.ops.exp(x)))
+    x.cache_after()
+    y.split(1, 32)
+    fd.sched.bounded_transform_backward(y, -1, [x])
+    fd.sched.bounded_transform_forward(z, -1, [y])
+    y.axis(2).parallelize(ParallelType.block_x)
+    fd.sched.parallelize_like(y)
+    fd.sched.inline_at(y, 1)
+    z.clear_compute_position()
+
+
+def symbolic_factors(fd: FusionDefinition) -> None:
+    x, n = define_x(fd), fd.define_scalar(DataType.Int)
+    fd.add_output(y := fd.ops.mul(x, n))
+    y.split(1, n)
+    y.split(0, fd.ops.ceilDiv(x.size(1), n))
+    y.broadcast(0)
+    y.broadcast(-1, x.size(1))
+
+
+def swizzled(fd: FusionDefinition) -> None:
+    fd.add_output(y := fd.ops.neg(x := define_x(fd, (32, 32))))
+    tile = x.cache_after()
+    tile.set_memory_type(MemoryType.shared)
+    tile.swizzle(0, 1)
+    tile.swizzle(SwizzleType.CyclicShift, 0, 1)
+    tile.set_allocation_domain(tile.get_loop_domain(), True)
+    tile.split(1, 8)
+    y.swizzle1d(0, ParallelType.mesh_x)
+
+
+def allocations(fd: FusionDefinition) -> None:
+    x = fd.define_tensor([-1, -1, 1], contiguity=[False, None, True], stride_order=[0, 2, 1])
+    fd.add_output(y := fd.ops.stride_order(fd.ops.neg(x), [0, 1, 2]))
+    inner = x.cache_after(propagate_allocation_domain=False)
+    outer = inner.cache_after()
+    outer.set_allocation_domain([outer.axis(2), outer.axis(0), outer.axis(1)], [None, True, True])
+    y.set_contiguity(False)
+    local = y.cache_before()
+    local.split(0, 4)
+    a, b, c, d = local.get_loop_domain()
+    local.set_allocation_domain([b, a, c, d], [True, False, True, None])
+    local.merge(0, 2)
+
+
+def own_axes(fd: FusionDefinition) -> None:
+    """Loops and allocation that no sequence of methods makes."""
+    x = define_x(fd, (-1, 32))
+    fd.add_output(y := fd.ops.neg(fd.ops.reshape(x, [-1, 4, 8])))
+    t = y.definition().inputs()[0]
+    t.set_loop_domain(t.get_root_domain())
+    z = y.cache_before()
+    outer, inner = IterDomain.split(z.axis(0), 2)
+    merged = IterDomain.merge(z.axis(1), z.axis(2))
+    z.set_loop_domain([merged, outer, inner])
+    z.set_allocation_domain(z.get_logical_domain(), False)
+    rows, part = IterDomain.split(y.axis(2), 4)
+    y.set_allocation_domain([y.axis(1), y.axis(0), rows, part], True)
+
+
+def caches(fd: FusionDefinition) -> None:
+    x = define_x(fd, dtype=DataType.Float)
+    a, b = fd.ops.neg(x), fd.ops.exp(x)
+    c = fd.ops.add(a, b)
+    fd.add_output(c)
+    fd.add_output(fd.ops.sin(c))
+    first = x.cache_after(cached_uses=[a.definition()])
+    x.cache_after(LoadStoreOpType.cp_async, CacheOp.all_levels, cached_uses=[b.definition()])
+    last = first.cache_after(cache_op=CacheOp.streaming)
+    first.set_memory_type(MemoryType.shared)
+    first.promote_reuse()
+    last.cache_after()
+    fork = c.cache_fork()
+    fork.cache_before()
+    c.cache_before().set_memory_type(MemoryType.shared)
+
+
+def twice_factored(fd: FusionDefinition) -> None:
+    x = define_x(fd, (-1, -1, -1))
+    fd.add_output(y := fd.ops.sum(x, [0, 2]))
+    y.merge(0, 2)
+    y.split(0, 32)
+    y.split(0, 8)
+    y.reorder({3: 0})
+    partial = y.rfactor([2, 3])  # [i, r, r, r]
+    partial.cache_before().set_memory_type(MemoryType.shared)
+    y.split(0, 4)
+    inner = y.definition().inputs()[0]
+    assert inner is partial
+    x.cache_after()
+
+
+def factored_partial_results(fd: FusionDefinition) -> None:
+    fd.add_output(y := fd.ops.sum(define_x(fd), [1]))
+    y.split(1, 32)
+    partial = y.rfactor([1])
+    partial.split(1, 4)
+    first = partial.rfactor([2])
+    y.split(0, 2)
+    first.split(0, 2)
+    y.cache_before()
+
+
+def factored_welford(fd: FusionDefinition) -> None:
+    mean, squares, count = fd.ops.welford(define_x(fd), [1])
+    fd.add_output(fd.ops.add(mean, squares))
+    mean.split(1, 64)
+    mean.split(1, 2)
+    partial, _, _ = mean.rfactor([1, 3], [mean, squares, count])
+    fd.sched.transform_like(partial)
+    partial.axis(2).parallelize(ParallelType.unroll)
+    fd.sched.inline_most()
+
+
+def grouped(fd: FusionDefinition) -> None:
+    x = define_x(fd)
+    a, b, c = fd.ops.sum(x, [1]), fd.ops.max(x, [1]), fd.ops.sum(fd.ops.exp(x), [1])
+    fd.add_output(fd.ops.add(fd.ops.add(a, b), c))
+    for tensor in (a, c):
+        tensor.split(1, 128)
+        tensor.rfactor([1])
+    fd.sched.group_reductions([a, c])
+    for tensor in (a, c):
+        tensor.axis(0).parallelize(ParallelType.grid_x)
+        tensor.axis(1).parallelize(ParallelType.block_x)
+    b.split(1, 16)
+
+
+def serial_grid(fd: FusionDefinition) -> None:
+    fd.add_output(y := fd.ops.sum(define_x(fd), [0]))
+    y.split(0, 4, inner_split=False)
+    y.rfactor([1])
+    y.axis(0).parallelize(ParallelType.grid_y)
+    y.definition().request_serial_grid_reduction()
+
+
+def paddings(fd: FusionDefinition) -> None:
+    fd.add_output(y := fd.ops.sum(define_x(fd, (-1, 40, -1)), [1]))
+    z = y.cache_before()
+    for tensor, size in ((y, None), (z, 64)):
+        tensor.axis(0).parallelize(ParallelType.grid_x)
+        tensor.axis(0).set_clustered_blocks()
+        tensor.axis(1).parallelize(ParallelType.block_x)
+        tensor.axis(1).pad_to_multiple_of_warp(size)
+
+
+def positions(fd: FusionDefinition) -> None:
+    x = define_x(fd, (-1, 32))
+    copy = fd.ops.set(x)
+    total = fd.ops.max(copy, [1])
+    y = fd.ops.sub(copy, fd.ops.broadcast(total, [False, True]))
+    fd.add_output(y)
+    fd.sched.inline_most()
+    copy.compute_with(-1)
+
+
+def bound_after_inlining(fd: FusionDefinition) -> None:
+    fd.add_output(y := fd.ops.neg(z := fd.ops.exp(define_x(fd, (-1, 4)))))
+    fd.sched.inline_most()
+    for tensor in (y, z):
+        tensor.axis(1).parallelize(ParallelType.unroll)
+
+
+def loaded_ahead(fd: FusionDefinition) -> None:
+    x = define_x(fd, (-1, 64))
+    fd.add_output(y := fd.ops.neg(x))
+    tile = x.cache_after()
+    tile.set_memory_type(MemoryType.shared)
+    y.axis(1).parallelize(ParallelType.block_x)
+    fd.sched.parallelize_like(y)
+    tile.inline_at(1)
+    tile.circular_buffer(3, -1)
+
+
+def resized(fd: FusionDefinition) -> None:
+    fd.add_output(y := fd.ops.pad(z := fd.ops.neg(define_x(fd, (-1, 30))), [1, 1]))
+    z.resize(1, 1, 1)
+    z.split(1, 4)
+    y.split(1, 4)
+    fd.sched.inline_most()
+
+
+def committed(fd: FusionDefinition) -> None:
+    fd.add_output(y := fd.ops.neg(define_x(fd, (8, -1))))
+    y.split(0, 4)
+    y.reorder({1: 2})
+    y.commit_leaf_to_logical()
+    y.split(2, 2)
+
+
+SCHEDULES = [
+    split_merge_reorder,
+    propagated,
+    symbolic_factors,
+    swizzled,
+    allocations,
+    own_axes,
+    caches,
+    twice_factored,
+    factored_partial_results,
+    factored_welford,
+    grouped,
+    serial_grid,
+    paddings,
+    positions,
+    bound_after_inlining,
+    loaded_ahead,
+    resized,
+    committed,
+]
+
+
+def scheduled(schedule: Callable[[FusionDefinition], None]) -> FusionDefinition:
+    with FusionDefinition() as fd:
+        schedule(fd)
+    return fd
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_primitives(schedule: Callable[[FusionDefinition], None]) -> None:
+    check_schedule_round_trip(scheduled(schedule).fusion)
+
+
+def steps_of(fusion: Fusion) -> set[str]:
+    return {step.partition("(")[0] for t in fusion.tensors() for step, _ in t.schedule_steps()}
+
+
+def test_every_primitive_that_records_itself_is_printed() -> None:
+    sources = (REPOSITORY / "csrc").rglob("*.cpp")
+    recorded = {
+        name
+        for source in sources
+        for name in re.findall(r'record_step\(\s*(?:std::string\()?"(\w+)', source.read_text())
+    }
+    # `record_bounded` and rfactor's text put the name together elsewhere.
+    recorded |= {"bounded_transform_backward", "bounded_transform_forward", "rfactor"}
+    assert recorded - set(printed_schedule_steps()) == set()
+    tested: set[str] = set()
+    for schedule in SCHEDULES:
+        tested |= steps_of(scheduled(schedule).fusion)
+    not_bound = {"bounded_transform_both"}
+    not_of_math = {"clear_reduction_iter_domains"}  # of tensors that no definition makes
+    assert set(printed_schedule_steps()) - tested == not_bound | not_of_math
+
+
+# ---- The text ------------------------------------------------------------------------------------
+
+
+def test_the_text_of_a_schedule() -> None:
+    with FusionDefinition() as fd:
+        x = define_x(fd)
+        fd.add_output(total := fd.ops.sum(x, [1]))
+        row = x.cache_after()
+        total.split(1, 32)
+        partial = total.rfactor([1])
+        fd.sched.transform_like(partial, [row])
+        row.set_memory_type(MemoryType.shared)
+        for tensor in (total, partial, row):
+            tensor.axis(0).parallelize(ParallelType.grid_x)
+            tensor.axis(-1).parallelize(ParallelType.block_x)
+        fd.sched.inline_most([partial])
+    assert schedule_lines(fd.fusion) == [
+        "# Caches and factored reductions",
+        "tv2 = tv0.cache_after()",
+        "tv1.split(1, 32)",
+        "tv3 = tv1.rfactor([1])",
+        "# tv1",
+        "tv1.axis(0).parallelize(ParallelType.grid_x)",
+        "tv1.axis(1).parallelize(ParallelType.block_x)",
+        "# tv2, cache of tv0",
+        "tv2.split(1, 32)",
+        "tv2.set_memory_type(MemoryType.shared)",
+        "tv2.axis(0).parallelize(ParallelType.grid_x)",
+        "tv2.axis(2).parallelize(ParallelType.block_x)",
+        "# tv3, partial result of tv1",
+        "tv3.axis(0).parallelize(ParallelType.grid_x)",
+        "tv3.axis(2).parallelize(ParallelType.block_x)",
+        "# Positions, consumers first",
+        "tv3.inline_at(1)",
+    ]
+
+
+def test_an_unscheduled_fusion_has_no_lines_behind_the_math() -> None:
+    with FusionDefinition() as fd:
+        fd.add_output(fd.ops.sum(define_x(fd), [1]))
+    assert translate_fusion(fd.fusion, schedule=True) == repr(fd)
+
+
+def test_edited_text_still_works() -> None:
+    with FusionDefinition() as fd:
+        fd.add_output(y := fd.ops.neg(define_x(fd)))
+        y.merge(0, 1)
+        y.split(0, 128)
+        y.axis(0).parallelize(ParallelType.grid_x)
+        y.axis(1).parallelize(ParallelType.block_x)
+    edited = translate_fusion(fd.fusion, schedule=True).replace("split(0, 128)", "split(0, 64)")
+    more = "tv2 = tv0.cache_after()", "tv2.set_memory_type(MemoryType.Global)"
+    again = rebuilt(edited + "".join(f"    {line}\n" for line in more))
+    x = torch.randn(7, 100)
+    (out,) = again.manual_execute([x])
+    torch.testing.assert_close(out, -x)
+    assert "64" in kernel_source(again.fusion, "cuda")
+
+
+# ---- The math of a scheduled fusion --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_the_math_of_a_scheduled_fusion_is_printed(
+    schedule: Callable[[FusionDefinition], None],
+) -> None:
+    fd = scheduled(schedule)
+    math = rebuilt(repr(fd))
+    assert len(math.fusion.inputs()) == len(fd.fusion.inputs())
+    assert repr(math).count("rfactor") == 0
+
+
+def test_factored_and_grouped_reductions_are_whole_in_the_math() -> None:
+    fd = scheduled(grouped)
+    math = rebuilt(translate_fusion(fd.fusion)).fusion
+    with FusionDefinition() as plain:
+        x = define_x(plain)
+        ops = plain.ops
+        a, b, c = ops.sum(x, [1]), ops.max(x, [1]), ops.sum(ops.exp(x), [1])
+        plain.add_output(ops.add(ops.add(a, b), c))
+    assert equal_up_to_numbering(math, plain.fusion)
+    x = torch.randn(3, 5)
+    (expected,) = evaluate(plain.fusion, [x])
+    torch.testing.assert_close(evaluate(math, [x])[0], expected, rtol=0, atol=0)
+
+
+def test_caches_are_copies_in_the_math() -> None:
+    with FusionDefinition() as fd:
+        x = define_x(fd)
+        fd.add_output(fd.ops.neg(x))
+        x.cache_after()
+    assert [line.strip() for line in repr(fd).splitlines()[2:]] == [
+        "tv2 = fd.ops.cast(tv0, dtype=DataType.Float)",
+        "tv1 = fd.ops.neg(tv2)",
+        "fd.add_output(tv1)",
+    ]
+
+
+# ---- Repro scripts -------------------------------------------------------------------------------
+
+
+def test_a_script_runs_the_schedule_in_a_fresh_process(tmp_path: Path) -> None:
+    with FusionDefinition() as fd:
+        fd.add_output(y := fd.ops.sum(x := define_x(fd), [1]))
+        x.cache_after().set_memory_type(MemoryType.shared)
+        y.split(1, 16)
+        partial = y.rfactor([1])
+        y.axis(0).parallelize(ParallelType.grid_x)
+        fd.sched.parallelize_like(y)
+        fd.sched.inline_most([partial])
+    script = fd.repro_script_for([torch.ones(4, 100)], schedule=True)
+    assert "from nvfuser_direct import FusionDefinition, DataType, MemoryType, Paral" in script
+    assert script.endswith("fd.manual_execute(inputs)\n")
+    path = tmp_path / "repro.py"
+    path.write_text(script + "print(fd.fusion.print_kernel(target='cpu'))\n")
+    run = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    source = re.sub(r" *//.*", "", run.stdout).strip()
+    assert source == kernel_source(rebuilt_fusion(fd), "cpu").strip()
+
+
+def rebuilt_fusion(fd: FusionDefinition) -> Fusion:
+    return rebuilt(translate_fusion(fd.fusion, schedule=True)).fusion
+
+
+def test_a_script_without_a_schedule_runs_the_math_automatically() -> None:
+    with FusionDefinition() as fd:
+        fd.add_output(y := fd.ops.sum(define_x(fd), [1]))
+        y.split(1, 16)
+        y.rfactor([1])
+    script = fd.repro_script_for([torch.ones(4, 100)])
+    assert "rfactor" not in script
+    assert script.endswith("\nfd.execute(inputs)\n")
+    exec(script, {})
+
+
+# ---- Errors --------------------------------------------------------------------------------------
+
+
+def test_what_reads_a_factored_reduction_by_itself_is_an_error() -> None:
+    with FusionDefinition() as fd:
+        fd.add_output(y := fd.ops.sum(define_x(fd), [1]))
+        y.split(1, 16)
+        fd.add_output(y.rfactor([1]))
+    with pytest.raises(RuntimeError, match="Translation to Python: unhandled"):
+        translate_fusion(fd.fusion, schedule=True)
