@@ -171,7 +171,7 @@ void replay_domain_on(TensorView* tv, const TensorDomain* like, ReplayContiguity
       flags = TensorDomain::contiguity_filled_with(allocation, true);
     }
     domain->assign_allocation(std::move(allocation), std::move(flags));
-  } else if (contiguity == ReplayContiguity::Copied && !domain->has_allocation()) {
+  } else if (contiguity == ReplayContiguity::Copied) {
     // Reductions of `like` have no flag in `tv`; those of `tv` none in `like`.
     Contiguity flags = TensorDomain::contiguity_filled_with(logical, true);
     size_t position = 0;
@@ -187,7 +187,7 @@ void replay_domain_on(TensorView* tv, const TensorDomain* like, ReplayContiguity
       }
       ++position;
     }
-    domain->assign_contiguity(std::move(flags));
+    domain->assign_allocation({}, std::move(flags)); // storage is that of `like`
   }
   const Expr* definition = tv->definition();
   if (definition == nullptr ||

@@ -27,6 +27,7 @@ class InPlaceCheck {
         input_(input) {}
 
   void run() const {
+    check_has_all_elements();
     for (const Expr* expr : kernel_.sorted_exprs) {
       for (const Val* in : expr->inputs()) {
         if (in == input_) {
@@ -38,6 +39,24 @@ class InPlaceCheck {
   }
 
  private:
+  /// The memory of an expanded axis holds one element for all; the input's holds each.
+  void check_has_all_elements() const {
+    const IterDomains written = TensorDomain::no_reductions(output_->logical());
+    for (size_t i = 0; i < written.size(); ++i) {
+      if (written[i]->has_expanded_extent() && !input_->logical().at(i)->is_broadcast()) {
+        throw UserError(
+            {
+                .headline = {"An expanded tensor cannot be written into an input"},
+                .node = {describe(output_), "\nis written into ", describe(input_)},
+                .expected = {"an element for each one of the input"},
+                .found = {written[i]->to_string(), ", one element for all"},
+                .fix = {"make an element for each, for instance by adding a tensor of zeros"},
+            },
+            ErrorKind::NotImplemented);
+      }
+    }
+  }
+
   /// Done twice, an update takes the updated element for the old one.
   void check_runs_once() const {
     for (const IterDomain* axis : output_->loop()) {

@@ -325,7 +325,7 @@ def _with_options(run: Callable[[], list[torch.Tensor]], options: _Options) -> l
 
 def _evaluate(fusion: Fusion, args: list[Any]) -> list[torch.Tensor]:
     _core.check_inputs(fusion, args)
-    outputs = Evaluator(fusion, args).outputs()
+    outputs = _apart_from(args, Evaluator(fusion, args).outputs())
     position = {val: i for i, val in enumerate(fusion.inputs())}
     visible: list[Any] = []
     for val, value in zip(fusion.outputs(), outputs, strict=True):
@@ -339,6 +339,17 @@ def _evaluate(fusion: Fusion, args: list[Any]) -> list[torch.Tensor]:
         if not is_hidden:
             visible.append(value)
     return _core.to_framework_of(args, visible)
+
+
+def _apart_from(args: list[Any], outputs: list[torch.Tensor]) -> list[torch.Tensor]:
+    """`outputs`, copied where they lie in the memory of an input: updates in place come later."""
+    import torch
+
+    def memory(tensor: torch.Tensor) -> int:
+        return tensor.untyped_storage().data_ptr()
+
+    taken = {memory(arg) for arg in args if isinstance(arg, torch.Tensor)}
+    return [out.clone() if memory(out) in taken else out for out in outputs]
 
 
 def _write_into(target: Any, value: torch.Tensor) -> None:

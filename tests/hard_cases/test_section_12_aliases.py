@@ -176,3 +176,40 @@ def test_execute_updates_once(target):
     before = total.clone()
     (out,) = fd.execute([total, x])
     assert_same([out, total], [x + 2 * before, 3 * before])
+
+
+def test_evaluated_copies_are_apart_from_updated_inputs(target):
+    """12.02: what was read before an update keeps its value, also where no kernel runs."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([1], contiguity=[None])
+        y = fd.define_tensor([-1], contiguity=True)
+        fd.add_output(fd.ops.full([1], 3.0, DataType.Float), x)
+        fd.add_output(fd.ops.set(x))
+        fd.add_output(fd.ops.matmul(y, y))
+    x, y = torch.zeros(1, device=target), numbers(4, device=target)
+    copy, _ = fd.execute([x, y])
+    assert_same([copy, x], [torch.zeros(1), torch.full((1,), 3.0)])
+
+
+def test_update_with_a_layout_of_its_own(target):
+    """12.03: the storage of an update is that of the input, whatever order it had."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        y = fd.ops.stride_order(fd.ops.neg(x), [0, 1])
+        fd.add_output(y, x)
+        fd.add_output(fd.ops.mul(y, 2.0))
+    x = numbers(4, 7, device=target)
+    before = x.clone()
+    (out,) = fd.execute([x])
+    assert_same([out, x], [-2 * before, -before])
+
+
+def test_expanded_update(target):
+    """12.05: every element of the input gets the value."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        one = fd.define_tensor([1], contiguity=[None])
+        fd.add_output(fd.ops.expand(fd.ops.neg(one), x.shape()), x)
+    x, one = numbers(5, device=target), torch.full((1,), 4.0, device=target)
+    fd.execute([x, one])
+    assert_same([x], [torch.full((5,), -4.0)])
