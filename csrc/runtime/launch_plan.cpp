@@ -217,6 +217,32 @@ class Planner {
     }
   }
 
+  /// An expanded axis has one element in memory, unless its size is 0: then there is nothing to
+  /// read.
+  void check_expanded_inputs() const {
+    for (size_t i = 0; i < args_.size(); ++i) {
+      if (!kernel_.inputs()[i]->is_tensor()) {
+        continue;
+      }
+      const auto* tensor = static_cast<const TensorView*>(kernel_.inputs()[i]);
+      const IterDomains axes = logical_axes(tensor);
+      for (size_t k = 0; k < axes.size(); ++k) {
+        if (axes[k]->has_expanded_extent() && std::get<TensorArg>(args_[i]).sizes()[k] == 0) {
+          throw UserError(
+              {
+                  .headline =
+                      {"An expanded dimension of size 0 has no element that a kernel reads"},
+                  .node = {describe(tensor)},
+                  .expected = {"a size of 1 or more for ", axes[k]->to_string()},
+                  .found = {"size 0, beside outputs that are not empty"},
+                  .fix = {"evaluate the fusion: fd.execute does"},
+              },
+              ErrorKind::NotImplemented);
+        }
+      }
+    }
+  }
+
   size_t input_position(const Val* input) const {
     const auto& inputs = kernel_.inputs();
     const auto found = std::find(inputs.begin(), inputs.end(), input);
@@ -246,7 +272,9 @@ class Planner {
         planned.source =
             buffer.is_output ? PlannedBuffer::Source::NewTensor : PlannedBuffer::Source::Workspace;
       }
-      is_empty = is_empty && (!buffer.is_output || planned.layout.elements == 0);
+      const std::vector<int64_t>& sizes = planned.layout.sizes; // as a user sees them
+      is_empty = is_empty &&
+                 (!buffer.is_output || std::find(sizes.begin(), sizes.end(), 0) != sizes.end());
       planned.offset = writer_.add_tensor(planned.layout.sizes, planned.layout.memory.strides);
       if (planned.source == PlannedBuffer::Source::NewTensor &&
           planned.dtype == DataType::Float4_e2m1fn) {
@@ -257,6 +285,9 @@ class Planner {
       plan_.buffers.push_back(std::move(planned));
     }
     plan_.is_empty = is_empty;
+    if (!is_empty) {
+      check_expanded_inputs();
+    }
     place_workspaces();
   }
 

@@ -156,9 +156,14 @@ class FusionExecutorCache:
             print(f"Arguments for fusion {self._fusion_id}:\n{_core.arguments_text(args)}", end="")
         if runtime.executor is None:
             return _evaluate(runtime.fusion, flatten_inputs(args))
-        if device is None:
-            return runtime.executor.run(args)
-        return runtime.executor.run(args, compile_params=_params_for(device))
+        try:
+            if device is None:
+                return runtime.executor.run(args)
+            return runtime.executor.run(args, compile_params=_params_for(device))
+        except _core.UserNotImplementedError:  # for sizes that the kernel does not serve
+            if _core.is_disabled("fallback"):
+                raise
+            return _evaluate(runtime.fusion, flatten_inputs(args))
 
     def _specialize(
         self, args: list[Any], device: int | None, options: _Options

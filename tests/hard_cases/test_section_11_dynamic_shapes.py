@@ -300,3 +300,20 @@ def test_a_larger_launch_of_code_that_tests_nothing(target):
         executor.run([x], LaunchParams(-1, -1, -1, 256, -1, -1))
     with pytest.raises(RuntimeError, match="Tried to set gdimy from 2 to 1"):
         executor.run([x], LaunchParams(-1, 2, -1, -1, -1, -1))
+
+
+def test_expanded_to_nothing(target):
+    """11.03: an expanded axis of size 0 has no memory; nothing is read."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 4], contiguity=[None, True])
+        fd.add_output(fd.ops.relu(x))
+    row = torch.ones(1, 4, device=target)
+    for n in (3, 0):
+        assert_same(fd.execute([row.expand(n, 4)]), [row.expand(n, 4)])
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 4], contiguity=[None, True])
+        fd.add_output(fd.ops.relu(x))
+        fd.add_output(fd.ops.sum(x, [0]))
+    for n in (3, 0):
+        values = row.expand(n, 4)
+        assert_same(fd.execute([values]), [values, values.sum(0)])

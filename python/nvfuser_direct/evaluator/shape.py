@@ -18,8 +18,12 @@ def broadcast(ev: Evaluator, expr: _core.BroadcastOp) -> None:
 @handles(_core.SqueezeOp)
 def squeeze(ev: Evaluator, expr: _core.SqueezeOp) -> None:
     # An expanded dimension has equal elements: any one of them stands for all.
-    index = tuple(0 if removed else slice(None) for removed in expr.flags)
-    ev.store(expr.out, ev[expr.arg][index])
+    value = ev[expr.arg]
+    removed = [dim for dim, flag in enumerate(expr.flags) if flag]
+    if any(value.shape[dim] == 0 for dim in removed):  # expanded to nothing: any element will do
+        value = value.new_zeros([1 if d in removed else n for d, n in enumerate(value.shape)])
+    index = tuple(0 if flag else slice(None) for flag in expr.flags)
+    ev.store(expr.out, value[index])
 
 
 @handles(_core.ExpandOp)
