@@ -351,7 +351,7 @@ def _apart_from(args: list[Any], outputs: list[torch.Tensor]) -> list[torch.Tens
     import torch
 
     def memory(tensor: torch.Tensor) -> int:
-        return tensor.untyped_storage().data_ptr()
+        return int(tensor.untyped_storage().data_ptr())
 
     taken = {memory(arg) for arg in args if isinstance(arg, torch.Tensor)}
     return [out.clone() if memory(out) in taken else out for out in outputs]

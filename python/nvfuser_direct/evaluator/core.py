@@ -88,10 +88,10 @@ class Evaluator:
         self.override = dtype_override
         self._values: dict[Val, Value] = {}
         self._random_state: tuple[int, int] | None = None
-        self.device = next(
-            (x.device for x in inputs if isinstance(x, torch.Tensor) and x.ndim > 0),
-            torch.device("cpu"),
-        )
+        tensors = [x for x in inputs if isinstance(x, torch.Tensor)]
+        # A tensor of no dimensions may be a host scalar beside others.
+        leaders = [x for x in tensors if x.ndim > 0] or [x for x in tensors if x.is_cuda]
+        self.device = leaders[0].device if leaders else torch.device("cpu")
         with torch.no_grad():
             self._bind_inputs(inputs)
             for expr in fusion.exprs():
