@@ -397,8 +397,8 @@ Text ExpressionPrinter::binary(
   const Precedence least = precedence == Precedence::Or                  ? Precedence::Equality
                            : precedence >= Precedence::Sum || is_logical ? precedence
                                                                          : Precedence::Sum;
-  const bool is_associative =
-      is_logical || (is_integer && (op == BinaryOpType::Add || op == BinaryOpType::Mul));
+  // Not so products: `a * (b % c)` is another number than `a * b % c`.
+  const bool is_associative = is_logical || (is_integer && op == BinaryOpType::Add);
   const auto operand = [&](const Text& side, Precedence needed) {
     return side.precedence == precedence && is_associative ? side.text : side.within(needed);
   };

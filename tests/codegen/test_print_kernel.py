@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from device_sources import assemble, compile_cpu, compile_cuda, nvrtc, sources_used
 
-from nvfuser_direct import DataType, FusionDefinition, MemoryType, ParallelType
+from nvfuser_direct import DataType, FusionDefinition, MemoryType, ParallelType, schedule
 
 GRID_X, BLOCK_X = ParallelType.grid_x, ParallelType.block_x
 
@@ -296,3 +296,15 @@ def test_nvrtc_compiles_the_kernel(name: str) -> None:
 def test_the_host_compiler_compiles_the_kernel(name: str, tmp_path) -> None:
     text = KERNELS[name]().fusion.print_kernel(target="cpu")
     compile_cpu(assemble("cpu", sources_used("cpu", text), text), tmp_path)
+
+
+def test_remainders_on_the_right_of_products_have_parentheses() -> None:
+    """`a * (b % c)` is another number than `a * b % c`: both have the precedence of products."""
+    with FusionDefinition() as fd:
+        a, b, c = (fd.define_scalar(None, dtype=DataType.Int) for _ in range(3))
+        for operation in (fd.ops.mod, fd.ops.div, fd.ops.mul):
+            fd.add_output(fd.ops.full([2], fd.ops.mul(a, operation(b, c)), DataType.Int))
+    schedule.trivial(fd.fusion)
+    text = re.sub(r"\bi\d+\b", "i", fd.fusion.print_kernel(target="cuda"))
+    assert "i * (i % i)" in text
+    assert "i * (i / i)" in text
