@@ -5,7 +5,6 @@
 #include "ir/all_nodes.h"
 
 namespace nvfuser {
-
 namespace {
 
 /// A scatter begins with a copy: of an expanded dimension that would be one element.
@@ -18,19 +17,25 @@ bool is_expanded(const TensorView& tensor) {
 } // namespace
 
 bool has_kernel_form(const Expr& expr) {
-  return visit(
-      expr,
-      overloaded{
-#define NVF_HAS_NONE(Node) [](const Node&) { return false; },
-          NVF_FOR_EACH_MATMUL_EXPR(NVF_HAS_NONE) NVF_FOR_EACH_QUANTIZE_EXPR(NVF_HAS_NONE)
-#undef NVF_HAS_NONE
-              [](const ScatterOp& op) { return !op.accumulate && !is_expanded(*op.arg);
-}
-, [](const IndexPutAccumulateOp&) { return false; }, [](const ViewAsScalar&) { return false; },
-    [](const EmbeddingFwdOp&) { return false; }, [](const TopKOp&) { return false; },
-    [](const ArgsortOp&) { return false; }, [](const Expr&) { return true; },
-} // namespace nvfuser
-);
+  if (const auto* scatter = expr.as<ScatterOp>()) {
+    return !scatter->accumulate && !is_expanded(*scatter->arg);
+  }
+  // clang-format off
+  switch (expr.kind()) {
+#define NVF_EVALUATED(Node) case ExprKind::Node:
+    NVF_FOR_EACH_MATMUL_EXPR(NVF_EVALUATED)
+    NVF_FOR_EACH_QUANTIZE_EXPR(NVF_EVALUATED)
+#undef NVF_EVALUATED
+    case ExprKind::IndexPutAccumulateOp:
+    case ExprKind::EmbeddingFwdOp:
+    case ExprKind::ViewAsScalar:
+    case ExprKind::TopKOp:
+    case ExprKind::ArgsortOp:
+      return false;
+    default:
+      return true;
+  }
+  // clang-format on
 }
 
 void throw_no_kernel_form(const Expr& expr) {
