@@ -6,6 +6,7 @@
 
 #include "base/errors.h"
 #include "bindings.h"
+#include "gil.h"
 #include "runtime/cuda_driver.h"
 
 namespace nvfuser::python {
@@ -33,7 +34,7 @@ struct GuardedTensor {
 };
 
 void delete_guarded(DLManagedTensorVersioned* managed) {
-  const nb::gil_scoped_acquire gil;
+  const GilAcquire gil;
   delete static_cast<GuardedTensor*>(managed->manager_ctx);
 }
 
@@ -49,8 +50,7 @@ void check_version(const DLManagedTensorVersioned& managed) {
       "Elements of less than a byte have to be packed; this tensor has one in each byte.");
 }
 
-// ---- Export
-// --------------------------------------------------------------------------------------
+// ---- Export -------------------------------------------------------------------------------------
 
 /// Let `consumer` wait for what was written on `producer`; nullptr is the default stream.
 void wait_for(CUstream consumer, CUstream producer, int device) {
@@ -127,8 +127,7 @@ nb::object export_tensor(
                       : make_capsule<DLManagedTensor>(self, kLegacy);
 }
 
-// ---- Frameworks
-// ----------------------------------------------------------------------------------
+// ---- Frameworks ---------------------------------------------------------------------------------
 
 constexpr const char* kNumpy = "numpy";
 constexpr const char* kCupy = "cupy";
@@ -211,7 +210,7 @@ DlpackHandle ArrayFramework::allocate(
   for (const int64_t size : sizes) {
     elements *= size;
   }
-  const int64_t bytes = (elements * size_bits(dtype) + 7) / 8;
+  const int64_t bytes = storage_bytes(dtype, elements);
   const nb::module_ module = nb::module_::import_(device.is_cuda() ? kCupy : kNumpy);
   nb::object array;
   if (device.is_cuda()) {

@@ -13,6 +13,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include "enum_caster.h"
 #include "scalar_arg.h"
 #include "statement_caster.h"
 

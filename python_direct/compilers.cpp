@@ -1,5 +1,6 @@
 // What stands behind kernels: the cache on disk, the compilers, the threads.
 #include "bindings.h"
+#include "gil.h"
 #include "runtime/cpu_code.h"
 #include "runtime/cuda_code.h"
 #include "runtime/host_compiler.h"
@@ -90,7 +91,7 @@ nb::bytes compile_cuda_source(
     const std::string& source, const std::string& name, const std::string& architecture) {
   CudaBinary binary;
   {
-    const nb::gil_scoped_release no_gil;
+    const GilRelease no_gil;
     binary = Nvrtc::get().compile(source, name, architecture, nvrtc_options(CompileParams()));
   }
   return to_bytes(binary.code);
@@ -99,7 +100,7 @@ nb::bytes compile_cuda_source(
 nb::bytes compile_cpu_source(const std::string& source, const std::string& name) {
   std::string object;
   {
-    const nb::gil_scoped_release no_gil;
+    const GilRelease no_gil;
     const HostCompiler& compiler = HostCompiler::get();
     object = compiler.compile(source, name, compiler.options());
   }

@@ -4,23 +4,6 @@
 #include "ops/reduce.h"
 
 namespace nvfuser::python {
-namespace {
-
-/// The plain number of a constant.
-nb::object to_python(const ScalarValue& value) {
-  return std::visit(
-      []<typename T>(const T& number) -> nb::object {
-        if constexpr (std::is_same_v<T, std::monostate>) {
-          return nb::none();
-        } else {
-          return nb::cast(number);
-        }
-      },
-      value);
-}
-
-} // namespace
-
 void bind_data_types(nb::module_& m) {
   m.def(
       "is_floating_point", &is_floating_point, "dtype"_a,
@@ -36,11 +19,11 @@ void bind_data_types(nb::module_& m) {
       "real_type_of", &real_type_of, "dtype"_a,
       "Type of the parts of a complex type; a real type is returned unchanged.");
   m.def(
-      "lowest_value", [](DataType dtype) { return to_python(lowest_value(dtype)); }, "dtype"_a,
-      "Smallest value of a type; minus infinity for floating point.");
+      "lowest_value", [](DataType dtype) { return to_python(lowest_value(dtype), dtype); },
+      "dtype"_a, "Smallest value of a type; minus infinity for floating point.");
   m.def(
-      "highest_value", [](DataType dtype) { return to_python(highest_value(dtype)); }, "dtype"_a,
-      "Greatest value of a type; infinity for floating point.");
+      "highest_value", [](DataType dtype) { return to_python(highest_value(dtype), dtype); },
+      "dtype"_a, "Greatest value of a type; infinity for floating point.");
   m.def(
       "cast_text", &cast_text, "from_dtype"_a, "to_dtype"_a,
       "Name of a conversion in printed IR, ``__half2float``; empty if there is none.");
@@ -75,7 +58,9 @@ widen : bool
       "Whether both types hold integers, floats, complex numbers, or Bool.");
   m.def(
       "reduction_identity",
-      [](BinaryOpType op, DataType dtype) { return to_python(ops::reduction_identity(op, dtype)); },
+      [](BinaryOpType op, DataType dtype) {
+        return to_python(ops::reduction_identity(op, dtype), dtype);
+      },
       "op"_a, "dtype"_a, "The value of an empty reduction: ``x op identity == x``.");
 }
 

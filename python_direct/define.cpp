@@ -4,8 +4,9 @@
 #include "bindings.h"
 
 namespace nvfuser::python {
+namespace {
 
-void bind_define(nb::module_& m) {
+void bind_define_tensor(nb::module_& m) {
   m.def(
       "define_tensor",
       nb::overload_cast<
@@ -75,6 +76,9 @@ is_cpu : bool
         R"(The form of older programs: sizes are -1 or 1, a flag for a size of 1 is ignored.
 )");
   }
+}
+
+void bind_define_scalar(nb::module_& m) {
   m.def(
       "define_scalar", nb::overload_cast<DataType>(&define_scalar), "dtype"_a = DataType::Double,
       R"(A symbolic scalar of the active fusion; not registered as an input.
@@ -90,7 +94,9 @@ dtype : DataType
         if (value.is_val()) {
           throw nb::next_overload();
         }
-        return define_scalar(value.value(), dtype);
+        const bool is_symbolic = value.natural_dtype() == DataType::Null;
+        return is_symbolic ? define_scalar(dtype.value_or(DataType::Double))
+                           : value.constant(dtype.value_or(value.natural_dtype()));
       },
       "value"_a.none(), "dtype"_a = nb::none(),
       nb::sig(
@@ -101,10 +107,24 @@ dtype : DataType
 Parameters
 ----------
 value : bool, int, float, complex or None
-    The number; None makes a symbolic scalar.
+    The number, also as a scalar of NumPy; None makes a symbolic scalar.
 dtype : DataType, optional
-    Convert to this type; otherwise bool is Bool, int Int, float Double, complex ComplexDouble.
+    Convert to this type; otherwise bool is Bool, int Int (UInt64 from 2**63 on), float Double,
+    complex ComplexDouble.
+
+Raises
+------
+UserValueError
+    If the type cannot hold the number: an imaginary part, NaN or an infinity as an integer, an int
+    of more than 64 bits.
 )");
+}
+
+} // namespace
+
+void bind_define(nb::module_& m) {
+  bind_define_tensor(m);
+  bind_define_scalar(m);
   m.def(
       "compute_tensor_descriptor",
       [](const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides) {

@@ -1,5 +1,6 @@
 #include "dlpack_exchange.h"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include <array>
@@ -7,6 +8,8 @@
 #include <unordered_map>
 
 #include "base/errors.h"
+#include "gil.h"
+#include "python_number.h"
 
 namespace nvfuser::python {
 namespace {
@@ -135,9 +138,14 @@ void check_torch_tensor(nb::handle item, const DLTensor& tensor) {
 /// `item.__dlpack__(...)` with what this producer understands; it waits for `allocator`'s stream.
 nb::object call_dlpack(nb::handle item, PythonAllocator& allocator) {
   nb::dict stream;
-  const nb::tuple kind = nb::cast<nb::tuple>(item.attr("__dlpack_device__")());
-  const Device device = from_dlpack(
-      DLDevice{static_cast<DLDeviceType>(nb::cast<int>(kind[0])), nb::cast<int32_t>(kind[1])});
+  const nb::object place = item.attr("__dlpack_device__")();
+  std::pair<int, int32_t> kind_and_index;
+  NVF_USER_CHECK(
+      nb::try_cast(place, kind_and_index),
+      "`__dlpack_device__` has to return the kind of a device and its index, but returned ",
+      nb::repr(place).c_str());
+  const Device device =
+      from_dlpack(DLDevice{static_cast<DLDeviceType>(kind_and_index.first), kind_and_index.second});
   if (device.is_cuda()) {
     void* current = allocator.current_stream(device);
     // 1 names the default stream of the whole device.
@@ -187,7 +195,7 @@ nb::object torch_dtype(const nb::object& torch, DataType dtype) {
 
 DlpackHandle allocate_through_python(
     DataType dtype, std::span<const int64_t> sizes, Device device) {
-  const nb::gil_scoped_acquire gil;
+  const GilAcquire gil;
   const nb::object torch = torch_module();
   nb::list shape;
   for (const int64_t size : sizes) {
@@ -246,23 +254,13 @@ void PythonArguments::choose_framework() {
 }
 
 bool PythonArguments::add_number(nb::handle item) {
-  PyObject* object = item.ptr();
-  ScalarValue value;
-  if (PyBool_Check(object)) {
-    value = object == Py_True;
-  } else if (PyLong_Check(object)) {
-    int overflow = 0;
-    const long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
-    NVF_USER_CHECK(overflow == 0, "An integer argument does not fit into 64 bits.");
-    value = static_cast<int64_t>(number);
-  } else if (PyFloat_Check(object)) {
-    value = PyFloat_AS_DOUBLE(object);
-  } else if (PyComplex_Check(object)) {
-    value = std::complex<double>(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object));
-  } else {
+  const std::optional<PythonNumber> number = read_number(item);
+  if (!number) {
     return false;
   }
-  args_.emplace_back(value);
+  const bool is_large = number->is_too_large || number->type == DataType::UInt64;
+  NVF_USER_CHECK(!is_large, "An integer argument does not fit into 64 bits.");
+  args_.emplace_back(number->value);
   return true;
 }
 
@@ -304,7 +302,7 @@ PythonAllocator::PythonAllocator(std::optional<ArrayFramework> framework)
 DlpackHandle PythonAllocator::allocate(
     DataType dtype, std::span<const int64_t> sizes, Device device) {
   if (framework_owns_memory_) {
-    const nb::gil_scoped_acquire gil;
+    const GilAcquire gil;
     return framework_->allocate(dtype, sizes, device);
   }
   if (api_ == nullptr) {
@@ -318,7 +316,7 @@ DlpackHandle PythonAllocator::allocate(
   DLManagedTensorVersioned* result = nullptr;
   std::string error;
   if (api_->managed_tensor_allocator(&prototype, &result, &error, collect_error) != 0) {
-    throw UserError(Part("Cannot allocate an output. ", error));
+    throw UserError(Part("Cannot allocate an output. ", error.substr(0, error.find('\n'))));
   }
   return DlpackHandle(result);
 }
@@ -328,7 +326,7 @@ void* PythonAllocator::current_stream(Device device) {
     return nullptr;
   }
   if (framework_owns_memory_) {
-    const nb::gil_scoped_acquire gil;
+    const GilAcquire gil;
     last_stream_ = framework_->current_stream(device);
     return last_stream_;
   }
@@ -339,7 +337,7 @@ void* PythonAllocator::current_stream(Device device) {
         "PyTorch does not tell its current stream on ", device.str());
     return stream;
   }
-  const nb::gil_scoped_acquire gil;
+  const GilAcquire gil;
   const nb::object stream =
       torch_module().attr("cuda").attr("current_stream")(device.index).attr("cuda_stream");
   return reinterpret_cast<void*>(nb::cast<intptr_t>(stream));

@@ -1,10 +1,9 @@
 // Tensors between Python and the core, through DLPack.
 //
-// PyTorch from 2.10 on is asked through the table `__dlpack_c_exchange_api__` of its tensor type:
+// PyTorch from 2.11 on is asked through the table `__dlpack_c_exchange_api__` of its tensor type:
 // tensor in, allocate out, current stream. Others (NumPy, CuPy, JAX, older PyTorch) are read
-// through
-// `__dlpack__`. Outputs are tensors of the framework of the inputs:
-// PyTorch's if any of them is, or if there are none.
+// through `__dlpack__`. Outputs are tensors of the framework of the inputs: PyTorch's if any of
+// them is, or if there are none.
 #pragma once
 
 #include <dlpack.h>

@@ -8,8 +8,8 @@ namespace {
 
 /// Numbers become constants of the axis' fusion.
 Val* size_on(const IterDomain* id, const ScalarArg& size) {
-  const auto* number = std::get_if<int64_t>(&size.value());
-  return number != nullptr ? id->fusion()->new_index(*number) : size.require();
+  const std::optional<int64_t> number = size.integer();
+  return number ? id->fusion()->new_index(*number) : size.require();
 }
 
 void bind_iter_domain(nb::module_& m) {

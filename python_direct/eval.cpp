@@ -1,34 +1,10 @@
 // Symbolic evaluation: values of scalars, normal forms of indices, proofs about them.
-#include <optional>
-#include <variant>
-
 #include "bindings.h"
 #include "eval/evaluator.h"
 #include "eval/simplify.h"
 
 namespace nvfuser::python {
 namespace {
-
-using Number = std::variant<bool, int64_t, double, std::complex<double>>;
-
-ScalarValue to_value(const Number& number) {
-  return std::visit([](const auto& x) -> ScalarValue { return x; }, number);
-}
-
-std::optional<Number> to_number(const std::optional<ScalarValue>& value) {
-  if (!value) {
-    return std::nullopt;
-  }
-  return std::visit(
-      [](const auto& x) -> std::optional<Number> {
-        if constexpr (std::is_same_v<std::decay_t<decltype(x)>, std::monostate>) {
-          return std::nullopt;
-        } else {
-          return x;
-        }
-      },
-      *value);
-}
 
 void bind_evaluator(nb::module_& m) {
   // It knows values by their handles: they stay alive as long as it does.
@@ -37,8 +13,8 @@ void bind_evaluator(nb::module_& m) {
       .def(nb::init<>())
       .def(
           "bind",
-          [](ExpressionEvaluator& self, const Val* val, const Number& value) {
-            self.bind(val, to_value(value));
+          [](ExpressionEvaluator& self, const Val* val, const PythonNumber& value) {
+            self.bind(val, value_for(value, val->dtype()));
           },
           "val"_a, "value"_a, nb::keep_alive<1, 2>(),
           R"(Let a scalar have a value.
@@ -57,8 +33,8 @@ UserError
 )")
       .def(
           "bind",
-          [](ExpressionEvaluator& self, const std::string& name, const Number& value) {
-            self.bind(name, to_value(value));
+          [](ExpressionEvaluator& self, const std::string& name, const PythonNumber& value) {
+            self.bind(name, value_for(value, DataType::Int));
           },
           "text_name"_a, "value"_a,
           R"(Let every scalar of a name have a value.
@@ -72,8 +48,11 @@ value : bool | int | float | complex
 )")
       .def(
           "evaluate",
-          [](ExpressionEvaluator& self, const Val* val) { return to_number(self.evaluate(val)); },
+          [](ExpressionEvaluator& self, const Val* val) {
+            return to_python(self.evaluate(val).value_or(ScalarValue()), val->dtype());
+          },
           "val"_a, nb::keep_alive<1, 2>(),
+          nb::sig("def evaluate(self, val: Val) -> bool | int | float | complex | None"),
           R"(The value of a scalar expression.
 
 Parameters
@@ -190,10 +169,50 @@ Val | None
 )");
 }
 
+/// The fallback evaluator is Python: it runs on PyTorch, which the core does not know.
+void bind_fallback(nb::module_& m) {
+  auto fusion = nb::borrow<nb::class_<Fusion>>(m.attr("Fusion"));
+  fusion.def(
+      "evaluate",
+      [](const nb::object& self, const nb::object& inputs, const nb::object& dtype_override) {
+        return nb::module_::import_("nvfuser_direct.evaluator")
+            .attr("evaluate")(self, inputs, dtype_override);
+      },
+      "inputs"_a, "dtype_override"_a = nb::none(),
+      nb::sig(
+          "def evaluate(self, inputs: Iterable[object], "
+          "dtype_override: torch.dtype | None = None) -> list[torch.Tensor]"),
+      R"(Evaluate the fusion with PyTorch, expression by expression; inputs are only read.
+
+A schedule does not change the result.
+
+Parameters
+----------
+inputs : iterable
+    Tensors and Python numbers, in the order of ``fusion.inputs()``; a vector of scalars may be a
+    list.
+dtype_override : torch.dtype, optional
+    Compute all floating point in this type; for references use ``torch.float64``.
+
+Returns
+-------
+list[torch.Tensor]
+    The visible outputs.
+
+Raises
+------
+UserError
+    An input does not fit: their number, a rank, or two sizes that should be one.
+NotImplementedError
+    The evaluator does not know an expression.
+)");
+}
+
 } // namespace
 
 void bind_eval(nb::module_& m) {
   bind_evaluator(m);
+  bind_fallback(m);
   bind_simplifier(m);
 }
 

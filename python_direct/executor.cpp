@@ -3,6 +3,7 @@
 
 #include "bindings.h"
 #include "dlpack_exchange.h"
+#include "gil.h"
 
 namespace nvfuser::python {
 namespace {
@@ -16,7 +17,7 @@ void compile(
     SchedulerType scheduler_type) {
   const PythonArguments arguments(args);
   const std::shared_ptr<Fusion> copy = fusion.clone(); // nobody changes it while it compiles
-  const nb::gil_scoped_release no_gil;
+  const GilRelease no_gil;
   self.compile(
       *copy, arguments.args(), launch_constraints.value_or(LaunchParams()), compile_params,
       scheduler_type);
@@ -31,7 +32,7 @@ nb::list run(
   PythonAllocator allocator(arguments.framework());
   std::vector<RunOutput> outputs;
   {
-    const nb::gil_scoped_release no_gil;
+    const GilRelease no_gil;
     outputs = self.run(
         arguments.args(), allocator, launch_constraints.value_or(LaunchParams()), compile_params);
   }
@@ -123,6 +124,11 @@ compile_params : CompileParams
     How to compile.
 scheduler_type : SchedulerType
     Part of the kernel's name.
+
+Raises
+------
+UserError
+    If the fusion has no outputs, its schedule cannot be lowered, or inputs do not fit.
 )")
       .def(
           "run", &run, "args"_a, "launch_constraints"_a = nb::none(),
@@ -147,6 +153,11 @@ Returns
 -------
 list[torch.Tensor]
     The visible outputs.
+
+Raises
+------
+UserError
+    If nothing was compiled, or inputs do not fit.
 )");
   bind_inspection(cls);
   m.def(

@@ -2,10 +2,15 @@
 #include "graph/id_model.h"
 
 #include "bindings.h"
+#include "record_caster.h"
 
 // Owns its graphs through a map, which hides from type traits that it cannot be copied.
 template <>
 struct nanobind::detail::is_copy_constructible<nvfuser::IdModel> : std::false_type {};
+
+template <>
+struct nanobind::detail::type_caster<nvfuser::SelfMapping>
+    : nvfuser::python::RecordCaster<nvfuser::SelfMapping, &nvfuser::SelfMapping::tensor> {};
 
 namespace nvfuser::python {
 namespace {

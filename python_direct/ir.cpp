@@ -58,7 +58,10 @@ void bind_val(nb::module_& m) {
       .def("is_true", &Val::is_true, "Whether this is the constant true.")
       .def("is_false", &Val::is_false, "Whether this is the constant false.")
       .def("dtype", &Val::dtype, "Type of the value, or of the elements of a tensor.")
-      .def("value", &Val::value, "The constant; None for symbolic values.")
+      .def(
+          "value", [](const Val& self) { return to_python(self.value(), self.dtype()); },
+          nb::sig("def value(self) -> bool | int | float | complex | None"),
+          "The constant; None for symbolic values.")
       .def(
           "definition", &Val::definition,
           "The expression that computes this value; None for inputs, constants and free symbols.")
@@ -93,9 +96,10 @@ void bind_val(nb::module_& m) {
       .def("index", &TensorIndex::index, "Elements from the start of the tensor's memory.");
 }
 
-void bind_tensor_view(nb::module_& m) {
-  nb::class_<TensorView, Val>(m, "TensorView", "A tensor of the fusion.")
-      .def_prop_ro("ndim", &TensorView::rank, "Logical rank without reductions.")
+using TensorViewClass = nb::class_<TensorView, Val>;
+
+void bind_shape(TensorViewClass& cls) {
+  cls.def_prop_ro("ndim", &TensorView::rank, "Logical rank without reductions.")
       .def("rank", &TensorView::rank, "Logical rank without reductions.")
       .def("ndims", &TensorView::ndims, "Number of loop axes.")
       .def(
@@ -145,8 +149,11 @@ index : int
       .def(
           "get_initial_loop_domain",
           [](const TensorView& self) { return self.domain()->initial_loop(); },
-          "The loop domain the tensor was made with.")
-      .def("memory_type", &TensorView::memory_type, "Where the tensor lives.")
+          "The loop domain the tensor was made with.");
+}
+
+void bind_positions(TensorViewClass& cls) {
+  cls.def("memory_type", &TensorView::memory_type, "Where the tensor lives.")
       .def(
           "compute_at_position", &TensorView::compute_at_position,
           "Number of outer loop axes shared with every consumer.")
@@ -165,8 +172,11 @@ index : int
           "`max_producer_position` if this tensor's expression is the first to read its operands.")
       .def(
           "is_inlined", &TensorView::is_inlined,
-          "Whether a loop is, or may be, shared with a producer or a consumer.")
-      .def("is_cpu_scalar", &TensorView::is_cpu_scalar, "Whether it is a 0-dim tensor on the host.")
+          "Whether a loop is, or may be, shared with a producer or a consumer.");
+}
+
+void bind_questions(TensorViewClass& cls) {
+  cls.def("is_cpu_scalar", &TensorView::is_cpu_scalar, "Whether it is a 0-dim tensor on the host.")
       .def("has_reduction", &TensorView::has_reduction, "Whether the loop domain has a reduction.")
       .def("has_broadcast", &TensorView::has_broadcast, "Whether the loop domain has a broadcast.")
       .def(
@@ -202,8 +212,15 @@ index : int
       .def(
           "has_view_like_rfactor",
           [](const TensorView& self) { return self.domain()->has_view_like_rfactor(); },
-          "Whether the logical domain is made from the root domain without reducing.")
-      .def("producers", &TensorView::producers, "The tensors its definition reads.")
+          "Whether the logical domain is made from the root domain without reducing.");
+}
+
+void bind_tensor_view(nb::module_& m) {
+  TensorViewClass cls(m, "TensorView", "A tensor of the fusion.");
+  bind_shape(cls);
+  bind_positions(cls);
+  bind_questions(cls);
+  cls.def("producers", &TensorView::producers, "The tensors its definition reads.")
       .def("consumers", &TensorView::consumers, "The tensors made by expressions that read it.")
       .def("siblings", &TensorView::siblings, "The other outputs of its definition.")
       .def(

@@ -7,13 +7,19 @@
 
 #include "bindings.h"
 #include "codegen/codegen.h"
+#include "codegen/names.h"
 #include "dlpack_exchange.h"
-#include "lower/bank_conflicts.h"
+#include "lower/analysis/bank_conflicts.h"
 #include "lower/kernel.h"
 #include "lower/pipeline.h"
+#include "record_caster.h"
 #include "runtime/arguments.h"
 #include "runtime/compile_params.h"
 #include "runtime/paired_tensor.h"
+
+template <>
+struct nanobind::detail::type_caster<nvfuser::BankConflict>
+    : nvfuser::python::RecordCaster<nvfuser::BankConflict, &nvfuser::BankConflict::statement> {};
 
 namespace nvfuser::python {
 namespace {
@@ -51,16 +57,19 @@ void bind_kernel(nb::module_& m) {
       .def("print_kernel_ir", &Kernel::print_kernel_ir, "The kernel IR as text.")
       .def(
           "print_source",
-          [](const Kernel& self, const std::string& name) {
-            return generate_kernel_text(self, name);
+          [](const Kernel& self, const std::string& name, bool comments) {
+            return generate_kernel_text(self, name, comments ? Comments::Fusion : Comments::None);
           },
-          "kernel_name"_a = "",
+          "kernel_name"_a = "", "comments"_a = true,
           R"(The generated source of the kernel alone.
 
 Parameters
 ----------
 kernel_name : str
     Name of the function; a default for the target if empty.
+comments : bool
+    Name the Python line of each statement, the axis of each loop, and tensors that the fusion
+    numbers otherwise.
 )")
       .def(
           "launch_extents",
@@ -99,10 +108,11 @@ void bind_sizes(
     const Kernel& kernel,
     const std::map<std::string, int64_t>& sizes,
     ExpressionEvaluator& evaluator) {
+  const KernelNames names(kernel);
   for (const auto& [name, value] : sizes) {
     const auto source = std::find_if(
         kernel.launch.sizes.begin(), kernel.launch.sizes.end(),
-        [&](const SizeSource& size) { return size.extent->to_inline_string() == name; });
+        [&, &name = name](const SizeSource& size) { return names.of(size.extent) == name; });
     if (source != kernel.launch.sizes.end()) {
       evaluator.bind(source->extent, value);
     } else {
@@ -194,13 +204,14 @@ Kernel
 )");
   fusion.def(
       "print_kernel",
-      [](const Fusion& self, const CompileParams& params, const std::string& target) {
+      [](const Fusion& self, const CompileParams& params, const std::string& target,
+         bool comments) {
         const auto kernel = Kernel::lower(
             self, {.target = target_by_name(target),
                    .index_type = params.index_type.value_or(DataType::Int)});
-        return generate_kernel_text(*kernel);
+        return generate_kernel_text(*kernel, "", comments ? Comments::Fusion : Comments::None);
       },
-      "compile_params"_a = CompileParams(), "target"_a = "cuda",
+      "compile_params"_a = CompileParams(), "target"_a = "cuda", "comments"_a = true,
       R"(The source of the kernel that the scheduled fusion becomes.
 
 Parameters
@@ -209,6 +220,14 @@ compile_params : CompileParams
     Its index type decides the width of index arithmetic.
 target : str
     ``"cuda"`` or ``"cpu"``.
+comments : bool
+    Name the Python line of each statement, the axis of each loop, and tensors that the fusion
+    numbers otherwise. Without comments the text follows from the scheduled fusion alone: it is the
+    same for the fusion that ``translate_fusion(fusion, schedule=True)`` builds.
+
+Returns
+-------
+str
 )");
 }
 

@@ -3,6 +3,7 @@
 
 #include "bindings.h"
 #include "ir/all_nodes.h"
+#include "ir/random_streams.h"
 
 namespace nvfuser::python {
 namespace {
@@ -69,6 +70,21 @@ void bind_nodes(nb::module_& m) {
 #define NVF_BIND_NODE(Node) bind_node<Node>(m);
   NVF_FOR_EACH_EXPR(NVF_BIND_NODE)
 #undef NVF_BIND_NODE
+  m.def(
+      "stream_in_use", &stream_in_use, "op"_a,
+      R"(Which part of the random stream of a run the tensor of an RNGOp without seed takes.
+
+Parameters
+----------
+op : RNGOp
+    One without seed.
+
+Returns
+-------
+int
+    Its place among such tensors that the fusion needs, by age: it draws at this offset from the
+    one that the run has from the framework's generator.
+)");
 }
 
 } // namespace nvfuser::python

@@ -93,15 +93,23 @@ dtype : DataType
 
 /// Scalars in nested lists, in row-major order.
 struct NestedScalars {
+  static constexpr size_t kMaxDims = 64; // a list may hold itself
   std::vector<Val*> elements;
   std::vector<int64_t> shape;
 
   void read(nb::handle item, size_t depth = 0) {
     if (!nb::isinstance<nb::list>(item) && !nb::isinstance<nb::tuple>(item)) {
       NVF_USER_CHECK(depth == shape.size(), "tensor: lists beside each other differ in depth.");
-      elements.push_back(nb::cast<ScalarArg>(item).require());
+      ScalarArg scalar;
+      if (!nb::try_cast(item, scalar)) {
+        throw UserError(
+            {"tensor: expected scalars or numbers, but got ", nb::type_name(item.type()).c_str()},
+            ErrorKind::Type);
+      }
+      elements.push_back(scalar.require());
       return;
     }
+    NVF_USER_CHECK(depth < kMaxDims, "tensor: lists in lists are more than ", kMaxDims, " deep.");
     const auto size = static_cast<int64_t>(nb::len(item));
     if (depth == shape.size() && elements.empty()) {
       shape.push_back(size);

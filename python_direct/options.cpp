@@ -4,13 +4,14 @@
 #include "base/errors.h"
 #include "base/warnings.h"
 #include "bindings.h"
+#include "gil.h"
 
 namespace nvfuser::python {
 namespace {
 
 /// A Python warning at the user's line; where warnings are errors, the error.
 void raise_warning(const std::string& text) {
-  const nb::gil_scoped_acquire gil;
+  const GilAcquire gil;
   if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) {
     throw nb::python_error();
   }

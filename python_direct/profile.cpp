@@ -1,6 +1,7 @@
 // Profiles of runs: what they cost, kernel by kernel.
 #include "bindings.h"
 #include "dlpack_exchange.h"
+#include "gil.h"
 #include "runtime/profiler.h"
 
 namespace nvfuser::python {
@@ -91,7 +92,7 @@ void bind_profile(nb::module_& m) {
   bind_kernel_profile(m);
   bind_fusion_profile(m);
   m.def(
-      "get_fusion_profile", &fusion_profile, nb::call_guard<nb::gil_scoped_release>(),
+      "get_fusion_profile", &fusion_profile, nb::call_guard<GilRelease>(),
       R"(The last profiled run of this thread; waits until its kernels have ended.
 
 Returns

@@ -83,6 +83,12 @@ std::string python_text(const ScalarValue& value) {
       value);
 }
 
+std::string python_text(const ScalarValue& value, DataType dtype) {
+  const auto* bits = std::get_if<int64_t>(&value);
+  return bits != nullptr && dtype == DataType::UInt64 ? std::to_string(static_cast<uint64_t>(*bits))
+                                                      : python_text(value);
+}
+
 std::string python_list(const std::vector<std::string>& items) {
   std::string text = "[";
   for (size_t i = 0; i < items.size(); ++i) {

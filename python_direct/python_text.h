@@ -13,6 +13,8 @@ namespace nvfuser::python {
 [[nodiscard]] std::string python_text(DataType dtype);
 /// `True`, `3`, `3.00000`, `float("nan")`, `3.00000+0.500000j`; `None` for the empty value.
 [[nodiscard]] std::string python_text(const ScalarValue& value);
+/// The value of a constant of `dtype`: as above, a UInt64 without sign.
+[[nodiscard]] std::string python_text(const ScalarValue& value, DataType dtype);
 [[nodiscard]] std::string python_text(int64_t number);
 [[nodiscard]] std::string python_text(bool flag);
 [[nodiscard]] std::string python_text(double number);

@@ -4,6 +4,7 @@
 
 #include "bindings.h"
 #include "ir/equality.h"
+#include "transform/definition_order.h"
 #include "transform/graph_steps.h"
 #include "translate_schedule.h"
 #include "translator.h"
@@ -44,6 +45,7 @@ std::string math_text(const Fusion& fusion) {
 
 std::string schedule_text(const Fusion& fusion) {
   const std::shared_ptr<Fusion> math = fusion.clone();
+  put_in_order_of_definition(*math); // what the text builds is numbered in that order
   ScheduleTranslator schedule(*math);
   std::vector<GraphStep> steps = graph_steps(*math);
   undo_from(0, steps);

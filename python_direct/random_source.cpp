@@ -1,5 +1,6 @@
 // Seeds for random tensors that have none: the package asks PyTorch's generators.
 #include "bindings.h"
+#include "gil.h"
 #include "runtime/random_state.h"
 
 namespace nvfuser::python {
@@ -9,7 +10,7 @@ namespace {
 class PythonRandomSource final : public RandomSource {
  public:
   RandomState draw(Device device, int64_t streams) override {
-    const nb::gil_scoped_acquire gil;
+    const GilAcquire gil;
     const nb::object state =
         nb::module_::import_("nvfuser_direct.random_state").attr("draw")(device.str(), streams);
     const auto [seed, offset] = nb::cast<std::pair<uint64_t, uint64_t>>(state);

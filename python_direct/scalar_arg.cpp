@@ -1,8 +1,27 @@
 #include "scalar_arg.h"
 
 #include "base/errors.h"
+#include "ops/define.h"
 
 namespace nvfuser::python {
+
+Val* ScalarArg::val() const {
+  if (val_ != nullptr || !has_value(number_.value)) {
+    return val_;
+  }
+  return constant(number_.type);
+}
+
+Val* ScalarArg::constant(DataType dtype) const {
+  return define_scalar(value_for(number_, dtype), dtype);
+}
+
+std::optional<int64_t> ScalarArg::integer() const {
+  if (number_.type != DataType::Int && number_.type != DataType::UInt64) {
+    return std::nullopt;
+  }
+  return as_int(value_for(number_, DataType::Int));
+}
 
 Val* ScalarArg::require() const {
   Val* scalar = val();

@@ -3,11 +3,12 @@
 
 #include <nanobind/nanobind.h>
 
-#include <complex>
+#include <optional>
 #include <variant>
 #include <vector>
 
 #include "ir/fusion.h"
+#include "python_number.h"
 #include "statement_caster.h"
 
 namespace nvfuser::python {
@@ -18,35 +19,29 @@ class ScalarArg {
  public:
   ScalarArg() = default;
   explicit ScalarArg(Val* val) : val_(val) {}
-  explicit ScalarArg(const ScalarValue& value) : value_(value) {}
+  explicit ScalarArg(const PythonNumber& number) : number_(number) {}
 
-  /// The Val; a new constant of the active fusion for a number (bool: Bool, int: Int, float:
-  /// Double, complex: ComplexDouble); nullptr for None.
-  [[nodiscard]] Val* val() const {
-    if (val_ != nullptr || !has_value(value_)) {
-      return val_;
-    }
-    return Fusion::active().new_constant(value_, natural_dtype());
-  }
-  /// As `val`; None is a TypeError.
-  [[nodiscard]] Val* require() const;
   [[nodiscard]] bool is_val() const {
     return val_ != nullptr;
   }
-  /// The number, if it was one.
-  [[nodiscard]] const ScalarValue& value() const {
-    return value_;
-  }
-  /// The type a Python number has by itself.
+  /// The Val; for a number, a new constant of the active fusion, of the number's own type; nullptr
+  /// for None.
+  [[nodiscard]] Val* val() const;
+  /// As `val`; None is a TypeError.
+  [[nodiscard]] Val* require() const;
+  /// A new constant of the active fusion with the number converted to `dtype`. Throws UserError if
+  /// that type cannot hold it.
+  [[nodiscard]] Val* constant(DataType dtype) const;
+  /// The number, if it is an int. Throws UserError for one that an Int cannot hold.
+  [[nodiscard]] std::optional<int64_t> integer() const;
+  /// The type that the number has by itself; Null for None.
   [[nodiscard]] DataType natural_dtype() const {
-    constexpr DataType kTypes[] = {
-        DataType::Null, DataType::Bool, DataType::Int, DataType::Double, DataType::ComplexDouble};
-    return kTypes[value_.index()];
+    return number_.type;
   }
 
  private:
   Val* val_ = nullptr;
-  ScalarValue value_;
+  PythonNumber number_;
 };
 
 /// A list or tuple of Python ints and Vals: a shape, bounds, pad widths.
@@ -73,36 +68,23 @@ struct type_caster<nvfuser::python::ScalarArg> {
   NB_TYPE_CASTER(nvfuser::python::ScalarArg, const_name("nvfuser_direct._core.ScalarLike"))
 
   bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) noexcept {
-    using nvfuser::ScalarValue;
     using nvfuser::python::ScalarArg;
-    PyObject* object = src.ptr();
-    if (object == Py_None) {
+    if (src.is_none()) {
       value = ScalarArg();
-    } else if (PyBool_Check(object)) {
-      value = ScalarArg(ScalarValue(object == Py_True));
-    } else if (PyLong_Check(object)) {
-      int overflow = 0;
-      const long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
-      if (overflow != 0) {
-        return false;
-      }
-      value = ScalarArg(ScalarValue(static_cast<int64_t>(number)));
-    } else if (PyFloat_Check(object)) {
-      value = ScalarArg(ScalarValue(PyFloat_AS_DOUBLE(object)));
-    } else if (PyComplex_Check(object)) {
-      value = ScalarArg(ScalarValue(
-          std::complex<double>(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object))));
-    } else {
-      make_caster<nvfuser::Val> caster;
-      if (!caster.from_python(src, flags & ~cast_flags::convert, cleanup)) {
-        return false;
-      }
-      auto* val = static_cast<nvfuser::Val*>(caster);
-      if (val == nullptr || !val->is_scalar()) {
-        return false;
-      }
-      value = ScalarArg(val);
+      return true;
     }
+    // Statements first: they are more frequent, and cheaper to tell from all else.
+    make_caster<nvfuser::Val> caster;
+    if (caster.from_python(src, flags & ~cast_flags::convert, cleanup)) {
+      auto* val = static_cast<nvfuser::Val*>(caster);
+      value = ScalarArg(val);
+      return val->is_scalar();
+    }
+    const auto number = nvfuser::python::read_number(src);
+    if (!number) {
+      return false;
+    }
+    value = ScalarArg(*number);
     return true;
   }
 };
@@ -118,10 +100,14 @@ struct type_caster<nvfuser::python::ShapeArg> {
     if (!PyList_Check(src.ptr()) && !PyTuple_Check(src.ptr())) {
       return false;
     }
-    const Py_ssize_t size = PySequence_Size(src.ptr());
     value.items.clear();
-    for (Py_ssize_t i = 0; i < size; ++i) {
-      object item = steal(PySequence_GetItem(src.ptr(), i));
+    // The size is asked for each time: converting an item may run code that shortens the list.
+    for (Py_ssize_t i = 0; i < PySequence_Size(src.ptr()); ++i) {
+      const object item = steal(PySequence_GetItem(src.ptr(), i));
+      if (!item.is_valid()) {
+        PyErr_Clear();
+        return false;
+      }
       int64_t number = 0;
       nvfuser::Val* val = nullptr;
       if (try_cast<int64_t>(item, number)) {

@@ -204,7 +204,8 @@ Parameters
 op_type : LoadStoreOpType
     How the copy moves its data.
 cache_op : CacheOp
-    Cache hint of the load.
+    Cache hint of the load. ``global`` goes past the first cache; ``streaming`` is for vectorized
+    copies. The CPU has no use for either.
 propagate_allocation_domain : bool
     Whether the copy gets a replay of this tensor's domain, with its allocation domain.
 cached_uses : list[Expr]
@@ -436,6 +437,18 @@ propagate_parallel_type : bool
           "to: collections.abc.Sequence[nvfuser_direct._core.TensorView], "
           "propagate_parallel_type: bool = False) -> None"),
       "As `bounded_transform_backward`, downstream.");
+  m.def(
+      "bounded_transform_both", &schedule::bounded_transform_both, nb::arg("from"), "pos"_a,
+      "backward_to"_a, "forward_to"_a, "propagate_parallel_type"_a = false,
+      nb::sig(
+          "def bounded_transform_both(from_: nvfuser_direct._core.TensorView, pos: int, "
+          "backward_to: collections.abc.Sequence[nvfuser_direct._core.TensorView], "
+          "forward_to: collections.abc.Sequence[nvfuser_direct._core.TensorView], "
+          "propagate_parallel_type: bool = False) -> None"),
+      R"(`bounded_transform_backward` to `backward_to` and `bounded_transform_forward` to `forward_to`.
+
+An empty list bounds nothing in its direction.
+)");
   m.def(
       "transform_like", &schedule::transform_like, "reference_tv"_a,
       "selected_tensors"_a = std::vector<TensorView*>{},

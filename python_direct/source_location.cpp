@@ -34,8 +34,8 @@ void clear_file_cache() {
 }
 
 const char* visible_file(PyObject* file_name) {
-  constexpr size_t kMaxFiles =
-      4096; // programs that compile strings make a new name object each time
+  // Bounded: programs that compile strings make a new name object each time.
+  constexpr size_t kMaxFiles = 4096;
   FileCache& cache = file_cache();
   if (const auto found = cache.find(file_name); found != cache.end()) {
     return found->second;

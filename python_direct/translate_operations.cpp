@@ -94,39 +94,10 @@ void PythonTranslator::handle(const CatOp& op) {
                     .keyword("manual_padding", "True"));
 }
 
-namespace {
-
-/// The number that a product has among its factors; 1 if it has none.
-int64_t constant_factor(const Val* val) {
-  const auto* mul = val->definition() == nullptr ? nullptr : val->definition()->as<BinaryOp>();
-  if (val->is_const_int()) {
-    return as_int(val->value());
-  }
-  if (mul == nullptr || mul->op != BinaryOpType::Mul) {
-    return 1;
-  }
-  return constant_factor(mul->lhs) * constant_factor(mul->rhs);
-}
-
-/// How often an axis of `extent` elements was repeated.
-int64_t times_repeated(const Val* extent, const Val* repeated) {
-  const int64_t own = constant_factor(extent);
-  return own == 0 ? 1 : constant_factor(repeated) / own;
-}
-
-} // namespace
-
 void PythonTranslator::handle(const RepeatOp& op) {
-  const IterDomains in = shape_of(op.arg);
-  const IterDomains out = shape_of(op.out);
-  std::vector<int64_t> repeats;
-  for (size_t i = 0; i < in.size(); ++i) {
-    repeats.push_back(
-        times_repeated(in[i]->maybe_expanded_extent(), out[i]->maybe_expanded_extent()));
-  }
   assign(
       {op.out},
-      PythonCall("fd.ops.repeat").arg(text_of(op.arg)).keyword("repeats", python_list(repeats)));
+      PythonCall("fd.ops.repeat").arg(text_of(op.arg)).keyword("repeats", python_list(op.repeats)));
 }
 
 void PythonTranslator::handle(const ViewAsScalar& op) {

@@ -281,6 +281,9 @@ void ScheduleTranslator::print_cache(const GraphStep& step) {
   } else if (step.effect.change == GraphChange::CacheBefore) {
     method = "cache_before";
     origin = "computes ";
+    if (!step.readers.empty()) {
+      throw_untranslatable(*made, "a tensor that only its copy reads");
+    }
   }
   PythonCall call(name_of(made) + " = " + name_of(tensor) + "." + method);
   state_of(made).origin = origin + name_of(tensor);

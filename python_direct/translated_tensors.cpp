@@ -57,7 +57,14 @@ bool is_resized(const LoadStoreOp& op) {
     return false;
   }
   const TensorView* out = as_tensor(op.out);
-  return !out->has_root() && sizes_of(out) != sizes_of(as_tensor(op.arg));
+  const std::vector<Val*> sizes = sizes_of(out);
+  const std::vector<Val*> before = sizes_of(as_tensor(op.arg));
+  // The text has the values of constants. An `expand` to the same ones is a copy.
+  const auto is_same = [](const Val* a, const Val* b) {
+    return a == b || (a->is_const() && b->is_const() && a->value() == b->value());
+  };
+  return !out->has_root() &&
+         !std::equal(sizes.begin(), sizes.end(), before.begin(), before.end(), is_same);
 }
 
 bool is_row_major(const std::vector<int64_t>& stride_order) {

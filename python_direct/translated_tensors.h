@@ -17,7 +17,8 @@ namespace nvfuser::python {
 [[nodiscard]] std::vector<int64_t> stride_order_of(const TensorDomain& domain);
 /// The sizes a user sees.
 [[nodiscard]] std::vector<Val*> sizes_of(const TensorView* tv);
-/// Whether a copy has other expressions of the same sizes: an `expand` that expands nothing.
+/// Whether a copy has other expressions of the same sizes: an `expand` that expands nothing. Equal
+/// constants are no others.
 [[nodiscard]] bool is_resized(const LoadStoreOp& op);
 [[nodiscard]] bool is_row_major(const std::vector<int64_t>& stride_order);
 /// The positions of true flags.

@@ -4,8 +4,8 @@
 #include <deque>
 
 #include "base/options.h"
+#include "ir/topo_sort.h"
 #include "transform/concretization.h"
-#include "transform/graph_steps.h"
 #include "translate_schedule.h"
 
 namespace nvfuser::python {
@@ -23,6 +23,29 @@ std::vector<Val*> without(std::vector<Val*> vals, const std::vector<const Val*>&
     return std::find(hidden.begin(), hidden.end(), val) != hidden.end();
   });
   return vals;
+}
+
+std::vector<Expr*> joined(std::vector<Expr*> exprs, const std::vector<Expr*>& more) {
+  exprs.insert(exprs.end(), more.begin(), more.end());
+  return exprs;
+}
+
+/// Hand over one expression after the other; those that are not taken come again behind the rest.
+template <typename Take>
+void take_in_turn(const std::vector<Expr*>& exprs, Take&& take) {
+  std::deque<Expr*> queue(exprs.begin(), exprs.end());
+  size_t num_waiting = 0; // since one was taken
+  while (!queue.empty()) {
+    Expr* expr = queue.front();
+    queue.pop_front();
+    const bool is_taken = take(expr);
+    num_waiting = is_taken ? 0 : num_waiting + 1;
+    if (!is_taken) {
+      queue.push_back(expr);
+    }
+    NVF_USER_CHECK(
+        num_waiting <= queue.size(), "Cycle detected: None of the expressions can be processed!");
+  }
 }
 
 } // namespace
@@ -45,7 +68,7 @@ std::string PythonTranslator::text_of_scalar(Val* val) {
   if (val->vtype() == ValType::NamedScalar) {
     throw_untranslatable(*val, "a constant, or a scalar of the definition");
   }
-  for (Expr* expr : Fusion::exprs_to({val})) {
+  for (Expr* expr : sorted_definitions({val})) {
     rebuilt_.insert(expr);
     const bool is_printed = print_expression(expr);
     NVF_INVARIANT(is_printed, "operands come first: ", expr->to_string());
@@ -181,7 +204,7 @@ void PythonTranslator::print_scalar(Val* val) {
   }
   assign(
       {val}, PythonCall("fd.define_scalar")
-                 .arg(python_text(val->value()))
+                 .arg(python_text(val->value(), val->dtype()))
                  .keyword("dtype", python_text(val->dtype())));
 }
 
@@ -217,38 +240,91 @@ std::vector<Val*> PythonTranslator::operands_of(const Expr* expr) {
   return expr->inputs();
 }
 
+bool PythonTranslator::is_waiting(const Expr* expr, const ValSet& printed) const {
+  // Scalars that nothing computes get their lines when they are needed.
+  const auto is_missing = [&](const Val* val) {
+    const bool is_free = val->is_scalar() && val->definition() == nullptr;
+    return !is_free && !is_inline(val) && !printed.contains(val);
+  };
+  const std::vector<Val*> operands = operands_of(expr);
+  if (std::any_of(operands.begin(), operands.end(), is_missing)) {
+    return true;
+  }
+  const TensorView* output = sized_output(expr);
+  const std::vector<Val*> sizes = output == nullptr ? std::vector<Val*>{} : sizes_of(output);
+  return std::any_of(sizes.begin(), sizes.end(), is_missing);
+}
+
+std::vector<Expr*> PythonTranslator::in_order_of_lines(
+    const std::vector<Expr*>& exprs, const std::vector<Expr*>& of_attributes) const {
+  ValSet printed = printed_;
+  std::unordered_set<const Expr*> rest(exprs.begin(), exprs.end());
+  std::vector<Expr*> order;
+  take_in_turn(joined(exprs, of_attributes), [&](Expr* expr) {
+    if (is_waiting(expr, printed)) {
+      return false;
+    }
+    printed.insert(expr->outputs().begin(), expr->outputs().end());
+    if (rest.erase(expr) != 0) {
+      order.push_back(expr);
+    }
+    return true;
+  });
+  return order;
+}
+
+std::vector<Expr*> PythonTranslator::exprs_of_attributes(const Expr* expr) {
+  const auto* scan = expr->as<ScanOp>();
+  const TensorView* output = sized_output(expr);
+  return scan != nullptr     ? sorted_definitions({scan->init})
+         : output != nullptr ? sorted_definitions(sizes_of(output))
+                             : std::vector<Expr*>{};
+}
+
+std::vector<Expr*> PythonTranslator::exprs_by_results() const {
+  std::vector<Expr*> order;
+  ValSet done;
+  const auto place = [&](Expr* expr) {
+    if (!done.contains(expr->output(0))) {
+      order.push_back(expr);
+      done.insert(expr->outputs().begin(), expr->outputs().end());
+    }
+  };
+  const auto place_all_to = [&](Val* result) {
+    for (Expr* expr : sorted_definitions({result}, done)) {
+      const std::vector<Expr*> shown = exprs_of_attributes(expr);
+      std::for_each(shown.begin(), shown.end(), place);
+      place(expr);
+    }
+  };
+  const std::vector<TensorView*> tensors = fusion_.tensors();
+  std::for_each(tensors.begin(), tensors.end(), place_all_to);
+  const std::vector<Val*>& outputs = fusion_.outputs(); // of scalars, too
+  std::for_each(outputs.begin(), outputs.end(), place_all_to);
+  return order;
+}
+
 void PythonTranslator::print_expressions() {
-  const std::vector<Expr*> needed =
-      part_ == Part::Math ? fusion_.exprs() : exprs_in_order_of_results(fusion_);
+  const std::vector<Expr*> needed = fusion_.exprs();
   rebuilt_.insert(needed.begin(), needed.end());
-  std::deque<Expr*> queue(needed.begin(), needed.end());
+  std::vector<Expr*> of_attributes;
   for (const Expr* expr : needed) {
-    if (const TensorView* output = sized_output(expr)) {
-      const std::vector<Expr*> of_sizes = Fusion::exprs_to(sizes_of(output));
-      queue.insert(queue.end(), of_sizes.begin(), of_sizes.end());
-      const auto* reshape = expr->as<ReshapeOp>();
-      if (reshape == nullptr || is_dynamic(*reshape)) {
-        rebuilt_.insert(of_sizes.begin(), of_sizes.end());
-      }
-    }
-    if (const auto* scan = expr->as<ScanOp>()) { // an attribute: no list of operands has it
-      const std::vector<Expr*> of_init = Fusion::exprs_to({scan->init});
-      queue.insert(queue.end(), of_init.begin(), of_init.end());
-      rebuilt_.insert(of_init.begin(), of_init.end());
+    const std::vector<Expr*> exprs = exprs_of_attributes(expr);
+    of_attributes.insert(of_attributes.end(), exprs.begin(), exprs.end());
+    const auto* reshape = expr->as<ReshapeOp>();
+    if (reshape == nullptr || is_dynamic(*reshape)) {
+      rebuilt_.insert(exprs.begin(), exprs.end());
     }
   }
-  size_t num_waiting = 0; // since the last line
-  while (!queue.empty()) {
-    Expr* expr = queue.front();
-    queue.pop_front();
-    const bool is_done = print_expression(expr);
-    num_waiting = is_done ? 0 : num_waiting + 1;
-    if (!is_done) {
-      queue.push_back(expr);
-    }
-    NVF_USER_CHECK(
-        num_waiting <= queue.size(), "Cycle detected: None of the expressions can be processed!");
+  const auto print = [&](Expr* expr) { return print_expression(expr); };
+  if (part_ == Part::MathOfSchedule) { // tensors by their age: no expression waits for another
+    return take_in_turn(exprs_by_results(), print);
   }
+  // Constants get their lines as soon as an expression is looked at, even if it has to wait. What
+  // waits comes last from the beginning: otherwise what the text defines, where it is last, would
+  // have these lines elsewhere in its own text.
+  const std::vector<Expr*> order = in_order_of_lines(needed, of_attributes);
+  take_in_turn(joined(order, of_attributes), print);
 }
 
 bool PythonTranslator::print_expression(Expr* expr) {
@@ -259,22 +335,14 @@ bool PythonTranslator::print_expression(Expr* expr) {
     return true;
   }
   // Arithmetic takes a number as an Int. Functions that take sizes make it an Index.
-  names_index_constants_ =
-      rebuilt_.contains(expr) && sized_output(expr) == nullptr && !takes_sizes(expr);
-  const std::vector<Val*> operands = operands_of(expr);
-  print_free_scalars(operands);
-  const auto is_missing = [&](const Val* val) { return !is_ready(val); };
-  if (std::any_of(operands.begin(), operands.end(), is_missing)) {
+  const TensorView* sized = sized_output(expr);
+  names_index_constants_ = rebuilt_.contains(expr) && sized == nullptr && !takes_sizes(expr);
+  print_free_scalars(operands_of(expr));
+  if (is_waiting(expr, printed_)) {
     return false;
   }
-  if (const TensorView* output = sized_output(expr)) {
-    const std::vector<Val*> sizes = sizes_of(output);
-    if (std::any_of(sizes.begin(), sizes.end(), [&](const Val* size) {
-          return size->definition() != nullptr && is_missing(size);
-        })) {
-      return false;
-    }
-    print_free_scalars(sizes);
+  if (sized != nullptr) {
+    print_free_scalars(sizes_of(sized));
   }
   visit(*expr, [this](const auto& node) { handle(node); });
   names_index_constants_ = false;

@@ -41,6 +41,8 @@ class PythonTranslator {
   }
 
  private:
+  using ValSet = std::unordered_set<const Val*>;
+
   // -- lines --
   void assign(const std::vector<Val*>& outputs, const PythonCall& call);
   void mark_printed(Val* val);
@@ -74,6 +76,16 @@ class PythonTranslator {
   static TensorView* sized_output(const Expr* expr);
   /// The values that a line shows.
   static std::vector<Val*> operands_of(const Expr* expr);
+  /// Whether something that the expression's line names is computed, and by no line yet.
+  [[nodiscard]] bool is_waiting(const Expr* expr, const ValSet& printed) const;
+  /// `exprs` in the order that their lines come in if those `of_attributes` follow them.
+  [[nodiscard]] std::vector<Expr*> in_order_of_lines(
+      const std::vector<Expr*>& exprs, const std::vector<Expr*>& of_attributes) const;
+  /// Expressions of scalars that the line of `expr` shows and no list of operands has.
+  static std::vector<Expr*> exprs_of_attributes(const Expr* expr);
+  /// Expressions that lead to outputs: operands and what lines show before results, which come by
+  /// their age.
+  [[nodiscard]] std::vector<Expr*> exprs_by_results() const;
   void print_expressions();
   /// Whether the expression has its line now.
   bool print_expression(Expr* expr);
@@ -109,7 +121,7 @@ class PythonTranslator {
   // Their results will be there again. A reshape by merges and splits makes its sizes itself,
   // whatever tells it them.
   std::unordered_set<const Expr*> rebuilt_;
-  std::unordered_set<const Val*> printed_; // have their line
+  ValSet printed_; // have their line
   std::vector<const TensorView*> printed_tensors_;
   std::unordered_map<const Val*, TensorDim> size_of_; // by extent: where it was printed first
 };

@@ -2,17 +2,21 @@
 
 ``target``  "cpu" and "cuda": numeric tests run on both. NVFUSER_TEST_TARGETS=cpu leaves one out.
 ``rng``     a torch generator; a failure prints its seed, NVFUSER_TEST_SEED sets it.
+``outcome`` counts what became of random cases: where all are refused, nothing was shown.
 """
 
 from __future__ import annotations
 
 import os
 import zlib
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     import torch
 
 TARGETS = ("cpu", "cuda")
@@ -52,3 +56,21 @@ def rng(request: pytest.FixtureRequest) -> torch.Generator:
     seed = int(os.environ.get("NVFUSER_TEST_SEED", zlib.crc32(request.node.nodeid.encode())))
     print(f"NVFUSER_TEST_SEED={seed}")  # captured: shown with a failure
     return torch.Generator().manual_seed(seed)
+
+
+@pytest.fixture
+def outcome() -> Iterator[Callable[[str], None]]:
+    """Record what became of a case of a property; at most three in four may be "refused: ...".
+
+    The random schedules refuse between a tenth and half of their cases.
+    """
+    from hypothesis import event
+
+    counts: Counter[str] = Counter()
+
+    def record(text: str) -> None:
+        event(text)
+        counts["refused" if text.startswith("refused") else "done"] += 1
+
+    yield record
+    assert counts["refused"] <= 3 * counts["done"], f"too few cases were run: {dict(counts)}"

@@ -31,7 +31,7 @@ def test_includes_point_down_the_floors() -> None:
 def write_tree(root: Path, files: dict[str, str]) -> None:
     for name, text in files.items():
         path = root / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
 
@@ -50,6 +50,25 @@ def write_tree(root: Path, files: dict[str, str]) -> None:
         (
             {"cellar/a.h": ""},
             ["cellar/a.h: cellar/ is not a floor (tools/check_floors.py lists them)"],
+        ),
+        (
+            {
+                "lower/kernel.h": "",
+                "lower/analysis/a.h": '#include "lower/kernel.h"\n',
+                "lower/passes/b.h": '#include "lower/analysis/a.h"\n',
+            },
+            [],
+        ),
+        (
+            {"lower/analysis/a.h": '#include "lower/passes/b.h"\n', "lower/passes/b.h": ""},
+            ['lower/analysis/a.h: includes "lower/passes/b.h" from a later part'],
+        ),
+        (
+            {"lower/attic/a.h": "", "ir/cellar/b.h": ""},
+            [
+                "ir/cellar/b.h: cellar/ is no part of ir/",
+                "lower/attic/a.h: attic/ is no part of lower/",
+            ],
         ),
     ],
 )

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Check that the folders of csrc/ are floors: every include points down, none runs in a circle.
 
-A file may include files of its own folder and of folders before it in ``FLOORS``. Includes among
-the files of one folder must not form a cycle either. Prints one line for each violation; exits
-with 1 if there is any.
+A file may include files of its own folder and of folders before it in ``FLOORS``; within a floor
+that has parts, a part may include the parts before it in ``PARTS``. Includes among the files of one
+folder must not form a cycle either. Prints one line for each violation; exits with 1 if there is
+any.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ FLOORS = [
     "codegen",
     "runtime",
 ]
+
+PARTS = {"lower": ["analysis", "statements", "passes"]}
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
@@ -61,6 +64,27 @@ def find_upward_includes(includes: dict[str, list[str]]) -> list[str]:
     return found
 
 
+def find_parts_in_wrong_order(includes: dict[str, list[str]]) -> list[str]:
+    """Includes of a later part of the same floor, and folders in a floor that are no part."""
+
+    def place(file: str) -> tuple[str, int]:
+        floor, *folders, _ = file.split("/")
+        return floor, PARTS[floor].index(folders[0]) if folders else -1
+
+    found = []
+    for file, targets in includes.items():
+        floor, *folders, _ = file.split("/")
+        if folders and folders[0] not in PARTS.get(floor, []):
+            found.append(f"{file}: {folders[0]}/ is no part of {floor}/")
+        elif folders:
+            found.extend(
+                f'{file}: includes "{target}" from a later part'
+                for target in targets
+                if place(target)[0] == floor and place(target)[1] > place(file)[1]
+            )
+    return found
+
+
 def find_cycles(includes: dict[str, list[str]]) -> list[str]:
     """Circles of includes among files, each reported once, from its first file in name order."""
     done: set[str] = set()
@@ -85,7 +109,9 @@ def find_cycles(includes: dict[str, list[str]]) -> list[str]:
 def find_violations(root: Path) -> list[str]:
     """Everything wrong with the includes under ``root`` (csrc/), as printable lines."""
     includes = read_includes(root)
-    return find_upward_includes(includes) + find_cycles(includes)
+    return (
+        find_upward_includes(includes) + find_parts_in_wrong_order(includes) + find_cycles(includes)
+    )
 
 
 def main() -> int:

@@ -18,36 +18,23 @@
 
 namespace nvfuser {
 
-/// Printed form of an element of a container: its own text where it has one.
-template <typename T>
-[[nodiscard]] std::string element_text(const T& element) {
-  if constexpr (requires { element->to_string(); }) {
-    return element->to_string();
-  } else if constexpr (requires { element.to_string(); }) {
-    return element.to_string();
-  } else {
-    std::ostringstream out;
-    out << element;
-    return out.str();
-  }
-}
-
 template <typename T, typename Hash = std::hash<T>>
 class DisjointSets {
  public:
   /// Add `entry` as a set of its own. Returns false, and changes nothing, if it is known already.
   bool add(const T& entry) {
-    const auto [position, is_new] = index_.emplace(entry, entries_.size());
+    const size_t position = entries_.size();
+    const bool is_new = index_.emplace(entry, position).second;
     if (is_new) {
       entries_.push_back(entry);
-      parent_.push_back(position->second);
-      members_.push_back({position->second});
+      nodes_.push_back({.parent = position, .next = position, .first = position, .size = 1});
+      ++num_sets_;
     }
     return is_new;
   }
 
   /// Join the sets of `entry0` and `entry1`, adding either if it is new. Returns whether they were
-  /// apart before. Cost: O(log entries), plus moving the smaller set into the larger one.
+  /// apart before. Cost: O(log entries).
   bool map_entries(const T& entry0, const T& entry1) {
     add(entry0);
     add(entry1);
@@ -56,15 +43,14 @@ class DisjointSets {
     if (into == from) {
       return false;
     }
-    if (members_[into].size() < members_[from].size()) {
+    if (nodes_[into].size < nodes_[from].size) {
       std::swap(into, from);
     }
-    parent_[from] = into;
-    std::vector<size_t>& joined = members_[into];
-    const auto middle = static_cast<std::ptrdiff_t>(joined.size());
-    joined.insert(joined.end(), members_[from].begin(), members_[from].end());
-    std::inplace_merge(joined.begin(), joined.begin() + middle, joined.end());
-    members_[from].clear();
+    nodes_[from].parent = into;
+    nodes_[into].size += nodes_[from].size;
+    nodes_[into].first = std::min(nodes_[into].first, nodes_[from].first);
+    std::swap(nodes_[into].next, nodes_[from].next); // two rings become one
+    --num_sets_;
     return true;
   }
 
@@ -86,35 +72,51 @@ class DisjointSets {
   }
 
   /// The members of the entry's set, in the order they were added. Unknown entries are an error.
+  /// Cost: O(n log n) for n members.
   [[nodiscard]] std::vector<T> set_of(const T& entry) const {
-    return entries_at(members_[root(index_of(entry))]);
+    const size_t start = index_of(entry);
+    std::vector<size_t> positions;
+    for (size_t i = start; positions.empty() || i != start; i = nodes_[i].next) {
+      positions.push_back(i);
+    }
+    std::sort(positions.begin(), positions.end());
+    std::vector<T> members;
+    members.reserve(positions.size());
+    for (const size_t i : positions) {
+      members.push_back(entries_[i]);
+    }
+    return members;
   }
 
   /// The member of the entry's set that was added first: it stands for the set until the set is
   /// joined with an older one. Unknown entries are an error.
   [[nodiscard]] const T& representative(const T& entry) const {
-    return entries_[members_[root(index_of(entry))].front()];
+    return entries_[first_index(entry)];
   }
 
   /// Position in `entries()` of the member of the entry's set that was added first: a number for
   /// the set. Unknown entries are an error.
   [[nodiscard]] size_t first_index(const T& entry) const {
-    return members_[root(index_of(entry))].front();
+    return nodes_[root(index_of(entry))].first;
   }
+
   /// A number for the entry's set that, when two sets are joined, is that of the larger one. For
   /// tables beside the sets that move as few rows as possible. Unknown entries are an error.
   [[nodiscard]] size_t root_index(const T& entry) const {
     return root(index_of(entry));
   }
 
-  /// All sets, ordered by their first members.
+  /// All sets, ordered by their first members. Cost: O(entries).
   [[nodiscard]] std::vector<std::vector<T>> sets() const {
     std::vector<std::vector<T>> result;
+    std::vector<size_t> place(entries_.size(), 0); // of the first member: of its set in `result`
     for (size_t i = 0; i < entries_.size(); ++i) {
-      const std::vector<size_t>& members = members_[root(i)];
-      if (members.front() == i) {
-        result.push_back(entries_at(members));
+      const size_t first = nodes_[root(i)].first;
+      if (first == i) {
+        place[i] = result.size();
+        result.emplace_back();
       }
+      result[place[first]].push_back(entries_[i]);
     }
     return result;
   }
@@ -127,8 +129,7 @@ class DisjointSets {
     return entries_.empty();
   }
   [[nodiscard]] size_t num_sets() const {
-    return static_cast<size_t>(std::count_if(
-        members_.begin(), members_.end(), [](const auto& members) { return !members.empty(); }));
+    return num_sets_;
   }
 
   /// The documented text.
@@ -145,6 +146,13 @@ class DisjointSets {
   }
 
  private:
+  struct Node {
+    size_t parent; // of a root: itself
+    size_t next;   // member of the same set: they form a ring
+    size_t first;  // of a root: the member that was added first
+    size_t size;   // of a root: number of members
+  };
+
   [[nodiscard]] size_t index_of(const T& entry) const {
     const auto found = index_.find(entry);
     if (found == index_.end()) {
@@ -157,25 +165,29 @@ class DisjointSets {
 
   /// No path compression: joining by size keeps paths at O(log n), and readers may run in parallel.
   [[nodiscard]] size_t root(size_t i) const {
-    while (parent_[i] != i) {
-      i = parent_[i];
+    while (nodes_[i].parent != i) {
+      i = nodes_[i].parent;
     }
     return i;
   }
 
-  [[nodiscard]] std::vector<T> entries_at(const std::vector<size_t>& indices) const {
-    std::vector<T> result;
-    result.reserve(indices.size());
-    for (const size_t i : indices) {
-      result.push_back(entries_[i]);
+  /// An element's own text, where it has one.
+  [[nodiscard]] static std::string element_text(const T& element) {
+    if constexpr (requires { element->to_string(); }) {
+      return element->to_string();
+    } else if constexpr (requires { element.to_string(); }) {
+      return element.to_string();
+    } else {
+      std::ostringstream out;
+      out << element;
+      return out.str();
     }
-    return result;
   }
 
   std::vector<T> entries_;
   std::unordered_map<T, size_t, Hash> index_; // only looked up, never iterated
-  std::vector<size_t> parent_;
-  std::vector<std::vector<size_t>> members_; // of a root: its set, ascending; of others: empty
+  std::vector<Node> nodes_;                   // as many as entries
+  size_t num_sets_ = 0;
 };
 
 } // namespace nvfuser

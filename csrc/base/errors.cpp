@@ -16,6 +16,9 @@ std::string backtrace_text() {
   void* frames[64];
   const int count = backtrace(frames, 64);
   char** symbols = backtrace_symbols(frames, count);
+  if (symbols == nullptr) { // no memory
+    return "";
+  }
   std::string text = "\nC++ stack:\n";
   for (int i = 2; i < count; ++i) { // this function and the constructor tell nothing
     text += std::string("  ") + symbols[i] + "\n";

@@ -12,7 +12,6 @@
 // stack. Every error also passes through `error_raised`: break on that one function to see all.
 #pragma once
 
-#include <concepts>
 #include <sstream>
 #include <stdexcept>
 #include <string>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <type_traits>
 #include <utility>
 
 #include "base/errors.h"
@@ -101,6 +102,20 @@ void parse_next_option(std::string_view& text, OptionSet<Option>& set) {
   set.set(*option, std::move(args));
 }
 
+/// The set written in `text`, the value of an environment variable: names separated by commas, each
+/// with arguments in parentheses if it takes any. Throws UserError for unknown names and bad
+/// syntax.
+template <typename Option>
+OptionSet<Option> parse_options(std::string_view text) {
+  OptionSet<Option> set;
+  text = trim(text);
+  while (!text.empty()) {
+    parse_next_option(text, set);
+    text = trim(text);
+  }
+  return set;
+}
+
 template <typename Option>
 OptionSet<Option> read_environment() {
   const std::string name = std::string("NVFUSER_") + OptionTable<Option>::kVariable;
@@ -195,17 +210,6 @@ std::optional<Option> find_option(std::string_view name) {
   return static_cast<Option>(found - names.begin());
 }
 
-template <typename Option>
-OptionSet<Option> parse_options(std::string_view text) {
-  OptionSet<Option> set;
-  text = trim(text);
-  while (!text.empty()) {
-    parse_next_option(text, set);
-    text = trim(text);
-  }
-  return set;
-}
-
 std::shared_ptr<const Options> current_options() {
   return guarded_options_ ? guarded_options_ : environment_options();
 }
@@ -256,7 +260,6 @@ void OptionsGuard::disable(const std::vector<std::string>& options) {
   template class OptionSet<Option>;                                  \
   template const char* option_name(Option);                          \
   template std::optional<Option> find_option(std::string_view);      \
-  template OptionSet<Option> parse_options(std::string_view);        \
   template bool has_option(Option);                                  \
   template std::vector<std::string> option_args(Option);             \
   template void OptionsGuard::set(Option, std::vector<std::string>); \

@@ -189,12 +189,6 @@ template <typename Option>
 template <typename Option>
 [[nodiscard]] std::optional<Option> find_option(std::string_view name);
 
-/// The set written in `text`, the value of an environment variable: names separated by commas, each
-/// with arguments in parentheses if it takes any. Throws UserError for unknown names and bad
-/// syntax.
-template <typename Option>
-[[nodiscard]] OptionSet<Option> parse_options(std::string_view text);
-
 /// The options that hold in this thread: those of the innermost OptionsGuard, else the
 /// environment's.
 [[nodiscard]] std::shared_ptr<const Options> current_options();

@@ -1,5 +1,6 @@
 #include "base/source_location.h"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <unordered_set>
@@ -17,7 +18,11 @@ std::string SourceLocation::str() const {
   }
   const std::string path(file);
   const size_t slash = path.find_last_of('/');
-  return (slash == std::string::npos ? path : path.substr(slash + 1)) + ":" + std::to_string(line);
+  std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+  // Code from a string may have any name. Kernels carry it in comments, which end with the line.
+  const auto breaks_line = [](unsigned char c) { return c < ' '; };
+  std::replace_if(name.begin(), name.end(), breaks_line, '?');
+  return name + ":" + std::to_string(line);
 }
 
 void set_source_location_provider(SourceLocationProvider provider) {
@@ -30,8 +35,9 @@ SourceLocation current_source_location() {
 }
 
 const char* intern_string(const std::string& text) {
-  static std::mutex mutex;
-  static std::unordered_set<std::string> strings; // nodes are stable: pointers stay valid
+  // Never destroyed: threads that still run when the process ends read their locations.
+  static auto& mutex = *new std::mutex;
+  static auto& strings = *new std::unordered_set<std::string>; // its nodes do not move
   const std::lock_guard<std::mutex> lock(mutex);
   return strings.insert(text).first->c_str();
 }

@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <cstdlib>
 #include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/errors.h"
 #include "base/options.h"
 
@@ -23,7 +23,6 @@ namespace nvfuser {
 namespace {
 
 thread_local bool in_parallel_region_ = false;
-thread_local int worker_index_ = 0;
 
 /// Marks this thread as one that must not wait for the pool.
 class RegionMark {
@@ -58,7 +57,7 @@ class Job {
         return;
       }
       try {
-        fn_(first, std::min(first + grain_, end_));
+        fn_(first, first + std::min(grain_, end_ - first));
       } catch (...) {
         record_failure(first, std::current_exception());
       }
@@ -104,10 +103,14 @@ class Job {
 
 class ThreadPool {
  public:
+  /// With as many of the workers as the system lets start: callers do without the others.
   explicit ThreadPool(int num_workers) {
     workers_.reserve(static_cast<size_t>(num_workers));
-    for (int i = 0; i < num_workers; ++i) {
-      workers_.emplace_back([this, i] { run_worker(i + 1); });
+    try {
+      for (int i = 0; i < num_workers; ++i) {
+        workers_.emplace_back([this] { run_worker(); });
+      }
+    } catch (const std::system_error&) { // NOLINT(bugprone-empty-catch): no more threads
     }
   }
 
@@ -155,8 +158,7 @@ class ThreadPool {
     return nullptr;
   }
 
-  void run_worker(int index) {
-    worker_index_ = index;
+  void run_worker() {
     std::unique_lock<std::mutex> lock(mutex_);
     while (true) {
       Job* job = nullptr;
@@ -187,22 +189,11 @@ int num_cores() {
 
 /// NVFUSER_NUM_THREADS, clamped to the cores of this machine; empty if it is not set.
 std::optional<int> num_threads_from_environment() {
-  const char* text = std::getenv("NVFUSER_NUM_THREADS");
-  if (text == nullptr || *text == '\0') {
+  const std::optional<int64_t> number = environment_int("NVFUSER_NUM_THREADS");
+  if (!number) {
     return std::nullopt;
   }
-  char* end = nullptr;
-  const long number = std::strtol(text, &end, 10);
-  if (*end != '\0') {
-    throw UserError({
-        .headline = {"NVFUSER_NUM_THREADS is not a number"},
-        .node = Part::none(),
-        .expected = {"an integer, at least 1"},
-        .found = {"'", text, "'"},
-        .fix = {"unset it to use as many threads as there are cores"},
-    });
-  }
-  return static_cast<int>(std::clamp<long>(number, 1, num_cores()));
+  return static_cast<int>(std::clamp<int64_t>(*number, 1, num_cores()));
 }
 
 /// The process's pool. Threads start with the first loop that can use them. A new size makes a new
@@ -273,8 +264,9 @@ void parallel_for(
   if (begin >= end) {
     return;
   }
+  grain = std::min(grain, end - begin); // so that positions of pieces do not overflow
   Job job(begin, end, grain, fn);
-  const int64_t num_pieces = (end - begin + grain - 1) / grain;
+  const int64_t num_pieces = (end - begin - 1) / grain + 1;
   if (num_pieces == 1 || max_threads == 1 || in_parallel_region_ || get_num_threads() == 1) {
     job.work();
   } else {
@@ -312,10 +304,6 @@ int num_compile_threads() {
 
 bool is_in_parallel_region() {
   return in_parallel_region_;
-}
-
-int worker_index() {
-  return worker_index_;
 }
 
 } // namespace nvfuser

@@ -37,8 +37,4 @@ void set_num_threads(int num_threads);
 /// Whether this thread is running a piece of a parallel_for.
 [[nodiscard]] bool is_in_parallel_region();
 
-/// Number of this thread among those of the pool: 0 for every thread that is not a worker, 1 and up
-/// for workers. Callers that work on their own loops are all 0; tell them apart by thread.
-[[nodiscard]] int worker_index();
-
 } // namespace nvfuser

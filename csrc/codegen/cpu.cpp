@@ -17,7 +17,7 @@
 #include "base/options.h"
 #include "codegen/dialect.h"
 #include "codegen/printer.h"
-#include "lower/parallel_reduction.h"
+#include "lower/analysis/block_collectives.h"
 
 namespace nvfuser {
 namespace {
@@ -104,19 +104,20 @@ class CpuDialect final : public Dialect {
       allocate_alias(printer, allocate);
     } else if (!is_in_block_) {
       printer.line(
-          pointer(allocate) + "static_cast<" + element_type(allocate) + "*>(rt->allocate(rt, " +
-          bytes(printer, allocate) + "));");
+          pointer(printer, allocate) + "static_cast<" + element_type(allocate) +
+          "*>(rt->allocate(rt, " + bytes(printer, allocate) + "));");
       across_phases_.push_back(&allocate);
     } else if (allocate.memory_type == MemoryType::Shared) {
       printer.line(
-          pointer(allocate) + "reinterpret_cast<" + element_type(allocate) + "*>(scratch + " +
+          pointer(printer, allocate) + "reinterpret_cast<" + element_type(allocate) +
+          "*>(scratch + " +
           printer.expressions().value(allocate.address).within(Precedence::Product) + ");");
       declare_tags(
           printer, allocate, "shared_memory", printer.expressions().value(allocate.address).str());
     } else if (is_in_scratch(allocate)) {
       printer.line(
-          pointer(allocate) + "reinterpret_cast<" + element_type(allocate) + "*>(scratch + " +
-          offset_name(allocate) + ");");
+          pointer(printer, allocate) + "reinterpret_cast<" + element_type(allocate) +
+          "*>(scratch + " + offset_name(printer, allocate) + ");");
     } else {
       printer.declare_array(allocate, "");
     }
@@ -219,7 +220,7 @@ class CpuDialect final : public Dialect {
       }
       for (const Allocate* array : arrays) {
         printer.line(
-            "const long long " + offset_name(*array) + " = reserve(scratch_bytes, " +
+            "const long long " + offset_name(printer, *array) + " = reserve(scratch_bytes, " +
             bytes(printer, *array) + ");");
       }
       run("scratch_bytes");
@@ -260,6 +261,28 @@ class CpuDialect final : public Dialect {
     }
   }
 
+  /// A region of its own: each thread in turn takes what was combined so far for its own value.
+  void block_scan(KernelPrinter& printer, const BlockScan& scan) override {
+    NVF_INVARIANT(
+        is_in_block_ && !is_in_threads_,
+        "a scan over threads stands between thread loops: ", scan.to_string());
+    std::vector<std::string> kept;
+    std::vector<std::string> scanned;
+    for (const int64_t dim : launched_dims(printer.kernel())) {
+      (dim == scan.scanned_dim ? scanned : kept).push_back(axis_name(dim));
+    }
+    printer.line("threadIdx = {0, 0, 0};");
+    const auto body = [&] { scan_threads(printer, scan, scanned); };
+    if (kept.empty()) {
+      printer.block("{", body);
+    } else {
+      nest(printer, kept, false, body);
+    }
+    if (checks_races_ && always_waits(printer.kernel(), scan)) {
+      printer.line("race.barrier();"); // memory may be reused across the scan
+    }
+  }
+
   void grid_reduction(KernelPrinter& /*printer*/, const GridReduction& reduction) override {
     NVF_INVARIANT(
         false, "lowering writes reductions over blocks out on a target with phases: ",
@@ -272,13 +295,12 @@ class CpuDialect final : public Dialect {
   static std::string element_type(const Allocate& allocate) {
     return c_type(allocate.buffer->dtype());
   }
-  static std::string pointer(const Allocate& allocate) {
+  static std::string pointer(const KernelPrinter& printer, const Allocate& allocate) {
     const char* suffix = allocate.memory_type == MemoryType::Shared ? "_s = " : " = ";
-    return element_type(allocate) + "* const " + ExpressionPrinter::name_of(allocate.buffer) +
-           suffix;
+    return element_type(allocate) + "* const " + printer.name_of(allocate.buffer) + suffix;
   }
-  static std::string offset_name(const Allocate& allocate) {
-    return ExpressionPrinter::name_of(allocate.buffer) + "_offset";
+  static std::string offset_name(const KernelPrinter& printer, const Allocate& allocate) {
+    return printer.name_of(allocate.buffer) + "_offset";
   }
   static std::string bytes(KernelPrinter& printer, const Allocate& allocate) {
     return printer.expressions().value(allocate.size).within(Precedence::Product) + " * sizeof(" +
@@ -308,8 +330,8 @@ class CpuDialect final : public Dialect {
       printer.declare_alias(allocate);
     } else {
       printer.line(
-          pointer(allocate) + "reinterpret_cast<" + element_type(allocate) + "*>(" +
-          ExpressionPrinter::name_of(allocate.alias) + "_s);");
+          pointer(printer, allocate) + "reinterpret_cast<" + element_type(allocate) + "*>(" +
+          printer.name_of(allocate.alias) + "_s);");
     }
   }
 
@@ -386,7 +408,7 @@ class CpuDialect final : public Dialect {
     }
     for (const Allocate* allocate : across_phases_) {
       if (allocate->memory_type == MemoryType::Shared) {
-        const std::string memory = ExpressionPrinter::name_of(allocate->buffer) + "_memory";
+        const std::string memory = printer.name_of(allocate->buffer) + "_memory";
         printer.line("const RaceMemory " + memory + "(" + bytes(printer, *allocate) + ");");
         declare_tags(printer, *allocate, memory, "0");
       }
@@ -399,11 +421,41 @@ class CpuDialect final : public Dialect {
       const std::string& memory,
       const std::string& offset) const {
     if (checks_races_) {
-      const std::string name = ExpressionPrinter::name_of(allocate.buffer);
+      const std::string name = printer.name_of(allocate.buffer);
       printer.line(
           "const RaceTags " + name + "_tags(\"" + name + "\", " + memory + ", " + offset +
           ", sizeof(" + element_type(allocate) + "));");
     }
+  }
+
+  // -- scans --
+
+  /// `T5_all`: what was combined so far. Every thread has a carry, with the same value.
+  void scan_threads(
+      KernelPrinter& printer,
+      const BlockScan& scan,
+      const std::vector<std::string>& scanned) const {
+    ExpressionPrinter& expressions = printer.expressions();
+    const DataType dtype = scan.value->dtype();
+    const DataType type = compute_type(dtype);
+    for (const std::string& axis : scanned) {
+      printer.line(axis + " = 0;"); // whose carry is read
+    }
+    const std::string all = printer.name_of(view_of(scan.carry)) + "_all";
+    const std::string own = printer.name_of(view_of(scan.value)) + "_own";
+    printer.line(c_type(dtype) + " " + all + " = " + expressions.value(scan.carry).str() + ";");
+    nest(printer, scanned, false, [&] {
+      printer.line(
+          "const " + c_type(dtype) + " " + own + " = " + expressions.value(scan.value).str() + ";");
+      printer.statement(scan, expressions.value(scan.prefix).str() + " = " + all + ";");
+      const Text sum = expressions.binary(
+          scan.op, expressions.cast({all}, dtype, type), expressions.cast({own}, dtype, type),
+          type);
+      printer.line(all + " = " + expressions.cast(sum, type, dtype).str() + ";");
+    });
+    nest(printer, scanned, false, [&] {
+      printer.line(expressions.value(scan.carry).str() + " = " + all + ";");
+    });
   }
 
   // -- reductions --
@@ -419,7 +471,7 @@ class CpuDialect final : public Dialect {
       const DataType type = compute_type(reduction.outs[i]->dtype());
       const bool is_group = reduction.ops.size() > 1; // lanes are elements of one tensor
       totals.push_back(
-          ExpressionPrinter::name_of(view_of(reduction.outs[i])) + "_all" +
+          printer.name_of(view_of(reduction.outs[i])) + "_all" +
           (is_group ? std::to_string(i) : ""));
       printer.line(
           c_type(type) + " " + totals.back() + " = " +

@@ -4,7 +4,7 @@
 
 #include "codegen/dialect.h"
 #include "codegen/printer.h"
-#include "lower/memory_layout.h"
+#include "lower/analysis/memory_layout.h"
 
 namespace nvfuser {
 namespace {
@@ -107,6 +107,10 @@ class CudaDialect final : public Dialect {
       copy_async(printer, copy, 1);
       return;
     }
+    if (passes_first_cache(copy)) {
+      copy_vector(printer, copy, 1);
+      return;
+    }
     ExpressionPrinter& expressions = printer.expressions();
     const TensorView* from = view_of(copy.arg);
     std::string value = expressions.value(copy.arg).str();
@@ -133,30 +137,35 @@ class CudaDialect final : public Dialect {
   void grid_sync(KernelPrinter& printer, const GridSync& sync) override {
     NVF_INVARIANT(sync.sync_buffer != nullptr, "a barrier over blocks has counters");
     printer.line(
-        "grid_sync<" + dimension_flags(sync.sync_dims) + ">(" +
-        ExpressionPrinter::name_of(sync.sync_buffer) + ".data);");
+        "grid_sync<" + dimension_flags(sync.sync_dims) + ">(" + printer.name_of(sync.sync_buffer) +
+        ".data);");
   }
 
   void block_serialize_wait(KernelPrinter& printer, const BlockSerializeWait& wait) override {
-    printer.line(turn_call("block_serialize_wait", wait));
+    printer.line(turn_call(printer, "block_serialize_wait", wait));
   }
   void block_serialize_release(
       KernelPrinter& printer, const BlockSerializeRelease& release) override {
-    printer.line(turn_call("block_serialize_release", release));
+    printer.line(turn_call(printer, "block_serialize_release", release));
   }
 
   void block_reduction(KernelPrinter& printer, const BlockReduction& reduction) override {
     check_unconditional(reduction);
-    const std::string scratch = reduction.workspace_offset == nullptr
-                                    ? "nullptr"
-                                    : "smem + " + printer.expressions()
-                                                      .value(reduction.workspace_offset)
-                                                      .within(Precedence::Product);
     const std::string shape = dimension_flags(reduction.reduced_dims) +
                               (reduction.is_warp ? ", /*warps=*/true" : ", /*warps=*/false");
     printer.statement(
         reduction, "block_reduce" + function_of(reduction, shape) + operands(printer, reduction) +
-                       ", " + printer.condition(reduction.read_predicate) + ", " + scratch + ");");
+                       ", " + printer.condition(reduction.read_predicate) + ", " +
+                       scratch(printer, reduction.workspace_offset) + ");");
+  }
+
+  void block_scan(KernelPrinter& printer, const BlockScan& scan) override {
+    check_unconditional(scan);
+    printer.statement(
+        scan, "block_scan<" + dimension_flags({scan.scanned_dim}) + ", " + combiner(scan.op) +
+                  ">(" + printer.elements({scan.prefix, scan.carry}) + ", " +
+                  printer.expressions().value(scan.value).str() + ", " +
+                  scratch(printer, scan.workspace_offset) + ");");
   }
 
   void grid_reduction(KernelPrinter& printer, const GridReduction& reduction) override {
@@ -167,15 +176,15 @@ class CudaDialect final : public Dialect {
                        : reduction.allreduce ? "grid_allreduce"
                                              : "grid_reduce";
     text += function_of(reduction, shape) + operands(printer, reduction) + ", " +
-            printer.condition(reduction.read_predicate) + ", " + buffers(reduction) + ", ";
+            printer.condition(reduction.read_predicate) + ", " + buffers(printer, reduction) + ", ";
     if (!reduction.is_serial) {
-      text += ExpressionPrinter::name_of(reduction.sync_buffer) + ".data, ";
+      text += printer.name_of(reduction.sync_buffer) + ".data, ";
     }
     text +=
         reduction.entrance == nullptr ? "0" : printer.expressions().value(reduction.entrance).str();
     text += ");";
     if (reduction.is_last != nullptr) {
-      const std::string name = ExpressionPrinter::name_of(reduction.is_last);
+      const std::string name = printer.name_of(reduction.is_last);
       text = "const bool " + name + " = " + text;
       printer.expressions().define(reduction.is_last, name);
     }
@@ -201,22 +210,30 @@ class CudaDialect final : public Dialect {
             expressions.address(copy.out, lanes, /*is_written=*/true) + ", " +
             expressions.address(copy.arg, lanes, /*is_written=*/false);
     if (copy.predicate() != nullptr) {
-      text += ", " + ExpressionPrinter::name_of(view_of(copy.arg)) + ".data, " +
+      text += ", " + printer.name_of(view_of(copy.arg)) + ".data, " +
               printer.condition(copy.predicate());
     }
     printer.commented_line(copy, text + ");");
   }
 
-  static void check_unconditional(const Expr& reduction) {
+  static void check_unconditional(const Expr& collective) {
     NVF_INVARIANT(
-        reduction.predicate() == nullptr || reduction.predicate()->is_true(),
-        "every thread takes part in a reduction: ", reduction.to_string());
+        collective.predicate() == nullptr || collective.predicate()->is_true(),
+        "every thread takes part in it: ", collective.to_string());
+  }
+
+  /// Shared memory at an offset; nullptr: none.
+  static std::string scratch(KernelPrinter& printer, const Val* offset) {
+    return offset == nullptr
+               ? "nullptr"
+               : "smem + " + printer.expressions().value(offset).within(Precedence::Product);
   }
 
   template <typename Turn>
-  static std::string turn_call(const std::string& function, const Turn& turn) {
+  static std::string turn_call(
+      const KernelPrinter& printer, const std::string& function, const Turn& turn) {
     return function + "<" + dimension_flags(turn.sync_dims) + ">(" +
-           ExpressionPrinter::name_of(turn.sync_buffer) + ".data);";
+           printer.name_of(turn.sync_buffer) + ".data);";
   }
 
   /// `_group<shape, GroupCombine<ReduceAdd, ReduceMax>>(`: the rest of the function's name, its
@@ -237,10 +254,10 @@ class CudaDialect final : public Dialect {
   }
 
   /// `T7.data`: where partial results go; in braces for a group.
-  static std::string buffers(const GridReduction& reduction) {
+  static std::string buffers(const KernelPrinter& printer, const GridReduction& reduction) {
     std::string text;
     for (const TensorView* buffer : reduction.work_buffers) {
-      text += (text.empty() ? "" : ", ") + ExpressionPrinter::name_of(buffer) + ".data";
+      text += (text.empty() ? "" : ", ") + printer.name_of(buffer) + ".data";
     }
     return reduction.ops.size() > 1 ? "{" + text + "}" : text;
   }
@@ -285,10 +302,10 @@ class CudaDialect final : public Dialect {
 
   static void allocate_shared(KernelPrinter& printer, const Allocate& allocate) {
     const std::string type = c_type(allocate.buffer->dtype());
-    const std::string name = ExpressionPrinter::name_of(allocate.buffer) + "_s";
+    const std::string name = printer.name_of(allocate.buffer) + "_s";
     std::string storage;
     if (allocate.alias != nullptr) {
-      storage = ExpressionPrinter::name_of(allocate.alias) + "_s";
+      storage = printer.name_of(allocate.alias) + "_s";
     } else {
       NVF_INVARIANT(
           allocate.address != nullptr, "shared memory has an address: ", describe(allocate.buffer));
@@ -296,6 +313,18 @@ class CudaDialect final : public Dialect {
           "smem + " + printer.expressions().value(allocate.address).within(Precedence::Product);
     }
     printer.line(type + "* " + name + " = reinterpret_cast<" + type + "*>(" + storage + ");");
+  }
+
+  /// Whether a copy of one element needs more than an assignment: the hint that nobody gives by
+  /// default, and that is about what other multiprocessors see.
+  static bool passes_first_cache(const LoadStoreOp& copy) {
+    const TensorView* from = view_of(copy.arg);
+    const TensorView* to = view_of(copy.out);
+    const auto is_in_memory = [](const TensorView* view) {
+      return view != nullptr && !view->is_cpu_scalar() && !is_stored_in_pairs(view);
+    };
+    return copy.cache_op == CacheOp::Global && is_in_memory(from) && is_in_memory(to) &&
+           (from->memory_type() == MemoryType::Global || to->memory_type() == MemoryType::Global);
   }
 
   static const char* load_hint(const KernelPrinter& printer, const LoadStoreOp& copy) {

@@ -109,8 +109,9 @@ class DeviceSourceIndex {
 };
 
 const DeviceSourceIndex& index_of(const Target& target) {
-  static const DeviceSourceIndex cuda(kCudaSources, kNumCudaSources);
-  static const DeviceSourceIndex cpu(kCpuSources, kNumCpuSources);
+  // Never destroyed: threads may still compile when the process ends.
+  static const auto& cuda = *new DeviceSourceIndex(kCudaSources, kNumCudaSources);
+  static const auto& cpu = *new DeviceSourceIndex(kCpuSources, kNumCpuSources);
   return target.is_cuda() ? cuda : cpu;
 }
 

@@ -49,6 +49,7 @@ class Dialect {
   virtual void block_serialize_release(
       KernelPrinter& printer, const BlockSerializeRelease& release) = 0;
   virtual void block_reduction(KernelPrinter& printer, const BlockReduction& reduction) = 0;
+  virtual void block_scan(KernelPrinter& printer, const BlockScan& scan) = 0;
   virtual void grid_reduction(KernelPrinter& printer, const GridReduction& reduction) = 0;
   virtual void thread_loop(KernelPrinter& printer, const ThreadLoop& loop) = 0;
   virtual void block_loop(KernelPrinter& printer, const BlockLoop& loop) = 0;

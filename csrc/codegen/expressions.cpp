@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lower/memory_layout.h"
+#include "lower/analysis/memory_layout.h"
 
 namespace nvfuser {
 namespace {
@@ -34,11 +34,6 @@ Precedence infix_precedence(BinaryOpType op) {
   }
 }
 
-bool is_comparison(BinaryOpType op) {
-  const Precedence precedence = infix_precedence(op);
-  return precedence == Precedence::Relational || precedence == Precedence::Equality;
-}
-
 Text call(const std::string& function, const std::string& arguments) {
   return {function + "(" + arguments + ")"};
 }
@@ -46,6 +41,16 @@ Text call(const std::string& function, const std::string& arguments) {
 /// The name of a C library function for `type`: `expf`, `exp`. Complex numbers overload `exp`.
 std::string libm_name(const std::string& name, DataType type) {
   return type == DataType::Float ? name + "f" : name;
+}
+
+/// Whether C and the target have a quotient of every number of `type`. By 0 they have none, and a
+/// constant may be 0 in a type that is narrower than its own.
+bool is_divisor_of_all(const Val* divisor, DataType type, bool division_traps) {
+  if (!divisor->is_const()) {
+    return !division_traps;
+  }
+  const int64_t number = as_int(convert_value(divisor->value(), divisor->dtype(), type));
+  return number > 0 || (number < 0 && !division_traps);
 }
 
 [[noreturn]] void no_kernel_form(const char* op) {
@@ -74,13 +79,13 @@ DataType comparison_type(const Val* lhs, const Val* rhs) {
 } // namespace
 
 ExpressionPrinter::ExpressionPrinter(const Kernel& kernel, Dialect& dialect)
-    : kernel_(kernel), dialect_(dialect) {
+    : kernel_(kernel), dialect_(dialect), names_(kernel) {
   for (const SizeSource& source : kernel.launch.sizes) {
     sizes_.emplace(source.extent, &source);
   }
   for (const Val* input : kernel.inputs()) {
     if (input->is_scalar()) {
-      names_[input] = name_of(input);
+      defined_[input] = names_.of(input);
     }
   }
 }
@@ -88,23 +93,15 @@ ExpressionPrinter::ExpressionPrinter(const Kernel& kernel, Dialect& dialect)
 // ---- Names --------------------------------------------------------------------------------------
 
 void ExpressionPrinter::define(const Val* val, const std::string& text) {
-  names_[val] = text;
+  defined_[val] = text;
   order_.push_back(val);
 }
 
 void ExpressionPrinter::close_scope(size_t mark) {
   while (order_.size() > mark) {
-    names_.erase(order_.back());
+    defined_.erase(order_.back());
     order_.pop_back();
   }
-}
-
-std::string ExpressionPrinter::name_of(const Val* scalar) {
-  return scalar_prefix(scalar->dtype()) + std::to_string(scalar->name());
-}
-
-std::string ExpressionPrinter::name_of(const TensorView* view) {
-  return "T" + std::to_string(view->name());
 }
 
 // ---- Values -------------------------------------------------------------------------------------
@@ -122,7 +119,8 @@ Text ExpressionPrinter::cast(const Text& text, DataType from, DataType to) const
 
 Text ExpressionPrinter::value_as(const Val* val, DataType type, bool exact_type) {
   if (val->is_const()) {
-    const std::string text = literal(convert_value(val->value(), type), type, exact_type);
+    const std::string text =
+        literal(convert_value(val->value(), val->dtype(), type), type, exact_type);
     return {text, text.front() == '-' ? Precedence::Unary : Precedence::Primary};
   }
   return cast(value(val), val->dtype(), type);
@@ -148,7 +146,7 @@ Text ExpressionPrinter::destination(const Val* out) {
 
 Text ExpressionPrinter::element(const TensorIndex* element, bool is_written) {
   const TensorView* view = element->view();
-  const std::string name = name_of(view);
+  const std::string name = names_.of(view);
   if (view->is_cpu_scalar() || is_variable(view)) {
     return {name};
   }
@@ -163,7 +161,7 @@ std::string ExpressionPrinter::address(const Val* val, int64_t lanes, bool is_wr
   NVF_INVARIANT(val->vtype() == ValType::TensorIndex, "only elements have an address");
   const auto* element = static_cast<const TensorIndex*>(val);
   if (is_stored_in_pairs(element->view())) {
-    return name_of(element->view()) + ".pairs(" + value(element->index()).str() + ")";
+    return names_.of(element->view()) + ".pairs(" + value(element->index()).str() + ")";
   }
   lanes_ = lanes;
   const Text text = this->element(element, is_written);
@@ -172,20 +170,24 @@ std::string ExpressionPrinter::address(const Val* val, int64_t lanes, bool is_wr
 }
 
 Text ExpressionPrinter::scalar(const Val* val) {
-  if (const auto named = names_.find(val); named != names_.end()) {
+  if (const auto named = defined_.find(val); named != defined_.end()) {
     // A definition may stand for an expression.
     const bool is_name = named->second.find(' ') == std::string::npos;
     return {named->second, is_name ? Precedence::Primary : Precedence::Conditional};
   }
   if (val->vtype() == ValType::NamedScalar) {
+    if (const auto stride = kernel_.strides.find(val); stride != kernel_.strides.end()) {
+      const StrideSource& source = stride->second;
+      return {names_.of(source.tensor) + ".alloc_stride[" + std::to_string(source.axis) + "]"};
+    }
     const auto& named = static_cast<const NamedScalar&>(*val);
     const bool is_hardware = named.parallel_index() != ParallelType::Serial ||
                              named.parallel_dim() != ParallelType::Serial;
     return {is_hardware ? dialect_.hardware_value(named) : named.text_name()};
   }
   if (const auto size = sizes_.find(val); size != sizes_.end()) {
-    used_sizes_.emplace(val->name(), size->second);
-    return {name_of(val)};
+    used_sizes_.emplace(names_.number_of(val), size->second);
+    return {names_.of(val)};
   }
   NVF_INVARIANT(
       val->definition() != nullptr,
@@ -212,10 +214,10 @@ Text ExpressionPrinter::unary(const UnaryOp& op) {
   const DataType from = op.arg->dtype();
   const DataType to = op.out->dtype();
   switch (op.op) {
-    case UnaryOpType::Cast: return value_as(op.arg, to);
+    case UnaryOpType::Cast:
+    case UnaryOpType::RefCast: return value_as(op.arg, to);
     case UnaryOpType::BitCast:
       return call("bit_cast<" + c_type(to) + ">", value_as(op.arg, from, true).str());
-    case UnaryOpType::RefCast: return value_as(op.arg, to);
     case UnaryOpType::LogicalNot:
       return {"!" + value_as(op.arg, DataType::Bool).within(Precedence::Unary), Precedence::Unary};
     case UnaryOpType::Signbit:
@@ -333,8 +335,9 @@ Text ExpressionPrinter::binary(const BinaryOp& op) {
   const bool is_shift = op.op == BinaryOpType::Lshift || op.op == BinaryOpType::Rshift;
   const Text rhs = is_shift ? value(op.rhs) : value_as(op.rhs, type);
   const bool divides = op.op == BinaryOpType::Div || op.op == BinaryOpType::Mod;
-  if (divides && is_integral(type) && dialect_.division_traps() &&
-      !(op.rhs->is_const() && as_int(op.rhs->value()) > 0)) {
+  const bool is_integer = is_integral(type) || is_boolean(type);
+  const bool needs_function = dialect_.division_traps() || is_boolean(type); // 0 is half of Bool
+  if (divides && is_integer && !is_divisor_of_all(op.rhs, type, needs_function)) {
     const char* function = op.op == BinaryOpType::Div ? "divide" : "modulo";
     return cast(call(function, lhs.str() + ", " + rhs.str()), type, to);
   }

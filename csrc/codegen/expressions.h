@@ -1,8 +1,8 @@
 // ExpressionPrinter: values and pointwise operations as C-like expressions.
 //
-// Names. A tensor element is `T0[index]`, a register alone `T4`. A scalar that a statement
-// declared, a loop index, a kernel parameter and the size of an input have their names (`i3`); any
-// other scalar is printed as the expression that defines it.
+// Names (codegen/names.h). A tensor element is `T0[index]`, a register alone `T4`. A scalar that a
+// statement declared, a loop index, a kernel parameter and the size of an input have their names
+// (`i3`); any other scalar is printed as the expression that defines it.
 //
 // Types. An operation is computed in the type of its result (comparisons: of its operands), 16-bit
 // floats in float; operands of another type are converted. So a double constant next to float
@@ -17,6 +17,7 @@
 
 #include "codegen/dialect.h"
 #include "codegen/literals.h"
+#include "codegen/names.h"
 #include "lower/kernel.h"
 
 namespace nvfuser {
@@ -72,10 +73,10 @@ class ExpressionPrinter {
   [[nodiscard]] bool is_variable(const TensorView* view) const {
     return variables_.count(view) != 0;
   }
-  /// The name of a scalar: `i3`, `d1`.
-  [[nodiscard]] static std::string name_of(const Val* scalar);
-  [[nodiscard]] static std::string name_of(const TensorView* view);
-  /// Sizes of inputs that were printed so far, by the name of their scalar.
+  [[nodiscard]] const KernelNames& names() const {
+    return names_;
+  }
+  /// Sizes of inputs that were printed so far, by the number of their name.
   [[nodiscard]] const std::map<int64_t, const SizeSource*>& used_sizes() const {
     return used_sizes_;
   }
@@ -111,7 +112,8 @@ class ExpressionPrinter {
 
   const Kernel& kernel_;
   Dialect& dialect_;
-  std::unordered_map<const Val*, std::string> names_;
+  const KernelNames names_;
+  std::unordered_map<const Val*, std::string> defined_;
   std::vector<const Val*> order_; // of definitions
   std::set<const TensorView*> variables_;
   std::unordered_map<const Val*, const SizeSource*> sizes_;

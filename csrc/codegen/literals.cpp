@@ -44,7 +44,8 @@ std::string integer_literal(int64_t value, DataType type, bool exact_type) {
   } else {
     text = std::to_string(value);
   }
-  return exact_type && type != DataType::Int32 ? c_type(type) + "(" + text + ")" : text;
+  const bool is_int = type == DataType::Int32 && text.back() != 'l';
+  return exact_type && !is_int ? c_type(type) + "(" + text + ")" : text;
 }
 
 } // namespace

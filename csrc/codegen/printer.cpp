@@ -2,7 +2,7 @@
 
 #include <cctype>
 
-#include "lower/memory_layout.h"
+#include "lower/analysis/memory_layout.h"
 
 namespace nvfuser {
 namespace {
@@ -30,8 +30,13 @@ const TensorView* view_of(const Val* val) {
                                               : nullptr;
 }
 
-KernelPrinter::KernelPrinter(const Kernel& kernel, Dialect& dialect, std::string name)
-    : kernel_(kernel), dialect_(dialect), name_(std::move(name)), expressions_(kernel, dialect) {
+KernelPrinter::KernelPrinter(
+    const Kernel& kernel, Dialect& dialect, std::string name, Comments comments)
+    : kernel_(kernel),
+      dialect_(dialect),
+      name_(std::move(name)),
+      comments_(comments),
+      expressions_(kernel, dialect) {
   for (const Val* output : kernel.outputs()) {
     if (const AliasInfo* alias = kernel.alias_of(output); alias != nullptr) {
       written_.insert(alias->input);
@@ -51,7 +56,10 @@ std::string KernelPrinter::print() {
   text_.clear();
   indent_ = 0;
   dialect_.open_kernel(*this, name_);
-  return text_ + body_ + "}\n";
+  const std::string differences =
+      comments_ == Comments::Fusion ? expressions_.names().differences() : "";
+  return "// Codegen generated code" + (differences.empty() ? "" : "; " + differences) + "\n" +
+         text_ + body_ + "}\n";
 }
 
 bool KernelPrinter::mentions(const std::string& name) const {
@@ -142,6 +150,9 @@ void KernelPrinter::indented(const std::function<void()>& body) {
 }
 
 std::string KernelPrinter::location_of(const Expr& expr) const {
+  if (comments_ == Comments::None) {
+    return "";
+  }
   const TensorView* view = expr.outputs().empty() ? nullptr : view_of(expr.outputs().front());
   const auto origin = kernel_.origin.find(&expr);
   SourceLocation location;
@@ -155,6 +166,18 @@ std::string KernelPrinter::location_of(const Expr& expr) const {
     location = view->definition()->location();
   }
   return location.is_known() ? " // " + location.str() : "";
+}
+
+std::string KernelPrinter::axis_of(const ForLoop& loop) const {
+  if (comments_ == Comments::None || loop.iter_domain == nullptr) {
+    return "";
+  }
+  std::string text = " // " + expressions_.names().axis_text(loop.iter_domain);
+  if (loop.circular_buffer_depth > 0) {
+    text += std::string(", ") + enum_name(loop.circular_buffer_stage) + " of " +
+            std::to_string(loop.circular_buffer_depth) + " stages";
+  }
+  return text;
 }
 
 std::string KernelPrinter::condition(const Val* predicate) {
@@ -182,13 +205,13 @@ std::vector<KernelPrinter::Parameter> KernelPrinter::parameters() const {
     list.push_back(
         {"Tensor<" + c_type(view->dtype()) + ", " + std::to_string(view->rank()) + ", " +
              std::to_string(strides) + ">",
-         ExpressionPrinter::name_of(view)});
+         name_of(view)});
   };
   for (const Val* input : kernel_.inputs()) {
     if (!input->is_tensor()) {
-      list.push_back({c_type(input->dtype()), ExpressionPrinter::name_of(input)});
+      list.push_back({c_type(input->dtype()), name_of(input)});
     } else if (const auto* view = static_cast<const TensorView*>(input); view->is_cpu_scalar()) {
-      list.push_back({c_type(view->dtype()), ExpressionPrinter::name_of(view)});
+      list.push_back({c_type(view->dtype()), name_of(view)});
     } else {
       add_tensor(view);
     }
@@ -206,10 +229,8 @@ std::vector<KernelPrinter::Parameter> KernelPrinter::parameters() const {
 void KernelPrinter::declare_sizes() {
   for (const auto& [number, source] : expressions_.used_sizes()) {
     line(
-        "const " + c_type(source->extent->dtype()) + " " +
-        ExpressionPrinter::name_of(source->extent) + " = " +
-        ExpressionPrinter::name_of(source->tensor) + ".logical_size[" +
-        std::to_string(source->dim) + "];");
+        "const " + c_type(source->extent->dtype()) + " " + name_of(source->extent) + " = " +
+        name_of(source->tensor) + ".logical_size[" + std::to_string(source->dim) + "];");
   }
 }
 
@@ -217,8 +238,7 @@ void KernelPrinter::declare_sizes() {
 
 void KernelPrinter::declare_array(const Allocate& allocate, const std::string& attributes) {
   const TensorView* view = allocate.buffer;
-  const std::string head =
-      attributes + c_type(view->dtype()) + " " + ExpressionPrinter::name_of(view);
+  const std::string head = attributes + c_type(view->dtype()) + " " + name_of(view);
   if (allocate.size->is_const_int(1)) {
     expressions_.define_as_variable(view);
     line(head + ";");
@@ -235,9 +255,7 @@ void KernelPrinter::declare_alias(const Allocate& allocate) {
   if (expressions_.is_variable(allocate.alias)) {
     expressions_.define_as_variable(view);
   }
-  line(
-      "auto& " + ExpressionPrinter::name_of(view) + " = " +
-      ExpressionPrinter::name_of(allocate.alias) + ";");
+  line("auto& " + name_of(view) + " = " + name_of(allocate.alias) + ";");
 }
 
 // ---- Statements ---------------------------------------------------------------------------------
@@ -262,6 +280,7 @@ void KernelPrinter::statement(const Expr& expr) {
           [&](const AsyncWait& node) { dialect_.async_wait(*this, node); },
           [&](const GridSync& node) { dialect_.grid_sync(*this, node); },
           [&](const BlockReduction& node) { dialect_.block_reduction(*this, node); },
+          [&](const BlockScan& node) { dialect_.block_scan(*this, node); },
           [&](const GridReduction& node) { dialect_.grid_reduction(*this, node); },
           [&](const BlockSerializeWait& node) { dialect_.block_serialize_wait(*this, node); },
           [&](const BlockSerializeRelease& node) { dialect_.block_serialize_release(*this, node); },
@@ -282,7 +301,7 @@ void KernelPrinter::loop(const ForLoop& loop) {
     vector_statements(loop.body, as_int(loop.stop->value()));
     return;
   }
-  const std::string index = ExpressionPrinter::name_of(loop.index);
+  const std::string index = name_of(loop.index);
   const std::string start = expressions_.value_as(loop.start, DataType::Index).str();
   const std::string stop = expressions_.value(loop.stop).within(Precedence::Sum);
   const std::string step =
@@ -292,13 +311,8 @@ void KernelPrinter::loop(const ForLoop& loop) {
   if (loop.is_unrolled && !dialect_.unroll_hint().empty()) {
     line(dialect_.unroll_hint());
   }
-  std::string axis = loop.iter_domain == nullptr ? "" : " // " + loop.iter_domain->to_string();
-  if (loop.circular_buffer_depth > 0) {
-    axis += std::string(", ") + enum_name(loop.circular_buffer_stage) + " of " +
-            std::to_string(loop.circular_buffer_depth) + " stages";
-  }
   const std::string head = "for (nvfuser_index_t " + index + " = " + start + "; " + index + " < " +
-                           stop + "; " + step + ") {" + axis;
+                           stop + "; " + step + ") {" + axis_of(loop);
   block(head, [&] {
     expressions_.define(loop.index, index);
     statements(loop.body);
@@ -349,7 +363,7 @@ void KernelPrinter::pointwise(const Expr& expr) {
         expr, expressions_.destination(out).str() + " = " + expressions_.result(&expr).str() + ";");
     return;
   }
-  const std::string name = ExpressionPrinter::name_of(out);
+  const std::string name = name_of(out);
   line(
       "const " + c_type(out->dtype()) + " " + name + " = " + expressions_.result(&expr).str() +
       ";");

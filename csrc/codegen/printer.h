@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "codegen/codegen.h"
 #include "codegen/dialect.h"
 #include "codegen/expressions.h"
 #include "ir/scopes.h"
@@ -17,9 +18,9 @@ namespace nvfuser {
 
 class KernelPrinter {
  public:
-  KernelPrinter(const Kernel& kernel, Dialect& dialect, std::string name);
+  KernelPrinter(const Kernel& kernel, Dialect& dialect, std::string name, Comments comments);
 
-  /// The function. Call once.
+  /// `// Codegen generated code` and the function. Call once.
   [[nodiscard]] std::string print();
 
   // -- for dialects --
@@ -29,6 +30,11 @@ class KernelPrinter {
   }
   [[nodiscard]] ExpressionPrinter& expressions() {
     return expressions_;
+  }
+  /// The name of a tensor (`T4`) or of a scalar that the kernel declares (`i3`).
+  template <typename T>
+  [[nodiscard]] std::string name_of(const T* val) const {
+    return expressions_.names().of(val);
   }
   /// A line, indented.
   void line(const std::string& text);
@@ -83,11 +89,14 @@ class KernelPrinter {
   /// `const nvfuser_index_t i0 = T0.logical_size[0];` for every size that the body uses.
   void declare_sizes();
   [[nodiscard]] const TensorView* storage_of(const TensorView* view) const;
+  /// Comments, with the space before them; empty: none.
   [[nodiscard]] std::string location_of(const Expr& expr) const;
+  [[nodiscard]] std::string axis_of(const ForLoop& loop) const;
 
   const Kernel& kernel_;
   Dialect& dialect_;
   std::string name_;
+  const Comments comments_;
   ExpressionPrinter expressions_;
   std::string text_;
   std::string body_; // complete before the head is printed

@@ -1,8 +1,11 @@
 #include "eval/evaluator.h"
 
 #include <algorithm>
+#include <complex>
 #include <sstream>
+#include <type_traits>
 #include <unordered_set>
+#include <variant>
 #include <vector>
 
 #include "base/errors.h"
@@ -27,11 +30,11 @@ std::string value_text(const ScalarValue& value) {
 }
 
 bool is_same_number(const ScalarValue& a, const ScalarValue& b) {
-  const std::complex<double> x = as_complex(a);
-  const std::complex<double> y = as_complex(b);
   if (std::holds_alternative<int64_t>(a) && std::holds_alternative<int64_t>(b)) {
     return as_int(a) == as_int(b); // a double does not hold every int64
   }
+  const std::complex<double> x = as_complex(a);
+  const std::complex<double> y = as_complex(b);
   return x == y || (x != x && y != y); // NaN is itself
 }
 
@@ -48,29 +51,18 @@ const Expr* scalar_definition(const Val* val) {
   return is_operation && reads_scalars ? definition : nullptr;
 }
 
-bool is_comparison(BinaryOpType op) {
-  switch (op) {
-    case BinaryOpType::Eq:
-    case BinaryOpType::NE:
-    case BinaryOpType::LT:
-    case BinaryOpType::LE:
-    case BinaryOpType::GT:
-    case BinaryOpType::GE: return true;
-    default: return false;
-  }
-}
-
 bool is_integer_division(BinaryOpType op) {
   return op == BinaryOpType::Div || op == BinaryOpType::Mod || op == BinaryOpType::CeilDiv ||
          op == BinaryOpType::Remainder || op == BinaryOpType::Fmod;
 }
 
 /// The type in which an operation compares or computes.
-DataType operand_type(const BinaryOp& op) {
-  if (!is_comparison(op.op)) {
-    return op.out->dtype();
+DataType operand_type(const Expr& operation) {
+  const auto* op = operation.as<BinaryOp>();
+  if (op == nullptr || !is_comparison(op->op)) {
+    return operation.output(0)->dtype();
   }
-  const DataType types[] = {op.lhs->dtype(), op.rhs->dtype()};
+  const DataType types[] = {op->lhs->dtype(), op->rhs->dtype()};
   if (std::ranges::any_of(types, is_complex)) {
     return DataType::ComplexDouble;
   }
@@ -80,6 +72,15 @@ DataType operand_type(const BinaryOp& op) {
   return std::ranges::any_of(types, [](DataType type) { return type == DataType::UInt64; })
              ? DataType::UInt64
              : DataType::Int;
+}
+
+/// An operand as an operation in `type` reads it. UInt64 values beyond int64 are held as the bits
+/// of a negative number, which only integer arithmetic takes for what they are.
+ScalarValue read_operand(const Val* operand, const ScalarValue& value, DataType type) {
+  if (operand->dtype() != DataType::UInt64 || is_integral(type)) {
+    return value;
+  }
+  return convert_value(value, DataType::UInt64, is_boolean(type) ? DataType::Double : type);
 }
 
 ScalarValue compute_binary(const BinaryOp& op, const ScalarValue& a, const ScalarValue& b) {
@@ -100,10 +101,11 @@ ScalarValue compute_binary(const BinaryOp& op, const ScalarValue& a, const Scala
 ScalarValue compute_ternary(
     const TernaryOp& op, const ScalarValue& a, const ScalarValue& b, const ScalarValue& c) {
   const DataType type = op.out->dtype();
-  const auto is_less = [](const ScalarValue& x, const ScalarValue& y) {
+  const auto is_less = [type](const ScalarValue& x, const ScalarValue& y) {
     const bool is_integer =
         std::holds_alternative<int64_t>(x) && std::holds_alternative<int64_t>(y);
-    return is_integer ? as_int(x) < as_int(y) : as_double(x) < as_double(y);
+    return is_integer ? as_bool(scalar::fold(BinaryOpType::LT, x, y, type))
+                      : as_double(x) < as_double(y);
   };
   switch (op.op) {
     case TernaryOpType::Clamp:
@@ -224,17 +226,18 @@ ExpressionEvaluator::Step ExpressionEvaluator::next_step(
   }
   const auto* ternary = definition->as<TernaryOp>();
   const bool is_where = ternary != nullptr && ternary->op == TernaryOpType::Where;
-  std::vector<const ScalarValue*> operands;
+  const DataType type = operand_type(*definition);
+  std::vector<ScalarValue> operands;
   const std::vector<Val*>& inputs = definition->inputs();
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (is_where && i > 0 && (i == 1) != as_bool(*operands.front())) {
+    if (is_where && i > 0 && (i == 1) != as_bool(operands.front())) {
       continue;
     }
     const ScalarValue* value = find(inputs[i]);
     if (value == nullptr) {
       return unknown.contains(inputs[i]) ? Step{} : Step{.operand = inputs[i], .result = {}};
     }
-    operands.push_back(value);
+    operands.push_back(read_operand(inputs[i], *value, type));
     const auto* binary = definition->as<BinaryOp>();
     if (i == 0 && binary != nullptr &&
         ((binary->op == BinaryOpType::LogicalAnd && !as_bool(*value)) ||
@@ -243,17 +246,17 @@ ExpressionEvaluator::Step ExpressionEvaluator::next_step(
     }
   }
   if (is_where || definition->is_a<LoadStoreOp>()) {
-    return {.operand = nullptr, .result = *operands.back()};
+    return {.operand = nullptr, .result = operands.back()};
   }
   if (const auto* unary = definition->as<UnaryOp>()) {
-    return {.operand = nullptr, .result = scalar::fold(unary->op, *operands[0], val->dtype())};
+    return {.operand = nullptr, .result = scalar::fold(unary->op, operands[0], val->dtype())};
   }
   if (const auto* binary = definition->as<BinaryOp>()) {
-    return {.operand = nullptr, .result = compute_binary(*binary, *operands[0], *operands[1])};
+    return {.operand = nullptr, .result = compute_binary(*binary, operands[0], operands[1])};
   }
   return {
       .operand = nullptr,
-      .result = compute_ternary(*ternary, *operands[0], *operands[1], *operands[2])};
+      .result = compute_ternary(*ternary, operands[0], operands[1], operands[2])};
 }
 
 int64_t ExpressionEvaluator::evaluate_int(const Val* val) {

@@ -51,6 +51,14 @@ int64_t multiply_ends(int64_t a, int64_t b) {
   return clamp(static_cast<Wide>(a) * b);
 }
 
+/// `list`, sorted, every atom once.
+AtomList as_set(AtomList list) {
+  std::ranges::sort(list);
+  const auto repeated = std::ranges::unique(list);
+  list.erase(repeated.begin(), repeated.end());
+  return list;
+}
+
 void merge_into(AtomList& list, const AtomList& other) {
   if (other.empty()) {
     return;
@@ -161,13 +169,20 @@ Sum IndexAlgebra::intern(std::vector<IndexTerm> terms) {
   if (const auto known = sum_index_.find(&sum); known != sum_index_.end()) {
     return *known;
   }
+  const auto append = [](AtomList& to, const AtomList& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  AtomList leaves;
+  AtomList positive;
   for (const IndexTerm& term : sum.terms) {
     for (const AtomId id : factors(term.monomial)) {
-      merge_into(sum.leaves, atom(id).leaves);
-      merge_into(sum.positive, atom(id).positive);
+      append(leaves, atom(id).leaves);
+      append(positive, atom(id).positive);
       sum.rank = std::max(sum.rank, atom(id).rank);
     }
   }
+  sum.leaves = as_set(std::move(leaves));
+  sum.positive = as_set(std::move(positive));
   sum.id = static_cast<int32_t>(sums_.size());
   sums_.push_back(std::move(sum));
   sum_index_.insert(&sums_.back());

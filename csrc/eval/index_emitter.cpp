@@ -100,8 +100,10 @@ Val* IndexEmitter::emit(IndexAlgebra& algebra, Sum root) {
     if (stack.size() > depth) {
       continue;
     }
-    for (const AtomId id : ready) {
-      atoms_.emplace(id, emit_atom(algebra_->atom(id)));
+    for (const AtomId id : ready) { // an atom of several terms stands there repeatedly
+      if (!atoms_.contains(id)) {
+        atoms_.emplace(id, emit_atom(algebra_->atom(id)));
+      }
     }
     const bool is_plain_int =
         !sum->leaves.empty() && std::ranges::all_of(sum->terms, [&](const IndexTerm& term) {

@@ -24,16 +24,11 @@ bool is_index_type(DataType type) {
   return type == DataType::Index || type == DataType::Int;
 }
 
-bool is_comparison(BinaryOpType op) {
-  switch (op) {
-    case BinaryOpType::LT:
-    case BinaryOpType::LE:
-    case BinaryOpType::GT:
-    case BinaryOpType::GE:
-    case BinaryOpType::Eq:
-    case BinaryOpType::NE: return true;
-    default: return false;
-  }
+bool is_computed_from(const Val* val, const std::vector<Val*>& leaves) {
+  return val->definition() != nullptr &&
+         std::ranges::any_of(val->definition()->inputs(), [&](const Val* in) {
+           return std::ranges::find(leaves, in) != leaves.end() || is_computed_from(in, leaves);
+         });
 }
 
 /// The operation that computes `val`, if it is one on scalars; nullptr: `val` is a leaf.
@@ -423,9 +418,15 @@ Val* IndexSimplifier::Impl::simplify(Val* expr) {
 Val* IndexSimplifier::Impl::extreme(Val* expr, const std::vector<Val*>& over, bool want_max) {
   const Sum sum = read_in(expr);
   AtomList leaves;
-  for (const Val* leaf : over) {
+  const auto add = [&](const Val* leaf) {
     if (const AtomId id = algebra_->leaf_id(leaf); id >= 0) {
       leaves.push_back(id);
+    }
+  };
+  std::ranges::for_each(over, add);
+  for (const auto& [leaf, extent] : ranges_) { // one that is computed runs with what it is made of
+    if (is_computed_from(leaf, over)) {
+      add(leaf);
     }
   }
   std::ranges::sort(leaves);

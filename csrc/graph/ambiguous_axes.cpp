@@ -6,12 +6,11 @@
 #include <map>
 
 namespace nvfuser {
-
 namespace {
 
 using Sources = uint64_t; // bits are positions of axes of the tensor
 
-constexpr size_t kMostAxes = 64;
+constexpr size_t kMostAxes = 64; // no framework has tensors of more dimensions
 
 /// For every group that follows from axes of one tensor: from which ones.
 class SourceSearch {
@@ -21,7 +20,7 @@ class SourceSearch {
 
   std::optional<AmbiguousAxis> run() {
     for (size_t i = 0; i < axes_.size() && i < kMostAxes; ++i) {
-      found(axes_[i], Sources{1} << i);
+      record(axes_[i], Sources{1} << i);
     }
     while (!queue_.empty() && !result_) {
       const int64_t group = queue_.front();
@@ -56,11 +55,15 @@ class SourceSearch {
       sources |= known->second;
     }
     for (IterDomain* id : to) {
-      found(id, sources);
+      record(id, sources);
     }
   }
 
-  void found(IterDomain* id, Sources sources) {
+  /// `id` follows from `sources`.
+  void record(IterDomain* id, Sources sources) {
+    if (result_) {
+      return;
+    }
     const int64_t group = graph_.group(id);
     const auto [known, is_new] = sources_.try_emplace(group, sources);
     const Sources common = known->second & sources;

@@ -16,16 +16,6 @@ IterDomain* lookup(
   return found == map.end() ? nullptr : found->second;
 }
 
-std::vector<TensorView*> tensors_among(const std::vector<Val*>& vals) {
-  std::vector<TensorView*> tensors;
-  for (Val* val : vals) {
-    if (val->is_tensor() && std::find(tensors.begin(), tensors.end(), val) == tensors.end()) {
-      tensors.push_back(static_cast<TensorView*>(val));
-    }
-  }
-  return tensors;
-}
-
 /// One of them is a broadcast, the other is larger. A reduction over a broadcast is not.
 bool is_resolved(const IterDomain* id0, const IterDomain* id1) {
   return id0->is_broadcast() != id1->is_broadcast() &&
@@ -99,65 +89,69 @@ AxisPositions all_but_repeated(const RepeatOp& op) {
   const IterDomains axes = TensorDomain::no_reductions(op.arg->logical());
   AxisPositions positions = in_order(axes.size());
   for (size_t i = 0; i < axes.size(); ++i) {
-    const Val* extent = op.out->logical().at(i)->maybe_expanded_extent();
-    if (!axes[i]->is_broadcast() && !axes[i]->extent()->same_as(extent)) {
+    if (op.repeats.at(i) != 1 && !axes[i]->is_broadcast()) {
       positions[i] = kNoPartner;
     }
   }
   return positions;
 }
 
-AxisPositions axis_positions(
-    const Expr& expr, const TensorView& producer, size_t rank, size_t consumer_rank) {
-  const auto evaluated = [&](const Expr&) { return no_partners(rank); };
-  return visit(
-      expr,
-      overloaded{
-          [&](const BroadcastOp& op) {
-    return around_new(op.flags); },
-          [&](const SqueezeOp& op) {
-    return without_removed(op.flags); },
-          [&](const SelectOp& op) {
+/// The positions, for each kind of consumer.
+struct PositionsInConsumer {
+  const TensorView& producer;
+  size_t rank; // of the producer
+  size_t consumer_rank;
+
+  AxisPositions operator()(const BroadcastOp& op) const {
+    return around_new(op.flags);
+  }
+  AxisPositions operator()(const SqueezeOp& op) const {
+    return without_removed(op.flags);
+  }
+  AxisPositions operator()(const SelectOp& op) const {
     std::vector<bool> is_removed(rank, false);
     if (&producer == op.arg) {
       is_removed.at(static_cast<size_t>(op.dim)) = true;
     }
     return without_removed(is_removed);
-          },
-          [&](const IndexSelectOp& op) {
+  }
+  AxisPositions operator()(const IndexSelectOp& op) const {
     return &producer == op.arg ? all_but(op.dim, rank) : in_order(rank);
-          },
-          [&](const GatherOp& op) {
+  }
+  AxisPositions operator()(const GatherOp& op) const {
     if (&producer != op.arg) {
       return in_order(rank);
     }
     return op.exact_sizes ? all_but(op.dim, rank) : no_partners(rank);
-          },
-          [&](const ScatterOp& op) {
+  }
+  AxisPositions operator()(const ScatterOp& op) const {
     return &producer == op.src ? of_equal_extents(producer, *op.index) : in_order(rank);
-          },
-          [&](const IndexPutAccumulateOp& op) {
+  }
+  AxisPositions operator()(const IndexPutAccumulateOp& op) const {
     return &producer == op.arg     ? in_order(rank)
            : &producer == op.value ? all_but(0, rank)
                                    : no_partners(rank);
-          },
-          [&](const EmbeddingFwdOp& op) {
+  }
+  AxisPositions operator()(const EmbeddingFwdOp& op) const {
     return &producer == op.weight
                ? AxisPositions{kNoPartner, static_cast<int64_t>(consumer_rank) - 1}
                : in_order(rank);
-          },
-          [&](const RepeatOp& op) {
+  }
+  AxisPositions operator()(const RepeatOp& op) const {
     return all_but_repeated(op);
-          },
-#define NVF_EVALUATED(Node) [&](const Node& op) { return evaluated(op); },
-          NVF_FOR_EACH_MATMUL_EXPR(NVF_EVALUATED) NVF_FOR_EACH_QUANTIZE_EXPR(NVF_EVALUATED)
+  }
+// What has no kernel form is evaluated: none of its loops is shared.
+#define NVF_EVALUATED(Node)                     \
+  AxisPositions operator()(const Node&) const { \
+    return no_partners(rank);                   \
+  }
+  NVF_FOR_EACH_MATMUL_EXPR(NVF_EVALUATED)
+  NVF_FOR_EACH_QUANTIZE_EXPR(NVF_EVALUATED)
 #undef NVF_EVALUATED
-              [&](const Expr&) { return in_order(rank);
-}
-,
-} // namespace
-);
-} // namespace nvfuser
+  AxisPositions operator()(const Expr&) const {
+    return in_order(rank);
+  }
+};
 
 /// The axes of the consumer that the producer's are compared with. A scatter has the shape of the
 /// tensor it copies; its loops run over the positions it is given.
@@ -179,7 +173,7 @@ PairwiseDomainMap::PairwiseDomainMap(
 
   const IterDomains& read = read_axes(producer, consumer);
   const size_t rank = TensorDomain::no_reductions(producer->logical()).size();
-  const AxisPositions partner = axis_positions(*expr, *producer, rank, read.size());
+  const AxisPositions partner = visit(*expr, PositionsInConsumer{*producer, rank, read.size()});
   std::vector<IterDomain*> producer_axis(read.size(), nullptr);
   size_t dim = 0;
   for (IterDomain* id : producer->logical()) {
@@ -227,14 +221,6 @@ IterDomains indexed_axes(const TensorView* producer, const TensorView* consumer)
                                }));
 }
 
-std::vector<TensorView*> tensor_inputs(const Expr* expr) {
-  return tensors_among(expr->inputs());
-}
-
-std::vector<TensorView*> tensor_outputs(const Expr* expr) {
-  return tensors_among(expr->outputs());
-}
-
 std::vector<Expr*> tensor_exprs(const Fusion& fusion) {
   std::vector<Expr*> exprs =
       fusion.outputs().empty() ? topo_sort(fusion.all_exprs()) : fusion.exprs();
@@ -243,7 +229,12 @@ std::vector<Expr*> tensor_exprs(const Fusion& fusion) {
 }
 
 std::vector<TensorView*> scheduled_tensors(const Fusion& fusion) {
-  std::vector<TensorView*> tensors = tensors_among(fusion.inputs());
+  std::vector<TensorView*> tensors;
+  for (Val* input : fusion.inputs()) {
+    if (input->is_tensor()) {
+      tensors.push_back(static_cast<TensorView*>(input));
+    }
+  }
   for (const Expr* expr : tensor_exprs(fusion)) {
     const std::vector<TensorView*> ins = tensor_inputs(expr);
     const std::vector<TensorView*> outs = tensor_outputs(expr);

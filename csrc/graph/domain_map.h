@@ -59,10 +59,6 @@ class PairwiseDomainMap {
 /// element along them may be read by any thread. Broadcasts have one element and are not listed.
 [[nodiscard]] IterDomains indexed_axes(const TensorView* producer, const TensorView* consumer);
 
-/// The tensors among the operands of an expression; every tensor once, in operand order.
-[[nodiscard]] std::vector<TensorView*> tensor_inputs(const Expr* expr);
-[[nodiscard]] std::vector<TensorView*> tensor_outputs(const Expr* expr);
-
 /// Expressions on tensors that lead to an output, operands before results; all expressions on
 /// tensors, as long as the fusion has no outputs.
 [[nodiscard]] std::vector<Expr*> tensor_exprs(const Fusion& fusion);

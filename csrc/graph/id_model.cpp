@@ -6,6 +6,7 @@
 #include "graph/domain_map.h"
 #include "graph/pair_graph.h"
 #include "ir/all_nodes.h"
+#include "ir/fusion.h"
 
 namespace nvfuser {
 namespace {
@@ -28,6 +29,19 @@ void map_by_position(ValGraph& graph, const IterDomains& ids0, const IterDomains
   for (size_t i = 0; i < size; ++i) {
     graph.map_vals(ids0[i], ids1[i]);
   }
+}
+
+/// The oldest transform of each group of equal ones: what is mapped for it is mapped for all, since
+/// the graph is closed. A copy: groups may be joined while it is walked.
+std::vector<Expr*> one_of_each(const ValGraph& graph) {
+  const DisjointSets<Expr*>& sets = graph.disjoint_expr_sets();
+  std::vector<Expr*> oldest;
+  for (size_t i = 0; i < sets.entries().size(); ++i) {
+    if (sets.first_index(sets.entries()[i]) == i) {
+      oldest.push_back(sets.entries()[i]);
+    }
+  }
+  return oldest;
 }
 
 struct NamedDomain {
@@ -69,8 +83,7 @@ class UnchangedAxes {
   }
 
   void map() {
-    const std::vector<Expr*> exprs = graph_.disjoint_expr_sets().entries();
-    for (Expr* expr : exprs) {
+    for (const Expr* expr : one_of_each(graph_)) {
       if (const auto* split = expr->as<Split>(); split && split->factor->is_one()) {
         map_unless_same_domain(split->in, split->inner_split ? split->outer : split->inner);
       } else if (const auto* merge = expr->as<Merge>()) {
@@ -126,8 +139,7 @@ class UnchangedAxes {
 };
 
 void map_resizes(ValGraph& graph) {
-  const std::vector<Expr*> exprs = graph.disjoint_expr_sets().entries();
-  for (Expr* expr : exprs) {
+  for (const Expr* expr : one_of_each(graph)) {
     if (const auto* resize = expr->as<Resize>()) {
       graph.map_vals(resize->in, resize->out);
     }
@@ -135,8 +147,7 @@ void map_resizes(ValGraph& graph) {
 }
 
 void map_innermost(ValGraph& graph) {
-  const std::vector<Expr*> exprs = graph.disjoint_expr_sets().entries();
-  for (Expr* expr : exprs) {
+  for (const Expr* expr : one_of_each(graph)) {
     if (const auto* merge = expr->as<Merge>()) {
       graph.map_vals(merge->inner, merge->out);
     }

@@ -2,9 +2,8 @@
 //
 //   exact         same position across an operation that resolves no broadcast; siblings
 //   almost_exact  exact, and axes related by a split by 1 or a merge with a provable 1
-//   broadcast     exact, and a broadcast with the axis it is resolved to; then provable ones as
-//   above,
-//                 where a broadcast that is resolved is no provable 1 any more
+//   broadcast     exact, and a broadcast with the axis it is resolved to; then provable ones as for
+//                 almost_exact, where a broadcast that is resolved is no provable 1 any more
 //   permissive    broadcast, and merges that are skipped by a neighbor that lacks an axis of size 1
 //   loop          loop axes that one generated loop drives: left of a compute-at position with the
 //                 consumer's axes, and the axes of siblings. Not closed over transforms
@@ -20,7 +19,7 @@
 #include <string>
 
 #include "graph/val_graph.h"
-#include "ir/fusion.h"
+#include "ir/fwd.h"
 
 namespace nvfuser {
 

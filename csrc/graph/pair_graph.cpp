@@ -80,8 +80,9 @@ std::vector<std::pair<IterDomain*, IterDomain*>> forwarded_merges(
   return forwarded_merges(producer, consumer, PairwiseDomainMap(producer, consumer));
 }
 
-ValGraph pair_graph(const TensorView* producer, const TensorView* consumer) {
-  return pair_graph(producer, consumer, PairwiseDomainMap(producer, consumer));
+ValGraph pair_graph(
+    const TensorView* producer, const TensorView* consumer, BroadcastPairs broadcasts) {
+  return pair_graph(producer, consumer, PairwiseDomainMap(producer, consumer, broadcasts));
 }
 
 LoopAlignment align_loops(const TensorView* producer, const TensorView* consumer) {

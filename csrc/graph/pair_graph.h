@@ -22,9 +22,12 @@ namespace nvfuser {
 /// Whether a merge with `id` can be skipped by who lacks that axis.
 [[nodiscard]] bool is_forwardable(const IterDomain* id);
 
-/// The graph over the ids of the two tensors: axes that correspond, broadcasts that are resolved,
-/// equal transforms, forwarding.
-[[nodiscard]] ValGraph pair_graph(const TensorView* producer, const TensorView* consumer);
+/// The graph over the ids of the two tensors: axes that correspond, broadcasts that are resolved
+/// unless they are dropped, equal transforms, forwarding.
+[[nodiscard]] ValGraph pair_graph(
+    const TensorView* producer,
+    const TensorView* consumer,
+    BroadcastPairs broadcasts = BroadcastPairs::Keep);
 
 /// How the loops of a producer can become loops of its consumer.
 struct LoopAlignment {

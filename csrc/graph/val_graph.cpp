@@ -299,9 +299,9 @@ void ValGraph::validate() const {
       continue;
     }
     for (const Key& key : keys_of(expr)) {
-      const Expr* other = filed.try_emplace(key, expr).first->second;
+      Expr* other = filed.try_emplace(key, expr).first->second;
       NVF_INVARIANT(
-          exprs_.strict_are_mapped(expr, const_cast<Expr*>(other)),
+          exprs_.strict_are_mapped(expr, other),
           "equal transforms of mapped axes are mapped: ", expr->to_string(), other->to_string());
     }
   }

@@ -37,10 +37,7 @@ class ValGraph {
  public:
   // -- building --
 
-  void add_id(IterDomain* id);
   void add_ids(const IterDomains& ids);
-  /// Register a transform and, where they are new, its operands.
-  void add_expr(Expr* expr);
   /// Every id and transform of a tensor.
   void add_tensor(const TensorView* tensor);
   /// Put two ids into one group, with all that follows. Unknown ids are added.
@@ -97,6 +94,9 @@ class ValGraph {
     std::vector<Expr*> uses;
   };
 
+  void add_id(IterDomain* id);
+  /// Register a transform and, where they are new, its operands.
+  void add_expr(Expr* expr);
   [[nodiscard]] size_t root(const Val* id) const;
   [[nodiscard]] std::vector<Key> keys_of(const Expr* expr) const;
   void file(Expr* expr);

@@ -188,8 +188,10 @@ Cloner Fusion::copy_from(const Fusion& from) {
     copy->is_fusion_input_ = original->is_fusion_input_;
     copy->is_fusion_output_ = original->is_fusion_output_;
     if (original->is_tensor()) {
-      cloner.clone_effects(
-          static_cast<const TensorView*>(original), static_cast<TensorView*>(copy));
+      const auto* tv = static_cast<const TensorView*>(original);
+      auto* tv_copy = static_cast<TensorView*>(copy);
+      tv_copy->compute_with_consumers_ = cloner(tv->compute_with_consumers_);
+      cloner.clone_effects(tv, tv_copy);
     }
   }
   counters_ = from.counters_;

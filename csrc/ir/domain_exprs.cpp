@@ -1,9 +1,8 @@
 // Making iteration domains from others. The rules of types and extents stand here, once.
 #include "ir/domain_exprs.h"
 
-#include <algorithm>
-
 #include "ir/all_nodes.h"
+#include "ir/cancelling_sum.h"
 #include "ir/fusion.h"
 #include "ir/scalar.h"
 
@@ -39,54 +38,59 @@ IterType merged_type(const IterDomain* outer, const IterDomain* inner) {
   return either(IterType::GatherScatter) ? IterType::GatherScatter : IterType::Iteration;
 }
 
-/// A sum of terms in which opposite ones cancel: n - start + stop - n is stop - start.
-class CancellingSum {
- public:
-  void add(Val* val, bool is_negative = false) {
-    const auto* binary = val->definition() == nullptr ? nullptr : val->definition()->as<BinaryOp>();
-    const auto* unary = val->definition() == nullptr ? nullptr : val->definition()->as<UnaryOp>();
-    if (val->is_const_int()) {
-      constant_ += is_negative ? -as_int(val->value()) : as_int(val->value());
-    } else if (binary != nullptr && binary->op == BinaryOpType::Add) {
-      add(binary->lhs, is_negative);
-      add(binary->rhs, is_negative);
-    } else if (binary != nullptr && binary->op == BinaryOpType::Sub) {
-      add(binary->lhs, is_negative);
-      add(binary->rhs, !is_negative);
-    } else if (unary != nullptr && unary->op == UnaryOpType::Neg) {
-      add(unary->arg, !is_negative);
-    } else {
-      cancel_or_append(val, is_negative);
-    }
+/// Extents are 64-bit integers; a product that wraps would be a small axis, or none.
+void check_merged_size(const IterDomain* outer, const IterDomain* inner) {
+  const Val* a = outer->maybe_expanded_extent();
+  const Val* b = inner->maybe_expanded_extent();
+  int64_t product = 0;
+  if (!a->is_const_int() || !b->is_const_int() ||
+      !__builtin_mul_overflow(as_int(a->value()), as_int(b->value()), &product)) {
+    return;
   }
-  [[nodiscard]] Val* value(Fusion& fusion) const {
-    Val* sum = fusion.zero();
-    for (const bool negative : {false, true}) {
-      for (const auto& [val, is_negative] : terms_) {
-        if (is_negative == negative) {
-          sum = negative ? scalar::sub(sum, val) : scalar::add(sum, val);
-        }
-      }
-    }
-    return constant_ < 0 ? scalar::sub(sum, fusion.new_index(-constant_))
-                         : scalar::add(sum, fusion.new_index(constant_));
-  }
+  throw UserError(
+      {.headline = "The size of merged axes does not fit in 64 bits",
+       .node = describe(outer),
+       .expected = "a product below 2^63",
+       .found = {a->to_inline_string(), " * ", b->to_inline_string()},
+       .fix = "merge fewer axes"});
+}
 
- private:
-  void cancel_or_append(Val* val, bool is_negative) {
-    const auto opposite = std::find_if(terms_.begin(), terms_.end(), [&](const auto& term) {
-      return term.second != is_negative && term.first->same_as(val);
-    });
-    if (opposite == terms_.end()) {
-      terms_.emplace_back(val, is_negative);
-    } else {
-      terms_.erase(opposite);
-    }
+void check_resizable(const IterDomain* in) {
+  if (in->maybe_partial()) {
+    throw UserError(
+        {.headline = {"Cannot resize an axis with a start or a stop offset: ", in->to_string()},
+         .node = describe(in),
+         .expected = "an axis that runs from 0 to its extent",
+         .found =
+             {"start ", in->start()->to_inline_string(), ", stop offset ",
+              in->stop_offset()->to_inline_string()},
+         .fix = "resize the axis that it was made from"});
   }
+  if (!in->is_iteration() && !in->is_broadcast() && !in->is_symbolic_axis()) {
+    throw UserError(
+        {.headline =
+             {"Only iteration, broadcast and symbolic axes can be resized: ", in->to_string()},
+         .node = describe(in),
+         .expected = "Iteration, Broadcast or Symbolic",
+         .found = enum_name(in->iter_type()),
+         .fix = "resize the tensor before it is reduced, gathered or scattered"});
+  }
+}
 
-  std::vector<std::pair<Val*, bool>> terms_; // whether it is subtracted
-  int64_t constant_ = 0;
-};
+/// What is added to an axis, or cut off it, runs as the rest of the axis does.
+void check_resized_type(const IterDomain* in, const Val* extent, IterType type) {
+  const bool is_other_size = extent->is_const_int() && !extent->is_one();
+  if (type == IterType::Iteration || type == IterType::Symbolic ||
+      (type == IterType::Broadcast && !is_other_size)) {
+    return;
+  }
+  throw UserError(
+      {.headline = {"A resized axis cannot be of type ", enum_name(type)},
+       .node = describe(in),
+       .expected = "Iteration, or Symbolic, or Broadcast for a size of 1",
+       .found = {enum_name(type), " of size ", extent->to_inline_string()},
+       .fix = "leave iter_type out: it follows from the size"});
+}
 
 } // namespace
 
@@ -115,6 +119,7 @@ std::pair<IterDomain*, IterDomain*> split_id(
 IterDomain* merge_ids(IterDomain* outer, IterDomain* inner, bool is_rfactor) {
   Fusion& fusion = *outer->fusion();
   fusion.check_contains(inner);
+  check_merged_size(outer, inner);
   IterDomainSpec spec{
       .extent = scalar::mul(outer->extent(), inner->extent()),
       .iter_type = merged_type(outer, inner),
@@ -152,19 +157,22 @@ IterDomain* resize_id(
   if (left->is_zero() && right->is_zero()) {
     return in;
   }
-  NVF_USER_CHECK(
-      in->start()->is_zero() && in->stop_offset()->is_zero(),
-      "Cannot resize an axis with a start or a stop offset: ", describe(in));
-  NVF_USER_CHECK(
-      in->is_iteration() || in->is_broadcast() || in->is_symbolic_axis(),
-      "Only iteration, broadcast and symbolic axes can be resized: ", describe(in));
+  check_resizable(in);
   Fusion& fusion = *in->fusion();
-  CancellingSum sum;
-  for (Val* term : {in->maybe_expanded_extent(), left, right}) {
-    sum.add(term);
+  Val* extent = scalar::cancelling_sum({in->maybe_expanded_extent(), left, right});
+  if (extent == nullptr) {
+    throw UserError(
+        {.headline = "The size of a resized axis does not fit in 64 bits",
+         .node = describe(in),
+         .expected = "a size below 2^63",
+         .found =
+             {in->maybe_expanded_extent()->to_inline_string(), " + ", left->to_inline_string(),
+              " + ", right->to_inline_string()},
+         .fix = "pad the axis by less"});
   }
-  Val* extent = sum.value(fusion);
-  if (!iter_type.has_value()) {
+  if (iter_type.has_value()) {
+    check_resized_type(in, extent, *iter_type);
+  } else {
     iter_type = !extent->is_const_int() ? IterType::Symbolic
                 : extent->is_one()      ? IterType::Broadcast
                                         : IterType::Iteration;

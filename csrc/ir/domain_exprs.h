@@ -1,6 +1,9 @@
 // Expressions on iteration domains.
 #pragma once
 
+#include <optional>
+#include <utility>
+
 #include "ir/expr.h"
 #include "ir/iter_domain.h"
 #include "ir/tensor_domain.h"

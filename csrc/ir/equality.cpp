@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <bit>
 #include <set>
+#include <string_view>
 #include <unordered_map>
 
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
+#include "ir/random_streams.h"
 
 namespace nvfuser {
 namespace {
@@ -176,18 +178,42 @@ bool same_val(const Val* a, const Val* b) {
   return a == b || (a != nullptr && b != nullptr && a->same_as(b));
 }
 
-/// Follows same_val: a symbol hashes by its type, a computation by its operation.
-size_t hash_val(const Val* val) {
-  if (val == nullptr) {
-    return 0;
-  }
-  size_t hash = hash_combine(static_cast<size_t>(val->vtype()), static_cast<size_t>(val->dtype()));
+namespace {
+
+/// Looks at operations `depth` levels deep.
+size_t hash_val(const Val* val, int depth) {
+  const size_t hash =
+      hash_combine(static_cast<size_t>(val->vtype()), static_cast<size_t>(val->dtype()));
   if (val->is_const()) {
     return hash_combine(hash, hash_value(val->value()));
   }
-  return val->is_scalar() && val->definition() != nullptr
-             ? hash_combine(hash, static_cast<size_t>(val->definition()->kind()))
-             : hash;
+  if (val->vtype() == ValType::NamedScalar) {
+    const std::string& text_name = static_cast<const NamedScalar*>(val)->text_name();
+    return hash_combine(hash, std::hash<std::string>{}(text_name));
+  }
+  if (val->vtype() != ValType::Scalar) {
+    return hash;
+  }
+  const Expr* definition = val->definition();
+  if (definition == nullptr) {
+    return hash_combine(hash, static_cast<size_t>(val->serial()));
+  }
+  size_t computed = hash_combine(hash, static_cast<size_t>(definition->kind()));
+  if (depth > 0) {
+    computed = hash_combine(computed, definition->op_hash());
+    for (const Val* input : definition->inputs()) {
+      computed = hash_combine(computed, hash_val(input, depth - 1));
+    }
+  }
+  return computed;
+}
+
+} // namespace
+
+/// Follows same_val. Looks deep enough to tell the indices and conditions of a kernel apart, and no
+/// deeper: operations that share operands would be visited again and again.
+size_t hash_val(const Val* val) {
+  return val == nullptr ? 0 : hash_val(val, 4);
 }
 
 } // namespace detail
@@ -255,7 +281,8 @@ void portray(const TensorView& tv, Portrait& out) {
   out.numbers.insert(
       out.numbers.end(),
       {static_cast<int64_t>(tv.memory_type()), tv.compute_at_position(), tv.max_producer_position(),
-       tv.promotes_reuse() ? 1 : 0, tv.is_cpu_scalar() ? 1 : 0});
+       tv.compute_with_position(), tv.maybe_max_producer_position(), tv.promotes_reuse() ? 1 : 0,
+       tv.is_cpu_scalar() ? 1 : 0});
   out.parts.push_back(tv.domain());
   portray(tv.circular_buffer_options(), out);
 }
@@ -288,7 +315,13 @@ void portray(const Expr& expr, Portrait& out) {
   out.add(expr.inputs());
   out.add(expr.outputs());
   out.parts.push_back(expr.predicate());
-  expr.for_each_attr([&](const char*, const AttrValue& value) {
+  if (const auto* random = expr.as<RNGOp>(); random != nullptr && random->seed == nullptr) {
+    out.numbers.push_back(stream_in_use(*random));
+  }
+  expr.for_each_attr([&](const char* name, const AttrValue& value) {
+    if (expr.is_a<RNGOp>() && std::string_view(name) == "stream") {
+      return;
+    }
     std::visit(
         [&]<typename T>(const T& v) {
           if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, int64_t>) {

@@ -1,7 +1,7 @@
 // Equality of fusions that were not built by the same steps. (`Fusion::==` is stricter.)
 #pragma once
 
-#include "ir/fusion.h"
+#include "ir/fwd.h"
 
 namespace nvfuser {
 

@@ -21,11 +21,11 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <unordered_map>
-#include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/errors.h"
@@ -72,7 +72,7 @@ constexpr void for_each_field(Fn&& fn) {
 }
 
 template <typename T>
-inline constexpr bool is_val_pointer_v =
+inline constexpr bool is_statement_pointer_v =
     std::is_pointer_v<T> && std::is_base_of_v<Statement, std::remove_pointer_t<T>>;
 template <typename T>
 struct IsVector : std::false_type {};
@@ -188,7 +188,7 @@ class Cloner {
   }
   template <typename T>
   std::vector<T> operator()(const std::vector<T>& list) {
-    if constexpr (is_val_pointer_v<T>) {
+    if constexpr (is_statement_pointer_v<T>) {
       std::vector<T> out;
       out.reserve(list.size());
       for (const T& item : list) {
@@ -226,13 +226,13 @@ class Cloner {
 namespace detail {
 
 size_t hash_combine(size_t seed, size_t value);
-/// Structural equality and hash of values, as `Val::same_as` has it.
+/// Structural equality and hash of values, as `Val::same_as` has it; nullptr is a value, too.
 bool same_val(const Val* a, const Val* b);
 size_t hash_val(const Val* val);
 
 template <typename T>
 bool same_attr(const T& a, const T& b) {
-  if constexpr (is_val_pointer_v<T>) {
+  if constexpr (is_statement_pointer_v<T>) {
     if constexpr (std::is_base_of_v<Val, std::remove_pointer_t<T>>) {
       return same_val(a, b);
     } else {
@@ -255,7 +255,7 @@ bool same_attr(const T& a, const T& b) {
 
 template <typename T>
 size_t hash_attr(const T& value) {
-  if constexpr (is_val_pointer_v<T>) {
+  if constexpr (is_statement_pointer_v<T>) {
     if constexpr (std::is_base_of_v<Val, std::remove_pointer_t<T>>) {
       return hash_val(value);
     } else {
@@ -276,7 +276,7 @@ size_t hash_attr(const T& value) {
 
 template <typename T>
 AttrValue to_attr_value(const T& value) {
-  if constexpr (is_val_pointer_v<T>) {
+  if constexpr (is_statement_pointer_v<T>) {
     if constexpr (std::is_base_of_v<Expr, std::remove_pointer_t<T>>) {
       return static_cast<Expr*>(value);
     } else {
@@ -287,7 +287,7 @@ AttrValue to_attr_value(const T& value) {
   } else if constexpr (is_vector_v<T>) {
     if constexpr (std::is_same_v<T, std::vector<Expr*>>) {
       return value;
-    } else if constexpr (is_val_pointer_v<typename T::value_type>) {
+    } else if constexpr (is_statement_pointer_v<typename T::value_type>) {
       return std::vector<Val*>(value.begin(), value.end());
     } else if constexpr (std::is_enum_v<typename T::value_type>) {
       std::vector<std::string> names;
@@ -377,7 +377,7 @@ struct ExprNode : Expr {
     auto copy = std::make_unique<Derived>();
     for_each_field<Derived>([&](const auto& field) {
       using T = typename std::decay_t<decltype(field)>::Type;
-      if constexpr (is_val_pointer_v<T> || is_vector_v<T>) {
+      if constexpr (is_statement_pointer_v<T> || is_vector_v<T>) {
         (*copy).*field.member = cloner(self().*field.member);
       } else {
         (*copy).*field.member = self().*field.member;

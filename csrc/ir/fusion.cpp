@@ -2,6 +2,7 @@
 #include "ir/fusion.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "ir/all_nodes.h"
@@ -10,6 +11,7 @@
 namespace nvfuser {
 
 Fusion::Fusion() = default;
+Fusion::~Fusion() = default;
 
 std::shared_ptr<Fusion> Fusion::create() {
   return std::shared_ptr<Fusion>(new Fusion());
@@ -88,10 +90,16 @@ IterDomain* Fusion::new_iter_domain(const IterDomainSpec& spec) {
       continue;
     }
     check_contains(val);
-    NVF_USER_CHECK(
-        val->dtype() == DataType::Index, "Cannot create an iter domain with ", describe(val),
-        " of type ", val->dtype(), ": extent, start and stop offset must be of type ",
-        DataType::Index);
+    if (val->dtype() != DataType::Index) {
+      throw UserError(
+          {.headline =
+               {"Cannot create an iter domain with ", val->to_inline_string(), " of type ",
+                val->dtype(), ": extent, start and stop offset must be of type ", DataType::Index},
+           .node = describe(val),
+           .expected = {DataType::Index},
+           .found = {val->dtype()},
+           .fix = "cast it to Index"});
+    }
   }
   return adopt(std::unique_ptr<IterDomain>(new IterDomain(full)), counters_.iter_domain);
 }
@@ -159,6 +167,9 @@ Expr* Fusion::register_expr(std::unique_ptr<Expr> expr) {
   for (const std::vector<Val*>* list : {&expr->inputs_, &expr->outputs_}) {
     std::for_each(list->begin(), list->end(), [&](const Val* val) { check_contains(val); });
   }
+  for (const Val* output : expr->outputs_) {
+    NVF_INVARIANT(!output->is_fusion_input_, "an input is not computed: ", describe(output));
+  }
   expr->for_each_attr([&](const char*, const AttrValue& value) {
     if (const auto* val = std::get_if<Val*>(&value); val != nullptr && *val != nullptr) {
       check_contains(*val);
@@ -168,7 +179,6 @@ Expr* Fusion::register_expr(std::unique_ptr<Expr> expr) {
   Expr* raw = adopt(std::move(expr), counters_.expr);
   bool is_read_already = false;
   for (Val* output : raw->outputs_) {
-    NVF_INVARIANT(!output->is_fusion_input_, "an input is not computed: ", describe(output));
     // Elements of tensors are written by many kernel statements; everything else has one
     // definition.
     if (output->definition_ != nullptr && output->vtype() != ValType::TensorIndex) {
@@ -202,8 +212,9 @@ void Fusion::remove(Expr* expr) {
 void Fusion::replace_uses(Val* from, Val* to, const std::vector<Expr*>& users) {
   check_contains(from);
   check_contains(to);
+  NVF_INVARIANT(from->is_tensor() == to->is_tensor(), describe(to), " stands for ", describe(from));
+  std::for_each(users.begin(), users.end(), [&](const Expr* user) { check_contains(user); });
   for (Expr* user : users) {
-    check_contains(user);
     user->substitute_input(from, to);
     drop_use(from, user);
     add_use(to, user);
@@ -227,8 +238,37 @@ void Fusion::replace_output_of(Expr* expr, Val* from, Val* to) {
   is_liveness_valid_ = false;
 }
 
+void Fusion::reorder(const std::vector<Statement*>& first) {
+  std::unordered_map<const Statement*, size_t> place;
+  for (const Statement* statement : first) {
+    check_contains(statement);
+    place.emplace(statement, place.size());
+  }
+  const auto place_of = [&](const std::unique_ptr<Statement>& statement) {
+    const auto found = place.find(statement.get());
+    return found == place.end() ? place.size() : found->second;
+  };
+  std::stable_sort(statements_.begin(), statements_.end(), [&](const auto& a, const auto& b) {
+    return place_of(a) < place_of(b);
+  });
+  for (size_t i = 0; i < statements_.size(); ++i) {
+    statements_[i]->serial_ = static_cast<int64_t>(i);
+  }
+  for (const auto& statement : statements_) {
+    if (statement->is_val()) {
+      auto& uses = static_cast<Val*>(statement.get())->uses_;
+      std::sort(uses.begin(), uses.end(), [](const Expr* a, const Expr* b) {
+        return a->serial() < b->serial();
+      });
+    }
+  }
+}
+
 void Fusion::update_liveness() const {
-  const std::lock_guard<std::mutex> lock(liveness_mutex_);
+  if (is_liveness_valid_) {
+    return;
+  }
+  const std::lock_guard<std::mutex> lock(liveness_mutex_); // readers may run in parallel
   if (is_liveness_valid_) {
     return;
   }
@@ -253,10 +293,6 @@ void Fusion::update_liveness() const {
 
 std::vector<Expr*> Fusion::exprs() const {
   return sorted_definitions(outputs_);
-}
-
-std::vector<Expr*> Fusion::exprs_to(const std::vector<Val*>& to) {
-  return sorted_definitions(to);
 }
 
 std::vector<Expr*> Fusion::all_exprs() const {

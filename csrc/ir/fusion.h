@@ -2,12 +2,12 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "ir/expr.h"
@@ -57,7 +57,7 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
   NamedScalar* parallel_dim(ParallelType type);
 
   IterDomain* new_iter_domain(const IterDomainSpec& spec);
-  /// A serial iteration axis (a broadcast if `extent` is constant 1 and `may_broadcast`).
+  /// A serial axis of that type.
   IterDomain* new_iter_domain(Val* extent, IterType type = IterType::Iteration);
   TensorDomain* new_tensor_domain(TensorDomainSpec spec);
   TensorView* new_tensor(
@@ -89,8 +89,6 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
   /// Expressions on tensors and scalars that lead to an output, operands before results; ties in
   /// the order in which they were made.
   [[nodiscard]] std::vector<Expr*> exprs() const;
-  /// The same for the values in `to`.
-  [[nodiscard]] static std::vector<Expr*> exprs_to(const std::vector<Val*>& to);
   /// Every expression that is the definition of some value, in the order they were made.
   [[nodiscard]] std::vector<Expr*> all_exprs() const;
   [[nodiscard]] std::vector<Val*> vals() const;
@@ -112,6 +110,8 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
   void replace_output(Val* from, Val* to);
   /// Take an expression out of the graph: its outputs have no definition, its inputs lose a use.
   void remove(Expr* expr);
+  /// Let `first` be the oldest statements, in this order; all others keep theirs behind them.
+  void reorder(const std::vector<Statement*>& first);
 
   // -- the whole --
 
@@ -133,9 +133,7 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
   Fusion();
 
  private:
-  friend class FusionGuard;
   friend class Cloner;
-
   friend class Val;
 
   template <typename T>
@@ -164,8 +162,12 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
   Val* false_ = nullptr;
 };
 
-/// Makes a fusion the active one of this thread for its lifetime. Guards may be destroyed in any
-/// order (Python decides): each takes itself out of the thread's stack.
+/// The fusions that are active in one thread (ir/fusion_guard.cpp).
+class ActiveFusions;
+
+/// Makes a fusion the active one of this thread for its lifetime, and keeps it alive. Guards may be
+/// destroyed in any order and by any thread (Python decides): each takes itself out of the stack of
+/// the thread that made it.
 class FusionGuard {
  public:
   explicit FusionGuard(Fusion* fusion);
@@ -174,7 +176,7 @@ class FusionGuard {
   FusionGuard& operator=(const FusionGuard&) = delete;
 
  private:
-  int64_t ticket_;
+  std::shared_ptr<ActiveFusions> stack_;
 };
 
 // ---- templates ----------------------------------------------------------------------------------
@@ -184,9 +186,8 @@ Node* Fusion::make(Args&&... args) {
   auto node = std::make_unique<Node>();
   constexpr auto fields = Node::fields();
   static_assert(sizeof...(Args) <= std::tuple_size_v<decltype(fields)>, "too many fields");
-  auto values = std::forward_as_tuple(std::forward<Args>(args)...);
   [&]<size_t... I>(std::index_sequence<I...>) {
-    (((*node).*(std::get<I>(fields).member) = std::get<I>(values)), ...);
+    (((*node).*(std::get<I>(fields).member) = std::forward<Args>(args)), ...);
   }(std::index_sequence_for<Args...>{});
   return static_cast<Node*>(register_expr(std::move(node)));
 }

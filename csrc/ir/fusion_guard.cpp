@@ -1,76 +1,61 @@
 // The active fusion of a thread.
 #include <algorithm>
+#include <mutex>
 
 #include "ir/fusion.h"
 
 namespace nvfuser {
-namespace {
 
-struct Activation {
-  int64_t ticket;
-  Fusion* fusion;
+/// A garbage collector may destroy a guard on another thread than its own, also after that one has
+/// ended: the stack belongs to its thread and to the guards in it.
+class ActiveFusions {
+ public:
+  void push(const FusionGuard* guard, Fusion* fusion) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    entries_.push_back({guard, fusion, fusion->weak_from_this().lock()});
+  }
+
+  void remove(const FusionGuard* guard) {
+    std::shared_ptr<Fusion> released; // destroyed after the lock
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto place = std::find_if(
+        entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.guard == guard; });
+    released = std::move(place->owner);
+    entries_.erase(place);
+  }
+
+  [[nodiscard]] Fusion* innermost() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return entries_.empty() ? nullptr : entries_.back().fusion;
+  }
+
+  [[nodiscard]] static const std::shared_ptr<ActiveFusions>& of_this_thread() {
+    thread_local const auto stack = std::make_shared<ActiveFusions>();
+    return stack;
+  }
+
+ private:
+  struct Entry {
+    const FusionGuard* guard;
+    Fusion* fusion;
+    std::shared_ptr<Fusion> owner;
+  };
+
+  std::mutex mutex_;
+  std::vector<Entry> entries_; // innermost last
 };
 
-/// Innermost last.
-thread_local std::vector<Activation> activations;
-
-/// A garbage collector may destroy a guard on another thread, whose stack is out of reach: its
-/// ticket waits here until the guard's own thread looks at its stack again.
-struct Returned {
-  std::mutex mutex;
-  std::vector<int64_t> tickets;
-  std::atomic<size_t> size{0};
-};
-
-Returned& returned() {
-  static Returned instance;
-  return instance;
-}
-
-std::atomic<int64_t> next_ticket{0};
-
-bool take_out(int64_t ticket) {
-  const auto place = std::find_if(activations.begin(), activations.end(), [&](const Activation& a) {
-    return a.ticket == ticket;
-  });
-  if (place == activations.end()) {
-    return false;
-  }
-  activations.erase(place);
-  return true;
-}
-
-void take_out_returned() {
-  Returned& list = returned();
-  if (list.size.load(std::memory_order_acquire) == 0) {
-    return;
-  }
-  const std::lock_guard<std::mutex> lock(list.mutex);
-  list.tickets.erase(
-      std::remove_if(list.tickets.begin(), list.tickets.end(), take_out), list.tickets.end());
-  list.size.store(list.tickets.size(), std::memory_order_release);
-}
-
-} // namespace
-
-FusionGuard::FusionGuard(Fusion* fusion) : ticket_(next_ticket++) {
+FusionGuard::FusionGuard(Fusion* fusion) : stack_(ActiveFusions::of_this_thread()) {
   NVF_INVARIANT(fusion != nullptr, "a guard has a fusion");
-  activations.push_back({ticket_, fusion});
+  stack_->push(this, fusion);
 }
 
 FusionGuard::~FusionGuard() {
-  if (take_out(ticket_)) {
-    return;
-  }
-  Returned& list = returned();
-  const std::lock_guard<std::mutex> lock(list.mutex);
-  list.tickets.push_back(ticket_);
-  list.size.store(list.tickets.size(), std::memory_order_release);
+  stack_->remove(this);
 }
 
 Fusion* Fusion::maybe_active() {
-  take_out_returned();
-  return activations.empty() ? nullptr : activations.back().fusion;
+  return ActiveFusions::of_this_thread()->innermost();
 }
 
 Fusion& Fusion::active() {
@@ -84,14 +69,6 @@ Fusion& Fusion::active() {
          .fix = "use `with FusionDefinition() as fd:`, or keep a FusionGuard(fusion) alive"});
   }
   return *fusion;
-}
-
-Fusion::~Fusion() {
-  activations.erase(
-      std::remove_if(
-          activations.begin(), activations.end(),
-          [this](const Activation& activation) { return activation.fusion == this; }),
-      activations.end());
 }
 
 } // namespace nvfuser

@@ -22,10 +22,36 @@ TensorView* make_copy(Fusion& fusion, TensorView* tv) {
   return copy;
 }
 
+void check_same_kind(const TensorView* output, const TensorView* input) {
+  if (output->rank() == input->rank() && output->dtype() == input->dtype()) {
+    return;
+  }
+  const bool is_other_rank = output->rank() != input->rank();
+  const auto kind_of = [](const TensorView* tv) {
+    return Part(tv->rank(), " dimensions of ", tv->dtype());
+  };
+  throw UserError(
+      {.headline =
+           {"aliased output ", describe(output), " and input ", describe(input), " have different ",
+            is_other_rank ? "numbers of dimensions" : "data types"},
+       .node = describe(output),
+       .expected = kind_of(input),
+       .found = kind_of(output),
+       .fix = "write a result of the shape and data type of the input"});
+}
+
 } // namespace
 
 void Fusion::add_input(Val* input) {
-  NVF_USER_CHECK(contains(input), "Cannot register input ", input->to_string());
+  const bool is_argument = input->is_tensor() || input->vtype() == ValType::Scalar;
+  if (!contains(input) || !is_argument) {
+    throw UserError(
+        {.headline = {"Cannot register input ", input->to_string()},
+         .node = describe(input),
+         .expected = "a tensor or a scalar of this fusion",
+         .found = is_argument ? "a value of another fusion" : "a part of a tensor",
+         .fix = "define what is passed at run time with define_tensor or define_scalar"});
+  }
   NVF_USER_CHECK(
       !input->is_const(),
       "Immediate scalar value cannot be added as an input. It is not necessary to pass it as an "
@@ -78,15 +104,10 @@ void Fusion::add_output(Val* output, Val* alias_input) {
       "aliasing output to input is only supported for TensorView");
   auto* source = static_cast<TensorView*>(alias_input);
   auto* target = static_cast<TensorView*>(output);
+  check_same_kind(target, source);
   if (target->is_fusion_input()) {
     target = make_copy(*this, target);
   }
-  NVF_USER_CHECK(
-      target->rank() == source->rank(), "aliased output ", describe(target), " and input ",
-      describe(source), " have different numbers of dimensions");
-  NVF_USER_CHECK(
-      target->dtype() == source->dtype(), "aliased output ", describe(target), " and input ",
-      describe(source), " have different data types");
   replay_domain_on(target, source->domain());
 
   const bool is_hidden = !target->is_fusion_output_;

@@ -12,7 +12,6 @@ class TensorDomain;
 class TensorView;
 class Fusion;
 class Cloner;
-class DeviceMesh;
 
 #define NVF_FORWARD(Node) struct Node;
 #include "ir/nodes.def"

@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "ir/all_nodes.h"
+#include "ir/fusion.h"
 
 namespace nvfuser {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ir/fusion.h"
+#include "ir/fwd.h"
 
 namespace nvfuser {
 

@@ -1,7 +1,6 @@
 #include "ir/iter_domain.h"
 
 #include "base/errors.h"
-#include "ir/expr.h"
 
 namespace nvfuser {
 namespace {
@@ -22,13 +21,21 @@ void IterDomain::parallelize(ParallelType parallel_type) {
 }
 
 void IterDomain::check_parallelize(ParallelType parallel_type) const {
-  if (parallel_type != spec_.parallel_type && needs_constant_extent(parallel_type)) {
-    NVF_USER_CHECK(
-        spec_.start->is_zero() && spec_.extent->is_const_int(),
-        "Vectorization, unrolling, unswitching and grouping are only supported with start = 0 and "
-        "extent as a const int, but got a start of ",
-        spec_.start->to_inline_string(), " and extent ", spec_.extent->to_inline_string(), " .");
+  if (parallel_type == spec_.parallel_type || !needs_constant_extent(parallel_type) ||
+      (spec_.start->is_zero() && spec_.extent->is_const_int())) {
+    return;
   }
+  const std::string start = spec_.start->to_inline_string();
+  const std::string extent = spec_.extent->to_inline_string();
+  throw UserError(
+      {.headline =
+           {"Vectorization, unrolling, unswitching and grouping are only supported with start = 0 "
+            "and extent as a const int, but got a start of ",
+            start, " and extent ", extent, " ."},
+       .node = describe(this),
+       .expected = "start 0 and a constant extent",
+       .found = {"start ", start, " and extent ", extent},
+       .fix = "split the axis by a constant and parallelize the inner part"});
 }
 
 bool IterDomain::maybe_partial() const {
@@ -76,9 +83,9 @@ void IterDomain::pad_to_multiple_of_warp(std::optional<int64_t> size) {
   spec_.is_padded = true;
   if (size.has_value()) {
     spec_.padded_to_size = size;
-  } else if (spec_.extent->is_const_int()) {
-    const int64_t extent = as_int(spec_.extent->value());
-    spec_.padded_to_size = (extent + kWarpSize - 1) / kWarpSize * kWarpSize;
+  } else if (extent->is_const_int()) {
+    const int64_t threads = as_int(extent->value());
+    spec_.padded_to_size = (threads + kWarpSize - 1) / kWarpSize * kWarpSize;
   }
 }
 

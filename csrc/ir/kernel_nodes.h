@@ -8,6 +8,8 @@
 //   BlockReduction  combines over the reduction's threads of a block. Every thread of the block
 //                   reaches it; every thread of a segment gets the result, so the result is uniform
 //                   over the reduced thread dimensions.
+//   BlockScan       combines over the threads along one dimension, in their order, and tells each
+//                   what those before it have. Every thread of the block reaches it, too.
 //   GridReduction   combines over blocks (after a BlockReduction, if threads are reduced too). With
 //                   `allreduce` every block gets the result and the kernel is cooperative; without,
 //                   only the last block to arrive does, and `is_last` says whether this is it. With
@@ -95,7 +97,7 @@ struct ForLoop final : ExprNode<ForLoop> {
 struct IfThenElse final : ExprNode<IfThenElse> {
   static constexpr ExprKind kKind = ExprKind::IfThenElse;
   static constexpr const char* kName = "IfThenElse";
-  static constexpr const char* kDoc = "Run then_body if predicate holds, else_body otherwise.";
+  static constexpr const char* kDoc = "Run then_body if condition holds, else_body otherwise.";
   Val* condition = nullptr;
   Scope then_body;
   Scope else_body;
@@ -238,6 +240,37 @@ struct BlockReduction final : ExprNode<BlockReduction> {
             "Whether this thread contributes; nullptr: yes."),
         nvfuser::attr(
             "workspace_offset", &BlockReduction::workspace_offset,
+            "Byte offset of its scratch in shared memory. Set by memory planning."),
+    };
+  }
+};
+
+struct BlockScan final : ExprNode<BlockScan> {
+  static constexpr ExprKind kKind = ExprKind::BlockScan;
+  static constexpr const char* kName = "BlockScan";
+  static constexpr const char* kDoc =
+      "Scan values over the threads along one dimension. In each thread: prefix = combine(carry, "
+      "values of the threads before it); then in all: carry = combine(carry, values of all).";
+  Val* prefix = nullptr;
+  Val* carry = nullptr;
+  Val* value = nullptr;
+  BinaryOpType op = BinaryOpType::Add;
+  int64_t scanned_dim = 0;
+  Val* workspace_offset = nullptr;
+  static constexpr auto fields() {
+    return std::tuple{
+        nvfuser::output(
+            "prefix", &BlockScan::prefix,
+            "What was combined before this thread's value. May be where the value is."),
+        nvfuser::output(
+            "carry", &BlockScan::carry,
+            "What was combined before the first thread's value, then after the last one's; equal "
+            "in all threads along the dimension."),
+        nvfuser::input("value", &BlockScan::value, "Of this thread; an identity, if it has none."),
+        nvfuser::attr("op", &BlockScan::op, "Associative combiner."),
+        nvfuser::attr("scanned_dim", &BlockScan::scanned_dim, "Thread dimension (0 x, 1 y, 2 z)."),
+        nvfuser::attr(
+            "workspace_offset", &BlockScan::workspace_offset,
             "Byte offset of its scratch in shared memory. Set by memory planning."),
     };
   }

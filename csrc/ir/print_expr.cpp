@@ -1,9 +1,55 @@
+#include <algorithm>
+
 #include "ir/fusion.h"
 #include "ir/print_node.h"
 
 namespace nvfuser {
 
 namespace print_detail {
+namespace {
+
+/// What a thread is printing.
+struct Naming {
+  std::vector<const Val*> names; // those of inner scopes last
+  int depth = 0;                 // number of scopes
+};
+thread_local Naming naming;
+
+} // namespace
+
+NamedScalars::NamedScalars() : begin_(naming.names.size()) {
+  ++naming.depth;
+}
+
+NamedScalars::~NamedScalars() {
+  naming.names.resize(begin_);
+  --naming.depth;
+}
+
+void NamedScalars::add(const Expr& statement) {
+  for (const Val* out : statement.outputs()) {
+    if (out->is_scalar()) {
+      naming.names.push_back(out);
+    }
+  }
+}
+
+bool NamedScalars::contains(const Val* val) {
+  return std::find(naming.names.begin(), naming.names.end(), val) != naming.names.end();
+}
+
+bool NamedScalars::is_spelled_out(const Val* val) {
+  return naming.depth > 0 && val->definition() != nullptr && !contains(val);
+}
+
+std::string print_in_scope(const std::vector<Expr*>& statements, int indent) {
+  std::string out;
+  for (const Expr* statement : statements) {
+    NamedScalars::add(*statement);
+    out += print_expr(statement, indent);
+  }
+  return out;
+}
 
 std::string str(const Val* val) {
   return val == nullptr ? "nullptr" : print_val(val);
@@ -73,12 +119,17 @@ std::string print_expr(const Expr* expr, int indent) {
   return indented(text, indent);
 }
 
-std::string print_scope(const std::vector<Expr*>& scope, int indent) {
+std::string print_exprs(const std::vector<Expr*>& exprs) {
   std::string out;
-  for (const Expr* expr : scope) {
-    out += print_expr(expr, indent);
+  for (const Expr* expr : exprs) {
+    out += print_expr(expr);
   }
   return out;
+}
+
+std::string print_scope(const std::vector<Expr*>& scope, int indent) {
+  const print_detail::NamedScalars names;
+  return print_detail::print_in_scope(scope, indent);
 }
 
 } // namespace nvfuser

@@ -81,7 +81,7 @@ std::string Fusion::print_math(bool from_outputs_only) const {
     const std::vector<Val*> unread = unread_values(*this);
     targets.insert(targets.end(), unread.begin(), unread.end());
   }
-  out += print_scope(sorted_definitions(targets));
+  out += print_exprs(sorted_definitions(targets));
   return out + "} // %kernel_math \n\n";
 }
 
@@ -94,7 +94,7 @@ std::string Fusion::print_transforms() const {
 }
 
 std::string print_scheduled(const Fusion& fusion, bool with_transforms) {
-  std::string out = interface_text(fusion) + "%kernel {\n" + print_scope(fusion.exprs());
+  std::string out = interface_text(fusion) + "%kernel {\n" + print_exprs(fusion.exprs());
   if (with_transforms) {
     out += "\n" + fusion.print_transforms();
   }

@@ -5,6 +5,18 @@ namespace nvfuser {
 
 using namespace print_detail;
 
+namespace {
+
+std::string ops_text(const std::vector<BinaryOpType>& ops) {
+  std::string out;
+  for (const BinaryOpType op : ops) {
+    out += (out.empty() ? "" : ", ") + std::string(op_text(op));
+  }
+  return out;
+}
+
+} // namespace
+
 // ---- Domains ------------------------------------------------------------------------------------
 
 std::string print_node(const Split& e) {
@@ -48,7 +60,8 @@ std::string print_node(const ForLoop& e) {
     header += std::string(" ") + enum_name(e.circular_buffer_stage) + " of " +
               std::to_string(e.circular_buffer_depth) + " stages to " + print_inline(e.stop);
   }
-  return header + ":\n" + print_scope(e.body, 1);
+  // What a loop that is bound to hardware computes is known after it, too.
+  return header + ":\n" + (e.is_parallel ? print_in_scope(e.body, 1) : print_scope(e.body, 1));
 }
 
 std::string print_node(const IfThenElse& e) {
@@ -91,14 +104,6 @@ std::string print_node(const GridSync& e) {
          (e.sync_buffer == nullptr ? "" : ", " + str(e.sync_buffer)) + ")\n";
 }
 
-static std::string ops_text(const std::vector<BinaryOpType>& ops) {
-  std::string out;
-  for (const BinaryOpType op : ops) {
-    out += (out.empty() ? "" : ", ") + std::string(op_text(op));
-  }
-  return out;
-}
-
 std::string print_node(const BlockReduction& e) {
   std::string out = print_list(e.outs) + " = BLOCKREDUCTION( " + print_list(e.ins) +
                     ", op = " + (e.is_welford ? "welford" : ops_text(e.ops)) +
@@ -111,6 +116,11 @@ std::string print_node(const BlockReduction& e) {
   return out + " )\n";
 }
 
+std::string print_node(const BlockScan& e) {
+  return print_list({e.prefix, e.carry}) + " = BLOCKSCAN( " + print_list({e.value}) +
+         ", op = " + op_text(e.op) + ", scanned_dim = " + dims_text({e.scanned_dim}) + " )\n";
+}
+
 std::string print_node(const GridReduction& e) {
   std::string out = print_list(e.outs) + " = GRIDREDUCTION( " + print_list(e.ins) +
                     ", op = " + (e.is_welford ? "welford" : ops_text(e.ops)) +
@@ -120,6 +130,9 @@ std::string print_node(const GridReduction& e) {
   out += e.is_serial ? ", serial" : "";
   if (e.read_predicate != nullptr) {
     out += ", read predicate = " + print_inline(e.read_predicate);
+  }
+  if (e.is_last != nullptr) {
+    out += ", is_last = " + str(e.is_last);
   }
   if (e.entrances != nullptr) {
     out += ", entrance = " + inline_or(e.entrance, "0") + " of " + print_inline(e.entrances);

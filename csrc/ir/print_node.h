@@ -29,6 +29,30 @@ namespace print_detail {
 [[nodiscard]] inline const char* flag_text(bool value) {
   return value ? "True" : "False";
 }
+/// The scalars that are names where the text of a kernel has got to. Scopes are nested; outside of
+/// them every scalar operand prints as its name.
+class NamedScalars {
+ public:
+  /// A scope: what is added in it is forgotten at its end.
+  NamedScalars();
+  ~NamedScalars();
+  NamedScalars(const NamedScalars&) = delete;
+  NamedScalars& operator=(const NamedScalars&) = delete;
+
+  /// The scalars that a statement computes are names from here on.
+  static void add(const Expr& statement);
+  /// Whether `val` is an operand that prints with its computation.
+  [[nodiscard]] static bool is_spelled_out(const Val* val);
+  /// Whether `val` is a name in this place of a kernel.
+  [[nodiscard]] static bool contains(const Val* val);
+
+ private:
+  size_t begin_;
+};
+
+/// Statements as a part of the scope around them: a loop that is bound to hardware is none.
+[[nodiscard]] std::string print_in_scope(const std::vector<Expr*>& statements, int indent);
+
 [[nodiscard]] std::string str(const Val* val);
 [[nodiscard]] std::string inline_or(const Val* val, const char* absent);
 /// Has the expression the two-line form?

@@ -6,9 +6,12 @@
 
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
-#include "ir/print.h"
+#include "ir/print_node.h"
 
 namespace nvfuser {
+
+using print_detail::NamedScalars;
+
 namespace {
 
 /// Significant digits with which a constant can be read back.
@@ -54,27 +57,6 @@ std::string join(const IterDomains& ids) {
   return "[" + out + "]";
 }
 
-std::string iter_domain_text(const IterDomain* id) {
-  std::string out = text(id->iter_type());
-  out += text(id->parallel_type());
-  out += std::to_string(id->name()) + "{";
-  if (!id->start()->is_zero()) {
-    out += print_inline(id->start()) + " : ";
-  }
-  if (!id->stop_offset()->is_zero()) {
-    out += print_inline(id->stop_offset()) + " : ";
-  }
-  out += print_inline(id->extent());
-  if (id->has_expanded_extent()) {
-    out += " ex " + print_inline(id->expanded_extent());
-  }
-  out += "}";
-  out += id->is_rfactor_product() ? "rf" : "";
-  out += id->has_padding_to_multiple_of_warp() ? "_p" : "";
-  out += id->is_clustered_block_dim() ? "_c" : "";
-  return out;
-}
-
 std::string tensor_name(const TensorView* tv) {
   std::string out = "T" + std::to_string(tv->name()) + "_";
   return out + text(tv->memory_type());
@@ -105,6 +87,9 @@ std::string tensor_text(const TensorView* tv) {
 /// texts, and long chains would recurse deeply: past the budget values print as their names.
 class InlinePrinter {
  public:
+  using Names = std::function<std::string(const Val*)>;
+  explicit InlinePrinter(Names name_of = scalar_text) : name_of_(std::move(name_of)) {}
+
   std::string val(const Val* val) {
     if (val->is_tensor()) {
       throw UserError(Part(
@@ -115,8 +100,8 @@ class InlinePrinter {
       return print_val(val);
     }
     const Expr* definition = val->definition();
-    if (val->is_const() || definition == nullptr || --budget_ <= 0) {
-      return scalar_text(val);
+    if (val->is_const() || definition == nullptr || NamedScalars::contains(val) || --budget_ <= 0) {
+      return name_of_(val);
     }
     return "( " + expr(*definition) + " )";
   }
@@ -160,6 +145,7 @@ class InlinePrinter {
 
   static constexpr int kBudget = 500; // operations
   int budget_ = kBudget;
+  Names name_of_;
 };
 
 } // namespace
@@ -183,8 +169,9 @@ std::string print_constant(const ScalarValue& value, DataType dtype) {
 std::string print_val(const Val* val) {
   switch (val->vtype()) {
     case ValType::Scalar:
+      return NamedScalars::is_spelled_out(val) ? print_inline(val) : scalar_text(val);
     case ValType::NamedScalar: return scalar_text(val);
-    case ValType::IterDomain: return iter_domain_text(static_cast<const IterDomain*>(val));
+    case ValType::IterDomain: return print_axis(static_cast<const IterDomain*>(val), scalar_text);
     case ValType::TensorDomain: return join(static_cast<const TensorDomain*>(val)->loop());
     case ValType::TensorView: return tensor_text(static_cast<const TensorView*>(val));
     case ValType::TensorIndex: {
@@ -197,6 +184,28 @@ std::string print_val(const Val* val) {
 
 std::string print_inline(const Val* val) {
   return InlinePrinter().val(val);
+}
+
+std::string print_axis(const IterDomain* id, const InlinePrinter::Names& name_of) {
+  const auto inline_text = [&](const Val* val) { return InlinePrinter(name_of).val(val); };
+  std::string out = text(id->iter_type());
+  out += text(id->parallel_type());
+  out += std::to_string(id->name()) + "{";
+  if (!id->start()->is_zero()) {
+    out += inline_text(id->start()) + " : ";
+  }
+  if (!id->stop_offset()->is_zero()) {
+    out += inline_text(id->stop_offset()) + " : ";
+  }
+  out += inline_text(id->extent());
+  if (id->has_expanded_extent()) {
+    out += " ex " + inline_text(id->expanded_extent());
+  }
+  out += "}";
+  out += id->is_rfactor_product() ? "rf" : "";
+  out += id->has_padding_to_multiple_of_warp() ? "_p" : "";
+  out += id->is_clustered_block_dim() ? "_c" : "";
+  return out;
 }
 
 std::string print_inline(const Expr* expr) {

@@ -1,7 +1,6 @@
 #include "ir/replay_domain.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
@@ -48,6 +47,70 @@ void replay_backward(const Expr* expr, IdMap& map) {
     inputs.push_back(copy);
   }
   make_like(expr, inputs, mapped(expr->outputs(), map));
+}
+
+/// The transforms between the logical axes of a tensor and its loop and allocation domains; not the
+/// producer's own, between root and logical.
+std::vector<Expr*> exprs_around_logical(const TensorDomain* domain) {
+  IterDomains targets = domain->loop();
+  targets.insert(targets.end(), domain->allocation().begin(), domain->allocation().end());
+  std::vector<Expr*> exprs = exprs_between(targets, domain->logical());
+  const std::vector<Expr*> downstream = exprs_between(domain->logical(), targets);
+  exprs.insert(exprs.end(), downstream.begin(), downstream.end());
+  return exprs;
+}
+
+void replay_allocation(
+    TensorDomain* domain, const TensorDomain* like, const IdMap& map, ReplayContiguity contiguity) {
+  IterDomains allocation;
+  Contiguity flags;
+  for (size_t i = 0; i < like->allocation().size(); ++i) {
+    if (const auto found = map.find(like->allocation()[i]); found != map.end()) {
+      allocation.push_back(found->second);
+      flags.push_back(like->contiguity()[i]);
+    }
+  }
+  if (contiguity == ReplayContiguity::AllTrue) {
+    flags = TensorDomain::contiguity_filled_with(allocation, true);
+  }
+  domain->assign_allocation(std::move(allocation), std::move(flags));
+}
+
+/// Both lie as their logical axes say. Reductions of `like` have no flag in `domain`; those of
+/// `domain` none in `like`.
+void copy_logical_contiguity(TensorDomain* domain, const TensorDomain* like) {
+  const IterDomains& logical = domain->logical();
+  Contiguity flags = TensorDomain::contiguity_filled_with(logical, true);
+  size_t position = 0; // in `like`
+  for (size_t i = 0; i < logical.size(); ++i) {
+    if (logical[i]->is_reduction()) {
+      continue;
+    }
+    while (like->logical()[position]->is_reduction()) {
+      ++position;
+    }
+    if (flags[i].has_value() && like->contiguity()[position].has_value()) {
+      flags[i] = like->contiguity()[position];
+    }
+    ++position;
+  }
+  domain->assign_allocation({}, std::move(flags));
+}
+
+IterDomains loops_like(const TensorDomain* domain, const TensorDomain* like, const IdMap& map) {
+  IterDomains loop;
+  for (const IterDomain* id : like->loop()) {
+    if (const auto found = map.find(id); found != map.end()) {
+      loop.push_back(found->second);
+    } else if (!id->is_reduction()) { // not made from the logical axes: a loop of a scatter
+      loop = TensorDomain::no_reductions(domain->logical());
+      break;
+    }
+  }
+  std::copy_if(
+      domain->logical().begin(), domain->logical().end(), std::back_inserter(loop),
+      [](const IterDomain* id) { return id->is_reduction(); });
+  return loop;
 }
 
 } // namespace
@@ -131,68 +194,18 @@ void replay_domain_on(TensorView* tv, const TensorDomain* like, ReplayContiguity
   for (size_t i = 0; i < from.size(); ++i) {
     map[from[i]] = to[i];
   }
-
-  // Only what lies between the logical axes and the other domains; not the producer's own
-  // transform.
-  IterDomains targets = like->loop();
-  targets.insert(targets.end(), like->allocation().begin(), like->allocation().end());
-  std::vector<Expr*> exprs = exprs_between(like->logical(), targets);
-  const std::vector<Expr*> upstream = exprs_between(targets, like->logical());
-  exprs.insert(exprs.begin(), upstream.begin(), upstream.end());
-  replay_exprs(exprs, map);
+  replay_exprs(exprs_around_logical(like), map);
   for (size_t i = 0; i < from.size(); ++i) {
     copy_binding(from[i], to[i]);
   }
-
-  TensorDomain* domain = tv->domain();
-  const IterDomains& logical = domain->logical();
-  IterDomains loop;
-  for (const IterDomain* id : like->loop()) {
-    if (const auto found = map.find(id); found != map.end()) {
-      loop.push_back(found->second);
-    } else if (!id->is_reduction()) { // not made from the logical axes: a loop of a scatter
-      loop = to;
-      break;
-    }
-  }
-  std::copy_if(logical.begin(), logical.end(), std::back_inserter(loop), [](const IterDomain* id) {
-    return id->is_reduction();
-  });
   if (like->has_allocation()) {
-    IterDomains allocation;
-    Contiguity flags;
-    for (size_t i = 0; i < like->allocation().size(); ++i) {
-      if (const auto found = map.find(like->allocation()[i]); found != map.end()) {
-        allocation.push_back(found->second);
-        flags.push_back(like->contiguity()[i]);
-      }
-    }
-    if (contiguity == ReplayContiguity::AllTrue) {
-      flags = TensorDomain::contiguity_filled_with(allocation, true);
-    }
-    domain->assign_allocation(std::move(allocation), std::move(flags));
+    replay_allocation(tv->domain(), like, map, contiguity);
   } else if (contiguity == ReplayContiguity::Copied) {
-    // Reductions of `like` have no flag in `tv`; those of `tv` none in `like`.
-    Contiguity flags = TensorDomain::contiguity_filled_with(logical, true);
-    size_t position = 0;
-    for (size_t i = 0; i < logical.size(); ++i) {
-      if (logical[i]->is_reduction()) {
-        continue;
-      }
-      while (like->logical()[position]->is_reduction()) {
-        ++position;
-      }
-      if (flags[i].has_value() && like->contiguity()[position].has_value()) {
-        flags[i] = like->contiguity()[position];
-      }
-      ++position;
-    }
-    domain->assign_allocation({}, std::move(flags)); // storage is that of `like`
+    copy_logical_contiguity(tv->domain(), like);
   }
-  const Expr* definition = tv->definition();
-  if (definition == nullptr ||
-      !definition->is_a<ScatterOp>()) { // its loops are not those of `like`
-    domain->assign_loop(std::move(loop));
+  // The loops of a scatter run over what it is given, which are no axes of `like`.
+  if (tv->definition() == nullptr || !tv->definition()->is_a<ScatterOp>()) {
+    tv->domain()->assign_loop(loops_like(tv->domain(), like, map));
   }
 }
 

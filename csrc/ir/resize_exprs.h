@@ -71,14 +71,15 @@ struct CatOp final : ExprNode<CatOp> {
 struct RepeatOp final : ExprNode<RepeatOp> {
   static constexpr ExprKind kKind = ExprKind::RepeatOp;
   static constexpr const char* kName = "RepeatOp";
-  static constexpr const char* kDoc =
-      "arg several times along each dimension whose extent in the result is a multiple of its own.";
+  static constexpr const char* kDoc = "arg several times along its dimensions.";
   TensorView* out = nullptr;
   TensorView* arg = nullptr;
+  std::vector<int64_t> repeats;
   static constexpr auto fields() {
     return std::tuple{
         nvfuser::output("out", &RepeatOp::out, "Result."),
         nvfuser::input("arg", &RepeatOp::arg, "Operand."),
+        nvfuser::attr("repeats", &RepeatOp::repeats, "Per dimension: how often it is repeated."),
     };
   }
 };

@@ -55,16 +55,19 @@ Val* folded(BinaryOpType op, Val* a, Val* b, DataType operand_type, DataType dty
   if (!a->is_const() || !b->is_const()) {
     return nullptr;
   }
-  const ScalarValue value = fold(op, a->value(), b->value(), operand_type);
+  const auto operand = [&](const Val* val) {
+    return convert_value(val->value(), val->dtype(), operand_type);
+  };
+  const ScalarValue value = fold(op, operand(a), operand(b), operand_type);
   return has_value(value) ? constant(fusion_of(a), value, dtype) : nullptr;
 }
 
-/// `x` and `c` where `a` is `x op c` with a constant; nullptr else.
 struct WithConstant {
   Val* x = nullptr;
   int64_t c = 0;
 };
 
+/// `x` and `c` where `a` is computed as `x op c` with an integer constant.
 std::optional<WithConstant> match(const Val* a, BinaryOpType op) {
   const Expr* definition = a->definition();
   const BinaryOp* binary = definition == nullptr ? nullptr : definition->as<BinaryOp>();
@@ -368,7 +371,7 @@ Val* cast(DataType dtype, Val* a) {
     return a;
   }
   if (a->is_const()) {
-    return constant(fusion_of(a), convert_value(a->value(), dtype), dtype);
+    return constant(fusion_of(a), convert_value(a->value(), a->dtype(), dtype), dtype);
   }
   Val* out = fusion_of(a).new_scalar(dtype);
   fusion_of(a).make<UnaryOp>(out, a, UnaryOpType::Cast);

@@ -1,6 +1,8 @@
 // Constant folding: the value of one operation on constants, at the width and signedness of a type.
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 
 #include "base/errors.h"
@@ -8,8 +10,6 @@
 
 namespace nvfuser::scalar {
 namespace {
-
-constexpr double kPi = 3.14159265358979323846;
 
 // ---- Functions without a name in the standard library -------------------------------------------
 
@@ -24,13 +24,13 @@ double erf_inverse(double y) {
   }
   constexpr double kA = 0.147;
   const double log_term = std::log1p(-y * y);
-  const double half = 2.0 / (kPi * kA) + log_term / 2.0;
+  const double half = 2.0 / (std::numbers::pi * kA) + log_term / 2.0;
   double x = std::copysign(std::sqrt(std::sqrt(half * half - log_term / kA) - half), y);
   for (int i = 0; i < 4; ++i) {
     // Near 1 the complement keeps the digits that 1 - erf(x) loses.
     const double complement = 1.0 - std::abs(y) - std::erfc(std::abs(x));
     const double error = std::abs(y) < 0.5 ? std::erf(x) - y : (y < 0.0 ? -complement : complement);
-    x -= error * std::sqrt(kPi) / 2.0 * std::exp(x * x);
+    x -= error * std::sqrt(std::numbers::pi) / 2.0 * std::exp(x * x);
   }
   return x;
 }
@@ -42,7 +42,8 @@ double erfc_inverse(double y) {
   }
   double x = std::sqrt(-std::log(y));
   for (int i = 0; i < 60; ++i) {
-    const double step = (std::erfc(x) / y - 1.0) * y * std::sqrt(kPi) / 2.0 * std::exp(x * x);
+    const double step =
+        (std::erfc(x) / y - 1.0) * y * std::sqrt(std::numbers::pi) / 2.0 * std::exp(x * x);
     x += step;
     if (std::abs(step) < 1e-16 * x) {
       break;
@@ -59,9 +60,10 @@ double sigmoid(double x) {
   return 1.0 / (1.0 + std::exp(-x));
 }
 
-int64_t bit_ceil(int64_t x) {
-  int64_t power = 1;
-  while (power < x && power < (int64_t{1} << 62)) {
+/// The smallest power of two that is not below x; it wraps where it does not fit.
+uint64_t bit_ceil(uint64_t x) {
+  uint64_t power = 1;
+  while (power != 0 && power < x) {
     power <<= 1;
   }
   return power;
@@ -165,7 +167,8 @@ ScalarValue fold_integer(UnaryOpType op, int64_t x, DataType dtype) {
       return x < 0 && !is_unsigned(dtype) ? static_cast<int64_t>(uint64_t{0} - bits) : x;
     case UnaryOpType::Neg: return static_cast<int64_t>(uint64_t{0} - bits);
     case UnaryOpType::BitwiseNot: return ~x;
-    case UnaryOpType::BitCeil: return bit_ceil(x);
+    case UnaryOpType::BitCeil:
+      return x < 0 && !is_unsigned(dtype) ? int64_t{1} : static_cast<int64_t>(bit_ceil(bits));
     case UnaryOpType::LogicalNot: return x == 0;
     case UnaryOpType::Ceil:
     case UnaryOpType::Floor:
@@ -193,18 +196,8 @@ bool is_predicate(UnaryOpType op) {
 
 // ---- Binary -------------------------------------------------------------------------------------
 
-bool is_comparison(BinaryOpType op) {
-  switch (op) {
-    case BinaryOpType::Eq:
-    case BinaryOpType::NE:
-    case BinaryOpType::LT:
-    case BinaryOpType::LE:
-    case BinaryOpType::GT:
-    case BinaryOpType::GE:
-    case BinaryOpType::LogicalAnd:
-    case BinaryOpType::LogicalOr: return true;
-    default: return false;
-  }
+bool is_predicate(BinaryOpType op) {
+  return is_comparison(op) || op == BinaryOpType::LogicalAnd || op == BinaryOpType::LogicalOr;
 }
 
 template <typename T>
@@ -259,6 +252,15 @@ ScalarValue divide(BinaryOpType op, T a, T b) {
   }
 }
 
+/// Of magnitudes: the smallest number has one that is no int64.
+int64_t greatest_common_divisor(int64_t a, int64_t b, DataType dtype) {
+  const auto magnitude = [&](int64_t x) {
+    const auto bits = static_cast<uint64_t>(x);
+    return x < 0 && !is_unsigned(dtype) ? uint64_t{0} - bits : bits;
+  };
+  return static_cast<int64_t>(std::gcd(magnitude(a), magnitude(b)));
+}
+
 ScalarValue fold_integer(BinaryOpType op, int64_t a, int64_t b, DataType dtype) {
   const auto ua = static_cast<uint64_t>(a);
   const auto ub = static_cast<uint64_t>(b);
@@ -279,7 +281,7 @@ ScalarValue fold_integer(BinaryOpType op, int64_t a, int64_t b, DataType dtype) 
     case BinaryOpType::CeilDiv:
       return is_unsigned(dtype) ? divide<uint64_t>(op, ua, ub) : divide<int64_t>(op, a, b);
     case BinaryOpType::Pow: return static_cast<int64_t>(integer_power(a, b));
-    case BinaryOpType::Gcd: return std::gcd(a, b);
+    case BinaryOpType::Gcd: return greatest_common_divisor(a, b, dtype);
     case BinaryOpType::BitwiseAnd: return a & b;
     case BinaryOpType::BitwiseOr: return a | b;
     case BinaryOpType::BitwiseXor: return a ^ b;
@@ -379,7 +381,7 @@ ScalarValue fold(BinaryOpType op, const ScalarValue& a, const ScalarValue& b, Da
   } else {
     value = fold_integer(op, as_int(x), as_int(y), is_boolean(dtype) ? DataType::Int : dtype);
   }
-  return is_comparison(op) ? value : convert_value(value, dtype);
+  return is_predicate(op) ? value : convert_value(value, dtype);
 }
 
 } // namespace nvfuser::scalar

@@ -1,4 +1,5 @@
 // Values of constants: conversion between types, rounding to the precision of a type.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -95,7 +96,15 @@ int64_t truncate_real(double value) {
   return value < -0x1p63 ? std::numeric_limits<int64_t>::min() : static_cast<int64_t>(value);
 }
 
-/// UInt64 constants above the range of int64 are held as the same 64 bits.
+/// The real number of type `type` for an integer, rounded once: not to double first.
+template <typename Integer>
+double round_integer(Integer value, DataType type) {
+  const bool is_single = type == DataType::Float || type == DataType::ComplexFloat;
+  return is_single ? static_cast<double>(static_cast<float>(value))
+                   : round_real(static_cast<double>(value), type);
+}
+
+/// The bits of a UInt64 constant.
 int64_t truncate_to_unsigned(double value) {
   if (value >= 0x1p64) {
     return -1;
@@ -149,14 +158,26 @@ ScalarValue convert_value(const ScalarValue& value, DataType type) {
                                             : as_int(value),
         type);
   }
+  const auto* integer = std::get_if<int64_t>(&value);
   if (is_complex(type)) {
     const std::complex<double> number = as_complex(value);
-    return std::complex<double>(round_real(number.real(), type), round_real(number.imag(), type));
+    const double real =
+        integer != nullptr ? round_integer(*integer, type) : round_real(number.real(), type);
+    return std::complex<double>(real, round_real(number.imag(), type));
   }
   if (is_floating_point(type)) {
-    return round_real(as_double(value), type);
+    return integer != nullptr ? round_integer(*integer, type) : round_real(as_double(value), type);
   }
   throw UserError(Part("A constant cannot have the data type ", type));
+}
+
+ScalarValue convert_value(const ScalarValue& value, DataType from, DataType to) {
+  const auto* bits = std::get_if<int64_t>(&value);
+  const bool is_large = from == DataType::UInt64 && bits != nullptr && *bits < 0;
+  if (!is_large || is_integral(to) || is_boolean(to)) {
+    return convert_value(value, to);
+  }
+  return convert_value(round_integer(static_cast<uint64_t>(*bits), to), to);
 }
 
 ScalarValue lowest_value(DataType type) {

@@ -26,10 +26,27 @@ bool contains(const IterDomains& ids, const IterDomain* id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
+template <typename Predicate>
+IterDomains all_but(const IterDomains& ids, const Predicate& is_dropped) {
+  IterDomains kept = ids;
+  std::erase_if(kept, is_dropped);
+  return kept;
+}
+
 int64_t position_in(const IterDomains& ids, const IterDomain* id, const char* domain) {
   const auto found = std::find(ids.begin(), ids.end(), id);
-  NVF_USER_CHECK(
-      found != ids.end(), describe(id), " is not an axis of the ", domain, " domain of the tensor");
+  if (found == ids.end()) {
+    std::string axes;
+    for (const IterDomain* axis : ids) {
+      axes += (axes.empty() ? "" : ", ") + axis->to_string();
+    }
+    throw UserError(
+        {.headline = {id->to_string(), " is not an axis of the ", domain, " domain of the tensor"},
+         .node = describe(id),
+         .expected = {"one of ", axes},
+         .found = {id->to_string()},
+         .fix = "print the tensor's domain to see its axes"});
+  }
   return found - ids.begin();
 }
 
@@ -199,27 +216,15 @@ IterDomains TensorDomain::all_ids() const {
 }
 
 IterDomains TensorDomain::no_reductions(const IterDomains& ids) {
-  IterDomains kept;
-  std::copy_if(ids.begin(), ids.end(), std::back_inserter(kept), [](const IterDomain* id) {
-    return !id->is_reduction();
-  });
-  return kept;
+  return all_but(ids, [](const IterDomain* id) { return id->is_reduction(); });
 }
 
 IterDomains TensorDomain::no_broadcasts(const IterDomains& ids) {
-  IterDomains kept;
-  std::copy_if(ids.begin(), ids.end(), std::back_inserter(kept), [](const IterDomain* id) {
-    return !id->is_broadcast();
-  });
-  return kept;
+  return all_but(ids, [](const IterDomain* id) { return id->is_broadcast(); });
 }
 
 IterDomains TensorDomain::no_devices(const IterDomains& ids) {
-  IterDomains kept;
-  std::copy_if(ids.begin(), ids.end(), std::back_inserter(kept), [](const IterDomain* id) {
-    return !id->is_device_dim();
-  });
-  return kept;
+  return all_but(ids, [](const IterDomain* id) { return id->is_device_dim(); });
 }
 
 Contiguity TensorDomain::contiguity_filled_with(const IterDomains& ids, bool flag) {

@@ -9,21 +9,25 @@
 namespace nvfuser {
 namespace {
 
-std::vector<TensorView*> unique_tensors(const std::vector<Val*>& vals, const Val* except) {
+std::vector<TensorView*> tensors_among(const std::vector<Val*>& vals) {
   std::vector<TensorView*> tensors;
   for (Val* val : vals) {
-    if (!val->is_tensor() || val == except) {
-      continue;
-    }
-    auto* tv = static_cast<TensorView*>(val);
-    if (std::find(tensors.begin(), tensors.end(), tv) == tensors.end()) {
-      tensors.push_back(tv);
+    if (val->is_tensor() && std::find(tensors.begin(), tensors.end(), val) == tensors.end()) {
+      tensors.push_back(static_cast<TensorView*>(val));
     }
   }
   return tensors;
 }
 
 } // namespace
+
+std::vector<TensorView*> tensor_inputs(const Expr* expr) {
+  return tensors_among(expr->inputs());
+}
+
+std::vector<TensorView*> tensor_outputs(const Expr* expr) {
+  return tensors_among(expr->outputs());
+}
 
 int64_t wrap_axis(int64_t position, int64_t size, const Statement* node) {
   if (position < -size || position >= size) {
@@ -33,7 +37,9 @@ int64_t wrap_axis(int64_t position, int64_t size, const Statement* node) {
          .expected =
              size == 0 ? Part("an object with axes") : Part("index in [", -size, ", ", size, ")"),
          .found = {"index = ", position},
-         .fix = "axes count after earlier transforms; print the tensor to see its loop domain"},
+         .fix =
+             "print the tensor to see its axes: reductions are no dimensions, and loop axes count "
+             "after earlier transforms"},
         ErrorKind::Index);
   }
   return position < 0 ? position + size : position;
@@ -76,21 +82,23 @@ bool TensorView::has_broadcast() const {
 }
 
 std::vector<TensorView*> TensorView::producers() const {
-  return definition() == nullptr ? std::vector<TensorView*>{}
-                                 : unique_tensors(definition()->inputs(), nullptr);
+  return definition() == nullptr ? std::vector<TensorView*>{} : tensor_inputs(definition());
 }
 
 std::vector<TensorView*> TensorView::consumers() const {
-  std::vector<Val*> outputs;
-  for (const Expr* use : uses()) {
-    outputs.insert(outputs.end(), use->outputs().begin(), use->outputs().end());
+  std::vector<TensorView*> found;
+  for (const Expr* use : uses()) { // no two of them define the same tensor
+    const std::vector<TensorView*> outputs = tensor_outputs(use);
+    found.insert(found.end(), outputs.begin(), outputs.end());
   }
-  return unique_tensors(outputs, nullptr);
+  return found;
 }
 
 std::vector<TensorView*> TensorView::siblings() const {
-  return definition() == nullptr ? std::vector<TensorView*>{}
-                                 : unique_tensors(definition()->outputs(), this);
+  std::vector<TensorView*> outputs =
+      definition() == nullptr ? std::vector<TensorView*>{} : tensor_outputs(definition());
+  std::erase(outputs, this);
+  return outputs;
 }
 
 void TensorView::record_step(std::string text, GraphEffect effect) {

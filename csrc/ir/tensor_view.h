@@ -214,6 +214,10 @@ class TensorView final : public Val {
   std::vector<Step> schedule_steps_;
 };
 
+/// The tensors among the operands of an expression; every tensor once, in operand order.
+[[nodiscard]] std::vector<TensorView*> tensor_inputs(const Expr* expr);
+[[nodiscard]] std::vector<TensorView*> tensor_outputs(const Expr* expr);
+
 /// `position` counted from the end if negative, checked against [0, size). An error names
 /// `node`, whose positions they are.
 [[nodiscard]] int64_t wrap_axis(int64_t position, int64_t size, const Statement* node = nullptr);

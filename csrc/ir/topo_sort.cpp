@@ -1,8 +1,11 @@
 #include "ir/topo_sort.h"
 
 #include <algorithm>
+#include <functional>
 #include <queue>
 #include <unordered_map>
+
+#include "ir/expr.h"
 
 namespace nvfuser {
 

@@ -4,7 +4,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "ir/expr.h"
+#include "ir/fwd.h"
 
 namespace nvfuser {
 

@@ -255,7 +255,7 @@ size_t thread_type_index(ParallelType type) {
 // ---- Operations ---------------------------------------------------------------------------------
 
 const char* op_text(UnaryOpType type) {
-  static const std::vector<std::string> names = [] {
+  static const auto& names = *new std::vector<std::string>([] { // outlives all threads
     std::vector<std::string> list;
     for (const char* name : kUnaryOpTypeNames) {
       list.push_back(lower_case(name));
@@ -274,12 +274,12 @@ const char* op_text(UnaryOpType type) {
     rename(UnaryOpType::ToUnsignedSmemAddr, "toSmem");
     rename(UnaryOpType::ElectSync, "elect_sync");
     return list;
-  }();
+  }());
   return names[static_cast<size_t>(type)].c_str();
 }
 
 const char* op_text(BinaryOpType type) {
-  static const std::vector<std::string> names = [] {
+  static const auto& names = *new std::vector<std::string>([] { // outlives all threads
     std::vector<std::string> list;
     for (const char* name : kBinaryOpTypeNames) {
       list.push_back(lower_case(name));
@@ -295,7 +295,7 @@ const char* op_text(BinaryOpType type) {
     rename(BinaryOpType::LogicalOr, "logical_or");
     rename(BinaryOpType::Complex, "std::complex");
     return list;
-  }();
+  }());
   return names[static_cast<size_t>(type)].c_str();
 }
 
@@ -342,6 +342,18 @@ const char* op_symbol(BinaryOpType type) {
     case BinaryOpType::BitwiseOr: return "|";
     case BinaryOpType::BitwiseXor: return "^";
     default: return nullptr;
+  }
+}
+
+bool is_comparison(BinaryOpType type) {
+  switch (type) {
+    case BinaryOpType::Eq:
+    case BinaryOpType::NE:
+    case BinaryOpType::LT:
+    case BinaryOpType::LE:
+    case BinaryOpType::GT:
+    case BinaryOpType::GE: return true;
+    default: return false;
   }
 }
 

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <ostream>
 #include <string>
-#include <string_view>
 #include <variant>
 
 namespace nvfuser {
@@ -71,7 +70,7 @@ namespace nvfuser {
   X(communication) X(cutlass)
 // clang-format on
 
-/// Declares `enum class Enum` with the members of the list, and `to_string(Enum)`: their names.
+/// Declares `enum class Enum` with the members of the list, and `enum_name(Enum)`: their names.
 #define NVF_ENUM_MEMBER(Name) Name,
 #define NVF_ENUM_NAME(Name) #Name,
 #define NVF_DECLARE_ENUM(Enum, LIST)                                     \
@@ -140,7 +139,9 @@ NVF_DECLARE_ENUM(SchedulerType, NVF_FOR_EACH_SCHEDULER_TYPE)
   return p == ParallelType::DIDx || p == ParallelType::DIDy || p == ParallelType::DIDz;
 }
 
-/// The six hardware indices, in the order of launch parameters.
+/// The six hardware indices, in the order of launch parameters. The axes of a block are named after
+/// blockDim and those of the grid after gridDim, here and in launch parameters; is_block_dim and
+/// is_thread_dim are named after blockIdx and threadIdx.
 inline constexpr std::array<ParallelType, 6> kThreadParallelTypes = {
     ParallelType::BIDx, ParallelType::BIDy, ParallelType::BIDz,
     ParallelType::TIDx, ParallelType::TIDy, ParallelType::TIDz};
@@ -164,8 +165,11 @@ using ScalarValue = std::variant<std::monostate, bool, int64_t, double, std::com
 [[nodiscard]] bool as_bool(const ScalarValue& value);
 [[nodiscard]] std::complex<double> as_complex(const ScalarValue& value);
 
-/// `value` as a constant of type `type`: rounded to its precision, wrapped to its width.
+/// `value` as a constant of type `type`: rounded to its precision, wrapped to its width. UInt64
+/// constants above the range of int64 are held as the same 64 bits.
 [[nodiscard]] ScalarValue convert_value(const ScalarValue& value, DataType type);
+/// The same for a constant of type `from`: those bits then mean an unsigned number.
+[[nodiscard]] ScalarValue convert_value(const ScalarValue& value, DataType from, DataType to);
 
 /// Names of operations in printed text: `add`, `sqrt`, `nearbyint` ... Symbols where the text is
 /// inline (`+`), nullptr where it is a call.
@@ -174,12 +178,14 @@ using ScalarValue = std::variant<std::monostate, bool, int64_t, double, std::com
 [[nodiscard]] const char* op_text(TernaryOpType type);
 [[nodiscard]] const char* op_symbol(UnaryOpType type);
 [[nodiscard]] const char* op_symbol(BinaryOpType type);
+/// `==`, `!=`, `<`, `<=`, `>`, `>=`: the operands have one type, the result is Bool.
+[[nodiscard]] bool is_comparison(BinaryOpType type);
 
 /// Smallest and largest value of a type; infinities for floating point.
 [[nodiscard]] ScalarValue lowest_value(DataType type);
 [[nodiscard]] ScalarValue highest_value(DataType type);
 
-/// Whether a value of `from` can be converted to `to`; the cast's printed name, or nullptr.
+/// The printed name of the cast from `from` to `to`; empty if there is no such cast.
 [[nodiscard]] std::string cast_text(DataType from, DataType to);
 
 inline std::ostream& operator<<(std::ostream& out, DataType type) {

@@ -1,13 +1,47 @@
 #include "lower/kernel.h"
 
+#include <algorithm>
+#include <unordered_set>
+
 #include "eval/simplify.h"
 #include "graph/id_model.h"
+#include "ir/print.h"
 #include "ir/scalar.h"
-#include "lower/loop_model.h"
+#include "lower/analysis/loop_model.h"
 #include "lower/pipeline.h"
+#include "transform/definition_order.h"
 #include "transform/siblings.h"
 
 namespace nvfuser {
+namespace {
+
+void check_index_type(DataType type) {
+  if (type != DataType::Int && type != DataType::Int32) {
+    throw UserError({
+        .headline = {"Indices cannot be computed in ", type},
+        .node = Part::none(),
+        .expected = {"index_type DataType.Int or DataType.Int32"},
+        .found = {"index_type DataType.", enum_name(type)},
+        .fix = {"leave index_type unset"},
+    });
+  }
+}
+
+/// What leads to no output is no reader of what does.
+void remove_unused_exprs(Kernel& kernel) {
+  const std::vector<Expr*> exprs = kernel.exprs();
+  const std::unordered_set<const Expr*> used(exprs.begin(), exprs.end());
+  for (Expr* expr : kernel.all_exprs()) {
+    const bool is_of_tensors = std::any_of(
+        expr->outputs().begin(), expr->outputs().end(),
+        [](const Val* out) { return out->is_tensor(); });
+    if (is_of_tensors && !used.contains(expr)) {
+      kernel.remove(expr);
+    }
+  }
+}
+
+} // namespace
 
 Val* RangeTest::holds() const {
   Val* below = scalar::lt(index, extent);
@@ -25,10 +59,13 @@ Kernel::Kernel(LoweringOptions options) : options_(std::move(options)) {}
 Kernel::~Kernel() = default;
 
 std::shared_ptr<Kernel> Kernel::lower(const Fusion& fusion, const LoweringOptions& options) {
+  check_index_type(options.index_type);
   NVF_USER_CHECK(!fusion.outputs().empty(), "No output found for this kernel, aborting.");
   std::shared_ptr<Kernel> kernel(new Kernel(options));
   const FusionGuard guard(kernel.get());
   kernel->copy_from(fusion);
+  kernel->definition_order = put_in_order_of_definition(*kernel);
+  remove_unused_exprs(*kernel);
   align_siblings(*kernel);
   for (Val* out : kernel->outputs()) {
     const bool is_repeated = std::any_of(
@@ -44,11 +81,7 @@ std::shared_ptr<Kernel> Kernel::lower(const Fusion& fusion, const LoweringOption
 }
 
 std::string Kernel::print_kernel_ir() const {
-  std::string text = "%kernel_ir {\n";
-  for (const Expr* expr : body) {
-    text += expr->to_string(1);
-  }
-  return text + "} // %kernel_ir\n";
+  return "%kernel_ir {\n" + print_scope(body, 1) + "} // %kernel_ir\n";
 }
 
 } // namespace nvfuser

@@ -13,7 +13,7 @@
 
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
-#include "lower/circular_loops.h"
+#include "lower/analysis/circular_loops.h"
 #include "lower/target.h"
 
 namespace nvfuser {
@@ -27,6 +27,12 @@ struct SizeSource {
   Val* extent = nullptr;
   TensorView* tensor = nullptr;
   int64_t dim = 0; // of the logical domain without reductions
+};
+
+/// Where a kernel finds a stride: with the parameter of a tensor in global memory.
+struct StrideSource {
+  const TensorView* tensor = nullptr;
+  size_t axis = 0; // in global_axes()
 };
 
 /// A buffer the host allocates for one run: an output, an intermediate in global memory, or a
@@ -154,6 +160,10 @@ class Kernel final : public Fusion {
   std::unordered_map<const Expr*, StatementTests> tests;
   /// The tensor expression a statement of `body` was made from; for comments and analyses.
   std::unordered_map<const Expr*, const Expr*> origin;
+  /// Strides that are read where the kernel runs: `T0.alloc_stride[1]`.
+  std::unordered_map<const Val*, StrideSource> strides;
+  /// Tensors of the fusion in the order of definition (transform/definition_order.h).
+  std::vector<TensorView*> definition_order;
 
   /// Kernel IR as text.
   [[nodiscard]] std::string print_kernel_ir() const;

@@ -14,6 +14,115 @@ bool is_expanded(const TensorView& tensor) {
       axes.begin(), axes.end(), [](const IterDomain* id) { return id->has_expanded_extent(); });
 }
 
+// ---- What does the same, for what has no kernel form; nullptr: it has one -----------------------
+
+const char* instead_of(LoadStoreOpType type) {
+  switch (type) {
+    case LoadStoreOpType::Set:
+    case LoadStoreOpType::SegmenterSet: // a copy, where both of its sides are in one kernel
+    case LoadStoreOpType::CpAsync: return nullptr;
+    case LoadStoreOpType::CpAsyncBulk:
+    case LoadStoreOpType::CpAsyncBulkTensorTile:
+      return "load with LoadStoreOpType.cp_async into shared memory, and store with "
+             "LoadStoreOpType.set";
+    case LoadStoreOpType::LdMatrix:
+    case LoadStoreOpType::StMatrix: return "copy with LoadStoreOpType.set, and vectorize the copy";
+    case LoadStoreOpType::LdTMem:
+    case LoadStoreOpType::StTMem:
+      return "keep the tensor in registers or shared memory, and copy with LoadStoreOpType.set";
+  }
+  return nullptr;
+}
+
+const char* instead_of(ParallelType type) {
+  switch (type) {
+    case ParallelType::Mma:
+      return "bind it to threads and multiply and sum; matmul and linear are evaluated by "
+             "fd.execute";
+    case ParallelType::Bulk:
+      return "vectorize the axis, and copy with LoadStoreOpType.set or LoadStoreOpType.cp_async";
+    case ParallelType::Stream:
+      return "bind it to grid_x, grid_y or grid_z, or run the kernel for each part of the axis";
+    case ParallelType::DIDx:
+    case ParallelType::DIDy:
+    case ParallelType::DIDz:
+      return "a kernel runs on one device: define the fusion for the part of one device";
+    default: return nullptr;
+  }
+}
+
+const char* instead_of(MemoryType memory) {
+  switch (memory) {
+    case MemoryType::Tensor: return "set_memory_type(MemoryType.shared), or keep it in registers";
+    case MemoryType::Symmetric:
+      return "keep it in global memory; a kernel accesses the memory of one device";
+    default: return nullptr;
+  }
+}
+
+[[noreturn]] void refuse(
+    const TensorView* tensor,
+    const Part& what,
+    const Part& expected,
+    const Part& found,
+    const char* fix) {
+  throw UserError(
+      {.headline = {what.text(), " has no kernel form"},
+       .node = {describe(tensor)},
+       .expected = expected,
+       .found = found,
+       .fix = {fix}},
+      ErrorKind::NotImplemented);
+}
+
+// ---- Checks -------------------------------------------------------------------------------------
+
+void check_copy(const TensorView* tensor) {
+  const auto* copy =
+      tensor->definition() == nullptr ? nullptr : tensor->definition()->as<LoadStoreOp>();
+  if (copy == nullptr) {
+    return;
+  }
+  if (const char* fix = instead_of(copy->op)) {
+    refuse(
+        tensor, {"LoadStoreOpType.", enum_name(copy->op)}, {"set, or cp_async"},
+        {enum_name(copy->op), " from ", copy->arg->to_string()}, fix);
+  }
+}
+
+void check_memory(const TensorView* tensor) {
+  const MemoryType memory = tensor->memory_type();
+  if (const char* fix = instead_of(memory)) {
+    refuse(
+        tensor, {"Memory type ", enum_name(memory)}, {"local, shared or global"},
+        {enum_name(memory)}, fix);
+  }
+}
+
+/// Of all axes of the tensor, also those that the loops were made from.
+void check_bindings(const TensorView* tensor) {
+  for (const IterDomain* axis : tensor->domain()->all_ids()) {
+    if (const char* fix = instead_of(axis->parallel_type())) {
+      refuse(
+          tensor, {"Parallel type ", axis->parallel_type()},
+          {"grid, block, serial, unroll, unswitch or vectorize"}, {axis->to_string()}, fix);
+    }
+    if (axis->is_clustered_block_dim()) {
+      refuse(
+          tensor, {"A cluster of blocks"}, {"blocks that know nothing of each other"},
+          {axis->to_string()}, "leave out set_clustered_blocks");
+    }
+  }
+  for (const Expr* expr : tensor->domain()->all_exprs()) {
+    if (const auto* swizzle = expr->as<Swizzle1D>()) {
+      refuse(
+          tensor, {"Swizzle1D"}, {"transforms that do not depend on the device"},
+          {swizzle->in->to_string(), " rotated by ", swizzle->parallel_type},
+          instead_of(swizzle->parallel_type));
+    }
+  }
+}
+
 } // namespace
 
 bool has_kernel_form(const Expr& expr) {
@@ -50,6 +159,12 @@ void throw_no_kernel_form(const Expr& expr) {
                "inputs)"},
       },
       ErrorKind::NotImplemented);
+}
+
+void check_kernel_form(const TensorView* tensor) {
+  check_copy(tensor);
+  check_memory(tensor);
+  check_bindings(tensor);
 }
 
 } // namespace nvfuser

@@ -8,27 +8,27 @@
 #include "base/trace.h"
 #include "eval/simplify.h"
 #include "graph/id_model.h"
-#include "lower/build_loop_nests.h"
-#include "lower/check_in_place.h"
-#include "lower/check_index_accesses.h"
-#include "lower/check_vector_accesses.h"
-#include "lower/circular_loops.h"
+#include "lower/analysis/circular_loops.h"
+#include "lower/analysis/loop_model.h"
+#include "lower/analysis/parallel_dims.h"
 #include "lower/dump.h"
-#include "lower/form_regions.h"
-#include "lower/hoist_indices.h"
-#include "lower/insert_syncs.h"
-#include "lower/loop_model.h"
-#include "lower/parallel_dims.h"
-#include "lower/place_conditions.h"
-#include "lower/prefetch_loads.h"
-#include "lower/reduce_in_registers.h"
-#include "lower/register_arrays.h"
-#include "lower/replace_sizes.h"
-#include "lower/resolve_compute_with.h"
-#include "lower/reuse_memory.h"
-#include "lower/serialize_blocks.h"
-#include "lower/sort_exprs.h"
-#include "lower/validate_schedule.h"
+#include "lower/passes/build_loop_nests.h"
+#include "lower/passes/check_in_place.h"
+#include "lower/passes/check_index_accesses.h"
+#include "lower/passes/check_vector_accesses.h"
+#include "lower/passes/form_regions.h"
+#include "lower/passes/hoist_indices.h"
+#include "lower/passes/insert_syncs.h"
+#include "lower/passes/place_conditions.h"
+#include "lower/passes/prefetch_loads.h"
+#include "lower/passes/reduce_in_registers.h"
+#include "lower/passes/register_arrays.h"
+#include "lower/passes/replace_sizes.h"
+#include "lower/passes/resolve_compute_with.h"
+#include "lower/passes/reuse_memory.h"
+#include "lower/passes/serialize_blocks.h"
+#include "lower/passes/sort_exprs.h"
+#include "lower/passes/validate_schedule.h"
 
 namespace nvfuser {
 namespace {
@@ -55,7 +55,8 @@ void model_ranges(Kernel& kernel) {
 } // namespace
 
 const std::vector<Pass>& lowering_passes() {
-  static const std::vector<Pass> passes = {
+  // Never destroyed: threads may still lower when the process ends.
+  static const auto& passes = *new std::vector<Pass>{
       {"validate_schedule", validate_schedule,
        "what is wrong in the schedule fails before changes"},
       {"replace_sizes", replace_sizes, "from here on, equal extents are one value"},

@@ -29,11 +29,11 @@ Scalars checked(Val* dropout_p, Val* is_causal, Val* scale) {
     return val == nullptr ||
            (val->is_scalar() && (is_floating_point(val->dtype()) || is_integral(val->dtype())));
   };
-  NVF_USER_CHECK(is_real(dropout_p), "Expected dropout to be a real-valued scalar.");
-  NVF_USER_CHECK(
+  NVF_NODE_CHECK(is_real(dropout_p), dropout_p, "Expected dropout to be a real-valued scalar.");
+  NVF_NODE_CHECK(
       is_causal == nullptr || (is_causal->is_scalar() && is_causal->dtype() == DataType::Bool),
-      "Expected is_causal to be a scalar boolean.");
-  NVF_USER_CHECK(is_real(scale), "Expected scale to be a real-valued scalar.");
+      is_causal, "Expected is_causal to be a scalar boolean.");
+  NVF_NODE_CHECK(is_real(scale), scale, "Expected scale to be a real-valued scalar.");
   for (Val* val : {dropout_p, is_causal, scale}) {
     if (val != nullptr) {
       fusion_for({val});
@@ -48,8 +48,8 @@ Scalars checked(Val* dropout_p, Val* is_causal, Val* scale) {
 }
 
 void check_alike(const char* what, const TensorView* reference, const TensorView* other) {
-  NVF_USER_CHECK(
-      reference->dtype() == other->dtype() && reference->rank() == other->rank(),
+  NVF_NODE_CHECK(
+      reference->dtype() == other->dtype() && reference->rank() == other->rank(), other,
       "Expected Q, K, V ", what, " to have one dtype and rank, got: ", describe(reference), " and ",
       describe(other));
 }
@@ -68,18 +68,18 @@ SdpaFwdResult sdpfa_fwd(
   Fusion& fusion = fusion_for({query, key, value});
   check_alike("", query, key);
   check_alike("", query, value);
-  NVF_USER_CHECK(
-      query->rank() >= 4, "Expect Q/K/V to have at least 4 dimensions, [N.., H, L, E], but got ",
-      query->rank());
+  NVF_NODE_CHECK(
+      query->rank() >= 4, query,
+      "Expect Q/K/V to have at least 4 dimensions, [N.., H, L, E], but got ", query->rank());
   if (bias != nullptr) {
     fusion_for({bias});
     check_alike("and bias", query, bias);
   }
   if (mask != nullptr) {
     fusion_for({mask});
-    NVF_USER_CHECK(
-        mask->dtype() == DataType::Bool && mask->rank() == query->rank(),
-        "Expected mask to be Bool and of the rank of Q, got: ", describe(mask));
+    NVF_NODE_CHECK(
+        mask->dtype() == DataType::Bool && mask->rank() == query->rank(), mask,
+        "Expected mask to be Bool and of the rank of Q");
   }
   const Scalars scalars = checked(dropout_p, is_causal, scale);
   const IterDomains q = shape_axes(query);
@@ -106,13 +106,13 @@ SdpaBwdResult sdpfa_bwd(const SdpaBwdOperands& in) {
     check_alike("output and its gradient", in.query, tv);
   }
   const int64_t rank = in.query->rank();
-  NVF_USER_CHECK(
-      rank == 4 || rank == 5,
+  NVF_NODE_CHECK(
+      rank == 4 || rank == 5, in.query,
       "Expect Q/K/V to be either 4D or 5D. [N, H, L, E], with a leading dimension of devices in "
       "the 5D case. Got rank ",
       rank);
-  NVF_USER_CHECK(
-      in.logsumexp->rank() == rank - 1,
+  NVF_NODE_CHECK(
+      in.logsumexp->rank() == rank - 1, in.logsumexp,
       "Expected logsumexp to have one less dimension than Q/K/V: ", in.logsumexp->rank(), " vs ",
       rank);
   const Scalars scalars = checked(in.dropout_p, in.is_causal, in.scale);

@@ -5,8 +5,35 @@
 
 namespace nvfuser::ops {
 
+namespace {
+
+/// Comparisons and remainders need an order, an angle has real coordinates.
+bool takes_complex(BinaryOpType op) {
+  switch (op) {
+    case BinaryOpType::Atan2:
+    case BinaryOpType::FMax:
+    case BinaryOpType::FMin:
+    case BinaryOpType::Fmod:
+    case BinaryOpType::GE:
+    case BinaryOpType::GT:
+    case BinaryOpType::LE:
+    case BinaryOpType::LT:
+    case BinaryOpType::Max:
+    case BinaryOpType::Min:
+    case BinaryOpType::Mod:
+    case BinaryOpType::Remainder: return false;
+    default: return true;
+  }
+}
+
+} // namespace
+
 Val* make_binary(BinaryOpType op, Promotion policy, Val* lhs, Val* rhs) {
   Fusion& fusion = fusion_for({lhs, rhs});
+  if (!takes_complex(op)) {
+    check_not_complex(enum_name(op), lhs);
+    check_not_complex(enum_name(op), rhs);
+  }
   const Promoted promoted = promote(policy, {lhs, rhs});
   const std::vector<Val*> operands = broadcast_together(promoted.operands);
   Val* out = new_result(operands, promoted.result);
@@ -23,14 +50,15 @@ NVF_FOR_EACH_BINARY_FUNCTION(NVF_DEFINE_BINARY)
 
 Val* complex(Val* real, Val* imag) {
   Fusion& fusion = fusion_for({real, imag});
-  NVF_USER_CHECK(
-      real->dtype() == imag->dtype(), "real and imag data type should be same in complex(). Got ",
-      real->dtype(), " and ", imag->dtype());
-  NVF_USER_CHECK(
-      real->dtype() == DataType::Float || real->dtype() == DataType::Double,
+  NVF_NODE_CHECK(
+      real->dtype() == imag->dtype(), imag,
+      "real and imag data type should be same in complex(). Got ", real->dtype(), " and ",
+      imag->dtype());
+  NVF_NODE_CHECK(
+      real->dtype() == DataType::Float || real->dtype() == DataType::Double, real,
       "Only support Float and Double, current type:", real->dtype());
-  NVF_USER_CHECK(
-      real->is_tensor() == imag->is_tensor(),
+  NVF_NODE_CHECK(
+      real->is_tensor() == imag->is_tensor(), real,
       "complex() takes two tensors or two scalars, not one of each.");
   const bool is_float = real->dtype() == DataType::Float;
   const std::vector<Val*> operands = broadcast_together({real, imag});

@@ -12,8 +12,8 @@ namespace {
 Val* bitwise(const char* name, BinaryOpType op, Val* (*of_bools)(Val*, Val*), Val* lhs, Val* rhs) {
   fusion_for({lhs, rhs});
   for (const Val* operand : {lhs, rhs}) {
-    NVF_USER_CHECK(
-        is_integral(operand->dtype()) || is_boolean(operand->dtype()),
+    NVF_NODE_CHECK(
+        is_integral(operand->dtype()) || is_boolean(operand->dtype()), operand,
         "Integer or boolean input is required for ", name, " but found ", operand->dtype());
   }
   if (is_boolean(lhs->dtype()) && is_boolean(rhs->dtype())) {
@@ -40,9 +40,9 @@ Val* bitwise_xor(Val* lhs, Val* rhs) {
 // again.
 Val* logical_right_shift(Val* a, Val* n) {
   Fusion& fusion = fusion_for({a, n});
-  NVF_USER_CHECK(
-      is_integral(a->dtype()) && is_integral(n->dtype()), "input must have integral type, but got ",
-      a->dtype(), " and ", n->dtype());
+  NVF_NODE_CHECK(
+      is_integral(a->dtype()) && is_integral(n->dtype()), n,
+      "input must have integral type, but got ", a->dtype(), " and ", n->dtype());
   const DataType dtype = a->dtype() == DataType::Int ? DataType::Int : DataType::Int32;
   const auto constant = [&](int64_t value) { return fusion.new_constant(value, dtype); };
   n = maybe_cast(n, dtype); // the masks below have the width of `a`

@@ -2,10 +2,22 @@
 
 #include "base/warnings.h"
 #include "ir/pointwise.h"
+#include "ir/scalar.h"
 #include "ops/operands.h"
 #include "ops/shape.h"
 
 namespace nvfuser::ops {
+
+namespace {
+
+void warn_of_lost_part(DataType from, DataType to) {
+  // A Bool says whether either part is nonzero.
+  if (is_complex(from) && !is_complex(to) && !is_boolean(to)) {
+    warn("Casting a complex value to a real type drops its imaginary part.");
+  }
+}
+
+} // namespace
 
 Val* cast(Val* arg, DataType dtype) {
   Fusion& fusion = fusion_for({arg});
@@ -22,12 +34,18 @@ Val* cast(Val* arg, DataType dtype) {
         .fix = {"convert through Float"},
     });
   }
-  if (is_complex(from) && !is_complex(dtype)) {
-    warn("Casting a complex value to a real type drops its imaginary part.");
-  }
+  warn_of_lost_part(from, dtype);
   Val* out = new_result({arg}, dtype);
   fusion.make<UnaryOp>(out, arg, UnaryOpType::Cast);
   return out;
+}
+
+Val* cast_constant(Val* arg, DataType dtype) {
+  if (!arg->is_const()) {
+    return maybe_cast(arg, dtype);
+  }
+  warn_of_lost_part(arg->dtype(), dtype);
+  return scalar::cast(dtype, arg);
 }
 
 Val* maybe_cast(Val* arg, DataType dtype) {
@@ -40,8 +58,8 @@ TensorView* widened(TensorView* arg) {
 
 Val* bitcast(DataType dtype, Val* arg) {
   Fusion& fusion = fusion_for({arg});
-  NVF_USER_CHECK(
-      size_bits(dtype) == size_bits(arg->dtype()),
+  NVF_NODE_CHECK(
+      size_bits(dtype) == size_bits(arg->dtype()), arg,
       "BitCast only works for types of the same size, but got ", arg->dtype(), " and ", dtype);
   if (dtype == arg->dtype()) {
     return set(arg);

@@ -12,6 +12,10 @@ inline TensorView* cast(TensorView* arg, DataType dtype) {
   return static_cast<TensorView*>(cast(static_cast<Val*>(arg), dtype));
 }
 
+/// `arg` as the constant it is, converted by the rules of constants (also where there is no
+/// conversion at run time); else `maybe_cast`.
+Val* cast_constant(Val* arg, DataType dtype);
+
 /// `arg` itself if it has that dtype, else `cast`.
 Val* maybe_cast(Val* arg, DataType dtype);
 inline TensorView* maybe_cast(TensorView* arg, DataType dtype) {

@@ -12,6 +12,7 @@ namespace nvfuser::ops {
 
 Val* sign(Val* x) {
   Fusion& fusion = fusion_for({x});
+  check_not_complex("sign", x);
   const auto constant = [&](int64_t value) { return fusion.new_constant(value, x->dtype()); };
   Val* zero = constant(0);
   Val* wide = is_low_precision(x->dtype()) ? cast(x, DataType::Float) : x; // once, not per compare
@@ -22,10 +23,10 @@ Val* sign(Val* x) {
 
 TensorView* triu(TensorView* arg, Val* diagonal) {
   Fusion& fusion = fusion_for({arg, diagonal});
-  NVF_USER_CHECK(is_integral(diagonal->dtype()), "offset must have integral type");
+  NVF_NODE_CHECK(is_integral(diagonal->dtype()), diagonal, "offset must have integral type");
   const int64_t rank = arg->rank();
-  NVF_USER_CHECK(
-      rank >= 2, "input tensor for triu must have 2 or more dims, but got ", rank, " dims");
+  NVF_NODE_CHECK(
+      rank >= 2, arg, "input tensor for triu must have 2 or more dims, but got ", rank, " dims");
   Val* first_column = scalar::neg(scalar::cast(DataType::Index, diagonal));
   TensorView* rows = iota(arg->size(-2), fusion.zero(), fusion.one(), DataType::Index);
   TensorView* columns = iota(arg->size(-1), first_column, fusion.one(), DataType::Index);

@@ -5,6 +5,8 @@
 
 #include "ops/binary.h"
 #include "ops/cast.h"
+#include "ops/composite_nn.h"
+#include "ops/composite_norm.h"
 #include "ops/operands.h"
 #include "ops/reduce.h"
 #include "ops/shape.h"
@@ -13,12 +15,6 @@
 namespace nvfuser::ops {
 
 namespace {
-
-std::vector<int64_t> range(int64_t begin, int64_t end) {
-  std::vector<int64_t> dims(static_cast<size_t>(end - begin));
-  std::iota(dims.begin(), dims.end(), begin);
-  return dims;
-}
 
 /// The parts of a normalization's gradient with respect to its input. `reduced` are the dimensions
 /// that statistics were taken over; the result of the forward pass before weight and bias is
@@ -29,10 +25,7 @@ TensorView* input_gradient(
     TensorView* invstd,
     const std::vector<int64_t>& reduced,
     bool depends_on_mean) {
-  Val* count = number(1.0);
-  for (const int64_t dim : reduced) {
-    count = mul(count, x_hat->size(dim));
-  }
+  Val* count = reduced_count(x_hat, reduced);
   TensorView* projection = div(sum(mul(grad_x_hat, x_hat), reduced, /*keepdim=*/true), count);
   TensorView* inner = sub(grad_x_hat, mul(x_hat, projection));
   if (depends_on_mean) {
@@ -41,19 +34,15 @@ TensorView* input_gradient(
   return mul(inner, invstd);
 }
 
-int64_t checked_norm_dims(const TensorView* x, int64_t count) {
-  NVF_USER_CHECK(
-      count >= 1 && count <= x->rank(), "The number of normalized dimensions must be in [1, ",
-      x->rank(), "], but got ", count);
-  return x->rank() - count;
-}
-
-/// Flags of a broadcast of [C] (or [N, C]) to the rank of x.
-std::vector<bool> flags_around(const TensorView* x, int64_t channel, bool has_batch) {
-  std::vector<bool> flags(static_cast<size_t>(x->rank()), true);
-  flags.at(static_cast<size_t>(channel)) = false;
-  flags.front() = !has_batch;
-  return flags;
+/// The gradient of a parameter that has the last dimensions of `tv` only: its sum over the first
+/// `num_outer`.
+TensorView* summed_over_outer(TensorView* tv, int64_t num_outer) {
+  if (num_outer == 0) {
+    return tv;
+  }
+  std::vector<int64_t> dims(static_cast<size_t>(num_outer));
+  std::iota(dims.begin(), dims.end(), 0);
+  return sum(tv, dims);
 }
 
 NormGradients channel_norm_backward(
@@ -63,20 +52,15 @@ NormGradients channel_norm_backward(
     TensorView* mean,
     TensorView* invstd,
     bool uses_input,
-    bool channels_last,
-    bool keeps_batch) {
+    const ChannelDims& dims) {
   fusion_for({dy, x, mean, invstd});
-  const int64_t channel = channels_last ? x->rank() - 1 : 1;
-  const std::vector<bool> of_channel = flags_around(x, channel, /*has_batch=*/false);
-  const std::vector<bool> of_stats = flags_around(x, channel, mean->rank() == 2);
+  const std::vector<bool>& of_channel = dims.restores_channel;
+  std::vector<bool> of_stats = of_channel;
+  of_stats.front() = mean->rank() < 2; // [N, C] has the batch already
   std::vector<int64_t> all_but_channel;
-  std::vector<int64_t> reduced;
-  for (int64_t dim = 0; dim < x->rank(); ++dim) {
-    if (dim != channel) {
-      all_but_channel.push_back(dim);
-      if (dim != 0 || !keeps_batch) {
-        reduced.push_back(dim);
-      }
+  for (size_t dim = 0; dim < of_channel.size(); ++dim) {
+    if (of_channel[dim]) {
+      all_but_channel.push_back(static_cast<int64_t>(dim));
     }
   }
   TensorView* grad = widened(dy);
@@ -85,9 +69,9 @@ NormGradients channel_norm_backward(
   TensorView* grad_x_hat =
       weight == nullptr ? grad : mul(grad, broadcast(widened(weight), of_channel));
   NormGradients result;
-  result.input = uses_input
-                     ? input_gradient(grad_x_hat, x_hat, scale, reduced, /*depends_on_mean=*/true)
-                     : mul(grad_x_hat, scale);
+  result.input =
+      uses_input ? input_gradient(grad_x_hat, x_hat, scale, dims.reduced, /*depends_on_mean=*/true)
+                 : mul(grad_x_hat, scale);
   if (weight != nullptr) {
     result.weight = sum(mul(grad, x_hat), all_but_channel);
   }
@@ -149,21 +133,18 @@ NormGradients layer_norm_backward(
     TensorView* weight,
     bool has_bias) {
   fusion_for({dy, x, mean, invstd});
-  const int64_t num_outer = checked_norm_dims(x, num_norm_dims);
+  const std::vector<int64_t> reduced = normalized_dims(x, num_norm_dims);
+  const int64_t num_outer = reduced.front();
   TensorView* grad = widened(dy);
   TensorView* x_hat = mul(sub(widened(x), mean), invstd);
   TensorView* grad_x_hat = weight == nullptr ? grad : mul(grad, widened(weight));
   NormGradients result;
-  result.input = input_gradient(
-      grad_x_hat, x_hat, invstd, range(num_outer, x->rank()), /*depends_on_mean=*/true);
-  const auto over_outer = [&](TensorView* tv) {
-    return num_outer == 0 ? tv : sum(tv, range(0, num_outer));
-  };
+  result.input = input_gradient(grad_x_hat, x_hat, invstd, reduced, /*depends_on_mean=*/true);
   if (weight != nullptr) {
-    result.weight = over_outer(mul(grad, x_hat));
+    result.weight = summed_over_outer(mul(grad, x_hat), num_outer);
   }
   if (has_bias) {
-    result.bias = num_outer == 0 ? static_cast<TensorView*>(set(grad)) : over_outer(grad);
+    result.bias = num_outer == 0 ? set(grad) : summed_over_outer(grad, num_outer);
   }
   return result;
 }
@@ -171,16 +152,14 @@ NormGradients layer_norm_backward(
 NormGradients rms_norm_backward(
     TensorView* dy, TensorView* x, int64_t num_norm_dims, TensorView* invstd, TensorView* weight) {
   fusion_for({dy, x, invstd});
-  const int64_t num_outer = checked_norm_dims(x, num_norm_dims);
+  const std::vector<int64_t> reduced = normalized_dims(x, num_norm_dims);
   TensorView* grad = widened(dy);
   TensorView* x_hat = mul(widened(x), invstd);
   TensorView* grad_x_hat = weight == nullptr ? grad : mul(grad, widened(weight));
   NormGradients result;
-  result.input = input_gradient(
-      grad_x_hat, x_hat, invstd, range(num_outer, x->rank()), /*depends_on_mean=*/false);
+  result.input = input_gradient(grad_x_hat, x_hat, invstd, reduced, /*depends_on_mean=*/false);
   if (weight != nullptr) {
-    TensorView* product = mul(grad, x_hat);
-    result.weight = num_outer == 0 ? product : sum(product, range(0, num_outer));
+    result.weight = summed_over_outer(mul(grad, x_hat), reduced.front());
   }
   return result;
 }
@@ -193,8 +172,10 @@ NormGradients batch_norm_backward(
     TensorView* invstd,
     bool training,
     bool channels_last) {
-  return channel_norm_backward(
-      dy, x, weight, mean, invstd, training, channels_last, /*keeps_batch=*/false);
+  fusion_for({x});
+  const ChannelDims dims =
+      channel_dims(x, channels_last, /*keeps_batch=*/false, "batch_norm_backward");
+  return channel_norm_backward(dy, x, weight, mean, invstd, training, dims);
 }
 
 NormGradients instance_norm_backward(
@@ -205,8 +186,10 @@ NormGradients instance_norm_backward(
     TensorView* invstd,
     bool use_input_stats,
     bool channels_last) {
-  return channel_norm_backward(
-      dy, x, weight, mean, invstd, use_input_stats, channels_last, /*keeps_batch=*/true);
+  fusion_for({x});
+  const ChannelDims dims =
+      channel_dims(x, channels_last, /*keeps_batch=*/true, "instance_norm_backward");
+  return channel_norm_backward(dy, x, weight, mean, invstd, use_input_stats, dims);
 }
 
 } // namespace nvfuser::ops

@@ -1,6 +1,7 @@
 #include "ops/composite_nn.h"
 
 #include <numbers>
+#include <numeric>
 
 #include "ops/binary.h"
 #include "ops/cast.h"
@@ -14,18 +15,6 @@
 namespace nvfuser::ops {
 
 namespace {
-
-/// The last `count` dimensions.
-std::vector<int64_t> last_dims(const TensorView* x, int64_t count) {
-  NVF_USER_CHECK(
-      count >= 1 && count <= x->rank(), "The number of normalized dimensions must be in [1, ",
-      x->rank(), "], but got ", count);
-  std::vector<int64_t> dims;
-  for (int64_t dim = x->rank() - count; dim < x->rank(); ++dim) {
-    dims.push_back(dim);
-  }
-  return dims;
-}
 
 /// x minus its greatest element along `dim`: exp of it does not overflow.
 TensorView* shifted_by_max(TensorView* x, int64_t dim) {
@@ -100,12 +89,21 @@ Lstm lstm(
   return {.cell = cell, .hidden = mul(sigmoid(out_x), tanh(cell))};
 }
 
+std::vector<int64_t> normalized_dims(const TensorView* x, int64_t count) {
+  NVF_NODE_CHECK(
+      count >= 1 && count <= x->rank(), x, "The number of normalized dimensions must be in [1, ",
+      x->rank(), "], but got ", count);
+  std::vector<int64_t> dims(static_cast<size_t>(count));
+  std::iota(dims.begin(), dims.end(), x->rank() - count);
+  return dims;
+}
+
 LayerNorm layer_norm(
     TensorView* x, int64_t num_norm_dims, TensorView* weight, TensorView* bias, Val* eps) {
   fusion_for({x, eps});
   TensorView* operand = widened(x);
   const VarMean moments =
-      var_mean(operand, last_dims(x, num_norm_dims), /*correction=*/0, /*keepdim=*/true);
+      var_mean(operand, normalized_dims(x, num_norm_dims), /*correction=*/0, /*keepdim=*/true);
   TensorView* invstd = rsqrt(add(moments.var, eps));
   TensorView* output = mul(sub(operand, moments.mean), invstd);
   if (weight != nullptr) {
@@ -121,7 +119,7 @@ RmsNorm rms_norm(TensorView* x, int64_t num_norm_dims, TensorView* weight, Val* 
   fusion_for({x, eps});
   TensorView* operand = widened(x);
   TensorView* mean_square =
-      mean(mul(operand, operand), last_dims(x, num_norm_dims), /*keepdim=*/true);
+      mean(mul(operand, operand), normalized_dims(x, num_norm_dims), /*keepdim=*/true);
   TensorView* invstd = rsqrt(add(mean_square, eps));
   TensorView* output = mul(operand, invstd);
   if (weight != nullptr) {

@@ -41,6 +41,9 @@ Lstm lstm(
     TensorView* cell_x,
     TensorView* out_x);
 
+/// The last `count` dimensions of x, those that a layer normalizes over.
+[[nodiscard]] std::vector<int64_t> normalized_dims(const TensorView* x, int64_t count);
+
 struct LayerNorm {
   TensorView* output = nullptr;
   TensorView* mean = nullptr;   // reduced dimensions have size one

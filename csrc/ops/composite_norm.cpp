@@ -12,31 +12,9 @@ namespace nvfuser::ops {
 
 namespace {
 
-/// The dimensions of x by what normalization does with them.
-struct Dims {
-  std::vector<int64_t> reduced;       // by the statistics
-  std::vector<bool> restores_channel; // flags of a broadcast of [C] to the rank of x
-};
-
-Dims dims_of(const TensorView* x, bool channels_last, bool keeps_batch, const char* what) {
-  const int64_t rank = x->rank();
-  NVF_USER_CHECK(
-      rank >= (keeps_batch ? 3 : 2), what, " expects [N, C, ..], but got rank ", rank, ": ",
-      describe(x));
-  const int64_t channel = channels_last ? rank - 1 : 1;
-  Dims dims;
-  for (int64_t dim = 0; dim < rank; ++dim) {
-    dims.restores_channel.push_back(dim != channel);
-    if (dim != channel && (dim != 0 || !keeps_batch)) {
-      dims.reduced.push_back(dim);
-    }
-  }
-  return dims;
-}
-
 /// (1 - momentum) * old + momentum * new, written into `old`.
 void update(TensorView* old, TensorView* observed, Val* momentum) {
-  NVF_USER_CHECK(momentum != nullptr, "Running statistics need a momentum: ", describe(old));
+  NVF_NODE_CHECK(momentum != nullptr, old, "Running statistics need a momentum");
   TensorView* kept = mul(widened(old), static_cast<Val*>(sub(number(1.0), momentum)));
   TensorView* updated = add(kept, mul(observed, momentum));
   Fusion::active().add_output(maybe_cast(updated, old->dtype()), old);
@@ -44,10 +22,7 @@ void update(TensorView* old, TensorView* observed, Val* momentum) {
 
 /// var of n elements, from the biased one: var * n / (n - 1).
 TensorView* unbiased(TensorView* var, const TensorView* x, const std::vector<int64_t>& dims) {
-  Val* count = number(1.0);
-  for (const int64_t dim : dims) {
-    count = mul(count, x->size(dim));
-  }
+  Val* count = reduced_count(x, dims);
   return mul(var, static_cast<Val*>(div(count, sub(count, number(1.0)))));
 }
 
@@ -58,11 +33,11 @@ BatchNorm normalize(
     const RunningStatistics& running,
     bool uses_input,
     Val* eps,
-    const Dims& dims,
+    const ChannelDims& dims,
     bool keeps_batch) {
   fusion_for({x, eps});
-  NVF_USER_CHECK(
-      (running.mean == nullptr) == (running.var == nullptr),
+  NVF_NODE_CHECK(
+      (running.mean == nullptr) == (running.var == nullptr), x,
       "Running statistics are a mean and a variance: give both or neither");
   TensorView* operand = widened(x);
   BatchNorm result;
@@ -84,8 +59,8 @@ BatchNorm normalize(
       update(running.var, var, running.momentum);
     }
   } else {
-    NVF_USER_CHECK(
-        running.mean != nullptr, "Without statistics of the input, running ones are required");
+    NVF_NODE_CHECK(
+        running.mean != nullptr, x, "Without statistics of the input, running ones are required");
     TensorView* invstd = rsqrt(add(widened(running.var), eps));
     output =
         mul(sub(operand, broadcast(widened(running.mean), dims.restores_channel)),
@@ -103,6 +78,21 @@ BatchNorm normalize(
 
 } // namespace
 
+ChannelDims channel_dims(
+    const TensorView* x, bool channels_last, bool keeps_batch, const char* op) {
+  const int64_t rank = x->rank();
+  NVF_NODE_CHECK(rank >= (keeps_batch ? 3 : 2), x, op, " expects [N, C, ..], but got rank ", rank);
+  const int64_t channel = channels_last ? rank - 1 : 1;
+  ChannelDims dims;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    dims.restores_channel.push_back(dim != channel);
+    if (dim != channel && (dim != 0 || !keeps_batch)) {
+      dims.reduced.push_back(dim);
+    }
+  }
+  return dims;
+}
+
 BatchNorm batch_norm(
     TensorView* x,
     TensorView* weight,
@@ -111,7 +101,7 @@ BatchNorm batch_norm(
     bool training,
     Val* eps,
     bool channels_last) {
-  const Dims dims = dims_of(x, channels_last, /*keeps_batch=*/false, "batch_norm");
+  const ChannelDims dims = channel_dims(x, channels_last, /*keeps_batch=*/false, "batch_norm");
   return normalize(x, weight, bias, running, training, eps, dims, /*keeps_batch=*/false);
 }
 
@@ -123,7 +113,7 @@ BatchNorm instance_norm(
     bool use_input_stats,
     Val* eps,
     bool channels_last) {
-  const Dims dims = dims_of(x, channels_last, /*keeps_batch=*/true, "instance_norm");
+  const ChannelDims dims = channel_dims(x, channels_last, /*keeps_batch=*/true, "instance_norm");
   return normalize(x, weight, bias, running, use_input_stats, eps, dims, /*keeps_batch=*/true);
 }
 

@@ -14,6 +14,16 @@ struct RunningStatistics {
   Val* momentum = nullptr; // required where mean is there
 };
 
+/// The dimensions of x, [N, C, ..] or with `channels_last` [N, .., C], by what a normalization of
+/// channels does with them.
+struct ChannelDims {
+  std::vector<int64_t> reduced;       // by the statistics
+  std::vector<bool> restores_channel; // flags of a broadcast of [C] to the rank of x
+};
+/// `keeps_batch`: statistics are of each instance. `op` names the operation in errors.
+[[nodiscard]] ChannelDims channel_dims(
+    const TensorView* x, bool channels_last, bool keeps_batch, const char* op);
+
 struct BatchNorm {
   TensorView* output = nullptr;
   TensorView* mean = nullptr;   // statistics that were used: [C], for instances [N, C]; nullptr

@@ -24,8 +24,8 @@ Val* iota_parameter(const char* name, Val* value, int64_t otherwise, DataType dt
     return fusion.new_constant(otherwise, dtype);
   }
   fusion_for({value});
-  NVF_USER_CHECK(
-      same_number_class(value->dtype(), dtype), "iota: ", name,
+  NVF_NODE_CHECK(
+      same_number_class(value->dtype(), dtype), value, "iota: ", name,
       " dtype does not match specified dtype argument, should be ", dtype, " but get ",
       value->dtype());
   return scalar::cast(dtype, value);
@@ -35,13 +35,43 @@ bool is_finite(const Val* value) {
   return !value->is_const() || std::isfinite(as_double(value->value()));
 }
 
+/// ceil((end - start) / step) of constants. Integers are not rounded to floating point on the way.
+int64_t constant_arange_length(const Val* start, const Val* end, const Val* step) {
+  const auto check_sign = [](bool is_consistent) {
+    NVF_USER_CHECK(
+        is_consistent, "arange: upper bound and larger bound inconsistent with step sign");
+  };
+  if (is_integral(start->dtype()) && is_integral(end->dtype()) && is_integral(step->dtype())) {
+    const int64_t signed_stride = as_int(step->value());
+    const bool is_up = signed_stride > 0;
+    int64_t distance = 0;
+    NVF_USER_CHECK(
+        !__builtin_sub_overflow(
+            as_int((is_up ? end : start)->value()), as_int((is_up ? start : end)->value()),
+            &distance),
+        "arange: the number of elements does not fit into 64 bits: from ",
+        start->to_inline_string(), " to ", end->to_inline_string());
+    check_sign(distance >= 0);
+    const auto count = static_cast<uint64_t>(distance);
+    const uint64_t stride =
+        is_up ? static_cast<uint64_t>(signed_stride) : -static_cast<uint64_t>(signed_stride);
+    return static_cast<int64_t>(count / stride + (count % stride == 0 ? 0 : 1));
+  }
+  NVF_USER_CHECK(
+      is_finite(start) && is_finite(end) && is_finite(step),
+      "arange: start, end, step must be finite numbers.");
+  const double distance = as_double(end->value()) - as_double(start->value());
+  const double count = std::ceil(distance / as_double(step->value()));
+  check_sign(count >= 0);
+  NVF_USER_CHECK(
+      count < 0x1p63, "arange: the number of elements does not fit into 64 bits: ", count);
+  return static_cast<int64_t>(count);
+}
+
 /// ceil((end - start) / step) as an extent.
 Val* arange_length(Val* start, Val* end, Val* step) {
   if (start->is_const() && end->is_const() && step->is_const()) {
-    const double distance = as_double(end->value()) - as_double(start->value());
-    const double count = std::ceil(distance / as_double(step->value()));
-    NVF_USER_CHECK(count >= 0, "arange: upper bound and larger bound inconsistent with step sign");
-    return Fusion::active().new_index(static_cast<int64_t>(count));
+    return Fusion::active().new_index(constant_arange_length(start, end, step));
   }
   Val* distance = abs(sub(end, start));
   Val* stride = abs(step); // ceilDiv is for numbers that are not negative
@@ -56,10 +86,11 @@ Val* arange_length(Val* start, Val* end, Val* step) {
 IterDomains factory_axes(const std::vector<Val*>& shape) {
   std::vector<Val*> extents;
   for (Val* size : shape) {
-    NVF_USER_CHECK(
-        !size->is_const() || is_integral(size->dtype()),
+    NVF_NODE_CHECK(
+        !size->is_const() || is_integral(size->dtype()), size,
         "Expected int extent argument to factory function but found constant value ",
         size->to_inline_string());
+    check_not_negative(size, size);
     extents.push_back(as_extent(size));
   }
   Fusion& fusion = Fusion::active();
@@ -79,16 +110,9 @@ IterDomains factory_axes(const std::vector<Val*>& shape) {
 TensorView* full(const std::vector<Val*>& shape, Val* fill_value, DataType dtype) {
   fusion_for(shape);
   Fusion& fusion = fusion_for({fill_value});
-  Val* element = fill_value->dtype() == dtype ? fill_value
-                 : fill_value->is_const()     ? scalar::cast(dtype, fill_value)
-                                              : cast(fill_value, dtype);
-  const IterDomains axes = factory_axes(shape);
-  TensorView* out = new_tensor(axes, dtype);
-  std::vector<Val*> extents;
-  for (const IterDomain* axis : axes) {
-    extents.push_back(axis->extent());
-  }
-  fusion.make<FullOp>(out, extents, element);
+  Val* element = cast_constant(fill_value, dtype);
+  TensorView* out = new_tensor(factory_axes(shape), dtype);
+  fusion.make<FullOp>(out, out->shape(), element);
   return out;
 }
 
@@ -117,8 +141,9 @@ TensorView* ones_like(TensorView* arg) {
 
 TensorView* iota(Val* length, Val* start, Val* step, DataType dtype) {
   Fusion& fusion = fusion_for({length});
-  NVF_USER_CHECK(
-      is_integral(length->dtype()), "length must be integer, but get dtype ", length->dtype());
+  NVF_NODE_CHECK(
+      is_integral(length->dtype()), length, "length must be integer, but get dtype ",
+      length->dtype());
   NVF_USER_CHECK(
       is_integral(dtype) || is_floating_point(dtype),
       "iota: dtype must be an integer or a float, but got ", dtype);
@@ -175,8 +200,7 @@ TensorView* tensor(
   }
   std::vector<Val*> converted;
   for (Val* element : elements) {
-    converted.push_back(
-        element->is_const() ? scalar::cast(dtype, element) : maybe_cast(element, dtype));
+    converted.push_back(cast_constant(element, dtype));
   }
   TensorView* out = new_tensor(factory_axes(sizes), dtype);
   fusion.make<TensorConstruct>(out, converted);

@@ -110,6 +110,11 @@ void check_contiguity(
   }
 }
 
+/// For functions, Null is a type that is not given; a value has one.
+void check_dtype(DataType dtype) {
+  NVF_USER_CHECK(dtype != DataType::Null, "An input cannot have the data type ", dtype);
+}
+
 void check_shape(const std::vector<int64_t>& shape, bool is_cpu) {
   for (size_t i = 0; i < shape.size(); ++i) {
     NVF_USER_CHECK(
@@ -126,6 +131,7 @@ TensorView* make_tensor(
     DataType dtype,
     bool is_cpu,
     const std::vector<int64_t>& stride_order) {
+  check_dtype(dtype);
   check_shape(shape, is_cpu);
   const size_t rank = shape.size();
   NVF_USER_CHECK(
@@ -291,6 +297,7 @@ TensorView* define_symbolic_tensor(int64_t ndims, DataType dtype, bool is_cpu) {
 }
 
 Val* define_scalar(DataType dtype) {
+  check_dtype(dtype);
   return Fusion::active().new_scalar(dtype);
 }
 

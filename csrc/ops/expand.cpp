@@ -32,8 +32,17 @@ ExpandedAxis expand_axis(const IterDomain* axis, Val* size) {
   if (size->is_const_int(-1)) {
     return result;
   }
-  if (axis->has_expanded_extent()) { // expanding again changes nothing
-    spec.expanded_extent = agreed_extent(axis->expanded_extent(), size);
+  check_not_negative(size, axis);
+  // Whether an axis has that size or is repeated shows when both are known. A constant, or the size
+  // of another tensor, is held against the axis like that of any two axes that meet.
+  const bool is_computed = size->definition() != nullptr || size->is_fusion_input();
+  if (axis->has_expanded_extent()) {
+    if (is_computed && !size->same_as(axis->expanded_extent())) {
+      spec = {.extent = size, .iter_type = IterType::Symbolic};
+      result.is_expanded = true;
+    } else {
+      spec.expanded_extent = agreed_extent(axis->expanded_extent(), size, axis);
+    }
     return result;
   }
   if (is_size_one && (axis->is_broadcast() || axis->is_symbolic_axis())) {
@@ -50,9 +59,6 @@ ExpandedAxis expand_axis(const IterDomain* axis, Val* size) {
     }
     return result;
   }
-  // Whether the axis has that size or is repeated shows when both are known. A constant, or the
-  // size of another tensor, is held against the axis like that of any two axes that meet.
-  const bool is_computed = size->definition() != nullptr || size->is_fusion_input();
   const bool is_open = axis->is_symbolic_axis() || (axis->is_iteration() && is_computed);
   if (is_open && !size->same_as(axis->extent())) {
     spec.iter_type = IterType::Symbolic;
@@ -68,8 +74,8 @@ TensorView* expand(TensorView* arg, const std::vector<Val*>& shape) {
   Fusion& fusion = fusion_for({arg});
   fusion_for(shape);
   const auto num_missing = static_cast<int64_t>(shape.size()) - arg->rank();
-  NVF_USER_CHECK(
-      num_missing >= 0, "expand: the new shape has fewer dimensions (", shape.size(),
+  NVF_NODE_CHECK(
+      num_missing >= 0, arg, "expand: the new shape has fewer dimensions (", shape.size(),
       ") than the operand (", arg->rank(), ").");
   std::vector<bool> flags(shape.size(), false);
   std::fill_n(flags.begin(), num_missing, true);

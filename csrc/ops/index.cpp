@@ -39,17 +39,17 @@ void check_in_range(const Val* index, const Val* extent) {
 /// `dim` of tensors that have `rank` dimensions each, counted from the start.
 int64_t checked_dim(const TensorView* arg, int64_t dim, const char* name) {
   const int64_t rank = arg->rank();
-  NVF_USER_CHECK(rank > 0, name, " can not be applied to 0d tensor.");
-  NVF_USER_CHECK(
-      -rank <= dim && dim < rank, "Tensor arguments have dimension ", rank,
+  NVF_NODE_CHECK(rank > 0, arg, name, " can not be applied to 0d tensor.");
+  NVF_NODE_CHECK(
+      -rank <= dim && dim < rank, arg, "Tensor arguments have dimension ", rank,
       " so dim argument must satisfy ", -rank, " <= dim < ", rank, ", but received ", dim);
   return dim < 0 ? dim + rank : dim;
 }
 
 void check_same_rank(const TensorView* arg, const TensorView* index) {
-  NVF_USER_CHECK(
-      arg->rank() == index->rank(), "Tensor arguments have different dimensions ", arg->rank(),
-      " and ", index->rank());
+  NVF_NODE_CHECK(
+      arg->rank() == index->rank(), index, "Tensor arguments have different dimensions ",
+      arg->rank(), " and ", index->rank());
 }
 
 /// An axis like `axis` whose elements are addressed one by one: repeated ones are no longer one.
@@ -92,12 +92,12 @@ IterDomain* aligned_axis(const IterDomain* arg, const IterDomain* index) {
 
 TensorView* select(TensorView* arg, Val* index, int64_t dim) {
   Fusion& fusion = fusion_for({arg, index});
-  NVF_USER_CHECK(arg->rank() > 0, "select can not be applied to 0d tensor.");
+  NVF_NODE_CHECK(arg->rank() > 0, arg, "select can not be applied to 0d tensor.");
   check_positions(index);
-  NVF_USER_CHECK(
-      index->is_scalar() || static_cast<const TensorView*>(index)->rank() == 0,
-      "select takes one position: a scalar or a 0-dim tensor, but got ", describe(index));
-  dim = wrap_axis(dim, arg->rank());
+  NVF_NODE_CHECK(
+      index->is_scalar() || static_cast<const TensorView*>(index)->rank() == 0, index,
+      "select takes one position: a scalar or a 0-dim tensor");
+  dim = wrap_dim(arg, dim);
   check_in_range(index, arg->size(dim));
   IterDomains logical;
   const IterDomains axes = shape_axes(arg);
@@ -113,10 +113,11 @@ TensorView* select(TensorView* arg, Val* index, int64_t dim) {
 
 TensorView* index_select(TensorView* arg, TensorView* index, int64_t dim) {
   Fusion& fusion = fusion_for({arg, index});
-  NVF_USER_CHECK(arg->rank() > 0, "lookup_tv argument for indexSelect cannot be a 0-D tensor.");
+  NVF_NODE_CHECK(
+      arg->rank() > 0, arg, "lookup_tv argument for indexSelect cannot be a 0-D tensor.");
   check_positions(index);
   index = apart_from(index, arg);
-  dim = wrap_axis(dim, arg->rank());
+  dim = wrap_dim(arg, dim);
   const auto position = static_cast<size_t>(dim);
   std::vector<bool> is_beside(static_cast<size_t>(arg->rank()), true);
   is_beside[position] = false;
@@ -132,7 +133,7 @@ TensorView* index_select(TensorView* arg, TensorView* index, int64_t dim) {
   for (size_t i = 0; is_aligned && i < is_beside.size(); ++i) {
     is_aligned = !is_beside[i] || index_axes[i]->is_broadcast();
   }
-  NVF_USER_CHECK(is_aligned, "index_tv must be a 1d or scalar tensor.");
+  NVF_NODE_CHECK(is_aligned, index, "index_tv must be a 1d or scalar tensor.");
   IterDomains logical;
   const IterDomains axes = shape_axes(arg);
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -190,8 +191,8 @@ TensorView* scatter(
   dim = checked_dim(arg, dim, "scatter");
   if (src->is_tensor()) {
     const int64_t src_rank = static_cast<const TensorView*>(src)->rank();
-    NVF_USER_CHECK(
-        arg->rank() == index->rank() && arg->rank() == src_rank,
+    NVF_NODE_CHECK(
+        arg->rank() == index->rank() && arg->rank() == src_rank, index,
         "Tensor arguments have different dimensions ", arg->rank(), ", ", index->rank(), " and ",
         src_rank);
   }
@@ -226,11 +227,11 @@ TensorView* scatter(
 TensorView* index_put_accumulate(TensorView* arg, TensorView* index, TensorView* value) {
   Fusion& fusion = fusion_for({arg, index, value});
   const bool is_column = index->rank() == 2 && shape_axes(index).back()->is_broadcast();
-  NVF_USER_CHECK(
-      index->rank() == 1 || is_column,
-      "index_put_accumulate: row numbers are [n] or [n, 1], but got ", describe(index));
-  NVF_USER_CHECK(
-      arg->rank() > 0 && arg->rank() == value->rank(),
+  NVF_NODE_CHECK(
+      index->rank() == 1 || is_column, index,
+      "index_put_accumulate: row numbers are [n] or [n, 1]");
+  NVF_NODE_CHECK(
+      arg->rank() > 0 && arg->rank() == value->rank(), value,
       "Tensor arguments have different dimensions ", arg->rank(), " and ", value->rank());
   check_positions(index);
   IterDomains logical;
@@ -251,13 +252,10 @@ TensorView* embedding_fwd(TensorView* arg, TensorView* weight, const EmbeddingOp
       fusion.check_contains(option);
     }
   }
-  NVF_USER_CHECK(arg->rank() > 0, "Expected input to be atleast 1D, got: ", arg->rank());
-  NVF_USER_CHECK(weight->rank() == 2, "Expected weight to be 2D, got: ", weight->rank());
+  NVF_NODE_CHECK(arg->rank() > 0, arg, "Expected input to be atleast 1D, got: ", arg->rank());
+  NVF_NODE_CHECK(weight->rank() == 2, weight, "Expected weight to be 2D, got: ", weight->rank());
   check_positions(arg);
-  IterDomains logical;
-  for (const IterDomain* axis : shape_axes(arg)) {
-    logical.push_back(copy_axis(axis));
-  }
+  IterDomains logical = copy_axes(shape_axes(arg));
   logical.push_back(copy_axis(shape_axes(weight).back()));
   const auto given_or = [&](Val* option, const ScalarValue& value, DataType dtype) {
     return option != nullptr ? option : fusion.new_constant(value, dtype);

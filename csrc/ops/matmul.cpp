@@ -42,16 +42,16 @@ IterDomains batch_axes(const IterDomains& a, const IterDomains& b) {
 }
 
 void check_same_dtype(const char* what, const TensorView* a, const TensorView* b) {
-  NVF_USER_CHECK(
-      a->dtype() == b->dtype(), "Expected ", what, " to have the same dtype, got: ", a->dtype(),
+  NVF_NODE_CHECK(
+      a->dtype() == b->dtype(), b, "Expected ", what, " to have the same dtype, got: ", a->dtype(),
       " and ", b->dtype());
 }
 
 void check_k(const char* both, const IterDomain* k_a, const IterDomain* k_b) {
-  NVF_USER_CHECK(
-      k_a->is_broadcast() == k_b->is_broadcast(), "K should be broadcast in both ", both,
+  NVF_NODE_CHECK(
+      k_a->is_broadcast() == k_b->is_broadcast(), k_b, "K should be broadcast in both ", both,
       ", or neither.");
-  (void)agreed_extent(k_a->extent(), k_b->extent());
+  static_cast<void>(agreed_extent(k_a->maybe_expanded_extent(), k_b->maybe_expanded_extent(), k_b));
 }
 
 /// Shape of a product of matrices of ranks 1 or more.
@@ -79,10 +79,7 @@ ScaledResult new_scaled_result(const ProductShape& shape, const Epilogue& epilog
   ScaledResult result;
   result.out = new_product(shape.axes, shape.k, epilogue.dtype);
   if (epilogue.block_scale_size > 0) {
-    IterDomains blocks;
-    for (const IterDomain* axis : shape.axes) {
-      blocks.push_back(copy_axis(axis));
-    }
+    IterDomains blocks = copy_axes(shape.axes);
     blocks.back() = block_axis(blocks.back(), epilogue.block_scale_size);
     result.block_scale = new_tensor(blocks, epilogue.block_scale_dtype);
   }
@@ -100,13 +97,13 @@ ProductShape grouped_shape(TensorView* mat1, TensorView* mat2, TensorView* offse
   const IterDomains a = shape_axes(mat1);
   const IterDomains b = shape_axes(mat2);
   const IterDomains groups = shape_axes(offsets);
-  NVF_USER_CHECK(
-      groups.size() == 1, "offsets needs to be 1-D for grouped mm, but it has ", groups.size(),
-      " dimensions: ", describe(offsets));
+  NVF_NODE_CHECK(
+      groups.size() == 1, offsets, "offsets needs to be 1-D for grouped mm, but it has ",
+      groups.size(), " dimensions");
   const bool are_matrices = a.size() == 2 && b.size() == 2;
   const bool has_one_stack = (a.size() == 3 && b.size() == 2) || (a.size() == 2 && b.size() == 3);
-  NVF_USER_CHECK(
-      are_matrices || has_one_stack,
+  NVF_NODE_CHECK(
+      are_matrices || has_one_stack, mat2,
       "Unexpected operand ranks. If two 3D tensors, you should use bmm/matmul instead of "
       "grouped_mm. Got ranks ",
       a.size(), " and ", b.size());
@@ -123,18 +120,18 @@ ProductShape grouped_shape(TensorView* mat1, TensorView* mat2, TensorView* offse
 void check_scale_rank(
     const char* name, const TensorView* scale, const TensorView* mat, const ProductShape& out) {
   const int64_t rank = std::max(mat->rank(), static_cast<int64_t>(out.axes.size()));
-  NVF_USER_CHECK(
-      scale->rank() == rank, name, " must have the rank of its matrix or of the result, ", rank,
-      ", but has ", scale->rank(), ": ", describe(scale));
+  NVF_NODE_CHECK(
+      scale->rank() == rank, scale, name, " must have the rank of its matrix or of the result, ",
+      rank, ", but has ", scale->rank());
 }
 
 } // namespace
 
 TensorView* matmul(TensorView* a, TensorView* b) {
   Fusion& fusion = fusion_for({a, b});
-  NVF_USER_CHECK(
-      a->rank() > 0 && b->rank() > 0, "Expected inputs to be atleast 1D, got: ", a->rank(), " and ",
-      b->rank());
+  NVF_NODE_CHECK(
+      a->rank() > 0 && b->rank() > 0, b, "Expected inputs to be atleast 1D, got: ", a->rank(),
+      " and ", b->rank());
   check_same_dtype("A and B dtypes", a, b);
   const ProductShape shape = product_shape(shape_axes(a), shape_axes(b));
   TensorView* out = new_product(shape.axes, shape.k, a->dtype());
@@ -144,9 +141,9 @@ TensorView* matmul(TensorView* a, TensorView* b) {
 
 TensorView* linear(TensorView* a, TensorView* b, TensorView* bias) {
   Fusion& fusion = fusion_for({a, b});
-  NVF_USER_CHECK(a->rank() > 0, "Input A must be at least 1D.");
-  NVF_USER_CHECK(
-      b->rank() >= 2,
+  NVF_NODE_CHECK(a->rank() > 0, a, "Input A must be at least 1D.");
+  NVF_NODE_CHECK(
+      b->rank() >= 2, b,
       "Input B must be at least 2D. The last two dimensions represent out features and in "
       "features; those before them are for devices.");
   check_same_dtype("input and weight dtypes", a, b);
@@ -155,14 +152,15 @@ TensorView* linear(TensorView* a, TensorView* b, TensorView* bias) {
   check_k("inputs and weights", last(in), last(weight));
   if (bias != nullptr) {
     fusion_for({bias});
-    NVF_USER_CHECK(
-        bias->rank() > 0,
+    NVF_NODE_CHECK(
+        bias->rank() > 0, bias,
         "Input bias must be at least 1D. The last dimension represents out features.");
-    NVF_USER_CHECK(
-        bias->dtype() == a->dtype(),
+    NVF_NODE_CHECK(
+        bias->dtype() == a->dtype(), bias,
         "Expected bias to have the same dtype as A and B, got: ", bias->dtype(), " and ",
         a->dtype());
-    (void)agreed_extent(last(shape_axes(bias))->extent(), last(weight, 2)->extent());
+    static_cast<void>(
+        agreed_extent(last(weight, 2)->extent(), last(shape_axes(bias))->extent(), bias));
   }
   IterDomains axes;
   for (size_t i = 0; i + 2 < weight.size(); ++i) {
@@ -179,12 +177,12 @@ TensorView* linear(TensorView* a, TensorView* b, TensorView* bias) {
 
 TensorView* fused_multiply_sum(TensorView* a, TensorView* b, const std::vector<int64_t>& dims) {
   Fusion& fusion = fusion_for({a, b});
-  NVF_USER_CHECK(
-      a->rank() == b->rank(), "Expected operands of one rank, got: ", a->rank(), " and ",
+  NVF_NODE_CHECK(
+      a->rank() == b->rank(), b, "Expected operands of one rank, got: ", a->rank(), " and ",
       b->rank());
   check_same_dtype("A and B dtypes", a, b);
-  NVF_USER_CHECK(!dims.empty(), "No reduction axis specified");
-  const std::vector<int64_t> reduced = unique_axes(dims, a->rank());
+  NVF_NODE_CHECK(!dims.empty(), a, "No reduction axis specified");
+  const std::vector<int64_t> reduced = unique_dims(a, dims);
   const IterDomains a_axes = shape_axes(a);
   const IterDomains b_axes = shape_axes(b);
   IterDomains axes;
@@ -192,10 +190,10 @@ TensorView* fused_multiply_sum(TensorView* a, TensorView* b, const std::vector<i
     IterDomain* axis = result_axis({a_axes[i], b_axes[i]});
     const bool is_reduced =
         std::binary_search(reduced.begin(), reduced.end(), static_cast<int64_t>(i));
-    NVF_USER_CHECK(
-        !is_reduced || !axis->is_broadcast(),
+    NVF_NODE_CHECK(
+        !is_reduced || !axis->is_broadcast(), a,
         "Cannot reduce an axis that is marked as broadcasted as it has an undetermined size. ",
-        "Axis ", i, " of ", describe(a));
+        "Axis ", i);
     axes.push_back(is_reduced ? reduction_axis(axis) : axis);
   }
   const DataType dtype = is_low_precision(a->dtype()) ? DataType::Float : a->dtype();
@@ -252,9 +250,9 @@ ScaledResult scaled_mm(
       "beta argument requires bias to be present.");
   NVF_USER_CHECK(epilogue.block_scale_size == 0, "output_block_scale is not yet supported");
   NVF_USER_CHECK(!epilogue.has_gamma, "output_gamma is not yet supported");
-  NVF_USER_CHECK(
-      mat1->rank() > 0 && mat2->rank() > 0, "Expected inputs to be atleast 1D, got: ", mat1->rank(),
-      " and ", mat2->rank());
+  NVF_NODE_CHECK(
+      mat1->rank() > 0 && mat2->rank() > 0, mat2,
+      "Expected inputs to be atleast 1D, got: ", mat1->rank(), " and ", mat2->rank());
   const ProductShape shape = product_shape(shape_axes(mat1), shape_axes(mat2));
   const ScaledResult result = new_scaled_result(shape, epilogue);
   fusion.make<ScaledMmaOp>(
@@ -281,9 +279,9 @@ TensorView* cutlass_nvfp4_grouped_mm(const Nvfp4Groups& groups, DataType dtype) 
   for (const auto& operand : operands) {
     NVF_USER_CHECK(operand.tensor != nullptr, operand.name, " cannot be null");
     fusion_for({operand.tensor});
-    NVF_USER_CHECK(
-        operand.tensor->rank() == operand.rank, operand.name, " must have rank ", operand.rank,
-        ", but has ", operand.tensor->rank(), ": ", describe(operand.tensor));
+    NVF_NODE_CHECK(
+        operand.tensor->rank() == operand.rank, operand.tensor, operand.name, " must have rank ",
+        operand.rank, ", but has ", operand.tensor->rank());
   }
   Fusion& fusion = Fusion::active();
   const IterDomains a = shape_axes(groups.mat1);

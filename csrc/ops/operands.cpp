@@ -54,6 +54,18 @@ Val* number(double value) {
   return Fusion::active().new_constant(value, DataType::Double);
 }
 
+void check_not_complex(const char* op, const Val* operand) {
+  if (is_complex(operand->dtype())) {
+    throw UserError({
+        .headline = {op, " is not defined for complex numbers"},
+        .node = describe(operand),
+        .expected = {"a real or integer type"},
+        .found = {operand->dtype()},
+        .fix = {"apply it to ops.abs, ops.real or ops.imag"},
+    });
+  }
+}
+
 IterDomains shape_axes(const TensorView* tv) {
   return TensorDomain::no_reductions(tv->logical());
 }
@@ -80,6 +92,14 @@ IterDomain* copy_axis(const IterDomain* axis, bool as_rfactor) {
   return Fusion::active().new_iter_domain(spec);
 }
 
+IterDomains copy_axes(const IterDomains& axes) {
+  IterDomains copies;
+  for (const IterDomain* axis : axes) {
+    copies.push_back(copy_axis(axis));
+  }
+  return copies;
+}
+
 IterDomain* new_broadcast_axis() {
   Fusion& fusion = Fusion::active();
   return fusion.new_iter_domain({.extent = fusion.one(), .iter_type = IterType::Broadcast});
@@ -99,11 +119,7 @@ TensorView* new_tensor(TensorDomainSpec spec, DataType dtype) {
 }
 
 TensorView* new_tensor_like(const TensorView* tv, DataType dtype) {
-  IterDomains axes;
-  for (const IterDomain* axis : shape_axes(tv)) {
-    axes.push_back(copy_axis(axis));
-  }
-  return new_tensor(axes, dtype);
+  return new_tensor(copy_axes(shape_axes(tv)), dtype);
 }
 
 std::vector<Val*> broadcast_together(const std::vector<Val*>& operands) {
@@ -158,11 +174,13 @@ IterDomain* result_axis(const IterDomains& axes) {
       spec.iter_type = type;
     }
     if (type == IterType::Broadcast) {
-      spec.expanded_extent = agreed_extent(spec.expanded_extent, axis->expanded_extent());
+      spec.expanded_extent = agreed_extent(spec.expanded_extent, axis->expanded_extent(), axis);
     } else if (type == IterType::Symbolic) {
-      symbolic_extent = agreed_extent(symbolic_extent, axis->extent());
+      if (!axis->extent()->is_one()) { // of size 1 it will be a broadcast
+        symbolic_extent = agreed_extent(symbolic_extent, axis->extent(), axis);
+      }
     } else {
-      spec.extent = agreed_extent(spec.extent, axis->extent());
+      spec.extent = agreed_extent(spec.extent, axis->extent(), axis);
     }
     if (spec.parallel_type == ParallelType::Serial) {
       spec.parallel_type = axis->parallel_type();
@@ -171,11 +189,15 @@ IterDomain* result_axis(const IterDomains& axes) {
   if (spec.extent == nullptr) {
     spec.extent = symbolic_extent;
   }
+  if (spec.expanded_extent != nullptr && spec.iter_type != IterType::Broadcast) {
+    const auto expanded = std::find_if(axes.begin(), axes.end(), [](const IterDomain* axis) {
+      return axis->has_expanded_extent();
+    });
+    spec.extent = agreed_extent(spec.extent, spec.expanded_extent, *expanded);
+    spec.expanded_extent = nullptr;
+  }
   if (spec.extent == nullptr) {
     spec.extent = Fusion::active().one();
-  } else if (spec.expanded_extent != nullptr) {
-    spec.extent = agreed_extent(spec.extent, spec.expanded_extent);
-    spec.expanded_extent = nullptr;
   }
   return Fusion::active().new_iter_domain(spec);
 }
@@ -189,27 +211,49 @@ IterDomain* reduction_axis(const IterDomain* axis) {
 IterDomain* block_axis(const IterDomain* axis, int64_t block_size) {
   Fusion& fusion = Fusion::active();
   IterDomainSpec spec = copied_spec(axis);
+  const Val* extent = axis->maybe_expanded_extent();
+  if (extent->is_const_int() && as_int(extent->value()) % block_size != 0) {
+    throw UserError({
+        .headline =
+            {"Blocks of ", block_size, " elements do not divide a dimension of size ",
+             extent->to_inline_string()},
+        .node = describe(axis),
+        .expected = {"a multiple of ", block_size},
+        .found = {extent->to_inline_string()},
+        .fix = {"pad the dimension to whole blocks (ops.pad)"},
+    });
+  }
   spec.extent = scalar::div(axis->maybe_expanded_extent(), fusion.new_index(block_size));
   spec.expanded_extent = nullptr;
   return fusion.new_iter_domain(spec);
 }
 
-Val* agreed_extent(Val* a, Val* b) {
+Val* agreed_extent(Val* a, Val* b, const Statement* node) {
   if (a == nullptr || b == nullptr) {
     return a == nullptr ? b : a;
   }
-  if (a->is_const_int() && b->is_const_int()) {
-    NVF_USER_CHECK(
-        as_int(a->value()) == as_int(b->value()),
-        "Expected sizes to match: ", a->to_inline_string(), " vs ", b->to_inline_string(), ".");
+  if (a->is_const_int() && b->is_const_int() && as_int(a->value()) != as_int(b->value())) {
+    throw UserError({
+        .headline =
+            {"Expected sizes to match: ", a->to_inline_string(), " vs ", b->to_inline_string(),
+             "."},
+        .node = node == nullptr ? Part::none() : Part(describe(node)),
+        .expected = {"size ", a->to_inline_string(), ", or a dimension of size 1"},
+        .found = {"size ", b->to_inline_string()},
+        .fix = {"dimensions meet from the right; only those defined with size 1 are broadcast"},
+    });
   }
   return !a->is_const() && b->is_const() ? b : a;
 }
 
-std::vector<int64_t> unique_axes(const std::vector<int64_t>& axes, int64_t rank) {
+int64_t wrap_dim(const TensorView* tv, int64_t dim) {
+  return wrap_axis(dim, tv->rank(), tv);
+}
+
+std::vector<int64_t> unique_dims(const TensorView* tv, const std::vector<int64_t>& dims) {
   std::vector<int64_t> result;
-  for (const int64_t axis : axes) {
-    result.push_back(wrap_axis(axis, rank));
+  for (const int64_t dim : dims) {
+    result.push_back(wrap_dim(tv, dim));
   }
   std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());

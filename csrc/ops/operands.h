@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/fusion.h"
+#include "ir/node_check.h"
 
 namespace nvfuser::ops {
 
@@ -13,6 +14,10 @@ Fusion& fusion_for(const std::vector<Val*>& operands);
 
 /// A Double constant.
 [[nodiscard]] Val* number(double value);
+
+/// Refuse a complex operand of an operation that needs an order, or is defined on real numbers
+/// only.
+void check_not_complex(const char* op, const Val* operand);
 
 /// The axes of a tensor that its readers see: logical, without reductions.
 [[nodiscard]] IterDomains shape_axes(const TensorView* tv);
@@ -23,6 +28,7 @@ Fusion& fusion_for(const std::vector<Val*>& operands);
 /// `as_rfactor`: the axis will be read by a root-to-logical transform; an expanded one is then an
 /// ordinary axis of its expanded size.
 [[nodiscard]] IterDomain* copy_axis(const IterDomain* axis, bool as_rfactor = false);
+[[nodiscard]] IterDomains copy_axes(const IterDomains& axes);
 /// A new axis of size one.
 [[nodiscard]] IterDomain* new_broadcast_axis();
 
@@ -45,13 +51,17 @@ Fusion& fusion_for(const std::vector<Val*>& operands);
 /// A copy of `axis` that is summed over, for the end of a product's logical domain.
 [[nodiscard]] IterDomain* reduction_axis(const IterDomain* axis);
 
-/// A copy of `axis` with one element for each block of `block_size`.
+/// A copy of `axis` with one element for each block of `block_size`, which divides it.
 [[nodiscard]] IterDomain* block_axis(const IterDomain* axis, int64_t block_size);
 
-/// Of two sizes that must agree: the constant one, else `a`. nullptr stands for nothing known.
-[[nodiscard]] Val* agreed_extent(Val* a, Val* b);
+/// Of two sizes that must agree: the constant one, else `a`. nullptr stands for nothing known. An
+/// error names `node`, whose size `b` is.
+[[nodiscard]] Val* agreed_extent(Val* a, Val* b, const Statement* node = nullptr);
 
-/// `axes` wrapped, sorted, without repeats; an error if one is out of range.
-[[nodiscard]] std::vector<int64_t> unique_axes(const std::vector<int64_t>& axes, int64_t rank);
+/// A dimension of `tv`, counted from the start; an error if it is out of range.
+[[nodiscard]] int64_t wrap_dim(const TensorView* tv, int64_t dim);
+/// Dimensions of `tv` wrapped, sorted, without repeats; an error if one is out of range.
+[[nodiscard]] std::vector<int64_t> unique_dims(
+    const TensorView* tv, const std::vector<int64_t>& dims);
 
 } // namespace nvfuser::ops

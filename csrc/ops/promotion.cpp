@@ -5,6 +5,7 @@
 #include "base/errors.h"
 #include "ir/tensor_view.h"
 #include "ops/cast.h"
+#include "ops/operands.h"
 
 namespace nvfuser::ops {
 
@@ -76,7 +77,7 @@ void check_integral(const std::vector<Val*>& operands) {
     all_integral = all_integral && is_integral(operand->dtype());
     dtypes += (dtypes.empty() ? "" : " and ") + std::string(text(operand->dtype()));
   }
-  NVF_USER_CHECK(all_integral, "input must have integral type, but got ", dtypes);
+  NVF_NODE_CHECK(all_integral, operands.front(), "input must have integral type, but got ", dtypes);
 }
 
 /// The dtype that operands are cast to; Null: they stay as they are.
@@ -89,8 +90,8 @@ DataType compute_dtype(Promotion policy, const std::vector<Val*>& operands) {
     case Promotion::Int: check_integral(operands); return common_dtype(operands);
     case Promotion::FloatOnly: {
       const DataType common = common_dtype(operands, /*widen=*/false);
-      NVF_USER_CHECK(
-          common == DataType::Float || common == DataType::Double,
+      NVF_NODE_CHECK(
+          common == DataType::Float || common == DataType::Double, operands.front(),
           "Promoted type must be single or double precision float but found ", common);
       return common;
     }

@@ -25,25 +25,26 @@ DataType checked_scale_dtype(DataType dtype, int64_t block_size) {
 
 void check_input(const TensorView* input, const TensorView* global_scale, DataType dtype) {
   const DataType type = input->dtype();
-  NVF_USER_CHECK(
-      type == DataType::Float || type == DataType::BFloat16 || type == DataType::Half,
+  NVF_NODE_CHECK(
+      type == DataType::Float || type == DataType::BFloat16 || type == DataType::Half, input,
       "Block quantization expects floating point input but got ", type);
-  NVF_USER_CHECK(input->rank() > 0, "Block quantization does not support zero-dimensional tensors");
+  NVF_NODE_CHECK(
+      input->rank() > 0, input, "Block quantization does not support zero-dimensional tensors");
   if (global_scale != nullptr) {
-    fusion_for({const_cast<TensorView*>(global_scale)});
-    NVF_USER_CHECK(
-        dtype == DataType::Float4_e2m1fn,
+    Fusion::active().check_contains(global_scale);
+    NVF_NODE_CHECK(
+        dtype == DataType::Float4_e2m1fn, global_scale,
         "global_scale must be absent for Float8_e4m3fn: its scales are powers of two");
-    NVF_USER_CHECK(
-        global_scale->rank() == 0 && global_scale->dtype() == DataType::Float,
-        "global_scale must be a Float of no dimensions, got: ", describe(global_scale));
+    NVF_NODE_CHECK(
+        global_scale->rank() == 0 && global_scale->dtype() == DataType::Float, global_scale,
+        "global_scale must be a Float of no dimensions");
   }
 }
 
 void check_offsets(const char* name, const TensorView* offsets) {
-  NVF_USER_CHECK(
-      offsets->rank() == 1 && is_integral(offsets->dtype()), name,
-      " must be integers of one dimension, one for each group, got: ", describe(offsets));
+  NVF_NODE_CHECK(
+      offsets->rank() == 1 && is_integral(offsets->dtype()), offsets, name,
+      " must be integers of one dimension, one for each group");
 }
 
 IterDomains scale_axes(const TensorView* input, int64_t block_size) {
@@ -118,8 +119,7 @@ Quantized nv_grouped_block_quantize(
   Fusion& fusion = fusion_for({input, input_offsets, output_offsets});
   const DataType scale_dtype = checked_scale_dtype(dtype, block_size);
   check_input(input, global_scale, dtype);
-  NVF_USER_CHECK(
-      input->rank() == 2, "Grouped block quantization expects a matrix, got: ", describe(input));
+  NVF_NODE_CHECK(input->rank() == 2, input, "Grouped block quantization expects a matrix");
   check_offsets("input_offsets", input_offsets);
   check_offsets("output_offsets", output_offsets);
   const IterDomains axes = scale_axes(input, block_size);
@@ -137,14 +137,10 @@ Quantized nv_grouped_block_quantize(
 TensorView* preprocess_grouped_matmul_input_sf(
     TensorView* input, TensorView* input_offsets, TensorView* output_offsets) {
   Fusion& fusion = fusion_for({input, input_offsets, output_offsets});
-  NVF_USER_CHECK(
-      input->rank() == 2, "Scales of groups are a matrix, [rows, columns], got: ", describe(input));
+  NVF_NODE_CHECK(input->rank() == 2, input, "Scales of groups are a matrix, [rows, columns]");
   check_offsets("input_offsets", input_offsets);
   check_offsets("output_offsets", output_offsets);
-  IterDomains axes;
-  for (const IterDomain* axis : shape_axes(input)) {
-    axes.push_back(copy_axis(axis));
-  }
+  const IterDomains axes = copy_axes(shape_axes(input));
   Val* num_groups = shape_axes(input_offsets).front()->extent();
   TensorView* out = new_tiled(axes, padding_rows(num_groups), input->dtype());
   fusion.make<PreprocessGroupedMatmulInputSf>(

@@ -31,8 +31,8 @@ int64_t next_stream(const Fusion& fusion) {
 }
 
 void check_parameter(const Val* parameter) {
-  NVF_USER_CHECK(
-      !is_complex(parameter->dtype()),
+  NVF_NODE_CHECK(
+      !is_complex(parameter->dtype()), parameter,
       "A parameter of a random distribution is a real number, but got ",
       parameter->to_inline_string(), " of type ", parameter->dtype());
 }
@@ -51,8 +51,8 @@ TensorView* draw(
   for (Val* val : {stream.seed, stream.offset}) {
     if (val != nullptr) {
       fusion_for({val});
-      NVF_USER_CHECK(
-          is_integral(val->dtype()), "rng_seed and rng_offset must be integers, but got ",
+      NVF_NODE_CHECK(
+          is_integral(val->dtype()), val, "rng_seed and rng_offset must be integers, but got ",
           val->dtype());
     }
   }
@@ -61,20 +61,15 @@ TensorView* draw(
     check_parameter(parameter);
   }
   const int64_t number = stream.seed == nullptr ? next_stream(fusion) : 0;
-  const IterDomains axes = factory_axes(shape);
-  std::vector<Val*> extents;
-  for (const IterDomain* axis : axes) {
-    extents.push_back(axis->extent());
-  }
-  TensorView* out = new_tensor(axes, dtype);
-  fusion.make<RNGOp>(out, extents, parameters, stream.seed, stream.offset, op, number);
+  TensorView* out = new_tensor(factory_axes(shape), dtype);
+  fusion.make<RNGOp>(out, out->shape(), parameters, stream.seed, stream.offset, op, number);
   return out;
 }
 
-void check_like(const TensorView* arg) {
-  fusion_for({const_cast<TensorView*>(arg)});
-  NVF_USER_CHECK(
-      is_floating_point(arg->dtype()), "input must have floating point type, but got ",
+void check_like(TensorView* arg) {
+  fusion_for({arg});
+  NVF_NODE_CHECK(
+      is_floating_point(arg->dtype()), arg, "input must have floating point type, but got ",
       arg->dtype());
 }
 

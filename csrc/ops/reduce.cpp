@@ -69,6 +69,16 @@ ScalarValue reduction_identity(BinaryOpType op, DataType dtype) {
   }
 }
 
+Val* reduced_count(const TensorView* arg, const std::vector<int64_t>& dims) {
+  Val* count = number(1.0);
+  if (arg->rank() > 0) {
+    for (const int64_t dim : unique_dims(arg, dims)) {
+      count = mul(count, arg->size(dim));
+    }
+  }
+  return count;
+}
+
 std::vector<bool> flags_of(const std::vector<int64_t>& dims, int64_t rank) {
   std::vector<bool> flags(static_cast<size_t>(rank), false);
   for (const int64_t dim : dims) {
@@ -93,7 +103,7 @@ TensorView* new_reduced_tensor(TensorView* arg, const std::vector<int64_t>& dims
             .node = describe(arg),
             .expected = {"a dimension that is not expanded"},
             .found = {axes[i]->to_string()},
-            .fix = {"use sum, prod, max or min, which count repeated elements"},
+            .fix = {"use sum, prod, max, min or var, which count repeated elements"},
         });
       }
       spec.iter_type = IterType::Reduction;
@@ -137,14 +147,19 @@ TensorView* make_reduction(
     bool keepdim,
     DataType dtype) {
   Fusion& fusion = fusion_for({arg});
-  NVF_USER_CHECK(!dims.empty(), "No reduction axis specified");
+  NVF_NODE_CHECK(!dims.empty(), arg, "No reduction axis specified");
+  if (!is_sum_or_product(op)) {
+    check_not_complex(enum_name(op), arg);
+  }
   TensorView* operand = maybe_cast(arg, accumulation_dtype(op, arg->dtype(), dtype));
   const int64_t rank = operand->rank();
   if (rank == 0) {
-    static_cast<void>(unique_axes(dims, 1)); // as in PyTorch, 0 and -1 are accepted
+    for (const int64_t dim : dims) { // as in PyTorch, 0 and -1 are accepted
+      static_cast<void>(wrap_axis(dim, 1, arg));
+    }
     return set(operand);
   }
-  const std::vector<int64_t> axes = unique_axes(dims, rank);
+  const std::vector<int64_t> axes = unique_dims(arg, dims);
   Val* identity = fusion.new_constant(reduction_identity(op, operand->dtype()), operand->dtype());
   if (std::any_of(axes.begin(), axes.end(), [&](int64_t axis) {
         return operand->size(axis)->is_const_int(0);
@@ -186,17 +201,20 @@ NVF_FOR_EACH_REDUCTION_FUNCTION(NVF_DEFINE_REDUCTION)
 
 TensorView* sum_to(TensorView* arg, const std::vector<Val*>& shape) {
   fusion_for({arg});
+  fusion_for(shape);
   const int64_t num_leading = arg->rank() - static_cast<int64_t>(shape.size());
-  NVF_USER_CHECK(
-      num_leading >= 0, "sum_to: the shape has more dimensions (", shape.size(),
-      ") than the tensor (", arg->rank(), "): ", describe(arg));
+  NVF_NODE_CHECK(
+      num_leading >= 0, arg, "sum_to: the shape has more dimensions (", shape.size(),
+      ") than the tensor (", arg->rank(), ")");
   std::vector<int64_t> leading;
   std::vector<int64_t> kept;
   for (int64_t dim = 0; dim < arg->rank(); ++dim) {
+    Val* size = arg->size(dim);
     if (dim < num_leading) {
       leading.push_back(dim);
-    } else if (
-        shape[static_cast<size_t>(dim - num_leading)]->is_one() && !arg->size(dim)->is_one()) {
+    } else if (Val* wanted = shape[static_cast<size_t>(dim - num_leading)]; !wanted->is_one()) {
+      static_cast<void>(agreed_extent(wanted, size, arg));
+    } else if (!size->is_one()) {
       kept.push_back(dim - num_leading);
     }
   }

@@ -38,7 +38,7 @@ NVF_FOR_EACH_REDUCTION_FUNCTION(NVF_DECLARE_REDUCTION)
 #undef NVF_DECLARE_REDUCTION
 
 /// The sum that undoes a broadcast to the shape of `arg`: leading dimensions that `shape` lacks are
-/// removed, dimensions that have size 1 there keep it.
+/// removed, dimensions that have size 1 there keep it. All others have the sizes of `arg`.
 TensorView* sum_to(TensorView* arg, const std::vector<Val*>& shape);
 
 /// The raw node: `dims` (sorted, unique) become reduction axes of the result. `init` is the value
@@ -49,11 +49,14 @@ TensorView* new_reduction(
 /// The value of an empty reduction: x op init == x.
 [[nodiscard]] ScalarValue reduction_identity(BinaryOpType op, DataType dtype);
 
+/// How many elements of `arg` are reduced to one by `dims`, a Double.
+[[nodiscard]] Val* reduced_count(const TensorView* arg, const std::vector<int64_t>& dims);
+
 /// A new tensor with the axes of `arg`, those of `dims` (sorted, unique) being reductions.
 [[nodiscard]] TensorView* new_reduced_tensor(
     TensorView* arg, const std::vector<int64_t>& dims, DataType dtype);
 
-/// Flags of a `broadcast` that puts back `dims` (sorted, unique) of a tensor of rank `rank`.
+/// Per dimension of a tensor of rank `rank` whether it is one of `dims`.
 [[nodiscard]] std::vector<bool> flags_of(const std::vector<int64_t>& dims, int64_t rank);
 
 /// The parts of a reduction of `dims`: dimensions of size one go first, by a squeeze.

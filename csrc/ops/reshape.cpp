@@ -68,27 +68,34 @@ std::string shape_text(const std::vector<Val*>& shape) {
 
 void check_operand(const TensorView* arg) {
   for (const IterDomain* axis : shape_axes(arg)) {
-    NVF_USER_CHECK(
-        axis->stop_offset()->is_zero() && axis->start()->is_zero(),
-        "Unsupported input tensor to reshape as its axes may be partial: ", describe(arg));
+    NVF_NODE_CHECK(
+        axis->stop_offset()->is_zero() && axis->start()->is_zero(), arg,
+        "Unsupported input tensor to reshape as its axes may be partial");
   }
 }
 
-[[noreturn]] void throw_counts_differ(
+/// Of constant shapes.
+void check_counts(
     const TensorView* arg,
     const std::vector<Val*>& new_shape,
     const SizeProduct& old_count,
     const SizeProduct& new_count) {
-  throw UserError({
-      .headline =
-          {"Total element counts across view operation must match: ", old_count.constant, " vs ",
-           new_count.constant, ", reshaping ", shape_text(arg->shape()), " to ",
-           shape_text(new_shape)},
-      .node = describe(arg),
-      .expected = {old_count.constant, " elements"},
-      .found = {new_count.constant, " elements"},
-      .fix = {"give -1 for one size to have it worked out"},
-  });
+  NVF_NODE_CHECK(
+      arg->rank() > 0 || new_count.is_constant(1), arg,
+      "Zero-dim tensors may only be reshaped to tensors with a single element, but got ",
+      shape_text(new_shape));
+  if (old_count != new_count) {
+    throw UserError({
+        .headline =
+            {"Total element counts across view operation must match: ", old_count.constant, " vs ",
+             new_count.constant, ", reshaping ", shape_text(arg->shape()), " to ",
+             shape_text(new_shape)},
+        .node = describe(arg),
+        .expected = {old_count.constant, " elements"},
+        .found = {new_count.constant, " elements"},
+        .fix = {"give -1 for one size to have it worked out"},
+    });
+  }
 }
 
 /// What the caller asked for, as products. `inferred`: the position of -1.
@@ -128,8 +135,8 @@ TensorView* reshape_empty(TensorView* arg, const std::vector<Val*>& new_shape) {
     size = size->is_const_int(-1) ? arg->fusion()->zero() : size;
     has_zero = has_zero || size->is_const_int(0);
   }
-  NVF_USER_CHECK(
-      has_zero,
+  NVF_NODE_CHECK(
+      has_zero, arg,
       "Output shape must have at least one 0 when input shape does. Operand: ", describe(arg),
       ", new shape: ", shape_text(new_shape));
   return zeros(sizes, arg->dtype());
@@ -190,21 +197,23 @@ std::vector<Val*> sizes_of_lists(
   }
   const auto number = [](int64_t size) { return SizeProduct{.constant = size, .unknowns = {}}; };
   std::vector<WalkDim> old_dims;
-  int64_t old_count = 1;
+  SizeProduct old_count;
   for (size_t i = 0; i < axes.size(); ++i) {
     old_dims.push_back(
         {.size = number(original_shape[i]), .is_removable = axes[i]->is_implicit_broadcast()});
-    old_count *= original_shape[i];
+    old_count = old_count * old_dims.back().size;
+  }
+  SizeProduct known_count; // without the size that -1 stands for
+  for (const int64_t size : new_shape) {
+    known_count = known_count * number(size == -1 ? 1 : size);
   }
   std::vector<SizeProduct> new_sizes;
-  int64_t new_count = 1;
   for (const int64_t size : new_shape) {
-    new_count *= size == -1 ? 1 : size;
+    const std::optional<SizeProduct> rest =
+        size == -1 ? divide(old_count, known_count) : std::nullopt;
+    new_sizes.push_back(rest.value_or(number(size)));
   }
-  for (const int64_t size : new_shape) {
-    new_sizes.push_back(number(size == -1 && new_count != 0 ? old_count / new_count : size));
-  }
-  if (old_count == 0 || product_of(new_sizes) != number(old_count)) {
+  if (old_count.is_constant(0) || product_of(new_sizes) != old_count) {
     return sizes; // no walk: `reshape` says what is wrong, or there is nothing to rearrange
   }
   const std::optional<ReshapeWalk> walk = walk_reshape(old_dims, new_sizes);
@@ -247,20 +256,15 @@ TensorView* reshape(TensorView* arg, const std::vector<Val*>& new_shape) {
     if (!rest.has_value() && !is_static) {
       return reshape_dynamic(arg, new_shape, wanted);
     }
-    NVF_USER_CHECK(
-        rest.has_value(), "Cannot infer the actual size of -1 output domain: ", old_count.constant,
-        " elements of ", describe(arg), " under ", shape_text(new_shape));
+    NVF_NODE_CHECK(
+        rest.has_value(), arg,
+        "Cannot infer the actual size of -1 output domain: ", old_count.constant, " elements of ",
+        describe(arg), " under ", shape_text(new_shape));
     wanted.sizes[*wanted.inferred] = *rest;
   }
   const SizeProduct new_count = product_of(wanted.sizes);
   if (is_static) {
-    NVF_USER_CHECK(
-        !old_dims.empty() || new_count.is_constant(1),
-        "Zero-dim tensors may only be reshaped to tensors with a single element, but got ",
-        shape_text(new_shape));
-    if (old_count != new_count) {
-      throw_counts_differ(arg, new_shape, old_count, new_count);
-    }
+    check_counts(arg, new_shape, old_count, new_count);
   }
   if (old_sizes == wanted.sizes) {
     return set(arg);
@@ -279,18 +283,23 @@ TensorView* reshape(
     const std::vector<int64_t>& original_shape,
     const std::vector<int64_t>& new_shape) {
   fusion_for({arg});
-  NVF_USER_CHECK(
-      static_cast<int64_t>(original_shape.size()) == arg->rank(),
+  NVF_NODE_CHECK(
+      static_cast<int64_t>(original_shape.size()) == arg->rank(), arg,
       "reshape: original_shape has rank ", original_shape.size(), ", but the operand has rank ",
       arg->rank(), ".");
-  NVF_USER_CHECK(
-      std::count(new_shape.begin(), new_shape.end(), -1) <= 1,
+  NVF_NODE_CHECK(
+      std::count(new_shape.begin(), new_shape.end(), -1) <= 1, arg,
       "Only one dimension can by inferred");
+  for (size_t i = 0; i < original_shape.size(); ++i) {
+    NVF_NODE_CHECK(
+        original_shape[i] >= 0, arg, "reshape: original_shape says ", original_shape[i],
+        " for dimension ", i, ", which is no size");
+  }
   std::vector<Val*> sizes = sizes_of_lists(original_shape, new_shape, shape_axes(arg));
   for (size_t i = 0; i < original_shape.size(); ++i) {
     const Val* actual = arg->shape()[i];
-    NVF_USER_CHECK(
-        !actual->is_const_int() || as_int(actual->value()) == original_shape[i],
+    NVF_NODE_CHECK(
+        !actual->is_const_int() || as_int(actual->value()) == original_shape[i], arg,
         "reshape: original_shape says ", original_shape[i], " for dimension ", i,
         ", but its size is ", actual->to_inline_string(), ".");
   }
@@ -302,9 +311,10 @@ TensorView* flatten(TensorView* arg, int64_t start_dim, int64_t end_dim) {
   const int64_t rank = std::max<int64_t>(arg->rank(), 1);
   const int64_t start = start_dim < 0 ? start_dim + rank : start_dim;
   const int64_t end = end_dim < 0 ? end_dim + rank : end_dim;
-  NVF_USER_CHECK(start >= 0 && start < rank, "Invalid start_dim ", start_dim, " for rank ", rank);
-  NVF_USER_CHECK(end >= 0 && end < rank, "Invalid end_dim ", end_dim, " for rank ", rank);
-  NVF_USER_CHECK(start <= end, "start_dim must be <= end_dim, but got ", start, " and ", end);
+  NVF_NODE_CHECK(
+      start >= 0 && start < rank, arg, "Invalid start_dim ", start_dim, " for rank ", rank);
+  NVF_NODE_CHECK(end >= 0 && end < rank, arg, "Invalid end_dim ", end_dim, " for rank ", rank);
+  NVF_NODE_CHECK(start <= end, arg, "start_dim must be <= end_dim, but got ", start, " and ", end);
   if (arg->rank() == 0) {
     return broadcast(arg, {true});
   }

@@ -5,6 +5,7 @@
 #include "ir/domain_exprs.h"
 #include "ir/shape_exprs.h"
 #include "ops/operands.h"
+#include "ops/reduce.h"
 #include "ops/shape.h"
 
 namespace nvfuser::ops {
@@ -92,10 +93,7 @@ TensorView* transform(
 
 TensorView* squeeze_ones(TensorView* arg, const std::vector<int64_t>& dims) {
   const IterDomains axes = shape_axes(arg);
-  std::vector<bool> flags(axes.size(), false);
-  for (const int64_t dim : dims) {
-    flags.at(static_cast<size_t>(dim)) = true;
-  }
+  const std::vector<bool> flags = flags_of(dims, arg->rank());
   IterDomains logical;
   for (size_t i = 0; i < axes.size(); ++i) {
     if (!flags[i]) {
@@ -109,10 +107,8 @@ TensorView* squeeze_ones(TensorView* arg, const std::vector<int64_t>& dims) {
 
 TensorView* apply_walk(
     TensorView* arg, const ReshapeWalk& walk, const std::vector<Val*>& new_shape) {
-  std::vector<bool> is_new(new_shape.size(), false);
-  for (const int64_t dim : walk.broadcasts) {
-    is_new.at(static_cast<size_t>(dim)) = true;
-  }
+  const std::vector<bool> is_new =
+      flags_of(walk.broadcasts, static_cast<int64_t>(new_shape.size()));
   TensorView* result = arg;
   if (!walk.squeezes.empty()) {
     result = squeeze_ones(result, walk.squeezes);

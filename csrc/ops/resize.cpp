@@ -37,12 +37,9 @@ TensorDomainSpec resized_domain(
     spec.logical.push_back(
         is_kept ? spec.root.back()
                 : resize_id(spec.root.back(), left[i], right[i], std::nullopt, true));
+    check_not_negative(spec.logical.back()->extent(), axes[i]);
   }
   return spec;
-}
-
-Val* as_index(Val* position) {
-  return scalar::cast(DataType::Index, position);
 }
 
 // ---- Slice --------------------------------------------------------------------------------------
@@ -184,8 +181,8 @@ TensorView* slice(
   bool is_whole = true;
   for (size_t i = 0; i < axes.size(); ++i) {
     Val* extent = axes[i]->maybe_expanded_extent();
-    Val* start = as_index(start_indices[i]);
-    Val* stop = as_index(end_indices[i]);
+    Val* start = as_index(start_indices[i], "position");
+    Val* stop = as_index(end_indices[i], "position");
     if (!manual_normalization) {
       normalize(start, stop, extent);
     } else if (start->is_zero()) {
@@ -193,7 +190,7 @@ TensorView* slice(
     }
     starts.push_back(start);
     stops.push_back(stop);
-    steps[i] = as_index(steps[i]);
+    steps[i] = as_index(steps[i], "stride");
     const bool is_whole_axis = start->is_zero() && stop->same_as(extent);
     left.push_back(scalar::neg(start));
     right.push_back(is_whole_axis ? fusion.zero() : scalar::sub(stop, extent));
@@ -211,12 +208,12 @@ TensorView* pad(TensorView* arg, const std::vector<Val*>& pad_widths, Val* value
   Fusion& fusion = fusion_for({arg});
   fusion_for(pad_widths);
   const auto rank = static_cast<size_t>(arg->rank());
-  NVF_USER_CHECK(
-      pad_widths.size() <= 2 * rank,
+  NVF_NODE_CHECK(
+      pad_widths.size() <= 2 * rank, arg,
       "Number of pad widths must be at most twice the input dimension. Got ", pad_widths.size(),
       " widths for a tensor of rank ", rank);
-  NVF_USER_CHECK(
-      pad_widths.size() % 2 == 0,
+  NVF_NODE_CHECK(
+      pad_widths.size() % 2 == 0, arg,
       "Expected an even number of pad widths, left and right of each "
       "dimension, but got ",
       pad_widths.size());
@@ -224,14 +221,14 @@ TensorView* pad(TensorView* arg, const std::vector<Val*>& pad_widths, Val* value
     value = zero_of(arg->dtype());
   }
   fusion_for({value});
-  NVF_USER_CHECK(
-      same_number_class(value->dtype(), arg->dtype()),
+  NVF_NODE_CHECK(
+      same_number_class(value->dtype(), arg->dtype()), arg,
       "Tensor arg and pad value must have the same dtype. Tensor: ", arg->dtype(),
       ", value: ", value->dtype());
   std::vector<Val*> widths(2 * rank, fusion.zero());
   for (size_t i = 0; i < pad_widths.size(); ++i) {
     const size_t dim = rank - 1 - i / 2; // the call has the innermost dimension first
-    widths[2 * dim + i % 2] = as_index(pad_widths[i]);
+    widths[2 * dim + i % 2] = as_index(pad_widths[i], "width");
   }
   return pad_outermost_first(arg, widths, value);
 }
@@ -242,16 +239,16 @@ TensorView* cat(const std::vector<TensorView*>& tensors, int64_t dim, bool manua
   const TensorView* first = tensors.front();
   const int64_t rank = first->rank();
   for (const TensorView* tensor : tensors) {
-    NVF_USER_CHECK(
-        tensor->dtype() == first->dtype(),
+    NVF_NODE_CHECK(
+        tensor->dtype() == first->dtype(), tensor,
         "Can't concatenate tensors with different data types: ", first->dtype(), ", ",
         tensor->dtype());
-    NVF_USER_CHECK(
-        tensor->rank() == rank, "Unexpected number of dimensions: ", describe(tensor),
+    NVF_NODE_CHECK(
+        tensor->rank() == rank, tensor, "Unexpected number of dimensions: ", tensor->to_string(),
         ", expected: ", rank);
   }
   const int64_t wrapped_dim = dim < 0 ? dim + rank : dim;
-  NVF_USER_CHECK(wrapped_dim >= 0 && wrapped_dim < rank, "Invalid dimension to cat: ", dim);
+  NVF_NODE_CHECK(wrapped_dim >= 0 && wrapped_dim < rank, first, "Invalid dimension to cat: ", dim);
   if (tensors.size() == 1) {
     return set(tensors.front());
   }
@@ -283,17 +280,17 @@ TensorView* cat(const std::vector<TensorView*>& tensors, int64_t dim, bool manua
 
 std::vector<TensorView*> chunk(TensorView* arg, int64_t chunks, int64_t dim) {
   Fusion& fusion = fusion_for({arg});
-  NVF_USER_CHECK(chunks > 0, "chunk: the number of chunks must be positive, but got ", chunks);
-  const int64_t wrapped_dim = wrap_axis(dim, arg->rank());
+  NVF_NODE_CHECK(chunks > 0, arg, "chunk: the number of chunks must be positive, but got ", chunks);
+  const int64_t wrapped_dim = wrap_dim(arg, dim);
   const std::vector<Val*> sizes = arg->shape();
   const Val* size = sizes[static_cast<size_t>(wrapped_dim)];
-  NVF_USER_CHECK(
-      size->is_const_int(),
+  NVF_NODE_CHECK(
+      size->is_const_int(), arg,
       "chunk: the number of parts follows from the extent, which must be a "
       "constant, but is ",
       size->to_inline_string());
   const int64_t extent = as_int(size->value());
-  const int64_t length = std::max<int64_t>((extent + chunks - 1) / chunks, 1);
+  const int64_t length = std::max<int64_t>(extent / chunks + (extent % chunks == 0 ? 0 : 1), 1);
   std::vector<TensorView*> parts;
   for (int64_t begin = 0; begin == 0 || begin < extent; begin += length) {
     std::vector<Val*> starts(sizes.size(), fusion.zero());
@@ -308,13 +305,13 @@ std::vector<TensorView*> chunk(TensorView* arg, int64_t chunks, int64_t dim) {
 TensorView* repeat(TensorView* arg, const std::vector<int64_t>& repeats) {
   Fusion& fusion = fusion_for({arg});
   const IterDomains axes = shape_axes(arg);
-  NVF_USER_CHECK(
-      repeats.size() == axes.size(), "repeat: expected one number for each of ", axes.size(),
+  NVF_NODE_CHECK(
+      repeats.size() == axes.size(), arg, "repeat: expected one number for each of ", axes.size(),
       " dimensions, but got ", repeats.size());
   IterDomains logical;
   for (size_t i = 0; i < axes.size(); ++i) {
-    NVF_USER_CHECK(
-        repeats[i] > 0, "repeat: a dimension is repeated at least once, but got ", repeats[i]);
+    NVF_NODE_CHECK(
+        repeats[i] > 0, arg, "repeat: a dimension is repeated at least once, but got ", repeats[i]);
     if (repeats[i] == 1) {
       logical.push_back(copy_axis(axes[i]));
       continue;
@@ -329,19 +326,16 @@ TensorView* repeat(TensorView* arg, const std::vector<int64_t>& repeats) {
     return set(arg);
   }
   TensorView* out = new_tensor(logical, arg->dtype());
-  fusion.make<RepeatOp>(out, arg);
+  fusion.make<RepeatOp>(out, arg, repeats);
   return out;
 }
 
 TensorView* view_as_real(TensorView* arg) {
   Fusion& fusion = fusion_for({arg});
-  NVF_USER_CHECK(
-      is_complex(arg->dtype()), "Operand of view_as_real must be complex, but has type ",
+  NVF_NODE_CHECK(
+      is_complex(arg->dtype()), arg, "Operand of view_as_real must be complex, but has type ",
       arg->dtype());
-  IterDomains logical;
-  for (const IterDomain* axis : shape_axes(arg)) {
-    logical.push_back(copy_axis(axis));
-  }
+  IterDomains logical = copy_axes(shape_axes(arg));
   IterDomain* components = fusion.new_iter_domain(
       {.extent = fusion.new_index(2), .iter_type = IterType::VectorComponent});
   logical.push_back(components);

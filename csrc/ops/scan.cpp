@@ -35,7 +35,7 @@ void check_associative(BinaryOpType op) {
 /// All elements there are: one. It is combined with the initial value, if there is one.
 TensorView* scan_of_one(TensorView* arg, BinaryOpType op, Val* init) {
   if (init == nullptr) {
-    return static_cast<TensorView*>(set(arg));
+    return set(arg);
   }
   switch (op) {
     case BinaryOpType::Add: return maybe_cast(add(arg, init), arg->dtype());
@@ -57,12 +57,14 @@ TensorView* scan(TensorView* arg, int64_t dim, BinaryOpType op, Val* init) {
     fusion_for({init});
   }
   check_associative(op);
-  dim = wrap_axis(dim, arg->rank());
+  dim = wrap_dim(arg, dim);
   const IterDomain* axis = shape_axes(arg).at(static_cast<size_t>(dim));
-  NVF_USER_CHECK(
-      !axis->has_expanded_extent(),
-      "Closed-form scan of expanded dimension is not yet implemented: ", describe(arg));
-  // Also where it will not be needed: what has no order has no smallest value.
+  NVF_NODE_CHECK(
+      !axis->has_expanded_extent(), arg,
+      "Closed-form scan of expanded dimension is not yet implemented");
+  if (op != BinaryOpType::Add && op != BinaryOpType::Mul) {
+    check_not_complex(enum_name(op), arg);
+  }
   const ScalarValue identity = reduction_identity(op, arg->dtype());
   if (init != nullptr && init->is_const() &&
       init->value() == reduction_identity(op, init->dtype())) {

@@ -11,10 +11,6 @@ namespace nvfuser::ops {
 
 namespace {
 
-void check_ordered(const char* op, const TensorView* arg) {
-  NVF_USER_CHECK(!is_complex(arg->dtype()), op, ": complex numbers have no order: ", describe(arg));
-}
-
 void check_only_axis(const char* op, int64_t dim) {
   NVF_USER_CHECK(
       dim == 0 || dim == -1, op, ": dim of a 0-dim tensor must be 0 or -1, but got ", dim);
@@ -57,23 +53,23 @@ TensorView* zero_position() {
 
 TopK topk(TensorView* arg, Val* k, int64_t dim, bool largest, bool sorted) {
   Fusion& fusion = fusion_for({arg, k});
-  NVF_USER_CHECK(
-      k->dtype() == DataType::Int, "TopKOp expects int64_t input for k but got ", k->dtype());
-  check_ordered("topk", arg);
+  NVF_NODE_CHECK(
+      k->dtype() == DataType::Int, k, "TopKOp expects int64_t input for k but got ", k->dtype());
+  check_not_complex("topk", arg);
   const IterDomains axes = shape_axes(arg);
   if (axes.empty()) {
     check_only_axis("topk", dim);
-    NVF_USER_CHECK(
-        !k->is_const() || k->is_const_int(1), "topk: k of a 0-dim tensor must be 1, but got ",
+    NVF_NODE_CHECK(
+        !k->is_const() || k->is_const_int(1), arg, "topk: k of a 0-dim tensor must be 1, but got ",
         k->to_inline_string());
-    return {static_cast<TensorView*>(set(arg)), zero_position()};
+    return {set(arg), zero_position()};
   }
-  dim = wrap_axis(dim, arg->rank());
+  dim = wrap_dim(arg, dim);
   const Val* size = axes.at(static_cast<size_t>(dim))->maybe_expanded_extent();
   if (k->is_const()) {
     const int64_t count = as_int(k->value());
-    NVF_USER_CHECK(
-        count >= 0 && (!size->is_const_int() || count <= as_int(size->value())),
+    NVF_NODE_CHECK(
+        count >= 0 && (!size->is_const_int() || count <= as_int(size->value())), arg,
         "topk: k = ", count, " is out of range for a dimension of size ", size->to_inline_string());
   }
   Val* extent = as_extent(k);
@@ -85,12 +81,12 @@ TopK topk(TensorView* arg, Val* k, int64_t dim, bool largest, bool sorted) {
 
 TensorView* argsort(TensorView* arg, int64_t dim, bool descending, bool stable) {
   Fusion& fusion = fusion_for({arg});
-  check_ordered("argsort", arg);
+  check_not_complex("argsort", arg);
   if (shape_axes(arg).empty()) {
     check_only_axis("argsort", dim);
     return zero_position();
   }
-  dim = wrap_axis(dim, arg->rank());
+  dim = wrap_dim(arg, dim);
   TensorView* out = new_tensor_like(arg, DataType::Int);
   fusion.make<ArgsortOp>(out, arg, dim, descending, stable);
   return out;

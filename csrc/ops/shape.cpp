@@ -1,12 +1,15 @@
 #include "ops/shape.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
 
 #include "ir/pointwise.h"
 #include "ir/scalar.h"
 #include "ir/shape_exprs.h"
 #include "ops/operands.h"
+#include "ops/reshape_nodes.h"
 
 namespace nvfuser::ops {
 
@@ -32,6 +35,28 @@ Val* copy(LoadStoreOpType op, Val* arg) {
 TensorView* copy_into(TensorView* out, TensorView* arg) {
   Fusion::active().make<LoadStoreOp>(out, arg, LoadStoreOpType::Set, CacheOp::Streaming);
   return out;
+}
+
+/// `axes` from the outermost to the innermost stride. Entry i of `stride_order` is the stride rank
+/// of axis i, 0 the fastest; negative entries wrap.
+IterDomains allocation_order(const IterDomains& axes, const std::vector<int64_t>& stride_order) {
+  const auto rank = static_cast<int64_t>(axes.size());
+  IterDomains allocation(axes.size(), nullptr);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t entry = stride_order.at(i);
+    NVF_USER_CHECK(
+        entry >= -rank, "Operator stride_order argument is out of range, expects >= ", -rank,
+        ", but got: ", entry);
+    NVF_USER_CHECK(
+        entry < rank, "Operator stride_order argument is out of range, expects < ", rank,
+        ", but got: ", entry);
+    IterDomain*& slot = allocation[static_cast<size_t>(rank - 1 - wrap_axis(entry, rank))];
+    NVF_USER_CHECK(
+        slot == nullptr,
+        "Operator stride_order got duplicated stride_order entries: ", list_text(stride_order));
+    slot = axes[i];
+  }
+  return allocation;
 }
 
 } // namespace
@@ -76,21 +101,29 @@ TensorView* broadcast_in_dim(
     TensorView* arg, const std::vector<Val*>& shape, const std::vector<int64_t>& broadcast_dims) {
   fusion_for({arg});
   const auto rank = static_cast<int64_t>(shape.size());
-  NVF_USER_CHECK(
-      shape.size() >= broadcast_dims.size(),
+  NVF_NODE_CHECK(
+      shape.size() >= broadcast_dims.size(), arg,
       "broadcast_in_dim: the new shape has fewer dimensions (", shape.size(),
       ") than broadcast_dims (", broadcast_dims.size(), ").");
-  NVF_USER_CHECK(
-      static_cast<int64_t>(broadcast_dims.size()) == arg->rank(),
+  NVF_NODE_CHECK(
+      static_cast<int64_t>(broadcast_dims.size()) == arg->rank(), arg,
       "broadcast_in_dim: broadcast_dims has ", broadcast_dims.size(),
       " entries for an operand of rank ", arg->rank(), ".");
   std::vector<bool> is_new(shape.size(), true);
+  std::map<size_t, int64_t> dim_at; // dimensions of `arg` by their positions in the result
   for (const int64_t dim : broadcast_dims) {
-    const auto position = static_cast<size_t>(wrap_axis(dim, rank));
-    NVF_USER_CHECK(is_new[position], "nonbroadcast_dim (", dim, ") is specified more than once.");
+    const auto position = static_cast<size_t>(wrap_axis(dim, rank, arg));
+    NVF_NODE_CHECK(
+        is_new[position], arg, "nonbroadcast_dim (", dim, ") is specified more than once.");
     is_new[position] = false;
+    dim_at.emplace(position, static_cast<int64_t>(dim_at.size()));
   }
-  return expand(broadcast(arg, is_new), shape);
+  std::vector<int64_t> order;
+  for (const auto& [position, dim] : dim_at) {
+    order.push_back(dim);
+  }
+  TensorView* in_order = std::is_sorted(order.begin(), order.end()) ? arg : permute(arg, order);
+  return expand(broadcast(in_order, is_new), shape);
 }
 
 TensorView* expand_as(TensorView* arg, TensorView* other) {
@@ -99,57 +132,47 @@ TensorView* expand_as(TensorView* arg, TensorView* other) {
 }
 
 TensorView* squeeze(TensorView* arg, const std::vector<int64_t>& dims, bool squeeze_expanded) {
-  Fusion& fusion = fusion_for({arg});
+  fusion_for({arg});
   const IterDomains axes = shape_axes(arg);
   const auto rank = static_cast<int64_t>(axes.size());
-  NVF_USER_CHECK(
-      static_cast<int64_t>(dims.size()) <= rank,
+  NVF_NODE_CHECK(
+      static_cast<int64_t>(dims.size()) <= rank, arg,
       "The dims to squeeze must be <= the number of dims of the input tensor. Squeeze dims: ",
       dims.size(), " Input Tensor dims: ", rank);
   if (dims.empty()) {
     return set(arg);
   }
-  std::vector<bool> flags(axes.size(), false);
+  std::set<int64_t> removed;
   for (const int64_t dim : dims) {
     const int64_t wrapped = dim < 0 ? dim + rank : dim;
-    NVF_USER_CHECK(
-        wrapped >= 0 && wrapped < rank,
+    NVF_NODE_CHECK(
+        wrapped >= 0 && wrapped < rank, arg,
         "Squeeze dim is outside of Tensor size! Tensor Size: ", rank, " Dim: ", dim);
-    flags[static_cast<size_t>(wrapped)] = true;
+    removed.insert(wrapped);
   }
-  IterDomains logical;
-  for (size_t i = 0; i < axes.size(); ++i) {
-    const IterDomain* axis = axes[i];
-    if (!flags[i]) {
+  for (const int64_t dim : removed) {
+    const IterDomain* axis = axes[static_cast<size_t>(dim)];
+    if (axis->is_symbolic_axis()) { // what it is shows when sizes are known
       continue;
     }
-    if (!axis->is_symbolic_axis()) { // what a symbolic one is shows when sizes are known
-      NVF_USER_CHECK(
-          axis->is_broadcast(), "Can not squeeze non-broadcasting dimension(s). Dimension ", i,
-          " of ", describe(arg), " is ", axis->to_string(), ".");
-      NVF_USER_CHECK(
-          squeeze_expanded || !axis->has_expanded_extent(),
-          "Refusing to squeeze expanded IterDomain ", axis->to_string(),
-          ". To force removal of this axis, use squeeze_expanded=true.");
-      NVF_USER_CHECK(
-          axis->extent()->is_const_int(1), "Can not squeeze dimension(s) with size != 1.");
-    }
+    NVF_NODE_CHECK(
+        axis->is_broadcast(), arg, "Can not squeeze non-broadcasting dimension(s). Dimension ", dim,
+        " is ", axis->to_string(), ".");
+    NVF_NODE_CHECK(
+        squeeze_expanded || !axis->has_expanded_extent(), arg,
+        "Refusing to squeeze expanded IterDomain ", axis->to_string(),
+        ". To force removal of this axis, use squeeze_expanded=true.");
+    NVF_NODE_CHECK(
+        axis->extent()->is_const_int(1), arg, "Can not squeeze dimension(s) with size != 1.");
   }
-  for (size_t i = 0; i < axes.size(); ++i) {
-    if (!flags[i]) {
-      logical.push_back(copy_axis(axes[i]));
-    }
-  }
-  TensorView* out = new_tensor(logical, arg->dtype());
-  fusion.make<SqueezeOp>(out, arg, flags);
-  return out;
+  return squeeze_ones(arg, {removed.begin(), removed.end()});
 }
 
 TensorView* unsqueeze(TensorView* arg, int64_t dim) {
   fusion_for({arg});
   const int64_t rank = arg->rank() + 1;
   std::vector<bool> flags(static_cast<size_t>(rank), false);
-  flags[static_cast<size_t>(wrap_axis(dim, rank))] = true;
+  flags[static_cast<size_t>(wrap_axis(dim, rank, arg))] = true;
   return broadcast(arg, flags);
 }
 
@@ -160,23 +183,22 @@ TensorView* permute(TensorView* arg, const std::vector<int64_t>& dims) {
   }
   const IterDomains axes = shape_axes(arg);
   const auto rank = static_cast<int64_t>(axes.size());
-  NVF_USER_CHECK(
-      dims.size() == axes.size(),
+  NVF_NODE_CHECK(
+      dims.size() == axes.size(), arg,
       "Operator permute expects `dims` argument to have the same length as input! Got ",
       dims.size(), " dims for a tensor of rank ", rank, ".");
   std::vector<bool> is_taken(axes.size(), false);
   std::vector<size_t> sources;
   for (const int64_t dim : dims) {
-    const auto source = static_cast<size_t>(wrap_axis(dim, rank));
-    NVF_USER_CHECK(
-        !is_taken[source], "Operator permute got duplicated `dims` entries: ", list_text(dims));
+    const auto source = static_cast<size_t>(wrap_dim(arg, dim));
+    NVF_NODE_CHECK(
+        !is_taken[source], arg,
+        "Operator permute got duplicated `dims` entries: ", list_text(dims));
     is_taken[source] = true;
     sources.push_back(source);
   }
   TensorDomainSpec spec;
-  for (const IterDomain* axis : axes) {
-    spec.root.push_back(copy_axis(axis));
-  }
+  spec.root = copy_axes(axes);
   for (const size_t source : sources) {
     spec.logical.push_back(spec.root[source]);
   }
@@ -188,16 +210,16 @@ TensorView* transpose(TensorView* arg, int64_t dim0, int64_t dim1) {
   std::vector<int64_t> dims(static_cast<size_t>(arg->rank()));
   std::iota(dims.begin(), dims.end(), 0);
   std::swap(
-      dims[static_cast<size_t>(wrap_axis(dim0, arg->rank()))],
-      dims[static_cast<size_t>(wrap_axis(dim1, arg->rank()))]);
+      dims[static_cast<size_t>(wrap_dim(arg, dim0))],
+      dims[static_cast<size_t>(wrap_dim(arg, dim1))]);
   return permute(arg, dims);
 }
 
 TensorView* transpose(TensorView* arg) {
   fusion_for({arg});
-  NVF_USER_CHECK(
-      arg->rank() <= 2, "transpose without dims expects a tensor with <= 2 dimensions, but got ",
-      arg->rank());
+  NVF_NODE_CHECK(
+      arg->rank() <= 2, arg,
+      "transpose without dims expects a tensor with <= 2 dimensions, but got ", arg->rank());
   return arg->rank() == 2 ? transpose(arg, 0, 1) : set(arg);
 }
 
@@ -206,16 +228,14 @@ TensorView* stride_order(TensorView* arg, const std::vector<int64_t>& stride_ord
   if (stride_order.empty()) {
     return set(arg);
   }
-  NVF_USER_CHECK(
-      static_cast<int64_t>(stride_order.size()) == arg->rank(),
+  NVF_NODE_CHECK(
+      static_cast<int64_t>(stride_order.size()) == arg->rank(), arg,
       "Operator stride_order expects `stride_order` argument to have the same length as input! "
       "Got ",
       stride_order.size(), " entries for a tensor of rank ", arg->rank(), ".");
   TensorDomainSpec spec;
-  for (const IterDomain* axis : shape_axes(arg)) {
-    spec.logical.push_back(copy_axis(axis));
-  }
-  spec.allocation = allocation_order(spec.logical, stride_order, "Operator stride_order");
+  spec.logical = copy_axes(shape_axes(arg));
+  spec.allocation = allocation_order(spec.logical, stride_order);
   return copy_into(new_tensor(std::move(spec), arg->dtype()), arg);
 }
 
@@ -229,37 +249,38 @@ std::vector<Val*> shape(TensorView* arg) {
   return arg->shape();
 }
 
-IterDomains allocation_order(
-    const IterDomains& axes, const std::vector<int64_t>& stride_order, const char* subject) {
-  const auto rank = static_cast<int64_t>(axes.size());
-  IterDomains allocation(axes.size(), nullptr);
-  for (size_t i = 0; i < axes.size(); ++i) {
-    const int64_t entry = stride_order.at(i);
-    NVF_USER_CHECK(
-        entry >= -rank, subject, " argument is out of range, expects >= ", -rank,
-        ", but got: ", entry);
-    NVF_USER_CHECK(
-        entry < rank, subject, " argument is out of range, expects < ", rank, ", but got: ", entry);
-    IterDomain*& slot = allocation[static_cast<size_t>(rank - 1 - wrap_axis(entry, rank))];
-    NVF_USER_CHECK(
-        slot == nullptr, subject,
-        " got duplicated stride_order entries: ", list_text(stride_order));
-    slot = axes[i];
+Val* as_index(Val* number, const char* role) {
+  if (!number->is_scalar() || !is_integral(number->dtype())) {
+    throw UserError({
+        .headline =
+            {"A ", role, " must be an integer, but got a ",
+             number->is_scalar()   ? "scalar"
+             : number->is_tensor() ? "tensor"
+                                   : "dimension",
+             " of type ", number->dtype()},
+        .node = describe(number),
+        .expected = {"a scalar of an integer type"},
+        .found = {number->dtype()},
+        .fix = {"cast a scalar to DataType.Int; the size of a dimension is ops.size(tensor, dim)"},
+    });
   }
-  return allocation;
+  return scalar::cast(DataType::Index, number);
 }
 
 Val* as_extent(Val* size) {
-  if (!is_integral(size->dtype())) {
+  return as_index(size, "size");
+}
+
+void check_not_negative(const Val* size, const Statement* node) {
+  if (size->is_const_int() && as_int(size->value()) < 0) {
     throw UserError({
-        .headline = {"A size must be an integer, but got a scalar of type ", size->dtype()},
-        .node = describe(size),
-        .expected = {"an integer type"},
-        .found = {size->dtype()},
-        .fix = {"cast it to DataType.Int"},
+        .headline = {"A size must not be negative, but is ", size->to_inline_string()},
+        .node = describe(node),
+        .expected = {"at least 0"},
+        .found = {size->to_inline_string()},
+        .fix = {"give the number of elements; -1 only has a meaning for reshape and expand"},
     });
   }
-  return scalar::cast(DataType::Index, size);
 }
 
 } // namespace nvfuser::ops

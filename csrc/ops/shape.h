@@ -48,12 +48,12 @@ Val* size(TensorView* arg, int64_t dim);
 /// All extents; no node.
 std::vector<Val*> shape(TensorView* arg);
 
-/// `axes` from the outermost to the innermost stride. Entry i of `stride_order` is the stride rank
-/// of axis i, 0 the fastest; negative entries wrap. `subject` begins the texts of errors.
-[[nodiscard]] IterDomains allocation_order(
-    const IterDomains& axes, const std::vector<int64_t>& stride_order, const char* subject);
-
-/// A size for an extent: dtype Index, converted if it has another integer type.
+/// An integer scalar as an Index, converted if it has another integer type. `role` ("width") names
+/// it in errors.
+[[nodiscard]] Val* as_index(Val* number, const char* role);
+/// A size for an extent.
 [[nodiscard]] Val* as_extent(Val* size);
+/// Refuse a constant that is less than 0; the error names `node`, whose size it is.
+void check_not_negative(const Val* size, const Statement* node);
 
 } // namespace nvfuser::ops

@@ -7,8 +7,34 @@
 
 namespace nvfuser::ops {
 
+namespace {
+
+bool takes_complex(UnaryOpType op) {
+  switch (op) {
+    case UnaryOpType::BitCeil:
+    case UnaryOpType::Ceil:
+    case UnaryOpType::Erf:
+    case UnaryOpType::Erfc:
+    case UnaryOpType::Erfcinv:
+    case UnaryOpType::Erfinv:
+    case UnaryOpType::Floor:
+    case UnaryOpType::Frac:
+    case UnaryOpType::Lgamma:
+    case UnaryOpType::Relu:
+    case UnaryOpType::Round:
+    case UnaryOpType::Signbit:
+    case UnaryOpType::Trunc: return false;
+    default: return true;
+  }
+}
+
+} // namespace
+
 Val* make_unary(UnaryOpType op, Promotion policy, Val* arg) {
   Fusion& fusion = fusion_for({arg});
+  if (!takes_complex(op)) {
+    check_not_complex(enum_name(op), arg);
+  }
   const Promoted promoted = promote(policy, {arg});
   Val* out = new_result(promoted.operands, promoted.result);
   fusion.make<UnaryOp>(out, promoted.operands.front(), op);
@@ -28,8 +54,8 @@ Val* bitwise_not(Val* arg) {
   if (is_boolean(arg->dtype())) {
     return logical_not(cast(arg, DataType::Int));
   }
-  NVF_USER_CHECK(
-      is_integral(arg->dtype()), "input must have integral or boolean type, but got ",
+  NVF_NODE_CHECK(
+      is_integral(arg->dtype()), arg, "input must have integral or boolean type, but got ",
       arg->dtype());
   return make_unary(UnaryOpType::BitwiseNot, Promotion::Keep, arg);
 }
@@ -44,7 +70,7 @@ Val* real(Val* arg) {
 
 Val* imag(Val* arg) {
   fusion_for({arg});
-  NVF_USER_CHECK(is_complex(arg->dtype()), "imag not supported for non-complex tensors");
+  NVF_NODE_CHECK(is_complex(arg->dtype()), arg, "imag not supported for non-complex tensors");
   return make_unary(UnaryOpType::Imag, Promotion::KeepReal, arg);
 }
 

@@ -14,26 +14,14 @@ namespace nvfuser::ops {
 
 namespace {
 
-/// Number of elements that `dims` reduce to one, a Double.
-Val* reduced_count(TensorView* arg, const std::vector<int64_t>& dims) {
-  Val* count = Fusion::active().new_constant(1.0, DataType::Double);
-  if (arg->rank() > 0) {
-    for (const int64_t dim : unique_axes(dims, arg->rank())) {
-      count = mul(count, arg->size(dim));
-    }
-  }
-  return count;
-}
-
 TensorView* mean_of(TensorView* arg, const std::vector<int64_t>& dims, bool keepdim, Val* count) {
   return div(sum(arg, dims, keepdim), count);
 }
 
 /// 1 / max(count - correction, 0).
 Val* unbiased_factor(Val* count, int64_t correction) {
-  Fusion& fusion = Fusion::active();
-  Val* zero = fusion.new_constant(0.0, DataType::Double);
-  Val* degrees = sub(count, fusion.new_constant(static_cast<double>(correction), DataType::Double));
+  Val* zero = number(0.0);
+  Val* degrees = sub(count, number(static_cast<double>(correction)));
   return reciprocal(where(ge(degrees, zero), degrees, zero));
 }
 
@@ -61,7 +49,7 @@ void check_not_scheduled(const TensorView* arg) {
 Welford welford_of_squeezed(TensorView* arg, const std::vector<int64_t>& dims) {
   Fusion& fusion = Fusion::active();
   const ReductionPlan plan =
-      plan_reduction(arg, unique_axes(dims, arg->rank()), /*squeeze_expanded=*/false);
+      plan_reduction(arg, unique_dims(arg, dims), /*squeeze_expanded=*/false);
   TensorView* operand = plan.squeezed.empty() ? arg : squeeze(arg, plan.squeezed);
   if (!plan.reduced.empty()) {
     return welford(operand, plan.reduced);
@@ -105,10 +93,10 @@ VarMean var_mean(
     TensorView* arg, const std::vector<int64_t>& dims, int64_t correction, bool keepdim) {
   fusion_for({arg});
   const DataType dtype = arg->dtype();
-  NVF_USER_CHECK(
+  NVF_NODE_CHECK(
       dtype != DataType::Half && dtype != DataType::BFloat16 && dtype != DataType::Float8_e4m3fn &&
           dtype != DataType::Float8_e5m2,
-      "variance_mean is not supported for ", dtype, " please upcast to float");
+      arg, "variance_mean is not supported for ", dtype, " please upcast to float");
   check_correction(correction);
   check_not_scheduled(arg);
   if (is_complex(dtype)) {
@@ -117,14 +105,14 @@ VarMean var_mean(
   if (arg->rank() == 0) {
     return {.var = var(arg, dims, correction, keepdim), .mean = mean(arg, dims, keepdim)};
   }
-  NVF_USER_CHECK(!dims.empty(), "No reduction axis specified");
+  NVF_NODE_CHECK(!dims.empty(), arg, "No reduction axis specified");
   const Welford parts = welford_of_squeezed(arg, dims);
   VarMean result{
       .var = mul(parts.var_sum, unbiased_factor(reduced_count(arg, dims), correction)),
       .mean = parts.avg,
   };
   if (keepdim) {
-    const std::vector<bool> flags = flags_of(unique_axes(dims, arg->rank()), arg->rank());
+    const std::vector<bool> flags = flags_of(unique_dims(arg, dims), arg->rank());
     result.var = broadcast(result.var, flags);
     result.mean = broadcast(result.mean, flags);
   }
@@ -134,10 +122,10 @@ VarMean var_mean(
 Welford welford(TensorView* arg, const std::vector<int64_t>& dims) {
   Fusion& fusion = fusion_for({arg});
   check_not_scheduled(arg);
-  NVF_USER_CHECK(arg->rank() > 0, "Tried to reduce a 0-dim tensor");
-  NVF_USER_CHECK(!dims.empty(), "No reduction axis specified");
+  NVF_NODE_CHECK(arg->rank() > 0, arg, "Tried to reduce a 0-dim tensor");
+  NVF_NODE_CHECK(!dims.empty(), arg, "No reduction axis specified");
   const DataType dtype = arg->dtype();
-  const std::vector<int64_t> axes = unique_axes(dims, arg->rank());
+  const std::vector<int64_t> axes = unique_dims(arg, dims);
   const auto zero = [&](DataType type) { return fusion.new_constant(int64_t{0}, type); };
   const Welford out{
       .avg = new_reduced_tensor(arg, axes, dtype),

@@ -173,7 +173,7 @@ MemoryLayout check_strides(
   MemoryLayout layout = layout_of_existing(input, tensor.sizes(), tensor.strides(), evaluator);
   const IterDomains& allocation = input->maybe_allocation();
   const Contiguity& flags = input->domain()->contiguity();
-  const bool is_empty = tensor.num_elements() == 0;
+  const bool is_empty = tensor.is_empty();
   const IterDomains memory = memory_axes(input);
   int64_t run = 1; // the stride a contiguous axis has here
   size_t position = allocation.size();

@@ -1,6 +1,7 @@
 #include "runtime/buffer_layout.h"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 
 #include "base/errors.h"
@@ -93,8 +94,49 @@ int64_t stored_size(const IterDomain* id, ExpressionEvaluator& evaluator) {
   return id->is_broadcast() ? 1 : evaluator.evaluate_int(id->extent());
 }
 
+/// The size of an axis as users see it. It may follow from a scalar, which can be anything.
+int64_t visible_size(
+    const TensorView* tensor, const IterDomain* id, ExpressionEvaluator& evaluator) {
+  const int64_t size = evaluator.evaluate_int(id->maybe_expanded_extent());
+  if (size < 0) {
+    throw UserError({
+        .headline = {"A tensor cannot have the negative size ", size},
+        .node = describe(tensor),
+        .expected = {"a size of 0 or more for ", id->to_string()},
+        .found = {id->maybe_expanded_extent()->to_inline_string(), " = ", size},
+        .fix = {"check the scalar inputs that the size is computed from"},
+    });
+  }
+  return size;
+}
+
+/// Elements of memory with these sizes, whose bits an int64_t counts in any element type.
+int64_t checked_elements(const TensorView* tensor, const std::vector<int64_t>& sizes) {
+  constexpr int64_t kMostElements = std::numeric_limits<int64_t>::max() / 128;
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) {
+    return 0;
+  }
+  int64_t elements = 1;
+  for (const int64_t size : sizes) {
+    if (elements > kMostElements / size) {
+      throw UserError({
+          .headline = {"A tensor of this size cannot be addressed"},
+          .node = describe(tensor),
+          .expected = {"at most ", kMostElements, " elements"},
+          .found = {"more: one axis in memory has ", size, ", inner ones ", elements},
+          .fix = {"check the scalar inputs that the sizes are computed from"},
+      });
+    }
+    elements *= size;
+  }
+  return elements;
+}
+
 /// Is this the layout that an allocator makes when it is only told the sizes?
 bool is_row_major(const BufferLayout& layout) {
+  if (layout.elements == 0) {
+    return true;
+  }
   int64_t stride = 1;
   for (size_t i = layout.sizes.size(); i-- > 0;) {
     if (layout.sizes[i] != 1 && layout.strides[i] != stride) {
@@ -102,7 +144,7 @@ bool is_row_major(const BufferLayout& layout) {
     }
     stride *= layout.sizes[i];
   }
-  return layout.elements == stride || stride == 0;
+  return layout.elements == stride;
 }
 
 } // namespace
@@ -142,20 +184,26 @@ MemoryLayout layout_of_existing(
 
 BufferLayout layout_of_new(const TensorView* tensor, ExpressionEvaluator& evaluator) {
   BufferLayout layout;
+  const IterDomains logical = logical_axes(tensor);
+  for (const IterDomain* id : logical) {
+    layout.sizes.push_back(visible_size(tensor, id, evaluator));
+  }
   const IterDomains memory = memory_axes(tensor);
-  layout.memory.sizes.resize(memory.size());
+  for (const IterDomain* id : memory) {
+    layout.memory.sizes.push_back(stored_size(id, evaluator));
+  }
+  layout.elements = checked_elements(tensor, layout.memory.sizes);
   layout.memory.strides.resize(memory.size());
   AxisMap axes;
+  int64_t stride = 1;
   for (size_t i = memory.size(); i-- > 0;) {
-    const int64_t size = stored_size(memory[i], evaluator);
+    const int64_t size = layout.memory.sizes[i];
     const bool is_expanded = memory[i]->is_broadcast() && memory[i]->has_expanded_extent();
-    layout.memory.sizes[i] = size;
-    layout.memory.strides[i] = is_expanded ? 0 : std::max<int64_t>(layout.elements, 1);
-    layout.elements *= size;
+    layout.memory.strides[i] = is_expanded ? 0 : stride;
     axes[memory[i]] = {size, layout.memory.strides[i]};
+    stride *= layout.elements == 0 ? 1 : size; // strides of an empty tensor mean nothing
   }
 
-  const IterDomains logical = logical_axes(tensor);
   if (tensor->has_allocation()) {
     std::vector<Expr*> transforms = exprs_between(tensor->logical(), tensor->maybe_allocation());
     // A merge is undone with the sizes of both its parts.
@@ -170,7 +218,6 @@ BufferLayout layout_of_new(const TensorView* tensor, ExpressionEvaluator& evalua
     }
   }
   for (const IterDomain* id : logical) {
-    layout.sizes.push_back(evaluator.evaluate_int(id->maybe_expanded_extent()));
     layout.strides.push_back(id->is_device_dim() ? 1 : axes.at(id).stride);
   }
   layout.is_row_major = is_row_major(layout);

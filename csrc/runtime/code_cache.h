@@ -27,13 +27,14 @@ class CodeCache {
       }
     }
     std::shared_ptr<Code> made = make();
+    std::shared_ptr<Code> oldest; // unloaded after the lock is released: that may take a while
     const std::lock_guard lock(mutex_);
-    const auto [position, is_new] = entries_.emplace(key, std::move(made));
+    const auto [position, is_new] = entries_.try_emplace(key, std::move(made));
     std::shared_ptr<Code> result = position->second;
     if (is_new) {
       order_.push_back(key);
       if (order_.size() > kMaxEntries) {
-        entries_.erase(order_.front());
+        oldest = std::move(entries_.extract(order_.front()).mapped());
         order_.pop_front();
       }
     }
@@ -41,15 +42,17 @@ class CodeCache {
   }
 
   void clear() {
+    Entries all; // as `oldest` above
     const std::lock_guard lock(mutex_);
-    entries_.clear();
+    all.swap(entries_);
     order_.clear();
   }
 
  private:
   static constexpr size_t kMaxEntries = 1024;
+  using Entries = std::unordered_map<std::string, std::shared_ptr<Code>>;
   std::mutex mutex_;
-  std::unordered_map<std::string, std::shared_ptr<Code>> entries_;
+  Entries entries_;
   std::deque<std::string> order_; // oldest first
 };
 

@@ -47,6 +47,24 @@ std::string external_source(int64_t group_id) {
   return "";
 }
 
+/// With registers for a whole block, where the block's size is known: a kernel that uses more does
+/// not launch.
+CompileParams limit_registers(const Kernel& kernel, CompileParams params) {
+  constexpr int64_t kRegistersPerBlock = 64 * 1024;
+  constexpr int64_t kGranularity = 8; // registers are given out in multiples of this
+  int64_t threads = 1;
+  for (const ParallelType type : kBlockDimTypes) {
+    const Val* extent = kernel.launch.extents[thread_type_index(type)];
+    if (extent != nullptr && !extent->is_const()) {
+      return params;
+    }
+    threads *= extent == nullptr ? 1 : std::max<int64_t>(as_int(extent->value()), 1);
+  }
+  const int64_t limit = kRegistersPerBlock / threads / kGranularity * kGranularity;
+  params.maxrregcount = std::min(params.maxrregcount, std::max(limit, kGranularity));
+  return params;
+}
+
 } // namespace
 
 std::string KernelRequest::key() const {
@@ -86,28 +104,6 @@ std::string architecture_of(Device device) {
   return Nvrtc::get().architecture(info.major, info.minor);
 }
 
-namespace {
-
-/// With registers for a whole block, where the block's size is known: a kernel that uses more does
-/// not launch.
-CompileParams limit_registers(const Kernel& kernel, CompileParams params) {
-  constexpr int64_t kRegistersPerBlock = 64 * 1024;
-  constexpr int64_t kGranularity = 8; // registers are given out in multiples of this
-  int64_t threads = 1;
-  for (const ParallelType type : kBlockDimTypes) {
-    const Val* extent = kernel.launch.extents[thread_type_index(type)];
-    if (extent != nullptr && !extent->is_const()) {
-      return params;
-    }
-    threads *= extent == nullptr ? 1 : std::max<int64_t>(as_int(extent->value()), 1);
-  }
-  const int64_t limit = kRegistersPerBlock / threads / kGranularity * kGranularity;
-  params.maxrregcount = std::min(params.maxrregcount, std::max(limit, kGranularity));
-  return params;
-}
-
-} // namespace
-
 std::shared_ptr<const CompiledKernel> compile_kernel(
     const Fusion& fusion, const KernelRequest& request) {
   auto code = std::make_shared<CompiledKernel>();
@@ -118,13 +114,15 @@ std::shared_ptr<const CompiledKernel> compile_kernel(
   options.has_empty_parallel_axis = request.has_empty_parallel_axis;
   options.least_extents = request.least_extents;
   dump_scheduled_fusion(fusion, request.name);
+  std::string compiled; // without comments: equal kernels of different programs are compiled once
   {
     const TraceSpan span("lower " + request.name);
     const Stopwatch watch;
     code->kernel = Kernel::lower(fusion, options);
-    code->source = external_source(request.group_id);
+    code->source = compiled = external_source(request.group_id);
     if (code->source.empty()) {
       code->source = generate_source(*code->kernel, request.name);
+      compiled = generate_source(*code->kernel, request.name, Comments::None);
     }
     code->lowering_ms = watch.milliseconds();
   }
@@ -134,10 +132,10 @@ std::shared_ptr<const CompiledKernel> compile_kernel(
   const Stopwatch watch;
   if (request.device.is_cuda()) {
     code->cuda = CudaCode::compile(
-        code->source, request.name, architecture_of(request.device),
+        compiled, request.name, architecture_of(request.device),
         limit_registers(*code->kernel, request.params));
   } else {
-    code->cpu = CpuCode::compile(code->source, request.name, request.params.include_paths);
+    code->cpu = CpuCode::compile(compiled, request.name, request.params.include_paths);
   }
   code->compilation_ms = watch.milliseconds();
   code->compiled_at = std::chrono::steady_clock::now();

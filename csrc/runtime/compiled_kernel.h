@@ -16,7 +16,7 @@ namespace nvfuser {
 
 struct CompiledKernel {
   std::string name;
-  std::string source;
+  std::string source; // for readers: the compiler gets it without the fusion's comments
   std::shared_ptr<Kernel> kernel;
   std::shared_ptr<CpuCode> cpu;   // on the CPU target
   std::shared_ptr<CudaCode> cuda; // on the CUDA target

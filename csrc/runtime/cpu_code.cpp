@@ -19,17 +19,26 @@ CodeCache<CpuCode>& loaded_code() {
 
 } // namespace
 
-/// Open the bytes of a shared object. A file is needed only for as long as that takes.
-std::shared_ptr<CpuCode> load_shared_object(const std::string& object, const std::string& name) {
+std::shared_ptr<CpuCode> CpuCode::load(const std::string& object, const std::string& name) {
   const PrivateFolder folder;
   const std::string path = folder.path() + "/" + name + ".so";
   NVF_USER_CHECK(write_file(path, object), "Cannot write ", path, ": ", std::strerror(errno));
-  auto code = std::make_shared<CpuCode>();
+  auto code = std::shared_ptr<CpuCode>(new CpuCode());
   std::string error;
   code->library_ = DynamicLibrary::open(path, error);
-  NVF_USER_CHECK(code->library_.is_open(), "Cannot load the CPU kernel ", name, ": ", error);
-  code->function_ = reinterpret_cast<CpuKernelFn>(code->library_.find(name.c_str()));
-  NVF_USER_CHECK(code->function_ != nullptr, "The source of CPU kernel ", name, " has no ", name);
+  if (code->library_.is_open()) {
+    code->function_ = reinterpret_cast<CpuKernelFn>(code->library_.find(name.c_str()));
+    error = code->function_ == nullptr ? "it has no function of that name" : "";
+  }
+  if (!error.empty()) {
+    throw UserError({
+        .headline = {"Cannot load the CPU kernel ", name},
+        .node = Part::none(),
+        .expected = {"a shared object that this process can open"},
+        .found = {error},
+        .fix = {"set TMPDIR to a folder from which programs may be run"},
+    });
+  }
   return code;
 }
 
@@ -52,10 +61,13 @@ std::shared_ptr<CpuCode> CpuCode::compile(
     // An include can change without the source: such kernels are not kept.
     KernelCache* disk = include_paths.empty() ? &KernelCache::instance() : nullptr;
     if (const auto object = disk != nullptr ? disk->find(key) : std::nullopt) {
-      return load_shared_object(*object, name);
+      try {
+        return load(*object, name);
+      } catch (const UserError&) { // NOLINT(bugprone-empty-catch): it is made anew, and replaced
+      }
     }
     const std::string object = compiler.compile(source, name, options);
-    std::shared_ptr<CpuCode> code = load_shared_object(object, name);
+    std::shared_ptr<CpuCode> code = load(object, name);
     if (disk != nullptr) {
       disk->store(key, object);
     }

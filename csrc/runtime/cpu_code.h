@@ -28,7 +28,11 @@ class CpuCode {
   }
 
  private:
-  friend std::shared_ptr<CpuCode> load_shared_object(const std::string&, const std::string&);
+  CpuCode() = default;
+  /// Open the bytes of a shared object. A file is needed only for as long as that takes.
+  [[nodiscard]] static std::shared_ptr<CpuCode> load(
+      const std::string& object, const std::string& name);
+
   DynamicLibrary library_;
   CpuKernelFn function_ = nullptr;
 };

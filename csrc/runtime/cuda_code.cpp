@@ -1,9 +1,9 @@
 #include "runtime/cuda_code.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 
+#include "base/environment.h"
 #include "base/errors.h"
 #include "base/options.h"
 #include "base/warnings.h"
@@ -18,12 +18,6 @@ CodeCache<CudaCode>& loaded_code() {
   return cache;
 }
 
-/// The number in an environment variable; `otherwise` if it is not set.
-int64_t environment_number(const char* name, int64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text != nullptr && *text != '\0' ? std::atoll(text) : otherwise;
-}
-
 /// A warning if the assembler's report tells of registers kept in memory.
 void warn_about_spills(const std::string& log, const std::string& name) {
   const size_t words = log.find(" bytes spill stores");
@@ -35,6 +29,25 @@ void warn_about_spills(const std::string& log, const std::string& name) {
   if (bytes != "0") {
     warn(name + " spills registers: " + bytes + " bytes of stores");
   }
+}
+
+/// The kernel in a module, with what the device says about it.
+CudaFunction find_function(const CudaDriver& driver, CUmodule module, const std::string& name) {
+  CudaFunction result;
+  result.module = module;
+  driver.check(
+      driver.module_get_function(&result.function, module, name.c_str()), "cuModuleGetFunction");
+  const auto attribute = [&](CudaFunctionAttribute number) {
+    int value = 0;
+    driver.check(driver.func_get_attribute(&value, number, result.function), "cuFuncGetAttribute");
+    return value;
+  };
+  result.max_threads = attribute(kFuncMaxThreads);
+  result.registers = attribute(kFuncRegisters);
+  result.static_shared_bytes = attribute(kFuncStaticSharedBytes);
+  result.local_bytes = attribute(kFuncLocalBytes);
+  result.max_dynamic_shared_bytes = attribute(kFuncMaxDynamicSharedBytes);
+  return result;
 }
 
 /// The architecture to compile for: PTX for a virtual one if machine code is not wanted.
@@ -60,16 +73,15 @@ std::vector<std::string> nvrtc_options(const CompileParams& params) {
     options.emplace_back("--generate-line-info");
   }
   const int64_t registers =
-      std::min(params.maxrregcount, environment_number("NVFUSER_MAX_REG_COUNT", 255));
+      std::min(params.maxrregcount, environment_int("NVFUSER_MAX_REG_COUNT").value_or(255));
   if (registers > 0 && registers < 255) {
     options.push_back("--maxrregcount=" + std::to_string(registers));
   }
   const bool to_sass = !has_option(DisableOption::CompileToSass);
-  const int64_t level = environment_number("NVFUSER_JIT_OPT_LEVEL", -1);
-  if (level >= 0) {
-    NVF_USER_CHECK(level <= 4, "NVFUSER_JIT_OPT_LEVEL is 0 to 4, got ", level);
+  if (const std::optional<int64_t> level = environment_int("NVFUSER_JIT_OPT_LEVEL")) {
+    NVF_USER_CHECK(*level >= 0 && *level <= 4, "NVFUSER_JIT_OPT_LEVEL is 0 to 4, got ", *level);
     if (to_sass) {
-      options.push_back("--ptxas-options=-O" + std::to_string(level));
+      options.push_back("--ptxas-options=-O" + std::to_string(*level));
     }
   }
   const bool is_verbose = params.enable_ptxas_verbose || has_option(DumpOption::PtxasVerbose) ||
@@ -140,24 +152,16 @@ const CudaFunction& CudaCode::on_device(const CudaDriver& driver, int device) co
   if (found != functions_.end()) {
     return found->second;
   }
-  CudaFunction result;
+  CUmodule module = nullptr;
   driver.check(
-      driver.module_load_data_ex(&result.module, binary_.code.data(), 0, nullptr, nullptr),
+      driver.module_load_data_ex(&module, binary_.code.data(), 0, nullptr, nullptr),
       "cuModuleLoadDataEx");
-  driver.check(
-      driver.module_get_function(&result.function, result.module, name_.c_str()),
-      "cuModuleGetFunction");
-  const auto attribute = [&](CudaFunctionAttribute number) {
-    int value = 0;
-    driver.check(driver.func_get_attribute(&value, number, result.function), "cuFuncGetAttribute");
-    return value;
-  };
-  result.max_threads = attribute(kFuncMaxThreads);
-  result.registers = attribute(kFuncRegisters);
-  result.static_shared_bytes = attribute(kFuncStaticSharedBytes);
-  result.local_bytes = attribute(kFuncLocalBytes);
-  result.max_dynamic_shared_bytes = attribute(kFuncMaxDynamicSharedBytes);
-  return functions_.emplace(device, result).first->second;
+  try {
+    return functions_.emplace(device, find_function(driver, module, name_)).first->second;
+  } catch (...) {
+    driver.module_unload(module);
+    throw;
+  }
 }
 
 void CudaCode::allow_shared_bytes(const CudaDriver& driver, int device, int64_t bytes) const {

@@ -1,5 +1,6 @@
 #include "runtime/cuda_driver.h"
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 
@@ -30,10 +31,7 @@ enum DeviceAttribute : int {
   kReservedSharedBytesPerBlock = 111,
 };
 
-std::mutex& context_mutex() {
-  static std::mutex mutex;
-  return mutex;
-}
+std::mutex context_mutex;
 
 } // namespace
 
@@ -52,7 +50,9 @@ bool CudaDriver::load(std::string& reason) {
 #undef NVF_LOAD
   library.release(); // the driver does not expect to be closed
   int count = 0;
-  if (init(0) != 0 || device_get_count(&count) != 0 || count == 0) {
+  check(init(0), "cuInit");
+  check(device_get_count(&count), "cuDeviceGetCount");
+  if (count == 0) {
     reason = "the CUDA driver found no device";
     return false;
   }
@@ -104,7 +104,11 @@ const CudaDriver* CudaDriver::maybe_get(std::string* reason) {
   // Never destroyed: kernels of static lifetime unload their modules through it.
   static const Loaded& loaded = *[] {
     auto* result = new Loaded();
-    result->ok = result->driver.load(result->reason);
+    try {
+      result->ok = result->driver.load(result->reason);
+    } catch (const Error& error) {
+      result->reason = error.what();
+    }
     return result;
   }();
   if (reason != nullptr) {
@@ -134,11 +138,17 @@ const CudaDeviceInfo& CudaDriver::device(int index) const {
       index >= 0 && index < num_devices(), "There is no device cuda:", index, "; the driver has ",
       num_devices());
   CudaDeviceInfo& info = devices_[static_cast<size_t>(index)];
-  const std::lock_guard lock(context_mutex());
-  if (info.context == nullptr) {
-    CUdevice device = 0;
-    check(device_get(&device, index), "cuDeviceGet");
-    check(primary_ctx_retain(&info.context, device), "cuDevicePrimaryCtxRetain");
+  // Every launch comes by here: no lock once the context is there.
+  const std::atomic_ref<CUcontext> context(info.context);
+  if (context.load(std::memory_order_acquire) == nullptr) {
+    const std::lock_guard lock(context_mutex);
+    if (context.load(std::memory_order_relaxed) == nullptr) {
+      CUdevice device = 0;
+      CUcontext retained = nullptr;
+      check(device_get(&device, index), "cuDeviceGet");
+      check(primary_ctx_retain(&retained, device), "cuDevicePrimaryCtxRetain");
+      context.store(retained, std::memory_order_release);
+    }
   }
   return info;
 }
@@ -156,7 +166,9 @@ void CudaDriver::check(CUresult result, const char* what) const {
       .node = Part::none(),
       .expected = {what, " to succeed"},
       .found = {"error ", result, ": ", text != nullptr ? text : "unknown"},
-      .fix = Part::none(),
+      .fix =
+          {"what an earlier kernel did wrong is often told only here, and stays until the process "
+           "ends; compute-sanitizer finds the kernel"},
   });
 }
 

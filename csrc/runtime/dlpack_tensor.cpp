@@ -1,5 +1,6 @@
 #include "runtime/dlpack_tensor.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,10 @@ int64_t TensorArg::num_elements() const {
     count *= size;
   }
   return count;
+}
+
+bool TensorArg::is_empty() const {
+  return std::find(size_data, size_data + rank, 0) != size_data + rank;
 }
 
 std::string TensorArg::str() const {
@@ -146,6 +151,10 @@ int64_t storage_elements(std::span<const int64_t> sizes, std::span<const int64_t
     last += (sizes[i] - 1) * strides[i];
   }
   return last + 1;
+}
+
+int64_t storage_bytes(DataType dtype, int64_t elements) {
+  return (size_bits(dtype) * elements + 7) / 8;
 }
 
 DlpackHandle restride(

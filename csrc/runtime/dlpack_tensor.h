@@ -33,6 +33,8 @@ struct TensorArg {
   }
   /// Elements a user counts: the product of the sizes.
   [[nodiscard]] int64_t num_elements() const;
+  /// Is there none?
+  [[nodiscard]] bool is_empty() const;
   /// "float[4, 8] on cuda:0"
   [[nodiscard]] std::string str() const;
 };
@@ -77,6 +79,8 @@ void row_major_strides(std::span<const int64_t> sizes, std::span<int64_t> stride
 /// size is 0. Strides are not negative.
 [[nodiscard]] int64_t storage_elements(
     std::span<const int64_t> sizes, std::span<const int64_t> strides);
+/// Bytes of that many elements; a last one of less than a byte counts whole.
+[[nodiscard]] int64_t storage_bytes(DataType dtype, int64_t elements);
 
 /// The storage of `base` seen with other sizes and strides. `base` lives as long as the result.
 [[nodiscard]] DlpackHandle restride(

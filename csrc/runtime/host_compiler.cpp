@@ -64,9 +64,10 @@ const HostCompiler* HostCompiler::maybe_get(std::string* reason) {
     std::string reason;
     bool ok = false;
   };
-  static const Found found = [] {
-    Found result;
-    result.ok = result.compiler.find(result.reason);
+  // Never destroyed: threads may still compile when the process ends.
+  static const Found& found = *[] {
+    auto* result = new Found();
+    result->ok = result->compiler.find(result->reason);
     return result;
   }();
   if (reason != nullptr) {
@@ -140,16 +141,16 @@ std::string HostCompiler::compile(
 }
 
 const std::string& host_cpu_id() {
-  static const std::string id = [] {
+  static const std::string& id = *[] { // never destroyed, like the compiler
     // The first processor stands for all; its lines end with the first empty one.
     std::ifstream in("/proc/cpuinfo");
-    std::string result;
+    auto* result = new std::string();
     for (std::string line; std::getline(in, line) && !line.empty();) {
       for (const char* key :
            {"vendor_id", "cpu family", "model", "stepping", "flags", "Features", "CPU implementer",
             "CPU part"}) {
         if (line.rfind(key, 0) == 0) {
-          result += line + "\n";
+          *result += line + "\n";
           break;
         }
       }

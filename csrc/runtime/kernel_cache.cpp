@@ -8,9 +8,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <random>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/options.h"
 #include "runtime/file_io.h"
 
@@ -20,8 +23,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kMagic[8] = {'N', 'V', 'F', 'K', 'E', 'R', 'N', '1'};
-constexpr const char* kExtension = ".kernel";
-constexpr const char* kTemporary = ".tmp";
+// <folder>/12/3456789abcdef0123456789abcdef0.kernel: the digits of the key's hash. While it is
+// written, a file's name goes on: .kernel.<who writes>.tmp
+constexpr size_t kFolderDigits = 2;
+constexpr size_t kFileDigits = 30;
+constexpr std::string_view kExtension = ".kernel";
+constexpr std::string_view kTemporary = ".tmp";
 
 struct Header {
   char magic[8];
@@ -63,31 +70,66 @@ std::string environment_folder() {
 
 int64_t environment_max_bytes() {
   constexpr int64_t kDefaultMegabytes = 512;
-  const char* text = std::getenv("NVFUSER_CACHE_MB");
-  const int64_t megabytes = text != nullptr ? std::atoll(text) : kDefaultMegabytes;
-  return std::max<int64_t>(megabytes, 0) << 20;
+  constexpr int64_t kMostMegabytes = int64_t{1} << 40;
+  const int64_t megabytes = environment_int("NVFUSER_CACHE_MB").value_or(kDefaultMegabytes);
+  return std::clamp<int64_t>(megabytes, 0, kMostMegabytes) << 20;
 }
 
 struct Entry {
   fs::path path;
   fs::file_time_type time;
-  int64_t bytes;
+  int64_t bytes = 0;
+  bool is_temporary = false;
 };
 
-/// Every entry of a cache folder, and temporary files that a writer left behind.
+/// Does `name` start with that many digits of a hash?
+bool starts_with_digits(std::string_view name, size_t count) {
+  return name.size() >= count &&
+         name.substr(0, count).find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+/// The files of one folder of hashes that a cache made. A file that vanishes meanwhile is none.
+void list_entries_of(const fs::path& folder, std::vector<Entry>& entries) {
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (!starts_with_digits(name, kFileDigits)) {
+      continue;
+    }
+    const std::string_view suffix = std::string_view(name).substr(kFileDigits);
+    Entry entry;
+    entry.is_temporary = suffix.starts_with(kExtension) && suffix.ends_with(kTemporary);
+    std::error_code vanished;
+    if ((suffix == kExtension || entry.is_temporary) && it->is_regular_file(vanished)) {
+      entry.path = it->path();
+      entry.time = it->last_write_time(vanished);
+      entry.bytes = vanished ? 0 : static_cast<int64_t>(it->file_size(vanished));
+      if (!vanished) {
+        entries.push_back(std::move(entry));
+      }
+    }
+  }
+}
+
+/// Every entry of a cache folder, and temporary files that a writer left behind. Nothing else: the
+/// folder may be one where other people's files lie.
 std::vector<Entry> list_entries(const std::string& folder) {
   std::vector<Entry> entries;
   std::error_code error;
-  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
-       it.increment(error)) {
-    const fs::path extension = it->path().extension();
-    std::error_code ignored;
-    if ((extension == kExtension || extension == kTemporary) && it->is_regular_file(ignored)) {
-      entries.push_back(
-          {it->path(), it->last_write_time(ignored), static_cast<int64_t>(it->file_size(ignored))});
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name.size() == kFolderDigits && starts_with_digits(name, kFolderDigits)) {
+      list_entries_of(it->path(), entries);
     }
   }
   return entries;
+}
+
+/// Tells this writer from all others. Containers that share a folder have equal process numbers.
+std::string writer_name() {
+  static const unsigned salt = std::random_device()();
+  static std::atomic<int64_t> counter = 0;
+  return std::to_string(salt) + "." + std::to_string(getpid()) + "." + std::to_string(counter++);
 }
 
 } // namespace
@@ -114,7 +156,8 @@ KernelCache::KernelCache(std::string folder, int64_t max_bytes)
     : folder_(std::move(folder)), max_bytes_(max_bytes) {}
 
 KernelCache& KernelCache::instance() {
-  static KernelCache cache(environment_folder(), environment_max_bytes());
+  // Never destroyed: threads may still compile when the process ends.
+  static auto& cache = *new KernelCache(environment_folder(), environment_max_bytes());
   return cache;
 }
 
@@ -127,7 +170,10 @@ std::string KernelCache::path_of(const std::string& key) const {
   std::snprintf(
       name, sizeof(name), "%016llx%016llx", static_cast<unsigned long long>(fnv1a(key, kSeed)),
       static_cast<unsigned long long>(fnv1a(key, kOtherSeed)));
-  return folder_ + "/" + std::string(name, 2) + "/" + (name + 2) + kExtension;
+  std::string path = folder_ + "/" + std::string(name, kFolderDigits) + "/";
+  path += name + kFolderDigits;
+  path += kExtension;
+  return path;
 }
 
 void KernelCache::miss(CacheMiss reason) {
@@ -192,7 +238,6 @@ std::optional<std::string> KernelCache::read(const std::string& path, const std:
 
 bool KernelCache::write(
     const std::string& path, const std::string& key, const std::string& payload) {
-  static std::atomic<int64_t> counter = 0;
   Header header{};
   std::memcpy(header.magic, kMagic, sizeof(kMagic));
   header.key_bytes = key.size();
@@ -204,8 +249,7 @@ bool KernelCache::write(
 
   std::error_code error;
   fs::create_directories(fs::path(path).parent_path(), error);
-  const std::string temporary =
-      path + "." + std::to_string(getpid()) + "." + std::to_string(counter++) + kTemporary;
+  const std::string temporary = path + "." + writer_name() + std::string(kTemporary);
   if (write_file(temporary, bytes)) {
     fs::rename(temporary, path, error);
     if (!error) {
@@ -252,12 +296,11 @@ void KernelCache::evict() {
   const auto now = fs::file_time_type::clock::now();
   int64_t evicted = 0;
   for (const Entry& entry : entries) {
-    const bool is_temporary = entry.path.extension() == kTemporary;
-    if (is_temporary ? now - entry.time > kAbandoned : total > bound) {
+    if (entry.is_temporary ? now - entry.time > kAbandoned : total > bound) {
       std::error_code error;
       if (fs::remove(entry.path, error)) {
         total -= entry.bytes;
-        evicted += is_temporary ? 0 : 1;
+        evicted += entry.is_temporary ? 0 : 1;
       }
     }
   }

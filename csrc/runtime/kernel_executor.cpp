@@ -31,13 +31,15 @@ void check_supported(const Fusion& fusion) {
     const bool is_host_scalar =
         output->is_tensor() && static_cast<const TensorView*>(output)->is_cpu_scalar();
     if (!output->is_tensor() || is_host_scalar) {
-      throw UserError({
-          .headline = {"KernelExecutor does not support the Fusion provided."},
-          .node = describe(output),
-          .expected = {"outputs that a kernel writes to device memory"},
-          .found = {is_host_scalar ? "an output in host memory" : "a scalar output"},
-          .fix = {"compute it outside of this fusion"},
-      });
+      throw UserError(
+          {
+              .headline = {"KernelExecutor does not support the Fusion provided."},
+              .node = describe(output),
+              .expected = {"outputs that a kernel writes to device memory"},
+              .found = {is_host_scalar ? "an output in host memory" : "a scalar output"},
+              .fix = {"execute the definition with FusionExecutorCache, or compute it outside"},
+          },
+          ErrorKind::NotImplemented);
     }
   }
 }

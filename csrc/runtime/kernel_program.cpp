@@ -247,7 +247,7 @@ KernelProgram::CodeChoice KernelProgram::choose_code(
         .fix = {"leave CompileParams.index_type unset"},
     });
   }
-  choice.index_type = *params.index_type == DataType::Int32 ? DataType::Int32 : DataType::Int;
+  choice.index_type = *params.index_type;
   return choice;
 }
 

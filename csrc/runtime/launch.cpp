@@ -149,10 +149,6 @@ void fill_random_state(const LaunchPlan& plan, std::byte* parameters) {
   std::memcpy(parameters + plan.random_offset, &state.offset, sizeof(state.offset));
 }
 
-size_t bytes_of(const PlannedBuffer& buffer) {
-  return static_cast<size_t>((size_bits(buffer.dtype) * buffer.layout.elements + 7) / 8);
-}
-
 /// Call `fill(pointer, bytes)` for everything that has to start as zeros.
 template <typename Fill>
 void fill_zeros(const LaunchPlan& plan, const RunBuffers& buffers, const Fill& fill) {
@@ -162,7 +158,8 @@ void fill_zeros(const LaunchPlan& plan, const RunBuffers& buffers, const Fill& f
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     const PlannedBuffer& buffer = plan.buffers[i];
     if (buffer.source == PlannedBuffer::Source::NewTensor && buffer.zero_init) {
-      fill(data_of(buffers.tensors[i]), bytes_of(buffer));
+      const int64_t bytes = storage_bytes(buffer.dtype, buffer.layout.elements);
+      fill(data_of(buffers.tensors[i]), static_cast<size_t>(bytes));
     }
   }
 }

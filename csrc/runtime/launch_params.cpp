@@ -64,6 +64,9 @@ void LaunchParams::check() const {
   }
   NVF_USER_CHECK(
       threads <= kMaxThreadsPerBlock, "Selected invalid number of threads for cuda: ", threads);
+  NVF_USER_CHECK(
+      bdimz() <= kMaxThreadsZ, "Selected invalid number of threads for cuda: ", bdimz(),
+      " in z direction, at most ", kMaxThreadsZ);
 }
 
 std::string LaunchParams::to_string() const {

@@ -13,6 +13,7 @@ class LaunchParams {
  public:
   static constexpr int64_t kUnset = -1;
   static constexpr int64_t kMaxThreadsPerBlock = 1024;
+  static constexpr int64_t kMaxThreadsZ = 64;
   static constexpr int64_t kMaxGridX = (int64_t{1} << 31) - 1;
   static constexpr int64_t kMaxGridYZ = 65535;
 

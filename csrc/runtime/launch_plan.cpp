@@ -7,7 +7,7 @@
 
 #include "base/errors.h"
 #include "base/options.h"
-#include "lower/bank_conflicts.h"
+#include "lower/analysis/bank_conflicts.h"
 #include "runtime/overlap.h"
 #include "runtime/paired_tensor.h"
 #include "runtime/scalar_bytes.h"
@@ -15,15 +15,11 @@
 namespace nvfuser {
 namespace {
 
-constexpr size_t kParameterAlignment = 16;
+constexpr int64_t kParameterAlignment = 16;
 constexpr int64_t kWorkspaceAlignment = 256;
 
 int64_t round_up(int64_t value, int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
-}
-
-int64_t bytes_of(DataType dtype, int64_t elements) {
-  return (size_bits(dtype) * elements + 7) / 8;
 }
 
 /// Appends kernel parameters to the bytes of a plan, as the ABI has them.
@@ -41,6 +37,7 @@ class ParameterWriter {
     for (const int64_t stride : strides) {
       append_index(stride);
     }
+    end();
     return start;
   }
 
@@ -48,16 +45,19 @@ class ParameterWriter {
   size_t add_scalar() {
     const size_t start = begin();
     plan_.parameters.resize(start + kMaxScalarBytes);
+    end();
     return start;
   }
 
  private:
   size_t begin() {
-    const size_t start = (plan_.parameters.size() + kParameterAlignment - 1) / kParameterAlignment *
-                         kParameterAlignment;
-    plan_.parameters.resize(start);
-    plan_.parameter_offsets.push_back(start);
-    return start;
+    plan_.parameter_offsets.push_back(plan_.parameters.size());
+    return plan_.parameters.size();
+  }
+  /// Who reads a parameter reads the padding at its end too.
+  void end() {
+    const auto bytes = static_cast<int64_t>(plan_.parameters.size());
+    plan_.parameters.resize(static_cast<size_t>(round_up(bytes, kParameterAlignment)));
   }
   template <typename T>
   void append(T value) {
@@ -331,7 +331,7 @@ class Planner {
         if (buffer.source == PlannedBuffer::Source::Workspace && buffer.zero_init == zero_init) {
           buffer.byte_offset = plan_.workspace_bytes;
           plan_.workspace_bytes +=
-              round_up(bytes_of(buffer.dtype, buffer.layout.elements), kWorkspaceAlignment);
+              round_up(storage_bytes(buffer.dtype, buffer.layout.elements), kWorkspaceAlignment);
         }
       }
       if (zero_init) {
@@ -364,7 +364,7 @@ class Planner {
 
   void check_vector_accesses() {
     for (const VectorAccess& access : kernel_.launch.vector_accesses) {
-      const int64_t bytes = bytes_of(access.tensor->dtype(), access.width);
+      const int64_t bytes = storage_bytes(access.tensor->dtype(), access.width);
       check_vector_strides(access);
       const auto buffer = buffer_of_.find(access.tensor);
       if (buffer == buffer_of_.end()) {

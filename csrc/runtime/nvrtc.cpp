@@ -53,12 +53,10 @@ struct Nvrtc::Functions {
 
 namespace {
 
-std::mutex& search_mutex() {
-  static std::mutex mutex;
-  return mutex;
-}
+std::mutex search_mutex;
+
 std::vector<std::string>& search_folders() {
-  static std::vector<std::string> folders;
+  static auto& folders = *new std::vector<std::string>(); // outlives threads that compile
   return folders;
 }
 
@@ -140,12 +138,12 @@ int first_error_line(const std::string& log) {
 } // namespace
 
 void set_library_search_paths(std::vector<std::string> folders) {
-  const std::lock_guard lock(search_mutex());
+  const std::lock_guard lock(search_mutex);
   search_folders() = std::move(folders);
 }
 
 std::vector<std::string> library_search_paths() {
-  const std::lock_guard lock(search_mutex());
+  const std::lock_guard lock(search_mutex);
   return search_folders();
 }
 

@@ -9,18 +9,15 @@ namespace {
 
 /// First byte and first byte after the last element.
 std::pair<uintptr_t, uintptr_t> address_range(const TensorArg& tensor) {
-  int64_t last = 0; // element
-  for (int32_t i = 0; i < tensor.rank; ++i) {
-    last += (tensor.size_data[i] - 1) * tensor.stride_data[i];
-  }
+  const int64_t elements = storage_elements(tensor.sizes(), tensor.strides());
   const auto begin = reinterpret_cast<uintptr_t>(tensor.data);
-  return {begin, begin + static_cast<uintptr_t>((last + 1) * size_bytes(tensor.dtype))};
+  return {begin, begin + static_cast<uintptr_t>(storage_bytes(tensor.dtype, elements))};
 }
 
 } // namespace
 
 bool may_overlap_itself(const TensorArg& tensor) {
-  if (tensor.num_elements() == 0) {
+  if (tensor.is_empty()) {
     return false;
   }
   std::vector<std::pair<int64_t, int64_t>> dims; // stride, size
@@ -41,7 +38,7 @@ bool may_overlap_itself(const TensorArg& tensor) {
 }
 
 bool ranges_intersect(const TensorArg& a, const TensorArg& b) {
-  if (a.num_elements() == 0 || b.num_elements() == 0) {
+  if (a.is_empty() || b.is_empty()) {
     return false;
   }
   const auto [a_begin, a_end] = address_range(a);

@@ -76,7 +76,7 @@ const std::vector<int64_t>& UnpairedArguments::unpaired_layout(
     size_t i, const TensorView* input, const TensorArg& tensor) {
   const size_t dim = paired_dim(input, "Input " + std::to_string(i));
   const int64_t stride = tensor.strides()[dim];
-  if (stride != 1 && tensor.sizes()[dim] > 1 && tensor.num_elements() > 0) {
+  if (stride != 1 && tensor.sizes()[dim] > 1 && !tensor.is_empty()) {
     throw UserError({
         .headline = {"Input ", i, " has pairs of fp4 that are not next to each other"},
         .node = describe(input),

@@ -95,7 +95,7 @@ int64_t bytes_of_outputs(const LaunchPlan& plan) {
   int64_t bytes = 0;
   for (const PlannedBuffer& buffer : plan.buffers) {
     if (buffer.source != PlannedBuffer::Source::Workspace) {
-      bytes += (size_bits(buffer.dtype) * buffer.layout.elements + 7) / 8;
+      bytes += storage_bytes(buffer.dtype, buffer.layout.elements);
     }
   }
   return bytes;
@@ -300,7 +300,7 @@ int64_t bytes_of(const TensorArg& tensor) {
     const bool is_expanded = tensor.stride_data[dim] == 0 && tensor.size_data[dim] > 1;
     elements *= is_expanded ? 1 : tensor.size_data[dim];
   }
-  return (size_bits(tensor.dtype) * elements + 7) / 8;
+  return storage_bytes(tensor.dtype, elements);
 }
 
 namespace {

@@ -10,7 +10,7 @@ namespace {
 std::mutex source_mutex;
 
 std::shared_ptr<RandomSource>& current_source() {
-  static std::shared_ptr<RandomSource> source;
+  static auto& source = *new std::shared_ptr<RandomSource>(); // outlives threads that run kernels
   return source;
 }
 

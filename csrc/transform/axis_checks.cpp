@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/errors.h"
+#include "ir/fusion.h"
 
 namespace nvfuser {
 
@@ -37,6 +38,48 @@ int64_t check_free_axis(const TensorView* tv, int64_t axis, const char* action) 
       "computePosition");
   check_outside(tv->maybe_max_producer_position(), "max producer position", "maxProducerPosition");
   return axis;
+}
+
+void check_size(const TensorView* tv, const Val* size, const char* action, const char* role) {
+  tv->fusion()->check_contains(size);
+  if (!size->is_scalar() || !is_integral(size->dtype())) {
+    throw UserError(
+        {.headline =
+             {"Invalid ", role, " for ", action, ". It must be an integer scalar, but is ",
+              size->to_string()},
+         .node = describe(tv),
+         .expected = "a scalar of an integer type",
+         .found = {size->to_string(), " of type ", size->dtype()},
+         .fix = "give a number, or the extent of an axis"});
+  }
+}
+
+IterDomains leading_axes(const TensorView* tv, int64_t count) {
+  const int64_t size = tv->ndims();
+  const int64_t wrapped = count < 0 ? count + size + 1 : count;
+  if (wrapped < 0 || wrapped > size) {
+    throw UserError(
+        {.headline = {"Tried to access out of boundary index ", count, ". total index: ", size},
+         .node = describe(tv),
+         .expected = {"a number of axes in [", -size - 1, ", ", size, "]"},
+         .found = {count},
+         .fix = "print the tensor to see its loop domain; -1 is all of it"});
+  }
+  return {tv->loop().begin(), tv->loop().begin() + wrapped};
+}
+
+void check_binding(const IterDomain* from, const IterDomain* to) {
+  to->check_parallelize(from->parallel_type());
+  const std::optional<int64_t> padded = from->maybe_size_after_padding();
+  const Val* extent = to->extent();
+  if (padded.has_value() && extent->is_const_int() && *padded < as_int(extent->value())) {
+    throw UserError(
+        {.headline = "Padded size is smaller than the axis",
+         .node = describe(to),
+         .expected = {"at least the extent, ", extent->to_inline_string()},
+         .found = {*padded, ", the padded size of ", from->to_string()},
+         .fix = "leave the padding out (propagate_padding=False), and pad this axis by itself"});
+  }
 }
 
 } // namespace nvfuser

@@ -1,6 +1,7 @@
 // TensorView::broadcast: a loop that repeats what is inside of it.
 #include "base/errors.h"
 #include "ir/fusion.h"
+#include "ir/node_check.h"
 #include "ir/scalar.h"
 #include "transform/axis_checks.h"
 
@@ -15,9 +16,9 @@ TensorView* TensorView::broadcast(int64_t axis, Val* extent) {
   if (extent == nullptr) {
     extent = fusion()->one();
   }
-  fusion()->check_contains(extent);
-  NVF_USER_CHECK(
-      extent->is_symbolic() || as_int(extent->value()) > 0,
+  check_size(this, extent, "broadcast", "extent");
+  NVF_NODE_CHECK(
+      extent->is_symbolic() || as_int(extent->value()) > 0, this,
       "Invalid extent for broadcast. Extent must be greater than 0. Extent = ",
       extent->to_string());
   IterDomain* id = fusion()->new_iter_domain(

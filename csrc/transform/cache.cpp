@@ -7,21 +7,25 @@
 #include "base/errors.h"
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
+#include "ir/node_check.h"
 #include "ir/replay_domain.h"
 
 namespace nvfuser {
 namespace {
 
-void check_not_inlined(const TensorView* tv) {
-  if (tv->is_inlined()) {
+/// `may_read_inlined`: producers may be computed inside of the tensor's loops.
+void check_not_inlined(const TensorView* tv, bool may_read_inlined = false) {
+  const bool is_shared = tv->compute_at_position() > 0 || tv->compute_with_position() > 0;
+  if (is_shared || (!may_read_inlined && tv->is_inlined())) {
     throw UserError(
         {.headline = "Caching computed-at tensors is not allowed. Apply caching before computeAt",
          .node = describe(tv),
-         .expected = "no compute at position and no max producer position",
+         .expected = may_read_inlined ? "no compute at position"
+                                      : "no compute at position and no max producer position",
          .found =
              {"computePosition = ", tv->compute_at_position(),
               " maxProducerPosition = ", tv->max_producer_position()},
-         .fix = "cache tensors before inlining them"});
+         .fix = "cache tensors before inlining them, or call clear_compute_position first"});
   }
 }
 
@@ -52,17 +56,15 @@ TensorView* TensorView::cache_after(
     const std::vector<Expr*>& cached_uses) {
   check_cache_op(op_type, cache_op);
   const std::vector<Expr*> users = cached_uses.empty() ? all_uses() : cached_uses;
-  NVF_USER_CHECK(
-      !uses().empty(), "Error adding cacheAfter ", to_string(),
+  NVF_NODE_CHECK(
+      !uses().empty(), this, "Error adding cacheAfter ", to_string(),
       " we restrict using cacheAfter on tensors that have no further uses.");
   for (const Expr* use : cached_uses) {
-    NVF_USER_CHECK(
-        std::find(all_uses().begin(), all_uses().end(), use) != all_uses().end(),
+    NVF_NODE_CHECK(
+        std::find(all_uses().begin(), all_uses().end(), use) != all_uses().end(), this,
         "cached_uses is not among the use of the TensorView");
   }
-  NVF_USER_CHECK(
-      compute_at_position() == 0 && compute_with_position() == 0,
-      "Caching computed-at tensors is not allowed. Apply caching before computeAt");
+  check_not_inlined(this, /*may_read_inlined=*/true);
 
   TensorView* copy = fusion()->new_tensor(copied_axes(this), dtype());
   if (propagate_allocation_domain) {
@@ -80,8 +82,8 @@ TensorView* TensorView::cache_after(
 }
 
 TensorView* TensorView::cache_before(LoadStoreOpType op_type) {
-  NVF_USER_CHECK(
-      definition() != nullptr, "Error adding cacheBefore ", to_string(),
+  NVF_NODE_CHECK(
+      definition() != nullptr, this, "Error adding cacheBefore ", to_string(),
       " its definition is a nullptr and we restrict using cacheBefore on an input.");
   check_not_inlined(this);
 

@@ -2,15 +2,16 @@
 //
 // A tensor that several expressions read is computed once, in loops that all of them share. Beyond
 // these it could still run along with the first of them, which finds the element just computed. Who
-// is first is known when the kernel's expressions are sorted (lower/resolve_compute_with.h); until
-// then the axes of *every* consumer are protected as if it were.
+// is first is known when the kernel's expressions are sorted (lower/passes/resolve_compute_with.h);
+// until then the axes of *every* consumer are protected as if it were.
 //
-//   before:  c = set(x)   ca_pos(1)                    FOR i0: { FOR i1: c = x[..]
-//            m = max(c)                                          FOR i1: m = max(m, c)
-//            s = c - m                                           FOR i1: s = c - m }
-//   after:   c = set(x)   ca_pos(1) compute_with(2)    FOR i0: { FOR i1: { c = x[..]; m = max(m, c)
-//   }
-//                                                                FOR i1: s = c - m }
+//   before:  c = set(x)   ca_pos(1)                    FOR i0:
+//            m = max(c)                                  FOR i1: c = x[..]
+//            s = c - m                                   FOR i1: m = max(m, c)
+//                                                        FOR i1: s = c - m
+//   after:   c = set(x)   ca_pos(1) compute_with(2)    FOR i0:
+//                                                        FOR i1: c = x[..]; m = max(m, c)
+//                                                        FOR i1: s = c - m
 #include "base/errors.h"
 #include "ir/fusion.h"
 #include "transform/inline_positions.h"

@@ -59,11 +59,30 @@ class Finder {
     found_.reshapes.push_back(std::move(form));
   }
 
+  static void check_not_negative(
+      const ReshapeOp& op, const std::vector<int64_t>& new_sizes, size_t i) {
+    if (new_sizes[i] < 0) {
+      throw UserError({
+          .headline =
+              {"The value ", new_sizes[i], " at index ", i,
+               " was neither symbolic(-1), zero_element(0), broadcast(1), or static(>1)."},
+          .node = {describe(op.arg), "\nreshaped to ", describe(op.out)},
+          .expected = {"sizes of at least 0"},
+          .found = {sizes_text(new_sizes)},
+          .fix = {"check the scalars that the new shape is computed from"},
+      });
+    }
+  }
+
   std::vector<ReshapeForm::Size> empty_form(
       const ReshapeOp& op, const std::vector<int64_t>& new_sizes) {
     using Size = ReshapeForm::Size;
     std::vector<Size> sizes;
-    for (const int64_t size : new_sizes) {
+    for (size_t i = 0; i < new_sizes.size(); ++i) {
+      const int64_t size = new_sizes[i];
+      if (size != -1) { // stands for 0 here
+        check_not_negative(op, new_sizes, i);
+      }
       sizes.push_back(size == 0 || size == -1 ? Size::Zero : size == 1 ? Size::One : Size::Other);
     }
     NVF_USER_CHECK(
@@ -111,7 +130,7 @@ class Finder {
                new_count, ", reshaping ", sizes_text(old_sizes), " to ", sizes_text(new_sizes)},
           .node = {describe(op.arg), "\nreshaped to ", describe(op.out)},
           .expected = {old_count, " elements"},
-          .found = {new_count, " elements"},
+          .found = has_negative ? Part("a negative size") : Part(new_count, " elements"),
           .fix = {"give -1 for one size to have it worked out"},
       });
     }

@@ -59,6 +59,8 @@ class Rewriter {
       resolve_axes(*expr);
       if (auto* expand = expr->as<ExpandOp>()) {
         rewrite_expand(*expand);
+      } else if (const auto* squeeze = expr->as<SqueezeOp>()) {
+        fix_squeezed(squeeze->arg, squeeze->flags);
       } else if (const auto* reduction = expr->as<ReductionOp>()) {
         rewrite_reduction(*reduction);
       } else if (const auto* welford = expr->as<WelfordOp>()) {
@@ -80,6 +82,7 @@ class Rewriter {
     if (form.empty.has_value()) {
       define_as(out, empty_tensor(out, *form.empty));
     } else {
+      fix_squeezed(op.arg, ops::flags_of(form.walk.squeezes, op.arg->rank()));
       TensorView* result = ops::apply_walk(op.arg, form.walk, old_shape);
       define_as(out, result == op.arg ? copy(op.arg) : result);
     }
@@ -92,8 +95,19 @@ class Rewriter {
     }
   }
 
-  /// A computed size that the record fixes is a constant for everybody. (One that -1 stood for may
-  /// be n / 0 where there are no elements, so that nothing may compute it any more.)
+  /// What is squeezed has size 1, says the record. An ordinary dimension that does stays one, of
+  /// one position, which needs no loop.
+  void fix_squeezed(const TensorView* arg, const std::vector<bool>& flags) {
+    const IterDomains axes = TensorDomain::no_reductions(arg->logical());
+    for (size_t i = 0; i < axes.size(); ++i) {
+      if (flags[i] && !axes[i]->extent()->is_const()) {
+        fixed_sizes_.emplace_back(axes[i]->extent(), fusion_.one());
+      }
+    }
+  }
+
+  /// A size that the record fixes is a constant for everybody. (A computed one that -1 stood for
+  /// may be n / 0 where there are no elements, so that nothing may compute it any more.)
   void replace_fixed_sizes() {
     for (const auto& [size, constant] : fixed_sizes_) {
       const auto replaced = [&](Val* val) { return val == size ? constant : val; };
@@ -103,8 +117,11 @@ class Rewriter {
           axis->assign_extents(replaced(axis->extent()), replaced(axis->expanded_extent()));
         }
       }
+      if (size->is_fusion_input()) { // a number of the user's, of the user's type
+        continue;
+      }
       fusion_.replace_uses(size, constant, std::vector<Expr*>(size->all_uses()));
-      if (size->definition() != nullptr) {
+      if (size->definition() != nullptr && !size->is_fusion_output()) {
         fusion_.remove(size->definition());
       }
     }
@@ -131,7 +148,8 @@ class Rewriter {
     bool is_expanded = false;
     for (size_t i = 0; i < operand.size(); ++i) {
       const bool is_repeated = result[i]->has_expanded_extent();
-      is_expanded = is_expanded || (is_repeated && !operand[i]->has_expanded_extent());
+      is_expanded = is_expanded ||
+                    (is_repeated && result[i]->expanded_extent() != operand[i]->expanded_extent());
       if (is_repeated && !operand[i]->is_broadcast()) {
         ones.push_back(static_cast<int64_t>(i));
       }
@@ -139,8 +157,9 @@ class Rewriter {
     TensorView* out = op.out;
     TensorView* arg = op.arg;
     if (!ones.empty()) {
-      arg = ops::broadcast(
-          ops::squeeze_ones(arg, ones), ops::flags_of(ones, static_cast<int64_t>(operand.size())));
+      const std::vector<bool> flags = ops::flags_of(ones, op.arg->rank());
+      fix_squeezed(arg, flags);
+      arg = ops::broadcast(ops::squeeze_ones(arg, ones), flags);
     }
     if (!is_expanded) {
       fusion_.make<LoadStoreOp>(out, arg, LoadStoreOpType::Set, CacheOp::Streaming);

@@ -2,6 +2,7 @@
 #include "base/errors.h"
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
+#include "ir/node_check.h"
 
 namespace nvfuser {
 namespace {
@@ -72,13 +73,12 @@ void TensorView::commit_leaf_to_logical() {
 }
 
 void TensorView::clear_reduction_iter_domains() {
-  NVF_USER_CHECK(
-      !has_root(),
+  NVF_NODE_CHECK(
+      !has_root(), this,
       "should not call clear_reduction_iter_domains on an rfactor tensor: ", describe(this));
-  NVF_USER_CHECK(
-      loop() == logical(),
-      "should not call clear_reduction_iter_domains on an already transformed tensor: ",
-      describe(this));
+  NVF_NODE_CHECK(
+      loop() == logical(), this,
+      "should not call clear_reduction_iter_domains on an already transformed tensor");
   if (definition() != nullptr && domain()->has_reduction()) {
     throw UserError(
         {.headline = "The axes that a reduction reduces cannot be dropped",

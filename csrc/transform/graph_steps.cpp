@@ -1,8 +1,6 @@
 #include "transform/graph_steps.h"
 
 #include <algorithm>
-#include <set>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "ir/all_nodes.h"
@@ -37,6 +35,11 @@ void undo_cache_before(GraphStep& step) {
   TensorView* producer = step.effect.made.front();
   Fusion& fusion = *copy->fusion();
   step.op_type = copy_of(copy).op;
+  for (const Expr* use : producer->uses()) {
+    if (use != copy->definition()) {
+      step.readers.push_back(static_cast<TensorView*>(use->output(0)));
+    }
+  }
   fusion.remove(copy->definition());
   fusion.replace_output_of(producer->definition(), producer, copy);
   fusion.replace_uses(producer, copy, std::vector<Expr*>(producer->all_uses()));
@@ -138,41 +141,6 @@ void undo_graph_step(GraphStep& step) {
     case GraphChange::CommitLeafToLogical:
       return step.effect.tensors.front()->assign_domain(step.effect.before.front());
   }
-}
-
-std::vector<Expr*> exprs_in_order_of_results(const Fusion& fusion) {
-  const auto by_result = [](const Expr* a, const Expr* b) {
-    return a->output(0)->serial() < b->output(0)->serial();
-  };
-  std::set<Expr*, decltype(by_result)> ready(by_result);
-  std::unordered_map<const Expr*, std::vector<Expr*>> readers;
-  std::unordered_map<const Expr*, size_t> num_missing;
-  const std::vector<Expr*> exprs = fusion.exprs();
-  for (Expr* expr : exprs) {
-    std::set<const Expr*> producers;
-    for (const Val* input : expr->inputs()) {
-      if (input->definition() != nullptr && producers.insert(input->definition()).second) {
-        readers[input->definition()].push_back(expr);
-      }
-    }
-    num_missing[expr] = producers.size();
-    if (producers.empty()) {
-      ready.insert(expr);
-    }
-  }
-  std::vector<Expr*> order;
-  while (!ready.empty()) {
-    Expr* expr = *ready.begin();
-    ready.erase(ready.begin());
-    order.push_back(expr);
-    for (Expr* reader : readers[expr]) {
-      if (--num_missing[reader] == 0) {
-        ready.insert(reader);
-      }
-    }
-  }
-  NVF_INVARIANT(order.size() == exprs.size(), "no expression depends on itself");
-  return order;
 }
 
 } // namespace nvfuser

@@ -18,7 +18,8 @@ struct GraphStep {
   // Of caches, once undone:
   LoadStoreOpType op_type = LoadStoreOpType::Set;
   CacheOp cache_op = CacheOp::Unspecified;
-  /// Of cache_after: for every expression that reads the copy one result; empty: all read it.
+  /// For every expression that reads what was made one result. Of cache_after; empty: all readers
+  /// of its tensor do. Of cache_before: those besides its tensor, which were added later.
   std::vector<TensorView*> readers;
 };
 
@@ -29,10 +30,5 @@ struct GraphStep {
 /// Undo one step of `fusion`; all later ones are undone already. The domain of a tensor is again
 /// the one that the step replaced.
 void undo_graph_step(GraphStep& step);
-
-/// Expressions that lead to outputs, operands before results, ties in the order in which their
-/// results were made: the order of the definition, also where a step or its undoing made an
-/// expression anew.
-[[nodiscard]] std::vector<Expr*> exprs_in_order_of_results(const Fusion& fusion);
 
 } // namespace nvfuser

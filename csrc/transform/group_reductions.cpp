@@ -8,6 +8,7 @@
 #include "graph/id_model.h"
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
+#include "ir/node_check.h"
 
 namespace nvfuser::schedule {
 namespace {
@@ -40,8 +41,8 @@ std::vector<const ReductionOp*> members_of(const std::vector<TensorView*>& tvs) 
           tv, {"A serial grid reduction cannot be grouped"},
           {"reductions whose blocks do not take turns"}, {"request_serial_grid_reduction()"});
     }
-    NVF_USER_CHECK(
-        std::find(members.begin(), members.end(), reduction) == members.end(),
+    NVF_NODE_CHECK(
+        std::find(members.begin(), members.end(), reduction) == members.end(), tv,
         "group_reductions: ", describe(tv), " is given twice");
     members.push_back(reduction);
   }

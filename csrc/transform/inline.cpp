@@ -191,10 +191,11 @@ TensorView* TensorView::inline_at(int64_t position, bool best_effort) {
   using namespace schedule;
   InlineLimits limits(*fusion());
   const int64_t wrapped = wrap_position(this, position);
-  NVF_USER_CHECK(
-      definition() != nullptr || wrapped == 0 || best_effort, "Invalid inline position for T",
-      name(), ": ", wrapped, ". Maximum allowed value:0");
-  if (definition() != nullptr) {
+  if (definition() == nullptr) {
+    if (wrapped != 0 && !best_effort) {
+      refuse_position(this, wrapped, 0);
+    }
+  } else {
     TensorView* first = with_siblings(this).front();
     inline_tensors({first}, {{first, wrapped}}, limits, best_effort);
   }

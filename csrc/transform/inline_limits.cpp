@@ -1,9 +1,11 @@
 #include "transform/inline_limits.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "graph/domain_map.h"
 #include "ir/all_nodes.h"
+#include "transform/scan_items.h"
 
 namespace nvfuser::schedule {
 namespace {
@@ -34,6 +36,14 @@ std::vector<TensorView*> with_siblings(TensorView* tensor) {
                                          : tensor_outputs(tensor->definition());
 }
 
+IterDomains combined_axes(const TensorView* tensor) {
+  IterDomains axes = items_of_scan(tensor);
+  std::copy_if(
+      tensor->loop().begin(), tensor->loop().end(), std::back_inserter(axes),
+      [](const IterDomain* axis) { return axis->is_reduction(); });
+  return axes;
+}
+
 const LoopAlignment& Alignments::operator()(
     const TensorView* producer, const TensorView* consumer) {
   const auto key = std::make_pair(producer->serial(), consumer->serial());
@@ -52,8 +62,7 @@ bool InlineLimits::stops_either(const IterDomain* axis) const {
 }
 
 bool InlineLimits::stops_producer(const IterDomain* axis) const {
-  return stops_either(axis) || axis->is_reduction() ||
-         axis->parallel_type() == ParallelType::Unroll;
+  return stops_either(axis) || axis->parallel_type() == ParallelType::Unroll;
 }
 
 int64_t InlineLimits::consumer_limit(
@@ -95,8 +104,10 @@ int64_t InlineLimits::pair_limit(TensorView* tensor) {
   const bool is_only_user = users_of(outs).size() == 1;
   int64_t limit = tensor->ndims();
   for (const TensorView* out : outs) {
+    const IterDomains combined = combined_axes(out);
     const auto stop = std::find_if(out->loop().begin(), out->loop().end(), [&](const auto* axis) {
-      return stops_producer(axis);
+      return stops_producer(axis) ||
+             std::find(combined.begin(), combined.end(), axis) != combined.end();
     });
     limit = std::min<int64_t>(limit, stop - out->loop().begin());
   }
@@ -108,34 +119,59 @@ int64_t InlineLimits::pair_limit(TensorView* tensor) {
 
 void InlineLimits::keep_common_nests(
     Positions& positions, const std::unordered_set<const TensorView*>& adjustable) {
-  // First axis of a tensor that stands inside a loop which is none of its own. Consumers come
-  // first.
-  std::unordered_map<const TensorView*, int64_t> first_foreign;
+  while (lower_beside_fixed(positions, adjustable)) {
+  }
+}
+
+bool InlineLimits::lower_beside_fixed(
+    Positions& positions, const std::unordered_set<const TensorView*>& adjustable) {
+  struct Foreign {
+    int64_t axis;                        // the first in a loop that is none of the tensor's own
+    const TensorView* through = nullptr; // the consumer inlined there that stands in such a loop
+  };
+  std::unordered_map<const TensorView*, Foreign> known; // consumers come first
   const std::vector<Expr*> exprs = tensor_exprs(fusion_);
   for (size_t e = exprs.size(); e-- > 0;) {
     const std::vector<TensorView*> outs = tensor_outputs(exprs[e]);
-    int64_t position = position_of(positions, outs.front());
-    int64_t foreign = outs.front()->ndims();
+    const auto lower = [&](const TensorView* tensor, int64_t position) {
+      for (const TensorView* out : tensor_outputs(tensor->definition())) {
+        positions[out] = position;
+      }
+    };
+    const int64_t position = position_of(positions, outs.front());
+    Foreign foreign{outs.front()->ndims()};
     for (const TensorView* out : outs) {
       for (const TensorView* consumer : out->consumers()) {
-        for (int64_t i = 0; i < std::min(position, foreign); ++i) {
+        for (int64_t i = 0; i < std::min(position, foreign.axis); ++i) {
           const int64_t partner = alignments_(out, consumer).consumer_axis[static_cast<size_t>(i)];
-          if (partner > i || partner >= first_foreign.at(consumer)) {
-            foreign = i;
+          if (partner > i) {
+            foreign = {i};
+          } else if (partner >= known.at(consumer).axis) {
+            foreign = {i, consumer};
           }
         }
       }
     }
-    if (foreign < position && users_of(outs).size() > 1 && adjustable.count(outs.front()) != 0) {
-      position = foreign;
-      for (const TensorView* out : outs) {
-        positions[out] = position;
+    if (foreign.axis < position && users_of(outs).size() > 1) {
+      if (adjustable.count(outs.front()) != 0) {
+        lower(outs.front(), foreign.axis);
+        foreign = {outs.front()->ndims()};
+      } else {
+        const TensorView* widened = foreign.through;
+        while (widened != nullptr && adjustable.count(widened) == 0) {
+          widened = known.at(widened).through;
+        }
+        if (widened != nullptr) {
+          lower(widened, known.at(widened).axis);
+          return true;
+        }
       }
     }
     for (const TensorView* out : outs) {
-      first_foreign[out] = foreign < position ? foreign : out->ndims();
+      known[out] = foreign.axis < position ? foreign : Foreign{out->ndims()};
     }
   }
+  return false;
 }
 
 int64_t InlineLimits::position_of(const Positions& positions, const TensorView* tensor) {

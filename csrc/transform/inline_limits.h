@@ -2,7 +2,7 @@
 //
 // A tensor is limited by its own axes and those of its consumers (`pair limits`), and by
 // reductions: what a reduction's result is needed for cannot run in the loop that computes the
-// reduction.
+// reduction. A scan over threads is such a reduction in the loops over the items of a thread.
 #pragma once
 
 #include <map>
@@ -31,6 +31,10 @@ class Alignments {
 /// loop.
 [[nodiscard]] std::vector<TensorView*> with_siblings(TensorView* tensor);
 
+/// Loop axes of `tensor` at whose end its elements are known, and not before: those it reduces, and
+/// of a scan over threads the items of a thread.
+[[nodiscard]] IterDomains combined_axes(const TensorView* tensor);
+
 class InlineLimits {
  public:
   using Positions = std::unordered_map<const TensorView*, int64_t>;
@@ -42,7 +46,7 @@ class InlineLimits {
 
   /// The deepest position for `tensor` and its siblings with regard to their axes and those of all
   /// consumers. It stops left of
-  ///   * reductions, unrolled axes and the un-inlinable of the producer,
+  ///   * combined axes, unrolled axes and the un-inlinable of the producer,
   ///   * vectorized, grouped, tma and mma axes of either side,
   ///   * axes without a partner in a consumer, or with partners in another order. Axes of the
   ///     consumer that the producer lacks may stand between if it is the only consumer.
@@ -51,13 +55,15 @@ class InlineLimits {
 
   /// Lower positions of `adjustable` tensors that several expressions read, so that none is inside
   /// a loop that only some of them have: c[i1] inlined into b[b0, i1] runs inside the loop of b0,
-  /// into another u[i1] it does not.
+  /// into another u[i1] it does not. Where the tensor that several read is not adjustable, the
+  /// consumer that would bring it into such a loop stays outside.
   void keep_common_nests(
       Positions& positions, const std::unordered_set<const TensorView*>& adjustable);
 
   /// Lower positions of `adjustable` tensors until no reduction shares one of its reduced loops
   /// with a tensor that depends on its result. Positions that are not listed are the present ones.
-  /// The tensor that is lowered is the one both are fed from: it is then kept for the second pass.
+  /// The tensor that is lowered is the one both are fed from: it is then kept for the second pass;
+  /// if it is not adjustable, another that brings the two into one loop.
   ///   x_c -> s = sum(x_c, [1]) -> b -> y <- x_c: x_c stops before the reduced axis
   /// A reduction that would itself stand inside such a loop, of a broadcast that is resolved by the
   /// reduced axis, is lowered too.
@@ -80,6 +86,9 @@ class InlineLimits {
   [[nodiscard]] bool stops_either(const IterDomain* axis) const;
   [[nodiscard]] int64_t consumer_limit(
       const TensorView* producer, const TensorView* consumer, bool is_only_consumer);
+  /// One pass of keep_common_nests. Whether a consumer was lowered, and another pass is needed.
+  bool lower_beside_fixed(
+      Positions& positions, const std::unordered_set<const TensorView*>& adjustable);
   [[nodiscard]] const ValGraph& graph(IdMappingMode mode);
 
   Fusion& fusion_;

@@ -8,6 +8,9 @@
 #include "graph/domain_map.h"
 #include "graph/id_model.h"
 #include "ir/all_nodes.h"
+#include "ir/fusion.h"
+#include "ir/replay_domain.h"
+#include "transform/axis_checks.h"
 
 namespace nvfuser::schedule {
 namespace {
@@ -151,12 +154,7 @@ void parallelize_like(
     const std::vector<TensorView*>& selected_tensors,
     const std::set<ParallelType>& selected_parallel_types,
     bool propagate_padding) {
-  const int64_t size = reference->ndims();
-  const int64_t count = pos < 0 ? pos + size + 1 : pos;
-  NVF_USER_CHECK(
-      count >= 0 && count <= size, "Tried to access out of boundary index ", pos,
-      ". total index: ", size);
-  const IterDomains axes(reference->loop().begin(), reference->loop().begin() + count);
+  const IterDomains axes = leading_axes(reference, pos);
   const auto is_copied = [&](const IterDomain* source, const TensorView* target) {
     const ParallelType type = source->parallel_type();
     const bool is_asked_for = !is_instruction_type(type) || !selected_tensors.empty() ||
@@ -178,13 +176,11 @@ void parallelize_like(
     }
   }
   for (const auto& [axis, source] : copies) { // all or none
-    axis->check_parallelize(source->parallel_type());
+    propagate_padding ? check_binding(source, axis)
+                      : axis->check_parallelize(source->parallel_type());
   }
   for (const auto& [axis, source] : copies) {
-    axis->parallelize(source->parallel_type());
-    if (propagate_padding && source->has_padding_to_multiple_of_warp()) {
-      axis->pad_to_multiple_of_warp(source->maybe_size_after_padding());
-    }
+    propagate_padding ? copy_binding(source, axis) : axis->parallelize(source->parallel_type());
   }
   reference->record_step(
       "parallelize_like(" +

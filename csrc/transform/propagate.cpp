@@ -6,6 +6,8 @@
 #include <unordered_set>
 
 #include "ir/fusion.h"
+#include "ir/replay_domain.h"
+#include "transform/axis_checks.h"
 #include "transform/spanning_tree.h"
 
 namespace nvfuser::schedule {
@@ -25,16 +27,6 @@ void check_same_fusion(const TensorView* reference, const std::vector<TensorView
   for (const TensorView* tensor : tensors) {
     reference->fusion()->check_contains(tensor);
   }
-}
-
-/// The leading axes of a tensor for a position that may count from the end.
-IterDomains leading_axes(const TensorView* tensor, int64_t position) {
-  const int64_t size = tensor->ndims();
-  const int64_t count = position < 0 ? position + size + 1 : position;
-  NVF_USER_CHECK(
-      count >= 0 && count <= size, "Tried to access out of boundary index ", position,
-      ". total index: ", size);
-  return {tensor->loop().begin(), tensor->loop().begin() + count};
 }
 
 struct Change {
@@ -68,20 +60,27 @@ void apply(const std::vector<Change>& changes) {
   }
 }
 
-/// Axes that correspond take the parallel type; a tensor is changed after the one it takes from.
-void copy_parallel_types(const std::vector<Change>& changes) {
+/// An axis and the one whose parallel type and padding it takes.
+using Binding = std::pair<IterDomain*, const IterDomain*>;
+
+/// The bindings of axes that correspond, after all checks. A tensor is changed after the one it
+/// takes from: types are handed on.
+std::vector<Binding> bindings_of(const std::vector<Change>& changes) {
+  std::vector<Binding> bindings;
+  std::unordered_map<const IterDomain*, const IterDomain*> origin; // of axes that are bound here
   for (const Change& change : changes) {
-    const IterDomains& loop = change.tensor->loop();
+    const IterDomains& loop = change.replay.loop;
     for (const auto& [source, target] : change.replay.axes) {
-      if (!source->is_parallelized() || std::find(loop.begin(), loop.end(), target) == loop.end()) {
-        continue;
-      }
-      target->parallelize(source->parallel_type());
-      if (source->has_padding_to_multiple_of_warp()) {
-        target->pad_to_multiple_of_warp(source->maybe_size_after_padding());
+      const auto known = origin.find(source);
+      const IterDomain* from = known == origin.end() ? source : known->second;
+      if (from->is_parallelized() && std::find(loop.begin(), loop.end(), target) != loop.end()) {
+        check_binding(from, target);
+        origin[target] = from;
+        bindings.emplace_back(target, from);
       }
     }
   }
+  return bindings;
 }
 
 /// All tensors that can be reached from `start` in one direction, `start` left out.
@@ -100,11 +99,11 @@ TensorSet reachable(const std::vector<TensorView*>& start, Direction direction) 
   return reached;
 }
 
-void bounded_transform(
+/// Changes of the tensors between `from` and `to`.
+std::vector<Change> bounded_changes(
     TensorView* from,
     const IterDomains& axes,
     const std::vector<TensorView*>& to,
-    bool propagate_parallel_type,
     Direction direction) {
   check_same_fusion(from, to);
   const bool is_backward = direction == Direction::ToProducer;
@@ -123,19 +122,22 @@ void bounded_transform(
                ? edge.from == from || is_between(edge.from)
                : edge.direction == direction && is_between(edge.to);
   });
-  const std::vector<Change> changes = replay_along(tree, from, axes);
-  apply(changes);
-  if (propagate_parallel_type) {
-    copy_parallel_types(changes);
-  }
+  return replay_along(tree, from, axes);
 }
 
-void record_bounded(
+void apply_bounded(
+    const std::vector<Change>& changes,
     TensorView* from,
     const char* name,
     int64_t pos,
     const std::string& bounds,
     bool propagate_parallel_type) {
+  const std::vector<Binding> bindings =
+      propagate_parallel_type ? bindings_of(changes) : std::vector<Binding>{};
+  apply(changes);
+  for (const auto& [to_axis, from_axis] : bindings) {
+    copy_binding(from_axis, to_axis);
+  }
   from->record_step(
       std::string(name) + "(" + std::to_string(pos) + ", " + bounds +
       (propagate_parallel_type ? ", propagate_parallel_type=True)" : ")"));
@@ -171,9 +173,9 @@ void bounded_transform_backward(
     int64_t pos,
     const std::vector<TensorView*>& to,
     bool propagate_parallel_type) {
-  bounded_transform(
-      from, leading_axes(from, pos), to, propagate_parallel_type, Direction::ToProducer);
-  record_bounded(from, "bounded_transform_backward", pos, names_of(to), propagate_parallel_type);
+  apply_bounded(
+      bounded_changes(from, leading_axes(from, pos), to, Direction::ToProducer), from,
+      "bounded_transform_backward", pos, names_of(to), propagate_parallel_type);
 }
 
 void bounded_transform_forward(
@@ -181,9 +183,9 @@ void bounded_transform_forward(
     int64_t pos,
     const std::vector<TensorView*>& to,
     bool propagate_parallel_type) {
-  bounded_transform(
-      from, leading_axes(from, pos), to, propagate_parallel_type, Direction::ToConsumer);
-  record_bounded(from, "bounded_transform_forward", pos, names_of(to), propagate_parallel_type);
+  apply_bounded(
+      bounded_changes(from, leading_axes(from, pos), to, Direction::ToConsumer), from,
+      "bounded_transform_forward", pos, names_of(to), propagate_parallel_type);
 }
 
 void bounded_transform_both(
@@ -193,11 +195,20 @@ void bounded_transform_both(
     const std::vector<TensorView*>& forward_to,
     bool propagate_parallel_type) {
   const IterDomains axes = leading_axes(from, pos);
-  bounded_transform(from, axes, backward_to, propagate_parallel_type, Direction::ToProducer);
-  bounded_transform(from, axes, forward_to, propagate_parallel_type, Direction::ToConsumer);
-  record_bounded(
-      from, "bounded_transform_both", pos, names_of(backward_to) + ", " + names_of(forward_to),
-      propagate_parallel_type);
+  std::vector<Change> changes = bounded_changes(from, axes, backward_to, Direction::ToProducer);
+  // Siblings of `from` are on either way, and change once.
+  TensorSet changed;
+  for (const Change& change : changes) {
+    changed.insert(change.tensor);
+  }
+  for (Change& change : bounded_changes(from, axes, forward_to, Direction::ToConsumer)) {
+    if (changed.count(change.tensor) == 0) {
+      changes.push_back(std::move(change));
+    }
+  }
+  apply_bounded(
+      changes, from, "bounded_transform_both", pos,
+      names_of(backward_to) + ", " + names_of(forward_to), propagate_parallel_type);
 }
 
 } // namespace nvfuser::schedule

@@ -1,8 +1,8 @@
 // Propagation: replay the transforms of one tensor on many.
 //
 // Every tensor takes its transforms along the maximum-information spanning tree
-// (transform/spanning_tree.h). New domains are computed for all tensors first and assigned at the
-// end: an error leaves the fusion as it was.
+// (transform/spanning_tree.h). New domains and parallel types are computed for all tensors first
+// and assigned at the end: an error leaves the fusion as it was.
 #pragma once
 
 #include <vector>
@@ -36,7 +36,7 @@ void bounded_transform_forward(
     const std::vector<TensorView*>& to,
     bool propagate_parallel_type = false);
 
-/// Backward to `backward_to`, then forward to `forward_to`.
+/// Backward to `backward_to` and forward to `forward_to`.
 void bounded_transform_both(
     TensorView* from,
     int64_t pos,

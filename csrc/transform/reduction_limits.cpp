@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <deque>
 #include <optional>
-#include <set>
 
 #include "graph/domain_map.h"
 #include "ir/expr.h"
@@ -96,10 +95,9 @@ class SharedLoops {
       Alignments& alignments)
       : graph_(graph), reduction_(reduction), positions_(positions), alignments_(alignments) {
     IterDomains reduced;
-    for (TensorView* tensor : with_siblings(reduction)) {
-      std::copy_if(
-          tensor->loop().begin(), tensor->loop().end(), std::back_inserter(reduced),
-          [](const IterDomain* axis) { return axis->is_reduction(); });
+    for (const TensorView* tensor : with_siblings(reduction)) {
+      const IterDomains axes = combined_axes(tensor);
+      reduced.insert(reduced.end(), axes.begin(), axes.end());
     }
     touched_ = touched_groups(graph, reduced);
   }
@@ -237,18 +235,18 @@ class OneLoop {
       : exact_(exact), positions_(positions), alignments_(alignments) {}
 
   /// On the way to the nearest tensor that would widen the loop, the first of `adjustable` that the
-  /// way goes up to and then down from; empty if no tensor widens it.
+  /// way goes up to and then down from, or else that is inlined there; empty if no tensor widens it
+  /// or none may be lowered.
   [[nodiscard]] std::optional<Node> find_peak(
       const Node& start, const std::unordered_set<const TensorView*>& adjustable) {
     came_from_.clear();
     queue_.clear();
-    const std::set<int64_t> covered = inputs_of(start.tensor->axis(start.axis));
+    const std::unordered_set<int64_t> covered = parts_of(start.tensor->axis(start.axis));
     visit(start, start, true);
     while (!queue_.empty()) {
       const Node node = queue_.front();
       queue_.pop_front();
-      const std::set<int64_t> needed = inputs_of(node.tensor->axis(node.axis));
-      if (!std::includes(covered.begin(), covered.end(), needed.begin(), needed.end())) {
+      if (needs_more(node.tensor->axis(node.axis), covered)) {
         return peak_before(node, start, adjustable);
       }
       visit_neighbors(node);
@@ -291,27 +289,48 @@ class OneLoop {
       const Node& end,
       const Node& start,
       const std::unordered_set<const TensorView*>& adjustable) const {
-    std::optional<Node> peak; // the one nearest to the start comes last
+    std::optional<Node> peak; // of both the one nearest to the start, which comes last
+    std::optional<Node> inlined;
     Node node = end;
     while (node < start || start < node) {
       const auto& [from, is_up] = came_from_.at(node);
       if (!is_up && came_from_.at(from).second && adjustable.count(from.tensor) != 0) {
         peak = from;
       }
+      const Node& producer = is_up ? node : from;
+      if (node.tensor->definition() != from.tensor->definition() &&
+          adjustable.count(producer.tensor) != 0) {
+        inlined = producer;
+      }
       node = from;
     }
-    return peak;
+    return peak.has_value() ? peak : inlined;
   }
 
-  /// Groups of the axes that `id` is built from, without those of size 1.
-  [[nodiscard]] std::set<int64_t> inputs_of(IterDomain* id) const {
-    std::set<int64_t> found;
-    std::set<const Val*> visited;
+  /// Groups of `id` and of the axes that it is built from.
+  [[nodiscard]] std::unordered_set<int64_t> parts_of(IterDomain* id) const {
+    std::unordered_set<int64_t> found;
     std::vector<IterDomain*> stack{id};
     while (!stack.empty()) {
       IterDomain* current = stack.back();
       stack.pop_back();
-      if (!visited.insert(current).second) {
+      if (found.insert(exact_.group(current)).second && current->definition() != nullptr) {
+        for (Val* in : current->definition()->inputs()) {
+          stack.push_back(as_id(in));
+        }
+      }
+    }
+    return found;
+  }
+
+  /// Is `id` built from an axis of more than one position that is not in `covered`?
+  [[nodiscard]] bool needs_more(IterDomain* id, const std::unordered_set<int64_t>& covered) const {
+    std::unordered_set<const IterDomain*> visited;
+    std::vector<IterDomain*> stack{id};
+    while (!stack.empty()) {
+      IterDomain* current = stack.back();
+      stack.pop_back();
+      if (covered.count(exact_.group(current)) != 0 || !visited.insert(current).second) {
         continue;
       }
       if (current->definition() != nullptr) {
@@ -319,10 +338,10 @@ class OneLoop {
           stack.push_back(as_id(in));
         }
       } else if (!current->extent()->is_one()) {
-        found.insert(exact_.group(current));
+        return true;
       }
     }
-    return found;
+    return false;
   }
 
   const ValGraph& exact_;
@@ -331,6 +350,28 @@ class OneLoop {
   std::map<Node, std::pair<Node, bool>> came_from_; // node, upward
   std::deque<Node> queue_;
 };
+
+/// The first tensor that the way goes up to and then down from, if it may be lowered. Where none of
+/// those may, the first that is inlined into a neighbor on the way, so that the call that closes
+/// the way is the one that stops, whichever it is.
+TensorView* peak_of(
+    const std::vector<std::pair<TensorView*, bool>>& path,
+    const std::unordered_set<const TensorView*>& adjustable) {
+  TensorView* inlined = nullptr;
+  for (size_t i = 0; i + 1 < path.size(); ++i) {
+    const auto& [tensor, is_up] = path[i];
+    const auto& [next, is_next_up] = path[i + 1];
+    if (is_up && !is_next_up && adjustable.count(tensor) != 0) {
+      return tensor;
+    }
+    TensorView* producer = is_next_up ? next : tensor;
+    if (inlined == nullptr && next->definition() != tensor->definition() &&
+        adjustable.count(producer) != 0) {
+      inlined = producer;
+    }
+  }
+  return inlined;
+}
 
 } // namespace
 
@@ -344,7 +385,7 @@ const ValGraph& InlineLimits::graph(IdMappingMode mode) {
 void InlineLimits::separate_reductions(
     Positions& positions, const std::unordered_set<const TensorView*>& adjustable) {
   for (TensorView* tensor : scheduled_tensors(fusion_)) {
-    if (tensor->definition() == nullptr || !has_reduction_axis(tensor) ||
+    if (tensor->definition() == nullptr || combined_axes(tensor).empty() ||
         with_siblings(tensor).front() != tensor) {
       continue;
     }
@@ -352,12 +393,7 @@ void InlineLimits::separate_reductions(
     const std::unordered_set<const TensorView*> dependents = dependents_of(tensor);
     while (true) {
       const auto path = shared.path_to(dependents);
-      // The first tensor that the way goes up to and then down from, if it may be lowered.
-      TensorView* peak = nullptr;
-      for (size_t i = 0; i + 1 < path.size() && peak == nullptr; ++i) {
-        const bool is_peak = path[i].second && !path[i + 1].second;
-        peak = is_peak && adjustable.count(path[i].first) != 0 ? path[i].first : nullptr;
-      }
+      TensorView* peak = peak_of(path, adjustable);
       if (peak == nullptr) {
         break;
       }

@@ -4,6 +4,7 @@
 
 #include "base/errors.h"
 #include "ir/fusion.h"
+#include "ir/node_check.h"
 #include "transform/axis_checks.h"
 
 namespace nvfuser {
@@ -20,9 +21,10 @@ TensorView* TensorView::reorder(const std::unordered_map<int64_t, int64_t>& old2
        std::map<int64_t, int64_t>(old2new.begin(), old2new.end())) {
     const int64_t from = wrap_axis(old_axis, ndims(), this);
     const int64_t to = wrap_axis(new_axis, ndims(), this);
-    NVF_USER_CHECK(
-        new_position.emplace(from, to).second, "reorder: axis ", from, " is given twice");
-    NVF_USER_CHECK(!is_taken[static_cast<size_t>(to)], "reorder: position ", to, " is given twice");
+    NVF_NODE_CHECK(
+        new_position.emplace(from, to).second, this, "reorder: axis ", from, " is given twice");
+    NVF_NODE_CHECK(
+        !is_taken[static_cast<size_t>(to)], this, "reorder: position ", to, " is given twice");
     is_taken[static_cast<size_t>(to)] = true;
   }
 
@@ -56,9 +58,10 @@ TensorView* TensorView::reorder(const std::unordered_map<int64_t, int64_t>& old2
 }
 
 TensorView* TensorView::reorder(const std::vector<int64_t>& permutation) {
-  NVF_USER_CHECK(
-      permutation.size() == loop().size(), "reorder: a permutation has one position per axis, but ",
-      permutation.size(), " were given for ", loop().size(), " axes");
+  NVF_NODE_CHECK(
+      permutation.size() == loop().size(), this,
+      "reorder: a permutation has one position per axis, but ", permutation.size(),
+      " were given for ", loop().size(), " axes");
   std::unordered_map<int64_t, int64_t> old2new;
   for (size_t i = 0; i < permutation.size(); ++i) {
     old2new.emplace(static_cast<int64_t>(i), permutation[i]);

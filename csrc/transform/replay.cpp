@@ -256,19 +256,6 @@ class Replayer {
   std::unordered_set<const Val*> lacking_;                  // source ids the target has no part of
 };
 
-int64_t replay_neighbor(
-    TensorView* target, const TensorView* source, int64_t position, Direction direction) {
-  const int64_t size = source->ndims();
-  const int64_t count = position < 0 ? position + size + 1 : position;
-  NVF_USER_CHECK(
-      count >= 0 && count <= size, "Tried to access out of boundary index ", position,
-      ". total index: ", size);
-  const IterDomains axes(source->loop().begin(), source->loop().begin() + count);
-  const Replay result = replay(source, axes, target, direction);
-  apply_replay(target, result.loop);
-  return result.position;
-}
-
 } // namespace
 
 IterDomains Replay::corresponding() const {
@@ -327,16 +314,6 @@ void apply_replay(TensorView* target, const IterDomains& loop) {
   if (loop != target->loop()) {
     target->domain()->assign_loop(loop);
   }
-}
-
-int64_t replay_producer_like_consumer(
-    TensorView* producer, const TensorView* consumer, int64_t position) {
-  return replay_neighbor(producer, consumer, position, Direction::ToProducer);
-}
-
-int64_t replay_consumer_like_producer(
-    TensorView* consumer, const TensorView* producer, int64_t position) {
-  return replay_neighbor(consumer, producer, position, Direction::ToConsumer);
 }
 
 } // namespace nvfuser::schedule

@@ -56,11 +56,4 @@ struct Replay {
 void check_replay(const TensorView* target, const IterDomains& loop);
 void apply_replay(TensorView* target, const IterDomains& loop);
 
-/// The first `position` loop axes of a neighbor (-1: all) on `target`; returns how many leading
-/// loop axes of `target` correspond to them.
-int64_t replay_producer_like_consumer(
-    TensorView* producer, const TensorView* consumer, int64_t position = -1);
-int64_t replay_consumer_like_producer(
-    TensorView* consumer, const TensorView* producer, int64_t position = -1);
-
 } // namespace nvfuser::schedule

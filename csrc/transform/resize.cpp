@@ -45,8 +45,8 @@ TensorView* TensorView::resize(
   const int64_t position = check_free_axis(this, axis, "resize");
   IterDomain* id = this->axis(position);
   check_serial(this, id);
-  fusion()->check_contains(left);
-  fusion()->check_contains(right);
+  check_size(this, left, "resize", "width");
+  check_size(this, right, "resize", "width");
   left = scalar::cast(DataType::Index, left);
   right = scalar::cast(DataType::Index, right);
   check_grows(this, left, right);

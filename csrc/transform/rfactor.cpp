@@ -14,6 +14,7 @@
 #include "base/errors.h"
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
+#include "ir/node_check.h"
 #include "ir/replay_domain.h"
 #include "transform/axis_checks.h"
 #include "transform/siblings.h"
@@ -210,21 +211,20 @@ IterDomains check_axes(const TensorView* tv, const std::vector<int64_t>& positio
   IterDomains axes;
   for (const int64_t position : positions) {
     IterDomain* id = tv->axis(position);
-    NVF_USER_CHECK(
-        id->is_reduction(), "rFactor: axis ", position, " (", id->to_string(), ") of ",
-        describe(tv), " is not a reduction axis");
-    NVF_USER_CHECK(
-        std::find(axes.begin(), axes.end(), id) == axes.end(), "rFactor: axis ", position,
+    NVF_NODE_CHECK(
+        id->is_reduction(), tv, "rFactor: axis ", position, " (", id->to_string(),
+        ") is not a reduction axis");
+    NVF_NODE_CHECK(
+        std::find(axes.begin(), axes.end(), id) == axes.end(), tv, "rFactor: axis ", position,
         " is given twice");
     axes.push_back(id);
   }
-  NVF_USER_CHECK(!axes.empty(), "rFactor: no axes are given");
+  NVF_NODE_CHECK(!axes.empty(), tv, "rFactor: no axes are given");
   const bool is_any_left = std::any_of(tv->loop().begin(), tv->loop().end(), [&](IterDomain* id) {
     return id->is_reduction() && std::find(axes.begin(), axes.end(), id) == axes.end();
   });
-  NVF_USER_CHECK(
-      is_any_left, "rFactor: all reduction axes of ", describe(tv),
-      " are given; the second step needs at least one");
+  NVF_NODE_CHECK(
+      is_any_left, tv, "rFactor: all reduction axes are given; the second step needs at least one");
   const IterDomains& root = tv->maybe_root();
   const std::vector<Expr*> path = exprs_between(root, tv->loop());
   IdSet derived(root.begin(), root.end());
@@ -232,21 +232,25 @@ IterDomains check_axes(const TensorView* tv, const std::vector<int64_t>& positio
     derived.insert(expr->outputs().begin(), expr->outputs().end());
   }
   for (const IterDomain* id : tv->loop()) {
-    NVF_USER_CHECK(
-        derived.count(id) != 0, "rFactor: loop axis ", id->to_string(), " of ", describe(tv),
-        " is not derived from its root domain");
+    NVF_NODE_CHECK(
+        derived.count(id) != 0, tv, "rFactor: loop axis ", id->to_string(),
+        " is not derived from the root domain");
   }
   return axes;
 }
 
 [[noreturn]] void refuse_definition(const TensorView* tv) {
+  const Expr* definition = tv->definition();
+  const bool has_siblings = definition != nullptr && definition->outputs().size() > 1;
   throw UserError(
       {.headline =
            {"Error rfactoring ", tv->to_string(), " because its definition is not a reduction."},
        .node = describe(tv),
        .expected = "the result of a reduction",
-       .found = tv->definition() == nullptr ? "no definition" : tv->definition()->op_name(),
-       .fix = Part::none()});
+       .found = definition == nullptr ? "no definition" : definition->op_name(),
+       .fix = has_siblings ? "a reduction with several results is factored by rfactor(axes, tvs)"
+                           : "factor the tensor that a sum, prod, max or min makes; products of "
+                             "matrices are evaluated and have no loops"});
 }
 
 [[nodiscard]] std::string step_text(const std::vector<int64_t>& axes) {
@@ -316,11 +320,11 @@ std::vector<TensorView*> TensorView::rfactor(
     refuse_definition(this);
   }
   const std::vector<Val*>& outputs = reduction->outputs();
-  NVF_USER_CHECK(
+  NVF_NODE_CHECK(
       tvs.size() == outputs.size() && std::is_permutation(tvs.begin(), tvs.end(), outputs.begin()),
-      "rFactor of a reduction with several results needs all of them: ", describe(reduction));
+      reduction, "rFactor of a reduction with several results needs all of them");
   static_cast<void>(check_axes(this, axes));
-  align_siblings(reduction);
+  align_siblings(reduction); // from here on nothing fails: what holds for one holds for all
 
   std::unordered_map<const Val*, Factored> parts;
   for (TensorView* tv : tvs) {

@@ -29,18 +29,8 @@ bool is_bound(const TensorView* tv) {
        .fix = "transform one of them only, or all of them alike"});
 }
 
-/// The binding of an axis goes to its partner where that has none.
-void exchange_binding(IterDomain* a, IterDomain* b) {
-  if (a->is_parallelized() && !b->is_parallelized()) {
-    copy_binding(a, b);
-  } else if (b->is_parallelized() && !a->is_parallelized()) {
-    copy_binding(b, a);
-  }
-}
-
-} // namespace
-
-void align_siblings(Expr* expr) {
+/// The results of `expr`, if they share their loops.
+std::vector<TensorView*> results_in_one_nest(const Expr* expr) {
   std::vector<TensorView*> results;
   for (Val* output : expr->outputs()) {
     if (output->is_tensor()) {
@@ -52,47 +42,75 @@ void align_siblings(Expr* expr) {
   const bool is_alike = std::all_of(results.begin(), results.end(), [&](const TensorView* tv) {
     return rank(tv) == rank(results.front());
   });
-  if (results.size() < 2 || !is_alike) {
-    return;
-  }
+  return results.size() > 1 && is_alike ? results : std::vector<TensorView*>{};
+}
+
+/// The result whose schedule the others take.
+TensorView* reference_of(const std::vector<TensorView*>& results) {
   auto reference = std::find_if(results.begin(), results.end(), is_transformed);
   if (reference == results.end()) {
     reference = std::find_if(results.begin(), results.end(), is_bound);
   }
-  TensorView* like = reference == results.end() ? results.front() : *reference;
+  return reference == results.end() ? results.front() : *reference;
+}
 
-  // First everything that can fail, then the changes.
-  std::vector<std::pair<TensorView*, schedule::Replay>> replays;
-  for (TensorView* sibling : results) {
-    if (sibling == like) {
-      continue;
-    }
-    schedule::Replay replay =
-        schedule::replay(like, like->loop(), sibling, schedule::Direction::ToSibling);
-    const bool is_complete =
-        replay.loop.size() == like->loop().size() && replay.position == like->ndims();
-    if (!is_complete || (is_transformed(sibling) && replay.loop != sibling->loop())) {
-      refuse(like, sibling);
-    }
-    replays.emplace_back(sibling, std::move(replay));
+/// The loop domain of `sibling` when it is scheduled like `like`.
+IterDomains aligned_loop(const TensorView* like, const TensorView* sibling) {
+  const schedule::Replay replay =
+      schedule::replay(like, like->loop(), sibling, schedule::Direction::ToSibling);
+  const bool is_complete =
+      replay.loop.size() == like->loop().size() && replay.position == like->ndims();
+  if (!is_complete || (is_transformed(sibling) && replay.loop != sibling->loop())) {
+    refuse(like, sibling);
   }
-  int64_t produce_position = 0;
-  for (const TensorView* tv : results) {
-    produce_position = std::max(produce_position, tv->max_producer_position());
-  }
-  for (auto& [sibling, replay] : replays) {
-    if (replay.loop != sibling->loop()) {
-      sibling->domain()->assign_loop(replay.loop);
-    }
-    for (size_t i = 0; i < replay.loop.size(); ++i) {
-      exchange_binding(like->loop()[i], sibling->loop()[i]);
-      if (like->loop()[i]->parallel_type() != sibling->loop()[i]->parallel_type()) {
-        refuse(like, sibling);
+  return replay.loop;
+}
+
+/// Per loop axis the one that is bound, of any of the results; nullptr: none is.
+std::vector<const IterDomain*> common_bindings(
+    const std::vector<TensorView*>& results, const std::vector<IterDomains>& loops) {
+  std::vector<const IterDomain*> bound(loops.front().size(), nullptr);
+  for (size_t r = 0; r < results.size(); ++r) {
+    for (size_t i = 0; i < bound.size(); ++i) {
+      const IterDomain* axis = loops[r][i];
+      if (!axis->is_parallelized()) {
+        continue;
+      }
+      if (bound[i] == nullptr) {
+        bound[i] = axis;
+      } else if (bound[i]->parallel_type() != axis->parallel_type()) {
+        refuse(results.front(), results[r]);
       }
     }
-    sibling->assign_max_producer_position(produce_position);
   }
-  like->assign_max_producer_position(produce_position);
+  return bound;
+}
+
+} // namespace
+
+void align_siblings(Expr* expr) {
+  const std::vector<TensorView*> results = results_in_one_nest(expr);
+  if (results.empty()) {
+    return;
+  }
+  // First everything that can fail, then the changes.
+  const TensorView* like = reference_of(results);
+  std::vector<IterDomains> loops;
+  int64_t produce_position = 0;
+  for (const TensorView* tv : results) {
+    loops.push_back(tv == like ? tv->loop() : aligned_loop(like, tv));
+    produce_position = std::max(produce_position, tv->max_producer_position());
+  }
+  const std::vector<const IterDomain*> bound = common_bindings(results, loops);
+  for (size_t r = 0; r < results.size(); ++r) {
+    results[r]->domain()->assign_loop(loops[r]);
+    results[r]->assign_max_producer_position(produce_position);
+    for (size_t i = 0; i < bound.size(); ++i) {
+      if (bound[i] != nullptr && !loops[r][i]->is_parallelized()) {
+        copy_binding(bound[i], loops[r][i]);
+      }
+    }
+  }
 }
 
 void align_siblings(Fusion& fusion) {

@@ -10,13 +10,15 @@
 namespace nvfuser {
 namespace {
 
-void check_factor(const Val* factor) {
-  NVF_USER_CHECK(
-      factor->is_scalar() && is_integral(factor->dtype()),
-      "Invalid factor for split. Factor must be an integer scalar. Factor = ", factor->to_string());
-  NVF_USER_CHECK(
-      factor->is_symbolic() || as_int(factor->value()) > 0,
-      "Invalid factor for split. Factor must be greater than 0. Factor = ", factor->to_string());
+void check_positive(const TensorView* tv, int64_t factor) {
+  if (factor <= 0) {
+    throw UserError(
+        {.headline = {"Invalid factor for split. Factor must be greater than 0. Factor = ", factor},
+         .node = describe(tv),
+         .expected = "at least 1",
+         .found = {factor},
+         .fix = "give the extent of the inner axis, or with inner_split=False of the outer one"});
+  }
 }
 
 /// Position of an axis that can be split.
@@ -40,15 +42,16 @@ int64_t check_split(const TensorView* tv, int64_t axis) {
 } // namespace
 
 TensorView* TensorView::split(int64_t axis, int64_t factor, bool inner_split) {
-  NVF_USER_CHECK(
-      factor > 0, "Invalid factor for split. Factor must be greater than 0. Factor = ", factor);
-  check_split(this, axis); // before the constant is made
+  check_positive(this, factor);
+  static_cast<void>(check_split(this, axis)); // before the constant is made
   return split(axis, fusion()->new_index(factor), inner_split);
 }
 
 TensorView* TensorView::split(int64_t axis, Val* factor, bool inner_split) {
-  fusion()->check_contains(factor);
-  check_factor(factor);
+  check_size(this, factor, "split", "factor");
+  if (factor->is_const_int()) {
+    check_positive(this, as_int(factor->value()));
+  }
   const int64_t position = check_split(this, axis);
   const auto [outer, inner] = split_id(this->axis(position), factor, inner_split);
   IterDomains ids = loop();

@@ -4,6 +4,7 @@
 #include "base/errors.h"
 #include "ir/domain_exprs.h"
 #include "ir/fusion.h"
+#include "ir/node_check.h"
 #include "transform/axis_checks.h"
 
 namespace nvfuser {
@@ -11,17 +12,18 @@ namespace {
 
 void check_swizzled(const IterDomain* x, const IterDomain* y, SwizzleType type) {
   for (const IterDomain* id : {x, y}) {
-    NVF_USER_CHECK(!id->is_reduction(), "swizzled reduction not yet supported");
-    NVF_USER_CHECK(!id->is_broadcast(), "swizzling broadcast axes not yet supported");
-    NVF_USER_CHECK(
-        id->extent()->is_const_int(), "Only constant iterdomains supported on given swizzle type");
+    NVF_NODE_CHECK(!id->is_reduction(), id, "swizzled reduction not yet supported");
+    NVF_NODE_CHECK(!id->is_broadcast(), id, "swizzling broadcast axes not yet supported");
+    NVF_NODE_CHECK(
+        id->extent()->is_const_int(), id,
+        "Only constant iterdomains supported on given swizzle type");
   }
   const int64_t extent = as_int(x->extent()->value());
-  NVF_USER_CHECK(extent == as_int(y->extent()->value()), "Swizzle: equal dim iterdomains only");
-  NVF_USER_CHECK(
+  NVF_NODE_CHECK(extent == as_int(y->extent()->value()), y, "Swizzle: equal dim iterdomains only");
+  NVF_NODE_CHECK(
       type != SwizzleType::XOR ||
           (extent > 0 && std::has_single_bit(static_cast<uint64_t>(extent))),
-      "XOR swizzle only support power of 2 domain sizes.");
+      x, "XOR swizzle only support power of 2 domain sizes.");
 }
 
 } // namespace
@@ -33,7 +35,8 @@ TensorView* TensorView::swizzle(int64_t x, int64_t y) {
 TensorView* TensorView::swizzle(SwizzleType type, int64_t x, int64_t y) {
   const int64_t position_x = check_free_axis(this, x, "swizzle");
   const int64_t position_y = check_free_axis(this, y, "swizzle");
-  NVF_USER_CHECK(position_x != position_y, "Invalid swizzle, axes provided are the same axis.");
+  NVF_NODE_CHECK(
+      position_x != position_y, this, "Invalid swizzle, axes provided are the same axis.");
   check_swizzled(axis(position_x), axis(position_y), type);
   const auto [out_x, out_y] = swizzle_ids(type, axis(position_x), axis(position_y));
   IterDomains ids = loop();
@@ -48,8 +51,8 @@ TensorView* TensorView::swizzle(SwizzleType type, int64_t x, int64_t y) {
 }
 
 TensorView* TensorView::swizzle1d(int64_t x, ParallelType parallel_type) {
-  NVF_USER_CHECK(
-      nvfuser::is_device_dim(parallel_type),
+  NVF_NODE_CHECK(
+      nvfuser::is_device_dim(parallel_type), this,
       "Swizzle1D only supports device parallel types, given: ", parallel_type);
   const int64_t position = check_free_axis(this, x, "swizzle1d");
   IterDomain* in = axis(position);

@@ -137,6 +137,9 @@ class FusionExecutorCache:
             raise _core.UserError(f"Maximum device index is {_MAX_DEVICE_INDEX}")
         if not _enable_options and not _disable_options:
             return self._run(args, device, _NO_OPTIONS)
+        for names in (_enable_options, _disable_options):
+            if isinstance(names, str):
+                raise TypeError(f"expected a list of names of options, but got {names!r}")
         options = (tuple(_enable_options), tuple(_disable_options))
         return _with_options(lambda: self._run(args, device, options), options)
 
@@ -311,10 +314,11 @@ def _device_type(args: list[Any], device: int | None) -> str:
 
 
 def _kind_of(array: Any) -> str:
-    kind = getattr(getattr(array, "device", None), "type", None)
-    if kind is None:
-        kind = "cuda" if array.__dlpack_device__()[0] in _DLPACK_CUDA else "cpu"
-    return kind
+    kind: str | None = getattr(getattr(array, "device", None), "type", None)
+    if kind is not None:
+        return kind
+    is_tensor = hasattr(array, "__dlpack_device__")  # NumPy's scalars have a rank, and no memory
+    return "cuda" if is_tensor and array.__dlpack_device__()[0] in _DLPACK_CUDA else "cpu"
 
 
 def _params_for(device: int) -> _core.CompileParams:

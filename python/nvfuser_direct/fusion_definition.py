@@ -51,12 +51,16 @@ class FusionDefinition:
 
     def __init__(self) -> None:
         self._fusion: Fusion | None = None
-        self._fusion_guard: _core.FusionGuard | None = None
+        self._guards: list[_core.FusionGuard] = []  # one for each `with` that is open
 
     def __enter__(self) -> FusionDefinition:
+        if "fec" in self.__dict__:
+            raise _core.UserError(
+                "The definition was executed, and cannot be changed any more: make a new one."
+            )
         if self._fusion is None:
             self._fusion = _core.Fusion()
-        self._fusion_guard = _core.FusionGuard(self._fusion)
+        self._guards.append(_core.FusionGuard(self._fusion))
         return self
 
     def __exit__(
@@ -65,7 +69,7 @@ class FusionDefinition:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._fusion_guard = None
+        self._guards.pop()
         if kind is not None:
             print(f"Exception occurred: {kind.__name__}: {error}")
             if trace is not None:
@@ -91,20 +95,46 @@ class FusionDefinition:
     # -- definition --
 
     def define_tensor(self, *args: Any, **kwargs: Any) -> TensorView:
-        """Make a tensor and register it as an input; for the forms see ``define_tensor``."""
+        """Make a tensor and register it as an input.
+
+        Takes what ``nvfuser_direct.define_tensor`` takes, whose documentation says more::
+
+            define_tensor(shape, contiguity=False, dtype=DataType.Float, is_cpu=False,
+                          stride_order=[])
+            define_tensor(sizes, strides, dtype=DataType.Float, static_sizes=False, is_cpu=False)
+        """
         tensor = _core.define_tensor(*args, **kwargs)
         self.fusion.add_input(tensor)
         return tensor
 
     def define_scalar(self, *args: Any, **kwargs: Any) -> Val:
-        """Make a constant, or a symbolic scalar that is registered as an input."""
+        """Make a constant, or a symbolic scalar that is registered as an input.
+
+        Takes what ``nvfuser_direct.define_scalar`` takes::
+
+            define_scalar(dtype=DataType.Double)  # symbolic
+            define_scalar(value, dtype=None)  # a constant, or symbolic if value is None
+        """
         scalar = _core.define_scalar(*args, **kwargs)
         if scalar.is_symbolic():
             self.fusion.add_input(scalar)
         return scalar
 
     def define_vector(self, size: int) -> list[Val]:
-        """Make `size` symbolic Int scalars, each an input."""
+        """Make symbolic Int scalars, each an input.
+
+        Parameters
+        ----------
+        size : int
+            How many, at least 0.
+
+        Raises
+        ------
+        ValueError
+            If `size` is negative.
+        """
+        if size < 0:
+            raise ValueError(f"define_vector: expected a size of at least 0, but got {size}")
         return [self.define_scalar(_core.DataType.Int) for _ in range(size)]
 
     def from_pytorch(self, tensor: torch.Tensor, static_sizes: bool = False) -> TensorView:
@@ -262,6 +292,24 @@ class FusionDefinition:
         **kwargs: Any,
     ) -> list[torch.Tensor]:
         """`execute` and compare with references, or with an evaluation of the fusion.
+
+        Parameters
+        ----------
+        inputs : iterable
+            As for `execute`.
+        reference_outputs : sequence of torch.Tensor, optional
+            What the visible outputs should be; tolerances follow from dtypes and reduction sizes.
+        device : int, str or torch.device, optional
+            As for `execute`.
+        **kwargs
+            Further arguments of `execute`.
+
+        Raises
+        ------
+        AssertionError
+            If outputs differ from the references in number, shape or value.
+        RuntimeError
+            If they differ from the evaluation.
 
         Returns
         -------

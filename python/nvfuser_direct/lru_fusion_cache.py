@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
@@ -46,7 +47,7 @@ class LRUCache:
     """
 
     def __init__(self, max_fusions: int) -> None:
-        if max_fusions <= 0:
+        if operator.index(max_fusions) <= 0:
             raise ValueError(f"max_fusions must be positive, but got {max_fusions}")
         self._max_fusions = max_fusions
         self._lock = threading.Lock()

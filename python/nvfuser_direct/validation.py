@@ -144,8 +144,6 @@ def validate_with_auto_inferred_outputs(
     RuntimeError
         If counts, shapes or values differ.
     """
-    import torch
-
     args = _torch_args(args)
     fusion_outputs = [as_torch(output) for output in fusion_outputs]
     outputs = _visible(fusion)
@@ -156,29 +154,42 @@ def validate_with_auto_inferred_outputs(
     references = _reference_outputs(fusion, args)
     limits = get_val_tolerances(fusion, args)
     checks = zip(outputs, fusion_outputs, references, limits, strict=True)
-    for index, (tv, actual, expected, (atol, rtol)) in enumerate(checks):
-        if actual.shape != expected.shape:
-            raise RuntimeError(
-                f"Validation error in output {index}, {tv}: shape {list(actual.shape)}, "
-                f"expected {list(expected.shape)}"
-            )
-        if not (actual.dtype.is_floating_point or actual.dtype.is_complex):
-            if not torch.equal(actual, expected.to(actual.dtype)):
-                raise RuntimeError(
-                    "Values are not equal and are not a floating type. "
-                    f"Validation error in output {index}, {tv}"
-                )
-            continue
-        actual, expected = _widened(actual), _widened(expected.to(actual.device))
-        if torch.allclose(actual, expected, atol=atol, rtol=rtol, equal_nan=True):
-            continue
-        if tv.dtype() == DataType.Float8_e8m0fnu and _within_factor_of_two(actual, expected):
-            continue
-        error = (actual - expected).abs().nan_to_num(nan=float("inf")).max().item()
+    for index, (tv, actual, expected, limit) in enumerate(checks):
+        _check_output(f"output {index}, {tv}", tv.dtype(), actual, expected, limit)
+
+
+def _check_output(
+    what: str,
+    dtype: DataType,
+    actual: torch.Tensor,
+    expected: torch.Tensor,
+    limit: tuple[float, float],
+) -> None:
+    """Raise a RuntimeError if `actual` is not `expected`, up to `limit`: atol and rtol."""
+    import torch
+
+    if actual.shape != expected.shape:
         raise RuntimeError(
-            f"Validation error in output {index}, {tv}. Detected max abs error of: {error} "
-            f"absolute tolerance was set to {atol} and relative tolerance set to {rtol}"
+            f"Validation error in {what}: shape {list(actual.shape)}, "
+            f"expected {list(expected.shape)}"
         )
+    if not (actual.dtype.is_floating_point or actual.dtype.is_complex):
+        if not torch.equal(actual, expected.to(actual.dtype)):
+            raise RuntimeError(
+                f"Values are not equal and are not a floating type. Validation error in {what}"
+            )
+        return
+    atol, rtol = limit
+    actual, expected = _widened(actual), _widened(expected.to(actual.device))
+    if torch.allclose(actual, expected, atol=atol, rtol=rtol, equal_nan=True):
+        return
+    if dtype == DataType.Float8_e8m0fnu and _within_factor_of_two(actual, expected):
+        return
+    error = (actual - expected).abs().nan_to_num(nan=float("inf")).max().item()
+    raise RuntimeError(
+        f"Validation error in {what}. Detected max abs error of: {error} "
+        f"absolute tolerance was set to {atol} and relative tolerance set to {rtol}"
+    )
 
 
 def _within_factor_of_two(actual: torch.Tensor, expected: torch.Tensor) -> bool:

@@ -122,9 +122,10 @@ NVF_FUNCTION Complex<T> log10(Complex<T> z) {
 }
 template <typename T>
 NVF_FUNCTION Complex<T> log1p(Complex<T> z) {
-  // |1 + z|^2 = 1 + (2 x + x^2 + y^2)
+  // |1 + z|^2 = 1 + (2 x + x^2 + y^2), unless that cancels: near -1 the sum 1 + x is exact.
   const T excess = z.real * (2 + z.real) + z.imag * z.imag;
-  return {log1p(excess) / 2, atan2(z.imag, 1 + z.real)};
+  const T size = excess < T(-0.5) ? log(hypot(1 + z.real, z.imag)) : log1p(excess) / 2;
+  return {size, atan2(z.imag, 1 + z.real)};
 }
 template <typename T>
 NVF_FUNCTION Complex<T> sqrt(Complex<T> z) {
@@ -151,21 +152,27 @@ NVF_FUNCTION Complex<T> pow(Complex<T> base, Complex<T> exponent) {
   }
   return exp(exponent * log(base));
 }
+/// The product, but a zero stays one beside a factor that became infinite: on the axes.
 template <typename T>
-NVF_FUNCTION Complex<T> sin(Complex<T> z) {
-  return {sin(z.real) * cosh(z.imag), cos(z.real) * sinh(z.imag)};
-}
-template <typename T>
-NVF_FUNCTION Complex<T> cos(Complex<T> z) {
-  return {cos(z.real) * cosh(z.imag), -sin(z.real) * sinh(z.imag)};
+NVF_FUNCTION T grown(T x, T growth) {
+  const bool is_finite = growth - growth == 0;
+  return x != 0 || is_finite ? x * growth : growth < 0 ? -x : x;
 }
 template <typename T>
 NVF_FUNCTION Complex<T> sinh(Complex<T> z) {
-  return {sinh(z.real) * cos(z.imag), cosh(z.real) * sin(z.imag)};
+  return {sinh(z.real) * cos(z.imag), grown(sin(z.imag), cosh(z.real))};
 }
 template <typename T>
 NVF_FUNCTION Complex<T> cosh(Complex<T> z) {
-  return {cosh(z.real) * cos(z.imag), sinh(z.real) * sin(z.imag)};
+  return {cosh(z.real) * cos(z.imag), grown(sin(z.imag), sinh(z.real))};
+}
+template <typename T>
+NVF_FUNCTION Complex<T> sin(Complex<T> z) {
+  return times_minus_i(sinh(times_i(z)));
+}
+template <typename T>
+NVF_FUNCTION Complex<T> cos(Complex<T> z) {
+  return cosh(times_i(z));
 }
 template <typename T>
 NVF_FUNCTION Complex<T> tanh(Complex<T> z) {
@@ -223,4 +230,8 @@ NVF_FUNCTION Complex<T> acosh(Complex<T> z) {
 template <typename T>
 NVF_FUNCTION Complex<T> sigmoid(Complex<T> z) {
   return reciprocal(Complex<T>{T(1), T(0)} + exp(-z));
+}
+template <typename T>
+NVF_FUNCTION Complex<T> silu(Complex<T> z) {
+  return z * sigmoid(z);
 }

@@ -97,11 +97,12 @@ NVF_FUNCTION auto gcd(A left, B right) -> decltype(left + right) {
   return absolute(a);
 }
 
-/// The smallest power of two that is not below x; 1 for x <= 1.
+/// The smallest power of two that is not below x; 1 for x <= 1. One that is too large for the type
+/// wraps.
 template <typename T>
 NVF_FUNCTION T bit_ceil(T x) {
   uint64_t out = 1;
-  while (x > T(0) && out < static_cast<uint64_t>(x)) {
+  while (out != 0 && x > T(0) && out < static_cast<uint64_t>(x)) {
     out <<= 1;
   }
   return static_cast<T>(out);

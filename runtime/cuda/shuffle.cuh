@@ -6,18 +6,31 @@
 constexpr unsigned kWarpSize = 32;
 constexpr unsigned kAllLanes = 0xffffffffu;
 
-/// The value of lane (own lane ^ mask). All lanes of the warp call.
-template <typename T>
-NVF_FUNCTION T shuffle_xor(T value, unsigned mask) {
+/// `exchange` of each 32-bit word of a value.
+template <typename T, typename Exchange>
+NVF_FUNCTION T exchange_words(T value, const Exchange& exchange) {
   constexpr int kWords = (sizeof(T) + 3) / 4;
   unsigned words[kWords] = {};
   memcpy(words, &value, sizeof(T));
 #pragma unroll
   for (int i = 0; i < kWords; ++i) {
-    words[i] = __shfl_xor_sync(kAllLanes, words[i], mask);
+    words[i] = exchange(words[i]);
   }
   memcpy(&value, words, sizeof(T));
   return value;
+}
+
+/// The value of lane (own lane ^ mask). All lanes of the warp call.
+template <typename T>
+NVF_FUNCTION T shuffle_xor(T value, unsigned mask) {
+  return exchange_words(
+      value, [=](unsigned word) { return __shfl_xor_sync(kAllLanes, word, mask); });
+}
+
+/// The value of a lane, modulo the warp size. All lanes of the warp call.
+template <typename T>
+NVF_FUNCTION T shuffle_from(T value, unsigned lane) {
+  return exchange_words(value, [=](unsigned word) { return __shfl_sync(kAllLanes, word, lane); });
 }
 
 /// Combine over aligned groups of `kLanes` lanes (a power of two) and give every lane of a group

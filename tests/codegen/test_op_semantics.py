@@ -14,6 +14,7 @@ TORCH_TO_NVF = {
     torch.bool: DataType.Bool,
     torch.int32: DataType.Int32,
     torch.int64: DataType.Int,
+    torch.uint64: DataType.UInt64,
     torch.float16: DataType.Half,
     torch.bfloat16: DataType.BFloat16,
     torch.float32: DataType.Float,
@@ -217,6 +218,23 @@ def test_a_complex_function_is_the_one_of_pytorch(
     torch.testing.assert_close(result, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
 
 
+@pytest.mark.parametrize("name", ["sin", "cos", "sinh", "cosh"])
+def test_a_complex_function_stays_on_the_axes_where_it_overflows(name: str, target: str) -> None:
+    parts = [0.0, -0.0, 1.0, -3.0, 1e4, -1e4]
+    pairs = [(re, im) for re in parts for im in parts if re == 0 or im == 0]
+    x = torch.tensor([complex(re, im) for re, im in pairs], dtype=torch.complex128)
+    result = run(lambda fd, t: getattr(fd.ops, name)(t), [x], target)
+    expected = torch.stack([getattr(torch, name)(z) for z in x])
+    torch.testing.assert_close(result, expected)
+
+
+def test_the_complex_logarithm_near_minus_one_keeps_its_digits(target: str) -> None:
+    x = torch.tensor([-1 + 1e-30j, -1 - 1e-12j, -1.5 + 1e-9j, -0.999999 + 1e-9j])
+    x = x.to(torch.complex128)
+    result = run(lambda fd, t: fd.ops.log1p(t), [x], target)
+    torch.testing.assert_close(result, torch.log(1 + x), rtol=1e-9, atol=1e-15)
+
+
 @pytest.mark.parametrize("dtype", INTEGER, ids=str)
 @pytest.mark.parametrize("name", ["abs", "neg", "bitwise_not", "ceil", "floor", "relu", "trunc"])
 def test_an_integer_function_is_the_one_of_pytorch(
@@ -315,6 +333,31 @@ def test_integer_division_truncates_and_never_traps(dtype: torch.dtype, target: 
     a, b, quotient, rest = (t[is_defined] for t in (a, b, quotient, rest))
     check(quotient, torch.div(a, b, rounding_mode="trunc"))
     check(rest, torch.fmod(a, torch.where(b == -1, 1, b)))
+
+
+@pytest.mark.parametrize("name", ["div", "mod"])
+@pytest.mark.parametrize("divisor", [0, 2**32, -(2**40)])
+def test_a_constant_divisor_that_is_zero_in_the_type_is_defined(
+    name: str, divisor: int, target: str
+) -> None:
+    x = values_of(torch.int32)
+    result = run(lambda fd, t: getattr(fd.ops, name)(t, divisor), [x], target)
+    assert torch.equal(result, torch.full_like(x, -1) if name == "div" else x)
+
+
+@pytest.mark.parametrize("name", ["div", "mod"])
+def test_a_bool_divided_by_false_is_defined(name: str, target: str) -> None:
+    a, b = torch.tensor([False, True, False, True]), torch.tensor([False, False, True, True])
+    result = run(lambda fd, s, t: getattr(fd.ops, name)(s, t), [a, b], target)
+    assert result.tolist() == (
+        [True, True, False, True] if name == "div" else [False, True, False, False]
+    )
+
+
+def test_a_power_of_two_that_does_not_fit_wraps(target: str) -> None:
+    x = torch.tensor([0, 5, 2**63, 2**63 + 1, 2**64 - 1], dtype=torch.uint64)
+    result = run(lambda fd, t: fd.ops.bitceil(t), [x], target)
+    assert result.tolist() == [1, 8, 2**63, 0, 0]
 
 
 @pytest.mark.parametrize("dtype", INTEGER, ids=str)

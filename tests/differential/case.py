@@ -72,6 +72,7 @@ class Case:
     atol: float | None = None
     as_given: bool = False  # sizes of 1, strides and expanded dimensions of the first run are known
     static: bool = False  # all sizes are constants
+    ordinary: bool = False  # sizes of 1 are not known, even if they are 1 in all runs
 
     def declare(self, fd: FusionDefinition) -> list[TensorView | Val]:
         """Inputs of the fusion, as general as the runs need them."""
@@ -93,7 +94,7 @@ class Case:
         flags = [_contiguity(v) for v in values]
         sizes, contiguity = [], []
         for dim in range(first.ndim):
-            is_one = all(v.shape[dim] == 1 for v in values)
+            is_one = not self.ordinary and all(v.shape[dim] == 1 for v in values)
             sizes.append(1 if is_one else first.shape[dim] if self.static else -1)
             contiguity.append(None if is_one else all(flag[dim] for flag in flags))
         return fd.define_tensor(sizes, contiguity=contiguity, dtype=nvf(first.dtype))

@@ -25,6 +25,7 @@ from case import (
     nvf,
     widened,
 )
+from number_cases import NUMBER_TYPES, number_case
 
 from nvfuser_direct import DataType
 
@@ -53,6 +54,7 @@ def unary_cases(
     low: float,
     high: float,
     has_special: bool,
+    takes_numbers: bool,
 ) -> Callable[[Samples], list[Case]]:
     def expected(x: torch.Tensor) -> torch.Tensor:
         return reference(exact(x.to(operand(x.dtype)))).to(result(x.dtype))
@@ -67,7 +69,9 @@ def unary_cases(
             matrices.append(s.special())
         loose = COARSE if s.dtype.is_complex else None
         common = {"build": build, "expected": expected, "rtol": loose, "atol": loose}
+        numbers = number_case(s, build, expected, [(low, high)], rtol=loose, atol=loose)
         return [
+            *(numbers if takes_numbers else []),
             Case("views", runs=[[x] for x in matrices], **common),
             Case("0-dim", runs=[[s.tensor(**bounds)]], **common),
             Case(
@@ -90,12 +94,15 @@ def unary(
     low: float = -4.0,
     high: float = 4.0,
     has_special: bool = True,
+    takes_numbers: bool = True,
     refusals: Sequence[Refusal] = (),
     left_out: dict[str, str] | None = None,
 ) -> Operation:
     if reference is None:
         reference = getattr(torch, name)
-    make = unary_cases(name, reference, result, operand or result, low, high, has_special)
+    make = unary_cases(
+        name, reference, result, operand or result, low, high, has_special, takes_numbers
+    )
     return Operation(name, make, dtypes, list(refusals), left_out or {})
 
 
@@ -167,17 +174,19 @@ def unary_rows() -> list[Operation]:
         unary("signbit", dtypes=(*WIDE, *INTEGERS), result=to_bool, operand=widened),
         unary("silu", torch.nn.functional.silu, FLOATS, same, has_special=False),
         unary("relu", dtypes=(*FLOATS, *INTEGERS), result=same),
-        unary("gelu", torch.nn.functional.gelu, FLOATS, widened, has_special=False),
+        unary("gelu", torch.nn.functional.gelu, FLOATS, widened, has_special=False,
+              takes_numbers=False),
         unary("tanh_gelu", lambda x: torch.nn.functional.gelu(x, approximate="tanh"), FLOATS,
-              widened, has_special=False),
+              widened, has_special=False, takes_numbers=False),
         unary("real", dtypes=ANY, result=real_of, operand=same),
         unary("imag", dtypes=COMPLEX, result=real_of, operand=same, refusals=[
             Refusal("imag not supported for non-complex tensors",
                     lambda fd: fd.ops.imag(given(fd)))]),
         unary("bitceil", bitceil, INTEGERS, same, low=1, high=5000, has_special=False),
         unary("softplus", torch.nn.functional.softplus, FLOATS, widened, high=25.0,
-              has_special=False),
-        unary("leaky_relu", torch.nn.functional.leaky_relu, FLOATS, widened, has_special=False),
+              has_special=False, takes_numbers=False),
+        unary("leaky_relu", torch.nn.functional.leaky_relu, FLOATS, widened, has_special=False,
+              takes_numbers=False),
     ]  # fmt: skip
     rows += [unary(name, dtypes=FLOATS, result=same) for name in
              ("ceil", "floor", "round", "trunc", "frac")]  # fmt: skip
@@ -204,7 +213,10 @@ def cast_cases(s: Samples) -> list[Case]:
 
     if s.dtype in FP8:  # converted to and from other floats alone
         return [case(to) for to in (s.dtype, *FLOATS)]
-    return [case(to) for to in (*ANY, *(FP8 if s.dtype in FLOATS else ()))]
+    numbers = [number for to in NUMBER_TYPES for number in number_case(
+        s, lambda ops, x, to=to: ops.cast(x, dtype=nvf(to)),
+        lambda x, to=to: case(to).expected(x), [(0, 100)])]  # fmt: skip
+    return [case(to) for to in (*ANY, *(FP8 if s.dtype in FLOATS else ()))] + numbers
 
 
 def bitcast_cases(s: Samples) -> list[Case]:
@@ -291,7 +303,8 @@ def binary_cases(
         if is_mixed and s.dtype in others:
             mixed = pairs(s, others[s.dtype], *bounds)
             cases.append(Case(f"with {others[s.dtype]}", build, mixed, expected, **common))
-        return cases
+        two = [(low, high), (second["low"], high)]
+        return cases + number_case(s, build, expected, two, **common)
 
     return make
 
@@ -345,13 +358,23 @@ def logical_right_shift_cases(s: Samples) -> list[Case]:
     runs = [[a, b.abs() % bits] for a, b in runs]
     special = s.special()
     runs += [[special, torch.full_like(special, n)] for n in (0, 1, bits - 1)]
-    return [Case("layouts", lambda ops, a, n: ops.logical_right_shift(a, n), runs, expected)]
+
+    def build(ops: Any, a: Any, n: Any) -> Any:
+        return ops.logical_right_shift(a, n)
+
+    numbers = number_case(s, build, expected, [(-100, 100), (0, bits - 1)])
+    return [Case("layouts", build, runs, expected), *numbers]
 
 
 def nextafter_cases(s: Samples) -> list[Case]:
     special = s.special()
     runs = [*pairs(s, s.dtype, -4.0, 4.0, None), [special, special.flip(0)]]
-    return [Case("layouts", lambda ops, a, b: ops.nextafter(a, b), runs, torch.nextafter)]
+
+    def build(ops: Any, a: Any, b: Any) -> Any:
+        return ops.nextafter(a, b)
+
+    numbers = number_case(s, build, torch.nextafter, [(-4, 4)] * 2)
+    return [Case("layouts", build, runs, torch.nextafter), *numbers]
 
 
 def scaled_cases(name: str) -> Callable[[Samples], list[Case]]:
@@ -369,6 +392,7 @@ def scaled_cases(name: str) -> Callable[[Samples], list[Case]]:
             Case("layouts", lambda ops, a, b: getattr(ops, name)(a, b, 3), runs, expected),
             Case("number", lambda ops, a, b, n: getattr(ops, name)(a, b, n),
                  [[*runs[0], number]], expected),
+            *number_case(s, lambda ops, a, b: getattr(ops, name)(a, b, 3), expected, [(-4, 4)] * 2),
         ]  # fmt: skip
 
     return make
@@ -376,7 +400,12 @@ def scaled_cases(name: str) -> Callable[[Samples], list[Case]]:
 
 def complex_cases(s: Samples) -> list[Case]:
     runs = pairs(s, s.dtype, -4.0, 4.0, None)
-    return [Case("layouts", lambda ops, a, b: ops.complex(a, b), runs, torch.complex)]
+
+    def build(ops: Any, a: Any, b: Any) -> Any:
+        return ops.complex(a, b)
+
+    numbers = number_case(s, build, torch.complex, [(-4, 4)] * 2)
+    return [Case("layouts", build, runs, torch.complex), *numbers]
 
 
 COMPARISONS = ["eq", "ne", "lt", "le", "gt", "ge"]
@@ -459,6 +488,7 @@ def lerp_cases(s: Samples) -> list[Case]:
     return [
         Case("layouts", build, [[s.tensor(3, 5), s.tensor(5, 3).T, weight]], expected),
         Case("weight is a number", build, [[s.tensor(3, 5), s.tensor(5), 0.25]], expected),
+        *number_case(s, build, expected, [(-4, 4), (-4, 4), (0, 1)]),
     ]
 
 
@@ -483,6 +513,8 @@ def where_cases(s: Samples) -> list[Case]:
         Case("constant branch", lambda ops, c, a: ops.where(c, a, constant),
              [[mask(3, 5), s.tensor(3, 5)]],
              lambda c, a: torch.where(c, a, torch.tensor(constant, dtype=s.dtype))),
+        *number_case(s, lambda ops, a, b: ops.where(ops.ne(a, b), a, b),
+                     lambda a, b: torch.where(a != b, a, b), [(-4, 4)] * 2),
     ]  # fmt: skip
 
 
@@ -496,6 +528,8 @@ def clamp_cases(s: Samples) -> list[Case]:
              lambda x: torch.clamp(x, min=low)),
         Case("from above", lambda ops, x: ops.clamp(x, None, high), runs[:3],
              lambda x: torch.clamp(x, max=high)),
+        *number_case(s, lambda ops, x: ops.clamp(x, low, high),
+                     lambda x: torch.clamp(x, low, high), [(-4, 4)]),
     ]  # fmt: skip
 
 
@@ -505,6 +539,9 @@ def threshold_cases(s: Samples) -> list[Case]:
     return [
         Case("constants", lambda ops, x: ops.threshold(x, limit, value), runs,
              lambda x: torch.where(x <= limit, torch.tensor(value, dtype=x.dtype), x)),
+        *number_case(s, lambda ops, x: ops.threshold(x, limit, value),
+                     lambda x: torch.where(x <= limit, torch.tensor(value, dtype=x.dtype), x),
+                     [(-4, 4)]),
     ]  # fmt: skip
 
 
@@ -517,7 +554,12 @@ def addcmul_cases(s: Samples) -> list[Case]:
         return (first + second * (third * factor)).to(dtype)
 
     runs = [[s.tensor(3, 5), s.tensor(5, 3).T, s.tensor(5)]]
-    return [Case("layouts", lambda ops, *t: ops.addcmul(*t, factor), runs, expected)]
+
+    def build(ops: Any, *operands: Any) -> Any:
+        return ops.addcmul(*operands, factor)
+
+    numbers = number_case(s, build, expected, [(-4, 4)] * 3)
+    return [Case("layouts", build, runs, expected), *numbers]
 
 
 def ternary_rows() -> list[Operation]:

@@ -42,7 +42,7 @@ def shape_row(
     def cases(s: Samples) -> list[Case]:
         return [
             Case(label, build, runs, expected, static=static or "static" in label,
-                 as_given="as given" in label)
+                 as_given="as given" in label, ordinary="ordinary" in label)
             for label, build, expected, runs in make(s)
         ]  # fmt: skip
 
@@ -81,6 +81,11 @@ def shape_rows() -> list[Operation]:
              lambda x: x.expand(6, -1, 5, 4), [[s.tensor(3, 1, 4)]]),
             ("broadcast", lambda ops, x: ops.expand(x, [-1, 9]), lambda x: x.expand(-1, 9),
              [[s.tensor(3, 1)], [s.tensor(0, 1)]]),
+            ("to numbers", lambda ops, x, n, m: ops.expand(x, [n, m]),
+             lambda x, n, m: x.expand(n, m),
+             [[s.tensor(1, 5), 4, 5], [s.tensor(4, 1), 4, 7], [s.tensor(4, 5), 4, 5],
+              [s.tensor(1, 1), 3, 2], [s.tensor(1, 5), 1, 5], [s.tensor(5, 1).T, 2, 5],
+              [s.tensor(1, 0), 3, 0], [s.tensor(1, 3), 0, 3]]),
         ], [refusal("Invalid expand size",
                     lambda fd: fd.ops.expand(fd.define_tensor([3, 4]), [3, 5]))]),
         shape_row("expand_as", lambda s: [
@@ -93,6 +98,12 @@ def shape_rows() -> list[Operation]:
             ("expanded, as given", lambda ops, x: ops.squeeze(x, [1], True), lambda x: x[:, 0],
              [[s.tensor(3, 1, 4).expand(3, 6, 4)]]),
             ("none", lambda ops, x: ops.squeeze(x, []), lambda x: x, layouts(s)),
+            ("of computed size", lambda ops, x, n: ops.squeeze(ops.reshape(x, [n, -1]), [0]),
+             lambda x, n: x.reshape(n, -1).squeeze(0),
+             [[s.tensor(3, 4), 1], [s.tensor(1, 1), 1], [s.tensor(4, 3).T, 1]]),
+            ("ordinary", lambda ops, x, n: ops.squeeze(ops.expand(x, [n, x.size(1)]), [0]),
+             lambda x, n: x.expand(n, -1).squeeze(0),
+             [[s.tensor(1, 5), 1], [s.tensor(1, 1), 1], [s.tensor(1, 0), 1]]),
         ], [refusal("Squeeze dim is outside of Tensor size!",
                     lambda fd: fd.ops.squeeze(given(fd), [3])),
             refusal("Can not squeeze non-broadcasting dimension(s).",
@@ -129,6 +140,26 @@ def shape_rows() -> list[Operation]:
             ("split, static", lambda ops, x: ops.reshape(x, [x.size(0), 2, -1]),
              lambda x: x.reshape(x.shape[0], 2, x.shape[1] // 2),
              [[s.tensor(7, 10)], [s.tensor(10, 7).T]]),
+            ("computed", lambda ops, x: ops.reshape(x, [x.size(0), 2, -1]),
+             lambda x: x.reshape(x.shape[0], 2, x.shape[1] // 2),
+             [[s.tensor(7, 10)], [s.tensor(10, 7).T], [s.tensor(1, 2)], [s.tensor(5, 4)],
+              [s.tensor(1, 8).expand(3, 8)]]),
+            ("sizes exchanged", lambda ops, x: ops.reshape(x, [x.size(2), x.size(0), x.size(1)]),
+             lambda x: x.reshape(x.shape[2], x.shape[0], x.shape[1]), layouts(s)),
+            ("a product and a quotient",
+             lambda ops, x, n: ops.reshape(x, [ops.mul(x.size(0), n), -1, x.size(2)]),
+             lambda x, n: x.reshape(x.shape[0] * n, x.shape[1] // n, x.shape[2]),
+             [[s.tensor(3, 4, 5), 2], [s.tensor(3, 4, 5), 4], [s.tensor(3, 4, 5), 1],
+              [s.tensor(5, 6, 1).permute(2, 1, 0), 3], [s.tensor(1, 1, 1), 1]]),
+            ("a removable one", lambda ops, x: ops.reshape(x, [ops.mul(x.size(0), x.size(2))]),
+             lambda x: x.reshape(x.shape[0] * x.shape[2]),
+             [[s.tensor(2, 1, 3)], [s.tensor(1, 1, 7)], [s.tensor(4, 1, 1)], [s.tensor(1, 1, 1)],
+              [s.tensor(1, 1, 0)]]),
+            ("ordinary ones", lambda ops, x: ops.reshape(x, [x.size(2)]),
+             lambda x: x.reshape(x.shape[2]),
+             [[s.tensor(1, 1, 7)], [s.tensor(1, 1, 1)], [s.tensor(1, 1, 0)]]),
+            ("ordinary, one element", lambda ops, x: ops.reshape(x, []), lambda x: x.reshape(()),
+             [[s.tensor(1, 1)]]),
             ("flat", lambda ops, x: ops.reshape(x, [-1]), lambda x: x.reshape(-1), layouts(s)),
             ("nothing, static", lambda ops, x: ops.reshape(x, [7, 0]), lambda x: x.reshape(7, 0),
              [[s.tensor(0, 4)]]),

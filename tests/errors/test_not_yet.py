@@ -1,10 +1,32 @@
-"""Documented errors that nothing can provoke yet, each with the reason."""
+"""What is documented and not there yet: errors that nothing can provoke, each with the reason, and
+what a schedule may say that no kernel does: refused, never ignored."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+import torch
+
+from nvfuser_direct import (
+    CompileParams,
+    DataType,
+    FusionDefinition,
+    IterType,
+    KernelExecutor,
+    LoadStoreOpType,
+    MemoryType,
+    ParallelType,
+    SwizzleType,
+    UserError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nvfuser_direct import Fusion, TensorView
 
 NOT_YET = {
     "INTERNAL ASSERT FAILED at": "a bug of the compiler; one that is known is mended",
@@ -34,3 +56,175 @@ def test_what_cannot_happen_is_no_case(gist: str) -> None:
     assert NOT_YET[gist]
     for file in Path(__file__).parent.glob("test_*_errors.py"):
         assert f'documented("{gist}' not in file.read_text()
+
+
+# ---- Schedules without a kernel form -------------------------------------------------------------
+
+COPIES = {LoadStoreOpType.set, LoadStoreOpType.SegmenterSet, LoadStoreOpType.cp_async}
+NO_COPIES = [op for op in LoadStoreOpType if op not in COPIES]
+NO_BINDINGS = [
+    ParallelType.mma,
+    ParallelType.tma,
+    ParallelType.stream,
+    ParallelType.mesh_x,
+    ParallelType.mesh_y,
+    ParallelType.mesh_z,
+]
+LOOP_BINDINGS = [p for p in ParallelType if p not in (*NO_BINDINGS, ParallelType.serial)]
+
+
+def scheduled(act: Callable[[TensorView, TensorView], object]) -> FusionDefinition:
+    """An input of constant sizes, its negation, and what `act` does to them."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([32, 32], contiguity=True)
+        y = fd.ops.neg(x)
+        fd.add_output(y)
+        act(x, y)
+    return fd
+
+
+def compile_for_cpu(fusion: Fusion) -> None:
+    KernelExecutor().compile(fusion, [], compile_params=CompileParams(device="cpu"))
+
+
+WAYS = {
+    "lower for cuda": lambda fusion: fusion.lower(target="cuda"),
+    "lower for cpu": lambda fusion: fusion.lower(target="cpu"),
+    "print": lambda fusion: fusion.print_kernel(),
+    "compile": compile_for_cpu,
+}
+
+
+def check_refused(
+    fd: FusionDefinition, headline: str, *parts: str, kind: type = NotImplementedError
+) -> None:
+    """On every way to a kernel; the text has a tensor, and all `parts`."""
+    for way in WAYS.values():
+        with pytest.raises(kind, match="^" + re.escape(headline)) as caught:
+            way(fd.fusion)
+        assert re.search(r"node: +T\d+_", str(caught.value))
+        for part in ("expected:", "found:", "fix:", *parts):
+            assert part in str(caught.value)
+
+
+@pytest.mark.parametrize("op", NO_COPIES)
+def test_a_copy_without_kernel_form_is_refused(op: LoadStoreOpType) -> None:
+    """In both directions, with what works instead."""
+    name = next(core for core in ("LdMatrix", "CpAsyncBulkTensorTile", op.name)
+                if getattr(LoadStoreOpType, core) is op)  # fmt: skip
+    for act in (lambda x, y: x.cache_after(op), lambda x, y: y.cache_before(op)):
+        fd = scheduled(act)
+        check_refused(fd, f"LoadStoreOpType.{name} has no kernel form", "LoadStoreOpType.set", name)
+
+
+@pytest.mark.parametrize("op", sorted(COPIES, key=str))
+def test_the_other_copies_are_lowered(op: LoadStoreOpType) -> None:
+    fd = scheduled(lambda x, y: x.cache_after(op).set_memory_type(MemoryType.shared))
+    for way in WAYS.values():
+        way(fd.fusion)
+
+
+def test_execute_evaluates_what_has_no_kernel_form() -> None:
+    """The automatic schedule keeps the copy; without the evaluator, and by hand, it is an error."""
+    values = torch.randn(32, 32)
+    fd = scheduled(lambda x, y: x.cache_after(LoadStoreOpType.tma))
+    torch.testing.assert_close(fd.execute([values])[0], -values)
+    assert fd.fec.get_most_recent_scheduled_ir() == ""
+    fd = scheduled(lambda x, y: x.cache_after(LoadStoreOpType.tma))
+    with pytest.raises(NotImplementedError, match="has no kernel form"):
+        fd.execute([values], _disable_options=["fallback"])
+    fd = scheduled(lambda x, y: x.cache_after(LoadStoreOpType.tma))
+    with pytest.raises(NotImplementedError, match="has no kernel form"):
+        fd.manual_execute([values])
+
+
+@pytest.mark.parametrize("binding", NO_BINDINGS)
+def test_a_binding_without_kernel_form_is_refused(binding: ParallelType) -> None:
+    """Of loops, of what loops were made from, and of inputs."""
+
+    def of_the_split_axis(x: TensorView, y: TensorView) -> None:
+        y.split(0, 4)
+        y.get_logical_domain()[0].parallelize(binding)
+
+    for act in (
+        lambda x, y: y.axis(0).parallelize(binding),
+        lambda x, y: x.axis(0).parallelize(binding),
+        of_the_split_axis,
+    ):
+        check_refused(scheduled(act), "Parallel type ", "has no kernel form")
+
+
+@pytest.mark.parametrize("binding", LOOP_BINDINGS)
+def test_a_bound_axis_is_a_loop(binding: ParallelType) -> None:
+    def act(x: TensorView, y: TensorView) -> None:
+        y.split(0, 4)
+        y.get_logical_domain()[0].parallelize(binding)
+
+    check_refused(
+        scheduled(act), "An axis that is no loop is bound to", "get_loop_domain()", kind=UserError
+    )
+
+
+def test_a_merged_loop_keeps_the_binding_of_its_axis() -> None:
+    """That the axis itself is no loop any more is nobody's mistake."""
+
+    def act(x: TensorView, y: TensorView) -> None:
+        y.axis(0).parallelize(ParallelType.block_x)
+        y.merge(0, 1)
+        assert y.axis(0).parallel_type() is ParallelType.block_x
+
+    assert "threadIdx.x" in scheduled(act).fusion.print_kernel()
+
+
+def test_a_rotation_by_the_device_is_refused() -> None:
+    fd = scheduled(lambda x, y: y.swizzle1d(0, ParallelType.mesh_x))
+    check_refused(fd, "Swizzle1D has no kernel form", "one device")
+
+
+def test_clusters_are_refused() -> None:
+    def act(x: TensorView, y: TensorView) -> None:
+        y.axis(0).parallelize(ParallelType.grid_x)
+        y.axis(0).set_clustered_blocks()
+
+    check_refused(scheduled(act), "A cluster of blocks has no kernel form", "set_clustered_blocks")
+
+
+@pytest.mark.parametrize("memory", [MemoryType.tensor, MemoryType.symmetric])
+def test_memory_without_kernel_form_is_refused(memory: MemoryType) -> None:
+    fd = scheduled(lambda x, y: x.cache_after().set_memory_type(memory))
+    check_refused(fd, "Memory type ", "has no kernel form")
+
+
+def test_symmetric_inputs_are_refused() -> None:
+    fd = scheduled(lambda x, y: x.set_memory_type(MemoryType.symmetric))
+    check_refused(fd, "Memory type Symmetric has no kernel form", "global memory")
+
+
+@pytest.mark.parametrize("dtype", [d for d in DataType if d not in (DataType.Int, DataType.Int32)])
+def test_indices_are_integers_of_32_or_64_bits(dtype: DataType) -> None:
+    fd = scheduled(lambda x, y: None)
+    with pytest.raises(UserError, match="Indices cannot be computed in"):
+        fd.fusion.lower(index_type=dtype)
+    with pytest.raises(UserError, match="Indices cannot be computed in"):
+        fd.fusion.print_kernel(CompileParams(index_type=dtype))
+    for inputs in ([], [torch.ones(32, 32)]):
+        params = CompileParams(device="cpu", index_type=dtype)
+        with pytest.raises(UserError, match="Indices cannot be computed in"):
+            KernelExecutor().compile(fd.fusion, inputs, compile_params=params)
+
+
+def test_what_is_added_to_an_axis_runs_as_the_axis_does() -> None:
+    can_be = {IterType.Iteration, IterType.Symbolic}
+    for iter_type in IterType:
+        if iter_type in can_be:
+            scheduled(lambda x, y, t=iter_type: y.resize(0, 1, 2, t)).fusion.print_kernel()
+        else:
+            with pytest.raises(UserError, match="A resized axis cannot be of type"):
+                scheduled(lambda x, y, t=iter_type: y.resize(0, 1, 2, t))
+
+
+@pytest.mark.parametrize("swizzle", list(SwizzleType))
+def test_every_swizzle_is_lowered(swizzle: SwizzleType) -> None:
+    text = scheduled(lambda x, y: y.swizzle(swizzle, 0, 1)).fusion.print_kernel()
+    word = {SwizzleType.NoSwizzle: "", SwizzleType.XOR: "^", SwizzleType.CyclicShift: "%"}[swizzle]
+    assert word in text

@@ -70,6 +70,32 @@ def test_arithmetic_wraps_at_the_width_of_its_type() -> None:
     assert evaluator.evaluate(ops.add(n, n)) == -2
 
 
+def test_unsigned_numbers_beyond_int64_keep_their_value() -> None:
+    n = symbol(DataType.UInt64)
+    evaluator = ExpressionEvaluator()
+    evaluator.bind(n, -1)  # the bits of the largest one
+    assert evaluator.evaluate(n) == 2**64 - 1
+    assert evaluator.evaluate(ops.cast(n, DataType.Double)) == float(2**64)
+    assert evaluator.evaluate(ops.mul(n, 0.5)) == float(2**63)
+    assert evaluator.evaluate(ops.gt(n, 1.0)) is True
+    assert evaluator.evaluate(ops.signbit(n)) is False
+    assert evaluator.evaluate(ops.cast(n, DataType.Int)) == -1
+
+
+def test_integers_are_rounded_once() -> None:
+    n = symbol()
+    evaluator = ExpressionEvaluator()
+    evaluator.bind(n, 2**62 + 2**38 + 1)  # as a double it would be a tie between two floats
+    assert evaluator.evaluate(ops.cast(n, DataType.Float)) == float(2**62 + 2**39)
+
+
+def test_the_smallest_integer_has_divisors() -> None:
+    n = symbol()
+    evaluator = ExpressionEvaluator()
+    evaluator.bind(n, -(2**63))
+    assert evaluator.evaluate(ops.gcd(n, 12)) == 4
+
+
 def test_only_the_side_that_is_taken_counts() -> None:
     n, m = symbol(), symbol()
     guarded = ops.where(ops.gt(m, 0), ops.div(n, m), 0)

@@ -185,10 +185,10 @@ def test_misaligned_rows(target):
     compiled = Compiled(fd)
     values = numbers(3, 8, device=target)
     assert_same(compiled(values), [values])
-    with pytest.raises(RuntimeError) as error:
+    with pytest.raises(
+        RuntimeError, match=r"Vectorization of T1_g_float\[.*\] by 4 needs a multiple"
+    ):
         compiled(numbers(3, 6, device=target))
-    assert "4" in str(error.value)
-    assert "T" in str(error.value)
 
 
 # ---- 7: barriers --------------------------------------------------------------------------------

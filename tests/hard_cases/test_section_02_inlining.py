@@ -163,12 +163,12 @@ def test_no_promotion_exists():
         b1.inline_at(1)
         b2.inline_at(1)
         a.inline_at(1)
-    with pytest.raises(UserError, match="T"):
+    with pytest.raises(UserError, match="No axis covers all tensors that share a loop"):
         lowered(fd.fusion)
 
 
 def test_flattened_above_and_unflattened_below(target):
-    """2.09: right, or an error that names the tensor; never a wrong value."""
+    """2.09: its loops are one in the producer and three in the consumer."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([7, 8, 9], contiguity=True)
         u = fd.ops.neg(fd.ops.set(x))
@@ -180,10 +180,6 @@ def test_flattened_above_and_unflattened_below(target):
         fd.sched.transform_like(u, [u.producers()[0]])
         u.producers()[0].inline_at(1)
         v.inline_at(3)
-    try:
-        lowered(fd.fusion)
-    except UserError:
-        return
     check(fd, target, [((7, 8, 9),)], lambda x: -x)
 
 

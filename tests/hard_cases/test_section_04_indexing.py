@@ -149,6 +149,19 @@ def test_broadcast_with_real_extent(target):
 
 
 @pytest.mark.parametrize("inner_split", [False, True])
+def test_split_broadcast_has_one_position(target, inner_split):
+    """4.07: its consumer's loops go beyond it, and its own loop is merged: nothing else is read."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([1, 7], contiguity=[None, True])
+        turned = fd.ops.permute(fd.ops.set(x), [1, 0])
+        y = fd.ops.set(turned)
+        fd.add_output(y)
+        y.split(1, 2, inner_split)
+        turned.merge(0, 1)
+    check(fd, target, [((1, 7),)], lambda x: x.t())
+
+
+@pytest.mark.parametrize("inner_split", [False, True])
 @pytest.mark.parametrize("types", [(None, None), (TX, None), (BX, TX), (BX, None)])
 def test_split_broadcast_does_not_repeat_a_reduction(target, inner_split, types):
     """4.07 and 5.02: the slots of a broadcast beyond its one element are holes."""

@@ -1,5 +1,7 @@
 """Hard cases, section 5: predicates. Integer sums count every visited element exactly once."""
 
+import re
+
 import pytest
 import torch
 from hard_case import (
@@ -21,7 +23,7 @@ from hard_case import (
     par,
 )
 
-from nvfuser_direct import DataType, FusionDefinition
+from nvfuser_direct import DataType, FusionDefinition, UserError
 
 
 def count_visits(target, shape, transform, axes=None, constant=True):
@@ -304,7 +306,7 @@ def test_predicate_of_vector_stores(target):
     for n in (4, 124, 128, 132, 1000):
         x = numbers(n, device=target)
         assert_same(compiled(x), [x])
-    with pytest.raises(RuntimeError):
+    with pytest.raises(UserError, match=r"by 4 needs a multiple of it as extent of iS\d\{i0\}"):
         compiled(numbers(999, device=target))
 
 
@@ -353,6 +355,20 @@ def test_elimination_when_the_index_overruns(target):
         fd.sched.transform_like(t)
         b.inline_at(1)
     check(fd, target, [((2, 3),)], lambda x: torch.relu(-x))
+
+
+def test_holes_beyond_an_array(target):
+    """5.22: the loops of the reader have holes that the array has no elements for."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([10], contiguity=True)
+        a = fd.ops.set(x)
+        b = fd.ops.neg(a)
+        fd.add_output(fd.ops.relu(b))
+        a.split(0, 4)  # twelve elements
+        b.split(0, 7)  # fourteen
+    text = fd.fusion.print_kernel()
+    assert re.search(r"if \((\w+) < 10\) {\n *T2\[\1\] = -T1\[\1\]", text), text
+    check(fd, target, [((10,),)], lambda x: torch.relu(-x))
 
 
 def test_calls_that_contain_a_barrier(target):

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 from hard_case import (
     BX,
     PAIRS,
@@ -23,7 +24,7 @@ from hard_case import (
     statements,
 )
 
-from nvfuser_direct import DataType, ForLoop, FusionDefinition, IfThenElse
+from nvfuser_direct import DataType, ForLoop, FusionDefinition, IfThenElse, UserError
 
 
 def copied(width=4, shape=(-1,), dtype=DataType.Float, contiguity=True):
@@ -66,6 +67,21 @@ def test_else_branch_is_omitted_where_nothing_iterates(target):
     kernel = lowered(fd.fusion)
     assert not any(isinstance(s, IfThenElse) and s.else_body for s in statements(kernel))
     check(fd, target, [((n,),) for n in SIZES], lambda x: -x)
+
+
+def test_else_branch_stays_where_statements_differ_in_their_tests(target):
+    """6.02: the surroundings of a pad are stored where there is nothing to load."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        y = fd.ops.pad(fd.ops.set(x), [1, 1], 7.0)
+        z = fd.ops.set(y)
+        fd.add_output(z)
+        z.split(0, 128)
+        z.split(0, 1)
+        fd.sched.transform_like(z)
+        fd.sched.inline_most()
+        par(z, BX, UNSWITCH, TX)
+    check(fd, target, [((n,),) for n in SIZES], lambda x: F.pad(x, [1, 1], value=7.0))
 
 
 def test_else_branch_stays_where_a_loop_iterates(target):
@@ -227,7 +243,7 @@ def test_padded_rows_may_not_be_vectors(target):
         t.split(0, 4)
         t.axis(1).parallelize(VECTORIZE)
     x = guarded(numbers(14, 14, device=target), (16, 1))
-    with pytest.raises(RuntimeError):
+    with pytest.raises(UserError, match="Vectorization needs an extent that the width divides"):
         Compiled(fd)(x)
 
 
@@ -397,3 +413,64 @@ def test_vectorized_shared_memory(target):
     assert any(isinstance(s, ForLoop) and s.is_vectorized for s in statements(lowered(fd.fusion)))
     assert count(lowered(fd.fusion), ForLoop) > 0
     check(fd, target, [((m, 64),) for m in (1, 3, 33)], lambda x: x)
+
+
+@pytest.mark.parametrize("size", [4, 8])
+@pytest.mark.parametrize("memory_type", [None, SHARED])
+def test_lanes_are_neighbours_on_both_sides(target, size, memory_type):
+    """6.08: a transposed read of shared memory, or of an array of registers."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([size, size], contiguity=True)
+        a = fd.ops.set(x)
+        t = fd.ops.permute(a, [1, 0])
+        fd.add_output(t)
+        if memory_type is not None:
+            a.set_memory_type(memory_type)
+        if size > 4:
+            t.split(1, 4)
+        t.axis(-1).parallelize(VECTORIZE)
+    if size == 4:  # a whole axis of lanes is laid out innermost
+        check(fd, target, [((size, size),)], lambda x: x.t())
+        return
+    with pytest.raises(UserError, match="A vectorized axis is not innermost and contiguous"):
+        fd.fusion.lower(target=target)
+
+
+@pytest.mark.parametrize("factors", [(32,), (8,), (64, 16)])
+def test_vectors_of_what_another_split_stored(target, factors):
+    """6.09: parts of the stored axis that hold whole vectors."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        a = fd.ops.set(x)
+        t = fd.ops.neg(fd.ops.set(a))
+        fd.add_output(t)
+        a.set_memory_type(SHARED)
+        (copy,) = t.producers()
+        for tensor in (a, copy, t):
+            tensor.split(0, 512)
+        for factor in factors:
+            a.split(-1, factor)
+        for tensor in (copy, t):
+            tensor.split(-1, 4)
+            par(tensor, BX, TX)
+        copy.axis(-1).parallelize(VECTORIZE)
+        par(a, BX, *[None] * len(factors), TX)
+        a.inline_at(1)
+        copy.inline_at(2)
+    check(fd, target, [((n,),) for n in (1, 4, 512, 1000, 2048)], lambda x: -x)
+
+
+def test_vectors_across_the_parts_of_a_stored_axis():
+    """6.09: six elements are no two vectors of four."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([48], contiguity=True)
+        a = fd.ops.set(x)
+        t = fd.ops.set(a)
+        fd.add_output(t)
+        a.set_memory_type(SHARED)
+        a.split(0, 6)
+        t.split(0, 4)
+        par(a, None, TX)
+        par(t, TX, VECTORIZE)
+    with pytest.raises(UserError, match="A vectorized axis is not innermost"):
+        fd.fusion.lower()

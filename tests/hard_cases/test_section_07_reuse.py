@@ -17,6 +17,7 @@ from nvfuser_direct import (
     FusionDefinition,
     MemoryType,
     ParallelType,
+    UserError,
     _core,
 )
 
@@ -531,7 +532,7 @@ def test_sizes_come_from_inputs_or_by_name():
     assert [c.ways for c in kernel.bank_conflicts([torch.randn(32, 8)])] == [8, 8]
     name = x.axis(1).extent().to_inline_string()
     assert [c.ways for c in kernel.bank_conflicts(sizes={name: 5})] == [1, 1]
-    with pytest.raises(RuntimeError):
+    with pytest.raises(UserError, match="is not known"):
         kernel.bank_conflicts()
 
 

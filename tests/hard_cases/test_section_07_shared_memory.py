@@ -21,9 +21,11 @@ from hard_case import (
     statements,
 )
 
-from nvfuser_direct import BlockSync, FusionDefinition, GridSync
+from nvfuser_direct import BlockSync, ForLoop, FusionDefinition, GridSync, UserError
 
 pytestmark = pytest.mark.sanitize
+
+OTHER_THREADS = "read by other threads than those that computed it, but lies in registers"
 
 
 def chain(memory_type, shape=(-1,)):
@@ -101,7 +103,7 @@ def merged_broadcast(memory_type, is_inlined):
 
 def test_permissive_is_not_same():
     """7.03"""
-    with pytest.raises(RuntimeError):
+    with pytest.raises(UserError, match=OTHER_THREADS):
         lowered(merged_broadcast(None, is_inlined=False).fusion)
 
 
@@ -138,7 +140,7 @@ def test_part_of_a_chain_inlined(target, memory_type, is_inlined):
         if is_inlined:
             a.inline_at(1)
     if memory_type is None and not is_inlined:
-        with pytest.raises(RuntimeError):
+        with pytest.raises(UserError, match=OTHER_THREADS):
             lowered(fd.fusion)
         return
     shapes = [((m,), (m, n)) for m, n in ((1, 1), (3, 4), (31, 5), (7, 33))]
@@ -208,6 +210,34 @@ def test_write_after_read(target):
     check(fd, target, [((m, 64),) for m in (1, 3, 33)], lambda x: -x)
 
 
+@pytest.mark.parametrize("extent", [-1, 3])
+def test_a_barrier_in_a_loop_that_may_be_empty(target, extent):
+    """7.09: the barriers of an inner loop guard nothing where it runs zero times."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 8, 8], contiguity=True)
+        y = fd.define_tensor([-1, extent, 8, 8], contiguity=True)
+        a = fd.ops.set(x)
+        b = fd.ops.neg(a)
+        z = fd.ops.relu(b)
+        rows = fd.ops.broadcast(b, [False, True, False, False])
+        c = fd.ops.set(y)
+        t = fd.ops.add(rows, c)
+        fd.add_output(z)
+        fd.add_output(t)
+        for tensor in (a, c):
+            tensor.set_memory_type(SHARED)
+        for tensor, is_written in ((a, True), (b, False), (z, False)):
+            par(tensor, None, *((TX, TY) if is_written else (TY, TX)))
+        for tensor, is_written in ((c, True), (rows, False), (t, False)):
+            par(tensor, None, None, *((TX, TY) if is_written else (TY, TX)))
+        for tensor, position in ((a, 1), (b, 1), (rows, 4), (c, 2)):
+            tensor.inline_at(position)
+    (loop,) = (s for s in lowered(fd.fusion).body if isinstance(s, ForLoop))
+    assert isinstance(loop.body[-1], BlockSync) == (extent == -1)
+    shapes = [((m, 8, 8), (m, 3 if extent > 0 else n, 8, 8)) for m, n in ((1, 1), (3, 0), (5, 3))]
+    check(fd, target, shapes, lambda x, y: [torch.relu(-x), y - x[:, None]])
+
+
 def test_no_write_after_read_barrier_across_blocks(target):
     """7.09: a loop bound to blocks runs once."""
     fd, a, t = chain(SHARED, (-1, 64))
@@ -253,6 +283,34 @@ def test_global_intermediate_across_blocks(target):
         par(t, BX, TX)
     assert count(lowered(fd.fusion), GridSync) == 1
     check(fd, target, [((n,),) for n in (1, 3, 33, 999)], lambda x: -x)
+
+
+def test_repeated_row_is_read_by_other_blocks(target):
+    """7.12: only the first threads have computed what the repeats read."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([1, -1], contiguity=[None, True])
+        row = fd.ops.neg(x)
+        out = fd.ops.repeat(row, [3, 1])
+        fd.add_output(out)
+        row.set_memory_type(GLOBAL)
+        for tensor in (row, out):
+            tensor.merge(0, 1)
+            tensor.split(0, 32)
+            par(tensor, BX, TX)
+    assert count(lowered(fd.fusion), GridSync) == 1
+    check(fd, target, [((1, n),) for n in (1, 33, 999)], lambda x: -x.repeat(3, 1))
+
+
+def test_global_intermediate_in_a_loop(target):
+    """7.12: every iteration writes elements of its own, which no other iteration reads."""
+    fd, a, t = chain(GLOBAL, (-1, 64))
+    with fd:
+        t.split(1, 8)
+        par(a, None, BX)
+        par(t, None, None, BX)
+        a.inline_at(1)
+    assert count(lowered(fd.fusion), GridSync) == 1
+    check(fd, target, [((m, 64),) for m in (1, 3, 33)], lambda x: -x)
 
 
 def test_grid_barrier_after_a_block_barrier(target):

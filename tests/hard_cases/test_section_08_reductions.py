@@ -1,6 +1,7 @@
 """Hard cases, section 8: reductions."""
 
 import math
+import re
 
 import pytest
 import torch
@@ -19,11 +20,13 @@ from hard_case import (
     assert_same,
     check,
     like,
+    lowered,
     numbers,
     par,
+    statements,
 )
 
-from nvfuser_direct import DataType, FusionDefinition
+from nvfuser_direct import DataType, FusionDefinition, GridReduction, UserError
 
 pytestmark = pytest.mark.sanitize
 
@@ -222,6 +225,49 @@ def test_dependents_of_a_write_once_grid_reduction(target):
             par(tensor, TX)
         fd.sched.inline_most()
     check(fd, target, [((m, n),) for m, n in PAIRS], lambda x: x.sum(0) * 2 + 1)
+
+
+def test_results_of_two_grid_reductions_meet(target):
+    """8.05: the last block of one reduction may not be that of the other."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        y = fd.define_tensor([-1, -1], contiguity=True)
+        total, largest = fd.ops.sum(x, [0]), fd.ops.max(y, [0])
+        z = fd.ops.add(total, largest)
+        fd.add_output(z)
+        for reduction in (total, largest):
+            par(reduction, BX, TX)
+        par(z, TX)
+    reductions = [s for s in statements(lowered(fd.fusion)) if isinstance(s, GridReduction)]
+    assert [r.allreduce for r in reductions] == [True, False]
+    shapes = [((m, n), (m, n)) for m, n in PAIRS if m <= 32]
+    check(fd, target, shapes, lambda x, y: x.sum(0) + y.max(0).values)
+
+
+def test_reduction_of_the_result_of_a_grid_reduction(target):
+    """8.05: what the last block goes on to reduce is its own, too."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 32], contiguity=True)
+        total = fd.ops.sum(x, [0])
+        largest = fd.ops.max(total, [0])
+        fd.add_output(largest)
+        par(total, BX, TX)
+        par(largest, TX)
+    text = fd.fusion.print_kernel()
+    is_last = re.search(r"const bool (\w+) = grid_reduce", text)[1]
+    assert re.search(rf"if \(.*\b{is_last}\b.*\) {{\n *T\d+\[0\] = ", text)
+    check(fd, target, [((m, 32),) for m in (1, 3, 33, 129)], lambda x: x.sum(0).max())
+
+
+def test_another_last_block_in_every_iteration(target):
+    """8.05: a reduction of what a loop over grid reductions leaves has no block to run in."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 8], contiguity=True)
+        total = fd.ops.sum(x, [0])
+        fd.add_output(fd.ops.max(total, [0]))
+        par(total, BX)
+    with pytest.raises(UserError, match="over blocks is stored outside of its loops"):
+        fd.fusion.lower(target=target)
 
 
 @pytest.mark.parametrize("is_inlined", [False, True])

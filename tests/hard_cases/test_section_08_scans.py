@@ -1,4 +1,7 @@
-"""Hard cases, section 8: scans. They run serially in one thread along their axis."""
+"""Hard cases, section 8: scans in one thread, and what no scan can do.
+
+Scans over the threads of a block have a file of their own.
+"""
 
 import re
 
@@ -6,6 +9,7 @@ import pytest
 import torch
 from hard_case import (
     BX,
+    BY,
     GLOBAL,
     PAIRS,
     SHARED,
@@ -29,6 +33,7 @@ from nvfuser_direct import (
     DataType,
     FusionDefinition,
     KernelExecutor,
+    ParallelType,
     UserError,
 )
 
@@ -251,9 +256,9 @@ def test_in_place(target):
 # -- what is refused, naming the axis --
 
 
-@pytest.mark.parametrize("kind", [BX, TX])
-def test_the_axis_is_not_spread_over_threads(kind):
-    """8.26: one thread combines all elements of the axis."""
+@pytest.mark.parametrize("kind", [BX, BY])
+def test_the_axis_is_not_spread_over_blocks(kind):
+    """8.26: a block would wait for all before it."""
     fd, s, y = rows()
     with fd:
         for tensor in (s, y):
@@ -324,6 +329,81 @@ def test_the_axis_is_not_rfactored():
         with pytest.raises(UserError, match=re.escape(headline)):
             s.rfactor([1])
     assert str(s.axis(1)) in headline
+
+
+# -- what is refused over threads --
+
+
+def spread(fd, y, *kinds):
+    """[rows, n] -> [rows, n / 128, 32, 4], bound to `kinds`, everything inlined."""
+    with fd:
+        y.split(1, 4)
+        y.split(1, 32)
+        par(y, *kinds)
+        like(y)
+        fd.sched.inline_most()
+
+
+def refused(fd, message):
+    """On both targets."""
+    for target in ("cpu", "cuda"):
+        with pytest.raises(UserError, match=message):
+            fd.fusion.lower(target=target)
+
+
+AXIS = r"iS\d+\{i\d+\}"
+
+
+def test_two_thread_dimensions():
+    """8.26: one dimension holds the axis."""
+    fd, _, y = rows()
+    spread(fd, y, BX, TY, TX)
+    refused(fd, f"The axis {AXIS} of a scan is bound to two thread dimensions")
+
+
+def test_grouped_items():
+    """8.26: items are combined in their order, not side by side."""
+    fd, s, y = rows()
+    spread(fd, y, BX, None, TX)
+    s.axis(3).parallelize(ParallelType.group)
+    refused(fd, "Only an axis that a reduction keeps can be grouped")
+
+
+def test_items_outside_of_rounds():
+    """8.26: positions in another order."""
+    fd, _, y = rows()
+    with fd:
+        y.split(1, 4)
+        y.split(1, 32)
+        y.reorder({1: 3, 3: 1})
+        par(y, BX, None, TX)
+        like(y)
+    refused(fd, f"A scan visits its axis {AXIS} in increasing order")
+
+
+def test_an_unknown_number_of_items():
+    """8.26: a chunk is kept in registers."""
+    fd, _, y = rows()
+    with fd:
+        y.split(1, 32, inner_split=False)
+        par(y, BX, TX)
+        like(y)
+        fd.sched.inline_most()
+    refused(fd, "A scan has a loop of unknown size over the items of a thread: ")
+
+
+def test_a_reader_in_the_loop_over_the_items():
+    """8.26: bound after it was inlined too deep."""
+    fd, s, y = rows()
+    with fd:
+        y.split(1, 4)
+        like(y)
+        fd.sched.inline_most()
+        par(y, BX, TX)
+        par(s, BX, TX)
+        par(s.producers()[0], BX, TX)
+    axis = re.escape(str(s.get_logical_domain()[1]))
+    refused(fd, f"What a scan computes along its axis {axis} is needed in the loop over the items")
 
 
 @pytest.mark.parametrize("random", [False, True])

@@ -4,7 +4,14 @@ import pytest
 import torch
 from hard_case import BX, BY, SIZES, TX, Compiled, assert_same, check, numbers, par
 
-from nvfuser_direct import DataType, FusionDefinition, KernelExecutor, LaunchParams, _core
+from nvfuser_direct import (
+    DataType,
+    FusionDefinition,
+    KernelExecutor,
+    LaunchParams,
+    UserError,
+    _core,
+)
 
 
 def test_dynamic_reshape(target):
@@ -93,7 +100,7 @@ def test_symbolic_split_factor(target):
             if not executor.is_compiled():
                 executor.compile(fd.fusion, [x, factor])
             assert_same(executor.run([x, factor]), [-x])
-    with pytest.raises(RuntimeError):
+    with pytest.raises(UserError, match="Integer division by zero detected"):
         executor.run([numbers(33, device=target), 0])
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 import torch
-from hard_case import BX, SHARED, SIZES, TX, UNROLL, check, like, par
+from hard_case import BX, SHARED, SIZES, TX, UNROLL, check, cuda_text, like, par
 
-from nvfuser_direct import CompileParams, DataType, FusionDefinition, KernelExecutor, evaluate
+from nvfuser_direct import DataType, FusionDefinition, KernelExecutor, evaluate
 
 pytestmark = pytest.mark.sanitize
 
@@ -14,13 +14,6 @@ def stream(shape, seed=5, offset=2):
     with FusionDefinition() as fd:
         fd.add_output(fd.ops.uniform(0, 1, list(shape), rng_seed=seed, rng_offset=offset))
     return evaluate(fd.fusion, [])[0]
-
-
-def compiled_for_cuda(fd):
-    """NVRTC takes the source; needs no GPU."""
-    executor = KernelExecutor()
-    executor.compile(fd.fusion, compile_params=CompileParams(device="cuda:0"))
-    return executor.kernel_source()
 
 
 def plus_random(rank):
@@ -44,7 +37,7 @@ def test_four_values_for_each_counter(target, factor):
         par(y, BX, TX, UNROLL)
         like(y)
         fd.sched.inline_at(y, 2)
-    source = compiled_for_cuda(fd)
+    source = cuda_text(fd.fusion)
     if factor == 4:  # the position over four is known outside of the loop, the lane is its index
         assert "% 4" not in source[source.index("__global__") :]
     check(fd, target, [[(n,)] for n in SIZES], lambda x: x + stream(x.shape).to(x.device))
@@ -61,7 +54,7 @@ def test_holes_take_no_counters(target):
         like(y)
         r.set_memory_type(SHARED)
         fd.sched.inline_at(y, 2)
-    compiled_for_cuda(fd)
+    cuda_text(fd.fusion)
     shapes = [[(m, n)] for m, n in ((1, 1), (4, 5), (7, 13), (33, 2))]
     check(fd, target, shapes, lambda x: x + stream(x.shape).to(x.device))
 
@@ -79,7 +72,7 @@ def test_a_broadcast_that_is_split_is_no_position(target, shape):
             tensor.split(0, 2, inner_split=False)
         for tensor in (y, r, e, i):
             fd.add_output(tensor)
-    compiled_for_cuda(fd)
+    cuda_text(fd.fusion)
     executor = KernelExecutor()
     arg = torch.zeros(4, device=target)
     executor.compile(fd.fusion, [arg])
@@ -103,7 +96,7 @@ def test_computed_once_or_for_every_column(target, is_recomputed):
         else:
             fd.add_output(fd.ops.neg(r))
         fd.sched.inline_most()
-    compiled_for_cuda(fd)
+    cuda_text(fd.fusion)
 
     def expected(x):
         numbers = stream(x.shape[:1]).to(x.device)

@@ -40,13 +40,29 @@ def test_a_difference_anywhere_makes_fusions_unequal(other: Fusion) -> None:
     assert build() != other
 
 
+def test_a_position_to_compute_with_is_part_of_the_schedule() -> None:
+    def scheduled(position: int) -> Fusion:
+        with FusionDefinition() as fd:
+            t1 = fd.ops.neg(fd.define_tensor([4, 8]))
+            fd.add_output(fd.ops.exp(t1))
+            if position > 0:
+                t1.compute_with(position)
+        return fd.fusion
+
+    assert scheduled(1) == scheduled(1)
+    assert scheduled(1).clone() == scheduled(1)
+    assert scheduled(1) != scheduled(0)
+    assert scheduled(1) != scheduled(2)
+    assert scheduled(1).hash() != scheduled(0).hash()
+
+
 def test_fusions_compare_unequal_to_anything_else() -> None:
     assert build() != 3
     assert (build() == None) is False  # noqa: E711
 
 
 def test_fusions_are_unhashable() -> None:
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="unhashable type: 'Fusion'"):
         hash(build())
 
 
@@ -99,6 +115,25 @@ def test_an_input_is_registered_once() -> None:
         t0 = fd.define_tensor([4])
         with pytest.raises(RuntimeError, match="is already registered as input, duplicated inputs"):
             fd.fusion.add_input(t0)
+
+
+def test_a_part_of_a_tensor_is_no_input() -> None:
+    with FusionDefinition() as fd:
+        t0 = fd.define_tensor([4])
+        for part in (t0.axis(0), t0.domain()):
+            with pytest.raises(UserError, match="Cannot register input "):
+                fd.fusion.add_input(part)
+    assert fd.fusion.inputs() == [t0]
+
+
+def test_a_refused_alias_leaves_the_definition_as_it_was() -> None:
+    with FusionDefinition() as fd:
+        source = fd.define_tensor([4])
+        for target in (fd.define_tensor([4], dtype=DataType.Half), fd.define_tensor([4, 8])):
+            with pytest.raises(UserError, match=r"aliased output .* have different "):
+                fd.add_output(source, target)
+    assert fd.fusion.all_exprs() == []
+    assert fd.fusion.outputs() == []
 
 
 def test_outputs_are_tensors() -> None:
@@ -170,7 +205,7 @@ def test_a_node_of_another_fusion_is_refused() -> None:
                 use()
         with pytest.raises(RuntimeError, match="Cannot register input"):
             fd.fusion.add_input(foreign)
-        with pytest.raises(RuntimeError):
+        with pytest.raises(RuntimeError, match=r"was not found in the active fusion\."):
             fd.add_output(foreign)
 
 
@@ -183,11 +218,12 @@ def test_operands_of_the_wrong_kind_are_type_errors() -> None:
             lambda: fd.ops.neg(None),
             lambda: fd.ops.neg(t0.axis(0)),
             lambda: fd.ops.sum(t0, "0"),
-            lambda: fd.ops.add(t0, 2**70),
             lambda: fd.ops.add(a=t0, b=t0),
         ):
-            with pytest.raises(TypeError):
+            with pytest.raises(TypeError, match="incompatible function arguments"):
                 use()
+        with pytest.raises(ValueError, match="not compatible with the given data type int64_t"):
+            fd.ops.add(t0, 2**70)
 
 
 # ---- Where statements come from ------------------------------------------------------------------

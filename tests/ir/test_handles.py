@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 import nvfuser_direct as nvf
@@ -24,6 +26,27 @@ def test_one_node_is_one_object() -> None:
     assert t1.definition().out is t1
     assert t0.axis(-1) is t0.get_loop_domain()[1]
     assert t0.fusion() is fd.fusion
+
+
+def test_a_guard_keeps_its_fusion_active_whoever_destroys_it() -> None:
+    guards = []
+
+    def work() -> None:
+        guards.append(nvf.FusionGuard(nvf.Fusion()))
+        guards.append(nvf.FusionGuard(nvf.Fusion()))
+        outer = nvf.define_scalar(nvf.DataType.Int).fusion()
+        del guards[1]  # the inner one
+        assert nvf.define_scalar(nvf.DataType.Int).fusion() is not outer
+
+    fusion = nvf.Fusion()
+    guard = nvf.FusionGuard(fusion)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(work).result()
+    guards.clear()  # here, after its thread has ended
+    assert nvf.define_scalar(nvf.DataType.Int).fusion() is fusion
+    del guard
+    with pytest.raises(nvf.UserError, match="No fusion is active"):
+        nvf.define_scalar(nvf.DataType.Int)
 
 
 def test_handles_hash_and_compare_by_identity() -> None:
@@ -52,7 +75,7 @@ def test_a_handle_has_the_most_derived_class(value, cls: str) -> None:
 
 def test_nodes_have_no_constructor() -> None:
     for cls in (nvf.Val, nvf.TensorView, nvf.IterDomain, nvf.BinaryOp, nvf.Expr):
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match="no constructor defined"):
             cls()
 
 

@@ -96,3 +96,15 @@ def test_scaled_sums_are_made_of_their_parts(fd, math) -> None:
         "T1_l_float[iS1{i0}] = T0_g_float[iS0{i0}] * double(2);\n"
         "T2_g_float[iS2{i0}] = T0_g_float[iS0{i0}] + T1_l_float[iS1{i0}];\n"
     )
+
+
+@pytest.mark.parametrize(
+    "name", ["lt", "ge", "minimum", "maximum", "mod", "fmod", "remainder", "atan2"]
+)
+def test_what_needs_an_order_refuses_complex_numbers(fd, name) -> None:
+    function = getattr(fd.ops, name)
+    z = tensor(fd, D.ComplexFloat)
+    for operands in ((z, z), (z, 1.0), (2.0, z), (tensor(fd, D.Float), 1j)):
+        with pytest.raises(RuntimeError, match="is not defined for complex numbers"):
+            function(*operands)
+    assert fd.ops.eq(z, 1.0).dtype() == D.Bool

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 
 from nvfuser_direct import DataType
@@ -42,3 +44,11 @@ def test_bitcast_keeps_the_size(fd, math) -> None:
     with pytest.raises(RuntimeError, match="BitCast only works for types of the same size"):
         fd.ops.bitcast(D.Double, x)
     assert "bit_cast(" in math(fd.ops.bitcast(D.Int32, x))
+
+
+def test_whether_a_complex_number_is_nonzero_drops_nothing(fd) -> None:
+    x = fd.define_tensor([4], contiguity=True, dtype=D.ComplexFloat)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fd.ops.cast(x, D.Bool)
+        fd.ops.logical_not(x)

@@ -185,3 +185,39 @@ def test_kernels_of_given_elements_compile_for_cuda() -> None:
             fd.add_output(fd.ops.eye(n, 4, dtype))
             fd.add_output(fd.ops.tensor([[0, 1, 1], [n, 0, 1]], dtype))
     KernelExecutor().compile(fd.fusion, compile_params=CompileParams(device="cuda:0"))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda ops: ops.full([2, -1], 1.0, D.Float),
+        lambda ops: ops.zeros([-1]),
+        lambda ops: ops.uniform(0.0, 1.0, [-1]),
+        lambda ops: ops.iota(-5),
+        lambda ops: ops.eye(3, -1),
+    ],
+)
+def test_a_negative_size_is_an_error(fd, call) -> None:
+    with pytest.raises(RuntimeError, match=r"A size must not be negative, but is -\d\n"):
+        call(fd.ops)
+
+
+def test_a_range_of_large_integers_is_exact(fd) -> None:
+    assert str(fd.ops.arange(2**60, 2**60 + 3).size(0)) == "3"
+    assert str(fd.ops.arange(2**60 + 7, 2**60, -2).size(0)) == "4"
+    assert str(fd.ops.arange(-(2**62), 2**62 - 1, 2**61).size(0)) == "4"
+    assert str(fd.ops.arange(5, 5).size(0)) == "0"
+    with pytest.raises(RuntimeError, match="does not fit into 64 bits"):
+        fd.ops.arange(-(2**63), 2**63 - 1)
+
+
+def test_a_range_of_floats_is_finite(fd) -> None:
+    with pytest.raises(RuntimeError, match=r"arange: start, end, step must be finite numbers\."):
+        fd.ops.arange(0.0, float("inf"), 1.0, D.Double)
+    with pytest.raises(RuntimeError, match="does not fit into 64 bits"):
+        fd.ops.arange(0.0, 1e300, 1.0, D.Double)
+
+
+def test_a_complex_fill_value_warns_where_it_loses_a_part(fd) -> None:
+    with pytest.warns(UserWarning, match="imaginary part"):
+        fd.ops.full([2], 1j, D.Float)

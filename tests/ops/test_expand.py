@@ -70,3 +70,8 @@ def test_a_size_below_minus_one_is_an_error(fd) -> None:
         r"broadcast\(1\), or static\(>1\)\.",
     ):
         fd.ops.expand(tensor(fd, [1]), [-2])
+
+
+def test_a_scalar_size_is_not_negative(fd) -> None:
+    with pytest.raises(RuntimeError, match="A size must not be negative, but is -3"):
+        fd.ops.expand(tensor(fd, [1]), [fd.define_scalar(-3)])

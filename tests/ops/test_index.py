@@ -469,5 +469,5 @@ def test_the_evaluator_refuses_positions_out_of_range():
         a = fd.define_tensor([-1], contiguity=True)
         i = fd.define_tensor([-1], contiguity=True, dtype=D.Int)
         fd.add_output(fd.ops.index_select(a, i, 0))
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match="index out of range"):
         evaluate(fd.fusion, [x, index])

@@ -218,3 +218,11 @@ def test_errors(text, call, capsys) -> None:
     with pytest.raises(RuntimeError) as error, FusionDefinition() as fd:
         call(fd)
     assert text in str(error.value)
+
+
+def test_repeated_elements_of_k_are_as_many_on_both_sides() -> None:
+    with FusionDefinition() as fd:
+        a = fd.ops.expand(fd.define_tensor([2, 1], contiguity=True), [2, 5])
+        b = fd.ops.expand(fd.define_tensor([1, 3], contiguity=True), [7, 3])
+        with pytest.raises(RuntimeError, match=r"Expected sizes to match: 5 vs 7\."):
+            fd.ops.matmul(a, b)

@@ -46,8 +46,9 @@ def test_an_iteration_wins_over_an_expanded_broadcast(fd, math) -> None:
 def test_different_constants_are_an_error(fd) -> None:
     x = fd.define_tensor([3], contiguity=True)
     y = fd.define_tensor([4], contiguity=True)
-    with pytest.raises(RuntimeError, match=r"Expected sizes to match: 3 vs 4\."):
+    with pytest.raises(RuntimeError, match=r"Expected sizes to match: 3 vs 4\.") as error:
         fd.ops.add(x, y)
+    assert f"node:     {y.axis(0)}, made at test_operands.py:" in str(error.value)
 
 
 def test_an_iteration_wins_over_a_symbolic_dimension(fd, math) -> None:

@@ -168,3 +168,10 @@ def test_errors(text, call, capsys) -> None:
     with pytest.raises(RuntimeError) as error, FusionDefinition() as fd:
         call(fd)
     assert text in str(error.value)
+
+
+def test_blocks_divide_the_innermost_dimension() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([4, 20], contiguity=True)
+        with pytest.raises(RuntimeError, match="Blocks of 16 elements do not divide a dimension"):
+            fd.ops.nv_block_quantize(x)

@@ -170,3 +170,16 @@ def test_an_extreme_ignores_repeated_elements(fd, math) -> None:
 def test_a_repeated_half_sum_stays_half(fd) -> None:
     x = tensor(fd, [7], D.Half, contiguity=[None])
     assert fd.ops.sum(x, [0]).dtype() == D.Half
+
+
+def test_sum_to_a_shape_of_other_sizes_is_an_error(fd, math) -> None:
+    x = tensor(fd, [4, 3])
+    with pytest.raises(RuntimeError, match=r"Expected sizes to match: 5 vs 3\."):
+        fd.ops.sum_to(x, [5])
+    assert "[bS4{1}, iS5{3}]" in math(fd.ops.sum_to(x, [1, 3]))
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_complex_numbers_have_no_extreme(fd, name) -> None:
+    with pytest.raises(RuntimeError, match="is not defined for complex numbers"):
+        getattr(fd.ops, name)(tensor(fd, [4], D.ComplexFloat), 0)

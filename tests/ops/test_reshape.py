@@ -296,3 +296,11 @@ def test_a_flatten_range_is_checked(fd, start, end, message) -> None:
 def test_the_element_count_may_not_overflow(fd) -> None:
     with pytest.raises(RuntimeError, match="does not fit into 64 bits"):
         fd.ops.reshape(tensor(fd, [2**40, 2**40]), [-1])
+
+
+def test_the_original_shape_holds_sizes(fd) -> None:
+    x = tensor(fd, [-1, -1])
+    with pytest.raises(RuntimeError, match="original_shape says -2 for dimension 0"):
+        fd.ops.reshape(x, [-2, -3], [6])
+    with pytest.raises(RuntimeError, match="does not fit into 64 bits"):
+        fd.ops.reshape(x, [2**40, 2**40], [2**20, -1])

@@ -89,7 +89,7 @@ def test_dims_and_types_are_checked(fd, op) -> None:
     arguments = (2,) if op == "topk" else ()
     with pytest.raises((RuntimeError, IndexError), match="Tried to access out of boundary index"):
         getattr(fd.ops, op)(tensor(fd, [4]), *arguments, dim=1)
-    with pytest.raises(RuntimeError, match=f"{op}: complex numbers have no order"):
+    with pytest.raises(RuntimeError, match=f"{op} is not defined for complex numbers"):
         getattr(fd.ops, op)(tensor(fd, [4], D.ComplexFloat), *arguments, dim=0)
 
 

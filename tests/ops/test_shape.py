@@ -150,3 +150,42 @@ def test_a_size_must_be_an_integer(fd) -> None:
     n = fd.define_scalar(None, dtype=DataType.Double)
     with pytest.raises(RuntimeError, match="A size must be an integer"):
         fd.ops.expand(tensor(fd, [1]), [n])
+
+
+def test_broadcast_dims_in_any_order_are_positions(fd, math) -> None:
+    x = tensor(fd, [3, 4])
+    text = math(fd.ops.broadcast_in_dim(x, [4, 2, 3], [2, 0]))
+    assert "T1_l_float[iS3{4}, iS2{3}] = Set.Permute( T0_g_float[iS0{3}, iS1{4}]" in text
+    assert "T3_g_float[iS7{4}, bS8{1 ex 2}, iS9{3}] = expand( " in text
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda ops, x: ops.sum(x, 2),
+        lambda ops, x: ops.permute(x, [0, 2]),
+        lambda ops, x: ops.transpose(x, 0, -3),
+        lambda ops, x: ops.unsqueeze(x, 4),
+        lambda ops, x: ops.broadcast_in_dim(x, [3, 4], [0, 2]),
+        lambda ops, x: ops.select(x, 0, 2),
+        lambda ops, x: ops.cumsum(x, 2),
+        lambda ops, x: ops.topk(x, 1, 2),
+        lambda ops, x: ops.argsort(x, -3),
+        lambda ops, x: ops.chunk(x, 2, 2),
+        lambda ops, x: ops.welford(x, [2]),
+    ],
+)
+def test_a_dimension_out_of_range_names_the_tensor(fd, call) -> None:
+    x = tensor(fd, [3, 4])
+    with pytest.raises(RuntimeError) as error:
+        call(fd.ops, x)
+    assert "Tried to access out of boundary index" in str(error.value)
+    assert "node:     T0_g_float[iS0{3}, iS1{4}], made at test_shape.py:" in str(error.value)
+
+
+def test_a_tensor_is_no_size(fd) -> None:
+    x = tensor(fd, [3])
+    with pytest.raises(RuntimeError, match="A size must be an integer, but got a tensor of type"):
+        fd.ops.expand(tensor(fd, [1]), [x])
+    with pytest.raises(RuntimeError, match="A size must be an integer, but got a dimension of"):
+        fd.ops.full([x.axis(0)], 1.0, DataType.Float)

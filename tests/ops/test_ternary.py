@@ -69,3 +69,18 @@ def test_addcmul_is_two_products_and_a_sum(fd, math) -> None:
     x = tensor(fd)
     text = math(fd.ops.addcmul(x, x, x, 0.5))
     assert [line.split(" = ")[1].split(" ")[1] for line in text.splitlines()] == ["*", "*", "+"]
+
+
+def test_addcmul_computes_in_the_common_type_of_its_tensors(fd) -> None:
+    x, n = tensor(fd), tensor(fd, D.Int)
+    assert fd.ops.addcmul(x, n, n, 1.5).dtype() == D.Float
+    assert fd.ops.addcmul(n, n, n, 2).dtype() == D.Int
+    assert fd.ops.addcmul(tensor(fd, D.Half), n, n, 1.5).dtype() == D.Float
+
+
+def test_bounds_need_an_order(fd) -> None:
+    z = tensor(fd, D.ComplexFloat)
+    with pytest.raises(RuntimeError, match="Clamp is not defined for complex numbers"):
+        fd.ops.clamp(z, None, None)
+    with pytest.raises(RuntimeError, match="Threshold is not defined for complex numbers"):
+        fd.ops.threshold(z, 1.0, 0.0)

@@ -38,6 +38,7 @@ FLOAT = [
     "tan",
     "tanh",
 ]
+REAL = ["erf", "erfc", "erfinv", "erfcinv", "lgamma"]
 KEEP = ["abs", "ceil", "floor", "frac", "relu", "round", "silu", "trunc"]
 TEST = ["isfinite", "isinf", "isnan", "isneginf", "isposinf", "isreal"]
 
@@ -55,11 +56,15 @@ def tensor(fd, dtype):
         (D.Half, D.Float),
         (D.Int, D.Float),
         (D.Bool, D.Float),
-        (D.ComplexFloat, D.ComplexFloat),
     ],
 )
 def test_float_functions_turn_integers_and_halves_into_float(fd, name, operand, result) -> None:
     assert getattr(fd.ops, name)(tensor(fd, operand)).dtype() == result
+
+
+@pytest.mark.parametrize("name", [name for name in FLOAT if name not in REAL])
+def test_float_functions_keep_complex_numbers(fd, name) -> None:
+    assert getattr(fd.ops, name)(tensor(fd, D.ComplexFloat)).dtype() == D.ComplexFloat
 
 
 @pytest.mark.parametrize("name", [*KEEP, "set", "segment_set", "sign"])
@@ -138,3 +143,9 @@ def test_a_reduced_operand_loses_its_reduction_axes(fd, math) -> None:
     assert math(fd.ops.exp(total)).endswith(
         "T2_g_float[iS4{i0}] = expf(T1_l_float[iS2{i0}, rS3{4}]);\n"
     )
+
+
+@pytest.mark.parametrize("name", [*REAL, "relu", "ceil", "round", "signbit", "sign"])
+def test_functions_of_real_numbers_refuse_complex_ones(fd, name) -> None:
+    with pytest.raises(RuntimeError, match="is not defined for complex numbers"):
+        getattr(fd.ops, name)(tensor(fd, D.ComplexDouble))

@@ -202,3 +202,18 @@ def test_expand_and_broadcast_in_dim(fd) -> None:
 def test_arange(fd, start, end, step) -> None:
     (out,) = run(fd, [], fd.ops.arange(start, end, step))
     torch.testing.assert_close(out, torch.arange(start, end, step))
+
+
+def test_broadcast_in_dim_places_dimensions_in_any_order(fd) -> None:
+    x = torch.randn(3, 4)
+    (out,) = run(fd, [x], fd.ops.broadcast_in_dim(define(fd, x), [4, 2, 3], [2, 0]))
+    assert torch.equal(out, x.T[:, None, :].expand(4, 2, 3))
+    assert torch.equal(fd.execute([x])[0], out)
+
+
+def test_silu_of_complex_numbers(target) -> None:
+    x = torch.tensor([1 + 2j, 0j, -3.5 + 0.25j, 20 - 1j], dtype=torch.complex64, device=target)
+    with FusionDefinition() as fd:
+        z = fd.define_tensor([-1], contiguity=True, dtype=D.ComplexFloat)
+        fd.add_output(fd.ops.silu(z))
+    torch.testing.assert_close(fd.execute([x])[0], torch.nn.functional.silu(x))

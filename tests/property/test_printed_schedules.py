@@ -1,4 +1,4 @@
-"""Random schedules are printed, run again, and lower to the same kernels."""
+"""Random schedules are printed, run again, and lower to the same kernels, byte for byte."""
 
 import sys
 from pathlib import Path
@@ -10,7 +10,7 @@ from profiles import cases
 from random_fusions import FusionBuilder
 from random_schedules import ScheduleBuilder
 
-from nvfuser_direct import LoadStoreOpType, ReductionOp, translate_fusion
+from nvfuser_direct import DataType, LoadStoreOpType, ReductionOp, translate_fusion
 
 sys.path.append(str(Path(__file__).parent.parent / "python_translate"))
 from schedule_round_trip import check_schedule_round_trip, kernel_source
@@ -20,6 +20,7 @@ class EditingBuilder(ScheduleBuilder):
     """Any primitive at any time, legal kernel or not: what is printed is the state, not its use."""
 
     def apply(self):
+        self.defined = self.fd.fusion.tensors()
         with self.fd:
             for _ in range(self.draw(st.integers(1, 12), label="edits")):
                 kind = self.draw(st.sampled_from(self.KINDS), label="edit")
@@ -43,6 +44,8 @@ class EditingBuilder(ScheduleBuilder):
         "compute_with",
         "broadcast",
         "resize",
+        "leave_unused",
+        "add_output",
     )
 
     def axis(self, tensor, size=None):
@@ -102,12 +105,32 @@ class EditingBuilder(ScheduleBuilder):
     def resize(self, tensor):
         tensor.resize(self.axis(tensor), self.draw(st.integers(0, 2)), 1)
 
+    def leave_unused(self, tensor):
+        leave_unused(self.fd, tensor)
+
+    def add_output(self, tensor):
+        # Positions do not follow new readers; and what a cache is read by besides is no cache.
+        is_placed = tensor.compute_at_position() > 0 or tensor.compute_with_position() > 0
+        if tensor in self.defined and not is_placed:
+            self.fd.add_output(self.fd.ops.neg(tensor))
+
+
+def leave_unused(fd, tensor):
+    """Statements that the kernel does without."""
+    fd.define_scalar(2.0, dtype=DataType.Float)
+    unused = fd.ops.exp(fd.ops.add(tensor, 1.5))
+    if unused.ndims():
+        unused.split(0, 2)
+
 
 @pytest.mark.parametrize("builder", [ScheduleBuilder, EditingBuilder])
 @cases(200)
 @given(data=st.data())
 def test_random_schedules_are_printed_and_run_again(builder, data):
     program = FusionBuilder(data).build()
+    if data.draw(st.booleans(), label="unused statements"):
+        with program.fd:
+            leave_unused(program.fd, program.fd.fusion.tensors()[0])
     builder(data, program.fd, program.is_symbolic).apply()
     note(translate_fusion(program.fd.fusion, schedule=True))
     is_lowered = not kernel_source(program.fd.fusion, "cpu").startswith("refused")

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
-from hypothesis import event, given, note
+from hypothesis import given, note
 from hypothesis import strategies as st
 from profiles import cases
 
 from nvfuser_direct import DataType, FusionDefinition
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nvfuser_direct import TensorView
 
 MAX_ELEMENTS = 5000
@@ -141,7 +143,7 @@ class Run:
 
 @given(data=st.data())
 @cases(60)
-def test_random_chains(data: st.DataObject) -> None:
+def test_random_chains(data: st.DataObject, outcome: Callable[[str], None]) -> None:
     declared = data.draw(st.lists(st.sampled_from([-1, -1, 1]), min_size=1, max_size=3), "declared")
     steps = draw_steps(data.draw, len(declared))
     with FusionDefinition() as fd:
@@ -153,9 +155,10 @@ def test_random_chains(data: st.DataObject) -> None:
             run.step(step)
         run.outputs.append(run.y.relu())
         if any(output.numel() > MAX_ELEMENTS for output in run.outputs):
-            event("too large")
+            outcome("refused: too large")
             continue
         note(f"inputs: {[arg if isinstance(arg, int) else list(arg.shape) for arg in run.args]}")
         outputs = fd.execute(run.args)
         for output, expected in zip(outputs, run.outputs, strict=True):
             torch.testing.assert_close(output, expected, rtol=0, atol=0)
+        outcome("compared")

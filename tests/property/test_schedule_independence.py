@@ -26,32 +26,33 @@ def compare(outputs, expected):
         torch.testing.assert_close(out.double(), ref.double(), rtol=1e-6, atol=0)
 
 
-def run(fd, inputs):
+def run(fd, inputs, outcome):
     """Outputs of the scheduled fusion, or None where it is refused."""
     executor = KernelExecutor()
     try:
         executor.compile(fd.fusion, inputs)
-        return executor.run(inputs)
+        outputs = executor.run(inputs)
     except InternalError:
         raise
     except RuntimeError as error:
         if "does not compile" in str(error):  # the source that we generate is always legal
             raise
-        event("refused: " + str(error).partition("\n")[0][:60])
+        outcome("refused: " + str(error).partition("\n")[0][:60])
         return None
+    outcome("computed")
+    return outputs
 
 
 @cases(100)
 @given(data=st.data())
-def test_random_schedules_compute_the_same(data):
+def test_random_schedules_compute_the_same(data, outcome):
     program = FusionBuilder(data).build()
     expected = evaluate(program.fd.fusion.clone(), program.inputs, torch.float64)
     ScheduleBuilder(data, program.fd, program.is_symbolic).apply()
     note(program.fd.fusion.print_math())
     note(program.fd.fusion.print_transforms())
-    outputs = run(program.fd, program.inputs)
+    outputs = run(program.fd, program.inputs, outcome)
     if outputs is not None:
-        event("computed")
         compare(outputs, expected)
 
 
@@ -66,7 +67,7 @@ def test_unscheduled_fusions_compute_the_same(data):
 
 @cases(30)
 @given(data=st.data())
-def test_both_targets_accept_the_same_schedules(data):
+def test_both_targets_accept_the_same_schedules(data, outcome):
     """Without a GPU, by what lowering says: the headlines are the same."""
     program = FusionBuilder(data).build()
     ScheduleBuilder(data, program.fd, program.is_symbolic).apply()
@@ -81,12 +82,13 @@ def test_both_targets_accept_the_same_schedules(data):
         except RuntimeError as error:
             headlines.append(str(error).partition("\n")[0])
     assert headlines[0] == headlines[1]
+    outcome("accepted" if headlines[0] is None else f"refused: {headlines[0]}")
 
 
 @pytest.mark.parametrize("memory", ["registers", "shared"])
 @cases(20)
 @given(data=st.data())
-def test_every_element_is_visited_once(memory, data):
+def test_every_element_is_visited_once(memory, data, outcome):
     """The number of elements is counted through random transforms of a reduction."""
     draw = data.draw
     shape = draw(st.lists(st.integers(1, 40), min_size=1, max_size=3))
@@ -106,15 +108,14 @@ def test_every_element_is_visited_once(memory, data):
         builder.parallelize(total)
         fd.sched.inline_most()
     note(fd.fusion.print_transforms())
-    outputs = run(fd, [torch.ones(shape)])
+    outputs = run(fd, [torch.ones(shape)], outcome)
     if outputs is not None:
-        event("computed")
         assert outputs[0].item() == -torch.ones(shape).numel()
 
 
 @cases(60)
 @given(data=st.data())
-def test_loading_ahead_computes_the_same(data):
+def test_loading_ahead_computes_the_same(data, outcome):
     """Copies of an input are loaded ahead of whatever serial loop they are inlined into."""
     draw = data.draw
     shape = draw(st.lists(st.integers(1, 20), min_size=1, max_size=3))
@@ -152,7 +153,7 @@ def test_loading_ahead_computes_the_same(data):
     note(str([o and (o.stages, o.prefetch) for o in ahead]))
     values = torch.randint(-4, 5, shape).float()
     expected = evaluate(fd.fusion.clone(), [values], torch.float64)
-    outputs = _core.call_with_options(lambda: run(fd, [values]), ["kernel_debug"], [])
+    outputs = _core.call_with_options(lambda: run(fd, [values], outcome), ["kernel_debug"], [])
     if outputs is not None:
-        event("loaded ahead" if any(ahead) else "computed")
+        event("loaded ahead" if any(ahead) else "not loaded ahead")
         compare(outputs, expected)

@@ -112,7 +112,7 @@ def test_dtypes_of_pytorch_and_python() -> None:
         assert pytorch_utils.torch_dtype_to_nvfuser_dtype(torch_dtype) == dtype
     for value, dtype in ((1j, "ComplexDouble"), (1.0, "Double"), (1, "Int"), (True, "Bool")):
         assert pytorch_utils.python_scalar_to_nvfuser_dtype(value) == getattr(DataType, dtype)
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match=r"torch\.qint8"):
         pytorch_utils.torch_dtype_to_nvfuser_dtype(torch.qint8)
 
 

@@ -238,6 +238,17 @@ def test_slice_behind_a_reshape(target) -> None:
         assert torch.equal(out, x.reshape(new_shape)[:2, :1])
 
 
+def test_repeat_behind_a_reshape(target) -> None:
+    """What is not repeated follows the operand, however its size is written."""
+    with FusionDefinition() as fd:
+        x = fd.ops.pad(fd.define_tensor([-1, -1]), [0, 1, 0, 0])
+        y = fd.ops.reshape(x, [1, -1, x.size(1)])  # n * m / m and m
+        fd.add_output(fd.ops.repeat(fd.ops.select(y, 0, dim=2), [3, 1]))
+    for shape in ([4, 5], [1, 2], [1, 1], [0, 3]):
+        x = values(shape, target)
+        assert torch.equal(fd.execute([x])[0], x[:, 0].repeat(3, 1))
+
+
 @pytest.mark.parametrize("dims", [[0], [1], [0, 1]])
 @pytest.mark.parametrize("name", ["sum", "max", "prod", "var_mean", "welford"])
 def test_reductions_of_a_reshape(target, name, dims) -> None:
@@ -566,3 +577,23 @@ def test_inspection_finds_the_kernel_of_the_sizes() -> None:
     assert fd.fec.is_compiled([values([8, 3], "cpu"), 3, 8])
     assert not fd.fec.is_compiled([x, 2, 6])
     assert "reshape" in fd.fec.get_most_recent_scheduled_ir()
+
+
+def test_expanding_what_is_expanded(target) -> None:
+    """Only the second expand repeats: the first came out at size 1."""
+    with FusionDefinition() as fd:
+        y = fd.ops.expand(fd.define_tensor([-1, 1]), fd.define_vector(2))
+        z = fd.ops.expand(y, fd.define_vector(2))
+        fd.add_output(y)
+        fd.add_output(z)
+        fd.add_output(fd.ops.sum(z, [1]))
+        fd.add_output(fd.ops.reshape(z, fd.define_vector(1)))
+    for first, second in [((3, 1), (3, 5)), ((3, 5), (3, 5)), ((3, 1), (3, 1)), ((0, 1), (0, 4))]:
+        x = torch.randn(first[0], 1, device=target)
+        expanded = x.expand(first).expand(second)
+        expected = [x.expand(first), expanded, expanded.sum(1), expanded.reshape(-1)]
+        outputs = fd.execute([x, *first, *second, expanded.numel()])
+        for output, reference in zip(outputs, expected, strict=True):
+            torch.testing.assert_close(output, reference)
+    with pytest.raises(RuntimeError, match="Mismatch in sizes when concretizing expand"):
+        fd.execute([torch.randn(3, 1, device=target), 3, 2, 3, 4, 12])

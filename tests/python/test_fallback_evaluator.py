@@ -280,3 +280,17 @@ def test_scalars_are_numbers_of_pytorch(name, a, b, expected) -> None:
     (result,) = evaluate(fd.fusion, [a, b])
     wanted = torch.full((2,), expected, dtype=result.dtype)
     torch.testing.assert_close(result, wanted, rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_host_scalars_beside_cuda_tensors() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1])
+        scalar = fd.define_tensor([], is_cpu=True)
+        fd.add_output(fd.ops.add(x, fd.ops.broadcast(scalar, [True])))
+        fd.add_output(scalar)
+    x, scalar = torch.randn(5, device="cuda"), torch.tensor(2.0)
+    total, same = fd.fusion.evaluate([x, scalar])
+    assert torch.equal(total, x + 2)
+    assert same.device.type == "cpu"
+    assert same.item() == 2

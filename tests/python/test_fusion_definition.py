@@ -173,6 +173,29 @@ def test_definitions_that_cannot_run_say_why() -> None:
         fd.execute([torch.ones(4)])
 
 
+def test_what_was_executed_is_not_changed_any_more() -> None:
+    fd, x = doubled("cpu")
+    fd.execute([x])
+    with pytest.raises(RuntimeError, match="cannot be changed any more"):
+        fd.__enter__()
+
+
+def test_a_device_that_is_none_is_no_input() -> None:
+    class Array:
+        shape = (5, 7)
+        ndim = 2
+
+        def __dlpack_device__(self) -> str:
+            return "cpu"
+
+        def __dlpack__(self, **_: object) -> object:
+            return None
+
+    fd, _ = doubled("cpu")
+    with pytest.raises(RuntimeError, match="has to return the kind of a device and its index, but"):
+        fd.execute([Array()])
+
+
 def test_options_hold_for_one_call() -> None:
     fd, x = doubled("cpu")
     with pytest.raises(RuntimeError, match="Unrecognized enable_option: no_such_option"):
@@ -180,6 +203,8 @@ def test_options_hold_for_one_call() -> None:
     with pytest.raises(RuntimeError, match="Unrecognized disable_option: no_such_option"):
         fd.execute([x], _disable_options=["no_such_option"])
     assert torch.equal(fd.execute([x], _disable_options=["fma"])[0], x * 2)
+    with pytest.raises(TypeError, match="expected a list of names of options, but got 'fma'"):
+        fd.execute([x], _disable_options="fma")
 
 
 def test_saved_inputs_have_no_data() -> None:

@@ -61,6 +61,21 @@ def test_all_outputs_may_be_inputs(run: Callable[..., list[torch.Tensor]], targe
     assert outputs[1] is x
 
 
+def test_host_scalars_may_be_outputs(target: str) -> None:
+    # No kernel has outputs in host memory: the fusion is evaluated.
+    with FusionDefinition() as fd:
+        t0 = fd.define_tensor([-1])
+        t1 = fd.define_tensor([], is_cpu=True)
+        for output in (t1, fd.ops.mul(t0, t1), t0):
+            fd.add_output(output)
+    x, scale = torch.arange(4.0, device=target), torch.tensor(0.5)
+    scalar, product, same = fd.execute([x, scale])
+    assert scalar is scale
+    assert same is x
+    assert torch.equal(product, x * 0.5)
+    assert product.device == x.device
+
+
 @both_ways
 def test_a_tensor_may_be_returned_twice(
     run: Callable[..., list[torch.Tensor]], target: str

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from nvfuser_direct import TensorView, Val
 
+pytestmark = pytest.mark.filterwarnings("ignore:Casting a complex value to a real type")
+
 DTYPES = {
     DataType.Float: torch.float32,
     DataType.Double: torch.float64,
@@ -85,7 +87,6 @@ def values(dtype: DataType, sizes: list[int]) -> torch.Tensor:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.name)
 @pytest.mark.parametrize("name", UNARY)
-@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_operations_on_one_operand(name: str, dtype: DataType) -> None:
     with FusionDefinition() as fd:
         definition = Definition(fd)
@@ -101,10 +102,9 @@ def test_operations_on_one_operand(name: str, dtype: DataType) -> None:
 
 @pytest.mark.parametrize(
     ("left", "right"),
-    itertools.product(DTYPES, DTYPES),
+    [*itertools.product(DTYPES, DTYPES)],
     ids=lambda dtype: dtype.name,
 )
-@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_operations_on_two_operands(left: DataType, right: DataType) -> None:
     with FusionDefinition() as fd:
         definition = Definition(fd)
@@ -121,7 +121,6 @@ def test_operations_on_two_operands(left: DataType, right: DataType) -> None:
 
 @pytest.mark.parametrize("number", NUMBERS, ids=str)
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.name)
-@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_constant_operands(dtype: DataType, number: Any) -> None:
     with FusionDefinition() as fd:
         definition = Definition(fd)
@@ -142,7 +141,6 @@ def test_constant_operands(dtype: DataType, number: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.name)
-@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_operations_on_three_operands(dtype: DataType) -> None:
     with FusionDefinition() as fd:
         definition = Definition(fd)
@@ -162,7 +160,6 @@ def test_operations_on_three_operands(dtype: DataType) -> None:
 
 @pytest.mark.parametrize("target", DTYPES, ids=lambda dtype: dtype.name)
 @pytest.mark.parametrize("source", DTYPES, ids=lambda dtype: dtype.name)
-@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_cast(source: DataType, target: DataType) -> None:
     with FusionDefinition() as fd:
         definition = Definition(fd)
@@ -358,6 +355,7 @@ def test_parts_and_surroundings(size: int, dtype: DataType) -> None:
             (ops.cat, [ops.pad(arg, [0, 3]), ops.pad(arg, [4, -1])], 2, True),
             (ops.repeat, arg, [2, 3, 1]),
             (ops.repeat, arg, [1, 1, 5]),
+            (ops.repeat, ops.slice(arg, [0, 0, 0], [0, 1, 4]), [2, 1, 3]),
             (ops.view_as_real, arg),
         ]:
             definition.add(operation, *args)

@@ -94,6 +94,7 @@ def propagated(fd: FusionDefinition) -> None:
     y.split(1, 32)
     fd.sched.bounded_transform_backward(y, -1, [x])
     fd.sched.bounded_transform_forward(z, -1, [y])
+    fd.sched.bounded_transform_both(y, -1, [x], [])
     y.axis(2).parallelize(ParallelType.block_x)
     fd.sched.parallelize_like(y)
     fd.sched.inline_at(y, 1)
@@ -225,6 +226,17 @@ def serial_grid(fd: FusionDefinition) -> None:
     y.definition().request_serial_grid_reduction()
 
 
+def scanned_over_threads(fd: FusionDefinition) -> None:
+    fd.add_output(y := fd.ops.neg(fd.ops.cumsum(x := fd.ops.exp(define_x(fd)), 1)))
+    y.split(1, 3)
+    y.split(1, 32)
+    fd.sched.transform_like(y)
+    y.axis(2).parallelize(ParallelType.block_x)
+    fd.sched.parallelize_like(y)
+    fd.sched.inline_most()
+    x.axis(3).parallelize(ParallelType.unroll)
+
+
 def paddings(fd: FusionDefinition) -> None:
     fd.add_output(y := fd.ops.sum(define_x(fd, (-1, 40, -1)), [1]))
     z = y.cache_before()
@@ -292,6 +304,7 @@ SCHEDULES = [
     factored_welford,
     grouped,
     serial_grid,
+    scanned_over_threads,
     paddings,
     positions,
     bound_after_inlining,
@@ -323,15 +336,15 @@ def test_every_primitive_that_records_itself_is_printed() -> None:
         for source in sources
         for name in re.findall(r'record_step\(\s*(?:std::string\()?"(\w+)', source.read_text())
     }
-    # `record_bounded` and rfactor's text put the name together elsewhere.
-    recorded |= {"bounded_transform_backward", "bounded_transform_forward", "rfactor"}
+    # Bounded propagation and rfactor put their texts together elsewhere.
+    recorded |= {f"bounded_transform_{where}" for where in ("backward", "forward", "both")}
+    recorded |= {"rfactor"}
     assert recorded - set(printed_schedule_steps()) == set()
     tested: set[str] = set()
     for schedule in SCHEDULES:
         tested |= steps_of(scheduled(schedule).fusion)
-    not_bound = {"bounded_transform_both"}
     not_of_math = {"clear_reduction_iter_domains"}  # of tensors that no definition makes
-    assert set(printed_schedule_steps()) - tested == not_bound | not_of_math
+    assert set(printed_schedule_steps()) - tested == not_of_math
 
 
 # ---- The text ------------------------------------------------------------------------------------
@@ -448,15 +461,10 @@ def test_a_script_runs_the_schedule_in_a_fresh_process(tmp_path: Path) -> None:
     assert "from nvfuser_direct import FusionDefinition, DataType, MemoryType, Paral" in script
     assert script.endswith("fd.manual_execute(inputs)\n")
     path = tmp_path / "repro.py"
-    path.write_text(script + "print(fd.fusion.print_kernel(target='cpu'))\n")
+    path.write_text(script + "print(fd.fusion.print_kernel(target='cpu', comments=False))\n")
     run = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
-    source = re.sub(r" *//.*", "", run.stdout).strip()
-    assert source == kernel_source(rebuilt_fusion(fd), "cpu").strip()
-
-
-def rebuilt_fusion(fd: FusionDefinition) -> Fusion:
-    return rebuilt(translate_fusion(fd.fusion, schedule=True)).fusion
+    assert run.stdout.strip() == kernel_source(fd.fusion, "cpu").strip()
 
 
 def test_a_script_without_a_schedule_runs_the_math_automatically() -> None:
@@ -479,4 +487,12 @@ def test_what_reads_a_factored_reduction_by_itself_is_an_error() -> None:
         y.split(1, 16)
         fd.add_output(y.rfactor([1]))
     with pytest.raises(RuntimeError, match="Translation to Python: unhandled"):
+        translate_fusion(fd.fusion, schedule=True)
+
+
+def test_what_reads_the_producer_of_an_output_by_itself_is_an_error() -> None:
+    with FusionDefinition() as fd:
+        fd.add_output(y := fd.ops.exp(define_x(fd)))
+        fd.add_output(fd.ops.neg(y.cache_before()))
+    with pytest.raises(NotImplementedError, match="Translation to Python: unhandled"):
         translate_fusion(fd.fusion, schedule=True)

@@ -79,6 +79,54 @@ def test_a_reshape_waits_for_its_sizes_and_others_go_first() -> None:
     ]
 
 
+def test_constants_of_what_waits_come_after_what_does_not() -> None:
+    # In what the text defines `abs` is first, and the text of that must be the same.
+    def define(fd: FusionDefinition) -> None:
+        x = define_x(fd)
+        fd.add_output(ops.maximum(ops.flatten(x, 0, 1), fd.define_scalar(2.5, DataType.Float)))
+        fd.add_output(ops.abs(x))
+
+    assert lines_of(defined(define)) == [
+        X_LINE,
+        "tv3 = fd.ops.abs(tv0)",
+        "c5 = fd.define_scalar(2.50000, dtype=DataType.Float)",
+        "c0 = fd.ops.size(tv0, dim=0)",
+        "c1 = fd.ops.size(tv0, dim=1)",
+        "c3 = fd.ops.mul(c0, c1)",
+        "tv1 = fd.ops.reshape(tv0, new_shape=[c3])",
+        "tv2 = fd.ops.maximum(tv1, c5)",
+        "fd.add_output(tv2)",
+        "fd.add_output(tv3)",
+    ]
+
+
+def sign_that_waits_beside_a_slice(fd: FusionDefinition) -> None:
+    x, y = define_x(fd), fd.define_tensor([-1], contiguity=True)
+    fd.add_output(ops.sign(ops.flatten(x, 0, 1)))
+    fd.add_output(ops.slice(y, [0], [188]))
+
+
+def cat_that_waits_beside_a_cast(fd: FusionDefinition) -> None:
+    n = fd.define_scalar(DataType.Int)
+    x = fd.define_tensor([-1, -1, -1], contiguity=True)
+    flat = ops.flatten(x, 1, 2)
+    fd.add_output(ops.mul(ops.cat([flat, flat, flat], 0), n))
+    fd.add_output(ops.cast(x, DataType.Double))
+
+
+def test_an_expansion_to_equal_constants_is_a_copy() -> None:
+    def define(fd: FusionDefinition) -> None:
+        x, y = (fd.define_tensor([1, 3], contiguity=[None, True]) for _ in range(2))
+        fd.add_output(ops.expand_as(x, y))
+
+    assert lines_of(defined(define))[2] == "tv2 = fd.ops.cast(tv0, dtype=DataType.Float)"
+
+
+@pytest.mark.parametrize("define", [sign_that_waits_beside_a_slice, cat_that_waits_beside_a_cast])
+def test_what_waits_has_the_same_text_again(define: Callable[[FusionDefinition], None]) -> None:
+    check_round_trip(defined(define))
+
+
 def test_an_int_scalar_as_a_size_is_cast() -> None:
     def define(fd: FusionDefinition) -> None:
         n = fd.define_scalar(DataType.Int)
@@ -286,6 +334,17 @@ def test_in_place_outputs(registrations: int) -> None:
         "fd.add_output(tv1, tv0)",
         *["fd.add_output(tv1)"] * registrations,
         "fd.add_output(tv0)",
+    ]
+
+
+def test_layouts_are_printed() -> None:
+    def define(fd: FusionDefinition) -> None:
+        x = fd.define_tensor([-1, 1, 8], [True, True, None], DataType.Half, stride_order=[2, 0, 1])
+        fd.add_output(ops.stride_order(ops.permute(x, [2, 0, 1]), [0, 1, 2]))
+
+    assert lines_of(defined(define))[1:3] == [
+        "tv1 = fd.ops.permute(tv0, dims=[2, 0, 1])",
+        "tv2 = fd.ops.stride_order(tv1, stride_order=[0, 1, 2])",
     ]
 
 

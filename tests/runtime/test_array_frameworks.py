@@ -371,8 +371,8 @@ def framework(name: str) -> Any:
     return pytest.importorskip(name, exc_type=ImportError)
 
 
-def test_jax(target: str) -> None:
-    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # leave memory to the others
+def test_jax(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # leave memory to the others
     jax = framework("jax")
     platform = "gpu" if target == "cuda" else "cpu"
     try:

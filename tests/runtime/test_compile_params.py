@@ -54,5 +54,5 @@ def test_the_device_is_a_torch_device() -> None:
 
 
 def test_parameters_are_keyword_only() -> None:
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="incompatible function arguments"):
         CompileParams(DataType.Int)

@@ -98,3 +98,10 @@ def test_the_doctor_says_what_is_missing_and_what_to_do(tmp_path: Path) -> None:
     text = run_python(code, NVFUSER_NVRTC=str(tmp_path), CXX="/no/such/compiler")
     assert "pip install nvidia-cuda-nvrtc" in text
     assert "install g++ or clang++" in text
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("variable", ["NVFUSER_MAX_REG_COUNT", "NVFUSER_JIT_OPT_LEVEL"])
+def test_a_limit_that_is_no_number_is_an_error(variable: str) -> None:
+    code = "import nvfuser_direct as n; n.compile_cuda_source('int x;')"
+    assert f"{variable} is not a number" in run_python(code, **{variable: "many"})

@@ -124,6 +124,43 @@ def test_clear_removes_every_entry(cache: KernelCache) -> None:
     assert cache.find(b"key") is None
 
 
+def test_only_its_own_files_are_ever_removed(tmp_path: Path) -> None:
+    """The folder may be one where other files lie."""
+    cache = KernelCache(str(tmp_path), 100_000)
+    cache.store(b"key", bytes(50_000))
+    entry = Path(cache.path_of(b"key"))
+    foreign = [
+        tmp_path / "notes.tmp",
+        tmp_path / "some.kernel",
+        tmp_path / "work" / "draft.tmp",
+        entry.parent / "mine.kernel",
+        entry.parent / "mine.tmp",
+    ]
+    for path in foreign:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("precious")
+        os.utime(path, (1, 1))
+    for i in range(10):
+        cache.store(b"key %d" % i, bytes(50_000))
+    assert cache.stats()["evictions"] > 0
+    cache.clear()
+    assert cache.size_bytes == 0
+    assert all(path.read_text() == "precious" for path in foreign)
+
+
+def test_what_a_writer_left_behind_goes_after_a_while(tmp_path: Path) -> None:
+    cache = KernelCache(str(tmp_path), MEGABYTE)
+    entry = Path(cache.path_of(b"key"))
+    entry.parent.mkdir()
+    old, new = (entry.with_name(f"{entry.name}.{name}.tmp") for name in ("1.2.3", "4.5.6"))
+    old.write_bytes(b"half")
+    new.write_bytes(b"half")
+    os.utime(old, (1, 1))
+    cache.store(b"key", b"payload")
+    assert not old.exists()
+    assert new.exists()
+
+
 def test_many_threads_see_whole_entries_or_none(cache: KernelCache) -> None:
     payloads = {b"key %d" % i: bytes([i]) * 10_000 for i in range(8)}
     bad = []
@@ -176,3 +213,45 @@ def test_one_variable_turns_it_off(tmp_path: Path, off: dict[str, str]) -> None:
     code = SHOW + "c.store(b'k', b'p'); print(c.find(b'k'), c.stats()['misses_disabled'])"
     assert run_python(code, NVFUSER_CACHE_DIR=str(tmp_path), **off) == "None 1"
     assert not list(tmp_path.iterdir())
+
+
+def test_a_bound_that_is_no_number_is_an_error(tmp_path: Path) -> None:
+    code = (
+        "from nvfuser_direct import KernelCache as C, UserError\n"
+        "try: C.instance()\n"
+        "except UserError as error: print(str(error))"
+    )
+    text = run_python(code, NVFUSER_CACHE_DIR=str(tmp_path), NVFUSER_CACHE_MB="lots")
+    assert "NVFUSER_CACHE_MB is not a number" in text
+    assert "found:    'lots'" in text
+
+
+FORGE = """
+import glob, struct, torch
+from nvfuser_direct import FusionDefinition, KernelCache, KernelExecutor, _core
+
+def run():
+    with FusionDefinition() as fd:
+        fd.add_output(fd.ops.neg(fd.define_tensor([4], contiguity=True)))
+    executor = KernelExecutor()
+    executor.compile(fd.fusion, [torch.ones(4)])
+    return executor.run([torch.ones(4)])[0].tolist()
+
+run()
+cache = KernelCache.instance()
+for path in glob.glob(cache.folder + "/*/*.kernel"):
+    data = open(path, "rb").read()
+    key_bytes, _, _ = struct.unpack("<QQQ", data[8:32])
+    key, payload = data[32 : 32 + key_bytes], b"\\x7fELF is not enough"
+    hash = 0xCBF29CE484222325
+    for byte in key + payload:
+        hash = ((hash ^ byte) * 0x100000001B3) % 2**64
+    head = struct.pack("<QQQ", key_bytes, len(payload), hash)
+    open(path, "wb").write(data[:8] + head + key + payload)
+_core.clear_loaded_kernels()
+print(run(), cache.stats()["hits"], cache.stats()["stores"])
+"""
+
+
+def test_an_entry_that_does_not_load_is_compiled_again(tmp_path: Path) -> None:
+    assert run_python(FORGE, NVFUSER_CACHE_DIR=str(tmp_path)) == "[-1.0, -1.0, -1.0, -1.0] 1 2"

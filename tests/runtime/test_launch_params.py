@@ -40,6 +40,10 @@ def test_a_dimension_is_set_once() -> None:
     [
         ((1, 1, 1, 1025, 1, 1), "Selected invalid number of threads for cuda: 1025"),
         ((1, 1, 1, 32, 32, 2), "Selected invalid number of threads for cuda: 2048"),
+        (
+            (1, 1, 1, 1, 1, 65),
+            "Selected invalid number of threads for cuda: 65 in z direction, at most 64",
+        ),
         ((2**31, 1, 1, 1, 1, 1), "Invalid number of blocks in x direction: 2147483648"),
         ((1, 65536, 1, 1, 1, 1), "Invalid number of blocks in y direction: 65536"),
         ((1, 1, 65536, 1, 1, 1), "Invalid number of blocks in z direction: 65536"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from loop_text import loops
 
-from nvfuser_direct import FusionDefinition, ParallelType, UserError
+from nvfuser_direct import DataType, FusionDefinition, ParallelType, UserError
 
 
 @pytest.fixture
@@ -174,3 +174,32 @@ def test_steps_are_recorded_with_their_lines(scheduled):
         "split(0, 2, inner_split=False)",
     ]
     assert all("test_axes.py:" in place for _, place in copy.schedule_steps())
+
+
+def test_sizes_do_not_wrap(scheduled):
+    fd, *_ = scheduled
+    large = fd.define_tensor([2**40, 2**40], contiguity=True)
+    copy = fd.ops.set(large)
+    refused(copy, "The size of merged axes does not fit in 64 bits", lambda: copy.merge(0))
+    longest = fd.ops.set(fd.define_tensor([2**63 - 1], contiguity=True))
+    with pytest.raises(UserError, match="The size of a resized axis does not fit in 64 bits"):
+        fd.ops.pad(longest, [1, 1])
+
+
+def test_an_axis_whose_size_is_a_long_sum_can_be_resized(scheduled):
+    fd, x, _, _ = scheduled
+    size = total = x.size(0)
+    for _ in range(100_000):
+        total = fd.ops.add(total, size)
+    padded = fd.ops.pad(fd.ops.full([total], 1.0, DataType.Float), [1, 2])
+    assert padded.axis(0).extent().definition().rhs.value() == 3
+
+
+def test_sizes_of_new_loops_are_integer_scalars(scheduled):
+    fd, copy, s, _ = scheduled
+    text = fd.fusion.print_math()
+    for wrong in (s, s.axis(0), fd.define_scalar(2.5)):
+        refused(copy, "Invalid extent for broadcast", lambda wrong=wrong: copy.broadcast(0, wrong))
+        refused(copy, "Invalid factor for split", lambda wrong=wrong: copy.split(0, wrong))
+    refused(copy, "Invalid width for resize", lambda: copy.resize(0, 1.5, 0))
+    assert fd.fusion.print_math() == text

@@ -257,3 +257,16 @@ def test_a_fusion_without_dynamic_shapes_has_an_empty_record() -> None:
     assert not _core.has_dynamic_shapes(fusion)
     assert str(record(fusion, [3])) == ""
     assert _core.concretize(fusion, record(fusion, [3])) == fusion
+
+
+@pytest.mark.parametrize(
+    ("shape", "new_shape", "text"),
+    [([4, 3], [-2, -6], "a negative size"), ([0], [0, -5], "The value -5 at index 1")],
+)
+def test_negative_sizes_are_no_shape(shape, new_shape, text):
+    with pytest.raises(RuntimeError, match=text):
+        reshape_record(shape, new_shape, declared=[-1] * len(shape))
+
+
+def test_minus_one_of_an_empty_operand_is_zero():
+    assert "empty[0, 0]" in str(reshape_record([0], [0, -1], declared=[-1]))

@@ -141,7 +141,7 @@ def test_reductions_are_dropped_where_nothing_reduces(fd):
     with pytest.raises(UserError, match="already transformed"):
         y.clear_reduction_iter_domains()
     x.clear_reduction_iter_domains()
-    assert loops(x) == "i5" or len(x.get_loop_domain()) == 2
+    assert len(x.get_loop_domain()) == 2
 
 
 # -- questions --

@@ -182,6 +182,37 @@ def test_reuse_through_scalars():
     assert positions(x_c) == [0]
 
 
+@pytest.mark.parametrize("is_read_first", [False, True])
+def test_the_call_that_closes_a_circle_is_refused(is_read_first):
+    """2.11: c and q in one loop over what s reduces, where y, which needs s, already is or not."""
+    with FusionDefinition() as fd:
+        c = fd.ops.set(tensor(fd, -1, -1))
+        q = fd.ops.neg(c)
+        s = fd.ops.sum(q, [1])
+        fd.add_output(fd.ops.div(c, fd.ops.broadcast(s, [False, True])))
+        first, second = (q, c) if is_read_first else (c, q)
+        first.inline_at(2)
+        with pytest.raises(UserError, match=r"Invalid inline position for T\d: 2. Maximum .*:1"):
+            second.inline_at(2)
+        second.inline_at(2, best_effort=True)
+    assert positions(first, second) == [2, 1]
+
+
+def test_a_tensor_that_is_read_twice_stays_out_of_a_wider_loop():
+    """2.13: b[i1] inlined into wide[b0, i1] runs in the loop of b0; so would a, read elsewhere."""
+    with FusionDefinition() as fd:
+        a = fd.ops.set(tensor(fd, -1))
+        b = fd.ops.neg(a)
+        wide = fd.ops.broadcast(b, [True, False])
+        fd.add_output(fd.ops.add(wide, tensor(fd, -1, -1)))
+        fd.add_output(fd.ops.exp(a))
+        a.inline_at(1)
+        wide.inline_at(2)
+        with pytest.raises(UserError, match=r"Invalid inline position for T\d: 1. Maximum .*:0"):
+            b.inline_at(1)
+    assert positions(a, b, wide) == [1, 0, 2]
+
+
 def test_reuse_through_a_reshape():
     """2.11: the reduced axis is a merge of two; the loops of y run over the same merge."""
     with FusionDefinition() as fd:

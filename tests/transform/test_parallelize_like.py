@@ -110,3 +110,21 @@ def test_outer_product_is_not_ambiguous():
         fd.sched.parallelize_like(t)
     assert loops(a) == "ii0.blockIdx.x"
     assert loops(b) == "ii2.threadIdx.x"
+
+
+def test_a_padding_that_does_not_fit_changes_nothing():
+    with FusionDefinition() as fd:
+        x = tensor(fd, 1, -1)
+        y = tensor(fd, 48, -1)
+        small = fd.ops.set(x)
+        t = fd.ops.add(small, y)
+        fd.add_output(t)
+        small.axis(1).parallelize(BX)
+        small.axis(0).parallelize(TX)
+        small.axis(0).pad_to_multiple_of_warp(32)
+        before = [loops(tv) for tv in (small, t)]
+        with pytest.raises(UserError, match="Padded size is smaller than the axis"):
+            fd.sched.parallelize_like(small)
+        assert [loops(tv) for tv in (small, t)] == before
+        fd.sched.parallelize_like(small, propagate_padding=False)
+    assert loops(t) == "i48.threadIdx.x ii1.blockIdx.x"

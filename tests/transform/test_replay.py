@@ -377,3 +377,40 @@ def test_tensors_of_another_fusion_are_refused():
         t = chain(fd, 1)[1]
         with pytest.raises(UserError, match="was not found in the active fusion"):
             fd.sched.transform_like(t, [stranger])
+
+
+def test_propagation_both_ways():
+    """1.14: siblings of the middle change once."""
+    with FusionDefinition() as fd:
+        _, a, b, c, t = chain(fd, 4)
+        b.split(0, 4)
+        fd.sched.bounded_transform_both(b, -1, [], [t])
+    assert loops(a) == loops(c) == "i(i0/4) i4 ii1"
+    assert loops(t) == "ii0 ii1"
+
+
+def test_parallel_types_that_cannot_be_taken_change_nothing():
+    """1.14: the extent of the producer's axis is not a constant."""
+    with FusionDefinition() as fd:
+        a = fd.ops.set(tensor(fd, -1, -1))
+        t = fd.ops.add(a, tensor(fd, -1, 8))
+        fd.add_output(t)
+        t.split(0, 4)
+        t.axis(2).parallelize(ParallelType.unroll)
+        before = all_loops(fd)
+        with pytest.raises(UserError, match="extent as a const int"):
+            fd.sched.bounded_transform_backward(t, -1, [], propagate_parallel_type=True)
+        assert all_loops(fd) == before
+
+
+def test_both_ways_or_none():
+    """1.14: what the second direction refuses, the first does not do."""
+    with FusionDefinition() as fd:
+        _, a, b, c, t = chain(fd, 4)
+        b.split(0, 4)
+        c.axis(0).parallelize(ParallelType.grid_x)
+        before = all_loops(fd)
+        with pytest.raises(UserError, match="non-Serial parallel type"):
+            fd.sched.bounded_transform_both(b, -1, [], [t])
+        assert all_loops(fd) == before
+    assert loops(a) == "ii0 ii1"

@@ -154,3 +154,19 @@ def test_what_rfactor_refuses():
         with pytest.raises(UserError, match="Results of one expression are scheduled differently"):
             avg.rfactor([2], [avg, var, n])
         assert [str(t) for t in (avg, var, n)] == before
+
+
+def test_siblings_bound_differently_change_nothing():
+    with FusionDefinition() as fd:
+        results = list(fd.ops.welford(fd.define_tensor([-1, -1], contiguity=True), [1]))
+        fd.add_output(results[0])
+        avg, var, n = results
+        avg.split(1, 32)
+        avg.axis(1).parallelize(ParallelType.grid_x)
+        n.axis(0).parallelize(ParallelType.block_y)
+        var.split(1, 32)
+        var.axis(1).parallelize(ParallelType.grid_y)
+        before = [str(t) for t in results]
+        with pytest.raises(UserError, match="Results of one expression are scheduled differently"):
+            avg.rfactor([-1], results)
+        assert [str(t) for t in results] == before

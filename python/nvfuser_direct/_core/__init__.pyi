@@ -627,7 +627,7 @@ class Val(Statement):
     def dtype(self) -> DataType:
         """Type of the value, or of the elements of a tensor."""
 
-    def value(self) -> None | bool | int | float | complex:
+    def value(self) -> bool | int | float | complex | None:
         """The constant; None for symbolic values."""
 
     def definition(self) -> Expr:
@@ -1367,7 +1367,8 @@ class TensorView(Val):
         op_type : LoadStoreOpType
             How the copy moves its data.
         cache_op : CacheOp
-            Cache hint of the load.
+            Cache hint of the load. ``global`` goes past the first cache; ``streaming`` is for vectorized
+            copies. The CPU has no use for either.
         propagate_allocation_domain : bool
             Whether the copy gets a replay of this tensor's domain, with its allocation domain.
         cached_uses : list[Expr]
@@ -2261,9 +2262,7 @@ class CatOp(Expr):
         """Dimension along which they lie."""
 
 class RepeatOp(Expr):
-    """
-    arg several times along each dimension whose extent in the result is a multiple of its own.
-    """
+    """arg several times along its dimensions."""
 
     @property
     def out(self) -> TensorView:
@@ -2272,6 +2271,10 @@ class RepeatOp(Expr):
     @property
     def arg(self) -> TensorView:
         """Operand."""
+
+    @property
+    def repeats(self) -> list[int]:
+        """Per dimension: how often it is repeated."""
 
 class ViewAsScalar(Expr):
     """
@@ -2832,7 +2835,7 @@ class ForLoop(Expr):
         """Number of stages of its circular buffers; 0: it has none."""
 
 class IfThenElse(Expr):
-    """Run then_body if predicate holds, else_body otherwise."""
+    """Run then_body if condition holds, else_body otherwise."""
 
     @property
     def condition(self) -> Val:
@@ -2961,6 +2964,39 @@ class BlockReduction(Expr):
     @property
     def read_predicate(self) -> Val:
         """Whether this thread contributes; nullptr: yes."""
+
+    @property
+    def workspace_offset(self) -> Val:
+        """Byte offset of its scratch in shared memory. Set by memory planning."""
+
+class BlockScan(Expr):
+    """
+    Scan values over the threads along one dimension. In each thread: prefix = combine(carry, values of the threads before it); then in all: carry = combine(carry, values of all).
+    """
+
+    @property
+    def prefix(self) -> Val:
+        """
+        What was combined before this thread's value. May be where the value is.
+        """
+
+    @property
+    def carry(self) -> Val:
+        """
+        What was combined before the first thread's value, then after the last one's; equal in all threads along the dimension.
+        """
+
+    @property
+    def value(self) -> Val:
+        """Of this thread; an identity, if it has none."""
+
+    @property
+    def op(self) -> BinaryOpType:
+        """Associative combiner."""
+
+    @property
+    def scanned_dim(self) -> int:
+        """Thread dimension (0 x, 1 y, 2 z)."""
 
     @property
     def workspace_offset(self) -> Val:
@@ -3139,6 +3175,22 @@ class BlockLoop(Expr):
     def body(self) -> list[Expr]:
         """Statements."""
 
+def stream_in_use(op: RNGOp) -> int:
+    """
+    Which part of the random stream of a run the tensor of an RNGOp without seed takes.
+
+    Parameters
+    ----------
+    op : RNGOp
+        One without seed.
+
+    Returns
+    -------
+    int
+        Its place among such tensors that the fusion needs, by age: it draws at this offset from the
+        one that the run has from the framework's generator.
+    """
+
 class Fusion:
     """Owns a graph of statements, its inputs and its outputs."""
 
@@ -3240,6 +3292,33 @@ class Fusion:
 
     def __str__(self) -> str: ...
 
+    def evaluate(self, inputs: Iterable[object], dtype_override: torch.dtype | None = None) -> list[torch.Tensor]:
+        """
+        Evaluate the fusion with PyTorch, expression by expression; inputs are only read.
+
+        A schedule does not change the result.
+
+        Parameters
+        ----------
+        inputs : iterable
+            Tensors and Python numbers, in the order of ``fusion.inputs()``; a vector of scalars may be a
+            list.
+        dtype_override : torch.dtype, optional
+            Compute all floating point in this type; for references use ``torch.float64``.
+
+        Returns
+        -------
+        list[torch.Tensor]
+            The visible outputs.
+
+        Raises
+        ------
+        UserError
+            An input does not fit: their number, a rank, or two sizes that should be one.
+        NotImplementedError
+            The evaluator does not know an expression.
+        """
+
     def lower(self, target: str = 'cuda', index_type: DataType = DataType.Int, record_passes: bool = False) -> Kernel:
         """
         Lower a copy of the scheduled fusion to kernel IR.
@@ -3258,7 +3337,7 @@ class Fusion:
         Kernel
         """
 
-    def print_kernel(self, compile_params: CompileParams = ..., target: str = 'cuda') -> str:
+    def print_kernel(self, compile_params: CompileParams = ..., target: str = 'cuda', comments: bool = True) -> str:
         """
         The source of the kernel that the scheduled fusion becomes.
 
@@ -3268,6 +3347,14 @@ class Fusion:
             Its index type decides the width of index arithmetic.
         target : str
             ``"cuda"`` or ``"cpu"``.
+        comments : bool
+            Name the Python line of each statement, the axis of each loop, and tensors that the fusion
+            numbers otherwise. Without comments the text follows from the scheduled fusion alone: it is the
+            same for the fusion that ``translate_fusion(fusion, schedule=True)`` builds.
+
+        Returns
+        -------
+        str
         """
 
 class FusionGuard:
@@ -3361,9 +3448,16 @@ def define_scalar(value: bool | int | float | complex | None, dtype: DataType | 
     Parameters
     ----------
     value : bool, int, float, complex or None
-        The number; None makes a symbolic scalar.
+        The number, also as a scalar of NumPy; None makes a symbolic scalar.
     dtype : DataType, optional
-        Convert to this type; otherwise bool is Bool, int Int, float Double, complex ComplexDouble.
+        Convert to this type; otherwise bool is Bool, int Int (UInt64 from 2**63 on), float Double,
+        complex ComplexDouble.
+
+    Raises
+    ------
+    UserValueError
+        If the type cannot hold the number: an imaginary part, NaN or an infinity as an integer, an int
+        of more than 64 bits.
     """
 
 def compute_tensor_descriptor(sizes: Sequence[int], strides: Sequence[int]) -> tuple[list[bool | None], list[int]]:
@@ -4024,7 +4118,7 @@ class Kernel(Fusion):
     def print_kernel_ir(self) -> str:
         """The kernel IR as text."""
 
-    def print_source(self, kernel_name: str = '') -> str:
+    def print_source(self, kernel_name: str = '', comments: bool = True) -> str:
         """
         The generated source of the kernel alone.
 
@@ -4032,6 +4126,9 @@ class Kernel(Fusion):
         ----------
         kernel_name : str
             Name of the function; a default for the target if empty.
+        comments : bool
+            Name the Python line of each statement, the axis of each loop, and tensors that the fusion
+            numbers otherwise.
         """
 
     def launch_extents(self) -> list[Val]:
@@ -4158,6 +4255,11 @@ class KernelExecutor:
             How to compile.
         scheduler_type : SchedulerType
             Part of the kernel's name.
+
+        Raises
+        ------
+        UserError
+            If the fusion has no outputs, its schedule cannot be lowered, or inputs do not fit.
         """
 
     def run(self, args: Iterable[object], launch_constraints: LaunchParams | None = None, compile_params: CompileParams = ...) -> list[torch.Tensor]:
@@ -4178,6 +4280,11 @@ class KernelExecutor:
         -------
         list[torch.Tensor]
             The visible outputs.
+
+        Raises
+        ------
+        UserError
+            If nothing was compiled, or inputs do not fit.
         """
 
     def is_compiled(self) -> bool:

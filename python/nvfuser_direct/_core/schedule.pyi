@@ -24,6 +24,13 @@ def bounded_transform_backward(from_: nvfuser_direct._core.TensorView, pos: int,
 def bounded_transform_forward(from_: nvfuser_direct._core.TensorView, pos: int, to: Sequence[nvfuser_direct._core.TensorView], propagate_parallel_type: bool = False) -> None:
     """As `bounded_transform_backward`, downstream."""
 
+def bounded_transform_both(from_: nvfuser_direct._core.TensorView, pos: int, backward_to: Sequence[nvfuser_direct._core.TensorView], forward_to: Sequence[nvfuser_direct._core.TensorView], propagate_parallel_type: bool = False) -> None:
+    """
+    `bounded_transform_backward` to `backward_to` and `bounded_transform_forward` to `forward_to`.
+
+    An empty list bounds nothing in its direction.
+    """
+
 def transform_like(reference_tv: nvfuser_direct._core.TensorView, selected_tensors: Sequence[nvfuser_direct._core.TensorView] = []) -> None:
     """
     Replay the loop transforms of a tensor on all that can be reached from it.

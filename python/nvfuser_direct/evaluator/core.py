@@ -87,6 +87,7 @@ class Evaluator:
         self._fusion = fusion
         self.override = dtype_override
         self._values: dict[Val, Value] = {}
+        self._host_scalars: dict[Val, torch.Tensor] = {}  # as given; values are on `device`
         self._random_state: tuple[int, int] | None = None
         tensors = [x for x in inputs if isinstance(x, torch.Tensor)]
         # A tensor of no dimensions may be a host scalar beside others.
@@ -113,7 +114,7 @@ class Evaluator:
         return [
             pack_e2m1(to_e2m1_codes(self._values[val]), paired_dim(val))
             if val.dtype() == DataType.Float4_e2m1fn
-            else self._values[val]
+            else self._host_scalars.get(val, self._values[val])
             for val in self._fusion.outputs()
         ]
 
@@ -136,12 +137,8 @@ class Evaluator:
     def random_state(self) -> tuple[int, int]:
         """Seed and offset of this run for random tensors that have none, as a kernel draws them."""
         if self._random_state is None:
-            streams = [
-                expr.stream
-                for expr in self._fusion.exprs()
-                if isinstance(expr, _core.RNGOp) and not expr.seed
-            ]
-            self._random_state = random_state.draw(self.device, max(streams) + 1)
+            draws = [x for x in self._fusion.exprs() if isinstance(x, _core.RNGOp) and not x.seed]
+            self._random_state = random_state.draw(self.device, len(draws))
         return self._random_state
 
     # -- inputs --
@@ -157,8 +154,8 @@ class Evaluator:
         for val, value in zip(vals, inputs, strict=True):
             if isinstance(val, TensorView):
                 self._bind_tensor(val, value)
-            else:
-                self._values[val] = value
+            else:  # scalars of NumPy become Python numbers
+                self._values[val] = value.item() if hasattr(value, "item") else value
 
     def _bind_tensor(self, val: TensorView, tensor: torch.Tensor) -> None:
         import torch
@@ -180,7 +177,11 @@ class Evaluator:
                     f"Tried to bind to a value: {extent} is {self._values[extent]}, "
                     f"but {val} has size {size} there"
                 )
-        self._values[val] = tensor.to(self.torch_dtype(val.dtype()))
+        tensor = tensor.to(self.torch_dtype(val.dtype()))
+        if tensor.device != self.device and tensor.ndim == 0:
+            self._host_scalars[val] = tensor
+            tensor = tensor.to(self.device)
+        self._values[val] = tensor
 
     # -- types --
 

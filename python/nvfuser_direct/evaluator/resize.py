@@ -71,11 +71,7 @@ def cat(ev: Evaluator, expr: _core.CatOp) -> None:
 
 @handles(_core.RepeatOp)
 def repeat(ev: Evaluator, expr: _core.RepeatOp) -> None:
-    arg = ev[expr.arg]
-    repeats = [
-        new // old if old else 1 for new, old in zip(ev.shape(expr.out), arg.shape, strict=True)
-    ]
-    ev.store(expr.out, arg.repeat(repeats))
+    ev.store(expr.out, ev[expr.arg].repeat(expr.repeats))
 
 
 @handles(_core.ViewAsScalar)

@@ -1,0 +1,93 @@
+#include "lower/analysis/circular_loops.h"
+
+#include <algorithm>
+
+#include "lower/analysis/loop_model.h"
+#include "transform/circular_buffer.h"
+
+namespace nvfuser {
+namespace {
+
+/// Loops between the buffered one and the storage would each need stages of their own, except those
+/// that are bound to hardware or run once.
+void check_loops_between(const Kernel& kernel, const TensorView* tensor, const Loop* buffered) {
+  const LoopNest& nest = kernel.loop_model->nest(tensor);
+  const auto end = nest.begin() + kernel.loop_model->shared_depth(tensor);
+  const auto begin = std::find(nest.begin(), end, buffered);
+  NVF_INVARIANT(begin != end, "a shared axis drives a shared loop: ", describe(tensor));
+  const auto between = std::find_if(begin + 1, end, [](const Loop* loop) {
+    return !loop->is_thread() && !loop->index->is_const();
+  });
+  if (between == end) {
+    return;
+  }
+  throw UserError({
+      .headline = {"A loop stands between a circular buffer and the loop it is loaded ahead of"},
+      .node = {describe(tensor)},
+      .expected =
+          {"only threads and blocks inside the loop over ", buffered->promoted->to_string()},
+      .found = {(*between)->promoted->to_string()},
+      .fix = {"inline the tensor at that loop or less deep, so that the buffer has its axis"},
+  });
+}
+
+void check_same_structure(const CircularLoop& loop, const TensorView* tensor) {
+  const CircularBuffering& options = *tensor->circular_buffer_options();
+  if (loop.stages == options.stages && loop.prefetch == options.prefetch) {
+    return;
+  }
+  throw UserError({
+      .headline = {"Circular buffers of one loop differ in their stages"},
+      .node = {describe(tensor), "\nand ", describe(loop.tensors.front())},
+      .expected = {loop.stages, " stages, loaded ", loop.prefetch, " iterations ahead"},
+      .found = {options.stages, " stages, loaded ", options.prefetch, " iterations ahead"},
+      .fix = {"give both the same number of stages and the same prefetch distance"},
+  });
+}
+
+} // namespace
+
+int64_t CircularLoop::first_loads() const {
+  const Val* extent = loop->extent();
+  return extent->is_const() ? std::min(prefetch, as_int(extent->value())) : prefetch;
+}
+
+void find_circular_loops(Kernel& kernel) {
+  const LoopModel& model = *kernel.loop_model;
+  for (TensorView* tensor : kernel.tensors()) {
+    const std::optional<CircularBuffering>& options = tensor->circular_buffer_options();
+    if (!options) {
+      continue;
+    }
+    check_circular_buffer(tensor);
+    std::vector<ParallelType> types;
+    for (const IterDomain* axis : tensor->loop()) {
+      types.push_back(model.loop_of(axis)->parallel_type);
+    }
+    const Loop* loop = model.loop_of(tensor->axis(circular_buffer_axis(tensor, types)));
+    check_loops_between(kernel, tensor, loop);
+    if (loop->index->is_const()) {
+      continue;
+    }
+    std::vector<CircularLoop>& known = kernel.circular_loops;
+    const auto found = std::find_if(
+        known.begin(), known.end(), [&](const CircularLoop& other) { return other.loop == loop; });
+    if (found == known.end()) {
+      known.push_back({loop, options->stages, options->prefetch, {tensor}});
+    } else {
+      check_same_structure(*found, tensor);
+      found->tensors.push_back(tensor);
+    }
+  }
+}
+
+const CircularLoop* circular_loop_of(const Kernel& kernel, const TensorView* tensor) {
+  for (const CircularLoop& loop : kernel.circular_loops) {
+    if (std::find(loop.tensors.begin(), loop.tensors.end(), tensor) != loop.tensors.end()) {
+      return &loop;
+    }
+  }
+  return nullptr;
+}
+
+} // namespace nvfuser

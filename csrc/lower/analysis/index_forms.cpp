@@ -1,0 +1,269 @@
+#include "lower/analysis/index_forms.h"
+
+#include <algorithm>
+
+#include "ir/scopes.h"
+#include "lower/analysis/for_loops.h"
+
+namespace nvfuser {
+namespace {
+
+bool is_integer_scalar(const Val* val) {
+  return val->is_scalar() && is_integral(val->dtype());
+}
+
+bool is_pointwise(const Expr& expr) {
+  return expr.is_a<UnaryOp>() || expr.is_a<BinaryOp>() || expr.is_a<TernaryOp>();
+}
+
+bool is_addition(const Val* val) {
+  const auto* op = val->definition() == nullptr ? nullptr : val->definition()->as<BinaryOp>();
+  return op != nullptr && op->op == BinaryOpType::Add && val->dtype() == DataType::Index;
+}
+
+int operation_of(const Expr& expr) {
+  return visit(
+      expr, overloaded{
+                [](const UnaryOp& op) { return static_cast<int>(op.op); },
+                [](const BinaryOp& op) { return static_cast<int>(op.op); },
+                [](const TernaryOp& op) { return static_cast<int>(op.op); },
+                [](const Expr&) { return -1; },
+            });
+}
+
+} // namespace
+
+bool is_index_operation(const Val* val) {
+  const Expr* definition = val->definition();
+  return is_integer_scalar(val) && definition != nullptr && is_pointwise(*definition) &&
+         std::all_of(definition->inputs().begin(), definition->inputs().end(), [](const Val* in) {
+           return is_integer_scalar(in) || is_boolean(in->dtype());
+         });
+}
+
+bool is_division(const Expr& operation) {
+  const auto* binary = operation.as<BinaryOp>();
+  if (binary == nullptr) {
+    return false;
+  }
+  switch (binary->op) {
+    case BinaryOpType::Div:
+    case BinaryOpType::Mod:
+    case BinaryOpType::Remainder:
+    case BinaryOpType::Fmod:
+    case BinaryOpType::CeilDiv:
+    case BinaryOpType::Gcd: return true;
+    default: return false;
+  }
+}
+
+// ---- Places -------------------------------------------------------------------------------------
+
+IndexForms::IndexForms(Kernel& kernel) : kernel_(kernel) {
+  Place& root = places_.emplace_back();
+  root.list = &kernel.body;
+  root.has_thread = root.has_block = kernel.target().has_hardware_threads;
+  for (const SizeSource& source : kernel.launch.sizes) {
+    known_.insert(source.extent);
+  }
+  known_.insert(kernel.inputs().begin(), kernel.inputs().end());
+  for_each_node(kernel.body, [&](const Expr& statement) {
+    for (const Val* out : statement.outputs()) {
+      if (out->is_scalar()) {
+        declared_.insert(out);
+      }
+    }
+    if (const auto* reduction = statement.as<GridReduction>()) {
+      declared_.insert(reduction->is_last);
+    }
+  });
+}
+
+Place* IndexForms::enter(const Expr& owner, Scope& body, Place* outer, Expr* node) {
+  Place& place = places_.emplace_back();
+  place.outer = outer;
+  place.list = &body;
+  place.node = node;
+  place.depth = outer->depth + 1;
+  place.repeats = !owner.is_a<IfThenElse>();
+  place.is_thread_loop = place.has_thread = owner.is_a<ThreadLoop>();
+  place.has_block = owner.is_a<BlockLoop>();
+  const auto* loop = owner.as<ForLoop>();
+  place.index = loop == nullptr ? nullptr : loop->index;
+  place.may_be_empty = loop != nullptr && !surely_runs(*loop);
+  const auto* branch = owner.as<IfThenElse>();
+  place.is_branch = branch != nullptr;
+  place.is_main_path =
+      branch != nullptr && &body == &branch->then_body && !branch->else_body.empty();
+  return &place;
+}
+
+bool IndexForms::is_leaf(const Val* val, const Place* place) const {
+  if (val->definition() == nullptr || known_.count(val) != 0 || declared_.count(val) != 0) {
+    return true;
+  }
+  for (; place != nullptr; place = place->outer) {
+    if (place->index == val) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Place* IndexForms::place_of_leaf(const Val* leaf, Place* place) const {
+  Place* root = place;
+  while (root->outer != nullptr) {
+    root = root->outer;
+  }
+  if (leaf->is_const() || known_.count(leaf) != 0) {
+    return root;
+  }
+  if (declared_.count(leaf) != 0) {
+    return nullptr;
+  }
+  ParallelType type = ParallelType::Serial;
+  if (leaf->vtype() == ValType::NamedScalar) {
+    type = static_cast<const NamedScalar*>(leaf)->parallel_index();
+    if (type == ParallelType::Serial) {
+      return root; // a parameter of the launch
+    }
+  }
+  for (Place* at = place; at != nullptr; at = at->outer) {
+    const bool is_here = is_thread_dim(type)  ? at->has_thread
+                         : is_block_dim(type) ? at->has_block
+                                              : at->index == leaf;
+    if (is_here) {
+      return at;
+    }
+  }
+  return nullptr;
+}
+
+Place* IndexForms::place_of(const Val* val, Place* place) const {
+  if (is_leaf(val, place)) {
+    return place_of_leaf(val, place);
+  }
+  if (const auto found = place->known_in.find(val); found != place->known_in.end()) {
+    return found->second;
+  }
+  Place* innermost = nullptr;
+  for (const Val* in : val->definition()->inputs()) {
+    Place* of_operand = in->is_scalar() ? place_of(in, place) : nullptr;
+    if (of_operand == nullptr) {
+      innermost = nullptr;
+      break;
+    }
+    if (innermost == nullptr || innermost->depth < of_operand->depth) {
+      innermost = of_operand;
+    }
+  }
+  place->known_in[val] = innermost;
+  return innermost;
+}
+
+bool IndexForms::needs_guard(const Val* val) {
+  const Expr* definition = val->definition();
+  if (definition == nullptr) {
+    return false;
+  }
+  if (const auto found = needs_guard_.find(val); found != needs_guard_.end()) {
+    return found->second;
+  }
+  bool result = false;
+  if (is_division(*definition)) {
+    const Val* divisor = definition->as<BinaryOp>()->rhs;
+    result = !divisor->is_const_int() || as_int(divisor->value()) <= 0;
+  }
+  for (const Val* in : definition->inputs()) {
+    result = result || needs_guard(in);
+  }
+  needs_guard_[val] = result;
+  return result;
+}
+
+// ---- Forms --------------------------------------------------------------------------------------
+
+Val* IndexForms::rebuild(Val* val, Place* place) {
+  const Expr* definition = val->definition();
+  if (val->is_const() || !val->is_scalar() || is_leaf(val, place) || !is_pointwise(*definition)) {
+    return val;
+  }
+  if (const auto found = place->rebuilt.find(val); found != place->rebuilt.end()) {
+    return found->second;
+  }
+  Val* form = is_addition(val) ? rebuild_sum(val, place) : rebuild_operation(val, place);
+  place->rebuilt[val] = form;
+  return form;
+}
+
+Val* IndexForms::rebuild_sum(Val* sum, Place* place) {
+  std::vector<Val*> pending{sum};
+  std::vector<std::pair<int, Val*>> terms; // with the depth where they are known, constants last
+  while (!pending.empty()) {
+    Val* term = pending.back();
+    pending.pop_back();
+    if (is_addition(term) && !is_leaf(term, place)) {
+      const auto* op = term->definition()->as<BinaryOp>();
+      pending.push_back(op->rhs);
+      pending.push_back(op->lhs);
+      continue;
+    }
+    constexpr int kUnknown = 1 << 20;
+    const Place* known = place_of(term, place);
+    const int depth = term->is_const() ? kUnknown + 1 : known == nullptr ? kUnknown : known->depth;
+    terms.emplace_back(depth, rebuild(term, place));
+  }
+  std::stable_sort(
+      terms.begin(), terms.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  Val* result = terms.front().second;
+  for (size_t i = 1; i < terms.size(); ++i) {
+    result = shared(sum, {result, terms[i].second});
+  }
+  return result;
+}
+
+Val* IndexForms::rebuild_operation(Val* val, Place* place) {
+  std::vector<Val*> operands;
+  for (Val* in : val->definition()->inputs()) {
+    operands.push_back(rebuild(in, place));
+  }
+  return shared(val, operands);
+}
+
+const Val* IndexForms::shared_constant(const Val* constant) {
+  return constants_.try_emplace({as_int(constant->value()), constant->dtype()}, constant)
+      .first->second;
+}
+
+Val* IndexForms::shared(Val* model, const std::vector<Val*>& operands) {
+  const Expr& operation = *model->definition();
+  std::vector<const Val*> parts;
+  for (const Val* operand : operands) {
+    parts.push_back(operand->is_const_int() ? shared_constant(operand) : operand);
+  }
+  const Key key{operation.kind(), operation_of(operation), model->dtype(), parts};
+  Val*& result = shared_[key];
+  if (result != nullptr) {
+    return result;
+  }
+  if (operation.inputs() == operands) {
+    result = model;
+    return result;
+  }
+  result = kernel_.new_scalar(model->dtype());
+  visit(
+      operation, overloaded{
+                     [&](const UnaryOp& op) { kernel_.make<UnaryOp>(result, operands[0], op.op); },
+                     [&](const BinaryOp& op) {
+                       kernel_.make<BinaryOp>(result, operands[0], operands[1], op.op);
+                     },
+                     [&](const TernaryOp& op) {
+                       kernel_.make<TernaryOp>(
+                           result, operands[0], operands[1], operands[2], op.op);
+                     },
+                     [](const Expr&) {},
+                 });
+  return result;
+}
+
+} // namespace nvfuser

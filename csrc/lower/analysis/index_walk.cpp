@@ -1,0 +1,392 @@
+#include "lower/analysis/index_walk.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "eval/simplify.h"
+#include "graph/id_model.h"
+#include "graph/val_graph.h"
+#include "ir/scalar.h"
+
+namespace nvfuser {
+namespace {
+
+IterDomain* as_id(Val* val) {
+  return static_cast<IterDomain*>(val);
+}
+
+std::string list_text(const LoopNest& nest) {
+  std::string text;
+  for (const Loop* loop : nest) {
+    text += (text.empty() ? "" : ", ") + loop->promoted->to_string();
+  }
+  return "[" + text + "]";
+}
+
+} // namespace
+
+IndexWalk::IndexWalk(
+    Kernel& kernel,
+    IndexSimplifier& simplifier,
+    const LoopNest& nest,
+    const TensorView* tensor,
+    std::nullptr_t)
+    : kernel_(kernel),
+      simplifier_(simplifier),
+      exact_(kernel.id_model->maybe_build_graph(IdMappingMode::exact)),
+      nest_(nest) {
+  const std::vector<Expr*> exprs = tensor->domain()->all_exprs();
+  if (std::none_of(exprs.begin(), exprs.end(), [](const Expr* e) { return e->is_a<Resize>(); })) {
+    return;
+  }
+  const std::vector<Expr*> shaping = exprs_between(tensor->maybe_root(), tensor->logical());
+  for (Expr* expr : exprs) {
+    const bool is_shaping = std::find(shaping.begin(), shaping.end(), expr) != shaping.end();
+    if (expr->is_a<Resize>() && !is_shaping) {
+      resizes_.insert(exact_.disjoint_expr_sets().representative(expr));
+    }
+  }
+}
+
+IndexWalk::IndexWalk(
+    Kernel& kernel,
+    IndexSimplifier& simplifier,
+    const LoopNest& nest,
+    const TensorView* tensor,
+    const Loop* zero_lane)
+    : IndexWalk(kernel, simplifier, nest, tensor, nullptr) {
+  std::unordered_map<int64_t, const Loop*> loop_of_class;
+  for (const Loop* loop : nest) {
+    const auto [other, is_new] = loop_of_class.try_emplace(exact_.group(loop->promoted), loop);
+    if (!is_new && !loop->is_broadcast()) {
+      throw UserError({
+          .headline = {"Two loops around one statement run over the same axis"},
+          .node = {describe(loop->tensors.front())},
+          .expected = {"axes that can be told apart"},
+          .found =
+              {other->second->promoted->to_string(), " and ", loop->promoted->to_string(),
+               ", which some expression maps to each other"},
+          .fix = {"copy one operand (ops.set) into a kernel of its own: a tensor and its transpose "
+                  "cannot share this one"},
+      });
+    }
+    learn(loop->promoted, loop == zero_lane ? kernel.zero() : loop->index);
+  }
+  explore();
+}
+
+IndexWalk IndexWalk::at(const TensorView* operand, const Positions& positions) const {
+  IndexWalk walk(kernel_, simplifier_, nest_, operand, nullptr);
+  for (const auto& [id, index] : positions) {
+    walk.learn(id, index);
+  }
+  const auto shared = static_cast<size_t>(kernel_.loop_model->shared_depth(operand));
+  for (size_t i = 0; i < shared; ++i) {
+    walk.learn(nest_.at(i)->promoted, nest_[i]->index);
+  }
+  walk.explore();
+  return walk;
+}
+
+bool IndexWalk::is_walked(const Resize* resize) const {
+  Expr* expr = const_cast<Resize*>(resize); // the sets' element type
+  return resizes_.count(exact_.disjoint_expr_sets().representative(expr)) != 0;
+}
+
+bool IndexWalk::is_known(const Val* id) const {
+  return known_.count(exact_.group(static_cast<const IterDomain*>(id))) != 0;
+}
+
+void IndexWalk::learn(const Val* id, Val* index) {
+  reach(id, std::nullopt, index);
+}
+
+void IndexWalk::reach(const Val* id, std::optional<size_t> step, Val* index) {
+  const int64_t group = exact_.group(static_cast<const IterDomain*>(id));
+  if (known_.try_emplace(group, Known{index, step}).second) {
+    reached_.push_back(group);
+  }
+}
+
+void IndexWalk::explore() {
+  while (next_ < reached_.size()) {
+    const int64_t group = reached_[next_++];
+    // Toward the logical domains first: a walk from loops is mostly backward.
+    for (const Expr* expr : exact_.definitions(group)) {
+      try_step(expr);
+    }
+    for (const Expr* expr : exact_.uses(group)) {
+      try_step(expr);
+    }
+  }
+}
+
+void IndexWalk::try_step(const Expr* expr) {
+  const auto all_known = [&](const std::vector<Val*>& ids) {
+    return std::all_of(ids.begin(), ids.end(), [&](const Val* id) { return is_known(id); });
+  };
+  const bool knows_inputs = all_known(expr->inputs());
+  if (knows_inputs == all_known(expr->outputs()) || expr->is_a<Swizzle1D>()) {
+    return; // a Swizzle1D depends on the device: it has no kernel form
+  }
+  if (const auto* resize = expr->as<Resize>()) {
+    if (!is_walked(resize)) {
+      return;
+    }
+    has_resized_ = true;
+  }
+  const size_t step = steps_.size();
+  steps_.push_back({expr, /*is_backward=*/!knows_inputs});
+  for (const Val* id : knows_inputs ? expr->outputs() : expr->inputs()) {
+    reach(id, step, nullptr);
+  }
+}
+
+Val* IndexWalk::known_index(const IterDomain* id) {
+  const Known& known = known_.at(exact_.group(id));
+  if (known.index == nullptr) {
+    take_step(*known.step);
+  }
+  return known.index;
+}
+
+/// The first axis passes through.
+template <typename Set>
+void IndexWalk::take_swizzle(const Swizzle& swizzle, bool is_backward, const Set& set) {
+  using namespace scalar;
+  Val* x = known_index(is_backward ? swizzle.out_x : swizzle.in_x);
+  Val* y = known_index(is_backward ? swizzle.out_y : swizzle.in_y);
+  Val* extent = swizzle.in_y->extent();
+  Val* moved = y;
+  if (swizzle.swizzle_type == SwizzleType::XOR) {
+    moved = bitwise_xor(y, x);
+  } else if (swizzle.swizzle_type == SwizzleType::CyclicShift) {
+    moved = mod(is_backward ? sub(add(y, extent), x) : add(y, x), extent);
+  }
+  set(is_backward ? swizzle.in_x : swizzle.out_x, x);
+  set(is_backward ? swizzle.in_y : swizzle.out_y, moved);
+}
+
+void IndexWalk::take_step(size_t step) {
+  const auto [expr, is_backward] = steps_[step];
+  const auto set = [&](const IterDomain* id, Val* index) {
+    Known& known = known_.at(exact_.group(id));
+    if (known.index == nullptr && known.step == step) {
+      known.index = index;
+    }
+  };
+  using namespace scalar;
+  if (const auto* split = expr->as<Split>()) {
+    Val* inner_extent = split->inner->extent();
+    if (!is_backward) {
+      set(split->outer, div(known_index(split->in), inner_extent));
+      set(split->inner, mod(known_index(split->in), inner_extent));
+    } else if (split->in->is_broadcast() && split->in->extent()->is_one()) {
+      // Rounded up, its parts run further than its one position, and no test keeps them out.
+      set(split->in, kernel_.zero());
+    } else {
+      set(split->in, add(mul(known_index(split->outer), inner_extent), known_index(split->inner)));
+    }
+  } else if (const auto* merge = expr->as<Merge>()) {
+    Val* inner_extent = merge->inner->extent();
+    if (!is_backward) {
+      set(merge->out, add(mul(known_index(merge->outer), inner_extent), known_index(merge->inner)));
+    } else if (merge->outer->extent()->is_one()) {
+      // Holes of the product are holes of its only real part: no modulo hides them.
+      set(merge->inner, known_index(merge->out));
+      set(merge->outer, kernel_.zero());
+    } else {
+      set(merge->outer, div(known_index(merge->out), inner_extent));
+      set(merge->inner, mod(known_index(merge->out), inner_extent));
+    }
+  } else if (const auto* swizzle = expr->as<Swizzle>()) {
+    take_swizzle(*swizzle, is_backward, set);
+  } else if (const auto* resize = expr->as<Resize>()) {
+    if (is_backward) {
+      set(resize->in, sub(known_index(resize->out), resize->left));
+    } else {
+      set(resize->out, add(known_index(resize->in), resize->left));
+    }
+  }
+}
+
+void IndexWalk::assume_unreached_ones(IterDomain* target) {
+  std::vector<IterDomain*> stack{target};
+  std::unordered_set<const IterDomain*> visited;
+  while (!stack.empty()) {
+    IterDomain* id = stack.back();
+    stack.pop_back();
+    if (!visited.insert(id).second || is_known(id)) {
+      continue;
+    }
+    if (id->is_broadcast() || id->extent()->is_one()) {
+      learn(id, kernel_.zero());
+    } else if (id->definition() != nullptr) {
+      for (Val* in : id->definition()->inputs()) {
+        stack.push_back(as_id(in));
+      }
+    }
+  }
+  explore();
+}
+
+Val* IndexWalk::index_of(IterDomain* id, const TensorView* tensor) {
+  if (!is_known(id)) {
+    assume_unreached_ones(id);
+  }
+  if (!is_known(id)) {
+    throw UserError({
+        .headline = {"No index: the loops around a statement do not lead to an axis of a tensor"},
+        .node = {describe(tensor)},
+        .expected = {"a path of transforms from ", list_text(nest_), " to ", id->to_string()},
+        .found = {"none"},
+        .fix =
+            {"give the tensor and its consumer the same transforms (schedule.transform_like), or "
+             "keep it in memory that all threads see"},
+    });
+  }
+  return simplifier_.simplify(known_index(id));
+}
+
+IterDomain* IndexWalk::cheapest_to_test(IterDomain* id) const {
+  for (;;) {
+    const auto known = known_.find(exact_.group(id));
+    const bool is_reached = known != known_.end() && known->second.step.has_value();
+    const auto* merge = is_reached ? steps_[*known->second.step].expr->as<Merge>() : nullptr;
+    const bool is_outer = merge != nullptr && exact_.are_mapped(merge->outer, id) &&
+                          !exact_.are_mapped(merge->inner, id);
+    if (!is_outer || merge->outer->extent()->is_one()) {
+      return id;
+    }
+    id = merge->out;
+  }
+}
+
+/// Collects the tests: what a test on one side of a transform implies on the other needs none of
+/// its own.
+class IndexWalk::HoleTests {
+ public:
+  HoleTests(IndexWalk& walk, const TensorView* tensor) : walk_(walk), tensor_(tensor) {}
+
+  /// Test an axis, or the cheaper one that stands for it.
+  void require(IterDomain* id) {
+    test(walk_.cheapest_to_test(id));
+    imply(id);
+  }
+
+  void follow(const Step& step) {
+    const bool is_backward = step.is_backward;
+    if (const auto* split = step.expr->as<Split>()) {
+      follow_split(*split, is_backward);
+    } else if (const auto* merge = step.expr->as<Merge>()) {
+      follow_merge(*merge, is_backward);
+    } else if (const auto* swizzle = step.expr->as<Swizzle>()) {
+      follow_swizzle(*swizzle, is_backward);
+    } else if (const auto* resize = step.expr->as<Resize>()) {
+      follow_resize(*resize, is_backward);
+    }
+  }
+
+  [[nodiscard]] std::vector<RangeTest> take() {
+    return std::move(tests_);
+  }
+
+ private:
+  [[nodiscard]] bool is_in_range(const IterDomain* id) const {
+    return in_range_.count(walk_.exact_.group(id)) != 0;
+  }
+  void imply(const IterDomain* id) {
+    in_range_.insert(walk_.exact_.group(id));
+  }
+
+  void test(IterDomain* id, bool is_resized = false) {
+    const bool is_new = in_range_.insert(walk_.exact_.group(id)).second;
+    if (!is_new || (id->is_broadcast() && !is_resized)) {
+      return;
+    }
+    IndexSimplifier& simplifier = walk_.simplifier_;
+    RangeTest needed{walk_.index_of(id, tensor_), id->extent()};
+    needed.may_be_negative = walk_.has_resized_ && !simplifier.prove_nonnegative(needed.index);
+    if (!needed.may_be_negative && simplifier.prove_lt(needed.index, needed.extent)) {
+      return;
+    }
+    const bool is_repeated = std::any_of(tests_.begin(), tests_.end(), [&](const RangeTest& other) {
+      return other.same_as(needed);
+    });
+    if (!is_repeated) {
+      tests_.push_back(needed);
+    }
+  }
+
+  void follow_split(const Split& split, bool is_backward) {
+    if (is_backward && is_in_range(split.in)) {
+      imply(split.outer);
+      test(split.inner);
+    } else if (!is_backward && (is_in_range(split.outer) || is_in_range(split.inner))) {
+      test(split.in);
+    }
+  }
+
+  void follow_merge(const Merge& merge, bool is_backward) {
+    if (!is_backward) {
+      if (is_in_range(merge.out)) {
+        test(merge.inner);
+        imply(merge.outer);
+      }
+      return;
+    }
+    const bool has_outer = is_in_range(merge.outer);
+    const bool has_inner = is_in_range(merge.inner);
+    if (walk_.has_resized_ && (has_outer || has_inner)) {
+      test(merge.out); // -1 / n is 0: a quotient in range says nothing (hard case 4.24)
+    } else if (has_outer || (has_inner && merge.outer->extent()->is_one())) {
+      imply(merge.out);
+    } else if (has_inner) {
+      test(merge.out);
+    }
+  }
+
+  /// A permutation of a full square: both sides are in range together.
+  void follow_swizzle(const Swizzle& swizzle, bool is_backward) {
+    const bool any = is_backward ? is_in_range(swizzle.in_x) || is_in_range(swizzle.in_y)
+                                 : is_in_range(swizzle.out_x) || is_in_range(swizzle.out_y);
+    if (any) {
+      test(is_backward ? swizzle.out_x : swizzle.in_x);
+      test(is_backward ? swizzle.out_y : swizzle.in_y);
+    }
+  }
+
+  void follow_resize(const Resize& resize, bool is_backward) {
+    if (is_backward && resize.in->is_broadcast()) {
+      test(resize.in, /*is_resized=*/true); // its one element has holes around it
+    }
+    const bool only_grows = walk_.simplifier_.prove_nonnegative(resize.left) &&
+                            walk_.simplifier_.prove_nonnegative(resize.right);
+    if (is_backward && only_grows && is_in_range(resize.in)) {
+      imply(resize.out);
+    } else if (is_in_range(is_backward ? resize.in : resize.out)) {
+      test(is_backward ? resize.out : resize.in);
+    }
+  }
+
+  IndexWalk& walk_;
+  const TensorView* tensor_;
+  std::unordered_set<int64_t> in_range_; // classes that are tested, or implied by a test
+  std::vector<RangeTest> tests_;
+};
+
+std::vector<RangeTest> IndexWalk::hole_tests(const IterDomains& ids, const TensorView* tensor) {
+  HoleTests tests(*this, tensor);
+  for (IterDomain* id : ids) {
+    if (!id->is_broadcast()) {
+      tests.require(id);
+    }
+  }
+  // From the logical axes back to the loops. By position, since a test may add steps.
+  for (size_t i = steps_.size(); i-- > 0;) {
+    tests.follow(Step(steps_[i]));
+  }
+  return tests.take();
+}
+
+} // namespace nvfuser

@@ -1,0 +1,106 @@
+// IndexWalk: indices of iteration domains, computed by walking the exact graph from the loops.
+//
+// Known at first are the promoted axes of the loops around a statement: their index is the loop's.
+// From these the walk goes over transforms in both directions until the wanted axes are known:
+//   split   backward: outer * extent(inner) + inner
+//           forward:  in / extent(inner), in % extent(inner)
+//   merge   backward: out / extent(inner), out % extent(inner)
+//           forward:  outer * extent(inner) + inner
+//   swizzle likewise.
+//   resize  out = in + left
+// The walk also knows which axes may be *holes*: values a loop visits that lie outside the axis,
+// made by splits that do not divide and by resizes.
+//
+// Two resizes can lead from one class to another, or in a circle, with different offsets: x[:16] +
+// x[16:]. So only those are walked that schedule the tensor at hand. The one between its root and
+// logical domains (slice, pad) is taken explicitly, and the walk to the operand begins anew with
+// the positions it leads to.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "lower/analysis/loop_model.h"
+
+namespace nvfuser {
+
+class IndexSimplifier;
+class ValGraph;
+
+class IndexWalk {
+ public:
+  /// For statements that define `tensor`. `zero_lane`: a vectorized loop whose index is taken as 0.
+  IndexWalk(
+      Kernel& kernel,
+      IndexSimplifier& simplifier,
+      const LoopNest& nest,
+      const TensorView* tensor,
+      const Loop* zero_lane = nullptr);
+
+  using Positions = std::vector<std::pair<IterDomain*, Val*>>; // axes and their indices
+
+  /// The walk through an operand that is read at other positions than those of the loops: from its
+  /// axes in `positions` and the loops that it shares with its readers.
+  [[nodiscard]] IndexWalk at(const TensorView* operand, const Positions& positions) const;
+
+  /// Simplified index of `id`; an unreachable axis of one position has 0, another one is an error
+  /// that prints both domains.
+  [[nodiscard]] Val* index_of(IterDomain* id, const TensorView* tensor);
+
+  /// Tests that say, together, that no axis on the way from the loops to `ids` is a hole. Provable
+  /// ones are left out.
+  [[nodiscard]] std::vector<RangeTest> hole_tests(const IterDomains& ids, const TensorView* tensor);
+
+ private:
+  struct Step {
+    const Expr* expr;
+    bool is_backward;
+  };
+  class HoleTests;
+  /// What is known of a class: its index, or the step that leads to it. An index is made when it is
+  /// first asked for: a walk reaches many more axes than a statement needs.
+  struct Known {
+    Val* index = nullptr;
+    std::optional<size_t> step; // none: a loop, or a given position
+  };
+  /// Nothing is known yet.
+  IndexWalk(
+      Kernel& kernel,
+      IndexSimplifier& simplifier,
+      const LoopNest& nest,
+      const TensorView* tensor,
+      std::nullptr_t);
+  [[nodiscard]] bool is_known(const Val* id) const;
+  [[nodiscard]] bool is_walked(const Resize* resize) const;
+  void learn(const Val* id, Val* index);
+  void reach(const Val* id, std::optional<size_t> step, Val* index);
+  void explore();
+  void try_step(const Expr* expr);
+  /// The index of an axis that is known.
+  Val* known_index(const IterDomain* id);
+  /// Make the indices of the classes that a step led to.
+  void take_step(size_t step);
+  template <typename Set>
+  void take_swizzle(const Swizzle& swizzle, bool is_backward, const Set& set);
+  /// The axis to test instead of `id`: a product is in range exactly if its outer factor is, and
+  /// comparing it takes no division.
+  [[nodiscard]] IterDomain* cheapest_to_test(IterDomain* id) const;
+  void assume_unreached_ones(IterDomain* target);
+
+  Kernel& kernel_;
+  IndexSimplifier& simplifier_;
+  ValGraph& exact_;
+  const LoopNest& nest_;
+  std::unordered_map<int64_t, Known> known_; // by class of the exact graph
+  std::vector<int64_t> reached_;             // classes, in order
+  size_t next_ = 0;                          // of `reached_`, to go on from
+  std::vector<Step> steps_;
+  std::unordered_set<const Expr*> resizes_; // representatives of those that are walked
+  bool has_resized_ = false;                // some index may be negative
+};
+
+} // namespace nvfuser

@@ -1,0 +1,404 @@
+#include "lower/analysis/loop_model.h"
+
+#include <algorithm>
+#include <map>
+
+#include "graph/ambiguous_axes.h"
+#include "graph/id_model.h"
+#include "graph/val_graph.h"
+
+namespace nvfuser {
+namespace {
+
+IterDomain* id_at(const std::vector<Val*>& vals, size_t index) {
+  return static_cast<IterDomain*>(vals[index]);
+}
+
+} // namespace
+
+LoopModel::LoopModel(Kernel& kernel)
+    : kernel_(kernel),
+      exact_(kernel.id_model->maybe_build_graph(IdMappingMode::exact)),
+      tensors_(kernel.tensors()) {
+  for (const TensorView* tensor : tensors_) {
+    if (tensor->definition() == nullptr) {
+      for (const IterDomain* id : tensor->logical()) {
+        input_axes_.insert(exact_.group(id));
+      }
+    }
+  }
+  refuse_self_mappings();
+  refuse_ambiguous_axes();
+  collect_loops();
+  choose_promotions();
+  choose_parallel_types();
+  build_nests();
+}
+
+/// Where two axes of a tensor are the same axis of the graph, an index of one cannot be told from
+/// an index of the other (hard case 1.17).
+void LoopModel::refuse_self_mappings() const {
+  for (TensorView* tensor : tensors_) {
+    const std::optional<SelfMapping> mapping = find_self_mapping(exact_, tensor);
+    if (tensor->definition() == nullptr || !mapping) {
+      continue;
+    }
+    throw UserError({
+        .headline = {"Two axes of a tensor correspond to the same axis"},
+        .node = {describe(tensor)},
+        .expected = {"axes that can be told apart"},
+        .found =
+            {mapping->first->to_string(), " and ", mapping->second->to_string(),
+             ", which expressions of the fusion map to each other"},
+        .fix = {"a tensor cannot meet its own transpose, or itself along two axes, in one kernel: "
+                "pass it as two inputs"},
+    });
+  }
+}
+
+/// Where an axis follows in two ways from those of a tensor, it would have two indices in its
+/// loops.
+void LoopModel::refuse_ambiguous_axes() const {
+  std::set<std::vector<int64_t>> searched; // classes of logical axes, which decide the question
+  for (const TensorView* tensor : tensors_) {
+    std::vector<int64_t> classes;
+    for (const IterDomain* id : tensor->logical()) {
+      classes.push_back(exact_.contains(id) ? exact_.group(id) : -1);
+    }
+    if (tensor->definition() == nullptr || !searched.insert(std::move(classes)).second) {
+      continue;
+    }
+    if (const std::optional<AmbiguousAxis> found = find_ambiguous_axis(exact_, tensor)) {
+      throw UserError({
+          .headline = {"An axis follows in two ways from those of a tensor"},
+          .node = {describe(tensor)},
+          .expected = {"axes of which none follows from others"},
+          .found =
+              {found->axis->to_string(), ", which follows from ", found->first->to_string(),
+               " and from ", found->second->to_string()},
+          .fix = {"a tensor cannot meet its own reshape in one kernel: pass it as two inputs"},
+      });
+    }
+  }
+}
+
+void LoopModel::collect_loops() {
+  const ValGraph& graph = kernel_.id_model->maybe_build_graph(IdMappingMode::loop);
+  std::map<int64_t, Loop*> loop_of_group;
+  for (TensorView* tensor : tensors_) {
+    for (IterDomain* axis : tensor->loop()) {
+      Loop*& loop = loop_of_group[graph.group(axis)];
+      if (loop == nullptr) {
+        loop = &loops_.emplace_back();
+      }
+      if (!loop->tensors.empty() && loop->tensors.back() == tensor) { // tensors come one by one
+        throw UserError({
+            .headline = {"Two axes of one tensor would be driven by one loop"},
+            .node = {describe(tensor)},
+            .expected =
+                {"different loops for ", loop->members.back()->to_string(), " and ",
+                 axis->to_string()},
+            .found = {"inlining that maps both to the same axis of another tensor"},
+            .fix = {"inline less deep, or transform both tensors alike"},
+        });
+      }
+      loop->members.push_back(axis);
+      loop->tensors.push_back(tensor);
+      loop_of_[axis] = loop;
+    }
+  }
+}
+
+std::set<int64_t> LoopModel::covered_inputs(IterDomain* id) const {
+  std::set<int64_t> covered;
+  std::vector<const IterDomain*> stack{id};
+  std::set<int64_t> visited;
+  while (!stack.empty()) {
+    const IterDomain* current = stack.back();
+    stack.pop_back();
+    const int64_t group = exact_.group(current);
+    if (!visited.insert(group).second || current->is_broadcast()) {
+      continue; // a broadcast is built from none, also the slice of one element
+    }
+    // Another tensor may say how an equal axis was made; axes of inputs were made by nothing, also
+    // where a chain of reshapes leads back to them.
+    const std::vector<Expr*>& definitions = exact_.definitions(group);
+    if (definitions.empty() || input_axes_.count(group) != 0) {
+      covered.insert(group);
+      continue;
+    }
+    for (Val* in : definitions.front()->inputs()) {
+      stack.push_back(static_cast<IterDomain*>(in));
+    }
+  }
+  return covered;
+}
+
+IterDomain* LoopModel::covering_member(const Loop& loop) const {
+  std::vector<IterDomain*> candidates = loop.members;
+  if (loop.promoted != nullptr) {
+    candidates.push_back(loop.promoted);
+  }
+  std::set<int64_t> all;
+  std::vector<std::set<int64_t>> covers;
+  for (IterDomain* id : candidates) {
+    covers.push_back(covered_inputs(id));
+    all.insert(covers.back().begin(), covers.back().end());
+  }
+  // Consumers come last and have the fullest axes, so that fewest tensors have to be dragged.
+  for (size_t i = candidates.size(); i-- > 0;) {
+    if (covers[i] == all && (all.empty() || !candidates[i]->is_broadcast())) {
+      return candidates[i];
+    }
+  }
+  std::string found;
+  for (size_t i = 0; i < loop.members.size(); ++i) {
+    found += (i == 0 ? "" : ", ") + loop.members[i]->to_string() + " of T" +
+             std::to_string(loop.tensors[i]->name());
+  }
+  throw UserError({
+      .headline = {"No axis covers all tensors that share a loop"},
+      .node = {describe(loop.tensors.front())},
+      .expected = {"one axis of the shared loop that is built from the axes of all others"},
+      .found = {found, ", which are not provably equal"},
+      .fix = {"inline these tensors less deep, so that they get loops of their own"},
+  });
+}
+
+void LoopModel::choose_promotions() {
+  for (Loop& loop : loops_) {
+    loop.promoted = covering_member(loop);
+  }
+  // Dragging one tensor's axis may give another tensor of that loop something to follow.
+  bool changed = true;
+  for (size_t round = 0; changed; ++round) {
+    NVF_INVARIANT(round <= tensors_.size() + 1, "promotions settle");
+    changed = false;
+    for (size_t i = tensors_.size(); i-- > 0;) {
+      changed = drag_along(tensors_[i]) || changed;
+    }
+  }
+}
+
+LoopModel::Promotions LoopModel::promotions_of(const TensorView* tensor) const {
+  Promotions promoted;
+  const auto follow = [&](IterDomain* id, IterDomain* target, auto&& self) -> void {
+    if (exact_.are_mapped(id, target) || promoted.count(id) != 0) {
+      return;
+    }
+    promoted[id] = target;
+    Expr* own = id->definition();
+    Expr* other = target->definition();
+    if (own == nullptr || other == nullptr || !own->same_op(other)) {
+      return;
+    }
+    for (size_t i = 0; i < own->outputs().size(); ++i) {
+      if (own->outputs()[i] != id && loop_of_.count(id_at(own->outputs(), i)) == 0) {
+        promoted.try_emplace(id_at(own->outputs(), i), id_at(other->outputs(), i));
+      }
+    }
+    for (size_t i = 0; i < own->inputs().size(); ++i) {
+      self(id_at(own->inputs(), i), id_at(other->inputs(), i), self);
+    }
+  };
+  for (IterDomain* axis : tensor->loop()) {
+    follow(axis, loop_of_.at(axis)->promoted, follow);
+  }
+  return promoted;
+}
+
+/// A loop of one tensor alone follows its axis; a shared one only to run over more than it does.
+bool LoopModel::promote(Loop& loop, IterDomain* axis) {
+  if (exact_.are_mapped(loop.promoted, axis)) {
+    return false;
+  }
+  if (loop.members.size() > 1) {
+    const std::set<int64_t> old_cover = covered_inputs(loop.promoted);
+    const std::set<int64_t> new_cover = covered_inputs(axis);
+    if (std::includes(old_cover.begin(), old_cover.end(), new_cover.begin(), new_cover.end())) {
+      return false;
+    }
+  }
+  loop.promoted = axis;
+  loop.promoted = covering_member(loop);
+  return true;
+}
+
+bool LoopModel::drag_along(TensorView* tensor) {
+  Promotions promoted = promotions_of(tensor);
+  if (promoted.empty()) {
+    return false;
+  }
+  bool changed = false;
+  for (Expr* expr : tensor->domain()->all_exprs()) {
+    IterDomains inputs;
+    bool any = false;
+    for (size_t i = 0; i < expr->inputs().size(); ++i) {
+      const auto found = promoted.find(id_at(expr->inputs(), i));
+      any = any || found != promoted.end();
+      inputs.push_back(found == promoted.end() ? id_at(expr->inputs(), i) : found->second);
+    }
+    if (!any) {
+      continue;
+    }
+    const IterDomains outputs = exact_.replay(expr, inputs);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      IterDomain* own = id_at(expr->outputs(), i);
+      promoted.try_emplace(own, outputs[i]);
+      if (const auto loop = loop_of_.find(own); loop != loop_of_.end()) {
+        changed = promote(*loop->second, promoted[own]) || changed;
+      }
+    }
+  }
+  return changed;
+}
+
+void LoopModel::choose_parallel_types() {
+  for (Loop& loop : loops_) {
+    const IterDomain* decided_by = nullptr;
+    const auto consider = [&](bool broadcasts) {
+      for (size_t i = 0; i < loop.members.size(); ++i) {
+        const IterDomain* id = loop.members[i];
+        if (id->is_broadcast() != broadcasts || !id->is_parallelized()) {
+          continue;
+        }
+        if (loop.parallel_type != ParallelType::Serial && !broadcasts &&
+            loop.parallel_type != id->parallel_type()) {
+          throw UserError({
+              .headline = {"Axes that share a loop have different parallel types"},
+              .node = {describe(loop.tensors[i])},
+              .expected = {loop.parallel_type, ", as ", decided_by->to_string()},
+              .found = {id->to_string()},
+              .fix = {"parallelize both alike, or inline less deep"},
+          });
+        }
+        if (loop.parallel_type == ParallelType::Serial) {
+          loop.parallel_type = id->parallel_type();
+          decided_by = id;
+        }
+      }
+    };
+    consider(false);
+    consider(true);
+  }
+}
+
+LoopNest LoopModel::shared_loops(
+    const TensorView* tensor, const TensorView* consumer, int64_t position) const {
+  const LoopNest& loops = nests_.at(consumer);
+  size_t depth = 0;
+  for (int64_t i = 0; i < position; ++i) {
+    if (loop_of_.at(tensor->axis(i))->is_thread()) {
+      continue; // no loop, so nothing that has to be shared
+    }
+    const auto found = std::find(loops.begin(), loops.end(), loop_of_.at(tensor->axis(i)));
+    NVF_INVARIANT(found != loops.end(), "an inlined axis is a loop of ", describe(consumer));
+    depth = std::max<size_t>(depth, found - loops.begin() + 1);
+  }
+  return {loops.begin(), loops.begin() + static_cast<int64_t>(depth)};
+}
+
+LoopNest LoopModel::common_loops(TensorView* tensor) const {
+  LoopNest common;
+  if (tensor->compute_at_position() == 0) {
+    return common;
+  }
+  const TensorView* decided_by = nullptr;
+  for (TensorView* consumer : tensor->consumers()) {
+    if (nests_.count(consumer) == 0) {
+      continue; // leads to no output
+    }
+    LoopNest found = shared_loops(tensor, consumer, tensor->compute_at_position());
+    if (decided_by != nullptr && found != common) {
+      throw UserError({
+          .headline = {"A tensor is inlined into consumers with different outer loops"},
+          .node = {describe(tensor)},
+          .expected = {"the loops around ", describe(decided_by)},
+          .found = {"other loops around ", describe(consumer)},
+          .fix = {"inline it less deep"},
+      });
+    }
+    common = std::move(found);
+    decided_by = consumer;
+  }
+  return common;
+}
+
+LoopNest LoopModel::outer_loops(TensorView* tensor) const {
+  LoopNest outer = common_loops(tensor);
+  for (const TensorView* consumer : tensor->compute_with_consumers()) {
+    LoopNest found = shared_loops(tensor, consumer, tensor->compute_with_position());
+    if (found.size() > outer.size()) {
+      outer = std::move(found);
+    }
+  }
+  return outer;
+}
+
+void LoopModel::build_nests() {
+  // Consumers first: a nest begins with what its consumers share.
+  std::vector<Expr*> exprs = kernel_.exprs();
+  for (size_t i = exprs.size(); i-- > 0;) {
+    std::vector<TensorView*> outs;
+    for (Val* out : exprs[i]->outputs()) {
+      if (out->is_tensor()) {
+        outs.push_back(static_cast<TensorView*>(out));
+      }
+    }
+    if (outs.empty()) {
+      continue;
+    }
+    // Siblings share every loop; the deepest inlined of them decides.
+    LoopNest prefix;
+    for (TensorView* out : outs) {
+      LoopNest candidate = outer_loops(out);
+      if (candidate.size() > prefix.size()) {
+        prefix = std::move(candidate);
+      }
+    }
+    for (TensorView* out : outs) {
+      shared_depths_[out] = static_cast<int64_t>(common_loops(out).size());
+      LoopNest nest = prefix;
+      for (IterDomain* axis : out->loop()) {
+        Loop* loop = loop_of_.at(axis);
+        if (std::find(nest.begin(), nest.end(), loop) == nest.end()) {
+          nest.push_back(loop);
+        }
+      }
+      nests_[out] = std::move(nest);
+    }
+  }
+  for (Val* in : kernel_.inputs()) {
+    if (in->is_tensor()) {
+      nests_[static_cast<TensorView*>(in)] = {};
+      shared_depths_[static_cast<TensorView*>(in)] = 0;
+    }
+  }
+}
+
+const LoopNest& LoopModel::nest(const TensorView* tensor) const {
+  const auto found = nests_.find(tensor);
+  NVF_INVARIANT(found != nests_.end(), "a tensor of the kernel has a nest: ", describe(tensor));
+  return found->second;
+}
+
+int64_t LoopModel::shared_depth(const TensorView* tensor) const {
+  return shared_depths_.at(tensor);
+}
+
+Loop* LoopModel::loop_of(const IterDomain* axis) const {
+  const auto found = loop_of_.find(axis);
+  NVF_INVARIANT(found != loop_of_.end(), "a loop axis has a loop: ", describe(axis));
+  return found->second;
+}
+
+TensorView* first_output(const Expr* expr) {
+  return static_cast<TensorView*>(expr->outputs().front());
+}
+
+void model_loops(Kernel& kernel) {
+  kernel.id_model = std::make_unique<IdModel>(&kernel);
+  kernel.loop_model = std::make_unique<LoopModel>(kernel);
+}
+
+} // namespace nvfuser

@@ -1,0 +1,181 @@
+#include "lower/analysis/memory_layout.h"
+
+#include <algorithm>
+
+#include "eval/simplify.h"
+#include "graph/id_model.h"
+#include "graph/val_graph.h"
+#include "ir/scalar.h"
+#include "lower/analysis/parallel_dims.h"
+
+namespace nvfuser {
+namespace {
+
+bool has_storage_for(const TensorView* tensor, int64_t position, const Loop& loop) {
+  const IterDomain* axis = tensor->axis(position);
+  if (axis->is_reduction() || loop.is_broadcast() || is_block_dim(loop.parallel_type) ||
+      is_device_dim(loop.parallel_type) || loop.parallel_type == ParallelType::Stream) {
+    return false;
+  }
+  if (is_thread_dim(loop.parallel_type)) {
+    return tensor->memory_type() == MemoryType::Shared; // common to the block, on both sides of ca
+  }
+  return position >= tensor->compute_at_position();
+}
+
+/// Whether a vectorized statement accesses `tensor` along `axis`: then it must lie innermost.
+bool is_lane_axis(
+    const ValGraph& exact, const LoopModel& model, const TensorView* tensor, IterDomain* axis) {
+  const auto vectorized_along = [&](const TensorView* other) {
+    const IterDomains& loop = other->loop();
+    return std::any_of(loop.begin(), loop.end(), [&](const IterDomain* id) {
+      const Loop* driver = model.loop_of(id);
+      return id->parallel_type() == ParallelType::Vectorize &&
+             exact.are_mapped(driver->promoted, axis);
+    });
+  };
+  if (vectorized_along(tensor)) {
+    return true;
+  }
+  const std::vector<TensorView*> consumers = tensor->consumers();
+  return std::any_of(consumers.begin(), consumers.end(), vectorized_along);
+}
+
+/// An explicit allocation domain of a shared tensor, less what shared loops cover.
+IterDomains explicit_axes(const Kernel& kernel, const TensorView* tensor) {
+  const LoopModel& model = *kernel.loop_model;
+  const ValGraph& exact = kernel.id_model->maybe_build_graph(IdMappingMode::exact);
+  IterDomains axes;
+  for (IterDomain* id : tensor->domain()->allocation()) {
+    bool is_covered = id->is_reduction() || id->is_broadcast();
+    for (int64_t i = 0; i < tensor->ndims(); ++i) {
+      const Loop& loop = *model.loop_of(tensor->axis(i));
+      is_covered = is_covered ||
+                   (exact.are_mapped(tensor->axis(i), id) && !has_storage_for(tensor, i, loop));
+    }
+    if (!is_covered) {
+      axes.push_back(id);
+    }
+  }
+  return axes;
+}
+
+/// The stage of a circular buffer that the walk stands at; 0 for any other tensor.
+Val* stage_index(Kernel& kernel, IndexWalk& walk, const TensorView* tensor) {
+  const CircularLoop* circular = circular_loop_of(kernel, tensor);
+  return circular == nullptr ? kernel.zero()
+                             : scalar::mod(
+                                   walk.index_of(circular->loop->promoted, tensor),
+                                   kernel.new_index(circular->stages));
+}
+
+Val* row_major_offset(
+    Kernel& kernel,
+    IndexSimplifier& simplifier,
+    IndexWalk& walk,
+    const TensorView* tensor,
+    const IterDomains& axes) {
+  Val* offset = stage_index(kernel, walk, tensor);
+  for (IterDomain* axis : axes) {
+    offset = scalar::add(scalar::mul(offset, axis->extent()), walk.index_of(axis, tensor));
+  }
+  return simplifier.simplify(offset);
+}
+
+Val* global_offset(
+    Kernel& kernel, IndexSimplifier& simplifier, IndexWalk& walk, const TensorView* tensor) {
+  const IterDomains axes = global_axes(tensor);
+  const IterDomains& allocation = tensor->maybe_allocation();
+  const Contiguity& contiguity = tensor->domain()->contiguity();
+  Val* offset = kernel.zero();
+  Val* run = kernel.one(); // elements inside the current axis, while it is known to be contiguous
+  for (size_t i = axes.size(); i-- > 0;) {
+    IterDomain* axis = axes[i];
+    if (axis->is_broadcast()) {
+      continue; // one element, stride 0 if expanded
+    }
+    const size_t position =
+        std::find(allocation.begin(), allocation.end(), axis) - allocation.begin();
+    const bool is_contiguous = contiguity[position].value_or(true);
+    Val* stride = run;
+    if (!is_contiguous) {
+      const std::string name =
+          "T" + std::to_string(tensor->name()) + ".alloc_stride[" + std::to_string(i) + "]";
+      stride = kernel.named_scalar(name, DataType::Index);
+      kernel.strides.emplace(stride, StrideSource{tensor, i});
+    }
+    offset = scalar::add(offset, scalar::mul(walk.index_of(axis, tensor), stride));
+    run = scalar::mul(stride, axis->extent());
+  }
+  return simplifier.simplify(offset);
+}
+
+} // namespace
+
+bool is_stored_in_pairs(const TensorView* tensor) {
+  return tensor->dtype() == DataType::Float4_e2m1fn &&
+         tensor->memory_type() == MemoryType::Global && !tensor->is_cpu_scalar();
+}
+
+IterDomains global_axes(const TensorView* tensor) {
+  IterDomains axes;
+  for (IterDomain* id : tensor->maybe_allocation()) {
+    if (!id->is_reduction() && !id->is_device_dim()) {
+      axes.push_back(id);
+    }
+  }
+  return axes;
+}
+
+IterDomains stored_axes(const Kernel& kernel, const TensorView* tensor) {
+  if (tensor->memory_type() == MemoryType::Shared && tensor->has_allocation()) {
+    return explicit_axes(kernel, tensor);
+  }
+  const LoopModel& model = *kernel.loop_model;
+  const ValGraph& exact = kernel.id_model->maybe_build_graph(IdMappingMode::exact);
+  IterDomains axes;
+  IterDomains lanes;
+  for (int64_t i = 0; i < tensor->ndims(); ++i) {
+    const Loop& loop = *model.loop_of(tensor->axis(i));
+    if (has_storage_for(tensor, i, loop)) {
+      const bool is_lane = is_lane_axis(exact, model, tensor, loop.promoted);
+      (is_lane ? lanes : axes).push_back(loop.promoted);
+    }
+  }
+  axes.insert(axes.end(), lanes.begin(), lanes.end());
+  return axes;
+}
+
+Val* stored_elements(Kernel& kernel, const TensorView* tensor) {
+  const bool is_global = tensor->memory_type() == MemoryType::Global;
+  Val* elements = kernel.one();
+  for (const IterDomain* axis : is_global ? global_axes(tensor) : stored_axes(kernel, tensor)) {
+    elements = scalar::mul(elements, axis->extent());
+  }
+  if (const CircularLoop* circular = circular_loop_of(kernel, tensor)) {
+    elements = scalar::mul(kernel.new_index(circular->stages), elements);
+  }
+  return elements;
+}
+
+std::vector<RangeTest> storage_tests(
+    Kernel& kernel, IndexSimplifier& simplifier, IndexWalk& walk, const TensorView* tensor) {
+  std::vector<RangeTest> tests;
+  for (IterDomain* axis : stored_axes(kernel, tensor)) {
+    Val* index = walk.index_of(axis, tensor);
+    if (!simplifier.prove_lt(index, axis->extent())) {
+      tests.push_back({index, axis->extent()});
+    }
+  }
+  return tests;
+}
+
+Val* element_offset(
+    Kernel& kernel, IndexSimplifier& simplifier, IndexWalk& walk, TensorView* tensor) {
+  if (tensor->memory_type() == MemoryType::Global) {
+    return global_offset(kernel, simplifier, walk, tensor);
+  }
+  return row_major_offset(kernel, simplifier, walk, tensor, stored_axes(kernel, tensor));
+}
+
+} // namespace nvfuser

@@ -1,0 +1,117 @@
+#include "lower/analysis/parallel_dims.h"
+
+#include <algorithm>
+
+#include "ir/scalar.h"
+#include "lower/analysis/loop_model.h"
+
+namespace nvfuser {
+namespace {
+
+/// Loops that stand around some statement, in order of first appearance. The axes of inputs drive
+/// nothing.
+std::vector<Loop*> generated_loops(const Kernel& kernel) {
+  std::vector<Loop*> loops;
+  std::unordered_map<const Loop*, bool> seen;
+  for (const TensorView* tensor : kernel.tensors()) {
+    if (tensor->definition() == nullptr) {
+      continue;
+    }
+    for (Loop* loop : kernel.loop_model->nest(tensor)) {
+      if (!seen[loop]) {
+        seen[loop] = true;
+        loops.push_back(loop);
+      }
+    }
+  }
+  return loops;
+}
+
+/// `extent` rounded up to what its axes ask for.
+Val* padded_extent(Kernel& kernel, const Loop& loop) {
+  int64_t multiple = 1;
+  int64_t size = 0;
+  for (const IterDomain* id : loop.members) {
+    if (id->has_padding_to_multiple_of_warp()) {
+      multiple = kernel.target().warp_size;
+      // The loop over a broadcast may run over a larger axis: its own padding says nothing of that.
+      size = id->is_broadcast() ? size : std::max(size, id->maybe_size_after_padding().value_or(0));
+    }
+  }
+  if (multiple == 1) {
+    return loop.extent();
+  }
+  if (size > 0) {
+    Val* padded = kernel.new_index(size);
+    if (!loop.extent()->is_const()) {
+      kernel.launch.size_checks.push_back(
+          {scalar::le(loop.extent(), padded), "The axis " + loop.promoted->to_string() +
+                                                  " is larger than the " + std::to_string(size) +
+                                                  " threads that it was padded to"});
+    }
+    return padded;
+  }
+  Val* warp = kernel.new_index(multiple);
+  return scalar::mul(scalar::ceil_div(loop.extent(), warp), warp);
+}
+
+/// Extents of the axes that are bound to an index, each once: each launch computes their maximum.
+std::vector<Val*> bound_extents(
+    Kernel& kernel, const std::vector<Loop*>& loops, ParallelType type) {
+  std::vector<Val*> extents;
+  for (const Loop* loop : loops) {
+    if (loop->parallel_type != type) {
+      continue;
+    }
+    Val* extent = padded_extent(kernel, *loop);
+    const bool is_repeated = std::any_of(
+        extents.begin(), extents.end(), [&](const Val* other) { return other->same_as(extent); });
+    if (!is_repeated) {
+      extents.push_back(extent);
+    }
+  }
+  return extents;
+}
+
+} // namespace
+
+void find_parallel_dims(Kernel& kernel) {
+  LoopModel& model = *kernel.loop_model;
+  const std::vector<Loop*> loops = generated_loops(kernel);
+  for (size_t i = 0; i < kThreadParallelTypes.size(); ++i) {
+    const ParallelType type = kThreadParallelTypes[i];
+    std::vector<Val*> extents = bound_extents(kernel, loops, type);
+    if (const int64_t least = kernel.options().least_extents[i]; least > 0) {
+      extents.push_back(kernel.new_index(least));
+    }
+    Val* launched = nullptr;
+    for (Val* extent : extents) {
+      launched = launched == nullptr ? extent : scalar::max(launched, extent);
+    }
+    bool is_exact = !kernel.options().has_empty_parallel_axis;
+    for (const Loop* loop : loops) {
+      is_exact = is_exact && (loop->parallel_type != type || launched->same_as(loop->extent()));
+    }
+    kernel.launch.extents[i] = launched;
+    model.set_exact(type, is_exact);
+  }
+  for (Loop& loop : model.loops()) {
+    if (loop.is_thread()) {
+      const Val* launched = kernel.launch.extents[thread_type_index(loop.parallel_type)];
+      const bool is_single = launched == nullptr || launched->is_one();
+      loop.index = is_single ? kernel.zero() : kernel.parallel_index(loop.parallel_type);
+    } else {
+      loop.index = loop.extent()->is_one() ? kernel.zero() : kernel.new_scalar(DataType::Index);
+    }
+  }
+}
+
+Val* launched_extent(Kernel& kernel, ParallelType type) {
+  Val* extent = kernel.launch.extents[thread_type_index(type)];
+  if (extent == nullptr) {
+    return kernel.one();
+  }
+  return extent->is_const() ? extent : kernel.parallel_dim(type);
+}
+
+} // namespace nvfuser

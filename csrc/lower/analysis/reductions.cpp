@@ -1,0 +1,62 @@
+#include "lower/analysis/reductions.h"
+
+#include <algorithm>
+
+namespace nvfuser {
+
+ReductionShape reduction_shape(const Kernel& kernel, const TensorView* out) {
+  ReductionShape shape;
+  for (int64_t i = 0; i < out->ndims(); ++i) {
+    if (!out->axis(i)->is_reduction()) {
+      continue;
+    }
+    const Loop* loop = kernel.loop_model->loop_of(out->axis(i));
+    if (loop->index->is_const()) {
+      continue; // runs once
+    }
+    if (is_thread_dim(loop->parallel_type)) {
+      shape.thread_dims.push_back(
+          static_cast<int64_t>(loop->parallel_type) - static_cast<int64_t>(ParallelType::TIDx));
+    } else if (is_block_dim(loop->parallel_type)) {
+      shape.grid_dims.push_back(
+          static_cast<int64_t>(loop->parallel_type) - static_cast<int64_t>(ParallelType::BIDx));
+    } else {
+      shape.has_serial = true;
+    }
+  }
+  std::sort(shape.thread_dims.begin(), shape.thread_dims.end());
+  std::sort(shape.grid_dims.begin(), shape.grid_dims.end());
+  return shape;
+}
+
+bool is_reduction_expr(const Expr* expr) {
+  return expr != nullptr &&
+         (expr->is_a<ReductionOp>() || expr->is_a<WelfordOp>() || expr->is_a<GroupedReductionOp>());
+}
+
+bool combines_over_loops(const Expr* expr) {
+  return is_reduction_expr(expr) || (expr != nullptr && expr->is_a<ScanOp>());
+}
+
+bool is_reduced(const Kernel& kernel, const TensorView* tensor, const Loop* loop) {
+  const IterDomains& axes = tensor->loop();
+  return std::any_of(axes.begin(), axes.end(), [&](const IterDomain* axis) {
+    return axis->is_reduction() && kernel.loop_model->loop_of(axis) == loop;
+  });
+}
+
+bool combines_lanes(const Kernel& kernel, const Expr* expr) {
+  return is_reduction_expr(expr) && !expr->is_a<WelfordOp>() &&
+         reduction_shape(kernel, first_output(expr)).is_parallel();
+}
+
+LoopNest statement_nest(const Kernel& kernel, const Expr* expr) {
+  LoopNest nest = kernel.loop_model->nest(first_output(expr));
+  if (combines_lanes(kernel, expr)) {
+    std::erase_if(
+        nest, [](const Loop* loop) { return loop->parallel_type == ParallelType::Group; });
+  }
+  return nest;
+}
+
+} // namespace nvfuser

@@ -1,0 +1,144 @@
+#include "lower/analysis/rewrite_elements.h"
+
+#include <unordered_set>
+
+#include "ir/scopes.h"
+
+namespace nvfuser {
+namespace {
+
+class Rewriter {
+ public:
+  Rewriter(Kernel& kernel, const std::function<Val*(const TensorIndex&)>& new_index)
+      : kernel_(kernel), new_index_(new_index) {}
+
+  void run(const Scope& scope) {
+    for_each_node(scope, [&](Expr& expr) {
+      const bool has_elements = bodies_of(expr).empty() || expr.is_a<IfThenElse>();
+      if (has_elements && done_.insert(&expr).second) {
+        rewrite(&expr);
+      }
+    });
+  }
+
+ private:
+  void rewrite(Expr* statement) {
+    const std::vector<Val*> inputs = statement->inputs();
+    for (Val* in : inputs) {
+      if (Val* with = replacement(in); with != in) {
+        kernel_.replace_uses(in, with, {statement});
+      }
+    }
+    const std::vector<Val*> outputs = statement->outputs();
+    for (Val* out : outputs) {
+      Val* with = out->vtype() == ValType::TensorIndex ? replacement(out) : out;
+      if (with != out) {
+        kernel_.replace_output_of(statement, out, with);
+      }
+    }
+  }
+
+  /// `val` with other elements; `val` itself if none of them changes.
+  Val* replacement(Val* val) {
+    if (const auto found = replacements_.find(val); found != replacements_.end()) {
+      return found->second;
+    }
+    Val* result = val;
+    if (val->vtype() == ValType::TensorIndex) {
+      const auto& element = static_cast<const TensorIndex&>(*val);
+      Val* index = new_index_(element);
+      index = replacement(index == nullptr ? element.index() : index);
+      result = index == element.index() ? val : kernel_.new_tensor_index(element.view(), index);
+    } else if (!elements_in(val).empty()) {
+      result = rebuilt(val);
+    }
+    replacements_[val] = result;
+    return result;
+  }
+
+  /// A scalar that depends on elements.
+  Val* rebuilt(Val* val) {
+    std::vector<Val*> operands;
+    for (Val* in : val->definition()->inputs()) {
+      operands.push_back(replacement(in));
+    }
+    if (operands == val->definition()->inputs()) {
+      return val;
+    }
+    Val* result = kernel_.new_scalar(val->dtype());
+    visit(
+        *val->definition(),
+        overloaded{
+            [&](const UnaryOp& op) { kernel_.make<UnaryOp>(result, operands[0], op.op); },
+            [&](const BinaryOp& op) {
+              kernel_.make<BinaryOp>(result, operands[0], operands[1], op.op);
+            },
+            [&](const TernaryOp& op) {
+              kernel_.make<TernaryOp>(result, operands[0], operands[1], operands[2], op.op);
+            },
+            [&](const Expr& other) {
+              NVF_INVARIANT(false, "index expressions are pointwise: ", other.op_name());
+            },
+        });
+    return result;
+  }
+
+  Kernel& kernel_;
+  const std::function<Val*(const TensorIndex&)>& new_index_;
+  std::unordered_set<const Expr*> done_;
+  std::unordered_map<const Val*, Val*> replacements_;
+};
+
+bool is_pointwise(const Expr& expr) {
+  return expr.is_a<UnaryOp>() || expr.is_a<BinaryOp>() || expr.is_a<TernaryOp>();
+}
+
+/// Calls fn for `root` and everything its value depends on, through the indices of elements.
+template <typename Fn>
+void for_each_operand(const Val* root, const Fn& fn) {
+  std::vector<const Val*> stack{root};
+  std::unordered_set<const Val*> visited;
+  while (!stack.empty()) {
+    const Val* current = stack.back();
+    stack.pop_back();
+    if (!visited.insert(current).second) {
+      continue;
+    }
+    fn(*current);
+    if (current->vtype() == ValType::TensorIndex) {
+      stack.push_back(static_cast<const TensorIndex*>(current)->index());
+    } else if (current->definition() != nullptr && is_pointwise(*current->definition())) {
+      const std::vector<Val*>& inputs = current->definition()->inputs();
+      stack.insert(stack.end(), inputs.begin(), inputs.end());
+    }
+  }
+}
+
+} // namespace
+
+std::vector<const TensorIndex*> elements_in(const Val* scalar) {
+  std::vector<const TensorIndex*> elements;
+  for_each_operand(scalar, [&](const Val& val) {
+    if (val.vtype() == ValType::TensorIndex) {
+      elements.push_back(static_cast<const TensorIndex*>(&val));
+    }
+  });
+  return elements;
+}
+
+std::vector<const TensorIndex*> inner_elements(const TensorIndex& element) {
+  return elements_in(element.index());
+}
+
+bool depends_on(const Val* val, const Val* leaf) {
+  bool found = false;
+  for_each_operand(val, [&](const Val& operand) { found = found || &operand == leaf; });
+  return found;
+}
+
+void rewrite_elements(
+    Kernel& kernel, const Scope& scope, const std::function<Val*(const TensorIndex&)>& new_index) {
+  Rewriter(kernel, new_index).run(scope);
+}
+
+} // namespace nvfuser

@@ -1,0 +1,146 @@
+#include "lower/passes/check_in_place.h"
+
+#include "graph/domain_map.h"
+#include "graph/id_model.h"
+#include "graph/scatter_storage.h"
+#include "graph/val_graph.h"
+#include "lower/analysis/loop_model.h"
+
+namespace nvfuser {
+namespace {
+
+const Loop* loop_bound_to(const LoopNest& nest, ParallelType type) {
+  for (const Loop* loop : nest) {
+    if (loop->parallel_type == type && !loop->index->is_const()) {
+      return loop;
+    }
+  }
+  return nullptr;
+}
+
+class InPlaceCheck {
+ public:
+  InPlaceCheck(const Kernel& kernel, const TensorView* output, const TensorView* input)
+      : kernel_(kernel),
+        exact_(kernel.id_model->maybe_build_graph(IdMappingMode::exact)),
+        output_(output),
+        input_(input) {}
+
+  void run() const {
+    check_has_all_elements();
+    for (const Expr* expr : kernel_.sorted_exprs) {
+      for (const Val* in : expr->inputs()) {
+        if (in == input_) {
+          check_runs_once();
+          check_reader(static_cast<const TensorView*>(expr->outputs().front()));
+        }
+      }
+    }
+  }
+
+ private:
+  /// The memory of an expanded axis holds one element for all; the input's holds each.
+  void check_has_all_elements() const {
+    const IterDomains written = TensorDomain::no_reductions(output_->logical());
+    for (size_t i = 0; i < written.size(); ++i) {
+      if (written[i]->has_expanded_extent() && !input_->logical().at(i)->is_broadcast()) {
+        throw UserError(
+            {
+                .headline = {"An expanded tensor cannot be written into an input"},
+                .node = {describe(output_), "\nis written into ", describe(input_)},
+                .expected = {"an element for each one of the input"},
+                .found = {written[i]->to_string(), ", one element for all"},
+                .fix = {"make an element for each, for instance by adding a tensor of zeros"},
+            },
+            ErrorKind::NotImplemented);
+      }
+    }
+  }
+
+  /// Done twice, an update takes the updated element for the old one.
+  void check_runs_once() const {
+    for (const IterDomain* axis : output_->loop()) {
+      const IterDomain* promoted = kernel_.loop_model->loop_of(axis)->promoted;
+      if (!exact_.are_mapped(axis, promoted)) {
+        throw UserError({
+            .headline = {"An update in place would be done several times"},
+            .node = {describe(output_), "\nis written into ", describe(input_)},
+            .expected = {"loops over the axes of the update"},
+            .found =
+                {"a loop over ", promoted->to_string(), " in place of ", axis->to_string(),
+                 ", because a tensor that it shares loops with has more axes"},
+            .fix = {"inline less deep what the update reads"},
+        });
+      }
+    }
+  }
+
+  void check_reader(const TensorView* reader) const {
+    // What a scatter overwrites is computed in place: each of its elements by who reads it.
+    const bool is_overwritten = reader != output_ && storage_of(reader) == output_;
+    const bool is_scattered = scatter_of(output_) != nullptr && !is_overwritten;
+    if (is_scattered || !indexed_axes(input_, reader).empty()) {
+      reject(
+          reader, {"readers and updates whose elements are known by their axes"},
+          {"elements at positions that a tensor holds"});
+    }
+    const IterDomains written = TensorDomain::no_reductions(output_->logical());
+    const IterDomains& read = input_->logical();
+    bool is_same_element = written.size() == read.size();
+    for (size_t i = 0; is_same_element && i < read.size(); ++i) {
+      is_same_element = exact_.are_mapped(written[i], read[i]) ||
+                        (written[i]->is_broadcast() && read[i]->is_broadcast());
+    }
+    if (!is_same_element) {
+      reject(reader, {"the same element of both"}, {"axes that do not correspond"});
+    }
+    if (is_overwritten) {
+      return;
+    }
+    const LoopNest& reading = kernel_.loop_model->nest(reader);
+    const LoopNest& writing = kernel_.loop_model->nest(output_);
+    for (const ParallelType type : kThreadParallelTypes) {
+      const Loop* from = loop_bound_to(reading, type);
+      const Loop* to = loop_bound_to(writing, type);
+      const bool is_same_thread = from == to || (from != nullptr && to != nullptr &&
+                                                 exact_.are_mapped(from->promoted, to->promoted));
+      if (!is_same_thread) {
+        reject(
+            reader, {type, " bound to the same axis in the reader and in the update"},
+            {from == nullptr ? std::string("no axis") : from->promoted->to_string(), " and ",
+             to == nullptr ? std::string("no axis") : to->promoted->to_string()});
+      }
+    }
+  }
+
+  [[noreturn]] void reject(
+      const TensorView* reader, const Part& expected, const Part& found) const {
+    throw UserError({
+        .headline = {"An input is updated in place while another thread may still read it"},
+        .node =
+            {describe(output_), "\nis written into ", describe(input_), "\nwhich is read by ",
+             describe(reader)},
+        .expected = expected,
+        .found = found,
+        .fix = {"give the reader and the update the same schedule, or return the update as an "
+                "output of its own and copy it afterwards"},
+    });
+  }
+
+  const Kernel& kernel_;
+  const ValGraph& exact_;
+  const TensorView* output_;
+  const TensorView* input_;
+};
+
+} // namespace
+
+void check_in_place(Kernel& kernel) {
+  for (const Val* output : kernel.outputs()) {
+    if (const AliasInfo* alias = kernel.alias_of(output)) {
+      InPlaceCheck(kernel, static_cast<const TensorView*>(output), alias->input).run();
+    }
+  }
+}
+
+} // namespace nvfuser

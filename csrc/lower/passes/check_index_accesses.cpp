@@ -1,0 +1,107 @@
+#include "lower/passes/check_index_accesses.h"
+
+#include "graph/scatter_storage.h"
+#include "ir/scalar.h"
+
+namespace nvfuser {
+namespace {
+
+class IndexAccessCheck {
+ public:
+  explicit IndexAccessCheck(Kernel& kernel) : kernel_(kernel) {}
+
+  void run() {
+    for (Expr* expr : kernel_.exprs()) {
+      visit(
+          *expr, overloaded{
+                     [&](const SelectOp& op) { check_positions(op.arg, op.dim, op.out); },
+                     [&](const IndexSelectOp& op) { check_positions(op.arg, op.dim, op.index); },
+                     [&](const GatherOp& op) {
+                       check_positions(op.arg, op.dim, op.index);
+                       if (!op.exact_sizes) { // else they are equal, or broadcast together
+                         check_at_most(op.index, op.arg, op.dim);
+                       }
+                     },
+                     [&](const ScatterOp& op) { check(op); },
+                     [](const Expr&) {},
+                 });
+    }
+  }
+
+ private:
+  void check(const ScatterOp& op) {
+    check_scatter_memory(op);
+    check_at_most(op.index, op.out, op.dim);
+    if (op.src->is_tensor()) {
+      check_at_most(op.index, static_cast<const TensorView*>(op.src), /*except=*/-1);
+    }
+  }
+
+  void check_scatter_memory(const ScatterOp& op) const {
+    for (const TensorView* tensor : {op.out, op.arg}) {
+      if (tensor == op.arg && !is_scattered_into(tensor)) {
+        throw UserError({
+            .headline = {"A scatter overwrites the memory of its operand"},
+            .node = {describe(op.out), "\nscatters into ", describe(op.arg)},
+            .expected = {"an operand that the fusion computes and nothing else reads"},
+            .found =
+                {op.arg->definition() == nullptr ? "an input of the fusion"
+                                                 : "an output, or a tensor with other readers"},
+            .fix = {"scatter into a copy: ops.set before the scatter, or cache_after on the "
+                    "operand, and give the copy global memory"},
+        });
+      }
+      if (tensor->memory_type() != MemoryType::Global) {
+        throw UserError({
+            .headline = {"A scatter needs global memory"},
+            .node = {describe(tensor)},
+            .expected = {"memory that every thread may write"},
+            .found = {enum_name(tensor->memory_type())},
+            .fix = {"set_memory_type(MemoryType.global) on the result of the scatter and on the "
+                    "tensor it scatters into"},
+        });
+      }
+    }
+  }
+
+  /// No position along an empty dimension is in range.
+  void check_positions(const TensorView* arg, int64_t dim, const TensorView* positions) {
+    Val* extent = arg->size(dim);
+    Val* count = kernel_.one();
+    for (Val* size : positions->shape()) {
+      count = scalar::mul(count, size);
+    }
+    require(
+        scalar::logical_or(scalar::lt(kernel_.zero(), extent), scalar::eq(count, kernel_.zero())),
+        "Dimension " + std::to_string(dim) + " of " + arg->to_string() +
+            ", which is looked up, has no element");
+  }
+
+  /// Extents of `small` are at most those of `large`, but in the dimension `except`.
+  void check_at_most(const TensorView* small, const TensorView* large, int64_t except) {
+    for (int64_t dim = 0; dim < small->rank(); ++dim) {
+      if (dim != except) {
+        require(
+            scalar::le(small->size(dim), large->size(dim)),
+            "Dimension " + std::to_string(dim) + " of " + small->to_string() +
+                " is larger than that of " + large->to_string());
+      }
+    }
+  }
+
+  void require(Val* condition, const std::string& message) {
+    if (!condition->is_true()) {
+      kernel_.launch.size_checks.push_back({condition, message});
+    }
+  }
+
+  Kernel& kernel_;
+};
+
+} // namespace
+
+void check_index_accesses(Kernel& kernel) {
+  IndexAccessCheck(kernel).run();
+}
+
+} // namespace nvfuser

@@ -1,0 +1,388 @@
+#include "lower/passes/check_vector_accesses.h"
+
+#include <algorithm>
+
+#include "eval/simplify.h"
+#include "graph/domain_map.h"
+#include "graph/id_model.h"
+#include "graph/val_graph.h"
+#include "lower/analysis/loop_model.h"
+#include "lower/analysis/memory_layout.h"
+#include "lower/statements/element_statements.h"
+
+namespace nvfuser {
+namespace {
+
+/// "4 bytes", "4 bits"
+std::string size_text(DataType dtype) {
+  const int64_t bits = size_bits(dtype);
+  return bits < 8 ? std::to_string(bits) + " bits" : std::to_string(bits / 8) + " bytes";
+}
+
+IterDomain* vector_axis(const TensorView* tensor) {
+  for (IterDomain* axis : tensor->loop()) {
+    if (axis->parallel_type() == ParallelType::Vectorize && !axis->extent()->is_one()) {
+      return axis;
+    }
+  }
+  return nullptr;
+}
+
+/// A thread that stored a single element of a pair would write the other one, too.
+void check_stores_pairs(const TensorView* tensor) {
+  if (!is_stored_in_pairs(tensor) || vector_axis(tensor) != nullptr) {
+    return; // the width of a vector is a number of bytes
+  }
+  throw UserError(
+      {
+          .headline = {"A single fp4 element cannot be stored to global memory"},
+          .node = {describe(tensor)},
+          .expected =
+              {"a store that is vectorized by 2, 4, 8, 16 or 32: two elements share a byte"},
+          .found = {"no vectorized axis in ", tensor->to_string()},
+          .fix = {"copy = y.cache_before(); y.split(-1, 8); "
+                  "y.axis(-1).parallelize(ParallelType.vectorize)"},
+      },
+      ErrorKind::NotImplemented);
+}
+
+/// Checks one vectorized tensor.
+class VectorCheck {
+ public:
+  VectorCheck(Kernel& kernel, TensorView* tensor, IterDomain* lanes)
+      : kernel_(kernel),
+        exact_(kernel.id_model->maybe_build_graph(IdMappingMode::exact)),
+        tensor_(tensor),
+        lanes_(lanes) {}
+
+  void run() {
+    check_statement();
+    width_ = as_int(lanes_->extent()->value());
+    check_width(tensor_);
+    TensorView* source = copied_tensor(tensor_->definition());
+    if (reads_elsewhere(tensor_->definition())) {
+      check_resized_source(source);
+    } else {
+      check_side(source);
+    }
+    check_side(tensor_);
+  }
+
+ private:
+  [[noreturn]] void reject(const Part& headline, const Part& expected, const Part& found) const {
+    throw UserError({
+        .headline = headline,
+        .node = {describe(tensor_), ", axis ", lanes_->to_string()},
+        .expected = expected,
+        .found = found,
+        .fix = {"vectorize the innermost contiguous axis of a copy (cache_after, cache_before), or "
+                "unroll instead"},
+    });
+  }
+
+  /// The operand of a copy of a whole tensor, of a part of one, of one with surroundings, or of
+  /// elements at positions that a tensor holds; nullptr: `expr` is none of these.
+  static TensorView* copied_tensor(const Expr* expr) {
+    Val* arg = nullptr;
+    if (const auto* copy = expr->as<LoadStoreOp>()) {
+      arg = copy->arg;
+    } else if (const auto* slice = expr->as<SliceOp>()) {
+      arg = slice->arg;
+    } else if (const auto* pad = expr->as<PadOp>()) {
+      arg = pad->arg;
+    } else if (const auto* select = expr->as<SelectOp>()) {
+      arg = select->arg;
+    } else if (const auto* index_select = expr->as<IndexSelectOp>()) {
+      arg = index_select->arg;
+    } else if (const auto* gather = expr->as<GatherOp>()) {
+      arg = gather->arg;
+    }
+    return arg != nullptr && arg->is_tensor() ? static_cast<TensorView*>(arg) : nullptr;
+  }
+
+  void check_statement() const {
+    const TensorView* source = copied_tensor(tensor_->definition());
+    if (source == nullptr) {
+      reject(
+          {"Only a copy can be vectorized"},
+          {"a tensor defined by a load, a store, a slice, a pad or a gather"},
+          {"a tensor defined by ", tensor_->definition()->op_name()});
+    }
+    if (!lanes_->extent()->is_const_int()) {
+      reject(
+          {"A vectorized axis needs a constant extent"}, {"a constant"},
+          {lanes_->extent()->to_inline_string()});
+    }
+    if (source->memory_type() == MemoryType::Local && tensor_->memory_type() == MemoryType::Local) {
+      reject(
+          {"A vectorized copy has one side in global or shared memory"},
+          {"a load into registers, or a store from them"}, {"registers on both sides"});
+    }
+    const IterDomains& axes = tensor_->loop();
+    const auto position = std::find(axes.begin(), axes.end(), lanes_) - axes.begin();
+    if (position < tensor_->compute_at_position()) {
+      reject(
+          {"A vectorized axis cannot be inlined"},
+          {"a compute-at position left of the axis, at most ", position},
+          {"compute-at position ", tensor_->compute_at_position()});
+    }
+  }
+
+  void check_width(const TensorView* tensor) const {
+    constexpr int64_t kByte = 8; // bits
+    const int64_t bits = width_ * size_bits(tensor->dtype());
+    const bool is_power = bits >= kByte && (bits & (bits - 1)) == 0;
+    if (!is_power || bits > kernel_.target().max_vector_bytes * kByte) {
+      reject(
+          {"Vector width is not supported"},
+          {"1, 2, 4, 8 or ", kernel_.target().max_vector_bytes, " bytes"},
+          {width_, " elements of ", size_text(tensor->dtype())});
+    }
+  }
+
+  /// `size`, the `role` of an axis, must be a multiple of the width: now, or checked with actual
+  /// sizes.
+  void require_divisible(Val* size, const IterDomain* axis, const char* role = "extent") {
+    Val* width = kernel_.new_index(width_);
+    if (kernel_.simplifier->prove_divisible(size, width)) {
+      return;
+    }
+    const std::string what = "Vectorization of " + tensor_->to_string() + " by " +
+                             std::to_string(width_) + " needs a multiple of it as " + role +
+                             " of " + axis->to_string();
+    if (size->is_const()) {
+      reject(
+          {"Vectorization needs an ", role, " that the width divides"}, {"a multiple of ", width_},
+          {axis->to_string(), " of ", role, " ", size->to_string()});
+    }
+    kernel_.launch.divisibility_checks.push_back({size, width, what});
+    kernel_.simplifier->assume_divisible(size, width);
+  }
+
+  /// The innermost axes that `id` is merged from, outermost first; {id} if it is no merge.
+  static IterDomains merged_from(IterDomain* id) {
+    const auto* merge = id->definition() == nullptr ? nullptr : id->definition()->as<Merge>();
+    if (merge == nullptr) {
+      return {id};
+    }
+    IterDomains leaves = merged_from(merge->outer);
+    const IterDomains inner = merged_from(merge->inner);
+    leaves.insert(leaves.end(), inner.begin(), inner.end());
+    return leaves;
+  }
+
+  /// All lanes are moved, and all lie inside of the axis before, or all outside.
+  void require_divisible_resize(const Resize& resize) {
+    require_divisible(resize.left, resize.in, "offset");
+    require_divisible(resize.in->extent(), resize.in);
+    require_divisible(resize.out->extent(), resize.out);
+  }
+
+  void check_side(TensorView* side) {
+    if (side->memory_type() == MemoryType::Global) {
+      const std::vector<int64_t> run = check_innermost(side, global_axes(side));
+      kernel_.launch.vector_accesses.push_back({side, tensor_, width_, run});
+    } else {
+      check_innermost(side, stored_axes(kernel_, side));
+    }
+  }
+
+  /// The operand of a slice or pad. Its elements are neighbours along the innermost dimension only:
+  /// what lies outside of a resized axis is no run with it. The offset and both extents are
+  /// multiples of the width, so that all lanes lie inside of the operand, or all outside.
+  void check_resized_source(TensorView* source) {
+    const IterDomains& logical = tensor_->logical();
+    IterDomain* current = kernel_.loop_model->loop_of(lanes_)->promoted;
+    while (position_of(logical, current) < 0) {
+      current = divided_axis(current, tensor_);
+    }
+    const int64_t dim = position_of(logical, current);
+    check_same_position(dim);
+    IterDomain* root = tensor_->maybe_root().at(static_cast<size_t>(dim));
+    if (const Expr* definition = logical[static_cast<size_t>(dim)]->definition();
+        definition != nullptr && definition->is_a<Resize>()) {
+      require_divisible_resize(*definition->as<Resize>());
+    }
+    const bool is_global = source->memory_type() == MemoryType::Global;
+    const IterDomains axes = is_global ? global_axes(source) : stored_axes(kernel_, source);
+    const IterDomain* read = PairwiseDomainMap(source, tensor_).producer_of(root);
+    const auto position = std::find(axes.begin(), axes.end(), read) - axes.begin();
+    if (position != innermost_stored(axes) || !is_contiguous(source, axes, position)) {
+      reject(
+          {"A vectorized axis is not innermost and contiguous in memory"},
+          {"the axis of stride 1 of ", describe(source)}, {root->to_string()});
+    }
+    if (is_global) {
+      kernel_.launch.vector_accesses.push_back({source, tensor_, width_, {position}});
+    }
+  }
+
+  /// Lanes along dimension `dim` of a gather read at one position: it has one for all of them.
+  void check_same_position(int64_t dim) const {
+    const auto* gather = tensor_->definition()->as<GatherOp>();
+    if (gather == nullptr) {
+      return;
+    }
+    const IterDomains positions = TensorDomain::no_reductions(gather->index->logical());
+    const IterDomain* axis = positions.at(static_cast<size_t>(dim));
+    if (!axis->is_broadcast()) {
+      reject(
+          {"The lanes of a vectorized gather read at different positions"},
+          {"lanes along a dimension that the positions are broadcast over"},
+          {axis->to_string(), " of ", gather->index->to_string()});
+    }
+  }
+
+  /// The axis that `current` is the innermost part of.
+  IterDomain* divided_axis(IterDomain* current, const TensorView* side) {
+    Expr* definition = origin_of(current);
+    if (definition == nullptr) {
+      reject(
+          {"A vectorized axis is not innermost in memory"},
+          {"the innermost axis of ", describe(side)}, {current->to_string()});
+    }
+    if (const auto* split = definition->as<Split>();
+        split != nullptr && exact_.are_mapped(split->inner, current)) {
+      require_divisible(split->in->extent(), split->in);
+      return split->in;
+    }
+    if (const auto* merge = definition->as<Merge>()) {
+      require_divisible(merge->inner->extent(), merge->inner);
+      return merge->inner;
+    }
+    if (const auto* resize = definition->as<Resize>();
+        resize != nullptr && resize->out == current) {
+      require_divisible_resize(*resize);
+      return resize->in;
+    }
+    reject(
+        {"A vectorized axis is not innermost in memory"},
+        {"an axis made by inner splits of the innermost axis of ", describe(side)},
+        {definition->to_string()});
+  }
+
+  /// Walks from the lanes to the axes that address `side`; the positions merged into the run.
+  std::vector<int64_t> check_innermost(TensorView* side, const IterDomains& axes) {
+    IterDomain* current = kernel_.loop_model->loop_of(lanes_)->promoted;
+    while (position_of(axes, current) < 0) {
+      const Expr* definition = origin_of(current);
+      if (const auto* merge = definition == nullptr ? nullptr : definition->as<Merge>()) {
+        const std::vector<int64_t> run = contiguous_run(side, axes, merged_from(merge->out));
+        if (!run.empty()) {
+          return run;
+        }
+      }
+      IterDomain* part = inner_part(axes, current);
+      current = part != nullptr ? part : divided_axis(current, side);
+    }
+    const int64_t position = position_of(axes, current);
+    if (position != innermost_stored(axes) || !is_contiguous(side, axes, position)) {
+      reject(
+          {"A vectorized axis is not innermost and contiguous in memory"},
+          {"the axis of stride 1 of ", describe(side)}, {current->to_string()});
+    }
+    return {position};
+  }
+
+  /// The inner part of `axis` that addresses the storage, if every part of which it is an inner
+  /// one holds whole vectors.
+  IterDomain* inner_part(const IterDomains& axes, const IterDomain* axis) {
+    for (const Expr* use : exact_.uses(exact_.group(axis))) {
+      const auto* split = use->as<Split>();
+      if (split == nullptr ||
+          !kernel_.simplifier->prove_divisible(split->inner->extent(), kernel_.new_index(width_))) {
+        continue;
+      }
+      IterDomain* part =
+          position_of(axes, split->inner) >= 0 ? split->inner : inner_part(axes, split->inner);
+      if (part != nullptr) {
+        return part;
+      }
+    }
+    return nullptr;
+  }
+
+  /// How an axis was made: by its own definition, or that of an axis it is equal to.
+  [[nodiscard]] Expr* origin_of(const IterDomain* id) const {
+    if (id->definition() != nullptr) {
+      return id->definition();
+    }
+    const std::vector<Expr*>& definitions = exact_.definitions(exact_.group(id));
+    return definitions.empty() ? nullptr : definitions.front();
+  }
+
+  [[nodiscard]] int64_t position_of(const IterDomains& axes, const IterDomain* id) const {
+    for (size_t i = 0; i < axes.size(); ++i) {
+      if (exact_.are_mapped(axes[i], id)) {
+        return static_cast<int64_t>(i);
+      }
+    }
+    return -1;
+  }
+
+  [[nodiscard]] static int64_t innermost_stored(const IterDomains& axes) {
+    for (size_t i = axes.size(); i-- > 0;) {
+      if (!axes[i]->is_broadcast()) {
+        return static_cast<int64_t>(i);
+      }
+    }
+    return -1;
+  }
+
+  [[nodiscard]] static bool is_contiguous(
+      const TensorView* side, const IterDomains& axes, int64_t position) {
+    if (side->memory_type() != MemoryType::Global) {
+      return true;
+    }
+    const IterDomains& allocation = side->maybe_allocation();
+    const auto found =
+        std::find(allocation.begin(), allocation.end(), axes[static_cast<size_t>(position)]);
+    return side->domain()->contiguity()[static_cast<size_t>(found - allocation.begin())].value_or(
+        false);
+  }
+
+  /// Positions of `leaves` if they are neighbours in memory that end at the innermost axis and are
+  /// contiguous; else nothing. Axes of size one in between do not matter.
+  [[nodiscard]] std::vector<int64_t> contiguous_run(
+      const TensorView* side, const IterDomains& axes, const IterDomains& leaves) const {
+    std::vector<int64_t> run;
+    int64_t expected = innermost_stored(axes);
+    for (size_t i = leaves.size(); i-- > 0;) {
+      if (leaves[i]->is_broadcast()) {
+        continue;
+      }
+      while (expected >= 0 && axes[static_cast<size_t>(expected)]->is_broadcast()) {
+        --expected;
+      }
+      if (expected < 0 || position_of(axes, leaves[i]) != expected ||
+          !is_contiguous(side, axes, expected)) {
+        return {};
+      }
+      run.push_back(expected--);
+    }
+    std::reverse(run.begin(), run.end());
+    return run;
+  }
+
+  Kernel& kernel_;
+  const ValGraph& exact_;
+  TensorView* tensor_;
+  IterDomain* lanes_;
+  int64_t width_ = 1;
+};
+
+} // namespace
+
+void check_vector_accesses(Kernel& kernel) {
+  for (TensorView* tensor : kernel.tensors()) {
+    if (tensor->definition() == nullptr) {
+      continue;
+    }
+    check_stores_pairs(tensor);
+    if (IterDomain* axis = vector_axis(tensor)) { // validated: there is at most one
+      VectorCheck(kernel, tensor, axis).run();
+    }
+  }
+}
+
+} // namespace nvfuser

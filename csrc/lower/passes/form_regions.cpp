@@ -1,0 +1,338 @@
+#include "lower/passes/form_regions.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ir/scalar.h"
+#include "ir/scopes.h"
+#include "lower/analysis/block_collectives.h"
+#include "lower/analysis/parallel_dims.h"
+#include "lower/analysis/rewrite_elements.h"
+#include "lower/passes/expand_grid_reductions.h"
+
+namespace nvfuser {
+namespace {
+
+/// The two levels at which a kernel is cut: threads of a block, blocks of a grid.
+enum class Level : uint8_t { Threads, Blocks };
+
+/// Points that need all threads (all blocks).
+bool is_cut(const Expr* expr, Level level) {
+  if (level == Level::Blocks) {
+    return expr->is_a<GridSync>();
+  }
+  return expr->is_a<BlockSync>() || is_block_collective(expr) || expr->is_a<GridSync>();
+}
+
+bool contains_cut(Expr* expr, Level level) {
+  if (is_cut(expr, level)) {
+    return true;
+  }
+  const std::vector<Scope*> bodies = bodies_of(*expr);
+  return std::any_of(bodies.begin(), bodies.end(), [&](const Scope* body) {
+    return std::any_of(
+        body->begin(), body->end(), [&](Expr* child) { return contains_cut(child, level); });
+  });
+}
+
+/// Loops bound to a hardware index are no loops here: their bodies take their place.
+void dissolve_parallel_loops(Scope& scope) {
+  Scope result;
+  for (Expr* expr : scope) {
+    for (Scope* body : bodies_of(*expr)) {
+      dissolve_parallel_loops(*body);
+    }
+    const auto* loop = expr->as<ForLoop>();
+    if (loop != nullptr && loop->is_parallel) {
+      result.insert(result.end(), loop->body.begin(), loop->body.end());
+    } else {
+      result.push_back(expr);
+    }
+  }
+  scope = std::move(result);
+}
+
+/// Cuts the kernel at one level and gives what lives across cuts one element per thread (block).
+class RegionFormer {
+ public:
+  RegionFormer(Kernel& kernel, Level level) : kernel_(kernel), level_(level) {}
+
+  void run() {
+    kernel_.body = form(kernel_.body);
+    find_regions_of_storage();
+    Scope outside; // allocations of what lives across regions
+    take_allocations(kernel_.body, nullptr, outside);
+    for (auto& [region, allocations] : homecoming_) { // regions are independent of each other
+      Scope& body = body_of_region(region);
+      body.insert(body.begin(), allocations.begin(), allocations.end());
+    }
+    kernel_.body.insert(kernel_.body.begin(), outside.begin(), outside.end());
+    rewrite();
+  }
+
+ private:
+  using Region = Expr*;
+
+  [[nodiscard]] bool is_region(const Expr* expr) const {
+    return level_ == Level::Threads ? expr->is_a<ThreadLoop>() : expr->is_a<BlockLoop>();
+  }
+
+  static Scope& body_of_region(Expr* region) {
+    return region->is_a<ThreadLoop>() ? region->as<ThreadLoop>()->body
+                                      : region->as<BlockLoop>()->body;
+  }
+
+  Expr* wrap(Scope body) {
+    if (level_ == Level::Threads) {
+      return kernel_.make<ThreadLoop>(std::move(body));
+    }
+    return kernel_.make<BlockLoop>(/*is_parallel=*/true, std::move(body));
+  }
+
+  Scope form(const Scope& scope) {
+    Scope result;
+    Scope region;
+    const auto finish = [&] {
+      const bool is_needed = std::any_of(
+          region.begin(), region.end(), [](const Expr* expr) { return !expr->is_a<Allocate>(); });
+      if (is_needed) {
+        result.push_back(wrap(std::move(region)));
+      } else {
+        result.insert(result.end(), region.begin(), region.end());
+      }
+      region.clear();
+    };
+    for (Expr* expr : scope) {
+      if (auto* loop = expr->as<ForLoop>(); loop != nullptr && runs_threads_inside(*loop)) {
+        finish();
+        loop->body = form(loop->body);
+        result.push_back(loop);
+        continue;
+      }
+      if (!contains_cut(expr, level_)) {
+        region.push_back(expr);
+        continue;
+      }
+      finish();
+      if (is_cut(expr, level_)) {
+        // The cut itself is done by ending the region; what is left to do stays.
+        // A barrier stays in its place for who checks for races.
+        if (level_ == Level::Threads) {
+          result.push_back(expr);
+        }
+      } else {
+        check_uniform(expr);
+        for (Scope* body : bodies_of(*expr)) {
+          *body = form(*body);
+        }
+        result.push_back(expr);
+      }
+    }
+    finish();
+    return result;
+  }
+
+  /// A serial loop that keeps nothing from one iteration to the next runs all threads per
+  /// iteration: neighbouring threads touch neighbouring memory, which a loop over threads outside
+  /// would not.
+  [[nodiscard]] bool runs_threads_inside(const ForLoop& loop) const {
+    if (level_ == Level::Blocks || loop.is_vectorized || loop.is_unrolled) {
+      return false;
+    }
+    std::unordered_set<const TensorView*> allocated;
+    std::unordered_set<const TensorView*> touched;
+    collect_registers(loop.body, allocated, touched);
+    return std::all_of(touched.begin(), touched.end(), [&](const TensorView* tensor) {
+      return allocated.count(tensor) != 0;
+    });
+  }
+
+  static void collect_registers(
+      const Scope& scope,
+      std::unordered_set<const TensorView*>& allocated,
+      std::unordered_set<const TensorView*>& touched) {
+    for (Expr* expr : scope) {
+      if (const auto* allocate = expr->as<Allocate>()) {
+        allocated.insert(allocate->buffer);
+      }
+      for (const Scope* body : bodies_of(*expr)) {
+        collect_registers(*body, allocated, touched);
+      }
+      for_each_element(*expr, [&](const TensorIndex& element) {
+        if (element.view()->memory_type() == MemoryType::Local) {
+          touched.insert(element.view());
+        }
+      });
+    }
+  }
+
+  /// What encloses a cut must be decided alike by all threads.
+  void check_uniform(const Expr* expr) const {
+    const auto* branch = expr->as<IfThenElse>();
+    if (branch == nullptr) {
+      return;
+    }
+    for (const ParallelType type : level_ == Level::Threads ? kBlockDimTypes : kGridDimTypes) {
+      NVF_INVARIANT(
+          !depends_on(branch->condition, kernel_.parallel_index(type)),
+          "a condition around a barrier is uniform: ", branch->condition->to_inline_string());
+    }
+  }
+
+  /// Storage that each thread (block) has for itself.
+  [[nodiscard]] bool is_private(const TensorView* tensor) const {
+    return tensor->memory_type() == MemoryType::Local ||
+           (level_ == Level::Blocks && tensor->memory_type() == MemoryType::Shared);
+  }
+
+  /// Find out in which regions private storage is used.
+  void find_regions_of_storage() {
+    std::unordered_map<const TensorView*, std::unordered_set<Region>> regions_of;
+    for_each_statement(kernel_.body, nullptr, [&](Expr* expr, Region region) {
+      for_each_element(*expr, [&](const TensorIndex& element) {
+        if (is_private(element.view())) {
+          regions_of[element.view()].insert(region);
+        }
+      });
+    });
+    for (const auto& [tensor, regions] : regions_of) { // the order does not matter
+      if (regions.size() > 1 || regions.count(nullptr) != 0) {
+        crossing_.insert(tensor);
+      } else {
+        home_[tensor] = *regions.begin();
+      }
+    }
+  }
+
+  /// Calls fn(statement, region it is in); nullptr: none. At the level of blocks a reduction over
+  /// threads is in a region like any other statement; at the level of threads it is one itself.
+  template <typename Fn>
+  void for_each_statement(const Scope& scope, Region region, const Fn& fn) {
+    for (Expr* expr : scope) {
+      Region inner = is_region(expr) ? expr : region;
+      const std::vector<Scope*> bodies = bodies_of(*expr);
+      for (const Scope* body : bodies) {
+        for_each_statement(*body, inner, fn);
+      }
+      if ((bodies.empty() || expr->is_a<IfThenElse>()) && !expr->is_a<Allocate>()) {
+        fn(expr, inner);
+      }
+    }
+  }
+
+  [[nodiscard]] Val* count() {
+    Val* total = kernel_.one();
+    for (const ParallelType type : level_ == Level::Threads ? kBlockDimTypes : kGridDimTypes) {
+      total = scalar::mul(total, launched_extent(kernel_, type));
+    }
+    return total;
+  }
+
+  /// Linear index of the thread (block), x fastest.
+  [[nodiscard]] Val* linear_index() {
+    const auto& types = level_ == Level::Threads ? kBlockDimTypes : kGridDimTypes;
+    Val* linear = kernel_.zero();
+    for (size_t i = types.size(); i-- > 0;) {
+      const Val* launched = kernel_.launch.extents[thread_type_index(types[i])];
+      if (launched == nullptr || launched->is_one()) {
+        continue;
+      }
+      linear = scalar::add(
+          scalar::mul(linear, launched_extent(kernel_, types[i])),
+          kernel_.parallel_index(types[i]));
+    }
+    return linear;
+  }
+
+  /// Allocations go where their storage lives: into the one region that uses it, or outside of all,
+  /// with one element per thread (block). Shared buffers stay outside of thread regions.
+  void take_allocations(Scope& scope, Region inside, Scope& outside) {
+    Scope kept;
+    for (Expr* expr : scope) {
+      auto* allocate = expr->as<Allocate>();
+      if (allocate == nullptr) {
+        Region inner = is_region(expr) ? expr : inside;
+        for (Scope* body : bodies_of(*expr)) {
+          take_allocations(*body, inner, outside);
+        }
+        kept.push_back(expr);
+        continue;
+      }
+      const TensorView* buffer = allocate->buffer;
+      const auto home = home_.find(buffer);
+      const bool stays_inside = is_private(buffer) && crossing_.count(buffer) == 0;
+      if (!stays_inside && !outside_.insert(buffer).second) {
+        continue; // both branches of an unswitched loop allocate it
+      }
+      if (crossing_.count(buffer) != 0) {
+        piece_size_[buffer] = allocate->size;
+        allocate->size = scalar::mul(allocate->size, count());
+        allocate->is_expanded = true;
+        outside.push_back(expr);
+      } else if (!is_private(buffer)) {
+        outside.push_back(expr);
+      } else if (home != home_.end() && home->second == inside) {
+        kept.push_back(expr);
+      } else if (home != home_.end()) {
+        homecoming_[home->second].push_back(expr);
+      } // else: nothing uses it
+    }
+    scope = std::move(kept);
+  }
+
+  /// Neighbouring threads touch neighbouring elements, except where one thread touches several at
+  /// once: then its elements stay together, as a block's do.
+  void rewrite() {
+    Val* number = count();
+    Val* own = linear_index();
+    std::unordered_set<const TensorView*> in_vectors;
+    collect_vector_operands(kernel_.body, false, in_vectors);
+    rewrite_elements(kernel_, kernel_.body, [&](const TensorIndex& element) -> Val* {
+      const auto piece = piece_size_.find(element.view());
+      if (piece == piece_size_.end()) {
+        return nullptr;
+      }
+      return level_ == Level::Threads && in_vectors.count(element.view()) == 0
+                 ? scalar::add(scalar::mul(element.index(), number), own)
+                 : scalar::add(scalar::mul(own, piece->second), element.index());
+    });
+  }
+
+  static void collect_vector_operands(
+      const Scope& scope, bool is_vectorized, std::unordered_set<const TensorView*>& tensors) {
+    for (Expr* expr : scope) {
+      const auto* loop = expr->as<ForLoop>();
+      const bool inner = is_vectorized || (loop != nullptr && loop->is_vectorized);
+      for (const Scope* body : bodies_of(*expr)) {
+        collect_vector_operands(*body, inner, tensors);
+      }
+      if (is_vectorized) {
+        for_each_element(
+            *expr, [&](const TensorIndex& element) { tensors.insert(element.view()); });
+      }
+    }
+  }
+
+  Kernel& kernel_;
+  Level level_;
+  std::unordered_set<const TensorView*> crossing_;
+  std::unordered_set<const TensorView*> outside_;          // allocations moved out already
+  std::unordered_map<const TensorView*, Region> home_;     // the only region that uses it
+  std::unordered_map<Region, Scope> homecoming_;           // allocations of a region
+  std::unordered_map<const TensorView*, Val*> piece_size_; // elements of one thread (block)
+};
+
+} // namespace
+
+void form_regions(Kernel& kernel) {
+  if (kernel.target().has_hardware_threads) {
+    return;
+  }
+  dissolve_parallel_loops(kernel.body);
+  expand_grid_reductions(kernel, kernel.body);
+  RegionFormer(kernel, Level::Threads).run();
+  RegionFormer(kernel, Level::Blocks).run();
+}
+
+} // namespace nvfuser

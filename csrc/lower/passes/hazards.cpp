@@ -1,0 +1,150 @@
+#include "lower/passes/hazards.h"
+
+#include <algorithm>
+
+#include "graph/id_model.h"
+#include "graph/pair_graph.h"
+#include "graph/scatter_storage.h"
+#include "graph/val_graph.h"
+#include "lower/analysis/reductions.h"
+#include "lower/statements/element_statements.h"
+
+namespace nvfuser {
+namespace {
+
+/// The loop of `tensor` bound to a hardware index; nullptr if it has none, or one that every thread
+/// repeats (an unresolved broadcast, an axis that was reduced).
+const Loop* bound_loop(const Kernel& kernel, const TensorView* tensor, ParallelType type) {
+  for (const Loop* loop : kernel.loop_model->nest(tensor)) {
+    if (loop->parallel_type != type || loop->is_broadcast()) {
+      continue;
+    }
+    if (!is_reduced(kernel, tensor, loop)) {
+      return loop;
+    }
+  }
+  return nullptr;
+}
+
+const Loop* reading_loop(const Kernel& kernel, const TensorView* consumer, ParallelType type) {
+  for (const Loop* loop : kernel.loop_model->nest(consumer)) {
+    if (loop->parallel_type == type) {
+      return loop;
+    }
+  }
+  return nullptr;
+}
+
+/// The axis of `tensor` that `loop` drives; nullptr: none.
+const IterDomain* axis_in(const TensorView* tensor, const Loop& loop) {
+  const auto found = std::find(loop.tensors.begin(), loop.tensors.end(), tensor);
+  return found == loop.tensors.end() ? nullptr : loop.members[found - loop.tensors.begin()];
+}
+
+/// Whether the axes of the two loops correspond, by what the tensors themselves say. One loop for
+/// both computes a broadcast wherever it is resolved; of two, only one thread has computed it.
+bool drives_same_axis(
+    const TensorView* producer,
+    const Loop& writer,
+    const TensorView* consumer,
+    const Loop& reader) {
+  const IterDomain* written = axis_in(producer, writer);
+  const IterDomain* read = axis_in(consumer, reader);
+  const BroadcastPairs broadcasts =
+      &writer == &reader ? BroadcastPairs::Keep : BroadcastPairs::Drop;
+  return written != nullptr && read != nullptr &&
+         pair_graph(producer, consumer, broadcasts).are_mapped(written, read);
+}
+
+} // namespace
+
+Hazards::Hazards(const Kernel& kernel)
+    : kernel_(kernel), exact_(kernel.id_model->maybe_build_graph(IdMappingMode::exact)) {}
+
+Barrier Hazards::between(const TensorView* producer, const TensorView* consumer) const {
+  if (producer->definition() == nullptr) {
+    return Barrier::None; // an input
+  }
+  // Which thread writes an element of a scatter's result follows from no axis.
+  const ScatterOp* overwriting = scatter_of(consumer);
+  const bool is_scattered =
+      scatter_of(producer) != nullptr || (overwriting != nullptr && overwriting->arg == producer);
+  Barrier barrier = Barrier::None;
+  for (const ParallelType type : kThreadParallelTypes) {
+    const Val* launched = kernel_.launch.extents[thread_type_index(type)];
+    if (launched == nullptr || launched->is_one()) {
+      continue;
+    }
+    const Loop* writer = bound_loop(kernel_, producer, type);
+    const Loop* reader = reading_loop(kernel_, consumer, type);
+    if (!is_scattered && is_seen_by_reader(producer, consumer, type, writer, reader)) {
+      continue;
+    }
+    check_visible(producer, consumer, type, writer, reader);
+    barrier = std::max(barrier, is_block_dim(type) ? Barrier::Grid : Barrier::Block);
+  }
+  return barrier;
+}
+
+Barrier Hazards::after(const TensorView* producer) const {
+  Barrier barrier = Barrier::None;
+  for (const TensorView* consumer : producer->consumers()) {
+    barrier = std::max(barrier, between(producer, consumer));
+  }
+  return barrier;
+}
+
+bool Hazards::is_seen_by_reader(
+    const TensorView* producer,
+    const TensorView* consumer,
+    ParallelType type,
+    const Loop* writer,
+    const Loop* reader) const {
+  if (writer == nullptr) {
+    // Registers: every thread has computed its own. Other memory has one writer (the owner), and
+    // blocks have shared memory of their own.
+    return producer->memory_type() == MemoryType::Local ||
+           (is_block_dim(type) && producer->memory_type() == MemoryType::Shared);
+  }
+  if (reader == nullptr) {
+    return false;
+  }
+  // A shifted axis, or one of positions, may be equal to the producer's by another way through the
+  // fusion, and by that way even share its loop. Of a loop that is no axis of the producer every
+  // iteration computes the producer anew.
+  if (reads_elsewhere(consumer->definition())) {
+    return (writer == reader && axis_in(producer, *writer) == nullptr) ||
+           drives_same_axis(producer, *writer, consumer, *reader);
+  }
+  return writer == reader || exact_.are_mapped(writer->promoted, reader->promoted);
+}
+
+void Hazards::check_visible(
+    const TensorView* producer,
+    const TensorView* consumer,
+    ParallelType type,
+    const Loop* writer,
+    const Loop* reader) const {
+  const MemoryType needed = is_block_dim(type) ? MemoryType::Global : MemoryType::Shared;
+  const MemoryType memory = producer->memory_type();
+  if (memory == MemoryType::Global || memory == needed) {
+    return;
+  }
+  const char* who = is_block_dim(type) ? "blocks" : "threads";
+  throw UserError({
+      .headline =
+          {"A tensor is read by other ", who, " than those that computed it, but lies in ",
+           memory == MemoryType::Local ? "registers" : "shared memory"},
+      .node = {describe(producer), "\nread by ", describe(consumer)},
+      .expected = {type, " bound to the same axis in both, or memory that all ", who, " see"},
+      .found =
+          {writer->promoted->to_string(), " in the producer, ",
+           reader == nullptr ? std::string("no axis") : reader->promoted->to_string(),
+           " in the consumer"},
+      .fix =
+          {"set_memory_type(MemoryType.", is_block_dim(type) ? "global" : "shared",
+           ") on the producer, or inline it so that the axes share a loop"},
+  });
+}
+
+} // namespace nvfuser

@@ -1,0 +1,286 @@
+#include "lower/passes/insert_syncs.h"
+
+#include <algorithm>
+#include <set>
+
+#include "graph/scatter_storage.h"
+#include "ir/scalar.h"
+#include "ir/scopes.h"
+#include "lower/analysis/async_copies.h"
+#include "lower/analysis/for_loops.h"
+#include "lower/analysis/rewrite_elements.h"
+#include "lower/passes/hazards.h"
+
+namespace nvfuser {
+namespace {
+
+using Tensors = std::set<const TensorView*>;
+
+// ---- What statements touch ----------------------------------------------------------------------
+
+bool is_synchronised_memory(const TensorView* tensor) {
+  return tensor->memory_type() == MemoryType::Shared ||
+         (tensor->memory_type() == MemoryType::Global && tensor->definition() != nullptr);
+}
+
+Tensors read_by(const Expr& statement) {
+  Tensors tensors;
+  for_each_read(statement, [&](const TensorIndex& element) {
+    if (is_synchronised_memory(element.view())) {
+      tensors.insert(element.view());
+    }
+  });
+  return tensors;
+}
+
+Tensors written_by(const Expr& statement) {
+  Tensors tensors;
+  for_each_write(statement, [&](const TensorIndex& element) {
+    if (is_synchronised_memory(element.view())) {
+      tensors.insert(element.view());
+    }
+  });
+  return tensors;
+}
+
+Barrier barrier_of(const Expr* expr) {
+  return expr->is_a<GridSync>() ? Barrier::Grid
+                                : (expr->is_a<BlockSync>() ? Barrier::Block : Barrier::None);
+}
+
+/// Something that happens in the body of a loop, and the loops inside of that body around it that
+/// may run zero times, outermost first.
+struct Event {
+  enum class Kind : uint8_t { Read, Write, Barrier } kind;
+  std::vector<const ForLoop*> loops;
+};
+
+/// Whether whoever passes `other` passes the barrier as well.
+bool is_passed_with(const Event& barrier, const Event& other) {
+  return barrier.loops.size() <= other.loops.size() &&
+         std::equal(barrier.loops.begin(), barrier.loops.end(), other.loops.begin());
+}
+
+/// Inserts barriers into one kernel.
+class SyncInserter {
+ public:
+  explicit SyncInserter(Kernel& kernel) : kernel_(kernel), hazards_(kernel) {}
+
+  void run() {
+    check_registers();
+    insert_raw(kernel_.body);
+    insert_war(kernel_.body);
+  }
+
+ private:
+  /// Reads of registers need no barrier, but must be legal.
+  void check_registers() {
+    for (const Expr* expr : kernel_.sorted_exprs) {
+      const auto* consumer = static_cast<const TensorView*>(expr->outputs().front());
+      for (const Val* in : expr->inputs()) {
+        if (in->is_tensor()) {
+          (void)hazards_.between(static_cast<const TensorView*>(in), consumer);
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] const TensorView* defined_by(const Expr* statement) const {
+    const auto found = kernel_.origin.find(statement);
+    return found == kernel_.origin.end()
+               ? nullptr
+               : static_cast<const TensorView*>(found->second->outputs().front());
+  }
+
+  /// The strongest barrier that `subtree` needs between itself and the writes in `pending`.
+  Barrier needed_before(const Scope& subtree, const Tensors& pending) const {
+    Barrier needed = Barrier::None;
+    for_each_node(subtree, [&](const Expr& statement) {
+      const TensorView* consumer = defined_by(&statement);
+      for (const TensorView* producer : read_by(statement)) {
+        if (consumer != nullptr && pending.count(producer) != 0) {
+          needed = std::max(needed, hazards_.between(producer, consumer));
+        }
+      }
+      const ScatterOp* scatter = consumer == nullptr ? nullptr : scatter_of(consumer);
+      if (scatter != nullptr && pending.count(storage_of(scatter->out)) != 0) {
+        needed = std::max(needed, hazards_.between(scatter->arg, consumer)); // overwrites it
+      }
+    });
+    return needed;
+  }
+
+  Expr* make_barrier(Barrier barrier) {
+    if (barrier == Barrier::Block) {
+      return kernel_.make<BlockSync>(/*war_sync=*/false);
+    }
+    kernel_.launch.is_cooperative = true;
+    TensorDomainSpec spec;
+    spec.logical = {kernel_.new_iter_domain(kernel_.one())};
+    TensorView* counter =
+        kernel_.new_tensor(kernel_.new_tensor_domain(spec), DataType::Int, MemoryType::Global);
+    kernel_.launch.buffers.push_back({counter, /*zero_init=*/true, /*is_output=*/false});
+    std::vector<int64_t> dims;
+    for (size_t i = 0; i < kGridDimTypes.size(); ++i) {
+      const Val* launched = kernel_.launch.extents[thread_type_index(kGridDimTypes[i])];
+      if (launched != nullptr && !launched->is_one()) {
+        dims.push_back(static_cast<int64_t>(i));
+      }
+    }
+    return kernel_.make<GridSync>(dims, counter);
+  }
+
+  /// Read after write: writer and reader are in different children of one scope. Before a barrier
+  /// each thread waits for the asynchronous copies that it began.
+  void insert_raw(Scope& scope) {
+    Scope result;
+    Tensors pending;
+    Tensors under_way; // those of `pending` that are written by asynchronous copies
+    for (Expr* child : scope) {
+      const Barrier needed = needed_before({child}, pending);
+      const Barrier passed = std::max(needed, barrier_of(child));
+      if (!under_way.empty() && (passed != Barrier::None || reads({child}, under_way))) {
+        result.push_back(kernel_.make<AsyncCommit>(LoadStoreOpType::CpAsync));
+        result.push_back(kernel_.make<AsyncWait>(LoadStoreOpType::CpAsync, /*keep_stages=*/0));
+        under_way.clear();
+      }
+      if (needed != Barrier::None) {
+        result.push_back(make_barrier(needed));
+      }
+      if (passed != Barrier::None) { // other blocks may still need a stronger one
+        std::erase_if(
+            pending, [&](const TensorView* tensor) { return hazards_.after(tensor) <= passed; });
+      }
+      result.push_back(child);
+      if (auto* loop = child->as<ForLoop>()) {
+        insert_raw(loop->body);
+      }
+      for_each_node({child}, [&](const Expr& statement) {
+        for (const TensorView* tensor : written_by(statement)) {
+          if (circular_loop_of(kernel_, tensor) != nullptr) {
+            continue; // ordered where it is loaded ahead
+          }
+          pending.insert(tensor);
+          if (is_async_copy(kernel_, &statement)) {
+            under_way.insert(tensor);
+          }
+        }
+      });
+    }
+    scope = std::move(result);
+  }
+
+  static bool reads(const Scope& subtree, const Tensors& tensors) {
+    bool found = false;
+    for_each_node(subtree, [&](const Expr& statement) {
+      for (const TensorView* tensor : read_by(statement)) {
+        found = found || tensors.count(tensor) != 0;
+      }
+    });
+    return found;
+  }
+
+  /// Write after read: a loop that reads what its next iteration writes ends with a barrier, unless
+  /// one lies on the way already. Only in shared memory: in global memory the elements of every
+  /// iteration have a place of their own.
+  void insert_war(Scope& scope) {
+    for (Expr* child : scope) {
+      auto* loop = child->as<ForLoop>();
+      if (loop == nullptr) {
+        continue;
+      }
+      insert_war(loop->body);
+      if (!is_serial(*loop)) {
+        continue;
+      }
+      const Tensors rewritten = rewritten_tensors(loop->body);
+      const bool is_needed =
+          std::any_of(rewritten.begin(), rewritten.end(), [&](const TensorView* tensor) {
+            return tensor->memory_type() == MemoryType::Shared &&
+                   !is_circular_buffer_of(*loop, tensor) && !is_guarded(loop->body, tensor) &&
+                   needed_before(loop->body, {tensor}) != Barrier::None;
+          });
+      if (is_needed) {
+        loop->body.push_back(kernel_.make<BlockSync>(/*war_sync=*/true));
+      }
+    }
+  }
+
+  [[nodiscard]] bool is_circular_buffer_of(const ForLoop& loop, const TensorView* tensor) const {
+    const CircularLoop* circular = circular_loop_of(kernel_, tensor);
+    return circular != nullptr && circular->loop->index == loop.index;
+  }
+
+  static Tensors rewritten_tensors(const Scope& body) {
+    Tensors written;
+    Tensors read;
+    for_each_node(body, [&](const Expr& statement) {
+      const Tensors outs = written_by(statement);
+      const Tensors ins = read_by(statement);
+      written.insert(outs.begin(), outs.end());
+      read.insert(ins.begin(), ins.end());
+    });
+    Tensors both;
+    std::set_intersection(
+        written.begin(), written.end(), read.begin(), read.end(), std::inserter(both, both.end()));
+    return both;
+  }
+
+  /// Whether a barrier lies between the reads of `tensor` in one iteration and its writes in the
+  /// next: after every read, or before every write.
+  static bool is_guarded(const Scope& body, const TensorView* tensor) {
+    std::vector<Event> events;
+    collect_events(body, tensor, {}, events);
+    const auto is_barrier = [](const Event& event) { return event.kind == Event::Kind::Barrier; };
+    bool is_guarded_after = true;
+    bool is_guarded_before = true;
+    for (auto event = events.begin(); event != events.end(); ++event) {
+      const auto is_on_the_way = [&](const Event& other) {
+        return is_barrier(other) && is_passed_with(other, *event);
+      };
+      if (event->kind == Event::Kind::Read) {
+        is_guarded_after = is_guarded_after && std::any_of(event, events.end(), is_on_the_way);
+      } else if (event->kind == Event::Kind::Write) {
+        is_guarded_before = is_guarded_before && std::any_of(events.begin(), event, is_on_the_way);
+      }
+    }
+    return is_guarded_after || is_guarded_before;
+  }
+
+  /// Barriers and accesses to `tensor`, in the order of `scope`.
+  static void collect_events(
+      const Scope& scope,
+      const TensorView* tensor,
+      const std::vector<const ForLoop*>& loops,
+      std::vector<Event>& events) {
+    for (const Expr* statement : scope) {
+      if (const auto* loop = statement->as<ForLoop>()) {
+        std::vector<const ForLoop*> inside = loops;
+        if (!surely_runs(*loop)) {
+          inside.push_back(loop);
+        }
+        collect_events(loop->body, tensor, inside, events);
+      } else if (barrier_of(statement) != Barrier::None) {
+        events.push_back({Event::Kind::Barrier, loops});
+      } else {
+        if (read_by(*statement).count(tensor) != 0) {
+          events.push_back({Event::Kind::Read, loops});
+        }
+        if (written_by(*statement).count(tensor) != 0) {
+          events.push_back({Event::Kind::Write, loops});
+        }
+      }
+    }
+  }
+
+  Kernel& kernel_;
+  Hazards hazards_;
+};
+
+} // namespace
+
+void insert_syncs(Kernel& kernel) {
+  SyncInserter(kernel).run();
+}
+
+} // namespace nvfuser

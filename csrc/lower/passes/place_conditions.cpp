@@ -1,0 +1,334 @@
+#include "lower/passes/place_conditions.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "eval/simplify.h"
+#include "ir/scalar.h"
+#include "ir/scopes.h"
+#include "lower/analysis/async_copies.h"
+#include "lower/analysis/block_collectives.h"
+#include "lower/analysis/for_loops.h"
+#include "lower/analysis/reductions.h"
+#include "lower/analysis/rewrite_elements.h"
+#include "lower/statements/element_statements.h"
+
+namespace nvfuser {
+namespace {
+
+bool contains_barrier(const Scope& scope) {
+  return std::any_of(scope.begin(), scope.end(), [](const Expr* expr) {
+    const auto* loop = expr->as<ForLoop>();
+    return expr->is_a<BlockSync>() || expr->is_a<GridSync>() || is_block_collective(expr) ||
+           expr->is_a<GridReduction>() || expr->is_a<BlockSerializeWait>() ||
+           (loop != nullptr && contains_barrier(loop->body));
+  });
+}
+
+bool touches_registers_only(const Expr& statement) {
+  bool result = true;
+  for_each_element(statement, [&](const TensorIndex& element) {
+    result = result && element.view()->memory_type() == MemoryType::Local;
+  });
+  return result;
+}
+
+/// Elements of every register array.
+using ArraySizes = std::unordered_map<const TensorView*, Val*>;
+
+ArraySizes array_sizes(const Scope& body) {
+  ArraySizes sizes;
+  for_each_node(body, [&](const Expr& statement) {
+    const auto* allocate = statement.as<Allocate>();
+    if (allocate != nullptr && allocate->memory_type == MemoryType::Local) {
+      sizes[allocate->buffer] = allocate->size;
+    }
+  });
+  return sizes;
+}
+
+/// Integer division by what a hole holds may trap.
+bool may_trap(const Expr* statement) {
+  const auto* binary = statement->as<BinaryOp>();
+  if (binary == nullptr || is_floating_point(binary->out->dtype()) ||
+      is_complex(binary->out->dtype())) {
+    return false;
+  }
+  switch (binary->op) {
+    case BinaryOpType::Div:
+    case BinaryOpType::Mod:
+    case BinaryOpType::Remainder:
+    case BinaryOpType::Fmod:
+    case BinaryOpType::CeilDiv:
+    case BinaryOpType::Gcd:
+    case BinaryOpType::Pow: return true;
+    default: return false;
+  }
+}
+
+class ConditionPlacer {
+ public:
+  explicit ConditionPlacer(Kernel& kernel)
+      : kernel_(kernel), simplifier_(*kernel.simplifier), array_sizes_(array_sizes(kernel.body)) {}
+
+  /// `scope` with conditions. `is_decided`: a hoisted condition decided every range test already.
+  Scope place(const Scope& scope, bool is_decided, bool may_hoist) {
+    Scope result;
+    for (Expr* expr : scope) {
+      if (auto* loop = expr->as<ForLoop>()) {
+        append_loop(result, *loop, is_decided, may_hoist);
+      } else {
+        append_statement(result, expr, is_decided);
+      }
+    }
+    return result;
+  }
+
+ private:
+  /// The range tests a statement needs at all.
+  [[nodiscard]] std::vector<RangeTest> needed_tests(const Expr* statement) const {
+    const auto found = kernel_.tests.find(statement);
+    if (found == kernel_.tests.end()) {
+      return {};
+    }
+    const auto origin = kernel_.origin.find(statement);
+    const bool is_pure = touches_registers_only(*statement) && !may_trap(statement) &&
+                         !combines_over_loops(origin->second) && !reads_elsewhere(origin->second) &&
+                         stays_in_arrays(*statement);
+    return is_pure ? std::vector<RangeTest>{} : found->second.ranges;
+  }
+
+  /// Whether holes have a place in the arrays that a statement touches. They have none where an
+  /// array was made by other splits than those of the loops that read it (hard case 5.22).
+  [[nodiscard]] bool stays_in_arrays(const Expr& statement) const {
+    bool result = true;
+    for_each_element(statement, [&](const TensorIndex& element) {
+      if (!result || element.index()->is_zero()) {
+        return;
+      }
+      const auto size = array_sizes_.find(element.view());
+      result = size != array_sizes_.end() && simplifier_.prove_nonnegative(element.index()) &&
+               simplifier_.prove_lt(element.index(), size->second);
+    });
+    return result;
+  }
+
+  static Val* all_of(const std::vector<RangeTest>& tests) {
+    Val* condition = nullptr;
+    for (const RangeTest& test : tests) {
+      condition = scalar::logical_and(condition, test.holds());
+    }
+    return condition;
+  }
+
+  /// An asynchronous copy under the range tests that its condition does not contain: a hole is
+  /// filled with zeros. A copy that knew its element to be no hole is a statement of its own.
+  Expr* filling_copy(Expr* statement) {
+    std::vector<RangeTest> tests = needed_tests(statement);
+    for (const RangeTest& other : kernel_.tests.at(statement).storage) {
+      std::erase_if(tests, [&](const RangeTest& test) { return test.same_as(other); });
+    }
+    if (tests.empty()) {
+      return statement;
+    }
+    auto* copy = statement->as<LoadStoreOp>();
+    auto* filling = kernel_.make<LoadStoreOp>(copy->out, copy->arg, copy->op, copy->cache_op);
+    filling->set_predicate(all_of(tests));
+    kernel_.origin[filling] = kernel_.origin.at(statement);
+    kernel_.tests[filling] = kernel_.tests.at(statement);
+    return filling;
+  }
+
+  void append_statement(Scope& result, Expr* statement, bool is_decided) {
+    Val* condition = nullptr;
+    if (!is_decided && is_async_copy(kernel_, statement)) {
+      condition = all_of(kernel_.tests.at(statement).storage);
+      statement = filling_copy(statement);
+    } else if (!is_decided) {
+      condition = all_of(needed_tests(statement));
+    }
+    const auto found = kernel_.tests.find(statement);
+    if (found != kernel_.tests.end() && found->second.owner != nullptr) {
+      condition = scalar::logical_and(condition, found->second.owner);
+    }
+    if (condition == nullptr || condition->is_true()) {
+      result.push_back(statement);
+      return;
+    }
+    auto* last = result.empty() ? nullptr : result.back()->as<IfThenElse>();
+    if (last != nullptr && last->else_body.empty() && last->condition->same_as(condition)) {
+      last->then_body.push_back(statement);
+      return;
+    }
+    result.push_back(kernel_.make<IfThenElse>(condition, Scope{statement}));
+  }
+
+  void append_loop(Scope& result, ForLoop& loop, bool is_decided, bool may_hoist) {
+    if (loop.hoists_conditions && may_hoist && !is_decided && kernel_.options().enable_unswitch &&
+        !contains_barrier(loop.body)) {
+      if (const std::optional<Val*> condition = hoisted_condition(loop)) {
+        append_unswitched(result, loop, *condition);
+        return;
+      }
+    }
+    append_copy(result, loop, place(loop.body, is_decided, may_hoist));
+  }
+
+  void append_unswitched(Scope& result, ForLoop& loop, Val* condition) {
+    Scope fast;
+    append_copy(fast, loop, place(loop.body, /*is_decided=*/true, /*may_hoist=*/false));
+    if (condition == nullptr) { // every test holds
+      result.insert(result.end(), fast.begin(), fast.end());
+      return;
+    }
+    Scope slow;
+    if (!is_condition_of_all(loop)) {
+      append_copy(slow, loop, place(loop.body, /*is_decided=*/false, /*may_hoist=*/false));
+    }
+    result.push_back(kernel_.make<IfThenElse>(condition, fast, slow));
+  }
+
+  /// A choice between an element and a scalar as a branch: all lanes of a vector are on one side.
+  Scope with_branches(const Scope& scope) {
+    Scope result;
+    for (Expr* expr : scope) {
+      if (auto* branch = expr->as<IfThenElse>()) {
+        expr = kernel_.make<IfThenElse>(
+            branch->condition, with_branches(branch->then_body), branch->else_body);
+      } else if (const auto* choice = expr->as<ChosenElement>()) {
+        Scope sides;
+        for (Val* value : choice->values) {
+          sides.push_back(kernel_.make<LoadStoreOp>(choice->out, value, LoadStoreOpType::Set));
+          kernel_.origin[sides.back()] = kernel_.origin.at(choice);
+        }
+        NVF_INVARIANT(sides.size() == 2, "a vectorized choice has two sides: ", expr->to_string());
+        expr = kernel_.make<IfThenElse>(
+            choice->conditions.front(), Scope{sides.front()}, Scope{sides.back()});
+      }
+      result.push_back(expr);
+    }
+    return result;
+  }
+
+  /// The loop with another body; a loop that runs once is only its body.
+  void append_copy(Scope& result, const ForLoop& loop, Scope body) {
+    if (loop.index->is_const() && !loop.is_parallel) {
+      result.insert(result.end(), body.begin(), body.end());
+      return;
+    }
+    if (loop.is_vectorized) {
+      body = with_branches(body);
+    }
+    result.push_back(with_body(kernel_, loop, std::move(body)));
+  }
+
+  void collect(const ForLoop& loop, std::vector<Val*>& indices, std::vector<RangeTest>& tests) {
+    if (is_serial(loop) && !loop.index->is_const()) {
+      indices.push_back(loop.index);
+    }
+    for (const Expr* expr : loop.body) {
+      if (const auto* inner = expr->as<ForLoop>()) {
+        collect(*inner, indices, tests);
+        continue;
+      }
+      for (const RangeTest& test : needed_tests(expr)) {
+        tests.push_back(test);
+      }
+    }
+  }
+
+  /// All tests inside the loop at the extremes of their indices. No value: an extreme is unknown.
+  /// nullptr: there is nothing to test.
+  std::optional<Val*> hoisted_condition(const ForLoop& loop) {
+    std::vector<Val*> indices;
+    std::vector<RangeTest> tests;
+    collect(loop, indices, tests);
+    Val* condition = nullptr;
+    std::vector<RangeTest> done;
+    for (const RangeTest& test : tests) {
+      const bool is_repeated = std::any_of(
+          done.begin(), done.end(), [&](const RangeTest& other) { return other.same_as(test); });
+      if (is_repeated) {
+        continue;
+      }
+      done.push_back(test);
+      Val* largest = simplifier_.max_over(test.index, indices);
+      if (largest == nullptr) {
+        return std::nullopt;
+      }
+      Val* smallest = test.may_be_negative ? simplifier_.min_over(test.index, indices) : nullptr;
+      if (test.may_be_negative && smallest == nullptr) {
+        return std::nullopt;
+      }
+      for (Val* holds :
+           {smallest == nullptr ? kernel_.true_val() : scalar::ge(smallest, kernel_.zero()),
+            scalar::lt(largest, test.extent)}) {
+        holds = simplifier_.simplify(holds);
+        if (!holds->is_true()) {
+          condition = scalar::logical_and(condition, holds);
+        }
+      }
+    }
+    return condition;
+  }
+
+  /// Whether the hoisted condition is that of every statement that leaves something behind: then
+  /// there is no other path. A statement with fewer tests, as the surroundings of a pad have, runs
+  /// also where the condition does not hold.
+  bool is_condition_of_all(const ForLoop& loop) {
+    if (!visits_once(loop)) {
+      return false;
+    }
+    std::vector<Val*> indices;
+    std::vector<RangeTest> tests;
+    collect(loop, indices, tests);
+    std::unordered_set<const TensorView*> temporary; // gone with the iteration
+    bool result = true;
+    for_each_node(loop.body, [&](const Expr& statement) {
+      if (const auto* allocate = statement.as<Allocate>()) {
+        temporary.insert(allocate->buffer);
+      }
+      for_each_write(statement, [&](const TensorIndex& element) {
+        result = result && (temporary.count(element.view()) != 0 || has_tests(statement, tests));
+      });
+    });
+    return result;
+  }
+
+  [[nodiscard]] bool has_tests(const Expr& statement, const std::vector<RangeTest>& tests) const {
+    const auto found = kernel_.tests.find(&statement);
+    return found != kernel_.tests.end() &&
+           std::all_of(tests.begin(), tests.end(), [&](const RangeTest& test) {
+             const std::vector<RangeTest>& own = found->second.ranges;
+             return std::any_of(own.begin(), own.end(), [&](const RangeTest& other) {
+               return other.same_as(test);
+             });
+           });
+  }
+
+  /// Whether each thread runs every statement of the loop at most once.
+  static bool visits_once(const ForLoop& loop) {
+    if (is_serial(loop) && !loop.stop->is_one()) {
+      return false;
+    }
+    return std::all_of(loop.body.begin(), loop.body.end(), [](const Expr* expr) {
+      const auto* inner = expr->as<ForLoop>();
+      return inner == nullptr || visits_once(*inner);
+    });
+  }
+
+  Kernel& kernel_;
+  IndexSimplifier& simplifier_;
+  ArraySizes array_sizes_;
+};
+
+} // namespace
+
+void place_conditions(Kernel& kernel) {
+  kernel.body = ConditionPlacer(kernel).place(kernel.body, false, true);
+  kernel.tests.clear();
+}
+
+} // namespace nvfuser

@@ -1,0 +1,235 @@
+#include "lower/passes/prefetch_loads.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "eval/simplify.h"
+#include "ir/scalar.h"
+#include "ir/scopes.h"
+#include "lower/analysis/async_copies.h"
+#include "lower/analysis/for_loops.h"
+#include "lower/passes/hazards.h"
+#include "lower/statements/statements.h"
+
+namespace nvfuser {
+namespace {
+
+using Stage = CircularBufferLoopStage;
+
+/// A copy of `scope` with the statements that `choose` returns instead of its own; nullptr leaves
+/// one out, and loops that hold none.
+Scope chosen(Kernel& kernel, const Scope& scope, const std::function<Expr*(Expr*)>& choose) {
+  Scope result;
+  for (Expr* expr : scope) {
+    const auto* loop = expr->as<ForLoop>();
+    if (loop == nullptr) {
+      if (Expr* statement = choose(expr)) {
+        result.push_back(statement);
+      }
+      continue;
+    }
+    Scope body = chosen(kernel, loop->body, choose);
+    if (!body.empty()) {
+      result.push_back(with_body(kernel, *loop, std::move(body)));
+    }
+  }
+  return result;
+}
+
+/// Whether a statement loads a buffer of the loop.
+bool is_load(const Kernel& kernel, const CircularLoop& circular, const Expr* statement) {
+  const auto origin = kernel.origin.find(statement);
+  return origin != kernel.origin.end() && !statement->is_a<Allocate>() &&
+         circular_loop_of(kernel, first_output(origin->second)) == &circular;
+}
+
+void append(Scope& scope, const Scope& more) {
+  scope.insert(scope.end(), more.begin(), more.end());
+}
+
+/// The parts of one loop.
+class CircularLoopBuilder {
+ public:
+  CircularLoopBuilder(
+      Kernel& kernel, const Hazards& hazards, const CircularLoop& circular, const ForLoop& loop)
+      : kernel_(kernel), circular_(circular), loop_(loop), statements_(kernel) {
+    for (const TensorView* tensor : circular.tensors) {
+      needs_barrier_ = needs_barrier_ || hazards.after(tensor) != Barrier::None;
+      is_async_ = is_async_ || is_async_copy(kernel, tensor->definition());
+      has_epilog_ = has_epilog_ || tensor->producers().front()->memory_type() != MemoryType::Global;
+    }
+    has_epilog_ = has_epilog_ && prefetch_ > 0;
+  }
+
+  Scope build() {
+    Scope result;
+    if (prefetch_ > 0) {
+      result.push_back(prolog());
+    }
+    result.push_back(main());
+    if (is_async_ && prefetch_ > 0) {
+      result.push_back(wait(0)); // for the groups that no iteration waited for
+    }
+    if (has_epilog_) {
+      append_barrier(result);
+      result.push_back(part(Stage::Epilog, loop_.index, main_stop(), loop_.stop, without_loads()));
+    }
+    return result;
+  }
+
+ private:
+  ForLoop* part(Stage stage, Val* index, Val* start, Val* stop, Scope body) {
+    return kernel_.make<ForLoop>(
+        index, loop_.iter_domain, start, stop, kernel_.one(), false, false, false, false,
+        std::move(body), stage, circular_.stages);
+  }
+
+  ForLoop* prolog() {
+    Val* count = kernel_.new_index(prefetch_);
+    Val* index = kernel_.zero();
+    if (prefetch_ > 1) {
+      index = kernel_.new_scalar(DataType::Index);
+      kernel_.simplifier->set_range(index, count);
+    }
+    return part(Stage::Prolog, index, kernel_.zero(), count, loads_of(index));
+  }
+
+  /// With distance 1 a load overwrites what the iteration before has read: after the barrier that
+  /// ends those reads. With more, the barrier of an iteration in between does.
+  ForLoop* main() {
+    Val* ahead = iteration_ahead();
+    Scope body;
+    const bool loads_first = circular_.stages - prefetch_ > 1;
+    if (loads_first) {
+      append(body, loads_of(ahead));
+    }
+    if (is_async_) {
+      body.push_back(wait(loads_first ? prefetch_ : prefetch_ - 1));
+    }
+    append_barrier(body);
+    if (!loads_first) {
+      append(body, loads_of(ahead));
+    }
+    append(body, without_loads());
+    return part(Stage::Main, loop_.index, kernel_.zero(), main_stop(), std::move(body));
+  }
+
+  /// The iteration that an iteration loads for.
+  Val* iteration_ahead() {
+    if (prefetch_ == 0) {
+      return loop_.index;
+    }
+    Val* ahead = scalar::add(loop_.index, kernel_.new_index(prefetch_));
+    if (has_epilog_) { // no iteration loads beyond the end: its loads need no test
+      kernel_.simplifier->set_range(ahead, loop_.stop);
+    }
+    return ahead;
+  }
+
+  Val* main_stop() {
+    if (!has_epilog_) {
+      return loop_.stop;
+    }
+    return kernel_.simplifier->simplify(
+        scalar::max(scalar::sub(loop_.stop, kernel_.new_index(prefetch_)), kernel_.zero()));
+  }
+
+  /// The loads of the body for another iteration; a group of their own if they are asynchronous.
+  Scope loads_of(Val* iteration) {
+    Loop ahead = *circular_.loop;
+    ahead.index = iteration;
+    Scope loads = chosen(kernel_, loop_.body, [&](Expr* statement) -> Expr* {
+      if (!is_load(kernel_, circular_, statement)) {
+        return nullptr;
+      }
+      Expr* expr = const_cast<Expr*>(kernel_.origin.at(statement));
+      LoopNest nest = kernel_.loop_model->nest(first_output(expr));
+      std::replace(nest.begin(), nest.end(), const_cast<Loop*>(circular_.loop), &ahead);
+      return statements_.lower(expr, nest).front();
+    });
+    if (is_async_) {
+      loads.push_back(kernel_.make<AsyncCommit>(LoadStoreOpType::CpAsync));
+    }
+    return loads;
+  }
+
+  Scope without_loads() {
+    return chosen(kernel_, loop_.body, [&](Expr* statement) {
+      return is_load(kernel_, circular_, statement) ? nullptr : statement;
+    });
+  }
+
+  Expr* wait(int64_t keep_stages) {
+    return kernel_.make<AsyncWait>(LoadStoreOpType::CpAsync, keep_stages);
+  }
+
+  void append_barrier(Scope& scope) {
+    if (needs_barrier_) {
+      scope.push_back(kernel_.make<BlockSync>(/*war_sync=*/false));
+    }
+  }
+
+  Kernel& kernel_;
+  const CircularLoop& circular_;
+  const ForLoop& loop_;
+  StatementBuilder statements_;
+  const int64_t prefetch_ = circular_.first_loads();
+  bool needs_barrier_ = false;
+  bool is_async_ = false;
+  bool has_epilog_ = false;
+};
+
+class LoadPrefetcher {
+ public:
+  explicit LoadPrefetcher(Kernel& kernel) : kernel_(kernel), hazards_(kernel) {}
+
+  /// Inner loops first: they become part of what the outer ones copy.
+  void run(Scope& scope) {
+    Scope result;
+    for (Expr* expr : scope) {
+      for (Scope* body : bodies_of(*expr)) {
+        run(*body);
+      }
+      const auto* loop = expr->as<ForLoop>();
+      const CircularLoop* circular = loop == nullptr ? nullptr : circular_loop_with(*loop);
+      if (circular == nullptr) {
+        result.push_back(expr);
+      } else {
+        append(result, CircularLoopBuilder(kernel_, hazards_, *circular, *loop).build());
+      }
+    }
+    scope = std::move(result);
+  }
+
+ private:
+  /// Other loops may run over the same axis, to set accumulators: only the one with loads counts.
+  const CircularLoop* circular_loop_with(const ForLoop& loop) const {
+    for (const CircularLoop& circular : kernel_.circular_loops) {
+      if (circular.loop->index == loop.index && has_loads(loop, circular)) {
+        return &circular;
+      }
+    }
+    return nullptr;
+  }
+
+  bool has_loads(const ForLoop& loop, const CircularLoop& circular) const {
+    bool found = false;
+    for_each_node(loop.body, [&](const Expr& statement) {
+      found = found || is_load(kernel_, circular, &statement);
+    });
+    return found;
+  }
+
+  Kernel& kernel_;
+  Hazards hazards_;
+};
+
+} // namespace
+
+void prefetch_loads(Kernel& kernel) {
+  if (!kernel.circular_loops.empty()) {
+    LoadPrefetcher(kernel).run(kernel.body);
+  }
+}
+
+} // namespace nvfuser

@@ -1,0 +1,140 @@
+#include "lower/passes/reduce_in_registers.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "lower/analysis/reductions.h"
+
+namespace nvfuser {
+namespace {
+
+/// A domain like `domain` without its reductions, on fresh axes.
+TensorDomain* without_reductions(Kernel& kernel, const TensorDomain& domain) {
+  std::unordered_map<const IterDomain*, IterDomain*> map;
+  const auto mapped = [&](const IterDomains& ids) {
+    IterDomains list;
+    for (const IterDomain* id : ids) {
+      if (const auto found = map.find(id); found != map.end()) {
+        list.push_back(found->second);
+      }
+    }
+    return list;
+  };
+  for (const IterDomain* id : domain.logical()) {
+    if (!id->is_reduction()) {
+      IterDomainSpec spec = id->spec();
+      spec.is_rfactor = false;
+      map[id] = kernel.new_iter_domain(spec);
+    }
+  }
+  for (const IterDomains* target : {&domain.loop(), &domain.allocation()}) {
+    for (const Expr* expr : exprs_between(domain.logical(), *target)) {
+      IterDomains inputs;
+      for (Val* in : expr->inputs()) {
+        if (map.count(static_cast<IterDomain*>(in)) != 0) {
+          inputs.push_back(map.at(static_cast<IterDomain*>(in)));
+        }
+      }
+      if (inputs.size() != expr->inputs().size() ||
+          map.count(static_cast<IterDomain*>(expr->outputs().front())) != 0) {
+        continue; // of a reduction, or replayed already
+      }
+      const IterDomains outputs = replay_id_expr(expr, inputs);
+      for (size_t i = 0; i < outputs.size(); ++i) {
+        const auto* old = static_cast<IterDomain*>(expr->outputs()[i]);
+        outputs[i]->assign_parallel_type(old->parallel_type());
+        map[old] = outputs[i];
+      }
+    }
+  }
+  TensorDomainSpec spec;
+  spec.logical = mapped(domain.logical());
+  spec.allocation = mapped(domain.allocation());
+  spec.loop = mapped(domain.loop());
+  const IterDomains& stored = domain.maybe_allocation();
+  for (size_t i = 0; i < stored.size(); ++i) {
+    if (!stored[i]->is_reduction()) {
+      spec.contiguity.push_back(domain.contiguity()[i]);
+    }
+  }
+  return kernel.new_tensor_domain(spec);
+}
+
+bool reduces_blocks(const TensorView* tensor) {
+  const IterDomains& axes = tensor->loop();
+  return std::any_of(axes.begin(), axes.end(), [](const IterDomain* axis) {
+    return axis->is_reduction() && axis->is_block_dim();
+  });
+}
+
+void make_serial(const TensorView* tensor, ParallelType type) {
+  for (IterDomain* axis : tensor->loop()) {
+    if (axis->parallel_type() == type) {
+      axis->assign_parallel_type(ParallelType::Serial);
+    }
+  }
+}
+
+/// Leading loop axes up to which the registers can be inlined into the copy. A reduced axis bound
+/// to a hardware index is no loop and does not end them; a loop that only repeats the reduction
+/// (TensorView::broadcast) is none of the copy's.
+int64_t shared_axes(const TensorView* registers) {
+  const auto ends = [&](const IterDomain* axis) {
+    const bool only_repeats =
+        axis->definition() == nullptr && !registers->domain()->is_logical(axis);
+    return only_repeats || (axis->is_reduction() && !axis->is_thread()) ||
+           axis->parallel_type() == ParallelType::Vectorize ||
+           axis->parallel_type() == ParallelType::Group;
+  };
+  const IterDomains& axes = registers->loop();
+  return std::find_if(axes.begin(), axes.end(), ends) - axes.begin();
+}
+
+void move_to_registers(Kernel& kernel, Expr* reduction, TensorView* tensor) {
+  TensorView* registers = kernel.new_tensor(tensor->domain(), tensor->dtype());
+  registers->assign_max_producer_position(tensor->max_producer_position());
+  if (reduces_blocks(registers)) {
+    // Which block has the result is known per call: the store stands in the same loops, by element.
+    make_serial(registers, ParallelType::Vectorize);
+  }
+  int64_t position = shared_axes(registers);
+  const std::vector<Expr*> users = tensor->all_uses();
+  const bool shares_all_loops =
+      !users.empty() && tensor->is_fusion_output() && tensor->compute_at_position() >= position;
+  kernel.replace_output_of(reduction, tensor, registers);
+  tensor->assign_domain(without_reductions(kernel, *registers->domain()));
+  if (shares_all_loops) {
+    // Readers in the same loops use the registers: the output is stored, but not read back.
+    kernel.replace_uses(tensor, registers, users);
+    position = std::min(position, tensor->compute_at_position());
+    tensor->assign_compute_at_position(0);
+  }
+  kernel.make<LoadStoreOp>(tensor, registers, LoadStoreOpType::Set);
+  registers->assign_compute_at_position(position);
+  const IterDomains& axes = registers->loop();
+  tensor->assign_max_producer_position(
+      std::count_if(axes.begin(), axes.begin() + position, [](const IterDomain* axis) {
+        return !axis->is_reduction();
+      }));
+  make_serial(registers, ParallelType::Vectorize); // the copy is the vector access
+  make_serial(tensor, ParallelType::Group);        // the reduction combines the lanes
+}
+
+} // namespace
+
+void reduce_in_registers(Kernel& kernel) {
+  for (Expr* expr : kernel.exprs()) {
+    if (!is_reduction_expr(expr)) {
+      continue;
+    }
+    const std::vector<Val*> outputs = expr->outputs();
+    for (Val* out : outputs) {
+      auto* tensor = static_cast<TensorView*>(out);
+      if (out->is_tensor() && tensor->memory_type() != MemoryType::Local) {
+        move_to_registers(kernel, expr, tensor);
+      }
+    }
+  }
+}
+
+} // namespace nvfuser

@@ -1,0 +1,311 @@
+#include "lower/passes/replace_sizes.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "eval/simplify.h"
+#include "graph/id_model.h"
+#include "graph/val_graph.h"
+#include "ir/scalar.h"
+
+namespace nvfuser {
+namespace {
+
+/// Rebuilds scalar expressions with other leaves.
+class Substitution {
+ public:
+  explicit Substitution(Kernel& kernel) : kernel_(kernel) {}
+
+  void replace(Val* leaf, Val* with) {
+    map_[leaf] = with;
+  }
+  [[nodiscard]] const std::vector<std::pair<Val*, Val*>> leaves() const {
+    std::vector<std::pair<Val*, Val*>> list(map_.begin(), map_.end());
+    std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
+      return a.first->serial() < b.first->serial();
+    });
+    return list;
+  }
+
+  Val* operator()(Val* root) {
+    std::vector<Val*> stack{root};
+    while (!stack.empty()) { // operands before what reads them, without recursion
+      Val* val = stack.back();
+      if (map_.count(val) != 0) {
+        stack.pop_back();
+        continue;
+      }
+      const Expr* definition = val->definition();
+      bool is_ready = true;
+      if (definition != nullptr) {
+        for (Val* in : definition->inputs()) {
+          if (in->is_scalar() && map_.count(in) == 0) {
+            stack.push_back(in);
+            is_ready = false;
+          }
+        }
+      }
+      if (is_ready) {
+        map_[val] = rebuild(val);
+        stack.pop_back();
+      }
+    }
+    return map_.at(root);
+  }
+
+ private:
+  Val* rebuild(Val* val) {
+    const auto* op = val->definition() == nullptr ? nullptr : val->definition()->as<BinaryOp>();
+    if (op == nullptr || (map_.at(op->lhs) == op->lhs && map_.at(op->rhs) == op->rhs)) {
+      return rebuild_other(val);
+    }
+    Val* lhs = map_.at(op->lhs);
+    Val* rhs = map_.at(op->rhs);
+    switch (op->op) {
+      case BinaryOpType::Add: return scalar::add(lhs, rhs);
+      case BinaryOpType::Sub: return scalar::sub(lhs, rhs);
+      case BinaryOpType::Mul: return scalar::mul(lhs, rhs);
+      case BinaryOpType::Div: return scalar::div(lhs, rhs);
+      case BinaryOpType::Mod: return scalar::mod(lhs, rhs);
+      case BinaryOpType::CeilDiv: return scalar::ceil_div(lhs, rhs);
+      case BinaryOpType::Max: return scalar::max(lhs, rhs);
+      case BinaryOpType::Min: return scalar::min(lhs, rhs);
+      default: {
+        Val* out = kernel_.new_scalar(val->dtype());
+        kernel_.make<BinaryOp>(out, lhs, rhs, op->op);
+        return out;
+      }
+    }
+  }
+
+  Val* rebuild_other(Val* val) {
+    const auto* op = val->definition() == nullptr ? nullptr : val->definition()->as<UnaryOp>();
+    if (op == nullptr || map_.at(op->arg) == op->arg) {
+      return val;
+    }
+    if (op->op == UnaryOpType::Cast) {
+      return scalar::cast(val->dtype(), map_.at(op->arg));
+    }
+    Val* out = kernel_.new_scalar(val->dtype());
+    kernel_.make<UnaryOp>(out, map_.at(op->arg), op->op);
+    return out;
+  }
+
+  Kernel& kernel_;
+  std::unordered_map<Val*, Val*> map_;
+};
+
+bool is_leaf(const Val* val) {
+  return val->definition() == nullptr;
+}
+
+/// Symbols that are sizes of inputs.
+std::unordered_set<const Val*> input_sizes(const Kernel& kernel) {
+  std::unordered_set<const Val*> sizes;
+  for (const Val* in : kernel.inputs()) {
+    if (in->is_tensor()) {
+      for (Val* extent : static_cast<const TensorView*>(in)->shape()) {
+        sizes.insert(extent);
+      }
+    }
+  }
+  return sizes;
+}
+
+void check_equal(const IterDomain* a, const IterDomain* b) {
+  if (a->extent()->is_const_int() && b->extent()->is_const_int() &&
+      as_int(a->extent()->value()) != as_int(b->extent()->value())) {
+    throw UserError({
+        .headline =
+            {"Expected sizes to match: ", a->extent()->to_string(), " vs ",
+             b->extent()->to_string(), "."},
+        .node = {describe(a), "\nand ", describe(b)},
+        .expected = {"one size: an expression maps these axes to each other"},
+        .found = {"two"},
+        .fix = {"check the shapes given to define_tensor"},
+    });
+  }
+}
+
+/// The axes that carry sizes of their own.
+IterDomains sized_axes(const Kernel& kernel) {
+  IterDomains axes;
+  for (const TensorView* tensor : kernel.tensors()) {
+    axes.insert(axes.end(), tensor->root().begin(), tensor->root().end());
+    axes.insert(axes.end(), tensor->logical().begin(), tensor->logical().end());
+  }
+  return axes;
+}
+
+void choose_representatives(Kernel& kernel, Substitution& substitution) {
+  IdModel model(&kernel);
+  const ValGraph& exact = model.maybe_build_graph(IdMappingMode::exact);
+  const std::unordered_set<const Val*> inputs = input_sizes(kernel);
+  std::unordered_map<int64_t, const IterDomain*> chosen;
+  const auto rank = [&](const Val* extent) { // smaller is better
+    return extent->is_const() ? 0 : inputs.count(extent) != 0 ? 1 : 2;
+  };
+  const IterDomains axes = sized_axes(kernel);
+  for (const IterDomain* id : axes) {
+    if (id->is_broadcast() || !is_leaf(id->extent())) {
+      continue;
+    }
+    const auto [found, is_new] = chosen.try_emplace(exact.group(id), id);
+    if (!is_new) {
+      check_equal(found->second, id);
+      if (rank(id->extent()) < rank(found->second->extent())) {
+        found->second = id;
+      }
+    }
+  }
+  for (const IterDomain* id : axes) {
+    const auto found = chosen.find(exact.group(id));
+    if (!id->is_broadcast() && found != chosen.end() && id->extent()->is_symbolic() &&
+        is_leaf(id->extent()) && found->second->extent() != id->extent()) {
+      substitution.replace(id->extent(), found->second->extent());
+    }
+  }
+}
+
+/// A part of an axis, an axis with surroundings, and a product of axes have computed sizes: whether
+/// they are those of the axes that expressions map them to shows at launch.
+void check_computed_sizes(Kernel& kernel) {
+  const IterDomains axes = sized_axes(kernel);
+  const auto is_computed = [](const IterDomain* id) {
+    return !id->is_broadcast() && !is_leaf(id->extent());
+  };
+  if (std::none_of(axes.begin(), axes.end(), is_computed)) {
+    return; // most kernels: a graph costs time
+  }
+  IdModel model(&kernel);
+  const ValGraph& exact = model.maybe_build_graph(IdMappingMode::exact);
+  std::unordered_map<int64_t, const IterDomain*> computed;
+  for (const IterDomain* id : axes) {
+    if (is_computed(id)) {
+      computed.try_emplace(exact.group(id), id);
+    }
+  }
+  IndexSimplifier simplifier(kernel);
+  std::vector<const Val*> checked;
+  for (const IterDomain* id : axes) {
+    const auto found = computed.find(exact.group(id));
+    if (id->is_broadcast() || found == computed.end() ||
+        simplifier.prove_equal(id->extent(), found->second->extent())) {
+      continue;
+    }
+    check_equal(id, found->second);
+    Val* holds = scalar::eq(found->second->extent(), id->extent());
+    const bool is_repeated = std::any_of(
+        checked.begin(), checked.end(), [&](const Val* other) { return holds->same_as(other); });
+    if (!is_repeated) {
+      checked.push_back(holds);
+      kernel.launch.size_checks.push_back(
+          {holds, "Expected sizes to match: " + found->second->to_string() + " vs " +
+                      id->to_string() + "."});
+    }
+  }
+}
+
+struct ExpandedSize {
+  Val* from = nullptr;
+  Val* to = nullptr;
+  std::string message;
+};
+
+/// Sizes that an expand may change. A kernel expands nothing that its operand may bring along:
+/// where a launch has different sizes, an expansion was meant.
+std::vector<ExpandedSize> undecided_expands(const Kernel& kernel) {
+  std::vector<ExpandedSize> sizes;
+  for (const Expr* expr : kernel.exprs()) {
+    const auto* expand = expr->as<ExpandOp>();
+    if (expand == nullptr) {
+      continue;
+    }
+    const IterDomains operand = TensorDomain::no_reductions(expand->arg->logical());
+    for (size_t i = 0; i < operand.size(); ++i) {
+      const IterDomain* axis = expand->out->logical().at(i);
+      if (axis->is_symbolic_axis() && !axis->extent()->same_as(operand[i]->extent())) {
+        sizes.push_back(
+            {operand[i]->extent(), axis->extent(),
+             "Mismatch in sizes when concretizing expand. A kernel without concretization expands "
+             "nothing: " +
+                 operand[i]->to_string() + " to " + axis->to_string() + "."});
+      }
+    }
+  }
+  return sizes;
+}
+
+/// Sizes are those of a launch: an axis whose kind its size decides is an iteration, also where
+/// that size turns out to be 1.
+void resolve_symbolic_axes(const Kernel& kernel) {
+  for (const TensorView* tensor : kernel.tensors()) {
+    for (IterDomain* id : tensor->domain()->all_ids()) {
+      if (id->is_symbolic_axis()) {
+        id->assign_iter_type(IterType::Iteration);
+      }
+    }
+  }
+}
+
+/// Elements of dtype Index have 64 bits in memory, however wide the kernel's own indices are.
+void widen_index_tensors(const Kernel& kernel) {
+  for (TensorView* tensor : kernel.tensors()) {
+    if (tensor->dtype() == DataType::Index) {
+      tensor->assign_dtype(DataType::Int);
+    }
+  }
+}
+
+void record_sources(Kernel& kernel) {
+  std::unordered_set<const Val*> known;
+  for (Val* in : kernel.inputs()) {
+    if (!in->is_tensor()) {
+      continue;
+    }
+    auto* tensor = static_cast<TensorView*>(in);
+    const std::vector<Val*> shape = tensor->shape();
+    for (size_t dim = 0; dim < shape.size(); ++dim) {
+      if (shape[dim]->is_symbolic() && is_leaf(shape[dim]) && known.insert(shape[dim]).second) {
+        kernel.launch.sizes.push_back({shape[dim], tensor, static_cast<int64_t>(dim)});
+      }
+    }
+  }
+}
+
+} // namespace
+
+void replace_sizes(Kernel& kernel) {
+  const std::vector<ExpandedSize> expands = undecided_expands(kernel);
+  resolve_symbolic_axes(kernel);
+  Substitution substitution(kernel);
+  choose_representatives(kernel, substitution);
+  const std::vector<std::pair<Val*, Val*>> leaves = substitution.leaves();
+  for (const TensorView* tensor : kernel.tensors()) {
+    for (IterDomain* id : tensor->domain()->all_ids()) {
+      Val* expanded = id->has_expanded_extent() ? substitution(id->expanded_extent()) : nullptr;
+      id->assign_extents(substitution(id->extent()), expanded);
+    }
+  }
+  for (const TensorView* tensor : kernel.tensors()) {
+    for (Expr* expr : tensor->domain()->all_exprs()) {
+      if (auto* resize = expr->as<Resize>()) {
+        resize->left = substitution(resize->left);
+        resize->right = substitution(resize->right);
+      }
+    }
+  }
+  for (const auto& [leaf, with] : leaves) {
+    const std::vector<Expr*> users = leaf->all_uses();
+    kernel.replace_uses(leaf, with, users);
+  }
+  for (const auto& [from, to, message] : expands) {
+    kernel.launch.size_checks.push_back({scalar::eq(from, to), message});
+  }
+  check_computed_sizes(kernel);
+  widen_index_tensors(kernel);
+  record_sources(kernel);
+}
+
+} // namespace nvfuser

@@ -1,0 +1,98 @@
+#include "lower/passes/serialize_blocks.h"
+
+#include <algorithm>
+
+#include "ir/scalar.h"
+#include "ir/scopes.h"
+#include "lower/analysis/parallel_dims.h"
+
+namespace nvfuser {
+namespace {
+
+/// The serial reductions in a statement, in their order.
+std::vector<const GridReduction*> serial_reductions(Expr* statement) {
+  std::vector<const GridReduction*> found;
+  for_each_node({statement}, [&](const Expr& expr) {
+    const auto* reduction = expr.as<GridReduction>();
+    if (reduction != nullptr && reduction->is_serial) {
+      found.push_back(reduction);
+    }
+  });
+  return found;
+}
+
+[[noreturn]] void refuse(const GridReduction& reduction, const Part& expected, const Part& found) {
+  throw UserError({
+      .headline = {"The blocks of a serial grid reduction cannot take turns here"},
+      .node = {describe(static_cast<const TensorIndex*>(reduction.outs.front())->view())},
+      .expected = expected,
+      .found = found,
+      .fix = {"inline the reduction less deep, or do not request a serial reduction"},
+  });
+}
+
+/// What a block in its turn waits for must not be a block that waits for its turn.
+void check_section(Expr* statement, const std::vector<const GridReduction*>& reductions) {
+  for (const GridReduction* reduction : reductions) {
+    if (reduction->reduced_dims != reductions.front()->reduced_dims) {
+      refuse(
+          *reduction, {"reductions over the same grid axes in one loop nest"},
+          {"reductions over different ones"});
+    }
+  }
+  for_each_node({statement}, [&](const Expr& expr) {
+    const auto* reduction = expr.as<GridReduction>();
+    if (expr.is_a<GridSync>() || (reduction != nullptr && reduction->allreduce)) {
+      refuse(
+          *reductions.front(), {"no barrier over blocks in its loop nest"},
+          {"a tensor that other blocks read"});
+    }
+  });
+}
+
+/// One position per segment, the index of the block whose turn it is.
+TensorView* new_turns(Kernel& kernel, const std::vector<int64_t>& dims) {
+  Val* segments = kernel.one();
+  for (size_t dim = 0; dim < kGridDimTypes.size(); ++dim) {
+    if (std::find(dims.begin(), dims.end(), static_cast<int64_t>(dim)) == dims.end()) {
+      Val* extent = kernel.launch.extents[thread_type_index(kGridDimTypes[dim])];
+      segments = extent == nullptr ? segments : scalar::mul(segments, extent);
+    }
+  }
+  TensorDomainSpec spec;
+  spec.logical = {kernel.new_iter_domain(segments)};
+  TensorView* turns =
+      kernel.new_tensor(kernel.new_tensor_domain(spec), DataType::Int, MemoryType::Global);
+  kernel.launch.buffers.push_back({turns, /*zero_init=*/true, /*is_output=*/false});
+  return turns;
+}
+
+void serialize(Kernel& kernel, Scope& scope) {
+  Scope result;
+  for (Expr* statement : scope) {
+    const std::vector<const GridReduction*> reductions = serial_reductions(statement);
+    auto* loop = statement->as<ForLoop>();
+    if (reductions.empty()) {
+      result.push_back(statement);
+    } else if (loop != nullptr && loop->is_parallel) { // no loop: the section is inside
+      serialize(kernel, loop->body);
+      result.push_back(statement);
+    } else {
+      check_section(statement, reductions);
+      const std::vector<int64_t>& dims = reductions.front()->reduced_dims;
+      TensorView* turns = new_turns(kernel, dims);
+      result.push_back(kernel.make<BlockSerializeWait>(dims, turns));
+      result.push_back(statement);
+      result.push_back(kernel.make<BlockSerializeRelease>(dims, turns));
+    }
+  }
+  scope = std::move(result);
+}
+
+} // namespace
+
+void serialize_blocks(Kernel& kernel) {
+  serialize(kernel, kernel.body);
+}
+
+} // namespace nvfuser

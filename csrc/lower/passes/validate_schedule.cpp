@@ -1,0 +1,108 @@
+#include "lower/passes/validate_schedule.h"
+
+#include <algorithm>
+#include <map>
+
+#include "graph/domain_map.h"
+#include "lower/analysis/async_copies.h"
+#include "lower/analysis/reductions.h"
+#include "lower/kernel_forms.h"
+
+namespace nvfuser {
+namespace {
+
+[[noreturn]] void reject(
+    const TensorView* tensor,
+    const Part& headline,
+    const Part& expected,
+    const Part& found,
+    const Part& fix) {
+  throw UserError(
+      {.headline = headline,
+       .node = {describe(tensor)},
+       .expected = expected,
+       .found = found,
+       .fix = fix});
+}
+
+void check_axis(const TensorView* tensor, const IterDomain* axis) {
+  switch (axis->parallel_type()) {
+    case ParallelType::Group:
+      if (!is_reduction_expr(tensor->definition()) || axis->is_reduction()) {
+        reject(
+            tensor, {"Only an axis that a reduction keeps can be grouped"},
+            {"an iteration axis of the result of a reduction"}, {axis->to_string()},
+            {"vectorize or unroll the axis in other tensors"});
+      }
+      break;
+    case ParallelType::Vectorize:
+      if (axis->is_reduction()) {
+        reject(
+            tensor, {"A reduction axis cannot be vectorized"}, {"a vectorized axis of a copy"},
+            {axis->to_string()},
+            {"rfactor the axis, so that the lanes become an axis of a tensor of their own"});
+      }
+      break;
+    default: break;
+  }
+}
+
+/// A hardware index, and the vector axis, are used once in a tensor.
+void check_unique_bindings(const TensorView* tensor) {
+  std::map<ParallelType, const IterDomain*> bound;
+  for (const IterDomain* axis : tensor->loop()) {
+    const ParallelType type = axis->parallel_type();
+    if (!is_thread(type) && type != ParallelType::Vectorize) {
+      continue;
+    }
+    const auto [other, is_new] = bound.try_emplace(type, axis);
+    if (!is_new) {
+      reject(
+          tensor, {"Two axes of a tensor are bound to ", type}, {"one axis"},
+          {other->second->to_string(), " and ", axis->to_string()},
+          {"merge the axes, or bind one of them to another index"});
+    }
+  }
+}
+
+/// What an axis is bound to is said of loops; of other axes it would say nothing. A merge passes
+/// the binding of its axes on to the loop.
+void check_bound_axes_are_loops(const TensorView* tensor) {
+  const IterDomains& loops = tensor->loop();
+  for (const IterDomain* axis : tensor->domain()->all_ids()) {
+    const bool is_said_of_a_loop =
+        !axis->is_parallelized() || std::any_of(loops.begin(), loops.end(), [&](const auto* loop) {
+          return loop->parallel_type() == axis->parallel_type();
+        });
+    if (!is_said_of_a_loop) {
+      reject(
+          tensor, {"An axis that is no loop is bound to ", axis->parallel_type()},
+          {"an axis of the loop domain"}, {axis->to_string()},
+          {"parallelize an axis of get_loop_domain()"});
+    }
+  }
+}
+
+} // namespace
+
+void validate_schedule(Kernel& kernel) {
+  for (const Expr* expr : tensor_exprs(kernel)) {
+    if (!has_kernel_form(*expr)) {
+      throw_no_kernel_form(*expr);
+    }
+  }
+  for (const TensorView* tensor : kernel.tensors()) {
+    check_kernel_form(tensor);
+    if (tensor->definition() == nullptr) {
+      continue; // the axes of inputs drive no loop
+    }
+    for (const IterDomain* axis : tensor->loop()) {
+      check_axis(tensor, axis);
+    }
+    check_bound_axes_are_loops(tensor);
+    check_unique_bindings(tensor);
+    check_async_copy(tensor);
+  }
+}
+
+} // namespace nvfuser

@@ -1,0 +1,100 @@
+// Tensors made from scalars: the element of each position.
+#include "eval/simplify.h"
+#include "ir/random_streams.h"
+#include "ir/scalar.h"
+#include "lower/kernel_forms.h"
+#include "lower/statements/element_statements.h"
+
+namespace nvfuser {
+namespace {
+
+/// The element at `position` of elements [begin, end): a tree of conditions, so that their number
+/// on the way is the logarithm of the number of elements.
+Val* select_element(
+    const std::vector<Val*>& elements, size_t begin, size_t end, Val* position, Kernel& kernel) {
+  if (end - begin == 1) {
+    return elements[begin];
+  }
+  const size_t middle = begin + (end - begin) / 2;
+  Val* limit = kernel.new_index(static_cast<int64_t>(middle));
+  return scalar::where(
+      scalar::lt(position, limit), select_element(elements, begin, middle, position, kernel),
+      select_element(elements, middle, end, position, kernel));
+}
+
+/// Position of the statement's element along a dimension of `out`, which is made from scalars.
+Val* logical_index(const TensorView* out, size_t dim, StatementContext& context) {
+  IterDomain* axis = out->logical().at(dim);
+  // Loops over a broadcast that was split visit it several times, and no test tells them apart.
+  return axis->is_broadcast() ? context.kernel.zero() : context.walk.index_of(axis, out);
+}
+
+/// Its row-major position in the logical shape.
+Val* logical_position(const TensorView* out, StatementContext& context) {
+  Val* position = context.kernel.zero();
+  for (size_t dim = 0; dim < out->logical().size(); ++dim) {
+    if (!out->logical()[dim]->is_broadcast()) {
+      position = scalar::add(
+          scalar::mul(position, out->logical()[dim]->extent()), logical_index(out, dim, context));
+    }
+  }
+  return context.kernel.simplifier->simplify(position);
+}
+
+} // namespace
+
+Expr* convert(FullOp& op, StatementContext& context) {
+  return context.copy_to(op.out, scalar::cast(op.out->dtype(), op.fill_value));
+}
+
+Expr* convert(IotaOp& op, StatementContext& context) {
+  // User values are not index arithmetic: the position is converted at the border.
+  Val* position = logical_index(op.out, 0, context);
+  Val* number = scalar::cast(op.out->dtype(), position);
+  Val* step = scalar::cast(op.out->dtype(), op.step);
+  Val* start = scalar::cast(op.out->dtype(), op.start);
+  return context.copy_to(op.out, scalar::add(start, scalar::mul(number, step)));
+}
+
+Expr* convert(EyeOp& op, StatementContext& context) {
+  const DataType dtype = op.out->dtype();
+  Val* row = logical_index(op.out, 0, context);
+  Val* column = logical_index(op.out, 1, context);
+  Val* one = context.kernel.new_constant(int64_t{1}, dtype);
+  Val* zero = context.kernel.new_constant(int64_t{0}, dtype);
+  return context.copy_to(op.out, scalar::where(scalar::eq(row, column), one, zero));
+}
+
+Expr* convert(TensorConstruct& op, StatementContext& context) {
+  constexpr size_t kMaxElements = 1024; // of the source
+  if (op.elements.size() > kMaxElements) {
+    throw_no_kernel_form(op);
+  }
+  Val* position = logical_position(op.out, context);
+  return context.copy_to(
+      op.out, select_element(op.elements, 0, op.elements.size(), position, context.kernel));
+}
+
+Expr* convert(RNGOp& op, StatementContext& context) {
+  // The place in the logical shape, never the one in loops or memory: the same number under any
+  // schedule. Holes are not computed, or computed for nobody.
+  Val* position = logical_position(op.out, context);
+  Val* lanes = context.kernel.new_index(op.out->dtype() == DataType::Double ? 2 : 4);
+  Val* seed = op.seed;
+  Val* offset = op.offset;
+  if (seed == nullptr) {
+    const int64_t stream = stream_in_use(op);
+    seed = context.kernel.named_scalar("rng_seed", DataType::UInt64);
+    offset = scalar::add(
+        context.kernel.named_scalar("rng_offset", DataType::UInt64),
+        context.kernel.new_constant(stream, DataType::UInt64));
+    context.kernel.launch.random_streams =
+        std::max(context.kernel.launch.random_streams, stream + 1);
+  }
+  return context.kernel.make<RandomElement>(
+      context.result(op.out), seed, offset,
+      context.kernel.simplifier->simplify(scalar::div(position, lanes)),
+      context.kernel.simplifier->simplify(scalar::mod(position, lanes)), op.parameters, op.op);
+}
+
+} // namespace nvfuser

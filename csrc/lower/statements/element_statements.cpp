@@ -1,0 +1,47 @@
+#include "lower/statements/element_statements.h"
+
+#include "lower/kernel_forms.h"
+
+namespace nvfuser {
+
+Expr* convert(UnaryOp& op, StatementContext& context) {
+  return context.kernel.make<UnaryOp>(context.result(op.out), context.operand(op.arg), op.op);
+}
+
+Expr* convert(BinaryOp& op, StatementContext& context) {
+  return context.kernel.make<BinaryOp>(
+      context.result(op.out), context.operand(op.lhs), context.operand(op.rhs), op.op);
+}
+
+Expr* convert(TernaryOp& op, StatementContext& context) {
+  return context.kernel.make<TernaryOp>(
+      context.result(op.out), context.operand(op.in1), context.operand(op.in2),
+      context.operand(op.in3), op.op);
+}
+
+Expr* convert(LoadStoreOp& op, StatementContext& context) {
+  return context.kernel.make<LoadStoreOp>(
+      context.result(op.out), context.operand(op.arg), op.op, op.cache_op);
+}
+
+Expr* convert(BroadcastOp& op, StatementContext& context) {
+  return context.copy_to(op.out, context.operand(op.arg));
+}
+
+Expr* convert(SqueezeOp& op, StatementContext& context) {
+  return context.copy_to(op.out, context.operand(op.arg));
+}
+
+Expr* convert(ExpandOp& op, StatementContext& context) {
+  return context.copy_to(op.out, context.operand(op.arg));
+}
+
+Expr* convert(ReshapeOp& op, StatementContext& context) {
+  return context.copy_to(op.out, context.operand(op.arg));
+}
+
+Expr* convert(Expr& other, StatementContext&) {
+  throw_no_kernel_form(other);
+}
+
+} // namespace nvfuser

@@ -1,0 +1,46 @@
+// The statement that computes one element of a result, for every kind of expression that computes
+// its elements one by one.
+//   T3[i0, i1] = T1[i0, i1] + T2[i1]   becomes   T3[o3] = T1[o1] + T2[o2]
+#pragma once
+
+#include "lower/statements/statement_context.h"
+
+namespace nvfuser {
+
+// One element of each operand, at the same position: element_statements.cpp.
+Expr* convert(UnaryOp& op, StatementContext& context);
+Expr* convert(BinaryOp& op, StatementContext& context);
+Expr* convert(TernaryOp& op, StatementContext& context);
+Expr* convert(LoadStoreOp& op, StatementContext& context);
+Expr* convert(BroadcastOp& op, StatementContext& context);
+Expr* convert(SqueezeOp& op, StatementContext& context);
+Expr* convert(ExpandOp& op, StatementContext& context);
+Expr* convert(ReshapeOp& op, StatementContext& context);
+
+// Made from scalars: create_statements.cpp.
+Expr* convert(FullOp& op, StatementContext& context);
+Expr* convert(IotaOp& op, StatementContext& context);
+Expr* convert(EyeOp& op, StatementContext& context);
+Expr* convert(TensorConstruct& op, StatementContext& context);
+Expr* convert(RNGOp& op, StatementContext& context);
+
+// Parts of an operand, operands with surroundings: resize_statements.cpp.
+Expr* convert(SliceOp& op, StatementContext& context);
+Expr* convert(PadOp& op, StatementContext& context);
+Expr* convert(CatOp& op, StatementContext& context);
+Expr* convert(RepeatOp& op, StatementContext& context);
+
+// At positions that a tensor holds: index_statements.cpp.
+Expr* convert(SelectOp& op, StatementContext& context);
+Expr* convert(IndexSelectOp& op, StatementContext& context);
+Expr* convert(GatherOp& op, StatementContext& context);
+Expr* convert(ScatterOp& op, StatementContext& context);
+
+/// All others have no kernel form.
+[[noreturn]] Expr* convert(Expr& other, StatementContext& context);
+
+/// Whether `expr` reads its operand at other positions than it writes: what it reads for a hole of
+/// its result may lie outside of the operand.
+[[nodiscard]] bool reads_elsewhere(const Expr* expr);
+
+} // namespace nvfuser

@@ -1,0 +1,139 @@
+#include "lower/statements/parallel_reduction.h"
+
+#include <algorithm>
+
+#include "eval/simplify.h"
+#include "ir/scalar.h"
+#include "lower/analysis/parallel_dims.h"
+
+namespace nvfuser {
+namespace {
+
+/// A buffer in global memory of `elements` elements that the host allocates for one run.
+TensorView* new_workspace(Kernel& kernel, Val* elements, DataType dtype, bool zero_init) {
+  TensorDomainSpec spec;
+  spec.logical = {kernel.new_iter_domain(elements)};
+  TensorView* buffer = kernel.new_tensor(kernel.new_tensor_domain(spec), dtype, MemoryType::Global);
+  kernel.launch.buffers.push_back({buffer, zero_init, /*is_output=*/false});
+  return buffer;
+}
+
+bool is_entered_repeatedly(const Loop& loop) {
+  return !loop.is_thread() && !loop.index->is_const();
+}
+
+/// Whether blocks combine one after the other. Where the blocks of a grid run in phases, the first
+/// combines in the order of blocks anyway.
+bool takes_turns(const Kernel& kernel, const Expr* reduction, bool allreduce) {
+  const auto* op = reduction->as<ReductionOp>();
+  if (op == nullptr || !op->serial_grid) {
+    return false;
+  }
+  if (allreduce) {
+    throw UserError({
+        .headline = {"A serial grid reduction has its result in the last block only"},
+        .node = {describe(op->out)},
+        .expected = {"tensors that depend on it neither to run on the reduced grid axes, nor to "
+                     "depend on a later reduction over blocks"},
+        .found = {"a dependent that other blocks compute"},
+        .fix = {"do not request a serial reduction, or store the result and read it in another "
+                "kernel"},
+    });
+  }
+  return kernel.target().has_hardware_threads;
+}
+
+} // namespace
+
+bool is_warp_reduction(const Kernel& kernel, const TensorView* out, const ReductionShape& shape) {
+  if (shape.thread_dims != std::vector<int64_t>{0}) {
+    return false;
+  }
+  const int64_t warp = kernel.target().warp_size;
+  const Val* launched = kernel.launch.extents[thread_type_index(ParallelType::TIDx)];
+  bool is_padded = false;
+  for (int64_t i = 0; i < out->ndims(); ++i) {
+    is_padded = is_padded ||
+                (out->axis(i)->is_reduction() &&
+                 kernel.loop_model->loop_of(out->axis(i))->parallel_type == ParallelType::TIDx &&
+                 out->axis(i)->has_padding_to_multiple_of_warp());
+  }
+  // One warp exactly, so that lanes need no scratch to meet.
+  return is_padded && launched->is_const() && as_int(launched->value()) == warp;
+}
+
+BlockReduction* make_block_reduction(
+    Kernel& kernel,
+    const ReductionOperands& operands,
+    const std::vector<int64_t>& thread_dims,
+    bool is_warp) {
+  return kernel.make<BlockReduction>(
+      operands.outs, operands.ins, operands.inits, operands.ops, operands.is_welford, thread_dims,
+      is_warp, operands.contributes);
+}
+
+ReductionOperands through_registers(
+    Kernel& kernel, const ReductionOperands& operands, std::vector<Expr*>& statements) {
+  ReductionOperands inner = operands;
+  for (size_t i = 0; i < operands.outs.size(); ++i) {
+    TensorView* partial =
+        kernel.new_tensor(kernel.new_tensor_domain({}), operands.outs[i]->dtype());
+    const auto element = [&] { return kernel.new_tensor_index(partial, kernel.zero()); };
+    statements.push_back(kernel.make<Allocate>(partial, MemoryType::Local, kernel.one()));
+    statements.push_back(
+        kernel.make<LoadStoreOp>(element(), operands.inits[i], LoadStoreOpType::Set));
+    inner.outs[i] = element();
+  }
+  return inner;
+}
+
+GridReduction* make_grid_reduction(
+    Kernel& kernel,
+    Expr* expr,
+    const ReductionShape& shape,
+    const ReductionOperands& operands,
+    bool allreduce) {
+  const auto* out = static_cast<TensorView*>(expr->outputs().front());
+  Val* entrance = kernel.zero();
+  Val* entrances = kernel.one();
+  for (const Loop* loop : statement_nest(kernel, expr)) {
+    if (is_entered_repeatedly(*loop)) {
+      entrance = scalar::add(scalar::mul(entrance, loop->extent()), loop->index);
+      entrances = scalar::mul(entrances, loop->extent());
+    }
+  }
+  Val* blocks = entrances;
+  Val* threads = kernel.one();
+  for (const ParallelType type : kThreadParallelTypes) {
+    Val* extent = kernel.launch.extents[thread_type_index(type)];
+    if (extent != nullptr) {
+      Val*& product = is_block_dim(type) ? blocks : threads;
+      product = scalar::mul(product, extent);
+    }
+  }
+  std::vector<TensorView*> work;
+  for (const Val* result : operands.outs) {
+    work.push_back(
+        new_workspace(kernel, scalar::mul(blocks, threads), result->dtype(), /*zero_init=*/false));
+  }
+  if (shape.has_serial && !allreduce) {
+    throw UserError({
+        .headline = {"A reduction over blocks stands in a serial loop of the same reduction"},
+        .node = {describe(out)},
+        .expected = {"the serial axes reduced before the grid axes"},
+        .found = {"both in one reduction, whose result only the last block has"},
+        .fix = {"rfactor the serial axes: they are then reduced once, in registers"},
+    });
+  }
+  const bool is_serial = takes_turns(kernel, expr, allreduce);
+  TensorView* counters =
+      is_serial ? nullptr : new_workspace(kernel, blocks, DataType::Int, /*zero_init=*/true);
+  kernel.launch.is_cooperative = kernel.launch.is_cooperative || allreduce;
+  Val* is_last = allreduce ? nullptr : kernel.new_scalar(DataType::Bool);
+  return kernel.make<GridReduction>(
+      operands.outs, operands.ins, operands.inits, operands.ops, operands.is_welford,
+      shape.grid_dims, shape.thread_dims, allreduce, is_serial, is_last, operands.contributes,
+      kernel.simplifier->simplify(entrance), entrances, work, counters);
+}
+
+} // namespace nvfuser

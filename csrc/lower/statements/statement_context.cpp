@@ -1,0 +1,55 @@
+#include "lower/statements/statement_context.h"
+
+#include "graph/scatter_storage.h"
+#include "lower/analysis/memory_layout.h"
+
+namespace nvfuser {
+namespace {
+
+/// The vectorized loop of a statement, nullptr if it is scalar.
+const Loop* vector_loop(const LoopNest& nest) {
+  for (const Loop* loop : nest) {
+    if (loop->parallel_type == ParallelType::Vectorize) {
+      return loop;
+    }
+  }
+  return nullptr;
+}
+
+} // namespace
+
+StatementContext::StatementContext(Kernel& kernel, const LoopNest& nest, const TensorView* out)
+    : kernel(kernel), out(out), walk(kernel, *kernel.simplifier, nest, out, vector_loop(nest)) {}
+
+TensorIndex* StatementContext::element(TensorView* tensor) {
+  if (TensorView* storage = storage_of(tensor); storage != tensor) {
+    const IterDomains axes = TensorDomain::no_reductions(tensor->logical());
+    IndexWalk::Positions positions;
+    for (size_t i = 0; i < axes.size(); ++i) {
+      positions.emplace_back(storage->logical().at(i), walk.index_of(axes[i], tensor));
+    }
+    return element_at(storage, positions);
+  }
+  return kernel.new_tensor_index(tensor, element_offset(kernel, *kernel.simplifier, walk, tensor));
+}
+
+TensorIndex* StatementContext::element_at(
+    TensorView* tensor, const IndexWalk::Positions& positions) {
+  IndexWalk from_positions = walk.at(tensor, positions);
+  return kernel.new_tensor_index(
+      tensor, element_offset(kernel, *kernel.simplifier, from_positions, tensor));
+}
+
+TensorIndex* StatementContext::result(Val* result) {
+  return element(static_cast<TensorView*>(result));
+}
+
+Val* StatementContext::operand(Val* val) {
+  return val->is_tensor() ? element(static_cast<TensorView*>(val)) : val;
+}
+
+Expr* StatementContext::copy_to(TensorView* tensor, Val* value) {
+  return kernel.make<LoadStoreOp>(element(tensor), value, LoadStoreOpType::Set);
+}
+
+} // namespace nvfuser

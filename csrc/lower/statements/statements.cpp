@@ -1,0 +1,129 @@
+#include "lower/statements/statements.h"
+
+#include <algorithm>
+
+#include "eval/simplify.h"
+#include "graph/scatter_storage.h"
+#include "ir/scalar.h"
+#include "lower/analysis/async_copies.h"
+#include "lower/analysis/memory_layout.h"
+#include "lower/statements/element_statements.h"
+#include "lower/statements/parallel_reduction.h"
+
+namespace nvfuser {
+std::vector<Expr*> StatementBuilder::lower(Expr* expr) {
+  return lower(expr, kernel_.loop_model->nest(first_output(expr)));
+}
+
+std::vector<Expr*> StatementBuilder::lower(Expr* expr, const LoopNest& nest) {
+  std::vector<Expr*> statements;
+  if (is_reduction_expr(expr)) {
+    statements = reduce(expr, nest);
+  } else if (auto* op = expr->as<ScanOp>()) {
+    statements = scan(*op, nest);
+  } else {
+    StatementContext context(kernel_, nest, first_output(expr));
+    statements = {define(expr, context)};
+  }
+  for (const Expr* statement : statements) {
+    kernel_.origin[statement] = expr;
+  }
+  return statements;
+}
+
+Expr* StatementBuilder::define(Expr* expr, StatementContext& context) {
+  Expr* statement = visit(*expr, [&](auto& op) -> Expr* { return convert(op, context); });
+  kernel_.tests[statement] = tests_of(expr, context);
+  return statement;
+}
+
+// ---- Under which tests a statement runs ---------------------------------------------------------
+
+IterDomains tested_axes(const TensorView* tensor) {
+  const bool is_rfactor = is_reduction_expr(tensor->definition()) && tensor->has_root();
+  const IterDomains& visited = scatter_of(tensor) != nullptr ? tensor->domain()->initial_loop()
+                               : is_rfactor                  ? tensor->maybe_root()
+                                                             : tensor->logical();
+  IterDomains axes;
+  for (IterDomain* id : visited) {
+    if (!id->is_broadcast()) {
+      axes.push_back(id);
+    }
+  }
+  return axes;
+}
+
+StatementTests StatementBuilder::tests_of(Expr* expr, StatementContext& context) {
+  StatementTests tests;
+  const TensorView* out = first_output(expr);
+  tests.ranges = context.walk.hole_tests(tested_axes(out), out);
+  tests.owner = owner_test(out);
+  if (context.condition != nullptr) {
+    tests.owner = scalar::logical_and(tests.owner, context.condition);
+  }
+  if (is_async_copy(kernel_, expr)) {
+    // In an allocation domain of its own, a hole may have the place of an element.
+    tests.storage = out->has_allocation()
+                        ? tests.ranges
+                        : storage_tests(kernel_, *kernel_.simplifier, context.walk, out);
+  }
+  const Expr* holder = last_blocks_.holder(out);
+  if (holder != nullptr && out->memory_type() == MemoryType::Global) {
+    check_same_iteration(out, holder);
+    tests.owner = scalar::logical_and(tests.owner, is_last_.at(holder));
+  }
+  return tests;
+}
+
+/// The last block to arrive is another one in every iteration of the loops around the reduction.
+void StatementBuilder::check_same_iteration(
+    const TensorView* dependent, const Expr* reduction) const {
+  const LoopNest& nest = kernel_.loop_model->nest(dependent);
+  for (const Loop* loop : statement_nest(kernel_, reduction)) {
+    const bool is_shared = std::find(nest.begin(), nest.end(), loop) != nest.end();
+    if (!is_shared && !loop->is_thread() && !loop->index->is_const()) {
+      throw UserError({
+          .headline = {"The result of a reduction over blocks is stored outside of its loops"},
+          .node = {describe(dependent), "\ndepends on ", describe(first_output(reduction))},
+          .expected = {"a store inside the loop over ", loop->promoted->to_string()},
+          .found = {"a loop nest of its own"},
+          .fix = {"inline the reduction into what reads it, or parallelize that axis"},
+      });
+    }
+  }
+}
+
+/// Memory that several threads (or blocks) would write with the same value has one writer: the
+/// first, on every hardware index that none of the tensor's loops is bound to.
+Val* StatementBuilder::owner_test(const TensorView* tensor) {
+  if (tensor->memory_type() == MemoryType::Local) {
+    return nullptr;
+  }
+  std::vector<int64_t> spared; // grid dimensions of which the last block is the writer
+  if (const Expr* holder = last_blocks_.holder(tensor)) {
+    spared = reduction_shape(kernel_, first_output(holder)).grid_dims;
+  }
+  const auto is_spared = [&](ParallelType type) {
+    return std::any_of(spared.begin(), spared.end(), [&](const int64_t dim) {
+      return kGridDimTypes[static_cast<size_t>(dim)] == type;
+    });
+  };
+  Val* test = nullptr;
+  for (const ParallelType type : kThreadParallelTypes) {
+    const Val* launched = kernel_.launch.extents[thread_type_index(type)];
+    if (launched == nullptr || launched->is_one() ||
+        (is_block_dim(type) && tensor->memory_type() == MemoryType::Shared) || is_spared(type)) {
+      continue;
+    }
+    const LoopNest& nest = kernel_.loop_model->nest(tensor);
+    const bool is_used = std::any_of(nest.begin(), nest.end(), [&](const Loop* loop) {
+      return loop->parallel_type == type && !loop->is_broadcast();
+    });
+    if (!is_used) {
+      test = scalar::logical_and(test, scalar::eq(kernel_.parallel_index(type), kernel_.zero()));
+    }
+  }
+  return test;
+}
+
+} // namespace nvfuser

@@ -1,0 +1,52 @@
+#include "transform/scan_items.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "ir/all_nodes.h"
+
+namespace nvfuser::schedule {
+namespace {
+
+using Splits = std::unordered_map<const IterDomain*, const Split*>;
+
+/// What `id` was split into, in the order of its positions.
+void append_parts(IterDomain* id, const Splits& splits, IterDomains& parts) {
+  const auto split = splits.find(id);
+  if (split == splits.end()) {
+    parts.push_back(id);
+    return;
+  }
+  append_parts(split->second->outer, splits, parts);
+  append_parts(split->second->inner, splits, parts);
+}
+
+} // namespace
+
+IterDomains items_of_scan(const TensorView* tensor) {
+  const auto* scan = tensor->definition() == nullptr ? nullptr : tensor->definition()->as<ScanOp>();
+  if (scan == nullptr) {
+    return {};
+  }
+  Splits splits;
+  for (const Expr* expr : tensor->domain()->all_exprs()) {
+    if (const auto* split = expr->as<Split>()) {
+      splits[split->in] = split;
+    }
+  }
+  IterDomains parts;
+  append_parts(
+      TensorDomain::no_reductions(tensor->maybe_root()).at(static_cast<size_t>(scan->dim)), splits,
+      parts);
+  const auto thread = std::find_if(parts.begin(), parts.end(), [](const IterDomain* id) {
+    return is_thread_dim(id->parallel_type());
+  });
+  if (thread == parts.end()) {
+    return {};
+  }
+  IterDomains items(thread + 1, parts.end());
+  std::erase_if(items, [](const IterDomain* id) { return id->extent()->is_one(); });
+  return items;
+}
+
+} // namespace nvfuser::schedule
