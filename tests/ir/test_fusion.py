@@ -62,7 +62,7 @@ def test_fusions_compare_unequal_to_anything_else() -> None:
 
 
 def test_fusions_are_unhashable() -> None:
-    with pytest.raises(TypeError, match="unhashable type: 'Fusion'"):
+    with pytest.raises(TypeError, match=r"unhashable type: '.*Fusion'"):
         hash(build())
 
 
