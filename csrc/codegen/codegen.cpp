@@ -1,5 +1,7 @@
 #include "codegen/codegen.h"
 
+#include <algorithm>
+
 #include "codegen/device_sources.h"
 #include "codegen/dialect.h"
 #include "codegen/printer.h"
@@ -15,6 +17,23 @@ std::string kernel_text(
     const Kernel& kernel, const std::string& kernel_name, Comments comments, Dialect& dialect) {
   const std::string name = kernel_name.empty() ? default_kernel_name(kernel.target()) : kernel_name;
   return KernelPrinter(kernel, dialect, name, comments).print();
+}
+
+/// What runtime/cuda/thread_index.cuh reads: sizes of the block, 0 for what only the launch tells.
+std::string block_size_constants(const Kernel& kernel) {
+  std::string text;
+  for (const ParallelType type : kBlockDimTypes) {
+    const size_t dim = thread_type_index(type);
+    const Val* extent = kernel.launch.extents[dim];
+    int64_t size = 1; // of a dimension that no axis is bound to
+    if (extent != nullptr) {
+      // An empty axis is launched with one thread, whose loops run zero times.
+      size = extent->is_const_int() ? std::max<int64_t>(as_int(extent->value()), 1) : 0;
+    }
+    text += std::string("constexpr unsigned kBlock") + "XYZ"[dim % 3] + " = " +
+            std::to_string(size) + ";\n";
+  }
+  return text;
 }
 
 } // namespace
@@ -35,7 +54,11 @@ std::string generate_source(
   std::string source = "using nvfuser_index_t = ";
   source += dialect->fixed_width_index(kernel.index_type() == DataType::Int32);
   source += ";\n";
-  source += used_device_sources(kernel.target(), text);
+  const std::string device_sources = used_device_sources(kernel.target(), text);
+  if (device_sources.find("kBlockX") != std::string::npos) {
+    source += block_size_constants(kernel);
+  }
+  source += device_sources;
   source += "extern \"C\" {\n" + text + "}\n";
   return source;
 }

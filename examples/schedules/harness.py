@@ -110,18 +110,25 @@ def run(example: Example, sizes: tuple[int, ...], target: str) -> Result:
 
 
 def compile_time_ms(result: Result, target: str) -> float:
-    """Kernel source to machine code, past every cache: NVRTC's time, or the C++ compiler's."""
+    """Kernel source to machine code, past every cache: NVRTC's time, or the C++ compiler's.
+
+    The best of three, as the machine may have other work too.
+    """
     from nvfuser_direct import compile_cpu_source, compile_cuda_source
 
     source = result.executor.kernel_source()
-    start = time.perf_counter()
-    if target == "cuda":
-        major, minor = torch.cuda.get_device_capability()
-        suffix = "a" if major >= 9 else ""
-        compile_cuda_source(source, "example", f"sm_{major}{minor}{suffix}")
-    else:
-        compile_cpu_source(source, "example")
-    return (time.perf_counter() - start) * 1e3
+
+    def compile_once() -> float:
+        start = time.perf_counter()
+        if target == "cuda":
+            major, minor = torch.cuda.get_device_capability()
+            suffix = "a" if major >= 9 else ""
+            compile_cuda_source(source, "example", f"sm_{major}{minor}{suffix}")
+        else:
+            compile_cpu_source(source, "example")
+        return (time.perf_counter() - start) * 1e3
+
+    return min(compile_once() for _ in range(3))
 
 
 def time_cuda_ms(function: Callable[[], object], repeats: int = 20) -> float:

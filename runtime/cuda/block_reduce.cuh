@@ -25,6 +25,7 @@ __device__ __noinline__ T combine_in_shared(T value, Op op, T* scratch) {
   __syncthreads();
   slots[member * stride] = value;
   __syncthreads();
+#pragma unroll 1
   for (unsigned half = 1u << (31 - __clz(members - 1)); half > 0; half /= 2) {
     if (member < half && member + half < members) {
       value = op(value, slots[(member + half) * stride]);
@@ -71,7 +72,7 @@ NVF_FUNCTION T combine_in_block(T value, Op op, void* scratch) {
     if (members == 1) {
       return value;
     }
-    const bool rows_are_warps = kX && blockDim.x % kWarpSize == 0;
+    const bool rows_are_warps = kX && block_size_x() % kWarpSize == 0;
     const bool is_whole_block = thread_count<!kX, !kY, !kZ>() == 1;
     if (rows_are_warps || (is_whole_block && members % kWarpSize == 0)) {
       return combine_in_warps<kX, kY, kZ>(value, op, slots);

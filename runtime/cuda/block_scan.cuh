@@ -69,6 +69,7 @@ __device__ __noinline__ Scanned<T> scan_in_shared(T start, T value, Op op, T* sc
   __syncthreads();
   slots[member * stride] = value;
   __syncthreads();
+#pragma unroll 1
   for (unsigned distance = 1; distance < members; distance *= 2) {
     const T before = member >= distance ? slots[(member - distance) * stride] : value;
     __syncthreads();
@@ -88,7 +89,7 @@ template <bool kX, bool kY, bool kZ, typename Op, typename T>
 NVF_FUNCTION void block_scan(T& prefix, T& carry, typename Exactly<T>::Type value, void* scratch) {
   T* slots = static_cast<T*>(scratch);
   const unsigned members = thread_count<kX, kY, kZ>();
-  const bool rows_are_warps = kX && blockDim.x % kWarpSize == 0;
+  const bool rows_are_warps = kX && block_size_x() % kWarpSize == 0;
   const bool is_whole_block = thread_count<!kX, !kY, !kZ>() == 1;
   Scanned<T> scanned = {carry, Op()(carry, value)};
   if (rows_are_warps || (is_whole_block && members % kWarpSize == 0)) {

@@ -78,7 +78,7 @@ struct GridShape {
       const Storage& partials, uint64_t entrance, T init, Op op) {
     const uint64_t slot = first_slot(entrance);
     const uint64_t stride = columns();
-    const bool is_shared = kTX && blockDim.x % kWarpSize == 0;
+    const bool is_shared = kTX && block_size_x() % kWarpSize == 0;
     const unsigned lanes = is_shared ? kWarpSize : 1;
     T value = init;
 #pragma unroll 4

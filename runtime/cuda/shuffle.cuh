@@ -1,6 +1,6 @@
 // Exchange of values within a warp.
 //
-// requires: types
+// requires: types thread_index
 #pragma once
 
 constexpr unsigned kWarpSize = 32;
@@ -37,11 +37,11 @@ NVF_FUNCTION T shuffle_from(T value, unsigned lane) {
 /// the same result: operands are ordered by lane, so that both partners of an exchange round alike.
 template <typename T, typename Op>
 NVF_FUNCTION T warp_combine(T value, Op op, unsigned lanes = kWarpSize) {
-  const unsigned lane =
-      (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % kWarpSize;
+  const unsigned lane = thread_position<true, true, true>() % kWarpSize;
   for (unsigned mask = 1; mask < lanes; mask *= 2) {
     const T other = shuffle_xor(value, mask);
-    value = (lane & mask) != 0 ? op(other, value) : op(value, other);
+    const bool is_upper = (lane & mask) != 0;
+    value = op(is_upper ? other : value, is_upper ? value : other);
   }
   return value;
 }

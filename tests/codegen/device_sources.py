@@ -14,7 +14,11 @@ from pathlib import Path
 
 RUNTIME = Path(__file__).resolve().parents[2] / "runtime"
 SUFFIX = {"cuda": ".cuh", "cpu": ".h"}
-INDEX_TYPE = {"cuda": "long long", "cpu": "__INT64_TYPE__"}
+HEAD = {
+    "cuda": "using nvfuser_index_t = long long;\n"
+    "constexpr unsigned kBlockX = 0, kBlockY = 0, kBlockZ = 0;\n",
+    "cpu": "using nvfuser_index_t = __INT64_TYPE__;\n",
+}
 
 
 @functools.cache
@@ -49,9 +53,8 @@ def closure(target: str, names: list[str]) -> list[str]:
 def assemble(target: str, names: list[str], code: str) -> str:
     """A complete source: the device sources `names` stand for, then `code`."""
     files = runtime_files(target)
-    head = f"using nvfuser_index_t = {INDEX_TYPE[target]};\n"
     pieces = [files[name].replace("#pragma once\n", "") for name in closure(target, names)]
-    return head + "".join(pieces) + code
+    return HEAD[target] + "".join(pieces) + code
 
 
 def sources_used(target: str, kernel_text: str) -> list[str]:

@@ -20,15 +20,21 @@ import warnings
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
+from typing import TYPE_CHECKING
 
+import torch
 from case import SHORT, name_of
 from operations import LEFT_OUT, OPERATIONS
 from runner import UNTRANSLATABLE, Batch, single, usual
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from concurrent.futures import Future
+
 
 @dataclass
 class Row:
-    """What was found for one operation."""
+    """What was found for one operation, or for a part of it."""
 
     name: str
     cells: dict[str, str] = field(default_factory=dict)
@@ -38,23 +44,48 @@ class Row:
     failures: list[str] = field(default_factory=list)
 
 
-def row_of(name: str, targets: list[str], is_all: bool) -> Row:
-    operation, row = OPERATIONS[name], Row(name)
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Without what operations print and warn about."""
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for dtype in operation.dtypes:
-            cell = name_of(dtype)
-            try:
-                row.cells[cell] = _cell(row, dtype, targets, is_all)
-            except Exception as error:
-                row.cells[cell] = "!"
-                row.failures.append(f"{name} {cell}: {type(error).__name__}: {error}")
-        for refusal in operation.refusals:
+        yield
+
+
+def cell_of(name: str, dtype: torch.dtype, targets: list[str], is_all: bool) -> Row:
+    """A row with the cell of one dtype."""
+    row, cell = Row(name), name_of(dtype)
+    with quiet():
+        try:
+            row.cells[cell] = _cell(row, dtype, targets, is_all)
+        except Exception as error:
+            row.cells[cell] = "!"
+            row.failures.append(f"{name} {cell}: {type(error).__name__}: {error}")
+    return row
+
+
+def refusals_of(name: str) -> Row:
+    """A row of the calls that must fail."""
+    row = Row(name)
+    with quiet():
+        for refusal in OPERATIONS[name].refusals:
             _refuse(row, refusal)
     return row
 
 
-def _cell(row: Row, dtype: object, targets: list[str], is_all: bool) -> str:
+def joined(parts: list[Row]) -> Row:
+    """The parts of one operation's row."""
+    row = Row(parts[0].name)
+    for part in parts:
+        row.cells |= part.cells
+        row.runs += part.runs
+        row.kernels += part.kernels
+        row.refusals += part.refusals
+        row.failures += part.failures
+    return row
+
+
+def _cell(row: Row, dtype: torch.dtype, targets: list[str], is_all: bool) -> str:
     by_kernel, others = 0, 0
     cases = OPERATIONS[row.name].cases_for(dtype)
     for part in single(cases) if is_all else usual(cases):
@@ -125,12 +156,21 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     args = parser.parse_args()
     names = args.only.split(",") if args.only else list(OPERATIONS)
+    targets = args.targets.split(",")
     with tempfile.TemporaryDirectory() as cache:
         os.environ["NVFUSER_CACHE_DIR"] = cache
-        with ProcessPoolExecutor(args.processes, mp_context=get_context("spawn")) as pool:
-            targets = args.targets.split(",")
-            tasks = [pool.submit(row_of, name, targets, args.all) for name in names]
-            rows = [task.result() for task in tasks]
+        # The processes are the parallelism; threads of theirs would only get in each other's way.
+        with ProcessPoolExecutor(
+            args.processes, get_context("spawn"), torch.set_num_threads, (1,)
+        ) as pool:
+
+            def submit(name: str) -> list[Future[Row]]:
+                dtypes = OPERATIONS[name].dtypes
+                cells = [pool.submit(cell_of, name, d, targets, args.all) for d in dtypes]
+                return [*cells, pool.submit(refusals_of, name)]
+
+            parts = [submit(name) for name in names]
+            rows = [joined([part.result() for part in row]) for row in parts]
     print(table(rows))
     return int(any(row.failures for row in rows))
 
