@@ -258,9 +258,8 @@ bool PythonArguments::add_number(nb::handle item) {
   if (!number) {
     return false;
   }
-  const bool is_large = number->is_too_large || number->type == DataType::UInt64;
-  NVF_USER_CHECK(!is_large, "An integer argument does not fit into 64 bits.");
-  args_.emplace_back(number->value);
+  NVF_USER_CHECK(!number->is_too_large, "An integer argument does not fit into 64 bits.");
+  args_.emplace_back(ScalarArg{number->value, number->type == DataType::UInt64});
   return true;
 }
 

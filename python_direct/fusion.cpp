@@ -78,6 +78,19 @@ tuple[TensorView, bool] or None
     The input, and whether the output is hidden (not returned to the caller).
 )")
       .def(
+          "updates_of", &Fusion::updates_of, "input"_a, nb::rv_policy::reference_internal,
+          R"(The outputs that are written into the memory of `input`.
+
+Parameters
+----------
+input : Val
+    An input.
+
+Returns
+-------
+list[TensorView]
+)")
+      .def(
           "print_math", &Fusion::print_math, "from_outputs_only"_a = true,
           R"(The arithmetic as text.
 

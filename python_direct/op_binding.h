@@ -16,21 +16,25 @@ inline Val* to_val(const ScalarArg& scalar) {
   return scalar.require();
 }
 
-template <bool is_tensor>
-using OperandArg = std::conditional_t<is_tensor, TensorView*, ScalarArg>;
+template <bool is_tensor, bool is_checked>
+using OperandArg = std::conditional_t<
+    is_tensor,
+    TensorView*,
+    std::conditional_t<is_checked, CheckedScalarArg, ScalarArg>>;
 
 /// The documentation of an operation on named operands, in NumPy style.
 std::string operation_doc(const std::string& summary, const std::vector<const char*>& operands);
 
 /// Bind the overload of `fn(Val*, ...)` whose operand i is a tensor where bit i of `mask` is set.
-/// It takes positional arguments only.
-template <size_t mask, typename Fn, size_t... I>
+/// Where bit i of `checked` is set, `fn` refuses tensors itself. It takes positional arguments
+/// only.
+template <size_t mask, size_t checked = 0, typename Fn, size_t... I>
 void bind_mix(
     nb::module_& m, const char* name, Fn fn, const std::string& doc, std::index_sequence<I...>) {
   using Result = std::conditional_t<mask == 0, Val*, TensorView*>;
   m.def(
       name,
-      [fn](OperandArg<((mask >> I) & 1) != 0>... operands) {
+      [fn](OperandArg<((mask >> I) & 1) != 0, ((checked >> I) & 1) != 0>... operands) {
         // Braces: constants are made in the order of the operands.
         const std::array<Val*, sizeof...(I)> vals = {to_val(operands)...};
         return static_cast<Result>(std::apply(fn, vals));

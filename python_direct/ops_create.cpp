@@ -123,15 +123,8 @@ struct NestedScalars {
   }
 };
 
-void bind_given(nb::module_& m) {
-  m.def(
-      "eye",
-      [](const ScalarArg& rows, const ScalarArg& cols, DataType dtype) {
-        Val* height = rows.require();
-        return ops::eye(height, cols.val(), dtype);
-      },
-      "rows"_a, "cols"_a = nb::none(), "dtype"_a = DataType::Float,
-      R"(A matrix with ones on the diagonal and zeros elsewhere.
+void bind_eye(nb::module_& m) {
+  const char* doc = R"(A matrix with ones on the diagonal and zeros elsewhere.
 
 Parameters
 ----------
@@ -139,7 +132,23 @@ rows, cols : scalar Val or int
     Its shape; without `cols` it is square.
 dtype : DataType
     Type of the elements.
-)");
+)";
+  m.def(
+      "eye",
+      [](const ScalarArg& rows, const ScalarArg& cols, DataType dtype) {
+        Val* height = rows.require();
+        return ops::eye(height, cols.val(), dtype);
+      },
+      "rows"_a, "cols"_a = nb::none(), "dtype"_a = DataType::Float, doc);
+  m.def(
+      "eye",
+      [](const ScalarArg& rows, DataType dtype) {
+        return ops::eye(rows.require(), nullptr, dtype);
+      },
+      "rows"_a, "dtype"_a, doc);
+}
+
+void bind_given(nb::module_& m) {
   m.def(
       "tensor",
       [](const nb::object& array, DataType dtype) {
@@ -172,6 +181,7 @@ UserError
 void bind_create_ops(nb::module_& m) {
   bind_filled(m);
   bind_sequences(m);
+  bind_eye(m);
   bind_given(m);
 }
 

@@ -55,8 +55,8 @@ void bind_scaled_sums(nb::module_& m) {
   const std::string add_doc = operation_doc("a + s * b; s is a scalar.", {"a", "b", "s"});
   const std::string sub_doc = operation_doc("a - s * b; s is a scalar.", {"a", "b", "s"});
   [&]<size_t... Mask>(std::index_sequence<Mask...>) {
-    (bind_mix<3 - Mask>(m, "add_alpha", add_alpha, add_doc, std::make_index_sequence<3>{}), ...);
-    (bind_mix<3 - Mask>(m, "sub_alpha", sub_alpha, sub_doc, std::make_index_sequence<3>{}), ...);
+    (bind_mix<3 - Mask, 4>(m, "add_alpha", add_alpha, add_doc, std::make_index_sequence<3>{}), ...);
+    (bind_mix<3 - Mask, 4>(m, "sub_alpha", sub_alpha, sub_doc, std::make_index_sequence<3>{}), ...);
   }(std::make_index_sequence<4>{});
 }
 
@@ -90,14 +90,14 @@ TensorView or Val
 )";
   m.def(
       "clamp",
-      [](TensorView* x, const ScalarArg& min, const ScalarArg& max) {
+      [](TensorView* x, const CheckedScalarArg& min, const CheckedScalarArg& max) {
         Val* low = min.val();
         return static_cast<TensorView*>(ops::clamp(x, low, max.val()));
       },
       nb::arg(), nb::arg().none(), nb::arg().none(), doc);
   m.def(
       "clamp",
-      [](const ScalarArg& x, const ScalarArg& min, const ScalarArg& max) {
+      [](const ScalarArg& x, const CheckedScalarArg& min, const CheckedScalarArg& max) {
         Val* value = x.require();
         Val* low = min.val();
         return ops::clamp(value, low, max.val());
@@ -109,15 +109,15 @@ void bind_threshold(nb::module_& m) {
   const std::string doc = operation_doc(
       "`value` where x <= thresh, `x` elsewhere; `thresh` and `value` are scalars.",
       {"x", "thresh", "value"});
-  bind_mix<1>(m, "threshold", &ops::threshold, doc, std::make_index_sequence<3>{});
-  bind_mix<0>(m, "threshold", &ops::threshold, doc, std::make_index_sequence<3>{});
+  bind_mix<1, 6>(m, "threshold", &ops::threshold, doc, std::make_index_sequence<3>{});
+  bind_mix<0, 6>(m, "threshold", &ops::threshold, doc, std::make_index_sequence<3>{});
 }
 
 void bind_addcmul(nb::module_& m) {
   const std::string doc =
       operation_doc("v1 + v2 * (v3 * alpha); alpha is a scalar.", {"v1", "v2", "v3", "alpha"});
   [&]<size_t... Mask>(std::index_sequence<Mask...>) {
-    (bind_mix<7 - Mask>(m, "addcmul", &ops::addcmul, doc, std::make_index_sequence<4>{}), ...);
+    (bind_mix<7 - Mask, 8>(m, "addcmul", &ops::addcmul, doc, std::make_index_sequence<4>{}), ...);
   }(std::make_index_sequence<8>{});
 }
 

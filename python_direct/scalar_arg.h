@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <optional>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -44,6 +45,11 @@ class ScalarArg {
   PythonNumber number_;
 };
 
+/// As ScalarArg for operations that refuse tensors in words of their own: it takes them, too.
+class CheckedScalarArg : public ScalarArg {
+  using ScalarArg::ScalarArg;
+};
+
 /// A list or tuple of Python ints and Vals: a shape, bounds, pad widths.
 class ShapeArg {
  public:
@@ -63,31 +69,37 @@ class ShapeArg {
 
 namespace nanobind::detail {
 
-template <>
-struct type_caster<nvfuser::python::ScalarArg> {
-  NB_TYPE_CASTER(nvfuser::python::ScalarArg, const_name("nvfuser_direct._core.ScalarLike"))
+template <typename Arg>
+struct scalar_arg_caster {
+  NB_TYPE_CASTER(Arg, const_name("nvfuser_direct._core.ScalarLike"))
 
   bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) noexcept {
-    using nvfuser::python::ScalarArg;
     if (src.is_none()) {
-      value = ScalarArg();
+      value = Arg();
       return true;
     }
     // Statements first: they are more frequent, and cheaper to tell from all else.
     make_caster<nvfuser::Val> caster;
     if (caster.from_python(src, flags & ~cast_flags::convert, cleanup)) {
       auto* val = static_cast<nvfuser::Val*>(caster);
-      value = ScalarArg(val);
-      return val->is_scalar();
+      value = Arg(val);
+      constexpr bool kTakesTensors = std::is_same_v<Arg, nvfuser::python::CheckedScalarArg>;
+      return val->is_scalar() || (kTakesTensors && val->is_tensor());
     }
     const auto number = nvfuser::python::read_number(src);
     if (!number) {
       return false;
     }
-    value = ScalarArg(*number);
+    value = Arg(*number);
     return true;
   }
 };
+
+template <>
+struct type_caster<nvfuser::python::ScalarArg> : scalar_arg_caster<nvfuser::python::ScalarArg> {};
+template <>
+struct type_caster<nvfuser::python::CheckedScalarArg>
+    : scalar_arg_caster<nvfuser::python::CheckedScalarArg> {};
 
 template <>
 struct type_caster<nvfuser::python::ShapeArg> {

@@ -197,12 +197,17 @@ bool TranslatedAxes::can_transform(const std::vector<Expr*>& exprs) const {
   bool has_met_allocation = !domain_.has_allocation() || contains_all(front, domain_.allocation());
   for (const Expr* expr : exprs) {
     const auto* resize = expr->as<Resize>();
-    const bool is_method = expr->is_a<Split>() || expr->is_a<Merge>() || expr->is_a<Swizzle>() ||
-                           expr->is_a<Swizzle1D>() || (resize != nullptr && is_growing(*resize));
     IterDomains operands;
     for (Val* in : expr->inputs()) {
       operands.push_back(as_id(in));
     }
+    // A tensor that follows another one's schedule may have swizzled what `swizzle` does not take.
+    const bool is_swizzle =
+        expr->is_a<Swizzle>() && std::none_of(operands.begin(), operands.end(), [](const auto* id) {
+          return id->is_broadcast() || id->is_reduction();
+        });
+    const bool is_method = expr->is_a<Split>() || expr->is_a<Merge>() || is_swizzle ||
+                           expr->is_a<Swizzle1D>() || (resize != nullptr && is_growing(*resize));
     if (!is_method || !contains_all(front, operands)) {
       return false;
     }

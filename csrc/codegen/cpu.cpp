@@ -17,6 +17,7 @@
 #include "base/options.h"
 #include "codegen/dialect.h"
 #include "codegen/printer.h"
+#include "ir/dependencies.h"
 #include "lower/analysis/block_collectives.h"
 
 namespace nvfuser {
@@ -24,23 +25,17 @@ namespace {
 
 constexpr int64_t kMaxStackBytes = 16 * 1024; // of one array
 
-bool depends_on(const Val* val, const std::string& hardware_name) {
-  if (val->vtype() == ValType::NamedScalar) {
-    return static_cast<const NamedScalar*>(val)->text_name() == hardware_name;
-  }
-  if (val->definition() == nullptr) {
-    return false;
-  }
-  const std::vector<Val*>& inputs = val->definition()->inputs();
-  return std::any_of(inputs.begin(), inputs.end(), [&](const Val* input) {
-    return depends_on(input, hardware_name);
-  });
-}
-
 /// Whether the address of an operand differs between the positions along a hardware index.
 bool varies_along(const Val* operand, const std::string& hardware_name) {
-  return operand->vtype() == ValType::TensorIndex &&
-         depends_on(static_cast<const TensorIndex*>(operand)->index(), hardware_name);
+  if (operand->vtype() != ValType::TensorIndex) {
+    return false;
+  }
+  const std::vector<const Val*> address =
+      dependencies(static_cast<const TensorIndex*>(operand)->index());
+  return std::any_of(address.begin(), address.end(), [&](const Val* val) {
+    return val->vtype() == ValType::NamedScalar &&
+           static_cast<const NamedScalar*>(val)->text_name() == hardware_name;
+  });
 }
 
 bool contains(const std::vector<int64_t>& dims, int64_t dim) {

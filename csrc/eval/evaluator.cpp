@@ -108,8 +108,8 @@ ScalarValue compute_ternary(
                       : as_double(x) < as_double(y);
   };
   switch (op.op) {
-    case TernaryOpType::Clamp:
-      return convert_value(is_less(a, b) ? b : is_less(c, a) ? c : a, type);
+    case TernaryOpType::Clamp: // NaN stays, also as a bound
+      return scalar::fold(BinaryOpType::Min, scalar::fold(BinaryOpType::Max, a, b, type), c, type);
     case TernaryOpType::Threshold: // c where a <= b; NaN stays
       return convert_value(is_less(a, b) || is_same_number(a, b) ? c : a, type);
     case TernaryOpType::Lerp: {

@@ -11,6 +11,7 @@
 #include "base/errors.h"
 #include "eval/index_algebra.h"
 #include "eval/index_emitter.h"
+#include "ir/dependencies.h"
 #include "ir/fusion.h"
 #include "ir/pointwise.h"
 #include "ir/scalar.h"
@@ -22,13 +23,6 @@ namespace {
 /// Types in which arithmetic is that of integers; narrower ones wrap.
 bool is_index_type(DataType type) {
   return type == DataType::Index || type == DataType::Int;
-}
-
-bool is_computed_from(const Val* val, const std::vector<Val*>& leaves) {
-  return val->definition() != nullptr &&
-         std::ranges::any_of(val->definition()->inputs(), [&](const Val* in) {
-           return std::ranges::find(leaves, in) != leaves.end() || is_computed_from(in, leaves);
-         });
 }
 
 /// The operation that computes `val`, if it is one on scalars; nullptr: `val` is a leaf.
@@ -419,13 +413,14 @@ Val* IndexSimplifier::Impl::extreme(Val* expr, const std::vector<Val*>& over, bo
   const Sum sum = read_in(expr);
   AtomList leaves;
   const auto add = [&](const Val* leaf) {
-    if (const AtomId id = algebra_->leaf_id(leaf); id >= 0) {
+    const AtomId id = algebra_->leaf_id(leaf);
+    if (id >= 0 && std::ranges::find(leaves, id) == leaves.end()) {
       leaves.push_back(id);
     }
   };
   std::ranges::for_each(over, add);
   for (const auto& [leaf, extent] : ranges_) { // one that is computed runs with what it is made of
-    if (is_computed_from(leaf, over)) {
+    if (std::ranges::any_of(over, [&](const Val* val) { return depends_on(leaf, val); })) {
       add(leaf);
     }
   }

@@ -153,13 +153,20 @@ std::pair<IterDomain*, IterDomain*> swizzle_ids(
 }
 
 IterDomain* resize_id(
-    IterDomain* in, Val* left, Val* right, std::optional<IterType> iter_type, bool is_rfactor) {
+    IterDomain* in,
+    Val* left,
+    Val* right,
+    std::optional<IterType> iter_type,
+    bool is_rfactor,
+    Val* extent) {
   if (left->is_zero() && right->is_zero()) {
     return in;
   }
   check_resizable(in);
   Fusion& fusion = *in->fusion();
-  Val* extent = scalar::cancelling_sum({in->maybe_expanded_extent(), left, right});
+  if (extent == nullptr) {
+    extent = scalar::cancelling_sum({left, in->maybe_expanded_extent(), right});
+  }
   if (extent == nullptr) {
     throw UserError(
         {.headline = "The size of a resized axis does not fit in 64 bits",

@@ -116,9 +116,15 @@ struct Resize final : ExprNode<Resize> {
 /// {out_x, out_y}
 [[nodiscard]] std::pair<IterDomain*, IterDomain*> swizzle_ids(
     SwizzleType type, IterDomain* in_x, IterDomain* in_y);
-/// `iter_type`: empty: from the result's extent.
+/// `iter_type`: empty: from the result's extent. `extent`: the sum of that of `in` and of what is
+/// added; nullptr: it is summed up.
 [[nodiscard]] IterDomain* resize_id(
-    IterDomain* in, Val* left, Val* right, std::optional<IterType> iter_type, bool is_rfactor);
+    IterDomain* in,
+    Val* left,
+    Val* right,
+    std::optional<IterType> iter_type,
+    bool is_rfactor,
+    Val* extent = nullptr);
 /// The outputs of the same transform applied to `inputs`. Used by every replay. When the expression
 /// is a split or merge of unlike types, the types follow the inputs.
 [[nodiscard]] IterDomains replay_id_expr(const Expr* expr, const IterDomains& inputs);

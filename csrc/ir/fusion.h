@@ -83,6 +83,8 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
     return outputs_;
   }
   [[nodiscard]] const AliasInfo* alias_of(const Val* output) const;
+  /// The outputs that are written into the memory of `input`.
+  [[nodiscard]] std::vector<const TensorView*> updates_of(const Val* input) const;
 
   // -- the graph --
 

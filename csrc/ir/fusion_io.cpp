@@ -133,6 +133,16 @@ const AliasInfo* Fusion::alias_of(const Val* output) const {
   return nullptr;
 }
 
+std::vector<const TensorView*> Fusion::updates_of(const Val* input) const {
+  std::vector<const TensorView*> outputs;
+  for (const auto& [aliased, info] : aliases_) {
+    if (info.input == input) {
+      outputs.push_back(static_cast<const TensorView*>(aliased));
+    }
+  }
+  return outputs;
+}
+
 void Fusion::replace_output(Val* from, Val* to) {
   check_contains(from);
   check_contains(to);

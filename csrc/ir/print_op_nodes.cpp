@@ -95,7 +95,7 @@ std::string print_node(const SliceOp& e) {
     ranges += " {" + print_inline(e.starts[i]) + ", " + print_inline(e.stops[i]) + ", " +
               print_inline(e.steps[i]) + "}";
   }
-  return assign(e.out, "slice( " + str(e.arg) + ", {" + ranges + "} )");
+  return assign(e.out, "slice( " + str(e.arg) + ", {" + ranges + " } )");
 }
 
 std::string print_node(const PadOp& e) {

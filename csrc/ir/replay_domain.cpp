@@ -49,15 +49,25 @@ void replay_backward(const Expr* expr, IdMap& map) {
   make_like(expr, inputs, mapped(expr->outputs(), map));
 }
 
-/// The transforms between the logical axes of a tensor and its loop and allocation domains; not the
-/// producer's own, between root and logical.
-std::vector<Expr*> exprs_around_logical(const TensorDomain* domain) {
-  IterDomains targets = domain->loop();
-  targets.insert(targets.end(), domain->allocation().begin(), domain->allocation().end());
+/// The transforms between the logical axes of a tensor and `targets`; not the producer's own,
+/// between root and logical.
+std::vector<Expr*> exprs_around_logical(const TensorDomain* domain, const IterDomains& targets) {
   std::vector<Expr*> exprs = exprs_between(targets, domain->logical());
   const std::vector<Expr*> downstream = exprs_between(domain->logical(), targets);
   exprs.insert(exprs.end(), downstream.begin(), downstream.end());
   return exprs;
+}
+
+/// The logical axes of `tv` stand for those of `like` in order, reductions of both left out.
+IdMap logical_map(const TensorView* tv, const TensorDomain* like) {
+  const IterDomains from = TensorDomain::no_reductions(like->logical());
+  const IterDomains to = TensorDomain::no_reductions(tv->logical());
+  NVF_INVARIANT(from.size() == to.size(), "both tensors have the same axes");
+  IdMap map;
+  for (size_t i = 0; i < from.size(); ++i) {
+    map[from[i]] = to[i];
+  }
+  return map;
 }
 
 void replay_allocation(
@@ -187,16 +197,12 @@ void replay_exprs(const std::vector<Expr*>& exprs, IdMap& map) {
 }
 
 void replay_domain_on(TensorView* tv, const TensorDomain* like, ReplayContiguity contiguity) {
-  const IterDomains from = TensorDomain::no_reductions(like->logical());
-  const IterDomains to = TensorDomain::no_reductions(tv->logical());
-  NVF_INVARIANT(from.size() == to.size(), "both tensors have the same axes");
-  IdMap map;
-  for (size_t i = 0; i < from.size(); ++i) {
-    map[from[i]] = to[i];
-  }
-  replay_exprs(exprs_around_logical(like), map);
-  for (size_t i = 0; i < from.size(); ++i) {
-    copy_binding(from[i], to[i]);
+  IdMap map = logical_map(tv, like);
+  IterDomains targets = like->loop();
+  targets.insert(targets.end(), like->allocation().begin(), like->allocation().end());
+  replay_exprs(exprs_around_logical(like, targets), map);
+  for (const IterDomain* id : TensorDomain::no_reductions(like->logical())) {
+    copy_binding(id, map.at(id));
   }
   if (like->has_allocation()) {
     replay_allocation(tv->domain(), like, map, contiguity);
@@ -206,6 +212,19 @@ void replay_domain_on(TensorView* tv, const TensorDomain* like, ReplayContiguity
   // The loops of a scatter run over what it is given, which are no axes of `like`.
   if (tv->definition() == nullptr || !tv->definition()->is_a<ScatterOp>()) {
     tv->domain()->assign_loop(loops_like(tv->domain(), like, map));
+  }
+}
+
+void replay_layout_on_updates(const TensorView* input) {
+  const TensorDomain* like = input->domain();
+  for (const TensorView* output : input->fusion()->updates_of(input)) {
+    if (!like->has_allocation()) {
+      copy_logical_contiguity(output->domain(), like);
+      continue;
+    }
+    IdMap map = logical_map(output, like);
+    replay_exprs(exprs_around_logical(like, like->allocation()), map);
+    replay_allocation(output->domain(), like, map, ReplayContiguity::Copied);
   }
 }
 

@@ -36,4 +36,8 @@ void replay_domain_on(
     const TensorDomain* like,
     ReplayContiguity contiguity = ReplayContiguity::Copied);
 
+/// Give the outputs that update `input` in place its allocation domain and contiguity, as
+/// `replay_domain_on` does, and leave their loops: they are written into its memory.
+void replay_layout_on_updates(const TensorView* input);
+
 } // namespace nvfuser

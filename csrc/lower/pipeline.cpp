@@ -27,6 +27,7 @@
 #include "lower/passes/resolve_compute_with.h"
 #include "lower/passes/reuse_memory.h"
 #include "lower/passes/serialize_blocks.h"
+#include "lower/passes/skip_idle_threads.h"
 #include "lower/passes/sort_exprs.h"
 #include "lower/passes/validate_schedule.h"
 
@@ -83,6 +84,7 @@ const std::vector<Pass>& lowering_passes() {
       {"check_register_arrays", check_register_arrays, "sizes are final"},
       {"reuse_memory", reuse_memory, "allocations, reductions and barriers are final"},
       {"form_regions", form_regions, "moves statements out of the loops they were made in"},
+      {"skip_idle_threads", skip_idle_threads, "what each loop over threads holds is final"},
       {"hoist_indices", hoist_indices, "last: what stands where is final"},
   };
   return passes;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/cancelling_sum.h"
 #include "ir/domain_exprs.h"
 #include "ir/pointwise.h"
 #include "ir/resize_exprs.h"
@@ -27,16 +28,20 @@ IterDomain* axis_to_resize(const IterDomain* axis) {
 }
 
 /// Root and logical axes of a result whose dimension i has left[i] and right[i] elements more than
-/// that of the operand.
+/// that of the operand. `extent` is the size that this makes, where all resized dimensions have one
+/// that is known; nullptr: it is summed up.
 TensorDomainSpec resized_domain(
-    const IterDomains& axes, const std::vector<Val*>& left, const std::vector<Val*>& right) {
+    const IterDomains& axes,
+    const std::vector<Val*>& left,
+    const std::vector<Val*>& right,
+    Val* extent = nullptr) {
   TensorDomainSpec spec;
   for (size_t i = 0; i < axes.size(); ++i) {
     const bool is_kept = left[i]->is_zero() && right[i]->is_zero();
     spec.root.push_back(is_kept ? copy_axis(axes[i]) : axis_to_resize(axes[i]));
     spec.logical.push_back(
         is_kept ? spec.root.back()
-                : resize_id(spec.root.back(), left[i], right[i], std::nullopt, true));
+                : resize_id(spec.root.back(), left[i], right[i], std::nullopt, true, extent));
     check_not_negative(spec.logical.back()->extent(), axes[i]);
   }
   return spec;
@@ -106,7 +111,9 @@ void check_slice_constants(const Val* start, const Val* stop, const Val* stride)
 // ---- Pad and cat --------------------------------------------------------------------------------
 
 /// A node for `arg` with these widths, the outermost dimension first; a copy if all are zero.
-TensorView* pad_outermost_first(TensorView* arg, const std::vector<Val*>& widths, Val* value) {
+/// `extent` as for resized_domain.
+TensorView* pad_outermost_first(
+    TensorView* arg, const std::vector<Val*>& widths, Val* value, Val* extent = nullptr) {
   std::vector<Val*> left;
   std::vector<Val*> right;
   for (size_t i = 0; i < widths.size(); i += 2) {
@@ -117,7 +124,7 @@ TensorView* pad_outermost_first(TensorView* arg, const std::vector<Val*>& widths
           widths.begin(), widths.end(), [](const Val* width) { return width->is_zero(); })) {
     return set(arg);
   }
-  TensorView* out = new_tensor(resized_domain(shape_axes(arg), left, right), arg->dtype());
+  TensorView* out = new_tensor(resized_domain(shape_axes(arg), left, right, extent), arg->dtype());
   Fusion::active().make<PadOp>(out, arg, value, widths);
   return out;
 }
@@ -126,7 +133,8 @@ Val* zero_of(DataType dtype) {
   return Fusion::active().new_constant(int64_t{0}, dtype);
 }
 
-/// Every tensor padded to the extent of all, or the one tensor that needs no padding.
+/// Every tensor padded to the extent of all, or the one tensor that needs no padding. What the sums
+/// of sizes have in common is one scalar: there are as many as tensors, not as pairs of them.
 std::vector<TensorView*> padded_behind_each_other(
     const std::vector<TensorView*>& tensors, int64_t dim) {
   Fusion& fusion = Fusion::active();
@@ -134,23 +142,33 @@ std::vector<TensorView*> padded_behind_each_other(
   for (TensorView* tensor : tensors) {
     sizes.push_back(tensor->size(dim));
   }
+  std::vector<Val*> behind(sizes.size(), fusion.zero()); // the sum of the sizes after each
+  for (size_t i = sizes.size() - 1; i > 0; --i) {
+    behind[i - 1] = scalar::add(sizes[i], behind[i]);
+  }
+  Val* total = scalar::cancelling_sum(sizes); // what each padded size alone is, in the same order
   std::vector<TensorView*> padded;
   Val* before = fusion.zero();
   for (size_t i = 0; i < tensors.size(); ++i) {
-    Val* after = fusion.zero();
-    for (size_t k = i + 1; k < sizes.size(); ++k) {
-      after = scalar::add(after, sizes[k]);
-    }
     std::vector<Val*> widths(2 * static_cast<size_t>(tensors[i]->rank()), fusion.zero());
     widths[2 * static_cast<size_t>(dim)] = before;
-    widths[2 * static_cast<size_t>(dim) + 1] = after;
-    padded.push_back(pad_outermost_first(tensors[i], widths, zero_of(tensors[i]->dtype())));
+    widths[2 * static_cast<size_t>(dim) + 1] = behind[i];
+    padded.push_back(pad_outermost_first(tensors[i], widths, zero_of(tensors[i]->dtype()), total));
     if (!padded.back()->definition()->is_a<PadOp>()) {
       return {padded.back()};
     }
     before = scalar::add(before, sizes[i]);
   }
   return padded;
+}
+
+/// Also if it is a copy, such as a cache, of a padded tensor.
+bool is_padded(const TensorView* tensor) {
+  const Expr* definition = tensor->definition();
+  while (definition != nullptr && definition->is_a<LoadStoreOp>()) {
+    definition = definition->as<LoadStoreOp>()->arg->definition();
+  }
+  return definition != nullptr && definition->is_a<PadOp>();
 }
 
 } // namespace
@@ -253,12 +271,7 @@ TensorView* cat(const std::vector<TensorView*>& tensors, int64_t dim, bool manua
     return set(tensors.front());
   }
   NVF_USER_CHECK(
-      !manual_padding || std::all_of(
-                             tensors.begin(), tensors.end(),
-                             [](const TensorView* tensor) {
-                               return tensor->definition() != nullptr &&
-                                      tensor->definition()->is_a<PadOp>();
-                             }),
+      !manual_padding || std::all_of(tensors.begin(), tensors.end(), is_padded),
       "Expected all inputs to be padded when manual_padding is True.");
   const std::vector<TensorView*> padded =
       manual_padding ? tensors : padded_behind_each_other(tensors, wrapped_dim);

@@ -11,7 +11,6 @@ namespace {
 
 bool takes_complex(UnaryOpType op) {
   switch (op) {
-    case UnaryOpType::BitCeil:
     case UnaryOpType::Ceil:
     case UnaryOpType::Erf:
     case UnaryOpType::Erfc:

@@ -63,7 +63,7 @@
 
 // Functions that have no name in translated Python.
 #define NVF_FOR_EACH_UNBOUND_UNARY_FUNCTION(X)                                                    \
-  X(bitceil, BitCeil, Keep, "Smallest power of two that is not less.")                            \
+  X(bitceil, BitCeil, Int, "Smallest power of two that is not less.")                             \
   X(print, Print, Keep, "x; a kernel prints every element it computes.")
 // clang-format on
 

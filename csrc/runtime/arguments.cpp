@@ -20,8 +20,12 @@ std::string expected_input(size_t i, const Val* input) {
   return "Expected input " + std::to_string(i) + ", " + input->to_string() + ", ";
 }
 
-/// Does a value of this class become `dtype` without changing what it is?
-bool is_compatible(const ScalarValue& value, DataType dtype) {
+/// Does a number of this class become `dtype` without changing what it is?
+bool is_compatible(const ScalarArg& number, DataType dtype) {
+  const ScalarValue& value = number.value;
+  if (number.is_large_unsigned) {
+    return dtype == DataType::UInt64;
+  }
   if (std::holds_alternative<bool>(value)) {
     return is_boolean(dtype);
   }
@@ -40,15 +44,15 @@ void check_scalar(size_t i, const Val* input, const Argument& arg) {
         expected_input(i, input), "to be a scalar but got ", text(tensor->dtype),
         " tensor of rank ", tensor->rank));
   }
-  const auto& value = std::get<ScalarValue>(arg);
-  if (!is_compatible(value, input->dtype())) {
+  const auto& number = std::get<ScalarArg>(arg);
+  if (!is_compatible(number, input->dtype())) {
     throw UserError({
         .headline =
-            {"Scalar value ", value_text(value),
+            {"Scalar value ", value_text(number),
              " is not compatible with the expected data type: ", text(input->dtype()), "."},
         .node = {"input ", i, ", ", describe(input)},
         .expected = {text(input->dtype())},
-        .found = {value_text(value)},
+        .found = {value_text(number)},
         .fix = {"pass a Python number of the class of the input's dtype"},
     });
   }
@@ -59,7 +63,7 @@ void check_tensor(size_t i, const TensorView* input, const Argument& arg) {
   if (tensor == nullptr) {
     throw UserError(Part(
         expected_input(i, input), "to be an at::Tensor but got scalar ",
-        value_text(std::get<ScalarValue>(arg))));
+        value_text(std::get<ScalarArg>(arg))));
   }
   const auto rank = static_cast<int32_t>(logical_axes(input).size());
   if (tensor->rank != rank) {
@@ -152,57 +156,6 @@ void bind_sizes(
   }
 }
 
-/// Strides of an input against its expanded dimensions and its contiguity flags.
-MemoryLayout check_strides(
-    size_t i, const TensorView* input, const TensorArg& tensor, ExpressionEvaluator& evaluator) {
-  const IterDomains axes = logical_axes(input);
-  for (size_t dim = 0; dim < axes.size(); ++dim) {
-    const int64_t stride = tensor.strides()[dim];
-    NVF_USER_CHECK(
-        stride >= 0, "negative stride on tensor is not supported: strides[", dim, "]=", stride,
-        " (", expected_input(i, input), "made contiguous first)");
-    const bool is_expanded = axes[dim]->is_broadcast() && axes[dim]->has_expanded_extent();
-    NVF_USER_CHECK(
-        !is_expanded || stride == 0 || tensor.sizes()[dim] <= 1, expected_input(i, input),
-        "dimension ", dim,
-        " should be an expanded broadcasting, but it does not have stride zero:"
-        " its stride is ",
-        stride);
-  }
-
-  MemoryLayout layout = layout_of_existing(input, tensor.sizes(), tensor.strides(), evaluator);
-  const IterDomains& allocation = input->maybe_allocation();
-  const Contiguity& flags = input->domain()->contiguity();
-  const bool is_empty = tensor.is_empty();
-  const IterDomains memory = memory_axes(input);
-  int64_t run = 1; // the stride a contiguous axis has here
-  size_t position = allocation.size();
-  for (size_t k = memory.size(); k-- > 0;) {
-    do {
-      --position;
-    } while (allocation[position] != memory[k]);
-    int64_t& stride = layout.strides[k];
-    if (memory[k]->is_broadcast()) {
-      continue;
-    }
-    if (layout.sizes[k] == 1 || is_empty) {
-      stride = run; // never stepped along
-    } else if (flags[position].value_or(false) && stride != run) {
-      throw UserError({
-          .headline =
-              {expected_input(i, input), "to have contiguous dimension ", k,
-               " (in allocation order), but its stride is ", stride},
-          .node = describe(input),
-          .expected = {"stride ", run, " (elements), as contiguity=True says"},
-          .found = {"stride ", stride, " of ", tensor.str()},
-          .fix = {"pass a contiguous tensor, or define the input with contiguity=False there"},
-      });
-    }
-    run = stride * layout.sizes[k];
-  }
-  return layout;
-}
-
 void check_equal_dims(
     const Fusion& fusion, std::span<const Argument> args, const EqualDims& equal_dims) {
   const auto size_of = [&](const InputDim& dim) {
@@ -232,7 +185,10 @@ void check_equal_dims(
 
 } // namespace
 
-std::string value_text(const ScalarValue& value) {
+std::string value_text(const ScalarArg& arg) {
+  if (arg.is_large_unsigned) {
+    return std::to_string(static_cast<uint64_t>(as_int(arg.value)));
+  }
   std::ostringstream out;
   out << std::boolalpha;
   std::visit(
@@ -241,7 +197,7 @@ std::string value_text(const ScalarValue& value) {
           out << number;
         }
       },
-      value);
+      arg.value);
   return out.str();
 }
 
@@ -249,7 +205,7 @@ std::string arguments_text(std::span<const Argument> args) {
   std::string out;
   for (const Argument& arg : args) {
     const auto* tensor = std::get_if<TensorArg>(&arg);
-    out += "  " + (tensor != nullptr ? tensor->str() : value_text(std::get<ScalarValue>(arg)));
+    out += "  " + (tensor != nullptr ? tensor->str() : value_text(std::get<ScalarArg>(arg)));
     out += "\n";
   }
   return out;
@@ -315,6 +271,56 @@ Device check_arguments(
   return wanted ? *wanted : default_device();
 }
 
+MemoryLayout bind_memory(
+    size_t i, const TensorView* tensor, const TensorArg& arg, ExpressionEvaluator& evaluator) {
+  const IterDomains axes = logical_axes(tensor);
+  for (size_t dim = 0; dim < axes.size(); ++dim) {
+    const int64_t stride = arg.strides()[dim];
+    NVF_USER_CHECK(
+        stride >= 0, "negative stride on tensor is not supported: strides[", dim, "]=", stride,
+        " (", expected_input(i, tensor), "made contiguous first)");
+    const bool is_expanded = axes[dim]->is_broadcast() && axes[dim]->has_expanded_extent();
+    NVF_USER_CHECK(
+        !is_expanded || stride == 0 || arg.sizes()[dim] <= 1, expected_input(i, tensor),
+        "dimension ", dim,
+        " should be an expanded broadcasting, but it does not have stride zero:"
+        " its stride is ",
+        stride);
+  }
+
+  MemoryLayout layout = layout_of_existing(tensor, arg.sizes(), arg.strides(), evaluator);
+  const IterDomains& allocation = tensor->maybe_allocation();
+  const Contiguity& flags = tensor->domain()->contiguity();
+  const bool is_empty = arg.is_empty();
+  const IterDomains memory = memory_axes(tensor);
+  int64_t run = 1; // the stride a contiguous axis has here
+  size_t position = allocation.size();
+  for (size_t k = memory.size(); k-- > 0;) {
+    do {
+      --position;
+    } while (allocation[position] != memory[k]);
+    int64_t& stride = layout.strides[k];
+    if (memory[k]->is_broadcast()) {
+      continue;
+    }
+    if (layout.sizes[k] == 1 || is_empty) {
+      stride = run; // never stepped along
+    } else if (flags[position].value_or(false) && stride != run) {
+      throw UserError({
+          .headline =
+              {expected_input(i, tensor), "to have contiguous dimension ", k,
+               " (in allocation order), but its stride is ", stride},
+          .node = describe(tensor),
+          .expected = {"stride ", run, " (elements), as contiguity=True says"},
+          .found = {"stride ", stride, " of ", arg.str()},
+          .fix = {"pass a contiguous tensor, or define the input with contiguity=False there"},
+      });
+    }
+    run = stride * layout.sizes[k];
+  }
+  return layout;
+}
+
 std::vector<MemoryLayout> bind_arguments(
     const Fusion& fusion,
     std::span<const Argument> args,
@@ -323,7 +329,7 @@ std::vector<MemoryLayout> bind_arguments(
   const std::vector<Val*>& inputs = fusion.inputs();
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (as_tensor(inputs[i]) == nullptr) {
-      evaluator.bind(inputs[i], std::get<ScalarValue>(args[i]));
+      evaluator.bind(inputs[i], std::get<ScalarArg>(args[i]).value);
     }
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -335,7 +341,7 @@ std::vector<MemoryLayout> bind_arguments(
   std::vector<MemoryLayout> layouts(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (const TensorView* tensor = as_tensor(inputs[i])) {
-      layouts[i] = check_strides(i, tensor, std::get<TensorArg>(args[i]), evaluator);
+      layouts[i] = bind_memory(i, tensor, std::get<TensorArg>(args[i]), evaluator);
     }
   }
   return layouts;

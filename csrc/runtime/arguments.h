@@ -42,8 +42,13 @@ std::vector<MemoryLayout> bind_arguments(
     const EqualDims& equal_dims,
     ExpressionEvaluator& evaluator);
 
+/// How the memory of argument `i` lies as `tensor` declares it, which is the input, or an output
+/// that updates it in place. Checks strides against expanded dimensions and contiguity flags.
+[[nodiscard]] MemoryLayout bind_memory(
+    size_t i, const TensorView* tensor, const TensorArg& arg, ExpressionEvaluator& evaluator);
+
 /// "1.5", "(2,1)", "true"
-[[nodiscard]] std::string value_text(const ScalarValue& value);
+[[nodiscard]] std::string value_text(const ScalarArg& arg);
 /// One indented line for each argument.
 [[nodiscard]] std::string arguments_text(std::span<const Argument> args);
 

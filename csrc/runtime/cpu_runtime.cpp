@@ -58,14 +58,12 @@ void run_blocks_on_pool(
     const nvf_cpu_runtime* runtime,
     long long n,
     int parallel,
-    void (*fn)(void* frame, long long block, void* scratch),
+    void (*fn)(void* frame, long long first, long long last, void* scratch),
     void* frame,
     long long scratch_bytes) {
   const auto run = [&](int64_t first, int64_t last) {
     const Scratch scratch(scratch_bytes);
-    for (int64_t block = first; block < last; ++block) {
-      fn(frame, block, scratch.data());
-    }
+    fn(frame, first, last, scratch.data());
   };
   const bool is_serial = static_cast<const CpuRuntime*>(runtime)->is_serial();
   if (parallel == 0 || n <= 1 || is_serial || is_in_parallel_region()) {

@@ -12,14 +12,14 @@ extern "C" {
 /// The C interface that generated CPU kernels are written against; the same struct is declared in
 /// runtime/cpu/.
 struct nvf_cpu_runtime {
-  /// Run fn(frame, block, scratch) for every block in [0, n), at once if `parallel`; returns after
-  /// all have run. `scratch`: `scratch_bytes` of 64-byte aligned memory of the worker, contents
-  /// undefined.
+  /// Run fn(frame, first, last, scratch) for ranges of blocks that cover [0, n), at once if
+  /// `parallel`; returns after all have run. `scratch`: `scratch_bytes` of 64-byte aligned memory
+  /// of the worker, contents undefined.
   void (*run_blocks)(
       const nvf_cpu_runtime* runtime,
       long long n,
       int parallel,
-      void (*fn)(void* frame, long long block, void* scratch),
+      void (*fn)(void* frame, long long first, long long last, void* scratch),
       void* frame,
       long long scratch_bytes);
   /// 64-byte aligned memory that lives until the kernel returns, for state across phases.

@@ -39,8 +39,15 @@ struct TensorArg {
   [[nodiscard]] std::string str() const;
 };
 
+/// A number somebody else passes.
+struct ScalarArg {
+  ScalarValue value;
+  /// Whether it is an integer above the range of int64: `value` holds the bits of a UInt64.
+  bool is_large_unsigned = false;
+};
+
 /// One input of a run.
-using Argument = std::variant<ScalarValue, TensorArg>;
+using Argument = std::variant<ScalarArg, TensorArg>;
 
 struct DlpackDeleter {
   void operator()(DLManagedTensorVersioned* tensor) const {

@@ -30,11 +30,12 @@ int64_t size_of(const IterDomain* id, ExpressionEvaluator& evaluator) {
              : size;
 }
 
-/// Products of an axis list, each hardware axis counted with its launched size.
-bool is_too_large(
-    const IterDomains& ids,
-    const std::array<int64_t, 6>& launched,
-    ExpressionEvaluator& evaluator) {
+/// Launched sizes, in the order of kThreadParallelTypes.
+using LaunchedSizes = std::array<int64_t, 6>;
+
+/// The product of an axis list, each hardware axis counted with its launched size.
+int64_t elements_of(
+    const IterDomains& ids, const LaunchedSizes& launched, ExpressionEvaluator& evaluator) {
   int64_t elements = 1;
   for (const IterDomain* id : ids) {
     int64_t size = size_of(id, evaluator);
@@ -43,7 +44,89 @@ bool is_too_large(
     }
     elements = bounded_product(elements, size);
   }
-  return elements > kLargest32Bit;
+  return elements;
+}
+
+bool is_too_large(
+    const IterDomains& ids, const LaunchedSizes& launched, ExpressionEvaluator& evaluator) {
+  return elements_of(ids, launched, evaluator) > kLargest32Bit;
+}
+
+/// The tensors whose loops have the loop of `tensor` at `position`, down the graph from it.
+std::vector<const TensorView*> tensors_inside(const TensorView* tensor, int64_t position) {
+  std::vector<const TensorView*> inside{tensor};
+  for (size_t i = 0; i < inside.size(); ++i) {
+    for (const TensorView* consumer : inside[i]->consumers()) {
+      if (inside[i]->compute_position(consumer) > position &&
+          std::find(inside.begin(), inside.end(), consumer) == inside.end()) {
+        inside.push_back(consumer);
+      }
+    }
+  }
+  return inside;
+}
+
+/// What the loops of `tensor` run over if the one at `position` has `ahead` more iterations.
+int64_t elements_ahead(
+    const TensorView* tensor,
+    int64_t position,
+    int64_t ahead,
+    const LaunchedSizes& launched,
+    ExpressionEvaluator& evaluator) {
+  IterDomains others = tensor->loop();
+  others.erase(others.begin() + position);
+  return bounded_product(
+      elements_of(others, launched, evaluator), size_of(tensor->axis(position), evaluator) + ahead);
+}
+
+/// The sum of size * stride: more than the last position, to which (size - 1) * stride adds up.
+double spanned_elements(const TensorArg& input) {
+  double elements = 0;
+  for (size_t dim = 0; dim < input.sizes().size(); ++dim) {
+    elements += static_cast<double>(input.sizes()[dim]) * static_cast<double>(input.strides()[dim]);
+  }
+  return elements;
+}
+
+/// The last iterations load ahead of the end: a test leaves out what has no element, and computes
+/// its position for that. Which loop is loaded ahead of depends on the parallel types of all
+/// tensors in it; any serial one that is shared may be. Loops over n times as many elements as a
+/// tensor has make no index of its dimensions more than n times as large, and so no position in
+/// `copied`, the input that is loaded (nullptr: it is none).
+bool is_too_large_ahead(
+    const TensorView* buffer,
+    const TensorArg* copied,
+    const LaunchedSizes& launched,
+    ExpressionEvaluator& evaluator) {
+  const int64_t ahead = buffer->circular_buffer_options()->prefetch;
+  const int64_t logical = elements_of(buffer->logical(), launched, evaluator);
+  for (int64_t position = 0; position < buffer->compute_at_position(); ++position) {
+    if (buffer->axis(position)->parallel_type() != ParallelType::Serial) {
+      continue;
+    }
+    for (const TensorView* tensor : tensors_inside(buffer, position)) {
+      if (elements_ahead(tensor, position, ahead, launched, evaluator) > kLargest32Bit) {
+        return true;
+      }
+    }
+    const auto covered =
+        static_cast<double>(elements_ahead(buffer, position, ahead, launched, evaluator));
+    if (copied != nullptr && logical > 0 &&
+        spanned_elements(*copied) * covered / static_cast<double>(logical) > kLargest32Bit) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The input that `copy` is a copy of; nullptr if it copies a tensor that the fusion computes.
+const TensorArg* copied_input(
+    const TensorView& copy, const Fusion& fusion, std::span<const Argument> args) {
+  const std::vector<Val*>& inputs = fusion.inputs();
+  const auto found = std::find(inputs.begin(), inputs.end(), copy.producers().front());
+  return found == inputs.end()
+             ? nullptr
+             : std::get_if<TensorArg>(&args[static_cast<size_t>(found - inputs.begin())]);
 }
 
 /// Sizes and positions that the kernel computes: the bounds of a slice may be far outside of it.
@@ -72,7 +155,7 @@ DataType narrowest_index_type(
     return DataType::Int;
   }
   const std::vector<TensorView*> tensors = fusion.tensors();
-  std::array<int64_t, 6> launched{1, 1, 1, 1, 1, 1};
+  LaunchedSizes launched{1, 1, 1, 1, 1, 1};
   for (const TensorView* tensor : tensors) {
     for (const IterDomain* id : tensor->domain()->all_ids()) {
       const int64_t size = size_of(id, evaluator);
@@ -100,6 +183,10 @@ DataType narrowest_index_type(
       if (is_too_large(parts, launched, evaluator)) {
         return DataType::Int;
       }
+    }
+    if (tensor->circular_buffer_options() &&
+        is_too_large_ahead(tensor, copied_input(*tensor, fusion, args), launched, evaluator)) {
+      return DataType::Int;
     }
   }
   return DataType::Int32;

@@ -302,10 +302,12 @@ void KernelProgram::write_signature(
       words.insert(words.end(), tensor->stride_data, tensor->stride_data + tensor->rank);
       continue;
     }
-    const auto& value = std::get<ScalarValue>(args[i]);
-    words.push_back(-1 - static_cast<int64_t>(value.index()));
+    const auto& number = std::get<ScalarArg>(args[i]);
+    const size_t kind =
+        number.is_large_unsigned ? std::variant_size_v<ScalarValue> : number.value.index();
+    words.push_back(-1 - static_cast<int64_t>(kind));
     if (i < shapes_depend_on_.size() && shapes_depend_on_[i]) {
-      write_scalar_words(value, words);
+      write_scalar_words(number.value, words);
     }
   }
   words.insert(words.end(), constraints.dims().begin(), constraints.dims().end());

@@ -119,8 +119,8 @@ void fill_parameters(
         break;
       case ParameterPatch::Kind::ScalarValue:
         write_scalar(
-            std::get<ScalarValue>(args[patch.arg]), patch.dtype, plan.code->kernel->index_type(),
-            parameters + patch.offset);
+            std::get<ScalarArg>(args[patch.arg]).value, patch.dtype,
+            plan.code->kernel->index_type(), parameters + patch.offset);
         break;
       case ParameterPatch::Kind::HostScalar:
         std::memcpy(

@@ -263,10 +263,10 @@ class Planner {
         const auto& arg = std::get<TensorArg>(args_[planned.input]);
         planned.layout.sizes.assign(arg.sizes().begin(), arg.sizes().end());
         planned.layout.strides.assign(arg.strides().begin(), arg.strides().end());
-        planned.layout.memory = layouts_[planned.input];
         planned.layout.elements = arg.num_elements();
         check_alias_shape(buffer.tensor, planned);
         check_alias_memory(buffer.tensor, planned.input, arg);
+        planned.layout.memory = bind_memory(planned.input, buffer.tensor, arg, evaluator_);
       } else {
         planned.layout = layout_of_new(buffer.tensor, evaluator_);
         planned.source =
@@ -475,20 +475,21 @@ class Planner {
     });
   }
 
-  /// Does the kernel run fewer loop iterations than it takes to wake a thread?
+  /// Does the kernel compute fewer elements than it takes to wake a thread? What a split leaves
+  /// over counts for nothing: blocks without elements pass.
   bool is_small() {
-    constexpr int64_t kWorthAThread = 32768; // iterations; some ten microseconds
+    constexpr int64_t kWorthAThread = 32768; // elements; some ten microseconds
     int64_t work = 0;
     for (const TensorView* tensor : kernel_.tensors()) {
-      int64_t iterations = 1;
-      for (const IterDomain* id : tensor->loop()) {
+      int64_t elements = 1;
+      for (const IterDomain* id : tensor->logical()) {
         const std::optional<ScalarValue> extent = evaluator_.evaluate(id->extent());
-        iterations *= std::min(extent ? as_int(*extent) : 1, kWorthAThread);
-        if (iterations >= kWorthAThread) {
+        elements *= std::min(extent ? as_int(*extent) : 1, kWorthAThread);
+        if (elements >= kWorthAThread) {
           return false;
         }
       }
-      work += iterations;
+      work += elements;
     }
     return work < kWorthAThread;
   }

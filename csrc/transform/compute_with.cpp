@@ -29,7 +29,7 @@ TensorView* TensorView::compute_with(int64_t position, bool best_effort) {
          .fix = "inline it with inline_at"});
   }
   InlineLimits limits(*fusion());
-  const int64_t wrapped = wrap_position(this, position);
+  const int64_t wrapped = wrap_position(this, position, best_effort);
   const int64_t limit = limits.pair_limit(this);
   if (wrapped > limit && !best_effort) {
     refuse_position(this, wrapped, limit);

@@ -3,6 +3,7 @@
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
 #include "ir/node_check.h"
+#include "ir/replay_domain.h"
 
 namespace nvfuser {
 namespace {
@@ -23,6 +24,22 @@ void check_divides(const TensorView* tv, const Split& split) {
   }
 }
 
+/// An update in place and its input are the same elements.
+void check_no_update(const TensorView* tv) {
+  const AliasInfo* alias = tv->fusion()->alias_of(tv);
+  const std::vector<const TensorView*> updates = tv->fusion()->updates_of(tv);
+  if (alias == nullptr && updates.empty()) {
+    return;
+  }
+  throw UserError(
+      {.headline = "The shape of an update in place is that of its input",
+       .node = describe(tv),
+       .expected = "a tensor that shares no memory",
+       .found = alias != nullptr ? Part("updates ", describe(alias->input))
+                                 : Part("updated by ", describe(updates.front())),
+       .fix = "change the shape before add_output, or reshape the tensor instead"});
+}
+
 } // namespace
 
 void TensorView::set_contiguity(bool contiguity) {
@@ -32,6 +49,7 @@ void TensorView::set_contiguity(bool contiguity) {
 void TensorView::set_contiguity(const Contiguity& contiguity) {
   check_contiguity(maybe_allocation(), contiguity);
   domain()->assign_contiguity(contiguity);
+  replay_layout_on_updates(this);
   std::string step;
   for (const std::optional<bool>& flag : contiguity) {
     step += (step.empty() ? "" : ", ") +
@@ -49,6 +67,7 @@ void TensorView::commit_leaf_to_logical() {
          .found = {all_uses().size(), " uses"},
          .fix = "reshape the tensor instead"});
   }
+  check_no_update(this);
   for (const Expr* expr : exprs_between(logical(), loop())) {
     if (const auto* split = expr->as<Split>()) {
       check_divides(this, *split);

@@ -164,7 +164,7 @@ void inline_at(
     bool best_effort,
     const std::vector<TensorView*>& selected_tensors) {
   InlineLimits limits(*reference->fusion());
-  const int64_t position = wrap_position(reference, pos);
+  const int64_t position = wrap_position(reference, pos, best_effort);
   const InlineLimits::Positions asked =
       translated_positions(reference, position, limits.alignments());
   std::vector<TensorView*> tensors = inlinable(*reference->fusion(), selected_tensors);
@@ -190,7 +190,7 @@ namespace nvfuser {
 TensorView* TensorView::inline_at(int64_t position, bool best_effort) {
   using namespace schedule;
   InlineLimits limits(*fusion());
-  const int64_t wrapped = wrap_position(this, position);
+  const int64_t wrapped = wrap_position(this, position, best_effort);
   if (definition() == nullptr) {
     if (wrapped != 0 && !best_effort) {
       refuse_position(this, wrapped, 0);

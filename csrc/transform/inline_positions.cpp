@@ -6,8 +6,11 @@
 
 namespace nvfuser::schedule {
 
-int64_t wrap_position(const TensorView* tensor, int64_t position) {
+int64_t wrap_position(const TensorView* tensor, int64_t position, bool best_effort) {
   const int64_t size = tensor->ndims();
+  if (best_effort && position > size) {
+    return size;
+  }
   const int64_t wrapped = position < 0 ? position + size + 1 : position;
   if (wrapped < 0 || wrapped > size) {
     throw UserError({

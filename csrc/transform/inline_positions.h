@@ -6,8 +6,9 @@
 
 namespace nvfuser::schedule {
 
-/// `position` counted from the end if negative (-1: all axes), checked against [0, axes].
-[[nodiscard]] int64_t wrap_position(const TensorView* tensor, int64_t position);
+/// `position` counted from the end if negative (-1: all axes), checked against [0, axes]; with
+/// `best_effort`, positions behind the last axis are all axes.
+[[nodiscard]] int64_t wrap_position(const TensorView* tensor, int64_t position, bool best_effort);
 
 /// "Invalid inline position for T3: 2. Maximum allowed value:1"
 [[noreturn]] void refuse_position(const TensorView* tensor, int64_t position, int64_t limit);

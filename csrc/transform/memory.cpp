@@ -1,6 +1,7 @@
 // Where a tensor is, how it lies there, and which loops run over it.
 #include "base/errors.h"
 #include "ir/fusion.h"
+#include "ir/replay_domain.h"
 #include "transform/domain_cover.h"
 
 namespace nvfuser {
@@ -53,6 +54,7 @@ void TensorView::set_allocation_domain(const IterDomains& ids, const Contiguity&
   check_covers_logical(this, ids, Reductions::Optional, "allocation");
   check_contiguity(ids, contiguity);
   domain()->assign_allocation(ids, contiguity);
+  replay_layout_on_updates(this);
   record_step("set_allocation_domain(" + ids_text(ids) + ")");
 }
 

@@ -139,6 +139,16 @@ _UNARY_NAMES = {
 _IDENTITY_ON_INTEGERS = {U.Ceil, U.Floor, U.Round, U.Trunc}
 
 
+def _bit_ceil(arg: torch.Tensor) -> torch.Tensor:
+    """The smallest powers of two that are not less: all bits below the highest one, plus one."""
+    ones = (arg - 1).clamp(min=0)
+    shift = 1
+    while shift < 8 * arg.element_size():
+        ones |= ones >> shift
+        shift *= 2
+    return ones + 1
+
+
 def _unary_tensor(op: U, arg: torch.Tensor) -> torch.Tensor:
     import torch
 
@@ -153,7 +163,7 @@ def _unary_tensor(op: U, arg: torch.Tensor) -> torch.Tensor:
     if op == U.Erfcinv:
         return torch.erfinv(1 - arg)
     if op == U.BitCeil:
-        return 2 ** torch.ceil(torch.log2(arg.double())).to(arg.dtype)
+        return _bit_ceil(arg)
     if op == U.Print:
         return arg
     if op == U.Imag and not arg.dtype.is_complex:
@@ -245,20 +255,26 @@ def _pow_scalar(a: Scalar, b: Scalar) -> Scalar:
         return math.nan if a < 0 else math.inf
 
 
-def _as_tensors(name: str) -> Callable[[Scalar, Scalar], Scalar]:
+def _truncated_mod(a: int, b: int) -> int:
+    return a - b * _truncated_div(a, b)
+
+
+def _floored_mod(a: int, b: int) -> int:
+    if b == 0:
+        raise UserError("Integer division by zero detected")
+    return a % b
+
+
+def _as_tensors(name: str, of_integers: Callable[[int, int], int]) -> Callable[[Any, Any], Scalar]:
     """PyTorch's function on two numbers: Python's differ for NaN, infinity and zero."""
 
     def compute(a: Scalar, b: Scalar) -> Scalar:
         import torch
 
         if _all_integer(a, b):
-            if b == 0 and name in ("fmod", "remainder"):
-                raise UserError("Integer division by zero detected")
-            dtype = torch.int64
-        else:
-            dtype = torch.float64
-        result = getattr(torch, name)(torch.tensor(a, dtype=dtype), torch.tensor(b, dtype=dtype))
-        return cast("Scalar", result.item())
+            return of_integers(a, b)
+        operands = [torch.tensor(x, dtype=torch.float64) for x in (a, b)]
+        return cast("Scalar", getattr(torch, name)(*operands).item())
 
     return compute
 
@@ -268,15 +284,15 @@ _BINARY_SCALAR: dict[B, Callable[[Any, Any], Scalar]] = {
     B.Sub: lambda a, b: a - b,
     B.Mul: lambda a, b: a * b,
     B.Div: _div_scalar,
-    B.Mod: _as_tensors("fmod"),
-    B.Fmod: _as_tensors("fmod"),
-    B.Remainder: _as_tensors("remainder"),
+    B.Mod: _as_tensors("fmod", _truncated_mod),
+    B.Fmod: _as_tensors("fmod", _truncated_mod),
+    B.Remainder: _as_tensors("remainder", _floored_mod),
     B.Pow: _pow_scalar,
     B.CeilDiv: _ceil_div_scalar,
-    B.Max: _as_tensors("maximum"),
-    B.Min: _as_tensors("minimum"),
-    B.FMax: _as_tensors("fmax"),
-    B.FMin: _as_tensors("fmin"),
+    B.Max: _as_tensors("maximum", max),
+    B.Min: _as_tensors("minimum", min),
+    B.FMax: _as_tensors("fmax", max),
+    B.FMin: _as_tensors("fmin", min),
     B.Atan2: math.atan2,
     B.Nextafter: math.nextafter,
     B.Gcd: math.gcd,
@@ -405,7 +421,7 @@ def _numbers_like(b: Scalar, c: Scalar, device: torch.device) -> tuple[torch.Ten
     elif isinstance(b, bool) and isinstance(c, bool):
         dtype = torch.bool
     else:
-        dtype = torch.int64
+        dtype = torch.uint64 if max(b, c) >= 2**63 else torch.int64
     return (
         torch.tensor(b, dtype=dtype, device=device),
         torch.tensor(c, dtype=dtype, device=device),

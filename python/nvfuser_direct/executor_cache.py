@@ -7,7 +7,7 @@ right. What the compiler has no kernel for is evaluated through PyTorch.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from . import _core
 from .dynamic_shapes import DynamicShapes
@@ -26,13 +26,10 @@ _Options: TypeAlias = "tuple[tuple[str, ...], tuple[str, ...]]"
 _NO_OPTIONS: _Options = ((), ())
 
 
-class _Key(NamedTuple):
-    """What decides which runtime serves a call."""
-
-    device_type: str
-    options: _Options
-    sizes: tuple[Any, ...]  # empty unless kernels are not to be used again for other sizes
-    specialization: int = 0  # which one, of a definition with dynamic shapes
+# What decides which runtime serves a call: the type of device; options; sizes, none unless kernels
+# are not to be used again for other sizes; which specialization, of a definition with dynamic
+# shapes. Every call makes one: a class with names would cost a third of a microsecond.
+_Key: TypeAlias = "tuple[str, _Options, tuple[Any, ...], int]"
 
 
 class _Runtime:
@@ -178,17 +175,16 @@ class FusionExecutorCache:
             sizes = tuple(tuple(getattr(arg, "shape", ())) for arg in flatten_inputs(args))
         device_type = _device_type(args, device)
         if self._dynamic is None:
-            return _Key(device_type, options, sizes), self._fusion
+            return (device_type, options, sizes, 0), self._fusion
         number, fusion = self._dynamic.resolve(flatten_inputs(args))
-        return _Key(device_type, options, sizes, number), fusion
+        return (device_type, options, sizes, number), fusion
 
     def _compile(self, key: _Key, fusion: Fusion, args: list[Any], device: int | None) -> _Runtime:
+        *_, number = key
         with self._lock:
             runtime = self._runtimes.get(key)
             if runtime is None:
-                runtime = self._runtimes[key] = self._new_runtime(
-                    key.specialization, fusion, args, device
-                )
+                runtime = self._runtimes[key] = self._new_runtime(number, fusion, args, device)
             return runtime
 
     def _new_runtime(
@@ -226,8 +222,11 @@ class FusionExecutorCache:
     # -- looking into --
 
     def is_compiled(self, inputs: Iterable[Any], device: int = 0) -> bool:
-        """Whether a run with these inputs would compile nothing."""
-        return self._find(inputs) is not None
+        """Whether a run with these inputs would compile nothing; not if they do not fit."""
+        try:
+            return self._find(inputs) is not None
+        except _core.UserError:
+            return False
 
     def get_cuda_kernel(
         self, inputs: Iterable[Any], intrinsic_code: bool = False, device: int = 0
@@ -269,15 +268,17 @@ class FusionExecutorCache:
     def _find(self, inputs: Iterable[Any]) -> _Runtime | None:
         """The runtime for these inputs, preferably one without options of a call."""
         args = flatten_inputs(inputs)
+        _core.check_inputs(self._fusion, args)
         wanted, _ = self._specialize(args, None, _NO_OPTIONS)
         if wanted in self._runtimes:
             return self._runtimes[wanted]
         # Scalars alone leave open where a call ran.
-        kinds = {wanted.device_type} if _has_tensors(args) else {"cpu", "cuda"}
-        for key, runtime in self._runtimes.items():
-            if key.specialization != wanted.specialization:
+        wanted_type, _, wanted_sizes, wanted_number = wanted
+        types = {wanted_type} if _has_tensors(args) else {"cpu", "cuda"}
+        for (device_type, _, sizes, number), runtime in list(self._runtimes.items()):
+            if number != wanted_number:
                 continue
-            if key.device_type in kinds and key.sizes in ((), wanted.sizes):
+            if device_type in types and sizes in ((), wanted_sizes):
                 return runtime
         return None
 
@@ -290,6 +291,7 @@ class FusionExecutorCache:
 
 _MAX_DEVICE_INDEX = 255
 _DLPACK_CUDA = (2, 13)  # device memory, managed memory
+_SEQUENCES = (list, tuple)
 
 
 def _has_tensors(args: list[Any]) -> bool:
@@ -300,7 +302,7 @@ def _device_type(args: list[Any], device: int | None) -> str:
     """ "cuda" or "cpu", for tensors of any framework; scalars alone decide nothing."""
     zero_dim = None
     for arg in args:
-        if isinstance(arg, list | tuple):
+        if isinstance(arg, _SEQUENCES):
             arg = next((item for item in arg if hasattr(item, "ndim")), None)
         rank = getattr(arg, "ndim", None)
         if rank is None:
@@ -314,6 +316,11 @@ def _device_type(args: list[Any], device: int | None) -> str:
 
 
 def _kind_of(array: Any) -> str:
+    # Tensors of PyTorch say these two without making a device and its name.
+    if getattr(array, "is_cuda", None) is True:
+        return "cuda"
+    if getattr(array, "is_cpu", None) is True:
+        return "cpu"
     kind: str | None = getattr(getattr(array, "device", None), "type", None)
     if kind is not None:
         return kind

@@ -8,19 +8,22 @@ import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
+from . import _core
 from .executor_cache import FusionExecutorCache
+from .fusion_definition import FusionDefinition
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ._core import Fusion
-    from .fusion_definition import FusionDefinition
 
 
 class _Key:
     """A fusion as a key: two are the same if the fusions are equal."""
 
     def __init__(self, fusion: Fusion) -> None:
+        if not isinstance(fusion, _core.Fusion):
+            raise TypeError(f"expected a Fusion, but got {type(fusion).__name__}")
         self.fusion = fusion
         self._hash = fusion.hash()
 
@@ -136,6 +139,11 @@ class LruFusionCache:
         @functools.wraps(define)
         def define_cached(*args: Any, **kwargs: Any) -> FusionDefinition:
             fd = define(*args, **kwargs)
+            if not isinstance(fd, FusionDefinition):
+                raise TypeError(
+                    f"{define.__name__} returned {type(fd).__name__}; "
+                    "what LruFusionCache decorates returns a FusionDefinition"
+                )
             fd.fec = self._cache.cache_compile(fd.fusion)
             fd._fusion = None  # from now on it is the executor cache's
             return fd

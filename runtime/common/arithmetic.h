@@ -25,8 +25,8 @@ NVF_FUNCTION double floor_remainder(double a, double b) {
 /// A NaN stays; if the bounds cross, the upper one counts.
 template <typename T>
 NVF_FUNCTION T clamp(T x, T low, T high) {
-  const T raised = x < low ? low : x;
-  return raised > high ? high : raised;
+  const T raised = x < low || low != low ? low : x; // NaN stays, also as a bound
+  return raised > high || high != high ? high : raised;
 }
 template <typename T>
 NVF_FUNCTION T lerp(T start, T end, T weight) {

@@ -95,6 +95,10 @@ NVF_FUNCTION Complex<T> exp(Complex<T> z) {
   if (z.imag == 0) {
     return {scale, z.imag};
   }
+  const T no_angle = z.imag - z.imag; // NaN where the angle is infinite or NaN, else zero
+  if (no_angle != 0 && z.real == z.real && z.real - z.real != 0) {
+    return {scale, z.real < 0 ? T(0) : no_angle};
+  }
   return {scale * cos(z.imag), scale * sin(z.imag)};
 }
 template <typename T>
@@ -122,9 +126,10 @@ NVF_FUNCTION Complex<T> log10(Complex<T> z) {
 }
 template <typename T>
 NVF_FUNCTION Complex<T> log1p(Complex<T> z) {
-  // |1 + z|^2 = 1 + (2 x + x^2 + y^2), unless that cancels: near -1 the sum 1 + x is exact.
+  // |1 + z|^2 = 1 + (2 x + x^2 + y^2), unless that cancels, where 1 + x is exact, or may overflow.
   const T excess = z.real * (2 + z.real) + z.imag * z.imag;
-  const T size = excess < T(-0.5) ? log(hypot(1 + z.real, z.imag)) : log1p(excess) / 2;
+  const bool is_near_zero = excess >= T(-0.5) && excess <= T(1);
+  const T size = is_near_zero ? log1p(excess) / 2 : log(hypot(1 + z.real, z.imag));
   return {size, atan2(z.imag, 1 + z.real)};
 }
 template <typename T>
@@ -146,9 +151,6 @@ template <typename T>
 NVF_FUNCTION Complex<T> pow(Complex<T> base, Complex<T> exponent) {
   if (exponent.real == 0 && exponent.imag == 0) {
     return {T(1), T(0)};
-  }
-  if (base.real == 0 && base.imag == 0) {
-    return {T(0), T(0)};
   }
   return exp(exponent * log(base));
 }

@@ -4,14 +4,14 @@
 #pragma once
 
 extern "C" struct nvf_cpu_runtime {
-  /// Run fn(frame, block, scratch) for every block in [0, blocks), several at once if `parallel`,
-  /// in order otherwise; return after the last. `scratch`: that many bytes, aligned to 64, private
-  /// to the block while it runs, with undefined contents.
+  /// Run fn(frame, first, last, scratch) for ranges of blocks that cover [0, blocks), several at
+  /// once if `parallel`, in order otherwise; return after the last. `scratch`: that many bytes,
+  /// aligned to 64, private to the range while it runs, with undefined contents.
   void (*run_blocks)(
       const nvf_cpu_runtime* runtime,
       long long blocks,
       int parallel,
-      void (*fn)(void* frame, long long block, void* scratch),
+      void (*fn)(void* frame, long long first, long long last, void* scratch),
       void* frame,
       long long scratch_bytes);
   /// Memory aligned to 64 that lives until the kernel returns.

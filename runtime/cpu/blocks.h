@@ -30,6 +30,17 @@ NVF_FUNCTION long long reserve(long long& scratch_bytes, long long bytes) {
   return offset;
 }
 
+/// The next position in a grid, x fastest.
+NVF_FUNCTION void step(Dim3& position, Dim3 grid) {
+  if (++position.x == grid.x) {
+    position.x = 0;
+    if (++position.y == grid.y) {
+      position.y = 0;
+      ++position.z;
+    }
+  }
+}
+
 /// Run body(blockIdx, scratch) for every block.
 template <typename Body>
 NVF_FUNCTION void run_blocks(
@@ -43,15 +54,18 @@ NVF_FUNCTION void run_blocks(
     Dim3 grid;
   };
   Phase phase = {body, grid};
-  const auto run = [](void* frame, long long block, void* scratch) {
+  const auto run = [](void* frame, long long first, long long last, void* scratch) {
     // A copy that nothing else points to: stores to tensors cannot change it, so its members stay
     // in registers.
     const Phase own = *static_cast<const Phase*>(frame);
-    const Dim3 position = {
-        static_cast<nvfuser_index_t>(block % own.grid.x),
-        static_cast<nvfuser_index_t>(block / own.grid.x % own.grid.y),
-        static_cast<nvfuser_index_t>(block / own.grid.x / own.grid.y)};
-    own.body(position, static_cast<char*>(scratch));
+    Dim3 position = {
+        static_cast<nvfuser_index_t>(first % own.grid.x),
+        static_cast<nvfuser_index_t>(first / own.grid.x % own.grid.y),
+        static_cast<nvfuser_index_t>(first / own.grid.x / own.grid.y)};
+    for (long long block = first; block < last; ++block) {
+      own.body(position, static_cast<char*>(scratch));
+      step(position, own.grid);
+    }
   };
   runtime->run_blocks(
       runtime, static_cast<long long>(grid.x) * grid.y * grid.z, parallel, run, &phase,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import device_sources
 import pytest
 import torch
+from cuda_kernels import cuda_text
 
 from nvfuser_direct import (
-    CompileParams,
     DataType,
     FusionDefinition,
     KernelExecutor,
@@ -89,18 +89,11 @@ def schedule_stores(tensors: list[TensorView], width: int) -> None:
 def run(fd: FusionDefinition, inputs: list[torch.Tensor], target: str) -> list[torch.Tensor]:
     """Compile for CUDA too, where this machine can; then run."""
     if device_sources.nvrtc() is not None:
-        compile_for_cuda(fd)
+        cuda_text(fd.fusion)
     executor = KernelExecutor()
     inputs = [x.to(target) for x in inputs]
     executor.compile(fd.fusion, inputs)
     return [x.cpu() for x in executor.run(inputs)]
-
-
-def compile_for_cuda(fd: FusionDefinition) -> str:
-    """The CUDA kernel; NVRTC needs no GPU."""
-    params = CompileParams(device=torch.device("cuda:0"))
-    KernelExecutor().compile(fd.fusion, [], compile_params=params)
-    return fd.fusion.print_kernel(target="cuda")
 
 
 def quantize(value: torch.Tensor, dtype: DataType, width: int, target: str) -> torch.Tensor:
@@ -390,4 +383,4 @@ def test_eight_elements_are_one_load() -> None:
             tensor.axis(2).parallelize(ParallelType.vectorize)
         fd.sched.inline_at(y, 2)
         fd.sched.inline_at(loaded, 2)
-    assert "load_vector<8" in compile_for_cuda(fd)
+    assert "load_vector<8" in cuda_text(fd.fusion)

@@ -8,7 +8,13 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from nvfuser_direct import DataType, FusionDefinition, KernelExecutor, ParallelType
+from nvfuser_direct import (
+    DataType,
+    ExpressionEvaluator,
+    FusionDefinition,
+    KernelExecutor,
+    ParallelType,
+)
 
 TORCH_TO_NVF = {
     torch.bool: DataType.Bool,
@@ -228,6 +234,32 @@ def test_a_complex_function_stays_on_the_axes_where_it_overflows(name: str, targ
     torch.testing.assert_close(result, expected)
 
 
+def test_the_complex_logarithm_of_large_numbers_stays_finite(target: str) -> None:
+    x = torch.tensor([1e200j, -1e200 + 1e200j, 3 - 4j, 1e-9 + 1j], dtype=torch.complex128)
+    result = run(lambda fd, t: fd.ops.log1p(t), [x], target)
+    torch.testing.assert_close(result, torch.log1p(x), rtol=1e-12, atol=0)
+
+
+def test_the_complex_exponential_of_infinities_is_the_one_of_c(target: str) -> None:
+    """Zero and infinity win over an angle that is none."""
+    angles = [0.0, 2.0, math.inf, -math.inf, math.nan]
+    x = torch.tensor([complex(re, im) for re in (-math.inf, math.inf) for im in angles])
+    x = x.to(torch.complex128)
+    result = run(lambda fd, t: fd.ops.exp(t), [x], target)
+    expected = torch.stack([torch.exp(z) for z in x])
+    torch.testing.assert_close(result, expected, equal_nan=True)
+
+
+@pytest.mark.parametrize("exponent", [-1, -2, -1 + 1j, 1j, 1, 2, 0.5, 1 + 1j])
+def test_complex_powers_of_zero_and_infinity_are_those_of_pytorch(
+    exponent: complex, target: str
+) -> None:
+    a = torch.tensor([0j, complex(0, -0.0), complex(math.inf, 0), 1j], dtype=torch.complex128)
+    b = torch.full_like(a, exponent)
+    result = run(lambda fd, s, t: fd.ops.pow(s, t), [a, b], target)
+    torch.testing.assert_close(result, torch.pow(a, b), equal_nan=True)
+
+
 def test_the_complex_logarithm_near_minus_one_keeps_its_digits(target: str) -> None:
     x = torch.tensor([-1 + 1e-30j, -1 - 1e-12j, -1.5 + 1e-9j, -0.999999 + 1e-9j])
     x = x.to(torch.complex128)
@@ -360,6 +392,15 @@ def test_a_power_of_two_that_does_not_fit_wraps(target: str) -> None:
     assert result.tolist() == [1, 8, 2**63, 0, 0]
 
 
+@pytest.mark.parametrize("dtype", [DataType.Double, DataType.Half, DataType.Bool], ids=str)
+def test_powers_of_two_are_for_integers(dtype: DataType) -> None:
+    with FusionDefinition() as fd:
+        x, n = fd.define_tensor([4], dtype=dtype), fd.define_scalar(dtype)
+        for operand in (x, n):
+            with pytest.raises(RuntimeError, match="input must have integral type, but got"):
+                fd.ops.bitceil(operand)
+
+
 @pytest.mark.parametrize("dtype", INTEGER, ids=str)
 def test_integer_power_is_repeated_multiplication(dtype: torch.dtype, target: str) -> None:
     a, b = pairs_of(dtype)
@@ -426,6 +467,29 @@ def test_where_selects_and_never_multiplies(dtype: torch.dtype, target: str) -> 
 def test_clamp_keeps_nan(dtype: torch.dtype, target: str) -> None:
     x = values_of(dtype)
     check(run(lambda fd, t: fd.ops.clamp(t, -1.0, 2.5), [x], target), torch.clamp(x, -1.0, 2.5))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.float64], ids=str)
+@pytest.mark.parametrize("bounds", [(math.nan, 1.0), (-1.0, math.nan), (2.0, -1.0)], ids=str)
+def test_clamp_takes_nan_and_crossed_bounds_as_pytorch_does(
+    bounds: tuple[float, float], dtype: torch.dtype, target: str
+) -> None:
+    x = values_of(dtype)
+    check(run(lambda fd, t: fd.ops.clamp(t, *bounds), [x], target), torch.clamp(x, *bounds))
+
+
+@pytest.mark.parametrize("bounds", [(math.nan, 1.0), (-1.0, math.nan), (2.0, -1.0)], ids=str)
+@pytest.mark.parametrize("number", [0.5, math.nan, 7.0])
+def test_clamped_scalars_are_clamped_elements(number: float, bounds: tuple[float, float]) -> None:
+    with FusionDefinition() as fd:
+        n = fd.define_scalar(DataType.Double)
+        clamped = fd.ops.clamp(n, *bounds)
+        fd.add_output(fd.ops.full([1], clamped, DataType.Double))
+    evaluator = ExpressionEvaluator()
+    evaluator.bind(n, number)
+    expected = torch.clamp(torch.tensor([number], dtype=torch.float64), *bounds)
+    check(fd.execute([number])[0], expected)
+    check(torch.tensor([evaluator.evaluate(clamped)], dtype=torch.float64), expected)
 
 
 def test_threshold_replaces_what_is_not_above(target: str) -> None:

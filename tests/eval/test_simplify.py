@@ -343,6 +343,18 @@ def test_an_unknown_bound_is_none(space: Space) -> None:
     assert space.simplifier.max_over(stride.val, [i.val]) is stride.val
 
 
+def test_a_computed_leaf_runs_with_what_it_is_computed_from(space: Space) -> None:
+    """On 2^64 paths, which are not walked one by one."""
+    i, j, n = space.index(8), space.index(8), space.size()
+    ahead = i
+    for _ in range(64):
+        ahead = ahead * ahead
+    space.simplifier.set_range(ahead.val, n.val)
+    index = ahead + j
+    assert space.is_same(Index(space.simplifier.max_over(index.val, [i.val])), n - 1 + j)
+    assert space.is_same(Index(space.simplifier.max_over(index.val, [j.val])), ahead + 7)
+
+
 # ---- Errors --------------------------------------------------------------------------------------
 
 

@@ -11,14 +11,13 @@ import math
 from typing import TYPE_CHECKING
 
 import torch
+from cuda_kernels import cuda_text as cuda_text
 
 from nvfuser_direct import (
-    CompileParams,
     FusionDefinition,
     KernelExecutor,
     MemoryType,
     ParallelType,
-    doctor_report,
     schedule,
 )
 
@@ -156,17 +155,6 @@ def statements(scope: Kernel | Sequence[Expr]) -> Iterator[Expr]:
 def count(kernel: Kernel, kind: type) -> int:
     """Number of statements of one class in a kernel."""
     return sum(isinstance(statement, kind) for statement in statements(kernel))
-
-
-def cuda_text(fusion: Fusion) -> str:
-    """The CUDA kernel of a scheduled fusion, which NVRTC has compiled where there is one."""
-    has_nvrtc = any(
-        line.topic == "NVRTC" and not line.finding.startswith("none") for line in doctor_report()
-    )
-    if has_nvrtc:
-        params = CompileParams(device=torch.device("cuda:0"))
-        KernelExecutor().compile(fusion, [], compile_params=params)
-    return fusion.print_kernel()
 
 
 def lowered(fusion: Fusion, target: str = "cuda") -> Kernel:

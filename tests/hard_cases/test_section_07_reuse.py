@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import torch
@@ -147,7 +146,7 @@ def other_threads() -> FusionDefinition:
 
 LOST = """
 import sys
-sys.path.insert(0, {folder!r})
+sys.path[:] = {path!r}
 from hard_case import Compiled, numbers
 from test_section_07_reuse import other_threads
 try:
@@ -169,7 +168,7 @@ def test_a_lost_barrier_between_overlaid_buffers_is_found(has_barriers, tmp_path
     assert "race.barrier();" in source
     file.write_text(source if has_barriers else source.replace("race.barrier();", ""))
     done = subprocess.run(
-        [sys.executable, "-c", LOST.format(folder=str(Path(__file__).parent))],
+        [sys.executable, "-c", LOST.format(path=sys.path)],
         capture_output=True,
         text=True,
         check=True,
@@ -538,7 +537,7 @@ def test_sizes_come_from_inputs_or_by_name():
 
 DUMP = """
 import sys
-sys.path.insert(0, {folder!r})
+sys.path[:] = {path!r}
 from hard_case import Compiled, numbers
 from test_section_07_reuse import transpose
 Compiled(transpose())(numbers(32, 32, device="cpu"))
@@ -547,7 +546,7 @@ Compiled(transpose())(numbers(32, 32, device="cpu"))
 
 def test_the_dump_prints_conflicts():
     """7.21: NVFUSER_DUMP=bank_conflict"""
-    script = DUMP.format(folder=str(Path(__file__).parent))
+    script = DUMP.format(path=sys.path)
     environment = {**os.environ, "NVFUSER_DUMP": "bank_conflict"}
     done = subprocess.run(
         [sys.executable, "-c", script],

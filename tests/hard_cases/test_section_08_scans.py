@@ -22,6 +22,7 @@ from hard_case import (
     Compiled,
     check,
     count,
+    cuda_text,
     like,
     lowered,
     par,
@@ -29,10 +30,8 @@ from hard_case import (
 
 from nvfuser_direct import (
     Allocate,
-    CompileParams,
     DataType,
     FusionDefinition,
-    KernelExecutor,
     ParallelType,
     UserError,
 )
@@ -58,13 +57,6 @@ def expected(x):
     return -(2 * x).cumsum(1)
 
 
-def compiled_for_cuda(fd):
-    """NVRTC takes the source; needs no GPU."""
-    executor = KernelExecutor()
-    executor.compile(fd.fusion, compile_params=CompileParams(device="cuda:0"))
-    return executor.kernel_source()
-
-
 @pytest.mark.parametrize("factor", [None, 1, 4, 32])
 @pytest.mark.parametrize("kind", [None, UNROLL, UNSWITCH])
 def test_a_thread_runs_through_a_row(target, factor, kind):
@@ -79,7 +71,7 @@ def test_a_thread_runs_through_a_row(target, factor, kind):
             y.axis(-1).parallelize(kind)
         like(y)
         fd.sched.inline_most()
-    compiled_for_cuda(fd)
+    cuda_text(fd.fusion)
     check(fd, target, SHAPES, expected)
 
 
@@ -93,7 +85,7 @@ def test_holes_between_the_parts_of_a_split(target):
         y.split(3, 3)
         like(y)
         fd.sched.inline_most()
-    compiled_for_cuda(fd)
+    cuda_text(fd.fusion)
     check(fd, target, SHAPES, expected)
 
 
@@ -112,7 +104,7 @@ def test_holes_in_registers_do_not_count(target):
         par(y, BX, TX)
         like(y)
         fd.sched.inline_at(y, 3)
-    compiled_for_cuda(fd)
+    cuda_text(fd.fusion)
     check(
         fd,
         target,
@@ -133,7 +125,7 @@ def test_a_running_value_for_each_inner_position(target):
         y.axis(2).parallelize(UNROLL)
         like(y)
         fd.sched.inline_at(y, 2)
-    assert "float T3[4];" in compiled_for_cuda(fd)
+    assert "float T3[4];" in cuda_text(fd.fusion)
     check(fd, target, [[(m, n, 4)] for m, n in PAIRS], lambda x: x.cumsum(1) * 3)
 
 
@@ -149,7 +141,7 @@ def test_threads_inside_of_the_scanned_loop(target):
         par(y, None, BX, TX)
         like(y)
         fd.sched.inline_most()
-    compiled_for_cuda(fd)
+    cuda_text(fd.fusion)
     check(fd, target, [[pair] for pair in PAIRS], lambda x: -x.cumsum(0))
 
 
@@ -167,7 +159,7 @@ def test_the_result_in_memory(target, memory):
         s.set_memory_type(memory)
         if memory == SHARED:
             s.inline_at(1)
-    compiled_for_cuda(fd)
+    cuda_text(fd.fusion)
     check(fd, target, [[(n, 33)] for n in (1, 2, 31)], lambda x: x.cumsum(1) * 2)
 
 
@@ -184,7 +176,7 @@ def test_scans_share_a_loop(target):
         par(y, BX, TX)
         like(y)
         fd.sched.inline_most()
-    compiled_for_cuda(fd)
+    cuda_text(fd.fusion)
     assert count(lowered(fd.fusion), Allocate) == 4  # two results, two running values
     check(fd, target, SHAPES, lambda x: x.cumsum(1) + x.cumsum(1).cummax(1).values)
 
@@ -202,7 +194,7 @@ def test_a_broadcast_result_is_not_combined_twice(target):
         par(y, BX, TX)
         like(y)
         fd.sched.inline_most()
-    compiled_for_cuda(fd)
+    cuda_text(fd.fusion)
     shapes = [[(m, n), (m, n, 3)] for m, n in PAIRS]
     check(fd, target, shapes, lambda x, z: x.cumsum(1)[..., None] + z)
 
@@ -219,7 +211,7 @@ def test_a_reduction_over_the_scanned_axis_shares_its_loop(target):
         par(y, BX, TX)
         like(y)
         fd.sched.inline_most()
-    compiled_for_cuda(fd)
+    cuda_text(fd.fusion)
     check(fd, target, SHAPES, lambda x: x.cumsum(1).sum(1), rtol=1e-5)
 
 
@@ -233,7 +225,7 @@ def test_redundant_threads_write_once(target):
         y = fd.ops.neg(z)
         fd.add_output(y)
         par(y, BX, TY)
-    compiled_for_cuda(fd)
+    cuda_text(fd.fusion)
     check(fd, target, [[(n,), (3, 5)] for n in SIZES], lambda x, z: [x.cumsum(0), -z])
 
 
@@ -246,7 +238,7 @@ def test_in_place(target):
         fd.add_output(s, x)
         s.split(0, 8)
         par(s, BX, TX)
-    compiled_for_cuda(fd)
+    cuda_text(fd.fusion)
     x = torch.randint(-4, 5, (13, 37)).float().to(target)
     wanted = x.cumsum(1)
     Compiled(fd)(x)
@@ -424,7 +416,7 @@ def test_caches(target, random):
             if tensor.definition() is not None:
                 par(tensor, BX, TX)
         fd.sched.inline_most()
-    compiled_for_cuda(fd)
+    cuda_text(fd.fusion)
     outputs = Compiled(fd)(torch.ones(13, 7, device=target))
     torch.testing.assert_close(outputs[1].cpu(), torch.arange(1.0, 8).expand(13, 7))
 
@@ -438,7 +430,7 @@ def test_sixteen_bit_floats_are_rounded_in_each_step(target):
         fd.add_output(s)
         s.split(0, 8)
         par(s, BX, TX)
-    assert "__half T2;" in compiled_for_cuda(fd)
+    assert "__half T2;" in cuda_text(fd.fusion)
     x = torch.rand(5, 200).half().to(target)
     running = [x[:, 0]]
     for column in x[:, 1:].unbind(1):

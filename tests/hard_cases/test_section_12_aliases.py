@@ -216,3 +216,115 @@ def test_expanded_update(target):
     x, one = numbers(5, device=target), torch.full((1,), 4.0, device=target)
     fd.execute([x, one])
     assert_same([x.cpu()], [torch.full((5,), -4.0)])
+
+
+def test_update_follows_a_layout_that_its_input_gets_later(target):
+    """12.03: what is written in place lies as the input does, whenever that is said."""
+    layouts = [
+        (lambda x: x.set_contiguity(False), (20, 2)),
+        (lambda x: x.set_allocation_domain(x.get_loop_domain(), False), (20, 2)),
+        (lambda x: x.set_allocation_domain([x.axis(1), x.axis(0)], True), (1, 4)),
+    ]
+    for set_layout, strides in layouts:
+        with FusionDefinition() as fd:
+            x = fd.define_tensor([-1, -1], contiguity=True)
+            fd.add_output(fd.ops.neg(x), x)
+            set_layout(x)
+        buffer = torch.arange(100.0, device=target)
+        x = buffer.as_strided((4, 5), strides)
+        before = x.clone()
+        expected = buffer.clone()
+        expected.as_strided((4, 5), strides).copy_(-before)
+        Compiled(fd)(x)
+        assert_same([buffer], [expected])
+
+
+def test_update_that_declares_another_layout(target):
+    """12.03: the input's memory is checked against what the output says of it."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=False)
+        y = fd.ops.neg(x)
+        fd.add_output(y, x)
+        y.set_contiguity(True)
+    compiled = Compiled(fd)
+    x = numbers(4, 5, device=target)
+    before = x.clone()
+    compiled(x)
+    assert_same([x], [-before])
+    with pytest.raises(UserError, match=r"input 0, T1_g.*contiguous dimension 1.*stride is 2"):
+        compiled(numbers(4, 10, device=target)[:, ::2])
+
+
+@pytest.mark.parametrize("kind", ["split", "parallel", "merged", "inserted"])
+def test_broadcast_axes_that_repeat_an_update(kind):
+    """12.06: no index tells their iterations apart, so that each would update again."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([1, 5], contiguity=[None, True])
+        y = fd.ops.neg(x)
+        fd.add_output(y, x)
+        if kind == "inserted":
+            y.broadcast(0, 4)
+        else:
+            y.split(0, 4)
+        if kind == "parallel":
+            par(y, None, TX)
+        elif kind == "merged":
+            y.merge(1, 2)
+    for kernel_target in ("cuda", "cpu"):
+        with pytest.raises(UserError, match="An update in place would be done several times"):
+            fd.fusion.print_kernel(target=kernel_target)
+
+
+def test_broadcast_axes_merged_into_others_repeat_nothing(target):
+    """12.06"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([1, -1], contiguity=[None, True])
+        y = fd.ops.neg(x)
+        fd.add_output(y, x)
+        flat(fd, y)
+    x = numbers(1, 33, device=target)
+    before = x.clone()
+    Compiled(fd)(x)
+    assert_same([x], [-before])
+
+
+def test_execute_updates_a_single_element_once(target):
+    """12.06: however many threads there are."""
+    with FusionDefinition() as fd:
+        count = fd.define_tensor([1], contiguity=[None], dtype=DataType.Int)
+        x = fd.define_tensor([-1], contiguity=True)
+        fd.add_output(fd.ops.add(count, 1), count)
+        fd.add_output(fd.ops.neg(x))
+    count, x = torch.tensor([3], device=target), numbers(1000, device=target)
+    (out,) = fd.execute([count, x])
+    assert_same([count, out], [torch.tensor([4], device=target), -x])
+
+
+def test_two_updates_of_one_input(target):
+    """12.01: the last one counts; a kernel writes them in no order."""
+    for order in ([0, 1], [1, 0]):
+        with FusionDefinition() as fd:
+            x = fd.define_tensor([-1], contiguity=True)
+            y = fd.ops.neg(x)
+            results = [y, fd.ops.mul(y, 2.0)]
+            for i in order:
+                fd.add_output(results[i], x)
+        with pytest.raises(UserError, match="An input is updated in place by two outputs"):
+            fd.fusion.print_kernel()
+        x = numbers(5, device=target)
+        expected = [-x, -2 * x][order[-1]]
+        fd.execute([x])
+        assert_same([x], [expected])
+
+
+def test_shape_of_an_update():
+    """12.03: it is that of the input, on both sides."""
+    for is_input in (False, True):
+        with FusionDefinition() as fd:
+            x = fd.define_tensor([6], contiguity=True)
+            y = fd.ops.full([6], 1.0, dtype=DataType.Float)
+            fd.add_output(y, x)
+            changed = x if is_input else y
+            changed.split(0, 3)
+            with pytest.raises(UserError, match="The shape of an update in place is that of its"):
+                changed.commit_leaf_to_logical()

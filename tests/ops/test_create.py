@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 import torch
+from cuda_kernels import cuda_text
 
 from nvfuser_direct import (
-    CompileParams,
     DataType,
     FusionDefinition,
-    KernelExecutor,
     evaluate,
 )
 from nvfuser_direct.pytorch_utils import nvfuser_dtype_to_torch_dtype
@@ -97,9 +96,10 @@ def test_arange_counts_its_elements(fd, start, end, step, length) -> None:
 
 
 def test_eye(fd, math) -> None:
-    assert math(fd.ops.eye(3), fd.ops.eye(2, 1, D.Int)) == (
+    assert math(fd.ops.eye(3), fd.ops.eye(2, 1, D.Int), fd.ops.eye(4, D.Half)) == (
         "T0_g_float[iS0{3}, iS1{3}] = eye(3, float);\n"
         "T1_g_int64_t[iS2{2}, bS3{1}] = eye(2, int64_t);\n"
+        "T2_g___half[iS4{4}, iS5{4}] = eye(4, __half);\n"
     )
 
 
@@ -184,7 +184,7 @@ def test_kernels_of_given_elements_compile_for_cuda() -> None:
         for dtype in (D.Float, D.Half, D.Int, D.Bool, D.ComplexFloat):
             fd.add_output(fd.ops.eye(n, 4, dtype))
             fd.add_output(fd.ops.tensor([[0, 1, 1], [n, 0, 1]], dtype))
-    KernelExecutor().compile(fd.fusion, compile_params=CompileParams(device="cuda:0"))
+    cuda_text(fd.fusion)
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,8 @@ def test_slice_is_one_node_with_a_resize_per_changed_dimension(fd, math) -> None
     y = fd.ops.slice(tensor(fd, [4, 10]), [0, 2], [4, 8])
     assert math(y) == (
         "T1_g_float[iS2{4}, iS4{6}rf] = slice( T0_g_float[iS0{4}, iS1{10}], "
-        "{ {0, 4, 1} {2, 8, 1}} )\n"
-    ).replace("}} )", "}} )")
+        "{ {0, 4, 1} {2, 8, 1} } )\n"
+    )
     assert y.has_root()
     resize = y.get_logical_domain()[1].definition()
     assert str(resize) == "Resize: iS3{10} by -2 and -2 -> iS4{6}rf\n"
@@ -164,6 +164,33 @@ def test_cat_pads_each_operand_to_the_full_extent(fd, math) -> None:
         "T3_l_float[iS8{5}rf, iS9{5}], 0 )",
     ]
     assert extents(y) == ["5", "5"]
+
+
+def test_cat_of_symbolic_sizes_has_one_sum_of_all(fd, math) -> None:
+    y = fd.ops.cat([tensor(fd, [-1]), tensor(fd, [-1]), tensor(fd, [-1])])
+    padded = y.definition().inputs()
+    assert {tv.size(0) for tv in padded} == {y.size(0)}
+    assert y.size(0).to_inline_string() == "( ( i0 + i2 ) + i3 )"
+    pads = [line.rpartition("{")[2] for line in math(y).splitlines() if "pad( " in line]
+    assert pads == ["0, ( i2 + i3 )} )", "i0, i3} )", "( i0 + i2 ), 0} )"]
+
+
+def test_cat_makes_as_many_sums_as_it_has_operands(fd) -> None:
+    counts = []
+    for n in (8, 16, 32):
+        operands = [tensor(fd, [-1]) for _ in range(n)]
+        before = len(fd.fusion.vals())
+        fd.ops.cat(operands)
+        counts.append(len(fd.fusion.vals()) - before)
+    assert counts[2] - counts[1] == 2 * (counts[1] - counts[0])
+
+
+def test_cat_with_a_rest_has_the_size_of_the_whole(fd) -> None:
+    x = tensor(fd, [-1])
+    k = fd.define_scalar(DataType.Index)
+    rest = fd.ops.slice(x, [k], [x.size(0)], manual_normalization=True)
+    y = fd.ops.cat([fd.ops.full([k], 0.0, DataType.Float), rest])
+    assert y.size(0) == x.size(0)
 
 
 def test_cat_of_one_tensor_is_a_copy(fd, math) -> None:

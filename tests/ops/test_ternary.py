@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import pytest
 
@@ -84,3 +85,26 @@ def test_bounds_need_an_order(fd) -> None:
         fd.ops.clamp(z, None, None)
     with pytest.raises(RuntimeError, match="Threshold is not defined for complex numbers"):
         fd.ops.threshold(z, 1.0, 0.0)
+
+
+BOUNDS = "For Clamp operation: Min and Max values should be Scalars."
+LIMITS = "For Threshold operation: Thresh and Value values should be Scalars."
+FACTOR = "Alpha value should be a Scalar Valtype and not"
+
+
+@pytest.mark.parametrize(
+    ("text", "define"),
+    [
+        (BOUNDS, lambda ops, x: ops.clamp(x, x, None)),
+        (BOUNDS, lambda ops, x: ops.clamp(x, None, x)),
+        (BOUNDS, lambda ops, x: ops.clamp(2.0, 1.0, x)),
+        (LIMITS, lambda ops, x: ops.threshold(x, x, 1.0)),
+        (LIMITS, lambda ops, x: ops.threshold(x, 1.0, x)),
+        (FACTOR, lambda ops, x: ops.addcmul(x, x, 1.0, x)),
+        (FACTOR, lambda ops, x: ops.add_alpha(x, x, x)),
+        (FACTOR, lambda ops, x: ops.sub_alpha(1.0, x, x)),
+    ],
+)
+def test_tensors_are_no_bounds_and_no_factors(fd, text: str, define) -> None:
+    with pytest.raises(RuntimeError, match=re.escape(text)):
+        define(fd.ops, tensor(fd))

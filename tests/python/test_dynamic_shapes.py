@@ -9,7 +9,7 @@ from nvfuser_direct import DataType, FusionDefinition, KernelExecutor
 
 
 def count_specializations(fd) -> int:
-    return len({key.specialization for key in fd.fec._runtimes})
+    return len({number for *_, number in fd.fec._runtimes})
 
 
 def values(shape, target, seed=0):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 import torch
 
 import nvfuser_direct as nvf
-from nvfuser_direct import DataType, FusionDefinition, MemoryType, UserError, evaluate
+from nvfuser_direct import DataType, FusionDefinition, MemoryType, UserError, evaluate, ops
 
 
 def run(define, *inputs, **kwargs) -> torch.Tensor:
@@ -282,6 +283,47 @@ def test_scalars_are_numbers_of_pytorch(name, a, b, expected) -> None:
     torch.testing.assert_close(result, wanted, rtol=0, atol=0, equal_nan=True)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "number", "compute"),
+    [
+        (DataType.Float, 0.1, lambda n: n),
+        (DataType.Half, 0.1, lambda n: n),
+        (DataType.BFloat16, 0.1, lambda n: n),
+        (DataType.ComplexFloat, 0.1 + 0.2j, lambda n: n),
+        (DataType.Int, 2**24 + 1, lambda n: ops.cast(n, DataType.Float)),
+        (DataType.Double, 0.1, lambda n: ops.cast(n, DataType.Half)),
+        (DataType.Float, 1.1, lambda n: ops.mul(n, n)),
+        (DataType.Int, 2**63 - 1, ops.relu),
+        (DataType.ComplexDouble, 1 + 2j, lambda n: ops.div(n, 0j)),
+        (DataType.ComplexDouble, 0j, lambda n: ops.pow(n, -1 + 0j)),
+    ],
+)
+def test_scalars_have_the_precision_of_their_dtype_as_in_a_kernel(
+    dtype: DataType, number: complex, compute, target: str
+) -> None:
+    is_complex = dtype in (DataType.ComplexFloat, DataType.ComplexDouble)
+    wide = DataType.ComplexDouble if is_complex else DataType.Double
+    for is_constant in (False, True):
+        with FusionDefinition() as fd:
+            x = fd.define_tensor([1], dtype=DataType.Bool)  # says where the kernel runs
+            n = fd.define_scalar(number, dtype) if is_constant else fd.define_scalar(dtype)
+            value = compute(n)
+            value = value if value.dtype() == DataType.Int else ops.cast(value, wide)
+            fd.add_output(ops.where(x, ops.full([1], value, value.dtype()), value))
+        inputs = [torch.tensor([True], device=target)] + [number] * (not is_constant)
+        torch.testing.assert_close(
+            fd.execute(inputs)[0], evaluate(fd.fusion, inputs)[0], rtol=0, atol=0, equal_nan=True
+        )
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int8], ids=str)
+def test_powers_of_two_are_exact(dtype: torch.dtype) -> None:
+    largest = torch.iinfo(dtype).max // 2 + 1
+    x = torch.tensor([-3, 0, 1, 2, 3, 5, largest - 1, largest], dtype=dtype)
+    expected = torch.tensor([1, 1, 1, 2, 4, 8, largest, largest], dtype=dtype)
+    assert torch.equal(run(lambda fd, t: fd.ops.bitceil(t), x), expected)
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 def test_host_scalars_beside_cuda_tensors() -> None:
     with FusionDefinition() as fd:
@@ -294,3 +336,51 @@ def test_host_scalars_beside_cuda_tensors() -> None:
     assert torch.equal(total, x + 2)
     assert same.device.type == "cpu"
     assert same.item() == 2
+
+
+# -- what PyTorch refuses --
+
+
+def refused(define, *inputs) -> str:
+    with pytest.raises(UserError) as raised:
+        run(define, *inputs)
+    assert raised.value.__cause__ is not None  # what PyTorch said, whole
+    return str(raised.value)
+
+
+def test_operations_that_pytorch_lacks_name_the_expression() -> None:
+    """A negated Bool is itself in a kernel; PyTorch has no negation of it."""
+    mask = torch.tensor([True, False])
+    text = refused(lambda fd, x: fd.ops.neg(x), mask)
+    lines = [line.strip() for line in text.splitlines()]
+    assert lines[0] == "Cannot evaluate this expression through PyTorch"
+    node = r"node:     T1_g_bool\[.*\] = -T0_g_bool\[.*\], made at test_fallback_evaluator\.py:\d+"
+    assert re.fullmatch(node, lines[1])
+    assert lines[2].endswith("PyTorch has for these operands: DataType.Bool")
+    assert lines[3].startswith("found:    RuntimeError: Negation")
+    assert lines[4].startswith("fix:      pass inputs that fit, cast the operands")
+
+
+@pytest.mark.parametrize(
+    ("define", "inputs", "kind"),
+    [
+        (lambda fd, x: fd.ops.div(x, x), [torch.tensor([True])], NotImplementedError),
+        (lambda fd, x: fd.ops.div(x, x), [torch.tensor([0])], RuntimeError),
+        (lambda fd, x, y: fd.ops.add(x, y), [torch.ones(2), torch.ones(3)], RuntimeError),
+        (
+            lambda fd, x, i: fd.ops.index_select(x, i, 0),
+            [torch.ones(2), torch.tensor([5])],
+            IndexError,
+        ),
+    ],
+    ids=["no such function", "division by zero", "sizes", "position"],
+)
+def test_errors_of_pytorch_keep_their_class(define, inputs, kind) -> None:
+    assert "Cannot evaluate this expression through PyTorch" in refused(define, *inputs)
+    with pytest.raises(kind):
+        run(define, *inputs)
+
+
+def test_own_errors_of_the_evaluator_stay_as_they_are() -> None:
+    with pytest.raises(UserError, match=r"^Integer division by zero detected\n"):
+        run(lambda fd, x, n: fd.ops.add(x, fd.ops.div(n, n)), torch.tensor([1]), 0)

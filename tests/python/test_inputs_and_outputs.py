@@ -273,6 +273,10 @@ def test_the_cache_knows_what_is_compiled(target: str) -> None:
     fec.execute([x])
     assert fec.is_compiled([x])
     assert fec.is_compiled([x[:1]], device=0)
+    for unfit in ([], [x, x], [x[0]], [x.double()], [1.0]):
+        assert not fec.is_compiled(unfit)
+        with pytest.raises(RuntimeError, match="input"):
+            fec.get_cuda_kernel(unfit)
     assert fec.get_output_shardings() == []
 
 

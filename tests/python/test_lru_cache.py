@@ -73,6 +73,19 @@ def test_the_decorator() -> None:
     assert make(2.0).fusion is make(2.0).fec.fusion()
 
 
+def test_what_is_no_fusion_is_refused() -> None:
+    for wrong in (None, FusionDefinition()):
+        with pytest.raises(TypeError, match="expected a Fusion, but got "):
+            LRUCache(2).cache_compile(wrong)  # type: ignore[arg-type]
+
+    @LruFusionCache()
+    def make() -> FusionDefinition:
+        return build(2.0).fusion  # type: ignore[return-value]
+
+    with pytest.raises(TypeError, match="make returned Fusion; what LruFusionCache decorates"):
+        make()
+
+
 def test_threads_share_one_cache() -> None:
     cache = LRUCache(8)
     found: list[object] = []

@@ -7,17 +7,21 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from cuda_kernels import cuda_text
 
 from nvfuser_direct import (
     BinaryOpType,
     DataType,
     ExpressionEvaluator,
     FusionDefinition,
+    KernelExecutor,
     UserError,
     UserValueError,
     highest_value,
     lowest_value,
+    ops,
     reduction_identity,
+    schedule,
 )
 
 
@@ -149,6 +153,55 @@ def test_scalars_of_numpy_are_inputs(target: str) -> None:
     (out,) = fd.execute([x, np.int32(2), np.float32(0.5)])
     torch.testing.assert_close(out, (x + 2) * 0.5)
     assert fd.validate([x, np.int64(2), np.float16(0.5)])[0].tolist() == out.tolist()
+
+
+LARGE, SMALL = 2**63 + 5, 1000
+
+
+@pytest.mark.parametrize(
+    ("compute", "expected"),
+    [
+        (lambda x, n, _m: ops.bitwise_xor(x, n), lambda x: x ^ LARGE),
+        (lambda x, n, _m: ops.mul(x, n), lambda x: x * LARGE % 2**64),
+        (lambda x, n, m: ops.bitwise_or(x, ops.mod(n, m)), lambda x: x | LARGE % SMALL),
+        (lambda x, n, m: ops.bitwise_or(x, ops.maximum(n, m)), lambda x: x | LARGE),
+        (lambda x, n, _m: ops.bitwise_or(x, ops.neg(n)), lambda x: x | 2**64 - LARGE),
+        (lambda x, n, m: ops.where(ops.eq(x, n), n, m), lambda _: SMALL),
+        (lambda x, n, m: ops.where(ops.gt(n, m), x, n), lambda x: x),
+        (lambda _x, n, _m: ops.full([3], n, DataType.UInt64), lambda _: LARGE),
+        (
+            lambda _x, n, _m: ops.cast(ops.full([3], n, DataType.UInt64), DataType.Int),
+            lambda _: 5 - 2**63,
+        ),
+    ],
+)
+def test_unsigned_inputs_take_large_ints(target: str, compute: Any, expected: Any) -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], dtype=DataType.UInt64)
+        n, m = fd.define_scalar(DataType.UInt64), fd.define_scalar(DataType.UInt64)
+        fd.add_output(compute(x, n, m))
+    numbers = [0, 5, 2**64 - 1]
+    inputs = [torch.tensor(numbers, dtype=torch.uint64, device=target), LARGE, SMALL]
+    for (out,) in (fd.execute(inputs), fd.fusion.evaluate(inputs)):
+        assert out.tolist() == [expected(number) for number in numbers]
+    schedule.trivial(fd.fusion)
+    cuda_text(fd.fusion)
+
+
+def test_large_unsigned_inputs_have_no_other_type() -> None:
+    """Also after a run with the int of the same bits, whose plan is not that of this one."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1])
+        fd.add_output(fd.ops.add(x, fd.define_scalar(DataType.Int)))
+    executor = KernelExecutor()
+    executor.compile(fd.fusion)
+    x = torch.ones(2)
+    assert executor.run([x, -1])[0].tolist() == [0, 0]
+    text = "Scalar value 18446744073709551615 is not compatible with the expected data type: int64"
+    with pytest.raises(UserError, match=text):
+        executor.run([x, 2**64 - 1])
+    with pytest.raises(UserError, match="An integer argument does not fit into 64 bits"):
+        executor.run([x, 2**64])
 
 
 def test_axes_are_integers_of_any_kind(fd: FusionDefinition) -> None:

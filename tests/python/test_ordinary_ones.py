@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 import torch
+from cuda_kernels import cuda_text, has_nvrtc
 
 from nvfuser_direct import (
-    CompileParams,
     DataType,
     FusionDefinition,
-    KernelExecutor,
     concretize,
-    doctor_report,
     find_concretization,
     schedule,
 )
@@ -152,12 +150,6 @@ def test_ordinary_and_removable_ones_leave_one_dimension(target: str, place: int
         assert torch.equal(out, expected)
 
 
-def has_nvrtc() -> bool:
-    return any(
-        line.topic == "NVRTC" and not line.finding.startswith("none") for line in doctor_report()
-    )
-
-
 @pytest.mark.skipif(not has_nvrtc(), reason="no NVRTC")
 @pytest.mark.parametrize("reduces", [False, True])
 def test_they_compile_for_cuda(reduces: bool) -> None:
@@ -169,8 +161,7 @@ def test_they_compile_for_cuda(reduces: bool) -> None:
     fusion = fd.fusion.clone()
     concretize(fusion, find_concretization(fusion, [torch.ones(1, 5), 4]))
     schedule.trivial(fusion)
-    params = CompileParams(device=torch.device("cuda:0"))
-    KernelExecutor().compile(fusion, [], compile_params=params)
+    cuda_text(fusion)
 
 
 def test_a_one_of_a_dynamic_shape_is_repeated(target) -> None:

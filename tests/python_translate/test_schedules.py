@@ -291,11 +291,52 @@ def committed(fd: FusionDefinition) -> None:
     y.split(2, 2)
 
 
+def swizzled_after_another(fd: FusionDefinition) -> None:
+    """The swizzle is passed on to axes that `swizzle` itself refuses."""
+    x = define_x(fd, (-1, 1))
+    fd.add_output(y := fd.ops.neg(fd.ops.sum(z := fd.ops.add(x, define_x(fd)), [0, 1])))
+    z.split(0, 4)
+    z.split(2, 4)
+    z.swizzle(1, 3)
+    fd.sched.transform_like(z)
+    z.axis(1).parallelize(ParallelType.block_x)
+    fd.sched.parallelize_like(z)
+    fd.sched.inline_most([z])
+    assert y.ndims() == 0
+
+
+def updated_in_place(fd: FusionDefinition) -> None:
+    """Layouts of inputs, chosen when outputs follow them already."""
+    set_layouts: list[Callable[[Any], None]] = [
+        lambda x: x.set_contiguity(False),
+        lambda x: x.set_allocation_domain(x.get_loop_domain(), False),
+        lambda x: x.set_allocation_domain([x.axis(1), x.axis(0)], True),
+    ]
+    for set_layout in set_layouts:
+        x = define_x(fd)
+        fd.add_output(fd.ops.neg(x), x)
+        set_layout(x)
+
+
+def equal_sizes_in_shared_memory(fd: FusionDefinition) -> None:
+    """The parts of a `cat` share their size's value, which the text computes for each."""
+    x = define_x(fd, (-1,))
+    head, tail = fd.ops.slice(x, [0], [1]), fd.ops.slice(x, [1], [x.size(0)])
+    y = fd.ops.cat([tail, head])
+    fd.add_output(y)
+    padded = y.definition().inputs()
+    for tensor in (head, tail, *padded, padded[0].cache_after()):
+        tensor.set_memory_type(MemoryType.shared)
+
+
 SCHEDULES = [
     split_merge_reorder,
     propagated,
     symbolic_factors,
     swizzled,
+    swizzled_after_another,
+    updated_in_place,
+    equal_sizes_in_shared_memory,
     allocations,
     own_axes,
     caches,

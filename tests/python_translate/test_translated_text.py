@@ -395,12 +395,12 @@ def test_constants_have_lines_if_that_is_asked_for() -> None:
     [
         (ops.bitceil, "BitCeil"),
         (ops.print, "Print"),
-        (lambda x: ops.bitcast(DataType.Int, x), "BitCast"),
+        (lambda x: ops.bitcast(DataType.Double, x), "BitCast"),
     ],
 )
 def test_operations_without_a_name_are_errors(operation: Any, name: str) -> None:
     with FusionDefinition() as fd:
-        fd.add_output(operation(fd.define_tensor([4], dtype=DataType.Double)))
+        fd.add_output(operation(fd.define_tensor([4], dtype=DataType.Int)))
     with pytest.raises(RuntimeError, match=f"Unexpected operator type: {name} in T1_g"):
         translate_fusion(fd.fusion)
 

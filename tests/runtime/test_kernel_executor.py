@@ -368,65 +368,6 @@ def test_fusions_without_kernel_are_refused() -> None:
         KernelExecutor().compile(defined(lambda fd: fd.define_tensor([-1]), inline=False))
 
 
-# ---- index type ----------------------------------------------------------------------------------
-
-
-def index_type_for(
-    define: Callable[[FusionDefinition], object], *args: object, **params: object
-) -> str:
-    executor = KernelExecutor()
-    params.setdefault("device", torch.device("cpu"))  # also where there is a GPU
-    executor.compile(defined(define), args, compile_params=CompileParams(**params))
-    source = executor.kernel_source()
-    wide = "nvfuser_index_t = __INT64_TYPE__" in source or "nvfuser_index_t = int64_t" in source
-    return "int64" if wide else "int32"
-
-
-def huge(rows: int) -> torch.Tensor:
-    """A tensor whose elements all lie in one place."""
-    return torch.zeros(1).expand(rows, 2**16)
-
-
-def any_strides(fd: FusionDefinition) -> None:
-    fd.add_output(fd.ops.neg(fd.define_tensor([-1, -1], contiguity=False)))
-
-
-def test_the_narrowest_index_type_is_chosen() -> None:
-    """Case 4.23."""
-    assert index_type_for(negate, torch.ones(2, 2)) == "int32"
-    assert index_type_for(any_strides, huge(2**15 - 1)) == "int32"
-    assert index_type_for(any_strides, huge(2**15)) == "int64"  # 2^31 elements in the output
-
-
-def test_without_arguments_indices_are_wide() -> None:
-    assert index_type_for(negate) == "int64"
-    assert index_type_for(negate, index_type=DataType.Int32) == "int32"
-
-
-def test_a_small_tensor_over_much_memory_needs_wide_indices() -> None:
-    """Case 4.23."""
-    x = torch.empty(2**31 + 1, dtype=torch.bool).as_strided((2, 1), (2**31, 1))
-
-    def negated(fd: FusionDefinition) -> None:
-        t0 = fd.define_tensor([-1, -1], contiguity=False, dtype=DataType.Bool)
-        fd.add_output(fd.ops.logical_not(t0))
-
-    assert index_type_for(negated, x) == "int64"
-    assert index_type_for(negated, x[:1]) == "int32"
-
-
-def test_a_forced_index_type_that_is_too_small_fails_before_launch() -> None:
-    """Case 4.23."""
-    text = "Compilation with int32 is requested but int64 is required for the arguments"
-    params = CompileParams(index_type=DataType.Int32)
-    with pytest.raises(UserError, match=text):
-        KernelExecutor().compile(defined(any_strides), [huge(2**15)], compile_params=params)
-    executor = KernelExecutor()
-    executor.compile(defined(any_strides), [huge(1)], compile_params=params)
-    with pytest.raises(UserError, match=text):
-        executor.run([huge(2**15)])
-
-
 # ---- launch --------------------------------------------------------------------------------------
 
 

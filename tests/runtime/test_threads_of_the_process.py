@@ -96,3 +96,30 @@ print(os.waitpid(child, 0)[1])
 def test_a_forked_child_runs_kernels() -> None:
     result = run_python(CHILD)
     assert (result.stdout, result.returncode) == ("0\n", 0), result.stderr
+
+
+FIXED_GRID = """
+import os
+import torch
+from nvfuser_direct import FusionDefinition, set_num_threads
+
+set_num_threads(4)
+torch.set_num_threads(1)
+with FusionDefinition() as fd:
+    x = fd.define_tensor([-1])
+    total = fd.ops.sum(fd.ops.exp(x), [0], keepdim=True)
+    fd.add_output(fd.ops.div(fd.ops.exp(x), total))
+fd.execute([torch.ones(8)])  # compiles
+for size in (8, 1 << 18):
+    before = len(os.listdir("/proc/self/task"))
+    fd.execute([torch.ones(size)])
+    print(len(os.listdir("/proc/self/task")) - before)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts threads as Linux does")
+def test_few_elements_on_a_large_grid_wake_no_threads() -> None:
+    result = run_python(FIXED_GRID)
+    started_for_few, started_for_many = map(int, result.stdout.split())
+    assert started_for_few == 0, result.stderr
+    assert started_for_many > 0

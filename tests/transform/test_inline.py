@@ -388,6 +388,24 @@ def test_position_is_translated():
     assert positions(a, q) == [1, 3]
 
 
+def test_best_effort_stops_at_the_last_axis():
+    """2.14: also where the reference has fewer axes than asked for."""
+    with FusionDefinition() as fd:
+        a = fd.ops.set(tensor(fd, -1, -1))
+        t = fd.ops.neg(a)
+        fd.add_output(t)
+        with pytest.raises(UserError, match=r"Invalid inline position for T2: 3. Maximum .*:2"):
+            fd.sched.inline_at(t, 3)
+        fd.sched.inline_at(t, 3, best_effort=True)
+        assert positions(a) == [2]
+        a.clear_compute_position()
+        a.inline_at(3, best_effort=True)
+        assert positions(a) == [2]
+        a.clear_compute_position()
+        a.compute_with(3, best_effort=True)
+        assert a.compute_with_position() == 2
+
+
 def test_siblings_have_one_position():
     """2.15: and their loops are one, inlined or not."""
     with FusionDefinition() as fd:

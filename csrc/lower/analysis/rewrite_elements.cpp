@@ -2,6 +2,7 @@
 
 #include <unordered_set>
 
+#include "ir/dependencies.h"
 #include "ir/scopes.h"
 
 namespace nvfuser {
@@ -89,51 +90,20 @@ class Rewriter {
   std::unordered_map<const Val*, Val*> replacements_;
 };
 
-bool is_pointwise(const Expr& expr) {
-  return expr.is_a<UnaryOp>() || expr.is_a<BinaryOp>() || expr.is_a<TernaryOp>();
-}
-
-/// Calls fn for `root` and everything its value depends on, through the indices of elements.
-template <typename Fn>
-void for_each_operand(const Val* root, const Fn& fn) {
-  std::vector<const Val*> stack{root};
-  std::unordered_set<const Val*> visited;
-  while (!stack.empty()) {
-    const Val* current = stack.back();
-    stack.pop_back();
-    if (!visited.insert(current).second) {
-      continue;
-    }
-    fn(*current);
-    if (current->vtype() == ValType::TensorIndex) {
-      stack.push_back(static_cast<const TensorIndex*>(current)->index());
-    } else if (current->definition() != nullptr && is_pointwise(*current->definition())) {
-      const std::vector<Val*>& inputs = current->definition()->inputs();
-      stack.insert(stack.end(), inputs.begin(), inputs.end());
-    }
-  }
-}
-
 } // namespace
 
 std::vector<const TensorIndex*> elements_in(const Val* scalar) {
   std::vector<const TensorIndex*> elements;
-  for_each_operand(scalar, [&](const Val& val) {
-    if (val.vtype() == ValType::TensorIndex) {
-      elements.push_back(static_cast<const TensorIndex*>(&val));
+  for (const Val* val : dependencies(scalar)) {
+    if (val->vtype() == ValType::TensorIndex) {
+      elements.push_back(static_cast<const TensorIndex*>(val));
     }
-  });
+  }
   return elements;
 }
 
 std::vector<const TensorIndex*> inner_elements(const TensorIndex& element) {
   return elements_in(element.index());
-}
-
-bool depends_on(const Val* val, const Val* leaf) {
-  bool found = false;
-  for_each_operand(val, [&](const Val& operand) { found = found || &operand == leaf; });
-  return found;
 }
 
 void rewrite_elements(

@@ -52,9 +52,6 @@ void for_each_element(const Expr& statement, const Fn& fn) {
   for_each_write(statement, fn);
 }
 
-/// Whether `leaf` occurs in the scalar expression `val`, or in the index of an element of it.
-[[nodiscard]] bool depends_on(const Val* val, const Val* leaf);
-
 /// Give elements another index: `new_index` returns it, or nullptr to leave the element alone. A
 /// statement that stands in several branches is changed once.
 void rewrite_elements(

@@ -73,6 +73,18 @@ class InPlaceCheck {
         });
       }
     }
+    // No index tells the iterations of such an axis apart, also where it was merged with others.
+    for (const IterDomain* axis : output_->domain()->all_ids()) {
+      if (axis->is_broadcast() && !axis->extent()->is_one()) {
+        throw UserError({
+            .headline = {"An update in place would be done several times"},
+            .node = {describe(output_), "\nis written into ", describe(input_)},
+            .expected = {"loops over the axes of the update"},
+            .found = {"the broadcast axis ", axis->to_string(), ", which is no axis of the update"},
+            .fix = {"do not split broadcast axes of an update, and insert none"},
+        });
+      }
+    }
   }
 
   void check_reader(const TensorView* reader) const {

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ir/dependencies.h"
 #include "ir/scalar.h"
 #include "ir/scopes.h"
 #include "lower/analysis/block_collectives.h"

@@ -79,7 +79,11 @@ class IndexHoister {
       visit_branch(*branch, position);
     } else if (const std::vector<Scope*> bodies = bodies_of(expr); !bodies.empty()) {
       visit(*bodies.front(), forms_.enter(expr, *bodies.front(), position.place, position.node));
-    } else if (!expr.is_a<Allocate>()) {
+    } else if (auto* allocate = expr.as<Allocate>()) {
+      if (allocate->address != nullptr) { // says the names there are, and is no reason for one
+        allocate->address = forms_.rebuild(allocate->address, position.place);
+      }
+    } else {
       visit_statement(expr, position);
     }
   }

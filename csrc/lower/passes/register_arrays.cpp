@@ -1,6 +1,7 @@
 #include "lower/passes/register_arrays.h"
 
 #include "eval/simplify.h"
+#include "ir/dependencies.h"
 #include "ir/scopes.h"
 #include "lower/analysis/rewrite_elements.h"
 

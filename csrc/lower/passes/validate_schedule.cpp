@@ -83,9 +83,24 @@ void check_bound_axes_are_loops(const TensorView* tensor) {
   }
 }
 
+/// Of two updates of one input the last one counts, and a kernel has no order of outputs.
+void check_updated_once(const Fusion& fusion) {
+  for (const Val* input : fusion.inputs()) {
+    const std::vector<const TensorView*> updates = fusion.updates_of(input);
+    if (updates.size() > 1) {
+      reject(
+          updates.back(), {"An input is updated in place by two outputs"},
+          {"one output that is written into ", describe(input)},
+          {describe(updates[0]), " and ", describe(updates[1])},
+          {"return one of them as an output of its own"});
+    }
+  }
+}
+
 } // namespace
 
 void validate_schedule(Kernel& kernel) {
+  check_updated_once(kernel);
   for (const Expr* expr : tensor_exprs(kernel)) {
     if (!has_kernel_form(*expr)) {
       throw_no_kernel_form(*expr);

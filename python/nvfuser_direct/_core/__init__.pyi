@@ -3272,6 +3272,20 @@ class Fusion:
             The input, and whether the output is hidden (not returned to the caller).
         """
 
+    def updates_of(self, input: Val) -> list[TensorView]:
+        """
+        The outputs that are written into the memory of `input`.
+
+        Parameters
+        ----------
+        input : Val
+            An input.
+
+        Returns
+        -------
+        list[TensorView]
+        """
+
     def print_math(self, from_outputs_only: bool = True) -> str:
         """
         The arithmetic as text.
@@ -3883,7 +3897,7 @@ def clear_loaded_kernels() -> None:
 
 def compile_cuda_source(source: str, name: str = 'kernel', architecture: str = 'sm_90a') -> bytes:
     """
-    Compile CUDA source; needs no GPU.
+    Compile CUDA source; needs no GPU. No cache is asked, so that it can be timed.
 
     Parameters
     ----------

@@ -2688,7 +2688,11 @@ def arange(start: nvfuser_direct._core.ScalarLike | None, end: nvfuser_direct._c
         Type of the elements.
     """
 
-def eye(rows: nvfuser_direct._core.ScalarLike, cols: nvfuser_direct._core.ScalarLike | None = None, dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.Float) -> nvfuser_direct._core.TensorView:
+@overload
+def eye(rows: nvfuser_direct._core.ScalarLike, cols: nvfuser_direct._core.ScalarLike | None = None, dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.Float) -> nvfuser_direct._core.TensorView: ...
+
+@overload
+def eye(rows: nvfuser_direct._core.ScalarLike, dtype: nvfuser_direct._core.DataType) -> nvfuser_direct._core.TensorView:
     """
     A matrix with ones on the diagonal and zeros elsewhere.
 

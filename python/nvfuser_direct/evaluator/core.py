@@ -13,6 +13,7 @@ from .. import _core, random_state
 from .._core import DataType, TensorView, Val
 from .._torch_ops import Scalar, Value, scalar_cast
 from ..pytorch_utils import nvfuser_dtype_to_torch_dtype
+from .errors import naming
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -87,6 +88,8 @@ class Evaluator:
         self._fusion = fusion
         self.override = dtype_override
         self._values: dict[Val, Value] = {}
+        # Arithmetic on scalars as the core has it, in the width and precision of their dtypes.
+        self._scalars = _core.ExpressionEvaluator()
         self._host_scalars: dict[Val, torch.Tensor] = {}  # as given; values are on `device`
         self._random_state: tuple[int, int] | None = None
         tensors = [x for x in inputs if isinstance(x, torch.Tensor)]
@@ -155,7 +158,12 @@ class Evaluator:
             if isinstance(val, TensorView):
                 self._bind_tensor(val, value)
             else:  # scalars of NumPy become Python numbers
-                self._values[val] = value.item() if hasattr(value, "item") else value
+                self._bind_scalar(val, value.item() if hasattr(value, "item") else value)
+
+    def _bind_scalar(self, val: Val, number: Scalar) -> None:
+        """Let a scalar have a value, rounded to its dtype."""
+        self._scalars.bind(val, number)
+        self._values[val] = self._scalars.evaluate(val)
 
     def _bind_tensor(self, val: TensorView, tensor: torch.Tensor) -> None:
         import torch
@@ -172,7 +180,9 @@ class Evaluator:
         for axis, size in zip(axes, tensor.shape, strict=True):
             extent = axis.maybe_expanded_extent()
             is_free = extent.is_symbolic() and extent.definition() is None
-            if is_free and self._values.setdefault(extent, size) != size:
+            if is_free and extent not in self._values:
+                self._bind_scalar(extent, size)
+            if is_free and self._values[extent] != size:
                 raise _core.UserError(
                     f"Tried to bind to a value: {extent} is {self._values[extent]}, "
                     f"but {val} has size {size} there"
@@ -212,7 +222,7 @@ class Evaluator:
             dtype = self.torch_dtype(val.dtype())
             self._values[val] = value if value.dtype == dtype else value.to(dtype)
         else:
-            self._values[val] = scalar_cast(value, val.dtype())
+            self._bind_scalar(val, scalar_cast(value, val.dtype()))
 
     def store_exact(self, val: TensorView, value: torch.Tensor) -> None:
         """Let `val` have `value` as it is: numbers of few bits stay what they are."""
@@ -225,7 +235,14 @@ class Evaluator:
         return [self[val] for val in vals]
 
     def _run(self, expr: _core.Expr) -> None:
-        handler = _HANDLERS.get(type(expr))
-        if handler is None:
-            raise NotImplementedError(f"the evaluator does not know this expression: {expr}")
-        handler(self, expr)
+        out = expr.output(0)
+        if not isinstance(out, TensorView):
+            number = self._scalars.evaluate(out)
+            if number is not None:
+                self._values[out] = number
+                return
+        with naming(expr):
+            handler = _HANDLERS.get(type(expr))
+            if handler is None:
+                raise NotImplementedError(f"the evaluator does not know {type(expr).__name__}")
+            handler(self, expr)

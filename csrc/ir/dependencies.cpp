@@ -1,0 +1,44 @@
+#include "ir/dependencies.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "ir/kernel_nodes.h"
+#include "ir/pointwise.h"
+
+namespace nvfuser {
+namespace {
+
+bool is_pointwise(const Expr& expr) {
+  return expr.is_a<UnaryOp>() || expr.is_a<BinaryOp>() || expr.is_a<TernaryOp>();
+}
+
+} // namespace
+
+std::vector<const Val*> dependencies(const Val* val) {
+  std::vector<const Val*> found;
+  std::vector<const Val*> pending{val};
+  std::unordered_set<const Val*> visited;
+  while (!pending.empty()) {
+    const Val* current = pending.back();
+    pending.pop_back();
+    if (!visited.insert(current).second) {
+      continue;
+    }
+    found.push_back(current);
+    if (current->vtype() == ValType::TensorIndex) {
+      pending.push_back(static_cast<const TensorIndex*>(current)->index());
+    } else if (current->definition() != nullptr && is_pointwise(*current->definition())) {
+      const std::vector<Val*>& operands = current->definition()->inputs();
+      pending.insert(pending.end(), operands.begin(), operands.end());
+    }
+  }
+  return found;
+}
+
+bool depends_on(const Val* val, const Val* source) {
+  const std::vector<const Val*> found = dependencies(val);
+  return std::find(found.begin(), found.end(), source) != found.end();
+}
+
+} // namespace nvfuser

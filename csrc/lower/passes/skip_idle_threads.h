@@ -1,0 +1,18 @@
+#pragma once
+
+#include "lower/kernel.h"
+
+namespace nvfuser {
+
+/// On a target without hardware threads, pass over loops whose threads all stay idle, as those of
+/// blocks that a grid of fixed size has too many.
+///   before:  THREADS: IF bx * 256 + tx < n: T1[bx * 256 + tx] = ..
+///   after:   IF bx * 256 < n: THREADS: IF bx * 256 + tx < n: T1[bx * 256 + tx] = ..
+/// What every statement that leaves something behind tests is tested once before, at the least
+/// value that it compares in the loop. Only inside stay tests of elements, tests that are the same
+/// in all threads, which compilers move, and tests that divide by a size, which a loop that runs
+/// zero times may guard.
+/// Requires: regions formed.
+void skip_idle_threads(Kernel& kernel);
+
+} // namespace nvfuser

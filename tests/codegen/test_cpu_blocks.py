@@ -1,0 +1,37 @@
+"""Blocks of the grid on the CPU: how a kernel is told which it runs."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from nvfuser_direct import (
+    FusionDefinition,
+    KernelExecutor,
+    ParallelType,
+    get_num_threads,
+    set_num_threads,
+)
+
+GRID = (ParallelType.grid_z, ParallelType.grid_y, ParallelType.grid_x)
+
+
+@pytest.mark.parametrize("num_threads", [1, 4])
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (1, 1, 7), (1, 7, 1), (7, 1, 1), (3, 4, 5)])
+def test_every_block_of_the_grid_runs_once(sizes: tuple[int, int, int], num_threads: int) -> None:
+    """Also where a worker's range begins in the middle of a row of blocks."""
+    with FusionDefinition() as fd:
+        out = fd.ops.add(fd.define_tensor([-1, -1, -1, -1], contiguity=True), 1.0)
+        fd.add_output(out, fd.fusion.inputs()[0])
+        for axis, index in enumerate(GRID):
+            out.axis(axis).parallelize(index)
+    x = torch.zeros(*sizes, 40_000)  # enough to share among threads
+    executor = KernelExecutor()
+    before = get_num_threads()
+    set_num_threads(num_threads)
+    try:
+        executor.compile(fd.fusion, [x])
+        executor.run([x])
+    finally:
+        set_num_threads(before)
+    assert torch.equal(x, torch.ones_like(x))
