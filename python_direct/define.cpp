@@ -115,8 +115,8 @@ dtype : DataType, optional
 Raises
 ------
 UserValueError
-    If the type cannot hold the number: an imaginary part, NaN or an infinity as an integer, an int
-    of more than 64 bits.
+    If the type cannot hold the number: an imaginary part, NaN or an infinity as an integer, a
+    number out of the range of an integer type.
 )");
 }
 

@@ -18,6 +18,9 @@ void bind_iter_domain(nb::module_& m) {
       .def("start", &IterDomain::start, "First index, 0 unless the axis was resized.")
       .def("extent", &IterDomain::extent, "Loop size: 1 for a broadcast, even if it is expanded.")
       .def("stop_offset", &IterDomain::stop_offset, "Indices at the end that do not run.")
+      .def(
+          "stop", &IterDomain::stop,
+          "End of the indices that run: the extent, without the stop offset.")
       .def("has_expanded_extent", &IterDomain::has_expanded_extent, "Whether it is expanded.")
       .def(
           "expanded_extent", &IterDomain::expanded_extent,
@@ -116,6 +119,22 @@ tuple[IterDomain, IterDomain]
       .def_static(
           "swizzle", &swizzle_ids, "swizzle_type"_a, "x"_a, "y"_a,
           "Both axes of a square after a permutation of its positions.")
+      .def_static(
+          "swizzle1d", &swizzle1d_id, "id"_a, "parallel_type"_a,
+          R"(An axis rotated by the index of a device dimension.
+
+Parameters
+----------
+id : IterDomain
+    The axis; it stays as it is.
+parallel_type : ParallelType
+    The dimension: ``mesh_x``, ``mesh_y`` or ``mesh_z``.
+
+Returns
+-------
+IterDomain
+    The rotated axis.
+)")
       .def_static(
           "resize",
           [](IterDomain* id, const ScalarArg& left, const ScalarArg& right,

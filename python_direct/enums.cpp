@@ -30,6 +30,8 @@ constexpr Renamed kParallelTypes[] = {
     {"Serial", "serial"},
     {"Group", "group"}};
 
+constexpr Renamed kValTypes[] = {{"Scalar", "Others"}};
+
 constexpr Renamed kMemoryTypes[] = {
     {"Local", "local"},
     {"Shared", "shared"},
@@ -83,6 +85,7 @@ void bind_enums(nb::module_& m) {
   NVF_BIND_ENUM(DataType, kNone, "Type of an element or a scalar.");
   NVF_BIND_ENUM(ParallelType, kParallelTypes, "What a loop axis is bound to.");
   NVF_BIND_ENUM(IterType, kNone, "What an iteration domain is for.");
+  NVF_BIND_ENUM(ValType, kValTypes, "Kind of a value; Others are scalars without a name.");
   NVF_BIND_ENUM(MemoryType, kMemoryTypes, "Where a tensor lives.");
   NVF_BIND_ENUM(UnaryOpType, kNone, "Operations with one operand.");
   NVF_BIND_ENUM(BinaryOpType, kNone, "Operations with two operands.");

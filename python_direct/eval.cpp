@@ -67,6 +67,24 @@ bool | int | float | complex | None
 )");
 }
 
+void bind_value_of_val(nb::module_& m) {
+  auto val = nb::borrow<nb::class_<Val>>(m.attr("Val"));
+  val.def(
+      "evaluate",
+      [](const Val* self) {
+        return to_python(
+            ExpressionEvaluator().evaluate(self).value_or(ScalarValue()), self->dtype());
+      },
+      nb::sig("def evaluate(self) -> bool | int | float | complex | None"),
+      R"(The value of a scalar that constants alone decide.
+
+Returns
+-------
+bool | int | float | complex | None
+    None if it depends on anything else; an ExpressionEvaluator can be told more.
+)");
+}
+
 void bind_simplifier(nb::module_& m) {
   nb::class_<IndexSimplifier>(
       m, "IndexSimplifier", "Normal forms of integer index expressions, and proofs about them.")
@@ -212,6 +230,7 @@ NotImplementedError
 
 void bind_eval(nb::module_& m) {
   bind_evaluator(m);
+  bind_value_of_val(m);
   bind_fallback(m);
   bind_simplifier(m);
 }

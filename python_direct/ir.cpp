@@ -53,10 +53,21 @@ void bind_val(nb::module_& m) {
       .def(
           "is_const_int", [](const Val& self) { return self.is_const_int(); },
           "Whether this is an integer constant.")
+      .def(
+          "is_const_scalar", &Val::is_const_scalar,
+          "Whether this is a scalar that constants alone decide: one, or computed from them.")
+      .def("is_integral_scalar", &Val::is_integral_scalar, "Whether this is an integer scalar.")
+      .def(
+          "is_floating_point_scalar", &Val::is_floating_point_scalar,
+          "Whether this is a floating-point scalar.")
+      .def("is_a_bool", &Val::is_a_bool, "Whether this is a scalar of type Bool.")
       .def("is_zero", &Val::is_zero, "Whether this is the constant 0.")
+      .def("is_zero_int", &Val::is_zero_int, "Whether this is the integer constant 0.")
       .def("is_one", &Val::is_one, "Whether this is the constant 1.")
+      .def("is_one_int", &Val::is_one_int, "Whether this is the integer constant 1.")
       .def("is_true", &Val::is_true, "Whether this is the constant true.")
       .def("is_false", &Val::is_false, "Whether this is the constant false.")
+      .def("vtype", &Val::vtype, "Which kind of value this is.")
       .def("dtype", &Val::dtype, "Type of the value, or of the elements of a tensor.")
       .def(
           "value", [](const Val& self) { return to_python(self.value(), self.dtype()); },
@@ -77,7 +88,22 @@ void bind_val(nb::module_& m) {
       .def(
           "same_as", &Val::same_as, "other"_a,
           "Whether both are the same constant, the same symbol, or computed by the same operations "
-          "from the same values.");
+          "from the same values.")
+      .def(
+          "same_definition", &Val::same_definition, "other"_a,
+          R"(Whether the same operation computes both from the same values.
+
+Parameters
+----------
+other : Val
+    A value of the same fusion.
+
+Returns
+-------
+bool
+    False if one of them is not computed: an input, a constant, a free symbol.
+)")
+      .def("hash", &Val::hash, "Hash of what is computed: equal for values that are `same_as`.");
 
   nb::class_<NamedScalar, Val>(
       m, "NamedScalar",

@@ -61,8 +61,42 @@ void bind_nodes(nb::module_& m) {
           },
           nb::sig("def attributes(self) -> dict[str, object]"),
           "What is neither operand nor result, by name; enumerations as their names.")
+      .def(
+          "attribute", &Expr::attribute, "index"_a,
+          nb::sig("def attribute(self, index: int) -> object"),
+          R"(An attribute by its position.
+
+Parameters
+----------
+index : int
+    Position in `attributes`, from 0.
+
+Returns
+-------
+object
+    Its value; an enumerator as its name.
+
+Raises
+------
+UserIndexError
+    If there are not as many.
+)")
       .def("same_op", &Expr::same_op, "other"_a, "Same class and equal attributes.")
       .def("op_hash", &Expr::op_hash, "Hash of class and attributes.")
+      .def(
+          "same_definition", &Expr::same_definition, "other"_a,
+          R"(Whether both are the same operation on the same values.
+
+Parameters
+----------
+other : Expr
+    An expression of the same fusion.
+
+Returns
+-------
+bool
+    True if also the types and axes of their results are the same.
+)")
       .def(
           "predicate", &Expr::predicate,
           "The condition under which a kernel statement runs; None if it always does.");

@@ -7,8 +7,6 @@
 #include <string_view>
 #include <type_traits>
 
-#include "base/errors.h"
-
 namespace nvfuser::python {
 namespace {
 
@@ -91,18 +89,11 @@ std::optional<PythonNumber> read_number(nb::handle object) noexcept {
 }
 
 ScalarValue value_for(const PythonNumber& number, DataType dtype) {
-  if (!number.is_too_large && number.type != DataType::UInt64) {
-    return number.value;
+  if (number.is_too_large && is_integral(dtype)) {
+    throw_not_representable(number.value, DataType::Double, dtype);
   }
-  const bool is_rounded = is_floating_point(dtype) || is_complex(dtype) || is_boolean(dtype);
-  const bool is_exact = !number.is_too_large && dtype == DataType::UInt64;
-  if (!is_rounded && !is_exact) {
-    const ScalarValue nearest = convert_value(number.value, number.type, DataType::Double);
-    throw UserError(
-        Part(
-            "Scalar value is not compatible with the given data type ", dtype, " for value ",
-            as_double(nearest), ": it is too large"),
-        ErrorKind::Value);
+  if (!is_representable(number.value, number.type, dtype)) {
+    throw_not_representable(number.value, number.type, dtype);
   }
   return convert_value(number.value, number.type, dtype);
 }

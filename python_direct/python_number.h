@@ -25,8 +25,7 @@ struct PythonNumber {
 /// Leaves no Python exception behind.
 [[nodiscard]] std::optional<PythonNumber> read_number(nb::handle object) noexcept;
 
-/// The number as a constant of `dtype` takes it. Throws UserError for an int that `dtype` cannot
-/// hold because it has more than 63 bits.
+/// The number as a constant of `dtype`. Throws UserError if it is not representable.
 [[nodiscard]] ScalarValue value_for(const PythonNumber& number, DataType dtype);
 
 /// A value of `dtype` as Python has it; None for no value.

@@ -22,16 +22,17 @@ std::string shortest_text(double number) {
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
-bool is_plain(double number) {
-  return std::isfinite(number) && !(number == 0 && std::signbit(number));
+bool is_negative_zero(double number) {
+  return number == 0 && std::signbit(number);
 }
 
 std::string complex_text(std::complex<double> number) {
   const std::string re = python_text(number.real());
   const std::string im = python_text(number.imag());
-  // As a sum, Python would lose the sign of a zero and turn an infinite part into NaN.
-  return is_plain(number.real()) && is_plain(number.imag()) ? re + "+" + im + "j"
-                                                            : "complex(" + re + ", " + im + ")";
+  // A sum loses the sign of a zero, and only digits can have a "j" behind them.
+  const bool is_sum = !is_negative_zero(number.real()) && !is_negative_zero(number.imag()) &&
+                      std::isfinite(number.imag());
+  return is_sum ? re + "+" + im + "j" : "complex(" + re + ", " + im + ")";
 }
 
 } // namespace

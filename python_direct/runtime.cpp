@@ -73,7 +73,7 @@ void bind_compile_params(nb::module_& m) {
              std::vector<std::string> include_paths) {
             new (self) CompileParams{
                 .index_type = index_type,
-                .maxrregcount = maxrregcount,
+                .maxrregcount = checked_register_cap(maxrregcount),
                 .enable_magic_zero = enable_magic_zero,
                 .enable_ptxas_verbose = enable_ptxas_verbose,
                 .device = device_from_python(device),
@@ -89,7 +89,7 @@ Parameters
 index_type : DataType, optional
     Int or Int32, for index arithmetic; decided from sizes if not given.
 maxrregcount : int
-    Registers of a thread, at most.
+    Registers of a thread, at most; 0: no cap.
 enable_magic_zero : bool
     Limit the hoisting of indices out of unrolled loops.
 enable_ptxas_verbose : bool
@@ -98,11 +98,21 @@ device : torch.device, optional
     Device to compile for.
 include_paths : list[str]
     Further folders with headers.
+
+Raises
+------
+UserValueError
+    If `maxrregcount` is negative, or `device` neither CPU nor CUDA.
 )")
       .def_rw(
           "index_type", &CompileParams::index_type, nb::arg().none(),
           "Width of index arithmetic; None: decided from sizes.")
-      .def_rw("maxrregcount", &CompileParams::maxrregcount, "Registers of a thread, at most.")
+      .def_prop_rw(
+          "maxrregcount", [](const CompileParams& self) { return self.maxrregcount; },
+          [](CompileParams& self, int64_t registers) {
+            self.maxrregcount = checked_register_cap(registers);
+          },
+          "Registers of a thread, at most; 0: no cap.")
       .def_rw(
           "enable_magic_zero", &CompileParams::enable_magic_zero,
           "Limit the hoisting of indices out of unrolled loops.")

@@ -1,7 +1,6 @@
 #include "scalar_arg.h"
 
 #include "base/errors.h"
-#include "ops/define.h"
 
 namespace nvfuser::python {
 
@@ -13,7 +12,7 @@ Val* ScalarArg::val() const {
 }
 
 Val* ScalarArg::constant(DataType dtype) const {
-  return define_scalar(value_for(number_, dtype), dtype);
+  return Fusion::active().new_constant(value_for(number_, dtype), dtype);
 }
 
 std::optional<int64_t> ScalarArg::integer() const {

@@ -85,14 +85,18 @@ std::vector<Expr*> definitions_of(const IterDomains& ids, const IterDomains& giv
   return in_order_of_making(std::move(exprs));
 }
 
-/// The logical domain, unless the operation runs over other axes: scatter over those of its source.
+/// The logical domain, unless the operation runs over other axes: scatter over those of its
+/// positions, in place of all or some of its own. An axis that `broadcast` inserted replaces none.
 IterDomains first_loop_of(const TensorDomain& domain) {
   const IterDomains& initial = domain.initial_loop();
   const bool is_foreign = std::any_of(initial.begin(), initial.end(), [&](const IterDomain* id) {
-    return id->definition() == nullptr && !id->is_broadcast() && !contains(domain.logical(), id) &&
-           !contains(domain.root(), id);
+    return !contains(domain.logical(), id) && !contains(domain.root(), id);
   });
-  return is_foreign ? initial : domain.logical();
+  const bool is_made = std::any_of(initial.begin(), initial.end(), [](const IterDomain* id) {
+    return id->definition() != nullptr;
+  });
+  return is_foreign && !is_made && !contains_all(initial, domain.logical()) ? initial
+                                                                            : domain.logical();
 }
 
 } // namespace

@@ -49,7 +49,7 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
         ["ir/fusion.h:AliasInfo"],
     ),
     (
-        "bound as IterDomain.split, merge, swizzle, resize",
+        "bound as IterDomain.split, merge, swizzle, swizzle1d, resize",
         ["ir/domain_exprs.h:*_id*", "ir/domain_exprs.h:*_ids"],
     ),
     (
@@ -67,7 +67,6 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
             "ir/expr.h:Expr::as",
             "ir/expr.h:Expr::for_each_attr",
             "ir/create.h:*",
-            "ir/statement.h:Val::vtype",
             "ir/scopes.h*",
             "ir/topo_sort.h:sorted_definitions",
             "ir/dependencies.h:*",
@@ -128,6 +127,8 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
             "ir/types.h:has_value",
             "ir/types.h:as_*",
             "ir/types.h:convert_value",
+            "ir/types.h:is_representable",
+            "ir/types.h:throw_not_representable",
             "ir/scalar.h:fold",
         ],
     ),

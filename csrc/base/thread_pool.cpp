@@ -298,10 +298,6 @@ int get_num_threads() {
   return process_pool()->size();
 }
 
-int num_compile_threads() {
-  return num_threads_from_environment().value_or(std::min(8, num_cores()));
-}
-
 bool is_in_parallel_region() {
   return in_parallel_region_;
 }

@@ -31,9 +31,6 @@ void set_num_threads(int num_threads);
 /// the number of cores.
 [[nodiscard]] int get_num_threads();
 
-/// Threads to compile with: NVFUSER_NUM_THREADS, else 8, clamped to 1 .. number of cores.
-[[nodiscard]] int num_compile_threads();
-
 /// Whether this thread is running a piece of a parallel_for.
 [[nodiscard]] bool is_in_parallel_region();
 

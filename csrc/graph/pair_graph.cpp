@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "ir/all_nodes.h"
+#include "ir/domain_exprs.h"
 
 namespace nvfuser {
 namespace {
@@ -83,6 +84,28 @@ std::vector<std::pair<IterDomain*, IterDomain*>> forwarded_merges(
 ValGraph pair_graph(
     const TensorView* producer, const TensorView* consumer, BroadcastPairs broadcasts) {
   return pair_graph(producer, consumer, PairwiseDomainMap(producer, consumer, broadcasts));
+}
+
+bool is_resized_apart(const TensorView* producer, const TensorView* consumer) {
+  const TensorDomain& domain = *producer->domain();
+  const std::vector<Expr*> shaping = exprs_between(producer->maybe_root(), producer->logical());
+  std::vector<const IterDomain*> resized;
+  for (const Expr* expr : domain.all_exprs()) {
+    const auto* resize = expr->as<Resize>();
+    if (resize != nullptr && std::find(shaping.begin(), shaping.end(), expr) == shaping.end()) {
+      resized.push_back(resize->out);
+    }
+  }
+  if (resized.empty()) {
+    return false;
+  }
+  const ValGraph graph = pair_graph(producer, consumer);
+  const IterDomains others = consumer->domain()->all_ids();
+  return std::any_of(resized.begin(), resized.end(), [&](const IterDomain* id) {
+    return std::none_of(others.begin(), others.end(), [&](const IterDomain* other) {
+      return graph.are_mapped(id, other);
+    });
+  });
 }
 
 LoopAlignment align_loops(const TensorView* producer, const TensorView* consumer) {

@@ -29,6 +29,11 @@ namespace nvfuser {
     const TensorView* consumer,
     BroadcastPairs broadcasts = BroadcastPairs::Keep);
 
+/// Whether the loops of `producer` were resized otherwise than those of `consumer`. One iteration
+/// of both is then another element, also where the extents are equal by another way through the
+/// fusion.
+[[nodiscard]] bool is_resized_apart(const TensorView* producer, const TensorView* consumer);
+
 /// How the loops of a producer can become loops of its consumer.
 struct LoopAlignment {
   /// Per loop axis of the producer: position of the consumer's loop axis that can drive it; -1:

@@ -4,6 +4,7 @@
 #include "ir/all_nodes.h"
 #include "ir/cancelling_sum.h"
 #include "ir/fusion.h"
+#include "ir/node_check.h"
 #include "ir/scalar.h"
 
 namespace nvfuser {
@@ -152,6 +153,18 @@ std::pair<IterDomain*, IterDomain*> swizzle_ids(
   return {out_x, out_y};
 }
 
+IterDomain* swizzle1d_id(IterDomain* in, ParallelType type) {
+  NVF_NODE_CHECK(
+      is_device_dim(type), in, "Swizzle1D only supports device parallel types, given: ", type);
+  IterDomain* out = in->fusion()->new_iter_domain(
+      IterDomainSpec{
+          .extent = in->extent(),
+          .iter_type = in->iter_type(),
+          .parallel_type = in->parallel_type()});
+  in->fusion()->make<Swizzle1D>(out, in, type);
+  return out;
+}
+
 IterDomain* resize_id(
     IterDomain* in,
     Val* left,
@@ -208,14 +221,7 @@ IterDomains replay_id_expr(const Expr* expr, const IterDomains& inputs) {
                    return {x, y};
                  },
                  [&](const Swizzle1D& e) -> IterDomains {
-                   Fusion& fusion = *inputs[0]->fusion();
-                   IterDomain* out = fusion.new_iter_domain(
-                       IterDomainSpec{
-                           .extent = inputs[0]->extent(),
-                           .iter_type = inputs[0]->iter_type(),
-                           .parallel_type = inputs[0]->parallel_type()});
-                   fusion.make<Swizzle1D>(out, inputs[0], e.parallel_type);
-                   return {out};
+                   return {swizzle1d_id(inputs[0], e.parallel_type)};
                  },
                  [&](const Resize& e) -> IterDomains {
                    return {resize_id(inputs[0], e.left, e.right, e.out->iter_type(), false)};

@@ -116,6 +116,8 @@ struct Resize final : ExprNode<Resize> {
 /// {out_x, out_y}
 [[nodiscard]] std::pair<IterDomain*, IterDomain*> swizzle_ids(
     SwizzleType type, IterDomain* in_x, IterDomain* in_y);
+/// The rotated axis. Throws UserError unless `type` is a device dimension.
+[[nodiscard]] IterDomain* swizzle1d_id(IterDomain* in, ParallelType type);
 /// `iter_type`: empty: from the result's extent. `extent`: the sum of that of `in` and of what is
 /// added; nullptr: it is summed up.
 [[nodiscard]] IterDomain* resize_id(

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -71,6 +72,34 @@ bool same_lists(const IterDomains& a, const IterDomains& b, std::vector<ValPair>
   return true;
 }
 
+/// Which axes of two tensors are reduced, and how their logical axes come from the root ones, is
+/// the same; extents are `pending`. Shapes of results are here, and in no attribute of a node.
+bool same_axes(const TensorView* a, const TensorView* b, std::vector<ValPair>& pending) {
+  std::unordered_map<const Val*, const Val*> counterparts;
+  const auto pair_up = [&](const auto& x, const auto& y) {
+    return std::ranges::equal(x, y, [&](const Val* axis, const Val* other) {
+      return counterparts.emplace(axis, other).first->second == other;
+    });
+  };
+  const std::vector<Expr*> steps = exprs_between(a->maybe_root(), a->logical());
+  const std::vector<Expr*> others = exprs_between(b->maybe_root(), b->logical());
+  const bool is_same_walk = pair_up(a->maybe_root(), b->maybe_root()) &&
+                            std::ranges::equal(
+                                steps, others,
+                                [&](const Expr* x, const Expr* y) {
+                                  return x->same_op(y) && pair_up(x->inputs(), y->inputs()) &&
+                                         pair_up(x->outputs(), y->outputs());
+                                }) &&
+                            pair_up(a->logical(), b->logical());
+  return is_same_walk && std::ranges::all_of(counterparts, [&](const auto& entry) {
+           const auto* x = static_cast<const IterDomain*>(entry.first);
+           const auto* y = static_cast<const IterDomain*>(entry.second);
+           pending.emplace_back(x->extent(), y->extent());
+           pending.emplace_back(x->expanded_extent(), y->expanded_extent());
+           return x->iter_type() == y->iter_type();
+         });
+}
+
 /// Compare what two values of one kind are made of; what has to be compared in turn is `pending`.
 bool same_parts(const Val* a, const Val* b, std::vector<ValPair>& pending) {
   switch (a->vtype()) {
@@ -99,7 +128,9 @@ bool same_parts(const Val* a, const Val* b, std::vector<ValPair>& pending) {
     }
     case ValType::TensorView:
       // A tensor is what computes it; two inputs are never the same.
-      return a->definition() != nullptr;
+      return a->definition() != nullptr && b->definition() != nullptr &&
+             same_axes(
+                 static_cast<const TensorView*>(a), static_cast<const TensorView*>(b), pending);
     case ValType::TensorIndex: {
       const auto* x = static_cast<const TensorIndex*>(a);
       const auto* y = static_cast<const TensorIndex*>(b);
@@ -131,10 +162,7 @@ bool same_definitions(const Val* a, const Val* b, std::vector<ValPair>& pending)
   return true;
 }
 
-} // namespace
-
-bool Val::same_as(const Val* other) const {
-  std::vector<ValPair> pending = {{this, other}};
+bool all_same(std::vector<ValPair> pending) {
   std::set<ValPair> visited; // values that share parts are compared once
   while (!pending.empty()) {
     const auto [a, b] = pending.back();
@@ -166,6 +194,40 @@ bool Val::same_as(const Val* other) const {
     }
   }
   return true;
+}
+
+} // namespace
+
+bool Val::same_as(const Val* other) const {
+  return all_same({{this, other}});
+}
+
+bool Val::same_definition(const Val* other) const {
+  return definition_ != nullptr && other->definition() != nullptr &&
+         output_index(this) == output_index(other) &&
+         definition_->same_definition(other->definition());
+}
+
+size_t Val::hash() const {
+  return detail::hash_val(this);
+}
+
+bool Expr::same_definition(const Expr* other) const {
+  std::vector<ValPair> pending;
+  const auto is_same_result = [&](const Val* a, const Val* b) {
+    return a->vtype() == b->vtype() && a->dtype() == b->dtype() &&
+           (!a->is_tensor() ||
+            same_axes(
+                static_cast<const TensorView*>(a), static_cast<const TensorView*>(b), pending));
+  };
+  if (!same_op(other) || inputs_.size() != other->inputs().size() ||
+      !std::ranges::equal(outputs_, other->outputs(), is_same_result)) {
+    return false;
+  }
+  std::ranges::transform(
+      inputs_, other->inputs(), std::back_inserter(pending),
+      [](const Val* a, const Val* b) { return ValPair(a, b); });
+  return all_same(std::move(pending));
 }
 
 namespace detail {

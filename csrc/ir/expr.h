@@ -134,6 +134,10 @@ class Expr : public Statement {
   [[nodiscard]] virtual bool same_op(const Expr* other) const = 0;
   /// Hash of kind and attributes.
   [[nodiscard]] virtual size_t op_hash() const = 0;
+  /// Same operation on the same values, with results of the same types and axes.
+  [[nodiscard]] bool same_definition(const Expr* other) const;
+  /// Positional access to the attributes, in field order; an IndexError out of range.
+  [[nodiscard]] AttrValue attribute(int64_t index) const;
   /// Attributes by name, in field order.
   virtual void for_each_attr(
       const std::function<void(const char* name, const AttrValue& value)>& fn) const = 0;

@@ -1,6 +1,7 @@
 #include "ir/iter_domain.h"
 
 #include "base/errors.h"
+#include "ir/scalar.h"
 
 namespace nvfuser {
 namespace {
@@ -36,6 +37,10 @@ void IterDomain::check_parallelize(ParallelType parallel_type) const {
        .expected = "start 0 and a constant extent",
        .found = {"start ", start, " and extent ", extent},
        .fix = "split the axis by a constant and parallelize the inner part"});
+}
+
+Val* IterDomain::stop() const {
+  return scalar::sub(spec_.extent, spec_.stop_offset);
 }
 
 bool IterDomain::maybe_partial() const {

@@ -33,6 +33,8 @@ class IterDomain final : public Val {
   [[nodiscard]] Val* stop_offset() const {
     return spec_.stop_offset;
   }
+  /// The end of the indices that run: the extent without the stop offset.
+  [[nodiscard]] Val* stop() const;
   [[nodiscard]] bool has_expanded_extent() const {
     return spec_.expanded_extent != nullptr;
   }

@@ -60,6 +60,29 @@ double sigmoid(double x) {
   return 1.0 / (1.0 + std::exp(-x));
 }
 
+using Complex = std::complex<double>;
+
+Complex sigmoid(Complex z) {
+  return 1.0 / (1.0 + std::exp(-z));
+}
+
+/// exp(z) - 1, without the cancellation near zero.
+Complex expm1(Complex z) {
+  const double half_sin = std::sin(z.imag() / 2.0);
+  return {
+      std::expm1(z.real()) * std::cos(z.imag()) - 2.0 * half_sin * half_sin,
+      std::exp(z.real()) * std::sin(z.imag())};
+}
+
+/// log(1 + z): |1 + z|^2 - 1 is exact near zero, and may overflow or cancel elsewhere.
+Complex log1p(Complex z) {
+  const double excess = z.real() * (2.0 + z.real()) + z.imag() * z.imag();
+  const bool is_near_zero = excess >= -0.5 && excess <= 1.0;
+  return {
+      is_near_zero ? std::log1p(excess) / 2.0 : std::log(std::hypot(1.0 + z.real(), z.imag())),
+      std::atan2(z.imag(), 1.0 + z.real())};
+}
+
 /// The smallest power of two that is not below x; it wraps where it does not fit.
 uint64_t bit_ceil(uint64_t x) {
   uint64_t power = 1;
@@ -125,7 +148,7 @@ ScalarValue fold_real(UnaryOpType op, double x) {
   }
 }
 
-ScalarValue fold_complex(UnaryOpType op, std::complex<double> x) {
+ScalarValue fold_complex(UnaryOpType op, Complex x) {
   switch (op) {
     case UnaryOpType::Abs: return std::abs(x);
     case UnaryOpType::Acos: return std::acos(x);
@@ -137,14 +160,19 @@ ScalarValue fold_complex(UnaryOpType op, std::complex<double> x) {
     case UnaryOpType::Cos: return std::cos(x);
     case UnaryOpType::Cosh: return std::cosh(x);
     case UnaryOpType::Exp: return std::exp(x);
+    case UnaryOpType::Exp2: return std::exp(std::numbers::ln2 * x);
+    case UnaryOpType::Expm1: return expm1(x);
     case UnaryOpType::Imag: return x.imag();
     case UnaryOpType::Log: return std::log(x);
     case UnaryOpType::Log10: return std::log10(x);
+    case UnaryOpType::Log1p: return log1p(x);
+    case UnaryOpType::Log2: return std::numbers::log2e * std::log(x);
     case UnaryOpType::Neg: return -x;
     case UnaryOpType::Real: return x.real();
     case UnaryOpType::Reciprocal: return 1.0 / x;
     case UnaryOpType::Rsqrt: return 1.0 / std::sqrt(x);
-    case UnaryOpType::Sigmoid: return 1.0 / (1.0 + std::exp(-x));
+    case UnaryOpType::Sigmoid: return sigmoid(x);
+    case UnaryOpType::Silu: return x * sigmoid(x);
     case UnaryOpType::Sin: return std::sin(x);
     case UnaryOpType::Sinh: return std::sinh(x);
     case UnaryOpType::Sqrt: return std::sqrt(x);
@@ -261,11 +289,23 @@ int64_t greatest_common_divisor(int64_t a, int64_t b, DataType dtype) {
   return static_cast<int64_t>(std::gcd(magnitude(a), magnitude(b)));
 }
 
+/// Counts outside of the width move every bit out; to the right, the sign fills.
+int64_t shift(BinaryOpType op, int64_t a, int64_t count, DataType dtype) {
+  const auto bits = static_cast<uint64_t>(a);
+  const bool is_inside = count >= 0 && count < size_bits(dtype);
+  if (op == BinaryOpType::Lshift) {
+    return is_inside ? static_cast<int64_t>(bits << count) : 0;
+  }
+  if (is_unsigned(dtype)) {
+    return is_inside ? static_cast<int64_t>(bits >> count) : 0;
+  }
+  return a >> (is_inside ? count : 63);
+}
+
 ScalarValue fold_integer(BinaryOpType op, int64_t a, int64_t b, DataType dtype) {
   const auto ua = static_cast<uint64_t>(a);
   const auto ub = static_cast<uint64_t>(b);
   const bool is_below = is_unsigned(dtype) ? ua < ub : a < b;
-  const bool is_shift_valid = b >= 0 && b < size_bits(dtype);
   switch (op) {
     case BinaryOpType::Add: return static_cast<int64_t>(ua + ub);
     case BinaryOpType::Sub: return static_cast<int64_t>(ua - ub);
@@ -286,11 +326,7 @@ ScalarValue fold_integer(BinaryOpType op, int64_t a, int64_t b, DataType dtype) 
     case BinaryOpType::BitwiseOr: return a | b;
     case BinaryOpType::BitwiseXor: return a ^ b;
     case BinaryOpType::Lshift:
-      return is_shift_valid ? ScalarValue(static_cast<int64_t>(ua << ub)) : ScalarValue();
-    case BinaryOpType::Rshift:
-      return !is_shift_valid      ? ScalarValue()
-             : is_unsigned(dtype) ? ScalarValue(static_cast<int64_t>(ua >> ub))
-                                  : ScalarValue(a >> b);
+    case BinaryOpType::Rshift: return shift(op, a, b, dtype);
     case BinaryOpType::LogicalAnd: return a != 0 && b != 0;
     case BinaryOpType::LogicalOr: return a != 0 || b != 0;
     case BinaryOpType::Atan2: return std::atan2(static_cast<double>(a), static_cast<double>(b));
@@ -324,12 +360,12 @@ ScalarValue fold_real(BinaryOpType op, double a, double b, DataType dtype) {
     case BinaryOpType::CeilDiv: return std::ceil(a / b);
     case BinaryOpType::LogicalAnd: return a != 0.0 && b != 0.0;
     case BinaryOpType::LogicalOr: return a != 0.0 || b != 0.0;
-    case BinaryOpType::Complex: return std::complex<double>(a, b);
+    case BinaryOpType::Complex: return Complex(a, b);
     default: return compare(op, a, b);
   }
 }
 
-ScalarValue fold_complex(BinaryOpType op, std::complex<double> a, std::complex<double> b) {
+ScalarValue fold_complex(BinaryOpType op, Complex a, Complex b) {
   switch (op) {
     case BinaryOpType::Add: return a + b;
     case BinaryOpType::Sub: return a - b;
@@ -350,12 +386,12 @@ ScalarValue fold(UnaryOpType op, const ScalarValue& a, DataType dtype) {
   if (!has_value(a)) {
     return {};
   }
-  if (op == UnaryOpType::Cast) {
+  if (op == UnaryOpType::Cast || op == UnaryOpType::Print) {
     return convert_value(a, dtype);
   }
   ScalarValue value;
-  if (std::holds_alternative<std::complex<double>>(a)) {
-    value = fold_complex(op, std::get<std::complex<double>>(a));
+  if (std::holds_alternative<Complex>(a)) {
+    value = fold_complex(op, std::get<Complex>(a));
   } else if (std::holds_alternative<double>(a)) {
     value = fold_real(op, std::get<double>(a));
   } else if (is_floating_point(dtype) || is_complex(dtype)) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <sstream>
 
 #include "base/errors.h"
 #include "ir/types.h"
@@ -113,6 +114,49 @@ int64_t truncate_to_unsigned(double value) {
                          : truncate_real(value);
 }
 
+/// Bits of an integer type that say how large a number is.
+int magnitude_bits(DataType type) {
+  return static_cast<int>(size_bits(type)) - (is_unsigned(type) ? 0 : 1);
+}
+
+bool is_in_range(double value, DataType type) {
+  const double number = std::trunc(value);
+  const double end = std::ldexp(1.0, magnitude_bits(type));
+  return number >= (is_unsigned(type) ? 0.0 : -end) && number < end; // a NaN is neither
+}
+
+bool is_in_range(int64_t value, DataType from, DataType type) {
+  const bool is_large = from == DataType::UInt64 && value < 0; // the bits of a number from 2^63 on
+  if (is_large || type == DataType::UInt64) {
+    return type == DataType::UInt64 && (is_large || value >= 0);
+  }
+  return value >= as_int(lowest_value(type)) && value <= as_int(highest_value(type));
+}
+
+std::string number_text(const ScalarValue& value, DataType from) {
+  if (const auto* integer = std::get_if<int64_t>(&value)) {
+    return from == DataType::UInt64 ? std::to_string(static_cast<uint64_t>(*integer))
+                                    : std::to_string(*integer);
+  }
+  std::ostringstream out;
+  out.precision(std::numeric_limits<double>::max_digits10);
+  if (std::holds_alternative<std::complex<double>>(value)) {
+    out << as_complex(value);
+  } else {
+    out << as_double(value);
+  }
+  return out.str();
+}
+
+/// What constants of a type are.
+std::string range_text(DataType type) {
+  if (is_integral(type)) {
+    return "an integer from " + number_text(lowest_value(type), type) + " to " +
+           number_text(highest_value(type), type);
+  }
+  return is_floating_point(type) ? "a real number" : "a type that constants can have";
+}
+
 } // namespace
 
 bool as_bool(const ScalarValue& value) {
@@ -178,6 +222,33 @@ ScalarValue convert_value(const ScalarValue& value, DataType from, DataType to) 
     return convert_value(value, to);
   }
   return convert_value(round_integer(static_cast<uint64_t>(*bits), to), to);
+}
+
+bool is_representable(const ScalarValue& value, DataType from, DataType to) {
+  if (is_boolean(to) || is_complex(to)) {
+    return true;
+  }
+  const bool is_real = !std::holds_alternative<std::complex<double>>(value) ||
+                       std::get<std::complex<double>>(value).imag() == 0.0;
+  if (!is_integral(to)) {
+    return is_floating_point(to) && is_real;
+  }
+  if (const auto* integer = std::get_if<int64_t>(&value)) {
+    return is_in_range(*integer, from, to);
+  }
+  return is_real && is_in_range(as_double(value), to);
+}
+
+void throw_not_representable(const ScalarValue& value, DataType from, DataType to) {
+  const std::string number = number_text(value, from);
+  throw UserError(
+      {.headline =
+           {"Scalar value is not compatible with the given data type ", to, " for value ", number},
+       .node = {"a constant of type ", to},
+       .expected = range_text(to),
+       .found = number,
+       .fix = "give a number that fits, or a data type that holds it"},
+      ErrorKind::Value);
 }
 
 ScalarValue lowest_value(DataType type) {

@@ -4,6 +4,7 @@
 
 #include "ir/fusion.h"
 #include "ir/print.h"
+#include "ir/topo_sort.h"
 
 namespace nvfuser {
 
@@ -31,6 +32,18 @@ std::string describe(const Statement* statement) {
 }
 
 // ---- Val ----------------------------------------------------------------------------------------
+
+bool Val::is_const_scalar() const {
+  if (definition_ == nullptr || !is_scalar()) {
+    return is_scalar() && is_const();
+  }
+  const auto is_known = [](const Val* val) {
+    return val->is_scalar() && (val->is_const() || val->definition() != nullptr);
+  };
+  return std::ranges::all_of(sorted_definitions(definition_->outputs()), [&](const Expr* expr) {
+    return std::ranges::all_of(expr->inputs(), is_known);
+  });
+}
 
 bool Val::is_zero() const {
   return is_const() && !is_boolean(dtype_) && as_complex(value_) == 0.0;
@@ -97,7 +110,8 @@ NamedScalar* Fusion::parallel_dim(ParallelType type) {
 
 namespace {
 
-Val* operand_at(const Expr& expr, const std::vector<Val*>& list, int64_t index, const char* role) {
+template <typename T>
+T item_at(const Expr& expr, const std::vector<T>& list, int64_t index, const char* role) {
   if (index < 0 || index >= static_cast<int64_t>(list.size())) {
     throw UserError(
         {.headline = {role, " index ", index, " is out of range"},
@@ -113,11 +127,17 @@ Val* operand_at(const Expr& expr, const std::vector<Val*>& list, int64_t index, 
 } // namespace
 
 Val* Expr::input(int64_t index) const {
-  return operand_at(*this, inputs_, index, "Input");
+  return item_at(*this, inputs_, index, "Input");
 }
 
 Val* Expr::output(int64_t index) const {
-  return operand_at(*this, outputs_, index, "Output");
+  return item_at(*this, outputs_, index, "Output");
+}
+
+AttrValue Expr::attribute(int64_t index) const {
+  std::vector<AttrValue> values;
+  for_each_attr([&](const char*, const AttrValue& value) { values.push_back(value); });
+  return item_at(*this, values, index, "Attribute");
 }
 
 } // namespace nvfuser

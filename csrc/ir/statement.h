@@ -61,16 +61,6 @@ class Statement {
   SourceLocation location_;
 };
 
-/// Python-visible kinds of values.
-enum class ValType : uint8_t {
-  Scalar,
-  NamedScalar,
-  IterDomain,
-  TensorDomain,
-  TensorView,
-  TensorIndex
-};
-
 /// A value. Plain `Val`s are scalars: constants, inputs, or computed by a scalar expression.
 class Val : public Statement {
  public:
@@ -106,8 +96,25 @@ class Val : public Statement {
   [[nodiscard]] bool is_const_int(int64_t number) const {
     return is_const_int() && as_int(value_) == number;
   }
+  /// A scalar that constants alone decide: one of them, or computed from them.
+  [[nodiscard]] bool is_const_scalar() const;
+  [[nodiscard]] bool is_integral_scalar() const {
+    return is_scalar() && is_integral(dtype_);
+  }
+  [[nodiscard]] bool is_floating_point_scalar() const {
+    return is_scalar() && is_floating_point(dtype_);
+  }
+  [[nodiscard]] bool is_a_bool() const {
+    return is_scalar() && is_boolean(dtype_);
+  }
   [[nodiscard]] bool is_zero() const;
+  [[nodiscard]] bool is_zero_int() const {
+    return is_const_int(0);
+  }
   [[nodiscard]] bool is_one() const;
+  [[nodiscard]] bool is_one_int() const {
+    return is_const_int(1);
+  }
   [[nodiscard]] bool is_true() const {
     return is_const() && is_boolean(dtype_) && as_bool(value_);
   }
@@ -136,6 +143,10 @@ class Val : public Statement {
 
   /// Same constant, same symbol, or computed by the same operations from the same values.
   [[nodiscard]] bool same_as(const Val* other) const;
+  /// Both are computed, as the same result of the same operation on the same values.
+  [[nodiscard]] bool same_definition(const Val* other) const;
+  /// Equal for values that are `same_as` each other.
+  [[nodiscard]] size_t hash() const;
 
  protected:
   Val(ValType vtype, DataType dtype, ScalarValue value = {})

@@ -28,6 +28,9 @@ namespace nvfuser {
 #define NVF_FOR_EACH_ITER_TYPE(X) \
   X(Iteration) X(Reduction) X(Broadcast) X(Stride) X(GatherScatter) X(VectorComponent) X(Symbolic)
 
+#define NVF_FOR_EACH_VAL_TYPE(X) \
+  X(Scalar) X(NamedScalar) X(IterDomain) X(TensorDomain) X(TensorView) X(TensorIndex)
+
 #define NVF_FOR_EACH_MEMORY_TYPE(X) X(Local) X(Shared) X(Global) X(Tensor) X(Symmetric)
 
 #define NVF_FOR_EACH_UNARY_OP(X)                                                             \
@@ -83,6 +86,7 @@ namespace nvfuser {
 NVF_DECLARE_ENUM(DataType, NVF_FOR_EACH_DATA_TYPE)
 NVF_DECLARE_ENUM(ParallelType, NVF_FOR_EACH_PARALLEL_TYPE)
 NVF_DECLARE_ENUM(IterType, NVF_FOR_EACH_ITER_TYPE)
+NVF_DECLARE_ENUM(ValType, NVF_FOR_EACH_VAL_TYPE)
 NVF_DECLARE_ENUM(MemoryType, NVF_FOR_EACH_MEMORY_TYPE)
 NVF_DECLARE_ENUM(UnaryOpType, NVF_FOR_EACH_UNARY_OP)
 NVF_DECLARE_ENUM(BinaryOpType, NVF_FOR_EACH_BINARY_OP)
@@ -170,6 +174,13 @@ using ScalarValue = std::variant<std::monostate, bool, int64_t, double, std::com
 [[nodiscard]] ScalarValue convert_value(const ScalarValue& value, DataType type);
 /// The same for a constant of type `from`: those bits then mean an unsigned number.
 [[nodiscard]] ScalarValue convert_value(const ScalarValue& value, DataType from, DataType to);
+
+/// Whether a number of type `from` can be a constant of type `to`: in the range of an integer,
+/// which drops a fraction and has no NaN; without imaginary part as a real number. Rounding is
+/// fine.
+[[nodiscard]] bool is_representable(const ScalarValue& value, DataType from, DataType to);
+/// The error for a number that is not.
+[[noreturn]] void throw_not_representable(const ScalarValue& value, DataType from, DataType to);
 
 /// Names of operations in printed text: `add`, `sqrt`, `nearbyint` ... Symbols where the text is
 /// inline (`+`), nullptr where it is a call.

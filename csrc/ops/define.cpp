@@ -1,7 +1,6 @@
 #include "ops/define.h"
 
 #include <algorithm>
-#include <cmath>
 #include <sstream>
 
 #include "base/errors.h"
@@ -299,34 +298,6 @@ TensorView* define_symbolic_tensor(int64_t ndims, DataType dtype, bool is_cpu) {
 Val* define_scalar(DataType dtype) {
   check_dtype(dtype);
   return Fusion::active().new_scalar(dtype);
-}
-
-Val* define_scalar(const ScalarValue& value, std::optional<DataType> dtype) {
-  if (!has_value(value)) {
-    return define_scalar(dtype.value_or(DataType::Double));
-  }
-  constexpr DataType kNatural[] = {
-      DataType::Null, DataType::Bool, DataType::Int, DataType::Double, DataType::ComplexDouble};
-  const DataType type = dtype.value_or(kNatural[value.index()]);
-  const bool drops_imaginary = std::holds_alternative<std::complex<double>>(value) &&
-                               !is_complex(type) && as_complex(value).imag() != 0;
-  const bool is_number_type =
-      is_boolean(type) || is_integral(type) || is_floating_point(type) || is_complex(type);
-  const bool is_no_integer = std::holds_alternative<double>(value) && is_integral(type) &&
-                             !std::isfinite(as_double(value));
-  if (drops_imaginary || is_no_integer || !is_number_type) {
-    std::ostringstream printed;
-    if (std::holds_alternative<std::complex<double>>(value)) {
-      printed << as_complex(value);
-    } else {
-      printed << as_double(value);
-    }
-    throw UserError(
-        {"Scalar value is not compatible with the given data type ", type, " for value ",
-         printed.str()},
-        ErrorKind::Value);
-  }
-  return Fusion::active().new_constant(value, type);
 }
 
 } // namespace nvfuser

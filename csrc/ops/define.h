@@ -2,7 +2,6 @@
 // registers an input.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "ir/fusion.h"
@@ -60,7 +59,5 @@ struct TensorDescriptor {
 
 /// A symbolic scalar of the active fusion.
 [[nodiscard]] Val* define_scalar(DataType dtype = DataType::Double);
-/// A constant of its natural type, or converted to `dtype`; without a value a symbolic scalar.
-[[nodiscard]] Val* define_scalar(const ScalarValue& value, std::optional<DataType> dtype);
 
 } // namespace nvfuser

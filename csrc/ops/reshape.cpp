@@ -153,15 +153,18 @@ TensorView* reshape_dynamic(
     count = scalar::mul(count, axis->maybe_expanded_extent());
   }
   std::vector<Val*> extents;
-  Val* others = fusion.one();
+  Val* others = nullptr;
   for (size_t i = 0; i < new_shape.size(); ++i) {
-    extents.push_back(as_extent(new_shape[i]));
+    Val* extent = as_extent(new_shape[i]);
+    extents.push_back(extent);
     if (i != wanted.inferred) {
-      others = scalar::mul(others, extents[i]);
+      // The quotient is written with the scalars that were given, where those are wide enough.
+      Val* size = new_shape[i]->dtype() == DataType::Int ? new_shape[i] : extent;
+      others = others == nullptr ? size : scalar::mul(others, size);
     }
   }
   if (wanted.inferred.has_value()) {
-    extents[*wanted.inferred] = scalar::div(count, others);
+    extents[*wanted.inferred] = others == nullptr ? count : scalar::div(count, others);
   }
   for (Val* extent : extents) {
     spec.logical.push_back(fusion.new_iter_domain(

@@ -20,17 +20,15 @@ std::string expected_input(size_t i, const Val* input) {
   return "Expected input " + std::to_string(i) + ", " + input->to_string() + ", ";
 }
 
-/// Does a number of this class become `dtype` without changing what it is?
+/// Does a number become `dtype` without changing its class, or an integer its value?
 bool is_compatible(const ScalarArg& number, DataType dtype) {
   const ScalarValue& value = number.value;
-  if (number.is_large_unsigned) {
-    return dtype == DataType::UInt64;
-  }
   if (std::holds_alternative<bool>(value)) {
     return is_boolean(dtype);
   }
   if (std::holds_alternative<int64_t>(value)) {
-    return is_integral(dtype);
+    const DataType type = number.is_large_unsigned ? DataType::UInt64 : DataType::Int;
+    return is_integral(dtype) && is_representable(value, type, dtype);
   }
   if (std::holds_alternative<double>(value)) {
     return is_floating_point(dtype);
@@ -53,7 +51,7 @@ void check_scalar(size_t i, const Val* input, const Argument& arg) {
         .node = {"input ", i, ", ", describe(input)},
         .expected = {text(input->dtype())},
         .found = {value_text(number)},
-        .fix = {"pass a Python number of the class of the input's dtype"},
+        .fix = {"pass a Python number of the class and in the range of the input's dtype"},
     });
   }
 }

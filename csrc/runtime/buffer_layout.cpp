@@ -10,6 +10,11 @@
 namespace nvfuser {
 namespace {
 
+/// Its elements lie in one place, whatever they were merged with.
+bool is_expanded(const IterDomain* id) {
+  return id->is_broadcast() && id->has_expanded_extent();
+}
+
 struct Axis {
   int64_t size = 1;
   int64_t stride = 0;
@@ -38,7 +43,7 @@ void apply_forward(
     if (factor <= 0 || (in.size % factor != 0 && in.size > 1)) {
       throw_unfit(tensor, transform, "a split that does not divide the size");
     }
-    const int64_t rest = in.size / factor;
+    const int64_t rest = (in.size + factor - 1) / factor;
     const int64_t inner = split->inner_split ? factor : rest;
     axes[split->inner] = {inner, in.stride};
     axes[split->outer] = {split->inner_split ? rest : factor, in.stride * inner};
@@ -60,15 +65,18 @@ void apply_forward(
   throw_unfit(tensor, transform, "a transform without strides");
 }
 
-/// From memory axes to logical dimensions. Sizes of the logical side are not needed.
+/// From memory axes to logical dimensions. `axes` knows the sizes of what a transform began with:
+/// its parts in memory may be larger, where a later split of them does not divide.
 void apply_backward(const TensorView* tensor, const Expr* transform, AxisMap& axes) {
   if (const auto* split = transform->as<Split>()) {
     const Axis outer = axes.at(split->outer);
     const Axis inner = axes.at(split->inner);
-    if (outer.size > 1 && inner.size > 1 && outer.stride != inner.size * inner.stride) {
+    const bool is_broadcast = split->in->is_broadcast(); // no stride reaches what pads it
+    if (!is_broadcast && outer.size > 1 && inner.size > 1 &&
+        outer.stride != inner.size * inner.stride) {
       throw_unfit(tensor, transform, "a split whose parts are apart");
     }
-    axes[split->in] = {outer.size * inner.size, inner.size > 1 ? inner.stride : outer.stride};
+    axes.at(split->in).stride = inner.size > 1 ? inner.stride : outer.stride;
     return;
   }
   if (const auto* merge = transform->as<Merge>()) {
@@ -166,8 +174,8 @@ MemoryLayout layout_of_existing(
   NVF_INVARIANT(logical.size() == sizes.size(), "the rank was checked before");
   AxisMap axes;
   for (size_t i = 0; i < logical.size(); ++i) {
-    const bool is_expanded = logical[i]->is_broadcast() && logical[i]->has_expanded_extent();
-    axes[logical[i]] = {is_expanded ? 1 : sizes[i], is_expanded ? 0 : strides[i]};
+    const bool is_one = is_expanded(logical[i]);
+    axes[logical[i]] = {is_one ? 1 : sizes[i], is_one ? 0 : strides[i]};
   }
   if (tensor->has_allocation()) {
     for (const Expr* transform : exprs_between(tensor->logical(), tensor->maybe_allocation())) {
@@ -198,19 +206,18 @@ BufferLayout layout_of_new(const TensorView* tensor, ExpressionEvaluator& evalua
   int64_t stride = 1;
   for (size_t i = memory.size(); i-- > 0;) {
     const int64_t size = layout.memory.sizes[i];
-    const bool is_expanded = memory[i]->is_broadcast() && memory[i]->has_expanded_extent();
-    layout.memory.strides[i] = is_expanded ? 0 : stride;
+    layout.memory.strides[i] = is_expanded(memory[i]) ? 0 : stride;
     axes[memory[i]] = {size, layout.memory.strides[i]};
     stride *= layout.elements == 0 ? 1 : size; // strides of an empty tensor mean nothing
   }
 
   if (tensor->has_allocation()) {
     std::vector<Expr*> transforms = exprs_between(tensor->logical(), tensor->maybe_allocation());
-    // A merge is undone with the sizes of both its parts.
     for (const Expr* transform : transforms) {
       for (const Val* in : transform->inputs()) {
         const auto* id = static_cast<const IterDomain*>(in);
-        axes.emplace(id, Axis{stored_size(id, evaluator), 0});
+        // A broadcast has room for its extent inside the axis that it was merged into.
+        axes.emplace(id, Axis{evaluator.evaluate_int(id->extent()), 0});
       }
     }
     for (auto it = transforms.rbegin(); it != transforms.rend(); ++it) {
@@ -218,7 +225,7 @@ BufferLayout layout_of_new(const TensorView* tensor, ExpressionEvaluator& evalua
     }
   }
   for (const IterDomain* id : logical) {
-    layout.strides.push_back(id->is_device_dim() ? 1 : axes.at(id).stride);
+    layout.strides.push_back(is_expanded(id) ? 0 : id->is_device_dim() ? 1 : axes.at(id).stride);
   }
   layout.is_row_major = is_row_major(layout);
   return layout;

@@ -30,4 +30,17 @@ std::string CompileParams::to_string() const {
   return out.str();
 }
 
+int64_t checked_register_cap(int64_t registers) {
+  if (registers < 0) {
+    throw UserError(
+        {.headline = "A thread cannot have a negative number of registers",
+         .node = "maxrregcount of CompileParams",
+         .expected = "registers of a thread, at most; 0: no cap",
+         .found = {"maxrregcount = ", registers},
+         .fix = "leave it unset: registers are then limited by the hardware and the block only"},
+        ErrorKind::Value);
+  }
+  return registers;
+}
+
 } // namespace nvfuser

@@ -14,7 +14,7 @@ namespace nvfuser {
 struct CompileParams {
   /// Int or Int32: width of index arithmetic. Empty: the narrowest that the arguments allow.
   std::optional<DataType> index_type;
-  /// Register cap of a thread.
+  /// Register cap of a thread; 0: none.
   int64_t maxrregcount = 255;
   bool enable_magic_zero = true;
   /// Print the assembler's report.
@@ -27,5 +27,8 @@ struct CompileParams {
   bool operator==(const CompileParams& other) const;
   [[nodiscard]] std::string to_string() const;
 };
+
+/// `registers` as a cap; 0 is none. Throws UserError for less.
+[[nodiscard]] int64_t checked_register_cap(int64_t registers);
 
 } // namespace nvfuser

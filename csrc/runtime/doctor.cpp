@@ -80,11 +80,7 @@ std::vector<DoctorLine> doctor_report() {
   std::vector<DoctorLine> lines;
   report_driver(lines);
   report_compilers(lines);
-  lines.push_back(
-      {"threads",
-       std::to_string(get_num_threads()) + " for CPU kernels, " +
-           std::to_string(num_compile_threads()) + " for compilation",
-       ""});
+  lines.push_back({"threads", std::to_string(get_num_threads()) + " for CPU kernels", ""});
   report_cache(lines);
   return lines;
 }

@@ -51,19 +51,9 @@ TensorView* TensorView::swizzle(SwizzleType type, int64_t x, int64_t y) {
 }
 
 TensorView* TensorView::swizzle1d(int64_t x, ParallelType parallel_type) {
-  NVF_NODE_CHECK(
-      nvfuser::is_device_dim(parallel_type), this,
-      "Swizzle1D only supports device parallel types, given: ", parallel_type);
   const int64_t position = check_free_axis(this, x, "swizzle1d");
-  IterDomain* in = axis(position);
-  IterDomain* out = fusion()->new_iter_domain(
-      IterDomainSpec{
-          .extent = in->extent(),
-          .iter_type = in->iter_type(),
-          .parallel_type = in->parallel_type()});
-  fusion()->make<Swizzle1D>(out, in, parallel_type);
   IterDomains ids = loop();
-  ids[static_cast<size_t>(position)] = out;
+  ids[static_cast<size_t>(position)] = swizzle1d_id(axis(position), parallel_type);
   domain()->assign_loop(std::move(ids));
   record_step("swizzle1d(" + std::to_string(x) + ", " + enum_name(parallel_type) + ")");
   return this;

@@ -1,65 +1,30 @@
-"""One element of the result from one element of each operand, with PyTorch or Python numbers.
+"""One element of the result from one element of each operand, with PyTorch.
 
-Operands are tensors or Python numbers in any mix. Integer arithmetic is that of C: division and
-``Mod`` truncate.
+Operands are tensors or Python numbers in any mix, at least one of them a tensor: arithmetic on
+scalars alone is the core's. Integer arithmetic is that of C: division and ``Mod`` truncate.
 """
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ._core import BinaryOpType as B
-from ._core import DataType, UserError
+from ._core import DataType
 from ._core import TernaryOpType as T
 from ._core import UnaryOpType as U
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import torch
 
 Scalar: TypeAlias = Any  # bool, int, float or complex
 Value: TypeAlias = Any  # a tensor or a scalar
 
-_BITS = {
-    DataType.Char: 8,
-    DataType.Byte: 8,
-    DataType.Short: 16,
-    DataType.UInt16: 16,
-    DataType.Int32: 32,
-    DataType.UInt32: 32,
-    DataType.Int: 64,
-    DataType.Index: 64,
-    DataType.UInt64: 64,
-}
-_UNSIGNED = {DataType.Byte, DataType.UInt16, DataType.UInt32, DataType.UInt64}
+
+def _is_integer(value: torch.Tensor) -> bool:
+    return not value.dtype.is_floating_point and not value.dtype.is_complex
 
 
-def scalar_cast(value: Any, dtype: DataType) -> Scalar:
-    """A Python number as a scalar of a type; integers wrap to its width."""
-    if hasattr(value, "item"):
-        value = value.item()
-    if dtype == DataType.Bool:
-        return bool(value)
-    if dtype in _BITS:
-        bits = _BITS[dtype]
-        number = int(value.real if isinstance(value, complex) else value) & ((1 << bits) - 1)
-        if dtype not in _UNSIGNED and number >> (bits - 1):
-            number -= 1 << bits
-        return number
-    if dtype in (DataType.ComplexFloat, DataType.ComplexDouble):
-        return complex(value)
-    return float(value.real if isinstance(value, complex) else value)
-
-
-def _is_integer(value: Value) -> bool:
-    if hasattr(value, "dtype"):
-        return not value.dtype.is_floating_point and not value.dtype.is_complex
-    return isinstance(value, int)
-
-
-def _all_integer(*values: Value) -> bool:
+def _all_integer(*values: torch.Tensor) -> bool:
     return all(_is_integer(value) for value in values)
 
 
@@ -76,7 +41,17 @@ def _as_tensor(value: Value, like: torch.Tensor) -> torch.Tensor:
     dtype = like.dtype
     if isinstance(value, float) and not (dtype.is_floating_point or dtype.is_complex):
         dtype = torch.get_default_dtype()
+    elif isinstance(value, int) and not (
+        dtype.is_floating_point or dtype.is_complex or dtype == torch.bool
+    ):
+        value = _wrapped(value, torch.iinfo(dtype))
     return torch.tensor(value, dtype=dtype, device=like.device)
+
+
+def _wrapped(value: int, limits: torch.iinfo) -> int:
+    """An int at the width of a type, as beside a tensor in PyTorch and in kernels."""
+    low, high = int(limits.min), int(limits.max)
+    return (value - low) % (high - low + 1) + low
 
 
 def _tensors(*values: Value) -> list[torch.Tensor]:
@@ -174,27 +149,8 @@ def _unary_tensor(op: U, arg: torch.Tensor) -> torch.Tensor:
     return getattr(torch, name)(arg)
 
 
-def _unary_scalar(op: U, arg: Scalar) -> Scalar:
-    import torch
-
-    if op == U.Neg:
-        return -arg
-    if op == U.Abs:
-        return abs(arg)
-    if op == U.LogicalNot:
-        return not arg
-    if op == U.BitwiseNot:
-        return ~arg
-    wide = torch.complex128 if isinstance(arg, complex) else torch.float64
-    if op in _IDENTITY_ON_INTEGERS and isinstance(arg, int):
-        return arg
-    return _unary_tensor(op, torch.tensor(arg, dtype=wide)).item()
-
-
-def unary(op: U, arg: Value, out_dtype: DataType) -> Value:
+def unary(op: U, arg: torch.Tensor, out_dtype: DataType) -> torch.Tensor:
     """`op` of one operand; the caller converts the result to `out_dtype`."""
-    if not hasattr(arg, "dtype"):
-        return scalar_cast(arg, out_dtype) if op == U.Cast else _unary_scalar(op, arg)
     if op == U.Cast:
         return _cast(arg, out_dtype)
     if op == U.BitCast:
@@ -218,99 +174,6 @@ def _cast(arg: torch.Tensor, out_dtype: DataType) -> torch.Tensor:
 
 # ---- Binary --------------------------------------------------------------------------------------
 
-
-def _truncated_div(a: int, b: int) -> int:
-    if b == 0:
-        raise UserError("Integer division by zero detected")
-    quotient = abs(a) // abs(b)
-    return quotient if (a < 0) == (b < 0) else -quotient
-
-
-def _div_scalar(a: Scalar, b: Scalar) -> Scalar:
-    if _all_integer(a, b):
-        return _truncated_div(a, b)
-    if b == 0:
-        if isinstance(a, complex) or isinstance(b, complex):
-            return complex(math.nan, math.nan)
-        if a == 0 or math.isnan(a):
-            return math.nan
-        return math.copysign(math.inf, a) * math.copysign(1.0, b)
-    return a / b
-
-
-def _ceil_div_scalar(a: int, b: int) -> int:
-    if b == 0:
-        raise UserError("Integer division by zero detected")
-    return -((-a) // b)
-
-
-def _pow_scalar(a: Scalar, b: Scalar) -> Scalar:
-    if _all_integer(a, b) and b < 0:
-        return int(a**b) if a in (1, -1) else 0
-    if isinstance(a, complex) or isinstance(b, complex) or _all_integer(a, b):
-        return a**b
-    try:
-        return math.pow(a, b)
-    except (OverflowError, ValueError):
-        return math.nan if a < 0 else math.inf
-
-
-def _truncated_mod(a: int, b: int) -> int:
-    return a - b * _truncated_div(a, b)
-
-
-def _floored_mod(a: int, b: int) -> int:
-    if b == 0:
-        raise UserError("Integer division by zero detected")
-    return a % b
-
-
-def _as_tensors(name: str, of_integers: Callable[[int, int], int]) -> Callable[[Any, Any], Scalar]:
-    """PyTorch's function on two numbers: Python's differ for NaN, infinity and zero."""
-
-    def compute(a: Scalar, b: Scalar) -> Scalar:
-        import torch
-
-        if _all_integer(a, b):
-            return of_integers(a, b)
-        operands = [torch.tensor(x, dtype=torch.float64) for x in (a, b)]
-        return cast("Scalar", getattr(torch, name)(*operands).item())
-
-    return compute
-
-
-_BINARY_SCALAR: dict[B, Callable[[Any, Any], Scalar]] = {
-    B.Add: lambda a, b: a + b,
-    B.Sub: lambda a, b: a - b,
-    B.Mul: lambda a, b: a * b,
-    B.Div: _div_scalar,
-    B.Mod: _as_tensors("fmod", _truncated_mod),
-    B.Fmod: _as_tensors("fmod", _truncated_mod),
-    B.Remainder: _as_tensors("remainder", _floored_mod),
-    B.Pow: _pow_scalar,
-    B.CeilDiv: _ceil_div_scalar,
-    B.Max: _as_tensors("maximum", max),
-    B.Min: _as_tensors("minimum", min),
-    B.FMax: _as_tensors("fmax", max),
-    B.FMin: _as_tensors("fmin", min),
-    B.Atan2: math.atan2,
-    B.Nextafter: math.nextafter,
-    B.Gcd: math.gcd,
-    B.Lshift: lambda a, b: a << b,
-    B.Rshift: lambda a, b: a >> b,
-    B.BitwiseAnd: lambda a, b: a & b,
-    B.BitwiseOr: lambda a, b: a | b,
-    B.BitwiseXor: lambda a, b: a ^ b,
-    B.LogicalAnd: lambda a, b: bool(a) and bool(b),
-    B.LogicalOr: lambda a, b: bool(a) or bool(b),
-    B.Eq: lambda a, b: a == b,
-    B.NE: lambda a, b: a != b,
-    B.LT: lambda a, b: a < b,
-    B.LE: lambda a, b: a <= b,
-    B.GT: lambda a, b: a > b,
-    B.GE: lambda a, b: a >= b,
-    B.Complex: complex,
-}
 
 _BINARY_NAMES = {
     B.Add: "add",
@@ -353,10 +216,8 @@ def _integer_pow(base: torch.Tensor, exponent: torch.Tensor) -> torch.Tensor:
     return torch.where(exponent < 0, reciprocal.to(positive.dtype), positive)
 
 
-def binary(op: B, lhs: Value, rhs: Value, out_dtype: DataType) -> Value:
+def binary(op: B, lhs: Value, rhs: Value, out_dtype: DataType) -> torch.Tensor:
     """`op` of two operands; the caller converts the result to `out_dtype`."""
-    if not _any_tensor(lhs, rhs):
-        return _BINARY_SCALAR[op](lhs, rhs)
     import torch
 
     lhs, rhs = _tensors(lhs, rhs)
@@ -379,20 +240,10 @@ def binary(op: B, lhs: Value, rhs: Value, out_dtype: DataType) -> Value:
 # ---- Ternary -------------------------------------------------------------------------------------
 
 
-def ternary(op: T, a: Value, b: Value, c: Value) -> Value:
+def ternary(op: T, a: Value, b: Value, c: Value) -> torch.Tensor:
     """`op` of three operands."""
     import torch
 
-    if not _any_tensor(a, b, c):
-        if op == T.Where:
-            return b if a else c
-        if op == T.Clamp:
-            return min(max(a, b), c)
-        if op == T.Threshold:
-            return c if a <= b else a
-        if op == T.Lerp:
-            return a + c * (b - a)
-        raise NotImplementedError(f"the evaluator does not know {op}")
     if op == T.Where:
         if not _any_tensor(b, c):
             return torch.where(a, *_numbers_like(b, c, a.device))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._core import DataType, TensorView
+from ._core import DataType, TensorView, UserTypeError
 from .evaluator import Evaluator, evaluate, flatten_inputs
 from .pytorch_utils import as_torch, is_tensor
 
@@ -208,11 +208,15 @@ def compare_with_references(
     ------
     AssertionError
         If counts, shapes or values differ.
+    UserTypeError
+        If a reference is no tensor.
     """
     import torch
 
     if len(references) != len(outputs):
         raise AssertionError(f"Expected {len(outputs)} reference outputs for validation.")
+    for index, reference in enumerate(references):
+        _check_reference(index, reference)
     outputs = [as_torch(output) for output in outputs]
     references = [as_torch(reference) for reference in references]
     limits = get_val_tolerances(fusion, args)
@@ -234,6 +238,18 @@ def compare_with_references(
             raise AssertionError(
                 "Mismatch in reference and fusion output values for non-floating point datatypes"
             )
+
+
+def _check_reference(index: int, reference: object) -> None:
+    if not is_tensor(reference):
+        raise UserTypeError(
+            "A reference output has to be a tensor\n"
+            f"  node:     the reference of output {index}\n"
+            "  expected: a tensor of PyTorch, or of another framework\n"
+            f"  found:    {reference!r}\n"
+            "  fix:      give a tensor for each output, or no references: the fusion is then "
+            "evaluated"
+        )
 
 
 __all__ = [

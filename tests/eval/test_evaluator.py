@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+import torch
 
 from nvfuser_direct import (
     DataType,
@@ -73,7 +74,7 @@ def test_arithmetic_wraps_at_the_width_of_its_type() -> None:
 def test_unsigned_numbers_beyond_int64_keep_their_value() -> None:
     n = symbol(DataType.UInt64)
     evaluator = ExpressionEvaluator()
-    evaluator.bind(n, -1)  # the bits of the largest one
+    evaluator.bind(n, 2**64 - 1)
     assert evaluator.evaluate(n) == 2**64 - 1
     assert evaluator.evaluate(ops.cast(n, DataType.Double)) == float(2**64)
     assert evaluator.evaluate(ops.mul(n, 0.5)) == float(2**63)
@@ -94,6 +95,45 @@ def test_the_smallest_integer_has_divisors() -> None:
     evaluator = ExpressionEvaluator()
     evaluator.bind(n, -(2**63))
     assert evaluator.evaluate(ops.gcd(n, 12)) == 4
+
+
+@pytest.mark.parametrize(
+    ("dtype", "number", "count", "left", "right"),
+    [
+        (DataType.Int, -5, 64, 0, -1),
+        (DataType.Int, -5, -1, 0, -1),
+        (DataType.Int, 5, 2**62, 0, 0),
+        (DataType.Int32, -5, 32, 0, -1),
+        (DataType.UInt64, 2**64 - 1, 64, 0, 0),
+        (DataType.Int, -5, 63, -(2**63), -1),
+    ],
+)
+def test_shifts_out_of_the_width_move_every_bit_out(dtype, number, count, left, right) -> None:
+    n, bits = symbol(dtype), symbol(dtype)
+    evaluator = ExpressionEvaluator()
+    evaluator.bind(n, number)
+    evaluator.bind(bits, count)
+    assert evaluator.evaluate(ops.bitwise_left_shift(n, bits)) == left
+    assert evaluator.evaluate(ops.bitwise_right_shift(n, bits)) == right
+
+
+@pytest.mark.parametrize("number", [1.5 - 2j, 0j, 1e-12 + 1e-12j, -1 + 0.25j, 1e200 + 1e200j])
+@pytest.mark.parametrize("name", ["exp2", "expm1", "log1p", "log2", "silu"])
+def test_complex_functions_are_those_of_pytorch(name: str, number: complex) -> None:
+    reference = getattr(torch, name, None) or getattr(torch.nn.functional, name)
+    expected = reference(torch.tensor(number, dtype=torch.complex128))
+    z = symbol(DataType.ComplexDouble)
+    evaluator = ExpressionEvaluator()
+    evaluator.bind(z, number)
+    value = torch.tensor(evaluator.evaluate(getattr(ops, name)(z)), dtype=torch.complex128)
+    torch.testing.assert_close(value, expected, equal_nan=True, rtol=1e-12, atol=1e-24)
+
+
+def test_printing_a_scalar_leaves_its_value() -> None:
+    n = symbol()
+    evaluator = ExpressionEvaluator()
+    evaluator.bind(n, 3)
+    assert evaluator.evaluate(ops.print(n)) == 3
 
 
 def test_only_the_side_that_is_taken_counts() -> None:

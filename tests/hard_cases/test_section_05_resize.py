@@ -444,3 +444,21 @@ def test_one_element_resized_to_loops_has_holes_around_it(target):
         one.inline_at(1)
     assert "- 30 < 1" in cuda_text(fd.fusion)
     check(fd, target, [((31,),)], lambda x: F.pad(x[:1], (30, 0)))
+
+
+@pytest.mark.parametrize("memory", [None, SHARED])
+@pytest.mark.parametrize("extent", [7, 1])
+def test_copies_whose_loops_are_resized_differently(target, extent, memory):
+    """x and f(x) behind each other, in the loops of the result: iteration i is element i of
+    the one and element i - n of the other."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([extent], contiguity=True)
+        a = fd.ops.neg(x)
+        b = fd.ops.set(a)
+        t = fd.ops.cat([a, b], 0)
+        fd.add_output(t)
+        fd.sched.transform_like(t)
+        for copy in (a, b):
+            if memory is not None:
+                copy.set_memory_type(memory)
+    check(fd, target, [((extent,),)], lambda x: torch.cat([-x, -x]))

@@ -5,6 +5,7 @@ import torch
 import torch.nn.functional as F
 from hard_case import (
     BX,
+    GLOBAL,
     PAIRS,
     SHARED,
     SIZES,
@@ -474,3 +475,32 @@ def test_vectors_across_the_parts_of_a_stored_axis():
         par(t, TX, VECTORIZE)
     with pytest.raises(UserError, match="A vectorized axis is not innermost"):
         fd.fusion.lower()
+
+
+@pytest.mark.parametrize("kinds", [(None, None), (TX, BX), (BX, None)])
+def test_loops_inside_of_a_vectorized_axis_are_refused(kinds):
+    """6.01: of any kind; one vector access is one statement."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([8, 16], contiguity=True)
+        t = fd.ops.set(x)
+        fd.add_output(t)
+        t.split(1, 4)
+        t.reorder({2: 0})
+        par(t, VECTORIZE, *kinds)
+    with pytest.raises(UserError, match="A vectorized axis has a loop inside"):
+        lowered(fd.fusion)
+
+
+def test_vectors_written_into_the_memory_of_a_scatter(target):
+    """6.03: what the launch checks is the tensor that has the memory."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        index = fd.define_tensor([-1], contiguity=True, dtype=DataType.Int)
+        a = fd.ops.set(x)
+        fd.add_output(fd.ops.scatter(a, index, 3.0, 0))
+        a.set_memory_type(GLOBAL)
+        a.split(0, 4)
+        a.axis(1).parallelize(VECTORIZE)
+    x = numbers(8, device=target)
+    index = torch.tensor([1, 6], device=target)
+    assert_same(Compiled(fd)(x, index), [x.scatter(0, index, 3.0)])

@@ -14,6 +14,7 @@ from hard_case import (
     assert_same,
     check,
     count,
+    cuda_text,
     like,
     lowered,
     numbers,
@@ -21,7 +22,7 @@ from hard_case import (
     statements,
 )
 
-from nvfuser_direct import BlockSync, ForLoop, FusionDefinition, GridSync, UserError
+from nvfuser_direct import BlockSync, ForLoop, FusionDefinition, GridSync, UserError, _core
 
 pytestmark = pytest.mark.sanitize
 
@@ -455,3 +456,37 @@ def test_broadcast_over_threads(target):
         fd.sched.inline_most()
     assert count(lowered(fd.fusion), BlockSync) == 0
     check(fd, target, [((m,), (m, 64)) for m in (1, 3, 33)], lambda c, x: c[:, None] + x)
+
+
+@pytest.mark.parametrize("kind", ["directly", "merged"])
+def test_broadcast_that_every_thread_copies_has_an_element_for_each(target, kind):
+    """7.1: also where an allocation domain leaves it out; a fast thread overwrites nobody's."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([3, 2, 1], contiguity=[None, True, True], stride_order=[0, 1, 2])
+        y = fd.define_tensor([3, 2, 13], contiguity=True)
+        t = fd.ops.add(fd.ops.neg(x), y)
+        fd.add_output(t)
+        a = x.cache_after()
+        a.set_memory_type(SHARED)
+        if kind == "merged":
+            t.merge(1, 2)
+        fd.sched.transform_like(t)
+        t.axis(-1).parallelize(TX)
+        fd.sched.parallelize_like(t)
+        fd.sched.inline_most()
+    assert count(lowered(fd.fusion), BlockSync) == 0
+    x = numbers(3, 2, 1, device=target).permute(2, 1, 0).contiguous().permute(2, 1, 0)
+    y = numbers(3, 2, 13, device=target)
+    outputs = _core.call_with_options(lambda: Compiled(fd)(x, y), ["kernel_debug"], [])
+    assert_same(outputs, [-x + y])
+
+
+def test_shared_memory_without_elements(target):
+    """7.12: of a constant size 0."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([4, 0], contiguity=True)
+        t = fd.ops.neg(x)
+        fd.add_output(t)
+        x.cache_after().set_memory_type(SHARED)
+    cuda_text(fd.fusion)
+    check(fd, target, [((4, 0),)], lambda x: -x)

@@ -18,7 +18,7 @@ from hard_case import (
     statements,
 )
 
-from nvfuser_direct import Allocate, FusionDefinition
+from nvfuser_direct import Allocate, FusionDefinition, UserError
 
 
 def allocated(fusion, tensor):
@@ -175,6 +175,40 @@ def test_outputs_with_an_allocation_domain(target):
         i, j, _ = shape
         if min(shape) > 1:
             assert out.stride() == (j, 1, i * j)
+
+
+@pytest.mark.parametrize("parts", [(1, 3), (2, 2), (3, 2)])
+def test_outputs_with_holes_between_their_elements(target, parts):
+    """9.08: parts that are split further, which need not divide; strides know their real sizes."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        t = fd.ops.neg(x)
+        fd.add_output(t)
+        t.split(0, parts[0])
+        t.split(1, parts[1])
+        t.set_allocation_domain(t.get_loop_domain(), True)
+    x = numbers(6, device=target)
+    if parts == (3, 2):  # rows of 3 elements that take 4 in memory
+        with pytest.raises(UserError, match="does not fit its strides"):
+            Compiled(fd)(x)
+        return
+    (out,) = Compiled(fd)(x)
+    assert_same([out], [-x])
+    assert out.stride() == ((3,) if parts == (1, 3) else (1,))
+
+
+def test_expanded_outputs_that_merge_the_expanded_dimension(target):
+    """9.08: stride 0, whatever the allocation domain merges it with."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([5, 2, 1], contiguity=[True, True, None])
+        t = fd.ops.expand(x, [5, 2, 7])
+        fd.add_output(t)
+        t.merge(2, 1)
+        t.set_allocation_domain([t.axis(1), t.axis(0)], True)
+    x = numbers(5, 2, 1, device=target)
+    (out,) = Compiled(fd)(x)
+    assert_same([out], [x.expand(5, 2, 7)])
+    assert out.stride()[2] == 0
 
 
 def test_expanded_outputs(target):

@@ -264,3 +264,54 @@ def test_define_scalar_rejects_what_does_not_fit() -> None:
         pytest.raises(ValueError, match="Scalar value is not compatible with the given data type"),
     ):
         fd.define_scalar(1 + 2j, DataType.Float)
+
+
+# ---- Values that are computed alike --------------------------------------------------------------
+
+ALIKE = {
+    "reductions of other axes": lambda x: (ops.sum(x, [0]), ops.sum(x, [1])),
+    "permutations": lambda x: (ops.permute(x, [1, 0]), ops.set(x)),
+    "reshapes": lambda x: (ops.reshape(x, [2, 8]), ops.reshape(x, [8, 2])),
+    "splits on other sides": lambda x: (ops.reshape(x, [2, 2, 4]), ops.reshape(x, [4, 2, 2])),
+    "broadcasts": lambda x: (
+        ops.broadcast(x, [True, False, False]),
+        ops.broadcast(x, [False, False, True]),
+    ),
+    "pads": lambda x: (ops.pad(x, [1, 0, 0, 0]), ops.pad(x, [0, 1, 0, 0])),
+    "types": lambda x: (ops.cast(x, DataType.Double), ops.cast(x, DataType.Int)),
+    "operands": lambda x: (ops.sub(x, 1.0), ops.sub(1.0, x)),
+    "random tensors": lambda x: (ops.rand_like(x), ops.rand_like(x)),
+}
+
+
+@pytest.mark.parametrize("case", ALIKE)
+def test_what_is_computed_otherwise_is_not_the_same(case: str) -> None:
+    with FusionDefinition() as fd:
+        a, b = ALIKE[case](fd.define_tensor([4, 4], contiguity=True))
+    for x, y in ((a, b), (b, a)):
+        assert not x.same_as(y)
+        assert not x.same_definition(y)
+        assert not x.definition().same_definition(y.definition())
+
+
+@pytest.mark.parametrize("case", [name for name in ALIKE if name != "random tensors"])
+def test_what_is_computed_alike_is_the_same(case: str) -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([4, 4], contiguity=True)
+        for a, b in zip(ALIKE[case](x), ALIKE[case](x), strict=True):
+            assert a.same_as(b)
+            assert a.same_definition(b)
+            assert a.definition().same_definition(b.definition())
+            assert a.hash() == b.hash()
+
+
+def test_only_what_is_computed_has_a_definition_to_compare() -> None:
+    with FusionDefinition() as fd:
+        x, number, same = fd.define_tensor([4]), fd.define_scalar(3.0), fd.define_scalar(3.0)
+        mean, _ = ops.var_mean(x, [0])
+        _, other = ops.var_mean(x, [0])
+    assert x.same_as(x)
+    assert not x.same_definition(x)
+    assert number.same_as(same)
+    assert not number.same_definition(number)
+    assert not mean.same_definition(other)

@@ -139,6 +139,72 @@ def test_inspection_of_tensors() -> None:
     assert t1.axis(1).is_reduction()
 
 
+def test_kinds_of_values() -> None:
+    fd, t0, _ = define()
+    kinds = nvf.ValType
+    assert t0.vtype() is kinds.TensorView
+    assert t0.axis(0).vtype() is kinds.IterDomain
+    assert t0.domain().vtype() is kinds.TensorDomain
+    assert t0.size(0).vtype() is kinds.Others is kinds.Scalar
+    fd.sched.trivial(fd.fusion)
+    vals = fd.fusion.lower().vals()
+    assert {kinds.NamedScalar, kinds.TensorIndex} <= {val.vtype() for val in vals}
+
+
+def test_kinds_of_scalars() -> None:
+    with FusionDefinition() as fd:
+        zero, one = fd.define_scalar(0), fd.define_scalar(1.0)
+        flag, tensor = fd.define_scalar(True), fd.define_tensor([4], dtype=nvf.DataType.Int)
+    assert zero.is_integral_scalar()
+    assert not tensor.is_integral_scalar()
+    assert one.is_floating_point_scalar()
+    assert not zero.is_floating_point_scalar()
+    assert flag.is_a_bool()
+    assert not zero.is_a_bool()
+    assert zero.is_zero_int()
+    assert one.is_one()
+    assert not one.is_one_int()
+
+
+def test_scalars_that_constants_decide_have_a_value() -> None:
+    with FusionDefinition() as fd:
+        seven = fd.ops.add(fd.define_scalar(3), fd.define_scalar(4))
+        size = fd.define_scalar(nvf.DataType.Int)
+        unknown = fd.ops.add(seven, size)
+        tensor = fd.define_tensor([4])
+    assert seven.is_symbolic()
+    assert seven.is_const_scalar()
+    assert seven.evaluate() == 7
+    for val in (size, unknown, tensor):
+        assert not val.is_const_scalar()
+        assert val.evaluate() is None
+
+
+def test_attributes_have_positions() -> None:
+    _, _, t1 = define()
+    expr = t1.definition()
+    assert [expr.attribute(i) for i in range(len(expr.attributes()))] == list(
+        expr.attributes().values()
+    )
+    for index in (-1, len(expr.attributes())):
+        with pytest.raises(IndexError, match=f"Attribute index {index} is out of range"):
+            expr.attribute(index)
+
+
+def test_an_axis_stops_at_its_extent() -> None:
+    _, t0, _ = define()
+    assert t0.axis(1).stop() is t0.axis(1).extent()
+
+
+def test_an_axis_may_rotate_by_a_device() -> None:
+    _, t0, _ = define()
+    rotated = nvf.IterDomain.swizzle1d(t0.axis(0), nvf.ParallelType.mesh_x)
+    assert rotated.definition().in_ is t0.axis(0)
+    assert rotated.definition().parallel_type is nvf.ParallelType.mesh_x
+    with pytest.raises(nvf.UserError, match="Swizzle1D only supports device parallel types"):
+        nvf.IterDomain.swizzle1d(t0.axis(0), nvf.ParallelType.grid_x)
+
+
 def test_constants_follow_their_python_type() -> None:
     with FusionDefinition() as fd:
         for value, dtype in [

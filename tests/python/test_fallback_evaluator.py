@@ -316,6 +316,14 @@ def test_scalars_have_the_precision_of_their_dtype_as_in_a_kernel(
         )
 
 
+def test_scalars_without_a_value_are_errors_that_name_the_expression() -> None:
+    with FusionDefinition() as fd:
+        z = fd.define_scalar(DataType.ComplexDouble)
+        fd.add_output(fd.ops.full([1], fd.ops.isneginf(z), DataType.Bool))
+    with pytest.raises(UserError, match=r"isneginf\(c0\)(.|\n)*the evaluator has no value for b1"):
+        evaluate(fd.fusion, [1j])
+
+
 @pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int8], ids=str)
 def test_powers_of_two_are_exact(dtype: torch.dtype) -> None:
     largest = torch.iinfo(dtype).max // 2 + 1

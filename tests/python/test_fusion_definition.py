@@ -265,6 +265,20 @@ def test_validate_compares_with_references() -> None:
         fd.validate([x], [x * 2 + 1])
 
 
+@pytest.mark.parametrize("reference", [None, 2.0, [1.0, 2.0]])
+def test_references_are_tensors(reference: object) -> None:
+    fd, x = doubled("cpu")
+    with pytest.raises(nvf.UserTypeError, match="A reference output has to be a tensor") as error:
+        fd.validate([x], [reference])
+    assert "node:     the reference of output 0" in str(error.value)
+    assert f"found:    {reference!r}" in str(error.value)
+
+
+def test_references_may_be_tensors_of_another_framework() -> None:
+    fd, x = doubled("cpu")
+    fd.validate([x], [(x * 2).numpy()])
+
+
 def test_validation_finds_wrong_outputs() -> None:
     fd, x = doubled("cpu")
     with pytest.raises(RuntimeError, match=r"Detected max abs error of: 1\.0"):

@@ -96,6 +96,78 @@ def test_what_a_type_cannot_hold_is_refused(
         fd.define_scalar(value, dtype=dtype)
 
 
+INTEGERS = {
+    DataType.Char: (-(2**7), 2**7 - 1),
+    DataType.Short: (-(2**15), 2**15 - 1),
+    DataType.Int32: (-(2**31), 2**31 - 1),
+    DataType.Int: (-(2**63), 2**63 - 1),
+    DataType.Index: (-(2**63), 2**63 - 1),
+    DataType.Byte: (0, 2**8 - 1),
+    DataType.UInt16: (0, 2**16 - 1),
+    DataType.UInt32: (0, 2**32 - 1),
+    DataType.UInt64: (0, 2**64 - 1),
+}
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_integer_constants_never_wrap(fd: FusionDefinition, dtype: DataType) -> None:
+    lowest, highest = INTEGERS[dtype]
+    for value in (lowest - 1, highest + 1, float(highest) + 1.0, -1e300):
+        with pytest.raises(UserValueError, match="Scalar value is not compatible") as error:
+            fd.define_scalar(value, dtype)
+        assert f"expected: an integer from {lowest} to {highest}" in str(error.value)
+    assert fd.define_scalar(float(lowest), dtype).value() == lowest
+
+
+def test_the_number_that_does_not_fit_is_named(fd: FusionDefinition) -> None:
+    with pytest.raises(UserValueError) as error:
+        fd.define_scalar(2**40, DataType.Int32)
+    assert str(error.value) == (
+        "Scalar value is not compatible with the given data type int for value 1099511627776\n"
+        "  node:     a constant of type int\n"
+        "  expected: an integer from -2147483648 to 2147483647\n"
+        "  found:    1099511627776\n"
+        "  fix:      give a number that fits, or a data type that holds it"
+    )
+
+
+def test_fractions_of_integer_constants_are_dropped(fd: FusionDefinition) -> None:
+    assert fd.define_scalar(3.7, DataType.Int32).value() == 3
+    assert fd.define_scalar(-0.5, DataType.Byte).value() == 0
+    assert fd.define_scalar(3 + 0j, DataType.Int).value() == 3
+
+
+def test_integers_that_are_bound_never_wrap(fd: FusionDefinition) -> None:
+    symbol = fd.define_scalar(DataType.Int32)
+    with pytest.raises(UserValueError, match="for value 1099511627776"):
+        ExpressionEvaluator().bind(symbol, 2**40)
+
+
+@pytest.mark.parametrize("name", ["add", "mul", "gt", "eq", "bitwise_and", "where"])
+@pytest.mark.parametrize("number", [2**40, 2**40 + 3, 2**31, -(2**31) - 2])
+def test_ints_beside_a_tensor_have_its_width(target: str, name: str, number: int) -> None:
+    x = torch.arange(4, dtype=torch.int32, device=target)
+    with FusionDefinition() as fd:
+        t0 = fd.define_tensor([-1], dtype=DataType.Int32)
+        operands = (t0, number) if name != "where" else (fd.ops.gt(t0, 1), t0, number)
+        t1 = getattr(fd.ops, name)(*operands)
+        fd.add_output(t1)
+    wrapped = torch.tensor(number).to(x)
+    expected = (
+        torch.where(x > 1, x, wrapped) if name == "where" else getattr(torch, name)(x, number)
+    )
+    assert t1.dtype() == (DataType.Bool if name in ("gt", "eq") else DataType.Int32)
+    assert torch.equal(fd.execute([x])[0], expected)
+    assert torch.equal(fd.fusion.evaluate([x])[0], expected)
+
+
+def test_constants_beside_a_tensor_keep_their_value(fd: FusionDefinition) -> None:
+    x = fd.define_tensor([-1], dtype=DataType.Int32)
+    rhs = fd.ops.add(x, 2**40).definition().rhs
+    assert rhs.dtype() == DataType.Int
+    assert rhs.value() == 2**40
+
+
 def test_operands_take_large_ints(target: str) -> None:
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1], dtype=DataType.UInt64)

@@ -36,6 +36,13 @@ def run(folder: Path, script: str = SCRIPT, **environment: str) -> subprocess.Co
     )
 
 
+def names_listed(folder: Path, variable: str) -> list[str]:
+    """What the error about an unknown option offers."""
+    result = run(folder, **{f"NVFUSER_{variable}": "no_such"})
+    assert f"Parsing {variable} failed. Invalid option: 'no_such'\n" in result.stderr
+    return result.stderr.split("Available options: ")[1].splitlines()[0].split(", ")
+
+
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """The output of a run that dumps all there is, and the folder it wrote files to."""
@@ -43,9 +50,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     with pytest.raises(RuntimeError) as unknown:
         nvf.call_with_options(lambda: None, ["?"], [])
     assert "Unrecognized enable_option: ?" in str(unknown.value)
-    result = run(folder, NVFUSER_DUMP="?")
-    names = result.stderr.split("Available options: ")[1].splitlines()[0]
-    result = run(folder, NVFUSER_DUMP=names.replace(" ", ""))
+    result = run(folder, NVFUSER_DUMP=",".join(names_listed(folder, "DUMP")))
     assert result.returncode == 0, result.stderr
     return result.stdout, folder
 
@@ -121,9 +126,7 @@ def test_the_old_spelling_of_variables_is_understood(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("variable", ["DUMP", "ENABLE", "DISABLE", "PROF"])
 def test_unknown_options_are_errors_that_list_the_known_ones(variable: str, tmp_path: Path) -> None:
-    result = run(tmp_path, **{f"NVFUSER_{variable}": "no_such"})
-    assert f"Parsing {variable} failed. Invalid option: 'no_such'\n" in result.stderr
-    listed = result.stderr.split("Available options: ")[1].splitlines()[0].split(", ")
+    listed = names_listed(tmp_path, variable)
     assert listed == sorted(listed)
     known = {"DUMP": "kernel_ir", "ENABLE": "fast_math", "DISABLE": "fma", "PROF": "print"}
     assert known[variable] in listed
@@ -141,8 +144,23 @@ def test_syntax_errors(value: str, message: str, tmp_path: Path) -> None:
     assert re.search("Parsing DUMP failed " + message, result.stderr)
 
 
-def test_every_documented_option_is_known() -> None:
+def test_every_documented_option_is_known(tmp_path: Path) -> None:
     """The table of runtime.md, section 10."""
+    dump = (
+        "fusion_ir_original fusion_ir_concretized fusion_ir_preseg fusion_ir_presched fusion_ir "
+        "fusion_ir_math fusion_ir_graph kernel_ir lower_verbose cuda_kernel cuda_full cuda_to_file "
+        "ptx cubin sass sass_to_file ptxas_verbose cutlass_compile launch_param "
+        "dynamic_shared_memory occupancy index_type compile_params fusion_args kernel_args "
+        "segmented_fusion segmenter_logging draw_segmented_fusion scheduler_params "
+        "scheduler_verbose pre_segmenter_logging host_ir host_ir_lowering host_ir_jit "
+        "python_definition ca_map sync_map parallel_dimensions predicate_elimination "
+        "indexing_verbose inlining transform_propagator expr_simplify expr_sort "
+        "expr_sort_verbose buffer_reuse_verbose global_zeroed_memory bank_conflict communication "
+        "perf_debug_verbose ftrace"
+    )
+    prof = "enable enable.nocupti print print.nocupti print.verbose"
+    assert names_listed(tmp_path, "DUMP") == sorted(dump.split())
+    assert names_listed(tmp_path, "PROF") == sorted(prof.split())
     enable = (
         "fuse_matmul fuse_multiple_matmuls cutlass_scheduler tma_pointwise tma_inner_persistent "
         "tma_reduction ws_normalization memory_promotion reuse_zeroed_memory io_to_lower_precision "
@@ -158,7 +176,76 @@ def test_every_documented_option_is_known() -> None:
         "resize_scheduler matmul_expr_eval kernel_reuse nvrtc_caching parallel_compile nvtx "
         "multidevice infer_contiguity python_inline_definitions"
     ).split()
+    assert names_listed(tmp_path, "ENABLE") == sorted(name.split("(")[0] for name in enable)
+    assert names_listed(tmp_path, "DISABLE") == sorted(disable)
     assert nvf.call_with_options(lambda: 1, enable, disable) == 1
+
+
+@pytest.mark.parametrize("variable", ["DUMP", "ENABLE", "DISABLE", "PROF"])
+def test_every_option_has_its_line_in_the_documentation(variable: str, tmp_path: Path) -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    text = "".join((docs / name).read_text() for name in ("debugging.md", "guide.md"))
+    listed = set(re.findall(r"[\w.]+", " ".join(re.findall(r"`([^`\n]+)`", text))))
+    assert set(names_listed(tmp_path, variable)) <= listed
+
+
+# ---- CUDA kernels, compiled without a GPU --------------------------------------------------------
+
+CUDA_SCRIPT = """
+from nvfuser_direct import CompileParams, FusionDefinition, KernelExecutor
+with FusionDefinition() as fd:
+    t0 = fd.define_tensor([-1, 64], contiguity=True)
+    fd.add_output(fd.ops.mul(t0, 2.0))
+KernelExecutor().compile(fd.fusion, compile_params=CompileParams(device="cuda:0"))
+"""
+has_nvrtc = any(
+    x.topic == "NVRTC" and not x.finding.startswith("none") for x in nvf.doctor_report()
+)
+needs_nvrtc = pytest.mark.skipif(not has_nvrtc, reason="no NVRTC")
+CUBIN = "nvfuser_none_f0_c0_r0_g0.cubin"
+
+
+def cuda_run(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    result = run(folder, CUDA_SCRIPT, **environment)
+    assert result.returncode == 0, result.stderr
+    return result
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        ("ptx", r"\.target sm_\d+"),
+        ("cuda_full", r"using nvfuser_index_t = (.|\n)*__global__ void nvfuser_none_f0_c0_r0_g0\("),
+        ("ptxas_verbose", r"Compiling entry function 'nvfuser_none_f0_c0_r0_g0'"),
+    ],
+)
+def test_dumps_of_the_cuda_compiler_print(option: str, text: str, tmp_path: Path) -> None:
+    assert re.search(text, cuda_run(tmp_path, NVFUSER_DUMP=option).stdout)
+
+
+@needs_nvrtc
+def test_machine_code_is_dumped_unless_it_is_left_to_the_driver(tmp_path: Path) -> None:
+    result = cuda_run(tmp_path, NVFUSER_DUMP="cubin")
+    assert f"PRINTING: {CUBIN}" in result.stdout
+    assert (tmp_path / CUBIN).read_bytes().startswith(b"\x7fELF")
+    result = cuda_run(tmp_path, NVFUSER_DUMP="cubin,ptx", NVFUSER_DISABLE="compile_to_sass")
+    assert "PRINTING" not in result.stdout
+    assert ".target sm_" in result.stdout
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("option", ["sass", "sass_to_file"])
+def test_a_dump_without_its_tool_is_a_warning(option: str, tmp_path: Path) -> None:
+    result = cuda_run(tmp_path, NVFUSER_DUMP=option, PATH="")
+    assert "needs nvdisasm, of the CUDA toolkit, on PATH" in result.stderr
+
+
+@needs_nvrtc
+def test_lines_are_in_compiled_kernels_if_asked_for(tmp_path: Path) -> None:
+    assert ".loc" not in cuda_run(tmp_path, NVFUSER_DUMP="ptx").stdout
+    for option in ("kernel_lineinfo", "kernel_profile"):
+        assert ".loc" in cuda_run(tmp_path, NVFUSER_DUMP="ptx", NVFUSER_ENABLE=option).stdout
 
 
 # ---- Effects -------------------------------------------------------------------------------------

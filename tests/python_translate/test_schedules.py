@@ -537,3 +537,15 @@ def test_what_reads_the_producer_of_an_output_by_itself_is_an_error() -> None:
         fd.add_output(fd.ops.neg(y.cache_before()))
     with pytest.raises(NotImplementedError, match="Translation to Python: unhandled"):
         translate_fusion(fd.fusion, schedule=True)
+
+
+def test_scatters_with_a_single_position_are_printed() -> None:
+    # Their loops run over the positions, of which there is one where the result has two.
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([5, 2], contiguity=True)
+        index = fd.define_tensor([5, 1], contiguity=[True, None], dtype=DataType.Int)
+        y = fd.ops.scatter(fd.ops.neg(x), index, 3.0, 1)
+        fd.add_output(y)
+        y.cache_before().split(0, 2)
+    check_schedule_round_trip(fd.fusion)
+    assert "set_loop_domain" not in translate_fusion(fd.fusion, schedule=True)

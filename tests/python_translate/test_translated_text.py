@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from round_trip import check_round_trip, lines_of, rebuilt
+from round_trip import check_round_trip, lines_of, rebuilt, renumbered
 
 from nvfuser_direct import (
     DataType,
@@ -58,6 +59,42 @@ is_cpu=False)
     assert translate_fusion(fd.fusion) == repr(fd) == str(fd) == text
     # Every statement was made in the order of the text: the numbers are the same, too.
     assert rebuilt(text).fusion == fd.fusion
+
+
+def test_second_documented_example() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor(shape=[-1], contiguity=[True])
+        n = fd.define_scalar(DataType.Int)
+        fd.add_output(fd.ops.reshape(x, [n, -1]))
+        fd.add_output(fd.ops.add(x, 1.0), x)
+    text = """\
+def nvfuser_fusion(fd : FusionDefinition) -> None :
+    tv0 = fd.define_tensor(shape=[-1], contiguity=[True], dtype=DataType.Float, is_cpu=False)
+    c2 = fd.define_scalar(None, dtype=DataType.Int)
+    tv2 = fd.ops.add(tv0, 1.00000)
+    c5 = fd.ops.cast(c2, dtype=DataType.Index)
+    c0 = fd.ops.size(tv0, dim=0)
+    c6 = fd.ops.div(c0, c2)
+    tv1 = fd.ops.reshape(tv0, new_shape=[c5, c6])
+    fd.add_output(tv1)
+    fd.add_output(tv2, tv0)
+"""
+    assert renumbered(translate_fusion(fd.fusion)) == renumbered(text)
+    check_round_trip(fd.fusion)
+
+
+def test_a_size_of_fewer_bits_is_cast_before_it_divides() -> None:
+    def define(fd: FusionDefinition) -> None:
+        n, m = fd.define_scalar(DataType.Int32), fd.define_scalar(DataType.Int32)
+        fd.add_output(ops.reshape(fd.define_tensor([-1], contiguity=True), [n, -1, m]))
+
+    *casts, product = lines_of(defined(define))[3:6]
+    names = [cast.split(" = ")[0] for cast in casts]
+    assert [cast.split(" = ")[1] for cast in casts] == [
+        "fd.ops.cast(c0, dtype=DataType.Index)",
+        "fd.ops.cast(c1, dtype=DataType.Index)",
+    ]
+    assert product.endswith(f" = fd.ops.mul({names[0]}, {names[1]})")
 
 
 def test_a_reshape_waits_for_its_sizes_and_others_go_first() -> None:
@@ -200,6 +237,10 @@ def test_tensors(arguments: dict[str, Any], text: str) -> None:
         (3 + 0.5j, "3.00000+0.500000j"),
         (3 - 0.5j, "3.00000+-0.500000j"),
         (complex(-0.0, 1), "complex(-0.00000, 1.00000)"),
+        (complex(-0.0, math.inf), 'complex(-0.00000, float("inf"))'),
+        (complex(1, -0.0), "complex(1.00000, -0.00000)"),
+        (complex(math.nan, 1), 'float("nan")+1.00000j'),
+        (complex(-math.inf, 0.1 + 0.2), 'float("-inf")+0.30000000000000004j'),
         (complex("inf-nanj"), None),
     ],
     ids=str,
@@ -225,7 +266,11 @@ def dtype_of(value: Any) -> DataType:
         (0.1, DataType.Float, "0.10000000149011612"),
         (float("-inf"), DataType.Half, 'float("-inf")'),
         (3, DataType.Int32, "3"),
+        (-1, DataType.Char, "-1"),
+        (2**64 - 1, DataType.UInt64, "18446744073709551615"),
+        (448.0, DataType.Float8_e4m3fn, "448.000"),
         (1 + 2j, DataType.ComplexFloat, "1.00000+2.00000j"),
+        (complex(0, -math.inf), DataType.ComplexFloat, 'complex(0.00000, float("-inf"))'),
     ],
     ids=str,
 )

@@ -95,9 +95,14 @@ def test_another_rank() -> None:
         (DataType.Int, 2.5, "2.5"),
         (DataType.Bool, 1, "1"),
         (DataType.Int, True, "true"),
+        (DataType.Int32, 2**40, "1099511627776"),
+        (DataType.UInt64, -1, "-1"),
+        (DataType.Int, 2**63, "9223372036854775808"),
     ],
 )
-def test_a_scalar_of_the_wrong_class(dtype: DataType, value: object, printed: str) -> None:
+def test_a_scalar_of_the_wrong_class_or_out_of_range(
+    dtype: DataType, value: object, printed: str
+) -> None:
     def define(fd: FusionDefinition) -> TensorView:
         t0 = fd.define_tensor([-1], contiguity=True)
         return fd.ops.where(

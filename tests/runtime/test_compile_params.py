@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nvfuser_direct import CompileParams, DataType, UserError
+from nvfuser_direct import CompileParams, DataType, UserError, UserValueError
 
 
 def test_defaults() -> None:
@@ -51,6 +51,15 @@ def test_the_device_is_a_torch_device() -> None:
     assert params.device is None
     with pytest.raises(UserError, match="nvfuser only supports cuda or meta device, found: mps"):
         params.device = torch.device("mps")
+
+
+def test_a_cap_of_registers_is_not_negative() -> None:
+    params = CompileParams(maxrregcount=0)  # no cap
+    with pytest.raises(UserValueError, match="A thread cannot have a negative number of registers"):
+        params.maxrregcount = -1
+    assert params.maxrregcount == 0
+    with pytest.raises(UserValueError, match=r"found:    maxrregcount = -3"):
+        CompileParams(maxrregcount=-3)
 
 
 def test_parameters_are_keyword_only() -> None:

@@ -41,23 +41,40 @@ bool is_lane_axis(
   return std::any_of(consumers.begin(), consumers.end(), vectorized_along);
 }
 
-/// An explicit allocation domain of a shared tensor, less what shared loops cover.
+/// An explicit allocation domain of a shared tensor, less what shared loops cover. A broadcast that
+/// every thread computes anew has an element for each: no thread waits for the others to read one.
 IterDomains explicit_axes(const Kernel& kernel, const TensorView* tensor) {
   const LoopModel& model = *kernel.loop_model;
   const ValGraph& exact = kernel.id_model->maybe_build_graph(IdMappingMode::exact);
   IterDomains axes;
   for (IterDomain* id : tensor->domain()->allocation()) {
-    bool is_covered = id->is_reduction() || id->is_broadcast();
+    IterDomain* stored = id->is_reduction() || id->is_broadcast() ? nullptr : id;
     for (int64_t i = 0; i < tensor->ndims(); ++i) {
       const Loop& loop = *model.loop_of(tensor->axis(i));
-      is_covered = is_covered ||
-                   (exact.are_mapped(tensor->axis(i), id) && !has_storage_for(tensor, i, loop));
+      if (exact.are_mapped(tensor->axis(i), id)) {
+        stored = has_storage_for(tensor, i, loop) ? loop.promoted : nullptr;
+      }
     }
-    if (!is_covered) {
-      axes.push_back(id);
+    if (stored != nullptr) {
+      axes.push_back(stored);
     }
   }
   return axes;
+}
+
+/// Whether the axes of an explicit allocation domain tell apart what the threads compute: not where
+/// they compute a broadcast anew in a loop that the allocation domain does not name.
+bool separates_threads(const Kernel& kernel, const TensorView* tensor) {
+  const ValGraph& exact = kernel.id_model->maybe_build_graph(IdMappingMode::exact);
+  const IterDomains& allocation = tensor->domain()->allocation();
+  return std::all_of(tensor->loop().begin(), tensor->loop().end(), [&](IterDomain* axis) {
+    const Loop& loop = *kernel.loop_model->loop_of(axis);
+    return !is_thread_dim(loop.parallel_type) || axis->is_reduction() ||
+           exact.are_mapped(axis, loop.promoted) ||
+           std::any_of(allocation.begin(), allocation.end(), [&](IterDomain* id) {
+             return exact.are_mapped(axis, id);
+           });
+  });
 }
 
 /// The stage of a circular buffer that the walk stands at; 0 for any other tensor.
@@ -128,7 +145,8 @@ IterDomains global_axes(const TensorView* tensor) {
 }
 
 IterDomains stored_axes(const Kernel& kernel, const TensorView* tensor) {
-  if (tensor->memory_type() == MemoryType::Shared && tensor->has_allocation()) {
+  if (tensor->memory_type() == MemoryType::Shared && tensor->has_allocation() &&
+      separates_threads(kernel, tensor)) {
     return explicit_axes(kernel, tensor);
   }
   const LoopModel& model = *kernel.loop_model;

@@ -5,6 +5,7 @@
 #include "eval/simplify.h"
 #include "graph/domain_map.h"
 #include "graph/id_model.h"
+#include "graph/scatter_storage.h"
 #include "graph/val_graph.h"
 #include "lower/analysis/loop_model.h"
 #include "lower/analysis/memory_layout.h"
@@ -126,6 +127,15 @@ class VectorCheck {
           {"a compute-at position left of the axis, at most ", position},
           {"compute-at position ", tensor_->compute_at_position()});
     }
+    for (auto inner = axes.begin() + position + 1; inner != axes.end(); ++inner) {
+      const Loop& loop = *kernel_.loop_model->loop_of(*inner);
+      if (!loop.index->is_const()) {
+        reject(
+            {"A vectorized axis has a loop inside"},
+            {"the last axis of the loop domain, or one with axes of size 1 behind it"},
+            {(*inner)->to_string(), " behind it"});
+      }
+    }
   }
 
   void check_width(const TensorView* tensor) const {
@@ -181,7 +191,7 @@ class VectorCheck {
   void check_side(TensorView* side) {
     if (side->memory_type() == MemoryType::Global) {
       const std::vector<int64_t> run = check_innermost(side, global_axes(side));
-      kernel_.launch.vector_accesses.push_back({side, tensor_, width_, run});
+      kernel_.launch.vector_accesses.push_back({storage_of(side), tensor_, width_, run});
     } else {
       check_innermost(side, stored_axes(kernel_, side));
     }
@@ -213,7 +223,7 @@ class VectorCheck {
           {"the axis of stride 1 of ", describe(source)}, {root->to_string()});
     }
     if (is_global) {
-      kernel_.launch.vector_accesses.push_back({source, tensor_, width_, {position}});
+      kernel_.launch.vector_accesses.push_back({storage_of(source), tensor_, width_, {position}});
     }
   }
 

@@ -81,7 +81,7 @@ class MemoryPlanner {
         block.buffer->allocate->address = block.begin;
       }
     }
-    kernel_.launch.shared_bytes = total_->is_zero() ? nullptr : total_;
+    kernel_.launch.shared_bytes = blocks_.empty() ? nullptr : total_; // 0: all of them are empty
   }
 
  private:

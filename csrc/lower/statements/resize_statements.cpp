@@ -1,7 +1,10 @@
 // Statements that read their operand at other positions than they write: slice, pad and repeat; and
 // the choice among the operands of a cat.
+#include <algorithm>
+
 #include "eval/simplify.h"
 #include "graph/domain_map.h"
+#include "graph/pair_graph.h"
 #include "ir/scalar.h"
 #include "lower/analysis/memory_layout.h"
 #include "lower/statements/element_statements.h"
@@ -62,9 +65,16 @@ Val* element_before_resize(TensorView* producer, StatementContext& context) {
 } // namespace
 
 bool reads_elsewhere(const Expr* expr) {
-  return expr->is_a<SliceOp>() || expr->is_a<PadOp>() || expr->is_a<RepeatOp>() ||
-         expr->is_a<SelectOp>() || expr->is_a<IndexSelectOp>() || expr->is_a<GatherOp>() ||
-         expr->is_a<ScatterOp>();
+  if (expr->is_a<SliceOp>() || expr->is_a<PadOp>() || expr->is_a<RepeatOp>() ||
+      expr->is_a<SelectOp>() || expr->is_a<IndexSelectOp>() || expr->is_a<GatherOp>() ||
+      expr->is_a<ScatterOp>()) {
+    return true;
+  }
+  const TensorView* out = first_output(expr);
+  const std::vector<TensorView*> producers = out->producers();
+  return std::any_of(producers.begin(), producers.end(), [&](const TensorView* producer) {
+    return is_resized_apart(producer, out);
+  });
 }
 
 Expr* convert(SliceOp& op, StatementContext& context) {

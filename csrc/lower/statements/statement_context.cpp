@@ -1,5 +1,9 @@
 #include "lower/statements/statement_context.h"
 
+#include <algorithm>
+
+#include "graph/domain_map.h"
+#include "graph/pair_graph.h"
 #include "graph/scatter_storage.h"
 #include "lower/analysis/memory_layout.h"
 
@@ -16,6 +20,11 @@ const Loop* vector_loop(const LoopNest& nest) {
   return nullptr;
 }
 
+bool is_operand(const TensorView* tensor, const TensorView* of) {
+  const std::vector<TensorView*> operands = of->producers();
+  return std::find(operands.begin(), operands.end(), tensor) != operands.end();
+}
+
 } // namespace
 
 StatementContext::StatementContext(Kernel& kernel, const LoopNest& nest, const TensorView* out)
@@ -29,6 +38,14 @@ TensorIndex* StatementContext::element(TensorView* tensor) {
       positions.emplace_back(storage->logical().at(i), walk.index_of(axes[i], tensor));
     }
     return element_at(storage, positions);
+  }
+  if (is_operand(tensor, out) && is_resized_apart(tensor, out)) {
+    const PairwiseDomainMap map(tensor, out);
+    IndexWalk::Positions positions;
+    for (const auto& [id, out_id] : map.pairs()) {
+      positions.emplace_back(id, walk.index_of(out_id, out));
+    }
+    return element_at(tensor, positions);
   }
   return kernel.new_tensor_index(tensor, element_offset(kernel, *kernel.simplifier, walk, tensor));
 }

@@ -206,6 +206,23 @@ class IterType(enum.Enum):
 
     Symbolic = 6
 
+class ValType(enum.Enum):
+    """Kind of a value; Others are scalars without a name."""
+
+    Others = 0
+
+    NamedScalar = 1
+
+    IterDomain = 2
+
+    TensorDomain = 3
+
+    TensorView = 4
+
+    TensorIndex = 5
+
+    Scalar = 0
+
 class MemoryType(enum.Enum):
     """Where a tensor lives."""
 
@@ -612,17 +629,40 @@ class Val(Statement):
     def is_const_int(self) -> bool:
         """Whether this is an integer constant."""
 
+    def is_const_scalar(self) -> bool:
+        """
+        Whether this is a scalar that constants alone decide: one, or computed from them.
+        """
+
+    def is_integral_scalar(self) -> bool:
+        """Whether this is an integer scalar."""
+
+    def is_floating_point_scalar(self) -> bool:
+        """Whether this is a floating-point scalar."""
+
+    def is_a_bool(self) -> bool:
+        """Whether this is a scalar of type Bool."""
+
     def is_zero(self) -> bool:
         """Whether this is the constant 0."""
 
+    def is_zero_int(self) -> bool:
+        """Whether this is the integer constant 0."""
+
     def is_one(self) -> bool:
         """Whether this is the constant 1."""
+
+    def is_one_int(self) -> bool:
+        """Whether this is the integer constant 1."""
 
     def is_true(self) -> bool:
         """Whether this is the constant true."""
 
     def is_false(self) -> bool:
         """Whether this is the constant false."""
+
+    def vtype(self) -> ValType:
+        """Which kind of value this is."""
 
     def dtype(self) -> DataType:
         """Type of the value, or of the elements of a tensor."""
@@ -652,6 +692,34 @@ class Val(Statement):
     def same_as(self, other: Val) -> bool:
         """
         Whether both are the same constant, the same symbol, or computed by the same operations from the same values.
+        """
+
+    def same_definition(self, other: Val) -> bool:
+        """
+        Whether the same operation computes both from the same values.
+
+        Parameters
+        ----------
+        other : Val
+            A value of the same fusion.
+
+        Returns
+        -------
+        bool
+            False if one of them is not computed: an input, a constant, a free symbol.
+        """
+
+    def hash(self) -> int:
+        """Hash of what is computed: equal for values that are `same_as`."""
+
+    def evaluate(self) -> bool | int | float | complex | None:
+        """
+        The value of a scalar that constants alone decide.
+
+        Returns
+        -------
+        bool | int | float | complex | None
+            None if it depends on anything else; an ExpressionEvaluator can be told more.
         """
 
 class NamedScalar(Val):
@@ -696,6 +764,9 @@ class IterDomain(Val):
 
     def stop_offset(self) -> Val:
         """Indices at the end that do not run."""
+
+    def stop(self) -> Val:
+        """End of the indices that run: the extent, without the stop offset."""
 
     def has_expanded_extent(self) -> bool:
         """Whether it is expanded."""
@@ -828,6 +899,24 @@ class IterDomain(Val):
     @staticmethod
     def swizzle(swizzle_type: SwizzleType, x: IterDomain, y: IterDomain) -> tuple[IterDomain, IterDomain]:
         """Both axes of a square after a permutation of its positions."""
+
+    @staticmethod
+    def swizzle1d(id: IterDomain, parallel_type: ParallelType) -> IterDomain:
+        """
+        An axis rotated by the index of a device dimension.
+
+        Parameters
+        ----------
+        id : IterDomain
+            The axis; it stays as it is.
+        parallel_type : ParallelType
+            The dimension: ``mesh_x``, ``mesh_y`` or ``mesh_z``.
+
+        Returns
+        -------
+        IterDomain
+            The rotated axis.
+        """
 
     @staticmethod
     def resize(id: IterDomain, left: ScalarLike, right: ScalarLike, iter_type: IterType | None = None) -> IterDomain:
@@ -1597,11 +1686,46 @@ class Expr(Statement):
         What is neither operand nor result, by name; enumerations as their names.
         """
 
+    def attribute(self, index: int) -> object:
+        """
+        An attribute by its position.
+
+        Parameters
+        ----------
+        index : int
+            Position in `attributes`, from 0.
+
+        Returns
+        -------
+        object
+            Its value; an enumerator as its name.
+
+        Raises
+        ------
+        UserIndexError
+            If there are not as many.
+        """
+
     def same_op(self, other: Expr) -> bool:
         """Same class and equal attributes."""
 
     def op_hash(self) -> int:
         """Hash of class and attributes."""
+
+    def same_definition(self, other: Expr) -> bool:
+        """
+        Whether both are the same operation on the same values.
+
+        Parameters
+        ----------
+        other : Expr
+            An expression of the same fusion.
+
+        Returns
+        -------
+        bool
+            True if also the types and axes of their results are the same.
+        """
 
     def predicate(self) -> Val:
         """
@@ -3470,8 +3594,8 @@ def define_scalar(value: bool | int | float | complex | None, dtype: DataType | 
     Raises
     ------
     UserValueError
-        If the type cannot hold the number: an imaginary part, NaN or an infinity as an integer, an int
-        of more than 64 bits.
+        If the type cannot hold the number: an imaginary part, NaN or an infinity as an integer, a
+        number out of the range of an integer type.
     """
 
 def compute_tensor_descriptor(sizes: Sequence[int], strides: Sequence[int]) -> tuple[list[bool | None], list[int]]:
@@ -4022,7 +4146,7 @@ class CompileParams:
         index_type : DataType, optional
             Int or Int32, for index arithmetic; decided from sizes if not given.
         maxrregcount : int
-            Registers of a thread, at most.
+            Registers of a thread, at most; 0: no cap.
         enable_magic_zero : bool
             Limit the hoisting of indices out of unrolled loops.
         enable_ptxas_verbose : bool
@@ -4031,6 +4155,11 @@ class CompileParams:
             Device to compile for.
         include_paths : list[str]
             Further folders with headers.
+
+        Raises
+        ------
+        UserValueError
+            If `maxrregcount` is negative, or `device` neither CPU nor CUDA.
         """
 
     @property
@@ -4042,7 +4171,7 @@ class CompileParams:
 
     @property
     def maxrregcount(self) -> int:
-        """Registers of a thread, at most."""
+        """Registers of a thread, at most; 0: no cap."""
 
     @maxrregcount.setter
     def maxrregcount(self, arg: int, /) -> None: ...

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core, random_state
 from .._core import DataType, TensorView, Val
-from .._torch_ops import Scalar, Value, scalar_cast
+from .._torch_ops import Scalar, Value
 from ..pytorch_utils import nvfuser_dtype_to_torch_dtype
 from .errors import naming
 
@@ -209,20 +209,17 @@ class Evaluator:
         return nvfuser_dtype_to_torch_dtype(dtype)
 
     def store(self, val: Val, value: Value) -> None:
-        """Let `val` have `value`, converted to its dtype."""
+        """Let a tensor have `value`, converted to its dtype."""
         import torch
 
-        if isinstance(val, TensorView):
-            if not isinstance(value, torch.Tensor):
-                value = torch.tensor(value, device=self.device)
-            if val.dtype() == DataType.Float4_e2m1fn:
-                from .float4 import rounded_e2m1
+        if not isinstance(value, torch.Tensor):
+            value = torch.tensor(value, device=self.device)
+        if val.dtype() == DataType.Float4_e2m1fn:
+            from .float4 import rounded_e2m1
 
-                value = rounded_e2m1(value)
-            dtype = self.torch_dtype(val.dtype())
-            self._values[val] = value if value.dtype == dtype else value.to(dtype)
-        else:
-            self._bind_scalar(val, scalar_cast(value, val.dtype()))
+            value = rounded_e2m1(value)
+        dtype = self.torch_dtype(val.dtype())
+        self._values[val] = value if value.dtype == dtype else value.to(dtype)
 
     def store_exact(self, val: TensorView, value: torch.Tensor) -> None:
         """Let `val` have `value` as it is: numbers of few bits stay what they are."""
@@ -235,14 +232,19 @@ class Evaluator:
         return [self[val] for val in vals]
 
     def _run(self, expr: _core.Expr) -> None:
-        out = expr.output(0)
-        if not isinstance(out, TensorView):
-            number = self._scalars.evaluate(out)
-            if number is not None:
-                self._values[out] = number
-                return
         with naming(expr):
+            if not isinstance(expr.output(0), TensorView):
+                self._compute_scalar(expr)
+                return
             handler = _HANDLERS.get(type(expr))
             if handler is None:
                 raise NotImplementedError(f"the evaluator does not know {type(expr).__name__}")
             handler(self, expr)
+
+    def _compute_scalar(self, expr: _core.Expr) -> None:
+        out = expr.output(0)
+        number = self._scalars.evaluate(out)
+        if number is None:
+            self.operands(*expr.inputs())  # raises for one that nothing binds
+            raise NotImplementedError(f"the evaluator has no value for {out}")
+        self._values[out] = number

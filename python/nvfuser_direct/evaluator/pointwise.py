@@ -29,7 +29,5 @@ def ternary_op(ev: Evaluator, expr: _core.TernaryOp) -> None:
 
 @handles(_core.LoadStoreOp)
 def load_store(ev: Evaluator, expr: _core.LoadStoreOp) -> None:
-    value = ev[expr.arg]
-    if isinstance(expr.out, TensorView):
-        value = root_to_logical(ev, expr.out, value, fill=0)
-    ev.store(expr.out, value)
+    assert isinstance(expr.out, TensorView)
+    ev.store(expr.out, root_to_logical(ev, expr.out, ev[expr.arg], fill=0))
