@@ -127,6 +127,8 @@ def _bit_ceil(arg: torch.Tensor) -> torch.Tensor:
 def _unary_tensor(op: U, arg: torch.Tensor) -> torch.Tensor:
     import torch
 
+    if op in (U.Neg, U.BitwiseNot) and arg.dtype == torch.uint64:
+        return _unary_tensor(op, arg.view(torch.int64)).view(torch.uint64)
     if op in _IDENTITY_ON_INTEGERS and _is_integer(arg):
         return arg
     if op == U.Frac and _is_integer(arg):
@@ -216,11 +218,31 @@ def _integer_pow(base: torch.Tensor, exponent: torch.Tensor) -> torch.Tensor:
     return torch.where(exponent < 0, reciprocal.to(positive.dtype), positive)
 
 
+# The same bits for signed and unsigned numbers; and what depends on the order of numbers alone.
+_SIGN_BLIND = {B.Add, B.Sub, B.Mul, B.BitwiseAnd, B.BitwiseOr, B.BitwiseXor, B.Eq, B.NE}
+_ORDERED = {B.LT, B.LE, B.GT, B.GE, B.Max, B.Min, B.FMax, B.FMin}
+
+
+def _binary_unsigned(op: B, lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
+    """`op` of two uint64 tensors, for which PyTorch has few operations, with the bits as int64.
+
+    With the highest bit flipped, signed numbers are ordered as the unsigned ones were.
+    """
+    import torch
+
+    flip = -(2**63) if op in _ORDERED else 0
+    operands = [operand.view(torch.int64) ^ flip for operand in (lhs, rhs)]
+    result = getattr(torch, _BINARY_NAMES[op])(*operands)
+    return (result ^ flip).view(torch.uint64) if result.dtype == torch.int64 else result
+
+
 def binary(op: B, lhs: Value, rhs: Value, out_dtype: DataType) -> torch.Tensor:
     """`op` of two operands; the caller converts the result to `out_dtype`."""
     import torch
 
     lhs, rhs = _tensors(lhs, rhs)
+    if lhs.dtype == rhs.dtype == torch.uint64 and op in _SIGN_BLIND | _ORDERED:
+        return _binary_unsigned(op, lhs, rhs)
     if op == B.Div:
         return torch.div(lhs, rhs, rounding_mode="trunc" if _all_integer(lhs, rhs) else None)
     if op == B.Pow:
@@ -245,12 +267,13 @@ def ternary(op: T, a: Value, b: Value, c: Value) -> torch.Tensor:
     import torch
 
     if op == T.Where:
-        if not _any_tensor(b, c):
-            return torch.where(a, *_numbers_like(b, c, a.device))
+        b, c = _tensors(b, c) if _any_tensor(b, c) else _numbers_like(b, c, a.device)
         if not hasattr(a, "dtype"):
-            b, c = torch.broadcast_tensors(*_tensors(b, c))
+            b, c = torch.broadcast_tensors(b, c)
             return b if a else c
-        return torch.where(a, *_tensors(b, c))
+        if b.dtype == c.dtype == torch.uint64:
+            return torch.where(a, b.view(torch.int64), c.view(torch.int64)).view(torch.uint64)
+        return torch.where(a, b, c)
     if op == T.Clamp:
         return torch.clamp(a, b, c)
     if op == T.Threshold:

@@ -488,7 +488,7 @@ def test_clamped_scalars_are_clamped_elements(number: float, bounds: tuple[float
     evaluator = ExpressionEvaluator()
     evaluator.bind(n, number)
     expected = torch.clamp(torch.tensor([number], dtype=torch.float64), *bounds)
-    check(fd.execute([number])[0], expected)
+    check(fd.execute([number])[0].cpu(), expected)
     check(torch.tensor([evaluator.evaluate(clamped)], dtype=torch.float64), expected)
 
 
