@@ -157,6 +157,12 @@ std::string TranslatedAxes::axis(const IterDomain* id) const {
   return name_ + ".axis(" + std::to_string(position(id)) + ")";
 }
 
+std::string TranslatedAxes::logical_axis(const IterDomain* id) const {
+  const IterDomains& logical = domain_.logical();
+  const auto position = std::find(logical.begin(), logical.end(), id) - logical.begin();
+  return name_ + ".get_logical_domain()[" + std::to_string(position) + "]";
+}
+
 ParallelType TranslatedAxes::binding_of(const IterDomain* id) const {
   const auto found = bindings_.find(id);
   return found == bindings_.end() ? ParallelType::Serial : found->second;
@@ -198,7 +204,9 @@ IterDomains TranslatedAxes::inserted_axes() const {
 bool TranslatedAxes::can_transform(const std::vector<Expr*>& exprs) const {
   IterDomains front = loop_;
   append(front, inserted_axes());
-  bool has_met_allocation = !domain_.has_allocation() || contains_all(front, domain_.allocation());
+  bool has_met_allocation = !domain_.has_allocation() ||
+                            contains_all(front, domain_.allocation()) ||
+                            contains_all(domain_.logical(), domain_.allocation());
   for (const Expr* expr : exprs) {
     const auto* resize = expr->as<Resize>();
     IterDomains operands;
@@ -311,12 +319,14 @@ void TranslatedAxes::print_domain(bool has_allocation_already) {
   insert_axes(inserted_axes());
   bool is_pending = domain_.has_allocation() && !has_allocation_already;
   const auto print_met_allocation = [&] {
-    if (!is_pending || !contains_all(loop_, domain_.allocation())) {
+    const bool is_logical = !contains_all(start_, domain_.logical()) && // a scatter's
+                            contains_all(domain_.logical(), domain_.allocation());
+    if (!is_pending || (!is_logical && !contains_all(loop_, domain_.allocation()))) {
       return;
     }
     std::vector<std::string> axes;
     for (const IterDomain* id : domain_.allocation()) {
-      axes.push_back(axis(id));
+      axes.push_back(is_logical ? logical_axis(id) : axis(id));
     }
     print_allocation(
         domain_.allocation() == loop_ ? name_ + ".get_loop_domain()" : python_list(axes));

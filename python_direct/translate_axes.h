@@ -41,6 +41,7 @@ class TranslatedAxes {
   void call(const std::string& text); // of a method of the tensor
   [[nodiscard]] int64_t position(const Val* id) const;
   [[nodiscard]] std::string axis(const IterDomain* id) const;
+  [[nodiscard]] std::string logical_axis(const IterDomain* id) const;
 
   // -- method by method --
   [[nodiscard]] IterDomains inserted_axes() const;

@@ -137,7 +137,9 @@ void fill_parameters(
         put(buffer.offset, std::get<TensorArg>(args[buffer.input]).data);
         break;
       case PlannedBuffer::Source::Workspace:
-        put(buffer.offset, static_cast<char*>(data_of(buffers.workspace)) + buffer.byte_offset);
+        if (plan.workspace_bytes > 0) { // otherwise none has elements
+          put(buffer.offset, static_cast<char*>(data_of(buffers.workspace)) + buffer.byte_offset);
+        }
         break;
     }
   }

@@ -236,6 +236,16 @@ IterDomains check_axes(const TensorView* tv, const std::vector<int64_t>& positio
         derived.count(id) != 0, tv, "rFactor: loop axis ", id->to_string(),
         " is not derived from the root domain");
   }
+  const auto is_reduced = [](const Val* id) {
+    return static_cast<const IterDomain*>(id)->is_reduction();
+  };
+  for (const Expr* expr : path) { // a swizzle may, of a tensor that follows another one's schedule
+    const bool is_mixed = std::any_of(expr->inputs().begin(), expr->inputs().end(), is_reduced) &&
+                          !std::all_of(expr->inputs().begin(), expr->inputs().end(), is_reduced);
+    NVF_NODE_CHECK(
+        !is_mixed, tv,
+        "rFactor: a transform joins a reduction axis with one that is none: ", expr->to_string());
+  }
   return axes;
 }
 

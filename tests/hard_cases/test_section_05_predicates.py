@@ -7,6 +7,7 @@ import torch
 from hard_case import (
     BX,
     BY,
+    GLOBAL,
     PAIRS,
     SHARED,
     SIZES,
@@ -402,3 +403,32 @@ def test_zero_extents(target, shape):
         t.axis(1).parallelize(UNSWITCH)
         s.split(1, 8)
     check(fd, target, [(shape,), ((3, 4),), (shape,)], lambda x: (-x, x.sum(1)))
+
+
+@pytest.mark.parametrize("shape", [(5, 0), (0, 64)])
+def test_zero_extents_inside_of_a_thread_axis(target, shape):
+    """5.25: one thread is launched; its index divided by 0 is not in range of anything."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        y = fd.define_tensor([-1], contiguity=True)
+        t = fd.ops.neg(x)
+        fd.add_output(t)
+        fd.add_output(fd.ops.neg(y))
+        t.split(1, 5)
+        t.merge(2, 0)
+        t.split(0, 2)
+        par(t, TX, BX, BY)
+    shapes = [(shape, (3,)), ((3, 4), (3,)), (shape, (3,))]
+    check(fd, target, shapes, lambda x, y: (-x, -y))
+
+
+def test_global_intermediates_without_elements(target):
+    """5.25: beside an output that has some."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        y = fd.define_tensor([-1], contiguity=True)
+        a = fd.ops.neg(x)
+        a.set_memory_type(GLOBAL)
+        fd.add_output(fd.ops.neg(a))
+        fd.add_output(fd.ops.neg(y))
+    check(fd, target, [((0, 4), (3,)), ((3, 4), (3,))], lambda x, y: (x, -y))

@@ -449,7 +449,7 @@ def test_one_element_resized_to_loops_has_holes_around_it(target):
 @pytest.mark.parametrize("memory", [None, SHARED])
 @pytest.mark.parametrize("extent", [7, 1])
 def test_copies_whose_loops_are_resized_differently(target, extent, memory):
-    """x and f(x) behind each other, in the loops of the result: iteration i is element i of
+    """5.26: x and f(x) behind each other, in the loops of the result: iteration i is element i of
     the one and element i - n of the other."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([extent], contiguity=True)
@@ -462,3 +462,15 @@ def test_copies_whose_loops_are_resized_differently(target, extent, memory):
             if memory is not None:
                 copy.set_memory_type(memory)
     check(fd, target, [((extent,),)], lambda x: torch.cat([-x, -x]))
+
+
+def test_broadcast_in_resized_loops_is_resolved_beside_them(target):
+    """5.16: its one element is that of iteration 0, whichever iteration reads it."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([1], contiguity=[None])
+        a = fd.ops.neg(x)
+        c = fd.ops.cat([a, a], 0)
+        fd.add_output(fd.ops.mul(c, a))
+        fd.sched.transform_like(c)
+        a.set_memory_type(SHARED)
+    check(fd, target, [((1,),)], lambda x: torch.cat([x * x, x * x]))

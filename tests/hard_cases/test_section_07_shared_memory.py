@@ -22,7 +22,15 @@ from hard_case import (
     statements,
 )
 
-from nvfuser_direct import BlockSync, ForLoop, FusionDefinition, GridSync, UserError, _core
+from nvfuser_direct import (
+    BlockSync,
+    DataType,
+    ForLoop,
+    FusionDefinition,
+    GridSync,
+    UserError,
+    _core,
+)
 
 pytestmark = pytest.mark.sanitize
 
@@ -460,7 +468,7 @@ def test_broadcast_over_threads(target):
 
 @pytest.mark.parametrize("kind", ["directly", "merged"])
 def test_broadcast_that_every_thread_copies_has_an_element_for_each(target, kind):
-    """7.1: also where an allocation domain leaves it out; a fast thread overwrites nobody's."""
+    """7.22: also where an allocation domain leaves it out; a fast thread overwrites nobody's."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([3, 2, 1], contiguity=[None, True, True], stride_order=[0, 1, 2])
         y = fd.define_tensor([3, 2, 13], contiguity=True)
@@ -481,8 +489,39 @@ def test_broadcast_that_every_thread_copies_has_an_element_for_each(target, kind
     assert_same(outputs, [-x + y])
 
 
+@pytest.mark.parametrize("kind", ["broadcast", "gather", "allocation"])
+def test_tensor_that_every_thread_computes_anew_has_an_element_for_each(target, kind):
+    """7.22: in a thread loop that is no axis of its own, before the broadcast."""
+    with FusionDefinition() as fd:
+        if kind == "gather":
+            x = fd.define_tensor([1, 64], contiguity=True)
+            y = fd.define_tensor([8, 64], contiguity=True, dtype=DataType.Int)
+            a = fd.ops.neg(x)
+            a.merge(0, 1)
+            t = fd.ops.take_along_axis(a, y, 0)
+        else:
+            x = fd.define_tensor([64], contiguity=True)
+            y = fd.define_tensor([8, 64], contiguity=True)
+            a = fd.ops.neg(x)
+            t = fd.ops.add(fd.ops.broadcast(a, [True, False]), y)
+        if kind == "allocation":
+            a.set_allocation_domain(a.get_logical_domain(), True)
+        fd.add_output(t)
+        a.set_memory_type(SHARED)
+        t.axis(0).parallelize(TX)
+        fd.sched.parallelize_like(t)
+        fd.sched.inline_most()
+    assert count(lowered(fd.fusion), BlockSync) == 0
+    x = numbers(*((1, 64) if kind == "gather" else (64,)), device=target)
+    y = numbers(8, 64, device=target)
+    if kind == "gather":
+        y = torch.zeros(8, 64, dtype=torch.int64, device=target)
+    outputs = _core.call_with_options(lambda: Compiled(fd)(x, y), ["kernel_debug"], [])
+    assert_same(outputs, [-x.expand(8, 64) if kind == "gather" else y - x])
+
+
 def test_shared_memory_without_elements(target):
-    """7.12: of a constant size 0."""
+    """5.25: of a constant size 0."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([4, 0], contiguity=True)
         t = fd.ops.neg(x)

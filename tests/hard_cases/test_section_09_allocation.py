@@ -211,6 +211,26 @@ def test_expanded_outputs_that_merge_the_expanded_dimension(target):
     assert out.stride()[2] == 0
 
 
+@pytest.mark.parametrize("parts", ["inner", "both"])
+def test_outputs_that_merge_a_padded_broadcast(target, parts):
+    """9.08: a broadcast that was split takes room beside every element; its own stride is free."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([4], contiguity=True)
+        t = fd.ops.broadcast(x, [True, False])
+        fd.add_output(t)
+        t.split(0, 2)
+        if parts == "both":
+            t.split(0, 3, inner_split=False)
+        t.reorder({-1: 0})
+        while t.ndims() > 1:
+            t.merge(0, 1)
+        t.set_allocation_domain(t.get_loop_domain(), True)
+    x = numbers(4, device=target)
+    (out,) = Compiled(fd)(x)
+    assert_same([out], [x[None]])
+    assert out.stride()[1] == (2 if parts == "inner" else 6)
+
+
 def test_expanded_outputs(target):
     """9.08: stride 0 and one element where nothing has to be written."""
     with FusionDefinition() as fd:

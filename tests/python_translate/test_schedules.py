@@ -549,3 +549,17 @@ def test_scatters_with_a_single_position_are_printed() -> None:
         y.cache_before().split(0, 2)
     check_schedule_round_trip(fd.fusion)
     assert "set_loop_domain" not in translate_fusion(fd.fusion, schedule=True)
+
+
+def test_scatters_in_memory_of_their_own_order_are_printed() -> None:
+    # The allocation domain has the axes of the result; the loops run over the positions.
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([5, 2], contiguity=True)
+        index = fd.define_tensor([5, 1], contiguity=[True, None], dtype=DataType.Int)
+        y = fd.ops.scatter(fd.ops.neg(x), index, 3.0, 1)
+        fd.add_output(y)
+        rows, columns = y.get_logical_domain()
+        y.set_allocation_domain([columns, rows], True)
+        y.merge(1, 0)
+    check_schedule_round_trip(fd.fusion)
+    assert "set_loop_domain" not in translate_fusion(fd.fusion, schedule=True)

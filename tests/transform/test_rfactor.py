@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from loop_text import axis_text, loops
 
-from nvfuser_direct import FusionDefinition, ParallelType, UserError
+from nvfuser_direct import FusionDefinition, ParallelType, SwizzleType, UserError
 
 
 def texts(axes):
@@ -128,6 +128,19 @@ def test_welford_has_three_producers_with_one_definition():
     assert [loops(t) for t in results] == ["ii0 r(i1/32)"] * 3
     assert all(t.definition() is producers[0].definition() for t in producers)
     assert results[2].producers() == producers
+
+
+def test_a_swizzle_of_reductions_with_other_axes_is_not_factored():
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([8, 8], contiguity=True)
+        y, s = fd.ops.set(x), fd.ops.sum(x, [1])
+        fd.add_output(y)
+        fd.add_output(s)
+        y.swizzle(SwizzleType.XOR, 0, 1)
+        y.split(1, 2)
+        fd.sched.transform_like(y)
+        with pytest.raises(UserError, match="joins a reduction axis with one that is none"):
+            s.rfactor([2])
 
 
 def test_what_rfactor_refuses():

@@ -337,8 +337,10 @@ class IndexWalk::HoleTests {
     }
     const bool has_outer = is_in_range(merge.outer);
     const bool has_inner = is_in_range(merge.inner);
-    if (walk_.has_resized_ && (has_outer || has_inner)) {
-      test(merge.out); // -1 / n is 0: a quotient in range says nothing (hard case 4.24)
+    // -1 / n is 0, and x / 0 is -1: a quotient in range says nothing (hard cases 4.24 and 5.25).
+    const bool may_mislead = walk_.has_resized_ || walk_.kernel_.options().has_empty_parallel_axis;
+    if (may_mislead && (has_outer || has_inner)) {
+      test(merge.out);
     } else if (has_outer || (has_inner && merge.outer->extent()->is_one())) {
       imply(merge.out);
     } else if (has_inner) {

@@ -62,9 +62,33 @@ IterDomains explicit_axes(const Kernel& kernel, const TensorView* tensor) {
   return axes;
 }
 
+/// Thread axes of loops that shared memory lies in and that are none of the tensor's own: every
+/// thread computes the tensor anew, for itself.
+IterDomains repeating_axes(const Kernel& kernel, const TensorView* tensor) {
+  IterDomains axes;
+  if (tensor->memory_type() != MemoryType::Shared) {
+    return axes;
+  }
+  const LoopModel& model = *kernel.loop_model;
+  const LoopNest& nest = model.nest(tensor);
+  for (int64_t i = 0; i < model.shared_depth(tensor); ++i) {
+    const Loop* loop = nest[static_cast<size_t>(i)];
+    const bool is_own = std::any_of(
+        tensor->loop().begin(), tensor->loop().end(),
+        [&](const IterDomain* axis) { return model.loop_of(axis) == loop; });
+    if (is_thread_dim(loop->parallel_type) && !loop->is_broadcast() && !is_own) {
+      axes.push_back(loop->promoted);
+    }
+  }
+  return axes;
+}
+
 /// Whether the axes of an explicit allocation domain tell apart what the threads compute: not where
 /// they compute a broadcast anew in a loop that the allocation domain does not name.
 bool separates_threads(const Kernel& kernel, const TensorView* tensor) {
+  if (!repeating_axes(kernel, tensor).empty()) {
+    return false;
+  }
   const ValGraph& exact = kernel.id_model->maybe_build_graph(IdMappingMode::exact);
   const IterDomains& allocation = tensor->domain()->allocation();
   return std::all_of(tensor->loop().begin(), tensor->loop().end(), [&](IterDomain* axis) {
@@ -151,7 +175,7 @@ IterDomains stored_axes(const Kernel& kernel, const TensorView* tensor) {
   }
   const LoopModel& model = *kernel.loop_model;
   const ValGraph& exact = kernel.id_model->maybe_build_graph(IdMappingMode::exact);
-  IterDomains axes;
+  IterDomains axes = repeating_axes(kernel, tensor);
   IterDomains lanes;
   for (int64_t i = 0; i < tensor->ndims(); ++i) {
     const Loop& loop = *model.loop_of(tensor->axis(i));

@@ -43,7 +43,7 @@ TensorIndex* StatementContext::element(TensorView* tensor) {
     const PairwiseDomainMap map(tensor, out);
     IndexWalk::Positions positions;
     for (const auto& [id, out_id] : map.pairs()) {
-      positions.emplace_back(id, walk.index_of(out_id, out));
+      positions.emplace_back(id, id->is_broadcast() ? kernel.zero() : walk.index_of(out_id, out));
     }
     return element_at(tensor, positions);
   }
