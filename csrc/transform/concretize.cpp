@@ -115,6 +115,10 @@ class Rewriter {
         if (val->vtype() == ValType::IterDomain) {
           auto* axis = static_cast<IterDomain*>(val);
           axis->assign_extents(replaced(axis->extent()), replaced(axis->expanded_extent()));
+          if (auto* resize = val->definition() ? val->definition()->as<Resize>() : nullptr) {
+            resize->left = replaced(resize->left);
+            resize->right = replaced(resize->right);
+          }
         }
       }
       if (size->is_fusion_input()) { // a number of the user's, of the user's type

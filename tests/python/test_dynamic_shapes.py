@@ -597,3 +597,17 @@ def test_expanding_what_is_expanded(target) -> None:
             torch.testing.assert_close(output, reference)
     with pytest.raises(RuntimeError, match="Mismatch in sizes when concretizing expand"):
         fd.execute([torch.randn(3, 1, device=target), 3, 2, 3, 4, 12])
+
+
+def test_parts_whose_size_turns_out_to_be_1_lie_behind_each_other(target) -> None:
+    """What the parts are padded by is the size that is fixed, too."""
+    with FusionDefinition() as fd:
+        n = fd.define_scalar(None, dtype=DataType.Int)
+        x = fd.define_tensor([-1, -1])
+        y = fd.ops.reshape(x, [-1, n, fd.ops.size(x, 1)])
+        fd.add_output(fd.ops.cat([fd.ops.neg(y), y], 1))
+    x = values((6, 2), target)
+    for size in (1, 3, 1):
+        (out,) = fd.execute([size, x])
+        y = x.view(-1, size, 2)
+        assert torch.equal(out, torch.cat([-y, y], 1))
