@@ -4,6 +4,7 @@
 #include "bindings.h"
 #include "dlpack_exchange.h"
 #include "runtime/arguments.h"
+#include "runtime/paired_tensor.h"
 
 namespace nvfuser::python {
 namespace {
@@ -14,7 +15,8 @@ ExpressionEvaluator bound_to(const Fusion& fusion, const nb::object& inputs) {
   const PythonArguments arguments(inputs);
   static_cast<void>(check_arguments(fusion, arguments.args()));
   ExpressionEvaluator evaluator;
-  static_cast<void>(bind_arguments(fusion, arguments.args(), {}, evaluator));
+  const UnpairedArguments elements(fusion, arguments.args());
+  static_cast<void>(bind_arguments(fusion, elements.args(), {}, evaluator));
   return evaluator;
 }
 
@@ -106,7 +108,7 @@ inputs : iterable
 Raises
 ------
 UserError
-    ``Expected sizes to match``, naming both axes.
+    ``Expected sizes to match``, naming both axes; for inputs that do not fit their definitions.
 )");
 }
 

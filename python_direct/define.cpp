@@ -1,6 +1,7 @@
 // Tensors and scalars that come from outside.
 #include "ops/define.h"
 
+#include "all_or_nothing.h"
 #include "bindings.h"
 
 namespace nvfuser::python {
@@ -9,9 +10,10 @@ namespace {
 void bind_define_tensor(nb::module_& m) {
   m.def(
       "define_tensor",
-      nb::overload_cast<
-          const std::vector<int64_t>&, const Contiguity&, DataType, bool,
-          const std::vector<int64_t>&>(&define_tensor),
+      all_or_nothing(
+          nb::overload_cast<
+              const std::vector<int64_t>&, const Contiguity&, DataType, bool,
+              const std::vector<int64_t>&>(&define_tensor)),
       "shape"_a, "contiguity"_a, "dtype"_a = DataType::Float, "is_cpu"_a = false,
       "stride_order"_a = std::vector<int64_t>{},
       R"(A tensor of the active fusion; not registered as an input.
@@ -32,9 +34,10 @@ stride_order : list[int]
 )");
   m.def(
       "define_tensor",
-      nb::overload_cast<
-          const std::vector<int64_t>&, bool, DataType, bool, const std::vector<int64_t>&>(
-          &define_tensor),
+      all_or_nothing(
+          nb::overload_cast<
+              const std::vector<int64_t>&, bool, DataType, bool, const std::vector<int64_t>&>(
+              &define_tensor)),
       "shape"_a, "contiguity"_a = false, "dtype"_a = DataType::Float, "is_cpu"_a = false,
       "stride_order"_a = std::vector<int64_t>{},
       R"(As above, with one flag for every dimension that has a stride.
@@ -45,8 +48,8 @@ contiguity : bool
     The flag; dimensions of size 1 get None.
 )");
   m.def(
-      "define_tensor", &define_tensor_like, "sizes"_a, "strides"_a, "dtype"_a = DataType::Float,
-      "static_sizes"_a = false, "is_cpu"_a = false,
+      "define_tensor", all_or_nothing(&define_tensor_like), "sizes"_a, "strides"_a,
+      "dtype"_a = DataType::Float, "static_sizes"_a = false, "is_cpu"_a = false,
       R"(A tensor like one that exists.
 
 Parameters
@@ -63,15 +66,17 @@ is_cpu : bool
     A 0-dim tensor on the host, passed by value.
 )");
   m.def(
-      "define_tensor", nb::overload_cast<int64_t, DataType, bool>(&define_symbolic_tensor),
+      "define_tensor",
+      all_or_nothing(nb::overload_cast<int64_t, DataType, bool>(&define_symbolic_tensor)),
       "ndims"_a, "dtype"_a = DataType::Float, "is_cpu"_a = false,
       R"(A tensor with `ndims` symbolic dimensions of any stride: the form of older programs.
 )");
   for (const char* contiguity : {"contiguous", "contiguity"}) {
     m.def(
         "define_tensor",
-        nb::overload_cast<const std::vector<int64_t>&, Contiguity, DataType, bool>(
-            &define_symbolic_tensor),
+        all_or_nothing(
+            nb::overload_cast<const std::vector<int64_t>&, Contiguity, DataType, bool>(
+                &define_symbolic_tensor)),
         "symbolic_sizes"_a, nb::arg(contiguity), "dtype"_a = DataType::Float, "is_cpu"_a = false,
         R"(The form of older programs: sizes are -1 or 1, a flag for a size of 1 is ignored.
 )");

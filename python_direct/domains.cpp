@@ -1,6 +1,7 @@
 // Axes and the domains of tensors: what they are, and making axes from others.
 #include "ir/all_nodes.h"
 
+#include "all_or_nothing.h"
 #include "bindings.h"
 
 namespace nvfuser::python {
@@ -92,10 +93,10 @@ size : int, optional
           "set_clustered_blocks", &IterDomain::set_clustered_blocks,
           "Let the blocks of a ``grid_x`` axis form clusters.")
       .def_static(
-          "split",
-          [](IterDomain* id, const ScalarArg& factor, bool inner_split) {
+          "split", all_or_nothing([](IterDomain* id, const ScalarArg& factor, bool inner_split) {
+            const Transaction transaction(id->fusion());
             return split_id(id, size_on(id, factor), inner_split);
-          },
+          }),
           "id"_a, "factor"_a, "inner_split"_a = true,
           R"(Two axes that together are one.
 
@@ -114,7 +115,11 @@ tuple[IterDomain, IterDomain]
     Outer and inner axis.
 )")
       .def_static(
-          "merge", [](IterDomain* outer, IterDomain* inner) { return merge_ids(outer, inner); },
+          "merge",
+          [](IterDomain* outer, IterDomain* inner) {
+            const Transaction transaction(outer->fusion());
+            return merge_ids(outer, inner);
+          },
           "outer"_a, "inner"_a, "The product of two axes; both or neither are reductions.")
       .def_static(
           "swizzle", &swizzle_ids, "swizzle_type"_a, "x"_a, "y"_a,
@@ -137,11 +142,12 @@ IterDomain
 )")
       .def_static(
           "resize",
-          [](IterDomain* id, const ScalarArg& left, const ScalarArg& right,
-             std::optional<IterType> iter_type) {
+          all_or_nothing([](IterDomain* id, const ScalarArg& left, const ScalarArg& right,
+                            std::optional<IterType> iter_type) {
+            const Transaction transaction(id->fusion());
             return resize_id(
                 id, size_on(id, left), size_on(id, right), iter_type, /*is_rfactor=*/false);
-          },
+          }),
           "id"_a, "left"_a, "right"_a, "iter_type"_a = nb::none(),
           R"(An axis with elements added, or with negative numbers removed, at both ends.
 

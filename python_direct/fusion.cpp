@@ -4,6 +4,7 @@
 #include <nanobind/operators.h>
 
 #include "bindings.h"
+#include "ir/print.h"
 
 namespace nvfuser::python {
 
@@ -102,6 +103,15 @@ from_outputs_only : bool
       .def(
           "print_transforms", &Fusion::print_transforms,
           "One block of text per tensor: its domains and the transforms between them.")
+      .def(
+          "print_scheduled", &print_scheduled, "tensor_transforms"_a = false,
+          R"(The expressions with their schedules as text.
+
+Parameters
+----------
+tensor_transforms : bool
+    Whether `print_transforms` follows them.
+)")
       .def(
           "contains", &Fusion::contains, "statement"_a,
           "Whether a statement belongs to this fusion.")

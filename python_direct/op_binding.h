@@ -4,9 +4,22 @@
 #include <array>
 #include <utility>
 
+#include "all_or_nothing.h"
 #include "bindings.h"
 
 namespace nvfuser::python {
+
+/// The module of the operations: none of them leaves half of its nodes behind.
+class OpModule : public nb::module_ {
+ public:
+  explicit OpModule(nb::module_ m) : nb::module_(std::move(m)) {}
+
+  template <typename Fn, typename... Extra>
+  OpModule& def(const char* name, Fn fn, const Extra&... extra) {
+    nb::module_::def(name, all_or_nothing(fn), extra...);
+    return *this;
+  }
+};
 
 /// How an operand reaches an operation.
 inline Val* to_val(TensorView* tensor) {
@@ -30,7 +43,7 @@ std::string operation_doc(const std::string& summary, const std::vector<const ch
 /// only.
 template <size_t mask, size_t checked = 0, typename Fn, size_t... I>
 void bind_mix(
-    nb::module_& m, const char* name, Fn fn, const std::string& doc, std::index_sequence<I...>) {
+    OpModule& m, const char* name, Fn fn, const std::string& doc, std::index_sequence<I...>) {
   using Result = std::conditional_t<mask == 0, Val*, TensorView*>;
   m.def(
       name,
@@ -45,24 +58,24 @@ void bind_mix(
 /// Bind `fn` for every mix of tensors and scalars, all tensors first. The result is a tensor if an
 /// operand is one.
 template <size_t count, typename Fn>
-void bind_all_mixes(nb::module_& m, const char* name, Fn fn, const std::string& doc) {
+void bind_all_mixes(OpModule& m, const char* name, Fn fn, const std::string& doc) {
   constexpr size_t kMixes = size_t{1} << count;
   [&]<size_t... M>(std::index_sequence<M...>) {
     (bind_mix<kMixes - 1 - M>(m, name, fn, doc, std::make_index_sequence<count>{}), ...);
   }(std::make_index_sequence<kMixes>{});
 }
 
-void bind_pointwise_ops(nb::module_& ops);
-void bind_shape_ops(nb::module_& ops);
-void bind_reduce_ops(nb::module_& ops);
-void bind_create_ops(nb::module_& ops);
-void bind_composite_ops(nb::module_& ops);
-void bind_search_ops(nb::module_& ops);
-void bind_random_ops(nb::module_& ops);
-void bind_index_ops(nb::module_& ops);
-void bind_resize_ops(nb::module_& ops);
-void bind_layer_ops(nb::module_& ops);
-void bind_matmul_ops(nb::module_& ops);
-void bind_quantize_ops(nb::module_& ops);
+void bind_pointwise_ops(OpModule& ops);
+void bind_shape_ops(OpModule& ops);
+void bind_reduce_ops(OpModule& ops);
+void bind_create_ops(OpModule& ops);
+void bind_composite_ops(OpModule& ops);
+void bind_search_ops(OpModule& ops);
+void bind_random_ops(OpModule& ops);
+void bind_index_ops(OpModule& ops);
+void bind_resize_ops(OpModule& ops);
+void bind_layer_ops(OpModule& ops);
+void bind_matmul_ops(OpModule& ops);
+void bind_quantize_ops(OpModule& ops);
 
 } // namespace nvfuser::python

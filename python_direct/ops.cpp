@@ -17,9 +17,10 @@ std::string operation_doc(const std::string& summary, const std::vector<const ch
 }
 
 void bind_ops(nb::module_& m) {
-  nb::module_ ops = m.def_submodule(
+  OpModule ops(m.def_submodule(
       "ops",
-      "Operations. Each appends nodes to the active fusion and returns handles of the results.");
+      "Operations. Each appends nodes to the active fusion and returns handles of the results. One "
+      "that raises an error appends none."));
   bind_pointwise_ops(ops);
   bind_shape_ops(ops);
   bind_reduce_ops(ops);

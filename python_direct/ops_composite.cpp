@@ -6,7 +6,7 @@
 namespace nvfuser::python {
 namespace {
 
-void bind_elementary(nb::module_& m) {
+void bind_elementary(OpModule& m) {
   bind_all_mixes<1>(
       m, "sign", [](Val* x) { return ops::sign(x); },
       operation_doc("1, 0 or -1, in the dtype of x.", {"x"}));
@@ -25,7 +25,7 @@ diagonal : scalar Val or int
 )");
 }
 
-void bind_activations(nb::module_& m) {
+void bind_activations(OpModule& m) {
   m.def(
       "softplus",
       [](TensorView* x, const ScalarArg& beta, const ScalarArg& threshold) {
@@ -61,7 +61,7 @@ negative_slope : scalar Val or number
 )");
 }
 
-void bind_normalizations(nb::module_& m) {
+void bind_normalizations(OpModule& m) {
   m.def(
       "softmax", &ops::softmax, "x"_a, "dim"_a,
       R"(exp(x) over its sum along a dimension.
@@ -130,7 +130,7 @@ output, invstd : TensorView
 
 } // namespace
 
-void bind_composite_ops(nb::module_& m) {
+void bind_composite_ops(OpModule& m) {
   bind_elementary(m);
   bind_activations(m);
   bind_normalizations(m);

@@ -5,7 +5,7 @@
 namespace nvfuser::python {
 namespace {
 
-void bind_filled(nb::module_& m) {
+void bind_filled(OpModule& m) {
   m.def(
       "full",
       [](const ShapeArg& shape, const ScalarArg& fill_value, DataType dtype) {
@@ -52,7 +52,7 @@ dtype : DataType
   m.def("ones_like", &ops::ones_like, "arg"_a, "As `full_like` with 1.");
 }
 
-void bind_sequences(nb::module_& m) {
+void bind_sequences(OpModule& m) {
   m.def(
       "iota",
       [](const ScalarArg& length, const ScalarArg& start, const ScalarArg& step, DataType dtype) {
@@ -123,7 +123,7 @@ struct NestedScalars {
   }
 };
 
-void bind_eye(nb::module_& m) {
+void bind_eye(OpModule& m) {
   const char* doc = R"(A matrix with ones on the diagonal and zeros elsewhere.
 
 Parameters
@@ -148,7 +148,7 @@ dtype : DataType
       "rows"_a, "dtype"_a, doc);
 }
 
-void bind_given(nb::module_& m) {
+void bind_given(OpModule& m) {
   m.def(
       "tensor",
       [](const nb::object& array, DataType dtype) {
@@ -178,7 +178,7 @@ UserError
 
 } // namespace
 
-void bind_create_ops(nb::module_& m) {
+void bind_create_ops(OpModule& m) {
   bind_filled(m);
   bind_sequences(m);
   bind_eye(m);

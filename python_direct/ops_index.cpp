@@ -5,7 +5,7 @@
 namespace nvfuser::python {
 namespace {
 
-void bind_reads(nb::module_& m) {
+void bind_reads(OpModule& m) {
   m.def(
       "select",
       [](TensorView* arg, TensorView* index, int64_t dim) { return ops::select(arg, index, dim); },
@@ -113,7 +113,7 @@ UserError
 )");
 }
 
-void bind_writes(nb::module_& m) {
+void bind_writes(OpModule& m) {
   m.def(
       "scatter",
       [](TensorView* arg, TensorView* index, TensorView* src, int64_t dim,
@@ -185,7 +185,7 @@ UserError
   }
 }
 
-void bind_embedding(nb::module_& m) {
+void bind_embedding(OpModule& m) {
   m.def(
       "embedding_fwd",
       [](TensorView* input, TensorView* weight, const ScalarArg& padding_idx,
@@ -234,7 +234,7 @@ UserError
 
 } // namespace
 
-void bind_index_ops(nb::module_& m) {
+void bind_index_ops(OpModule& m) {
   bind_reads(m);
   bind_writes(m);
   bind_embedding(m);

@@ -13,7 +13,7 @@ Gradients tuple_of(const ops::NormGradients& result) {
   return {result.input, result.weight, result.bias};
 }
 
-void bind_random_layers(nb::module_& m) {
+void bind_random_layers(OpModule& m) {
   m.def(
       "dropout",
       [](TensorView* x, const ScalarArg& p) {
@@ -102,7 +102,7 @@ output, mean, invstd : TensorView
 )";
 
 template <typename Fn>
-void bind_channel_norm(nb::module_& m, const char* name, Fn fn, const char* summary) {
+void bind_channel_norm(OpModule& m, const char* name, Fn fn, const char* summary) {
   const std::string doc = std::string(summary) + kChannelNormDoc;
   m.def(
       name,
@@ -144,7 +144,7 @@ grad_input, grad_weight, grad_bias : TensorView
 )";
 
 template <typename Fn>
-void bind_channel_norm_backward(nb::module_& m, const char* name, Fn fn, const char* summary) {
+void bind_channel_norm_backward(OpModule& m, const char* name, Fn fn, const char* summary) {
   const std::string doc = std::string(summary) + kChannelNormBackwardDoc;
   m.def(
       name,
@@ -157,7 +157,7 @@ void bind_channel_norm_backward(nb::module_& m, const char* name, Fn fn, const c
       "channels_last"_a = false, doc.c_str());
 }
 
-void bind_channel_norms(nb::module_& m) {
+void bind_channel_norms(OpModule& m) {
   bind_channel_norm(
       m, "batch_norm", &ops::batch_norm,
       "(x - mean) / sqrt(var + eps) * weight + bias, with statistics of each channel.\n");
@@ -171,7 +171,7 @@ void bind_channel_norms(nb::module_& m) {
       m, "instance_norm_backward", &ops::instance_norm_backward, "Gradients of `instance_norm`.\n");
 }
 
-void bind_norm_gradients(nb::module_& m) {
+void bind_norm_gradients(OpModule& m) {
   m.def(
       "layer_norm_backward",
       [](TensorView* dy, TensorView* x, int64_t num_norm_dims, TensorView* mean, TensorView* invstd,
@@ -234,7 +234,7 @@ grad_input, grad_weight : TensorView
 )");
 }
 
-void bind_elementwise_gradients(nb::module_& m) {
+void bind_elementwise_gradients(OpModule& m) {
   m.def(
       "gelu_backward", &ops::gelu_backward, "dy"_a, "x"_a,
       "Gradient of `gelu` at x, times dy, the gradient of its result.");
@@ -254,7 +254,7 @@ void bind_elementwise_gradients(nb::module_& m) {
 
 } // namespace
 
-void bind_layer_ops(nb::module_& m) {
+void bind_layer_ops(OpModule& m) {
   bind_random_layers(m);
   bind_channel_norms(m);
   bind_norm_gradients(m);

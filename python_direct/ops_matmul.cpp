@@ -38,7 +38,7 @@ std::string with_epilogue_doc(const char* factors) {
   return doc;
 }
 
-void bind_products(nb::module_& m) {
+void bind_products(OpModule& m) {
   m.def(
       "matmul", &ops::matmul, "arg1"_a, "arg2"_a,
       R"(Product of matrices, as `torch.matmul`.
@@ -86,7 +86,7 @@ dims : list[int]
 )");
 }
 
-void bind_grouped_products(nb::module_& m) {
+void bind_grouped_products(OpModule& m) {
   m.def(
       "grouped_mm", nb::overload_cast<TensorView*, TensorView*, TensorView*>(&ops::grouped_mm),
       "mat1"_a, "mat2"_a, "offsets"_a,
@@ -193,7 +193,7 @@ TensorView
 )");
 }
 
-void bind_attention(nb::module_& m) {
+void bind_attention(OpModule& m) {
   m.def(
       "sdpfa_fwd",
       [](TensorView* query, TensorView* key, TensorView* value, TensorView* bias, TensorView* mask,
@@ -264,7 +264,7 @@ grad_query, grad_key, grad_value : TensorView
 
 } // namespace
 
-void bind_matmul_ops(nb::module_& m) {
+void bind_matmul_ops(OpModule& m) {
   bind_products(m);
   bind_grouped_products(m);
   bind_attention(m);

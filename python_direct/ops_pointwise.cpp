@@ -9,7 +9,7 @@
 namespace nvfuser::python {
 namespace {
 
-void bind_unary(nb::module_& m) {
+void bind_unary(OpModule& m) {
 #define NVF_BIND_UNARY(name, doc) \
   bind_all_mixes<1>(m, #name, [](Val* x) { return ops::name(x); }, operation_doc(doc, {"x"}));
 #define NVF_BIND_REGULAR(name, op, policy, doc) NVF_BIND_UNARY(name, doc)
@@ -22,7 +22,7 @@ void bind_unary(nb::module_& m) {
 #undef NVF_BIND_UNARY
 }
 
-void bind_binary(nb::module_& m) {
+void bind_binary(OpModule& m) {
 #define NVF_BIND_BINARY(name, doc) \
   bind_all_mixes<2>(               \
       m, #name, [](Val* a, Val* b) { return ops::name(a, b); }, operation_doc(doc, {"a", "b"}));
@@ -40,7 +40,7 @@ void bind_binary(nb::module_& m) {
 }
 
 /// The forms that mix no tensors with scalars.
-void bind_complex(nb::module_& m) {
+void bind_complex(OpModule& m) {
   const std::string doc = operation_doc(
       "A complex number from its parts, both of one dtype: both tensors or both scalars.",
       {"real", "imag"});
@@ -49,7 +49,7 @@ void bind_complex(nb::module_& m) {
   bind_mix<0>(m, "complex", make, doc, std::make_index_sequence<2>{});
 }
 
-void bind_scaled_sums(nb::module_& m) {
+void bind_scaled_sums(OpModule& m) {
   const auto add_alpha = [](Val* a, Val* b, Val* s) { return ops::add_alpha(a, b, s); };
   const auto sub_alpha = [](Val* a, Val* b, Val* s) { return ops::sub_alpha(a, b, s); };
   const std::string add_doc = operation_doc("a + s * b; s is a scalar.", {"a", "b", "s"});
@@ -60,7 +60,7 @@ void bind_scaled_sums(nb::module_& m) {
   }(std::make_index_sequence<4>{});
 }
 
-void bind_ternary(nb::module_& m) {
+void bind_ternary(OpModule& m) {
   bind_all_mixes<3>(
       m, "lerp", &ops::lerp,
       operation_doc("start + weight * (end - start).", {"start", "end", "weight"}));
@@ -73,7 +73,7 @@ void bind_ternary(nb::module_& m) {
 }
 
 /// The first operand is a tensor or a scalar, the others are scalars; None limits nothing.
-void bind_clamp(nb::module_& m) {
+void bind_clamp(OpModule& m) {
   const char* doc = R"(`x` limited to [min, max].
 
 Parameters
@@ -105,7 +105,7 @@ TensorView or Val
       nb::arg(), nb::arg().none(), nb::arg().none(), doc);
 }
 
-void bind_threshold(nb::module_& m) {
+void bind_threshold(OpModule& m) {
   const std::string doc = operation_doc(
       "`value` where x <= thresh, `x` elsewhere; `thresh` and `value` are scalars.",
       {"x", "thresh", "value"});
@@ -113,7 +113,7 @@ void bind_threshold(nb::module_& m) {
   bind_mix<0, 6>(m, "threshold", &ops::threshold, doc, std::make_index_sequence<3>{});
 }
 
-void bind_addcmul(nb::module_& m) {
+void bind_addcmul(OpModule& m) {
   const std::string doc =
       operation_doc("v1 + v2 * (v3 * alpha); alpha is a scalar.", {"v1", "v2", "v3", "alpha"});
   [&]<size_t... Mask>(std::index_sequence<Mask...>) {
@@ -121,7 +121,7 @@ void bind_addcmul(nb::module_& m) {
   }(std::make_index_sequence<8>{});
 }
 
-void bind_cast(nb::module_& m) {
+void bind_cast(OpModule& m) {
   const char* doc = R"(Convert to another dtype; a copy if it is the same.
 
 Parameters
@@ -153,7 +153,7 @@ x : TensorView
 
 } // namespace
 
-void bind_pointwise_ops(nb::module_& m) {
+void bind_pointwise_ops(OpModule& m) {
   bind_unary(m);
   bind_binary(m);
   bind_complex(m);

@@ -4,7 +4,7 @@
 
 namespace nvfuser::python {
 
-void bind_quantize_ops(nb::module_& m) {
+void bind_quantize_ops(OpModule& m) {
   m.def(
       "nv_block_quantize",
       [](TensorView* input, TensorView* global_scale, bool swizzle_block_scales, int64_t block_size,

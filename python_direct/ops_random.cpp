@@ -21,7 +21,7 @@ using Distribution =
     TensorView* (*)(Val*, Val*, const std::vector<Val*>&, ops::RandomStream, DataType);
 
 void bind_distribution(
-    nb::module_& m,
+    OpModule& m,
     const char* name,
     Distribution make,
     const char* first,
@@ -44,7 +44,7 @@ void bind_distribution(
 
 using Standard = TensorView* (*)(const std::vector<Val*>&, DataType, ops::RandomStream);
 
-void bind_standard(nb::module_& m, const char* name, Standard make, const char* doc) {
+void bind_standard(OpModule& m, const char* name, Standard make, const char* doc) {
   m.def(
       name,
       [make](
@@ -56,8 +56,7 @@ void bind_standard(nb::module_& m, const char* name, Standard make, const char* 
       "shape"_a, "dtype"_a = DataType::Float, "seed"_a = nb::none(), "offset"_a = nb::none(), doc);
 }
 
-void bind_like(
-    nb::module_& m, const char* name, TensorView* (*make)(TensorView*), const char* doc) {
+void bind_like(OpModule& m, const char* name, TensorView* (*make)(TensorView*), const char* doc) {
   m.def(
       name, make, "x"_a,
       (std::string(doc) + R"(
@@ -77,7 +76,7 @@ TensorView
 
 } // namespace
 
-void bind_random_ops(nb::module_& m) {
+void bind_random_ops(OpModule& m) {
   bind_distribution(
       m, "uniform", &ops::uniform, "minval", "maxval",
       R"(Uniformly distributed random numbers.

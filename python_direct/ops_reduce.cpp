@@ -38,7 +38,7 @@ keepdim : bool
 )";
 
 template <typename All, typename Some>
-void bind_reduction(nb::module_& m, const char* name, All all, Some some, const char* summary) {
+void bind_reduction(OpModule& m, const char* name, All all, Some some, const char* summary) {
   m.def(name, all, "arg"_a, "dtype"_a = DataType::Null, reduction_doc(summary, "").c_str());
   m.def(
       name,
@@ -52,7 +52,7 @@ void bind_reduction(nb::module_& m, const char* name, All all, Some some, const 
       reduction_doc(summary, kAxes).c_str());
 }
 
-void bind_moments(nb::module_& m) {
+void bind_moments(OpModule& m) {
   const std::string axes = R"(
 
 Parameters
@@ -118,7 +118,7 @@ avg, var_sum, n : TensorView
 
 } // namespace
 
-void bind_reduce_ops(nb::module_& m) {
+void bind_reduce_ops(OpModule& m) {
 #define NVF_BIND_REDUCTION(name, op, doc)                                                      \
   bind_reduction(                                                                              \
       m, #name, nb::overload_cast<TensorView*, DataType>(&ops::name),                          \

@@ -5,7 +5,7 @@
 namespace nvfuser::python {
 namespace {
 
-void bind_slice(nb::module_& m) {
+void bind_slice(OpModule& m) {
   m.def(
       "slice",
       [](TensorView* arg, const ShapeArg& start_indices, const ShapeArg& end_indices,
@@ -71,7 +71,7 @@ list[TensorView]
 )");
 }
 
-void bind_pad(nb::module_& m) {
+void bind_pad(OpModule& m) {
   m.def(
       "pad",
       [](TensorView* arg, const ShapeArg& pad_widths, const ScalarArg& value) {
@@ -103,7 +103,7 @@ UserError
 )");
 }
 
-void bind_cat(nb::module_& m) {
+void bind_cat(OpModule& m) {
   m.def(
       "cat", &ops::cat, "tensors"_a, "dim"_a = 0, "manual_padding"_a = false,
       R"(Put tensors behind each other.
@@ -157,7 +157,7 @@ TensorView
 
 } // namespace
 
-void bind_resize_ops(nb::module_& m) {
+void bind_resize_ops(OpModule& m) {
   bind_slice(m);
   bind_pad(m);
   bind_cat(m);

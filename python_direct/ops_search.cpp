@@ -30,7 +30,7 @@ UserError
 )";
 
 template <typename Fn>
-void bind_scan(nb::module_& m, const char* name, Fn fn, const char* summary) {
+void bind_scan(OpModule& m, const char* name, Fn fn, const char* summary) {
   m.def(
       name,
       [fn](TensorView* arg, int64_t dim, const ScalarArg& init) {
@@ -39,7 +39,7 @@ void bind_scan(nb::module_& m, const char* name, Fn fn, const char* summary) {
       "arg"_a, "dim"_a, "init"_a = nb::none(), (std::string(summary) + kScanDoc).c_str());
 }
 
-void bind_scans(nb::module_& m) {
+void bind_scans(OpModule& m) {
 #define NVF_BIND_SCAN(name, op, doc) bind_scan(m, #name, &ops::name, doc);
   NVF_FOR_EACH_SCAN_FUNCTION(NVF_BIND_SCAN)
 #undef NVF_BIND_SCAN
@@ -69,7 +69,7 @@ TensorView
 )");
 }
 
-void bind_searches(nb::module_& m) {
+void bind_searches(OpModule& m) {
   m.def(
       "topk",
       [](TensorView* arg, const ScalarArg& k, int64_t dim, bool largest, bool sorted) {
@@ -130,7 +130,7 @@ TensorView
 
 } // namespace
 
-void bind_search_ops(nb::module_& m) {
+void bind_search_ops(OpModule& m) {
   bind_scans(m);
   bind_searches(m);
 }

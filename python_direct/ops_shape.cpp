@@ -6,14 +6,14 @@
 namespace nvfuser::python {
 namespace {
 
-void bind_copies(nb::module_& m) {
+void bind_copies(OpModule& m) {
   bind_all_mixes<1>(m, "set", [](Val* x) { return ops::set(x); }, operation_doc("A copy.", {"x"}));
   bind_all_mixes<1>(
       m, "segment_set", [](Val* x) { return ops::segment_set(x); },
       operation_doc("A copy that asks for a kernel boundary here.", {"x"}));
 }
 
-void bind_broadcasts(nb::module_& m) {
+void bind_broadcasts(OpModule& m) {
   m.def(
       "broadcast", &ops::broadcast, "arg"_a, "is_broadcast_dim"_a,
       R"(Insert dimensions of size one.
@@ -90,7 +90,7 @@ dim : int
 )");
 }
 
-void bind_reshapes(nb::module_& m) {
+void bind_reshapes(OpModule& m) {
   m.def(
       "reshape",
       [](TensorView* arg, const ShapeArg& new_shape) {
@@ -126,7 +126,7 @@ start_dim, end_dim : int
 )");
 }
 
-void bind_orders(nb::module_& m) {
+void bind_orders(OpModule& m) {
   m.def(
       "permute", &ops::permute, "arg"_a, "dims"_a,
       R"(Change the order of the dimensions.
@@ -164,7 +164,7 @@ stride_order : list[int]
 )");
 }
 
-void bind_sizes(nb::module_& m) {
+void bind_sizes(OpModule& m) {
   m.def(
       "size", &ops::size, "arg"_a, "dim"_a,
       R"(Extent of a dimension, the expanded one if it is expanded. Makes no node.
@@ -189,7 +189,7 @@ arg : TensorView
 
 } // namespace
 
-void bind_shape_ops(nb::module_& m) {
+void bind_shape_ops(OpModule& m) {
   bind_copies(m);
   bind_broadcasts(m);
   bind_reshapes(m);

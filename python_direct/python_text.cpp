@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/errors.h"
+#include "enum_names.h"
 
 namespace nvfuser::python {
 namespace {
@@ -35,10 +36,46 @@ std::string complex_text(std::complex<double> number) {
   return is_sum ? re + "+" + im + "j" : "complex(" + re + ", " + im + ")";
 }
 
+template <typename Enum>
+std::string member_text(const char* enumeration, Enum member) {
+  const std::string_view name = python_name(member);
+  std::string text = enumeration;
+  text.append(".").append(name == "global" ? enum_name(member) : name);
+  return text;
+}
+
 } // namespace
 
 std::string python_text(DataType dtype) {
-  return std::string("DataType.") + enum_name(dtype);
+  return member_text("DataType", dtype);
+}
+
+std::string python_text(ParallelType type) {
+  return member_text("ParallelType", type);
+}
+
+std::string python_text(MemoryType type) {
+  return member_text("MemoryType", type);
+}
+
+std::string python_text(LoadStoreOpType type) {
+  return member_text("LoadStoreOpType", type);
+}
+
+std::string python_text(CacheOp op) {
+  return member_text("CacheOp", op);
+}
+
+std::string python_text(SwizzleType type) {
+  return member_text("SwizzleType", type);
+}
+
+std::string python_text(IterType type) {
+  return member_text("IterType", type);
+}
+
+std::string python_text(BinaryOpType type) {
+  return member_text("BinaryOpType", type);
 }
 
 std::string python_text(int64_t number) {

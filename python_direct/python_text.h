@@ -11,6 +11,15 @@ namespace nvfuser::python {
 
 /// `DataType.Float`
 [[nodiscard]] std::string python_text(DataType dtype);
+/// `ParallelType.grid_x`. A reserved word is no attribute, and gives way to its alias:
+/// `MemoryType.Global`.
+[[nodiscard]] std::string python_text(ParallelType type);
+[[nodiscard]] std::string python_text(MemoryType type);
+[[nodiscard]] std::string python_text(LoadStoreOpType type);
+[[nodiscard]] std::string python_text(CacheOp op);
+[[nodiscard]] std::string python_text(SwizzleType type);
+[[nodiscard]] std::string python_text(IterType type);
+[[nodiscard]] std::string python_text(BinaryOpType type);
 /// `True`, `3`, `3.00000`, `float("nan")`, `3.00000+0.500000j`; `None` for the empty value.
 [[nodiscard]] std::string python_text(const ScalarValue& value);
 /// The value of a constant of `dtype`: as above, a UInt64 without sign.

@@ -45,12 +45,44 @@ nb::object device_to_python(const std::optional<Device>& device) {
   return nb::module_::import_("torch").attr("device")(device->str());
 }
 
+/// A device of CUDA by its index, also where there is none: compiling needs no GPU.
+Device cuda_device(const nb::object& index) {
+  int32_t number = -1;
+  if (!nb::try_cast(index, number) || number < 0) {
+    throw UserError(
+        {"Device index must be an int from 0 on, found: ", nb::str(index).c_str()},
+        ErrorKind::Value);
+  }
+  return Device::cuda(number);
+}
+
+/// `torch.device(value)`; what PyTorch says if there is none becomes a UserValueError.
+nb::object device_of_torch(const nb::object& value) {
+  try {
+    return nb::module_::import_("torch").attr("device")(value);
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_RuntimeError) && !error.matches(PyExc_TypeError)) {
+      throw;
+    }
+    throw UserError(
+        {.headline = {"No device is called ", nb::repr(value).c_str()},
+         .node = Part::none(),
+         .expected = "a torch.device, \"cpu\", \"cuda\", \"cuda:0\" or the index of a CUDA device",
+         .found = nb::type_name(value.type()).c_str(),
+         .fix = Part::none()},
+        ErrorKind::Value);
+  }
+}
+
 /// None, or anything `torch.device` takes: a device, "cuda:0", an index.
 std::optional<Device> device_from_python(const nb::object& value) {
   if (value.is_none()) {
     return std::nullopt;
   }
-  const nb::object device = nb::module_::import_("torch").attr("device")(value);
+  if (nb::isinstance<nb::int_>(value)) {
+    return cuda_device(value);
+  }
+  const nb::object device = device_of_torch(value);
   const auto kind = nb::cast<std::string>(device.attr("type"));
   const nb::object index = device.attr("index");
   if (kind == "cpu") {

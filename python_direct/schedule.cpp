@@ -3,6 +3,7 @@
 #include <nanobind/stl/unordered_map.h>
 
 #include "bindings.h"
+#include "ir/transaction.h"
 #include "schedule/trivial.h"
 #include "transform/group_reductions.h"
 #include "transform/inline.h"
@@ -65,12 +66,13 @@ TensorView
           "merge", nb::overload_cast<int64_t>(&TensorView::merge), "axis"_a,
           "Merge an axis with the next one.")
       .def(
-          "flatten", &TensorView::flatten, "from_axis"_a = 0, "to_axis"_a = -1,
+          "flatten", &TensorView::flatten, nb::arg("from") = 0, "to"_a = -1,
+          nb::sig("def flatten(self, from_: int = 0, to: int = -1) -> TensorView"),
           R"(Merge a range of loop axes.
 
 Parameters
 ----------
-from_axis, to_axis : int
+from, to : int
     First and last axis, both included; negative values count from the end.
 )");
 }
@@ -142,6 +144,7 @@ TensorView
       .def(
           "broadcast",
           [](TensorView& self, int64_t axis, int64_t extent) {
+            const Transaction transaction(self.fusion());
             return self.broadcast(axis, self.fusion()->new_index(extent));
           },
           "axis"_a, "extent"_a = 1,
@@ -165,6 +168,7 @@ TensorView
           [](TensorView& self, int64_t axis, const ScalarArg& left, const ScalarArg& right,
              std::optional<IterType> iter_type) {
             const FusionGuard guard(self.fusion());
+            const Transaction transaction(self.fusion());
             return self.resize(axis, left.require(), right.require(), iter_type);
           },
           "axis"_a, "left"_a, "right"_a, "iter_type"_a = nb::none(),
@@ -332,7 +336,8 @@ new_contiguity : bool or list[bool or None]
 Parameters
 ----------
 new_loop_domain : list[IterDomain]
-    Axes of this tensor that cover its logical domain, outermost first.
+    Axes of this tensor that cover its logical domain, outermost first. Those of a scatter cover
+    its positions, as the loop domain does that it was made with.
 )")
       .def(
           "set_contiguity", nb::overload_cast<bool>(&TensorView::set_contiguity), "contiguity"_a,

@@ -38,6 +38,29 @@ bool is_growing(const Resize& resize) {
   return is_width(resize.left) && is_width(resize.right);
 }
 
+IterDomains operands_of(const Expr& expr) {
+  IterDomains operands;
+  for (Val* in : expr.inputs()) {
+    operands.push_back(as_id(in));
+  }
+  return operands;
+}
+
+/// Whether a method of the tensor makes it. A tensor that follows another one's schedule may have
+/// swizzled what `swizzle` does not take.
+bool is_method(const Expr& expr) {
+  if (const auto* resize = expr.as<Resize>()) {
+    return is_growing(*resize);
+  }
+  if (expr.is_a<Swizzle>()) {
+    const IterDomains operands = operands_of(expr);
+    return std::none_of(operands.begin(), operands.end(), [](const IterDomain* id) {
+      return id->is_broadcast() || id->is_reduction();
+    });
+  }
+  return expr.is_a<Split>() || expr.is_a<Merge>() || expr.is_a<Swizzle1D>();
+}
+
 std::vector<Expr*> in_order_of_making(std::vector<Expr*> exprs) {
   std::sort(exprs.begin(), exprs.end(), [](const Expr* a, const Expr* b) {
     return a->serial() < b->serial();
@@ -46,18 +69,11 @@ std::vector<Expr*> in_order_of_making(std::vector<Expr*> exprs) {
   return exprs;
 }
 
-/// In place, as the methods of tensors and rfactor do it: results stand where the first operand
-/// stood.
-void apply(IterDomains& ids, const Expr& expr) {
+/// As rfactor does it: results stand where the first operand stood.
+void apply_at_first(IterDomains& ids, const Expr& expr) {
   const auto is_operand = [&](const Val* id) {
     return std::find(expr.inputs().begin(), expr.inputs().end(), id) != expr.inputs().end();
   };
-  if (expr.is_a<Swizzle>()) {
-    for (size_t i = 0; i < expr.inputs().size(); ++i) {
-      std::replace(ids.begin(), ids.end(), as_id(expr.inputs()[i]), as_id(expr.outputs()[i]));
-    }
-    return;
-  }
   const auto place = std::find_if(ids.begin(), ids.end(), is_operand) - ids.begin();
   std::erase_if(ids, is_operand);
   IterDomains results;
@@ -65,6 +81,17 @@ void apply(IterDomains& ids, const Expr& expr) {
     results.push_back(as_id(out));
   }
   ids.insert(ids.begin() + place, results.begin(), results.end());
+}
+
+/// As the methods of tensors do it: what is swizzled stays in both places.
+void apply(IterDomains& ids, const Expr& expr) {
+  if (!expr.is_a<Swizzle>()) {
+    apply_at_first(ids, expr);
+    return;
+  }
+  for (size_t i = 0; i < expr.inputs().size(); ++i) {
+    std::replace(ids.begin(), ids.end(), as_id(expr.inputs()[i]), as_id(expr.outputs()[i]));
+  }
 }
 
 /// Transforms that `ids` are made by, back to axes that are given.
@@ -100,33 +127,6 @@ IterDomains first_loop_of(const TensorDomain& domain) {
 }
 
 } // namespace
-
-std::string python_text(ParallelType type) {
-  constexpr std::pair<ParallelType, const char*> kNames[] = {
-      {ParallelType::DIDx, "mesh_x"},
-      {ParallelType::DIDy, "mesh_y"},
-      {ParallelType::DIDz, "mesh_z"},
-      {ParallelType::BIDx, "grid_x"},
-      {ParallelType::BIDy, "grid_y"},
-      {ParallelType::BIDz, "grid_z"},
-      {ParallelType::TIDx, "block_x"},
-      {ParallelType::TIDy, "block_y"},
-      {ParallelType::TIDz, "block_z"},
-      {ParallelType::Stream, "stream"},
-      {ParallelType::Vectorize, "vectorize"},
-      {ParallelType::Unroll, "unroll"},
-      {ParallelType::Unswitch, "unswitch"},
-      {ParallelType::Mma, "mma"},
-      {ParallelType::Bulk, "tma"},
-      {ParallelType::Serial, "serial"},
-      {ParallelType::Group, "group"}};
-  for (const auto& [known, name] : kNames) {
-    if (known == type) {
-      return std::string("ParallelType.") + name;
-    }
-  }
-  return std::string("ParallelType.") + enum_name(type); // has no other name in Python
-}
 
 TranslatedAxes::TranslatedAxes(std::string name, const TensorDomain* domain, ScriptWriter& writer)
     : name_(std::move(name)),
@@ -178,9 +178,19 @@ void TranslatedAxes::bind(const IterDomain* id, ParallelType type) {
 // ---- Method by method ---------------------------------------------------------------------------
 
 void TranslatedAxes::transform_to(const IterDomains& ids) {
-  for (const Expr* expr : definitions_of(ids, start_)) {
-    transform(*expr);
+  const std::vector<Expr*> exprs = definitions_of(ids, start_);
+  if (std::all_of(exprs.begin(), exprs.end(), [](const Expr* e) { return is_method(*e); })) {
+    for (const Expr* expr : exprs) {
+      transform(*expr);
+    }
+    return;
   }
+  IterDomains loop = loop_;
+  for (const Expr* expr : exprs) {
+    apply_at_first(loop, *expr);
+  }
+  print_named_axes(exprs, loop);
+  set_loop(loop);
 }
 
 /// Axes that `broadcast` inserted: they come from nowhere.
@@ -208,19 +218,7 @@ bool TranslatedAxes::can_transform(const std::vector<Expr*>& exprs) const {
                             contains_all(front, domain_.allocation()) ||
                             contains_all(domain_.logical(), domain_.allocation());
   for (const Expr* expr : exprs) {
-    const auto* resize = expr->as<Resize>();
-    IterDomains operands;
-    for (Val* in : expr->inputs()) {
-      operands.push_back(as_id(in));
-    }
-    // A tensor that follows another one's schedule may have swizzled what `swizzle` does not take.
-    const bool is_swizzle =
-        expr->is_a<Swizzle>() && std::none_of(operands.begin(), operands.end(), [](const auto* id) {
-          return id->is_broadcast() || id->is_reduction();
-        });
-    const bool is_method = expr->is_a<Split>() || expr->is_a<Merge>() || is_swizzle ||
-                           expr->is_a<Swizzle1D>() || (resize != nullptr && is_growing(*resize));
-    if (!is_method || !contains_all(front, operands)) {
+    if (!is_method(*expr) || !contains_all(front, operands_of(*expr))) {
       return false;
     }
     apply(front, *expr);
@@ -247,8 +245,13 @@ void TranslatedAxes::hand_on_bindings(const Expr& expr) {
   for (Val* in : expr.inputs()) {
     bind(as_id(in), as_id(in)->parallel_type());
   }
+  note_results(expr);
+}
+
+/// What results are bound to when they are made. Both parts of a split are bound as the whole.
+void TranslatedAxes::note_results(const Expr& expr) {
   for (size_t i = 0; i < expr.outputs().size(); ++i) {
-    bindings_[expr.outputs()[i]] = binding_of(as_id(expr.inputs()[i]));
+    bindings_[expr.outputs()[i]] = binding_of(as_id(expr.inputs()[expr.is_a<Split>() ? 0 : i]));
   }
 }
 
@@ -267,7 +270,7 @@ void TranslatedAxes::transform(const Expr& expr) {
     hand_on_bindings(expr);
     PythonCall text("swizzle");
     if (swizzle->swizzle_type != SwizzleType::XOR) {
-      text.arg(std::string("SwizzleType.") + enum_name(swizzle->swizzle_type));
+      text.arg(python_text(swizzle->swizzle_type));
     }
     call(text.arg(at(swizzle->in_x)).arg(at(swizzle->in_y)).str());
   } else if (const auto* rotation = expr.as<Swizzle1D>()) {
@@ -281,7 +284,7 @@ void TranslatedAxes::transform(const Expr& expr) {
              .arg(at(resize->in))
              .arg(writer_.text_of(resize->left))
              .arg(writer_.text_of(resize->right))
-             .arg(std::string("IterType.") + enum_name(resize->out->iter_type()))
+             .arg(python_text(resize->out->iter_type()))
              .str());
   } else {
     throw_untranslatable(expr, "a split, a merge, a swizzle or a resize");
@@ -394,6 +397,22 @@ void TranslatedAxes::name_sources(const std::vector<Expr*>& exprs, const IterDom
   }
 }
 
+/// As `hand_on_bindings`. Memory may be made of a loop, which then may be bound later.
+void TranslatedAxes::hand_on_bindings_of_names(const Expr& expr) {
+  for (Val* in : expr.inputs()) {
+    const ParallelType type = as_id(in)->parallel_type();
+    const bool is_handed_on = std::any_of(
+        expr.outputs().begin(), expr.outputs().end(),
+        [&](Val* out) { return as_id(out)->parallel_type() == type; });
+    const bool is_bound_now = is_handed_on || !contains(domain_.loop(), in);
+    if (is_bound_now && binding_of(as_id(in)) != type) {
+      bindings_[in] = type;
+      writer_.line(name_of(in) + ".parallelize(" + python_text(type) + ")");
+    }
+  }
+  note_results(expr);
+}
+
 void TranslatedAxes::print_axis_expr(const Expr& expr) {
   std::string outs;
   for (const Val* out : expr.outputs()) {
@@ -412,7 +431,7 @@ void TranslatedAxes::print_axis_expr(const Expr& expr) {
                 },
                 [&](const Swizzle& e) {
                   return PythonCall("IterDomain.swizzle")
-                      .arg(std::string("SwizzleType.") + enum_name(e.swizzle_type))
+                      .arg(python_text(e.swizzle_type))
                       .arg(name_of(e.in_x))
                       .arg(name_of(e.in_y));
                 },
@@ -421,7 +440,7 @@ void TranslatedAxes::print_axis_expr(const Expr& expr) {
                       .arg(name_of(e.in))
                       .arg(text_of(e.left))
                       .arg(text_of(e.right))
-                      .arg(std::string("IterType.") + enum_name(e.out->iter_type()));
+                      .arg(python_text(e.out->iter_type()));
                 },
                 [&](const Expr& e) -> PythonCall {
                   throw_untranslatable(e, "a split, a merge, a swizzle or a resize");
@@ -435,25 +454,35 @@ void TranslatedAxes::print_axes_one_by_one(bool has_allocation_already) {
   append(given, start_);
   IterDomains ends = domain_.loop();
   append(ends, domain_.allocation());
-  const std::vector<Expr*> exprs = definitions_of(ends, given);
-  name_sources(exprs, ends);
-  for (const Expr* expr : exprs) {
-    print_axis_expr(*expr);
-  }
-  const auto names = [&](const IterDomains& ids) {
-    std::vector<std::string> texts;
-    for (const IterDomain* id : ids) {
-      texts.push_back(name_of(id));
-    }
-    return texts;
-  };
+  print_named_axes(definitions_of(ends, given), ends);
   if (domain_.has_allocation() && !has_allocation_already) {
-    print_allocation(python_list(names(domain_.allocation())));
+    print_allocation(names_of(domain_.allocation()));
   }
   if (domain_.loop() != loop_) {
-    call(PythonCall("set_loop_domain").arg(python_list(names(domain_.loop()))).str());
-    loop_ = domain_.loop();
+    set_loop(domain_.loop());
   }
+}
+
+/// Variables for `ids`, which `exprs` make.
+void TranslatedAxes::print_named_axes(const std::vector<Expr*>& exprs, const IterDomains& ids) {
+  name_sources(exprs, ids);
+  for (const Expr* expr : exprs) {
+    hand_on_bindings_of_names(*expr);
+    print_axis_expr(*expr);
+  }
+}
+
+std::string TranslatedAxes::names_of(const IterDomains& ids) const {
+  std::vector<std::string> names;
+  for (const IterDomain* id : ids) {
+    names.push_back(name_of(id));
+  }
+  return python_list(names);
+}
+
+void TranslatedAxes::set_loop(const IterDomains& ids) {
+  call(PythonCall("set_loop_domain").arg(names_of(ids)).str());
+  loop_ = ids;
 }
 
 } // namespace nvfuser::python

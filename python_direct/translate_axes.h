@@ -17,9 +17,6 @@ struct ScriptWriter {
   int64_t num_axes = 0;                     // axes that have a variable
 };
 
-/// `ParallelType.grid_x`
-[[nodiscard]] std::string python_text(ParallelType type);
-
 /// Loop axes of a tensor while calls transform them: what `tv.axis(i)` is at each line.
 class TranslatedAxes {
  public:
@@ -48,14 +45,19 @@ class TranslatedAxes {
   [[nodiscard]] bool can_transform(const std::vector<Expr*>& exprs) const;
   void insert_axes(const IterDomains& ids);
   void hand_on_bindings(const Expr& expr);
+  void note_results(const Expr& expr);
   void transform(const Expr& expr);
   void reorder();
 
   // -- axis by axis --
   void print_axes_one_by_one(bool has_allocation_already);
+  void print_named_axes(const std::vector<Expr*>& exprs, const IterDomains& ids);
+  void set_loop(const IterDomains& ids); // which have names
   void name_sources(const std::vector<Expr*>& exprs, const IterDomains& ids);
+  void hand_on_bindings_of_names(const Expr& expr);
   void print_axis_expr(const Expr& expr);
   [[nodiscard]] std::string name_of(const Val* id) const;
+  [[nodiscard]] std::string names_of(const IterDomains& ids) const;
   std::string new_name(const Val* id);
 
   void print_allocation(const std::string& ids);

@@ -37,7 +37,7 @@ void PythonTranslator::handle(const ScatterOp& op) {
       .arg(text_of(op.src))
       .keyword("dim", python_text(op.dim));
   if (op.accumulate) {
-    call.keyword("accumulate_op", "BinaryOpType." + std::string(enum_name(op.accumulate_op)));
+    call.keyword("accumulate_op", python_text(op.accumulate_op));
   }
   assign({op.out}, call);
 }
@@ -111,7 +111,7 @@ void PythonTranslator::handle(const ScanOp& op) {
   PythonCall call(is_named ? scan_name(op.op, op) : "fd.ops.scan");
   call.arg(text_of(op.arg)).keyword("dim", python_text(op.dim));
   if (!is_named) {
-    call.keyword("op", "BinaryOpType." + std::string(enum_name(op.op)));
+    call.keyword("op", python_text(op.op));
   }
   if (!is_identity_of(op.op, op.init)) {
     call.keyword("init", text_of(op.init));

@@ -25,18 +25,6 @@ std::string primitive_of(const TensorView::Step& step) {
   return step.text.substr(0, step.text.find('('));
 }
 
-/// What is global in Python's grammar has the core's name.
-std::string memory_text(MemoryType type) {
-  switch (type) {
-    case MemoryType::Local: return "MemoryType.local";
-    case MemoryType::Shared: return "MemoryType.shared";
-    case MemoryType::Global: return "MemoryType.Global";
-    case MemoryType::Tensor: return "MemoryType.tensor";
-    case MemoryType::Symmetric: return "MemoryType.symmetric";
-  }
-  throw InternalError(__FILE__, __LINE__, "known memory", {"MemoryType out of range"});
-}
-
 std::string type_text(const Pipelined& type) {
   return type.uses_mbarrier_for_war ? "Pipelined(True)" : "Pipelined()";
 }
@@ -238,8 +226,10 @@ void ScheduleTranslator::find_layouts() {
     const Expr* definition = tensor->definition();
     const AliasInfo* alias = tensor->fusion()->alias_of(tensor);
     const bool is_copy = definition != nullptr && definition->is_a<LoadStoreOp>();
-    if (tensor->is_fusion_input() || (alias != nullptr && alias->input->has_allocation()) ||
-        (is_copy && !has_step(*tensor, "set_allocation_domain"))) {
+    if (alias != nullptr && alias->input->has_allocation()) {
+      state.layout = stride_order_of(alias->input);
+    } else if (
+        tensor->is_fusion_input() || (is_copy && !has_step(*tensor, "set_allocation_domain"))) {
       state.layout = stride_order_of(tensor);
     }
     if (tensor->is_fusion_input() && is_row_major(state.layout)) {
@@ -289,10 +279,10 @@ void ScheduleTranslator::print_cache(const GraphStep& step) {
   state_of(made).origin = origin + name_of(tensor);
   state_of(made).layout = layout;
   if (step.op_type != LoadStoreOpType::Set) {
-    call.arg(std::string("LoadStoreOpType.") + enum_name(step.op_type));
+    call.arg(python_text(step.op_type));
   }
   if (step.cache_op != CacheOp::Unspecified) {
-    call.keyword("cache_op", std::string("CacheOp.") + enum_name(step.cache_op));
+    call.keyword("cache_op", python_text(step.cache_op));
   }
   if (step.effect.change == GraphChange::CacheAfter && !layout.empty() &&
       !state_of(made).domain->has_allocation()) {
@@ -367,7 +357,7 @@ void ScheduleTranslator::print_tensor(const State& state, TranslatedAxes& axes) 
 void ScheduleTranslator::print_memory(const State& state) {
   const TensorView& tensor = *state.tensor;
   const auto move_to = [&](MemoryType type) {
-    writer_->line(name_of(&tensor) + ".set_memory_type(" + memory_text(type) + ")");
+    writer_->line(name_of(&tensor) + ".set_memory_type(" + python_text(type) + ")");
   };
   MemoryType memory = state.is_interface ? MemoryType::Global : MemoryType::Local;
   if (tensor.promotes_reuse()) {

@@ -82,7 +82,7 @@ std::vector<int64_t> true_positions(const std::vector<bool>& flags) {
 }
 
 bool is_identity_of(BinaryOpType op, const Val* init) {
-  return init->is_const() && init->value() == ops::reduction_identity(op, init->dtype());
+  return init->is_const() && ops::is_reduction_identity(op, init->value(), init->dtype());
 }
 
 int64_t block_size_of(const TensorView* out, const TensorView* scale) {

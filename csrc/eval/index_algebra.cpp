@@ -9,8 +9,10 @@ namespace nvfuser {
 
 namespace {
 
-/// Products of sums with more terms than this stay products.
+/// Products of sums with more terms than this stay products, and those with longer terms: squaring
+/// doubles the factors of a term each time.
 constexpr size_t kMaxTerms = 64;
+constexpr size_t kMaxFactors = 64;
 
 using Wide = __int128;
 
@@ -469,7 +471,14 @@ Sum IndexAlgebra::mul(Sum a, Sum b) {
   if (is_constant(a, &factor)) {
     return scale(b, factor);
   }
-  if (a->terms.size() * b->terms.size() > kMaxTerms) {
+  const auto longest = [&](Sum sum) {
+    size_t length = 0;
+    for (const IndexTerm& term : sum->terms) {
+      length = std::max(length, factors(term.monomial).size());
+    }
+    return length;
+  };
+  if (a->terms.size() * b->terms.size() > kMaxTerms || longest(a) + longest(b) > kMaxFactors) {
     return make_atom(AtomKind::Product, a->id < b->id ? std::vector{a, b} : std::vector{b, a});
   }
   std::vector<IndexTerm> terms;

@@ -153,6 +153,21 @@ struct PositionsInConsumer {
   }
 };
 
+void check_reads(const TensorView* producer, const TensorView* consumer) {
+  const Expr* expr = consumer->definition();
+  const auto reads = [&](const Val* input) { return input == producer; };
+  if (expr == nullptr || std::ranges::none_of(expr->inputs(), reads)) {
+    throw UserError(
+        {.headline = "Axes correspond between an operand and its result",
+         .node = describe(consumer),
+         .expected = {"a tensor that is computed from ", describe(producer)},
+         .found = expr == nullptr
+                      ? Part("a tensor without definition")
+                      : Part("a result of ", expr->op_name(), ", which does not read it"),
+         .fix = "pass a tensor, and one of its consumers()"});
+  }
+}
+
 /// The axes of the consumer that the producer's are compared with. A scatter has the shape of the
 /// tensor it copies; its loops run over the positions it is given.
 const IterDomains& read_axes(const TensorView* producer, const TensorView* consumer) {
@@ -165,15 +180,11 @@ const IterDomains& read_axes(const TensorView* producer, const TensorView* consu
 
 PairwiseDomainMap::PairwiseDomainMap(
     const TensorView* producer, const TensorView* consumer, BroadcastPairs broadcasts) {
-  const Expr* expr = consumer->definition();
-  NVF_INVARIANT(expr != nullptr, "a consumer has a definition: ", describe(consumer));
-  NVF_INVARIANT(
-      std::find(expr->inputs().begin(), expr->inputs().end(), producer) != expr->inputs().end(),
-      describe(consumer), " reads ", describe(producer));
-
+  check_reads(producer, consumer);
   const IterDomains& read = read_axes(producer, consumer);
   const size_t rank = TensorDomain::no_reductions(producer->logical()).size();
-  const AxisPositions partner = visit(*expr, PositionsInConsumer{*producer, rank, read.size()});
+  const AxisPositions partner =
+      visit(*consumer->definition(), PositionsInConsumer{*producer, rank, read.size()});
   std::vector<IterDomain*> producer_axis(read.size(), nullptr);
   size_t dim = 0;
   for (IterDomain* id : producer->logical()) {
@@ -204,6 +215,7 @@ IterDomain* PairwiseDomainMap::producer_of(const IterDomain* consumer_axis) cons
 }
 
 IterDomains indexed_axes(const TensorView* producer, const TensorView* consumer) {
+  check_reads(producer, consumer);
   const IterDomains axes = TensorDomain::no_reductions(producer->logical());
   const auto at = [&](const TensorView* arg, int64_t dim) {
     return producer == arg ? IterDomains{axes.at(static_cast<size_t>(dim))} : IterDomains{};

@@ -21,7 +21,7 @@ class PairwiseDomainMap {
  public:
   using Pair = std::pair<IterDomain*, IterDomain*>; // producer's axis, consumer's axis
 
-  /// Requires: `producer` is an operand of the definition of `consumer`.
+  /// Error: `producer` is no operand of the definition of `consumer`.
   /// Cost: O(rank).
   PairwiseDomainMap(
       const TensorView* producer,
@@ -57,6 +57,7 @@ class PairwiseDomainMap {
 /// Logical axes of a producer whose position its consumer computes with the elements of another
 /// operand, or that have no partner because the consumer sees only a part of them (gather). Any
 /// element along them may be read by any thread. Broadcasts have one element and are not listed.
+/// Error: `producer` is no operand of the definition of `consumer`.
 [[nodiscard]] IterDomains indexed_axes(const TensorView* producer, const TensorView* consumer);
 
 /// Expressions on tensors that lead to an output, operands before results; all expressions on

@@ -29,4 +29,8 @@ const ScatterOp* scatter_of(const TensorView* tensor) {
   return tensor->definition() == nullptr ? nullptr : tensor->definition()->as<ScatterOp>();
 }
 
+const IterDomains& first_axes(const TensorView* tensor) {
+  return scatter_of(tensor) == nullptr ? tensor->logical() : tensor->domain()->initial_loop();
+}
+
 } // namespace nvfuser

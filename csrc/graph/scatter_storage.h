@@ -1,5 +1,6 @@
-// Where the result of a scatter lies. It begins as a copy of what is scattered into, so that tensor
-// is computed in the result's memory and the scatter overwrites some of its elements:
+// Where the result of a scatter lies, and which axes it runs over. The result begins as a copy of
+// what is scattered into, so that tensor is computed in the result's memory and the scatter
+// overwrites some of its elements:
 //   T2 = set(T0)    T3 = scatter(T2, T1, ..)     both write the memory of T3
 #pragma once
 
@@ -19,5 +20,9 @@ struct ScatterOp;
 
 /// The scatter that makes `tensor`; nullptr: another expression does, or none.
 [[nodiscard]] const ScatterOp* scatter_of(const TensorView* tensor);
+
+/// What the loops of `tensor` are made from: a scatter runs over its positions, everything else
+/// over its logical axes.
+[[nodiscard]] const IterDomains& first_axes(const TensorView* tensor);
 
 } // namespace nvfuser

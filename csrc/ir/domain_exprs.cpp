@@ -177,6 +177,8 @@ IterDomain* resize_id(
   }
   check_resizable(in);
   Fusion& fusion = *in->fusion();
+  fusion.check_contains(left);
+  fusion.check_contains(right);
   if (extent == nullptr) {
     extent = scalar::cancelling_sum({left, in->maybe_expanded_extent(), right});
   }

@@ -2,6 +2,7 @@
 #include "ir/fusion.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -139,7 +140,8 @@ void Fusion::check_contains(const Statement* statement) const {
               " was not found in the active fusion."},
          .node = describe(statement),
          .expected = "a statement of the fusion that is being defined or scheduled",
-         .found = "a statement of another fusion",
+         .found = statement->is_taken_back() ? "what a call made that then failed"
+                                             : "a statement of another fusion",
          .fix = "keep one fusion active at a time, and use the handles that were made in it"});
   }
 }
@@ -207,6 +209,27 @@ void Fusion::remove(Expr* expr) {
     drop_use(input, expr);
   }
   is_liveness_valid_ = false;
+}
+
+void Fusion::take_back(size_t size, const Counters& counters) {
+  const auto is_gone = [&](const Statement* statement) {
+    return statement != nullptr && statement->serial() >= counters.serial;
+  };
+  for (size_t i = size; i < statements_.size(); ++i) {
+    if (statements_[i]->is_expr()) {
+      remove(static_cast<Expr*>(statements_[i].get()));
+    }
+  }
+  for (Val** shared : {&zero_, &one_, &true_, &false_}) {
+    *shared = is_gone(*shared) ? nullptr : *shared;
+  }
+  std::erase_if(named_scalars_, [&](const auto& entry) { return is_gone(entry.second); });
+  const auto first = statements_.begin() + static_cast<std::ptrdiff_t>(size);
+  std::for_each(
+      first, statements_.end(), [](const auto& gone) { gone->serial_ = Statement::kTakenBack; });
+  std::move(first, statements_.end(), std::back_inserter(taken_back_));
+  statements_.erase(first, statements_.end());
+  counters_ = counters;
 }
 
 void Fusion::replace_uses(Val* from, Val* to, const std::vector<Expr*>& users) {

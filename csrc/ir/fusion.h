@@ -97,7 +97,7 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
   /// Tensors that lead to an output or are inputs or outputs, in creation order.
   [[nodiscard]] std::vector<TensorView*> tensors() const;
   [[nodiscard]] bool contains(const Statement* statement) const {
-    return statement != nullptr && statement->fusion() == this;
+    return statement != nullptr && statement->fusion() == this && !statement->is_taken_back();
   }
   /// `<val> was not found in the active fusion.`
   void check_contains(const Statement* statement) const;
@@ -136,6 +136,7 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
 
  private:
   friend class Cloner;
+  friend class Transaction;
   friend class Val;
 
   template <typename T>
@@ -150,8 +151,13 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
     int64_t tensor = 0, iter_domain = 0, tensor_domain = 0, scalar = 0, named = 0, index = 0,
             expr = 0, serial = 0;
   };
+  /// Let the statements behind the first `size` leave the graph, and number again from `counters`.
+  void take_back(size_t size, const Counters& counters);
+
   Counters counters_;
   std::vector<std::unique_ptr<Statement>> statements_;
+  /// Alive because there may be handles to them (ir/transaction.h).
+  std::vector<std::unique_ptr<Statement>> taken_back_;
   std::vector<Val*> inputs_;
   std::vector<Val*> outputs_;
   std::vector<std::pair<const Val*, AliasInfo>> aliases_;

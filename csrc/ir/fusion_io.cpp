@@ -105,7 +105,9 @@ void Fusion::add_output(Val* output, Val* alias_input) {
   auto* source = static_cast<TensorView*>(alias_input);
   auto* target = static_cast<TensorView*>(output);
   check_same_kind(target, source);
-  if (target->is_fusion_input()) {
+  const AliasInfo* known = alias_of(target);
+  const bool is_written_elsewhere = known != nullptr && known->input != source;
+  if (target->is_fusion_input() || is_written_elsewhere) {
     target = make_copy(*this, target);
   }
   replay_domain_on(target, source->domain());
@@ -114,13 +116,8 @@ void Fusion::add_output(Val* output, Val* alias_input) {
   if (is_hidden) {
     add_output(target);
   }
-  const AliasInfo info{.input = source, .is_hidden = is_hidden};
-  const auto known = std::find_if(
-      aliases_.begin(), aliases_.end(), [&](const auto& entry) { return entry.first == target; });
-  if (known == aliases_.end()) {
-    aliases_.emplace_back(target, info);
-  } else {
-    known->second.input = source;
+  if (alias_of(target) == nullptr) {
+    aliases_.emplace_back(target, AliasInfo{.input = source, .is_hidden = is_hidden});
   }
 }
 

@@ -1,4 +1,5 @@
 // Texts of whole fusions.
+#include <algorithm>
 #include <unordered_set>
 
 #include "ir/all_nodes.h"
@@ -45,30 +46,46 @@ std::string ids_text(const IterDomains& ids) {
   return "(" + print_list(std::vector<Val*>(ids.begin(), ids.end())) + ")";
 }
 
-std::string steps_text(const IterDomains& from, const IterDomains& to) {
+std::string steps_text(const std::vector<Expr*>& steps) {
   std::string out;
-  for (const Expr* expr : exprs_between(from, to)) {
-    out += print_expr(expr, 2);
+  for (const Expr* step : steps) {
+    out += print_expr(step, 2);
   }
   return out;
 }
 
+/// Transforms that lead to `ids`, wherever they begin, without those in `known`.
+std::vector<Expr*> steps_to(const IterDomains& ids, const std::vector<Expr*>& known) {
+  std::vector<Expr*> steps = sorted_definitions(std::vector<Val*>(ids.begin(), ids.end()));
+  std::erase_if(steps, [&](const Expr* step) {
+    const bool is_transform = step->outputs().front()->vtype() == ValType::IterDomain;
+    return !is_transform || std::find(known.begin(), known.end(), step) != known.end();
+  });
+  return steps;
+}
+
 std::string tensor_block(const TensorView* tv) {
   const TensorDomain* domain = tv->domain();
+  std::vector<Expr*> known = steps_to(domain->maybe_root(), {});
+  const std::vector<Expr*> logical_steps = steps_to(domain->logical(), known);
+  known.insert(known.end(), logical_steps.begin(), logical_steps.end());
+  const std::vector<Expr*> loop_steps = steps_to(domain->loop(), known);
+  known.insert(known.end(), loop_steps.begin(), loop_steps.end());
+
   std::string out = print_val(tv) + "\n";
   if (domain->has_root()) {
-    out += "  root domain: " + ids_text(domain->root()) + "\n";
-    out += steps_text(domain->root(), domain->logical());
+    out += "  root domain: " + ids_text(domain->root()) + "\n" + steps_text(logical_steps);
   }
   out += "  logical domain: " + ids_text(domain->logical()) + "\n";
   if (domain->has_allocation()) {
+    out += steps_text(steps_to(domain->allocation(), known)); // padding, for one
     out += "  allocation domain: " + ids_text(domain->allocation()) + "\n";
   }
   out += "  contiguity:";
   for (const std::optional<bool>& flag : domain->contiguity()) {
     out += flag.has_value() ? (*flag ? " t" : " f") : " n";
   }
-  out += "\n" + steps_text(domain->logical(), domain->loop());
+  out += "\n" + steps_text(loop_steps);
   return out + "  loop domain: " + ids_text(domain->loop()) + "\n";
 }
 

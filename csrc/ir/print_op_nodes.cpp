@@ -166,10 +166,8 @@ std::string print_node(const MatmulOp& e) {
 }
 
 std::string print_node(const LinearOp& e) {
-  const std::string margin = ",\n            ";
-  return assign(
-      e.out, "linear(" + str(e.a) + margin + str(e.b) +
-                 (e.bias == nullptr ? "" : margin + str(e.bias)) + " )");
+  const std::string bias = e.bias == nullptr ? "" : ",\n" + str(e.bias);
+  return assign(e.out, "linear(" + str(e.a) + ",\n" + str(e.b) + bias + ")");
 }
 
 std::string print_node(const GroupedMmaOp& e) {

@@ -108,6 +108,9 @@ void copy_logical_contiguity(TensorDomain* domain, const TensorDomain* like) {
 }
 
 IterDomains loops_like(const TensorDomain* domain, const TensorDomain* like, const IdMap& map) {
+  if (like->loop() == like->logical()) { // nothing is scheduled: reductions stay where they are
+    return domain->logical();
+  }
   IterDomains loop;
   for (const IterDomain* id : like->loop()) {
     if (const auto found = map.find(id); found != map.end()) {

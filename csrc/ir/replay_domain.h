@@ -30,7 +30,8 @@ enum class ReplayContiguity { Copied, AllTrue };
 
 /// Give `tv` the allocation and loop domains of `like`. Its logical axes stand for those of `like`
 /// in order, reductions of both left out; they must be as many. Axes of `like` that cannot be
-/// reached (reductions) are dropped, those of `tv` that stand for nothing are appended.
+/// reached (reductions) are dropped; those of `tv` that stand for nothing are appended, or stay
+/// where they are if the loops of `like` are its logical axes.
 void replay_domain_on(
     TensorView* tv,
     const TensorDomain* like,

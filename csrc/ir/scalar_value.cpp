@@ -12,6 +12,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kSmallestE8M0 = 0x1p-127;
+constexpr double kLargestE8M0 = 0x1p127;
 
 /// A binary floating-point format narrower than double. Subnormals go down to
 /// 2^(min_exponent - mantissa_bits).
@@ -39,21 +41,20 @@ double round_to_format(double value, const FloatFormat& format) {
   return std::copysign(format.overflow, value);
 }
 
-/// Float8_e8m0fnu holds powers of two from 2^-127 to 2^127: no sign, no zero. Of two equally near
+/// Float8_e8m0fnu holds powers of two: no sign, no zero. Of two equally near
 /// ones it is the larger.
 double round_to_power_of_two(double value) {
   const double magnitude = std::abs(value);
-  const double smallest = std::ldexp(1.0, -127);
-  if (magnitude <= smallest) {
-    return smallest;
+  if (magnitude <= kSmallestE8M0) {
+    return kSmallestE8M0;
   }
-  if (magnitude < 2.0 * smallest) {
-    return 2.0 * smallest;
+  if (magnitude < 2.0 * kSmallestE8M0) {
+    return 2.0 * kSmallestE8M0;
   }
   const double below =
       std::isfinite(magnitude) ? std::ldexp(1.0, std::ilogb(magnitude)) : magnitude;
   const double nearest = magnitude - below < 2.0 * below - magnitude ? below : 2.0 * below;
-  return nearest <= std::ldexp(1.0, 127) ? nearest : kNaN;
+  return nearest <= kLargestE8M0 ? nearest : kNaN;
 }
 
 double round_real(double value, DataType type) {
@@ -262,7 +263,7 @@ ScalarValue lowest_value(DataType type) {
                : static_cast<int64_t>(~uint64_t{0} << static_cast<unsigned>(bits - 1));
   }
   NVF_USER_CHECK(is_floating_point(type), "Data type ", type, " has no smallest value");
-  return -std::numeric_limits<double>::infinity();
+  return type == DataType::Float8_e8m0fnu ? kSmallestE8M0 : -kInfinity;
 }
 
 ScalarValue highest_value(DataType type) {
@@ -274,7 +275,7 @@ ScalarValue highest_value(DataType type) {
     return static_cast<int64_t>(~uint64_t{0} >> (64U - value_bits));
   }
   NVF_USER_CHECK(is_floating_point(type), "Data type ", type, " has no largest value");
-  return std::numeric_limits<double>::infinity();
+  return type == DataType::Float8_e8m0fnu ? kLargestE8M0 : kInfinity;
 }
 
 } // namespace nvfuser

@@ -9,6 +9,16 @@
 namespace nvfuser {
 
 std::string Statement::to_string(int indent) const {
+  constexpr int kMaxIndent = 1000;
+  if (indent < 0 || indent > kMaxIndent) {
+    throw UserError(
+        {.headline = "to_string: indent out of range",
+         .node = describe(this),
+         .expected = {"a number of levels in [0, ", kMaxIndent, "]"},
+         .found = {"indent = ", indent},
+         .fix = Part::none()},
+        ErrorKind::Value);
+  }
   return is_val() ? std::string(static_cast<size_t>(2 * indent), ' ') +
                         print_val(static_cast<const Val*>(this))
                   : print_expr(static_cast<const Expr*>(this), indent);

@@ -39,6 +39,10 @@ class Statement {
   [[nodiscard]] int64_t serial() const {
     return serial_;
   }
+  /// Whether the call that made it failed (ir/transaction.h): only handles know it, and no graph.
+  [[nodiscard]] bool is_taken_back() const {
+    return serial_ == kTakenBack;
+  }
   [[nodiscard]] virtual bool is_val() const = 0;
   [[nodiscard]] bool is_expr() const {
     return !is_val();
@@ -55,6 +59,7 @@ class Statement {
  private:
   friend class Fusion;
   friend class Cloner;
+  static constexpr int64_t kTakenBack = -2;
   Fusion* fusion_ = nullptr;
   int64_t name_ = -1;
   int64_t serial_ = -1;

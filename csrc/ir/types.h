@@ -192,7 +192,7 @@ using ScalarValue = std::variant<std::monostate, bool, int64_t, double, std::com
 /// `==`, `!=`, `<`, `<=`, `>`, `>=`: the operands have one type, the result is Bool.
 [[nodiscard]] bool is_comparison(BinaryOpType type);
 
-/// Smallest and largest value of a type; infinities for floating point.
+/// Smallest and largest value of a type; infinities where it has them.
 [[nodiscard]] ScalarValue lowest_value(DataType type);
 [[nodiscard]] ScalarValue highest_value(DataType type);
 

@@ -43,6 +43,9 @@ Val* logical_right_shift(Val* a, Val* n) {
   NVF_NODE_CHECK(
       is_integral(a->dtype()) && is_integral(n->dtype()), n,
       "input must have integral type, but got ", a->dtype(), " and ", n->dtype());
+  if (is_unsigned(a->dtype())) { // has no sign to be copied
+    return bitwise_right_shift(a, n);
+  }
   const DataType dtype = a->dtype() == DataType::Int ? DataType::Int : DataType::Int32;
   const auto constant = [&](int64_t value) { return fusion.new_constant(value, dtype); };
   n = maybe_cast(n, dtype); // the masks below have the width of `a`

@@ -13,9 +13,9 @@ namespace nvfuser::ops {
 Val* sign(Val* x) {
   Fusion& fusion = fusion_for({x});
   check_not_complex("sign", x);
-  const auto constant = [&](int64_t value) { return fusion.new_constant(value, x->dtype()); };
-  Val* zero = constant(0);
   Val* wide = is_low_precision(x->dtype()) ? cast(x, DataType::Float) : x; // once, not per compare
+  const auto constant = [&](int64_t value) { return fusion.new_constant(value, wide->dtype()); };
+  Val* zero = constant(0); // which e8m0 has not
   Val* is_positive = gt(wide, zero);
   Val* not_positive = where(lt(wide, zero), constant(-1), zero);
   return maybe_cast(where(is_positive, constant(1), not_positive), x->dtype());

@@ -144,6 +144,7 @@ DataType promote_pair(DataType a, DataType b) {
 }
 
 DataType common_dtype(const std::vector<Val*>& operands, bool widen) {
+  NVF_USER_CHECK(!operands.empty(), "common_dtype: expected at least one operand, but got none");
   std::array<DataType, kNumStrengths> dtypes{};
   dtypes.fill(DataType::Null);
   bool all_same = true;

@@ -10,9 +10,10 @@ namespace nvfuser::ops {
 
 namespace {
 
+/// fp4 is storage only.
 bool is_drawn(DataType dtype) {
-  return dtype == DataType::Double || dtype == DataType::Float || dtype == DataType::Half ||
-         dtype == DataType::BFloat16;
+  return is_floating_point(dtype) && dtype != DataType::Float4_e2m1fn &&
+         dtype != DataType::Float4_e2m1fn_x2;
 }
 
 bool is_number(const Val* val, double number) {

@@ -1,6 +1,8 @@
 #include "ops/reduce.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "ir/reduce.h"
@@ -14,6 +16,17 @@
 namespace nvfuser::ops {
 
 namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+bool has_nan(DataType dtype) {
+  return is_floating_point(dtype) && dtype != DataType::Float4_e2m1fn;
+}
+
+bool is_nan(const ScalarValue& value) {
+  const auto* number = std::get_if<double>(&value);
+  return number != nullptr && std::isnan(*number);
+}
 
 bool is_sum_or_product(BinaryOpType op) {
   return op == BinaryOpType::Add || op == BinaryOpType::Mul;
@@ -61,12 +74,19 @@ ScalarValue reduction_identity(BinaryOpType op, DataType dtype) {
   switch (op) {
     case BinaryOpType::Add: return convert_value(int64_t{0}, dtype);
     case BinaryOpType::Mul: return convert_value(int64_t{1}, dtype);
-    case BinaryOpType::Max:
-    case BinaryOpType::FMax: return lowest_value(dtype);
-    case BinaryOpType::Min:
-    case BinaryOpType::FMin: return highest_value(dtype);
+    case BinaryOpType::Max: return lowest_value(dtype);
+    case BinaryOpType::Min: return highest_value(dtype);
+    case BinaryOpType::FMax:
+      return has_nan(dtype) ? kNaN : reduction_identity(BinaryOpType::Max, dtype);
+    case BinaryOpType::FMin:
+      return has_nan(dtype) ? kNaN : reduction_identity(BinaryOpType::Min, dtype);
     default: throw UserError(Part("A reduction with ", enum_name(op), " has no initial value."));
   }
+}
+
+bool is_reduction_identity(BinaryOpType op, const ScalarValue& value, DataType dtype) {
+  const ScalarValue identity = convert_value(reduction_identity(op, dtype), dtype);
+  return value == identity || (is_nan(value) && is_nan(identity));
 }
 
 Val* reduced_count(const TensorView* arg, const std::vector<int64_t>& dims) {

@@ -12,8 +12,8 @@
   X(prod, Mul, "Product of the elements; integers and Bool multiply as Int.") \
   X(max, Max, "Greatest element; NaN if there is one.")                       \
   X(min, Min, "Smallest element; NaN if there is one.")                       \
-  X(fmax, FMax, "Greatest element that is not NaN.")                          \
-  X(fmin, FMin, "Smallest element that is not NaN.")
+  X(fmax, FMax, "Greatest element that is not NaN; NaN if all are.")          \
+  X(fmin, FMin, "Smallest element that is not NaN; NaN if all are.")
 // clang-format on
 
 namespace nvfuser::ops {
@@ -46,8 +46,10 @@ TensorView* sum_to(TensorView* arg, const std::vector<Val*>& shape);
 TensorView* new_reduction(
     BinaryOpType op, TensorView* arg, const std::vector<int64_t>& dims, Val* init);
 
-/// The value of an empty reduction: x op init == x.
+/// The value of an empty reduction: x op init == x. That of FMax and FMin is NaN, which they ignore
+/// beside a number: of NaN alone the smallest number would make a number.
 [[nodiscard]] ScalarValue reduction_identity(BinaryOpType op, DataType dtype);
+[[nodiscard]] bool is_reduction_identity(BinaryOpType op, const ScalarValue& value, DataType dtype);
 
 /// How many elements of `arg` are reduced to one by `dims`, a Double.
 [[nodiscard]] Val* reduced_count(const TensorView* arg, const std::vector<int64_t>& dims);

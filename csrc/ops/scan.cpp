@@ -67,7 +67,7 @@ TensorView* scan(TensorView* arg, int64_t dim, BinaryOpType op, Val* init) {
   }
   const ScalarValue identity = reduction_identity(op, arg->dtype());
   if (init != nullptr && init->is_const() &&
-      init->value() == reduction_identity(op, init->dtype())) {
+      is_reduction_identity(op, init->value(), init->dtype())) {
     init = nullptr;
   }
   if (axis->is_broadcast()) {

@@ -18,6 +18,11 @@ TensorView* mean_of(TensorView* arg, const std::vector<int64_t>& dims, bool keep
   return div(sum(arg, dims, keepdim), count);
 }
 
+/// A type that running means are held in: they are divided by the count in every step.
+bool has_quotients(DataType dtype) {
+  return dtype == DataType::Float || dtype == DataType::Double;
+}
+
 /// 1 / max(count - correction, 0).
 Val* unbiased_factor(Val* count, int64_t correction) {
   Val* zero = number(0.0);
@@ -94,9 +99,8 @@ VarMean var_mean(
   fusion_for({arg});
   const DataType dtype = arg->dtype();
   NVF_NODE_CHECK(
-      dtype != DataType::Half && dtype != DataType::BFloat16 && dtype != DataType::Float8_e4m3fn &&
-          dtype != DataType::Float8_e5m2,
-      arg, "variance_mean is not supported for ", dtype, " please upcast to float");
+      has_quotients(real_type_of(dtype)), arg, "variance_mean is not supported for ", dtype,
+      " please upcast to float");
   check_correction(correction);
   check_not_scheduled(arg);
   if (is_complex(dtype)) {
@@ -125,6 +129,8 @@ Welford welford(TensorView* arg, const std::vector<int64_t>& dims) {
   NVF_NODE_CHECK(arg->rank() > 0, arg, "Tried to reduce a 0-dim tensor");
   NVF_NODE_CHECK(!dims.empty(), arg, "No reduction axis specified");
   const DataType dtype = arg->dtype();
+  NVF_NODE_CHECK(
+      has_quotients(dtype), arg, "welford is not supported for ", dtype, " please upcast to float");
   const std::vector<int64_t> axes = unique_dims(arg, dims);
   const auto zero = [&](DataType type) { return fusion.new_constant(int64_t{0}, type); };
   const Welford out{

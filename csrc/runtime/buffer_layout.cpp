@@ -118,7 +118,7 @@ int64_t visible_size(
   return size;
 }
 
-/// Elements of memory with these sizes, whose bits an int64_t counts in any element type.
+/// Elements of these sizes, whose bits an int64_t counts in any element type.
 int64_t checked_elements(const TensorView* tensor, const std::vector<int64_t>& sizes) {
   constexpr int64_t kMostElements = std::numeric_limits<int64_t>::max() / 128;
   if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) {
@@ -131,7 +131,7 @@ int64_t checked_elements(const TensorView* tensor, const std::vector<int64_t>& s
           .headline = {"A tensor of this size cannot be addressed"},
           .node = describe(tensor),
           .expected = {"at most ", kMostElements, " elements"},
-          .found = {"more: one axis in memory has ", size, ", inner ones ", elements},
+          .found = {"more: one axis has ", size, ", inner ones ", elements},
           .fix = {"check the scalar inputs that the sizes are computed from"},
       });
     }
@@ -196,6 +196,8 @@ BufferLayout layout_of_new(const TensorView* tensor, ExpressionEvaluator& evalua
   for (const IterDomain* id : logical) {
     layout.sizes.push_back(visible_size(tensor, id, evaluator));
   }
+  // An expanded axis needs no memory, but whoever takes the output counts its elements.
+  static_cast<void>(checked_elements(tensor, layout.sizes));
   const IterDomains memory = memory_axes(tensor);
   for (const IterDomain* id : memory) {
     layout.memory.sizes.push_back(stored_size(id, evaluator));

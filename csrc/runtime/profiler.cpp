@@ -101,21 +101,32 @@ int64_t bytes_of_outputs(const LaunchPlan& plan) {
   return bytes;
 }
 
+/// What is known of any segment: its name and place.
+KernelProfile facts_of(
+    const KernelIdentity& identity, Device device, CUstream stream, const Run& run) {
+  static std::atomic<int64_t> num_launches = 0;
+  KernelProfile facts;
+  facts.name = identity.name();
+  facts.segment_id = identity.group_id;
+  facts.device = device.is_cuda() ? device.index : -1;
+  facts.stream = reinterpret_cast<intptr_t>(stream);
+  facts.correlation_id = ++num_launches;
+  facts.grid_str = facts.block_str = facts.cluster_str = triple(0, 0, 0);
+  facts.shared_mem_str = "[0, 0]";
+  facts.scheduler = run.label.empty() ? enum_name(identity.scheduler) : run.label;
+  return facts;
+}
+
 KernelProfile facts_of(
     const LaunchPlan& plan,
     std::span<const Argument> args,
     const KernelIdentity& identity,
     CUstream stream,
     const Run& run) {
-  static std::atomic<int64_t> num_launches = 0;
   const LaunchParams& launch = plan.launch;
   const CompiledKernel& code = *plan.code;
-  KernelProfile facts;
+  KernelProfile facts = facts_of(identity, plan.device, stream, run);
   facts.name = code.name.substr(std::min(code.name.find("nvfuser"), code.name.size()));
-  facts.segment_id = identity.group_id;
-  facts.device = plan.device.is_cuda() ? plan.device.index : -1;
-  facts.stream = reinterpret_cast<intptr_t>(stream);
-  facts.correlation_id = ++num_launches;
   if (code.compiled_at >= run.begin) {
     facts.compile_time_ms = code.lowering_ms + code.compilation_ms;
   }
@@ -132,7 +143,6 @@ KernelProfile facts_of(
       "[" + std::to_string(launch.smem_bytes()) + ", " + std::to_string(static_bytes) + "]";
   facts.input_bytes = bytes_of_inputs(args);
   facts.output_bytes = bytes_of_outputs(plan);
-  facts.scheduler = run.label.empty() ? enum_name(identity.scheduler) : run.label;
   return facts;
 }
 
@@ -170,6 +180,19 @@ FusionProfile evaluate(const Run& run) {
   result.percentage_peak_bandwidth = percentage(result.effective_bandwidth_gbs, peak_gbs);
   return result;
 }
+
+/// The context of a device that has one.
+class ContextOf {
+ public:
+  explicit ContextOf(Device device) {
+    if (device.is_cuda()) {
+      guard_.emplace(CudaDriver::get(), device.index);
+    }
+  }
+
+ private:
+  std::optional<CudaContextGuard> guard_;
+};
 
 /// The open run is over.
 void close_run() {
@@ -251,10 +274,9 @@ std::vector<RunOutput> ProfiledRun::launch(
   if (plan.is_empty) {
     return nvfuser::launch(plan, args, allocator);
   }
-  std::optional<CudaContextGuard> guard;
+  const ContextOf context(plan.device);
   CUstream stream = nullptr;
   if (plan.device.is_cuda()) {
-    guard.emplace(CudaDriver::get(), plan.device.index);
     stream = static_cast<CUstream>(allocator.current_stream(plan.device));
   }
   if (!run.span.is_started()) {
@@ -277,6 +299,33 @@ void ProfiledRun::finish() {
   if (is_outermost_) {
     close_run();
   }
+}
+
+ProfiledEvaluation::ProfiledEvaluation(
+    Device device, CUstream stream, const KernelIdentity& identity)
+    : device_(device),
+      stream_(stream),
+      facts_(facts_of(identity, device, stream, *profiles().open)) {
+  const ContextOf context(device_);
+  Run& run = *profiles().open;
+  if (!run.span.is_started()) {
+    run.span.start(device_, stream_);
+  }
+  if (times_kernels()) {
+    timer_.start(device_, stream_);
+  }
+}
+
+void ProfiledEvaluation::finish(int64_t input_bytes, int64_t output_bytes) {
+  const ContextOf context(device_);
+  Run& run = *profiles().open;
+  if (timer_.is_started()) {
+    timer_.stop(stream_);
+  }
+  run.span.stop(stream_);
+  facts_.input_bytes = input_bytes;
+  facts_.output_bytes = output_bytes;
+  run.kernels.push_back({std::move(facts_), std::move(timer_)});
 }
 
 void open_profiled_run(const std::string& label) {

@@ -8,7 +8,7 @@
 //
 // Profiles belong to a thread, as options do. A *run* is open from its first kernel to its end; who
 // launches several kernels for one fusion opens it around them. Each kernel becomes a
-// KernelProfile.
+// KernelProfile, and so does what a library computes.
 #pragma once
 
 #include <chrono>
@@ -20,11 +20,12 @@
 #include <vector>
 
 #include "runtime/kernel_identity.h"
+#include "runtime/kernel_timer.h"
 #include "runtime/launch.h"
 
 namespace nvfuser {
 
-/// One launch of one kernel.
+/// One launch of one kernel, or one call of a library.
 struct KernelProfile {
   std::string name; // nvfuser_...
   int64_t segment_id = 0;
@@ -105,6 +106,21 @@ class ProfiledRun {
  private:
   const bool is_outermost_;
   bool is_finished_ = false;
+};
+
+/// What a library computes where a fusion has no kernel, from here to `finish`: a segment of the
+/// open run.
+class ProfiledEvaluation {
+ public:
+  /// Requires: a run is open; the library's work comes onto `stream`.
+  ProfiledEvaluation(Device device, CUstream stream, const KernelIdentity& identity);
+  void finish(int64_t input_bytes, int64_t output_bytes);
+
+ private:
+  const Device device_;
+  const CUstream stream_;
+  KernelProfile facts_;
+  KernelTimer timer_;
 };
 
 /// As ProfiledRun, for callers that have no scope: all kernels until `close_profiled_run` are one

@@ -105,6 +105,26 @@ void check_axes_differ(const Fusion& fusion, const ValGraph& exact) {
   }
 }
 
+/// What is merged and bound here must not be bound or shared already.
+void check_unscheduled(const Fusion& fusion) {
+  for (const TensorView* tensor : scheduled_tensors(fusion)) {
+    const bool is_bound = std::ranges::any_of(
+        tensor->loop(), [](const IterDomain* id) { return id->is_parallelized(); });
+    const bool is_shared = tensor->compute_at_position() > 0 ||
+                           tensor->compute_with_position() > 0 ||
+                           tensor->max_producer_position() > 0;
+    if (tensor->definition() != nullptr && (is_bound || is_shared)) {
+      throw UserError(
+          {.headline = "trivial: the fusion has a schedule already",
+           .node = describe(tensor),
+           .expected = "axes that are serial, of tensors that are not inlined",
+           .found = is_bound ? "axes bound to hardware or to a parallel type"
+                             : "loops shared with other tensors",
+           .fix = "call it before other scheduling calls, or on a definition without them"});
+    }
+  }
+}
+
 /// A scatter begins with a copy of its operand, in memory that nothing else reads.
 void copy_scattered(Fusion& fusion) {
   for (Expr* expr : tensor_exprs(fusion)) {
@@ -153,6 +173,7 @@ void inline_or_store(const std::vector<TensorView*>& computed, const ValGraph& e
 
 void trivial(Fusion& fusion) {
   const FusionGuard guard(&fusion);
+  check_unscheduled(fusion);
   copy_scattered(fusion);
   IdModel model(&fusion); // before the schedule: of logical axes
   const ValGraph& exact = model.maybe_build_graph(IdMappingMode::exact);

@@ -10,7 +10,8 @@ namespace nvfuser::schedule {
 /// memory, behind grid barriers.
 /// It is the schedule of `FusionDefinition.execute` until a scheduler that knows the fusion's shape
 /// takes it: right before fast.
-/// Errors (UserNotImplementedError): two axes of a tensor that expressions map to each other.
+/// Errors: a tensor that is bound or inlined already; two axes of a tensor that expressions map to
+/// each other (UserNotImplementedError).
 void trivial(Fusion& fusion);
 
 } // namespace nvfuser::schedule

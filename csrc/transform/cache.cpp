@@ -120,7 +120,9 @@ TensorView* TensorView::cache_fork() {
   replay_domain_on(output, domain());
   fusion()->make<LoadStoreOp>(output, this, LoadStoreOpType::Set, CacheOp::Unspecified);
   fusion()->replace_output(this, output);
-  domain()->assign_contiguity(TensorDomain::contiguity_filled_with(maybe_allocation(), true));
+  if (!is_fusion_input()) { // else it lies as its caller says
+    domain()->assign_contiguity(TensorDomain::contiguity_filled_with(maybe_allocation(), true));
+  }
   record_step(
       "cache_fork()", {.change = GraphChange::CacheFork,
                        .tensors = {this},

@@ -38,6 +38,38 @@ void update_contiguity(TensorDomain* domain) {
   domain->assign_contiguity(std::move(contiguity));
 }
 
+/// Records are found and used by separate calls.
+[[noreturn]] void throw_of_another_fusion(const Val* val) {
+  throw UserError(
+      {.headline = "The concretization is one of another fusion",
+       .node = describe(val),
+       .expected = "what find_concretization returned for this fusion",
+       .found = "a record that does not decide this value",
+       .fix = "call find_concretization with the fusion that is concretized"});
+}
+
+/// Whether the steps of a form lead from the operand of a reshape to a shape of its result's rank.
+bool fits(const ReshapeForm& form, const ReshapeOp& op) {
+  if (form.empty.has_value()) {
+    return static_cast<int64_t>(form.empty->size()) == op.out->rank();
+  }
+  const auto count = [](const auto& list) { return static_cast<int64_t>(list.size()); };
+  const auto is_below = [](const std::vector<int64_t>& dims, int64_t rank) {
+    return std::ranges::all_of(dims, [&](int64_t dim) { return 0 <= dim && dim < rank; });
+  };
+  int64_t rank = op.arg->rank() - count(form.walk.squeezes);
+  for (const ops::ReshapeStep& step : form.walk.transforms) {
+    const bool is_merge = step.kind == ops::ReshapeStep::Kind::Merge;
+    if (step.position < 0 || step.position + (is_merge ? 1 : 0) >= rank) {
+      return false;
+    }
+    rank += is_merge ? -1 : 1;
+  }
+  return is_below(form.walk.squeezes, op.arg->rank()) &&
+         is_below(form.walk.broadcasts, op.out->rank()) &&
+         rank + count(form.walk.broadcasts) == op.out->rank();
+}
+
 class Rewriter {
  public:
   Rewriter(Fusion& fusion, const Concretization& record) : fusion_(fusion) {
@@ -75,7 +107,9 @@ class Rewriter {
 
   void rewrite_reshape(const ReshapeOp& op) {
     const auto found = reshapes_.find(op.out->name());
-    NVF_INVARIANT(found != reshapes_.end(), "the record knows every reshape: ", describe(op.out));
+    if (found == reshapes_.end() || !fits(*found->second, op)) {
+      throw_of_another_fusion(op.out);
+    }
     const ReshapeForm& form = *found->second;
     const std::vector<Val*> old_shape = op.out->shape();
     TensorView* out = op.out;
@@ -314,8 +348,9 @@ class Rewriter {
   /// One iteration among the axes it is computed from makes an axis an iteration. A transform makes
   /// elements of what was repeated.
   static void follow(IterDomain* axis, const IterDomains& partners, bool is_transformed) {
-    NVF_INVARIANT(
-        !partners.empty(), "an axis follows others or is in the record: ", describe(axis));
+    if (partners.empty()) { // it follows no other axis, so the record of its fusion decides it
+      throw_of_another_fusion(axis);
+    }
     Val* extent = nullptr;
     Val* expanded_extent = nullptr;
     for (const IterDomain* partner : partners) {

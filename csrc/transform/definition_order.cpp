@@ -112,9 +112,7 @@ class DefinitionOrder {
     if (definition == nullptr || definition->is_a<GroupedReductionOp>()) {
       return {tensor};
     }
-    std::vector<TensorView*> results = tensors_among(definition->outputs());
-    std::sort(results.begin(), results.end(), is_older);
-    return results;
+    return tensors_among(definition->outputs());
   }
 
   // -- expressions --

@@ -1,5 +1,5 @@
-// The logical axes are a front of the graph of transforms. It is moved, one transform at a time,
-// towards the given axes: forward where a transform leads to one of them, else backward. A
+// The axes to be covered are a front of the graph of transforms. It is moved, one transform at a
+// time, towards the given axes: forward where a transform leads to one of them, else backward. A
 // transform moves the front only if all axes on its near side are in it, so the front always covers
 // every element once. Over a resize it moves only to the side that has all elements of the other.
 // In the end it must be the given axes.
@@ -10,6 +10,7 @@
 
 #include "base/errors.h"
 #include "eval/simplify.h"
+#include "graph/scatter_storage.h"
 #include "ir/domain_exprs.h"
 #include "ir/fusion.h"
 #include "ir/scalar.h"
@@ -126,22 +127,61 @@ class Front {
   std::unordered_set<const Expr*> used_;
 };
 
+/// Axes that `broadcast` put among the loops: they come from nowhere.
+IterDomains inserted_axes(const TensorView* tv) {
+  std::unordered_set<const Val*> others(tv->logical().begin(), tv->logical().end());
+  others.insert(tv->maybe_root().begin(), tv->maybe_root().end());
+  others.insert(first_axes(tv).begin(), first_axes(tv).end());
+  std::vector<Val*> loop(tv->loop().begin(), tv->loop().end());
+  IterDomains inserted;
+  const auto add = [&](const std::vector<Val*>& vals) {
+    for (Val* val : vals) {
+      auto* id = static_cast<IterDomain*>(val);
+      if (id->definition() == nullptr && id->is_broadcast() && others.insert(id).second) {
+        inserted.push_back(id);
+      }
+    }
+  };
+  add(loop);
+  for (const Expr* expr : sorted_definitions(loop)) {
+    add(expr->inputs());
+  }
+  return inserted;
+}
+
+const char* name_of_covered(const TensorView* tv, CoveringDomain domain) {
+  return domain == CoveringDomain::Loop && scatter_of(tv) != nullptr ? "positions"
+                                                                     : "logical domain";
+}
+
+IterDomains covered_axes(const TensorView* tv, CoveringDomain domain) {
+  if (domain == CoveringDomain::Allocation) {
+    return tv->logical();
+  }
+  IterDomains axes = first_axes(tv);
+  for (IterDomain* id : inserted_axes(tv)) {
+    axes.push_back(id);
+  }
+  return axes;
+}
+
 [[noreturn]] void refuse(
-    const TensorView* tv, const char* domain, const IterDomain* id, const char* fault) {
+    const TensorView* tv, CoveringDomain domain, const IterDomain* id, const std::string& fault) {
+  const char* given = domain == CoveringDomain::Loop ? "loop" : "allocation";
+  const char* covered = name_of_covered(tv, domain);
   throw UserError(
       {.headline =
-           {"The ", domain, " domain does not cover the logical domain exactly: ", id->to_string(),
+           {"The ", given, " domain does not cover the ", covered, " exactly: ", id->to_string(),
             " ", fault},
        .node = describe(tv),
-       .expected = "axes derived from the logical domain by transforms, each element once",
+       .expected = {"axes derived from the ", covered, " by transforms, each element once"},
        .found = {id->to_string(), " ", fault},
        .fix = "give all results of a split, or the axis that was split, but not both"});
 }
 
 } // namespace
 
-void check_covers_logical(
-    const TensorView* tv, const IterDomains& ids, Reductions reductions, const char* domain) {
+void check_covers(const TensorView* tv, const IterDomains& ids, CoveringDomain domain) {
   std::unordered_set<const IterDomain*> given;
   for (const IterDomain* id : ids) {
     tv->fusion()->check_contains(id);
@@ -149,12 +189,15 @@ void check_covers_logical(
       refuse(tv, domain, id, "is given twice");
     }
   }
-  Front front(tv->logical(), ids);
+  Front front(covered_axes(tv, domain), ids);
   front.move();
 
   for (const IterDomain* id : ids) {
     if (!front.contains(id) && !is_free_broadcast(id)) {
-      refuse(tv, domain, id, "is not reached from the logical domain, or overlaps another axis");
+      refuse(
+          tv, domain, id,
+          std::string("is not reached from the ") + name_of_covered(tv, domain) +
+              ", or overlaps another axis");
     }
   }
   // In order of creation, so that the same mistake has the same message.
@@ -165,7 +208,7 @@ void check_covers_logical(
   for (const Val* val : rest) {
     const auto* id = static_cast<const IterDomain*>(val);
     const bool may_vanish =
-        is_free_broadcast(id) || (reductions == Reductions::Optional && id->is_reduction());
+        is_free_broadcast(id) || (domain == CoveringDomain::Allocation && id->is_reduction());
     if (given.count(id) == 0 && !may_vanish) {
       refuse(tv, domain, id, "is not covered");
     }

@@ -5,14 +5,13 @@
 
 namespace nvfuser {
 
-/// Whether reductions may be missing: they have a loop, but no place in memory.
-enum class Reductions { Required, Optional };
+/// Loops run over the positions of a scatter, and over the logical domain of everything else; and
+/// over what `broadcast` inserted. Memory holds the logical domain, but no reductions.
+enum class CoveringDomain { Loop, Allocation };
 
-/// Check that `ids` cover the logical domain of `tv`: every logical element is reached exactly once
-/// along the transforms between them, in either direction. Broadcast axes of extent 1 may appear
-/// and vanish. `domain` ("loop", "allocation") names the list in errors, which name the axis at
-/// fault. Cost: O(transforms of the tensor).
-void check_covers_logical(
-    const TensorView* tv, const IterDomains& ids, Reductions reductions, const char* domain);
+/// Check that `ids` cover what `domain` stands for: every element is reached exactly once along the
+/// transforms between them, in either direction. Broadcast axes of extent 1 may appear and vanish.
+/// Errors name the axis at fault. Cost: O(transforms of the tensor).
+void check_covers(const TensorView* tv, const IterDomains& ids, CoveringDomain domain);
 
 } // namespace nvfuser

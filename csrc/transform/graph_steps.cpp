@@ -102,11 +102,60 @@ void undo_group(GraphStep& step) {
   }
 }
 
+using Tensors = std::unordered_set<const TensorView*>;
+
+const LoadStoreOp* copy_into(const TensorView* tensor) {
+  return tensor->definition() == nullptr ? nullptr : tensor->definition()->as<LoadStoreOp>();
+}
+
+/// Tensors that `cache_before` made.
+Tensors computing_caches(const std::vector<TensorView*>& tensors) {
+  Tensors caches;
+  for (const TensorView* tensor : tensors) {
+    for (const TensorView::Step& step : tensor->schedule_steps()) {
+      if (step.effect.change == GraphChange::CacheBefore) {
+        caches.insert(step.effect.made.begin(), step.effect.made.end());
+      }
+    }
+  }
+  return caches;
+}
+
+/// Whether what a step made is still computed as it left it, or by a cache of it. A tensor that
+/// became an input since is not computed at all, and lowering puts copies behind reductions.
+bool is_intact(const GraphEffect& effect, const Tensors& caches) {
+  const auto is_copy = [](const TensorView* tensor) { return copy_into(tensor) != nullptr; };
+  const auto is_reduction = [&](const TensorView* tensor) {
+    const LoadStoreOp* copy = copy_into(tensor);
+    while (copy != nullptr && caches.contains(static_cast<const TensorView*>(copy->arg))) {
+      tensor = static_cast<const TensorView*>(copy->arg);
+      copy = copy_into(tensor);
+    }
+    const Expr* expr = tensor->definition();
+    return expr != nullptr &&
+           (expr->as<ReductionOp>() != nullptr || expr->as<WelfordOp>() != nullptr ||
+            expr->as<GroupedReductionOp>() != nullptr);
+  };
+  switch (effect.change) {
+    case GraphChange::CacheAfter:
+    case GraphChange::CacheFork: return is_copy(effect.made.front());
+    case GraphChange::CacheBefore:
+      return is_copy(effect.tensors.front()) && effect.made.front()->definition() != nullptr;
+    case GraphChange::Rfactor:
+      return is_reduction(effect.tensors.front()) && is_reduction(effect.made.front());
+    case GraphChange::GroupReductions: return is_reduction(effect.tensors.front());
+    case GraphChange::None:
+    case GraphChange::CommitLeafToLogical: return true;
+  }
+  return true;
+}
+
 } // namespace
 
 std::vector<GraphStep> graph_steps(const Fusion& fusion) {
   const std::vector<TensorView*> tensors = fusion.tensors();
-  const std::unordered_set<const TensorView*> live(tensors.begin(), tensors.end());
+  const Tensors live(tensors.begin(), tensors.end());
+  const Tensors caches = computing_caches(tensors);
   const auto is_scheduled = [&](const GraphEffect& effect) {
     if (effect.change == GraphChange::None) {
       return false;
@@ -114,7 +163,8 @@ std::vector<GraphStep> graph_steps(const Fusion& fusion) {
     const bool is_output_math =
         effect.change == GraphChange::CacheAfter && effect.made.front()->is_fusion_output();
     const auto is_live = [&](const TensorView* tensor) { return live.contains(tensor); };
-    return !is_output_math && std::all_of(effect.made.begin(), effect.made.end(), is_live);
+    return !is_output_math && std::ranges::all_of(effect.made, is_live) &&
+           is_intact(effect, caches);
   };
   std::vector<GraphStep> steps;
   for (const TensorView* tensor : tensors) {

@@ -74,9 +74,7 @@ void inline_tensors(
       adjustable.insert(out);
     }
   }
-  limits.keep_common_nests(positions, adjustable);
-  limits.separate_reductions(positions, adjustable);
-  limits.keep_reductions_whole(positions, adjustable);
+  limits.lower(positions, adjustable);
   for (const TensorView* tensor : tensors) {
     if (best_effort || adjustable.count(tensor) == 0 || positions.at(tensor) >= asked.at(tensor)) {
       continue;
@@ -135,9 +133,7 @@ int64_t max_inline_position(TensorView* tensor) {
     positions[out] = limit;
     adjustable.insert(out);
   }
-  limits.keep_common_nests(positions, adjustable);
-  limits.separate_reductions(positions, adjustable);
-  limits.keep_reductions_whole(positions, adjustable);
+  limits.lower(positions, adjustable);
   return positions.at(tensor);
 }
 

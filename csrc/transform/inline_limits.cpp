@@ -117,6 +117,14 @@ int64_t InlineLimits::pair_limit(TensorView* tensor) {
   return limit;
 }
 
+void InlineLimits::lower(
+    Positions& positions, const std::unordered_set<const TensorView*>& adjustable) {
+  keep_common_nests(positions, adjustable);
+  separate_reductions(positions, adjustable);
+  keep_reductions_whole(positions, adjustable);
+  keep_readers_outside(positions, adjustable);
+}
+
 void InlineLimits::keep_common_nests(
     Positions& positions, const std::unordered_set<const TensorView*>& adjustable) {
   while (lower_beside_fixed(positions, adjustable)) {

@@ -1,8 +1,9 @@
 // How deep tensors may be inlined.
 //
-// A tensor is limited by its own axes and those of its consumers (`pair limits`), and by
-// reductions: what a reduction's result is needed for cannot run in the loop that computes the
-// reduction. A scan over threads is such a reduction in the loops over the items of a thread.
+// A tensor is limited by its own axes and those of its consumers (`pair limits`), by reductions
+// and by who reads other elements: what a reduction's result is needed for cannot run in the loop
+// that computes the reduction. A scan over threads is such a reduction in the loops over the items
+// of a thread, and so is whatever a gather looks up.
 #pragma once
 
 #include <map>
@@ -53,6 +54,14 @@ class InlineLimits {
   /// 0 for inputs of the fusion and for tensors that nobody reads.
   [[nodiscard]] int64_t pair_limit(TensorView* tensor);
 
+  [[nodiscard]] Alignments& alignments() {
+    return alignments_;
+  }
+
+  /// Lower positions of `adjustable` tensors until all of what follows holds.
+  void lower(Positions& positions, const std::unordered_set<const TensorView*>& adjustable);
+
+ private:
   /// Lower positions of `adjustable` tensors that several expressions read, so that none is inside
   /// a loop that only some of them have: c[i1] inlined into b[b0, i1] runs inside the loop of b0,
   /// into another u[i1] it does not. Where the tensor that several read is not adjustable, the
@@ -77,11 +86,13 @@ class InlineLimits {
   void keep_reductions_whole(
       Positions& positions, const std::unordered_set<const TensorView*>& adjustable);
 
-  [[nodiscard]] Alignments& alignments() {
-    return alignments_;
-  }
+  /// Lower positions of `adjustable` tensors until nobody stands in a loop over an axis of a tensor
+  /// that it reads at other positions: what is looked up or shifted is complete behind the loop.
+  /// Hardware indices are no loops: there a barrier stands between the two.
+  ///   t -> p -> y = gather(p, q) and t -> q: t stops before the axis that is looked up
+  void keep_readers_outside(
+      Positions& positions, const std::unordered_set<const TensorView*>& adjustable);
 
- private:
   [[nodiscard]] bool stops_producer(const IterDomain* axis) const;
   [[nodiscard]] bool stops_either(const IterDomain* axis) const;
   [[nodiscard]] int64_t consumer_limit(

@@ -2,6 +2,7 @@
 #include "base/errors.h"
 #include "ir/fusion.h"
 #include "ir/replay_domain.h"
+#include "ir/transaction.h"
 #include "transform/domain_cover.h"
 
 namespace nvfuser {
@@ -51,7 +52,8 @@ void TensorView::set_allocation_domain(const IterDomains& ids, bool contiguity) 
 }
 
 void TensorView::set_allocation_domain(const IterDomains& ids, const Contiguity& contiguity) {
-  check_covers_logical(this, ids, Reductions::Optional, "allocation");
+  const Transaction transaction(fusion());
+  check_covers(this, ids, CoveringDomain::Allocation);
   check_contiguity(ids, contiguity);
   domain()->assign_allocation(ids, contiguity);
   replay_layout_on_updates(this);
@@ -69,7 +71,8 @@ void TensorView::set_loop_domain(const IterDomains& ids) {
               " maxProducerPosition = ", max_producer_position()},
          .fix = "set loop domains before inlining, or call clear_compute_position first"});
   }
-  check_covers_logical(this, ids, Reductions::Required, "loop");
+  const Transaction transaction(fusion());
+  check_covers(this, ids, CoveringDomain::Loop);
   domain()->assign_loop(ids);
   record_step("set_loop_domain(" + ids_text(ids) + ")");
 }

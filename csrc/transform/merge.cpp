@@ -6,22 +6,31 @@
 #include "ir/domain_exprs.h"
 #include "ir/fusion.h"
 #include "ir/node_check.h"
+#include "ir/transaction.h"
 #include "transform/axis_checks.h"
 
 namespace nvfuser {
+namespace {
+
+void check_one_is_serial(const TensorView* tv, const IterDomain* outer, const IterDomain* inner) {
+  if (outer->is_parallelized() && inner->is_parallelized()) {
+    throw UserError(
+        {.headline = "Merging axes of non-Serial parallel type is not supported at this time.",
+         .node = describe(tv),
+         .expected = "a serial axis",
+         .found = {outer->to_string(), " and ", inner->to_string()},
+         .fix = "merge first, then parallelize the result"});
+  }
+}
+
+} // namespace
 
 TensorView* TensorView::merge(int64_t axis_o, int64_t axis_i) {
   const int64_t outer = check_free_axis(this, axis_o, "merge");
   const int64_t inner = check_free_axis(this, axis_i, "merge");
   NVF_NODE_CHECK(outer != inner, this, "Invalid merge detected, axes provided are the same axis.");
-  if (axis(outer)->is_parallelized() && axis(inner)->is_parallelized()) {
-    throw UserError(
-        {.headline = "Merging axes of non-Serial parallel type is not supported at this time.",
-         .node = describe(this),
-         .expected = "a serial axis",
-         .found = {axis(outer)->to_string(), " and ", axis(inner)->to_string()},
-         .fix = "merge first, then parallelize the result"});
-  }
+  check_one_is_serial(this, axis(outer), axis(inner));
+  const Transaction transaction(fusion());
   IterDomain* merged = merge_ids(axis(outer), axis(inner));
   IterDomains ids = loop();
   ids[static_cast<size_t>(std::min(outer, inner))] = merged;
@@ -43,18 +52,23 @@ TensorView* TensorView::flatten(int64_t from, int64_t to) {
   NVF_NODE_CHECK(
       first <= last, this, "Invalid flatten range: axis ", from, " does not stand before axis ",
       to);
-  // One merge may be refused where earlier ones were not: look at all of them before the first.
-  for (int64_t position = first; position < last; ++position) {
-    const bool is_mixed = axis(position)->is_reduction() != axis(position + 1)->is_reduction();
-    NVF_NODE_CHECK(
-        !is_mixed, this, "Merging IterDomains requires that their iteration types match. Outer: ",
-        axis(position)->to_string(), ", Inner: ", axis(position + 1)->to_string());
-    NVF_NODE_CHECK(
-        !axis(position + 1)->is_parallelized() || !axis(first)->is_parallelized(), this,
-        "Merging axes of non-Serial parallel type is not supported at this time.");
+  if (first == last) {
+    return this;
   }
+  static_cast<void>(check_free_axis(this, first, "merge"));
+  // One merge may be refused where earlier ones were not: the loop domain changes after the last.
+  const Transaction transaction(fusion());
+  IterDomain* merged = axis(first);
+  for (int64_t position = first + 1; position <= last; ++position) {
+    check_one_is_serial(this, merged, axis(position));
+    merged = merge_ids(merged, axis(position));
+  }
+  IterDomains ids = loop();
+  ids[static_cast<size_t>(first)] = merged;
+  ids.erase(ids.begin() + first + 1, ids.begin() + last + 1);
+  domain()->assign_loop(std::move(ids));
   for (int64_t count = last - first; count > 0; --count) {
-    merge(first, first + 1);
+    record_step("merge(" + std::to_string(first) + ", " + std::to_string(first + 1) + ")");
   }
   return this;
 }

@@ -7,6 +7,7 @@
 
 #include "ir/fusion.h"
 #include "ir/replay_domain.h"
+#include "ir/transaction.h"
 #include "transform/axis_checks.h"
 #include "transform/spanning_tree.h"
 
@@ -146,6 +147,7 @@ void apply_bounded(
 } // namespace
 
 void transform_like(TensorView* reference, const std::vector<TensorView*>& selected_tensors) {
+  const Transaction transaction(reference->fusion());
   check_same_fusion(reference, selected_tensors);
   std::vector<TreeEdge> tree = spanning_tree(reference);
   TensorSet unchanged;
@@ -173,6 +175,7 @@ void bounded_transform_backward(
     int64_t pos,
     const std::vector<TensorView*>& to,
     bool propagate_parallel_type) {
+  const Transaction transaction(from->fusion());
   apply_bounded(
       bounded_changes(from, leading_axes(from, pos), to, Direction::ToProducer), from,
       "bounded_transform_backward", pos, names_of(to), propagate_parallel_type);
@@ -183,6 +186,7 @@ void bounded_transform_forward(
     int64_t pos,
     const std::vector<TensorView*>& to,
     bool propagate_parallel_type) {
+  const Transaction transaction(from->fusion());
   apply_bounded(
       bounded_changes(from, leading_axes(from, pos), to, Direction::ToConsumer), from,
       "bounded_transform_forward", pos, names_of(to), propagate_parallel_type);
@@ -194,6 +198,7 @@ void bounded_transform_both(
     const std::vector<TensorView*>& backward_to,
     const std::vector<TensorView*>& forward_to,
     bool propagate_parallel_type) {
+  const Transaction transaction(from->fusion());
   const IterDomains axes = leading_axes(from, pos);
   std::vector<Change> changes = bounded_changes(from, axes, backward_to, Direction::ToProducer);
   // Siblings of `from` are on either way, and change once.

@@ -1,4 +1,5 @@
-// What reductions forbid: loops that they cannot share.
+// Loops that a tensor cannot share with others: those of reductions with what needs their results,
+// or with what widens them; those of any tensor with who reads it at other positions.
 #include <algorithm>
 #include <deque>
 #include <optional>
@@ -219,8 +220,7 @@ class SharedLoops {
   std::unordered_map<const TensorView*, int64_t> outside_; // of present positions
 };
 
-/// The tensors that one loop drives, with the axis of each, starting from a loop axis of a
-/// reduction.
+/// The tensors that one loop drives, with the axis of each, starting from a loop axis of one.
 class OneLoop {
  public:
   struct Node {
@@ -234,19 +234,36 @@ class OneLoop {
   OneLoop(const ValGraph& exact, const InlineLimits::Positions& positions, Alignments& alignments)
       : exact_(exact), positions_(positions), alignments_(alignments) {}
 
+  using Tensors = std::unordered_set<const TensorView*>;
+
   /// On the way to the nearest tensor that would widen the loop, the first of `adjustable` that the
   /// way goes up to and then down from, or else that is inlined there; empty if no tensor widens it
   /// or none may be lowered.
+  [[nodiscard]] std::optional<Node> peak_before_wider(
+      const Node& start, const Tensors& adjustable) {
+    const std::unordered_set<int64_t> covered = parts_of(start.tensor->axis(start.axis));
+    return find_peak(start, adjustable, [&](const Node& node) {
+      return needs_more(node.tensor->axis(node.axis), covered);
+    });
+  }
+  /// The same on the way to one of `readers`.
+  [[nodiscard]] std::optional<Node> peak_before_reader(
+      const Node& start, const Tensors& readers, const Tensors& adjustable) {
+    return find_peak(
+        start, adjustable, [&](const Node& node) { return readers.count(node.tensor) != 0; });
+  }
+
+ private:
+  template <typename IsGoal>
   [[nodiscard]] std::optional<Node> find_peak(
-      const Node& start, const std::unordered_set<const TensorView*>& adjustable) {
+      const Node& start, const Tensors& adjustable, const IsGoal& is_goal) {
     came_from_.clear();
     queue_.clear();
-    const std::unordered_set<int64_t> covered = parts_of(start.tensor->axis(start.axis));
     visit(start, start, true);
     while (!queue_.empty()) {
       const Node node = queue_.front();
       queue_.pop_front();
-      if (needs_more(node.tensor->axis(node.axis), covered)) {
+      if (is_goal(node)) {
         return peak_before(node, start, adjustable);
       }
       visit_neighbors(node);
@@ -254,7 +271,6 @@ class OneLoop {
     return std::nullopt;
   }
 
- private:
   void visit(const Node& node, const Node& from, bool is_up) {
     if (came_from_.try_emplace(node, from, is_up).second) {
       queue_.push_back(node);
@@ -263,7 +279,9 @@ class OneLoop {
 
   void visit_neighbors(const Node& node) {
     for (TensorView* sibling : node.tensor->siblings()) {
-      visit({sibling, node.axis}, node, came_from_.at(node).second);
+      if (node.axis < sibling->ndims()) { // it may not be transformed yet
+        visit({sibling, node.axis}, node, came_from_.at(node).second);
+      }
     }
     for (TensorView* producer : node.tensor->producers()) {
       const int64_t position = InlineLimits::position_of(positions_, producer);
@@ -286,9 +304,7 @@ class OneLoop {
   }
 
   [[nodiscard]] std::optional<Node> peak_before(
-      const Node& end,
-      const Node& start,
-      const std::unordered_set<const TensorView*>& adjustable) const {
+      const Node& end, const Node& start, const Tensors& adjustable) const {
     std::optional<Node> peak; // of both the one nearest to the start, which comes last
     std::optional<Node> inlined;
     Node node = end;
@@ -417,7 +433,34 @@ void InlineLimits::keep_reductions_whole(
     }
     OneLoop loop(graph(IdMappingMode::exact), positions, alignments_);
     for (int64_t axis = position_of(positions, tensor); axis < tensor->ndims(); ++axis) {
-      while (const auto peak = loop.find_peak({tensor, axis}, adjustable)) {
+      while (const auto peak = loop.peak_before_wider({tensor, axis}, adjustable)) {
+        for (const TensorView* sibling : with_siblings(peak->tensor)) {
+          positions[sibling] = peak->axis;
+        }
+      }
+    }
+  }
+}
+
+void InlineLimits::keep_readers_outside(
+    Positions& positions, const std::unordered_set<const TensorView*>& adjustable) {
+  for (TensorView* tensor : scheduled_tensors(fusion_)) {
+    if (tensor->definition() == nullptr) {
+      continue;
+    }
+    OneLoop loop(graph(IdMappingMode::exact), positions, alignments_);
+    for (int64_t axis = position_of(positions, tensor); axis < tensor->ndims(); ++axis) {
+      const IterDomain* id = tensor->axis(axis);
+      if (id->is_reduction() || id->is_thread() || id->extent()->is_one()) {
+        continue;
+      }
+      OneLoop::Tensors readers; // at other positions
+      for (const TensorView* consumer : tensor->consumers()) {
+        if (alignments_(tensor, consumer).consumer_axis[static_cast<size_t>(axis)] < 0) {
+          readers.insert(consumer);
+        }
+      }
+      while (const auto peak = loop.peak_before_reader({tensor, axis}, readers, adjustable)) {
         for (const TensorView* sibling : with_siblings(peak->tensor)) {
           positions[sibling] = peak->axis;
         }

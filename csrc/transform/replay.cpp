@@ -7,6 +7,7 @@
 #include "eval/simplify.h"
 #include "graph/domain_map.h"
 #include "graph/pair_graph.h"
+#include "graph/scatter_storage.h"
 #include "ir/all_nodes.h"
 
 namespace nvfuser::schedule {
@@ -18,15 +19,6 @@ IterDomain* as_id(Val* val) {
 
 bool contains(const IterDomains& ids, const Val* id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
-}
-
-bool is_scatter(const TensorView* tensor) {
-  return tensor->definition() != nullptr && tensor->definition()->is_a<ScatterOp>();
-}
-
-/// What the loops of a tensor are made from: a scatter loops over its positions.
-const IterDomains& first_axes(const TensorView* tensor) {
-  return is_scatter(tensor) ? tensor->domain()->initial_loop() : tensor->logical();
 }
 
 /// Target's axes that are still to be transformed, in order. Starts with its first axes.
@@ -80,7 +72,7 @@ class Replayer {
     const IterDomains& lacking = is_producer ? map.consumer_only() : map.producer_only();
     lacking_.insert(lacking.begin(), lacking.end());
     const IterDomains& touching = is_producer ? source->maybe_root() : source->logical();
-    start_ = is_scatter(source) ? first_axes(source) : touching;
+    start_ = scatter_of(source) != nullptr ? first_axes(source) : touching;
   }
 
   Replay run(const IterDomains& source_axes) {

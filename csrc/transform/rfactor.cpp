@@ -334,7 +334,7 @@ std::vector<TensorView*> TensorView::rfactor(
       tvs.size() == outputs.size() && std::is_permutation(tvs.begin(), tvs.end(), outputs.begin()),
       reduction, "rFactor of a reduction with several results needs all of them");
   static_cast<void>(check_axes(this, axes));
-  align_siblings(reduction); // from here on nothing fails: what holds for one holds for all
+  align_siblings(reduction, this); // from here on nothing fails: what holds for one holds for all
 
   std::unordered_map<const Val*, Factored> parts;
   for (TensorView* tv : tvs) {

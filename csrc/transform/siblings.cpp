@@ -1,6 +1,8 @@
 #include "transform/siblings.h"
 
 #include <algorithm>
+#include <unordered_set>
+#include <utility>
 
 #include "base/errors.h"
 #include "ir/all_nodes.h"
@@ -10,13 +12,23 @@
 namespace nvfuser {
 namespace {
 
-bool is_transformed(const TensorView* tv) {
-  return tv->loop() != tv->domain()->initial_loop();
+/// How far a tensor is scheduled: transforms of its axes, then whether they are reordered. What it
+/// was made with counts like any other, so that only the present state does.
+std::pair<size_t, bool> progress_of(const TensorView* tv) {
+  return {exprs_between(tv->logical(), tv->loop()).size(), tv->loop() != tv->logical()};
 }
 
-bool is_bound(const TensorView* tv) {
-  return std::any_of(tv->loop().begin(), tv->loop().end(), [](const IterDomain* id) {
-    return id->is_parallelized();
+/// Whether `loop` is what `tv` has, or what it becomes by further transforms.
+bool leads_to(const TensorView* tv, const IterDomains& loop) {
+  if (std::is_permutation(loop.begin(), loop.end(), tv->loop().begin(), tv->loop().end())) {
+    return tv->loop() == loop || tv->loop() == tv->logical();
+  }
+  std::unordered_set<const Val*> passed(loop.begin(), loop.end());
+  for (const Expr* expr : exprs_between(tv->logical(), loop)) {
+    passed.insert(expr->inputs().begin(), expr->inputs().end());
+  }
+  return std::all_of(tv->loop().begin(), tv->loop().end(), [&](const IterDomain* id) {
+    return passed.contains(id);
   });
 }
 
@@ -45,13 +57,11 @@ std::vector<TensorView*> results_in_one_nest(const Expr* expr) {
   return results.size() > 1 && is_alike ? results : std::vector<TensorView*>{};
 }
 
-/// The result whose schedule the others take.
+/// The result whose schedule the others take: the first of those that are scheduled furthest.
 TensorView* reference_of(const std::vector<TensorView*>& results) {
-  auto reference = std::find_if(results.begin(), results.end(), is_transformed);
-  if (reference == results.end()) {
-    reference = std::find_if(results.begin(), results.end(), is_bound);
-  }
-  return reference == results.end() ? results.front() : *reference;
+  return *std::max_element(
+      results.begin(), results.end(),
+      [](const TensorView* a, const TensorView* b) { return progress_of(a) < progress_of(b); });
 }
 
 /// The loop domain of `sibling` when it is scheduled like `like`.
@@ -60,7 +70,7 @@ IterDomains aligned_loop(const TensorView* like, const TensorView* sibling) {
       schedule::replay(like, like->loop(), sibling, schedule::Direction::ToSibling);
   const bool is_complete =
       replay.loop.size() == like->loop().size() && replay.position == like->ndims();
-  if (!is_complete || (is_transformed(sibling) && replay.loop != sibling->loop())) {
+  if (!is_complete || !leads_to(sibling, replay.loop)) {
     refuse(like, sibling);
   }
   return replay.loop;
@@ -88,13 +98,13 @@ std::vector<const IterDomain*> common_bindings(
 
 } // namespace
 
-void align_siblings(Expr* expr) {
+void align_siblings(Expr* expr, const TensorView* like) {
   const std::vector<TensorView*> results = results_in_one_nest(expr);
   if (results.empty()) {
     return;
   }
   // First everything that can fail, then the changes.
-  const TensorView* like = reference_of(results);
+  like = like == nullptr ? reference_of(results) : like;
   std::vector<IterDomains> loops;
   int64_t produce_position = 0;
   for (const TensorView* tv : results) {

@@ -6,15 +6,15 @@
 
 namespace nvfuser {
 
-/// Give the results of `expr` one schedule: those that were not scheduled take the loop domain of
-/// the first one that was, parallel types and warp padding go to where none is set, and the produce
-/// position is the largest of all.
+/// Give the results of `expr` one schedule: all take the loop domain of `like`, by default of the
+/// one that is scheduled furthest, parallel types and warp padding go to where none is set, and the
+/// produce position is the largest of all.
 ///   before:  avg[i0, r1/32, r32]  var[i0, r1]  n[i0, r1]
 ///   after:   avg[i0, r1/32, r32]  var[i0, r1/32, r32]  n[i0, r1/32, r32]
 /// Transform primitives change one tensor only, so that a script may transform siblings one by one;
 /// propagation, rfactor and lowering call this.
-/// Errors: siblings that were scheduled differently.
-void align_siblings(Expr* expr);
+/// Errors: siblings whose transforms are not the first ones of that loop domain.
+void align_siblings(Expr* expr, const TensorView* like = nullptr);
 /// For every expression that leads to an output.
 void align_siblings(Fusion& fusion);
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os as _os
 import sys as _sys
+import typing as _typing
 
 from . import _core
 
@@ -21,6 +22,7 @@ from .executor_cache import FusionExecutorCache as FusionExecutorCache  # noqa: 
 from .fusion_definition import FusionDefinition as FusionDefinition  # noqa: E402
 from .lru_fusion_cache import LRUCache as LRUCache  # noqa: E402
 from .lru_fusion_cache import LruFusionCache as LruFusionCache  # noqa: E402
+from .not_yet import attribute_error as _attribute_error  # noqa: E402
 from .profiler import PythonProfiler as PythonProfiler  # noqa: E402
 from .validation import get_val_tolerances as get_val_tolerances  # noqa: E402
 from .validation import (  # noqa: E402
@@ -33,6 +35,10 @@ from .version import version as version  # noqa: E402
 # Submodules of the extension can be imported by name, as if they were files of this package.
 for _name in ("idm", "ops", "schedule"):
     _sys.modules[f"{__name__}.{_name}"] = getattr(_core, _name)
+
+if not _typing.TYPE_CHECKING:  # type checkers find unknown names themselves
+    __getattr__ = _attribute_error(__name__)
+    schedule.__getattr__ = _attribute_error(f"{__name__}.schedule")
 
 # The frontend `nvfuser` imports this package itself, while its own import still runs.
 _frontend = _sys.modules.get("nvfuser")

@@ -14,6 +14,8 @@ from ._core import TernaryOpType as T
 from ._core import UnaryOpType as U
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import torch
 
 Scalar: TypeAlias = Any  # bool, int, float or complex
@@ -26,6 +28,20 @@ def _is_integer(value: torch.Tensor) -> bool:
 
 def _all_integer(*values: torch.Tensor) -> bool:
     return all(_is_integer(value) for value in values)
+
+
+def widened(value: Value) -> Value:
+    """Floats of 8 bits compute in Float; the caller rounds the result, once."""
+    if not (hasattr(value, "dtype") and value.dtype.is_floating_point and value.itemsize == 1):
+        return value
+    # PyTorch makes a signaling NaN of one of Float8_e8m0fnu, which fmax does not ignore.
+    return value.float() * 1.0
+
+
+def _is_unsigned(*values: torch.Tensor) -> bool:
+    import torch
+
+    return all(value.dtype == torch.uint64 for value in values)
 
 
 def _any_tensor(*values: Value) -> bool:
@@ -52,6 +68,16 @@ def _wrapped(value: int, limits: torch.iinfo) -> int:
     """An int at the width of a type, as beside a tensor in PyTorch and in kernels."""
     low, high = int(limits.min), int(limits.max)
     return (value - low) % (high - low + 1) + low
+
+
+def filled(
+    shape: Sequence[int], number: Scalar, dtype: torch.dtype, device: torch.device
+) -> torch.Tensor:
+    """Equal numbers, rounded to the type or wrapped to its width."""
+    import torch
+
+    like = torch.empty(0, dtype=dtype, device=device)
+    return _as_tensor(number, like).to(dtype).expand(shape).clone()
 
 
 def _tensors(*values: Value) -> list[torch.Tensor]:
@@ -127,8 +153,12 @@ def _bit_ceil(arg: torch.Tensor) -> torch.Tensor:
 def _unary_tensor(op: U, arg: torch.Tensor) -> torch.Tensor:
     import torch
 
-    if op in (U.Neg, U.BitwiseNot) and arg.dtype == torch.uint64:
-        return _unary_tensor(op, arg.view(torch.int64)).view(torch.uint64)
+    if _is_integer(arg) and op in (U.Silu, U.Gelu):
+        arg = arg.float()
+    if _is_unsigned(arg):
+        from . import _torch_unsigned
+
+        return _torch_unsigned.unary(op, arg)
     if op in _IDENTITY_ON_INTEGERS and _is_integer(arg):
         return arg
     if op == U.Frac and _is_integer(arg):
@@ -159,7 +189,7 @@ def unary(op: U, arg: torch.Tensor, out_dtype: DataType) -> torch.Tensor:
         from .pytorch_utils import nvfuser_dtype_to_torch_dtype
 
         return arg.view(nvfuser_dtype_to_torch_dtype(out_dtype))
-    return _unary_tensor(op, arg)
+    return _unary_tensor(op, widened(arg))
 
 
 def _cast(arg: torch.Tensor, out_dtype: DataType) -> torch.Tensor:
@@ -218,31 +248,15 @@ def _integer_pow(base: torch.Tensor, exponent: torch.Tensor) -> torch.Tensor:
     return torch.where(exponent < 0, reciprocal.to(positive.dtype), positive)
 
 
-# The same bits for signed and unsigned numbers; and what depends on the order of numbers alone.
-_SIGN_BLIND = {B.Add, B.Sub, B.Mul, B.BitwiseAnd, B.BitwiseOr, B.BitwiseXor, B.Eq, B.NE}
-_ORDERED = {B.LT, B.LE, B.GT, B.GE, B.Max, B.Min, B.FMax, B.FMin}
-
-
-def _binary_unsigned(op: B, lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
-    """`op` of two uint64 tensors, for which PyTorch has few operations, with the bits as int64.
-
-    With the highest bit flipped, signed numbers are ordered as the unsigned ones were.
-    """
-    import torch
-
-    flip = -(2**63) if op in _ORDERED else 0
-    operands = [operand.view(torch.int64) ^ flip for operand in (lhs, rhs)]
-    result = getattr(torch, _BINARY_NAMES[op])(*operands)
-    return (result ^ flip).view(torch.uint64) if result.dtype == torch.int64 else result
-
-
 def binary(op: B, lhs: Value, rhs: Value, out_dtype: DataType) -> torch.Tensor:
     """`op` of two operands; the caller converts the result to `out_dtype`."""
     import torch
 
-    lhs, rhs = _tensors(lhs, rhs)
-    if lhs.dtype == rhs.dtype == torch.uint64 and op in _SIGN_BLIND | _ORDERED:
-        return _binary_unsigned(op, lhs, rhs)
+    lhs, rhs = _tensors(widened(lhs), widened(rhs))
+    if _is_unsigned(lhs, rhs):
+        from . import _torch_unsigned
+
+        return _torch_unsigned.binary(op, lhs, rhs)
     if op == B.Div:
         return torch.div(lhs, rhs, rounding_mode="trunc" if _all_integer(lhs, rhs) else None)
     if op == B.Pow:
@@ -274,6 +288,9 @@ def ternary(op: T, a: Value, b: Value, c: Value) -> torch.Tensor:
         if b.dtype == c.dtype == torch.uint64:
             return torch.where(a, b.view(torch.int64), c.view(torch.int64)).view(torch.uint64)
         return torch.where(a, b, c)
+    a, b, c = widened(a), widened(b), widened(c)
+    if hasattr(a, "dtype") and _is_unsigned(a):
+        return _ternary_unsigned(op, *_tensors(a, b, c))
     if op == T.Clamp:
         return torch.clamp(a, b, c)
     if op == T.Threshold:
@@ -282,6 +299,18 @@ def ternary(op: T, a: Value, b: Value, c: Value) -> torch.Tensor:
         a, b, c = _tensors(a, b, c)
         return a + c * (b - a)
     raise NotImplementedError(f"the evaluator does not know {op}")
+
+
+def _ternary_unsigned(op: T, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
+    from ._torch_unsigned import binary
+
+    if op == T.Clamp:
+        return binary(B.Min, binary(B.Max, a, b), c)
+    if op == T.Threshold:
+        return ternary(T.Where, binary(B.LE, a, b), c, a)
+    if op == T.Lerp:
+        return binary(B.Add, a, binary(B.Mul, c, binary(B.Sub, b, a)))
+    raise NotImplementedError(f"the evaluator does not know {op} of UInt64")
 
 
 def _numbers_like(b: Scalar, c: Scalar, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:

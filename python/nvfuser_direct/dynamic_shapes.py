@@ -62,9 +62,15 @@ class DynamicShapes:
             For a reshape or an expand that is impossible with these sizes, for sizes that do not
             match where axes meet, and for inputs that do not fit.
         """
-        shapes = tuple(tuple(arg.shape) if hasattr(arg, "shape") else None for arg in args)
-        key = (shapes, *(args[i] for i in self._size_inputs if i < len(args)))
-        known = self._remembered.get(key)
+        try:
+            shapes = tuple(tuple(arg.shape) if hasattr(arg, "shape") else None for arg in args)
+            key = (shapes, *(args[i] for i in self._size_inputs if i < len(args)))
+            known = self._remembered.get(key)
+        except (TypeError, RuntimeError) as error:  # no tensors or numbers, or without sizes
+            _core.check_inputs(self._fusion, args)
+            raise _core.UserTypeError(
+                f"Expected tensors, numbers and lists of these as inputs, but got {args!r}"
+            ) from error
         if known is None:
             known = self._resolve_new(args)
             if len(self._remembered) >= _MAX_REMEMBERED:

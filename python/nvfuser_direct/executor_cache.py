@@ -63,11 +63,7 @@ class _Runtime:
     def scheduled_text(self, with_transforms: bool) -> str:
         if self.executor is None:
             return ""
-        text = self.scheduled.print_math().replace("%kernel_math", "%kernel")
-        if not with_transforms:
-            return text
-        head, end = text.rsplit("} // %kernel", 1)
-        return f"{head}\n{self.scheduled.print_transforms()}}} // %kernel{end}"
+        return self.scheduled.print_scheduled(with_transforms)
 
 
 class FusionExecutorCache:
@@ -130,8 +126,8 @@ class FusionExecutorCache:
             For inputs that do not fit, and for unknown options.
         """
         args = list(inputs)
-        if device is not None and device > _MAX_DEVICE_INDEX:
-            raise _core.UserError(f"Maximum device index is {_MAX_DEVICE_INDEX}")
+        if device is not None:
+            _check_device_index(device)
         if not _enable_options and not _disable_options:
             return self._run(args, device, _NO_OPTIONS)
         for names in (_enable_options, _disable_options):
@@ -155,7 +151,7 @@ class FusionExecutorCache:
         if runtime.dumps_arguments:
             print(f"Arguments for fusion {self._fusion_id}:\n{_core.arguments_text(args)}", end="")
         if runtime.executor is None:
-            return _evaluate(runtime.fusion, flatten_inputs(args))
+            return self._evaluate(key, runtime.fusion, args)
         try:
             if device is None:
                 return runtime.executor.run(args)
@@ -163,7 +159,17 @@ class FusionExecutorCache:
         except _core.UserNotImplementedError:  # for sizes that the kernel does not serve
             if _core.is_disabled("fallback"):
                 raise
-            return _evaluate(runtime.fusion, flatten_inputs(args))
+            return self._evaluate(key, runtime.fusion, args)
+
+    def _evaluate(self, key: _Key, fusion: Fusion, args: list[Any]) -> list[torch.Tensor]:
+        args = flatten_inputs(args)
+        if not _core.is_profiling():
+            return _evaluate(fusion, args)
+        *_, number = key
+        outputs = _core.profile_evaluation(
+            lambda: _evaluate(fusion, args), self._fusion_id, number, args
+        )
+        return cast("list[torch.Tensor]", outputs)
 
     def _specialize(
         self, args: list[Any], device: int | None, options: _Options
@@ -294,6 +300,15 @@ _DLPACK_CUDA = (2, 13)  # device memory, managed memory
 _SEQUENCES = (list, tuple)
 
 
+def _check_device_index(device: int) -> None:
+    if not isinstance(device, int) or device < 0:
+        raise _core.UserValueError(
+            f"Expected the index of a CUDA device, an int from 0 on, but got {device!r}"
+        )
+    if device > _MAX_DEVICE_INDEX:
+        raise _core.UserError(f"Maximum device index is {_MAX_DEVICE_INDEX}")
+
+
 def _has_tensors(args: list[Any]) -> bool:
     return any(getattr(arg, "ndim", 0) > 0 for arg in args)
 
@@ -340,8 +355,11 @@ def _with_options(run: Callable[[], list[torch.Tensor]], options: _Options) -> l
 
 
 def _evaluate(fusion: Fusion, args: list[Any]) -> list[torch.Tensor]:
-    _core.check_inputs(fusion, args)
-    outputs = _apart_from(args, Evaluator(fusion, args).outputs())
+    _core.check_meeting_sizes(fusion, args)
+    from .evaluator.stored import stored_outputs
+
+    values = Evaluator(fusion, args).outputs()
+    outputs = stored_outputs(fusion.outputs(), values, args)  # updates in place come later
     position = {val: i for i, val in enumerate(fusion.inputs())}
     visible: list[Any] = []
     for val, value in zip(fusion.outputs(), outputs, strict=True):
@@ -357,22 +375,12 @@ def _evaluate(fusion: Fusion, args: list[Any]) -> list[torch.Tensor]:
     return _core.to_framework_of(args, visible)
 
 
-def _apart_from(args: list[Any], outputs: list[torch.Tensor]) -> list[torch.Tensor]:
-    """`outputs`, copied where they lie in the memory of an input: updates in place come later."""
-    import torch
-
-    def memory(tensor: torch.Tensor) -> int:
-        return int(tensor.untyped_storage().data_ptr())
-
-    taken = {memory(arg) for arg in args if isinstance(arg, torch.Tensor)}
-    return [out.clone() if memory(out) in taken else out for out in outputs]
-
-
 def _write_into(target: Any, value: torch.Tensor) -> None:
     import torch
 
     destination = target if isinstance(target, torch.Tensor) else torch.from_dlpack(target)
-    destination.copy_(value)
+    with torch.inference_mode():  # as a kernel writes: into parameters, too
+        destination.copy_(value)
 
 
 def _dump_definition(definition: Fusion, concretized: Fusion) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 import traceback
 from typing import TYPE_CHECKING, Any
@@ -69,6 +70,8 @@ class FusionDefinition:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if not self._guards:
+            raise _core.UserError("The definition is not open: use `with fd: ...`")
         self._guards.pop()
         if kind is not None:
             print(f"Exception occurred: {kind.__name__}: {error}")
@@ -133,7 +136,7 @@ class FusionDefinition:
         ValueError
             If `size` is negative.
         """
-        if size < 0:
+        if operator.index(size) < 0:
             raise ValueError(f"define_vector: expected a size of at least 0, but got {size}")
         return [self.define_scalar(_core.DataType.Int) for _ in range(size)]
 
@@ -147,6 +150,16 @@ class FusionDefinition:
         static_sizes : bool
             Keep the sizes as constants.
         """
+        import torch
+
+        if not isinstance(tensor, torch.Tensor):
+            raise _core.UserTypeError(f"Expected a torch.Tensor, but got {type(tensor).__name__}")
+        if tensor.layout != torch.strided or tensor.is_nested:
+            kind = "nested" if tensor.is_nested else str(tensor.layout)
+            raise _core.UserValueError(
+                f"Expected a tensor with sizes and strides, but got one that is {kind}: "
+                "pass a dense copy"
+            )
         if tensor.device.type not in ("cuda", "cpu"):
             raise ValueError(
                 f"Found unsupported device {tensor.device}, "
@@ -245,6 +258,7 @@ class FusionDefinition:
         launch, compile_params = None, _core.CompileParams()
         scheduler = _core.SchedulerType.none
         if heuristic_params is not None:
+            _check_heuristic_params(heuristic_params)
             launch, compile_params = heuristic_params.lparams, heuristic_params.cparams
             scheduler = heuristic_params.scheduler_type
         if ke is None:
@@ -353,11 +367,26 @@ class FusionDefinition:
             return device
         import torch
 
-        wanted = torch.device(device)
+        try:
+            wanted = torch.device(device)
+        except (RuntimeError, TypeError) as error:
+            raise _core.UserValueError(
+                "If device argument is passed it must be a CUDA device, as torch.device takes it, "
+                f"or its index, but got {device!r}"
+            ) from error
         if wanted.type != "cuda":
             raise AssertionError("If device argument is passed it must be a CUDA device")
         index: int | None = wanted.index
         return index
+
+
+def _check_heuristic_params(params: object) -> None:
+    for name in ("lparams", "cparams", "scheduler_type"):
+        if not hasattr(params, name):
+            raise _core.UserTypeError(
+                f"Expected heuristic_params with an attribute {name}, but got "
+                f"{type(params).__name__}"
+            )
 
 
 _NO_FUSION = "Fusion does not exist! Use `with FusionDefinition() as fd: ...` to define a fusion."

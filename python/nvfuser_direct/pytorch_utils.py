@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from ._core import DataType
+from ._core import DataType, UserTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,9 +67,12 @@ def torch_dtype_to_nvfuser_dtype(dtype: torch.dtype | type) -> DataType:
     KeyError
         If there is no counterpart.
     """
-    if isinstance(dtype, type):
-        return _PYTHON_TYPES[dtype]
-    return _from_torch()[dtype]
+    table: dict[Any, DataType] = _PYTHON_TYPES if isinstance(dtype, type) else _from_torch()
+    if dtype not in table:
+        raise KeyError(
+            f"{dtype!r} has no DataType; those with one are {', '.join(map(str, table))}"
+        )
+    return table[dtype]
 
 
 def nvfuser_dtype_to_torch_dtype(dtype: DataType) -> torch.dtype:
@@ -97,7 +100,14 @@ def as_torch(tensor: Any) -> torch.Tensor:
     """The PyTorch tensor that shares the memory of a tensor of any framework."""
     import torch
 
-    return tensor if isinstance(tensor, torch.Tensor) else torch.from_dlpack(tensor)
+    if isinstance(tensor, torch.Tensor):
+        return tensor
+    if not is_tensor(tensor):
+        raise UserTypeError(
+            "Expected a tensor of PyTorch, or of another framework (with __dlpack__), but got "
+            f"{type(tensor).__name__}"
+        )
+    return torch.from_dlpack(tensor)
 
 
 def get_device_properties() -> dict[str, Any] | None:

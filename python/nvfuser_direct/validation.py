@@ -7,9 +7,10 @@ that many elements.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
-from ._core import DataType, TensorView, UserTypeError
+from ._core import DataType, TensorView, UserTypeError, tensor_outputs
 from .evaluator import Evaluator, evaluate, flatten_inputs
 from .pytorch_utils import as_torch, is_tensor
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from ._core import Fusion
+    from ._core import Fusion, Val
 
 # Reduction sizes 4, 8, 16, ... and their errors.
 _SIZES = tuple(4 << i for i in range(20))
@@ -69,15 +70,14 @@ def _visible(fusion: Fusion) -> list[TensorView]:
     return [v for v in fusion.outputs() if not (fusion.alias_of(v) or (None, False))[1]]
 
 
-def _reduction_sizes(evaluator: Evaluator, fusion: Fusion) -> dict[TensorView, int]:
-    """Per tensor: the product of the reduced extents on the longest way to it."""
-    sizes: dict[TensorView, int] = {}
-    for tensor in fusion.tensors():
-        size = max((sizes.get(producer, 1) for producer in tensor.producers()), default=1)
-        for axis in tensor.logical():
-            if axis.is_reduction():
-                size *= int(evaluator.scalar(axis.extent()))
-        sizes[tensor] = size
+def _reduction_sizes(evaluator: Evaluator, fusion: Fusion) -> dict[Val, int]:
+    """Per computed tensor: the product of the reduced extents on the longest way to it."""
+    sizes: dict[Val, int] = {}
+    for expr in fusion.exprs():
+        before = max((sizes.get(value, 1) for value in expr.inputs()), default=1)
+        for tensor in tensor_outputs(expr):
+            reduced = [axis.extent() for axis in tensor.logical() if axis.is_reduction()]
+            sizes[tensor] = before * math.prod(int(evaluator.scalar(size)) for size in reduced)
     return sizes
 
 

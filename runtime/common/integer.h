@@ -32,10 +32,10 @@ NVF_FUNCTION auto modulo(A dividend, B divisor) -> decltype(dividend + divisor) 
   }
   return T(-1) < T(0) && b == T(-1) ? T(0) : a % b;
 }
-/// a >= 0, b > 0
+/// a >= 0, b > 0. No step leaves the range of the operands.
 template <typename A, typename B>
 NVF_FUNCTION auto ceilDiv(A a, B b) -> decltype(a + b) {
-  return divide(a + b - 1, b);
+  return a == 0 ? 0 : divide(a - 1, b) + 1;
 }
 /// a - b * floor(a / b): the sign of b.
 template <typename A, typename B>

@@ -44,7 +44,7 @@ NVF_FUNCTION uint64_t wide_word_of(const PhiloxBlock& block, int lane) {
                    : static_cast<uint64_t>(block.words[1]) << 32 | block.words[0];
 }
 
-/// 16-bit floats are drawn as float and rounded.
+/// Floats of 16 bits and fewer are drawn as float and rounded.
 template <typename T>
 struct DrawnType {
   using Type = float;
@@ -65,24 +65,28 @@ NVF_FUNCTION Drawn unit_interval(uint64_t seed, uint64_t offset, uint64_t counte
   }
 }
 
-template <typename T>
-struct FloatBits {
+template <int kBytes>
+struct BitsOfSize {
+  using Type = uint8_t;
+};
+template <>
+struct BitsOfSize<2> {
   using Type = uint16_t;
 };
 template <>
-struct FloatBits<float> {
+struct BitsOfSize<4> {
   using Type = uint32_t;
 };
 template <>
-struct FloatBits<double> {
+struct BitsOfSize<8> {
   using Type = uint64_t;
 };
 
 /// The next smaller number of the type; `x` is finite.
 template <typename T>
 NVF_FUNCTION T number_below(T x) {
-  using Bits = typename FloatBits<T>::Type;
-  const Bits sign = static_cast<Bits>(Bits(1) << (8 * sizeof(Bits) - 1));
+  using Bits = typename BitsOfSize<sizeof(T)>::Type;
+  const Bits sign = bit_cast<Bits>(cast<T>(-0.0f)); // no bit of e8m0
   const Bits bits = bit_cast<Bits>(x);
   const bool is_zero = static_cast<Bits>(bits & ~sign) == 0;
   const bool is_negative = (bits & sign) != 0;

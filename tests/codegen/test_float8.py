@@ -93,3 +93,46 @@ def test_constants(dtype: DataType, target: str) -> None:
     for value, result in zip(values, results, strict=True):
         expected = rounded(torch.full((2,), value), FORMATS[dtype]).float()
         torch.testing.assert_close(result.float().cpu(), expected, rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", FORMATS, ids=lambda d: d.name)
+def test_an_iota_is_rounded_once(dtype: DataType, target: str) -> None:
+    with FusionDefinition() as fd:
+        fd.define_tensor([1], contiguity=True)  # nobody reads it: it says where to run
+        fd.add_output(fd.ops.iota(100, 1.0, 0.25, dtype))
+    (result,) = fd.execute([torch.empty(1, device=target)])
+    expected = rounded(1 + torch.arange(100) * 0.25, FORMATS[dtype])
+    assert torch.equal(result.cpu().view(torch.uint8), expected.view(torch.uint8))
+
+
+def test_the_sign_of_every_power_of_two_is_1(target: str) -> None:
+    powers = codes(torch.float8_e8m0fnu)[:-1]  # the last one is NaN
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True, dtype=DataType.Float8_e8m0fnu)
+        fd.add_output(fd.ops.sign(x))
+    (result,) = fd.execute([powers.to(target)])
+    assert (result.cpu().float() == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "end"),
+    [
+        (dtype, end)
+        for dtype in FORMATS
+        for end in (1.0, 4.0, -0.5, 0.0)
+        if end > 0 or dtype != DataType.Float8_e8m0fnu  # which has no numbers there
+    ],
+)
+def test_random_numbers_are_rounded_and_stay_below_the_bound(
+    dtype: DataType, end: float, target: str
+) -> None:
+    with FusionDefinition() as fd:
+        fd.define_tensor([1], contiguity=True)
+        for kind in (dtype, DataType.Float):
+            x = fd.ops.uniform(end - 1.0, end, [4000], rng_seed=3, rng_offset=1, dtype=kind)
+            fd.add_output(x)
+    result, wide = (x.cpu() for x in fd.execute([torch.empty(1, device=target)]))
+    numbers = codes(FORMATS[dtype]).float()
+    last = numbers[numbers < end].max()
+    expected = wide.to(FORMATS[dtype]).float()
+    assert torch.equal(result.float(), torch.where(expected < end, expected, last))

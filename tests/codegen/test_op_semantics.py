@@ -431,6 +431,17 @@ def test_a_shift_by_the_width_or_more_is_defined(
     assert torch.equal(result[~inside], torch.zeros_like(result[~inside]) + beyond)
 
 
+@pytest.mark.parametrize("dtype", [*INTEGER, torch.uint64], ids=str)
+def test_a_rounded_up_quotient_of_the_largest_numbers_does_not_wrap(
+    dtype: torch.dtype, target: str
+) -> None:
+    most = torch.iinfo(dtype).max
+    pairs = [(a, b) for a in (most, most - 1, 0, 1) for b in (1, 2, 7, most)]
+    a, b = (torch.tensor(side, dtype=dtype) for side in zip(*pairs, strict=True))
+    result = run(lambda fd, s, t: fd.ops.ceilDiv(s, t), [a, b], target)
+    assert result.tolist() == [-(-a // b) for a, b in pairs]
+
+
 @pytest.mark.parametrize("dtype", REAL + INTEGER, ids=str)
 @pytest.mark.parametrize("name", ["eq", "ne", "lt", "le", "gt", "ge"])
 def test_a_comparison_is_the_one_of_pytorch(name: str, dtype: torch.dtype, target: str) -> None:

@@ -7,11 +7,13 @@ of the table in `operations.py`: the cases of each dtype, and calls that must fa
 from __future__ import annotations
 
 import functools
+import math
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
+from float4 import nearest, numbers_of
 
 from nvfuser_direct import DataType, FusionDefinition, define_tensor
 from nvfuser_direct.pytorch_utils import torch_dtype_to_nvfuser_dtype
@@ -26,10 +28,18 @@ Inputs: TypeAlias = "list[Any]"  # tensors on the CPU, and numbers
 FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 WIDE = (torch.float32, torch.float64)
 FP8 = (torch.float8_e4m3fn, torch.float8_e5m2)
+E8M0 = (torch.float8_e8m0fnu,)  # powers of two: no sign, no zero
+NARROW = (*FP8, *E8M0)
+FP4 = (torch.float4_e2m1fn_x2,)  # inside of fusions: see `in_fp4`
+FLOATING = (*FLOATS, *NARROW)
 INTEGERS = (torch.int64, torch.int32)
+UNSIGNED = (torch.uint64,)
+WHOLE = (*INTEGERS, *UNSIGNED)
 COMPLEX = (torch.complex64, torch.complex128)
-REAL = (*FLOATS, *INTEGERS, torch.bool)
+NUMBERS = (*FLOATING, *WHOLE)
+REAL = (*NUMBERS, torch.bool)
 ANY = (*REAL, *COMPLEX)
+CONVERTIBLE = tuple(dtype for dtype in ANY if dtype not in NARROW)  # to integers and Bool
 
 SHORT = {
     "float32": "Float",
@@ -43,6 +53,9 @@ SHORT = {
     "complex128": "ComplexDouble",
     "float8_e4m3fn": "Float8_e4m3fn",
     "float8_e5m2": "Float8_e5m2",
+    "float8_e8m0fnu": "Float8_e8m0fnu",
+    "float4_e2m1fn_x2": "Float4_e2m1fn_x2",
+    "uint64": "UInt64",
 }
 
 
@@ -73,6 +86,7 @@ class Case:
     as_given: bool = False  # sizes of 1, strides and expanded dimensions of the first run are known
     static: bool = False  # all sizes are constants
     ordinary: bool = False  # sizes of 1 are not known, even if they are 1 in all runs
+    has_kernel: bool = True  # which other cases can share
 
     def declare(self, fd: FusionDefinition) -> list[TensorView | Val]:
         """Inputs of the fusion, as general as the runs need them."""
@@ -108,6 +122,8 @@ class Case:
 
 
 def _scalar_dtype(value: Any) -> DataType:
+    if isinstance(value, int) and value >= 2**63:
+        return DataType.UInt64
     kinds = {bool: DataType.Bool, int: DataType.Int, float: DataType.Double}
     return kinds.get(type(value), DataType.ComplexDouble)
 
@@ -124,6 +140,24 @@ def _contiguity(tensor: torch.Tensor) -> list[bool]:
 def as_list(results: Any) -> list[Any]:
     results = list(results) if isinstance(results, tuple | list) else [results]
     return [result for result in results if result is not None]
+
+
+def in_fp4(case: Case) -> Case:
+    """The same on numbers of four bits. Operands and results are Float, and may have odd sizes."""
+    element, is_kept = DataType.Float4_e2m1fn, []
+
+    def build(ops: Any, *operands: Any) -> list[Any]:
+        narrow = [ops.cast(x, element) if x.dtype() == DataType.Float else x for x in operands]
+        results = as_list(case.build(ops, *narrow))
+        is_kept[:] = [result.dtype() == element for result in results]
+        return [ops.cast(x, DataType.Float) if x.dtype() == element else x for x in results]
+
+    def expected(*operands: Any) -> list[torch.Tensor]:
+        assert case.expected is not None
+        references = as_list(case.expected(*operands))
+        return [nearest(x) if kept else x for x, kept in zip(references, is_kept, strict=True)]
+
+    return replace(case, build=build, expected=expected)
 
 
 @dataclass
@@ -157,7 +191,9 @@ class Operation:
     left_out: dict[str, str] = field(default_factory=dict)
 
     def cases_for(self, dtype: torch.dtype) -> list[Case]:
-        return self.cases(Samples(self.name, dtype))
+        samples = Samples(self.name, dtype)
+        cases = self.cases(samples)
+        return [in_fp4(case) for case in cases] if samples.is_fp4 else cases
 
 
 class Samples:
@@ -166,23 +202,38 @@ class Samples:
     Attributes
     ----------
     dtype : torch.dtype
-        Of the tensors.
+        Of the tensors: float32 where these are numbers of four bits.
+    is_fp4 : bool
+        Whether they are.
+    element : DataType
+        Of operands of the operation.
     """
 
     def __init__(self, name: str, dtype: torch.dtype) -> None:
-        self.name, self.dtype = name, dtype
+        self.name, self.is_fp4 = name, dtype in FP4
+        self.dtype = torch.float32 if self.is_fp4 else dtype
+        self.element = DataType.Float4_e2m1fn if self.is_fp4 else nvf(dtype)
         self.generator = torch.Generator().manual_seed(zlib.crc32(f"{name} {dtype}".encode()))
 
     def tensor(
         self, *shape: int, low: float = -4.0, high: float = 4.0, dtype: torch.dtype | None = None
     ) -> torch.Tensor:
-        """Random numbers in [low, high]; integers in it."""
+        """Random numbers in [low, high]; integers in it, but half of uint64 are any of 64 bits."""
+        if self.is_fp4 and dtype in (None, self.dtype):
+            numbers = numbers_of(torch.arange(16))
+            numbers = numbers[(numbers >= low) & (numbers <= high)]
+            places = torch.randint(len(numbers), shape, generator=self.generator)
+            return numbers[places].to(self.dtype)
         dtype = dtype or self.dtype
         if dtype == torch.bool:
             return torch.rand(shape, generator=self.generator) < 0.5
         if not (dtype.is_floating_point or dtype.is_complex):
             least, most = max(int(low), torch.iinfo(dtype).min), int(high)
-            return torch.randint(least, most + 1, shape, generator=self.generator).to(dtype)
+            numbers = torch.randint(least, most + 1, shape, generator=self.generator)
+            if dtype == torch.uint64:
+                any_bits = torch.randint(-(2**63), 2**63 - 1, shape, generator=self.generator)
+                numbers = torch.where(any_bits % 2 == 0, numbers, any_bits)
+            return numbers.to(dtype)
         real = torch.rand(shape, generator=self.generator, dtype=torch.float64)
         real = real * (high - low) + low
         if dtype.is_complex:
@@ -196,7 +247,16 @@ class Samples:
         order = torch.randperm(count, generator=self.generator)
         if self.dtype == torch.bool:
             return (order % 2 == 0).reshape(shape)
+        if self.dtype in NARROW:  # by their codes, of positive numbers
+            return (order + 1).to(torch.uint8).view(self.dtype).reshape(shape)
         return (order - count // 2).reshape(shape).to(self.dtype)
+
+    def halves(self, *shape: int) -> torch.Tensor:
+        """Numbers of one binary digit after the point, of which sums are exact."""
+        numbers = self.tensor(*shape)
+        if not self.dtype.is_floating_point or self.dtype in E8M0:
+            return numbers
+        return (torch.round(numbers.double() * 2) / 2).to(self.dtype)
 
     def positions(self, *shape: int, below: int, dtype: torch.dtype = torch.int64) -> torch.Tensor:
         return torch.randint(0, max(below, 1), shape, generator=self.generator).to(dtype)
@@ -217,6 +277,8 @@ class Samples:
 
     def special(self) -> torch.Tensor:
         """Values at the ends of the dtype and where functions change, [2, n]."""
+        if self.is_fp4:
+            return numbers_of(torch.arange(32).reshape(2, 16) % 16).to(self.dtype)
         return _special(self.dtype)
 
 
@@ -227,16 +289,22 @@ def _special(dtype: torch.dtype) -> torch.Tensor:
         parts = [0.5, -0.25, 2.0, -3.0, 1.5]
         values = [complex(re, im) for re in parts for im in parts]
         return torch.tensor([values, values[::-1]], dtype=dtype)
+    if dtype in E8M0:
+        powers = torch.tensor([2.0**n for n in (0, -127, -126, -1, 1, 2, 7, 126, 127)] + [math.nan])
+        return torch.stack([powers, powers.flip(0)]).to(dtype)
     if dtype.is_floating_point:
-        inf, info = float("inf"), torch.finfo(dtype)
+        inf, info = math.inf, torch.finfo(dtype)
         small = info.smallest_normal
         values = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.5, -1.5, 3.0, 7.0, info.max, info.min, small]
-        if dtype not in FP8:
+        if dtype in FP8:
+            values += [math.nan, small / 2, info.eps]
+        else:
             values += [inf, -inf, float("nan"), small / 4, -small / 4, info.eps, 1 + info.eps]
         tensor = torch.tensor(values, dtype=torch.float64)
         return torch.stack([tensor, tensor.flip(0)]).to(dtype)
     info = torch.iinfo(dtype)
-    values = [0, 1, -1, 2, -3, 31, 63, 100, info.max, info.min, info.max - 1, info.min + 1]
+    values = [0, 1, 2, 31, 63, 100, info.max, info.min, info.max - 1, info.min + 1]
+    values += [-1, -3] if info.min < 0 else [2**63 - 1, 2**63]
     return torch.tensor([values, values[::-1]], dtype=dtype)
 
 

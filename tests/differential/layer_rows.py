@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.functional as F
-from case import FLOATS, WIDE, Case, Operation, Samples, exact, widened
+from case import FLOATING, WIDE, Case, Operation, Samples, exact, widened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,7 @@ def gradients(
     return [leaf.grad for leaf in leaves]
 
 
-def row(name: str, make: Callable[[Samples], list[Case]], dtypes: Any = FLOATS) -> Operation:
+def row(name: str, make: Callable[[Samples], list[Case]], dtypes: Any = FLOATING) -> Operation:
     return Operation(name, make, dtypes)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from case import FLOATS, WIDE, Case, Operation, Refusal, Samples, exact
+from float4 import e2m1_codes, packed, unpacked
 from pointwise_rows import given
 
 from nvfuser_direct import DataType
@@ -103,31 +104,6 @@ def scaled_mm_cases(s: Samples) -> list[Case]:
 
 # ---- Four bits -----------------------------------------------------------------------------------
 
-# Numbers of the codes of e2m1, its sign bit last.
-E2M1 = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]
-
-
-def e2m1_codes(x: torch.Tensor) -> torch.Tensor:
-    """Nearest codes, of two equally near ones the even one."""
-    table = torch.tensor(E2M1, dtype=torch.float64)
-    distance = (x.abs().clamp(max=6.0).unsqueeze(-1) - table).abs()
-    # An odd code is a little farther away than an even one at the same distance.
-    distance = distance + (torch.arange(8) % 2) * 1e-12
-    return distance.argmin(-1) + 8 * torch.signbit(x).long()
-
-
-def packed(codes: torch.Tensor) -> torch.Tensor:
-    """Pairs along the last dimension, the first in the low half."""
-    low, high = codes.unflatten(-1, (-1, 2)).unbind(-1)
-    return (low + 16 * high).to(torch.uint8).view(torch.float4_e2m1fn_x2)
-
-
-def numbers(pairs: torch.Tensor) -> torch.Tensor:
-    raw = pairs.view(torch.uint8).contiguous().long()
-    codes = torch.stack([raw & 15, raw >> 4], -1).flatten(-2)
-    signed = torch.tensor([*E2M1, *[-x for x in E2M1]], dtype=torch.float64)
-    return signed[codes]
-
 
 def fp4_mm_cases(s: Samples) -> list[Case]:
     """All scales are 1, so that their layout does not matter; test_quantize has layouts."""
@@ -142,7 +118,7 @@ def fp4_mm_cases(s: Samples) -> list[Case]:
     scale_rows = torch.tensor([0, 128], dtype=torch.int32)
 
     def expected(a: Any, b: Any, p: Any, q: Any, f: Any, *_: Any) -> torch.Tensor:
-        left, right = numbers(a), numbers(b.transpose(-1, -2)).transpose(-1, -2)
+        left, right = unpacked(a), unpacked(b.transpose(-1, -2)).transpose(-1, -2)
         parts = [left[:3] @ right[0] * f[0].double(), left[3:] @ right[1] * f[1].double()]
         return torch.cat(parts).to(torch.bfloat16)
 

@@ -8,9 +8,18 @@ import matmul_rows
 import pointwise_rows
 import reduction_rows
 import shape_rows
+import ternary_rows
 from case import Operation
 
-FAMILIES = (pointwise_rows, reduction_rows, shape_rows, create_rows, matmul_rows, layer_rows)
+FAMILIES = (
+    pointwise_rows,
+    ternary_rows,
+    reduction_rows,
+    shape_rows,
+    create_rows,
+    matmul_rows,
+    layer_rows,
+)
 
 OPERATIONS: dict[str, Operation] = {
     operation.name: operation for family in FAMILIES for operation in family.rows()

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from case import (
     ANY,
     COMPLEX,
+    CONVERTIBLE,
+    FLOATING,
     FLOATS,
-    FP8,
-    INTEGERS,
+    FP4,
+    NARROW,
+    NUMBERS,
     REAL,
+    UNSIGNED,
+    WHOLE,
     WIDE,
     Case,
     Operation,
@@ -26,6 +33,7 @@ from case import (
     widened,
 )
 from number_cases import NUMBER_TYPES, number_case
+from rare_dtypes import UNSIGNED_FUNCTIONS, by_numpy, with_unsigned
 
 from nvfuser_direct import DataType
 
@@ -100,6 +108,7 @@ def unary(
 ) -> Operation:
     if reference is None:
         reference = getattr(torch, name)
+    reference = with_unsigned(reference, UNSIGNED_FUNCTIONS.get(name))
     make = unary_cases(
         name, reference, result, operand or result, low, high, has_special, takes_numbers
     )
@@ -139,10 +148,9 @@ def bitwise_not(x: torch.Tensor) -> torch.Tensor:
     return torch.bitwise_not(x)
 
 
-# Of every real and complex dtype.
+# Of every dtype.
 FLOAT_AND_COMPLEX = """acos acosh asin asinh atan atanh cos cosh exp exp2 expm1 log log10 log1p log2
     reciprocal rsqrt sigmoid sin sinh sqrt tan tanh""".split()
-NO_INTEGERS = "no fractions to round"
 
 
 def unary_rows() -> list[Operation]:
@@ -154,69 +162,76 @@ def unary_rows() -> list[Operation]:
     rows = []
     for name in FLOAT_AND_COMPLEX:
         low, high = wide_range.get(name, (-4.0, 4.0))
-        fp8 = FP8 if name in ("exp", "tanh") else ()
-        rows.append(unary(name, dtypes=(*ANY, *fp8), low=low, high=high))
+        rows.append(unary(name, dtypes=(*ANY, *FP4), low=low, high=high))
     rows += [
         unary("erf"),
         unary("erfc"),
         unary("erfinv", torch.special.erfinv, low=-0.95, high=0.95),
         unary("erfcinv", erfcinv, WIDE, low=0.05, high=1.95, has_special=False),
         unary("lgamma", low=0.1),
-        unary("abs", dtypes=(*FLOATS, *INTEGERS, *COMPLEX), result=real_of, operand=same),
-        unary("neg", dtypes=(*FLOATS, *INTEGERS, *COMPLEX, *FP8), result=widened),
-        unary("logical_not", dtypes=ANY, result=to_bool),
-        unary("bitwise_not", bitwise_not, (*INTEGERS, torch.bool), same, refusals=[
+        unary("abs", dtypes=(*NUMBERS, *COMPLEX, *FP4), result=real_of, operand=same),
+        unary("neg", dtypes=(*NUMBERS, *COMPLEX, *FP4), result=widened),
+        unary("logical_not", dtypes=CONVERTIBLE, result=to_bool),
+        unary("bitwise_not", bitwise_not, (*WHOLE, torch.bool), same, refusals=[
             Refusal("input must have integral or boolean type, but got float",
                     lambda fd: fd.ops.bitwise_not(given(fd)))]),
-        unary("set", lambda x: x, (*ANY, *FP8), same),
-        unary("segment_set", lambda x: x, ANY, same),
-        unary("sign", sign, (*FLOATS, *INTEGERS), same),
-        unary("signbit", dtypes=(*WIDE, *INTEGERS), result=to_bool, operand=widened),
-        unary("silu", torch.nn.functional.silu, FLOATS, same, has_special=False),
-        unary("relu", dtypes=(*FLOATS, *INTEGERS), result=same),
-        unary("gelu", torch.nn.functional.gelu, FLOATS, widened, has_special=False,
+        unary("set", lambda x: x, (*ANY, *FP4), same),
+        unary("segment_set", lambda x: x, (*ANY, *FP4), same),
+        unary("sign", sign, (*NUMBERS, *FP4), same),
+        unary("signbit", dtypes=(*WIDE, *NARROW, *FP4, *WHOLE), result=to_bool, operand=widened),
+        unary("silu", torch.nn.functional.silu, FLOATING, same, has_special=False),
+        unary("relu", dtypes=(*NUMBERS, *FP4), result=same),
+        unary("gelu", torch.nn.functional.gelu, FLOATING, widened, has_special=False,
               takes_numbers=False),
-        unary("tanh_gelu", lambda x: torch.nn.functional.gelu(x, approximate="tanh"), FLOATS,
+        unary("tanh_gelu", lambda x: torch.nn.functional.gelu(x, approximate="tanh"), FLOATING,
               widened, has_special=False, takes_numbers=False),
         unary("real", dtypes=ANY, result=real_of, operand=same),
         unary("imag", dtypes=COMPLEX, result=real_of, operand=same, refusals=[
             Refusal("imag not supported for non-complex tensors",
                     lambda fd: fd.ops.imag(given(fd)))]),
-        unary("bitceil", bitceil, INTEGERS, same, low=1, high=5000, has_special=False),
-        unary("softplus", torch.nn.functional.softplus, FLOATS, widened, high=25.0,
+        unary("bitceil", bitceil, WHOLE, same, low=1, high=5000, has_special=False),
+        unary("softplus", torch.nn.functional.softplus, FLOATING, widened, high=25.0,
               has_special=False, takes_numbers=False),
-        unary("leaky_relu", torch.nn.functional.leaky_relu, FLOATS, widened, has_special=False,
+        unary("leaky_relu", torch.nn.functional.leaky_relu, FLOATING, widened, has_special=False,
               takes_numbers=False),
     ]  # fmt: skip
-    rows += [unary(name, dtypes=FLOATS, result=same) for name in
+    rows += [unary(name, dtypes=(*FLOATING, *FP4, *UNSIGNED), result=same) for name in
              ("ceil", "floor", "round", "trunc", "frac")]  # fmt: skip
     rows += [
-        unary(name, dtypes=(*FLOATS, *INTEGERS), result=to_bool, operand=same)
+        unary(name, dtypes=(*NUMBERS, *FP4), result=to_bool, operand=same)
         for name in ("isfinite", "isinf", "isnan", "isneginf", "isposinf", "isreal")
     ]
     return rows
+
+
+def saturated(x: torch.Tensor, to: torch.dtype) -> torch.Tensor:
+    """In the range of e4m3, which has no infinity: older PyTorch makes NaN of what is beyond."""
+    if to != torch.float8_e4m3fn:
+        return x
+    return x.clamp(torch.finfo(to).min, torch.finfo(to).max)
 
 
 def cast_cases(s: Samples) -> list[Case]:
     def case(to: torch.dtype) -> Case:
         x = s.tensor(5, 7, low=0, high=100)
         matrices = [x, s.tensor(7, 3, low=0, high=100).T, s.tensor(0, 2)]
-        if s.dtype.is_floating_point and (to.is_floating_point or to.is_complex) and to not in FP8:
+        if s.dtype.is_floating_point and (to.is_floating_point or to.is_complex):
             matrices.append(s.special())
         return Case(
             f"to {to}",
             lambda ops, x: ops.cast(x, dtype=nvf(to)),
             [[x] for x in matrices],
-            lambda x: (x.real if x.is_complex() and not to.is_complex and to != torch.bool else x)
-            .to(to),
+            lambda x: saturated(
+                x.real if x.is_complex() and not to.is_complex and to != torch.bool else x, to
+            ).to(to),
         )  # fmt: skip
 
-    if s.dtype in FP8:  # converted to and from other floats alone
+    if s.dtype in NARROW or s.is_fp4:  # converted to and from other floats alone
         return [case(to) for to in (s.dtype, *FLOATS)]
     numbers = [number for to in NUMBER_TYPES for number in number_case(
         s, lambda ops, x, to=to: ops.cast(x, dtype=nvf(to)),
         lambda x, to=to: case(to).expected(x), [(0, 100)])]  # fmt: skip
-    return [case(to) for to in (*ANY, *(FP8 if s.dtype in FLOATS else ()))] + numbers
+    return [case(to) for to in (*CONVERTIBLE, *(NARROW if s.dtype in FLOATS else ()))] + numbers
 
 
 def bitcast_cases(s: Samples) -> list[Case]:
@@ -233,6 +248,27 @@ def bitcast_cases(s: Samples) -> list[Case]:
             lambda x: [x.contiguous().view(to), x.contiguous().view(to).view(back)],
         )
     ]
+
+
+def cast_rows() -> list[Operation]:
+    def cast(source: DataType, target: DataType) -> Callable[[FusionDefinition], Any]:
+        return lambda fd: fd.ops.cast(given(fd, 1, source), target)
+
+    illegal = "Illegal Cast value from  DataType: "
+    return [
+        Operation("cast", cast_cases, (*ANY, *FP4), [
+            Refusal(illegal + "int64_t to DataType: __e4m3",
+                    cast(DataType.Int, DataType.Float8_e4m3fn)),
+            Refusal(illegal + "uint64_t to DataType: __e5m2",
+                    cast(DataType.UInt64, DataType.Float8_e5m2)),
+            Refusal(illegal + "__e8m0 to DataType: bool",
+                    cast(DataType.Float8_e8m0fnu, DataType.Bool)),
+            Refusal(illegal + "__e4m3 to DataType: __e5m2",
+                    cast(DataType.Float8_e4m3fn, DataType.Float8_e5m2))]),
+        Operation("bitcast", bitcast_cases, WIDE, [
+            Refusal("BitCast only works for types of the same size",
+                    lambda fd: fd.ops.bitcast(DataType.Int, given(fd)))]),
+    ]  # fmt: skip
 
 
 # ---- Two operands --------------------------------------------------------------------------------
@@ -290,7 +326,11 @@ def binary_cases(
             Case("0-dim", build, [[s.tensor(4, 5, **limits), s.tensor(**second)]], expected,
                  **common),
         ]  # fmt: skip
-        usable = [n for n in numbers if _goes_with(n, s.dtype)]
+        if s.dtype in UNSIGNED:
+            a, b = torch.meshgrid([s.special()[0].long()] * 2, indexing="ij")
+            runs = [[a.to(s.dtype), b.where(b != 0, 5).to(s.dtype)]]
+            cases.append(Case("numbers of 64 bits", build, runs, expected))
+        usable = [n for n in numbers if not s.is_fp4 and _goes_with(n, s.dtype)]
         for number in usable:
             cases += [
                 Case(f"constant {number!r}", lambda ops, a, n=number: build(ops, a, n),
@@ -300,7 +340,7 @@ def binary_cases(
             ]  # fmt: skip
         others = {torch.float32: torch.float16, torch.float16: torch.bfloat16,
                   torch.int64: torch.int32, torch.float64: torch.float32}  # fmt: skip
-        if is_mixed and s.dtype in others:
+        if is_mixed and not s.is_fp4 and s.dtype in others:
             mixed = pairs(s, others[s.dtype], *bounds)
             cases.append(Case(f"with {others[s.dtype]}", build, mixed, expected, **common))
         two = [(low, high), (second["low"], high)]
@@ -318,13 +358,14 @@ def _goes_with(number: Any, dtype: torch.dtype) -> bool:
 def binary(
     name: str,
     reference: Any = None,
-    dtypes: Sequence[torch.dtype] = (*FLOATS, *INTEGERS),
+    dtypes: Sequence[torch.dtype] = (*NUMBERS, *FP4),
     result: Callable[[torch.dtype], torch.dtype] = same,
     refusals: Sequence[Refusal] = (),
     **more: Any,
 ) -> Operation:
     if reference is None:
         reference = getattr(torch, name)
+    reference = with_unsigned(reference, UNSIGNED_FUNCTIONS.get(name))
     return Operation(name, binary_cases(name, reference, result, **more), dtypes, list(refusals))
 
 
@@ -351,11 +392,13 @@ def logical_right_shift_cases(s: Samples) -> list[Case]:
     bits = s.dtype.itemsize * 8
 
     def expected(a: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+        if s.dtype in UNSIGNED:
+            return by_numpy(np.right_shift, a, n)
         a, n = torch.broadcast_tensors(a, n)
         return right_shifted(a, n, bits)
 
     runs = pairs(s, s.dtype, -100, 100, None)[:3]
-    runs = [[a, b.abs() % bits] for a, b in runs]
+    runs = [[a, s.positions(*b.shape, below=bits, dtype=s.dtype)] for a, b in runs]
     special = s.special()
     runs += [[special, torch.full_like(special, n)] for n in (0, 1, bits - 1)]
 
@@ -378,16 +421,18 @@ def nextafter_cases(s: Samples) -> list[Case]:
 
 
 def scaled_cases(name: str) -> Callable[[Samples], list[Case]]:
-    sign_of = 1 if name == "add_alpha" else -1
+    combine = operator.add if name == "add_alpha" else operator.sub
 
     def make(s: Samples) -> list[Case]:
         def expected(a: torch.Tensor, b: torch.Tensor, factor: Any = 3) -> torch.Tensor:
             dtype = common_dtype(a, b)
             wide = converted(dtype, a, b)
-            return (wide[0] + sign_of * wide[1] * factor).to(dtype)
+            if dtype in UNSIGNED:
+                return by_numpy(lambda a, b: combine(a, b * factor), *wide)
+            return combine(wide[0], wide[1] * factor).to(dtype)
 
         runs = pairs(s, s.dtype, -4, 4, None)
-        number = 2 if s.dtype in INTEGERS else 0.5
+        number = 2 if s.dtype in WHOLE else 0.5
         return [
             Case("layouts", lambda ops, a, b: getattr(ops, name)(a, b, 3), runs, expected),
             Case("number", lambda ops, a, b, n: getattr(ops, name)(a, b, n),
@@ -412,32 +457,32 @@ COMPARISONS = ["eq", "ne", "lt", "le", "gt", "ge"]
 
 
 def binary_rows() -> list[Operation]:
-    with_complex = (*FLOATS, *INTEGERS, *COMPLEX)
-    whole = (*INTEGERS, torch.bool)
+    with_complex = (*NUMBERS, *COMPLEX, *FP4)
+    whole = (*WHOLE, torch.bool)
     numbers = (3, 0.5)
     rows = [
-        binary("add", dtypes=(*with_complex, *FP8), numbers=(*numbers, 1 - 0.5j)),
+        binary("add", dtypes=with_complex, numbers=(*numbers, 1 - 0.5j)),
         binary("sub", dtypes=with_complex, numbers=numbers),
         binary("mul", dtypes=with_complex, numbers=(*numbers, 2j)),
         binary("div", divided, with_complex, least=1, numbers=numbers),
         binary("truediv", lambda a, b: a / b, with_complex, as_float, least=1, numbers=numbers),
         binary("fmod", least=1, numbers=(3,)),
         binary("remainder", least=1, numbers=(3,)),
-        binary("mod", lambda a, b: torch.fmod(a, b), INTEGERS, least=1, numbers=(3,)),
-        binary("pow", dtypes=(*FLOATS, *INTEGERS), low=1, high=3, numbers=(2,)),
+        binary("mod", lambda a, b: torch.fmod(a, b), WHOLE, least=1, numbers=(3,)),
+        binary("pow", low=1, high=3, numbers=(2,)),
         binary("atan2", result=as_float, numbers=(0.5,)),
         binary("minimum", numbers=numbers),
         binary("maximum", numbers=numbers),
-        binary("gcd", dtypes=INTEGERS, low=-30, high=30, numbers=(12,), refusals=[
+        binary("gcd", dtypes=WHOLE, low=-30, high=30, numbers=(12,), refusals=[
             Refusal("input must have integral type, but got float and float",
                     lambda fd: fd.ops.gcd(given(fd), given(fd)))]),
-        binary("ceil_div", lambda a, b: -torch.div(-a, b, rounding_mode="floor"), INTEGERS, low=0,
+        binary("ceil_div", lambda a, b: -torch.div(-a, b, rounding_mode="floor"), WHOLE, low=0,
                high=90, least=1, numbers=(7,)),
-        binary("ceilDiv", lambda a, b: -torch.div(-a, b, rounding_mode="floor"), INTEGERS, low=0,
+        binary("ceilDiv", lambda a, b: -torch.div(-a, b, rounding_mode="floor"), WHOLE, low=0,
                high=90, least=1),
-        binary("bitwise_left_shift", dtypes=INTEGERS, low=0, high=9, numbers=(3,)),
-        binary("bitwise_right_shift", dtypes=INTEGERS, low=-90, high=9, least=0, numbers=(3,)),
-        Operation("logical_right_shift", logical_right_shift_cases, INTEGERS),
+        binary("bitwise_left_shift", dtypes=WHOLE, low=0, high=9, numbers=(3,)),
+        binary("bitwise_right_shift", dtypes=WHOLE, low=-90, high=9, least=0, numbers=(3,)),
+        Operation("logical_right_shift", logical_right_shift_cases, WHOLE),
         Operation("nextafter", nextafter_cases, WIDE, [
             Refusal("Promoted type must be single or double precision float but found __half",
                     lambda fd: fd.ops.nextafter(given(fd, 1, DataType.Half),
@@ -445,16 +490,16 @@ def binary_rows() -> list[Operation]:
         Operation("complex", complex_cases, WIDE, [
             Refusal("real and imag data type should be same in complex()",
                     lambda fd: fd.ops.complex(given(fd), given(fd, 1, DataType.Double)))]),
-        Operation("add_alpha", scaled_cases("add_alpha"), (*FLOATS, *INTEGERS)),
-        Operation("sub_alpha", scaled_cases("sub_alpha"), (*FLOATS, *INTEGERS)),
+        Operation("add_alpha", scaled_cases("add_alpha"), NUMBERS),
+        Operation("sub_alpha", scaled_cases("sub_alpha"), NUMBERS),
     ]  # fmt: skip
     rows += [
-        binary(name, dtypes=with_complex if name in ("eq", "ne") else (*FLOATS, *INTEGERS),
+        binary(name, dtypes=with_complex if name in ("eq", "ne") else (*NUMBERS, *FP4),
                result=to_bool, numbers=numbers)
         for name in COMPARISONS
     ]  # fmt: skip
     rows += [
-        binary(name, dtypes=ANY, result=to_bool, numbers=(True,))
+        binary(name, dtypes=CONVERTIBLE, result=to_bool, numbers=(True,))
         for name in ("logical_and", "logical_or")
     ]
     rows += [
@@ -472,113 +517,5 @@ def binary_rows() -> list[Operation]:
     return rows
 
 
-# ---- Three operands ------------------------------------------------------------------------------
-
-
-def lerp_cases(s: Samples) -> list[Case]:
-    def expected(a: Any, b: Any, w: Any) -> torch.Tensor:
-        dtype = common_dtype(a, b, w)
-        start, end, weight = converted(dtype, a, b, w)
-        return (start + weight * (end - start)).to(dtype)
-
-    def build(ops: Any, a: Any, b: Any, w: Any) -> Any:
-        return ops.lerp(a, b, w)
-
-    weight = s.tensor(3, 5, low=0.0, high=1.0)
-    return [
-        Case("layouts", build, [[s.tensor(3, 5), s.tensor(5, 3).T, weight]], expected),
-        Case("weight is a number", build, [[s.tensor(3, 5), s.tensor(5), 0.25]], expected),
-        *number_case(s, build, expected, [(-4, 4), (-4, 4), (0, 1)]),
-    ]
-
-
-def where_cases(s: Samples) -> list[Case]:
-    def build(ops: Any, c: Any, a: Any, b: Any) -> Any:
-        return ops.where(c, a, b)
-
-    def mask(*shape: int) -> torch.Tensor:
-        return s.tensor(*shape, dtype=torch.bool)
-
-    a, b = s.special(), s.special().flip(1)
-    constant = {torch.bool: True}.get(s.dtype, 2)
-    return [
-        Case("layouts", build, [
-            [mask(3, 5), s.tensor(5, 3).T, s.tensor(3, 5)],
-            [mask(0, 2), s.tensor(0, 2), s.tensor(0, 2)],
-            [mask(1, 4).expand(6, 4), s.tensor(6, 4), s.tensor(12, 8)[::2, ::2]],
-            [mask(*a.shape), a, b],
-        ], torch.where),
-        Case("condition of lower rank", build, [[mask(5), s.tensor(3, 5), s.tensor(3, 1)]],
-             torch.where),
-        Case("constant branch", lambda ops, c, a: ops.where(c, a, constant),
-             [[mask(3, 5), s.tensor(3, 5)]],
-             lambda c, a: torch.where(c, a, torch.tensor(constant, dtype=s.dtype))),
-        *number_case(s, lambda ops, a, b: ops.where(ops.ne(a, b), a, b),
-                     lambda a, b: torch.where(a != b, a, b), [(-4, 4)] * 2),
-    ]  # fmt: skip
-
-
-def clamp_cases(s: Samples) -> list[Case]:
-    low, high = (-1, 2) if s.dtype in INTEGERS else (-1.0, 2.5)
-    runs = [[x] for x in [*s.views(), s.special()]]
-    return [
-        Case("both", lambda ops, x: ops.clamp(x, low, high), runs,
-             lambda x: torch.clamp(x, low, high)),
-        Case("from below", lambda ops, x: ops.clamp(x, low, None), runs[:3],
-             lambda x: torch.clamp(x, min=low)),
-        Case("from above", lambda ops, x: ops.clamp(x, None, high), runs[:3],
-             lambda x: torch.clamp(x, max=high)),
-        *number_case(s, lambda ops, x: ops.clamp(x, low, high),
-                     lambda x: torch.clamp(x, low, high), [(-4, 4)]),
-    ]  # fmt: skip
-
-
-def threshold_cases(s: Samples) -> list[Case]:
-    limit, value = (1, -7) if s.dtype in INTEGERS else (0.5, -3.0)
-    runs = [[x] for x in [*s.views(), s.special()]]
-    return [
-        Case("constants", lambda ops, x: ops.threshold(x, limit, value), runs,
-             lambda x: torch.where(x <= limit, torch.tensor(value, dtype=x.dtype), x)),
-        *number_case(s, lambda ops, x: ops.threshold(x, limit, value),
-                     lambda x: torch.where(x <= limit, torch.tensor(value, dtype=x.dtype), x),
-                     [(-4, 4)]),
-    ]  # fmt: skip
-
-
-def addcmul_cases(s: Samples) -> list[Case]:
-    factor = 2 if s.dtype in INTEGERS else 0.5
-
-    def expected(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
-        dtype = common_dtype(a, b, c)
-        first, second, third = converted(dtype, a, b, c)
-        return (first + second * (third * factor)).to(dtype)
-
-    runs = [[s.tensor(3, 5), s.tensor(5, 3).T, s.tensor(5)]]
-
-    def build(ops: Any, *operands: Any) -> Any:
-        return ops.addcmul(*operands, factor)
-
-    numbers = number_case(s, build, expected, [(-4, 4)] * 3)
-    return [Case("layouts", build, runs, expected), *numbers]
-
-
-def ternary_rows() -> list[Operation]:
-    return [
-        Operation("lerp", lerp_cases, (*FLOATS, *COMPLEX)),
-        Operation("where", where_cases, ANY, [
-            Refusal("Condition should be of DataType Bool, not float",
-                    lambda fd: fd.ops.where(given(fd), given(fd), given(fd)))]),
-        Operation("clamp", clamp_cases, (*FLOATS, *INTEGERS)),
-        Operation("threshold", threshold_cases, (*FLOATS, *INTEGERS)),
-        Operation("addcmul", addcmul_cases, (*FLOATS, *INTEGERS, *COMPLEX)),
-        Operation("cast", cast_cases, (*ANY, *FP8), [
-            Refusal("Illegal Cast value from  DataType: int64_t to DataType: __e4m3",
-                    lambda fd: fd.ops.cast(given(fd, 1, DataType.Int), DataType.Float8_e4m3fn))]),
-        Operation("bitcast", bitcast_cases, WIDE, [
-            Refusal("BitCast only works for types of the same size",
-                    lambda fd: fd.ops.bitcast(DataType.Int, given(fd)))]),
-    ]  # fmt: skip
-
-
 def rows() -> list[Operation]:
-    return [*unary_rows(), *binary_rows(), *ternary_rows()]
+    return [*unary_rows(), *cast_rows(), *binary_rows()]

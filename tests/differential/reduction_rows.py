@@ -6,13 +6,18 @@ import functools
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from case import (
     ANY,
     COMPLEX,
-    FLOATS,
-    INTEGERS,
+    E8M0,
+    FLOATING,
+    FP4,
+    NARROW,
+    NUMBERS,
     REAL,
+    WHOLE,
     WIDE,
     Case,
     Operation,
@@ -23,6 +28,7 @@ from case import (
     widened,
 )
 from pointwise_rows import given
+from rare_dtypes import bits, filled, with_unsigned
 
 from nvfuser_direct import BinaryOpType, DataType
 from nvfuser_direct.validation import tolerances
@@ -32,24 +38,39 @@ if TYPE_CHECKING:
 
 
 def slack(dtype: torch.dtype, count: int) -> dict[str, float | None]:
-    """Tolerances of a result that so many elements were combined for."""
-    if not (dtype.is_floating_point or dtype.is_complex):
+    """Tolerances of a result that so many elements were combined for; 8 bits need none."""
+    if not (dtype.is_floating_point or dtype.is_complex) or dtype in NARROW:
         return {}
     # Kernels add 16-bit numbers in 16 bits, in an order of their own.
     atol, rtol = tolerances(nvf(dtype), count * (4 if dtype.itemsize == 2 else 1))
     return {"atol": atol, "rtol": max(rtol, 1e-6)}
 
 
-def cubes(s: Samples, low: float, high: float) -> list[list[torch.Tensor]]:
+def cubes(tensor: Callable[..., torch.Tensor]) -> list[list[torch.Tensor]]:
     """Operands of three dimensions: odd, permuted, sliced, single."""
-    bounds = {"low": low, "high": high}
     return [
-        [s.tensor(3, 5, 7, **bounds)],
-        [s.tensor(7, 5, 2, **bounds).permute(2, 1, 0)],
-        [s.tensor(4, 10, 9, **bounds)[1:, ::2, 3:]],
-        [s.tensor(1, 1, 1, **bounds)],
-        [s.tensor(2, 33, 65, **bounds)],
+        [tensor(3, 5, 7)],
+        [tensor(7, 5, 2).permute(2, 1, 0)],
+        [tensor(4, 10, 9)[1:, ::2, 3:]],
+        [tensor(1, 1, 1)],
+        [tensor(2, 33, 65)],
     ]
+
+
+def operands(s: Samples, name: str, low: float, high: float) -> Callable[..., torch.Tensor]:
+    """What makes a tensor of a shape. Of few bits, sums and products are exact in any order."""
+
+    def sparse(*shape: int) -> torch.Tensor:
+        """A few numbers among those that change nothing."""
+        few = torch.tensor([1.0, -1, -1, 1, 1, -1, 1])
+        values = torch.zeros(shape) if name == "sum" else torch.ones(shape)
+        places = torch.randperm(values.numel(), generator=s.generator)[: len(few)]
+        values.view(-1)[places] = (few if name == "sum" else 2 * few)[: len(places)]
+        return values.to(s.dtype)
+
+    if (s.dtype in NARROW or s.is_fp4) and name in ("sum", "prod"):
+        return sparse
+    return lambda *shape: s.tensor(*shape, low=low, high=high)
 
 
 def combined(x: torch.Tensor, dims: list[int]) -> int:
@@ -82,29 +103,33 @@ def reduction_cases(
                 **how,
             )
 
-        bounds = {"low": low, "high": high}
-        runs = cubes(s, low, high)
-        single = [[s.tensor(4, 1, 5, **bounds)]]
-        expanded = [[s.tensor(2, 1, 5, **bounds).expand(2, 4, 5)]]
-        large = [[s.tensor(300, 331, **bounds)], [s.tensor(331, 300, **bounds).T]]
+        if name == "sum" and s.dtype in E8M0:  # without a zero, sums of many depend on their order
+            powers = torch.tensor([[1.0, 8, 2.0**-9], [2.0**40, 2.0**30, 1], [2, 2.0**-60, 0.5]])
+            return [case([-1], False, [[powers.to(s.dtype)]], "apart")]
+        tensor = operands(s, name, low, high)
+        runs = cubes(tensor)
+        single = [[tensor(4, 1, 5)]]
+        expanded = [[tensor(2, 1, 5).expand(2, 4, 5)]]
+        large = [[tensor(300, 331)], [tensor(331, 300).T]]
         if name == "prod" and s.dtype.is_complex:  # of 300 factors of size 1.4 is infinite
             large = [[x / x.abs()] for (x,) in large]
         cases = [case(dims, i % 2 == 1, runs, "cubes") for i, dims in enumerate(DIMS)]
         cases += [
             case([1], False, single, "broadcast"),
-            case([1, 2], True, expanded, "expanded", as_given=True),
             case([-1], False, large, "large"),
             Case("all dimensions", lambda ops, x: getattr(ops, name)(x), runs,
                  lambda x: function(x, [0, 1, 2], False), **slack(s.dtype, 4400)),
             Case("one dimension", lambda ops, x: getattr(ops, name)(x, 1, True), runs[:2],
                  lambda x: function(x, [1], True), **slack(s.dtype, 300)),
             Case("no elements", lambda ops, x: getattr(ops, name)(x, [1]), [[s.tensor(3, 0, 4)]],
-                 lambda x: torch.full((3, 4), identity(s.dtype), dtype=result(s.dtype)),
+                 lambda x: filled((3, 4), identity(s.dtype), result(s.dtype)),
                  static=True),
             Case("no elements, seen at the launch", lambda ops, x: getattr(ops, name)(x, [1]),
                  [[s.tensor(3, 0, 4)]],
-                 lambda x: torch.full((3, 4), identity(s.dtype), dtype=result(s.dtype))),
+                 lambda x: filled((3, 4), identity(s.dtype), result(s.dtype))),
         ]  # fmt: skip
+        if not s.is_fp4:  # which is not multiplied by a size
+            cases.append(case([1, 2], True, expanded, "expanded", as_given=True))
         return cases
 
     return make
@@ -124,12 +149,16 @@ def folded(function: Callable[[torch.Tensor, int, bool], torch.Tensor]) -> Any:
 def least(dtype: torch.dtype) -> Any:
     if dtype == torch.bool:
         return False
+    if dtype in E8M0:
+        return 2.0**-127
     return -math.inf if dtype.is_floating_point else torch.iinfo(dtype).min
 
 
 def greatest(dtype: torch.dtype) -> Any:
     if dtype == torch.bool:
         return True
+    if dtype in E8M0:
+        return 2.0**127
     return math.inf if dtype.is_floating_point else torch.iinfo(dtype).max
 
 
@@ -138,12 +167,18 @@ def summed(dtype: torch.dtype) -> torch.dtype:
     return torch.int64 if is_whole else dtype
 
 
-def without_nan(replacement: float, reduce: Any) -> Any:
-    def function(x: torch.Tensor, dims: list[int], keepdim: bool) -> torch.Tensor:
-        return reduce(torch.where(torch.isnan(x), replacement, x) if x.is_floating_point() else x,
-                      dims, keepdim)  # fmt: skip
+def nan_if_float(identity: Callable[[torch.dtype], Any]) -> Callable[[torch.dtype], Any]:
+    """What combines with NaN to NaN, where there is NaN."""
+    return lambda dtype: math.nan if dtype.is_floating_point else identity(dtype)
 
-    return function
+
+def by_pairs(function: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> Any:
+    """A reduction by a function of two operands."""
+
+    def reduce(x: torch.Tensor, dim: int, keepdim: bool) -> torch.Tensor:
+        return functools.reduce(function, x.split(1, dim)).squeeze(() if keepdim else dim)
+
+    return folded(reduce)
 
 
 def with_nan(make: Callable[[Samples], list[Case]], name: str, reduce: Any) -> Any:
@@ -155,20 +190,14 @@ def with_nan(make: Callable[[Samples], list[Case]], name: str, reduce: Any) -> A
             x = s.special()
             found.append(
                 Case("special", lambda ops, x: getattr(ops, name)(x, [1]),
-                     [[x], [x[:, :6]], [torch.nan_to_num(x, nan=0.0)]],
+                     [[x], [x[:, :6]], [torch.nan_to_num(exact(x), nan=0.0).to(s.dtype)],
+                      [torch.full((5, 3), math.nan).to(s.dtype)],
+                      [torch.full((5, 1), math.nan).to(s.dtype)]],
                      lambda x: reduce(exact(x), [1], False).to(x.dtype))
             )  # fmt: skip
         return found
 
     return cases
-
-
-def amax(x: torch.Tensor, dims: list[int], keepdim: bool) -> torch.Tensor:
-    return torch.amax(x, dims, keepdim)
-
-
-def amin(x: torch.Tensor, dims: list[int], keepdim: bool) -> torch.Tensor:
-    return torch.amin(x, dims, keepdim)
 
 
 def reduction_rows() -> list[Operation]:
@@ -177,7 +206,7 @@ def reduction_rows() -> list[Operation]:
     ) -> Any:
         low, high = bounds.get("low", -4.0), bounds.get("high", 4.0)
         make = reduction_cases(name, reduce, result, low, high, identity)
-        if identity in (least, greatest):
+        if name not in ("sum", "prod"):
             make = with_nan(make, name, reduce)
         refusal = Refusal(
             "No reduction axis specified", lambda fd: getattr(fd.ops, name)(given(fd, 2), [])
@@ -187,18 +216,22 @@ def reduction_rows() -> list[Operation]:
     def same(dtype: torch.dtype) -> torch.dtype:
         return dtype
 
-    product = folded(lambda x, dim, keepdim: torch.prod(x, dim, keepdim))
-    fmax = without_nan(-math.inf, amax)
-    fmin = without_nan(math.inf, amin)
+    def of_arrays(reduce: Any, function: Any) -> Any:
+        return with_unsigned(reduce, lambda x, dims, k: function(x, tuple(dims), keepdims=k))
+
+    multiplied = (*WIDE, *NARROW, *FP4, *WHOLE, torch.bool, *COMPLEX)
+    product = folded(lambda x, dim, keepdim: torch.prod(bits(x), dim, keepdim))
+    amax, amin = of_arrays(torch.amax, np.max), of_arrays(torch.amin, np.min)
+    fmax = of_arrays(by_pairs(torch.fmax), np.max)
+    fmin = of_arrays(by_pairs(torch.fmin), np.min)
     return [
-        row("sum", lambda x, d, k: torch.sum(x, d, k), summed, ANY, lambda d: 0,
+        row("sum", lambda x, d, k: torch.sum(bits(x), d, k), summed, (*ANY, *FP4), lambda d: 0,
             low=-1.0, high=1.0),
-        row("prod", product, summed, (*WIDE, *INTEGERS, torch.bool, *COMPLEX), lambda d: 1,
-            low=0.9, high=1.1),
-        row("max", amax, same, REAL, least),
-        row("min", amin, same, REAL, greatest),
-        row("fmax", fmax, same, (*FLOATS, *INTEGERS), least),
-        row("fmin", fmin, same, (*FLOATS, *INTEGERS), greatest),
+        row("prod", product, summed, multiplied, lambda d: 1, low=0.9, high=1.1),
+        row("max", amax, same, (*REAL, *FP4), least),
+        row("min", amin, same, (*REAL, *FP4), greatest),
+        row("fmax", fmax, same, NUMBERS, nan_if_float(least)),
+        row("fmin", fmin, same, NUMBERS, nan_if_float(greatest)),
     ]  # fmt: skip
 
 
@@ -217,7 +250,7 @@ def moment_cases(name: str, moments: Any) -> Callable[[Samples], list[Case]]:
                 **slack(s.dtype, max(combined(x, dims) for (x,) in runs)),
             )
 
-        runs = cubes(s, -1.0, 1.0)
+        runs = cubes(operands(s, name, -1.0, 1.0))
         runs.pop(3)  # of a single element the variance is NaN or infinite
         return [
             case([0], False, 1, runs[:1]),
@@ -239,7 +272,7 @@ def welford_cases(s: Samples) -> list[Case]:
         n = torch.full(squares.shape, count, dtype=torch.int64)
         return [mean.squeeze(dims).to(x.dtype), squares.to(x.dtype), n]
 
-    runs = cubes(s, -1.0, 1.0)
+    runs = cubes(operands(s, "welford", -1.0, 1.0))
     return [
         Case(f"dims {dims}", lambda ops, x, dims=dims: ops.welford(x, dims), runs,
              lambda x, dims=dims: expected(x, dims), **slack(s.dtype, 2400))
@@ -282,11 +315,12 @@ def moment_rows() -> list[Operation]:
 
 def sum_to_cases(s: Samples) -> list[Case]:
     def case(shape: list[int], *sizes: int) -> Case:
+        result = s.dtype if list(sizes) == shape else summed(s.dtype)
         return Case(
             f"{sizes} to {shape}",
             lambda ops, x: ops.sum_to(x, shape),
             [[s.tensor(*sizes, low=-1.0, high=1.0)]],
-            lambda x: exact(x).sum_to_size(shape).to(x.dtype),
+            lambda x: bits(exact(x)).sum_to_size(shape).to(result),
             static=True,
             **slack(s.dtype, 64),
         )
@@ -323,10 +357,10 @@ def stepwise(
 
 
 COMBINE: dict[str, tuple[Any, BinaryOpType]] = {
-    "cumsum": (torch.add, BinaryOpType.Add),
-    "cumprod": (torch.mul, BinaryOpType.Mul),
-    "cummax": (torch.maximum, BinaryOpType.Max),
-    "cummin": (torch.minimum, BinaryOpType.Min),
+    "cumsum": (with_unsigned(torch.add, np.add), BinaryOpType.Add),
+    "cumprod": (with_unsigned(torch.mul, np.multiply), BinaryOpType.Mul),
+    "cummax": (with_unsigned(torch.maximum, np.maximum), BinaryOpType.Max),
+    "cummin": (with_unsigned(torch.minimum, np.minimum), BinaryOpType.Min),
 }
 
 
@@ -359,7 +393,10 @@ def scan_cases(name: str) -> Callable[[Samples], list[Case]]:
 def any_scan_cases(s: Samples) -> list[Case]:
     found = []
     references = {op: f for f, op in COMBINE.values()}
-    references |= {BinaryOpType.FMax: torch.fmax, BinaryOpType.FMin: torch.fmin}
+    references |= {
+        BinaryOpType.FMax: with_unsigned(torch.fmax, np.maximum),
+        BinaryOpType.FMin: with_unsigned(torch.fmin, np.minimum),
+    }
     for op, function in references.items():
         x = s.tensor(3, 5, low=0.8, high=1.2)
         runs = [[x], [s.tensor(5, 4, low=0.8, high=1.2).T]]
@@ -377,7 +414,7 @@ def scan_rows() -> list[Operation]:
         "Closed-form scan of expanded dimension is not yet implemented",
         lambda fd: fd.ops.cumsum(fd.ops.expand(fd.define_tensor([1]), [4]), 0),
     )
-    dtypes: Sequence[torch.dtype] = (*FLOATS, *INTEGERS)
+    dtypes: Sequence[torch.dtype] = NUMBERS
     rows = [Operation(name, scan_cases(name), dtypes) for name in COMBINE]
     rows[0].refusals.append(expanded)
     return [*rows, Operation("scan", any_scan_cases, dtypes)]
@@ -387,7 +424,7 @@ def rows() -> list[Operation]:
     return [
         *reduction_rows(),
         *moment_rows(),
-        Operation("sum_to", sum_to_cases, (*WIDE, *COMPLEX)),
-        Operation("fused_multiply_sum", fused_multiply_sum_cases, FLOATS),
+        Operation("sum_to", sum_to_cases, (*WIDE, *WHOLE, *COMPLEX)),
+        Operation("fused_multiply_sum", fused_multiply_sum_cases, FLOATING),
         *scan_rows(),
     ]

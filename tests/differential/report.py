@@ -5,7 +5,8 @@
 Each cell is for one dtype: "12k" says that 12 runs (a fusion, and one set of inputs) were by a
 kernel, "12e" that there is no kernel and the evaluator ran them, "!" that one failed. Every cell
 stands for the same runs with the evaluator, too, and, for a fusion of the same cases, for a round
-trip through the translator. `--all` gives every case a kernel of its own.
+trip through the translator. Numbers of four bits are made and read inside of the fusions, whose
+inputs and outputs are Float. `--all` gives every case a kernel of its own.
 """
 
 from __future__ import annotations
@@ -123,7 +124,8 @@ def table(rows: list[Row]) -> str:
     """Lines of the table, then what failed and what was left out."""
     columns = [c for c in SHORT.values() if any(c in row.cells for row in rows)]
     width = max(len(row.name) for row in rows)
-    lines = [" " * width + "".join(f"{c.replace('Float8_', 'f8_'):>14}" for c in columns)]
+    heads = [c.replace("Float8_", "f8_").replace("Float4_", "f4_") for c in columns]
+    lines = [" " * width + "".join(f"{head:>14}" for head in heads)]
     for row in rows:
         cells = "".join(f"{row.cells.get(c, '.'):>14}" for c in columns)
         lines.append(f"{row.name:<{width}}{cells}")

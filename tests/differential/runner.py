@@ -125,8 +125,9 @@ def device_of(values: list[Any], target: str) -> int | None:
 
 
 def usual(cases: list[Case]) -> list[list[Case]]:
-    """The cases in one batch; for a failure of the batch, see `single`."""
-    return [cases]
+    """The cases that have kernels in one batch, and the others; for a failure, see `single`."""
+    batches = [[case for case in cases if case.has_kernel is flag] for flag in (True, False)]
+    return [batch for batch in batches if batch]
 
 
 def single(cases: list[Case]) -> list[list[Case]]:

@@ -4,9 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
-from case import ANY, COMPLEX, FLOATS, INTEGERS, REAL, Case, Operation, Refusal, Samples, exact
+from case import (
+    ANY,
+    COMPLEX,
+    FLOATING,
+    FP4,
+    NUMBERS,
+    REAL,
+    UNSIGNED,
+    WHOLE,
+    Case,
+    Operation,
+    Refusal,
+    Samples,
+    exact,
+)
 from pointwise_rows import given
+from rare_dtypes import bits, by_numpy, filled, moved, ordered
 
 from nvfuser_direct import BinaryOpType, DataType
 
@@ -34,7 +50,7 @@ def shape_row(
     name: str,
     make: Callable[[Samples], list[tuple[str, Any, Any, list[Any]]]],
     refusals: Sequence[Refusal] = (),
-    dtypes: Sequence[torch.dtype] = ANY,
+    dtypes: Sequence[torch.dtype] = (*ANY, *FP4),
     static: bool = False,
 ) -> Operation:
     """`make` gives a label, what builds, the reference, and the runs."""
@@ -42,7 +58,8 @@ def shape_row(
     def cases(s: Samples) -> list[Case]:
         return [
             Case(label, build, runs, expected, static=static or "static" in label,
-                 as_given="as given" in label, ordinary="ordinary" in label)
+                 as_given="as given" in label, ordinary="ordinary" in label,
+                 has_kernel="evaluated" not in label)
             for label, build, expected, runs in make(s)
         ]  # fmt: skip
 
@@ -211,17 +228,17 @@ def shape_rows() -> list[Operation]:
             refusal("Invalid dimension to cat: 4",
                     lambda fd: fd.ops.cat([given(fd), given(fd)], 4))]),
         shape_row("triu", lambda s: [
-            (f"diagonal {d}", lambda ops, x, d=d: ops.triu(x, d), lambda x, d=d: torch.triu(x, d),
-             [[x] for x in s.views()[:-1]])
+            (f"diagonal {d}", lambda ops, x, d=d: ops.triu(x, d),
+             moved(lambda x, d=d: torch.triu(x, d)), [[x] for x in s.views()[:-1]])
             for d in (0, 2, -1)
-        ] + [("batch", lambda ops, x: ops.triu(x), torch.triu, layouts(s)[:4])],
+        ] + [("batch", lambda ops, x: ops.triu(x), moved(torch.triu), layouts(s)[:4])],
             [refusal("input tensor for triu must have 2 or more dims, but got 1 dims",
                      lambda fd: fd.ops.triu(given(fd)))]),
     ]  # fmt: skip
 
 
 def pad_cases(s: Samples) -> list[Any]:
-    value: Any = {torch.bool: True}.get(s.dtype, 2 if s.dtype in INTEGERS else 1.5)
+    value: Any = {torch.bool: True}.get(s.dtype, 2 if s.dtype in WHOLE else 1.5)
     value = 1.5 + 0j if s.dtype in COMPLEX else value
 
     def padded(x: torch.Tensor, widths: list[int], fill: Any) -> torch.Tensor:
@@ -229,11 +246,12 @@ def pad_cases(s: Samples) -> list[Any]:
             return torch.nn.functional.pad(x.int(), widths, value=int(fill)).bool()
         return constant_padded(x, widths, fill)
 
+    by_value = ("value", lambda ops, x: ops.pad(x, [0, 1, 2, 0, 1, 1], value),
+                lambda x: padded(x, [0, 1, 2, 0, 1, 1], value), layouts(s))  # fmt: skip
     return [
+        *([] if s.is_fp4 else [by_value]),  # which is no number of that class
         ("zeros", lambda ops, x: ops.pad(x, [1, 2, 0, 3]), lambda x: padded(x, [1, 2, 0, 3], 0),
          layouts(s)),
-        ("value", lambda ops, x: ops.pad(x, [0, 1, 2, 0, 1, 1], value),
-         lambda x: padded(x, [0, 1, 2, 0, 1, 1], value), layouts(s)),
         ("cropped", lambda ops, x: ops.pad(x, [-1, 2, 3, -2]),
          lambda x: padded(x, [-1, 2, 3, -2], 0),
          [layouts(s)[0], [s.tensor(5, 7, 3).permute(1, 0, 2)]]),
@@ -253,7 +271,7 @@ def constant_padded(x: torch.Tensor, widths: list[int], fill: Any) -> torch.Tens
         shape[dim] = x.shape[dim] + left + right
         source.append(slice(max(0, -left), x.shape[dim] - max(0, -right)))
         target.append(slice(max(0, left), max(0, left) + source[-1].stop - source[-1].start))
-    out = torch.full(shape, fill, dtype=x.dtype)
+    out = filled(shape, fill, x.dtype)
     out[tuple(target)] = x[tuple(source)]
     return out
 
@@ -293,8 +311,9 @@ def index_select_cases(s: Samples) -> list[Any]:
         )  # fmt: skip
     x = s.tensor(5, 3)
     found += [
-        ("Int32", lambda ops, x, i: ops.index_select(x, i, 0), lambda x, i: x.index_select(0, i),
-         [[x, s.positions(7, below=5, dtype=torch.int32)]]),
+        *((f"positions of {dtype}", lambda ops, x, i: ops.index_select(x, i, 0),
+           lambda x, i: x.index_select(0, i.long()), [[x, s.positions(7, below=5, dtype=dtype)]])
+          for dtype in (torch.int32, torch.uint64)),
         ("one position", lambda ops, x, i: ops.index_select(x, i, 0),
          lambda x, i: x[int(i)].unsqueeze(0), [[x, torch.tensor(3)], [x, torch.tensor(0)]]),
     ]  # fmt: skip
@@ -315,10 +334,10 @@ def select_cases(s: Samples) -> list[Any]:
 def gather_cases(s: Samples) -> list[Any]:
     x = s.tensor(5, 7)
     return [
-        ("rows", lambda ops, x, i: ops.gather(x, i, 0), lambda x, i: x.gather(0, i),
+        ("rows", lambda ops, x, i: ops.gather(x, i, 0), moved(lambda x, i: x.gather(0, i)),
          [[x, s.positions(9, 4, below=5)], [s.tensor(7, 5).T, s.positions(2, 7, below=5)],
           [x, s.positions(0, 3, below=5)]]),
-        ("columns", lambda ops, x, i: ops.gather(x, i, -1), lambda x, i: x.gather(-1, i),
+        ("columns", lambda ops, x, i: ops.gather(x, i, -1), moved(lambda x, i: x.gather(-1, i)),
          [[x, s.positions(5, 11, below=7)], [x, s.positions(3, 4, below=7).T[:3]]]),
     ]  # fmt: skip
 
@@ -327,10 +346,10 @@ def take_cases(s: Samples) -> list[Any]:
     x = s.tensor(5, 7)
     return [
         ("rows", lambda ops, x, i: ops.take_along_axis(x, i, 0),
-         lambda x, i: torch.take_along_dim(x, i, 0),
+         moved(lambda x, i: torch.take_along_dim(x, i, 0)),
          [[x, s.positions(9, 7, below=5)], [s.tensor(7, 5).T, s.positions(7, 3, below=5).T]]),
         ("columns", lambda ops, x, i: ops.take_along_axis(x, i, 1),
-         lambda x, i: torch.take_along_dim(x, i, 1),
+         moved(lambda x, i: torch.take_along_dim(x, i, 1)),
          [[x, s.positions(5, 2, below=7)], [x, s.positions(5, 0, below=7)]]),
     ]  # fmt: skip
 
@@ -345,27 +364,28 @@ def scatter_cases(s: Samples) -> list[Any]:
     x, index = s.tensor(6, 5), distinct_rows(s, 4, 5, 6)
     number: Any = {torch.bool: True}.get(s.dtype, 3)
     return [
-        ("rows", lambda ops, x, i, v: ops.scatter(x, i, v, 0), lambda x, i, v: x.scatter(0, i, v),
+        ("rows", lambda ops, x, i, v: ops.scatter(x, i, v, 0),
+         moved(lambda x, i, v: x.scatter(0, i, v)),
          [[x, index, s.tensor(4, 5)], [s.tensor(5, 6).T, index[:, :3], s.tensor(5, 9).T[:4]],
           [x, index[:0], s.tensor(0, 5)]]),
         ("columns", lambda ops, x, i, v: ops.scatter(x, i, v, -1),
-         lambda x, i, v: x.scatter(-1, i, v), [[s.tensor(5, 6), index.T, s.tensor(5, 4)]]),
+         moved(lambda x, i, v: x.scatter(-1, i, v)), [[s.tensor(5, 6), index.T, s.tensor(5, 4)]]),
         ("number", lambda ops, x, i: ops.scatter(x, i, number, 0),
-         lambda x, i: x.scatter(0, i, number), [[x, index]]),
+         lambda x, i: moved(lambda x, v: x.scatter(0, i, v))(x, filled(i.shape, number, s.dtype)),
+         [[x, index]]),
+        *(accumulated_scatter_cases(s) if s.dtype in NUMBERS else []),
     ]  # fmt: skip
 
 
 def accumulate_cases(s: Samples) -> list[Any]:
-    # Sums of halves are exact: numbers of one binary digit after the point.
-    x, addend = (torch.round(t * 2) / 2 if t.is_floating_point() else t
-                 for t in (s.tensor(6, 5), s.tensor(9, 5)))  # fmt: skip
+    x, addend = s.halves(6, 5), s.halves(9, 5)
     index = s.positions(9, below=6)
 
     def expected(x: torch.Tensor, i: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        out = exact(x).clone()
+        out = bits(x).clone() if x.dtype in UNSIGNED else exact(x).clone()
         for row, values in zip(i.flatten().tolist(), exact(v), strict=True):
-            out[row] += values
-        return out.to(x.dtype)
+            out[row] += bits(values) if x.dtype in UNSIGNED else values
+        return out.view(x.dtype) if x.dtype in UNSIGNED else out.to(x.dtype)
 
     def build(ops: Any, x: Any, i: Any, v: Any) -> Any:
         return ops.index_put_accumulate(x, i, v)
@@ -384,11 +404,26 @@ def embedding_cases(s: Samples) -> list[Any]:
 
 
 def accumulated_scatter_cases(s: Samples) -> list[Any]:
-    x, index, addend = s.tensor(6, 5), s.positions(9, 5, below=6), s.tensor(9, 5)
+    runs = [[s.halves(6, 5), s.positions(9, 5, below=6), s.halves(9, 5)]]
+
+    def case(name: str, op: BinaryOpType, reduce: str, of_arrays: Any) -> Any:
+        def expected(x: torch.Tensor, i: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+            if x.dtype in UNSIGNED:
+                return by_numpy(combined, x, i, v)
+            return exact(x).scatter_reduce(0, i, exact(v), reduce).to(x.dtype)
+
+        def combined(x: Any, i: Any, v: Any) -> Any:
+            out = x.copy()
+            of_arrays.at(out, (i, np.arange(x.shape[1])), v)
+            return out
+
+        return (name, lambda ops, x, i, v: ops.scatter(x, i, v, 0, op), expected, runs)
+
     return [
-        ("sum", lambda ops, x, i, v: ops.scatter(x, i, v, 0, BinaryOpType.Add),
-         lambda x, i, v: exact(x).scatter_add(0, i, exact(v)).to(x.dtype), [[x, index, addend]]),
-    ]  # fmt: skip
+        case("sum, evaluated", BinaryOpType.Add, "sum", np.add),
+        case("greatest, evaluated", BinaryOpType.Max, "amax", np.maximum),
+        case("least, evaluated", BinaryOpType.Min, "amin", np.minimum),
+    ]
 
 
 def index_rows() -> list[Operation]:
@@ -419,18 +454,23 @@ def index_rows() -> list[Operation]:
         shape_row("take_along_axis", take_cases, [unlike("take_along_axis")]),
         shape_row("scatter", scatter_cases, [
             Refusal("scatter can not be applied to 0d tensor.", zero("scatter", 1.0, 0))]),
-        shape_row("index_put_accumulate", accumulate_cases, dtypes=(*FLOATS, *INTEGERS)),
+        shape_row("index_put_accumulate", accumulate_cases, dtypes=NUMBERS),
         shape_row("indexPutAccumulate", accumulate_cases, dtypes=(torch.float32,)),
         shape_row("embedding_fwd", embedding_cases, [
             Refusal("Expected input to be atleast 1D, got: 0",
                     lambda fd: fd.ops.embedding_fwd(given(fd, 0, DataType.Int), given(fd, 2))),
             Refusal("Expected weight to be 2D, got: 1",
                     lambda fd: fd.ops.embedding_fwd(given(fd, 1, DataType.Int), given(fd, 1)))],
-            dtypes=FLOATS),
+            dtypes=FLOATING),
     ]  # fmt: skip
 
 
 # ---- Searching -----------------------------------------------------------------------------------
+
+
+def topk(x: torch.Tensor, k: int, dim: int, largest: bool = True) -> list[torch.Tensor]:
+    indices = torch.topk(ordered(x), k, dim, largest, True).indices
+    return [moved(lambda x: x.gather(dim, indices))(x), indices]
 
 
 def topk_cases(s: Samples) -> list[Any]:
@@ -440,13 +480,13 @@ def topk_cases(s: Samples) -> list[Any]:
         found.append(
             (f"largest {largest}",
              lambda ops, x, b=largest: ops.topk(x, 3, -1, b, True),
-             lambda x, b=largest: list(torch.topk(x, 3, -1, b, True)), [[x], [y]])
+             lambda x, b=largest: topk(x, 3, -1, b), [[x], [y]])
         )  # fmt: skip
     found += [
         ("first dimension", lambda ops, x: ops.topk(x, 2, 0, True, True),
-         lambda x: list(torch.topk(x, 2, 0, True, True)), [[x], [y]]),
+         lambda x: topk(x, 2, 0), [[x], [y]]),
         ("k is an input", lambda ops, x, k: ops.topk(x, k, 1, True, True),
-         lambda x, k: list(torch.topk(x, k, 1, True, True)), [[x, 4], [x, 1], [x, 0]]),
+         lambda x, k: topk(x, k, 1), [[x, 4], [x, 1], [x, 0]]),
     ]  # fmt: skip
     return found
 
@@ -456,7 +496,8 @@ def argsort_cases(s: Samples) -> list[Any]:
     return [
         (f"dim {dim}, descending {descending}",
          lambda ops, x, d=dim, e=descending: ops.argsort(x, d, e, True),
-         lambda x, d=dim, e=descending: torch.argsort(x, dim=d, descending=e, stable=True),
+         lambda x, d=dim, e=descending: torch.argsort(
+             ordered(x), dim=d, descending=e, stable=True),
          [[x], [y], [s.tensor(0, 3)]])
         for dim, descending in ((-1, False), (0, True))
     ]  # fmt: skip
@@ -466,7 +507,7 @@ def search_rows() -> list[Operation]:
     return [
         shape_row("topk", topk_cases, [
             Refusal("TopKOp expects int64_t input for k but got double",
-                    lambda fd: fd.ops.topk(given(fd), 2.0))], dtypes=(*FLOATS, *INTEGERS)),
+                    lambda fd: fd.ops.topk(given(fd), 2.0))], dtypes=NUMBERS),
         shape_row("argsort", argsort_cases, dtypes=REAL),
     ]  # fmt: skip
 

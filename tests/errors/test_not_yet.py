@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
+import nvfuser_direct
 from nvfuser_direct import (
     CompileParams,
     DataType,
@@ -21,10 +22,12 @@ from nvfuser_direct import (
     ParallelType,
     SwizzleType,
     UserError,
+    schedule,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
     from nvfuser_direct import Fusion, TensorView
 
@@ -56,6 +59,31 @@ def test_what_cannot_happen_is_no_case(gist: str) -> None:
     assert NOT_YET[gist]
     for file in Path(__file__).parent.glob("test_*_errors.py"):
         assert f'documented("{gist}' not in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "found"),
+    [
+        (schedule, "can_schedule", "there are no automatic schedulers"),
+        (schedule, "schedule", "there are no automatic schedulers"),
+        (schedule, "warp_specialize", "no kernels with threads that only load"),
+        (nvfuser_direct, "PointwiseParams", "there are no automatic schedulers"),
+        (nvfuser_direct, "MatmulParams", "no matrix products in generated kernels"),
+        (nvfuser_direct, "multidevice", "a fusion runs on one device"),
+    ],
+)
+def test_names_that_are_not_there_say_why(module: ModuleType, name: str, found: str) -> None:
+    headline = rf"^nvfuser_direct(\.schedule)?\.{name} is not there yet\n"
+    with pytest.raises(AttributeError, match=headline) as caught:
+        getattr(module, name)
+    assert f"  found:    {found}\n  fix:      " in str(caught.value)
+    assert not hasattr(module, name)
+
+
+@pytest.mark.parametrize("module", [schedule, nvfuser_direct])
+def test_unknown_names_are_ordinary_errors(module: ModuleType) -> None:
+    with pytest.raises(AttributeError, match=r"^module '.*' has no attribute 'split_all'$"):
+        _ = module.split_all
 
 
 # ---- Schedules without a kernel form -------------------------------------------------------------

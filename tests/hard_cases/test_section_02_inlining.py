@@ -2,9 +2,21 @@
 
 import pytest
 import torch
-from hard_case import BX, PAIRS, SHARED, TX, UNSWITCH, check, like, lowered, par
+from hard_case import (
+    BX,
+    PAIRS,
+    SHARED,
+    TX,
+    UNSWITCH,
+    Compiled,
+    assert_same,
+    check,
+    like,
+    lowered,
+    par,
+)
 
-from nvfuser_direct import FusionDefinition, UserError
+from nvfuser_direct import DataType, FusionDefinition, UserError
 
 TRIPLES = ((1, 1, 1), (2, 3, 4), (5, 7, 33), (3, 31, 2), (31, 1, 5))
 
@@ -266,3 +278,39 @@ def test_unswitched_inlined_broadcast(target):
         fd.sched.parallelize_like(t)
         fd.sched.inline_most()
     check(fd, target, [((n,), (m, n)) for m, n in PAIRS], lambda c, x: c + x)
+
+
+def test_what_is_looked_up_is_complete_before_anyone_reads_it(target):
+    """Both sides of the gather read `t`; in its loop, elements to come would be read."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True, dtype=DataType.Int)
+        t = fd.ops.neg(x)
+        index = fd.ops.abs(t)
+        y = fd.ops.gather(fd.ops.mul(t, 2), index, 0)
+        fd.add_output(y)
+        for tensor in fd.fusion.tensors():
+            if tensor not in (x, y):
+                tensor.set_memory_type(SHARED)
+        fd.sched.inline_most()
+        with pytest.raises(UserError, match="Invalid inline position for T1: 1"):
+            t.inline_at(1)
+    x = torch.tensor([-1, -3, -2, 0], device=target)
+    assert_same(Compiled(fd)(x), [2 * -x[x.abs()]])
+
+
+def test_what_is_shifted_is_complete_before_anyone_reads_it(target):
+    """`t` is in both halves of the result, at different columns of one loop."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 1], contiguity=True)
+        t = fd.ops.neg(x)
+        scaled = fd.ops.mul(fd.ops.mul(t, 2.0), 3.0)
+        fd.add_output(fd.ops.cat([scaled, t], 1))
+        t.set_memory_type(SHARED)
+        fd.sched.transform_like(fd.fusion.outputs()[0])
+        fd.sched.inline_most()
+    check(
+        fd,
+        target,
+        [((n, 1),) for n in (1, 3, 33)],
+        lambda x: torch.cat([-6 * x, -x], 1),
+    )

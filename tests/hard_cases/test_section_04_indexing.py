@@ -178,6 +178,50 @@ def test_split_broadcast_does_not_repeat_a_reduction(target, inner_split, types)
     check(fd, target, [((n, 1),) for n in (1, 3, 33)], lambda x: -x.sum(0, keepdim=True))
 
 
+@pytest.mark.parametrize("inner_split", [False, True])
+@pytest.mark.parametrize("is_merged", [False, True])
+@pytest.mark.parametrize("types", [(None, None), (TX, None), (None, TX), (BX, TX)])
+def test_reduced_broadcast_counts_once(target, inner_split, is_merged, types):
+    """4.07 and 5.02: also where the broadcast is reduced itself, by Welford's algorithm."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([1, -1], contiguity=[None, True])
+        _, squares, _ = fd.ops.welford(fd.ops.set(x), [0, 1])
+        fd.add_output(squares)
+        squares.split(0, 7, inner_split)
+        if is_merged:
+            squares.merge(1, 2)
+        else:
+            squares.reorder({1: 2})
+        like(squares)
+        par(squares, *types)
+        fd.sched.parallelize_like(squares)
+        fd.sched.inline_most()
+
+    def reference(x):
+        return x.var(correction=0) * x.numel()
+
+    check(fd, target, [((1, n),) for n in (1, 3, 33)], reference, rtol=1e-5)
+
+
+@pytest.mark.parametrize("inner_split", [False, True])
+def test_factored_broadcast_counts_once(target, inner_split):
+    """4.07 and 5.02: its parts beyond the one element are holes of the partial results."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([1, -1], contiguity=[None, True])
+        members = fd.ops.welford(fd.ops.set(x), [0, 1])
+        squares = members[1]
+        fd.add_output(squares)
+        squares.split(0, 7, inner_split)
+        like(squares)
+        squares.rfactor([1, 2], list(members))
+        fd.sched.inline_most()
+
+    def reference(x):
+        return x.var(correction=0) * x.numel()
+
+    check(fd, target, [((1, n),) for n in (1, 3, 33)], reference, rtol=1e-5)
+
+
 def test_trivial_mapping_loses_a_factor(target):
     """4.08: 8 additions, not 32."""
     with FusionDefinition() as fd:

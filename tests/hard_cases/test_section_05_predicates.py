@@ -432,3 +432,37 @@ def test_global_intermediates_without_elements(target):
         fd.add_output(fd.ops.neg(a))
         fd.add_output(fd.ops.neg(y))
     check(fd, target, [((0, 4), (3,)), ((3, 4), (3,))], lambda x, y: (x, -y))
+
+
+def test_constant_empty_axes_of_threads_leave_other_results(target):
+    with FusionDefinition() as fd:
+        empty = fd.define_tensor([6, 0], contiguity=True)
+        x = fd.define_tensor([-1], contiguity=True)
+        y = fd.ops.neg(empty)
+        fd.add_output(y)
+        fd.add_output(fd.ops.neg(x))
+        par(y, None, TX)
+    x = numbers(5, device=target)
+    assert_same(Compiled(fd)(torch.empty(6, 0, device=target), x), [torch.empty(6, 0), -x])
+
+
+def test_broadcasts_in_shared_memory_have_room_for_fewer_threads_than_there_are(target):
+    """The first loop runs over rows of `y`, and so do all that its split and merge lead to."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        c = fd.define_tensor([], contiguity=[])
+        b = fd.ops.broadcast(c, [True, True])
+        y = fd.ops.add(x, b)
+        fd.add_output(y)
+        b.set_memory_type(SHARED)
+        y.split(0, 2)
+        y.split(0, 8)
+        y.merge(1, 3)
+        fd.sched.transform_like(y)
+        par(y, None, TY)
+        fd.sched.parallelize_like(y)
+        fd.sched.inline_at(y, 1, True)
+    shapes = [((3, 4), ()), ((33, 7), ()), ((16, 40), ())]
+    check(fd, target, shapes, lambda x, c: x + c)
+    cuda = fd.fusion.print_kernel(target="cuda")
+    assert re.search(r"threadIdx.y\) < 8\) {\s*T2_s", cuda)

@@ -352,6 +352,23 @@ def test_semaphores_are_reset(target):
             assert_same(compiled(x), [x.sum()])
 
 
+@pytest.mark.parametrize("is_serial", [False, True])
+def test_no_elements_over_blocks_and_threads(target, is_serial):
+    """8.9: an axis without elements has one thread, with room for its partial result."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        s = fd.ops.sum(x, [0])
+        fd.add_output(s)
+        s.split(0, 3)
+        partial = s.rfactor([0])
+        par(partial, TY, BX)
+        par(s, BX)
+        partial.set_memory_type(SHARED)
+        if is_serial:
+            s.definition().request_serial_grid_reduction()
+    check(fd, target, [((n,),) for n in (0, 1, 7, 33)], lambda x: x.sum())
+
+
 def test_masked_lanes(target):
     """8.11: infinite and NaN elements that the mask leaves out."""
     with FusionDefinition() as fd:
@@ -467,14 +484,15 @@ def test_output_and_intermediate(target):
     )
 
 
-def test_unused_siblings(target):
-    """8.22: only the deviation is used."""
+@pytest.mark.parametrize("rows", [BX, None])
+def test_unused_siblings(target, rows):
+    """8.22: only the deviation is used; the others need no room for all rows."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         _, squares, _ = fd.ops.welford(x, [1])
         fd.add_output(fd.ops.cast(squares, DataType.Double))
         squares.split(1, 32)
-        par(squares, BX, None, TX)
+        par(squares, rows, None, TX)
         fd.sched.inline_most()
 
     def reference(x):

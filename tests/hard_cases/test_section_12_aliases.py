@@ -300,6 +300,71 @@ def test_execute_updates_a_single_element_once(target):
     assert_same([count, out], [torch.tensor([4], device=target), -x])
 
 
+def counted(dtype=DataType.Int):
+    """A 0-dim counter that is updated in place, and a tensor that reads what it was."""
+    with FusionDefinition() as fd:
+        count = fd.define_tensor([], dtype=dtype)
+        x = fd.define_tensor([-1], contiguity=True)
+        fd.add_output(fd.ops.cast(fd.ops.add(count, 1), dtype), count)
+        y = fd.ops.mul(x, count)
+        fd.add_output(y)
+    return fd, y
+
+
+@pytest.mark.parametrize("dtype", [DataType.Int, DataType.Half])
+def test_execute_reads_a_scalar_before_it_is_updated(target, dtype):
+    """12.01: whichever thread reads it."""
+    fd, _ = counted(dtype)
+    torch_dtype = torch.int64 if dtype == DataType.Int else torch.float16
+    count, x = torch.tensor(3, dtype=torch_dtype, device=target), numbers(1000, device=target)
+    for before in (3, 4):
+        (out,) = fd.execute([count, x])
+        assert_same([out], [x * before])
+    assert count.item() == 5
+
+
+def test_in_place_with_a_reader_in_every_thread(target):
+    """12.01: the first thread would update while others have not read yet."""
+    fd, y = counted()
+    with fd:
+        par(y, TX)
+    count, x = torch.tensor(3, device=target), numbers(33, device=target)
+    with pytest.raises(UserError, match="updated in place while another thread may still read it"):
+        Compiled(fd)(count, x)
+    assert count.item() == 3
+
+
+def test_what_every_thread_reads_for_the_update_alone(target):
+    """12.01: only the first one writes, and it has read before."""
+    with FusionDefinition() as fd:
+        count = fd.define_tensor([], dtype=DataType.Half)
+        x = fd.define_tensor([-1], contiguity=True)
+        fd.add_output(fd.ops.cast(fd.ops.add(count, 1), DataType.Half), count)
+        y = fd.ops.neg(x)
+        fd.add_output(y)
+        par(y, TX)
+    count, x = torch.tensor(3, dtype=torch.half, device=target), numbers(33, device=target)
+    (out,) = Compiled(fd)(count, x)
+    assert_same([out], [-x])
+    assert count.item() == 4
+
+
+def test_one_result_in_two_inputs(target):
+    """12.05: a copy of it is written into the second one."""
+    with FusionDefinition() as fd:
+        x, y = (fd.define_tensor([-1], contiguity=True) for _ in range(2))
+        z = fd.ops.add(x, y)
+        fd.add_output(z, x)
+        fd.add_output(z, y)
+        fd.add_output(z)
+    assert "fd.add_output(tv3, tv1)\n    fd.add_output(tv2, tv0)\n    fd.add_output(tv2)" in str(fd)
+    x, y = numbers(33, device=target), numbers(33, device=target) + 1
+    expected = x + y
+    (out,) = fd.execute([x, y])
+    assert out is x
+    assert_same([x, y], [expected, expected])
+
+
 def test_two_updates_of_one_input(target):
     """12.01: the last one counts; a kernel writes them in no order."""
     for order in ([0, 1], [1, 0]):

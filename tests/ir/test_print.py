@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nvfuser_direct import DataType, Fusion, FusionDefinition, FusionGuard, ops
+from nvfuser_direct import DataType, Fusion, FusionDefinition, FusionGuard, TensorView, ops
 
 
 def text_of(define) -> str:
@@ -218,6 +218,18 @@ def test_expand_and_reshape_are_one_line() -> None:
     assert text == "T1_l_float[iS2{4}, bS3{1 ex 8}] = expand( T0_g_float[iS0{4}, bS1{1}] )\n"
     text = definition_text(lambda fd: fd.ops.reshape(fd.define_tensor([4, 8]), [32]))
     assert text.endswith("{32}rf] = reshape( T0_g_float[iS0{4}, iS1{8}] )\n")
+
+
+def test_linear_has_an_operand_on_each_line() -> None:
+    def linear(fd: FusionDefinition, *bias_shape: int) -> TensorView:
+        x, weight = fd.define_tensor([4, 8]), fd.define_tensor([2, 8])
+        bias = [fd.define_tensor([size]) for size in bias_shape]
+        return fd.ops.linear(x, weight, *bias)
+
+    operands = "linear(T0_g_float[iS0{4}, iS1{8}],\nT1_g_float[iS2{2}, iS3{8}]"
+    assert definition_text(linear).endswith(f"   = {operands})\n")
+    with_bias = definition_text(lambda fd: linear(fd, 2))
+    assert with_bias.endswith(f"   = {operands},\nT2_g_float[iS4{{2}}])\n")
 
 
 def test_full_and_iota() -> None:

@@ -7,6 +7,7 @@ import pytest
 from nvfuser_direct import (
     DataType,
     FusionDefinition,
+    IterDomain,
     MemoryType,
     ParallelType,
     SwizzleType,
@@ -163,6 +164,43 @@ def test_transform_blocks() -> None:
         f"    Split: {logical} by factor 128 -> {outer}, {inner}\n"
         f"  loop domain: ({outer}, {inner})\n"
     ) in fd.fusion.print_transforms()
+
+
+def test_transforms_of_the_allocation_alone_stand_before_it() -> None:
+    fd, t1, _ = chain()
+    t1.split(0, 32)
+    outer, inner = t1.get_loop_domain()
+    padded = IterDomain.resize(inner, 0, 1)
+    t1.set_allocation_domain([outer, padded], True)
+    assert (
+        f"  logical domain: ({t1.get_logical_domain()[0]})\n"
+        f"    Resize: {inner} by 0 and 1 -> {padded}\n"
+        f"  allocation domain: ({outer}, {padded})\n"
+        "  contiguity: t t\n"
+        f"    Split: {t1.get_logical_domain()[0]} by factor 32 -> {outer}, {inner}\n"
+        f"  loop domain: ({outer}, {inner})\n"
+    ) in fd.fusion.print_transforms()
+
+
+def test_transforms_of_loops_that_are_no_part_of_the_shape_are_printed() -> None:
+    fd, t1, _ = chain()
+    t1.broadcast(0, 8)
+    repeated = t1.axis(0)
+    t1.split(0, 4)
+    step = f"    Split: {repeated} by factor 4 -> {t1.axis(0)}, {t1.axis(1)}\n"
+    assert step in fd.fusion.print_transforms()
+
+
+def test_scheduled_text_ends_without_a_space() -> None:
+    fd, t1, t2 = chain()
+    text = (
+        "Inputs:\n  T0_g_float[iS0{i0}]\nOutputs:\n"
+        f"  {t2}\n\n%kernel {{\n{t1.definition()}{t2.definition()}"
+    )
+    assert fd.fusion.print_scheduled() == text + "} // %kernel\n"
+    transforms = "\n" + fd.fusion.print_transforms()
+    with_transforms = fd.fusion.print_scheduled(tensor_transforms=True)
+    assert with_transforms == text + transforms + "} // %kernel\n"
 
 
 def test_contiguity_letters() -> None:

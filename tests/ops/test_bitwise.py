@@ -42,6 +42,15 @@ def test_logical_right_shift_is_made_of_parts(fd, math, dtype) -> None:
     assert f" >= {64 if dtype == D.Int else 32};" in text
 
 
+def test_logical_right_shift_of_unsigned_integers_is_a_shift(fd, math) -> None:
+    x = fd.define_tensor([4], contiguity=True, dtype=D.UInt64)
+    out = fd.ops.logical_right_shift(x, x)
+    assert out.dtype() == D.UInt64
+    text = math(out)
+    assert text.count(">> ") == 1
+    assert "where(" not in text
+
+
 def test_logical_right_shift_needs_integers(fd) -> None:
     x = fd.define_tensor([4], contiguity=True)
     with pytest.raises(

@@ -67,6 +67,14 @@ def test_like_needs_floats(fd, op) -> None:
         getattr(fd.ops, op)(fd.define_scalar(1.0))
 
 
+@pytest.mark.parametrize("op", ["rand_like", "randn_like"])
+def test_fp4_is_not_drawn(fd, op) -> None:
+    with pytest.raises(
+        RuntimeError, match="Random distributions only create floating point types! __e2m1"
+    ):
+        getattr(fd.ops, op)(tensor(fd, [4], D.Float4_e2m1fn))
+
+
 @pytest.mark.parametrize("op", ["uniform", "normal"])
 def test_documented_errors(fd, op) -> None:
     make = getattr(fd.ops, op)

@@ -1,10 +1,12 @@
-"""csrc/ops/reduce.cpp: sum, prod, max, min."""
+"""csrc/ops/reduce.cpp: sum, prod, max, min, fmax, fmin."""
 
 from __future__ import annotations
 
 import pytest
+import torch
 
-from nvfuser_direct import DataType
+from nvfuser_direct import DataType, FusionDefinition
+from nvfuser_direct.pytorch_utils import torch_dtype_to_nvfuser_dtype
 
 D = DataType
 
@@ -69,8 +71,12 @@ def test_extremes_take_no_dtype(fd, name) -> None:
         ("min", D.Bool, "true"),
         ("max", D.Int32, "-2147483648"),
         ("min", D.Int, "9223372036854775807"),
-        ("fmax", D.Float, "float(-inf)"),
-        ("fmin", D.Float, "float(inf)"),
+        ("max", D.Float8_e4m3fn, "__e4m3(-448)"),
+        ("max", D.Float8_e8m0fnu, "__e8m0(5.87747175e-39)"),
+        ("min", D.Float8_e8m0fnu, "__e8m0(1.70141183e+38)"),
+        ("fmax", D.Float, "float(nan)"),
+        ("fmin", D.Half, "__half(nan)"),
+        ("fmax", D.Int32, "-2147483648"),
     ],
 )
 def test_the_initial_value_is_the_identity(fd, math, name, dtype, initial) -> None:
@@ -183,3 +189,47 @@ def test_sum_to_a_shape_of_other_sizes_is_an_error(fd, math) -> None:
 def test_complex_numbers_have_no_extreme(fd, name) -> None:
     with pytest.raises(RuntimeError, match="is not defined for complex numbers"):
         getattr(fd.ops, name)(tensor(fd, [4], D.ComplexFloat), 0)
+
+
+def results_of(name, x):
+    """The reduction of the last dimension by a kernel and by the evaluator."""
+    with FusionDefinition() as fd:
+        dtype = torch_dtype_to_nvfuser_dtype(x.dtype)
+        t = fd.define_tensor([-1] * x.ndim, contiguity=True, dtype=dtype)
+        fd.add_output(getattr(fd.ops, name)(t, -1))
+    return [run([x])[0].float() for run in (fd.execute, fd.fusion.evaluate)]
+
+
+FLOATS = [torch.float32, torch.float64, torch.float16, torch.float8_e5m2, torch.float8_e8m0fnu]
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 300])
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("name", ["fmax", "fmin"])
+def test_without_a_number_there_is_none(target, name, dtype, size) -> None:
+    x = torch.full((3, size), float("nan")).to(dtype).to(target)
+    for result in results_of(name, x):
+        assert result.isnan().all()
+
+
+@pytest.mark.parametrize("size", [2, 300])
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("name", ["fmax", "fmin"])
+def test_not_a_number_is_ignored_beside_one(target, rng, name, dtype, size) -> None:
+    x = torch.rand((3, size), generator=rng) + 0.5
+    x[:, torch.randperm(size, generator=rng)[: size // 2]] = float("nan")
+    x = x.to(dtype).to(target)
+    worst = -float("inf") if name == "fmax" else float("inf")
+    numbers = x.float().nan_to_num(nan=worst)
+    expected = numbers.amax(-1) if name == "fmax" else numbers.amin(-1)
+    for result in results_of(name, x):
+        torch.testing.assert_close(result, expected, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_powers_of_two_have_a_smallest_and_a_largest(target, rng, name) -> None:
+    exponents = torch.randint(-127, 128, (5, 33), generator=rng)
+    x = (2.0**exponents).to(torch.float8_e8m0fnu).to(target)
+    expected = x.float().amax(-1) if name == "max" else x.float().amin(-1)
+    for result in results_of(name, x):
+        torch.testing.assert_close(result, expected, rtol=0, atol=0)

@@ -82,6 +82,7 @@ def test_var_mean_uses_welford(fd, math) -> None:
         (D.BFloat16, "__bfloat"),
         (D.Float8_e4m3fn, "__e4m3"),
         (D.Float8_e5m2, "__e5m2"),
+        (D.Float8_e8m0fnu, "__e8m0"),
     ],
 )
 def test_var_mean_of_low_precision_is_an_error(fd, dtype, text) -> None:
@@ -89,6 +90,29 @@ def test_var_mean_of_low_precision_is_an_error(fd, dtype, text) -> None:
         RuntimeError, match=f"variance_mean is not supported for {text} please upcast to float"
     ):
         fd.ops.var_mean(tensor(fd, [4], dtype), [0])
+
+
+@pytest.mark.parametrize("dtype", [D.Int, D.UInt64, D.Bool, D.Float4_e2m1fn])
+def test_var_mean_needs_quotients(fd, dtype) -> None:
+    with pytest.raises(RuntimeError, match=r"variance_mean is not supported for \w+ please upcast"):
+        fd.ops.var_mean(tensor(fd, [4], dtype), [0])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "text"),
+    [
+        (D.Half, "__half"),
+        (D.Float8_e4m3fn, "__e4m3"),
+        (D.UInt64, "uint64_t"),
+        (D.Bool, "bool"),
+        (D.ComplexFloat, "std::complex<float>"),
+    ],
+)
+def test_welford_needs_quotients(fd, dtype, text) -> None:
+    with pytest.raises(
+        RuntimeError, match=f"welford is not supported for {text} please upcast to float"
+    ):
+        fd.ops.welford(tensor(fd, [4], dtype), [0])
 
 
 def test_var_mean_over_dimensions_of_size_one_needs_no_welford(fd, math) -> None:

@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 class Operations(Elementwise, Reductions):
     """Kinds of operations; `KINDS` at the end of the file lists them with their weights."""
 
+    end_rate = 0.12  # how soon programs end
+    in_place = 0.08  # how often an output is written into an input
+
+    @property
+    def kinds(self) -> dict[str, float]:
+        return KINDS
+
     # -- moving --
 
     def moved(self, x: Value, tensor: Any, shape: list[int]) -> None:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from program_builder import Program, Unfit, Value, epsilon
-from random_operations import KINDS, OF_FINITE, Operations
+from random_operations import OF_FINITE, Operations
 
 from nvfuser_direct import UserError
 from nvfuser_direct.evaluator import Evaluator
@@ -31,20 +31,21 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "python_translate"))
 from round_trip import check_round_trip, check_same_results
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from multiprocessing.connection import Connection
 
 MOST_NODES = 30
+PATIENCE = 300  # seconds that one seed may take
 
 
 # ---- Making --------------------------------------------------------------------------------------
 
 
-def make_program(seed: int) -> Program:
+def make_program(seed: int, operations: type[Operations] = Operations) -> Program:
     """The program of a seed."""
-    builder = Operations(seed)
+    builder = operations(seed)
     random = builder.random
-    wanted = min(1 + int(random.expovariate(0.12)), MOST_NODES)
+    wanted = min(1 + int(random.expovariate(builder.end_rate)), MOST_NODES)
     names: list[str] = []
     with builder.fd:
         for _ in range(random.randint(1, 3)):
@@ -52,7 +53,7 @@ def make_program(seed: int) -> Program:
         attempts = 0
         while len(names) < wanted and attempts < 20 * wanted:
             attempts += 1
-            kind = random.choices(list(KINDS), list(KINDS.values()))[0]
+            kind = random.choices(list(builder.kinds), list(builder.kinds.values()))[0]
             builder.begin(kind in OF_FINITE)
             with contextlib.suppress(Unfit):
                 getattr(builder, kind)()
@@ -74,7 +75,7 @@ def choose_outputs(builder: Operations, program: Program) -> None:
     for value in random.sample(computed, min(len(computed), random.choice([0, 0, 1, 2, 3]))):
         if all(value.tensor is not other.tensor for other in program.outputs):
             program.outputs.append(value)
-    in_place = write_in_place(builder, program) if builder.chance(0.08) else None
+    in_place = write_in_place(builder, program) if builder.chance(builder.in_place) else None
     if not program.written and builder.chance(0.05):  # an input, or an output once more
         program.outputs.append(builder.one_of(builder.values))
     for value in program.outputs:
@@ -106,34 +107,49 @@ class Report:
     text: str = ""
     nodes: int = 0
     kinds: tuple[str, ...] = ()
+    refusals: tuple[str, ...] = ()  # headlines
+
+
+def copy_to(value: Any, device: str) -> Any:
+    """With the same strides, and everything between the elements; a number as it is."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    storage = torch.empty(0, dtype=torch.uint8).set_(value.untyped_storage())
+    flat = storage.clone().to(device).view(value.dtype)
+    return flat.as_strided(value.shape, value.stride(), value.storage_offset())
 
 
 def on_target(program: Program, target: str) -> list[Any]:
-    """Copies of the inputs with the same strides."""
-    moved = []
-    for index, value in enumerate(program.inputs):
-        if not isinstance(value, torch.Tensor):
-            moved.append(value)
-            continue
-        storage = torch.empty(0, dtype=torch.uint8).set_(value.untyped_storage())
-        stays = index in program.host_scalars
-        flat = storage.clone().to("cpu" if stays else target).view(value.dtype)
-        moved.append(flat.as_strided(value.shape, value.stride(), value.storage_offset()))
-    return moved
+    """Copies of the inputs."""
+    return [
+        copy_to(value, "cpu" if index in program.host_scalars else target)
+        for index, value in enumerate(program.inputs)
+    ]
 
 
-def assert_close(value: Value, result: torch.Tensor, reference: torch.Tensor, what: str) -> None:
-    assert result.dtype == reference.dtype, f"{what}: {result.dtype}, {reference.dtype}"
-    assert result.shape == reference.shape, f"{what}: {result.shape}, {reference.shape}"
-    slack = 4 * value.error + 16 * epsilon(value.dtype) * max(value.bound, 1.0)
-    torch.testing.assert_close(
-        result.cpu(),
-        reference.cpu(),
-        rtol=0,
-        atol=0 if value.is_whole else slack,
-        equal_nan=not value.is_finite,
-        msg=lambda text: f"{what}: {text}",
-    )
+@dataclass(frozen=True)
+class Slack:
+    """How much two results may differ."""
+
+    atol: float
+    equal_nan: bool
+
+    @staticmethod
+    def of(value: Value) -> Slack:
+        error = 4 * value.error + 16 * epsilon(value.dtype) * max(value.bound, 1.0)
+        return Slack(0.0 if value.is_whole else error, not value.is_finite)
+
+    def assert_close(self, result: torch.Tensor, reference: torch.Tensor, what: str) -> None:
+        assert result.dtype == reference.dtype, f"{what}: {result.dtype}, {reference.dtype}"
+        assert result.shape == reference.shape, f"{what}: {result.shape}, {reference.shape}"
+        torch.testing.assert_close(
+            result.cpu(),
+            reference.cpu(),
+            rtol=0,
+            atol=self.atol,
+            equal_nan=self.equal_nan,
+            msg=lambda text: f"{what}: {text}",
+        )
 
 
 def check_program(program: Program, target: str) -> str:
@@ -160,7 +176,7 @@ def check_program(program: Program, target: str) -> str:
         results = [given[program.written[0][0]], *results]
     compared = zip(program.outputs, results, references, strict=True)
     for i, (value, result, reference) in enumerate(compared):
-        assert_close(value, result, reference, f"output {i}, {value.tensor}")
+        Slack.of(value).assert_close(result, reference, f"output {i}, {value.tensor}")
     return "kernel" if program.fd.fec.get_most_recent_scheduled_ir() else "evaluator"
 
 
@@ -183,27 +199,39 @@ def report_of(seed: int, target: str) -> Report:
 # ---- Many seeds ----------------------------------------------------------------------------------
 
 
-def _work(seeds: list[int], target: str, sender: Connection) -> None:
+def _work(
+    cases: list[Any], target: str, report: Callable[[Any, str], Report], sender: Connection
+) -> None:
     torch.set_num_threads(1)
-    for seed in seeds:
-        sender.send(report_of(seed, target))
+    for case in cases:
+        sender.send(report(case, target))
     sender.close()
 
 
-def _run_worker(seeds: list[int], target: str) -> list[Report]:
-    """In a process of its own, and another one after a crash."""
+def show_failure(report: Report) -> None:
+    """At once: what runs for hours may be stopped."""
+    if report.result == "failed":
+        headline = report.text.partition("\n")[0]
+        print(f"seed {report.seed} failed: {headline}", file=sys.stderr, flush=True)
+
+
+def run_apart(cases: list[Any], target: str, report: Callable[[Any, str], Report]) -> list[Report]:
+    """In a process of its own, and another one after a crash or where nothing comes back."""
     reports: list[Report] = []
-    rest = list(seeds)
+    rest = list(cases)
     context = mp.get_context("spawn")
     while rest:
         receiver, sender = context.Pipe(duplex=False)
-        process = context.Process(target=_work, args=(rest, target, sender))
+        process = context.Process(target=_work, args=(rest, target, report, sender))
         process.start()
         sender.close()
         with contextlib.suppress(EOFError):
-            while rest:
+            while rest and receiver.poll(PATIENCE):
                 reports.append(receiver.recv())
+                show_failure(reports[-1])
                 rest = rest[1:]
+        if process.is_alive() and rest:
+            process.kill()
         process.join()
         if rest:
             reports.append(Report(rest[0], "failed", f"exit code {process.exitcode}"))
@@ -211,14 +239,19 @@ def _run_worker(seeds: list[int], target: str) -> list[Report]:
     return reports
 
 
-def run_seeds(seeds: Iterable[int], target: str, processes: int) -> list[Report]:
+def run_seeds(
+    seeds: Iterable[int],
+    target: str,
+    processes: int,
+    report: Callable[[int, str], Report] = report_of,
+) -> list[Report]:
     """Reports of all seeds, in their order."""
     from concurrent.futures import ThreadPoolExecutor
 
     every = list(seeds)
     parts = [every[i::processes] for i in range(processes)]
     with ThreadPoolExecutor(processes) as pool:
-        found = pool.map(lambda part: _run_worker(part, target), parts)
+        found = pool.map(lambda part: run_apart(part, target, report), parts)
         return sorted((r for part in found for r in part), key=lambda report: report.seed)
 
 
@@ -236,17 +269,27 @@ def summary(reports: list[Report]) -> str:
     return "\n".join(lines)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+def argument_parser(description: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=description.partition("\n")[0])
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--target", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
-    args = parser.parse_args()
+    return parser
+
+
+def run_arguments(
+    args: argparse.Namespace, report: Callable[[int, str], Report] = report_of
+) -> list[Report]:
+    """Reports of the seeds that a command line asks for."""
     with tempfile.TemporaryDirectory() as cache:  # nobody will want these kernels again
         os.environ["NVFUSER_CACHE_DIR"] = cache
         seeds = range(args.seed, args.seed + args.count)
-        reports = run_seeds(seeds, args.target, min(args.processes, max(args.count, 1)))
+        return run_seeds(seeds, args.target, min(args.processes, max(args.count, 1)), report)
+
+
+def main() -> int:
+    reports = run_arguments(argument_parser(__doc__).parse_args())
     print(summary(reports))
     return int(any(report.result == "failed" for report in reports))
 

@@ -235,6 +235,126 @@ def test_references_are_computed_in_double() -> None:
     check(actual, x.double().sum())
 
 
+@pytest.mark.parametrize(
+    "dtype", [DataType.Half, DataType.BFloat16, DataType.Float8_e4m3fn, DataType.Float8_e5m2]
+)
+def test_references_are_rounded_where_the_definition_rounds(target: str, dtype: DataType) -> None:
+    with FusionDefinition() as fd:
+        t0 = fd.define_tensor([-1], contiguity=True)
+        rounded = fd.ops.cast(fd.ops.cast(t0, dtype), DataType.Float)
+        fd.add_output(rounded)
+        fd.add_output(fd.ops.eq(rounded, t0))
+    fd.validate([torch.linspace(-3, 3, 100, device=target)])
+
+
+def test_references_overflow_where_their_dtypes_do(target: str) -> None:
+    with FusionDefinition() as fd:
+        t0 = fd.define_tensor([-1], contiguity=True)
+        large = fd.ops.mul(t0, 10.0)
+        fd.add_output(large)
+        fd.add_output(fd.ops.isfinite(large))
+        fd.add_output(fd.ops.cast(t0, DataType.Half))
+        fd.add_output(fd.ops.mul(large, 1j))
+    fd.validate([torch.tensor([3e38, -3e38, 7e4, 1.0], device=target)])
+
+
+def test_evaluated_outputs_are_laid_out_as_kernels_lay_out_theirs(target: str) -> None:
+    x = torch.randn(3, 4, device=target)
+
+    def define(is_evaluated: bool) -> FusionDefinition:
+        with FusionDefinition() as fd:
+            t0 = fd.from_pytorch(x)
+            row = fd.ops.sum(t0, [0], keepdim=True)
+            for out in (
+                fd.ops.permute(t0, [1, 0]),
+                fd.ops.stride_order(t0, [0, 1]),
+                fd.ops.broadcast_in_dim(t0, [2, 3, 4], [1, 2]),
+                fd.ops.expand(row, [5, 4]),
+                fd.ops.slice(t0, [0, 1], [3, 3]),
+                fd.ops.set(t0),
+            ):
+                fd.add_output(out)
+            columns = fd.ops.neg(t0)
+            fd.add_output(columns)
+            rows_of_columns = columns.get_logical_domain()[::-1]
+            columns.set_allocation_domain(rows_of_columns, True)
+            if is_evaluated:
+                fd.add_output(fd.ops.argsort(t0, 1))
+        return fd
+
+    evaluated, by_kernel = define(True).execute([x]), define(False).execute([x])
+    for out, expected in zip(evaluated, by_kernel, strict=False):
+        check(out, expected)
+        assert out.stride() == expected.stride()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "text"),
+    [
+        ([(5, 4), (5, 4)], "Tried to bind to a constant value: 3 as 5"),
+        ([(3, 4), (1, 4)], "Expected sizes to match: 1 vs 3"),
+        ([(3, 4), (3, 1)], "Expected sizes to match: 1 vs 4"),
+        ([(4, 3), (3, 4)], "to have contiguous dimension 1"),
+    ],
+)
+def test_evaluation_checks_inputs_as_a_launch_does(
+    target: str, sizes: list[tuple[int, int]], text: str
+) -> None:
+    with FusionDefinition() as fd:
+        t0 = fd.define_tensor([3, -1], contiguity=True)
+        t1 = fd.define_tensor([-1, -1], contiguity=True)
+        fd.add_output(fd.ops.argsort(fd.ops.add(t0, t1), 1))
+    x, y = (torch.randn(*size, device=target) for size in sizes)
+    with pytest.raises(RuntimeError, match=text):
+        fd.execute([x.t() if "contiguous" in text else x, y])
+
+
+def test_evaluated_outputs_are_no_views(target: str) -> None:
+    x = torch.randn(3, 3, device=target)
+    with FusionDefinition() as fd:
+        t0 = fd.from_pytorch(x)
+        product = fd.ops.matmul(t0, t0)
+        outs = [product, fd.ops.reshape(product, [9]), fd.ops.set(t0), fd.ops.set(product), product]
+        for out in outs:
+            fd.add_output(out)
+        fd.add_output(t0)
+    first, flat, copy, second, again, same = fd.execute([x])
+    assert same is x
+    assert again is first
+    expected = x @ x
+    x.zero_()
+    second.zero_()
+    check(flat, expected.reshape(9))
+    check(first, expected)
+    assert copy.count_nonzero() == 9
+
+
+def test_modes_of_the_caller_change_nothing(target: str) -> None:
+    x = torch.randn(5, 5, device=target)
+    with FusionDefinition() as fd:
+        t0 = fd.from_pytorch(x)
+        fd.add_output(fd.ops.matmul(t0, t0))
+        fd.add_output(fd.ops.uniform(2.0, 3.0, [7], rng_seed=1, rng_offset=2))
+    expected = fd.execute([x])
+    with torch.autocast(x.device.type, dtype=torch.bfloat16), torch.device("meta"):
+        outs = fd.execute([x])
+        fd.validate([x])
+    for out, other in zip(outs, expected, strict=True):
+        check(out, other)
+
+
+@pytest.mark.parametrize("is_inference", [False, True])
+def test_an_evaluated_update_writes_into_parameters(target: str, is_inference: bool) -> None:
+    with torch.inference_mode(is_inference):
+        x = torch.nn.Parameter(torch.randn(3, 3, device=target))
+    with FusionDefinition() as fd:
+        t0 = fd.define_tensor([-1, -1], contiguity=True)
+        fd.add_output(fd.ops.matmul(t0, t0), t0)
+    expected = (x.detach() @ x.detach()).clone()
+    assert fd.execute([x]) == []
+    check(x.detach(), expected)
+
+
 def test_inputs_that_disagree_are_an_error() -> None:
     with FusionDefinition() as fd:
         t0 = fd.define_tensor([-1])

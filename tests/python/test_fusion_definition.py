@@ -307,6 +307,21 @@ def test_tolerances_follow_the_reduction_size(dtype, size: int, expected) -> Non
     assert nvf.get_val_tolerances(fd.fusion, [x]) == [pytest.approx(expected)]
 
 
+@pytest.mark.parametrize("op", ["sum", "welford"])
+def test_tolerances_follow_factored_reductions(op: str) -> None:
+    x = torch.ones(2, 1024)
+    with FusionDefinition() as fd:
+        made = getattr(fd.ops, op)(fd.from_pytorch(x, static_sizes=True), [1])
+        results = list(made) if isinstance(made, tuple) else [made]
+        for result in results:
+            fd.add_output(result)
+    whole = nvf.get_val_tolerances(fd.fusion, [x])
+    with fd:
+        results[0].split(1, 32)
+        results[0].rfactor([1], results)
+    assert nvf.get_val_tolerances(fd.fusion, [x]) == whole
+
+
 def test_tolerances_by_type() -> None:
     from nvfuser_direct.validation import tolerances
 

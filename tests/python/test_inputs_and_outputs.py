@@ -293,13 +293,14 @@ def test_scheduled_text(target: str) -> None:
     """runtime.md, section 3.2."""
     fec, x = cached(target)
     fec.execute([x])
-    lines = fec.get_scheduled_ir([x]).splitlines()
+    text = fec.get_scheduled_ir([x])
+    assert text.endswith("} // %kernel\n")
+    lines = text.splitlines()
     assert lines[0] == "Inputs:"
     assert lines[1].startswith("  T0_g_float[")
     assert lines[2] == "Outputs:"
     assert lines[3].startswith("  T1_g_float[")
     assert lines[4:6] == ["", "%kernel {"]
-    assert [line.rstrip() for line in lines if line][-1] == "} // %kernel"
     assert "TransformPrinter" not in "\n".join(lines)
     with_transforms = fec.get_scheduled_ir([x], tensor_transforms=True).splitlines()
     at = with_transforms.index("TransformPrinter : ")

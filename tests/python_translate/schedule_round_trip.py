@@ -52,14 +52,16 @@ def check_schedule_round_trip(fusion: Fusion) -> FusionDefinition:
     assert translate_fusion(fusion.clone(), schedule=True) == text
 
     second = rebuilt(text)
-    assert equal_up_to_numbering(second.fusion, fusion), text
-    assert schedule_of(second.fusion) == schedule_of(fusion), text
+    assert equal_up_to_numbering(second.fusion, fusion), f"another fusion:\n{text}"
+    assert schedule_of(second.fusion) == schedule_of(fusion), f"other positions:\n{text}"
     for target in ("cuda", "cpu"):
-        assert kernel_source(second.fusion, target) == kernel_source(fusion, target), text
+        is_same = kernel_source(second.fusion, target) == kernel_source(fusion, target)
+        assert is_same, f"another kernel for {target}:\n{text}"
 
     second_text = translate_fusion(second.fusion, schedule=True)
-    assert renumbered(second_text) == renumbered(text)
+    assert renumbered(second_text) == renumbered(text), f"another text:\n{text}\n{second_text}"
     third = rebuilt(second_text)
     for target in ("cuda", "cpu"):
-        assert kernel_source(third.fusion, target) == kernel_source(second.fusion, target)
+        is_same = kernel_source(third.fusion, target) == kernel_source(second.fusion, target)
+        assert is_same, f"another kernel for {target} of the second text:\n{second_text}"
     return second

@@ -425,6 +425,46 @@ def test_the_text_of_a_schedule() -> None:
     ]
 
 
+def test_members_of_enumerations_have_their_python_names() -> None:
+    with FusionDefinition() as fd:
+        x = define_x(fd)
+        fd.add_output(y := fd.ops.neg(x))
+        x.cache_after(LoadStoreOpType.cp_async, CacheOp.all_levels)
+        x.cache_after(cache_op=getattr(CacheOp, "global"))
+        y.cache_before(LoadStoreOpType.tma).set_memory_type(MemoryType.symmetric)
+    assert [line for line in schedule_lines(fd.fusion) if "#" not in line] == [
+        "tv2 = tv0.cache_after(LoadStoreOpType.cp_async, cache_op=CacheOp.all_levels)",
+        "tv3 = tv0.cache_after(cache_op=CacheOp.Global)",  # global is a word of the language
+        "tv4 = tv1.cache_before(LoadStoreOpType.tma)",
+        "tv4.set_memory_type(MemoryType.symmetric)",
+    ]
+    check_schedule_round_trip(fd.fusion)
+
+
+def test_caches_that_compute_factored_and_grouped_reductions_are_printed() -> None:
+    with FusionDefinition() as fd:
+        x = define_x(fd)
+        s, m = fd.ops.sum(x, [1]), fd.ops.max(x, [1])
+        fd.add_output(s)
+        fd.add_output(m)
+        s.split(1, 16)
+        fd.sched.transform_like(s)
+        partial, _ = s.rfactor([1]), m.rfactor([1])
+        partial.cache_before()
+        partial.cache_before()
+        fd.sched.group_reductions([s, m])
+        s.cache_before()
+    made = [line for line in schedule_lines(fd.fusion) if re.match(r"tv\d+ = ", line)]
+    assert made == [
+        "tv3 = tv1.rfactor([1])",
+        "tv4 = tv2.rfactor([1])",
+        "tv5 = tv3.cache_before()",
+        "tv6 = tv3.cache_before()",
+        "tv7 = tv1.cache_before()",
+    ]
+    check_schedule_round_trip(fd.fusion)
+
+
 def test_an_unscheduled_fusion_has_no_lines_behind_the_math() -> None:
     with FusionDefinition() as fd:
         fd.add_output(fd.ops.sum(define_x(fd), [1]))
@@ -537,29 +577,3 @@ def test_what_reads_the_producer_of_an_output_by_itself_is_an_error() -> None:
         fd.add_output(fd.ops.neg(y.cache_before()))
     with pytest.raises(NotImplementedError, match="Translation to Python: unhandled"):
         translate_fusion(fd.fusion, schedule=True)
-
-
-def test_scatters_with_a_single_position_are_printed() -> None:
-    # Their loops run over the positions, of which there is one where the result has two.
-    with FusionDefinition() as fd:
-        x = fd.define_tensor([5, 2], contiguity=True)
-        index = fd.define_tensor([5, 1], contiguity=[True, None], dtype=DataType.Int)
-        y = fd.ops.scatter(fd.ops.neg(x), index, 3.0, 1)
-        fd.add_output(y)
-        y.cache_before().split(0, 2)
-    check_schedule_round_trip(fd.fusion)
-    assert "set_loop_domain" not in translate_fusion(fd.fusion, schedule=True)
-
-
-def test_scatters_in_memory_of_their_own_order_are_printed() -> None:
-    # The allocation domain has the axes of the result; the loops run over the positions.
-    with FusionDefinition() as fd:
-        x = fd.define_tensor([5, 2], contiguity=True)
-        index = fd.define_tensor([5, 1], contiguity=[True, None], dtype=DataType.Int)
-        y = fd.ops.scatter(fd.ops.neg(x), index, 3.0, 1)
-        fd.add_output(y)
-        rows, columns = y.get_logical_domain()
-        y.set_allocation_domain([columns, rows], True)
-        y.merge(1, 0)
-    check_schedule_round_trip(fd.fusion)
-    assert "set_loop_domain" not in translate_fusion(fd.fusion, schedule=True)

@@ -107,6 +107,16 @@ def test_one_kernel_serves_all_sizes() -> None:
         assert torch.equal(result, numbers(packed))
 
 
+def test_sizes_beside_dynamic_shapes_count_elements(target) -> None:
+    packed = random_pairs(4, 16).to(target)
+    with FusionDefinition() as fd:
+        x = fd.from_pytorch(packed, static_sizes=True)
+        rows = fd.define_scalar(DataType.Int)
+        fd.add_output(fd.ops.reshape(fd.ops.cast(x, DataType.Float), [rows, -1]))
+    (out,) = fd.execute([packed, 8])
+    assert torch.equal(out.cpu(), numbers(packed).reshape(8, 16))
+
+
 def test_a_packed_definition_has_known_innermost_size() -> None:
     with FusionDefinition() as fd:
         to_float(fd, fd.define_tensor([-1, 4], contiguity=True, dtype=PAIRS))

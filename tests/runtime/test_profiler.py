@@ -128,6 +128,28 @@ def test_nothing_is_profiled_outside() -> None:
         nvf.stop_profiling()
 
 
+def test_an_evaluated_run_is_a_profile_of_one_segment(target: str) -> None:
+    x = torch.randn(8, 8, device=target)
+    with FusionDefinition() as fd:
+        t0 = fd.from_pytorch(x)
+        fd.add_output(fd.ops.matmul(t0, t0))
+    with PythonProfiler() as prof:
+        fd.execute([x])
+    profile = prof.profile
+    (segment,) = profile.kernel_profiles
+    assert (profile.segments, segment.name) == (1, "nvfuser_expr_eval_f0_c0_r0_g0")
+    assert (segment.scheduler, segment.grid_str, segment.block_str) == (
+        "expr_eval",
+        "[0, 0, 0]",
+        "[0, 0, 0]",
+    )
+    assert segment.device == (x.device.index if target == "cuda" else -1)
+    assert (profile.input_bytes, profile.output_bytes) == (256, 256)
+    assert (segment.input_bytes, segment.output_bytes) == (256, 256)
+    assert 0 < profile.kernel_time_ms <= profile.cuda_evt_time_ms
+    assert profile.compile_time_ms == 0
+
+
 def test_a_run_without_kernels_has_no_profile() -> None:
     with FusionDefinition() as fd:
         fd.add_output(fd.ops.neg(fd.define_tensor([-1])))

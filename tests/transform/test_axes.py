@@ -48,6 +48,13 @@ def test_merge_puts_the_first_named_axis_outside(scheduled):
     assert loops(copy) == "i(i1*i0)"
 
 
+def test_flatten_takes_its_range_by_name():
+    with FusionDefinition() as fd:
+        t = fd.ops.set(fd.define_tensor([2, 3, 4]))
+        t.flatten(**{"from": 1}, to=-1)
+        assert loops(t) == "i2 i12"
+
+
 def test_flatten_merges_a_range():
     with FusionDefinition() as fd:
         t = fd.ops.neg(fd.define_tensor([2, 3, 4, 5], contiguity=True))

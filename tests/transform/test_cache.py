@@ -125,6 +125,15 @@ def test_cache_fork_separates_an_output_from_its_uses():
             y.cache_fork()
 
 
+def test_cache_fork_leaves_inputs_as_they_lie():
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=[False])
+        fd.add_output(fd.ops.neg(x))
+        fd.add_output(x)
+        x.cache_fork()
+        assert x.get_contiguity() == [False]
+
+
 def test_what_caching_refuses():
     fd, x, y, z = chain()
     with fd:

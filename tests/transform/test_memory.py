@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from loop_text import loops
 
-from nvfuser_direct import FusionDefinition, MemoryType, UserError
+from nvfuser_direct import DataType, FusionDefinition, MemoryType, UserError
 
 GLOBAL = getattr(MemoryType, "global")
 
@@ -87,6 +87,35 @@ def test_foreign_axes_are_refused(tensors):
     _, t, y = tensors
     with pytest.raises(UserError, match="is not reached from the logical domain"):
         t.set_loop_domain(y.get_loop_domain())
+
+
+def test_loops_may_be_set_with_axes_that_broadcast_inserted(tensors):
+    _, t, _ = tensors
+    t.broadcast(1, 3)
+    t.split(1, 2)
+    outermost_last = [*t.get_loop_domain()[1:], t.axis(0)]
+    t.set_loop_domain(outermost_last)
+    assert t.get_loop_domain() == outermost_last
+    with pytest.raises(UserError, match="is not covered"):
+        t.set_loop_domain(outermost_last[1:])
+
+
+def test_loops_of_a_scatter_cover_its_positions():
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([4, 6])
+        index = fd.define_tensor([2, 6], dtype=DataType.Int)
+        y = fd.ops.scatter(fd.ops.neg(x), index, 3.0, 0)
+        fd.add_output(y)
+        positions, columns = y.get_loop_domain()
+        y.split(0, 2)
+        y.set_loop_domain([columns, positions])
+        assert y.get_loop_domain() == [columns, positions]
+        fault = r"does not cover the positions exactly: .*\{4\} is not reached from the"
+        with pytest.raises(UserError, match=f"{fault} positions, or overlaps another axis"):
+            y.set_loop_domain(y.get_logical_domain())
+        y.set_allocation_domain(list(reversed(y.get_logical_domain())), True)
+        with pytest.raises(UserError, match="The allocation domain does not cover the logical"):
+            y.set_allocation_domain([columns, positions], True)
 
 
 def test_reductions_have_loops_but_no_memory(tensors):

@@ -169,6 +169,33 @@ def test_what_rfactor_refuses():
         assert [str(t) for t in (avg, var, n)] == before
 
 
+def test_siblings_follow_the_one_that_is_scheduled_furthest():
+    with FusionDefinition() as fd:
+        results = list(fd.ops.welford(fd.define_tensor([-1, -1], contiguity=True), [1]))
+        fd.add_output(results[0])
+        for result in results:
+            result.split(1, 32)
+        results[1].split(0, 8)
+        before = [str(t) for t in results]
+        with pytest.raises(UserError, match="Results of one expression are scheduled differently"):
+            results[0].rfactor([-1], results)
+        assert [str(t) for t in results] == before
+        producers = results[1].rfactor([-1], results)
+    assert [loops(t) for t in producers] == ["i(i0/8) i8 i(i1/32) r32"] * 3
+    assert [loops(t) for t in results] == ["i(i0/8) i8 r(i1/32)"] * 3
+
+
+def test_siblings_that_are_not_transformed_yet_do_not_keep_others_from_being_inlined():
+    with FusionDefinition() as fd:
+        x = fd.ops.neg(fd.define_tensor([8, 16], contiguity=True))
+        results = list(fd.ops.welford(x, [1]))
+        y = fd.ops.neg(results[0])
+        fd.add_output(y)
+        results[0].split(1, 4)
+        x.inline_at(1)
+    assert x.compute_at_position() == 1
+
+
 def test_siblings_bound_differently_change_nothing():
     with FusionDefinition() as fd:
         results = list(fd.ops.welford(fd.define_tensor([-1, -1], contiguity=True), [1]))

@@ -167,6 +167,12 @@ void IndexWalk::take_swizzle(const Swizzle& swizzle, bool is_backward, const Set
   set(is_backward ? swizzle.in_y : swizzle.out_y, moved);
 }
 
+bool IndexWalk::is_broadcast_for_all(const IterDomain* id) const {
+  return std::ranges::all_of(exact_.members(exact_.group(id)), [](const IterDomain* member) {
+    return member->is_broadcast();
+  });
+}
+
 void IndexWalk::take_step(size_t step) {
   const auto [expr, is_backward] = steps_[step];
   const auto set = [&](const IterDomain* id, Val* index) {
@@ -181,7 +187,7 @@ void IndexWalk::take_step(size_t step) {
     if (!is_backward) {
       set(split->outer, div(known_index(split->in), inner_extent));
       set(split->inner, mod(known_index(split->in), inner_extent));
-    } else if (split->in->is_broadcast() && split->in->extent()->is_one()) {
+    } else if (split->in->extent()->is_one() && is_broadcast_for_all(split->in)) {
       // Rounded up, its parts run further than its one position, and no test keeps them out.
       set(split->in, kernel_.zero());
     } else {

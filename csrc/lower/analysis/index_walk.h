@@ -82,6 +82,9 @@ class IndexWalk {
   void try_step(const Expr* expr);
   /// The index of an axis that is known.
   Val* known_index(const IterDomain* id);
+  /// Whether an axis and all that it is mapped to are broadcasts. A reduction of one is none: its
+  /// one element must be told from holes.
+  [[nodiscard]] bool is_broadcast_for_all(const IterDomain* id) const;
   /// Make the indices of the classes that a step led to.
   void take_step(size_t step);
   template <typename Set>

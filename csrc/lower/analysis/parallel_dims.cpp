@@ -88,6 +88,9 @@ void find_parallel_dims(Kernel& kernel) {
     for (Val* extent : extents) {
       launched = launched == nullptr ? extent : scalar::max(launched, extent);
     }
+    if (launched != nullptr && launched->is_zero()) {
+      launched = kernel.one(); // for what else the kernel computes
+    }
     bool is_exact = !kernel.options().has_empty_parallel_axis;
     for (const Loop* loop : loops) {
       is_exact = is_exact && (loop->parallel_type != type || launched->same_as(loop->extent()));
@@ -108,7 +111,7 @@ void find_parallel_dims(Kernel& kernel) {
 
 Val* launched_extent(Kernel& kernel, ParallelType type) {
   Val* extent = kernel.launch.extents[thread_type_index(type)];
-  if (extent == nullptr) {
+  if (extent == nullptr || extent->is_const_int(0)) { // an axis without elements has one thread
     return kernel.one();
   }
   return extent->is_const() ? extent : kernel.parallel_dim(type);

@@ -1,5 +1,8 @@
 #include "lower/passes/check_in_place.h"
 
+#include <unordered_set>
+#include <vector>
+
 #include "graph/domain_map.h"
 #include "graph/id_model.h"
 #include "graph/scatter_storage.h"
@@ -122,7 +125,45 @@ class InPlaceCheck {
             {from == nullptr ? std::string("no axis") : from->promoted->to_string(), " and ",
              to == nullptr ? std::string("no axis") : to->promoted->to_string()});
       }
+      if (from == nullptr && is_computed_by_all(reader, type) && is_stored_besides(reader)) {
+        reject(
+            reader, {"a reader in the thread that writes the update"},
+            {"a tensor that is computed anew for every ", type});
+      }
     }
+  }
+
+  /// Whether a tensor without an axis that is bound to `type` is computed wherever it is needed:
+  /// what others see has one writer.
+  [[nodiscard]] bool is_computed_by_all(const TensorView* tensor, ParallelType type) const {
+    const Val* launched = kernel_.launch.extents[thread_type_index(type)];
+    const bool is_launched = launched != nullptr && !launched->is_one();
+    const MemoryType memory = tensor->memory_type();
+    return is_launched &&
+           (memory == MemoryType::Local || (memory == MemoryType::Shared && is_block_dim(type)));
+  }
+
+  /// Whether anything but the update is stored that depends on `tensor`: who only updates has read
+  /// what it needs before.
+  [[nodiscard]] bool is_stored_besides(const TensorView* tensor) const {
+    std::unordered_set<const TensorView*> seen = {tensor};
+    std::vector<const TensorView*> pending = {tensor};
+    while (!pending.empty()) {
+      const TensorView* dependent = pending.back();
+      pending.pop_back();
+      if (dependent == output_) {
+        continue;
+      }
+      if (dependent->memory_type() == MemoryType::Global) {
+        return true;
+      }
+      for (const TensorView* consumer : dependent->consumers()) {
+        if (seen.insert(consumer).second) {
+          pending.push_back(consumer);
+        }
+      }
+    }
+    return false;
   }
 
   [[noreturn]] void reject(

@@ -129,9 +129,15 @@ void reduce_in_registers(Kernel& kernel) {
     }
     const std::vector<Val*> outputs = expr->outputs();
     for (Val* out : outputs) {
+      if (!out->is_tensor()) {
+        continue;
+      }
       auto* tensor = static_cast<TensorView*>(out);
-      if (out->is_tensor() && tensor->memory_type() != MemoryType::Local) {
+      if (tensor->memory_type() != MemoryType::Local) {
         move_to_registers(kernel, expr, tensor);
+      } else if (tensor->uses().empty()) {
+        tensor->assign_compute_at_position(
+            shared_axes(tensor)); // nobody reads other elements later
       }
     }
   }

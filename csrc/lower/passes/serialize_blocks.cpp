@@ -55,8 +55,7 @@ TensorView* new_turns(Kernel& kernel, const std::vector<int64_t>& dims) {
   Val* segments = kernel.one();
   for (size_t dim = 0; dim < kGridDimTypes.size(); ++dim) {
     if (std::find(dims.begin(), dims.end(), static_cast<int64_t>(dim)) == dims.end()) {
-      Val* extent = kernel.launch.extents[thread_type_index(kGridDimTypes[dim])];
-      segments = extent == nullptr ? segments : scalar::mul(segments, extent);
+      segments = scalar::mul(segments, launched_extent(kernel, kGridDimTypes[dim]));
     }
   }
   TensorDomainSpec spec;

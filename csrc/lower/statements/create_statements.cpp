@@ -48,12 +48,13 @@ Expr* convert(FullOp& op, StatementContext& context) {
 }
 
 Expr* convert(IotaOp& op, StatementContext& context) {
-  // User values are not index arithmetic: the position is converted at the border.
-  Val* position = logical_index(op.out, 0, context);
-  Val* number = scalar::cast(op.out->dtype(), position);
-  Val* step = scalar::cast(op.out->dtype(), op.step);
-  Val* start = scalar::cast(op.out->dtype(), op.start);
-  return context.copy_to(op.out, scalar::add(start, scalar::mul(number, step)));
+  // User values are not index arithmetic: the position is converted at the border. Floats of few
+  // bits have neither every position nor every product: only the sum is rounded to them.
+  const DataType dtype = op.out->dtype();
+  const DataType type = is_low_precision(dtype) ? DataType::Float : dtype;
+  Val* number = scalar::cast(type, logical_index(op.out, 0, context));
+  Val* product = scalar::mul(number, scalar::cast(type, op.step));
+  return context.copy_to(op.out, scalar::add(scalar::cast(type, op.start), product));
 }
 
 Expr* convert(EyeOp& op, StatementContext& context) {

@@ -105,11 +105,9 @@ GridReduction* make_grid_reduction(
   Val* blocks = entrances;
   Val* threads = kernel.one();
   for (const ParallelType type : kThreadParallelTypes) {
-    Val* extent = kernel.launch.extents[thread_type_index(type)];
-    if (extent != nullptr) {
-      Val*& product = is_block_dim(type) ? blocks : threads;
-      product = scalar::mul(product, extent);
-    }
+    // As launched, which is one for an axis without elements.
+    Val*& product = is_block_dim(type) ? blocks : threads;
+    product = scalar::mul(product, launched_extent(kernel, type));
   }
   std::vector<TensorView*> work;
   for (const Val* result : operands.outs) {

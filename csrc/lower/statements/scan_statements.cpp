@@ -13,7 +13,6 @@
 //   own, carry = scan of own            after them; every thread calls (BlockScan)
 //   T2[i] = own op chunk[i]             in loops over the items of their own
 #include <algorithm>
-#include <limits>
 
 #include "eval/simplify.h"
 #include "ir/scalar.h"
@@ -61,16 +60,6 @@ LoopNest loops_inside(const LoopNest& nest, const LoopNest& outlived) {
     }
   }
   return inside;
-}
-
-/// What combines with every value to that value. The least number is none for FMax, which ignores
-/// NaN: of NaN alone it would make a number.
-Val* neutral_value(Kernel& kernel, BinaryOpType op, DataType dtype) {
-  const bool ignores_nan = op == BinaryOpType::FMax || op == BinaryOpType::FMin;
-  const ScalarValue value = ignores_nan && is_floating_point(dtype)
-                                ? ScalarValue(std::numeric_limits<double>::quiet_NaN())
-                                : ops::reduction_identity(op, dtype);
-  return kernel.new_constant(value, dtype);
 }
 
 } // namespace
@@ -143,10 +132,11 @@ std::vector<StatementBuilder::ScanStart> StatementBuilder::start_scan(
     }
   }
   state.chunk = new_registers(op, of_chunk);
+  Val* identity = kernel_.new_constant(ops::reduction_identity(op.op, dtype), dtype);
   starts.push_back(
       {items,
        {allocate(state.own, op), allocate(state.chunk, op)},
-       set_registers(state.own, neutral_value(kernel_, op.op, dtype), op)});
+       set_registers(state.own, identity, op)});
   return starts;
 }
 

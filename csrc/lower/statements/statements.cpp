@@ -41,9 +41,7 @@ Expr* StatementBuilder::define(Expr* expr, StatementContext& context) {
 
 IterDomains tested_axes(const TensorView* tensor) {
   const bool is_rfactor = is_reduction_expr(tensor->definition()) && tensor->has_root();
-  const IterDomains& visited = scatter_of(tensor) != nullptr ? tensor->domain()->initial_loop()
-                               : is_rfactor                  ? tensor->maybe_root()
-                                                             : tensor->logical();
+  const IterDomains& visited = is_rfactor ? tensor->maybe_root() : first_axes(tensor);
   IterDomains axes;
   for (IterDomain* id : visited) {
     if (!id->is_broadcast()) {
@@ -53,10 +51,31 @@ IterDomains tested_axes(const TensorView* tensor) {
   return axes;
 }
 
+namespace {
+
+/// Threads that memory of a broadcast has room for, where it runs in the loops of another tensor.
+/// There may be more threads.
+IterDomains widened_thread_axes(const LoopModel& model, const TensorView* tensor) {
+  IterDomains axes;
+  for (const IterDomain* id : tensor->loop()) {
+    const Loop& loop = *model.loop_of(id);
+    if (tensor->memory_type() != MemoryType::Local && is_thread(loop.parallel_type) &&
+        id->is_broadcast() && !loop.promoted->is_broadcast()) {
+      axes.push_back(loop.promoted);
+    }
+  }
+  return axes;
+}
+
+} // namespace
+
 StatementTests StatementBuilder::tests_of(Expr* expr, StatementContext& context) {
   StatementTests tests;
   const TensorView* out = first_output(expr);
-  tests.ranges = context.walk.hole_tests(tested_axes(out), out);
+  IterDomains tested = tested_axes(out);
+  const IterDomains widened = widened_thread_axes(*kernel_.loop_model, out);
+  tested.insert(tested.end(), widened.begin(), widened.end());
+  tests.ranges = context.walk.hole_tests(tested, out);
   tests.owner = owner_test(out);
   if (context.condition != nullptr) {
     tests.owner = scalar::logical_and(tests.owner, context.condition);

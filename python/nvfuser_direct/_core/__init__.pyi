@@ -1323,13 +1323,13 @@ class TensorView(Val):
     def merge(self, axis: int) -> TensorView:
         """Merge an axis with the next one."""
 
-    def flatten(self, from_axis: int = 0, to_axis: int = -1) -> TensorView:
+    def flatten(self, from_: int = 0, to: int = -1) -> TensorView:
         """
         Merge a range of loop axes.
 
         Parameters
         ----------
-        from_axis, to_axis : int
+        from, to : int
             First and last axis, both included; negative values count from the end.
         """
 
@@ -1585,7 +1585,8 @@ class TensorView(Val):
         Parameters
         ----------
         new_loop_domain : list[IterDomain]
-            Axes of this tensor that cover its logical domain, outermost first.
+            Axes of this tensor that cover its logical domain, outermost first. Those of a scatter cover
+            its positions, as the loop domain does that it was made with.
         """
 
     @overload
@@ -3425,6 +3426,16 @@ class Fusion:
         One block of text per tensor: its domains and the transforms between them.
         """
 
+    def print_scheduled(self, tensor_transforms: bool = False) -> str:
+        """
+        The expressions with their schedules as text.
+
+        Parameters
+        ----------
+        tensor_transforms : bool
+            Whether `print_transforms` follows them.
+        """
+
     def contains(self, statement: Statement) -> bool:
         """Whether a statement belongs to this fusion."""
 
@@ -4567,7 +4578,7 @@ def check_meeting_sizes(fusion: Fusion, inputs: object) -> None:
     Raises
     ------
     UserError
-        ``Expected sizes to match``, naming both axes.
+        ``Expected sizes to match``, naming both axes; for inputs that do not fit their definitions.
     """
 
 class KernelProfile:
@@ -4747,6 +4758,25 @@ def profile_run(function: Callable[[], object], fusion_id: int, inputs: Iterable
         Number of the fusion.
     inputs : iterable
         Inputs of the fusion; their sizes count.
+
+    Returns
+    -------
+    list
+        What the function returns.
+    """
+
+def profile_evaluation(function: Callable[[], object], fusion_id: int, concrete_id: int, inputs: Iterable[object]) -> object:
+    """
+    Call a function that evaluates a fusion through PyTorch, and profile it as one segment.
+
+    Parameters
+    ----------
+    function : callable
+        Called without arguments; returns the outputs.
+    fusion_id, concrete_id : int
+        Numbers of the fusion and of its specialization.
+    inputs : iterable
+        Inputs of the fusion; their sizes and their device count.
 
     Returns
     -------

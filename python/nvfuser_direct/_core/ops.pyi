@@ -1,5 +1,5 @@
 """
-Operations. Each appends nodes to the active fusion and returns handles of the results.
+Operations. Each appends nodes to the active fusion and returns handles of the results. One that raises an error appends none.
 """
 
 from collections.abc import Sequence
@@ -2399,7 +2399,7 @@ def min(arg: nvfuser_direct._core.TensorView, dims: Sequence[int], keepdim: bool
 @overload
 def fmax(arg: nvfuser_direct._core.TensorView, dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.Null) -> nvfuser_direct._core.TensorView:
     """
-    Greatest element that is not NaN.
+    Greatest element that is not NaN; NaN if all are.
 
     Parameters
     ----------
@@ -2418,7 +2418,7 @@ def fmax(arg: nvfuser_direct._core.TensorView, dtype: nvfuser_direct._core.DataT
 @overload
 def fmax(arg: nvfuser_direct._core.TensorView, dim: int, keepdim: bool = False, dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.Null) -> nvfuser_direct._core.TensorView:
     """
-    Greatest element that is not NaN.
+    Greatest element that is not NaN; NaN if all are.
 
     Parameters
     ----------
@@ -2441,7 +2441,7 @@ def fmax(arg: nvfuser_direct._core.TensorView, dim: int, keepdim: bool = False, 
 @overload
 def fmax(arg: nvfuser_direct._core.TensorView, dims: Sequence[int], keepdim: bool = False, dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.Null) -> nvfuser_direct._core.TensorView:
     """
-    Greatest element that is not NaN.
+    Greatest element that is not NaN; NaN if all are.
 
     Parameters
     ----------
@@ -2464,7 +2464,7 @@ def fmax(arg: nvfuser_direct._core.TensorView, dims: Sequence[int], keepdim: boo
 @overload
 def fmin(arg: nvfuser_direct._core.TensorView, dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.Null) -> nvfuser_direct._core.TensorView:
     """
-    Smallest element that is not NaN.
+    Smallest element that is not NaN; NaN if all are.
 
     Parameters
     ----------
@@ -2483,7 +2483,7 @@ def fmin(arg: nvfuser_direct._core.TensorView, dtype: nvfuser_direct._core.DataT
 @overload
 def fmin(arg: nvfuser_direct._core.TensorView, dim: int, keepdim: bool = False, dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.Null) -> nvfuser_direct._core.TensorView:
     """
-    Smallest element that is not NaN.
+    Smallest element that is not NaN; NaN if all are.
 
     Parameters
     ----------
@@ -2506,7 +2506,7 @@ def fmin(arg: nvfuser_direct._core.TensorView, dim: int, keepdim: bool = False, 
 @overload
 def fmin(arg: nvfuser_direct._core.TensorView, dims: Sequence[int], keepdim: bool = False, dtype: nvfuser_direct._core.DataType = nvfuser_direct._core.DataType.Null) -> nvfuser_direct._core.TensorView:
     """
-    Smallest element that is not NaN.
+    Smallest element that is not NaN; NaN if all are.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _core, random_state
 from .._core import DataType, TensorView, Val
 from .._torch_ops import Scalar, Value
-from ..pytorch_utils import nvfuser_dtype_to_torch_dtype
+from ..pytorch_utils import as_torch, nvfuser_dtype_to_torch_dtype
 from .errors import naming
 
 if TYPE_CHECKING:
@@ -29,6 +29,11 @@ FLOATS = {
     DataType.Float8_e5m2,
     DataType.Float8_e8m0fnu,
 }
+
+# What has fewer digits than the types that arithmetic is done in.
+_ROUNDED = FLOATS - {DataType.Double, DataType.Float}
+# What may have less range than the type that a reference is computed in.
+_NARROW = _ROUNDED | {DataType.Float, DataType.ComplexFloat}
 
 _HANDLERS: dict[type, Callable[[Evaluator, Any], None]] = {}
 # Modules of handlers. They import torch, so they are imported when something is evaluated.
@@ -62,6 +67,26 @@ def _load_handlers() -> None:
         importlib.import_module(f"{__package__}.{name}")
 
 
+def _number(val: Val, value: Any) -> Scalar:
+    """What is passed for a scalar; scalars of NumPy and 0-dim tensors become Python numbers."""
+    if getattr(value, "ndim", 0) > 0:
+        raise _core.UserTypeError(
+            f"Expected input {val} to be a scalar but got {value.ndim} dimensions"
+        )
+    return value.item() if hasattr(value, "item") else value
+
+
+def _converted(value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    import torch
+
+    if value.dtype == dtype:
+        return value
+    if dtype == torch.float8_e4m3fn:  # older PyTorch makes NaN of what is too large
+        largest = torch.finfo(dtype).max
+        value = value.clamp(-largest, largest)
+    return value.to(dtype)
+
+
 class Evaluator:
     """The values of one fusion for one set of inputs.
 
@@ -73,7 +98,9 @@ class Evaluator:
         Tensors and Python numbers, in the order of ``fusion.inputs()``.
     dtype_override : torch.dtype, optional
         Compute all real floating point in this type, and complex numbers in its complex
-        counterpart; for references use ``torch.float64``.
+        counterpart; for references use ``torch.float64``. Values of 16 bits and fewer are rounded
+        to what their dtype holds all the same: a definition rounds on purpose. What is too large
+        for its dtype is infinite.
     """
 
     def __init__(
@@ -84,6 +111,13 @@ class Evaluator:
     ) -> None:
         import torch
 
+        if not isinstance(fusion, _core.Fusion):
+            raise _core.UserTypeError(f"Expected a Fusion, but got {type(fusion).__name__}")
+        is_dtype = isinstance(dtype_override, torch.dtype)
+        if dtype_override is not None and not (is_dtype and dtype_override.is_floating_point):
+            raise _core.UserTypeError(
+                f"dtype_override has to be a floating-point torch.dtype, but got {dtype_override!r}"
+            )
         _load_handlers()
         self._fusion = fusion
         self.override = dtype_override
@@ -96,7 +130,9 @@ class Evaluator:
         # A tensor of no dimensions may be a host scalar beside others.
         leaders = [x for x in tensors if x.ndim > 0] or [x for x in tensors if x.is_cuda]
         self.device = leaders[0].device if leaders else torch.device("cpu")
-        with torch.no_grad():
+        # What a fusion computes does not depend on the modes of its caller.
+        kind = "cuda" if self.device.type == "cuda" else "cpu"  # not every device has autocast
+        with torch.no_grad(), torch.autocast(kind, enabled=False):
             self._bind_inputs(inputs)
             for expr in fusion.exprs():
                 if expr.output(0) not in self._values:
@@ -157,8 +193,8 @@ class Evaluator:
         for val, value in zip(vals, inputs, strict=True):
             if isinstance(val, TensorView):
                 self._bind_tensor(val, value)
-            else:  # scalars of NumPy become Python numbers
-                self._bind_scalar(val, value.item() if hasattr(value, "item") else value)
+            else:
+                self._bind_scalar(val, _number(val, value))
 
     def _bind_scalar(self, val: Val, number: Scalar) -> None:
         """Let a scalar have a value, rounded to its dtype."""
@@ -166,10 +202,8 @@ class Evaluator:
         self._values[val] = self._scalars.evaluate(val)
 
     def _bind_tensor(self, val: TensorView, tensor: torch.Tensor) -> None:
-        import torch
 
-        if not isinstance(tensor, torch.Tensor):
-            tensor = torch.from_dlpack(tensor)
+        tensor = as_torch(tensor)
         if val.dtype() == DataType.Float4_e2m1fn:
             from .float4 import paired_dim, unpack_e2m1
 
@@ -218,8 +252,19 @@ class Evaluator:
             from .float4 import rounded_e2m1
 
             value = rounded_e2m1(value)
-        dtype = self.torch_dtype(val.dtype())
-        self._values[val] = value if value.dtype == dtype else value.to(dtype)
+        value = _converted(value, self.torch_dtype(val.dtype()))
+        if val.dtype() in _NARROW and self.override is not None:
+            value = self._narrowed(value, val.dtype())
+        self._values[val] = value
+
+    def _narrowed(self, value: torch.Tensor, dtype: DataType) -> torch.Tensor:
+        """A value of the override's type, in the range of `dtype` and with its digits if few."""
+        import torch
+
+        narrow = _converted(value, nvfuser_dtype_to_torch_dtype(dtype)).to(value.dtype)
+        if dtype in _ROUNDED:
+            return narrow
+        return torch.where(torch.isinf(narrow), narrow, value)
 
     def store_exact(self, val: TensorView, value: torch.Tensor) -> None:
         """Let `val` have `value` as it is: numbers of few bits stay what they are."""

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, cast
 import torch
 
 from .. import _core
+from .._torch_ops import filled
+from .bits import bits_of
 
 if TYPE_CHECKING:
     from .._core import TensorView
@@ -84,7 +86,7 @@ def pad(value: torch.Tensor, dim: int, left: int, right: int, fill: Scalar) -> t
     def block(size: int) -> torch.Tensor:
         shape = list(value.shape)
         shape[dim] = size
-        return torch.full(shape, fill, dtype=value.dtype, device=value.device)
+        return filled(shape, fill, value.dtype, value.device)
 
     parts = [block(max(left, 0)), value, block(max(right, 0))]
-    return torch.cat(parts, dim)
+    return torch.cat([bits_of(part) for part in parts], dim).view(value.dtype)

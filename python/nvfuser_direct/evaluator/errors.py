@@ -17,6 +17,7 @@ _COUNTERPARTS = {
     IndexError: _core.UserIndexError,
     ValueError: _core.UserValueError,
     TypeError: _core.UserTypeError,
+    KeyError: _core.UserNotImplementedError,  # a DataType that PyTorch has not
 }
 
 

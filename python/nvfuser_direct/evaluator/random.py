@@ -37,7 +37,7 @@ def random(ev: Evaluator, expr: _core.RNGOp) -> None:
     lanes = 2 if drawn == torch.float64 else 4
     positions = torch.arange(-(-math.prod(shape) // lanes), device=ev.device)
     words = philox(seed, offset, positions)
-    parameters = [torch.tensor(ev.scalar(p), dtype=drawn) for p in expr.parameters]
+    parameters = [torch.tensor(ev.scalar(p), dtype=drawn, device="cpu") for p in expr.parameters]
     if expr.op in _UNIFORM:
         value = _uniform(_units(words, drawn), parameters, drawn, dtype)
     else:
@@ -99,7 +99,7 @@ def _uniform(
     units: torch.Tensor, parameters: list[torch.Tensor], drawn: torch.dtype, dtype: torch.dtype
 ) -> torch.Tensor:
     """In [low, high), also where the type's rounding would reach `high`."""
-    low, high = parameters or (torch.tensor(0, dtype=drawn), torch.tensor(1, dtype=drawn))
+    low, high = parameters or torch.tensor([0, 1], dtype=drawn, device="cpu")
     value = (_multiply_add(units, high - low, low) if parameters else units).to(dtype)
     if not bool(low < high):
         return value
@@ -111,11 +111,15 @@ def _uniform(
 
 def _number_below(x: torch.Tensor) -> torch.Tensor:
     """The next smaller number of the type, of a 0-dim tensor."""
-    bits = {2: torch.int16, 4: torch.int32, 8: torch.int64}[x.element_size()]
+    if x.dtype == torch.float8_e8m0fnu:
+        return (x.float() / 2).to(x.dtype)
+    bits = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[x.element_size()]
     pattern = int(x.view(bits))
     if float(x) == 0:
-        return -torch.tensor(1, dtype=bits).view(x.dtype)
-    return torch.tensor(pattern + (1 if pattern < 0 else -1), dtype=bits).view(x.dtype)
+        below = torch.iinfo(bits).min + 1
+    else:
+        below = pattern + (1 if pattern < 0 else -1)
+    return torch.tensor(below, dtype=bits, device="cpu").view(x.dtype)
 
 
 def _normal(

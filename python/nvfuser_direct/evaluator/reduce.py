@@ -9,10 +9,14 @@ import torch
 
 from .. import _core
 from .._core import BinaryOpType, TensorView, Val
+from .._torch_ops import filled, widened
+from .._torch_unsigned import flipped
 from .core import Evaluator, handles
 from .domains import root_to_logical
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .._torch_ops import Scalar
 
 
@@ -49,27 +53,45 @@ def reduce(op: BinaryOpType, value: torch.Tensor, dims: list[int], init: Scalar)
     count = math.prod(value.shape[d] for d in dims)
     flat = value.permute(kept + dims).reshape([*shape, count])
     if count == 0:
-        return torch.full(shape, init, dtype=flat.dtype, device=flat.device)
-    is_bool = flat.dtype == torch.bool
+        return filled(shape, init, flat.dtype, flat.device)
+    return _combine(op, widened(flat))
+
+
+def _combine(op: BinaryOpType, values: torch.Tensor) -> torch.Tensor:
+    """All elements of the last dimension, of which there is one at least."""
+    if values.dtype == torch.uint64:
+        return _combine_unsigned(op, values)
+    is_bool = values.dtype == torch.bool
     if op == BinaryOpType.Add:
-        return flat.any(-1) if is_bool else flat.sum(-1, dtype=flat.dtype)
+        return values.any(-1) if is_bool else values.sum(-1, dtype=values.dtype)
     if op == BinaryOpType.Mul:
-        return flat.all(-1) if is_bool else flat.prod(-1, dtype=flat.dtype)
+        return values.all(-1) if is_bool else values.prod(-1, dtype=values.dtype)
     if op in (BinaryOpType.Max, BinaryOpType.LogicalOr):
-        return flat.any(-1) if is_bool else flat.amax(-1)
+        return values.any(-1) if is_bool else values.amax(-1)
     if op in (BinaryOpType.Min, BinaryOpType.LogicalAnd):
-        return flat.all(-1) if is_bool else flat.amin(-1)
+        return values.all(-1) if is_bool else values.amin(-1)
     if op == BinaryOpType.FMax:
-        return _without_nan(flat, -math.inf).amax(-1)
+        return _ignoring_nan(torch.amax, values, -math.inf)
     if op == BinaryOpType.FMin:
-        return _without_nan(flat, math.inf).amin(-1)
+        return _ignoring_nan(torch.amin, values, math.inf)
     raise NotImplementedError(f"the evaluator does not reduce with {op}")
 
 
-def _without_nan(values: torch.Tensor, replacement: float) -> torch.Tensor:
-    import torch
+def _combine_unsigned(op: BinaryOpType, values: torch.Tensor) -> torch.Tensor:
+    bits = values.view(torch.int64)
+    if op in (BinaryOpType.Add, BinaryOpType.Mul):  # the same bits, signed or not
+        return _combine(op, bits).view(torch.uint64)
+    return flipped(_combine(op, flipped(bits))).view(torch.uint64)
 
-    return torch.nan_to_num(values, nan=replacement, posinf=math.inf, neginf=-math.inf)
+
+def _ignoring_nan(
+    combine: Callable[..., torch.Tensor], values: torch.Tensor, worst: float
+) -> torch.Tensor:
+    """The largest or smallest number of the last dimension; NaN where there is no number."""
+    if not values.is_floating_point():
+        return combine(values, -1)
+    is_nan = values.isnan()
+    return combine(values.masked_fill(is_nan, worst), -1).masked_fill(is_nan.all(-1), math.nan)
 
 
 @handles(_core.WelfordOp)

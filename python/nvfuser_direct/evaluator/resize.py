@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from .. import _core
+from .._torch_ops import filled
 from .core import Evaluator, handles
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def pad(ev: Evaluator, expr: _core.PadOp) -> None:
     pairs = list(zip(widths[::2], widths[1::2], strict=True))
     extents = [size + left + right for size, (left, right) in zip(arg.shape, pairs, strict=True)]
     _check_extents(expr, extents)
-    out = arg.new_full(extents, ev.scalar(expr.value))
+    out = filled(extents, ev.scalar(expr.value), arg.dtype, arg.device)
     # What is left of the operand, as positions of the operand and of the result.
     spans = [
         (max(0, -left), min(size, extent - left))

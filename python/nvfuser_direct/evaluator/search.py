@@ -8,14 +8,12 @@ import torch
 
 from .. import _core
 from .._core import BinaryOpType
-from .._torch_ops import binary
+from .._torch_ops import binary, widened
+from .bits import bits_of, ordered
 from .core import Evaluator, handles
 
 if TYPE_CHECKING:
     from .._core import DataType
-
-# PyTorch adds and multiplies 16-bit floats in a wider type; here every step is rounded.
-_ROUNDED_BY_STEP = (torch.float16, torch.bfloat16)
 
 
 @handles(_core.ScanOp)
@@ -32,16 +30,18 @@ def scan(ev: Evaluator, expr: _core.ScanOp) -> None:
 
 def _running(op: BinaryOpType, value: torch.Tensor, dim: int, dtype: DataType) -> torch.Tensor:
     is_sum_or_product = op in (BinaryOpType.Add, BinaryOpType.Mul)
-    if value.dtype == torch.bool or (is_sum_or_product and value.dtype in _ROUNDED_BY_STEP):
+    # PyTorch adds and multiplies narrow numbers in a wider type; here every step is rounded.
+    is_rounded = is_sum_or_product and value.itemsize <= 2
+    if is_rounded or value.dtype in (torch.bool, torch.uint64):
         return _by_step(op, value, dim, dtype)
     if op == BinaryOpType.Add:
         return torch.cumsum(value, dim, dtype=value.dtype)
     if op == BinaryOpType.Mul:
         return torch.cumprod(value, dim, dtype=value.dtype)
     if op == BinaryOpType.Max:
-        return torch.cummax(value, dim).values
+        return torch.cummax(widened(value), dim).values
     if op == BinaryOpType.Min:
-        return torch.cummin(value, dim).values
+        return torch.cummin(widened(value), dim).values
     return _by_step(op, value, dim, dtype)
 
 
@@ -55,17 +55,15 @@ def _by_step(op: BinaryOpType, value: torch.Tensor, dim: int, dtype: DataType) -
 @handles(_core.TopKOp)
 def topk(ev: Evaluator, expr: _core.TopKOp) -> None:
     arg = ev[expr.arg]
-    ordered = arg.to(torch.uint8) if arg.dtype == torch.bool else arg
-    values, indices = torch.topk(
-        ordered, int(ev.scalar(expr.k)), expr.dim, expr.largest, expr.sorted
-    )
-    ev.store(expr.values, values)
+    k = int(ev.scalar(expr.k))
+    indices = torch.topk(ordered(arg), k, expr.dim, expr.largest, expr.sorted).indices
+    ev.store(expr.values, bits_of(arg).gather(expr.dim, indices).view(arg.dtype))
     ev.store(expr.indices, indices)
 
 
 @handles(_core.ArgsortOp)
 def argsort(ev: Evaluator, expr: _core.ArgsortOp) -> None:
     indices = torch.argsort(
-        ev[expr.arg], dim=expr.dim, descending=expr.descending, stable=expr.stable
+        ordered(ev[expr.arg]), dim=expr.dim, descending=expr.descending, stable=expr.stable
     )
     ev.store(expr.out, indices)

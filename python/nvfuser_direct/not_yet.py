@@ -1,0 +1,67 @@
+"""Names that scripts for the same API may use and that are not there yet: each says why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SCHEDULERS = (
+    "there are no automatic schedulers",
+    "schedule by hand, or call fd.execute(inputs), which runs any fusion",
+)
+_MATRICES = (
+    "no matrix products in generated kernels",
+    "call fd.execute(inputs), which evaluates matmul and linear through PyTorch",
+)
+_DEVICES = (
+    "a fusion runs on one device",
+    "define the fusion for the part of one device",
+)
+_LOADING_THREADS = (
+    "no kernels with threads that only load",
+    "load ahead with tensor.circular_buffer(stages, prefetch)",
+)
+
+_REASONS = {
+    "can_schedule": _SCHEDULERS,
+    "find_compatible_schedulers": _SCHEDULERS,
+    "compute_heuristics": _SCHEDULERS,
+    "schedule": _SCHEDULERS,
+    "HeuristicParams": _SCHEDULERS,
+    "PointwiseParams": _SCHEDULERS,
+    "ReductionParams": _SCHEDULERS,
+    "warp_specialize": _LOADING_THREADS,
+    "MatmulParams": _MATRICES,
+    "GemmTile": _MATRICES,
+    "MatMulTileOptions": _MATRICES,
+    "CircularBufferOptions": _MATRICES,
+    "SupportedVectorization": _MATRICES,
+    "ClusterDims": _MATRICES,
+    "MmaMacro": _MATRICES,
+    "MmaMacroEncode": _MATRICES,
+    "MmaMacroArch": _MATRICES,
+    "MatmulTilingStrategy": _MATRICES,
+    "MatmulBufferingLoopLevel": _MATRICES,
+    "MatmulCircularBufferingStrategy": _MATRICES,
+    "MatmulTileRasterizationOrder": _MATRICES,
+    "nvf_cutlass": _MATRICES,
+    "multidevice": _DEVICES,
+    "CommunicatorBackend": _DEVICES,
+    "execute_with_dtensors": _DEVICES,
+}
+
+
+def attribute_error(module: str) -> Callable[[str], NoReturn]:
+    """What `__getattr__` of a module does; an AttributeError, so that ``hasattr`` is False."""
+
+    def refuse(name: str) -> NoReturn:
+        if name not in _REASONS:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        why, way_out = _REASONS[name]
+        raise AttributeError(
+            f"{module}.{name} is not there yet\n  found:    {why}\n  fix:      {way_out}"
+        )
+
+    return refuse

@@ -1,0 +1,75 @@
+// What members of enumerations are called in Python, where that is not the core's name.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "ir/types.h"
+
+namespace nvfuser::python {
+
+struct Renamed {
+  std::string_view core;
+  const char* python;
+};
+
+template <typename Enum>
+inline constexpr std::array<Renamed, 0> kRenamed{};
+
+template <>
+inline constexpr auto kRenamed<ParallelType> = std::to_array<Renamed>(
+    {{"DIDx", "mesh_x"},
+     {"DIDy", "mesh_y"},
+     {"DIDz", "mesh_z"},
+     {"BIDx", "grid_x"},
+     {"BIDy", "grid_y"},
+     {"BIDz", "grid_z"},
+     {"TIDx", "block_x"},
+     {"TIDy", "block_y"},
+     {"TIDz", "block_z"},
+     {"Stream", "stream"},
+     {"Vectorize", "vectorize"},
+     {"Unroll", "unroll"},
+     {"Unswitch", "unswitch"},
+     {"Mma", "mma"},
+     {"Bulk", "tma"},
+     {"Serial", "serial"},
+     {"Group", "group"}});
+
+template <>
+inline constexpr auto kRenamed<ValType> = std::to_array<Renamed>({{"Scalar", "Others"}});
+
+template <>
+inline constexpr auto kRenamed<MemoryType> = std::to_array<Renamed>(
+    {{"Local", "local"},
+     {"Shared", "shared"},
+     {"Global", "global"},
+     {"Tensor", "tensor"},
+     {"Symmetric", "symmetric"}});
+
+template <>
+inline constexpr auto kRenamed<LoadStoreOpType> = std::to_array<Renamed>(
+    {{"Set", "set"},
+     {"LdMatrix", "load_matrix"},
+     {"CpAsync", "cp_async"},
+     {"CpAsyncBulkTensorTile", "tma"}});
+
+template <>
+inline constexpr auto kRenamed<CacheOp> = std::to_array<Renamed>(
+    {{"Unspecified", "unspecified"},
+     {"AllLevels", "all_levels"},
+     {"Streaming", "streaming"},
+     {"Global", "global"}});
+
+/// The name of a member in Python, where the core's name is an alias if it is another one.
+template <typename Enum>
+[[nodiscard]] constexpr const char* python_name(Enum member) {
+  for (const Renamed& entry : kRenamed<Enum>) {
+    if (entry.core == enum_name(member)) {
+      return entry.python;
+    }
+  }
+  return enum_name(member);
+}
+
+} // namespace nvfuser::python

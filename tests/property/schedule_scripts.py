@@ -1,0 +1,239 @@
+"""A scheduled fusion as lines of Python, which can be run, printed, and shortened.
+
+Every tensor has a variable, and every line is a statement of its own: one that defines something,
+or one call that schedules. So any line may be left out, and what fails without it is shorter.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from random_programs import Slack, copy_to
+
+import nvfuser_direct
+from nvfuser_direct import (
+    FusionDefinition,
+    KernelExecutor,
+    TensorView,
+    UserError,
+    _core,
+)
+from nvfuser_direct.evaluator import Evaluator
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "python_translate"))
+from schedule_round_trip import check_schedule_round_trip, kernel_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nvfuser_direct import Fusion
+
+IMPORTS = """\
+import torch
+from nvfuser_direct import *
+"""
+# Kernels that are wrong: errors that a schedule cannot cause.
+FAULTS = ("does not compile", "Threads race on shared memory")
+# Input tensors are changed where an output is written in place.
+RUN = """\
+expected = evaluate(math, inputs)
+executor = KernelExecutor()
+executor.compile(fd.fusion, inputs)
+print(translate_fusion(fd.fusion, schedule=True))
+print("kernel:", *executor.run(inputs), "expected:", *expected, "inputs:", *inputs, sep="\\n")
+"""
+
+
+@dataclass(frozen=True)
+class Output:
+    """What is known about the result of an `add_output` line."""
+
+    slack: Slack
+    written: str | None = None  # name of the input that it is written into
+
+
+@dataclass(frozen=True)
+class Script:
+    """Lines that define a fusion, calls that schedule it, and what to run it with."""
+
+    definition: tuple[str, ...]
+    calls: tuple[str, ...]
+    inputs: dict[str, Any]  # by variables
+    host_scalars: frozenset[str]  # inputs that stay on the host
+    outputs: dict[str, Output]  # by lines
+    finds_races: bool = False  # on the CPU
+
+    def text(self) -> str:
+        """A program that shows both results."""
+        names = [name for name in self.inputs if self.defines(name)]
+        lines = [
+            IMPORTS,
+            "with FusionDefinition() as fd:",
+            *(f"    {line}" for line in self.definition),
+            "    math = fd.fusion.clone()",
+            *(f"    {line}" for line in self.calls),
+            "inputs = [",
+            *(f"    {literal(self.inputs[name])},  # {name}" for name in names),
+            "]",
+            RUN,
+        ]
+        return "\n".join(lines)
+
+    def copies(self, names: list[str], target: str) -> list[Any]:
+        """Inputs for a run."""
+        return [
+            copy_to(self.inputs[name], "cpu" if name in self.host_scalars else target)
+            for name in names
+        ]
+
+    def check_results(
+        self,
+        given: dict[str, Any],
+        results: list[torch.Tensor],
+        expected: list[torch.Tensor],
+        target: str,
+    ) -> None:
+        """Of a run that was `given` inputs: what it returned, and what it wrote into them."""
+        outputs = [self.outputs[line] for line in self.definition if line in self.outputs]
+        returned = iter(results)
+        for i, (output, reference) in enumerate(zip(outputs, expected, strict=True)):
+            result = next(returned) if output.written is None else given[output.written]
+            output.slack.assert_close(result, reference, f"output {i}")
+        kept = [name for name in given if name not in {output.written for output in outputs}]
+        for name, before in zip(kept, self.copies(kept, target), strict=True):
+            if isinstance(before, torch.Tensor):
+                Slack(0.0, equal_nan=True).assert_close(given[name], before, f"input {name}")
+
+    def defines(self, name: str) -> bool:
+        return any(line.startswith(f"{name} = ") for line in self.definition)
+
+
+class Lines:
+    """Executes lines, and knows the variables of tensors."""
+
+    def __init__(self, lines: tuple[str, ...]) -> None:
+        self.fd = FusionDefinition()
+        self.variables: dict[str, Any] = dict(vars(nvfuser_direct), fd=self.fd)
+        for line in lines:
+            self.execute(line)
+
+    @property
+    def fusion(self) -> Fusion:
+        return self.fd.fusion
+
+    def execute(self, line: str) -> None:
+        with contextlib.redirect_stdout(io.StringIO()), self.fd:
+            exec(line, self.variables)
+
+    def name_of(self, value: Any) -> str:
+        return next(name for name, known in self.variables.items() if known is value)
+
+    def new_name(self) -> str:
+        tensors = [name for name, known in self.variables.items() if isinstance(known, TensorView)]
+        return f"tv{max(int(name[2:]) for name in tensors) + 1}"
+
+
+def literal(value: Any) -> str:
+    """An expression for an input: its elements, and everything between them."""
+    if not isinstance(value, torch.Tensor):
+        return repr(value)
+    storage = torch.empty(0, dtype=torch.uint8).set_(value.untyped_storage())
+    flat = storage.clone().view(value.dtype)
+    text = re.sub(r"\b(inf|nan)\b", r'float("\1")', str(flat.tolist()))
+    layout = f"{tuple(value.shape)}, {value.stride()}, {value.storage_offset()}"
+    return f"torch.tensor({text}, dtype={value.dtype}).as_strided({layout})"
+
+
+# ---- Running -------------------------------------------------------------------------------------
+
+
+def headline(error: Exception) -> str:
+    """Without names and numbers, so that equal mistakes count as one."""
+    first = str(error).partition("\n")[0]
+    return re.sub(r"\b[A-Za-z]*\d[\w.]*(\[.*\]|\{.*\})?", "_", first)[:80]
+
+
+def run_script(script: Script, target: str) -> str | None:
+    """Check everything; the headline of an error that says that there is no such kernel, or None.
+
+    What is wrong is another exception, or an AssertionError.
+    """
+    with contextlib.redirect_stdout(io.StringIO()):  # errors print what they interrupt
+        lines = Lines(script.definition)
+        names = [lines.name_of(value) for value in lines.fusion.inputs()]
+        expected = Evaluator(lines.fusion.clone(), script.copies(names, target)).outputs()
+        for call in script.calls:
+            try:
+                lines.execute(call)
+            except UserError as error:
+                raise AssertionError(f"a call is refused: {call}\n{error}") from error
+        check_schedule_round_trip(lines.fusion)
+        refusals = [refusal_by_lowering(lines.fusion, kind) for kind in ("cuda", "cpu")]
+        assert refusals[0] == refusals[1], f"targets differ: {refusals}"
+        given = script.copies(names, target)
+        try:
+            results = run_kernel(lines.fusion, given, script.finds_races and target == "cpu")
+        except UserError as error:
+            if any(fault in str(error) for fault in FAULTS):
+                raise
+            return headline(error)
+        script.check_results(dict(zip(names, given, strict=True)), results, expected, target)
+    return None
+
+
+def refusal_by_lowering(fusion: Fusion, target: str) -> str | None:
+    source = kernel_source(fusion, target)
+    return source if source.startswith("refused") else None
+
+
+def run_kernel(fusion: Fusion, inputs: list[Any], finds_races: bool) -> list[torch.Tensor]:
+    def run() -> Any:
+        executor = KernelExecutor()
+        executor.compile(fusion, inputs)
+        return executor.run(inputs)
+
+    return list(_core.call_with_options(run, ["kernel_debug"], []) if finds_races else run())
+
+
+def failure_of(script: Script, target: str) -> str | None:
+    """What is wrong, or None."""
+    try:
+        run_script(script, target)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+# ---- Shortening ----------------------------------------------------------------------------------
+
+
+def kind_of(failure: str) -> str:
+    """What two failures of one fault have in common."""
+    return re.sub(r"[^A-Za-z: ]", "", failure.partition("\n")[0])[:40]
+
+
+def shortened(script: Script, failure: str, find: Callable[[Script], str | None]) -> Script:
+    """Without all lines that `failure` does not need; `find` runs a script."""
+
+    def still_fails(candidate: Script) -> bool:
+        found = find(candidate)
+        return found is not None and kind_of(found) == kind_of(failure)
+
+    is_shorter = True
+    while is_shorter:
+        is_shorter = False
+        for part in ("calls", "definition"):
+            lines: tuple[str, ...] = getattr(script, part)
+            for i in reversed(range(len(lines))):
+                rest = lines[:i] + lines[i + 1 :]
+                candidate = replace(script, **{part: rest})
+                if still_fails(candidate):
+                    script, lines, is_shorter = candidate, rest, True
+    return script

@@ -1,0 +1,105 @@
+"""Random programs with random schedules compute what the math says, print, and print again."""
+
+import re
+from dataclasses import replace
+
+import pytest
+import torch
+from profiles import settings
+from random_programs import run_seeds
+from schedule_calls import STEPS, ScheduleCalls
+from schedule_scripts import Lines, Script, failure_of, run_kernel, run_script, shortened
+from scheduled_programs import make_script, report_of, summary
+
+from nvfuser_direct import printed_schedule_steps
+
+SEEDS = range(60 * settings.default.max_examples)
+PART = 15  # seeds of one test
+# Primitives that no random call names: they take axes or tensors that nothing else here makes.
+NOT_CALLED = {
+    "swizzle1d",
+    "set_loop_domain",
+    "bounded_transform_both",
+    "set_contiguity",
+    "clear_compute_position",
+    "commit_leaf_to_logical",
+    "clear_reduction_iter_domains",
+}
+
+
+@pytest.mark.parametrize("first", SEEDS[::PART])
+def test_random_schedules_of_random_programs(first: int, target: str) -> None:
+    reports = [report_of(seed, target) for seed in range(first, first + PART)]
+    assert not [report for report in reports if report.result == "failed"], summary(reports)
+    assert sum(report.result == "kernel" for report in reports) >= PART // 5, summary(reports)
+
+
+def test_random_calls_name_every_primitive() -> None:
+    scripts = [make_script(seed)[0] for seed in range(20_000, 20_200)]
+    called = {name for s in scripts for call in s.calls for name in re.findall(r"\.(\w+)\(", call)}
+    assert set(printed_schedule_steps()) - called == NOT_CALLED
+    assert all(hasattr(ScheduleCalls, name) for name, _, _ in STEPS)
+
+
+def runnable() -> Script:
+    """One that is not refused, and returns its results."""
+    scripts = (make_script(seed)[0] for seed in range(100))
+    return next(
+        script
+        for script in scripts
+        if run_script(script, "cpu") is None
+        and all(output.written is None for output in script.outputs.values())
+    )
+
+
+def test_a_seed_makes_the_same_script_again() -> None:
+    first, second = make_script(7)[0], make_script(7)[0]
+    assert first.text() == second.text()
+
+
+def test_scripts_run_by_themselves(capsys: pytest.CaptureFixture[str]) -> None:
+    exec(runnable().text(), {})
+    printed = capsys.readouterr().out
+    assert printed.startswith("def nvfuser_fusion(fd : FusionDefinition)")
+    assert "kernel:" in printed
+    assert "expected:" in printed
+
+
+def test_failing_scripts_are_shortened_to_what_fails() -> None:
+    script = next(s for s in (make_script(seed)[0] for seed in range(100)) if len(s.calls) > 8)
+    split = next(line for line in script.calls if ".split(" in line)
+
+    def find(candidate: Script) -> str | None:
+        """A fault of all that have this split."""
+        try:
+            lines = Lines(candidate.definition)
+            for line in candidate.calls:
+                lines.execute(line)
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+        return f"AssertionError: {len(candidate.calls)} calls" if split in candidate.calls else None
+
+    found = shortened(script, find(script), find)
+    assert split in found.calls
+    assert len(found.calls) < len(script.calls)
+    for i in range(len(found.calls)):
+        shorter = replace(found, calls=found.calls[:i] + found.calls[i + 1 :])
+        assert (find(shorter) or "").partition(":")[0] != "AssertionError"
+
+
+def test_wrong_values_are_failures(monkeypatch: pytest.MonkeyPatch) -> None:
+    script = runnable()
+    assert failure_of(script, "cpu") is None
+    monkeypatch.setattr(
+        "schedule_scripts.run_kernel",
+        lambda *args: [torch.full_like(result, 77) for result in run_kernel(*args)],
+    )
+    failure = failure_of(script, "cpu")
+    assert failure is not None
+    assert failure.startswith("AssertionError: output 0: Tensor-likes are not")
+
+
+def test_seeds_are_spread_over_processes() -> None:
+    reports = run_seeds([3, 4, 5], "cpu", 2, report_of)
+    assert [report.seed for report in reports] == [3, 4, 5]
+    assert all(report.result != "failed" for report in reports), summary(reports)
