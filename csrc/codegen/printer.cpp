@@ -242,6 +242,8 @@ void KernelPrinter::declare_array(const Allocate& allocate, const std::string& a
   if (allocate.size->is_const_int(1)) {
     expressions_.define_as_variable(view);
     line(head + ";");
+  } else if (allocate.size->is_const_int(0)) {
+    line(head + "[1];"); // C++ has no array without elements
   } else {
     line(head + "[" + expressions_.value(allocate.size).str() + "];");
   }

@@ -67,6 +67,13 @@ struct SizeCheck {
   std::string message;
 };
 
+/// A loop around the store of an output that runs over an axis of another tensor: without elements
+/// it would leave the output as it was, and the launch is refused.
+struct EnclosingLoop {
+  const TensorView* output = nullptr;
+  Val* extent = nullptr;
+};
+
 /// `0 <= index && index < extent` must hold for a statement to run. Only where an axis was resized
 /// can an index be negative.
 struct RangeTest {
@@ -100,6 +107,7 @@ struct LaunchFacts {
   std::vector<VectorAccess> vector_accesses;
   std::vector<DivisibilityCheck> divisibility_checks;
   std::vector<SizeCheck> size_checks;
+  std::vector<EnclosingLoop> enclosing_loops;
   std::vector<SizeSource> sizes;
   /// Random tensors with implicit seed that the definition counts, 0: none in the kernel. Not 0:
   /// the last two parameters are the seed and the offset of the run, 64 bits each.

@@ -13,6 +13,7 @@
 #include "lower/analysis/parallel_dims.h"
 #include "lower/dump.h"
 #include "lower/passes/build_loop_nests.h"
+#include "lower/passes/check_enclosing_loops.h"
 #include "lower/passes/check_in_place.h"
 #include "lower/passes/check_index_accesses.h"
 #include "lower/passes/check_vector_accesses.h"
@@ -71,6 +72,8 @@ const std::vector<Pass>& lowering_passes() {
       {"check_vector_accesses", check_vector_accesses, "needs promoted loops and proofs"},
       {"check_index_accesses", check_index_accesses,
        "refuses before anything is written; sizes are final"},
+      {"check_enclosing_loops", check_enclosing_loops,
+       "loops are final; sizes are left to launches"},
       {"sort_exprs", sort_exprs, "expressions of one loop must be neighbours"},
       {"check_in_place", check_in_place, "the order of readers and updates is known"},
       {"build_loop_nests", build_loop_nests, "loops, allocations, indexed statements"},

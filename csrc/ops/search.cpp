@@ -87,7 +87,11 @@ TensorView* argsort(TensorView* arg, int64_t dim, bool descending, bool stable) 
     return zero_position();
   }
   dim = wrap_dim(arg, dim);
-  TensorView* out = new_tensor_like(arg, DataType::Int);
+  IterDomains axes = copy_axes(shape_axes(arg));
+  if (IterDomain*& sorted = axes[static_cast<size_t>(dim)]; sorted->has_expanded_extent()) {
+    sorted = fusion.new_iter_domain(sorted->expanded_extent()); // equal elements, other positions
+  }
+  TensorView* out = new_tensor(axes, DataType::Int);
   fusion.make<ArgsortOp>(out, arg, dim, descending, stable);
   return out;
 }

@@ -243,6 +243,26 @@ class Planner {
     }
   }
 
+  void check_enclosing_loops() {
+    for (const EnclosingLoop& loop : kernel_.launch.enclosing_loops) {
+      const std::vector<int64_t>& sizes =
+          plan_.buffers[buffer_of_.at(loop.output)].layout.sizes; // as a user sees them
+      const bool has_elements = std::ranges::find(sizes, 0) == sizes.end();
+      if (has_elements && evaluator_.evaluate_int(loop.extent) == 0) {
+        throw UserError(
+            {
+                .headline = {"An output is stored in a loop that has no iteration"},
+                .node = {describe(loop.output)},
+                .expected = {"at least one element along ", loop.extent->to_inline_string()},
+                .found = {"none: it is inlined into a consumer without elements"},
+                .fix = {"do not inline it there, or evaluate the fusion for such sizes: fd.execute "
+                        "does"},
+            },
+            ErrorKind::NotImplemented);
+      }
+    }
+  }
+
   size_t input_position(const Val* input) const {
     const auto& inputs = kernel_.inputs();
     const auto found = std::find(inputs.begin(), inputs.end(), input);
@@ -287,6 +307,7 @@ class Planner {
     plan_.is_empty = is_empty;
     if (!is_empty) {
       check_expanded_inputs();
+      check_enclosing_loops();
     }
     place_workspaces();
   }

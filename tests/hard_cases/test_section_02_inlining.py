@@ -13,6 +13,7 @@ from hard_case import (
     check,
     like,
     lowered,
+    numbers,
     par,
 )
 
@@ -314,3 +315,56 @@ def test_what_is_shifted_is_complete_before_anyone_reads_it(target):
         [((n, 1),) for n in (1, 3, 33)],
         lambda x: torch.cat([-6 * x, -x], 1),
     )
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3])
+@pytest.mark.parametrize("is_reduced", [False, True])
+def test_outputs_in_loops_of_their_consumers(target, rows, is_reduced):
+    """An output that is inlined into a loop without iterations has no kernel: it has elements."""
+
+    def defined() -> FusionDefinition:
+        with FusionDefinition() as fd:
+            x = fd.define_tensor([1, -1], contiguity=[None, True])
+            y = fd.define_tensor([-1, -1], contiguity=True)
+            u = fd.ops.sum(x, [1], keepdim=True) if is_reduced else fd.ops.neg(x)
+            fd.add_output(u)
+            fd.add_output(fd.ops.add(u, y))
+        return fd
+
+    x, y = numbers(1, 5, device=target), numbers(rows, 5, device=target)
+    u = x.sum(1, keepdim=True) if is_reduced else -x
+    assert_same(defined().execute([x, y]), [u, u + y])
+
+    inlined = defined()
+    with inlined:
+        inlined.sched.inline_most()
+    compiled = Compiled(inlined)
+    if rows > 0:
+        assert_same(compiled(x, y), [u, u + y])
+    else:
+        with pytest.raises(NotImplementedError, match="stored in a loop that has no iteration"):
+            compiled(x, y)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 9])
+@pytest.mark.parametrize("memory_type", [None, SHARED])
+def test_outputs_beside_blocks_without_elements(target, rows, memory_type):
+    """A broadcast that every block computes has an element, also where the blocks have none."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([1], contiguity=[None])
+        y = fd.define_tensor([-1], contiguity=True)
+        copy = fd.ops.set(x)
+        u = fd.ops.neg(copy)
+        t = fd.ops.add(u, y)
+        fd.add_output(t)
+        fd.add_output(u)
+        if memory_type is not None:
+            copy.set_memory_type(memory_type)
+        t.split(0, 7, inner_split=False)
+        like(t)
+        par(t, None, BX)
+        fd.sched.parallelize_like(t)
+        copy.inline_at(1)
+        u.inline_at(1)
+    x, y = numbers(1, device=target), numbers(rows, device=target)
+    assert_same(Compiled(fd)(x, y), [y - x, -x])

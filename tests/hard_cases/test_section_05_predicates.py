@@ -24,7 +24,7 @@ from hard_case import (
     par,
 )
 
-from nvfuser_direct import DataType, FusionDefinition, UserError
+from nvfuser_direct import CompileParams, DataType, FusionDefinition, KernelExecutor, UserError
 
 
 def count_visits(target, shape, transform, axes=None, constant=True):
@@ -443,7 +443,21 @@ def test_constant_empty_axes_of_threads_leave_other_results(target):
         fd.add_output(fd.ops.neg(x))
         par(y, None, TX)
     x = numbers(5, device=target)
-    assert_same(Compiled(fd)(torch.empty(6, 0, device=target), x), [torch.empty(6, 0), -x])
+    empty = torch.empty(6, 0, device=target)
+    assert_same(Compiled(fd)(empty, x), [empty, -x])
+
+
+def test_registers_for_a_constant_empty_axis(target):
+    """An array without elements is none in C++."""
+    with FusionDefinition() as fd:
+        empty = fd.define_tensor([6, 0], contiguity=True)
+        x = fd.define_tensor([-1], contiguity=True)
+        fd.add_output(fd.ops.neg(fd.ops.neg(empty)))
+        fd.add_output(fd.ops.neg(x))
+    KernelExecutor().compile(fd.fusion, compile_params=CompileParams(device="cuda:0"))
+    x = numbers(5, device=target)
+    empty = torch.empty(6, 0, device=target)
+    assert_same(Compiled(fd)(empty, x), [empty, -x])
 
 
 def test_broadcasts_in_shared_memory_have_room_for_fewer_threads_than_there_are(target):

@@ -84,6 +84,17 @@ def test_argsort_of_a_zero_dim_tensor(fd) -> None:
     assert evaluate(fd.fusion, [torch.tensor(3.0)])[0].item() == 0
 
 
+@pytest.mark.parametrize("dim", [0, 1])
+def test_equal_elements_have_positions_of_their_own(target, rng, dim) -> None:
+    x = torch.randn(4, 1, generator=rng).expand(4, 5).to(target)
+    with FusionDefinition() as fd:
+        t = fd.define_tensor([4, 5], contiguity=[True, None])
+        fd.add_output(fd.ops.argsort(t, dim, stable=True))
+    expected = torch.argsort(x, dim=dim, stable=True)
+    for outputs in (fd.execute([x]), fd.fusion.evaluate([x])):
+        torch.testing.assert_close(outputs[0], expected, rtol=0, atol=0)
+
+
 @pytest.mark.parametrize("op", ["topk", "argsort"])
 def test_dims_and_types_are_checked(fd, op) -> None:
     arguments = (2,) if op == "topk" else ()

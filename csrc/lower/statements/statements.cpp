@@ -53,13 +53,13 @@ IterDomains tested_axes(const TensorView* tensor) {
 
 namespace {
 
-/// Threads that memory of a broadcast has room for, where it runs in the loops of another tensor.
-/// There may be more threads.
+/// Threads that shared memory of a broadcast has room for, where it runs in the loops of another
+/// tensor. There may be more threads.
 IterDomains widened_thread_axes(const LoopModel& model, const TensorView* tensor) {
   IterDomains axes;
   for (const IterDomain* id : tensor->loop()) {
     const Loop& loop = *model.loop_of(id);
-    if (tensor->memory_type() != MemoryType::Local && is_thread(loop.parallel_type) &&
+    if (tensor->memory_type() == MemoryType::Shared && is_thread_dim(loop.parallel_type) &&
         id->is_broadcast() && !loop.promoted->is_broadcast()) {
       axes.push_back(loop.promoted);
     }

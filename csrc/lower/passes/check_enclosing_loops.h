@@ -1,0 +1,12 @@
+#pragma once
+
+#include "lower/kernel.h"
+
+namespace nvfuser {
+
+/// Find outputs that are stored in a loop over an axis of another tensor: inlined into one that
+/// broadcasts them, they are stored again in every iteration, and never where there is none.
+/// Ensures: `kernel.launch.enclosing_loops`, for the launch, which knows the sizes.
+void check_enclosing_loops(Kernel& kernel);
+
+} // namespace nvfuser
