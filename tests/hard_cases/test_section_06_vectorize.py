@@ -504,3 +504,22 @@ def test_vectors_written_into_the_memory_of_a_scatter(target):
     x = numbers(8, device=target)
     index = torch.tensor([1, 6], device=target)
     assert_same(Compiled(fd)(x, index), [x.scatter(0, index, 3.0)])
+
+
+@pytest.mark.parametrize("parts", [1, 2, 7])
+def test_lanes_over_parts_of_a_broadcast(target, parts):
+    """6.09: merged inside of an axis, its parts repeat elements: lanes are no neighbours."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([1, 64], contiguity=[None, True])
+        t = fd.ops.set(x)
+        fd.add_output(t)
+        t.split(0, parts)
+        t.merge(0, 1)
+        t.merge(1, 0)
+        t.split(0, 2)
+        t.axis(1).parallelize(VECTORIZE)
+    if parts > 1:
+        with pytest.raises(UserError, match=r"[Vv]ector"):
+            lowered(fd.fusion)
+    else:
+        check(fd, target, [((1, 64),)], lambda x: x)

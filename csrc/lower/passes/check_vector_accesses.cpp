@@ -359,6 +359,9 @@ class VectorCheck {
     int64_t expected = innermost_stored(axes);
     for (size_t i = leaves.size(); i-- > 0;) {
       if (leaves[i]->is_broadcast()) {
+        if (!leaves[i]->extent()->is_one()) { // a part of a split broadcast: elements repeat
+          return {};
+        }
         continue;
       }
       while (expected >= 0 && axes[static_cast<size_t>(expected)]->is_broadcast()) {
