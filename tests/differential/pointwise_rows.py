@@ -206,7 +206,7 @@ def unary_rows() -> list[Operation]:
 
 def saturated(x: torch.Tensor, to: torch.dtype) -> torch.Tensor:
     """In the range of e4m3, which has no infinity: older PyTorch makes NaN of what is beyond."""
-    if to != torch.float8_e4m3fn:
+    if to != torch.float8_e4m3fn or x.dtype == to:
         return x
     return x.clamp(torch.finfo(to).min, torch.finfo(to).max)
 
