@@ -202,7 +202,6 @@ class Evaluator:
         self._values[val] = self._scalars.evaluate(val)
 
     def _bind_tensor(self, val: TensorView, tensor: torch.Tensor) -> None:
-
         tensor = as_torch(tensor)
         if val.dtype() == DataType.Float4_e2m1fn:
             from .float4 import paired_dim, unpack_e2m1
