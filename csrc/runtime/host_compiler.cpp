@@ -51,6 +51,7 @@ bool HostCompiler::find(std::string& reason) {
     if (result.status == 0) {
       command_text_ = name;
       version_ = result.output.substr(0, result.output.find('\n'));
+      is_gcc_ = result.output.find("Free Software Foundation") != std::string::npos;
       return true;
     }
     reason += (reason.empty() ? "" : "\n") + name + ": " + result.output;
@@ -103,6 +104,11 @@ std::vector<std::string> HostCompiler::options() const {
       "-fwrapv",         "-fno-strict-aliasing",
       "-fopenmp-simd",   "-fno-stack-protector",
   };
+  if (is_gcc_) {
+    // g++ 12, 13 and 14.2 load every vector of an unrolled `inside ? a[i] : b` under the mask of the
+    // first one. Without if-conversion there are no such loads; kernels did not become slower.
+    options.emplace_back("-fno-tree-loop-if-convert");
+  }
   options.emplace_back(has_option(DisableOption::Fma) ? "-ffp-contract=off" : "-ffp-contract=fast");
   if (has_option(EnableOption::KernelDebug) || has_option(EnableOption::KernelLineinfo)) {
     options.emplace_back("-g");

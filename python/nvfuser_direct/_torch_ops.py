@@ -38,6 +38,18 @@ def widened(value: Value) -> Value:
     return value.float() * 1.0
 
 
+def converted(value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """In a dtype; what is too large for e4m3 is its largest number, not NaN as in older PyTorch."""
+    import torch
+
+    if value.dtype == dtype:
+        return value
+    if dtype == torch.float8_e4m3fn:
+        largest = torch.finfo(dtype).max
+        value = value.clamp(-largest, largest)
+    return value.to(dtype)
+
+
 def _is_unsigned(*values: torch.Tensor) -> bool:
     import torch
 
@@ -61,7 +73,8 @@ def _as_tensor(value: Value, like: torch.Tensor) -> torch.Tensor:
         dtype.is_floating_point or dtype.is_complex or dtype == torch.bool
     ):
         value = _wrapped(value, torch.iinfo(dtype))
-    return torch.tensor(value, dtype=dtype, device=like.device)
+    held = torch.float32 if dtype.is_floating_point and dtype.itemsize == 1 else dtype
+    return converted(torch.tensor(value, dtype=held, device=like.device), dtype)
 
 
 def _wrapped(value: int, limits: torch.iinfo) -> int:
@@ -77,7 +90,7 @@ def filled(
     import torch
 
     like = torch.empty(0, dtype=dtype, device=device)
-    return _as_tensor(number, like).to(dtype).expand(shape).clone()
+    return converted(_as_tensor(number, like), dtype).expand(shape).clone()
 
 
 def _tensors(*values: Value) -> list[torch.Tensor]:

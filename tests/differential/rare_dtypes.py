@@ -44,7 +44,18 @@ def ordered(tensor: torch.Tensor) -> torch.Tensor:
 def filled(shape: Any, number: Any, dtype: torch.dtype) -> torch.Tensor:
     """As `torch.full`, which refuses numbers that e8m0 rounds."""
     held = dtype if isinstance(number, int) else None  # an int may be too large for the default
-    return torch.tensor(number, dtype=held).to(dtype).expand(shape).clone()
+    return rounded(torch.tensor(number, dtype=held), dtype).expand(shape).clone()
+
+
+def rounded(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """What is too large for e4m3 is its largest number, of which older PyTorch makes NaN."""
+    if dtype == torch.float8_e4m3fn:
+        tensor = exact(tensor).clamp(-448, 448)
+    return tensor.to(dtype)
+
+
+def where(condition: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return torch.where(condition, bits(a), bits(b)).view(a.dtype)
 
 
 def is_unsigned(operands: Any) -> bool:

@@ -28,7 +28,7 @@ from case import (
     widened,
 )
 from pointwise_rows import given
-from rare_dtypes import bits, filled, with_unsigned
+from rare_dtypes import bits, filled, rounded, with_unsigned
 
 from nvfuser_direct import BinaryOpType, DataType
 from nvfuser_direct.validation import tolerances
@@ -91,7 +91,7 @@ def reduction_cases(
 ) -> Callable[[Samples], list[Case]]:
     def make(s: Samples) -> list[Case]:
         def function(x: torch.Tensor, dims: list[int], keepdim: bool) -> torch.Tensor:
-            return reduce(exact(x), dims, keepdim).to(result(x.dtype))
+            return rounded(reduce(exact(x), dims, keepdim), result(x.dtype))
 
         def case(dims: list[int], keepdim: bool, runs: list[Any], label: str, **how: Any) -> Case:
             return Case(
@@ -193,7 +193,7 @@ def with_nan(make: Callable[[Samples], list[Case]], name: str, reduce: Any) -> A
                      [[x], [x[:, :6]], [torch.nan_to_num(exact(x), nan=0.0).to(s.dtype)],
                       [torch.full((5, 3), math.nan).to(s.dtype)],
                       [torch.full((5, 1), math.nan).to(s.dtype)]],
-                     lambda x: reduce(exact(x), [1], False).to(x.dtype))
+                     lambda x: rounded(reduce(exact(x), [1], False), x.dtype))
             )  # fmt: skip
         return found
 
@@ -351,7 +351,7 @@ def stepwise(
     """One element after the other, each rounded to the dtype."""
     parts, last = [], None if init is None else torch.tensor(init, dtype=x.dtype)
     for part in x.unbind(dim):
-        last = part if last is None else combine(exact(last), exact(part)).to(x.dtype)
+        last = part if last is None else rounded(combine(exact(last), exact(part)), x.dtype)
         parts.append(last)
     return torch.stack(parts, dim) if parts else x.clone()
 

@@ -22,7 +22,7 @@ from case import (
     exact,
 )
 from pointwise_rows import given
-from rare_dtypes import bits, by_numpy, filled, moved, ordered
+from rare_dtypes import bits, by_numpy, filled, moved, ordered, rounded
 
 from nvfuser_direct import BinaryOpType, DataType
 
@@ -410,7 +410,7 @@ def accumulated_scatter_cases(s: Samples) -> list[Any]:
         def expected(x: torch.Tensor, i: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
             if x.dtype in UNSIGNED:
                 return by_numpy(combined, x, i, v)
-            return exact(x).scatter_reduce(0, i, exact(v), reduce).to(x.dtype)
+            return rounded(exact(x).scatter_reduce(0, i, exact(v), reduce), x.dtype)
 
         def combined(x: Any, i: Any, v: Any) -> Any:
             out = x.copy()

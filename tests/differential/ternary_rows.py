@@ -25,7 +25,7 @@ from case import (
 )
 from number_cases import number_case
 from pointwise_rows import given
-from rare_dtypes import bits, by_numpy, moved
+from rare_dtypes import bits, by_numpy, moved, where
 
 
 def lerp_cases(s: Samples) -> list[Case]:
@@ -59,7 +59,7 @@ def where_cases(s: Samples) -> list[Case]:
         "constant branch",
         lambda ops, c, a: ops.where(c, a, constant),
         [[mask(3, 5), s.tensor(3, 5)]],
-        lambda c, a: torch.where(c, a, torch.tensor(constant, dtype=s.dtype)),
+        lambda c, a: where(c, a, torch.tensor(constant, dtype=s.dtype)),
     )
     return [
         Case("layouts", build, [
@@ -67,12 +67,12 @@ def where_cases(s: Samples) -> list[Case]:
             [mask(0, 2), s.tensor(0, 2), s.tensor(0, 2)],
             [mask(1, 4).expand(6, 4), s.tensor(6, 4), s.tensor(12, 8)[::2, ::2]],
             [mask(*a.shape), a, b],
-        ], torch.where),
+        ], where),
         Case("condition of lower rank", build, [[mask(5), s.tensor(3, 5), s.tensor(3, 1)]],
-             torch.where),
+             where),
         *([] if s.is_fp4 else [constant_branch]),
         *number_case(s, lambda ops, a, b: ops.where(ops.ne(a, b), a, b),
-                     lambda a, b: torch.where(a != b, a, b), [(-4, 4)] * 2),
+                     lambda a, b: where(a != b, a, b), [(-4, 4)] * 2),
     ]  # fmt: skip
 
 

@@ -8,8 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
-from nvfuser_direct import UserError, compile_cpu_source, compile_cuda_source, doctor_report
+from nvfuser_direct import (
+    FusionDefinition,
+    KernelExecutor,
+    UserError,
+    compile_cpu_source,
+    compile_cuda_source,
+    doctor_report,
+)
 
 CUDA_SOURCE = """
 extern "C" __global__ void kernel(float* x, int n) {
@@ -105,3 +113,25 @@ def test_the_doctor_says_what_is_missing_and_what_to_do(tmp_path: Path) -> None:
 def test_a_limit_that_is_no_number_is_an_error(variable: str) -> None:
     code = "import nvfuser_direct as n; n.compile_cuda_source('int x;')"
     assert f"{variable} is not a number" in run_python(code, **{variable: "many"})
+
+
+@needs_compiler
+@pytest.mark.parametrize("rows", [8, 64])
+@pytest.mark.parametrize("lanes", [2, 3, 6])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_reads_under_a_condition_are_right(dtype: torch.dtype, lanes: int, rows: int) -> None:
+    """g++ before 14.3 masks all vectors of such a loop like the first (HostCompiler::options)."""
+    extent = rows * lanes
+    values = torch.arange(1, extent + 1, dtype=torch.float64).to(dtype)
+    with FusionDefinition() as fd:
+        middle = fd.ops.slice(fd.from_pytorch(values, static_sizes=True), [9], [extent - 3])
+        out = fd.ops.pad(middle, [9, 3])
+        fd.add_output(out)
+        out.split(0, lanes)
+        fd.sched.transform_like(out)
+        fd.sched.inline_most()
+    executor = KernelExecutor()
+    executor.compile(fd.fusion, [values])
+    (result,) = executor.run([values])
+    values[:9] = values[-3:] = 0
+    assert torch.equal(result, values)

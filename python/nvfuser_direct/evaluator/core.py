@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core, random_state
 from .._core import DataType, TensorView, Val
-from .._torch_ops import Scalar, Value
+from .._torch_ops import Scalar, Value, converted
 from ..pytorch_utils import as_torch, nvfuser_dtype_to_torch_dtype
 from .errors import naming
 
@@ -74,17 +74,6 @@ def _number(val: Val, value: Any) -> Scalar:
             f"Expected input {val} to be a scalar but got {value.ndim} dimensions"
         )
     return value.item() if hasattr(value, "item") else value
-
-
-def _converted(value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    import torch
-
-    if value.dtype == dtype:
-        return value
-    if dtype == torch.float8_e4m3fn:  # older PyTorch makes NaN of what is too large
-        largest = torch.finfo(dtype).max
-        value = value.clamp(-largest, largest)
-    return value.to(dtype)
 
 
 class Evaluator:
@@ -251,7 +240,7 @@ class Evaluator:
             from .float4 import rounded_e2m1
 
             value = rounded_e2m1(value)
-        value = _converted(value, self.torch_dtype(val.dtype()))
+        value = converted(value, self.torch_dtype(val.dtype()))
         if val.dtype() in _NARROW and self.override is not None:
             value = self._narrowed(value, val.dtype())
         self._values[val] = value
@@ -260,7 +249,7 @@ class Evaluator:
         """A value of the override's type, in the range of `dtype` and with its digits if few."""
         import torch
 
-        narrow = _converted(value, nvfuser_dtype_to_torch_dtype(dtype)).to(value.dtype)
+        narrow = converted(value, nvfuser_dtype_to_torch_dtype(dtype)).to(value.dtype)
         if dtype in _ROUNDED:
             return narrow
         return torch.where(torch.isinf(narrow), narrow, value)

@@ -6,7 +6,7 @@ import torch
 
 from .. import _core
 from .._core import BinaryOpType
-from .._torch_ops import filled, widened
+from .._torch_ops import converted, filled, widened
 from .._torch_unsigned import flipped
 from .bits import bits_of
 from .core import Evaluator, handles
@@ -58,7 +58,7 @@ def scatter(ev: Evaluator, expr: _core.ScatterOp) -> None:
     arg, index, src = ev.operands(expr.arg, expr.index, expr.src)
     index = index.long()
     if isinstance(src, torch.Tensor):
-        src = src.to(arg.dtype)
+        src = converted(src, arg.dtype)
     else:
         src = filled(index.shape, src, arg.dtype, arg.device)
     if expr.accumulate:
@@ -84,7 +84,7 @@ def _accumulated(
 @handles(_core.IndexPutAccumulateOp)
 def index_put_accumulate(ev: Evaluator, expr: _core.IndexPutAccumulateOp) -> None:
     arg, index, value = ev.operands(expr.arg, expr.index, expr.value)
-    addend = value.to(arg.dtype)
+    addend = converted(value, arg.dtype)
     if arg.dtype == torch.uint64:  # sums have the same bits, signed or not
         arg, addend = bits_of(arg), bits_of(addend)
     at = (index.reshape(-1).long(),)

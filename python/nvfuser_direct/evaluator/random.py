@@ -13,6 +13,7 @@ import torch
 
 from .. import _core
 from .._core import DataType, RNGOpType
+from .._torch_ops import converted
 from ..pytorch_utils import nvfuser_dtype_to_torch_dtype
 from .core import Evaluator, handles
 
@@ -41,7 +42,7 @@ def random(ev: Evaluator, expr: _core.RNGOp) -> None:
     if expr.op in _UNIFORM:
         value = _uniform(_units(words, drawn), parameters, drawn, dtype)
     else:
-        value = _normal(words, parameters, drawn).to(dtype)
+        value = converted(_normal(words, parameters, drawn), dtype)
     ev.store(out, value[: math.prod(shape)].reshape(shape))
 
 
@@ -100,10 +101,10 @@ def _uniform(
 ) -> torch.Tensor:
     """In [low, high), also where the type's rounding would reach `high`."""
     low, high = parameters or torch.tensor([0, 1], dtype=drawn, device="cpu")
-    value = (_multiply_add(units, high - low, low) if parameters else units).to(dtype)
+    value = converted(_multiply_add(units, high - low, low) if parameters else units, dtype)
     if not bool(low < high):
         return value
-    last = high.to(dtype)
+    last = converted(high, dtype)
     if bool(last.to(drawn) >= high):
         last = _number_below(last)
     return torch.where(value.to(drawn) >= high.to(value.device), last.to(value.device), value)

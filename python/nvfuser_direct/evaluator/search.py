@@ -8,7 +8,7 @@ import torch
 
 from .. import _core
 from .._core import BinaryOpType
-from .._torch_ops import binary, widened
+from .._torch_ops import binary, converted, widened
 from .bits import bits_of, ordered
 from .core import Evaluator, handles
 
@@ -48,7 +48,7 @@ def _running(op: BinaryOpType, value: torch.Tensor, dim: int, dtype: DataType) -
 def _by_step(op: BinaryOpType, value: torch.Tensor, dim: int, dtype: DataType) -> torch.Tensor:
     running = list(value.unbind(dim))
     for i in range(1, len(running)):
-        running[i] = binary(op, running[i - 1], running[i], dtype).to(value.dtype)
+        running[i] = converted(binary(op, running[i - 1], running[i], dtype), value.dtype)
     return torch.stack(running, dim)
 
 
