@@ -553,7 +553,8 @@ tvs : list[TensorView]
 Raises
 ------
 UserError
-    If a tensor is not the result of a reduction, or the reductions are not alike.
+    If a tensor is not the result of a reduction, if the reductions are not alike, or if tensors are
+    inlined where a tensor that depends on the group stands, too.
 )");
   schedule.def(
       "trivial", &schedule::trivial, "fusion"_a,

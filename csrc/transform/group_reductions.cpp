@@ -9,6 +9,7 @@
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
 #include "ir/node_check.h"
+#include "transform/inline_limits.h"
 
 namespace nvfuser::schedule {
 namespace {
@@ -167,29 +168,77 @@ void check_independent(
   }
 }
 
-} // namespace
-
-void group_reductions(const std::vector<TensorView*>& tvs) {
-  const std::vector<const ReductionOp*> members = members_of(tvs);
-  check_independent(tvs, members);
-  check_alike(tvs);
+/// One expression for all of `tvs`, whose definitions it replaces.
+void make_group(const std::vector<TensorView*>& tvs) {
   std::vector<Val*> args;
   std::vector<Val*> inits;
   std::vector<BinaryOpType> ops;
-  int64_t produce_position = 0;
-  int64_t maybe_produce_position = 0;
-  std::string names;
-  for (size_t i = 0; i < tvs.size(); ++i) {
-    args.push_back(members[i]->arg);
-    inits.push_back(members[i]->init);
-    ops.push_back(members[i]->op);
-    produce_position = std::max(produce_position, tvs[i]->max_producer_position());
-    maybe_produce_position =
-        std::max(maybe_produce_position, tvs[i]->maybe_max_producer_position());
-    names += (i == 0 ? "T" : ", T") + std::to_string(tvs[i]->name());
+  for (const TensorView* tv : tvs) {
+    const auto* member = tv->definition()->as<ReductionOp>();
+    args.push_back(member->arg);
+    inits.push_back(member->init);
+    ops.push_back(member->op);
   }
   tvs.front()->fusion()->make<GroupedReductionOp>(
       std::vector<Val*>(tvs.begin(), tvs.end()), args, inits, ops);
+}
+
+/// Of the positions that tensors are inlined at: how deep they may be.
+InlineLimits::Positions legal_positions(Fusion& fusion) {
+  InlineLimits::Positions positions;
+  std::unordered_set<const TensorView*> inlined;
+  for (const TensorView* tensor : fusion.tensors()) {
+    if (tensor->compute_at_position() > 0) {
+      positions[tensor] = tensor->compute_at_position();
+      inlined.insert(tensor);
+    }
+  }
+  InlineLimits(fusion).lower(positions, inlined);
+  return positions;
+}
+
+/// Results that are made together are needed together: what shares a loop with one member and with
+/// a tensor that depends on another no longer can. Found out in a copy.
+void check_positions(const std::vector<TensorView*>& tvs) {
+  Fusion& fusion = *tvs.front()->fusion();
+  const InlineLimits::Positions before = legal_positions(fusion);
+  if (before.empty()) {
+    return;
+  }
+  const std::shared_ptr<Fusion> copy = Fusion::create();
+  Cloner cloner = copy->copy_from(fusion);
+  make_group(cloner(tvs));
+  const InlineLimits::Positions after = legal_positions(*copy);
+  for (TensorView* tensor : fusion.tensors()) {
+    const int64_t position = InlineLimits::position_of(before, tensor);
+    const int64_t limit = InlineLimits::position_of(after, cloner(tensor));
+    if (limit < position) {
+      throw UserError({
+          .headline = {"A tensor is inlined deeper than a group of reductions allows"},
+          .node = describe(tensor),
+          .expected = {"a compute at position of at most ", limit},
+          .found = {position},
+          .fix = {"group the reductions first, then inline"},
+      });
+    }
+  }
+}
+
+} // namespace
+
+void group_reductions(const std::vector<TensorView*>& tvs) {
+  check_independent(tvs, members_of(tvs));
+  check_alike(tvs);
+  check_positions(tvs);
+  make_group(tvs);
+  int64_t produce_position = 0;
+  int64_t maybe_produce_position = 0;
+  std::string names;
+  for (const TensorView* tv : tvs) {
+    produce_position = std::max(produce_position, tv->max_producer_position());
+    maybe_produce_position = std::max(maybe_produce_position, tv->maybe_max_producer_position());
+    names += (names.empty() ? "T" : ", T") + std::to_string(tv->name());
+  }
   for (TensorView* tv : tvs) {
     tv->assign_max_producer_position(produce_position);
     tv->assign_maybe_max_producer_position(maybe_produce_position);

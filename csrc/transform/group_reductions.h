@@ -11,7 +11,8 @@ namespace nvfuser::schedule {
 ///   after:   s, m = GroupedReductionOp(sum(a), max(b))
 /// Operations, types and identities may differ. Results are in the order of `tvs`.
 /// Errors: what is no reduction; axes, transforms, parallel types or positions that differ; extents
-/// that are not provably equal; a member that depends on another.
+/// that are not provably equal; a member that depends on another; tensors inlined where a tensor
+/// that depends on the group stands, too.
 void group_reductions(const std::vector<TensorView*>& tvs);
 
 } // namespace nvfuser::schedule

@@ -30,6 +30,7 @@ from nvfuser_direct import (
     FusionDefinition,
     GridReduction,
     GroupedReductionOp,
+    MemoryType,
     ParallelType,
 )
 
@@ -169,6 +170,23 @@ def test_unlike_members_are_refused():
         bound.axis(0).parallelize(BX)
         with pytest.raises(RuntimeError, match="not alike"):
             fd.sched.group_reductions([largest, bound])
+
+
+def test_grouping_after_inlining_may_be_too_late():
+    """8.14: `a` stands in the loops of one member and of what depends on the other."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        a = fd.ops.neg(x)
+        members = [fd.ops.sum(fd.ops.mul(a, x), [1]), fd.ops.sum(a, [1])]
+        fd.add_output(fd.ops.sub(a, fd.ops.broadcast(members[0], [False, True])))
+        fd.add_output(members[1])
+        a.inline_at(2)
+        with pytest.raises(RuntimeError, match="inlined deeper than a group of reductions allows"):
+            fd.sched.group_reductions(members)
+        assert not isinstance(members[0].definition(), GroupedReductionOp)
+        fd.sched.reset_inlining(fd.fusion)
+        fd.sched.group_reductions(members)
+        assert isinstance(members[0].definition(), GroupedReductionOp)
 
 
 def test_extents_must_be_provably_equal():
@@ -456,3 +474,18 @@ def test_no_turns_where_all_blocks_wait():
         s.inline_at(1)
     with pytest.raises(RuntimeError, match="result in the last block only"):
         fd.fusion.lower()
+
+
+def test_no_turns_around_a_barrier_over_blocks():
+    """8.17: the same on both targets, of which one has no turns."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1, -1], contiguity=True)
+        total = fd.ops.sum(x, [2])
+        fd.add_output(fd.ops.neg(total))
+        total.definition().request_serial_grid_reduction()
+        total.set_memory_type(MemoryType.Global)
+        par(total, None, BY, BX)
+        total.inline_at(1)
+    for name in ("cuda", "cpu"):
+        with pytest.raises(RuntimeError, match="cannot take turns here"):
+            fd.fusion.lower(target=name)

@@ -187,7 +187,9 @@ class ScheduleCalls:
 
     def cache_any(self) -> None:
         if self.chance(0.4):
-            self.assign(f"{self.name(self.any())}.cache_before()")
+            # What nobody reads is not printed, and the copy would be numbered otherwise.
+            read = [t for t in self.computed() if t.uses() or t.is_fusion_output()]
+            self.assign(f"{self.name(self.one_of(read))}.cache_before()")
         else:
             self.load(self.computed())
 

@@ -78,6 +78,10 @@ void serialize(Kernel& kernel, Scope& scope) {
       result.push_back(statement);
     } else {
       check_section(statement, reductions);
+      if (!kernel.target().has_hardware_threads) {
+        result.push_back(statement);
+        continue;
+      }
       const std::vector<int64_t>& dims = reductions.front()->reduced_dims;
       TensorView* turns = new_turns(kernel, dims);
       result.push_back(kernel.make<BlockSerializeWait>(dims, turns));

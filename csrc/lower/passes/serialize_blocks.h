@@ -10,6 +10,7 @@ namespace nvfuser {
 /// A section covers whole loops and is entered and left by all threads: one wait for each block.
 /// Requires: barriers are in place.
 /// Ensures:  every serial GridReduction stands between a wait and a release over its dimensions.
+///           Where blocks run in phases they combine in their order anyway: only errors are found.
 /// Errors:   a barrier over blocks inside a section, where the next block would wait for its turn.
 void serialize_blocks(Kernel& kernel);
 

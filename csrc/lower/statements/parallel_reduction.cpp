@@ -22,9 +22,8 @@ bool is_entered_repeatedly(const Loop& loop) {
   return !loop.is_thread() && !loop.index->is_const();
 }
 
-/// Whether blocks combine one after the other. Where the blocks of a grid run in phases, the first
-/// combines in the order of blocks anyway.
-bool takes_turns(const Kernel& kernel, const Expr* reduction, bool allreduce) {
+/// Whether blocks combine one after the other.
+bool takes_turns(const Expr* reduction, bool allreduce) {
   const auto* op = reduction->as<ReductionOp>();
   if (op == nullptr || !op->serial_grid) {
     return false;
@@ -40,7 +39,7 @@ bool takes_turns(const Kernel& kernel, const Expr* reduction, bool allreduce) {
                 "kernel"},
     });
   }
-  return kernel.target().has_hardware_threads;
+  return true;
 }
 
 } // namespace
@@ -123,7 +122,7 @@ GridReduction* make_grid_reduction(
         .fix = {"rfactor the serial axes: they are then reduced once, in registers"},
     });
   }
-  const bool is_serial = takes_turns(kernel, expr, allreduce);
+  const bool is_serial = takes_turns(expr, allreduce);
   TensorView* counters =
       is_serial ? nullptr : new_workspace(kernel, blocks, DataType::Int, /*zero_init=*/true);
   kernel.launch.is_cooperative = kernel.launch.is_cooperative || allreduce;
