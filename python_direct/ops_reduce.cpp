@@ -105,14 +105,19 @@ keepdim : bool
 Parameters
 ----------
 arg : TensorView
-    Operand.
+    Operand: Float, Double, or a narrow float with a sign, for which kernels accumulate in Float.
 dims : list[int]
     Dimensions to reduce; negative values count from the end.
 
 Returns
 -------
 avg, var_sum, n : TensorView
-    `n` has dtype Index.
+    `n` has dtype Index, the others that of the operand.
+
+Raises
+------
+UserError
+    If `arg` has another dtype, has no dimensions, or `dims` is empty.
 )");
 }
 

@@ -493,7 +493,7 @@ class CpuDialect final : public Dialect {
     if (reduction.is_welford) {
       printer.line(
           "welford_merge(" + totals[0] + ", " + totals[1] + ", " + totals[2] + ", " +
-          printer.triple(reduction.ins) + ");");
+          printer.triple(reduction.ins, compute_type(reduction.outs.front()->dtype())) + ");");
       return;
     }
     for (size_t i = 0; i < totals.size(); ++i) {

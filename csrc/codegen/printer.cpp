@@ -383,14 +383,14 @@ void KernelPrinter::copy(const LoadStoreOp& copy) {
 
 void KernelPrinter::welford(const WelfordOp& welford) {
   const std::string accumulators = elements(welford.outputs());
+  const DataType type = welford.outputs().front()->dtype();
   const bool is_element = welford.in_n->is_const_int(1) && welford.in_var->is_zero();
   const std::string text =
       is_element
           ? "welford_add(" + accumulators + ", " +
-                expressions_.value_as(welford.in_avg, welford.outputs().front()->dtype(), true)
-                    .str()
+                expressions_.value_as(welford.in_avg, type, true).str()
           : "welford_merge(" + accumulators + ", " +
-                triple({welford.in_avg, welford.in_var, welford.in_n});
+                triple({welford.in_avg, welford.in_var, welford.in_n}, type);
   statement(welford, text + ");");
 }
 
@@ -402,10 +402,10 @@ std::string KernelPrinter::elements(const std::vector<Val*>& vals) {
   return text;
 }
 
-std::string KernelPrinter::triple(const std::vector<Val*>& vals) {
+std::string KernelPrinter::triple(const std::vector<Val*>& vals, DataType type) {
   NVF_INVARIANT(vals.size() == 3, "a Welford triple has three values");
-  return "{" + expressions_.value(vals[0]).str() + ", " +
-         expressions_.value_as(vals[1], vals[0]->dtype()).str() + ", " +
+  return "{" + expressions_.value_as(vals[0], type).str() + ", " +
+         expressions_.value_as(vals[1], type).str() + ", " +
          expressions_.value_as(vals[2], DataType::Int).str() + "}";
 }
 

@@ -70,7 +70,7 @@ class KernelPrinter {
   /// What a copy of `lanes` elements moves: elements, or pairs where both sides hold pairs.
   [[nodiscard]] static int64_t copied_units(const LoadStoreOp& copy, int64_t lanes);
   /// Elements in braces: `{T4, 0.0f, 1}`; the form in which functions take a Welford triple.
-  [[nodiscard]] std::string triple(const std::vector<Val*>& vals);
+  [[nodiscard]] std::string triple(const std::vector<Val*>& vals, DataType type);
   /// `a, b, c` as they stand on the left side of assignments.
   [[nodiscard]] std::string elements(const std::vector<Val*>& vals);
   /// The text of a condition; "true" for nullptr.

@@ -23,6 +23,12 @@ bool has_quotients(DataType dtype) {
   return dtype == DataType::Float || dtype == DataType::Double;
 }
 
+/// A type that means and deviations can be rounded to: signed, with a zero, an element a byte.
+bool holds_moments(DataType dtype) {
+  return is_floating_point(dtype) && dtype != DataType::Float8_e8m0fnu &&
+         dtype != DataType::Float4_e2m1fn;
+}
+
 /// 1 / max(count - correction, 0).
 Val* unbiased_factor(Val* count, int64_t correction) {
   Val* zero = number(0.0);
@@ -130,7 +136,7 @@ Welford welford(TensorView* arg, const std::vector<int64_t>& dims) {
   NVF_NODE_CHECK(!dims.empty(), arg, "No reduction axis specified");
   const DataType dtype = arg->dtype();
   NVF_NODE_CHECK(
-      has_quotients(dtype), arg, "welford is not supported for ", dtype, " please upcast to float");
+      holds_moments(dtype), arg, "welford is not supported for ", dtype, " please upcast to float");
   const std::vector<int64_t> axes = unique_dims(arg, dims);
   const auto zero = [&](DataType type) { return fusion.new_constant(int64_t{0}, type); };
   const Welford out{

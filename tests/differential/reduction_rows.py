@@ -13,7 +13,9 @@ from case import (
     COMPLEX,
     E8M0,
     FLOATING,
+    FLOATS,
     FP4,
+    FP8,
     NARROW,
     NUMBERS,
     REAL,
@@ -270,7 +272,7 @@ def welford_cases(s: Samples) -> list[Case]:
         squares = ((wide - mean) ** 2).sum(dims)
         count = math.prod(x.shape[d] for d in dims)
         n = torch.full(squares.shape, count, dtype=torch.int64)
-        return [mean.squeeze(dims).to(x.dtype), squares.to(x.dtype), n]
+        return [rounded(mean.squeeze(dims), x.dtype), rounded(squares, x.dtype), n]
 
     runs = cubes(operands(s, "welford", -1.0, 1.0))
     return [
@@ -307,7 +309,7 @@ def moment_rows() -> list[Operation]:
         Operation("var", moment_cases("var", var), WIDE, negative[:1]),
         Operation("standard_deviation", moment_cases("standard_deviation", std), WIDE),
         Operation("var_mean", moment_cases("var_mean", both), WIDE, [negative[1], low]),
-        Operation("welford", welford_cases, WIDE, [
+        Operation("welford", welford_cases, (*FLOATS, *FP8), [
             Refusal("Tried to reduce a 0-dim tensor",
                     lambda fd: fd.ops.welford(given(fd, 0), []))]),
     ]  # fmt: skip

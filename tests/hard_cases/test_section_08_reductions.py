@@ -19,6 +19,7 @@ from hard_case import (
     Compiled,
     assert_same,
     check,
+    cuda_text,
     like,
     lowered,
     numbers,
@@ -140,6 +141,41 @@ def test_welford_merges_empty_sets(target, types):
         return x.mean(), x.var(correction=0) * x.numel(), torch.tensor(x.numel(), device=x.device)
 
     check(fd, target, [((n,),) for n in SIZES], reference, rtol=1e-5)
+
+
+@pytest.mark.parametrize("types", [(None, BX, None, TX), (BX, TY, None, TX), (BX, None, TX, None)])
+@pytest.mark.parametrize("is_rfactored", [False, True])
+def test_welford_of_narrow_floats(target, types, is_rfactored):
+    """8.10: Float from the first element to the last step; a reader gets the rounded mean."""
+    if not is_rfactored and BX in types[1:]:
+        pytest.skip("a serial axis of a reduction over blocks must be factored out")
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True, dtype=DataType.Half)
+        mean, squares, n = fd.ops.welford(x, [1])
+        fd.add_output(fd.ops.mul(mean, 2.0))
+        fd.add_output(mean)
+        fd.add_output(fd.ops.mul(squares, 1.0))
+        fd.add_output(n)
+        mean.split(1, 32)
+        mean.split(1, 4, inner_split=False)
+        partial = mean
+        if is_rfactored:
+            axis = types.index(None, 1)
+            (partial, *_) = mean.rfactor([axis], [mean, squares, n])
+            par(mean, *[t for i, t in enumerate(types) if i != axis])
+        par(partial, *types)
+        fd.sched.parallelize_like(partial)
+        fd.sched.parallelize_like(mean)
+        fd.sched.inline_most()
+
+    def reference(x):
+        mean = x.mean(1).half()
+        count = torch.full((x.shape[0],), x.shape[1], device=x.device)
+        return 2 * mean.float(), mean, x.var(1, correction=0) * x.shape[1], count
+
+    cuda_text(fd.fusion)
+    shapes = [((m, n),) for m, n in PAIRS if n > 1]
+    check(fd, target, shapes, reference, rtol=2e-3, dtype=torch.float16)
 
 
 # -- 8.2: cases --

@@ -233,6 +233,23 @@ def test_producer_inside_the_loop():
     assert "produce position 1" in str(error.value)
 
 
+def test_producer_computed_with_the_copy():
+    """10.02: inside of the loop, too, which lowering finds out."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([8, 64], contiguity=True)
+        made = fd.ops.neg(x)
+        copy = fd.ops.set(made)
+        fd.add_output(fd.ops.neg(copy))
+        for tensor in (made, copy):
+            tensor.set_memory_type(SHARED)
+        copy.inline_at(1)
+        made.compute_with(1)
+        copy.circular_buffer(3, 1)
+    for target in ("cuda", "cpu"):
+        with pytest.raises(RuntimeError, match="is computed inside of its loop"):
+            fd.fusion.lower(target=target)
+
+
 @pytest.mark.parametrize("kind", ["cuda", "cpu"])
 def test_one_loop_has_one_structure(kind):
     """10.02: tensors of one loop share prologue, main loop, epilogue and stages."""

@@ -90,19 +90,41 @@ int64_t shared_axes(const TensorView* registers) {
   return std::find_if(axes.begin(), axes.end(), ends) - axes.begin();
 }
 
-void move_to_registers(Kernel& kernel, Expr* reduction, TensorView* tensor) {
-  TensorView* registers = kernel.new_tensor(tensor->domain(), tensor->dtype());
+/// Registers that `reduction` writes instead of `tensor`, which loses the reduced axes.
+TensorView* take_over(Kernel& kernel, Expr* reduction, TensorView* tensor, DataType dtype) {
+  TensorView* registers = kernel.new_tensor(tensor->domain(), dtype);
   registers->assign_max_producer_position(tensor->max_producer_position());
   if (reduces_blocks(registers)) {
     // Which block has the result is known per call: the store stands in the same loops, by element.
     make_serial(registers, ParallelType::Vectorize);
   }
-  int64_t position = shared_axes(registers);
-  const std::vector<Expr*> users = tensor->all_uses();
-  const bool shares_all_loops =
-      !users.empty() && tensor->is_fusion_output() && tensor->compute_at_position() >= position;
   kernel.replace_output_of(reduction, tensor, registers);
   tensor->assign_domain(without_reductions(kernel, *registers->domain()));
+  return registers;
+}
+
+/// How many of the leading `position` axes are not reduced.
+int64_t kept_axes(const TensorView* registers, int64_t position) {
+  const IterDomains& axes = registers->loop();
+  return std::count_if(axes.begin(), axes.begin() + position, [](const IterDomain* axis) {
+    return !axis->is_reduction();
+  });
+}
+
+/// Compute `registers` inside of the loops of their copy.
+void inline_into(TensorView* copy, TensorView* registers, int64_t position) {
+  registers->assign_compute_at_position(position);
+  copy->assign_max_producer_position(kept_axes(registers, position));
+  make_serial(registers, ParallelType::Vectorize); // the copy is the vector access
+  make_serial(copy, ParallelType::Group);          // the reduction combines the lanes
+}
+
+TensorView* move_to_registers(Kernel& kernel, Expr* reduction, TensorView* tensor) {
+  const std::vector<Expr*> users = tensor->all_uses();
+  TensorView* registers = take_over(kernel, reduction, tensor, tensor->dtype());
+  int64_t position = shared_axes(registers);
+  const bool shares_all_loops =
+      !users.empty() && tensor->is_fusion_output() && tensor->compute_at_position() >= position;
   if (shares_all_loops) {
     // Readers in the same loops use the registers: the output is stored, but not read back.
     kernel.replace_uses(tensor, registers, users);
@@ -110,14 +132,25 @@ void move_to_registers(Kernel& kernel, Expr* reduction, TensorView* tensor) {
     tensor->assign_compute_at_position(0);
   }
   kernel.make<LoadStoreOp>(tensor, registers, LoadStoreOpType::Set);
-  registers->assign_compute_at_position(position);
-  const IterDomains& axes = registers->loop();
-  tensor->assign_max_producer_position(
-      std::count_if(axes.begin(), axes.begin() + position, [](const IterDomain* axis) {
-        return !axis->is_reduction();
-      }));
-  make_serial(registers, ParallelType::Vectorize); // the copy is the vector access
-  make_serial(tensor, ParallelType::Group);        // the reduction combines the lanes
+  inline_into(tensor, registers, position);
+  return registers;
+}
+
+/// A running mean is divided by the count in every step: narrow types are for results. What another
+/// Welford reads is none, and stays wide.
+void accumulate_in_float(Kernel& kernel, Expr* welford, TensorView* tensor) {
+  const std::vector<Expr*> users = tensor->all_uses();
+  const int64_t inlined = tensor->compute_at_position();
+  TensorView* registers = take_over(kernel, welford, tensor, DataType::Float);
+  if (std::ranges::all_of(users, [](const Expr* user) { return user->is_a<WelfordOp>(); })) {
+    kernel.replace_uses(tensor, registers, users);
+    registers->assign_compute_at_position(inlined);
+    registers->assign_compute_with(tensor->compute_with_position());
+    return;
+  }
+  kernel.make<UnaryOp>(tensor, registers, UnaryOpType::Cast);
+  tensor->assign_compute_at_position(kept_axes(registers, inlined));
+  inline_into(tensor, registers, shared_axes(registers));
 }
 
 } // namespace
@@ -134,10 +167,13 @@ void reduce_in_registers(Kernel& kernel) {
       }
       auto* tensor = static_cast<TensorView*>(out);
       if (tensor->memory_type() != MemoryType::Local) {
-        move_to_registers(kernel, expr, tensor);
+        tensor = move_to_registers(kernel, expr, tensor);
       } else if (tensor->uses().empty()) {
         tensor->assign_compute_at_position(
             shared_axes(tensor)); // nobody reads other elements later
+      }
+      if (expr->is_a<WelfordOp>() && is_low_precision(tensor->dtype())) {
+        accumulate_in_float(kernel, expr, tensor);
       }
     }
   }

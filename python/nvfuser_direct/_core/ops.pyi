@@ -2612,14 +2612,19 @@ def welford(arg: nvfuser_direct._core.TensorView, dims: Sequence[int]) -> tuple[
     Parameters
     ----------
     arg : TensorView
-        Operand.
+        Operand: Float, Double, or a narrow float with a sign, for which kernels accumulate in Float.
     dims : list[int]
         Dimensions to reduce; negative values count from the end.
 
     Returns
     -------
     avg, var_sum, n : TensorView
-        `n` has dtype Index.
+        `n` has dtype Index, the others that of the operand.
+
+    Raises
+    ------
+    UserError
+        If `arg` has another dtype, has no dimensions, or `dims` is empty.
     """
 
 def full(shape: list[int | nvfuser_direct._core.Val] | tuple[int | nvfuser_direct._core.Val, ...], fill_value: nvfuser_direct._core.ScalarLike, dtype: nvfuser_direct._core.DataType) -> nvfuser_direct._core.TensorView:

@@ -109,7 +109,8 @@ def group_reductions(tvs: Sequence[nvfuser_direct._core.TensorView]) -> None:
     Raises
     ------
     UserError
-        If a tensor is not the result of a reduction, or the reductions are not alike.
+        If a tensor is not the result of a reduction, if the reductions are not alike, or if tensors are
+        inlined where a tensor that depends on the group stands, too.
     """
 
 def trivial(fusion: nvfuser_direct._core.Fusion) -> None:

@@ -97,8 +97,10 @@ def _ignoring_nan(
 @handles(_core.WelfordOp)
 def welford(ev: Evaluator, expr: _core.WelfordOp) -> None:
     out = cast(TensorView, expr.out_avg)
-    mean = root_to_logical(ev, out, ev[expr.in_avg], fill=0, keep_reductions=True)
     like = ev[expr.in_avg]
+    if like.itemsize <= 2:
+        like = like.float()
+    mean = root_to_logical(ev, out, like, fill=0, keep_reductions=True)
 
     def partial(val: Val) -> torch.Tensor:
         value = ev[val]
