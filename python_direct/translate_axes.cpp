@@ -397,15 +397,12 @@ void TranslatedAxes::name_sources(const std::vector<Expr*>& exprs, const IterDom
   }
 }
 
-/// As `hand_on_bindings`. Memory may be made of a loop, which then may be bound later.
+/// As `hand_on_bindings`. Memory may be made of a loop, which is bound later: what is made of it is
+/// bound by itself.
 void TranslatedAxes::hand_on_bindings_of_names(const Expr& expr) {
   for (Val* in : expr.inputs()) {
     const ParallelType type = as_id(in)->parallel_type();
-    const bool is_handed_on = std::any_of(
-        expr.outputs().begin(), expr.outputs().end(),
-        [&](Val* out) { return as_id(out)->parallel_type() == type; });
-    const bool is_bound_now = is_handed_on || !contains(domain_.loop(), in);
-    if (is_bound_now && binding_of(as_id(in)) != type) {
+    if (!contains(domain_.loop(), in) && binding_of(as_id(in)) != type) {
       bindings_[in] = type;
       writer_.line(name_of(in) + ".parallelize(" + python_text(type) + ")");
     }
@@ -446,6 +443,15 @@ void TranslatedAxes::print_axis_expr(const Expr& expr) {
                   throw_untranslatable(e, "a split, a merge, a swizzle or a resize");
                 }});
   writer_.line(outs + " = " + text.str());
+  const bool is_of_loops = std::ranges::any_of(
+      expr.inputs(), [&](Val* in) { return contains(domain_.loop(), in); });
+  for (Val* out : expr.outputs()) {
+    const ParallelType type = as_id(out)->parallel_type();
+    if (is_of_loops && binding_of(as_id(out)) != type) {
+      bindings_[out] = type;
+      writer_.line(name_of(out) + ".parallelize(" + python_text(type) + ")");
+    }
+  }
 }
 
 void TranslatedAxes::print_axes_one_by_one(bool has_allocation_already) {

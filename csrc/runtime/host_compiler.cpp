@@ -104,6 +104,10 @@ std::vector<std::string> HostCompiler::options() const {
       "-fwrapv",         "-fno-strict-aliasing",
       "-fopenmp-simd",   "-fno-stack-protector",
   };
+  // g++ makes sin(atan(NaN)) 1 and cos(atan(NaN)) 0, by formulas for what it knows.
+  for (const char* name : {"atan", "atanf", "atanh", "atanhf"}) {
+    options.emplace_back(std::string("-fno-builtin-") + name);
+  }
   if (is_gcc_) {
     // g++ 12, 13 and 14.2 load every vector of an unrolled `inside ? a[i] : b` under the mask of the
     // first one. Without if-conversion there are no such loads; kernels did not become slower.

@@ -1,8 +1,6 @@
 // Loading a tensor ahead of the loop that reads it.
 #include "transform/circular_buffer.h"
 
-#include <algorithm>
-
 #include "base/errors.h"
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
@@ -57,17 +55,6 @@ std::vector<ParallelType> types_of(const TensorView* tensor) {
     types.push_back(axis->parallel_type());
   }
   return types;
-}
-
-/// Leading axes inside of whose loops a producer is computed. With which consumer a tensor with a
-/// compute-with position is computed is known in lowering only.
-int64_t produce_position(const TensorView* tensor) {
-  const std::vector<TensorView*> producers = tensor->producers();
-  const bool is_computed_with = std::ranges::any_of(producers, [&](const TensorView* producer) {
-    const std::vector<TensorView*>& first = producer->compute_with_consumers();
-    return std::ranges::find(first, tensor) != first.end();
-  });
-  return is_computed_with ? tensor->maybe_max_producer_position() : tensor->max_producer_position();
 }
 
 std::string axes_text(const TensorView* tensor, int64_t end) {
@@ -129,16 +116,15 @@ int64_t circular_buffer_axis(const TensorView* tensor, const std::vector<Paralle
         .fix = {"inline the tensor into a serial loop of its consumers first"},
     });
   }
-  if (produce_position(tensor) > position) {
+  if (tensor->max_producer_position() > position) {
     throw UserError({
         .headline = {"The producer of a circular buffer is computed inside of its loop"},
         .node = {describe(tensor)},
         .expected =
             {"a producer that is complete before the loop over ",
              tensor->axis(position)->to_string()},
-        .found = {"produce position ", produce_position(tensor)},
-        .fix = {"inline the producer, or compute it with this tensor, at position ", position,
-                " or less"},
+        .found = {"produce position ", tensor->max_producer_position()},
+        .fix = {"inline the producer at position ", position, " or less"},
     });
   }
   return position;

@@ -516,6 +516,17 @@ def test_lerp_goes_from_start_to_end(target: str) -> None:
     check(run(lambda fd, s, e, t: fd.ops.lerp(s, e, t), [a, b, w], target), torch.lerp(a, b, w))
 
 
+@pytest.mark.parametrize("outer", ["sin", "cos"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_functions_of_an_arc_tangent(outer: str, dtype: torch.dtype, target: str) -> None:
+    """g++ knows formulas for these, which lose NaN."""
+    x = torch.tensor([math.nan, math.inf, -math.inf, 0.0, -0.0, 1.0, -3.5, 1e30], dtype=dtype)
+    with FusionDefinition() as fd:
+        fd.add_output(getattr(fd.ops, outer)(fd.ops.atan(fd.from_pytorch(x))))
+    (result,) = fd.execute([x.to(target)])
+    check(result, getattr(torch, outer)(torch.atan(x)))
+
+
 # ---- Casts ---------------------------------------------------------------------------------------
 
 ALL = [torch.bool, *INTEGER, *LOW, *REAL, *COMPLEX]

@@ -368,3 +368,18 @@ def test_outputs_beside_blocks_without_elements(target, rows, memory_type):
         u.inline_at(1)
     x, y = numbers(1, device=target), numbers(rows, device=target)
     assert_same(Compiled(fd)(x, y), [y - x, -x])
+
+
+def test_two_loops_of_one_hardware_index():
+    """2.14: the reader binds the loop that both share, the reduction its own axis."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        total = fd.ops.sum(x, [1])
+        t = fd.ops.neg(total)
+        fd.add_output(t)
+        total.axis(1).parallelize(BX)
+        t.axis(0).parallelize(BX)
+        total.inline_at(1)
+    for target in ("cuda", "cpu"):
+        with pytest.raises(UserError, match=r"Two loops around a tensor are bound to blockIdx\.x"):
+            fd.fusion.lower(target=target)

@@ -523,3 +523,21 @@ def test_lanes_over_parts_of_a_broadcast(target, parts):
             lowered(fd.fusion)
     else:
         check(fd, target, [((1, 64),)], lambda x: x)
+
+
+def test_swizzled_lanes_are_refused():
+    """6.09: neighbours are apart before the swizzle, where one may exist and the other not."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([32, 32], contiguity=True)
+        t = fd.ops.neg(fd.ops.set(x))
+        fd.add_output(t)
+        copy = t.cache_before()
+        copy = copy.cache_after()
+        for tensor in (copy, copy.producers()[0]):
+            tensor.set_memory_type(SHARED)
+            tensor.swizzle(0, 1)
+        copy.split(1, 4)
+        copy.axis(2).parallelize(VECTORIZE)
+    for target in ("cuda", "cpu"):
+        with pytest.raises(UserError, match="lanes of a vectorized axis are swizzled"):
+            fd.fusion.lower(target=target)

@@ -233,6 +233,24 @@ def test_producer_inside_the_loop():
     assert "produce position 1" in str(error.value)
 
 
+def test_producer_that_shares_the_loop_of_the_copy():
+    """10.02: not inlined itself, but `shared` runs it beside what reads the copy."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([8, 64], contiguity=True)
+        shared = fd.ops.neg(x)
+        made = fd.ops.relu(shared)
+        copy = fd.ops.set(made)
+        fd.add_output(fd.ops.add(copy, shared))
+        for tensor in (shared, made, copy):
+            tensor.set_memory_type(SHARED)
+        shared.inline_at(1)
+        copy.inline_at(1)
+        copy.circular_buffer(3, 1)
+    for target in ("cuda", "cpu"):
+        with pytest.raises(RuntimeError, match="is computed inside of its loop"):
+            fd.fusion.lower(target=target)
+
+
 def test_producer_computed_with_the_copy():
     """10.02: inside of the loop, too, which lowering finds out."""
     with FusionDefinition() as fd:

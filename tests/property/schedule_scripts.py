@@ -174,8 +174,12 @@ def run_script(script: Script, target: str) -> str | None:
                 lines.execute(call)
             except UserError as error:
                 raise AssertionError(f"a call is refused: {call}\n{error}") from error
-        check_schedule_round_trip(lines.fusion)
         refusals = [refusal_by_lowering(lines.fusion, kind) for kind in ("cuda", "cpu")]
+        try:
+            check_schedule_round_trip(lines.fusion)
+        except UserError:  # what no order of calls may lead to was spoilt by a later call
+            if refusals[0] is None:
+                raise
         assert refusals[0] == refusals[1], f"targets differ: {refusals}"
         given = script.copies(names, target)
         try:

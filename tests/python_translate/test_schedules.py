@@ -150,6 +150,17 @@ def own_axes(fd: FusionDefinition) -> None:
     y.set_allocation_domain([y.axis(1), y.axis(0), rows, part], True)
 
 
+def memory_of_a_late_loop(fd: FusionDefinition) -> None:
+    """Inlining stops at unrolled axes: the loop is bound after it, its parts before."""
+    x = define_x(fd, (32,))
+    fd.add_output(y := fd.ops.neg(x))
+    copy = y.cache_before().cache_after()
+    copy.compute_with(-1)
+    copy.axis(0).parallelize(ParallelType.unroll)
+    outer, inner = IterDomain.split(copy.axis(0), 3)
+    copy.set_allocation_domain([outer, inner], True)
+
+
 def caches(fd: FusionDefinition) -> None:
     x = define_x(fd, dtype=DataType.Float)
     a, b = fd.ops.neg(x), fd.ops.exp(x)
@@ -339,6 +350,7 @@ SCHEDULES = [
     equal_sizes_in_shared_memory,
     allocations,
     own_axes,
+    memory_of_a_late_loop,
     caches,
     twice_factored,
     factored_partial_results,

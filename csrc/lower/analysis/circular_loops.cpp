@@ -31,6 +31,29 @@ void check_loops_between(const Kernel& kernel, const TensorView* tensor, const L
   });
 }
 
+/// What is loaded ahead must be there already. Producers share the loop by being inlined, by being
+/// computed with the copy, or because what they read is inlined into a reader of the copy, too.
+void check_producers(const Kernel& kernel, const TensorView* tensor, const Loop* buffered) {
+  for (const TensorView* producer : tensor->producers()) {
+    if (producer->definition() == nullptr) {
+      continue; // an input
+    }
+    const LoopNest& nest = kernel.loop_model->nest(producer);
+    if (std::find(nest.begin(), nest.end(), buffered) == nest.end()) {
+      continue;
+    }
+    throw UserError({
+        .headline = {"The producer of a circular buffer is computed inside of its loop"},
+        .node = {describe(tensor)},
+        .expected =
+            {"a producer that is complete before the loop over ",
+             buffered->promoted->to_string()},
+        .found = {describe(producer), " inside of it"},
+        .fix = {"inline the producer, and what it reads, less deep"},
+    });
+  }
+}
+
 void check_same_structure(const CircularLoop& loop, const TensorView* tensor) {
   const CircularBuffering& options = *tensor->circular_buffer_options();
   if (loop.stages == options.stages && loop.prefetch == options.prefetch) {
@@ -66,6 +89,7 @@ void find_circular_loops(Kernel& kernel) {
     }
     const Loop* loop = model.loop_of(tensor->axis(circular_buffer_axis(tensor, types)));
     check_loops_between(kernel, tensor, loop);
+    check_producers(kernel, tensor, loop);
     if (loop->index->is_const()) {
       continue;
     }

@@ -33,6 +33,7 @@ LoopModel::LoopModel(Kernel& kernel)
   choose_promotions();
   choose_parallel_types();
   build_nests();
+  refuse_repeated_bindings();
 }
 
 /// Where two axes of a tensor are the same axis of the graph, an index of one cannot be told from
@@ -280,6 +281,30 @@ void LoopModel::choose_parallel_types() {
     };
     consider(false);
     consider(true);
+  }
+}
+
+/// Two axes of one tensor are checked before; here one of them is bound by a tensor that shares its
+/// loop.
+void LoopModel::refuse_repeated_bindings() const {
+  for (const TensorView* tensor : tensors_) {
+    std::map<ParallelType, const Loop*> bound;
+    for (const Loop* loop : nests_.at(tensor)) {
+      if (!loop->is_thread()) {
+        continue;
+      }
+      const auto [other, is_new] = bound.try_emplace(loop->parallel_type, loop);
+      if (is_new) {
+        continue;
+      }
+      throw UserError({
+          .headline = {"Two loops around a tensor are bound to ", loop->parallel_type},
+          .node = {describe(tensor)},
+          .expected = {"one loop for each hardware index"},
+          .found = {other->second->promoted->to_string(), " and ", loop->promoted->to_string()},
+          .fix = {"parallelize the axes that share a loop alike, or inline less deep"},
+      });
+    }
   }
 }
 

@@ -93,6 +93,7 @@ class LoopModel {
   bool drag_along(TensorView* tensor);
   void choose_parallel_types();
   void build_nests();
+  void refuse_repeated_bindings() const;
   /// The loops around `consumer` that drive the first `position` axes of `tensor`.
   [[nodiscard]] LoopNest shared_loops(
       const TensorView* tensor, const TensorView* consumer, int64_t position) const;

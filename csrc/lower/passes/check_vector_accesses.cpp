@@ -60,6 +60,7 @@ class VectorCheck {
     check_statement();
     width_ = as_int(lanes_->extent()->value());
     check_width(tensor_);
+    check_order();
     TensorView* source = copied_tensor(tensor_->definition());
     if (reads_elsewhere(tensor_->definition())) {
       check_resized_source(source);
@@ -135,6 +136,20 @@ class VectorCheck {
             {"the last axis of the loop domain, or one with axes of size 1 behind it"},
             {(*inner)->to_string(), " behind it"});
       }
+    }
+  }
+
+  /// All lanes are moved or none: whether an element of a swizzled axis exists is asked of where it
+  /// comes from, and neighbours come from apart.
+  void check_order() const {
+    const IterDomain* current = kernel_.loop_model->loop_of(lanes_)->promoted;
+    while (const Expr* definition = origin_of(current)) {
+      if (definition->is_a<Swizzle>()) {
+        reject(
+            {"The lanes of a vectorized axis are swizzled"},
+            {"lanes that are split off before the swizzle"}, {definition->to_string()});
+      }
+      current = static_cast<IterDomain*>(definition->inputs().back()); // whose elements are lanes
     }
   }
 
