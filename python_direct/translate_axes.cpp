@@ -443,8 +443,8 @@ void TranslatedAxes::print_axis_expr(const Expr& expr) {
                   throw_untranslatable(e, "a split, a merge, a swizzle or a resize");
                 }});
   writer_.line(outs + " = " + text.str());
-  const bool is_of_loops = std::ranges::any_of(
-      expr.inputs(), [&](Val* in) { return contains(domain_.loop(), in); });
+  const bool is_of_loops =
+      std::ranges::any_of(expr.inputs(), [&](Val* in) { return contains(domain_.loop(), in); });
   for (Val* out : expr.outputs()) {
     const ParallelType type = as_id(out)->parallel_type();
     if (is_of_loops && binding_of(as_id(out)) != type) {

@@ -13,6 +13,7 @@
 // loops, and shared memory, lies in the block's scratch memory; what lives across phases, in memory
 // of the whole kernel.
 #include <algorithm>
+#include <set>
 
 #include "base/options.h"
 #include "codegen/dialect.h"
@@ -66,6 +67,17 @@ class CpuDialect final : public Dialect {
            ", " + std::to_string(lanes) + ")";
   }
 
+  /// Registers alone are no memory; how a compiler reads arrays of them is its own business, except
+  /// where they lie in the memory of the block.
+  [[nodiscard]] std::string guarded_index(
+      const TensorView* view, std::string index) const override {
+    const bool is_array = view->memory_type() == MemoryType::Local && in_scratch_.count(view) == 0;
+    return is_array ? index : "guarded(" + index + ")";
+  }
+  [[nodiscard]] std::string select_function() const override {
+    return "select";
+  }
+
   void open_kernel(KernelPrinter& printer, const std::string& name) override {
     printer.line(
         "extern \"C\" void " + name +
@@ -110,6 +122,7 @@ class CpuDialect final : public Dialect {
       declare_tags(
           printer, allocate, "shared_memory", printer.expressions().value(allocate.address).str());
     } else if (is_in_scratch(allocate)) {
+      in_scratch_.insert(allocate.buffer);
       printer.line(
           pointer(printer, allocate) + "reinterpret_cast<" + element_type(allocate) +
           "*>(scratch + " + offset_name(printer, allocate) + ");");
@@ -166,6 +179,11 @@ class CpuDialect final : public Dialect {
     for (const int64_t dim : launched_dims(printer.kernel())) {
       axes.push_back(axis_name(dim));
     }
+    const bool may_be_one_iteration = std::ranges::all_of(axes, [&](const std::string& axis) {
+      return may_be_unrolled(launched(printer.kernel(), axis.back() - 'x'));
+    });
+    const ConditionalReads reads(
+        printer.expressions(), printer.expressions().is_conditional() && may_be_one_iteration);
     const auto body = [&] {
       set_thread(printer);
       printer.statements(loop.body);
@@ -478,7 +496,9 @@ class CpuDialect final : public Dialect {
       if (reduction.read_predicate == nullptr || reduction.read_predicate->is_true()) {
         combine();
       } else {
-        printer.block("if (" + printer.condition(reduction.read_predicate) + ") {", combine);
+        const std::string head = "if (" + printer.condition(reduction.read_predicate) + ") {";
+        const ConditionalReads reads(printer.expressions(), true);
+        printer.block(head, combine);
       }
     });
     nest(printer, written, false, [&] { combine_totals(printer, reduction, totals); });
@@ -534,6 +554,7 @@ class CpuDialect final : public Dialect {
   /// (runtime/cpu/race_check.h).
   const bool checks_races_ = has_option(EnableOption::KernelDebug);
   std::vector<const Allocate*> across_phases_;
+  std::set<const TensorView*> in_scratch_; // arrays too large for the stack
 };
 
 } // namespace

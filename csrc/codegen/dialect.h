@@ -41,6 +41,15 @@ class Dialect {
       int64_t /*lanes*/) const {
     return index;
   }
+  /// The index of an element that is read under a condition, as it is printed.
+  [[nodiscard]] virtual std::string guarded_index(
+      const TensorView* /*view*/, std::string index) const {
+    return index;
+  }
+  /// Function that chooses one of two values which were both read; empty: `c ? a : b` does.
+  [[nodiscard]] virtual std::string select_function() const {
+    return "";
+  }
   virtual void block_sync(KernelPrinter& printer, const BlockSync& sync) = 0;
   virtual void async_commit(KernelPrinter& printer, const AsyncCommit& commit) = 0;
   virtual void async_wait(KernelPrinter& printer, const AsyncWait& wait) = 0;

@@ -151,6 +151,9 @@ Text ExpressionPrinter::element(const TensorIndex* element, bool is_written) {
     return {name};
   }
   std::string index = value(element->index()).str();
+  if (is_conditional_ && !is_written && !element->index()->is_const()) {
+    index = dialect_.guarded_index(view, std::move(index));
+  }
   if (view->memory_type() != MemoryType::Shared) {
     return {name + "[" + index + "]"};
   }
@@ -414,6 +417,7 @@ Text ExpressionPrinter::binary(
 /// c0 ? v0 : c1 ? v1 : v2
 Text ExpressionPrinter::choice(const ChosenElement& op) {
   const DataType to = op.out->dtype();
+  const ConditionalReads values(*this, true);
   std::string text;
   for (size_t i = 0; i < op.conditions.size(); ++i) {
     text += value_as(op.conditions[i], DataType::Bool).within(Precedence::Or) + " ? " +
@@ -426,6 +430,14 @@ Text ExpressionPrinter::choice(const ChosenElement& op) {
 Text ExpressionPrinter::ternary(const TernaryOp& op) {
   const DataType to = op.out->dtype();
   if (op.op == TernaryOpType::Where) {
+    const auto is_read = [](const Val* val) { return val->vtype() == ValType::TensorIndex; };
+    if (const std::string select = dialect_.select_function();
+        !select.empty() && (is_read(op.in2) || is_read(op.in3))) {
+      return call(
+          select + "<" + c_type(to) + ">", value_as(op.in1, DataType::Bool).str() + ", " +
+                                               value_as(op.in2, to, true).str() + ", " +
+                                               value_as(op.in3, to, true).str());
+    }
     return {
         value_as(op.in1, DataType::Bool).within(Precedence::Or) + " ? " +
             value_as(op.in2, to, true).within(Precedence::Or) + " : " +

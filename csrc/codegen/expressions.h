@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "codegen/dialect.h"
@@ -81,6 +82,12 @@ class ExpressionPrinter {
     return used_sizes_;
   }
 
+  /// Whether what is printed is read under a condition that its use is not under, and both stand in
+  /// one iteration of a loop once a compiler has unrolled the loops in it. See ConditionalReads.
+  [[nodiscard]] bool is_conditional() const {
+    return is_conditional_;
+  }
+
   // -- texts --
 
   /// A value in its own type.
@@ -100,6 +107,7 @@ class ExpressionPrinter {
   [[nodiscard]] bool same_c_type(DataType a, DataType b) const;
 
  private:
+  friend class ConditionalReads;
   [[nodiscard]] Text element(const TensorIndex* element, bool is_written);
   [[nodiscard]] Text scalar(const Val* val);
   [[nodiscard]] Text unary(const UnaryOp& op);
@@ -118,7 +126,24 @@ class ExpressionPrinter {
   std::set<const TensorView*> variables_;
   std::unordered_map<const Val*, const SizeSource*> sizes_;
   std::map<int64_t, const SizeSource*> used_sizes_;
+  bool is_conditional_ = false;
   int64_t lanes_ = 1; // elements that an operand stands for, while an address is printed
+};
+
+/// While it lives, what is printed is read under a condition, or not.
+class ConditionalReads {
+ public:
+  ConditionalReads(ExpressionPrinter& expressions, bool is_conditional)
+      : flag_(expressions.is_conditional_), before_(std::exchange(flag_, is_conditional)) {}
+  ~ConditionalReads() {
+    flag_ = before_;
+  }
+  ConditionalReads(const ConditionalReads&) = delete;
+  ConditionalReads& operator=(const ConditionalReads&) = delete;
+
+ private:
+  bool& flag_;
+  const bool before_;
 };
 
 } // namespace nvfuser

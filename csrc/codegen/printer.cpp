@@ -1,5 +1,6 @@
 #include "codegen/printer.h"
 
+#include <algorithm>
 #include <cctype>
 
 #include "lower/analysis/memory_layout.h"
@@ -23,7 +24,20 @@ void for_each_vector_copy(const Scope& body, const Fn& fn) {
   }
 }
 
+/// Whether a statement writes an element of global memory that no other statement writes: under its
+/// condition, then, and not always. Of a workspace it may be one of several.
+bool is_stored_alone(const Val* out) {
+  const TensorView* view = view_of(out);
+  return view != nullptr && view->memory_type() == MemoryType::Global &&
+         view->definition() != nullptr;
+}
+
 } // namespace
+
+bool may_be_unrolled(const Val* extent) {
+  constexpr int64_t kMost = 16; // iterations that g++ unrolls as a whole
+  return extent->is_const_int() && as_int(extent->value()) <= kMost;
+}
 
 const TensorView* view_of(const Val* val) {
   return val->vtype() == ValType::TensorIndex ? static_cast<const TensorIndex*>(val)->view()
@@ -77,8 +91,17 @@ bool KernelPrinter::mentions(const std::string& name) const {
 
 // ---- Facts about the whole kernel ---------------------------------------------------------------
 
-void KernelPrinter::analyze(const Scope& scope) {
+void KernelPrinter::analyze(const Scope& scope, const Scope* branch) {
   for (const Expr* expr : scope) {
+    for (const std::vector<Val*>* operands : {&expr->inputs(), &expr->outputs()}) {
+      for (const Val* operand : *operands) {
+        const TensorView* view = view_of(operand);
+        if (view != nullptr && view->memory_type() == MemoryType::Local) {
+          const auto [known, is_new] = branch_of_.try_emplace(storage_of(view), branch);
+          known->second = is_new || known->second == branch ? branch : nullptr;
+        }
+      }
+    }
     for (const Val* out : expr->outputs()) {
       const TensorView* view = view_of(out);
       if (view != nullptr && view->memory_type() == MemoryType::Global) {
@@ -102,9 +125,22 @@ void KernelPrinter::analyze(const Scope& scope) {
       });
     }
     for (const Scope* body : bodies_of(*expr)) {
-      analyze(*body);
+      analyze(*body, expr->is_a<IfThenElse>() ? body : branch);
     }
   }
+}
+
+bool KernelPrinter::keeps_its_reads(const Scope& branch) const {
+  bool keeps = true;
+  for_each_node(branch, [&](const Expr& expr) {
+    for (const Val* out : expr.outputs()) {
+      const TensorView* view = view_of(out);
+      const bool is_own = view != nullptr && view->memory_type() == MemoryType::Local &&
+                          branch_of_.at(storage_of(view)) == &branch;
+      keeps = keeps && (view == nullptr || is_own || is_stored_alone(out));
+    }
+  });
+  return keeps;
 }
 
 const TensorView* KernelPrinter::storage_of(const TensorView* view) const {
@@ -269,6 +305,10 @@ void KernelPrinter::statements(const Scope& scope) {
 }
 
 void KernelPrinter::statement(const Expr& expr) {
+  const bool is_predicated = expr.predicate() != nullptr && !expr.predicate()->is_true();
+  const bool is_stored = std::ranges::all_of(expr.outputs(), is_stored_alone);
+  const ConditionalReads reads(
+      expressions_, expressions_.is_conditional() || (is_predicated && !is_stored));
   visit(
       expr,
       overloaded{
@@ -315,6 +355,8 @@ void KernelPrinter::loop(const ForLoop& loop) {
   }
   const std::string head = "for (nvfuser_index_t " + index + " = " + start + "; " + index + " < " +
                            stop + "; " + step + ") {" + axis_of(loop);
+  const ConditionalReads reads(
+      expressions_, expressions_.is_conditional() && may_be_unrolled(loop.stop));
   block(head, [&] {
     expressions_.define(loop.index, index);
     statements(loop.body);
@@ -347,11 +389,14 @@ void KernelPrinter::vector_copy(const LoadStoreOp& copy, int64_t lanes) {
 void KernelPrinter::branch(
     const IfThenElse& branch, const std::function<void(const Scope&)>& body) {
   const bool has_else = !branch.else_body.empty();
-  block(
-      "if (" + condition(branch.condition) + ") {", [&] { body(branch.then_body); },
-      has_else ? " else {" : "");
+  const std::string head = "if (" + condition(branch.condition) + ") {";
+  const auto print = [&](const Scope& statements) {
+    const ConditionalReads reads(expressions_, !keeps_its_reads(statements));
+    body(statements);
+  };
+  block(head, [&] { print(branch.then_body); }, has_else ? " else {" : "");
   if (has_else) {
-    indented([&] { body(branch.else_body); });
+    indented([&] { print(branch.else_body); });
     line("}");
   }
 }
@@ -385,12 +430,11 @@ void KernelPrinter::welford(const WelfordOp& welford) {
   const std::string accumulators = elements(welford.outputs());
   const DataType type = welford.outputs().front()->dtype();
   const bool is_element = welford.in_n->is_const_int(1) && welford.in_var->is_zero();
-  const std::string text =
-      is_element
-          ? "welford_add(" + accumulators + ", " +
-                expressions_.value_as(welford.in_avg, type, true).str()
-          : "welford_merge(" + accumulators + ", " +
-                triple({welford.in_avg, welford.in_var, welford.in_n}, type);
+  const std::string text = is_element
+                               ? "welford_add(" + accumulators + ", " +
+                                     expressions_.value_as(welford.in_avg, type, true).str()
+                               : "welford_merge(" + accumulators + ", " +
+                                     triple({welford.in_avg, welford.in_var, welford.in_n}, type);
   statement(welford, text + ");");
 }
 

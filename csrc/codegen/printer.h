@@ -85,7 +85,9 @@ class KernelPrinter {
   void pointwise(const Expr& expr);
   void welford(const WelfordOp& welford);
   void copy(const LoadStoreOp& copy);
-  void analyze(const Scope& scope);
+  void analyze(const Scope& scope, const Scope* branch = nullptr);
+  /// Whether values that are read in a branch are used in it alone: what leaves it is stored.
+  [[nodiscard]] bool keeps_its_reads(const Scope& branch) const;
   /// `const nvfuser_index_t i0 = T0.logical_size[0];` for every size that the body uses.
   void declare_sizes();
   [[nodiscard]] const TensorView* storage_of(const TensorView* view) const;
@@ -104,9 +106,13 @@ class KernelPrinter {
   std::set<const TensorView*> written_;                            // in global memory
   std::unordered_map<const TensorView*, const TensorView*> alias_; // storage owner
   std::unordered_map<const TensorView*, int64_t> vector_bytes_;    // by storage owner
+  /// The branch that registers are used in, by storage owner; nullptr: outside, or in several.
+  std::unordered_map<const TensorView*, const Scope*> branch_of_;
 };
 
 /// `T4` of an operand that is a tensor element.
 [[nodiscard]] const TensorView* view_of(const Val* val);
+/// Whether a compiler may write out all iterations of a loop as one.
+[[nodiscard]] bool may_be_unrolled(const Val* extent);
 
 } // namespace nvfuser

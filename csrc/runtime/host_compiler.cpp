@@ -51,7 +51,6 @@ bool HostCompiler::find(std::string& reason) {
     if (result.status == 0) {
       command_text_ = name;
       version_ = result.output.substr(0, result.output.find('\n'));
-      is_gcc_ = result.output.find("Free Software Foundation") != std::string::npos;
       return true;
     }
     reason += (reason.empty() ? "" : "\n") + name + ": " + result.output;
@@ -107,11 +106,6 @@ std::vector<std::string> HostCompiler::options() const {
   // g++ makes sin(atan(NaN)) 1 and cos(atan(NaN)) 0, by formulas for what it knows.
   for (const char* name : {"atan", "atanf", "atanh", "atanhf"}) {
     options.emplace_back(std::string("-fno-builtin-") + name);
-  }
-  if (is_gcc_) {
-    // g++ 12, 13 and 14.2 load every vector of an unrolled `inside ? a[i] : b` under the mask of the
-    // first one. Without if-conversion there are no such loads; kernels did not become slower.
-    options.emplace_back("-fno-tree-loop-if-convert");
   }
   options.emplace_back(has_option(DisableOption::Fma) ? "-ffp-contract=off" : "-ffp-contract=fast");
   if (has_option(EnableOption::KernelDebug) || has_option(EnableOption::KernelLineinfo)) {

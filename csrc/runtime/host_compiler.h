@@ -40,7 +40,6 @@ class HostCompiler {
   std::vector<std::string> command_; // program and leading arguments
   std::string command_text_;
   std::string version_;
-  bool is_gcc_ = false;
 };
 
 /// What machine code made with -march=native depends on: the processor's model and features.

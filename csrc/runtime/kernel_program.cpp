@@ -222,16 +222,20 @@ void KernelProgram::compile(std::span<const Argument> args) {
   CodeChoice choice{.index_type = params_.index_type.value_or(DataType::Int)};
   if (!args.empty() || fusion_->inputs().empty()) {
     device = check_arguments(*fusion_, args, params_.device);
-    choice = choose_code(UnpairedArguments(*fusion_, args).args(), params_);
+    choice = choose_code(device, UnpairedArguments(*fusion_, args).args(), params_);
   }
   static_cast<void>(code_for(device, choice, params_));
 }
 
 KernelProgram::CodeChoice KernelProgram::choose_code(
-    std::span<const Argument> args, const CompileParams& params) const {
+    Device device, std::span<const Argument> args, const CompileParams& params) const {
   ExpressionEvaluator evaluator;
   bind_arguments(*fusion_, args, equal_dims_, evaluator);
-  const DataType narrowest = narrowest_index_type(*fusion_, args, evaluator);
+  // Processors index with 64 bits. Narrower arithmetic, which wraps, would hide from a compiler
+  // that vectorizes which elements are neighbours.
+  const bool may_be_narrow = device.is_cuda() || params.index_type == DataType::Int32;
+  const DataType narrowest =
+      may_be_narrow ? narrowest_index_type(*fusion_, args, evaluator) : DataType::Int;
   CodeChoice choice{
       narrowest, has_empty_parallel_axis(*fusion_, evaluator),
       oversized_dims(*fusion_, evaluator, constraints_)};
@@ -341,7 +345,7 @@ KernelProgram::PlanPtr KernelProgram::make_plan(
   const Device device = check_arguments(*fusion_, args, merged.device);
   const UnpairedArguments unpaired(*fusion_, args);
   args = unpaired.args();
-  const CodeChoice choice = choose_code(args, merged);
+  const CodeChoice choice = choose_code(device, args, merged);
   const auto plan_with_code = [&] {
     return make_launch_plan(
         code_for(device, choice, merged), args, equal_dims_, device,

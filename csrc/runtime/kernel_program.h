@@ -74,7 +74,7 @@ class KernelProgram {
     std::array<int64_t, 6> least_extents{};
   };
   [[nodiscard]] CodeChoice choose_code(
-      std::span<const Argument> args, const CompileParams& params) const;
+      Device device, std::span<const Argument> args, const CompileParams& params) const;
   [[nodiscard]] std::shared_ptr<const CompiledKernel> code_for(
       Device device, const CodeChoice& choice, const CompileParams& params);
 

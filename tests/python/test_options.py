@@ -69,7 +69,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
         ("cuda_kernel", r"======= Codegen output for kernel: nvfuser_none_f0_c0_r0_g0 ======="),
         ("launch_param", r"Launch Parameters: BlockDim.x = "),
         ("dynamic_shared_memory", r"dynamic shared memory of nvfuser_none_f0_c0_r0_g0: 0 bytes"),
-        ("index_type", r"index type of nvfuser_none_f0_c0_r0_g0: int\n"),
+        ("index_type", r"index type of nvfuser_none_f0_c0_r0_g0: int64_t\n"),
         ("compile_params", r"nvfuser_none_f0_c0_r0_g0: Compile Parameters: index_type"),
         ("fusion_args", r"Arguments for fusion 0:\n  float\[4, 64\] on cpu"),
         ("kernel_args", r"Arguments for nvfuser_none_f0_c0_r0_g0:\n  float\[4, 64\] on cpu"),

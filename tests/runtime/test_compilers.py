@@ -120,7 +120,7 @@ def test_a_limit_that_is_no_number_is_an_error(variable: str) -> None:
 @pytest.mark.parametrize("lanes", [2, 3, 6])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 def test_reads_under_a_condition_are_right(dtype: torch.dtype, lanes: int, rows: int) -> None:
-    """g++ before 14.3 masks all vectors of such a loop like the first (HostCompiler::options)."""
+    """g++ before 14 masks all vectors of such a loop like the first (runtime/cpu/conditional.h)."""
     extent = rows * lanes
     values = torch.arange(1, extent + 1, dtype=torch.float64).to(dtype)
     with FusionDefinition() as fd:

@@ -46,8 +46,7 @@ void check_producers(const Kernel& kernel, const TensorView* tensor, const Loop*
         .headline = {"The producer of a circular buffer is computed inside of its loop"},
         .node = {describe(tensor)},
         .expected =
-            {"a producer that is complete before the loop over ",
-             buffered->promoted->to_string()},
+            {"a producer that is complete before the loop over ", buffered->promoted->to_string()},
         .found = {describe(producer), " inside of it"},
         .fix = {"inline the producer, and what it reads, less deep"},
     });

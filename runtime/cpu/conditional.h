@@ -1,0 +1,36 @@
+// What is evaluated under a condition, and what is not.
+//
+// provides: guarded select
+// requires: types
+#pragma once
+
+/// The index of an element that is read under a condition that the use of the value is not under.
+/// g++ before 14 may turn several such reads of one iteration into vectors that are all loaded
+/// under the mask of the first; it cannot where the index comes from nowhere.
+NVF_FUNCTION nvfuser_index_t guarded(nvfuser_index_t index) {
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 14
+  asm("" : "+r"(index));
+#endif
+  return index;
+}
+
+template <typename T, typename = void>
+struct Choice {
+  NVF_FUNCTION static T of(bool condition, T a, T b) {
+    return condition ? a : b;
+  }
+};
+
+/// Of narrow floats, which compilers would move as structures, one of the two.
+template <typename T>
+struct Choice<T, decltype(void(T().bits))> {
+  NVF_FUNCTION static T of(bool condition, T a, T b) {
+    return {condition ? a.bits : b.bits};
+  }
+};
+
+/// `condition ? a : b`, with both evaluated: one select in a vector.
+template <typename T>
+NVF_FUNCTION T select(bool condition, T a, T b) {
+  return Choice<T>::of(condition, a, b);
+}
