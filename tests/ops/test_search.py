@@ -86,7 +86,7 @@ def test_argsort_of_a_zero_dim_tensor(fd) -> None:
 
 @pytest.mark.parametrize("dim", [0, 1])
 def test_equal_elements_have_positions_of_their_own(target, rng, dim) -> None:
-    x = torch.randn(4, 1, generator=rng).expand(4, 5).to(target)
+    x = torch.randn(4, 1, generator=rng).to(target).expand(4, 5)
     with FusionDefinition() as fd:
         t = fd.define_tensor([4, 5], contiguity=[True, None])
         fd.add_output(fd.ops.argsort(t, dim, stable=True))
