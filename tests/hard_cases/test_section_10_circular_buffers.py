@@ -233,39 +233,26 @@ def test_producer_inside_the_loop():
     assert "produce position 1" in str(error.value)
 
 
-def test_producer_that_shares_the_loop_of_the_copy():
-    """10.02: not inlined itself, but `shared` runs it beside what reads the copy."""
+@pytest.mark.parametrize("kind", ["cuda", "cpu"])
+@pytest.mark.parametrize("is_computed_with", [False, True])
+def test_producer_found_inside_the_loop_by_lowering(kind, is_computed_with):
+    """10.02: computed with the copy, or beside what `shared` is inlined into."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([8, 64], contiguity=True)
         shared = fd.ops.neg(x)
         made = fd.ops.relu(shared)
         copy = fd.ops.set(made)
-        fd.add_output(fd.ops.add(copy, shared))
+        fd.add_output(fd.ops.neg(copy) if is_computed_with else fd.ops.add(copy, shared))
         for tensor in (shared, made, copy):
             tensor.set_memory_type(SHARED)
-        shared.inline_at(1)
         copy.inline_at(1)
+        if is_computed_with:
+            made.compute_with(1)
+        else:
+            shared.inline_at(1)
         copy.circular_buffer(3, 1)
-    for target in ("cuda", "cpu"):
-        with pytest.raises(RuntimeError, match="is computed inside of its loop"):
-            fd.fusion.lower(target=target)
-
-
-def test_producer_computed_with_the_copy():
-    """10.02: inside of the loop, too, which lowering finds out."""
-    with FusionDefinition() as fd:
-        x = fd.define_tensor([8, 64], contiguity=True)
-        made = fd.ops.neg(x)
-        copy = fd.ops.set(made)
-        fd.add_output(fd.ops.neg(copy))
-        for tensor in (made, copy):
-            tensor.set_memory_type(SHARED)
-        copy.inline_at(1)
-        made.compute_with(1)
-        copy.circular_buffer(3, 1)
-    for target in ("cuda", "cpu"):
-        with pytest.raises(RuntimeError, match="is computed inside of its loop"):
-            fd.fusion.lower(target=target)
+    with pytest.raises(RuntimeError, match="is computed inside of its loop"):
+        fd.fusion.lower(target=kind)
 
 
 @pytest.mark.parametrize("kind", ["cuda", "cpu"])
