@@ -19,6 +19,8 @@ from random_programs import Slack, copy_to
 
 import nvfuser_direct
 from nvfuser_direct import (
+    CompileParams,
+    DataType,
     FusionDefinition,
     KernelExecutor,
     TensorView,
@@ -69,6 +71,7 @@ class Script:
     host_scalars: frozenset[str]  # inputs that stay on the host
     outputs: dict[str, Output]  # by lines
     finds_races: bool = False  # on the CPU
+    has_narrow_indices: bool = False  # on the CPU: as kernels of a GPU have
 
     def text(self) -> str:
         """A program that shows both results."""
@@ -183,7 +186,7 @@ def run_script(script: Script, target: str) -> str | None:
         assert refusals[0] == refusals[1], f"targets differ: {refusals}"
         given = script.copies(names, target)
         try:
-            results = run_kernel(lines.fusion, given, script.finds_races and target == "cpu")
+            results = run_kernel(lines.fusion, given, script, target)
         except UserError as error:
             if any(fault in str(error) for fault in FAULTS):
                 raise
@@ -197,13 +200,19 @@ def refusal_by_lowering(fusion: Fusion, target: str) -> str | None:
     return source if source.startswith("refused") else None
 
 
-def run_kernel(fusion: Fusion, inputs: list[Any], finds_races: bool) -> list[torch.Tensor]:
+def run_kernel(
+    fusion: Fusion, inputs: list[Any], script: Script, target: str
+) -> list[torch.Tensor]:
+    is_narrow = script.has_narrow_indices and target == "cpu"
+    params = CompileParams(index_type=DataType.Int32 if is_narrow else None)
+
     def run() -> Any:
         executor = KernelExecutor()
-        executor.compile(fusion, inputs)
+        executor.compile(fusion, inputs, compile_params=params)
         return executor.run(inputs)
 
-    return list(_core.call_with_options(run, ["kernel_debug"], []) if finds_races else run())
+    checks_itself = script.finds_races and target == "cpu"
+    return list(_core.call_with_options(run, ["kernel_debug"], []) if checks_itself else run())
 
 
 def failure_of(script: Script, target: str) -> str | None:

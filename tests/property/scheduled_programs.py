@@ -93,6 +93,7 @@ def make_script(seed: int) -> tuple[Script, tuple[str, ...]]:
         host_scalars=frozenset(names[index] for index in program.host_scalars),
         outputs=outputs,
         finds_races=seed % 3 == 0,
+        has_narrow_indices=seed % 2 == 0,
     )
     return script, tuple(calls.refusals)
 
