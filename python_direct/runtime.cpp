@@ -119,7 +119,8 @@ void bind_compile_params(nb::module_& m) {
 Parameters
 ----------
 index_type : DataType, optional
-    Int or Int32, for index arithmetic; decided from sizes if not given.
+    Int or Int32, for index arithmetic. If not given: on a GPU the narrowest that the sizes of a
+    call allow, on a processor Int.
 maxrregcount : int
     Registers of a thread, at most; 0: no cap.
 enable_magic_zero : bool

@@ -67,12 +67,11 @@ class CpuDialect final : public Dialect {
            ", " + std::to_string(lanes) + ")";
   }
 
-  /// Registers alone are no memory; how a compiler reads arrays of them is its own business, except
-  /// where they lie in the memory of the block.
+  /// A local array may be read at any time, inside of its bounds; what lies behind a pointer not.
   [[nodiscard]] std::string guarded_index(
       const TensorView* view, std::string index) const override {
-    const bool is_array = view->memory_type() == MemoryType::Local && in_scratch_.count(view) == 0;
-    return is_array ? index : "guarded(" + index + ")";
+    const bool is_local = view->memory_type() == MemoryType::Local && in_scratch_.count(view) == 0;
+    return is_local ? index : "guarded(" + index + ")";
   }
   [[nodiscard]] std::string select_function() const override {
     return "select";

@@ -12,7 +12,8 @@
 namespace nvfuser {
 
 struct CompileParams {
-  /// Int or Int32: width of index arithmetic. Empty: the narrowest that the arguments allow.
+  /// Int or Int32: width of index arithmetic. Empty: on a GPU the narrowest that the
+  /// arguments allow, on a processor Int.
   std::optional<DataType> index_type;
   /// Register cap of a thread; 0: none.
   int64_t maxrregcount = 255;

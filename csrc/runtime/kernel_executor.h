@@ -21,9 +21,9 @@ class KernelExecutor {
   KernelExecutor(const KernelExecutor&) = delete;
   KernelExecutor& operator=(const KernelExecutor&) = delete;
 
-  /// Lower and compile `fusion`, which stays as it is. With `args`: for their device and with the
-  /// narrowest index type they allow; without: for `compile_params.device`, else the first CUDA
-  /// device, else the CPU. Other targets are compiled when a run asks for them.
+  /// Lower and compile `fusion`, which stays as it is. With `args`: for their device and, on a
+  /// GPU, with the narrowest index type they allow; without: for `compile_params.device`, else the
+  /// first CUDA device, else the CPU. Other targets are compiled when a run asks for them.
   void compile(
       const Fusion& fusion,
       std::span<const Argument> args = {},
