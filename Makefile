@@ -3,11 +3,14 @@
 # make lint     formatting, lint, types and the order of the floors
 # make format   rewrite the sources in the project's format
 # make docs     the API reference, into docs/reference
+# make package  the sdist and, made from it, the wheel: build/package
+# make check-package  install that wheel alone into a clean environment, and try it there
 # make stubs    bring the committed stubs of the extension up to date
 #
 # VENV=         (empty) works in the present environment, where torch already is
 # NPROC=n       test processes at a time
-# Nothing is installed again while its sources stay the same.
+# What is tested is the wheel that was made from the sdist. Nothing is built or installed again while
+# its sources stay the same.
 
 VENV ?= .venv
 PYTHON ?= python3
@@ -26,12 +29,14 @@ CLANG_FORMAT = $$($(PY) -c 'import sysconfig; print(sysconfig.get_path("scripts"
 PIP := $(PY) -m pip --disable-pip-version-check -q
 
 # Folders count too, so that a removed file is noticed.
-SOURCES := $(shell find CMakeLists.txt README.md cmake csrc pyproject.toml python python_direct \
+SOURCES := $(shell find CMakeLists.txt README.md LICENSE cmake csrc pyproject.toml python python_direct \
   runtime third_party \( -name __pycache__ -o -path python/nvfuser_direct/_core \) -prune \
   -o -not -name '_core*.so' -not -name '*.md' -print)
 CXX_SOURCES := $(shell find csrc python_direct runtime -name '*.h' -o -name '*.cpp' -o -name '*.cuh')
 
-.PHONY: demo test lint format docs stubs check-stubs install clean
+PACKAGE := build/package
+
+.PHONY: demo test lint format docs stubs check-stubs package check-package install clean
 
 demo: $(STAMPS)/install
 	$(PY) examples/demo.py
@@ -61,6 +66,11 @@ stubs: $(STAMPS)/install
 check-stubs: $(STAMPS)/install
 	$(PY) tools/check_stubs.py
 
+package: $(STAMPS)/package
+
+check-package: $(STAMPS)/package
+	$(PY) tools/check_package.py $(PACKAGE)/wheel/*.whl
+
 install: $(STAMPS)/install
 
 $(STAMPS)/venv:
@@ -76,8 +86,13 @@ $(STAMPS)/tools: $(STAMPS)/venv tools/requirements.txt
 	@touch $@
 
 # Without isolation the build tools stay where they are, and so only what changed is compiled.
-$(STAMPS)/install: $(STAMPS)/tools $(SOURCES)
-	$(PIP) install --no-build-isolation -Ccmake.define.NVFUSER_WERROR=ON '.[test,cuda]'
+$(STAMPS)/package: $(STAMPS)/tools $(SOURCES) tools/build_package.py
+	$(PY) tools/build_package.py --out $(PACKAGE)
+	@touch $@
+
+$(STAMPS)/install: $(STAMPS)/package
+	$(PIP) install --no-deps --force-reinstall $(PACKAGE)/wheel/*.whl
+	$(PIP) install "$$(echo $(PACKAGE)/wheel/*.whl)[test,cuda]"
 	@touch $@
 
 clean:

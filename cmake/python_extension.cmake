@@ -15,7 +15,8 @@ function(nvfuser_python_extension)
 
   # NOSTRIP: names stay, so that `break nvfuser::TensorView::split` works in every build. NOMINSIZE:
   # inline functions are shared with the core, whose copies must not be those made for small size.
-  nanobind_add_module(_core NB_STATIC NB_DOMAIN nvfuser NB_SUPPRESS_WARNINGS NOSTRIP NOMINSIZE
+  # STABLE_ABI: one extension for Python 3.12 and newer; older ones get a plain one.
+  nanobind_add_module(_core STABLE_ABI NB_STATIC NB_DOMAIN nvfuser NB_SUPPRESS_WARNINGS NOSTRIP NOMINSIZE
                       ${ARGN})
   leave_out_missing_sources(_core)
   target_link_libraries(_core PRIVATE nvfuser_core nvfuser_flags)

@@ -16,7 +16,8 @@ namespace {
 
 /// Is it torch.Tensor, or derived from it?
 bool is_torch_type(PyTypeObject* type) {
-  for (const nb::handle base : nb::borrow<nb::tuple>(type->tp_mro)) {
+  const nb::handle cls(reinterpret_cast<PyObject*>(type));
+  for (const nb::handle base : nb::borrow<nb::tuple>(cls.attr("__mro__"))) {
     const auto module = nb::cast<std::string>(base.attr("__module__"));
     if (module == "torch" || module.starts_with("torch.")) {
       return true;
@@ -47,7 +48,7 @@ const DLPackExchangeAPI* find_exchange_api(PyTypeObject* type) {
     api = reinterpret_cast<const DLPackExchangeAPI*>(header);
   }
   PyErr_Clear();
-  Py_INCREF(type);
+  Py_INCREF(reinterpret_cast<PyObject*>(type));
   known.emplace(type, api);
   return api;
 }

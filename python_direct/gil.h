@@ -9,6 +9,8 @@
 #include <nanobind/nanobind.h>
 #include <unistd.h>
 
+#include <utility>
+
 namespace nvfuser::python {
 
 /// Calls `take_lock`; returns with the lock, or never.
@@ -23,12 +25,24 @@ void take_gil(const TakeLock& take_lock) noexcept {
   }
 }
 
+/// How many GilRelease of this thread are open with no GilAcquire inside; the stable ABI has no
+/// function that tells whether a thread holds the lock.
+inline thread_local int released_gils = 0;
+
+/// Whether this thread holds the lock: Python knows the thread, and it has not released the lock.
+[[nodiscard]] inline bool holds_gil() {
+  return released_gils == 0 && PyGILState_GetThisThreadState() != nullptr;
+}
+
 /// Without the lock for a scope: around what takes long and touches no Python object.
 class GilRelease {
  public:
-  GilRelease() : state_(PyEval_SaveThread()) {}
+  GilRelease() : state_(PyEval_SaveThread()) {
+    ++released_gils;
+  }
   ~GilRelease() {
     take_gil([&] { PyEval_RestoreThread(state_); });
+    --released_gils;
   }
   GilRelease(const GilRelease&) = delete;
   GilRelease& operator=(const GilRelease&) = delete;
@@ -42,8 +56,10 @@ class GilAcquire {
  public:
   GilAcquire() {
     take_gil([&] { state_ = PyGILState_Ensure(); });
+    released_before_ = std::exchange(released_gils, 0);
   }
   ~GilAcquire() {
+    released_gils = released_before_;
     PyGILState_Release(state_);
   }
   GilAcquire(const GilAcquire&) = delete;
@@ -51,6 +67,7 @@ class GilAcquire {
 
  private:
   PyGILState_STATE state_;
+  int released_before_ = 0;
 };
 
 } // namespace nvfuser::python

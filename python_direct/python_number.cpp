@@ -4,7 +4,6 @@
 
 #include <complex>
 #include <cstdint>
-#include <string_view>
 #include <type_traits>
 
 namespace nvfuser::python {
@@ -14,12 +13,25 @@ bool is_python_number(PyObject* object) {
   return PyLong_Check(object) || PyFloat_Check(object) || PyComplex_Check(object);
 }
 
-/// Scalars of NumPy are known by name, so that NumPy need not be there.
-bool is_numpy_scalar(PyTypeObject* type) {
-  while (type != nullptr && std::string_view(type->tp_name) != "numpy.generic") {
-    type = type->tp_base;
+/// The base of all of NumPy's scalars; nullptr, which may change, while nobody imported NumPy.
+PyTypeObject* numpy_generic() {
+  static PyTypeObject* known = nullptr; // guarded by the GIL; never given back
+  if (known == nullptr) {
+    const nb::object numpy = nb::steal(PyImport_GetModule(nb::str("numpy").ptr()));
+    // A NumPy that is being imported may lack the name still.
+    PyObject* generic = numpy.is_valid() ? PyObject_GetAttrString(numpy.ptr(), "generic") : nullptr;
+    if (generic != nullptr && PyType_Check(generic)) {
+      known = reinterpret_cast<PyTypeObject*>(generic);
+    }
+    PyErr_Clear();
   }
-  return type != nullptr;
+  return known;
+}
+
+/// Scalars of NumPy are known without importing it, so that NumPy need not be there.
+bool is_numpy_scalar(PyTypeObject* type) {
+  PyTypeObject* generic = numpy_generic();
+  return generic != nullptr && PyType_IsSubtype(type, generic) != 0;
 }
 
 /// `object` as a bool, int, float or complex; invalid if it is no number.
@@ -35,9 +47,7 @@ nb::object to_python_number(nb::handle object) {
     return {};
   } else if (PyIndex_Check(source)) {
     result = PyNumber_Index(source);
-  } else if (
-      const PyNumberMethods* methods = Py_TYPE(source)->tp_as_number;
-      methods != nullptr && methods->nb_float != nullptr) {
+  } else if (PyType_GetSlot(Py_TYPE(source), Py_nb_float) != nullptr) {
     result = PyNumber_Float(source);
   }
   return nb::steal(result);
@@ -78,7 +88,7 @@ std::optional<PythonNumber> read_number(nb::handle object) noexcept {
   } else if (PyLong_Check(source)) {
     result = read_int(source);
   } else if (PyFloat_Check(source)) {
-    result = PythonNumber{.value = PyFloat_AS_DOUBLE(source), .type = DataType::Double};
+    result = PythonNumber{.value = PyFloat_AsDouble(source), .type = DataType::Double};
   } else if (PyComplex_Check(source)) {
     const std::complex<double> parts(
         PyComplex_RealAsDouble(source), PyComplex_ImagAsDouble(source));

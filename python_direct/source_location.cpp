@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "bindings.h"
+#include "gil.h"
 
 namespace nvfuser::python {
 namespace {
@@ -40,7 +41,7 @@ const char* visible_file(PyObject* file_name) {
   if (const auto found = cache.find(file_name); found != cache.end()) {
     return found->second;
   }
-  const char* text = PyUnicode_AsUTF8(file_name);
+  const char* text = PyUnicode_AsUTF8AndSize(file_name, nullptr);
   if (text == nullptr) {
     PyErr_Clear();
     return nullptr;
@@ -58,26 +59,35 @@ const char* visible_file(PyObject* file_name) {
   return cache[file_name] = text == nullptr ? nullptr : intern_string(text);
 }
 
+/// An attribute of a frame or of its code, which the stable ABI has no functions for. Names are
+/// made once and never given back.
+nb::object attribute(nb::handle object, PyObject* name) {
+  nb::object value = nb::steal(PyObject_GetAttr(object.ptr(), name));
+  if (!value.is_valid()) {
+    PyErr_Clear();
+  }
+  return value;
+}
+
 SourceLocation python_location() {
   // Core functions also run on threads that Python does not know, and without the GIL.
-  if (PyGILState_Check() == 0) {
+  if (!holds_gil()) {
     return {};
   }
-  PyFrameObject* frame = PyEval_GetFrame();
-  Py_XINCREF(frame);
+  static PyObject* const kCode = PyUnicode_InternFromString("f_code");
+  static PyObject* const kFileName = PyUnicode_InternFromString("co_filename");
+  static PyObject* const kCaller = PyUnicode_InternFromString("f_back");
+  nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
   SourceLocation location;
-  while (frame != nullptr) {
-    PyCodeObject* code = PyFrame_GetCode(frame);
-    location.file = visible_file(code->co_filename);
-    Py_DECREF(code);
+  while (frame.is_valid() && !frame.is_none()) {
+    const nb::object code = attribute(frame, kCode);
+    const nb::object file_name = code.is_valid() ? attribute(code, kFileName) : nb::object();
+    location.file = file_name.is_valid() ? visible_file(file_name.ptr()) : nullptr;
     if (location.is_known()) {
-      location.line = PyFrame_GetLineNumber(frame);
-      Py_DECREF(frame);
+      location.line = PyFrame_GetLineNumber(reinterpret_cast<PyFrameObject*>(frame.ptr()));
       return location;
     }
-    PyFrameObject* caller = PyFrame_GetBack(frame);
-    Py_DECREF(frame);
-    frame = caller;
+    frame = attribute(frame, kCaller);
   }
   return {};
 }
