@@ -1,6 +1,7 @@
 // What stands behind kernels: the cache on disk, the compilers, the threads.
 #include "bindings.h"
 #include "gil.h"
+#include "runtime/compiled_kernel.h"
 #include "runtime/cpu_code.h"
 #include "runtime/cuda_code.h"
 #include "runtime/host_compiler.h"
@@ -72,6 +73,9 @@ max_bytes : int
           "key"_a, "The file of `key`.")
       .def("clear", &KernelCache::clear, "Remove every entry.")
       .def_prop_ro("is_enabled", &KernelCache::is_enabled, "Whether it stores anything.")
+      .def_prop_ro(
+          "distrust", &KernelCache::distrust,
+          "Why nothing is read from the folder and kept in it; empty if it is.")
       .def_prop_ro("folder", &KernelCache::folder, "Where its files lie.")
       .def_prop_ro("max_bytes", &KernelCache::max_bytes, "Bound of their size together.")
       .def_prop_ro("size_bytes", &KernelCache::size_bytes, "Size of all entries now.")
@@ -112,6 +116,52 @@ nb::bytes compile_cpu_source(const std::string& source, const std::string& name)
   return to_bytes(object);
 }
 
+void bind_cuda_texts(nb::module_& m) {
+  nb::class_<CudaTexts>(m, "CudaTexts", "What a scheduled fusion becomes for CUDA.")
+      .def_ro("kernel", &CudaTexts::kernel, "The lowered fusion.")
+      .def_ro("name", &CudaTexts::name, "Name of the kernel function.")
+      .def_ro(
+          "source", &CudaTexts::source,
+          "Complete source: NVRTC and nvcc compile it without any header.")
+      .def_ro("ptx", &CudaTexts::ptx, "PTX, a text.")
+      .def_prop_ro(
+          "cubin", [](const CudaTexts& self) { return to_bytes(self.cubin); }, "Machine code.");
+  nb::borrow<nb::class_<Fusion>>(m.attr("Fusion"))
+      .def(
+          "compile_cuda",
+          [](const Fusion& self, DataType index_type, const std::string& architecture,
+             const std::string& kernel_name) {
+            const std::shared_ptr<Fusion> copy = self.clone(); // nobody changes it meanwhile
+            const GilRelease no_gil;
+            return compile_cuda_texts(*copy, index_type, architecture, kernel_name);
+          },
+          "index_type"_a = DataType::Int, "architecture"_a = "sm_90a", "kernel_name"_a = "",
+          R"(Compile a copy of the scheduled fusion for CUDA; needs NVRTC, but no GPU.
+
+Parameters
+----------
+index_type : DataType
+    Width of index arithmetic: Int (64 bits) or Int32.
+architecture : str
+    Architecture of the machine code, ``sm_80``, ``sm_90a`` and so on; the PTX is for the virtual one
+    of the same number.
+kernel_name : str
+    Name of the function; a default if empty.
+
+Returns
+-------
+CudaTexts
+    Source, PTX and machine code.
+
+Raises
+------
+UserError
+    If the schedule cannot be lowered.
+UserNotImplementedError
+    If there is no NVRTC.
+)");
+}
+
 /// NVRTC comes in wheels that lie beside this package, or on the same path.
 void find_libraries_in_wheels() {
   std::vector<std::string> folders;
@@ -129,6 +179,7 @@ void find_libraries_in_wheels() {
 void bind_compilers(nb::module_& m) {
   find_libraries_in_wheels();
   bind_kernel_cache(m);
+  bind_cuda_texts(m);
   m.def(
       "compile_cuda_source", &compile_cuda_source, "source"_a, "name"_a = "kernel",
       "architecture"_a = "sm_90a",

@@ -3,6 +3,7 @@
 #include "base/errors.h"
 
 #include "bindings.h"
+#include "runtime/host_compiler.h"
 
 namespace nvfuser::python {
 namespace {
@@ -14,6 +15,7 @@ struct ExceptionClasses {
   PyObject* type = nullptr;
   PyObject* index = nullptr;
   PyObject* not_implemented = nullptr;
+  PyObject* compiler = nullptr;
   PyObject* internal = nullptr;
 
   [[nodiscard]] PyObject* of(ErrorKind kind) const {
@@ -61,12 +63,17 @@ void bind_errors(nb::module_& m) {
   classes.not_implemented = with_builtin(
       "UserNotImplementedError", PyExc_NotImplementedError,
       "A UserError about something this compiler does not do.");
+  classes.compiler = make_class(
+      m, "CompilerError", nb::make_tuple(nb::handle(classes.not_implemented)),
+      "The C++ compiler failed, not the program: it wrote nothing, the disk is full.");
   classes.internal = make_class(
       m, "InternalError", nb::make_tuple(runtime), "A bug of the compiler; please report it.");
 
   nb::register_exception_translator([](const std::exception_ptr& raised, void*) {
     try {
       std::rethrow_exception(raised);
+    } catch (const CompilerError& error) {
+      PyErr_SetString(classes.compiler, error.what());
     } catch (const Error& error) {
       PyErr_SetString(classes.of(error.kind()), error.what());
     }

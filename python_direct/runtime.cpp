@@ -7,6 +7,60 @@
 namespace nvfuser::python {
 namespace {
 
+// Copies and pickles: a state holds plain values, so that it needs no other package to be read.
+
+/// gdimx, gdimy, gdimz, bdimx, bdimy, bdimz, bytes of shared memory; -1: unset.
+using LaunchState = std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t>;
+
+LaunchState launch_state(const LaunchParams& params) {
+  const auto& [gdimx, gdimy, gdimz, bdimx, bdimy, bdimz] = params.dims();
+  return {gdimx, gdimy, gdimz, bdimx, bdimy, bdimz, params.smem_bytes()};
+}
+
+void set_launch_state(LaunchParams& params, const LaunchState& state) {
+  const auto& [gdimx, gdimy, gdimz, bdimx, bdimy, bdimz, smem_bytes] = state;
+  new (&params) LaunchParams(gdimx, gdimy, gdimz, bdimx, bdimy, bdimz);
+  params.set_smem_bytes(smem_bytes);
+}
+
+/// The fields of CompileParams in their order; the device is the index of one of CUDA, -1 for the
+/// CPU, None for none.
+using CompileState = std::tuple<
+    std::optional<DataType>,
+    int64_t,
+    bool,
+    bool,
+    std::optional<int32_t>,
+    std::vector<std::string>>;
+
+CompileState compile_state(const CompileParams& params) {
+  std::optional<int32_t> device;
+  if (params.device.has_value()) {
+    device = params.device->is_cuda() ? params.device->index : -1;
+  }
+  return {
+      params.index_type,
+      params.maxrregcount,
+      params.enable_magic_zero,
+      params.enable_ptxas_verbose,
+      device,
+      params.include_paths};
+}
+
+void set_compile_state(CompileParams& params, const CompileState& state) {
+  const auto& [index_type, maxrregcount, magic_zero, ptxas_verbose, device, include_paths] = state;
+  new (&params) CompileParams{
+      .index_type = index_type,
+      .maxrregcount = checked_register_cap(maxrregcount),
+      .enable_magic_zero = magic_zero,
+      .enable_ptxas_verbose = ptxas_verbose,
+      .device = std::nullopt,
+      .include_paths = include_paths};
+  if (device.has_value()) {
+    params.device = *device < 0 ? Device::cpu() : Device::cuda(*device);
+  }
+}
+
 void bind_launch_params(nb::module_& m) {
   nb::class_<LaunchParams> cls(m, "LaunchParams", "The size of a grid and of its blocks.");
   cls.def(nb::init<>(), "All sizes unset.")
@@ -31,7 +85,9 @@ bdimx, bdimy, bdimz : int
         [type = type](LaunchParams& self, int64_t value) { self.bind(type, value); },
         nb::for_getter("Size of a hardware index; 1 if it is unset. It can be set once."));
   }
-  cls.def("__repr__", &LaunchParams::to_string)
+  cls.def("__getstate__", &launch_state)
+      .def("__setstate__", &set_launch_state)
+      .def("__repr__", &LaunchParams::to_string)
       .def(
           "__eq__", [](const LaunchParams& a, const LaunchParams& b) { return a == b; },
           nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"));
@@ -42,6 +98,8 @@ nb::object device_to_python(const std::optional<Device>& device) {
   if (!device.has_value()) {
     return nb::none();
   }
+  // The package's own, since it says what is missing where there is no PyTorch.
+  nb::module_::import_("nvfuser_direct._pytorch").attr("require_pytorch")("A torch.device");
   return nb::module_::import_("torch").attr("device")(device->str());
 }
 
@@ -61,7 +119,8 @@ nb::object device_of_torch(const nb::object& value) {
   try {
     return nb::module_::import_("torch").attr("device")(value);
   } catch (const nb::python_error& error) {
-    if (!error.matches(PyExc_RuntimeError) && !error.matches(PyExc_TypeError)) {
+    if (!error.matches(PyExc_RuntimeError) && !error.matches(PyExc_TypeError) &&
+        !error.matches(PyExc_ModuleNotFoundError)) {
       throw;
     }
     throw UserError(
@@ -74,6 +133,26 @@ nb::object device_of_torch(const nb::object& value) {
   }
 }
 
+/// "cpu", "cuda" and "cuda:1", which need no PyTorch to be understood.
+std::optional<Device> device_by_name(const nb::object& value) {
+  std::string name;
+  if (!nb::isinstance<nb::str>(value) || !nb::try_cast(value, name)) {
+    return std::nullopt;
+  }
+  if (name == "cpu") {
+    return Device::cpu();
+  }
+  if (name == "cuda") {
+    return Device::cuda(0);
+  }
+  constexpr std::string_view kCuda = "cuda:";
+  constexpr size_t kMostDigits = 4;
+  const std::string digits = name.starts_with(kCuda) ? name.substr(kCuda.size()) : "";
+  const bool is_index = !digits.empty() && digits.size() <= kMostDigits &&
+                        digits.find_first_not_of("0123456789") == std::string::npos;
+  return is_index ? std::optional(Device::cuda(std::stoi(digits))) : std::nullopt;
+}
+
 /// None, or anything `torch.device` takes: a device, "cuda:0", an index.
 std::optional<Device> device_from_python(const nb::object& value) {
   if (value.is_none()) {
@@ -81,6 +160,9 @@ std::optional<Device> device_from_python(const nb::object& value) {
   }
   if (nb::isinstance<nb::int_>(value)) {
     return cuda_device(value);
+  }
+  if (const std::optional<Device> named = device_by_name(value)) {
+    return named;
   }
   const nb::object device = device_of_torch(value);
   const auto kind = nb::cast<std::string>(device.attr("type"));
@@ -159,6 +241,8 @@ UserValueError
           },
           nb::for_setter(nb::arg().none()), "Device to compile for; None: that of the arguments.")
       .def_rw("include_paths", &CompileParams::include_paths, "Further folders with headers.")
+      .def("__getstate__", &compile_state)
+      .def("__setstate__", &set_compile_state)
       .def("__repr__", &CompileParams::to_string)
       .def(
           "__eq__", [](const CompileParams& a, const CompileParams& b) { return a == b; },

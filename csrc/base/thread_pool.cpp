@@ -189,7 +189,7 @@ int num_cores() {
 
 /// NVFUSER_NUM_THREADS, clamped to the cores of this machine; empty if it is not set.
 std::optional<int> num_threads_from_environment() {
-  const std::optional<int64_t> number = environment_int("NVFUSER_NUM_THREADS");
+  const std::optional<int64_t> number = environment().num_threads;
   if (!number) {
     return std::nullopt;
   }

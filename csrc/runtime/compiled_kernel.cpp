@@ -1,9 +1,9 @@
 #include "runtime/compiled_kernel.h"
 
 #include <chrono>
-#include <cstdlib>
 #include <sstream>
 
+#include "base/environment.h"
 #include "base/errors.h"
 #include "base/options.h"
 #include "base/trace.h"
@@ -11,6 +11,7 @@
 #include "codegen/codegen.h"
 #include "runtime/dump_kernel.h"
 #include "runtime/file_io.h"
+#include "runtime/nvrtc.h"
 
 namespace nvfuser {
 namespace {
@@ -28,8 +29,8 @@ class Stopwatch {
 
 /// The source a user put in place of the generated one; empty if there is none.
 std::string external_source(int64_t group_id) {
-  const char* list = std::getenv("NVFUSER_EXTERNAL_SRC");
-  if (list == nullptr || *list == '\0') {
+  const std::string list = environment_text("NVFUSER_EXTERNAL_SRC");
+  if (list.empty()) {
     return "";
   }
   std::istringstream in(list);
@@ -102,6 +103,43 @@ std::string architecture_of(Device device) {
   }
   const CudaDeviceInfo& info = driver->device(device.index);
   return Nvrtc::get().architecture(info.major, info.minor);
+}
+
+CudaTexts compile_cuda_texts(
+    const Fusion& fusion,
+    DataType index_type,
+    const std::string& architecture,
+    const std::string& name) {
+  constexpr std::string_view kReal = "sm_";
+  if (!architecture.starts_with(kReal)) {
+    throw UserError(
+        {.headline = {"No machine code can be made for ", architecture},
+         .node = Part::none(),
+         .expected = "the architecture of a GPU, like sm_80, sm_90a or sm_100a",
+         .found = {"'", architecture, "'"},
+         .fix =
+             "PTX, which virtual architectures like compute_90 stand for, is made along with it"},
+        ErrorKind::Value);
+  }
+  CudaTexts result;
+  LoweringOptions options;
+  options.target = Target::cuda();
+  options.index_type = index_type;
+  result.kernel = Kernel::lower(fusion, options);
+  result.name = name.empty() ? default_kernel_name(options.target) : name;
+  result.source = generate_source(*result.kernel, result.name);
+  const CompileParams params = limit_registers(*result.kernel, CompileParams());
+  const Nvrtc& nvrtc = Nvrtc::get();
+  result.cubin =
+      nvrtc.compile(result.source, result.name, architecture, nvrtc_options(params)).code;
+  OptionsGuard guard; // without options of the assembler
+  guard.set(DisableOption::CompileToSass);
+  result.ptx = nvrtc
+                   .compile(
+                       result.source, result.name, "compute_" + architecture.substr(kReal.size()),
+                       nvrtc_options(params))
+                   .code;
+  return result;
 }
 
 std::shared_ptr<const CompiledKernel> compile_kernel(

@@ -44,6 +44,22 @@ struct KernelRequest {
 [[nodiscard]] std::shared_ptr<const CompiledKernel> compile_kernel(
     const Fusion& fusion, const KernelRequest& request);
 
+/// What a fusion becomes for CUDA, for readers and for other programs to load.
+struct CudaTexts {
+  std::shared_ptr<Kernel> kernel;
+  std::string name;   // of the function
+  std::string source; // complete: compiles by itself
+  std::string ptx;
+  std::string cubin;
+};
+/// Lower `fusion` (which stays as it is) and compile it for `architecture`, "sm_90a" for one. Needs
+/// NVRTC; neither a driver nor a device.
+[[nodiscard]] CudaTexts compile_cuda_texts(
+    const Fusion& fusion,
+    DataType index_type,
+    const std::string& architecture,
+    const std::string& name);
+
 /// The target that `device` belongs to, with the limits of that device.
 [[nodiscard]] Target target_of(Device device);
 /// "sm_90a"; where there is no driver, kernels are compiled for Hopper.

@@ -22,7 +22,15 @@ CodeCache<CpuCode>& loaded_code() {
 std::shared_ptr<CpuCode> CpuCode::load(const std::string& object, const std::string& name) {
   const PrivateFolder folder;
   const std::string path = folder.path() + "/" + name + ".so";
-  NVF_USER_CHECK(write_file(path, object), "Cannot write ", path, ": ", std::strerror(errno));
+  if (!write_file(path, object)) {
+    throw CompilerError({
+        .headline = {"A compiled CPU kernel cannot be written."},
+        .node = Part::none(),
+        .expected = {"space in a temporary folder"},
+        .found = {path, ": ", std::strerror(errno)},
+        .fix = {"free space on that disk, or set TMPDIR to a folder on another one"},
+    });
+  }
   auto code = std::shared_ptr<CpuCode>(new CpuCode());
   std::string error;
   code->library_ = DynamicLibrary::open(path, error);
@@ -31,7 +39,7 @@ std::shared_ptr<CpuCode> CpuCode::load(const std::string& object, const std::str
     error = code->function_ == nullptr ? "it has no function of that name" : "";
   }
   if (!error.empty()) {
-    throw UserError({
+    throw CompilerError({
         .headline = {"Cannot load the CPU kernel ", name},
         .node = Part::none(),
         .expected = {"a shared object that this process can open"},

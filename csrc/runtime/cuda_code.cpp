@@ -73,16 +73,13 @@ std::vector<std::string> nvrtc_options(const CompileParams& params) {
     options.emplace_back("--generate-line-info");
   }
   const int64_t registers =
-      std::min(params.maxrregcount, environment_int("NVFUSER_MAX_REG_COUNT").value_or(255));
+      std::min(params.maxrregcount, environment().max_registers.value_or(255));
   if (registers > 0 && registers < 255) {
     options.push_back("--maxrregcount=" + std::to_string(registers));
   }
   const bool to_sass = !has_option(DisableOption::CompileToSass);
-  if (const std::optional<int64_t> level = environment_int("NVFUSER_JIT_OPT_LEVEL")) {
-    NVF_USER_CHECK(*level >= 0 && *level <= 4, "NVFUSER_JIT_OPT_LEVEL is 0 to 4, got ", *level);
-    if (to_sass) {
-      options.push_back("--ptxas-options=-O" + std::to_string(*level));
-    }
+  if (const std::optional<int64_t> level = environment().jit_opt_level; level && to_sass) {
+    options.push_back("--ptxas-options=-O" + std::to_string(*level));
   }
   const bool is_verbose = params.enable_ptxas_verbose || has_option(DumpOption::PtxasVerbose) ||
                           has_option(EnableOption::WarnRegisterSpill);

@@ -1,5 +1,7 @@
 #include "runtime/doctor.h"
 
+#include "base/environment.h"
+#include "base/options.h"
 #include "base/thread_pool.h"
 #include "runtime/cuda_driver.h"
 #include "runtime/host_compiler.h"
@@ -39,8 +41,16 @@ void report_driver(std::vector<DoctorLine>& lines) {
   }
 }
 
+/// The wheel of an NVRTC that the driver can load the code of.
+std::string nvrtc_package(const CudaDriver* driver) {
+  constexpr int kCuda13 = 13000;
+  const bool is_old = driver != nullptr && driver->version() < kCuda13;
+  return is_old ? "nvidia-cuda-nvrtc-cu12" : "nvidia-cuda-nvrtc";
+}
+
 void report_compilers(std::vector<DoctorLine>& lines) {
   std::string reason;
+  const CudaDriver* driver = CudaDriver::maybe_get();
   if (const Nvrtc* nvrtc = Nvrtc::maybe_get(&reason)) {
     lines.push_back(
         {"NVRTC",
@@ -50,21 +60,43 @@ void report_compilers(std::vector<DoctorLine>& lines) {
   } else {
     lines.push_back(
         {"NVRTC", "none: " + reason,
-         "pip install nvidia-cuda-nvrtc, or name its file in NVFUSER_NVRTC"});
+         "pip install " + nvrtc_package(driver) +
+             ", or name its file in NVFUSER_NVRTC; until then no CUDA kernel is compiled"});
   }
   if (const HostCompiler* compiler = HostCompiler::maybe_get(&reason)) {
     lines.push_back({"C++ compiler", compiler->version() + " (" + compiler->command() + ")", ""});
   } else {
     lines.push_back(
         {"C++ compiler", "none: " + reason,
-         "install g++ or clang++, or name one in CXX; until then nothing is compiled for the CPU"});
+         "install g++ or clang++, or name one in CXX; until then CPU tensors are evaluated through "
+         "PyTorch"});
   }
+}
+
+/// What to do where the cache is off.
+const char* how_to_turn_on(const KernelCache& cache) {
+  if (has_option(DisableOption::NvrtcCaching)) {
+    return "take nvrtc_caching out of NVFUSER_DISABLE to keep kernels on disk";
+  }
+  if (!environment().keeps_kernels) {
+    return "unset NVFUSER_KERNEL_CACHE to keep kernels on disk";
+  }
+  if (cache.folder().empty()) {
+    return "set NVFUSER_CACHE_DIR to keep kernels on disk: there is no HOME";
+  }
+  return "set NVFUSER_CACHE_MB to more than 0 to keep kernels on disk";
 }
 
 void report_cache(std::vector<DoctorLine>& lines) {
   const KernelCache& cache = KernelCache::instance();
   if (!cache.is_enabled()) {
-    lines.push_back({"kernel cache", "off", "unset NVFUSER_KERNEL_CACHE to keep kernels on disk"});
+    lines.push_back({"kernel cache", "off", how_to_turn_on(cache)});
+    return;
+  }
+  if (const std::string reason = cache.distrust(); !reason.empty()) {
+    lines.push_back(
+        {"kernel cache", cache.folder() + ", not used: " + reason,
+         "chmod go-w on the folder, or set NVFUSER_CACHE_DIR to one of your own"});
     return;
   }
   lines.push_back(

@@ -1,12 +1,13 @@
 #include "runtime/host_compiler.h"
 
-#include <unistd.h>
+#include <sys/statvfs.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sstream>
 
+#include "base/environment.h"
 #include "base/errors.h"
 #include "base/options.h"
 #include "runtime/file_io.h"
@@ -32,12 +33,29 @@ int first_error_line(const std::string& log, const std::string& file) {
   return start == std::string::npos ? 0 : std::atoi(log.c_str() + start + file.size() + 1);
 }
 
+constexpr const char* kFreeTheDisk =
+    "free space on that disk, or set TMPDIR to a folder on another one";
+
+bool is_disk_full(const std::string& folder) {
+  struct statvfs status{};
+  return statvfs(folder.c_str(), &status) == 0 && (status.f_bavail == 0 || status.f_favail == 0);
+}
+
 } // namespace
+
+void HostCompiler::throw_failed(const std::string& what, const std::string& fix) const {
+  throw CompilerError({
+      .headline = {"The C++ compiler, which compiles CPU kernels, failed."},
+      .node = Part::none(),
+      .expected = {"a shared object, made by ", command_text_, " (", version_, ")"},
+      .found = {what},
+      .fix = {fix},
+  });
+}
 
 bool HostCompiler::find(std::string& reason) {
   std::vector<std::string> names = {"c++", "g++", "clang++"};
-  const char* chosen = std::getenv("CXX");
-  if (chosen != nullptr && *chosen != '\0') {
+  if (const std::string chosen = environment_text("CXX"); !chosen.empty()) {
     names = {chosen}; // a choice that does not work must not be covered up
   }
   for (const std::string& name : names) {
@@ -121,8 +139,9 @@ std::string HostCompiler::compile(
   const PrivateFolder folder;
   const std::string source_path = folder.path() + "/" + name + ".cpp";
   const std::string object_path = folder.path() + "/" + name + ".so";
-  NVF_USER_CHECK(
-      write_file(source_path, source), "Cannot write ", source_path, ": ", std::strerror(errno));
+  if (!write_file(source_path, source)) {
+    throw_failed("Cannot write " + source_path + ": " + std::strerror(errno), kFreeTheDisk);
+  }
   std::vector<std::string> command = command_;
   command.insert(command.end(), options.begin(), options.end());
   for (const char* word : {"-o", object_path.c_str(), source_path.c_str(), "-lm"}) {
@@ -130,18 +149,35 @@ std::string HostCompiler::compile(
   }
   const RunResult result = run_program(command);
   std::string object;
-  if (result.status != 0 || !read_file(object_path, object)) {
-    throw UserError({
-        .headline = {"CPU kernel ", name, " does not compile."},
-        .node = Part::none(),
-        .expected = {"source that ", command_text_, " accepts (", version_, ")"},
-        .found =
-            {result.output, "\n",
-             source_excerpt(source, first_error_line(result.output, source_path))},
-        .fix = Part::none(),
-    });
+  if (result.status == 0 && read_file(object_path, object) && !object.empty()) {
+    return object;
   }
-  return object;
+  if (is_disk_full(folder.path())) {
+    throw_failed("The disk of " + folder.path() + " is full.\n" + result.output, kFreeTheDisk);
+  }
+  const std::string other_compiler =
+      "name another compiler in CXX; " + command_text_ + " is what was found";
+  if (result.status == 0) {
+    throw_failed(
+        "It says that it succeeded, and wrote no output.\n" + result.output, other_compiler);
+  }
+  if (result.signal != 0) {
+    throw_failed(
+        std::string("It was ended by a signal: ") + strsignal(result.signal) + ".\n" +
+            result.output,
+        "see that it has enough memory, or name another compiler in CXX");
+  }
+  const int line = first_error_line(result.output, source_path);
+  if (line == 0) { // not about the source
+    throw_failed(result.output, other_compiler);
+  }
+  throw UserError({
+      .headline = {"CPU kernel ", name, " does not compile."},
+      .node = Part::none(),
+      .expected = {"source that ", command_text_, " accepts (", version_, ")"},
+      .found = {result.output, "\n", source_excerpt(source, line)},
+      .fix = Part::none(),
+  });
 }
 
 const std::string& host_cpu_id() {

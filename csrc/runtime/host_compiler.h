@@ -8,7 +8,17 @@
 #include <string>
 #include <vector>
 
+#include "base/errors.h"
+
 namespace nvfuser {
+
+/// The compiler failed, not the program: it wrote nothing, the disk is full, it was killed.
+/// FusionExecutorCache does then as where there is no compiler.
+class CompilerError : public UserError {
+ public:
+  explicit CompilerError(const ErrorReport& report)
+      : UserError(report, ErrorKind::NotImplemented) {}
+};
 
 class HostCompiler {
  public:
@@ -26,8 +36,8 @@ class HostCompiler {
   }
   /// What the options of a compilation are now (they follow NVFUSER_DISABLE=fma and the like).
   [[nodiscard]] std::vector<std::string> options() const;
-  /// The bytes of a shared object. `include_paths` are searched for what an external source
-  /// includes.
+  /// The bytes of a shared object. A UserError where the source is wrong, a CompilerError where the
+  /// compiler is.
   [[nodiscard]] std::string compile(
       const std::string& source,
       const std::string& name,
@@ -36,6 +46,7 @@ class HostCompiler {
  private:
   HostCompiler() = default;
   [[nodiscard]] bool find(std::string& reason);
+  [[noreturn]] void throw_failed(const std::string& what, const std::string& fix) const;
 
   std::vector<std::string> command_; // program and leading arguments
   std::string command_text_;

@@ -5,16 +5,18 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <random>
 #include <sstream>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/environment.h"
 #include "base/options.h"
+#include "base/warnings.h"
 #include "runtime/file_io.h"
 
 namespace nvfuser {
@@ -52,26 +54,23 @@ uint64_t checksum_of(const std::string& key, const std::string& payload) {
 }
 
 std::string environment_folder() {
-  const auto value = [](const char* name) {
-    const char* text = std::getenv(name);
-    return std::string(text != nullptr ? text : "");
-  };
-  if (value("NVFUSER_KERNEL_CACHE") == "0") {
+  if (!environment().keeps_kernels) {
     return "";
   }
-  if (!value("NVFUSER_CACHE_DIR").empty()) {
-    return value("NVFUSER_CACHE_DIR");
+  if (std::string folder = environment_text("NVFUSER_CACHE_DIR"); !folder.empty()) {
+    return folder;
   }
-  if (!value("XDG_CACHE_HOME").empty()) {
-    return value("XDG_CACHE_HOME") + "/nvfuser";
+  if (const std::string caches = environment_text("XDG_CACHE_HOME"); !caches.empty()) {
+    return caches + "/nvfuser";
   }
-  return value("HOME").empty() ? "" : value("HOME") + "/.cache/nvfuser";
+  const std::string home = environment_text("HOME");
+  return home.empty() ? "" : home + "/.cache/nvfuser";
 }
 
 int64_t environment_max_bytes() {
   constexpr int64_t kDefaultMegabytes = 512;
   constexpr int64_t kMostMegabytes = int64_t{1} << 40;
-  const int64_t megabytes = environment_int("NVFUSER_CACHE_MB").value_or(kDefaultMegabytes);
+  const int64_t megabytes = environment().cache_mb.value_or(kDefaultMegabytes);
   return std::clamp<int64_t>(megabytes, 0, kMostMegabytes) << 20;
 }
 
@@ -100,7 +99,8 @@ void list_entries_of(const fs::path& folder, std::vector<Entry>& entries) {
     Entry entry;
     entry.is_temporary = suffix.starts_with(kExtension) && suffix.ends_with(kTemporary);
     std::error_code vanished;
-    if ((suffix == kExtension || entry.is_temporary) && it->is_regular_file(vanished)) {
+    const bool is_entry = suffix == kExtension || entry.is_temporary;
+    if (is_entry && it->symlink_status(vanished).type() == fs::file_type::regular) {
       entry.path = it->path();
       entry.time = it->last_write_time(vanished);
       entry.bytes = vanished ? 0 : static_cast<int64_t>(it->file_size(vanished));
@@ -118,7 +118,8 @@ std::vector<Entry> list_entries(const std::string& folder) {
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();
-    if (name.size() == kFolderDigits && starts_with_digits(name, kFolderDigits)) {
+    if (name.size() == kFolderDigits && starts_with_digits(name, kFolderDigits) &&
+        it->symlink_status(error).type() == fs::file_type::directory) {
       list_entries_of(it->path(), entries);
     }
   }
@@ -181,6 +182,37 @@ void KernelCache::miss(CacheMiss reason) {
   ++stats_.misses[static_cast<size_t>(reason)];
 }
 
+std::string KernelCache::distrust() const {
+  return folder_.empty() ? "" : distrust_of_folder(folder_, /*may_be_link=*/true);
+}
+
+bool KernelCache::is_trusted(const std::string& path) {
+  std::string reason = distrust();
+  if (!reason.empty()) {
+    warn_untrusted(folder_, reason);
+    return false;
+  }
+  const std::string folder = fs::path(path).parent_path();
+  reason = distrust_of_folder(folder, /*may_be_link=*/false);
+  if (!reason.empty()) {
+    warn_untrusted(folder, reason);
+  }
+  return reason.empty();
+}
+
+void KernelCache::warn_untrusted(const std::string& path, const std::string& reason) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(has_warned_, true)) {
+      return;
+    }
+  }
+  warn(
+      "The kernel cache does not use " + path + ": " + reason +
+      ". It runs what it finds as code, so files and folders must be yours, and writable for you "
+      "alone: remove it, take the permission away (chmod go-w), or set NVFUSER_CACHE_DIR.");
+}
+
 std::optional<std::string> KernelCache::find(const std::string& key) {
   if (!is_enabled()) {
     miss(CacheMiss::Disabled);
@@ -198,15 +230,20 @@ std::optional<std::string> KernelCache::find(const std::string& key) {
 }
 
 std::optional<std::string> KernelCache::read(const std::string& path, const std::string& key) {
-  std::error_code error;
-  if (!fs::exists(path, error)) {
-    miss(error ? CacheMiss::Unreadable : CacheMiss::Absent);
+  if (!is_trusted(path)) {
+    miss(CacheMiss::Untrusted);
     return std::nullopt;
   }
   std::string bytes;
-  if (!read_file(path, bytes)) {
-    miss(CacheMiss::Unreadable);
-    return std::nullopt;
+  std::string reason;
+  switch (read_own_file(path, bytes, reason)) {
+    case OwnFile::Read: break;
+    case OwnFile::Absent: miss(CacheMiss::Absent); return std::nullopt;
+    case OwnFile::Unreadable: miss(CacheMiss::Unreadable); return std::nullopt;
+    case OwnFile::Untrusted:
+      miss(CacheMiss::Untrusted);
+      warn_untrusted(path, reason);
+      return std::nullopt;
   }
   Header header{};
   if (bytes.size() < sizeof(Header)) {
@@ -248,9 +285,10 @@ bool KernelCache::write(
   bytes += payload;
 
   std::error_code error;
-  fs::create_directories(fs::path(path).parent_path(), error);
   const std::string temporary = path + "." + writer_name() + std::string(kTemporary);
-  if (write_file(temporary, bytes)) {
+  const bool has_folder =
+      make_own_folder(folder_) && is_trusted(path) && make_own_folder(fs::path(path).parent_path());
+  if (has_folder && write_own_file(temporary, bytes)) {
     fs::rename(temporary, path, error);
     if (!error) {
       return true;

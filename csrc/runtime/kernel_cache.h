@@ -9,6 +9,10 @@
 // is a miss, never a failure. Files appear by rename, so that a reader sees a whole one or none.
 // When the folder outgrows its bound, the entries unused for longest go.
 //
+// What it holds is run as code. So only regular files of this user's own are read, from folders of
+// this user's own, that no one else may write to. Anything else is a miss, and the first one a
+// warning.
+//
 // NVFUSER_KERNEL_CACHE=0 (or NVFUSER_DISABLE=nvrtc_caching) turns it off. It lies in
 // NVFUSER_CACHE_DIR, else in nvfuser/ of XDG_CACHE_HOME or ~/.cache; NVFUSER_CACHE_MB bounds it
 // (default 512).
@@ -29,6 +33,7 @@ namespace nvfuser {
   X(Corrupt, "corrupt")       /* truncated, or the checksum is wrong */ \
   X(Foreign, "foreign")       /* another key, or another file format */ \
   X(Unreadable, "unreadable") /* the file system refused */             \
+  X(Untrusted, "untrusted")   /* someone else may have made it */       \
   X(Disabled, "disabled")
 
 #define NVF_CACHE_MISS_MEMBER(Name, text) Name,
@@ -63,6 +68,8 @@ class KernelCache {
   void store(const std::string& key, const std::string& payload);
 
   [[nodiscard]] bool is_enabled() const;
+  /// Why nothing is read from the folder and kept in it: "others may write to it"; empty if it is.
+  [[nodiscard]] std::string distrust() const;
   [[nodiscard]] const std::string& folder() const {
     return folder_;
   }
@@ -82,12 +89,17 @@ class KernelCache {
   [[nodiscard]] bool write(
       const std::string& path, const std::string& key, const std::string& data);
   void miss(CacheMiss reason);
+  /// Whether the folders of the entry `path` are this user's alone; a warning if not.
+  [[nodiscard]] bool is_trusted(const std::string& path);
+  /// Warn that `path` is not used; once in the life of this cache.
+  void warn_untrusted(const std::string& path, const std::string& reason);
   void evict();
 
   const std::string folder_;
   const int64_t max_bytes_;
   mutable std::mutex mutex_; // of the fields below
   KernelCacheStats stats_;
+  bool has_warned_ = false;
   int64_t bytes_until_scan_ = 0; // stores look at the whole folder only after so many bytes
 };
 

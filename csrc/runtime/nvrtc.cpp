@@ -8,6 +8,7 @@
 #include <optional>
 #include <sstream>
 
+#include "base/environment.h"
 #include "base/errors.h"
 #include "runtime/cuda_driver.h"
 #include "runtime/dynamic_library.h"
@@ -80,8 +81,7 @@ std::vector<std::string> candidates() {
     const auto files = files_starting_with(folder, "libnvrtc.so");
     result.insert(result.end(), files.begin(), files.end());
   };
-  const char* chosen = std::getenv("NVFUSER_NVRTC");
-  if (chosen != nullptr && *chosen != '\0') {
+  if (const std::string chosen = environment_text("NVFUSER_NVRTC"); !chosen.empty()) {
     std::error_code error;
     if (fs::is_directory(chosen, error)) {
       add_folder(chosen);
@@ -100,8 +100,8 @@ std::vector<std::string> candidates() {
   for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}) {
     result.emplace_back(name);
   }
-  if (const char* home = std::getenv("CUDA_HOME")) {
-    add_folder(std::string(home) + "/lib64");
+  if (const std::string home = environment_text("CUDA_HOME"); !home.empty()) {
+    add_folder(home + "/lib64");
   }
   add_folder("/usr/local/cuda/lib64");
   return result;
@@ -313,6 +313,9 @@ CudaBinary Nvrtc::compile(
   check(size_of(program.handle, &size), "reading the size of the code");
   binary.code.resize(size);
   check(code_of(program.handle, binary.code.data()), "reading the code");
+  if (binary.is_ptx && !binary.code.empty() && binary.code.back() == '\0') {
+    binary.code.pop_back(); // a text has its terminating zero behind it, not in it
+  }
   return binary;
 }
 

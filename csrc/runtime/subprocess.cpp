@@ -46,6 +46,7 @@ RunResult run_program(const std::vector<std::string>& command) {
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
     result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   } else {
     result.output = std::strerror(error);
   }

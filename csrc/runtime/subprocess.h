@@ -7,7 +7,8 @@
 namespace nvfuser {
 
 struct RunResult {
-  int status = -1;    // exit status; -1: it did not start or was killed
+  int status = -1;    // exit status; -1: it did not start or was ended by a signal
+  int signal = 0;     // that signal
   std::string output; // standard output and error together
 };
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from typing import Any
+
 import pytest
 
 from nvfuser_direct import CompileParams, DataType, UserError, UserValueError
@@ -65,3 +69,29 @@ def test_a_cap_of_registers_is_not_negative() -> None:
 def test_parameters_are_keyword_only() -> None:
     with pytest.raises(TypeError, match="incompatible function arguments"):
         CompileParams(DataType.Int)
+
+
+COPIES = [copy.copy, copy.deepcopy, lambda params: pickle.loads(pickle.dumps(params))]
+
+
+@pytest.mark.parametrize("make_copy", COPIES)
+@pytest.mark.parametrize("device", [None, "cpu", "cuda:3"])
+def test_copies_and_pickles_are_equal_and_apart(make_copy: Any, device: str | None) -> None:
+    params = CompileParams(
+        index_type=DataType.Int32,
+        maxrregcount=64,
+        enable_magic_zero=False,
+        enable_ptxas_verbose=True,
+        device=device,
+        include_paths=["a", "b"],
+    )
+    other = make_copy(params)
+    assert other == params
+    other.maxrregcount = 32
+    assert params.maxrregcount == 64
+
+
+@pytest.mark.parametrize("make_copy", COPIES)
+def test_parameters_without_an_index_type_are_copied(make_copy: Any) -> None:
+    assert repr(make_copy(CompileParams())) == repr(CompileParams())
+    assert make_copy(CompileParams()).index_type is None

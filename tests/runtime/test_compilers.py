@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,9 @@ from pathlib import Path
 import pytest
 import torch
 
+import nvfuser_direct as nvf
 from nvfuser_direct import (
+    DataType,
     FusionDefinition,
     KernelExecutor,
     UserError,
@@ -135,3 +138,120 @@ def test_reads_under_a_condition_are_right(dtype: torch.dtype, lanes: int, rows:
     (result,) = executor.run([values])
     values[:9] = values[-3:] = 0
     assert torch.equal(result, values)
+
+
+# ---- A compiler that fails -----------------------------------------------------------------------
+
+RUN = """
+import torch, warnings
+import nvfuser_direct as nvf
+with nvf.FusionDefinition() as fd:
+    fd.add_output(fd.ops.neg(fd.define_tensor([-1], contiguity=True)))
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    print(fd.execute([torch.ones(2)])[0].tolist())
+    fd.execute([torch.ones(2)])
+for warning in caught:
+    print(warning.message)
+nvf.schedule.trivial(fd.fusion)
+try:
+    nvf.KernelExecutor().compile(fd.fusion)
+except nvf.CompilerError as error:
+    print("error:", error)
+"""
+
+
+def compiler_that(folder: Path, does: str) -> str:
+    """A program that knows its version, and does this instead of compiling."""
+    path = folder / "a-compiler"
+    path.write_text(f'#!/bin/sh\ncase "$*" in *--version*) echo "A 1.0"; exit 0;; esac\n{does}\n')
+    path.chmod(0o755)
+    return str(path)
+
+
+FAILURES = {
+    "exit 0": "It says that it succeeded, and wrote no output.",
+    'while [ "$1" != -o ]; do shift; done; : > "$2"': "It says that it succeeded, and wrote no out",
+    "kill -9 $$": "It was ended by a signal: Killed.",
+    "echo ld: final link failed: No space left on device; exit 1": "No space left on device",
+    'while [ "$1" != -o ]; do shift; done; echo garbage > "$2"': "file too short|invalid ELF",
+}
+
+
+@pytest.mark.parametrize("does", FAILURES)
+def test_a_compiler_that_fails_is_reported_as_that_and_evaluation_serves(
+    does: str, tmp_path: Path
+) -> None:
+    text = run_python(RUN, CXX=compiler_that(tmp_path, does), NVFUSER_KERNEL_CACHE="0")
+    assert text.startswith("[-1.0, -1.0]\nThe fusion is evaluated through PyTorch instead"), text
+    assert text.count("The fusion is evaluated through PyTorch instead") == 1
+    first, _, second = text.partition("error: ")
+    for part in (first, second):
+        assert re.search(FAILURES[does], part), text
+        assert "does not compile" not in part
+
+
+@pytest.mark.parametrize("bytes_left", [0, 2000])
+def test_a_file_that_cannot_be_written_is_no_fault_of_the_source(bytes_left: int) -> None:
+    limit = f"import resource as r; r.setrlimit(r.RLIMIT_FSIZE, ({bytes_left}, r.RLIM_INFINITY))\n"
+    text = run_python(
+        RUN.replace("with warnings", limit + "with warnings", 1), NVFUSER_KERNEL_CACHE="0"
+    )
+    assert "[-1.0, -1.0]\nThe fusion is evaluated through PyTorch instead" in text
+    assert "File too large" in text
+    assert "does not compile" not in text
+
+
+def test_errors_fall_back_only_if_fallback_is_allowed(tmp_path: Path) -> None:
+    text = run_python(
+        RUN,
+        CXX=compiler_that(tmp_path, "exit 0"),
+        NVFUSER_KERNEL_CACHE="0",
+        NVFUSER_DISABLE="fallback",
+    )
+    assert "CompilerError: The C++ compiler, which compiles CPU kernels, failed." in text
+
+
+# ---- CUDA without a GPU --------------------------------------------------------------------------
+
+
+def reduced_rows() -> FusionDefinition:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        fd.add_output(fd.ops.sum(fd.ops.relu(x), [1]))
+    nvf.schedule.trivial(fd.fusion)
+    return fd
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(
+    ("index_type", "text"),
+    [
+        (DataType.Int, "using nvfuser_index_t = long long;"),
+        (DataType.Int32, "using nvfuser_index_t = int;"),
+    ],
+)
+def test_one_call_gives_source_ptx_and_machine_code(index_type: DataType, text: str) -> None:
+    made = reduced_rows().fusion.compile_cuda(index_type)
+    assert text in made.source
+    assert made.kernel.index_type() == index_type
+    assert f"__global__ void {made.name}(" in made.source
+    assert made.cubin.startswith(b"\x7fELF")
+    assert f".entry {made.name}(" in made.ptx
+    assert ".target sm_90a" in made.ptx
+    assert compile_cuda_source(made.source).startswith(b"\x7fELF")  # by itself
+
+
+@needs_nvrtc
+def test_ptx_ends_with_its_text() -> None:
+    assert b"\0" not in compile_cuda_source(CUDA_SOURCE, architecture="compute_90")
+    assert "\0" not in reduced_rows().fusion.compile_cuda().ptx
+
+
+@needs_nvrtc
+def test_architecture_and_name_of_machine_code_are_chosen() -> None:
+    made = reduced_rows().fusion.compile_cuda(architecture="sm_80", kernel_name="rows")
+    assert made.name == "rows"
+    assert ".target sm_80" in made.ptx
+    with pytest.raises(UserError, match="No machine code can be made for compute_90"):
+        reduced_rows().fusion.compile_cuda(architecture="compute_90")

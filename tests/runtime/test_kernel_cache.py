@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 import threading
+import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from nvfuser_direct import KernelCache
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MEGABYTE = 1 << 20
 
@@ -255,3 +261,143 @@ print(run(), cache.stats()["hits"], cache.stats()["stores"])
 
 def test_an_entry_that_does_not_load_is_compiled_again(tmp_path: Path) -> None:
     assert run_python(FORGE, NVFUSER_CACHE_DIR=str(tmp_path)) == "[-1.0, -1.0, -1.0, -1.0] 1 2"
+
+
+# ---- What is trusted with code -------------------------------------------------------------------
+
+
+def link_to_elsewhere(path: Path) -> None:
+    elsewhere = path.with_name("elsewhere")
+    path.rename(elsewhere)
+    path.symlink_to(elsewhere)
+
+
+def replace_with(make: Callable[[Path], object]) -> Callable[[Path], None]:
+    def replace(path: Path) -> None:
+        path.unlink()
+        make(path)
+
+    return replace
+
+
+SOMETHING_ELSE = {
+    "a FIFO": replace_with(os.mkfifo),
+    "a folder": replace_with(os.mkdir),
+    "a symbolic link": link_to_elsewhere,
+    "a device": replace_with(lambda path: path.symlink_to("/dev/zero")),
+    "a socket": replace_with(lambda path: os.mknod(path, stat.S_IFSOCK | 0o600)),
+}
+
+
+@pytest.mark.parametrize("kind", SOMETHING_ELSE)
+def test_what_is_no_regular_file_is_a_miss_with_one_warning(cache: KernelCache, kind: str) -> None:
+    cache.store(b"key", b"payload")
+    SOMETHING_ELSE[kind](Path(cache.path_of(b"key")))
+    what = "a symbolic link" if kind == "a device" else kind  # a node of its own needs privileges
+    with pytest.warns(UserWarning, match=rf"does not use .*: it is {what}, not a regular file"):
+        assert cache.find(b"key") is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert cache.find(b"key") is None
+    assert cache.stats()["misses_untrusted"] == 2
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_an_entry_that_others_may_write_to_is_not_used(cache: KernelCache, mode: int) -> None:
+    cache.store(b"key", b"payload")
+    os.chmod(cache.path_of(b"key"), mode)
+    with pytest.warns(UserWarning, match="others may write to it"):
+        assert cache.find(b"key") is None
+
+
+@pytest.mark.parametrize("depth", [0, 1])
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o1777])
+def test_a_folder_that_others_may_write_to_is_not_trusted(
+    cache: KernelCache, mode: int, depth: int
+) -> None:
+    cache.store(b"key", b"payload")
+    folder = Path(cache.path_of(b"key")).parents[1 - depth]
+    folder.chmod(mode)
+    with pytest.warns(UserWarning, match=rf"does not use {folder}: others may write to it"):
+        assert cache.find(b"key") is None
+    cache.store(b"key", b"other payload")
+    assert cache.stats()["failed_stores"] == 1
+    assert bool(cache.distrust) == (depth == 0)
+    folder.chmod(0o700)
+    assert cache.find(b"key") == b"payload"
+    assert cache.distrust == ""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_what_belongs_to_another_user_is_not_used(cache: KernelCache, depth: int) -> None:
+    cache.store(b"key", b"payload")
+    path = Path(cache.path_of(b"key"))
+    os.chown([path.parents[1], path.parent, path][depth], 12345, -1)
+    with pytest.warns(UserWarning, match="it belongs to another user"):
+        assert cache.find(b"key") is None
+
+
+def test_the_folder_may_be_a_link_and_those_in_it_may_not(tmp_path: Path) -> None:
+    real = tmp_path / "real"
+    real.mkdir(0o700)
+    (tmp_path / "link").symlink_to(real)
+    cache = KernelCache(str(tmp_path / "link"), MEGABYTE)
+    cache.store(b"key", b"payload")
+    assert cache.find(b"key") == b"payload"
+    link_to_elsewhere(Path(cache.path_of(b"key")).parent)
+    with pytest.warns(UserWarning, match="it is a symbolic link, not a folder"):
+        assert cache.find(b"key") is None
+
+
+def test_folders_and_files_are_for_this_user_alone_whatever_the_umask_is(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        cache = KernelCache(str(tmp_path / "cache"), MEGABYTE)
+        cache.store(b"key", b"payload")
+    finally:
+        os.umask(before)
+    path = Path(cache.path_of(b"key"))
+    modes = [stat.S_IMODE(x.stat().st_mode) for x in (path, path.parent, path.parents[1])]
+    assert modes == [0o600, 0o700, 0o700]
+    assert cache.find(b"key") == b"payload"
+
+
+def test_a_run_with_an_untrusted_folder_compiles_and_warns_once(tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    code = (
+        "import torch\n"
+        "from nvfuser_direct import FusionDefinition, KernelCache\n"
+        "for negate in (True, False):\n"
+        "    with FusionDefinition() as fd:\n"
+        "        x = fd.define_tensor([-1])\n"
+        "        fd.add_output(fd.ops.neg(x) if negate else fd.ops.abs(x))\n"
+        "    fd.execute([torch.ones(4)])\n"
+        "print(KernelCache.instance().stats()['misses_untrusted'])\n"
+        "from nvfuser_direct.__main__ import main; main()"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "NVFUSER_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stdout.startswith("2\n")
+    assert result.stderr.count("The kernel cache does not use") == 1
+    assert not list(tmp_path.iterdir())
+    assert f"{tmp_path}, not used: others may write to it\n" in result.stdout
+    assert "-> chmod go-w on the folder" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("off", "advice"),
+    [
+        ({"NVFUSER_KERNEL_CACHE": "0"}, "unset NVFUSER_KERNEL_CACHE"),
+        ({"NVFUSER_DISABLE": "nvrtc_caching"}, "take nvrtc_caching out of NVFUSER_DISABLE"),
+        ({"NVFUSER_CACHE_MB": "0"}, "set NVFUSER_CACHE_MB to more than 0"),
+    ],
+)
+def test_the_doctor_names_what_keeps_the_cache_off(off: dict[str, str], advice: str) -> None:
+    code = "import nvfuser_direct as n; print([x.fix for x in n.doctor_report()][-1])"
+    assert run_python(code, **off).startswith(advice)

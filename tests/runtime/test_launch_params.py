@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from typing import Any
+
 import pytest
 
 from nvfuser_direct import LaunchParams, UserError
@@ -62,3 +66,14 @@ def test_the_largest_sizes_are_accepted() -> None:
 def test_params_are_equal_by_value() -> None:
     assert LaunchParams(1, 2, 3, 4, 5, 6) == LaunchParams(1, 2, 3, 4, 5, 6)
     assert LaunchParams() != LaunchParams(1, -1, -1, -1, -1, -1)
+
+
+@pytest.mark.parametrize(
+    "make_copy", [copy.copy, copy.deepcopy, lambda params: pickle.loads(pickle.dumps(params))]
+)
+def test_copies_and_pickles_are_equal_and_apart(make_copy: Any) -> None:
+    params = LaunchParams(1, 2, 3, 4, -1, 6)
+    other = make_copy(params)
+    assert other == params
+    other.bdimy = 5
+    assert params == LaunchParams(1, 2, 3, 4, -1, 6)

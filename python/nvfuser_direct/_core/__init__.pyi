@@ -28,6 +28,11 @@ class UserIndexError(UserError, IndexError):
 class UserNotImplementedError(UserError, NotImplementedError):
     """A UserError about something this compiler does not do."""
 
+class CompilerError(UserNotImplementedError):
+    """
+    The C++ compiler failed, not the program: it wrote nothing, the disk is full.
+    """
+
 class InternalError(RuntimeError):
     """A bug of the compiler; please report it."""
 
@@ -3468,6 +3473,33 @@ class Fusion:
             The evaluator does not know an expression.
         """
 
+    def compile_cuda(self, index_type: DataType = DataType.Int, architecture: str = 'sm_90a', kernel_name: str = '') -> CudaTexts:
+        """
+        Compile a copy of the scheduled fusion for CUDA; needs NVRTC, but no GPU.
+
+        Parameters
+        ----------
+        index_type : DataType
+            Width of index arithmetic: Int (64 bits) or Int32.
+        architecture : str
+            Architecture of the machine code, ``sm_80``, ``sm_90a`` and so on; the PTX is for the virtual one
+            of the same number.
+        kernel_name : str
+            Name of the function; a default if empty.
+
+        Returns
+        -------
+        CudaTexts
+            Source, PTX and machine code.
+
+        Raises
+        ------
+        UserError
+            If the schedule cannot be lowered.
+        UserNotImplementedError
+            If there is no NVRTC.
+        """
+
     def lower(self, target: str = 'cuda', index_type: DataType = DataType.Int, record_passes: bool = False) -> Kernel:
         """
         Lower a copy of the scheduled fusion to kernel IR.
@@ -4011,6 +4043,10 @@ class KernelCache:
         """Whether it stores anything."""
 
     @property
+    def distrust(self) -> str:
+        """Why nothing is read from the folder and kept in it; empty if it is."""
+
+    @property
     def folder(self) -> str:
         """Where its files lie."""
 
@@ -4029,6 +4065,29 @@ def clear_loaded_kernels() -> None:
     """
     Forget the machine code held by this process; kernels in use keep theirs.
     """
+
+class CudaTexts:
+    """What a scheduled fusion becomes for CUDA."""
+
+    @property
+    def kernel(self) -> Kernel:
+        """The lowered fusion."""
+
+    @property
+    def name(self) -> str:
+        """Name of the kernel function."""
+
+    @property
+    def source(self) -> str:
+        """Complete source: NVRTC and nvcc compile it without any header."""
+
+    @property
+    def ptx(self) -> str:
+        """PTX, a text."""
+
+    @property
+    def cubin(self) -> bytes:
+        """Machine code."""
 
 def compile_cuda_source(source: str, name: str = 'kernel', architecture: str = 'sm_90a') -> bytes:
     """
@@ -4141,6 +4200,10 @@ class LaunchParams:
     @bdimz.setter
     def bdimz(self, arg: int, /) -> None: ...
 
+    def __getstate__(self) -> tuple[int, int, int, int, int, int, int]: ...
+
+    def __setstate__(self, arg: tuple[int, int, int, int, int, int, int], /) -> None: ...
+
     def __repr__(self) -> str: ...
 
     def __eq__(self, other: object, /) -> bool: ...
@@ -4215,6 +4278,10 @@ class CompileParams:
 
     @include_paths.setter
     def include_paths(self, arg: Sequence[str], /) -> None: ...
+
+    def __getstate__(self) -> tuple[DataType | None, int, bool, bool, int | None, list[str]]: ...
+
+    def __setstate__(self, arg: tuple[DataType | None, int, bool, bool, int | None, Sequence[str]], /) -> None: ...
 
     def __repr__(self) -> str: ...
 
