@@ -5,6 +5,7 @@
 #include "base/warnings.h"
 #include "bindings.h"
 #include "gil.h"
+#include "lower/pipeline.h"
 
 namespace nvfuser::python {
 namespace {
@@ -35,6 +36,13 @@ void bind_queries(nb::module_& m) {
 
 void bind_options(nb::module_& m) {
   set_warning_handler(raise_warning);
+  set_lower_verbose_arguments([] {
+    std::vector<std::string> names;
+    for (const Pass& pass : lowering_passes()) {
+      names.emplace_back(pass.name);
+    }
+    return names;
+  });
   m.def(
       "call_with_options",
       [](const nb::callable& function, const std::vector<std::string>& enable,

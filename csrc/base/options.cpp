@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/environment.h"
 #include "base/errors.h"
 
 namespace nvfuser {
@@ -29,6 +30,105 @@ NVF_OPTION_TABLE(ProfOption, "PROF", NVF_FOR_EACH_PROF_OPTION)
 #undef NVF_OPTION_TABLE
 #undef NVF_TEXT
 
+/// Known, and without effect: they belong to parts that are not there.
+template <typename Option>
+struct IdleOptions {
+  static constexpr std::array<Option, 0> kIdle{};
+};
+template <>
+struct IdleOptions<DumpOption> {
+  static constexpr std::array kIdle = {
+      DumpOption::CutlassCompile,
+      DumpOption::SegmentedFusion,
+      DumpOption::SegmenterLogging,
+      DumpOption::DrawSegmentedFusion,
+      DumpOption::SchedulerParams,
+      DumpOption::SchedulerVerbose,
+      DumpOption::PreSegmenterLogging,
+      DumpOption::HostIr,
+      DumpOption::HostIrLowering,
+      DumpOption::HostIrJit,
+      DumpOption::Inlining,
+      DumpOption::TransformPropagator,
+      DumpOption::ExprSimplify,
+      DumpOption::ExprSortVerbose,
+      DumpOption::Communication,
+      DumpOption::Ftrace};
+};
+template <>
+struct IdleOptions<EnableOption> {
+  static constexpr std::array kIdle = {
+      EnableOption::FuseMatmul,
+      EnableOption::FuseMultipleMatmuls,
+      EnableOption::CutlassScheduler,
+      EnableOption::TmaPointwise,
+      EnableOption::TmaInnerPersistent,
+      EnableOption::TmaReduction,
+      EnableOption::WsNormalization,
+      EnableOption::MemoryPromotion,
+      EnableOption::ReuseZeroedMemory,
+      EnableOption::IoToLowerPrecision,
+      EnableOption::KernelDb,
+      EnableOption::StaticFusionCount,
+      EnableOption::IdModelExtraValidation,
+      EnableOption::HostIrLowering,
+      EnableOption::HostIrJit,
+      EnableOption::InsertReshardingAfter,
+      EnableOption::P2pProtocol,
+      EnableOption::P2pTransport,
+      EnableOption::MulticastProtocol,
+      EnableOption::WaitDebugger};
+};
+template <>
+struct IdleOptions<DisableOption> {
+  static constexpr std::array kIdle = {
+      DisableOption::ContigIndexing,
+      DisableOption::MagicZero,
+      DisableOption::ExprSimplify,
+      DisableOption::PredicateElimination,
+      DisableOption::WelfordVectorization,
+      DisableOption::GroupedGridWelfordOuterOpt,
+      DisableOption::ReuseMismatchedTypeRegisters,
+      DisableOption::GreedyScheduler,
+      DisableOption::ResizeScheduler,
+      DisableOption::MatmulExprEval,
+      DisableOption::ParallelCompile,
+      DisableOption::Nvtx,
+      DisableOption::Multidevice,
+      DisableOption::InferContiguity};
+};
+
+std::vector<std::string> (*lower_verbose_arguments)() = nullptr;
+
+/// What an option takes in parentheses.
+struct ArgumentRule {
+  enum class Kind : uint8_t { None, OneOf, Number, Any } kind = Kind::None;
+  std::vector<std::string> names{}; // for OneOf
+};
+
+template <typename Option>
+ArgumentRule argument_rule(Option option) {
+  using Kind = ArgumentRule::Kind;
+  if constexpr (std::is_same_v<Option, DumpOption>) {
+    if (option == DumpOption::LowerVerbose) {
+      return lower_verbose_arguments == nullptr
+                 ? ArgumentRule{Kind::Any}
+                 : ArgumentRule{Kind::OneOf, lower_verbose_arguments()};
+    }
+  }
+  if constexpr (std::is_same_v<Option, EnableOption>) {
+    switch (option) {
+      case EnableOption::P2pProtocol: return {Kind::OneOf, {"put", "get"}};
+      case EnableOption::P2pTransport: return {Kind::OneOf, {"CopyEngine", "Tma"}};
+      case EnableOption::MulticastProtocol:
+        return {Kind::OneOf, {"memcpy", "multimem", "batch_memcpy"}};
+      case EnableOption::WaitDebugger: return {Kind::Number};
+      default: break;
+    }
+  }
+  return {};
+}
+
 std::string_view trim(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t\n");
   if (begin == std::string_view::npos) {
@@ -50,18 +150,31 @@ std::vector<std::string> split_args(std::string_view text) {
   return args;
 }
 
+std::string joined(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) {
+    list += (list.empty() ? "" : ", ") + name;
+  }
+  return list;
+}
+
 template <typename Option>
 [[noreturn]] void throw_unknown_option(std::string_view name) {
-  std::vector<std::string> names(
-      OptionTable<Option>::kNames.begin(), OptionTable<Option>::kNames.end());
-  std::sort(names.begin(), names.end());
-  std::string list;
-  for (const std::string& known : names) {
-    list += (list.empty() ? "" : ", ") + known;
+  const auto& idle = IdleOptions<Option>::kIdle;
+  std::vector<std::string> effective;
+  std::vector<std::string> without_effect;
+  for (size_t i = 0; i < kNumOptions<Option>; ++i) {
+    const auto option = static_cast<Option>(i);
+    const bool is_idle = std::find(idle.begin(), idle.end(), option) != idle.end();
+    (is_idle ? without_effect : effective).emplace_back(option_name(option));
   }
+  std::sort(effective.begin(), effective.end());
+  std::sort(without_effect.begin(), without_effect.end());
   throw UserError(Part(
       "Parsing ", OptionTable<Option>::kVariable, " failed. Invalid option: '", name,
-      "'\nAvailable options: ", list));
+      "'\nAvailable options: ", joined(effective),
+      without_effect.empty() ? "" : "\nKnown, but without effect so far: ",
+      joined(without_effect)));
 }
 
 template <typename Option>
@@ -69,6 +182,37 @@ template <typename Option>
   throw UserError(Part(
       "Parsing ", OptionTable<Option>::kVariable, " failed when parsing arguments for ", name,
       ". Syntax error: ", what));
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// A UserError if `option` does not take `args`.
+template <typename Option>
+void check_args(Option option, const std::vector<std::string>& args) {
+  const ArgumentRule rule = argument_rule(option);
+  const auto fail = [&](const std::string& arg, const std::string& expected) {
+    throw UserError(Part(
+        "Parsing ", OptionTable<Option>::kVariable, " failed when parsing arguments for ",
+        option_name(option), ". Invalid argument: '", arg, "'\n", expected));
+  };
+  for (const std::string& arg : args) {
+    switch (rule.kind) {
+      case ArgumentRule::Kind::Any: break;
+      case ArgumentRule::Kind::None: fail(arg, "It takes no arguments."); break;
+      case ArgumentRule::Kind::Number:
+        if (!is_number(arg)) {
+          fail(arg, "It takes a number.");
+        }
+        break;
+      case ArgumentRule::Kind::OneOf:
+        if (std::find(rule.names.begin(), rule.names.end(), arg) == rule.names.end()) {
+          fail(arg, "Available arguments: " + joined(rule.names));
+        }
+        break;
+    }
+  }
 }
 
 /// Take "name" or "name(args)" and the comma after it from the front of `text` into `set`.
@@ -99,6 +243,7 @@ void parse_next_option(std::string_view& text, OptionSet<Option>& set) {
     }
   }
   text.remove_prefix(std::min<size_t>(1, text.size()));
+  check_args(*option, args);
   set.set(*option, std::move(args));
 }
 
@@ -125,11 +270,7 @@ OptionSet<Option> read_environment() {
   }
   OptionSet<Option> set = parse_options<Option>(text == nullptr ? "" : text);
   if constexpr (std::is_same_v<Option, DisableOption>) {
-    const char* old_form = std::getenv("NVFUSER_DISABLE_FALLBACK");
-    if (old_form == nullptr) {
-      old_form = std::getenv("PYTORCH_NVFUSER_DISABLE_FALLBACK");
-    }
-    if (old_form != nullptr && std::string_view(old_form) != "0") {
+    if (environment().disables_fallback) {
       set.set(DisableOption::Fallback);
     }
   }
@@ -138,7 +279,8 @@ OptionSet<Option> read_environment() {
 
 const std::shared_ptr<const Options>& environment_options() {
   // If the environment is wrong, this throws at every use: a process does not go on with half of
-  // it.
+  // it. Variables that hold no options are read along with those that do.
+  (void)environment();
   static const std::shared_ptr<const Options> options = std::make_shared<const Options>(
       read_environment<DumpOption>(), read_environment<EnableOption>(),
       read_environment<DisableOption>(), read_environment<ProfOption>());
@@ -208,6 +350,10 @@ std::optional<Option> find_option(std::string_view name) {
     return std::nullopt;
   }
   return static_cast<Option>(found - names.begin());
+}
+
+void set_lower_verbose_arguments(std::vector<std::string> (*names)()) {
+  lower_verbose_arguments = names;
 }
 
 std::shared_ptr<const Options> current_options() {

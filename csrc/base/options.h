@@ -8,6 +8,9 @@
 // The variables are read once, at first use (PYTORCH_NVFUSER_DUMP and its like where the new name
 // is not set). An OptionsGuard changes them for one thread and one scope; parallel_for carries the
 // changes of its caller into its tasks.
+//
+// Some options are known and have no effect, for scripts that set them: kIdleOptions in
+// options.cpp.
 #pragma once
 
 #include <bitset>
@@ -188,6 +191,10 @@ template <typename Option>
 /// The option called `name`; empty if there is none.
 template <typename Option>
 [[nodiscard]] std::optional<Option> find_option(std::string_view name);
+
+/// Tells the arguments that `lower_verbose` takes, which are names that a higher floor knows. Set
+/// it before the first use of options; without it every argument is taken.
+void set_lower_verbose_arguments(std::vector<std::string> (*names)());
 
 /// The options that hold in this thread: those of the innermost OptionsGuard, else the
 /// environment's.

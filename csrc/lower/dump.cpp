@@ -2,25 +2,18 @@
 
 #include <algorithm>
 #include <iostream>
+#include <utility>
 
 #include "base/options.h"
 #include "graph/id_model.h"
+#include "ir/print.h"
+#include "lower/dump_decisions.h"
+#include "lower/text_diff.h"
 
 namespace nvfuser {
 namespace {
 
-/// Options that show the kernel as a pass leaves it.
-struct KernelDump {
-  DumpOption option;
-  const char* pass;
-};
-constexpr KernelDump kKernelDumps[] = {
-    {DumpOption::IndexingVerbose, "build_loop_nests"},
-    {DumpOption::SyncMap, "insert_syncs"},
-    {DumpOption::PredicateElimination, "place_conditions"},
-    {DumpOption::BufferReuseVerbose, "reuse_memory"},
-};
-
+/// Whether `lower_verbose(a,b)` names the pass; without arguments it means all of them.
 bool is_lower_verbose(const std::string& pass) {
   if (!has_option(DumpOption::LowerVerbose)) {
     return false;
@@ -49,35 +42,68 @@ void dump_parallel_dims(const Kernel& kernel) {
 
 } // namespace
 
-bool is_pass_dumped(const std::string& pass) {
-  return is_lower_verbose(pass) ||
-         std::any_of(std::begin(kKernelDumps), std::end(kKernelDumps), [&](const KernelDump& dump) {
-           return pass == dump.pass && has_option(dump.option);
-         });
+std::string kernel_state(const Kernel& kernel) {
+  return kernel.body.empty() ? print_scheduled(kernel, /*with_transforms=*/false)
+                             : kernel.print_kernel_ir();
 }
 
-void dump_pass(const Kernel& kernel, const PassRecord& record) {
-  if (is_pass_dumped(record.name)) {
-    std::cout << "After " << record.name << ":\n" << record.text << '\n';
+LoweringDumps::LoweringDumps(Kernel& kernel) : kernel_(kernel) {}
+
+LoweringDumps::~LoweringDumps() = default;
+
+void LoweringDumps::show_changes(const std::string& pass) {
+  std::string state = kernel_state(kernel_);
+  std::cout << "After " << pass << ":\n";
+  if (shown_.empty()) {
+    std::cout << state;
+  } else {
+    const std::string changes = text_diff(shown_, state);
+    std::cout << (changes.empty() ? "(unchanged)\n" : changes);
   }
-  if (record.name == "model_loops" && has_option(DumpOption::CaMap)) {
-    std::cout << kernel.id_model->to_string() << '\n';
-  }
-  if (record.name == "find_parallel_dims" && has_option(DumpOption::ParallelDimensions)) {
-    dump_parallel_dims(kernel);
-  }
-  if (record.name == "sort_exprs" && has_option(DumpOption::ExprSort)) {
-    dump_sorted_exprs(kernel);
+  std::cout << '\n';
+  shown_ = std::move(state);
+}
+
+void LoweringDumps::before_pass(const std::string& pass) {
+  if (pass == "place_conditions" && has_option(DumpOption::PredicateElimination)) {
+    conditions_ = std::make_unique<ConditionReport>(kernel_);
   }
 }
 
-void dump_lowered(const Kernel& kernel) {
+void LoweringDumps::after_pass(const std::string& pass) {
+  if (is_lower_verbose(pass)) {
+    show_changes(pass);
+  }
+  if (pass == "model_loops" && has_option(DumpOption::CaMap)) {
+    std::cout << kernel_.id_model->to_string() << '\n';
+  }
+  if (pass == "find_parallel_dims" && has_option(DumpOption::ParallelDimensions)) {
+    dump_parallel_dims(kernel_);
+  }
+  if (pass == "sort_exprs" && has_option(DumpOption::ExprSort)) {
+    dump_sorted_exprs(kernel_);
+  }
+  if (pass == "build_loop_nests" && has_option(DumpOption::IndexingVerbose)) {
+    std::cout << describe_indices(kernel_) << '\n';
+  }
+  if (pass == "insert_syncs" && has_option(DumpOption::SyncMap)) {
+    std::cout << describe_barriers(kernel_) << '\n';
+  }
+  if (conditions_ != nullptr) {
+    std::cout << std::exchange(conditions_, nullptr)->describe(kernel_) << '\n';
+  }
+  if (pass == "reuse_memory" && has_option(DumpOption::BufferReuseVerbose)) {
+    std::cout << describe_shared_memory(kernel_) << '\n';
+  }
+}
+
+void LoweringDumps::at_end() const {
   if (has_option(DumpOption::KernelIr)) {
-    std::cout << kernel.print_kernel_ir() << '\n';
+    std::cout << kernel_.print_kernel_ir() << '\n';
   }
   if (has_option(DumpOption::PerfDebugVerbose)) {
     std::cout << "Time of lowering passes (ms):\n";
-    for (const PassRecord& record : kernel.passes) {
+    for (const PassRecord& record : kernel_.passes) {
       std::cout << "  " << record.name << ": " << record.milliseconds << '\n';
     }
   }

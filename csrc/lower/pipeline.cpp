@@ -94,21 +94,20 @@ const std::vector<Pass>& lowering_passes() {
 }
 
 void run_passes(Kernel& kernel) {
+  LoweringDumps dumps(kernel);
   for (const Pass& pass : lowering_passes()) {
+    dumps.before_pass(pass.name);
     const auto begin = std::chrono::steady_clock::now();
     {
       const TraceSpan span(pass.name);
       pass.run(kernel);
     }
     const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
-    PassRecord record{pass.name, "", time.count()};
-    if (kernel.options().record_passes || is_pass_dumped(pass.name)) {
-      record.text = kernel.print_kernel_ir();
-    }
-    dump_pass(kernel, record);
-    kernel.passes.push_back(std::move(record));
+    kernel.passes.push_back(
+        {pass.name, kernel.options().record_passes ? kernel_state(kernel) : "", time.count()});
+    dumps.after_pass(pass.name);
   }
-  dump_lowered(kernel);
+  dumps.at_end();
 }
 
 } // namespace nvfuser

@@ -36,11 +36,20 @@ def run(folder: Path, script: str = SCRIPT, **environment: str) -> subprocess.Co
     )
 
 
-def names_listed(folder: Path, variable: str) -> list[str]:
-    """What the error about an unknown option offers."""
+IDLE = "Known, but without effect so far: "
+
+
+def names_listed(folder: Path, variable: str, heading: str = "Available options: ") -> list[str]:
+    """What the error about an unknown option offers under a heading."""
     result = run(folder, **{f"NVFUSER_{variable}": "no_such"})
     assert f"Parsing {variable} failed. Invalid option: 'no_such'\n" in result.stderr
-    return result.stderr.split("Available options: ")[1].splitlines()[0].split(", ")
+    lines = [x for x in result.stderr.splitlines() if x.startswith(heading)]
+    return lines[0].removeprefix(heading).split(", ") if lines else []
+
+
+def names_known(folder: Path, variable: str) -> list[str]:
+    """All options of a variable."""
+    return sorted(names_listed(folder, variable) + names_listed(folder, variable, IDLE))
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +59,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     with pytest.raises(RuntimeError) as unknown:
         nvf.call_with_options(lambda: None, ["?"], [])
     assert "Unrecognized enable_option: ?" in str(unknown.value)
-    result = run(folder, NVFUSER_DUMP=",".join(names_listed(folder, "DUMP")))
+    result = run(folder, NVFUSER_DUMP=",".join(names_known(folder, "DUMP")))
     assert result.returncode == 0, result.stderr
     return result.stdout, folder
 
@@ -65,7 +74,11 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
         ("fusion_ir", r"Fusion IR of nvfuser_none_f0_c0_r0_g0:(.|\n)*TransformPrinter :"),
         ("fusion_ir_math", r"%kernel_math \{"),
         ("kernel_ir", r"FOR i"),
-        ("lower_verbose", r"After validate_schedule:\n(.|\n)*After form_regions:"),
+        (
+            "lower_verbose",
+            r"After validate_schedule:\nInputs:\n(.|\n)*After replace_sizes:\n\(unchanged\)\n",
+        ),
+        ("lower_verbose", r"After build_loop_nests:\n- Inputs:(.|\n)*\n\+ +FOR i"),
         ("cuda_kernel", r"======= Codegen output for kernel: nvfuser_none_f0_c0_r0_g0 ======="),
         ("launch_param", r"Launch Parameters: BlockDim.x = "),
         ("dynamic_shared_memory", r"dynamic shared memory of nvfuser_none_f0_c0_r0_g0: 0 bytes"),
@@ -77,10 +90,13 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
         ("ca_map", r"IterDomainGraphs \{"),
         ("parallel_dimensions", r"Extents of hardware indices:\n  blockIdx.x: "),
         ("expr_sort", r"Order of expressions:\n  T1"),
-        ("sync_map", r"After insert_syncs:"),
-        ("indexing_verbose", r"After build_loop_nests:"),
-        ("predicate_elimination", r"After place_conditions:"),
-        ("buffer_reuse_verbose", r"After reuse_memory:"),
+        ("sync_map", r"Barriers between writers and readers:\n"),
+        (
+            "indexing_verbose",
+            r"Indices:\n  T1_g\[.*\n    loops: .*blockIdx.x.*\n    writes T1_g_float at ",
+        ),
+        ("predicate_elimination", r"Range tests:\n"),
+        ("buffer_reuse_verbose", r"Shared memory: none\n"),
         (
             "global_zeroed_memory",
             r"global memory that nvfuser_none_f0_c0_r0_g0 needs zeroed: \d+ of",
@@ -124,6 +140,95 @@ def test_the_old_spelling_of_variables_is_understood(tmp_path: Path) -> None:
     assert "Parsing DISABLE failed. Invalid option: 'no_such'" in result.stderr
 
 
+DECISIONS = """
+from nvfuser_direct import FusionDefinition, MemoryType, ParallelType
+with FusionDefinition() as fd:
+    t0 = fd.define_tensor([-1], contiguity=True)
+    t1 = fd.ops.neg(t0)
+    t2 = fd.ops.exp(t1)
+    t3 = fd.ops.sin(t2)
+    t4 = fd.ops.cos(t3)
+    fd.add_output(t4)
+    t4.split(0, 64)
+    fd.sched.transform_like(t4)
+    t4.axis(0).parallelize(ParallelType.grid_x)
+    t4.axis(1).parallelize(ParallelType.block_x)
+    fd.sched.parallelize_like(t4)
+    for tensor in (t1, t2):  # other threads than those that read
+        tensor.axis(1).parallelize(ParallelType.block_y)
+    t2.set_memory_type(MemoryType.shared)
+    t2.inline_at(1)
+    t1.inline_at(2)
+    t3.inline_at(2)
+fd.fusion.lower()
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "lines"),
+    [
+        (
+            "sync_map",
+            [
+                "  T2_s_float -> T3_l_float: block\n",
+                "Barriers in the kernel:\n  block, before T3_l[0] = sinf(T2_s[threadIdx.x]);, "
+                "in loops blockIdx.x\n",
+            ],
+        ),
+        (
+            "predicate_elimination",
+            [
+                "  T1_l[0] = -T0_g[( ( blockIdx.x * 64 ) + threadIdx.y )];\n"
+                "    test:      ( ( blockIdx.x * 64 ) + threadIdx.y ) < i0\n"
+                "    condition: ( ( ( blockIdx.x * 64 ) + threadIdx.y ) < i0 )\n",
+                "  T2_s[threadIdx.y] = expf(T1_l[0]);\n",
+                "    test:      owner: ( threadIdx.x == 0 )\n",
+            ],
+        ),
+        (
+            "indexing_verbose",
+            [
+                "  T2_s[threadIdx.y] = expf(T1_l[0]);\n    loops: blockIdx.x, threadIdx.y\n"
+                "    writes T2_s_float at threadIdx.y\n    reads T1_l_float at 0\n",
+            ],
+        ),
+        ("buffer_reuse_verbose", ["Shared memory: 256 bytes\n  T2_s_float, from byte 0\n"]),
+    ],
+)
+def test_dumps_named_after_a_decision_print_it_alone(
+    option: str, lines: list[str], tmp_path: Path
+) -> None:
+    result = run(tmp_path, DECISIONS, NVFUSER_DUMP=option)
+    assert result.returncode == 0, result.stderr
+    for line in lines:
+        assert line in result.stdout
+    assert "FOR " not in result.stdout
+
+
+def test_passes_that_are_named_show_what_changed_between_them(tmp_path: Path) -> None:
+    result = run(tmp_path, DECISIONS, NVFUSER_DUMP="lower_verbose(prefetch_loads, insert_syncs)")
+    first, _, second = result.stdout.partition("After insert_syncs:\n")
+    assert first.startswith("After prefetch_loads:\n%kernel_ir {\n")
+    changes = [line for line in second.splitlines() if line.startswith(("+", "-"))]
+    assert [line.split() for line in changes] == [["+", "BLOCKSYNC(war_sync=false)"]]
+
+
+def test_an_option_is_idle_if_and_only_if_nothing_asks_for_it(tmp_path: Path) -> None:
+    repository = Path(__file__).parents[2]
+    sources = [*repository.glob("csrc/**/*.cpp"), *repository.glob("python_direct/*.cpp")]
+    sources += repository.glob("python/nvfuser_direct/**/*.py")
+    text = "".join(path.read_text() for path in sources if not path.match("csrc/base/options.cpp"))
+    table = (repository / "csrc/base/options.h").read_text()
+    for variable, query in (("DUMP", "dumped"), ("ENABLE", "enabled"), ("DISABLE", "disabled")):
+        idle = set(names_listed(tmp_path, variable, IDLE))
+        for name in names_known(tmp_path, variable):
+            entry = re.search(rf'X\((\w+), *"{name}"\)', table)
+            assert entry is not None
+            is_used = f"{variable.capitalize()}Option::{entry[1]}" in text
+            is_used |= f'is_{query}("{name}")' in text or name.startswith("fusion_ir_")
+            assert is_used == (name not in idle), name
+
+
 @pytest.mark.parametrize("variable", ["DUMP", "ENABLE", "DISABLE", "PROF"])
 def test_unknown_options_are_errors_that_list_the_known_ones(variable: str, tmp_path: Path) -> None:
     listed = names_listed(tmp_path, variable)
@@ -137,11 +242,26 @@ def test_unknown_options_are_errors_that_list_the_known_ones(variable: str, tmp_
     [
         ("kernel_ir(1", r"when parsing arguments for kernel_ir\. Syntax error: unclosed '\('"),
         ("kernel_ir(1)x", r"when parsing arguments for kernel_ir\. Syntax error: expect a ',' aft"),
+        (
+            "lower_verbose(bogus)",
+            r"when parsing arguments for lower_verbose\. Invalid argument: 'bogus'\n"
+            r"Available arguments: validate_schedule, ",
+        ),
+        (
+            "kernel_ir(1)",
+            r"when parsing arguments for kernel_ir\. Invalid argument: '1'\nIt takes no arg",
+        ),
     ],
 )
 def test_syntax_errors(value: str, message: str, tmp_path: Path) -> None:
     result = run(tmp_path, NVFUSER_DUMP=value)
     assert re.search("Parsing DUMP failed " + message, result.stderr)
+
+
+@pytest.mark.parametrize("option", ["p2p_protocol(neither)", "wait_debugger(me)", "fast_math(2)"])
+def test_arguments_that_an_option_does_not_take_are_errors(option: str) -> None:
+    with pytest.raises(RuntimeError, match="Parsing ENABLE failed when parsing arguments for"):
+        nvf.call_with_options(lambda: None, [option], [])
 
 
 def test_every_documented_option_is_known(tmp_path: Path) -> None:
@@ -159,7 +279,7 @@ def test_every_documented_option_is_known(tmp_path: Path) -> None:
         "perf_debug_verbose ftrace"
     )
     prof = "enable enable.nocupti print print.nocupti print.verbose"
-    assert names_listed(tmp_path, "DUMP") == sorted(dump.split())
+    assert names_known(tmp_path, "DUMP") == sorted(dump.split())
     assert names_listed(tmp_path, "PROF") == sorted(prof.split())
     enable = (
         "fuse_matmul fuse_multiple_matmuls cutlass_scheduler tma_pointwise tma_inner_persistent "
@@ -176,8 +296,8 @@ def test_every_documented_option_is_known(tmp_path: Path) -> None:
         "resize_scheduler matmul_expr_eval kernel_reuse nvrtc_caching parallel_compile nvtx "
         "multidevice infer_contiguity python_inline_definitions"
     ).split()
-    assert names_listed(tmp_path, "ENABLE") == sorted(name.split("(")[0] for name in enable)
-    assert names_listed(tmp_path, "DISABLE") == sorted(disable)
+    assert names_known(tmp_path, "ENABLE") == sorted(name.split("(")[0] for name in enable)
+    assert names_known(tmp_path, "DISABLE") == sorted(disable)
     assert nvf.call_with_options(lambda: 1, enable, disable) == 1
 
 
@@ -186,7 +306,7 @@ def test_every_option_has_its_line_in_the_documentation(variable: str, tmp_path:
     docs = Path(__file__).parents[2] / "docs"
     text = "".join((docs / name).read_text() for name in ("debugging.md", "guide.md"))
     listed = set(re.findall(r"[\w.]+", " ".join(re.findall(r"`([^`\n]+)`", text))))
-    assert set(names_listed(tmp_path, variable)) <= listed
+    assert set(names_known(tmp_path, variable)) <= listed
 
 
 # ---- CUDA kernels, compiled without a GPU --------------------------------------------------------
@@ -276,6 +396,36 @@ def test_kernel_reuse() -> None:
     assert len(fd.fec._runtimes) == 3
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("NVFUSER_NUM_THREADS", "four", "NVFUSER_NUM_THREADS is not a number"),
+        ("NVFUSER_NUM_THREADS", "4x", "NVFUSER_NUM_THREADS is not a number"),
+        ("NVFUSER_KERNEL_CACHE", "off", "NVFUSER_KERNEL_CACHE is neither on nor off"),
+        ("NVFUSER_CACHE_MB", "1.5", "NVFUSER_CACHE_MB is not a number"),
+        ("NVFUSER_CACHE_MB", "-1", "NVFUSER_CACHE_MB is out of range"),
+        ("NVFUSER_MAX_REG_COUNT", "many", "NVFUSER_MAX_REG_COUNT is not a number"),
+        ("NVFUSER_MAX_REG_COUNT", "-1", "NVFUSER_MAX_REG_COUNT is out of range"),
+        ("NVFUSER_JIT_OPT_LEVEL", "5", "NVFUSER_JIT_OPT_LEVEL is out of range"),
+        ("NVFUSER_DISABLE_FALLBACK", "yes", "NVFUSER_DISABLE_FALLBACK is neither on nor off"),
+        ("PYTORCH_NVFUSER_DISABLE_FALLBACK", "2", "_DISABLE_FALLBACK is neither on nor off"),
+    ],
+)
+def test_a_malformed_variable_is_an_error_whatever_runs(
+    variable: str, value: str, message: str, tmp_path: Path
+) -> None:
+    result = run(tmp_path, **{variable: value})
+    assert result.returncode != 0
+    assert message in result.stderr
+    assert f"found:    '{value}'" in result.stderr
+
+
+@pytest.mark.parametrize("value", ["", "1", "1000000", "0", "99999999999999999999"])
+def test_a_number_of_threads_is_brought_into_range(value: str, tmp_path: Path) -> None:
+    code = "import nvfuser_direct as n, os; print(1 <= n.get_num_threads() <= os.cpu_count())"
+    assert run(tmp_path, code, NVFUSER_NUM_THREADS=value).stdout == "True\n"
+
+
 def test_fallback(tmp_path: Path) -> None:
     """Errors instead of falling back, under both names."""
     no_compiler = {"CXX": "/no/compiler", "PATH": "", "NVFUSER_KERNEL_CACHE": "0"}
@@ -289,8 +439,7 @@ def test_fallback(tmp_path: Path) -> None:
 def test_traces_are_read_by_trace_viewers(tmp_path: Path) -> None:
     result = run(tmp_path, NVFUSER_TRACE="trace.json")
     assert result.returncode == 0, result.stderr
-    text = (tmp_path / "trace.json").read_text()
-    events = json.loads(text.rstrip().rstrip(",") + "]")
+    events = json.loads((tmp_path / "trace.json").read_text())
     by_name = {event["name"]: event for event in events}
     lowering = by_name["lower nvfuser_none_f0_c0_r0_g0"]
     a_pass = by_name["sort_exprs"]
@@ -299,6 +448,21 @@ def test_traces_are_read_by_trace_viewers(tmp_path: Path) -> None:
     assert {"compile nvfuser_none_f0_c0_r0_g0", "nvfuser_none_f0_c0_r0_g0"} <= set(by_name)
     result = run(tmp_path, NVFUSER_TRACE="no/such/folder.json")
     assert "NVFUSER_TRACE: cannot write no/such/folder.json" in result.stderr
+
+
+@pytest.mark.parametrize("end", ["os._exit(3)", "os.kill(os.getpid(), signal.SIGKILL)", "pass"])
+def test_traces_are_whole_however_the_process_ends(end: str, tmp_path: Path) -> None:
+    run(tmp_path, f"{SCRIPT}\nimport os, signal\n{end}", NVFUSER_TRACE="trace.json")
+    assert json.loads((tmp_path / "trace.json").read_text())
+    run(tmp_path, f"import nvfuser_direct, os, signal\n{end}", NVFUSER_TRACE="empty.json")
+    assert not (tmp_path / "empty.json").exists()  # nothing was traced
+
+
+def test_a_forked_child_leaves_the_trace_to_its_parent(tmp_path: Path) -> None:
+    fork = f"{SCRIPT}\nimport os\npid = os.fork()\nif pid: os.waitpid(pid, 0)\n"
+    run(tmp_path, fork + "fd.fusion.lower()\n", NVFUSER_TRACE="trace.json")
+    events = json.loads((tmp_path / "trace.json").read_text())
+    assert len({event["pid"] for event in events}) == 1
 
 
 def test_options_can_be_asked_for() -> None:
