@@ -13,6 +13,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from ._pytorch import has_pytorch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -204,6 +205,8 @@ def _import_cupti() -> Any:
 
 
 def _synchronize() -> None:
+    if not has_pytorch():
+        return  # results of others are there when a call returns
     import torch
 
     if torch.cuda.is_available():

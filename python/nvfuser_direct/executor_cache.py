@@ -7,9 +7,11 @@ right. What the compiler has no kernel for is evaluated through PyTorch.
 from __future__ import annotations
 
 import threading
+import warnings
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from . import _core
+from ._pytorch import HOW_TO_INSTALL, has_pytorch
 from .dynamic_shapes import DynamicShapes
 from .evaluator import Evaluator, flatten_inputs
 
@@ -156,9 +158,10 @@ class FusionExecutorCache:
             if device is None:
                 return runtime.executor.run(args)
             return runtime.executor.run(args, compile_params=_params_for(device))
-        except _core.UserNotImplementedError:  # for sizes that the kernel does not serve
+        except _core.UserNotImplementedError as error:  # for sizes that the kernel does not serve
             if _core.is_disabled("fallback"):
                 raise
+            _check_evaluation_serves(error)
             return self._evaluate(key, runtime.fusion, args)
 
     def _evaluate(self, key: _Key, fusion: Fusion, args: list[Any]) -> list[torch.Tensor]:
@@ -207,6 +210,7 @@ class FusionExecutorCache:
         except _core.UserError as error:
             if _core.is_disabled("fallback") or not self._lacks_kernel(error, scheduled):
                 raise
+            _check_evaluation_serves(error)
             return _Runtime(fusion, scheduled, None)
         return _Runtime(fusion, scheduled, executor)
 
@@ -344,9 +348,24 @@ def _kind_of(array: Any) -> str:
 
 
 def _params_for(device: int) -> _core.CompileParams:
-    import torch
+    return _core.CompileParams(device=device)
 
-    return _core.CompileParams(device=torch.device("cuda", device))
+
+def _check_evaluation_serves(error: _core.UserError) -> None:
+    """Before a fusion that cannot have its kernel is evaluated: say what is out of the ordinary.
+
+    A kernel that the compiler owes is a warning; without PyTorch the error stays one.
+    """
+    if not has_pytorch():
+        raise _core.UserNotImplementedError(
+            f"{error}\nEvaluating the fusion instead needs PyTorch, which is not installed: "
+            f"{HOW_TO_INSTALL}."
+        ) from error
+    if isinstance(error, _core.CompilerError):
+        warnings.warn(
+            f"The fusion is evaluated through PyTorch instead of running as a kernel: {error}",
+            stacklevel=2,
+        )
 
 
 def _with_options(run: Callable[[], list[torch.Tensor]], options: _Options) -> list[torch.Tensor]:

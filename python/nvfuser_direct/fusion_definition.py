@@ -8,6 +8,7 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from ._pytorch import require_pytorch
 from .executor_cache import FusionExecutorCache
 from .pytorch_utils import torch_dtype_to_nvfuser_dtype
 from .random_state import GeneratorStates
@@ -150,6 +151,7 @@ class FusionDefinition:
         static_sizes : bool
             Keep the sizes as constants.
         """
+        require_pytorch("from_pytorch")
         import torch
 
         if not isinstance(tensor, torch.Tensor):
@@ -365,6 +367,7 @@ class FusionDefinition:
     def _get_device_index(self, device: int | str | torch.device | None) -> int | None:
         if device is None or isinstance(device, int):
             return device
+        require_pytorch("Naming a device by anything but its index")
         import torch
 
         try:

@@ -6,6 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from ._core import DataType, UserTypeError
+from ._pytorch import require_pytorch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +46,7 @@ _PYTHON_TYPES = {
 
 @functools.cache
 def _from_torch() -> dict[torch.dtype, DataType]:
+    require_pytorch("A dtype of PyTorch")
     import torch
 
     return {getattr(torch, n): t for n, t in _TORCH_NAMES.items() if hasattr(torch, n)}
@@ -98,6 +100,7 @@ def is_tensor(value: object) -> bool:
 
 def as_torch(tensor: Any) -> torch.Tensor:
     """The PyTorch tensor that shares the memory of a tensor of any framework."""
+    require_pytorch("Reading the elements of a tensor outside of a kernel")
     import torch
 
     if isinstance(tensor, torch.Tensor):
@@ -115,6 +118,7 @@ def get_device_properties() -> dict[str, Any] | None:
 
     Memory sizes are in bytes, clocks in kHz, the bus width in bits and the bandwidth in GB/s.
     """
+    require_pytorch("Asking for the properties of a device")
     import torch
 
     if not torch.cuda.is_available():

@@ -6,6 +6,8 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ._pytorch import require_pytorch
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -40,6 +42,7 @@ def draw(device: str | torch.device, streams: int) -> tuple[int, int]:
     RuntimeError
         While a CUDA graph is captured: its replays would repeat the numbers.
     """
+    require_pytorch("Drawing the seed of a random tensor that has none")
     import torch
 
     where = torch.device(device)
@@ -65,6 +68,7 @@ class GeneratorStates:
     """The states of PyTorch's default generators when this was made."""
 
     def __init__(self) -> None:
+        require_pytorch("Validating results")
         import torch
 
         self._cpu = torch.get_rng_state()

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ._core import translate_fusion
+from ._pytorch import has_pytorch, require_pytorch
 from .pytorch_utils import as_torch, is_tensor
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def repro_script_for(
 
 def fake_inputs(inputs: Iterable[Any]) -> list[Any]:
     """`inputs` with sizes, strides, types and devices of tensors, without their data."""
+    require_pytorch("Keeping inputs for a script that reproduces a run")
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     mode = FakeTensorMode()
@@ -80,6 +82,8 @@ def fake_inputs(inputs: Iterable[Any]) -> list[Any]:
 
 
 def _versions() -> str:
+    if not has_pytorch():
+        return ""
     import torch
 
     devices = "".join(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core, random_state
 from .._core import DataType, TensorView, Val
+from .._pytorch import require_pytorch
 from .._torch_ops import Scalar, Value, converted
 from ..pytorch_utils import as_torch, nvfuser_dtype_to_torch_dtype
 from .errors import naming
@@ -98,6 +99,7 @@ class Evaluator:
         inputs: Sequence[Value],
         dtype_override: torch.dtype | None = None,
     ) -> None:
+        require_pytorch("Evaluating a fusion")
         import torch
 
         if not isinstance(fusion, _core.Fusion):
