@@ -133,7 +133,7 @@ void bind_cuda_texts(nb::module_& m) {
              const std::string& kernel_name) {
             const std::shared_ptr<Fusion> copy = self.clone(); // nobody changes it meanwhile
             const GilRelease no_gil;
-            return compile_cuda_texts(*copy, index_type, architecture, kernel_name);
+            return compile_cuda(*copy, index_type, architecture, kernel_name);
           },
           "index_type"_a = DataType::Int, "architecture"_a = "sm_90a", "kernel_name"_a = "",
           R"(Compile a copy of the scheduled fusion for CUDA; needs NVRTC, but no GPU.

@@ -105,7 +105,7 @@ std::string architecture_of(Device device) {
   return Nvrtc::get().architecture(info.major, info.minor);
 }
 
-CudaTexts compile_cuda_texts(
+CudaTexts compile_cuda(
     const Fusion& fusion,
     DataType index_type,
     const std::string& architecture,

@@ -54,7 +54,7 @@ struct CudaTexts {
 };
 /// Lower `fusion` (which stays as it is) and compile it for `architecture`, "sm_90a" for one. Needs
 /// NVRTC; neither a driver nor a device.
-[[nodiscard]] CudaTexts compile_cuda_texts(
+[[nodiscard]] CudaTexts compile_cuda(
     const Fusion& fusion,
     DataType index_type,
     const std::string& architecture,
