@@ -7,6 +7,7 @@
 
 #include "base/errors.h"
 #include "ir/scalar.h"
+#include "ir/scalar_fold_complex.h"
 
 namespace nvfuser::scalar {
 namespace {
@@ -61,27 +62,6 @@ double sigmoid(double x) {
 }
 
 using Complex = std::complex<double>;
-
-Complex sigmoid(Complex z) {
-  return 1.0 / (1.0 + std::exp(-z));
-}
-
-/// exp(z) - 1, without the cancellation near zero.
-Complex expm1(Complex z) {
-  const double half_sin = std::sin(z.imag() / 2.0);
-  return {
-      std::expm1(z.real()) * std::cos(z.imag()) - 2.0 * half_sin * half_sin,
-      std::exp(z.real()) * std::sin(z.imag())};
-}
-
-/// log(1 + z): |1 + z|^2 - 1 is exact near zero, and may overflow or cancel elsewhere.
-Complex log1p(Complex z) {
-  const double excess = z.real() * (2.0 + z.real()) + z.imag() * z.imag();
-  const bool is_near_zero = excess >= -0.5 && excess <= 1.0;
-  return {
-      is_near_zero ? std::log1p(excess) / 2.0 : std::log(std::hypot(1.0 + z.real(), z.imag())),
-      std::atan2(z.imag(), 1.0 + z.real())};
-}
 
 /// The smallest power of two that is not below x; it wraps where it does not fit.
 uint64_t bit_ceil(uint64_t x) {
@@ -144,45 +124,6 @@ ScalarValue fold_real(UnaryOpType op, double x) {
     case UnaryOpType::IsNegInf: return std::isinf(x) && x < 0.0;
     case UnaryOpType::IsPosInf: return std::isinf(x) && x > 0.0;
     case UnaryOpType::IsReal: return true;
-    default: return {};
-  }
-}
-
-ScalarValue fold_complex(UnaryOpType op, Complex x) {
-  switch (op) {
-    case UnaryOpType::Abs: return std::abs(x);
-    case UnaryOpType::Acos: return std::acos(x);
-    case UnaryOpType::Acosh: return std::acosh(x);
-    case UnaryOpType::Asin: return std::asin(x);
-    case UnaryOpType::Asinh: return std::asinh(x);
-    case UnaryOpType::Atan: return std::atan(x);
-    case UnaryOpType::Atanh: return std::atanh(x);
-    case UnaryOpType::Cos: return std::cos(x);
-    case UnaryOpType::Cosh: return std::cosh(x);
-    case UnaryOpType::Exp: return std::exp(x);
-    case UnaryOpType::Exp2: return std::exp(std::numbers::ln2 * x);
-    case UnaryOpType::Expm1: return expm1(x);
-    case UnaryOpType::Imag: return x.imag();
-    case UnaryOpType::Log: return std::log(x);
-    case UnaryOpType::Log10: return std::log10(x);
-    case UnaryOpType::Log1p: return log1p(x);
-    case UnaryOpType::Log2: return std::numbers::log2e * std::log(x);
-    case UnaryOpType::Neg: return -x;
-    case UnaryOpType::Real: return x.real();
-    case UnaryOpType::Reciprocal: return 1.0 / x;
-    case UnaryOpType::Rsqrt: return 1.0 / std::sqrt(x);
-    case UnaryOpType::Sigmoid: return sigmoid(x);
-    case UnaryOpType::Silu: return x * sigmoid(x);
-    case UnaryOpType::Sin: return std::sin(x);
-    case UnaryOpType::Sinh: return std::sinh(x);
-    case UnaryOpType::Sqrt: return std::sqrt(x);
-    case UnaryOpType::Tan: return std::tan(x);
-    case UnaryOpType::Tanh: return std::tanh(x);
-    case UnaryOpType::LogicalNot: return x == 0.0;
-    case UnaryOpType::IsFinite: return std::isfinite(x.real()) && std::isfinite(x.imag());
-    case UnaryOpType::IsInf: return std::isinf(x.real()) || std::isinf(x.imag());
-    case UnaryOpType::IsNan: return std::isnan(x.real()) || std::isnan(x.imag());
-    case UnaryOpType::IsReal: return x.imag() == 0.0;
     default: return {};
   }
 }
@@ -362,21 +303,6 @@ ScalarValue fold_real(BinaryOpType op, double a, double b, DataType dtype) {
     case BinaryOpType::LogicalOr: return a != 0.0 || b != 0.0;
     case BinaryOpType::Complex: return Complex(a, b);
     default: return compare(op, a, b);
-  }
-}
-
-ScalarValue fold_complex(BinaryOpType op, Complex a, Complex b) {
-  switch (op) {
-    case BinaryOpType::Add: return a + b;
-    case BinaryOpType::Sub: return a - b;
-    case BinaryOpType::Mul: return a * b;
-    case BinaryOpType::Div: return a / b;
-    case BinaryOpType::Pow: return std::pow(a, b);
-    case BinaryOpType::Eq: return a == b;
-    case BinaryOpType::NE: return a != b;
-    case BinaryOpType::LogicalAnd: return a != 0.0 && b != 0.0;
-    case BinaryOpType::LogicalOr: return a != 0.0 || b != 0.0;
-    default: return {};
   }
 }
 
