@@ -100,17 +100,21 @@ NVF_FUNCTION double multiply_add(double a, double b, double c) {
   return fma(a, b, c);
 }
 
-/// In [low, high), also where the type's rounding would reach `high`.
+/// A bound as the type has it; one beyond its numbers is unchanged.
+template <typename T, typename Drawn>
+NVF_FUNCTION Drawn rounded_bound(Drawn bound) {
+  const Drawn rounded = cast<Drawn>(cast<T>(bound));
+  return rounded - rounded == 0 ? rounded : bound;
+}
+/// In [low, high) of rounded bounds, also where the type's rounding would reach `high`.
 template <typename T, typename Drawn>
 NVF_FUNCTION T random_uniform_range(
     uint64_t seed, uint64_t offset, uint64_t counter, int lane, Drawn low, Drawn high) {
+  const Drawn first = rounded_bound<T>(low);
+  const Drawn end = rounded_bound<T>(high);
   const Drawn unit = unit_interval<Drawn>(seed, offset, counter, lane);
-  T value = cast<T>(multiply_add(unit, high - low, low));
-  if (low < high && cast<Drawn>(value) >= high) {
-    value = cast<T>(high);
-    value = cast<Drawn>(value) >= high ? number_below(value) : value;
-  }
-  return value;
+  const T value = cast<T>(multiply_add(unit, end - first, first));
+  return first < end && cast<Drawn>(value) >= end ? number_below(cast<T>(end)) : value;
 }
 template <typename T>
 NVF_FUNCTION T random_uniform(uint64_t seed, uint64_t offset, uint64_t counter, int lane) {

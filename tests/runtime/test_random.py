@@ -221,10 +221,26 @@ def test_rounding_does_not_reach_the_upper_bound(target, dtype) -> None:
         u = numbers(target, "uniform", low, high, [MILLION], 1, dtype=dtype).float()
         assert float(u.max()) < high
         assert float(u.min()) >= low - abs(low) * 2**-8
-        rounded = (wide * (high - low) + low).to(TYPES[dtype]).float()
-        assert (rounded[rounded < high] == u[rounded < high]).float().mean() > 0.999
+        first, end = torch.tensor([low, high]).to(TYPES[dtype]).float()
+        rounded = (wide * (end - first) + first).to(TYPES[dtype]).float()
+        assert (rounded[rounded < end] == u[rounded < end]).float().mean() > 0.999
         if high in (1, 3.0):
             assert (rounded >= high).any()  # the case occurs
+
+
+@pytest.mark.parametrize("dtype", [D.Half, D.BFloat16], ids=lambda d: d.name)
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.001), (0.999, 1.9999), (-3.003, 0.1)])
+def test_bounds_are_rounded_to_the_type_and_the_upper_one_is_excluded(
+    target, dtype, low, high
+) -> None:
+    u = numbers(target, "uniform", low, high, [MILLION], 1, dtype=dtype)
+    with FusionDefinition() as fd:
+        fd.add_output(make(fd, "uniform", low, high, [MILLION], 1, 0, dtype))
+    assert torch.equal(evaluate(fd.fusion, [])[0], u)
+    first, end = torch.tensor([low, high]).to(TYPES[dtype])
+    below = torch.nextafter(end, torch.tensor(-math.inf, dtype=end.dtype))
+    assert u.max() == below
+    assert u.min() >= first
 
 
 def test_streams_do_not_overlap() -> None:

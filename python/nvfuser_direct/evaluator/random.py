@@ -99,15 +99,20 @@ def _multiply_add(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Te
 def _uniform(
     units: torch.Tensor, parameters: list[torch.Tensor], drawn: torch.dtype, dtype: torch.dtype
 ) -> torch.Tensor:
-    """In [low, high), also where the type's rounding would reach `high`."""
-    low, high = parameters or torch.tensor([0, 1], dtype=drawn, device="cpu")
+    """In [low, high) of rounded bounds, also where the type's rounding would reach `high`."""
+    bounds = parameters or list(torch.tensor([0, 1], dtype=drawn, device="cpu"))
+    low, high = (_rounded_bound(bound, dtype) for bound in bounds)
     value = converted(_multiply_add(units, high - low, low) if parameters else units, dtype)
     if not bool(low < high):
         return value
-    last = converted(high, dtype)
-    if bool(last.to(drawn) >= high):
-        last = _number_below(last)
+    last = _number_below(converted(high, dtype))
     return torch.where(value.to(drawn) >= high.to(value.device), last.to(value.device), value)
+
+
+def _rounded_bound(bound: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """A bound as the type has it; one beyond its numbers is unchanged."""
+    rounded = converted(bound, dtype).to(bound.dtype)
+    return rounded if bool(rounded.isfinite()) else bound
 
 
 def _number_below(x: torch.Tensor) -> torch.Tensor:
