@@ -2,6 +2,7 @@
 
 #include "ir/index_exprs.h"
 #include "ir/scalar.h"
+#include "ops/cast.h"
 #include "ops/operands.h"
 #include "ops/shape.h"
 
@@ -9,16 +10,23 @@ namespace nvfuser::ops {
 
 namespace {
 
-void check_positions(const Val* index) {
-  if (!is_integral(index->dtype())) {
+/// Positions as integers. Floats are cast: promotion makes them, in `where(mask, positions, 0.0)`.
+template <typename Operand>
+Operand* as_positions(Operand* index) {
+  const DataType type = index->dtype();
+  if (is_integral(type)) {
+    return index;
+  }
+  if (!is_floating_point(type) || cast_text(type, DataType::Index).empty()) {
     throw UserError({
-        .headline = {"Expected positions of an integer type, but got ", index->dtype()},
+        .headline = {"Expected positions of an integer type, but got ", type},
         .node = describe(index),
-        .expected = {"an integer type"},
-        .found = {index->dtype()},
+        .expected = {"an integer type, or a float type that converts to one"},
+        .found = {type},
         .fix = {"cast them to DataType.Int"},
     });
   }
+  return static_cast<Operand*>(cast_constant(index, DataType::Index));
 }
 
 void check_in_range(const Val* index, const Val* extent) {
@@ -93,7 +101,7 @@ IterDomain* aligned_axis(const IterDomain* arg, const IterDomain* index) {
 TensorView* select(TensorView* arg, Val* index, int64_t dim) {
   Fusion& fusion = fusion_for({arg, index});
   NVF_NODE_CHECK(arg->rank() > 0, arg, "select can not be applied to 0d tensor.");
-  check_positions(index);
+  index = as_positions(index);
   NVF_NODE_CHECK(
       index->is_scalar() || static_cast<const TensorView*>(index)->rank() == 0, index,
       "select takes one position: a scalar or a 0-dim tensor");
@@ -115,8 +123,7 @@ TensorView* index_select(TensorView* arg, TensorView* index, int64_t dim) {
   Fusion& fusion = fusion_for({arg, index});
   NVF_NODE_CHECK(
       arg->rank() > 0, arg, "lookup_tv argument for indexSelect cannot be a 0-D tensor.");
-  check_positions(index);
-  index = apart_from(index, arg);
+  index = apart_from(as_positions(index), arg);
   dim = wrap_dim(arg, dim);
   const auto position = static_cast<size_t>(dim);
   std::vector<bool> is_beside(static_cast<size_t>(arg->rank()), true);
@@ -148,8 +155,7 @@ TensorView* gather(TensorView* arg, TensorView* index, int64_t dim) {
   Fusion& fusion = fusion_for({arg, index});
   dim = checked_dim(arg, dim, "torch.gather");
   check_same_rank(arg, index);
-  check_positions(index);
-  index = apart_from(index, arg);
+  index = apart_from(as_positions(index), arg);
   IterDomains logical;
   for (const IterDomain* axis : shape_axes(index)) {
     // Along `dim`, equal positions read equal elements.
@@ -166,8 +172,7 @@ TensorView* take_along_axis(TensorView* arg, TensorView* index, int64_t dim) {
   Fusion& fusion = fusion_for({arg, index});
   dim = checked_dim(arg, dim, "take_along_axis");
   check_same_rank(arg, index);
-  check_positions(index);
-  index = apart_from(index, arg);
+  index = apart_from(as_positions(index), arg);
   const IterDomains axes = shape_axes(arg);
   const IterDomains index_axes = shape_axes(index);
   IterDomains logical;
@@ -197,8 +202,7 @@ TensorView* scatter(
         src_rank);
   }
   check_same_rank(arg, index);
-  check_positions(index);
-  index = apart_from(index, arg);
+  index = apart_from(as_positions(index), arg);
   if (src->is_tensor()) {
     src = apart_from(apart_from(static_cast<TensorView*>(src), arg), index);
   }
@@ -233,7 +237,7 @@ TensorView* index_put_accumulate(TensorView* arg, TensorView* index, TensorView*
   NVF_NODE_CHECK(
       arg->rank() > 0 && arg->rank() == value->rank(), value,
       "Tensor arguments have different dimensions ", arg->rank(), " and ", value->rank());
-  check_positions(index);
+  index = as_positions(index);
   IterDomains logical;
   for (const IterDomain* axis : shape_axes(arg)) {
     logical.push_back(addressed_axis(axis, IterType::Iteration));
@@ -254,7 +258,7 @@ TensorView* embedding_fwd(TensorView* arg, TensorView* weight, const EmbeddingOp
   }
   NVF_NODE_CHECK(arg->rank() > 0, arg, "Expected input to be atleast 1D, got: ", arg->rank());
   NVF_NODE_CHECK(weight->rank() == 2, weight, "Expected weight to be 2D, got: ", weight->rank());
-  check_positions(arg);
+  arg = as_positions(arg);
   IterDomains logical = copy_axes(shape_axes(arg));
   logical.push_back(copy_axis(shape_axes(weight).back()));
   const auto given_or = [&](Val* option, const ScalarValue& value, DataType dtype) {

@@ -6,6 +6,7 @@
 #include "ir/pointwise.h"
 #include "ir/scalar.h"
 #include "ir/shape_exprs.h"
+#include "ops/cast.h"
 #include "ops/create.h"
 #include "ops/operands.h"
 #include "ops/reshape_nodes.h"
@@ -127,6 +128,15 @@ NewSizes read_sizes(const std::vector<Val*>& new_shape, SizeTable& table) {
   return result;
 }
 
+/// Real scalars as integers; `as_extent` refuses what is none.
+std::vector<Val*> whole_sizes(std::vector<Val*> sizes) {
+  for (Val*& size : sizes) {
+    const bool is_real = is_floating_point(size->dtype()) || is_boolean(size->dtype());
+    size = size->is_scalar() && is_real ? cast_constant(size, DataType::Index) : size;
+  }
+  return sizes;
+}
+
 /// An operand without elements has nothing to rearrange.
 TensorView* reshape_empty(TensorView* arg, const std::vector<Val*>& new_shape) {
   std::vector<Val*> sizes = new_shape;
@@ -230,9 +240,10 @@ std::vector<Val*> sizes_of_lists(
 
 } // namespace
 
-TensorView* reshape(TensorView* arg, const std::vector<Val*>& new_shape) {
+TensorView* reshape(TensorView* arg, const std::vector<Val*>& sizes) {
   fusion_for({arg});
-  fusion_for(new_shape);
+  fusion_for(sizes);
+  const std::vector<Val*> new_shape = whole_sizes(sizes);
   check_operand(arg);
   SizeTable table;
   const std::vector<WalkDim> old_dims = walk_dims(arg, table);

@@ -188,19 +188,54 @@ def test_an_operand_has_dimensions(fd):
         fd.ops.embedding_fwd(tensor(fd, [3], D.Int), tensor(fd, [3]))
 
 
-def test_positions_are_integers(fd):
-    x = tensor(fd, [3])
+@pytest.mark.parametrize("dtype", [D.Bool, D.ComplexFloat, D.Float8_e4m3fn])
+def test_positions_are_integers(fd, dtype):
+    x = tensor(fd, [3], dtype)
     for call in (
         lambda: fd.ops.gather(x, x, 0),
         lambda: fd.ops.take_along_axis(x, x, 0),
         lambda: fd.ops.index_select(x, x, 0),
         lambda: fd.ops.scatter(x, x, x, 0),
         lambda: fd.ops.index_put_accumulate(x, x, x),
-        lambda: fd.ops.select(x, 1.0, 0),
+        lambda: fd.ops.select(x, True, 0),
         lambda: fd.ops.embedding_fwd(x, tensor(fd, [3, 4])),
     ):
         with pytest.raises(RuntimeError, match="Expected positions of an integer type"):
             call()
+
+
+def test_positions_that_promotion_made_floats_are_cast(target):
+    """As in a cross entropy that ignores some targets."""
+    x = torch.randn(4, 7, device=target)
+    positions = torch.tensor([[3], [-100], [0], [2]], device=target)
+    with FusionDefinition() as fd:
+        logits = fd.define_tensor([-1, -1], contiguity=True)
+        at = fd.define_tensor([-1, 1], contiguity=[True, None], dtype=D.Int)
+        safe = fd.ops.where(fd.ops.eq(at, -100), 0.0, at)
+        assert safe.dtype() == D.Double
+        rows = fd.ops.squeeze(safe, [1])
+        outputs = [
+            fd.ops.gather(logits, safe, 1),
+            fd.ops.take_along_axis(logits, safe, 1),
+            fd.ops.index_select(logits, rows, 1),
+            fd.ops.scatter(logits, safe, fd.define_scalar(9.0), 1),
+            fd.ops.select(logits, 2.0, 0),
+            fd.ops.embedding_fwd(rows, logits),
+        ]
+        for out in outputs:
+            fd.add_output(out)
+    found = fd.execute([x, positions])
+    index = positions.where(positions != -100, 0)
+    expected = [
+        x.gather(1, index),
+        x.take_along_dim(index, 1),
+        x[:, index.flatten()],
+        x.scatter(1, index, 9.0),
+        x[2],
+        x[index.flatten()],
+    ]
+    for result, reference in zip(found, expected, strict=True):
+        torch.testing.assert_close(result, reference)
 
 
 def test_select_takes_one_position_in_range(fd):

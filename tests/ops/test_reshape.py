@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+import torch
+
+from nvfuser_direct import DataType, FusionDefinition
 
 
 def tensor(fd, shape, contiguity=True):
@@ -304,3 +307,27 @@ def test_the_original_shape_holds_sizes(fd) -> None:
         fd.ops.reshape(x, [-2, -3], [6])
     with pytest.raises(RuntimeError, match="does not fit into 64 bits"):
         fd.ops.reshape(x, [2**40, 2**40], [2**20, -1])
+
+
+@pytest.mark.parametrize("dtype", [DataType.Double, DataType.Float, DataType.Int32])
+def test_any_real_scalar_is_a_size(target, dtype) -> None:
+    x = torch.randn(6, 4, device=target)
+    with FusionDefinition() as fd:
+        t = fd.define_tensor([-1, -1], contiguity=True)
+        rows = fd.define_scalar(None, dtype=dtype)
+        half = fd.ops.truediv(fd.ops.size(t, 0), 2)
+        assert half.dtype() == DataType.Float
+        fd.add_output(fd.ops.reshape(t, [rows, -1]))
+        fd.add_output(fd.ops.reshape(t, [half, 8]))
+        fd.add_output(fd.ops.reshape(t, [fd.define_scalar(-1.0), fd.define_scalar(3.0)]))
+    for number in (2, 24):
+        out = fd.execute([x, number if dtype == DataType.Int32 else float(number)])
+        assert torch.equal(out[0], x.reshape(number, -1))
+        assert torch.equal(out[1], x.reshape(3, 8))
+        assert torch.equal(out[2], x.reshape(-1, 3))
+
+
+def test_a_complex_scalar_is_no_size(fd) -> None:
+    t = fd.define_tensor([-1], contiguity=True)
+    with pytest.raises(RuntimeError, match="A size must be an integer, but got a scalar of type"):
+        fd.ops.reshape(t, [fd.define_scalar(2j), -1])
