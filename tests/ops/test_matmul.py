@@ -126,6 +126,60 @@ def test_grouped_mm_long_form(target, rng) -> None:
     torch.testing.assert_close(result, expected)
 
 
+def test_grouped_mm_of_two_matrices_has_scales_for_each_group(target, rng) -> None:
+    m1 = torch.randn(4, 8, generator=rng).to(target)
+    m2 = torch.randn(8, 5, generator=rng).to(target)
+    s1 = torch.rand(3, 4, 1, generator=rng).to(target) + 0.5
+    s2 = torch.rand(3, 1, 5, generator=rng).to(target) + 0.5
+    offsets = torch.tensor([3, 3, 8], dtype=torch.int32, device=target)
+    inputs = [m1, m2, offsets, s1, s2]
+    with FusionDefinition() as fd:
+        operands = [fd.from_pytorch(t) for t in inputs]
+        fd.add_output(fd.ops.grouped_mm(*operands, dtype=DataType.Float)[0])
+    (result,) = fd.execute(inputs)
+    ranges = [(0, 3), (3, 3), (3, 8)]
+    expected = [(m1[:, b:e] * s1[g]) @ (m2[b:e] * s2[g]) for g, (b, e) in enumerate(ranges)]
+    torch.testing.assert_close(result, torch.stack(expected))
+
+
+GROUPED_SHAPES = [((8, 32), (32, 8)), ((3, 4, 16), (16, 32)), ((32, 16), (3, 16, 8))]
+
+
+@pytest.mark.parametrize("shapes", GROUPED_SHAPES)
+def test_grouped_mm_of_bfloat16_is_that_of_pytorch_and_does_not_wait(
+    target, rng, shapes, monkeypatch
+) -> None:
+    grouped_mm = getattr(torch, "_grouped_mm", None)
+    if grouped_mm is None:
+        pytest.skip("this PyTorch has no grouped product")
+    if target == "cuda" and torch.cuda.get_device_capability() < (9, 0):
+        pytest.skip("PyTorch's grouped product needs Hopper")
+    m1, m2 = (torch.randn(s, generator=rng).bfloat16().to(target) for s in shapes)
+    m2 = m2.mT.contiguous().mT if target == "cuda" else m2
+    offsets = torch.tensor([8, 8, 32], dtype=torch.int32, device=target)
+    with FusionDefinition() as fd:
+        fd.add_output(fd.ops.grouped_mm(*[fd.from_pytorch(t) for t in (m1, m2, offsets)]))
+    expected = grouped_mm(m1, m2, offsets)
+    with monkeypatch.context() as patch:
+        for name in ("tolist", "item", "__int__"):  # which wait for the device
+            patch.setattr(torch.Tensor, name, None)
+        (result,) = fd.execute([m1, m2, offsets])
+    assert torch.equal(result, expected)
+
+
+def test_grouped_mm_of_bfloat16_takes_any_layout(target, rng) -> None:
+    offsets = torch.tensor([3, 3, 8], dtype=torch.int32, device=target)
+    m1 = torch.randn(8, 7, generator=rng).bfloat16().to(target)
+    m2 = torch.randn(3, 7, 5, generator=rng).bfloat16().to(target)
+    with FusionDefinition() as fd:
+        fd.add_output(fd.ops.grouped_mm(*[fd.from_pytorch(t) for t in (m1, m2, offsets)]))
+    (result,) = fd.execute([m1, m2, offsets])
+    expected = [
+        m1[b:e].float() @ m2[i].float() for i, (b, e) in enumerate([(0, 3), (3, 3), (3, 8)])
+    ]
+    torch.testing.assert_close(result, torch.cat(expected).bfloat16())
+
+
 def test_scaled_mm_with_row_and_column_scales(target, rng) -> None:
     a = torch.randn(4, 8, generator=rng).to(torch.float8_e4m3fn).to(target)
     b = torch.randn(8, 6, generator=rng).to(torch.float8_e4m3fn).to(target)

@@ -115,6 +115,44 @@ def test_grouped(target, rng) -> None:
             assert data[at] == flat[r, c]
 
 
+def test_scales_of_groups_are_read_where_their_offsets_say(target, rng) -> None:
+    """The rows that fill up the tiles of a group are in the storage, if not in the shape."""
+    groups, k, n = 3, 64, 16
+    ends, sizes = [0, 3, 203, 210], [3, 200, 7]
+    x = torch.randn(ends[-1], k, generator=rng).to(target)
+    weight = torch.randn(groups * n, k, generator=rng).to(target)
+    begins = torch.tensor(ends[:-1], dtype=torch.int32, device=target)
+    scale_begins = torch.tensor([0, 128, 384], dtype=torch.int32, device=target)
+    problem_sizes = torch.tensor([[m, n, k] for m in sizes], dtype=torch.int32, device=target)
+    alpha = torch.tensor([1.0, 2.0, 0.5], device=target)
+    weight_codes, weight_scales = quantize(weight)
+    mat2 = weight_codes.reshape(groups, n, k // 2).mT
+    scale2 = torch.zeros(groups, 128, 4, device=target).to(torch.float8_e4m3fn)
+    for group in range(groups):
+        for r in range(n):
+            scale2.view(torch.uint8)[group].flatten()[r * 16 : r * 16 + 4] = weight_scales[
+                group * n + r
+            ].view(torch.uint8)
+    inputs = [x, mat2, scale2, alpha, problem_sizes, begins, scale_begins]
+    with FusionDefinition() as fd:
+        a, b, q, f, shapes, rows, scale_rows = (fd.from_pytorch(t) for t in inputs)
+        codes, scales = fd.ops.nv_grouped_block_quantize(a, rows, scale_rows)
+        fd.add_output(
+            fd.ops.cutlass_nvfp4_grouped_mm(codes, b, scales, q, f, shapes, rows, scale_rows)
+        )
+        fd.add_output(scales)
+    out, scales = fd.execute(inputs)
+    assert scales.untyped_storage().nbytes() >= (384 + 128) * k // 16
+    a_codes, a_scales = quantize(x)
+    left = unpacked(a_codes.cpu()) * a_scales.cpu().float().repeat_interleave(16, 1)
+    right = unpacked(weight_codes.cpu()) * weight_scales.cpu().float().repeat_interleave(16, 1)
+    expected = [
+        left[ends[g] : ends[g + 1]] @ right[g * n : (g + 1) * n].T * alpha[g].cpu()
+        for g in range(groups)
+    ]
+    torch.testing.assert_close(out.cpu(), torch.cat(expected).bfloat16())
+
+
 def test_fp4_goes_through_the_border(target) -> None:
     codes = torch.arange(256, dtype=torch.int32).to(torch.uint8).to(target)
     packed = codes.view(torch.float4_e2m1fn_x2)

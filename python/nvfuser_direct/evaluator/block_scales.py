@@ -29,26 +29,47 @@ def to_tiles(scales: torch.Tensor) -> torch.Tensor:
     return tiled.view(scales.dtype)
 
 
-def from_tiles(tiled: torch.Tensor, rows: int, columns: int) -> torch.Tensor:
-    """The inverse of `to_tiles`."""
+def from_tiles(tiled: torch.Tensor, rows: int, columns: int, first_row: int = 0) -> torch.Tensor:
+    """The inverse of `to_tiles`.
+
+    Parameters
+    ----------
+    tiled : torch.Tensor
+        Scales in tiles. Its storage counts, not its shape: that of quantized scales is without the
+        rows and columns that fill up tiles, of each group.
+    rows, columns : int
+        Shape of the result.
+    first_row : int
+        Where its tiles begin, in rows of the storage: a multiple of 128.
+    """
     padded_rows, padded_columns = padded_shape(rows, columns)
-    flat = tiled.contiguous().view(torch.uint8).reshape(-1)[: padded_rows * padded_columns]
+    begin, count = first_row * padded_columns, padded_rows * padded_columns
+    flat = _stored(tiled, begin + count)[begin : begin + count]
     tiles = flat.view(padded_rows // _ROWS, padded_columns // _COLUMNS, 32, 4, _COLUMNS)
     plain = tiles.permute(0, 3, 2, 1, 4).reshape(padded_rows, padded_columns)
     return plain[:rows, :columns].contiguous().view(tiled.dtype)
 
 
-def scaled(mat: torch.Tensor, scale: torch.Tensor, dim: int) -> torch.Tensor:
+def _stored(tiled: torch.Tensor, count: int) -> torch.Tensor:
+    """The bytes of `tiled`, and those behind it if it has fewer than `count`."""
+    raw = tiled.view(torch.uint8)
+    if raw.numel() >= count:
+        return raw.contiguous().reshape(-1)
+    length = raw.untyped_storage().nbytes() - raw.storage_offset()
+    return raw.as_strided((length,), (1,), raw.storage_offset())
+
+
+def scaled(mat: torch.Tensor, scale: torch.Tensor, dim: int, first_row: int = 0) -> torch.Tensor:
     """`mat` in float32 times its scales, of which there is one for each block along `dim`.
 
     Scales of fp8 types are in tiles of [rows, blocks], rows being the other of the last two
-    dimensions; others are plain and are repeated to the shape of `mat`.
+    dimensions, from `first_row` on; others are plain and are repeated to the shape of `mat`.
     """
     value = mat.float()
     if scale.dtype in _TILED_DTYPES and mat.ndim == 2:
         rows, size = value.shape[-1 if dim == -2 else -2], value.shape[dim]
         blocks = -(-size // (16 if scale.dtype == torch.float8_e4m3fn else 32))
-        scale = from_tiles(scale, rows, blocks)
+        scale = from_tiles(scale, rows, blocks, first_row)
         scale = scale.t() if dim == -2 else scale
     factor = scale.float()
     for axis in range(-min(factor.ndim, value.ndim), 0):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import torch
 
 from .. import _core
-from .._core import TensorView
+from .._core import DataType, TensorView
 from .block_scales import scaled
 from .core import Evaluator, handles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def _optional(ev: Evaluator, val: _core.Val | None) -> torch.Tensor | None:
@@ -71,25 +74,80 @@ def _ranges(offsets: torch.Tensor) -> list[tuple[int, int]]:
 @handles(_core.GroupedMmaOp)
 def grouped_mma(ev: Evaluator, expr: _core.GroupedMmaOp) -> None:
     _refuse_scaled_results(expr)
-    mat1, mat2 = ev[expr.mat1], ev[expr.mat2]
-    compute = ev.override or (torch.float64 if mat1.dtype == torch.float64 else torch.float32)
-    if expr.scale1 is not None:
-        mat1 = scaled(mat1, ev[expr.scale1], dim=-1)
-        mat2 = scaled(mat2, ev[expr.scale2], dim=-2)
-    mat1, mat2 = mat1.to(compute), mat2.to(compute)
-    ranges = _ranges(ev[expr.offsets])
-    if mat1.ndim == 2 and mat2.ndim == 2:
-        out = torch.stack([mat1[:, b:e] @ mat2[b:e] for b, e in ranges])
-    elif mat1.ndim == 3:
+    factors = (ev[expr.mat1], ev[expr.mat2])
+    scales = (_optional(ev, expr.scale1), _optional(ev, expr.scale2))
+    epilogue = [_optional(ev, val) for val in (expr.alpha, expr.bias, expr.beta)]
+    product = _torch_grouped_mm(expr, factors)
+    if product is not None and scales[0] is None:
+        out = product(*factors, offs=ev[expr.offsets].to(torch.int32))
+    else:
+        compute = ev.override or _wide(factors[0].dtype)
+        out = _grouped_product(factors, scales, _ranges(ev[expr.offsets]), compute)
+    ev.store(expr.out, _epilogue(out, *epilogue))
+
+
+def _wide(dtype: torch.dtype) -> torch.dtype:
+    return torch.float64 if dtype == torch.float64 else torch.float32
+
+
+def _torch_grouped_mm(
+    expr: _core.GroupedMmaOp, factors: tuple[torch.Tensor, torch.Tensor]
+) -> Callable[..., torch.Tensor] | None:
+    """PyTorch's own grouped product, which asks the device for nothing, where it takes these."""
+    known = getattr(torch.nn.functional, "grouped_mm", None) or getattr(torch, "_grouped_mm", None)
+    is_plain = expr.alpha is None and expr.bias is None and expr.out.dtype() == DataType.BFloat16
+    if known is None or not is_plain or any(mat.dtype != torch.bfloat16 for mat in factors):
+        return None
+    device = factors[0].device
+    if device.type == "cuda" and torch.cuda.get_device_capability(device) < (9, 0):
+        return None
+    return known if all(_has_aligned_lines(mat) for mat in factors) else None
+
+
+def _has_aligned_lines(mat: torch.Tensor) -> bool:
+    """Whether rows or columns are packed and every one begins at a multiple of 16 bytes."""
+    rows, columns = mat.stride()[-2:]
+    if columns == 1 and rows >= max(1, mat.shape[-1]):
+        line = rows
+    elif rows == 1 and columns >= max(1, mat.shape[-2]):
+        line = columns
+    else:
+        return False
+    steps = (line, *mat.stride()[:-2])
+    return all(step * mat.itemsize % 16 == 0 for step in steps) and mat.data_ptr() % 16 == 0
+
+
+def _grouped_product(
+    factors: tuple[torch.Tensor, torch.Tensor],
+    scales: tuple[torch.Tensor | None, torch.Tensor | None],
+    ranges: list[tuple[int, int]],
+    compute: torch.dtype,
+) -> torch.Tensor:
+    """A product for each group; of two matrices, which have K in groups, a stack of products."""
+    mat1, mat2 = factors
+    are_matrices = mat1.ndim == mat2.ndim == 2
+
+    def wide(mat: torch.Tensor, scale: torch.Tensor | None, dim: int, group: int) -> torch.Tensor:
+        if scale is not None:  # of two matrices, scales are for each group
+            mat = scaled(mat, scale[group] if are_matrices else scale, dim)
+        return mat.to(compute)
+
+    if are_matrices:
+        products = [
+            wide(mat1, scales[0], -1, g)[:, b:e] @ wide(mat2, scales[1], -2, g)[b:e]
+            for g, (b, e) in enumerate(ranges)
+        ]
+        return torch.stack(products)
+    mat1, mat2 = wide(mat1, scales[0], -1, 0), wide(mat2, scales[1], -2, 0)
+    if mat1.ndim == 3:
         out = mat1.new_zeros(mat1.shape[1], mat2.shape[1])
         for group, (b, e) in enumerate(ranges):
             out[:, b:e] = mat1[group] @ mat2[:, b:e]
-    else:
-        out = mat1.new_zeros(mat1.shape[0], mat2.shape[2])
-        for group, (b, e) in enumerate(ranges):
-            out[b:e] = mat1[b:e] @ mat2[group]
-    operands = [_optional(ev, val) for val in (expr.alpha, expr.bias, expr.beta)]
-    ev.store(expr.out, _epilogue(out, *operands))
+        return out
+    out = mat1.new_zeros(mat1.shape[0], mat2.shape[2])
+    for group, (b, e) in enumerate(ranges):
+        out[b:e] = mat1[b:e] @ mat2[group]
+    return out
 
 
 @handles(_core.ScaledMmaOp)
@@ -111,8 +169,7 @@ def nvfp4_grouped_mma(ev: Evaluator, expr: _core.CutlassNvfp4GroupedMmaOp) -> No
     out = torch.zeros(mat1.shape[0], mat2.shape[2], device=mat1.device)
     for group, (m, _n, _k) in enumerate(sizes):
         begin, scale_begin = int(rows[group]), int(scale_rows[group])
-        padded = -(-int(m) // 128) * 128
-        a = scaled(mat1[begin : begin + int(m)], scale1[scale_begin : scale_begin + padded], dim=-1)
+        a = scaled(mat1[begin : begin + int(m)], scale1, dim=-1, first_row=scale_begin)
         b = scaled(mat2[group], scale2[group], dim=-2)
         out[begin : begin + int(m)] = alpha[group] * (a @ b)
     ev.store(expr.out, out)
