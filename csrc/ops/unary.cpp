@@ -18,6 +18,8 @@ bool takes_complex(UnaryOpType op) {
     case UnaryOpType::Erfinv:
     case UnaryOpType::Floor:
     case UnaryOpType::Frac:
+    case UnaryOpType::IsNegInf:
+    case UnaryOpType::IsPosInf:
     case UnaryOpType::Lgamma:
     case UnaryOpType::Relu:
     case UnaryOpType::Round:

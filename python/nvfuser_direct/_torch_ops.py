@@ -14,7 +14,7 @@ from ._core import TernaryOpType as T
 from ._core import UnaryOpType as U
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import torch
 
@@ -54,6 +54,12 @@ def _is_unsigned(*values: torch.Tensor) -> bool:
     import torch
 
     return all(value.dtype == torch.uint64 for value in values)
+
+
+def _is_bool(*values: torch.Tensor) -> bool:
+    import torch
+
+    return all(value.dtype == torch.bool for value in values)
 
 
 def _any_tensor(*values: Value) -> bool:
@@ -151,6 +157,9 @@ _UNARY_NAMES = {
 }
 # Integers are whole already.
 _IDENTITY_ON_INTEGERS = {U.Ceil, U.Floor, U.Round, U.Trunc}
+# PyTorch has them for integers, not for Bool. As in C, a Bool is 0 or 1, and a result is whether
+# the number is nonzero.
+_ARITHMETIC_OF_BOOL = {U.Abs, U.Neg, U.Relu}
 
 
 def _bit_ceil(arg: torch.Tensor) -> torch.Tensor:
@@ -174,6 +183,8 @@ def _unary_tensor(op: U, arg: torch.Tensor) -> torch.Tensor:
         return _torch_unsigned.unary(op, arg)
     if op in _IDENTITY_ON_INTEGERS and _is_integer(arg):
         return arg
+    if op in _ARITHMETIC_OF_BOOL and _is_bool(arg):
+        arg = arg.long()
     if op == U.Frac and _is_integer(arg):
         return torch.zeros_like(arg)
     if op == U.Silu:
@@ -251,6 +262,16 @@ _BINARY_NAMES = {
 }
 
 
+# The same for two Bools; x / 0 is all ones and x % 0 is x, as in kernels.
+_BINARY_OF_BOOL: dict[B, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
+    B.Sub: lambda a, b: a ^ b,
+    B.Div: lambda a, b: a | ~b,
+    B.Fmod: lambda a, b: a & ~b,
+    B.Mod: lambda a, b: a & ~b,
+    B.Remainder: lambda a, b: a & ~b,
+}
+
+
 def _integer_pow(base: torch.Tensor, exponent: torch.Tensor) -> torch.Tensor:
     """Negative exponents give the truncated reciprocal, as integer division does."""
     import torch
@@ -270,6 +291,8 @@ def binary(op: B, lhs: Value, rhs: Value, out_dtype: DataType) -> torch.Tensor:
         from . import _torch_unsigned
 
         return _torch_unsigned.binary(op, lhs, rhs)
+    if op in _BINARY_OF_BOOL and _is_bool(lhs, rhs):
+        return _BINARY_OF_BOOL[op](lhs, rhs)
     if op == B.Div:
         return torch.div(lhs, rhs, rounding_mode="trunc" if _all_integer(lhs, rhs) else None)
     if op == B.Pow:
@@ -304,6 +327,8 @@ def ternary(op: T, a: Value, b: Value, c: Value) -> torch.Tensor:
     a, b, c = widened(a), widened(b), widened(c)
     if hasattr(a, "dtype") and _is_unsigned(a):
         return _ternary_unsigned(op, *_tensors(a, b, c))
+    if op in (T.Clamp, T.Lerp) and _is_bool(*(operands := _tensors(a, b, c))):
+        a, b, c = (operand.long() for operand in operands)
     if op == T.Clamp:
         return torch.clamp(a, b, c)
     if op == T.Threshold:
