@@ -138,6 +138,7 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
             "ir/types.h:is_representable",
             "ir/types.h:throw_not_representable",
             "ir/scalar.h:fold",
+            "ir/scalar_fold_complex.h:fold_complex",
         ],
     ),
     (
