@@ -19,6 +19,10 @@ void bind_fusion(nb::module_& m) {
           "Same definition: inputs, outputs, expressions, constants, domains, numbering, aliases.")
       .def("hash", &Fusion::hash, "Structural hash: equal fusions have equal hashes.")
       .def("clone", &Fusion::clone, "A copy of everything, names included.")
+      .def(
+          "version", &Fusion::version,
+          "Counts edits of the definition and of its schedule: while it is the same, so is the\n"
+          "kernel. Adding what no output reads is no edit.")
       .def("inputs", &Fusion::inputs, "Inputs in registration order.")
       .def(
           "outputs", &Fusion::outputs, nb::sig("def outputs(self) -> list[TensorView]"),

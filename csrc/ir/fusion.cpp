@@ -193,7 +193,7 @@ Expr* Fusion::register_expr(std::unique_ptr<Expr> expr) {
     add_use(input, raw);
   }
   if (is_read_already) {
-    is_liveness_valid_ = false;
+    count_edit_of_graph();
   }
   return raw;
 }
@@ -208,7 +208,7 @@ void Fusion::remove(Expr* expr) {
   for (Val* input : expr->inputs_) {
     drop_use(input, expr);
   }
-  is_liveness_valid_ = false;
+  count_edit_of_graph();
 }
 
 void Fusion::take_back(size_t size, const Counters& counters) {
@@ -242,7 +242,7 @@ void Fusion::replace_uses(Val* from, Val* to, const std::vector<Expr*>& users) {
     drop_use(from, user);
     add_use(to, user);
   }
-  is_liveness_valid_ = false;
+  count_edit_of_graph();
 }
 
 void Fusion::replace_output_of(Expr* expr, Val* from, Val* to) {
@@ -258,7 +258,7 @@ void Fusion::replace_output_of(Expr* expr, Val* from, Val* to) {
     from->definition_ = nullptr;
   }
   to->definition_ = expr;
-  is_liveness_valid_ = false;
+  count_edit_of_graph();
 }
 
 void Fusion::reorder(const std::vector<Statement*>& first) {
@@ -285,6 +285,11 @@ void Fusion::reorder(const std::vector<Statement*>& first) {
       });
     }
   }
+}
+
+void Fusion::count_edit_of_graph() {
+  is_liveness_valid_ = false;
+  ++version_;
 }
 
 void Fusion::update_liveness() const {

@@ -69,6 +69,12 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
     return counters_.serial++;
   }
 
+  /// Counts edits of the graph and of schedules: while it is the same, so is the kernel. What only
+  /// adds to the fusion (a node that no output reads) is no edit.
+  [[nodiscard]] int64_t version() const {
+    return version_;
+  }
+
   // -- interface --
 
   void add_input(Val* input);
@@ -136,6 +142,7 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
 
  private:
   friend class Cloner;
+  friend class Statement;
   friend class Transaction;
   friend class Val;
 
@@ -144,6 +151,8 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
   Expr* register_expr(std::unique_ptr<Expr> expr);
   void add_use(Val* val, Expr* expr);
   void drop_use(Val* val, Expr* expr);
+  /// An edit after which the expressions that lead to outputs have to be found again.
+  void count_edit_of_graph();
   /// Bring `Expr::leads_to_output` of every expression up to date.
   void update_liveness() const;
 
@@ -155,6 +164,7 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
   void take_back(size_t size, const Counters& counters);
 
   Counters counters_;
+  int64_t version_ = 0;
   std::vector<std::unique_ptr<Statement>> statements_;
   /// Alive because there may be handles to them (ir/transaction.h).
   std::vector<std::unique_ptr<Statement>> taken_back_;

@@ -69,10 +69,11 @@ void Fusion::add_input(Val* input) {
     if (!computes_others) {
       remove(definition);
     }
-    is_liveness_valid_ = false;
+    count_edit_of_graph();
   }
   inputs_.push_back(input);
   input->is_fusion_input_ = true;
+  ++version_;
   if (input->is_tensor()) {
     static_cast<TensorView*>(input)->assign_memory_type(MemoryType::Global);
   }
@@ -92,7 +93,7 @@ void Fusion::add_output(Val* output) {
   outputs_.push_back(output);
   output->is_fusion_output_ = true;
   static_cast<TensorView*>(output)->assign_memory_type(MemoryType::Global);
-  is_liveness_valid_ = false;
+  count_edit_of_graph();
 }
 
 void Fusion::add_output(Val* output, Val* alias_input) {
@@ -118,6 +119,7 @@ void Fusion::add_output(Val* output, Val* alias_input) {
   }
   if (alias_of(target) == nullptr) {
     aliases_.emplace_back(target, AliasInfo{.input = source, .is_hidden = is_hidden});
+    ++version_;
   }
 }
 
@@ -156,7 +158,7 @@ void Fusion::replace_output(Val* from, Val* to) {
   if (to->is_tensor()) {
     static_cast<TensorView*>(to)->assign_memory_type(MemoryType::Global);
   }
-  is_liveness_valid_ = false;
+  count_edit_of_graph();
 }
 
 } // namespace nvfuser

@@ -18,7 +18,7 @@ bool needs_constant_extent(ParallelType type) {
 
 void IterDomain::parallelize(ParallelType parallel_type) {
   check_parallelize(parallel_type);
-  spec_.parallel_type = parallel_type;
+  assign_parallel_type(parallel_type);
 }
 
 void IterDomain::check_parallelize(ParallelType parallel_type) const {
@@ -57,6 +57,7 @@ void IterDomain::set_clustered_blocks() {
          .fix = "parallelize the axis before clustering it"});
   }
   spec_.is_clustered = true;
+  count_edit();
 }
 
 void IterDomain::pad_to_multiple_of_warp(std::optional<int64_t> size) {
@@ -86,6 +87,7 @@ void IterDomain::pad_to_multiple_of_warp(std::optional<int64_t> size) {
          .fix = "give a larger size, or none: the extent is then rounded up"});
   }
   spec_.is_padded = true;
+  count_edit();
   if (size.has_value()) {
     spec_.padded_to_size = size;
   } else if (extent->is_const_int()) {

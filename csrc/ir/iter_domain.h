@@ -123,12 +123,15 @@ class IterDomain final : public Val {
   void assign_extents(Val* extent, Val* expanded_extent) {
     spec_.extent = extent;
     spec_.expanded_extent = expanded_extent;
+    count_edit();
   }
   void assign_iter_type(IterType iter_type) {
     spec_.iter_type = iter_type;
+    count_edit();
   }
   void assign_parallel_type(ParallelType parallel_type) {
     spec_.parallel_type = parallel_type;
+    count_edit();
   }
 
   /// Bind the axis. Unrolled, vectorized and grouped axes start at 0 and have a constant extent.

@@ -20,6 +20,7 @@ struct ReductionOp final : ExprNode<ReductionOp> {
   /// Let the blocks of the reduction take turns instead of storing a partial result each.
   void request_serial_grid_reduction() {
     serial_grid = true;
+    count_edit();
   }
   static constexpr auto fields() {
     return std::tuple{

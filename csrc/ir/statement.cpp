@@ -24,6 +24,10 @@ std::string Statement::to_string(int indent) const {
                   : print_expr(static_cast<const Expr*>(this), indent);
 }
 
+void Statement::count_edit() {
+  ++fusion_->version_;
+}
+
 std::string Statement::to_inline_string() const {
   return is_val() ? print_inline(static_cast<const Val*>(this))
                   : print_inline(static_cast<const Expr*>(this));

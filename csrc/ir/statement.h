@@ -55,6 +55,8 @@ class Statement {
 
  protected:
   Statement() = default;
+  /// What the fusion computes, or how, may be another from now on: see Fusion::version().
+  void count_edit();
 
  private:
   friend class Fusion;

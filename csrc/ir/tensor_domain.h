@@ -98,13 +98,16 @@ class TensorDomain final : public Val {
   // -- editing: no checks here; the transform floor checks, then calls these --
   void assign_loop(IterDomains loop) {
     spec_.loop = std::move(loop);
+    count_edit();
   }
   void assign_allocation(IterDomains allocation, Contiguity contiguity) {
     spec_.allocation = std::move(allocation);
     spec_.contiguity = std::move(contiguity);
+    count_edit();
   }
   void assign_contiguity(Contiguity contiguity) {
     spec_.contiguity = std::move(contiguity);
+    count_edit();
   }
 
   /// Every id of the tensor: those of its domains and all between them, in creation order.

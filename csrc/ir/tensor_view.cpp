@@ -102,6 +102,7 @@ std::vector<TensorView*> TensorView::siblings() const {
 }
 
 void TensorView::record_step(std::string text, GraphEffect effect) {
+  count_edit();
   schedule_steps_.push_back(
       {std::move(text), current_source_location(), fusion()->take_serial(), std::move(effect)});
 }

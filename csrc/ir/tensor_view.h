@@ -159,31 +159,40 @@ class TensorView final : public Val {
   // -- editing without checks, for the transform and lower floors --
   void assign_domain(TensorDomain* domain) {
     domain_ = domain;
+    count_edit();
   }
   void assign_memory_type(MemoryType memory_type) {
     memory_type_ = memory_type;
+    count_edit();
   }
   void assign_compute_at_position(int64_t position) {
     compute_at_position_ = position;
+    count_edit();
   }
   void assign_max_producer_position(int64_t position) {
     max_producer_position_ = position;
+    count_edit();
   }
   void assign_compute_with(int64_t position, std::vector<TensorView*> consumers = {}) {
     compute_with_position_ = position;
     compute_with_consumers_ = std::move(consumers);
+    count_edit();
   }
   void assign_maybe_max_producer_position(int64_t position) {
     maybe_max_producer_position_ = position;
+    count_edit();
   }
   void assign_circular_buffering(const std::optional<CircularBuffering>& options) {
     circular_buffering_ = options;
+    count_edit();
   }
   void assign_cpu_scalar(bool is_cpu_scalar) {
     is_cpu_scalar_ = is_cpu_scalar;
+    count_edit();
   }
   void assign_dtype(DataType dtype) {
     dtype_ = dtype;
+    count_edit();
   }
 
   /// The lines of the schedule: every primitive applied to this tensor and the line that did it.

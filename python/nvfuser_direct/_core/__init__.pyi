@@ -3338,6 +3338,12 @@ class Fusion:
     def clone(self) -> Fusion:
         """A copy of everything, names included."""
 
+    def version(self) -> int:
+        """
+        Counts edits of the definition and of its schedule: while it is the same, so is the
+        kernel. Adding what no output reads is no edit.
+        """
+
     def inputs(self) -> list[Val]:
         """Inputs in registration order."""
 
@@ -4301,6 +4307,16 @@ class DoctorLine:
     @property
     def fix(self) -> str:
         """What to do; empty where all is well."""
+
+def check_cuda_device(index: int) -> None:
+    """
+    Raise a UserError unless there is such a CUDA device.
+
+    Parameters
+    ----------
+    index : int
+        Number of the device, from 0 on.
+    """
 
 def doctor_report() -> list[DoctorLine]:
     """What this installation can do, and what is missing."""
