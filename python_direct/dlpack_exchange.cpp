@@ -3,55 +3,17 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
-#include <unordered_map>
 
 #include "base/errors.h"
 #include "gil.h"
 #include "python_number.h"
+#include "torch_tensor.h"
 
 namespace nvfuser::python {
 namespace {
-
-/// Is it torch.Tensor, or derived from it?
-bool is_torch_type(PyTypeObject* type) {
-  const nb::handle cls(reinterpret_cast<PyObject*>(type));
-  for (const nb::handle base : nb::borrow<nb::tuple>(cls.attr("__mro__"))) {
-    const auto module = nb::cast<std::string>(base.attr("__module__"));
-    if (module == "torch" || module.starts_with("torch.")) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/// The exchange table of a tensor type; nullptr if it has none or is not PyTorch's: the table does
-/// not say on which stream the tensor of another framework is ready. Needs the GIL.
-const DLPackExchangeAPI* find_exchange_api(PyTypeObject* type) {
-  // Holds its keys, so that their addresses stay theirs. Never destroyed: Python may be gone before
-  // it.
-  static auto& known = *new std::unordered_map<PyTypeObject*, const DLPackExchangeAPI*>;
-  if (const auto found = known.find(type); found != known.end()) {
-    return found->second;
-  }
-  const DLPackExchangeAPI* api = nullptr;
-  const nb::object capsule = nb::steal(
-      PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__dlpack_c_exchange_api__"));
-  if (capsule.is_valid() && PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api") != 0 &&
-      is_torch_type(type)) {
-    const auto* header = static_cast<const DLPackExchangeAPIHeader*>(
-        PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
-    while (header != nullptr && header->version.major != DLPACK_MAJOR_VERSION) {
-      header = header->prev_api;
-    }
-    api = reinterpret_cast<const DLPackExchangeAPI*>(header);
-  }
-  PyErr_Clear();
-  Py_INCREF(reinterpret_cast<PyObject*>(type));
-  known.emplace(type, api);
-  return api;
-}
 
 nb::object torch_module() {
   try {
@@ -69,8 +31,9 @@ nb::object torch_module() {
 
 /// The exchange table of PyTorch; nullptr for versions without. Needs the GIL.
 const DLPackExchangeAPI* torch_exchange_api() {
-  static const DLPackExchangeAPI* const api = find_exchange_api(
-      reinterpret_cast<PyTypeObject*>(nb::object(torch_module().attr("Tensor")).ptr()));
+  static const DLPackExchangeAPI* const api =
+      tensor_class(reinterpret_cast<PyTypeObject*>(nb::object(torch_module().attr("Tensor")).ptr()))
+          .api;
   return api;
 }
 
@@ -83,57 +46,6 @@ const DLPackExchangeAPI* torch_exchange_api() {
       .found = {nb::type_name(item.type()).c_str()},
       .fix = Part::none(),
   });
-}
-
-/// A tensor of PyTorch that has no plain memory: on another device, sparse, nested.
-[[noreturn]] void throw_unreadable(nb::handle item, const nb::python_error& error) {
-  const nb::object device = item.attr("device");
-  const auto kind = nb::cast<std::string>(device.attr("type"));
-  NVF_USER_CHECK(
-      kind == "cpu" || kind == "cuda",
-      "nvfuser only supports cuda or meta device, found: ", nb::str(device).c_str(),
-      " (CPU tensors are supported; those on meta have no data to run on)");
-  const std::string text = nb::str(error.value()).c_str();
-  throw UserError({
-      .headline = {"Cannot read the memory of a tensor."},
-      .node = Part::none(),
-      .expected = {"strided tensors with data"},
-      .found = {nb::type_name(item.type()).c_str(), ": ", text.substr(0, text.find('\n'))},
-      .fix = {"pass a dense copy"},
-  });
-}
-
-/// Could `tensor` be the imaginary part of complex numbers? Then no step is odd.
-bool may_be_part_of_complex(const DLTensor& tensor) {
-  for (int32_t dim = 0; dim < tensor.ndim; ++dim) {
-    if (tensor.shape[dim] > 1 && tensor.strides[dim] % 2 != 0) {
-      return false;
-    }
-  }
-  return tensor.dtype.code == kDLFloat;
-}
-
-/// Memory that does not hold what PyTorch shows: views that are conjugated or negated when they are
-/// read, and tensors without data.
-void check_torch_tensor(nb::handle item, const DLTensor& tensor) {
-  const char* pending = nullptr;
-  if (tensor.dtype.code == kDLComplex && nb::cast<bool>(item.attr("is_conj")())) {
-    pending = "resolve_conj";
-  } else if (may_be_part_of_complex(tensor) && nb::cast<bool>(item.attr("is_neg")())) {
-    pending = "resolve_neg";
-  }
-  NVF_USER_CHECK(
-      pending == nullptr,
-      "A view that PyTorch conjugates or negates when it is read cannot be an "
-      "input; pass tensor.",
-      pending, "()");
-  bool is_empty = false;
-  for (int32_t dim = 0; dim < tensor.ndim; ++dim) {
-    is_empty = is_empty || tensor.shape[dim] == 0;
-  }
-  NVF_USER_CHECK(
-      tensor.data != nullptr || is_empty,
-      "A tensor without data cannot be an input: ", nb::type_name(item.type()).c_str());
 }
 
 /// `item.__dlpack__(...)` with what this producer understands; it waits for `allocator`'s stream.
@@ -215,6 +127,11 @@ void collect_error(void* context, const char* kind, const char* message) {
 } // namespace
 
 PythonArguments::PythonArguments(nb::handle inputs) {
+  if (PyList_Check(inputs.ptr())) { // of most calls
+    const auto count = static_cast<size_t>(PyList_Size(inputs.ptr()));
+    args_.reserve(count);
+    objects_.reserve(count);
+  }
   for (const nb::handle item : nb::iter(inputs)) {
     if (PyList_Check(item.ptr()) || PyTuple_Check(item.ptr())) {
       for (const nb::handle inner : nb::iter(item)) {
@@ -265,11 +182,16 @@ bool PythonArguments::add_number(nb::handle item) {
 }
 
 bool PythonArguments::add_tensor(nb::handle item) {
-  const DLPackExchangeAPI* api = find_exchange_api(Py_TYPE(item.ptr()));
+  const auto& [api, is_opaque] = tensor_class(Py_TYPE(item.ptr()));
   if (api != nullptr && api->dltensor_from_py_object_no_sync != nullptr) {
+    if (is_opaque) {
+      throw_unreadable(item, "");
+    }
     DLTensor tensor{};
     if (api->dltensor_from_py_object_no_sync(item.ptr(), &tensor) != 0) {
-      throw_unreadable(item, nb::python_error());
+      const nb::python_error error;
+      const std::string text = nb::str(error.value()).c_str();
+      throw_unreadable(item, text.substr(0, text.find('\n')));
     }
     check_torch_tensor(item, tensor);
     has_torch_tensor_ = true;
@@ -297,7 +219,11 @@ TensorArg PythonArguments::view(DLTensor tensor) {
 PythonAllocator::PythonAllocator(std::optional<ArrayFramework> framework)
     : framework_(std::move(framework)),
       framework_owns_memory_(framework_ && framework_->owns_memory()),
-      api_(framework_owns_memory_ ? nullptr : torch_exchange_api()) {}
+      api_(framework_owns_memory_ ? nullptr : torch_exchange_api()) {
+  if (!framework_owns_memory_) {
+    check_torch_modes();
+  }
+}
 
 DlpackHandle PythonAllocator::allocate(
     DataType dtype, std::span<const int64_t> sizes, Device device) {
@@ -316,9 +242,16 @@ DlpackHandle PythonAllocator::allocate(
   DLManagedTensorVersioned* result = nullptr;
   std::string error;
   if (api_->managed_tensor_allocator(&prototype, &result, &error, collect_error) != 0) {
-    throw UserError(Part("Cannot allocate an output. ", error.substr(0, error.find('\n'))));
+    const GilAcquire gil;
+    throw_no_memory(error);
   }
-  return DlpackHandle(result);
+  DlpackHandle handle(result);
+  const auto is_zero = [](int64_t size) { return size == 0; };
+  if (result->dl_tensor.data == nullptr && std::none_of(sizes.begin(), sizes.end(), is_zero)) {
+    const GilAcquire gil;
+    throw_no_memory("");
+  }
+  return handle;
 }
 
 void* PythonAllocator::current_stream(Device device) {

@@ -9,7 +9,7 @@
 #include <dlpack.h>
 #include <nanobind/nanobind.h>
 
-#include <deque>
+#include <list>
 #include <optional>
 #include <span>
 #include <vector>
@@ -55,8 +55,8 @@ class PythonArguments {
   std::vector<size_t> pending_; // positions of tensors to be read through capsules
   bool has_torch_tensor_ = false;
   std::optional<ArrayFramework> framework_;
-  std::vector<DlpackHandle> owned_;          // tensors read through capsules
-  std::deque<std::vector<int64_t>> strides_; // of tensors that came without
+  std::vector<DlpackHandle> owned_;         // tensors read through capsules
+  std::list<std::vector<int64_t>> strides_; // of tensors that came without
 };
 
 /// Makes the outputs of a run. Called without the GIL.

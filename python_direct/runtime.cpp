@@ -1,6 +1,7 @@
 // Parameters of kernels, and what this installation can do.
 #include "bindings.h"
 #include "runtime/compile_params.h"
+#include "runtime/cuda_driver.h"
 #include "runtime/doctor.h"
 #include "runtime/launch_params.h"
 
@@ -255,6 +256,16 @@ void bind_installation(nb::module_& m) {
       .def_ro("topic", &DoctorLine::topic, "What it is about.")
       .def_ro("finding", &DoctorLine::finding, "What was found.")
       .def_ro("fix", &DoctorLine::fix, "What to do; empty where all is well.");
+  m.def(
+      "check_cuda_device", [](int index) { static_cast<void>(CudaDriver::get().device(index)); },
+      "index"_a,
+      R"(Raise a UserError unless there is such a CUDA device.
+
+Parameters
+----------
+index : int
+    Number of the device, from 0 on.
+)");
   m.def("doctor_report", &doctor_report, "What this installation can do, and what is missing.");
 }
 
