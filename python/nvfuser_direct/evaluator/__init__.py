@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..opaque import opaque
 from .core import Evaluator as Evaluator
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def flatten_inputs(inputs: Iterable[Any]) -> list[Any]:
     return flat
 
 
+@opaque
 def evaluate(
     fusion: _core.Fusion,
     inputs: Iterable[Any],

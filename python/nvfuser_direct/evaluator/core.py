@@ -7,9 +7,10 @@ Handlers of expressions stand in the other modules of this package and register 
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from .. import _core, random_state
+from .. import _core
+from .. import random_state as generators
 from .._core import DataType, TensorView, Val
 from .._pytorch import require_pytorch
 from .._torch_ops import Scalar, Value, converted
@@ -68,6 +69,21 @@ def _load_handlers() -> None:
         importlib.import_module(f"{__package__}.{name}")
 
 
+def _last_reads(exprs: Sequence[_core.Expr], outputs: Sequence[Val]) -> dict[int, list[TensorView]]:
+    """By position of an expression: the tensors that nothing behind it reads."""
+    last: dict[TensorView, int] = {}
+    for i, expr in enumerate(exprs):
+        for val in (*expr.inputs(), *expr.outputs()):
+            if isinstance(val, TensorView):
+                last[val] = i
+    for output in outputs:
+        last.pop(cast("TensorView", output), None)
+    ends: dict[int, list[TensorView]] = {}
+    for tensor, i in last.items():
+        ends.setdefault(i, []).append(tensor)
+    return ends
+
+
 def _number(val: Val, value: Any) -> Scalar:
     """What is passed for a scalar; scalars of NumPy and 0-dim tensors become Python numbers."""
     if getattr(value, "ndim", 0) > 0:
@@ -91,6 +107,13 @@ class Evaluator:
         counterpart; for references use ``torch.float64``. Values of 16 bits and fewer are rounded
         to what their dtype holds all the same: a definition rounds on purpose. What is too large
         for its dtype is infinite.
+    device : torch.device, optional
+        Where to compute without tensor inputs, which decide otherwise; the CPU if not given.
+    random_state : tuple[int, int], optional
+        Seed and offset for random tensors that have none, of another evaluation; drawn if not
+        given.
+
+    Tensors are kept until the last expression that reads them; outputs and scalars stay.
     """
 
     def __init__(
@@ -98,6 +121,9 @@ class Evaluator:
         fusion: _core.Fusion,
         inputs: Sequence[Value],
         dtype_override: torch.dtype | None = None,
+        *,
+        device: torch.device | None = None,
+        random_state: tuple[int, int] | None = None,
     ) -> None:
         require_pytorch("Evaluating a fusion")
         import torch
@@ -113,38 +139,48 @@ class Evaluator:
         self._fusion = fusion
         self.override = dtype_override
         self._values: dict[Val, Value] = {}
+        self._given: dict[Val, torch.Tensor] = {}  # inputs that were not read so far
         # Arithmetic on scalars as the core has it, in the width and precision of their dtypes.
         self._scalars = _core.ExpressionEvaluator()
         self._host_scalars: dict[Val, torch.Tensor] = {}  # as given; values are on `device`
-        self._random_state: tuple[int, int] | None = None
+        self._random_state = random_state
         tensors = [x for x in inputs if isinstance(x, torch.Tensor)]
         # A tensor of no dimensions may be a host scalar beside others.
         leaders = [x for x in tensors if x.ndim > 0] or [x for x in tensors if x.is_cuda]
-        self.device = leaders[0].device if leaders else torch.device("cpu")
+        self.device = leaders[0].device if leaders else device or torch.device("cpu")
         # What a fusion computes does not depend on the modes of its caller.
         kind = "cuda" if self.device.type == "cuda" else "cpu"  # not every device has autocast
         with torch.no_grad(), torch.autocast(kind, enabled=False):
             self._bind_inputs(inputs)
-            for expr in fusion.exprs():
+            exprs = fusion.exprs()
+            last_reads = _last_reads(exprs, fusion.outputs())
+            for i, expr in enumerate(exprs):
                 if expr.output(0) not in self._values:
                     self._run(expr)
+                for tensor in last_reads.get(i, ()):
+                    self._values.pop(tensor, None)
 
     # -- results --
 
     def __getitem__(self, val: Val) -> Value:
         """The value of a tensor or scalar."""
-        if isinstance(val, TensorView):
-            return self._values[val]
-        return self.scalar(val)
+        return self._tensor(val) if isinstance(val, TensorView) else self.scalar(val)
+
+    def _tensor(self, val: Val) -> torch.Tensor:
+        if val in self._given:  # converted now: a wide copy of every input would take much memory
+            given = self._given.pop(val)
+            self._values[val] = given.to(self.torch_dtype(val.dtype()))
+        tensor: torch.Tensor = self._values[val]
+        return tensor
 
     def outputs(self) -> list[torch.Tensor]:
         """The value of every output, hidden ones included; fp4 in packed pairs."""
         from .float4 import pack_e2m1, paired_dim, to_e2m1_codes
 
         return [
-            pack_e2m1(to_e2m1_codes(self._values[val]), paired_dim(val))
+            pack_e2m1(to_e2m1_codes(self._tensor(val)), paired_dim(val))
             if val.dtype() == DataType.Float4_e2m1fn
-            else self._host_scalars.get(val, self._values[val])
+            else self._host_scalars.get(val, self._tensor(val))
             for val in self._fusion.outputs()
         ]
 
@@ -168,7 +204,12 @@ class Evaluator:
         """Seed and offset of this run for random tensors that have none, as a kernel draws them."""
         if self._random_state is None:
             draws = [x for x in self._fusion.exprs() if isinstance(x, _core.RNGOp) and not x.seed]
-            self._random_state = random_state.draw(self.device, len(draws))
+            self._random_state = generators.draw(self.device, len(draws))
+        return self._random_state
+
+    @property
+    def drawn_state(self) -> tuple[int, int] | None:
+        """What `random_state` was; None if no random tensor asked for it."""
         return self._random_state
 
     # -- inputs --
@@ -211,11 +252,10 @@ class Evaluator:
                     f"Tried to bind to a value: {extent} is {self._values[extent]}, "
                     f"but {val} has size {size} there"
                 )
-        tensor = tensor.to(self.torch_dtype(val.dtype()))
         if tensor.device != self.device and tensor.ndim == 0:
-            self._host_scalars[val] = tensor
+            self._host_scalars[val] = tensor.to(self.torch_dtype(val.dtype()))
             tensor = tensor.to(self.device)
-        self._values[val] = tensor
+        self._given[val] = tensor
 
     # -- types --
 
