@@ -15,6 +15,7 @@ from . import _core
 # Statements are attributed to the code that calls this package, not to the package.
 _core.hide_source_directory(_os.path.dirname(_os.path.abspath(__file__)))
 
+from . import multidevice as multidevice  # noqa: E402
 from ._core import *  # noqa: E402, F403
 from ._core import idm, ops, schedule  # noqa: E402, F401
 from .evaluator import evaluate as evaluate  # noqa: E402
@@ -22,6 +23,8 @@ from .executor_cache import FusionExecutorCache as FusionExecutorCache  # noqa: 
 from .fusion_definition import FusionDefinition as FusionDefinition  # noqa: E402
 from .lru_fusion_cache import LRUCache as LRUCache  # noqa: E402
 from .lru_fusion_cache import LruFusionCache as LruFusionCache  # noqa: E402
+from .multidevice import CommunicatorBackend as CommunicatorBackend  # noqa: E402
+from .multidevice import execute_with_dtensors as execute_with_dtensors  # noqa: E402
 from .not_yet import attribute_error as _attribute_error  # noqa: E402
 from .profiler import PythonProfiler as PythonProfiler  # noqa: E402
 from .validation import get_val_tolerances as get_val_tolerances  # noqa: E402
@@ -52,6 +55,7 @@ if _frontend is not None and not getattr(_frontend.__spec__, "_initializing", Fa
     )
 
 __all__ = [name for name in dir(_core) if not name.startswith("_")] + [
+    "CommunicatorBackend",
     "FusionDefinition",
     "FusionExecutorCache",
     "LRUCache",
@@ -60,7 +64,9 @@ __all__ = [name for name in dir(_core) if not name.startswith("_")] + [
     "Version",
     "__version__",
     "evaluate",
+    "execute_with_dtensors",
     "get_val_tolerances",
+    "multidevice",
     "validate_with_auto_inferred_outputs",
     "version",
 ]

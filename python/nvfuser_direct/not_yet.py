@@ -15,7 +15,7 @@ _MATRICES = (
     "no matrix products in generated kernels",
     "call fd.execute(inputs), which evaluates matmul and linear through PyTorch",
 )
-_DEVICES = (
+DEVICES = (
     "a fusion runs on one device",
     "define the fusion for the part of one device",
 )
@@ -47,9 +47,6 @@ _REASONS = {
     "MatmulCircularBufferingStrategy": _MATRICES,
     "MatmulTileRasterizationOrder": _MATRICES,
     "nvf_cutlass": _MATRICES,
-    "multidevice": _DEVICES,
-    "CommunicatorBackend": _DEVICES,
-    "execute_with_dtensors": _DEVICES,
 }
 
 

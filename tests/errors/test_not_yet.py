@@ -22,6 +22,8 @@ from nvfuser_direct import (
     ParallelType,
     SwizzleType,
     UserError,
+    execute_with_dtensors,
+    multidevice,
     schedule,
 )
 
@@ -69,7 +71,6 @@ def test_what_cannot_happen_is_no_case(gist: str) -> None:
         (schedule, "warp_specialize", "no kernels with threads that only load"),
         (nvfuser_direct, "PointwiseParams", "there are no automatic schedulers"),
         (nvfuser_direct, "MatmulParams", "no matrix products in generated kernels"),
-        (nvfuser_direct, "multidevice", "a fusion runs on one device"),
     ],
 )
 def test_names_that_are_not_there_say_why(module: ModuleType, name: str, found: str) -> None:
@@ -78,6 +79,34 @@ def test_names_that_are_not_there_say_why(module: ModuleType, name: str, found: 
         getattr(module, name)
     assert f"  found:    {found}\n  fix:      " in str(caught.value)
     assert not hasattr(module, name)
+
+
+DEVICE_USES = {
+    "DeviceMesh": lambda: multidevice.DeviceMesh([0, 1]),
+    "Communicator": multidevice.Communicator.instance,
+    "Sharding": multidevice.Sharding,
+    "MultiDeviceExecutorParams": multidevice.MultiDeviceExecutorParams,
+    "MultiDeviceExecutor": lambda: multidevice.MultiDeviceExecutor(nvfuser_direct.Fusion()),
+    "shard_tensor": lambda: multidevice.shard_tensor(torch.ones(2), None),
+    "execute_with_dtensors": lambda: execute_with_dtensors(FusionDefinition(), []),
+}
+
+
+@pytest.mark.parametrize("name", DEVICE_USES)
+def test_names_of_several_devices_are_there_and_raise_on_use(name: str) -> None:
+    with pytest.raises(NotImplementedError, match=rf"{name} is not there yet\n  found:    ") as e:
+        DEVICE_USES[name]()
+    assert "a fusion runs on one device\n  fix:      define the fusion for the part" in str(e.value)
+
+
+def test_programs_ask_about_several_devices_without_an_error() -> None:
+    """What an integrator does with outputs that may be spread."""
+    assert not isinstance(torch.ones(2), multidevice.DeviceMesh)
+    for member in ("size", "shape", "shard_tensor"):
+        assert hasattr(multidevice.DeviceMesh, member)
+    assert [b.name for b in nvfuser_direct.CommunicatorBackend] == ["nccl", "ucc", "cuda"]
+    assert nvfuser_direct.multidevice is multidevice
+    assert {"multidevice", "execute_with_dtensors"} <= set(nvfuser_direct.__all__)
 
 
 @pytest.mark.parametrize("module", [schedule, nvfuser_direct])
