@@ -14,6 +14,8 @@ from . import _core
 from ._pytorch import HOW_TO_INSTALL, has_pytorch
 from .dynamic_shapes import DynamicShapes
 from .evaluator import Evaluator, flatten_inputs
+from .opaque import opaque, register
+from .pytorch_utils import is_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -68,6 +70,7 @@ class _Runtime:
         return self.scheduled.print_scheduled(with_transforms)
 
 
+@opaque
 class FusionExecutorCache:
     """Compiles a fusion when it first meets a kind of device, then runs it. Thread-safe.
 
@@ -82,7 +85,9 @@ class FusionExecutorCache:
     """
 
     def __init__(self, fusion: Fusion, fusion_id: int = 0, auto_schedule: bool = True) -> None:
+        register()
         self._fusion = fusion
+        self._version = fusion.version()
         self._fusion_id = fusion_id
         self._auto_schedule = auto_schedule
         self._dynamic = DynamicShapes(fusion) if _core.has_dynamic_shapes(fusion) else None
@@ -112,8 +117,8 @@ class FusionExecutorCache:
             Tensors and numbers in the order of ``fusion().inputs()``. One level of lists and tuples
             is opened.
         device : int, optional
-            CUDA device, less than 256, for a fusion without tensor inputs; the inputs decide
-            otherwise.
+            CUDA device, less than 256, for a fusion without tensor inputs; those of other fusions
+            have to be on it.
         _enable_options, _disable_options : sequence of str
             Names as in ``NVFUSER_ENABLE`` and ``NVFUSER_DISABLE``; they hold for this call.
 
@@ -125,20 +130,23 @@ class FusionExecutorCache:
         Raises
         ------
         UserError
-            For inputs that do not fit, and for unknown options.
+            For inputs that do not fit, for a device that is not there, for unknown options, and if
+            the definition was edited since it was given to the cache.
         """
         args = list(inputs)
         if device is not None:
-            _check_device_index(device)
+            _check_device(device, args)
         if not _enable_options and not _disable_options:
-            return self._run(args, device, _NO_OPTIONS)
+            return self._run(args, device)
         for names in (_enable_options, _disable_options):
             if isinstance(names, str):
                 raise TypeError(f"expected a list of names of options, but got {names!r}")
         options = (tuple(_enable_options), tuple(_disable_options))
         return _with_options(lambda: self._run(args, device, options), options)
 
-    def _run(self, args: list[Any], device: int | None, options: _Options) -> list[torch.Tensor]:
+    def _run(
+        self, args: list[Any], device: int | None = None, options: _Options = _NO_OPTIONS
+    ) -> list[torch.Tensor]:
         if _core.is_profiling():
             outputs = _core.profile_run(
                 lambda: self._launch(args, device, options), self._fusion_id, args
@@ -147,13 +155,15 @@ class FusionExecutorCache:
         return self._launch(args, device, options)
 
     def _launch(self, args: list[Any], device: int | None, options: _Options) -> list[torch.Tensor]:
+        if self._fusion.version() != self._version:
+            raise _core.UserError(_EDITED)
         key, fusion = self._specialize(args, device, options)
         runtime = self._runtimes.get(key) or self._compile(key, fusion, args, device)
         self._most_recent = runtime
         if runtime.dumps_arguments:
             print(f"Arguments for fusion {self._fusion_id}:\n{_core.arguments_text(args)}", end="")
         if runtime.executor is None:
-            return self._evaluate(key, runtime.fusion, args)
+            return self._evaluate(key, runtime.fusion, args, device)
         try:
             if device is None:
                 return runtime.executor.run(args)
@@ -162,15 +172,17 @@ class FusionExecutorCache:
             if _core.is_disabled("fallback"):
                 raise
             _check_evaluation_serves(error)
-            return self._evaluate(key, runtime.fusion, args)
+            return self._evaluate(key, runtime.fusion, args, device)
 
-    def _evaluate(self, key: _Key, fusion: Fusion, args: list[Any]) -> list[torch.Tensor]:
+    def _evaluate(
+        self, key: _Key, fusion: Fusion, args: list[Any], device: int | None
+    ) -> list[torch.Tensor]:
         args = flatten_inputs(args)
         if not _core.is_profiling():
-            return _evaluate(fusion, args)
+            return _evaluate(fusion, args, device)
         *_, number = key
         outputs = _core.profile_evaluation(
-            lambda: _evaluate(fusion, args), self._fusion_id, number, args
+            lambda: _evaluate(fusion, args, device), self._fusion_id, number, args
         )
         return cast("list[torch.Tensor]", outputs)
 
@@ -304,6 +316,34 @@ _DLPACK_CUDA = (2, 13)  # device memory, managed memory
 _SEQUENCES = (list, tuple)
 
 
+_EDITED = (
+    "The definition was executed, and cannot be changed any more\n"
+    "  expected: the fusion as it was given to the executor cache\n"
+    "  found:    edits of the definition or of its schedule since then\n"
+    "  fix:      make a new definition; manual_execute() of one that was never executed follows "
+    "edits"
+)
+
+
+def _check_device(device: int, args: list[Any]) -> None:
+    """That a call which names a CUDA device can run there."""
+    _check_device_index(device)
+    _core.check_cuda_device(device)
+    for i, arg in enumerate(flatten_inputs(args)):
+        if getattr(arg, "ndim", 0) == 0:
+            continue  # a host tensor without dimensions may stand beside device tensors
+        kind = _kind_of(arg)
+        index = arg.__dlpack_device__()[1] if kind == "cuda" else 0
+        if kind != "cuda" or index != device:
+            found = f"cuda:{index}" if kind == "cuda" else kind
+            raise _core.UserError(
+                f"Expected input {i} on device cuda:{device}, which the call names, but got a "
+                f"tensor on {found}\n"
+                "  fix:      move the tensor, or leave out device: the inputs decide where a "
+                "fusion runs"
+            )
+
+
 def _check_device_index(device: int) -> None:
     if not isinstance(device, int) or device < 0:
         raise _core.UserValueError(
@@ -373,11 +413,21 @@ def _with_options(run: Callable[[], list[torch.Tensor]], options: _Options) -> l
     return cast("list[torch.Tensor]", _core.call_with_options(run, enable, disable))
 
 
-def _evaluate(fusion: Fusion, args: list[Any]) -> list[torch.Tensor]:
+def _place(device: int | None) -> torch.device:
+    """Where a fusion without tensor inputs runs."""
+    import torch
+
+    if device is None:
+        return torch.device("cuda", 0) if torch.cuda.is_available() else torch.device("cpu")
+    return torch.device("cuda", device)
+
+
+def _evaluate(fusion: Fusion, args: list[Any], device: int | None) -> list[torch.Tensor]:
     _core.check_meeting_sizes(fusion, args)
     from .evaluator.stored import stored_outputs
 
-    values = Evaluator(fusion, args).outputs()
+    place = None if any(map(is_tensor, args)) else _place(device)
+    values = Evaluator(fusion, args, device=place).outputs()
     outputs = stored_outputs(fusion.outputs(), values, args)  # updates in place come later
     position = {val: i for i, val in enumerate(fusion.inputs())}
     visible: list[Any] = []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from ._pytorch import require_pytorch
 from .executor_cache import FusionExecutorCache
+from .opaque import opaque, register
 from .pytorch_utils import torch_dtype_to_nvfuser_dtype
 from .random_state import GeneratorStates
 from .repro import fake_inputs, repro_script_for
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ._core import Fusion, TensorView, Val
 
 
+@opaque
 class FusionDefinition:
     """Context manager that makes a fusion active while it is defined.
 
@@ -52,8 +54,10 @@ class FusionDefinition:
     fake_inputs: list[Any]
 
     def __init__(self) -> None:
+        register()
         self._fusion: Fusion | None = None
         self._guards: list[_core.FusionGuard] = []  # one for each `with` that is open
+        self._compiled_version: int | None = None  # of the fusion that `ke` compiled
 
     def __enter__(self) -> FusionDefinition:
         if "fec" in self.__dict__:
@@ -204,13 +208,16 @@ class FusionDefinition:
     ) -> list[torch.Tensor]:
         """Run with automatic scheduling; compiles when needed.
 
+        Outputs never require grad, whatever the inputs do: a fusion has no derivative. Give it one
+        with a ``torch.autograd.Function`` that runs a second fusion (docs/guide.md).
+
         Parameters
         ----------
         inputs : iterable
             Tensors and numbers in the order of ``fusion.inputs()``. One level of lists and tuples
             is opened.
         device : int, str or torch.device, optional
-            CUDA device; taken from the inputs if not given.
+            CUDA device; taken from the inputs if not given. Tensor inputs have to be on it.
         save_repro_inputs : bool
             Keep shapes, strides, types and devices of the inputs (no data) in ``fake_inputs``.
 
@@ -225,9 +232,11 @@ class FusionDefinition:
         if save_repro_inputs:
             inputs = list(inputs)
             self.fake_inputs = fake_inputs(inputs)
+        if device is None and not _enable_options and not _disable_options:
+            return fec._run(list(inputs))  # as `execute` does: most calls name nothing else
         return fec.execute(
             inputs,
-            device=self._get_device_index(device),
+            device=None if device is None else self._get_device_index(device),
             _enable_options=_enable_options,
             _disable_options=_disable_options,
         )
@@ -238,7 +247,9 @@ class FusionDefinition:
             raise NotImplementedError(message)
         if "ke" in self.__dict__:
             raise AssertionError(
-                "KernelExecutor already exists! Use manual_execute() to execute the fusion."
+                "KernelExecutor already exists! Use manual_execute() to execute the fusion.\n"
+                "  fix:      manual_execute() follows edits of the definition and of its schedule; "
+                "for automatic scheduling define the fusion again"
             )
         self.fec = FusionExecutorCache(self.fusion)
         return self.fec
@@ -246,7 +257,10 @@ class FusionDefinition:
     def manual_execute(
         self, inputs: Iterable[Any], heuristic_params: Any = None
     ) -> list[torch.Tensor]:
-        """Compile the scheduled fusion as one kernel the first time, then run it.
+        """Compile the scheduled fusion as one kernel, then run it.
+
+        The kernel is kept until the definition or its schedule is edited: the next call compiles
+        the edited fusion.
 
         Parameters
         ----------
@@ -257,21 +271,31 @@ class FusionDefinition:
         """
         inputs = list(inputs)
         ke = self.__dict__.get("ke")
-        launch, compile_params = None, _core.CompileParams()
-        scheduler = _core.SchedulerType.none
         if heuristic_params is not None:
             _check_heuristic_params(heuristic_params)
-            launch, compile_params = heuristic_params.lparams, heuristic_params.cparams
-            scheduler = heuristic_params.scheduler_type
-        if ke is None:
-            if "fec" in self.__dict__:
-                raise AssertionError(
-                    "FusionExecutorCache already exists! Use execute() to execute the fusion."
-                )
-            ke = _core.KernelExecutor()
-            ke.compile(self.fusion, inputs, launch, compile_params, scheduler)
-            self.ke = ke
-        return ke.run(inputs, launch, compile_params)
+        fusion = self._fusion
+        if ke is None or fusion is None or fusion.version() != self._compiled_version:
+            ke = self._compile_by_hand(inputs, heuristic_params)
+        if heuristic_params is None:
+            return ke.run(inputs)
+        return ke.run(inputs, heuristic_params.lparams, heuristic_params.cparams)
+
+    def _compile_by_hand(self, inputs: list[Any], params: Any) -> _core.KernelExecutor:
+        """The executor, with a kernel of the fusion as it is now."""
+        if "fec" in self.__dict__:
+            raise AssertionError(
+                "FusionExecutorCache already exists! Use execute() to execute the fusion.\n"
+                "  fix:      to schedule it by hand, define the fusion again, or schedule "
+                "fd.fusion.clone() and run that with a KernelExecutor"
+            )
+        version = self.fusion.version()
+        ke = self.__dict__.get("ke") or _core.KernelExecutor()
+        if params is None:
+            ke.compile(self.fusion, inputs)
+        else:
+            ke.compile(self.fusion, inputs, params.lparams, params.cparams, params.scheduler_type)
+        self.ke, self._compiled_version = ke, version
+        return ke
 
     # -- reproducing --
 
@@ -379,8 +403,9 @@ class FusionDefinition:
             ) from error
         if wanted.type != "cuda":
             raise AssertionError("If device argument is passed it must be a CUDA device")
-        index: int | None = wanted.index
-        return index
+        if wanted.index is not None:
+            return int(wanted.index)
+        return torch.cuda.current_device() if torch.cuda.is_available() else 0
 
 
 def _check_heuristic_params(params: object) -> None:

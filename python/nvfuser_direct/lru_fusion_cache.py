@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from .executor_cache import FusionExecutorCache
 from .fusion_definition import FusionDefinition
+from .opaque import opaque
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +41,7 @@ class _Entry:
         self.hits = 0
 
 
+@opaque
 class LRUCache:
     """Compiled fusions by definition; the least recently used one goes first. Thread-safe.
 
@@ -136,6 +138,7 @@ class LruFusionCache:
     def __call__(self, define: Callable[..., FusionDefinition]) -> Callable[..., FusionDefinition]:
         """Wrap `define`."""
 
+        @opaque
         @functools.wraps(define)
         def define_cached(*args: Any, **kwargs: Any) -> FusionDefinition:
             fd = define(*args, **kwargs)

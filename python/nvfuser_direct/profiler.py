@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import _core
+from .opaque import opaque
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from ._core import FusionProfile
 
 
+@opaque
 class PythonProfiler:
     """Context manager that profiles the runs of its thread.
 
