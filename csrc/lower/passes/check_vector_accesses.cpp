@@ -1,6 +1,7 @@
 #include "lower/passes/check_vector_accesses.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "eval/simplify.h"
 #include "graph/domain_map.h"
@@ -14,15 +15,21 @@
 namespace nvfuser {
 namespace {
 
+constexpr const char* kInnermostFix =
+    "vectorize the axis of stride 1 of the tensor in memory, or unroll this one";
+
 /// "4 bytes", "4 bits"
 std::string size_text(DataType dtype) {
   const int64_t bits = size_bits(dtype);
   return bits < 8 ? std::to_string(bits) + " bits" : std::to_string(bits / 8) + " bytes";
 }
 
-IterDomain* vector_axis(const TensorView* tensor) {
+/// The axis whose loop is one access. An axis of one element may share a loop over more: the loop
+/// counts, and not the axis.
+IterDomain* vector_axis(const LoopModel& model, const TensorView* tensor) {
   for (IterDomain* axis : tensor->loop()) {
-    if (axis->parallel_type() == ParallelType::Vectorize && !axis->extent()->is_one()) {
+    if (axis->parallel_type() == ParallelType::Vectorize &&
+        !model.loop_of(axis)->extent()->is_one()) {
       return axis;
     }
   }
@@ -30,8 +37,8 @@ IterDomain* vector_axis(const TensorView* tensor) {
 }
 
 /// A thread that stored a single element of a pair would write the other one, too.
-void check_stores_pairs(const TensorView* tensor) {
-  if (!is_stored_in_pairs(tensor) || vector_axis(tensor) != nullptr) {
+void check_stores_pairs(const LoopModel& model, const TensorView* tensor) {
+  if (!is_stored_in_pairs(tensor) || vector_axis(model, tensor) != nullptr) {
     return; // the width of a vector is a number of bytes
   }
   throw UserError(
@@ -54,11 +61,13 @@ class VectorCheck {
       : kernel_(kernel),
         exact_(kernel.id_model->maybe_build_graph(IdMappingMode::exact)),
         tensor_(tensor),
-        lanes_(lanes) {}
+        lanes_(lanes),
+        loop_(*kernel.loop_model->loop_of(lanes)) {}
 
   void run() {
     check_statement();
-    width_ = as_int(lanes_->extent()->value());
+    check_loop();
+    width_ = as_int(loop_.extent()->value());
     check_width(tensor_);
     check_order();
     TensorView* source = copied_tensor(tensor_->definition());
@@ -71,14 +80,14 @@ class VectorCheck {
   }
 
  private:
-  [[noreturn]] void reject(const Part& headline, const Part& expected, const Part& found) const {
+  [[noreturn]] void reject(
+      const Part& headline, const Part& expected, const Part& found, const Part& fix) const {
     throw UserError({
         .headline = headline,
         .node = {describe(tensor_), ", axis ", lanes_->to_string()},
         .expected = expected,
         .found = found,
-        .fix = {"vectorize the innermost contiguous axis of a copy (cache_after, cache_before), or "
-                "unroll instead"},
+        .fix = fix,
     });
   }
 
@@ -108,46 +117,91 @@ class VectorCheck {
       reject(
           {"Only a copy can be vectorized"},
           {"a tensor defined by a load, a store, a slice, a pad or a gather"},
-          {"a tensor defined by ", tensor_->definition()->op_name()});
-    }
-    if (!lanes_->extent()->is_const_int()) {
-      reject(
-          {"A vectorized axis needs a constant extent"}, {"a constant"},
-          {lanes_->extent()->to_inline_string()});
+          {"a tensor defined by ", tensor_->definition()->op_name()},
+          {"vectorize a copy of its operand (x.cache_after()) or of its result "
+           "(y.cache_before()), or unroll the axis"});
     }
     if (source->memory_type() == MemoryType::Local && tensor_->memory_type() == MemoryType::Local) {
       reject(
           {"A vectorized copy has one side in global or shared memory"},
-          {"a load into registers, or a store from them"}, {"registers on both sides"});
+          {"a load into registers, or a store from them"}, {"registers on both sides"},
+          {"bind the axis to ParallelType.serial or ParallelType.unroll here, and vectorize the "
+           "load or the store"});
     }
+  }
+
+  /// The lanes are a loop of this tensor alone, and the innermost one.
+  void check_loop() const {
+    check_not_inlined();
+    check_nothing_inlined_into_lanes();
+    if (!loop_.extent()->is_const_int()) {
+      reject(
+          {"A vectorized axis needs a constant extent"}, {"a constant"},
+          {loop_.extent()->to_inline_string()},
+          {"split the axis by a constant, and vectorize the inner part"});
+    }
+    const IterDomains& axes = tensor_->loop();
+    for (auto inner = std::find(axes.begin(), axes.end(), lanes_) + 1; inner != axes.end();
+         ++inner) {
+      if (!kernel_.loop_model->loop_of(*inner)->index->is_const()) {
+        reject(
+            {"A vectorized axis has a loop inside"},
+            {"the last axis of the loop domain, or one with axes of size 1 behind it"},
+            {(*inner)->to_string(), " behind it"},
+            {"reorder the axes, so that the vectorized one is the last"});
+      }
+    }
+  }
+
+  void check_not_inlined() const {
     const IterDomains& axes = tensor_->loop();
     const auto position = std::find(axes.begin(), axes.end(), lanes_) - axes.begin();
     if (position < tensor_->compute_at_position()) {
       reject(
           {"A vectorized axis cannot be inlined"},
           {"a compute-at position left of the axis, at most ", position},
-          {"compute-at position ", tensor_->compute_at_position()});
+          {"compute-at position ", tensor_->compute_at_position(), ": one loop over ",
+           loop_.promoted->to_string(), " computes this tensor and its readers"},
+          {"bind the axis to ParallelType.vectorize before inlining, which then stops left of it; "
+           "or clear_compute_position() and inline_at(", position, ")"});
     }
-    for (auto inner = axes.begin() + position + 1; inner != axes.end(); ++inner) {
-      const Loop& loop = *kernel_.loop_model->loop_of(*inner);
-      if (!loop.index->is_const()) {
-        reject(
-            {"A vectorized axis has a loop inside"},
-            {"the last axis of the loop domain, or one with axes of size 1 behind it"},
-            {(*inner)->to_string(), " behind it"});
+  }
+
+  void check_nothing_inlined_into_lanes() const {
+    for (const TensorView* other : loop_.tensors) {
+      if (other == tensor_) {
+        continue;
       }
+      const IterDomains& axes = other->loop();
+      const auto shared = std::find_if(axes.begin(), axes.end(), [&](const IterDomain* axis) {
+        return kernel_.loop_model->loop_of(axis) == &loop_;
+      });
+      const auto position = shared - axes.begin();
+      reject(
+          {"A tensor is inlined into the lanes of a vectorized axis"},
+          {"nothing but the copy in the loop over the lanes; a compute-at position of at most ",
+           position, " of ", describe(other)},
+          {"compute-at position ", other->compute_at_position()},
+          {"bind the axis to ParallelType.vectorize before inlining, which then stops left of it; "
+           "or clear_compute_position() and inline_at(", position, ") for that tensor"});
     }
   }
 
   /// All lanes are moved or none: whether an element of a swizzled axis exists is asked of where it
   /// comes from, and neighbours come from apart.
-  void check_order() const {
-    const IterDomain* current = kernel_.loop_model->loop_of(lanes_)->promoted;
-    while (const Expr* definition = origin_of(current)) {
+  void check_order() {
+    climbed_.clear();
+    const IterDomain* current = loop_.promoted;
+    while (position_of(tensor_->logical(), current) < 0 && is_new(current)) {
+      const Expr* definition = origin_of(current);
+      if (definition == nullptr) {
+        return;
+      }
       if (definition->is_a<Swizzle>()) {
         reject(
             {"The lanes of a vectorized axis are swizzled"},
-            {"lanes that are split off before the swizzle"}, {definition->to_string()});
+            {"lanes that are split off before the swizzle"}, {definition->to_string()},
+            {"split the axis by the width first, and swizzle its outer part"});
       }
       current = static_cast<IterDomain*>(definition->inputs().back()); // whose elements are lanes
     }
@@ -161,7 +215,8 @@ class VectorCheck {
       reject(
           {"Vector width is not supported"},
           {"1, 2, 4, 8 or ", kernel_.target().max_vector_bytes, " bytes"},
-          {width_, " elements of ", size_text(tensor->dtype())});
+          {width_, " elements of ", size_text(tensor->dtype()), " in ", describe(tensor)},
+          {"split the axis by a power of two, so that the inner part has one of these sizes"});
     }
   }
 
@@ -178,7 +233,8 @@ class VectorCheck {
     if (size->is_const()) {
       reject(
           {"Vectorization needs an ", role, " that the width divides"}, {"a multiple of ", width_},
-          {axis->to_string(), " of ", role, " ", size->to_string()});
+          {axis->to_string(), " of ", role, " ", size->to_string()},
+          {"vectorize by a width that divides it, or unroll the axis"});
     }
     kernel_.launch.divisibility_checks.push_back({size, width, what});
     kernel_.simplifier->assume_divisible(size, width);
@@ -216,8 +272,9 @@ class VectorCheck {
   /// what lies outside of a resized axis is no run with it. The offset and both extents are
   /// multiples of the width, so that all lanes lie inside of the operand, or all outside.
   void check_resized_source(TensorView* source) {
+    climbed_.clear();
     const IterDomains& logical = tensor_->logical();
-    IterDomain* current = kernel_.loop_model->loop_of(lanes_)->promoted;
+    IterDomain* current = loop_.promoted;
     while (position_of(logical, current) < 0) {
       current = divided_axis(current, tensor_);
     }
@@ -235,7 +292,8 @@ class VectorCheck {
     if (position != innermost_stored(axes) || !is_contiguous(source, axes, position)) {
       reject(
           {"A vectorized axis is not innermost and contiguous in memory"},
-          {"the axis of stride 1 of ", describe(source)}, {root->to_string()});
+          {"the axis of stride 1 of ", describe(source)}, {root->to_string()},
+          {kInnermostFix});
     }
     if (is_global) {
       kernel_.launch.vector_accesses.push_back({storage_of(source), tensor_, width_, {position}});
@@ -254,17 +312,18 @@ class VectorCheck {
       reject(
           {"The lanes of a vectorized gather read at different positions"},
           {"lanes along a dimension that the positions are broadcast over"},
-          {axis->to_string(), " of ", gather->index->to_string()});
+          {axis->to_string(), " of ", gather->index->to_string()},
+          {"vectorize another dimension, or unroll this one"});
     }
   }
 
   /// The axis that `current` is the innermost part of.
   IterDomain* divided_axis(IterDomain* current, const TensorView* side) {
-    Expr* definition = origin_of(current);
+    Expr* definition = is_new(current) ? origin_of(current) : nullptr;
     if (definition == nullptr) {
       reject(
           {"A vectorized axis is not innermost in memory"},
-          {"the innermost axis of ", describe(side)}, {current->to_string()});
+          {"the innermost axis of ", describe(side)}, {current->to_string()}, {kInnermostFix});
     }
     if (const auto* split = definition->as<Split>();
         split != nullptr && exact_.are_mapped(split->inner, current)) {
@@ -283,12 +342,13 @@ class VectorCheck {
     reject(
         {"A vectorized axis is not innermost in memory"},
         {"an axis made by inner splits of the innermost axis of ", describe(side)},
-        {definition->to_string()});
+        {definition->to_string()}, {kInnermostFix});
   }
 
   /// Walks from the lanes to the axes that address `side`; the positions merged into the run.
   std::vector<int64_t> check_innermost(TensorView* side, const IterDomains& axes) {
-    IterDomain* current = kernel_.loop_model->loop_of(lanes_)->promoted;
+    climbed_.clear();
+    IterDomain* current = loop_.promoted;
     while (position_of(axes, current) < 0) {
       const Expr* definition = origin_of(current);
       if (const auto* merge = definition == nullptr ? nullptr : definition->as<Merge>()) {
@@ -304,7 +364,7 @@ class VectorCheck {
     if (position != innermost_stored(axes) || !is_contiguous(side, axes, position)) {
       reject(
           {"A vectorized axis is not innermost and contiguous in memory"},
-          {"the axis of stride 1 of ", describe(side)}, {current->to_string()});
+          {"the axis of stride 1 of ", describe(side)}, {current->to_string()}, {kInnermostFix});
     }
     return {position};
   }
@@ -325,6 +385,12 @@ class VectorCheck {
       }
     }
     return nullptr;
+  }
+
+  /// Whether a climb from the lanes was not at an axis equal to `id` before: where slices are put
+  /// together again, or a reshape is undone, an axis is made of one that is made of it.
+  bool is_new(const IterDomain* id) {
+    return climbed_.insert(exact_.group(id)).second;
   }
 
   /// How an axis was made: by its own definition, or that of an axis it is equal to.
@@ -396,6 +462,8 @@ class VectorCheck {
   const ValGraph& exact_;
   TensorView* tensor_;
   IterDomain* lanes_;
+  const Loop& loop_; // over the lanes
+  std::unordered_set<int64_t> climbed_; // classes of axes on the way up from the lanes
   int64_t width_ = 1;
 };
 
@@ -406,8 +474,8 @@ void check_vector_accesses(Kernel& kernel) {
     if (tensor->definition() == nullptr) {
       continue;
     }
-    check_stores_pairs(tensor);
-    if (IterDomain* axis = vector_axis(tensor)) { // validated: there is at most one
+    check_stores_pairs(*kernel.loop_model, tensor);
+    if (IterDomain* axis = vector_axis(*kernel.loop_model, tensor)) { // validated: there is at most one
       VectorCheck(kernel, tensor, axis).run();
     }
   }
