@@ -130,6 +130,9 @@ class CpuDialect final : public Dialect {
     }
   }
 
+  [[nodiscard]] std::string fill_arguments(const TensorView* /*to*/) const override {
+    return "";
+  }
   void copy_vector(KernelPrinter& printer, const LoadStoreOp& copy, int64_t lanes) override {
     ExpressionPrinter& expressions = printer.expressions();
     const std::string from = expressions.address(copy.arg, lanes, /*is_written=*/false);

@@ -91,15 +91,29 @@ class CudaDialect final : public Dialect {
     const bool stores = to->memory_type() == MemoryType::Global;
     const std::string load = std::string(", ") + load_hint(printer, copy);
     const std::string store = std::string(", ") + store_hint(copy);
+    // What is packed on one side only is unpacked element by element on the other.
+    const bool repacks = is_stored_in_pairs(from) != is_stored_in_pairs(to);
+    const auto other_side = [&](const TensorView* side) {
+      return repacks || side->memory_type() == MemoryType::Local ? "" : ", " + memory_of(side);
+    };
     const std::string width = std::to_string(KernelPrinter::copied_units(copy, lanes));
-    const std::string function = loads && stores ? "copy_vector<" + width + load + store
-                                 : loads         ? "load_vector<" + width + load
-                                 : stores        ? "store_vector<" + width + store
-                                                 : "copy_vector<" + width;
+    std::string function;
+    if (loads && !stores) {
+      function = "load_vector<" + width + load + other_side(to);
+    } else if (stores && !loads) {
+      function = "store_vector<" + width + store + other_side(from);
+    } else {
+      function = "copy_vector<" + width + ", " + memory_of(to) + ", " + memory_of(from) +
+                 (loads ? load + store : "");
+    }
     ExpressionPrinter& expressions = printer.expressions();
     printer.statement(
         copy, function + ">(" + expressions.address(copy.out, lanes, /*is_written=*/true) + ", " +
                   expressions.address(copy.arg, lanes, /*is_written=*/false) + ");");
+  }
+
+  [[nodiscard]] std::string fill_arguments(const TensorView* to) const override {
+    return ", " + memory_of(to);
   }
 
   void copy_element(KernelPrinter& printer, const LoadStoreOp& copy) override {
@@ -325,6 +339,14 @@ class CudaDialect final : public Dialect {
     };
     return copy.cache_op == CacheOp::Global && is_in_memory(from) && is_in_memory(to) &&
            (from->memory_type() == MemoryType::Global || to->memory_type() == MemoryType::Global);
+  }
+
+  static std::string memory_of(const TensorView* view) {
+    switch (view->memory_type()) {
+      case MemoryType::Shared: return "Memory::Shared";
+      case MemoryType::Global: return "Memory::Global";
+      default: return "Memory::Registers";
+    }
   }
 
   static const char* load_hint(const KernelPrinter& printer, const LoadStoreOp& copy) {

@@ -380,8 +380,8 @@ void KernelPrinter::vector_copy(const LoadStoreOp& copy, int64_t lanes) {
     dialect_.copy_vector(*this, copy, lanes);
   } else {
     statement(
-        copy, "fill_vector<" + std::to_string(lanes) + ">(" +
-                  expressions_.address(copy.out, lanes, /*is_written=*/true) + ", " +
+        copy, "fill_vector<" + std::to_string(lanes) + dialect_.fill_arguments(view_of(copy.out)) +
+                  ">(" + expressions_.address(copy.out, lanes, /*is_written=*/true) + ", " +
                   expressions_.value_as(copy.arg, copy.out->dtype(), true).str() + ");");
   }
 }

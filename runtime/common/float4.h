@@ -100,12 +100,12 @@ struct PairWords {
   }
 };
 
-/// Load `kLanes` elements, an even number. `kCaches`: as for elements of whole bytes.
-template <int kLanes, auto... kCaches>
+/// Load `kLanes` elements, an even number. `kAccess`: as for elements of whole bytes.
+template <int kLanes, auto... kAccess>
 NVF_FUNCTION void copy_vector(__e2m1* to, const __e2m1_x2* from) {
   using Words = PairWords<kLanes>;
   Words memory;
-  copy_vector<Words::kBytes, kCaches...>(memory.pairs(), from);
+  copy_vector<Words::kBytes, kAccess...>(memory.pairs(), from);
   for (int i = 0; i < kLanes; ++i) {
     const uint32_t word = memory.words[i / Words::kWordLanes];
     to[i].bits = static_cast<uint8_t>(word >> (4 * (i % Words::kWordLanes)) & 0xfu);
@@ -113,7 +113,7 @@ NVF_FUNCTION void copy_vector(__e2m1* to, const __e2m1_x2* from) {
 }
 
 /// Store `kLanes` elements, an even number.
-template <int kLanes, auto... kCaches>
+template <int kLanes, auto... kAccess>
 NVF_FUNCTION void copy_vector(__e2m1_x2* to, const __e2m1* from) {
   using Words = PairWords<kLanes>;
   Words memory;
@@ -124,14 +124,14 @@ NVF_FUNCTION void copy_vector(__e2m1_x2* to, const __e2m1* from) {
     }
     memory.words[first / Words::kWordLanes] = static_cast<typename Words::Word>(word);
   }
-  copy_vector<Words::kBytes, kCaches...>(to, memory.pairs());
+  copy_vector<Words::kBytes, kAccess...>(to, memory.pairs());
 }
 
-template <int kLanes>
+template <int kLanes, auto... kAccess>
 NVF_FUNCTION void fill_vector(__e2m1_x2* to, __e2m1 value) {
   __e2m1 elements[kLanes];
   for (int i = 0; i < kLanes; ++i) {
     elements[i] = value;
   }
-  copy_vector<kLanes>(to, elements);
+  copy_vector<kLanes, kAccess...>(to, elements);
 }

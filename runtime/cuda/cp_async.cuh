@@ -6,10 +6,6 @@
 // requires: types vector
 #pragma once
 
-NVF_FUNCTION unsigned shared_address(const void* pointer) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
-
 /// Copy `kBytes` through all caches.
 template <int kBytes, typename T>
 NVF_FUNCTION void cp_async_ca(T* to, const T* from) {
@@ -19,7 +15,7 @@ NVF_FUNCTION void cp_async_ca(T* to, const T* from) {
                : "r"(shared_address(to)), "l"(__cvta_generic_to_global(from)), "n"(kBytes)
                : "memory");
 #else
-  copy_vector<kBytes / sizeof(T)>(to, from);
+  load_vector<kBytes / sizeof(T), Cache::AllLevels, Memory::Shared>(to, from);
 #endif
 }
 

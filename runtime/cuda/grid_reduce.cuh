@@ -16,7 +16,7 @@
 template <typename T>
 NVF_FUNCTION T load_partial(const T* from) {
   T out;
-  copy_vector<1, Cache::Global>(&out, from);
+  load_vector<1, Cache::Global>(&out, from);
   return out;
 }
 

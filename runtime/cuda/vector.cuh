@@ -1,12 +1,19 @@
 // Several neighbouring elements in one access. Both sides are aligned to the size of the access
-// (2 to 32 bytes, a power of two).
+// (1 to 16 bytes, a power of two; twice 16 bytes are two accesses).
 //
-// provides: copy_vector fill_vector load_vector store_vector load_readonly Cache
+// An access to memory is one instruction because it is written as one: what is assigned in C++ the
+// compiler may take apart and not put together again, as it does where an index has 64 bits.
+//
+// provides: copy_vector fill_vector load_vector store_vector load_readonly Cache Memory
+// provides: shared_address
 // requires: types
 #pragma once
 
 /// How a global access uses the caches. ReadOnly: nothing writes the memory while the kernel runs.
 enum class Cache { AllLevels, Streaming, Global, ReadOnly };
+
+/// Where elements are.
+enum class Memory { Registers, Shared, Global };
 
 template <int kBytes>
 struct BitsOf;
@@ -31,58 +38,132 @@ struct BitsOf<16> {
   using Type = uint4;
 };
 
-template <Cache kCache, typename Bits>
+NVF_FUNCTION unsigned shared_address(const void* pointer) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
+
+/// `bits` from an address: `instruction` without its type, and the operand that is the address.
+#define NVF_LOAD_BITS(instruction, address, bits)                                 \
+  if constexpr (sizeof(bits) == 1) {                                              \
+    unsigned wide;                                                                \
+    asm volatile(instruction ".u8 %0, [%1];" : "=r"(wide) : address : "memory");  \
+    bits = static_cast<unsigned char>(wide);                                      \
+  } else if constexpr (sizeof(bits) == 2) {                                       \
+    asm volatile(instruction ".u16 %0, [%1];" : "=h"(bits) : address : "memory"); \
+  } else if constexpr (sizeof(bits) == 4) {                                       \
+    asm volatile(instruction ".u32 %0, [%1];" : "=r"(bits) : address : "memory"); \
+  } else if constexpr (sizeof(bits) == 8) {                                       \
+    asm volatile(instruction ".v2.u32 {%0, %1}, [%2];"                            \
+                 : "=r"(bits.x), "=r"(bits.y)                                     \
+                 : address                                                        \
+                 : "memory");                                                     \
+  } else {                                                                        \
+    asm volatile(instruction ".v4.u32 {%0, %1, %2, %3}, [%4];"                    \
+                 : "=r"(bits.x), "=r"(bits.y), "=r"(bits.z), "=r"(bits.w)         \
+                 : address                                                        \
+                 : "memory");                                                     \
+  }
+
+/// `bits` to an address.
+#define NVF_STORE_BITS(instruction, address, bits)                                         \
+  if constexpr (sizeof(bits) == 1) {                                                       \
+    asm volatile(instruction ".u8 [%0], %1;" : : address, "r"(unsigned(bits)) : "memory"); \
+  } else if constexpr (sizeof(bits) == 2) {                                                \
+    asm volatile(instruction ".u16 [%0], %1;" : : address, "h"(bits) : "memory");          \
+  } else if constexpr (sizeof(bits) == 4) {                                                \
+    asm volatile(instruction ".u32 [%0], %1;" : : address, "r"(bits) : "memory");          \
+  } else if constexpr (sizeof(bits) == 8) {                                                \
+    asm volatile(instruction ".v2.u32 [%0], {%1, %2};"                                     \
+                 :                                                                         \
+                 : address, "r"(bits.x), "r"(bits.y)                                       \
+                 : "memory");                                                              \
+  } else {                                                                                 \
+    asm volatile(instruction ".v4.u32 [%0], {%1, %2, %3, %4};"                             \
+                 :                                                                         \
+                 : address, "r"(bits.x), "r"(bits.y), "r"(bits.z), "r"(bits.w)             \
+                 : "memory");                                                              \
+  }
+
+template <Memory kFrom, Cache kCache, typename Bits>
 NVF_FUNCTION Bits load_bits(const Bits* from) {
-  if constexpr (kCache == Cache::Streaming) {
-    return __ldcs(from);
-  } else if constexpr (kCache == Cache::Global) {
-    return __ldcg(from);
+  Bits bits;
+  if constexpr (kFrom == Memory::Registers) {
+    bits = *from;
+  } else if constexpr (kFrom == Memory::Shared) {
+    NVF_LOAD_BITS("ld.shared", "r"(shared_address(from)), bits)
   } else if constexpr (kCache == Cache::ReadOnly) {
-    return __ldg(from);
+    bits = __ldg(from);
+  } else if constexpr (kCache == Cache::Streaming) {
+    NVF_LOAD_BITS("ld.global.cs", "l"(__cvta_generic_to_global(from)), bits)
+  } else if constexpr (kCache == Cache::Global) {
+    NVF_LOAD_BITS("ld.global.cg", "l"(__cvta_generic_to_global(from)), bits)
   } else {
-    return *from;
+    NVF_LOAD_BITS("ld.global", "l"(__cvta_generic_to_global(from)), bits)
+  }
+  return bits;
+}
+
+template <Memory kTo, Cache kCache, typename Bits>
+NVF_FUNCTION void store_bits(Bits* to, Bits bits) {
+  if constexpr (kTo == Memory::Registers) {
+    *to = bits;
+  } else if constexpr (kTo == Memory::Shared) {
+    NVF_STORE_BITS("st.shared", "r"(shared_address(to)), bits)
+  } else if constexpr (kCache == Cache::Streaming) {
+    NVF_STORE_BITS("st.global.cs", "l"(__cvta_generic_to_global(to)), bits)
+  } else if constexpr (kCache == Cache::Global) {
+    NVF_STORE_BITS("st.global.cg", "l"(__cvta_generic_to_global(to)), bits)
+  } else {
+    NVF_STORE_BITS("st.global", "l"(__cvta_generic_to_global(to)), bits)
   }
 }
 
-template <Cache kCache, typename Bits>
-NVF_FUNCTION void store_bits(Bits* to, Bits bits) {
-  if constexpr (kCache == Cache::Streaming) {
-    __stcs(to, bits);
-  } else if constexpr (kCache == Cache::Global) {
-    __stcg(to, bits);
-  } else {
-    *to = bits;
-  }
-}
+#undef NVF_LOAD_BITS
+#undef NVF_STORE_BITS
 
 /// Copy `kLanes` elements; kLoad applies if `from` is global memory, kStore if `to` is.
-template <int kLanes, Cache kLoad = Cache::AllLevels, Cache kStore = Cache::AllLevels, typename T>
+template <
+    int kLanes,
+    Memory kTo,
+    Memory kFrom = Memory::Registers,
+    Cache kLoad = Cache::AllLevels,
+    Cache kStore = Cache::AllLevels,
+    typename T>
 NVF_FUNCTION void copy_vector(T* to, const T* from) {
   constexpr int kBytes = kLanes * sizeof(T);
   constexpr int kAccess = kBytes < 16 ? kBytes : 16; // the widest there is
   using Bits = typename BitsOf<kAccess>::Type;
 #pragma unroll
   for (int i = 0; i < kBytes / kAccess; ++i) {
-    const Bits bits = load_bits<kLoad>(reinterpret_cast<const Bits*>(from) + i);
-    store_bits<kStore>(reinterpret_cast<Bits*>(to) + i, bits);
+    const Bits bits = load_bits<kFrom, kLoad>(reinterpret_cast<const Bits*>(from) + i);
+    store_bits<kTo, kStore>(reinterpret_cast<Bits*>(to) + i, bits);
   }
 }
-/// Types differ where memory packs elements.
-template <int kLanes, Cache kCache, typename To, typename From>
+
+/// From global memory. Types differ where memory packs elements.
+template <int kLanes, Cache kCache, Memory kTo = Memory::Registers, typename To, typename From>
 NVF_FUNCTION void load_vector(To* to, const From* from) {
-  copy_vector<kLanes, kCache>(to, from);
+  copy_vector<kLanes, kTo, Memory::Global, kCache>(to, from);
 }
-template <int kLanes, Cache kCache, typename To, typename From>
+
+/// To global memory.
+template <int kLanes, Cache kCache, Memory kFrom = Memory::Registers, typename To, typename From>
 NVF_FUNCTION void store_vector(To* to, const From* from) {
-  copy_vector<kLanes, Cache::AllLevels, kCache>(to, from);
+  copy_vector<kLanes, Memory::Global, kFrom, Cache::AllLevels, kCache>(to, from);
 }
 
 /// Let `kLanes` elements be `value`.
-template <int kLanes, typename T, typename V>
+template <int kLanes, Memory kTo, typename T, typename V>
 NVF_FUNCTION void fill_vector(T* to, V value) {
+  if constexpr (kTo == Memory::Registers) {
 #pragma unroll
-  for (int i = 0; i < kLanes; ++i) {
-    to[i] = value;
+    for (int i = 0; i < kLanes; ++i) {
+      to[i] = value;
+    }
+  } else {
+    alignas(kLanes * sizeof(T) < 16 ? kLanes * sizeof(T) : 16) T elements[kLanes];
+    fill_vector<kLanes, Memory::Registers>(elements, value);
+    copy_vector<kLanes, kTo>(to, elements);
   }
 }
 

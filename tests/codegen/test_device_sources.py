@@ -87,7 +87,7 @@ CUDA_USES = {
       load_vector<4, Cache::ReadOnly>(&a[4], in + 4);
       store_vector<8, Cache::Streaming>(out, &a[0]);
       store_vector<2, Cache::Global>(out + 8, &a[0]);
-      copy_vector<4, Cache::Global, Cache::AllLevels>(out + 16, in + 16);
+      copy_vector<4, Memory::Global, Memory::Global, Cache::Global>(out + 16, in + 16);
       out[20] = load_readonly(in[20]);
     """,
     "block_reduce": """

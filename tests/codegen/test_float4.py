@@ -264,7 +264,7 @@ def test_vectors_that_are_filled(target: str) -> None:
     (result,) = run(fd, [packed], target)
     expected = torch.nn.functional.pad(packed.view(torch.uint8), [8, 4], value=0x33)
     assert torch.equal(result.view(torch.uint8), expected)
-    assert "fill_vector<8>(T" in fd.fusion.print_kernel()
+    assert "fill_vector<8, Memory::" in fd.fusion.print_kernel()
 
 
 def test_a_part_of_the_outer_dimension(target: str) -> None:

@@ -163,7 +163,8 @@ class VectorCheck {
           {"compute-at position ", tensor_->compute_at_position(), ": one loop over ",
            loop_.promoted->to_string(), " computes this tensor and its readers"},
           {"bind the axis to ParallelType.vectorize before inlining, which then stops left of it; "
-           "or clear_compute_position() and inline_at(", position, ")"});
+           "or clear_compute_position() and inline_at(",
+           position, ")"});
     }
   }
 
@@ -183,7 +184,8 @@ class VectorCheck {
            position, " of ", describe(other)},
           {"compute-at position ", other->compute_at_position()},
           {"bind the axis to ParallelType.vectorize before inlining, which then stops left of it; "
-           "or clear_compute_position() and inline_at(", position, ") for that tensor"});
+           "or clear_compute_position() and inline_at(",
+           position, ") for that tensor"});
     }
   }
 
@@ -292,8 +294,7 @@ class VectorCheck {
     if (position != innermost_stored(axes) || !is_contiguous(source, axes, position)) {
       reject(
           {"A vectorized axis is not innermost and contiguous in memory"},
-          {"the axis of stride 1 of ", describe(source)}, {root->to_string()},
-          {kInnermostFix});
+          {"the axis of stride 1 of ", describe(source)}, {root->to_string()}, {kInnermostFix});
     }
     if (is_global) {
       kernel_.launch.vector_accesses.push_back({storage_of(source), tensor_, width_, {position}});
@@ -462,7 +463,7 @@ class VectorCheck {
   const ValGraph& exact_;
   TensorView* tensor_;
   IterDomain* lanes_;
-  const Loop& loop_; // over the lanes
+  const Loop& loop_;                    // over the lanes
   std::unordered_set<int64_t> climbed_; // classes of axes on the way up from the lanes
   int64_t width_ = 1;
 };
@@ -475,7 +476,8 @@ void check_vector_accesses(Kernel& kernel) {
       continue;
     }
     check_stores_pairs(*kernel.loop_model, tensor);
-    if (IterDomain* axis = vector_axis(*kernel.loop_model, tensor)) { // validated: there is at most one
+    if (IterDomain* axis =
+            vector_axis(*kernel.loop_model, tensor)) { // validated: there is at most one
       VectorCheck(kernel, tensor, axis).run();
     }
   }
