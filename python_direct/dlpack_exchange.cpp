@@ -37,6 +37,20 @@ const DLPackExchangeAPI* torch_exchange_api() {
   return api;
 }
 
+/// What to pass instead of an object that is no input.
+const char* replacement_of(nb::handle item) {
+  if (item.is_none()) {
+    return "pass a tensor or a number for every input, in the order of Fusion.inputs()";
+  }
+  if (nb::isinstance<Val>(item)) {
+    return "pass the data of the run; a value of the definition only says where it goes";
+  }
+  if (PyDict_Check(item.ptr()) || PyUnicode_Check(item.ptr())) {
+    return "inputs have no names: pass tensors and numbers in the order of Fusion.inputs()";
+  }
+  return "pass torch.as_tensor(x), or float(x) or int(x) for a scalar input";
+}
+
 [[noreturn]] void throw_unsupported(nb::handle item) {
   throw UserError({
       .headline = {"Cannot convert provided py::handle to a PolymorphicValue."},
@@ -44,9 +58,32 @@ const DLPackExchangeAPI* torch_exchange_api() {
       .expected =
           {"a tensor (torch.Tensor, or anything with __dlpack__), bool, int, float or complex"},
       .found = {nb::type_name(item.type()).c_str()},
-      .fix = Part::none(),
+      .fix = {replacement_of(item)},
   });
 }
+
+} // namespace
+
+void check_is_list_of_inputs(nb::handle inputs) {
+  if (PyList_Check(inputs.ptr()) || PyTuple_Check(inputs.ptr())) {
+    return;
+  }
+  const bool is_single = nb::hasattr(inputs, "__dlpack__") || PyDict_Check(inputs.ptr()) ||
+                         PyUnicode_Check(inputs.ptr()) || !nb::hasattr(inputs, "__iter__");
+  if (is_single) {
+    throw UserError(
+        {
+            .headline = {"Inputs are passed as a list"},
+            .node = Part::none(),
+            .expected = {"a list with a tensor or a number for every input of the fusion"},
+            .found = {nb::type_name(inputs.type()).c_str()},
+            .fix = {"pass [x], also where there is one input"},
+        },
+        ErrorKind::Type);
+  }
+}
+
+namespace {
 
 /// `item.__dlpack__(...)` with what this producer understands; it waits for `allocator`'s stream.
 nb::object call_dlpack(nb::handle item, PythonAllocator& allocator) {
@@ -127,6 +164,7 @@ void collect_error(void* context, const char* kind, const char* message) {
 } // namespace
 
 PythonArguments::PythonArguments(nb::handle inputs) {
+  check_is_list_of_inputs(inputs);
   if (PyList_Check(inputs.ptr())) { // of most calls
     const auto count = static_cast<size_t>(PyList_Size(inputs.ptr()));
     args_.reserve(count);

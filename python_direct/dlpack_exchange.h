@@ -22,6 +22,10 @@ namespace nvfuser::python {
 
 namespace nb = nanobind;
 
+/// Throws UserError for a tensor in the place of a list of inputs: it can be iterated over as well,
+/// and its rows would be taken for the inputs.
+void check_is_list_of_inputs(nb::handle inputs);
+
 /// The arguments of a run. Keeps the Python objects, and what their tensors need, until it is gone.
 /// Made and destroyed with the GIL.
 class PythonArguments {

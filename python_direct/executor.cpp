@@ -182,6 +182,14 @@ UserError
     For the first input that does not fit.
 )");
   m.def(
+      "input_list",
+      [](const nb::object& inputs) {
+        check_is_list_of_inputs(inputs);
+        return nb::list(inputs);
+      },
+      "inputs"_a, nb::sig("def input_list(inputs: collections.abc.Iterable[object]) -> list"),
+      "The inputs of a run as a list; an error for a tensor, which is no list of inputs.");
+  m.def(
       "arguments_text",
       [](const nb::object& inputs) { return arguments_text(PythonArguments(inputs).args()); },
       "inputs"_a, "Inputs of a run as text: types, sizes and devices, one line each.");

@@ -54,7 +54,7 @@ class CpuDialect final : public Dialect {
   [[nodiscard]] bool division_traps() const override {
     return true;
   }
-  [[nodiscard]] std::string unroll_hint() const override {
+  [[nodiscard]] std::string unroll_hint(const ForLoop& /*loop*/) const override {
     return ""; // register arrays are memory here: nothing is gained
   }
 

@@ -4,6 +4,7 @@
 
 #include "codegen/dialect.h"
 #include "codegen/printer.h"
+#include "lower/analysis/loop_copies.h"
 #include "lower/analysis/memory_layout.h"
 
 namespace nvfuser {
@@ -134,8 +135,12 @@ class CudaDialect final : public Dialect {
     printer.statement(copy, expressions.value(copy.out).str() + " = " + value + ";");
   }
 
-  [[nodiscard]] std::string unroll_hint() const override {
-    return "#pragma unroll";
+  [[nodiscard]] std::string unroll_hint(const ForLoop& loop) const override {
+    if (loop.unroll_count == 0) {
+      return loop.is_unrolled ? "#pragma unroll" : "";
+    }
+    const bool is_whole = loop.unroll_count == constant_iterations(loop);
+    return is_whole ? "#pragma unroll" : "#pragma unroll " + std::to_string(loop.unroll_count);
   }
 
   void block_sync(KernelPrinter& printer, const BlockSync& /*sync*/) override {

@@ -33,8 +33,8 @@ class Dialect {
   [[nodiscard]] virtual std::string fill_arguments(const TensorView* to) const = 0;
   /// A copy of one element from tensor to tensor.
   virtual void copy_element(KernelPrinter& printer, const LoadStoreOp& copy) = 0;
-  /// The line before a loop that must be unrolled; empty: none.
-  [[nodiscard]] virtual std::string unroll_hint() const = 0;
+  /// The line before a loop that says how often its body is repeated; empty: none.
+  [[nodiscard]] virtual std::string unroll_hint(const ForLoop& loop) const = 0;
   /// The index of an element of shared memory, as it is printed; `lanes`: of how many neighbours.
   [[nodiscard]] virtual std::string shared_index(
       const std::string& /*tensor*/,

@@ -281,7 +281,10 @@ void KernelPrinter::declare_array(const Allocate& allocate, const std::string& a
   } else if (allocate.size->is_const_int(0)) {
     line(head + "[1];"); // C++ has no array without elements
   } else {
-    line(head + "[" + expressions_.value(allocate.size).str() + "];");
+    const bool is_noted = allocate.is_spilled && comments_ != Comments::None;
+    line(
+        head + "[" + expressions_.value(allocate.size).str() + "];" +
+        (is_noted ? " // in local memory: too large for registers" : ""));
   }
 }
 
@@ -350,8 +353,8 @@ void KernelPrinter::loop(const ForLoop& loop) {
       loop.step->is_one()
           ? "++" + index
           : index + " += " + expressions_.value(loop.step).within(Precedence::Conditional);
-  if (loop.is_unrolled && !dialect_.unroll_hint().empty()) {
-    line(dialect_.unroll_hint());
+  if (const std::string hint = dialect_.unroll_hint(loop); !hint.empty()) {
+    line(hint);
   }
   const std::string head = "for (nvfuser_index_t " + index + " = " + start + "; " + index + " < " +
                            stop + "; " + step + ") {" + axis_of(loop);

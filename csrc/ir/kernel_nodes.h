@@ -64,6 +64,7 @@ struct ForLoop final : ExprNode<ForLoop> {
   Scope body;
   CircularBufferLoopStage circular_buffer_stage = CircularBufferLoopStage::NotApplicable;
   int64_t circular_buffer_depth = 0;
+  int64_t unroll_count = 0;
   static constexpr auto fields() {
     return std::tuple{
         nvfuser::input("index", &ForLoop::index, "Loop variable, or the hardware index."),
@@ -90,6 +91,9 @@ struct ForLoop final : ExprNode<ForLoop> {
         nvfuser::attr(
             "circular_buffer_depth", &ForLoop::circular_buffer_depth,
             "Number of stages of its circular buffers; 0: it has none."),
+        nvfuser::attr(
+            "unroll_count", &ForLoop::unroll_count,
+            "Iterations that stand one after the other in the code; 0: as the compiler likes."),
     };
   }
 };
@@ -123,6 +127,7 @@ struct Allocate final : ExprNode<Allocate> {
   TensorView* alias = nullptr;
   bool zero_init = false;
   bool is_expanded = false;
+  bool is_spilled = false;
   static constexpr auto fields() {
     return std::tuple{
         nvfuser::attr("buffer", &Allocate::buffer, "The tensor."),
@@ -136,6 +141,9 @@ struct Allocate final : ExprNode<Allocate> {
         nvfuser::attr(
             "is_expanded", &Allocate::is_expanded,
             "CPU target: has one element per thread (or block) and lies in the arena."),
+        nvfuser::attr(
+            "is_spilled", &Allocate::is_spilled,
+            "Local: too large for registers. It lies in the thread's local memory."),
     };
   }
 };

@@ -55,7 +55,10 @@ std::string print_node(const ForLoop& e) {
     header += " step " + print_inline(e.step);
   }
   header += e.is_vectorized ? " vectorized" : "";
-  header += e.is_unrolled ? " unrolled" : "";
+  header += e.is_unrolled || e.unroll_count > 0 ? " unrolled" : "";
+  if (e.unroll_count > 0 && !e.stop->is_const_int(e.unroll_count)) {
+    header += " by " + std::to_string(e.unroll_count);
+  }
   if (e.circular_buffer_depth > 0) {
     header += std::string(" ") + enum_name(e.circular_buffer_stage) + " of " +
               std::to_string(e.circular_buffer_depth) + " stages to " + print_inline(e.stop);

@@ -30,6 +30,7 @@
 #include "lower/passes/serialize_blocks.h"
 #include "lower/passes/skip_idle_threads.h"
 #include "lower/passes/sort_exprs.h"
+#include "lower/passes/unroll_loops.h"
 #include "lower/passes/validate_schedule.h"
 
 namespace nvfuser {
@@ -83,8 +84,9 @@ const std::vector<Pass>& lowering_passes() {
       {"promote_reuse", promote_reuse,
        "knows all other barriers; none may be added in a condition"},
       {"place_conditions", place_conditions, "doubles the bodies of unswitched loops"},
-      {"unroll_register_loops", unroll_register_loops, "indices are final"},
       {"check_register_arrays", check_register_arrays, "sizes are final"},
+      {"spill_register_arrays", spill_register_arrays, "sizes and indices are final"},
+      {"unroll_loops", unroll_loops, "which arrays are in registers is known"},
       {"reuse_memory", reuse_memory, "allocations, reductions and barriers are final"},
       {"form_regions", form_regions, "moves statements out of the loops they were made in"},
       {"skip_idle_threads", skip_idle_threads, "what each loop over threads holds is final"},

@@ -17,6 +17,11 @@ struct Target {
   bool has_async_copies = true;
   /// Bytes of shared memory a block can have.
   int64_t max_shared_bytes = 227 * 1024;
+  /// Registers of 4 bytes that a thread can have.
+  int64_t max_registers_per_thread = 255;
+  /// Bytes of arrays that a thread may have besides its registers. A GPU reserves them for all
+  /// threads that it can have at the same time, about 2000 on each of its multiprocessors.
+  int64_t max_local_bytes = 16 * 1024;
   int64_t max_threads_per_block = 1024;
   /// Lanes that can exchange registers.
   int64_t warp_size = 32;

@@ -93,6 +93,12 @@ class InlineLimits {
   void keep_readers_outside(
       Positions& positions, const std::unordered_set<const TensorView*>& adjustable);
 
+  /// Lower positions of `adjustable` tensors until no loop has two bindings, and no tensor two
+  /// loops that are bound to one hardware index.
+  ///   a[i0 threadIdx.x] -> t[i0 blockIdx.x]: a stays outside
+  void keep_bindings(Positions& positions, const std::unordered_set<const TensorView*>& adjustable);
+  class LoopBindings;
+
   [[nodiscard]] bool stops_producer(const IterDomain* axis) const;
   [[nodiscard]] bool stops_either(const IterDomain* axis) const;
   [[nodiscard]] int64_t consumer_limit(

@@ -133,7 +133,7 @@ class FusionExecutorCache:
             For inputs that do not fit, for a device that is not there, for unknown options, and if
             the definition was edited since it was given to the cache.
         """
-        args = list(inputs)
+        args = _core.input_list(inputs)
         if device is not None:
             _check_device(device, args)
         if not _enable_options and not _disable_options:

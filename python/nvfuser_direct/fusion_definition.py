@@ -230,7 +230,7 @@ class FusionDefinition:
         if fec is None:
             fec = self._make_executor_cache()
         if save_repro_inputs:
-            inputs = list(inputs)
+            inputs = _core.input_list(inputs)
             self.fake_inputs = fake_inputs(inputs)
         if device is None and not _enable_options and not _disable_options:
             return fec._run(list(inputs))  # as `execute` does: most calls name nothing else
@@ -269,7 +269,7 @@ class FusionDefinition:
         heuristic_params : HeuristicParams, optional
             Its launch and compile parameters and scheduler type are used if given.
         """
-        inputs = list(inputs)
+        inputs = _core.input_list(inputs)
         ke = self.__dict__.get("ke")
         if heuristic_params is not None:
             _check_heuristic_params(heuristic_params)
@@ -372,7 +372,7 @@ class FusionDefinition:
         inputs: Iterable[Any],
         reference_outputs: Sequence[torch.Tensor] | None,
     ) -> list[torch.Tensor]:
-        inputs = list(inputs)
+        inputs = _core.input_list(inputs)
         # Outputs may be written into inputs: references are made from what these were before.
         before = copies(inputs) if self._writes_inputs() else inputs
         generators = GeneratorStates()

@@ -100,6 +100,53 @@ def sizes_in_lists_in_lists() -> object:
     return dynamic().execute([torch.ones(2, 2), [[2]]])
 
 
+@documented("fix:      pass the data of the run; a value of the definition only says where it goes")
+def tensor_of_a_definition_and_the_way_out() -> object:
+    fd, t0, _ = pointwise()
+    return fd.execute([t0])
+
+
+@documented("fix:      pass a tensor or a number for every input, in the order of Fusion.inputs()")
+def nothing_as_an_input() -> object:
+    return pointwise()[0].execute([None])
+
+
+@documented("fix:      inputs have no names: pass tensors and numbers in the order of Fusion.in")
+def text_as_an_input() -> object:
+    return pointwise()[0].execute(["x"])
+
+
+@documented("fix:      pass torch.as_tensor(x), or float(x) or int(x) for a scalar input")
+def object_as_an_input() -> object:
+    return pointwise()[0].execute([object()])
+
+
+@documented("Inputs are passed as a list", TypeError)
+def tensor_for_the_list_of_inputs() -> object:
+    return pointwise()[0].execute(torch.ones(4))
+
+
+@documented("fix:      pass [x], also where there is one input", TypeError)
+def tensor_for_the_list_of_inputs_of_a_schedule() -> object:
+    return pointwise()[0].manual_execute(torch.ones(4))
+
+
+@documented("found:    dict", TypeError)
+def names_for_the_list_of_inputs() -> object:
+    return pointwise()[0].execute({"x": torch.ones(4)})
+
+
+@documented("found:    torch.Tensor", TypeError)
+def tensor_for_the_list_of_inputs_of_an_executor() -> object:
+    fd, _, _ = pointwise()
+    return nvf.KernelExecutor().compile(fd.fusion, torch.ones(4))
+
+
+@documented("found:    torch.Tensor", TypeError)
+def tensor_for_the_list_of_inputs_of_an_evaluation() -> object:
+    return nvf.evaluate(pointwise()[0].fusion, torch.ones(4))
+
+
 @documented("Cannot convert provided py::handle to a PolymorphicValue.")
 def tensor_of_a_definition_as_input() -> object:
     fd = dynamic()

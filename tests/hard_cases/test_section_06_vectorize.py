@@ -541,3 +541,82 @@ def test_swizzled_lanes_are_refused():
     for target in ("cuda", "cpu"):
         with pytest.raises(UserError, match="lanes of a vectorized axis are swizzled"):
             fd.fusion.lower(target=target)
+
+
+@pytest.mark.parametrize("kind", ["cuda", "cpu"])
+@pytest.mark.parametrize("memory_type", [None, SHARED])
+def test_lanes_of_one_element_that_a_shared_loop_widens(kind, memory_type):
+    """6.08: the loop counts, and not the axis."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([1, 2], contiguity=True)
+        z = fd.define_tensor([2, 2], contiguity=True)
+        loaded = fd.ops.set(x)
+        if memory_type is not None:
+            loaded.set_memory_type(memory_type)
+        y = fd.ops.set(fd.ops.add(loaded, z))
+        fd.add_output(y)
+        y.merge(0)
+        y.split(0, 2, inner_split=False)
+        fd.sched.transform_like(y)
+        fd.sched.inline_at(y, 1)
+        assert loaded.axis(1).extent().value() == 1
+        loaded.axis(1).parallelize(VECTORIZE)
+    with pytest.raises(UserError, match="A vectorized axis is not innermost and contiguous"):
+        fd.fusion.print_kernel(target=kind)
+
+
+@pytest.mark.parametrize("kind", ["cuda", "cpu"])
+@pytest.mark.parametrize("extent", [1, 8])
+def test_an_inlined_axis_that_is_vectorized_afterwards(kind, extent):
+    """6.14: an axis of one element is inlined into a loop over more."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([4, extent], contiguity=True)
+        z = fd.define_tensor([4, 8], contiguity=True)
+        loaded = fd.ops.set(x)
+        fd.add_output(fd.ops.add(loaded, z))
+        fd.sched.inline_most()
+        loaded.axis(1).parallelize(VECTORIZE)
+    with pytest.raises(UserError) as error:
+        fd.fusion.print_kernel(target=kind)
+    text = str(error.value)
+    assert "A vectorized axis cannot be inlined" in text
+    assert "expected: a compute-at position left of the axis, at most 1" in text
+    assert "found:    compute-at position 2: one loop over" in text
+    assert "fix:      bind the axis to ParallelType.vectorize before inlining" in text
+
+
+@pytest.mark.parametrize("kind", ["cuda", "cpu"])
+def test_a_tensor_that_is_inlined_into_lanes(kind):
+    """6.14"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([4, 8], contiguity=True)
+        y = fd.ops.set(fd.ops.exp(x))
+        fd.add_output(y)
+        y.split(1, 4)
+        fd.sched.transform_like(y)
+        fd.sched.inline_most()
+        y.axis(2).parallelize(VECTORIZE)
+    with pytest.raises(UserError) as error:
+        fd.fusion.print_kernel(target=kind)
+    text = str(error.value)
+    assert "A tensor is inlined into the lanes of a vectorized axis" in text
+    assert "found:    compute-at position 3" in text
+    assert "or clear_compute_position() and inline_at(2) for that tensor" in text
+
+
+def test_lanes_of_a_cat_of_slices(target):
+    """5.26: an axis is made of slices of an axis that is equal to it."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([4, 16], contiguity=True)
+        first = fd.ops.slice(x, [0, 0], [4, 8])
+        second = fd.ops.slice(x, [0, 8], [4, 16])
+        y = fd.ops.add(fd.ops.cat([fd.ops.neg(second), first], dim=1), x)
+        fd.add_output(y)
+        y.cache_before()
+        y.split(1, 4)
+        fd.sched.transform_like(y)
+        par(y, BX, TX)
+        fd.sched.parallelize_like(y)
+        y.axis(2).parallelize(VECTORIZE)
+        fd.sched.inline_most()
+    check(fd, target, [((4, 16),)], lambda x: torch.cat([-x[:, 8:], x[:, :8]], 1) + x)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from nvfuser_direct import FusionDefinition, IdMappingMode, ParallelType, UserError, idm
+from nvfuser_direct import (
+    FusionDefinition,
+    IdMappingMode,
+    MemoryType,
+    ParallelType,
+    UserError,
+    idm,
+)
 
 
 def tensor(fd, *shape):
@@ -505,3 +512,46 @@ def test_fusion_inputs_are_not_inlined():
             UserError, match=r"Invalid inline position for T0: 1. Maximum allowed value:0"
         ):
             x.inline_at(1)
+
+
+def test_inlining_most_keeps_loops_with_one_binding():
+    """A block axis is not inlined into a loop over threads, which lowering would refuse."""
+    with FusionDefinition() as fd:
+        x = tensor(fd, -1, -1)
+        a = fd.ops.exp(x)
+        t = fd.ops.neg(a)
+        fd.add_output(t)
+        a.axis(0).parallelize(ParallelType.grid_x)
+        t.axis(0).parallelize(ParallelType.block_x)
+        fd.sched.inline_most()
+    assert positions(a) == [0]
+
+
+def test_inlining_most_binds_no_hardware_index_twice():
+    """The loop over the first axis would be bound to threads that the second axis has."""
+    with FusionDefinition() as fd:
+        x = tensor(fd, 4, 8)
+        a = fd.ops.exp(x)
+        t = fd.ops.neg(a)
+        fd.add_output(t)
+        a.axis(0).parallelize(ParallelType.block_x)
+        t.axis(1).parallelize(ParallelType.block_x)
+        a.set_memory_type(MemoryType.shared)
+        fd.sched.inline_most()
+    assert positions(a) == [0]
+    fd.fusion.lower()
+
+
+def test_inlining_most_finds_bindings_through_a_tensor_in_between():
+    with FusionDefinition() as fd:
+        x = tensor(fd, 4, 8)
+        a = fd.ops.exp(x)
+        between = fd.ops.neg(a)
+        t = fd.ops.sin(between)
+        fd.add_output(t)
+        a.axis(0).parallelize(ParallelType.grid_x)
+        t.axis(0).parallelize(ParallelType.block_x)
+        a.set_memory_type(MemoryType.shared)
+        between.set_memory_type(MemoryType.shared)
+        fd.sched.inline_most()
+    assert positions(a, between) in ([0, 2], [2, 0])

@@ -15,7 +15,7 @@ ForLoop* with_body(Kernel& kernel, const ForLoop& loop, Scope body) {
   return kernel.make<ForLoop>(
       loop.index, loop.iter_domain, loop.start, loop.stop, loop.step, loop.is_parallel,
       loop.is_vectorized, loop.is_unrolled, loop.hoists_conditions, std::move(body),
-      loop.circular_buffer_stage, loop.circular_buffer_depth);
+      loop.circular_buffer_stage, loop.circular_buffer_depth, loop.unroll_count);
 }
 
 } // namespace nvfuser

@@ -1,52 +1,283 @@
 #include "lower/passes/register_arrays.h"
 
+#include <algorithm>
+#include <unordered_set>
+
 #include "eval/simplify.h"
-#include "ir/dependencies.h"
 #include "ir/scopes.h"
+#include "lower/analysis/loop_copies.h"
 #include "lower/analysis/rewrite_elements.h"
 
 namespace nvfuser {
 namespace {
 
-bool addresses_registers(const ForLoop& loop) {
-  bool found = false;
-  for_each_node(loop.body, [&](const Expr& expr) {
-    for_each_element(expr, [&](const TensorIndex& element) {
-      found = found || (element.view()->memory_type() == MemoryType::Local &&
-                        depends_on(element.index(), loop.index));
-    });
-  });
-  return found;
+/// Whether the loop domain is what the definition made, and nothing is bound.
+bool is_unscheduled(const TensorView* tensor) {
+  const IterDomains& loop = tensor->loop();
+  return loop == tensor->logical() &&
+         std::ranges::none_of(loop, [](const IterDomain* axis) { return axis->is_parallelized(); });
 }
+
+/// A tensor with transforms of its own that is computed from `tensor`; nullptr: none.
+const TensorView* scheduled_reader(const TensorView* tensor) {
+  for (const TensorView* consumer : tensor->consumers()) {
+    const TensorView* found =
+        consumer->loop() != consumer->logical() ? consumer : scheduled_reader(consumer);
+    if (found != nullptr) {
+      return found;
+    }
+  }
+  return nullptr;
+}
+
+[[noreturn]] void refuse_size(Kernel& kernel, const Allocate& allocate) {
+  const TensorView* tensor = allocate.buffer;
+  const std::string size = kernel.simplifier->simplify(allocate.size)->to_inline_string();
+  const std::vector<TensorView*> tensors = kernel.tensors();
+  const bool has_schedule = std::ranges::any_of(tensors, [](const TensorView* other) {
+    return other->definition() != nullptr &&
+           (!is_unscheduled(other) || other->compute_at_position() > 0);
+  });
+  if (!has_schedule) {
+    throw UserError({
+        .headline = {"The fusion has no schedule, and a tensor in registers needs a constant size"},
+        .node = {describe(tensor)},
+        .expected =
+            {"loops that share it: split and parallelize a result, fd.sched.transform_like, "
+             "fd.sched.inline_most"},
+        .found = {"a loop nest for each tensor, and size ", size},
+        .fix = {"fd.sched.inline_most() computes each tensor where it is read; fd.execute "
+                "schedules by itself"},
+    });
+  }
+  const TensorView* reader = scheduled_reader(tensor);
+  if (is_unscheduled(tensor) && reader != nullptr) {
+    throw UserError({
+        .headline = {"A tensor in registers needs a constant size, and has no share of the "
+                     "schedule of its reader"},
+        .node = {describe(tensor)},
+        .expected = {"the transforms of ", describe(reader)},
+        .found = {"none, and size ", size},
+        .fix =
+            {"fd.sched.transform_like(reference), with that tensor, before fd.sched.inline_most()"},
+    });
+  }
+  throw UserError({
+      .headline = {"A tensor in registers needs a constant size"},
+      .node = {describe(tensor)},
+      .expected =
+          {"constant extents right of its compute-at position (", tensor->compute_at_position(),
+           ")"},
+      .found = {"size ", size},
+      .fix = {"inline it deeper, or put it in shared memory"},
+  });
+}
+
+class RegisterPlan {
+ public:
+  explicit RegisterPlan(Kernel& kernel) : kernel_(kernel), loops_(kernel.body) {
+    for_each_node(kernel.body, [&](Expr& expr) {
+      auto* allocate = expr.as<Allocate>();
+      if (allocate != nullptr && allocate->memory_type == MemoryType::Local &&
+          allocate->alias == nullptr) {
+        const TensorView* tensor = allocate->buffer;
+        allocates_.push_back(allocate);
+        bytes_[tensor] = as_int(allocate->size->value()) * size_bytes(tensor->dtype());
+      }
+    });
+  }
+
+  void run() {
+    for (const Allocate* allocate : allocates_) {
+      if (registers_of(allocate->buffer) > kernel_.target().max_registers_per_thread) {
+        spill(allocate->buffer);
+      }
+    }
+    spill_beside_others(kernel_.body, 0);
+    while (const TensorView* tensor = unrolled_too_often(kernel_.body)) {
+      spill(tensor);
+    }
+    check_local_memory();
+    for (Allocate* allocate : allocates_) {
+      allocate->is_spilled = is_spilled(allocate->buffer);
+    }
+  }
+
+ private:
+  using TensorSet = std::unordered_set<const TensorView*>;
+
+  [[nodiscard]] int64_t registers_of(const TensorView* tensor) const {
+    constexpr int64_t kRegisterBytes = 4;
+    return (bytes_.at(tensor) + kRegisterBytes - 1) / kRegisterBytes;
+  }
+  [[nodiscard]] bool is_spilled(const TensorView* tensor) const {
+    return spilled_.count(tensor) != 0;
+  }
+  void spill(const TensorView* tensor) {
+    spilled_.insert(tensor);
+    loops_.leave_out(tensor);
+  }
+
+  /// The arrays that a statement and what it owns read or write.
+  const TensorSet& used_by(const Expr& statement) {
+    const auto known = used_.find(&statement);
+    if (known != used_.end()) {
+      return known->second;
+    }
+    TensorSet used;
+    for_each_element(statement, [&](const TensorIndex& element) {
+      if (bytes_.count(element.view()) != 0) {
+        used.insert(element.view());
+      }
+    });
+    for (const Scope* body : bodies_of(statement)) {
+      for (const Expr* inner : *body) {
+        const TensorSet& inside = used_by(*inner);
+        used.insert(inside.begin(), inside.end());
+      }
+    }
+    return used_[&statement] = std::move(used);
+  }
+
+  /// An array from the first statement of its scope that uses it to the last.
+  struct Life {
+    const TensorView* tensor = nullptr;
+    size_t first = 0;
+    size_t last = 0;
+  };
+
+  std::vector<Life> lives_in(const Scope& scope) {
+    std::vector<Life> lives;
+    for (const Expr* expr : scope) {
+      if (const auto* allocate = expr->as<Allocate>();
+          allocate != nullptr && bytes_.count(allocate->buffer) != 0) {
+        lives.push_back({allocate->buffer, scope.size(), 0});
+      }
+    }
+    for (size_t i = 0; i < scope.size() && !lives.empty(); ++i) {
+      const TensorSet& used = used_by(*scope[i]);
+      for (Life& life : lives) {
+        if (used.count(life.tensor) != 0) {
+          life.first = std::min(life.first, i);
+          life.last = i;
+        }
+      }
+    }
+    return lives;
+  }
+
+  /// Spill arrays of `scope` while more of them are alive between two statements than there are
+  /// registers: the largest first. Within a statement, what is read for the last time makes room
+  /// for what is written. `outside`: registers of arrays that live on around it.
+  void spill_beside_others(const Scope& scope, int64_t outside) {
+    const std::vector<Life> lives = lives_in(scope);
+    const auto registers = [&](const auto& is_alive) {
+      int64_t sum = outside;
+      for (const Life& life : lives) {
+        sum += is_alive(life) && !is_spilled(life.tensor) ? registers_of(life.tensor) : 0;
+      }
+      return sum;
+    };
+    for (size_t i = 0; i < scope.size(); ++i) {
+      const auto lives_on = [&](const Life& life) { return life.first <= i && i < life.last; };
+      while (registers(lives_on) > kernel_.target().max_registers_per_thread) {
+        const TensorView* largest = nullptr;
+        for (const Life& life : lives) {
+          largest = lives_on(life) ? larger_array(largest, life.tensor) : largest;
+        }
+        if (largest == nullptr) {
+          break;
+        }
+        spill(largest);
+      }
+      const int64_t around =
+          registers([&](const Life& life) { return life.first < i && i < life.last; });
+      for (const Scope* body : bodies_of(*scope[i])) {
+        spill_beside_others(*body, around);
+      }
+    }
+  }
+
+  /// The larger one of two arrays in registers; a single element is none.
+  [[nodiscard]] const TensorView* larger_array(
+      const TensorView* best, const TensorView* tensor) const {
+    const bool is_array = !is_spilled(tensor) && bytes_.at(tensor) > size_bytes(tensor->dtype());
+    return is_array && (best == nullptr || bytes_.at(tensor) > bytes_.at(best)) ? tensor : best;
+  }
+
+  /// The largest array that is addressed by loops which would be too much code unrolled; nullptr:
+  /// there are none.
+  [[nodiscard]] const TensorView* unrolled_too_often(const Scope& scope) const {
+    constexpr int64_t kMostCopies = 4096; // of statements, in one nest: seconds of compiling
+    for (const Expr* expr : scope) {
+      if (loops_.copies(*expr) <= kMostCopies) {
+        continue;
+      }
+      const TensorView* largest = nullptr;
+      if (const auto* loop = expr->as<ForLoop>()) {
+        for (const TensorView* tensor : loops_.addressed_by(*loop)) {
+          largest = larger_array(largest, tensor);
+        }
+      }
+      for (const Scope* body : bodies_of(*expr)) {
+        largest = largest == nullptr ? unrolled_too_often(*body) : largest;
+      }
+      if (largest != nullptr) {
+        return largest;
+      }
+    }
+    return nullptr;
+  }
+
+  void check_local_memory() const {
+    int64_t bytes = 0;
+    const TensorView* largest = nullptr;
+    TensorSet counted;
+    for (const Allocate* allocate : allocates_) {
+      const TensorView* tensor = allocate->buffer;
+      if (is_spilled(tensor) && counted.insert(tensor).second) {
+        bytes += bytes_.at(tensor);
+        largest = largest == nullptr || bytes_.at(tensor) > bytes_.at(largest) ? tensor : largest;
+      }
+    }
+    const int64_t most = kernel_.target().max_local_bytes;
+    if (bytes <= most) {
+      return;
+    }
+    throw UserError({
+        .headline = {"Tensors in registers are too large for a thread"},
+        .node = {describe(largest)},
+        .expected =
+            {"at most ", most, " bytes for each thread in arrays that its registers cannot hold"},
+        .found =
+            {bytes, " bytes, ", bytes_.at(largest), " of them for the ",
+             bytes_.at(largest) / size_bytes(largest->dtype()), " elements of this tensor"},
+        .fix = {"inline it deeper, bind its axes to threads, or put it in shared memory"},
+    });
+  }
+
+  Kernel& kernel_;
+  LoopCopies loops_;
+  std::vector<Allocate*> allocates_; // of arrays in registers, in the order of the kernel
+  std::unordered_map<const TensorView*, int64_t> bytes_; // of those arrays
+  TensorSet spilled_;
+  std::unordered_map<const Expr*, TensorSet> used_;
+};
 
 } // namespace
 
 void check_register_arrays(Kernel& kernel) {
   for_each_node(kernel.body, [&](const Expr& expr) {
     const auto* allocate = expr.as<Allocate>();
-    if (allocate == nullptr || allocate->memory_type != MemoryType::Local ||
-        allocate->size->is_const()) {
-      return;
+    if (allocate != nullptr && allocate->memory_type == MemoryType::Local &&
+        !allocate->size->is_const()) {
+      refuse_size(kernel, *allocate);
     }
-    const TensorView* tensor = allocate->buffer;
-    throw UserError({
-        .headline = {"A tensor in registers needs a constant size"},
-        .node = {describe(tensor)},
-        .expected =
-            {"constant extents right of its compute-at position (", tensor->compute_at_position(),
-             ")"},
-        .found = {"size ", kernel.simplifier->simplify(allocate->size)->to_inline_string()},
-        .fix = {"inline it deeper, or put it in shared memory"},
-    });
   });
 }
 
-void unroll_register_loops(Kernel& kernel) {
-  for_each_node(kernel.body, [](Expr& expr) {
-    if (auto* loop = expr.as<ForLoop>()) {
-      loop->is_unrolled = loop->is_unrolled || (!loop->is_parallel && addresses_registers(*loop));
-    }
-  });
+void spill_register_arrays(Kernel& kernel) {
+  RegisterPlan(kernel).run();
 }
 
 } // namespace nvfuser

@@ -82,6 +82,7 @@ class MemoryPlanner {
       }
     }
     kernel_.launch.shared_bytes = blocks_.empty() ? nullptr : total_; // 0: all of them are empty
+    check_total();
   }
 
  private:
@@ -92,6 +93,31 @@ class MemoryPlanner {
     Val* begin = nullptr;
     Val* end = nullptr;
   };
+
+  /// What depends on sizes is checked at the launch, as is what the GPU at hand has less of.
+  void check_total() const {
+    const int64_t most = kernel_.target().max_shared_bytes;
+    if (!total_->is_const() || as_int(total_->value()) <= most) {
+      return;
+    }
+    const TensorView* largest = nullptr;
+    int64_t largest_bytes = 0;
+    for (const Block& block : blocks_) {
+      if (block.buffer->allocate != nullptr && as_int(block.bytes->value()) > largest_bytes) {
+        largest = block.buffer->allocate->buffer;
+        largest_bytes = as_int(block.bytes->value());
+      }
+    }
+    throw UserError({
+        .headline = {"The total shared memory allocation is larger than available memory."},
+        .node = largest == nullptr ? Part::none() : Part{describe(largest)},
+        .expected = {"at most ", most, " bytes for a block"},
+        .found =
+            {as_int(total_->value()), " bytes", largest == nullptr ? "" : ", ",
+             largest == nullptr ? "" : std::to_string(largest_bytes) + " of them for this tensor"},
+        .fix = {"use smaller tiles, inline deeper, or keep fewer tensors in shared memory"},
+    });
+  }
 
   /// Large blocks first, small ones find gaps then; unknown sizes in the order of the kernel.
   [[nodiscard]] std::vector<Block*> in_order() {

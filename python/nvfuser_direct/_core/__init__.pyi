@@ -2964,6 +2964,12 @@ class ForLoop(Expr):
     def circular_buffer_depth(self) -> int:
         """Number of stages of its circular buffers; 0: it has none."""
 
+    @property
+    def unroll_count(self) -> int:
+        """
+        Iterations that stand one after the other in the code; 0: as the compiler likes.
+        """
+
 class IfThenElse(Expr):
     """Run then_body if condition holds, else_body otherwise."""
 
@@ -3013,6 +3019,10 @@ class Allocate(Expr):
         """
         CPU target: has one element per thread (or block) and lies in the arena.
         """
+
+    @property
+    def is_spilled(self) -> bool:
+        """Local: too large for registers. It lies in the thread's local memory."""
 
 class BlockSync(Expr):
     """

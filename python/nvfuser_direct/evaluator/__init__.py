@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .. import _core
 from ..opaque import opaque
 from .core import Evaluator as Evaluator
 
@@ -20,13 +21,11 @@ if TYPE_CHECKING:
 
     import torch
 
-    from .. import _core
-
 
 def flatten_inputs(inputs: Iterable[Any]) -> list[Any]:
     """`inputs` with one level of lists and tuples opened: how vectors of scalars are passed."""
     flat: list[Any] = []
-    for item in inputs:
+    for item in _core.input_list(inputs):
         if isinstance(item, list | tuple):
             flat.extend(item)
         else:

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "lower/kernel.h"
+
+namespace nvfuser {
+
+/// Decide how often the compiler repeats the bodies of loops.
+///   before:  FOR i in 4 unrolled: ..   FOR j in 8: T1[..] = T0[j]   FOR k in 92: ..
+///   after:   FOR i in 4 unrolled: ..   FOR j in 8 unrolled: ..      FOR k in 92 unrolled by 4: ..
+/// A loop that addresses an array in registers is unrolled: a register has no run-time index. A
+/// loop that was bound to `unroll`, or that loads and has few iterations, is unrolled as far as the
+/// code stays small: loads of several iterations are then under way together. Larger loops with a
+/// constant number of iterations get a bound, as a compiler may have none. To all others it is
+/// left. Requires: `spill_register_arrays`.
+void unroll_loops(Kernel& kernel);
+
+} // namespace nvfuser

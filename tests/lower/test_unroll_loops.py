@@ -1,0 +1,252 @@
+"""Which loops are unrolled, how far, and which arrays stay in registers: code has a bound."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from nvfuser_direct import (
+    FusionDefinition,
+    KernelExecutor,
+    MemoryType,
+    ParallelType,
+    UserError,
+    compile_cuda_source,
+)
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "codegen"))
+from device_sources import assemble, nvrtc, sources_used
+
+needs_nvrtc = pytest.mark.skipif(nvrtc() is None, reason="no NVRTC")
+NOTE = "in local memory"
+
+
+def source(fd: FusionDefinition) -> str:
+    return fd.fusion.print_kernel(target="cuda")
+
+
+def hints(fd: FusionDefinition) -> list[str]:
+    """`all`, the number of iterations, or `none`, for every loop in the order of the kernel."""
+    found = re.findall(r"(?:#pragma unroll( \d+)?\n\s*)?for \(", source(fd))
+    marks = re.findall(r"(#pragma unroll(?: \d+)?\n\s*)?for \(", source(fd))
+    return [
+        count.strip() or ("all" if mark else "none")
+        for count, mark in zip(found, marks, strict=True)
+    ]
+
+
+def run(fd: FusionDefinition, *inputs: torch.Tensor) -> torch.Tensor:
+    executor = KernelExecutor()
+    executor.compile(fd.fusion, list(inputs))
+    return executor.run(list(inputs))[0]
+
+
+def seconds_of_nvrtc(fd: FusionDefinition) -> float:
+    """Of this process: other processes do not count."""
+    text = source(fd)
+    whole = assemble("cuda", sources_used("cuda", text), text)
+    start = time.process_time()
+    compile_cuda_source(whole)
+    return time.process_time() - start
+
+
+def kept(size: int, *, shape: tuple[int, ...] = ()) -> FusionDefinition:
+    """An array of `size` elements between two loops."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([*shape, size], contiguity=True)
+        fd.add_output(fd.ops.neg(fd.ops.exp(x)))
+    return fd
+
+
+def one_loop(size: int, parallel_type: ParallelType = ParallelType.serial) -> FusionDefinition:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([size], contiguity=True)
+        y = fd.ops.neg(x)
+        fd.add_output(y)
+        y.axis(0).parallelize(parallel_type)
+    return fd
+
+
+# ---- Loops ---------------------------------------------------------------------------------------
+
+
+def test_loops_over_arrays_in_registers_are_unrolled_as_a_whole() -> None:
+    assert hints(kept(200)) == ["all", "all"]
+
+
+def test_a_short_loop_that_loads_is_unrolled() -> None:
+    assert hints(one_loop(8)) == ["all"]
+
+
+def test_a_long_loop_that_loads_is_unrolled_in_part() -> None:
+    assert hints(one_loop(4096)) == ["64"]
+
+
+def test_a_loop_of_unknown_length_is_left_to_the_compiler() -> None:
+    assert hints(one_loop(-1)) == ["none"]
+
+
+@pytest.mark.parametrize(("size", "expected"), [(100, "all"), (1000, "all"), (5000, "1024")])
+def test_a_loop_bound_to_unroll_has_a_bound(size: int, expected: str) -> None:
+    assert hints(one_loop(size, ParallelType.unroll)) == [expected]
+
+
+def nest(*extents: int) -> FusionDefinition:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor(list(extents), contiguity=True)
+        fd.add_output(fd.ops.neg(x))
+    return fd
+
+
+def test_inner_loops_come_first() -> None:
+    assert hints(nest(92, 5, 3)) == ["4", "all", "all"]
+    assert hints(nest(92, 64, 3)) == ["1", "16", "all"]
+
+
+def test_more_unrolled_loops_mean_less_of_each() -> None:
+    """The code of the whole kernel has a bound."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([1000], contiguity=True)
+        for i in range(16):
+            y = fd.ops.add(x, float(i))
+            fd.add_output(y)
+            y.axis(0).parallelize(ParallelType.unroll)
+    assert set(hints(fd)) == {"256"}
+
+
+# ---- Arrays --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [255, 256, 1000])
+def test_an_array_that_does_not_fit_into_registers_is_spilled(target: str, size: int) -> None:
+    fd = kept(size)
+    assert (NOTE in source(fd)) == (size > 255)
+    x = torch.linspace(-1, 1, size, device=target)
+    torch.testing.assert_close(run(fd, x), -x.exp())
+
+
+def test_of_arrays_that_live_together_the_largest_is_spilled(target: str) -> None:
+    with FusionDefinition() as fd:
+        a = fd.define_tensor([150], contiguity=True)
+        b = fd.define_tensor([4, 40], contiguity=True)
+        first, second = fd.ops.exp(a), fd.ops.neg(b)
+        fd.add_output(fd.ops.sum(first))
+        fd.add_output(fd.ops.set(second))
+        fd.add_output(fd.ops.neg(first))
+    text = source(fd)
+    inputs = [torch.linspace(-1, 1, 150, device=target), torch.ones(4, 40, device=target)]
+    torch.testing.assert_close(run(fd, *inputs), inputs[0].exp().sum())
+    assert text.count(NOTE) == 1
+    assert re.search(r"\[150\]; // " + NOTE, text)
+
+
+def test_what_is_read_for_the_last_time_makes_room() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([200], contiguity=True)
+        for _ in range(4):
+            x = fd.ops.exp(x)
+        fd.add_output(x)
+    assert source(fd).count("[200];") == 3
+    assert NOTE not in source(fd)
+
+
+def test_small_arrays_that_make_too_much_code_together_are_spilled() -> None:
+    with FusionDefinition() as fd:
+        a = fd.define_tensor([120], contiguity=True)
+        b = fd.define_tensor([100], contiguity=True)
+        row = fd.ops.broadcast(fd.ops.exp(a), [False, True])
+        column = fd.ops.broadcast(fd.ops.exp(b), [True, False])
+        fd.add_output(fd.ops.add(row, column))
+        fd.sched.inline_most([row, column])
+    assert NOTE in source(fd)
+
+
+@pytest.mark.parametrize("target", ["cuda", "cpu"])
+def test_what_a_thread_has_no_memory_for_is_refused(target: str) -> None:
+    with pytest.raises(UserError) as error:
+        kept(7813).fusion.print_kernel(target=target)
+    text = str(error.value)
+    assert "Tensors in registers are too large for a thread" in text
+    assert "expected: at most 16384 bytes for each thread" in text
+    assert "found:    31252 bytes, 31252 of them for the 7813 elements of this tensor" in text
+    assert "fix:      inline it deeper, bind its axes to threads, or put it in shared mem" in text
+
+
+@pytest.mark.parametrize("target", ["cuda", "cpu"])
+def test_constant_shared_memory_beyond_the_limit_is_refused_by_lowering(target: str) -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([60_000], contiguity=True)
+        staged = fd.ops.exp(x)
+        staged.set_memory_type(MemoryType.shared)
+        fd.add_output(fd.ops.neg(staged))
+    with pytest.raises(UserError) as error:
+        fd.fusion.lower(target=target)
+    text = str(error.value)
+    assert "The total shared memory allocation is larger than available memory." in text
+    assert "expected: at most 232448 bytes for a block" in text
+    assert "found:    240000 bytes, 240000 of them for this tensor" in text
+
+
+# ---- The compiler --------------------------------------------------------------------------------
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("size", [255, 1000, 4096])
+def test_arrays_compile_in_a_short_time(size: int) -> None:
+    assert seconds_of_nvrtc(kept(size)) < 2
+
+
+@needs_nvrtc
+def test_constant_loops_compile_in_a_short_time() -> None:
+    """Divisions by constants tempt a compiler to unroll all of them."""
+    with FusionDefinition() as fd:
+        value = fd.define_tensor([20, 32], contiguity=True)
+        for _ in range(8):
+            value = fd.ops.neg(value)
+            value.set_memory_type(getattr(MemoryType, "global"))
+        fd.add_output(fd.ops.set(value))
+        for tensor in fd.fusion.tensors():
+            if tensor.definition() is not None:
+                tensor.merge(0)
+                tensor.split(0, 7)
+                tensor.split(0, 23)
+                tensor.merge(0)
+                tensor.split(1, 2)
+    assert seconds_of_nvrtc(fd) < 2
+
+
+# ---- Sizes that are not constant -----------------------------------------------------------------
+
+
+def test_a_fusion_without_schedule_is_told_so() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        fd.add_output(fd.ops.neg(fd.ops.exp(x)))
+    with pytest.raises(UserError) as error:
+        fd.fusion.lower()
+    text = str(error.value)
+    assert "The fusion has no schedule, and a tensor in registers needs a constant size" in text
+    assert "fix:      fd.sched.inline_most() computes each tensor where it is read; " in text
+
+
+def test_a_schedule_that_was_not_propagated_is_told_so() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        y = fd.ops.neg(fd.ops.exp(x))
+        fd.add_output(y)
+        y.merge(0)
+        y.split(0, 128)
+        y.axis(0).parallelize(ParallelType.grid_x)
+        y.axis(1).parallelize(ParallelType.block_x)
+        fd.sched.inline_most()
+    with pytest.raises(UserError) as error:
+        fd.fusion.lower()
+    text = str(error.value)
+    assert "has no share of the schedule of its reader" in text
+    assert "expected: the transforms of T2" in text
+    assert "fix:      fd.sched.transform_like(reference)" in text
