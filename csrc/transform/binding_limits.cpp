@@ -17,6 +17,7 @@ namespace {
 struct Binding {
   ParallelType type = ParallelType::Serial;
   bool is_broadcast = false; // only broadcasts have it
+  bool is_unclear = false;   // another axis has another one
 };
 
 } // namespace
@@ -82,9 +83,13 @@ class InlineLimits::LoopBindings {
   }
 
   static void decide(Binding& binding, const IterDomain* axis) {
-    if (axis->is_parallelized() &&
-        (binding.type == ParallelType::Serial || (binding.is_broadcast && !axis->is_broadcast()))) {
+    if (!axis->is_parallelized()) {
+      return;
+    }
+    if (binding.type == ParallelType::Serial || (binding.is_broadcast && !axis->is_broadcast())) {
       binding = {axis->parallel_type(), axis->is_broadcast()};
+    } else if (!axis->is_broadcast() && axis->parallel_type() != binding.type) {
+      binding.is_unclear = true;
     }
   }
 
@@ -104,10 +109,8 @@ class InlineLimits::LoopBindings {
   /// Whether the loop that `tensor` shares at axis `i` has two bindings, or one that another loop
   /// around a tensor in it has.
   [[nodiscard]] bool clashes(const TensorView* tensor, int64_t i) const {
-    const IterDomain* axis = tensor->axis(i);
     const size_t loop = loops_.root_index(tensor->axis(i));
-    return repeated_.count(loop) != 0 || (axis->is_parallelized() && !axis->is_broadcast() &&
-                                          axis->parallel_type() != bindings_.at(loop).type);
+    return repeated_.count(loop) != 0 || bindings_.at(loop).is_unclear;
   }
 
   InlineLimits& limits_;

@@ -543,26 +543,41 @@ def test_swizzled_lanes_are_refused():
             fd.fusion.lower(target=target)
 
 
-@pytest.mark.parametrize("kind", ["cuda", "cpu"])
-@pytest.mark.parametrize("memory_type", [None, SHARED])
-def test_lanes_of_one_element_that_a_shared_loop_widens(kind, memory_type):
-    """6.08: the loop counts, and not the axis."""
+def widened_lanes(width, contiguity, memory_type=None):
+    """Lanes of half as many elements as the loop has that they share."""
     with FusionDefinition() as fd:
-        x = fd.define_tensor([1, 2], contiguity=True)
-        z = fd.define_tensor([2, 2], contiguity=True)
+        x = fd.define_tensor([1, width], contiguity=contiguity)
+        z = fd.define_tensor([2, width], contiguity=True)
         loaded = fd.ops.set(x)
         if memory_type is not None:
             loaded.set_memory_type(memory_type)
-        y = fd.ops.set(fd.ops.add(loaded, z))
+        total = fd.ops.add(loaded, z)
+        y = fd.ops.set(total)
         fd.add_output(y)
-        y.merge(0)
-        y.split(0, 2, inner_split=False)
-        fd.sched.transform_like(y)
+        for tensor in (loaded, total, y):
+            tensor.merge(0)
+            tensor.split(0, 2, inner_split=False)
         fd.sched.inline_at(y, 1)
-        assert loaded.axis(1).extent().value() == 1
+        assert loaded.axis(1).extent().value() == width // 2
         loaded.axis(1).parallelize(VECTORIZE)
+    return fd
+
+
+@pytest.mark.parametrize("memory_type", [None, SHARED])
+@pytest.mark.parametrize("width", [2, 4])
+def test_lanes_that_a_shared_loop_widens(target, width, memory_type):
+    """6.08: the loop counts, and not the axis, which may have one element."""
+    fd = widened_lanes(width, True, memory_type)
+    check(fd, target, [((1, width), (2, width))], lambda x, z: x + z)
+    assert f"load_vector<{width}" in fd.fusion.print_kernel(target="cuda")
+
+
+@pytest.mark.parametrize("kind", ["cuda", "cpu"])
+@pytest.mark.parametrize("width", [2, 4])
+def test_widened_lanes_that_are_no_neighbours_in_memory(kind, width):
+    """6.08"""
     with pytest.raises(UserError, match="A vectorized axis is not innermost and contiguous"):
-        fd.fusion.print_kernel(target=kind)
+        widened_lanes(width, [None, False]).fusion.print_kernel(target=kind)
 
 
 @pytest.mark.parametrize("kind", ["cuda", "cpu"])
