@@ -75,6 +75,9 @@ void inline_tensors(
     }
   }
   limits.lower(positions, adjustable);
+  if (best_effort) {
+    limits.keep_bindings(positions, adjustable);
+  }
   for (const TensorView* tensor : tensors) {
     if (best_effort || adjustable.count(tensor) == 0 || positions.at(tensor) >= asked.at(tensor)) {
       continue;

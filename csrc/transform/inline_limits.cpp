@@ -123,7 +123,6 @@ void InlineLimits::lower(
   separate_reductions(positions, adjustable);
   keep_reductions_whole(positions, adjustable);
   keep_readers_outside(positions, adjustable);
-  keep_bindings(positions, adjustable);
 }
 
 void InlineLimits::keep_common_nests(

@@ -61,6 +61,12 @@ class InlineLimits {
   /// Lower positions of `adjustable` tensors until all of what follows holds.
   void lower(Positions& positions, const std::unordered_set<const TensorView*>& adjustable);
 
+  /// Lower positions of `adjustable` tensors until no loop has two bindings, and no tensor two
+  /// loops that are bound to one hardware index.
+  ///   a[i0 threadIdx.x] -> t[i0 blockIdx.x]: a stays outside
+  /// It is no limit of a position that is asked for: the axes may be bound later.
+  void keep_bindings(Positions& positions, const std::unordered_set<const TensorView*>& adjustable);
+
  private:
   /// Lower positions of `adjustable` tensors that several expressions read, so that none is inside
   /// a loop that only some of them have: c[i1] inlined into b[b0, i1] runs inside the loop of b0,
@@ -93,10 +99,6 @@ class InlineLimits {
   void keep_readers_outside(
       Positions& positions, const std::unordered_set<const TensorView*>& adjustable);
 
-  /// Lower positions of `adjustable` tensors until no loop has two bindings, and no tensor two
-  /// loops that are bound to one hardware index.
-  ///   a[i0 threadIdx.x] -> t[i0 blockIdx.x]: a stays outside
-  void keep_bindings(Positions& positions, const std::unordered_set<const TensorView*>& adjustable);
   class LoopBindings;
 
   [[nodiscard]] bool stops_producer(const IterDomain* axis) const;
