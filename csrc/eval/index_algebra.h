@@ -146,6 +146,9 @@ class IndexAlgebra {
   /// A bound on `a` while the leaves in `over` run over their ranges; nullptr if none is known.
   Sum extreme(Sum a, const AtomList& over, bool want_max, Facts facts);
   [[nodiscard]] Interval interval(Sum a, Facts facts) const;
+  /// The part of `a` that decides whether a < extent, and whether a >= 0: what is left in the last
+  /// multiple of a divisor of `extent` makes no difference.
+  Sum part_that_decides(Sum a, Sum extent);
 
   // -- looking at sums --
   [[nodiscard]] bool is_constant(Sum a, int64_t* value = nullptr) const;
@@ -223,6 +226,8 @@ class IndexAlgebra {
   Facts division_facts(Sum a, Sum b);
   Sum assumed_quotient(Sum a, Sum b);
   [[nodiscard]] bool is_assumed_exact(const IndexAtom& quotient);
+  int64_t known_divisor(Sum a);
+  Quotient round_down(Sum a, int64_t divisor);
   std::optional<int64_t> constant_quotient(Sum a, Sum b, Facts facts, bool round_up);
 
   // index_proofs.cpp

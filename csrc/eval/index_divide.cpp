@@ -188,6 +188,62 @@ std::optional<int64_t> IndexAlgebra::constant_quotient(Sum a, Sum b, Facts facts
   return quotient(range.lo);
 }
 
+// ---- Comparison --------------------------------------------------------------------------------
+
+/// A constant that divides `a`: by its coefficients, or by an assumption.
+int64_t IndexAlgebra::known_divisor(Sum a) {
+  int64_t divisor = content(a).coefficient;
+  for (const auto& [dividend, assumed] : exact_divisions_) {
+    int64_t number = 0;
+    if (is_constant(assumed, &number) && number > divisor && exact_quotient(a, dividend)) {
+      divisor = number;
+    }
+  }
+  return divisor;
+}
+
+/// a = quotient + rest, where `quotient` has the terms that `divisor` divides.
+IndexAlgebra::Quotient IndexAlgebra::round_down(Sum a, int64_t divisor) {
+  Quotient parts = {constant(0), constant(0)};
+  const Sum by = constant(divisor);
+  for (const IndexTerm& part : a->terms) {
+    const Sum whole = term(part.coefficient, part.monomial);
+    if (part.monomial == 0) {
+      const Sum multiple = constant(floor_div(part.coefficient, divisor) * divisor);
+      parts = {plus(parts.quotient, multiple), plus(parts.rest, plus(whole, negate(multiple)))};
+    } else if (exact_quotient(whole, by) != nullptr || assumed_quotient(whole, by) != nullptr) {
+      parts.quotient = plus(parts.quotient, whole);
+    } else {
+      parts.rest = plus(parts.rest, whole);
+    }
+  }
+  return parts;
+}
+
+/// With a divisor d of `extent`, and a = m + r where d divides m and 0 <= r < d: a < extent exactly
+/// if m < extent, as the next multiple of d after m is at most `extent`.
+Sum IndexAlgebra::part_that_decides(Sum a, Sum extent) {
+  const int64_t divisor = known_divisor(extent);
+  std::vector<int64_t> candidates = {divisor};
+  for (const IndexTerm& part : a->terms) {
+    if (part.monomial != 0) {
+      candidates.push_back(std::gcd(part.coefficient, divisor));
+    }
+  }
+  std::ranges::sort(candidates, std::ranges::greater{});
+  for (const int64_t candidate : candidates) {
+    if (candidate <= 1) {
+      break;
+    }
+    const Quotient parts = round_down(a, candidate);
+    const Facts facts = facts_of(a, extent);
+    if (nonnegative(parts.rest, facts) && fits_below(parts.rest, constant(candidate), facts)) {
+      return parts.quotient;
+    }
+  }
+  return a;
+}
+
 // ---- Division ----------------------------------------------------------------------------------
 
 Sum IndexAlgebra::div(Sum a, Sum b) {

@@ -351,6 +351,9 @@ Val* IndexSimplifier::Impl::decide_logical(Val* condition, const BinaryOp& op) {
 Val* IndexSimplifier::Impl::decide_comparison(Val* condition, const BinaryOp& op) {
   Sum a = sums_.at(op.lhs);
   Sum b = sums_.at(op.rhs);
+  if (op.op == BinaryOpType::LT) {
+    a = algebra_->part_that_decides(a, b);
+  }
   const Facts facts = algebra_->facts_of(a, b);
   const Sum difference = algebra_->sub(b, a);
   // b - a >= margin, a - b >= margin
@@ -454,6 +457,16 @@ void IndexSimplifier::assume_divisible(Val* a, Val* b) {
 
 Val* IndexSimplifier::simplify(Val* expr) {
   return impl_->simplify(expr);
+}
+
+Val* IndexSimplifier::part_that_decides(Val* index, Val* extent) {
+  try {
+    const Sum sum = impl_->read_in(index);
+    const Sum part = impl_->algebra().part_that_decides(sum, impl_->read_in(extent));
+    return part == sum ? index : impl_->emit(part);
+  } catch (const IndexOverflow&) {
+    return index;
+  }
 }
 
 bool IndexSimplifier::prove_lt(Val* a, Val* b) {

@@ -50,6 +50,11 @@ class IndexSimplifier {
   /// Comparisons that always or never hold become `true` and `false`.
   [[nodiscard]] Val* simplify(Val* expr);
 
+  /// An expression m, if possible with fewer terms than `index`, such that m < extent exactly if
+  /// index < extent, and m >= 0 exactly if index >= 0: for a multiple n of 4, and i in [0, 4), the
+  /// test o * 4 + i < n is o * 4 < n.
+  [[nodiscard]] Val* part_that_decides(Val* index, Val* extent);
+
   // -- Proofs: true only if the claim holds wherever both sides have a value. --
   [[nodiscard]] bool prove_lt(Val* a, Val* b);
   [[nodiscard]] bool prove_le(Val* a, Val* b);

@@ -293,6 +293,39 @@ def test_divisibility_that_the_launch_checks(space: Space) -> None:
     assert not space.simplifier.prove_divisible(n0.val, Index(4).val)
 
 
+def test_a_test_asks_for_the_part_that_decides(space: Space) -> None:
+    """Between two multiples of what divides the extent, all positions are in range, or none."""
+    n = space.size()
+    o, i, j = space.index(n), space.index(4), space.index(8)
+    assert not space.is_same(o * 4 + i < n, o * 4 < n)
+    assert space.is_same(o * 4 + i < n * 8, o * 4 < n * 8)
+    assert space.is_same(o * 8 + i + 3 < n * 8, o * 8 < n * 8)
+    assert not space.is_same(o * 8 + j + 1 < n * 8, o * 8 < n * 8)
+    assert space.is_same(o * 128 + j * 4 + i < 1000, o * 128 + j * 4 < 1000)
+    assert space.is_same(o * 8 + j + 16 < n * 8, o * 8 + 16 < n * 8)
+    space.simplifier.assume_divisible(n.val, Index(4).val)
+    assert space.is_same(o * 4 + i < n, o * 4 < n)
+    assert space.is_same(o * 1024 + i + 3072 < n, o * 1024 + 3072 < n)
+    assert space.is_same(o * n + i < n * n, o * n < n * n)
+    assert not space.is_same(o * 4 + j < n, o * 4 < n)
+
+
+@pytest.mark.parametrize("divisor", [1, 2, 3, 4, 6])
+def test_the_part_that_decides_decides(space: Space, divisor: int) -> None:
+    """For all positions, sizes and offsets of either sign."""
+    values = {}
+    o, i = space.index(7), space.index(3)
+    for offset, extent in itertools.product(range(-7, 8), range(4)):
+        test = o * 2 * divisor + i + offset < extent * divisor
+        values[offset, extent] = (test.val, space.simplifier.simplify(test.val))
+    for position, lane in itertools.product(range(7), range(3)):
+        evaluator = ExpressionEvaluator()
+        evaluator.bind(o.val, position)
+        evaluator.bind(i.val, lane)
+        for test, simple in values.values():
+            assert evaluator.evaluate(test) == evaluator.evaluate(simple)
+
+
 def test_facts_that_come_late(space: Space) -> None:
     n, i = space.symbol(), space.symbol()
     index = i % n

@@ -312,6 +312,7 @@ class IndexWalk::HoleTests {
     }
     IndexSimplifier& simplifier = walk_.simplifier_;
     RangeTest needed{walk_.index_of(id, tensor_), id->extent()};
+    needed.index = simplifier.part_that_decides(needed.index, needed.extent);
     needed.may_be_negative = walk_.has_resized_ && !simplifier.prove_nonnegative(needed.index);
     if (!needed.may_be_negative && simplifier.prove_lt(needed.index, needed.extent)) {
       return;
