@@ -39,17 +39,47 @@ const char* combiner(BinaryOpType op) {
   return nullptr;
 }
 
+/// What a hardware index, or its launched extent, is called in the kernel: the built-in variables
+/// are unsigned and of 32 bits, index arithmetic is not.
+///   threadIdx.x -> thread_x    gridDim.y -> grid_dim_y
+std::string hardware_name(ParallelType type, bool is_extent) {
+  const bool is_thread = is_thread_dim(type);
+  const auto& types = is_thread ? kBlockDimTypes : kGridDimTypes;
+  const auto dim = static_cast<size_t>(std::ranges::find(types, type) - types.begin());
+  const std::string unit =
+      is_extent ? (is_thread ? "block_dim_" : "grid_dim_") : (is_thread ? "thread_" : "block_");
+  return unit + "xyz"[dim];
+}
+
+void declare_hardware_values(KernelPrinter& printer) {
+  for (const ParallelType type : kThreadParallelTypes) {
+    for (const bool is_extent : {false, true}) {
+      const std::string name = hardware_name(type, is_extent);
+      if (printer.mentions(name)) {
+        const std::string built_in = is_thread_dim(type) ? (is_extent ? "blockDim." : "threadIdx.")
+                                                         : (is_extent ? "gridDim." : "blockIdx.");
+        printer.line("const nvfuser_index_t " + name + " = " + built_in + name.back() + ";");
+      }
+    }
+  }
+}
+
 class CudaDialect final : public Dialect {
  public:
   [[nodiscard]] const char* fixed_width_index(bool is_32_bit) const override {
     return is_32_bit ? "int" : "long long";
   }
   [[nodiscard]] std::string hardware_value(const NamedScalar& value) const override {
-    // The built-in variables are unsigned and of 32 bits.
-    return "nvfuser_index_t(" + value.text_name() + ")";
+    const ParallelType index = value.parallel_index();
+    return hardware_name(
+        index == ParallelType::Serial ? value.parallel_dim() : index,
+        index == ParallelType::Serial);
   }
   [[nodiscard]] bool division_traps() const override {
     return false;
+  }
+  [[nodiscard]] std::string read_only_element(std::string element) const override {
+    return "load_readonly(" + element + ")";
   }
 
   void open_kernel(KernelPrinter& printer, const std::string& name) override {
@@ -58,6 +88,7 @@ class CudaDialect final : public Dialect {
       parameters += (parameters.empty() ? "" : ", ") + parameter.type + " " + parameter.name;
     }
     printer.line("__global__ void " + name + "(" + parameters + ") {");
+    printer.indented([&] { declare_hardware_values(printer); });
     if (printer.mentions("smem")) {
       printer.indented([&] { printer.line("extern __shared__ __align__(128) char smem[];"); });
     }
@@ -127,12 +158,9 @@ class CudaDialect final : public Dialect {
       return;
     }
     ExpressionPrinter& expressions = printer.expressions();
-    const TensorView* from = view_of(copy.arg);
-    std::string value = expressions.value(copy.arg).str();
-    if (printer.is_read_only(from) && !from->is_cpu_scalar() && !is_stored_in_pairs(from)) {
-      value = "load_readonly(" + value + ")";
-    }
-    printer.statement(copy, expressions.value(copy.out).str() + " = " + value + ";");
+    printer.statement(
+        copy,
+        expressions.destination(copy.out).str() + " = " + expressions.value(copy.arg).str() + ";");
   }
 
   [[nodiscard]] std::string unroll_hint(const ForLoop& loop) const override {
@@ -354,14 +382,15 @@ class CudaDialect final : public Dialect {
     }
   }
 
-  static const char* load_hint(const KernelPrinter& printer, const LoadStoreOp& copy) {
+  static const char* load_hint(KernelPrinter& printer, const LoadStoreOp& copy) {
     switch (copy.cache_op) {
       case CacheOp::Streaming: return "Cache::Streaming";
       case CacheOp::Global: return "Cache::Global";
       case CacheOp::AllLevels:
       case CacheOp::Unspecified: break;
     }
-    return printer.is_read_only(view_of(copy.arg)) ? "Cache::ReadOnly" : "Cache::AllLevels";
+    return printer.expressions().is_read_only(view_of(copy.arg)) ? "Cache::ReadOnly"
+                                                                 : "Cache::AllLevels";
   }
   static const char* store_hint(const LoadStoreOp& copy) {
     switch (copy.cache_op) {

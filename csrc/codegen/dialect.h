@@ -43,6 +43,10 @@ class Dialect {
       int64_t /*lanes*/) const {
     return index;
   }
+  /// An element of memory that nothing writes while the kernel runs, as it is read.
+  [[nodiscard]] virtual std::string read_only_element(std::string element) const {
+    return element;
+  }
   /// The index of an element that is read under a condition, as it is printed.
   [[nodiscard]] virtual std::string guarded_index(
       const TensorView* /*view*/, std::string index) const {

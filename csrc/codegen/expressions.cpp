@@ -131,7 +131,7 @@ Text ExpressionPrinter::value(const Val* val) {
     return value_as(val, val->dtype());
   }
   if (val->vtype() == ValType::TensorIndex) {
-    return element(static_cast<const TensorIndex*>(val), /*is_written=*/false);
+    return read_element(static_cast<const TensorIndex*>(val));
   }
   NVF_INVARIANT(
       val->is_scalar(), "an operand of a kernel is an element or a scalar: ", describe(val));
@@ -158,6 +158,15 @@ Text ExpressionPrinter::element(const TensorIndex* element, bool is_written) {
     return {name + "[" + index + "]"};
   }
   return {name + "_s[" + dialect_.shared_index(name, std::move(index), is_written, lanes_) + "]"};
+}
+
+Text ExpressionPrinter::read_element(const TensorIndex* element) {
+  Text text = this->element(element, /*is_written=*/false);
+  const TensorView* view = element->view();
+  if (is_read_only(view) && !view->is_cpu_scalar() && !is_stored_in_pairs(view)) {
+    text.text = dialect_.read_only_element(std::move(text.text));
+  }
+  return text;
 }
 
 std::string ExpressionPrinter::address(const Val* val, int64_t lanes, bool is_written) {

@@ -74,6 +74,13 @@ class ExpressionPrinter {
   [[nodiscard]] bool is_variable(const TensorView* view) const {
     return variables_.count(view) != 0;
   }
+  /// Nothing writes the global memory of `view` while the kernel runs.
+  void define_as_read_only(const TensorView* view) {
+    read_only_.insert(view);
+  }
+  [[nodiscard]] bool is_read_only(const TensorView* view) const {
+    return read_only_.count(view) != 0;
+  }
   [[nodiscard]] const KernelNames& names() const {
     return names_;
   }
@@ -109,6 +116,7 @@ class ExpressionPrinter {
  private:
   friend class ConditionalReads;
   [[nodiscard]] Text element(const TensorIndex* element, bool is_written);
+  [[nodiscard]] Text read_element(const TensorIndex* element);
   [[nodiscard]] Text scalar(const Val* val);
   [[nodiscard]] Text unary(const UnaryOp& op);
   [[nodiscard]] Text unary_call(UnaryOpType op, const Text& arg, DataType type) const;
@@ -124,6 +132,7 @@ class ExpressionPrinter {
   std::unordered_map<const Val*, std::string> defined_;
   std::vector<const Val*> order_; // of definitions
   std::set<const TensorView*> variables_;
+  std::set<const TensorView*> read_only_;
   std::unordered_map<const Val*, const SizeSource*> sizes_;
   std::map<int64_t, const SizeSource*> used_sizes_;
   bool is_conditional_ = false;

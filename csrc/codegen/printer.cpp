@@ -57,6 +57,11 @@ KernelPrinter::KernelPrinter(
     }
   }
   analyze(kernel.body);
+  for (const Val* input : kernel.inputs()) {
+    if (input->is_tensor() && written_.count(static_cast<const TensorView*>(input)) == 0) {
+      expressions_.define_as_read_only(static_cast<const TensorView*>(input));
+    }
+  }
 }
 
 std::string KernelPrinter::print() {
@@ -151,11 +156,6 @@ const TensorView* KernelPrinter::storage_of(const TensorView* view) const {
 int64_t KernelPrinter::vector_bytes(const TensorView* view) const {
   const auto found = vector_bytes_.find(storage_of(view));
   return found == vector_bytes_.end() ? 0 : found->second;
-}
-
-bool KernelPrinter::is_read_only(const TensorView* view) const {
-  return view->memory_type() == MemoryType::Global && view->is_fusion_input() &&
-         written_.count(view) == 0;
 }
 
 int64_t KernelPrinter::copied_units(const LoadStoreOp& copy, int64_t lanes) {

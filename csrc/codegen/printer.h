@@ -65,8 +65,6 @@ class KernelPrinter {
   void declare_alias(const Allocate& allocate);
   /// Bytes of the widest vector access to the storage of a tensor; 0: none.
   [[nodiscard]] int64_t vector_bytes(const TensorView* view) const;
-  /// Whether no statement writes this tensor of global memory while the kernel runs.
-  [[nodiscard]] bool is_read_only(const TensorView* view) const;
   /// What a copy of `lanes` elements moves: elements, or pairs where both sides hold pairs.
   [[nodiscard]] static int64_t copied_units(const LoadStoreOp& copy, int64_t lanes);
   /// Elements in braces: `{T4, 0.0f, 1}`; the form in which functions take a Welford triple.

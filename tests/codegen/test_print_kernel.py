@@ -89,21 +89,21 @@ def test_scalar_inputs_are_plain_parameters() -> None:
 @pytest.mark.parametrize(
     ("op", "expected"),
     [
-        (lambda fd, t: fd.ops.mul(t, 0.1), "T0[i] * 0.1f"),
-        (lambda fd, t: fd.ops.add(t, -1.0), "T0[i] + -1.0f"),
-        (lambda fd, t: fd.ops.sub(2.0, t), "2.0f - T0[i]"),
-        (lambda fd, t: fd.ops.add(t, float("inf")), "T0[i] + infinity<float>()"),
-        (lambda fd, t: fd.ops.add(t, float("-inf")), "T0[i] + -infinity<float>()"),
-        (lambda fd, t: fd.ops.add(t, float("nan")), "T0[i] + quiet_nan<float>()"),
-        (lambda fd, t: fd.ops.add(t, 1e-45), "T0[i] + 1e-45f"),
-        (lambda fd, t: fd.ops.add(t, 16777217.0), "T0[i] + 16777216.0f"),
-        (lambda fd, t: fd.ops.pow(t, 3.0), "power<3>(T0[i])"),
-        (lambda fd, t: fd.ops.pow(t, 2.5), "powf(T0[i], 2.5f)"),
-        (lambda fd, t: fd.ops.maximum(t, 0.0), "maximum(T0[i], 0.0f)"),
-        (lambda fd, t: fd.ops.gt(t, 0.5), "T0[i] > 0.5f"),
-        (lambda fd, t: fd.ops.reciprocal(t), "1.0f / T0[i]"),
-        (lambda fd, t: fd.ops.clamp(t, 0.0, 6.0), "clamp<float>(T0[i], 0.0f, 6.0f)"),
-        (lambda fd, t: fd.ops.cast(t, dtype=DataType.Half), "cast<__half>(T0[i])"),
+        (lambda fd, t: fd.ops.mul(t, 0.1), "load_readonly(T0[i]) * 0.1f"),
+        (lambda fd, t: fd.ops.add(t, -1.0), "load_readonly(T0[i]) + -1.0f"),
+        (lambda fd, t: fd.ops.sub(2.0, t), "2.0f - load_readonly(T0[i])"),
+        (lambda fd, t: fd.ops.add(t, float("inf")), "load_readonly(T0[i]) + infinity<float>()"),
+        (lambda fd, t: fd.ops.add(t, float("-inf")), "load_readonly(T0[i]) + -infinity<float>()"),
+        (lambda fd, t: fd.ops.add(t, float("nan")), "load_readonly(T0[i]) + quiet_nan<float>()"),
+        (lambda fd, t: fd.ops.add(t, 1e-45), "load_readonly(T0[i]) + 1e-45f"),
+        (lambda fd, t: fd.ops.add(t, 16777217.0), "load_readonly(T0[i]) + 16777216.0f"),
+        (lambda fd, t: fd.ops.pow(t, 3.0), "power<3>(load_readonly(T0[i]))"),
+        (lambda fd, t: fd.ops.pow(t, 2.5), "powf(load_readonly(T0[i]), 2.5f)"),
+        (lambda fd, t: fd.ops.maximum(t, 0.0), "maximum(load_readonly(T0[i]), 0.0f)"),
+        (lambda fd, t: fd.ops.gt(t, 0.5), "load_readonly(T0[i]) > 0.5f"),
+        (lambda fd, t: fd.ops.reciprocal(t), "1.0f / load_readonly(T0[i])"),
+        (lambda fd, t: fd.ops.clamp(t, 0.0, 6.0), "clamp<float>(load_readonly(T0[i]), 0.0f, 6.0f)"),
+        (lambda fd, t: fd.ops.cast(t, dtype=DataType.Half), "cast<__half>(load_readonly(T0[i]))"),
     ],
 )
 def test_constants_next_to_floats_are_exact_floats(op: Callable, expected: str) -> None:
@@ -113,23 +113,31 @@ def test_constants_next_to_floats_are_exact_floats(op: Callable, expected: str) 
 @pytest.mark.parametrize(
     ("dtype", "op", "expected"),
     [
-        (DataType.Double, lambda fd, t: fd.ops.exp(t), "exp(T0[i])"),
-        (DataType.Double, lambda fd, t: fd.ops.mul(t, 0.1), "T0[i] * 0.1"),
-        (DataType.Int, lambda fd, t: fd.ops.add(t, 3), "T0[i] + 3"),
-        (DataType.Int, lambda fd, t: fd.ops.add(t, 2**40), "T0[i] + 1099511627776ll"),
+        (DataType.Double, lambda fd, t: fd.ops.exp(t), "exp(load_readonly(T0[i]))"),
+        (DataType.Double, lambda fd, t: fd.ops.mul(t, 0.1), "load_readonly(T0[i]) * 0.1"),
+        (DataType.Int, lambda fd, t: fd.ops.add(t, 3), "load_readonly(T0[i]) + 3"),
+        (
+            DataType.Int,
+            lambda fd, t: fd.ops.add(t, 2**40),
+            "load_readonly(T0[i]) + 1099511627776ll",
+        ),
         (
             DataType.Int,
             lambda fd, t: fd.ops.add(t, -(2**63)),
-            "T0[i] + (-9223372036854775807ll - 1)",
+            "load_readonly(T0[i]) + (-9223372036854775807ll - 1)",
         ),
-        (DataType.Int32, lambda fd, t: fd.ops.mul(t, 3), "T0[i] * 3"),
-        (DataType.Half, lambda fd, t: fd.ops.relu(t), "cast<__half>(relu(cast<float>(T0[i])))"),
+        (DataType.Int32, lambda fd, t: fd.ops.mul(t, 3), "load_readonly(T0[i]) * 3"),
+        (
+            DataType.Half,
+            lambda fd, t: fd.ops.relu(t),
+            "cast<__half>(relu(cast<float>(load_readonly(T0[i]))))",
+        ),
         (DataType.BFloat16, lambda fd, t: fd.ops.set(t), "load_readonly(T0[i])"),
-        (DataType.ComplexFloat, lambda fd, t: fd.ops.exp(t), "exp(T0[i])"),
+        (DataType.ComplexFloat, lambda fd, t: fd.ops.exp(t), "exp(load_readonly(T0[i]))"),
         (
             DataType.ComplexFloat,
             lambda fd, t: fd.ops.mul(t, 2.0),
-            "T0[i] * Complex<float>{2.0f, 0.0f}",
+            "load_readonly(T0[i]) * Complex<float>{2.0f, 0.0f}",
         ),
     ],
 )  # fmt: skip
@@ -142,7 +150,7 @@ def test_division_is_guarded_where_it_would_end_the_process() -> None:
         return fd.ops.div(s, t)
 
     ints = (DataType.Int, DataType.Int)
-    assert right_side(quotient, *ints) == "T0[i] / T1[i]"
+    assert right_side(quotient, *ints) == "load_readonly(T0[i]) / load_readonly(T1[i])"
     assert right_side(quotient, *ints, target="cpu") == "divide(T0[i], T1[i])"
     assert right_side(lambda fd, t: fd.ops.div(t, 4), DataType.Int, target="cpu") == "T0[i] / 4"
 
@@ -152,9 +160,7 @@ def test_an_index_of_32_bits_is_computed_in_32_bits() -> None:
     kernel = fd.fusion.lower(index_type=DataType.Int32)
     assert kernel is not None
     # The text is the same: nvfuser_index_t stands for either width.
-    assert "nvfuser_index_t(blockIdx.x) * 128 + nvfuser_index_t(threadIdx.x)" in (
-        fd.fusion.print_kernel()
-    )
+    assert "block_x * 128 + thread_x" in (fd.fusion.print_kernel())
 
 
 # ---- Statements ----------------------------------------------------------------------------------
@@ -163,7 +169,9 @@ def test_an_index_of_32_bits_is_computed_in_32_bits() -> None:
 def test_statements_name_the_line_of_the_program() -> None:
     fd = pointwise(lambda fd, t: fd.ops.exp(t), DataType.Float)
     assert re.search(
-        r"= expf\(T0\[.*\]\); // test_print_kernel\.py:\d+$", fd.fusion.print_kernel(), re.M
+        r"= expf\(load_readonly\(T0\[.*\]\)\); // test_print_kernel\.py:\d+$",
+        fd.fusion.print_kernel(),
+        re.M,
     )
 
 
@@ -308,3 +316,33 @@ def test_remainders_on_the_right_of_products_have_parentheses() -> None:
     text = re.sub(r"\bi\d+\b", "i", fd.fusion.print_kernel(target="cuda"))
     assert "i * (i % i)" in text
     assert "i * (i / i)" in text
+
+
+# ---- Reading -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("op", "dtypes", "expected"),
+    [
+        (lambda fd, t: fd.ops.cast(t, DataType.Float), [DataType.BFloat16], "cast<float>({})"),
+        (lambda fd, s, t: fd.ops.add(s, t), [DataType.Float] * 2, "{} + {}"),
+        (lambda fd, t: fd.ops.set(t), [DataType.ComplexDouble], "{}"),
+    ],
+)
+def test_inputs_are_read_as_such_in_any_expression(
+    op: Callable, dtypes: list[DataType], expected: str
+) -> None:
+    """On the GPU: the read-only path needs a function."""
+    reads = [f"load_readonly(T{i}[i])" for i in range(len(dtypes))]
+    assert right_side(op, *dtypes) == expected.format(*reads)
+    plain = [f"T{i}[i]" for i in range(len(dtypes))]
+    assert right_side(op, *dtypes, target="cpu") == expected.format(*plain)
+
+
+def test_hardware_indices_are_converted_once() -> None:
+    text = pointwise(lambda fd, t: fd.ops.exp(t), DataType.Float).fusion.print_kernel()
+    assert re.findall(r"const nvfuser_index_t (\w+) = (\w+\.\w);", text) == [
+        ("block_x", "blockIdx.x"),
+        ("thread_x", "threadIdx.x"),
+    ]
+    assert text.count("Idx.") == 2

@@ -238,7 +238,7 @@ def test_barriers_stand_where_all_threads_arrive(target):
     text = cuda_text(fd.fusion)
     depth_of_condition = 0
     for line in text.splitlines():
-        if "if (" in line and "threadIdx" in line:
+        if "if (" in line and "thread_" in line:
             depth_of_condition = line.index("if")
         elif depth_of_condition and line.strip() == "}" and line.index("}") <= depth_of_condition:
             depth_of_condition = 0

@@ -103,7 +103,7 @@ def test_one_thread_scatters_what_no_axis_spreads(target):
         copy.split(0, 32)
         par(copy, BX, TX)
     text = source(fd)
-    assert "threadIdx.x) == 0" in text
+    assert "thread_x == 0" in text
     compiled = Compiled(fd)
     for n, k in ((1, 1), (100, 13)):
         x = numbers(n, device=target)

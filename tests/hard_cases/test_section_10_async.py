@@ -184,7 +184,7 @@ def test_idle_threads_do_not_fill(target):
         a.inline_at(1)
         a.circular_buffer(2)
     source = cuda_text(fd.fusion)
-    assert "if (nvfuser_index_t(threadIdx.x) < 24) {" in source
+    assert "if (thread_x < 24) {" in source
     check(fd, target, [((m, 24),) for m in EXTENTS], lambda x: -x)
 
 
