@@ -8,6 +8,8 @@
 namespace nvfuser {
 namespace {
 
+constexpr int kUnknown = 1 << 20; // the depth of what no place knows
+
 bool is_integer_scalar(const Val* val) {
   return val->is_scalar() && is_integral(val->dtype());
 }
@@ -196,9 +198,9 @@ Val* IndexForms::rebuild(Val* val, Place* place) {
   return form;
 }
 
-Val* IndexForms::rebuild_sum(Val* sum, Place* place) {
+IndexForms::Terms IndexForms::terms_of(Val* sum, Place* place) {
   std::vector<Val*> pending{sum};
-  std::vector<std::pair<int, Val*>> terms; // with the depth where they are known, constants last
+  Terms terms;
   while (!pending.empty()) {
     Val* term = pending.back();
     pending.pop_back();
@@ -208,16 +210,79 @@ Val* IndexForms::rebuild_sum(Val* sum, Place* place) {
       pending.push_back(op->lhs);
       continue;
     }
-    constexpr int kUnknown = 1 << 20;
     const Place* known = place_of(term, place);
     const int depth = term->is_const() ? kUnknown + 1 : known == nullptr ? kUnknown : known->depth;
-    terms.emplace_back(depth, rebuild(term, place));
+    terms.push_back({depth, rebuild(term, place)});
   }
-  std::stable_sort(
-      terms.begin(), terms.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  Val* result = terms.front().second;
-  for (size_t i = 1; i < terms.size(); ++i) {
-    result = shared(sum, {result, terms[i].second});
+  std::ranges::stable_sort(terms, {}, &Term::depth);
+  return terms;
+}
+
+const IndexForms::KnownSum* IndexForms::known_part(const Terms& terms) const {
+  constexpr size_t kLatest = 64; // a part of what stands nearby
+  const int depth = terms.back().depth;
+  const auto innermost = std::ranges::find(terms, depth, &Term::depth);
+  const KnownSum* best = nullptr;
+  for (size_t i = sums_.size(); i-- > 0 && sums_.size() - i <= kLatest;) {
+    const KnownSum& sum = sums_[i];
+    const auto is_term = [&](const Val* val) {
+      return std::ranges::find(terms, val, &Term::val) != terms.end();
+    };
+    const auto is_of_sum = [&](const Term& term) {
+      return std::ranges::find(sum.terms, term.val) != sum.terms.end();
+    };
+    if (sum.depth == depth && sum.terms.size() < terms.size() &&
+        (best == nullptr || best->terms.size() < sum.terms.size()) &&
+        std::ranges::all_of(sum.terms, is_term) && std::all_of(innermost, terms.end(), is_of_sum)) {
+      best = &sum;
+    }
+  }
+  return best;
+}
+
+/// What the terms up to those of one place make together is remembered, for sums that have them
+/// and more. Not for loops of constant length: unrolled, their accesses are constants apart, which
+/// are added last.
+Val* IndexForms::rebuild_sum(Val* sum, Place* place) {
+  const auto is_shared = [&](int depth) {
+    const Place* at = place;
+    while (at != nullptr && at->depth > depth) {
+      at = at->outer;
+    }
+    return at != nullptr && depth < kUnknown && (at->outer == nullptr || at->may_be_empty);
+  };
+  const Terms terms = terms_of(sum, place);
+  std::unordered_set<const Val*> distinct; // a part of n + n may be n, but what is left is not 0
+  std::ranges::for_each(terms, [&](const Term& term) { distinct.insert(term.val); });
+  const bool has_repeated = distinct.size() < terms.size();
+  Val* result = nullptr;
+  const auto add = [&](Val* term) {
+    result = result == nullptr ? term : shared(sum, {result, term});
+  };
+  for (size_t begin = 0, end = 0; begin < terms.size(); begin = end) {
+    const int depth = terms[begin].depth;
+    while (end < terms.size() && terms[end].depth == depth) {
+      ++end;
+    }
+    const bool may_share = !has_repeated && is_shared(depth);
+    const Terms so_far(terms.begin(), terms.begin() + static_cast<std::ptrdiff_t>(end));
+    if (const KnownSum* part = may_share ? known_part(so_far) : nullptr) {
+      result = nullptr;
+      for (const Term& term : so_far) {
+        if (std::ranges::find(part->terms, term.val) == part->terms.end()) {
+          add(term.val);
+        }
+      }
+      add(part->val);
+    } else {
+      for (size_t i = begin; i < end; ++i) {
+        add(terms[i].val);
+      }
+    }
+    if (end > 1 && may_share) {
+      KnownSum& known = sums_.emplace_back(KnownSum{{}, depth, result});
+      std::ranges::transform(so_far, std::back_inserter(known.terms), &Term::val);
+    }
   }
   return result;
 }

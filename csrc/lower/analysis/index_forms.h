@@ -53,8 +53,8 @@ class IndexForms {
   /// The place of a body of `owner`, which is a part of `node` of `outer`.
   Place* enter(const Expr& owner, Scope& body, Place* outer, Expr* node);
 
-  /// `val` as it is computed in `place`: sums from terms of outer places to terms of inner ones,
-  /// the same Val for the same expression.
+  /// `val` as it is computed in `place`: sums from terms of outer places to terms of inner ones, or
+  /// with a sum that was asked for before as a part; the same Val for the same expression.
   Val* rebuild(Val* val, Place* place);
 
   /// The outermost place around `place` that knows every leaf of `val`; nullptr: not even `place`
@@ -67,7 +67,22 @@ class IndexForms {
 
  private:
   [[nodiscard]] Place* place_of_leaf(const Val* leaf, Place* place) const;
+  /// A term of a sum, and the depth of the place that knows it.
+  struct Term {
+    int depth;
+    Val* val;
+  };
+  using Terms = std::vector<Term>; // from outer to inner places, constants last
+  struct KnownSum {
+    std::vector<Val*> terms;
+    int depth; // of the innermost
+    Val* val;
+  };
+  Terms terms_of(Val* sum, Place* place);
   Val* rebuild_sum(Val* sum, Place* place);
+  /// A known sum that is a part of `terms`, and has all those of the innermost place; nullptr:
+  /// none.
+  [[nodiscard]] const KnownSum* known_part(const Terms& terms) const;
   Val* rebuild_operation(Val* val, Place* place);
   /// The operation of `model` on these operands, one Val wherever it is asked for.
   Val* shared(Val* model, const std::vector<Val*>& operands);
@@ -79,6 +94,7 @@ class IndexForms {
   std::unordered_set<const Val*> known_;    // sizes and scalar inputs
   std::unordered_set<const Val*> declared_; // by statements of the kernel
   std::map<Key, Val*> shared_;              // looked up only
+  std::vector<KnownSum> sums_;              // latest last
   std::map<std::pair<int64_t, DataType>, const Val*> constants_;
   std::unordered_map<const Val*, bool> needs_guard_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "eval/simplify.h"
 #include "graph/scatter_storage.h"
 #include "ir/scalar.h"
 #include "lower/analysis/memory_layout.h"
@@ -111,8 +112,8 @@ class NestBuilder {
       return nullptr;
     }
     return kernel_.make<ForLoop>(
-        loop.index, loop.promoted, kernel_.zero(), loop.extent(), kernel_.one(), loop.is_thread(),
-        loop.parallel_type == ParallelType::Vectorize,
+        loop.index, loop.promoted, kernel_.zero(), kernel_.simplifier->simplify(loop.extent()),
+        kernel_.one(), loop.is_thread(), loop.parallel_type == ParallelType::Vectorize,
         loop.parallel_type == ParallelType::Unroll ||
             loop.parallel_type == ParallelType::Vectorize ||
             loop.parallel_type == ParallelType::Group,
@@ -127,8 +128,9 @@ class NestBuilder {
       return;
     }
     const size_t depth = storage_depth(tensor, nest);
-    Expr* statement =
-        kernel_.make<Allocate>(tensor, tensor->memory_type(), stored_elements(kernel_, tensor));
+    Expr* statement = kernel_.make<Allocate>(
+        tensor, tensor->memory_type(),
+        kernel_.simplifier->simplify(stored_elements(kernel_, tensor)));
     kernel_.origin[statement] = tensor->definition();
     if (depth <= open_.size()) {
       insert(depth, statement);
