@@ -20,6 +20,7 @@
 #include "lower/passes/form_regions.h"
 #include "lower/passes/hoist_indices.h"
 #include "lower/passes/insert_syncs.h"
+#include "lower/passes/merge_conditions.h"
 #include "lower/passes/place_conditions.h"
 #include "lower/passes/prefetch_loads.h"
 #include "lower/passes/reduce_in_registers.h"
@@ -84,6 +85,8 @@ const std::vector<Pass>& lowering_passes() {
       {"promote_reuse", promote_reuse,
        "knows all other barriers; none may be added in a condition"},
       {"place_conditions", place_conditions, "doubles the bodies of unswitched loops"},
+      {"merge_conditions", merge_conditions,
+       "conditions stand in the tree; who waits where is final"},
       {"check_register_arrays", check_register_arrays, "sizes are final"},
       {"spill_register_arrays", spill_register_arrays, "sizes and indices are final"},
       {"unroll_loops", unroll_loops, "which arrays are in registers is known"},

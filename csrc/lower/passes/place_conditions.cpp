@@ -6,11 +6,13 @@
 #include <unordered_set>
 
 #include "eval/simplify.h"
+#include "ir/dependencies.h"
 #include "ir/scalar.h"
 #include "ir/scopes.h"
 #include "lower/analysis/async_copies.h"
 #include "lower/analysis/block_collectives.h"
 #include "lower/analysis/for_loops.h"
+#include "lower/analysis/loop_model.h"
 #include "lower/analysis/reductions.h"
 #include "lower/analysis/rewrite_elements.h"
 #include "lower/statements/element_statements.h"
@@ -27,22 +29,29 @@ bool contains_barrier(const Scope& scope) {
   });
 }
 
-bool touches_registers_only(const Expr& statement) {
+/// Whether a statement leaves its result in registers, and finds its operands there or, if they may
+/// come `from_shared`, in shared memory.
+bool is_of_block(const Expr& statement, bool from_shared) {
   bool result = true;
-  for_each_element(statement, [&](const TensorIndex& element) {
+  for_each_write(statement, [&](const TensorIndex& element) {
     result = result && element.view()->memory_type() == MemoryType::Local;
+  });
+  for_each_read(statement, [&](const TensorIndex& element) {
+    const MemoryType memory = element.view()->memory_type();
+    result =
+        result && (memory == MemoryType::Local || (from_shared && memory == MemoryType::Shared));
   });
   return result;
 }
 
-/// Elements of every register array.
+/// Elements of every array in registers or shared memory.
 using ArraySizes = std::unordered_map<const TensorView*, Val*>;
 
 ArraySizes array_sizes(const Scope& body) {
   ArraySizes sizes;
   for_each_node(body, [&](const Expr& statement) {
     const auto* allocate = statement.as<Allocate>();
-    if (allocate != nullptr && allocate->memory_type == MemoryType::Local) {
+    if (allocate != nullptr && allocate->memory_type != MemoryType::Global) {
       sizes[allocate->buffer] = allocate->size;
     }
   });
@@ -71,7 +80,9 @@ bool may_trap(const Expr* statement) {
 class ConditionPlacer {
  public:
   explicit ConditionPlacer(Kernel& kernel)
-      : kernel_(kernel), simplifier_(*kernel.simplifier), array_sizes_(array_sizes(kernel.body)) {}
+      : kernel_(kernel), simplifier_(*kernel.simplifier), array_sizes_(array_sizes(kernel.body)) {
+    find_needed_tests(kernel.body, /*is_vectorized=*/false);
+  }
 
   /// `scope` with conditions. `is_decided`: a hoisted condition decided every range test already.
   Scope place(const Scope& scope, bool is_decided, bool may_hoist) {
@@ -89,15 +100,74 @@ class ConditionPlacer {
  private:
   /// The range tests a statement needs at all.
   [[nodiscard]] std::vector<RangeTest> needed_tests(const Expr* statement) const {
-    const auto found = kernel_.tests.find(statement);
-    if (found == kernel_.tests.end()) {
-      return {};
+    const auto found = needed_.find(statement);
+    return found == needed_.end() ? std::vector<RangeTest>{} : found->second;
+  }
+
+  void find_needed_tests(const Scope& scope, bool is_vectorized) {
+    std::vector<const Expr*> sums;
+    std::vector<RangeTest> common; // of the other statements
+    for (const Expr* expr : scope) {
+      if (const auto* loop = expr->as<ForLoop>()) {
+        find_needed_tests(loop->body, is_vectorized || loop->is_vectorized);
+        continue;
+      }
+      const auto found = kernel_.tests.find(expr);
+      if (found == kernel_.tests.end() || runs_for_holes(*expr, is_vectorized)) {
+        continue;
+      }
+      const std::vector<RangeTest>& tests = found->second.ranges;
+      needed_[expr] = tests;
+      if (combines_for_holes(*expr)) {
+        sums.push_back(expr);
+      } else {
+        common.insert(common.end(), tests.begin(), tests.end());
+      }
     }
-    const auto origin = kernel_.origin.find(statement);
-    const bool is_pure = touches_registers_only(*statement) && !may_trap(statement) &&
-                         !combines_over_loops(origin->second) && !reads_elsewhere(origin->second) &&
-                         stays_in_arrays(*statement);
-    return is_pure ? std::vector<RangeTest>{} : found->second.ranges;
+    for (const Expr* sum : sums) {
+      std::erase_if(needed_[sum], [&](const RangeTest& test) {
+        return !contains(common, test) && is_of_results(test, first_output(kernel_.origin.at(sum)));
+      });
+    }
+  }
+
+  /// Whether what a statement computes for holes is of no consequence.
+  [[nodiscard]] bool runs_for_holes(const Expr& statement, bool is_vectorized) const {
+    const Expr* origin = kernel_.origin.at(&statement);
+    return is_of_block(statement, /*from_shared=*/!is_vectorized) && !may_trap(&statement) &&
+           !combines_over_loops(origin) && !reads_elsewhere(origin) && stays_in_arrays(statement);
+  }
+
+  /// Whether a sum may go on in accumulators that are holes: they are registers of their own, which
+  /// its readers leave out. The root of an rfactored axis has holes that are none of its result.
+  [[nodiscard]] bool combines_for_holes(const Expr& statement) const {
+    const auto origin = kernel_.origin.find(&statement);
+    return origin != kernel_.origin.end() && is_reduction_expr(origin->second) &&
+           statement.is_a<BinaryOp>() && !first_output(origin->second)->has_root() &&
+           is_of_block(statement, /*from_shared=*/true) && stays_in_arrays(statement);
+  }
+
+  /// Whether a test tells apart results of a reduction, and anew in each iteration of a loop over
+  /// what it reduces: a test that does not change there is tested before the loop. A loop over a
+  /// broadcast runs over one result.
+  [[nodiscard]] bool is_of_results(const RangeTest& test, const TensorView* out) const {
+    bool is_reducing = false;
+    bool changes = false;
+    for (const Loop* loop : kernel_.loop_model->nest(out)) {
+      const bool depends = !loop->index->is_const() && depends_on(test.index, loop->index);
+      const bool reduces = is_reduced(kernel_, out, loop);
+      if (depends && (reduces || loop->is_broadcast())) {
+        return false;
+      }
+      is_reducing = is_reducing || reduces;
+      changes = changes || (depends && is_reducing && !loop->is_thread());
+    }
+    return changes && !test.may_be_negative;
+  }
+
+  static bool contains(const std::vector<RangeTest>& tests, const RangeTest& test) {
+    return std::any_of(
+        tests.begin(), tests.end(), [&](const RangeTest& other) { return other.same_as(test); });
   }
 
   /// Whether holes have a place in the arrays that a statement touches. They have none where an
@@ -248,9 +318,7 @@ class ConditionPlacer {
     Val* condition = nullptr;
     std::vector<RangeTest> done;
     for (const RangeTest& test : tests) {
-      const bool is_repeated = std::any_of(
-          done.begin(), done.end(), [&](const RangeTest& other) { return other.same_as(test); });
-      if (is_repeated) {
+      if (contains(done, test)) {
         continue;
       }
       done.push_back(test);
@@ -301,10 +369,7 @@ class ConditionPlacer {
     const auto found = kernel_.tests.find(&statement);
     return found != kernel_.tests.end() &&
            std::all_of(tests.begin(), tests.end(), [&](const RangeTest& test) {
-             const std::vector<RangeTest>& own = found->second.ranges;
-             return std::any_of(own.begin(), own.end(), [&](const RangeTest& other) {
-               return other.same_as(test);
-             });
+             return contains(found->second.ranges, test);
            });
   }
 
@@ -322,6 +387,7 @@ class ConditionPlacer {
   Kernel& kernel_;
   IndexSimplifier& simplifier_;
   ArraySizes array_sizes_;
+  std::unordered_map<const Expr*, std::vector<RangeTest>> needed_; // nothing: none
 };
 
 } // namespace

@@ -11,8 +11,10 @@ namespace nvfuser {
 /// The hoisted condition takes every test at the largest value its index can have inside the loop;
 /// remainders count as reaching their modulus - 1 (hard case 5.03). A loop that contains a barrier
 /// keeps its tests per statement. Nested loops hoist once, at the outermost.
-/// Statements from registers to registers that cannot trap run unconditionally: what they compute
-/// for holes is never stored or reduced.
+/// Statements from registers or shared memory to registers that cannot trap run unconditionally:
+/// what they compute for holes is never stored or reduced. A sum in registers tests whether there
+/// is something to add. Whether there is a result to add it to, it tests only where that is decided
+/// outside of the loops that add, or tested anyway by what stands next to it.
 /// Requires: `kernel.tests`.
 /// Ensures:  conditions stand in the tree; `kernel.tests` is not needed any more.
 void place_conditions(Kernel& kernel);

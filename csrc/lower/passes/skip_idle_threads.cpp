@@ -8,29 +8,12 @@
 #include "ir/dependencies.h"
 #include "ir/scalar.h"
 #include "ir/scopes.h"
+#include "lower/analysis/conditions.h"
 #include "lower/analysis/index_forms.h"
 #include "lower/analysis/rewrite_elements.h"
 
 namespace nvfuser {
 namespace {
-
-/// The operands of `a && b && ..`.
-void append_operands(Val* condition, std::vector<Val*>& operands) {
-  const Expr* definition = condition->definition();
-  const auto* both = definition == nullptr ? nullptr : definition->as<BinaryOp>();
-  if (both == nullptr || both->op != BinaryOpType::LogicalAnd) {
-    operands.push_back(condition);
-    return;
-  }
-  append_operands(both->lhs, operands);
-  append_operands(both->rhs, operands);
-}
-
-bool contains(const std::vector<Val*>& conditions, const Val* wanted) {
-  return std::any_of(conditions.begin(), conditions.end(), [&](const Val* condition) {
-    return condition->same_as(wanted);
-  });
-}
 
 /// What has to hold for any thread of one loop to do something.
 class LoopTests {
@@ -52,11 +35,7 @@ class LoopTests {
 
   /// nullptr: nothing.
   [[nodiscard]] Val* all() const {
-    Val* condition = nullptr;
-    for (Val* test : common_.value_or(std::vector<Val*>{})) {
-      condition = scalar::logical_and(condition, test);
-    }
-    return condition;
+    return all_of(common_.value_or(std::vector<Val*>{}));
   }
 
  private:
@@ -83,11 +62,9 @@ class LoopTests {
   }
 
   std::vector<Val*> with_tests_of(Val* condition, std::vector<Val*> tests) {
-    std::vector<Val*> operands;
-    append_operands(condition, operands);
-    for (Val* operand : operands) {
-      Val* test = of_whole_loop(operand);
-      if (test != nullptr && !contains(tests, test)) {
+    for (Val* term : terms_of(condition)) {
+      Val* test = of_whole_loop(term);
+      if (test != nullptr && !contains_term(tests, test)) {
         tests.push_back(test);
       }
     }
@@ -121,7 +98,7 @@ class LoopTests {
       common_ = tests;
       return;
     }
-    std::erase_if(*common_, [&](const Val* test) { return !contains(tests, test); });
+    std::erase_if(*common_, [&](const Val* test) { return !contains_term(tests, test); });
   }
 
   IndexSimplifier& simplifier_;
