@@ -1,6 +1,7 @@
 #include "lower/passes/reduce_in_registers.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "lower/analysis/reductions.h"
@@ -136,21 +137,76 @@ TensorView* move_to_registers(Kernel& kernel, Expr* reduction, TensorView* tenso
   return registers;
 }
 
-/// A running mean is divided by the count in every step: narrow types are for results. What another
-/// Welford reads is none, and stays wide.
-void accumulate_in_float(Kernel& kernel, Expr* welford, TensorView* tensor) {
-  const std::vector<Expr*> users = tensor->all_uses();
-  const int64_t inlined = tensor->compute_at_position();
-  TensorView* registers = take_over(kernel, welford, tensor, DataType::Float);
-  if (std::ranges::all_of(users, [](const Expr* user) { return user->is_a<WelfordOp>(); })) {
-    kernel.replace_uses(tensor, registers, users);
-    registers->assign_compute_at_position(inlined);
-    registers->assign_compute_with(tensor->compute_with_position());
-    return;
+/// Whether output `i` of a reduction gains from steps that are not rounded to a narrow type. A
+/// maximum is one of the elements.
+bool is_rounded_in_steps(const Expr* reduction, size_t i) {
+  const auto adds = [](BinaryOpType op) {
+    return op == BinaryOpType::Add || op == BinaryOpType::Mul;
+  };
+  if (const auto* op = reduction->as<ReductionOp>()) {
+    return adds(op->op);
   }
+  if (const auto* group = reduction->as<GroupedReductionOp>()) {
+    return adds(group->ops.at(i));
+  }
+  return reduction->is_a<WelfordOp>();
+}
+
+bool is_plain_copy(const Expr* expr) {
+  const auto* copy = expr->as<LoadStoreOp>();
+  return copy != nullptr && copy->op == LoadStoreOpType::Set;
+}
+
+/// Whether `tensor` goes on into reductions at most: it is a partial result. An access of many
+/// lanes would become too wide with wider elements.
+bool is_partial(const TensorView* tensor) {
+  const std::vector<Expr*> users = tensor->all_uses();
+  const bool is_vectorized = std::ranges::any_of(tensor->loop(), [](const IterDomain* axis) {
+    return axis->parallel_type() == ParallelType::Vectorize;
+  });
+  return !tensor->is_fusion_output() && !is_vectorized &&
+         std::ranges::all_of(users, [](const Expr* user) {
+           return (is_reduction_expr(user) && is_rounded_in_steps(user, 0)) ||
+                  (is_plain_copy(user) && is_partial(first_output(user)));
+         });
+}
+
+/// Keep a partial result in Float, and its copies.
+void widen(TensorView* partial) {
+  partial->assign_dtype(DataType::Float);
+  for (const Expr* user : partial->all_uses()) {
+    if (is_plain_copy(user)) {
+      widen(first_output(user));
+    }
+  }
+}
+
+/// `tensor`, in registers, becomes the rounded value of registers that are Float.
+void accumulate_in_float(Kernel& kernel, Expr* reduction, TensorView* tensor) {
+  const int64_t inlined = tensor->compute_at_position();
+  TensorView* registers = take_over(kernel, reduction, tensor, DataType::Float);
   kernel.make<UnaryOp>(tensor, registers, UnaryOpType::Cast);
   tensor->assign_compute_at_position(kept_axes(registers, inlined));
   inline_into(tensor, registers, shared_axes(registers));
+}
+
+/// Results of a reduction stand in the same loops, read or not: those that nothing reads have as
+/// many elements as the others.
+void align_unread(const Expr* reduction) {
+  std::vector<TensorView*> unread;
+  std::optional<int64_t> position;
+  for (Val* out : reduction->outputs()) {
+    auto* tensor = static_cast<TensorView*>(out);
+    if (tensor->all_uses().empty()) {
+      unread.push_back(tensor);
+    } else {
+      const int64_t own = tensor->compute_at_position();
+      position = std::min(position.value_or(own), own);
+    }
+  }
+  for (TensorView* tensor : unread) {
+    tensor->assign_compute_at_position(position.value_or(shared_axes(tensor)));
+  }
 }
 
 } // namespace
@@ -161,21 +217,24 @@ void reduce_in_registers(Kernel& kernel) {
       continue;
     }
     const std::vector<Val*> outputs = expr->outputs();
-    for (Val* out : outputs) {
-      if (!out->is_tensor()) {
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (!outputs[i]->is_tensor()) {
         continue;
       }
-      auto* tensor = static_cast<TensorView*>(out);
+      auto* tensor = static_cast<TensorView*>(outputs[i]);
+      const bool is_narrow = is_low_precision(tensor->dtype()) && is_rounded_in_steps(expr, i);
+      const bool stays_wide = is_narrow && is_partial(tensor);
+      if (stays_wide) {
+        widen(tensor);
+      }
       if (tensor->memory_type() != MemoryType::Local) {
         tensor = move_to_registers(kernel, expr, tensor);
-      } else if (tensor->uses().empty()) {
-        tensor->assign_compute_at_position(
-            shared_axes(tensor)); // nobody reads other elements later
       }
-      if (expr->is_a<WelfordOp>() && is_low_precision(tensor->dtype())) {
+      if (is_narrow && !stays_wide) {
         accumulate_in_float(kernel, expr, tensor);
       }
     }
+    align_unread(expr);
   }
 }
 

@@ -47,6 +47,12 @@ void check_has_constant_extent(const ScanOp& op, const Loop& loop, bool is_over_
   });
 }
 
+/// Sums and products run in Float where elements are narrower: each is rounded once, when stored.
+DataType running_type(const ScanOp& op) {
+  const bool is_rounded = op.op == BinaryOpType::Add || op.op == BinaryOpType::Mul;
+  return is_rounded && is_low_precision(op.out->dtype()) ? DataType::Float : op.out->dtype();
+}
+
 /// The loops of the nest from the first of `outlived` on that registers before that have elements
 /// for: all that may run more than once, without `outlived` themselves.
 LoopNest loops_inside(const LoopNest& nest, const LoopNest& outlived) {
@@ -74,7 +80,7 @@ StatementBuilder::Registers StatementBuilder::new_registers(
   }
   TensorDomainSpec spec;
   spec.logical = {kernel_.new_iter_domain(size)};
-  return {kernel_.new_tensor(kernel_.new_tensor_domain(spec), op.out->dtype()), loops};
+  return {kernel_.new_tensor(kernel_.new_tensor_domain(spec), running_type(op)), loops};
 }
 
 Expr* StatementBuilder::allocate(const Registers& registers, ScanOp& op) {
@@ -113,7 +119,7 @@ std::vector<StatementBuilder::ScanStart> StatementBuilder::start_scan(
   for (const Loop* loop : state.carry.loops) {
     check_has_constant_extent(op, *loop, /*is_over_items=*/false);
   }
-  const DataType dtype = op.out->dtype();
+  const DataType dtype = running_type(op);
   std::vector<ScanStart> starts{
       {serial,
        {allocate(state.carry, op)},
