@@ -1,10 +1,14 @@
 #include "schedule/trivial.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "graph/ambiguous_axes.h"
 #include "graph/domain_map.h"
 #include "graph/id_model.h"
 #include "graph/scatter_storage.h"
 #include "ir/all_nodes.h"
+#include "schedule/reduction_tree.h"
 #include "schedule/stored_tensors.h"
 #include "transform/inline.h"
 
@@ -43,8 +47,8 @@ int64_t serial_axes_last(TensorView* tensor) {
   return static_cast<int64_t>(iterations.size());
 }
 
-void schedule_tensor(TensorView* tensor) {
-  const int64_t iterations = serial_axes_last(tensor);
+/// Spread the leading `iterations` axes over all threads.
+void flatten(TensorView* tensor, int64_t iterations) {
   if (iterations == 0) {
     return;
   }
@@ -55,6 +59,19 @@ void schedule_tensor(TensorView* tensor) {
   tensor->split(0, kBlocks);
   tensor->axis(1)->parallelize(ParallelType::BIDx);
   tensor->axis(2)->parallelize(ParallelType::TIDx);
+}
+
+/// How many axes stand for the iterations of a flattened tensor.
+constexpr int64_t kFlattened = 3;
+
+/// The stages of all reductions, as trees.
+std::vector<PartialResults> factor_reductions(Fusion& fusion) {
+  std::vector<PartialResults> stages;
+  for (const Expr* expr : tensor_exprs(fusion)) {
+    std::vector<PartialResults> tree = factor_into_tree(expr);
+    std::move(tree.begin(), tree.end(), std::back_inserter(stages));
+  }
+  return stages;
 }
 
 /// Whether every consumer reads the element that was computed last: it can stay in a register.
@@ -135,9 +152,22 @@ void copy_scattered(Fusion& fusion) {
   }
 }
 
+std::vector<TensorView*> computed_tensors(Fusion& fusion) {
+  std::vector<TensorView*> computed;
+  for (const Expr* expr : tensor_exprs(fusion)) {
+    const std::vector<TensorView*> results = tensor_outputs(expr);
+    computed.insert(computed.end(), results.begin(), results.end());
+  }
+  return computed;
+}
+
 /// Compute every tensor where it is used, or else store it in global memory. The result of a
-/// reduction is stored, so that no consumer computes it again for every element.
-void inline_or_store(const std::vector<TensorView*>& computed, const ValGraph& exact) {
+/// reduction is stored, so that no consumer computes it again for every element; `accumulators` are
+/// placed by the tree they belong to.
+void inline_or_store(
+    const std::vector<TensorView*>& computed,
+    const ValGraph& exact,
+    const TensorSet& accumulators) {
   TensorSet stored;
   for (const TensorView* tensor : computed) {
     if (tensor->has_reduction()) {
@@ -163,7 +193,7 @@ void inline_or_store(const std::vector<TensorView*>& computed, const ValGraph& e
     }
   }
   for (TensorView* tensor : computed) {
-    if (stored.contains(tensor) && !tensor->is_fusion_output()) {
+    if (stored.contains(tensor) && !accumulators.contains(tensor) && !tensor->is_fusion_output()) {
       tensor->set_memory_type(MemoryType::Global);
     }
   }
@@ -175,18 +205,32 @@ void trivial(Fusion& fusion) {
   const FusionGuard guard(&fusion);
   check_unscheduled(fusion);
   copy_scattered(fusion);
+  check_axes_differ(fusion, IdModel(&fusion).maybe_build_graph(IdMappingMode::exact));
+
+  const std::vector<PartialResults> stages = factor_reductions(fusion);
   IdModel model(&fusion); // before the schedule: of logical axes
   const ValGraph& exact = model.maybe_build_graph(IdMappingMode::exact);
-  check_axes_differ(fusion, exact);
-  std::vector<TensorView*> computed;
-  for (const Expr* expr : tensor_exprs(fusion)) {
-    const std::vector<TensorView*> results = tensor_outputs(expr);
-    computed.insert(computed.end(), results.begin(), results.end());
+  const std::vector<TensorView*> computed = computed_tensors(fusion);
+  TensorSet accumulators;
+  TensorSet flattened;
+  for (const PartialResults& stage : stages) {
+    accumulators.insert(stage.accumulators.begin(), stage.accumulators.end());
+    for (const auto* tensors : {&stage.accumulators, &stage.results}) {
+      for (TensorView* tensor : *tensors) {
+        flatten(tensor, stage.pieces);
+        flattened.insert(tensor);
+      }
+    }
   }
   for (TensorView* tensor : computed) {
-    schedule_tensor(tensor);
+    if (!flattened.contains(tensor)) {
+      flatten(tensor, serial_axes_last(tensor));
+    }
   }
-  inline_or_store(computed, exact);
+  inline_or_store(computed, exact, accumulators);
+  for (const PartialResults& stage : stages) {
+    stage.accumulators.front()->inline_at(kFlattened + stage.runs);
+  }
 }
 
 } // namespace nvfuser::schedule

@@ -5,9 +5,10 @@
 namespace nvfuser::schedule {
 
 /// Schedule a fusion so that it runs as one kernel, correctly, on any target and for any sizes.
-/// Every tensor runs over [serial, grid_x{64}, block_x{256}] of its flattened iteration axes, with
-/// its reductions serial inside. What can be inlined is; every other intermediate lies in global
-/// memory, behind grid barriers.
+/// Every tensor runs over [serial, grid_x{64}, block_x{256}] of its flattened iteration axes.
+/// Reductions are trees of short serial sums (schedule/reduction_tree.h), whose partial results are
+/// tensors like any other. What can be inlined is; every other intermediate lies in global memory,
+/// behind grid barriers.
 /// It is the schedule of `FusionDefinition.execute` until a scheduler that knows the fusion's shape
 /// takes it: right before fast.
 /// Errors: a tensor that is bound or inlined already; two axes of a tensor that expressions map to

@@ -13,6 +13,7 @@
 #include "lower/analysis/block_collectives.h"
 #include "lower/analysis/for_loops.h"
 #include "lower/analysis/loop_model.h"
+#include "lower/analysis/owners.h"
 #include "lower/analysis/reductions.h"
 #include "lower/analysis/rewrite_elements.h"
 #include "lower/statements/element_statements.h"
@@ -80,7 +81,10 @@ bool may_trap(const Expr* statement) {
 class ConditionPlacer {
  public:
   explicit ConditionPlacer(Kernel& kernel)
-      : kernel_(kernel), simplifier_(*kernel.simplifier), array_sizes_(array_sizes(kernel.body)) {
+      : kernel_(kernel),
+        simplifier_(*kernel.simplifier),
+        array_sizes_(array_sizes(kernel.body)),
+        owners_(kernel) {
     find_needed_tests(kernel.body, /*is_vectorized=*/false);
   }
 
@@ -221,21 +225,41 @@ class ConditionPlacer {
     }
     const auto found = kernel_.tests.find(statement);
     if (found != kernel_.tests.end() && found->second.owner != nullptr) {
-      condition = scalar::logical_and(condition, found->second.owner);
+      condition =
+          scalar::logical_and(condition, owners_.without(found->second.owner, tested_owner_));
     }
     if (condition == nullptr || condition->is_true()) {
       result.push_back(statement);
-      return;
+    } else {
+      append_under(result, condition, {statement});
     }
-    auto* last = result.empty() ? nullptr : result.back()->as<IfThenElse>();
-    if (last != nullptr && last->else_body.empty() && last->condition->same_as(condition)) {
-      last->then_body.push_back(statement);
-      return;
-    }
-    result.push_back(kernel_.make<IfThenElse>(condition, Scope{statement}));
   }
 
+  void append_under(Scope& result, Val* condition, const Scope& statements) {
+    auto* last = result.empty() ? nullptr : result.back()->as<IfThenElse>();
+    if (last != nullptr && last->else_body.empty() && last->condition->same_as(condition)) {
+      last->then_body.insert(last->then_body.end(), statements.begin(), statements.end());
+    } else {
+      result.push_back(kernel_.make<IfThenElse>(condition, statements));
+    }
+  }
+
+  /// A loop that other threads have no use for, under one test of which thread it is.
   void append_loop(Scope& result, ForLoop& loop, bool is_decided, bool may_hoist) {
+    const HardwareIndices owner =
+        is_serial(loop) ? owners_.of(loop) & ~tested_owner_ : HardwareIndices{};
+    if (owner.none()) {
+      append_own_loop(result, loop, is_decided, may_hoist);
+      return;
+    }
+    tested_owner_ |= owner;
+    Scope statements;
+    append_own_loop(statements, loop, is_decided, may_hoist);
+    tested_owner_ &= ~owner;
+    append_under(result, owners_.test(owner), statements);
+  }
+
+  void append_own_loop(Scope& result, ForLoop& loop, bool is_decided, bool may_hoist) {
     if (loop.hoists_conditions && may_hoist && !is_decided && kernel_.options().enable_unswitch &&
         !contains_barrier(loop.body)) {
       if (const std::optional<Val*> condition = hoisted_condition(loop)) {
@@ -388,6 +412,8 @@ class ConditionPlacer {
   IndexSimplifier& simplifier_;
   ArraySizes array_sizes_;
   std::unordered_map<const Expr*, std::vector<RangeTest>> needed_; // nothing: none
+  const Owners owners_;
+  HardwareIndices tested_owner_; // by conditions around
 };
 
 } // namespace

@@ -11,6 +11,9 @@ namespace nvfuser {
 /// The hoisted condition takes every test at the largest value its index can have inside the loop;
 /// remainders count as reaching their modulus - 1 (hard case 5.03). A loop that contains a barrier
 /// keeps its tests per statement. Nested loops hoist once, at the outermost.
+/// A loop whose results one thread (or block) alone stores runs there alone:
+///   before:  FOR i: T4 = T4 + T1[i]     T2[0] = T4                owner of T2: tx == 0
+///   after:   IF tx == 0: { FOR i: T4 = T4 + T1[i]; T2[0] = T4 }
 /// Statements from registers or shared memory to registers that cannot trap run unconditionally:
 /// what they compute for holes is never stored or reduced. A sum in registers tests whether there
 /// is something to add. Whether there is a result to add it to, it tests only where that is decided

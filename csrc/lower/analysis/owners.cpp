@@ -1,0 +1,171 @@
+#include "lower/analysis/owners.h"
+
+#include <functional>
+
+#include "ir/scalar.h"
+#include "ir/scopes.h"
+#include "lower/analysis/async_copies.h"
+#include "lower/analysis/rewrite_elements.h"
+
+namespace nvfuser {
+namespace {
+
+/// Whether one thread can run a statement without the others.
+bool is_of_one_thread(const Kernel& kernel, const Expr& statement) {
+  const bool computes = statement.is_a<UnaryOp>() || statement.is_a<BinaryOp>() ||
+                        statement.is_a<TernaryOp>() || statement.is_a<LoadStoreOp>() ||
+                        statement.is_a<WelfordOp>() || statement.is_a<ChosenElement>() ||
+                        statement.is_a<RandomElement>();
+  return computes && !is_async_copy(kernel, &statement);
+}
+
+bool is_in_registers(const TensorIndex& element) {
+  return element.view()->memory_type() == MemoryType::Local;
+}
+
+/// Call fn(Val*) for every operand of `a && b && ..`.
+void for_each_operand(Val* condition, const std::function<void(Val*)>& fn) {
+  const Expr* definition = condition->definition();
+  const auto* both = definition == nullptr ? nullptr : definition->as<BinaryOp>();
+  if (both != nullptr && both->op == BinaryOpType::LogicalAnd) {
+    for_each_operand(both->lhs, fn);
+    for_each_operand(both->rhs, fn);
+  } else {
+    fn(condition);
+  }
+}
+
+} // namespace
+
+/// Registers are assumed to be needed nowhere, until a reader turns up that runs in more threads.
+Owners::Owners(Kernel& kernel) : kernel_(kernel) {
+  for (bool is_changed = true; is_changed;) {
+    is_changed = false;
+    for_each_node(kernel.body, [&](const Expr& node) {
+      if (bodies_of(node).empty() && !node.is_a<Allocate>()) {
+        is_changed = restrict_reads(node, needed_for(node)) || is_changed;
+      }
+    });
+  }
+}
+
+HardwareIndices Owners::needed_for(const Expr& statement) const {
+  if (!is_of_one_thread(kernel_, statement)) {
+    return {};
+  }
+  const auto tests = kernel_.tests.find(&statement);
+  HardwareIndices indices = tests == kernel_.tests.end() || tests->second.owner == nullptr
+                                ? HardwareIndices{}
+                                : tested(tests->second.owner);
+  HardwareIndices of_readers = HardwareIndices{}.set();
+  for_each_write(statement, [&](const TensorIndex& element) {
+    const auto found = readers_.find(element.view());
+    if (!is_in_registers(element)) {
+      of_readers.reset();
+    } else if (found != readers_.end()) {
+      of_readers &= found->second;
+    }
+  });
+  return indices | of_readers;
+}
+
+/// Note that `statement` reads its operands where `indices` are 0; whether that is new.
+bool Owners::restrict_reads(const Expr& statement, HardwareIndices indices) {
+  bool is_new = false;
+  const auto restrict_to = [&](const TensorIndex& element) {
+    if (is_in_registers(element)) {
+      HardwareIndices& known =
+          readers_.try_emplace(element.view(), HardwareIndices{}.set()).first->second;
+      is_new = is_new || (known & indices) != known;
+      known &= indices;
+    }
+  };
+  for_each_read(statement, restrict_to);
+  const auto tests = kernel_.tests.find(&statement);
+  if (tests == kernel_.tests.end()) {
+    return is_new;
+  }
+  for (const std::vector<RangeTest>* ranges : {&tests->second.ranges, &tests->second.storage}) {
+    for (const RangeTest& range : *ranges) {
+      for (const Val* side : {range.index, range.extent}) {
+        for (const TensorIndex* element : elements_in(side)) {
+          restrict_to(*element);
+        }
+      }
+    }
+  }
+  if (tests->second.owner != nullptr) {
+    for (const TensorIndex* element : elements_in(tests->second.owner)) {
+      restrict_to(*element);
+    }
+  }
+  return is_new;
+}
+
+HardwareIndices Owners::of(const ForLoop& loop) const {
+  HardwareIndices indices = HardwareIndices{}.set();
+  bool is_empty = true;
+  for_each_node(loop.body, [&](const Expr& node) {
+    if (bodies_of(node).empty() && !node.is_a<Allocate>()) {
+      indices &= needed_for(node);
+      is_empty = false;
+    }
+  });
+  if (is_empty) {
+    return {};
+  }
+  for (const ParallelType type : kThreadParallelTypes) { // only what is launched is tested
+    const Val* launched = kernel_.launch.extents[thread_type_index(type)];
+    if (launched == nullptr || launched->is_one()) {
+      indices.reset(thread_type_index(type));
+    }
+  }
+  return indices;
+}
+
+Val* Owners::test(HardwareIndices indices) const {
+  Val* condition = nullptr;
+  for (const ParallelType type : kThreadParallelTypes) {
+    if (indices.test(thread_type_index(type))) {
+      condition =
+          scalar::logical_and(condition, scalar::eq(kernel_.parallel_index(type), kernel_.zero()));
+    }
+  }
+  return condition;
+}
+
+size_t Owners::index_tested(const Val* condition) const {
+  const Expr* definition = condition->definition();
+  const auto* equality = definition == nullptr ? nullptr : definition->as<BinaryOp>();
+  if (equality != nullptr && equality->op == BinaryOpType::Eq && equality->rhs->is_zero()) {
+    for (const ParallelType type : kThreadParallelTypes) {
+      if (equality->lhs == kernel_.parallel_index(type)) {
+        return thread_type_index(type);
+      }
+    }
+  }
+  return HardwareIndices{}.size();
+}
+
+HardwareIndices Owners::tested(Val* owner) const {
+  HardwareIndices indices;
+  for_each_operand(owner, [&](const Val* condition) {
+    if (const size_t index = index_tested(condition); index < indices.size()) {
+      indices.set(index);
+    }
+  });
+  return indices;
+}
+
+Val* Owners::without(Val* owner, HardwareIndices indices) const {
+  Val* rest = nullptr;
+  for_each_operand(owner, [&](Val* condition) {
+    const size_t index = index_tested(condition);
+    if (index == indices.size() || !indices.test(index)) {
+      rest = scalar::logical_and(rest, condition);
+    }
+  });
+  return rest;
+}
+
+} // namespace nvfuser

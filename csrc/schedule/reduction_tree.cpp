@@ -1,0 +1,118 @@
+#include "schedule/reduction_tree.h"
+
+#include <algorithm>
+
+#include "ir/all_nodes.h"
+#include "ir/scalar.h"
+
+namespace nvfuser::schedule {
+namespace {
+
+constexpr int64_t kAccumulators = 8; // of a thread: independent of each other, and of one vector
+constexpr int64_t kRun = 16;         // elements that one accumulator takes in turn
+constexpr int64_t kStages = 3;       // 2^23 elements become one
+
+/// The results of a reduction, with the same transforms.
+class Tree {
+ public:
+  explicit Tree(const std::vector<TensorView*>& results) : results_(results) {
+    for (TensorView* result : results_) {
+      kept_ = move_reduced_inside(result);
+    }
+    extent_ = results_.front()->axis(kept_)->extent();
+  }
+
+  [[nodiscard]] std::vector<PartialResults> factor() {
+    std::vector<PartialResults> stages;
+    int64_t combined = 1; // elements behind one element that is left
+    for (int64_t stage = 0; stage < kStages && !is_short(combined); ++stage) {
+      const bool is_first = stage == 0;
+      if (is_first) {
+        split(results_.front()->fusion()->new_index(kAccumulators));
+        combined *= kAccumulators;
+      } else {
+        split(run_length(combined));
+        combined *= kRun;
+      }
+      split(run_length(combined));
+      combined *= kRun;
+      // [kept .., piece, run, accumulator] or [kept .., piece, outer run, inner run]
+      PartialResults made;
+      made.accumulators = factor_axis(is_first ? kept_ + 1 : kept_ + 2);
+      made.results = factor_axis(kept_ + 1);
+      made.pieces = kept_ + 1;
+      made.runs = is_first ? 0 : 1;
+      stages.push_back(std::move(made));
+    }
+    return stages;
+  }
+
+ private:
+  /// Behind the axes that are kept, as one axis; the number of those.
+  static int64_t move_reduced_inside(TensorView* tensor) {
+    std::unordered_map<int64_t, int64_t> old2new;
+    int64_t kept = 0;
+    int64_t position = 0;
+    for (const bool is_reduced : {false, true}) {
+      kept = position;
+      for (int64_t i = 0; i < tensor->ndims(); ++i) {
+        if (tensor->axis(i)->is_reduction() == is_reduced) {
+          old2new[i] = position++;
+        }
+      }
+    }
+    tensor->reorder(old2new);
+    while (tensor->ndims() > kept + 1) {
+      tensor->merge(kept, kept + 1);
+    }
+    return kept;
+  }
+
+  [[nodiscard]] Val* left(int64_t combined) const {
+    return scalar::ceil_div(extent_, results_.front()->fusion()->new_index(combined));
+  }
+
+  [[nodiscard]] bool is_short(int64_t combined) const {
+    const Val* elements = left(combined);
+    return elements->is_const() && as_int(elements->value()) <= kRun;
+  }
+
+  /// At least one, since nothing is divided into pieces of no elements.
+  [[nodiscard]] Val* run_length(int64_t combined) const {
+    Fusion& fusion = *results_.front()->fusion();
+    return scalar::max(
+        scalar::min(left(combined), fusion.new_index(kRun)), fusion.new_index(int64_t{1}));
+  }
+
+  void split(Val* factor) {
+    for (TensorView* result : results_) {
+      result->split(kept_, factor);
+    }
+  }
+
+  std::vector<TensorView*> factor_axis(int64_t axis) {
+    return results_.front()->rfactor({axis}, results_);
+  }
+
+  std::vector<TensorView*> results_;
+  int64_t kept_ = 0;
+  Val* extent_ = nullptr; // of all that is reduced
+};
+
+} // namespace
+
+std::vector<PartialResults> factor_into_tree(const Expr* expr) {
+  if (!expr->is_a<ReductionOp>() && !expr->is_a<WelfordOp>()) {
+    return {};
+  }
+  std::vector<TensorView*> results;
+  for (Val* out : expr->outputs()) {
+    results.push_back(static_cast<TensorView*>(out));
+  }
+  const bool is_transformed = std::ranges::any_of(
+      results, [](const TensorView* result) { return result->loop() != result->logical(); });
+  return is_transformed || !results.front()->has_reduction() ? std::vector<PartialResults>{}
+                                                             : Tree(results).factor();
+}
+
+} // namespace nvfuser::schedule
