@@ -69,7 +69,7 @@ HardwareIndices Owners::needed_for(const Expr& statement) const {
   return indices | of_readers;
 }
 
-/// Note that `statement` reads its operands where `indices` are 0; whether that is new.
+/// Note that `statement` needs its operands where `indices` are 0; whether that is new.
 bool Owners::restrict_reads(const Expr& statement, HardwareIndices indices) {
   bool is_new = false;
   const auto restrict_to = [&](const TensorIndex& element) {
@@ -81,6 +81,9 @@ bool Owners::restrict_reads(const Expr& statement, HardwareIndices indices) {
     }
   };
   for_each_read(statement, restrict_to);
+  if (!is_of_one_thread(kernel_, statement)) { // what it writes may be what it adds to
+    for_each_write(statement, restrict_to);
+  }
   const auto tests = kernel_.tests.find(&statement);
   if (tests == kernel_.tests.end()) {
     return is_new;

@@ -225,8 +225,9 @@ class ConditionPlacer {
     }
     const auto found = kernel_.tests.find(statement);
     if (found != kernel_.tests.end() && found->second.owner != nullptr) {
-      condition =
-          scalar::logical_and(condition, owners_.without(found->second.owner, tested_owner_));
+      if (Val* owner = owners_.without(found->second.owner, tested_owner_); owner != nullptr) {
+        condition = scalar::logical_and(condition, owner);
+      }
     }
     if (condition == nullptr || condition->is_true()) {
       result.push_back(statement);

@@ -1,0 +1,179 @@
+"""The schedule of fd.execute: how exact its sums are, and that its time follows from the sizes."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+
+from nvfuser_direct import DataType, FusionDefinition
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def fusion(build: Callable, rank: int = 1, dtype: DataType = DataType.Float) -> FusionDefinition:
+    with FusionDefinition() as fd:
+        outs = build(fd.ops, fd.define_tensor([-1] * rank, contiguity=True, dtype=dtype))
+        for out in outs if isinstance(outs, tuple) else (outs,):
+            fd.add_output(out)
+    return fd
+
+
+def total(ops, x):
+    return ops.sum(x, [0])
+
+
+def squares(ops, x):
+    return ops.sum(ops.mul(x, x), [0])
+
+
+def softmax(ops, x):
+    def kept(t):
+        return ops.broadcast(t, [False, True])
+
+    e = ops.exp(ops.sub(x, kept(ops.max(x, [1]))))
+    return ops.div(e, kept(ops.sum(e, [1])))
+
+
+# -- how exact --
+
+
+@pytest.mark.parametrize("exponent", [10, 13, 16, 20, 26])
+@pytest.mark.parametrize("offset", [0.0, 1.0])
+def test_sums_are_about_as_exact_as_pytorchs(target, exponent, offset):
+    fd = fusion(total)
+    own = theirs = 0.0
+    for seed in range(3 if exponent == 26 else 20):
+        generator = torch.Generator().manual_seed(seed)
+        x = torch.rand(2**exponent - 37 * seed, generator=generator) - 0.5 + offset
+        exact = x.sum(dtype=torch.double)
+        unit = x.abs().sum(dtype=torch.double) * 2**-24
+        x = x.to(target)
+        own += ((fd.execute([x])[0].double().cpu() - exact).abs() / unit).item()
+        theirs += ((x.sum().double().cpu() - exact).abs() / unit).item()
+    assert own <= 4 * theirs + 0.5
+
+
+@pytest.mark.parametrize(("shape", "dim"), [((3, 2**20), 1), ((2**20, 3), 0), ((20000, 300), 1)])
+def test_sums_of_equal_values_do_not_drift(target, shape, dim):
+    x = torch.full(shape, 0.1, device=target)
+    (own,) = fusion(lambda ops, x: ops.sum(x, [dim]), rank=2).execute([x])
+    exact = x.double().sum(dim)
+    assert ((own - exact).abs() / exact).max() < 20 * 2**-24
+
+
+def test_twenty_million_ones(target):
+    x = torch.ones(20_000_000, device=target)
+    assert fusion(total).execute([x])[0] == 20_000_000
+
+
+def test_variance_far_from_zero(target):
+    x = torch.randn(10**6, generator=torch.Generator().manual_seed(0)).to(target) + 1e4
+    exact = x.double().var()
+    for build in (
+        lambda ops, x: ops.var(x, [0]),
+        lambda ops, x: ops.var_mean(x, [0])[0],
+    ):
+        (own,) = fusion(build).execute([x])
+        assert abs(own.item() - exact.item()) < 1e-3
+
+
+@pytest.mark.parametrize("dtype", [torch.half, torch.bfloat16])
+def test_narrow_sums_and_scans_are_rounded_once(target, dtype):
+    narrow = DataType.Half if dtype == torch.half else DataType.BFloat16
+    fd = fusion(lambda ops, x: (ops.sum(x, [0]), ops.cumsum(x, 0)), dtype=narrow)
+    x = torch.ones(5000, dtype=dtype, device=target)
+    own, running = fd.execute([x])
+    assert own == torch.tensor(5000.0).to(dtype).item()
+    expected = torch.arange(1.0, 5001).to(dtype)
+    torch.testing.assert_close(running.cpu(), expected, rtol=0, atol=0)
+
+
+# -- every shape --
+
+
+SHAPES = [(0, 3), (3, 0), (1, 1), (5, 1), (1, 5), (3, 16), (7, 129), (1000, 3), (3, 40000)]
+
+
+@pytest.mark.parametrize("dims", [[0], [1], [0, 1]])
+def test_reductions_of_all_shapes(target, dims):
+    fd = fusion(
+        lambda ops, x: (
+            ops.sum(x, dims),
+            ops.prod(x, dims),
+            ops.max(x, dims),
+            ops.sum(ops.exp(x), dims, keepdim=True),
+        ),
+        rank=2,
+    )
+    for shape in SHAPES:
+        x = 1 + torch.rand(shape, generator=torch.Generator().manual_seed(1)) / 1000
+        own = fd.execute([x.to(target)])
+        y = x.double()
+        product = y.prod(dims[-1]) if len(dims) == 1 else y.prod()
+        largest = y.amax(dims) if all(shape[d] for d in dims) else None
+        expected = [y.sum(dims), product, largest, y.exp().sum(dims, keepdim=True)]
+        for result, reference in zip(own, expected, strict=True):
+            if reference is not None:
+                torch.testing.assert_close(
+                    result.cpu().double(), reference, rtol=1e-4, atol=0, msg=f"{shape}"
+                )
+
+
+def test_reductions_of_reductions(target):
+    def build(ops, x):
+        var, mean = ops.var_mean(x, [1], correction=0, keepdim=True)
+        y = ops.mul(ops.sub(x, mean), ops.rsqrt(ops.add(var, 1e-5)))
+        return softmax(ops, y), ops.sum(y, [0]), ops.sum(ops.sum(y, [1]), [0])
+
+    fd = fusion(build, rank=2)
+    for shape in [(1, 7), (4, 5000), (300, 20)]:
+        x = torch.randn(shape, generator=torch.Generator().manual_seed(2))
+        y = torch.nn.functional.layer_norm(x.double(), shape[1:])
+        rows, columns, everything = (out.cpu().double() for out in fd.execute([x.to(target)]))
+        torch.testing.assert_close(rows, y.softmax(1), rtol=1e-4, atol=1e-7)
+        torch.testing.assert_close(columns, y.sum(0), rtol=1e-4, atol=1e-3)
+        torch.testing.assert_close(everything, y.sum(), rtol=0, atol=1e-2)
+
+
+@pytest.mark.parametrize("size", [1, 16, 17, 100, 129, 5000])
+def test_constant_sizes(target, size):
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([2, size], contiguity=True)
+        fd.add_output(fd.ops.sum(x, [1]))
+        fd.add_output(fd.ops.sum(x, [0, 1]))
+    x = torch.rand(2, size, generator=torch.Generator().manual_seed(3)).to(target)
+    rows, everything = fd.execute([x])
+    torch.testing.assert_close(rows, x.sum(1))
+    torch.testing.assert_close(everything, x.sum())
+
+
+# -- how long --
+
+
+def seconds(fd: FusionDefinition, x: torch.Tensor) -> float:
+    fd.execute([x[:1]])  # compiled
+    best = float("inf")
+    for _ in range(2):
+        start = time.perf_counter()
+        fd.execute([x])[0].cpu()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+@pytest.mark.parametrize("build", [squares, lambda ops, x: ops.var(x, [0])])
+def test_a_full_reduction_of_computed_data_takes_linear_time(target, build):
+    assert seconds(fusion(build), torch.ones(2**20, device=target)) < 2
+
+
+def test_softmax_of_one_row_takes_linear_time(target):
+    x = torch.ones(1, 2**18, device=target)
+    assert seconds(fusion(softmax, rank=2), x) < 2
+
+
+def test_short_rows_take_as_many_steps_as_they_have_elements(target):
+    fd = fusion(lambda ops, x: ops.sum(x, [1]), rank=2)
+    assert seconds(fd, torch.ones(2**18, 2, device=target)) < 1
