@@ -20,8 +20,8 @@ init : scalar Val or number, optional
 Returns
 -------
 TensorView
-    Shape and dtype of `arg`. Every step is rounded to that dtype: cast 16-bit floats to Float
-    before long scans. A dimension of size one is copied.
+    Shape and dtype of `arg`. The running value of a sum or product of narrow floats is Float; each
+    element is rounded once. A dimension of size one is copied.
 
 Raises
 ------

@@ -16,8 +16,9 @@
 
 namespace nvfuser::ops {
 
-/// out[i] = op(init, arg[0], .., arg[i]) along `dim`, in the dtype of `arg`: every step is rounded
-/// to it. nullptr: the identity of `op` is the initial value. A dimension of size one is copied.
+/// out[i] = op(init, arg[0], .., arg[i]) along `dim`, of the dtype of `arg`: sums and products of
+/// narrow floats run in Float, and each element is rounded once. nullptr: the identity of `op` is
+/// the initial value. A dimension of size one is copied.
 TensorView* scan(TensorView* arg, int64_t dim, BinaryOpType op, Val* init = nullptr);
 
 #define NVF_DECLARE_SCAN(name, op, doc) \

@@ -2860,8 +2860,8 @@ def cumsum(arg: nvfuser_direct._core.TensorView, dim: int, init: nvfuser_direct.
     Returns
     -------
     TensorView
-        Shape and dtype of `arg`. Every step is rounded to that dtype: cast 16-bit floats to Float
-        before long scans. A dimension of size one is copied.
+        Shape and dtype of `arg`. The running value of a sum or product of narrow floats is Float; each
+        element is rounded once. A dimension of size one is copied.
 
     Raises
     ------
@@ -2885,8 +2885,8 @@ def cumprod(arg: nvfuser_direct._core.TensorView, dim: int, init: nvfuser_direct
     Returns
     -------
     TensorView
-        Shape and dtype of `arg`. Every step is rounded to that dtype: cast 16-bit floats to Float
-        before long scans. A dimension of size one is copied.
+        Shape and dtype of `arg`. The running value of a sum or product of narrow floats is Float; each
+        element is rounded once. A dimension of size one is copied.
 
     Raises
     ------
@@ -2910,8 +2910,8 @@ def cummin(arg: nvfuser_direct._core.TensorView, dim: int, init: nvfuser_direct.
     Returns
     -------
     TensorView
-        Shape and dtype of `arg`. Every step is rounded to that dtype: cast 16-bit floats to Float
-        before long scans. A dimension of size one is copied.
+        Shape and dtype of `arg`. The running value of a sum or product of narrow floats is Float; each
+        element is rounded once. A dimension of size one is copied.
 
     Raises
     ------
@@ -2935,8 +2935,8 @@ def cummax(arg: nvfuser_direct._core.TensorView, dim: int, init: nvfuser_direct.
     Returns
     -------
     TensorView
-        Shape and dtype of `arg`. Every step is rounded to that dtype: cast 16-bit floats to Float
-        before long scans. A dimension of size one is copied.
+        Shape and dtype of `arg`. The running value of a sum or product of narrow floats is Float; each
+        element is rounded once. A dimension of size one is copied.
 
     Raises
     ------
