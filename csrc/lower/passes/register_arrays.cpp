@@ -47,7 +47,7 @@ const TensorView* scheduled_reader(const TensorView* tensor) {
              "fd.sched.inline_most"},
         .found = {"a loop nest for each tensor, and size ", size},
         .fix = {"fd.sched.inline_most() computes each tensor where it is read; fd.execute "
-                "schedules by itself"},
+                "schedules by itself; shared memory may have a size of the run"},
     });
   }
   const TensorView* reader = scheduled_reader(tensor);
