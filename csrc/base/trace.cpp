@@ -63,6 +63,8 @@ class TraceFile {
     // A disk that is full ends the trace, not the program.
     if (pwrite(file_, bytes.data(), bytes.size(), end_) == static_cast<ssize_t>(bytes.size())) {
       end_ += static_cast<off_t>(kept.size());
+    } else if (ftruncate(file_, end_) == 0) {
+      [[maybe_unused]] const ssize_t ended = pwrite(file_, kEnd, std::strlen(kEnd), end_);
     }
   }
 

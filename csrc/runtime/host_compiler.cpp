@@ -38,7 +38,11 @@ constexpr const char* kFreeTheDisk =
 
 bool is_disk_full(const std::string& folder) {
   struct statvfs status{};
-  return statvfs(folder.c_str(), &status) == 0 && (status.f_bavail == 0 || status.f_favail == 0);
+  if (statvfs(folder.c_str(), &status) != 0) {
+    return false;
+  }
+  // Some file systems count no files.
+  return status.f_bavail == 0 || (status.f_files > 0 && status.f_favail == 0);
 }
 
 } // namespace
