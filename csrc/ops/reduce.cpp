@@ -12,6 +12,7 @@
 #include "ops/create.h"
 #include "ops/operands.h"
 #include "ops/shape.h"
+#include "ops/ternary.h"
 
 namespace nvfuser::ops {
 
@@ -58,14 +59,22 @@ TensorView* full_of_identity(
   return full(sizes, identity, arg->dtype());
 }
 
-/// The result for elements that are repeated: a sum of n equal numbers, a product of them.
-TensorView* repeated(BinaryOpType op, TensorView* reduced, const std::vector<Val*>& repeats) {
-  if (repeats.empty() || !is_sum_or_product(op)) {
+/// The result for elements that are repeated: a sum of n equal numbers, a product of them. The
+/// greatest of them is each of them, unless there are none.
+TensorView* repeated(
+    BinaryOpType op, TensorView* reduced, const std::vector<Val*>& repeats, Val* init) {
+  if (repeats.empty()) {
     return reduced;
   }
   Val* count = std::accumulate(repeats.begin() + 1, repeats.end(), repeats.front(), scalar::mul);
-  TensorView* result = op == BinaryOpType::Add ? mul(reduced, count) : pow(reduced, count);
-  return maybe_cast(result, reduced->dtype());
+  if (!is_sum_or_product(op) && count->is_const()) {
+    return reduced;
+  }
+  Val* result = op == BinaryOpType::Add ? mul(reduced, count)
+                : op == BinaryOpType::Mul
+                    ? pow(reduced, count)
+                    : where(gt(count, reduced->fusion()->zero()), reduced, init);
+  return maybe_cast(static_cast<TensorView*>(result), reduced->dtype());
 }
 
 } // namespace
@@ -187,22 +196,27 @@ TensorView* make_reduction(
     return full_of_identity(operand, axes, keepdim, identity);
   }
 
-  const ReductionPlan plan = plan_reduction(operand, axes, /*squeeze_expanded=*/true);
-  TensorView* result = operand;
+  return reduce_axes(op, operand, axes, keepdim, identity);
+}
+
+TensorView* reduce_axes(
+    BinaryOpType op, TensorView* arg, const std::vector<int64_t>& axes, bool keepdim, Val* init) {
+  const ReductionPlan plan = plan_reduction(arg, axes, /*squeeze_expanded=*/true);
+  TensorView* result = arg;
   if (!plan.squeezed.empty()) {
     result = squeeze(result, plan.squeezed, /*squeeze_expanded=*/true);
   }
   if (!plan.reduced.empty()) {
-    result = new_reduction(op, result, plan.reduced, identity);
+    result = new_reduction(op, result, plan.reduced, init);
     if (keepdim) {
       result = broadcast(result, flags_of(plan.reduced, plan.squeezed_rank));
     }
   }
-  result = repeated(op, result, plan.repeats);
+  result = repeated(op, result, plan.repeats, init);
   if (keepdim && !plan.squeezed.empty()) {
-    result = broadcast(result, flags_of(plan.squeezed, rank));
+    result = broadcast(result, flags_of(plan.squeezed, arg->rank()));
   }
-  return result == operand ? set(operand) : result;
+  return result == arg ? set(arg) : result;
 }
 
 #define NVF_DEFINE_REDUCTION(name, op, doc)                                              \

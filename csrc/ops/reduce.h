@@ -41,6 +41,12 @@ NVF_FOR_EACH_REDUCTION_FUNCTION(NVF_DECLARE_REDUCTION)
 /// removed, dimensions that have size 1 there keep it. All others have the sizes of `arg`.
 TensorView* sum_to(TensorView* arg, const std::vector<Val*>& shape);
 
+/// The nodes of a reduction of `axes` (sorted, unique) without casts: a squeeze of the dimensions
+/// of size one, the raw node, and what makes up for elements that an expanded dimension repeats.
+/// `init`: the value of an empty reduction.
+TensorView* reduce_axes(
+    BinaryOpType op, TensorView* arg, const std::vector<int64_t>& axes, bool keepdim, Val* init);
+
 /// The raw node: `dims` (sorted, unique) become reduction axes of the result. `init` is the value
 /// of an empty reduction.
 TensorView* new_reduction(

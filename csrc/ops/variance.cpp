@@ -56,23 +56,6 @@ void check_not_scheduled(const TensorView* arg) {
   }
 }
 
-/// Welford over what is left after dimensions of size one are squeezed.
-Welford welford_of_squeezed(TensorView* arg, const std::vector<int64_t>& dims) {
-  Fusion& fusion = Fusion::active();
-  const ReductionPlan plan =
-      plan_reduction(arg, unique_dims(arg, dims), /*squeeze_expanded=*/false);
-  TensorView* operand = plan.squeezed.empty() ? arg : squeeze(arg, plan.squeezed);
-  if (!plan.reduced.empty()) {
-    return welford(operand, plan.reduced);
-  }
-  const std::vector<Val*> sizes = operand->shape();
-  return {
-      .avg = operand,
-      .var_sum = full(sizes, fusion.new_constant(0.0, arg->dtype()), arg->dtype()),
-      .n = full(sizes, fusion.one(), DataType::Index),
-  };
-}
-
 VarMean var_mean_of_complex(
     TensorView* arg, const std::vector<int64_t>& dims, int64_t correction, bool keepdim) {
   const VarMean re = var_mean(real(arg), dims, correction, keepdim);
@@ -148,6 +131,22 @@ Welford welford(TensorView* arg, const std::vector<int64_t>& dims) {
       out.avg, out.var_sum, out.n, arg, zero(dtype), fusion.one(), zero(dtype), zero(dtype),
       fusion.zero());
   return out;
+}
+
+Welford welford_of_squeezed(TensorView* arg, const std::vector<int64_t>& dims) {
+  Fusion& fusion = Fusion::active();
+  const ReductionPlan plan =
+      plan_reduction(arg, unique_dims(arg, dims), /*squeeze_expanded=*/false);
+  TensorView* operand = plan.squeezed.empty() ? arg : squeeze(arg, plan.squeezed);
+  if (!plan.reduced.empty()) {
+    return welford(operand, plan.reduced);
+  }
+  const std::vector<Val*> sizes = operand->shape();
+  return {
+      .avg = operand,
+      .var_sum = full(sizes, fusion.new_constant(0.0, arg->dtype()), arg->dtype()),
+      .n = full(sizes, fusion.one(), DataType::Index),
+  };
 }
 
 TensorView* standard_deviation(

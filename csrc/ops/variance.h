@@ -34,6 +34,10 @@ struct Welford {
 /// One WelfordOp; the reduced dimensions may not be expanded.
 Welford welford(TensorView* arg, const std::vector<int64_t>& dims);
 
+/// The same where dimensions of size one are squeezed first: over these alone, the element is the
+/// mean, the variance is 0 and the count 1.
+Welford welford_of_squeezed(TensorView* arg, const std::vector<int64_t>& dims);
+
 TensorView* standard_deviation(
     TensorView* arg,
     const std::vector<int64_t>& dims,

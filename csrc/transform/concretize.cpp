@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "graph/domain_map.h"
 #include "ir/all_nodes.h"
@@ -11,6 +12,7 @@
 #include "ops/reduce.h"
 #include "ops/reshape_nodes.h"
 #include "ops/shape.h"
+#include "transform/redefine.h"
 
 namespace nvfuser {
 namespace {
@@ -79,6 +81,11 @@ class Rewriter {
     for (const AxisForm& form : record.axes) {
       axes_.emplace(form.axis, form.kind);
     }
+    for (const TensorView* tensor : fusion.tensors()) {
+      if (tensor->domain()->has_symbolic_axis()) {
+        open_.insert(tensor);
+      }
+    }
   }
 
   void run() {
@@ -93,10 +100,8 @@ class Rewriter {
         rewrite_expand(*expand);
       } else if (const auto* squeeze = expr->as<SqueezeOp>()) {
         fix_squeezed(squeeze->arg, squeeze->flags);
-      } else if (const auto* reduction = expr->as<ReductionOp>()) {
-        rewrite_reduction(*reduction);
-      } else if (const auto* welford = expr->as<WelfordOp>()) {
-        rewrite_welford(*welford);
+      } else if (reads_new_broadcast(*expr)) {
+        define_again(*expr);
       }
     }
     replace_fixed_sizes();
@@ -206,85 +211,38 @@ class Rewriter {
     }
   }
 
-  // -- reductions --
+  // -- expressions that look at what their operands' axes are --
 
-  /// The reduced dimensions of the operand; `ones`: those among them that are broadcasts.
-  struct Reduced {
-    std::vector<int64_t> dims;
-    std::vector<int64_t> ones;
-    /// What is left to reduce once `ones` are squeezed, as dimensions of that tensor.
-    [[nodiscard]] std::vector<int64_t> rest() const {
-      std::vector<int64_t> rest;
-      for (const int64_t dim : dims) {
-        const auto before = std::lower_bound(ones.begin(), ones.end(), dim);
-        if (before == ones.end() || *before != dim) {
-          rest.push_back(dim - (before - ones.begin()));
-        }
+  /// Whether an axis that was open at definition has come out as a broadcast.
+  [[nodiscard]] bool reads_new_broadcast(const Expr& expr) const {
+    return std::ranges::any_of(tensor_inputs(&expr), [&](const TensorView* operand) {
+      const IterDomains& axes = operand->logical();
+      return open_.contains(operand) && std::ranges::any_of(axes, &IterDomain::is_broadcast);
+    });
+  }
+
+  /// Let the functions of the definition decide again.
+  void define_again(const Expr& expr) {
+    const std::vector<TensorView*> outs = tensor_outputs(&expr);
+    const std::vector<TensorView*> results = redefine(expr);
+    for (size_t i = 0; i < results.size(); ++i) {
+      take_over_kinds(results[i], outs.at(i));
+      define_as(outs.at(i), results[i]);
+    }
+  }
+
+  /// Axes of a new tensor that are open, since their sizes are scalars, are what those of `before`
+  /// have come out as.
+  static void take_over_kinds(const TensorView* tensor, const TensorView* before) {
+    const IterDomains axes = TensorDomain::no_reductions(tensor->logical());
+    const IterDomains decided = TensorDomain::no_reductions(before->logical());
+    for (size_t i = 0; i < axes.size(); ++i) {
+      if (axes[i]->is_symbolic_axis() && decided.at(i)->is_broadcast()) {
+        make_broadcast(axes[i], decided[i]->expanded_extent());
+      } else if (axes[i]->is_symbolic_axis()) {
+        make_iteration(axes[i], axes[i]->extent());
       }
-      return rest;
     }
-  };
-
-  static Reduced reduced_dims(const TensorView* out, const TensorView* arg) {
-    const IterDomains operand = TensorDomain::no_reductions(arg->logical());
-    Reduced reduced;
-    for (size_t i = 0; i < operand.size(); ++i) {
-      if (out->logical().at(i)->is_reduction()) {
-        reduced.dims.push_back(static_cast<int64_t>(i));
-        if (operand[i]->is_implicit_broadcast()) {
-          reduced.ones.push_back(static_cast<int64_t>(i));
-        }
-      }
-    }
-    return reduced;
-  }
-
-  void rewrite_reduction(const ReductionOp& op) {
-    auto* out = static_cast<TensorView*>(op.out);
-    auto* arg = static_cast<TensorView*>(op.arg);
-    const Reduced reduced = reduced_dims(out, arg);
-    if (reduced.ones.empty()) {
-      return;
-    }
-    arg = ops::squeeze_ones(arg, reduced.ones);
-    const std::vector<int64_t> rest = reduced.rest();
-    define_as(out, rest.empty() ? arg : ops::new_reduction(op.op, arg, rest, op.init));
-  }
-
-  /// Over broadcasts alone: the element is the mean, the variance is 0 and the count 1.
-  void rewrite_welford(const WelfordOp& op) {
-    const bool reads_elements =
-        op.in_avg->is_tensor() && !op.in_var->is_tensor() && !op.in_n->is_tensor();
-    if (!reads_elements) {
-      return;
-    }
-    auto* arg = static_cast<TensorView*>(op.in_avg);
-    auto* avg = static_cast<TensorView*>(op.out_avg);
-    auto* var = static_cast<TensorView*>(op.out_var);
-    auto* n = static_cast<TensorView*>(op.out_n);
-    const Reduced reduced = reduced_dims(avg, arg);
-    if (reduced.ones.empty()) {
-      return;
-    }
-    arg = ops::squeeze_ones(arg, reduced.ones);
-    const std::vector<int64_t> rest = reduced.rest();
-    if (rest.empty()) {
-      define_as(avg, arg);
-      define_as(var, filled(arg, 0, var->dtype()));
-      define_as(n, filled(arg, 1, n->dtype()));
-      return;
-    }
-    for (TensorView* out : {avg, var, n}) {
-      out->assign_domain(ops::new_reduced_tensor(arg, rest, out->dtype())->domain());
-    }
-    fusion_.make<WelfordOp>(
-        avg, var, n, arg, op.in_var, op.in_n, op.init_avg, op.init_var, op.init_n);
-  }
-
-  TensorView* filled(TensorView* like, int64_t value, DataType dtype) {
-    TensorView* result = ops::full_like(like, fusion_.new_constant(value, dtype), dtype);
-    decide_as_iteration(result);
-    return result;
   }
 
   /// A new tensor whose sizes of 1 are constants.
@@ -412,6 +370,7 @@ class Rewriter {
   Fusion& fusion_;
   std::unordered_map<int64_t, const ReshapeForm*> reshapes_; // only looked up
   std::unordered_map<int64_t, AxisForm::Kind> axes_;         // only looked up
+  std::unordered_set<const TensorView*> open_;               // only looked up
   std::vector<std::pair<Val*, Val*>> fixed_sizes_;
 };
 

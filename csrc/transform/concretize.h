@@ -5,7 +5,8 @@
 //                        something to do; an empty tensor of the new sizes where the operand is
 //                        empty
 //   ExpandOp             an expansion of dimensions of size 1; a copy if there are none
-//   reductions           an axis that came out as a broadcast is squeezed, not reduced
+//   reductions, scans,   where an axis came out as a broadcast: defined again, by the functions of
+//   searches, lookups    ops/ (transform/redefine.h)
 //   every other reader   its symbolic axes become iterations or broadcasts, as their operands' did
 #pragma once
 
