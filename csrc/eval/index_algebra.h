@@ -236,6 +236,7 @@ class IndexAlgebra {
     std::vector<Sum> upper;
   };
   bool search(Sum a, Facts facts);
+  bool take_steps(Sum a);
   bool outweighs(Sum a, Facts facts);
   std::optional<bool> eliminate(Sum a, AtomId atom, Facts facts);
   Bounds bounds_of(AtomId atom, Facts facts);

@@ -18,6 +18,8 @@ namespace {
 
 /// Steps of one proof; those about indices take less than twenty.
 constexpr int kProofSteps = 256;
+/// A sum of more terms costs more steps, so that the time of a proof does not grow with them.
+constexpr size_t kTermsOfOneStep = 32;
 
 bool is_either_operand(AtomKind kind) {
   return kind == AtomKind::Min || kind == AtomKind::Max || kind == AtomKind::Select;
@@ -131,7 +133,7 @@ bool IndexAlgebra::search(Sum a, Facts facts) {
   if (range.lo >= 0 || range.hi < 0) {
     return range.lo >= 0;
   }
-  if (--proof_steps_ < 0) {
+  if (!take_steps(a)) {
     return false;
   }
   if (outweighs(a, facts)) {
@@ -147,8 +149,17 @@ bool IndexAlgebra::search(Sum a, Facts facts) {
     if (const auto is_proven = eliminate(a, id, facts)) {
       return *is_proven;
     }
+    if (a->terms.size() > kTermsOfOneStep && !take_steps(a)) { // each attempt reads all terms
+      return false;
+    }
   }
   return false;
+}
+
+/// Whether patience is left for a look at all terms of `a`.
+bool IndexAlgebra::take_steps(Sum a) {
+  proof_steps_ -= 1 + static_cast<int>(a->terms.size() / kTermsOfOneStep);
+  return proof_steps_ >= 0;
 }
 
 /// Whether a >= 0 follows from bounds of `atom`; empty if there are none to try.

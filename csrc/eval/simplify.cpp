@@ -99,6 +99,7 @@ class IndexSimplifier::Impl {
   std::vector<std::pair<Val*, Val*>> ranges_;
   std::vector<std::pair<Val*, Val*>> exact_divisions_;
   std::unordered_map<const Val*, size_t> range_index_;
+  std::vector<const Val*> computed_leaves_; // those of ranges_ that are not just a symbol
 };
 
 // ---- Facts -------------------------------------------------------------------------------------
@@ -109,6 +110,9 @@ void IndexSimplifier::Impl::set_range(Val* leaf, Val* extent) {
   const auto [position, is_new] = range_index_.emplace(leaf, ranges_.size());
   if (is_new) {
     ranges_.emplace_back(leaf, extent);
+    if (leaf->definition() != nullptr || leaf->vtype() == ValType::TensorIndex) {
+      computed_leaves_.push_back(leaf);
+    }
   } else if (ranges_[position->second].second == extent) {
     return;
   } else {
@@ -422,8 +426,9 @@ Val* IndexSimplifier::Impl::extreme(Val* expr, const std::vector<Val*>& over, bo
     }
   };
   std::ranges::for_each(over, add);
-  for (const auto& [leaf, extent] : ranges_) { // one that is computed runs with what it is made of
-    if (std::ranges::any_of(over, [&](const Val* val) { return depends_on(leaf, val); })) {
+  for (const Val* leaf : computed_leaves_) { // it runs with what it is made of
+    const std::vector<const Val*> made_of = dependencies(leaf);
+    if (std::ranges::find_first_of(made_of, over) != made_of.end()) {
       add(leaf);
     }
   }

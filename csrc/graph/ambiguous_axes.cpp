@@ -1,101 +1,123 @@
 #include "graph/ambiguous_axes.h"
 
 #include <bit>
-#include <cstdint>
-#include <deque>
-#include <map>
 
 namespace nvfuser {
 namespace {
 
-using Sources = uint64_t; // bits are positions of axes of the tensor
-
 constexpr size_t kMostAxes = 64; // no framework has tensors of more dimensions
-
-/// For every group that follows from axes of one tensor: from which ones.
-class SourceSearch {
- public:
-  SourceSearch(const ValGraph& graph, std::vector<IterDomain*> axes)
-      : graph_(graph), axes_(std::move(axes)) {}
-
-  std::optional<AmbiguousAxis> run() {
-    for (size_t i = 0; i < axes_.size() && i < kMostAxes; ++i) {
-      record(axes_[i], Sources{1} << i);
-    }
-    while (!queue_.empty() && !result_) {
-      const int64_t group = queue_.front();
-      queue_.pop_front();
-      for (const auto* exprs : {&graph_.definitions(group), &graph_.uses(group)}) {
-        for (const Expr* expr : *exprs) {
-          visit(expr);
-        }
-      }
-    }
-    return result_;
-  }
-
- private:
-  void visit(const Expr* expr) {
-    if (const auto* split = expr->as<Split>()) {
-      follow({split->in}, {split->outer, split->inner});
-      follow({split->outer, split->inner}, {split->in});
-    } else if (const auto* merge = expr->as<Merge>()) {
-      follow({merge->outer, merge->inner}, {merge->out});
-      follow({merge->out}, {merge->outer, merge->inner});
-    }
-  }
-
-  void follow(const std::vector<IterDomain*>& from, const std::vector<IterDomain*>& to) {
-    Sources sources = 0;
-    for (const IterDomain* id : from) {
-      const auto known = sources_.find(graph_.group(id));
-      if (known == sources_.end()) {
-        return;
-      }
-      sources |= known->second;
-    }
-    for (IterDomain* id : to) {
-      record(id, sources);
-    }
-  }
-
-  /// `id` follows from `sources`.
-  void record(IterDomain* id, Sources sources) {
-    if (result_) {
-      return;
-    }
-    const int64_t group = graph_.group(id);
-    const auto [known, is_new] = sources_.try_emplace(group, sources);
-    const Sources common = known->second & sources;
-    if (!is_new && common != known->second && common != sources) {
-      result_ = AmbiguousAxis{id, first_of(known->second & ~common), first_of(sources & ~common)};
-    } else if (is_new || common != known->second) { // new, or it follows from fewer axes
-      known->second = common;
-      queue_.push_back(group);
-    }
-  }
-
-  IterDomain* first_of(Sources sources) const {
-    return axes_[std::countr_zero(sources)];
-  }
-
-  const ValGraph& graph_;
-  std::vector<IterDomain*> axes_;
-  std::map<int64_t, Sources> sources_;
-  std::deque<int64_t> queue_; // groups whose expressions have to be visited
-  std::optional<AmbiguousAxis> result_;
-};
 
 } // namespace
 
-std::optional<AmbiguousAxis> find_ambiguous_axis(const ValGraph& graph, const TensorView* tensor) {
-  std::vector<IterDomain*> axes;
+std::optional<AmbiguousAxis> AmbiguousAxisSearch::find(const TensorView* tensor) {
+  axes_.clear();
+  std::vector<int64_t> groups;
   for (IterDomain* axis : tensor->logical()) {
-    if (graph.contains(axis)) {
-      axes.push_back(axis);
+    if (graph_.contains(axis)) {
+      axes_.push_back(axis);
+      groups.push_back(graph_.group(axis));
     }
   }
-  return SourceSearch(graph, std::move(axes)).run();
+  if (!searched_.insert(std::move(groups)).second) {
+    return std::nullopt;
+  }
+  result_.reset();
+  queue_.clear();
+  for (const size_t node : reached_) {
+    nodes_[node].sources = 0;
+  }
+  reached_.clear();
+  for (size_t i = 0; i < axes_.size() && i < kMostAxes; ++i) {
+    record(axes_[i], node_of(axes_[i]), Sources{1} << i);
+  }
+  while (!queue_.empty() && !result_) {
+    const size_t node = queue_.front();
+    queue_.pop_front();
+    read_steps(node);
+    for (const Step& step : nodes_[node].steps) {
+      follow(step);
+    }
+  }
+  return result_;
+}
+
+size_t AmbiguousAxisSearch::node_of(const IterDomain* id) {
+  const int64_t group = graph_.group(id);
+  const auto [known, is_new] = node_of_group_.try_emplace(group, nodes_.size());
+  if (is_new) {
+    nodes_.push_back({.group = group, .has_steps = false, .steps = {}, .sources = 0});
+  }
+  return known->second;
+}
+
+void AmbiguousAxisSearch::read_steps(size_t node) {
+  if (nodes_[node].has_steps) {
+    return;
+  }
+  nodes_[node].has_steps = true;
+  const int64_t group = nodes_[node].group;
+  for (const auto* exprs : {&graph_.definitions(group), &graph_.uses(group)}) {
+    for (const Expr* expr : *exprs) {
+      if (const auto* split = expr->as<Split>()) {
+        add_step(node, {split->in}, {split->outer, split->inner});
+        add_step(node, {split->outer, split->inner}, {split->in});
+      } else if (const auto* merge = expr->as<Merge>()) {
+        add_step(node, {merge->outer, merge->inner}, {merge->out});
+        add_step(node, {merge->out}, {merge->outer, merge->inner});
+      }
+    }
+  }
+}
+
+void AmbiguousAxisSearch::add_step(
+    size_t node, std::vector<IterDomain*> from, std::vector<IterDomain*> to) {
+  Step step;
+  for (const IterDomain* id : from) {
+    step.from.push_back(node_of(id));
+  }
+  for (const IterDomain* id : to) {
+    step.to_nodes.push_back(node_of(id));
+  }
+  step.to = std::move(to);
+  nodes_[node].steps.push_back(std::move(step));
+}
+
+void AmbiguousAxisSearch::follow(const Step& step) {
+  Sources sources = 0;
+  for (const size_t node : step.from) {
+    if (nodes_[node].sources == 0) {
+      return;
+    }
+    sources |= nodes_[node].sources;
+  }
+  for (size_t i = 0; i < step.to.size(); ++i) {
+    record(step.to[i], step.to_nodes[i], sources);
+  }
+}
+
+/// `id`, which is in `node`, follows from `sources`.
+void AmbiguousAxisSearch::record(IterDomain* id, size_t node, Sources sources) {
+  if (result_) {
+    return;
+  }
+  Sources& known = nodes_[node].sources;
+  const bool is_new = known == 0;
+  const Sources common = is_new ? sources : known & sources;
+  if (common != known && common != sources) {
+    result_ = AmbiguousAxis{id, first_of(known & ~common), first_of(sources & ~common)};
+    return;
+  }
+  if (is_new) {
+    reached_.push_back(node);
+  }
+  if (is_new || common != known) { // new, or it follows from fewer axes
+    known = common;
+    queue_.push_back(node);
+  }
+}
+
+IterDomain* AmbiguousAxisSearch::first_of(Sources sources) const {
+  return axes_[std::countr_zero(sources)];
 }
 
 } // namespace nvfuser

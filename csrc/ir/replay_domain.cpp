@@ -80,8 +80,12 @@ void replay_allocation(
       flags.push_back(like->contiguity()[i]);
     }
   }
-  if (contiguity == ReplayContiguity::AllTrue) {
-    flags = TensorDomain::contiguity_filled_with(allocation, true);
+  const Contiguity all_true = TensorDomain::contiguity_filled_with(allocation, true);
+  for (size_t i = 0; i < flags.size(); ++i) {
+    const bool is_same_kind = flags[i].has_value() == all_true[i].has_value();
+    if (contiguity == ReplayContiguity::AllTrue || !is_same_kind) { // only one is a broadcast
+      flags[i] = all_true[i];
+    }
   }
   domain->assign_allocation(std::move(allocation), std::move(flags));
 }

@@ -9,6 +9,7 @@
 #include "ir/scalar.h"
 #include "lower/analysis/loop_model.h"
 #include "lower/pipeline.h"
+#include "transform/concretization.h"
 #include "transform/definition_order.h"
 #include "transform/siblings.h"
 
@@ -61,6 +62,7 @@ Kernel::~Kernel() = default;
 std::shared_ptr<Kernel> Kernel::lower(const Fusion& fusion, const LoweringOptions& options) {
   check_index_type(options.index_type);
   NVF_USER_CHECK(!fusion.outputs().empty(), "No output found for this kernel, aborting.");
+  check_resolved(fusion);
   std::shared_ptr<Kernel> kernel(new Kernel(options));
   const FusionGuard guard(kernel.get());
   kernel->copy_from(fusion);

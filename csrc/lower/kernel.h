@@ -74,6 +74,13 @@ struct EnclosingLoop {
   Val* extent = nullptr;
 };
 
+/// An expanded dimension of an input whose one element is read whatever its size is. Of size 0, it
+/// has none, and the launch is refused.
+struct ExpandedRead {
+  const TensorView* input = nullptr;
+  size_t dim = 0;
+};
+
 /// `0 <= index && index < extent` must hold for a statement to run. Only where an axis was resized
 /// can an index be negative.
 struct RangeTest {
@@ -108,6 +115,7 @@ struct LaunchFacts {
   std::vector<DivisibilityCheck> divisibility_checks;
   std::vector<SizeCheck> size_checks;
   std::vector<EnclosingLoop> enclosing_loops;
+  std::vector<ExpandedRead> expanded_reads;
   std::vector<SizeSource> sizes;
   /// Random tensors with implicit seed that the definition counts, 0: none in the kernel. Not 0:
   /// the last two parameters are the seed and the offset of the run, 64 bits each.

@@ -8,23 +8,6 @@
 namespace nvfuser {
 namespace {
 
-/// The merges and splits of a reshape whose sizes were not known are no part of the fusion yet.
-void check_resolved(const Fusion& fusion) {
-  for (const Expr* expr : fusion.exprs()) {
-    const auto* reshape = expr->as<ReshapeOp>();
-    if (reshape != nullptr && is_dynamic(*reshape)) {
-      throw UserError({
-          .headline = {"A kernel cannot have a reshape that is not resolved yet."},
-          .node = describe(reshape->out),
-          .expected = {"sizes that are known at definition, or a concretized fusion"},
-          .found = {describe(reshape)},
-          .fix = {"execute the definition with FusionExecutorCache, or schedule the result of "
-                  "concretize(fusion, find_concretization(fusion, inputs))"},
-      });
-    }
-  }
-}
-
 void check_supported(const Fusion& fusion) {
   NVF_USER_CHECK(!fusion.outputs().empty(), "No output found for this kernel, aborting.");
   for (const Val* output : fusion.outputs()) {

@@ -219,26 +219,19 @@ class Planner {
 
   /// An expanded axis has one element in memory, unless its size is 0: then there is nothing to
   /// read.
-  void check_expanded_inputs() const {
-    for (size_t i = 0; i < args_.size(); ++i) {
-      if (!kernel_.inputs()[i]->is_tensor()) {
-        continue;
-      }
-      const auto* tensor = static_cast<const TensorView*>(kernel_.inputs()[i]);
-      const IterDomains axes = logical_axes(tensor);
-      for (size_t k = 0; k < axes.size(); ++k) {
-        if (axes[k]->has_expanded_extent() && std::get<TensorArg>(args_[i]).sizes()[k] == 0) {
-          throw UserError(
-              {
-                  .headline =
-                      {"An expanded dimension of size 0 has no element that a kernel reads"},
-                  .node = {describe(tensor)},
-                  .expected = {"a size of 1 or more for ", axes[k]->to_string()},
-                  .found = {"size 0, beside outputs that are not empty"},
-                  .fix = {"evaluate the fusion: fd.execute does"},
-              },
-              ErrorKind::NotImplemented);
-        }
+  void check_expanded_reads() const {
+    for (const ExpandedRead& read : kernel_.launch.expanded_reads) {
+      if (std::get<TensorArg>(args_[input_position(read.input)]).sizes()[read.dim] == 0) {
+        throw UserError(
+            {
+                .headline = {"An expanded dimension of size 0 has no element that a kernel reads"},
+                .node = {describe(read.input)},
+                .expected =
+                    {"a size of 1 or more for ", logical_axes(read.input)[read.dim]->to_string()},
+                .found = {"size 0, beside outputs that are not empty"},
+                .fix = {"evaluate the fusion: fd.execute does"},
+            },
+            ErrorKind::NotImplemented);
       }
     }
   }
@@ -306,7 +299,7 @@ class Planner {
     }
     plan_.is_empty = is_empty;
     if (!is_empty) {
-      check_expanded_inputs();
+      check_expanded_reads();
       check_enclosing_loops();
     }
     place_workspaces();

@@ -87,6 +87,7 @@ bool is_fully_inlined(const TensorView* tensor) {
 /// its own reshape has axes with two indices. Cut in two kernels it would be two tensors; one
 /// kernel cannot hold it.
 void check_axes_differ(const Fusion& fusion, const ValGraph& exact) {
+  AmbiguousAxisSearch search(exact);
   for (TensorView* tensor : fusion.tensors()) {
     const std::optional<SelfMapping> found =
         tensor->definition() == nullptr ? std::nullopt : find_self_mapping(exact, tensor);
@@ -106,7 +107,7 @@ void check_axes_differ(const Fusion& fusion, const ValGraph& exact) {
     if (tensor->definition() == nullptr) {
       continue;
     }
-    if (const std::optional<AmbiguousAxis> ambiguous = find_ambiguous_axis(exact, tensor)) {
+    if (const std::optional<AmbiguousAxis> ambiguous = search.find(tensor)) {
       throw UserError(
           {
               .headline = {"No single kernel computes a tensor together with its own reshape"},

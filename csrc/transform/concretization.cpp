@@ -330,6 +330,22 @@ bool has_dynamic_shapes(const Fusion& fusion) {
   });
 }
 
+void check_resolved(const Fusion& fusion) {
+  for (const Expr* expr : fusion.exprs()) {
+    const auto* reshape = expr->as<ReshapeOp>();
+    if (reshape != nullptr && is_dynamic(*reshape)) {
+      throw UserError({
+          .headline = {"A kernel cannot have a reshape that is not resolved yet."},
+          .node = describe(reshape->out),
+          .expected = {"sizes that are known at definition, or a concretized fusion"},
+          .found = {describe(reshape)},
+          .fix = {"execute the definition with FusionExecutorCache, or schedule the result of "
+                  "concretize(fusion, find_concretization(fusion, inputs))"},
+      });
+    }
+  }
+}
+
 std::vector<int64_t> size_inputs(const Fusion& fusion) {
   std::vector<Val*> extents;
   for (const TensorView* tensor : fusion.tensors()) {

@@ -57,6 +57,9 @@ struct Concretization {
 /// Whether anything that leads to an output waits for sizes. Where nothing does, the fusion is its
 /// own concretization.
 [[nodiscard]] bool has_dynamic_shapes(const Fusion& fusion);
+/// Refuse a reshape that is_dynamic: its merges and splits are no part of the fusion yet, so that
+/// it has no kernel.
+void check_resolved(const Fusion& fusion);
 /// Positions of the scalar inputs that sizes are computed from.
 [[nodiscard]] std::vector<int64_t> size_inputs(const Fusion& fusion);
 

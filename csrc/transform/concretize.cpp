@@ -356,9 +356,7 @@ class Rewriter {
     const TensorDomain* before = out->domain();
     fusion_.replace_output_of(result->definition(), result, out);
     out->assign_domain(result->domain());
-    if (before->has_allocation()) {
-      replay_domain_on(out, before);
-    }
+    replay_domain_on(out, before); // it lies where it was to lie, for instance as an input does
     update_contiguity(out->domain());
   }
 

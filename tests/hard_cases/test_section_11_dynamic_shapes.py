@@ -324,3 +324,45 @@ def test_expanded_to_nothing(target):
     for n in (3, 0):
         values = row.expand(n, 4)
         assert_same(fd.execute([values]), [values, values.sum(0)])
+
+
+@pytest.mark.parametrize("rows", [0, 3])
+def test_surroundings_of_an_expanded_dimension_that_may_be_empty(target, rows):
+    """11.07: `pad` tests whether its operand has an element there, and reads none otherwise."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 4], contiguity=[None, True])
+        fd.add_output(fd.ops.pad(x, [0, 0, 1, 2], 7.0))
+    executor = KernelExecutor()
+    values = numbers(1, 4, device=target).expand(rows, 4)
+    executor.compile(fd.fusion, [values])
+    expected = torch.nn.functional.pad(values, [0, 0, 1, 2], value=7.0)
+    assert_same(executor.run([values]), [expected])
+
+
+def test_an_element_of_an_empty_expanded_dimension_is_not_read(target):
+    """What no test keeps from being read is refused, not read from nowhere."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 4], contiguity=[None, True])
+        fd.add_output(fd.ops.sum(x, [0]))
+    executor = KernelExecutor()
+    row = numbers(1, 4, device=target)
+    executor.compile(fd.fusion, [row.expand(3, 4)])
+    assert_same(executor.run([row.expand(3, 4)]), [3 * row[0]])
+    with pytest.raises(UserError, match="An expanded dimension of size 0 has no element"):
+        executor.run([row.expand(0, 4)])
+
+
+def test_an_open_reshape_is_refused_wherever_a_kernel_is_made():
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        fd.add_output(fd.ops.reshape(x, [4, -1]))
+    texts = set()
+    for make in (
+        lambda: KernelExecutor().compile(fd.fusion, [torch.ones(4, 4)]),
+        lambda: fd.fusion.lower(target="cpu"),
+        lambda: fd.fusion.print_kernel(target="cpu"),
+    ):
+        with pytest.raises(UserError, match="a reshape that is not resolved yet") as error:
+            make()
+        texts.add(str(error.value))
+    assert len(texts) == 1

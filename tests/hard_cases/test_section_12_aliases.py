@@ -393,3 +393,30 @@ def test_shape_of_an_update():
             changed.split(0, 3)
             with pytest.raises(UserError, match="The shape of an update in place is that of its"):
                 changed.commit_leaf_to_logical()
+
+
+def test_update_through_a_reshape_that_changes_nothing(target):
+    """12.06: what sizes show to be the same shape is written with the strides of the input."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=[False, True])
+        rows, columns = (fd.define_scalar(dtype=DataType.Int) for _ in range(2))
+        fd.add_output(fd.ops.reshape(fd.ops.add(x, 1.0), [rows, columns]), x)
+    whole = numbers(4, 8, device=target)
+    expected = whole.clone()
+    expected[:, :5] += 1.0
+    fd.execute([whole[:, :5], 4, 5])
+    assert_same([whole], [expected])
+
+
+@pytest.mark.parametrize("stride_order", [[1, 0], [0, 1]])
+def test_update_of_an_input_with_a_stride_order_by_an_expanded_result(target, stride_order):
+    """Each element of the input is written, although the result has one for a whole row."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True, stride_order=stride_order)
+        y = fd.define_tensor([-1], contiguity=True)
+        fd.add_output(fd.ops.expand(fd.ops.broadcast(y, [False, True]), [-1, x.size(1)]), x)
+    x = numbers(4, 5, device=target)
+    x = x if stride_order == [1, 0] else numbers(5, 4, device=target).t()
+    y = torch.arange(4.0, device=target)
+    fd.execute([x, y])
+    assert_same([x], [y[:, None].expand(4, 5)])

@@ -60,16 +60,12 @@ void LoopModel::refuse_self_mappings() const {
 /// Where an axis follows in two ways from those of a tensor, it would have two indices in its
 /// loops.
 void LoopModel::refuse_ambiguous_axes() const {
-  std::set<std::vector<int64_t>> searched; // classes of logical axes, which decide the question
+  AmbiguousAxisSearch search(exact_);
   for (const TensorView* tensor : tensors_) {
-    std::vector<int64_t> classes;
-    for (const IterDomain* id : tensor->logical()) {
-      classes.push_back(exact_.contains(id) ? exact_.group(id) : -1);
-    }
-    if (tensor->definition() == nullptr || !searched.insert(std::move(classes)).second) {
+    if (tensor->definition() == nullptr) {
       continue;
     }
-    if (const std::optional<AmbiguousAxis> found = find_ambiguous_axis(exact_, tensor)) {
+    if (const std::optional<AmbiguousAxis> found = search.find(tensor)) {
       throw UserError({
           .headline = {"An axis follows in two ways from those of a tensor"},
           .node = {describe(tensor)},

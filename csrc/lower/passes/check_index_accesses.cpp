@@ -1,5 +1,8 @@
 #include "lower/passes/check_index_accesses.h"
 
+#include <algorithm>
+
+#include "graph/domain_map.h"
 #include "graph/scatter_storage.h"
 #include "ir/scalar.h"
 
@@ -25,6 +28,11 @@ class IndexAccessCheck {
                      [&](const ScatterOp& op) { check(op); },
                      [](const Expr&) {},
                  });
+    }
+    for (const Val* input : kernel_.inputs()) {
+      if (input->is_tensor()) {
+        find_expanded_reads(static_cast<const TensorView*>(input));
+      }
     }
   }
 
@@ -85,6 +93,21 @@ class IndexAccessCheck {
             scalar::le(small->size(dim), large->size(dim)),
             "Dimension " + std::to_string(dim) + " of " + small->to_string() +
                 " is larger than that of " + large->to_string());
+      }
+    }
+  }
+
+  /// A reader with elements along the dimension has a loop over them, or tests whether the operand
+  /// has one there (`pad`). All others read the one element.
+  void find_expanded_reads(const TensorView* input) {
+    const IterDomains axes = TensorDomain::no_reductions(input->logical());
+    for (size_t dim = 0; dim < axes.size(); ++dim) {
+      const auto reads_one = [&](const TensorView* reader) {
+        const IterDomain* axis = PairwiseDomainMap(input, reader).consumer_of(axes[dim]);
+        return axis == nullptr || axis->is_broadcast();
+      };
+      if (axes[dim]->has_expanded_extent() && std::ranges::any_of(input->consumers(), reads_one)) {
+        kernel_.launch.expanded_reads.push_back({input, dim});
       }
     }
   }

@@ -10,7 +10,9 @@ namespace nvfuser {
 ///   its operand is computed there by the fusion and read by nothing else
 ///   (graph/scatter_storage.h).
 /// Ensures: conditions on sizes are left for the launch (`kernel.launch.size_checks`): positions
-///          exist, and dimensions that may be smaller are.
+///          exist, and dimensions that may be smaller are. Expanded dimensions of inputs whose one
+///          element is read without a loop or a test of their size are left in
+///          `kernel.launch.expanded_reads`.
 void check_index_accesses(Kernel& kernel);
 
 } // namespace nvfuser

@@ -119,6 +119,14 @@ bool Hazards::is_seen_by_reader(
   return writer == reader || exact_.are_mapped(writer->promoted, reader->promoted);
 }
 
+bool Hazards::reads_elsewhere(const Expr* expr) const {
+  const auto [known, is_new] = reads_elsewhere_.try_emplace(expr, false);
+  if (is_new) {
+    known->second = nvfuser::reads_elsewhere(expr);
+  }
+  return known->second;
+}
+
 void Hazards::check_visible(
     const TensorView* producer,
     const TensorView* consumer,

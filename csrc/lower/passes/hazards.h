@@ -1,6 +1,8 @@
 // Hazards: who has to wait before a thread reads what another one wrote.
 #pragma once
 
+#include <unordered_map>
+
 #include "lower/analysis/loop_model.h"
 
 namespace nvfuser {
@@ -34,8 +36,12 @@ class Hazards {
       const Loop* writer,
       const Loop* reader) const;
 
+  /// nvfuser::reads_elsewhere, which looks at all operands, once for each expression.
+  [[nodiscard]] bool reads_elsewhere(const Expr* expr) const;
+
   const Kernel& kernel_;
   const ValGraph& exact_;
+  mutable std::unordered_map<const Expr*, bool> reads_elsewhere_;
 };
 
 } // namespace nvfuser
