@@ -19,7 +19,7 @@ namespace {
 /// Steps of one proof; those about indices take less than twenty.
 constexpr int kProofSteps = 256;
 /// A sum of more terms costs more steps, so that the time of a proof does not grow with them.
-constexpr size_t kTermsOfOneStep = 32;
+constexpr size_t kTermsOfOneStep = 8;
 
 bool is_either_operand(AtomKind kind) {
   return kind == AtomKind::Min || kind == AtomKind::Max || kind == AtomKind::Select;
