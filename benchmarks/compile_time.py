@@ -1,4 +1,5 @@
-"""How lowering and printing grow: chains of pointwise operations, independent reductions.
+"""How lowering and printing grow: chains of pointwise operations, independent reductions, and what
+`FusionDefinition.execute` makes of many operands, outputs and reshapes.
 
 The slope is the exponent between two sizes: 1 is linear, 2 quadratic.
 """
@@ -9,10 +10,11 @@ import argparse
 import math
 import time
 
-from nvfuser_direct import FusionDefinition, ParallelType
+from nvfuser_direct import FusionDefinition, ParallelType, _core
 
 CHAINS = (10, 100, 1000)
 REDUCTIONS = (1, 10, 100)
+MANY = (30, 100, 300)
 
 
 def pointwise_chain(length: int) -> FusionDefinition:
@@ -52,13 +54,76 @@ def independent_reductions(number: int) -> FusionDefinition:
     return fd
 
 
+def scheduled(fd: FusionDefinition) -> FusionDefinition:
+    """With the schedule that `execute` uses."""
+    _core.schedule.trivial(fd.fusion)
+    return fd
+
+
+def matrices(fd: FusionDefinition, number: int) -> list:
+    return [fd.define_tensor([-1, -1], contiguity=True) for _ in range(number)]
+
+
+def concatenation(number: int) -> FusionDefinition:
+    """`number` matrices behind each other, each with a size of its own."""
+    with FusionDefinition() as fd:
+        fd.add_output(fd.ops.cat(matrices(fd, number), 0))
+    return scheduled(fd)
+
+
+def inputs_and_outputs(number: int) -> FusionDefinition:
+    """`number` matrices, each negated."""
+    with FusionDefinition() as fd:
+        for x in matrices(fd, number):
+            fd.add_output(fd.ops.neg(x))
+    return scheduled(fd)
+
+
+def sums_of_one_input(number: int) -> FusionDefinition:
+    """`number` row sums of multiples of one matrix, each an output."""
+    with FusionDefinition() as fd:
+        (x,) = matrices(fd, 1)
+        for i in range(number):
+            fd.add_output(fd.ops.sum(fd.ops.mul(x, float(i)), [1]))
+    return scheduled(fd)
+
+
+def slices_of_one_input(number: int) -> FusionDefinition:
+    """`number` parts of one matrix, each an output."""
+    with FusionDefinition() as fd:
+        (x,) = matrices(fd, 1)
+        for i in range(number):
+            fd.add_output(fd.ops.slice(x, [0, i], [8, i + 4]))
+    return scheduled(fd)
+
+
+def reshape_chain(length: int) -> FusionDefinition:
+    """`length` reshapes, one after the other."""
+    with FusionDefinition() as fd:
+        y = fd.define_tensor([8, 8], contiguity=True)
+        for i in range(length):
+            y = fd.ops.reshape(y, [8, 8] if i % 2 else [4, 16])
+        fd.add_output(y)
+    return scheduled(fd)
+
+
+def centered_chain(length: int) -> FusionDefinition:
+    """`length` times the row sums subtracted."""
+    with FusionDefinition() as fd:
+        (y,) = matrices(fd, 1)
+        for _ in range(length):
+            y = fd.ops.sub(y, fd.ops.sum(y, [1], keepdim=True))
+        fd.add_output(y)
+    return scheduled(fd)
+
+
 def milliseconds(function, repeats: int) -> float:
-    """Shortest time of one call."""
+    """Shortest time of one call, of this process: others do not disturb it."""
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = time.process_time()
         function()
-        times.append((time.perf_counter() - start) * 1e3)
+        times.append((time.process_time() - start) * 1e3)
     return min(times)
 
 
@@ -95,6 +160,12 @@ def main() -> None:
     )
     measure("pointwise chain", pointwise_chain, CHAINS, target)
     measure("independent reductions", independent_reductions, REDUCTIONS, target)
+    measure("concatenation", concatenation, MANY, target)
+    measure("inputs and outputs", inputs_and_outputs, MANY, target)
+    measure("sums of one input", sums_of_one_input, MANY, target)
+    measure("slices of one input", slices_of_one_input, MANY, target)
+    measure("reshape chain", reshape_chain, MANY, target)
+    measure("centered chain", centered_chain, MANY, target)
 
 
 if __name__ == "__main__":
