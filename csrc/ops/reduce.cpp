@@ -67,7 +67,7 @@ TensorView* repeated(
     return reduced;
   }
   Val* count = std::accumulate(repeats.begin() + 1, repeats.end(), repeats.front(), scalar::mul);
-  if (!is_sum_or_product(op) && count->is_const()) {
+  if (!is_sum_or_product(op) && count->is_const() && !count->is_zero()) {
     return reduced;
   }
   Val* result = op == BinaryOpType::Add ? mul(reduced, count)
