@@ -52,13 +52,20 @@ function(nvfuser_python_extension)
     OUTPUT_PATH "${package}"
     OUTPUT "${package}/_core/__init__.pyi"
     DEPENDS _core)
+  add_custom_command(
+    OUTPUT "${package}/_core/module_types.pyi"
+    COMMAND "${Python_EXECUTABLE}" "${CMAKE_SOURCE_DIR}/cmake/module_types.py" "${package}/_core"
+    DEPENDS "${package}/_core/__init__.pyi" "${CMAKE_SOURCE_DIR}/cmake/module_types.py"
+    COMMENT "Generating stubs of modules as classes"
+    VERBATIM)
+  add_custom_target(_core_module_types ALL DEPENDS "${package}/_core/module_types.pyi")
   install(DIRECTORY "${package}/_core" DESTINATION nvfuser_direct)
 
   if(NVFUSER_DEV)
     # Two steps, so that stubs that cannot be made yet do not keep the extension back.
     _nvfuser_dev_copy(dev_extension copy_if_different "$<TARGET_FILE:_core>" "${source_package}" _core)
     _nvfuser_dev_copy(dev_stubs copy_directory "${package}/_core" "${source_package}/_core"
-                      "${package}/_core/__init__.pyi")
+                      "${package}/_core/module_types.pyi")
   endif()
 endfunction()
 

@@ -14,6 +14,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "enum_caster.h"
+#include "flag_caster.h"
 #include "scalar_arg.h"
 #include "statement_caster.h"
 
@@ -22,12 +23,18 @@ namespace nvfuser::python {
 namespace nb = nanobind;
 using namespace nb::literals;
 
+/// Where functions go that the Python package needs and its users do not.
+[[nodiscard]] inline nb::module_ internal_module(nb::module_& m) {
+  return m.def_submodule("internal", "What the package itself needs of the core; no interface.");
+}
+
 void bind_errors(nb::module_& m);
 void bind_source_location(nb::module_& m);
 void bind_options(nb::module_& m);
 void bind_enums(nb::module_& m);
 void bind_ir(nb::module_& m);
-void bind_domains(nb::module_& m); // by bind_ir: tensors are documented with them
+void bind_domains(nb::module_& m);   // by bind_ir: tensors are documented with them
+void bind_operators(nb::module_& m); // of values
 void bind_nodes(nb::module_& m);
 void bind_fusion(nb::module_& m);
 void bind_define(nb::module_& m);

@@ -23,6 +23,7 @@ ExpressionEvaluator bound_to(const Fusion& fusion, const nb::object& inputs) {
 } // namespace
 
 void bind_concretize(nb::module_& m) {
+  nb::module_ internal = internal_module(m);
   nb::class_<Concretization>(
       m, "Concretization",
       "What the dynamic shapes of a fusion come out as: the squeezes, merges, splits and new "
@@ -38,7 +39,7 @@ void bind_concretize(nb::module_& m) {
   m.def(
       "has_dynamic_shapes", &has_dynamic_shapes, "fusion"_a,
       "Whether axes of a fusion are symbolic: what they are shows when sizes are known.");
-  m.def(
+  internal.def(
       "size_inputs", &size_inputs, "fusion"_a,
       "Positions of the scalar inputs that sizes are computed from.");
   m.def(
@@ -89,7 +90,7 @@ Returns
 Fusion
     Without symbolic axes; tensors keep their names.
 )");
-  m.def(
+  internal.def(
       "check_meeting_sizes",
       [](const Fusion& fusion, const nb::object& inputs) {
         ExpressionEvaluator evaluator = bound_to(fusion, inputs);

@@ -5,6 +5,7 @@
 
 namespace nvfuser::python {
 void bind_data_types(nb::module_& m) {
+  nb::module_ internal = internal_module(m);
   m.def(
       "is_floating_point", &is_floating_point, "dtype"_a,
       "Double, Float and the types of lower precision.");
@@ -24,7 +25,7 @@ void bind_data_types(nb::module_& m) {
   m.def(
       "highest_value", [](DataType dtype) { return to_python(highest_value(dtype), dtype); },
       "dtype"_a, "Greatest value of a type; infinity for floating point.");
-  m.def(
+  internal.def(
       "cast_text", &cast_text, "from_dtype"_a, "to_dtype"_a,
       "Name of a conversion in printed IR, ``__half2float``; empty if there is none.");
   m.def(

@@ -7,6 +7,47 @@
 namespace nvfuser::python {
 namespace {
 
+/// A list of integers of any class, but not of flags. It is taken at once, without conversions, so
+/// that ``[8, 1]`` beside sizes is a list of strides before it could be one of flags.
+struct IntegerList {
+  std::vector<int64_t> items;
+};
+
+} // namespace
+} // namespace nvfuser::python
+
+namespace nanobind::detail {
+
+template <>
+struct type_caster<nvfuser::python::IntegerList> {
+  NB_TYPE_CASTER(nvfuser::python::IntegerList, make_caster<std::vector<int64_t>>::Name)
+
+  bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
+    const object items = steal(PySequence_Fast(source.ptr(), ""));
+    if (!items.is_valid() || PyUnicode_Check(source.ptr()) != 0) {
+      PyErr_Clear();
+      return false;
+    }
+    value.items.clear();
+    for (Py_ssize_t i = 0; i < PySequence_Size(items.ptr()); ++i) {
+      const object item = steal(PySequence_GetItem(items.ptr(), i));
+      make_caster<int64_t> integer;
+      if (!item.is_valid() || PyBool_Check(item.ptr()) ||
+          !integer.from_python(item, flags | cast_flags::convert, cleanup)) {
+        PyErr_Clear();
+        return false;
+      }
+      value.items.push_back(integer.value);
+    }
+    return true;
+  }
+};
+
+} // namespace nanobind::detail
+
+namespace nvfuser::python {
+namespace {
+
 void bind_define_tensor(nb::module_& m) {
   m.def(
       "define_tensor",
@@ -48,8 +89,13 @@ contiguity : bool
     The flag; dimensions of size 1 get None.
 )");
   m.def(
-      "define_tensor", all_or_nothing(&define_tensor_like), "sizes"_a, "strides"_a,
-      "dtype"_a = DataType::Float, "static_sizes"_a = false, "is_cpu"_a = false,
+      "define_tensor",
+      all_or_nothing([](const IntegerList& sizes, const IntegerList& strides, DataType dtype,
+                        bool static_sizes, bool is_cpu) {
+        return define_tensor_like(sizes.items, strides.items, dtype, static_sizes, is_cpu);
+      }),
+      "sizes"_a, "strides"_a, "dtype"_a = DataType::Float, "static_sizes"_a = false,
+      "is_cpu"_a = false,
       R"(A tensor like one that exists.
 
 Parameters

@@ -61,15 +61,23 @@ inline constexpr auto kRenamed<CacheOp> = std::to_array<Renamed>(
      {"Streaming", "streaming"},
      {"Global", "global"}});
 
-/// The name of a member in Python, where the core's name is an alias if it is another one.
+/// The name of a member that documents of this API give.
 template <typename Enum>
-[[nodiscard]] constexpr const char* python_name(Enum member) {
+[[nodiscard]] constexpr const char* documented_name(Enum member) {
   for (const Renamed& entry : kRenamed<Enum>) {
     if (entry.core == enum_name(member)) {
       return entry.python;
     }
   }
   return enum_name(member);
+}
+
+/// The name of a member in Python: the documented one, or the core's where that one is a reserved
+/// word, which no program can write behind a dot. The other names are aliases.
+template <typename Enum>
+[[nodiscard]] constexpr const char* python_name(Enum member) {
+  const char* name = documented_name(member);
+  return std::string_view(name) == "global" ? enum_name(member) : name;
 }
 
 } // namespace nvfuser::python

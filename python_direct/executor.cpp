@@ -101,6 +101,7 @@ void bind_inspection(nb::class_<KernelExecutor>& cls) {
 } // namespace
 
 void bind_executor(nb::module_& m) {
+  nb::module_ internal = internal_module(m);
   nb::class_<KernelExecutor> cls(
       m, "KernelExecutor", "Compiles and runs one scheduled fusion as one kernel.");
   cls.def(
@@ -160,7 +161,7 @@ UserError
     If nothing was compiled, or inputs do not fit.
 )");
   bind_inspection(cls);
-  m.def(
+  internal.def(
       "check_inputs",
       [](const Fusion& fusion, const nb::object& inputs) {
         const PythonArguments arguments(inputs);
@@ -181,7 +182,7 @@ Raises
 UserError
     For the first input that does not fit.
 )");
-  m.def(
+  internal.def(
       "input_list",
       [](const nb::object& inputs) {
         check_is_list_of_inputs(inputs);
@@ -189,11 +190,11 @@ UserError
       },
       "inputs"_a, nb::sig("def input_list(inputs: collections.abc.Iterable[object]) -> list"),
       "The inputs of a run as a list; an error for a tensor, which is no list of inputs.");
-  m.def(
+  internal.def(
       "arguments_text",
       [](const nb::object& inputs) { return arguments_text(PythonArguments(inputs).args()); },
       "inputs"_a, "Inputs of a run as text: types, sizes and devices, one line each.");
-  m.def(
+  internal.def(
       "to_framework_of", &to_framework_of, "inputs"_a, "tensors"_a,
       nb::sig(
           "def to_framework_of(inputs: collections.abc.Iterable[object], "

@@ -43,7 +43,8 @@ void bind_val(nb::module_& m) {
   nb::class_<Val, Statement>(
       m, "Val",
       "A value. Instances of this very class are scalars: constants, inputs, or results of scalar "
-      "expressions.")
+      "expressions. Operators of tensors and scalars are functions of `ops`; `==` asks whether two "
+      "handles are the same node, and `ops.eq` compares elements.")
       .def(
           "is_symbolic", &Val::is_symbolic,
           "Whether this carries no constant: an input, a computed scalar, any tensor.")

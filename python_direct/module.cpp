@@ -12,6 +12,7 @@ NB_MODULE(_core, m) {
   bind_options(m);
   bind_enums(m);
   bind_ir(m);
+  bind_operators(m);
   bind_nodes(m);
   bind_fusion(m);
   bind_define(m);

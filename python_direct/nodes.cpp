@@ -44,6 +44,7 @@ combines; both orders are fixed, so both results are the same in every run.
 } // namespace
 
 void bind_nodes(nb::module_& m) {
+  nb::module_ internal = internal_module(m);
   nb::class_<Expr, Statement>(m, "Expr", "An expression: makes its outputs from its inputs.")
       .def("inputs", &Expr::inputs, "Operands in the order of the fields; absent ones left out.")
       .def("outputs", &Expr::outputs, "Results in the order of the fields.")
@@ -104,7 +105,7 @@ bool
 #define NVF_BIND_NODE(Node) bind_node<Node>(m);
   NVF_FOR_EACH_EXPR(NVF_BIND_NODE)
 #undef NVF_BIND_NODE
-  m.def(
+  internal.def(
       "stream_in_use", &stream_in_use, "op"_a,
       R"(Which part of the random stream of a run the tensor of an RNGOp without seed takes.
 

@@ -2,6 +2,7 @@
 #include "op_binding.h"
 #include "ops/composite.h"
 #include "ops/composite_nn.h"
+#include "ops/floor_divide.h"
 
 namespace nvfuser::python {
 namespace {
@@ -10,6 +11,9 @@ void bind_elementary(OpModule& m) {
   bind_all_mixes<1>(
       m, "sign", [](Val* x) { return ops::sign(x); },
       operation_doc("1, 0 or -1, in the dtype of x.", {"x"}));
+  bind_all_mixes<2>(
+      m, "floor_divide", &ops::floor_divide,
+      operation_doc("a / b rounded down; integers stay integers.", {"a", "b"}));
   m.def(
       "triu",
       [](TensorView* arg, const ScalarArg& diagonal) { return ops::triu(arg, diagonal.require()); },

@@ -195,8 +195,8 @@ void bind_embedding(OpModule& m) {
         options.padding_idx = padding_idx.val();
         options.max_norm = max_norm.val();
         options.norm_type = norm_type.val();
-        options.scale_grad_by_freq = scale_grad_by_freq.val();
-        options.sparse = sparse.val();
+        options.scale_grad_by_freq = scale_grad_by_freq.flag();
+        options.sparse = sparse.flag();
         return ops::embedding_fwd(input, weight, options);
       },
       "input"_a, "weight"_a, "padding_idx"_a = nb::none(), "max_norm"_a = nb::none(),

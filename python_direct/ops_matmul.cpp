@@ -199,7 +199,7 @@ void bind_attention(OpModule& m) {
       [](TensorView* query, TensorView* key, TensorView* value, TensorView* bias, TensorView* mask,
          const ScalarArg& dropout_p, const ScalarArg& is_causal, const ScalarArg& scale) {
         Val* dropout = dropout_p.val();
-        Val* causal = is_causal.val();
+        Val* causal = is_causal.flag();
         const ops::SdpaFwdResult r =
             ops::sdpfa_fwd(query, key, value, bias, mask, dropout, causal, scale.val());
         return std::tuple{r.output, r.logsumexp, r.philox_seed, r.philox_offset};
@@ -235,7 +235,7 @@ output, logsumexp, philox_seed, philox_offset : TensorView
          const ScalarArg& is_causal, TensorView* philox_seed, TensorView* philox_offset,
          const ScalarArg& scale) {
         Val* dropout = dropout_p.val();
-        Val* causal = is_causal.val();
+        Val* causal = is_causal.flag();
         const ops::SdpaBwdResult r = ops::sdpfa_bwd(
             {grad_output, query, key, value, output, logsumexp, dropout, causal, philox_seed,
              philox_offset, scale.val()});

@@ -118,6 +118,7 @@ void bind_fusion_profile(nb::module_& m) {
 } // namespace
 
 void bind_profile(nb::module_& m) {
+  nb::module_ internal = internal_module(m);
   bind_kernel_profile(m);
   bind_fusion_profile(m);
   m.def(
@@ -137,14 +138,14 @@ UserError
   m.def(
       "reset_profiler", &reset_profiler,
       "Forget all profiles of this thread, also of a run that ended with an error.");
-  m.def("start_profiling", &start_profiling, "Measure runs of this thread from now on.");
-  m.def("stop_profiling", &stop_profiling, "Undo one `start_profiling`.");
-  m.def("is_profiling", &is_profiling, "Whether runs of this thread are measured.");
-  m.def(
+  internal.def("start_profiling", &start_profiling, "Measure runs of this thread from now on.");
+  internal.def("stop_profiling", &stop_profiling, "Undo one `start_profiling`.");
+  internal.def("is_profiling", &is_profiling, "Whether runs of this thread are measured.");
+  internal.def(
       "open_profiled_run", &open_profiled_run, "label"_a,
       "Make one profile of all kernels until `close_profiled_run`, with `label` as scheduler.");
-  m.def("close_profiled_run", &close_profiled_run, "End what `open_profiled_run` began.");
-  m.def(
+  internal.def("close_profiled_run", &close_profiled_run, "End what `open_profiled_run` began.");
+  internal.def(
       "profile_run", &profile_run, "function"_a, "fusion_id"_a, "inputs"_a,
       nb::sig(
           "def profile_run(function: collections.abc.Callable[[], object], fusion_id: int, "
@@ -165,7 +166,7 @@ Returns
 list
     What the function returns.
 )");
-  m.def(
+  internal.def(
       "profile_evaluation", &profile_evaluation, "function"_a, "fusion_id"_a, "concrete_id"_a,
       "inputs"_a,
       nb::sig(

@@ -38,9 +38,8 @@ std::string complex_text(std::complex<double> number) {
 
 template <typename Enum>
 std::string member_text(const char* enumeration, Enum member) {
-  const std::string_view name = python_name(member);
   std::string text = enumeration;
-  text.append(".").append(name == "global" ? enum_name(member) : name);
+  text.append(".").append(python_name(member));
   return text;
 }
 

@@ -11,8 +11,7 @@ namespace nvfuser::python {
 
 /// `DataType.Float`
 [[nodiscard]] std::string python_text(DataType dtype);
-/// `ParallelType.grid_x`. A reserved word is no attribute, and gives way to its alias:
-/// `MemoryType.Global`.
+/// `ParallelType.grid_x`, as Python prints the member.
 [[nodiscard]] std::string python_text(ParallelType type);
 [[nodiscard]] std::string python_text(MemoryType type);
 [[nodiscard]] std::string python_text(LoadStoreOpType type);

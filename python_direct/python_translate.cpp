@@ -53,7 +53,8 @@ std::string schedule_text(const Fusion& fusion) {
   translator.print_math();
   ScriptWriter writer{
       .line = [&](const std::string& text) { translator.line(text); },
-      .text_of = [&](Val* val) { return translator.text_of_scalar(val); }};
+      .text_of = [&](Val* val) { return translator.text_of_scalar(val); },
+      .name_of = [&](const TensorView* tensor) { return translator.give_name(tensor); }};
   schedule.print(translator.printed_tensors(), steps, writer);
   return translator.text();
 }
@@ -65,6 +66,7 @@ std::string translate_fusion(const Fusion& fusion, bool schedule) {
 }
 
 void bind_python_translate(nb::module_& m) {
+  nb::module_ internal = internal_module(m);
   m.def(
       "translate_fusion", &translate_fusion, "fusion"_a, "schedule"_a = false,
       R"(A fusion as the Python function that builds it.
@@ -89,7 +91,7 @@ Raises
 NotImplementedError
     If an expression, an axis or a step of the schedule has no call that makes it.
 )");
-  m.def(
+  internal.def(
       "printed_schedule_steps", &printed_schedule_steps,
       "The primitives that printed schedules account for, as `TensorView.schedule_steps` names "
       "them.");

@@ -15,6 +15,12 @@ Val* ScalarArg::constant(DataType dtype) const {
   return Fusion::active().new_constant(value_for(number_, dtype), dtype);
 }
 
+Val* ScalarArg::flag() const {
+  const auto* integer = std::get_if<int64_t>(&number_.value);
+  const bool is_flag = integer != nullptr && (*integer == 0 || *integer == 1);
+  return is_flag ? Fusion::active().new_constant(*integer == 1, DataType::Bool) : val();
+}
+
 std::optional<int64_t> ScalarArg::integer() const {
   if (number_.type != DataType::Int && number_.type != DataType::UInt64) {
     return std::nullopt;

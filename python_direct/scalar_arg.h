@@ -33,6 +33,8 @@ class ScalarArg {
   /// A new constant of the active fusion with the number converted to `dtype`. Throws UserError if
   /// that type cannot hold it.
   [[nodiscard]] Val* constant(DataType dtype) const;
+  /// As `val` for a scalar that says yes or no: 1 and 0 are True and False.
+  [[nodiscard]] Val* flag() const;
   /// The number, if it is an int. Throws UserError for one that an Int cannot hold.
   [[nodiscard]] std::optional<int64_t> integer() const;
   /// The type that the number has by itself; Null for None.

@@ -95,7 +95,8 @@ SourceLocation python_location() {
 } // namespace
 
 void bind_source_location(nb::module_& m) {
-  m.def(
+  nb::module_ internal = internal_module(m);
+  internal.def(
       "hide_source_directory",
       [](std::string directory) {
         hidden_directories().push_back(std::move(directory) + "/");

@@ -13,8 +13,9 @@ namespace nvfuser::python {
 /// Where lines go, and how they name values.
 struct ScriptWriter {
   std::function<void(const std::string&)> line;
-  std::function<std::string(Val*)> text_of; // defines what has no name yet
-  int64_t num_axes = 0;                     // axes that have a variable
+  std::function<std::string(Val*)> text_of;              // defines what has no name yet
+  std::function<std::string(const TensorView*)> name_of; // names what has no name yet
+  int64_t num_axes = 0;                                  // axes that have a variable
 };
 
 /// Loop axes of a tensor while calls transform them: what `tv.axis(i)` is at each line.

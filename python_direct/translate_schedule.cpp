@@ -9,18 +9,6 @@
 namespace nvfuser::python {
 namespace {
 
-std::string name_of(const Val* tensor) {
-  return "tv" + std::to_string(tensor->name());
-}
-
-std::string names_of(const std::vector<TensorView*>& tensors) {
-  std::string text;
-  for (const TensorView* tensor : tensors) {
-    text += (text.empty() ? "" : ", ") + name_of(tensor);
-  }
-  return text;
-}
-
 std::string primitive_of(const TensorView::Step& step) {
   return step.text.substr(0, step.text.find('('));
 }
@@ -219,6 +207,18 @@ void ScheduleTranslator::print(
   }
 }
 
+std::string ScheduleTranslator::name_of(const TensorView* tensor) const {
+  return writer_->name_of(tensor);
+}
+
+std::string ScheduleTranslator::names_of(const std::vector<TensorView*>& tensors) const {
+  std::string text;
+  for (const TensorView* tensor : tensors) {
+    text += (text.empty() ? "" : ", ") + name_of(tensor);
+  }
+  return text;
+}
+
 /// Allocation domains that the math makes.
 void ScheduleTranslator::find_layouts() {
   for (State& state : states_) {
@@ -275,7 +275,8 @@ void ScheduleTranslator::print_cache(const GraphStep& step) {
       throw_untranslatable(*made, "a tensor that only its copy reads");
     }
   }
-  PythonCall call(name_of(made) + " = " + name_of(tensor) + "." + method);
+  const std::string result = name_of(made);
+  PythonCall call(result + " = " + name_of(tensor) + "." + method);
   state_of(made).origin = origin + name_of(tensor);
   state_of(made).layout = layout;
   if (step.op_type != LoadStoreOpType::Set) {

@@ -45,6 +45,9 @@ class ScheduleTranslator {
     return states_.at(index_.at(tensor));
   }
 
+  /// The name of a tensor in the text; one that a step makes gets its name here.
+  [[nodiscard]] std::string name_of(const TensorView* tensor) const;
+  [[nodiscard]] std::string names_of(const std::vector<TensorView*>& tensors) const;
   void order_as_printed(
       const std::vector<const TensorView*>& tensors, const std::vector<GraphStep>& steps);
   [[nodiscard]] std::vector<const TensorView*> consumers_first() const;

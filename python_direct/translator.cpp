@@ -56,7 +56,7 @@ PythonTranslator::PythonTranslator(const Fusion& fusion, Part part)
       names_constants_(has_option(DisableOption::PythonInlineDefinitions)) {}
 
 void PythonTranslator::print_math() {
-  text_ = "def nvfuser_fusion(fd : FusionDefinition) -> None :\n";
+  text_ = "def nvfuser_fusion(fd: FusionDefinition) -> None:\n";
   for (Val* input : fusion_.inputs()) {
     print_input(input);
   }
@@ -92,7 +92,7 @@ void PythonTranslator::assign(const std::vector<Val*>& outputs, const PythonCall
     NVF_INVARIANT(
         output == nullptr || !is_inline(output),
         "A constant scalar Val* cannot be an output lvalue.");
-    names += (names.empty() ? "" : ", ") + (output == nullptr ? "_" : name_of(output));
+    names += (names.empty() ? "" : ", ") + (output == nullptr ? "_" : give_name(output));
   }
   line(names + " = " + call.str());
   for (Val* output : outputs) {
@@ -113,8 +113,19 @@ void PythonTranslator::mark_printed(Val* val) {
   }
 }
 
-std::string PythonTranslator::name_of(const Val* val) {
-  return (val->is_tensor() ? "tv" : "c") + std::to_string(val->name());
+const std::string& PythonTranslator::name_of(const Val* val) const {
+  const auto found = names_.find(val);
+  NVF_INVARIANT(found != names_.end(), "a value that is referred to has its line");
+  return found->second;
+}
+
+const std::string& PythonTranslator::give_name(const Val* val) {
+  const auto [entry, is_new] = names_.try_emplace(val);
+  if (is_new) {
+    int64_t& count = val->is_tensor() ? num_tensors_ : num_scalars_;
+    entry->second = (val->is_tensor() ? "tv" : "c") + std::to_string(count++);
+  }
+  return entry->second;
 }
 
 bool PythonTranslator::is_inline(const Val* val) const {

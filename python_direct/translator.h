@@ -30,6 +30,9 @@ class PythonTranslator {
   void print_math();
   /// One more line of the body.
   void line(const std::string& text);
+  /// The name of a value, given when its line is made: values are numbered by their lines, as they
+  /// are again when the text runs.
+  const std::string& give_name(const Val* val);
   /// A scalar of the fusion; it gets lines first if it has none.
   [[nodiscard]] std::string text_of_scalar(Val* val);
   [[nodiscard]] const std::string& text() const {
@@ -48,7 +51,8 @@ class PythonTranslator {
   void mark_printed(Val* val);
 
   // -- values --
-  static std::string name_of(const Val* val);
+  /// The name that the line of `val` gave it.
+  [[nodiscard]] const std::string& name_of(const Val* val) const;
   /// Whether a value is written where it is used. A constant of dtype Index would come back as an
   /// Int: that is the same only where the function makes it an Index again.
   [[nodiscard]] bool is_inline(const Val* val) const;
@@ -122,6 +126,9 @@ class PythonTranslator {
   // whatever tells it them.
   std::unordered_set<const Expr*> rebuilt_;
   ValSet printed_; // have their line
+  std::unordered_map<const Val*, std::string> names_;
+  int64_t num_scalars_ = 0; // that have names
+  int64_t num_tensors_ = 0;
   std::vector<const TensorView*> printed_tensors_;
   std::unordered_map<const Val*, TensorDim> size_of_; // by extent: where it was printed first
 };

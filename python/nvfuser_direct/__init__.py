@@ -13,7 +13,7 @@ import typing as _typing
 from . import _core
 
 # Statements are attributed to the code that calls this package, not to the package.
-_core.hide_source_directory(_os.path.dirname(_os.path.abspath(__file__)))
+_core.internal.hide_source_directory(_os.path.dirname(_os.path.abspath(__file__)))
 
 from . import multidevice as multidevice  # noqa: E402
 from ._core import *  # noqa: E402, F403
@@ -43,6 +43,9 @@ if not _typing.TYPE_CHECKING:  # type checkers find unknown names themselves
     __getattr__ = _attribute_error(__name__)
     schedule.__getattr__ = _attribute_error(f"{__name__}.schedule")
 
+# What the package itself needs of the core is no part of the interface.
+del internal  # noqa: F821
+
 # The frontend `nvfuser` imports this package itself, while its own import still runs.
 _frontend = _sys.modules.get("nvfuser")
 if _frontend is not None and not getattr(_frontend.__spec__, "_initializing", False):
@@ -54,7 +57,7 @@ if _frontend is not None and not getattr(_frontend.__spec__, "_initializing", Fa
         stacklevel=2,
     )
 
-__all__ = [name for name in dir(_core) if not name.startswith("_")] + [
+__all__ = [name for name in dir(_core) if not name.startswith("_") and name != "internal"] + [
     "CommunicatorBackend",
     "FusionDefinition",
     "FusionExecutorCache",
@@ -70,3 +73,7 @@ __all__ = [name for name in dir(_core) if not name.startswith("_")] + [
     "validate_with_auto_inferred_outputs",
     "version",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -64,17 +64,17 @@ class FusionProfileTimer:
     def __call__(self) -> float:
         """Start or stop; returns the seconds counted."""
         if self._is_running:
-            _core.stop_profiling()
+            _core.internal.stop_profiling()
             self.current_time += _core.get_fusion_profile().host_time_ms / 1e3
         else:
-            _core.start_profiling()
+            _core.internal.start_profiling()
         self._is_running = not self._is_running
         return self.current_time
 
     def cleanup(self) -> None:
         """Stop profiling."""
         if self._is_running:
-            _core.stop_profiling()
+            _core.internal.stop_profiling()
             self._is_running = False
         _core.reset_profiler()
 

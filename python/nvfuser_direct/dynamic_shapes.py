@@ -44,7 +44,7 @@ class DynamicShapes:
 
     def __init__(self, fusion: Fusion) -> None:
         self._fusion = fusion
-        self._size_inputs = _core.size_inputs(fusion)
+        self._size_inputs = _core.internal.size_inputs(fusion)
         self._remembered: dict[tuple[Any, ...], Specialization] = {}
         self._specializations: dict[Concretization, Specialization] = {}
 
@@ -67,7 +67,7 @@ class DynamicShapes:
             key = (shapes, *(args[i] for i in self._size_inputs if i < len(args)))
             known = self._remembered.get(key)
         except (TypeError, RuntimeError) as error:  # no tensors or numbers, or without sizes
-            _core.check_inputs(self._fusion, args)
+            _core.internal.check_inputs(self._fusion, args)
             raise _core.UserTypeError(
                 f"Expected tensors, numbers and lists of these as inputs, but got {args!r}"
             ) from error
@@ -87,5 +87,5 @@ class DynamicShapes:
             known = self._specializations.setdefault(
                 record, Specialization(len(self._specializations), fusion)
             )
-        _core.check_meeting_sizes(known.fusion, args)
+        _core.internal.check_meeting_sizes(known.fusion, args)
         return known

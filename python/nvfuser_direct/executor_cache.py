@@ -133,7 +133,7 @@ class FusionExecutorCache:
             For inputs that do not fit, for a device that is not there, for unknown options, and if
             the definition was edited since it was given to the cache.
         """
-        args = _core.input_list(inputs)
+        args = _core.internal.input_list(inputs)
         if device is not None:
             _check_device(device, args)
         if not _enable_options and not _disable_options:
@@ -147,8 +147,8 @@ class FusionExecutorCache:
     def _run(
         self, args: list[Any], device: int | None = None, options: _Options = _NO_OPTIONS
     ) -> list[torch.Tensor]:
-        if _core.is_profiling():
-            outputs = _core.profile_run(
+        if _core.internal.is_profiling():
+            outputs = _core.internal.profile_run(
                 lambda: self._launch(args, device, options), self._fusion_id, args
             )
             return cast("list[torch.Tensor]", outputs)
@@ -161,7 +161,8 @@ class FusionExecutorCache:
         runtime = self._runtimes.get(key) or self._compile(key, fusion, args, device)
         self._most_recent = runtime
         if runtime.dumps_arguments:
-            print(f"Arguments for fusion {self._fusion_id}:\n{_core.arguments_text(args)}", end="")
+            text = _core.internal.arguments_text(args)
+            print(f"Arguments for fusion {self._fusion_id}:\n{text}", end="")
         if runtime.executor is None:
             return self._evaluate(key, runtime.fusion, args, device)
         try:
@@ -178,10 +179,10 @@ class FusionExecutorCache:
         self, key: _Key, fusion: Fusion, args: list[Any], device: int | None
     ) -> list[torch.Tensor]:
         args = flatten_inputs(args)
-        if not _core.is_profiling():
+        if not _core.internal.is_profiling():
             return _evaluate(fusion, args, device)
         *_, number = key
-        outputs = _core.profile_evaluation(
+        outputs = _core.internal.profile_evaluation(
             lambda: _evaluate(fusion, args, device), self._fusion_id, number, args
         )
         return cast("list[torch.Tensor]", outputs)
@@ -290,7 +291,7 @@ class FusionExecutorCache:
     def _find(self, inputs: Iterable[Any]) -> _Runtime | None:
         """The runtime for these inputs, preferably one without options of a call."""
         args = flatten_inputs(inputs)
-        _core.check_inputs(self._fusion, args)
+        _core.internal.check_inputs(self._fusion, args)
         wanted, _ = self._specialize(args, None, _NO_OPTIONS)
         if wanted in self._runtimes:
             return self._runtimes[wanted]
@@ -423,7 +424,7 @@ def _place(device: int | None) -> torch.device:
 
 
 def _evaluate(fusion: Fusion, args: list[Any], device: int | None) -> list[torch.Tensor]:
-    _core.check_meeting_sizes(fusion, args)
+    _core.internal.check_meeting_sizes(fusion, args)
     from .evaluator.stored import stored_outputs
 
     place = None if any(map(is_tensor, args)) else _place(device)
@@ -441,7 +442,7 @@ def _evaluate(fusion: Fusion, args: list[Any], device: int | None) -> list[torch
             value = args[position[val]]
         if not is_hidden:
             visible.append(value)
-    return _core.to_framework_of(args, visible)
+    return _core.internal.to_framework_of(args, visible)
 
 
 def _write_into(target: Any, value: torch.Tensor) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import operator
-import sys
-import traceback
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from . import _core
 from ._pytorch import require_pytorch
@@ -22,7 +20,8 @@ if TYPE_CHECKING:
 
     import torch
 
-    from ._core import Fusion, TensorView, Val
+    from ._core import DataType, Fusion, TensorView, Val
+    from ._core.module_types import OpsModule, ScheduleModule
 
 
 @opaque
@@ -46,8 +45,13 @@ class FusionDefinition:
         Made by `execute` with ``save_repro_inputs``.
     """
 
-    ops = _core.ops
-    sched = _core.schedule
+    # A checker of types knows nothing of a module that it sees through an object.
+    if TYPE_CHECKING:
+        ops: ClassVar[OpsModule]
+        sched: ClassVar[ScheduleModule]
+    else:
+        ops = _core.ops
+        sched = _core.schedule
 
     fec: FusionExecutorCache
     ke: _core.KernelExecutor
@@ -78,15 +82,18 @@ class FusionDefinition:
         if not self._guards:
             raise _core.UserError("The definition is not open: use `with fd: ...`")
         self._guards.pop()
-        if kind is not None:
-            print(f"Exception occurred: {kind.__name__}: {error}")
-            if trace is not None:
-                print("Traceback (most recent call last):")
-                traceback.print_tb(trace, file=sys.stdout)
+        if error is not None and not self._guards:
+            _add_note(error, f"The definition so far:\n{self._text_so_far()}")
 
     def __repr__(self) -> str:
         fusion = self._maybe_fusion()
         return "FusionDefinition()" if fusion is None else _core.translate_fusion(fusion)
+
+    def _text_so_far(self) -> str:
+        try:
+            return repr(self).rstrip()
+        except Exception:  # what no text in Python says still has one of its own
+            return self.fusion.print_math().rstrip()
 
     def _maybe_fusion(self) -> Fusion | None:
         fec = self.__dict__.get("fec")
@@ -102,26 +109,95 @@ class FusionDefinition:
 
     # -- definition --
 
+    @overload
+    def define_tensor(
+        self,
+        shape: Sequence[int],
+        contiguity: Sequence[bool | None],
+        dtype: DataType = ...,
+        is_cpu: bool = False,
+        stride_order: Sequence[int] = ...,
+    ) -> TensorView: ...
+    @overload
+    def define_tensor(
+        self,
+        shape: Sequence[int],
+        contiguity: bool = False,
+        dtype: DataType = ...,
+        is_cpu: bool = False,
+        stride_order: Sequence[int] = ...,
+    ) -> TensorView: ...
+    @overload
+    def define_tensor(
+        self,
+        sizes: Sequence[int],
+        strides: Sequence[int],
+        dtype: DataType = ...,
+        static_sizes: bool = False,
+        is_cpu: bool = False,
+    ) -> TensorView: ...
+    @overload
+    def define_tensor(
+        self, ndims: int, dtype: DataType = ..., is_cpu: bool = False
+    ) -> TensorView: ...
+    @overload
+    def define_tensor(
+        self,
+        symbolic_sizes: Sequence[int],
+        contiguous: Sequence[bool | None],
+        dtype: DataType = ...,
+        is_cpu: bool = False,
+    ) -> TensorView: ...
+    @overload
+    def define_tensor(
+        self,
+        symbolic_sizes: Sequence[int],
+        contiguity: Sequence[bool | None],
+        dtype: DataType = ...,
+        is_cpu: bool = False,
+    ) -> TensorView: ...
     def define_tensor(self, *args: Any, **kwargs: Any) -> TensorView:
         """Make a tensor and register it as an input.
 
-        Takes what ``nvfuser_direct.define_tensor`` takes, whose documentation says more::
+        Takes what ``nvfuser_direct.define_tensor`` takes, whose documentation says more.
 
-            define_tensor(shape, contiguity=False, dtype=DataType.Float, is_cpu=False,
-                          stride_order=[])
-            define_tensor(sizes, strides, dtype=DataType.Float, static_sizes=False, is_cpu=False)
+        Parameters
+        ----------
+        shape : list[int]
+            Size per dimension: -1 symbolic, 1 broadcast, 0 or n > 1 constant.
+        contiguity : bool, or list[bool or None]
+            Per dimension in the order of memory: whether it is packed against the next inner one;
+            None for a broadcast.
+        dtype : DataType
+            Type of the elements; Float if not given.
+        is_cpu : bool
+            A 0-dim tensor on the host, passed by value.
+        stride_order : list[int]
+            Rank of every dimension's stride, 0 varies fastest.
+        sizes, strides : list[int]
+            Those of a tensor that exists, instead of a shape; they decide contiguity and order.
+        static_sizes : bool
+            Keep `sizes` as constants.
+        ndims, symbolic_sizes, contiguous : int, list[int], list[bool]
+            Forms of older programs.
         """
         tensor = _core.define_tensor(*args, **kwargs)
         self.fusion.add_input(tensor)
         return tensor
 
+    @overload
+    def define_scalar(self, dtype: DataType = ...) -> Val: ...
+    @overload
+    def define_scalar(self, value: complex | None, dtype: DataType | None = None) -> Val: ...
     def define_scalar(self, *args: Any, **kwargs: Any) -> Val:
         """Make a constant, or a symbolic scalar that is registered as an input.
 
-        Takes what ``nvfuser_direct.define_scalar`` takes::
-
-            define_scalar(dtype=DataType.Double)  # symbolic
-            define_scalar(value, dtype=None)  # a constant, or symbolic if value is None
+        Parameters
+        ----------
+        value : bool, int, float, complex or None
+            The constant. None makes a symbolic scalar, as `dtype` alone does.
+        dtype : DataType, optional
+            Type of the scalar: for a constant that of its Python class, else Double.
         """
         scalar = _core.define_scalar(*args, **kwargs)
         if scalar.is_symbolic():
@@ -230,7 +306,7 @@ class FusionDefinition:
         if fec is None:
             fec = self._make_executor_cache()
         if save_repro_inputs:
-            inputs = _core.input_list(inputs)
+            inputs = _core.internal.input_list(inputs)
             self.fake_inputs = fake_inputs(inputs)
         if device is None and not _enable_options and not _disable_options:
             return fec._run(list(inputs))  # as `execute` does: most calls name nothing else
@@ -269,7 +345,7 @@ class FusionDefinition:
         heuristic_params : HeuristicParams, optional
             Its launch and compile parameters and scheduler type are used if given.
         """
-        inputs = _core.input_list(inputs)
+        inputs = _core.internal.input_list(inputs)
         ke = self.__dict__.get("ke")
         if heuristic_params is not None:
             _check_heuristic_params(heuristic_params)
@@ -372,7 +448,7 @@ class FusionDefinition:
         inputs: Iterable[Any],
         reference_outputs: Sequence[torch.Tensor] | None,
     ) -> list[torch.Tensor]:
-        inputs = _core.input_list(inputs)
+        inputs = _core.internal.input_list(inputs)
         # Outputs may be written into inputs: references are made from what these were before.
         before = copies(inputs) if self._writes_inputs() else inputs
         generators = GeneratorStates()
@@ -406,6 +482,14 @@ class FusionDefinition:
         if wanted.index is not None:
             return int(wanted.index)
         return torch.cuda.current_device() if torch.cuda.is_available() else 0
+
+
+def _add_note(error: BaseException, note: str) -> None:
+    add_note = getattr(error, "add_note", None)
+    if add_note is not None:
+        add_note(note)
+    else:  # Python 3.10: where newer ones, and what prints tracebacks for older ones, look
+        error.__dict__.setdefault("__notes__", []).append(note)
 
 
 def _check_heuristic_params(params: object) -> None:

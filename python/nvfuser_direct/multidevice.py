@@ -34,6 +34,15 @@ class CommunicatorBackend(enum.Enum):
     ucc = 1
     cuda = 2
 
+    def __repr__(self) -> str:
+        return str(self)
+
+
+# As enumerations of the core have it.
+CommunicatorBackend.__entries = {  # type: ignore[attr-defined]
+    member.name: (member, None) for member in CommunicatorBackend
+}
+
 
 class Communicator:
     """The processes that work together.

@@ -33,8 +33,8 @@ class PythonProfiler:
 
     def __enter__(self) -> PythonProfiler:
         if not self._auto_scheduled:
-            _core.open_profiled_run("user")
-        _core.start_profiling()
+            _core.internal.open_profiled_run("user")
+        _core.internal.start_profiling()
         return self
 
     def __exit__(
@@ -43,11 +43,11 @@ class PythonProfiler:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _core.stop_profiling()
+        _core.internal.stop_profiling()
         if kind is not None:
             _core.reset_profiler()
         elif not self._auto_scheduled:
-            _core.close_profiled_run()
+            _core.internal.close_profiled_run()
 
     @property
     def profile(self) -> FusionProfile:

@@ -154,6 +154,10 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    return sorted([*globals(), "DEVICE_PROPERTIES"])
+
+
 def retry_on_oom_or_skip_test(func: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a test: when device memory runs out, free caches and try once more, then skip."""
 

@@ -55,7 +55,7 @@ def repro_script_for(
     script = (
         f"{_versions()}import torch\n"
         f"from nvfuser_direct import {', '.join(names)}\n"
-        f"{definition}"
+        f"\n\n{definition}\n\n"
         "with FusionDefinition() as fd:\n"
         "    nvfuser_fusion(fd)\n"
     )

@@ -16,7 +16,7 @@ from nvfuser_direct import (
     ParallelType,
 )
 
-BEYOND = getattr(CacheOp, "global")
+BEYOND = CacheOp.Global
 OTHERS = [CacheOp.unspecified, CacheOp.all_levels, CacheOp.streaming]
 DTYPES = {
     DataType.Float: torch.float32,

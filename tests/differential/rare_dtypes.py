@@ -99,6 +99,7 @@ UNSIGNED_FUNCTIONS = {
     "sub": np.subtract,
     "mul": np.multiply,
     "div": np.floor_divide,
+    "floor_divide": np.floor_divide,
     "fmod": np.remainder,
     "remainder": np.remainder,
     "mod": np.remainder,

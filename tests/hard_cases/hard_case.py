@@ -30,7 +30,7 @@ BX, BY, BZ = ParallelType.grid_x, ParallelType.grid_y, ParallelType.grid_z
 TX, TY, TZ = ParallelType.block_x, ParallelType.block_y, ParallelType.block_z
 UNROLL, UNSWITCH = ParallelType.unroll, ParallelType.unswitch
 VECTORIZE = ParallelType.vectorize
-SHARED, GLOBAL = MemoryType.shared, getattr(MemoryType, "global")
+SHARED, GLOBAL = MemoryType.shared, MemoryType.Global
 
 SIZES = (1, 2, 3, 31, 32, 33, 127, 128, 129, 999, 1000, 1025)
 PAIRS = ((1, 1), (3, 4), (2, 33), (31, 127), (32, 32), (129, 3), (1, 1000), (13, 101))

@@ -47,7 +47,7 @@ from nvfuser_direct import (
 
 pytestmark = pytest.mark.sanitize
 
-PAST_L1 = getattr(CacheOp, "global")
+PAST_L1 = CacheOp.Global
 
 
 # -- 10.04 and 10.13: who waits for what --

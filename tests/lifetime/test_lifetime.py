@@ -106,10 +106,7 @@ def test_an_exception_leaves_the_block_and_the_fusion_in_order(capsys) -> None:
     with pytest.raises(ZeroDivisionError):
         block()
     (t0,) = fd.fusion.inputs()
-    printed = capsys.readouterr().out
-    assert printed.startswith(
-        "Exception occurred: ZeroDivisionError: in the block\nTraceback (most recent call last):\n"
-    )
+    assert capsys.readouterr().out == ""
     with pytest.raises(RuntimeError, match="No fusion is active"):
         ops.neg(t0)
     with fd:

@@ -27,7 +27,7 @@ HARDWARE = [
     ParallelType.block_y,
 ]
 SOFTWARE = [ParallelType.unroll, ParallelType.unswitch, ParallelType.vectorize]
-GLOBAL = getattr(MemoryType, "global")
+GLOBAL = MemoryType.Global
 
 
 def text(fd: FusionDefinition) -> str:

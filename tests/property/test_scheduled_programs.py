@@ -11,7 +11,7 @@ from schedule_calls import STEPS, ScheduleCalls
 from schedule_scripts import Lines, Script, failure_of, run_kernel, run_script, shortened
 from scheduled_programs import make_script, report_of, summary
 
-from nvfuser_direct import printed_schedule_steps
+from nvfuser_direct._core.internal import printed_schedule_steps
 
 SEEDS = range(60 * settings.default.max_examples)
 PART = 15  # seeds of one test
@@ -60,7 +60,7 @@ def test_a_seed_makes_the_same_script_again() -> None:
 def test_scripts_run_by_themselves(capsys: pytest.CaptureFixture[str]) -> None:
     exec(runnable().text(), {})
     printed = capsys.readouterr().out
-    assert printed.startswith("def nvfuser_fusion(fd : FusionDefinition)")
+    assert printed.startswith("def nvfuser_fusion(fd: FusionDefinition)")
     assert "kernel:" in printed
     assert "expected:" in printed
 

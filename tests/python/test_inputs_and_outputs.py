@@ -228,15 +228,42 @@ def test_define_scalar_of_a_type_is_symbolic() -> None:
         assert len(fd.fusion.inputs()) == 3
 
 
-def test_exceptions_of_a_definition_are_printed_and_go_on(
+def test_exceptions_of_a_definition_go_on_with_its_text_as_a_note(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with pytest.raises(KeyError, match="oh"), FusionDefinition():
-        raise KeyError("oh")
-    first, second, *trace = capsys.readouterr().out.splitlines()
-    assert first == "Exception occurred: KeyError: 'oh'"
-    assert second == "Traceback (most recent call last):"
-    assert "test_inputs_and_outputs.py" in trace[0]
+    fd = FusionDefinition()
+
+    def define() -> None:
+        with fd, fd:
+            fd.ops.neg(fd.define_tensor([4]))
+            raise KeyError("oh")
+
+    with pytest.raises(KeyError, match="oh") as error:
+        define()
+    (note,) = error.value.__notes__
+    assert note == f"The definition so far:\n{fd!r}".rstrip()
+    assert "fd.define_tensor(shape=[4]" in note
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_note_of_what_python_cannot_say_is_the_math() -> None:
+    def define() -> None:
+        with FusionDefinition() as fd:
+            fd.add_output(fd.ops.bitceil(fd.define_tensor([4], dtype=DataType.Int)))
+            raise KeyError("oh")
+
+    with pytest.raises(KeyError) as error:
+        define()
+    assert "%kernel_math {" in error.value.__notes__[0]
+
+
+def test_exceptions_without_add_note_get_notes_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Old(Exception):
+        add_note = None  # as in Python 3.10
+
+    with pytest.raises(Old) as error, FusionDefinition():
+        raise Old
+    assert error.value.__notes__[0].startswith("The definition so far:\ndef nvfuser_fusion(")
 
 
 def test_parameters_of_a_heuristic_are_used() -> None:

@@ -86,7 +86,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
         ("compile_params", r"nvfuser_none_f0_c0_r0_g0: Compile Parameters: index_type"),
         ("fusion_args", r"Arguments for fusion 0:\n  float\[4, 64\] on cpu"),
         ("kernel_args", r"Arguments for nvfuser_none_f0_c0_r0_g0:\n  float\[4, 64\] on cpu"),
-        ("python_definition", r"def nvfuser_fusion\(fd : FusionDefinition\)"),
+        ("python_definition", r"def nvfuser_fusion\(fd: FusionDefinition\)"),
         ("ca_map", r"IterDomainGraphs \{"),
         ("parallel_dimensions", r"Extents of hardware indices:\n  blockIdx.x: "),
         ("expr_sort", r"Order of expressions:\n  T1"),

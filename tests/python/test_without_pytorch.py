@@ -140,7 +140,7 @@ def test_the_doctor_says_what_pytorch_would_add() -> None:
 
 
 def test_a_script_that_reproduces_a_definition_needs_no_pytorch() -> None:
-    assert "def nvfuser_fusion(fd : FusionDefinition)" in printed("print(fd.repro_script_for())")
+    assert "def nvfuser_fusion(fd: FusionDefinition)" in printed("print(fd.repro_script_for())")
 
 
 def test_the_package_imports_no_array_library(tmp_path: Path) -> None:

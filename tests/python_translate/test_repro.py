@@ -86,7 +86,8 @@ def test_a_script_starts_with_versions_and_the_definition() -> None:
     assert torch_version == f"# torch version: {torch.__version__}"
     assert cuda_version == f"# cuda version: {torch.version.cuda}"
     assert rest[:2] == ["import torch", "from nvfuser_direct import FusionDefinition, DataType"]
-    assert "\n".join(rest[2:-2]) + "\n" == str(fd)
+    assert rest[2:4] == rest[-4:-2] == ["", ""]  # as PEP 8 has it around functions
+    assert "\n".join(rest[4:-4]) + "\n" == str(fd)
     assert rest[-2:] == ["with FusionDefinition() as fd:", "    nvfuser_fusion(fd)"]
 
 

@@ -44,8 +44,8 @@ UNARY = """abs acos acosh asin asinh atan atanh bitwise_not ceil cos cosh erf er
     sigmoid sign signbit silu sin sinh sqrt tan tanh tanh_gelu trunc leaky_relu
     softplus""".split()
 BINARY = """add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor
-    ceilDiv ceil_div complex div eq fmod gcd ge gt le logical_and logical_or logical_right_shift
-    lt maximum minimum mod mul ne nextafter pow remainder sub truediv""".split()
+    ceilDiv ceil_div complex div eq floor_divide fmod gcd ge gt le logical_and logical_or
+    logical_right_shift lt maximum minimum mod mul ne nextafter pow remainder sub truediv""".split()
 TERNARY = ["lerp", "where", "clamp", "threshold", "add_alpha", "sub_alpha"]
 
 

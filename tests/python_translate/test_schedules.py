@@ -26,9 +26,9 @@ from nvfuser_direct import (
     SwizzleType,
     equal_up_to_numbering,
     evaluate,
-    printed_schedule_steps,
     translate_fusion,
 )
+from nvfuser_direct._core.internal import printed_schedule_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -442,7 +442,7 @@ def test_members_of_enumerations_have_their_python_names() -> None:
         x = define_x(fd)
         fd.add_output(y := fd.ops.neg(x))
         x.cache_after(LoadStoreOpType.cp_async, CacheOp.all_levels)
-        x.cache_after(cache_op=getattr(CacheOp, "global"))
+        x.cache_after(cache_op=CacheOp.Global)
         y.cache_before(LoadStoreOpType.tma).set_memory_type(MemoryType.symmetric)
     assert [line for line in schedule_lines(fd.fusion) if "#" not in line] == [
         "tv2 = tv0.cache_after(LoadStoreOpType.cp_async, cache_op=CacheOp.all_levels)",
@@ -532,9 +532,9 @@ def test_caches_are_copies_in_the_math() -> None:
         fd.add_output(fd.ops.neg(x))
         x.cache_after()
     assert [line.strip() for line in repr(fd).splitlines()[2:]] == [
-        "tv2 = fd.ops.cast(tv0, dtype=DataType.Float)",
-        "tv1 = fd.ops.neg(tv2)",
-        "fd.add_output(tv1)",
+        "tv1 = fd.ops.cast(tv0, dtype=DataType.Float)",
+        "tv2 = fd.ops.neg(tv1)",
+        "fd.add_output(tv2)",
     ]
 
 

@@ -12,6 +12,7 @@ import torch
 
 import nvfuser_direct as nvf
 from nvfuser_direct import FusionDefinition, KernelExecutor, PythonProfiler
+from nvfuser_direct._core import internal
 
 BYTES = 4 * 6 * 1024
 
@@ -118,14 +119,14 @@ def test_a_kernel_alone_is_a_profile_too() -> None:
 
 def test_nothing_is_profiled_outside() -> None:
     fd, x = doubled("cpu")
-    assert not nvf.is_profiling()
+    assert not internal.is_profiling()
     with PythonProfiler():
-        assert nvf.is_profiling()
+        assert internal.is_profiling()
     fd.execute([x])
     with pytest.raises(RuntimeError, match="The FusionProfile struct data is not valid because it"):
         nvf.get_fusion_profile()
     with pytest.raises(RuntimeError, match="stop_profiling without the start_profiling"):
-        nvf.stop_profiling()
+        internal.stop_profiling()
 
 
 def test_an_evaluated_run_is_a_profile_of_one_segment(target: str) -> None:
@@ -178,19 +179,19 @@ def test_after_an_error_profiling_starts_again(auto_scheduled: bool) -> None:
 
 
 def test_open_runs_are_refused_and_dropped() -> None:
-    nvf.open_profiled_run("user")
+    internal.open_profiled_run("user")
     with pytest.raises(RuntimeError, match="reset_profiler"):
-        nvf.open_profiled_run("user")
+        internal.open_profiled_run("user")
     nvf.reset_profiler()
     with pytest.raises(RuntimeError, match="No run is profiled"):
-        nvf.close_profiled_run()
+        internal.close_profiled_run()
 
 
 def test_threads_have_profiles_of_their_own() -> None:
     fd, x = doubled("cpu")
     seen: list[bool] = []
     with PythonProfiler():
-        thread = threading.Thread(target=lambda: seen.append(nvf.is_profiling()))
+        thread = threading.Thread(target=lambda: seen.append(internal.is_profiling()))
         thread.start()
         thread.join()
         fd.execute([x])

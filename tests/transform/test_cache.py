@@ -14,7 +14,7 @@ from nvfuser_direct import (
     UserError,
 )
 
-GLOBAL = getattr(MemoryType, "global")
+GLOBAL = MemoryType.Global
 
 
 def chain():

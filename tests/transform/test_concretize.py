@@ -156,7 +156,7 @@ def test_scalars_that_no_size_reads_are_not_looked_at() -> None:
         n = fd.define_scalar(DataType.Int)
         fd.add_output(fd.ops.mul(fd.ops.reshape(x, [n, -1]), factor))
 
-    assert _core.size_inputs(define(fn)) == [2]
+    assert _core.internal.size_inputs(define(fn)) == [2]
 
 
 # ---- The concretized fusion ----------------------------------------------------------------------

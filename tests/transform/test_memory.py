@@ -7,7 +7,7 @@ from loop_text import loops
 
 from nvfuser_direct import DataType, FusionDefinition, MemoryType, UserError
 
-GLOBAL = getattr(MemoryType, "global")
+GLOBAL = MemoryType.Global
 
 
 @pytest.fixture

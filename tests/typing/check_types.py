@@ -50,6 +50,45 @@ def define() -> FusionDefinition:
     return fd
 
 
+def define_through_the_definition() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 8], [True, None], DataType.Half)
+        y = fd.define_tensor(sizes=[4, 8], strides=[8, 1], static_sizes=True)
+        n = fd.define_scalar(2.5, DataType.Float)
+        assert_type(fd.ops.relu(x), TensorView)
+        assert_type(fd.ops.relu(n), Val)
+        assert_type(fd.ops.sum(x, [1], keepdim=True), TensorView)
+        assert_type(fd.ops.var_mean(x, [1]), "tuple[TensorView, TensorView]")
+        assert_type(fd.ops.ceil_div(n, 2), Val)
+        fd.sched.inline_most()
+        fd.sched.transform_like(y)
+        fd.ops.relu("x")  # type: ignore[call-overload]
+        fd.ops.rleu(x)  # type: ignore[attr-defined]
+        fd.sched.inline_all()  # type: ignore[attr-defined]
+        fd.define_tensor("4")  # type: ignore[arg-type]
+        fd.define_tensor([4], contigous=True)  # type: ignore[call-overload]
+        fd.define_scalar("4")  # type: ignore[call-overload]
+
+
+def operate(x: TensorView, w: TensorView, n: Val) -> None:
+    assert_type(x + 1, TensorView)
+    assert_type(1 - x, TensorView)
+    assert_type(x * n, TensorView)
+    assert_type(n * x, TensorView)
+    assert_type(n // 2, Val)
+    assert_type(2**x, TensorView)
+    assert_type(2.5 / n, Val)
+    assert_type(x @ w, TensorView)
+    assert_type(x < w, TensorView)
+    assert_type(n >= 3, Val)
+    assert_type(-x, TensorView)
+    assert_type(abs(n), Val)
+    assert_type(x == w, bool)
+    x += 1
+    assert_type(x, TensorView)
+    _ = x + "1"  # type: ignore[operator]
+
+
 def schedule_by_hand(total: TensorView) -> None:
     assert_type(total.split(1, 128), TensorView)
     partial = total.rfactor([1])

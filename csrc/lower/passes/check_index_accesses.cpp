@@ -65,7 +65,7 @@ class IndexAccessCheck {
             .node = {describe(tensor)},
             .expected = {"memory that every thread may write"},
             .found = {enum_name(tensor->memory_type())},
-            .fix = {"set_memory_type(MemoryType.global) on the result of the scatter and on the "
+            .fix = {"set_memory_type(MemoryType.Global) on the result of the scatter and on the "
                     "tensor it scatters into"},
         });
       }

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 import enum
-from typing import TypeAlias, Union, overload
+from typing import NoReturn, TypeAlias, Union, overload
 
 import torch
 
 from nvfuser_direct._core import (
     idm as idm,
+    internal as internal,
     ops as ops,
     schedule as schedule
 )
@@ -35,16 +36,6 @@ class CompilerError(UserNotImplementedError):
 
 class InternalError(RuntimeError):
     """A bug of the compiler; please report it."""
-
-def hide_source_directory(directory: str) -> None:
-    """
-    Attribute statements made by code of a folder to the code that called it.
-
-    Parameters
-    ----------
-    directory : str
-        Absolute path of the folder, without a trailing separator.
-    """
 
 def call_with_options(function: Callable[[], object], enable: Sequence[str], disable: Sequence[str]) -> object:
     """
@@ -235,6 +226,8 @@ class MemoryType(enum.Enum):
 
     shared = 1
 
+    Global = 2
+
     tensor = 3
 
     symmetric = 4
@@ -242,8 +235,6 @@ class MemoryType(enum.Enum):
     Local = 0
 
     Shared = 1
-
-    Global = 2
 
     Tensor = 3
 
@@ -497,13 +488,13 @@ class CacheOp(enum.Enum):
 
     streaming = 2
 
+    Global = 3
+
     Unspecified = 0
 
     AllLevels = 1
 
     Streaming = 2
-
-    Global = 3
 
 class SwizzleType(enum.Enum):
     """Permutation of a square of two axes."""
@@ -614,7 +605,7 @@ class Statement:
 
 class Val(Statement):
     """
-    A value. Instances of this very class are scalars: constants, inputs, or results of scalar expressions.
+    A value. Instances of this very class are scalars: constants, inputs, or results of scalar expressions. Operators of tensors and scalars are functions of `ops`; `==` asks whether two handles are the same node, and `ops.eq` compares elements.
     """
 
     def is_symbolic(self) -> bool:
@@ -716,6 +707,185 @@ class Val(Statement):
 
     def hash(self) -> int:
         """Hash of what is computed: equal for values that are `same_as`."""
+
+    @overload
+    def __add__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __add__(self, arg: ScalarLike, /) -> Val:
+        """`ops.add`."""
+
+    def __radd__(self, arg: bool | int | float | complex, /) -> Val:
+        """`ops.add`."""
+
+    @overload
+    def __sub__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __sub__(self, arg: ScalarLike, /) -> Val:
+        """`ops.sub`."""
+
+    def __rsub__(self, arg: bool | int | float | complex, /) -> Val:
+        """`ops.sub`."""
+
+    @overload
+    def __mul__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __mul__(self, arg: ScalarLike, /) -> Val:
+        """`ops.mul`."""
+
+    def __rmul__(self, arg: bool | int | float | complex, /) -> Val:
+        """`ops.mul`."""
+
+    @overload
+    def __truediv__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __truediv__(self, arg: ScalarLike, /) -> Val:
+        """`ops.truediv`: the quotient of integers is a Float."""
+
+    def __rtruediv__(self, arg: bool | int | float | complex, /) -> Val:
+        """`ops.truediv`: the quotient of integers is a Float."""
+
+    @overload
+    def __floordiv__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __floordiv__(self, arg: ScalarLike, /) -> Val:
+        """`ops.floor_divide`: rounded down."""
+
+    def __rfloordiv__(self, arg: bool | int | float | complex, /) -> Val:
+        """`ops.floor_divide`: rounded down."""
+
+    @overload
+    def __mod__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __mod__(self, arg: ScalarLike, /) -> Val:
+        """`ops.remainder`: with the sign of the right operand."""
+
+    def __rmod__(self, arg: bool | int | float | complex, /) -> Val:
+        """`ops.remainder`: with the sign of the right operand."""
+
+    @overload
+    def __pow__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __pow__(self, arg: ScalarLike, /) -> Val:
+        """`ops.pow`."""
+
+    def __rpow__(self, arg: bool | int | float | complex, /) -> Val:
+        """`ops.pow`."""
+
+    @overload
+    def __and__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __and__(self, arg: ScalarLike, /) -> Val:
+        """`ops.bitwise_and`."""
+
+    def __rand__(self, arg: bool | int | float | complex, /) -> Val:
+        """`ops.bitwise_and`."""
+
+    @overload
+    def __or__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __or__(self, arg: ScalarLike, /) -> Val:
+        """`ops.bitwise_or`."""
+
+    def __ror__(self, arg: bool | int | float | complex, /) -> Val:
+        """`ops.bitwise_or`."""
+
+    @overload
+    def __xor__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __xor__(self, arg: ScalarLike, /) -> Val:
+        """`ops.bitwise_xor`."""
+
+    def __rxor__(self, arg: bool | int | float | complex, /) -> Val:
+        """`ops.bitwise_xor`."""
+
+    @overload
+    def __lshift__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __lshift__(self, arg: ScalarLike, /) -> Val:
+        """`ops.bitwise_left_shift`."""
+
+    def __rlshift__(self, arg: bool | int | float | complex, /) -> Val:
+        """`ops.bitwise_left_shift`."""
+
+    @overload
+    def __rshift__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __rshift__(self, arg: ScalarLike, /) -> Val:
+        """`ops.bitwise_right_shift`."""
+
+    def __rrshift__(self, arg: bool | int | float | complex, /) -> Val:
+        """`ops.bitwise_right_shift`."""
+
+    @overload
+    def __lt__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __lt__(self, arg: ScalarLike, /) -> Val:
+        """`ops.lt`."""
+
+    @overload
+    def __le__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __le__(self, arg: ScalarLike, /) -> Val:
+        """`ops.le`."""
+
+    @overload
+    def __gt__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __gt__(self, arg: ScalarLike, /) -> Val:
+        """`ops.gt`."""
+
+    @overload
+    def __ge__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __ge__(self, arg: ScalarLike, /) -> Val:
+        """`ops.ge`."""
+
+    def __neg__(self) -> Val:
+        """`ops.neg`."""
+
+    def __abs__(self) -> Val:
+        """`ops.abs`."""
+
+    def __invert__(self) -> Val:
+        """`ops.bitwise_not`."""
+
+    def __pos__(self) -> Val:
+        """The same value."""
+
+    def __bool__(self) -> bool:
+        """
+        An error for tensors and scalars: no run has decided them. True for axes and domains.
+        """
+
+    def __len__(self) -> NoReturn:
+        """An error: sizes are values of a run, ``x.size(0)``."""
+
+    def __iter__(self) -> NoReturn:
+        """An error: elements come with a run."""
+
+    def __contains__(self, item: object) -> NoReturn:
+        """An error: elements come with a run."""
+
+    def __getitem__(self, index: object) -> NoReturn:
+        """An error: parts of tensors are operations."""
+
+    __array_ufunc__: None = None
 
     def evaluate(self) -> bool | int | float | complex | None:
         """
@@ -1240,6 +1410,169 @@ class TensorView(Val):
         """
         The scheduling primitives applied to this tensor, each with the line that did it.
         """
+
+    @overload
+    def __add__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __add__(self, arg: ScalarLike, /) -> TensorView:
+        """`ops.add`."""
+
+    def __radd__(self, arg: bool | int | float | complex, /) -> TensorView:
+        """`ops.add`."""
+
+    @overload
+    def __sub__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __sub__(self, arg: ScalarLike, /) -> TensorView:
+        """`ops.sub`."""
+
+    def __rsub__(self, arg: bool | int | float | complex, /) -> TensorView:
+        """`ops.sub`."""
+
+    @overload
+    def __mul__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __mul__(self, arg: ScalarLike, /) -> TensorView:
+        """`ops.mul`."""
+
+    def __rmul__(self, arg: bool | int | float | complex, /) -> TensorView:
+        """`ops.mul`."""
+
+    @overload
+    def __truediv__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __truediv__(self, arg: ScalarLike, /) -> TensorView:
+        """`ops.truediv`: the quotient of integers is a Float."""
+
+    def __rtruediv__(self, arg: bool | int | float | complex, /) -> TensorView:
+        """`ops.truediv`: the quotient of integers is a Float."""
+
+    @overload
+    def __floordiv__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __floordiv__(self, arg: ScalarLike, /) -> TensorView:
+        """`ops.floor_divide`: rounded down."""
+
+    def __rfloordiv__(self, arg: bool | int | float | complex, /) -> TensorView:
+        """`ops.floor_divide`: rounded down."""
+
+    @overload
+    def __mod__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __mod__(self, arg: ScalarLike, /) -> TensorView:
+        """`ops.remainder`: with the sign of the right operand."""
+
+    def __rmod__(self, arg: bool | int | float | complex, /) -> TensorView:
+        """`ops.remainder`: with the sign of the right operand."""
+
+    @overload
+    def __pow__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __pow__(self, arg: ScalarLike, /) -> TensorView:
+        """`ops.pow`."""
+
+    def __rpow__(self, arg: bool | int | float | complex, /) -> TensorView:
+        """`ops.pow`."""
+
+    @overload
+    def __and__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __and__(self, arg: ScalarLike, /) -> TensorView:
+        """`ops.bitwise_and`."""
+
+    def __rand__(self, arg: bool | int | float | complex, /) -> TensorView:
+        """`ops.bitwise_and`."""
+
+    @overload
+    def __or__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __or__(self, arg: ScalarLike, /) -> TensorView:
+        """`ops.bitwise_or`."""
+
+    def __ror__(self, arg: bool | int | float | complex, /) -> TensorView:
+        """`ops.bitwise_or`."""
+
+    @overload
+    def __xor__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __xor__(self, arg: ScalarLike, /) -> TensorView:
+        """`ops.bitwise_xor`."""
+
+    def __rxor__(self, arg: bool | int | float | complex, /) -> TensorView:
+        """`ops.bitwise_xor`."""
+
+    @overload
+    def __lshift__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __lshift__(self, arg: ScalarLike, /) -> TensorView:
+        """`ops.bitwise_left_shift`."""
+
+    def __rlshift__(self, arg: bool | int | float | complex, /) -> TensorView:
+        """`ops.bitwise_left_shift`."""
+
+    @overload
+    def __rshift__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __rshift__(self, arg: ScalarLike, /) -> TensorView:
+        """`ops.bitwise_right_shift`."""
+
+    def __rrshift__(self, arg: bool | int | float | complex, /) -> TensorView:
+        """`ops.bitwise_right_shift`."""
+
+    @overload
+    def __lt__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __lt__(self, arg: ScalarLike, /) -> TensorView:
+        """`ops.lt`."""
+
+    @overload
+    def __le__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __le__(self, arg: ScalarLike, /) -> TensorView:
+        """`ops.le`."""
+
+    @overload
+    def __gt__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __gt__(self, arg: ScalarLike, /) -> TensorView:
+        """`ops.gt`."""
+
+    @overload
+    def __ge__(self, arg: TensorView, /) -> TensorView: ...
+
+    @overload
+    def __ge__(self, arg: ScalarLike, /) -> TensorView:
+        """`ops.ge`."""
+
+    def __matmul__(self, arg: TensorView, /) -> TensorView:
+        """`ops.matmul`."""
+
+    def __neg__(self) -> TensorView:
+        """`ops.neg`."""
+
+    def __abs__(self) -> TensorView:
+        """`ops.abs`."""
+
+    def __invert__(self) -> TensorView:
+        """`ops.bitwise_not`."""
+
+    def __pos__(self) -> TensorView:
+        """The same value."""
 
     def circular_buffer(self, number_of_stages: int, prefetch_distance: int = -1, type: Pipelined | WarpSpecialized = ...) -> None:
         """
@@ -3315,22 +3648,6 @@ class BlockLoop(Expr):
     def body(self) -> list[Expr]:
         """Statements."""
 
-def stream_in_use(op: RNGOp) -> int:
-    """
-    Which part of the random stream of a run the tensor of an RNGOp without seed takes.
-
-    Parameters
-    ----------
-    op : RNGOp
-        One without seed.
-
-    Returns
-    -------
-    int
-        Its place among such tensors that the fusion needs, by age: it draws at this offset from the
-        one that the run has from the framework's generator.
-    """
-
 class Fusion:
     """Owns a graph of statements, its inputs and its outputs."""
 
@@ -3708,11 +4025,6 @@ def lowest_value(dtype: DataType) -> object:
 
 def highest_value(dtype: DataType) -> object:
     """Greatest value of a type; infinity for floating point."""
-
-def cast_text(from_dtype: DataType, to_dtype: DataType) -> str:
-    """
-    Name of a conversion in printed IR, ``__half2float``; empty if there is none.
-    """
 
 def promote_pair(a: DataType, b: DataType) -> DataType:
     """
@@ -4563,48 +4875,6 @@ class KernelExecutor:
     def num_plans(self) -> int:
         """How many signatures of arguments have a launch plan."""
 
-def check_inputs(fusion: Fusion, inputs: object) -> None:
-    """
-    Check number, kinds, types, ranks and devices of inputs, as a run does.
-
-    Parameters
-    ----------
-    fusion : Fusion
-        The definition.
-    inputs : iterable
-        What a run would get.
-
-    Raises
-    ------
-    UserError
-        For the first input that does not fit.
-    """
-
-def input_list(inputs: Iterable[object]) -> list:
-    """
-    The inputs of a run as a list; an error for a tensor, which is no list of inputs.
-    """
-
-def arguments_text(inputs: object) -> str:
-    """Inputs of a run as text: types, sizes and devices, one line each."""
-
-def to_framework_of(inputs: Iterable[object], tensors: list[torch.Tensor]) -> list[torch.Tensor]:
-    """
-    Tensors of PyTorch in the framework that a run with these inputs returns.
-
-    Parameters
-    ----------
-    inputs : iterable
-        Inputs of a run.
-    tensors : list[torch.Tensor]
-        Outputs; one that is an input stays itself.
-
-    Returns
-    -------
-    list
-        Views of the tensors; themselves for PyTorch.
-    """
-
 class Concretization:
     """
     What the dynamic shapes of a fusion come out as: the squeezes, merges, splits and new dimensions of every reshape, and which axes are broadcasts. Equal for all inputs that share one concretized fusion.
@@ -4620,9 +4890,6 @@ def has_dynamic_shapes(fusion: Fusion) -> bool:
     """
     Whether axes of a fusion are symbolic: what they are shows when sizes are known.
     """
-
-def size_inputs(fusion: Fusion) -> list[int]:
-    """Positions of the scalar inputs that sizes are computed from."""
 
 def find_concretization(fusion: Fusion, inputs: object) -> Concretization:
     """
@@ -4661,23 +4928,6 @@ def concretize(fusion: Fusion, concretization: Concretization) -> Fusion:
     -------
     Fusion
         Without symbolic axes; tensors keep their names.
-    """
-
-def check_meeting_sizes(fusion: Fusion, inputs: object) -> None:
-    """
-    Hold the sizes of axes that meet in an expression against each other.
-
-    Parameters
-    ----------
-    fusion : Fusion
-        A definition without dynamic shapes.
-    inputs : iterable
-        Inputs of a run.
-
-    Raises
-    ------
-    UserError
-        ``Expected sizes to match``, naming both axes; for inputs that do not fit their definitions.
     """
 
 class KernelProfile:
@@ -4828,61 +5078,6 @@ def reset_profiler() -> None:
     Forget all profiles of this thread, also of a run that ended with an error.
     """
 
-def start_profiling() -> None:
-    """Measure runs of this thread from now on."""
-
-def stop_profiling() -> None:
-    """Undo one `start_profiling`."""
-
-def is_profiling() -> bool:
-    """Whether runs of this thread are measured."""
-
-def open_profiled_run(label: str) -> None:
-    """
-    Make one profile of all kernels until `close_profiled_run`, with `label` as scheduler.
-    """
-
-def close_profiled_run() -> None:
-    """End what `open_profiled_run` began."""
-
-def profile_run(function: Callable[[], object], fusion_id: int, inputs: Iterable[object]) -> object:
-    """
-    Call a function and make one profile of all kernels it launches.
-
-    Parameters
-    ----------
-    function : callable
-        Called without arguments; returns the outputs.
-    fusion_id : int
-        Number of the fusion.
-    inputs : iterable
-        Inputs of the fusion; their sizes count.
-
-    Returns
-    -------
-    list
-        What the function returns.
-    """
-
-def profile_evaluation(function: Callable[[], object], fusion_id: int, concrete_id: int, inputs: Iterable[object]) -> object:
-    """
-    Call a function that evaluates a fusion through PyTorch, and profile it as one segment.
-
-    Parameters
-    ----------
-    function : callable
-        Called without arguments; returns the outputs.
-    fusion_id, concrete_id : int
-        Numbers of the fusion and of its specialization.
-    inputs : iterable
-        Inputs of the fusion; their sizes and their device count.
-
-    Returns
-    -------
-    list
-        What the function returns.
-    """
-
 def translate_fusion(fusion: Fusion, schedule: bool = False) -> str:
     """
     A fusion as the Python function that builds it.
@@ -4906,11 +5101,6 @@ def translate_fusion(fusion: Fusion, schedule: bool = False) -> str:
     ------
     NotImplementedError
         If an expression, an axis or a step of the schedule has no call that makes it.
-    """
-
-def printed_schedule_steps() -> list[str]:
-    """
-    The primitives that printed schedules account for, as `TensorView.schedule_steps` names them.
     """
 
 def equal_up_to_numbering(a: Fusion, b: Fusion) -> bool:

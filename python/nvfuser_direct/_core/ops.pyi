@@ -2745,6 +2745,31 @@ def sign(arg: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
         A tensor if an operand is one.
     """
 
+@overload
+def floor_divide(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+
+@overload
+def floor_divide(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.TensorView, /) -> nvfuser_direct._core.TensorView: ...
+
+@overload
+def floor_divide(arg0: nvfuser_direct._core.TensorView, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.TensorView: ...
+
+@overload
+def floor_divide(arg0: nvfuser_direct._core.ScalarLike, arg1: nvfuser_direct._core.ScalarLike, /) -> nvfuser_direct._core.Val:
+    """
+    a / b rounded down; integers stay integers.
+
+    Parameters
+    ----------
+    a, b : TensorView, scalar Val or number
+        Positional only. Tensors are broadcast together.
+
+    Returns
+    -------
+    TensorView or Val
+        A tensor if an operand is one.
+    """
+
 def triu(arg: nvfuser_direct._core.TensorView, diagonal: nvfuser_direct._core.ScalarLike = 0) -> nvfuser_direct._core.TensorView:
     """
     The upper triangle of the last two dimensions, zeros below.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def flatten_inputs(inputs: Iterable[Any]) -> list[Any]:
     """`inputs` with one level of lists and tuples opened: how vectors of scalars are passed."""
     flat: list[Any] = []
-    for item in _core.input_list(inputs):
+    for item in _core.internal.input_list(inputs):
         if isinstance(item, list | tuple):
             flat.extend(item)
         else:

@@ -1,0 +1,156 @@
+"""What the package itself needs of the core; no interface."""
+
+from collections.abc import Callable, Iterable
+
+import torch
+
+import nvfuser_direct._core
+
+
+def hide_source_directory(directory: str) -> None:
+    """
+    Attribute statements made by code of a folder to the code that called it.
+
+    Parameters
+    ----------
+    directory : str
+        Absolute path of the folder, without a trailing separator.
+    """
+
+def stream_in_use(op: nvfuser_direct._core.RNGOp) -> int:
+    """
+    Which part of the random stream of a run the tensor of an RNGOp without seed takes.
+
+    Parameters
+    ----------
+    op : RNGOp
+        One without seed.
+
+    Returns
+    -------
+    int
+        Its place among such tensors that the fusion needs, by age: it draws at this offset from the
+        one that the run has from the framework's generator.
+    """
+
+def cast_text(from_dtype: nvfuser_direct._core.DataType, to_dtype: nvfuser_direct._core.DataType) -> str:
+    """
+    Name of a conversion in printed IR, ``__half2float``; empty if there is none.
+    """
+
+def check_inputs(fusion: nvfuser_direct._core.Fusion, inputs: object) -> None:
+    """
+    Check number, kinds, types, ranks and devices of inputs, as a run does.
+
+    Parameters
+    ----------
+    fusion : Fusion
+        The definition.
+    inputs : iterable
+        What a run would get.
+
+    Raises
+    ------
+    UserError
+        For the first input that does not fit.
+    """
+
+def arguments_text(inputs: object) -> str:
+    """Inputs of a run as text: types, sizes and devices, one line each."""
+
+def to_framework_of(inputs: Iterable[object], tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+    """
+    Tensors of PyTorch in the framework that a run with these inputs returns.
+
+    Parameters
+    ----------
+    inputs : iterable
+        Inputs of a run.
+    tensors : list[torch.Tensor]
+        Outputs; one that is an input stays itself.
+
+    Returns
+    -------
+    list
+        Views of the tensors; themselves for PyTorch.
+    """
+
+def size_inputs(fusion: nvfuser_direct._core.Fusion) -> list[int]:
+    """Positions of the scalar inputs that sizes are computed from."""
+
+def check_meeting_sizes(fusion: nvfuser_direct._core.Fusion, inputs: object) -> None:
+    """
+    Hold the sizes of axes that meet in an expression against each other.
+
+    Parameters
+    ----------
+    fusion : Fusion
+        A definition without dynamic shapes.
+    inputs : iterable
+        Inputs of a run.
+
+    Raises
+    ------
+    UserError
+        ``Expected sizes to match``, naming both axes; for inputs that do not fit their definitions.
+    """
+
+def start_profiling() -> None:
+    """Measure runs of this thread from now on."""
+
+def stop_profiling() -> None:
+    """Undo one `start_profiling`."""
+
+def is_profiling() -> bool:
+    """Whether runs of this thread are measured."""
+
+def open_profiled_run(label: str) -> None:
+    """
+    Make one profile of all kernels until `close_profiled_run`, with `label` as scheduler.
+    """
+
+def close_profiled_run() -> None:
+    """End what `open_profiled_run` began."""
+
+def profile_run(function: Callable[[], object], fusion_id: int, inputs: Iterable[object]) -> object:
+    """
+    Call a function and make one profile of all kernels it launches.
+
+    Parameters
+    ----------
+    function : callable
+        Called without arguments; returns the outputs.
+    fusion_id : int
+        Number of the fusion.
+    inputs : iterable
+        Inputs of the fusion; their sizes count.
+
+    Returns
+    -------
+    list
+        What the function returns.
+    """
+
+def profile_evaluation(function: Callable[[], object], fusion_id: int, concrete_id: int, inputs: Iterable[object]) -> object:
+    """
+    Call a function that evaluates a fusion through PyTorch, and profile it as one segment.
+
+    Parameters
+    ----------
+    function : callable
+        Called without arguments; returns the outputs.
+    fusion_id, concrete_id : int
+        Numbers of the fusion and of its specialization.
+    inputs : iterable
+        Inputs of the fusion; their sizes and their device count.
+
+    Returns
+    -------
+    list
+        What the function returns.
+    """
+
+def printed_schedule_steps() -> list[str]:
+    """
+    The primitives that printed schedules account for, as `TensorView.schedule_steps` names them.
+    """
