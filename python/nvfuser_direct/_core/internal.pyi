@@ -55,6 +55,11 @@ def check_inputs(fusion: nvfuser_direct._core.Fusion, inputs: object) -> None:
         For the first input that does not fit.
     """
 
+def input_list(inputs: Iterable[object]) -> list:
+    """
+    The inputs of a run as a list; an error for a tensor, which is no list of inputs.
+    """
+
 def arguments_text(inputs: object) -> str:
     """Inputs of a run as text: types, sizes and devices, one line each."""
 

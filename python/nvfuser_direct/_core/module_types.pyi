@@ -3213,8 +3213,8 @@ class OpsModule:
         Returns
         -------
         TensorView
-            Shape and dtype of `arg`. Every step is rounded to that dtype: cast 16-bit floats to Float
-            before long scans. A dimension of size one is copied.
+            Shape and dtype of `arg`. The running value of a sum or product of narrow floats is Float; each
+            element is rounded once. A dimension of size one is copied.
 
         Raises
         ------
@@ -3239,8 +3239,8 @@ class OpsModule:
         Returns
         -------
         TensorView
-            Shape and dtype of `arg`. Every step is rounded to that dtype: cast 16-bit floats to Float
-            before long scans. A dimension of size one is copied.
+            Shape and dtype of `arg`. The running value of a sum or product of narrow floats is Float; each
+            element is rounded once. A dimension of size one is copied.
 
         Raises
         ------
@@ -3265,8 +3265,8 @@ class OpsModule:
         Returns
         -------
         TensorView
-            Shape and dtype of `arg`. Every step is rounded to that dtype: cast 16-bit floats to Float
-            before long scans. A dimension of size one is copied.
+            Shape and dtype of `arg`. The running value of a sum or product of narrow floats is Float; each
+            element is rounded once. A dimension of size one is copied.
 
         Raises
         ------
@@ -3291,8 +3291,8 @@ class OpsModule:
         Returns
         -------
         TensorView
-            Shape and dtype of `arg`. Every step is rounded to that dtype: cast 16-bit floats to Float
-            before long scans. A dimension of size one is copied.
+            Shape and dtype of `arg`. The running value of a sum or product of narrow floats is Float; each
+            element is rounded once. A dimension of size one is copied.
 
         Raises
         ------
