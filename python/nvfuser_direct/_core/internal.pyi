@@ -55,7 +55,7 @@ def check_inputs(fusion: nvfuser_direct._core.Fusion, inputs: object) -> None:
         For the first input that does not fit.
     """
 
-def input_list(inputs: Iterable[object]) -> list:
+def input_list(inputs: Iterable[object]) -> list[object]:
     """
     The inputs of a run as a list; an error for a tensor, which is no list of inputs.
     """
