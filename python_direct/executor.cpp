@@ -188,7 +188,8 @@ UserError
         check_is_list_of_inputs(inputs);
         return nb::list(inputs);
       },
-      "inputs"_a, nb::sig("def input_list(inputs: collections.abc.Iterable[object]) -> list[object]"),
+      "inputs"_a,
+      nb::sig("def input_list(inputs: collections.abc.Iterable[object]) -> list[object]"),
       "The inputs of a run as a list; an error for a tensor, which is no list of inputs.");
   internal.def(
       "arguments_text",

@@ -125,8 +125,8 @@ Val* address_of(const SharedBuffer& buffer) {
 }
 
 std::string relation(const BufferLives& lives, const SharedBuffer& a, const SharedBuffer& b) {
-  const bool same_place = address_of(a) != nullptr && address_of(b) != nullptr &&
-                          address_of(a)->same_as(address_of(b));
+  const bool same_place =
+      address_of(a) != nullptr && address_of(b) != nullptr && address_of(a)->same_as(address_of(b));
   if (lives.may_overlay(a, b)) {
     return same_place ? "lies over it" : "may lie over it";
   }
