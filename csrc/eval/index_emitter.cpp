@@ -1,6 +1,7 @@
 #include "eval/index_emitter.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "ir/fusion.h"
 #include "ir/pointwise.h"
@@ -128,7 +129,7 @@ Val* IndexEmitter::emit_atom(const IndexAtom& atom) {
     case AtomKind::Leaf: return atom.leaf;
     case AtomKind::Div: return emit_binary(BinaryOpType::Div);
     case AtomKind::Mod: return emit_binary(BinaryOpType::Mod);
-    case AtomKind::CeilDiv: return emit_binary(BinaryOpType::CeilDiv);
+    case AtomKind::CeilDiv: return emit_ceil_div(atom);
     case AtomKind::Min: return emit_binary(BinaryOpType::Min);
     case AtomKind::Max: return emit_binary(BinaryOpType::Max);
     case AtomKind::Xor: return emit_binary(BinaryOpType::BitwiseXor);
@@ -150,6 +151,48 @@ Val* IndexEmitter::emit_atom(const IndexAtom& atom) {
     fusion_.make<BinaryOp>(out, operands[0], operands[1], atom.origin->as<BinaryOp>()->op);
   }
   return out;
+}
+
+Val* IndexEmitter::emit_ceil_div(const IndexAtom& atom) {
+  Val* quotient = sums_.at(atom.operands[0]);
+  for (Val* divisor : divisors_in_turn(atom)) {
+    quotient = binary(BinaryOpType::CeilDiv, quotient, divisor);
+  }
+  return quotient;
+}
+
+/// ceilDiv(ceilDiv(x, a), b) is kept as ceilDiv(x, a * b), but only a and b are known to fit in an
+/// index: the width is chosen for what the kernel had, and the product may be larger than x. So the
+/// factors of a divisor are multiplied only as far as they fit in 32 bits whatever the sizes are.
+std::vector<Val*> IndexEmitter::divisors_in_turn(const IndexAtom& quotient) {
+  const auto [dividend, divisor] = std::pair(quotient.operands[0], quotient.operands[1]);
+  const bool is_product = divisor->terms.size() == 1 && divisor->terms.front().coefficient > 0;
+  if (!is_product || !algebra_->nonnegative(dividend, algebra_->facts_of(dividend, divisor))) {
+    return {sums_.at(divisor)};
+  }
+  const IndexTerm& whole = divisor->terms.front();
+  const AtomList factors = in_order(whole.monomial);
+  if (std::ranges::any_of(factors, [&](AtomId id) { return algebra_->atom(id).interval.lo < 0; })) {
+    return {sums_.at(divisor)};
+  }
+  std::vector<Val*> divisors;
+  int64_t bound = 0; // of the last one
+  const auto append = [&](Val* factor, int64_t largest) {
+    if (bound > 0 && largest <= std::numeric_limits<int32_t>::max() / bound) {
+      divisors.back() = binary(BinaryOpType::Mul, divisors.back(), factor);
+      bound *= largest;
+    } else {
+      divisors.push_back(factor);
+      bound = largest;
+    }
+  };
+  for (const AtomId id : factors) {
+    append(atoms_.at(id), algebra_->atom(id).interval.hi);
+  }
+  if (whole.coefficient != 1 || factors.empty()) {
+    append(constant(whole.coefficient, sums_.at(divisor)->dtype()), whole.coefficient);
+  }
+  return divisors;
 }
 
 /// Sizes: symbols that are not known to be indices of loops.

@@ -48,6 +48,8 @@ class IndexEmitter {
 
   [[nodiscard]] const Val* shared(const Val* val) const;
   Val* emit_atom(const IndexAtom& atom);
+  Val* emit_ceil_div(const IndexAtom& atom);
+  std::vector<Val*> divisors_in_turn(const IndexAtom& quotient);
   Val* emit_terms(Terms terms, DataType dtype);
   Val* emit_product(const IndexTerm& term, DataType dtype);
   Val* join(std::vector<Piece> pieces);

@@ -206,6 +206,19 @@ def test_rounded_up_division(space: Space) -> None:
     assert space.is_same(ceil_div(n * 8 + 1, 4), n * 2 + 1)
 
 
+def test_divisors_are_multiplied_only_while_they_fit_in_an_index_of_32_bits(space: Space) -> None:
+    n, a, b = space.size(), space.size(), space.size()
+
+    def short(x: Index) -> Index:
+        return Index(ops.minimum(ops.maximum(x.val, val_of(1)), val_of(16)))
+
+    assert space.text(ceil_div(ceil_div(n, a), b)) == "( ceilDiv(( ceilDiv(i0, i1) ), i2) )"
+    assert space.is_same(ceil_div(ceil_div(n, a), b), ceil_div(ceil_div(n, b), a))
+    once = space.text(ceil_div(ceil_div(n, short(a)), 2**26))
+    twice = space.text(ceil_div(ceil_div(n, short(a)), 2**27))
+    assert (once.count("ceilDiv"), twice.count("ceilDiv")) == (1, 2)
+
+
 def test_the_text_is_small_and_stable(space: Space) -> None:
     n1, n2 = space.size(), space.size()
     i, j, k = space.index(8), space.index(n1), space.index(n2)

@@ -33,9 +33,10 @@ def total(ops, x):
 
 def test_a_serial_sum_runs_where_it_is_stored():
     text = beside(total).fusion.print_kernel(target="cuda")
-    owner = r"if \(nvfuser_index_t\(blockIdx.x\) == 0 && nvfuser_index_t\(threadIdx.x\) == 0\) \{"
     assert re.search(
-        owner + r"\n\s+for \(.*\n.*T\d+ = T\d+ \+ T0\[.*\n\s+\}\n\s+T\d+\[0\] = ", text
+        r"if \(block_x == 0 && thread_x == 0\) \{\n\s+float (T\d+);\n\s+\1 = 0.0f;.*"
+        r"\n\s+for \(.*\n\s+\1 = \1 \+ load_readonly\(T0\[.*\n\s+\}\n\s+T\d+\[0\] = \1;",
+        text,
     )
 
 
@@ -49,7 +50,7 @@ def test_a_sum_that_all_threads_read_runs_in_all():
         fd.add_output(y)
         y.axis(0).parallelize(TX)
     text = fd.fusion.print_kernel(target="cuda")
-    assert re.search(r"\n  for \(.*\n.*T\d+ = T\d+ \+ T0\[", text)
+    assert re.search(r"\n  for \(.*\n.*T\d+ = T\d+ \+ load_readonly\(T0\[", text)
 
 
 @pytest.mark.parametrize("build", [total, lambda ops, x: ops.cumsum(x, 0)])
@@ -75,5 +76,5 @@ def test_stores_of_one_thread_share_one_test():
         copied.set_memory_type(GLOBAL)
         y.axis(0).parallelize(TX)
     text = fd.fusion.print_kernel(target="cuda")
-    assert text.count("nvfuser_index_t(threadIdx.x) == 0") == 2
-    assert not re.search(r"for .*\n\s+if \(.*threadIdx.x\)? == 0", text)
+    assert text.count("thread_x == 0") == 2
+    assert len(re.findall(r"if \(thread_x == 0\) \{\n\s+for ", text)) == 2

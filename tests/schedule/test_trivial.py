@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
-from nvfuser_direct import DataType, FusionDefinition
+from nvfuser_direct import CompileParams, DataType, FusionDefinition, KernelExecutor, schedule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,6 +68,20 @@ def test_sums_of_equal_values_do_not_drift(target, shape, dim):
 def test_twenty_million_ones(target):
     x = torch.ones(20_000_000, device=target)
     assert fusion(total).execute([x])[0] == 20_000_000
+
+
+def test_indices_of_32_bits_are_enough_for_the_sizes_of_all_stages(target):
+    fd = fusion(lambda ops, x: (ops.sum(x, [0]), *ops.var_mean(x, [0])))
+    schedule.trivial(fd.fusion)
+    for size in (1000, 2**16, 2**20, 3_000_000):
+        x = torch.ones(size, device=target)
+        params = CompileParams(
+            index_type=DataType.Int32, device="cuda:0" if target == "cuda" else "cpu"
+        )
+        executor = KernelExecutor()
+        executor.compile(fd.fusion, [x], compile_params=params)
+        total, var, mean = (out.item() for out in executor.run([x]))
+        assert (total, var, mean) == (size, 0, 1)
 
 
 def test_variance_far_from_zero(target):
