@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "graph/domain_map.h"
+#include "graph/pair_graph.h"
 #include "ir/expr.h"
 #include "transform/inline_limits.h"
 
@@ -23,7 +24,8 @@ bool has_reduction_axis(const TensorView* tensor) {
 
 /// Groups of axes whose loops run over (a part of) a reduced axis: what it is built from and what
 /// is built from that, except what is built from other parts only: of 12 split into [3, 4] with the
-/// 4 reduced, the 3 is not touched.
+/// 4 reduced, the 3 is not touched. An axis of one element that is merged with another has no part
+/// of it.
 std::unordered_set<int64_t> touched_groups(const ValGraph& graph, const IterDomains& reduced) {
   std::unordered_set<int64_t> touched;
   std::vector<int64_t> forward; // their uses are still to be followed
@@ -47,7 +49,7 @@ std::unordered_set<int64_t> touched_groups(const ValGraph& graph, const IterDoma
     for (const Expr* definition : graph.definitions(group)) {
       for (Val* in : definition->inputs()) {
         const int64_t in_group = graph.group(as_id(in));
-        if (!touched.insert(in_group).second) {
+        if (is_forwardable(as_id(in)) || !touched.insert(in_group).second) {
           continue;
         }
         backward.push_back(in_group);

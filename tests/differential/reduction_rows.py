@@ -350,11 +350,12 @@ def stepwise(
     dim: int,
     init: Any = None,
 ) -> torch.Tensor:
-    """One element after the other, each rounded to the dtype."""
-    parts, last = [], None if init is None else torch.tensor(init, dtype=x.dtype)
-    for part in x.unbind(dim):
-        last = part if last is None else rounded(combine(exact(last), exact(part)), x.dtype)
-        parts.append(last)
+    """One element after the other, in Float where the dtype is narrower; each rounded once."""
+    running = torch.float32 if x.is_floating_point() and x.itemsize <= 2 else x.dtype
+    parts, last = [], None if init is None else torch.tensor(init, dtype=running)
+    for part in x.to(running).unbind(dim):
+        last = part if last is None else rounded(combine(exact(last), exact(part)), running)
+        parts.append(rounded(last, x.dtype))
     return torch.stack(parts, dim) if parts else x.clone()
 
 

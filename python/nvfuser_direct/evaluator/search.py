@@ -21,6 +21,8 @@ def scan(ev: Evaluator, expr: _core.ScanOp) -> None:
     value, dim = ev[expr.arg], expr.dim
     size = value.shape[dim]
     if size > 0:
+        if _is_sum_or_product(expr.op) and value.is_floating_point() and value.itemsize <= 2:
+            value = value.float()  # each result is rounded once, when it is stored
         # [init, arg[0], ..]: the running values after the first one are the results.
         init = torch.full_like(value.narrow(dim, 0, 1), ev.scalar(expr.init))
         running = _running(expr.op, torch.cat([init, value], dim), dim, expr.out.dtype())
@@ -28,11 +30,14 @@ def scan(ev: Evaluator, expr: _core.ScanOp) -> None:
     ev.store(expr.out, value)
 
 
+def _is_sum_or_product(op: BinaryOpType) -> bool:
+    return op in (BinaryOpType.Add, BinaryOpType.Mul)
+
+
 def _running(op: BinaryOpType, value: torch.Tensor, dim: int, dtype: DataType) -> torch.Tensor:
-    is_sum_or_product = op in (BinaryOpType.Add, BinaryOpType.Mul)
-    # PyTorch adds and multiplies narrow numbers in a wider type; here every step is rounded.
-    is_rounded = is_sum_or_product and value.itemsize <= 2
-    if is_rounded or value.dtype in (torch.bool, torch.uint64):
+    # PyTorch adds and multiplies narrow integers in a wider type; here every step wraps around.
+    is_wrapped = _is_sum_or_product(op) and value.itemsize <= 2
+    if is_wrapped or value.dtype in (torch.bool, torch.uint64):
         return _by_step(op, value, dim, dtype)
     if op == BinaryOpType.Add:
         return torch.cumsum(value, dim, dtype=value.dtype)
