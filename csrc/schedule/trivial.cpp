@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "graph/ambiguous_axes.h"
 #include "graph/domain_map.h"
@@ -229,9 +230,11 @@ void trivial(Fusion& fusion) {
     }
   }
   inline_or_store(computed, exact, accumulators);
+  std::vector<std::pair<TensorView*, int64_t>> positions;
   for (const PartialResults& stage : stages) {
-    stage.accumulators.front()->inline_at(kFlattened + stage.runs);
+    positions.emplace_back(stage.accumulators.front(), kFlattened + stage.runs);
   }
+  inline_each_at(positions);
 }
 
 } // namespace nvfuser::schedule

@@ -125,6 +125,31 @@ InlineLimits::Positions translated_positions(
   return positions;
 }
 
+/// Inline every tensor of the list, which has one position for each at most.
+void inline_each(
+    Fusion& fusion,
+    const std::vector<std::pair<TensorView*, int64_t>>& positions,
+    bool best_effort) {
+  InlineLimits limits(fusion);
+  std::vector<TensorView*> tensors;
+  InlineLimits::Positions asked;
+  for (const auto& [tensor, position] : positions) {
+    fusion.check_contains(tensor);
+    const int64_t wrapped = wrap_position(tensor, position, best_effort);
+    if (tensor->definition() != nullptr) {
+      tensors.push_back(with_siblings(tensor).front());
+      asked[tensors.back()] = wrapped;
+    } else if (wrapped != 0 && !best_effort) {
+      refuse_position(tensor, wrapped, 0);
+    }
+  }
+  inline_tensors(tensors, asked, limits, best_effort);
+  for (const auto& [tensor, position] : positions) {
+    tensor->record_step(
+        "inline_at(" + std::to_string(position) + (best_effort ? ", best_effort=True)" : ")"));
+  }
+}
+
 } // namespace
 
 int64_t max_inline_position(TensorView* tensor) {
@@ -173,6 +198,12 @@ void inline_at(
       "inline_at(" + std::to_string(pos) + (best_effort ? ", best_effort=True)" : ")"));
 }
 
+void inline_each_at(const std::vector<std::pair<TensorView*, int64_t>>& positions) {
+  if (!positions.empty()) {
+    inline_each(*positions.front().first->fusion(), positions, /*best_effort=*/false);
+  }
+}
+
 void reset_inlining(Fusion& fusion) {
   for (TensorView* tensor : scheduled_tensors(fusion)) {
     tensor->assign_compute_at_position(0);
@@ -187,19 +218,7 @@ void reset_inlining(Fusion& fusion) {
 namespace nvfuser {
 
 TensorView* TensorView::inline_at(int64_t position, bool best_effort) {
-  using namespace schedule;
-  InlineLimits limits(*fusion());
-  const int64_t wrapped = wrap_position(this, position, best_effort);
-  if (definition() == nullptr) {
-    if (wrapped != 0 && !best_effort) {
-      refuse_position(this, wrapped, 0);
-    }
-  } else {
-    TensorView* first = with_siblings(this).front();
-    inline_tensors({first}, {{first, wrapped}}, limits, best_effort);
-  }
-  record_step(
-      "inline_at(" + std::to_string(position) + (best_effort ? ", best_effort=True)" : ")"));
+  schedule::inline_each(*fusion(), {{this, position}}, best_effort);
   return this;
 }
 

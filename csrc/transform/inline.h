@@ -9,6 +9,7 @@
 // reads changes nothing.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "ir/fusion.h"
@@ -37,6 +38,11 @@ void inline_at(
     int64_t pos = -1,
     bool best_effort = false,
     const std::vector<TensorView*>& selected_tensors = {});
+
+/// Inline each tensor at the position that stands beside it, as `TensorView::inline_at` does one
+/// after the other. A position beyond the limit is an error, and then nothing is changed.
+/// Cost: that of inlining one of them.
+void inline_each_at(const std::vector<std::pair<TensorView*, int64_t>>& positions);
 
 /// Undo all inlining.
 void reset_inlining(Fusion& fusion);

@@ -38,14 +38,29 @@ void for_each_operand(Val* condition, const std::function<void(Val*)>& fn) {
 } // namespace
 
 /// Registers are assumed to be needed nowhere, until a reader turns up that runs in more threads.
+/// Readers come before what they read: only results that a loop carries on take another round.
 Owners::Owners(Kernel& kernel) : kernel_(kernel) {
+  struct Statement {
+    const Expr* expr;
+    std::vector<const TensorView*> reads;
+  };
+  std::vector<Statement> statements;
+  for_each_node(kernel.body, [&](const Expr& node) {
+    if (bodies_of(node).empty() && !node.is_a<Allocate>()) {
+      statements.push_back({&node, registers_read_by(node)});
+    }
+  });
   for (bool is_changed = true; is_changed;) {
     is_changed = false;
-    for_each_node(kernel.body, [&](const Expr& node) {
-      if (bodies_of(node).empty() && !node.is_a<Allocate>()) {
-        is_changed = restrict_reads(node, needed_for(node)) || is_changed;
+    for (size_t i = statements.size(); i-- > 0;) {
+      const HardwareIndices indices = needed_for(*statements[i].expr);
+      for (const TensorView* tensor : statements[i].reads) {
+        HardwareIndices& known =
+            readers_.try_emplace(tensor, HardwareIndices{}.set()).first->second;
+        is_changed = is_changed || (known & indices) != known;
+        known &= indices;
       }
-    });
+    }
   }
 }
 
@@ -69,40 +84,36 @@ HardwareIndices Owners::needed_for(const Expr& statement) const {
   return indices | of_readers;
 }
 
-/// Note that `statement` needs its operands where `indices` are 0; whether that is new.
-bool Owners::restrict_reads(const Expr& statement, HardwareIndices indices) {
-  bool is_new = false;
-  const auto restrict_to = [&](const TensorIndex& element) {
+std::vector<const TensorView*> Owners::registers_read_by(const Expr& statement) const {
+  std::vector<const TensorView*> tensors;
+  const auto add = [&](const TensorIndex& element) {
     if (is_in_registers(element)) {
-      HardwareIndices& known =
-          readers_.try_emplace(element.view(), HardwareIndices{}.set()).first->second;
-      is_new = is_new || (known & indices) != known;
-      known &= indices;
+      tensors.push_back(element.view());
     }
   };
-  for_each_read(statement, restrict_to);
+  const auto add_all_in = [&](const Val* scalar) {
+    for (const TensorIndex* element : elements_in(scalar)) {
+      add(*element);
+    }
+  };
+  for_each_read(statement, add);
   if (!is_of_one_thread(kernel_, statement)) { // what it writes may be what it adds to
-    for_each_write(statement, restrict_to);
+    for_each_write(statement, add);
   }
   const auto tests = kernel_.tests.find(&statement);
   if (tests == kernel_.tests.end()) {
-    return is_new;
+    return tensors;
   }
   for (const std::vector<RangeTest>* ranges : {&tests->second.ranges, &tests->second.storage}) {
     for (const RangeTest& range : *ranges) {
-      for (const Val* side : {range.index, range.extent}) {
-        for (const TensorIndex* element : elements_in(side)) {
-          restrict_to(*element);
-        }
-      }
+      add_all_in(range.index);
+      add_all_in(range.extent);
     }
   }
   if (tests->second.owner != nullptr) {
-    for (const TensorIndex* element : elements_in(tests->second.owner)) {
-      restrict_to(*element);
-    }
+    add_all_in(tests->second.owner);
   }
-  return is_new;
+  return tensors;
 }
 
 HardwareIndices Owners::of(const ForLoop& loop) const {

@@ -9,6 +9,7 @@
 
 #include <bitset>
 #include <unordered_map>
+#include <vector>
 
 #include "lower/kernel.h"
 
@@ -20,7 +21,7 @@ using HardwareIndices = std::bitset<6>;
 class Owners {
  public:
   /// Requires: `kernel.tests`.
-  /// Cost:     O(statements * register arrays that are computed from each other).
+  /// Cost:     O(statements * loops, one behind the other, that carry results on).
   explicit Owners(Kernel& kernel);
 
   /// Indices that are 0 in every thread that needs what the loop does. None if it contains what all
@@ -37,7 +38,8 @@ class Owners {
   /// The index that `condition` tests for 0; the number of indices: none.
   [[nodiscard]] size_t index_tested(const Val* condition) const;
   [[nodiscard]] HardwareIndices needed_for(const Expr& statement) const;
-  bool restrict_reads(const Expr& statement, HardwareIndices indices);
+  /// Registers that a statement, or a test of it, needs.
+  [[nodiscard]] std::vector<const TensorView*> registers_read_by(const Expr& statement) const;
 
   Kernel& kernel_;
   std::unordered_map<const TensorView*, HardwareIndices> readers_; // of registers
