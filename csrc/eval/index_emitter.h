@@ -6,6 +6,10 @@
 //
 //   i * n * m + j * m + k   ->   ( ( ( i * n ) + j ) * m ) + k
 //
+// A divisor of a rounded-up division is a product only if it fits in 32 bits:
+//
+//   ceilDiv(n, i * j)   ->   ( ceilDiv(( ceilDiv(n, i) ), j) )
+//
 // The same operation on the same operands is one Val; operations the user's expressions had already
 // are used again.
 #pragma once
