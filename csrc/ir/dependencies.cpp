@@ -13,16 +13,38 @@ bool is_pointwise(const Expr& expr) {
   return expr.is_a<UnaryOp>() || expr.is_a<BinaryOp>() || expr.is_a<TernaryOp>();
 }
 
+/// The values met so far: few ones, as most expressions have, are looked for one by one.
+class Visited {
+ public:
+  explicit Visited(const std::vector<const Val*>& list) : list_(list) {}
+
+  /// Whether `val`, which is added to the list then, is new.
+  [[nodiscard]] bool insert(const Val* val) {
+    constexpr size_t kFew = 16;
+    if (list_.size() < kFew) {
+      return std::ranges::find(list_, val) == list_.end();
+    }
+    if (set_.empty()) {
+      set_.insert(list_.begin(), list_.end());
+    }
+    return set_.insert(val).second;
+  }
+
+ private:
+  const std::vector<const Val*>& list_;
+  std::unordered_set<const Val*> set_;
+};
+
 } // namespace
 
 std::vector<const Val*> dependencies(const Val* val) {
   std::vector<const Val*> found;
   std::vector<const Val*> pending{val};
-  std::unordered_set<const Val*> visited;
+  Visited visited(found);
   while (!pending.empty()) {
     const Val* current = pending.back();
     pending.pop_back();
-    if (!visited.insert(current).second) {
+    if (!visited.insert(current)) {
       continue;
     }
     found.push_back(current);

@@ -1,7 +1,7 @@
 #include "schedule/stored_tensors.h"
 
 #include <algorithm>
-#include <optional>
+#include <map>
 #include <unordered_map>
 
 #include "graph/domain_map.h"
@@ -10,95 +10,113 @@
 namespace nvfuser::schedule {
 namespace {
 
-/// Where a tensor is computed: loops of one stage over the same axes can be one loop.
-struct Place {
-  int64_t stage = 0;         // what reads a stored tensor runs in a later one
-  std::vector<int64_t> axes; // classes of the exact graph, sorted
-
-  bool operator==(const Place&) const = default;
-};
-
+/// The tensors of the kernel, numbered from operands to results, and where they are computed.
 class Places {
  public:
-  Places(const std::vector<TensorView*>& computed, const ValGraph& exact, const TensorSet& stored)
-      : exact_(exact), stored_(stored) {
+  Places(const std::vector<TensorView*>& computed, const ValGraph& exact) {
     for (const TensorView* tensor : computed) {
-      place_[tensor] = {earliest_stage(tensor), own_axes(tensor)};
+      number_.emplace(tensor, nodes_.size());
+      nodes_.push_back({.tensor = tensor, .axes = number_of_axes(own_axes(tensor, exact))});
     }
-    for (auto it = computed.rbegin(); it != computed.rend(); ++it) {
-      if (!is_stored(*it)) {
-        move_to_readers(*it);
+    for (Node& node : nodes_) {
+      for (const TensorView* in : tensor_inputs(node.tensor->definition())) {
+        add(node.operands, in);
+      }
+      for (const Expr* use : node.tensor->uses()) {
+        for (const TensorView* reader : tensor_outputs(use)) {
+          add(node.readers, reader);
+        }
       }
     }
   }
 
   /// The last tensor whose readers have different places; nullptr if there is none.
-  [[nodiscard]] const TensorView* conflict() const {
-    return conflict_;
+  [[nodiscard]] const TensorView* conflict(const TensorSet& stored) {
+    for (Node& node : nodes_) {
+      node.is_stored = stored.contains(node.tensor);
+      node.place = {earliest_stage(node), node.axes};
+    }
+    for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
+      if (!node->is_stored && !move_to_readers(*node)) {
+        return node->tensor;
+      }
+    }
+    return nullptr;
   }
 
  private:
-  [[nodiscard]] bool is_stored(const TensorView* tensor) const {
-    return stored_.contains(tensor);
-  }
+  /// Where a tensor is computed: loops of one stage over the same axes can be one loop.
+  struct Place {
+    int64_t stage = 0; // what reads a stored tensor runs in a later one
+    size_t axes = 0;
 
-  [[nodiscard]] int64_t earliest_stage(const TensorView* tensor) const {
-    int64_t stage = 0;
-    for (const TensorView* in : tensor_inputs(tensor->definition())) {
-      if (const auto found = place_.find(in); found != place_.end()) {
-        stage = std::max(stage, found->second.stage + (is_stored(in) ? 1 : 0));
-      }
-    }
-    return stage;
-  }
+    bool operator==(const Place&) const = default;
+  };
+  struct Node {
+    const TensorView* tensor = nullptr;
+    size_t axes = 0; // its own
+    std::vector<size_t> operands = {};
+    std::vector<size_t> readers = {};
+    bool is_stored = false;
+    Place place = {};
+  };
+  using Axes = std::vector<int64_t>; // classes of the exact graph, sorted
 
-  [[nodiscard]] std::vector<int64_t> own_axes(const TensorView* tensor) const {
-    std::vector<int64_t> axes;
+  static Axes own_axes(const TensorView* tensor, const ValGraph& exact) {
+    Axes axes;
     for (const IterDomain* axis : tensor->logical()) {
       if (!axis->is_broadcast()) {
-        axes.push_back(exact_.group(axis));
+        axes.push_back(exact.group(axis));
       }
     }
     std::sort(axes.begin(), axes.end());
     return axes;
   }
 
-  /// A tensor that is not stored is computed where it is read. An output is written there as well,
-  /// so that must be loops over its own axes.
-  void move_to_readers(const TensorView* tensor) {
-    std::optional<Place> place;
-    bool is_one_place = true;
-    for (const Expr* use : tensor->uses()) {
-      for (const TensorView* reader : tensor_outputs(use)) {
-        if (const auto found = place_.find(reader); found != place_.end()) {
-          is_one_place = is_one_place && (!place || *place == found->second);
-          place = found->second;
-        }
-      }
-    }
-    if (!place) {
-      return;
-    }
-    if (tensor->is_fusion_output()) {
-      is_one_place = is_one_place && place->axes == place_.at(tensor).axes;
-    }
-    if (!is_one_place && conflict_ == nullptr) {
-      conflict_ = tensor;
-    }
-    place_[tensor] = *place;
+  size_t number_of_axes(const Axes& axes) {
+    return axes_.try_emplace(axes, axes_.size()).first->second;
   }
 
-  const ValGraph& exact_;
-  const TensorSet& stored_;
-  std::unordered_map<const TensorView*, Place> place_;
-  const TensorView* conflict_ = nullptr;
+  void add(std::vector<size_t>& neighbors, const TensorView* tensor) const {
+    if (const auto found = number_.find(tensor); found != number_.end()) {
+      neighbors.push_back(found->second);
+    }
+  }
+
+  [[nodiscard]] int64_t earliest_stage(const Node& node) const {
+    int64_t stage = 0;
+    for (const size_t in : node.operands) {
+      stage = std::max(stage, nodes_[in].place.stage + (nodes_[in].is_stored ? 1 : 0));
+    }
+    return stage;
+  }
+
+  /// A tensor that is not stored is computed where it is read. An output is written there as well,
+  /// so that must be loops over its own axes. False: the readers have different places.
+  bool move_to_readers(Node& node) const {
+    if (node.readers.empty()) {
+      return true;
+    }
+    const Place& place = nodes_[node.readers.front()].place;
+    const bool is_one_place =
+        std::ranges::all_of(
+            node.readers, [&](size_t reader) { return nodes_[reader].place == place; }) &&
+        (!node.tensor->is_fusion_output() || place.axes == node.axes);
+    node.place = place;
+    return is_one_place;
+  }
+
+  std::vector<Node> nodes_;
+  std::unordered_map<const TensorView*, size_t> number_;
+  std::map<Axes, size_t> axes_; // numbers of lists of axes
 };
 
 } // namespace
 
 TensorSet closed_under_sharing(
     const std::vector<TensorView*>& computed, const ValGraph& exact, TensorSet stored) {
-  while (const TensorView* conflict = Places(computed, exact, stored).conflict()) {
+  Places places(computed, exact);
+  while (const TensorView* conflict = places.conflict(stored)) {
     stored.insert(conflict);
   }
   return stored;

@@ -71,21 +71,62 @@ std::unordered_set<int64_t> touched_groups(const ValGraph& graph, const IterDoma
   return touched;
 }
 
-/// Everything that depends on the result.
-std::unordered_set<const TensorView*> dependents_of(TensorView* tensor) {
-  std::unordered_set<const TensorView*> found;
-  std::vector<TensorView*> stack = with_siblings(tensor);
-  while (!stack.empty()) {
-    const TensorView* current = stack.back();
-    stack.pop_back();
-    for (TensorView* consumer : current->consumers()) {
-      if (found.insert(consumer).second) {
-        stack.push_back(consumer);
+/// Numbers of expressions, operands before results.
+using Order = std::unordered_map<const Expr*, size_t>;
+
+Order order_of(const std::vector<Expr*>& exprs) {
+  Order order;
+  for (const Expr* expr : exprs) {
+    order.emplace(expr, order.size());
+  }
+  return order;
+}
+
+/// What depends on the result of a reduction. Found out when first asked for: most reductions share
+/// their loops with nothing that comes after them.
+class Dependents {
+ public:
+  Dependents(TensorView* reduction, const Order& order) : reduction_(reduction), order_(order) {}
+
+  [[nodiscard]] bool contain(const TensorView* tensor) {
+    if (comes_before(tensor)) {
+      return false;
+    }
+    if (!found_) {
+      found_ = find();
+    }
+    return found_->count(tensor) != 0;
+  }
+
+ private:
+  /// Or beside.
+  [[nodiscard]] bool comes_before(const TensorView* tensor) const {
+    if (tensor->definition() == nullptr) {
+      return true;
+    }
+    const auto found = order_.find(tensor->definition());
+    return found != order_.end() && found->second <= order_.at(reduction_->definition());
+  }
+
+  [[nodiscard]] std::unordered_set<const TensorView*> find() const {
+    std::unordered_set<const TensorView*> found;
+    std::vector<TensorView*> stack = with_siblings(reduction_);
+    while (!stack.empty()) {
+      const TensorView* current = stack.back();
+      stack.pop_back();
+      for (TensorView* consumer : current->consumers()) {
+        if (found.insert(consumer).second) {
+          stack.push_back(consumer);
+        }
       }
     }
+    return found;
   }
-  return found;
-}
+
+  TensorView* reduction_;
+  const Order& order_;
+  std::optional<std::unordered_set<const TensorView*>> found_;
+};
 
 /// Which tensors share, directly or through others, a loop that runs over (a part of) what one
 /// reduction reduces.
@@ -135,8 +176,7 @@ class SharedLoops {
   /// Tensors on the way from the reduction to the nearest of `goals`, from neighbor to neighbor
   /// that share the loop, each with whether the way came up to it from a consumer. Empty if there
   /// is none.
-  [[nodiscard]] std::vector<std::pair<TensorView*, bool>> path_to(
-      const std::unordered_set<const TensorView*>& goals) {
+  [[nodiscard]] std::vector<std::pair<TensorView*, bool>> path_to(Dependents& goals) {
     outside_.clear();
     std::unordered_map<TensorView*, std::pair<TensorView*, bool>> came_from; // tensor, upward
     std::deque<TensorView*> queue;
@@ -149,7 +189,7 @@ class SharedLoops {
     while (!queue.empty()) {
       TensorView* tensor = queue.front();
       queue.pop_front();
-      if (goals.count(tensor) != 0) {
+      if (goals.contain(tensor)) {
         std::vector<std::pair<TensorView*, bool>> path;
         while (tensor != nullptr) {
           const auto [from, is_up] = came_from.at(tensor);
@@ -402,13 +442,14 @@ const ValGraph& InlineLimits::graph(IdMappingMode mode) {
 
 void InlineLimits::separate_reductions(
     Positions& positions, const std::unordered_set<const TensorView*>& adjustable) {
+  const Order order = order_of(tensor_exprs(fusion_));
   for (TensorView* tensor : scheduled_tensors(fusion_)) {
     if (tensor->definition() == nullptr || combined_axes(tensor).empty() ||
         with_siblings(tensor).front() != tensor) {
       continue;
     }
     SharedLoops shared(graph(IdMappingMode::broadcast), tensor, positions, alignments_);
-    const std::unordered_set<const TensorView*> dependents = dependents_of(tensor);
+    Dependents dependents(tensor, order);
     while (true) {
       const auto path = shared.path_to(dependents);
       TensorView* peak = peak_of(path, adjustable);

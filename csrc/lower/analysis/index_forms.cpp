@@ -222,12 +222,12 @@ const IndexForms::KnownSum* IndexForms::known_part(const Terms& terms) const {
   constexpr size_t kLatest = 64; // a part of what stands nearby
   const int depth = terms.back().depth;
   const auto innermost = std::ranges::find(terms, depth, &Term::depth);
+  std::unordered_set<const Val*> vals; // of the terms
+  std::ranges::for_each(terms, [&](const Term& term) { vals.insert(term.val); });
   const KnownSum* best = nullptr;
   for (size_t i = sums_.size(); i-- > 0 && sums_.size() - i <= kLatest;) {
     const KnownSum& sum = sums_[i];
-    const auto is_term = [&](const Val* val) {
-      return std::ranges::find(terms, val, &Term::val) != terms.end();
-    };
+    const auto is_term = [&](const Val* val) { return vals.contains(val); };
     const auto is_of_sum = [&](const Term& term) {
       return std::ranges::find(sum.terms, term.val) != sum.terms.end();
     };
@@ -268,8 +268,9 @@ Val* IndexForms::rebuild_sum(Val* sum, Place* place) {
     const Terms so_far(terms.begin(), terms.begin() + static_cast<std::ptrdiff_t>(end));
     if (const KnownSum* part = may_share ? known_part(so_far) : nullptr) {
       result = nullptr;
+      const std::unordered_set<const Val*> of_part(part->terms.begin(), part->terms.end());
       for (const Term& term : so_far) {
-        if (std::ranges::find(part->terms, term.val) == part->terms.end()) {
+        if (!of_part.contains(term.val)) {
           add(term.val);
         }
       }
