@@ -87,6 +87,24 @@ def test_a_long_loop_that_loads_is_unrolled_in_part() -> None:
     assert hints(one_loop(4096)) == ["64"]
 
 
+@pytest.mark.parametrize(
+    ("size", "statements", "expected"),
+    [(4, 100, "all"), (8, 100, "4"), (4096, 20, "16"), (4096, 1000, "1")],
+)
+def test_a_few_loads_with_much_arithmetic_are_under_way_together(
+    size: int, statements: int, expected: str
+) -> None:
+    """A loop that is not repeated would wait for memory in every iteration."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([size], contiguity=True)
+        y = x
+        for _ in range(statements):
+            y = fd.ops.neg(y)
+        fd.add_output(y)
+        fd.sched.inline_most()
+    assert hints(fd) == [expected]
+
+
 def test_a_loop_of_unknown_length_is_left_to_the_compiler() -> None:
     assert hints(one_loop(-1)) == ["none"]
 

@@ -16,8 +16,28 @@ constexpr int64_t kDivision = 4;     // by what is not constant
 constexpr int64_t kCollective = 32;  // a reduction or scan over threads, a barrier over blocks
 constexpr int64_t kAskedLoop = 1024; // a loop that was bound to `unroll`
 constexpr int64_t kOwnLoop = 64;     // one that the compiler is told to unroll on our own account
+constexpr int64_t kLoadLoop = 512;   // the same, for the sake of loads that are few
 constexpr int64_t kLeftLoop = 256;   // one that is left to the compiler, which may unroll it
 constexpr int64_t kKernel = 4096;    // all together
+
+constexpr int64_t kLoads = 16; // of global memory: so many at once make a loop worth more code
+
+/// What statements become, loops unrolled.
+struct Code {
+  int64_t size = 0;
+  int64_t loads = 0; // of global memory
+
+  void add(Code other) {
+    size += other.size;
+    loads += other.loads;
+  }
+
+  /// A loop over this that has `count` copies of it; 0 means one.
+  Code repeated(int64_t count) const {
+    const int64_t copies = std::max<int64_t>(1, count);
+    return {copies * size, copies * loads};
+  }
+};
 
 int64_t divisions_in(const Val* val) {
   return std::ranges::count_if(dependencies(val), [](const Val* part) {
@@ -28,28 +48,22 @@ int64_t divisions_in(const Val* val) {
   });
 }
 
-int64_t statement_size(const Expr& statement) {
+Code code_of(const Expr& statement) {
   if (statement.is_a<Allocate>()) {
-    return 0;
+    return {};
   }
   if (statement.is_a<BlockReduction>() || statement.is_a<GridReduction>() ||
       statement.is_a<BlockScan>() || statement.is_a<GridSync>()) {
-    return kCollective;
+    return {.size = kCollective};
   }
   int64_t divisions = statement.predicate() == nullptr ? 0 : divisions_in(statement.predicate());
   for_each_element(
       statement, [&](const TensorIndex& element) { divisions += divisions_in(element.index()); });
-  return 1 + kDivision * divisions;
-}
-
-bool loads_from_global(const Scope& body) {
-  bool found = false;
-  for_each_node(body, [&](const Expr& expr) {
-    for_each_read(expr, [&](const TensorIndex& element) {
-      found = found || element.view()->memory_type() == MemoryType::Global;
-    });
+  int64_t loads = 0;
+  for_each_read(statement, [&](const TensorIndex& element) {
+    loads += element.view()->memory_type() == MemoryType::Global ? 1 : 0;
   });
-  return found;
+  return {.size = 1 + kDivision * divisions, .loads = loads};
 }
 
 class LoopUnroller {
@@ -64,34 +78,35 @@ class LoopUnroller {
 
   void run() {
     constexpr int64_t kLeast = 8;
-    for (limit_ = kAskedLoop; visit(kernel_.body) > kKernel && limit_ > kLeast;) {
+    for (limit_ = kAskedLoop; visit(kernel_.body).size > kKernel && limit_ > kLeast;) {
       limit_ /= 2;
     }
   }
 
  private:
-  /// Decide for all loops of `scope`; the size of its code then.
-  int64_t visit(const Scope& scope) {
-    int64_t size = 0;
+  /// Decide for all loops of `scope`; its code then.
+  Code visit(const Scope& scope) {
+    Code code;
     for (Expr* expr : scope) {
       const std::vector<Scope*> bodies = bodies_of(*expr);
       if (auto* loop = expr->as<ForLoop>()) {
-        size += visit_loop(*loop);
+        code.add(visit_loop(*loop));
       } else if (bodies.empty()) {
-        size += own_size(*expr);
+        code.add(own_code(*expr));
       } else {
         const auto* branch = expr->as<IfThenElse>();
-        size += branch == nullptr ? 0 : 1 + kDivision * divisions_in(branch->condition);
+        code.size += branch == nullptr ? 0 : 1 + kDivision * divisions_in(branch->condition);
         for (const Scope* body : bodies) {
-          size += visit(*body);
+          code.add(visit(*body));
         }
       }
     }
-    return size;
+    return code;
   }
 
-  int64_t visit_loop(ForLoop& loop) {
-    const int64_t body = std::max<int64_t>(1, visit(loop.body));
+  Code visit_loop(ForLoop& loop) {
+    Code body = visit(loop.body);
+    body.size = std::max<int64_t>(1, body.size);
     if (loop.is_parallel || loop.is_vectorized) {
       return body;
     }
@@ -102,16 +117,18 @@ class LoopUnroller {
     } else if (iterations == 0) {
       loop.unroll_count = 0;
     } else if (loop.is_unrolled) {
-      loop.unroll_count = fitting(iterations, body, limit_);
-    } else if (loads_from_global(loop.body)) {
-      loop.unroll_count = fitting(iterations, body, std::min(limit_, kOwnLoop));
-    } else if (iterations * body > std::min(limit_, kLeftLoop)) {
-      loop.unroll_count = fitting(iterations, body, std::min(limit_, kOwnLoop));
+      loop.unroll_count = fitting(iterations, body.size, limit_);
+    } else if (body.loads > 0) {
+      // One iteration's arithmetic, however much, leaves the memory idle: others load meanwhile.
+      const int64_t few = std::min(kLoadLoop, kLoads / body.loads * body.size);
+      loop.unroll_count = fitting(iterations, body.size, std::min(limit_, std::max(kOwnLoop, few)));
+    } else if (iterations * body.size > std::min(limit_, kLeftLoop)) {
+      loop.unroll_count = fitting(iterations, body.size, std::min(limit_, kOwnLoop));
     } else {
       loop.unroll_count = 0;
-      return iterations * body;
+      return body.repeated(iterations);
     }
-    return std::max<int64_t>(1, loop.unroll_count) * body;
+    return body.repeated(loop.unroll_count);
   }
 
   /// All iterations if so many bodies fit into `limit`; else a power of two, which may be 1.
@@ -121,10 +138,10 @@ class LoopUnroller {
                               : static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
   }
 
-  int64_t own_size(const Expr& statement) {
-    const auto [known, is_new] = sizes_.try_emplace(&statement, 0);
+  Code own_code(const Expr& statement) {
+    const auto [known, is_new] = codes_.try_emplace(&statement);
     if (is_new) {
-      known->second = statement_size(statement);
+      known->second = code_of(statement);
     }
     return known->second;
   }
@@ -132,7 +149,7 @@ class LoopUnroller {
   Kernel& kernel_;
   LoopCopies required_;
   int64_t limit_ = kAskedLoop;
-  std::unordered_map<const Expr*, int64_t> sizes_;
+  std::unordered_map<const Expr*, Code> codes_;
 };
 
 } // namespace
