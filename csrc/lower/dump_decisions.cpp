@@ -52,7 +52,7 @@ std::vector<std::string> tests_of(const Kernel& kernel, const Expr* statement) {
   return texts;
 }
 
-/// What stands around a statement, outermost first.
+/// Loops and conditions around a statement, outermost first.
 struct Surroundings {
   std::vector<std::string> loops;
   std::vector<std::string> conditions;

@@ -1,4 +1,4 @@
-// What single passes found out, as text: the dumps that are named after a decision.
+// Findings of single passes as text: the dumps that are named after a decision.
 #pragma once
 
 #include <string>

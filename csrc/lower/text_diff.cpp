@@ -20,7 +20,7 @@ Lines lines_of(std::string_view text) {
   return lines;
 }
 
-/// What becomes of a line.
+/// Whether a line stays, goes or is new.
 enum class Fate : char { Same = ' ', Gone = '-', New = '+' };
 struct Step {
   Fate fate;

@@ -240,9 +240,9 @@ const IndexForms::KnownSum* IndexForms::known_part(const Terms& terms) const {
   return best;
 }
 
-/// What the terms up to those of one place make together is remembered, for sums that have them
-/// and more. Not for loops of constant length: unrolled, their accesses are constants apart, which
-/// are added last.
+/// The sum of the terms up to those of one place is remembered, for sums that have them and more.
+/// Not for loops of constant length: unrolled, their accesses are constants apart, which are added
+/// last.
 Val* IndexForms::rebuild_sum(Val* sum, Place* place) {
   const auto is_shared = [&](int depth) {
     const Place* at = place;

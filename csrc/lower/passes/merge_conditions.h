@@ -10,9 +10,8 @@ namespace nvfuser {
 ///   after:   IF i < m: FOR k: IF k < n: { T2 = T0[..]     T3 = T2 * T2     T4 = T4 + T3 }
 /// - Neighbours with the same condition become one; what stands in between and touches registers
 ///   only moves out of the way.
-/// - What only makes registers that one branch reads moves into the branch: a factor to the sum
-/// that
-///   takes it, what follows from a reduction over blocks to the store that the last block does.
+/// - A statement whose registers one branch alone reads moves into the branch: a factor to the sum
+///   that takes it, results of a reduction over blocks to the store of the last block.
 /// - A term that all of a loop's lasting statements test, and that is the same in every iteration,
 ///   moves out of the loop; one that both paths of a condition test, out of the paths.
 /// - A term that holds anyway, by another term or a condition around, is dropped.

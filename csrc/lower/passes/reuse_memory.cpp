@@ -94,7 +94,8 @@ class MemoryPlanner {
     Val* end = nullptr;
   };
 
-  /// What depends on sizes is checked at the launch, as is what the GPU at hand has less of.
+  /// A total that depends on sizes is checked at the launch, as are lower limits of the GPU at
+  /// hand.
   void check_total() const {
     const int64_t most = kernel_.target().max_shared_bytes;
     if (!total_->is_const() || as_int(total_->value()) <= most) {
