@@ -39,6 +39,16 @@ nb::list run(
   return to_python(std::move(outputs), arguments, allocator);
 }
 
+/// The check that functions written in Python have for their flags: the one of bound functions.
+bool flag(nb::handle value) {
+  const auto number = read_number(value);
+  const auto result = number && is_flag_or_integer(*number) ? flag_of(*number) : std::nullopt;
+  if (!result) {
+    throw_no_flag(value);
+  }
+  return *result;
+}
+
 nb::list to_framework_of(const nb::object& inputs, const nb::list& tensors) {
   const PythonArguments arguments(inputs);
   if (!arguments.framework()) {
@@ -189,8 +199,11 @@ UserError
         return nb::list(inputs);
       },
       "inputs"_a,
-      nb::sig("def input_list(inputs: collections.abc.Iterable[object]) -> list[object]"),
+      nb::sig("def input_list(inputs: collections.abc.Iterable[object]) -> list[typing.Any]"),
       "The inputs of a run as a list; an error for a tensor, which is no list of inputs.");
+  internal.def(
+      "flag", &flag, "value"_a,
+      "A flag as a bool: True, False, 1, 0, or one of NumPy; an error for anything else.");
   internal.def(
       "arguments_text",
       [](const nb::object& inputs) { return arguments_text(PythonArguments(inputs).args()); },

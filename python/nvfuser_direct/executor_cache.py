@@ -89,7 +89,7 @@ class FusionExecutorCache:
         self._fusion = fusion
         self._version = fusion.version()
         self._fusion_id = fusion_id
-        self._auto_schedule = auto_schedule
+        self._auto_schedule = _core.internal.flag(auto_schedule)
         self._dynamic = DynamicShapes(fusion) if _core.has_dynamic_shapes(fusion) else None
         self._lock = threading.Lock()  # of compiling
         self._runtimes: dict[_Key, _Runtime] = {}
@@ -270,19 +270,19 @@ class FusionExecutorCache:
         UserError
             ``Fusion is not compiled!`` for these inputs.
         """
-        return self._compiled(inputs).source(intrinsic_code)
+        return self._compiled(inputs).source(_core.internal.flag(intrinsic_code))
 
     def get_scheduled_ir(
         self, inputs: Iterable[Any], tensor_transforms: bool = False, device: int = 0
     ) -> str:
         """The scheduled fusion as text, with the transforms of every tensor if asked for."""
-        return self._compiled(inputs).scheduled_text(tensor_transforms)
+        return self._compiled(inputs).scheduled_text(_core.internal.flag(tensor_transforms))
 
     def get_most_recent_scheduled_ir(self, tensor_transforms: bool = False) -> str:
         """As `get_scheduled_ir`, for the last run."""
         if self._most_recent is None:
             raise _core.UserError("Invalid fusion definition! It was not executed yet.")
-        return self._most_recent.scheduled_text(tensor_transforms)
+        return self._most_recent.scheduled_text(_core.internal.flag(tensor_transforms))
 
     def get_output_shardings(self) -> list[Any]:
         """How outputs are distributed over devices; empty, since no tensor has a device mesh."""

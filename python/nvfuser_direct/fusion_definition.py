@@ -305,7 +305,7 @@ class FusionDefinition:
         fec = self.__dict__.get("fec")
         if fec is None:
             fec = self._make_executor_cache()
-        if save_repro_inputs:
+        if save_repro_inputs is not False and _core.internal.flag(save_repro_inputs):
             inputs = _core.internal.input_list(inputs)
             self.fake_inputs = fake_inputs(inputs)
         if device is None and not _enable_options and not _disable_options:

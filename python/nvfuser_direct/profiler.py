@@ -29,7 +29,7 @@ class PythonProfiler:
     """
 
     def __init__(self, auto_scheduled: bool = True) -> None:
-        self._auto_scheduled = auto_scheduled
+        self._auto_scheduled = _core.internal.flag(auto_scheduled)
 
     def __enter__(self) -> PythonProfiler:
         if not self._auto_scheduled:

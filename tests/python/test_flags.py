@@ -1,4 +1,4 @@
-"""What a bool can be written as: True, False, NumPy's, 1 and 0; and nothing else."""
+"""How a bool can be written: True, False, NumPy's, 1 and 0; and nothing else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ import pytest
 import torch
 
 import nvfuser_direct as nvf
-from nvfuser_direct import CompileParams, DataType, FusionDefinition, translate_fusion
+from nvfuser_direct import (
+    CompileParams,
+    DataType,
+    FusionDefinition,
+    FusionExecutorCache,
+    translate_fusion,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,6 +130,51 @@ def test_flags_of_parameters_and_schedules() -> None:
         fd.add_output(y)
         y.split(0, 4, inner_split=0)
     assert nvf.translate_fusion(fd.fusion, schedule=1) == nvf.translate_fusion(fd.fusion, True)
+
+
+def negation() -> FusionDefinition:
+    with FusionDefinition() as fd:
+        fd.add_output(fd.ops.neg(fd.define_tensor([4], contiguity=True)))
+    return fd
+
+
+def executed(flag: Any) -> FusionExecutorCache:
+    """A cache with a kernel; it schedules the fusion, as `flag` is True."""
+    cache = FusionExecutorCache(negation().fusion, auto_schedule=flag)
+    cache.execute([torch.ones(4)])
+    return cache
+
+
+PYTHON_CALLS = {
+    "auto_schedule": lambda t: executed(t).get_scheduled_ir([torch.ones(4)]),
+    "save_repro_inputs": lambda t: negation().execute([torch.ones(4)], save_repro_inputs=t),
+    "auto_scheduled": lambda t: nvf.PythonProfiler(t),
+    "static_sizes": lambda t: negation().from_pytorch(torch.ones(4), static_sizes=t),
+    "intrinsic_code": lambda t: executed(True).get_cuda_kernel([torch.ones(4)], t),
+    "tensor_transforms": lambda t: executed(True).get_scheduled_ir([torch.ones(4)], t),
+    "transforms of the last run": lambda t: executed(True).get_most_recent_scheduled_ir(t),
+    "schedule": lambda t: negation().repro_script_for(schedule=t),
+}
+
+
+@pytest.mark.parametrize("name", PYTHON_CALLS)
+def test_flags_of_functions_in_python_are_bools_one_and_zero(name: str) -> None:
+    call = PYTHON_CALLS[name]
+    for flag in (True, 1, np.True_):
+        call(flag)
+    with pytest.raises(TypeError, match=r"Expected True or False \(or 1 or 0\), but got 2"):
+        call(2)
+    with pytest.raises(TypeError):
+        call("no")
+
+
+def test_inputs_are_saved_where_the_flag_is_one() -> None:
+    for flag in (False, 0, np.False_):
+        fd = negation()
+        fd.execute([torch.ones(4)], save_repro_inputs=flag)
+        assert not hasattr(fd, "fake_inputs")
+        fd.execute([torch.ones(4)], save_repro_inputs=not flag)
+        assert len(fd.fake_inputs) == 1
 
 
 @pytest.mark.parametrize("flag", [1, np.True_])

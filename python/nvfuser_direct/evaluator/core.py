@@ -203,7 +203,7 @@ class Evaluator:
     def random_state(self) -> tuple[int, int]:
         """Seed and offset of this run for random tensors that have none, as a kernel draws them."""
         if self._random_state is None:
-            draws = [x for x in self._fusion.exprs() if isinstance(x, _core.RNGOp) and not x.seed]
+            draws = [x for x in self._fusion.exprs() if isinstance(x, _core.RNGOp) and x.seed is None]
             self._random_state = generators.draw(self.device, len(draws))
         return self._random_state
 
