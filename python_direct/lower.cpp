@@ -201,6 +201,12 @@ record_passes : bool
 Returns
 -------
 Kernel
+
+Raises
+------
+UserError
+    If the schedule has no kernel, or if a reshape waits for sizes of a run:
+    ``concretize(fusion, find_concretization(fusion, inputs))`` is the fusion for given inputs.
 )");
   fusion.def(
       "print_kernel",
@@ -228,6 +234,11 @@ comments : bool
 Returns
 -------
 str
+
+Raises
+------
+UserError
+    As for `lower`: if the schedule has no kernel, or if a reshape waits for sizes of a run.
 )");
 }
 
