@@ -9,7 +9,7 @@
 #
 # VENV=         (empty) works in the present environment, where torch already is
 # NPROC=n       test processes at a time
-# What is tested is the wheel that was made from the sdist. Nothing is built or installed again while
+# Tests run on the wheel that was made from the sdist. Nothing is built or installed again while
 # its sources stay the same.
 
 VENV ?= .venv

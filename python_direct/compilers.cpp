@@ -117,7 +117,7 @@ nb::bytes compile_cpu_source(const std::string& source, const std::string& name)
 }
 
 void bind_cuda_texts(nb::module_& m) {
-  nb::class_<CudaTexts>(m, "CudaTexts", "What a scheduled fusion becomes for CUDA.")
+  nb::class_<CudaTexts>(m, "CudaTexts", "A scheduled fusion as CUDA: source, PTX and machine code.")
       .def_ro("kernel", &CudaTexts::kernel, "The lowered fusion.")
       .def_ro("name", &CudaTexts::name, "Name of the kernel function.")
       .def_ro(
@@ -131,7 +131,7 @@ void bind_cuda_texts(nb::module_& m) {
           "compile_cuda",
           [](const Fusion& self, DataType index_type, const std::string& architecture,
              const std::string& kernel_name) {
-            const std::shared_ptr<Fusion> copy = self.clone(); // nobody changes it meanwhile
+            const std::shared_ptr<Fusion> copy = self.clone(); // no thread changes it meanwhile
             const GilRelease no_gil;
             return compile_cuda(*copy, index_type, architecture, kernel_name);
           },

@@ -37,7 +37,7 @@ const DLPackExchangeAPI* torch_exchange_api() {
   return api;
 }
 
-/// What to pass instead of an object that is no input.
+/// The advice for an object that is no input.
 const char* replacement_of(nb::handle item) {
   if (item.is_none()) {
     return "pass a tensor or a number for every input, in the order of Fusion.inputs()";

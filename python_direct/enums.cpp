@@ -17,7 +17,7 @@ template <typename Enum, size_t N>
 void bind_enum(
     nb::module_& m, const char* name, const char* const (&core_names)[N], const char* doc) {
   nb::enum_<Enum> cls(m, name, doc);
-  // What enumerations of pybind11 have, which scripts iterate over.
+  // Enumerations of pybind11 have this dictionary, and scripts iterate over it.
   nb::dict entries;
   for (size_t i = 0; i < N; ++i) {
     const char* member = python_name(static_cast<Enum>(i));

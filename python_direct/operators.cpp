@@ -1,8 +1,8 @@
 // Operators on tensors and scalars: each is a function of `ops`, with its promotion of dtypes.
 //
 // `==` and `!=` stay Python's own: handles are compared by identity, so that they can be keys,
-// items and members of lists. What Python asks of a value that is not known yet (its truth, its
-// length, its items) is an error that names what the definition can say instead.
+// items and members of lists. Where Python asks for what is not known yet (the truth of a value,
+// its length, its items), the error names what the definition can say instead.
 #include "ir/all_nodes.h"
 #include "ops/binary.h"
 #include "ops/bitwise.h"
@@ -133,7 +133,7 @@ void bind_unary_operators(Classes& classes) {
       ErrorKind::Type);
 }
 
-/// What Python would ask of a value, and a definition cannot answer.
+/// Questions that Python asks of a value, and a definition cannot answer.
 void bind_refused_questions(ValClass& cls) {
   cls.def(
          "__bool__",
@@ -170,7 +170,7 @@ void bind_refused_questions(ValClass& cls) {
           "__contains__",
           [](const Val& self, const nb::object&) -> bool {
             refuse(
-                self, "What a value of a fusion contains is not known while it is defined",
+                self, "The elements of a value of a fusion are not known while it is defined",
                 "x.shape() lists the sizes; compare elements with ops.eq(x, item)");
           },
           "item"_a, nb::sig("def __contains__(self, item: object) -> typing.NoReturn"),

@@ -13,7 +13,7 @@ bool is_python_number(PyObject* object) {
   return PyLong_Check(object) || PyFloat_Check(object) || PyComplex_Check(object);
 }
 
-/// The base of all of NumPy's scalars; nullptr, which may change, while nobody imported NumPy.
+/// The base of all of NumPy's scalars; nullptr until NumPy is imported.
 PyTypeObject* numpy_generic() {
   static PyTypeObject* known = nullptr; // guarded by the GIL; never given back
   if (known == nullptr) {

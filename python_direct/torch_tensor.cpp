@@ -163,7 +163,8 @@ Explanation explain(nb::handle item, const std::string& reason) {
       "pass a dense copy"};
 }
 
-/// What PyTorch is asked at every run, looked up once. Never destroyed: Python may be gone before.
+/// Functions of PyTorch that every run calls, looked up once. Never destroyed: Python may be gone
+/// before.
 struct Questions {
   nb::handle is_conj;
   nb::handle is_neg;

@@ -11,7 +11,7 @@ namespace nvfuser::python {
 
 namespace nb = nanobind;
 
-/// What a class of tensors says about all of its tensors.
+/// Facts about all tensors of a class.
 struct TensorClass {
   const DLPackExchangeAPI* api = nullptr; // nullptr: none, or not PyTorch's
   /// Whether the class decides what its elements are (`__torch_dispatch__`), and not their memory.

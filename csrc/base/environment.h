@@ -7,8 +7,8 @@
 
 namespace nvfuser {
 
-/// What the variables of this process say. All are read together, at the first use of any of them
-/// and of any option: a wrong one is an error then, whatever the program needs it for.
+/// The variables of this process. All are read together, at the first use of any of them and of any
+/// option: a wrong one is an error then, whatever the program needs it for.
 struct Environment {
   std::optional<int64_t> num_threads;   // NVFUSER_NUM_THREADS
   std::optional<int64_t> max_registers; // NVFUSER_MAX_REG_COUNT: of a thread

@@ -100,7 +100,7 @@ struct IdleOptions<DisableOption> {
 
 std::vector<std::string> (*lower_verbose_arguments)() = nullptr;
 
-/// What an option takes in parentheses.
+/// The arguments that an option takes in parentheses.
 struct ArgumentRule {
   enum class Kind : uint8_t { None, OneOf, Number, Any } kind = Kind::None;
   std::vector<std::string> names{}; // for OneOf

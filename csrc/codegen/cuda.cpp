@@ -39,7 +39,7 @@ const char* combiner(BinaryOpType op) {
   return nullptr;
 }
 
-/// What a hardware index, or its launched extent, is called in the kernel: the built-in variables
+/// The name of a hardware index, or of its launched extent, in the kernel: the built-in variables
 /// are unsigned and of 32 bits, index arithmetic is not.
 ///   threadIdx.x -> thread_x    gridDim.y -> grid_dim_y
 std::string hardware_name(ParallelType type, bool is_extent) {
@@ -123,7 +123,7 @@ class CudaDialect final : public Dialect {
     const bool stores = to->memory_type() == MemoryType::Global;
     const std::string load = std::string(", ") + load_hint(printer, copy);
     const std::string store = std::string(", ") + store_hint(copy);
-    // What is packed on one side only is unpacked element by element on the other.
+    // Elements that are packed on one side only are unpacked one by one on the other.
     const bool repacks = is_stored_in_pairs(from) != is_stored_in_pairs(to);
     const auto other_side = [&](const TensorView* side) {
       return repacks || side->memory_type() == MemoryType::Local ? "" : ", " + memory_of(side);

@@ -29,7 +29,7 @@ class Dialect {
   virtual void allocate(KernelPrinter& printer, const Allocate& allocate) = 0;
   /// A copy of `lanes` neighbouring elements; the operands are the elements of lane 0.
   virtual void copy_vector(KernelPrinter& printer, const LoadStoreOp& copy, int64_t lanes) = 0;
-  /// What `fill_vector<4, ..>` has to know about where it writes: its further template arguments.
+  /// Further template arguments of `fill_vector<4, ..>`, which say where it writes.
   [[nodiscard]] virtual std::string fill_arguments(const TensorView* to) const = 0;
   /// A copy of one element from tensor to tensor.
   virtual void copy_element(KernelPrinter& printer, const LoadStoreOp& copy) = 0;

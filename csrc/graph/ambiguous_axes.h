@@ -23,8 +23,8 @@ struct AmbiguousAxis {
   IterDomain* second = nullptr; // and one for the other
 };
 
-/// Searches for the tensors of one graph, which must not change meanwhile. What the searches share,
-/// the steps between groups of axes, is read from the graph once.
+/// Searches for the tensors of one graph, which must not change meanwhile. The steps between groups
+/// of axes, which all searches share, are read from the graph once.
 class AmbiguousAxisSearch {
  public:
   explicit AmbiguousAxisSearch(const ValGraph& graph) : graph_(graph) {}

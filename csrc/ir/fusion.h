@@ -69,8 +69,8 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
     return counters_.serial++;
   }
 
-  /// Counts edits of the graph and of schedules: while it is the same, so is the kernel. What only
-  /// adds to the fusion (a node that no output reads) is no edit.
+  /// Counts edits of the graph and of schedules: while it is the same, so is the kernel. A node
+  /// that no output reads is no edit.
   [[nodiscard]] int64_t version() const {
     return version_;
   }

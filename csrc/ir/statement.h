@@ -55,7 +55,7 @@ class Statement {
 
  protected:
   Statement() = default;
-  /// What the fusion computes, or how, may be another from now on: see Fusion::version().
+  /// The fusion may compute something else from now on, or in another way: see Fusion::version().
   void count_edit();
 
  private:

@@ -44,7 +44,7 @@ struct KernelRequest {
 [[nodiscard]] std::shared_ptr<const CompiledKernel> compile_kernel(
     const Fusion& fusion, const KernelRequest& request);
 
-/// What a fusion becomes for CUDA, for readers and for other programs to load.
+/// A fusion as CUDA, for readers and for other programs to load.
 struct CudaTexts {
   std::shared_ptr<Kernel> kernel;
   std::string name;   // of the function

@@ -73,7 +73,7 @@ void report_compilers(std::vector<DoctorLine>& lines) {
   }
 }
 
-/// What to do where the cache is off.
+/// The advice where the cache is off.
 const char* how_to_turn_on(const KernelCache& cache) {
   if (has_option(DisableOption::NvrtcCaching)) {
     return "take nvrtc_caching out of NVFUSER_DISABLE to keep kernels on disk";

@@ -28,8 +28,8 @@ class PrivateFolder {
 
 // ---- Files to be trusted with code --------------------------------------------------------------
 //
-// They belong to the user of this process, and nobody else may write to them or to the folder they
-// lie in.
+// They belong to the user of this process, and no other user may write to them or to the folder
+// they lie in.
 
 /// Why a folder is not to be trusted: "it belongs to another user"; empty if it is, or is not
 /// there. A link to a folder is followed if `may_be_link`.

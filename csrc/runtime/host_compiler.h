@@ -36,8 +36,8 @@ class HostCompiler {
   }
   /// What the options of a compilation are now (they follow NVFUSER_DISABLE=fma and the like).
   [[nodiscard]] std::vector<std::string> options() const;
-  /// The bytes of a shared object. A UserError where the source is wrong, a CompilerError where the
-  /// compiler is.
+  /// The bytes of a shared object; `include_paths` are searched for what an external source
+  /// includes. A UserError where the source is wrong, a CompilerError where the compiler fails.
   [[nodiscard]] std::string compile(
       const std::string& source,
       const std::string& name,

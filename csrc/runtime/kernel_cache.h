@@ -9,7 +9,7 @@
 // is a miss, never a failure. Files appear by rename, so that a reader sees a whole one or none.
 // When the folder outgrows its bound, the entries unused for longest go.
 //
-// What it holds is run as code. So only regular files of this user's own are read, from folders of
+// Its entries are run as code. So only regular files of this user's own are read, from folders of
 // this user's own, that no one else may write to. Anything else is a miss, and the first one a
 // warning.
 //

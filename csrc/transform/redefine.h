@@ -11,7 +11,7 @@
 
 namespace nvfuser {
 
-/// What the functions of ops/ make of the operands of `expr` and its attributes, one tensor for
+/// The tensors that functions of ops/ make of the operands of `expr` and its attributes, one for
 /// each result, in their order. Empty: a result's axes only follow those of the operands.
 /// Throws UserError where a definition with these operands is refused.
 [[nodiscard]] std::vector<TensorView*> redefine(const Expr& expr);

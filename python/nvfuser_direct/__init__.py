@@ -43,7 +43,7 @@ if not _typing.TYPE_CHECKING:  # type checkers find unknown names themselves
     __getattr__ = _attribute_error(__name__)
     schedule.__getattr__ = _attribute_error(f"{__name__}.schedule")
 
-# What the package itself needs of the core is no part of the interface.
+# Functions of the core for the package itself are no part of the interface.
 del internal  # noqa: F821
 
 # The frontend `nvfuser` imports this package itself, while its own import still runs.

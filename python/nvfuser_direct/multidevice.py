@@ -28,7 +28,7 @@ def _refuse(name: str) -> NoReturn:
 
 
 class CommunicatorBackend(enum.Enum):
-    """What carries data between devices."""
+    """The library that carries data between devices."""
 
     nccl = 0
     ucc = 1

@@ -1,4 +1,4 @@
-"""What torch.compile does not look into.
+"""Code that torch.compile does not look into.
 
 A compiled function that runs a fusion is split around the call (a *graph break*): the call happens
 as it is written, and what stands before and after it is compiled. To trace into this package would

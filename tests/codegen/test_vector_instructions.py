@@ -47,7 +47,7 @@ BITS = {
 }
 # Bytes of an access: its type in PTX.
 TYPES = {1: "u8", 2: "u16", 4: "u32", 8: "v2.u32", 16: "v4.u32"}
-# What a hint is called in the instructions of a load and of a store.
+# The name of a hint in the instructions of a load and of a store.
 HINTS = {
     CacheOp.unspecified: (".nc", ""),  # nothing writes the input
     CacheOp.all_levels: (".nc", ""),
@@ -124,7 +124,7 @@ def test_an_access_to_shared_memory_is_one_instruction(dtype: DataType, lanes: i
 @pytest.mark.parametrize(("dtype", "lanes"), widths())
 @pytest.mark.parametrize("hint", HINTS)
 def test_a_hint_is_part_of_that_instruction(dtype: DataType, lanes: int, hint: CacheOp) -> None:
-    """Of copies from global to global memory, and of one from registers."""
+    """Copies from global to global memory, and one from registers."""
     width = TYPES[lanes * BITS[dtype] // 8]
     load, store = HINTS[hint]
     assert accesses(moved(dtype, lanes, hint=hint, through=GLOBAL)) == [

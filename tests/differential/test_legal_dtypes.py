@@ -1,4 +1,4 @@
-"""What is legal: where an operation takes a dtype at definition, a kernel and the evaluator do.
+"""Legal dtypes: where an operation takes a dtype at definition, a kernel and the evaluator do.
 
 The table is generated: every operation on elements, every dtype.
 """

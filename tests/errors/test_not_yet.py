@@ -100,7 +100,7 @@ def test_names_of_several_devices_are_there_and_raise_on_use(name: str) -> None:
 
 
 def test_programs_ask_about_several_devices_without_an_error() -> None:
-    """What an integrator does with outputs that may be spread."""
+    """An integrator does this with outputs that may be spread."""
     assert not isinstance(torch.ones(2), multidevice.DeviceMesh)
     for member in ("size", "shape", "shard_tensor"):
         assert hasattr(multidevice.DeviceMesh, member)

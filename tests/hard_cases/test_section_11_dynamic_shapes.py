@@ -340,7 +340,7 @@ def test_surroundings_of_an_expanded_dimension_that_may_be_empty(target, rows):
 
 
 def test_an_element_of_an_empty_expanded_dimension_is_not_read(target):
-    """What no test keeps from being read is refused, not read from nowhere."""
+    """An element that no test keeps from being read is refused, not read from nowhere."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, 4], contiguity=[None, True])
         fd.add_output(fd.ops.sum(x, [0]))

@@ -151,7 +151,7 @@ def test_repeated_terms_of_a_sum_all_count(target: str) -> None:
 
 
 def test_rows_that_neighbours_look_up_are_divided_for_once() -> None:
-    """What several statements behind one condition divide by a size has one name."""
+    """A quotient that several statements behind one condition need has one name."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         rows = [fd.define_tensor([-1], contiguity=True) for _ in range(2)]

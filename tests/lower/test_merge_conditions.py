@@ -266,7 +266,7 @@ def test_a_product_is_tested_once_with_its_sum() -> None:
 
 
 def test_products_of_a_tile_are_not_tested_one_by_one() -> None:
-    """What they add for rows and columns that are holes is never stored."""
+    """Sums for rows and columns that are holes are never stored."""
     _, after = around(product(register_tile=True))
     products = after.split("T4_l[0] = ", 1)[0].splitlines()
     conditions = []

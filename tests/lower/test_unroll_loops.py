@@ -47,7 +47,7 @@ def run(fd: FusionDefinition, *inputs: torch.Tensor) -> torch.Tensor:
 
 
 def seconds_of_nvrtc(fd: FusionDefinition) -> float:
-    """Of this process: other processes do not count."""
+    """The time of this process: other processes do not count."""
     text = source(fd)
     whole = assemble("cuda", sources_used("cuda", text), text)
     start = time.process_time()

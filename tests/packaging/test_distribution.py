@@ -1,4 +1,4 @@
-"""What is packed: the sdist holds all that the build reads, and a wheel says where it came from."""
+"""Packages: the sdist holds all that the build reads, and a wheel says where it came from."""
 
 from __future__ import annotations
 

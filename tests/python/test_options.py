@@ -40,7 +40,7 @@ IDLE = "Known, but without effect so far: "
 
 
 def names_listed(folder: Path, variable: str, heading: str = "Available options: ") -> list[str]:
-    """What the error about an unknown option offers under a heading."""
+    """The names that the error about an unknown option offers under a heading."""
     result = run(folder, **{f"NVFUSER_{variable}": "no_such"})
     assert f"Parsing {variable} failed. Invalid option: 'no_such'\n" in result.stderr
     lines = [x for x in result.stderr.splitlines() if x.startswith(heading)]

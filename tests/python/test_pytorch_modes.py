@@ -43,7 +43,7 @@ def run_scheduled(inputs: list[Any]) -> list[torch.Tensor]:
 
 
 def run_evaluated(inputs: list[Any]) -> list[torch.Tensor]:
-    """What has no kernel: the same result as the others, for a matrix [[0, 1], [2, 3]]."""
+    """Without a kernel: the same result as the others, for a matrix [[0, 1], [2, 3]]."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1])
         fd.add_output(fd.ops.matmul(x, fd.ops.full([2, 2], 1.0, DataType.Float)))
@@ -314,7 +314,7 @@ def test_default_devices_and_memory_filling_change_nothing(run: Run, target: str
 
 
 def test_workspaces_that_pytorch_fills_start_as_kernels_need_them(target: str) -> None:
-    """Of a reduction over blocks, whose counters have to be zero."""
+    """Memory of a reduction over blocks, whose counters have to be zero."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1], contiguity=True)
         y = fd.ops.sum(x, [0])

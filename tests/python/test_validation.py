@@ -164,7 +164,7 @@ def test_evaluated_fusions_without_tensor_inputs_run_where_kernels_do() -> None:
 
 
 def test_an_evaluation_keeps_what_is_still_read() -> None:
-    """Of a chain, the last tensor; wide copies of inputs are made when they are read."""
+    """The last tensor of a chain; wide copies of inputs are made when they are read."""
     x = torch.ones(1000)
     with FusionDefinition() as fd:
         first, last = fd.from_pytorch(x), fd.from_pytorch(x)

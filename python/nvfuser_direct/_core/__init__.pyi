@@ -3849,6 +3849,12 @@ class Fusion:
         Returns
         -------
         Kernel
+
+        Raises
+        ------
+        UserError
+            If the schedule has no kernel, or if a reshape waits for sizes of a run:
+            ``concretize(fusion, find_concretization(fusion, inputs))`` is the fusion for given inputs.
         """
 
     def print_kernel(self, compile_params: CompileParams = ..., target: str = 'cuda', comments: bool = True) -> str:
@@ -3869,6 +3875,11 @@ class Fusion:
         Returns
         -------
         str
+
+        Raises
+        ------
+        UserError
+            As for `lower`: if the schedule has no kernel, or if a reshape waits for sizes of a run.
         """
 
 class FusionGuard:
@@ -4395,7 +4406,7 @@ def clear_loaded_kernels() -> None:
     """
 
 class CudaTexts:
-    """What a scheduled fusion becomes for CUDA."""
+    """A scheduled fusion as CUDA: source, PTX and machine code."""
 
     @property
     def kernel(self) -> Kernel:

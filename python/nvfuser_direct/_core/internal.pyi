@@ -1,6 +1,7 @@
 """What the package itself needs of the core; no interface."""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import torch
 
@@ -55,9 +56,14 @@ def check_inputs(fusion: nvfuser_direct._core.Fusion, inputs: object) -> None:
         For the first input that does not fit.
     """
 
-def input_list(inputs: Iterable[object]) -> list[object]:
+def input_list(inputs: Iterable[object]) -> list[Any]:
     """
     The inputs of a run as a list; an error for a tensor, which is no list of inputs.
+    """
+
+def flag(value: object) -> bool:
+    """
+    A flag as a bool: True, False, 1, 0, or one of NumPy; an error for anything else.
     """
 
 def arguments_text(inputs: object) -> str:

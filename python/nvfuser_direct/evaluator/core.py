@@ -203,13 +203,15 @@ class Evaluator:
     def random_state(self) -> tuple[int, int]:
         """Seed and offset of this run for random tensors that have none, as a kernel draws them."""
         if self._random_state is None:
-            draws = [x for x in self._fusion.exprs() if isinstance(x, _core.RNGOp) and x.seed is None]
+            draws = [
+                x for x in self._fusion.exprs() if isinstance(x, _core.RNGOp) and x.seed is None
+            ]
             self._random_state = generators.draw(self.device, len(draws))
         return self._random_state
 
     @property
     def drawn_state(self) -> tuple[int, int] | None:
-        """What `random_state` was; None if no random tensor asked for it."""
+        """The result of `random_state`; None if no random tensor asked for it."""
         return self._random_state
 
     # -- inputs --
