@@ -108,10 +108,69 @@ void bind_inspection(nb::class_<KernelExecutor>& cls) {
           "How many signatures of arguments have a launch plan.");
 }
 
+/// Functions for what the package does with inputs and flags before and after a run.
+void bind_arguments(nb::module_ internal) {
+  internal.def(
+      "check_inputs",
+      [](const Fusion& fusion, const nb::object& inputs) {
+        const PythonArguments arguments(inputs);
+        static_cast<void>(check_arguments(fusion, arguments.args(), std::nullopt));
+      },
+      "fusion"_a, "inputs"_a,
+      R"(Check number, kinds, types, ranks and devices of inputs, as a run does.
+
+Parameters
+----------
+fusion : Fusion
+    The definition.
+inputs : iterable
+    What a run would get.
+
+Raises
+------
+UserError
+    For the first input that does not fit.
+)");
+  internal.def(
+      "input_list",
+      [](const nb::object& inputs) {
+        check_is_list_of_inputs(inputs);
+        return nb::list(inputs);
+      },
+      "inputs"_a,
+      nb::sig("def input_list(inputs: collections.abc.Iterable[object]) -> list[typing.Any]"),
+      "The inputs of a run as a list; an error for a tensor, which is no list of inputs.");
+  internal.def(
+      "flag", &flag, "value"_a.none(),
+      "A flag as a bool: True, False, 1, 0, or one of NumPy; an error for anything else.");
+  internal.def(
+      "arguments_text",
+      [](const nb::object& inputs) { return arguments_text(PythonArguments(inputs).args()); },
+      "inputs"_a, "Inputs of a run as text: types, sizes and devices, one line each.");
+  internal.def(
+      "to_framework_of", &to_framework_of, "inputs"_a, "tensors"_a,
+      nb::sig(
+          "def to_framework_of(inputs: collections.abc.Iterable[object], "
+          "tensors: list[torch.Tensor]) -> list[torch.Tensor]"),
+      R"(Tensors of PyTorch in the framework that a run with these inputs returns.
+
+Parameters
+----------
+inputs : iterable
+    Inputs of a run.
+tensors : list[torch.Tensor]
+    Outputs; one that is an input stays itself.
+
+Returns
+-------
+list
+    Views of the tensors; themselves for PyTorch.
+)");
+}
+
 } // namespace
 
 void bind_executor(nb::module_& m) {
-  nb::module_ internal = internal_module(m);
   nb::class_<KernelExecutor> cls(
       m, "KernelExecutor", "Compiles and runs one scheduled fusion as one kernel.");
   cls.def(
@@ -171,62 +230,7 @@ UserError
     If nothing was compiled, or inputs do not fit.
 )");
   bind_inspection(cls);
-  internal.def(
-      "check_inputs",
-      [](const Fusion& fusion, const nb::object& inputs) {
-        const PythonArguments arguments(inputs);
-        static_cast<void>(check_arguments(fusion, arguments.args(), std::nullopt));
-      },
-      "fusion"_a, "inputs"_a,
-      R"(Check number, kinds, types, ranks and devices of inputs, as a run does.
-
-Parameters
-----------
-fusion : Fusion
-    The definition.
-inputs : iterable
-    What a run would get.
-
-Raises
-------
-UserError
-    For the first input that does not fit.
-)");
-  internal.def(
-      "input_list",
-      [](const nb::object& inputs) {
-        check_is_list_of_inputs(inputs);
-        return nb::list(inputs);
-      },
-      "inputs"_a,
-      nb::sig("def input_list(inputs: collections.abc.Iterable[object]) -> list[typing.Any]"),
-      "The inputs of a run as a list; an error for a tensor, which is no list of inputs.");
-  internal.def(
-      "flag", &flag, "value"_a,
-      "A flag as a bool: True, False, 1, 0, or one of NumPy; an error for anything else.");
-  internal.def(
-      "arguments_text",
-      [](const nb::object& inputs) { return arguments_text(PythonArguments(inputs).args()); },
-      "inputs"_a, "Inputs of a run as text: types, sizes and devices, one line each.");
-  internal.def(
-      "to_framework_of", &to_framework_of, "inputs"_a, "tensors"_a,
-      nb::sig(
-          "def to_framework_of(inputs: collections.abc.Iterable[object], "
-          "tensors: list[torch.Tensor]) -> list[torch.Tensor]"),
-      R"(Tensors of PyTorch in the framework that a run with these inputs returns.
-
-Parameters
-----------
-inputs : iterable
-    Inputs of a run.
-tensors : list[torch.Tensor]
-    Outputs; one that is an input stays itself.
-
-Returns
--------
-list
-    Views of the tensors; themselves for PyTorch.
-)");
+  bind_arguments(internal_module(m));
 }
 
 } // namespace nvfuser::python

@@ -20,7 +20,7 @@ from nvfuser_direct import (
 )
 
 BEYOND = getattr(CacheOp, "global")
-GLOBAL = getattr(MemoryType, "global")
+GLOBAL = MemoryType.Global
 
 pytestmark = pytest.mark.skipif(nvrtc() is None, reason="no NVRTC")
 

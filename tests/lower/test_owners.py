@@ -11,7 +11,7 @@ import torch
 from nvfuser_direct import FusionDefinition, MemoryType, ParallelType
 
 BX, TX = ParallelType.grid_x, ParallelType.block_x
-GLOBAL = getattr(MemoryType, "global")  # a keyword
+GLOBAL = MemoryType.Global
 
 
 def beside(build) -> FusionDefinition:

@@ -225,7 +225,7 @@ def test_constant_loops_compile_in_a_short_time() -> None:
         value = fd.define_tensor([20, 32], contiguity=True)
         for _ in range(8):
             value = fd.ops.neg(value)
-            value.set_memory_type(getattr(MemoryType, "global"))
+            value.set_memory_type(MemoryType.Global)
         fd.add_output(fd.ops.set(value))
         for tensor in fd.fusion.tensors():
             if tensor.definition() is not None:

@@ -138,6 +138,11 @@ def negation() -> FusionDefinition:
     return fd
 
 
+def like_a_tensor(static_sizes: Any) -> None:
+    with FusionDefinition() as fd:
+        fd.from_pytorch(torch.ones(4), static_sizes=static_sizes)
+
+
 def executed(flag: Any) -> FusionExecutorCache:
     """A cache with a kernel; it schedules the fusion, as `flag` is True."""
     cache = FusionExecutorCache(negation().fusion, auto_schedule=flag)
@@ -149,7 +154,7 @@ PYTHON_CALLS = {
     "auto_schedule": lambda t: executed(t).get_scheduled_ir([torch.ones(4)]),
     "save_repro_inputs": lambda t: negation().execute([torch.ones(4)], save_repro_inputs=t),
     "auto_scheduled": lambda t: nvf.PythonProfiler(t),
-    "static_sizes": lambda t: negation().from_pytorch(torch.ones(4), static_sizes=t),
+    "static_sizes": lambda t: like_a_tensor(static_sizes=t),
     "intrinsic_code": lambda t: executed(True).get_cuda_kernel([torch.ones(4)], t),
     "tensor_transforms": lambda t: executed(True).get_scheduled_ir([torch.ones(4)], t),
     "transforms of the last run": lambda t: executed(True).get_most_recent_scheduled_ir(t),
@@ -164,8 +169,9 @@ def test_flags_of_functions_in_python_are_bools_one_and_zero(name: str) -> None:
         call(flag)
     with pytest.raises(TypeError, match=r"Expected True or False \(or 1 or 0\), but got 2"):
         call(2)
-    with pytest.raises(TypeError):
-        call("no")
+    for value in ("no", None):
+        with pytest.raises(TypeError):
+            call(value)
 
 
 def test_inputs_are_saved_where_the_flag_is_one() -> None:

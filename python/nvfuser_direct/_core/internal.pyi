@@ -61,7 +61,7 @@ def input_list(inputs: Iterable[object]) -> list[Any]:
     The inputs of a run as a list; an error for a tensor, which is no list of inputs.
     """
 
-def flag(value: object) -> bool:
+def flag(value: object | None) -> bool:
     """
     A flag as a bool: True, False, 1, 0, or one of NumPy; an error for anything else.
     """
