@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include "graph/scatter_storage.h"
 #include "ir/scalar.h"
@@ -92,12 +93,19 @@ class SyncInserter {
                : static_cast<const TensorView*>(found->second->outputs().front());
   }
 
+  /// What a statement reads. Asked for again in each scope around it.
+  const Tensors& reads_of(const Expr& statement) {
+    const auto found = reads_.find(&statement);
+    return found != reads_.end() ? found->second
+                                 : reads_.emplace(&statement, read_by(statement)).first->second;
+  }
+
   /// The strongest barrier that `subtree` needs between itself and the writes in `pending`.
-  Barrier needed_before(const Scope& subtree, const Tensors& pending) const {
+  Barrier needed_before(const Scope& subtree, const Tensors& pending) {
     Barrier needed = Barrier::None;
     for_each_node(subtree, [&](const Expr& statement) {
       const TensorView* consumer = defined_by(&statement);
-      for (const TensorView* producer : read_by(statement)) {
+      for (const TensorView* producer : reads_of(statement)) {
         if (consumer != nullptr && pending.count(producer) != 0) {
           needed = std::max(needed, hazards_.between(producer, consumer));
         }
@@ -170,10 +178,10 @@ class SyncInserter {
     scope = std::move(result);
   }
 
-  static bool reads(const Scope& subtree, const Tensors& tensors) {
+  bool reads(const Scope& subtree, const Tensors& tensors) {
     bool found = false;
     for_each_node(subtree, [&](const Expr& statement) {
-      for (const TensorView* tensor : read_by(statement)) {
+      for (const TensorView* tensor : reads_of(statement)) {
         found = found || tensors.count(tensor) != 0;
       }
     });
@@ -211,12 +219,12 @@ class SyncInserter {
     return circular != nullptr && circular->loop->index == loop.index;
   }
 
-  static Tensors rewritten_tensors(const Scope& body) {
+  Tensors rewritten_tensors(const Scope& body) {
     Tensors written;
     Tensors read;
     for_each_node(body, [&](const Expr& statement) {
       const Tensors outs = written_by(statement);
-      const Tensors ins = read_by(statement);
+      const Tensors& ins = reads_of(statement);
       written.insert(outs.begin(), outs.end());
       read.insert(ins.begin(), ins.end());
     });
@@ -228,7 +236,7 @@ class SyncInserter {
 
   /// Whether a barrier lies between the reads of `tensor` in one iteration and its writes in the
   /// next: after every read, or before every write.
-  static bool is_guarded(const Scope& body, const TensorView* tensor) {
+  bool is_guarded(const Scope& body, const TensorView* tensor) {
     std::vector<Event> events;
     collect_events(body, tensor, {}, events);
     const auto is_barrier = [](const Event& event) { return event.kind == Event::Kind::Barrier; };
@@ -248,7 +256,7 @@ class SyncInserter {
   }
 
   /// Barriers and accesses to `tensor`, in the order of `scope`.
-  static void collect_events(
+  void collect_events(
       const Scope& scope,
       const TensorView* tensor,
       const std::vector<const ForLoop*>& loops,
@@ -263,7 +271,7 @@ class SyncInserter {
       } else if (barrier_of(statement) != Barrier::None) {
         events.push_back({Event::Kind::Barrier, loops});
       } else {
-        if (read_by(*statement).count(tensor) != 0) {
+        if (reads_of(*statement).count(tensor) != 0) {
           events.push_back({Event::Kind::Read, loops});
         }
         if (written_by(*statement).count(tensor) != 0) {
@@ -275,6 +283,7 @@ class SyncInserter {
 
   Kernel& kernel_;
   Hazards hazards_;
+  std::unordered_map<const Expr*, Tensors> reads_;
 };
 
 } // namespace
