@@ -138,7 +138,8 @@ NVF_FUNCTION Complex<T> exp(Complex<T> z) {
     return {scale, z.imag};
   }
   if (is_infinite_part(z.real) && !is_finite_part(z.imag)) {
-    return z.real < 0 ? Complex<T>{T(0), copysign(T(0), z.imag)}
+    // The sign of a NaN is the processor's.
+    return z.real < 0 ? Complex<T>{T(0), is_nan_part(z.imag) ? T(0) : copysign(T(0), z.imag)}
                       : Complex<T>{scale, z.imag - z.imag};
   }
   if (is_infinite_part(scale) && is_finite_part(z.real)) { // the product may be finite

@@ -155,7 +155,7 @@ for warning in caught:
     print(warning.message)
 nvf.schedule.trivial(fd.fusion)
 try:
-    nvf.KernelExecutor().compile(fd.fusion)
+    nvf.KernelExecutor().compile(fd.fusion, [torch.ones(2)])
 except nvf.CompilerError as error:
     print("error:", error)
 """

@@ -555,3 +555,24 @@ def test_inlining_most_finds_bindings_through_a_tensor_in_between():
         between.set_memory_type(MemoryType.shared)
         fd.sched.inline_most()
     assert positions(a, between) in ([0, 2], [2, 0])
+
+
+@pytest.mark.parametrize("outer", [True, False])
+def test_a_broadcast_axis_merged_with_a_reduced_one_is_no_part_of_it(outer):
+    """What reads a partial sum shares loops with it, also over a broadcast axis that they merge."""
+    with FusionDefinition() as fd:
+        x = tensor(fd, -1)
+        b = fd.ops.broadcast(x, [outer, not outer])
+        s = fd.ops.sum(b, [1 if outer else 0])
+        fd.add_output(s)
+        if not outer:
+            s.reorder({0: 1, 1: 0})
+        s.split(1, 8)
+        s.split(1, 16)
+        accumulators = s.rfactor([2])  # [broadcast, piece, run, accumulator]
+        partial = s.rfactor([2])
+        b.merge(0, 1)
+        accumulators.merge(0, 1)
+        partial.merge(0, 1)
+        accumulators.inline_at(1)
+    assert positions(b, accumulators, partial) == [0, 1, 0]
