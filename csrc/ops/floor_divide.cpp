@@ -39,17 +39,28 @@ bool is_size(const Fusion& fusion, const Val* val) {
   return keeps_sign && is_positive_constant(division->rhs) && is_size(fusion, division->lhs);
 }
 
+/// Whether a quotient without `rest`, which has the sign of the dividend, is above a / b.
+Val* is_above(Val* rest, Val* b) {
+  Val* zero = number(0);
+  return logical_and(ne(rest, zero), ne(lt(b, zero), lt(rest, zero)));
+}
+
 /// As PyTorch: the remainder goes first, so that the quotient has nothing left to round but one
 /// ulp.
 Val* floor_divide_floats(Val* a, Val* b) {
-  Fusion& fusion = fusion_for({a, b});
-  Val* zero = number(0);
   Val* rest = fmod(a, b);
   Val* quotient = div(sub(a, rest), b);
-  Val* is_above = logical_and(ne(rest, zero), ne(lt(b, zero), lt(rest, zero)));
-  Val* whole = round(where(is_above, sub(quotient, fusion.one()), quotient));
+  Val* one = quotient->fusion()->one();
+  Val* whole = round(where(is_above(rest, b), sub(quotient, one), quotient));
   const bool is_nonzero = b->is_const() && !b->is_zero();
-  return is_nonzero ? whole : where(eq(b, zero), div(a, b), whole);
+  return is_nonzero ? whole : where(eq(b, number(0)), div(a, b), whole);
+}
+
+/// The truncated quotient of any two integers fits; a - remainder(a, b) may wrap.
+Val* floor_divide_integers(Val* a, Val* b) {
+  Val* quotient = div(a, b);
+  Val* one = quotient->fusion()->new_constant(int64_t{1}, quotient->dtype());
+  return where(is_above(fmod(a, b), b), sub(quotient, one), quotient);
 }
 
 } // namespace
@@ -61,7 +72,7 @@ Val* floor_divide(Val* a, Val* b) {
     return floor_divide_floats(a, b);
   }
   const bool has_no_sign = is_unsigned(dtype) || (is_positive_constant(b) && is_size(fusion, a));
-  return has_no_sign ? div(a, b) : div(sub(a, remainder(a, b)), b);
+  return has_no_sign ? div(a, b) : floor_divide_integers(a, b);
 }
 
 } // namespace nvfuser::ops
