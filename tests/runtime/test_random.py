@@ -312,6 +312,21 @@ def test_tensors_without_seed_follow_each_other(target) -> None:
     assert torch.equal(outs[2].cpu(), numbers(target, "normal", 0, 1, [8, 9], seed, offset + 2))
 
 
+def test_explicit_seeds_take_no_numbers_of_the_generators(target) -> None:
+    x = torch.empty(8, 9, device=target)
+    with FusionDefinition() as fd:
+        operand = fd.from_pytorch(x) if target == "cuda" else fd.define_tensor([8, 9])
+        sizes = [operand.size(0), operand.size(1)]
+        seed, offset = (fd.define_scalar(value, dtype=DataType.Int) for value in (3, 4))
+        fd.add_output(fd.ops.uniform(0, 1, sizes, rng_seed=seed, rng_offset=offset))
+        fd.add_output(fd.ops.uniform(0, 1, sizes))
+    kernel = run_after(5, lambda: fd.execute([x]))
+    evaluated = run_after(5, lambda: evaluate(fd.fusion, [x]))
+    assert torch.equal(kernel[0].cpu(), numbers(target, "uniform", 0, 1, [8, 9], 3, 4))
+    for a, b in zip(kernel, evaluated, strict=True):
+        assert torch.equal(a.cpu(), b.cpu())
+
+
 def test_explicit_seeds_leave_the_generators_alone(target) -> None:
     state = torch.get_rng_state()
     numbers(target, "normal", 0, 1, [10], 3)
