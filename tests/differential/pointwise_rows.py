@@ -469,7 +469,7 @@ def binary_rows() -> list[Operation]:
         binary("truediv", lambda a, b: a / b, with_complex, as_float, least=1, numbers=numbers),
         binary("fmod", least=1, numbers=(3,)),
         binary("remainder", least=1, numbers=(3,)),
-        binary("floor_divide", least=1, numbers=(3,)),
+        binary("floor_divide", dtypes=NUMBERS, least=1, numbers=(3,)),
         binary("mod", lambda a, b: torch.fmod(a, b), WHOLE, least=1, numbers=(3,)),
         binary("pow", low=1, high=3, numbers=(2,)),
         binary("atan2", result=as_float, numbers=(0.5,)),
