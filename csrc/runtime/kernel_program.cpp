@@ -355,9 +355,17 @@ KernelProgram::PlanPtr KernelProgram::make_plan(
   if (plan->register_limit > 0) { // the size of blocks was not known when the code was compiled
     merged.maxrregcount = std::min(merged.maxrregcount, plan->register_limit);
     *plan = plan_with_code();
-    NVF_USER_CHECK(
-        plan->register_limit == 0, "Kernel ", kernel_name_,
-        " needs too many registers for blocks of ", plan->launch.num_threads(), " threads");
+    if (plan->register_limit > 0) {
+      throw UserError({
+          .headline =
+              {"Kernel ", kernel_name_, " needs too many registers for blocks of ",
+               plan->launch.num_threads(), " threads"},
+          .node = {"kernel ", kernel_name_},
+          .expected = {"at most ", plan->register_limit, " registers in a thread"},
+          .found = {"more, however it is compiled"},
+          .fix = {"bind a smaller axis to the threads, or keep fewer elements in a thread"},
+      });
+    }
   }
   plan->dumps_arguments = has_option(DumpOption::KernelArgs);
   dump_plan(*plan);

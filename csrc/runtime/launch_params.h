@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 
 #include "ir/types.h"
@@ -51,8 +53,10 @@ class LaunchParams {
   [[nodiscard]] bool is_any_set() const {
     return *this != LaunchParams();
   }
+  /// Says what sizes come from, for an error.
+  using Origin = std::function<std::string(std::span<const ParallelType>)>;
   /// Set a dimension. One that is set already only takes the value it has.
-  void bind(ParallelType type, int64_t value);
+  void bind(ParallelType type, int64_t value, const Origin& origin = of_caller);
 
   [[nodiscard]] int64_t num_blocks() const {
     return gdimx() * gdimy() * gdimz();
@@ -76,7 +80,10 @@ class LaunchParams {
   [[nodiscard]] std::string to_string() const;
 
  private:
-  void check() const;
+  static std::string of_caller(std::span<const ParallelType> types);
+  void check(const Origin& origin) const;
+  void check_blocks(const Origin& origin) const;
+  void check_threads(const Origin& origin) const;
 
   std::array<int64_t, 6> dims_ = {kUnset, kUnset, kUnset, kUnset, kUnset, kUnset};
   int64_t smem_bytes_ = 0;

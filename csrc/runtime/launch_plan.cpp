@@ -151,7 +151,9 @@ class Planner {
       const Val* extent = kernel_.launch.extents[i];
       if (extent != nullptr) {
         // An axis of size 0 beside outputs that are not empty: its loops run zero times.
-        launch.bind(type, std::max<int64_t>(launched_size(extent, type), 1));
+        launch.bind(
+            type, std::max<int64_t>(launched_size(extent, type), 1),
+            [this](std::span<const ParallelType> types) { return bound_axes(types); });
       } else if (launch.is_set(type)) {
         launch.bind(type, 1); // several threads would do the same, to the same memory
       }
@@ -173,6 +175,17 @@ class Planner {
       std::cout << "  " << conflict.to_string() << "\n";
     }
     std::cout << std::flush;
+  }
+
+  /// The tensors whose axes are bound to hardware indices, one a line.
+  std::string bound_axes(std::span<const ParallelType> types) const {
+    std::string lines;
+    for (const ParallelType type : types) {
+      for (const TensorView* tensor : kernel_.launch.bound_tensors[thread_type_index(type)]) {
+        lines += (lines.empty() ? "" : "\n") + describe(tensor) + ", bound to " + text(type);
+      }
+    }
+    return lines;
   }
 
   int64_t launched_size(const Val* extent, ParallelType type) {

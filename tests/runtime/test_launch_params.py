@@ -7,8 +7,15 @@ import pickle
 from typing import Any
 
 import pytest
+import torch
 
-from nvfuser_direct import LaunchParams, UserError
+from nvfuser_direct import (
+    FusionDefinition,
+    KernelExecutor,
+    LaunchParams,
+    ParallelType,
+    UserError,
+)
 
 
 def test_unset_dimensions_read_as_one_and_print_as_minus_one() -> None:
@@ -54,8 +61,45 @@ def test_a_dimension_is_set_once() -> None:
     ],
 )
 def test_sizes_beyond_the_limits_are_refused(dims: tuple[int, ...], text: str) -> None:
-    with pytest.raises(UserError, match=text):
+    with pytest.raises(UserError, match=text) as refused:
         LaunchParams(*dims)
+    message = " ".join(str(refused.value).split())
+    assert "node: LaunchParams" in message
+    assert "expected: at most" in message
+    assert "fix: " in message
+
+
+@pytest.mark.parametrize(
+    ("bound", "sizes", "found", "fix"),
+    [
+        (("block_x",), (1025,), "1025 x 1 x 1 threads", "split the axis"),
+        (("block_x", "block_y"), (64, 32), "64 x 32 x 1 threads", "split the axis"),
+        (("block_z",), (65,), "65", "bind the axis to block_x"),
+        (("grid_y",), (65536,), "65536", "bind the axis to grid_x"),
+        (("grid_z",), (65536,), "65536", "bind the axis to grid_x"),
+    ],
+)
+def test_a_launch_that_is_too_large_names_the_axes(
+    target: str, bound: tuple[str, ...], sizes: tuple[int, ...], found: str, fix: str
+) -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1] * len(sizes), contiguity=True)
+        y = fd.ops.neg(x)
+        fd.add_output(y)
+        for axis, name in enumerate(bound):
+            y.axis(axis).parallelize(getattr(ParallelType, name))
+    executor = KernelExecutor()
+    inputs = [torch.ones(sizes, device=target)]
+    executor.compile(fd.fusion, inputs)
+    with pytest.raises(UserError, match="nvalid number of") as refused:
+        executor.run(inputs)
+    lines = str(refused.value).splitlines()
+    message = " ".join(str(refused.value).split())
+    (node,) = (k for k, line in enumerate(lines) if "  node:" in line)
+    for k in range(len(bound)):
+        assert "bound to" in lines[node + k]
+        assert "test_launch_params.py" in lines[node + k]
+    assert f"found: {found} fix: {fix}" in message
 
 
 def test_the_largest_sizes_are_accepted() -> None:

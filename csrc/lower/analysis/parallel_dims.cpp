@@ -8,10 +8,15 @@
 namespace nvfuser {
 namespace {
 
+struct GeneratedLoop {
+  Loop* loop;
+  const TensorView* tensor; // the first that has it
+};
+
 /// Loops that stand around some statement, in order of first appearance. The axes of inputs drive
 /// nothing.
-std::vector<Loop*> generated_loops(const Kernel& kernel) {
-  std::vector<Loop*> loops;
+std::vector<GeneratedLoop> generated_loops(const Kernel& kernel) {
+  std::vector<GeneratedLoop> loops;
   std::unordered_map<const Loop*, bool> seen;
   for (const TensorView* tensor : kernel.tensors()) {
     if (tensor->definition() == nullptr) {
@@ -20,7 +25,7 @@ std::vector<Loop*> generated_loops(const Kernel& kernel) {
     for (Loop* loop : kernel.loop_model->nest(tensor)) {
       if (!seen[loop]) {
         seen[loop] = true;
-        loops.push_back(loop);
+        loops.push_back({loop, tensor});
       }
     }
   }
@@ -56,10 +61,11 @@ Val* padded_extent(Kernel& kernel, const Loop& loop) {
 }
 
 /// Extents of the axes that are bound to an index, each once: each launch computes their maximum.
+/// The launch learns whose axes they are.
 std::vector<Val*> bound_extents(
-    Kernel& kernel, const std::vector<Loop*>& loops, ParallelType type) {
+    Kernel& kernel, const std::vector<GeneratedLoop>& loops, ParallelType type) {
   std::vector<Val*> extents;
-  for (const Loop* loop : loops) {
+  for (const auto& [loop, tensor] : loops) {
     if (loop->parallel_type != type) {
       continue;
     }
@@ -68,6 +74,7 @@ std::vector<Val*> bound_extents(
         extents.begin(), extents.end(), [&](const Val* other) { return other->same_as(extent); });
     if (!is_repeated) {
       extents.push_back(extent);
+      kernel.launch.bound_tensors[thread_type_index(type)].push_back(tensor);
     }
   }
   return extents;
@@ -77,7 +84,7 @@ std::vector<Val*> bound_extents(
 
 void find_parallel_dims(Kernel& kernel) {
   LoopModel& model = *kernel.loop_model;
-  const std::vector<Loop*> loops = generated_loops(kernel);
+  const std::vector<GeneratedLoop> loops = generated_loops(kernel);
   for (size_t i = 0; i < kThreadParallelTypes.size(); ++i) {
     const ParallelType type = kThreadParallelTypes[i];
     std::vector<Val*> extents = bound_extents(kernel, loops, type);
@@ -92,7 +99,7 @@ void find_parallel_dims(Kernel& kernel) {
       launched = kernel.one(); // for what else the kernel computes
     }
     bool is_exact = !kernel.options().has_empty_parallel_axis;
-    for (const Loop* loop : loops) {
+    for (const auto& [loop, tensor] : loops) {
       is_exact = is_exact && (loop->parallel_type != type || launched->same_as(loop->extent()));
     }
     kernel.launch.extents[i] = launched;
