@@ -224,6 +224,7 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
     (
         "inside of inlining and propagation, which schedule.inline_* and transform_like call",
         [
+            "transform/inline.h:inline_each_at",
             "transform/inline_limits.h*",
             "transform/scan_items.h*",
             "transform/replay.h*",
