@@ -107,7 +107,7 @@ struct StatementTests {
 struct LaunchFacts {
   /// Extent of every hardware index, in the order of kThreadParallelTypes; nullptr: unused, 1.
   std::array<Val*, 6> extents{};
-  /// Whose axes are bound to them: for errors, one tensor for every extent among them.
+  /// Tensors whose axes are bound to them, one for every extent: errors name them.
   std::array<std::vector<const TensorView*>, 6> bound_tensors{};
   bool is_cooperative = false; // needs all blocks resident
   Val* shared_bytes = nullptr; // dynamic shared memory; nullptr: none

@@ -82,8 +82,8 @@ Order order_of(const std::vector<Expr*>& exprs) {
   return order;
 }
 
-/// What depends on the result of a reduction. Found out when first asked for: most reductions share
-/// their loops with nothing that comes after them.
+/// Values that depend on the result of a reduction, found at the first question: most reductions
+/// share their loops with nothing that comes after them.
 class Dependents {
  public:
   Dependents(TensorView* reduction, const Order& order) : reduction_(reduction), order_(order) {}

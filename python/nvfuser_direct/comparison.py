@@ -97,7 +97,7 @@ def is_as_near(
     Parameters
     ----------
     actual : torch.Tensor
-        What is judged.
+        The result that is judged.
     own : torch.Tensor
         An evaluation in the same dtypes.
     exact : torch.Tensor

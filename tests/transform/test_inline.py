@@ -559,7 +559,7 @@ def test_inlining_most_finds_bindings_through_a_tensor_in_between():
 
 @pytest.mark.parametrize("outer", [True, False])
 def test_a_broadcast_axis_merged_with_a_reduced_one_is_no_part_of_it(outer):
-    """What reads a partial sum shares loops with it, also over a broadcast axis that they merge."""
+    """Readers of a partial sum share loops with it, even over a broadcast axis that they merge."""
     with FusionDefinition() as fd:
         x = tensor(fd, -1)
         b = fd.ops.broadcast(x, [outer, not outer])

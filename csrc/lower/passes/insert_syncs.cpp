@@ -93,7 +93,7 @@ class SyncInserter {
                : static_cast<const TensorView*>(found->second->outputs().front());
   }
 
-  /// What a statement reads. Asked for again in each scope around it.
+  /// The reads of a statement, kept: each scope around it asks again.
   const Tensors& reads_of(const Expr& statement) {
     const auto found = reads_.find(&statement);
     return found != reads_.end() ? found->second

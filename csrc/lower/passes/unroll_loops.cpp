@@ -22,7 +22,7 @@ constexpr int64_t kKernel = 4096;    // all together
 
 constexpr int64_t kLoads = 16; // of global memory: so many at once make a loop worth more code
 
-/// What statements become, loops unrolled.
+/// The size of statements once their loops are unrolled, and the loads among them.
 struct Code {
   int64_t size = 0;
   int64_t loads = 0; // of global memory
