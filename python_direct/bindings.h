@@ -35,7 +35,7 @@ void bind_enums(nb::module_& m);
 void bind_ir(nb::module_& m);
 void bind_domains(nb::module_& m);   // by bind_ir: tensors are documented with them
 void bind_operators(nb::module_& m); // of values
-void bind_nodes(nb::module_& m);
+void bind_internal_ir(nb::module_& m);
 void bind_fusion(nb::module_& m);
 void bind_define(nb::module_& m);
 void bind_data_types(nb::module_& m);

@@ -51,8 +51,8 @@ void bind_iter_domain(nb::module_& m) {
           "is_rfactor_product", &IterDomain::is_rfactor_product,
           "Whether it was made by a transform between root and logical domain.")
       .def("is_parallelized", &IterDomain::is_parallelized, "Whether it is bound to anything.")
-      .def("is_block_dim", &IterDomain::is_block_dim, "Whether it is bound to a grid index.")
-      .def("is_thread_dim", &IterDomain::is_thread_dim, "Whether it is bound to a thread index.")
+      .def("is_grid_dim", &IterDomain::is_grid_dim, "Whether it is bound to a grid index.")
+      .def("is_block_dim", &IterDomain::is_block_dim, "Whether it is bound to a thread index.")
       .def("is_thread", &IterDomain::is_thread, "Whether it is bound to a hardware index.")
       .def("is_device_dim", &IterDomain::is_device_dim, "Whether it is bound to a device index.")
       .def("is_stream", &IterDomain::is_stream, "Whether it is bound to streams.")
@@ -62,7 +62,7 @@ void bind_iter_domain(nb::module_& m) {
           "maybe_partial", &IterDomain::maybe_partial,
           "Whether fewer indices run than the extent says.")
       .def(
-          "is_clustered_block_dim", &IterDomain::is_clustered_block_dim,
+          "is_clustered_grid_dim", &IterDomain::is_clustered_grid_dim,
           "Whether its blocks form clusters.")
       .def(
           "has_padding_to_multiple_of_warp", &IterDomain::has_padding_to_multiple_of_warp,

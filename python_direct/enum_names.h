@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "ir/types.h"
+#include "base/types.h"
 
 namespace nvfuser::python {
 

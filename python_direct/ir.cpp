@@ -1,5 +1,5 @@
 // Values and the bases of all statements. Axes and domains are in domains.cpp, scheduling methods
-// of TensorView in schedule.cpp, expression classes in nodes.cpp.
+// of TensorView in schedule.cpp, expression classes in internal_ir.cpp.
 #include "ir/all_nodes.h"
 
 #include "bindings.h"

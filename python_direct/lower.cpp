@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "base/compile_params.h"
 #include "bindings.h"
 #include "codegen/codegen.h"
 #include "codegen/names.h"
@@ -14,7 +15,6 @@
 #include "lower/pipeline.h"
 #include "record_caster.h"
 #include "runtime/arguments.h"
-#include "runtime/compile_params.h"
 #include "runtime/paired_tensor.h"
 
 template <>

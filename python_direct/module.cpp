@@ -13,7 +13,7 @@ NB_MODULE(_core, m) {
   bind_enums(m);
   bind_ir(m);
   bind_operators(m);
-  bind_nodes(m);
+  bind_internal_ir(m);
   bind_fusion(m);
   bind_define(m);
   bind_data_types(m);

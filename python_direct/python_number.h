@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "ir/types.h"
+#include "base/types.h"
 
 namespace nvfuser::python {
 

@@ -1,9 +1,9 @@
 // Parameters of kernels, and what this installation can do.
+#include "base/compile_params.h"
+#include "base/launch_params.h"
 #include "bindings.h"
-#include "runtime/compile_params.h"
 #include "runtime/cuda_driver.h"
 #include "runtime/doctor.h"
-#include "runtime/launch_params.h"
 
 namespace nvfuser::python {
 namespace {

@@ -415,8 +415,8 @@ UserError
 
 void bind_propagation(nb::module_& m) {
   m.def(
-      "bounded_transform_backward", &schedule::bounded_transform_backward, nb::arg("from"), "pos"_a,
-      "to"_a, "propagate_parallel_type"_a = false,
+      "bounded_transform_backward", &transform::bounded_transform_backward, nb::arg("from"),
+      "pos"_a, "to"_a, "propagate_parallel_type"_a = false,
       nb::sig(
           "def bounded_transform_backward(from_: nvfuser_direct._core.TensorView, pos: int, "
           "to: collections.abc.Sequence[nvfuser_direct._core.TensorView], "
@@ -435,7 +435,7 @@ propagate_parallel_type : bool
     Whether mapped axes take the parallel types, too.
 )");
   m.def(
-      "bounded_transform_forward", &schedule::bounded_transform_forward, nb::arg("from"), "pos"_a,
+      "bounded_transform_forward", &transform::bounded_transform_forward, nb::arg("from"), "pos"_a,
       "to"_a, "propagate_parallel_type"_a = false,
       nb::sig(
           "def bounded_transform_forward(from_: nvfuser_direct._core.TensorView, pos: int, "
@@ -443,7 +443,7 @@ propagate_parallel_type : bool
           "propagate_parallel_type: bool = False) -> None"),
       "As `bounded_transform_backward`, downstream.");
   m.def(
-      "bounded_transform_both", &schedule::bounded_transform_both, nb::arg("from"), "pos"_a,
+      "bounded_transform_both", &transform::bounded_transform_both, nb::arg("from"), "pos"_a,
       "backward_to"_a, "forward_to"_a, "propagate_parallel_type"_a = false,
       nb::sig(
           "def bounded_transform_both(from_: nvfuser_direct._core.TensorView, pos: int, "
@@ -455,7 +455,7 @@ propagate_parallel_type : bool
 An empty list bounds nothing in its direction.
 )");
   m.def(
-      "transform_like", &schedule::transform_like, "reference_tv"_a,
+      "transform_like", &transform::transform_like, "reference_tv"_a,
       "selected_tensors"_a = std::vector<TensorView*>{},
       R"(Replay the loop transforms of a tensor on all that can be reached from it.
 
@@ -471,7 +471,7 @@ selected_tensors : list[TensorView]
 void bind_inlining(nb::module_& m) {
   m.def(
       "inline_most",
-      [](const std::vector<TensorView*>& selected) { schedule::inline_most(selected); },
+      [](const std::vector<TensorView*>& selected) { transform::inline_most(selected); },
       "selected_tensors"_a = std::vector<TensorView*>{},
       R"(Compute every tensor as deep inside the loops of its consumers as is legal.
 
@@ -481,7 +481,7 @@ selected_tensors : list[TensorView]
     Change only these; all if empty.
 )");
   m.def(
-      "inline_at", &schedule::inline_at, "reference_tv"_a, "pos"_a = -1, "best_effort"_a = false,
+      "inline_at", &transform::inline_at, "reference_tv"_a, "pos"_a = -1, "best_effort"_a = false,
       "selected_tensors"_a = std::vector<TensorView*>{},
       R"(Inline tensors at the position that corresponds to one of the reference.
 
@@ -497,14 +497,14 @@ selected_tensors : list[TensorView]
     Change only these; all if empty.
 )");
   m.def(
-      "max_inline_position", &schedule::max_inline_position, "tensor"_a,
+      "max_inline_position", &transform::max_inline_position, "tensor"_a,
       "The deepest position at which a tensor and its siblings may be inlined.");
-  m.def("reset_inlining", &schedule::reset_inlining, "fusion"_a, "Undo all inlining.");
+  m.def("reset_inlining", &transform::reset_inlining, "fusion"_a, "Undo all inlining.");
 }
 
 void bind_parallelization(nb::module_& m) {
   m.def(
-      "parallelize_like", &schedule::parallelize_like, "reference_tv"_a, "pos"_a = -1,
+      "parallelize_like", &transform::parallelize_like, "reference_tv"_a, "pos"_a = -1,
       "selected_tensors"_a = std::vector<TensorView*>{},
       "selected_parallel_types"_a = std::set<ParallelType>{}, "propagate_padding"_a = true,
       R"(Copy the parallel types of a tensor's axes to the axes that correspond.
@@ -540,7 +540,7 @@ void bind_schedule(nb::module_& m) {
   bind_parallelization(schedule);
   bind_inlining(schedule);
   schedule.def(
-      "group_reductions", &schedule::group_reductions, "tvs"_a,
+      "group_reductions", &transform::group_reductions, "tvs"_a,
       R"(Let reductions of one shape run as one, so that they share their barriers.
 
 Parameters

@@ -393,7 +393,7 @@ void ScheduleTranslator::print_axis_bindings(
           axis + ".pad_to_multiple_of_warp(" + (is_next_multiple ? "" : std::to_string(*size)) +
           ")");
     }
-    if (id->is_clustered_block_dim()) {
+    if (id->is_clustered_grid_dim()) {
       axes.bind(id, ParallelType::BIDx);
       writer_->line(axis + ".set_clustered_blocks()");
     }

@@ -21,11 +21,12 @@ FLOORS = [
     "ops",
     "transform",
     "optimize",
-    "segment",
     "schedule",
+    "segment",
     "lower",
     "codegen",
     "runtime",
+    "host",
 ]
 
 PARTS = {"lower": ["analysis", "statements", "passes"]}

@@ -23,7 +23,7 @@ std::string kernel_text(
 std::string block_size_constants(const Kernel& kernel) {
   std::string text;
   for (const ParallelType type : kBlockDimTypes) {
-    const size_t dim = thread_type_index(type);
+    const size_t dim = hardware_type_index(type);
     const Val* extent = kernel.launch.extents[dim];
     int64_t size = 1; // of a dimension that no axis is bound to
     if (extent != nullptr) {

@@ -356,7 +356,7 @@ class CpuDialect final : public Dialect {
     return std::string("threadIdx.") + "xyz"[dim];
   }
   static const Val* launched(const Kernel& kernel, int64_t dim) {
-    return kernel.launch.extents[thread_type_index(kBlockDimTypes[static_cast<size_t>(dim)])];
+    return kernel.launch.extents[hardware_type_index(kBlockDimTypes[static_cast<size_t>(dim)])];
   }
   /// Dimensions that the kernel uses, the slowest first.
   static std::vector<int64_t> launched_dims(const Kernel& kernel) {

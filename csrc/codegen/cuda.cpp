@@ -43,7 +43,7 @@ const char* combiner(BinaryOpType op) {
 /// are unsigned and of 32 bits, index arithmetic is not.
 ///   threadIdx.x -> thread_x    gridDim.y -> grid_dim_y
 std::string hardware_name(ParallelType type, bool is_extent) {
-  const bool is_thread = is_thread_dim(type);
+  const bool is_thread = is_block_dim(type);
   const auto& types = is_thread ? kBlockDimTypes : kGridDimTypes;
   const auto dim = static_cast<size_t>(std::ranges::find(types, type) - types.begin());
   const std::string unit =
@@ -52,12 +52,12 @@ std::string hardware_name(ParallelType type, bool is_extent) {
 }
 
 void declare_hardware_values(KernelPrinter& printer) {
-  for (const ParallelType type : kThreadParallelTypes) {
+  for (const ParallelType type : kHardwareTypes) {
     for (const bool is_extent : {false, true}) {
       const std::string name = hardware_name(type, is_extent);
       if (printer.mentions(name)) {
-        const std::string built_in = is_thread_dim(type) ? (is_extent ? "blockDim." : "threadIdx.")
-                                                         : (is_extent ? "gridDim." : "blockIdx.");
+        const std::string built_in = is_block_dim(type) ? (is_extent ? "blockDim." : "threadIdx.")
+                                                        : (is_extent ? "gridDim." : "blockIdx.");
         printer.line("const nvfuser_index_t " + name + " = " + built_in + name.back() + ";");
       }
     }
@@ -104,7 +104,8 @@ class CudaDialect final : public Dialect {
     } else if (allocate.alias != nullptr) {
       printer.declare_alias(allocate);
     } else {
-      const int64_t alignment = std::min<int64_t>(printer.vector_bytes(view), kWidestAccess);
+      const int64_t alignment =
+          std::min(printer.vector_bytes(view), printer.kernel().target().max_vector_bytes);
       printer.declare_array(
           allocate, alignment > size_bytes(view->dtype())
                         ? "alignas(" + std::to_string(alignment) + ") "
@@ -246,8 +247,6 @@ class CudaDialect final : public Dialect {
   }
 
  private:
-  static constexpr int64_t kWidestAccess = 16; // bytes
-
   /// The predicate of an asynchronous copy is no condition: where it does not hold, the copy fills.
   static void copy_async(KernelPrinter& printer, const LoadStoreOp& copy, int64_t lanes) {
     const int64_t bytes = lanes * size_bytes(copy.out->dtype());

@@ -11,7 +11,7 @@
 
 #include <string>
 
-#include "lower/target.h"
+#include "base/target.h"
 
 namespace nvfuser {
 

@@ -1,7 +1,7 @@
 // Division, remainder and rounded-up division of sums.
 //
 // Truncating division obeys the rules of Euclidean division only where dividend and divisor are
-// known not to be negative (hard case 4.24), so every rule below that takes a dividend apart first
+// known not to be negative, so every rule below that takes a dividend apart first
 // has that proven, of the dividend and of what is left of it. A divisor is not 0 where its quotient
 // has a value; one that is >= 0 is therefore >= 1.
 #include <algorithm>

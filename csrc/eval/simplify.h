@@ -65,7 +65,7 @@ class IndexSimplifier {
 
   // -- Extrema: a bound on `expr` while the leaves in `over` run over their ranges and all others
   // stay as they are. Attained for sums of leaves; a remainder by m is taken to reach 0 and m - 1
-  // (hard case 5.03: the ends of a loop do not bound it). nullptr: no bound is known. --
+  // (the ends of a loop do not bound it). nullptr: no bound is known. --
   [[nodiscard]] Val* max_over(Val* expr, const std::vector<Val*>& over);
   [[nodiscard]] Val* min_over(Val* expr, const std::vector<Val*>& over);
 

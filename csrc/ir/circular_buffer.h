@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "ir/types.h"
+#include "base/types.h"
 
 namespace nvfuser {
 

@@ -1,12 +1,11 @@
 #include "ir/iter_domain.h"
 
 #include "base/errors.h"
+#include "base/target.h"
 #include "ir/scalar.h"
 
 namespace nvfuser {
 namespace {
-
-constexpr int64_t kWarpSize = 32; // threads
 
 /// Loops of these types address lanes or are expanded at compile time.
 bool needs_constant_extent(ParallelType type) {
@@ -69,11 +68,11 @@ void IterDomain::pad_to_multiple_of_warp(std::optional<int64_t> size) {
          .found = {"parallel type ", spec_.parallel_type},
          .fix = "parallelize the axis before padding it"});
   }
-  if (size.has_value() && (*size <= 0 || *size % kWarpSize != 0)) {
+  if (size.has_value() && (*size <= 0 || *size % Target::cuda().warp_size != 0)) {
     throw UserError(
         {.headline = "Padded size must be a positive multiple of a warp",
          .node = describe(this),
-         .expected = {"a multiple of ", kWarpSize},
+         .expected = {"a multiple of ", Target::cuda().warp_size},
          .found = {"size = ", *size},
          .fix = Part::none()});
   }
@@ -92,7 +91,7 @@ void IterDomain::pad_to_multiple_of_warp(std::optional<int64_t> size) {
     spec_.padded_to_size = size;
   } else if (extent->is_const_int()) {
     const int64_t threads = as_int(extent->value());
-    spec_.padded_to_size = (threads + kWarpSize - 1) / kWarpSize * kWarpSize;
+    spec_.padded_to_size = padded_to_warps(threads);
   }
 }
 

@@ -83,14 +83,14 @@ class IterDomain final : public Val {
   [[nodiscard]] bool is_parallelized() const {
     return spec_.parallel_type != ParallelType::Serial;
   }
+  [[nodiscard]] bool is_grid_dim() const {
+    return nvfuser::is_grid_dim(spec_.parallel_type);
+  }
   [[nodiscard]] bool is_block_dim() const {
     return nvfuser::is_block_dim(spec_.parallel_type);
   }
-  [[nodiscard]] bool is_thread_dim() const {
-    return nvfuser::is_thread_dim(spec_.parallel_type);
-  }
   [[nodiscard]] bool is_thread() const {
-    return nvfuser::is_thread(spec_.parallel_type);
+    return nvfuser::is_hardware_index(spec_.parallel_type);
   }
   [[nodiscard]] bool is_device_dim() const {
     return nvfuser::is_device_dim(spec_.parallel_type);
@@ -106,7 +106,7 @@ class IterDomain final : public Val {
   }
   /// Whether fewer indices run than the extent says.
   [[nodiscard]] bool maybe_partial() const;
-  [[nodiscard]] bool is_clustered_block_dim() const {
+  [[nodiscard]] bool is_clustered_grid_dim() const {
     return spec_.is_clustered;
   }
   [[nodiscard]] bool has_padding_to_multiple_of_warp() const {

@@ -204,7 +204,7 @@ std::string print_axis(const IterDomain* id, const InlinePrinter::Names& name_of
   out += "}";
   out += id->is_rfactor_product() ? "rf" : "";
   out += id->has_padding_to_multiple_of_warp() ? "_p" : "";
-  out += id->is_clustered_block_dim() ? "_c" : "";
+  out += id->is_clustered_grid_dim() ? "_c" : "";
   return out;
 }
 

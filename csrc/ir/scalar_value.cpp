@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "base/errors.h"
-#include "ir/types.h"
+#include "base/types.h"
 
 namespace nvfuser {
 namespace {

@@ -85,7 +85,7 @@ namespace {
 
 /// `threadIdx.x` / `blockDim.x`: the words of a hardware index and of its launch dimension.
 std::string dim_text(ParallelType type) {
-  const char* prefix = is_thread_dim(type) ? "blockDim" : "gridDim";
+  const char* prefix = is_block_dim(type) ? "blockDim" : "gridDim";
   const std::string index = text(type);
   return prefix + index.substr(index.find('.'));
 }
@@ -93,7 +93,7 @@ std::string dim_text(ParallelType type) {
 } // namespace
 
 ParallelType NamedScalar::parallel_index() const {
-  for (const ParallelType type : kThreadParallelTypes) {
+  for (const ParallelType type : kHardwareTypes) {
     if (text_name_ == text(type)) {
       return type;
     }
@@ -102,7 +102,7 @@ ParallelType NamedScalar::parallel_index() const {
 }
 
 ParallelType NamedScalar::parallel_dim() const {
-  for (const ParallelType type : kThreadParallelTypes) {
+  for (const ParallelType type : kHardwareTypes) {
     if (text_name_ == dim_text(type)) {
       return type;
     }
@@ -111,12 +111,12 @@ ParallelType NamedScalar::parallel_dim() const {
 }
 
 NamedScalar* Fusion::parallel_index(ParallelType type) {
-  NVF_INVARIANT(is_thread(type), "a hardware index: ", type);
+  NVF_INVARIANT(is_hardware_index(type), "a hardware index: ", type);
   return named_scalar(text(type), DataType::Index);
 }
 
 NamedScalar* Fusion::parallel_dim(ParallelType type) {
-  NVF_INVARIANT(is_thread(type), "a hardware index: ", type);
+  NVF_INVARIANT(is_hardware_index(type), "a hardware index: ", type);
   return named_scalar(dim_text(type), DataType::Index);
 }
 

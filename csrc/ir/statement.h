@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/source_location.h"
+#include "base/types.h"
 #include "ir/fwd.h"
-#include "ir/types.h"
 
 namespace nvfuser {
 

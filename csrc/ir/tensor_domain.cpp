@@ -98,27 +98,25 @@ bool TensorDomain::has_broadcast() const {
 }
 
 bool TensorDomain::has_block_reduction() const {
-  return any(
-      loop(), [](const IterDomain* id) { return id->is_reduction() && id->is_thread_dim(); });
+  return any(loop(), [](const IterDomain* id) { return id->is_reduction() && id->is_block_dim(); });
 }
 
 bool TensorDomain::has_grid_reduction() const {
-  return any(loop(), [](const IterDomain* id) { return id->is_reduction() && id->is_block_dim(); });
+  return any(loop(), [](const IterDomain* id) { return id->is_reduction() && id->is_grid_dim(); });
 }
 
 bool TensorDomain::has_cluster_reduction() const {
   return any(loop(), [](const IterDomain* id) {
-    return id->is_reduction() && id->is_clustered_block_dim();
+    return id->is_reduction() && id->is_clustered_grid_dim();
   });
 }
 
 bool TensorDomain::has_block_broadcast() const {
-  return any(
-      loop(), [](const IterDomain* id) { return id->is_broadcast() && id->is_thread_dim(); });
+  return any(loop(), [](const IterDomain* id) { return id->is_broadcast() && id->is_block_dim(); });
 }
 
 bool TensorDomain::has_grid_broadcast() const {
-  return any(loop(), [](const IterDomain* id) { return id->is_broadcast() && id->is_block_dim(); });
+  return any(loop(), [](const IterDomain* id) { return id->is_broadcast() && id->is_grid_dim(); });
 }
 
 bool TensorDomain::has_vectorize() const {

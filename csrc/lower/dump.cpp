@@ -32,8 +32,8 @@ void dump_sorted_exprs(const Kernel& kernel) {
 
 void dump_parallel_dims(const Kernel& kernel) {
   std::cout << "Extents of hardware indices:\n";
-  for (const ParallelType type : kThreadParallelTypes) {
-    const Val* extent = kernel.launch.extents[thread_type_index(type)];
+  for (const ParallelType type : kHardwareTypes) {
+    const Val* extent = kernel.launch.extents[hardware_type_index(type)];
     if (extent != nullptr) {
       std::cout << "  " << text(type) << ": " << extent->to_inline_string() << '\n';
     }

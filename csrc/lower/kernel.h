@@ -11,10 +11,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/target.h"
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
 #include "lower/analysis/circular_loops.h"
-#include "lower/target.h"
 
 namespace nvfuser {
 
@@ -105,7 +105,7 @@ struct StatementTests {
 
 /// What the host must know to launch the kernel.
 struct LaunchFacts {
-  /// Extent of every hardware index, in the order of kThreadParallelTypes; nullptr: unused, 1.
+  /// Extent of every hardware index, in the order of kHardwareTypes; nullptr: unused, 1.
   std::array<Val*, 6> extents{};
   /// Tensors whose axes are bound to them, one for every extent: errors name them.
   std::array<std::vector<const TensorView*>, 6> bound_tensors{};
@@ -131,7 +131,7 @@ struct LoweringOptions {
   /// Some axis bound to a hardware index has extent 0 at run time. A launch has at least one thread
   /// and block, so no index can be taken to stay below such an extent.
   bool has_empty_parallel_axis = false;
-  /// Sizes that hardware indices are launched with at least, in the order of kThreadParallelTypes;
+  /// Sizes that hardware indices are launched with at least, in the order of kHardwareTypes;
   /// 0: as large as their axes. Axes that are smaller are tested.
   std::array<int64_t, 6> least_extents{};
   /// Keep the printed kernel after every pass (Kernel.passes in Python).

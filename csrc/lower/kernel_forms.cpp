@@ -107,7 +107,7 @@ void check_bindings(const TensorView* tensor) {
           tensor, {"Parallel type ", axis->parallel_type()},
           {"grid, block, serial, unroll, unswitch or vectorize"}, {axis->to_string()}, fix);
     }
-    if (axis->is_clustered_block_dim()) {
+    if (axis->is_clustered_grid_dim()) {
       refuse(
           tensor, {"A cluster of blocks"}, {"blocks that know nothing of each other"},
           {axis->to_string()}, "leave out set_clustered_blocks");

@@ -40,12 +40,12 @@ namespace {
 void model_ranges(Kernel& kernel) {
   kernel.simplifier = std::make_unique<IndexSimplifier>(kernel);
   for (const Loop& loop : kernel.loop_model->loops()) {
-    if (!loop.index->is_const() && !loop.is_thread()) {
+    if (!loop.index->is_const() && !loop.is_hardware()) {
       kernel.simplifier->set_range(loop.index, loop.extent());
     }
   }
-  for (const ParallelType type : kThreadParallelTypes) {
-    Val* launched = kernel.launch.extents[thread_type_index(type)];
+  for (const ParallelType type : kHardwareTypes) {
+    Val* launched = kernel.launch.extents[hardware_type_index(type)];
     if (launched != nullptr) {
       // An exact index runs over its axes' extent; else only the launched size is known.
       const bool is_known =

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "ir/types.h"
+#include "base/types.h"
 
 namespace nvfuser {
 class Val;

@@ -51,18 +51,18 @@ std::string external_source(int64_t group_id) {
 /// With registers for a whole block, where the block's size is known: a kernel that uses more does
 /// not launch.
 CompileParams limit_registers(const Kernel& kernel, CompileParams params) {
-  constexpr int64_t kRegistersPerBlock = 64 * 1024;
-  constexpr int64_t kGranularity = 8; // registers are given out in multiples of this
+  const Target& target = kernel.target();
   int64_t threads = 1;
   for (const ParallelType type : kBlockDimTypes) {
-    const Val* extent = kernel.launch.extents[thread_type_index(type)];
+    const Val* extent = kernel.launch.extents[hardware_type_index(type)];
     if (extent != nullptr && !extent->is_const()) {
       return params;
     }
     threads *= extent == nullptr ? 1 : std::max<int64_t>(as_int(extent->value()), 1);
   }
-  const int64_t limit = kRegistersPerBlock / threads / kGranularity * kGranularity;
-  params.maxrregcount = std::min(params.maxrregcount, std::max(limit, kGranularity));
+  const int64_t unit = target.register_granularity;
+  const int64_t limit = target.registers_per_block / threads / unit * unit;
+  params.maxrregcount = std::min(params.maxrregcount, std::max(limit, unit));
   return params;
 }
 
@@ -88,9 +88,23 @@ Target target_of(Device device) {
   Target target = Target::cuda();
   if (const CudaDriver* driver = CudaDriver::maybe_get()) {
     const CudaDeviceInfo& info = driver->device(device.index);
-    target.max_shared_bytes = info.max_shared_bytes;
+    constexpr int64_t kHopper = 90;
+    target.architecture = info.major * 10 + info.minor;
+    target.num_sms = info.num_sms;
     target.max_threads_per_block = info.max_threads_per_block;
+    target.max_shared_bytes = info.max_shared_bytes;
+    target.registers_per_block = info.registers_per_block;
+    target.max_threads_per_sm = info.max_threads_per_sm;
+    target.shared_bytes_per_sm = info.max_shared_bytes_per_sm;
+    target.reserved_shared_bytes = info.reserved_shared_bytes;
+    target.registers_per_sm = info.registers_per_sm;
     target.warp_size = info.warp_size;
+    target.l2_bytes = info.l2_bytes;
+    target.has_cooperative_launch = info.has_cooperative_launch;
+    if (target.architecture < kHopper) {
+      target.has_bulk_copies = false;
+      target.max_cluster_size = 1;
+    }
   }
   return target;
 }

@@ -5,12 +5,12 @@
 #include <memory>
 #include <string>
 
+#include "base/compile_params.h"
+#include "base/device.h"
+#include "base/launch_params.h"
 #include "lower/kernel.h"
-#include "runtime/compile_params.h"
 #include "runtime/cpu_code.h"
 #include "runtime/cuda_code.h"
-#include "runtime/device.h"
-#include "runtime/launch_params.h"
 
 namespace nvfuser {
 

@@ -9,7 +9,7 @@
 namespace nvfuser {
 namespace {
 
-constexpr size_t kAlignment = 64;
+constexpr size_t kCacheLine = 64;
 
 /// The scratch memory of a thread: grows to the largest kernel it ran. A kernel run from within a
 /// block (nested executors) gets memory of its own.
@@ -101,8 +101,8 @@ void AlignedDelete::operator()(void* memory) const {
 
 AlignedMemory allocate_aligned(int64_t bytes) {
   const size_t size =
-      (static_cast<size_t>(std::max<int64_t>(bytes, 1)) + kAlignment - 1) / kAlignment * kAlignment;
-  AlignedMemory memory(std::aligned_alloc(kAlignment, size));
+      (static_cast<size_t>(std::max<int64_t>(bytes, 1)) + kCacheLine - 1) / kCacheLine * kCacheLine;
+  AlignedMemory memory(std::aligned_alloc(kCacheLine, size));
   if (memory == nullptr) {
     throw UserError({
         .headline = {"A CPU kernel needs more memory than there is."},

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/compile_params.h"
+#include "base/compile_params.h"
 #include "runtime/cuda_driver.h"
 #include "runtime/nvrtc.h"
 

@@ -10,8 +10,8 @@
 #include <span>
 #include <variant>
 
-#include "ir/types.h"
-#include "runtime/device.h"
+#include "base/device.h"
+#include "base/types.h"
 
 namespace nvfuser {
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "base/target.h"
 #include "runtime/buffer_layout.h"
 
 namespace nvfuser {
@@ -21,16 +22,14 @@ int64_t bounded_product(int64_t a, int64_t b) {
 
 /// The size of an axis; 1 where it is not known (it depends on launch parameters alone).
 int64_t size_of(const IterDomain* id, ExpressionEvaluator& evaluator) {
-  constexpr int64_t kWarp = 32;
   const std::optional<ScalarValue> extent = evaluator.evaluate(id->maybe_expanded_extent());
   const int64_t size = extent ? as_int(*extent) : 1;
   return id->has_padding_to_multiple_of_warp() && size <= kLargest32Bit
-             ? std::max(
-                   (size + kWarp - 1) / kWarp * kWarp, id->maybe_size_after_padding().value_or(0))
+             ? std::max(padded_to_warps(size), id->maybe_size_after_padding().value_or(0))
              : size;
 }
 
-/// Launched sizes, in the order of kThreadParallelTypes.
+/// Launched sizes, in the order of kHardwareTypes.
 using LaunchedSizes = std::array<int64_t, 6>;
 
 /// The product of an axis list, each hardware axis counted with its launched size.
@@ -40,7 +39,7 @@ int64_t elements_of(
   for (const IterDomain* id : ids) {
     int64_t size = size_of(id, evaluator);
     if (id->is_thread()) {
-      size = std::max(size, launched[thread_type_index(id->parallel_type())]);
+      size = std::max(size, launched[hardware_type_index(id->parallel_type())]);
     }
     elements = bounded_product(elements, size);
   }
@@ -163,7 +162,7 @@ DataType narrowest_index_type(
         return DataType::Int;
       }
       if (id->is_thread()) {
-        int64_t& largest = launched[thread_type_index(id->parallel_type())];
+        int64_t& largest = launched[hardware_type_index(id->parallel_type())];
         largest = std::max(largest, size);
       }
     }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "ir/types.h"
+#include "base/types.h"
 
 namespace nvfuser {
 

@@ -84,7 +84,7 @@ CompileParams merge_params(const CompileParams& compiled, const CompileParams& g
 
 LaunchParams merge_constraints(const LaunchParams& compiled, const LaunchParams& given) {
   LaunchParams merged = compiled;
-  for (const ParallelType type : kThreadParallelTypes) {
+  for (const ParallelType type : kHardwareTypes) {
     if (given.is_set(type)) {
       merged.bind(type, given.raw(type));
     }
@@ -114,7 +114,7 @@ bool has_empty_parallel_axis(const Fusion& fusion, ExpressionEvaluator& evaluato
 }
 
 /// Launch dimensions that were fixed before compilation and are larger than every axis bound to
-/// them: the code has to test these axes. In the order of kThreadParallelTypes; 0: as the axes.
+/// them: the code has to test these axes. In the order of kHardwareTypes; 0: as the axes.
 std::array<int64_t, 6> oversized_dims(
     const Fusion& fusion, ExpressionEvaluator& evaluator, const LaunchParams& constraints) {
   std::array<int64_t, 6> largest;
@@ -126,13 +126,13 @@ std::array<int64_t, 6> oversized_dims(
       }
       // A size that constraints alone say is as large as they say.
       const std::optional<ScalarValue> extent = evaluator.evaluate(id->extent());
-      int64_t& dim = largest[thread_type_index(id->parallel_type())];
+      int64_t& dim = largest[hardware_type_index(id->parallel_type())];
       dim = std::max(dim, extent ? as_int(*extent) : constraints.get(id->parallel_type()));
     }
   }
   std::array<int64_t, 6> least{};
-  for (const ParallelType type : kThreadParallelTypes) {
-    const size_t dim = thread_type_index(type);
+  for (const ParallelType type : kHardwareTypes) {
+    const size_t dim = hardware_type_index(type);
     least[dim] = constraints.get(type) > largest[dim] ? constraints.get(type) : 0;
   }
   return least;

@@ -11,13 +11,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/compile_params.h"
+#include "base/launch_params.h"
 #include "ir/fusion.h"
 #include "runtime/arguments.h"
-#include "runtime/compile_params.h"
 #include "runtime/compiled_kernel.h"
 #include "runtime/kernel_identity.h"
 #include "runtime/launch.h"
-#include "runtime/launch_params.h"
 #include "runtime/launch_plan.h"
 
 namespace nvfuser {

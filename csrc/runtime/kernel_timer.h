@@ -5,8 +5,8 @@
 
 #include <chrono>
 
+#include "base/device.h"
 #include "runtime/cuda_driver.h"
-#include "runtime/device.h"
 
 namespace nvfuser {
 

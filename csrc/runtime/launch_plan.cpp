@@ -140,14 +140,14 @@ class Planner {
 
   /// The launch dimensions: what the kernel needs, which must agree with what the caller asks for.
   void plan_launch() {
-    for (const ParallelType type : kThreadParallelTypes) {
+    for (const ParallelType type : kHardwareTypes) {
       if (constraints_.is_set(type)) {
         evaluator_.bind(dimension_name(type), constraints_.raw(type));
       }
     }
     LaunchParams launch = constraints_;
-    for (size_t i = 0; i < kThreadParallelTypes.size(); ++i) {
-      const ParallelType type = kThreadParallelTypes[i];
+    for (size_t i = 0; i < kHardwareTypes.size(); ++i) {
+      const ParallelType type = kHardwareTypes[i];
       const Val* extent = kernel_.launch.extents[i];
       if (extent != nullptr) {
         // An axis of size 0 beside outputs that are not empty: its loops run zero times.
@@ -181,7 +181,7 @@ class Planner {
   std::string bound_axes(std::span<const ParallelType> types) const {
     std::string lines;
     for (const ParallelType type : types) {
-      for (const TensorView* tensor : kernel_.launch.bound_tensors[thread_type_index(type)]) {
+      for (const TensorView* tensor : kernel_.launch.bound_tensors[hardware_type_index(type)]) {
         lines += (lines.empty() ? "" : "\n") + describe(tensor) + ", bound to " + text(type);
       }
     }
@@ -206,7 +206,7 @@ class Planner {
 
   /// "blockDim.x": the name under which sizes in the kernel refer to it.
   static std::string dimension_name(ParallelType type) {
-    const size_t i = thread_type_index(type);
+    const size_t i = hardware_type_index(type);
     return std::string(i < 3 ? "gridDim." : "blockDim.") + "xyz"[i % 3];
   }
 

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "base/launch_params.h"
 #include "runtime/arguments.h"
 #include "runtime/buffer_layout.h"
 #include "runtime/compiled_kernel.h"
 #include "runtime/dlpack_tensor.h"
-#include "runtime/launch_params.h"
 
 namespace nvfuser {
 

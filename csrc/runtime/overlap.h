@@ -1,4 +1,4 @@
-// Whether tensors share memory: what is written in place must not (hard case 12.09).
+// Whether tensors share memory: what is written in place must not.
 #pragma once
 
 #include "runtime/dlpack_tensor.h"

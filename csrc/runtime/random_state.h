@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "runtime/device.h"
+#include "base/device.h"
 
 namespace nvfuser {
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "ir/types.h"
+#include "base/types.h"
 
 namespace nvfuser {
 

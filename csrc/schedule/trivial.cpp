@@ -185,7 +185,7 @@ void inline_or_store(
         inlinable.push_back(tensor);
       }
     }
-    inline_most(inlinable);
+    transform::inline_most(inlinable);
     is_settled = true;
     for (const TensorView* tensor : inlinable) {
       if (!tensor->uses().empty() && !is_fully_inlined(tensor)) {
@@ -234,7 +234,7 @@ void trivial(Fusion& fusion) {
   for (const PartialResults& stage : stages) {
     positions.emplace_back(stage.accumulators.front(), kFlattened + stage.runs);
   }
-  inline_each_at(positions);
+  transform::inline_each_at(positions);
 }
 
 } // namespace nvfuser::schedule

@@ -10,7 +10,7 @@
 #include "ir/all_nodes.h"
 #include "transform/inline_limits.h"
 
-namespace nvfuser::schedule {
+namespace nvfuser::transform {
 namespace {
 
 /// The binding of a loop: as the loop model of lowering decides it. Broadcasts follow the others.
@@ -100,7 +100,7 @@ class InlineLimits::LoopBindings {
       const size_t loop = loops_.root_index(axis);
       const ParallelType type = bindings_.at(loop).type;
       const auto [other, is_new] = bound.try_emplace(type, loop);
-      if (is_thread(type) && !is_new && other->second != loop) {
+      if (is_hardware_index(type) && !is_new && other->second != loop) {
         repeated_.insert({other->second, loop});
       }
     }
@@ -135,4 +135,4 @@ void InlineLimits::keep_bindings(
   }
 }
 
-} // namespace nvfuser::schedule
+} // namespace nvfuser::transform

@@ -19,7 +19,7 @@
 namespace nvfuser {
 
 TensorView* TensorView::compute_with(int64_t position, bool best_effort) {
-  using namespace schedule;
+  using namespace transform;
   if (circular_buffer_options().has_value()) {
     throw UserError(
         {.headline = "A circular buffer cannot be computed with its first consumer only",

@@ -11,7 +11,7 @@
 #include "ir/node_check.h"
 #include "transform/inline_limits.h"
 
-namespace nvfuser::schedule {
+namespace nvfuser::transform {
 namespace {
 
 [[noreturn]] void refuse(
@@ -253,4 +253,4 @@ void group_reductions(const std::vector<TensorView*>& tvs) {
   }
 }
 
-} // namespace nvfuser::schedule
+} // namespace nvfuser::transform

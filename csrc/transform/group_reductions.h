@@ -4,7 +4,7 @@
 
 #include "ir/tensor_view.h"
 
-namespace nvfuser::schedule {
+namespace nvfuser::transform {
 
 /// Let reductions of one shape run as one, so that they share their barriers and scratch.
 ///   before:  s = sum(a, [1])     m = max(b, [1])
@@ -15,4 +15,4 @@ namespace nvfuser::schedule {
 /// that depends on the group stands, too.
 void group_reductions(const std::vector<TensorView*>& tvs);
 
-} // namespace nvfuser::schedule
+} // namespace nvfuser::transform

@@ -10,7 +10,7 @@
 #include "transform/inline_positions.h"
 #include "transform/spanning_tree.h"
 
-namespace nvfuser::schedule {
+namespace nvfuser::transform {
 namespace {
 
 using TensorSet = std::unordered_set<const TensorView*>;
@@ -213,17 +213,17 @@ void reset_inlining(Fusion& fusion) {
   }
 }
 
-} // namespace nvfuser::schedule
+} // namespace nvfuser::transform
 
 namespace nvfuser {
 
 TensorView* TensorView::inline_at(int64_t position, bool best_effort) {
-  schedule::inline_each(*fusion(), {{this, position}}, best_effort);
+  transform::inline_each(*fusion(), {{this, position}}, best_effort);
   return this;
 }
 
 void TensorView::clear_compute_position() {
-  using namespace schedule;
+  using namespace transform;
   if (compute_at_position_ > 0 || compute_with_position_ > 0) {
     Alignments alignments;
     set_position(this, 0, alignments);

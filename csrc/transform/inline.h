@@ -14,7 +14,7 @@
 
 #include "ir/fusion.h"
 
-namespace nvfuser::schedule {
+namespace nvfuser::transform {
 
 /// The deepest position at which `tensor` and its siblings may be inlined
 /// (transform/inline_limits.h), the others being where they are.
@@ -47,4 +47,4 @@ void inline_each_at(const std::vector<std::pair<TensorView*, int64_t>>& position
 /// Undo all inlining.
 void reset_inlining(Fusion& fusion);
 
-} // namespace nvfuser::schedule
+} // namespace nvfuser::transform

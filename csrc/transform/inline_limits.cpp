@@ -7,7 +7,7 @@
 #include "ir/all_nodes.h"
 #include "transform/scan_items.h"
 
-namespace nvfuser::schedule {
+namespace nvfuser::transform {
 namespace {
 
 /// The expressions that read any of the tensors.
@@ -187,4 +187,4 @@ int64_t InlineLimits::position_of(const Positions& positions, const TensorView* 
   return listed == positions.end() ? tensor->compute_at_position() : listed->second;
 }
 
-} // namespace nvfuser::schedule
+} // namespace nvfuser::transform

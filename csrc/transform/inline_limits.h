@@ -17,7 +17,7 @@
 #include "graph/pair_graph.h"
 #include "ir/fusion.h"
 
-namespace nvfuser::schedule {
+namespace nvfuser::transform {
 
 /// Alignments of neighbors, computed when first asked for. Transforms must not change meanwhile.
 class Alignments {
@@ -116,4 +116,4 @@ class InlineLimits {
   std::unique_ptr<IdModel> model_; // made for the first reduction
 };
 
-} // namespace nvfuser::schedule
+} // namespace nvfuser::transform

@@ -4,7 +4,7 @@
 
 #include "graph/domain_map.h"
 
-namespace nvfuser::schedule {
+namespace nvfuser::transform {
 
 int64_t wrap_position(const TensorView* tensor, int64_t position, bool best_effort) {
   const int64_t size = tensor->ndims();
@@ -59,4 +59,4 @@ void update_produce_positions(TensorView* consumer, Alignments& alignments) {
   }
 }
 
-} // namespace nvfuser::schedule
+} // namespace nvfuser::transform

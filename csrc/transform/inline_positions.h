@@ -4,7 +4,7 @@
 
 #include "transform/inline_limits.h"
 
-namespace nvfuser::schedule {
+namespace nvfuser::transform {
 
 /// `position` counted from the end if negative (-1: all axes), checked against [0, axes]; with
 /// `best_effort`, positions behind the last axis are all axes.
@@ -16,4 +16,4 @@ namespace nvfuser::schedule {
 /// The produce positions of a consumer and its siblings, from the positions of all producers.
 void update_produce_positions(TensorView* consumer, Alignments& alignments);
 
-} // namespace nvfuser::schedule
+} // namespace nvfuser::transform

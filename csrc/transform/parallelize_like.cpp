@@ -12,7 +12,7 @@
 #include "ir/replay_domain.h"
 #include "transform/axis_checks.h"
 
-namespace nvfuser::schedule {
+namespace nvfuser::transform {
 namespace {
 
 bool is_instruction_type(ParallelType type) {
@@ -187,4 +187,4 @@ void parallelize_like(
       arguments_text(pos, selected_tensors, selected_parallel_types, propagate_padding) + ")");
 }
 
-} // namespace nvfuser::schedule
+} // namespace nvfuser::transform

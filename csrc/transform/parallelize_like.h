@@ -5,7 +5,7 @@
 
 #include "ir/tensor_view.h"
 
-namespace nvfuser::schedule {
+namespace nvfuser::transform {
 
 /// Copy the parallel types of the first `pos` axes of `reference` (negative: counted from the end,
 /// -1 = all) to the loop axes that correspond, of all tensors but the fusion's inputs, or of the
@@ -27,4 +27,4 @@ void parallelize_like(
     const std::set<ParallelType>& selected_parallel_types = {},
     bool propagate_padding = true);
 
-} // namespace nvfuser::schedule
+} // namespace nvfuser::transform

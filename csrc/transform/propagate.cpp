@@ -11,7 +11,7 @@
 #include "transform/axis_checks.h"
 #include "transform/spanning_tree.h"
 
-namespace nvfuser::schedule {
+namespace nvfuser::transform {
 namespace {
 
 using TensorSet = std::unordered_set<const TensorView*>;
@@ -216,4 +216,4 @@ void bounded_transform_both(
       names_of(backward_to) + ", " + names_of(forward_to), propagate_parallel_type);
 }
 
-} // namespace nvfuser::schedule
+} // namespace nvfuser::transform

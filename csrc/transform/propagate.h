@@ -9,7 +9,7 @@
 
 #include "ir/tensor_view.h"
 
-namespace nvfuser::schedule {
+namespace nvfuser::transform {
 
 /// Replay the loop transforms of `reference` on all tensors that can be reached from it, or only on
 /// `selected_tensors`; the way to a selected tensor may lead through others, which stay as they
@@ -44,4 +44,4 @@ void bounded_transform_both(
     const std::vector<TensorView*>& forward_to,
     bool propagate_parallel_type = false);
 
-} // namespace nvfuser::schedule
+} // namespace nvfuser::transform

@@ -9,7 +9,7 @@
 #include "ir/expr.h"
 #include "transform/inline_limits.h"
 
-namespace nvfuser::schedule {
+namespace nvfuser::transform {
 namespace {
 
 IterDomain* as_id(Val* val) {
@@ -512,4 +512,4 @@ void InlineLimits::keep_readers_outside(
   }
 }
 
-} // namespace nvfuser::schedule
+} // namespace nvfuser::transform

@@ -10,7 +10,7 @@
 #include "graph/scatter_storage.h"
 #include "ir/all_nodes.h"
 
-namespace nvfuser::schedule {
+namespace nvfuser::transform {
 namespace {
 
 IterDomain* as_id(Val* val) {
@@ -308,4 +308,4 @@ void apply_replay(TensorView* target, const IterDomains& loop) {
   }
 }
 
-} // namespace nvfuser::schedule
+} // namespace nvfuser::transform

@@ -18,7 +18,7 @@
 
 #include "ir/tensor_view.h"
 
-namespace nvfuser::schedule {
+namespace nvfuser::transform {
 
 /// Where the target of a replay is, seen from the tensor it is replayed like.
 enum class Direction { ToProducer, ToConsumer, ToSibling };
@@ -56,4 +56,4 @@ struct Replay {
 void check_replay(const TensorView* target, const IterDomains& loop);
 void apply_replay(TensorView* target, const IterDomains& loop);
 
-} // namespace nvfuser::schedule
+} // namespace nvfuser::transform

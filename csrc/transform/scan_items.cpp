@@ -5,7 +5,7 @@
 
 #include "ir/all_nodes.h"
 
-namespace nvfuser::schedule {
+namespace nvfuser::transform {
 namespace {
 
 using Splits = std::unordered_map<const IterDomain*, const Split*>;
@@ -39,7 +39,7 @@ IterDomains items_of_scan(const TensorView* tensor) {
       TensorDomain::no_reductions(tensor->maybe_root()).at(static_cast<size_t>(scan->dim)), splits,
       parts);
   const auto thread = std::find_if(parts.begin(), parts.end(), [](const IterDomain* id) {
-    return is_thread_dim(id->parallel_type());
+    return is_block_dim(id->parallel_type());
   });
   if (thread == parts.end()) {
     return {};
@@ -49,4 +49,4 @@ IterDomains items_of_scan(const TensorView* tensor) {
   return items;
 }
 
-} // namespace nvfuser::schedule
+} // namespace nvfuser::transform

@@ -3,7 +3,7 @@
 
 #include "ir/tensor_view.h"
 
-namespace nvfuser::schedule {
+namespace nvfuser::transform {
 
 /// Loop axes of the result of a scan that run over the items of one thread: what is split off
 /// inside of the part of its axis that is bound to a thread dimension. Threads combine what they
@@ -11,4 +11,4 @@ namespace nvfuser::schedule {
 /// for all other tensors.
 [[nodiscard]] IterDomains items_of_scan(const TensorView* tensor);
 
-} // namespace nvfuser::schedule
+} // namespace nvfuser::transform

@@ -66,8 +66,8 @@ TensorView* reference_of(const std::vector<TensorView*>& results) {
 
 /// The loop domain of `sibling` when it is scheduled like `like`.
 IterDomains aligned_loop(const TensorView* like, const TensorView* sibling) {
-  const schedule::Replay replay =
-      schedule::replay(like, like->loop(), sibling, schedule::Direction::ToSibling);
+  const transform::Replay replay =
+      transform::replay(like, like->loop(), sibling, transform::Direction::ToSibling);
   const bool is_complete =
       replay.loop.size() == like->loop().size() && replay.position == like->ndims();
   if (!is_complete || !leads_to(sibling, replay.loop)) {

@@ -8,7 +8,7 @@
 #include "graph/domain_map.h"
 #include "ir/domain_exprs.h"
 
-namespace nvfuser::schedule {
+namespace nvfuser::transform {
 namespace {
 
 /// An axis of the reference, as a tensor carries it.
@@ -234,4 +234,4 @@ std::vector<TreeEdge> paths_to(
   return paths;
 }
 
-} // namespace nvfuser::schedule
+} // namespace nvfuser::transform

@@ -12,7 +12,7 @@
 
 #include "transform/replay.h"
 
-namespace nvfuser::schedule {
+namespace nvfuser::transform {
 
 struct TreeEdge {
   TensorView* from = nullptr;
@@ -36,4 +36,4 @@ using EdgeFilter = std::function<bool(const TreeEdge& edge)>;
 /// Producers, consumers that lead to an output, and siblings.
 [[nodiscard]] std::vector<TreeEdge> edges_from(TensorView* tensor);
 
-} // namespace nvfuser::schedule
+} // namespace nvfuser::transform

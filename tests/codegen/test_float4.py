@@ -181,7 +181,6 @@ def test_scalar_inputs_are_rounded(target: str) -> None:
 
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16, 32])
 def test_loads_of_any_width(width: int, target: str) -> None:
-    """6.17"""
     packed = random_pairs(3, 80)
     result = dequantize(packed, DataType.Float, width, target)
     assert torch.equal(result, numbers_of(unpack(packed)))
@@ -189,7 +188,6 @@ def test_loads_of_any_width(width: int, target: str) -> None:
 
 @pytest.mark.parametrize("width", [2, 4, 8, 16, 32])
 def test_stores_of_any_width(width: int, target: str) -> None:
-    """6.17"""
     codes = torch.randint(0, 16, (3, 160))
     result = quantize(numbers_of(codes), DataType.Float, width, target)
     assert result.shape == (3, 80)
@@ -199,7 +197,6 @@ def test_stores_of_any_width(width: int, target: str) -> None:
 @pytest.mark.parametrize("width", [2, 4, 8, 16, 32])
 @pytest.mark.parametrize("through", ["memory", "registers", "shared"])
 def test_vectorized_copies(through: str, width: int, target: str) -> None:
-    """9.10"""
     packed = random_pairs(5, 96)
     with FusionDefinition() as fd:
         x = fp4_tensor(fd, 2)

@@ -1,6 +1,6 @@
 """The CPU target's check for races on shared memory: `NVFUSER_ENABLE=kernel_debug`.
 
-Hard case 13.14. Every hand-written schedule of the examples passes the check; a kernel that lost a
+Every hand-written schedule of the examples passes the check; a kernel that lost a
 barrier does not, although its result would be right where threads run in order.
 """
 

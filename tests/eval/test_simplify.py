@@ -1,7 +1,4 @@
-"""IndexSimplifier: normal forms of indices, and what can be proven about them.
-
-The texts quote hard cases 4.01-4.05, 4.24, 4.25, 5.03, 5.04 and 5.25.
-"""
+"""IndexSimplifier: normal forms of indices, and what can be proven about them."""
 
 from __future__ import annotations
 
@@ -101,7 +98,6 @@ def space() -> Space:
 
 
 def test_a_contiguous_merge_is_linear(space: Space) -> None:
-    """Case 4.01."""
     n0, n1 = space.size(), space.size()
     k = space.index(n0 * n1)
     assert space.is_same(k / n1 * n1 + k % n1, k)
@@ -124,7 +120,6 @@ def test_any_chain_of_divisions_is_put_together(space: Space) -> None:
 
 
 def test_gaps_and_other_orders_stay(space: Space) -> None:
-    """Cases 4.02, 4.03, 4.05."""
     n0, n1, n2 = space.size(), space.size(), space.size()
     k = space.index(n0 * n1 * n2)
     for index in (
@@ -138,13 +133,12 @@ def test_gaps_and_other_orders_stay(space: Space) -> None:
 
 
 def test_rows_that_fit_are_linear(space: Space) -> None:
-    """Case 4.05: 16 elements in 4 groups of 4."""
+    """16 elements in 4 groups of 4."""
     k, v = space.index(space.size()), space.index(4)
     assert space.is_same(k / 4 * 16 + (k % 4 * 4 + v), k * 4 + v)
 
 
 def test_a_reshape_cancels(space: Space) -> None:
-    """Case 1.16."""
     o, i = space.index(3), space.index(5)
     k = o * 5 + i
     assert space.is_same(k / 4 * 4 + k % 4, o * 5 + i)
@@ -178,7 +172,7 @@ def test_stages_of_a_circular_buffer(space: Space) -> None:
 
 
 def test_negative_operands_keep_c_division(space: Space) -> None:
-    """Case 4.24: -1 / 4 is 0 in C, so nothing may be taken out."""
+    """-1 / 4 is 0 in C, so nothing may be taken out."""
     n = space.size()
     m = space.index(n)
     assert not space.is_same((m - 1) / n, (m - 1 + n) / n - 1)
@@ -188,7 +182,6 @@ def test_negative_operands_keep_c_division(space: Space) -> None:
 
 
 def test_division_is_not_distributive(space: Space) -> None:
-    """Case 4.25."""
     a, b = space.index(space.size()), space.index(space.size())
     assert not space.is_same((a * 4 + b) / 8, a / 2 + b / 8)
     assert not space.is_same(a * (b / 4), a * b / 4)
@@ -269,7 +262,7 @@ def test_bounds_of_merged_and_split_loops(space: Space) -> None:
 
 
 def test_extents_may_be_zero(space: Space) -> None:
-    """Case 5.25: only inside of its loop an extent is at least 1."""
+    """Only inside of its loop an extent is at least 1."""
     n = space.size()
     assert not space.lt(Index(0), n)
     assert space.simplifier.prove_nonnegative(n.val)
@@ -289,7 +282,7 @@ def test_divisibility(space: Space) -> None:
 
 
 def test_divisibility_that_the_launch_checks(space: Space) -> None:
-    """Case 4.05: a split of an axis that is known to be divisible leaves no holes."""
+    """A split of an axis that is known to be divisible leaves no holes."""
     n0, n1 = space.size(), space.size()
     groups = ceil_div(n1, 4)
     k, v = space.index(n0 * groups), space.index(4)
@@ -364,7 +357,7 @@ def test_comparisons_are_decided(space: Space) -> None:
 
 
 def test_extrema_of_sums(space: Space) -> None:
-    """Case 5.04: the lower end of a padded index is negative."""
+    """The lower end of a padded index is negative."""
     o, i = space.index(space.size()), space.index(4)
     index = o * 4 + i - 1
     largest = space.simplifier.max_over(index.val, [i.val])
@@ -374,7 +367,7 @@ def test_extrema_of_sums(space: Space) -> None:
 
 
 def test_a_remainder_has_the_extrema_of_its_divisor(space: Space) -> None:
-    """Case 5.03: a = 3 gives 7 % 3 = 1, but a = 1 reaches 2."""
+    """A = 3 gives 7 % 3 = 1, but a = 1 reaches 2."""
     o, a, b = space.index(3), space.index(4), space.index(4)
     index = (o * 4 + a) % 3 * 4 + b
     largest = space.simplifier.max_over(index.val, [a.val, b.val])

@@ -1,4 +1,4 @@
-"""Equivalence graphs (schedule.md, section 5; hard cases 0.2, 1.02, 1.04, 1.17, 4.08, 4.09)."""
+"""Equivalence graphs: which iteration domains correspond, in each sense."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_reductions_of_broadcasts_resolve_nothing():
 
 
 def test_forwarded_splits_map_permissively():
-    """1.02: the two 128s are permissively, not exactly, equal."""
+    """The two 128s are permissively, not exactly, equal."""
     with FusionDefinition() as fd:
         c = fd.ops.set(tensor(fd, -1))
         t = fd.ops.add(fd.ops.broadcast(c, [True, False]), tensor(fd, -1, -1))
@@ -143,7 +143,6 @@ def test_forwarded_splits_map_permissively():
 
 
 def test_real_parts_of_a_broadcast_are_not_forwarded():
-    """1.04"""
     with FusionDefinition() as fd:
         c = fd.ops.set(tensor(fd, -1))
         b = fd.ops.broadcast(c, [True, False])
@@ -175,7 +174,7 @@ def test_merges_with_one_are_almost_exact():
 
 
 def test_extents_of_one_are_not_almost_exact():
-    """4.08: 8 split by 10 is [1, 10], the 1 split by 4 is [1, 4]: the two 1s differ."""
+    """8 split by 10 is [1, 10], the 1 split by 4 is [1, 4]: the two 1s differ."""
     with FusionDefinition() as fd:
         s = fd.ops.sum(tensor(fd, 8), [0])
         fd.add_output(s)
@@ -186,7 +185,7 @@ def test_extents_of_one_are_not_almost_exact():
 
 
 def test_merge_of_two_ones():
-    """4.09: both axes may not become one."""
+    """Both axes may not become one."""
     with FusionDefinition() as fd:
         x = fd.ops.set(tensor(fd, 1, 1))
         fd.add_output(x)
@@ -196,7 +195,7 @@ def test_merge_of_two_ones():
 
 
 def test_merges_with_two_ones_in_a_row():
-    """4.09: the same with an axis between them and the product."""
+    """The same with an axis between them and the product."""
     with FusionDefinition() as fd:
         b = fd.ops.broadcast(tensor(fd, -1), [True, True, False])
         fd.add_output(b)
@@ -208,7 +207,7 @@ def test_merges_with_two_ones_in_a_row():
 
 
 def test_self_mapping():
-    """1.17: legal until it has to be scheduled; the error names the tensor and the two axes."""
+    """Legal until it has to be scheduled; the error names the tensor and the two axes."""
     with FusionDefinition() as fd:
         x = tensor(fd, -1, -1)
         fd.add_output(fd.ops.add(x, fd.ops.permute(x, [1, 0])))
@@ -220,7 +219,6 @@ def test_self_mapping():
 
 
 def test_siblings_map():
-    """1.11"""
     with FusionDefinition() as fd:
         avg, m2, n = fd.ops.welford(tensor(fd, -1, -1), [1])
         for result in (avg, m2, n):
@@ -230,7 +228,7 @@ def test_siblings_map():
 
 
 def test_reshape_cycle():
-    """1.18: there and back; nothing is mapped to itself, and every construction ends."""
+    """There and back; nothing is mapped to itself, and every construction ends."""
     with FusionDefinition() as fd:
         x = tensor(fd, 3, 5)
         z = fd.ops.reshape(fd.ops.reshape(x, [15]), [3, 5])

@@ -28,7 +28,7 @@ from nvfuser_direct import BlockSync, FusionDefinition
 
 @pytest.mark.parametrize("factor", [None, 4])
 def test_broadcast_that_stays_one(target, factor):
-    """2.19: a loop that nobody resolves has extent 1, or that of its split."""
+    """A loop that nobody resolves has extent 1, or that of its split."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1], contiguity=True)
         b = fd.ops.broadcast(x, [True, False])
@@ -46,7 +46,7 @@ def test_broadcast_that_stays_one(target, factor):
 
 
 def test_no_promotion_through_a_cycle():
-    """2.20: two reshapes that undo each other, with a broadcast in between. No axis of the shared
+    """Two reshapes that undo each other, with a broadcast in between. No axis of the shared
     loop covers the others, and none is taken that only a way around the cycle leads to."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([24], contiguity=True)
@@ -64,7 +64,7 @@ def test_no_promotion_through_a_cycle():
 
 
 def test_one_parallel_type_for_a_loop(target):
-    """2.22: a serial axis takes the binding of the loop that it shares."""
+    """A serial axis takes the binding of the loop that it shares."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         a = fd.ops.mul(x, 2.0)
@@ -76,7 +76,7 @@ def test_one_parallel_type_for_a_loop(target):
 
 
 def test_two_parallel_types_for_a_loop():
-    """2.22: two different bindings of one loop are an error."""
+    """Two different bindings of one loop are an error."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         a = fd.ops.mul(x, 2.0)
@@ -95,7 +95,7 @@ def test_two_parallel_types_for_a_loop():
 
 
 def test_broadcast_axis_that_no_loop_reaches(target):
-    """4.10: its index is 0."""
+    """Its index is 0."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1], contiguity=True)
         b = fd.ops.broadcast(x, [True, False])
@@ -113,7 +113,7 @@ def test_broadcast_axis_that_no_loop_reaches(target):
 
 
 def test_axis_with_a_reshape_on_both_sides(target):
-    """4.18: of the ways through an axis, the one that can be walked."""
+    """Of the ways through an axis, the one that can be walked."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([4, 6], contiguity=True)
         flat = fd.ops.reshape(fd.ops.neg(x), [24])
@@ -128,7 +128,7 @@ def test_axis_with_a_reshape_on_both_sides(target):
 
 
 def test_split_beside_the_way_to_the_logical_axis(target):
-    """5.07: loops over the axes before a reshape; holes of their splits are tested."""
+    """Loops over the axes before a reshape; holes of their splits are tested."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([5, 2], contiguity=True)
         y = fd.ops.reshape(fd.ops.relu(x), [10])
@@ -140,7 +140,7 @@ def test_split_beside_the_way_to_the_logical_axis(target):
 
 
 def test_producer_smaller_than_its_padded_consumer(target):
-    """9.09: the tile of a producer is its own; padding shifts what the consumer reads."""
+    """The tile of a producer is its own; padding shifts what the consumer reads."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1], contiguity=True)
         staged = fd.ops.set(x)
@@ -159,7 +159,7 @@ def test_producer_smaller_than_its_padded_consumer(target):
 
 
 def test_threads_are_not_maximised(target):
-    """5.10: the hoisted test of an unswitched loop keeps the thread index."""
+    """The hoisted test of an unswitched loop keeps the thread index."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1], contiguity=True)
         y = fd.ops.add(x, 1.0)
@@ -175,7 +175,7 @@ def test_threads_are_not_maximised(target):
 
 
 def test_misaligned_rows(target):
-    """6.12: rows whose start no vector fits are refused with the reason, never rounded down."""
+    """Rows whose start no vector fits are refused with the reason, never rounded down."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         y = fd.ops.set(x)
@@ -195,7 +195,7 @@ def test_misaligned_rows(target):
 
 
 def test_barrier_stays_for_one_reader_that_needs_it(target):
-    """7.11: one reader uses its own element, the other those of other threads."""
+    """One reader uses its own element, the other those of other threads."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         staged = fd.ops.set(x)
@@ -212,7 +212,6 @@ def test_barrier_stays_for_one_reader_that_needs_it(target):
 
 
 def test_no_barrier_for_readers_of_their_own_element():
-    """7.11"""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         staged = fd.ops.set(x)
@@ -225,7 +224,7 @@ def test_no_barrier_for_readers_of_their_own_element():
 
 
 def test_barriers_stand_where_all_threads_arrive(target):
-    """7.14: a barrier is never inside of a condition on the thread."""
+    """A barrier is never inside of a condition on the thread."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1], contiguity=True)
         staged = fd.ops.set(x)
@@ -250,7 +249,7 @@ def test_barriers_stand_where_all_threads_arrive(target):
 
 
 def test_threads_of_the_allocation_domain(target):
-    """9.11: storage may be laid out by other axes than the loops; launches come from the loops."""
+    """Storage may be laid out by other axes than the loops; launches come from the loops."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         staged = fd.ops.set(x)
@@ -267,7 +266,7 @@ def test_threads_of_the_allocation_domain(target):
 
 
 def test_in_place_with_readers_of_all_rows():
-    """12.02: a row that every other row reads cannot be updated meanwhile."""
+    """A row that every other row reads cannot be updated meanwhile."""
     with FusionDefinition() as fd:
         row = fd.define_tensor([1, -1], contiguity=[None, True])
         x = fd.define_tensor([-1, -1], contiguity=True)
@@ -281,7 +280,7 @@ def test_in_place_with_readers_of_all_rows():
 
 @pytest.mark.parametrize("size", [None, 64, 96])
 def test_padded_warps_contribute_nothing(target, size):
-    """13.07: threads beyond the row reduce the identity, also where lanes are a loop."""
+    """Threads beyond the row reduce the identity, also where lanes are a loop."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, 40], contiguity=True)
         y = fd.ops.max(x, [1])
@@ -292,7 +291,6 @@ def test_padded_warps_contribute_nothing(target, size):
 
 
 def test_axes_larger_than_their_padding_are_refused(target):
-    """13.07"""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, 40], contiguity=True)
         y = fd.ops.max(x, [1])
@@ -315,7 +313,7 @@ def test_axes_larger_than_their_padding_are_refused(target):
 
 
 def test_uniform_condition_around_a_barrier(target):
-    """13.08: the loop over blocks has a tail; its test is the same for all threads of a block."""
+    """The loop over blocks has a tail; its test is the same for all threads of a block."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         staged = fd.ops.set(x)

@@ -194,7 +194,7 @@ def divided_by_a_size(*, is_guarded: bool) -> FusionDefinition:
 
 
 def test_a_division_stays_behind_its_guard() -> None:
-    """Hard case 4.26: a thread beyond the end may not divide by a size of 0."""
+    """A thread beyond the end may not divide by a size of 0."""
     text = text_of(divided_by_a_size(is_guarded=True))
     condition = text.index("if (")
     divisions = [division.start() for division in re.finditer(r"[/%] i\d+", text)]
@@ -222,7 +222,7 @@ def test_sizes_of_zero(target: str) -> None:
 
 
 def test_what_threads_share_is_known_to_their_loop() -> None:
-    """Hard case 13.20: nothing that depends on threadIdx leaves the loop over threads."""
+    """Nothing that depends on threadIdx leaves the loop over threads."""
     for name in NAMES:
         example = importlib.import_module(name)
         fd = harness.scheduled(example, example.SIZES[0])

@@ -171,7 +171,6 @@ def test_both_paths_of_unswitched_loops_are_joined_with_those_of_the_next() -> N
 
 
 def test_a_barrier_stays_between_conditions() -> None:
-    """Hard case 7.08."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1], contiguity=True)
         staged = fd.ops.set(x)
@@ -306,7 +305,7 @@ def test_products(target: str, register_tile: bool) -> None:
 
 
 def test_infinities_beyond_the_end_of_a_reduced_axis_are_not_added(target: str) -> None:
-    """Hard case 5.05: what a tile holds from its last round is no part of this one's sum."""
+    """What a tile holds from its last round is no part of this one's sum."""
     fd = product(register_tile=True)
     a = torch.full((40, 12), float("inf"), device=target)
     b = torch.ones(12, 40, device=target)
@@ -317,7 +316,7 @@ def test_infinities_beyond_the_end_of_a_reduced_axis_are_not_added(target: str) 
 
 
 def minima_of_blocks() -> FusionDefinition:
-    """Hard case 5.14: one element a thread of the first stage, some beyond the end."""
+    """One element a thread of the first stage, some beyond the end."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, 8], contiguity=True)
         y = fd.ops.min(fd.ops.add(x, 1.0), [1])

@@ -448,7 +448,6 @@ def test_a_kernel_of_its_own_needs_a_resolved_reshape() -> None:
 
 @pytest.mark.parametrize("size", [1, 5])
 def test_expand_is_an_expansion_or_nothing(target, size) -> None:
-    """11.08"""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         y = fd.ops.expand(x, [-1, fd.define_scalar(DataType.Int)])

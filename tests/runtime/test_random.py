@@ -95,7 +95,7 @@ def test_known_values(target) -> None:
 @pytest.mark.parametrize("parallel", ["unroll", "unswitch", "serial", "vectorize"])
 @pytest.mark.parametrize("memory", ["local", "shared", "global"])
 def test_the_schedule_does_not_matter(target, parallel, memory) -> None:
-    """11.12: vectorized stores, unrolled loops, shared memory, other orders of axes."""
+    """Vectorized stores, unrolled loops, shared memory, other orders of axes."""
     n, m = 12, 40
     expected = numbers("cpu", "uniform", 0, 1, [n, m], 11, 4)
     for order in ("rows", "columns", "flat"):
@@ -127,7 +127,7 @@ def params_for(target: str):
 
 
 def test_recomputing_gives_the_same_numbers(target) -> None:
-    """8.25, 11.12: inlined into two loops, broadcast, and read in one kernel and by its output."""
+    """Inlined into two loops, broadcast, and read in one kernel and by its output."""
     x = torch.zeros(6, 5, 8, device=target)
     with FusionDefinition() as fd:
         t = fd.define_tensor([-1, -1, -1], contiguity=True)

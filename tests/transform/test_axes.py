@@ -42,7 +42,7 @@ def test_split_inner_and_outer(scheduled):
 
 
 def test_merge_puts_the_first_named_axis_outside(scheduled):
-    """1.23: axis 1 varies slower; the result sits at position 0."""
+    """Axis 1 varies slower; the result sits at position 0."""
     _, copy, _, _ = scheduled
     copy.merge(1, 0)
     assert loops(copy) == "i(i1*i0)"
@@ -78,7 +78,6 @@ def test_reorder_keeps_the_order_of_other_axes():
 
 
 def test_axes_of_unlike_types_do_not_merge(scheduled):
-    """1.06"""
     _, _, s, _ = scheduled
     text = "Merging IterDomains requires that their iteration types match. Outer: i.*, Inner: r"
     refused(s, text, lambda: s.merge(0, 1))
@@ -119,7 +118,6 @@ def test_parallelized_axes(scheduled):
 
 
 def test_inlined_axes_are_protected(scheduled):
-    """2.18"""
     _, _, s, y = scheduled
     s.inline_at(1)
     for tensor, words in (

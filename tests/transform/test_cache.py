@@ -54,7 +54,6 @@ def test_cache_after_of_some_uses():
 
 
 def test_cache_after_replays_the_domain():
-    """1.22"""
     fd, _, y, _ = chain()
     with fd:
         y.reorder({0: 1})
@@ -71,7 +70,7 @@ def test_cache_after_replays_the_domain():
 
 
 def test_cache_of_a_laid_out_input():
-    """1.22: an NHWC input."""
+    """An NHWC input."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([2, 3, 4, 5], contiguity=True, stride_order=[3, 0, 2, 1])
         fd.add_output(fd.ops.neg(x))
@@ -98,7 +97,6 @@ def test_cache_before_hands_the_schedule_to_the_producer():
 
 
 def test_cache_before_keeps_the_layout_of_the_output():
-    """1.22"""
     fd, _, _, z = chain()
     with fd:
         rows, columns = z.get_logical_domain()

@@ -218,7 +218,6 @@ def test_a_reduction_of_a_broadcast_is_a_squeeze() -> None:
 
 
 def test_a_part_of_size_one_is_a_broadcast() -> None:
-    """11.07"""
 
     def fn(fd):
         x = fd.define_tensor([-1, 4], contiguity=True)

@@ -162,7 +162,7 @@ def test_questions_about_domains(fd):
     assert (s.has_grid_broadcast(), s.has_block_broadcast()) == (True, False)
     assert not s.has_cluster_reduction()
     s.axis(1).set_clustered_blocks()
-    assert s.axis(1).is_clustered_block_dim()
+    assert s.axis(1).is_clustered_grid_dim()
     with pytest.raises(UserError, match="only supported on grid_x"):
         s.axis(2).set_clustered_blocks()
     assert x.domain().stride_order() == [0, 2, 1]

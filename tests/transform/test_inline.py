@@ -1,4 +1,4 @@
-"""Hard cases, section 2: how deep tensors are inlined. Loop nests and numbers: tests/hard_cases."""
+"""How deep tensors are inlined. Loop nests and numbers: tests/hard_cases."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def share_loop(fd, *axes):
 
 
 def test_broadcast_resolved_in_the_consumer():
-    """2.01: the first loops of both are one."""
+    """The first loops of both are one."""
     with FusionDefinition() as fd:
         c = tensor(fd, -1)
         x = tensor(fd, -1, -1)
@@ -47,7 +47,7 @@ def test_broadcast_resolved_in_the_consumer():
 
 
 def test_progressive_broadcasts():
-    """2.02: axes that the producer lacks stand between; the produce position counts them."""
+    """Axes that the producer lacks stand between; the produce position counts them."""
     with FusionDefinition() as fd:
         c = fd.ops.set(tensor(fd, -1))
         x = tensor(fd, -1, -1, -1)
@@ -63,7 +63,7 @@ def test_progressive_broadcasts():
 
 
 def test_loops_of_some_consumers_only():
-    """2.02: a tensor with two consumers is not inside a loop that only one of them has."""
+    """A tensor with two consumers is not inside a loop that only one of them has."""
     with FusionDefinition() as fd:
         c = fd.ops.set(tensor(fd, -1))
         n = fd.ops.neg(c)
@@ -77,7 +77,7 @@ def test_loops_of_some_consumers_only():
 
 
 def test_partly_inlined_merges():
-    """2.03: only the loops left of the position are shared."""
+    """Only the loops left of the position are shared."""
     with FusionDefinition() as fd:
         c = tensor(fd, 4, 3)
         x = tensor(fd, 4, 5, 3, 7)
@@ -103,7 +103,7 @@ def normalization(fd):
 
 
 def test_reductions_are_not_inlined_into():
-    """2.10: the persistent pattern."""
+    """The persistent pattern."""
     with FusionDefinition() as fd:
         x_c, s, b, y = normalization(fd)
         fd.sched.inline_most()
@@ -112,7 +112,7 @@ def test_reductions_are_not_inlined_into():
 
 
 def test_position_inside_a_reduction_is_an_error():
-    """2.10: also by hand, with the limit in the message."""
+    """Also by hand, with the limit in the message."""
     with FusionDefinition() as fd:
         x_c, *_ = normalization(fd)
         assert fd.sched.max_inline_position(x_c) == 1
@@ -124,7 +124,7 @@ def test_position_inside_a_reduction_is_an_error():
 
 
 def test_single_use_of_a_reduced_tensor():
-    """2.10: nothing needs it later, so it is computed in the loop of the reduction."""
+    """Nothing needs it later, so it is computed in the loop of the reduction."""
     with FusionDefinition() as fd:
         x_c = fd.ops.set(tensor(fd, -1, -1))
         s = fd.ops.sum(x_c, [1])
@@ -134,7 +134,7 @@ def test_single_use_of_a_reduced_tensor():
 
 
 def test_independent_reductions_share_a_loop():
-    """2.10: the sum of two reductions of one tensor needs neither inside the loop."""
+    """The sum of two reductions of one tensor needs neither inside the loop."""
     with FusionDefinition() as fd:
         x_c = fd.ops.set(tensor(fd, -1, -1))
         s = fd.ops.sum(x_c, [1])
@@ -145,7 +145,7 @@ def test_independent_reductions_share_a_loop():
 
 
 def test_what_feeds_the_reused_tensor_is_inlined():
-    """2.11: the tensor that both passes read is kept, not what it is computed from."""
+    """The tensor that both passes read is kept, not what it is computed from."""
     with FusionDefinition() as fd:
         x_c = fd.ops.set(tensor(fd, -1, -1))
         e = fd.ops.exp(x_c)
@@ -156,7 +156,7 @@ def test_what_feeds_the_reused_tensor_is_inlined():
 
 
 def test_reuse_through_another_branch():
-    """2.11: x_c -> e -> sum -> ... -> y <- z <- x_c"""
+    """X_c -> e -> sum -> ... -> y <- z <- x_c"""
     with FusionDefinition() as fd:
         x_c = fd.ops.set(tensor(fd, -1, -1))
         e = fd.ops.exp(x_c)
@@ -168,7 +168,7 @@ def test_reuse_through_another_branch():
 
 
 def test_reuse_through_another_reduction():
-    """2.11: y needs the first sum through the second one."""
+    """Y needs the first sum through the second one."""
     with FusionDefinition() as fd:
         x_c = fd.ops.set(tensor(fd, -1, -1))
         s = fd.ops.sum(x_c, [1])
@@ -180,7 +180,7 @@ def test_reuse_through_another_reduction():
 
 
 def test_reuse_through_scalars():
-    """2.11: through 0-dim tensors."""
+    """Through 0-dim tensors."""
     with FusionDefinition() as fd:
         x_c = fd.ops.set(tensor(fd, -1))
         s = fd.ops.sqrt(fd.ops.sum(x_c, [0]))
@@ -191,7 +191,7 @@ def test_reuse_through_scalars():
 
 @pytest.mark.parametrize("is_read_first", [False, True])
 def test_the_call_that_closes_a_circle_is_refused(is_read_first):
-    """2.11: c and q in one loop over what s reduces, where y, which needs s, already is or not."""
+    """C and q in one loop over what s reduces, where y, which needs s, already is or not."""
     with FusionDefinition() as fd:
         c = fd.ops.set(tensor(fd, -1, -1))
         q = fd.ops.neg(c)
@@ -206,7 +206,7 @@ def test_the_call_that_closes_a_circle_is_refused(is_read_first):
 
 
 def test_a_tensor_that_is_read_twice_stays_out_of_a_wider_loop():
-    """2.13: b[i1] inlined into wide[b0, i1] runs in the loop of b0; so would a, read elsewhere."""
+    """B[i1] inlined into wide[b0, i1] runs in the loop of b0; so would a, read elsewhere."""
     with FusionDefinition() as fd:
         a = fd.ops.set(tensor(fd, -1))
         b = fd.ops.neg(a)
@@ -221,7 +221,7 @@ def test_a_tensor_that_is_read_twice_stays_out_of_a_wider_loop():
 
 
 def test_reuse_through_a_reshape():
-    """2.11: the reduced axis is a merge of two; the loops of y run over the same merge."""
+    """The reduced axis is a merge of two; the loops of y run over the same merge."""
     with FusionDefinition() as fd:
         x_c = fd.ops.set(tensor(fd, 5, 6, 4))
         r = fd.ops.reshape(x_c, [5, 24])
@@ -235,7 +235,7 @@ def test_reuse_through_a_reshape():
 
 
 def test_reduction_inside_a_broadcast_that_the_reduced_axis_resolves():
-    """2.10: the sum over i would be computed in a loop over i."""
+    """The sum over i would be computed in a loop over i."""
     with FusionDefinition() as fd:
         x_c = fd.ops.set(tensor(fd, -1, -1))
         s = fd.ops.sum(x_c, [0])
@@ -253,7 +253,7 @@ def test_reduction_inside_a_broadcast_that_the_reduced_axis_resolves():
 
 
 def test_reduction_of_a_flattened_broadcast():
-    """2.10: the same hidden by forwarding: y's flattened loop runs over the reduced axis."""
+    """The same hidden by forwarding: y's flattened loop runs over the reduced axis."""
     with FusionDefinition() as fd:
         x_c = fd.ops.set(tensor(fd, -1, -1))
         s = fd.ops.sum(x_c, [1])
@@ -266,7 +266,7 @@ def test_reduction_of_a_flattened_broadcast():
 
 
 def test_reductions_are_not_widened_by_another_consumer():
-    """2.13: the loop of a's broadcast axis would run i1 times for the sum, too."""
+    """The loop of a's broadcast axis would run i1 times for the sum, too."""
     with FusionDefinition() as fd:
         a = fd.ops.set(tensor(fd, -1, 1))
         s = fd.ops.sum(a, [0])
@@ -280,7 +280,7 @@ def test_reductions_are_not_widened_by_another_consumer():
 
 
 def test_softmax():
-    """2.10: two reductions in a row."""
+    """Two reductions in a row."""
     with FusionDefinition() as fd:
         x_c = fd.ops.set(tensor(fd, -1, -1))
         m = fd.ops.max(x_c, [1])
@@ -306,7 +306,6 @@ def copies(fd):
 
 
 def test_vectorized_axes_stop_both_sides():
-    """2.12"""
     with FusionDefinition() as fd:
         c, a, t = copies(fd)
         c.axis(2).parallelize(ParallelType.vectorize)
@@ -316,7 +315,7 @@ def test_vectorized_axes_stop_both_sides():
 
 
 def test_unrolled_axes_stop_the_producer():
-    """2.12: an unrolled axis of the consumer does not."""
+    """An unrolled axis of the consumer does not."""
     with FusionDefinition() as fd:
         c, a, t = copies(fd)
         c.axis(2).parallelize(ParallelType.unroll)
@@ -326,7 +325,6 @@ def test_unrolled_axes_stop_the_producer():
 
 
 def test_thread_and_unswitched_axes_do_not_stop():
-    """2.12"""
     with FusionDefinition() as fd:
         c, a, t = copies(fd)
         t.axis(0).parallelize(ParallelType.grid_x)
@@ -338,7 +336,7 @@ def test_thread_and_unswitched_axes_do_not_stop():
 
 
 def test_axes_without_a_partner_stop():
-    """2.12: the squeezed axis has none."""
+    """The squeezed axis has none."""
     with FusionDefinition() as fd:
         x = fd.ops.set(tensor(fd, -1, 1, -1))
         fd.add_output(fd.ops.squeeze(x, [1]))
@@ -347,7 +345,7 @@ def test_axes_without_a_partner_stop():
 
 
 def test_several_consumers():
-    """2.13: the smallest limit of all; best effort stops there."""
+    """The smallest limit of all; best effort stops there."""
     with FusionDefinition() as fd:
         a = fd.ops.set(tensor(fd, -1))
         t = fd.ops.neg(a)
@@ -366,7 +364,6 @@ def test_several_consumers():
 
 
 def test_dead_uses_are_ignored():
-    """2.13"""
     with FusionDefinition() as fd:
         a = fd.ops.set(tensor(fd, -1))
         t = fd.ops.neg(a)
@@ -378,7 +375,7 @@ def test_dead_uses_are_ignored():
 
 
 def test_position_is_translated():
-    """2.14: the deepest position whose axes all correspond."""
+    """The deepest position whose axes all correspond."""
     with FusionDefinition() as fd:
         a = fd.ops.set(tensor(fd, -1, -1, -1))
         q = fd.ops.permute(a, [0, 2, 1])
@@ -396,7 +393,7 @@ def test_position_is_translated():
 
 
 def test_best_effort_stops_at_the_last_axis():
-    """2.14: also where the reference has fewer axes than asked for."""
+    """Also where the reference has fewer axes than asked for."""
     with FusionDefinition() as fd:
         a = fd.ops.set(tensor(fd, -1, -1))
         t = fd.ops.neg(a)
@@ -414,7 +411,7 @@ def test_best_effort_stops_at_the_last_axis():
 
 
 def test_siblings_have_one_position():
-    """2.15: and their loops are one, inlined or not."""
+    """And their loops are one, inlined or not."""
     with FusionDefinition() as fd:
         avg, m2, n = fd.ops.welford(fd.ops.set(tensor(fd, -1, -1)), [1])
         a = fd.ops.neg(avg)
@@ -433,7 +430,6 @@ def test_siblings_have_one_position():
 
 
 def test_protected_axes():
-    """2.18"""
     with FusionDefinition() as fd:
         c, a, t = copies(fd)
         fd.sched.inline_most()
@@ -451,7 +447,7 @@ def test_protected_axes():
 
 
 def test_inlining_across_a_reshape():
-    """2.21: the producer's merge is the reshape's."""
+    """The producer's merge is the reshape's."""
     with FusionDefinition() as fd:
         x_c = fd.ops.set(tensor(fd, 3, 4))
         y = fd.ops.reshape(x_c, [12])
@@ -463,7 +459,7 @@ def test_inlining_across_a_reshape():
 
 
 def test_flattened_above_unflattened_below():
-    """2.09: loops are not mapped through merges, so three loops stay three."""
+    """Loops are not mapped through merges, so three loops stay three."""
     with FusionDefinition() as fd:
         u0 = fd.ops.set(tensor(fd, 7, 8, 9))
         u = fd.ops.neg(u0)

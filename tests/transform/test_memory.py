@@ -42,7 +42,7 @@ def test_allocation_domain_may_be_the_loop_domain(tensors):
 
 
 def test_loop_domain_may_be_any_cover_of_the_logical_domain(tensors):
-    """1.24: in both directions; size-1 broadcasts come and go."""
+    """In both directions; size-1 broadcasts come and go."""
     _, t, _ = tensors
     t.split(0, 4).split(3, 2).merge(1, 3)
     scheduled = t.get_loop_domain()
@@ -62,7 +62,6 @@ def test_loop_domain_may_be_any_cover_of_the_logical_domain(tensors):
 )
 @pytest.mark.parametrize("setter", ["set_loop_domain", "set_allocation_domain"])
 def test_partial_and_double_covers_are_refused(tensors, positions, fault, setter):
-    """1.24"""
     _, t, _ = tensors
     t.split(0, 4)
     axes = [t.axis(position) for position in positions]
@@ -75,7 +74,6 @@ def test_partial_and_double_covers_are_refused(tensors, positions, fault, setter
 
 
 def test_an_axis_and_its_parts_overlap(tensors):
-    """1.24"""
     _, t, _ = tensors
     whole = t.axis(0)
     t.split(0, 4)
@@ -119,7 +117,6 @@ def test_loops_of_a_scatter_cover_its_positions():
 
 
 def test_reductions_have_loops_but_no_memory(tensors):
-    """1.24"""
     _, _, y = tensors
     rows, one, _ = y.get_loop_domain()
     with pytest.raises(UserError, match="is not covered"):

@@ -1,4 +1,4 @@
-"""Copying parallel types (schedule.md, section 4; hard cases 6.16, 1.17)."""
+"""Copying parallel types."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def copies(fd):
 
 
 def test_vectorize_is_for_requested_tensors():
-    """6.16: arithmetic tensors are not vectorized; inputs of the fusion get nothing."""
+    """Arithmetic tensors are not vectorized; inputs of the fusion get nothing."""
     with FusionDefinition() as fd:
         x, c, a, t = copies(fd)
         fd.sched.parallelize_like(t)
@@ -42,7 +42,7 @@ def test_vectorize_is_for_requested_tensors():
 
 
 def test_vectorize_without_tensors_is_for_copies():
-    """6.16: only the type is requested."""
+    """Only the type is requested."""
     with FusionDefinition() as fd:
         _, c, a, t = copies(fd)
         fd.sched.parallelize_like(t, selected_parallel_types={VECTORIZE})
@@ -58,7 +58,7 @@ def test_first_axes_only():
 
 
 def test_resolved_broadcasts_and_forwarded_axes():
-    """2.23: axes that correspond permissively get the type."""
+    """Axes that correspond permissively get the type."""
     with FusionDefinition() as fd:
         c = fd.ops.set(tensor(fd, -1))
         b = fd.ops.broadcast(c, [True, False])
@@ -74,7 +74,6 @@ def test_resolved_broadcasts_and_forwarded_axes():
 
 
 def test_siblings_of_selected_tensors():
-    """2.15"""
     with FusionDefinition() as fd:
         x_c = fd.ops.set(tensor(fd, -1, -1))
         avg, m2, n = fd.ops.welford(x_c, [1])
@@ -85,7 +84,7 @@ def test_siblings_of_selected_tensors():
 
 
 def test_ambiguous_axes():
-    """1.17: x + x.T maps both axes of x to each other; the error names the two axes."""
+    """X + x.T maps both axes of x to each other; the error names the two axes."""
     with FusionDefinition() as fd:
         x = fd.ops.set(tensor(fd, -1, -1))
         t = fd.ops.add(x, fd.ops.permute(x, [1, 0]))
@@ -99,7 +98,7 @@ def test_ambiguous_axes():
 
 
 def test_outer_product_is_not_ambiguous():
-    """1.17: i0 and i1 correspond only through forwarding, which decides nothing here."""
+    """I0 and i1 correspond only through forwarding, which decides nothing here."""
     with FusionDefinition() as fd:
         a = fd.ops.set(tensor(fd, -1))
         b = fd.ops.set(tensor(fd, -1))

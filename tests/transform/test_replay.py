@@ -1,4 +1,4 @@
-"""Hard cases, section 1: what a tensor's transforms become on other tensors."""
+"""What a tensor's transforms become on other tensors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def broadcast_fusion(fd):
 
 
 def test_axis_the_producer_lacks():
-    """1.01: axes are mapped by what they are; positions are a result."""
+    """Axes are mapped by what they are; positions are a result."""
     with FusionDefinition() as fd:
         c, b, t = broadcast_fusion(fd)
         t.split(0, 4)
@@ -43,7 +43,7 @@ def test_axis_the_producer_lacks():
 
 
 def test_forwarding_past_a_broadcast_merge():
-    """1.02: the merge is skipped where an axis is lacking; the split lands on the other axis."""
+    """The merge is skipped where an axis is lacking; the split lands on the other axis."""
     with FusionDefinition() as fd:
         c, b, t = broadcast_fusion(fd)
         t.merge(0, 1)
@@ -55,7 +55,7 @@ def test_forwarding_past_a_broadcast_merge():
 
 
 def test_forwarding_through_a_chain():
-    """1.03: every merge whose other side is lacking is skipped, in order."""
+    """Every merge whose other side is lacking is skipped, in order."""
     with FusionDefinition() as fd:
         c = fd.ops.set(tensor(fd, -1))
         x = tensor(fd, -1, -1, -1, -1)
@@ -70,7 +70,7 @@ def test_forwarding_through_a_chain():
 
 
 def test_forwarding_is_invalid_for_real_sizes():
-    """1.04: the 4 of a split broadcast is real, so a merge with it is not skipped."""
+    """The 4 of a split broadcast is real, so a merge with it is not skipped."""
     with FusionDefinition() as fd:
         c, b, t = broadcast_fusion(fd)
         b.split(0, 4)
@@ -82,7 +82,6 @@ def test_forwarding_is_invalid_for_real_sizes():
 
 
 def test_reduction_axes_stop_at_the_consumer():
-    """1.05"""
     with FusionDefinition() as fd:
         x = tensor(fd, -1, -1)
         s = fd.ops.sum(x, [1])
@@ -97,7 +96,7 @@ def test_reduction_axes_stop_at_the_consumer():
 
 
 def test_reduction_axes_stay_when_replayed_backward():
-    """1.05: from the consumer, which lacks them."""
+    """From the consumer, which lacks them."""
     with FusionDefinition() as fd:
         s = fd.ops.sum(tensor(fd, -1, -1), [1])
         y = fd.ops.neg(s)
@@ -108,7 +107,7 @@ def test_reduction_axes_stay_when_replayed_backward():
 
 
 def test_merge_of_unlike_types():
-    """1.06: propagation that needs it names the tensor and leaves everything as it was."""
+    """Propagation that needs it names the tensor and leaves everything as it was."""
     with FusionDefinition() as fd:
         x = tensor(fd, -1, -1)
         s = fd.ops.sum(fd.ops.neg(x), [1])
@@ -124,7 +123,7 @@ def test_merge_of_unlike_types():
 
 
 def test_rfactor_result_is_propagated():
-    """1.07: what rfactor moved to the producer's logical domain is replayed on its producer."""
+    """What rfactor moved to the producer's logical domain is replayed on its producer."""
     with FusionDefinition() as fd:
         x = fd.ops.set(tensor(fd, -1))
         s = fd.ops.sum(x, [0])
@@ -140,7 +139,7 @@ def test_rfactor_result_is_propagated():
 
 
 def test_multi_output_reductions():
-    """1.11: siblings get every transform of each other."""
+    """Siblings get every transform of each other."""
     with FusionDefinition() as fd:
         x = tensor(fd, -1, -1)
         avg, m2, n = fd.ops.welford(x, [1])
@@ -153,7 +152,7 @@ def test_multi_output_reductions():
 
 
 def test_siblings_of_selected_tensors():
-    """1.11: also of a tensor that alone is selected."""
+    """Also of a tensor that alone is selected."""
     with FusionDefinition() as fd:
         x = fd.ops.set(tensor(fd, -1, -1))
         avg, m2, n = fd.ops.welford(x, [1])
@@ -165,7 +164,7 @@ def test_siblings_of_selected_tensors():
 
 
 def test_path_with_most_information():
-    """1.12: the way through the sum has lost the axis that the direct way keeps."""
+    """The way through the sum has lost the axis that the direct way keeps."""
     with FusionDefinition() as fd:
         x = fd.ops.set(tensor(fd, -1, -1))
         b = fd.ops.broadcast(fd.ops.sum(x, [1]), [False, True])
@@ -178,7 +177,7 @@ def test_path_with_most_information():
 
 
 def test_deeper_axes_are_kept():
-    """1.13: what a user did beyond the reference stays, and goes to nobody else."""
+    """What a user did beyond the reference stays, and goes to nobody else."""
     with FusionDefinition() as fd:
         x = tensor(fd, -1, -1)
         c = fd.ops.set(x)
@@ -193,7 +192,7 @@ def test_deeper_axes_are_kept():
 
 
 def test_own_transforms_of_other_axes_are_kept():
-    """1.13: also of axes that the reference lacks."""
+    """Also of axes that the reference lacks."""
     with FusionDefinition() as fd:
         s = fd.ops.sum(tensor(fd, -1, -1), [1])
         y = fd.ops.neg(s)
@@ -213,7 +212,7 @@ def chain(fd, length):
 
 
 def test_bounded_propagation():
-    """1.14: only the first axes, only strictly inside the bounds."""
+    """Only the first axes, only strictly inside the bounds."""
     with FusionDefinition() as fd:
         _, a, b, c, t = chain(fd, 4)
         t.split(1, 8)
@@ -225,7 +224,7 @@ def test_bounded_propagation():
 
 
 def test_bounded_propagation_of_parallel_types():
-    """1.14: only if asked, and only onto mapped axes."""
+    """Only if asked, and only onto mapped axes."""
     with FusionDefinition() as fd:
         x, a, b, t = chain(fd, 3)
         t.split(0, 4)
@@ -237,7 +236,7 @@ def test_bounded_propagation_of_parallel_types():
 
 
 def test_bounded_propagation_forward():
-    """1.14: downstream."""
+    """Downstream."""
     with FusionDefinition() as fd:
         _, a, b, c, t = chain(fd, 4)
         a.split(0, 4)
@@ -247,7 +246,7 @@ def test_bounded_propagation_forward():
 
 
 def test_through_a_merging_reshape():
-    """1.15: transforms from root to logical are part of the way."""
+    """Transforms from root to logical are part of the way."""
     with FusionDefinition() as fd:
         x = tensor(fd, 3, 4)
         y = fd.ops.reshape(x, [12])
@@ -258,7 +257,7 @@ def test_through_a_merging_reshape():
 
 
 def test_through_a_splitting_reshape():
-    """1.16: the reshape's own split is repeated."""
+    """The reshape's own split is repeated."""
     with FusionDefinition() as fd:
         x = tensor(fd, 12)
         y = fd.ops.reshape(x, [3, 4])
@@ -270,7 +269,7 @@ def test_through_a_splitting_reshape():
 
 
 def test_reshape_of_other_axes_is_left_alone():
-    """1.15: a producer's transform of an axis that the reshape merged cannot be repeated."""
+    """A producer's transform of an axis that the reshape merged cannot be repeated."""
     with FusionDefinition() as fd:
         x = fd.ops.set(tensor(fd, 3, 4))
         y = fd.ops.reshape(x, [12])
@@ -282,7 +281,7 @@ def test_reshape_of_other_axes_is_left_alone():
 
 
 def test_cyclic_graph():
-    """1.18: a reshape there and back is the identity."""
+    """A reshape there and back is the identity."""
     with FusionDefinition() as fd:
         x = fd.ops.set(tensor(fd, 3, 5))
         y = fd.ops.reshape(x, [15])
@@ -296,7 +295,7 @@ def test_cyclic_graph():
 
 
 def test_squeeze():
-    """1.21: the axis that only the producer has stays, behind the others."""
+    """The axis that only the producer has stays, behind the others."""
     with FusionDefinition() as fd:
         x = tensor(fd, -1, 1, -1)
         y = fd.ops.squeeze(x, [1])
@@ -308,7 +307,7 @@ def test_squeeze():
 
 
 def test_reversed_merge():
-    """1.23: the order of a merge is part of it."""
+    """The order of a merge is part of it."""
     with FusionDefinition() as fd:
         x, t = chain(fd, 1)
         t.merge(1, 0)
@@ -317,7 +316,7 @@ def test_reversed_merge():
 
 
 def test_permuted_neighbor():
-    """1.01: a permuted tensor keeps the reference's loop order."""
+    """A permuted tensor keeps the reference's loop order."""
     with FusionDefinition() as fd:
         x = fd.ops.set(tensor(fd, -1, -1))
         t = fd.ops.permute(x, [1, 0])
@@ -328,7 +327,7 @@ def test_permuted_neighbor():
 
 
 def test_selected_tensors_are_reached_through_others():
-    """1.14: tensors on the way stay as they are."""
+    """Tensors on the way stay as they are."""
     with FusionDefinition() as fd:
         x, a, b, t = chain(fd, 3)
         t.split(0, 4)
@@ -338,7 +337,7 @@ def test_selected_tensors_are_reached_through_others():
 
 
 def test_transforms_of_inlined_axes_are_refused():
-    """2.18: propagation does not break a shared loop nest."""
+    """Propagation does not break a shared loop nest."""
     with FusionDefinition() as fd:
         _, a, b, t = chain(fd, 3)
         a.inline_at(1)
@@ -380,7 +379,7 @@ def test_tensors_of_another_fusion_are_refused():
 
 
 def test_propagation_both_ways():
-    """1.14: siblings of the middle change once."""
+    """Siblings of the middle change once."""
     with FusionDefinition() as fd:
         _, a, b, c, t = chain(fd, 4)
         b.split(0, 4)
@@ -390,7 +389,7 @@ def test_propagation_both_ways():
 
 
 def test_parallel_types_that_cannot_be_taken_change_nothing():
-    """1.14: the extent of the producer's axis is not a constant."""
+    """The extent of the producer's axis is not a constant."""
     with FusionDefinition() as fd:
         a = fd.ops.set(tensor(fd, -1, -1))
         t = fd.ops.add(a, tensor(fd, -1, 8))
@@ -404,7 +403,7 @@ def test_parallel_types_that_cannot_be_taken_change_nothing():
 
 
 def test_both_ways_or_none():
-    """1.14: what the second direction refuses, the first does not do."""
+    """What the second direction refuses, the first does not do."""
     with FusionDefinition() as fd:
         _, a, b, c, t = chain(fd, 4)
         b.split(0, 4)

@@ -1,4 +1,4 @@
-"""rfactor: hard cases 1.07 to 1.11."""
+"""rfactor: reductions in two steps."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def reduced(fd, shape, axes):
 
 
 def test_transforms_move_to_the_producer():
-    """1.07: the split stands between root and logical domain of the new tensor."""
+    """The split stands between root and logical domain of the new tensor."""
     with FusionDefinition() as fd:
         s = reduced(fd, [-1], [0])
         consumers = s.consumers()
@@ -34,7 +34,6 @@ def test_transforms_move_to_the_producer():
 
 
 def test_transforms_of_all_reductions_move():
-    """1.08"""
     with FusionDefinition() as fd:
         s = reduced(fd, [-1, -1, -1], [1, 2])
         s.split(2, 4)
@@ -49,7 +48,6 @@ def test_transforms_of_all_reductions_move():
 
 
 def test_intermediate_axes_with_reduced_parts_stay_reductions():
-    """1.09"""
     with FusionDefinition() as fd:
         s = reduced(fd, [-1, -1, -1], [1, 2])
         s.merge(1, 2)
@@ -62,7 +60,6 @@ def test_intermediate_axes_with_reduced_parts_stay_reductions():
 
 
 def test_broadcast_merges_stay_broadcasts():
-    """1.10"""
     with FusionDefinition() as fd:
         s = reduced(fd, [256, 1, 1, 4], [3])
         s.merge(1, 2).merge(0, 1).split(-1, 2)
@@ -116,7 +113,7 @@ def test_outputs_keep_their_layout():
 
 
 def test_welford_has_three_producers_with_one_definition():
-    """1.11: the results that were not scheduled get the transforms of the one that was."""
+    """The results that were not scheduled get the transforms of the one that was."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         results = list(fd.ops.welford(x, [1]))

@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "base/target.h"
 #include "ir/scopes.h"
 #include "lower/analysis/for_loops.h"
 
@@ -12,7 +13,6 @@ namespace {
 
 constexpr int64_t kBanks = 32;
 constexpr int64_t kWordBytes = 4;
-constexpr int64_t kWidestAccess = 16;   // bytes that a thread accesses at once
 constexpr int64_t kBytesPerPhase = 128; // that a warp does
 constexpr int64_t kSampledIterations = 32;
 
@@ -39,7 +39,7 @@ int64_t rounds(const Addresses& addresses, int64_t first, int64_t last, int64_t 
 
 int64_t ways_of(Addresses addresses, int64_t bytes) {
   const auto threads = static_cast<int64_t>(addresses.size());
-  const int64_t at_once = std::min(bytes, kWidestAccess);
+  const int64_t at_once = std::min(bytes, Target::cuda().max_vector_bytes);
   const int64_t per_phase = std::min(threads, kBytesPerPhase / std::max(at_once, kWordBytes));
   int64_t ways = 0;
   for (int64_t done = 0; done < bytes; done += at_once) {
@@ -58,7 +58,7 @@ class ConflictFinder {
  public:
   ConflictFinder(const Kernel& kernel, const ExpressionEvaluator& known)
       : kernel_(kernel), known_(known) {
-    for (size_t i = 0; i < kThreadParallelTypes.size(); ++i) {
+    for (size_t i = 0; i < kHardwareTypes.size(); ++i) {
       const Val* launched = kernel.launch.extents[i];
       const int64_t size =
           launched == nullptr ? 1 : std::max<int64_t>(known_.evaluate_int(launched), 1);

@@ -40,7 +40,7 @@ bool always_waits(const Kernel& kernel, const Expr& collective) {
   int64_t members = 1;
   for (const int64_t dim : combined_dims(collective)) {
     const Val* launched =
-        kernel.launch.extents[thread_type_index(kBlockDimTypes[static_cast<size_t>(dim)])];
+        kernel.launch.extents[hardware_type_index(kBlockDimTypes[static_cast<size_t>(dim)])];
     if (launched != nullptr && !launched->is_const()) {
       return false;
     }

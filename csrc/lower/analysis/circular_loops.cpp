@@ -16,7 +16,7 @@ void check_loops_between(const Kernel& kernel, const TensorView* tensor, const L
   const auto begin = std::find(nest.begin(), end, buffered);
   NVF_INVARIANT(begin != end, "a shared axis drives a shared loop: ", describe(tensor));
   const auto between = std::find_if(begin + 1, end, [](const Loop* loop) {
-    return !loop->is_thread() && !loop->index->is_const();
+    return !loop->is_hardware() && !loop->index->is_const();
   });
   if (between == end) {
     return;

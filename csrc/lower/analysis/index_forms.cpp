@@ -131,9 +131,9 @@ Place* IndexForms::place_of_leaf(const Val* leaf, Place* place) const {
     }
   }
   for (Place* at = place; at != nullptr; at = at->outer) {
-    const bool is_here = is_thread_dim(type)  ? at->has_thread
-                         : is_block_dim(type) ? at->has_block
-                                              : at->index == leaf;
+    const bool is_here = is_block_dim(type)  ? at->has_thread
+                         : is_grid_dim(type) ? at->has_block
+                                             : at->index == leaf;
     if (is_here) {
       return at;
     }

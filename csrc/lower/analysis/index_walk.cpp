@@ -344,7 +344,7 @@ class IndexWalk::HoleTests {
     }
     const bool has_outer = is_in_range(merge.outer);
     const bool has_inner = is_in_range(merge.inner);
-    // -1 / n is 0, and x / 0 is -1: a quotient in range says nothing (hard cases 4.24 and 5.25).
+    // -1 / n is 0, and x / 0 is -1: a quotient in range says nothing.
     const bool may_mislead = walk_.has_resized_ || walk_.kernel_.options().has_empty_parallel_axis;
     if (may_mislead && (has_outer || has_inner)) {
       test(merge.out);

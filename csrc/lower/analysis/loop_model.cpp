@@ -37,7 +37,7 @@ LoopModel::LoopModel(Kernel& kernel)
 }
 
 /// Where two axes of a tensor are the same axis of the graph, an index of one cannot be told from
-/// an index of the other (hard case 1.17).
+/// an index of the other.
 void LoopModel::refuse_self_mappings() const {
   for (TensorView* tensor : tensors_) {
     const std::optional<SelfMapping> mapping = find_self_mapping(exact_, tensor);
@@ -286,7 +286,7 @@ void LoopModel::refuse_repeated_bindings() const {
   for (const TensorView* tensor : tensors_) {
     std::map<ParallelType, const Loop*> bound;
     for (const Loop* loop : nests_.at(tensor)) {
-      if (!loop->is_thread()) {
+      if (!loop->is_hardware()) {
         continue;
       }
       const auto [other, is_new] = bound.try_emplace(loop->parallel_type, loop);
@@ -309,7 +309,7 @@ LoopNest LoopModel::shared_loops(
   const LoopNest& loops = nests_.at(consumer);
   size_t depth = 0;
   for (int64_t i = 0; i < position; ++i) {
-    if (loop_of_.at(tensor->axis(i))->is_thread()) {
+    if (loop_of_.at(tensor->axis(i))->is_hardware()) {
       continue; // no loop, so nothing that has to be shared
     }
     const auto found = std::find(loops.begin(), loops.end(), loop_of_.at(tensor->axis(i)));

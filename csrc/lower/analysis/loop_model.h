@@ -36,8 +36,8 @@ struct Loop {
   [[nodiscard]] Val* extent() const {
     return promoted->extent();
   }
-  [[nodiscard]] bool is_thread() const {
-    return nvfuser::is_thread(parallel_type);
+  [[nodiscard]] bool is_hardware() const {
+    return nvfuser::is_hardware_index(parallel_type);
   }
   /// Every member is a broadcast that nobody resolves.
   [[nodiscard]] bool is_broadcast() const {
@@ -69,10 +69,10 @@ class LoopModel {
   }
   /// Extents of hardware indices: whether every axis bound to it has the launched extent.
   [[nodiscard]] bool is_exact(ParallelType type) const {
-    return is_exact_[thread_type_index(type)];
+    return is_exact_[hardware_type_index(type)];
   }
   void set_exact(ParallelType type, bool is_exact) {
-    is_exact_[thread_type_index(type)] = is_exact;
+    is_exact_[hardware_type_index(type)] = is_exact;
   }
 
  private:

@@ -13,11 +13,11 @@ namespace {
 
 bool has_storage_for(const TensorView* tensor, int64_t position, const Loop& loop) {
   const IterDomain* axis = tensor->axis(position);
-  if (axis->is_reduction() || loop.is_broadcast() || is_block_dim(loop.parallel_type) ||
+  if (axis->is_reduction() || loop.is_broadcast() || is_grid_dim(loop.parallel_type) ||
       is_device_dim(loop.parallel_type) || loop.parallel_type == ParallelType::Stream) {
     return false;
   }
-  if (is_thread_dim(loop.parallel_type)) {
+  if (is_block_dim(loop.parallel_type)) {
     return tensor->memory_type() == MemoryType::Shared; // common to the block, on both sides of ca
   }
   return position >= tensor->compute_at_position();
@@ -76,7 +76,7 @@ IterDomains repeating_axes(const Kernel& kernel, const TensorView* tensor) {
     const bool is_own = std::any_of(
         tensor->loop().begin(), tensor->loop().end(),
         [&](const IterDomain* axis) { return model.loop_of(axis) == loop; });
-    if (is_thread_dim(loop->parallel_type) && !loop->is_broadcast() && !is_own) {
+    if (is_block_dim(loop->parallel_type) && !loop->is_broadcast() && !is_own) {
       axes.push_back(loop->promoted);
     }
   }
@@ -93,7 +93,7 @@ bool separates_threads(const Kernel& kernel, const TensorView* tensor) {
   const IterDomains& allocation = tensor->domain()->allocation();
   return std::all_of(tensor->loop().begin(), tensor->loop().end(), [&](IterDomain* axis) {
     const Loop& loop = *kernel.loop_model->loop_of(axis);
-    return !is_thread_dim(loop.parallel_type) || axis->is_reduction() ||
+    return !is_block_dim(loop.parallel_type) || axis->is_reduction() ||
            exact.are_mapped(axis, loop.promoted) ||
            std::any_of(allocation.begin(), allocation.end(), [&](IterDomain* id) {
              return exact.are_mapped(axis, id);

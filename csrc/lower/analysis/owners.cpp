@@ -128,10 +128,10 @@ HardwareIndices Owners::of(const ForLoop& loop) const {
   if (is_empty) {
     return {};
   }
-  for (const ParallelType type : kThreadParallelTypes) { // only what is launched is tested
-    const Val* launched = kernel_.launch.extents[thread_type_index(type)];
+  for (const ParallelType type : kHardwareTypes) { // only what is launched is tested
+    const Val* launched = kernel_.launch.extents[hardware_type_index(type)];
     if (launched == nullptr || launched->is_one()) {
-      indices.reset(thread_type_index(type));
+      indices.reset(hardware_type_index(type));
     }
   }
   return indices;
@@ -139,8 +139,8 @@ HardwareIndices Owners::of(const ForLoop& loop) const {
 
 Val* Owners::test(HardwareIndices indices) const {
   Val* condition = nullptr;
-  for (const ParallelType type : kThreadParallelTypes) {
-    if (indices.test(thread_type_index(type))) {
+  for (const ParallelType type : kHardwareTypes) {
+    if (indices.test(hardware_type_index(type))) {
       condition =
           scalar::logical_and(condition, scalar::eq(kernel_.parallel_index(type), kernel_.zero()));
     }
@@ -152,9 +152,9 @@ size_t Owners::index_tested(const Val* condition) const {
   const Expr* definition = condition->definition();
   const auto* equality = definition == nullptr ? nullptr : definition->as<BinaryOp>();
   if (equality != nullptr && equality->op == BinaryOpType::Eq && equality->rhs->is_zero()) {
-    for (const ParallelType type : kThreadParallelTypes) {
+    for (const ParallelType type : kHardwareTypes) {
       if (equality->lhs == kernel_.parallel_index(type)) {
-        return thread_type_index(type);
+        return hardware_type_index(type);
       }
     }
   }

@@ -15,7 +15,7 @@
 
 namespace nvfuser {
 
-/// Hardware indices, in the order of kThreadParallelTypes.
+/// Hardware indices, in the order of kHardwareTypes.
 using HardwareIndices = std::bitset<6>;
 
 class Owners {

@@ -74,7 +74,7 @@ std::vector<Val*> bound_extents(
         extents.begin(), extents.end(), [&](const Val* other) { return other->same_as(extent); });
     if (!is_repeated) {
       extents.push_back(extent);
-      kernel.launch.bound_tensors[thread_type_index(type)].push_back(tensor);
+      kernel.launch.bound_tensors[hardware_type_index(type)].push_back(tensor);
     }
   }
   return extents;
@@ -85,8 +85,8 @@ std::vector<Val*> bound_extents(
 void find_parallel_dims(Kernel& kernel) {
   LoopModel& model = *kernel.loop_model;
   const std::vector<GeneratedLoop> loops = generated_loops(kernel);
-  for (size_t i = 0; i < kThreadParallelTypes.size(); ++i) {
-    const ParallelType type = kThreadParallelTypes[i];
+  for (size_t i = 0; i < kHardwareTypes.size(); ++i) {
+    const ParallelType type = kHardwareTypes[i];
     std::vector<Val*> extents = bound_extents(kernel, loops, type);
     if (const int64_t least = kernel.options().least_extents[i]; least > 0) {
       extents.push_back(kernel.new_index(least));
@@ -106,8 +106,8 @@ void find_parallel_dims(Kernel& kernel) {
     model.set_exact(type, is_exact);
   }
   for (Loop& loop : model.loops()) {
-    if (loop.is_thread()) {
-      const Val* launched = kernel.launch.extents[thread_type_index(loop.parallel_type)];
+    if (loop.is_hardware()) {
+      const Val* launched = kernel.launch.extents[hardware_type_index(loop.parallel_type)];
       const bool is_single = launched == nullptr || launched->is_one();
       loop.index = is_single ? kernel.zero() : kernel.parallel_index(loop.parallel_type);
     } else {
@@ -117,7 +117,7 @@ void find_parallel_dims(Kernel& kernel) {
 }
 
 Val* launched_extent(Kernel& kernel, ParallelType type) {
-  Val* extent = kernel.launch.extents[thread_type_index(type)];
+  Val* extent = kernel.launch.extents[hardware_type_index(type)];
   if (extent == nullptr || extent->is_const_int(0)) { // an axis without elements has one thread
     return kernel.one();
   }

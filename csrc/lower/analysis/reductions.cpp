@@ -14,10 +14,10 @@ ReductionShape reduction_shape(const Kernel& kernel, const TensorView* out) {
     if (loop->index->is_const()) {
       continue; // runs once
     }
-    if (is_thread_dim(loop->parallel_type)) {
+    if (is_block_dim(loop->parallel_type)) {
       shape.thread_dims.push_back(
           static_cast<int64_t>(loop->parallel_type) - static_cast<int64_t>(ParallelType::TIDx));
-    } else if (is_block_dim(loop->parallel_type)) {
+    } else if (is_grid_dim(loop->parallel_type)) {
       shape.grid_dims.push_back(
           static_cast<int64_t>(loop->parallel_type) - static_cast<int64_t>(ParallelType::BIDx));
     } else {

@@ -113,7 +113,7 @@ class NestBuilder {
     }
     return kernel_.make<ForLoop>(
         loop.index, loop.promoted, kernel_.zero(), kernel_.simplifier->simplify(loop.extent()),
-        kernel_.one(), loop.is_thread(), loop.parallel_type == ParallelType::Vectorize,
+        kernel_.one(), loop.is_hardware(), loop.parallel_type == ParallelType::Vectorize,
         loop.parallel_type == ParallelType::Unroll ||
             loop.parallel_type == ParallelType::Vectorize ||
             loop.parallel_type == ParallelType::Group,

@@ -15,7 +15,7 @@ bool may_skip(const Kernel& kernel, const ValGraph& exact, TensorView* output, c
   const auto is_own = [&](const IterDomain* axis) {
     return exact.are_mapped(axis, loop->promoted);
   };
-  return !is_block_dim(loop->parallel_type) && !loop->is_broadcast() &&
+  return !is_grid_dim(loop->parallel_type) && !loop->is_broadcast() &&
          !is_reduced(kernel, output, loop) && std::ranges::none_of(output->loop(), is_own);
 }
 

@@ -114,7 +114,7 @@ class InPlaceCheck {
     }
     const LoopNest& reading = kernel_.loop_model->nest(reader);
     const LoopNest& writing = kernel_.loop_model->nest(output_);
-    for (const ParallelType type : kThreadParallelTypes) {
+    for (const ParallelType type : kHardwareTypes) {
       const Loop* from = loop_bound_to(reading, type);
       const Loop* to = loop_bound_to(writing, type);
       const bool is_same_thread = from == to || (from != nullptr && to != nullptr &&
@@ -136,11 +136,11 @@ class InPlaceCheck {
   /// Whether a tensor without an axis that is bound to `type` is computed wherever it is needed:
   /// what others see has one writer.
   [[nodiscard]] bool is_computed_by_all(const TensorView* tensor, ParallelType type) const {
-    const Val* launched = kernel_.launch.extents[thread_type_index(type)];
+    const Val* launched = kernel_.launch.extents[hardware_type_index(type)];
     const bool is_launched = launched != nullptr && !launched->is_one();
     const MemoryType memory = tensor->memory_type();
     return is_launched &&
-           (memory == MemoryType::Local || (memory == MemoryType::Shared && is_block_dim(type)));
+           (memory == MemoryType::Local || (memory == MemoryType::Shared && is_grid_dim(type)));
   }
 
   /// Whether anything but the update is stored that depends on `tensor`: who only updates has read

@@ -7,7 +7,7 @@ namespace nvfuser {
 /// Check every vectorized tensor, and note what has to be checked with actual sizes and pointers
 /// (`kernel.launch.vector_accesses`, `kernel.launch.divisibility_checks`).
 /// A vector access reads or writes neighbours in memory: its axis is the innermost part of the
-/// longest run of contiguous dimensions, and every split below it divides (hard cases 6.08-6.11).
+/// longest run of contiguous dimensions, and every split below it divides.
 void check_vector_accesses(Kernel& kernel);
 
 } // namespace nvfuser

@@ -48,7 +48,7 @@ class GridReductionExpander {
   }
 
   [[nodiscard]] bool is_launched(ParallelType type) const {
-    const Val* launched = kernel_.launch.extents[thread_type_index(type)];
+    const Val* launched = kernel_.launch.extents[hardware_type_index(type)];
     return launched != nullptr && !launched->is_one();
   }
 
@@ -93,9 +93,9 @@ class GridReductionExpander {
     return partials_at(slot([&](ParallelType type) -> Val* {
       const auto dim =
           static_cast<size_t>(type) -
-          static_cast<size_t>(is_block_dim(type) ? ParallelType::BIDx : ParallelType::TIDx);
+          static_cast<size_t>(is_grid_dim(type) ? ParallelType::BIDx : ParallelType::TIDx);
       const bool is_reduced = contains(
-          is_block_dim(type) ? reduction_.reduced_dims : reduction_.reduced_thread_dims, dim);
+          is_grid_dim(type) ? reduction_.reduced_dims : reduction_.reduced_thread_dims, dim);
       return is_reduced ? kernel_.zero() : kernel_.parallel_index(type);
     }));
   }
@@ -162,8 +162,8 @@ class GridReductionExpander {
     }
     const std::vector<Val*> others = partials_at(slot([&](ParallelType type) -> Val* {
       const size_t dim = static_cast<size_t>(type) - static_cast<size_t>(ParallelType::BIDx);
-      return is_block_dim(type) && position[dim] != nullptr ? position[dim]
-                                                            : kernel_.parallel_index(type);
+      return is_grid_dim(type) && position[dim] != nullptr ? position[dim]
+                                                           : kernel_.parallel_index(type);
     }));
     return {kernel_.make<ForLoop>(
         block, kernel_.new_iter_domain(blocks), kernel_.one(), blocks, kernel_.one(), false, false,

@@ -235,7 +235,7 @@ class RegionFormer {
     const auto& types = level_ == Level::Threads ? kBlockDimTypes : kGridDimTypes;
     Val* linear = kernel_.zero();
     for (size_t i = types.size(); i-- > 0;) {
-      const Val* launched = kernel_.launch.extents[thread_type_index(types[i])];
+      const Val* launched = kernel_.launch.extents[hardware_type_index(types[i])];
       if (launched == nullptr || launched->is_one()) {
         continue;
       }

@@ -70,8 +70,8 @@ Barrier Hazards::between(const TensorView* producer, const TensorView* consumer)
   const bool is_scattered =
       scatter_of(producer) != nullptr || (overwriting != nullptr && overwriting->arg == producer);
   Barrier barrier = Barrier::None;
-  for (const ParallelType type : kThreadParallelTypes) {
-    const Val* launched = kernel_.launch.extents[thread_type_index(type)];
+  for (const ParallelType type : kHardwareTypes) {
+    const Val* launched = kernel_.launch.extents[hardware_type_index(type)];
     if (launched == nullptr || launched->is_one()) {
       continue;
     }
@@ -81,7 +81,7 @@ Barrier Hazards::between(const TensorView* producer, const TensorView* consumer)
       continue;
     }
     check_visible(producer, consumer, type, writer, reader);
-    barrier = std::max(barrier, is_block_dim(type) ? Barrier::Grid : Barrier::Block);
+    barrier = std::max(barrier, is_grid_dim(type) ? Barrier::Grid : Barrier::Block);
   }
   return barrier;
 }
@@ -104,7 +104,7 @@ bool Hazards::is_seen_by_reader(
     // Registers: every thread has computed its own. Other memory has one writer (the owner), and
     // blocks have shared memory of their own.
     return producer->memory_type() == MemoryType::Local ||
-           (is_block_dim(type) && producer->memory_type() == MemoryType::Shared);
+           (is_grid_dim(type) && producer->memory_type() == MemoryType::Shared);
   }
   if (reader == nullptr) {
     return false;
@@ -133,12 +133,12 @@ void Hazards::check_visible(
     ParallelType type,
     const Loop* writer,
     const Loop* reader) const {
-  const MemoryType needed = is_block_dim(type) ? MemoryType::Global : MemoryType::Shared;
+  const MemoryType needed = is_grid_dim(type) ? MemoryType::Global : MemoryType::Shared;
   const MemoryType memory = producer->memory_type();
   if (memory == MemoryType::Global || memory == needed) {
     return;
   }
-  const char* who = is_block_dim(type) ? "blocks" : "threads";
+  const char* who = is_grid_dim(type) ? "blocks" : "threads";
   throw UserError({
       .headline =
           {"A tensor is read by other ", who, " than those that computed it, but lies in ",
@@ -150,7 +150,7 @@ void Hazards::check_visible(
            reader == nullptr ? std::string("no axis") : reader->promoted->to_string(),
            " in the consumer"},
       .fix =
-          {"set_memory_type(MemoryType.", is_block_dim(type) ? "global" : "shared",
+          {"set_memory_type(MemoryType.", is_grid_dim(type) ? "global" : "shared",
            ") on the producer, or inline it so that the axes share a loop"},
   });
 }

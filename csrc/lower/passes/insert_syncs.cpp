@@ -130,7 +130,7 @@ class SyncInserter {
     kernel_.launch.buffers.push_back({counter, /*zero_init=*/true, /*is_output=*/false});
     std::vector<int64_t> dims;
     for (size_t i = 0; i < kGridDimTypes.size(); ++i) {
-      const Val* launched = kernel_.launch.extents[thread_type_index(kGridDimTypes[i])];
+      const Val* launched = kernel_.launch.extents[hardware_type_index(kGridDimTypes[i])];
       if (launched != nullptr && !launched->is_one()) {
         dims.push_back(static_cast<int64_t>(i));
       }

@@ -164,7 +164,7 @@ class ConditionPlacer {
         return false;
       }
       is_reducing = is_reducing || reduces;
-      changes = changes || (depends && is_reducing && !loop->is_thread());
+      changes = changes || (depends && is_reducing && !loop->is_hardware());
     }
     return changes && !test.may_be_negative;
   }
@@ -175,7 +175,7 @@ class ConditionPlacer {
   }
 
   /// Whether holes have a place in the arrays that a statement touches. They have none where an
-  /// array was made by other splits than those of the loops that read it (hard case 5.22).
+  /// array was made by other splits than those of the loops that read it.
   [[nodiscard]] bool stays_in_arrays(const Expr& statement) const {
     bool result = true;
     for_each_element(statement, [&](const TensorIndex& element) {

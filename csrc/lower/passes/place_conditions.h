@@ -9,7 +9,7 @@ namespace nvfuser {
 ///   after:   IF 4*tx + 3 < n: FOR i: T2[..] = ...           fast path, no test per element
 ///            ELSE: FOR i: IF 4*tx + i < n: T2[..] = ...
 /// The hoisted condition takes every test at the largest value its index can have inside the loop;
-/// remainders count as reaching their modulus - 1 (hard case 5.03). A loop that contains a barrier
+/// remainders count as reaching their modulus - 1. A loop that contains a barrier
 /// keeps its tests per statement. Nested loops hoist once, at the outermost.
 /// A loop whose results one thread (or block) alone stores runs there alone:
 ///   before:  FOR i: T4 = T4 + T1[i]     T2[0] = T4                owner of T2: tx == 0

@@ -10,8 +10,6 @@
 namespace nvfuser {
 namespace {
 
-constexpr int64_t kAlignment = 16; // bytes: the widest vector access
-
 /// The buffer that is used next after the last use of `buffer`; nullptr: none.
 const SharedBuffer* successor(const BufferLives& lives, const SharedBuffer& buffer) {
   const SharedBuffer* next = nullptr;
@@ -55,7 +53,7 @@ Val* bytes_of(Kernel& kernel, const SharedBuffer& buffer) {
                    : scalar::mul(
                          buffer.allocate->size,
                          kernel.new_index(size_bytes(buffer.allocate->buffer->dtype())));
-  Val* unit = kernel.new_index(kAlignment);
+  Val* unit = kernel.new_index(kernel.target().max_vector_bytes);
   return scalar::mul(scalar::ceil_div(bytes, unit), unit);
 }
 

@@ -41,7 +41,7 @@ class ExprSorter {
   /// Hardware indices are no loops: expressions need not be neighbours to have one in common.
   [[nodiscard]] LoopNest nest(const Expr* expr) const {
     LoopNest loops = model_.nest(static_cast<TensorView*>(expr->outputs().front()));
-    std::erase_if(loops, [](const Loop* loop) { return loop->is_thread(); });
+    std::erase_if(loops, [](const Loop* loop) { return loop->is_hardware(); });
     return loops;
   }
 

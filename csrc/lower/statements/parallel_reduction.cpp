@@ -19,7 +19,7 @@ TensorView* new_workspace(Kernel& kernel, Val* elements, DataType dtype, bool ze
 }
 
 bool is_entered_repeatedly(const Loop& loop) {
-  return !loop.is_thread() && !loop.index->is_const();
+  return !loop.is_hardware() && !loop.index->is_const();
 }
 
 /// Whether blocks combine one after the other.
@@ -49,7 +49,7 @@ bool is_warp_reduction(const Kernel& kernel, const TensorView* out, const Reduct
     return false;
   }
   const int64_t warp = kernel.target().warp_size;
-  const Val* launched = kernel.launch.extents[thread_type_index(ParallelType::TIDx)];
+  const Val* launched = kernel.launch.extents[hardware_type_index(ParallelType::TIDx)];
   bool is_padded = false;
   for (int64_t i = 0; i < out->ndims(); ++i) {
     is_padded = is_padded ||
@@ -103,9 +103,9 @@ GridReduction* make_grid_reduction(
   }
   Val* blocks = entrances;
   Val* threads = kernel.one();
-  for (const ParallelType type : kThreadParallelTypes) {
+  for (const ParallelType type : kHardwareTypes) {
     // As launched, which is one for an axis without elements.
-    Val*& product = is_block_dim(type) ? blocks : threads;
+    Val*& product = is_grid_dim(type) ? blocks : threads;
     product = scalar::mul(product, launched_extent(kernel, type));
   }
   std::vector<TensorView*> work;

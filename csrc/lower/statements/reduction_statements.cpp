@@ -119,7 +119,8 @@ std::vector<RangeTest> StatementBuilder::contribution_tests(
   for (const Loop* loop : nest) {
     is_accumulating = is_accumulating || is_reduced(kernel_, out, loop);
     // A broadcast split by 4 runs four times over one element; it must be added once.
-    if (is_accumulating && loop->is_broadcast() && !loop->is_thread() && !loop->index->is_const()) {
+    if (is_accumulating && loop->is_broadcast() && !loop->is_hardware() &&
+        !loop->index->is_const()) {
       tests.push_back({loop->index, kernel_.one()});
     }
   }

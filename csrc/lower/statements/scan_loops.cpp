@@ -131,7 +131,7 @@ ScanLoops scan_loops(const Kernel& kernel, const ScanOp& scan, const LoopNest& n
     }
     if (is_serial(*loop)) {
       (result.thread == nullptr ? result.rounds : result.items).push_back(loop);
-    } else if (!is_thread_dim(loop->parallel_type)) {
+    } else if (!is_block_dim(loop->parallel_type)) {
       refuse(
           scan,
           {"The axis ", axis->to_string(), " of a scan cannot be bound to ", loop->parallel_type},

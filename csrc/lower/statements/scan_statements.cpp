@@ -61,7 +61,7 @@ LoopNest loops_inside(const LoopNest& nest, const LoopNest& outlived) {
   for (Loop* loop : nest) {
     const bool is_outlived = contains(outlived, loop);
     is_inside = is_inside || is_outlived;
-    if (is_inside && !is_outlived && !loop->is_thread() && !loop->index->is_const()) {
+    if (is_inside && !is_outlived && !loop->is_hardware() && !loop->index->is_const()) {
       inside.push_back(loop);
     }
   }

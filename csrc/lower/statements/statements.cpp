@@ -59,7 +59,7 @@ IterDomains widened_thread_axes(const LoopModel& model, const TensorView* tensor
   IterDomains axes;
   for (const IterDomain* id : tensor->loop()) {
     const Loop& loop = *model.loop_of(id);
-    if (tensor->memory_type() == MemoryType::Shared && is_thread_dim(loop.parallel_type) &&
+    if (tensor->memory_type() == MemoryType::Shared && is_block_dim(loop.parallel_type) &&
         id->is_broadcast() && !loop.promoted->is_broadcast()) {
       axes.push_back(loop.promoted);
     }
@@ -100,7 +100,7 @@ void StatementBuilder::check_same_iteration(
   const LoopNest& nest = kernel_.loop_model->nest(dependent);
   for (const Loop* loop : statement_nest(kernel_, reduction)) {
     const bool is_shared = std::find(nest.begin(), nest.end(), loop) != nest.end();
-    if (!is_shared && !loop->is_thread() && !loop->index->is_const()) {
+    if (!is_shared && !loop->is_hardware() && !loop->index->is_const()) {
       throw UserError({
           .headline = {"The result of a reduction over blocks is stored outside of its loops"},
           .node = {describe(dependent), "\ndepends on ", describe(first_output(reduction))},
@@ -128,10 +128,10 @@ Val* StatementBuilder::owner_test(const TensorView* tensor) {
     });
   };
   Val* test = nullptr;
-  for (const ParallelType type : kThreadParallelTypes) {
-    const Val* launched = kernel_.launch.extents[thread_type_index(type)];
+  for (const ParallelType type : kHardwareTypes) {
+    const Val* launched = kernel_.launch.extents[hardware_type_index(type)];
     if (launched == nullptr || launched->is_one() ||
-        (is_block_dim(type) && tensor->memory_type() == MemoryType::Shared) || is_spared(type)) {
+        (is_grid_dim(type) && tensor->memory_type() == MemoryType::Shared) || is_spared(type)) {
       continue;
     }
     const LoopNest& nest = kernel_.loop_model->nest(tensor);

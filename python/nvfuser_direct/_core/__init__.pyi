@@ -990,10 +990,10 @@ class IterDomain(Val):
     def is_parallelized(self) -> bool:
         """Whether it is bound to anything."""
 
-    def is_block_dim(self) -> bool:
+    def is_grid_dim(self) -> bool:
         """Whether it is bound to a grid index."""
 
-    def is_thread_dim(self) -> bool:
+    def is_block_dim(self) -> bool:
         """Whether it is bound to a thread index."""
 
     def is_thread(self) -> bool:
@@ -1014,7 +1014,7 @@ class IterDomain(Val):
     def maybe_partial(self) -> bool:
         """Whether fewer indices run than the extent says."""
 
-    def is_clustered_block_dim(self) -> bool:
+    def is_clustered_grid_dim(self) -> bool:
         """Whether its blocks form clusters."""
 
     def has_padding_to_multiple_of_warp(self) -> bool:

@@ -1,0 +1,29 @@
+// A refusal is a value: why something cannot be done, in the five parts of an error.
+//
+// Rules that may say no are functions `std::optional<Refusal> find_...(...)`. Schedulers, caches and
+// passes read what they return; code that asks on behalf of a user throws it.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "base/errors.h"
+
+namespace nvfuser {
+
+struct Refusal {
+  ErrorReport report;
+  ErrorKind kind = ErrorKind::Runtime;
+};
+
+/// The error that a refusal is for a user.
+[[noreturn]] void throw_refusal(const Refusal& refusal);
+
+/// Throws if there is a refusal: `check(find_...(tensor))`.
+inline void check(const std::optional<Refusal>& refusal) {
+  if (refusal.has_value()) {
+    throw_refusal(*refusal);
+  }
+}
+
+} // namespace nvfuser

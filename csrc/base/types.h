@@ -1,0 +1,210 @@
+// The enumerations of the IR and their words in printed text.
+//
+// Each enumeration is one X-macro list `X(Name)`; names, bindings and parsers derive from it.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <variant>
+
+namespace nvfuser {
+
+// ---- DataType -----------------------------------------------------------------------------------
+
+// clang-format off
+#define NVF_FOR_EACH_DATA_TYPE(X) \
+  X(Double) X(Float) X(Half) X(Int) X(Int32) X(UInt64) X(Index) X(Bool) X(BFloat16)     \
+  X(Float8_e4m3fn) X(Float8_e5m2) X(Float8_e8m0fnu) X(Float4_e2m1fn) X(Float4_e2m1fn_x2) \
+  X(ComplexFloat) X(ComplexDouble) X(Null)                                             \
+  X(Char) X(Short) X(Byte) X(UInt16) X(UInt32) X(SMemAddress) X(TMemAddress)
+
+#define NVF_FOR_EACH_PARALLEL_TYPE(X)                                                     \
+  X(DIDx) X(DIDy) X(DIDz) X(BIDx) X(BIDy) X(BIDz) X(TIDx) X(TIDy) X(TIDz) X(Stream)       \
+  X(Vectorize) X(Unroll) X(Unswitch) X(Mma) X(Group) X(Bulk) X(Serial)
+
+#define NVF_FOR_EACH_ITER_TYPE(X) \
+  X(Iteration) X(Reduction) X(Broadcast) X(Stride) X(GatherScatter) X(VectorComponent) X(Symbolic)
+
+#define NVF_FOR_EACH_VAL_TYPE(X) \
+  X(Scalar) X(NamedScalar) X(IterDomain) X(TensorDomain) X(TensorView) X(TensorIndex)
+
+#define NVF_FOR_EACH_MEMORY_TYPE(X) X(Local) X(Shared) X(Global) X(Tensor) X(Symmetric)
+
+#define NVF_FOR_EACH_UNARY_OP(X)                                                             \
+  X(Cast) X(BitCast) X(RefCast) X(Abs) X(Acos) X(Acosh) X(Address) X(Asin) X(Asinh) X(Atan)   \
+  X(Atanh) X(Ceil) X(Cos) X(Cosh) X(Dereference) X(Exp) X(Exp2) X(Expm1) X(Erf) X(Erfc)       \
+  X(Erfinv) X(Erfcinv) X(Floor) X(Frac) X(Gelu) X(Imag) X(Silu) X(Lgamma) X(Log) X(Log10)     \
+  X(Log1p) X(Log2) X(Neg) X(Real) X(Reciprocal) X(Relu) X(Rsqrt) X(Round) X(Sigmoid)          \
+  X(Signbit) X(Sin) X(Sinh) X(Sqrt) X(Tan) X(Tanh) X(Trunc) X(BitCeil) X(Print)               \
+  X(LogicalNot) X(BitwiseNot) X(IsFinite) X(IsInf) X(IsNan) X(IsNegInf) X(IsPosInf) X(IsReal) \
+  X(ToUnsignedSmemAddr) X(AdjustPartialLdMatrixAddrInTuring8)                                \
+  X(AdjustPartialLdMatrixAddrInTuring16) X(ElectSync)
+
+#define NVF_FOR_EACH_BINARY_OP(X)                                                            \
+  X(Add) X(Atan2) X(Div) X(Fmod) X(Max) X(FMax) X(Min) X(FMin) X(Mul) X(Nextafter) X(Pow)     \
+  X(Remainder) X(Sub) X(Mod) X(CeilDiv) X(Lshift) X(Rshift) X(Gcd) X(BitwiseAnd)             \
+  X(BitwiseOr) X(BitwiseXor) X(Eq) X(GE) X(GT) X(LE) X(LT) X(NE) X(LogicalAnd) X(LogicalOr)   \
+  X(Complex)
+
+#define NVF_FOR_EACH_TERNARY_OP(X) X(Clamp) X(Lerp) X(Threshold) X(Where) X(Philox)
+
+#define NVF_FOR_EACH_RNG_OP(X) X(Uniform) X(UniformRange) X(NormalStandard) X(NormalGeneral)
+
+#define NVF_FOR_EACH_LOAD_STORE_OP(X) \
+  X(Set) X(SegmenterSet) X(LdMatrix) X(CpAsync) X(CpAsyncBulk) X(CpAsyncBulkTensorTile) \
+  X(StMatrix) X(LdTMem) X(StTMem)
+
+#define NVF_FOR_EACH_CACHE_OP(X) X(Unspecified) X(AllLevels) X(Streaming) X(Global)
+
+#define NVF_FOR_EACH_SWIZZLE_TYPE(X) X(NoSwizzle) X(XOR) X(CyclicShift)
+
+#define NVF_FOR_EACH_CIRCULAR_BUFFER_LOOP_STAGE(X) \
+  X(Prolog) X(Main) X(Epilog) X(AsyncWarp) X(ComputeWarp) X(NotApplicable)
+
+#define NVF_FOR_EACH_ID_MAPPING_MODE(X) \
+  X(exact) X(almost_exact) X(broadcast) X(permissive) X(loop) X(permissive_resize) X(innermost)
+
+#define NVF_FOR_EACH_SCHEDULER_TYPE(X)                                                      \
+  X(none) X(no_op) X(pointwise) X(matmul) X(reduction) X(inner_persistent)                   \
+  X(inner_outer_persistent) X(outer_persistent) X(transpose) X(expr_eval) X(resize) X(greedy) \
+  X(communication) X(cutlass)
+// clang-format on
+
+/// Declares `enum class Enum` with the members of the list, and `enum_name(Enum)`: their names.
+#define NVF_ENUM_MEMBER(Name) Name,
+#define NVF_ENUM_NAME(Name) #Name,
+#define NVF_DECLARE_ENUM(Enum, LIST)                                     \
+  enum class Enum : uint8_t { LIST(NVF_ENUM_MEMBER) };                   \
+  inline constexpr const char* k##Enum##Names[] = {LIST(NVF_ENUM_NAME)}; \
+  [[nodiscard]] constexpr const char* enum_name(Enum value) {            \
+    return k##Enum##Names[static_cast<size_t>(value)];                   \
+  }
+
+NVF_DECLARE_ENUM(DataType, NVF_FOR_EACH_DATA_TYPE)
+NVF_DECLARE_ENUM(ParallelType, NVF_FOR_EACH_PARALLEL_TYPE)
+NVF_DECLARE_ENUM(IterType, NVF_FOR_EACH_ITER_TYPE)
+NVF_DECLARE_ENUM(ValType, NVF_FOR_EACH_VAL_TYPE)
+NVF_DECLARE_ENUM(MemoryType, NVF_FOR_EACH_MEMORY_TYPE)
+NVF_DECLARE_ENUM(UnaryOpType, NVF_FOR_EACH_UNARY_OP)
+NVF_DECLARE_ENUM(BinaryOpType, NVF_FOR_EACH_BINARY_OP)
+NVF_DECLARE_ENUM(TernaryOpType, NVF_FOR_EACH_TERNARY_OP)
+NVF_DECLARE_ENUM(RNGOpType, NVF_FOR_EACH_RNG_OP)
+NVF_DECLARE_ENUM(LoadStoreOpType, NVF_FOR_EACH_LOAD_STORE_OP)
+NVF_DECLARE_ENUM(CacheOp, NVF_FOR_EACH_CACHE_OP)
+NVF_DECLARE_ENUM(SwizzleType, NVF_FOR_EACH_SWIZZLE_TYPE)
+NVF_DECLARE_ENUM(CircularBufferLoopStage, NVF_FOR_EACH_CIRCULAR_BUFFER_LOOP_STAGE)
+NVF_DECLARE_ENUM(IdMappingMode, NVF_FOR_EACH_ID_MAPPING_MODE)
+NVF_DECLARE_ENUM(SchedulerType, NVF_FOR_EACH_SCHEDULER_TYPE)
+
+// ---- What the types mean ------------------------------------------------------------------------
+
+[[nodiscard]] bool is_floating_point(DataType type); // Double, Float and the low-precision floats
+[[nodiscard]] bool is_low_precision(DataType type);  // Half, BFloat16, fp8, fp4
+[[nodiscard]] bool is_integral(DataType type);       // all integer widths and Index; not Bool
+[[nodiscard]] bool is_unsigned(DataType type);
+[[nodiscard]] bool is_complex(DataType type);
+[[nodiscard]] inline bool is_boolean(DataType type) {
+  return type == DataType::Bool;
+}
+/// Size of one element in memory. Index counts as its widest form, 8. fp4 has half a byte and is
+/// stored in pairs: ask for bits.
+[[nodiscard]] int64_t size_bits(DataType type);
+[[nodiscard]] inline int64_t size_bytes(DataType type) {
+  return (size_bits(type) + 7) / 8;
+}
+/// ComplexFloat -> Float, ComplexDouble -> Double; a real type is returned unchanged.
+[[nodiscard]] DataType real_type_of(DataType type);
+
+/// Words of printed IR: `float`, `__half`, `int64_t`, `nvfuser_index_t` ...
+[[nodiscard]] const char* text(DataType type);
+/// `blockIdx.x`, `threadIdx.y`, `V`, `UR`, `US`, `S` ...
+[[nodiscard]] const char* text(ParallelType type);
+/// `i`, `r`, `b`, `s`, `n`, `v`, `?`
+[[nodiscard]] const char* text(IterType type);
+/// `l`, `s`, `g`, `t`, `sym`
+[[nodiscard]] const char* text(MemoryType type);
+/// Prefix of a symbolic scalar's name: `i`, `d`, `b` ...
+[[nodiscard]] const char* scalar_prefix(DataType type);
+
+[[nodiscard]] constexpr bool is_grid_dim(ParallelType p) { // grid axes: blockIdx
+  return p == ParallelType::BIDx || p == ParallelType::BIDy || p == ParallelType::BIDz;
+}
+[[nodiscard]] constexpr bool is_block_dim(ParallelType p) { // block axes: threadIdx
+  return p == ParallelType::TIDx || p == ParallelType::TIDy || p == ParallelType::TIDz;
+}
+/// Bound to a hardware index of the kernel.
+[[nodiscard]] constexpr bool is_hardware_index(ParallelType p) {
+  return is_grid_dim(p) || is_block_dim(p);
+}
+[[nodiscard]] constexpr bool is_device_dim(ParallelType p) {
+  return p == ParallelType::DIDx || p == ParallelType::DIDy || p == ParallelType::DIDz;
+}
+
+/// The six hardware indices, in the order of launch parameters.
+inline constexpr std::array<ParallelType, 6> kHardwareTypes = {
+    ParallelType::BIDx, ParallelType::BIDy, ParallelType::BIDz,
+    ParallelType::TIDx, ParallelType::TIDy, ParallelType::TIDz};
+inline constexpr std::array<ParallelType, 3> kBlockDimTypes = {
+    ParallelType::TIDx, ParallelType::TIDy, ParallelType::TIDz};
+inline constexpr std::array<ParallelType, 3> kGridDimTypes = {
+    ParallelType::BIDx, ParallelType::BIDy, ParallelType::BIDz};
+
+/// Position of a hardware index in kHardwareTypes.
+[[nodiscard]] size_t hardware_type_index(ParallelType type);
+
+/// The value of a constant. Bool, every integer type, every real type, both complex types.
+using ScalarValue = std::variant<std::monostate, bool, int64_t, double, std::complex<double>>;
+
+[[nodiscard]] inline bool has_value(const ScalarValue& value) {
+  return !std::holds_alternative<std::monostate>(value);
+}
+/// The number as an integer, a double or a bool, whatever it is stored as; `true` is 1.
+[[nodiscard]] int64_t as_int(const ScalarValue& value);
+[[nodiscard]] double as_double(const ScalarValue& value);
+[[nodiscard]] bool as_bool(const ScalarValue& value);
+[[nodiscard]] std::complex<double> as_complex(const ScalarValue& value);
+
+/// `value` as a constant of type `type`: rounded to its precision, wrapped to its width. UInt64
+/// constants above the range of int64 are held as the same 64 bits.
+[[nodiscard]] ScalarValue convert_value(const ScalarValue& value, DataType type);
+/// The same for a constant of type `from`: those bits then mean an unsigned number.
+[[nodiscard]] ScalarValue convert_value(const ScalarValue& value, DataType from, DataType to);
+
+/// Whether a number of type `from` can be a constant of type `to`: in the range of an integer,
+/// which drops a fraction and has no NaN; without imaginary part as a real number. Rounding is
+/// fine.
+[[nodiscard]] bool is_representable(const ScalarValue& value, DataType from, DataType to);
+/// The error for a number that is not.
+[[noreturn]] void throw_not_representable(const ScalarValue& value, DataType from, DataType to);
+
+/// Names of operations in printed text: `add`, `sqrt`, `nearbyint` ... Symbols where the text is
+/// inline (`+`), nullptr where it is a call.
+[[nodiscard]] const char* op_text(UnaryOpType type);
+[[nodiscard]] const char* op_text(BinaryOpType type);
+[[nodiscard]] const char* op_text(TernaryOpType type);
+[[nodiscard]] const char* op_symbol(UnaryOpType type);
+[[nodiscard]] const char* op_symbol(BinaryOpType type);
+/// `==`, `!=`, `<`, `<=`, `>`, `>=`: the operands have one type, the result is Bool.
+[[nodiscard]] bool is_comparison(BinaryOpType type);
+
+/// Smallest and largest value of a type; infinities where it has them.
+[[nodiscard]] ScalarValue lowest_value(DataType type);
+[[nodiscard]] ScalarValue highest_value(DataType type);
+
+/// The printed name of the cast from `from` to `to`; empty if there is no such cast.
+[[nodiscard]] std::string cast_text(DataType from, DataType to);
+
+inline std::ostream& operator<<(std::ostream& out, DataType type) {
+  return out << text(type);
+}
+inline std::ostream& operator<<(std::ostream& out, ParallelType type) {
+  return out << text(type);
+}
+inline std::ostream& operator<<(std::ostream& out, IterType type) {
+  return out << text(type);
+}
+
+} // namespace nvfuser

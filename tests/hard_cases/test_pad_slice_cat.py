@@ -1,0 +1,465 @@
+"""Pad, slice and cat. Inputs
+lie between NaNs, so that a read outside of them shows."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hard_case import (
+    BX,
+    GLOBAL,
+    SHARED,
+    TX,
+    UNROLL,
+    UNSWITCH,
+    assert_same,
+    check,
+    count,
+    cuda_text,
+    execute,
+    lowered,
+    numbers,
+    par,
+)
+
+from nvfuser_direct import BlockSync, FusionDefinition, IdMappingMode, IterType, schedule
+from nvfuser_direct.idm import IdModel
+
+LENGTHS = (1, 2, 3, 9, 31, 32, 33, 129, 1000)
+
+
+def lengths(least: int) -> list[list[list[int]]]:
+    """Input shapes of one dimension, from `least` on."""
+    return [[[n]] for n in LENGTHS if n >= least]
+
+
+# -- pad: two conditions --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("extent", [9, -1], ids=["static", "symbolic"])
+@pytest.mark.parametrize("parallel_type", [None, UNSWITCH, UNROLL])
+@pytest.mark.parametrize("widths", [[2, 3], [0, 5], [4, 0], [-2, 3], [3, -2], [-1, -1]])
+def test_pad_guards_the_load_by_the_operand(target, extent, parallel_type, widths):
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([extent], contiguity=True)
+        y = fd.ops.pad(x, widths, 7.0)
+        fd.add_output(y)
+        y.split(0, 4)
+        par(y, BX, parallel_type)
+    shapes = [[[9]]] if extent == 9 else lengths(3)
+    check(fd, target, shapes, lambda x: F.pad(x, widths, value=7.0))
+    if max(widths) > 0:
+        assert "?" in cuda_text(fd.fusion)
+    elif extent == 9:  # nothing is padded, which is proven for constants
+        assert "?" not in cuda_text(fd.fusion)
+
+
+@pytest.mark.parametrize("parallel_type", [None, UNSWITCH, UNROLL])
+def test_lower_bounds_of_an_unswitched_pad(target, parallel_type):
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([9], contiguity=True)
+        x_c = fd.ops.set(x)
+        y = fd.ops.pad(x_c, [1, 1])
+        z = fd.ops.set(y)
+        fd.add_output(z)
+        z.split(0, 4)
+        schedule.transform_like(z)
+        schedule.inline_most()
+        z.axis(1).parallelize(parallel_type or z.axis(1).parallel_type())
+    assert len(x_c.get_loop_domain()) == 2
+    check(fd, target, [[[9]]], lambda x: F.pad(x, [1, 1]))
+
+
+def test_pad_value_is_not_read_from_holes(target):
+    """NaN and infinity beside the operand, and as the padded value."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        fd.add_output(fd.ops.pad(x, [1, 2, 3, 0], math.inf))
+        fd.add_output(fd.ops.pad(x, [1, 2]))
+    x = numbers(5, 7, device=target)
+    assert_same(execute(fd, [x]), [F.pad(x, [1, 2, 3, 0], value=math.inf), F.pad(x, [1, 2])])
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (7, 5), (1, 1), (2, 33)])
+@pytest.mark.parametrize("inner", [3, 4, 5])
+def test_padded_axis_in_a_merge_is_guarded_before_the_division(target, shape, inner):
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        x_c = fd.ops.set(x)
+        y = fd.ops.pad(x_c, [1, 0, 2, 1])
+        fd.add_output(y)
+        y.merge(0, 1)
+        y.split(0, inner)
+        schedule.transform_like(y)
+        schedule.inline_most()
+    assert len(x_c.get_loop_domain()) == 2
+    check(fd, target, [[shape]], lambda x: F.pad(x, [1, 0, 2, 1]))
+
+
+@pytest.mark.parametrize("left", [1, 3, 9])
+def test_resized_merge_is_guarded_before_the_division(target, left):
+    """-1 / n is 0, which looks like row 0; the guard is on the index before it is divided."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        y = fd.ops.permute(x, [1, 0])
+        fd.add_output(y)
+        y.merge(0, 1)
+        y.resize(0, left, 2)
+        y.split(0, 4)
+        par(y, None, UNROLL)
+    check(fd, target, [[(3, 4)], [(7, 5)], [(1, 1)], [(2, 33)]], lambda x: x.T)
+    assert ">= 0" in cuda_text(fd.fusion)
+
+
+# -- slice: offsets -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("extent", [20, -1])
+@pytest.mark.parametrize(("start", "stop"), [(0, 5), (3, 20), (4, 17), (0, 1), (19, 20), (7, 7)])
+def test_slice_reads_at_its_offset(target, extent, start, stop):
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([extent, 3], contiguity=True)
+        y = fd.ops.slice(x, [start, 1], [stop, 3])
+        fd.add_output(fd.ops.neg(y))
+    x = numbers(20, 3, device=target)
+    assert_same(execute(fd, [x]), [-x[start:stop, 1:3]])
+
+
+def test_offsets_of_both_kinds_in_one_expression(target):
+    """Through a slice, a pad and a merge."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        y = fd.ops.pad(fd.ops.slice(x, [2, 1], [7, 6]), [3, 1, 0, 2], -1.0)
+        z = fd.ops.slice(y, [1, 2], [6, 8])
+        fd.add_output(z)
+        for t in (y, z):
+            t.merge(0, 1)
+            t.split(0, 5)
+        y.set_memory_type(GLOBAL)
+        z.definition().input(0).definition().input(0).set_memory_type(GLOBAL)
+
+    def reference(x):
+        return F.pad(x[2:7, 1:6], [3, 1, 0, 2], value=-1.0)[1:6, 2:8]
+
+    check(fd, target, [[(9, 8)], [(7, 6)]], reference)
+
+
+@pytest.mark.parametrize("extent", [30, -1])
+def test_two_slices_of_one_tensor_keep_their_offsets(target, extent):
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([extent], contiguity=True)
+        a = fd.ops.slice(x, [0], [15])
+        b = fd.ops.slice(x, [15], [30])
+        y = fd.ops.add(fd.ops.mul(a, 10.0), b)
+        fd.add_output(y)
+        y.split(0, 4)
+        schedule.transform_like(y)
+        schedule.inline_most()
+    check(fd, target, [[[30]]], lambda x: x[:15] * 10 + x[15:])
+
+
+def test_slice_of_a_cached_tensor_does_not_crop_its_loops(target):
+    """Both slices read the cache, which has all elements."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        x_c = fd.ops.set(x)
+        a = fd.ops.slice(x_c, [0], [15])
+        b = fd.ops.slice(x_c, [15], [30])
+        y = fd.ops.add(fd.ops.mul(a, 10.0), b)
+        fd.add_output(y)
+        y.split(0, 4)
+        par(y, None, TX)
+        schedule.transform_like(y)
+        schedule.parallelize_like(y)
+        schedule.inline_most()
+        x_c.set_memory_type(SHARED)
+    check(fd, target, [[[30]]], lambda x: x[:15] * 10 + x[15:])
+
+
+def test_resized_axis_is_no_run_of_the_operand(target):
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([4, 10], contiguity=True)
+        y = fd.ops.slice(x, [0, 2], [4, 8])
+        fd.add_output(y)
+        y.merge(0, 1)
+        y.split(0, 5)
+        par(y, BX, TX)
+    check(fd, target, [[(4, 10)]], lambda x: x[:, 2:8])
+
+
+# -- cat ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sizes", [(5, 7), (1, 1), (0, 3), (3, 0), (129, 64)])
+@pytest.mark.parametrize("parallel_type", [None, UNROLL])
+def test_cat_reads_one_operand_under_its_range_test(target, sizes, parallel_type):
+    with FusionDefinition() as fd:
+        a = fd.define_tensor([-1], contiguity=True)
+        b = fd.define_tensor([-1], contiguity=True)
+        y = fd.ops.cat([a, b])
+        fd.add_output(y)
+        y.split(0, 4)
+        schedule.transform_like(y)
+        schedule.inline_most()
+        par(y, BX, parallel_type)
+    check(fd, target, [[[n] for n in sizes]], lambda a, b: torch.cat([a, b]))
+    cuda_text(fd.fusion)
+
+
+def test_filler_of_a_cat_is_not_combined(target):
+    """Infinities and NaN of the operands stay where they are."""
+    with FusionDefinition() as fd:
+        a = fd.define_tensor([-1], contiguity=True)
+        b = fd.define_tensor([-1], contiguity=True)
+        c = fd.define_tensor([-1], contiguity=True)
+        fd.add_output(fd.ops.cat([a, b, c]))
+    inputs = [
+        torch.full((n,), value, device=target)
+        for n, value in ((3, math.inf), (4, math.nan), (2, -math.inf))
+    ]
+    assert_same(execute(fd, inputs), [torch.cat(inputs)])
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_merged_cat_of_three(target, dim):
+    with FusionDefinition() as fd:
+        tensors = [fd.define_tensor([-1, -1, -1], contiguity=True) for _ in range(3)]
+        y = fd.ops.cat([fd.ops.neg(t) for t in tensors], dim)
+        fd.add_output(y)
+        y.merge(0, 1).merge(0, 1).split(0, 32)
+        schedule.transform_like(y)
+        schedule.inline_most()
+        par(y, BX, TX)
+        for t in tensors:
+            negated = t.uses()[0].output(0)
+            if negated.compute_at_position() == 0:
+                negated.set_memory_type(GLOBAL)
+    for sizes in ((2, 3, 4), (1, 1, 1), (5, 0, 2)):
+        shapes = [[3, 4, 5] for _ in sizes]
+        for shape, n in zip(shapes, sizes, strict=True):
+            shape[dim] = n
+        check(fd, target, [shapes], lambda *xs: torch.cat([-x for x in xs], dim))
+
+
+# -- propagation and shared loops -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("extent", [9, -1])
+@pytest.mark.parametrize("position", [0, 1, 2])
+def test_cache_of_a_padded_tensor_has_its_holes(target, extent, position):
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([extent], contiguity=True)
+        y = fd.ops.pad(x, [1, 1])
+        fd.add_output(y)
+        x_c = x.cache_after()
+        y.split(0, 4)
+        schedule.transform_like(y)
+        x_c.inline_at(position)
+        if position == 0 and extent < 0:
+            x_c.set_memory_type(SHARED)  # registers need a constant size
+    graph = IdModel(fd.fusion).maybe_build_graph(IdMappingMode.exact)
+    for own, read in zip(x_c.get_loop_domain(), y.get_loop_domain(), strict=True):
+        assert graph.disjoint_val_sets().strict_are_mapped(own, read)
+    check(fd, target, [[[9]]] if extent == 9 else lengths(1), lambda x: F.pad(x, [1, 1]))
+
+
+def test_unshifted_loops_are_not_shared(target):
+    """A cache with tiles of its own is not inlined into the padded tensor."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([12], contiguity=True)
+        y = fd.ops.pad(x, [4, 0])
+        fd.add_output(y)
+        x_c = x.cache_after()
+        y.split(0, 4)
+        x_c.split(0, 4)
+    with pytest.raises(RuntimeError, match="Invalid inline position"):
+        x_c.inline_at(1)
+    check(fd, target, [[[12]]], lambda x: F.pad(x, [4, 0]))
+
+
+def rotation(fd, extent, half):
+    x = fd.define_tensor([extent], contiguity=True)
+    left = fd.ops.slice(x, [0], [half])
+    right = fd.ops.slice(x, [half], [2 * half])
+    y = fd.ops.cat([right, left])
+    t = fd.ops.add(fd.ops.mul(x, 100.0), y)
+    fd.add_output(t)
+    return x, left, right, y, t
+
+
+@pytest.mark.parametrize("extent", [32, -1])
+def test_rotation_keeps_both_positions_of_an_axis(target, extent):
+    with FusionDefinition() as fd:
+        *_, t = rotation(fd, extent, 16)
+        t.split(0, 4)
+        schedule.transform_like(t)
+        schedule.inline_most()
+        for tv in fd.fusion.tensors():
+            if tv.definition() is not None and tv is not t and tv.compute_at_position() == 0:
+                tv.set_memory_type(GLOBAL)
+    check(fd, target, [[[32]]], lambda x: x * 100 + torch.cat([x[16:], x[:16]]))
+
+
+def test_rotation_maps_resized_ids_only_when_asked(target):
+    with FusionDefinition() as fd:
+        _, left, right, *_ = rotation(fd, 32, 16)
+    ids = [left.get_root_domain()[0], left.get_logical_domain()[0]]
+    others = [right.get_root_domain()[0], right.get_logical_domain()[0]]
+    model = IdModel(fd.fusion, build_graphs=True)
+    for mode in (
+        IdMappingMode.exact,
+        IdMappingMode.almost_exact,
+        IdMappingMode.broadcast,
+        IdMappingMode.permissive,
+    ):
+        sets = model.maybe_build_graph(mode).disjoint_val_sets()
+        assert sets.strict_are_mapped(ids[0], others[0])
+        assert not sets.strict_are_mapped(ids[0], ids[1])
+        assert not sets.strict_are_mapped(ids[1], others[1])
+    sets = model.maybe_build_graph(IdMappingMode.permissive_resize).disjoint_val_sets()
+    assert sets.strict_are_mapped(ids[0], ids[1])
+
+
+def computed(fd):
+    return [tv for tv in fd.fusion.tensors() if tv.definition() is not None]
+
+
+@pytest.mark.parametrize("extent", [32, -1])
+def test_rotation_in_one_loop_nest(target, extent):
+    """The loops of both slices are those of their pads."""
+    with FusionDefinition() as fd:
+        _, left, right, _, t = rotation(fd, extent, 16)
+        size = t.size(0)
+        right.resize(0, 0, fd.ops.sub(size, right.size(0)) if extent < 0 else 16)
+        left.resize(0, right.size(0) if extent < 0 else 16, 0)
+        if extent > 0:
+            t.split(0, 4)
+            schedule.transform_like(t)
+            schedule.inline_most()
+            assert all(tv is t or tv.compute_at_position() == 2 for tv in computed(fd))
+        else:
+            left.set_memory_type(GLOBAL)
+            right.set_memory_type(GLOBAL)
+            schedule.inline_most()
+    check(fd, target, [[[32]]], lambda x: x * 100 + torch.cat([x[16:], x[:16]]))
+
+
+def test_rotated_reads_wait_for_other_threads(target):
+    """Thread i reads what thread i + 16 wrote, though both axes are one in the graph."""
+    with FusionDefinition() as fd:
+        x, left, right, *_ = rotation(fd, 32, 16)
+        x_c = x.cache_after()
+        right.resize(0, 0, 16)
+        left.resize(0, 16, 0)
+        for tv in computed(fd):
+            par(tv, TX)
+        schedule.inline_most()
+    with pytest.raises(RuntimeError, match="read by other threads than those that computed it"):
+        fd.fusion.lower()
+    x_c.set_memory_type(SHARED)
+    assert count(lowered(fd.fusion), BlockSync) == 1
+    check(fd, target, [[[32]]], lambda x: x * 100 + torch.cat([x[16:], x[:16]]))
+
+
+def test_padded_reads_wait_for_other_threads(target):
+    """Tiles of the cache are not those of the padded tensor."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        y = fd.ops.pad(x, [1, 1])
+        fd.add_output(y)
+        x_c = x.cache_after()
+        for tv in (x_c, y):
+            tv.split(0, 32)
+            par(tv, None, TX)
+    with pytest.raises(RuntimeError, match="read by other threads than those that computed it"):
+        fd.fusion.lower()
+    x_c.set_memory_type(SHARED)
+    check(fd, target, lengths(1), lambda x: F.pad(x, [1, 1]))
+
+
+def test_a_loop_may_grow_but_not_shrink(target):
+    """By hand, what propagation does for the cache of a padded tensor."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([9], contiguity=True)
+        y = fd.ops.pad(x, [2, 1])
+        fd.add_output(y)
+        x_c = x.cache_after()
+        with pytest.raises(RuntimeError, match="A loop cannot be resized to less than its axis"):
+            x_c.resize(0, -1, 0)
+        x_c.resize(0, 2, 1)
+        for tv in (x_c, y):
+            tv.split(0, 5)
+        x_c.inline_at(2)
+        with pytest.raises(RuntimeError, match="Cannot resize axis within compute at position"):
+            x_c.resize(0, 1, 1)
+    check(fd, target, [[[9]]], lambda x: F.pad(x, [2, 1]))
+
+
+@pytest.mark.parametrize("parallel_type", [None, UNSWITCH, UNROLL])
+def test_reduction_of_an_inlined_pad(target, parallel_type):
+    """Every element counts once, holes and padding apart."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        y = fd.ops.pad(x, [3, 2, 1, 1], 1.0)
+        s = fd.ops.sum(y, [1])
+        fd.add_output(s)
+        s.split(1, 32)
+        s.split(1, 4)
+        partial = s.rfactor([1, 2])
+        schedule.transform_like(partial)
+        for tv in (partial, s):
+            par(tv, BX)
+            tv.axis(-1).parallelize(TX)
+        par(partial, None, None, parallel_type)
+        schedule.parallelize_like(partial)
+        schedule.inline_most()
+    shapes = [[(3, n)] for n in LENGTHS]
+    check(fd, target, shapes, lambda x: F.pad(x, [3, 2, 1, 1], value=1.0).sum(1))
+
+
+def test_one_element_resized_to_loops_has_holes_around_it(target):
+    """A slice of size 1 is a broadcast; in the loops of its pad it is read once."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([31], contiguity=True)
+        cached = fd.ops.set(x)
+        one = fd.ops.slice(cached, [0], [1])
+        y = fd.ops.pad(one, [30, 0])
+        fd.add_output(y)
+        cached.set_memory_type(SHARED)
+        one.resize(0, 30, 0, IterType.Iteration)
+        one.inline_at(1)
+    assert "- 30 < 1" in cuda_text(fd.fusion)
+    check(fd, target, [((31,),)], lambda x: F.pad(x[:1], (30, 0)))
+
+
+@pytest.mark.parametrize("memory", [None, SHARED])
+@pytest.mark.parametrize("extent", [7, 1])
+def test_copies_whose_loops_are_resized_differently(target, extent, memory):
+    """X and f(x) behind each other, in the loops of the result: iteration i is element i of
+    the one and element i - n of the other."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([extent], contiguity=True)
+        a = fd.ops.neg(x)
+        b = fd.ops.set(a)
+        t = fd.ops.cat([a, b], 0)
+        fd.add_output(t)
+        fd.sched.transform_like(t)
+        for copy in (a, b):
+            if memory is not None:
+                copy.set_memory_type(memory)
+    check(fd, target, [((extent,),)], lambda x: torch.cat([-x, -x]))
+
+
+def test_broadcast_in_resized_loops_is_resolved_beside_them(target):
+    """Its one element is that of iteration 0, whichever iteration reads it."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([1], contiguity=[None])
+        a = fd.ops.neg(x)
+        c = fd.ops.cat([a, a], 0)
+        fd.add_output(fd.ops.mul(c, a))
+        fd.sched.transform_like(c)
+        a.set_memory_type(SHARED)
+    check(fd, target, [((1,),)], lambda x: torch.cat([x * x, x * x]))

@@ -1,0 +1,612 @@
+"""Reductions."""
+
+import math
+import re
+
+import pytest
+import torch
+from hard_case import (
+    BX,
+    BY,
+    BZ,
+    GLOBAL,
+    PAIRS,
+    SHARED,
+    SIZES,
+    TX,
+    TY,
+    TZ,
+    Compiled,
+    assert_same,
+    check,
+    cuda_text,
+    like,
+    lowered,
+    numbers,
+    par,
+    statements,
+)
+
+from nvfuser_direct import DataType, FusionDefinition, GridReduction, UserError
+
+pytestmark = pytest.mark.sanitize
+
+
+def reduced_1d(op="sum", dtype=DataType.Float, types=(BX, None, TX)):
+    """Reduce everything: [n] -> [4, serial, 32], the serial axis in a stage of its own."""
+    fd = FusionDefinition()
+    with fd:
+        x = fd.define_tensor([-1], contiguity=True, dtype=dtype)
+        s = getattr(fd.ops, op)(x, [0])
+        fd.add_output(s)
+        s.split(0, 32)
+        s.split(0, 4, inner_split=False)
+        axis = types.index(None)
+        partial = s.rfactor([axis])
+        fd.sched.transform_like(partial)
+        par(partial, *types)
+        fd.sched.parallelize_like(partial)
+        fd.sched.inline_most()
+    return fd
+
+
+# -- identities and accumulation --
+
+
+@pytest.mark.parametrize("op", ["max", "min"])
+def test_nan_wins(target, op):
+    """NaN in any position, for each tree shape."""
+    compiled = Compiled(reduced_1d(op))
+    for n, position in ((1, 0), (33, 0), (33, 32), (999, 500)):
+        x = numbers(n, device=target)
+        x[position] = math.nan
+        assert compiled(x)[0].isnan()
+
+
+@pytest.mark.parametrize("op", ["max", "min"])
+def test_infinities(target, op):
+    """The identities are infinite, not the largest finite numbers."""
+    compiled = Compiled(reduced_1d(op))
+    for n in (1, 33, 999):
+        fill = -math.inf if op == "max" else math.inf
+        x = torch.full((n,), fill, device=target)
+        assert_same(compiled(x), [x[0]])
+
+
+def test_half_is_accumulated_in_float(target):
+    """Rounded once, at the end."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True, dtype=DataType.Half)
+        s = fd.ops.sum(fd.ops.cast(x, DataType.Float), [0])
+        fd.add_output(fd.ops.cast(s, DataType.Half))
+        s.split(0, 32)
+        s.rfactor([0])
+        s.axis(0).parallelize(TX)
+        like(s)
+        fd.sched.inline_most()
+    x = torch.ones(6000, device=target, dtype=torch.float16)
+    assert_same(Compiled(fd)(x), [x.float().sum().half()])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "torch_dtype"), [(DataType.Int, torch.int64), (DataType.Int32, torch.int32)]
+)
+@pytest.mark.parametrize("op", ["sum", "prod", "max", "min"])
+def test_integer_reductions(target, dtype, torch_dtype, op):
+    compiled = Compiled(reduced_1d(op, dtype))
+    for n in (1, 33, 127):
+        x = (torch.arange(n, device=target) * 7 % 5 - 6).to(torch_dtype)
+        x = x.sign() if op == "prod" else x
+        expected = {"sum": x.sum, "prod": x.prod, "max": x.amax, "min": x.amin}[op]()
+        assert_same(compiled(x), [expected])
+
+
+def test_bool_sum_is_promoted(target):
+    compiled = Compiled(reduced_1d("sum", DataType.Bool))
+    x = torch.arange(999, device=target) % 3 == 0
+    (out,) = compiled(x)
+    assert out.dtype == torch.int64
+    assert out.item() == 333
+
+
+@pytest.mark.parametrize("types", [(BX, None, TX), (TY, None, TX), (None, BX, TX)])
+def test_complex_sums(target, types):
+    compiled = Compiled(reduced_1d("sum", DataType.ComplexFloat, types))
+    for n in (1, 33, 999):
+        x = torch.complex(numbers(n, device=target), numbers(n, device=target, seed=1))
+        assert_same(compiled(x), [x.sum()])
+
+
+@pytest.mark.parametrize("types", [(BX, None, TX), (TY, None, TX), (BX, TX, None)])
+def test_welford_merges_empty_sets(target, types):
+    """Threads and blocks without elements count nothing."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        mean, squares, n = fd.ops.welford(x, [0])
+        for out in (mean, squares, n):
+            fd.add_output(out)
+        mean.split(0, 32)
+        mean.split(0, 4, inner_split=False)
+        axis = types.index(None)
+        (partial, *_) = mean.rfactor([axis], [mean, squares, n])
+        par(partial, *types)
+        par(mean, *[t for i, t in enumerate(types) if i != axis])
+        fd.sched.parallelize_like(partial)
+        fd.sched.inline_most()
+
+    def reference(x):
+        return x.mean(), x.var(correction=0) * x.numel(), torch.tensor(x.numel(), device=x.device)
+
+    check(fd, target, [((n,),) for n in SIZES], reference, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("types", "is_rfactored"),
+    [
+        ((BX, TY, None, TX), False),
+        ((BX, None, TX, None), False),
+        ((BX, TY, None, TX), True),
+        ((BX, None, TX, None), True),
+        ((None, BX, None, TX), True),  # over blocks a serial axis has to be factored out
+    ],
+)
+def test_welford_of_narrow_floats(target, types, is_rfactored):
+    """Float from the first element to the last step; a reader gets the rounded mean."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True, dtype=DataType.Half)
+        mean, squares, n = fd.ops.welford(x, [1])
+        fd.add_output(fd.ops.mul(mean, 2.0))
+        fd.add_output(mean)
+        fd.add_output(fd.ops.mul(squares, 1.0))
+        fd.add_output(n)
+        mean.split(1, 32)
+        mean.split(1, 4, inner_split=False)
+        partial = mean
+        if is_rfactored:
+            axis = types.index(None, 1)
+            (partial, *_) = mean.rfactor([axis], [mean, squares, n])
+            par(mean, *[t for i, t in enumerate(types) if i != axis])
+        par(partial, *types)
+        fd.sched.parallelize_like(partial)
+        fd.sched.parallelize_like(mean)
+        fd.sched.inline_most()
+
+    def reference(x):
+        mean = x.mean(1).half()
+        count = torch.full((x.shape[0],), x.shape[1], device=x.device)
+        return 2 * mean.float(), mean, x.var(1, correction=0) * x.shape[1], count
+
+    cuda_text(fd.fusion)
+    shapes = [((m, n),) for m, n in PAIRS if n > 1]
+    check(fd, target, shapes, reference, rtol=2e-3, dtype=torch.float16)
+
+
+# -- cases --
+
+
+def test_mixed_axes_without_rfactor(target):
+    """Each block reduction is combined into the accumulator."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        s = fd.ops.sum(x, [1])
+        fd.add_output(s)
+        s.split(1, 32)
+        par(s, BX, None, TX)
+    check(fd, target, [((m, n),) for m, n in PAIRS], lambda x: x.sum(1))
+
+
+@pytest.mark.parametrize(
+    "types",
+    [(TX, TY, TZ), (TY, TX, TZ), (TZ, TX, TY), (TX, TZ, TY)],
+    ids=lambda types: "-".join(str(t).split(".")[-1] for t in types),
+)
+@pytest.mark.parametrize("axes", [[0], [1], [0, 2], [1, 2], [0, 1, 2]])
+def test_several_thread_dims(target, types, axes):
+    """Segments, sizes that are no powers of two."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([5, 3, 7], contiguity=True)
+        s = fd.ops.sum(x, axes)
+        fd.add_output(s)
+        par(s, *types)
+    check(fd, target, [((5, 3, 7),)], lambda x: x.sum(axes))
+
+
+def test_unused_thread_dims(target):
+    """One thread of an unused dimension contributes."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        z = fd.define_tensor([-1], contiguity=True)
+        s = fd.ops.sum(x, [0])
+        other = fd.ops.neg(z)
+        fd.add_output(s)
+        fd.add_output(other)
+        s.split(0, 4, inner_split=False)
+        s.rfactor([1]).axis(0).parallelize(BX)
+        par(s, BX)
+        par(other, TX)
+    shapes = [((n,), (64,)) for n in (1, 3, 33, 999)]
+    check(fd, target, shapes, lambda x, z: (x.sum(), -z))
+
+
+def test_different_extents_of_one_type(target):
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([128], contiguity=True)
+        y = fd.define_tensor([192], contiguity=True)
+        m, s = fd.ops.max(x, [0]), fd.ops.sum(y, [0])
+        fd.add_output(m)
+        fd.add_output(s)
+        par(m, BX)
+        par(s, BX)
+    check(fd, target, [((128,), (192,))], lambda x, y: (x.amax(), y.sum()))
+
+
+@pytest.mark.parametrize("types", [(BX, None, TX), (BY, None, TX), (BZ, None, TY)])
+def test_write_once_grid_reduction(target, types):
+    check(reduced_1d(types=types), target, [((n,),) for n in SIZES], lambda x: x.sum())
+
+
+def test_dependents_of_a_write_once_grid_reduction(target):
+    """Only the block that has the result goes on."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        s = fd.ops.sum(x, [0])
+        y = fd.ops.add(fd.ops.mul(s, 2.0), 1.0)
+        fd.add_output(y)
+        s.split(0, 4, inner_split=False)
+        s.reorder({2: 0})
+        partial = s.rfactor([2])
+        par(partial, TX, BX)
+        par(s, TX, BX)
+        par(y, TX)
+        for tensor in y.producers():
+            par(tensor, TX)
+        fd.sched.inline_most()
+    check(fd, target, [((m, n),) for m, n in PAIRS], lambda x: x.sum(0) * 2 + 1)
+
+
+def test_results_of_two_grid_reductions_meet(target):
+    """The last block of one reduction may not be that of the other."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        y = fd.define_tensor([-1, -1], contiguity=True)
+        total, largest = fd.ops.sum(x, [0]), fd.ops.max(y, [0])
+        z = fd.ops.add(total, largest)
+        fd.add_output(z)
+        for reduction in (total, largest):
+            par(reduction, BX, TX)
+        par(z, TX)
+    reductions = [s for s in statements(lowered(fd.fusion)) if isinstance(s, GridReduction)]
+    assert [r.allreduce for r in reductions] == [True, False]
+    shapes = [((m, n), (m, n)) for m, n in PAIRS if m <= 32]
+    check(fd, target, shapes, lambda x, y: x.sum(0) + y.max(0).values)
+
+
+def test_reduction_of_the_result_of_a_grid_reduction(target):
+    """What the last block goes on to reduce is its own, too."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 32], contiguity=True)
+        total = fd.ops.sum(x, [0])
+        largest = fd.ops.max(total, [0])
+        fd.add_output(largest)
+        par(total, BX, TX)
+        par(largest, TX)
+    text = fd.fusion.print_kernel()
+    is_last = re.search(r"const bool (\w+) = grid_reduce", text)[1]
+    assert re.search(rf"if \(.*\b{is_last}\b.*\) {{\n *T\d+\[0\] = ", text)
+    check(fd, target, [((m, 32),) for m in (1, 3, 33, 129)], lambda x: x.sum(0).max())
+
+
+def test_another_last_block_in_every_iteration(target):
+    """A reduction of what a loop over grid reductions leaves has no block to run in."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 8], contiguity=True)
+        total = fd.ops.sum(x, [0])
+        fd.add_output(fd.ops.max(total, [0]))
+        par(total, BX)
+    with pytest.raises(UserError, match="over blocks is stored outside of its loops"):
+        fd.fusion.lower(target=target)
+
+
+@pytest.mark.parametrize("is_inlined", [False, True])
+@pytest.mark.parametrize("types", [(BX, TX), (TX, None), (BX, TY)])
+def test_all_reduce(target, is_inlined, types):
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        s = fd.ops.sum(x, [1])
+        one_more = fd.ops.add(s, 1.0)
+        y = fd.ops.sub(x, fd.ops.broadcast(one_more, [False, True]))
+        fd.add_output(y)
+        y.split(1, 32)
+        y.split(1, 4, inner_split=False)
+        fd.sched.transform_like(y)
+        par(y, None, types[0], None, types[1])
+        fd.sched.parallelize_like(y)
+        s.rfactor([2])
+        if is_inlined:
+            fd.sched.inline_most()
+        else:
+            fd.sched.inline_at(y, 1, best_effort=True)
+    check(fd, target, [((m, n),) for m, n in PAIRS], lambda x: x - x.sum(1, keepdim=True) - 1)
+
+
+def test_too_many_cooperative_blocks(target):
+    """An error before the launch on a GPU; a CPU runs any number of blocks."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        s = fd.ops.sum(x, [0])
+        y = fd.ops.sub(x, fd.ops.broadcast(s, [True]))
+        fd.add_output(y)
+        y.split(0, 64)
+        par(y, BX, TX)
+        fd.sched.transform_like(y)
+        fd.sched.parallelize_like(y)
+        fd.sched.inline_most()
+    compiled = Compiled(fd)
+    x = numbers(1000, device=target)
+    assert_same(compiled(x), [x - x.sum()])
+    if target == "cpu":
+        x = numbers(64 * 2000, device=target)
+        assert_same(compiled(x), [x - x.sum()])
+        return
+    x = numbers(64 * 100_000, device=target)
+    with pytest.raises(RuntimeError, match="Wanted to launch a cooperative kernel"):
+        compiled(x)
+
+
+@pytest.mark.parametrize("is_all_reduce", [False, True])
+def test_grid_reduction_in_a_loop(target, is_all_reduce):
+    """Every iteration has a workspace or is separated by a barrier."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        s = fd.ops.sum(x, [1])
+        if is_all_reduce:
+            y = fd.ops.sub(x, fd.ops.broadcast(s, [False, True]))
+            fd.add_output(y)
+            y.split(1, 32)
+            fd.sched.transform_like(y)
+            par(y, None, BX, TX)
+            fd.sched.parallelize_like(y)
+        else:
+            fd.add_output(s)
+            s.split(1, 32)
+            par(s, None, BX, TX)
+        fd.sched.inline_most()
+
+    def reference(x):
+        total = x.sum(1, keepdim=True)
+        return x - total if is_all_reduce else total[:, 0]
+
+    check(fd, target, [((m, n),) for m, n in PAIRS], reference)
+
+
+def test_semaphores_are_reset(target):
+    """The same kernel many times, with changing sizes."""
+    compiled = Compiled(reduced_1d())
+    for _ in range(3):
+        for n in (1, 999, 33, 4096):
+            x = numbers(n, device=target)
+            assert_same(compiled(x), [x.sum()])
+
+
+@pytest.mark.parametrize("is_serial", [False, True])
+def test_no_elements_over_blocks_and_threads(target, is_serial):
+    """An axis without elements has one thread, with room for its partial result."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        s = fd.ops.sum(x, [0])
+        fd.add_output(s)
+        s.split(0, 3)
+        partial = s.rfactor([0])
+        par(partial, TY, BX)
+        par(s, BX)
+        partial.set_memory_type(SHARED)
+        if is_serial:
+            s.definition().request_serial_grid_reduction()
+    check(fd, target, [((n,),) for n in (0, 1, 7, 33)], lambda x: x.sum())
+
+
+def test_masked_lanes(target):
+    """Infinite and NaN elements that the mask leaves out."""
+    with FusionDefinition() as fd:
+        mask = fd.define_tensor([-1], contiguity=True, dtype=DataType.Bool)
+        x = fd.define_tensor([-1], contiguity=True)
+        s = fd.ops.sum(fd.ops.where(mask, x, 0.0), [0])
+        fd.add_output(s)
+        s.split(0, 32)
+        par(s, None, TX)
+        like(s)
+        fd.sched.inline_most()
+    compiled = Compiled(fd)
+    for n in SIZES:
+        x = numbers(n, device=target)
+        mask = torch.arange(n, device=target) % 2 == 0
+        x[~mask] = math.inf
+        assert_same(compiled(mask, x), [x[mask].sum()])
+
+
+@pytest.mark.parametrize("columns", [1, 31, 32, 33, 64, 100])
+@pytest.mark.parametrize("with_rows", [False, True])
+def test_warp_reductions(target, columns, with_rows):
+    """Rows of `ty` do not mix, padded lanes add nothing."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        s = fd.ops.sum(x, [1])
+        y = fd.ops.sub(x, fd.ops.broadcast(s, [False, True]))
+        fd.add_output(y)
+        for tensor in (s, y):
+            tensor.split(0, 4)
+            tensor.axis(2).parallelize(TX)
+            tensor.axis(2).pad_to_multiple_of_warp()
+            par(tensor, BX, TY if with_rows else None)
+        fd.sched.transform_like(y)
+        fd.sched.parallelize_like(y)
+        fd.sched.inline_most()
+    check(fd, target, [((m, columns),) for m in (1, 3, 33)], lambda x: x - x.sum(1, keepdim=True))
+
+
+def test_padding_twice(target):
+    """Two tensors padded on one type."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([20], contiguity=True)
+        y = fd.define_tensor([50], contiguity=True)
+        s, t = fd.ops.sum(x, [0]), fd.ops.sum(y, [0])
+        for tensor in (s, t):
+            fd.add_output(tensor)
+            tensor.axis(0).parallelize(TX)
+            tensor.axis(0).pad_to_multiple_of_warp()
+    check(fd, target, [((20,), (50,))], lambda x, y: (x.sum(), y.sum()))
+
+
+@pytest.mark.parametrize("op", ["sum", "prod", "max"])
+def test_expanded_axes(target, op):
+    """Each copy of the element counts."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 1], contiguity=[True, None])
+        e = fd.ops.expand(x, [-1, 7])
+        fd.add_output(getattr(fd.ops, op)(e, [1]))
+        fd.sched.inline_most()
+    compiled = Compiled(fd)
+    x = torch.tensor([[1.0], [2.0], [-1.0]], device=target)
+    e = x.expand(3, 7)
+    expected = {"sum": e.sum, "prod": e.prod, "max": e.amax}[op](1)
+    assert_same(compiled(x), [expected])
+
+
+@pytest.mark.parametrize("keepdim", [False, True])
+def test_trivial_reductions(target, keepdim):
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 1], contiguity=[True, None])
+        s = fd.ops.sum(x, [1], keepdim)
+        fd.add_output(fd.ops.neg(s))
+        fd.sched.inline_most()
+    check(fd, target, [((n, 1),) for n in (1, 3, 33)], lambda x: -x.sum(1, keepdim=keepdim))
+
+
+@pytest.mark.parametrize("memory_type", [SHARED, GLOBAL])
+def test_accumulators_outside_registers(target, memory_type):
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 32], contiguity=True)
+        s = fd.ops.sum(x, [0])
+        s.set_memory_type(memory_type)
+        t = fd.ops.neg(s)
+        fd.add_output(t)
+        par(s, None, TX)
+        t.split(0, 4)
+        par(t, None, TX)
+    check(fd, target, [((m, 32),) for m in (1, 3, 33)], lambda x: -x.sum(0))
+
+
+def test_output_and_intermediate(target):
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        s = fd.ops.sum(x, [1])
+        y = fd.ops.sub(x, fd.ops.broadcast(s, [False, True]))
+        fd.add_output(s)
+        fd.add_output(y)
+        s.cache_before()
+        y.split(1, 32)
+        fd.sched.transform_like(y)
+        par(y, BX, None, TX)
+        fd.sched.parallelize_like(y)
+        fd.sched.inline_most()
+    check(
+        fd,
+        target,
+        [((m, n),) for m, n in PAIRS],
+        lambda x: (x.sum(1), x - x.sum(1, keepdim=True)),
+    )
+
+
+@pytest.mark.parametrize("rows", [BX, None])
+def test_unused_siblings(target, rows):
+    """Only the deviation is used; the others need no room for all rows."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        _, squares, _ = fd.ops.welford(x, [1])
+        fd.add_output(fd.ops.cast(squares, DataType.Double))
+        squares.split(1, 32)
+        par(squares, rows, None, TX)
+        fd.sched.inline_most()
+
+    def reference(x):
+        return x.var(1, correction=0) * x.shape[1]
+
+    check(fd, target, [((m, n),) for m, n in PAIRS], reference, rtol=1e-5)
+
+
+def test_determinism(target):
+    """Bitwise equal over repeated runs."""
+    compiled = Compiled(reduced_1d())
+    x = torch.randn(100_003, device=target)
+    first = compiled(x)[0]
+    for _ in range(5):
+        assert torch.equal(compiled(x)[0], first)
+
+
+def test_two_reductions_of_different_axes(target):
+    """Right, or refused; never wrong."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        rows, columns = fd.ops.sum(x, [1]), fd.ops.sum(x, [0])
+        fd.add_output(rows)
+        fd.add_output(columns)
+        par(rows, BX, TX)
+        par(columns, BX, TX)
+    shapes = [((m, n),) for m, n in ((1, 1), (3, 4), (33, 31))]
+    check(fd, target, shapes, lambda x: (x.sum(1), x.sum(0)))
+
+
+@pytest.mark.parametrize("memory_type", [None, SHARED])
+def test_persistent_buffers(target, memory_type):
+    """The row stays on chip, holes and vectors included."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 101], contiguity=True)
+        s = fd.ops.sum(x, [1])
+        y = fd.ops.sub(x, fd.ops.broadcast(s, [False, True]))
+        fd.add_output(y)
+        cached = x.cache_after()
+        if memory_type is not None:
+            cached.set_memory_type(memory_type)
+        s.split(1, 32)
+        partial = s.rfactor([1])
+        fd.sched.transform_like(partial)
+        par(partial, BX, None, TX)
+        fd.sched.parallelize_like(partial)
+        fd.sched.inline_most()
+    check(fd, target, [((m, 101),) for m in (1, 3, 33)], lambda x: x - x.sum(1, keepdim=True))
+
+
+def test_softmax(target):
+    """Two dependent reductions and two uses of the row."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 77], contiguity=True)
+        m = fd.ops.broadcast(fd.ops.max(x, [1]), [False, True])
+        e = fd.ops.exp(fd.ops.sub(x, m))
+        total = fd.ops.broadcast(fd.ops.sum(e, [1]), [False, True])
+        y = fd.ops.div(e, total)
+        fd.add_output(y)
+        x.cache_after()
+        y.split(1, 32)
+        fd.sched.transform_like(y)
+        par(y, BX, None, TX)
+        fd.sched.parallelize_like(y)
+        fd.sched.inline_most()
+    check(fd, target, [((m, 77),) for m in (1, 3, 33)], lambda x: torch.softmax(x, 1), rtol=1e-6)
+
+
+def test_full_reduction_of_a_matrix_to_all_types(target):
+    """Any mix of parallel dimensions."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        s = fd.ops.sum(x, [0, 1])
+        fd.add_output(s)
+        s.split(1, 8)
+        s.split(1, 2, inner_split=False)
+        s.split(0, 4)
+        s.split(0, 3, inner_split=False)
+        # [3, m / 12, 4, 2, n / 16, 8]
+        s.rfactor([1, 4])
+        par(s, BX, TY, BY, TX)
+        fd.sched.parallelize_like(s)
+        fd.sched.inline_most()
+    check(fd, target, [((m, n),) for m, n in PAIRS], lambda x: x.sum())
