@@ -2,7 +2,7 @@
 
 A fixed grid of blocks walks over the rows. Whole rows are copied into the stages of a circular
 buffer in shared memory: with cp.async, PREFETCH rows ahead of the one that is read. Every thread
-reads what it copied itself, so nobody waits for anybody until the block combines its threads.
+reads what it copied itself, so no thread waits for another until the block combines its threads.
 """
 
 import sys
