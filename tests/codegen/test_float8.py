@@ -98,7 +98,7 @@ def test_constants(dtype: DataType, target: str) -> None:
 @pytest.mark.parametrize("dtype", FORMATS, ids=lambda d: d.name)
 def test_an_iota_is_rounded_once(dtype: DataType, target: str) -> None:
     with FusionDefinition() as fd:
-        fd.define_tensor([1], contiguity=True)  # nobody reads it: it says where to run
+        fd.define_tensor([1], contiguity=True)  # not read: it says where to run
         fd.add_output(fd.ops.iota(100, 1.0, 0.25, dtype))
     (result,) = fd.execute([torch.empty(1, device=target)])
     expected = rounded(1 + torch.arange(100) * 0.25, FORMATS[dtype])

@@ -36,7 +36,7 @@ def body_line(text: str, start: str) -> str:
 
 
 def right_side(op: Callable, *dtypes: DataType, target: str = "cuda") -> str:
-    """What the only statement assigns, with the index written as `i`."""
+    """The value that the only statement assigns, with the index written as `i`."""
     text = pointwise(op, *dtypes).fusion.print_kernel(target=target)
     line = next(line for line in text.splitlines() if " = " in line and "// test_" in line)
     return re.sub(r"\[[^\]]*\]", "[i]", line.split(" = ", 1)[1].split(";")[0])

@@ -1,4 +1,4 @@
-"""What an operation is tried on, and what it has to give.
+"""Operands that an operation is tried on, and the expected results.
 
 A `Case` is a fusion of one operation and the inputs of several runs of it. An `Operation` is a row
 of the table in `operations.py`: the cases of each dtype, and calls that must fail.
@@ -334,7 +334,7 @@ def is_number(value: Any) -> bool:
 
 
 def common_dtype(*operands: Any) -> torch.dtype:
-    """What operands are converted to: tensors decide before 0-dim tensors before numbers."""
+    """The dtype of the result: tensors decide before 0-dim tensors, these before numbers."""
     tensors = [operand for operand in operands if not is_number(operand)]
     dtype: torch.dtype | None = None
     for group in ([t for t in tensors if t.ndim > 0], [t for t in tensors if t.ndim == 0]):

@@ -1,4 +1,4 @@
-"""Cases whose operands are numbers alone, so that the result is a number, too.
+"""Cases whose operands are numbers alone, so that the result is a number as well.
 
 A fusion returns tensors: the result fills one, and is the operand of another.
 """

@@ -148,7 +148,7 @@ def bitwise_not(x: torch.Tensor) -> torch.Tensor:
     return torch.bitwise_not(x)
 
 
-# Of every dtype.
+# Every dtype.
 FLOAT_AND_COMPLEX = """acos acosh asin asinh atan atanh cos cosh exp exp2 expm1 log log10 log1p log2
     reciprocal rsqrt sigmoid sin sinh sqrt tan tanh""".split()
 

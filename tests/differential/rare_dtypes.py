@@ -48,7 +48,7 @@ def filled(shape: Any, number: Any, dtype: torch.dtype) -> torch.Tensor:
 
 
 def rounded(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """What is too large for e4m3 is its largest number, of which older PyTorch makes NaN."""
+    """Numbers too large for e4m3 become its largest; older PyTorch makes them NaN."""
     if dtype == torch.float8_e4m3fn:
         tensor = exact(tensor).clamp(-448, 448)
     return tensor.to(dtype)

@@ -67,7 +67,7 @@ def cubes(tensor: Callable[..., torch.Tensor]) -> list[list[torch.Tensor]]:
 
 
 def operands(s: Samples, name: str, low: float, high: float) -> Callable[..., torch.Tensor]:
-    """What makes a tensor of a shape. Of few bits, sums and products are exact in any order."""
+    """A maker of tensors. With few bits, sums and products are exact in any order."""
 
     def sparse(*shape: int) -> torch.Tensor:
         """A few numbers among those that change nothing."""
@@ -177,7 +177,7 @@ def summed(dtype: torch.dtype) -> torch.dtype:
 
 
 def nan_if_float(identity: Callable[[torch.dtype], Any]) -> Callable[[torch.dtype], Any]:
-    """What combines with NaN to NaN, where there is NaN."""
+    """The identity of functions that ignore NaN beside a number: NaN, where there is NaN."""
     return lambda dtype: math.nan if dtype.is_floating_point else identity(dtype)
 
 

@@ -4,7 +4,7 @@
 
 Each cell is for one dtype: "12k" says that 12 runs (a fusion, and one set of inputs) were by a
 kernel, "12e" that there is no kernel and the evaluator ran them, "!" that one failed. Every cell
-stands for the same runs with the evaluator, too, and, for a fusion of the same cases, for a round
+stands for the same runs with the evaluator and, for a fusion of the same cases, for a round
 trip through the translator. Numbers of four bits are made and read inside of the fusions, whose
 inputs and outputs are Float. `--all` gives every case a kernel of its own.
 """
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Row:
-    """What was found for one operation, or for a part of it."""
+    """The findings for one operation, or for a part of it."""
 
     name: str
     cells: dict[str, str] = field(default_factory=dict)

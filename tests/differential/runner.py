@@ -40,7 +40,7 @@ class Batch:
         return [[case.runs[i % len(case.runs)] for case in self.cases] for i in range(number)]
 
     def is_run_by_kernel(self) -> bool:
-        """Of the last `execute`."""
+        """Whether the last `execute` ran a kernel."""
         return bool(self.fd.fec.get_most_recent_scheduled_ir())
 
     def execute(self, target: str) -> None:

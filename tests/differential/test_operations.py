@@ -81,7 +81,7 @@ def test_refusal(name: str, index: int, capsys: pytest.CaptureFixture[str]) -> N
 def test_other_dtypes_are_refused_or_computed(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What the row leaves out is an error with a text, or works: never a crash."""
+    """A dtype that the row leaves out is an error with a text, or works: never a crash."""
     operation = OPERATIONS[name]
     others = [dtype for dtype in ANY if dtype not in operation.dtypes]
     for dtype in others if IS_NIGHTLY else others[-1:]:

@@ -1,4 +1,4 @@
-"""What the documents show is true: their Python runs, and prints what stands below it; what they
+"""The documents are true: their Python runs, and prints what stands below it; what they
 name is there.
 
 The ```python blocks of a document run one after another in one namespace, as its reader would type

@@ -1,5 +1,5 @@
-"""What is documented and not there yet: errors that nothing can provoke, each with the reason, and
-what a schedule may say that no kernel does: refused, never ignored."""
+"""Features that are documented and not there yet: errors that nothing can provoke, each
+with the reason, and schedules that no kernel can carry out: refused, never ignored."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def test_execute_evaluates_what_has_no_kernel_form() -> None:
 
 @pytest.mark.parametrize("binding", NO_BINDINGS)
 def test_a_binding_without_kernel_form_is_refused(binding: ParallelType) -> None:
-    """Of loops, of what loops were made from, and of inputs."""
+    """Bindings of loops, of the axes they were made from, and of inputs."""
 
     def of_the_split_axis(x: TensorView, y: TensorView) -> None:
         y.split(0, 4)
@@ -223,7 +223,7 @@ def test_a_bound_axis_is_a_loop(binding: ParallelType) -> None:
 
 
 def test_a_merged_loop_keeps_the_binding_of_its_axis() -> None:
-    """That the axis itself is no loop any more is nobody's mistake."""
+    """It is no mistake that the axis itself is no loop any more."""
 
     def act(x: TensorView, y: TensorView) -> None:
         y.axis(0).parallelize(ParallelType.block_x)

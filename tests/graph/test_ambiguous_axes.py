@@ -52,7 +52,7 @@ def test_a_reshape_and_back_is_no_ambiguity(target) -> None:
 
 
 def test_moments_of_a_scatter(target) -> None:
-    """Its loops are those of its positions, though nobody scheduled it."""
+    """Its loops are those of its positions, though it has no schedule."""
     with FusionDefinition() as fd:
         x, i = fd.define_tensor([5, 4]), fd.define_tensor([2, 4], dtype=DataType.Int)
         for out in ops.var_mean(ops.scatter(x, i, 3.0, 0), [1]):

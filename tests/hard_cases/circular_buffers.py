@@ -1,4 +1,4 @@
-"""What tests of circular buffers share: fusions that load ahead, and a look at their loops."""
+"""Helpers for tests of circular buffers: fusions that load ahead, and a look at their loops."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def is_load(statement: Expr, tensor: TensorView) -> bool:
 
 
 def order(loop: ForLoop | Kernel, tensor: TensorView) -> str:
-    """What stands in the body of a loop: l(oad), r(ead), b(arrier), c(ommit), w(ait)."""
+    """The statements in the body of a loop: l(oad), r(ead), b(arrier), c(ommit), w(ait)."""
     text = ""
     for statement in statements(loop):
         if is_load(statement, tensor):

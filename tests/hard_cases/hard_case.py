@@ -1,4 +1,4 @@
-"""What the tests of this folder share: short schedules, guarded inputs, comparison.
+"""Helpers of this folder's tests: short schedules, guarded inputs, comparison.
 
 A test is named after its case and quotes the case's number in its docstring. Inputs lie in buffers
 filled with NaN (or the lowest integer), so that an element read outside of the valid region shows;
@@ -129,7 +129,7 @@ def check(
 
 
 def execute(fd: FusionDefinition, inputs: list) -> list[torch.Tensor]:
-    """What fd.execute gives; the schedule it makes also compiles for CUDA."""
+    """The result of fd.execute; the schedule it makes also compiles for CUDA."""
     scheduled = fd.fusion.clone()
     schedule.trivial(scheduled)
     cuda_text(scheduled)

@@ -1,4 +1,4 @@
-"""What reductions accumulate in, and results that nothing reads."""
+"""Types that reductions accumulate in, and results that nothing reads."""
 
 import pytest
 import torch

@@ -132,7 +132,7 @@ def test_alias_target_that_overlaps_itself(target):
 
 
 def test_in_place_with_holes(target):
-    """What lies beyond the end of a split is not written."""
+    """Elements beyond the end of a split are not written."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1], contiguity=True)
         y = fd.ops.add(fd.ops.set(x), 1.0)
@@ -180,7 +180,7 @@ def test_execute_updates_once(target):
 
 
 def test_evaluated_copies_are_apart_from_updated_inputs(target):
-    """What was read before an update keeps its value, also where no kernel runs."""
+    """A value that was read before an update stays, also where no kernel runs."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([1], contiguity=[None])
         y = fd.define_tensor([-1], contiguity=True)
@@ -217,7 +217,7 @@ def test_expanded_update(target):
 
 
 def test_update_follows_a_layout_that_its_input_gets_later(target):
-    """What is written in place lies as the input does, whenever that is said."""
+    """A tensor that is written in place lies as the input does, whenever that is said."""
     layouts = [
         (lambda x: x.set_contiguity(False), (20, 2)),
         (lambda x: x.set_allocation_domain(x.get_loop_domain(), False), (20, 2)),
@@ -393,7 +393,7 @@ def test_shape_of_an_update():
 
 
 def test_update_through_a_reshape_that_changes_nothing(target):
-    """What sizes show to be the same shape is written with the strides of the input."""
+    """An output whose sizes show the same shape is written with the strides of the input."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=[False, True])
         rows, columns = (fd.define_scalar(dtype=DataType.Int) for _ in range(2))

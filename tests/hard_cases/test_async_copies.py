@@ -50,7 +50,7 @@ pytestmark = pytest.mark.sanitize
 PAST_L1 = CacheOp.Global
 
 
-# -- who waits for what --
+# -- which threads wait for which copies --
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_waits_and_barriers(stages, prefetch, expected):
 
 
 def test_commits_are_unconditional():
-    """Groups are counted, so an iteration without loads is one, too."""
+    """Groups are counted, so an iteration without loads commits one as well."""
     fd, _ = tiles(3, -1, CP_ASYNC, 4)
     source = cuda_text(fd.fusion)
     lines = [line.strip() for line in source.splitlines()]
@@ -96,7 +96,7 @@ def test_commits_are_unconditional():
 
 
 def test_threads_that_read_their_own():
-    """Nobody else's copies are read, so there is no barrier to wait at."""
+    """No thread reads another thread's copies, so there is no barrier to wait at."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, 64], contiguity=True)
         t = fd.ops.neg(x)

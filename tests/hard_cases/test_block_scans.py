@@ -74,7 +74,7 @@ def shared_bytes(kernel):
 
 
 def check_all(fd, target, shapes, reference, **options):
-    """Compiles for CUDA; right on the target; on the CPU with the check for races, too."""
+    """Compiles for CUDA; right on the target; on the CPU also with the check for races."""
     cuda_text(fd.fusion)
     check(fd, target, shapes, reference, **options)
     if target == "cpu":

@@ -218,7 +218,7 @@ def test_only_copies():
 
 
 def test_producer_inside_the_loop():
-    """What is loaded ahead must be there already."""
+    """A tensor that is loaded ahead must be there already."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, 8], contiguity=True)
         y = fd.ops.neg(x)
@@ -322,7 +322,7 @@ def test_loop_in_between(kind):
     ],
 )
 def test_invalid_structure(stages, prefetch, headline):
-    """What is loaded must not overwrite what is read."""
+    """Loads must not overwrite elements that are still read."""
     fd, _, a, _ = copied()
     with fd, pytest.raises(RuntimeError, match=headline):
         a.circular_buffer(stages, prefetch)
@@ -484,7 +484,7 @@ def test_text_names_the_parts():
 
 @pytest.mark.parametrize("memory", [None, SHARED])
 def test_unswitched(target, memory):
-    """The test before an unswitched loop holds for the loads that run ahead, too."""
+    """The test before an unswitched loop holds for the loads that run ahead as well."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1], contiguity=True)
         t = fd.ops.neg(x)

@@ -123,7 +123,7 @@ def test_consumers_are_protected_until_lowering():
 
 
 def test_deeper_inlining_replaces_it():
-    """What all consumers share, the first shares too."""
+    """The first consumer also shares the loops that all consumers share."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([8, 8], contiguity=True)
         a = fd.ops.neg(x)
@@ -140,7 +140,7 @@ def test_deeper_inlining_replaces_it():
 
 @pytest.mark.parametrize("is_buffered_first", [True, False])
 def test_not_with_circular_buffering(is_buffered_first):
-    """A buffer is loaded ahead of all who read it."""
+    """A buffer is loaded ahead of all its readers."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([8, 8], contiguity=True)
         a = fd.ops.set(x)

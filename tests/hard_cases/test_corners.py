@@ -28,7 +28,7 @@ from nvfuser_direct import BlockSync, FusionDefinition
 
 @pytest.mark.parametrize("factor", [None, 4])
 def test_broadcast_that_stays_one(target, factor):
-    """A loop that nobody resolves has extent 1, or that of its split."""
+    """A loop that stays unresolved has extent 1, or that of its split."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1], contiguity=True)
         b = fd.ops.broadcast(x, [True, False])
@@ -113,7 +113,7 @@ def test_broadcast_axis_that_no_loop_reaches(target):
 
 
 def test_axis_with_a_reshape_on_both_sides(target):
-    """Of the ways through an axis, the one that can be walked."""
+    """The walk takes the way through an axis that can be walked."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([4, 6], contiguity=True)
         flat = fd.ops.reshape(fd.ops.neg(x), [24])

@@ -261,7 +261,7 @@ def test_positions_along_an_empty_dimension_are_refused(target):
 
 @pytest.mark.parametrize("dtype", [DataType.Int, DataType.Int32])
 def test_positions_are_computed_under_the_predicate_of_their_reader(target, dtype):
-    """What a hole holds is no address."""
+    """The value in a hole is not used as an address."""
     torch_dtype = torch.int64 if dtype == DataType.Int else torch.int32
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)

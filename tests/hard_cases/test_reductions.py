@@ -282,7 +282,7 @@ def test_results_of_two_grid_reductions_meet(target):
 
 
 def test_reduction_of_the_result_of_a_grid_reduction(target):
-    """What the last block goes on to reduce is its own, too."""
+    """The last block also goes on to reduce values of its own."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, 32], contiguity=True)
         total = fd.ops.sum(x, [0])

@@ -159,7 +159,7 @@ def test_scatter_in_place(target):
 
 @pytest.mark.parametrize("reader", ["source", "sum"])
 def test_scatter_in_place_beside_another_reader_is_refused(reader):
-    """Who reads an element before it is overwritten follows from no axis."""
+    """No axis tells which reader comes before an element is overwritten."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1], contiguity=True)
         index = fd.define_tensor([-1], contiguity=True, dtype=DataType.Int)

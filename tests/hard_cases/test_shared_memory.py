@@ -459,7 +459,7 @@ def test_broadcast_over_threads(target):
 
 @pytest.mark.parametrize("kind", ["directly", "merged"])
 def test_broadcast_that_every_thread_copies_has_an_element_for_each(target, kind):
-    """Also where an allocation domain leaves it out; a fast thread overwrites nobody's."""
+    """Also where an allocation domain leaves it out; a fast thread overwrites no other thread's."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([3, 2, 1], contiguity=[None, True, True], stride_order=[0, 1, 2])
         y = fd.define_tensor([3, 2, 13], contiguity=True)
@@ -512,7 +512,7 @@ def test_tensor_that_every_thread_computes_anew_has_an_element_for_each(target, 
 
 
 def test_shared_memory_without_elements(target):
-    """Of a constant size 0."""
+    """The size is the constant 0."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([4, 0], contiguity=True)
         t = fd.ops.neg(x)

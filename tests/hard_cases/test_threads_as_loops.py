@@ -186,7 +186,7 @@ def test_which_loop_is_parallel(target):
 
 
 def test_shared_buffer_is_of_the_block(target):
-    """What another block left there does not matter."""
+    """Values that another block left there do not matter."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, 33], contiguity=True)
         s = fd.ops.sum(x, [1])

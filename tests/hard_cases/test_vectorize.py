@@ -464,7 +464,7 @@ def test_vectors_across_the_parts_of_a_stored_axis():
 
 @pytest.mark.parametrize("kinds", [(None, None), (TX, BX), (BX, None)])
 def test_loops_inside_of_a_vectorized_axis_are_refused(kinds):
-    """Of any kind; one vector access is one statement."""
+    """Loops of any kind: one vector access is one statement."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([8, 16], contiguity=True)
         t = fd.ops.set(x)
@@ -477,7 +477,7 @@ def test_loops_inside_of_a_vectorized_axis_are_refused(kinds):
 
 
 def test_vectors_written_into_the_memory_of_a_scatter(target):
-    """What the launch checks is the tensor that has the memory."""
+    """The launch checks the tensor that has the memory."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1], contiguity=True)
         index = fd.define_tensor([-1], contiguity=True, dtype=DataType.Int)

@@ -305,7 +305,7 @@ def test_products(target: str, register_tile: bool) -> None:
 
 
 def test_infinities_beyond_the_end_of_a_reduced_axis_are_not_added(target: str) -> None:
-    """What a tile holds from its last round is no part of this one's sum."""
+    """A tile's values from its last round are no part of this one's sum."""
     fd = product(register_tile=True)
     a = torch.full((40, 12), float("inf"), device=target)
     b = torch.ones(12, 40, device=target)

@@ -1,4 +1,4 @@
-"""What every test of an operation needs: an active fusion, and its text."""
+"""Fixtures for tests of operations: an active fusion, and its text."""
 
 from __future__ import annotations
 

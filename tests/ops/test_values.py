@@ -1,4 +1,4 @@
-"""What operations compute, by the fallback evaluator: composites and shapes against PyTorch."""
+"""Values of operations by the fallback evaluator: composites and shapes against PyTorch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is called, and with what: signatures from the stubs, and arguments that nearly fit them."""
+"""Calls and their arguments: signatures from the stubs, and arguments that nearly fit them."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class Pool:
             self.by_class.setdefault(cls.__name__, []).append(value)
 
     def arguments(self, callee: Callee) -> tuple[list[Any], dict[str, Any]]:
-        """Of the right kinds, but for up to two; raises LookupError where there is none."""
+        """Arguments of the right kinds but for up to two; LookupError where there is none."""
         count = len(callee.parameters)
         hostile = set(self.order.sample(range(count), min(count, self.order.choice([0, 1, 1, 2]))))
         args: list[Any] = []

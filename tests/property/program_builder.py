@@ -8,7 +8,7 @@ value has a bound of its size and of its error:
 - Other operations are smooth. The error of a result follows from those of its operands; an
   operation is not made if the error would become large.
 - Some inputs have infinities and NaN among their elements. They come out at the same places; the
-  bounds are those of all other elements. What has none of them is `is_finite`.
+  bounds are those of all other elements. A tensor without any of them is `is_finite`.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class Pool:
         return value.is_finite or not self.needs_finite
 
     def reading(self, value: Value) -> Value:
-        """What the operation at hand reads, its results follow."""
+        """The results of the operation at hand follow its operands."""
         self.read.append(value)
         return value
 

@@ -57,7 +57,7 @@ ABOVE_ONE: dict[str, Callable[[float], tuple[float, float]]] = {
     "lgamma": lambda b: (b * b, b + 1),
     "acosh": lambda b: (b, 1e9),  # its slope at 1 is infinite
 }
-# Of numbers in [-0.9, 0.9]: bound of the result, largest slope.
+# For numbers in [-0.9, 0.9]: bound of the result, largest slope.
 INSIDE_ONE = {"asin": (1.2, 2.3), "acos": (2.7, 2.3), "atanh": (1.5, 5.3), "erfinv": (1.2, 3.5),
               "erfcinv": (1.2, 3.5), "tan": (1.3, 2.6)}  # fmt: skip
 ROUNDING = ["floor", "ceil", "round", "trunc", "frac", "sign", "abs", "neg", "relu", "set"]
@@ -269,7 +269,7 @@ class Elementwise(Pool):
             self.add(result, shape, a.bound + 2 * factor, 2 * error)
 
     def gradient(self) -> None:
-        """Of an activation."""
+        """The gradient of an activation."""
         dy, x = self.real(), self.real()
         shape = broadcast_shape(dy.shape, x.shape)
         name = self.one_of(["gelu_backward", "tanh_gelu_backward", "tanh_backward"])
@@ -284,7 +284,7 @@ class Elementwise(Pool):
         self.add(result, shape, slope * dy.bound, error + rounding)
 
     def dropped(self) -> None:
-        """Nothing is: who draws is not comparable."""
+        """Dropout with probability 0: random draws are not comparable."""
         x = self.real()
         kept, mask = ops.dropout(x.tensor, 0.0)
         self.add(mask, x.shape, 1.0, 0.0, True)
@@ -293,7 +293,7 @@ class Elementwise(Pool):
             self.add(ops.dropout_backward(x.tensor, mask, 2.0), x.shape, 2 * x.bound, 2 * x.error)
 
     def gates(self) -> None:
-        """Of a long short-term memory: five operands of one shape."""
+        """The gates of a long short-term memory: five operands of one shape."""
         cell = self.real()
         parts = [self.pick(lambda v: v.dtype == cell.dtype and v.shape == cell.shape)
                  for _ in range(4)]  # fmt: skip

@@ -63,7 +63,7 @@ class FusionBuilder:
         return self.pool[-1 - from_end]
 
     def define_input(self) -> TensorView:
-        """Of the full shape, with broadcast dimensions, or of lower rank and broadcast."""
+        """A tensor of the full shape, with broadcast dimensions, or of lower rank and broadcast."""
         rank = len(self.shape)
         missing = self.draw(
             st.lists(st.integers(0, rank - 1), unique=True, max_size=rank - 1), label="missing"

@@ -4,8 +4,8 @@ A method chooses operands, makes the operation and adds its result with bounds o
 `Unfit` is raised where operands do not suit, before anything that is refused is made.
 
 Left out: what has results of other dtypes than these (quantization, products of scaled blocks,
-`bitcast`), what draws numbers that nobody can draw again (`rand_like`, `randn_like`), attention,
-which is PyTorch's own on all paths, and `print`.
+`bitcast`), operations that draw numbers which cannot be drawn again (`rand_like`,
+`randn_like`), attention, which is PyTorch's own on all paths, and `print`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     python tests/property/random_programs.py --count 10000 --seed 0 [--target cuda]
 
-tries seeds 0 to 9999 on all cores. What a seed makes stays the same as long as the generator does.
+tries seeds 0 to 9999 on all cores. A seed makes the same program as long as the generator does.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def write_in_place(builder: Operations, program: Program) -> Any:
 
 @dataclass
 class Report:
-    """What became of a seed: "kernel", "evaluator", "refused", or what failed."""
+    """The outcome of a seed: "kernel", "evaluator", "refused", or what failed."""
 
     seed: int
     result: str
@@ -282,7 +282,7 @@ def run_arguments(
     args: argparse.Namespace, report: Callable[[int, str], Report] = report_of
 ) -> list[Report]:
     """Reports of the seeds that a command line asks for."""
-    with tempfile.TemporaryDirectory() as cache:  # nobody will want these kernels again
+    with tempfile.TemporaryDirectory() as cache:  # these kernels are not needed again
         os.environ["NVFUSER_CACHE_DIR"] = cache
         seeds = range(args.seed, args.seed + args.count)
         return run_seeds(seeds, args.target, min(args.processes, max(args.count, 1)), report)

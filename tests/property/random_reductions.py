@@ -61,7 +61,7 @@ class Reductions(Pool):
         return any(x.axes[d].has_expanded_extent() for d in dims)
 
     def order_error(self, x: Value, n: int) -> float:
-        """Of a sum of n elements, in any order."""
+        """The error of a sum of n elements, in any order."""
         return epsilon(x.dtype) * x.bound * n * min(n, 16)
 
     def moments(self) -> None:
@@ -186,7 +186,7 @@ class Reductions(Pool):
         gradients: list[Any],
         bounds: tuple[float, float],
     ) -> None:
-        """Of the operand, and of parameters of the shape `inner`: sums over everything else."""
+        """Gradients of the operand and of parameters of the shape `inner`."""
         bound, error = bounds
         of_operand, *of_parameters = gradients
         rows = x.numel // math.prod(inner)
@@ -264,7 +264,7 @@ class Reductions(Pool):
             self.add_product(ops.linear(a.tensor, b.tensor), [*a.shape[:-1], n], a, b, k)
 
     def factor(self, a: Value, shape: list[int], k_axis: int) -> Value:
-        """Of the shape that the other one asks for; both or neither repeat one number along K."""
+        """The other operand, of `shape`; both or neither repeat one number along K."""
         is_repeated = a.axes[-1].is_broadcast()
 
         def fits(v: Value) -> bool:

@@ -129,7 +129,7 @@ class ScheduleCalls:
         return [t for t in self.lines.fusion.tensors() if not t.is_fusion_input()]
 
     def movable(self) -> list[TensorView]:
-        """What may lie in other memory."""
+        """Tensors that may lie in other memory."""
         return [t for t in self.computed() if not (t.is_fusion_output() or is_asynchronous(t))]
 
     def copies(self) -> list[TensorView]:
@@ -187,7 +187,7 @@ class ScheduleCalls:
 
     def cache_any(self) -> None:
         if self.chance(0.4):
-            # What nobody reads is not printed, and the copy would be numbered otherwise.
+            # A tensor without readers is not printed, and the copy would be numbered otherwise.
             read = [t for t in self.computed() if t.uses() or t.is_fusion_output()]
             self.assign(f"{self.name(self.one_of(read))}.cache_before()")
         else:

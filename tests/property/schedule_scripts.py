@@ -55,7 +55,7 @@ print("kernel:", *executor.run(inputs), "expected:", *expected, "inputs:", *inpu
 
 @dataclass(frozen=True)
 class Output:
-    """What is known about the result of an `add_output` line."""
+    """Facts about the result of an `add_output` line."""
 
     slack: Slack
     written: str | None = None  # name of the input that it is written into
@@ -103,7 +103,7 @@ class Script:
         expected: list[torch.Tensor],
         target: str,
     ) -> None:
-        """Of a run that was `given` inputs: what it returned, and what it wrote into them."""
+        """Compare what a run returned, and what it wrote into the inputs `given`."""
         outputs = [self.outputs[line] for line in self.definition if line in self.outputs]
         returned = iter(results)
         for i, (output, reference) in enumerate(zip(outputs, expected, strict=True)):
@@ -216,7 +216,7 @@ def run_kernel(
 
 
 def failure_of(script: Script, target: str) -> str | None:
-    """What is wrong, or None."""
+    """The fault, or None."""
     try:
         run_script(script, target)
     except Exception as error:
@@ -228,7 +228,7 @@ def failure_of(script: Script, target: str) -> str | None:
 
 
 def kind_of(failure: str) -> str:
-    """What two failures of one fault have in common."""
+    """The part that two failures of one fault have in common."""
     return re.sub(r"[^A-Za-z: ]", "", failure.partition("\n")[0])[:40]
 
 

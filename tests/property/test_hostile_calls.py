@@ -1,7 +1,7 @@
 """Calls that are right but for an argument or two end in errors of ours, and change nothing.
 
 Signatures are read from the stubs, so that every function, method and constructor of the extension
-is called with arguments of the right types most of the time. What a refused call must not do:
+is called with arguments of the right types most of the time. A refused call must not:
 crash, raise what a C++ library or Python itself says, or leave anything behind in a fusion. What
 is left after all calls can be printed, translated, cloned and lowered.
 
@@ -88,7 +88,7 @@ def call_all(seed: int) -> None:
 
 
 def check_usable(nvf: Any, fd: Any) -> None:
-    """What the calls made is a fusion like any other; where it has no kernel, an error says so."""
+    """The calls made a fusion like any other; where it has no kernel, an error says so."""
     copy = fd.fusion.clone()
     assert copy == fd.fusion
     for text in (lambda: repr(fd), lambda: nvf.translate_fusion(copy, schedule=True)):

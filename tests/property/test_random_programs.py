@@ -23,7 +23,7 @@ def test_random_programs(first: int, target: str) -> None:
 
 
 def test_programs_are_legal() -> None:
-    # What is refused is not made: `Unfit` is raised before, and any error fails.
+    # No refused program is made: `Unfit` is raised before, and any error fails.
     programs = [make_program(seed) for seed in range(10_000, 10_400)]
     kinds = {kind for program in programs for kind in program.names}
     assert kinds == set(KINDS)

@@ -239,7 +239,7 @@ def test_slice_behind_a_reshape(target) -> None:
 
 
 def test_repeat_behind_a_reshape(target) -> None:
-    """What is not repeated follows the operand, however its size is written."""
+    """A dimension that is not repeated follows the operand, however its size is written."""
     with FusionDefinition() as fd:
         x = fd.ops.pad(fd.define_tensor([-1, -1]), [0, 1, 0, 0])
         y = fd.ops.reshape(x, [1, -1, x.size(1)])  # n * m / m and m
@@ -599,7 +599,7 @@ def test_expanding_what_is_expanded(target) -> None:
 
 
 def test_parts_whose_size_turns_out_to_be_1_lie_behind_each_other(target) -> None:
-    """What the parts are padded by is the size that is fixed, too."""
+    """The parts are padded by the size that is fixed."""
     with FusionDefinition() as fd:
         n = fd.define_scalar(None, dtype=DataType.Int)
         x = fd.define_tensor([-1, -1])

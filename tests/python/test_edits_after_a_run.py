@@ -126,7 +126,7 @@ def test_the_next_run_is_of_what_was_edited(name: str, target: str) -> None:
 
 
 def test_a_schedule_is_tried_out_step_by_step(target: str) -> None:
-    """The loop of those who schedule by hand."""
+    """The loop of scheduling by hand: edit, run, look, edit."""
     x = torch.randn(1000, device=target)
     with FusionDefinition() as fd:
         t0 = fd.define_tensor([-1], contiguity=True)

@@ -1,4 +1,4 @@
-"""What goes into a fusion and what comes out, at the edges (runtime.md, sections 1 to 3)."""
+"""Inputs and outputs of a fusion, at the edges."""
 
 from __future__ import annotations
 

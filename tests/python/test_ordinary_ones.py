@@ -75,7 +75,7 @@ def test_expand_of_an_ordinary_one(target: str, shape: tuple[int, int], size: in
 
 
 def test_a_definition_serves_ones_and_other_sizes(target: str) -> None:
-    """What was fixed for a run with sizes of 1 is open again in the next."""
+    """A choice for a run with sizes of 1 is open again in the next."""
     run = by_kernel(lambda ops, x, n, m: ops.mul(ops.expand(x, [n, m]), 2.0), 2, 2)
     for shape, sizes in (
         ((1, 5), (4, 5)),
@@ -118,7 +118,7 @@ def test_a_squeezed_slice(target: str) -> None:
 
 
 def test_sizes_that_are_fixed_stay_numbers(target: str) -> None:
-    """The size and the scalar that fix a dimension at 1 are operands of other expressions, too."""
+    """The size and the scalar that fix a dimension at 1 are also operands of others."""
 
     def build(ops: Any, x: TensorView, n: Val) -> list[TensorView]:
         y = ops.squeeze(ops.expand(x, [n, x.size(1)]), [0])

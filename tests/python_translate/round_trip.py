@@ -1,4 +1,4 @@
-"""What it means that a translation loses nothing."""
+"""Checks that a translation loses nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def lines_of(fusion: Fusion) -> list[str]:
 
 
 def rebuilt(text: str) -> FusionDefinition:
-    """What executing the text defines."""
+    """The fusion that executing the text defines."""
     namespace: dict[str, Any] = dict(vars(nvfuser_direct))
     exec(text, namespace)
     with FusionDefinition() as fd:

@@ -1,4 +1,4 @@
-"""What it means that a printed schedule loses nothing."""
+"""Checks that a printed schedule loses nothing."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def define_x(fd: FusionDefinition, **options: Any) -> TensorView:
 
 
 def leave_unused(fd: FusionDefinition, tensor: TensorView) -> None:
-    """Scalars, tensors and a schedule that nobody needs."""
+    """Scalars, tensors and a schedule that are not needed."""
     fd.define_scalar(3.0, dtype=DataType.Float)
     unused = fd.ops.exp(tensor)
     fd.ops.sum(unused, [0])

@@ -37,7 +37,7 @@ def test_memory_of_updates_that_differs_from_the_input_is_printed() -> None:
 
 
 def test_caches_that_nothing_reads_leave_the_order_of_results() -> None:
-    # Of the three results only the first one is used; a copy of the second leads to no output.
+    # Only the first of the three results is used; a copy of the second leads to no output.
     with FusionDefinition() as fd:
         x = fd.define_tensor([13, 16], contiguity=True)
         mean, deviations, _ = fd.ops.welford(x, [1])

@@ -57,7 +57,7 @@ is_cpu=False)
     fd.add_output(tv4)
 """
     assert translate_fusion(fd.fusion) == repr(fd) == str(fd) == text
-    # Every statement was made in the order of the text: the numbers are the same, too.
+    # Every statement was made in the order of the text: the numbers are the same.
     assert rebuilt(text).fusion == fd.fusion
 
 

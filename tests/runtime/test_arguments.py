@@ -1,4 +1,4 @@
-"""What a run is called with: every check of the arguments, and its text."""
+"""Arguments of a run: every check of the arguments, and its text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensors that come through ``__dlpack__``: NumPy, CuPy, JAX, and whoever else has it."""
+"""Tensors that come through ``__dlpack__``: NumPy, CuPy, JAX and any other framework."""
 
 from __future__ import annotations
 

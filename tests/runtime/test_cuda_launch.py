@@ -1,4 +1,4 @@
-"""What only a GPU can tell about launching: residency, streams, shared memory, workspaces."""
+"""Launching on a GPU: residency, streams, shared memory, workspaces."""
 
 from __future__ import annotations
 

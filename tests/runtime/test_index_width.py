@@ -48,7 +48,7 @@ def index_type_for(
 
 
 def narrowest_for(define: Callable[[FusionDefinition], object], arg: object) -> str:
-    """What is enough: less is refused."""
+    """A wide enough index runs; a narrower one is refused."""
     try:
         return index_type_for(define, arg, index_type=DataType.Int32)
     except UserError as error:

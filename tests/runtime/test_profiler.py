@@ -1,4 +1,4 @@
-"""What runs cost (runtime.md, section 8)."""
+"""Profiles: the time and the memory of runs."""
 
 from __future__ import annotations
 

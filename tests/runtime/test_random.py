@@ -52,7 +52,7 @@ def numbers(
 ) -> torch.Tensor:
     """Numbers of a kernel, with seed and offset as inputs."""
     with FusionDefinition() as fd:
-        fd.define_tensor([1], contiguity=True)  # nobody reads it: it says where to run
+        fd.define_tensor([1], contiguity=True)  # not read: it says where to run
         s, o = fd.define_scalar(None, dtype=D.Int), fd.define_scalar(None, dtype=D.Int)
         fd.add_output(make(fd, op, low, high, shape, s, o, dtype))
     (out,) = fd.execute([torch.empty(1, device=target), seed, offset])

@@ -37,7 +37,7 @@ time.sleep(SECONDS)
 
 @pytest.mark.parametrize("seconds", [0.2, 0.23, 0.26])
 def test_a_process_may_end_while_threads_compile(seconds: float, tmp_path: Path) -> None:
-    # What the compilers were at stays in TMPDIR.
+    # The compilers leave their files in TMPDIR.
     result = run_python(DAEMONS.replace("SECONDS", str(seconds)), TMPDIR=str(tmp_path))
     assert (result.returncode, result.stderr) == (0, "")
 
@@ -52,7 +52,7 @@ with FusionDefinition() as fd:
     fd.add_output(out)
     out.split(0, 64)
     out.axis(0).parallelize(ParallelType.grid_x)
-torch.set_num_threads(1)  # who starts others ends the process
+torch.set_num_threads(1)  # starting others ends the process
 x = torch.ones(1 << 17)
 executor = KernelExecutor()
 executor.compile(fd.fusion, [x])

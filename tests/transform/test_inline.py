@@ -266,7 +266,7 @@ def test_reduction_of_a_flattened_broadcast():
 
 
 def test_reductions_are_not_widened_by_another_consumer():
-    """The loop of a's broadcast axis would run i1 times for the sum, too."""
+    """The loop of a's broadcast axis would run i1 times for the sum as well."""
     with FusionDefinition() as fd:
         a = fd.ops.set(tensor(fd, -1, 1))
         s = fd.ops.sum(a, [0])

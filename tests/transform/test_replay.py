@@ -1,4 +1,4 @@
-"""What a tensor's transforms become on other tensors."""
+"""Replay: a tensor's transforms on other tensors."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_merge_of_unlike_types():
 
 
 def test_rfactor_result_is_propagated():
-    """What rfactor moved to the producer's logical domain is replayed on its producer."""
+    """Transforms that rfactor moved to its logical domain are replayed on its producer."""
     with FusionDefinition() as fd:
         x = fd.ops.set(tensor(fd, -1))
         s = fd.ops.sum(x, [0])
@@ -177,7 +177,7 @@ def test_path_with_most_information():
 
 
 def test_deeper_axes_are_kept():
-    """What a user did beyond the reference stays, and goes to nobody else."""
+    """A user's transforms beyond the reference stay, and are not propagated."""
     with FusionDefinition() as fd:
         x = tensor(fd, -1, -1)
         c = fd.ops.set(x)
@@ -403,7 +403,7 @@ def test_parallel_types_that_cannot_be_taken_change_nothing():
 
 
 def test_both_ways_or_none():
-    """What the second direction refuses, the first does not do."""
+    """If the second direction is refused, the first is not done either."""
     with FusionDefinition() as fd:
         _, a, b, c, t = chain(fd, 4)
         b.split(0, 4)
