@@ -14,7 +14,8 @@ namespace {
 using LaunchState = std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t>;
 
 LaunchState launch_state(const LaunchParams& params) {
-  const auto& [gdimx, gdimy, gdimz, bdimx, bdimy, bdimz] = params.dims();
+  const auto& [gdimx, gdimy, gdimz] = params.dims().grid;
+  const auto& [bdimx, bdimy, bdimz] = params.dims().block;
   return {gdimx, gdimy, gdimz, bdimx, bdimy, bdimz, params.smem_bytes()};
 }
 

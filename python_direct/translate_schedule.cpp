@@ -33,8 +33,7 @@ std::string type_text(const WarpSpecialized& type) {
 
 /// Inlining stops at axes that are bound to these: where it went past them, they were bound later.
 bool stops_inlining(ParallelType type) {
-  return type == ParallelType::Vectorize || type == ParallelType::Unroll ||
-         type == ParallelType::Group || type == ParallelType::Bulk || type == ParallelType::Mma;
+  return traits_of(type).stops_inlining != InlineStop::Nowhere;
 }
 
 int64_t innermost_position(const TensorView& tensor) {

@@ -4,7 +4,20 @@ headers, by the reason. The first entry that fits counts. Read by core_names.py.
 LEFT_OUT: list[tuple[str, list[str]]] = [
     (
         "the declaration of a node; its fields are the attributes of its class",
-        ["*::fields"],
+        ["*::fields", "ir/*.h:*Fields", "ir/expr.h:NodeName"],
+    ),
+    (
+        "tables for passes: what they say shows in the loops and statements of a kernel",
+        [
+            "base/types.h:*Traits",
+            "base/types.h:traits_of",
+            "base/types.h:types_at",
+            "base/types.h:is_outside_kernel",
+            "base/types.h:is_instruction",
+            "base/types.h:is_loop",
+            "base/launch_dims.h:*",
+            "ir/kernel_traits.h:*",
+        ],
     ),
     (
         "an edit without checks, for passes",

@@ -7,19 +7,27 @@
 namespace nvfuser {
 namespace {
 
-/// In the order of kHardwareTypes.
-constexpr const char* kDimNames[] = {"gdimx", "gdimy", "gdimz", "bdimx", "bdimy", "bdimz"};
+constexpr const char* kAxis[] = {"x", "y", "z"};
+
+/// "gdimx"
+std::string dim_name(ParallelType type) {
+  return std::string(is_grid_dim(type) ? "gdim" : "bdim") +
+         kAxis[static_cast<size_t>(traits_of(type).dim)];
+}
 
 } // namespace
 
 LaunchParams::LaunchParams(
     int64_t gdimx, int64_t gdimy, int64_t gdimz, int64_t bdimx, int64_t bdimy, int64_t bdimz)
-    : dims_{gdimx, gdimy, gdimz, bdimx, bdimy, bdimz} {
+    : dims_{
+          .grid = {gdimx, gdimy, gdimz},
+          .block = {bdimx, bdimy, bdimz},
+          .cluster = {kUnset, kUnset, kUnset}} {
   check(of_caller);
 }
 
 int64_t LaunchParams::raw(ParallelType type) const {
-  return dims_[hardware_type_index(type)];
+  return dims_[type];
 }
 
 int64_t LaunchParams::get(ParallelType type) const {
@@ -28,15 +36,14 @@ int64_t LaunchParams::get(ParallelType type) const {
 }
 
 void LaunchParams::bind(ParallelType type, int64_t value, const Origin& origin) {
-  const size_t dim = hardware_type_index(type);
-  if (dims_[dim] != kUnset && dims_[dim] != value) {
+  if (is_set(type) && raw(type) != value) {
     throw UserError(Part(
-        "Tried to set ", kDimNames[dim], " from ", dims_[dim], " to ", value,
+        "Tried to set ", dim_name(type), " from ", raw(type), " to ", value,
         ", but it was already set and new value does not match."
         " Thread dims all have to be bound to the same value."));
   }
   LaunchParams next = *this;
-  next.dims_[dim] = value;
+  next.dims_[type] = value;
   next.check(origin);
   *this = next;
 }
@@ -46,29 +53,27 @@ std::string LaunchParams::of_caller(std::span<const ParallelType> /*types*/) {
 }
 
 void LaunchParams::check(const Origin& origin) const {
-  for (size_t dim = 0; dim < dims_.size(); ++dim) {
+  for (const ParallelType type : kHardwareTypes) {
     // 0 blocks stand for an empty result: such a kernel is not launched.
-    const int64_t least = dim < kGridDimTypes.size() ? 0 : 1;
+    const int64_t least = is_grid_dim(type) ? 0 : 1;
     NVF_USER_CHECK(
-        dims_[dim] >= least || dims_[dim] == kUnset, "Invalid value of ", kDimNames[dim], ": ",
-        dims_[dim]);
+        raw(type) >= least || !is_set(type), "Invalid value of ", dim_name(type), ": ", raw(type));
   }
   check_blocks(origin);
   check_threads(origin);
 }
 
 void LaunchParams::check_blocks(const Origin& origin) const {
-  constexpr const char* kAxis[] = {"x", "y", "z"};
-  for (size_t dim = 0; dim < kGridDimTypes.size(); ++dim) {
+  for (size_t dim = 0; dim < dims_.grid.size(); ++dim) {
     const int64_t most = dim == 0 ? kMaxGridX : kMaxGridYZ;
-    if (dims_[dim] <= most) {
+    if (dims_.grid[dim] <= most) {
       continue;
     }
     throw UserError({
-        .headline = {"Invalid number of blocks in ", kAxis[dim], " direction: ", dims_[dim]},
+        .headline = {"Invalid number of blocks in ", kAxis[dim], " direction: ", dims_.grid[dim]},
         .node = origin({&kGridDimTypes[dim], 1}),
         .expected = {"at most ", most, " blocks in ", kAxis[dim], " direction"},
-        .found = {dims_[dim]},
+        .found = {dims_.grid[dim]},
         .fix =
             {dim == 0 ? "split the axis"
                       : "bind the axis to grid_x, which takes more blocks, or split it",
@@ -110,10 +115,18 @@ void LaunchParams::check_threads(const Origin& origin) const {
 
 std::string LaunchParams::to_string() const {
   std::ostringstream out;
-  out << "Launch Parameters: BlockDim.x = " << dims_[3] << ", BlockDim.y = " << dims_[4]
-      << ", BlockDim.z = " << dims_[5] << ", GridDim.x = " << dims_[0]
-      << ", GridDim.y = " << dims_[1] << ", GridDim.z = " << dims_[2]
-      << ", Smem Size = " << smem_bytes_ << "\n";
+  out << "Launch Parameters: ";
+  const auto add = [&](const char* name, const std::array<int64_t, 3>& sizes) {
+    for (size_t dim = 0; dim < sizes.size(); ++dim) {
+      out << name << "." << kAxis[dim] << " = " << sizes[dim] << ", ";
+    }
+  };
+  add("BlockDim", dims_.block);
+  add("GridDim", dims_.grid);
+  if (dims_.cluster != LaunchParams().dims_.cluster) { // unset: blocks form no clusters
+    add("ClusterDim", dims_.cluster);
+  }
+  out << "Smem Size = " << smem_bytes_ << "\n";
   return out.str();
 }
 

@@ -1,12 +1,12 @@
 // LaunchParams: the size of a grid and of its blocks.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
 
+#include "base/launch_dims.h"
 #include "base/target.h"
 #include "base/types.h"
 
@@ -72,8 +72,8 @@ class LaunchParams {
   void set_smem_bytes(int64_t bytes) {
     smem_bytes_ = bytes;
   }
-  /// Raw values in the order of kHardwareTypes.
-  [[nodiscard]] const std::array<int64_t, 6>& dims() const {
+  /// Sizes of the grid, of its blocks and of clusters of blocks; kUnset where unset.
+  [[nodiscard]] const LaunchDims<int64_t>& dims() const {
     return dims_;
   }
 
@@ -86,7 +86,10 @@ class LaunchParams {
   void check_blocks(const Origin& origin) const;
   void check_threads(const Origin& origin) const;
 
-  std::array<int64_t, 6> dims_ = {kUnset, kUnset, kUnset, kUnset, kUnset, kUnset};
+  LaunchDims<int64_t> dims_{
+      .grid = {kUnset, kUnset, kUnset},
+      .block = {kUnset, kUnset, kUnset},
+      .cluster = {kUnset, kUnset, kUnset}};
   int64_t smem_bytes_ = 0;
 };
 

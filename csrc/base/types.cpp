@@ -184,26 +184,7 @@ const char* text(DataType type) {
 }
 
 const char* text(ParallelType type) {
-  switch (type) {
-    case ParallelType::DIDx: return "deviceIdx.x";
-    case ParallelType::DIDy: return "deviceIdx.y";
-    case ParallelType::DIDz: return "deviceIdx.z";
-    case ParallelType::BIDx: return "blockIdx.x";
-    case ParallelType::BIDy: return "blockIdx.y";
-    case ParallelType::BIDz: return "blockIdx.z";
-    case ParallelType::TIDx: return "threadIdx.x";
-    case ParallelType::TIDy: return "threadIdx.y";
-    case ParallelType::TIDz: return "threadIdx.z";
-    case ParallelType::Stream: return "streamIdx";
-    case ParallelType::Vectorize: return "V";
-    case ParallelType::Unroll: return "UR";
-    case ParallelType::Unswitch: return "US";
-    case ParallelType::Mma: return "MMA";
-    case ParallelType::Group: return "G";
-    case ParallelType::Bulk: return "B";
-    case ParallelType::Serial: return "S";
-  }
-  return "?";
+  return traits_of(type).text;
 }
 
 const char* text(IterType type) {
@@ -247,9 +228,9 @@ const char* scalar_prefix(DataType type) {
 }
 
 size_t hardware_type_index(ParallelType type) {
-  const auto* found = std::find(kHardwareTypes.begin(), kHardwareTypes.end(), type);
-  NVF_INVARIANT(found != kHardwareTypes.end(), "not a hardware index: ", type);
-  return static_cast<size_t>(found - kHardwareTypes.begin());
+  NVF_INVARIANT(is_hardware_index(type), "not a hardware index: ", type);
+  const size_t dim = static_cast<size_t>(traits_of(type).dim);
+  return is_grid_dim(type) ? dim : kGridDimTypes.size() + dim;
 }
 
 // ---- Operations ---------------------------------------------------------------------------------

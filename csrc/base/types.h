@@ -6,6 +6,7 @@
 #include <array>
 #include <complex>
 #include <cstdint>
+#include <iterator>
 #include <ostream>
 #include <string>
 #include <variant>
@@ -24,6 +25,9 @@ namespace nvfuser {
 #define NVF_FOR_EACH_PARALLEL_TYPE(X)                                                     \
   X(DIDx) X(DIDy) X(DIDz) X(BIDx) X(BIDy) X(BIDz) X(TIDx) X(TIDy) X(TIDz) X(Stream)       \
   X(Vectorize) X(Unroll) X(Unswitch) X(Mma) X(Group) X(Bulk) X(Serial)
+
+#define NVF_FOR_EACH_LOOP_KIND(X) \
+  X(Serial) X(Hardware) X(Vector) X(Grouped) X(Unrolled) X(Unswitched)
 
 #define NVF_FOR_EACH_ITER_TYPE(X) \
   X(Iteration) X(Reduction) X(Broadcast) X(Stride) X(GatherScatter) X(VectorComponent) X(Symbolic)
@@ -85,6 +89,7 @@ namespace nvfuser {
 
 NVF_DECLARE_ENUM(DataType, NVF_FOR_EACH_DATA_TYPE)
 NVF_DECLARE_ENUM(ParallelType, NVF_FOR_EACH_PARALLEL_TYPE)
+NVF_DECLARE_ENUM(LoopKind, NVF_FOR_EACH_LOOP_KIND)
 NVF_DECLARE_ENUM(IterType, NVF_FOR_EACH_ITER_TYPE)
 NVF_DECLARE_ENUM(ValType, NVF_FOR_EACH_VAL_TYPE)
 NVF_DECLARE_ENUM(MemoryType, NVF_FOR_EACH_MEMORY_TYPE)
@@ -98,6 +103,155 @@ NVF_DECLARE_ENUM(SwizzleType, NVF_FOR_EACH_SWIZZLE_TYPE)
 NVF_DECLARE_ENUM(CircularBufferLoopStage, NVF_FOR_EACH_CIRCULAR_BUFFER_LOOP_STAGE)
 NVF_DECLARE_ENUM(IdMappingMode, NVF_FOR_EACH_ID_MAPPING_MODE)
 NVF_DECLARE_ENUM(SchedulerType, NVF_FOR_EACH_SCHEDULER_TYPE)
+
+// ---- Parallel types and loops -------------------------------------------------------------------
+
+/// What a loop of a kernel does with its body.
+struct LoopTraits {
+  LoopKind kind;
+  bool repeats = false;           // a thread may run the body more than once
+  bool is_written_out = false;    // the code has the iterations one after the other
+  bool hoists_conditions = false; // conditions of the body are tested once, before it
+};
+
+inline constexpr auto kLoopTraits = std::to_array<LoopTraits>({
+    {.kind = LoopKind::Serial, .repeats = true},
+    {.kind = LoopKind::Hardware},                       // each thread or block has its iteration
+    {.kind = LoopKind::Vector, .is_written_out = true}, // the body is one access of all lanes
+    {.kind = LoopKind::Grouped, .repeats = true, .is_written_out = true},
+    {.kind = LoopKind::Unrolled,
+     .repeats = true,
+     .is_written_out = true,
+     .hoists_conditions = true},
+    {.kind = LoopKind::Unswitched, .repeats = true, .hoists_conditions = true},
+});
+
+[[nodiscard]] constexpr const LoopTraits& traits_of(LoopKind kind) {
+  return kLoopTraits[static_cast<size_t>(kind)];
+}
+
+/// What runs the positions of an axis: a loop, one instruction, the threads of a block, the blocks
+/// of a grid, streams or devices.
+enum class ParallelLevel : uint8_t { Loop, Instruction, Block, Grid, Stream, Device };
+
+/// Where an axis ends the loops that producer and consumer share.
+enum class InlineStop : uint8_t { Nowhere, InProducer, InBoth };
+
+/// What binding an axis to a parallel type means. Everything that tells types apart asks this
+/// table.
+struct ParallelTraits {
+  ParallelType type;
+  const char* text; // in printed IR
+  ParallelLevel level = ParallelLevel::Loop;
+  int64_t dim = 0; // x, y or z of its level
+  LoopKind loop = LoopKind::Serial;
+  InlineStop stops_inlining = InlineStop::Nowhere;
+  bool needs_constant_extent = false;
+  bool is_unique = false; // one axis of a tensor at most has it
+};
+
+// clang-format off
+inline constexpr auto kParallelTraits = std::to_array<ParallelTraits>({
+    {.type = ParallelType::DIDx, .text = "deviceIdx.x", .level = ParallelLevel::Device, .dim = 0},
+    {.type = ParallelType::DIDy, .text = "deviceIdx.y", .level = ParallelLevel::Device, .dim = 1},
+    {.type = ParallelType::DIDz, .text = "deviceIdx.z", .level = ParallelLevel::Device, .dim = 2},
+    {.type = ParallelType::BIDx, .text = "blockIdx.x", .level = ParallelLevel::Grid, .dim = 0,
+     .loop = LoopKind::Hardware, .is_unique = true},
+    {.type = ParallelType::BIDy, .text = "blockIdx.y", .level = ParallelLevel::Grid, .dim = 1,
+     .loop = LoopKind::Hardware, .is_unique = true},
+    {.type = ParallelType::BIDz, .text = "blockIdx.z", .level = ParallelLevel::Grid, .dim = 2,
+     .loop = LoopKind::Hardware, .is_unique = true},
+    {.type = ParallelType::TIDx, .text = "threadIdx.x", .level = ParallelLevel::Block, .dim = 0,
+     .loop = LoopKind::Hardware, .is_unique = true},
+    {.type = ParallelType::TIDy, .text = "threadIdx.y", .level = ParallelLevel::Block, .dim = 1,
+     .loop = LoopKind::Hardware, .is_unique = true},
+    {.type = ParallelType::TIDz, .text = "threadIdx.z", .level = ParallelLevel::Block, .dim = 2,
+     .loop = LoopKind::Hardware, .is_unique = true},
+    {.type = ParallelType::Stream, .text = "streamIdx", .level = ParallelLevel::Stream},
+    {.type = ParallelType::Vectorize, .text = "V", .level = ParallelLevel::Instruction,
+     .loop = LoopKind::Vector, .stops_inlining = InlineStop::InBoth,
+     .needs_constant_extent = true, .is_unique = true},
+    {.type = ParallelType::Unroll, .text = "UR", .loop = LoopKind::Unrolled,
+     .stops_inlining = InlineStop::InProducer, .needs_constant_extent = true},
+    {.type = ParallelType::Unswitch, .text = "US", .loop = LoopKind::Unswitched},
+    {.type = ParallelType::Mma, .text = "MMA", .level = ParallelLevel::Instruction,
+     .stops_inlining = InlineStop::InBoth},
+    {.type = ParallelType::Group, .text = "G", .level = ParallelLevel::Instruction,
+     .loop = LoopKind::Grouped, .stops_inlining = InlineStop::InBoth,
+     .needs_constant_extent = true},
+    {.type = ParallelType::Bulk, .text = "B", .level = ParallelLevel::Instruction,
+     .stops_inlining = InlineStop::InBoth},
+    {.type = ParallelType::Serial, .text = "S"},
+});
+// clang-format on
+
+[[nodiscard]] constexpr const ParallelTraits& traits_of(ParallelType type) {
+  return kParallelTraits[static_cast<size_t>(type)];
+}
+
+// Both tables have a row for each member, in the order of the enumeration.
+static_assert(kLoopTraits.size() == std::size(kLoopKindNames));
+static_assert(kParallelTraits.size() == std::size(kParallelTypeNames));
+static_assert([] {
+  for (size_t i = 0; i < kParallelTraits.size(); ++i) {
+    if (static_cast<size_t>(kParallelTraits[i].type) != i) {
+      return false;
+    }
+  }
+  for (size_t i = 0; i < kLoopTraits.size(); ++i) {
+    if (static_cast<size_t>(kLoopTraits[i].kind) != i) {
+      return false;
+    }
+  }
+  return true;
+}());
+
+[[nodiscard]] constexpr bool is_grid_dim(ParallelType p) { // grid axes: blockIdx
+  return traits_of(p).level == ParallelLevel::Grid;
+}
+[[nodiscard]] constexpr bool is_block_dim(ParallelType p) { // block axes: threadIdx
+  return traits_of(p).level == ParallelLevel::Block;
+}
+/// Bound to a hardware index of the kernel.
+[[nodiscard]] constexpr bool is_hardware_index(ParallelType p) {
+  return traits_of(p).loop == LoopKind::Hardware;
+}
+[[nodiscard]] constexpr bool is_device_dim(ParallelType p) {
+  return traits_of(p).level == ParallelLevel::Device;
+}
+/// The positions are on several devices or streams: a kernel sees one of them.
+[[nodiscard]] constexpr bool is_outside_kernel(ParallelType p) {
+  return traits_of(p).level == ParallelLevel::Stream || is_device_dim(p);
+}
+/// One instruction does all positions.
+[[nodiscard]] constexpr bool is_instruction(ParallelType p) {
+  return traits_of(p).level == ParallelLevel::Instruction;
+}
+/// A loop of each thread, whatever it does with conditions and code.
+[[nodiscard]] constexpr bool is_loop(ParallelType p) {
+  return traits_of(p).level == ParallelLevel::Loop;
+}
+
+/// The types of a level with dimensions: x, y, z.
+[[nodiscard]] constexpr std::array<ParallelType, 3> types_at(ParallelLevel level) {
+  std::array<ParallelType, 3> types{};
+  for (const ParallelTraits& traits : kParallelTraits) {
+    if (traits.level == level) {
+      types.at(static_cast<size_t>(traits.dim)) = traits.type;
+    }
+  }
+  return types;
+}
+inline constexpr std::array<ParallelType, 3> kBlockDimTypes = types_at(ParallelLevel::Block);
+inline constexpr std::array<ParallelType, 3> kGridDimTypes = types_at(ParallelLevel::Grid);
+
+/// The six hardware indices, in the order of launch parameters.
+inline constexpr std::array<ParallelType, 6> kHardwareTypes = {
+    kGridDimTypes[0],  kGridDimTypes[1],  kGridDimTypes[2],
+    kBlockDimTypes[0], kBlockDimTypes[1], kBlockDimTypes[2]};
+
+/// Position of a hardware index in kHardwareTypes.
+[[nodiscard]] size_t hardware_type_index(ParallelType type);
 
 // ---- What the types mean ------------------------------------------------------------------------
 
@@ -128,32 +282,6 @@ NVF_DECLARE_ENUM(SchedulerType, NVF_FOR_EACH_SCHEDULER_TYPE)
 [[nodiscard]] const char* text(MemoryType type);
 /// Prefix of a symbolic scalar's name: `i`, `d`, `b` ...
 [[nodiscard]] const char* scalar_prefix(DataType type);
-
-[[nodiscard]] constexpr bool is_grid_dim(ParallelType p) { // grid axes: blockIdx
-  return p == ParallelType::BIDx || p == ParallelType::BIDy || p == ParallelType::BIDz;
-}
-[[nodiscard]] constexpr bool is_block_dim(ParallelType p) { // block axes: threadIdx
-  return p == ParallelType::TIDx || p == ParallelType::TIDy || p == ParallelType::TIDz;
-}
-/// Bound to a hardware index of the kernel.
-[[nodiscard]] constexpr bool is_hardware_index(ParallelType p) {
-  return is_grid_dim(p) || is_block_dim(p);
-}
-[[nodiscard]] constexpr bool is_device_dim(ParallelType p) {
-  return p == ParallelType::DIDx || p == ParallelType::DIDy || p == ParallelType::DIDz;
-}
-
-/// The six hardware indices, in the order of launch parameters.
-inline constexpr std::array<ParallelType, 6> kHardwareTypes = {
-    ParallelType::BIDx, ParallelType::BIDy, ParallelType::BIDz,
-    ParallelType::TIDx, ParallelType::TIDy, ParallelType::TIDz};
-inline constexpr std::array<ParallelType, 3> kBlockDimTypes = {
-    ParallelType::TIDx, ParallelType::TIDy, ParallelType::TIDz};
-inline constexpr std::array<ParallelType, 3> kGridDimTypes = {
-    ParallelType::BIDx, ParallelType::BIDy, ParallelType::BIDz};
-
-/// Position of a hardware index in kHardwareTypes.
-[[nodiscard]] size_t hardware_type_index(ParallelType type);
 
 /// The value of a constant. Bool, every integer type, every real type, both complex types.
 using ScalarValue = std::variant<std::monostate, bool, int64_t, double, std::complex<double>>;

@@ -23,14 +23,13 @@ std::string kernel_text(
 std::string block_size_constants(const Kernel& kernel) {
   std::string text;
   for (const ParallelType type : kBlockDimTypes) {
-    const size_t dim = hardware_type_index(type);
-    const Val* extent = kernel.launch.extents[dim];
+    const Val* extent = kernel.launch.extents[type];
     int64_t size = 1; // of a dimension that no axis is bound to
     if (extent != nullptr) {
       // An empty axis is launched with one thread, whose loops run zero times.
       size = extent->is_const_int() ? std::max<int64_t>(as_int(extent->value()), 1) : 0;
     }
-    text += std::string("constexpr unsigned kBlock") + "XYZ"[dim % 3] + " = " +
+    text += std::string("constexpr unsigned kBlock") + "XYZ"[traits_of(type).dim] + " = " +
             std::to_string(size) + ";\n";
   }
   return text;

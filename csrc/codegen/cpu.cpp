@@ -106,9 +106,7 @@ class CpuDialect final : public Dialect {
     if (allocate.memory_type == MemoryType::Global) {
       return; // a parameter
     }
-    if (allocate.alias != nullptr) {
-      allocate_alias(printer, allocate);
-    } else if (!is_in_block_) {
+    if (!is_in_block_) {
       printer.line(
           pointer(printer, allocate) + "static_cast<" + element_type(allocate) +
           "*>(rt->allocate(rt, " + bytes(printer, allocate) + "));");
@@ -206,8 +204,7 @@ class CpuDialect final : public Dialect {
     const auto run = [&](const std::string& scratch_bytes) {
       is_in_block_ = true;
       printer.block(
-          std::string("run_blocks(rt, gridDim, /*parallel=*/") +
-              (loop.is_parallel ? "true, " : "false, ") + scratch_bytes +
+          "run_blocks(rt, gridDim, /*parallel=*/true, " + scratch_bytes +
               ", [=](Dim3 blockIdx, char* scratch) {",
           [&] {
             if (!launched_dims(printer.kernel()).empty()) {
@@ -322,7 +319,7 @@ class CpuDialect final : public Dialect {
            element_type(allocate) + ")";
   }
   static bool is_in_scratch(const Allocate& allocate) {
-    return allocate.memory_type == MemoryType::Local && allocate.alias == nullptr &&
+    return allocate.memory_type == MemoryType::Local &&
            (!allocate.size->is_const() ||
             as_int(allocate.size->value()) * size_bytes(allocate.buffer->dtype()) > kMaxStackBytes);
   }
@@ -340,23 +337,13 @@ class CpuDialect final : public Dialect {
       }
     }
   }
-  static void allocate_alias(KernelPrinter& printer, const Allocate& allocate) {
-    if (allocate.memory_type == MemoryType::Local) {
-      printer.declare_alias(allocate);
-    } else {
-      printer.line(
-          pointer(printer, allocate) + "reinterpret_cast<" + element_type(allocate) + "*>(" +
-          printer.name_of(allocate.alias) + "_s);");
-    }
-  }
-
   // -- loops over threads --
 
   static std::string axis_name(int64_t dim) {
     return std::string("threadIdx.") + "xyz"[dim];
   }
   static const Val* launched(const Kernel& kernel, int64_t dim) {
-    return kernel.launch.extents[hardware_type_index(kBlockDimTypes[static_cast<size_t>(dim)])];
+    return kernel.launch.extents.block[static_cast<size_t>(dim)];
   }
   /// Dimensions that the kernel uses, the slowest first.
   static std::vector<int64_t> launched_dims(const Kernel& kernel) {

@@ -101,8 +101,6 @@ class CudaDialect final : public Dialect {
     }
     if (allocate.memory_type == MemoryType::Shared) {
       allocate_shared(printer, allocate);
-    } else if (allocate.alias != nullptr) {
-      printer.declare_alias(allocate);
     } else {
       const int64_t alignment =
           std::min(printer.vector_bytes(view), printer.kernel().target().max_vector_bytes);
@@ -166,7 +164,7 @@ class CudaDialect final : public Dialect {
 
   [[nodiscard]] std::string unroll_hint(const ForLoop& loop) const override {
     if (loop.unroll_count == 0) {
-      return loop.is_unrolled ? "#pragma unroll" : "";
+      return traits_of(loop.loop_kind).is_written_out ? "#pragma unroll" : "";
     }
     const bool is_whole = loop.unroll_count == constant_iterations(loop);
     return is_whole ? "#pragma unroll" : "#pragma unroll " + std::to_string(loop.unroll_count);
@@ -349,16 +347,11 @@ class CudaDialect final : public Dialect {
   static void allocate_shared(KernelPrinter& printer, const Allocate& allocate) {
     const std::string type = c_type(allocate.buffer->dtype());
     const std::string name = printer.name_of(allocate.buffer) + "_s";
-    std::string storage;
-    if (allocate.alias != nullptr) {
-      storage = printer.name_of(allocate.alias) + "_s";
-    } else {
-      NVF_INVARIANT(
-          allocate.address != nullptr, "shared memory has an address: ", describe(allocate.buffer));
-      storage =
-          "smem + " + printer.expressions().value(allocate.address).within(Precedence::Product);
-    }
-    printer.line(type + "* " + name + " = reinterpret_cast<" + type + "*>(" + storage + ");");
+    NVF_INVARIANT(
+        allocate.address != nullptr, "shared memory has an address: ", describe(allocate.buffer));
+    printer.line(
+        type + "* " + name + " = reinterpret_cast<" + type + "*>(smem + " +
+        printer.expressions().value(allocate.address).within(Precedence::Product) + ");");
   }
 
   /// Whether a copy of one element needs more than an assignment: the hint that nobody gives by

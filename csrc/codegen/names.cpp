@@ -140,7 +140,8 @@ void KernelNames::name_declared() {
     }
   };
   for_each_node(kernel_.body, [&](const Expr& node) {
-    if (const auto* loop = node.as<ForLoop>(); loop != nullptr && !loop->is_vectorized) {
+    if (const auto* loop = node.as<ForLoop>();
+        loop != nullptr && loop->loop_kind != LoopKind::Vector) {
       name(loop->index);
     } else if (const auto* reduction = node.as<GridReduction>()) {
       name(reduction->is_last);

@@ -102,7 +102,7 @@ void KernelPrinter::analyze(const Scope& scope, const Scope* branch) {
       for (const Val* operand : *operands) {
         const TensorView* view = view_of(operand);
         if (view != nullptr && view->memory_type() == MemoryType::Local) {
-          const auto [known, is_new] = branch_of_.try_emplace(storage_of(view), branch);
+          const auto [known, is_new] = branch_of_.try_emplace(view, branch);
           known->second = is_new || known->second == branch ? branch : nullptr;
         }
       }
@@ -113,17 +113,14 @@ void KernelPrinter::analyze(const Scope& scope, const Scope* branch) {
         written_.insert(view);
       }
     }
-    if (const auto* allocate = expr->as<Allocate>();
-        allocate != nullptr && allocate->alias != nullptr) {
-      alias_[allocate->buffer] = storage_of(allocate->alias);
-    }
-    if (const auto* loop = expr->as<ForLoop>(); loop != nullptr && loop->is_vectorized) {
+    if (const auto* loop = expr->as<ForLoop>();
+        loop != nullptr && loop->loop_kind == LoopKind::Vector) {
       NVF_INVARIANT(loop->stop->is_const_int(), "a vector has a constant width");
       const int64_t lanes = as_int(loop->stop->value());
       for_each_vector_copy(loop->body, [&](const LoadStoreOp& copy) {
         for (const Val* side : {copy.out, copy.arg}) {
           if (view_of(side) != nullptr) {
-            int64_t& bytes = vector_bytes_[storage_of(view_of(side))];
+            int64_t& bytes = vector_bytes_[view_of(side)];
             bytes = std::max(bytes, lanes * size_bytes(side->dtype()));
           }
         }
@@ -141,20 +138,15 @@ bool KernelPrinter::keeps_its_reads(const Scope& branch) const {
     for (const Val* out : expr.outputs()) {
       const TensorView* view = view_of(out);
       const bool is_own = view != nullptr && view->memory_type() == MemoryType::Local &&
-                          branch_of_.at(storage_of(view)) == &branch;
+                          branch_of_.at(view) == &branch;
       keeps = keeps && (view == nullptr || is_own || is_stored_alone(out));
     }
   });
   return keeps;
 }
 
-const TensorView* KernelPrinter::storage_of(const TensorView* view) const {
-  const auto found = alias_.find(view);
-  return found == alias_.end() ? view : found->second;
-}
-
 int64_t KernelPrinter::vector_bytes(const TensorView* view) const {
-  const auto found = vector_bytes_.find(storage_of(view));
+  const auto found = vector_bytes_.find(view);
   return found == vector_bytes_.end() ? 0 : found->second;
 }
 
@@ -288,17 +280,6 @@ void KernelPrinter::declare_array(const Allocate& allocate, const std::string& a
   }
 }
 
-void KernelPrinter::declare_alias(const Allocate& allocate) {
-  const TensorView* view = allocate.buffer;
-  NVF_INVARIANT(
-      view->dtype() == allocate.alias->dtype(),
-      "registers are reused for the same type: ", describe(view));
-  if (expressions_.is_variable(allocate.alias)) {
-    expressions_.define_as_variable(view);
-  }
-  line("auto& " + name_of(view) + " = " + name_of(allocate.alias) + ";");
-}
-
 // ---- Statements ---------------------------------------------------------------------------------
 
 void KernelPrinter::statements(const Scope& scope) {
@@ -338,26 +319,22 @@ void KernelPrinter::statement(const Expr& expr) {
 }
 
 void KernelPrinter::loop(const ForLoop& loop) {
-  if (loop.is_parallel) { // no braces: what the body declares is visible after it
-    statements(loop.body);
+  if (loop.loop_kind == LoopKind::Hardware) {
+    statements(loop.body); // no braces: what the body declares is visible after it
     return;
   }
-  if (loop.is_vectorized) {
+  if (loop.loop_kind == LoopKind::Vector) {
     vector_statements(loop.body, as_int(loop.stop->value()));
     return;
   }
   const std::string index = name_of(loop.index);
   const std::string start = expressions_.value_as(loop.start, DataType::Index).str();
   const std::string stop = expressions_.value(loop.stop).within(Precedence::Sum);
-  const std::string step =
-      loop.step->is_one()
-          ? "++" + index
-          : index + " += " + expressions_.value(loop.step).within(Precedence::Conditional);
   if (const std::string hint = dialect_.unroll_hint(loop); !hint.empty()) {
     line(hint);
   }
   const std::string head = "for (nvfuser_index_t " + index + " = " + start + "; " + index + " < " +
-                           stop + "; " + step + ") {" + axis_of(loop);
+                           stop + "; ++" + index + ") {" + axis_of(loop);
   const ConditionalReads reads(
       expressions_, expressions_.is_conditional() && may_be_unrolled(loop.stop));
   block(head, [&] {

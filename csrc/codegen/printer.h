@@ -61,8 +61,6 @@ class KernelPrinter {
 
   /// `float T4[8];` (a variable for one element), `attributes` before it; registers the name.
   void declare_array(const Allocate& allocate, const std::string& attributes);
-  /// A name for storage that another tensor owns.
-  void declare_alias(const Allocate& allocate);
   /// Bytes of the widest vector access to the storage of a tensor; 0: none.
   [[nodiscard]] int64_t vector_bytes(const TensorView* view) const;
   /// What a copy of `lanes` elements moves: elements, or pairs where both sides hold pairs.
@@ -88,7 +86,6 @@ class KernelPrinter {
   [[nodiscard]] bool keeps_its_reads(const Scope& branch) const;
   /// `const nvfuser_index_t i0 = T0.logical_size[0];` for every size that the body uses.
   void declare_sizes();
-  [[nodiscard]] const TensorView* storage_of(const TensorView* view) const;
   /// Comments, with the space before them; empty: none.
   [[nodiscard]] std::string location_of(const Expr& expr) const;
   [[nodiscard]] std::string axis_of(const ForLoop& loop) const;
@@ -101,10 +98,9 @@ class KernelPrinter {
   std::string text_;
   std::string body_; // complete before the head is printed
   int indent_ = 0;
-  std::set<const TensorView*> written_;                            // in global memory
-  std::unordered_map<const TensorView*, const TensorView*> alias_; // storage owner
-  std::unordered_map<const TensorView*, int64_t> vector_bytes_;    // by storage owner
-  /// The branch that registers are used in, by storage owner; nullptr: outside, or in several.
+  std::set<const TensorView*> written_; // in global memory
+  std::unordered_map<const TensorView*, int64_t> vector_bytes_;
+  /// The branch that registers are used in; nullptr: outside, or in several.
   std::unordered_map<const TensorView*, const Scope*> branch_of_;
 };
 

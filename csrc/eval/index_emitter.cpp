@@ -60,7 +60,7 @@ Val* IndexEmitter::binary(BinaryOpType op, Val* a, Val* b) {
       case BinaryOpType::LogicalOr: return scalar::logical_or(a, b);
       default: {
         Val* out = fusion_.new_scalar(DataType::Bool);
-        fusion_.make<BinaryOp>(out, a, b, op);
+        fusion_.make<BinaryOp>({.out = out, .lhs = a, .rhs = b, .op = op});
         return out;
       }
     }
@@ -144,11 +144,20 @@ Val* IndexEmitter::emit_atom(const IndexAtom& atom) {
   }
   Val* out = fusion_.new_scalar(original->dtype());
   if (const auto* unary = atom.origin->as<UnaryOp>()) {
-    fusion_.make<UnaryOp>(out, operands[0], unary->op);
+    fusion_.make<UnaryOp>({.out = out, .arg = operands[0], .op = unary->op});
   } else if (const auto* ternary = atom.origin->as<TernaryOp>()) {
-    fusion_.make<TernaryOp>(out, operands[0], operands[1], operands[2], ternary->op);
+    fusion_.make<TernaryOp>(
+        {.out = out,
+         .in1 = operands[0],
+         .in2 = operands[1],
+         .in3 = operands[2],
+         .op = ternary->op});
   } else {
-    fusion_.make<BinaryOp>(out, operands[0], operands[1], atom.origin->as<BinaryOp>()->op);
+    fusion_.make<BinaryOp>(
+        {.out = out,
+         .lhs = operands[0],
+         .rhs = operands[1],
+         .op = atom.origin->as<BinaryOp>()->op});
   }
   return out;
 }

@@ -6,25 +6,22 @@
 
 namespace nvfuser {
 
-struct FullOp final : ExprNode<FullOp> {
-  static constexpr ExprKind kKind = ExprKind::FullOp;
-  static constexpr const char* kName = "FullOp";
+struct FullOpFields {
   static constexpr const char* kDoc = "Every element is fill_value.";
   TensorView* out = nullptr;
-  std::vector<Val*> shape;
+  std::vector<Val*> shape{};
   Val* fill_value = nullptr;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &FullOp::out, "Result."),
-        nvfuser::input("shape", &FullOp::shape, "Size of every dimension."),
-        nvfuser::input("fill_value", &FullOp::fill_value, "The element."),
+        output("out", &FullOpFields::out, "Result."),
+        input("shape", &FullOpFields::shape, "Size of every dimension."),
+        input("fill_value", &FullOpFields::fill_value, "The element."),
     };
   }
 };
+struct FullOp final : ExprNode<FullOp, FullOpFields> {};
 
-struct IotaOp final : ExprNode<IotaOp> {
-  static constexpr ExprKind kKind = ExprKind::IotaOp;
-  static constexpr const char* kName = "IotaOp";
+struct IotaOpFields {
   static constexpr const char* kDoc = "out[i] = start + i * step.";
   TensorView* out = nullptr;
   Val* length = nullptr;
@@ -32,42 +29,41 @@ struct IotaOp final : ExprNode<IotaOp> {
   Val* step = nullptr;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &IotaOp::out, "Result, one dimension."),
-        nvfuser::input("length", &IotaOp::length, "Number of elements."),
-        nvfuser::input("start", &IotaOp::start, "First element."),
-        nvfuser::input("step", &IotaOp::step, "Difference of neighbours, not zero."),
+        output("out", &IotaOpFields::out, "Result, one dimension."),
+        input("length", &IotaOpFields::length, "Number of elements."),
+        input("start", &IotaOpFields::start, "First element."),
+        input("step", &IotaOpFields::step, "Difference of neighbours, not zero."),
     };
   }
 };
+struct IotaOp final : ExprNode<IotaOp, IotaOpFields> {};
 
-struct EyeOp final : ExprNode<EyeOp> {
-  static constexpr ExprKind kKind = ExprKind::EyeOp;
-  static constexpr const char* kName = "EyeOp";
+struct EyeOpFields {
   static constexpr const char* kDoc = "One on the diagonal, zero elsewhere.";
   TensorView* out = nullptr;
   Val* rows = nullptr;
   Val* columns = nullptr;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &EyeOp::out, "Result."),
-        nvfuser::input("rows", &EyeOp::rows, "Number of rows."),
-        nvfuser::input("columns", &EyeOp::columns, "Number of columns."),
+        output("out", &EyeOpFields::out, "Result."),
+        input("rows", &EyeOpFields::rows, "Number of rows."),
+        input("columns", &EyeOpFields::columns, "Number of columns."),
     };
   }
 };
+struct EyeOp final : ExprNode<EyeOp, EyeOpFields> {};
 
-struct TensorConstruct final : ExprNode<TensorConstruct> {
-  static constexpr ExprKind kKind = ExprKind::TensorConstruct;
-  static constexpr const char* kName = "TensorConstruct";
+struct TensorConstructFields {
   static constexpr const char* kDoc = "A tensor of given scalars.";
   TensorView* out = nullptr;
-  std::vector<Val*> elements;
+  std::vector<Val*> elements{};
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &TensorConstruct::out, "Result."),
-        nvfuser::input("elements", &TensorConstruct::elements, "The elements in row-major order."),
+        output("out", &TensorConstructFields::out, "Result."),
+        input("elements", &TensorConstructFields::elements, "The elements in row-major order."),
     };
   }
 };
+struct TensorConstruct final : ExprNode<TensorConstruct, TensorConstructFields> {};
 
 } // namespace nvfuser

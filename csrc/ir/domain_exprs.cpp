@@ -113,7 +113,8 @@ std::pair<IterDomain*, IterDomain*> split_id(
   }
   IterDomain* outer = fusion.new_iter_domain(inner_split ? rest : part);
   IterDomain* inner = fusion.new_iter_domain(inner_split ? part : rest);
-  fusion.make<Split>(outer, inner, in, factor, inner_split);
+  fusion.make<Split>(
+      {.outer = outer, .inner = inner, .in = in, .factor = factor, .inner_split = inner_split});
   return {outer, inner};
 }
 
@@ -132,7 +133,7 @@ IterDomain* merge_ids(IterDomain* outer, IterDomain* inner, bool is_rfactor) {
         scalar::mul(outer->maybe_expanded_extent(), inner->maybe_expanded_extent());
   }
   IterDomain* out = fusion.new_iter_domain(spec);
-  fusion.make<Merge>(out, outer, inner);
+  fusion.make<Merge>({.out = out, .outer = outer, .inner = inner});
   return out;
 }
 
@@ -149,7 +150,8 @@ std::pair<IterDomain*, IterDomain*> swizzle_ids(
   };
   IterDomain* out_x = like(in_x);
   IterDomain* out_y = like(in_y);
-  fusion.make<Swizzle>(out_x, out_y, in_x, in_y, type);
+  fusion.make<Swizzle>(
+      {.out_x = out_x, .out_y = out_y, .in_x = in_x, .in_y = in_y, .swizzle_type = type});
   return {out_x, out_y};
 }
 
@@ -161,7 +163,7 @@ IterDomain* swizzle1d_id(IterDomain* in, ParallelType type) {
           .extent = in->extent(),
           .iter_type = in->iter_type(),
           .parallel_type = in->parallel_type()});
-  in->fusion()->make<Swizzle1D>(out, in, type);
+  in->fusion()->make<Swizzle1D>({.out = out, .in = in, .parallel_type = type});
   return out;
 }
 
@@ -205,7 +207,7 @@ IterDomain* resize_id(
           .iter_type = *iter_type,
           .parallel_type = in->parallel_type(),
           .is_rfactor = is_rfactor});
-  fusion.make<Resize>(out, in, left, right);
+  fusion.make<Resize>({.out = out, .in = in, .left = left, .right = right});
   return out;
 }
 

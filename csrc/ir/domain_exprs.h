@@ -10,9 +10,7 @@
 
 namespace nvfuser {
 
-struct Split final : ExprNode<Split> {
-  static constexpr ExprKind kKind = ExprKind::Split;
-  static constexpr const char* kName = "Split";
+struct SplitFields {
   static constexpr const char* kDoc =
       "One axis in two. With inner_split: outer = ceilDiv(in, factor), inner = factor; without: "
       "outer = factor, inner = ceilDiv(in, factor). Index: in = outer * inner_extent + inner.";
@@ -23,18 +21,17 @@ struct Split final : ExprNode<Split> {
   bool inner_split = true;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("outer", &Split::outer, "Slower part."),
-        nvfuser::output("inner", &Split::inner, "Faster part."),
-        nvfuser::input("in", &Split::in, "The axis that is split."),
-        nvfuser::attr("factor", &Split::factor, "Extent of the constant part (elements)."),
-        nvfuser::attr("inner_split", &Split::inner_split, "Whether `factor` is the inner extent."),
+        output("outer", &SplitFields::outer, "Slower part."),
+        output("inner", &SplitFields::inner, "Faster part."),
+        input("in", &SplitFields::in, "The axis that is split."),
+        attr("factor", &SplitFields::factor, "Extent of the constant part (elements)."),
+        attr("inner_split", &SplitFields::inner_split, "Whether `factor` is the inner extent."),
     };
   }
 };
+struct Split final : ExprNode<Split, SplitFields> {};
 
-struct Merge final : ExprNode<Merge> {
-  static constexpr ExprKind kKind = ExprKind::Merge;
-  static constexpr const char* kName = "Merge";
+struct MergeFields {
   static constexpr const char* kDoc =
       "Two axes into one of their product. Index: out = outer * inner_extent + inner.";
   IterDomain* out = nullptr;
@@ -42,16 +39,15 @@ struct Merge final : ExprNode<Merge> {
   IterDomain* inner = nullptr;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &Merge::out, "The product."),
-        nvfuser::input("outer", &Merge::outer, "Varies slower."),
-        nvfuser::input("inner", &Merge::inner, "Varies faster."),
+        output("out", &MergeFields::out, "The product."),
+        input("outer", &MergeFields::outer, "Varies slower."),
+        input("inner", &MergeFields::inner, "Varies faster."),
     };
   }
 };
+struct Merge final : ExprNode<Merge, MergeFields> {};
 
-struct Swizzle final : ExprNode<Swizzle> {
-  static constexpr ExprKind kKind = ExprKind::Swizzle;
-  static constexpr const char* kName = "Swizzle";
+struct SwizzleFields {
   static constexpr const char* kDoc =
       "Permute the positions of a square of two axes. XOR: out_x = x, out_y = x ^ y; CyclicShift: "
       "out_y = (x + y) mod extent.";
@@ -62,34 +58,32 @@ struct Swizzle final : ExprNode<Swizzle> {
   SwizzleType swizzle_type = SwizzleType::NoSwizzle;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out_x", &Swizzle::out_x, "First axis after the swizzle."),
-        nvfuser::output("out_y", &Swizzle::out_y, "Second axis after the swizzle."),
-        nvfuser::input("in_x", &Swizzle::in_x, "First axis; passes through."),
-        nvfuser::input("in_y", &Swizzle::in_y, "Second axis; is permuted."),
-        nvfuser::attr("swizzle_type", &Swizzle::swizzle_type, "The permutation."),
+        output("out_x", &SwizzleFields::out_x, "First axis after the swizzle."),
+        output("out_y", &SwizzleFields::out_y, "Second axis after the swizzle."),
+        input("in_x", &SwizzleFields::in_x, "First axis; passes through."),
+        input("in_y", &SwizzleFields::in_y, "Second axis; is permuted."),
+        attr("swizzle_type", &SwizzleFields::swizzle_type, "The permutation."),
     };
   }
 };
+struct Swizzle final : ExprNode<Swizzle, SwizzleFields> {};
 
-struct Swizzle1D final : ExprNode<Swizzle1D> {
-  static constexpr ExprKind kKind = ExprKind::Swizzle1D;
-  static constexpr const char* kName = "Swizzle1D";
+struct Swizzle1DFields {
   static constexpr const char* kDoc = "Rotate an axis by the index of a device dimension.";
   IterDomain* out = nullptr;
   IterDomain* in = nullptr;
   ParallelType parallel_type = ParallelType::DIDx;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &Swizzle1D::out, "The rotated axis."),
-        nvfuser::input("in", &Swizzle1D::in, "The axis."),
-        nvfuser::attr("parallel_type", &Swizzle1D::parallel_type, "Device dimension to rotate by."),
+        output("out", &Swizzle1DFields::out, "The rotated axis."),
+        input("in", &Swizzle1DFields::in, "The axis."),
+        attr("parallel_type", &Swizzle1DFields::parallel_type, "Device dimension to rotate by."),
     };
   }
 };
+struct Swizzle1D final : ExprNode<Swizzle1D, Swizzle1DFields> {};
 
-struct Resize final : ExprNode<Resize> {
-  static constexpr ExprKind kKind = ExprKind::Resize;
-  static constexpr const char* kName = "Resize";
+struct ResizeFields {
   static constexpr const char* kDoc =
       "Grow (positive) or crop (negative) an axis at both ends. Index: out = in + left.";
   IterDomain* out = nullptr;
@@ -98,13 +92,14 @@ struct Resize final : ExprNode<Resize> {
   Val* right = nullptr;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &Resize::out, "The resized axis."),
-        nvfuser::input("in", &Resize::in, "The axis."),
-        nvfuser::attr("left", &Resize::left, "Elements added before the first."),
-        nvfuser::attr("right", &Resize::right, "Elements added after the last."),
+        output("out", &ResizeFields::out, "The resized axis."),
+        input("in", &ResizeFields::in, "The axis."),
+        attr("left", &ResizeFields::left, "Elements added before the first."),
+        attr("right", &ResizeFields::right, "Elements added after the last."),
     };
   }
 };
+struct Resize final : ExprNode<Resize, ResizeFields> {};
 
 // ---- Making them. The new ids belong to the fusion of their operands. ---------------------------
 

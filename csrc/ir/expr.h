@@ -1,22 +1,23 @@
 // Expr: the base of every expression, and the tools that a node's declaration feeds.
 //
-// A node is declared once, as a struct with named, typed fields:
+// A node is declared once: an aggregate with its named, typed fields, and the node that has them.
 //
-//   struct BroadcastOp final : ExprNode<BroadcastOp> {
-//     static constexpr ExprKind kKind = ExprKind::BroadcastOp;
-//     static constexpr const char* kName = "BroadcastOp";
+//   struct BroadcastOpFields {
 //     static constexpr const char* kDoc = "Add dimensions of size one.";
 //     TensorView* out = nullptr;
 //     TensorView* arg = nullptr;
-//     std::vector<bool> flags;
+//     std::vector<bool> flags{};
 //     static constexpr auto fields() {
 //       return std::tuple{
-//           output("out", &BroadcastOp::out, "..."), input("arg", ...), attr("flags", ...)};
+//           output("out", &BroadcastOpFields::out, "..."), input("arg", ...), attr("flags", ...)};
 //     }
 //   };
+//   struct BroadcastOp final : ExprNode<BroadcastOp, BroadcastOpFields> {};
 //
 // Creation, operand lists, clone, hash, structural equality, the Python class and its stub derive
-// from `fields()`. `fusion.make<BroadcastOp>(out, arg, flags)` takes the fields in their order.
+// from `fields()`. Whoever makes a node names its fields; those left out have their defaults:
+//
+//   fusion.make<BroadcastOp>({.out = out, .arg = arg, .flags = flags});
 #pragma once
 
 #include <functional>
@@ -36,6 +37,18 @@ namespace nvfuser {
 #define NVF_EXPR_KIND(Node) Node,
 enum class ExprKind : uint8_t { NVF_FOR_EACH_EXPR(NVF_EXPR_KIND) };
 #undef NVF_EXPR_KIND
+
+/// The kind and the name of a node's class.
+template <typename Node>
+struct NodeName;
+#define NVF_NODE_NAME(Node)                           \
+  template <>                                         \
+  struct NodeName<Node> {                             \
+    static constexpr ExprKind kKind = ExprKind::Node; \
+    static constexpr const char* kName = #Node;       \
+  };
+NVF_FOR_EACH_EXPR(NVF_NODE_NAME)
+#undef NVF_NODE_NAME
 
 // ---- Fields -------------------------------------------------------------------------------------
 
@@ -331,18 +344,22 @@ void substitute(T& value, Val* from, Val* to) {
 
 } // namespace detail
 
-/// The base of every node: implements Expr from `Derived::fields()`.
-template <typename Derived>
-struct ExprNode : Expr {
+/// The base of every node: implements Expr from the fields.
+template <typename Derived, typename FieldsOfNode>
+struct ExprNode : Expr, FieldsOfNode {
+  using Fields = FieldsOfNode;
+  static constexpr ExprKind kKind = NodeName<Derived>::kKind;
+  static constexpr const char* kName = NodeName<Derived>::kName;
+
   [[nodiscard]] ExprKind kind() const final {
-    return Derived::kKind;
+    return kKind;
   }
   [[nodiscard]] const char* op_name() const final {
-    return Derived::kName;
+    return kName;
   }
 
   [[nodiscard]] bool same_op(const Expr* other) const final {
-    if (other->kind() != Derived::kKind) {
+    if (other->kind() != kKind) {
       return false;
     }
     bool same = true;
@@ -357,7 +374,7 @@ struct ExprNode : Expr {
   }
 
   [[nodiscard]] size_t op_hash() const final {
-    auto hash = static_cast<size_t>(Derived::kKind);
+    auto hash = static_cast<size_t>(kKind);
     for_each_field<Derived>([&](const auto& field) {
       using T = typename std::decay_t<decltype(field)>::Type;
       if (field.role == Role::Attr) {

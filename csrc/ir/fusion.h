@@ -34,10 +34,10 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
 
   // -- making statements --
 
-  /// A node from its fields in the order of their declaration; trailing ones keep their defaults.
-  /// Sets the definition of the outputs and the uses of the inputs.
-  template <typename Node, typename... Args>
-  Node* make(Args&&... args);
+  /// A node with these fields: `make<Merge>({.out = out, .outer = outer, .inner = inner})`. Sets
+  /// the definition of the outputs and the uses of the inputs.
+  template <typename Node>
+  Node* make(typename Node::Fields fields);
 
   Val* new_scalar(DataType dtype);
   /// The constant `value`, converted to `dtype`.
@@ -199,14 +199,10 @@ class FusionGuard {
 
 // ---- templates ----------------------------------------------------------------------------------
 
-template <typename Node, typename... Args>
-Node* Fusion::make(Args&&... args) {
+template <typename Node>
+Node* Fusion::make(typename Node::Fields fields) {
   auto node = std::make_unique<Node>();
-  constexpr auto fields = Node::fields();
-  static_assert(sizeof...(Args) <= std::tuple_size_v<decltype(fields)>, "too many fields");
-  [&]<size_t... I>(std::index_sequence<I...>) {
-    (((*node).*(std::get<I>(fields).member) = std::forward<Args>(args)), ...);
-  }(std::index_sequence_for<Args...>{});
+  static_cast<typename Node::Fields&>(*node) = std::move(fields);
   return static_cast<Node*>(register_expr(std::move(node)));
 }
 

@@ -18,7 +18,11 @@ TensorView* make_copy(Fusion& fusion, TensorView* tv) {
       fusion.new_tensor_domain(
           {.root = {}, .logical = logical, .allocation = {}, .loop = {}, .contiguity = {}}),
       tv->dtype());
-  fusion.make<LoadStoreOp>(copy, tv, LoadStoreOpType::Set, CacheOp::Streaming); // as ops::set
+  fusion.make<LoadStoreOp>(
+      {.out = copy,
+       .arg = tv,
+       .op = LoadStoreOpType::Set,
+       .cache_op = CacheOp::Streaming}); // as ops::set
   return copy;
 }
 

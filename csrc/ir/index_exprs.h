@@ -6,9 +6,7 @@
 
 namespace nvfuser {
 
-struct SelectOp final : ExprNode<SelectOp> {
-  static constexpr ExprKind kKind = ExprKind::SelectOp;
-  static constexpr const char* kName = "SelectOp";
+struct SelectOpFields {
   static constexpr const char* kDoc =
       "The slice of arg at one position of a dimension, without that dimension.";
   TensorView* out = nullptr;
@@ -17,19 +15,18 @@ struct SelectOp final : ExprNode<SelectOp> {
   int64_t dim = 0;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &SelectOp::out, "Result."),
-        nvfuser::input("arg", &SelectOp::arg, "Operand."),
-        nvfuser::input(
-            "index", &SelectOp::index,
+        output("out", &SelectOpFields::out, "Result."),
+        input("arg", &SelectOpFields::arg, "Operand."),
+        input(
+            "index", &SelectOpFields::index,
             "The position: an integer scalar, or a tensor of no dimensions. Not negative."),
-        nvfuser::attr("dim", &SelectOp::dim, "Dimension of arg."),
+        attr("dim", &SelectOpFields::dim, "Dimension of arg."),
     };
   }
 };
+struct SelectOp final : ExprNode<SelectOp, SelectOpFields> {};
 
-struct IndexSelectOp final : ExprNode<IndexSelectOp> {
-  static constexpr ExprKind kKind = ExprKind::IndexSelectOp;
-  static constexpr const char* kName = "IndexSelectOp";
+struct IndexSelectOpFields {
   static constexpr const char* kDoc = "out[.., i, ..] = arg[.., index[i], ..].";
   TensorView* out = nullptr;
   TensorView* arg = nullptr;
@@ -37,19 +34,18 @@ struct IndexSelectOp final : ExprNode<IndexSelectOp> {
   int64_t dim = 0;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &IndexSelectOp::out, "Result."),
-        nvfuser::input("arg", &IndexSelectOp::arg, "Where elements are looked up."),
-        nvfuser::input(
-            "index", &IndexSelectOp::index,
+        output("out", &IndexSelectOpFields::out, "Result."),
+        input("arg", &IndexSelectOpFields::arg, "Where elements are looked up."),
+        input(
+            "index", &IndexSelectOpFields::index,
             "Integers in [0, extent of dim): as many dimensions as arg, all but dim broadcasts."),
-        nvfuser::attr("dim", &IndexSelectOp::dim, "Dimension of arg that is looked up."),
+        attr("dim", &IndexSelectOpFields::dim, "Dimension of arg that is looked up."),
     };
   }
 };
+struct IndexSelectOp final : ExprNode<IndexSelectOp, IndexSelectOpFields> {};
 
-struct GatherOp final : ExprNode<GatherOp> {
-  static constexpr ExprKind kKind = ExprKind::GatherOp;
-  static constexpr const char* kName = "GatherOp";
+struct GatherOpFields {
   static constexpr const char* kDoc =
       "out[i, j] = arg[index[i, j], j], for dim 0: the shape of the result is that of index.";
   TensorView* out = nullptr;
@@ -59,22 +55,21 @@ struct GatherOp final : ExprNode<GatherOp> {
   bool exact_sizes = false;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &GatherOp::out, "Result."),
-        nvfuser::input("arg", &GatherOp::arg, "Where elements are looked up."),
-        nvfuser::input(
-            "index", &GatherOp::index, "Integers in [0, extent of dim), of the rank of arg."),
-        nvfuser::attr("dim", &GatherOp::dim, "Dimension of arg that is looked up."),
-        nvfuser::attr(
-            "exact_sizes", &GatherOp::exact_sizes,
+        output("out", &GatherOpFields::out, "Result."),
+        input("arg", &GatherOpFields::arg, "Where elements are looked up."),
+        input(
+            "index", &GatherOpFields::index, "Integers in [0, extent of dim), of the rank of arg."),
+        attr("dim", &GatherOpFields::dim, "Dimension of arg that is looked up."),
+        attr(
+            "exact_sizes", &GatherOpFields::exact_sizes,
             "Whether all other dimensions of index have the extents of arg. Otherwise they may be "
             "smaller."),
     };
   }
 };
+struct GatherOp final : ExprNode<GatherOp, GatherOpFields> {};
 
-struct ScatterOp final : ExprNode<ScatterOp> {
-  static constexpr ExprKind kKind = ExprKind::ScatterOp;
-  static constexpr const char* kName = "ScatterOp";
+struct ScatterOpFields {
   static constexpr const char* kDoc =
       "A copy of arg in which out[index[i, j], j] = src[i, j], for dim 0. With accumulate the "
       "element is combined with what was there; without, which of several writers of an element "
@@ -89,27 +84,26 @@ struct ScatterOp final : ExprNode<ScatterOp> {
   BinaryOpType accumulate_op = BinaryOpType::Add;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &ScatterOp::out, "Result."),
-        nvfuser::input("arg", &ScatterOp::arg, "Elements that index leaves alone."),
-        nvfuser::input("index", &ScatterOp::index, "Integers in [0, extent of dim)."),
-        nvfuser::input(
-            "src", &ScatterOp::src,
+        output("out", &ScatterOpFields::out, "Result."),
+        input("arg", &ScatterOpFields::arg, "Elements that index leaves alone."),
+        input("index", &ScatterOpFields::index, "Integers in [0, extent of dim)."),
+        input(
+            "src", &ScatterOpFields::src,
             "Elements to write: a tensor of the rank of index, or a scalar."),
-        nvfuser::attr("dim", &ScatterOp::dim, "Dimension of arg that is addressed."),
-        nvfuser::attr(
-            "exact_sizes", &ScatterOp::exact_sizes,
+        attr("dim", &ScatterOpFields::dim, "Dimension of arg that is addressed."),
+        attr(
+            "exact_sizes", &ScatterOpFields::exact_sizes,
             "Whether all other dimensions of index have the extents of arg."),
-        nvfuser::attr("accumulate", &ScatterOp::accumulate, "Whether elements are combined."),
-        nvfuser::attr(
-            "accumulate_op", &ScatterOp::accumulate_op,
+        attr("accumulate", &ScatterOpFields::accumulate, "Whether elements are combined."),
+        attr(
+            "accumulate_op", &ScatterOpFields::accumulate_op,
             "The combiner; has no meaning without accumulate."),
     };
   }
 };
+struct ScatterOp final : ExprNode<ScatterOp, ScatterOpFields> {};
 
-struct IndexPutAccumulateOp final : ExprNode<IndexPutAccumulateOp> {
-  static constexpr ExprKind kKind = ExprKind::IndexPutAccumulateOp;
-  static constexpr const char* kName = "IndexPutAccumulateOp";
+struct IndexPutAccumulateOpFields {
   static constexpr const char* kDoc = "A copy of arg with value[i, ..] added to row index[i].";
   TensorView* out = nullptr;
   TensorView* arg = nullptr;
@@ -117,17 +111,16 @@ struct IndexPutAccumulateOp final : ExprNode<IndexPutAccumulateOp> {
   TensorView* value = nullptr;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &IndexPutAccumulateOp::out, "Result."),
-        nvfuser::input("arg", &IndexPutAccumulateOp::arg, "What is added to, [rows, ..]."),
-        nvfuser::input("index", &IndexPutAccumulateOp::index, "Row numbers, [n] or [n, 1]."),
-        nvfuser::input("value", &IndexPutAccumulateOp::value, "Addends, [n, ..]."),
+        output("out", &IndexPutAccumulateOpFields::out, "Result."),
+        input("arg", &IndexPutAccumulateOpFields::arg, "What is added to, [rows, ..]."),
+        input("index", &IndexPutAccumulateOpFields::index, "Row numbers, [n] or [n, 1]."),
+        input("value", &IndexPutAccumulateOpFields::value, "Addends, [n, ..]."),
     };
   }
 };
+struct IndexPutAccumulateOp final : ExprNode<IndexPutAccumulateOp, IndexPutAccumulateOpFields> {};
 
-struct EmbeddingFwdOp final : ExprNode<EmbeddingFwdOp> {
-  static constexpr ExprKind kKind = ExprKind::EmbeddingFwdOp;
-  static constexpr const char* kName = "EmbeddingFwdOp";
+struct EmbeddingFwdOpFields {
   static constexpr const char* kDoc = "Rows of weight: out[.., :] = weight[arg[..], :].";
   TensorView* out = nullptr;
   TensorView* arg = nullptr;
@@ -139,23 +132,25 @@ struct EmbeddingFwdOp final : ExprNode<EmbeddingFwdOp> {
   Val* max_norm = nullptr;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &EmbeddingFwdOp::out, "Result."),
-        nvfuser::input("arg", &EmbeddingFwdOp::arg, "Row numbers."),
-        nvfuser::input("weight", &EmbeddingFwdOp::weight, "The table, [rows, columns]."),
-        nvfuser::input(
-            "norm_type", &EmbeddingFwdOp::norm_type, "The p of the norm that max_norm bounds."),
-        nvfuser::input(
-            "scale_grad_by_freq", &EmbeddingFwdOp::scale_grad_by_freq,
+        output("out", &EmbeddingFwdOpFields::out, "Result."),
+        input("arg", &EmbeddingFwdOpFields::arg, "Row numbers."),
+        input("weight", &EmbeddingFwdOpFields::weight, "The table, [rows, columns]."),
+        input(
+            "norm_type", &EmbeddingFwdOpFields::norm_type,
+            "The p of the norm that max_norm bounds."),
+        input(
+            "scale_grad_by_freq", &EmbeddingFwdOpFields::scale_grad_by_freq,
             "For the backward pass only."),
-        nvfuser::input("sparse", &EmbeddingFwdOp::sparse, "For the backward pass only."),
-        nvfuser::input(
-            "padding_idx", &EmbeddingFwdOp::padding_idx,
+        input("sparse", &EmbeddingFwdOpFields::sparse, "For the backward pass only."),
+        input(
+            "padding_idx", &EmbeddingFwdOpFields::padding_idx,
             "Row that gets no gradient; None: no row."),
-        nvfuser::input(
-            "max_norm", &EmbeddingFwdOp::max_norm,
+        input(
+            "max_norm", &EmbeddingFwdOpFields::max_norm,
             "Rows of a larger norm are scaled down to it; None: none are."),
     };
   }
 };
+struct EmbeddingFwdOp final : ExprNode<EmbeddingFwdOp, EmbeddingFwdOpFields> {};
 
 } // namespace nvfuser

@@ -5,15 +5,6 @@
 #include "ir/scalar.h"
 
 namespace nvfuser {
-namespace {
-
-/// Loops of these types address lanes or are expanded at compile time.
-bool needs_constant_extent(ParallelType type) {
-  return type == ParallelType::Vectorize || type == ParallelType::Unroll ||
-         type == ParallelType::Group;
-}
-
-} // namespace
 
 void IterDomain::parallelize(ParallelType parallel_type) {
   check_parallelize(parallel_type);
@@ -21,7 +12,7 @@ void IterDomain::parallelize(ParallelType parallel_type) {
 }
 
 void IterDomain::check_parallelize(ParallelType parallel_type) const {
-  if (parallel_type == spec_.parallel_type || !needs_constant_extent(parallel_type) ||
+  if (parallel_type == spec_.parallel_type || !traits_of(parallel_type).needs_constant_extent ||
       (spec_.start->is_zero() && spec_.extent->is_const_int())) {
     return;
   }

@@ -6,9 +6,7 @@
 
 namespace nvfuser {
 
-struct MmaOp final : ExprNode<MmaOp> {
-  static constexpr ExprKind kKind = ExprKind::MmaOp;
-  static constexpr const char* kName = "MmaOp";
+struct MmaOpFields {
   static constexpr const char* kDoc =
       "Sum over products: out = sum(a * b) over the reduction axes of out, in the precision of "
       "out.";
@@ -19,19 +17,18 @@ struct MmaOp final : ExprNode<MmaOp> {
   int64_t macro = 0;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output(
-            "out", &MmaOp::out, "Result; the summed axes are reduction axes of its domain."),
-        nvfuser::input("a", &MmaOp::a, "First factor."),
-        nvfuser::input("b", &MmaOp::b, "Second factor, of the shape of a."),
-        nvfuser::attr("init", &MmaOp::init, "Where the sum starts: 0."),
-        nvfuser::attr("macro", &MmaOp::macro, "Encoded instruction of the tensor core; 0: none."),
+        output(
+            "out", &MmaOpFields::out, "Result; the summed axes are reduction axes of its domain."),
+        input("a", &MmaOpFields::a, "First factor."),
+        input("b", &MmaOpFields::b, "Second factor, of the shape of a."),
+        attr("init", &MmaOpFields::init, "Where the sum starts: 0."),
+        attr("macro", &MmaOpFields::macro, "Encoded instruction of the tensor core; 0: none."),
     };
   }
 };
+struct MmaOp final : ExprNode<MmaOp, MmaOpFields> {};
 
-struct MatmulOp final : ExprNode<MatmulOp> {
-  static constexpr ExprKind kKind = ExprKind::MatmulOp;
-  static constexpr const char* kName = "MatmulOp";
+struct MatmulOpFields {
   static constexpr const char* kDoc =
       "[.., M, K] times [.., K, N] is [.., M, N]; operands of one dimension are vectors, leading "
       "dimensions are broadcast together.";
@@ -40,18 +37,17 @@ struct MatmulOp final : ExprNode<MatmulOp> {
   TensorView* b = nullptr;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output(
-            "out", &MatmulOp::out,
+        output(
+            "out", &MatmulOpFields::out,
             "Result; its last logical axis is the reduction over K, unless K is a broadcast."),
-        nvfuser::input("a", &MatmulOp::a, "[.., M, K] or [K]."),
-        nvfuser::input("b", &MatmulOp::b, "[.., K, N] or [K]."),
+        input("a", &MatmulOpFields::a, "[.., M, K] or [K]."),
+        input("b", &MatmulOpFields::b, "[.., K, N] or [K]."),
     };
   }
 };
+struct MatmulOp final : ExprNode<MatmulOp, MatmulOpFields> {};
 
-struct LinearOp final : ExprNode<LinearOp> {
-  static constexpr ExprKind kKind = ExprKind::LinearOp;
-  static constexpr const char* kName = "LinearOp";
+struct LinearOpFields {
   static constexpr const char* kDoc = "a times the transpose of b, plus bias.";
   TensorView* out = nullptr;
   TensorView* a = nullptr;
@@ -59,17 +55,16 @@ struct LinearOp final : ExprNode<LinearOp> {
   TensorView* bias = nullptr;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &LinearOp::out, "[*_w, *_i, N] and the reduction over K."),
-        nvfuser::input("a", &LinearOp::a, "[*_i, K]."),
-        nvfuser::input("b", &LinearOp::b, "[*_w, N, K]."),
-        nvfuser::input("bias", &LinearOp::bias, "[*_w, N], or None."),
+        output("out", &LinearOpFields::out, "[*_w, *_i, N] and the reduction over K."),
+        input("a", &LinearOpFields::a, "[*_i, K]."),
+        input("b", &LinearOpFields::b, "[*_w, N, K]."),
+        input("bias", &LinearOpFields::bias, "[*_w, N], or None."),
     };
   }
 };
+struct LinearOp final : ExprNode<LinearOp, LinearOpFields> {};
 
-struct GroupedMmaOp final : ExprNode<GroupedMmaOp> {
-  static constexpr ExprKind kKind = ExprKind::GroupedMmaOp;
-  static constexpr const char* kName = "GroupedMmaOp";
+struct GroupedMmaOpFields {
   static constexpr const char* kDoc =
       "A matmul for each group, whose rows (or columns) are given by offsets, with optional scales "
       "and epilogue.";
@@ -86,28 +81,26 @@ struct GroupedMmaOp final : ExprNode<GroupedMmaOp> {
   TensorView* beta = nullptr;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &GroupedMmaOp::out, "[g, m, n] or [m, n] and the reduction over K."),
-        nvfuser::output(
-            "out_block_scale", &GroupedMmaOp::out_block_scale,
+        output("out", &GroupedMmaOpFields::out, "[g, m, n] or [m, n] and the reduction over K."),
+        output(
+            "out_block_scale", &GroupedMmaOpFields::out_block_scale,
             "Scales of the result's blocks, or None."),
-        nvfuser::output("out_gamma", &GroupedMmaOp::out_gamma, "Scale of the result, or None."),
-        nvfuser::input("mat1", &GroupedMmaOp::mat1, "First factor, 2-D or 3-D."),
-        nvfuser::input("mat2", &GroupedMmaOp::mat2, "Second factor, 2-D or 3-D."),
-        nvfuser::input("offsets", &GroupedMmaOp::offsets, "[g]: where each group ends."),
-        nvfuser::input("scale1", &GroupedMmaOp::scale1, "Block scales of mat1, or None."),
-        nvfuser::input("scale2", &GroupedMmaOp::scale2, "Block scales of mat2, or None."),
-        nvfuser::input(
-            "alpha", &GroupedMmaOp::alpha, "Factor of the product for each group, or None."),
-        nvfuser::input("bias", &GroupedMmaOp::bias, "Addend, or None."),
-        nvfuser::input(
-            "beta", &GroupedMmaOp::beta, "Factor of the addend for each group, or None."),
+        output("out_gamma", &GroupedMmaOpFields::out_gamma, "Scale of the result, or None."),
+        input("mat1", &GroupedMmaOpFields::mat1, "First factor, 2-D or 3-D."),
+        input("mat2", &GroupedMmaOpFields::mat2, "Second factor, 2-D or 3-D."),
+        input("offsets", &GroupedMmaOpFields::offsets, "[g]: where each group ends."),
+        input("scale1", &GroupedMmaOpFields::scale1, "Block scales of mat1, or None."),
+        input("scale2", &GroupedMmaOpFields::scale2, "Block scales of mat2, or None."),
+        input(
+            "alpha", &GroupedMmaOpFields::alpha, "Factor of the product for each group, or None."),
+        input("bias", &GroupedMmaOpFields::bias, "Addend, or None."),
+        input("beta", &GroupedMmaOpFields::beta, "Factor of the addend for each group, or None."),
     };
   }
 };
+struct GroupedMmaOp final : ExprNode<GroupedMmaOp, GroupedMmaOpFields> {};
 
-struct ScaledMmaOp final : ExprNode<ScaledMmaOp> {
-  static constexpr ExprKind kKind = ExprKind::ScaledMmaOp;
-  static constexpr const char* kName = "ScaledMmaOp";
+struct ScaledMmaOpFields {
   static constexpr const char* kDoc = "A matmul of quantized factors with a scale for each block.";
   TensorView* out = nullptr;
   TensorView* out_block_scale = nullptr;
@@ -121,25 +114,24 @@ struct ScaledMmaOp final : ExprNode<ScaledMmaOp> {
   TensorView* beta = nullptr;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &ScaledMmaOp::out, "[m, n] and the reduction over K."),
-        nvfuser::output(
-            "out_block_scale", &ScaledMmaOp::out_block_scale,
+        output("out", &ScaledMmaOpFields::out, "[m, n] and the reduction over K."),
+        output(
+            "out_block_scale", &ScaledMmaOpFields::out_block_scale,
             "Scales of the result's blocks, or None."),
-        nvfuser::output("out_gamma", &ScaledMmaOp::out_gamma, "Scale of the result, or None."),
-        nvfuser::input("mat1", &ScaledMmaOp::mat1, "[m, k]."),
-        nvfuser::input("mat2", &ScaledMmaOp::mat2, "[k, n]."),
-        nvfuser::input("scale1", &ScaledMmaOp::scale1, "Block scales of mat1."),
-        nvfuser::input("scale2", &ScaledMmaOp::scale2, "Block scales of mat2."),
-        nvfuser::input("alpha", &ScaledMmaOp::alpha, "Factor of the product, or None."),
-        nvfuser::input("bias", &ScaledMmaOp::bias, "Addend, or None."),
-        nvfuser::input("beta", &ScaledMmaOp::beta, "Factor of the addend, or None."),
+        output("out_gamma", &ScaledMmaOpFields::out_gamma, "Scale of the result, or None."),
+        input("mat1", &ScaledMmaOpFields::mat1, "[m, k]."),
+        input("mat2", &ScaledMmaOpFields::mat2, "[k, n]."),
+        input("scale1", &ScaledMmaOpFields::scale1, "Block scales of mat1."),
+        input("scale2", &ScaledMmaOpFields::scale2, "Block scales of mat2."),
+        input("alpha", &ScaledMmaOpFields::alpha, "Factor of the product, or None."),
+        input("bias", &ScaledMmaOpFields::bias, "Addend, or None."),
+        input("beta", &ScaledMmaOpFields::beta, "Factor of the addend, or None."),
     };
   }
 };
+struct ScaledMmaOp final : ExprNode<ScaledMmaOp, ScaledMmaOpFields> {};
 
-struct CutlassNvfp4GroupedMmaOp final : ExprNode<CutlassNvfp4GroupedMmaOp> {
-  static constexpr ExprKind kKind = ExprKind::CutlassNvfp4GroupedMmaOp;
-  static constexpr const char* kName = "CutlassNvfp4GroupedMmaOp";
+struct CutlassNvfp4GroupedMmaOpFields {
   static constexpr const char* kDoc =
       "A matmul of fp4 factors for each group, with e4m3 scales for blocks of 16.";
   TensorView* out = nullptr;
@@ -153,28 +145,28 @@ struct CutlassNvfp4GroupedMmaOp final : ExprNode<CutlassNvfp4GroupedMmaOp> {
   TensorView* sf_offsets = nullptr;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &CutlassNvfp4GroupedMmaOp::out, "[m, n] and the reduction over K."),
-        nvfuser::input("mat1", &CutlassNvfp4GroupedMmaOp::mat1, "[m, k], packed pairs."),
-        nvfuser::input("mat2", &CutlassNvfp4GroupedMmaOp::mat2, "[g, n, k], packed pairs."),
-        nvfuser::input("scale1", &CutlassNvfp4GroupedMmaOp::scale1, "Block scales of mat1."),
-        nvfuser::input("scale2", &CutlassNvfp4GroupedMmaOp::scale2, "Block scales of mat2."),
-        nvfuser::input("alpha", &CutlassNvfp4GroupedMmaOp::alpha, "[g]: factor of the product."),
-        nvfuser::input(
-            "problem_sizes", &CutlassNvfp4GroupedMmaOp::problem_sizes,
+        output("out", &CutlassNvfp4GroupedMmaOpFields::out, "[m, n] and the reduction over K."),
+        input("mat1", &CutlassNvfp4GroupedMmaOpFields::mat1, "[m, k], packed pairs."),
+        input("mat2", &CutlassNvfp4GroupedMmaOpFields::mat2, "[g, n, k], packed pairs."),
+        input("scale1", &CutlassNvfp4GroupedMmaOpFields::scale1, "Block scales of mat1."),
+        input("scale2", &CutlassNvfp4GroupedMmaOpFields::scale2, "Block scales of mat2."),
+        input("alpha", &CutlassNvfp4GroupedMmaOpFields::alpha, "[g]: factor of the product."),
+        input(
+            "problem_sizes", &CutlassNvfp4GroupedMmaOpFields::problem_sizes,
             "[g, 3]: m, n, k of each group."),
-        nvfuser::input(
-            "expert_offsets", &CutlassNvfp4GroupedMmaOp::expert_offsets,
+        input(
+            "expert_offsets", &CutlassNvfp4GroupedMmaOpFields::expert_offsets,
             "[g]: first row of each group."),
-        nvfuser::input(
-            "sf_offsets", &CutlassNvfp4GroupedMmaOp::sf_offsets,
+        input(
+            "sf_offsets", &CutlassNvfp4GroupedMmaOpFields::sf_offsets,
             "[g]: first row of each group's scales."),
     };
   }
 };
+struct CutlassNvfp4GroupedMmaOp final
+    : ExprNode<CutlassNvfp4GroupedMmaOp, CutlassNvfp4GroupedMmaOpFields> {};
 
-struct SdpaFwdOp final : ExprNode<SdpaFwdOp> {
-  static constexpr ExprKind kKind = ExprKind::SdpaFwdOp;
-  static constexpr const char* kName = "SdpaFwdOp";
+struct SdpaFwdOpFields {
   static constexpr const char* kDoc =
       "softmax(query key^T * scale + bias) value, with dropout. Dao et al. 2022.";
   TensorView* out = nullptr;
@@ -191,28 +183,26 @@ struct SdpaFwdOp final : ExprNode<SdpaFwdOp> {
   TensorView* mask = nullptr;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &SdpaFwdOp::out, "[N.., H, L, Ev]."),
-        nvfuser::output(
-            "logsumexp", &SdpaFwdOp::logsumexp,
+        output("out", &SdpaFwdOpFields::out, "[N.., H, L, Ev]."),
+        output(
+            "logsumexp", &SdpaFwdOpFields::logsumexp,
             "[N.., H, L]: log of the sum of exponentials, Float."),
-        nvfuser::output("philox_seed", &SdpaFwdOp::philox_seed, "[2], UInt64."),
-        nvfuser::output("philox_offset", &SdpaFwdOp::philox_offset, "UInt64."),
-        nvfuser::input("query", &SdpaFwdOp::query, "[N.., H, L, E]."),
-        nvfuser::input("key", &SdpaFwdOp::key, "[N.., H, S, E]."),
-        nvfuser::input("value", &SdpaFwdOp::value, "[N.., H, S, Ev]."),
-        nvfuser::input("dropout_p", &SdpaFwdOp::dropout_p, "Probability that a weight is dropped."),
-        nvfuser::input(
-            "is_causal", &SdpaFwdOp::is_causal, "Whether row i sees columns up to i only."),
-        nvfuser::input("scale", &SdpaFwdOp::scale, "Factor of the products; None: 1 / sqrt(E)."),
-        nvfuser::input("bias", &SdpaFwdOp::bias, "Added to the products, or None."),
-        nvfuser::input("mask", &SdpaFwdOp::mask, "False where a product has no part, or None."),
+        output("philox_seed", &SdpaFwdOpFields::philox_seed, "[2], UInt64."),
+        output("philox_offset", &SdpaFwdOpFields::philox_offset, "UInt64."),
+        input("query", &SdpaFwdOpFields::query, "[N.., H, L, E]."),
+        input("key", &SdpaFwdOpFields::key, "[N.., H, S, E]."),
+        input("value", &SdpaFwdOpFields::value, "[N.., H, S, Ev]."),
+        input("dropout_p", &SdpaFwdOpFields::dropout_p, "Probability that a weight is dropped."),
+        input("is_causal", &SdpaFwdOpFields::is_causal, "Whether row i sees columns up to i only."),
+        input("scale", &SdpaFwdOpFields::scale, "Factor of the products; None: 1 / sqrt(E)."),
+        input("bias", &SdpaFwdOpFields::bias, "Added to the products, or None."),
+        input("mask", &SdpaFwdOpFields::mask, "False where a product has no part, or None."),
     };
   }
 };
+struct SdpaFwdOp final : ExprNode<SdpaFwdOp, SdpaFwdOpFields> {};
 
-struct SdpaBwdOp final : ExprNode<SdpaBwdOp> {
-  static constexpr ExprKind kKind = ExprKind::SdpaBwdOp;
-  static constexpr const char* kName = "SdpaBwdOp";
+struct SdpaBwdOpFields {
   static constexpr const char* kDoc = "Gradients of SdpaFwdOp.";
   TensorView* grad_query = nullptr;
   TensorView* grad_key = nullptr;
@@ -230,22 +220,23 @@ struct SdpaBwdOp final : ExprNode<SdpaBwdOp> {
   Val* scale = nullptr;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("grad_query", &SdpaBwdOp::grad_query, "Shape of query."),
-        nvfuser::output("grad_key", &SdpaBwdOp::grad_key, "Shape of key."),
-        nvfuser::output("grad_value", &SdpaBwdOp::grad_value, "Shape of value."),
-        nvfuser::input("grad_output", &SdpaBwdOp::grad_output, "[N.., H, L, Ev]."),
-        nvfuser::input("query", &SdpaBwdOp::query, "[N.., H, L, E]."),
-        nvfuser::input("key", &SdpaBwdOp::key, "[N.., H, S, E]."),
-        nvfuser::input("value", &SdpaBwdOp::value, "[N.., H, S, Ev]."),
-        nvfuser::input("out", &SdpaBwdOp::out, "Of the forward pass."),
-        nvfuser::input("logsumexp", &SdpaBwdOp::logsumexp, "Of the forward pass."),
-        nvfuser::input("dropout_p", &SdpaBwdOp::dropout_p, "Of the forward pass."),
-        nvfuser::input("is_causal", &SdpaBwdOp::is_causal, "Of the forward pass."),
-        nvfuser::input("philox_seed", &SdpaBwdOp::philox_seed, "Of the forward pass."),
-        nvfuser::input("philox_offset", &SdpaBwdOp::philox_offset, "Of the forward pass."),
-        nvfuser::input("scale", &SdpaBwdOp::scale, "Of the forward pass."),
+        output("grad_query", &SdpaBwdOpFields::grad_query, "Shape of query."),
+        output("grad_key", &SdpaBwdOpFields::grad_key, "Shape of key."),
+        output("grad_value", &SdpaBwdOpFields::grad_value, "Shape of value."),
+        input("grad_output", &SdpaBwdOpFields::grad_output, "[N.., H, L, Ev]."),
+        input("query", &SdpaBwdOpFields::query, "[N.., H, L, E]."),
+        input("key", &SdpaBwdOpFields::key, "[N.., H, S, E]."),
+        input("value", &SdpaBwdOpFields::value, "[N.., H, S, Ev]."),
+        input("out", &SdpaBwdOpFields::out, "Of the forward pass."),
+        input("logsumexp", &SdpaBwdOpFields::logsumexp, "Of the forward pass."),
+        input("dropout_p", &SdpaBwdOpFields::dropout_p, "Of the forward pass."),
+        input("is_causal", &SdpaBwdOpFields::is_causal, "Of the forward pass."),
+        input("philox_seed", &SdpaBwdOpFields::philox_seed, "Of the forward pass."),
+        input("philox_offset", &SdpaBwdOpFields::philox_offset, "Of the forward pass."),
+        input("scale", &SdpaBwdOpFields::scale, "Of the forward pass."),
     };
   }
 };
+struct SdpaBwdOp final : ExprNode<SdpaBwdOp, SdpaBwdOpFields> {};
 
 } // namespace nvfuser

@@ -7,25 +7,22 @@
 
 namespace nvfuser {
 
-struct UnaryOp final : ExprNode<UnaryOp> {
-  static constexpr ExprKind kKind = ExprKind::UnaryOp;
-  static constexpr const char* kName = "UnaryOp";
+struct UnaryOpFields {
   static constexpr const char* kDoc = "out = op(arg).";
   Val* out = nullptr;
   Val* arg = nullptr;
   UnaryOpType op = UnaryOpType::Neg;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &UnaryOp::out, "Result."),
-        nvfuser::input("arg", &UnaryOp::arg, "Operand."),
-        nvfuser::attr("op", &UnaryOp::op, "Operation."),
+        output("out", &UnaryOpFields::out, "Result."),
+        input("arg", &UnaryOpFields::arg, "Operand."),
+        attr("op", &UnaryOpFields::op, "Operation."),
     };
   }
 };
+struct UnaryOp final : ExprNode<UnaryOp, UnaryOpFields> {};
 
-struct BinaryOp final : ExprNode<BinaryOp> {
-  static constexpr ExprKind kKind = ExprKind::BinaryOp;
-  static constexpr const char* kName = "BinaryOp";
+struct BinaryOpFields {
   static constexpr const char* kDoc = "out = op(lhs, rhs).";
   Val* out = nullptr;
   Val* lhs = nullptr;
@@ -33,17 +30,16 @@ struct BinaryOp final : ExprNode<BinaryOp> {
   BinaryOpType op = BinaryOpType::Add;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &BinaryOp::out, "Result."),
-        nvfuser::input("lhs", &BinaryOp::lhs, "Left operand."),
-        nvfuser::input("rhs", &BinaryOp::rhs, "Right operand."),
-        nvfuser::attr("op", &BinaryOp::op, "Operation."),
+        output("out", &BinaryOpFields::out, "Result."),
+        input("lhs", &BinaryOpFields::lhs, "Left operand."),
+        input("rhs", &BinaryOpFields::rhs, "Right operand."),
+        attr("op", &BinaryOpFields::op, "Operation."),
     };
   }
 };
+struct BinaryOp final : ExprNode<BinaryOp, BinaryOpFields> {};
 
-struct TernaryOp final : ExprNode<TernaryOp> {
-  static constexpr ExprKind kKind = ExprKind::TernaryOp;
-  static constexpr const char* kName = "TernaryOp";
+struct TernaryOpFields {
   static constexpr const char* kDoc = "out = op(in1, in2, in3).";
   Val* out = nullptr;
   Val* in1 = nullptr;
@@ -52,18 +48,17 @@ struct TernaryOp final : ExprNode<TernaryOp> {
   TernaryOpType op = TernaryOpType::Where;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &TernaryOp::out, "Result."),
-        nvfuser::input("in1", &TernaryOp::in1, "First operand."),
-        nvfuser::input("in2", &TernaryOp::in2, "Second operand."),
-        nvfuser::input("in3", &TernaryOp::in3, "Third operand."),
-        nvfuser::attr("op", &TernaryOp::op, "Operation."),
+        output("out", &TernaryOpFields::out, "Result."),
+        input("in1", &TernaryOpFields::in1, "First operand."),
+        input("in2", &TernaryOpFields::in2, "Second operand."),
+        input("in3", &TernaryOpFields::in3, "Third operand."),
+        attr("op", &TernaryOpFields::op, "Operation."),
     };
   }
 };
+struct TernaryOp final : ExprNode<TernaryOp, TernaryOpFields> {};
 
-struct LoadStoreOp final : ExprNode<LoadStoreOp> {
-  static constexpr ExprKind kKind = ExprKind::LoadStoreOp;
-  static constexpr const char* kName = "LoadStoreOp";
+struct LoadStoreOpFields {
   static constexpr const char* kDoc =
       "Copy a value, possibly permuting dimensions (then out has a root domain) or moving it "
       "between memories.";
@@ -73,12 +68,13 @@ struct LoadStoreOp final : ExprNode<LoadStoreOp> {
   CacheOp cache_op = CacheOp::Unspecified;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &LoadStoreOp::out, "Copy."),
-        nvfuser::input("arg", &LoadStoreOp::arg, "Source."),
-        nvfuser::attr("op", &LoadStoreOp::op, "How it is moved."),
-        nvfuser::attr("cache_op", &LoadStoreOp::cache_op, "Cache hint of the load."),
+        output("out", &LoadStoreOpFields::out, "Copy."),
+        input("arg", &LoadStoreOpFields::arg, "Source."),
+        attr("op", &LoadStoreOpFields::op, "How it is moved."),
+        attr("cache_op", &LoadStoreOpFields::cache_op, "Cache hint of the load."),
     };
   }
 };
+struct LoadStoreOp final : ExprNode<LoadStoreOp, LoadStoreOpFields> {};
 
 } // namespace nvfuser

@@ -48,14 +48,12 @@ std::string print_node(const Swizzle1D& e) {
 
 std::string print_node(const ForLoop& e) {
   std::string header = "FOR " + str(e.index) + " in " + str(e.iter_domain);
-  if (!e.is_parallel && e.start != nullptr && !e.start->is_zero()) {
+  const bool is_hardware = e.loop_kind == LoopKind::Hardware;
+  if (!is_hardware && e.start != nullptr && !e.start->is_zero()) {
     header += " from " + print_inline(e.start);
   }
-  if (!e.is_parallel && e.step != nullptr && !e.step->is_one()) {
-    header += " step " + print_inline(e.step);
-  }
-  header += e.is_vectorized ? " vectorized" : "";
-  header += e.is_unrolled || e.unroll_count > 0 ? " unrolled" : "";
+  header += e.loop_kind == LoopKind::Vector ? " vectorized" : "";
+  header += traits_of(e.loop_kind).is_written_out || e.unroll_count > 0 ? " unrolled" : "";
   if (e.unroll_count > 0 && !e.stop->is_const_int(e.unroll_count)) {
     header += " by " + std::to_string(e.unroll_count);
   }
@@ -64,7 +62,7 @@ std::string print_node(const ForLoop& e) {
               std::to_string(e.circular_buffer_depth) + " stages to " + print_inline(e.stop);
   }
   // What a loop that is bound to hardware computes is known after it, too.
-  return header + ":\n" + (e.is_parallel ? print_in_scope(e.body, 1) : print_scope(e.body, 1));
+  return header + ":\n" + (is_hardware ? print_in_scope(e.body, 1) : print_scope(e.body, 1));
 }
 
 std::string print_node(const IfThenElse& e) {
@@ -83,10 +81,7 @@ std::string print_node(const Allocate& e) {
   if (e.address != nullptr) {
     out += ", address=" + print_inline(e.address);
   }
-  if (e.alias != nullptr) {
-    out += ", alias=T" + std::to_string(e.alias->name());
-  }
-  return out + (e.zero_init ? ", zero_init=true)\n" : ")\n");
+  return out + ")\n";
 }
 
 std::string print_node(const BlockSync& e) {
@@ -176,8 +171,7 @@ std::string print_node(const ThreadLoop& e) {
 }
 
 std::string print_node(const BlockLoop& e) {
-  return std::string(e.is_parallel ? "BLOCKLOOP parallel:\n" : "BLOCKLOOP:\n") +
-         print_scope(e.body, 1);
+  return "BLOCKLOOP parallel:\n" + print_scope(e.body, 1);
 }
 
 } // namespace nvfuser

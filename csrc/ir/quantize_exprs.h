@@ -6,9 +6,7 @@
 
 namespace nvfuser {
 
-struct BlockQuantizationOp final : ExprNode<BlockQuantizationOp> {
-  static constexpr ExprKind kKind = ExprKind::BlockQuantizationOp;
-  static constexpr const char* kName = "BlockQuantizationOp";
+struct BlockQuantizationOpFields {
   static constexpr const char* kDoc =
       "Quantize blocks of neighbours with a scale each: quantized = arg / scale.";
   TensorView* quantized = nullptr;
@@ -19,24 +17,23 @@ struct BlockQuantizationOp final : ExprNode<BlockQuantizationOp> {
   bool swizzled = false;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("quantized", &BlockQuantizationOp::quantized, "Shape of arg, fp4 or fp8."),
-        nvfuser::output(
-            "block_scales", &BlockQuantizationOp::block_scales, "One scale for each block."),
-        nvfuser::input("arg", &BlockQuantizationOp::arg, "Operand."),
-        nvfuser::input(
-            "global_scale", &BlockQuantizationOp::global_scale,
+        output("quantized", &BlockQuantizationOpFields::quantized, "Shape of arg, fp4 or fp8."),
+        output(
+            "block_scales", &BlockQuantizationOpFields::block_scales, "One scale for each block."),
+        input("arg", &BlockQuantizationOpFields::arg, "Operand."),
+        input(
+            "global_scale", &BlockQuantizationOpFields::global_scale,
             "Scale of the whole tensor, or None."),
-        nvfuser::attr("block_size", &BlockQuantizationOp::block_size, "Elements of a block."),
-        nvfuser::attr(
-            "swizzled", &BlockQuantizationOp::swizzled,
+        attr("block_size", &BlockQuantizationOpFields::block_size, "Elements of a block."),
+        attr(
+            "swizzled", &BlockQuantizationOpFields::swizzled,
             "Whether the scales lie in blocks of 128 x 4."),
     };
   }
 };
+struct BlockQuantizationOp final : ExprNode<BlockQuantizationOp, BlockQuantizationOpFields> {};
 
-struct GroupedBlockQuantizationOp final : ExprNode<GroupedBlockQuantizationOp> {
-  static constexpr ExprKind kKind = ExprKind::GroupedBlockQuantizationOp;
-  static constexpr const char* kName = "GroupedBlockQuantizationOp";
+struct GroupedBlockQuantizationOpFields {
   static constexpr const char* kDoc =
       "BlockQuantizationOp for groups of rows; the scales of each group lie padded and swizzled in "
       "blocks of 128 x 4.";
@@ -51,31 +48,31 @@ struct GroupedBlockQuantizationOp final : ExprNode<GroupedBlockQuantizationOp> {
   int64_t block_size = 0;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output(
-            "quantized", &GroupedBlockQuantizationOp::quantized, "Shape of arg, fp4 or fp8."),
-        nvfuser::output(
-            "block_scales", &GroupedBlockQuantizationOp::block_scales, "One scale for each block."),
-        nvfuser::input("arg", &GroupedBlockQuantizationOp::arg, "[rows, columns]."),
-        nvfuser::input(
-            "input_offsets", &GroupedBlockQuantizationOp::input_offsets,
+        output(
+            "quantized", &GroupedBlockQuantizationOpFields::quantized, "Shape of arg, fp4 or fp8."),
+        output(
+            "block_scales", &GroupedBlockQuantizationOpFields::block_scales,
+            "One scale for each block."),
+        input("arg", &GroupedBlockQuantizationOpFields::arg, "[rows, columns]."),
+        input(
+            "input_offsets", &GroupedBlockQuantizationOpFields::input_offsets,
             "[g]: first row of each group."),
-        nvfuser::input(
-            "output_offsets", &GroupedBlockQuantizationOp::output_offsets,
+        input(
+            "output_offsets", &GroupedBlockQuantizationOpFields::output_offsets,
             "[g]: first row of each group's scales."),
-        nvfuser::input("k", &GroupedBlockQuantizationOp::k, "Columns of scales."),
-        nvfuser::input("num_groups", &GroupedBlockQuantizationOp::num_groups, "g."),
-        nvfuser::input(
-            "global_scale", &GroupedBlockQuantizationOp::global_scale,
+        input("k", &GroupedBlockQuantizationOpFields::k, "Columns of scales."),
+        input("num_groups", &GroupedBlockQuantizationOpFields::num_groups, "g."),
+        input(
+            "global_scale", &GroupedBlockQuantizationOpFields::global_scale,
             "Scale of the whole tensor, or None."),
-        nvfuser::attr(
-            "block_size", &GroupedBlockQuantizationOp::block_size, "Elements of a block."),
+        attr("block_size", &GroupedBlockQuantizationOpFields::block_size, "Elements of a block."),
     };
   }
 };
+struct GroupedBlockQuantizationOp final
+    : ExprNode<GroupedBlockQuantizationOp, GroupedBlockQuantizationOpFields> {};
 
-struct PreprocessGroupedMatmulInputSf final : ExprNode<PreprocessGroupedMatmulInputSf> {
-  static constexpr ExprKind kKind = ExprKind::PreprocessGroupedMatmulInputSf;
-  static constexpr const char* kName = "PreprocessGroupedMatmulInputSf";
+struct PreprocessGroupedMatmulInputSfFields {
   static constexpr const char* kDoc = "Scales of groups, padded and swizzled in blocks of 128 x 4.";
   TensorView* out = nullptr;
   TensorView* arg = nullptr;
@@ -85,18 +82,20 @@ struct PreprocessGroupedMatmulInputSf final : ExprNode<PreprocessGroupedMatmulIn
   Val* num_groups = nullptr;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &PreprocessGroupedMatmulInputSf::out, "Result."),
-        nvfuser::input("arg", &PreprocessGroupedMatmulInputSf::arg, "[rows, columns]."),
-        nvfuser::input(
-            "input_offsets", &PreprocessGroupedMatmulInputSf::input_offsets,
+        output("out", &PreprocessGroupedMatmulInputSfFields::out, "Result."),
+        input("arg", &PreprocessGroupedMatmulInputSfFields::arg, "[rows, columns]."),
+        input(
+            "input_offsets", &PreprocessGroupedMatmulInputSfFields::input_offsets,
             "[g]: first row of each group."),
-        nvfuser::input(
-            "output_offsets", &PreprocessGroupedMatmulInputSf::output_offsets,
+        input(
+            "output_offsets", &PreprocessGroupedMatmulInputSfFields::output_offsets,
             "[g]: first row of each group in the result."),
-        nvfuser::input("k", &PreprocessGroupedMatmulInputSf::k, "Columns of scales."),
-        nvfuser::input("num_groups", &PreprocessGroupedMatmulInputSf::num_groups, "g."),
+        input("k", &PreprocessGroupedMatmulInputSfFields::k, "Columns of scales."),
+        input("num_groups", &PreprocessGroupedMatmulInputSfFields::num_groups, "g."),
     };
   }
 };
+struct PreprocessGroupedMatmulInputSf final
+    : ExprNode<PreprocessGroupedMatmulInputSf, PreprocessGroupedMatmulInputSfFields> {};
 
 } // namespace nvfuser

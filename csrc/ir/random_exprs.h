@@ -7,36 +7,35 @@
 
 namespace nvfuser {
 
-struct RNGOp final : ExprNode<RNGOp> {
-  static constexpr ExprKind kKind = ExprKind::RNGOp;
-  static constexpr const char* kName = "RNGOp";
+struct RNGOpFields {
   static constexpr const char* kDoc =
       "Random elements. Four 32-bit results of one counter serve four neighbours (two of 64 bits).";
   TensorView* out = nullptr;
-  std::vector<Val*> shape;
-  std::vector<Val*> parameters;
+  std::vector<Val*> shape{};
+  std::vector<Val*> parameters{};
   Val* seed = nullptr;
   Val* offset = nullptr;
   RNGOpType op = RNGOpType::Uniform;
   int64_t stream = 0;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &RNGOp::out, "Result."),
-        nvfuser::input("shape", &RNGOp::shape, "Size of every dimension."),
-        nvfuser::input(
-            "parameters", &RNGOp::parameters,
+        output("out", &RNGOpFields::out, "Result."),
+        input("shape", &RNGOpFields::shape, "Size of every dimension."),
+        input(
+            "parameters", &RNGOpFields::parameters,
             "[low, high] of UniformRange, [mean, standard deviation] of NormalGeneral."),
-        nvfuser::input(
-            "seed", &RNGOp::seed,
+        input(
+            "seed", &RNGOpFields::seed,
             "Seed; None: the framework's generator gives seed and offset at each run."),
-        nvfuser::input("offset", &RNGOp::offset, "Offset into the stream of the seed, or None."),
-        nvfuser::attr("op", &RNGOp::op, "Distribution."),
-        nvfuser::attr(
-            "stream", &RNGOp::stream,
+        input("offset", &RNGOpFields::offset, "Offset into the stream of the seed, or None."),
+        attr("op", &RNGOpFields::op, "Distribution."),
+        attr(
+            "stream", &RNGOpFields::stream,
             "Which of the fusion's random tensors with implicit seed this is; each takes its own "
             "part of the stream."),
     };
   }
 };
+struct RNGOp final : ExprNode<RNGOp, RNGOpFields> {};
 
 } // namespace nvfuser

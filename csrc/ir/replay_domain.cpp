@@ -147,20 +147,31 @@ Expr* make_like(const Expr* expr, const IterDomains& inputs, const IterDomains& 
       *expr,
       overloaded{
           [&](const Split& e) -> Expr* {
-            return fusion.make<Split>(outputs[0], outputs[1], inputs[0], e.factor, e.inner_split);
+            return fusion.make<Split>(
+                {.outer = outputs[0],
+                 .inner = outputs[1],
+                 .in = inputs[0],
+                 .factor = e.factor,
+                 .inner_split = e.inner_split});
           },
           [&](const Merge&) -> Expr* {
-            return fusion.make<Merge>(outputs[0], inputs[0], inputs[1]);
+            return fusion.make<Merge>({.out = outputs[0], .outer = inputs[0], .inner = inputs[1]});
           },
           [&](const Swizzle& e) -> Expr* {
             return fusion.make<Swizzle>(
-                outputs[0], outputs[1], inputs[0], inputs[1], e.swizzle_type);
+                {.out_x = outputs[0],
+                 .out_y = outputs[1],
+                 .in_x = inputs[0],
+                 .in_y = inputs[1],
+                 .swizzle_type = e.swizzle_type});
           },
           [&](const Swizzle1D& e) -> Expr* {
-            return fusion.make<Swizzle1D>(outputs[0], inputs[0], e.parallel_type);
+            return fusion.make<Swizzle1D>(
+                {.out = outputs[0], .in = inputs[0], .parallel_type = e.parallel_type});
           },
           [&](const Resize& e) -> Expr* {
-            return fusion.make<Resize>(outputs[0], inputs[0], e.left, e.right);
+            return fusion.make<Resize>(
+                {.out = outputs[0], .in = inputs[0], .left = e.left, .right = e.right});
           },
           [&](const Expr& e) -> Expr* {
             throw InternalError(

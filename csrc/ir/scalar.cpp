@@ -46,7 +46,7 @@ Val* constant(Fusion& fusion, const ScalarValue& value, DataType dtype) {
 
 Val* make_binary(BinaryOpType op, Val* a, Val* b, DataType dtype) {
   Val* out = fusion_of(a).new_scalar(dtype);
-  fusion_of(a).make<BinaryOp>(out, a, b, op);
+  fusion_of(a).make<BinaryOp>({.out = out, .lhs = a, .rhs = b, .op = op});
   return out;
 }
 
@@ -296,7 +296,7 @@ Val* neg(Val* a) {
     return inner->arg;
   }
   Val* out = fusion_of(a).new_scalar(a->dtype());
-  fusion_of(a).make<UnaryOp>(out, a, UnaryOpType::Neg);
+  fusion_of(a).make<UnaryOp>({.out = out, .arg = a, .op = UnaryOpType::Neg});
   return out;
 }
 
@@ -349,7 +349,7 @@ Val* logical_not(Val* a) {
     return constant(fusion_of(a), !as_bool(a->value()), DataType::Bool);
   }
   Val* out = fusion_of(a).new_scalar(DataType::Bool);
-  fusion_of(a).make<UnaryOp>(out, a, UnaryOpType::LogicalNot);
+  fusion_of(a).make<UnaryOp>({.out = out, .arg = a, .op = UnaryOpType::LogicalNot});
   return out;
 }
 
@@ -362,7 +362,8 @@ Val* where(Val* condition, Val* a, Val* b) {
     return a;
   }
   Val* out = fusion_of(a).new_scalar(dtype);
-  fusion_of(a).make<TernaryOp>(out, condition, a, b, TernaryOpType::Where);
+  fusion_of(a).make<TernaryOp>(
+      {.out = out, .in1 = condition, .in2 = a, .in3 = b, .op = TernaryOpType::Where});
   return out;
 }
 
@@ -374,7 +375,7 @@ Val* cast(DataType dtype, Val* a) {
     return constant(fusion_of(a), convert_value(a->value(), a->dtype(), dtype), dtype);
   }
   Val* out = fusion_of(a).new_scalar(dtype);
-  fusion_of(a).make<UnaryOp>(out, a, UnaryOpType::Cast);
+  fusion_of(a).make<UnaryOp>({.out = out, .arg = a, .op = UnaryOpType::Cast});
   return out;
 }
 

@@ -6,9 +6,7 @@
 
 namespace nvfuser {
 
-struct ScanOp final : ExprNode<ScanOp> {
-  static constexpr ExprKind kKind = ExprKind::ScanOp;
-  static constexpr const char* kName = "ScanOp";
+struct ScanOpFields {
   static constexpr const char* kDoc = "out[i] = op(init, arg[0], .., arg[i]) along dim.";
   TensorView* out = nullptr;
   TensorView* arg = nullptr;
@@ -17,20 +15,19 @@ struct ScanOp final : ExprNode<ScanOp> {
   int64_t dim = 0;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &ScanOp::out, "Result."),
-        nvfuser::input("arg", &ScanOp::arg, "Operand."),
-        nvfuser::attr(
-            "init", &ScanOp::init,
+        output("out", &ScanOpFields::out, "Result."),
+        input("arg", &ScanOpFields::arg, "Operand."),
+        attr(
+            "init", &ScanOpFields::init,
             "Identity of op, or the value that everything is combined with."),
-        nvfuser::attr("op", &ScanOp::op, "Associative combiner."),
-        nvfuser::attr("dim", &ScanOp::dim, "Dimension along which is combined."),
+        attr("op", &ScanOpFields::op, "Associative combiner."),
+        attr("dim", &ScanOpFields::dim, "Dimension along which is combined."),
     };
   }
 };
+struct ScanOp final : ExprNode<ScanOp, ScanOpFields> {};
 
-struct TopKOp final : ExprNode<TopKOp> {
-  static constexpr ExprKind kKind = ExprKind::TopKOp;
-  static constexpr const char* kName = "TopKOp";
+struct TopKOpFields {
   static constexpr const char* kDoc =
       "The k largest (or smallest) elements along a dimension, and where they were.";
   TensorView* values = nullptr;
@@ -42,23 +39,23 @@ struct TopKOp final : ExprNode<TopKOp> {
   bool sorted = false;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output(
-            "values", &TopKOp::values, "The elements. A Resize leads from the extent of arg to k."),
-        nvfuser::output("indices", &TopKOp::indices, "Their positions in arg, dtype Int."),
-        nvfuser::input("arg", &TopKOp::arg, "Operand."),
-        nvfuser::input("k", &TopKOp::k, "How many."),
-        nvfuser::attr("dim", &TopKOp::dim, "Dimension."),
-        nvfuser::attr("largest", &TopKOp::largest, "Whether the largest are taken."),
-        nvfuser::attr(
-            "sorted", &TopKOp::sorted,
+        output(
+            "values", &TopKOpFields::values,
+            "The elements. A Resize leads from the extent of arg to k."),
+        output("indices", &TopKOpFields::indices, "Their positions in arg, dtype Int."),
+        input("arg", &TopKOpFields::arg, "Operand."),
+        input("k", &TopKOpFields::k, "How many."),
+        attr("dim", &TopKOpFields::dim, "Dimension."),
+        attr("largest", &TopKOpFields::largest, "Whether the largest are taken."),
+        attr(
+            "sorted", &TopKOpFields::sorted,
             "Whether they come in order; if not, the order is not defined."),
     };
   }
 };
+struct TopKOp final : ExprNode<TopKOp, TopKOpFields> {};
 
-struct ArgsortOp final : ExprNode<ArgsortOp> {
-  static constexpr ExprKind kKind = ExprKind::ArgsortOp;
-  static constexpr const char* kName = "ArgsortOp";
+struct ArgsortOpFields {
   static constexpr const char* kDoc = "The positions that bring arg into order along a dimension.";
   TensorView* out = nullptr;
   TensorView* arg = nullptr;
@@ -67,13 +64,14 @@ struct ArgsortOp final : ExprNode<ArgsortOp> {
   bool stable = false;
   static constexpr auto fields() {
     return std::tuple{
-        nvfuser::output("out", &ArgsortOp::out, "Positions in arg, dtype Int."),
-        nvfuser::input("arg", &ArgsortOp::arg, "Operand."),
-        nvfuser::attr("dim", &ArgsortOp::dim, "Dimension."),
-        nvfuser::attr("descending", &ArgsortOp::descending, "Whether the largest comes first."),
-        nvfuser::attr("stable", &ArgsortOp::stable, "Whether equal elements keep their order."),
+        output("out", &ArgsortOpFields::out, "Positions in arg, dtype Int."),
+        input("arg", &ArgsortOpFields::arg, "Operand."),
+        attr("dim", &ArgsortOpFields::dim, "Dimension."),
+        attr("descending", &ArgsortOpFields::descending, "Whether the largest comes first."),
+        attr("stable", &ArgsortOpFields::stable, "Whether equal elements keep their order."),
     };
   }
 };
+struct ArgsortOp final : ExprNode<ArgsortOp, ArgsortOpFields> {};
 
 } // namespace nvfuser

@@ -33,7 +33,7 @@ void dump_sorted_exprs(const Kernel& kernel) {
 void dump_parallel_dims(const Kernel& kernel) {
   std::cout << "Extents of hardware indices:\n";
   for (const ParallelType type : kHardwareTypes) {
-    const Val* extent = kernel.launch.extents[hardware_type_index(type)];
+    const Val* extent = kernel.launch.extents[type];
     if (extent != nullptr) {
       std::cout << "  " << text(type) << ": " << extent->to_inline_string() << '\n';
     }

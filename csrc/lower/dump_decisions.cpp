@@ -79,13 +79,17 @@ void for_each_statement(const Scope& scope, const Surroundings& around, const St
   }
 }
 
-const char* text_of(Barrier barrier) {
-  switch (barrier) {
-    case Barrier::None: return "none";
-    case Barrier::Block: return "block";
-    case Barrier::Grid: return "grid";
+/// Whom a barrier that does it is for: one over the grid is one over each block.
+std::string text_of(BarrierSet barriers) {
+  std::vector<std::string> texts;
+  if (const std::optional<Barrier> widest = barriers.widest()) {
+    static constexpr const char* kNames[] = {"warp", "block", "cluster", "grid"};
+    texts.emplace_back(kNames[static_cast<size_t>(*widest)]);
   }
-  return "";
+  if (barriers.has(Barrier::MBarrier)) {
+    texts.emplace_back("mbarrier");
+  }
+  return texts.empty() ? "none" : joined(texts, " and ");
 }
 
 /// The first statement of a subtree.

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/launch_dims.h"
 #include "base/target.h"
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
@@ -105,10 +106,10 @@ struct StatementTests {
 
 /// What the host must know to launch the kernel.
 struct LaunchFacts {
-  /// Extent of every hardware index, in the order of kHardwareTypes; nullptr: unused, 1.
-  std::array<Val*, 6> extents{};
+  /// Extent of every hardware index, and of clusters of blocks; nullptr: unused, 1.
+  LaunchDims<Val*> extents{};
   /// Tensors whose axes are bound to them, one for every extent: errors name them.
-  std::array<std::vector<const TensorView*>, 6> bound_tensors{};
+  LaunchDims<std::vector<const TensorView*>> bound_tensors{};
   bool is_cooperative = false; // needs all blocks resident
   Val* shared_bytes = nullptr; // dynamic shared memory; nullptr: none
   std::vector<GlobalBuffer>
@@ -127,7 +128,6 @@ struct LaunchFacts {
 struct LoweringOptions {
   Target target = Target::cuda();
   DataType index_type = DataType::Int; // Int or Int32: width of index arithmetic
-  bool enable_unswitch = true;
   /// Some axis bound to a hardware index has extent 0 at run time. A launch has at least one thread
   /// and block, so no index can be taken to stay below such an extent.
   bool has_empty_parallel_axis = false;

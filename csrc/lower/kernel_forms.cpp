@@ -43,11 +43,10 @@ const char* instead_of(ParallelType type) {
       return "vectorize the axis, and copy with LoadStoreOpType.set or LoadStoreOpType.cp_async";
     case ParallelType::Stream:
       return "bind it to grid_x, grid_y or grid_z, or run the kernel for each part of the axis";
-    case ParallelType::DIDx:
-    case ParallelType::DIDy:
-    case ParallelType::DIDz:
-      return "a kernel runs on one device: define the fusion for the part of one device";
-    default: return nullptr;
+    default:
+      return is_device_dim(type)
+                 ? "a kernel runs on one device: define the fusion for the part of one device"
+                 : nullptr;
   }
 }
 

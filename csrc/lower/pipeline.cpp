@@ -45,7 +45,7 @@ void model_ranges(Kernel& kernel) {
     }
   }
   for (const ParallelType type : kHardwareTypes) {
-    Val* launched = kernel.launch.extents[hardware_type_index(type)];
+    Val* launched = kernel.launch.extents[type];
     if (launched != nullptr) {
       // An exact index runs over its axes' extent; else only the launched size is known.
       const bool is_known =

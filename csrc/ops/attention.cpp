@@ -93,8 +93,18 @@ SdpaFwdResult sdpfa_fwd(
   result.philox_seed = new_tensor(IterDomains{two}, DataType::UInt64);
   result.philox_offset = new_tensor(IterDomains{}, DataType::UInt64);
   fusion.make<SdpaFwdOp>(
-      result.output, result.logsumexp, result.philox_seed, result.philox_offset, query, key, value,
-      scalars.dropout_p, scalars.is_causal, scalars.scale, bias, mask);
+      {.out = result.output,
+       .logsumexp = result.logsumexp,
+       .philox_seed = result.philox_seed,
+       .philox_offset = result.philox_offset,
+       .query = query,
+       .key = key,
+       .value = value,
+       .dropout_p = scalars.dropout_p,
+       .is_causal = scalars.is_causal,
+       .scale = scalars.scale,
+       .bias = bias,
+       .mask = mask});
   return result;
 }
 
@@ -122,9 +132,20 @@ SdpaBwdResult sdpfa_bwd(const SdpaBwdOperands& in) {
       .grad_value = new_tensor_like(in.value, in.value->dtype()),
   };
   fusion.make<SdpaBwdOp>(
-      result.grad_query, result.grad_key, result.grad_value, in.grad_output, in.query, in.key,
-      in.value, in.output, in.logsumexp, scalars.dropout_p, scalars.is_causal, in.philox_seed,
-      in.philox_offset, scalars.scale);
+      {.grad_query = result.grad_query,
+       .grad_key = result.grad_key,
+       .grad_value = result.grad_value,
+       .grad_output = in.grad_output,
+       .query = in.query,
+       .key = in.key,
+       .value = in.value,
+       .out = in.output,
+       .logsumexp = in.logsumexp,
+       .dropout_p = scalars.dropout_p,
+       .is_causal = scalars.is_causal,
+       .philox_seed = in.philox_seed,
+       .philox_offset = in.philox_offset,
+       .scale = scalars.scale});
   return result;
 }
 

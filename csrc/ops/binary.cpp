@@ -37,7 +37,7 @@ Val* make_binary(BinaryOpType op, Promotion policy, Val* lhs, Val* rhs) {
   const Promoted promoted = promote(policy, {lhs, rhs});
   const std::vector<Val*> operands = broadcast_together(promoted.operands);
   Val* out = new_result(operands, promoted.result);
-  fusion.make<BinaryOp>(out, operands[0], operands[1], op);
+  fusion.make<BinaryOp>({.out = out, .lhs = operands[0], .rhs = operands[1], .op = op});
   return out;
 }
 
@@ -63,7 +63,8 @@ Val* complex(Val* real, Val* imag) {
   const bool is_float = real->dtype() == DataType::Float;
   const std::vector<Val*> operands = broadcast_together({real, imag});
   Val* out = new_result(operands, is_float ? DataType::ComplexFloat : DataType::ComplexDouble);
-  fusion.make<BinaryOp>(out, operands[0], operands[1], BinaryOpType::Complex);
+  fusion.make<BinaryOp>(
+      {.out = out, .lhs = operands[0], .rhs = operands[1], .op = BinaryOpType::Complex});
   return out;
 }
 

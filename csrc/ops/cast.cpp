@@ -36,7 +36,7 @@ Val* cast(Val* arg, DataType dtype) {
   }
   warn_of_lost_part(from, dtype);
   Val* out = new_result({arg}, dtype);
-  fusion.make<UnaryOp>(out, arg, UnaryOpType::Cast);
+  fusion.make<UnaryOp>({.out = out, .arg = arg, .op = UnaryOpType::Cast});
   return out;
 }
 
@@ -65,7 +65,7 @@ Val* bitcast(DataType dtype, Val* arg) {
     return set(arg);
   }
   Val* out = new_result({arg}, dtype);
-  fusion.make<UnaryOp>(out, arg, UnaryOpType::BitCast);
+  fusion.make<UnaryOp>({.out = out, .arg = arg, .op = UnaryOpType::BitCast});
   return out;
 }
 

@@ -112,7 +112,7 @@ TensorView* full(const std::vector<Val*>& shape, Val* fill_value, DataType dtype
   Fusion& fusion = fusion_for({fill_value});
   Val* element = cast_constant(fill_value, dtype);
   TensorView* out = new_tensor(factory_axes(shape), dtype);
-  fusion.make<FullOp>(out, out->shape(), element);
+  fusion.make<FullOp>({.out = out, .shape = out->shape(), .fill_value = element});
   return out;
 }
 
@@ -155,7 +155,7 @@ TensorView* iota(Val* length, Val* start, Val* step, DataType dtype) {
   NVF_USER_CHECK(!step->is_zero(), "iota: step value must not equal zero.");
   const IterDomains axes = factory_axes({length});
   TensorView* out = new_tensor(axes, dtype);
-  fusion.make<IotaOp>(out, axes.front()->extent(), start, step);
+  fusion.make<IotaOp>({.out = out, .length = axes.front()->extent(), .start = start, .step = step});
   return out;
 }
 
@@ -175,7 +175,7 @@ TensorView* eye(Val* rows, Val* columns, DataType dtype) {
   fusion_for({columns});
   const IterDomains axes = factory_axes({rows, columns});
   TensorView* out = new_tensor(axes, dtype);
-  fusion.make<EyeOp>(out, axes[0]->extent(), axes[1]->extent());
+  fusion.make<EyeOp>({.out = out, .rows = axes[0]->extent(), .columns = axes[1]->extent()});
   return out;
 }
 
@@ -203,7 +203,7 @@ TensorView* tensor(
     converted.push_back(cast_constant(element, dtype));
   }
   TensorView* out = new_tensor(factory_axes(sizes), dtype);
-  fusion.make<TensorConstruct>(out, converted);
+  fusion.make<TensorConstruct>({.out = out, .elements = converted});
   return out;
 }
 

@@ -97,9 +97,10 @@ TensorView* expand(TensorView* arg, const std::vector<Val*>& shape) {
   }
   TensorView* out = new_tensor(logical, operand->dtype());
   if (is_expanded) {
-    fusion.make<ExpandOp>(out, operand, extents);
+    fusion.make<ExpandOp>({.out = out, .arg = operand, .extents = extents});
   } else { // a copy, but its extents may be other expressions of the same sizes
-    fusion.make<LoadStoreOp>(out, operand, LoadStoreOpType::Set, CacheOp::Streaming);
+    fusion.make<LoadStoreOp>(
+        {.out = out, .arg = operand, .op = LoadStoreOpType::Set, .cache_op = CacheOp::Streaming});
   }
   return out;
 }

@@ -115,7 +115,7 @@ TensorView* select(TensorView* arg, Val* index, int64_t dim) {
     }
   }
   TensorView* out = new_tensor(logical, arg->dtype());
-  fusion.make<SelectOp>(out, arg, index, dim);
+  fusion.make<SelectOp>({.out = out, .arg = arg, .index = index, .dim = dim});
   return out;
 }
 
@@ -147,7 +147,7 @@ TensorView* index_select(TensorView* arg, TensorView* index, int64_t dim) {
     logical.push_back(copy_axis(i == position ? index_axes[i] : axes[i]));
   }
   TensorView* out = new_tensor(logical, arg->dtype());
-  fusion.make<IndexSelectOp>(out, arg, index, dim);
+  fusion.make<IndexSelectOp>({.out = out, .arg = arg, .index = index, .dim = dim});
   return out;
 }
 
@@ -164,7 +164,7 @@ TensorView* gather(TensorView* arg, TensorView* index, int64_t dim) {
         is_repeated ? copy_axis(axis) : addressed_axis(axis, IterType::GatherScatter));
   }
   TensorView* out = new_tensor(logical, arg->dtype());
-  fusion.make<GatherOp>(out, arg, index, dim, /*exact_sizes=*/false);
+  fusion.make<GatherOp>({.out = out, .arg = arg, .index = index, .dim = dim, .exact_sizes = false});
   return out;
 }
 
@@ -182,7 +182,7 @@ TensorView* take_along_axis(TensorView* arg, TensorView* index, int64_t dim) {
                                        : aligned_axis(axes[i], index_axes[i]));
   }
   TensorView* out = new_tensor(logical, arg->dtype());
-  fusion.make<GatherOp>(out, arg, index, dim, /*exact_sizes=*/true);
+  fusion.make<GatherOp>({.out = out, .arg = arg, .index = index, .dim = dim, .exact_sizes = true});
   return out;
 }
 
@@ -223,8 +223,14 @@ TensorView* scatter(
   }
   TensorView* out = new_tensor(std::move(spec), arg->dtype());
   fusion.make<ScatterOp>(
-      out, arg, index, src, dim, exact_sizes, accumulate_op.has_value(),
-      accumulate_op.value_or(BinaryOpType::Add));
+      {.out = out,
+       .arg = arg,
+       .index = index,
+       .src = src,
+       .dim = dim,
+       .exact_sizes = exact_sizes,
+       .accumulate = accumulate_op.has_value(),
+       .accumulate_op = accumulate_op.value_or(BinaryOpType::Add)});
   return out;
 }
 
@@ -243,7 +249,7 @@ TensorView* index_put_accumulate(TensorView* arg, TensorView* index, TensorView*
     logical.push_back(addressed_axis(axis, IterType::Iteration));
   }
   TensorView* out = new_tensor(logical, arg->dtype());
-  fusion.make<IndexPutAccumulateOp>(out, arg, index, value);
+  fusion.make<IndexPutAccumulateOp>({.out = out, .arg = arg, .index = index, .value = value});
   return out;
 }
 
@@ -269,8 +275,14 @@ TensorView* embedding_fwd(TensorView* arg, TensorView* weight, const EmbeddingOp
   Val* scale_grad_by_freq = given_or(options.scale_grad_by_freq, false, DataType::Bool);
   Val* sparse = given_or(options.sparse, false, DataType::Bool);
   fusion.make<EmbeddingFwdOp>(
-      out, arg, weight, norm_type, scale_grad_by_freq, sparse, options.padding_idx,
-      options.max_norm);
+      {.out = out,
+       .arg = arg,
+       .weight = weight,
+       .norm_type = norm_type,
+       .scale_grad_by_freq = scale_grad_by_freq,
+       .sparse = sparse,
+       .padding_idx = options.padding_idx,
+       .max_norm = options.max_norm});
   return out;
 }
 

@@ -135,7 +135,7 @@ TensorView* matmul(TensorView* a, TensorView* b) {
   check_same_dtype("A and B dtypes", a, b);
   const ProductShape shape = product_shape(shape_axes(a), shape_axes(b));
   TensorView* out = new_product(shape.axes, shape.k, a->dtype());
-  fusion.make<MatmulOp>(out, a, b);
+  fusion.make<MatmulOp>({.out = out, .a = a, .b = b});
   return out;
 }
 
@@ -171,7 +171,7 @@ TensorView* linear(TensorView* a, TensorView* b, TensorView* bias) {
   }
   axes.push_back(copy_axis(last(weight, 2)));
   TensorView* out = new_product(axes, last(in), a->dtype());
-  fusion.make<LinearOp>(out, a, b, bias);
+  fusion.make<LinearOp>({.out = out, .a = a, .b = b, .bias = bias});
   return out;
 }
 
@@ -198,7 +198,12 @@ TensorView* fused_multiply_sum(TensorView* a, TensorView* b, const std::vector<i
   }
   const DataType dtype = is_low_precision(a->dtype()) ? DataType::Float : a->dtype();
   TensorView* out = new_tensor(axes, dtype);
-  fusion.make<MmaOp>(out, a, b, fusion.new_constant(int64_t{0}, dtype), int64_t{0});
+  fusion.make<MmaOp>(
+      {.out = out,
+       .a = a,
+       .b = b,
+       .init = fusion.new_constant(int64_t{0}, dtype),
+       .macro = int64_t{0}});
   return out;
 }
 
@@ -207,7 +212,18 @@ TensorView* grouped_mm(TensorView* mat1, TensorView* mat2, TensorView* offsets) 
   const ProductShape shape = grouped_shape(mat1, mat2, offsets);
   TensorView* out = new_product(shape.axes, shape.k, mat1->dtype());
   TensorView* none = nullptr;
-  fusion.make<GroupedMmaOp>(out, none, none, mat1, mat2, offsets, none, none, none, none, none);
+  fusion.make<GroupedMmaOp>(
+      {.out = out,
+       .out_block_scale = none,
+       .out_gamma = none,
+       .mat1 = mat1,
+       .mat2 = mat2,
+       .offsets = offsets,
+       .scale1 = none,
+       .scale2 = none,
+       .alpha = none,
+       .bias = none,
+       .beta = none});
   return out;
 }
 
@@ -233,8 +249,17 @@ ScaledResult grouped_mm(
       "bias and beta must be given together or not at all");
   const ScaledResult result = new_scaled_result(shape, epilogue);
   fusion.make<GroupedMmaOp>(
-      result.out, result.block_scale, result.gamma, mat1, mat2, offsets, scale1, scale2,
-      epilogue.alpha, epilogue.bias, epilogue.beta);
+      {.out = result.out,
+       .out_block_scale = result.block_scale,
+       .out_gamma = result.gamma,
+       .mat1 = mat1,
+       .mat2 = mat2,
+       .offsets = offsets,
+       .scale1 = scale1,
+       .scale2 = scale2,
+       .alpha = epilogue.alpha,
+       .bias = epilogue.bias,
+       .beta = epilogue.beta});
   return result;
 }
 
@@ -256,8 +281,16 @@ ScaledResult scaled_mm(
   const ProductShape shape = product_shape(shape_axes(mat1), shape_axes(mat2));
   const ScaledResult result = new_scaled_result(shape, epilogue);
   fusion.make<ScaledMmaOp>(
-      result.out, result.block_scale, result.gamma, mat1, mat2, scale1, scale2, epilogue.alpha,
-      epilogue.bias, epilogue.beta);
+      {.out = result.out,
+       .out_block_scale = result.block_scale,
+       .out_gamma = result.gamma,
+       .mat1 = mat1,
+       .mat2 = mat2,
+       .scale1 = scale1,
+       .scale2 = scale2,
+       .alpha = epilogue.alpha,
+       .bias = epilogue.bias,
+       .beta = epilogue.beta});
   return result;
 }
 
@@ -288,8 +321,15 @@ TensorView* cutlass_nvfp4_grouped_mm(const Nvfp4Groups& groups, DataType dtype) 
   const IterDomains b = shape_axes(groups.mat2);
   TensorView* out = new_product({copy_axis(a[0]), copy_axis(b[2])}, a[1], dtype);
   fusion.make<CutlassNvfp4GroupedMmaOp>(
-      out, groups.mat1, groups.mat2, groups.scale1, groups.scale2, groups.alpha,
-      groups.problem_sizes, groups.expert_offsets, groups.sf_offsets);
+      {.out = out,
+       .mat1 = groups.mat1,
+       .mat2 = groups.mat2,
+       .scale1 = groups.scale1,
+       .scale2 = groups.scale2,
+       .alpha = groups.alpha,
+       .problem_sizes = groups.problem_sizes,
+       .expert_offsets = groups.expert_offsets,
+       .sf_offsets = groups.sf_offsets});
   return out;
 }
 

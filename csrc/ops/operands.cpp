@@ -11,7 +11,7 @@ namespace {
 
 void check_buildable(const IterDomain* axis) {
   const ParallelType type = axis->parallel_type();
-  if (type != ParallelType::Serial && !axis->is_stream() && !axis->is_device_dim()) {
+  if (type != ParallelType::Serial && !is_outside_kernel(type)) {
     throw UserError({
         .headline = {type, " is not expected when building ops."},
         .node = describe(axis),

@@ -105,7 +105,12 @@ Quantized nv_block_quantize(
                                            : new_tensor(axes, scale_dtype),
   };
   fusion.make<BlockQuantizationOp>(
-      result.quantized, result.block_scales, input, global_scale, block_size, swizzle_block_scales);
+      {.quantized = result.quantized,
+       .block_scales = result.block_scales,
+       .arg = input,
+       .global_scale = global_scale,
+       .block_size = block_size,
+       .swizzled = swizzle_block_scales});
   return result;
 }
 
@@ -129,8 +134,15 @@ Quantized nv_grouped_block_quantize(
       .block_scales = new_tiled(axes, padding_rows(num_groups), scale_dtype),
   };
   fusion.make<GroupedBlockQuantizationOp>(
-      result.quantized, result.block_scales, input, input_offsets, output_offsets,
-      axes.back()->extent(), num_groups, global_scale, block_size);
+      {.quantized = result.quantized,
+       .block_scales = result.block_scales,
+       .arg = input,
+       .input_offsets = input_offsets,
+       .output_offsets = output_offsets,
+       .k = axes.back()->extent(),
+       .num_groups = num_groups,
+       .global_scale = global_scale,
+       .block_size = block_size});
   return result;
 }
 
@@ -144,7 +156,12 @@ TensorView* preprocess_grouped_matmul_input_sf(
   Val* num_groups = shape_axes(input_offsets).front()->extent();
   TensorView* out = new_tiled(axes, padding_rows(num_groups), input->dtype());
   fusion.make<PreprocessGroupedMatmulInputSf>(
-      out, input, input_offsets, output_offsets, axes.back()->extent(), num_groups);
+      {.out = out,
+       .arg = input,
+       .input_offsets = input_offsets,
+       .output_offsets = output_offsets,
+       .k = axes.back()->extent(),
+       .num_groups = num_groups});
   return out;
 }
 

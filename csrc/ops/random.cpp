@@ -63,7 +63,14 @@ TensorView* draw(
   }
   const int64_t number = stream.seed == nullptr ? next_stream(fusion) : 0;
   TensorView* out = new_tensor(factory_axes(shape), dtype);
-  fusion.make<RNGOp>(out, out->shape(), parameters, stream.seed, stream.offset, op, number);
+  fusion.make<RNGOp>(
+      {.out = out,
+       .shape = out->shape(),
+       .parameters = parameters,
+       .seed = stream.seed,
+       .offset = stream.offset,
+       .op = op,
+       .stream = number});
   return out;
 }
 

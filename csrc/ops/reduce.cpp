@@ -146,7 +146,7 @@ TensorView* new_reduction(
     BinaryOpType op, TensorView* arg, const std::vector<int64_t>& dims, Val* init) {
   Fusion& fusion = fusion_for({arg, init});
   TensorView* out = new_reduced_tensor(arg, dims, arg->dtype());
-  fusion.make<ReductionOp>(out, arg, init, op);
+  fusion.make<ReductionOp>({.out = out, .arg = arg, .init = init, .op = op});
   return out;
 }
 

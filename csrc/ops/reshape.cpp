@@ -181,7 +181,7 @@ TensorView* reshape_dynamic(
         {.extent = extent, .iter_type = IterType::Symbolic, .is_rfactor = true}));
   }
   TensorView* out = new_tensor(std::move(spec), arg->dtype());
-  fusion.make<ReshapeOp>(out, arg);
+  fusion.make<ReshapeOp>({.out = out, .arg = arg});
   return out;
 }
 

@@ -85,7 +85,7 @@ TensorView* transform(
   }
   use_given_sizes(spec.logical, sizes);
   TensorView* out = new_tensor(std::move(spec), arg->dtype());
-  Fusion::active().make<ReshapeOp>(out, arg);
+  Fusion::active().make<ReshapeOp>({.out = out, .arg = arg});
   return out;
 }
 
@@ -101,7 +101,7 @@ TensorView* squeeze_ones(TensorView* arg, const std::vector<int64_t>& dims) {
     }
   }
   TensorView* out = new_tensor(logical, arg->dtype());
-  Fusion::active().make<SqueezeOp>(out, arg, flags);
+  Fusion::active().make<SqueezeOp>({.out = out, .arg = arg, .flags = flags});
   return out;
 }
 

@@ -125,7 +125,7 @@ TensorView* pad_outermost_first(
     return set(arg);
   }
   TensorView* out = new_tensor(resized_domain(shape_axes(arg), left, right, extent), arg->dtype());
-  Fusion::active().make<PadOp>(out, arg, value, widths);
+  Fusion::active().make<PadOp>({.out = out, .arg = arg, .value = value, .widths = widths});
   return out;
 }
 
@@ -218,7 +218,7 @@ TensorView* slice(
     return set(arg);
   }
   TensorView* out = new_tensor(resized_domain(axes, left, right), arg->dtype());
-  fusion.make<SliceOp>(out, arg, starts, stops, steps);
+  fusion.make<SliceOp>({.out = out, .arg = arg, .starts = starts, .stops = stops, .steps = steps});
   return out;
 }
 
@@ -287,7 +287,7 @@ TensorView* cat(const std::vector<TensorView*>& tensors, int64_t dim, bool manua
     logical.push_back(result_axis(axes));
   }
   TensorView* out = new_tensor(logical, first->dtype());
-  fusion.make<CatOp>(out, padded, wrapped_dim);
+  fusion.make<CatOp>({.out = out, .args = padded, .dim = wrapped_dim});
   return out;
 }
 
@@ -339,7 +339,7 @@ TensorView* repeat(TensorView* arg, const std::vector<int64_t>& repeats) {
     return set(arg);
   }
   TensorView* out = new_tensor(logical, arg->dtype());
-  fusion.make<RepeatOp>(out, arg, repeats);
+  fusion.make<RepeatOp>({.out = out, .arg = arg, .repeats = repeats});
   return out;
 }
 
@@ -354,7 +354,7 @@ TensorView* view_as_real(TensorView* arg) {
   logical.push_back(components);
   TensorView* out = new_tensor(
       logical, arg->dtype() == DataType::ComplexFloat ? DataType::Float : DataType::Double);
-  fusion.make<ViewAsScalar>(out, arg, components);
+  fusion.make<ViewAsScalar>({.out = out, .arg = arg, .vector_id = components});
   return out;
 }
 

@@ -45,7 +45,7 @@ TensorView* scan_of_one(TensorView* arg, BinaryOpType op, Val* init) {
     default: break; // FMax and FMin have no function of their own
   }
   TensorView* out = new_tensor_like(arg, arg->dtype());
-  Fusion::active().make<BinaryOp>(out, arg, init, op);
+  Fusion::active().make<BinaryOp>({.out = out, .lhs = arg, .rhs = init, .op = op});
   return out;
 }
 
@@ -75,7 +75,11 @@ TensorView* scan(TensorView* arg, int64_t dim, BinaryOpType op, Val* init) {
   }
   TensorView* out = new_tensor_like(arg, arg->dtype());
   fusion.make<ScanOp>(
-      out, arg, init != nullptr ? init : fusion.new_constant(identity, arg->dtype()), op, dim);
+      {.out = out,
+       .arg = arg,
+       .init = init != nullptr ? init : fusion.new_constant(identity, arg->dtype()),
+       .op = op,
+       .dim = dim});
   return out;
 }
 

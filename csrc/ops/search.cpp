@@ -37,7 +37,8 @@ TensorDomainSpec cut_to(const TensorView* arg, int64_t dim, Val* k) {
                          : k->is_one()      ? IterType::Broadcast
                                             : IterType::Iteration,
             .is_rfactor = true});
-    fusion.make<Resize>(spec.logical.back(), in, fusion.zero(), growth);
+    fusion.make<Resize>(
+        {.out = spec.logical.back(), .in = in, .left = fusion.zero(), .right = growth});
   }
   if (spec.root == spec.logical) {
     spec.root.clear();
@@ -75,7 +76,14 @@ TopK topk(TensorView* arg, Val* k, int64_t dim, bool largest, bool sorted) {
   Val* extent = as_extent(k);
   TensorView* values = new_tensor(cut_to(arg, dim, extent), arg->dtype());
   TensorView* indices = new_tensor(cut_to(arg, dim, extent), DataType::Int);
-  fusion.make<TopKOp>(values, indices, arg, k, dim, largest, sorted);
+  fusion.make<TopKOp>(
+      {.values = values,
+       .indices = indices,
+       .arg = arg,
+       .k = k,
+       .dim = dim,
+       .largest = largest,
+       .sorted = sorted});
   return {values, indices};
 }
 
@@ -92,7 +100,8 @@ TensorView* argsort(TensorView* arg, int64_t dim, bool descending, bool stable) 
     sorted = fusion.new_iter_domain(sorted->expanded_extent()); // equal elements, other positions
   }
   TensorView* out = new_tensor(axes, DataType::Int);
-  fusion.make<ArgsortOp>(out, arg, dim, descending, stable);
+  fusion.make<ArgsortOp>(
+      {.out = out, .arg = arg, .dim = dim, .descending = descending, .stable = stable});
   return out;
 }
 

@@ -27,13 +27,14 @@ Val* copy(LoadStoreOpType op, Val* arg) {
   Fusion& fusion = fusion_for({arg});
   Val* out = new_result({arg}, arg->dtype());
   const CacheOp cache_op = op == LoadStoreOpType::Set ? CacheOp::Streaming : CacheOp::Unspecified;
-  fusion.make<LoadStoreOp>(out, arg, op, cache_op);
+  fusion.make<LoadStoreOp>({.out = out, .arg = arg, .op = op, .cache_op = cache_op});
   return out;
 }
 
 /// A copy of `arg` in `out`, a tensor with other domains.
 TensorView* copy_into(TensorView* out, TensorView* arg) {
-  Fusion::active().make<LoadStoreOp>(out, arg, LoadStoreOpType::Set, CacheOp::Streaming);
+  Fusion::active().make<LoadStoreOp>(
+      {.out = out, .arg = arg, .op = LoadStoreOpType::Set, .cache_op = CacheOp::Streaming});
   return out;
 }
 
@@ -93,7 +94,7 @@ TensorView* broadcast(TensorView* arg, const std::vector<bool>& is_broadcast_dim
     logical.push_back(is_new ? new_broadcast_axis() : copy_axis(*axis++));
   }
   TensorView* out = new_tensor(logical, arg->dtype());
-  fusion.make<BroadcastOp>(out, arg, is_broadcast_dim);
+  fusion.make<BroadcastOp>({.out = out, .arg = arg, .flags = is_broadcast_dim});
   return out;
 }
 

@@ -12,7 +12,8 @@ namespace {
 Val* make_ternary(TernaryOpType op, DataType dtype, const std::vector<Val*>& promoted) {
   const std::vector<Val*> operands = broadcast_together(promoted);
   Val* out = new_result(operands, dtype);
-  Fusion::active().make<TernaryOp>(out, operands[0], operands[1], operands[2], op);
+  Fusion::active().make<TernaryOp>(
+      {.out = out, .in1 = operands[0], .in2 = operands[1], .in3 = operands[2], .op = op});
   return out;
 }
 

@@ -38,7 +38,7 @@ Val* make_unary(UnaryOpType op, Promotion policy, Val* arg) {
   }
   const Promoted promoted = promote(policy, {arg});
   Val* out = new_result(promoted.operands, promoted.result);
-  fusion.make<UnaryOp>(out, promoted.operands.front(), op);
+  fusion.make<UnaryOp>({.out = out, .arg = promoted.operands.front(), .op = op});
   return out;
 }
 

@@ -128,8 +128,15 @@ Welford welford(TensorView* arg, const std::vector<int64_t>& dims) {
       .n = new_reduced_tensor(arg, axes, DataType::Index),
   };
   fusion.make<WelfordOp>(
-      out.avg, out.var_sum, out.n, arg, zero(dtype), fusion.one(), zero(dtype), zero(dtype),
-      fusion.zero());
+      {.out_avg = out.avg,
+       .out_var = out.var_sum,
+       .out_n = out.n,
+       .in_avg = arg,
+       .in_var = zero(dtype),
+       .in_n = fusion.one(),
+       .init_avg = zero(dtype),
+       .init_var = zero(dtype),
+       .init_n = fusion.zero()});
   return out;
 }
 

@@ -54,7 +54,7 @@ CompileParams limit_registers(const Kernel& kernel, CompileParams params) {
   const Target& target = kernel.target();
   int64_t threads = 1;
   for (const ParallelType type : kBlockDimTypes) {
-    const Val* extent = kernel.launch.extents[hardware_type_index(type)];
+    const Val* extent = kernel.launch.extents[type];
     if (extent != nullptr && !extent->is_const()) {
       return params;
     }

@@ -314,7 +314,10 @@ void KernelProgram::write_signature(
       write_scalar_words(number.value, words);
     }
   }
-  words.insert(words.end(), constraints.dims().begin(), constraints.dims().end());
+  for (const auto& sizes :
+       {constraints.dims().grid, constraints.dims().block, constraints.dims().cluster}) {
+    words.insert(words.end(), sizes.begin(), sizes.end());
+  }
   const Device device = params.device.value_or(Device{DeviceKind::Other, 0});
   words.push_back(params.index_type ? static_cast<int64_t>(*params.index_type) : -1);
   words.push_back((static_cast<int64_t>(device.kind) << 32) | device.index);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/errors.h"
+#include "ir/all_nodes.h"
 #include "runtime/cpu_runtime.h"
 #include "runtime/cuda_driver.h"
 #include "runtime/overlap.h"
@@ -113,21 +114,23 @@ void fill_parameters(
     std::memcpy(parameters + offset, &pointer, sizeof(pointer));
   };
   for (const ParameterPatch& patch : plan.patches) {
-    switch (patch.kind) {
-      case ParameterPatch::Kind::TensorPointer:
-        put(patch.offset, std::get<TensorArg>(args[patch.arg]).data);
-        break;
-      case ParameterPatch::Kind::ScalarValue:
-        write_scalar(
-            std::get<ScalarArg>(args[patch.arg]).value, patch.dtype,
-            plan.code->kernel->index_type(), parameters + patch.offset);
-        break;
-      case ParameterPatch::Kind::HostScalar:
-        std::memcpy(
-            parameters + patch.offset, std::get<TensorArg>(args[patch.arg]).data,
-            static_cast<size_t>(size_bytes(patch.dtype)));
-        break;
-    }
+    std::visit(
+        overloaded{
+            [&](const PointerPatch& pointer) {
+              put(patch.offset, std::get<TensorArg>(args[pointer.arg]).data);
+            },
+            [&](const NumberPatch& number) {
+              write_scalar(
+                  std::get<ScalarArg>(args[number.arg]).value, number.dtype,
+                  plan.code->kernel->index_type(), parameters + patch.offset);
+            },
+            [&](const HostElementPatch& element) {
+              std::memcpy(
+                  parameters + patch.offset, std::get<TensorArg>(args[element.arg]).data,
+                  static_cast<size_t>(size_bytes(element.dtype)));
+            },
+        },
+        patch.value);
   }
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     const PlannedBuffer& buffer = plan.buffers[i];

@@ -146,9 +146,8 @@ class Planner {
       }
     }
     LaunchParams launch = constraints_;
-    for (size_t i = 0; i < kHardwareTypes.size(); ++i) {
-      const ParallelType type = kHardwareTypes[i];
-      const Val* extent = kernel_.launch.extents[i];
+    for (const ParallelType type : kHardwareTypes) {
+      const Val* extent = kernel_.launch.extents[type];
       if (extent != nullptr) {
         // An axis of size 0 beside outputs that are not empty: its loops run zero times.
         launch.bind(
@@ -181,7 +180,7 @@ class Planner {
   std::string bound_axes(std::span<const ParallelType> types) const {
     std::string lines;
     for (const ParallelType type : types) {
-      for (const TensorView* tensor : kernel_.launch.bound_tensors[hardware_type_index(type)]) {
+      for (const TensorView* tensor : kernel_.launch.bound_tensors[type]) {
         lines += (lines.empty() ? "" : "\n") + describe(tensor) + ", bound to " + text(type);
       }
     }
@@ -206,27 +205,24 @@ class Planner {
 
   /// "blockDim.x": the name under which sizes in the kernel refer to it.
   static std::string dimension_name(ParallelType type) {
-    const size_t i = hardware_type_index(type);
-    return std::string(i < 3 ? "gridDim." : "blockDim.") + "xyz"[i % 3];
+    return std::string(is_grid_dim(type) ? "gridDim." : "blockDim.") + "xyz"[traits_of(type).dim];
   }
 
   void plan_inputs() {
     for (size_t i = 0; i < kernel_.inputs().size(); ++i) {
       const Val* input = kernel_.inputs()[i];
       if (!input->is_tensor()) {
-        plan_.patches.push_back(
-            {ParameterPatch::Kind::ScalarValue, i, writer_.add_scalar(), input->dtype()});
+        plan_.patches.push_back({writer_.add_scalar(), NumberPatch{i, input->dtype()}});
         continue;
       }
       const auto* tensor = static_cast<const TensorView*>(input);
       if (tensor->is_cpu_scalar()) {
-        plan_.patches.push_back(
-            {ParameterPatch::Kind::HostScalar, i, writer_.add_scalar(), input->dtype()});
+        plan_.patches.push_back({writer_.add_scalar(), HostElementPatch{i, input->dtype()}});
         continue;
       }
       const size_t offset =
           writer_.add_tensor(std::get<TensorArg>(args_[i]).sizes(), layouts_[i].strides);
-      plan_.patches.push_back({ParameterPatch::Kind::TensorPointer, i, offset, input->dtype()});
+      plan_.patches.push_back({offset, PointerPatch{i}});
     }
   }
 

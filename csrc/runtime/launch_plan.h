@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "base/launch_params.h"
@@ -16,13 +17,25 @@
 
 namespace nvfuser {
 
-/// A place in the parameter bytes that the arguments of a run fill.
-struct ParameterPatch {
-  enum class Kind : uint8_t { TensorPointer, ScalarValue, HostScalar };
-  Kind kind = Kind::TensorPointer;
+/// What a run writes into its parameters: the address of an argument's elements,
+struct PointerPatch {
   size_t arg = 0;
-  size_t offset = 0;
+};
+/// an argument that is a number, as `dtype`,
+struct NumberPatch {
+  size_t arg = 0;
   DataType dtype = DataType::Float;
+};
+/// or the one element of an argument in the host's memory.
+struct HostElementPatch {
+  size_t arg = 0;
+  DataType dtype = DataType::Float;
+};
+
+/// A place in the parameter bytes that the arguments of a run fill, and with what.
+struct ParameterPatch {
+  size_t offset = 0;
+  std::variant<PointerPatch, NumberPatch, HostElementPatch> value;
 };
 
 /// A tensor the host provides beside the arguments.

@@ -70,7 +70,7 @@ TensorView* TensorView::cache_after(
   if (propagate_allocation_domain) {
     replay_domain_on(copy, domain(), ReplayContiguity::AllTrue);
   }
-  fusion()->make<LoadStoreOp>(copy, this, op_type, cache_op);
+  fusion()->make<LoadStoreOp>({.out = copy, .arg = this, .op = op_type, .cache_op = cache_op});
   fusion()->replace_uses(this, copy, users);
   record_step(
       "cache_after()", {.change = GraphChange::CacheAfter,
@@ -94,7 +94,8 @@ TensorView* TensorView::cache_before(LoadStoreOpType op_type) {
   replay_domain_on(this, producer->domain());
   producer->domain()->assign_contiguity(
       TensorDomain::contiguity_filled_with(producer->maybe_allocation(), true));
-  fusion()->make<LoadStoreOp>(this, producer, op_type, CacheOp::Unspecified);
+  fusion()->make<LoadStoreOp>(
+      {.out = this, .arg = producer, .op = op_type, .cache_op = CacheOp::Unspecified});
   record_step(
       "cache_before()", {.change = GraphChange::CacheBefore,
                          .tensors = {this},
@@ -118,7 +119,8 @@ TensorView* TensorView::cache_fork() {
   check_not_inlined(this);
   TensorView* output = fusion()->new_tensor(copied_axes(this), dtype());
   replay_domain_on(output, domain());
-  fusion()->make<LoadStoreOp>(output, this, LoadStoreOpType::Set, CacheOp::Unspecified);
+  fusion()->make<LoadStoreOp>(
+      {.out = output, .arg = this, .op = LoadStoreOpType::Set, .cache_op = CacheOp::Unspecified});
   fusion()->replace_output(this, output);
   if (!is_fusion_input()) { // else it lies as its caller says
     domain()->assign_contiguity(TensorDomain::contiguity_filled_with(maybe_allocation(), true));

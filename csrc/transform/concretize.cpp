@@ -205,7 +205,8 @@ class Rewriter {
       arg = ops::broadcast(ops::squeeze_ones(arg, ones), flags);
     }
     if (!is_expanded) {
-      fusion_.make<LoadStoreOp>(out, arg, LoadStoreOpType::Set, CacheOp::Streaming);
+      fusion_.make<LoadStoreOp>(
+          {.out = out, .arg = arg, .op = LoadStoreOpType::Set, .cache_op = CacheOp::Streaming});
     } else if (arg != op.arg) {
       fusion_.replace_uses(op.arg, arg, {&op});
     }

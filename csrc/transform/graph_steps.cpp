@@ -77,16 +77,33 @@ void undo_rfactor(GraphStep& step) {
   const std::vector<Val*> ins = first.inputs();
   if (const auto* reduction = second.as<ReductionOp>()) {
     fusion.make<ReductionOp>(
-        outs[0], ins[0], reduction->init, reduction->op, reduction->allreduce,
-        reduction->serial_grid);
+        {.out = outs[0],
+         .arg = ins[0],
+         .init = reduction->init,
+         .op = reduction->op,
+         .allreduce = reduction->allreduce,
+         .serial_grid = reduction->serial_grid});
   } else if (const auto* welford = second.as<WelfordOp>()) {
     fusion.make<WelfordOp>(
-        outs[0], outs[1], outs[2], ins[0], ins[1], ins[2], welford->init_avg, welford->init_var,
-        welford->init_n, welford->allreduce);
+        {.out_avg = outs[0],
+         .out_var = outs[1],
+         .out_n = outs[2],
+         .in_avg = ins[0],
+         .in_var = ins[1],
+         .in_n = ins[2],
+         .init_avg = welford->init_avg,
+         .init_var = welford->init_var,
+         .init_n = welford->init_n,
+         .allreduce = welford->allreduce});
   } else {
     const auto* group = second.as<GroupedReductionOp>();
     NVF_INVARIANT(group != nullptr, "a reduction was factored: ", second.to_string());
-    fusion.make<GroupedReductionOp>(outs, ins, group->inits, group->ops, group->allreduce);
+    fusion.make<GroupedReductionOp>(
+        {.outs = outs,
+         .args = ins,
+         .inits = group->inits,
+         .ops = group->ops,
+         .allreduce = group->allreduce});
   }
   for (size_t i = 0; i < step.effect.tensors.size(); ++i) {
     step.effect.tensors[i]->assign_domain(step.effect.before[i]);
@@ -98,7 +115,10 @@ void undo_group(GraphStep& step) {
   NVF_INVARIANT(group != nullptr, "grouped reductions are one expression");
   for (size_t i = 0; i < group->outs.size(); ++i) {
     group->fusion()->make<ReductionOp>(
-        group->outs[i], group->args[i], group->inits[i], group->ops[i]);
+        {.out = group->outs[i],
+         .arg = group->args[i],
+         .init = group->inits[i],
+         .op = group->ops[i]});
   }
 }
 

@@ -180,7 +180,10 @@ void make_group(const std::vector<TensorView*>& tvs) {
     ops.push_back(member->op);
   }
   tvs.front()->fusion()->make<GroupedReductionOp>(
-      std::vector<Val*>(tvs.begin(), tvs.end()), args, inits, ops);
+      {.outs = std::vector<Val*>(tvs.begin(), tvs.end()),
+       .args = args,
+       .inits = inits,
+       .ops = ops});
 }
 
 /// Of the positions that tensors are inlined at: how deep they may be.

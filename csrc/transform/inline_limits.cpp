@@ -56,13 +56,13 @@ InlineLimits::InlineLimits(Fusion& fusion, const std::vector<IterDomain*>& uninl
     : fusion_(fusion), uninlinable_(uninlinable.begin(), uninlinable.end()) {}
 
 bool InlineLimits::stops_either(const IterDomain* axis) const {
-  const ParallelType type = axis->parallel_type();
-  return type == ParallelType::Vectorize || type == ParallelType::Bulk ||
-         type == ParallelType::Mma || type == ParallelType::Group || uninlinable_.count(axis) != 0;
+  return traits_of(axis->parallel_type()).stops_inlining == InlineStop::InBoth ||
+         uninlinable_.count(axis) != 0;
 }
 
 bool InlineLimits::stops_producer(const IterDomain* axis) const {
-  return stops_either(axis) || axis->parallel_type() == ParallelType::Unroll;
+  return stops_either(axis) ||
+         traits_of(axis->parallel_type()).stops_inlining == InlineStop::InProducer;
 }
 
 int64_t InlineLimits::consumer_limit(

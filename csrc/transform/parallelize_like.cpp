@@ -15,11 +15,6 @@
 namespace nvfuser::transform {
 namespace {
 
-bool is_instruction_type(ParallelType type) {
-  return type == ParallelType::Vectorize || type == ParallelType::Bulk ||
-         type == ParallelType::Mma || type == ParallelType::Group;
-}
-
 /// The reference's axes by group of one graph. Serial ones count: they can make a match ambiguous.
 class TypesOfGroups {
  public:
@@ -157,7 +152,7 @@ void parallelize_like(
   const IterDomains axes = leading_axes(reference, pos);
   const auto is_copied = [&](const IterDomain* source, const TensorView* target) {
     const ParallelType type = source->parallel_type();
-    const bool is_asked_for = !is_instruction_type(type) || !selected_tensors.empty() ||
+    const bool is_asked_for = !is_instruction(type) || !selected_tensors.empty() ||
                               (!selected_parallel_types.empty() && can_use(target, type));
     return source->is_parallelized() && is_asked_for &&
            (selected_parallel_types.empty() || selected_parallel_types.count(type) != 0);

@@ -287,11 +287,24 @@ void make_step(const Expr& reduction, const std::vector<Val*>& outs, const std::
   Fusion& fusion = *reduction.fusion();
   if (const auto* welford = reduction.as<WelfordOp>()) {
     fusion.make<WelfordOp>(
-        outs[0], outs[1], outs[2], ins[0], ins[1], ins[2], welford->init_avg, welford->init_var,
-        welford->init_n, welford->allreduce);
+        {.out_avg = outs[0],
+         .out_var = outs[1],
+         .out_n = outs[2],
+         .in_avg = ins[0],
+         .in_var = ins[1],
+         .in_n = ins[2],
+         .init_avg = welford->init_avg,
+         .init_var = welford->init_var,
+         .init_n = welford->init_n,
+         .allreduce = welford->allreduce});
   } else {
     const auto& group = *reduction.as<GroupedReductionOp>();
-    fusion.make<GroupedReductionOp>(outs, ins, group.inits, group.ops, group.allreduce);
+    fusion.make<GroupedReductionOp>(
+        {.outs = outs,
+         .args = ins,
+         .inits = group.inits,
+         .ops = group.ops,
+         .allreduce = group.allreduce});
   }
 }
 
@@ -310,11 +323,16 @@ TensorView* TensorView::rfactor(const std::vector<int64_t>& axes) {
       .made = {parts.producer},
       .before = {domain()},
       .axes = axes};
-  fusion()->make<ReductionOp>(parts.producer, reduction->arg, reduction->init, reduction->op);
+  fusion()->make<ReductionOp>(
+      {.out = parts.producer, .arg = reduction->arg, .init = reduction->init, .op = reduction->op});
   assign_domain(parts.consumer_domain);
   fusion()->make<ReductionOp>(
-      this, parts.producer, reduction->init, reduction->op, reduction->allreduce,
-      reduction->serial_grid);
+      {.out = this,
+       .arg = parts.producer,
+       .init = reduction->init,
+       .op = reduction->op,
+       .allreduce = reduction->allreduce,
+       .serial_grid = reduction->serial_grid});
   record_step(step_text(axes), std::move(effect));
   return parts.producer;
 }

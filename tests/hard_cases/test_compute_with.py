@@ -4,7 +4,7 @@ import pytest
 import torch
 from hard_case import BX, SHARED, TX, TY, check, cuda_text, lowered, par, statements
 
-from nvfuser_direct import BinaryOp, ForLoop, FusionDefinition, UnaryOp
+from nvfuser_direct import BinaryOp, ForLoop, FusionDefinition, LoopKind, UnaryOp
 
 
 def softmax(columns=-1, memory_type=None):
@@ -178,7 +178,9 @@ def test_several_tensors_and_their_producers(target):
         a.compute_with(-1)
         b.compute_with(-1)
     kernel = lowered(fd.fusion)
-    loops = [s for s in statements(kernel) if isinstance(s, ForLoop) and not s.is_parallel]
+    loops = [
+        s for s in statements(kernel) if isinstance(s, ForLoop) and s.loop_kind != LoopKind.Hardware
+    ]
     assert any({UnaryOp, BinaryOp} <= {type(s) for s in statements(loop.body)} for loop in loops)
     cuda_text(fd.fusion)
 

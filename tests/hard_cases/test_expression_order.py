@@ -6,13 +6,15 @@ import sys
 import torch
 from hard_case import SHARED, SIZES, check, lowered, statements
 
-from nvfuser_direct import ForLoop, FusionDefinition
+from nvfuser_direct import ForLoop, FusionDefinition, LoopKind
 
 
 def serial_loops(fusion):
     """Number of loops that the kernel prints."""
     kernel = lowered(fusion)
-    return sum(isinstance(s, ForLoop) and not s.is_parallel for s in statements(kernel))
+    return sum(
+        isinstance(s, ForLoop) and s.loop_kind != LoopKind.Hardware for s in statements(kernel)
+    )
 
 
 def test_interleaving_breaks_a_nest(target):

@@ -25,7 +25,7 @@ from hard_case import (
     statements,
 )
 
-from nvfuser_direct import DataType, ForLoop, FusionDefinition, IfThenElse, UserError
+from nvfuser_direct import DataType, ForLoop, FusionDefinition, IfThenElse, LoopKind, UserError
 
 
 def copied(width=4, shape=(-1,), dtype=DataType.Float, contiguity=True):
@@ -396,7 +396,10 @@ def test_vectorized_shared_memory(target):
         for tensor in (stored, loaded, t):
             tensor.axis(2).parallelize(VECTORIZE)
         fd.sched.inline_most()
-    assert any(isinstance(s, ForLoop) and s.is_vectorized for s in statements(lowered(fd.fusion)))
+    assert any(
+        isinstance(s, ForLoop) and s.loop_kind == LoopKind.Vector
+        for s in statements(lowered(fd.fusion))
+    )
     assert count(lowered(fd.fusion), ForLoop) > 0
     check(fd, target, [((m, 64),) for m in (1, 3, 33)], lambda x: x)
 

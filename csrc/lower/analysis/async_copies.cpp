@@ -69,24 +69,54 @@ void check_bytes(const TensorView* tensor, CacheOp cache_op) {
   }
 }
 
+class CpAsyncMechanism final : public AsyncMechanism {
+ public:
+  [[nodiscard]] LoadStoreOpType op() const override {
+    return LoadStoreOpType::CpAsync;
+  }
+  void check(const TensorView* tensor) const override {
+    const auto& copy = *tensor->definition()->as<LoadStoreOp>();
+    const auto* source = static_cast<const TensorView*>(copy.arg);
+    check_memory(tensor, source);
+    check_same_storage(tensor, source);
+    check_bytes(tensor, copy.cache_op);
+  }
+  [[nodiscard]] bool fills_holes() const override {
+    return true;
+  }
+  [[nodiscard]] Scope commit(Kernel& kernel) const override {
+    return {kernel.make<AsyncCommit>({.async_op = op()})};
+  }
+  [[nodiscard]] Scope wait(Kernel& kernel, int64_t keep_stages) const override {
+    return {kernel.make<AsyncWait>({.async_op = op(), .keep_stages = keep_stages})};
+  }
+  [[nodiscard]] Scope arrive(Kernel& /*kernel*/) const override {
+    return {}; // a barrier of the block says so
+  }
+};
+
+/// The mechanism of a kind of copies; nullptr: they are synchronous.
+const AsyncMechanism* mechanism_of(const Expr* expr) {
+  static const CpAsyncMechanism cp_async;
+  const auto* copy = expr == nullptr ? nullptr : expr->as<LoadStoreOp>();
+  return copy != nullptr && copy->op == cp_async.op() ? &cp_async : nullptr;
+}
+
 } // namespace
 
-bool is_async_copy(const Kernel& kernel, const Expr* expr) {
-  const auto* copy = expr->as<LoadStoreOp>();
-  return copy != nullptr && copy->op == LoadStoreOpType::CpAsync &&
-         kernel.target().has_async_copies;
+const AsyncMechanism* async_mechanism(const Kernel& kernel, const Expr* expr) {
+  return kernel.target().has_async_copies ? mechanism_of(expr) : nullptr;
+}
+
+bool fills_holes(const Kernel& kernel, const Expr* expr) {
+  const AsyncMechanism* mechanism = async_mechanism(kernel, expr);
+  return mechanism != nullptr && mechanism->fills_holes();
 }
 
 void check_async_copy(const TensorView* tensor) {
-  const auto* copy =
-      tensor->definition() == nullptr ? nullptr : tensor->definition()->as<LoadStoreOp>();
-  if (copy == nullptr || copy->op != LoadStoreOpType::CpAsync) {
-    return;
+  if (const AsyncMechanism* mechanism = mechanism_of(tensor->definition())) {
+    mechanism->check(tensor);
   }
-  const auto* source = static_cast<const TensorView*>(copy->arg);
-  check_memory(tensor, source);
-  check_same_storage(tensor, source);
-  check_bytes(tensor, copy->cache_op);
 }
 
 } // namespace nvfuser

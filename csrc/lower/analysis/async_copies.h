@@ -1,17 +1,46 @@
-// Asynchronous copies: cp.async moves 4, 8 or 16 bytes from global to shared memory while the
-// thread that began it goes on. Copies that are committed together are a group; a thread waits for
-// its own groups, the oldest first.
+// Asynchronous copies: what moves data while the thread that began it goes on, and how threads
+// learn that it has arrived. Passes ask the mechanism of a copy; they name none.
+//
+//   cp.async   moves 4, 8 or 16 bytes from global to shared memory. Copies that are committed
+//              together are a group; a thread waits for its own groups, the oldest first. Others
+//              see what it copied after a barrier.
+//
+// On a target that cannot copy so, no copy has a mechanism: it is a copy like any other.
 #pragma once
 
 #include "lower/kernel.h"
 
 namespace nvfuser {
 
-/// Whether `expr`, an expression of tensors or a statement on elements, copies while its thread
-/// goes on. Never on a target that cannot.
-[[nodiscard]] bool is_async_copy(const Kernel& kernel, const Expr* expr);
+class AsyncMechanism {
+ public:
+  virtual ~AsyncMechanism() = default;
+  /// What the copies of this kind are called in a definition.
+  [[nodiscard]] virtual LoadStoreOpType op() const = 0;
 
-/// Refuse what no asynchronous copy can do. Nothing to say about other tensors.
+  /// Refuse what no copy of this kind can do.
+  virtual void check(const TensorView* tensor) const = 0;
+  /// Whether a copy whose condition does not hold fills its destination with zeros.
+  [[nodiscard]] virtual bool fills_holes() const = 0;
+
+  // -- statements around the copies; none where the mechanism needs none --
+
+  /// The copies begun since the last commit are a group.
+  [[nodiscard]] virtual Scope commit(Kernel& kernel) const = 0;
+  /// All groups but the youngest `keep_stages` have arrived.
+  [[nodiscard]] virtual Scope wait(Kernel& kernel, int64_t keep_stages) const = 0;
+  /// This thread has read a stage: copies may overwrite it once all its readers have.
+  [[nodiscard]] virtual Scope arrive(Kernel& kernel) const = 0;
+};
+
+/// How `expr`, an expression of tensors or a statement on elements, copies while its thread goes
+/// on; nullptr: it does not, as everything on a target that cannot.
+[[nodiscard]] const AsyncMechanism* async_mechanism(const Kernel& kernel, const Expr* expr);
+
+/// Whether a hole of it is filled by the copy itself, so that no condition leaves it out.
+[[nodiscard]] bool fills_holes(const Kernel& kernel, const Expr* expr);
+
+/// Refuse what no asynchronous copy can do, on any target. Nothing to say about other tensors.
 void check_async_copy(const TensorView* tensor);
 
 } // namespace nvfuser

@@ -58,16 +58,17 @@ class ConflictFinder {
  public:
   ConflictFinder(const Kernel& kernel, const ExpressionEvaluator& known)
       : kernel_(kernel), known_(known) {
-    for (size_t i = 0; i < kHardwareTypes.size(); ++i) {
-      const Val* launched = kernel.launch.extents[i];
+    for (const ParallelType type : kHardwareTypes) {
+      const Val* launched = kernel.launch.extents[type];
       const int64_t size =
           launched == nullptr ? 1 : std::max<int64_t>(known_.evaluate_int(launched), 1);
-      const bool is_block = i >= kGridDimTypes.size();
-      if (is_block) {
+      if (is_block_dim(type)) {
         block_.push_back(size);
       }
       if (launched != nullptr) {
-        known_.bind(std::string(is_block ? "blockDim." : "gridDim.") + "xyz"[i % 3], size);
+        known_.bind(
+            std::string(is_block_dim(type) ? "blockDim." : "gridDim.") + "xyz"[traits_of(type).dim],
+            size);
       }
     }
   }
@@ -101,8 +102,9 @@ class ConflictFinder {
       }
       for (const Scope* body : bodies_of(*node)) {
         visit(
-            *body,
-            loop != nullptr && loop->is_vectorized ? known_.evaluate_int(loop->stop) : lanes);
+            *body, loop != nullptr && loop->loop_kind == LoopKind::Vector
+                       ? known_.evaluate_int(loop->stop)
+                       : lanes);
       }
       if (repeats) {
         loops_.pop_back();
@@ -178,9 +180,7 @@ class ConflictFinder {
   /// Binds the indices of the loops; whether a thread comes to the statement.
   bool acts(ExpressionEvaluator& evaluator, const ForLoop* varied, int64_t iteration) const {
     for (const ForLoop* loop : loops_) {
-      const int64_t step = evaluator.evaluate_int(loop->step);
-      const int64_t index =
-          evaluator.evaluate_int(loop->start) + (loop == varied ? iteration * step : 0);
+      const int64_t index = evaluator.evaluate_int(loop->start) + (loop == varied ? iteration : 0);
       const std::optional<ScalarValue> stop = evaluator.evaluate(loop->stop);
       if (stop && index >= as_int(*stop)) {
         return false;

@@ -32,15 +32,10 @@ int64_t scratch_bytes_per_thread(const Expr& collective) {
 
 } // namespace
 
-bool is_block_collective(const Expr* expr) {
-  return expr->is_a<BlockReduction>() || expr->is_a<BlockScan>();
-}
-
 bool always_waits(const Kernel& kernel, const Expr& collective) {
   int64_t members = 1;
   for (const int64_t dim : combined_dims(collective)) {
-    const Val* launched =
-        kernel.launch.extents[hardware_type_index(kBlockDimTypes[static_cast<size_t>(dim)])];
+    const Val* launched = kernel.launch.extents.block[static_cast<size_t>(dim)];
     if (launched != nullptr && !launched->is_const()) {
       return false;
     }

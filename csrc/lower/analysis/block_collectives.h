@@ -8,8 +8,6 @@
 
 namespace nvfuser {
 
-[[nodiscard]] bool is_block_collective(const Expr* expr);
-
 /// Whether every thread of the block is sure to wait for all others in it: lanes of one warp meet
 /// without.
 [[nodiscard]] bool always_waits(const Kernel& kernel, const Expr& collective);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/kernel_traits.h"
 #include "ir/scopes.h"
 #include "lower/analysis/block_collectives.h"
 #include "lower/analysis/for_loops.h"
@@ -92,9 +93,9 @@ void BufferLives::visit_statement(Expr& statement, const Enclosure* enclosure) {
     }
     return;
   }
-  const bool is_collective = is_block_collective(&statement);
-  if (statement.is_a<BlockSync>() || statement.is_a<GridSync>() ||
-      (is_collective && always_waits(kernel_, statement))) {
+  const KernelTraits& traits = traits_of(statement);
+  if (traits.barriers.has(Barrier::Block) ||
+      (traits.is_collective && always_waits(kernel_, statement))) {
     barriers_.push_back({position + kWait, enclosure, false});
   }
   const auto use = [&](const TensorIndex& element, int64_t step, bool is_write) {
@@ -102,10 +103,10 @@ void BufferLives::visit_statement(Expr& statement, const Enclosure* enclosure) {
       buffer_of(element.view()).uses.push_back({position + step, enclosure, is_write});
     }
   };
-  const int64_t write_step = is_collective ? kWrite : kRead;
+  const int64_t write_step = traits.is_collective ? kWrite : kRead;
   for_each_read(statement, [&](const TensorIndex& element) { use(element, kRead, false); });
   for_each_write(statement, [&](const TensorIndex& element) { use(element, write_step, true); });
-  if (is_collective) {
+  if (traits.is_collective) {
     buffers_.push_back({nullptr, &statement, enclosure, {{position + kCombine, enclosure, true}}});
   }
 }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/kernel_traits.h"
 #include "ir/scopes.h"
-#include "lower/analysis/block_collectives.h"
 #include "lower/analysis/rewrite_elements.h"
 
 namespace nvfuser {
@@ -19,13 +19,6 @@ bool meet(
   const auto& [small, large] = a.size() < b.size() ? std::tie(a, b) : std::tie(b, a);
   return std::any_of(
       small.begin(), small.end(), [&](const TensorView* tensor) { return large.count(tensor); });
-}
-
-/// Statements that are about what other threads, or copies on their way, have done.
-bool is_about_others(const Expr& node) {
-  return node.is_a<BlockSync>() || node.is_a<GridSync>() || node.is_a<AsyncCommit>() ||
-         node.is_a<AsyncWait>() || node.is_a<GridReduction>() || is_block_collective(&node) ||
-         node.is_a<BlockSerializeWait>() || node.is_a<BlockSerializeRelease>();
 }
 
 void read(const TensorView* tensor, Effects& effects) {
@@ -64,8 +57,8 @@ Effects& EffectsOfNodes::known(const Expr* node) {
     return found->second;
   }
   Effects effects;
-  effects.waits = is_about_others(*node);
-  effects.loops = node->is_a<ForLoop>() && !node->as<ForLoop>()->is_vectorized;
+  effects.waits = traits_of(*node).is_ordered;
+  effects.loops = node->is_a<ForLoop>() && node->as<ForLoop>()->loop_kind != LoopKind::Vector;
   if (const auto* allocate = node->as<Allocate>()) {
     write(allocate->buffer, effects);
   }

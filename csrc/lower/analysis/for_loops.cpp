@@ -3,7 +3,7 @@
 namespace nvfuser {
 
 bool is_serial(const ForLoop& loop) {
-  return !loop.is_parallel && !loop.is_vectorized;
+  return traits_of(loop.loop_kind).repeats;
 }
 
 bool surely_runs(const ForLoop& loop) {
@@ -12,10 +12,9 @@ bool surely_runs(const ForLoop& loop) {
 }
 
 ForLoop* with_body(Kernel& kernel, const ForLoop& loop, Scope body) {
-  return kernel.make<ForLoop>(
-      loop.index, loop.iter_domain, loop.start, loop.stop, loop.step, loop.is_parallel,
-      loop.is_vectorized, loop.is_unrolled, loop.hoists_conditions, std::move(body),
-      loop.circular_buffer_stage, loop.circular_buffer_depth, loop.unroll_count);
+  ForLoopFields fields = loop;
+  fields.body = std::move(body);
+  return kernel.make<ForLoop>(std::move(fields));
 }
 
 } // namespace nvfuser

@@ -319,13 +319,20 @@ Val* IndexForms::shared(Val* model, const std::vector<Val*>& operands) {
   result = kernel_.new_scalar(model->dtype());
   visit(
       operation, overloaded{
-                     [&](const UnaryOp& op) { kernel_.make<UnaryOp>(result, operands[0], op.op); },
+                     [&](const UnaryOp& op) {
+                       kernel_.make<UnaryOp>({.out = result, .arg = operands[0], .op = op.op});
+                     },
                      [&](const BinaryOp& op) {
-                       kernel_.make<BinaryOp>(result, operands[0], operands[1], op.op);
+                       kernel_.make<BinaryOp>(
+                           {.out = result, .lhs = operands[0], .rhs = operands[1], .op = op.op});
                      },
                      [&](const TernaryOp& op) {
                        kernel_.make<TernaryOp>(
-                           result, operands[0], operands[1], operands[2], op.op);
+                           {.out = result,
+                            .in1 = operands[0],
+                            .in2 = operands[1],
+                            .in3 = operands[2],
+                            .op = op.op});
                      },
                      [](const Expr&) {},
                  });

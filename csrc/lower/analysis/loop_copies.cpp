@@ -9,18 +9,16 @@
 namespace nvfuser {
 
 int64_t constant_iterations(const ForLoop& loop) {
-  if (!loop.start->is_const_int() || !loop.stop->is_const_int() || !loop.step->is_const_int()) {
+  if (!loop.start->is_const_int() || !loop.stop->is_const_int()) {
     return 0;
   }
-  const int64_t step = as_int(loop.step->value());
-  const int64_t span = as_int(loop.stop->value()) - as_int(loop.start->value());
-  return std::max<int64_t>(0, (span + step - 1) / step);
+  return std::max<int64_t>(0, as_int(loop.stop->value()) - as_int(loop.start->value()));
 }
 
 LoopCopies::LoopCopies(const Scope& scope) {
   for_each_node(scope, [&](const Expr& expr) {
     const auto* loop = expr.as<ForLoop>();
-    if (loop == nullptr || loop->is_parallel) {
+    if (loop == nullptr || loop->loop_kind == LoopKind::Hardware) {
       return;
     }
     std::vector<const TensorView*>& addressed = addressed_[loop];
@@ -55,7 +53,7 @@ int64_t LoopCopies::copies(const Expr& statement) const {
     return 1;
   }
   const auto* loop = statement.as<ForLoop>();
-  if (loop != nullptr && loop->is_vectorized) {
+  if (loop != nullptr && loop->loop_kind == LoopKind::Vector) {
     return 1;
   }
   int64_t inside = 0;

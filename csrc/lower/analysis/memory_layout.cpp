@@ -14,7 +14,7 @@ namespace {
 bool has_storage_for(const TensorView* tensor, int64_t position, const Loop& loop) {
   const IterDomain* axis = tensor->axis(position);
   if (axis->is_reduction() || loop.is_broadcast() || is_grid_dim(loop.parallel_type) ||
-      is_device_dim(loop.parallel_type) || loop.parallel_type == ParallelType::Stream) {
+      is_outside_kernel(loop.parallel_type)) {
     return false;
   }
   if (is_block_dim(loop.parallel_type)) {

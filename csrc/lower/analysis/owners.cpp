@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "ir/kernel_traits.h"
 #include "ir/scalar.h"
 #include "ir/scopes.h"
 #include "lower/analysis/async_copies.h"
@@ -12,11 +13,7 @@ namespace {
 
 /// Whether one thread can run a statement without the others.
 bool is_of_one_thread(const Kernel& kernel, const Expr& statement) {
-  const bool computes = statement.is_a<UnaryOp>() || statement.is_a<BinaryOp>() ||
-                        statement.is_a<TernaryOp>() || statement.is_a<LoadStoreOp>() ||
-                        statement.is_a<WelfordOp>() || statement.is_a<ChosenElement>() ||
-                        statement.is_a<RandomElement>();
-  return computes && !is_async_copy(kernel, &statement);
+  return !traits_of(statement).is_ordered && async_mechanism(kernel, &statement) == nullptr;
 }
 
 bool is_in_registers(const TensorIndex& element) {
@@ -129,7 +126,7 @@ HardwareIndices Owners::of(const ForLoop& loop) const {
     return {};
   }
   for (const ParallelType type : kHardwareTypes) { // only what is launched is tested
-    const Val* launched = kernel_.launch.extents[hardware_type_index(type)];
+    const Val* launched = kernel_.launch.extents[type];
     if (launched == nullptr || launched->is_one()) {
       indices.reset(hardware_type_index(type));
     }

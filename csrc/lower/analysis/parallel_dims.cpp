@@ -74,7 +74,7 @@ std::vector<Val*> bound_extents(
         extents.begin(), extents.end(), [&](const Val* other) { return other->same_as(extent); });
     if (!is_repeated) {
       extents.push_back(extent);
-      kernel.launch.bound_tensors[hardware_type_index(type)].push_back(tensor);
+      kernel.launch.bound_tensors[type].push_back(tensor);
     }
   }
   return extents;
@@ -102,12 +102,12 @@ void find_parallel_dims(Kernel& kernel) {
     for (const auto& [loop, tensor] : loops) {
       is_exact = is_exact && (loop->parallel_type != type || launched->same_as(loop->extent()));
     }
-    kernel.launch.extents[i] = launched;
+    kernel.launch.extents[type] = launched;
     model.set_exact(type, is_exact);
   }
   for (Loop& loop : model.loops()) {
     if (loop.is_hardware()) {
-      const Val* launched = kernel.launch.extents[hardware_type_index(loop.parallel_type)];
+      const Val* launched = kernel.launch.extents[loop.parallel_type];
       const bool is_single = launched == nullptr || launched->is_one();
       loop.index = is_single ? kernel.zero() : kernel.parallel_index(loop.parallel_type);
     } else {
@@ -117,7 +117,7 @@ void find_parallel_dims(Kernel& kernel) {
 }
 
 Val* launched_extent(Kernel& kernel, ParallelType type) {
-  Val* extent = kernel.launch.extents[hardware_type_index(type)];
+  Val* extent = kernel.launch.extents[type];
   if (extent == nullptr || extent->is_const_int(0)) { // an axis without elements has one thread
     return kernel.one();
   }

@@ -15,11 +15,9 @@ ReductionShape reduction_shape(const Kernel& kernel, const TensorView* out) {
       continue; // runs once
     }
     if (is_block_dim(loop->parallel_type)) {
-      shape.thread_dims.push_back(
-          static_cast<int64_t>(loop->parallel_type) - static_cast<int64_t>(ParallelType::TIDx));
+      shape.thread_dims.push_back(traits_of(loop->parallel_type).dim);
     } else if (is_grid_dim(loop->parallel_type)) {
-      shape.grid_dims.push_back(
-          static_cast<int64_t>(loop->parallel_type) - static_cast<int64_t>(ParallelType::BIDx));
+      shape.grid_dims.push_back(traits_of(loop->parallel_type).dim);
     } else {
       shape.has_serial = true;
     }

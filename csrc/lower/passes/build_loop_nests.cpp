@@ -106,18 +106,16 @@ class NestBuilder {
 
   ForLoop* make_loop(const Loop& loop) {
     // A loop that runs once is left out, unless it says where conditions are hoisted to.
-    const bool hoists =
-        loop.parallel_type == ParallelType::Unswitch || loop.parallel_type == ParallelType::Unroll;
-    if (loop.index->is_const() && !hoists) {
+    const LoopKind kind = traits_of(loop.parallel_type).loop;
+    if (loop.index->is_const() && !traits_of(kind).hoists_conditions) {
       return nullptr;
     }
     return kernel_.make<ForLoop>(
-        loop.index, loop.promoted, kernel_.zero(), kernel_.simplifier->simplify(loop.extent()),
-        kernel_.one(), loop.is_hardware(), loop.parallel_type == ParallelType::Vectorize,
-        loop.parallel_type == ParallelType::Unroll ||
-            loop.parallel_type == ParallelType::Vectorize ||
-            loop.parallel_type == ParallelType::Group,
-        hoists);
+        {.index = loop.index,
+         .iter_domain = loop.promoted,
+         .start = kernel_.zero(),
+         .stop = kernel_.simplifier->simplify(loop.extent()),
+         .loop_kind = kind});
   }
 
   void allocate(TensorView* tensor, const LoopNest& nest) {
@@ -129,8 +127,9 @@ class NestBuilder {
     }
     const size_t depth = storage_depth(tensor, nest);
     Expr* statement = kernel_.make<Allocate>(
-        tensor, tensor->memory_type(),
-        kernel_.simplifier->simplify(stored_elements(kernel_, tensor)));
+        {.buffer = tensor,
+         .memory_type = tensor->memory_type(),
+         .size = kernel_.simplifier->simplify(stored_elements(kernel_, tensor))});
     kernel_.origin[statement] = tensor->definition();
     if (depth <= open_.size()) {
       insert(depth, statement);

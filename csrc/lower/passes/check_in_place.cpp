@@ -136,7 +136,7 @@ class InPlaceCheck {
   /// Whether a tensor without an axis that is bound to `type` is computed wherever it is needed:
   /// what others see has one writer.
   [[nodiscard]] bool is_computed_by_all(const TensorView* tensor, ParallelType type) const {
-    const Val* launched = kernel_.launch.extents[hardware_type_index(type)];
+    const Val* launched = kernel_.launch.extents[type];
     const bool is_launched = launched != nullptr && !launched->is_one();
     const MemoryType memory = tensor->memory_type();
     return is_launched &&

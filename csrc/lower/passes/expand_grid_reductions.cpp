@@ -21,16 +21,19 @@ class GridReductionExpander {
       // One block folds for all, in place, and one thread of it for those that hold the same value.
       Val* folds =
           scalar::logical_and(is_first, is_zero_in(reduction_.reduced_thread_dims, kBlockDimTypes));
-      statements.push_back(kernel_.make<IfThenElse>(folds, fold_rest_into(first_partials())));
+      statements.push_back(kernel_.make<IfThenElse>(
+          {.condition = folds, .then_body = fold_rest_into(first_partials())}));
       statements.push_back(grid_sync());
       append(statements, combine(accumulators(), first_partials()));
       return statements;
     }
     kernel_.make<UnaryOp>(
-        reduction_.is_last, scalar::logical_not(is_first), UnaryOpType::LogicalNot);
+        {.out = reduction_.is_last,
+         .arg = scalar::logical_not(is_first),
+         .op = UnaryOpType::LogicalNot});
     Scope fold = combine(accumulators(), first_partials());
     append(fold, fold_rest_into(accumulators()));
-    statements.push_back(kernel_.make<IfThenElse>(is_first, fold));
+    statements.push_back(kernel_.make<IfThenElse>({.condition = is_first, .then_body = fold}));
     return statements;
   }
 
@@ -40,7 +43,8 @@ class GridReductionExpander {
   }
 
   Expr* grid_sync() {
-    return kernel_.make<GridSync>(reduction_.reduced_dims, reduction_.sync_buffer);
+    return kernel_.make<GridSync>(
+        {.sync_dims = reduction_.reduced_dims, .sync_buffer = reduction_.sync_buffer});
   }
 
   [[nodiscard]] static bool contains(const std::vector<int64_t>& dims, size_t dim) {
@@ -48,7 +52,7 @@ class GridReductionExpander {
   }
 
   [[nodiscard]] bool is_launched(ParallelType type) const {
-    const Val* launched = kernel_.launch.extents[hardware_type_index(type)];
+    const Val* launched = kernel_.launch.extents[type];
     return launched != nullptr && !launched->is_one();
   }
 
@@ -91,9 +95,7 @@ class GridReductionExpander {
   /// Those of the segment's first block (and first thread, of those with equal values).
   std::vector<Val*> first_partials() {
     return partials_at(slot([&](ParallelType type) -> Val* {
-      const auto dim =
-          static_cast<size_t>(type) -
-          static_cast<size_t>(is_grid_dim(type) ? ParallelType::BIDx : ParallelType::TIDx);
+      const auto dim = static_cast<size_t>(traits_of(type).dim);
       const bool is_reduced = contains(
           is_grid_dim(type) ? reduction_.reduced_dims : reduction_.reduced_thread_dims, dim);
       return is_reduced ? kernel_.zero() : kernel_.parallel_index(type);
@@ -113,15 +115,24 @@ class GridReductionExpander {
   Scope combine(const std::vector<Val*>& outs, const std::vector<Val*>& ins) {
     if (reduction_.is_welford) {
       return {kernel_.make<WelfordOp>(
-          outs[0], outs[1], outs[2], ins[0], ins[1], ins[2], reduction_.inits[0],
-          reduction_.inits[1], reduction_.inits[2])};
+          {.out_avg = outs[0],
+           .out_var = outs[1],
+           .out_n = outs[2],
+           .in_avg = ins[0],
+           .in_var = ins[1],
+           .in_n = ins[2],
+           .init_avg = reduction_.inits[0],
+           .init_var = reduction_.inits[1],
+           .init_n = reduction_.inits[2]})};
     }
     Scope statements;
     for (size_t i = 0; i < outs.size(); ++i) {
       const auto* element = static_cast<const TensorIndex*>(outs[i]);
       statements.push_back(kernel_.make<BinaryOp>(
-          outs[i], kernel_.new_tensor_index(element->view(), element->index()), ins[i],
-          reduction_.ops[i]));
+          {.out = outs[i],
+           .lhs = kernel_.new_tensor_index(element->view(), element->index()),
+           .rhs = ins[i],
+           .op = reduction_.ops[i]}));
     }
     return statements;
   }
@@ -133,15 +144,16 @@ class GridReductionExpander {
     for (size_t i = 0; i < reduction_.ins.size(); ++i) {
       TensorIndex* partial = kernel_.new_tensor_index(reduction_.work_buffers[i], own);
       TensorIndex* neutral = kernel_.new_tensor_index(reduction_.work_buffers[i], own);
-      contribute.push_back(
-          kernel_.make<LoadStoreOp>(partial, reduction_.ins[i], LoadStoreOpType::Set));
-      abstain.push_back(
-          kernel_.make<LoadStoreOp>(neutral, reduction_.inits[i], LoadStoreOpType::Set));
+      contribute.push_back(kernel_.make<LoadStoreOp>(
+          {.out = partial, .arg = reduction_.ins[i], .op = LoadStoreOpType::Set}));
+      abstain.push_back(kernel_.make<LoadStoreOp>(
+          {.out = neutral, .arg = reduction_.inits[i], .op = LoadStoreOpType::Set}));
     }
     if (reduction_.read_predicate == nullptr) {
       return contribute;
     }
-    return {kernel_.make<IfThenElse>(reduction_.read_predicate, contribute, abstain)};
+    return {kernel_.make<IfThenElse>(
+        {.condition = reduction_.read_predicate, .then_body = contribute, .else_body = abstain})};
   }
 
   /// outs = combine(outs, partial results of the segment's blocks from the second on, in order).
@@ -161,13 +173,16 @@ class GridReductionExpander {
       rest = scalar::div(rest, extent);
     }
     const std::vector<Val*> others = partials_at(slot([&](ParallelType type) -> Val* {
-      const size_t dim = static_cast<size_t>(type) - static_cast<size_t>(ParallelType::BIDx);
+      const auto dim = static_cast<size_t>(traits_of(type).dim);
       return is_grid_dim(type) && position[dim] != nullptr ? position[dim]
                                                            : kernel_.parallel_index(type);
     }));
     return {kernel_.make<ForLoop>(
-        block, kernel_.new_iter_domain(blocks), kernel_.one(), blocks, kernel_.one(), false, false,
-        false, false, combine(outs, others))};
+        {.index = block,
+         .iter_domain = kernel_.new_iter_domain(blocks),
+         .start = kernel_.one(),
+         .stop = blocks,
+         .body = combine(outs, others)})};
   }
 
   Kernel& kernel_;

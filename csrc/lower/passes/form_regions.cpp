@@ -5,9 +5,9 @@
 #include <unordered_set>
 
 #include "ir/dependencies.h"
+#include "ir/kernel_traits.h"
 #include "ir/scalar.h"
 #include "ir/scopes.h"
-#include "lower/analysis/block_collectives.h"
 #include "lower/analysis/parallel_dims.h"
 #include "lower/analysis/rewrite_elements.h"
 #include "lower/passes/expand_grid_reductions.h"
@@ -20,10 +20,9 @@ enum class Level : uint8_t { Threads, Blocks };
 
 /// Points that need all threads (all blocks).
 bool is_cut(const Expr* expr, Level level) {
-  if (level == Level::Blocks) {
-    return expr->is_a<GridSync>();
-  }
-  return expr->is_a<BlockSync>() || is_block_collective(expr) || expr->is_a<GridSync>();
+  const KernelTraits& traits = traits_of(*expr);
+  return level == Level::Blocks ? traits.barriers.has(Barrier::Grid)
+                                : traits.barriers.has(Barrier::Block) || traits.is_collective;
 }
 
 bool contains_cut(Expr* expr, Level level) {
@@ -45,7 +44,7 @@ void dissolve_parallel_loops(Scope& scope) {
       dissolve_parallel_loops(*body);
     }
     const auto* loop = expr->as<ForLoop>();
-    if (loop != nullptr && loop->is_parallel) {
+    if (loop != nullptr && loop->loop_kind == LoopKind::Hardware) {
       result.insert(result.end(), loop->body.begin(), loop->body.end());
     } else {
       result.push_back(expr);
@@ -86,9 +85,9 @@ class RegionFormer {
 
   Expr* wrap(Scope body) {
     if (level_ == Level::Threads) {
-      return kernel_.make<ThreadLoop>(std::move(body));
+      return kernel_.make<ThreadLoop>({.body = std::move(body)});
     }
-    return kernel_.make<BlockLoop>(/*is_parallel=*/true, std::move(body));
+    return kernel_.make<BlockLoop>({.body = std::move(body)});
   }
 
   Scope form(const Scope& scope) {
@@ -138,7 +137,7 @@ class RegionFormer {
   /// iteration: neighbouring threads touch neighbouring memory, which a loop over threads outside
   /// would not.
   [[nodiscard]] bool runs_threads_inside(const ForLoop& loop) const {
-    if (level_ == Level::Blocks || loop.is_vectorized || loop.is_unrolled) {
+    if (level_ == Level::Blocks || traits_of(loop.loop_kind).is_written_out) {
       return false;
     }
     std::unordered_set<const TensorView*> allocated;
@@ -235,7 +234,7 @@ class RegionFormer {
     const auto& types = level_ == Level::Threads ? kBlockDimTypes : kGridDimTypes;
     Val* linear = kernel_.zero();
     for (size_t i = types.size(); i-- > 0;) {
-      const Val* launched = kernel_.launch.extents[hardware_type_index(types[i])];
+      const Val* launched = kernel_.launch.extents[types[i]];
       if (launched == nullptr || launched->is_one()) {
         continue;
       }
@@ -269,7 +268,6 @@ class RegionFormer {
       if (crossing_.count(buffer) != 0) {
         piece_size_[buffer] = allocate->size;
         allocate->size = scalar::mul(allocate->size, count());
-        allocate->is_expanded = true;
         outside.push_back(expr);
       } else if (!is_private(buffer)) {
         outside.push_back(expr);
@@ -304,7 +302,7 @@ class RegionFormer {
       const Scope& scope, bool is_vectorized, std::unordered_set<const TensorView*>& tensors) {
     for (Expr* expr : scope) {
       const auto* loop = expr->as<ForLoop>();
-      const bool inner = is_vectorized || (loop != nullptr && loop->is_vectorized);
+      const bool inner = is_vectorized || (loop != nullptr && loop->loop_kind == LoopKind::Vector);
       for (const Scope* body : bodies_of(*expr)) {
         collect_vector_operands(*body, inner, tensors);
       }

@@ -61,17 +61,17 @@ bool drives_same_axis(
 Hazards::Hazards(const Kernel& kernel)
     : kernel_(kernel), exact_(kernel.id_model->maybe_build_graph(IdMappingMode::exact)) {}
 
-Barrier Hazards::between(const TensorView* producer, const TensorView* consumer) const {
+BarrierSet Hazards::between(const TensorView* producer, const TensorView* consumer) const {
   if (producer->definition() == nullptr) {
-    return Barrier::None; // an input
+    return {}; // an input
   }
   // Which thread writes an element of a scatter's result follows from no axis.
   const ScatterOp* overwriting = scatter_of(consumer);
   const bool is_scattered =
       scatter_of(producer) != nullptr || (overwriting != nullptr && overwriting->arg == producer);
-  Barrier barrier = Barrier::None;
+  BarrierSet barriers;
   for (const ParallelType type : kHardwareTypes) {
-    const Val* launched = kernel_.launch.extents[hardware_type_index(type)];
+    const Val* launched = kernel_.launch.extents[type];
     if (launched == nullptr || launched->is_one()) {
       continue;
     }
@@ -81,17 +81,17 @@ Barrier Hazards::between(const TensorView* producer, const TensorView* consumer)
       continue;
     }
     check_visible(producer, consumer, type, writer, reader);
-    barrier = std::max(barrier, is_grid_dim(type) ? Barrier::Grid : Barrier::Block);
+    barriers |= {is_grid_dim(type) ? Barrier::Grid : Barrier::Block};
   }
-  return barrier;
+  return barriers;
 }
 
-Barrier Hazards::after(const TensorView* producer) const {
-  Barrier barrier = Barrier::None;
+BarrierSet Hazards::after(const TensorView* producer) const {
+  BarrierSet barriers;
   for (const TensorView* consumer : producer->consumers()) {
-    barrier = std::max(barrier, between(producer, consumer));
+    barriers |= between(producer, consumer);
   }
-  return barrier;
+  return barriers;
 }
 
 bool Hazards::is_seen_by_reader(

@@ -3,24 +3,22 @@
 
 #include <unordered_map>
 
+#include "ir/kernel_traits.h"
 #include "lower/analysis/loop_model.h"
 
 namespace nvfuser {
 
 class ValGraph;
 
-/// What makes others wait; a stronger one does what a weaker one does.
-enum class Barrier : uint8_t { None, Block, Grid };
-
 class Hazards {
  public:
   explicit Hazards(const Kernel& kernel);
 
-  /// The barrier between the definition of `producer` and that of `consumer`, which reads it. An
-  /// error where the reader cannot see what was written.
-  [[nodiscard]] Barrier between(const TensorView* producer, const TensorView* consumer) const;
-  /// The strongest barrier between `producer` and any of its consumers.
-  [[nodiscard]] Barrier after(const TensorView* producer) const;
+  /// Who has to wait between the definition of `producer` and that of `consumer`, which reads it.
+  /// An error where the reader cannot see what was written.
+  [[nodiscard]] BarrierSet between(const TensorView* producer, const TensorView* consumer) const;
+  /// Who has to wait between `producer` and any of its consumers.
+  [[nodiscard]] BarrierSet after(const TensorView* producer) const;
 
  private:
   [[nodiscard]] bool is_seen_by_reader(

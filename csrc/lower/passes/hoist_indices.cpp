@@ -91,7 +91,7 @@ class IndexHoister {
   void visit_loop(ForLoop& loop, const Position& position) {
     if (!is_serial(loop)) { // no braces in the source: no place of its own
       for (Expr* child : loop.body) {
-        visit(*child, {position.place, position.node, loop.is_vectorized});
+        visit(*child, {position.place, position.node, loop.loop_kind == LoopKind::Vector});
       }
       return;
     }

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "graph/scatter_storage.h"
+#include "ir/kernel_traits.h"
 #include "ir/scalar.h"
 #include "ir/scopes.h"
 #include "lower/analysis/async_copies.h"
@@ -44,10 +45,11 @@ Tensors written_by(const Expr& statement) {
   return tensors;
 }
 
-Barrier barrier_of(const Expr* expr) {
-  return expr->is_a<GridSync>() ? Barrier::Grid
-                                : (expr->is_a<BlockSync>() ? Barrier::Block : Barrier::None);
-}
+/// Tensors that copies of one kind are on their way to.
+struct UnderWay {
+  const AsyncMechanism* mechanism;
+  Tensors tensors;
+};
 
 /// Something that happens in the body of a loop, and the loops inside of that body around it that
 /// may run zero times, outermost first.
@@ -100,27 +102,28 @@ class SyncInserter {
                                  : reads_.emplace(&statement, read_by(statement)).first->second;
   }
 
-  /// The strongest barrier that `subtree` needs between itself and the writes in `pending`.
-  Barrier needed_before(const Scope& subtree, const Tensors& pending) {
-    Barrier needed = Barrier::None;
+  /// Who has to wait between the writes in `pending` and `subtree`.
+  BarrierSet needed_before(const Scope& subtree, const Tensors& pending) {
+    BarrierSet needed;
     for_each_node(subtree, [&](const Expr& statement) {
       const TensorView* consumer = defined_by(&statement);
       for (const TensorView* producer : reads_of(statement)) {
         if (consumer != nullptr && pending.count(producer) != 0) {
-          needed = std::max(needed, hazards_.between(producer, consumer));
+          needed |= hazards_.between(producer, consumer);
         }
       }
       const ScatterOp* scatter = consumer == nullptr ? nullptr : scatter_of(consumer);
       if (scatter != nullptr && pending.count(storage_of(scatter->out)) != 0) {
-        needed = std::max(needed, hazards_.between(scatter->arg, consumer)); // overwrites it
+        needed |= hazards_.between(scatter->arg, consumer); // overwrites it
       }
     });
     return needed;
   }
 
-  Expr* make_barrier(Barrier barrier) {
-    if (barrier == Barrier::Block) {
-      return kernel_.make<BlockSync>(/*war_sync=*/false);
+  /// The statement at which all of them wait.
+  Expr* make_barrier(BarrierSet barriers) {
+    if (!barriers.has(Barrier::Grid)) {
+      return kernel_.make<BlockSync>({.war_sync = false});
     }
     kernel_.launch.is_cooperative = true;
     TensorDomainSpec spec;
@@ -130,12 +133,12 @@ class SyncInserter {
     kernel_.launch.buffers.push_back({counter, /*zero_init=*/true, /*is_output=*/false});
     std::vector<int64_t> dims;
     for (size_t i = 0; i < kGridDimTypes.size(); ++i) {
-      const Val* launched = kernel_.launch.extents[hardware_type_index(kGridDimTypes[i])];
+      const Val* launched = kernel_.launch.extents[kGridDimTypes[i]];
       if (launched != nullptr && !launched->is_one()) {
         dims.push_back(static_cast<int64_t>(i));
       }
     }
-    return kernel_.make<GridSync>(dims, counter);
+    return kernel_.make<GridSync>({.sync_dims = dims, .sync_buffer = counter});
   }
 
   /// Read after write: writer and reader are in different children of one scope. Before a barrier
@@ -143,21 +146,19 @@ class SyncInserter {
   void insert_raw(Scope& scope) {
     Scope result;
     Tensors pending;
-    Tensors under_way; // those of `pending` that are written by asynchronous copies
+    std::vector<UnderWay> under_way; // those of `pending` that are written by asynchronous copies
     for (Expr* child : scope) {
-      const Barrier needed = needed_before({child}, pending);
-      const Barrier passed = std::max(needed, barrier_of(child));
-      if (!under_way.empty() && (passed != Barrier::None || reads({child}, under_way))) {
-        result.push_back(kernel_.make<AsyncCommit>(LoadStoreOpType::CpAsync));
-        result.push_back(kernel_.make<AsyncWait>(LoadStoreOpType::CpAsync, /*keep_stages=*/0));
-        under_way.clear();
-      }
-      if (needed != Barrier::None) {
+      const BarrierSet needed = needed_before({child}, pending);
+      BarrierSet passed = traits_of(*child).barriers;
+      wait_for_copies(result, under_way, *child, !(passed | needed).empty());
+      if (!needed.empty()) {
         result.push_back(make_barrier(needed));
+        passed |= traits_of(*result.back()).barriers;
       }
-      if (passed != Barrier::None) { // other blocks may still need a stronger one
-        std::erase_if(
-            pending, [&](const TensorView* tensor) { return hazards_.after(tensor) <= passed; });
+      if (!passed.empty()) { // others may still have to wait
+        std::erase_if(pending, [&](const TensorView* tensor) {
+          return passed.contains(hazards_.after(tensor));
+        });
       }
       result.push_back(child);
       if (auto* loop = child->as<ForLoop>()) {
@@ -169,13 +170,40 @@ class SyncInserter {
             continue; // ordered where it is loaded ahead
           }
           pending.insert(tensor);
-          if (is_async_copy(kernel_, &statement)) {
-            under_way.insert(tensor);
+          if (const AsyncMechanism* mechanism = async_mechanism(kernel_, &statement)) {
+            note_copy(under_way, mechanism, tensor);
           }
         }
       });
     }
     scope = std::move(result);
+  }
+
+  static void note_copy(
+      std::vector<UnderWay>& under_way, const AsyncMechanism* mechanism, const TensorView* tensor) {
+    auto known = std::ranges::find(under_way, mechanism, &UnderWay::mechanism);
+    if (known == under_way.end()) {
+      known = under_way.insert(known, {mechanism, {}});
+    }
+    known->tensors.insert(tensor);
+  }
+
+  /// Wait for copies before a barrier, and before `next` reads what they bring.
+  void wait_for_copies(
+      Scope& result, std::vector<UnderWay>& under_way, Expr& next, bool is_before_barrier) {
+    std::vector<UnderWay> rest;
+    for (UnderWay& copies : under_way) {
+      if (!is_before_barrier && !reads({&next}, copies.tensors)) {
+        rest.push_back(std::move(copies));
+        continue;
+      }
+      for (const Scope& statements :
+           {copies.mechanism->commit(kernel_),
+            copies.mechanism->wait(kernel_, /*keep_stages=*/0)}) {
+        result.insert(result.end(), statements.begin(), statements.end());
+      }
+    }
+    under_way = std::move(rest);
   }
 
   bool reads(const Scope& subtree, const Tensors& tensors) {
@@ -206,10 +234,10 @@ class SyncInserter {
           std::any_of(rewritten.begin(), rewritten.end(), [&](const TensorView* tensor) {
             return tensor->memory_type() == MemoryType::Shared &&
                    !is_circular_buffer_of(*loop, tensor) && !is_guarded(loop->body, tensor) &&
-                   needed_before(loop->body, {tensor}) != Barrier::None;
+                   !needed_before(loop->body, {tensor}).empty();
           });
       if (is_needed) {
-        loop->body.push_back(kernel_.make<BlockSync>(/*war_sync=*/true));
+        loop->body.push_back(kernel_.make<BlockSync>({.war_sync = true}));
       }
     }
   }
@@ -268,7 +296,7 @@ class SyncInserter {
           inside.push_back(loop);
         }
         collect_events(loop->body, tensor, inside, events);
-      } else if (barrier_of(statement) != Barrier::None) {
+      } else if (!traits_of(*statement).barriers.empty()) {
         events.push_back({Event::Kind::Barrier, loops});
       } else {
         if (reads_of(*statement).count(tensor) != 0) {

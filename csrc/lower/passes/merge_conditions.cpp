@@ -76,7 +76,7 @@ void dissolve_parallel_loops(Scope& scope) {
       dissolve_parallel_loops(*body);
     }
     const auto* loop = node->as<ForLoop>();
-    if (loop != nullptr && loop->is_parallel) {
+    if (loop != nullptr && loop->loop_kind == LoopKind::Hardware) {
       append(result, loop->body);
     } else {
       result.push_back(node);
@@ -158,7 +158,8 @@ class ConditionMerger {
     }
     arrange(body);
     result.push_back(kernel_.make<IfThenElse>(
-        all_of(invariant), Scope{with_body(kernel_, loop, std::move(body))}));
+        {.condition = all_of(invariant),
+         .then_body = Scope{with_body(kernel_, loop, std::move(body))}}));
   }
 
   /// A node where `terms` hold.
@@ -169,7 +170,8 @@ class ConditionMerger {
     }
     const Terms rest = without(terms_of(branch->condition), terms);
     return rest.empty() ? branch->then_body
-                        : Scope{kernel_.make<IfThenElse>(all_of(rest), branch->then_body)};
+                        : Scope{kernel_.make<IfThenElse>(
+                              {.condition = all_of(rest), .then_body = branch->then_body})};
   }
 
   /// Movable terms that every statement of the loop whose effect outlives an iteration is under,
@@ -194,7 +196,7 @@ class ConditionMerger {
     }
     Terms invariant = common.value_or(Terms{});
     std::erase_if(invariant, [&](const Val* term) {
-      return !loop.is_vectorized && depends_on(term, loop.index);
+      return loop.loop_kind != LoopKind::Vector && depends_on(term, loop.index);
     });
     return invariant;
   }
@@ -214,15 +216,18 @@ class ConditionMerger {
     }
     const Terms rest = without(terms, common);
     if (rest.empty()) { // there is no other path
-      return kernel_.make<IfThenElse>(branch->condition, branch->then_body);
+      return kernel_.make<IfThenElse>(
+          {.condition = branch->condition, .then_body = branch->then_body});
     }
     const Terms rest_of_other = without(of_other, common);
     const Scope otherwise =
         rest_of_other.empty()
             ? other->then_body
-            : Scope{kernel_.make<IfThenElse>(all_of(rest_of_other), other->then_body)};
-    Expr* inner = kernel_.make<IfThenElse>(all_of(rest), branch->then_body, otherwise);
-    return kernel_.make<IfThenElse>(all_of(common), Scope{inner});
+            : Scope{kernel_.make<IfThenElse>(
+                  {.condition = all_of(rest_of_other), .then_body = other->then_body})};
+    Expr* inner = kernel_.make<IfThenElse>(
+        {.condition = all_of(rest), .then_body = branch->then_body, .else_body = otherwise});
+    return kernel_.make<IfThenElse>({.condition = all_of(common), .then_body = Scope{inner}});
   }
 
   /// IF a: { IF b: X }   as   IF a && b: X
@@ -236,7 +241,7 @@ class ConditionMerger {
     Terms terms = terms_of(branch->condition);
     const Terms more = without(terms_of(inner->condition), terms);
     terms.insert(terms.end(), more.begin(), more.end());
-    return kernel_.make<IfThenElse>(all_of(terms), inner->then_body);
+    return kernel_.make<IfThenElse>({.condition = all_of(terms), .then_body = inner->then_body});
   }
 
   // -- One list, from the last node to the first --
@@ -381,8 +386,10 @@ class ConditionMerger {
       } else if (needed.size() == terms.size()) {
         result.push_back(branch);
       } else {
-        result.push_back(
-            kernel_.make<IfThenElse>(all_of(needed), branch->then_body, branch->else_body));
+        result.push_back(kernel_.make<IfThenElse>(
+            {.condition = all_of(needed),
+             .then_body = branch->then_body,
+             .else_body = branch->else_body}));
       }
     }
     scope = std::move(result);

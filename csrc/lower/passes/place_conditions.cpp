@@ -7,10 +7,10 @@
 
 #include "eval/simplify.h"
 #include "ir/dependencies.h"
+#include "ir/kernel_traits.h"
 #include "ir/scalar.h"
 #include "ir/scopes.h"
 #include "lower/analysis/async_copies.h"
-#include "lower/analysis/block_collectives.h"
 #include "lower/analysis/for_loops.h"
 #include "lower/analysis/loop_model.h"
 #include "lower/analysis/owners.h"
@@ -21,12 +21,11 @@
 namespace nvfuser {
 namespace {
 
-bool contains_barrier(const Scope& scope) {
+/// Whether every thread of the block has to come to a statement in `scope`.
+bool needs_all_threads(const Scope& scope) {
   return std::any_of(scope.begin(), scope.end(), [](const Expr* expr) {
     const auto* loop = expr->as<ForLoop>();
-    return expr->is_a<BlockSync>() || expr->is_a<GridSync>() || is_block_collective(expr) ||
-           expr->is_a<GridReduction>() || expr->is_a<BlockSerializeWait>() ||
-           (loop != nullptr && contains_barrier(loop->body));
+    return traits_of(*expr).needs_all_threads || (loop != nullptr && needs_all_threads(loop->body));
   });
 }
 
@@ -113,7 +112,7 @@ class ConditionPlacer {
     std::vector<RangeTest> common; // of the other statements
     for (const Expr* expr : scope) {
       if (const auto* loop = expr->as<ForLoop>()) {
-        find_needed_tests(loop->body, is_vectorized || loop->is_vectorized);
+        find_needed_tests(loop->body, is_vectorized || loop->loop_kind == LoopKind::Vector);
         continue;
       }
       const auto found = kernel_.tests.find(expr);
@@ -208,7 +207,8 @@ class ConditionPlacer {
       return statement;
     }
     auto* copy = statement->as<LoadStoreOp>();
-    auto* filling = kernel_.make<LoadStoreOp>(copy->out, copy->arg, copy->op, copy->cache_op);
+    auto* filling = kernel_.make<LoadStoreOp>(
+        {.out = copy->out, .arg = copy->arg, .op = copy->op, .cache_op = copy->cache_op});
     filling->set_predicate(all_of(tests));
     kernel_.origin[filling] = kernel_.origin.at(statement);
     kernel_.tests[filling] = kernel_.tests.at(statement);
@@ -217,7 +217,7 @@ class ConditionPlacer {
 
   void append_statement(Scope& result, Expr* statement, bool is_decided) {
     Val* condition = nullptr;
-    if (!is_decided && is_async_copy(kernel_, statement)) {
+    if (!is_decided && fills_holes(kernel_, statement)) {
       condition = all_of(kernel_.tests.at(statement).storage);
       statement = filling_copy(statement);
     } else if (!is_decided) {
@@ -241,7 +241,7 @@ class ConditionPlacer {
     if (last != nullptr && last->else_body.empty() && last->condition->same_as(condition)) {
       last->then_body.insert(last->then_body.end(), statements.begin(), statements.end());
     } else {
-      result.push_back(kernel_.make<IfThenElse>(condition, statements));
+      result.push_back(kernel_.make<IfThenElse>({.condition = condition, .then_body = statements}));
     }
   }
 
@@ -261,8 +261,8 @@ class ConditionPlacer {
   }
 
   void append_own_loop(Scope& result, ForLoop& loop, bool is_decided, bool may_hoist) {
-    if (loop.hoists_conditions && may_hoist && !is_decided && kernel_.options().enable_unswitch &&
-        !contains_barrier(loop.body)) {
+    if (traits_of(loop.loop_kind).hoists_conditions && may_hoist && !is_decided &&
+        !needs_all_threads(loop.body)) {
       if (const std::optional<Val*> condition = hoisted_condition(loop)) {
         append_unswitched(result, loop, *condition);
         return;
@@ -282,7 +282,8 @@ class ConditionPlacer {
     if (!is_condition_of_all(loop)) {
       append_copy(slow, loop, place(loop.body, /*is_decided=*/false, /*may_hoist=*/false));
     }
-    result.push_back(kernel_.make<IfThenElse>(condition, fast, slow));
+    result.push_back(
+        kernel_.make<IfThenElse>({.condition = condition, .then_body = fast, .else_body = slow}));
   }
 
   /// A choice between an element and a scalar as a branch: all lanes of a vector are on one side.
@@ -291,16 +292,21 @@ class ConditionPlacer {
     for (Expr* expr : scope) {
       if (auto* branch = expr->as<IfThenElse>()) {
         expr = kernel_.make<IfThenElse>(
-            branch->condition, with_branches(branch->then_body), branch->else_body);
+            {.condition = branch->condition,
+             .then_body = with_branches(branch->then_body),
+             .else_body = branch->else_body});
       } else if (const auto* choice = expr->as<ChosenElement>()) {
         Scope sides;
         for (Val* value : choice->values) {
-          sides.push_back(kernel_.make<LoadStoreOp>(choice->out, value, LoadStoreOpType::Set));
+          sides.push_back(kernel_.make<LoadStoreOp>(
+              {.out = choice->out, .arg = value, .op = LoadStoreOpType::Set}));
           kernel_.origin[sides.back()] = kernel_.origin.at(choice);
         }
         NVF_INVARIANT(sides.size() == 2, "a vectorized choice has two sides: ", expr->to_string());
         expr = kernel_.make<IfThenElse>(
-            choice->conditions.front(), Scope{sides.front()}, Scope{sides.back()});
+            {.condition = choice->conditions.front(),
+             .then_body = Scope{sides.front()},
+             .else_body = Scope{sides.back()}});
       }
       result.push_back(expr);
     }
@@ -309,11 +315,11 @@ class ConditionPlacer {
 
   /// The loop with another body; a loop that runs once is only its body.
   void append_copy(Scope& result, const ForLoop& loop, Scope body) {
-    if (loop.index->is_const() && !loop.is_parallel) {
+    if (loop.index->is_const() && loop.loop_kind != LoopKind::Hardware) {
       result.insert(result.end(), body.begin(), body.end());
       return;
     }
-    if (loop.is_vectorized) {
+    if (loop.loop_kind == LoopKind::Vector) {
       body = with_branches(body);
     }
     result.push_back(with_body(kernel_, loop, std::move(body)));

@@ -54,8 +54,11 @@ class CircularLoopBuilder {
       Kernel& kernel, const Hazards& hazards, const CircularLoop& circular, const ForLoop& loop)
       : kernel_(kernel), circular_(circular), loop_(loop), statements_(kernel) {
     for (const TensorView* tensor : circular.tensors) {
-      needs_barrier_ = needs_barrier_ || hazards.after(tensor) != Barrier::None;
-      is_async_ = is_async_ || is_async_copy(kernel, tensor->definition());
+      needs_barrier_ = needs_barrier_ || !hazards.after(tensor).empty();
+      const AsyncMechanism* mechanism = async_mechanism(kernel, tensor->definition());
+      if (mechanism != nullptr && std::ranges::find(mechanisms_, mechanism) == mechanisms_.end()) {
+        mechanisms_.push_back(mechanism);
+      }
       has_epilog_ = has_epilog_ || tensor->producers().front()->memory_type() != MemoryType::Global;
     }
     has_epilog_ = has_epilog_ && prefetch_ > 0;
@@ -67,8 +70,8 @@ class CircularLoopBuilder {
       result.push_back(prolog());
     }
     result.push_back(main());
-    if (is_async_ && prefetch_ > 0) {
-      result.push_back(wait(0)); // for the groups that no iteration waited for
+    if (prefetch_ > 0) {
+      append_wait(result, 0); // for the groups that no iteration waited for
     }
     if (has_epilog_) {
       append_barrier(result);
@@ -80,8 +83,13 @@ class CircularLoopBuilder {
  private:
   ForLoop* part(Stage stage, Val* index, Val* start, Val* stop, Scope body) {
     return kernel_.make<ForLoop>(
-        index, loop_.iter_domain, start, stop, kernel_.one(), false, false, false, false,
-        std::move(body), stage, circular_.stages);
+        {.index = index,
+         .iter_domain = loop_.iter_domain,
+         .start = start,
+         .stop = stop,
+         .body = std::move(body),
+         .circular_buffer_stage = stage,
+         .circular_buffer_depth = circular_.stages});
   }
 
   ForLoop* prolog() {
@@ -103,14 +111,15 @@ class CircularLoopBuilder {
     if (loads_first) {
       append(body, loads_of(ahead));
     }
-    if (is_async_) {
-      body.push_back(wait(loads_first ? prefetch_ : prefetch_ - 1));
-    }
+    append_wait(body, loads_first ? prefetch_ : prefetch_ - 1);
     append_barrier(body);
     if (!loads_first) {
       append(body, loads_of(ahead));
     }
     append(body, without_loads());
+    for (const AsyncMechanism* mechanism : mechanisms_) {
+      append(body, mechanism->arrive(kernel_));
+    }
     return part(Stage::Main, loop_.index, kernel_.zero(), main_stop(), std::move(body));
   }
 
@@ -147,8 +156,8 @@ class CircularLoopBuilder {
       std::replace(nest.begin(), nest.end(), const_cast<Loop*>(circular_.loop), &ahead);
       return statements_.lower(expr, nest).front();
     });
-    if (is_async_) {
-      loads.push_back(kernel_.make<AsyncCommit>(LoadStoreOpType::CpAsync));
+    for (const AsyncMechanism* mechanism : mechanisms_) {
+      append(loads, mechanism->commit(kernel_));
     }
     return loads;
   }
@@ -159,13 +168,15 @@ class CircularLoopBuilder {
     });
   }
 
-  Expr* wait(int64_t keep_stages) {
-    return kernel_.make<AsyncWait>(LoadStoreOpType::CpAsync, keep_stages);
+  void append_wait(Scope& scope, int64_t keep_stages) {
+    for (const AsyncMechanism* mechanism : mechanisms_) {
+      append(scope, mechanism->wait(kernel_, keep_stages));
+    }
   }
 
   void append_barrier(Scope& scope) {
     if (needs_barrier_) {
-      scope.push_back(kernel_.make<BlockSync>(/*war_sync=*/false));
+      scope.push_back(kernel_.make<BlockSync>({.war_sync = false}));
     }
   }
 
@@ -175,7 +186,7 @@ class CircularLoopBuilder {
   StatementBuilder statements_;
   const int64_t prefetch_ = circular_.first_loads();
   bool needs_barrier_ = false;
-  bool is_async_ = false;
+  std::vector<const AsyncMechanism*> mechanisms_; // of the asynchronous copies among them
   bool has_epilog_ = false;
 };
 

@@ -84,8 +84,7 @@ int64_t shared_axes(const TensorView* registers) {
     const bool only_repeats =
         axis->definition() == nullptr && !registers->domain()->is_logical(axis);
     return only_repeats || (axis->is_reduction() && !axis->is_thread()) ||
-           axis->parallel_type() == ParallelType::Vectorize ||
-           axis->parallel_type() == ParallelType::Group;
+           is_instruction(axis->parallel_type());
   };
   const IterDomains& axes = registers->loop();
   return std::find_if(axes.begin(), axes.end(), ends) - axes.begin();
@@ -132,7 +131,7 @@ TensorView* move_to_registers(Kernel& kernel, Expr* reduction, TensorView* tenso
     position = std::min(position, tensor->compute_at_position());
     tensor->assign_compute_at_position(0);
   }
-  kernel.make<LoadStoreOp>(tensor, registers, LoadStoreOpType::Set);
+  kernel.make<LoadStoreOp>({.out = tensor, .arg = registers, .op = LoadStoreOpType::Set});
   inline_into(tensor, registers, position);
   return registers;
 }
@@ -185,7 +184,7 @@ void widen(TensorView* partial) {
 void accumulate_in_float(Kernel& kernel, Expr* reduction, TensorView* tensor) {
   const int64_t inlined = tensor->compute_at_position();
   TensorView* registers = take_over(kernel, reduction, tensor, DataType::Float);
-  kernel.make<UnaryOp>(tensor, registers, UnaryOpType::Cast);
+  kernel.make<UnaryOp>({.out = tensor, .arg = registers, .op = UnaryOpType::Cast});
   tensor->assign_compute_at_position(kept_axes(registers, inlined));
   inline_into(tensor, registers, shared_axes(registers));
 }

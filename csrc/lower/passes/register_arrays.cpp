@@ -78,8 +78,7 @@ class RegisterPlan {
   explicit RegisterPlan(Kernel& kernel) : kernel_(kernel), loops_(kernel.body) {
     for_each_node(kernel.body, [&](Expr& expr) {
       auto* allocate = expr.as<Allocate>();
-      if (allocate != nullptr && allocate->memory_type == MemoryType::Local &&
-          allocate->alias == nullptr) {
+      if (allocate != nullptr && allocate->memory_type == MemoryType::Local) {
         const TensorView* tensor = allocate->buffer;
         allocates_.push_back(allocate);
         bytes_[tensor] = as_int(allocate->size->value()) * size_bytes(tensor->dtype());

@@ -73,7 +73,7 @@ class Substitution {
       case BinaryOpType::Min: return scalar::min(lhs, rhs);
       default: {
         Val* out = kernel_.new_scalar(val->dtype());
-        kernel_.make<BinaryOp>(out, lhs, rhs, op->op);
+        kernel_.make<BinaryOp>({.out = out, .lhs = lhs, .rhs = rhs, .op = op->op});
         return out;
       }
     }
@@ -88,7 +88,7 @@ class Substitution {
       return scalar::cast(val->dtype(), map_.at(op->arg));
     }
     Val* out = kernel_.new_scalar(val->dtype());
-    kernel_.make<UnaryOp>(out, map_.at(op->arg), op->op);
+    kernel_.make<UnaryOp>({.out = out, .arg = map_.at(op->arg), .op = op->op});
     return out;
   }
 

@@ -35,12 +35,12 @@ bool separate(Kernel& kernel, const BufferLives& lives) {
       const BufferLives::Place place = lives.between(buffer, *next);
       place.scope->insert(
           place.scope->begin() + static_cast<int64_t>(place.index),
-          kernel.make<BlockSync>(/*war_sync=*/true));
+          kernel.make<BlockSync>({.war_sync = true}));
       return true;
     }
     if (!lives.is_separated_on_return(buffer, *next)) {
       BufferLives::common_loop(buffer, *next)
-          .body->push_back(kernel.make<BlockSync>(/*war_sync=*/true));
+          .body->push_back(kernel.make<BlockSync>({.war_sync = true}));
       return true;
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/kernel_traits.h"
 #include "ir/scalar.h"
 #include "ir/scopes.h"
 #include "lower/analysis/parallel_dims.h"
@@ -42,7 +43,8 @@ void check_section(Expr* statement, const std::vector<const GridReduction*>& red
   }
   for_each_node({statement}, [&](const Expr& expr) {
     const auto* reduction = expr.as<GridReduction>();
-    if (expr.is_a<GridSync>() || (reduction != nullptr && reduction->allreduce)) {
+    if (traits_of(expr).barriers.has(Barrier::Grid) ||
+        (reduction != nullptr && reduction->allreduce)) {
       refuse(
           *reductions.front(), {"no barrier over blocks in its loop nest"},
           {"a tensor that other blocks read"});
@@ -73,7 +75,8 @@ void serialize(Kernel& kernel, Scope& scope) {
     auto* loop = statement->as<ForLoop>();
     if (reductions.empty()) {
       result.push_back(statement);
-    } else if (loop != nullptr && loop->is_parallel) { // no loop: the section is inside
+    } else if (loop != nullptr && loop->loop_kind == LoopKind::Hardware) { // no loop: the section
+                                                                           // is inside
       serialize(kernel, loop->body);
       result.push_back(statement);
     } else {
@@ -84,9 +87,10 @@ void serialize(Kernel& kernel, Scope& scope) {
       }
       const std::vector<int64_t>& dims = reductions.front()->reduced_dims;
       TensorView* turns = new_turns(kernel, dims);
-      result.push_back(kernel.make<BlockSerializeWait>(dims, turns));
+      result.push_back(kernel.make<BlockSerializeWait>({.sync_dims = dims, .sync_buffer = turns}));
       result.push_back(statement);
-      result.push_back(kernel.make<BlockSerializeRelease>(dims, turns));
+      result.push_back(
+          kernel.make<BlockSerializeRelease>({.sync_dims = dims, .sync_buffer = turns}));
     }
   }
   scope = std::move(result);

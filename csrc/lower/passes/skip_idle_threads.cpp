@@ -116,7 +116,7 @@ void skip(Kernel& kernel, IndexForms& forms, Scope& scope) {
         skip(kernel, forms, *body);
       }
     } else if (Val* condition = LoopTests(kernel, forms, *loop).all()) {
-      expr = kernel.make<IfThenElse>(condition, Scope{expr});
+      expr = kernel.make<IfThenElse>({.condition = condition, .then_body = Scope{expr}});
     }
   }
 }

@@ -4,7 +4,9 @@
 #include <bit>
 
 #include "ir/dependencies.h"
+#include "ir/kernel_traits.h"
 #include "ir/scopes.h"
+#include "lower/analysis/for_loops.h"
 #include "lower/analysis/loop_copies.h"
 #include "lower/analysis/rewrite_elements.h"
 
@@ -49,11 +51,11 @@ int64_t divisions_in(const Val* val) {
 }
 
 Code code_of(const Expr& statement) {
-  if (statement.is_a<Allocate>()) {
+  const KernelTraits& traits = traits_of(statement);
+  if (traits.is_declaration) {
     return {};
   }
-  if (statement.is_a<BlockReduction>() || statement.is_a<GridReduction>() ||
-      statement.is_a<BlockScan>() || statement.is_a<GridSync>()) {
+  if (traits.is_large) {
     return {.size = kCollective};
   }
   int64_t divisions = statement.predicate() == nullptr ? 0 : divisions_in(statement.predicate());
@@ -107,16 +109,16 @@ class LoopUnroller {
   Code visit_loop(ForLoop& loop) {
     Code body = visit(loop.body);
     body.size = std::max<int64_t>(1, body.size);
-    if (loop.is_parallel || loop.is_vectorized) {
+    if (!is_serial(loop)) {
       return body;
     }
     const int64_t iterations = constant_iterations(loop);
     if (required_.addresses_registers(loop)) {
-      loop.is_unrolled = true;
+      loop.loop_kind = LoopKind::Unrolled;
       loop.unroll_count = iterations;
     } else if (iterations == 0) {
       loop.unroll_count = 0;
-    } else if (loop.is_unrolled) {
+    } else if (traits_of(loop.loop_kind).is_written_out) {
       loop.unroll_count = fitting(iterations, body.size, limit_);
     } else if (body.loads > 0) {
       // One iteration's arithmetic, however much, leaves the memory idle: others load meanwhile.

@@ -52,7 +52,7 @@ void check_unique_bindings(const TensorView* tensor) {
   std::map<ParallelType, const IterDomain*> bound;
   for (const IterDomain* axis : tensor->loop()) {
     const ParallelType type = axis->parallel_type();
-    if (!is_hardware_index(type) && type != ParallelType::Vectorize) {
+    if (!traits_of(type).is_unique) {
       continue;
     }
     const auto [other, is_new] = bound.try_emplace(type, axis);

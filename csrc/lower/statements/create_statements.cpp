@@ -93,9 +93,13 @@ Expr* convert(RNGOp& op, StatementContext& context) {
         std::max(context.kernel.launch.random_streams, stream + 1);
   }
   return context.kernel.make<RandomElement>(
-      context.result(op.out), seed, offset,
-      context.kernel.simplifier->simplify(scalar::div(position, lanes)),
-      context.kernel.simplifier->simplify(scalar::mod(position, lanes)), op.parameters, op.op);
+      {.out = context.result(op.out),
+       .seed = seed,
+       .offset = offset,
+       .counter = context.kernel.simplifier->simplify(scalar::div(position, lanes)),
+       .lane = context.kernel.simplifier->simplify(scalar::mod(position, lanes)),
+       .parameters = op.parameters,
+       .op = op.op});
 }
 
 } // namespace nvfuser

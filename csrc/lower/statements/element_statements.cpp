@@ -5,23 +5,33 @@
 namespace nvfuser {
 
 Expr* convert(UnaryOp& op, StatementContext& context) {
-  return context.kernel.make<UnaryOp>(context.result(op.out), context.operand(op.arg), op.op);
+  return context.kernel.make<UnaryOp>(
+      {.out = context.result(op.out), .arg = context.operand(op.arg), .op = op.op});
 }
 
 Expr* convert(BinaryOp& op, StatementContext& context) {
   return context.kernel.make<BinaryOp>(
-      context.result(op.out), context.operand(op.lhs), context.operand(op.rhs), op.op);
+      {.out = context.result(op.out),
+       .lhs = context.operand(op.lhs),
+       .rhs = context.operand(op.rhs),
+       .op = op.op});
 }
 
 Expr* convert(TernaryOp& op, StatementContext& context) {
   return context.kernel.make<TernaryOp>(
-      context.result(op.out), context.operand(op.in1), context.operand(op.in2),
-      context.operand(op.in3), op.op);
+      {.out = context.result(op.out),
+       .in1 = context.operand(op.in1),
+       .in2 = context.operand(op.in2),
+       .in3 = context.operand(op.in3),
+       .op = op.op});
 }
 
 Expr* convert(LoadStoreOp& op, StatementContext& context) {
   return context.kernel.make<LoadStoreOp>(
-      context.result(op.out), context.operand(op.arg), op.op, op.cache_op);
+      {.out = context.result(op.out),
+       .arg = context.operand(op.arg),
+       .op = op.op,
+       .cache_op = op.cache_op});
 }
 
 Expr* convert(BroadcastOp& op, StatementContext& context) {

@@ -29,8 +29,11 @@ Val* nearest_position(Kernel& kernel, Val* index, Val* extent) {
   Val* last = wide(scalar::sub(extent, kernel.one()));
   Val* nearest = kernel.new_scalar(DataType::Int);
   kernel.make<TernaryOp>(
-      nearest, wide(index), kernel.new_constant(int64_t{0}, DataType::Int), last,
-      TernaryOpType::Clamp);
+      {.out = nearest,
+       .in1 = wide(index),
+       .in2 = kernel.new_constant(int64_t{0}, DataType::Int),
+       .in3 = last,
+       .op = TernaryOpType::Clamp});
   Val* position = scalar::cast(DataType::Index, nearest);
   kernel.simplifier->set_range(position, extent);
   return position;
@@ -116,7 +119,7 @@ Expr* convert(ScatterOp& op, StatementContext& context) {
     src = context.element_at(tensor, source);
   }
   return context.kernel.make<LoadStoreOp>(
-      context.element_at(storage, target), src, LoadStoreOpType::Set);
+      {.out = context.element_at(storage, target), .arg = src, .op = LoadStoreOpType::Set});
 }
 
 } // namespace nvfuser

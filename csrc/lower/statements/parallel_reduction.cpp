@@ -49,7 +49,7 @@ bool is_warp_reduction(const Kernel& kernel, const TensorView* out, const Reduct
     return false;
   }
   const int64_t warp = kernel.target().warp_size;
-  const Val* launched = kernel.launch.extents[hardware_type_index(ParallelType::TIDx)];
+  const Val* launched = kernel.launch.extents[ParallelType::TIDx];
   bool is_padded = false;
   for (int64_t i = 0; i < out->ndims(); ++i) {
     is_padded = is_padded ||
@@ -67,8 +67,14 @@ BlockReduction* make_block_reduction(
     const std::vector<int64_t>& thread_dims,
     bool is_warp) {
   return kernel.make<BlockReduction>(
-      operands.outs, operands.ins, operands.inits, operands.ops, operands.is_welford, thread_dims,
-      is_warp, operands.contributes);
+      {.outs = operands.outs,
+       .ins = operands.ins,
+       .inits = operands.inits,
+       .ops = operands.ops,
+       .is_welford = operands.is_welford,
+       .reduced_dims = thread_dims,
+       .is_warp = is_warp,
+       .read_predicate = operands.contributes});
 }
 
 ReductionOperands through_registers(
@@ -78,9 +84,10 @@ ReductionOperands through_registers(
     TensorView* partial =
         kernel.new_tensor(kernel.new_tensor_domain({}), operands.outs[i]->dtype());
     const auto element = [&] { return kernel.new_tensor_index(partial, kernel.zero()); };
-    statements.push_back(kernel.make<Allocate>(partial, MemoryType::Local, kernel.one()));
-    statements.push_back(
-        kernel.make<LoadStoreOp>(element(), operands.inits[i], LoadStoreOpType::Set));
+    statements.push_back(kernel.make<Allocate>(
+        {.buffer = partial, .memory_type = MemoryType::Local, .size = kernel.one()}));
+    statements.push_back(kernel.make<LoadStoreOp>(
+        {.out = element(), .arg = operands.inits[i], .op = LoadStoreOpType::Set}));
     inner.outs[i] = element();
   }
   return inner;
@@ -128,9 +135,21 @@ GridReduction* make_grid_reduction(
   kernel.launch.is_cooperative = kernel.launch.is_cooperative || allreduce;
   Val* is_last = allreduce ? nullptr : kernel.new_scalar(DataType::Bool);
   return kernel.make<GridReduction>(
-      operands.outs, operands.ins, operands.inits, operands.ops, operands.is_welford,
-      shape.grid_dims, shape.thread_dims, allreduce, is_serial, is_last, operands.contributes,
-      kernel.simplifier->simplify(entrance), entrances, work, counters);
+      {.outs = operands.outs,
+       .ins = operands.ins,
+       .inits = operands.inits,
+       .ops = operands.ops,
+       .is_welford = operands.is_welford,
+       .reduced_dims = shape.grid_dims,
+       .reduced_thread_dims = shape.thread_dims,
+       .allreduce = allreduce,
+       .is_serial = is_serial,
+       .is_last = is_last,
+       .read_predicate = operands.contributes,
+       .entrance = kernel.simplifier->simplify(entrance),
+       .entrances = entrances,
+       .work_buffers = work,
+       .sync_buffer = counters});
 }
 
 } // namespace nvfuser

@@ -141,11 +141,20 @@ std::vector<Expr*> StatementBuilder::reduce_in_thread(Expr* expr, const LoopNest
   std::vector<Expr*> statements;
   if (is_welford) {
     statements = {kernel_.make<WelfordOp>(
-        outs[0], outs[1], outs[2], ins[0], ins[1], ins[2], inits[0], inits[1], inits[2])};
+        {.out_avg = outs[0],
+         .out_var = outs[1],
+         .out_n = outs[2],
+         .in_avg = ins[0],
+         .in_var = ins[1],
+         .in_n = ins[2],
+         .init_avg = inits[0],
+         .init_var = inits[1],
+         .init_n = inits[2]})};
   }
   for (size_t i = 0; i < ops.size(); ++i) {
     Val* accumulated = context.result(expr->outputs()[i]);
-    statements.push_back(kernel_.make<BinaryOp>(outs[i], accumulated, ins[i], ops[i]));
+    statements.push_back(
+        kernel_.make<BinaryOp>({.out = outs[i], .lhs = accumulated, .rhs = ins[i], .op = ops[i]}));
   }
   const std::vector<RangeTest> tests = contribution_tests(out, nest, context);
   for (const Expr* statement : statements) {

@@ -108,7 +108,9 @@ Expr* convert(PadOp& op, StatementContext& context) {
   }
   Val* value = scalar::cast(op.out->dtype(), op.value);
   return context.kernel.make<ChosenElement>(
-      context.result(op.out), std::vector<Val*>{inside}, std::vector<Val*>{element, value});
+      {.out = context.result(op.out),
+       .conditions = std::vector<Val*>{inside},
+       .values = std::vector<Val*>{element, value}});
 }
 
 /// One choice by the position along the result. What pads an operand is never read.
@@ -124,7 +126,8 @@ Expr* convert(CatOp& op, StatementContext& context) {
           context.kernel.simplifier->simplify(scalar::lt(position, end_of(arg, dim))));
     }
   }
-  return context.kernel.make<ChosenElement>(context.result(op.out), conditions, values);
+  return context.kernel.make<ChosenElement>(
+      {.out = context.result(op.out), .conditions = conditions, .values = values});
 }
 
 Expr* convert(RepeatOp& op, StatementContext& context) {

@@ -53,18 +53,13 @@ LoopNest loops_over(const ValGraph& exact, const IterDomain* id, const LoopNest&
   return {};
 }
 
-bool is_serial(const Loop& loop) {
-  return loop.parallel_type == ParallelType::Serial || loop.parallel_type == ParallelType::Unroll ||
-         loop.parallel_type == ParallelType::Unswitch;
-}
-
 /// Serial loops of `loops` in the order of the axis. Where the index of a thread stands among them
 /// does not matter.
 void check_order(
     const ScanOp& scan, const IterDomain* axis, const LoopNest& loops, const LoopNest& nest) {
   LoopNest serial;
   std::copy_if(loops.begin(), loops.end(), std::back_inserter(serial), [](const Loop* loop) {
-    return is_serial(*loop) && !loop->index->is_const();
+    return is_loop(loop->parallel_type) && !loop->index->is_const();
   });
   const auto position = [&](const Loop* loop) {
     return std::find(nest.begin(), nest.end(), loop) - nest.begin();
@@ -129,7 +124,7 @@ ScanLoops scan_loops(const Kernel& kernel, const ScanOp& scan, const LoopNest& n
     if (loop->index->is_const()) {
       continue; // runs once
     }
-    if (is_serial(*loop)) {
+    if (is_loop(loop->parallel_type)) {
       (result.thread == nullptr ? result.rounds : result.items).push_back(loop);
     } else if (!is_block_dim(loop->parallel_type)) {
       refuse(

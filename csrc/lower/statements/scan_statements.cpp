@@ -85,7 +85,9 @@ StatementBuilder::Registers StatementBuilder::new_registers(
 
 Expr* StatementBuilder::allocate(const Registers& registers, ScanOp& op) {
   Expr* statement = kernel_.make<Allocate>(
-      registers.tensor, MemoryType::Local, registers.tensor->logical().front()->extent());
+      {.buffer = registers.tensor,
+       .memory_type = MemoryType::Local,
+       .size = registers.tensor->logical().front()->extent()});
   kernel_.origin[statement] = &op;
   return statement;
 }
@@ -99,7 +101,8 @@ TensorIndex* StatementBuilder::element(const Registers& registers) {
 }
 
 Expr* StatementBuilder::set_registers(const Registers& registers, Val* value, ScanOp& op) {
-  Expr* statement = kernel_.make<LoadStoreOp>(element(registers), value, LoadStoreOpType::Set);
+  Expr* statement = kernel_.make<LoadStoreOp>(
+      {.out = element(registers), .arg = value, .op = LoadStoreOpType::Set});
   kernel_.origin[statement] = &op;
   return statement;
 }
@@ -155,7 +158,8 @@ std::vector<Expr*> StatementBuilder::scan(ScanOp& op, const LoopNest& nest) {
   const bool is_over_threads = state.loops.thread != nullptr;
   StatementContext context(kernel_, nest, op.out);
   TensorIndex* running = element(is_over_threads ? state.own : state.carry);
-  Expr* combine = kernel_.make<BinaryOp>(running, running, context.operand(op.arg), op.op);
+  Expr* combine = kernel_.make<BinaryOp>(
+      {.out = running, .lhs = running, .rhs = context.operand(op.arg), .op = op.op});
   kernel_.tests[combine] = tests_of(&op, context);
   kernel_.tests[combine].owner = nullptr; // every thread has a running value of its own
   if (is_over_threads) {
@@ -169,9 +173,11 @@ std::vector<Expr*> StatementBuilder::scan(ScanOp& op, const LoopNest& nest) {
 Expr* StatementBuilder::scan_threads(ScanOp& op) {
   const Scan& state = scans_.at(&op);
   Expr* statement = kernel_.make<BlockScan>(
-      element(state.own), element(state.carry), element(state.own), op.op,
-      static_cast<int64_t>(state.loops.thread->parallel_type) -
-          static_cast<int64_t>(ParallelType::TIDx));
+      {.prefix = element(state.own),
+       .carry = element(state.carry),
+       .value = element(state.own),
+       .op = op.op,
+       .scanned_dim = traits_of(state.loops.thread->parallel_type).dim});
   kernel_.origin[statement] = &op;
   return statement;
 }
@@ -180,7 +186,10 @@ Expr* StatementBuilder::finish_scan(ScanOp& op, const LoopNest& nest) {
   const Scan& state = scans_.at(&op);
   StatementContext context(kernel_, nest, op.out);
   Expr* statement = kernel_.make<BinaryOp>(
-      context.result(op.out), element(state.own), element(state.chunk), op.op);
+      {.out = context.result(op.out),
+       .lhs = element(state.own),
+       .rhs = element(state.chunk),
+       .op = op.op});
   kernel_.origin[statement] = &op;
   if (op.out->memory_type() != MemoryType::Local) { // a hole in registers may hold anything
     kernel_.tests[statement] = tests_of(&op, context);

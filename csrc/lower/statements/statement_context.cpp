@@ -66,7 +66,8 @@ Val* StatementContext::operand(Val* val) {
 }
 
 Expr* StatementContext::copy_to(TensorView* tensor, Val* value) {
-  return kernel.make<LoadStoreOp>(element(tensor), value, LoadStoreOpType::Set);
+  return kernel.make<LoadStoreOp>(
+      {.out = element(tensor), .arg = value, .op = LoadStoreOpType::Set});
 }
 
 } // namespace nvfuser

@@ -80,7 +80,7 @@ StatementTests StatementBuilder::tests_of(Expr* expr, StatementContext& context)
   if (context.condition != nullptr) {
     tests.owner = scalar::logical_and(tests.owner, context.condition);
   }
-  if (is_async_copy(kernel_, expr)) {
+  if (fills_holes(kernel_, expr)) {
     // In an allocation domain of its own, a hole may have the place of an element.
     tests.storage = out->has_allocation()
                         ? tests.ranges
@@ -129,7 +129,7 @@ Val* StatementBuilder::owner_test(const TensorView* tensor) {
   };
   Val* test = nullptr;
   for (const ParallelType type : kHardwareTypes) {
-    const Val* launched = kernel_.launch.extents[hardware_type_index(type)];
+    const Val* launched = kernel_.launch.extents[type];
     if (launched == nullptr || launched->is_one() ||
         (is_grid_dim(type) && tensor->memory_type() == MemoryType::Shared) || is_spared(type)) {
       continue;

@@ -1,0 +1,55 @@
+#include "ir/kernel_traits.h"
+
+namespace nvfuser {
+namespace {
+
+/// Each thread has copies of its own under way.
+constexpr KernelTraits kAsync{.is_ordered = true};
+/// A block takes its turn as a whole.
+constexpr KernelTraits kTurn{.needs_all_threads = true, .is_ordered = true};
+constexpr KernelTraits kBlockCollective{
+    .is_collective = true, .needs_all_threads = true, .is_ordered = true, .is_large = true};
+
+/// The table: a row for each kind of ir/kernel_nodes.h.
+namespace row {
+constexpr KernelTraits ForLoop{};
+constexpr KernelTraits IfThenElse{};
+constexpr KernelTraits Allocate{.is_declaration = true};
+constexpr KernelTraits BlockSync{
+    .barriers = {Barrier::Warp, Barrier::Block}, .needs_all_threads = true, .is_ordered = true};
+constexpr KernelTraits AsyncCommit = kAsync;
+constexpr KernelTraits AsyncWait = kAsync;
+constexpr KernelTraits GridSync{
+    .barriers = {Barrier::Warp, Barrier::Block, Barrier::Cluster, Barrier::Grid},
+    .needs_all_threads = true,
+    .is_ordered = true,
+    .is_large = true};
+constexpr KernelTraits BlockReduction = kBlockCollective;
+constexpr KernelTraits BlockScan = kBlockCollective;
+constexpr KernelTraits GridReduction{
+    .needs_all_threads = true, .is_ordered = true, .is_large = true};
+constexpr KernelTraits BlockSerializeWait = kTurn;
+constexpr KernelTraits BlockSerializeRelease = kTurn;
+constexpr KernelTraits RandomElement{};
+constexpr KernelTraits ChosenElement{};
+constexpr KernelTraits ThreadLoop{};
+constexpr KernelTraits BlockLoop{};
+} // namespace row
+
+constexpr KernelTraits kOnElements{};
+
+} // namespace
+
+const KernelTraits& traits_of(const Expr& statement) {
+#define NVF_ROW(Node) \
+  case ExprKind::Node: return row::Node;
+  // clang-format off
+  switch (statement.kind()) {
+    NVF_FOR_EACH_KERNEL_EXPR(NVF_ROW)
+    default: return kOnElements;
+  }
+    // clang-format on
+#undef NVF_ROW
+}
+
+} // namespace nvfuser
