@@ -11,6 +11,7 @@
 #include "codegen/names.h"
 #include "dlpack_exchange.h"
 #include "lower/analysis/bank_conflicts.h"
+#include "lower/dump.h"
 #include "lower/kernel.h"
 #include "lower/pipeline.h"
 #include "record_caster.h"
@@ -43,7 +44,10 @@ Target target_by_name(const std::string& name) {
 void bind_pass_record(nb::module_& m) {
   nb::class_<PassRecord>(m, "PassRecord", "A lowering pass that ran.")
       .def_ro("name", &PassRecord::name, "Name of the pass.")
-      .def_ro("text", &PassRecord::text, "The kernel after the pass; empty unless recorded.")
+      .def_ro(
+          "text", &PassRecord::text,
+          "The kernel after the pass, \"(unchanged)\" if it printed like that before; empty unless "
+          "recorded.")
       .def_ro("milliseconds", &PassRecord::milliseconds, "How long the pass took.");
 }
 
@@ -58,6 +62,7 @@ void bind_kernel(nb::module_& m) {
       .def(
           "print_source",
           [](const Kernel& self, const std::string& name, bool comments) {
+            self.check_complete();
             return generate_kernel_text(self, name, comments ? Comments::Fusion : Comments::None);
           },
           "kernel_name"_a = "", "comments"_a = true,
@@ -99,8 +104,8 @@ Returns
 list[tuple[TensorView, bool, bool]]
     The tensor, whether it is filled with zeros, whether it is an output.
 )")
-      .def("__str__", &Kernel::print_kernel_ir)
-      .def("__repr__", &Kernel::print_kernel_ir);
+      .def("__str__", &kernel_state)
+      .def("__repr__", &kernel_state);
 }
 
 /// `sizes` by their names in the kernel's text: "i0", "blockDim.x".
@@ -123,6 +128,7 @@ void bind_sizes(
 
 std::vector<BankConflict> bank_conflicts(
     const Kernel& self, const nb::object& inputs, const std::map<std::string, int64_t>& sizes) {
+  self.check_complete();
   ExpressionEvaluator evaluator;
   const PythonArguments arguments(inputs);
   if (!arguments.args().empty()) {
@@ -180,13 +186,17 @@ void bind_fusion_methods(nb::module_& m) {
   auto fusion = nb::borrow<nb::class_<Fusion>>(m.attr("Fusion"));
   fusion.def(
       "lower",
-      [](const Fusion& self, const std::string& target, DataType index_type, bool record_passes) {
+      [](const Fusion& self, const std::string& target, DataType index_type, bool record_passes,
+         const std::optional<std::string>& until, std::optional<bool> verify) {
         return Kernel::lower(
             self, {.target = target_by_name(target),
                    .index_type = index_type,
-                   .record_passes = record_passes});
+                   .record_passes = record_passes,
+                   .until = until.value_or(""),
+                   .verifies_passes = verify});
       },
       "target"_a = "cuda", "index_type"_a = DataType::Int, "record_passes"_a = false,
+      "until"_a = nb::none(), "verify"_a = nb::none(),
       R"(Lower a copy of the scheduled fusion to kernel IR.
 
 Parameters
@@ -197,6 +207,12 @@ index_type : DataType
     Width of index arithmetic: Int or Int32.
 record_passes : bool
     Keep the printed kernel after every pass in ``Kernel.passes``.
+until : str, optional
+    Name of the last pass that runs; all run if left out. A kernel that is not lowered to its end has
+    no source.
+verify : bool, optional
+    Look for mistakes of the compiler after every pass, which are internal errors. Left out, the
+    environment variable ``NVFUSER_VERIFY_PASSES`` decides.
 
 Returns
 -------
@@ -204,6 +220,8 @@ Kernel
 
 Raises
 ------
+ValueError
+    If there is no pass called `until`.
 UserError
     If the schedule has no kernel, or if a reshape waits for sizes of a run:
     ``concretize(fusion, find_concretization(fusion, inputs))`` is the fusion for given inputs.
@@ -253,7 +271,7 @@ void bind_lower(nb::module_& m) {
       "lowering_passes",
       [] {
         std::vector<std::pair<std::string, std::string>> passes;
-        for (const Pass& pass : lowering_passes()) {
+        for (const Pass<Kernel>& pass : lowering_passes()) {
           passes.emplace_back(pass.name, pass.why_here);
         }
         return passes;

@@ -78,8 +78,21 @@ std::shared_ptr<Kernel> Kernel::lower(const Fusion& fusion, const LoweringOption
           {static_cast<TensorView*>(out), /*zero_init=*/false, /*is_output=*/true});
     }
   }
-  run_passes(*kernel);
+  check(run_passes(*kernel));
   return kernel;
+}
+
+void Kernel::check_complete() const {
+  const std::string& last = passes.empty() ? options_.until : passes.back().name;
+  const auto& all = lowering_passes();
+  if (last != all.back().name) {
+    throw UserError(
+        {.headline = "The kernel is not lowered to its end",
+         .node = Part::none(),
+         .expected = {"all passes, up to ", all.back().name},
+         .found = {"passes up to ", last},
+         .fix = "lower the fusion without `until`"});
+  }
 }
 
 std::string Kernel::print_kernel_ir() const {

@@ -2,10 +2,9 @@
 
 #include "lower/pipeline.h"
 
-#include <chrono>
 #include <memory>
 
-#include "base/trace.h"
+#include "base/environment.h"
 #include "eval/simplify.h"
 #include "graph/id_model.h"
 #include "lower/analysis/circular_loops.h"
@@ -33,6 +32,7 @@
 #include "lower/passes/sort_exprs.h"
 #include "lower/passes/unroll_loops.h"
 #include "lower/passes/validate_schedule.h"
+#include "lower/verify.h"
 
 namespace nvfuser {
 namespace {
@@ -58,9 +58,9 @@ void model_ranges(Kernel& kernel) {
 
 } // namespace
 
-const std::vector<Pass>& lowering_passes() {
+const std::vector<Pass<Kernel>>& lowering_passes() {
   // Never destroyed: threads may still lower when the process ends.
-  static const auto& passes = *new std::vector<Pass>{
+  static const auto& passes = *new std::vector<Pass<Kernel>>{
       {"validate_schedule", validate_schedule,
        "what is wrong in the schedule fails before changes"},
       {"replace_sizes", replace_sizes, "from here on, equal extents are one value"},
@@ -97,21 +97,22 @@ const std::vector<Pass>& lowering_passes() {
   return passes;
 }
 
-void run_passes(Kernel& kernel) {
+std::optional<Refusal> run_passes(Kernel& kernel) {
   LoweringDumps dumps(kernel);
-  for (const Pass& pass : lowering_passes()) {
-    dumps.before_pass(pass.name);
-    const auto begin = std::chrono::steady_clock::now();
-    {
-      const TraceSpan span(pass.name);
-      pass.run(kernel);
-    }
-    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
-    kernel.passes.push_back(
-        {pass.name, kernel.options().record_passes ? kernel_state(kernel) : "", time.count()});
-    dumps.after_pass(pass.name);
+  PassRun<Kernel> run{
+      .until = kernel.options().until,
+      .records = kernel.options().record_passes,
+      .text_of = kernel_state,
+      .before_pass = [&](const char* pass) { dumps.before_pass(pass); },
+      .after_pass = [&](const char* pass) { dumps.after_pass(pass); }};
+  if (kernel.options().verifies_passes.value_or(environment().verifies_passes)) {
+    run.find_violations = find_violations;
   }
-  dumps.at_end();
+  std::optional<Refusal> refusal = run_pass_table(lowering_passes(), kernel, run, kernel.passes);
+  if (!refusal) {
+    dumps.at_end();
+  }
+  return refusal;
 }
 
 } // namespace nvfuser
