@@ -14,6 +14,7 @@
 #include "lower/dump.h"
 #include "lower/kernel.h"
 #include "lower/pipeline.h"
+#include "lower/verify.h"
 #include "record_caster.h"
 #include "runtime/arguments.h"
 #include "runtime/paired_tensor.h"
@@ -103,6 +104,25 @@ Returns
 -------
 list[tuple[TensorView, bool, bool]]
     The tensor, whether it is filled with zeros, whether it is an output.
+)")
+      .def(
+          "run_pass", [](Kernel& self, const std::string& name) { run_pass(self, name); }, "name"_a,
+          R"(Run one pass of lowering on a kernel that was lowered up to an earlier one.
+
+Passes in between may be left out once the kernel has statements. Mistakes of the compiler are looked
+for before and after the pass.
+
+Parameters
+----------
+name : str
+    Name of the pass.
+
+Raises
+------
+ValueError
+    If there is no such pass, or if it is not one of those that may come next.
+UserError
+    If the pass refuses the schedule.
 )")
       .def("__str__", &kernel_state)
       .def("__repr__", &kernel_state);
@@ -262,8 +282,35 @@ UserError
 
 } // namespace
 
+void bind_statement_lists(nb::module_& m) {
+  nb::module_ internal = internal_module(m);
+  internal.def(
+      "set_statements",
+      [](Kernel& kernel, Expr* owner, const std::string& list, const Scope& statements) {
+        set_statements(kernel, owner, list, statements);
+      },
+      "kernel"_a, "owner"_a.none(), "list"_a, "statements"_a,
+      R"(Replace a list of statements, to see what passes and the verifier make of the kernel.
+
+Parameters
+----------
+kernel : Kernel
+    The kernel.
+owner : Expr, optional
+    The loop or condition; the kernel itself if None.
+list : str
+    ``"body"``, ``"then_body"`` or ``"else_body"``.
+statements : list[Expr]
+    Statements of the kernel.
+)");
+  internal.def(
+      "find_violations", &find_violations, "kernel"_a,
+      "What is wrong with the statements of a kernel, one line for each finding.");
+}
+
 void bind_lower(nb::module_& m) {
   bind_pass_record(m);
+  bind_statement_lists(m);
   bind_kernel(m);
   bind_bank_conflicts(m);
   bind_fusion_methods(m);

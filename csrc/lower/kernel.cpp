@@ -83,14 +83,13 @@ std::shared_ptr<Kernel> Kernel::lower(const Fusion& fusion, const LoweringOption
 }
 
 void Kernel::check_complete() const {
-  const std::string& last = passes.empty() ? options_.until : passes.back().name;
   const auto& all = lowering_passes();
-  if (last != all.back().name) {
+  if (passes.size() != all.size()) {
     throw UserError(
         {.headline = "The kernel is not lowered to its end",
          .node = Part::none(),
-         .expected = {"all passes, up to ", all.back().name},
-         .found = {"passes up to ", last},
+         .expected = {"all ", all.size(), " passes, up to ", all.back().name},
+         .found = {passes.size(), " passes, up to ", passes.empty() ? "none" : passes.back().name},
          .fix = "lower the fusion without `until`"});
   }
 }

@@ -2,6 +2,7 @@
 
 #include "lower/pipeline.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "base/environment.h"
@@ -113,6 +114,35 @@ std::optional<Refusal> run_passes(Kernel& kernel) {
     dumps.at_end();
   }
   return refusal;
+}
+
+void run_pass(Kernel& kernel, const std::string& name) {
+  const std::vector<std::string> names = pass_names(lowering_passes());
+  check_pass_name(name, names);
+  const auto place_of = [&](const std::string& pass) {
+    return std::find(names.begin(), names.end(), pass) - names.begin();
+  };
+  const auto place = place_of(name);
+  const auto last = kernel.passes.empty() ? -1 : place_of(kernel.passes.back().name);
+  const bool has_facts = place == last + 1 || last >= place_of("build_loop_nests");
+  if (place <= last || !has_facts) {
+    throw UserError(
+        {.headline = {"The pass \"", name, "\" cannot be run on this kernel"},
+         .node = Part::none(),
+         .expected = place <= last
+                         ? Part("a kernel that no later pass has seen")
+                         : Part("a kernel that the pass before it left, or \"build_loop_nests\""),
+         .found = last < 0 ? Part("no pass was run") : Part("the last pass was ", names[last]),
+         .fix = {"lower(until=\"", place == 0 ? name : names[place - 1], "\") is a kernel for it"}},
+        ErrorKind::Value);
+  }
+  if (const std::vector<std::string> found = find_violations(kernel); !found.empty()) {
+    throw_violations(kernel.passes.back().name.c_str(), found, kernel_state(kernel));
+  }
+  const FusionGuard guard(&kernel);
+  const PassRun<Kernel> run{.text_of = kernel_state, .find_violations = find_violations};
+  check(
+      run_pass_table({lowering_passes()[static_cast<size_t>(place)]}, kernel, run, kernel.passes));
 }
 
 } // namespace nvfuser

@@ -14,4 +14,8 @@ namespace nvfuser {
 /// pass that refuses.
 [[nodiscard]] std::optional<Refusal> run_passes(Kernel& kernel);
 
+/// Run one pass on a kernel that was lowered up to an earlier one. Passes in between may be left
+/// out once there are statements. The kernel is verified before and after.
+void run_pass(Kernel& kernel, const std::string& name);
+
 } // namespace nvfuser

@@ -438,4 +438,31 @@ std::vector<std::string> find_violations(const Kernel& kernel) {
   return Verifier(kernel).run();
 }
 
+void set_statements(Kernel& kernel, Expr* owner, const std::string& list, const Scope& statements) {
+  for (const Expr* statement : statements) {
+    kernel.check_contains(statement);
+  }
+  Scope* scope = owner == nullptr && list == "body" ? &kernel.body : nullptr;
+  if (owner != nullptr) {
+    kernel.check_contains(owner);
+    if (auto* loop = owner->as<ForLoop>(); loop != nullptr && list == "body") {
+      scope = &loop->body;
+    } else if (auto* condition = owner->as<IfThenElse>()) {
+      scope = list == "then_body"   ? &condition->then_body
+              : list == "else_body" ? &condition->else_body
+                                    : nullptr;
+    }
+  }
+  if (scope == nullptr) {
+    throw UserError(
+        {.headline = {"No list of statements \"", list, "\""},
+         .node = owner == nullptr ? Part("the kernel") : Part(describe(owner)),
+         .expected = "the body of a kernel or loop, then_body or else_body of a condition",
+         .found = {"\"", list, "\""},
+         .fix = "name a list that the node has"},
+        ErrorKind::Value);
+  }
+  *scope = statements;
+}
+
 } // namespace nvfuser

@@ -24,4 +24,8 @@ namespace nvfuser {
 /// What is wrong, one line for each finding; empty: nothing, or there are no statements yet.
 [[nodiscard]] std::vector<std::string> find_violations(const Kernel& kernel);
 
+/// Replace a list of statements ("body", "then_body", "else_body") of a loop or a condition, or of
+/// the kernel if `owner` is nullptr: for tests, which ask what passes make of it.
+void set_statements(Kernel& kernel, Expr* owner, const std::string& list, const Scope& statements);
+
 } // namespace nvfuser

@@ -38,7 +38,7 @@ def text_around(fd: FusionDefinition, name: str, target: str = "cuda") -> tuple[
 
 
 def plain(text: str, *, storage: bool = False) -> str:
-    """Statements, loops and conditions: without storage, hardware loops and outer parentheses."""
+    """Statements, loops and conditions: without storage, hardware loops and what is usual."""
     lines, hidden = [], []
     for line in text.splitlines()[1:]:
         depth = (len(line) - len(line.lstrip())) // 2
@@ -49,11 +49,14 @@ def plain(text: str, *, storage: bool = False) -> str:
         if re.match(r"\s*FOR (thread|block)Idx", line):
             hidden.append(depth)
             continue
-        line = (
-            line.replace(", cache_op=Streaming", "").replace("( ", "(").replace(" )", ")").strip()
-        )
+        line = line.replace("( ", "(").replace(" )", ")").replace(", allreduce = false", "").strip()
         line = re.sub(
             r"^T\d+_(\w)_.*ALLOCATE\(buffer=(T\d+_\w)_.*mem_type=\w+, size=(.*)\)$", r"\2: \3", line
+        )
+        line = re.sub(r", T\d+_g_int64_t\[.*?\]\)", ")", line)  # counters of barriers
+        line = re.sub(r"\bb\d+\b", "last", line)  # whether this is the last block
+        line = re.sub(
+            r", (cache_op=\w+|initial value = [^,)]*\)|entrance = 0 of 1|is_last = \w+)", "", line
         )
         line = re.sub(r"FOR (\w+) in [^{]*\{(.*)\}(.*):", r"FOR \1 in \2\3:", line)
         line = re.sub(r"\w+Idx\.(\w)", lambda at: ("b" if "block" in at[0] else "t") + at[1], line)

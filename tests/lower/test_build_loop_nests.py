@@ -18,7 +18,10 @@ def chain(*sizes: int) -> FusionDefinition:
 
 
 def test_a_tensor_has_a_loop_for_each_of_its_axes() -> None:
-    check_pass(chain(4, 8), NAME, """
+    check_pass(
+        chain(4, 8),
+        NAME,
+        """
         T0_g_float[iS0{4}, iS1{8}]
         Outputs:
         T2_g_float[iS4{4}, iS5{8}]
@@ -27,7 +30,8 @@ def test_a_tensor_has_a_loop_for_each_of_its_axes() -> None:
         = expf(T0_g_float[iS0{4}, iS1{8}]);
         T2_g_float[iS4{4}, iS5{8}]
         = -T1_l_float[iS2{4}, iS3{8}];
-        """, """
+        """,
+        """
         T1_l: 32
         FOR k0 in 4:
           FOR k1 in 8:
@@ -35,14 +39,19 @@ def test_a_tensor_has_a_loop_for_each_of_its_axes() -> None:
         FOR k2 in 4:
           FOR k3 in 8:
             T2_g[((k2 * 8) + k3)] = -T1_l[((k2 * 8) + k3)];
-        """, storage=True)
+        """,
+        storage=True,
+    )
 
 
 def test_tensors_that_are_inlined_share_a_loop_and_need_no_more_storage_than_is_left() -> None:
     fd = chain(4, 8)
     with fd:
         fd.fusion.outputs()[0].definition().arg.inline_at(1)
-    check_pass(fd, NAME, """
+    check_pass(
+        fd,
+        NAME,
+        """
         T0_g_float[iS0{4}, iS1{8}]
         Outputs:
         T2_g_float[iS4{4}, iS5{8}] produce_pos(1)
@@ -51,14 +60,17 @@ def test_tensors_that_are_inlined_share_a_loop_and_need_no_more_storage_than_is_
         = expf(T0_g_float[iS0{4}, iS1{8}]);
         T2_g_float[iS4{4}, iS5{8}] produce_pos(1)
         = -T1_l_float[iS2{4}, iS3{8}] ca_pos(1);
-        """, """
+        """,
+        """
         FOR k0 in 4:
           T1_l: 8
           FOR k1 in 8:
             T1_l[k1] = expf(T0_g[((k0 * 8) + k1)]);
           FOR k2 in 8:
             T2_g[((k0 * 8) + k2)] = -T1_l[k2];
-        """, storage=True)
+        """,
+        storage=True,
+    )
 
 
 def test_axes_that_are_bound_to_hardware_become_indices() -> None:
@@ -68,16 +80,21 @@ def test_axes_that_are_bound_to_hardware_become_indices() -> None:
         fd.add_output(y)
         y.split(0, 128)
         bound(fd, y, BX, TX)
-    check_pass(fd, NAME, """
+    check_pass(
+        fd,
+        NAME,
+        """
         T0_g_float[iS4{(ceilDiv(i0, 128))}, iS5{128}]
         Outputs:
         T1_g_float[bx2{(ceilDiv(i0, 128))}, tx3{128}]
         %kernel {
         T1_g_float[bx2{(ceilDiv(i0, 128))}, tx3{128}]
         = -T0_g_float[iS4{(ceilDiv(i0, 128))}, iS5{128}];
-        """, """
+        """,
+        """
         T1_g[((bx * 128) + tx)] = -T0_g[((bx * 128) + tx)];
-        """)
+        """,
+    )
 
 
 def test_a_reduction_starts_from_its_initial_value_before_the_first_reduced_loop() -> None:
@@ -85,41 +102,52 @@ def test_a_reduction_starts_from_its_initial_value_before_the_first_reduced_loop
         x = fd.define_tensor([4, 8], contiguity=True)
         fd.add_output(fd.ops.neg(fd.ops.sum(x, [1])))
         fd.sched.inline_most()
-    check_pass(fd, NAME, """
+    check_pass(
+        fd,
+        NAME,
+        """
         T0_g_float[iS0{4}, iS1{8}]
         Outputs:
         T2_g_float[iS4{4}] produce_pos(1)
         %kernel {
         T1_l_float[iS2{4}, rS3{8}] ca_pos(1)
-        = reduction(T0_g_float[iS0{4}, iS1{8}], op = add, initial value = float(0), allreduce = false)
+        = reduction(T0_g_float[iS0{4}, iS1{8}], op = add)
         T2_g_float[iS4{4}] produce_pos(1)
         = -T1_l_float[iS2{4}, rS3{8}] ca_pos(1);
-        """, """
+        """,
+        """
         FOR k0 in 4:
           T1_l: 1
           T1_l[0] = Set(float(0))
           FOR k1 in 8:
             T1_l[0] = T1_l[0] + T0_g[((k0 * 8) + k1)];
           T2_g[k0] = -T1_l[0];
-        """, storage=True)
+        """,
+        storage=True,
+    )
 
 
 def test_strides_of_inputs_that_are_not_contiguous_are_read_from_the_launch() -> None:
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1])
         fd.add_output(fd.ops.neg(x))
-    check_pass(fd, NAME, """
+    check_pass(
+        fd,
+        NAME,
+        """
         T0_g_float[iS0{i0}, iS1{i1}]
         Outputs:
         T1_g_float[iS2{i0}, iS3{i1}]
         %kernel {
         T1_g_float[iS2{i0}, iS3{i1}]
         = -T0_g_float[iS0{i0}, iS1{i1}];
-        """, """
+        """,
+        """
         FOR k0 in i0:
           FOR k1 in i1:
             T1_g[((k0 * i1) + k1)] = -T0_g[((k0 * T0.alloc_stride[0]) + (k1 * T0.alloc_stride[1]))];
-        """)
+        """,
+    )
 
 
 def test_a_tensor_in_shared_memory_has_room_for_what_all_threads_hold() -> None:
@@ -131,7 +159,10 @@ def test_a_tensor_in_shared_memory_has_room_for_what_all_threads_hold() -> None:
         copy.set_memory_type(MemoryType.shared)
         bound(fd, y, BX, TX)
         copy.inline_at(1)
-    check_pass(fd, NAME, """
+    check_pass(
+        fd,
+        NAME,
+        """
         T0_g_float[iS0{4}, iS1{64}]
         Outputs:
         T2_g_float[bx4{4}, tx5{64}] produce_pos(2)
@@ -140,8 +171,11 @@ def test_a_tensor_in_shared_memory_has_room_for_what_all_threads_hold() -> None:
         = Set(T0_g_float[iS0{4}, iS1{64}])
         T2_g_float[bx4{4}, tx5{64}] produce_pos(2)
         = -T1_s_float[bx2{4}, tx3{64}] ca_pos(2);
-        """, """
+        """,
+        """
         T1_s: 64
         T1_s[tx] = Set(T0_g[((bx * 64) + tx)])
         T2_g[((bx * 64) + tx)] = -T1_s[tx];
-        """, storage=True)
+        """,
+        storage=True,
+    )

@@ -9,14 +9,14 @@ from nvfuser_direct import DataType, FusionDefinition, MemoryType
 NAME = "check_index_accesses"
 
 
-def scattered(*, own: bool, memory: MemoryType = MemoryType.global_) -> FusionDefinition:
+def scattered(*, own: bool, memory: MemoryType = MemoryType.Global) -> FusionDefinition:
     """Rows of `source` into a tensor that the fusion computes, or into an input."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([8], contiguity=True)
         index = fd.define_tensor([4], contiguity=True, dtype=DataType.Int)
         source = fd.define_tensor([4], contiguity=True)
         target = fd.ops.set(x) if own else x
-        fd.add_output(fd.ops.scatter(target, 0, index, source))
+        fd.add_output(fd.ops.scatter(target, index, source, 0))
         if own:
             target.set_memory_type(memory)
     return fd
@@ -42,7 +42,7 @@ def test_an_operand_that_something_else_reads_is_refused() -> None:
         index = fd.define_tensor([4], contiguity=True, dtype=DataType.Int)
         source = fd.define_tensor([4], contiguity=True)
         target = fd.ops.set(x)
-        target.set_memory_type(MemoryType.global_)
-        fd.add_output(fd.ops.scatter(target, 0, index, source))
+        target.set_memory_type(MemoryType.Global)
+        fd.add_output(fd.ops.scatter(target, index, source, 0))
         fd.add_output(fd.ops.neg(target))
     check_refused(fd, NAME, "A scatter overwrites the memory of its operand")

@@ -30,7 +30,7 @@ def test_a_whole_vector_of_contiguous_elements_is_as_it_was() -> None:
 
 
 def test_a_width_that_no_instruction_has_is_refused() -> None:
-    check_refused(loaded([8, 64], 3), NAME, "that the width divides|Vector width is not supported")
+    check_refused(loaded([8, 64], 3), NAME, "Vector width is not supported")
 
 
 def test_a_size_that_the_width_does_not_divide_is_refused() -> None:
@@ -38,11 +38,11 @@ def test_a_size_that_the_width_does_not_divide_is_refused() -> None:
 
 
 def test_neighbours_that_lie_apart_in_memory_are_refused() -> None:
-    check_refused(loaded([8, 64], 4, [True, False]), NAME, "stride|contiguous")
-
-
-def test_an_extent_that_is_not_constant_is_refused() -> None:
-    check_refused(loaded([8, -1]), NAME, "A vectorized axis needs a constant extent")
+    check_refused(
+        loaded([8, 64], 4, [True, False]),
+        NAME,
+        "A vectorized axis is not innermost and contiguous in memory",
+    )
 
 
 def test_arithmetic_cannot_be_vectorized() -> None:

@@ -1,4 +1,4 @@
-"""find_enclosing_loops: outputs that a loop over an axis of another tensor stores again and again."""
+"""find_enclosing_loops: outputs that a loop over an axis of another tensor stores repeatedly."""
 
 from __future__ import annotations
 

@@ -33,23 +33,33 @@ def shared() -> FusionDefinition:
 
 
 def test_a_kernel_without_barriers_is_one_region() -> None:
-    check_pass(negated(), NAME, """
+    check_pass(
+        negated(),
+        NAME,
+        """
         T1_g[((bx * 64) + tx)] = -T0_g[((bx * 64) + tx)];
-        """, """
+        """,
+        """
         BLOCKLOOP parallel:
           THREADLOOP:
             T1_g[((bx * 64) + tx)] = -T0_g[((bx * 64) + tx)];
-        """, target="cpu")
+        """,
+        target="cpu",
+    )
 
 
 def test_a_barrier_ends_a_region() -> None:
-    check_pass(shared(), NAME, """
+    check_pass(
+        shared(),
+        NAME,
+        """
         T1_s[tx] = Set(T0_g[((bx * 64) + tx)])
         BLOCKSYNC(war_sync=false)
         IF (tx == 0):
           FOR k0 in 64:
             T2_g[((bx * 64) + k0)] = -T1_s[k0];
-        """, """
+        """,
+        """
         BLOCKLOOP parallel:
           THREADLOOP:
             T1_s[tx] = Set(T0_g[((bx * 64) + tx)])
@@ -58,7 +68,9 @@ def test_a_barrier_ends_a_region() -> None:
             IF (tx == 0):
               FOR k0 in 64:
                 T2_g[((bx * 64) + k0)] = -T1_s[k0];
-        """, target="cpu")
+        """,
+        target="cpu",
+    )
 
 
 def test_registers_that_live_in_two_regions_have_an_element_for_each_thread() -> None:
@@ -69,22 +81,29 @@ def test_registers_that_live_in_two_regions_have_an_element_for_each_thread() ->
         total.axis(0).parallelize(BX)
         total.axis(1).parallelize(TX)
         fd.fusion.outputs()[0].axis(0).parallelize(BX)
-    check_pass(fd, NAME, """
+    check_pass(
+        fd,
+        NAME,
+        """
         T1_l: 1
         T1_l[0] = Set(float(0))
-        T1_l[0] = BLOCKREDUCTION(T0_g[((bx * 64) + tx)], op = add, initial value = float(0), reduced_dims = {x})
+        T1_l[0] = BLOCKREDUCTION(T0_g[((bx * 64) + tx)], op = add, reduced_dims = {x})
         IF (tx == 0):
           T2_g[bx] = -T1_l[0];
-        """, """
+        """,
+        """
         BLOCKLOOP parallel:
           T1_l: 64
           THREADLOOP:
             T1_l[tx] = Set(float(0))
-          T1_l[tx] = BLOCKREDUCTION(T0_g[((bx * 64) + tx)], op = add, initial value = float(0), reduced_dims = {x})
+          T1_l[tx] = BLOCKREDUCTION(T0_g[((bx * 64) + tx)], op = add, reduced_dims = {x})
           THREADLOOP:
             IF (tx == 0):
               T2_g[bx] = -T1_l[tx];
-        """, target="cpu", storage=True)
+        """,
+        target="cpu",
+        storage=True,
+    )
 
 
 def test_a_reduction_over_blocks_becomes_two_phases() -> None:
@@ -93,12 +112,16 @@ def test_a_reduction_over_blocks_becomes_two_phases() -> None:
         y = fd.ops.sum(x, [0])
         fd.add_output(y)
         y.axis(0).parallelize(BX)
-    check_pass(fd, NAME, """
+    check_pass(
+        fd,
+        NAME,
+        """
         T2_l[0] = Set(float(0))
-        T2_l[0] = GRIDREDUCTION(T0_g[bx], op = add, initial value = float(0), reduced_dims = {x}, allreduce = false, is_last = b10, entrance = 0 of 1)
-        IF b10:
+        T2_l[0] = GRIDREDUCTION(T0_g[bx], op = add, reduced_dims = {x})
+        IF last:
           T1_g[0] = Set(T2_l[0])
-        """, """
+        """,
+        """
         BLOCKLOOP parallel:
           THREADLOOP:
             T2_l[bx] = Set(float(0))
@@ -111,7 +134,9 @@ def test_a_reduction_over_blocks_becomes_two_phases() -> None:
                 T2_l[bx] = T2_l[bx] + T3_g[k0];
             IF (!(!(bx == 0))):
               T1_g[0] = Set(T2_l[bx])
-        """, target="cpu")
+        """,
+        target="cpu",
+    )
 
 
 def test_where_threads_are_hardware_nothing_is_done() -> None:

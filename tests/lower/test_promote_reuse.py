@@ -31,28 +31,37 @@ def buffers(*, promotes: bool, in_loop: bool = False) -> FusionDefinition:
 
 
 def test_a_barrier_stands_before_the_next_buffer_is_written() -> None:
-    check_pass(buffers(promotes=True), NAME, """
+    check_pass(
+        buffers(promotes=True),
+        NAME,
+        """
         T1_s[tx] = Set(T0_g[tx])
         T2_l[0] = -T1_s[tx];
         T3_s[tx] = expf(T2_l[0]);
         T4_g[tx] = -T3_s[tx];
-        """, """
+        """,
+        """
         T1_s[tx] = Set(T0_g[tx])
         T2_l[0] = -T1_s[tx];
         BLOCKSYNC(war_sync=true)
         T3_s[tx] = expf(T2_l[0]);
         T4_g[tx] = -T3_s[tx];
-        """)
+        """,
+    )
 
 
 def test_in_a_loop_another_one_stands_at_its_end() -> None:
-    check_pass(buffers(promotes=True, in_loop=True), NAME, """
+    check_pass(
+        buffers(promotes=True, in_loop=True),
+        NAME,
+        """
         FOR k0 in 4:
           T1_s[tx] = Set(T0_g[((k0 * 64) + tx)])
           T2_l[0] = -T1_s[tx];
           T3_s[tx] = expf(T2_l[0]);
           T4_g[((k0 * 64) + tx)] = -T3_s[tx];
-        """, """
+        """,
+        """
         FOR k0 in 4:
           T1_s[tx] = Set(T0_g[((k0 * 64) + tx)])
           T2_l[0] = -T1_s[tx];
@@ -60,7 +69,8 @@ def test_in_a_loop_another_one_stands_at_its_end() -> None:
           T3_s[tx] = expf(T2_l[0]);
           T4_g[((k0 * 64) + tx)] = -T3_s[tx];
           BLOCKSYNC(war_sync=true)
-        """)
+        """,
+    )
 
 
 def test_nothing_is_added_for_buffers_that_do_not_ask() -> None:
@@ -71,12 +81,13 @@ def test_no_barrier_is_added_where_one_stands_already() -> None:
     with FusionDefinition() as fd:
         x = fd.define_tensor([64], contiguity=True)
         first = fd.ops.set(x)
-        middle = fd.ops.neg(first)
-        second = fd.ops.exp(middle)
-        y = fd.ops.neg(second)
+        second = fd.ops.neg(first)
+        third = fd.ops.exp(second)
+        y = fd.ops.neg(third)
         fd.add_output(y)
-        for buffer in (first, second):
+        for buffer in (first, second, third):
             buffer.set_memory_type(MemoryType.shared)
-            buffer.axis(0).parallelize(TX)
+        for tensor in (first, third, y):  # one thread computes `second`
+            tensor.axis(0).parallelize(TX)
         first.promote_reuse()
     check_unchanged(fd, NAME)

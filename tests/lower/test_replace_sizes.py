@@ -18,7 +18,10 @@ def sum_of(first: list[int], second: list[int]) -> FusionDefinition:
 
 
 def test_equal_axes_of_two_inputs_get_the_size_of_the_first() -> None:
-    check_pass(sum_of([-1], [-1]), NAME, """
+    check_pass(
+        sum_of([-1], [-1]),
+        NAME,
+        """
         T0_g_float[iS0{i0}]
         T1_g_float[iS1{i2}]
         Outputs:
@@ -27,7 +30,8 @@ def test_equal_axes_of_two_inputs_get_the_size_of_the_first() -> None:
         T2_g_float[iS2{i0}]
         = T0_g_float[iS0{i0}]
         + T1_g_float[iS1{i2}];
-        """, """
+        """,
+        """
         T0_g_float[iS0{i0}]
         T1_g_float[iS1{i0}]
         Outputs:
@@ -36,11 +40,15 @@ def test_equal_axes_of_two_inputs_get_the_size_of_the_first() -> None:
         T2_g_float[iS2{i0}]
         = T0_g_float[iS0{i0}]
         + T1_g_float[iS1{i0}];
-        """)
+        """,
+    )
 
 
 def test_a_constant_size_takes_the_place_of_a_symbol() -> None:
-    check_pass(sum_of([-1], [16]), NAME, """
+    check_pass(
+        sum_of([-1], [16]),
+        NAME,
+        """
         T0_g_float[iS0{i0}]
         T1_g_float[iS1{16}]
         Outputs:
@@ -49,7 +57,8 @@ def test_a_constant_size_takes_the_place_of_a_symbol() -> None:
         T2_g_float[iS2{16}]
         = T0_g_float[iS0{i0}]
         + T1_g_float[iS1{16}];
-        """, """
+        """,
+        """
         T0_g_float[iS0{16}]
         T1_g_float[iS1{16}]
         Outputs:
@@ -58,14 +67,18 @@ def test_a_constant_size_takes_the_place_of_a_symbol() -> None:
         T2_g_float[iS2{16}]
         = T0_g_float[iS0{16}]
         + T1_g_float[iS1{16}];
-        """)
+        """,
+    )
 
 
 def test_extents_made_of_replaced_sizes_are_made_anew() -> None:
     fd = sum_of([-1], [-1])
     with fd:
         fd.fusion.inputs()[1].split(0, 4)
-    check_pass(fd, NAME, """
+    check_pass(
+        fd,
+        NAME,
+        """
         T0_g_float[iS0{i0}]
         T1_g_float[iS3{(ceilDiv(i2, 4))}, iS4{4}]
         Outputs:
@@ -74,7 +87,8 @@ def test_extents_made_of_replaced_sizes_are_made_anew() -> None:
         T2_g_float[iS2{i0}]
         = T0_g_float[iS0{i0}]
         + T1_g_float[iS3{(ceilDiv(i2, 4))}, iS4{4}];
-        """, """
+        """,
+        """
         T0_g_float[iS0{i0}]
         T1_g_float[iS3{(ceilDiv(i0, 4))}, iS4{4}]
         Outputs:
@@ -83,7 +97,8 @@ def test_extents_made_of_replaced_sizes_are_made_anew() -> None:
         T2_g_float[iS2{i0}]
         = T0_g_float[iS0{i0}]
         + T1_g_float[iS3{(ceilDiv(i0, 4))}, iS4{4}];
-        """)
+        """,
+    )
 
 
 def test_sizes_that_are_equal_already_stay() -> None:

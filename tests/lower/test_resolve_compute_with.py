@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from pass_text import check_unchanged, plain, text_around
 
 from nvfuser_direct import FusionDefinition, TensorView
@@ -36,7 +38,16 @@ def test_the_tensor_shares_the_inner_loop_of_that_consumer() -> None:
     apart = plain(str(softmax_row(with_consumer=False)[0].fusion.lower(until="build_loop_nests")))
     shared = plain(str(softmax_row(with_consumer=True)[0].fusion.lower(until="build_loop_nests")))
     assert apart.count("FOR") == shared.count("FOR") + 1
-    assert shared == """?"""
+    assert shared == textwrap.dedent("""\
+        FOR k0 in 4:
+          T1_l[0] = Set(float(-inf))
+          FOR k1 in 8:
+            T4_l[k1] = Set(T0_g[((k0 * 8) + k1)])
+            T1_l[0] = max(T1_l[0], T4_l[k1]);
+          FOR k2 in 8:
+            T2_l[0] = Set(T1_l[0])
+            T3_g[((k0 * 8) + k2)] = T4_l[k2] - T2_l[0];
+        """)
 
 
 def test_a_fusion_without_such_positions_stays() -> None:

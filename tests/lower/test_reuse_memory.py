@@ -6,7 +6,7 @@ import re
 
 from pass_text import BX, TX, check_pass, check_refused, check_unchanged, text_around
 
-from nvfuser_direct import FusionDefinition, MemoryType, TensorView
+from nvfuser_direct import FusionDefinition, MemoryType
 
 NAME = "reuse_memory"
 
@@ -43,19 +43,25 @@ def test_a_buffer_gets_an_address() -> None:
         copy = fd.ops.set(x)
         fd.add_output(fd.ops.neg(copy))
         copy.set_memory_type(MemoryType.shared)
-    check_pass(fd, NAME, """
+    check_pass(
+        fd,
+        NAME,
+        """
         T1_s: 64
         FOR k0 in 64 unrolled:
           T1_s[k0] = Set(T0_g[k0])
         FOR k1 in 64:
           T2_g[k1] = -T1_s[k1];
-        """, """
+        """,
+        """
         T1_s: 64, address=0
         FOR k0 in 64 unrolled:
           T1_s[k0] = Set(T0_g[k0])
         FOR k1 in 64:
           T2_g[k1] = -T1_s[k1];
-        """, storage=True)
+        """,
+        storage=True,
+    )
 
 
 def test_buffers_without_a_barrier_between_them_lie_side_by_side() -> None:

@@ -22,7 +22,7 @@ def kept(*sizes: int) -> FusionDefinition:
 def spilled(fd: FusionDefinition, until: str = NAME) -> list[bool]:
     """Whether each array is."""
     body = fd.fusion.lower(until=until).body
-    return [statement.is_spilled for statement in body if isinstance(statement, Allocate)]
+    return [bool(statement.is_spilled) for statement in body if isinstance(statement, Allocate)]
 
 
 @pytest.mark.parametrize(("size", "is_spilled"), [(64, False), (1344, True)])

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from pass_text import TX, check_refused
+from pass_text import TX
 
-from nvfuser_direct import FusionDefinition, LoadStoreOpType, ParallelType, UserError, lowering_passes
+from nvfuser_direct import (
+    FusionDefinition,
+    LoadStoreOpType,
+    ParallelType,
+    UserError,
+    lowering_passes,
+)
 
 NAME = "validate_schedule"
 
