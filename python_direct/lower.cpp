@@ -13,6 +13,7 @@
 #include "lower/analysis/bank_conflicts.h"
 #include "lower/dump.h"
 #include "lower/kernel.h"
+#include "lower/kernel_text.h"
 #include "lower/pipeline.h"
 #include "lower/verify.h"
 #include "record_caster.h"
@@ -302,6 +303,25 @@ list : str
     ``"body"``, ``"then_body"`` or ``"else_body"``.
 statements : list[Expr]
     Statements of the kernel.
+)");
+  internal.def(
+      "print_statements", &print_statements, "kernel"_a,
+      "The statements of a kernel with all fields and facts, as text that can be read back.");
+  internal.def(
+      "read_statements", &read_statements, "kernel"_a, "text"_a,
+      R"(Replace the statements of a kernel by those of a text.
+
+Parameters
+----------
+kernel : Kernel
+    A kernel that has statements. Its tensors, axes and sizes are those of the text.
+text : str
+    Text in the form of `print_statements`.
+
+Raises
+------
+ValueError
+    If a line does not have that form, or names what the kernel does not have.
 )");
   internal.def(
       "find_violations", &find_violations, "kernel"_a,
