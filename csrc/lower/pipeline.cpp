@@ -140,7 +140,8 @@ void run_pass(Kernel& kernel, const std::string& name) {
     throw_violations(kernel.passes.back().name.c_str(), found, kernel_state(kernel));
   }
   const FusionGuard guard(&kernel);
-  const PassRun<Kernel> run{.text_of = kernel_state, .find_violations = find_violations};
+  const PassRun<Kernel> run{
+      .until = {}, .text_of = kernel_state, .find_violations = find_violations};
   check(
       run_pass_table({lowering_passes()[static_cast<size_t>(place)]}, kernel, run, kernel.passes));
 }
