@@ -119,7 +119,7 @@ class StatementPrinter {
   std::string fields_of(const Expr& expr, bool with_outputs) {
     std::string out;
     visit(expr, [&]<typename Node>(const Node& node) {
-      const Node defaults{};
+      const typename Node::Fields defaults{};
       for_each_field<Node>([&](const auto& field) {
         using T = typename std::decay_t<decltype(field)>::Type;
         if constexpr (!kernel_text::is_scope_v<T>) {

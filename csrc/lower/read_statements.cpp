@@ -223,11 +223,12 @@ class StatementReader {
     const auto binary = kernel_text::find_member<BinaryOpType>(name);
     const auto ternary = kernel_text::find_member<TernaryOpType>(name);
     if (args.size() == 1 && unary) {
-      kernel_.make<UnaryOp>(out, args[0], *unary);
+      kernel_.make<UnaryOp>({.out = out, .arg = args[0], .op = *unary});
     } else if (args.size() == 2 && binary) {
-      kernel_.make<BinaryOp>(out, args[0], args[1], *binary);
+      kernel_.make<BinaryOp>({.out = out, .lhs = args[0], .rhs = args[1], .op = *binary});
     } else if (args.size() == 3 && ternary) {
-      kernel_.make<TernaryOp>(out, args[0], args[1], args[2], *ternary);
+      kernel_.make<TernaryOp>(
+          {.out = out, .in1 = args[0], .in2 = args[1], .in3 = args[2], .op = *ternary});
     } else {
       at.fail("an operation with that number of operands before this");
     }
@@ -281,19 +282,16 @@ class StatementReader {
   /// Behind `Node(`: the fields up to `)`. `out`: the result of a computed scalar.
   template <typename Node>
   Expr* read_node(Cursor& at, Val* out) {
-    const Node defaults{};
-    auto values = std::apply(
-        [&](const auto&... field) { return std::tuple{(defaults.*field.member)...}; },
-        Node::fields());
-    bool is_known = true;
+    typename Node::Fields fields;
     while (!at.take(")")) {
       const std::string name(at.word());
       at.expect("=");
-      is_known = false;
-      for_each_value<Node>(values, [&](const auto& field, auto& value) {
-        if constexpr (!kernel_text::is_scope_v<std::decay_t<decltype(value)>>) {
+      bool is_known = false;
+      for_each_field<Node>([&](const auto& field) {
+        using T = typename std::decay_t<decltype(field)>::Type;
+        if constexpr (!kernel_text::is_scope_v<T>) {
           if (name == field.name) {
-            read(at, value);
+            read(at, fields.*field.member);
             is_known = true;
           }
         }
@@ -303,28 +301,19 @@ class StatementReader {
       }
       at.take(",");
     }
-    for_each_value<Node>(values, [&](const auto& field, auto& value) {
-      using T = std::decay_t<decltype(value)>;
+    for_each_field<Node>([&](const auto& field) {
+      using T = typename std::decay_t<decltype(field)>::Type;
       if constexpr (std::is_same_v<T, Val*>) {
         if (out != nullptr && field.role == Role::Output) {
-          value = out;
+          fields.*field.member = out;
         }
       } else if constexpr (kernel_text::is_scope_v<T>) {
         if (const auto found = lists_.find(field.name); found != lists_.end()) {
-          value = std::move(found->second);
+          fields.*field.member = std::move(found->second);
         }
       }
     });
-    return std::apply(
-        [&](auto&... value) { return kernel_.make<Node>(std::move(value)...); }, values);
-  }
-
-  template <typename Node, typename Values, typename Fn>
-  static void for_each_value(Values& values, Fn&& fn) {
-    constexpr auto fields = Node::fields();
-    [&]<size_t... i>(std::index_sequence<i...>) {
-      (fn(std::get<i>(fields), std::get<i>(values)), ...);
-    }(std::make_index_sequence<std::tuple_size_v<Values>>{});
+    return kernel_.make<Node>(std::move(fields));
   }
 
   Scope read_scope(size_t depth) {

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ir/kernel_traits.h"
 #include "ir/print.h"
 
 namespace nvfuser {
@@ -388,15 +389,13 @@ class Verifier {
         return divergence_.blocks[static_cast<size_t>(dim)];
       });
     };
-    bool is_divergent = false;
-    if (const auto* block = statement.as<BlockReduction>()) {
-      is_divergent = block->is_warp ? threads[0] : some_threads;
+    bool is_divergent = traits_of(statement).needs_all_threads && some_threads;
+    if (const auto* block = statement.as<BlockReduction>(); block != nullptr && block->is_warp) {
+      is_divergent = threads[0];
     } else if (const auto* grid = statement.as<GridReduction>()) {
-      is_divergent = some_threads || some_blocks(grid->reduced_dims);
+      is_divergent = is_divergent || some_blocks(grid->reduced_dims);
     } else if (const auto* sync = statement.as<GridSync>()) {
-      is_divergent = some_threads || some_blocks(sync->sync_dims);
-    } else if (statement.is_a<BlockSync>() || statement.is_a<BlockScan>()) {
-      is_divergent = some_threads;
+      is_divergent = is_divergent || some_blocks(sync->sync_dims);
     }
     if (is_divergent) {
       report(&statement, "not all threads that wait for each other come here");
