@@ -11,8 +11,11 @@
 #include "codegen/names.h"
 #include "dlpack_exchange.h"
 #include "lower/analysis/bank_conflicts.h"
+#include "lower/dump.h"
 #include "lower/kernel.h"
+#include "lower/kernel_text.h"
 #include "lower/pipeline.h"
+#include "lower/verify.h"
 #include "record_caster.h"
 #include "runtime/arguments.h"
 #include "runtime/paired_tensor.h"
@@ -43,7 +46,10 @@ Target target_by_name(const std::string& name) {
 void bind_pass_record(nb::module_& m) {
   nb::class_<PassRecord>(m, "PassRecord", "A lowering pass that ran.")
       .def_ro("name", &PassRecord::name, "Name of the pass.")
-      .def_ro("text", &PassRecord::text, "The kernel after the pass; empty unless recorded.")
+      .def_ro(
+          "text", &PassRecord::text,
+          "The kernel after the pass, \"(unchanged)\" if it printed like that before; empty unless "
+          "recorded.")
       .def_ro("milliseconds", &PassRecord::milliseconds, "How long the pass took.");
 }
 
@@ -58,6 +64,7 @@ void bind_kernel(nb::module_& m) {
       .def(
           "print_source",
           [](const Kernel& self, const std::string& name, bool comments) {
+            self.check_complete();
             return generate_kernel_text(self, name, comments ? Comments::Fusion : Comments::None);
           },
           "kernel_name"_a = "", "comments"_a = true,
@@ -99,8 +106,27 @@ Returns
 list[tuple[TensorView, bool, bool]]
     The tensor, whether it is filled with zeros, whether it is an output.
 )")
-      .def("__str__", &Kernel::print_kernel_ir)
-      .def("__repr__", &Kernel::print_kernel_ir);
+      .def(
+          "run_pass", [](Kernel& self, const std::string& name) { run_pass(self, name); }, "name"_a,
+          R"(Run one pass of lowering on a kernel that was lowered up to an earlier one.
+
+Passes in between may be left out once the kernel has statements. Mistakes of the compiler are looked
+for before and after the pass.
+
+Parameters
+----------
+name : str
+    Name of the pass.
+
+Raises
+------
+ValueError
+    If there is no such pass, or if it is not one of those that may come next.
+UserError
+    If the pass refuses the schedule.
+)")
+      .def("__str__", &kernel_state)
+      .def("__repr__", &kernel_state);
 }
 
 /// `sizes` by their names in the kernel's text: "i0", "blockDim.x".
@@ -123,6 +149,7 @@ void bind_sizes(
 
 std::vector<BankConflict> bank_conflicts(
     const Kernel& self, const nb::object& inputs, const std::map<std::string, int64_t>& sizes) {
+  self.check_complete();
   ExpressionEvaluator evaluator;
   const PythonArguments arguments(inputs);
   if (!arguments.args().empty()) {
@@ -180,13 +207,17 @@ void bind_fusion_methods(nb::module_& m) {
   auto fusion = nb::borrow<nb::class_<Fusion>>(m.attr("Fusion"));
   fusion.def(
       "lower",
-      [](const Fusion& self, const std::string& target, DataType index_type, bool record_passes) {
+      [](const Fusion& self, const std::string& target, DataType index_type, bool record_passes,
+         const std::optional<std::string>& until, std::optional<bool> verify) {
         return Kernel::lower(
             self, {.target = target_by_name(target),
                    .index_type = index_type,
-                   .record_passes = record_passes});
+                   .record_passes = record_passes,
+                   .until = until.value_or(""),
+                   .verifies_passes = verify});
       },
       "target"_a = "cuda", "index_type"_a = DataType::Int, "record_passes"_a = false,
+      "until"_a = nb::none(), "verify"_a = nb::none(),
       R"(Lower a copy of the scheduled fusion to kernel IR.
 
 Parameters
@@ -197,6 +228,12 @@ index_type : DataType
     Width of index arithmetic: Int or Int32.
 record_passes : bool
     Keep the printed kernel after every pass in ``Kernel.passes``.
+until : str, optional
+    Name of the last pass that runs; all run if left out. A kernel that is not lowered to its end has
+    no source.
+verify : bool, optional
+    Look for mistakes of the compiler after every pass, which are internal errors. Left out, the
+    environment variable ``NVFUSER_VERIFY_PASSES`` decides.
 
 Returns
 -------
@@ -204,6 +241,8 @@ Kernel
 
 Raises
 ------
+ValueError
+    If there is no pass called `until`.
 UserError
     If the schedule has no kernel, or if a reshape waits for sizes of a run:
     ``concretize(fusion, find_concretization(fusion, inputs))`` is the fusion for given inputs.
@@ -244,8 +283,54 @@ UserError
 
 } // namespace
 
+void bind_statement_lists(nb::module_& m) {
+  nb::module_ internal = internal_module(m);
+  internal.def(
+      "set_statements",
+      [](Kernel& kernel, Expr* owner, const std::string& list, const Scope& statements) {
+        set_statements(kernel, owner, list, statements);
+      },
+      "kernel"_a, "owner"_a.none(), "list"_a, "statements"_a,
+      R"(Replace a list of statements, to see what passes and the verifier make of the kernel.
+
+Parameters
+----------
+kernel : Kernel
+    The kernel.
+owner : Expr, optional
+    The loop or condition; the kernel itself if None.
+list : str
+    ``"body"``, ``"then_body"`` or ``"else_body"``.
+statements : list[Expr]
+    Statements of the kernel.
+)");
+  internal.def(
+      "print_statements", &print_statements, "kernel"_a,
+      "The statements of a kernel with all fields and facts, as text that can be read back.");
+  internal.def(
+      "read_statements", &read_statements, "kernel"_a, "text"_a,
+      R"(Replace the statements of a kernel by those of a text.
+
+Parameters
+----------
+kernel : Kernel
+    A kernel that has statements. Its tensors, axes and sizes are those of the text.
+text : str
+    Text in the form of `print_statements`.
+
+Raises
+------
+ValueError
+    If a line does not have that form, or names what the kernel does not have.
+)");
+  internal.def(
+      "find_violations", &find_violations, "kernel"_a,
+      "What is wrong with the statements of a kernel, one line for each finding.");
+}
+
 void bind_lower(nb::module_& m) {
   bind_pass_record(m);
+  bind_statement_lists(m);
   bind_kernel(m);
   bind_bank_conflicts(m);
   bind_fusion_methods(m);
@@ -253,7 +338,7 @@ void bind_lower(nb::module_& m) {
       "lowering_passes",
       [] {
         std::vector<std::pair<std::string, std::string>> passes;
-        for (const Pass& pass : lowering_passes()) {
+        for (const Pass<Kernel>& pass : lowering_passes()) {
           passes.emplace_back(pass.name, pass.why_here);
         }
         return passes;

@@ -38,7 +38,7 @@ void bind_options(nb::module_& m) {
   set_warning_handler(raise_warning);
   set_lower_verbose_arguments([] {
     std::vector<std::string> names;
-    for (const Pass& pass : lowering_passes()) {
+    for (const Pass<Kernel>& pass : lowering_passes()) {
       names.emplace_back(pass.name);
     }
     return names;

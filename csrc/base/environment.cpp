@@ -60,6 +60,7 @@ Environment read_environment() {
   result.jit_opt_level = read_int("NVFUSER_JIT_OPT_LEVEL", 0, 4);
   result.cache_mb = read_int("NVFUSER_CACHE_MB", 0);
   result.keeps_kernels = read_switch("NVFUSER_KERNEL_CACHE").value_or(true);
+  result.verifies_passes = read_switch("NVFUSER_VERIFY_PASSES").value_or(false);
   std::optional<bool> no_fallback = read_switch("NVFUSER_DISABLE_FALLBACK");
   if (!no_fallback) {
     no_fallback = read_switch("PYTORCH_NVFUSER_DISABLE_FALLBACK");

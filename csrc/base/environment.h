@@ -15,6 +15,7 @@ struct Environment {
   std::optional<int64_t> jit_opt_level; // NVFUSER_JIT_OPT_LEVEL: 0 to 4
   std::optional<int64_t> cache_mb;      // NVFUSER_CACHE_MB: bound of the kernel cache
   bool keeps_kernels = true;            // NVFUSER_KERNEL_CACHE
+  bool verifies_passes = false;         // NVFUSER_VERIFY_PASSES: lowering looks for its mistakes
   bool disables_fallback = false;       // NVFUSER_DISABLE_FALLBACK, or with PYTORCH_ before it
 };
 

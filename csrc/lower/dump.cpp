@@ -58,7 +58,7 @@ void LoweringDumps::show_changes(const std::string& pass) {
     std::cout << state;
   } else {
     const std::string changes = text_diff(shown_, state);
-    std::cout << (changes.empty() ? "(unchanged)\n" : changes);
+    std::cout << (changes.empty() ? kUnchanged : changes);
   }
   std::cout << '\n';
   shown_ = std::move(state);

@@ -78,8 +78,20 @@ std::shared_ptr<Kernel> Kernel::lower(const Fusion& fusion, const LoweringOption
           {static_cast<TensorView*>(out), /*zero_init=*/false, /*is_output=*/true});
     }
   }
-  run_passes(*kernel);
+  check(run_passes(*kernel));
   return kernel;
+}
+
+void Kernel::check_complete() const {
+  const auto& all = lowering_passes();
+  if (passes.size() != all.size()) {
+    throw UserError(
+        {.headline = "The kernel is not lowered to its end",
+         .node = Part::none(),
+         .expected = {"all ", all.size(), " passes, up to ", all.back().name},
+         .found = {passes.size(), " passes, up to ", passes.empty() ? "none" : passes.back().name},
+         .fix = "lower the fusion without `until`"});
+  }
 }
 
 std::string Kernel::print_kernel_ir() const {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/launch_dims.h"
+#include "base/pass_table.h"
 #include "base/target.h"
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
@@ -136,13 +137,11 @@ struct LoweringOptions {
   std::array<int64_t, 6> least_extents{};
   /// Keep the printed kernel after every pass (Kernel.passes in Python).
   bool record_passes = false;
-};
-
-/// A pass that ran and, if asked for, the kernel after it.
-struct PassRecord {
-  std::string name;
-  std::string text;
-  double milliseconds = 0;
+  /// The last pass that runs; empty: all do.
+  std::string until{};
+  /// Look for mistakes of the compiler after every pass (lower/verify.h); no value: as
+  /// NVFUSER_VERIFY_PASSES says.
+  std::optional<bool> verifies_passes{};
 };
 
 class Kernel final : public Fusion {
@@ -183,6 +182,8 @@ class Kernel final : public Fusion {
   /// Tensors of the fusion in the order of definition (transform/definition_order.h).
   std::vector<TensorView*> definition_order;
 
+  /// Refuses a kernel whose lowering ended early: it has no source, and no accesses to look at.
+  void check_complete() const;
   /// Kernel IR as text.
   [[nodiscard]] std::string print_kernel_ir() const;
 

@@ -2,10 +2,10 @@
 
 #include "lower/pipeline.h"
 
-#include <chrono>
+#include <algorithm>
 #include <memory>
 
-#include "base/trace.h"
+#include "base/environment.h"
 #include "eval/simplify.h"
 #include "graph/id_model.h"
 #include "lower/analysis/circular_loops.h"
@@ -33,6 +33,7 @@
 #include "lower/passes/sort_exprs.h"
 #include "lower/passes/unroll_loops.h"
 #include "lower/passes/validate_schedule.h"
+#include "lower/verify.h"
 
 namespace nvfuser {
 namespace {
@@ -58,9 +59,9 @@ void model_ranges(Kernel& kernel) {
 
 } // namespace
 
-const std::vector<Pass>& lowering_passes() {
+const std::vector<Pass<Kernel>>& lowering_passes() {
   // Never destroyed: threads may still lower when the process ends.
-  static const auto& passes = *new std::vector<Pass>{
+  static const auto& passes = *new std::vector<Pass<Kernel>>{
       {"validate_schedule", validate_schedule,
        "what is wrong in the schedule fails before changes"},
       {"replace_sizes", replace_sizes, "from here on, equal extents are one value"},
@@ -97,21 +98,52 @@ const std::vector<Pass>& lowering_passes() {
   return passes;
 }
 
-void run_passes(Kernel& kernel) {
+std::optional<Refusal> run_passes(Kernel& kernel) {
   LoweringDumps dumps(kernel);
-  for (const Pass& pass : lowering_passes()) {
-    dumps.before_pass(pass.name);
-    const auto begin = std::chrono::steady_clock::now();
-    {
-      const TraceSpan span(pass.name);
-      pass.run(kernel);
-    }
-    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
-    kernel.passes.push_back(
-        {pass.name, kernel.options().record_passes ? kernel_state(kernel) : "", time.count()});
-    dumps.after_pass(pass.name);
+  PassRun<Kernel> run{
+      .until = kernel.options().until,
+      .records = kernel.options().record_passes,
+      .text_of = kernel_state,
+      .before_pass = [&](const char* pass) { dumps.before_pass(pass); },
+      .after_pass = [&](const char* pass) { dumps.after_pass(pass); }};
+  if (kernel.options().verifies_passes.value_or(environment().verifies_passes)) {
+    run.find_violations = find_violations;
   }
-  dumps.at_end();
+  std::optional<Refusal> refusal = run_pass_table(lowering_passes(), kernel, run, kernel.passes);
+  if (!refusal) {
+    dumps.at_end();
+  }
+  return refusal;
+}
+
+void run_pass(Kernel& kernel, const std::string& name) {
+  const std::vector<std::string> names = pass_names(lowering_passes());
+  check_pass_name(name, names);
+  const auto place_of = [&](const std::string& pass) {
+    return std::find(names.begin(), names.end(), pass) - names.begin();
+  };
+  const auto place = place_of(name);
+  const auto last = kernel.passes.empty() ? -1 : place_of(kernel.passes.back().name);
+  const bool has_facts = place == last + 1 || last >= place_of("build_loop_nests");
+  if (place <= last || !has_facts) {
+    throw UserError(
+        {.headline = {"The pass \"", name, "\" cannot be run on this kernel"},
+         .node = Part::none(),
+         .expected = place <= last
+                         ? Part("a kernel that no later pass has seen")
+                         : Part("a kernel that the pass before it left, or \"build_loop_nests\""),
+         .found = last < 0 ? Part("no pass was run") : Part("the last pass was ", names[last]),
+         .fix = {"lower(until=\"", place == 0 ? name : names[place - 1], "\") is a kernel for it"}},
+        ErrorKind::Value);
+  }
+  if (const std::vector<std::string> found = find_violations(kernel); !found.empty()) {
+    throw_violations(kernel.passes.back().name.c_str(), found, kernel_state(kernel));
+  }
+  const FusionGuard guard(&kernel);
+  const PassRun<Kernel> run{
+      .until = {}, .text_of = kernel_state, .find_violations = find_violations};
+  check(
+      run_pass_table({lowering_passes()[static_cast<size_t>(place)]}, kernel, run, kernel.passes));
 }
 
 } // namespace nvfuser

@@ -1,0 +1,31 @@
+// The rules that the statements of a kernel keep between any two passes.
+//
+//   tree          every statement is there, stands once, and belongs to the kernel; loops,
+//                 conditions and allocations have what they need
+//   indices       the index of a loop is used inside the loop only
+//   definitions   a value is a constant, a parameter, known to the launch, or computed before its
+//                 use in a scope that is still open
+//   allocations   a tensor in registers or shared memory is allocated before it is read or written,
+//                 in a scope that is still open, and only once
+//   types         conditions are Bool, indices and sizes integral, values that are combined or
+//                 copied have one type
+//   barriers      threads that wait for each other all come there: no condition or loop around a
+//                 barrier depends on which of them it is
+//   facts         `kernel.tests` and `kernel.origin` speak of statements of the kernel
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lower/kernel.h"
+
+namespace nvfuser {
+
+/// What is wrong, one line for each finding; empty: nothing, or there are no statements yet.
+[[nodiscard]] std::vector<std::string> find_violations(const Kernel& kernel);
+
+/// Replace a list of statements ("body", "then_body", "else_body") of a loop or a condition, or of
+/// the kernel if `owner` is nullptr: for tests, which ask what passes make of it.
+void set_statements(Kernel& kernel, Expr* owner, const std::string& list, const Scope& statements);
+
+} // namespace nvfuser

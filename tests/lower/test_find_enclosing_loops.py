@@ -1,0 +1,48 @@
+"""find_enclosing_loops: outputs that a loop over an axis of another tensor stores repeatedly."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from pass_text import check_unchanged
+
+from nvfuser_direct import FusionDefinition, KernelExecutor, UserError
+
+NAME = "find_enclosing_loops"
+
+
+def stored_in_a_loop() -> FusionDefinition:
+    """`row` is an output, and computed in the loop over the rows of `y`."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        w = fd.define_tensor([-1, -1], contiguity=True)
+        row = fd.ops.neg(x)
+        wide = fd.ops.broadcast(row, [True, False])
+        y = fd.ops.add(wide, w)
+        fd.add_output(row)
+        fd.add_output(y)
+        wide.inline_at(1)
+        row.inline_at(1)
+    return fd
+
+
+def run(fd: FusionDefinition, rows: int) -> list[torch.Tensor]:
+    inputs = [torch.ones(4), torch.ones(rows, 4)]
+    executor = KernelExecutor()
+    executor.compile(fd.fusion, inputs)
+    return executor.run(inputs)
+
+
+def test_statements_stay() -> None:
+    check_unchanged(stored_in_a_loop(), NAME)
+
+
+def test_a_launch_that_would_not_store_the_output_is_refused() -> None:
+    with pytest.raises(UserError):
+        run(stored_in_a_loop(), 0)
+
+
+def test_a_launch_with_elements_stores_it() -> None:
+    row, y = run(stored_in_a_loop(), 3)
+    assert torch.equal(row, -torch.ones(4))
+    assert torch.equal(y, torch.zeros(3, 4))

@@ -1,0 +1,72 @@
+"""model_loops: which tensors share a loop, and which axis it runs over."""
+
+from __future__ import annotations
+
+import textwrap
+
+from pass_text import BX, TX, check_refused, check_unchanged, plain
+
+from nvfuser_direct import FusionDefinition, ParallelType
+
+NAME = "model_loops"
+
+
+def test_it_finds_out_and_changes_nothing() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([8, 64], contiguity=True)
+        y = fd.ops.neg(fd.ops.exp(x))
+        fd.add_output(y)
+        fd.sched.inline_most()
+    check_unchanged(fd, NAME)
+
+
+def test_a_loop_runs_over_the_axis_that_covers_all_tensors_in_it() -> None:
+    """A row of x is read in a loop over the whole result."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([4], contiguity=True)
+        w = fd.define_tensor([3, 4], contiguity=True)
+        copy = fd.ops.set(x)
+        y = fd.ops.add(fd.ops.broadcast(copy, [True, False]), w)
+        fd.add_output(y)
+        for tensor in (y, *y.producers()):
+            if tensor.ndims() == 2 and tensor is not w:
+                tensor.merge(0, 1)
+        fd.sched.inline_most()
+    text = plain(str(fd.fusion.lower(until="build_loop_nests")))
+    assert "in 12:" in text
+
+
+def test_axes_of_one_loop_that_are_bound_differently_are_refused() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([8, 64], contiguity=True)
+        first = fd.ops.exp(x)
+        y = fd.ops.neg(first)
+        fd.add_output(y)
+        first.inline_at(1)
+        first.axis(0).parallelize(BX)
+        y.axis(0).parallelize(TX)
+    check_refused(fd, NAME, "Axes that share a loop have different parallel types")
+
+
+def test_two_axes_that_correspond_to_one_are_refused() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([8, 8], contiguity=True)
+        y = fd.ops.add(x, fd.ops.permute(x, [1, 0]))
+        fd.add_output(y)
+        fd.sched.inline_most()
+    check_refused(fd, NAME, "Two axes of a tensor correspond to the same axis")
+
+
+def test_a_binding_of_one_tensor_holds_for_all_in_its_loop() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([8], contiguity=True)
+        first = fd.ops.exp(x)
+        y = fd.ops.neg(first)
+        fd.add_output(y)
+        first.inline_at(1)
+        y.axis(0).parallelize(ParallelType.block_x)
+    text = plain(str(fd.fusion.lower(until="build_loop_nests")))
+    assert text == textwrap.dedent("""\
+        T1_l[0] = expf(T0_g[tx]);
+        T2_g[tx] = -T1_l[0];
+        """)
