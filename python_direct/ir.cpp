@@ -255,7 +255,7 @@ void bind_tensor_view(nb::module_& m) {
           [](const TensorView& self) {
             std::vector<std::pair<std::string, std::string>> steps;
             for (const TensorView::Step& step : self.schedule_steps()) {
-              steps.emplace_back(step.text, step.location.str());
+              steps.emplace_back(step.text(), step.location.str());
             }
             return steps;
           },

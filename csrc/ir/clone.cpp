@@ -57,11 +57,7 @@ std::unique_ptr<Val> Cloner::copy_val(const Val* val) {
       copy->circular_buffering_ = tv->circular_buffering_;
       copy->promotes_reuse_ = tv->promotes_reuse_;
       copy->is_cpu_scalar_ = tv->is_cpu_scalar_;
-      copy->schedule_steps_ = tv->schedule_steps_;
-      for (TensorView::Step& step : copy->schedule_steps_) {
-        step.effect = {}; // a whole copy sets it when all tensors are there
-      }
-      return copy;
+      return copy; // a whole copy sets the steps when all statements are there
     }
     case ValType::TensorIndex: {
       const auto* element = static_cast<const TensorIndex*>(val);
@@ -148,15 +144,21 @@ Expr* Cloner::clone_expr(const Expr* expr) {
   return raw;
 }
 
-void Cloner::clone_effects(const TensorView* original, TensorView* copy) {
-  for (size_t i = 0; i < copy->schedule_steps_.size(); ++i) {
-    const GraphEffect& effect = original->schedule_steps_[i].effect;
-    copy->schedule_steps_[i].effect = {
-        .change = effect.change,
-        .tensors = (*this)(effect.tensors),
-        .made = (*this)(effect.made),
-        .before = (*this)(effect.before),
-        .axes = effect.axes};
+void Cloner::clone_steps(const TensorView* original, TensorView* copy) {
+  copy->schedule_steps_.reserve(original->schedule_steps_.size());
+  for (const ScheduleStep& step : original->schedule_steps_) {
+    const GraphEffect& effect = step.effect;
+    copy->schedule_steps_.push_back(
+        {.tensor = copy,
+         .call = map_statements(step.call, [this](auto* statement) { return (*this)(statement); }),
+         .location = step.location,
+         .serial = step.serial,
+         .effect = {
+             .change = effect.change,
+             .tensors = (*this)(effect.tensors),
+             .made = (*this)(effect.made),
+             .before = (*this)(effect.before),
+             .axes = effect.axes}});
   }
 }
 
@@ -191,7 +193,7 @@ Cloner Fusion::copy_from(const Fusion& from) {
       const auto* tv = static_cast<const TensorView*>(original);
       auto* tv_copy = static_cast<TensorView*>(copy);
       tv_copy->compute_with_consumers_ = cloner(tv->compute_with_consumers_);
-      cloner.clone_effects(tv, tv_copy);
+      cloner.clone_steps(tv, tv_copy);
     }
   }
   counters_ = from.counters_;

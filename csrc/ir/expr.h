@@ -218,8 +218,8 @@ class Cloner {
   Expr* clone_expr(const Expr* expr);
   [[nodiscard]] std::unique_ptr<Val> copy_val(const Val* val);
   void adopt_copy(const Statement* original, std::unique_ptr<Statement> copy);
-  /// What the steps of a schedule did to the graph of tensors: only a whole copy has all of them.
-  void clone_effects(const TensorView* original, TensorView* copy);
+  /// The steps of a schedule name statements of all kinds: only a whole copy has all of them.
+  void clone_steps(const TensorView* original, TensorView* copy);
 
   const Fusion& from_;
   Fusion& to_;

@@ -101,10 +101,14 @@ std::vector<TensorView*> TensorView::siblings() const {
   return outputs;
 }
 
-void TensorView::record_step(std::string text, GraphEffect effect) {
+void TensorView::record_step(ScheduleCall call, GraphEffect effect) {
   count_edit();
   schedule_steps_.push_back(
-      {std::move(text), current_source_location(), fusion()->take_serial(), std::move(effect)});
+      {.tensor = this,
+       .call = std::move(call),
+       .location = current_source_location(),
+       .serial = fusion()->take_serial(),
+       .effect = std::move(effect)});
 }
 
 } // namespace nvfuser

@@ -200,9 +200,15 @@ class TensorView final : public Val {
   [[nodiscard]] const std::vector<Step>& schedule_steps() const {
     return schedule_steps_;
   }
-  /// `text` starts with the primitive's name in Python. A primitive whose result is not part of the
-  /// tensor tells its effect on the graph; the printer of schedules has to know either kind.
-  void record_step(std::string text, GraphEffect effect = {});
+  /// A primitive whose result is not part of the tensor tells its effect on the graph.
+  void record_step(ScheduleCall call, GraphEffect effect = {});
+  /// Whether the primitive was applied to this tensor: `has_step<steps::SetMemoryType>()`.
+  template <typename Primitive>
+  [[nodiscard]] bool has_step() const {
+    return std::any_of(
+        schedule_steps_.begin(), schedule_steps_.end(),
+        [](const ScheduleStep& step) { return std::holds_alternative<Primitive>(step.call); });
+  }
 
  private:
   friend class Fusion;

@@ -73,11 +73,16 @@ TensorView* TensorView::cache_after(
   fusion()->make<LoadStoreOp>(copy, this, op_type, cache_op);
   fusion()->replace_uses(this, copy, users);
   record_step(
-      "cache_after()", {.change = GraphChange::CacheAfter,
-                        .tensors = {this},
-                        .made = {copy},
-                        .before = {},
-                        .axes = {}});
+      steps::CacheAfter{
+          .op_type = op_type,
+          .cache_op = cache_op,
+          .propagate_allocation_domain = propagate_allocation_domain,
+          .cached_uses = cached_uses},
+      {.change = GraphChange::CacheAfter,
+       .tensors = {this},
+       .made = {copy},
+       .before = {},
+       .axes = {}});
   return copy;
 }
 
@@ -96,11 +101,11 @@ TensorView* TensorView::cache_before(LoadStoreOpType op_type) {
       TensorDomain::contiguity_filled_with(producer->maybe_allocation(), true));
   fusion()->make<LoadStoreOp>(this, producer, op_type, CacheOp::Unspecified);
   record_step(
-      "cache_before()", {.change = GraphChange::CacheBefore,
-                         .tensors = {this},
-                         .made = {producer},
-                         .before = {},
-                         .axes = {}});
+      steps::CacheBefore{.op_type = op_type}, {.change = GraphChange::CacheBefore,
+                                               .tensors = {this},
+                                               .made = {producer},
+                                               .before = {},
+                                               .axes = {}});
   return producer;
 }
 
@@ -124,11 +129,11 @@ TensorView* TensorView::cache_fork() {
     domain()->assign_contiguity(TensorDomain::contiguity_filled_with(maybe_allocation(), true));
   }
   record_step(
-      "cache_fork()", {.change = GraphChange::CacheFork,
-                       .tensors = {this},
-                       .made = {output},
-                       .before = {},
-                       .axes = {}});
+      steps::CacheFork{}, {.change = GraphChange::CacheFork,
+                           .tensors = {this},
+                           .made = {output},
+                           .before = {},
+                           .axes = {}});
   return output;
 }
 
