@@ -68,9 +68,10 @@ std::vector<Val*> TensorView::shape() const {
 }
 
 int64_t TensorView::compute_position(const TensorView* consumer) const {
-  const auto& chosen = compute_with_consumers_;
-  return std::find(chosen.begin(), chosen.end(), consumer) != chosen.end() ? compute_with_position_
-                                                                           : compute_at_position_;
+  const auto& chosen = schedule_.compute_with_consumers;
+  return std::find(chosen.begin(), chosen.end(), consumer) != chosen.end()
+             ? schedule_.compute_with_position
+             : schedule_.compute_at_position;
 }
 
 bool TensorView::has_reduction() const {

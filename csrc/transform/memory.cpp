@@ -31,7 +31,7 @@ TensorView* TensorView::promote_reuse(bool flag) {
          .found = enum_name(memory_type()),
          .fix = "call set_memory_type(MemoryType.shared) first"});
   }
-  promotes_reuse_ = flag;
+  edit_schedule().promotes_reuse = flag;
   record_step(steps::PromoteReuse{.flag = flag});
   return this;
 }
