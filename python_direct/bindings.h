@@ -43,6 +43,7 @@ void bind_domain_map(nb::module_& m);
 void bind_ops(nb::module_& m);
 void bind_circular_buffer(nb::module_& m);
 void bind_schedule(nb::module_& m);
+void bind_schedule_steps(nb::module_& m);
 void bind_id_model(nb::module_& m);
 void bind_eval(nb::module_& m);
 void bind_compilers(nb::module_& m);

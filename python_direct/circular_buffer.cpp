@@ -2,52 +2,28 @@
 #include "ir/circular_buffer.h"
 
 #include "bindings.h"
+#include "field_methods.h"
 #include "ir/all_nodes.h"
 
 namespace nvfuser::python {
 namespace {
 
 void bind_circular_buffer_types(nb::module_& m) {
-  nb::class_<Pipelined>(m, "Pipelined", "The threads that compute load ahead, too.")
+  bind_record<Pipelined>(m, "Pipelined", "The threads that compute load ahead, too.")
       .def(
           nb::new_([](bool uses_mbarrier_for_war) { return Pipelined{uses_mbarrier_for_war}; }),
-          "uses_mbarrier_for_war"_a = false)
-      .def_ro(
-          "uses_mbarrier_for_war", &Pipelined::uses_mbarrier_for_war,
-          "Whether readers hand a stage back through an mbarrier.")
-      .def(
-          "__eq__", [](const Pipelined& self, const Pipelined& other) { return self == other; },
-          nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"));
-  nb::class_<WarpSpecialized>(m, "WarpSpecialized", "A group of threads of its own loads.")
+          "uses_mbarrier_for_war"_a = false);
+  bind_record<WarpSpecialized>(m, "WarpSpecialized", "A group of threads of its own loads.")
       .def(
           nb::new_([](ParallelType on, std::optional<std::pair<int64_t, int64_t>> num_registers,
                       std::optional<int64_t> stage_slice_position) {
             return WarpSpecialized{on, num_registers, stage_slice_position};
           }),
-          "on"_a, "num_registers"_a = nb::none(), "stage_slice_position"_a = nb::none())
-      .def_ro("on", &WarpSpecialized::on, "The thread dimension that the group is added to.")
-      .def_ro(
-          "num_registers", &WarpSpecialized::num_registers,
-          "Registers of a loading and of a computing thread.")
-      .def_ro(
-          "stage_slice_position", &WarpSpecialized::stage_slice_position,
-          "Loop axes outside of which a stage is cut in slices.")
-      .def(
-          "__eq__",
-          [](const WarpSpecialized& self, const WarpSpecialized& other) { return self == other; },
-          nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"));
-  nb::class_<CircularBuffering>(
+          "on"_a, "num_registers"_a = nb::none(), "stage_slice_position"_a = nb::none());
+  bind_record<CircularBuffering>(
       m, "CircularBuffering",
-      "Iteration i of a loop reads stage ``i % stages``, and loads for iteration ``i + prefetch``.")
-      .def_ro("stages", &CircularBuffering::stages, "Copies of the tensor's storage.")
-      .def_ro("prefetch", &CircularBuffering::prefetch, "Iterations between a load and its read.")
-      .def_ro("type", &CircularBuffering::type, "Which threads load.")
-      .def(
-          "__eq__",
-          [](const CircularBuffering& self, const CircularBuffering& other) {
-            return self == other;
-          },
-          nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"));
+      "Iteration i of a loop reads stage ``i % stages``, and loads for iteration ``i + "
+      "prefetch``.");
 }
 
 } // namespace
@@ -83,10 +59,7 @@ UserError
     such loop, or the producer is computed inside of it.
 NotImplementedError
     If `type` is anything but ``Pipelined()``.
-)")
-      .def(
-          "circular_buffer_options", &TensorView::circular_buffer_options,
-          "How the tensor is loaded ahead of the loop that reads it; None if it is not.");
+)");
 }
 
 } // namespace nvfuser::python

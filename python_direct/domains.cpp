@@ -3,6 +3,7 @@
 
 #include "all_or_nothing.h"
 #include "bindings.h"
+#include "field_methods.h"
 
 namespace nvfuser::python {
 namespace {
@@ -14,23 +15,16 @@ Val* size_on(const IterDomain* id, const ScalarArg& size) {
 }
 
 void bind_iter_domain(nb::module_& m) {
-  nb::class_<IterDomain, Val>(
-      m, "IterDomain", "One axis of an iteration space: its range, how it runs, what it is for.")
-      .def("start", &IterDomain::start, "First index, 0 unless the axis was resized.")
-      .def("extent", &IterDomain::extent, "Loop size: 1 for a broadcast, even if it is expanded.")
-      .def("stop_offset", &IterDomain::stop_offset, "Indices at the end that do not run.")
-      .def(
-          "stop", &IterDomain::stop,
-          "End of the indices that run: the extent, without the stop offset.")
+  nb::class_<IterDomain, Val> cls(
+      m, "IterDomain", "One axis of an iteration space: its range, how it runs, what it is for.");
+  def_field_methods<IterDomainSpec>(cls, &IterDomain::spec);
+  cls.def(
+         "stop", &IterDomain::stop,
+         "End of the indices that run: the extent, without the stop offset.")
       .def("has_expanded_extent", &IterDomain::has_expanded_extent, "Whether it is expanded.")
-      .def(
-          "expanded_extent", &IterDomain::expanded_extent,
-          "Size a user sees where memory holds one element; None if the axis is not expanded.")
       .def(
           "maybe_expanded_extent", &IterDomain::maybe_expanded_extent,
           "The expanded extent if there is one, else the extent.")
-      .def("parallel_type", &IterDomain::parallel_type, "What the axis is bound to.")
-      .def("iter_type", &IterDomain::iter_type, "What the axis is for.")
       .def("is_iteration", &IterDomain::is_iteration, "Whether the iteration type is Iteration.")
       .def("is_reduction", &IterDomain::is_reduction, "Whether the iteration type is Reduction.")
       .def("is_broadcast", &IterDomain::is_broadcast, "Whether the iteration type is Broadcast.")
@@ -47,9 +41,6 @@ void bind_iter_domain(nb::module_& m) {
       .def(
           "is_symbolic_axis", &IterDomain::is_symbolic_axis,
           "Whether the iteration type is Symbolic: decided when sizes are known.")
-      .def(
-          "is_rfactor_product", &IterDomain::is_rfactor_product,
-          "Whether it was made by a transform between root and logical domain.")
       .def("is_parallelized", &IterDomain::is_parallelized, "Whether it is bound to anything.")
       .def("is_grid_dim", &IterDomain::is_grid_dim, "Whether it is bound to a grid index.")
       .def("is_block_dim", &IterDomain::is_block_dim, "Whether it is bound to a thread index.")
@@ -62,6 +53,7 @@ void bind_iter_domain(nb::module_& m) {
           "maybe_partial", &IterDomain::maybe_partial,
           "Whether fewer indices run than the extent says.")
       .def(
+<<<<<<< HEAD
           "is_clustered_grid_dim", &IterDomain::is_clustered_grid_dim,
           "Whether its blocks form clusters.")
       .def(
@@ -71,6 +63,8 @@ void bind_iter_domain(nb::module_& m) {
           "maybe_size_after_padding", &IterDomain::maybe_size_after_padding,
           "The size it is padded to (threads), if it was given.")
       .def(
+=======
+>>>>>>> d70e520 (Values declare their fields once: axes, domains and what a schedule adds to a tensor)
           "parallelize", &IterDomain::parallelize, "parallel_type"_a,
           R"(Bind the axis.
 
@@ -163,23 +157,13 @@ iter_type : IterType, optional
 }
 
 void bind_tensor_domain(nb::module_& m) {
-  nb::class_<TensorDomain, Val>(m, "TensorDomain", "The domains of a tensor.")
-      .def("root", &TensorDomain::root, "Axes before the operation's own transform; may be empty.")
-      .def(
-          "maybe_root", &TensorDomain::maybe_root, "The root domain if there is one, else logical.")
+  nb::class_<TensorDomain, Val> cls(m, "TensorDomain", "The domains of a tensor.");
+  def_field_methods<TensorDomainSpec>(cls, &TensorDomain::spec);
+  cls.def("maybe_root", &TensorDomain::maybe_root, "The root domain if there is one, else logical.")
       .def("logical", &TensorDomain::logical, "The tensor's shape, reduction axes included.")
-      .def(
-          "allocation", &TensorDomain::allocation,
-          "Axes that address memory, outermost stride first; may be empty.")
       .def(
           "maybe_allocation", &TensorDomain::maybe_allocation,
           "The allocation domain if there is one, else logical.")
-      .def("loop", &TensorDomain::loop, "The loop nest, outermost first.")
-      .def("initial_loop", &TensorDomain::initial_loop, "The loop domain the tensor was made with.")
-      .def(
-          "contiguity", &TensorDomain::contiguity,
-          "Per allocation axis: whether its stride is the size of everything inside it; None for "
-          "broadcasts and reductions.")
       .def("has_root", &TensorDomain::has_root, "Whether there is a separate root domain.")
       .def("has_allocation", &TensorDomain::has_allocation, "Whether an allocation domain is set.")
       .def("ndims", &TensorDomain::ndims, "Number of loop axes.")

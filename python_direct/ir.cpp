@@ -3,6 +3,7 @@
 #include "ir/all_nodes.h"
 
 #include "bindings.h"
+#include "field_methods.h"
 
 namespace nvfuser::python {
 namespace {
@@ -180,31 +181,14 @@ index : int
 }
 
 void bind_positions(TensorViewClass& cls) {
-  cls.def("memory_type", &TensorView::memory_type, "Where the tensor lives.")
-      .def(
-          "compute_at_position", &TensorView::compute_at_position,
-          "Number of outer loop axes shared with every consumer.")
-      .def(
-          "max_producer_position", &TensorView::max_producer_position,
-          "Number of outer loop axes inside which some producer is computed.")
-      .def(
-          "compute_with_position", &TensorView::compute_with_position,
-          "Number of outer loop axes shared with the first consumer in the kernel; 0: as many as "
-          "with the others.")
-      .def(
-          "compute_with_consumers", &TensorView::compute_with_consumers,
-          "The results of the first expression that reads this tensor; empty before lowering.")
-      .def(
-          "maybe_max_producer_position", &TensorView::maybe_max_producer_position,
-          "`max_producer_position` if this tensor's expression is the first to read its operands.")
-      .def(
-          "is_inlined", &TensorView::is_inlined,
-          "Whether a loop is, or may be, shared with a producer or a consumer.");
+  def_field_methods<TensorSchedule>(cls, &TensorView::schedule);
+  cls.def(
+      "is_inlined", &TensorView::is_inlined,
+      "Whether a loop is, or may be, shared with a producer or a consumer.");
 }
 
 void bind_questions(TensorViewClass& cls) {
-  cls.def("is_cpu_scalar", &TensorView::is_cpu_scalar, "Whether it is a 0-dim tensor on the host.")
-      .def("has_reduction", &TensorView::has_reduction, "Whether the loop domain has a reduction.")
+  cls.def("has_reduction", &TensorView::has_reduction, "Whether the loop domain has a reduction.")
       .def("has_broadcast", &TensorView::has_broadcast, "Whether the loop domain has a broadcast.")
       .def(
           "reduction_axis", [](const TensorView& self) { return self.domain()->reduction_axis(); },
@@ -255,7 +239,7 @@ void bind_tensor_view(nb::module_& m) {
           [](const TensorView& self) {
             std::vector<std::pair<std::string, std::string>> steps;
             for (const TensorView::Step& step : self.schedule_steps()) {
-              steps.emplace_back(step.text, step.location.str());
+              steps.emplace_back(step.text(), step.location.str());
             }
             return steps;
           },

@@ -66,7 +66,6 @@ std::string translate_fusion(const Fusion& fusion, bool schedule) {
 }
 
 void bind_python_translate(nb::module_& m) {
-  nb::module_ internal = internal_module(m);
   m.def(
       "translate_fusion", &translate_fusion, "fusion"_a, "schedule"_a = false,
       R"(A fusion as the Python function that builds it.
@@ -91,10 +90,6 @@ Raises
 NotImplementedError
     If an expression, an axis or a step of the schedule has no call that makes it.
 )");
-  internal.def(
-      "printed_schedule_steps", &printed_schedule_steps,
-      "The primitives that printed schedules account for, as `TensorView.schedule_steps` names "
-      "them.");
   m.def(
       "equal_up_to_numbering", &equal_up_to_numbering, "a"_a, "b"_a,
       R"(Whether two fusions say the same, whatever their statements are numbered.

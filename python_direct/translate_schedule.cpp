@@ -9,10 +9,6 @@
 namespace nvfuser::python {
 namespace {
 
-std::string primitive_of(const TensorView::Step& step) {
-  return step.text.substr(0, step.text.find('('));
-}
-
 std::string type_text(const Pipelined& type) {
   return type.uses_mbarrier_for_war ? "Pipelined(True)" : "Pipelined()";
 }
@@ -44,59 +40,8 @@ int64_t innermost_position(const TensorView& tensor) {
 
 } // namespace
 
-const std::vector<std::string>& printed_schedule_steps() {
-  static const std::vector<std::string> names{
-      // the loop domain
-      "split",
-      "merge",
-      "reorder",
-      "swizzle",
-      "swizzle1d",
-      "broadcast",
-      "resize",
-      "set_loop_domain",
-      "transform_like",
-      "bounded_transform_backward",
-      "bounded_transform_forward",
-      "bounded_transform_both",
-      // bindings, memory
-      "parallelize_like",
-      "set_memory_type",
-      "promote_reuse",
-      "set_allocation_domain",
-      "set_contiguity",
-      // positions
-      "inline_at",
-      "compute_with",
-      "clear_compute_position",
-      "circular_buffer",
-      // the graph of tensors
-      "cache_after",
-      "cache_before",
-      "cache_fork",
-      "rfactor",
-      "group_reductions",
-      "commit_leaf_to_logical",
-      "clear_reduction_iter_domains", // of what no reduction makes: the math does not have them
-  };
-  return names;
-}
-
-bool has_step(const TensorView& tensor, const char* primitive) {
-  const auto& steps = tensor.schedule_steps();
-  return std::any_of(steps.begin(), steps.end(), [&](const TensorView::Step& step) {
-    return primitive_of(step) == primitive;
-  });
-}
-
 ScheduleTranslator::ScheduleTranslator(const Fusion& fusion) {
-  const std::vector<std::string>& known = printed_schedule_steps();
   for (TensorView* tensor : fusion.tensors()) {
-    for (const TensorView::Step& step : tensor->schedule_steps()) {
-      if (std::find(known.begin(), known.end(), primitive_of(step)) == known.end()) {
-        throw_untranslatable(*tensor, "steps that printed schedules account for");
-      }
-    }
     const auto* reduction =
         tensor->definition() == nullptr ? nullptr : tensor->definition()->as<ReductionOp>();
     states_.push_back(
@@ -228,7 +173,7 @@ void ScheduleTranslator::find_layouts() {
     if (alias != nullptr && alias->input->has_allocation()) {
       state.layout = stride_order_of(alias->input);
     } else if (
-        tensor->is_fusion_input() || (is_copy && !has_step(*tensor, "set_allocation_domain"))) {
+        tensor->is_fusion_input() || (is_copy && !tensor->has_step<steps::SetAllocationDomain>())) {
       state.layout = stride_order_of(tensor);
     }
     if (tensor->is_fusion_input() && is_row_major(state.layout)) {
@@ -343,7 +288,8 @@ void ScheduleTranslator::print_tensor(const State& state, TranslatedAxes& axes) 
       (tensor.is_fusion_input() ||
        domain.contiguity() == TensorDomain::contiguity_filled_with(domain.allocation(), true));
   axes.print_domain(is_laid_out);
-  if (!domain.has_allocation() && !tensor.is_fusion_input() && has_step(tensor, "set_contiguity")) {
+  if (!domain.has_allocation() && !tensor.is_fusion_input() &&
+      tensor.has_step<steps::SetContiguity>()) {
     out.line(name_of(&tensor) + ".set_contiguity(" + python_list(domain.contiguity()) + ")");
   }
   print_memory(state);

@@ -19,7 +19,6 @@ namespace nvfuser::python {
 class ScheduleTranslator {
  public:
   /// Reads the schedule of `fusion`. After that, graph steps may be undone and the math printed.
-  /// Errors: a step of a primitive that is not accounted for here.
   explicit ScheduleTranslator(const Fusion& fusion);
 
   /// The lines that come after those of the math. `steps`: all graph steps, undone, oldest first.
@@ -67,11 +66,5 @@ class ScheduleTranslator {
   std::unordered_map<const TensorView*, std::vector<const TensorView*>> readers_;
   ScriptWriter* writer_ = nullptr;
 };
-
-/// Whether a call of `primitive` ("set_memory_type") was recorded for the tensor.
-[[nodiscard]] bool has_step(const TensorView& tensor, const char* primitive);
-
-/// Names of the primitives, as tensors record them, that printed schedules account for.
-[[nodiscard]] const std::vector<std::string>& printed_schedule_steps();
 
 } // namespace nvfuser::python

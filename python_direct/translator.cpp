@@ -78,7 +78,8 @@ std::string PythonTranslator::text_of_scalar(Val* val) {
 }
 
 std::vector<int64_t> PythonTranslator::defined_stride_order(const TensorView* tv) const {
-  const bool is_scheduled = part_ == Part::MathOfSchedule && has_step(*tv, "set_allocation_domain");
+  const bool is_scheduled =
+      part_ == Part::MathOfSchedule && tv->has_step<steps::SetAllocationDomain>();
   return is_scheduled ? std::vector<int64_t>{} : stride_order_of(tv);
 }
 

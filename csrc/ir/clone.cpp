@@ -15,6 +15,24 @@
 
 namespace nvfuser {
 
+namespace {
+
+/// The fields that point to no tensor: a whole copy sets the others when all tensors are there.
+TensorSchedule without_statements(const TensorSchedule& schedule) {
+  TensorSchedule kept = schedule;
+  for_each_field<TensorSchedule>([&](const auto& field) {
+    using T = typename std::decay_t<decltype(field)>::Type;
+    if constexpr (is_vector_v<T>) {
+      kept.*field.member = {};
+    } else {
+      static_assert(!is_statement_pointer_v<T>, "tensors are lists of tensors");
+    }
+  });
+  return kept;
+}
+
+} // namespace
+
 Expr* Cloner::find(const Expr* expr) const {
   const auto found = map_.find(expr);
   return found == map_.end() ? nullptr : static_cast<Expr*>(found->second);
@@ -30,38 +48,18 @@ std::unique_ptr<Val> Cloner::copy_val(const Val* val) {
       return std::unique_ptr<Val>(new NamedScalar(named->text_name(), named->dtype()));
     }
     case ValType::IterDomain: {
-      IterDomainSpec spec = static_cast<const IterDomain*>(val)->spec();
-      for (Val** member : {&spec.extent, &spec.start, &spec.stop_offset, &spec.expanded_extent}) {
-        *member = clone(*member);
-      }
-      return std::unique_ptr<Val>(new IterDomain(spec));
+      const auto* id = static_cast<const IterDomain*>(val);
+      return std::unique_ptr<Val>(new IterDomain(clone(id->spec())));
     }
     case ValType::TensorDomain: {
       const auto* domain = static_cast<const TensorDomain*>(val);
-      TensorDomainSpec spec = domain->spec();
-      for (IterDomains* ids : {&spec.root, &spec.logical, &spec.allocation, &spec.loop}) {
-        *ids = clone(*ids);
-      }
-      auto copy = std::unique_ptr<TensorDomain>(new TensorDomain(std::move(spec)));
-      copy->initial_loop_ = clone(domain->initial_loop_);
-      return copy;
+      return std::unique_ptr<Val>(new TensorDomain(clone(domain->spec())));
     }
     case ValType::TensorView: {
       const auto* tv = static_cast<const TensorView*>(val);
       auto copy = std::unique_ptr<TensorView>(
-          new TensorView(clone(tv->domain()), tv->dtype(), tv->memory_type()));
-      copy->compute_at_position_ = tv->compute_at_position_;
-      copy->max_producer_position_ = tv->max_producer_position_;
-      copy->compute_with_position_ = tv->compute_with_position_;
-      copy->maybe_max_producer_position_ = tv->maybe_max_producer_position_;
-      copy->circular_buffering_ = tv->circular_buffering_;
-      copy->promotes_reuse_ = tv->promotes_reuse_;
-      copy->is_cpu_scalar_ = tv->is_cpu_scalar_;
-      copy->schedule_steps_ = tv->schedule_steps_;
-      for (TensorView::Step& step : copy->schedule_steps_) {
-        step.effect = {}; // a whole copy sets it when all tensors are there
-      }
-      return copy;
+          new TensorView(clone(tv->domain()), tv->dtype(), without_statements(tv->schedule())));
+      return copy; // a whole copy sets the steps when all statements are there
     }
     case ValType::TensorIndex: {
       const auto* element = static_cast<const TensorIndex*>(val);
@@ -148,18 +146,6 @@ Expr* Cloner::clone_expr(const Expr* expr) {
   return raw;
 }
 
-void Cloner::clone_effects(const TensorView* original, TensorView* copy) {
-  for (size_t i = 0; i < copy->schedule_steps_.size(); ++i) {
-    const GraphEffect& effect = original->schedule_steps_[i].effect;
-    copy->schedule_steps_[i].effect = {
-        .change = effect.change,
-        .tensors = (*this)(effect.tensors),
-        .made = (*this)(effect.made),
-        .before = (*this)(effect.before),
-        .axes = effect.axes};
-  }
-}
-
 Cloner Fusion::copy_from(const Fusion& from) {
   NVF_INVARIANT(statements_.empty(), "a whole fusion is copied into an empty one");
   Cloner cloner(from, *this);
@@ -190,8 +176,8 @@ Cloner Fusion::copy_from(const Fusion& from) {
     if (original->is_tensor()) {
       const auto* tv = static_cast<const TensorView*>(original);
       auto* tv_copy = static_cast<TensorView*>(copy);
-      tv_copy->compute_with_consumers_ = cloner(tv->compute_with_consumers_);
-      cloner.clone_effects(tv, tv_copy);
+      tv_copy->schedule_ = cloner(tv->schedule());
+      tv_copy->schedule_steps_ = cloner(tv->schedule_steps_);
     }
   }
   counters_ = from.counters_;

@@ -58,17 +58,48 @@ size_t output_index(const Val* val) {
   return static_cast<size_t>(std::find(outputs.begin(), outputs.end(), val) - outputs.begin());
 }
 
+/// What a statement says by itself, and the statements it is made of.
+struct Portrait {
+  int64_t name = -1; // its number among those of its kind
+  std::vector<int64_t> numbers;
+  std::vector<std::string> words;
+  ScalarValue value;
+  std::vector<const Statement*> parts; // nullptr where there is none
+
+  template <typename T>
+  void add(const T& fields) {
+    for_each_leaf(fields, [&]<typename Leaf>(const Leaf& leaf) {
+      if constexpr (is_statement_pointer_v<Leaf>) {
+        parts.push_back(leaf);
+      } else if constexpr (std::is_same_v<Leaf, Extent>) {
+        numbers.push_back(static_cast<int64_t>(leaf.number));
+      } else if constexpr (std::is_same_v<Leaf, std::string>) {
+        words.push_back(leaf);
+      } else {
+        numbers.push_back(static_cast<int64_t>(leaf));
+      }
+    });
+  }
+};
+
 // ---- Within a fusion ----------------------------------------------------------------------------
 
 using ValPair = std::pair<const Val*, const Val*>;
 
-bool same_lists(const IterDomains& a, const IterDomains& b, std::vector<ValPair>& pending) {
-  if (a.size() != b.size()) {
+/// What two values are made of is the same; the values among it are `pending`.
+template <typename Fields>
+bool same_fields(const Fields& a, const Fields& b, std::vector<ValPair>& pending) {
+  Portrait x;
+  Portrait y;
+  x.add(a);
+  y.add(b);
+  if (x.numbers != y.numbers) {
     return false;
   }
-  for (size_t i = 0; i < a.size(); ++i) {
-    pending.emplace_back(a[i], b[i]);
-  }
+  std::ranges::transform(
+      x.parts, y.parts, std::back_inserter(pending), [](const Statement* v, const Statement* w) {
+        return ValPair(static_cast<const Val*>(v), static_cast<const Val*>(w));
+      });
   return true;
 }
 
@@ -107,25 +138,14 @@ bool same_parts(const Val* a, const Val* b, std::vector<ValPair>& pending) {
     case ValType::NamedScalar:
       return static_cast<const NamedScalar*>(a)->text_name() ==
              static_cast<const NamedScalar*>(b)->text_name();
-    case ValType::IterDomain: {
-      const IterDomainSpec& x = static_cast<const IterDomain*>(a)->spec();
-      const IterDomainSpec& y = static_cast<const IterDomain*>(b)->spec();
-      pending.insert(
-          pending.end(), {{x.extent, y.extent},
-                          {x.start, y.start},
-                          {x.stop_offset, y.stop_offset},
-                          {x.expanded_extent, y.expanded_extent}});
-      return x.iter_type == y.iter_type && x.parallel_type == y.parallel_type &&
-             x.is_rfactor == y.is_rfactor && x.is_padded == y.is_padded &&
-             x.padded_to_size == y.padded_to_size && x.is_clustered == y.is_clustered;
-    }
-    case ValType::TensorDomain: {
-      const TensorDomainSpec& x = static_cast<const TensorDomain*>(a)->spec();
-      const TensorDomainSpec& y = static_cast<const TensorDomain*>(b)->spec();
-      return x.contiguity == y.contiguity && same_lists(x.root, y.root, pending) &&
-             same_lists(x.logical, y.logical, pending) &&
-             same_lists(x.allocation, y.allocation, pending) && same_lists(x.loop, y.loop, pending);
-    }
+    case ValType::IterDomain:
+      return same_fields(
+          static_cast<const IterDomain*>(a)->spec(), static_cast<const IterDomain*>(b)->spec(),
+          pending);
+    case ValType::TensorDomain:
+      return same_fields(
+          static_cast<const TensorDomain*>(a)->spec(), static_cast<const TensorDomain*>(b)->spec(),
+          pending);
     case ValType::TensorView:
       // A tensor is what computes it; two inputs are never the same.
       return a->definition() != nullptr && b->definition() != nullptr &&
@@ -284,71 +304,6 @@ size_t hash_val(const Val* val) {
 
 namespace {
 
-/// What a statement says by itself, and the statements it is made of.
-struct Portrait {
-  int64_t name = -1; // its number among those of its kind
-  std::vector<int64_t> numbers;
-  std::vector<std::string> words;
-  ScalarValue value;
-  std::vector<const Statement*> parts; // nullptr where there is none
-
-  void add(const std::vector<Val*>& vals) {
-    numbers.push_back(static_cast<int64_t>(vals.size()));
-    parts.insert(parts.end(), vals.begin(), vals.end());
-  }
-  void add(const IterDomains& ids) {
-    numbers.push_back(static_cast<int64_t>(ids.size()));
-    parts.insert(parts.end(), ids.begin(), ids.end());
-  }
-};
-
-void portray(const IterDomain& id, Portrait& out) {
-  const IterDomainSpec& spec = id.spec();
-  out.numbers.insert(
-      out.numbers.end(),
-      {static_cast<int64_t>(spec.iter_type), static_cast<int64_t>(spec.parallel_type),
-       spec.is_rfactor ? 1 : 0, spec.is_padded ? 1 : 0, spec.padded_to_size.value_or(-1),
-       spec.is_clustered ? 1 : 0});
-  out.parts.insert(
-      out.parts.end(), {spec.extent, spec.start, spec.stop_offset, spec.expanded_extent});
-}
-
-void portray(const TensorDomain& domain, Portrait& out) {
-  for (const IterDomains* ids :
-       {&domain.root(), &domain.logical(), &domain.allocation(), &domain.loop()}) {
-    out.add(*ids);
-  }
-  for (const std::optional<bool>& flag : domain.contiguity()) {
-    out.numbers.push_back(flag.has_value() ? (*flag ? 1 : 0) : 2);
-  }
-}
-
-void portray(const std::optional<CircularBuffering>& options, Portrait& out) {
-  if (!options) {
-    return;
-  }
-  out.numbers.insert(out.numbers.end(), {options->stages, options->prefetch});
-  if (const auto* pipelined = std::get_if<Pipelined>(&options->type)) {
-    out.numbers.push_back(pipelined->uses_mbarrier_for_war ? 1 : 0);
-  } else {
-    const auto& specialized = std::get<WarpSpecialized>(options->type);
-    const auto [loading, computing] = specialized.num_registers.value_or(std::pair{-1, -1});
-    out.numbers.insert(
-        out.numbers.end(), {static_cast<int64_t>(specialized.on), loading, computing,
-                            specialized.stage_slice_position.value_or(-1)});
-  }
-}
-
-void portray(const TensorView& tv, Portrait& out) {
-  out.numbers.insert(
-      out.numbers.end(),
-      {static_cast<int64_t>(tv.memory_type()), tv.compute_at_position(), tv.max_producer_position(),
-       tv.compute_with_position(), tv.maybe_max_producer_position(), tv.promotes_reuse() ? 1 : 0,
-       tv.is_cpu_scalar() ? 1 : 0});
-  out.parts.push_back(tv.domain());
-  portray(tv.circular_buffer_options(), out);
-}
-
 void portray(const Val& val, Portrait& out) {
   out.name = val.name();
   out.numbers = {
@@ -361,9 +316,14 @@ void portray(const Val& val, Portrait& out) {
     case ValType::NamedScalar:
       out.words.push_back(static_cast<const NamedScalar&>(val).text_name());
       break;
-    case ValType::IterDomain: portray(static_cast<const IterDomain&>(val), out); break;
-    case ValType::TensorDomain: portray(static_cast<const TensorDomain&>(val), out); break;
-    case ValType::TensorView: portray(static_cast<const TensorView&>(val), out); break;
+    case ValType::IterDomain: out.add(static_cast<const IterDomain&>(val).spec()); break;
+    case ValType::TensorDomain: out.add(static_cast<const TensorDomain&>(val).spec()); break;
+    case ValType::TensorView: {
+      const auto& tv = static_cast<const TensorView&>(val);
+      out.parts.push_back(tv.domain());
+      out.add(tv.schedule());
+      break;
+    }
     case ValType::TensorIndex: {
       const auto& element = static_cast<const TensorIndex&>(val);
       out.parts.insert(out.parts.end(), {element.view(), element.index()});

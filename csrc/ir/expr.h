@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "ir/fields.h"
 #include "ir/statement.h"
 
 namespace nvfuser {
@@ -49,50 +50,6 @@ struct NodeName;
   };
 NVF_FOR_EACH_EXPR(NVF_NODE_NAME)
 #undef NVF_NODE_NAME
-
-// ---- Fields -------------------------------------------------------------------------------------
-
-enum class Role : uint8_t { Output, Input, Attr };
-
-/// A field of a node: its name (the same in C++ and Python), where it is, what it means.
-template <typename Node, typename T>
-struct Field {
-  using Type = T;
-  Role role;
-  const char* name;
-  T Node::* member;
-  const char* doc;
-};
-
-template <typename Node, typename T>
-constexpr Field<Node, T> output(const char* name, T Node::* member, const char* doc) {
-  return {Role::Output, name, member, doc};
-}
-/// An operand. nullptr (or an empty vector) is an absent optional operand.
-template <typename Node, typename T>
-constexpr Field<Node, T> input(const char* name, T Node::* member, const char* doc) {
-  return {Role::Input, name, member, doc};
-}
-/// Anything else. A Val in an attribute is cloned and compared, but is no edge of the graph.
-template <typename Node, typename T>
-constexpr Field<Node, T> attr(const char* name, T Node::* member, const char* doc) {
-  return {Role::Attr, name, member, doc};
-}
-
-template <typename Node, typename Fn>
-constexpr void for_each_field(Fn&& fn) {
-  std::apply([&](const auto&... field) { (fn(field), ...); }, Node::fields());
-}
-
-template <typename T>
-inline constexpr bool is_statement_pointer_v =
-    std::is_pointer_v<T> && std::is_base_of_v<Statement, std::remove_pointer_t<T>>;
-template <typename T>
-struct IsVector : std::false_type {};
-template <typename T>
-struct IsVector<std::vector<T>> : std::true_type {};
-template <typename T>
-inline constexpr bool is_vector_v = IsVector<T>::value;
 
 // ---- Expr ---------------------------------------------------------------------------------------
 
@@ -203,18 +160,17 @@ class Cloner {
       return static_cast<T*>(clone_val(statement));
     }
   }
+  /// A copy of anything with fields, every statement in it mapped.
   template <typename T>
-  std::vector<T> operator()(const std::vector<T>& list) {
-    if constexpr (is_statement_pointer_v<T>) {
-      std::vector<T> out;
-      out.reserve(list.size());
-      for (const T& item : list) {
-        out.push_back((*this)(item));
+    requires(!is_statement_pointer_v<T>)
+  T operator()(const T& value) {
+    T copy = value;
+    for_each_leaf(copy, [&]<typename Leaf>(Leaf&& leaf) {
+      if constexpr (is_statement_pointer_v<std::remove_cvref_t<Leaf>>) {
+        leaf = (*this)(leaf);
       }
-      return out;
-    } else {
-      return list;
-    }
+    });
+    return copy;
   }
   /// The copy of an expression that was cloned already; nullptr else.
   [[nodiscard]] Expr* find(const Expr* expr) const;
@@ -231,8 +187,6 @@ class Cloner {
   Expr* clone_expr(const Expr* expr);
   [[nodiscard]] std::unique_ptr<Val> copy_val(const Val* val);
   void adopt_copy(const Statement* original, std::unique_ptr<Statement> copy);
-  /// What the steps of a schedule did to the graph of tensors: only a whole copy has all of them.
-  void clone_effects(const TensorView* original, TensorView* copy);
 
   const Fusion& from_;
   Fusion& to_;
@@ -396,14 +350,8 @@ struct ExprNode : Expr, FieldsOfNode {
  protected:
   [[nodiscard]] std::unique_ptr<Expr> clone_with(Cloner& cloner) const final {
     auto copy = std::make_unique<Derived>();
-    for_each_field<Derived>([&](const auto& field) {
-      using T = typename std::decay_t<decltype(field)>::Type;
-      if constexpr (is_statement_pointer_v<T> || is_vector_v<T>) {
-        (*copy).*field.member = cloner(self().*field.member);
-      } else {
-        (*copy).*field.member = self().*field.member;
-      }
-    });
+    for_each_field<Derived>(
+        [&](const auto& field) { (*copy).*field.member = cloner(self().*field.member); });
     return copy;
   }
 

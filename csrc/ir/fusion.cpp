@@ -121,7 +121,9 @@ TensorView* Fusion::new_tensor(TensorDomain* domain, DataType dtype, MemoryType 
   check_contains(domain);
   check_unpacked(dtype);
   return adopt(
-      std::unique_ptr<TensorView>(new TensorView(domain, dtype, memory_type)), counters_.tensor);
+      std::unique_ptr<TensorView>(
+          new TensorView(domain, dtype, TensorSchedule{.memory_type = memory_type})),
+      counters_.tensor);
 }
 
 TensorIndex* Fusion::new_tensor_index(TensorView* view, Val* index) {

@@ -3,11 +3,13 @@
 
 #include <optional>
 
+#include "ir/fields.h"
 #include "ir/statement.h"
 
 namespace nvfuser {
 
-/// Everything an IterDomain is made of. Extents and offsets have dtype Index.
+/// Everything an IterDomain is made of. Extents and offsets have dtype Index. Fields are named as
+/// the methods of IterDomain that give them.
 struct IterDomainSpec {
   Val* extent = nullptr;
   Val* start = nullptr;           // nullptr: 0
@@ -19,6 +21,31 @@ struct IterDomainSpec {
   bool is_padded = false;  // extent is rounded up to warps when the kernel is launched
   std::optional<int64_t> padded_to_size = std::nullopt;
   bool is_clustered = false;
+
+  static constexpr auto fields() {
+    using S = IterDomainSpec;
+    return std::tuple{
+        attr("start", &S::start, "First index, 0 unless the axis was resized."),
+        attr("extent", &S::extent, "Loop size: 1 for a broadcast, even if it is expanded."),
+        attr("stop_offset", &S::stop_offset, "Indices at the end that do not run."),
+        attr(
+            "expanded_extent", &S::expanded_extent,
+            "Size a user sees where memory holds one element; None if the axis is not expanded.")
+            .or_none(),
+        attr("parallel_type", &S::parallel_type, "What the axis is bound to."),
+        attr("iter_type", &S::iter_type, "What the axis is for."),
+        attr(
+            "is_rfactor_product", &S::is_rfactor,
+            "Whether it was made by a transform between root and logical domain."),
+        attr("is_clustered_block_dim", &S::is_clustered, "Whether its blocks form clusters."),
+        attr(
+            "has_padding_to_multiple_of_warp", &S::is_padded,
+            "Whether its launched size is rounded up to whole warps."),
+        attr(
+            "maybe_size_after_padding", &S::padded_to_size,
+            "The size it is padded to (threads), if it was given."),
+    };
+  }
 };
 
 class IterDomain final : public Val {

@@ -84,7 +84,9 @@ TensorDomain::TensorDomain(TensorDomainSpec spec)
     spec_.contiguity = contiguity_filled_with(maybe_allocation(), true);
   }
   check_contiguity(maybe_allocation(), spec_.contiguity);
-  initial_loop_ = spec_.loop;
+  if (spec_.initial_loop.empty()) {
+    spec_.initial_loop = spec_.loop;
+  }
 }
 
 // ---- Questions ----------------------------------------------------------------------------------
@@ -185,7 +187,7 @@ std::vector<int64_t> TensorDomain::stride_order() const {
 std::vector<Expr*> TensorDomain::all_exprs() const {
   std::vector<Val*> ends;
   for (const IterDomains* ids :
-       {&spec_.root, &spec_.logical, &spec_.allocation, &spec_.loop, &initial_loop_}) {
+       {&spec_.root, &spec_.logical, &spec_.allocation, &spec_.loop, &spec_.initial_loop}) {
     ends.insert(ends.end(), ids->begin(), ids->end());
   }
   return sorted_definitions(ends);
@@ -200,7 +202,7 @@ IterDomains TensorDomain::all_ids() const {
     }
   };
   for (const IterDomains* ids :
-       {&spec_.root, &spec_.logical, &spec_.allocation, &spec_.loop, &initial_loop_}) {
+       {&spec_.root, &spec_.logical, &spec_.allocation, &spec_.loop, &spec_.initial_loop}) {
     std::for_each(ids->begin(), ids->end(), add);
   }
   for (const Expr* expr : all_exprs()) {

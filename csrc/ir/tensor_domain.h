@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/fields.h"
 #include "ir/statement.h"
 
 namespace nvfuser {
@@ -19,12 +20,31 @@ namespace nvfuser {
 using Contiguity = std::vector<std::optional<bool>>;
 using IterDomains = std::vector<IterDomain*>;
 
+/// Everything a TensorDomain is made of.
 struct TensorDomainSpec {
   IterDomains root; // empty: no root domain
   IterDomains logical;
-  IterDomains allocation; // empty: no allocation domain
-  IterDomains loop;       // empty: the logical domain
-  Contiguity contiguity;  // empty: contiguous everywhere
+  IterDomains allocation;        // empty: no allocation domain
+  IterDomains loop;              // empty: the logical domain
+  Contiguity contiguity;         // empty: contiguous everywhere
+  IterDomains initial_loop = {}; // empty: the loop domain
+
+  static constexpr auto fields() {
+    using S = TensorDomainSpec;
+    return std::tuple{
+        attr("root", &S::root, "Axes before the operation's own transform; may be empty."),
+        attr("logical", &S::logical, "The tensor's shape, reduction axes included."),
+        attr(
+            "allocation", &S::allocation,
+            "Axes that address memory, outermost stride first; may be empty."),
+        attr("loop", &S::loop, "The loop nest, outermost first."),
+        attr("initial_loop", &S::initial_loop, "The loop domain the tensor was made with."),
+        attr(
+            "contiguity", &S::contiguity,
+            "Per allocation axis: whether its stride is the size of everything inside it; None for "
+            "broadcasts and reductions."),
+    };
+  }
 };
 
 class TensorDomain final : public Val {
@@ -49,7 +69,7 @@ class TensorDomain final : public Val {
   }
   /// The loop domain the tensor was made with.
   [[nodiscard]] const IterDomains& initial_loop() const {
-    return initial_loop_;
+    return spec_.initial_loop;
   }
   [[nodiscard]] const Contiguity& contiguity() const {
     return spec_.contiguity;
@@ -126,7 +146,6 @@ class TensorDomain final : public Val {
   friend class Cloner;
   explicit TensorDomain(TensorDomainSpec spec);
   TensorDomainSpec spec_;
-  IterDomains initial_loop_;
 };
 
 /// The rule of contiguity flags: one per allocation axis, with a value where the axis has a stride.

@@ -68,9 +68,10 @@ std::vector<Val*> TensorView::shape() const {
 }
 
 int64_t TensorView::compute_position(const TensorView* consumer) const {
-  const auto& chosen = compute_with_consumers_;
-  return std::find(chosen.begin(), chosen.end(), consumer) != chosen.end() ? compute_with_position_
-                                                                           : compute_at_position_;
+  const auto& chosen = schedule_.compute_with_consumers;
+  return std::find(chosen.begin(), chosen.end(), consumer) != chosen.end()
+             ? schedule_.compute_with_position
+             : schedule_.compute_at_position;
 }
 
 bool TensorView::has_reduction() const {
@@ -101,10 +102,14 @@ std::vector<TensorView*> TensorView::siblings() const {
   return outputs;
 }
 
-void TensorView::record_step(std::string text, GraphEffect effect) {
+void TensorView::record_step(ScheduleCall call, GraphEffect effect) {
   count_edit();
   schedule_steps_.push_back(
-      {std::move(text), current_source_location(), fusion()->take_serial(), std::move(effect)});
+      {.tensor = this,
+       .call = std::move(call),
+       .location = current_source_location(),
+       .serial = fusion()->take_serial(),
+       .effect = std::move(effect)});
 }
 
 } // namespace nvfuser

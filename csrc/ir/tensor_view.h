@@ -11,10 +11,10 @@
 #include <variant>
 #include <vector>
 
-#include "ir/circular_buffer.h"
 #include "ir/iter_domain.h"
 #include "ir/schedule_step.h"
 #include "ir/tensor_domain.h"
+#include "ir/tensor_schedule.h"
 
 namespace nvfuser {
 
@@ -56,47 +56,51 @@ class TensorView final : public Val {
   [[nodiscard]] Val* size(int64_t dim) const;
   [[nodiscard]] std::vector<Val*> shape() const;
 
+  /// What its schedule adds to the tensor; methods of the names of its fields follow.
+  [[nodiscard]] const TensorSchedule& schedule() const {
+    return schedule_;
+  }
   [[nodiscard]] MemoryType memory_type() const {
-    return memory_type_;
+    return schedule_.memory_type;
   }
   /// Outer loop axes shared with every consumer.
   [[nodiscard]] int64_t compute_at_position() const {
-    return compute_at_position_;
+    return schedule_.compute_at_position;
   }
   /// Outer loop axes inside which some producer is computed.
   [[nodiscard]] int64_t max_producer_position() const {
-    return max_producer_position_;
+    return schedule_.max_producer_position;
   }
   /// Outer loop axes shared with the first consumer in the kernel, 0: as many as with the others.
   /// Which consumer that is, is known to lowering only: it lists the results of that expression.
   [[nodiscard]] int64_t compute_with_position() const {
-    return compute_with_position_;
+    return schedule_.compute_with_position;
   }
   [[nodiscard]] const std::vector<TensorView*>& compute_with_consumers() const {
-    return compute_with_consumers_;
+    return schedule_.compute_with_consumers;
   }
   /// Outer loop axes shared with one consumer.
   [[nodiscard]] int64_t compute_position(const TensorView* consumer) const;
   /// Outer loop axes inside which some producer is computed if this tensor's expression is the
   /// first to read it.
   [[nodiscard]] int64_t maybe_max_producer_position() const {
-    return std::max(maybe_max_producer_position_, max_producer_position_);
+    return std::max(schedule_.maybe_max_producer_position, schedule_.max_producer_position);
   }
   /// How the tensor is loaded ahead; no value: it is not.
   [[nodiscard]] const std::optional<CircularBuffering>& circular_buffer_options() const {
-    return circular_buffering_;
+    return schedule_.circular_buffer_options;
   }
   /// Whether lowering may add a barrier so that later buffers take this one's shared memory.
   [[nodiscard]] bool promotes_reuse() const {
-    return promotes_reuse_;
+    return schedule_.promotes_reuse;
   }
   /// Whether some loop is shared with a producer or a consumer, or may be.
   [[nodiscard]] bool is_inlined() const {
-    return compute_at_position_ > 0 || compute_with_position_ > 0 ||
+    return schedule_.compute_at_position > 0 || schedule_.compute_with_position > 0 ||
            maybe_max_producer_position() > 0;
   }
   [[nodiscard]] bool is_cpu_scalar() const {
-    return is_cpu_scalar_;
+    return schedule_.is_cpu_scalar;
   }
   [[nodiscard]] bool has_reduction() const; // in the loop domain
   [[nodiscard]] bool has_broadcast() const;
@@ -157,38 +161,35 @@ class TensorView final : public Val {
       const std::variant<Pipelined, WarpSpecialized>& type = Pipelined{});
 
   // -- editing without checks, for the transform and lower floors --
+  TensorSchedule& edit_schedule() {
+    count_edit();
+    return schedule_;
+  }
   void assign_domain(TensorDomain* domain) {
     domain_ = domain;
     count_edit();
   }
   void assign_memory_type(MemoryType memory_type) {
-    memory_type_ = memory_type;
-    count_edit();
+    edit_schedule().memory_type = memory_type;
   }
   void assign_compute_at_position(int64_t position) {
-    compute_at_position_ = position;
-    count_edit();
+    edit_schedule().compute_at_position = position;
   }
   void assign_max_producer_position(int64_t position) {
-    max_producer_position_ = position;
-    count_edit();
+    edit_schedule().max_producer_position = position;
   }
   void assign_compute_with(int64_t position, std::vector<TensorView*> consumers = {}) {
-    compute_with_position_ = position;
-    compute_with_consumers_ = std::move(consumers);
-    count_edit();
+    edit_schedule().compute_with_position = position;
+    schedule_.compute_with_consumers = std::move(consumers);
   }
   void assign_maybe_max_producer_position(int64_t position) {
-    maybe_max_producer_position_ = position;
-    count_edit();
+    edit_schedule().maybe_max_producer_position = position;
   }
   void assign_circular_buffering(const std::optional<CircularBuffering>& options) {
-    circular_buffering_ = options;
-    count_edit();
+    edit_schedule().circular_buffer_options = options;
   }
   void assign_cpu_scalar(bool is_cpu_scalar) {
-    is_cpu_scalar_ = is_cpu_scalar;
-    count_edit();
+    edit_schedule().is_cpu_scalar = is_cpu_scalar;
   }
   void assign_dtype(DataType dtype) {
     dtype_ = dtype;
@@ -200,26 +201,24 @@ class TensorView final : public Val {
   [[nodiscard]] const std::vector<Step>& schedule_steps() const {
     return schedule_steps_;
   }
-  /// `text` starts with the primitive's name in Python. A primitive whose result is not part of the
-  /// tensor tells its effect on the graph; the printer of schedules has to know either kind.
-  void record_step(std::string text, GraphEffect effect = {});
+  /// A primitive whose result is not part of the tensor tells its effect on the graph.
+  void record_step(ScheduleCall call, GraphEffect effect = {});
+  /// Whether the primitive was applied to this tensor: `has_step<steps::SetMemoryType>()`.
+  template <typename Primitive>
+  [[nodiscard]] bool has_step() const {
+    return std::any_of(
+        schedule_steps_.begin(), schedule_steps_.end(),
+        [](const ScheduleStep& step) { return std::holds_alternative<Primitive>(step.call); });
+  }
 
  private:
   friend class Fusion;
   friend class Cloner;
-  TensorView(TensorDomain* domain, DataType dtype, MemoryType memory_type)
-      : Val(ValType::TensorView, dtype), domain_(domain), memory_type_(memory_type) {}
+  TensorView(TensorDomain* domain, DataType dtype, TensorSchedule schedule)
+      : Val(ValType::TensorView, dtype), domain_(domain), schedule_(std::move(schedule)) {}
 
   TensorDomain* domain_;
-  MemoryType memory_type_;
-  int64_t compute_at_position_ = 0;
-  int64_t max_producer_position_ = 0;
-  int64_t compute_with_position_ = 0;
-  int64_t maybe_max_producer_position_ = 0;
-  std::vector<TensorView*> compute_with_consumers_; // once resolved
-  std::optional<CircularBuffering> circular_buffering_;
-  bool promotes_reuse_ = false;
-  bool is_cpu_scalar_ = false;
+  TensorSchedule schedule_;
   std::vector<Step> schedule_steps_;
 };
 

@@ -27,7 +27,7 @@ TensorView* TensorView::broadcast(int64_t axis, Val* extent) {
   IterDomains ids = loop();
   ids.insert(ids.begin() + position, id);
   domain()->assign_loop(std::move(ids));
-  record_step("broadcast(" + std::to_string(axis) + ", " + extent->to_inline_string() + ")");
+  record_step(steps::Broadcast{.axis = axis, .extent = extent});
   return this;
 }
 

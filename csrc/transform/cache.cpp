@@ -73,11 +73,16 @@ TensorView* TensorView::cache_after(
   fusion()->make<LoadStoreOp>({.out = copy, .arg = this, .op = op_type, .cache_op = cache_op});
   fusion()->replace_uses(this, copy, users);
   record_step(
-      "cache_after()", {.change = GraphChange::CacheAfter,
-                        .tensors = {this},
-                        .made = {copy},
-                        .before = {},
-                        .axes = {}});
+      steps::CacheAfter{
+          .op_type = op_type,
+          .cache_op = cache_op,
+          .propagate_allocation_domain = propagate_allocation_domain,
+          .cached_uses = cached_uses},
+      {.change = GraphChange::CacheAfter,
+       .tensors = {this},
+       .made = {copy},
+       .before = {},
+       .axes = {}});
   return copy;
 }
 
@@ -97,11 +102,11 @@ TensorView* TensorView::cache_before(LoadStoreOpType op_type) {
   fusion()->make<LoadStoreOp>(
       {.out = this, .arg = producer, .op = op_type, .cache_op = CacheOp::Unspecified});
   record_step(
-      "cache_before()", {.change = GraphChange::CacheBefore,
-                         .tensors = {this},
-                         .made = {producer},
-                         .before = {},
-                         .axes = {}});
+      steps::CacheBefore{.op_type = op_type}, {.change = GraphChange::CacheBefore,
+                                               .tensors = {this},
+                                               .made = {producer},
+                                               .before = {},
+                                               .axes = {}});
   return producer;
 }
 
@@ -126,11 +131,11 @@ TensorView* TensorView::cache_fork() {
     domain()->assign_contiguity(TensorDomain::contiguity_filled_with(maybe_allocation(), true));
   }
   record_step(
-      "cache_fork()", {.change = GraphChange::CacheFork,
-                       .tensors = {this},
-                       .made = {output},
-                       .before = {},
-                       .axes = {}});
+      steps::CacheFork{}, {.change = GraphChange::CacheFork,
+                           .tensors = {this},
+                           .made = {output},
+                           .before = {},
+                           .axes = {}});
   return output;
 }
 

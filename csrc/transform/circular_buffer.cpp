@@ -142,8 +142,8 @@ void TensorView::circular_buffer(
   (void)circular_buffer_axis(this, types_of(this));
   assign_circular_buffering(CircularBuffering{number_of_stages, prefetch, type});
   record_step(
-      "circular_buffer(" + std::to_string(number_of_stages) + ", " + std::to_string(prefetch) +
-      ")");
+      steps::CircularBuffer{
+          .number_of_stages = number_of_stages, .prefetch_distance = prefetch, .type = type});
 }
 
 } // namespace nvfuser

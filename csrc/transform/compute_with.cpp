@@ -44,8 +44,7 @@ TensorView* TensorView::compute_with(int64_t position, bool best_effort) {
       }
     }
   }
-  record_step(
-      "compute_with(" + std::to_string(position) + (best_effort ? ", best_effort=True)" : ")"));
+  record_step(steps::ComputeWith{.pos = position, .best_effort = best_effort});
   return this;
 }
 

@@ -50,12 +50,7 @@ void TensorView::set_contiguity(const Contiguity& contiguity) {
   check_contiguity(maybe_allocation(), contiguity);
   domain()->assign_contiguity(contiguity);
   replay_layout_on_updates(this);
-  std::string step;
-  for (const std::optional<bool>& flag : contiguity) {
-    step += (step.empty() ? "" : ", ") +
-            std::string(!flag.has_value() ? "None" : (*flag ? "True" : "False"));
-  }
-  record_step("set_contiguity([" + step + "])");
+  record_step(steps::SetContiguity{.contiguity = contiguity});
 }
 
 void TensorView::commit_leaf_to_logical() {
@@ -84,11 +79,11 @@ void TensorView::commit_leaf_to_logical() {
               .loop = loop(),
               .contiguity = TensorDomain::contiguity_filled_with(stored, true)}));
   record_step(
-      "commit_leaf_to_logical()", {.change = GraphChange::CommitLeafToLogical,
-                                   .tensors = {this},
-                                   .made = {},
-                                   .before = {before},
-                                   .axes = {}});
+      steps::CommitLeafToLogical{}, {.change = GraphChange::CommitLeafToLogical,
+                                     .tensors = {this},
+                                     .made = {},
+                                     .before = {before},
+                                     .axes = {}});
 }
 
 void TensorView::clear_reduction_iter_domains() {
@@ -118,7 +113,7 @@ void TensorView::clear_reduction_iter_domains() {
     }
   }
   assign_domain(fusion()->new_tensor_domain(std::move(spec)));
-  record_step("clear_reduction_iter_domains()");
+  record_step(steps::ClearReductionIterDomains{});
 }
 
 } // namespace nvfuser

@@ -44,11 +44,7 @@ void undo_cache_before(GraphStep& step) {
   fusion.replace_output_of(producer->definition(), producer, copy);
   fusion.replace_uses(producer, copy, std::vector<Expr*>(producer->all_uses()));
   // A layout that the producer was given since is not one of the definition.
-  const auto& steps = producer->schedule_steps();
-  const bool is_laid_out =
-      std::any_of(steps.begin(), steps.end(), [](const TensorView::Step& producer_step) {
-        return producer_step.text.starts_with("set_allocation_domain(");
-      });
+  const bool is_laid_out = producer->has_step<steps::SetAllocationDomain>();
   TensorDomain* domain = producer->domain();
   copy->assign_domain(
       is_laid_out ? fusion.new_tensor_domain(

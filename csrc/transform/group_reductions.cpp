@@ -236,11 +236,9 @@ void group_reductions(const std::vector<TensorView*>& tvs) {
   make_group(tvs);
   int64_t produce_position = 0;
   int64_t maybe_produce_position = 0;
-  std::string names;
   for (const TensorView* tv : tvs) {
     produce_position = std::max(produce_position, tv->max_producer_position());
     maybe_produce_position = std::max(maybe_produce_position, tv->maybe_max_producer_position());
-    names += (names.empty() ? "T" : ", T") + std::to_string(tv->name());
   }
   for (TensorView* tv : tvs) {
     tv->assign_max_producer_position(produce_position);
@@ -251,8 +249,7 @@ void group_reductions(const std::vector<TensorView*>& tvs) {
         .made = {},
         .before = {},
         .axes = {}};
-    tv->record_step(
-        "group_reductions([" + names + "])", tv == tvs.front() ? effect : GraphEffect{});
+    tv->record_step(steps::GroupReductions{.tvs = tvs}, tv == tvs.front() ? effect : GraphEffect{});
   }
 }
 

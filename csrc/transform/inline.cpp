@@ -145,8 +145,7 @@ void inline_each(
   }
   inline_tensors(tensors, asked, limits, best_effort);
   for (const auto& [tensor, position] : positions) {
-    tensor->record_step(
-        "inline_at(" + std::to_string(position) + (best_effort ? ", best_effort=True)" : ")"));
+    tensor->record_step(steps::InlineAt{.pos = position, .best_effort = best_effort});
   }
 }
 
@@ -195,7 +194,8 @@ void inline_at(
   std::erase_if(tensors, [&](const TensorView* tensor) { return asked.count(tensor) == 0; });
   inline_tensors(tensors, asked, limits, best_effort);
   reference->record_step(
-      "inline_at(" + std::to_string(pos) + (best_effort ? ", best_effort=True)" : ")"));
+      steps::InlineAllAt{
+          .pos = pos, .best_effort = best_effort, .selected_tensors = selected_tensors});
 }
 
 void inline_each_at(const std::vector<std::pair<TensorView*, int64_t>>& positions) {
@@ -228,7 +228,7 @@ void TensorView::clear_compute_position() {
     Alignments alignments;
     set_position(this, 0, alignments);
   }
-  record_step("clear_compute_position()");
+  record_step(steps::ClearComputePosition{});
 }
 
 } // namespace nvfuser

@@ -6,17 +6,6 @@
 #include "transform/domain_cover.h"
 
 namespace nvfuser {
-namespace {
-
-std::string ids_text(const IterDomains& ids) {
-  std::string out;
-  for (const IterDomain* id : ids) {
-    out += (out.empty() ? "" : ", ") + id->to_string();
-  }
-  return "[" + out + "]";
-}
-
-} // namespace
 
 void TensorView::set_memory_type(MemoryType memory_type) {
   const bool is_interface = is_fusion_input() || is_fusion_output();
@@ -30,7 +19,7 @@ void TensorView::set_memory_type(MemoryType memory_type) {
              "copy an input with cache_after, or an output with cache_before, and move the copy"});
   }
   assign_memory_type(memory_type);
-  record_step(std::string("set_memory_type(") + enum_name(memory_type) + ")");
+  record_step(steps::SetMemoryType{.memory_type = memory_type});
 }
 
 TensorView* TensorView::promote_reuse(bool flag) {
@@ -42,8 +31,8 @@ TensorView* TensorView::promote_reuse(bool flag) {
          .found = enum_name(memory_type()),
          .fix = "call set_memory_type(MemoryType.shared) first"});
   }
-  promotes_reuse_ = flag;
-  record_step(std::string("promote_reuse(") + (flag ? "True" : "False") + ")");
+  edit_schedule().promotes_reuse = flag;
+  record_step(steps::PromoteReuse{.flag = flag});
   return this;
 }
 
@@ -57,7 +46,8 @@ void TensorView::set_allocation_domain(const IterDomains& ids, const Contiguity&
   check_contiguity(ids, contiguity);
   domain()->assign_allocation(ids, contiguity);
   replay_layout_on_updates(this);
-  record_step("set_allocation_domain(" + ids_text(ids) + ")");
+  record_step(
+      steps::SetAllocationDomain{.new_allocation_domain = ids, .new_contiguity = contiguity});
 }
 
 void TensorView::set_loop_domain(const IterDomains& ids) {
@@ -74,7 +64,7 @@ void TensorView::set_loop_domain(const IterDomains& ids) {
   const Transaction transaction(fusion());
   check_covers(this, ids, CoveringDomain::Loop);
   domain()->assign_loop(ids);
-  record_step("set_loop_domain(" + ids_text(ids) + ")");
+  record_step(steps::SetLoopDomain{.new_loop_domain = ids});
 }
 
 } // namespace nvfuser

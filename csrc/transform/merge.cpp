@@ -36,7 +36,7 @@ TensorView* TensorView::merge(int64_t axis_o, int64_t axis_i) {
   ids[static_cast<size_t>(std::min(outer, inner))] = merged;
   ids.erase(ids.begin() + std::max(outer, inner));
   domain()->assign_loop(std::move(ids));
-  record_step("merge(" + std::to_string(axis_o) + ", " + std::to_string(axis_i) + ")");
+  record_step(steps::Merge{.axis_o = axis_o, .axis_i = axis_i});
   return this;
 }
 
@@ -68,7 +68,7 @@ TensorView* TensorView::flatten(int64_t from, int64_t to) {
   ids.erase(ids.begin() + first + 1, ids.begin() + last + 1);
   domain()->assign_loop(std::move(ids));
   for (int64_t count = last - first; count > 0; --count) {
-    record_step("merge(" + std::to_string(first) + ", " + std::to_string(first + 1) + ")");
+    record_step(steps::Merge{.axis_o = first, .axis_i = first + 1});
   }
   return this;
 }

@@ -121,26 +121,6 @@ bool can_use(const TensorView* tensor, ParallelType type) {
   return definition != nullptr && definition->is_a<LoadStoreOp>();
 }
 
-std::string arguments_text(
-    int64_t pos,
-    const std::vector<TensorView*>& tensors,
-    const std::set<ParallelType>& types,
-    bool propagate_padding) {
-  std::string text = std::to_string(pos);
-  if (!tensors.empty()) {
-    text += ", [";
-    for (size_t i = 0; i < tensors.size(); ++i) {
-      text += (i == 0 ? "T" : ", T") + std::to_string(tensors[i]->name());
-    }
-    text += "]";
-  }
-  for (auto type = types.begin(); type != types.end(); ++type) {
-    text += (type == types.begin() ? ", {" : ", ") + std::string(enum_name(*type));
-  }
-  text += types.empty() ? "" : "}";
-  return text + (propagate_padding ? "" : ", propagate_padding=False");
-}
-
 } // namespace
 
 void parallelize_like(
@@ -178,8 +158,12 @@ void parallelize_like(
     propagate_padding ? copy_binding(source, axis) : axis->parallelize(source->parallel_type());
   }
   reference->record_step(
-      "parallelize_like(" +
-      arguments_text(pos, selected_tensors, selected_parallel_types, propagate_padding) + ")");
+      steps::ParallelizeLike{
+          .pos = pos,
+          .selected_tensors = selected_tensors,
+          .selected_parallel_types =
+              {selected_parallel_types.begin(), selected_parallel_types.end()},
+          .propagate_padding = propagate_padding});
 }
 
 } // namespace nvfuser::transform

@@ -16,14 +16,6 @@ namespace {
 
 using TensorSet = std::unordered_set<const TensorView*>;
 
-std::string names_of(const std::vector<TensorView*>& tensors) {
-  std::string text;
-  for (const TensorView* tensor : tensors) {
-    text += (text.empty() ? "T" : ", T") + std::to_string(tensor->name());
-  }
-  return "[" + text + "]";
-}
-
 void check_same_fusion(const TensorView* reference, const std::vector<TensorView*>& tensors) {
   for (const TensorView* tensor : tensors) {
     reference->fusion()->check_contains(tensor);
@@ -129,9 +121,7 @@ std::vector<Change> bounded_changes(
 void apply_bounded(
     const std::vector<Change>& changes,
     TensorView* from,
-    const char* name,
-    int64_t pos,
-    const std::string& bounds,
+    const ScheduleCall& call,
     bool propagate_parallel_type) {
   const std::vector<Binding> bindings =
       propagate_parallel_type ? bindings_of(changes) : std::vector<Binding>{};
@@ -139,9 +129,7 @@ void apply_bounded(
   for (const auto& [to_axis, from_axis] : bindings) {
     copy_binding(from_axis, to_axis);
   }
-  from->record_step(
-      std::string(name) + "(" + std::to_string(pos) + ", " + bounds +
-      (propagate_parallel_type ? ", propagate_parallel_type=True)" : ")"));
+  from->record_step(call);
 }
 
 } // namespace
@@ -166,8 +154,7 @@ void transform_like(TensorView* reference, const std::vector<TensorView*>& selec
     }
   }
   apply(replay_along(tree, reference, reference->loop(), unchanged));
-  reference->record_step(
-      "transform_like(" + (selected_tensors.empty() ? "" : names_of(selected_tensors)) + ")");
+  reference->record_step(steps::TransformLike{.selected_tensors = selected_tensors});
 }
 
 void bounded_transform_backward(
@@ -178,7 +165,9 @@ void bounded_transform_backward(
   const Transaction transaction(from->fusion());
   apply_bounded(
       bounded_changes(from, leading_axes(from, pos), to, Direction::ToProducer), from,
-      "bounded_transform_backward", pos, names_of(to), propagate_parallel_type);
+      steps::BoundedTransformBackward{
+          .pos = pos, .to = to, .propagate_parallel_type = propagate_parallel_type},
+      propagate_parallel_type);
 }
 
 void bounded_transform_forward(
@@ -189,7 +178,9 @@ void bounded_transform_forward(
   const Transaction transaction(from->fusion());
   apply_bounded(
       bounded_changes(from, leading_axes(from, pos), to, Direction::ToConsumer), from,
-      "bounded_transform_forward", pos, names_of(to), propagate_parallel_type);
+      steps::BoundedTransformForward{
+          .pos = pos, .to = to, .propagate_parallel_type = propagate_parallel_type},
+      propagate_parallel_type);
 }
 
 void bounded_transform_both(
@@ -212,8 +203,13 @@ void bounded_transform_both(
     }
   }
   apply_bounded(
-      changes, from, "bounded_transform_both", pos,
-      names_of(backward_to) + ", " + names_of(forward_to), propagate_parallel_type);
+      changes, from,
+      steps::BoundedTransformBoth{
+          .pos = pos,
+          .backward_to = backward_to,
+          .forward_to = forward_to,
+          .propagate_parallel_type = propagate_parallel_type},
+      propagate_parallel_type);
 }
 
 } // namespace nvfuser::transform

@@ -49,11 +49,7 @@ TensorView* TensorView::reorder(const std::unordered_map<int64_t, int64_t>& old2
   }
 
   domain()->assign_loop(std::move(ids));
-  std::string step;
-  for (const auto& [from, to] : new_position) {
-    step += (step.empty() ? "" : ", ") + std::to_string(from) + ": " + std::to_string(to);
-  }
-  record_step("reorder({" + step + "})");
+  record_step(steps::Reorder{.old2new = {new_position.begin(), new_position.end()}});
   return this;
 }
 

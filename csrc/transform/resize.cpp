@@ -53,10 +53,7 @@ TensorView* TensorView::resize(
   IterDomains ids = loop();
   ids[static_cast<size_t>(position)] = resize_id(id, left, right, iter_type, false);
   domain()->assign_loop(std::move(ids));
-  record_step(
-      "resize(" + std::to_string(axis) + ", " + left->to_inline_string() + ", " +
-      right->to_inline_string() +
-      (iter_type ? std::string(", IterType.") + enum_name(*iter_type) : "") + ")");
+  record_step(steps::Resize{.axis = axis, .left = left, .right = right, .iter_type = iter_type});
   return this;
 }
 

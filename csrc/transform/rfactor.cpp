@@ -263,14 +263,6 @@ IterDomains check_axes(const TensorView* tv, const std::vector<int64_t>& positio
                              "matrices are evaluated and have no loops"});
 }
 
-[[nodiscard]] std::string step_text(const std::vector<int64_t>& axes) {
-  std::string out;
-  for (const int64_t axis : axes) {
-    out += (out.empty() ? "" : ", ") + std::to_string(axis);
-  }
-  return "rfactor([" + out + "])";
-}
-
 struct Factored {
   TensorView* producer;
   TensorDomain* consumer_domain;
@@ -333,7 +325,7 @@ TensorView* TensorView::rfactor(const std::vector<int64_t>& axes) {
        .op = reduction->op,
        .allreduce = reduction->allreduce,
        .serial_grid = reduction->serial_grid});
-  record_step(step_text(axes), std::move(effect));
+  record_step(steps::Rfactor{.axes = axes}, std::move(effect));
   return parts.producer;
 }
 
@@ -372,7 +364,7 @@ std::vector<TensorView*> TensorView::rfactor(
   }
   std::vector<TensorView*> producers = effect.made;
   for (TensorView* tv : tvs) {
-    tv->record_step(step_text(axes), tv == this ? effect : GraphEffect{});
+    tv->record_step(steps::Rfactor{.axes = axes, .tvs = tvs}, tv == this ? effect : GraphEffect{});
   }
   make_step(*reduction, std::vector<Val*>(outputs), partials);
   return producers;

@@ -58,9 +58,7 @@ TensorView* TensorView::split(int64_t axis, Val* factor, bool inner_split) {
   ids[static_cast<size_t>(position)] = outer;
   ids.insert(ids.begin() + position + 1, inner);
   domain()->assign_loop(std::move(ids));
-  record_step(
-      "split(" + std::to_string(axis) + ", " + factor->to_inline_string() +
-      (inner_split ? ")" : ", inner_split=False)"));
+  record_step(steps::Split{.axis = axis, .factor = factor, .inner_split = inner_split});
   return this;
 }
 

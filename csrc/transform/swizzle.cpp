@@ -43,10 +43,7 @@ TensorView* TensorView::swizzle(SwizzleType type, int64_t x, int64_t y) {
   ids[static_cast<size_t>(position_x)] = out_x;
   ids[static_cast<size_t>(position_y)] = out_y;
   domain()->assign_loop(std::move(ids));
-  record_step(
-      std::string("swizzle(") +
-      (type == SwizzleType::XOR ? "" : enum_name(type) + std::string(", ")) + std::to_string(x) +
-      ", " + std::to_string(y) + ")");
+  record_step(steps::Swizzle{.swizzle_type = type, .x = x, .y = y});
   return this;
 }
 
@@ -55,7 +52,7 @@ TensorView* TensorView::swizzle1d(int64_t x, ParallelType parallel_type) {
   IterDomains ids = loop();
   ids[static_cast<size_t>(position)] = swizzle1d_id(axis(position), parallel_type);
   domain()->assign_loop(std::move(ids));
-  record_step("swizzle1d(" + std::to_string(x) + ", " + enum_name(parallel_type) + ")");
+  record_step(steps::Swizzle1d{.x = x, .parallel_type = parallel_type});
   return this;
 }
 

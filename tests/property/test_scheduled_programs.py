@@ -11,7 +11,7 @@ from schedule_calls import STEPS, ScheduleCalls
 from schedule_scripts import Lines, Script, failure_of, run_kernel, run_script, shortened
 from scheduled_programs import make_script, report_of, summary
 
-from nvfuser_direct._core.internal import printed_schedule_steps
+from nvfuser_direct._core.internal import schedule_primitives
 
 SEEDS = range(60 * settings.default.max_examples)
 PART = 15  # seeds of one test
@@ -37,7 +37,7 @@ def test_random_schedules_of_random_programs(first: int, target: str) -> None:
 def test_random_calls_name_every_primitive() -> None:
     scripts = [make_script(seed)[0] for seed in range(20_000, 20_200)]
     called = {name for s in scripts for call in s.calls for name in re.findall(r"\.(\w+)\(", call)}
-    assert set(printed_schedule_steps()) - called == NOT_CALLED
+    assert set(schedule_primitives()) - called == NOT_CALLED
     assert all(hasattr(ScheduleCalls, name) for name, _, _ in STEPS)
 
 
