@@ -13,10 +13,10 @@
 #include "lower/analysis/parallel_dims.h"
 #include "lower/dump.h"
 #include "lower/passes/build_loop_nests.h"
-#include "lower/passes/check_enclosing_loops.h"
 #include "lower/passes/check_in_place.h"
 #include "lower/passes/check_index_accesses.h"
 #include "lower/passes/check_vector_accesses.h"
+#include "lower/passes/find_enclosing_loops.h"
 #include "lower/passes/form_regions.h"
 #include "lower/passes/hoist_indices.h"
 #include "lower/passes/insert_syncs.h"
@@ -74,8 +74,7 @@ const std::vector<Pass>& lowering_passes() {
       {"check_vector_accesses", check_vector_accesses, "needs promoted loops and proofs"},
       {"check_index_accesses", check_index_accesses,
        "refuses before anything is written; sizes are final"},
-      {"check_enclosing_loops", check_enclosing_loops,
-       "loops are final; sizes are left to launches"},
+      {"find_enclosing_loops", find_enclosing_loops, "loops are final; sizes are left to launches"},
       {"sort_exprs", sort_exprs, "expressions of one loop must be neighbours"},
       {"check_in_place", check_in_place, "the order of readers and updates is known"},
       {"build_loop_nests", build_loop_nests, "loops, allocations, indexed statements"},
@@ -97,14 +96,22 @@ const std::vector<Pass>& lowering_passes() {
   return passes;
 }
 
-void run_passes(Kernel& kernel) {
+std::optional<Refusal> Pass::operator()(Kernel& kernel) const {
+  if (const auto* rewrite = std::get_if<Rewrite>(&run)) {
+    (*rewrite)(kernel);
+    return std::nullopt;
+  }
+  return std::get<Rule>(run)(kernel);
+}
+
+std::optional<Refusal> run_passes(Kernel& kernel) {
   LoweringDumps dumps(kernel);
   for (const Pass& pass : lowering_passes()) {
     dumps.before_pass(pass.name);
     const auto begin = std::chrono::steady_clock::now();
     {
       const TraceSpan span(pass.name);
-      pass.run(kernel);
+      NVF_RETURN_REFUSAL(pass(kernel));
     }
     const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
     kernel.passes.push_back(
@@ -112,6 +119,7 @@ void run_passes(Kernel& kernel) {
     dumps.after_pass(pass.name);
   }
   dumps.at_end();
+  return std::nullopt;
 }
 
 } // namespace nvfuser

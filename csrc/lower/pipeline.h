@@ -7,15 +7,20 @@
 namespace nvfuser {
 
 struct Pass {
+  using Rewrite = void (*)(Kernel&);
+  using Rule = std::optional<Refusal> (*)(Kernel&); // may find out that there can be no kernel
+
   const char* name;
-  void (*run)(Kernel&);
+  std::variant<Rewrite, Rule> run;
   const char* why_here;
+
+  [[nodiscard]] std::optional<Refusal> operator()(Kernel& kernel) const;
 };
 
 /// The passes of lowering, in order.
 [[nodiscard]] const std::vector<Pass>& lowering_passes();
 
-/// Run them; time and, if asked for, record each.
-void run_passes(Kernel& kernel);
+/// Run them up to the first refusal; time and, if asked for, record each.
+[[nodiscard]] std::optional<Refusal> run_passes(Kernel& kernel);
 
 } // namespace nvfuser

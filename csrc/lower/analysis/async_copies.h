@@ -11,7 +11,7 @@ namespace nvfuser {
 /// goes on. Never on a target that cannot.
 [[nodiscard]] bool is_async_copy(const Kernel& kernel, const Expr* expr);
 
-/// Refuse what no asynchronous copy can do. Nothing to say about other tensors.
-void check_async_copy(const TensorView* tensor);
+/// Says no to what no asynchronous copy can do. Nothing to say about other tensors.
+[[nodiscard]] std::optional<Refusal> find_wrong_async_copy(const TensorView* tensor);
 
 } // namespace nvfuser
