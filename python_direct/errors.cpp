@@ -2,6 +2,7 @@
 // class that callers of Python functions expect for that kind of mistake.
 #include "base/errors.h"
 
+#include "base/refusal.h"
 #include "bindings.h"
 #include "runtime/host_compiler.h"
 
@@ -44,9 +45,36 @@ PyObject* make_class(nb::module_& m, const char* name, nb::tuple bases, const ch
   return cls.release().ptr();
 }
 
+void bind_refusal(nb::module_& m) {
+  nb::class_<Refusal>(
+      m, "Refusal",
+      "Why something cannot be done, as a value: what UserError says, without being raised.")
+      .def_prop_ro(
+          "headline", [](const Refusal& self) { return self.report.headline.text(); },
+          "The rule.")
+      .def_prop_ro(
+          "node", [](const Refusal& self) { return self.report.node.text(); },
+          "What it was broken with, and the Python line that made that; empty: nothing in "
+          "particular.")
+      .def_prop_ro(
+          "expected", [](const Refusal& self) { return self.report.expected.text(); },
+          "What the rule asks for.")
+      .def_prop_ro(
+          "found", [](const Refusal& self) { return self.report.found.text(); },
+          "What there is instead.")
+      .def_prop_ro(
+          "fix", [](const Refusal& self) { return self.report.fix.text(); }, "The way out.")
+      .def_prop_ro(
+          "lacks_kernel_form",
+          [](const Refusal& self) { return self.kind == ErrorKind::NotImplemented; },
+          "Whether this compiler does not do it at all, so that evaluation is what remains.")
+      .def("__str__", [](const Refusal& self) { return self.report.str(); });
+}
+
 } // namespace
 
 void bind_errors(nb::module_& m) {
+  bind_refusal(m);
   const nb::handle runtime(PyExc_RuntimeError);
   classes.user = make_class(
       m, "UserError", nb::make_tuple(runtime), "The program given to the compiler is wrong.");

@@ -248,6 +248,27 @@ UserError
     ``concretize(fusion, find_concretization(fusion, inputs))`` is the fusion for given inputs.
 )");
   fusion.def(
+      "try_lower",
+      [](const Fusion& self, const std::string& target, DataType index_type) {
+        return Kernel::try_lower(
+            self, {.target = target_by_name(target), .index_type = index_type});
+      },
+      "target"_a = "cuda", "index_type"_a = DataType::Int,
+      R"(Lower a copy of the scheduled fusion, or find out why it has no kernel.
+
+Parameters
+----------
+target : str
+    ``"cuda"`` or ``"cpu"``.
+index_type : DataType
+    Width of index arithmetic: Int or Int32.
+
+Returns
+-------
+Kernel or Refusal
+    What `lower` returns, or what it would raise as a value.
+)");
+  fusion.def(
       "print_kernel",
       [](const Fusion& self, const CompileParams& params, const std::string& target,
          bool comments) {

@@ -25,20 +25,16 @@ int64_t clamp(Wide value) {
 
 // The smallest int64 has no negative and counts as an overflow: every coefficient has one.
 
-int64_t checked_mul(int64_t a, int64_t b) {
+std::optional<int64_t> checked_mul(int64_t a, int64_t b) {
   int64_t result = 0;
-  if (__builtin_mul_overflow(a, b, &result) || result == Interval::kNoLower) {
-    throw IndexOverflow{};
-  }
-  return result;
+  const bool overflows = __builtin_mul_overflow(a, b, &result) || result == Interval::kNoLower;
+  return overflows ? std::nullopt : std::optional(result);
 }
 
-int64_t checked_add(int64_t a, int64_t b) {
+std::optional<int64_t> checked_add(int64_t a, int64_t b) {
   int64_t result = 0;
-  if (__builtin_add_overflow(a, b, &result) || result == Interval::kNoLower) {
-    throw IndexOverflow{};
-  }
-  return result;
+  const bool overflows = __builtin_add_overflow(a, b, &result) || result == Interval::kNoLower;
+  return overflows ? std::nullopt : std::optional(result);
 }
 
 bool is_unbounded(int64_t end) {
@@ -160,7 +156,11 @@ Sum IndexAlgebra::intern(std::vector<IndexTerm> terms) {
   IndexSum sum;
   for (const IndexTerm& term : terms) {
     if (!sum.terms.empty() && sum.terms.back().monomial == term.monomial) {
-      sum.terms.back().coefficient = checked_add(sum.terms.back().coefficient, term.coefficient);
+      const auto coefficient = checked_add(sum.terms.back().coefficient, term.coefficient);
+      if (!coefficient) {
+        return overflow();
+      }
+      sum.terms.back().coefficient = *coefficient;
     } else {
       sum.terms.push_back(term);
     }
@@ -196,10 +196,19 @@ Facts IndexAlgebra::intern_facts(AtomList positive) {
 }
 
 Sum IndexAlgebra::constant(int64_t value) {
-  if (value == Interval::kNoLower) {
-    throw IndexOverflow{};
+  return value == Interval::kNoLower ? overflow() : term(value, 0);
+}
+
+/// The result of what overflows: a number that nothing is known of. It is a leaf, so that what goes
+/// on with it needs no care.
+Sum IndexAlgebra::overflow() {
+  has_overflowed_ = true;
+  if (unknown_ == nullptr) {
+    const auto id = static_cast<AtomId>(atoms_.size());
+    atoms_.emplace_back().leaves = {id};
+    unknown_ = atom_sum(id);
   }
-  return term(value, 0);
+  return unknown_;
 }
 
 Sum IndexAlgebra::term(int64_t coefficient, MonomialId monomial) {
@@ -455,7 +464,11 @@ Sum IndexAlgebra::scale(Sum a, int64_t factor) {
   }
   std::vector<IndexTerm> terms = a->terms;
   for (IndexTerm& term : terms) {
-    term.coefficient = checked_mul(term.coefficient, factor);
+    const auto coefficient = checked_mul(term.coefficient, factor);
+    if (!coefficient) {
+      return overflow();
+    }
+    term.coefficient = *coefficient;
   }
   if (factor == 0) {
     terms.clear();
@@ -484,9 +497,11 @@ Sum IndexAlgebra::mul(Sum a, Sum b) {
   std::vector<IndexTerm> terms;
   for (const IndexTerm& left : a->terms) {
     for (const IndexTerm& right : b->terms) {
-      terms.push_back(
-          {checked_mul(left.coefficient, right.coefficient),
-           multiply(left.monomial, right.monomial)});
+      const auto coefficient = checked_mul(left.coefficient, right.coefficient);
+      if (!coefficient) {
+        return overflow();
+      }
+      terms.push_back({*coefficient, multiply(left.monomial, right.monomial)});
     }
   }
   return restore_dividends(intern(std::move(terms)));

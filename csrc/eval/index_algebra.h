@@ -19,8 +19,9 @@
 //   rank      0 for constants and leaves without a range; an atom ranks above all it is made of, a
 //             leaf with a range above its extent. Proofs eliminate from high to low.
 //
-// Constants are int64; an operation that would overflow throws IndexOverflow, which ends in "this
-// expression stays as it is" or "not proven".
+// Constants are int64. The result of an operation that would overflow is an unknown number, and the
+// algebra notes it: whoever began the computation asks `take_overflow`, and the expression stays as
+// it is, or is not proven.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +38,6 @@
 #include "ir/statement.h"
 
 namespace nvfuser {
-
-struct IndexOverflow {};
 
 using AtomId = int32_t;
 using MonomialId = int32_t;           // 0: the empty product
@@ -150,6 +149,16 @@ class IndexAlgebra {
   /// multiple of a divisor of `extent` makes no difference.
   Sum part_that_decides(Sum a, Sum extent);
 
+  /// Whether a constant overflowed since this was asked last. Sums that were made meanwhile may
+  /// hold the unknown number: they are of no use.
+  [[nodiscard]] bool take_overflow() {
+    return std::exchange(has_overflowed_, false);
+  }
+
+  [[nodiscard]] bool has_overflowed() const {
+    return has_overflowed_;
+  }
+
   // -- looking at sums --
   [[nodiscard]] bool is_constant(Sum a, int64_t* value = nullptr) const;
   [[nodiscard]] bool is_zero(Sum a) const {
@@ -192,6 +201,7 @@ class IndexAlgebra {
 
   // index_algebra.cpp
   AtomId leaf_atom(Val* val);
+  Sum overflow();
   Sum intern(std::vector<IndexTerm> terms);
   Sum restore_dividends(Sum a);
   Sum term(int64_t coefficient, MonomialId monomial);
@@ -212,6 +222,9 @@ class IndexAlgebra {
   Sum join_quotient(Sum a, const IndexTerm& part, AtomId div);
 
   // index_divide.cpp
+  using PairMemo = std::unordered_map<SumPair, Sum, PairHash>;
+  /// Note `result` in `memo`, unless it is of no use.
+  Sum remember(PairMemo& memo, Sum a, Sum b, Sum result) const;
   Sum make_div(Sum a, Sum b);
   Sum make_mod(Sum a, Sum b);
   Sum make_ceil_div(Sum a, Sum b);
@@ -265,14 +278,16 @@ class IndexAlgebra {
   std::vector<const AtomList*> monomials_;
   std::set<AtomList> facts_index_;
 
-  std::unordered_map<SumPair, Sum, PairHash> div_memo_;
-  std::unordered_map<SumPair, Sum, PairHash> mod_memo_;
-  std::unordered_map<SumPair, Sum, PairHash> ceil_div_memo_;
+  PairMemo div_memo_;
+  PairMemo mod_memo_;
+  PairMemo ceil_div_memo_;
   std::map<std::pair<int32_t, Facts>, bool> proof_memo_; // looked up only: order is never seen
   std::vector<Sum> nonnegative_sums_;
   std::vector<SumPair> exact_divisions_; // dividend, divisor
   int proof_depth_ = 0;
   int proof_steps_ = 0;
+  bool has_overflowed_ = false;
+  Sum unknown_ = nullptr; // the result of what overflowed; made when first needed
 };
 
 } // namespace nvfuser

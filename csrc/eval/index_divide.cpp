@@ -246,13 +246,19 @@ Sum IndexAlgebra::part_that_decides(Sum a, Sum extent) {
 
 // ---- Division ----------------------------------------------------------------------------------
 
+Sum IndexAlgebra::remember(PairMemo& memo, Sum a, Sum b, Sum result) const {
+  if (!has_overflowed_) {
+    memo.emplace(SumPair{a, b}, result);
+  }
+  return result;
+}
+
 Sum IndexAlgebra::div(Sum a, Sum b) {
   if (const auto known = div_memo_.find({a, b}); known != div_memo_.end()) {
     return known->second;
   }
   const Sum result = make_div(a, b);
-  div_memo_.emplace(SumPair{a, b}, result);
-  return result;
+  return remember(div_memo_, a, b, result);
 }
 
 Sum IndexAlgebra::make_div(Sum a, Sum b) {
@@ -338,8 +344,7 @@ Sum IndexAlgebra::mod(Sum a, Sum b) {
     return known->second;
   }
   const Sum result = make_mod(a, b);
-  mod_memo_.emplace(SumPair{a, b}, result);
-  return result;
+  return remember(mod_memo_, a, b, result);
 }
 
 Sum IndexAlgebra::make_mod(Sum a, Sum b) {
@@ -424,8 +429,7 @@ Sum IndexAlgebra::ceil_div(Sum a, Sum b) {
     return known->second;
   }
   const Sum result = make_ceil_div(a, b);
-  ceil_div_memo_.emplace(SumPair{a, b}, result);
-  return result;
+  return remember(ceil_div_memo_, a, b, result);
 }
 
 /// Only dividends >= 0 and divisors >= 1 are worked on.

@@ -89,6 +89,9 @@ bool IndexAlgebra::outweighs(Sum a, Facts facts) {
 // ---- a >= 0 ------------------------------------------------------------------------------------
 
 bool IndexAlgebra::nonnegative(Sum a, Facts facts) {
+  if (has_overflowed_) {
+    return false; // it is asked of sums that are of no use
+  }
   const Interval range = interval(a, facts);
   if (range.lo >= 0 || range.hi < 0) {
     return range.lo >= 0;
@@ -101,12 +104,8 @@ bool IndexAlgebra::nonnegative(Sum a, Facts facts) {
     proof_steps_ = kProofSteps;
   }
   ++proof_depth_;
-  bool is_proven = false;
-  try {
-    is_proven = search(a, facts);
-  } catch (const IndexOverflow&) {
-    is_proven = false;
-  }
+  const bool is_found = search(a, facts);
+  const bool is_proven = !take_overflow() && is_found;
   --proof_depth_;
   // A failure deep inside may be one of patience only.
   if (is_proven || proof_depth_ == 0) {
@@ -156,10 +155,10 @@ bool IndexAlgebra::search(Sum a, Facts facts) {
   return false;
 }
 
-/// Whether patience is left for a look at all terms of `a`.
+/// Whether patience is left for a look at all terms of `a`. None is left for what has overflowed.
 bool IndexAlgebra::take_steps(Sum a) {
   proof_steps_ -= 1 + static_cast<int>(a->terms.size() / kTermsOfOneStep);
-  return proof_steps_ >= 0;
+  return proof_steps_ >= 0 && !has_overflowed_;
 }
 
 /// Whether a >= 0 follows from bounds of `atom`; empty if there are none to try.
@@ -303,7 +302,7 @@ Sum IndexAlgebra::extreme(Sum a, const AtomList& over, bool want_max, Facts fact
       return nullptr;
     }
     const Sum end = atom_extreme(*next, over, is_positive == want_max, facts);
-    if (end == nullptr) {
+    if (end == nullptr || has_overflowed_) {
       return nullptr;
     }
     a = plus(rest, mul(factor, end));

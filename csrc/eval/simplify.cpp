@@ -75,7 +75,9 @@ class IndexSimplifier::Impl {
     return emitter_.emit(*algebra_, sum);
   }
   bool prove_nonnegative(Sum difference, Val* a, Val* b) {
-    return algebra_->nonnegative(difference, algebra_->facts_of(read_in(a), read_in(b)));
+    const Facts facts = algebra_->facts_of(read_in(a), read_in(b)); // they have been read
+    const bool is_proven = algebra_->nonnegative(difference, facts);
+    return !algebra_->take_overflow() && is_proven;
   }
   Val* extreme(Val* expr, const std::vector<Val*>& over, bool want_max);
 
@@ -153,11 +155,8 @@ void IndexSimplifier::Impl::assume_divisible(Val* a, Val* b) {
 }
 
 bool IndexSimplifier::Impl::prove_divisible(Val* a, Val* b) {
-  try {
-    return algebra_->is_zero(algebra_->mod(read_in(a), read_in(b)));
-  } catch (const IndexOverflow&) {
-    return false;
-  }
+  const bool divides = algebra_->is_zero(algebra_->mod(read_in(a), read_in(b)));
+  return !algebra_->take_overflow() && divides;
 }
 
 /// Facts are asserted anew, divisibility first: it decides how ranges are written.
@@ -218,20 +217,16 @@ Sum IndexSimplifier::Impl::read(Val* val, const Expr* operation) {
   if (!is_index_type(val->dtype())) {
     return read_leaf(val);
   }
-  try {
-    Sum sum = nullptr;
-    if (const auto* binary = operation->as<BinaryOp>()) {
-      sum = read_binary(*binary);
-    } else if (const auto* ternary = operation->as<TernaryOp>()) {
-      sum = read_ternary(*ternary);
-    } else if (operation->as<UnaryOp>()->op == UnaryOpType::Neg) {
-      sum = algebra_->negate(sums_.at(operation->as<UnaryOp>()->arg));
-    }
-    if (sum != nullptr) {
-      return sum;
-    }
-  } catch (const IndexOverflow&) {
-    // The operation stays as it is.
+  Sum sum = nullptr;
+  if (const auto* binary = operation->as<BinaryOp>()) {
+    sum = read_binary(*binary);
+  } else if (const auto* ternary = operation->as<TernaryOp>()) {
+    sum = read_ternary(*ternary);
+  } else if (operation->as<UnaryOp>()->op == UnaryOpType::Neg) {
+    sum = algebra_->negate(sums_.at(operation->as<UnaryOp>()->arg));
+  }
+  if (!algebra_->take_overflow() && sum != nullptr) { // else the operation stays as it is
+    return sum;
   }
   std::vector<Sum> operands;
   for (const Val* input : operation->inputs()) {
@@ -326,11 +321,8 @@ Val* IndexSimplifier::Impl::decide(Val* condition) {
   }
   if (is_comparison(binary->op) && is_index_type(binary->lhs->dtype()) &&
       is_index_type(binary->rhs->dtype())) {
-    try {
-      return decide_comparison(condition, *binary);
-    } catch (const IndexOverflow&) {
-      return condition;
-    }
+    Val* decided_condition = decide_comparison(condition, *binary);
+    return algebra_->take_overflow() ? condition : decided_condition;
   }
   return condition;
 }
@@ -393,6 +385,9 @@ Val* IndexSimplifier::Impl::decide_comparison(Val* condition, const BinaryOp& op
   if (known != nullptr) {
     return known;
   }
+  if (algebra_->has_overflowed()) {
+    return condition;
+  }
   Val* left = emit(a);
   Val* right = emit(b);
   return left == op.lhs && right == op.rhs ? condition : emitter_.binary(op.op, left, right);
@@ -433,12 +428,9 @@ Val* IndexSimplifier::Impl::extreme(Val* expr, const std::vector<Val*>& over, bo
     }
   }
   std::ranges::sort(leaves);
-  try {
-    const Sum bound = algebra_->extreme(sum, leaves, want_max, algebra_->facts_of(sum));
-    return bound == nullptr ? nullptr : emit(algebra_->add(bound, algebra_->constant(0)));
-  } catch (const IndexOverflow&) {
-    return nullptr;
-  }
+  const Sum bound = algebra_->extreme(sum, leaves, want_max, algebra_->facts_of(sum));
+  const Sum normal = bound == nullptr ? nullptr : algebra_->add(bound, algebra_->constant(0));
+  return algebra_->take_overflow() || normal == nullptr ? nullptr : emit(normal);
 }
 
 // ---- IndexSimplifier ---------------------------------------------------------------------------
@@ -465,32 +457,20 @@ Val* IndexSimplifier::simplify(Val* expr) {
 }
 
 Val* IndexSimplifier::part_that_decides(Val* index, Val* extent) {
-  try {
-    const Sum sum = impl_->read_in(index);
-    const Sum part = impl_->algebra().part_that_decides(sum, impl_->read_in(extent));
-    return part == sum ? index : impl_->emit(part);
-  } catch (const IndexOverflow&) {
-    return index;
-  }
+  const Sum sum = impl_->read_in(index);
+  const Sum part = impl_->algebra().part_that_decides(sum, impl_->read_in(extent));
+  return impl_->algebra().take_overflow() || part == sum ? index : impl_->emit(part);
 }
 
 bool IndexSimplifier::prove_lt(Val* a, Val* b) {
-  try {
-    IndexAlgebra& algebra = impl_->algebra();
-    const Sum difference = algebra.sub(impl_->read_in(b), impl_->read_in(a));
-    return impl_->prove_nonnegative(algebra.plus(difference, algebra.constant(-1)), a, b);
-  } catch (const IndexOverflow&) {
-    return false;
-  }
+  IndexAlgebra& algebra = impl_->algebra();
+  const Sum difference = algebra.sub(impl_->read_in(b), impl_->read_in(a));
+  return impl_->prove_nonnegative(algebra.plus(difference, algebra.constant(-1)), a, b);
 }
 
 bool IndexSimplifier::prove_le(Val* a, Val* b) {
-  try {
-    const Sum difference = impl_->algebra().sub(impl_->read_in(b), impl_->read_in(a));
-    return impl_->prove_nonnegative(difference, a, b);
-  } catch (const IndexOverflow&) {
-    return false;
-  }
+  const Sum difference = impl_->algebra().sub(impl_->read_in(b), impl_->read_in(a));
+  return impl_->prove_nonnegative(difference, a, b);
 }
 
 bool IndexSimplifier::prove_nonnegative(Val* a) {
@@ -502,13 +482,11 @@ bool IndexSimplifier::prove_divisible(Val* a, Val* b) {
 }
 
 bool IndexSimplifier::prove_equal(Val* a, Val* b) {
-  try {
-    IndexAlgebra& algebra = impl_->algebra();
-    const Sum difference = algebra.sub(impl_->read_in(a), impl_->read_in(b));
-    return algebra.is_zero(difference) || algebra.is_zero(algebra.without_remainders(difference));
-  } catch (const IndexOverflow&) {
-    return false;
-  }
+  IndexAlgebra& algebra = impl_->algebra();
+  const Sum difference = algebra.sub(impl_->read_in(a), impl_->read_in(b));
+  const bool is_equal =
+      algebra.is_zero(difference) || algebra.is_zero(algebra.without_remainders(difference));
+  return !algebra.take_overflow() && is_equal;
 }
 
 Val* IndexSimplifier::max_over(Val* expr, const std::vector<Val*>& over) {

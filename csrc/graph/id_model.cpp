@@ -207,21 +207,31 @@ ValGraph& IdModel::maybe_build_graph(IdMappingMode mode) {
   if (const auto found = graphs_.find(mode); found != graphs_.end()) {
     return *found->second;
   }
-  auto graph = std::make_unique<ValGraph>(build(mode));
+  check(try_build_graph(mode));
+  return *graphs_.at(mode);
+}
+
+std::optional<Refusal> IdModel::try_build_graph(IdMappingMode mode) {
+  if (graphs_.contains(mode)) {
+    return std::nullopt;
+  }
+  auto graph = std::make_unique<ValGraph>();
+  NVF_RETURN_REFUSAL(build(mode, *graph));
   if (validate_) {
     graph->validate();
   }
-  return *graphs_.emplace(mode, std::move(graph)).first->second;
+  graphs_.emplace(mode, std::move(graph));
+  return std::nullopt;
 }
 
-ValGraph IdModel::build(IdMappingMode mode) {
+std::optional<Refusal> IdModel::build(IdMappingMode mode, ValGraph& graph) {
   if (mode == IdMappingMode::loop) {
-    return build_loop();
+    return build_loop(graph);
   }
   if (mode == IdMappingMode::exact) {
-    ValGraph graph = build_exact();
+    graph = build_exact();
     if (const auto found = find_self_mapping(graph, *fusion_); found && !allow_self_mapping_) {
-      throw UserError({
+      return refuse({
           .headline = {"Two axes of one tensor correspond to each other: ", found->to_string()},
           .node = {describe(found->tensor)},
           .expected = {"axes that can be told apart"},
@@ -231,14 +241,15 @@ ValGraph IdModel::build(IdMappingMode mode) {
           .fix = {"compute the two uses in different kernels"},
       });
     }
-    return graph;
+    return std::nullopt;
   }
   const bool is_on_exact = mode == IdMappingMode::almost_exact || mode == IdMappingMode::broadcast;
   const bool is_permissive = mode == IdMappingMode::permissive;
-  ValGraph graph = maybe_build_graph(
-      is_on_exact     ? IdMappingMode::exact
-      : is_permissive ? IdMappingMode::broadcast
-                      : IdMappingMode::permissive);
+  const IdMappingMode below = is_on_exact     ? IdMappingMode::exact
+                              : is_permissive ? IdMappingMode::broadcast
+                                              : IdMappingMode::permissive;
+  NVF_RETURN_REFUSAL(try_build_graph(below));
+  graph = *graphs_.at(below);
   if (mode == IdMappingMode::broadcast) {
     map_resolved_broadcasts(graph);
   }
@@ -251,7 +262,7 @@ ValGraph IdModel::build(IdMappingMode mode) {
   } else {
     map_innermost(graph);
   }
-  return graph;
+  return std::nullopt;
 }
 
 ValGraph IdModel::build_exact() const {
@@ -292,8 +303,7 @@ void IdModel::map_forwarded(ValGraph& graph) const {
   });
 }
 
-ValGraph IdModel::build_loop() const {
-  ValGraph graph;
+std::optional<Refusal> IdModel::build_loop(ValGraph& graph) const {
   for (const TensorView* tensor : scheduled_tensors(*fusion_)) {
     graph.add_ids(tensor->loop());
   }
@@ -303,9 +313,10 @@ ValGraph IdModel::build_loop() const {
       map_by_position(graph, outs.front()->loop(), outs[i]->loop());
     }
   }
+  std::optional<Refusal> refusal;
   for_each_neighbors(*fusion_, [&](const TensorView* producer, const TensorView* consumer) {
     const int64_t position = producer->compute_position(consumer);
-    if (position == 0) {
+    if (position == 0 || refusal.has_value()) {
       return;
     }
     const LoopAlignment alignment = align_loops(producer, consumer);
@@ -316,7 +327,7 @@ ValGraph IdModel::build_loop() const {
         continue; // bound to a hardware index: no loop, so none to share
       }
       if (partner < 0) {
-        throw UserError({
+        refusal = refuse({
             .headline = {"An inlined axis has no counterpart in a consumer"},
             .node = {describe(producer)},
             .expected =
@@ -324,11 +335,12 @@ ValGraph IdModel::build_loop() const {
             .found = {"none"},
             .fix = {"inline it less deep, or transform both tensors alike"},
         });
+        return;
       }
       graph.map_vals(producer->axis(i), consumer->axis(partner));
     }
   });
-  return graph;
+  return refusal;
 }
 
 std::string IdModel::to_string() const {

@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 
+#include "base/refusal.h"
 #include "graph/val_graph.h"
 #include "ir/fwd.h"
 
@@ -55,7 +56,11 @@ class IdModel {
   IdModel& operator=(const IdModel&) = delete;
 
   /// The graph, built on first use together with those it depends on. The reference stays valid.
+  /// Throws UserError where `try_build_graph` says no.
   ValGraph& maybe_build_graph(IdMappingMode mode);
+  /// Builds the graph if it is not there yet. Says no to a self mapping that is not allowed and,
+  /// for the loop graph, to inlined axes without a counterpart in a consumer.
+  [[nodiscard]] std::optional<Refusal> try_build_graph(IdMappingMode mode);
   [[nodiscard]] Fusion* fusion() const {
     return fusion_;
   }
@@ -63,9 +68,9 @@ class IdModel {
   [[nodiscard]] std::string to_string() const;
 
  private:
-  [[nodiscard]] ValGraph build(IdMappingMode mode);
+  [[nodiscard]] std::optional<Refusal> build(IdMappingMode mode, ValGraph& graph);
   [[nodiscard]] ValGraph build_exact() const;
-  [[nodiscard]] ValGraph build_loop() const;
+  [[nodiscard]] std::optional<Refusal> build_loop(ValGraph& graph) const;
   void map_resolved_broadcasts(ValGraph& graph) const;
   void map_forwarded(ValGraph& graph) const;
 

@@ -16,16 +16,30 @@
 namespace nvfuser {
 namespace {
 
-void check_index_type(DataType type) {
-  if (type != DataType::Int && type != DataType::Int32) {
-    throw UserError({
-        .headline = {"Indices cannot be computed in ", type},
-        .node = Part::none(),
-        .expected = {"index_type DataType.Int or DataType.Int32"},
-        .found = {"index_type DataType.", enum_name(type)},
-        .fix = {"leave index_type unset"},
-    });
+std::optional<Refusal> find_wrong_index_type(DataType type) {
+  if (type == DataType::Int || type == DataType::Int32) {
+    return std::nullopt;
   }
+  return refuse({
+      .headline = {"Indices cannot be computed in ", type},
+      .node = Part::none(),
+      .expected = {"index_type DataType.Int or DataType.Int32"},
+      .found = {"index_type DataType.", enum_name(type)},
+      .fix = {"leave index_type unset"},
+  });
+}
+
+std::optional<Refusal> find_missing_outputs(const Fusion& fusion) {
+  if (!fusion.outputs().empty()) {
+    return std::nullopt;
+  }
+  return refuse({
+      .headline = {"No output found for this kernel, aborting."},
+      .node = Part::none(),
+      .expected = Part::none(),
+      .found = Part::none(),
+      .fix = Part::none(),
+  });
 }
 
 /// What leads to no output is no reader of what does.
@@ -59,27 +73,42 @@ Kernel::Kernel(LoweringOptions options) : options_(std::move(options)) {}
 
 Kernel::~Kernel() = default;
 
-std::shared_ptr<Kernel> Kernel::lower(const Fusion& fusion, const LoweringOptions& options) {
-  check_index_type(options.index_type);
-  NVF_USER_CHECK(!fusion.outputs().empty(), "No output found for this kernel, aborting.");
-  check_resolved(fusion);
+std::variant<std::shared_ptr<Kernel>, Refusal> Kernel::try_lower(
+    const Fusion& fusion, const LoweringOptions& options) {
   std::shared_ptr<Kernel> kernel(new Kernel(options));
-  const FusionGuard guard(kernel.get());
-  kernel->copy_from(fusion);
-  kernel->definition_order = put_in_order_of_definition(*kernel);
-  remove_unused_exprs(*kernel);
-  align_siblings(*kernel);
-  for (Val* out : kernel->outputs()) {
+  if (auto refusal = kernel->lower_copy_of(fusion)) {
+    return std::move(*refusal);
+  }
+  return kernel;
+}
+
+std::shared_ptr<Kernel> Kernel::lower(const Fusion& fusion, const LoweringOptions& options) {
+  auto result = try_lower(fusion, options);
+  if (const auto* refusal = std::get_if<Refusal>(&result)) {
+    throw_refusal(*refusal);
+  }
+  return std::get<std::shared_ptr<Kernel>>(std::move(result));
+}
+
+std::optional<Refusal> Kernel::lower_copy_of(const Fusion& fusion) {
+  NVF_RETURN_REFUSAL(find_wrong_index_type(index_type()));
+  NVF_RETURN_REFUSAL(find_missing_outputs(fusion));
+  NVF_RETURN_REFUSAL(find_unresolved(fusion));
+  const FusionGuard guard(this);
+  copy_from(fusion);
+  definition_order = put_in_order_of_definition(*this);
+  remove_unused_exprs(*this);
+  NVF_RETURN_REFUSAL(try_align_siblings(*this));
+  for (Val* out : outputs()) {
     const bool is_repeated = std::any_of(
-        kernel->launch.buffers.begin(), kernel->launch.buffers.end(),
+        launch.buffers.begin(), launch.buffers.end(),
         [&](const GlobalBuffer& buffer) { return buffer.tensor == out; });
     if (!is_repeated && !out->is_fusion_input()) {
-      kernel->launch.buffers.push_back(
+      launch.buffers.push_back(
           {static_cast<TensorView*>(out), /*zero_init=*/false, /*is_output=*/true});
     }
   }
-  check(run_passes(*kernel));
-  return kernel;
+  return run_passes(*this);
 }
 
 void Kernel::check_complete() const {

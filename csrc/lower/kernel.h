@@ -1,7 +1,7 @@
 // Kernel: a lowered fusion. It owns a copy of the scheduled fusion and the kernel IR made from it.
 //
 // Lowering is a list of passes (lower/pipeline.cpp). What a pass learns for later ones stands in
-// the kernel's facts below, so that every pass is `void pass(Kernel&)`.
+// the kernel's facts below, so that every pass is a function of the kernel.
 #pragma once
 
 #include <array>
@@ -9,10 +9,13 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/launch_dims.h"
 #include "base/pass_table.h"
+#include "base/refusal.h"
 #include "base/target.h"
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
@@ -45,7 +48,7 @@ struct GlobalBuffer {
   bool is_output = false;
 };
 
-/// Something to check with actual sizes and pointers before a launch.
+/// What strides and pointers of a launch must allow. Sizes are conditions.
 struct VectorAccess {
   TensorView* tensor = nullptr;  // the global tensor
   TensorView* made_by = nullptr; // the vectorized tensor, for the message
@@ -55,32 +58,12 @@ struct VectorAccess {
   std::vector<int64_t> run_dims;
 };
 
-/// `dividend` must be divisible by `divisor` (sizes in elements), or the launch is refused.
-struct DivisibilityCheck {
-  Val* dividend = nullptr;
-  Val* divisor = nullptr;
-  std::string message; // what was scheduled that needs it
-};
-
-/// What must hold for the sizes of a launch, or it is refused: a position along an empty dimension
-/// has no element, whatever it is.
-struct SizeCheck {
+/// What must hold for the sizes of a launch, or it is refused.
+struct LaunchCondition {
   Val* holds = nullptr; // Bool
-  std::string message;
-};
-
-/// A loop around the store of an output that runs over an axis of another tensor: without elements
-/// it would leave the output as it was, and the launch is refused.
-struct EnclosingLoop {
-  const TensorView* output = nullptr;
-  Val* extent = nullptr;
-};
-
-/// An expanded dimension of an input whose one element is read whatever its size is. Of size 0, it
-/// has none, and the launch is refused.
-struct ExpandedRead {
-  const TensorView* input = nullptr;
-  size_t dim = 0;
+  ErrorReport report;   // why not; with `found` empty, a launch says what `shown` came out as
+  ErrorKind kind = ErrorKind::Runtime;
+  std::vector<const Val*> shown{}; // empty: the symbols that `holds` depends on
 };
 
 /// `0 <= index && index < extent` must hold for a statement to run. Only where an axis was resized
@@ -116,10 +99,7 @@ struct LaunchFacts {
   std::vector<GlobalBuffer>
       buffers; // outputs, then intermediates and workspaces: parameters after the inputs
   std::vector<VectorAccess> vector_accesses;
-  std::vector<DivisibilityCheck> divisibility_checks;
-  std::vector<SizeCheck> size_checks;
-  std::vector<EnclosingLoop> enclosing_loops;
-  std::vector<ExpandedRead> expanded_reads;
+  std::vector<LaunchCondition> conditions;
   std::vector<SizeSource> sizes;
   /// Random tensors with implicit seed that the definition counts, 0: none in the kernel. Not 0:
   /// the last two parameters are the seed and the offset of the run, 64 bits each.
@@ -146,7 +126,11 @@ struct LoweringOptions {
 
 class Kernel final : public Fusion {
  public:
-  /// Run the pipeline on a copy of `fusion`, which stays as it is.
+  /// Run the pipeline on a copy of `fusion`, which stays as it is: the kernel, or why there is
+  /// none.
+  [[nodiscard]] static std::variant<std::shared_ptr<Kernel>, Refusal> try_lower(
+      const Fusion& fusion, const LoweringOptions& options = {});
+  /// The kernel; throws what is refused.
   [[nodiscard]] static std::shared_ptr<Kernel> lower(
       const Fusion& fusion, const LoweringOptions& options = {});
   ~Kernel() override;
@@ -184,12 +168,30 @@ class Kernel final : public Fusion {
 
   /// Refuses a kernel whose lowering ended early: it has no source, and no accesses to look at.
   void check_complete() const;
+
+  // -- refusals that a pass finds in its depth; it goes on with something harmless --
+  /// Remember why there can be no kernel. The first refusal counts.
+  void note_refusal(Refusal refusal) const {
+    if (!refusal_) {
+      refusal_ = std::move(refusal);
+    }
+  }
+  [[nodiscard]] bool is_refused() const {
+    return refusal_.has_value();
+  }
+  /// What the pass returns at its end.
+  [[nodiscard]] std::optional<Refusal> take_refusal() const {
+    return std::exchange(refusal_, std::nullopt);
+  }
+
   /// Kernel IR as text.
   [[nodiscard]] std::string print_kernel_ir() const;
 
  private:
   explicit Kernel(LoweringOptions options);
+  [[nodiscard]] std::optional<Refusal> lower_copy_of(const Fusion& fusion);
   LoweringOptions options_;
+  mutable std::optional<Refusal> refusal_; // analyses of a kernel that stays as it is note it, too
 };
 
 } // namespace nvfuser

@@ -59,13 +59,13 @@ const char* instead_of(MemoryType memory) {
   }
 }
 
-[[noreturn]] void refuse(
+Refusal no_form(
     const TensorView* tensor,
     const Part& what,
     const Part& expected,
     const Part& found,
     const char* fix) {
-  throw UserError(
+  return refuse(
       {.headline = {what.text(), " has no kernel form"},
        .node = {describe(tensor)},
        .expected = expected,
@@ -74,57 +74,64 @@ const char* instead_of(MemoryType memory) {
       ErrorKind::NotImplemented);
 }
 
-// ---- Checks -------------------------------------------------------------------------------------
+// ---- Rules --------------------------------------------------------------------------------------
 
-void check_copy(const TensorView* tensor) {
+std::optional<Refusal> find_wrong_copy(const TensorView* tensor) {
   const auto* copy =
       tensor->definition() == nullptr ? nullptr : tensor->definition()->as<LoadStoreOp>();
   if (copy == nullptr) {
-    return;
+    return std::nullopt;
   }
   if (const char* fix = instead_of(copy->op)) {
-    refuse(
+    return no_form(
         tensor, {"LoadStoreOpType.", enum_name(copy->op)}, {"set, or cp_async"},
         {enum_name(copy->op), " from ", copy->arg->to_string()}, fix);
   }
+  return std::nullopt;
 }
 
-void check_memory(const TensorView* tensor) {
+std::optional<Refusal> find_wrong_memory(const TensorView* tensor) {
   const MemoryType memory = tensor->memory_type();
   if (const char* fix = instead_of(memory)) {
-    refuse(
+    return no_form(
         tensor, {"Memory type ", enum_name(memory)}, {"local, shared or global"},
         {enum_name(memory)}, fix);
   }
+  return std::nullopt;
 }
 
 /// Of all axes of the tensor, also those that the loops were made from.
-void check_bindings(const TensorView* tensor) {
+std::optional<Refusal> find_wrong_binding(const TensorView* tensor) {
   for (const IterDomain* axis : tensor->domain()->all_ids()) {
     if (const char* fix = instead_of(axis->parallel_type())) {
-      refuse(
+      return no_form(
           tensor, {"Parallel type ", axis->parallel_type()},
           {"grid, block, serial, unroll, unswitch or vectorize"}, {axis->to_string()}, fix);
     }
     if (axis->is_clustered_grid_dim()) {
-      refuse(
+      return no_form(
           tensor, {"A cluster of blocks"}, {"blocks that know nothing of each other"},
           {axis->to_string()}, "leave out set_clustered_blocks");
     }
   }
   for (const Expr* expr : tensor->domain()->all_exprs()) {
     if (const auto* swizzle = expr->as<Swizzle1D>()) {
-      refuse(
+      return no_form(
           tensor, {"Swizzle1D"}, {"transforms that do not depend on the device"},
           {swizzle->in->to_string(), " rotated by ", swizzle->parallel_type},
           instead_of(swizzle->parallel_type));
     }
   }
+  return std::nullopt;
 }
 
 } // namespace
 
 bool has_kernel_form(const Expr& expr) {
+  constexpr size_t kMaxElements = 1024; // of the source
+  if (const auto* construct = expr.as<TensorConstruct>()) {
+    return construct->elements.size() <= kMaxElements;
+  }
   if (const auto* scatter = expr.as<ScatterOp>()) {
     return !scatter->accumulate && !is_expanded(*scatter->arg);
   }
@@ -146,8 +153,11 @@ bool has_kernel_form(const Expr& expr) {
   // clang-format on
 }
 
-void throw_no_kernel_form(const Expr& expr) {
-  throw UserError(
+std::optional<Refusal> find_missing_form(const Expr& expr) {
+  if (has_kernel_form(expr)) {
+    return std::nullopt;
+  }
+  return refuse(
       {
           .headline = {expr.op_name(), " has no kernel form"},
           .node = {describe(expr)},
@@ -160,10 +170,10 @@ void throw_no_kernel_form(const Expr& expr) {
       ErrorKind::NotImplemented);
 }
 
-void check_kernel_form(const TensorView* tensor) {
-  check_copy(tensor);
-  check_memory(tensor);
-  check_bindings(tensor);
+std::optional<Refusal> find_missing_form(const TensorView* tensor) {
+  NVF_RETURN_REFUSAL(find_wrong_copy(tensor));
+  NVF_RETURN_REFUSAL(find_wrong_memory(tensor));
+  return find_wrong_binding(tensor);
 }
 
 } // namespace nvfuser

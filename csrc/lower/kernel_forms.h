@@ -2,6 +2,7 @@
 // kinds of memory. The rest is documented and has no kernel form.
 #pragma once
 
+#include "base/refusal.h"
 #include "ir/expr.h"
 #include "ir/tensor_view.h"
 
@@ -10,11 +11,11 @@ namespace nvfuser {
 /// Whether lowering has a statement for expressions of this kind.
 [[nodiscard]] bool has_kernel_form(const Expr& expr);
 
-/// A UserError of kind NotImplemented: whoever can evaluates the fusion instead.
-[[noreturn]] void throw_no_kernel_form(const Expr& expr);
+/// Says no to expressions without a kernel form; NotImplemented: they can be evaluated.
+[[nodiscard]] std::optional<Refusal> find_missing_form(const Expr& expr);
 
-/// Refuse, with what works instead, what a schedule says of a tensor and no kernel can do: how it
-/// is copied, what any of its axes is bound to, where it is. Nothing of that is ever ignored.
-void check_kernel_form(const TensorView* tensor);
+/// Says no, with what works instead, to what a schedule says of a tensor and no kernel can do: how
+/// it is copied, what any of its axes is bound to, where it is. Nothing of that is ever ignored.
+[[nodiscard]] std::optional<Refusal> find_missing_form(const TensorView* tensor);
 
 } // namespace nvfuser

@@ -13,10 +13,10 @@
 #include "lower/analysis/parallel_dims.h"
 #include "lower/dump.h"
 #include "lower/passes/build_loop_nests.h"
-#include "lower/passes/check_enclosing_loops.h"
 #include "lower/passes/check_in_place.h"
 #include "lower/passes/check_index_accesses.h"
 #include "lower/passes/check_vector_accesses.h"
+#include "lower/passes/find_enclosing_loops.h"
 #include "lower/passes/form_regions.h"
 #include "lower/passes/hoist_indices.h"
 #include "lower/passes/insert_syncs.h"
@@ -75,8 +75,7 @@ const std::vector<Pass<Kernel>>& lowering_passes() {
       {"check_vector_accesses", check_vector_accesses, "needs promoted loops and proofs"},
       {"check_index_accesses", check_index_accesses,
        "refuses before anything is written; sizes are final"},
-      {"check_enclosing_loops", check_enclosing_loops,
-       "loops are final; sizes are left to launches"},
+      {"find_enclosing_loops", find_enclosing_loops, "loops are final; sizes are left to launches"},
       {"sort_exprs", sort_exprs, "expressions of one loop must be neighbours"},
       {"check_in_place", check_in_place, "the order of readers and updates is known"},
       {"build_loop_nests", build_loop_nests, "loops, allocations, indexed statements"},

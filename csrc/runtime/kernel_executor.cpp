@@ -47,7 +47,7 @@ void KernelExecutor::compile(
     const CompileParams& compile_params,
     SchedulerType scheduler_type) {
   check_supported(fusion);
-  check_resolved(fusion);
+  check(find_unresolved(fusion));
   const KernelIdentity identity{scheduler_type, fusion_id_, concrete_id_, runtime_id_, group_id_};
   auto program =
       std::make_shared<KernelProgram>(fusion, identity, launch_constraints, compile_params);

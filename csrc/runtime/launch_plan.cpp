@@ -7,6 +7,7 @@
 
 #include "base/errors.h"
 #include "base/options.h"
+#include "ir/dependencies.h"
 #include "lower/analysis/bank_conflicts.h"
 #include "runtime/overlap.h"
 #include "runtime/paired_tensor.h"
@@ -77,6 +78,27 @@ class ParameterWriter {
   const DataType index_type_;
 };
 
+/// What failed, with the sizes that it depends on.
+Refusal why_not(const LaunchCondition& condition, ExpressionEvaluator& evaluator) {
+  Refusal refusal = refuse(condition.report, condition.kind);
+  if (!refusal.report.found.empty()) {
+    return refusal;
+  }
+  std::vector<const Val*> shown = condition.shown;
+  if (shown.empty()) {
+    shown = dependencies(condition.holds);
+    std::erase_if(shown, [](const Val* val) { return val->is_const() || val->definition(); });
+  }
+  std::string found;
+  for (const Val* val : shown) {
+    const std::optional<ScalarValue> value = evaluator.evaluate(val);
+    found += (found.empty() ? "" : ", ") + val->to_inline_string() + " = " +
+             (value ? value_text(ScalarArg{*value}) : "?");
+  }
+  refusal.report.found = {found};
+  return refusal;
+}
+
 class Planner {
  public:
   Planner(
@@ -93,9 +115,9 @@ class Planner {
 
   void run() {
     layouts_ = bind_arguments(kernel_, args_, equal_dims_, evaluator_);
-    check_divisibility();
-    check_sizes();
+    std::vector<const LaunchCondition*> of_launch = check_conditions();
     plan_launch();
+    check_conditions(of_launch);
     plan_inputs();
     plan_buffers();
     plan_random_state();
@@ -106,34 +128,24 @@ class Planner {
   }
 
  private:
-  void check_divisibility() {
-    for (const DivisibilityCheck& check : kernel_.launch.divisibility_checks) {
-      const int64_t dividend = evaluator_.evaluate_int(check.dividend);
-      const int64_t divisor = evaluator_.evaluate_int(check.divisor);
-      if (divisor == 0 || dividend % divisor != 0) {
-        throw UserError({
-            .headline = {check.message},
-            .node = Part::none(),
-            .expected =
-                {check.dividend->to_inline_string(), " divisible by ",
-                 check.divisor->to_inline_string(), " = ", divisor},
-            .found = {check.dividend->to_inline_string(), " = ", dividend},
-            .fix = {"choose a factor that divides the size, or do not vectorize this axis"},
-        });
+  /// Conditions on sizes. Returns those that depend on how many threads and blocks are launched.
+  std::vector<const LaunchCondition*> check_conditions() {
+    std::vector<const LaunchCondition*> of_launch;
+    for (const LaunchCondition& condition : kernel_.launch.conditions) {
+      const std::optional<ScalarValue> holds = evaluator_.evaluate(condition.holds);
+      if (!holds) {
+        of_launch.push_back(&condition);
+      } else if (!as_bool(*holds)) {
+        throw_refusal(why_not(condition, evaluator_));
       }
     }
+    return of_launch;
   }
 
-  void check_sizes() {
-    for (const SizeCheck& check : kernel_.launch.size_checks) {
-      if (evaluator_.evaluate_int(check.holds) == 0) {
-        throw UserError({
-            .headline = {check.message},
-            .node = Part::none(),
-            .expected = {check.holds->to_inline_string()},
-            .found = {"sizes of the inputs for which this does not hold"},
-            .fix = {"check the shapes of the inputs"},
-        });
+  void check_conditions(const std::vector<const LaunchCondition*>& conditions) {
+    for (const LaunchCondition* condition : conditions) {
+      if (evaluator_.evaluate_int(condition->holds) == 0) {
+        throw_refusal(why_not(*condition, evaluator_));
       }
     }
   }
@@ -226,45 +238,6 @@ class Planner {
     }
   }
 
-  /// An expanded axis has one element in memory, unless its size is 0: then there is nothing to
-  /// read.
-  void check_expanded_reads() const {
-    for (const ExpandedRead& read : kernel_.launch.expanded_reads) {
-      if (std::get<TensorArg>(args_[input_position(read.input)]).sizes()[read.dim] == 0) {
-        throw UserError(
-            {
-                .headline = {"An expanded dimension of size 0 has no element that a kernel reads"},
-                .node = {describe(read.input)},
-                .expected =
-                    {"a size of 1 or more for ", logical_axes(read.input)[read.dim]->to_string()},
-                .found = {"size 0, beside outputs that are not empty"},
-                .fix = {"evaluate the fusion: fd.execute does"},
-            },
-            ErrorKind::NotImplemented);
-      }
-    }
-  }
-
-  void check_enclosing_loops() {
-    for (const EnclosingLoop& loop : kernel_.launch.enclosing_loops) {
-      const std::vector<int64_t>& sizes =
-          plan_.buffers[buffer_of_.at(loop.output)].layout.sizes; // as a user sees them
-      const bool has_elements = std::ranges::find(sizes, 0) == sizes.end();
-      if (has_elements && evaluator_.evaluate_int(loop.extent) == 0) {
-        throw UserError(
-            {
-                .headline = {"An output is stored in a loop that has no iteration"},
-                .node = {describe(loop.output)},
-                .expected = {"at least one element along ", loop.extent->to_inline_string()},
-                .found = {"none: it is inlined into a consumer without elements"},
-                .fix = {"do not inline it there, or evaluate the fusion for such sizes: fd.execute "
-                        "does"},
-            },
-            ErrorKind::NotImplemented);
-      }
-    }
-  }
-
   size_t input_position(const Val* input) const {
     const auto& inputs = kernel_.inputs();
     const auto found = std::find(inputs.begin(), inputs.end(), input);
@@ -307,10 +280,6 @@ class Planner {
       plan_.buffers.push_back(std::move(planned));
     }
     plan_.is_empty = is_empty;
-    if (!is_empty) {
-      check_expanded_reads();
-      check_enclosing_loops();
-    }
     place_workspaces();
   }
 

@@ -8,9 +8,10 @@
 namespace nvfuser {
 namespace {
 
-void check_stages(const TensorView* tensor, int64_t stages, int64_t prefetch) {
+std::optional<Refusal> find_wrong_stages(
+    const TensorView* tensor, int64_t stages, int64_t prefetch) {
   if (stages <= 1) {
-    throw UserError({
+    return refuse({
         .headline = {"Unsupported stage number ", stages},
         .node = {describe(tensor)},
         .expected = {"at least 2 stages: one to read and one to load"},
@@ -19,7 +20,7 @@ void check_stages(const TensorView* tensor, int64_t stages, int64_t prefetch) {
     });
   }
   if (prefetch < 0 || prefetch >= stages) {
-    throw UserError({
+    return refuse({
         .headline = {"Invalid prefetch distance ", prefetch},
         .node = {describe(tensor)},
         .expected =
@@ -28,14 +29,16 @@ void check_stages(const TensorView* tensor, int64_t stages, int64_t prefetch) {
         .fix = {"what is loaded ahead must not overwrite what is read: use more stages"},
     });
   }
+  return std::nullopt;
 }
 
-void check_type(const TensorView* tensor, const std::variant<Pipelined, WarpSpecialized>& type) {
+std::optional<Refusal> find_wrong_type(
+    const TensorView* tensor, const std::variant<Pipelined, WarpSpecialized>& type) {
   const auto* pipelined = std::get_if<Pipelined>(&type);
   if (pipelined != nullptr && !pipelined->uses_mbarrier_for_war) {
-    return;
+    return std::nullopt;
   }
-  throw UserError(
+  return refuse(
       {
           .headline = {"This type of circular buffer has no kernel form"},
           .node = {describe(tensor)},
@@ -67,11 +70,11 @@ std::string axes_text(const TensorView* tensor, int64_t end) {
 
 } // namespace
 
-void check_circular_buffer(const TensorView* tensor) {
+std::optional<Refusal> find_wrong_circular_buffer(const TensorView* tensor) {
   const auto* copy =
       tensor->definition() == nullptr ? nullptr : tensor->definition()->as<LoadStoreOp>();
   if (copy == nullptr || !copy->arg->is_tensor()) {
-    throw UserError({
+    return refuse({
         .headline = {"Only a copy can be circular buffered"},
         .node = {describe(tensor)},
         .expected = {"a tensor defined by a load or store"},
@@ -82,7 +85,7 @@ void check_circular_buffer(const TensorView* tensor) {
     });
   }
   if (tensor->memory_type() != MemoryType::Local && tensor->memory_type() != MemoryType::Shared) {
-    throw UserError({
+    return refuse({
         .headline = {"A circular buffer lies in registers or in shared memory"},
         .node = {describe(tensor)},
         .expected = {"local or shared"},
@@ -91,7 +94,7 @@ void check_circular_buffer(const TensorView* tensor) {
     });
   }
   if (tensor->compute_with_position() > 0) {
-    throw UserError({
+    return refuse({
         .headline = {"A circular buffer cannot be computed with its first consumer only"},
         .node = {describe(tensor)},
         .expected = {"no compute-with position"},
@@ -99,6 +102,7 @@ void check_circular_buffer(const TensorView* tensor) {
         .fix = {"inline it with inline_at"},
     });
   }
+  return std::nullopt;
 }
 
 int64_t circular_buffer_axis(const TensorView* tensor, const std::vector<ParallelType>& types) {
@@ -107,8 +111,14 @@ int64_t circular_buffer_axis(const TensorView* tensor, const std::vector<Paralle
                            tensor->axis(position)->is_broadcast())) {
     --position;
   }
+  return position;
+}
+
+std::optional<Refusal> find_missing_circular_axis(
+    const TensorView* tensor, const std::vector<ParallelType>& types) {
+  const int64_t position = circular_buffer_axis(tensor, types);
   if (position < 0) {
-    throw UserError({
+    return refuse({
         .headline = {"A circular buffer needs a serial axis left of its compute-at position"},
         .node = {describe(tensor)},
         .expected = {"a serial loop that is shared with the consumers, to load ahead of"},
@@ -117,7 +127,7 @@ int64_t circular_buffer_axis(const TensorView* tensor, const std::vector<Paralle
     });
   }
   if (tensor->max_producer_position() > position) {
-    throw UserError({
+    return refuse({
         .headline = {"The producer of a circular buffer is computed inside of its loop"},
         .node = {describe(tensor)},
         .expected =
@@ -127,7 +137,7 @@ int64_t circular_buffer_axis(const TensorView* tensor, const std::vector<Paralle
         .fix = {"inline the producer at position ", position, " or less"},
     });
   }
-  return position;
+  return std::nullopt;
 }
 
 void TensorView::circular_buffer(
@@ -136,10 +146,10 @@ void TensorView::circular_buffer(
     const std::variant<Pipelined, WarpSpecialized>& type) {
   const int64_t prefetch =
       prefetch_distance < 0 ? number_of_stages + prefetch_distance : prefetch_distance;
-  check_stages(this, number_of_stages, prefetch);
-  check_type(this, type);
-  check_circular_buffer(this);
-  (void)circular_buffer_axis(this, types_of(this));
+  check(find_wrong_stages(this, number_of_stages, prefetch));
+  check(find_wrong_type(this, type));
+  check(find_wrong_circular_buffer(this));
+  check(find_missing_circular_axis(this, types_of(this)));
   assign_circular_buffering(CircularBuffering{number_of_stages, prefetch, type});
   record_step(
       steps::CircularBuffer{

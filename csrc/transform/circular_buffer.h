@@ -4,16 +4,21 @@
 
 #include <vector>
 
+#include "base/refusal.h"
 #include "ir/tensor_view.h"
 
 namespace nvfuser {
 
-/// Refuse a circular buffer on anything but a copy into registers or shared memory.
-void check_circular_buffer(const TensorView* tensor);
+/// Says no to a circular buffer on anything but a copy into registers or shared memory.
+[[nodiscard]] std::optional<Refusal> find_wrong_circular_buffer(const TensorView* tensor);
+
+/// Says no where `circular_buffer_axis` finds none, or a producer stands inside of its loop.
+[[nodiscard]] std::optional<Refusal> find_missing_circular_axis(
+    const TensorView* tensor, const std::vector<ParallelType>& types);
 
 /// Position of the loop axis along which `tensor` is loaded ahead: the innermost serial one left of
 /// its compute-at position, outside of which its producer is computed. `types`: what the loops of
-/// its axes are bound to.
+/// its axes are bound to. -1: there is none.
 [[nodiscard]] int64_t circular_buffer_axis(
     const TensorView* tensor, const std::vector<ParallelType>& types);
 

@@ -330,11 +330,11 @@ bool has_dynamic_shapes(const Fusion& fusion) {
   });
 }
 
-void check_resolved(const Fusion& fusion) {
+std::optional<Refusal> find_unresolved(const Fusion& fusion) {
   for (const Expr* expr : fusion.exprs()) {
     const auto* reshape = expr->as<ReshapeOp>();
     if (reshape != nullptr && is_dynamic(*reshape)) {
-      throw UserError({
+      return refuse({
           .headline = {"A kernel cannot have a reshape that is not resolved yet."},
           .node = describe(reshape->out),
           .expected = {"sizes that are known at definition, or a concretized fusion"},
@@ -344,6 +344,7 @@ void check_resolved(const Fusion& fusion) {
       });
     }
   }
+  return std::nullopt;
 }
 
 std::vector<int64_t> size_inputs(const Fusion& fusion) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/refusal.h"
 #include "eval/evaluator.h"
 #include "ir/fusion.h"
 #include "ir/shape_exprs.h"
@@ -59,7 +60,7 @@ struct Concretization {
 [[nodiscard]] bool has_dynamic_shapes(const Fusion& fusion);
 /// Refuse a reshape that is_dynamic: its merges and splits are no part of the fusion yet, so that
 /// it has no kernel.
-void check_resolved(const Fusion& fusion);
+[[nodiscard]] std::optional<Refusal> find_unresolved(const Fusion& fusion);
 /// Positions of the scalar inputs that sizes are computed from.
 [[nodiscard]] std::vector<int64_t> size_inputs(const Fusion& fusion);
 

@@ -32,8 +32,8 @@ bool leads_to(const TensorView* tv, const IterDomains& loop) {
   });
 }
 
-[[noreturn]] void refuse(const TensorView* reference, const TensorView* sibling) {
-  throw UserError(
+Refusal differ(const TensorView* reference, const TensorView* sibling) {
+  return refuse(
       {.headline = "Results of one expression are scheduled differently",
        .node = describe(sibling),
        .expected = {"the loop domain of ", describe(reference)},
@@ -64,22 +64,26 @@ TensorView* reference_of(const std::vector<TensorView*>& results) {
       [](const TensorView* a, const TensorView* b) { return progress_of(a) < progress_of(b); });
 }
 
-/// The loop domain of `sibling` when it is scheduled like `like`.
-IterDomains aligned_loop(const TensorView* like, const TensorView* sibling) {
+/// The loop domain of `sibling` when it is scheduled like `like`, into `loop`.
+std::optional<Refusal> find_aligned_loop(
+    const TensorView* like, const TensorView* sibling, IterDomains& loop) {
   const transform::Replay replay =
       transform::replay(like, like->loop(), sibling, transform::Direction::ToSibling);
   const bool is_complete =
       replay.loop.size() == like->loop().size() && replay.position == like->ndims();
   if (!is_complete || !leads_to(sibling, replay.loop)) {
-    refuse(like, sibling);
+    return differ(like, sibling);
   }
-  return replay.loop;
+  loop = replay.loop;
+  return std::nullopt;
 }
 
-/// Per loop axis the one that is bound, of any of the results; nullptr: none is.
-std::vector<const IterDomain*> common_bindings(
-    const std::vector<TensorView*>& results, const std::vector<IterDomains>& loops) {
-  std::vector<const IterDomain*> bound(loops.front().size(), nullptr);
+/// Per loop axis the one that is bound, of any of the results, into `bound`; nullptr: none is.
+std::optional<Refusal> find_common_bindings(
+    const std::vector<TensorView*>& results,
+    const std::vector<IterDomains>& loops,
+    std::vector<const IterDomain*>& bound) {
+  bound.assign(loops.front().size(), nullptr);
   for (size_t r = 0; r < results.size(); ++r) {
     for (size_t i = 0; i < bound.size(); ++i) {
       const IterDomain* axis = loops[r][i];
@@ -89,29 +93,33 @@ std::vector<const IterDomain*> common_bindings(
       if (bound[i] == nullptr) {
         bound[i] = axis;
       } else if (bound[i]->parallel_type() != axis->parallel_type()) {
-        refuse(results.front(), results[r]);
+        return differ(results.front(), results[r]);
       }
     }
   }
-  return bound;
+  return std::nullopt;
 }
 
 } // namespace
 
-void align_siblings(Expr* expr, const TensorView* like) {
+std::optional<Refusal> try_align_siblings(Expr* expr, const TensorView* like) {
   const std::vector<TensorView*> results = results_in_one_nest(expr);
   if (results.empty()) {
-    return;
+    return std::nullopt;
   }
   // First everything that can fail, then the changes.
   like = like == nullptr ? reference_of(results) : like;
   std::vector<IterDomains> loops;
   int64_t produce_position = 0;
   for (const TensorView* tv : results) {
-    loops.push_back(tv == like ? tv->loop() : aligned_loop(like, tv));
+    loops.push_back(tv->loop());
+    if (tv != like) {
+      NVF_RETURN_REFUSAL(find_aligned_loop(like, tv, loops.back()));
+    }
     produce_position = std::max(produce_position, tv->max_producer_position());
   }
-  const std::vector<const IterDomain*> bound = common_bindings(results, loops);
+  std::vector<const IterDomain*> bound;
+  NVF_RETURN_REFUSAL(find_common_bindings(results, loops, bound));
   for (size_t r = 0; r < results.size(); ++r) {
     results[r]->domain()->assign_loop(loops[r]);
     results[r]->assign_max_producer_position(produce_position);
@@ -121,12 +129,18 @@ void align_siblings(Expr* expr, const TensorView* like) {
       }
     }
   }
+  return std::nullopt;
 }
 
-void align_siblings(Fusion& fusion) {
+void align_siblings(Expr* expr, const TensorView* like) {
+  check(try_align_siblings(expr, like));
+}
+
+std::optional<Refusal> try_align_siblings(Fusion& fusion) {
   for (Expr* expr : fusion.exprs()) {
-    align_siblings(expr);
+    NVF_RETURN_REFUSAL(try_align_siblings(expr));
   }
+  return std::nullopt;
 }
 
 } // namespace nvfuser

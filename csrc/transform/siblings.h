@@ -2,6 +2,7 @@
 // schedule.
 #pragma once
 
+#include "base/refusal.h"
 #include "ir/fusion.h"
 
 namespace nvfuser {
@@ -13,9 +14,12 @@ namespace nvfuser {
 ///   after:   avg[i0, r1/32, r32]  var[i0, r1/32, r32]  n[i0, r1/32, r32]
 /// Transform primitives change one tensor only, so that a script may transform siblings one by one;
 /// propagation, rfactor and lowering call this.
-/// Errors: siblings whose transforms are not the first ones of that loop domain.
-void align_siblings(Expr* expr, const TensorView* like = nullptr);
+/// Says no to siblings whose transforms are not the first ones of that loop domain.
+[[nodiscard]] std::optional<Refusal> try_align_siblings(
+    Expr* expr, const TensorView* like = nullptr);
 /// For every expression that leads to an output.
-void align_siblings(Fusion& fusion);
+[[nodiscard]] std::optional<Refusal> try_align_siblings(Fusion& fusion);
+/// The same for a user: throws what is refused.
+void align_siblings(Expr* expr, const TensorView* like = nullptr);
 
 } // namespace nvfuser

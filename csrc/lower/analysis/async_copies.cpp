@@ -15,12 +15,12 @@ int64_t lanes_of(const TensorView* tensor) {
   return 1;
 }
 
-void check_memory(const TensorView* tensor, const TensorView* source) {
+std::optional<Refusal> find_wrong_memory(const TensorView* tensor, const TensorView* source) {
   if (source->memory_type() == MemoryType::Global && !source->is_cpu_scalar() &&
       tensor->memory_type() == MemoryType::Shared) {
-    return;
+    return std::nullopt;
   }
-  throw UserError({
+  return refuse({
       .headline = {"cp.async copies from global to shared memory"},
       .node = {describe(tensor), "\ncopied from ", describe(source)},
       .expected = {"a producer in global memory and a copy in shared memory"},
@@ -32,11 +32,11 @@ void check_memory(const TensorView* tensor, const TensorView* source) {
 }
 
 /// An asynchronous copy moves bytes as they are.
-void check_same_storage(const TensorView* tensor, const TensorView* source) {
+std::optional<Refusal> find_pairs(const TensorView* tensor, const TensorView* source) {
   if (!is_stored_in_pairs(source)) {
-    return;
+    return std::nullopt;
   }
-  throw UserError(
+  return refuse(
       {
           .headline = {"cp.async cannot take pairs of fp4 apart"},
           .node = {describe(tensor), "\ncopied from ", describe(source)},
@@ -47,10 +47,10 @@ void check_same_storage(const TensorView* tensor, const TensorView* source) {
       ErrorKind::NotImplemented);
 }
 
-void check_bytes(const TensorView* tensor, CacheOp cache_op) {
+std::optional<Refusal> find_wrong_width(const TensorView* tensor, CacheOp cache_op) {
   const int64_t bytes = lanes_of(tensor) * size_bytes(tensor->dtype());
   if (bytes != 4 && bytes != 8 && bytes != 16) {
-    throw UserError({
+    return refuse({
         .headline = {"cp.async copies 4, 8 or 16 bytes at once"},
         .node = {describe(tensor)},
         .expected = {"a vectorized axis of 4, 8 or 16 bytes"},
@@ -59,7 +59,7 @@ void check_bytes(const TensorView* tensor, CacheOp cache_op) {
     });
   }
   if (cache_op == CacheOp::Global && bytes != 16) {
-    throw UserError({
+    return refuse({
         .headline = {"cp.async.cg copies 16 bytes at once"},
         .node = {describe(tensor)},
         .expected = {"a vectorized axis of 16 bytes"},
@@ -67,6 +67,7 @@ void check_bytes(const TensorView* tensor, CacheOp cache_op) {
         .fix = {"vectorize the copy, or use CacheOp.all_levels"},
     });
   }
+  return std::nullopt;
 }
 
 class CpAsyncMechanism final : public AsyncMechanism {
@@ -74,12 +75,12 @@ class CpAsyncMechanism final : public AsyncMechanism {
   [[nodiscard]] LoadStoreOpType op() const override {
     return LoadStoreOpType::CpAsync;
   }
-  void check(const TensorView* tensor) const override {
+  [[nodiscard]] std::optional<Refusal> find_wrong_copy(const TensorView* tensor) const override {
     const auto& copy = *tensor->definition()->as<LoadStoreOp>();
     const auto* source = static_cast<const TensorView*>(copy.arg);
-    check_memory(tensor, source);
-    check_same_storage(tensor, source);
-    check_bytes(tensor, copy.cache_op);
+    NVF_RETURN_REFUSAL(find_wrong_memory(tensor, source));
+    NVF_RETURN_REFUSAL(find_pairs(tensor, source));
+    return find_wrong_width(tensor, copy.cache_op);
   }
   [[nodiscard]] bool fills_holes() const override {
     return true;
@@ -113,10 +114,9 @@ bool fills_holes(const Kernel& kernel, const Expr* expr) {
   return mechanism != nullptr && mechanism->fills_holes();
 }
 
-void check_async_copy(const TensorView* tensor) {
-  if (const AsyncMechanism* mechanism = mechanism_of(tensor->definition())) {
-    mechanism->check(tensor);
-  }
+std::optional<Refusal> find_wrong_async_copy(const TensorView* tensor) {
+  const AsyncMechanism* mechanism = mechanism_of(tensor->definition());
+  return mechanism == nullptr ? std::nullopt : mechanism->find_wrong_copy(tensor);
 }
 
 } // namespace nvfuser

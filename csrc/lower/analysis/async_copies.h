@@ -18,8 +18,8 @@ class AsyncMechanism {
   /// What the copies of this kind are called in a definition.
   [[nodiscard]] virtual LoadStoreOpType op() const = 0;
 
-  /// Refuse what no copy of this kind can do.
-  virtual void check(const TensorView* tensor) const = 0;
+  /// Says no to what no copy of this kind can do.
+  [[nodiscard]] virtual std::optional<Refusal> find_wrong_copy(const TensorView* tensor) const = 0;
   /// Whether a copy whose condition does not hold fills its destination with zeros.
   [[nodiscard]] virtual bool fills_holes() const = 0;
 
@@ -40,7 +40,7 @@ class AsyncMechanism {
 /// Whether a hole of it is filled by the copy itself, so that no condition leaves it out.
 [[nodiscard]] bool fills_holes(const Kernel& kernel, const Expr* expr);
 
-/// Refuse what no asynchronous copy can do, on any target. Nothing to say about other tensors.
-void check_async_copy(const TensorView* tensor);
+/// Says no to what no asynchronous copy can do, on any target. Nothing to say about other tensors.
+[[nodiscard]] std::optional<Refusal> find_wrong_async_copy(const TensorView* tensor);
 
 } // namespace nvfuser

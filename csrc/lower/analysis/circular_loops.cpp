@@ -10,7 +10,8 @@ namespace {
 
 /// Loops between the buffered one and the storage would each need stages of their own, except those
 /// that are bound to hardware or run once.
-void check_loops_between(const Kernel& kernel, const TensorView* tensor, const Loop* buffered) {
+std::optional<Refusal> find_loop_between(
+    const Kernel& kernel, const TensorView* tensor, const Loop* buffered) {
   const LoopNest& nest = kernel.loop_model->nest(tensor);
   const auto end = nest.begin() + kernel.loop_model->shared_depth(tensor);
   const auto begin = std::find(nest.begin(), end, buffered);
@@ -19,9 +20,9 @@ void check_loops_between(const Kernel& kernel, const TensorView* tensor, const L
     return !loop->is_hardware() && !loop->index->is_const();
   });
   if (between == end) {
-    return;
+    return std::nullopt;
   }
-  throw UserError({
+  return refuse({
       .headline = {"A loop stands between a circular buffer and the loop it is loaded ahead of"},
       .node = {describe(tensor)},
       .expected =
@@ -33,7 +34,8 @@ void check_loops_between(const Kernel& kernel, const TensorView* tensor, const L
 
 /// What is loaded ahead must be there already. Producers share the loop by being inlined, by being
 /// computed with the copy, or because what they read is inlined into a reader of the copy, too.
-void check_producers(const Kernel& kernel, const TensorView* tensor, const Loop* buffered) {
+std::optional<Refusal> find_late_producer(
+    const Kernel& kernel, const TensorView* tensor, const Loop* buffered) {
   for (const TensorView* producer : tensor->producers()) {
     if (producer->definition() == nullptr) {
       continue; // an input
@@ -42,7 +44,7 @@ void check_producers(const Kernel& kernel, const TensorView* tensor, const Loop*
     if (std::find(nest.begin(), nest.end(), buffered) == nest.end()) {
       continue;
     }
-    throw UserError({
+    return refuse({
         .headline = {"The producer of a circular buffer is computed inside of its loop"},
         .node = {describe(tensor)},
         .expected =
@@ -51,14 +53,15 @@ void check_producers(const Kernel& kernel, const TensorView* tensor, const Loop*
         .fix = {"inline the producer, and what it reads, less deep"},
     });
   }
+  return std::nullopt;
 }
 
-void check_same_structure(const CircularLoop& loop, const TensorView* tensor) {
+std::optional<Refusal> find_other_structure(const CircularLoop& loop, const TensorView* tensor) {
   const CircularBuffering& options = *tensor->circular_buffer_options();
   if (loop.stages == options.stages && loop.prefetch == options.prefetch) {
-    return;
+    return std::nullopt;
   }
-  throw UserError({
+  return refuse({
       .headline = {"Circular buffers of one loop differ in their stages"},
       .node = {describe(tensor), "\nand ", describe(loop.tensors.front())},
       .expected = {loop.stages, " stages, loaded ", loop.prefetch, " iterations ahead"},
@@ -74,21 +77,22 @@ int64_t CircularLoop::first_loads() const {
   return extent->is_const() ? std::min(prefetch, as_int(extent->value())) : prefetch;
 }
 
-void find_circular_loops(Kernel& kernel) {
+std::optional<Refusal> find_circular_loops(Kernel& kernel) {
   const LoopModel& model = *kernel.loop_model;
   for (TensorView* tensor : kernel.tensors()) {
     const std::optional<CircularBuffering>& options = tensor->circular_buffer_options();
     if (!options) {
       continue;
     }
-    check_circular_buffer(tensor);
+    NVF_RETURN_REFUSAL(find_wrong_circular_buffer(tensor));
     std::vector<ParallelType> types;
     for (const IterDomain* axis : tensor->loop()) {
       types.push_back(model.loop_of(axis)->parallel_type);
     }
+    NVF_RETURN_REFUSAL(find_missing_circular_axis(tensor, types));
     const Loop* loop = model.loop_of(tensor->axis(circular_buffer_axis(tensor, types)));
-    check_loops_between(kernel, tensor, loop);
-    check_producers(kernel, tensor, loop);
+    NVF_RETURN_REFUSAL(find_loop_between(kernel, tensor, loop));
+    NVF_RETURN_REFUSAL(find_late_producer(kernel, tensor, loop));
     if (loop->index->is_const()) {
       continue;
     }
@@ -98,10 +102,11 @@ void find_circular_loops(Kernel& kernel) {
     if (found == known.end()) {
       known.push_back({loop, options->stages, options->prefetch, {tensor}});
     } else {
-      check_same_structure(*found, tensor);
+      NVF_RETURN_REFUSAL(find_other_structure(*found, tensor));
       found->tensors.push_back(tensor);
     }
   }
+  return std::nullopt;
 }
 
 const CircularLoop* circular_loop_of(const Kernel& kernel, const TensorView* tensor) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/refusal.h"
 #include "ir/fwd.h"
 
 namespace nvfuser {
@@ -28,7 +29,7 @@ struct CircularLoop {
 /// Requires: parallel types of loops, and which of them run once.
 /// Ensures:  every tensor of `kernel.circular_loops` is a copy that can be loaded ahead, by the
 ///           rules of transform/circular_buffer.h; a loop that runs once is none.
-void find_circular_loops(Kernel& kernel);
+[[nodiscard]] std::optional<Refusal> find_circular_loops(Kernel& kernel);
 
 /// The loop ahead of which `tensor` is loaded; nullptr: it is loaded where it is read.
 [[nodiscard]] const CircularLoop* circular_loop_of(const Kernel& kernel, const TensorView* tensor);

@@ -59,7 +59,7 @@ IndexWalk::IndexWalk(
   for (const Loop* loop : nest) {
     const auto [other, is_new] = loop_of_class.try_emplace(exact_.group(loop->promoted), loop);
     if (!is_new && !loop->is_broadcast()) {
-      throw UserError({
+      kernel_.note_refusal(refuse({
           .headline = {"Two loops around one statement run over the same axis"},
           .node = {describe(loop->tensors.front())},
           .expected = {"axes that can be told apart"},
@@ -68,7 +68,7 @@ IndexWalk::IndexWalk(
                ", which some expression maps to each other"},
           .fix = {"copy one operand (ops.set) into a kernel of its own: a tensor and its transpose "
                   "cannot share this one"},
-      });
+      }));
     }
     learn(loop->promoted, loop == zero_lane ? kernel.zero() : loop->index);
   }
@@ -241,7 +241,7 @@ Val* IndexWalk::index_of(IterDomain* id, const TensorView* tensor) {
     assume_unreached_ones(id);
   }
   if (!is_known(id)) {
-    throw UserError({
+    kernel_.note_refusal(refuse({
         .headline = {"No index: the loops around a statement do not lead to an axis of a tensor"},
         .node = {describe(tensor)},
         .expected = {"a path of transforms from ", list_text(nest_), " to ", id->to_string()},
@@ -249,7 +249,8 @@ Val* IndexWalk::index_of(IterDomain* id, const TensorView* tensor) {
         .fix =
             {"give the tensor and its consumer the same transforms (schedule.transform_like), or "
              "keep it in memory that all threads see"},
-    });
+    }));
+    return kernel_.zero();
   }
   return simplifier_.simplify(known_index(id));
 }

@@ -27,24 +27,27 @@ LoopModel::LoopModel(Kernel& kernel)
       }
     }
   }
-  refuse_self_mappings();
-  refuse_ambiguous_axes();
-  collect_loops();
-  choose_promotions();
-  choose_parallel_types();
-  build_nests();
-  refuse_repeated_bindings();
+  using Step = void (LoopModel::*)();
+  for (const Step step :
+       {&LoopModel::refuse_self_mappings, &LoopModel::refuse_ambiguous_axes,
+        &LoopModel::collect_loops, &LoopModel::choose_promotions, &LoopModel::choose_parallel_types,
+        &LoopModel::build_nests, &LoopModel::refuse_repeated_bindings}) {
+    (this->*step)();
+    if (kernel_.is_refused()) {
+      return;
+    }
+  }
 }
 
 /// Where two axes of a tensor are the same axis of the graph, an index of one cannot be told from
 /// an index of the other.
-void LoopModel::refuse_self_mappings() const {
+void LoopModel::refuse_self_mappings() {
   for (TensorView* tensor : tensors_) {
     const std::optional<SelfMapping> mapping = find_self_mapping(exact_, tensor);
     if (tensor->definition() == nullptr || !mapping) {
       continue;
     }
-    throw UserError({
+    return kernel_.note_refusal(refuse({
         .headline = {"Two axes of a tensor correspond to the same axis"},
         .node = {describe(tensor)},
         .expected = {"axes that can be told apart"},
@@ -53,20 +56,20 @@ void LoopModel::refuse_self_mappings() const {
              ", which expressions of the fusion map to each other"},
         .fix = {"a tensor cannot meet its own transpose, or itself along two axes, in one kernel: "
                 "pass it as two inputs"},
-    });
+    }));
   }
 }
 
 /// Where an axis follows in two ways from those of a tensor, it would have two indices in its
 /// loops.
-void LoopModel::refuse_ambiguous_axes() const {
+void LoopModel::refuse_ambiguous_axes() {
   AmbiguousAxisSearch search(exact_);
   for (const TensorView* tensor : tensors_) {
     if (tensor->definition() == nullptr) {
       continue;
     }
     if (const std::optional<AmbiguousAxis> found = search.find(tensor)) {
-      throw UserError({
+      return kernel_.note_refusal(refuse({
           .headline = {"An axis follows in two ways from those of a tensor"},
           .node = {describe(tensor)},
           .expected = {"axes of which none follows from others"},
@@ -74,12 +77,15 @@ void LoopModel::refuse_ambiguous_axes() const {
               {found->axis->to_string(), ", which follows from ", found->first->to_string(),
                " and from ", found->second->to_string()},
           .fix = {"a tensor cannot meet its own reshape in one kernel: pass it as two inputs"},
-      });
+      }));
     }
   }
 }
 
 void LoopModel::collect_loops() {
+  if (auto refusal = kernel_.id_model->try_build_graph(IdMappingMode::loop)) {
+    return kernel_.note_refusal(std::move(*refusal));
+  }
   const ValGraph& graph = kernel_.id_model->maybe_build_graph(IdMappingMode::loop);
   std::map<int64_t, Loop*> loop_of_group;
   for (TensorView* tensor : tensors_) {
@@ -89,7 +95,7 @@ void LoopModel::collect_loops() {
         loop = &loops_.emplace_back();
       }
       if (!loop->tensors.empty() && loop->tensors.back() == tensor) { // tensors come one by one
-        throw UserError({
+        return kernel_.note_refusal(refuse({
             .headline = {"Two axes of one tensor would be driven by one loop"},
             .node = {describe(tensor)},
             .expected =
@@ -97,7 +103,7 @@ void LoopModel::collect_loops() {
                  axis->to_string()},
             .found = {"inlining that maps both to the same axis of another tensor"},
             .fix = {"inline less deep, or transform both tensors alike"},
-        });
+        }));
       }
       loop->members.push_back(axis);
       loop->tensors.push_back(tensor);
@@ -153,13 +159,14 @@ IterDomain* LoopModel::covering_member(const Loop& loop) const {
     found += (i == 0 ? "" : ", ") + loop.members[i]->to_string() + " of T" +
              std::to_string(loop.tensors[i]->name());
   }
-  throw UserError({
+  kernel_.note_refusal(refuse({
       .headline = {"No axis covers all tensors that share a loop"},
       .node = {describe(loop.tensors.front())},
       .expected = {"one axis of the shared loop that is built from the axes of all others"},
       .found = {found, ", which are not provably equal"},
       .fix = {"inline these tensors less deep, so that they get loops of their own"},
-  });
+  }));
+  return candidates.empty() ? loop.members.front() : candidates.front();
 }
 
 void LoopModel::choose_promotions() {
@@ -168,7 +175,7 @@ void LoopModel::choose_promotions() {
   }
   // Dragging one tensor's axis may give another tensor of that loop something to follow.
   bool changed = true;
-  for (size_t round = 0; changed; ++round) {
+  for (size_t round = 0; changed && !kernel_.is_refused(); ++round) {
     NVF_INVARIANT(round <= tensors_.size() + 1, "promotions settle");
     changed = false;
     for (size_t i = tensors_.size(); i-- > 0;) {
@@ -261,13 +268,13 @@ void LoopModel::choose_parallel_types() {
         }
         if (loop.parallel_type != ParallelType::Serial && !broadcasts &&
             loop.parallel_type != id->parallel_type()) {
-          throw UserError({
+          return kernel_.note_refusal(refuse({
               .headline = {"Axes that share a loop have different parallel types"},
               .node = {describe(loop.tensors[i])},
               .expected = {loop.parallel_type, ", as ", decided_by->to_string()},
               .found = {id->to_string()},
               .fix = {"parallelize both alike, or inline less deep"},
-          });
+          }));
         }
         if (loop.parallel_type == ParallelType::Serial) {
           loop.parallel_type = id->parallel_type();
@@ -282,7 +289,7 @@ void LoopModel::choose_parallel_types() {
 
 /// Two axes of one tensor are checked before; here one of them is bound by a tensor that shares its
 /// loop.
-void LoopModel::refuse_repeated_bindings() const {
+void LoopModel::refuse_repeated_bindings() {
   for (const TensorView* tensor : tensors_) {
     std::map<ParallelType, const Loop*> bound;
     for (const Loop* loop : nests_.at(tensor)) {
@@ -293,13 +300,13 @@ void LoopModel::refuse_repeated_bindings() const {
       if (is_new) {
         continue;
       }
-      throw UserError({
+      return kernel_.note_refusal(refuse({
           .headline = {"Two loops around a tensor are bound to ", loop->parallel_type},
           .node = {describe(tensor)},
           .expected = {"one loop for each hardware index"},
           .found = {other->second->promoted->to_string(), " and ", loop->promoted->to_string()},
           .fix = {"parallelize the axes that share a loop alike, or inline less deep"},
-      });
+      }));
     }
   }
 }
@@ -331,13 +338,14 @@ LoopNest LoopModel::common_loops(TensorView* tensor) const {
     }
     LoopNest found = shared_loops(tensor, consumer, tensor->compute_at_position());
     if (decided_by != nullptr && found != common) {
-      throw UserError({
+      kernel_.note_refusal(refuse({
           .headline = {"A tensor is inlined into consumers with different outer loops"},
           .node = {describe(tensor)},
           .expected = {"the loops around ", describe(decided_by)},
           .found = {"other loops around ", describe(consumer)},
           .fix = {"inline it less deep"},
-      });
+      }));
+      return common;
     }
     common = std::move(found);
     decided_by = consumer;
@@ -417,9 +425,10 @@ TensorView* first_output(const Expr* expr) {
   return static_cast<TensorView*>(expr->outputs().front());
 }
 
-void model_loops(Kernel& kernel) {
+std::optional<Refusal> model_loops(Kernel& kernel) {
   kernel.id_model = std::make_unique<IdModel>(&kernel);
   kernel.loop_model = std::make_unique<LoopModel>(kernel);
+  return kernel.take_refusal();
 }
 
 } // namespace nvfuser

@@ -49,7 +49,8 @@ using LoopNest = std::vector<Loop*>;
 
 class LoopModel {
  public:
-  /// Builds loops, promotions and nests for every tensor of the kernel's fusion.
+  /// Builds loops, promotions and nests for every tensor of the kernel's fusion, up to the first
+  /// refusal, which the kernel notes.
   explicit LoopModel(Kernel& kernel);
 
   /// Loops around the definition of `tensor`, outermost first: those it is inlined into, then those
@@ -76,8 +77,8 @@ class LoopModel {
   }
 
  private:
-  void refuse_self_mappings() const;
-  void refuse_ambiguous_axes() const;
+  void refuse_self_mappings();
+  void refuse_ambiguous_axes();
   void collect_loops();
   void choose_promotions();
   /// The non-broadcast axes of inputs (and of tensors made from nothing) that `id` is built from,
@@ -93,7 +94,7 @@ class LoopModel {
   bool drag_along(TensorView* tensor);
   void choose_parallel_types();
   void build_nests();
-  void refuse_repeated_bindings() const;
+  void refuse_repeated_bindings();
   /// The loops around `consumer` that drive the first `position` axes of `tensor`.
   [[nodiscard]] LoopNest shared_loops(
       const TensorView* tensor, const TensorView* consumer, int64_t position) const;
@@ -117,6 +118,6 @@ class LoopModel {
 [[nodiscard]] TensorView* first_output(const Expr* expr);
 
 /// Build `kernel.id_model` and `kernel.loop_model` from the present schedule.
-void model_loops(Kernel& kernel);
+[[nodiscard]] std::optional<Refusal> model_loops(Kernel& kernel);
 
 } // namespace nvfuser

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/scalar.h"
+#include "lower/analysis/launch_conditions.h"
 #include "lower/analysis/loop_model.h"
 
 namespace nvfuser {
@@ -49,10 +50,11 @@ Val* padded_extent(Kernel& kernel, const Loop& loop) {
   if (size > 0) {
     Val* padded = kernel.new_index(size);
     if (!loop.extent()->is_const()) {
-      kernel.launch.size_checks.push_back(
-          {scalar::le(loop.extent(), padded), "The axis " + loop.promoted->to_string() +
-                                                  " is larger than the " + std::to_string(size) +
-                                                  " threads that it was padded to"});
+      kernel.launch.conditions.push_back(size_condition(
+          scalar::le(loop.extent(), padded),
+          {"The axis ", loop.promoted->to_string(), " is larger than the ", size,
+           " threads that it was padded to"},
+          describe(loop.tensors.front())));
     }
     return padded;
   }

@@ -16,12 +16,16 @@ class NestBuilder {
   explicit NestBuilder(Kernel& kernel)
       : kernel_(kernel), model_(*kernel.loop_model), statements_(kernel) {}
 
-  void build() {
+  std::optional<Refusal> build() {
     for (Expr* expr : kernel_.sorted_exprs) {
       if (!copies_to_itself(*expr)) {
         place(expr);
       }
+      if (kernel_.is_refused()) {
+        break;
+      }
     }
+    return kernel_.take_refusal();
   }
 
  private:
@@ -57,6 +61,9 @@ class NestBuilder {
       initialize_reduction(expr, nest);
     } else if (auto* scan = expr->as<ScanOp>()) {
       start_scan(*scan, nest);
+      if (kernel_.is_refused()) {
+        return;
+      }
     }
     open_to(nest, nest.size());
     for (Expr* statement : statements_.lower(expr)) {
@@ -236,8 +243,8 @@ class NestBuilder {
 
 } // namespace
 
-void build_loop_nests(Kernel& kernel) {
-  NestBuilder(kernel).build();
+std::optional<Refusal> build_loop_nests(Kernel& kernel) {
+  return NestBuilder(kernel).build();
 }
 
 } // namespace nvfuser

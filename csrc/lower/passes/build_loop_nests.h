@@ -12,6 +12,6 @@ namespace nvfuser {
 /// Requires: sorted expressions, the loop model with loop indices, the simplifier.
 /// Ensures:  `kernel.body`, `kernel.tests`, `kernel.origin`.
 /// Cost:     O(statements * loops).
-void build_loop_nests(Kernel& kernel);
+std::optional<Refusal> build_loop_nests(Kernel& kernel);
 
 } // namespace nvfuser

@@ -29,25 +29,27 @@ class InPlaceCheck {
         output_(output),
         input_(input) {}
 
-  void run() const {
-    check_has_all_elements();
+  [[nodiscard]] std::optional<Refusal> run() const {
+    NVF_RETURN_REFUSAL(find_expanded_update());
     for (const Expr* expr : kernel_.sorted_exprs) {
       for (const Val* in : expr->inputs()) {
         if (in == input_) {
-          check_runs_once();
-          check_reader(static_cast<const TensorView*>(expr->outputs().front()));
+          NVF_RETURN_REFUSAL(find_repeated_update());
+          const auto* reader = static_cast<const TensorView*>(expr->outputs().front());
+          NVF_RETURN_REFUSAL(find_unsafe_read(reader));
         }
       }
     }
+    return std::nullopt;
   }
 
  private:
   /// The memory of an expanded axis holds one element for all; the input's holds each.
-  void check_has_all_elements() const {
+  [[nodiscard]] std::optional<Refusal> find_expanded_update() const {
     const IterDomains written = TensorDomain::no_reductions(output_->logical());
     for (size_t i = 0; i < written.size(); ++i) {
       if (written[i]->has_expanded_extent() && !input_->logical().at(i)->is_broadcast()) {
-        throw UserError(
+        return refuse(
             {
                 .headline = {"An expanded tensor cannot be written into an input"},
                 .node = {describe(output_), "\nis written into ", describe(input_)},
@@ -58,14 +60,15 @@ class InPlaceCheck {
             ErrorKind::NotImplemented);
       }
     }
+    return std::nullopt;
   }
 
   /// Done twice, an update takes the updated element for the old one.
-  void check_runs_once() const {
+  [[nodiscard]] std::optional<Refusal> find_repeated_update() const {
     for (const IterDomain* axis : output_->loop()) {
       const IterDomain* promoted = kernel_.loop_model->loop_of(axis)->promoted;
       if (!exact_.are_mapped(axis, promoted)) {
-        throw UserError({
+        return refuse({
             .headline = {"An update in place would be done several times"},
             .node = {describe(output_), "\nis written into ", describe(input_)},
             .expected = {"loops over the axes of the update"},
@@ -79,7 +82,7 @@ class InPlaceCheck {
     // No index tells the iterations of such an axis apart, also where it was merged with others.
     for (const IterDomain* axis : output_->domain()->all_ids()) {
       if (axis->is_broadcast() && !axis->extent()->is_one()) {
-        throw UserError({
+        return refuse({
             .headline = {"An update in place would be done several times"},
             .node = {describe(output_), "\nis written into ", describe(input_)},
             .expected = {"loops over the axes of the update"},
@@ -88,14 +91,15 @@ class InPlaceCheck {
         });
       }
     }
+    return std::nullopt;
   }
 
-  void check_reader(const TensorView* reader) const {
+  [[nodiscard]] std::optional<Refusal> find_unsafe_read(const TensorView* reader) const {
     // What a scatter overwrites is computed in place: each of its elements by who reads it.
     const bool is_overwritten = reader != output_ && storage_of(reader) == output_;
     const bool is_scattered = scatter_of(output_) != nullptr && !is_overwritten;
     if (is_scattered || !indexed_axes(input_, reader).empty()) {
-      reject(
+      return reject(
           reader, {"readers and updates whose elements are known by their axes"},
           {"elements at positions that a tensor holds"});
     }
@@ -107,10 +111,10 @@ class InPlaceCheck {
                         (written[i]->is_broadcast() && read[i]->is_broadcast());
     }
     if (!is_same_element) {
-      reject(reader, {"the same element of both"}, {"axes that do not correspond"});
+      return reject(reader, {"the same element of both"}, {"axes that do not correspond"});
     }
     if (is_overwritten) {
-      return;
+      return std::nullopt;
     }
     const LoopNest& reading = kernel_.loop_model->nest(reader);
     const LoopNest& writing = kernel_.loop_model->nest(output_);
@@ -120,17 +124,18 @@ class InPlaceCheck {
       const bool is_same_thread = from == to || (from != nullptr && to != nullptr &&
                                                  exact_.are_mapped(from->promoted, to->promoted));
       if (!is_same_thread) {
-        reject(
+        return reject(
             reader, {type, " bound to the same axis in the reader and in the update"},
             {from == nullptr ? std::string("no axis") : from->promoted->to_string(), " and ",
              to == nullptr ? std::string("no axis") : to->promoted->to_string()});
       }
       if (from == nullptr && is_computed_by_all(reader, type) && is_stored_besides(reader)) {
-        reject(
+        return reject(
             reader, {"a reader in the thread that writes the update"},
             {"a tensor that is computed anew for every ", type});
       }
     }
+    return std::nullopt;
   }
 
   /// Whether a tensor without an axis that is bound to `type` is computed wherever it is needed:
@@ -166,9 +171,9 @@ class InPlaceCheck {
     return false;
   }
 
-  [[noreturn]] void reject(
+  [[nodiscard]] Refusal reject(
       const TensorView* reader, const Part& expected, const Part& found) const {
-    throw UserError({
+    return refuse({
         .headline = {"An input is updated in place while another thread may still read it"},
         .node =
             {describe(output_), "\nis written into ", describe(input_), "\nwhich is read by ",
@@ -188,12 +193,14 @@ class InPlaceCheck {
 
 } // namespace
 
-void check_in_place(Kernel& kernel) {
+std::optional<Refusal> check_in_place(Kernel& kernel) {
   for (const Val* output : kernel.outputs()) {
     if (const AliasInfo* alias = kernel.alias_of(output)) {
-      InPlaceCheck(kernel, static_cast<const TensorView*>(output), alias->input).run();
+      NVF_RETURN_REFUSAL(
+          InPlaceCheck(kernel, static_cast<const TensorView*>(output), alias->input).run());
     }
   }
+  return std::nullopt;
 }
 
 } // namespace nvfuser

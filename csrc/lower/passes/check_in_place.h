@@ -9,6 +9,6 @@ namespace nvfuser {
 /// the reading loops are bound to the same hardware indices as the writing ones, and the sort puts
 /// readers first.
 /// Requires: sorted expressions, the loop model.
-void check_in_place(Kernel& kernel);
+std::optional<Refusal> check_in_place(Kernel& kernel);
 
 } // namespace nvfuser

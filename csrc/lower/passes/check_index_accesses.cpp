@@ -5,6 +5,7 @@
 #include "graph/domain_map.h"
 #include "graph/scatter_storage.h"
 #include "ir/scalar.h"
+#include "lower/analysis/launch_conditions.h"
 
 namespace nvfuser {
 namespace {
@@ -13,42 +14,45 @@ class IndexAccessCheck {
  public:
   explicit IndexAccessCheck(Kernel& kernel) : kernel_(kernel) {}
 
-  void run() {
+  std::optional<Refusal> run() {
     for (Expr* expr : kernel_.exprs()) {
+      if (const auto* scatter = expr->as<ScatterOp>()) {
+        NVF_RETURN_REFUSAL(find_wrong_memory(*scatter));
+      }
       visit(
           *expr, overloaded{
-                     [&](const SelectOp& op) { check_positions(op.arg, op.dim, op.out); },
-                     [&](const IndexSelectOp& op) { check_positions(op.arg, op.dim, op.index); },
+                     [&](const SelectOp& op) { require_positions(op.arg, op.dim, op.out); },
+                     [&](const IndexSelectOp& op) { require_positions(op.arg, op.dim, op.index); },
                      [&](const GatherOp& op) {
-                       check_positions(op.arg, op.dim, op.index);
+                       require_positions(op.arg, op.dim, op.index);
                        if (!op.exact_sizes) { // else they are equal, or broadcast together
-                         check_at_most(op.index, op.arg, op.dim);
+                         require_at_most(op.index, op.arg, op.dim);
                        }
                      },
-                     [&](const ScatterOp& op) { check(op); },
+                     [&](const ScatterOp& op) { require_sizes(op); },
                      [](const Expr&) {},
                  });
     }
     for (const Val* input : kernel_.inputs()) {
       if (input->is_tensor()) {
-        find_expanded_reads(static_cast<const TensorView*>(input));
+        require_elements(static_cast<const TensorView*>(input));
       }
     }
+    return std::nullopt;
   }
 
  private:
-  void check(const ScatterOp& op) {
-    check_scatter_memory(op);
-    check_at_most(op.index, op.out, op.dim);
+  void require_sizes(const ScatterOp& op) {
+    require_at_most(op.index, op.out, op.dim);
     if (op.src->is_tensor()) {
-      check_at_most(op.index, static_cast<const TensorView*>(op.src), /*except=*/-1);
+      require_at_most(op.index, static_cast<const TensorView*>(op.src), /*except=*/-1);
     }
   }
 
-  void check_scatter_memory(const ScatterOp& op) const {
+  [[nodiscard]] static std::optional<Refusal> find_wrong_memory(const ScatterOp& op) {
     for (const TensorView* tensor : {op.out, op.arg}) {
       if (tensor == op.arg && !is_scattered_into(tensor)) {
-        throw UserError({
+        return refuse({
             .headline = {"A scatter overwrites the memory of its operand"},
             .node = {describe(op.out), "\nscatters into ", describe(op.arg)},
             .expected = {"an operand that the fusion computes and nothing else reads"},
@@ -60,7 +64,7 @@ class IndexAccessCheck {
         });
       }
       if (tensor->memory_type() != MemoryType::Global) {
-        throw UserError({
+        return refuse({
             .headline = {"A scatter needs global memory"},
             .node = {describe(tensor)},
             .expected = {"memory that every thread may write"},
@@ -70,10 +74,11 @@ class IndexAccessCheck {
         });
       }
     }
+    return std::nullopt;
   }
 
   /// No position along an empty dimension is in range.
-  void check_positions(const TensorView* arg, int64_t dim, const TensorView* positions) {
+  void require_positions(const TensorView* arg, int64_t dim, const TensorView* positions) {
     Val* extent = arg->size(dim);
     Val* count = kernel_.one();
     for (Val* size : positions->shape()) {
@@ -81,25 +86,24 @@ class IndexAccessCheck {
     }
     require(
         scalar::logical_or(scalar::lt(kernel_.zero(), extent), scalar::eq(count, kernel_.zero())),
-        "Dimension " + std::to_string(dim) + " of " + arg->to_string() +
-            ", which is looked up, has no element");
+        arg, {"Dimension ", dim, " of ", arg->to_string(), ", which is looked up, has no element"});
   }
 
   /// Extents of `small` are at most those of `large`, but in the dimension `except`.
-  void check_at_most(const TensorView* small, const TensorView* large, int64_t except) {
+  void require_at_most(const TensorView* small, const TensorView* large, int64_t except) {
     for (int64_t dim = 0; dim < small->rank(); ++dim) {
       if (dim != except) {
         require(
-            scalar::le(small->size(dim), large->size(dim)),
-            "Dimension " + std::to_string(dim) + " of " + small->to_string() +
-                " is larger than that of " + large->to_string());
+            scalar::le(small->size(dim), large->size(dim)), small,
+            {"Dimension ", dim, " of ", small->to_string(), " is larger than that of ",
+             large->to_string()});
       }
     }
   }
 
   /// A reader with elements along the dimension has a loop over them, or tests whether the operand
   /// has one there (`pad`). All others read the one element.
-  void find_expanded_reads(const TensorView* input) {
+  void require_elements(const TensorView* input) {
     const IterDomains axes = TensorDomain::no_reductions(input->logical());
     for (size_t dim = 0; dim < axes.size(); ++dim) {
       const auto reads_one = [&](const TensorView* reader) {
@@ -107,14 +111,24 @@ class IndexAccessCheck {
         return axis == nullptr || axis->is_broadcast();
       };
       if (axes[dim]->has_expanded_extent() && std::ranges::any_of(input->consumers(), reads_one)) {
-        kernel_.launch.expanded_reads.push_back({input, dim});
+        Val* size = axes[dim]->maybe_expanded_extent();
+        kernel_.launch.conditions.push_back(
+            {.holds = scalar::logical_or(scalar::lt(kernel_.zero(), size), is_empty(kernel_)),
+             .report =
+                 {.headline =
+                      {"An expanded dimension of size 0 has no element that a kernel reads"},
+                  .node = {describe(input)},
+                  .expected = {"a size of 1 or more for ", axes[dim]->to_string()},
+                  .found = {"size 0, beside outputs that are not empty"},
+                  .fix = {"evaluate the fusion: fd.execute does"}},
+             .kind = ErrorKind::NotImplemented});
       }
     }
   }
 
-  void require(Val* condition, const std::string& message) {
+  void require(Val* condition, const TensorView* tensor, const Part& headline) {
     if (!condition->is_true()) {
-      kernel_.launch.size_checks.push_back({condition, message});
+      kernel_.launch.conditions.push_back(size_condition(condition, headline, describe(tensor)));
     }
   }
 
@@ -123,8 +137,8 @@ class IndexAccessCheck {
 
 } // namespace
 
-void check_index_accesses(Kernel& kernel) {
-  IndexAccessCheck(kernel).run();
+std::optional<Refusal> check_index_accesses(Kernel& kernel) {
+  return IndexAccessCheck(kernel).run();
 }
 
 } // namespace nvfuser

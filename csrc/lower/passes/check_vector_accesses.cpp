@@ -8,6 +8,7 @@
 #include "graph/id_model.h"
 #include "graph/scatter_storage.h"
 #include "graph/val_graph.h"
+#include "ir/scalar.h"
 #include "lower/analysis/loop_model.h"
 #include "lower/analysis/memory_layout.h"
 #include "lower/statements/element_statements.h"
@@ -37,11 +38,11 @@ IterDomain* vector_axis(const LoopModel& model, const TensorView* tensor) {
 }
 
 /// A thread that stored a single element of a pair would write the other one, too.
-void check_stores_pairs(const LoopModel& model, const TensorView* tensor) {
+std::optional<Refusal> find_single_store(const LoopModel& model, const TensorView* tensor) {
   if (!is_stored_in_pairs(tensor) || vector_axis(model, tensor) != nullptr) {
-    return; // the width of a vector is a number of bytes
+    return std::nullopt; // the width of a vector is a number of bytes
   }
-  throw UserError(
+  return refuse(
       {
           .headline = {"A single fp4 element cannot be stored to global memory"},
           .node = {describe(tensor)},
@@ -64,25 +65,25 @@ class VectorCheck {
         lanes_(lanes),
         loop_(*kernel.loop_model->loop_of(lanes)) {}
 
-  void run() {
-    check_statement();
-    check_loop();
+  std::optional<Refusal> run() {
+    NVF_RETURN_REFUSAL(find_wrong_statement());
+    NVF_RETURN_REFUSAL(find_wrong_loop());
     width_ = as_int(loop_.extent()->value());
-    check_width(tensor_);
-    check_order();
+    NVF_RETURN_REFUSAL(find_wrong_width(tensor_));
+    NVF_RETURN_REFUSAL(find_swizzled_lanes());
     TensorView* source = copied_tensor(tensor_->definition());
     if (reads_elsewhere(tensor_->definition())) {
-      check_resized_source(source);
+      NVF_RETURN_REFUSAL(check_resized_source(source));
     } else {
-      check_side(source);
+      NVF_RETURN_REFUSAL(check_side(source));
     }
-    check_side(tensor_);
+    return check_side(tensor_);
   }
 
  private:
-  [[noreturn]] void reject(
+  [[nodiscard]] Refusal reject(
       const Part& headline, const Part& expected, const Part& found, const Part& fix) const {
-    throw UserError({
+    return refuse({
         .headline = headline,
         .node = {describe(tensor_), ", axis ", lanes_->to_string()},
         .expected = expected,
@@ -111,10 +112,10 @@ class VectorCheck {
     return arg != nullptr && arg->is_tensor() ? static_cast<TensorView*>(arg) : nullptr;
   }
 
-  void check_statement() const {
+  [[nodiscard]] std::optional<Refusal> find_wrong_statement() const {
     const TensorView* source = copied_tensor(tensor_->definition());
     if (source == nullptr) {
-      reject(
+      return reject(
           {"Only a copy can be vectorized"},
           {"a tensor defined by a load, a store, a slice, a pad or a gather"},
           {"a tensor defined by ", tensor_->definition()->op_name()},
@@ -122,20 +123,21 @@ class VectorCheck {
            "(y.cache_before()), or unroll the axis"});
     }
     if (source->memory_type() == MemoryType::Local && tensor_->memory_type() == MemoryType::Local) {
-      reject(
+      return reject(
           {"A vectorized copy has one side in global or shared memory"},
           {"a load into registers, or a store from them"}, {"registers on both sides"},
           {"bind the axis to ParallelType.serial or ParallelType.unroll here, and vectorize the "
            "load or the store"});
     }
+    return std::nullopt;
   }
 
   /// The lanes are a loop of this tensor alone, and the innermost one.
-  void check_loop() const {
-    check_not_inlined();
-    check_nothing_inlined_into_lanes();
+  [[nodiscard]] std::optional<Refusal> find_wrong_loop() const {
+    NVF_RETURN_REFUSAL(find_inlined_axis());
+    NVF_RETURN_REFUSAL(find_tensor_in_lanes());
     if (!loop_.extent()->is_const_int()) {
-      reject(
+      return reject(
           {"A vectorized axis needs a constant extent"}, {"a constant"},
           {loop_.extent()->to_inline_string()},
           {"split the axis by a constant, and vectorize the inner part"});
@@ -144,20 +146,21 @@ class VectorCheck {
     for (auto inner = std::find(axes.begin(), axes.end(), lanes_) + 1; inner != axes.end();
          ++inner) {
       if (!kernel_.loop_model->loop_of(*inner)->index->is_const()) {
-        reject(
+        return reject(
             {"A vectorized axis has a loop inside"},
             {"the last axis of the loop domain, or one with axes of size 1 behind it"},
             {(*inner)->to_string(), " behind it"},
             {"reorder the axes, so that the vectorized one is the last"});
       }
     }
+    return std::nullopt;
   }
 
-  void check_not_inlined() const {
+  [[nodiscard]] std::optional<Refusal> find_inlined_axis() const {
     const IterDomains& axes = tensor_->loop();
     const auto position = std::find(axes.begin(), axes.end(), lanes_) - axes.begin();
     if (position < tensor_->compute_at_position()) {
-      reject(
+      return reject(
           {"A vectorized axis cannot be inlined"},
           {"a compute-at position left of the axis, at most ", position},
           {"compute-at position ", tensor_->compute_at_position(), ": one loop over ",
@@ -166,9 +169,10 @@ class VectorCheck {
            "or clear_compute_position() and inline_at(",
            position, ")"});
     }
+    return std::nullopt;
   }
 
-  void check_nothing_inlined_into_lanes() const {
+  [[nodiscard]] std::optional<Refusal> find_tensor_in_lanes() const {
     for (const TensorView* other : loop_.tensors) {
       if (other == tensor_) {
         continue;
@@ -178,7 +182,7 @@ class VectorCheck {
         return kernel_.loop_model->loop_of(axis) == &loop_;
       });
       const auto position = shared - axes.begin();
-      reject(
+      return reject(
           {"A tensor is inlined into the lanes of a vectorized axis"},
           {"nothing but the copy in the loop over the lanes; a compute-at position of at most ",
            position, " of ", describe(other)},
@@ -187,59 +191,71 @@ class VectorCheck {
            "or clear_compute_position() and inline_at(",
            position, ") for that tensor"});
     }
+    return std::nullopt;
   }
 
   /// All lanes are moved or none: whether an element of a swizzled axis exists is asked of where it
   /// comes from, and neighbours come from apart.
-  void check_order() {
+  [[nodiscard]] std::optional<Refusal> find_swizzled_lanes() {
     climbed_.clear();
     const IterDomain* current = loop_.promoted;
     while (position_of(tensor_->logical(), current) < 0 && is_new(current)) {
       const Expr* definition = origin_of(current);
       if (definition == nullptr) {
-        return;
+        return std::nullopt;
       }
       if (definition->is_a<Swizzle>()) {
-        reject(
+        return reject(
             {"The lanes of a vectorized axis are swizzled"},
             {"lanes that are split off before the swizzle"}, {definition->to_string()},
             {"split the axis by the width first, and swizzle its outer part"});
       }
       current = static_cast<IterDomain*>(definition->inputs().back()); // whose elements are lanes
     }
+    return std::nullopt;
   }
 
-  void check_width(const TensorView* tensor) const {
+  [[nodiscard]] std::optional<Refusal> find_wrong_width(const TensorView* tensor) const {
     constexpr int64_t kByte = 8; // bits
     const int64_t bits = width_ * size_bits(tensor->dtype());
     const bool is_power = bits >= kByte && (bits & (bits - 1)) == 0;
     if (!is_power || bits > kernel_.target().max_vector_bytes * kByte) {
-      reject(
+      return reject(
           {"Vector width is not supported"},
           {"1, 2, 4, 8 or ", kernel_.target().max_vector_bytes, " bytes"},
           {width_, " elements of ", size_text(tensor->dtype()), " in ", describe(tensor)},
           {"split the axis by a power of two, so that the inner part has one of these sizes"});
     }
+    return std::nullopt;
   }
 
   /// `size`, the `role` of an axis, must be a multiple of the width: now, or checked with actual
   /// sizes.
-  void require_divisible(Val* size, const IterDomain* axis, const char* role = "extent") {
+  [[nodiscard]] std::optional<Refusal> require_divisible(
+      Val* size, const IterDomain* axis, const char* role = "extent") {
     Val* width = kernel_.new_index(width_);
     if (kernel_.simplifier->prove_divisible(size, width)) {
-      return;
+      return std::nullopt;
     }
-    const std::string what = "Vectorization of " + tensor_->to_string() + " by " +
-                             std::to_string(width_) + " needs a multiple of it as " + role +
-                             " of " + axis->to_string();
     if (size->is_const()) {
-      reject(
+      return reject(
           {"Vectorization needs an ", role, " that the width divides"}, {"a multiple of ", width_},
           {axis->to_string(), " of ", role, " ", size->to_string()},
           {"vectorize by a width that divides it, or unroll the axis"});
     }
-    kernel_.launch.divisibility_checks.push_back({size, width, what});
+    kernel_.launch.conditions.push_back(
+        {.holds = scalar::eq(scalar::mod(size, width), kernel_.zero()),
+         .report =
+             {.headline =
+                  {"Vectorization of ", tensor_->to_string(), " by ", width_,
+                   " needs a multiple of it as ", role, " of ", axis->to_string()},
+              .node = {describe(tensor_), ", axis ", lanes_->to_string()},
+              .expected = {size->to_inline_string(), " divisible by ", width_},
+              .found = Part::none(),
+              .fix = {"choose a factor that divides the size, or do not vectorize this axis"}},
+         .shown = {size}});
     kernel_.simplifier->assume_divisible(size, width);
+    return std::nullopt;
   }
 
   /// The innermost axes that `id` is merged from, outermost first; {id} if it is no merge.
@@ -255,119 +271,127 @@ class VectorCheck {
   }
 
   /// All lanes are moved, and all lie inside of the axis before, or all outside.
-  void require_divisible_resize(const Resize& resize) {
-    require_divisible(resize.left, resize.in, "offset");
-    require_divisible(resize.in->extent(), resize.in);
-    require_divisible(resize.out->extent(), resize.out);
+  [[nodiscard]] std::optional<Refusal> require_divisible_resize(const Resize& resize) {
+    NVF_RETURN_REFUSAL(require_divisible(resize.left, resize.in, "offset"));
+    NVF_RETURN_REFUSAL(require_divisible(resize.in->extent(), resize.in));
+    return require_divisible(resize.out->extent(), resize.out);
   }
 
-  void check_side(TensorView* side) {
+  [[nodiscard]] std::optional<Refusal> check_side(TensorView* side) {
+    std::vector<int64_t> run;
     if (side->memory_type() == MemoryType::Global) {
-      const std::vector<int64_t> run = check_innermost(side, global_axes(side));
+      NVF_RETURN_REFUSAL(find_run(side, global_axes(side), run));
       kernel_.launch.vector_accesses.push_back({storage_of(side), tensor_, width_, run});
-    } else {
-      check_innermost(side, stored_axes(kernel_, side));
+      return std::nullopt;
     }
+    return find_run(side, stored_axes(kernel_, side), run);
   }
 
   /// The operand of a slice or pad. Its elements are neighbours along the innermost dimension only:
   /// what lies outside of a resized axis is no run with it. The offset and both extents are
   /// multiples of the width, so that all lanes lie inside of the operand, or all outside.
-  void check_resized_source(TensorView* source) {
+  [[nodiscard]] std::optional<Refusal> check_resized_source(TensorView* source) {
     climbed_.clear();
     const IterDomains& logical = tensor_->logical();
     IterDomain* current = loop_.promoted;
     while (position_of(logical, current) < 0) {
-      current = divided_axis(current, tensor_);
+      NVF_RETURN_REFUSAL(climb(current, tensor_));
     }
     const int64_t dim = position_of(logical, current);
-    check_same_position(dim);
+    NVF_RETURN_REFUSAL(find_different_positions(dim));
     IterDomain* root = tensor_->maybe_root().at(static_cast<size_t>(dim));
     if (const Expr* definition = logical[static_cast<size_t>(dim)]->definition();
         definition != nullptr && definition->is_a<Resize>()) {
-      require_divisible_resize(*definition->as<Resize>());
+      NVF_RETURN_REFUSAL(require_divisible_resize(*definition->as<Resize>()));
     }
     const bool is_global = source->memory_type() == MemoryType::Global;
     const IterDomains axes = is_global ? global_axes(source) : stored_axes(kernel_, source);
     const IterDomain* read = PairwiseDomainMap(source, tensor_).producer_of(root);
     const auto position = std::find(axes.begin(), axes.end(), read) - axes.begin();
     if (position != innermost_stored(axes) || !is_contiguous(source, axes, position)) {
-      reject(
+      return reject(
           {"A vectorized axis is not innermost and contiguous in memory"},
           {"the axis of stride 1 of ", describe(source)}, {root->to_string()}, {kInnermostFix});
     }
     if (is_global) {
       kernel_.launch.vector_accesses.push_back({storage_of(source), tensor_, width_, {position}});
     }
+    return std::nullopt;
   }
 
   /// Lanes along dimension `dim` of a gather read at one position: it has one for all of them.
-  void check_same_position(int64_t dim) const {
+  [[nodiscard]] std::optional<Refusal> find_different_positions(int64_t dim) const {
     const auto* gather = tensor_->definition()->as<GatherOp>();
     if (gather == nullptr) {
-      return;
+      return std::nullopt;
     }
     const IterDomains positions = TensorDomain::no_reductions(gather->index->logical());
     const IterDomain* axis = positions.at(static_cast<size_t>(dim));
     if (!axis->is_broadcast()) {
-      reject(
+      return reject(
           {"The lanes of a vectorized gather read at different positions"},
           {"lanes along a dimension that the positions are broadcast over"},
           {axis->to_string(), " of ", gather->index->to_string()},
           {"vectorize another dimension, or unroll this one"});
     }
+    return std::nullopt;
   }
 
-  /// The axis that `current` is the innermost part of.
-  IterDomain* divided_axis(IterDomain* current, const TensorView* side) {
+  /// From `current` to the axis that it is the innermost part of.
+  [[nodiscard]] std::optional<Refusal> climb(IterDomain*& current, const TensorView* side) {
     Expr* definition = is_new(current) ? origin_of(current) : nullptr;
     if (definition == nullptr) {
-      reject(
+      return reject(
           {"A vectorized axis is not innermost in memory"},
           {"the innermost axis of ", describe(side)}, {current->to_string()}, {kInnermostFix});
     }
     if (const auto* split = definition->as<Split>();
         split != nullptr && exact_.are_mapped(split->inner, current)) {
-      require_divisible(split->in->extent(), split->in);
-      return split->in;
+      current = split->in;
+      return require_divisible(current->extent(), current);
     }
     if (const auto* merge = definition->as<Merge>()) {
-      require_divisible(merge->inner->extent(), merge->inner);
-      return merge->inner;
+      current = merge->inner;
+      return require_divisible(current->extent(), current);
     }
     if (const auto* resize = definition->as<Resize>();
         resize != nullptr && resize->out == current) {
-      require_divisible_resize(*resize);
-      return resize->in;
+      current = resize->in;
+      return require_divisible_resize(*resize);
     }
-    reject(
+    return reject(
         {"A vectorized axis is not innermost in memory"},
         {"an axis made by inner splits of the innermost axis of ", describe(side)},
         {definition->to_string()}, {kInnermostFix});
   }
 
   /// Walks from the lanes to the axes that address `side`; the positions merged into the run.
-  std::vector<int64_t> check_innermost(TensorView* side, const IterDomains& axes) {
+  [[nodiscard]] std::optional<Refusal> find_run(
+      TensorView* side, const IterDomains& axes, std::vector<int64_t>& run) {
     climbed_.clear();
     IterDomain* current = loop_.promoted;
     while (position_of(axes, current) < 0) {
       const Expr* definition = origin_of(current);
       if (const auto* merge = definition == nullptr ? nullptr : definition->as<Merge>()) {
-        const std::vector<int64_t> run = contiguous_run(side, axes, merged_from(merge->out));
+        run = contiguous_run(side, axes, merged_from(merge->out));
         if (!run.empty()) {
-          return run;
+          return std::nullopt;
         }
       }
-      IterDomain* part = inner_part(axes, current);
-      current = part != nullptr ? part : divided_axis(current, side);
+      if (IterDomain* part = inner_part(axes, current)) {
+        current = part;
+      } else {
+        NVF_RETURN_REFUSAL(climb(current, side));
+      }
     }
     const int64_t position = position_of(axes, current);
     if (position != innermost_stored(axes) || !is_contiguous(side, axes, position)) {
-      reject(
+      return reject(
           {"A vectorized axis is not innermost and contiguous in memory"},
           {"the axis of stride 1 of ", describe(side)}, {current->to_string()}, {kInnermostFix});
     }
-    return {position};
+    run = {position};
+    return std::nullopt;
   }
 
   /// The inner part of `axis` that addresses the storage, if every part of which it is an inner
@@ -470,17 +494,18 @@ class VectorCheck {
 
 } // namespace
 
-void check_vector_accesses(Kernel& kernel) {
+std::optional<Refusal> check_vector_accesses(Kernel& kernel) {
   for (TensorView* tensor : kernel.tensors()) {
     if (tensor->definition() == nullptr) {
       continue;
     }
-    check_stores_pairs(*kernel.loop_model, tensor);
+    NVF_RETURN_REFUSAL(find_single_store(*kernel.loop_model, tensor));
     if (IterDomain* axis =
             vector_axis(*kernel.loop_model, tensor)) { // validated: there is at most one
-      VectorCheck(kernel, tensor, axis).run();
+      NVF_RETURN_REFUSAL(VectorCheck(kernel, tensor, axis).run());
     }
   }
+  return std::nullopt;
 }
 
 } // namespace nvfuser

@@ -139,7 +139,7 @@ void Hazards::check_visible(
     return;
   }
   const char* who = is_grid_dim(type) ? "blocks" : "threads";
-  throw UserError({
+  kernel_.note_refusal(refuse({
       .headline =
           {"A tensor is read by other ", who, " than those that computed it, but lies in ",
            memory == MemoryType::Local ? "registers" : "shared memory"},
@@ -152,7 +152,7 @@ void Hazards::check_visible(
       .fix =
           {"set_memory_type(MemoryType.", is_grid_dim(type) ? "global" : "shared",
            ") on the producer, or inline it so that the axes share a loop"},
-  });
+  }));
 }
 
 } // namespace nvfuser

@@ -316,8 +316,9 @@ class SyncInserter {
 
 } // namespace
 
-void insert_syncs(Kernel& kernel) {
+std::optional<Refusal> insert_syncs(Kernel& kernel) {
   SyncInserter(kernel).run();
+  return kernel.take_refusal();
 }
 
 } // namespace nvfuser

@@ -14,6 +14,6 @@ namespace nvfuser {
 /// Requires: the loop nest; loads ahead placed.
 /// Ensures:  no thread reads an element before its writer's barrier; registers are read only by the
 ///           thread that wrote them (else an error that names both tensors and both axes).
-void insert_syncs(Kernel& kernel);
+std::optional<Refusal> insert_syncs(Kernel& kernel);
 
 } // namespace nvfuser

@@ -237,10 +237,11 @@ class LoadPrefetcher {
 
 } // namespace
 
-void prefetch_loads(Kernel& kernel) {
+std::optional<Refusal> prefetch_loads(Kernel& kernel) {
   if (!kernel.circular_loops.empty()) {
     LoadPrefetcher(kernel).run(kernel.body);
   }
+  return kernel.take_refusal();
 }
 
 } // namespace nvfuser

@@ -19,6 +19,6 @@ namespace nvfuser {
 /// Requires: the loop nest, with stages in storage and indices; no barriers yet.
 /// Ensures:  no other pass has to order the accesses of a circular buffer within its loop; no copy
 ///           is under way after it.
-void prefetch_loads(Kernel& kernel);
+std::optional<Refusal> prefetch_loads(Kernel& kernel);
 
 } // namespace nvfuser

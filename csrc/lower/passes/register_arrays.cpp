@@ -30,7 +30,7 @@ const TensorView* scheduled_reader(const TensorView* tensor) {
   return nullptr;
 }
 
-[[noreturn]] void refuse_size(Kernel& kernel, const Allocate& allocate) {
+Refusal refuse_size(Kernel& kernel, const Allocate& allocate) {
   const TensorView* tensor = allocate.buffer;
   const std::string size = kernel.simplifier->simplify(allocate.size)->to_inline_string();
   const std::vector<TensorView*> tensors = kernel.tensors();
@@ -39,7 +39,7 @@ const TensorView* scheduled_reader(const TensorView* tensor) {
            (!is_unscheduled(other) || other->compute_at_position() > 0);
   });
   if (!has_schedule) {
-    throw UserError({
+    return refuse({
         .headline = {"The fusion has no schedule, and a tensor in registers needs a constant size"},
         .node = {describe(tensor)},
         .expected =
@@ -52,7 +52,7 @@ const TensorView* scheduled_reader(const TensorView* tensor) {
   }
   const TensorView* reader = scheduled_reader(tensor);
   if (is_unscheduled(tensor) && reader != nullptr) {
-    throw UserError({
+    return refuse({
         .headline = {"A tensor in registers needs a constant size, and has no share of the "
                      "schedule of its reader"},
         .node = {describe(tensor)},
@@ -62,7 +62,7 @@ const TensorView* scheduled_reader(const TensorView* tensor) {
             {"fd.sched.transform_like(reference), with that tensor, before fd.sched.inline_most()"},
     });
   }
-  throw UserError({
+  return refuse({
       .headline = {"A tensor in registers needs a constant size"},
       .node = {describe(tensor)},
       .expected =
@@ -86,7 +86,7 @@ class RegisterPlan {
     });
   }
 
-  void run() {
+  std::optional<Refusal> run() {
     for (const Allocate* allocate : allocates_) {
       if (registers_of(allocate->buffer) > kernel_.target().max_registers_per_thread) {
         spill(allocate->buffer);
@@ -96,10 +96,11 @@ class RegisterPlan {
     while (const TensorView* tensor = unrolled_too_often(kernel_.body)) {
       spill(tensor);
     }
-    check_local_memory();
+    NVF_RETURN_REFUSAL(find_too_large_arrays());
     for (Allocate* allocate : allocates_) {
       allocate->is_spilled = is_spilled(allocate->buffer);
     }
+    return std::nullopt;
   }
 
  private:
@@ -228,7 +229,7 @@ class RegisterPlan {
     return nullptr;
   }
 
-  void check_local_memory() const {
+  [[nodiscard]] std::optional<Refusal> find_too_large_arrays() const {
     int64_t bytes = 0;
     const TensorView* largest = nullptr;
     TensorSet counted;
@@ -241,9 +242,9 @@ class RegisterPlan {
     }
     const int64_t most = kernel_.target().max_local_bytes;
     if (bytes <= most) {
-      return;
+      return std::nullopt;
     }
-    throw UserError({
+    return refuse({
         .headline = {"Tensors in registers are too large for a thread"},
         .node = {describe(largest)},
         .expected =
@@ -265,18 +266,20 @@ class RegisterPlan {
 
 } // namespace
 
-void check_register_arrays(Kernel& kernel) {
+std::optional<Refusal> check_register_arrays(Kernel& kernel) {
+  const Allocate* unsized = nullptr;
   for_each_node(kernel.body, [&](const Expr& expr) {
     const auto* allocate = expr.as<Allocate>();
-    if (allocate != nullptr && allocate->memory_type == MemoryType::Local &&
+    if (unsized == nullptr && allocate != nullptr && allocate->memory_type == MemoryType::Local &&
         !allocate->size->is_const()) {
-      refuse_size(kernel, *allocate);
+      unsized = allocate;
     }
   });
+  return unsized == nullptr ? std::nullopt : std::optional(refuse_size(kernel, *unsized));
 }
 
-void spill_register_arrays(Kernel& kernel) {
-  RegisterPlan(kernel).run();
+std::optional<Refusal> spill_register_arrays(Kernel& kernel) {
+  return RegisterPlan(kernel).run();
 }
 
 } // namespace nvfuser

@@ -8,6 +8,7 @@
 #include "graph/id_model.h"
 #include "graph/val_graph.h"
 #include "ir/scalar.h"
+#include "lower/analysis/launch_conditions.h"
 
 namespace nvfuser {
 namespace {
@@ -113,10 +114,10 @@ std::unordered_set<const Val*> input_sizes(const Kernel& kernel) {
   return sizes;
 }
 
-void check_equal(const IterDomain* a, const IterDomain* b) {
+std::optional<Refusal> find_mismatch(const IterDomain* a, const IterDomain* b) {
   if (a->extent()->is_const_int() && b->extent()->is_const_int() &&
       as_int(a->extent()->value()) != as_int(b->extent()->value())) {
-    throw UserError({
+    return refuse({
         .headline =
             {"Expected sizes to match: ", a->extent()->to_string(), " vs ",
              b->extent()->to_string(), "."},
@@ -126,6 +127,7 @@ void check_equal(const IterDomain* a, const IterDomain* b) {
         .fix = {"check the shapes given to define_tensor"},
     });
   }
+  return std::nullopt;
 }
 
 /// The axes that carry sizes of their own.
@@ -138,7 +140,7 @@ IterDomains sized_axes(const Kernel& kernel) {
   return axes;
 }
 
-void choose_representatives(Kernel& kernel, Substitution& substitution) {
+std::optional<Refusal> choose_representatives(Kernel& kernel, Substitution& substitution) {
   IdModel model(&kernel);
   const ValGraph& exact = model.maybe_build_graph(IdMappingMode::exact);
   const std::unordered_set<const Val*> inputs = input_sizes(kernel);
@@ -153,7 +155,7 @@ void choose_representatives(Kernel& kernel, Substitution& substitution) {
     }
     const auto [found, is_new] = chosen.try_emplace(exact.group(id), id);
     if (!is_new) {
-      check_equal(found->second, id);
+      NVF_RETURN_REFUSAL(find_mismatch(found->second, id));
       if (rank(id->extent()) < rank(found->second->extent())) {
         found->second = id;
       }
@@ -166,17 +168,18 @@ void choose_representatives(Kernel& kernel, Substitution& substitution) {
       substitution.replace(id->extent(), found->second->extent());
     }
   }
+  return std::nullopt;
 }
 
 /// A part of an axis, an axis with surroundings, and a product of axes have computed sizes: whether
 /// they are those of the axes that expressions map them to shows at launch.
-void check_computed_sizes(Kernel& kernel) {
+std::optional<Refusal> require_computed_sizes(Kernel& kernel) {
   const IterDomains axes = sized_axes(kernel);
   const auto is_computed = [](const IterDomain* id) {
     return !id->is_broadcast() && !is_leaf(id->extent());
   };
   if (std::none_of(axes.begin(), axes.end(), is_computed)) {
-    return; // most kernels: a graph costs time
+    return std::nullopt; // most kernels: a graph costs time
   }
   IdModel model(&kernel);
   const ValGraph& exact = model.maybe_build_graph(IdMappingMode::exact);
@@ -194,23 +197,26 @@ void check_computed_sizes(Kernel& kernel) {
         simplifier.prove_equal(id->extent(), found->second->extent())) {
       continue;
     }
-    check_equal(id, found->second);
+    NVF_RETURN_REFUSAL(find_mismatch(id, found->second));
     Val* holds = scalar::eq(found->second->extent(), id->extent());
     const bool is_repeated = std::any_of(
         checked.begin(), checked.end(), [&](const Val* other) { return holds->same_as(other); });
     if (!is_repeated) {
       checked.push_back(holds);
-      kernel.launch.size_checks.push_back(
-          {holds, "Expected sizes to match: " + found->second->to_string() + " vs " +
-                      id->to_string() + "."});
+      kernel.launch.conditions.push_back(size_condition(
+          holds,
+          {"Expected sizes to match: ", found->second->to_string(), " vs ", id->to_string(), "."},
+          {describe(found->second), "\nand ", describe(id)}));
     }
   }
+  return std::nullopt;
 }
 
 struct ExpandedSize {
   Val* from = nullptr;
   Val* to = nullptr;
-  std::string message;
+  Part headline;
+  const TensorView* out = nullptr;
 };
 
 /// Sizes that an expand may change. A kernel expands nothing that its operand may bring along:
@@ -227,10 +233,12 @@ std::vector<ExpandedSize> undecided_expands(const Kernel& kernel) {
       const IterDomain* axis = expand->out->logical().at(i);
       if (axis->is_symbolic_axis() && !axis->extent()->same_as(operand[i]->extent())) {
         sizes.push_back(
-            {operand[i]->extent(), axis->extent(),
-             "Mismatch in sizes when concretizing expand. A kernel without concretization expands "
-             "nothing: " +
-                 operand[i]->to_string() + " to " + axis->to_string() + "."});
+            {operand[i]->extent(),
+             axis->extent(),
+             {"Mismatch in sizes when concretizing expand. A kernel without concretization expands "
+              "nothing: ",
+              operand[i]->to_string(), " to ", axis->to_string(), "."},
+             static_cast<const TensorView*>(expand->out)});
       }
     }
   }
@@ -276,11 +284,11 @@ void record_sources(Kernel& kernel) {
 
 } // namespace
 
-void replace_sizes(Kernel& kernel) {
+std::optional<Refusal> replace_sizes(Kernel& kernel) {
   const std::vector<ExpandedSize> expands = undecided_expands(kernel);
   resolve_symbolic_axes(kernel);
   Substitution substitution(kernel);
-  choose_representatives(kernel, substitution);
+  NVF_RETURN_REFUSAL(choose_representatives(kernel, substitution));
   const std::vector<std::pair<Val*, Val*>> leaves = substitution.leaves();
   for (const TensorView* tensor : kernel.tensors()) {
     for (IterDomain* id : tensor->domain()->all_ids()) {
@@ -300,12 +308,14 @@ void replace_sizes(Kernel& kernel) {
     const std::vector<Expr*> users = leaf->all_uses();
     kernel.replace_uses(leaf, with, users);
   }
-  for (const auto& [from, to, message] : expands) {
-    kernel.launch.size_checks.push_back({scalar::eq(from, to), message});
+  for (const auto& [from, to, headline, out] : expands) {
+    kernel.launch.conditions.push_back(
+        size_condition(scalar::eq(from, to), headline, describe(out)));
   }
-  check_computed_sizes(kernel);
+  NVF_RETURN_REFUSAL(require_computed_sizes(kernel));
   widen_index_tensors(kernel);
   record_sources(kernel);
+  return std::nullopt;
 }
 
 } // namespace nvfuser

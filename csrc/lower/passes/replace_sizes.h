@@ -11,6 +11,6 @@ namespace nvfuser {
 /// Symbolic axes become iterations, tensors of dtype Index become Int: their elements have 64 bits
 /// whatever the kernel's indices have.
 /// Ensures:  equal extents are the same Val; `kernel.launch.sizes` says where symbols come from.
-void replace_sizes(Kernel& kernel);
+[[nodiscard]] std::optional<Refusal> replace_sizes(Kernel& kernel);
 
 } // namespace nvfuser

@@ -8,14 +8,14 @@
 
 namespace nvfuser {
 
-void resolve_compute_with(Kernel& kernel) {
+std::optional<Refusal> resolve_compute_with(Kernel& kernel) {
   std::vector<TensorView*> tensors = kernel.tensors();
   std::erase_if(
       tensors, [](const TensorView* tensor) { return tensor->compute_with_position() == 0; });
   if (tensors.empty()) {
-    return;
+    return std::nullopt;
   }
-  sort_exprs(kernel);
+  NVF_RETURN_REFUSAL(sort_exprs(kernel));
   for (TensorView* tensor : tensors) {
     // Siblings are computed together: what reads any of them may be first.
     const std::vector<TensorView*> made_together = tensor_outputs(tensor->definition());
@@ -29,7 +29,7 @@ void resolve_compute_with(Kernel& kernel) {
     NVF_INVARIANT(first != kernel.sorted_exprs.end(), "something reads ", describe(tensor));
     tensor->assign_compute_with(tensor->compute_with_position(), tensor_outputs(*first));
   }
-  model_loops(kernel);
+  return model_loops(kernel);
 }
 
 } // namespace nvfuser

@@ -12,6 +12,6 @@ namespace nvfuser {
 /// Ensures:  compute_with_consumers() of these tensors; a loop model in which they share loops. The
 ///           final sort keeps that order: everything else that reads the tensor comes after it.
 /// Cost:     one sort, if there is any such tensor.
-void resolve_compute_with(Kernel& kernel);
+std::optional<Refusal> resolve_compute_with(Kernel& kernel);
 
 } // namespace nvfuser

@@ -66,7 +66,7 @@ class MemoryPlanner {
     }
   }
 
-  void run() {
+  std::optional<Refusal> run() {
     for (Block* block : in_order()) {
       place(*block);
       placed_.push_back(block);
@@ -80,7 +80,7 @@ class MemoryPlanner {
       }
     }
     kernel_.launch.shared_bytes = blocks_.empty() ? nullptr : total_; // 0: all of them are empty
-    check_total();
+    return find_too_large_total();
   }
 
  private:
@@ -94,10 +94,10 @@ class MemoryPlanner {
 
   /// A total that depends on sizes is checked at the launch, as are lower limits of the GPU at
   /// hand.
-  void check_total() const {
+  [[nodiscard]] std::optional<Refusal> find_too_large_total() const {
     const int64_t most = kernel_.target().max_shared_bytes;
     if (!total_->is_const() || as_int(total_->value()) <= most) {
-      return;
+      return std::nullopt;
     }
     const TensorView* largest = nullptr;
     int64_t largest_bytes = 0;
@@ -107,7 +107,7 @@ class MemoryPlanner {
         largest_bytes = as_int(block.bytes->value());
       }
     }
-    throw UserError({
+    return refuse({
         .headline = {"The total shared memory allocation is larger than available memory."},
         .node = largest == nullptr ? Part::none() : Part{describe(largest)},
         .expected = {"at most ", most, " bytes for a block"},
@@ -196,8 +196,8 @@ void promote_reuse(Kernel& kernel) {
   }
 }
 
-void reuse_memory(Kernel& kernel) {
-  MemoryPlanner(kernel).run();
+std::optional<Refusal> reuse_memory(Kernel& kernel) {
+  return MemoryPlanner(kernel).run();
 }
 
 } // namespace nvfuser

@@ -20,6 +20,6 @@ void promote_reuse(Kernel& kernel);
 /// of sizes and launch dimensions: then one buffer is put beside another only if that is proven to
 /// fit whatever the sizes are. Ensures:  addresses, `workspace_offset` of reductions,
 /// `kernel.launch.shared_bytes`. Cost:     O(buffers^2 * uses^2 * barriers).
-void reuse_memory(Kernel& kernel);
+std::optional<Refusal> reuse_memory(Kernel& kernel);
 
 } // namespace nvfuser

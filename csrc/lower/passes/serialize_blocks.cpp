@@ -22,8 +22,8 @@ std::vector<const GridReduction*> serial_reductions(Expr* statement) {
   return found;
 }
 
-[[noreturn]] void refuse(const GridReduction& reduction, const Part& expected, const Part& found) {
-  throw UserError({
+Refusal no_turns(const GridReduction& reduction, const Part& expected, const Part& found) {
+  return refuse({
       .headline = {"The blocks of a serial grid reduction cannot take turns here"},
       .node = {describe(static_cast<const TensorIndex*>(reduction.outs.front())->view())},
       .expected = expected,
@@ -33,23 +33,27 @@ std::vector<const GridReduction*> serial_reductions(Expr* statement) {
 }
 
 /// What a block in its turn waits for must not be a block that waits for its turn.
-void check_section(Expr* statement, const std::vector<const GridReduction*>& reductions) {
+std::optional<Refusal> find_waiting_block(
+    Expr* statement, const std::vector<const GridReduction*>& reductions) {
   for (const GridReduction* reduction : reductions) {
     if (reduction->reduced_dims != reductions.front()->reduced_dims) {
-      refuse(
+      return no_turns(
           *reduction, {"reductions over the same grid axes in one loop nest"},
           {"reductions over different ones"});
     }
   }
+  bool has_barrier = false;
   for_each_node({statement}, [&](const Expr& expr) {
     const auto* reduction = expr.as<GridReduction>();
-    if (traits_of(expr).barriers.has(Barrier::Grid) ||
-        (reduction != nullptr && reduction->allreduce)) {
-      refuse(
-          *reductions.front(), {"no barrier over blocks in its loop nest"},
-          {"a tensor that other blocks read"});
-    }
+    has_barrier = has_barrier || traits_of(expr).barriers.has(Barrier::Grid) ||
+                  (reduction != nullptr && reduction->allreduce);
   });
+  if (has_barrier) {
+    return no_turns(
+        *reductions.front(), {"no barrier over blocks in its loop nest"},
+        {"a tensor that other blocks read"});
+  }
+  return std::nullopt;
 }
 
 /// One position per segment, the index of the block whose turn it is.
@@ -68,7 +72,7 @@ TensorView* new_turns(Kernel& kernel, const std::vector<int64_t>& dims) {
   return turns;
 }
 
-void serialize(Kernel& kernel, Scope& scope) {
+std::optional<Refusal> serialize(Kernel& kernel, Scope& scope) {
   Scope result;
   for (Expr* statement : scope) {
     const std::vector<const GridReduction*> reductions = serial_reductions(statement);
@@ -77,10 +81,10 @@ void serialize(Kernel& kernel, Scope& scope) {
       result.push_back(statement);
     } else if (loop != nullptr && loop->loop_kind == LoopKind::Hardware) { // no loop: the section
                                                                            // is inside
-      serialize(kernel, loop->body);
+      NVF_RETURN_REFUSAL(serialize(kernel, loop->body));
       result.push_back(statement);
     } else {
-      check_section(statement, reductions);
+      NVF_RETURN_REFUSAL(find_waiting_block(statement, reductions));
       if (!kernel.target().has_hardware_threads) {
         result.push_back(statement);
         continue;
@@ -94,12 +98,13 @@ void serialize(Kernel& kernel, Scope& scope) {
     }
   }
   scope = std::move(result);
+  return std::nullopt;
 }
 
 } // namespace
 
-void serialize_blocks(Kernel& kernel) {
-  serialize(kernel, kernel.body);
+std::optional<Refusal> serialize_blocks(Kernel& kernel) {
+  return serialize(kernel, kernel.body);
 }
 
 } // namespace nvfuser

@@ -12,6 +12,6 @@ namespace nvfuser {
 /// Ensures:  every serial GridReduction stands between a wait and a release over its dimensions.
 ///           Where blocks run in phases they combine in their order anyway: only errors are found.
 /// Errors:   a barrier over blocks inside a section, where the next block would wait for its turn.
-void serialize_blocks(Kernel& kernel);
+std::optional<Refusal> serialize_blocks(Kernel& kernel);
 
 } // namespace nvfuser

@@ -24,17 +24,19 @@ class ExprSorter {
  public:
   explicit ExprSorter(const Kernel& kernel) : kernel_(kernel), model_(*kernel.loop_model) {}
 
-  void sort(std::vector<Expr*> exprs, size_t depth, std::vector<Expr*>& sorted) {
+  std::optional<Refusal> sort(std::vector<Expr*> exprs, size_t depth, std::vector<Expr*>& sorted) {
     if (exprs.size() == 1) {
       sorted.push_back(exprs.front());
-      return;
+      return std::nullopt;
     }
     std::vector<Subgroup> groups = split_by_loop(exprs, depth);
     connect(groups);
-    for (const size_t index : dependency_order(groups)) {
-      Subgroup& group = groups[index];
-      sort(std::move(group.exprs), depth + 1, sorted);
+    std::vector<size_t> order;
+    NVF_RETURN_REFUSAL(find_dependency_order(groups, order));
+    for (const size_t index : order) {
+      NVF_RETURN_REFUSAL(sort(std::move(groups[index].exprs), depth + 1, sorted));
     }
+    return std::nullopt;
   }
 
  private:
@@ -95,11 +97,11 @@ class ExprSorter {
   }
 
   /// Depth first from the groups that nobody reads: a component is finished before the next begins.
-  static std::vector<size_t> dependency_order(const std::vector<Subgroup>& groups) {
+  static std::optional<Refusal> find_dependency_order(
+      const std::vector<Subgroup>& groups, std::vector<size_t>& order) {
     enum class Mark : uint8_t { New, Open, Done };
     std::vector<Mark> marks(groups.size(), Mark::New);
-    std::vector<size_t> order;
-    const auto visit_from = [&](size_t root) {
+    const auto visit_from = [&](size_t root) -> std::optional<Refusal> {
       std::vector<std::pair<size_t, size_t>> stack{{root, 0}}; // group, next producer
       marks[root] = Mark::Open;
       while (!stack.empty()) {
@@ -110,7 +112,7 @@ class ExprSorter {
             marks[producer] = Mark::Open;
             stack.emplace_back(producer, 0);
           } else if (marks[producer] == Mark::Open) {
-            report_cycle(groups[producer], groups[index]);
+            return refuse_cycle(groups[producer], groups[index]);
           }
           continue;
         }
@@ -118,22 +120,23 @@ class ExprSorter {
         order.push_back(index);
         stack.pop_back();
       }
+      return std::nullopt;
     };
     for (size_t i = 0; i < groups.size(); ++i) {
       if (!groups[i].has_consumer && marks[i] == Mark::New) {
-        visit_from(i);
+        NVF_RETURN_REFUSAL(visit_from(i));
       }
     }
     for (size_t i = 0; i < groups.size(); ++i) { // only reached if there is a cycle
       if (marks[i] == Mark::New) {
-        visit_from(i);
+        NVF_RETURN_REFUSAL(visit_from(i));
       }
     }
-    return order;
+    return std::nullopt;
   }
 
-  [[noreturn]] static void report_cycle(const Subgroup& a, const Subgroup& b) {
-    throw UserError({
+  [[nodiscard]] static Refusal refuse_cycle(const Subgroup& a, const Subgroup& b) {
+    return refuse({
         .headline = {"Expressions that share a loop depend on one that does not"},
         .node = {describe(a.exprs.front()->outputs().front())},
         .expected = {"no path that leaves a shared loop and comes back to it"},
@@ -149,7 +152,7 @@ class ExprSorter {
 
 } // namespace
 
-void sort_exprs(Kernel& kernel) {
+std::optional<Refusal> sort_exprs(Kernel& kernel) {
   std::vector<Expr*> exprs;
   for (Expr* expr : kernel.exprs()) {
     if (!expr->outputs().empty() && expr->outputs().front()->is_tensor()) {
@@ -157,9 +160,8 @@ void sort_exprs(Kernel& kernel) {
     }
   }
   kernel.sorted_exprs.clear();
-  if (!exprs.empty()) {
-    ExprSorter(kernel).sort(std::move(exprs), 0, kernel.sorted_exprs);
-  }
+  return exprs.empty() ? std::nullopt
+                       : ExprSorter(kernel).sort(std::move(exprs), 0, kernel.sorted_exprs);
 }
 
 } // namespace nvfuser

@@ -11,6 +11,6 @@ namespace nvfuser {
 /// Requires: the loop model.
 /// Ensures:  `kernel.sorted_exprs`; components in the order of the outputs they lead to.
 /// Cost:     O(n log n) per loop depth.
-void sort_exprs(Kernel& kernel);
+std::optional<Refusal> sort_exprs(Kernel& kernel);
 
 } // namespace nvfuser

@@ -11,13 +11,13 @@
 namespace nvfuser {
 namespace {
 
-[[noreturn]] void reject(
+Refusal reject(
     const TensorView* tensor,
     const Part& headline,
     const Part& expected,
     const Part& found,
     const Part& fix) {
-  throw UserError(
+  return refuse(
       {.headline = headline,
        .node = {describe(tensor)},
        .expected = expected,
@@ -25,11 +25,11 @@ namespace {
        .fix = fix});
 }
 
-void check_axis(const TensorView* tensor, const IterDomain* axis) {
+std::optional<Refusal> find_wrong_axis(const TensorView* tensor, const IterDomain* axis) {
   switch (axis->parallel_type()) {
     case ParallelType::Group:
       if (!is_reduction_expr(tensor->definition()) || axis->is_reduction()) {
-        reject(
+        return reject(
             tensor, {"Only an axis that a reduction keeps can be grouped"},
             {"an iteration axis of the result of a reduction"}, {axis->to_string()},
             {"vectorize or unroll the axis in other tensors"});
@@ -37,7 +37,7 @@ void check_axis(const TensorView* tensor, const IterDomain* axis) {
       break;
     case ParallelType::Vectorize:
       if (axis->is_reduction()) {
-        reject(
+        return reject(
             tensor, {"A reduction axis cannot be vectorized"}, {"a vectorized axis of a copy"},
             {axis->to_string()},
             {"rfactor the axis, so that the lanes become an axis of a tensor of their own"});
@@ -45,10 +45,11 @@ void check_axis(const TensorView* tensor, const IterDomain* axis) {
       break;
     default: break;
   }
+  return std::nullopt;
 }
 
 /// A hardware index, and the vector axis, are used once in a tensor.
-void check_unique_bindings(const TensorView* tensor) {
+std::optional<Refusal> find_repeated_binding(const TensorView* tensor) {
   std::map<ParallelType, const IterDomain*> bound;
   for (const IterDomain* axis : tensor->loop()) {
     const ParallelType type = axis->parallel_type();
@@ -57,17 +58,18 @@ void check_unique_bindings(const TensorView* tensor) {
     }
     const auto [other, is_new] = bound.try_emplace(type, axis);
     if (!is_new) {
-      reject(
+      return reject(
           tensor, {"Two axes of a tensor are bound to ", type}, {"one axis"},
           {other->second->to_string(), " and ", axis->to_string()},
           {"merge the axes, or bind one of them to another index"});
     }
   }
+  return std::nullopt;
 }
 
 /// What an axis is bound to is said of loops; of other axes it would say nothing. A merge passes
 /// the binding of its axes on to the loop.
-void check_bound_axes_are_loops(const TensorView* tensor) {
+std::optional<Refusal> find_binding_of_no_loop(const TensorView* tensor) {
   const IterDomains& loops = tensor->loop();
   for (const IterDomain* axis : tensor->domain()->all_ids()) {
     const bool is_said_of_a_loop =
@@ -75,49 +77,50 @@ void check_bound_axes_are_loops(const TensorView* tensor) {
           return loop->parallel_type() == axis->parallel_type();
         });
     if (!is_said_of_a_loop) {
-      reject(
+      return reject(
           tensor, {"An axis that is no loop is bound to ", axis->parallel_type()},
           {"an axis of the loop domain"}, {axis->to_string()},
           {"parallelize an axis of get_loop_domain()"});
     }
   }
+  return std::nullopt;
 }
 
 /// Of two updates of one input the last one counts, and a kernel has no order of outputs.
-void check_updated_once(const Fusion& fusion) {
+std::optional<Refusal> find_repeated_update(const Fusion& fusion) {
   for (const Val* input : fusion.inputs()) {
     const std::vector<const TensorView*> updates = fusion.updates_of(input);
     if (updates.size() > 1) {
-      reject(
+      return reject(
           updates.back(), {"An input is updated in place by two outputs"},
           {"one output that is written into ", describe(input)},
           {describe(updates[0]), " and ", describe(updates[1])},
           {"return one of them as an output of its own"});
     }
   }
+  return std::nullopt;
 }
 
 } // namespace
 
-void validate_schedule(Kernel& kernel) {
-  check_updated_once(kernel);
+std::optional<Refusal> validate_schedule(Kernel& kernel) {
+  NVF_RETURN_REFUSAL(find_repeated_update(kernel));
   for (const Expr* expr : tensor_exprs(kernel)) {
-    if (!has_kernel_form(*expr)) {
-      throw_no_kernel_form(*expr);
-    }
+    NVF_RETURN_REFUSAL(find_missing_form(*expr));
   }
   for (const TensorView* tensor : kernel.tensors()) {
-    check_kernel_form(tensor);
+    NVF_RETURN_REFUSAL(find_missing_form(tensor));
     if (tensor->definition() == nullptr) {
       continue; // the axes of inputs drive no loop
     }
     for (const IterDomain* axis : tensor->loop()) {
-      check_axis(tensor, axis);
+      NVF_RETURN_REFUSAL(find_wrong_axis(tensor, axis));
     }
-    check_bound_axes_are_loops(tensor);
-    check_unique_bindings(tensor);
-    check_async_copy(tensor);
+    NVF_RETURN_REFUSAL(find_binding_of_no_loop(tensor));
+    NVF_RETURN_REFUSAL(find_repeated_binding(tensor));
+    NVF_RETURN_REFUSAL(find_wrong_async_copy(tensor));
   }
+  return std::nullopt;
 }
 
 } // namespace nvfuser

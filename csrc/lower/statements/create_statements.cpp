@@ -67,10 +67,6 @@ Expr* convert(EyeOp& op, StatementContext& context) {
 }
 
 Expr* convert(TensorConstruct& op, StatementContext& context) {
-  constexpr size_t kMaxElements = 1024; // of the source
-  if (op.elements.size() > kMaxElements) {
-    throw_no_kernel_form(op);
-  }
   Val* position = logical_position(op.out, context);
   return context.copy_to(
       op.out, select_element(op.elements, 0, op.elements.size(), position, context.kernel));

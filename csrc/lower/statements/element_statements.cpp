@@ -51,7 +51,7 @@ Expr* convert(ReshapeOp& op, StatementContext& context) {
 }
 
 Expr* convert(Expr& other, StatementContext&) {
-  throw_no_kernel_form(other);
+  NVF_INVARIANT(false, "has a kernel form: ", describe(other));
 }
 
 } // namespace nvfuser

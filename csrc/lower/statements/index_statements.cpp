@@ -92,9 +92,6 @@ Expr* convert(GatherOp& op, StatementContext& context) {
 }
 
 Expr* convert(ScatterOp& op, StatementContext& context) {
-  if (!has_kernel_form(op)) {
-    throw_no_kernel_form(op);
-  }
   TensorView* storage = storage_of(op.out); // another scatter's, if that overwrites this one
   const IterDomains& axes = storage->logical();
   const IterDomains& loops = op.out->domain()->initial_loop(); // over `index`

@@ -23,13 +23,13 @@ bool is_entered_repeatedly(const Loop& loop) {
 }
 
 /// Whether blocks combine one after the other.
-bool takes_turns(const Expr* reduction, bool allreduce) {
+bool takes_turns(const Kernel& kernel, const Expr* reduction, bool allreduce) {
   const auto* op = reduction->as<ReductionOp>();
   if (op == nullptr || !op->serial_grid) {
     return false;
   }
   if (allreduce) {
-    throw UserError({
+    kernel.note_refusal(refuse({
         .headline = {"A serial grid reduction has its result in the last block only"},
         .node = {describe(op->out)},
         .expected = {"tensors that depend on it neither to run on the reduced grid axes, nor to "
@@ -37,7 +37,7 @@ bool takes_turns(const Expr* reduction, bool allreduce) {
         .found = {"a dependent that other blocks compute"},
         .fix = {"do not request a serial reduction, or store the result and read it in another "
                 "kernel"},
-    });
+    }));
   }
   return true;
 }
@@ -121,15 +121,15 @@ GridReduction* make_grid_reduction(
         new_workspace(kernel, scalar::mul(blocks, threads), result->dtype(), /*zero_init=*/false));
   }
   if (shape.has_serial && !allreduce) {
-    throw UserError({
+    kernel.note_refusal(refuse({
         .headline = {"A reduction over blocks stands in a serial loop of the same reduction"},
         .node = {describe(out)},
         .expected = {"the serial axes reduced before the grid axes"},
         .found = {"both in one reduction, whose result only the last block has"},
         .fix = {"rfactor the serial axes: they are then reduced once, in registers"},
-    });
+    }));
   }
-  const bool is_serial = takes_turns(expr, allreduce);
+  const bool is_serial = takes_turns(kernel, expr, allreduce);
   TensorView* counters =
       is_serial ? nullptr : new_workspace(kernel, blocks, DataType::Int, /*zero_init=*/true);
   kernel.launch.is_cooperative = kernel.launch.is_cooperative || allreduce;

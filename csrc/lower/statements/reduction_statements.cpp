@@ -36,7 +36,8 @@ bool contains(const std::vector<RangeTest>& tests, const RangeTest& test) {
 
 /// All lanes contribute, or none. A lane that is a hole combines what no one reads, which is no
 /// error in registers; elsewhere it must not be touched.
-void check_lane_tests(
+void require_common_tests(
+    const Kernel& kernel,
     const TensorView* out,
     const std::vector<RangeTest>& common,
     const std::vector<RangeTest>& of_lane,
@@ -49,13 +50,13 @@ void check_lane_tests(
            static_cast<const TensorIndex*>(in)->view()->memory_type() != MemoryType::Local;
   });
   if (is_own && reads_memory) {
-    throw UserError({
+    kernel.note_refusal(refuse({
         .headline = {"The lanes of a grouped axis are not in range together"},
         .node = {describe(out)},
         .expected = {"a grouped axis that divides its dimension, or an operand in registers"},
         .found = {"a split that may not divide, and an operand in memory"},
         .fix = {"cache the operand in registers (cache_after)"},
-    });
+    }));
   }
 }
 
@@ -212,7 +213,7 @@ ReductionOperands StatementBuilder::operands_of_lanes(Expr* expr, const LoopNest
     });
   });
   for (const std::vector<RangeTest>& of_lane : tests) {
-    check_lane_tests(out, common, of_lane, all.ins);
+    require_common_tests(kernel_, out, common, of_lane, all.ins);
   }
   for (const RangeTest& test : common) {
     all.contributes = scalar::logical_and(all.contributes, test.holds());

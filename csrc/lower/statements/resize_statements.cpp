@@ -17,7 +17,7 @@ const Resize* resize_of(const IterDomain* id) {
 }
 
 /// Position behind the last element of what `padded`, an operand of a cat, holds along `dim`.
-Val* end_of(const TensorView* padded, size_t dim) {
+Val* end_of(Kernel& kernel, const TensorView* padded, size_t dim) {
   const Expr* definition = padded->definition();
   for (const LoadStoreOp* copy = nullptr; definition != nullptr &&
                                           (copy = definition->as<LoadStoreOp>()) != nullptr &&
@@ -26,13 +26,14 @@ Val* end_of(const TensorView* padded, size_t dim) {
   }
   const auto* pad = definition == nullptr ? nullptr : definition->as<PadOp>();
   if (pad == nullptr) {
-    throw UserError({
+    kernel.note_refusal(refuse({
         .headline = {"An operand of cat is not padded in this kernel"},
         .node = {describe(padded)},
         .expected = {"the result of a pad to the full extent, or a copy of one"},
         .found = {definition == nullptr ? "an input" : definition->op_name()},
         .fix = {"keep pad and cat in one kernel"},
-    });
+    }));
+    return kernel.zero();
   }
   const IterDomain* id = pad->out->logical().at(dim);
   const Resize* resize = resize_of(id);
@@ -122,8 +123,8 @@ Expr* convert(CatOp& op, StatementContext& context) {
   for (TensorView* arg : op.args) {
     values.push_back(context.operand(arg));
     if (arg != op.args.back()) {
-      conditions.push_back(
-          context.kernel.simplifier->simplify(scalar::lt(position, end_of(arg, dim))));
+      conditions.push_back(context.kernel.simplifier->simplify(
+          scalar::lt(position, end_of(context.kernel, arg, dim))));
     }
   }
   return context.kernel.make<ChosenElement>(

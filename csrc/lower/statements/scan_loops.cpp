@@ -10,9 +10,8 @@
 namespace nvfuser {
 namespace {
 
-[[noreturn]] void refuse(
-    const ScanOp& scan, const Part& headline, const Part& expected, const Part& found) {
-  throw UserError({
+Refusal reject(const ScanOp& scan, const Part& headline, const Part& expected, const Part& found) {
+  return refuse({
       .headline = headline,
       .node = {describe(scan.out)},
       .expected = expected,
@@ -55,7 +54,7 @@ LoopNest loops_over(const ValGraph& exact, const IterDomain* id, const LoopNest&
 
 /// Serial loops of `loops` in the order of the axis. Where the index of a thread stands among them
 /// does not matter.
-void check_order(
+std::optional<Refusal> find_wrong_order(
     const ScanOp& scan, const IterDomain* axis, const LoopNest& loops, const LoopNest& nest) {
   LoopNest serial;
   std::copy_if(loops.begin(), loops.end(), std::back_inserter(serial), [](const Loop* loop) {
@@ -68,19 +67,20 @@ void check_order(
       serial.begin(), serial.end(),
       [&](const Loop* a, const Loop* b) { return position(a) < position(b); });
   if (!is_in_order) {
-    refuse(
+    return reject(
         scan, {"A scan visits its axis ", axis->to_string(), " in increasing order"},
         {"the outer part of every split of it in an outer loop: ", text_of(loops)},
         {"the loops ", text_of(nest)});
   }
+  return std::nullopt;
 }
 
 /// Threads combine what they have when the loops over their items have ended: what depends on the
 /// result stands outside.
-void check_items(
+std::optional<Refusal> find_early_reader(
     const Kernel& kernel, const ScanOp& scan, const IterDomain* axis, const LoopNest& items) {
   if (items.empty()) {
-    return;
+    return std::nullopt;
   }
   std::unordered_set<const Val*> dependents{scan.out};
   for (const Expr* expr : kernel.sorted_exprs) {
@@ -94,7 +94,7 @@ void check_items(
     const auto* out = static_cast<const TensorView*>(expr->outputs().front());
     const LoopNest& nest = kernel.loop_model->nest(out);
     if (std::find(nest.begin(), nest.end(), items.front()) != nest.end()) {
-      throw UserError({
+      return refuse({
           .headline =
               {"What a scan computes along its axis ", axis->to_string(),
                " is needed in the loop over the items of a thread"},
@@ -105,21 +105,22 @@ void check_items(
       });
     }
   }
+  return std::nullopt;
 }
 
 } // namespace
 
-ScanLoops scan_loops(const Kernel& kernel, const ScanOp& scan, const LoopNest& nest) {
+std::optional<Refusal> find_scan_loops(
+    const Kernel& kernel, const ScanOp& scan, const LoopNest& nest, ScanLoops& result) {
   const IterDomain* axis =
       TensorDomain::no_reductions(scan.out->maybe_root()).at(static_cast<size_t>(scan.dim));
   const ValGraph& exact = kernel.id_model->maybe_build_graph(IdMappingMode::exact);
   const LoopNest loops = loops_over(exact, axis, nest);
   if (loops.empty()) {
-    refuse(
+    return reject(
         scan, {"A scan needs loops of its own over its axis ", axis->to_string()},
         {"loops over the axis, or over the parts of its splits"}, {"the loops ", text_of(nest)});
   }
-  ScanLoops result;
   for (Loop* loop : loops) {
     if (loop->index->is_const()) {
       continue; // runs once
@@ -127,13 +128,13 @@ ScanLoops scan_loops(const Kernel& kernel, const ScanOp& scan, const LoopNest& n
     if (is_loop(loop->parallel_type)) {
       (result.thread == nullptr ? result.rounds : result.items).push_back(loop);
     } else if (!is_block_dim(loop->parallel_type)) {
-      refuse(
+      return reject(
           scan,
           {"The axis ", axis->to_string(), " of a scan cannot be bound to ", loop->parallel_type},
           {"serial loops over the axis, and at most one thread dimension"},
           {loop->promoted->to_string()});
     } else if (result.thread != nullptr) {
-      refuse(
+      return reject(
           scan, {"The axis ", axis->to_string(), " of a scan is bound to two thread dimensions"},
           {"serial loops over the axis, and at most one thread dimension"},
           {result.thread->promoted->to_string(), " and ", loop->promoted->to_string()});
@@ -141,9 +142,8 @@ ScanLoops scan_loops(const Kernel& kernel, const ScanOp& scan, const LoopNest& n
       result.thread = loop;
     }
   }
-  check_order(scan, axis, loops, nest);
-  check_items(kernel, scan, axis, result.items);
-  return result;
+  NVF_RETURN_REFUSAL(find_wrong_order(scan, axis, loops, nest));
+  return find_early_reader(kernel, scan, axis, result.items);
 }
 
 } // namespace nvfuser

@@ -24,9 +24,11 @@ struct ScanLoops {
   LoopNest items;         // of one thread
 };
 
-/// The loops of `nest` that run over the axis of `scan`. A UserError that names the axis if they do
-/// not, together and in their order, run over it in one thread or over one thread dimension, or if
-/// something that depends on the result is computed in the loops over a thread's items.
-[[nodiscard]] ScanLoops scan_loops(const Kernel& kernel, const ScanOp& scan, const LoopNest& nest);
+/// The loops of `nest` that run over the axis of `scan`, into `result`. Says no, naming the axis,
+/// if they do not, together and in their order, run over it in one thread or over one thread
+/// dimension, or if something that depends on the result is computed in the loops over a thread's
+/// items.
+[[nodiscard]] std::optional<Refusal> find_scan_loops(
+    const Kernel& kernel, const ScanOp& scan, const LoopNest& nest, ScanLoops& result);
 
 } // namespace nvfuser

@@ -27,13 +27,14 @@ bool contains(const LoopNest& loops, const Loop* loop) {
 }
 
 /// Registers have as many elements as a loop that they are addressed by has positions.
-void check_has_constant_extent(const ScanOp& op, const Loop& loop, bool is_over_items) {
+void require_constant_extent(
+    const Kernel& kernel, const ScanOp& op, const Loop& loop, bool is_over_items) {
   if (loop.extent()->is_const_int()) {
     return;
   }
   const std::string where =
       is_over_items ? "over the items of a thread: " : "inside of the loops over its axis: ";
-  throw UserError({
+  kernel.note_refusal(refuse({
       .headline = {"A scan has a loop of unknown size ", where, loop.promoted->to_string()},
       .node = {describe(op.out)},
       .expected =
@@ -44,7 +45,7 @@ void check_has_constant_extent(const ScanOp& op, const Loop& loop, bool is_over_
           {is_over_items
                ? "split the axis by the number of items first, then the outer part by threads"
                : "reorder the axis of the scan inside, or bind the other axis to threads"},
-  });
+  }));
 }
 
 /// Sums and products run in Float where elements are narrower: each is rounded once, when stored.
@@ -114,13 +115,16 @@ Expr* StatementBuilder::set_registers(const Registers& registers, Val* value, Sc
 std::vector<StatementBuilder::ScanStart> StatementBuilder::start_scan(
     ScanOp& op, const LoopNest& nest) {
   Scan& state = scans_[&op];
-  state.loops = scan_loops(kernel_, op, nest);
+  if (const auto refusal = find_scan_loops(kernel_, op, nest, state.loops)) {
+    kernel_.note_refusal(*refusal);
+    return {};
+  }
   const LoopNest& items = state.loops.items;
   LoopNest serial = state.loops.rounds;
   serial.insert(serial.end(), items.begin(), items.end());
   state.carry = new_registers(op, loops_inside(nest, serial));
   for (const Loop* loop : state.carry.loops) {
-    check_has_constant_extent(op, *loop, /*is_over_items=*/false);
+    require_constant_extent(kernel_, op, *loop, /*is_over_items=*/false);
   }
   const DataType dtype = running_type(op);
   std::vector<ScanStart> starts{
@@ -134,7 +138,7 @@ std::vector<StatementBuilder::ScanStart> StatementBuilder::start_scan(
   LoopNest of_chunk;
   for (Loop* loop : nest) {
     if (contains(items, loop)) {
-      check_has_constant_extent(op, *loop, /*is_over_items=*/true);
+      require_constant_extent(kernel_, op, *loop, /*is_over_items=*/true);
       of_chunk.push_back(loop);
     } else if (contains(state.own.loops, loop)) {
       of_chunk.push_back(loop);

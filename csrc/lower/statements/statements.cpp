@@ -88,26 +88,26 @@ StatementTests StatementBuilder::tests_of(Expr* expr, StatementContext& context)
   }
   const Expr* holder = last_blocks_.holder(out);
   if (holder != nullptr && out->memory_type() == MemoryType::Global) {
-    check_same_iteration(out, holder);
+    require_same_iteration(out, holder);
     tests.owner = scalar::logical_and(tests.owner, is_last_.at(holder));
   }
   return tests;
 }
 
 /// The last block to arrive is another one in every iteration of the loops around the reduction.
-void StatementBuilder::check_same_iteration(
+void StatementBuilder::require_same_iteration(
     const TensorView* dependent, const Expr* reduction) const {
   const LoopNest& nest = kernel_.loop_model->nest(dependent);
   for (const Loop* loop : statement_nest(kernel_, reduction)) {
     const bool is_shared = std::find(nest.begin(), nest.end(), loop) != nest.end();
     if (!is_shared && !loop->is_hardware() && !loop->index->is_const()) {
-      throw UserError({
+      kernel_.note_refusal(refuse({
           .headline = {"The result of a reduction over blocks is stored outside of its loops"},
           .node = {describe(dependent), "\ndepends on ", describe(first_output(reduction))},
           .expected = {"a store inside the loop over ", loop->promoted->to_string()},
           .found = {"a loop nest of its own"},
           .fix = {"inline the reduction into what reads it, or parallelize that axis"},
-      });
+      }));
     }
   }
 }

@@ -86,7 +86,7 @@ class StatementBuilder {
   Val* owner_test(const TensorView* tensor);
   StatementTests tests_of(Expr* expr, StatementContext& context);
 
-  void check_same_iteration(const TensorView* dependent, const Expr* reduction) const;
+  void require_same_iteration(const TensorView* dependent, const Expr* reduction) const;
 
   Kernel& kernel_;
   LastBlocks last_blocks_;

@@ -14,6 +14,41 @@ from nvfuser_direct._core import (
 )
 
 
+class Refusal:
+    """
+    Why something cannot be done, as a value: what UserError says, without being raised.
+    """
+
+    @property
+    def headline(self) -> str:
+        """The rule."""
+
+    @property
+    def node(self) -> str:
+        """
+        What it was broken with, and the Python line that made that; empty: nothing in particular.
+        """
+
+    @property
+    def expected(self) -> str:
+        """What the rule asks for."""
+
+    @property
+    def found(self) -> str:
+        """What there is instead."""
+
+    @property
+    def fix(self) -> str:
+        """The way out."""
+
+    @property
+    def lacks_kernel_form(self) -> bool:
+        """
+        Whether this compiler does not do it at all, so that evaluation is what remains.
+        """
+
+    def __str__(self) -> str: ...
+
 class UserError(RuntimeError):
     """The program given to the compiler is wrong."""
 
@@ -3855,6 +3890,23 @@ class Fusion:
         UserError
             If the schedule has no kernel, or if a reshape waits for sizes of a run:
             ``concretize(fusion, find_concretization(fusion, inputs))`` is the fusion for given inputs.
+        """
+
+    def try_lower(self, target: str = 'cuda', index_type: DataType = DataType.Int) -> Kernel | Refusal:
+        """
+        Lower a copy of the scheduled fusion, or find out why it has no kernel.
+
+        Parameters
+        ----------
+        target : str
+            ``"cuda"`` or ``"cpu"``.
+        index_type : DataType
+            Width of index arithmetic: Int or Int32.
+
+        Returns
+        -------
+        Kernel or Refusal
+            What `lower` returns, or what it would raise as a value.
         """
 
     def print_kernel(self, compile_params: CompileParams = ..., target: str = 'cuda', comments: bool = True) -> str:

@@ -1,7 +1,9 @@
-#include "lower/passes/check_enclosing_loops.h"
+#include "lower/passes/find_enclosing_loops.h"
 
 #include "graph/id_model.h"
 #include "graph/val_graph.h"
+#include "ir/scalar.h"
+#include "lower/analysis/launch_conditions.h"
 #include "lower/analysis/loop_model.h"
 #include "lower/analysis/reductions.h"
 
@@ -21,7 +23,7 @@ bool may_skip(const Kernel& kernel, const ValGraph& exact, TensorView* output, c
 
 } // namespace
 
-void check_enclosing_loops(Kernel& kernel) {
+void find_enclosing_loops(Kernel& kernel) {
   const ValGraph& exact = kernel.id_model->maybe_build_graph(IdMappingMode::exact);
   for (Val* val : kernel.outputs()) {
     auto* output = static_cast<TensorView*>(val);
@@ -31,7 +33,17 @@ void check_enclosing_loops(Kernel& kernel) {
     for (const Loop* loop : kernel.loop_model->nest(output)) {
       const bool is_known = loop->extent()->is_const() && !loop->extent()->is_zero();
       if (!is_known && may_skip(kernel, exact, output, loop)) {
-        kernel.launch.enclosing_loops.push_back({output, loop->extent()});
+        kernel.launch.conditions.push_back(
+            {.holds = scalar::logical_or(
+                 scalar::lt(kernel.zero(), loop->extent()), is_empty(kernel, output)),
+             .report =
+                 {.headline = {"An output is stored in a loop that has no iteration"},
+                  .node = {describe(output)},
+                  .expected = {"at least one element along ", loop->extent()->to_inline_string()},
+                  .found = {"none: it is inlined into a consumer without elements"},
+                  .fix = {"do not inline it there, or evaluate the fusion for such sizes: "
+                          "fd.execute does"}},
+             .kind = ErrorKind::NotImplemented});
       }
     }
   }

@@ -6,7 +6,7 @@ namespace nvfuser {
 
 /// Find outputs that are stored in a loop over an axis of another tensor: inlined into one that
 /// broadcasts them, they are stored again in every iteration, and never where there is none.
-/// Ensures: `kernel.launch.enclosing_loops`, for the launch, which knows the sizes.
-void check_enclosing_loops(Kernel& kernel);
+/// Ensures: a condition of the launch, which knows the sizes.
+void find_enclosing_loops(Kernel& kernel);
 
 } // namespace nvfuser
