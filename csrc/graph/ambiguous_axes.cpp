@@ -21,12 +21,13 @@ std::optional<AmbiguousAxis> AmbiguousAxisSearch::find(const TensorView* tensor)
   if (!searched_.insert(std::move(groups)).second) {
     return std::nullopt;
   }
-  if (follow_from_others()) {
-    return std::nullopt;
-  }
   result_.reset();
   queue_.clear();
-  ++search_;
+  for (const size_t node : reached_) {
+    nodes_[node].sources = 0;
+  }
+  reached_.clear();
+  all_ = axes_.size() >= kMostAxes ? ~Sources{0} : (Sources{1} << axes_.size()) - 1;
   for (size_t i = 0; i < axes_.size() && i < kMostAxes; ++i) {
     record(axes_[i], node_of(axes_[i]), Sources{1} << i);
   }
@@ -41,29 +42,11 @@ std::optional<AmbiguousAxis> AmbiguousAxisSearch::find(const TensorView* tensor)
   return result_;
 }
 
-bool AmbiguousAxisSearch::follow_from_others() const {
-  size_t search = 0;
-  Sources all = 0;
-  for (const IterDomain* axis : axes_) {
-    const auto known = node_of_group_.find(graph_.group(axis));
-    if (known == node_of_group_.end()) {
-      return false;
-    }
-    const Node& node = nodes_[known->second];
-    search = search == 0 ? node.search : search;
-    if (node.search == 0 || node.search != search || (node.sources & all) != 0) {
-      return false;
-    }
-    all |= node.sources;
-  }
-  return true;
-}
-
 size_t AmbiguousAxisSearch::node_of(const IterDomain* id) {
   const int64_t group = graph_.group(id);
   const auto [known, is_new] = node_of_group_.try_emplace(group, nodes_.size());
   if (is_new) {
-    nodes_.emplace_back().group = group;
+    nodes_.push_back({.group = group, .has_steps = false, .steps = {}, .sources = 0});
   }
   return known->second;
 }
@@ -103,18 +86,14 @@ void AmbiguousAxisSearch::add_step(
 void AmbiguousAxisSearch::follow(const Step& step) {
   Sources sources = 0;
   for (const size_t node : step.from) {
-    if (sources_of(node) == 0) {
+    if (nodes_[node].sources == 0) {
       return;
     }
-    sources |= sources_of(node);
+    sources |= nodes_[node].sources;
   }
   for (size_t i = 0; i < step.to.size(); ++i) {
     record(step.to[i], step.to_nodes[i], sources);
   }
-}
-
-AmbiguousAxisSearch::Sources AmbiguousAxisSearch::sources_of(size_t node) const {
-  return nodes_[node].search == search_ ? nodes_[node].sources : 0;
 }
 
 /// `id`, which is in `node`, follows from `sources`.
@@ -122,17 +101,21 @@ void AmbiguousAxisSearch::record(IterDomain* id, size_t node, Sources sources) {
   if (result_) {
     return;
   }
-  const Sources known = sources_of(node);
+  Sources& known = nodes_[node].sources;
   const bool is_new = known == 0;
   const Sources common = is_new ? sources : known & sources;
   if (common != known && common != sources) {
     result_ = AmbiguousAxis{id, first_of(known & ~common), first_of(sources & ~common)};
     return;
   }
+  if (is_new) {
+    reached_.push_back(node);
+  }
   if (is_new || common != known) { // new, or it follows from fewer axes
-    nodes_[node].search = search_;
-    nodes_[node].sources = common;
-    queue_.push_back(node);
+    known = common;
+    if (common != all_) {
+      queue_.push_back(node);
+    }
   }
 }
 

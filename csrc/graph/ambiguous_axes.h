@@ -30,10 +30,9 @@ class AmbiguousAxisSearch {
   explicit AmbiguousAxisSearch(const ValGraph& graph) : graph_(graph) {}
 
   /// The first ambiguous axis, from the logical axes of `tensor` through splits and merges. Empty
-  /// for axes that were searched before (their groups decide the question), and for those that
-  /// follow, each from axes of its own, from those of an earlier search: every axis has one index
-  /// there. So a chain of reshapes is searched once.
-  /// Cost: O(axes that follow).
+  /// for axes that were searched before: their groups decide the question.
+  /// Cost: O(axes that follow from some of the tensor's, and not from all). What follows from all
+  /// cannot contradict anything, and the search ends there: at the next reshape of a chain.
   [[nodiscard]] std::optional<AmbiguousAxis> find(const TensorView* tensor);
 
  private:
@@ -50,8 +49,7 @@ class AmbiguousAxisSearch {
     int64_t group = 0;
     bool has_steps = false;
     std::vector<Step> steps; // those that read it
-    size_t search = 0;       // the last one that reached it; 0: none
-    Sources sources = 0;     // in that search
+    Sources sources = 0;     // of the search that goes on; 0: not reached
   };
 
   size_t node_of(const IterDomain* id);
@@ -59,10 +57,6 @@ class AmbiguousAxisSearch {
   void add_step(size_t node, std::vector<IterDomain*> from, std::vector<IterDomain*> to);
   void follow(const Step& step);
   void record(IterDomain* id, size_t node, Sources sources);
-  /// 0: the search that goes on has not reached it.
-  [[nodiscard]] Sources sources_of(size_t node) const;
-  /// Whether one earlier search reached all of `axes_`, each from axes of its own.
-  [[nodiscard]] bool follow_from_others() const;
   [[nodiscard]] IterDomain* first_of(Sources sources) const;
 
   const ValGraph& graph_;
@@ -71,8 +65,9 @@ class AmbiguousAxisSearch {
   std::set<std::vector<int64_t>> searched_; // groups of logical axes
 
   // The search that goes on.
-  size_t search_ = 0; // its number
   std::vector<IterDomain*> axes_;
+  Sources all_ = 0;
+  std::vector<size_t> reached_;
   std::deque<size_t> queue_; // nodes whose steps have to be taken
   std::optional<AmbiguousAxis> result_;
 };

@@ -383,6 +383,11 @@ class IndexWalk::HoleTests {
 };
 
 std::vector<RangeTest> IndexWalk::hole_tests(const IterDomains& ids, const TensorView* tensor) {
+  for (const IterDomain* id : ids) {
+    if (!resizes_.empty()) { // a resized broadcast has holes around its one element
+      static_cast<void>(finds(id));
+    }
+  }
   HoleTests tests(*this, tensor);
   for (IterDomain* id : ids) {
     if (!id->is_broadcast()) {

@@ -43,18 +43,22 @@ Val* SizeNamer::shortened(const Val* original, Val* rebuilt) {
   if (left == 0 || right == 0) {
     return rebuilt;
   }
-  if (result == nullptr || left + right <= kMostTerms) {
-    num_terms_[original] = result == nullptr ? 1 : left + right;
+  num_terms_[original] = result == nullptr ? 1 : left + right;
+  if (result == nullptr) {
     return rebuilt;
   }
-  num_terms_[original] = 1;
-  Val*& name = names_[{result->lhs, result->rhs}];
-  if (name == nullptr) {
-    name = kernel_.new_scalar(DataType::Index);
-    kernel_.make<LoadStoreOp>(name, rebuilt, LoadStoreOpType::Set);
-    kernel_.size_names.push_back(name);
+  Val*& known = sums_[{result->lhs, result->rhs}]; // a total repeats what is before its last part
+  if (known == nullptr && left + right <= kMostTerms) {
+    known = rebuilt;
+  } else if (known == nullptr) {
+    known = kernel_.new_scalar(DataType::Index);
+    kernel_.make<LoadStoreOp>(known, rebuilt, LoadStoreOpType::Set);
+    kernel_.size_names.push_back(known);
   }
-  return name;
+  if (left + right > kMostTerms) {
+    num_terms_[original] = 1;
+  }
+  return known;
 }
 
 void declare_size_names(Kernel& kernel) {

@@ -32,8 +32,9 @@ class SizeNamer {
 
   Kernel& kernel_;
   std::unordered_set<const Val*> extents_;
-  std::unordered_map<const Val*, int> num_terms_;           // of sums
-  std::map<std::pair<const Val*, const Val*>, Val*> names_; // by operands; only looked up
+  std::unordered_map<const Val*, int> num_terms_; // of sums
+  std::map<std::pair<const Val*, const Val*>, Val*>
+      sums_; // what stands for them, by operands; looked up
 };
 
 /// Declare the names that the statements of `kernel.body` use, at its start.
