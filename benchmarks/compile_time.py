@@ -1,5 +1,6 @@
 """How lowering and printing grow: chains of pointwise operations, independent reductions, and what
-`FusionDefinition.execute` makes of many operands, outputs and reshapes.
+`FusionDefinition.execute` makes of many operands, outputs and reshapes; and how long the calls of a
+schedule take.
 
 The slope is the exponent between two sizes: 1 is linear, 2 quadratic.
 """
@@ -10,7 +11,7 @@ import argparse
 import math
 import time
 
-from nvfuser_direct import FusionDefinition, ParallelType, _core
+from nvfuser_direct import FusionDefinition, MemoryType, ParallelType, _core
 
 CHAINS = (10, 100, 1000)
 REDUCTIONS = (1, 10, 100)
@@ -117,6 +118,31 @@ def centered_chain(length: int) -> FusionDefinition:
     return scheduled(fd)
 
 
+def calls_again(length: int) -> FusionDefinition:
+    """`length` operations, and a schedule that is propagated, bound and inlined eight times."""
+    fd = pointwise_chain(length)
+    with fd:
+        (y,) = fd.fusion.outputs()
+        for _ in range(8):
+            fd.sched.transform_like(y)
+            fd.sched.parallelize_like(y)
+            fd.sched.inline_most()
+    return fd
+
+
+def bound_in_turn(length: int) -> FusionDefinition:
+    """`length` operations, bound to threads in another way each: none can share a loop."""
+    with FusionDefinition() as fd:
+        (y,) = matrices(fd, 1)
+        chain = [y := fd.ops.relu(y) for _ in range(length)]
+        fd.add_output(y)
+        for i, tensor in enumerate(chain):
+            tensor.set_memory_type(MemoryType.Global)
+            tensor.axis(0).parallelize(ParallelType.block_y if i % 2 else ParallelType.block_x)
+        fd.sched.inline_most()
+    return fd
+
+
 def milliseconds(function, repeats: int) -> float:
     """Shortest time of one call, of this process: others do not disturb it."""
     times = []
@@ -127,27 +153,27 @@ def milliseconds(function, repeats: int) -> float:
     return min(times)
 
 
-def measure(name: str, make, sizes: tuple[int, ...], target: str) -> None:
+def measure(name: str, make, sizes: tuple[int, ...], target: str, is_lowered: bool = True) -> None:
     """A line for each size: definition and scheduling, lowering, lowering and printing."""
     previous = None
     for size in sizes:
         fd = make(size)
-        schedule_ms = milliseconds(lambda size=size: make(size), 1)
-        lower_ms = milliseconds(lambda fd=fd: fd.fusion.lower(target=target), 3)
-        print_ms = milliseconds(lambda fd=fd: fd.fusion.print_kernel(target=target), 3)
-        slope = ""
+        times = [milliseconds(lambda size=size: make(size), 1 if is_lowered else 3)]
+        if is_lowered:
+            times.append(milliseconds(lambda fd=fd: fd.fusion.lower(target=target), 3))
+            times.append(milliseconds(lambda fd=fd: fd.fusion.print_kernel(target=target), 3))
+        slopes = []
         if previous is not None:
             growth = math.log(size / previous[0])
             slopes = [
-                math.log(now / then) / growth
-                for now, then in zip((schedule_ms, lower_ms, print_ms), previous[1:], strict=True)
+                math.log(now / then) / growth for now, then in zip(times, previous[1], strict=True)
             ]
-            slope = "  ".join(f"{s:5.2f}" for s in slopes)
+        texts = "".join(f"{time:11.2f}" for time in times)
         print(
-            f"{name:24} {size:5}  {schedule_ms:10.2f} {lower_ms:10.2f} {print_ms:12.2f}   {slope}",
+            f"{name:24} {size:5} {texts:33}   " + "  ".join(f"{slope:5.2f}" for slope in slopes),
             flush=True,
         )
-        previous = (size, schedule_ms, lower_ms, print_ms)
+        previous = (size, times)
 
 
 def main() -> None:
@@ -155,7 +181,7 @@ def main() -> None:
     parser.add_argument("--target", choices=["cpu", "cuda"], default="cuda")
     target = parser.parse_args().target
     print(
-        f"{'':24} {'size':>5}  {'make ms':>10} {'lower ms':>10} {'+ print ms':>12}"
+        f"{'':24} {'size':>5} {'make ms':>11}{'lower ms':>11}{'+ print ms':>11}"
         "   slopes: make, lower, both"
     )
     measure("pointwise chain", pointwise_chain, CHAINS, target)
@@ -166,6 +192,8 @@ def main() -> None:
     measure("slices of one input", slices_of_one_input, MANY, target)
     measure("reshape chain", reshape_chain, MANY, target)
     measure("centered chain", centered_chain, MANY, target)
+    measure("scheduling calls again", calls_again, CHAINS, target, is_lowered=False)
+    measure("bound in turn", bound_in_turn, CHAINS, target, is_lowered=False)
 
 
 if __name__ == "__main__":

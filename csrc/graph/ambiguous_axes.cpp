@@ -27,6 +27,7 @@ std::optional<AmbiguousAxis> AmbiguousAxisSearch::find(const TensorView* tensor)
     nodes_[node].sources = 0;
   }
   reached_.clear();
+  all_ = axes_.size() >= kMostAxes ? ~Sources{0} : (Sources{1} << axes_.size()) - 1;
   for (size_t i = 0; i < axes_.size() && i < kMostAxes; ++i) {
     record(axes_[i], node_of(axes_[i]), Sources{1} << i);
   }
@@ -112,7 +113,9 @@ void AmbiguousAxisSearch::record(IterDomain* id, size_t node, Sources sources) {
   }
   if (is_new || common != known) { // new, or it follows from fewer axes
     known = common;
-    queue_.push_back(node);
+    if (common != all_) {
+      queue_.push_back(node);
+    }
   }
 }
 

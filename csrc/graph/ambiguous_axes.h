@@ -31,7 +31,8 @@ class AmbiguousAxisSearch {
 
   /// The first ambiguous axis, from the logical axes of `tensor` through splits and merges. Empty
   /// for axes that were searched before: their groups decide the question.
-  /// Cost: O(axes that follow).
+  /// Cost: O(axes that follow from some of the tensor's, and not from all). What follows from all
+  /// cannot contradict anything, and the search ends there: at the next reshape of a chain.
   [[nodiscard]] std::optional<AmbiguousAxis> find(const TensorView* tensor);
 
  private:
@@ -65,6 +66,7 @@ class AmbiguousAxisSearch {
 
   // The search that goes on.
   std::vector<IterDomain*> axes_;
+  Sources all_ = 0;
   std::vector<size_t> reached_;
   std::deque<size_t> queue_; // nodes whose steps have to be taken
   std::optional<AmbiguousAxis> result_;

@@ -1,7 +1,9 @@
 #include "graph/id_model.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <unordered_map>
+#include <utility>
 
 #include "graph/domain_map.h"
 #include "graph/pair_graph.h"
@@ -27,7 +29,7 @@ void for_each_neighbors(const Fusion& fusion, Fn&& fn) {
 void map_by_position(ValGraph& graph, const IterDomains& ids0, const IterDomains& ids1) {
   const size_t size = std::min(ids0.size(), ids1.size());
   for (size_t i = 0; i < size; ++i) {
-    graph.map_vals(ids0[i], ids1[i]);
+    graph.map_one_of_many(ids0[i], ids1[i]);
   }
 }
 
@@ -130,7 +132,7 @@ class UnchangedAxes {
         domains0.begin(), domains0.end(), domains1.begin(), domains1.end(),
         std::back_inserter(shared));
     if (shared.empty()) {
-      graph_.map_vals(id0, id1);
+      graph_.map_one_of_many(id0, id1);
     }
   }
 
@@ -141,7 +143,7 @@ class UnchangedAxes {
 void map_resizes(ValGraph& graph) {
   for (const Expr* expr : one_of_each(graph)) {
     if (const auto* resize = expr->as<Resize>()) {
-      graph.map_vals(resize->in, resize->out);
+      graph.map_one_of_many(resize->in, resize->out);
     }
   }
 }
@@ -149,7 +151,7 @@ void map_resizes(ValGraph& graph) {
 void map_innermost(ValGraph& graph) {
   for (const Expr* expr : one_of_each(graph)) {
     if (const auto* merge = expr->as<Merge>()) {
-      graph.map_vals(merge->inner, merge->out);
+      graph.map_one_of_many(merge->inner, merge->out);
     }
   }
 }
@@ -217,6 +219,7 @@ std::optional<Refusal> IdModel::try_build_graph(IdMappingMode mode) {
   }
   auto graph = std::make_unique<ValGraph>();
   NVF_RETURN_REFUSAL(build(mode, *graph));
+  graph->tidy();
   if (validate_) {
     graph->validate();
   }
@@ -275,7 +278,7 @@ ValGraph IdModel::build_exact() const {
     for (const TensorView* producer : tensor_inputs(expr)) {
       const PairwiseDomainMap map(producer, outs.front(), BroadcastPairs::Drop);
       for (const auto& [producer_id, consumer_id] : map.pairs()) {
-        graph.map_vals(producer_id, consumer_id);
+        graph.map_one_of_many(producer_id, consumer_id);
       }
     }
     for (size_t i = 1; i < outs.size(); ++i) {
@@ -290,7 +293,7 @@ void IdModel::map_resolved_broadcasts(ValGraph& graph) const {
   for_each_neighbors(*fusion_, [&](const TensorView* producer, const TensorView* consumer) {
     const PairwiseDomainMap map(producer, consumer, BroadcastPairs::Keep);
     for (const auto& [producer_id, consumer_id] : map.pairs()) {
-      graph.map_vals(producer_id, consumer_id);
+      graph.map_one_of_many(producer_id, consumer_id);
     }
   });
 }
@@ -298,7 +301,7 @@ void IdModel::map_resolved_broadcasts(ValGraph& graph) const {
 void IdModel::map_forwarded(ValGraph& graph) const {
   for_each_neighbors(*fusion_, [&](const TensorView* producer, const TensorView* consumer) {
     for (const auto& [out, in] : forwarded_merges(producer, consumer)) {
-      graph.map_vals(out, in);
+      graph.map_one_of_many(out, in);
     }
   });
 }
@@ -337,7 +340,7 @@ std::optional<Refusal> IdModel::build_loop(ValGraph& graph) const {
         });
         return;
       }
-      graph.map_vals(producer->axis(i), consumer->axis(partner));
+      graph.map_one_of_many(producer->axis(i), consumer->axis(partner));
     }
   });
   return refusal;
@@ -350,6 +353,83 @@ std::string IdModel::to_string() const {
             "  } IdGraph\n\n";
   }
   return text + " } IterDomainGraphs\n";
+}
+
+// ---- One model for many calls -------------------------------------------------------------------
+
+namespace {
+
+/// All that graphs are built from, but for positions: where it is equal, so are they.
+std::vector<uintptr_t> axes_of(const Fusion& fusion) {
+  std::vector<uintptr_t> words;
+  const auto add = [&](const auto* address) {
+    words.push_back(reinterpret_cast<uintptr_t>(address));
+  };
+  const auto add_all = [&](const auto& list) {
+    words.push_back(list.size());
+    for (const auto* item : list) {
+      add(item);
+    }
+  };
+  for (const Expr* expr : tensor_exprs(fusion)) {
+    add(expr);
+    add_all(expr->inputs());
+    add_all(expr->outputs());
+  }
+  for (const TensorView* tensor : scheduled_tensors(fusion)) {
+    add(tensor);
+    for (const NamedDomain& domain : domains_of(tensor)) {
+      add(domain.name);
+      add_all(domain.ids);
+    }
+    for (const IterDomain* id : tensor->domain()->all_ids()) {
+      add(id);
+      add(id->definition());
+      add(id->extent());
+      add(id->maybe_expanded_extent());
+      words.push_back(static_cast<uintptr_t>(id->iter_type()));
+    }
+  }
+  return words;
+}
+
+/// A fusion as it was, and its model.
+struct SharedModel {
+  std::weak_ptr<Fusion> fusion; // its address may be that of another one later
+  int64_t version = 0;
+  std::vector<uintptr_t> axes;
+  std::shared_ptr<IdModel> model;
+};
+
+} // namespace
+
+std::shared_ptr<IdModel> shared_id_model(Fusion& fusion) {
+  constexpr size_t kMost = 4; // fusions that a thread schedules by turns
+  static thread_local std::vector<SharedModel> models;
+  std::erase_if(models, [](const SharedModel& shared) { return shared.fusion.expired(); });
+  const std::weak_ptr<Fusion> self = fusion.weak_from_this();
+  if (self.expired()) {
+    return std::make_shared<IdModel>(&fusion);
+  }
+  const auto known = std::ranges::find_if(
+      models, [&](const SharedModel& shared) { return shared.fusion.lock().get() == &fusion; });
+  if (known != models.end() && known->version == fusion.version() && !fusion.outputs().empty()) {
+    return known->model; // without outputs every expression counts, and making one is no edit
+  }
+  std::vector<uintptr_t> axes = axes_of(fusion);
+  // Positions decide the loop graph.
+  if (known != models.end() && known->axes == axes &&
+      !known->model->has_graph(IdMappingMode::loop)) {
+    known->version = fusion.version();
+    return known->model;
+  }
+  if (known != models.end()) {
+    models.erase(known);
+  } else if (models.size() == kMost) {
+    models.erase(models.begin());
+  }
+  models.push_back({self, fusion.version(), std::move(axes), std::make_shared<IdModel>(&fusion)});
+  return models.back().model;
 }
 
 } // namespace nvfuser

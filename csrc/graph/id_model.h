@@ -61,6 +61,10 @@ class IdModel {
   /// Builds the graph if it is not there yet. Says no to a self mapping that is not allowed and,
   /// for the loop graph, to inlined axes without a counterpart in a consumer.
   [[nodiscard]] std::optional<Refusal> try_build_graph(IdMappingMode mode);
+  /// Whether the graph was asked for already.
+  [[nodiscard]] bool has_graph(IdMappingMode mode) const {
+    return graphs_.contains(mode);
+  }
   [[nodiscard]] Fusion* fusion() const {
     return fusion_;
   }
@@ -79,5 +83,10 @@ class IdModel {
   bool validate_;
   std::map<IdMappingMode, std::unique_ptr<ValGraph>> graphs_;
 };
+
+/// The model of the fusion as it is now, for reading. The scheduling calls of a thread share it
+/// until one changes an axis or the graph of tensors: a call that only binds or inlines finds the
+/// graphs built. A model that somebody holds keeps describing the fusion as it was.
+[[nodiscard]] std::shared_ptr<IdModel> shared_id_model(Fusion& fusion);
 
 } // namespace nvfuser

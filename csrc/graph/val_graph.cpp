@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_set>
 
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
@@ -124,6 +125,7 @@ void ValGraph::add_expr(Expr* expr) {
   }
   file(expr);
   close();
+  tidy();
 }
 
 void ValGraph::add_tensor(const TensorView* tensor) {
@@ -134,6 +136,11 @@ void ValGraph::add_tensor(const TensorView* tensor) {
 }
 
 void ValGraph::map_vals(IterDomain* val0, IterDomain* val1) {
+  map_one_of_many(val0, val1);
+  tidy();
+}
+
+void ValGraph::map_one_of_many(IterDomain* val0, IterDomain* val1) {
   val0->fusion()->check_contains(val1);
   add_id(val0);
   add_id(val1);
@@ -183,10 +190,16 @@ void ValGraph::close() {
       touched_.push_back(as_id(vals0[i]));
     }
   }
+}
+
+void ValGraph::tidy() {
+  std::unordered_set<size_t> tidied;
   for (const IterDomain* id : touched_) {
-    Neighbors& neighbors = neighbors_[root(id)];
-    remove_duplicates(neighbors.definitions);
-    remove_duplicates(neighbors.uses);
+    const size_t group = root(id);
+    if (tidied.insert(group).second) {
+      remove_duplicates(neighbors_[group].definitions);
+      remove_duplicates(neighbors_[group].uses);
+    }
   }
   touched_.clear();
 }

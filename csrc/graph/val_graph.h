@@ -43,6 +43,11 @@ class ValGraph {
   /// Put two ids into one group, with all that follows. Unknown ids are added.
   /// Cost: near-linear in what follows, over any sequence of calls.
   void map_vals(IterDomain* val0, IterDomain* val1);
+  /// The same for one of many calls, behind the last of which `tidy` has to be called: until then
+  /// definitions() and uses() may have one transform repeatedly. An axis with many uses is not
+  /// sorted anew for each.
+  void map_one_of_many(IterDomain* val0, IterDomain* val1);
+  void tidy();
   /// The outputs of the same transform applied to `inputs`: those of an equal transform that the
   /// graph has, else new ids, which are added.
   [[nodiscard]] IterDomains replay(const Expr* expr, const IterDomains& inputs);

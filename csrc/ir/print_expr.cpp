@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <unordered_map>
 
 #include "ir/fusion.h"
 #include "ir/print_node.h"
@@ -10,8 +10,9 @@ namespace {
 
 /// What a thread is printing.
 struct Naming {
-  std::vector<const Val*> names; // those of inner scopes last
-  int depth = 0;                 // number of scopes
+  std::vector<const Val*> names;              // those of inner scopes last
+  std::unordered_map<const Val*, int> counts; // how often each stands there
+  int depth = 0;                              // number of scopes
 };
 thread_local Naming naming;
 
@@ -22,7 +23,13 @@ NamedScalars::NamedScalars() : begin_(naming.names.size()) {
 }
 
 NamedScalars::~NamedScalars() {
-  naming.names.resize(begin_);
+  while (naming.names.size() > begin_) {
+    const auto counted = naming.counts.find(naming.names.back());
+    if (--counted->second == 0) {
+      naming.counts.erase(counted);
+    }
+    naming.names.pop_back();
+  }
   --naming.depth;
 }
 
@@ -30,12 +37,13 @@ void NamedScalars::add(const Expr& statement) {
   for (const Val* out : statement.outputs()) {
     if (out->is_scalar()) {
       naming.names.push_back(out);
+      ++naming.counts[out];
     }
   }
 }
 
 bool NamedScalars::contains(const Val* val) {
-  return std::find(naming.names.begin(), naming.names.end(), val) != naming.names.end();
+  return naming.counts.contains(val);
 }
 
 bool NamedScalars::is_spelled_out(const Val* val) {

@@ -163,6 +163,8 @@ class Kernel final : public Fusion {
   std::unordered_map<const Expr*, const Expr*> origin;
   /// Strides that are read where the kernel runs: `T0.alloc_stride[1]`.
   std::unordered_map<const Val*, StrideSource> strides;
+  /// Names of sums of many sizes (lower/analysis/size_names.h), parts first.
+  std::vector<Val*> size_names;
   /// Tensors of the fusion in the order of definition (transform/definition_order.h).
   std::vector<TensorView*> definition_order;
 

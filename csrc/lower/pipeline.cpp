@@ -40,6 +40,9 @@ namespace {
 
 void model_ranges(Kernel& kernel) {
   kernel.simplifier = std::make_unique<IndexSimplifier>(kernel);
+  for (Val* name : kernel.size_names) {
+    kernel.simplifier->set_nonnegative(name);
+  }
   for (const Loop& loop : kernel.loop_model->loops()) {
     if (!loop.index->is_const() && !loop.is_hardware()) {
       kernel.simplifier->set_range(loop.index, loop.extent());

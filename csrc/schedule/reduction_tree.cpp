@@ -1,6 +1,7 @@
 #include "schedule/reduction_tree.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "ir/all_nodes.h"
 #include "ir/scalar.h"
@@ -16,6 +17,7 @@ constexpr int64_t kStages = 3;       // 2^23 elements become one
 class Tree {
  public:
   explicit Tree(const std::vector<TensorView*>& results) : results_(results) {
+    piece_ = axes_before_last_reduced(results_.front());
     for (TensorView* result : results_) {
       kept_ = move_reduced_inside(result);
     }
@@ -40,6 +42,8 @@ class Tree {
       PartialResults made;
       made.accumulators = factor_axis(is_first ? kept_ + 1 : kept_ + 2);
       made.results = factor_axis(kept_ + 1);
+      order_pieces(made.accumulators);
+      order_pieces(made.results);
       made.pieces = kept_ + 1;
       made.runs = is_first ? 0 : 1;
       stages.push_back(std::move(made));
@@ -48,6 +52,26 @@ class Tree {
   }
 
  private:
+  /// How many of the axes that are kept stand before the innermost one that is reduced.
+  static int64_t axes_before_last_reduced(const TensorView* tensor) {
+    int64_t kept = 0;
+    int64_t before = 0;
+    for (const IterDomain* axis : tensor->loop()) {
+      before = axis->is_reduction() ? kept : before;
+      kept += axis->is_reduction() ? 0 : 1;
+    }
+    return before;
+  }
+
+  /// So that neighboring threads read neighboring elements.
+  void order_pieces(const std::vector<TensorView*>& tensors) const {
+    for (TensorView* tensor : tensors) {
+      if (piece_ != kept_) {
+        tensor->reorder(std::unordered_map<int64_t, int64_t>{{kept_, piece_}});
+      }
+    }
+  }
+
   /// Behind the axes that are kept, as one axis; the number of those.
   static int64_t move_reduced_inside(TensorView* tensor) {
     std::unordered_map<int64_t, int64_t> old2new;
@@ -96,6 +120,7 @@ class Tree {
 
   std::vector<TensorView*> results_;
   int64_t kept_ = 0;
+  int64_t piece_ = 0;     // where the piece of a stage belongs among them
   Val* extent_ = nullptr; // of all that is reduced
 };
 

@@ -25,8 +25,9 @@ namespace nvfuser::schedule {
 struct PartialResults {
   std::vector<TensorView*> accumulators; // [kept .., piece, ..]: computed in the loops of `results`
   std::vector<TensorView*> results;      // [kept .., piece, r]
-  int64_t pieces = 0;                    // leading axes: those that are kept, and the piece
-  int64_t runs = 0;                      // axes behind them that the accumulators are shared over
+  int64_t pieces = 0; // leading axes: those that are kept, and the piece, as they
+                      // follow in memory: of a column sum the piece comes first
+  int64_t runs = 0;   // axes behind them that the accumulators are shared over
 };
 
 /// Factor the reduction `expr` into a tree; its results stay, and reduce what is left. Operands

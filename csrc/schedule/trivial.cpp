@@ -207,11 +207,13 @@ void trivial(Fusion& fusion) {
   const FusionGuard guard(&fusion);
   check_unscheduled(fusion);
   copy_scattered(fusion);
-  check_axes_differ(fusion, IdModel(&fusion).maybe_build_graph(IdMappingMode::exact));
+  const std::shared_ptr<IdModel> defined = shared_id_model(fusion);
+  check_axes_differ(fusion, defined->maybe_build_graph(IdMappingMode::exact));
 
   const std::vector<PartialResults> stages = factor_reductions(fusion);
-  IdModel model(&fusion); // before the schedule: of logical axes
-  const ValGraph& exact = model.maybe_build_graph(IdMappingMode::exact);
+  const std::shared_ptr<IdModel> model =
+      shared_id_model(fusion); // of logical axes: no schedule yet
+  const ValGraph& exact = model->maybe_build_graph(IdMappingMode::exact);
   const std::vector<TensorView*> computed = computed_tensors(fusion);
   TensorSet accumulators;
   TensorSet flattened;

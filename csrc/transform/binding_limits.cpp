@@ -3,136 +3,332 @@
 //
 // Axes that are inlined into each other share a loop, which has the binding of any of them. So a
 // binding may reach a tensor that does not have it: through a producer, a consumer, or both.
+//
+// The axes of all tensors are nodes of a graph; a loop is a connected part of it. Lowering a
+// position takes edges away, so loops only fall apart. What a loop knows of its axes is kept up to
+// date: the smaller part moves to a loop of its own, at the cost of its axes alone.
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
+#include <set>
 
-#include "base/disjoint_set.h"
 #include "ir/all_nodes.h"
 #include "transform/inline_limits.h"
 
 namespace nvfuser::transform {
-namespace {
-
-/// The binding of a loop: as the loop model of lowering decides it. Broadcasts follow the others.
-struct Binding {
-  ParallelType type = ParallelType::Serial;
-  bool is_broadcast = false; // only broadcasts have it
-  bool is_unclear = false;   // another axis has another one
-};
-
-} // namespace
 
 /// The loops that positions lead to, and what is wrong with their bindings.
 class InlineLimits::LoopBindings {
  public:
-  LoopBindings(InlineLimits& limits, const Positions& positions, const std::vector<Expr*>& exprs)
-      : limits_(limits), positions_(positions), exprs_(exprs) {
+  LoopBindings(InlineLimits& limits, Positions& positions)
+      : limits_(limits), positions_(positions) {
+    const std::vector<Expr*> exprs = tensor_exprs(limits.fusion_);
+    for_each_tensor(exprs, [&](const TensorView* tensor) { add(tensor); });
+    num_tensors_ = tensors_.size();
     for (const Expr* expr : exprs) {
-      share(tensor_outputs(expr));
+      connect(tensor_outputs(expr));
     }
-    for_each_tensor([&](const TensorView* tensor) {
-      for (IterDomain* axis : tensor->loop()) {
-        decide(bindings_[loops_.root_index(axis)], axis);
-      }
-    });
-    for_each_tensor([&](const TensorView* tensor) { find_repeated(tensor); });
+    find_loops();
   }
 
-  /// A tensor of `adjustable` and the position it has to be lowered to; nullptr: none.
-  [[nodiscard]] std::pair<const TensorView*, int64_t> find_conflict(
-      const std::unordered_set<const TensorView*>& adjustable) {
-    for (const Expr* expr : exprs_) {
-      for (const TensorView* out : tensor_outputs(expr)) {
-        const int64_t position = position_of(positions_, out);
-        for (int64_t i = 0; i < position && adjustable.count(out) != 0; ++i) {
-          if (clashes(out, i)) {
-            return {out, i};
-          }
-        }
+  /// Lower positions of `adjustable` tensors, producers first, until none shares a loop that
+  /// clashes.
+  void lower(const std::unordered_set<const TensorView*>& adjustable) {
+    for (size_t tensor = 0; tensor < num_tensors_;) {
+      const bool may_be_lowered = adjustable.contains(tensors_[tensor].view);
+      const std::optional<int64_t> axis =
+          may_be_lowered ? first_clash(tensor) : std::optional<int64_t>();
+      if (!axis) {
+        ++tensor;
+      } else if (lower(tensor, *axis)) {
+        tensor = 0;
       }
     }
-    return {nullptr, 0};
   }
 
  private:
+  struct Tensor {
+    const TensorView* view;
+    size_t first_axis;
+  };
+  struct Axis {
+    const IterDomain* id;
+    size_t tensor;
+    std::vector<size_t> neighbors;
+    size_t loop = 0;
+  };
+  struct Loop {
+    // Bound axes, in the order of tensors. Broadcasts follow the others.
+    std::set<size_t> bound;
+    std::set<size_t> bound_broadcasts;
+    std::map<ParallelType, int> types; // of `bound`, and how often
+    std::map<size_t, int> beside;      // other loops, and how many tensors are in both
+  };
+
   template <typename Fn>
-  void for_each_tensor(const Fn& fn) const {
-    for (const Expr* expr : exprs_) {
+  static void for_each_tensor(const std::vector<Expr*>& exprs, const Fn& fn) {
+    for (const Expr* expr : exprs) {
       for (const TensorView* out : tensor_outputs(expr)) {
         fn(out);
       }
     }
   }
 
-  /// Join the axes of siblings, and those left of the position with their partners.
-  void share(const std::vector<TensorView*>& outs) {
-    for (const TensorView* out : outs) {
-      for (int64_t i = 0; i < out->ndims(); ++i) {
-        const bool has_sibling = i < outs.front()->ndims();
-        loops_.map_entries(out->axis(i), has_sibling ? outs.front()->axis(i) : out->axis(i));
+  // -- The graph --
+
+  size_t add(const TensorView* tensor) {
+    const auto [known, is_new] = number_.try_emplace(tensor, tensors_.size());
+    if (is_new) {
+      tensors_.push_back({tensor, axes_.size()});
+      for (const IterDomain* axis : tensor->loop()) {
+        axes_.push_back({axis, known->second, {}});
       }
-      for (const TensorView* consumer : out->consumers()) {
-        const auto& partners = limits_.alignments_(out, consumer).consumer_axis;
-        for (int64_t i = 0; i < position_of(positions_, out); ++i) {
-          if (const int64_t partner = partners[static_cast<size_t>(i)]; partner >= 0) {
-            loops_.map_entries(out->axis(i), consumer->axis(partner));
+    }
+    return known->second;
+  }
+
+  [[nodiscard]] size_t node_of(const TensorView* tensor, int64_t axis) {
+    return tensors_[add(tensor)].first_axis + static_cast<size_t>(axis);
+  }
+
+  /// Axes of siblings, and those left of the position with their partners.
+  void connect(const std::vector<TensorView*>& outs) {
+    for (TensorView* out : outs) {
+      for (int64_t i = 0; out != outs.front() && i < out->ndims(); ++i) {
+        if (i < outs.front()->ndims()) {
+          connect(node_of(out, i), node_of(outs.front(), i));
+        }
+      }
+      for_each_edge(out, 0, position_of(positions_, out), [&](size_t axis, size_t partner) {
+        connect(axis, partner);
+      });
+    }
+  }
+
+  void connect(size_t a, size_t b) {
+    axes_[a].neighbors.push_back(b);
+    axes_[b].neighbors.push_back(a);
+  }
+
+  /// Call fn(axis, partner) for the axes of `tensor` in [begin, end) and those of its consumers.
+  template <typename Fn>
+  void for_each_edge(const TensorView* tensor, int64_t begin, int64_t end, const Fn& fn) {
+    for (const TensorView* consumer : tensor->consumers()) {
+      const auto& partners = limits_.alignments_(tensor, consumer).consumer_axis;
+      for (int64_t i = begin; i < end; ++i) {
+        if (const int64_t partner = partners[static_cast<size_t>(i)]; partner >= 0) {
+          const size_t of_consumer = node_of(consumer, partner);
+          fn(node_of(tensor, i), of_consumer);
+        }
+      }
+    }
+  }
+
+  /// The nodes that hang together with `a`, or those with `b`, whichever are fewer; empty: these
+  /// are the same.
+  [[nodiscard]] std::vector<size_t> smaller_part(size_t a, size_t b) const {
+    std::array<std::vector<size_t>, 2> parts{std::vector{a}, std::vector{b}};
+    std::array<std::unordered_set<size_t>, 2> met{
+        std::unordered_set<size_t>{a}, std::unordered_set<size_t>{b}};
+    for (size_t next = 0;; ++next) {
+      for (const size_t side : {0, 1}) {
+        if (next == parts[side].size()) {
+          return parts[side];
+        }
+        for (const size_t neighbor : axes_[parts[side][next]].neighbors) {
+          if (met[1 - side].contains(neighbor)) {
+            return {};
+          }
+          if (met[side].insert(neighbor).second) {
+            parts[side].push_back(neighbor);
           }
         }
       }
     }
   }
 
-  static void decide(Binding& binding, const IterDomain* axis) {
-    if (!axis->is_parallelized()) {
-      return;
+  // -- Loops --
+
+  void find_loops() {
+    std::vector<bool> is_met(axes_.size(), false);
+    for (size_t first = 0; first < axes_.size(); ++first) {
+      if (is_met[first]) {
+        continue;
+      }
+      is_met[first] = true;
+      std::vector<size_t> part{first};
+      for (size_t next = 0; next < part.size(); ++next) {
+        axes_[part[next]].loop = loops_.size();
+        for (const size_t neighbor : axes_[part[next]].neighbors) {
+          if (!is_met[neighbor]) {
+            is_met[neighbor] = true;
+            part.push_back(neighbor);
+          }
+        }
+      }
+      loops_.emplace_back();
     }
-    if (binding.type == ParallelType::Serial || (binding.is_broadcast && !axis->is_broadcast())) {
-      binding = {axis->parallel_type(), axis->is_broadcast()};
-    } else if (!axis->is_broadcast() && axis->parallel_type() != binding.type) {
-      binding.is_unclear = true;
+    for (size_t axis = 0; axis < axes_.size(); ++axis) {
+      count_binding(axis, 1);
+    }
+    for (size_t tensor = 0; tensor < num_tensors_; ++tensor) {
+      count_loops(tensor, 1);
     }
   }
 
-  /// Loops around `tensor` of which two are bound to one hardware index.
-  void find_repeated(const TensorView* tensor) {
-    std::map<ParallelType, size_t> bound;
-    for (IterDomain* axis : tensor->loop()) {
-      const size_t loop = loops_.root_index(axis);
-      const ParallelType type = bindings_.at(loop).type;
-      const auto [other, is_new] = bound.try_emplace(type, loop);
-      if (is_hardware_index(type) && !is_new && other->second != loop) {
-        repeated_.insert({other->second, loop});
+  /// Let the loop of an axis know its binding (`change` 1) or forget it (-1).
+  void count_binding(size_t axis, int change) {
+    const IterDomain* id = axes_[axis].id;
+    if (!id->is_parallelized() || axes_[axis].tensor >= num_tensors_) {
+      return;
+    }
+    Loop& loop = loops_[axes_[axis].loop];
+    std::set<size_t>& bound = id->is_broadcast() ? loop.bound_broadcasts : loop.bound;
+    change > 0 ? static_cast<void>(bound.insert(axis)) : static_cast<void>(bound.erase(axis));
+    if (!id->is_broadcast()) {
+      add_to(loop.types, id->parallel_type(), change);
+    }
+  }
+
+  /// Let the loops around a tensor know of each other (`change` 1), or forget it (-1).
+  void count_loops(size_t tensor, int change) {
+    std::set<size_t> around;
+    for (size_t i = 0; i < tensors_[tensor].view->loop().size(); ++i) {
+      around.insert(axes_[tensors_[tensor].first_axis + i].loop);
+    }
+    for (const size_t a : around) {
+      for (const size_t b : around) {
+        if (a != b) {
+          add_to(loops_[a].beside, b, change);
+        }
       }
     }
   }
 
-  /// Whether the loop that `tensor` shares at axis `i` has two bindings, or one that another loop
-  /// around a tensor in it has.
-  [[nodiscard]] bool clashes(const TensorView* tensor, int64_t i) const {
-    const size_t loop = loops_.root_index(tensor->axis(i));
-    return repeated_.count(loop) != 0 || bindings_.at(loop).is_unclear;
+  template <typename Key>
+  static void add_to(std::map<Key, int>& counts, Key key, int change) {
+    if ((counts[key] += change) == 0) {
+      counts.erase(key);
+    }
+  }
+
+  /// As the loop model of lowering decides it.
+  [[nodiscard]] ParallelType binding_of(const Loop& loop) const {
+    const std::set<size_t>& deciding = loop.bound.empty() ? loop.bound_broadcasts : loop.bound;
+    return deciding.empty() ? ParallelType::Serial : axes_[*deciding.begin()].id->parallel_type();
+  }
+
+  /// Whether a loop has two bindings, or one that another loop around a tensor in it has.
+  [[nodiscard]] bool clashes(size_t loop) const {
+    if (loops_[loop].types.size() > 1) {
+      return true;
+    }
+    const ParallelType type = binding_of(loops_[loop]);
+    return is_hardware_index(type) &&
+           std::ranges::any_of(loops_[loop].beside, [&](const auto& other) {
+             return binding_of(loops_[other.first]) == type;
+           });
+  }
+
+  // -- Positions --
+
+  /// The first axis left of a tensor's position whose loop clashes.
+  [[nodiscard]] std::optional<int64_t> first_clash(size_t tensor) const {
+    const int64_t position = position_of(positions_, tensors_[tensor].view);
+    for (int64_t i = 0; i < position; ++i) {
+      if (clashes(axes_[tensors_[tensor].first_axis + static_cast<size_t>(i)].loop)) {
+        return i;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Lower a tensor and its siblings; whether a loop clashes then that did not before, so that
+  /// tensors that were looked at have to be again.
+  bool lower(size_t tensor, int64_t position) {
+    std::vector<std::pair<size_t, size_t>> cut;
+    for (const TensorView* out : tensor_outputs(tensors_[tensor].view->definition())) {
+      const int64_t before = position_of(positions_, out);
+      for_each_edge(out, position, before, [&](size_t axis, size_t partner) {
+        cut.emplace_back(axis, partner);
+      });
+      positions_[out] = std::min(position, before);
+    }
+    for (const auto& [axis, partner] : cut) {
+      disconnect(axes_[axis].neighbors, partner);
+      disconnect(axes_[partner].neighbors, axis);
+    }
+    bool is_worse = false;
+    for (const auto& [axis, partner] : cut) {
+      if (axes_[axis].loop == axes_[partner].loop) {
+        is_worse = separate(smaller_part(axis, partner), axes_[axis].loop) || is_worse;
+      }
+    }
+    return is_worse;
+  }
+
+  static void disconnect(std::vector<size_t>& neighbors, size_t other) {
+    const auto found = std::ranges::find(neighbors, other);
+    *found = neighbors.back();
+    neighbors.pop_back();
+  }
+
+  /// Give `part` of a loop a loop of its own.
+  bool separate(const std::vector<size_t>& part, size_t loop) {
+    if (part.empty()) {
+      return false;
+    }
+    const std::set<size_t> clashing = clashing_around(loop);
+    const bool was_clashing = clashing.contains(loop);
+    std::set<size_t> tensors;
+    for (const size_t axis : part) {
+      if (axes_[axis].tensor < num_tensors_) {
+        tensors.insert(axes_[axis].tensor);
+      }
+    }
+    std::ranges::for_each(tensors, [&](size_t tensor) { count_loops(tensor, -1); });
+    const size_t own = loops_.size();
+    loops_.emplace_back();
+    for (const size_t axis : part) {
+      count_binding(axis, -1);
+      axes_[axis].loop = own;
+      count_binding(axis, 1);
+    }
+    std::ranges::for_each(tensors, [&](size_t tensor) { count_loops(tensor, 1); });
+    const auto is_new = [&](size_t other) {
+      return other == own ? !was_clashing : !clashing.contains(other);
+    };
+    return std::ranges::any_of(clashing_around(loop), is_new) ||
+           std::ranges::any_of(clashing_around(own), is_new);
+  }
+
+  /// Those of a loop and of the loops beside it that clash.
+  [[nodiscard]] std::set<size_t> clashing_around(size_t loop) const {
+    std::set<size_t> clashing;
+    if (clashes(loop)) {
+      clashing.insert(loop);
+    }
+    for (const auto& [other, count] : loops_[loop].beside) {
+      if (clashes(other)) {
+        clashing.insert(other);
+      }
+    }
+    return clashing;
   }
 
   InlineLimits& limits_;
-  const Positions& positions_;
-  const std::vector<Expr*>& exprs_;
-  DisjointSets<IterDomain*> loops_;
-  std::unordered_map<size_t, Binding> bindings_; // by loops
-  std::unordered_set<size_t> repeated_;          // loops
+  Positions& positions_;
+  std::vector<Tensor> tensors_; // in the order of expressions, then consumers that lead nowhere
+  size_t num_tensors_ = 0;      // without those
+  std::unordered_map<const TensorView*, size_t> number_;
+  std::vector<Axis> axes_;
+  std::vector<Loop> loops_;
 };
 
 void InlineLimits::keep_bindings(
     Positions& positions, const std::unordered_set<const TensorView*>& adjustable) {
-  const std::vector<Expr*> exprs = tensor_exprs(fusion_);
-  for (;;) {
-    const auto [tensor, position] = LoopBindings(*this, positions, exprs).find_conflict(adjustable);
-    if (tensor == nullptr) {
-      return;
-    }
-    for (const TensorView* out : tensor_outputs(tensor->definition())) {
-      positions[out] = position;
-    }
-  }
+  LoopBindings(*this, positions).lower(adjustable);
 }
 
 } // namespace nvfuser::transform

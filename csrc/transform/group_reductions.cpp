@@ -123,8 +123,8 @@ class DomainComparison {
 };
 
 void check_alike(const std::vector<TensorView*>& tvs) {
-  IdModel model(tvs.front()->fusion());
-  const ValGraph& exact = model.maybe_build_graph(IdMappingMode::exact);
+  const std::shared_ptr<IdModel> model = shared_id_model(*tvs.front()->fusion());
+  const ValGraph& exact = model->maybe_build_graph(IdMappingMode::exact);
   const TensorView* first = tvs.front();
   for (const TensorView* tv : tvs) {
     if (const auto found = DomainComparison(first, tv).difference(exact)) {

@@ -113,7 +113,7 @@ class InlineLimits {
   Fusion& fusion_;
   std::unordered_set<const IterDomain*> uninlinable_;
   Alignments alignments_;
-  std::unique_ptr<IdModel> model_; // made for the first reduction
+  std::shared_ptr<IdModel> model_; // asked for by the first reduction
 };
 
 } // namespace nvfuser::transform

@@ -50,11 +50,11 @@ class TypeCopier {
  public:
   TypeCopier(TensorView* reference, const IterDomains& axes)
       : reference_(reference),
-        model_(reference->fusion()),
+        model_(shared_id_model(*reference->fusion())),
         levels_{
-            TypesOfGroups(model_.maybe_build_graph(IdMappingMode::exact), axes),
-            TypesOfGroups(model_.maybe_build_graph(IdMappingMode::broadcast), axes),
-            TypesOfGroups(model_.maybe_build_graph(IdMappingMode::permissive), axes)} {}
+            TypesOfGroups(model_->maybe_build_graph(IdMappingMode::exact), axes),
+            TypesOfGroups(model_->maybe_build_graph(IdMappingMode::broadcast), axes),
+            TypesOfGroups(model_->maybe_build_graph(IdMappingMode::permissive), axes)} {}
 
   /// The axis of the reference to copy from; nullptr: none.
   [[nodiscard]] IterDomain* source_of(const TensorView* tensor, const IterDomain* axis) const {
@@ -84,7 +84,7 @@ class TypeCopier {
 
  private:
   TensorView* reference_;
-  IdModel model_;
+  std::shared_ptr<IdModel> model_;
   std::array<TypesOfGroups, 3> levels_;
 };
 

@@ -435,7 +435,7 @@ TensorView* peak_of(
 
 const ValGraph& InlineLimits::graph(IdMappingMode mode) {
   if (model_ == nullptr) {
-    model_ = std::make_unique<IdModel>(&fusion_);
+    model_ = shared_id_model(fusion_);
   }
   return model_->maybe_build_graph(mode);
 }

@@ -127,3 +127,49 @@ def test_a_padding_that_does_not_fit_changes_nothing():
         assert [loops(tv) for tv in (small, t)] == before
         fd.sched.parallelize_like(small, propagate_padding=False)
     assert loops(t) == "i48.threadIdx.x ii1.blockIdx.x"
+
+
+def test_a_call_after_an_edit_sees_the_edited_axes() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        t = fd.ops.relu(x)
+        y = fd.ops.neg(t)
+        fd.add_output(y)
+        y.axis(0).parallelize(ParallelType.grid_x)
+        fd.sched.parallelize_like(y)
+        y.split(1, 4)
+        fd.sched.transform_like(y)
+        y.axis(2).parallelize(ParallelType.block_x)
+        fd.sched.parallelize_like(y)
+        assert t.axis(2).parallel_type() == ParallelType.block_x
+        between = t.cache_after()
+        fd.sched.parallelize_like(y)
+        fd.sched.inline_most()
+    assert between.axis(2).parallel_type() == ParallelType.block_x
+    assert between.compute_at_position() == t.compute_at_position() == 3
+
+
+def test_calls_before_there_are_outputs_see_every_tensor() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        t = fd.ops.relu(x)
+        fd.sched.parallelize_like(t)
+        y = fd.ops.neg(t)
+        y.axis(0).parallelize(ParallelType.grid_x)
+        fd.sched.parallelize_like(y)
+    assert t.axis(0).parallel_type() == ParallelType.grid_x
+
+
+def test_one_fusion_where_another_was_is_seen_anew() -> None:
+    for factor in (2, 3, 4, 5):
+        with FusionDefinition() as fd:
+            x = fd.define_tensor([-1], contiguity=True)
+            t = fd.ops.relu(x)
+            y = fd.ops.neg(t)
+            fd.add_output(y)
+            y.split(0, factor)
+            fd.sched.transform_like(y)
+            y.axis(1).parallelize(ParallelType.block_x)
+            fd.sched.parallelize_like(y)
+        assert t.axis(1).parallel_type() == ParallelType.block_x
+        del fd, x, t, y

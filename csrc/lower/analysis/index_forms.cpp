@@ -69,6 +69,7 @@ IndexForms::IndexForms(Kernel& kernel) : kernel_(kernel) {
     known_.insert(source.extent);
   }
   known_.insert(kernel.inputs().begin(), kernel.inputs().end());
+  known_.insert(kernel.size_names.begin(), kernel.size_names.end());
   for_each_node(kernel.body, [&](const Expr& statement) {
     for (const Val* out : statement.outputs()) {
       if (out->is_scalar()) {

@@ -72,7 +72,6 @@ IndexWalk::IndexWalk(
     }
     learn(loop->promoted, loop == zero_lane ? kernel.zero() : loop->index);
   }
-  explore();
 }
 
 IndexWalk IndexWalk::at(const TensorView* operand, const Positions& positions) const {
@@ -84,7 +83,6 @@ IndexWalk IndexWalk::at(const TensorView* operand, const Positions& positions) c
   for (size_t i = 0; i < shared; ++i) {
     walk.learn(nest_.at(i)->promoted, nest_[i]->index);
   }
-  walk.explore();
   return walk;
 }
 
@@ -108,8 +106,8 @@ void IndexWalk::reach(const Val* id, std::optional<size_t> step, Val* index) {
   }
 }
 
-void IndexWalk::explore() {
-  while (next_ < reached_.size()) {
+bool IndexWalk::finds(const Val* id) {
+  while (!is_known(id) && next_ < reached_.size()) {
     const int64_t group = reached_[next_++];
     // Toward the logical domains first: a walk from loops is mostly backward.
     for (const Expr* expr : exact_.definitions(group)) {
@@ -119,6 +117,7 @@ void IndexWalk::explore() {
       try_step(expr);
     }
   }
+  return is_known(id);
 }
 
 void IndexWalk::try_step(const Expr* expr) {
@@ -233,14 +232,13 @@ void IndexWalk::assume_unreached_ones(IterDomain* target) {
       }
     }
   }
-  explore();
 }
 
 Val* IndexWalk::index_of(IterDomain* id, const TensorView* tensor) {
-  if (!is_known(id)) {
+  if (!finds(id)) {
     assume_unreached_ones(id);
   }
-  if (!is_known(id)) {
+  if (!finds(id)) {
     kernel_.note_refusal(refuse({
         .headline = {"No index: the loops around a statement do not lead to an axis of a tensor"},
         .node = {describe(tensor)},
@@ -255,11 +253,11 @@ Val* IndexWalk::index_of(IterDomain* id, const TensorView* tensor) {
   return simplifier_.simplify(known_index(id));
 }
 
-IterDomain* IndexWalk::cheapest_to_test(IterDomain* id) const {
+IterDomain* IndexWalk::cheapest_to_test(IterDomain* id) {
   for (;;) {
-    const auto known = known_.find(exact_.group(id));
-    const bool is_reached = known != known_.end() && known->second.step.has_value();
-    const auto* merge = is_reached ? steps_[*known->second.step].expr->as<Merge>() : nullptr;
+    const std::optional<size_t> step =
+        finds(id) ? known_.at(exact_.group(id)).step : std::optional<size_t>();
+    const auto* merge = step.has_value() ? steps_[*step].expr->as<Merge>() : nullptr;
     const bool is_outer = merge != nullptr && exact_.are_mapped(merge->outer, id) &&
                           !exact_.are_mapped(merge->inner, id);
     if (!is_outer || merge->outer->extent()->is_one()) {
@@ -386,6 +384,11 @@ class IndexWalk::HoleTests {
 };
 
 std::vector<RangeTest> IndexWalk::hole_tests(const IterDomains& ids, const TensorView* tensor) {
+  for (const IterDomain* id : ids) {
+    if (!resizes_.empty()) { // a resized broadcast has holes around its one element
+      static_cast<void>(finds(id));
+    }
+  }
   HoleTests tests(*this, tensor);
   for (IterDomain* id : ids) {
     if (!id->is_broadcast()) {

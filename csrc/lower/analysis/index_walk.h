@@ -11,6 +11,9 @@
 // The walk also knows which axes may be *holes*: values a loop visits that lie outside the axis,
 // made by splits that do not divide and by resizes.
 //
+// The graph holds all axes of the kernel. A walk goes only as far as it is asked, in the order of
+// the steps from the loops: the way to an axis is the same whatever was asked before.
+//
 // Two resizes can lead from one class to another, or in a circle, with different offsets: x[:16] +
 // x[16:]. So only those are walked that schedule the tensor at hand. The one between its root and
 // logical domains (slice, pad) is taken explicitly, and the walk to the operand begins anew with
@@ -75,10 +78,11 @@ class IndexWalk {
       const TensorView* tensor,
       std::nullptr_t);
   [[nodiscard]] bool is_known(const Val* id) const;
+  /// Whether the loops lead to `id`; walks on until that is known.
+  [[nodiscard]] bool finds(const Val* id);
   [[nodiscard]] bool is_walked(const Resize* resize) const;
   void learn(const Val* id, Val* index);
   void reach(const Val* id, std::optional<size_t> step, Val* index);
-  void explore();
   void try_step(const Expr* expr);
   /// The index of an axis that is known.
   Val* known_index(const IterDomain* id);
@@ -91,7 +95,7 @@ class IndexWalk {
   void take_swizzle(const Swizzle& swizzle, bool is_backward, const Set& set);
   /// The axis to test instead of `id`: a product is in range exactly if its outer factor is, and
   /// comparing it takes no division.
-  [[nodiscard]] IterDomain* cheapest_to_test(IterDomain* id) const;
+  [[nodiscard]] IterDomain* cheapest_to_test(IterDomain* id);
   void assume_unreached_ones(IterDomain* target);
 
   Kernel& kernel_;

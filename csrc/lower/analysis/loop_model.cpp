@@ -14,19 +14,26 @@ IterDomain* id_at(const std::vector<Val*>& vals, size_t index) {
   return static_cast<IterDomain*>(vals[index]);
 }
 
+/// Classes of the axes of tensors that nothing in the kernel makes.
+std::set<int64_t> axes_of_inputs(const std::vector<TensorView*>& tensors, const ValGraph& exact) {
+  std::set<int64_t> axes;
+  for (const TensorView* tensor : tensors) {
+    if (tensor->definition() == nullptr) {
+      for (const IterDomain* id : tensor->logical()) {
+        axes.insert(exact.group(id));
+      }
+    }
+  }
+  return axes;
+}
+
 } // namespace
 
 LoopModel::LoopModel(Kernel& kernel)
     : kernel_(kernel),
       exact_(kernel.id_model->maybe_build_graph(IdMappingMode::exact)),
-      tensors_(kernel.tensors()) {
-  for (const TensorView* tensor : tensors_) {
-    if (tensor->definition() == nullptr) {
-      for (const IterDomain* id : tensor->logical()) {
-        input_axes_.insert(exact_.group(id));
-      }
-    }
-  }
+      tensors_(kernel.tensors()),
+      covers_(exact_, axes_of_inputs(tensors_, exact_)) {
   using Step = void (LoopModel::*)();
   for (const Step step :
        {&LoopModel::refuse_self_mappings, &LoopModel::refuse_ambiguous_axes,
@@ -112,45 +119,19 @@ void LoopModel::collect_loops() {
   }
 }
 
-std::set<int64_t> LoopModel::covered_inputs(IterDomain* id) const {
-  std::set<int64_t> covered;
-  std::vector<const IterDomain*> stack{id};
-  std::set<int64_t> visited;
-  while (!stack.empty()) {
-    const IterDomain* current = stack.back();
-    stack.pop_back();
-    const int64_t group = exact_.group(current);
-    if (!visited.insert(group).second || current->is_broadcast()) {
-      continue; // a broadcast is built from none, also the slice of one element
-    }
-    // Another tensor may say how an equal axis was made; axes of inputs were made by nothing, also
-    // where a chain of reshapes leads back to them.
-    const std::vector<Expr*>& definitions = exact_.definitions(group);
-    if (definitions.empty() || input_axes_.count(group) != 0) {
-      covered.insert(group);
-      continue;
-    }
-    for (Val* in : definitions.front()->inputs()) {
-      stack.push_back(static_cast<IterDomain*>(in));
-    }
-  }
-  return covered;
-}
-
-IterDomain* LoopModel::covering_member(const Loop& loop) const {
+IterDomain* LoopModel::covering_member(const Loop& loop) {
   std::vector<IterDomain*> candidates = loop.members;
   if (loop.promoted != nullptr) {
     candidates.push_back(loop.promoted);
   }
-  std::set<int64_t> all;
-  std::vector<std::set<int64_t>> covers;
-  for (IterDomain* id : candidates) {
-    covers.push_back(covered_inputs(id));
-    all.insert(covers.back().begin(), covers.back().end());
+  InputCovers::Cover all;
+  for (const IterDomain* id : candidates) {
+    const InputCovers::Cover& cover = covers_.of(id);
+    all.insert(cover.begin(), cover.end());
   }
   // Consumers come last and have the fullest axes, so that fewest tensors have to be dragged.
   for (size_t i = candidates.size(); i-- > 0;) {
-    if (covers[i] == all && (all.empty() || !candidates[i]->is_broadcast())) {
+    if (covers_.of(candidates[i]) == all && (all.empty() || !candidates[i]->is_broadcast())) {
       return candidates[i];
     }
   }
@@ -217,8 +198,8 @@ bool LoopModel::promote(Loop& loop, IterDomain* axis) {
     return false;
   }
   if (loop.members.size() > 1) {
-    const std::set<int64_t> old_cover = covered_inputs(loop.promoted);
-    const std::set<int64_t> new_cover = covered_inputs(axis);
+    const InputCovers::Cover& old_cover = covers_.of(loop.promoted);
+    const InputCovers::Cover& new_cover = covers_.of(axis);
     if (std::includes(old_cover.begin(), old_cover.end(), new_cover.begin(), new_cover.end())) {
       return false;
     }

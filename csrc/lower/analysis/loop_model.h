@@ -19,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "lower/analysis/input_covers.h"
 #include "lower/kernel.h"
 
 namespace nvfuser {
@@ -81,10 +82,8 @@ class LoopModel {
   void refuse_ambiguous_axes();
   void collect_loops();
   void choose_promotions();
-  /// The non-broadcast axes of inputs (and of tensors made from nothing) that `id` is built from,
-  /// as classes of the exact graph.
-  [[nodiscard]] std::set<int64_t> covered_inputs(IterDomain* id) const;
-  IterDomain* covering_member(const Loop& loop) const;
+  /// Of the members of `loop`, the axis that is built from the axes of all others.
+  IterDomain* covering_member(const Loop& loop);
   /// Axes of a tensor whose loops run over others, and how far up these are made alike.
   using Promotions = std::map<const IterDomain*, IterDomain*>; // looked up only
   [[nodiscard]] Promotions promotions_of(const TensorView* tensor) const;
@@ -106,8 +105,8 @@ class LoopModel {
   Kernel& kernel_;
   ValGraph& exact_;
   std::vector<TensorView*> tensors_;
-  std::set<int64_t> input_axes_; // classes
-  std::deque<Loop> loops_;       // stable addresses
+  InputCovers covers_;
+  std::deque<Loop> loops_; // stable addresses
   std::unordered_map<const IterDomain*, Loop*> loop_of_;
   std::unordered_map<const TensorView*, LoopNest> nests_;
   std::unordered_map<const TensorView*, int64_t> shared_depths_;

@@ -11,6 +11,7 @@
 #include "lower/analysis/for_loops.h"
 #include "lower/analysis/index_forms.h"
 #include "lower/analysis/rewrite_elements.h"
+#include "lower/analysis/size_names.h"
 
 namespace nvfuser {
 namespace {
@@ -333,6 +334,7 @@ class IndexHoister {
 } // namespace
 
 void hoist_indices(Kernel& kernel) {
+  declare_size_names(kernel);
   if (!has_option(DisableOption::IndexHoist)) {
     IndexHoister(kernel).run();
   }

@@ -9,6 +9,7 @@
 #include "graph/val_graph.h"
 #include "ir/scalar.h"
 #include "lower/analysis/launch_conditions.h"
+#include "lower/analysis/size_names.h"
 
 namespace nvfuser {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 /// Rebuilds scalar expressions with other leaves.
 class Substitution {
  public:
-  explicit Substitution(Kernel& kernel) : kernel_(kernel) {}
+  explicit Substitution(Kernel& kernel) : kernel_(kernel), namer_(kernel) {}
 
   void replace(Val* leaf, Val* with) {
     map_[leaf] = with;
@@ -48,7 +49,7 @@ class Substitution {
         }
       }
       if (is_ready) {
-        map_[val] = rebuild(val);
+        map_[val] = namer_.shortened(val, rebuild(val));
         stack.pop_back();
       }
     }
@@ -94,6 +95,7 @@ class Substitution {
   }
 
   Kernel& kernel_;
+  SizeNamer namer_;
   std::unordered_map<Val*, Val*> map_;
 };
 
