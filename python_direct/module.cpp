@@ -20,6 +20,7 @@ NB_MODULE(_core, m) {
   bind_ops(m);
   bind_circular_buffer(m);
   bind_schedule(m);
+  bind_op_semantics(m);
   bind_domain_map(m);
   bind_id_model(m);
   bind_eval(m);

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "eval/simplify.h"
-#include "graph/scatter_storage.h"
+#include "graph/storage.h"
 #include "ir/scalar.h"
 #include "lower/kernel_forms.h"
 #include "lower/statements/element_statements.h"
@@ -89,7 +89,7 @@ Expr* convert(GatherOp& op, StatementContext& context) {
 }
 
 Expr* convert(ScatterOp& op, StatementContext& context) {
-  TensorView* storage = storage_of(op.out); // another scatter's, if that overwrites this one
+  TensorView* storage = buffer_of(op.out); // another scatter's, if that overwrites this one
   const IterDomains& axes = storage->logical();
   const IterDomains& loops = op.out->domain()->initial_loop(); // over `index`
   Val* index = context.operand(op.index);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "eval/simplify.h"
-#include "graph/scatter_storage.h"
+#include "graph/op_semantics.h"
 #include "ir/scalar.h"
 #include "lower/analysis/async_copies.h"
 #include "lower/analysis/memory_layout.h"
