@@ -3,12 +3,12 @@
 // loaded only where the statement runs.
 //
 // No position leaves the tensor: a read takes the nearest element, a write is left out.
+#include <algorithm>
 #include <numeric>
 
 #include "eval/simplify.h"
 #include "graph/storage.h"
 #include "ir/scalar.h"
-#include "lower/kernel_forms.h"
 #include "lower/statements/element_statements.h"
 
 namespace nvfuser {
@@ -86,6 +86,13 @@ Expr* convert(GatherOp& op, StatementContext& context) {
   std::vector<int64_t> out_dims(static_cast<size_t>(op.arg->rank()));
   std::iota(out_dims.begin(), out_dims.end(), int64_t{0});
   return look_up(op.out, op.arg, op.dim, context.operand(op.index), out_dims, context);
+}
+
+/// A scatter begins with a copy: of an expanded dimension that would be one element.
+bool can_convert(const ScatterOp& op) {
+  const bool is_expanded = std::ranges::any_of(
+      op.arg->logical(), [](const IterDomain* id) { return id->has_expanded_extent(); });
+  return !op.accumulate && !is_expanded;
 }
 
 Expr* convert(ScatterOp& op, StatementContext& context) {
