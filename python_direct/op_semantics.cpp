@@ -7,8 +7,26 @@
 namespace nvfuser::python {
 namespace {
 
+/// Members of an enumeration, and the dictionary of them that scripts for pybind11 iterate over.
+template <typename Enum>
+class EnumBinding {
+ public:
+  EnumBinding(nb::module_& m, const char* name, const char* doc) : cls_(m, name, doc) {
+    cls_.attr("__entries") = entries_;
+  }
+  EnumBinding& value(const char* name, Enum member, const char* doc) {
+    cls_.value(name, member, doc);
+    entries_[name] = nb::make_tuple(cls_.attr(name), doc);
+    return *this;
+  }
+
+ private:
+  nb::enum_<Enum> cls_;
+  nb::dict entries_;
+};
+
 void bind_rows(nb::module_& m) {
-  nb::enum_<OperandRead>(
+  EnumBinding<OperandRead>(
       m, "OperandRead",
       "What one element of a result reads of the operands, from the least to the most.")
       .value("none", OperandRead::None, "There are no tensors among the operands.")
@@ -19,7 +37,7 @@ void bind_rows(nb::module_& m) {
       .value("reduced", OperandRead::Reduced, "All elements along some axes, combined.")
       .value("scanned", OperandRead::Scanned, "All elements up to the position along an axis.")
       .value("whole", OperandRead::Whole, "A block, or all elements, along some axes.");
-  nb::enum_<ElementSource>(m, "ElementSource", "Where the elements of a result come from.")
+  EnumBinding<ElementSource>(m, "ElementSource", "Where the elements of a result come from.")
       .value("created", ElementSource::Created, "From scalars.")
       .value("computed", ElementSource::Computed, "From elements of the operands.")
       .value("copied", ElementSource::Copied, "Elements of the first operand, as they are.")
@@ -56,7 +74,7 @@ void bind_rows(nb::module_& m) {
 }
 
 void bind_axes(nb::module_& m) {
-  nb::enum_<AxisRead>(
+  EnumBinding<AxisRead>(
       m, "AxisRead", "Which positions along an axis of an operand one element of a result reads.")
       .value(
           "same", AxisRead::Same, "That of the result; the only one, if the result lacks the axis.")
@@ -118,7 +136,7 @@ UserError
 }
 
 void bind_storage(nb::module_& m) {
-  nb::enum_<StorageKind>(m, "StorageKind", "Why a tensor lies in the memory where it lies.")
+  EnumBinding<StorageKind>(m, "StorageKind", "Why a tensor lies in the memory where it lies.")
       .value("own", StorageKind::Own, "The memory is its own.")
       .value(
           "overwritten", StorageKind::Overwritten,
