@@ -133,6 +133,9 @@ Raises
 UserError
     If `consumer` is not computed from `producer`.
 )");
+  m.def(
+      "axes_read", &axes_read, "tensor"_a, "read"_a,
+      "Root axes of a tensor that its definition reads in a way: those it scans, for instance.");
 }
 
 void bind_storage(nb::module_& m) {

@@ -117,7 +117,9 @@ def test_axes_of_searches_and_scans() -> None:
         values, indices = fd.ops.topk(x, 3, 1)
         assert uses(x, values) == uses(x, indices) == ["same 0", "whole 1"]
         assert uses(x, fd.ops.argsort(x, 1)) == ["same 0", "whole 1"]
-        assert uses(x, fd.ops.cumsum(x, 1)) == ["same 0", "scanned 1"]
+        total = fd.ops.cumsum(x, 1)
+        assert uses(x, total) == ["same 0", "scanned 1"]
+        assert nvf.axes_read(total, AxisRead.scanned) == [total.axis(1)]
 
 
 def test_a_tensor_that_is_several_operands_has_the_axes_that_all_agree_on() -> None:
