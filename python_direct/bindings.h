@@ -40,6 +40,7 @@ void bind_fusion(nb::module_& m);
 void bind_define(nb::module_& m);
 void bind_data_types(nb::module_& m);
 void bind_domain_map(nb::module_& m);
+void bind_op_semantics(nb::module_& m);
 void bind_ops(nb::module_& m);
 void bind_circular_buffer(nb::module_& m);
 void bind_schedule(nb::module_& m);

@@ -21,6 +21,7 @@ NB_MODULE(_core, m) {
   bind_circular_buffer(m);
   bind_schedule(m);
   bind_schedule_steps(m);
+  bind_op_semantics(m);
   bind_domain_map(m);
   bind_id_model(m);
   bind_eval(m);

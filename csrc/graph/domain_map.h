@@ -55,9 +55,9 @@ class PairwiseDomainMap {
 };
 
 /// Logical axes of a producer whose position its consumer computes with the elements of another
-/// operand, or that have no partner because the consumer sees only a part of them (gather). Any
-/// element along them may be read by any thread. Broadcasts have one element and are not listed.
-/// Error: `producer` is no operand of the definition of `consumer`.
+/// operand, and those beside them of which the consumer sees only a part (gather). Any element
+/// along them may be read by any thread. Broadcasts have one element and are not listed. Error:
+/// `producer` is no operand of the definition of `consumer`.
 [[nodiscard]] IterDomains indexed_axes(const TensorView* producer, const TensorView* consumer);
 
 /// Expressions on tensors that lead to an output, operands before results; all expressions on

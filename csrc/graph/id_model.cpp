@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "graph/domain_map.h"
+#include "graph/op_semantics.h"
 #include "graph/pair_graph.h"
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
@@ -275,13 +276,16 @@ ValGraph IdModel::build_exact() const {
   }
   for (const Expr* expr : tensor_exprs(*fusion_)) {
     const std::vector<TensorView*> outs = tensor_outputs(expr);
-    for (const TensorView* producer : tensor_inputs(expr)) {
-      const PairwiseDomainMap map(producer, outs.front(), BroadcastPairs::Drop);
-      for (const auto& [producer_id, consumer_id] : map.pairs()) {
-        graph.map_one_of_many(producer_id, consumer_id);
+    const bool are_alike = semantics_of(*expr).has_like_results;
+    for (size_t i = 0; i < (are_alike ? 1 : outs.size()); ++i) {
+      for (const TensorView* producer : tensor_inputs(expr)) {
+        const PairwiseDomainMap map(producer, outs[i], BroadcastPairs::Drop);
+        for (const auto& [producer_id, consumer_id] : map.pairs()) {
+          graph.map_one_of_many(producer_id, consumer_id);
+        }
       }
     }
-    for (size_t i = 1; i < outs.size(); ++i) {
+    for (size_t i = 1; are_alike && i < outs.size(); ++i) {
       map_by_position(graph, outs.front()->maybe_root(), outs[i]->maybe_root());
       map_by_position(graph, outs.front()->logical(), outs[i]->logical());
     }
@@ -312,7 +316,7 @@ std::optional<Refusal> IdModel::build_loop(ValGraph& graph) const {
   }
   for (const Expr* expr : tensor_exprs(*fusion_)) {
     const std::vector<TensorView*> outs = tensor_outputs(expr);
-    for (size_t i = 1; i < outs.size(); ++i) {
+    for (size_t i = 1; semantics_of(*expr).has_like_results && i < outs.size(); ++i) {
       map_by_position(graph, outs.front()->loop(), outs[i]->loop());
     }
   }

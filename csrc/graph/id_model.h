@@ -1,6 +1,7 @@
 // IdModel: the equivalence graphs of a fusion, one per meaning of "the same axis".
 //
-//   exact         same position across an operation that resolves no broadcast; siblings
+//   exact         the same axis of an operand and a result (op_semantics.h), unless a broadcast is
+//                 resolved; results of one expression that have the same axes
 //   almost_exact  exact, and axes related by a split by 1 or a merge with a provable 1
 //   broadcast     exact, and a broadcast with the axis it is resolved to; then provable ones as for
 //                 almost_exact, where a broadcast that is resolved is no provable 1 any more

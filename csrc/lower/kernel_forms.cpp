@@ -1,18 +1,10 @@
 #include "lower/kernel_forms.h"
 
-#include <algorithm>
-
 #include "ir/all_nodes.h"
+#include "lower/statements/statements.h"
 
 namespace nvfuser {
 namespace {
-
-/// A scatter begins with a copy: of an expanded dimension that would be one element.
-bool is_expanded(const TensorView& tensor) {
-  const IterDomains& axes = tensor.logical();
-  return std::any_of(
-      axes.begin(), axes.end(), [](const IterDomain* id) { return id->has_expanded_extent(); });
-}
 
 // ---- What does the same, for what has no kernel form; nullptr: it has one -----------------------
 
@@ -126,32 +118,6 @@ std::optional<Refusal> find_wrong_binding(const TensorView* tensor) {
 }
 
 } // namespace
-
-bool has_kernel_form(const Expr& expr) {
-  constexpr size_t kMaxElements = 1024; // of the source
-  if (const auto* construct = expr.as<TensorConstruct>()) {
-    return construct->elements.size() <= kMaxElements;
-  }
-  if (const auto* scatter = expr.as<ScatterOp>()) {
-    return !scatter->accumulate && !is_expanded(*scatter->arg);
-  }
-  // clang-format off
-  switch (expr.kind()) {
-#define NVF_EVALUATED(Node) case ExprKind::Node:
-    NVF_FOR_EACH_MATMUL_EXPR(NVF_EVALUATED)
-    NVF_FOR_EACH_QUANTIZE_EXPR(NVF_EVALUATED)
-#undef NVF_EVALUATED
-    case ExprKind::IndexPutAccumulateOp:
-    case ExprKind::EmbeddingFwdOp:
-    case ExprKind::ViewAsScalar:
-    case ExprKind::TopKOp:
-    case ExprKind::ArgsortOp:
-      return false;
-    default:
-      return true;
-  }
-  // clang-format on
-}
 
 std::optional<Refusal> find_missing_form(const Expr& expr) {
   if (has_kernel_form(expr)) {

@@ -8,9 +8,6 @@
 
 namespace nvfuser {
 
-/// Whether lowering has a statement for expressions of this kind.
-[[nodiscard]] bool has_kernel_form(const Expr& expr);
-
 /// Says no to expressions without a kernel form; NotImplemented: they can be evaluated.
 [[nodiscard]] std::optional<Refusal> find_missing_form(const Expr& expr);
 

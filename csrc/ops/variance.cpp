@@ -1,6 +1,6 @@
 #include "ops/variance.h"
 
-#include "ir/index_exprs.h"
+#include "graph/op_semantics.h"
 #include "ir/reduce.h"
 #include "ops/binary.h"
 #include "ops/create.h"
@@ -42,9 +42,7 @@ void check_correction(int64_t correction) {
 
 void check_not_scheduled(const TensorView* arg) {
   // The loops of a scatter are those of its positions from the start.
-  const bool is_scatter =
-      arg->definition() != nullptr && arg->definition()->as<ScatterOp>() != nullptr;
-  if (arg->loop() != arg->logical() && !is_scatter) {
+  if (arg->loop() != arg->logical() && !loops_over_operands(arg)) {
     throw UserError({
         .headline = {"Reducing a tensor once it's gone under transformations is not permitted at "
                      "this time."},

@@ -7,7 +7,8 @@
 #include "graph/ambiguous_axes.h"
 #include "graph/domain_map.h"
 #include "graph/id_model.h"
-#include "graph/scatter_storage.h"
+#include "graph/op_semantics.h"
+#include "graph/storage.h"
 #include "ir/all_nodes.h"
 #include "schedule/reduction_tree.h"
 #include "schedule/stored_tensors.h"
@@ -20,22 +21,16 @@ namespace {
 constexpr int64_t kBlocks = 64;
 constexpr int64_t kThreads = 256;
 
-/// Whether one thread runs through an axis: it is reduced, or scanned.
-bool is_serial(const TensorView* tensor, int64_t position) {
-  const IterDomain* axis = tensor->axis(position);
-  const auto* scan = tensor->definition()->as<ScanOp>();
-  return axis->is_reduction() ||
-         (scan != nullptr &&
-          axis ==
-              TensorDomain::no_reductions(tensor->logical()).at(static_cast<size_t>(scan->dim)));
-}
-
-/// Move the axes that one thread runs through inside; the number of the others.
+/// Move the axes that one thread runs through, because they are reduced or scanned, inside; the
+/// number of the others.
 int64_t serial_axes_last(TensorView* tensor) {
+  const IterDomains scanned = axes_read(tensor, AxisRead::Scanned);
   std::vector<int64_t> iterations;
   std::vector<int64_t> serial;
   for (int64_t i = 0; i < tensor->ndims(); ++i) {
-    (is_serial(tensor, i) ? serial : iterations).push_back(i);
+    const bool is_serial = tensor->axis(i)->is_reduction() ||
+                           std::ranges::find(scanned, tensor->axis(i)) != scanned.end();
+    (is_serial ? serial : iterations).push_back(i);
   }
   std::unordered_map<int64_t, int64_t> old2new;
   int64_t position = 0;
@@ -144,12 +139,12 @@ void check_unscheduled(const Fusion& fusion) {
   }
 }
 
-/// A scatter begins with a copy of its operand, in memory that nothing else reads.
-void copy_scattered(Fusion& fusion) {
+/// What is overwritten is a copy, in memory that nothing else reads.
+void copy_overwritten(Fusion& fusion) {
   for (Expr* expr : tensor_exprs(fusion)) {
-    const auto* scatter = expr->as<ScatterOp>();
-    if (scatter != nullptr && !is_scattered_into(scatter->arg)) {
-      scatter->arg->cache_after(LoadStoreOpType::Set, CacheOp::Unspecified, false, {expr});
+    TensorView* operand = overwritten_operand(expr);
+    if (operand != nullptr && storage_of(operand).kind != StorageKind::Overwritten) {
+      operand->cache_after(LoadStoreOpType::Set, CacheOp::Unspecified, false, {expr});
     }
   }
 }
@@ -206,7 +201,7 @@ void inline_or_store(
 void trivial(Fusion& fusion) {
   const FusionGuard guard(&fusion);
   check_unscheduled(fusion);
-  copy_scattered(fusion);
+  copy_overwritten(fusion);
   const std::shared_ptr<IdModel> defined = shared_id_model(fusion);
   check_axes_differ(fusion, defined->maybe_build_graph(IdMappingMode::exact));
 

@@ -10,7 +10,7 @@
 
 #include "base/errors.h"
 #include "eval/simplify.h"
-#include "graph/scatter_storage.h"
+#include "graph/op_semantics.h"
 #include "ir/domain_exprs.h"
 #include "ir/fusion.h"
 #include "ir/scalar.h"
@@ -150,8 +150,7 @@ IterDomains inserted_axes(const TensorView* tv) {
 }
 
 const char* name_of_covered(const TensorView* tv, CoveringDomain domain) {
-  return domain == CoveringDomain::Loop && scatter_of(tv) != nullptr ? "positions"
-                                                                     : "logical domain";
+  return domain == CoveringDomain::Loop && loops_over_operands(tv) ? "positions" : "logical domain";
 }
 
 IterDomains covered_axes(const TensorView* tv, CoveringDomain domain) {

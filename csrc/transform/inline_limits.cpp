@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "graph/domain_map.h"
-#include "ir/all_nodes.h"
+#include "graph/op_semantics.h"
 #include "transform/scan_items.h"
 
 namespace nvfuser::transform {
@@ -21,12 +21,11 @@ std::unordered_set<const Expr*> users_of(const std::vector<TensorView*>& tensors
   return users;
 }
 
-/// A scatter overwrites elements of what it copied, and nobody reads its result before the last one
-/// is written: neither is computed inside of a loop of its reader.
+/// What overwrites elements of a copy is complete when the last one is written: neither the copy
+/// nor the result is computed inside of a loop of its reader.
 bool is_whole_in_memory(const TensorView* producer, const TensorView* consumer) {
-  const auto* overwriting = consumer->definition()->as<ScatterOp>();
-  return producer->definition()->is_a<ScatterOp>() ||
-         (overwriting != nullptr && overwriting->arg == producer);
+  return overwritten_operand(producer->definition()) != nullptr ||
+         overwritten_operand(consumer->definition()) == producer;
 }
 
 } // namespace

@@ -6,8 +6,8 @@
 
 #include "eval/simplify.h"
 #include "graph/domain_map.h"
+#include "graph/op_semantics.h"
 #include "graph/pair_graph.h"
-#include "graph/scatter_storage.h"
 #include "ir/all_nodes.h"
 
 namespace nvfuser::transform {
@@ -72,7 +72,7 @@ class Replayer {
     const IterDomains& lacking = is_producer ? map.consumer_only() : map.producer_only();
     lacking_.insert(lacking.begin(), lacking.end());
     const IterDomains& touching = is_producer ? source->maybe_root() : source->logical();
-    start_ = scatter_of(source) != nullptr ? first_axes(source) : touching;
+    start_ = loops_over_operands(source) ? first_axes(source) : touching;
   }
 
   Replay run(const IterDomains& source_axes) {

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "ir/all_nodes.h"
+#include "graph/op_semantics.h"
+#include "ir/domain_exprs.h"
 
 namespace nvfuser::transform {
 namespace {
@@ -24,8 +25,8 @@ void append_parts(IterDomain* id, const Splits& splits, IterDomains& parts) {
 } // namespace
 
 IterDomains items_of_scan(const TensorView* tensor) {
-  const auto* scan = tensor->definition() == nullptr ? nullptr : tensor->definition()->as<ScanOp>();
-  if (scan == nullptr) {
+  const IterDomains scanned = axes_read(tensor, AxisRead::Scanned);
+  if (scanned.empty()) {
     return {};
   }
   Splits splits;
@@ -35,9 +36,9 @@ IterDomains items_of_scan(const TensorView* tensor) {
     }
   }
   IterDomains parts;
-  append_parts(
-      TensorDomain::no_reductions(tensor->maybe_root()).at(static_cast<size_t>(scan->dim)), splits,
-      parts);
+  for (IterDomain* axis : scanned) {
+    append_parts(axis, splits, parts);
+  }
   const auto thread = std::find_if(parts.begin(), parts.end(), [](const IterDomain* id) {
     return is_block_dim(id->parallel_type());
   });

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "graph/op_semantics.h"
 #include "ir/all_nodes.h"
 #include "ir/replay_domain.h"
 #include "transform/replay.h"
@@ -49,12 +50,8 @@ std::vector<TensorView*> results_in_one_nest(const Expr* expr) {
       results.push_back(static_cast<TensorView*>(output));
     }
   }
-  // Results of other ranks share no loops: such an expression (attention) is evaluated.
-  const auto rank = [](const TensorView* tv) { return tv->logical().size(); };
-  const bool is_alike = std::all_of(results.begin(), results.end(), [&](const TensorView* tv) {
-    return rank(tv) == rank(results.front());
-  });
-  return results.size() > 1 && is_alike ? results : std::vector<TensorView*>{};
+  const bool is_nest = results.size() > 1 && semantics_of(*expr).has_like_results;
+  return is_nest ? results : std::vector<TensorView*>{};
 }
 
 /// The result whose schedule the others take: the first of those that are scheduled furthest.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/op_semantics.h"
+
 namespace nvfuser {
 
 ReductionShape reduction_shape(const Kernel& kernel, const TensorView* out) {
@@ -28,12 +30,12 @@ ReductionShape reduction_shape(const Kernel& kernel, const TensorView* out) {
 }
 
 bool is_reduction_expr(const Expr* expr) {
-  return expr != nullptr &&
-         (expr->is_a<ReductionOp>() || expr->is_a<WelfordOp>() || expr->is_a<GroupedReductionOp>());
+  return expr != nullptr && semantics_of(*expr).read == OperandRead::Reduced;
 }
 
 bool combines_over_loops(const Expr* expr) {
-  return is_reduction_expr(expr) || (expr != nullptr && expr->is_a<ScanOp>());
+  return is_reduction_expr(expr) ||
+         (expr != nullptr && semantics_of(*expr).read == OperandRead::Scanned);
 }
 
 bool is_reduced(const Kernel& kernel, const TensorView* tensor, const Loop* loop) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "eval/simplify.h"
-#include "graph/scatter_storage.h"
+#include "graph/storage.h"
 #include "ir/scalar.h"
 #include "lower/analysis/memory_layout.h"
 #include "lower/statements/statements.h"
@@ -18,7 +18,7 @@ class NestBuilder {
 
   std::optional<Refusal> build() {
     for (Expr* expr : kernel_.sorted_exprs) {
-      if (!copies_to_itself(*expr)) {
+      if (!copies_to_itself(*expr)) { // its elements stay where they are: check_in_place
         place(expr);
       }
       if (kernel_.is_refused()) {
@@ -34,18 +34,6 @@ class NestBuilder {
     const Loop* loop;
     ForLoop* node;
   };
-
-  /// The copy that a scatter overwrites, where the scatter writes into the input that is copied.
-  /// That elements stay where they are was checked (check_in_place).
-  [[nodiscard]] bool copies_to_itself(const Expr& expr) const {
-    const auto* copy = expr.as<LoadStoreOp>();
-    if (copy == nullptr || !copy->out->is_tensor()) {
-      return false;
-    }
-    const auto* out = static_cast<const TensorView*>(copy->out);
-    const AliasInfo* alias = kernel_.alias_of(storage_of(out));
-    return storage_of(out) != out && alias != nullptr && alias->input == copy->arg;
-  }
 
   void place(Expr* expr) {
     const LoopNest nest = statement_nest(kernel_, expr);
@@ -127,7 +115,7 @@ class NestBuilder {
 
   void allocate(TensorView* tensor, const LoopNest& nest) {
     if (tensor->memory_type() == MemoryType::Global) {
-      if (!tensor->is_fusion_output() && storage_of(tensor) == tensor) {
+      if (!tensor->is_fusion_output() && buffer_of(tensor) == tensor) {
         kernel_.launch.buffers.push_back({tensor, /*zero_init=*/false, /*is_output=*/false});
       }
       return;

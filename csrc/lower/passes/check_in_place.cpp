@@ -5,7 +5,8 @@
 
 #include "graph/domain_map.h"
 #include "graph/id_model.h"
-#include "graph/scatter_storage.h"
+#include "graph/op_semantics.h"
+#include "graph/storage.h"
 #include "graph/val_graph.h"
 #include "lower/analysis/loop_model.h"
 
@@ -96,8 +97,9 @@ class InPlaceCheck {
 
   [[nodiscard]] std::optional<Refusal> find_unsafe_read(const TensorView* reader) const {
     // What a scatter overwrites is computed in place: each of its elements by who reads it.
-    const bool is_overwritten = reader != output_ && storage_of(reader) == output_;
-    const bool is_scattered = scatter_of(output_) != nullptr && !is_overwritten;
+    const bool is_overwritten = reader != output_ && buffer_of(reader) == output_;
+    const bool is_scattered =
+        overwritten_operand(output_->definition()) != nullptr && !is_overwritten;
     if (is_scattered || !indexed_axes(input_, reader).empty()) {
       return reject(
           reader, {"readers and updates whose elements are known by their axes"},
@@ -195,9 +197,8 @@ class InPlaceCheck {
 
 std::optional<Refusal> check_in_place(Kernel& kernel) {
   for (const Val* output : kernel.outputs()) {
-    if (const AliasInfo* alias = kernel.alias_of(output)) {
-      NVF_RETURN_REFUSAL(
-          InPlaceCheck(kernel, static_cast<const TensorView*>(output), alias->input).run());
+    if (const TensorView* input = updated_input(output)) {
+      NVF_RETURN_REFUSAL(InPlaceCheck(kernel, static_cast<const TensorView*>(output), input).run());
     }
   }
   return std::nullopt;

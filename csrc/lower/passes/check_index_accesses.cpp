@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "graph/domain_map.h"
-#include "graph/scatter_storage.h"
+#include "graph/storage.h"
 #include "ir/scalar.h"
 #include "lower/analysis/launch_conditions.h"
 
@@ -51,7 +51,7 @@ class IndexAccessCheck {
 
   [[nodiscard]] static std::optional<Refusal> find_wrong_memory(const ScatterOp& op) {
     for (const TensorView* tensor : {op.out, op.arg}) {
-      if (tensor == op.arg && !is_scattered_into(tensor)) {
+      if (tensor == op.arg && storage_of(tensor).kind != StorageKind::Overwritten) {
         return refuse({
             .headline = {"A scatter overwrites the memory of its operand"},
             .node = {describe(op.out), "\nscatters into ", describe(op.arg)},

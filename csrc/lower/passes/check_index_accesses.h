@@ -8,7 +8,7 @@ namespace nvfuser {
 /// elements.
 ///   A scatter overwrites a copy of its operand in global memory, where every thread may write:
 ///   its operand is computed there by the fusion and read by nothing else
-///   (graph/scatter_storage.h).
+///   (graph/storage.h).
 /// Ensures: conditions on sizes are left for the launch: positions exist, dimensions that may be
 ///          smaller are, and expanded dimensions of inputs have the one element that is read
 ///          without a loop or a test of their size.

@@ -6,7 +6,8 @@
 #include "eval/simplify.h"
 #include "graph/domain_map.h"
 #include "graph/id_model.h"
-#include "graph/scatter_storage.h"
+#include "graph/op_semantics.h"
+#include "graph/storage.h"
 #include "graph/val_graph.h"
 #include "ir/scalar.h"
 #include "lower/analysis/loop_model.h"
@@ -71,7 +72,7 @@ class VectorCheck {
     width_ = as_int(loop_.extent()->value());
     NVF_RETURN_REFUSAL(find_wrong_width(tensor_));
     NVF_RETURN_REFUSAL(find_swizzled_lanes());
-    TensorView* source = copied_tensor(tensor_->definition());
+    TensorView* source = copied_operand(tensor_->definition());
     if (reads_elsewhere(tensor_->definition())) {
       NVF_RETURN_REFUSAL(check_resized_source(source));
     } else {
@@ -92,28 +93,8 @@ class VectorCheck {
     });
   }
 
-  /// The operand of a copy of a whole tensor, of a part of one, of one with surroundings, or of
-  /// elements at positions that a tensor holds; nullptr: `expr` is none of these.
-  static TensorView* copied_tensor(const Expr* expr) {
-    Val* arg = nullptr;
-    if (const auto* copy = expr->as<LoadStoreOp>()) {
-      arg = copy->arg;
-    } else if (const auto* slice = expr->as<SliceOp>()) {
-      arg = slice->arg;
-    } else if (const auto* pad = expr->as<PadOp>()) {
-      arg = pad->arg;
-    } else if (const auto* select = expr->as<SelectOp>()) {
-      arg = select->arg;
-    } else if (const auto* index_select = expr->as<IndexSelectOp>()) {
-      arg = index_select->arg;
-    } else if (const auto* gather = expr->as<GatherOp>()) {
-      arg = gather->arg;
-    }
-    return arg != nullptr && arg->is_tensor() ? static_cast<TensorView*>(arg) : nullptr;
-  }
-
   [[nodiscard]] std::optional<Refusal> find_wrong_statement() const {
-    const TensorView* source = copied_tensor(tensor_->definition());
+    const TensorView* source = copied_operand(tensor_->definition());
     if (source == nullptr) {
       return reject(
           {"Only a copy can be vectorized"},
@@ -281,7 +262,7 @@ class VectorCheck {
     std::vector<int64_t> run;
     if (side->memory_type() == MemoryType::Global) {
       NVF_RETURN_REFUSAL(find_run(side, global_axes(side), run));
-      kernel_.launch.vector_accesses.push_back({storage_of(side), tensor_, width_, run});
+      kernel_.launch.vector_accesses.push_back({buffer_of(side), tensor_, width_, run});
       return std::nullopt;
     }
     return find_run(side, stored_axes(kernel_, side), run);
@@ -314,7 +295,7 @@ class VectorCheck {
           {"the axis of stride 1 of ", describe(source)}, {root->to_string()}, {kInnermostFix});
     }
     if (is_global) {
-      kernel_.launch.vector_accesses.push_back({storage_of(source), tensor_, width_, {position}});
+      kernel_.launch.vector_accesses.push_back({buffer_of(source), tensor_, width_, {position}});
     }
     return std::nullopt;
   }

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "graph/id_model.h"
+#include "graph/op_semantics.h"
 #include "graph/pair_graph.h"
-#include "graph/scatter_storage.h"
 #include "graph/val_graph.h"
 #include "lower/analysis/reductions.h"
 #include "lower/statements/element_statements.h"
@@ -66,9 +66,8 @@ BarrierSet Hazards::between(const TensorView* producer, const TensorView* consum
     return {}; // an input
   }
   // Which thread writes an element of a scatter's result follows from no axis.
-  const ScatterOp* overwriting = scatter_of(consumer);
-  const bool is_scattered =
-      scatter_of(producer) != nullptr || (overwriting != nullptr && overwriting->arg == producer);
+  const bool is_scattered = overwritten_operand(producer->definition()) != nullptr ||
+                            overwritten_operand(consumer->definition()) == producer;
   BarrierSet barriers;
   for (const ParallelType type : kHardwareTypes) {
     const Val* launched = kernel_.launch.extents[type];

@@ -4,7 +4,8 @@
 #include <set>
 #include <unordered_map>
 
-#include "graph/scatter_storage.h"
+#include "graph/op_semantics.h"
+#include "graph/storage.h"
 #include "ir/kernel_traits.h"
 #include "ir/scalar.h"
 #include "ir/scopes.h"
@@ -112,9 +113,10 @@ class SyncInserter {
           needed |= hazards_.between(producer, consumer);
         }
       }
-      const ScatterOp* scatter = consumer == nullptr ? nullptr : scatter_of(consumer);
-      if (scatter != nullptr && pending.count(storage_of(scatter->out)) != 0) {
-        needed |= hazards_.between(scatter->arg, consumer); // overwrites it
+      const TensorView* overwritten =
+          consumer == nullptr ? nullptr : overwritten_operand(consumer->definition());
+      if (overwritten != nullptr && pending.count(buffer_of(consumer)) != 0) {
+        needed |= hazards_.between(overwritten, consumer);
       }
     });
     return needed;

@@ -9,6 +9,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "graph/storage.h"
 #include "lower/analysis/loop_model.h"
 
 namespace nvfuser {
@@ -74,8 +75,8 @@ class ExprSorter {
           depend_on(in->definition(), index, producers);
         }
         for (const Val* out : expr->outputs()) {
-          if (const AliasInfo* alias = kernel_.alias_of(out)) {
-            for (const Expr* reader : alias->input->all_uses()) {
+          if (const TensorView* input = updated_input(out)) {
+            for (const Expr* reader : input->all_uses()) {
               depend_on(reader, index, producers); // reads come before the update in place
             }
           }

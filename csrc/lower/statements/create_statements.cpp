@@ -2,7 +2,6 @@
 #include "eval/simplify.h"
 #include "ir/random_streams.h"
 #include "ir/scalar.h"
-#include "lower/kernel_forms.h"
 #include "lower/statements/element_statements.h"
 
 namespace nvfuser {
@@ -64,6 +63,12 @@ Expr* convert(EyeOp& op, StatementContext& context) {
   Val* one = context.kernel.new_constant(int64_t{1}, dtype);
   Val* zero = context.kernel.new_constant(int64_t{0}, dtype);
   return context.copy_to(op.out, scalar::where(scalar::eq(row, column), one, zero));
+}
+
+/// The source has every element.
+bool can_convert(const TensorConstruct& op) {
+  constexpr size_t kMaxElements = 1024;
+  return op.elements.size() <= kMaxElements;
 }
 
 Expr* convert(TensorConstruct& op, StatementContext& context) {

@@ -1,7 +1,5 @@
 #include "lower/statements/element_statements.h"
 
-#include "lower/kernel_forms.h"
-
 namespace nvfuser {
 
 Expr* convert(UnaryOp& op, StatementContext& context) {
@@ -48,10 +46,6 @@ Expr* convert(ExpandOp& op, StatementContext& context) {
 
 Expr* convert(ReshapeOp& op, StatementContext& context) {
   return context.copy_to(op.out, context.operand(op.arg));
-}
-
-Expr* convert(Expr& other, StatementContext&) {
-  NVF_INVARIANT(false, "has a kernel form: ", describe(other));
 }
 
 } // namespace nvfuser

@@ -36,8 +36,12 @@ Expr* convert(IndexSelectOp& op, StatementContext& context);
 Expr* convert(GatherOp& op, StatementContext& context);
 Expr* convert(ScatterOp& op, StatementContext& context);
 
-/// All others have no kernel form.
-[[noreturn]] Expr* convert(Expr& other, StatementContext& context);
+/// Whether `convert` takes a node of a kind that has one. Some attributes have no statement.
+[[nodiscard]] inline bool can_convert(const Expr&) {
+  return true;
+}
+[[nodiscard]] bool can_convert(const TensorConstruct& op);
+[[nodiscard]] bool can_convert(const ScatterOp& op);
 
 /// Whether `expr` reads its operand at other positions than it writes: what it reads for a hole of
 /// its result may lie outside of the operand.

@@ -3,12 +3,12 @@
 // loaded only where the statement runs.
 //
 // No position leaves the tensor: a read takes the nearest element, a write is left out.
+#include <algorithm>
 #include <numeric>
 
 #include "eval/simplify.h"
-#include "graph/scatter_storage.h"
+#include "graph/storage.h"
 #include "ir/scalar.h"
-#include "lower/kernel_forms.h"
 #include "lower/statements/element_statements.h"
 
 namespace nvfuser {
@@ -91,8 +91,15 @@ Expr* convert(GatherOp& op, StatementContext& context) {
   return look_up(op.out, op.arg, op.dim, context.operand(op.index), out_dims, context);
 }
 
+/// A scatter begins with a copy: of an expanded dimension that would be one element.
+bool can_convert(const ScatterOp& op) {
+  const bool is_expanded = std::ranges::any_of(
+      op.arg->logical(), [](const IterDomain* id) { return id->has_expanded_extent(); });
+  return !op.accumulate && !is_expanded;
+}
+
 Expr* convert(ScatterOp& op, StatementContext& context) {
-  TensorView* storage = storage_of(op.out); // another scatter's, if that overwrites this one
+  TensorView* storage = buffer_of(op.out); // another scatter's, if that overwrites this one
   const IterDomains& axes = storage->logical();
   const IterDomains& loops = op.out->domain()->initial_loop(); // over `index`
   Val* index = context.operand(op.index);

@@ -4,6 +4,7 @@
 
 #include "eval/simplify.h"
 #include "graph/domain_map.h"
+#include "graph/op_semantics.h"
 #include "graph/pair_graph.h"
 #include "ir/scalar.h"
 #include "lower/analysis/memory_layout.h"
@@ -66,9 +67,7 @@ Val* element_before_resize(TensorView* producer, StatementContext& context) {
 } // namespace
 
 bool reads_elsewhere(const Expr* expr) {
-  if (expr->is_a<SliceOp>() || expr->is_a<PadOp>() || expr->is_a<RepeatOp>() ||
-      expr->is_a<SelectOp>() || expr->is_a<IndexSelectOp>() || expr->is_a<GatherOp>() ||
-      expr->is_a<ScatterOp>()) {
+  if (semantics_of(*expr).read == OperandRead::Elsewhere) {
     return true;
   }
   const TensorView* out = first_output(expr);

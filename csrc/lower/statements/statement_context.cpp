@@ -4,7 +4,7 @@
 
 #include "graph/domain_map.h"
 #include "graph/pair_graph.h"
-#include "graph/scatter_storage.h"
+#include "graph/storage.h"
 #include "lower/analysis/memory_layout.h"
 
 namespace nvfuser {
@@ -31,7 +31,7 @@ StatementContext::StatementContext(Kernel& kernel, const LoopNest& nest, const T
     : kernel(kernel), out(out), walk(kernel, *kernel.simplifier, nest, out, vector_loop(nest)) {}
 
 TensorIndex* StatementContext::element(TensorView* tensor) {
-  if (TensorView* storage = storage_of(tensor); storage != tensor) {
+  if (TensorView* storage = buffer_of(tensor); storage != tensor) {
     const IterDomains axes = TensorDomain::no_reductions(tensor->logical());
     IndexWalk::Positions positions;
     for (size_t i = 0; i < axes.size(); ++i) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "eval/simplify.h"
-#include "graph/scatter_storage.h"
+#include "graph/op_semantics.h"
 #include "ir/scalar.h"
 #include "lower/analysis/async_copies.h"
 #include "lower/analysis/memory_layout.h"
@@ -16,25 +16,35 @@ std::vector<Expr*> StatementBuilder::lower(Expr* expr) {
 }
 
 std::vector<Expr*> StatementBuilder::lower(Expr* expr, const LoopNest& nest) {
-  std::vector<Expr*> statements;
-  if (is_reduction_expr(expr)) {
-    statements = reduce(expr, nest);
-  } else if (auto* op = expr->as<ScanOp>()) {
-    statements = scan(*op, nest);
-  } else {
-    StatementContext context(kernel_, nest, first_output(expr));
-    statements = {define(expr, context)};
-  }
+  std::vector<Expr*> statements = visit(*expr, [&](auto& op) -> std::vector<Expr*> {
+    if constexpr (requires { combine(op, nest); }) {
+      return combine(op, nest);
+    } else if constexpr (requires(StatementContext& context) { convert(op, context); }) {
+      StatementContext context(kernel_, nest, first_output(expr));
+      Expr* statement = convert(op, context);
+      kernel_.tests[statement] = tests_of(expr, context);
+      return {statement};
+    } else {
+      NVF_INVARIANT(false, "has a kernel form: ", describe(op)); // validate_schedule
+    }
+  });
   for (const Expr* statement : statements) {
     kernel_.origin[statement] = expr;
   }
   return statements;
 }
 
-Expr* StatementBuilder::define(Expr* expr, StatementContext& context) {
-  Expr* statement = visit(*expr, [&](auto& op) -> Expr* { return convert(op, context); });
-  kernel_.tests[statement] = tests_of(expr, context);
-  return statement;
+bool has_kernel_form(const Expr& expr) {
+  return visit(expr, [](const auto& op) {
+    using Node = std::remove_cvref_t<decltype(op)>;
+    if constexpr (requires(StatementBuilder& b, Node& node, LoopNest& n) { b.combine(node, n); }) {
+      return true;
+    } else if constexpr (requires(Node& node, StatementContext& c) { convert(node, c); }) {
+      return can_convert(op);
+    } else {
+      return false;
+    }
+  });
 }
 
 // ---- Under which tests a statement runs ---------------------------------------------------------

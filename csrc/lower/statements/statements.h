@@ -53,8 +53,20 @@ class StatementBuilder {
   Expr* finish_scan(ScanOp& op, const LoopNest& nest);
 
  private:
-  /// The statement of an expression that is no reduction, and its tests.
-  Expr* define(Expr* expr, StatementContext& context);
+  friend bool has_kernel_form(const Expr& expr);
+  /// Statements of the kinds that hold something over their loops. All others have a `convert`.
+  std::vector<Expr*> combine(ReductionOp& op, const LoopNest& nest) {
+    return reduce(&op, nest);
+  }
+  std::vector<Expr*> combine(WelfordOp& op, const LoopNest& nest) {
+    return reduce(&op, nest);
+  }
+  std::vector<Expr*> combine(GroupedReductionOp& op, const LoopNest& nest) {
+    return reduce(&op, nest);
+  }
+  std::vector<Expr*> combine(ScanOp& op, const LoopNest& nest) {
+    return scan(op, nest);
+  }
   std::vector<Expr*> reduce(Expr* expr, const LoopNest& nest);
   std::vector<Expr*> reduce_in_thread(Expr* expr, const LoopNest& nest);
   std::vector<Expr*> reduce_across_threads(
@@ -93,6 +105,10 @@ class StatementBuilder {
   std::unordered_map<const Expr*, Val*> is_last_; // of reductions over blocks that are not for all
   std::unordered_map<const ScanOp*, Scan> scans_;
 };
+
+/// Whether there are statements for `expr`: its kind has a `convert`, which takes its attributes,
+/// or a `combine`.
+[[nodiscard]] bool has_kernel_form(const Expr& expr);
 
 /// Axes that must not be holes for a statement that defines `tensor` to run.
 [[nodiscard]] IterDomains tested_axes(const TensorView* tensor);

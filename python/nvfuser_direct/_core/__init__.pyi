@@ -4172,6 +4172,203 @@ class CircularBuffering:
 
     def __eq__(self, other: object, /) -> bool: ...
 
+class OperandRead(enum.Enum):
+    """
+    What one element of a result reads of the operands, from the least to the most.
+    """
+
+    none = 0
+    """There are no tensors among the operands."""
+
+    same = 1
+    """The element at the same position."""
+
+    elsewhere = 2
+    """
+    Elements at other positions: shifted, repeated, or given by another operand.
+    """
+
+    reduced = 3
+    """All elements along some axes, combined."""
+
+    scanned = 4
+    """All elements up to the position along an axis."""
+
+    whole = 5
+    """A block, or all elements, along some axes."""
+
+class ElementSource(enum.Enum):
+    """Where the elements of a result come from."""
+
+    created = 0
+    """From scalars."""
+
+    computed = 1
+    """From elements of the operands."""
+
+    copied = 2
+    """Elements of the first operand, as they are."""
+
+    reshaped = 3
+    """The same under another shape."""
+
+    chosen = 4
+    """Elements of one of several operands."""
+
+class OpSemantics:
+    """What holds for all expressions of one kind."""
+
+    @property
+    def read(self) -> OperandRead:
+        """What an element of a result reads of the operands."""
+
+    @property
+    def elements(self) -> ElementSource:
+        """Where the elements of a result come from."""
+
+    @property
+    def has_like_results(self) -> bool:
+        """Whether all results have the same axes. They share their loops then."""
+
+    @property
+    def overwrites_first(self) -> bool:
+        """
+        Whether the result begins as the first operand, and some of its elements are overwritten.
+        """
+
+    @property
+    def loops_over_operands(self) -> bool:
+        """
+        Whether the loops run over the axes of the other operands instead of those of the result.
+        """
+
+def semantics_of(expr: Expr) -> OpSemantics:
+    """What an expression of this kind means."""
+
+def operand_read(read: AxisRead) -> OperandRead:
+    """What is read for an axis, as for a whole kind."""
+
+def overwritten_operand(expr: Expr) -> TensorView:
+    """
+    The operand that the result begins as and overwrites (scatter); None if there is none.
+    """
+
+def copied_operand(expr: Expr) -> TensorView:
+    """
+    The operand whose elements the results are, as they are; None if there is none.
+    """
+
+def first_axes(tensor: TensorView) -> list[IterDomain]:
+    """
+    What the loops of a tensor are made from: mostly its logical axes, for a scatter its positions.
+    """
+
+class AxisRead(enum.Enum):
+    """
+    Which positions along an axis of an operand one element of a result reads.
+    """
+
+    same = 0
+    """That of the result; the only one, if the result lacks the axis."""
+
+    leading = 1
+    """That of the result, which may have fewer."""
+
+    resized = 2
+    """That of the root axis, which a Resize may lead to the logical one."""
+
+    repeated = 3
+    """That of the result, modulo the extent."""
+
+    indexed = 4
+    """The one that an element of another operand holds."""
+
+    placed = 5
+    """One, which is written where an element of another operand says."""
+
+    reduced = 6
+    """All, combined."""
+
+    scanned = 7
+    """All up to that of the result."""
+
+    block = 8
+    """Those of a block of neighbors."""
+
+    whole = 9
+    """All."""
+
+    any = 10
+    """
+    Any: how elements are laid out, or which group they belong to, is data.
+    """
+
+class AxisUse:
+    """What one result reads along one axis of an operand."""
+
+    @property
+    def read(self) -> AxisRead:
+        """Which positions are read."""
+
+    @property
+    def is_partner(self) -> bool:
+        """
+        Whether the axis of the result is the same axis: of one extent, or a broadcast that is resolved.
+        """
+
+    @property
+    def position(self) -> int | None:
+        """
+        The axis of the result that `read` speaks of, among its root axes (logical axes without a root domain; for the positions of a scatter, its loops as they were made); None if there is none.
+        """
+
+    def __eq__(self, arg: AxisUse, /) -> bool: ...
+
+    def __repr__(self) -> str: ...
+
+def axes_of_use(producer: TensorView, consumer: TensorView) -> list[AxisUse]:
+    """
+    What a result reads of an operand.
+
+    Parameters
+    ----------
+    producer : TensorView
+        An operand of the definition of `consumer`.
+    consumer : TensorView
+        Its result.
+
+    Returns
+    -------
+    list[AxisUse]
+        For each logical axis of `producer`, without those that it reduces. If `producer` is several
+        operands, an axis has a partner where all agree, and the read that takes most.
+
+    Raises
+    ------
+    UserError
+        If `consumer` is not computed from `producer`.
+    """
+
+class StorageKind(enum.Enum):
+    """Why a tensor lies in the memory where it lies."""
+
+    own = 0
+    """The memory is its own."""
+
+    overwritten = 1
+    """The result of the one expression that reads it overwrites it."""
+
+    update = 2
+    """An output that is written into an input."""
+
+def storage_of(tensor: TensorView) -> tuple[TensorView, StorageKind]:
+    """
+    In whose memory the elements of a tensor lie, and why. That tensor may lie in the memory of another in turn.
+    """
+
+def owner_of(tensor: TensorView) -> TensorView:
+    """The tensor that the memory of `tensor` belongs to in the end."""
+
 class PairwiseDomainMap:
     """
     Which logical axis of a producer is which root axis of its consumer. A snapshot.
