@@ -36,6 +36,7 @@ class InlineLimits::LoopBindings {
       }
     });
     for_each_tensor([&](const TensorView* tensor) { find_repeated(tensor); });
+    for_each_tensor([&](const TensorView* tensor) { find_foreign(tensor); });
   }
 
   /// A tensor of `adjustable` and the position it has to be lowered to; nullptr: none.
@@ -106,11 +107,57 @@ class InlineLimits::LoopBindings {
     }
   }
 
-  /// Whether the loop that `tensor` shares at axis `i` has two bindings, or one that another loop
-  /// around a tensor in it has.
+  [[nodiscard]] ParallelType binding_of(IterDomain* axis) const {
+    return bindings_.at(loops_.root_index(axis)).type;
+  }
+
+  /// Axes of a reduction that are bound to nothing, in loops that are bound through other tensors,
+  /// where no kernel has the reduction so: its result is needed in all threads, or in all blocks.
+  ///   a[i0 threadIdx.x, i1] -> s = sum(a, [1]), not inlined: s[i0] is stored by every thread
+  void find_foreign(const TensorView* tensor) {
+    const IterDomains& loop = tensor->loop();
+    if (std::ranges::none_of(loop, &IterDomain::is_reduction)) {
+      return;
+    }
+    const bool has_serial = std::ranges::any_of(loop, [&](IterDomain* axis) {
+      return !axis->is_broadcast() && !is_hardware_index(binding_of(axis));
+    });
+    for (int64_t i = 0; i < tensor->ndims(); ++i) {
+      IterDomain* axis = tensor->axis(i);
+      const ParallelType type = binding_of(axis);
+      if (axis->is_parallelized() || axis->is_broadcast() || !is_hardware_index(type)) {
+        continue;
+      }
+      const bool is_refused = axis->is_reduction() ? is_grid_dim(type) && has_serial
+                                                   : position_of(positions_, tensor) <= i &&
+                                                         is_needed_outside(tensor, i, type);
+      if (is_refused) {
+        foreign_.insert(axis);
+      }
+    }
+  }
+
+  /// Whether a result that one thread or block has for itself is stored, or read by others.
+  [[nodiscard]] bool is_needed_outside(
+      const TensorView* tensor, int64_t i, ParallelType type) const {
+    return tensor->is_fusion_output() || tensor->memory_type() != MemoryType::Local ||
+           std::ranges::any_of(tensor->consumers(), [&](const TensorView* reader) {
+             const int64_t partner =
+                 limits_.alignments_(tensor, reader).consumer_axis[static_cast<size_t>(i)];
+             return partner < 0 || binding_of(reader->axis(partner)) != type;
+           });
+  }
+
+  /// Whether the loop that `tensor` shares at axis `i` has two bindings, one that another loop
+  /// around a tensor in it has, or one that a reduction there must not have.
   [[nodiscard]] bool clashes(const TensorView* tensor, int64_t i) const {
     const size_t loop = loops_.root_index(tensor->axis(i));
-    return repeated_.count(loop) != 0 || bindings_.at(loop).is_unclear;
+    return repeated_.count(loop) != 0 || bindings_.at(loop).is_unclear ||
+           std::ranges::any_of(tensor->consumers(), [&](const TensorView* reader) {
+             const int64_t partner =
+                 limits_.alignments_(tensor, reader).consumer_axis[static_cast<size_t>(i)];
+             return partner >= 0 && foreign_.count(reader->axis(partner)) != 0;
+           });
   }
 
   InlineLimits& limits_;
@@ -119,6 +166,7 @@ class InlineLimits::LoopBindings {
   DisjointSets<IterDomain*> loops_;
   std::unordered_map<size_t, Binding> bindings_; // by loops
   std::unordered_set<size_t> repeated_;          // loops
+  std::unordered_set<const IterDomain*> foreign_;
 };
 
 void InlineLimits::keep_bindings(
