@@ -108,7 +108,7 @@ void bind_inspection(nb::class_<KernelExecutor>& cls) {
           "How many signatures of arguments have a launch plan.");
 }
 
-/// Functions for what the package does with inputs and flags before and after a run.
+/// Functions that the package calls with inputs and flags before and after a run.
 void bind_arguments(nb::module_ internal) {
   internal.def(
       "check_inputs",
@@ -124,7 +124,7 @@ Parameters
 fusion : Fusion
     The definition.
 inputs : iterable
-    What a run would get.
+    Inputs of a run.
 
 Raises
 ------

@@ -1,6 +1,7 @@
 #include "scalar_arg.h"
 
 #include "base/errors.h"
+#include "flag_caster.h"
 
 namespace nvfuser::python {
 
@@ -16,9 +17,8 @@ Val* ScalarArg::constant(DataType dtype) const {
 }
 
 Val* ScalarArg::flag() const {
-  const auto* integer = std::get_if<int64_t>(&number_.value);
-  const bool is_flag = integer != nullptr && (*integer == 0 || *integer == 1);
-  return is_flag ? Fusion::active().new_constant(*integer == 1, DataType::Bool) : val();
+  const std::optional<bool> flag = flag_of(number_);
+  return flag ? Fusion::active().new_constant(*flag, DataType::Bool) : val();
 }
 
 std::optional<int64_t> ScalarArg::integer() const {

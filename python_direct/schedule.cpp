@@ -330,6 +330,30 @@ new_contiguity : bool or list[bool or None]
               &TensorView::set_allocation_domain),
           "new_allocation_domain"_a, "new_contiguity"_a)
       .def(
+          "set_device_mesh",
+          [](const TensorView& self, const nb::object&) {
+            throw UserError(
+                {.headline = {"TensorView.set_device_mesh is not there yet"},
+                 .node = describe(&self),
+                 .expected = {"a tensor on one device"},
+                 .found = {"a fusion runs on one device"},
+                 .fix = {"define the fusion for the part of one device"}},
+                ErrorKind::NotImplemented);
+          },
+          "mesh"_a, nb::sig("def set_device_mesh(self, mesh: object) -> None"),
+          R"(Spread the tensor over devices. It is not there yet.
+
+Parameters
+----------
+mesh : multidevice.DeviceMesh
+    The devices.
+
+Raises
+------
+NotImplementedError
+    A fusion runs on one device.
+)")
+      .def(
           "set_loop_domain", &TensorView::set_loop_domain, "new_loop_domain"_a,
           R"(Replace the loop domain.
 

@@ -3,6 +3,7 @@
 #include "graph/op_semantics.h"
 #include "ir/reduce.h"
 #include "ops/binary.h"
+#include "ops/cast.h"
 #include "ops/create.h"
 #include "ops/operands.h"
 #include "ops/reduce.h"
@@ -68,7 +69,7 @@ VarMean var_mean_of_complex(
 
 TensorView* mean(TensorView* arg, const std::vector<int64_t>& dims, bool keepdim) {
   fusion_for({arg});
-  return mean_of(arg, dims, keepdim, reduced_count(arg, dims));
+  return mean_of(widened(arg), dims, keepdim, reduced_count(arg, dims));
 }
 
 TensorView* var(
@@ -76,7 +77,8 @@ TensorView* var(
   fusion_for({arg});
   check_correction(correction);
   Val* count = reduced_count(arg, dims);
-  TensorView* deviation = sub(arg, mean_of(arg, dims, /*keepdim=*/true, count));
+  TensorView* operand = widened(arg); // the sum of narrow floats may be too large for their type
+  TensorView* deviation = sub(operand, mean_of(operand, dims, /*keepdim=*/true, count));
   TensorView* var_sum = sum(mul(deviation, deviation), dims, keepdim);
   return mul(var_sum, unbiased_factor(count, correction));
 }

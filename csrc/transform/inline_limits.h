@@ -61,8 +61,9 @@ class InlineLimits {
   /// Lower positions of `adjustable` tensors until all of what follows holds.
   void lower(Positions& positions, const std::unordered_set<const TensorView*>& adjustable);
 
-  /// Lower positions of `adjustable` tensors until no loop has two bindings, and no tensor two
-  /// loops that are bound to one hardware index.
+  /// Lower positions of `adjustable` tensors until no loop has two bindings, no tensor two loops
+  /// that are bound to one hardware index, and no reduction a loop that others bind though its
+  /// result is needed in all threads.
   ///   a[i0 threadIdx.x] -> t[i0 blockIdx.x]: a stays outside
   /// It is no limit of a position that is asked for: the axes may be bound later.
   void keep_bindings(Positions& positions, const std::unordered_set<const TensorView*>& adjustable);

@@ -6,6 +6,7 @@ scalars alone is the core's. Integer arithmetic is that of C: division and ``Mod
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ._core import BinaryOpType as B
@@ -192,7 +193,9 @@ def _unary_tensor(op: U, arg: torch.Tensor) -> torch.Tensor:
     if op == U.Gelu:
         return torch.nn.functional.gelu(arg)
     if op == U.Erfcinv:
-        return torch.erfinv(1 - arg)
+        # erfinv(1 - x) loses a small x; the quantile of the normal distribution does not.
+        quantile = torch.special.ndtri(arg.double() / 2)
+        return (0.0 - quantile * math.sqrt(0.5)).to(arg.dtype)
     if op == U.BitCeil:
         return _bit_ceil(arg)
     if op == U.Print:

@@ -14,6 +14,7 @@ import torch
 from cuda_kernels import cuda_text as cuda_text
 
 from nvfuser_direct import (
+    DataType,
     FusionDefinition,
     KernelExecutor,
     MemoryType,
@@ -160,3 +161,25 @@ def count(kernel: Kernel, kind: type) -> int:
 def lowered(fusion: Fusion, target: str = "cuda") -> Kernel:
     """The kernel of a scheduled fusion."""
     return fusion.lower(target=target)
+
+
+def reduced_1d(
+    op: str = "sum",
+    dtype: DataType = DataType.Float,
+    types: Sequence[ParallelType | None] = (BX, None, TX),
+) -> FusionDefinition:
+    """Reduce everything: [n] -> [4, serial, 32], the serial axis in a stage of its own."""
+    fd = FusionDefinition()
+    with fd:
+        x = fd.define_tensor([-1], contiguity=True, dtype=dtype)
+        s = getattr(fd.ops, op)(x, [0])
+        fd.add_output(s)
+        s.split(0, 32)
+        s.split(0, 4, inner_split=False)
+        axis = types.index(None)
+        partial = s.rfactor([axis])
+        fd.sched.transform_like(partial)
+        par(partial, *types)
+        fd.sched.parallelize_like(partial)
+        fd.sched.inline_most()
+    return fd

@@ -8,7 +8,18 @@ from nvfuser_direct import DataType, FusionDefinition
 
 pytestmark = pytest.mark.sanitize
 
-NARROW = {torch.half: DataType.Half, torch.bfloat16: DataType.BFloat16}
+NARROW = {
+    torch.half: DataType.Half,
+    torch.bfloat16: DataType.BFloat16,
+    torch.float8_e4m3fn: DataType.Float8_e4m3fn,
+    torch.float8_e5m2: DataType.Float8_e5m2,
+    torch.float8_e8m0fnu: DataType.Float8_e8m0fnu,
+}
+SMALL = 2.0**-6  # each of these has it, and 5000 times it is no number that a running sum reaches
+
+
+def small(count, dtype, target):
+    return torch.full((count,), SMALL).to(dtype).to(target)
 
 
 def compiled(fd):
@@ -38,7 +49,8 @@ def test_narrow_sums_are_rounded_once(target, dtype, types, is_rfactored):
         else:
             par(s, *types)
     run = compiled(fd)
-    assert run(torch.ones(5000, dtype=dtype, device=target))[0] == torch.tensor(5000.0).to(dtype)
+    (own,) = run(small(5000, dtype, target))
+    assert own.float().item() == torch.tensor(5000 * SMALL).to(dtype).float().item()
 
 
 @pytest.mark.parametrize("memory", [SHARED, GLOBAL])
@@ -81,12 +93,32 @@ def test_narrow_products_and_groups(target, dtype):
         for tensor in (s, m):
             par(tensor, TX)
         fd.sched.group_reductions([s, m])
-    x = torch.full((100,), 1.0078125, dtype=dtype, device=target)
-    y = torch.ones(600, dtype=dtype, device=target)
-    product, total, largest = compiled(fd)(x, y)
-    assert product.cpu() == x.double().prod().cpu().to(dtype)
-    assert total.cpu() == torch.tensor(600.0).to(dtype)
-    assert largest == 1
+    step = 1 + torch.finfo(dtype).eps  # 2 for the type without a mantissa
+    x = torch.ones(100).to(dtype)
+    x[:12] = torch.full((12,), step).to(dtype)
+    y = small(600, dtype, target)
+    product, total, largest = compiled(fd)(x.to(target), y)
+    assert product.float().item() == x.double().prod().to(dtype).float().item()
+    assert total.float().item() == torch.tensor(600 * SMALL).to(dtype).float().item()
+    assert largest.float().item() == SMALL
+
+
+@pytest.mark.parametrize("dtype", [dtype for dtype in NARROW if dtype != torch.float8_e8m0fnu])
+def test_narrow_welfords_are_rounded_once(target, dtype):
+    """8.1: mean, sum of squares and count are Floats until they are stored."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True, dtype=NARROW[dtype])
+        results = fd.ops.welford(x, [0])
+        for result in results:
+            fd.add_output(result)
+            result.split(0, 64)
+            par(result, None, TX)
+    x = torch.tensor([SMALL, 3 * SMALL]).repeat(2500).to(dtype)
+    mean, squares, count = compiled(fd)(x.to(target))
+    assert count.item() == 5000
+    assert mean.float().item() == 2 * SMALL
+    expected = torch.tensor(5000 * SMALL**2).to(dtype).float().item()
+    assert abs(squares.float().item() - expected) <= torch.finfo(dtype).eps * expected
 
 
 @pytest.mark.parametrize("dtype", NARROW)
@@ -98,9 +130,9 @@ def test_narrow_scans_over_threads_are_rounded_once(target, dtype):
         s.split(0, 4)
         s.split(0, 32)
         par(s, None, TX)
-    running = compiled(fd)(torch.ones(5000, dtype=dtype, device=target))[0]
-    expected = torch.arange(1.0, 5001).to(dtype)
-    torch.testing.assert_close(running.cpu(), expected, rtol=0, atol=0)
+    running = compiled(fd)(small(5000, dtype, target))[0]
+    expected = (torch.arange(1.0, 5001) * SMALL).to(dtype)
+    torch.testing.assert_close(running.cpu().float(), expected.float(), rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("types", [(TX,), (None,), (None, TX), (TX, None)])

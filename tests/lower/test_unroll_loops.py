@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from nvfuser_direct import (
+    DataType,
     FusionDefinition,
     KernelExecutor,
     MemoryType,
@@ -112,6 +113,25 @@ def test_a_loop_of_unknown_length_is_left_to_the_compiler() -> None:
 @pytest.mark.parametrize(("size", "expected"), [(100, "all"), (1000, "all"), (5000, "1024")])
 def test_a_loop_bound_to_unroll_has_a_bound(size: int, expected: str) -> None:
     assert hints(one_loop(size, ParallelType.unroll)) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "expected"),
+    [
+        ("neg", DataType.Float, "all"),
+        ("exp", DataType.Float, "all"),
+        ("sin", DataType.Float, "64"),
+        ("exp", DataType.Double, "64"),
+        ("erfcinv", DataType.Double, "8"),
+        ("exp", DataType.ComplexFloat, "8"),
+    ],
+)
+def test_functions_count_as_much_as_their_code(name: str, dtype: DataType, expected: str) -> None:
+    with FusionDefinition() as fd:
+        y = getattr(fd.ops, name)(fd.define_tensor([1000], contiguity=True, dtype=dtype))
+        fd.add_output(y)
+        y.axis(0).parallelize(ParallelType.unroll)
+    assert hints(fd) == [expected]
 
 
 def nest(*extents: int) -> FusionDefinition:

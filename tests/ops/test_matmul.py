@@ -167,6 +167,28 @@ def test_grouped_mm_of_bfloat16_is_that_of_pytorch_and_does_not_wait(
     assert torch.equal(result, expected)
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("shapes", GROUPED_SHAPES)
+def test_grouped_mm_of_bfloat16_runs_where_pytorch_forbids_to_wait_for_the_gpu(rng, shapes) -> None:
+    if torch.cuda.get_device_capability() < (9, 0) or not hasattr(torch, "_grouped_mm"):
+        pytest.skip("PyTorch's grouped product needs Hopper")
+    m1, m2 = (torch.randn(s, generator=rng).bfloat16().cuda() for s in shapes)
+    m2 = m2.mT.contiguous().mT
+    offsets = torch.tensor([8, 8, 32], dtype=torch.int32, device="cuda")
+    with FusionDefinition() as fd:
+        fd.add_output(fd.ops.grouped_mm(*[fd.from_pytorch(t) for t in (m1, m2, offsets)]))
+    expected = torch._grouped_mm(m1, m2, offsets)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        with pytest.raises(RuntimeError, match="synchronizing"):  # the mode does its work
+            offsets.tolist()
+        for _ in range(2):  # the first run makes ready what the second one finds
+            (result,) = fd.execute([m1, m2, offsets])
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert torch.equal(result, expected)
+
+
 def test_grouped_mm_of_bfloat16_takes_any_layout(target, rng) -> None:
     offsets = torch.tensor([3, 3, 8], dtype=torch.int32, device=target)
     m1 = torch.randn(8, 7, generator=rng).bfloat16().to(target)

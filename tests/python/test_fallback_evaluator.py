@@ -45,6 +45,21 @@ def test_unary(name: str) -> None:
     check(actual, getattr(torch, name)(x))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_the_inverse_of_erfc_keeps_small_arguments(target: str, dtype: torch.dtype) -> None:
+    """In kernels and in the evaluator: erfinv(1 - x) would lose them."""
+    small = [1e-30, 1e-20] if dtype == torch.float32 else [1e-300, 1e-200, 1e-30]
+    y = torch.tensor([*small, 1e-10, 0.25, 1.0, 1.75, 0.0, 2.0, 2.5, torch.nan], dtype=dtype)
+    with FusionDefinition() as fd:
+        fd.add_output(fd.ops.erfcinv(fd.from_pytorch(y)))
+    for out in (evaluate(fd.fusion, [y])[0], fd.execute([y.to(target)])[0].cpu()):
+        assert out[-4:-2].tolist() == [torch.inf, -torch.inf]
+        assert out[-2:].isnan().all()
+        torch.testing.assert_close(
+            torch.special.erfc(out[:-4].double()), y[:-4].double(), rtol=2e-4, atol=0
+        )
+
+
 BINARY = {
     "add": torch.add,
     "sub": torch.sub,

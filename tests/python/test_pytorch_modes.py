@@ -19,7 +19,15 @@ from torch._subclasses.functional_tensor import FunctionalTensor, FunctionalTens
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from nvfuser_direct import DataType, FusionDefinition, ParallelType, UserError
+from nvfuser_direct import (
+    DataType,
+    FusionDefinition,
+    FusionExecutorCache,
+    KernelExecutor,
+    ParallelType,
+    UserError,
+    evaluate,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -423,6 +431,90 @@ def test_compiled_functions_define_fusions() -> None:
 
     x = matrix()
     assert torch.equal(compiled(function)(x), x * 4 + 1)
+
+
+def executor(fd: FusionDefinition, x: torch.Tensor) -> KernelExecutor:
+    with fd:
+        fd.sched.trivial(fd.fusion)
+    result = KernelExecutor()
+    result.compile(fd.fusion, [x])
+    return result
+
+
+# What a program has at hand when it calls a compiled function, and what it may ask of it.
+CALLS: dict[str, tuple[Callable[..., Any], Callable[[Any, torch.Tensor], torch.Tensor]]] = {
+    "KernelExecutor.run": (executor, lambda it, t: it.run([t])[0]),
+    "KernelExecutor.is_compiled": (executor, lambda it, t: t * 2 * it.is_compiled()),
+    "FusionExecutorCache.execute": (
+        lambda fd, x: FusionExecutorCache(fd.fusion),
+        lambda it, t: it.execute([t])[0],
+    ),
+    "evaluate": (lambda fd, x: fd.fusion, lambda it, t: evaluate(it, [t])[0]),
+    "Fusion.print_math": (
+        lambda fd, x: fd.fusion,
+        lambda it, t: t * (2 if "kernel_math" in it.print_math() else 0),
+    ),
+    "TensorView.axis": (
+        lambda fd, x: fd.fusion.outputs()[0],
+        lambda it, t: t * 2 if it.axis(0).is_iteration() else t,
+    ),
+}
+
+
+@pytest.mark.usefixtures("fresh_dynamo")
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("is_bound", [False, True])
+def test_compiled_functions_call_methods_of_objects_that_are_there(
+    name: str, is_bound: bool, target: str
+) -> None:
+    make, call = CALLS[name]
+    x = matrix(target)
+    it = make(doubled(), x)
+    function = compiled(lambda t: call(it, t * 2) + 1)
+    if is_bound and name == "KernelExecutor.run":
+        run = it.run
+        function = compiled(lambda t: run([t * 2])[0] + 1)
+    for _ in range(2):
+        assert torch.equal(function(x), x * 4 + 1)
+
+
+@pytest.mark.usefixtures("fresh_dynamo")
+def test_modules_that_own_an_executor_are_compiled() -> None:
+    class Module(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.fd = doubled()
+            self.executor = executor(self.fd, matrix())
+
+        def forward(self, t: torch.Tensor) -> torch.Tensor:
+            return self.executor.run([t * 2])[0] + 1
+
+    assert torch.equal(compiled(Module())(matrix()), matrix() * 4 + 1)
+
+
+@pytest.mark.usefixtures("fresh_dynamo")
+@pytest.mark.parametrize("strict", [True, False])
+def test_operators_made_of_fusions_are_exported(strict: bool, target: str) -> None:
+    """As the guide has it: torch.library.custom_op and the shape of its result."""
+    fd = doubled()
+
+    @torch.library.custom_op(f"nvfuser_direct_tests::doubled_{target}_{strict}", mutates_args=())
+    def op(t: torch.Tensor) -> torch.Tensor:
+        return fd.execute([t])[0]
+
+    op.register_fake(torch.empty_like)
+
+    class Module(torch.nn.Module):
+        def forward(self, t: torch.Tensor) -> torch.Tensor:
+            return op(t * 2) + 1
+
+    x = matrix(target)
+    rows = {"t": {0: torch.export.Dim("rows", min=1, max=64)}}
+    program = torch.export.export(Module(), (x,), dynamic_shapes=rows, strict=strict)
+    assert "nvfuser_direct_tests" in str(program.graph)
+    assert torch.equal(program.module()(x), x * 4 + 1)
+    assert torch.equal(program.module()(torch.cat([x, x])), torch.cat([x, x]) * 4 + 1)
+    assert torch.equal(compiled(Module(), fullgraph=True)(x), x * 4 + 1)
 
 
 @pytest.mark.usefixtures("fresh_dynamo")

@@ -57,6 +57,30 @@ def test_sums_are_about_as_exact_as_pytorchs(target, exponent, offset):
     assert own <= 4 * theirs + 0.5
 
 
+def units(found: torch.Tensor, exact: torch.Tensor, size: torch.Tensor) -> float:
+    """The error in units of the last place of `size`."""
+    return ((found.double().cpu() - exact).abs() / (size.abs() * 2**-24)).item()
+
+
+@pytest.mark.parametrize("size", [2**10, 2**16 - 37, 2**20, 2**22 - 37])
+@pytest.mark.parametrize("offset", [0.5, 1e3])
+def test_means_and_variances_are_about_as_exact_as_pytorchs(target, size, offset):
+    fd = fusion(lambda ops, x: (ops.mean(x, [0]), ops.var(x, [0])))
+    errors = []
+    seeds = range(2 if size > 2**20 else 8)
+    for seed in seeds:
+        x = torch.randn(size, generator=torch.Generator().manual_seed(seed)) + offset
+        mean, var = x.mean(dtype=torch.double), x.double().var()
+        x = x.to(target)
+        own = fd.execute([x])
+        for found in (own, [x.mean(), x.var()]):
+            errors.append([units(found[0], mean, mean + 1), units(found[1], var, var)])
+    own_mean, own_var = torch.tensor(errors[0::2]).mean(0).tolist()
+    mean, var = torch.tensor(errors[1::2]).mean(0).tolist()
+    assert own_mean <= 4 * mean + 0.5
+    assert own_var <= 4 * var + 0.5
+
+
 @pytest.mark.parametrize(("shape", "dim"), [((3, 2**20), 1), ((2**20, 3), 0), ((20000, 300), 1)])
 def test_sums_of_equal_values_do_not_drift(target, shape, dim):
     x = torch.full(shape, 0.1, device=target)
@@ -95,15 +119,33 @@ def test_variance_far_from_zero(target):
         assert abs(own.item() - exact.item()) < 1e-3
 
 
-@pytest.mark.parametrize("dtype", [torch.half, torch.bfloat16])
+NARROW = {
+    torch.half: DataType.Half,
+    torch.bfloat16: DataType.BFloat16,
+    torch.float8_e4m3fn: DataType.Float8_e4m3fn,
+    torch.float8_e5m2: DataType.Float8_e5m2,
+    torch.float8_e8m0fnu: DataType.Float8_e8m0fnu,
+}
+
+
+@pytest.mark.parametrize("dtype", NARROW)
 def test_narrow_sums_and_scans_are_rounded_once(target, dtype):
-    narrow = DataType.Half if dtype == torch.half else DataType.BFloat16
-    fd = fusion(lambda ops, x: (ops.sum(x, [0]), ops.cumsum(x, 0)), dtype=narrow)
-    x = torch.ones(5000, dtype=dtype, device=target)
-    own, running = fd.execute([x])
-    assert own == torch.tensor(5000.0).to(dtype).item()
-    expected = torch.arange(1.0, 5001).to(dtype)
-    torch.testing.assert_close(running.cpu(), expected, rtol=0, atol=0)
+    fd = fusion(lambda ops, x: (ops.sum(x, [0]), ops.cumsum(x, 0)), dtype=NARROW[dtype])
+    small = 2.0**-6
+    own, running = fd.execute([torch.full((5000,), small).to(dtype).to(target)])
+    assert own.float().item() == torch.tensor(5000 * small).to(dtype).float().item()
+    expected = (torch.arange(1.0, 5001) * small).to(dtype)
+    torch.testing.assert_close(running.cpu().float(), expected.float(), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_means_and_variances_of_narrow_floats_have_no_narrow_sum(target, dtype):
+    fd = fusion(lambda ops, x: (ops.mean(x, [0]), ops.var(x, [0])), dtype=NARROW[dtype])
+    x = torch.tensor([1.0, 2.0]).repeat(100_000).to(dtype)
+    mean, var = fd.execute([x.to(target)])
+    assert mean.dtype == var.dtype == torch.float32
+    torch.testing.assert_close(mean.cpu(), x.float().mean(), rtol=1e-6, atol=0)
+    torch.testing.assert_close(var.cpu(), x.float().var(), rtol=1e-6, atol=0)
 
 
 # -- every shape --

@@ -553,6 +553,46 @@ def test_inlining_most_finds_bindings_through_a_tensor_in_between():
     assert positions(a, between) in ([0, 2], [2, 0])
 
 
+@pytest.mark.parametrize("bound", [ParallelType.grid_x, ParallelType.block_x])
+def test_inlining_most_keeps_a_reduction_out_of_loops_that_only_its_producer_binds(bound):
+    """Each thread or block would have a part of the result for itself, and every one stores it."""
+    with FusionDefinition() as fd:
+        x = tensor(fd, 4, 32)
+        a = fd.ops.exp(x)
+        s = fd.ops.sum(a, [0])
+        fd.add_output(a)
+        fd.add_output(s)
+        a.axis(1).parallelize(bound)
+        fd.sched.inline_most()
+    assert positions(a) == [1]
+    fd.fusion.lower()
+
+
+def test_inlining_most_makes_no_reduction_over_blocks_beside_serial_axes():
+    with FusionDefinition() as fd:
+        x = tensor(fd, -1, -1)
+        a = fd.ops.set(x)
+        s = fd.ops.sum(a, [0, 1])
+        fd.add_output(s)
+        a.axis(0).parallelize(ParallelType.grid_y)
+        a.set_memory_type(MemoryType.Global)
+        fd.sched.inline_most()
+    assert positions(a) == [0]
+    fd.fusion.lower()
+
+
+@pytest.mark.parametrize("bound", [ParallelType.block_x, ParallelType.block_y])
+def test_inlining_most_reduces_over_threads_that_a_producer_binds(bound):
+    with FusionDefinition() as fd:
+        x = tensor(fd, -1)
+        a = fd.ops.exp(x)
+        fd.add_output(fd.ops.sum(a, [0]))
+        a.axis(0).parallelize(bound)
+        fd.sched.inline_most()
+    assert positions(a) == [1]
+    fd.fusion.lower()
+
+
 @pytest.mark.parametrize("outer", [True, False])
 def test_a_broadcast_axis_merged_with_a_reduced_one_is_no_part_of_it(outer):
     """Readers of a partial sum share loops with it, even over a broadcast axis that they merge."""

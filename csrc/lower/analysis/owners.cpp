@@ -1,11 +1,10 @@
 #include "lower/analysis/owners.h"
 
-#include <functional>
-
 #include "ir/kernel_traits.h"
 #include "ir/scalar.h"
 #include "ir/scopes.h"
 #include "lower/analysis/async_copies.h"
+#include "lower/analysis/conditions.h"
 #include "lower/analysis/rewrite_elements.h"
 
 namespace nvfuser {
@@ -18,18 +17,6 @@ bool is_of_one_thread(const Kernel& kernel, const Expr& statement) {
 
 bool is_in_registers(const TensorIndex& element) {
   return element.view()->memory_type() == MemoryType::Local;
-}
-
-/// Call fn(Val*) for every operand of `a && b && ..`.
-void for_each_operand(Val* condition, const std::function<void(Val*)>& fn) {
-  const Expr* definition = condition->definition();
-  const auto* both = definition == nullptr ? nullptr : definition->as<BinaryOp>();
-  if (both != nullptr && both->op == BinaryOpType::LogicalAnd) {
-    for_each_operand(both->lhs, fn);
-    for_each_operand(both->rhs, fn);
-  } else {
-    fn(condition);
-  }
 }
 
 } // namespace
@@ -135,14 +122,13 @@ HardwareIndices Owners::of(const ForLoop& loop) const {
 }
 
 Val* Owners::test(HardwareIndices indices) const {
-  Val* condition = nullptr;
+  std::vector<Val*> terms;
   for (const ParallelType type : kHardwareTypes) {
     if (indices.test(hardware_type_index(type))) {
-      condition =
-          scalar::logical_and(condition, scalar::eq(kernel_.parallel_index(type), kernel_.zero()));
+      terms.push_back(scalar::eq(kernel_.parallel_index(type), kernel_.zero()));
     }
   }
-  return condition;
+  return all_of(terms);
 }
 
 size_t Owners::index_tested(const Val* condition) const {
@@ -160,23 +146,21 @@ size_t Owners::index_tested(const Val* condition) const {
 
 HardwareIndices Owners::tested(Val* owner) const {
   HardwareIndices indices;
-  for_each_operand(owner, [&](const Val* condition) {
+  for (const Val* condition : terms_of(owner)) {
     if (const size_t index = index_tested(condition); index < indices.size()) {
       indices.set(index);
     }
-  });
+  }
   return indices;
 }
 
 Val* Owners::without(Val* owner, HardwareIndices indices) const {
-  Val* rest = nullptr;
-  for_each_operand(owner, [&](Val* condition) {
+  std::vector<Val*> rest = terms_of(owner);
+  std::erase_if(rest, [&](const Val* condition) {
     const size_t index = index_tested(condition);
-    if (index == indices.size() || !indices.test(index)) {
-      rest = scalar::logical_and(rest, condition);
-    }
+    return index < indices.size() && indices.test(index);
   });
-  return rest;
+  return all_of(rest);
 }
 
 } // namespace nvfuser

@@ -134,7 +134,7 @@ class ConditionMerger {
       for (Scope* body : bodies_of(*node)) {
         tidy(*body);
       }
-      if (const auto* loop = node->as<ForLoop>()) {
+      if (auto* loop = node->as<ForLoop>()) {
         append_loop(result, *loop);
       } else if (auto* branch = node->as<IfThenElse>()) {
         result.push_back(factored(branch));
@@ -146,10 +146,10 @@ class ConditionMerger {
     arrange(scope);
   }
 
-  void append_loop(Scope& result, const ForLoop& loop) {
+  void append_loop(Scope& result, ForLoop& loop) {
     const Terms invariant = terms_of_all(loop);
     if (invariant.empty()) {
-      result.push_back(const_cast<ForLoop*>(&loop));
+      result.push_back(&loop);
       return;
     }
     Scope body;

@@ -50,6 +50,73 @@ int64_t divisions_in(const Val* val) {
   });
 }
 
+/// Functions whose code is inlined and long, by the compiler's time for many copies of a call.
+struct FunctionSize {
+  int64_t in_float = 1;
+  int64_t in_double = 1;
+
+  [[nodiscard]] int64_t of(DataType dtype) const {
+    constexpr int64_t kComplex = 100; // they call several functions of real numbers
+    return is_complex(dtype) && in_double > 1 ? kComplex
+           : dtype == DataType::Double        ? in_double
+                                              : in_float;
+  }
+};
+
+FunctionSize size_of(UnaryOpType op) {
+  using U = UnaryOpType;
+  switch (op) {
+    case U::Exp:
+    case U::Exp2:
+    case U::Expm1:
+    case U::Log:
+    case U::Log2:
+    case U::Log10:
+    case U::Sinh:
+    case U::Cosh:
+    case U::Tanh:
+    case U::Asin:
+    case U::Acos:
+    case U::Atan:
+    case U::Erf:
+    case U::Gelu:
+    case U::Sigmoid:
+    case U::Silu: return {1, 8};
+    case U::Log1p:
+    case U::Asinh:
+    case U::Acosh:
+    case U::Atanh:
+    case U::Erfc: return {4, 16};
+    case U::Sin:
+    case U::Cos:
+    case U::Tan: return {12, 8};
+    case U::Erfinv: return {4, 24};
+    case U::Erfcinv: return {4, 64};
+    case U::Lgamma: return {24, 40};
+    default: return {};
+  }
+}
+
+FunctionSize size_of(BinaryOpType op) {
+  switch (op) {
+    case BinaryOpType::Pow: return {8, 16};
+    case BinaryOpType::Atan2: return {8, 12};
+    case BinaryOpType::Fmod:
+    case BinaryOpType::Remainder: return {8, 64};
+    default: return {};
+  }
+}
+
+int64_t function_size(const Expr& statement) {
+  if (const auto* unary = statement.as<UnaryOp>()) {
+    return size_of(unary->op).of(unary->arg->dtype());
+  }
+  if (const auto* binary = statement.as<BinaryOp>()) {
+    return is_integral(binary->out->dtype()) ? 1 : size_of(binary->op).of(binary->out->dtype());
+  }
+  return 1;
+}
+
 Code code_of(const Expr& statement) {
   const KernelTraits& traits = traits_of(statement);
   if (traits.is_declaration) {
@@ -65,7 +132,7 @@ Code code_of(const Expr& statement) {
   for_each_read(statement, [&](const TensorIndex& element) {
     loads += element.view()->memory_type() == MemoryType::Global ? 1 : 0;
   });
-  return {.size = 1 + kDivision * divisions, .loads = loads};
+  return {.size = function_size(statement) + kDivision * divisions, .loads = loads};
 }
 
 class LoopUnroller {

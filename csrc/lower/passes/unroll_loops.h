@@ -10,8 +10,9 @@ namespace nvfuser {
 /// A loop that addresses an array in registers is unrolled: a register has no run-time index. A
 /// loop that was bound to `unroll`, or that loads and has few iterations, is unrolled as far as the
 /// code stays small: loads of several iterations are then under way together. Larger loops with a
-/// constant number of iterations get a bound, as a compiler may have none. To all others it is
-/// left. Requires: `spill_register_arrays`.
+/// constant number of iterations get a bound, as a compiler may have none. All others are left to
+/// the compiler.
+/// Requires: `spill_register_arrays`.
 void unroll_loops(Kernel& kernel);
 
 } // namespace nvfuser
