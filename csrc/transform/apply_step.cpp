@@ -55,29 +55,29 @@ Made apply(TensorView* tv, const steps::SetLoopDomain& step) {
 }
 
 Made apply(TensorView* tv, const steps::TransformLike& step) {
-  schedule::transform_like(tv, step.selected_tensors);
+  transform::transform_like(tv, step.selected_tensors);
   return {};
 }
 
 Made apply(TensorView* tv, const steps::BoundedTransformBackward& step) {
-  schedule::bounded_transform_backward(tv, step.pos, step.to, step.propagate_parallel_type);
+  transform::bounded_transform_backward(tv, step.pos, step.to, step.propagate_parallel_type);
   return {};
 }
 
 Made apply(TensorView* tv, const steps::BoundedTransformForward& step) {
-  schedule::bounded_transform_forward(tv, step.pos, step.to, step.propagate_parallel_type);
+  transform::bounded_transform_forward(tv, step.pos, step.to, step.propagate_parallel_type);
   return {};
 }
 
 Made apply(TensorView* tv, const steps::BoundedTransformBoth& step) {
-  schedule::bounded_transform_both(
+  transform::bounded_transform_both(
       tv, step.pos, step.backward_to, step.forward_to, step.propagate_parallel_type);
   return {};
 }
 
 Made apply(TensorView* tv, const steps::ParallelizeLike& step) {
   const std::vector<ParallelType>& types = step.selected_parallel_types;
-  schedule::parallelize_like(
+  transform::parallelize_like(
       tv, step.pos, step.selected_tensors, {types.begin(), types.end()}, step.propagate_padding);
   return {};
 }
@@ -108,7 +108,7 @@ Made apply(TensorView* tv, const steps::InlineAt& step) {
 }
 
 Made apply(TensorView* tv, const steps::InlineAllAt& step) {
-  schedule::inline_at(tv, step.pos, step.best_effort, step.selected_tensors);
+  transform::inline_at(tv, step.pos, step.best_effort, step.selected_tensors);
   return {};
 }
 
@@ -145,7 +145,7 @@ Made apply(TensorView* tv, const steps::Rfactor& step) {
 }
 
 Made apply(TensorView* /*tv*/, const steps::GroupReductions& step) {
-  schedule::group_reductions(step.tvs);
+  transform::group_reductions(step.tvs);
   return {};
 }
 

@@ -224,7 +224,7 @@ TensorView* TensorView::inline_at(int64_t position, bool best_effort) {
 
 void TensorView::clear_compute_position() {
   using namespace transform;
-  if (compute_at_position_ > 0 || compute_with_position_ > 0) {
+  if (compute_at_position() > 0 || compute_with_position() > 0) {
     Alignments alignments;
     set_position(this, 0, alignments);
   }

@@ -52,7 +52,7 @@ Val* SizeNamer::shortened(const Val* original, Val* rebuilt) {
     known = rebuilt;
   } else if (known == nullptr) {
     known = kernel_.new_scalar(DataType::Index);
-    kernel_.make<LoadStoreOp>(known, rebuilt, LoadStoreOpType::Set);
+    kernel_.make<LoadStoreOp>({.out = known, .arg = rebuilt, .op = LoadStoreOpType::Set});
     kernel_.size_names.push_back(known);
   }
   if (left + right > kMostTerms) {
