@@ -53,18 +53,6 @@ void bind_iter_domain(nb::module_& m) {
           "maybe_partial", &IterDomain::maybe_partial,
           "Whether fewer indices run than the extent says.")
       .def(
-<<<<<<< HEAD
-          "is_clustered_grid_dim", &IterDomain::is_clustered_grid_dim,
-          "Whether its blocks form clusters.")
-      .def(
-          "has_padding_to_multiple_of_warp", &IterDomain::has_padding_to_multiple_of_warp,
-          "Whether its launched size is rounded up to whole warps.")
-      .def(
-          "maybe_size_after_padding", &IterDomain::maybe_size_after_padding,
-          "The size it is padded to (threads), if it was given.")
-      .def(
-=======
->>>>>>> d70e520 (Values declare their fields once: axes, domains and what a schedule adds to a tensor)
           "parallelize", &IterDomain::parallelize, "parallel_type"_a,
           R"(Bind the axis.
 

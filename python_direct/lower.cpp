@@ -81,7 +81,11 @@ comments : bool
       .def(
           "launch_extents",
           [](const Kernel& self) {
-            return std::vector<Val*>(self.launch.extents.begin(), self.launch.extents.end());
+            std::vector<Val*> extents;
+            for (const ParallelType type : kHardwareTypes) {
+              extents.push_back(self.launch.extents[type]);
+            }
+            return extents;
           },
           "Sizes of grid_x, grid_y, grid_z, block_x, block_y, block_z; None where unused.")
       .def(
