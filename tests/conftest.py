@@ -14,9 +14,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-# Before the first use of options: every pass of every kernel is verified.
-os.environ.setdefault("NVFUSER_VERIFY_PASSES", "1")
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 

@@ -1,4 +1,4 @@
-"""find_enclosing_loops: outputs that a loop over an axis of another tensor stores repeatedly."""
+"""check_enclosing_loops: outputs that a loop over an axis of another tensor stores repeatedly."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pass_text import check_unchanged
 
 from nvfuser_direct import FusionDefinition, KernelExecutor, UserError
 
-NAME = "find_enclosing_loops"
+NAME = "check_enclosing_loops"
 
 
 def stored_in_a_loop() -> FusionDefinition:
