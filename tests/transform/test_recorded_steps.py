@@ -82,14 +82,14 @@ def test_texts_are_derived_from_the_arguments(pair) -> None:
     second.merge(0, 1)
     second.reorder({0: 1})
     second.resize(0, 1, 2)
-    second.swizzle1d(1, ParallelType.grid_x)
+    second.swizzle1d(1, ParallelType.mesh_x)
     second.set_contiguity([True, False, True])
     sched.transform_like(first, [second])
     assert [str(step) for step in second.recorded_steps()] == [
         "merge(0, 1)",
         "reorder({0: 1})",
         "resize(0, 1, 2)",
-        "swizzle1d(1, BIDx)",
+        "swizzle1d(1, DIDx)",
         "set_contiguity([True, False, True])",
     ]
     assert str(last(first)) == f"transform_like([T{second.name()}])"
