@@ -7,6 +7,7 @@
 
 #include "ir/kernel_traits.h"
 #include "ir/print.h"
+#include "ir/scopes.h"
 
 namespace nvfuser {
 namespace {
@@ -75,20 +76,38 @@ bool is_index_type(DataType type) {
   return type == DataType::Index || type == DataType::Int || type == DataType::Int32;
 }
 
+bool has_lists(const Expr& statement) {
+  return !bodies_of(statement).empty();
+}
+
 bool is_same_type(const Val* a, const Val* b) {
   return a->dtype() == b->dtype() || (is_index_type(a->dtype()) && is_index_type(b->dtype()));
 }
 
-/// All statements of a kernel's tree; a missing one is nullptr.
-void collect(const Scope& scope, std::vector<const Expr*>& statements) {
+/// All statements of a kernel's tree; a missing one is nullptr. What stands in several lists comes
+/// once. `twice` are those that stand where they cannot.
+void collect(
+    const Scope& scope,
+    std::vector<const Expr*>& statements,
+    std::unordered_set<const Expr*>& seen,
+    std::vector<const Expr*>& twice) {
+  std::unordered_set<const Expr*> in_list;
   for (const Expr* statement : scope) {
+    const bool is_new = seen.insert(statement).second;
+    const bool is_new_here = in_list.insert(statement).second;
+    if (statement != nullptr && (!is_new_here || (!is_new && has_lists(*statement)))) {
+      twice.push_back(statement);
+    }
+    if (!is_new) {
+      continue;
+    }
     statements.push_back(statement);
     if (statement == nullptr) {
       continue;
     }
     statement->for_each_attr([&](const char*, const AttrValue& value) {
       if (const auto* body = std::get_if<std::vector<Expr*>>(&value)) {
-        collect(*body, statements);
+        collect(*body, statements, seen, twice);
       }
     });
   }
@@ -100,12 +119,15 @@ class Verifier {
 
   std::vector<std::string> run() {
     std::vector<const Expr*> statements;
-    collect(kernel_.body, statements);
+    std::vector<const Expr*> twice;
+    collect(kernel_.body, statements, statements_, twice);
+    for (const Expr* statement : twice) {
+      violations_.push_back(std::string("a statement stands twice: ") + statement->op_name());
+    }
     if (!is_tree(statements)) {
       return violations_; // nothing else can be said about it
     }
     for (const Expr* statement : statements) {
-      statements_.insert(statement);
       if (const auto* loop = statement->as<ForLoop>()) {
         loop_indices_.insert(loop->index);
       }
@@ -132,13 +154,9 @@ class Verifier {
   // ---- Tree -------------------------------------------------------------------------------------
 
   bool is_tree(const std::vector<const Expr*>& statements) {
-    std::unordered_set<const Expr*> seen;
     for (const Expr* statement : statements) {
       if (statement == nullptr) {
         violations_.emplace_back("a statement is missing");
-      } else if (!seen.insert(statement).second) {
-        report(statement, "a statement stands twice");
-        return false; // in itself, perhaps
       } else if (statement->fusion() != &kernel_) {
         report(statement, "a statement of another fusion");
       }
@@ -441,6 +459,9 @@ void set_statements(Kernel& kernel, Expr* owner, const std::string& list, const 
   for (const Expr* statement : statements) {
     kernel.check_contains(statement);
   }
+  for_each_node(statements, [&](const Expr& statement) {
+    NVF_USER_CHECK(&statement != owner, "A statement cannot hold itself");
+  });
   Scope* scope = owner == nullptr && list == "body" ? &kernel.body : nullptr;
   if (owner != nullptr) {
     kernel.check_contains(owner);

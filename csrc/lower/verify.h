@@ -1,7 +1,8 @@
 // The rules that the statements of a kernel keep between any two passes.
 //
-//   tree          every statement is there, stands once, and belongs to the kernel; loops,
-//                 conditions and allocations have what they need
+//   tree          every statement is there and belongs to the kernel; loops and conditions stand
+//                 once, other statements once in a list (paths of a condition may share them);
+//                 loops, conditions and allocations have what they need
 //   indices       the index of a loop is used inside the loop only
 //   definitions   a value is a constant, a parameter, known to the launch, or computed before its
 //                 use in a scope that is still open

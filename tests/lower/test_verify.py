@@ -14,6 +14,7 @@ from nvfuser_direct import (
     IfThenElse,
     Kernel,
     MemoryType,
+    ParallelType,
 )
 from nvfuser_direct._core.internal import find_violations, set_statements
 
@@ -63,6 +64,23 @@ def test_kernels_of_the_compiler_are_in_order(until: str) -> None:
 def test_a_statement_that_stands_twice_is_found() -> None:
     kernel = lowered("build_loop_nests")
     assert "a statement stands twice" in violations(kernel, [*kernel.body, kernel.body[0]])
+
+
+def test_a_statement_that_stands_twice_in_a_list_is_found() -> None:
+    kernel = lowered("build_loop_nests")
+    statements = flat(kernel.body)
+    found = violations(kernel, [*statements, statements[1]])
+    assert "a statement stands twice" in found
+
+
+def test_paths_of_a_condition_may_share_statements() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        y = fd.ops.neg(x)
+        fd.add_output(y)
+        y.split(0, 4)
+        y.axis(1).parallelize(ParallelType.unswitch)
+    assert find_violations(fd.fusion.lower(until="place_conditions")) == []
 
 
 def test_a_loop_index_outside_of_its_loop_is_found() -> None:

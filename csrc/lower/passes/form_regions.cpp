@@ -10,6 +10,7 @@
 #include "ir/scopes.h"
 #include "lower/analysis/parallel_dims.h"
 #include "lower/analysis/rewrite_elements.h"
+#include "lower/analysis/statement_facts.h"
 #include "lower/passes/expand_grid_reductions.h"
 
 namespace nvfuser {
@@ -332,6 +333,7 @@ void form_regions(Kernel& kernel) {
   expand_grid_reductions(kernel, kernel.body);
   RegionFormer(kernel, Level::Threads).run();
   RegionFormer(kernel, Level::Blocks).run();
+  forget_absent_statements(kernel);
 }
 
 } // namespace nvfuser

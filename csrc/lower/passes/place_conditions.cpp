@@ -16,6 +16,7 @@
 #include "lower/analysis/owners.h"
 #include "lower/analysis/reductions.h"
 #include "lower/analysis/rewrite_elements.h"
+#include "lower/analysis/statement_facts.h"
 #include "lower/statements/element_statements.h"
 
 namespace nvfuser {
@@ -428,6 +429,7 @@ class ConditionPlacer {
 void place_conditions(Kernel& kernel) {
   kernel.body = ConditionPlacer(kernel).place(kernel.body, false, true);
   kernel.tests.clear();
+  forget_absent_statements(kernel);
 }
 
 } // namespace nvfuser

@@ -8,6 +8,7 @@
 #include "ir/scopes.h"
 #include "lower/analysis/async_copies.h"
 #include "lower/analysis/for_loops.h"
+#include "lower/analysis/statement_facts.h"
 #include "lower/passes/hazards.h"
 #include "lower/statements/statements.h"
 
@@ -240,6 +241,7 @@ class LoadPrefetcher {
 std::optional<Refusal> prefetch_loads(Kernel& kernel) {
   if (!kernel.circular_loops.empty()) {
     LoadPrefetcher(kernel).run(kernel.body);
+    forget_absent_statements(kernel);
   }
   return kernel.take_refusal();
 }
