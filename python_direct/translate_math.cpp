@@ -127,7 +127,7 @@ void PythonTranslator::handle(const SqueezeOp& op) {
   }
   PythonCall call("fd.ops.squeeze");
   call.arg(text_of(op.arg)).keyword("dims", python_list(true_positions(op.flags)));
-  if (is_expanded) {
+  if (is_expanded || op.squeeze_expanded) {
     call.keyword("squeeze_expanded", "True");
   }
   assign({op.out}, call);

@@ -189,6 +189,8 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
         "a Concretization compares, hashes and prints; has_dynamic_shapes finds what it is about",
         [
             "transform/concretization.h:*Form",
+            "transform/concretization.h:RepeatedDim",
+            "transform/concretization.h:throw_not_squeezable",
             "transform/concretization.h:Concretization::*",
             "transform/concretization.h:is_dynamic",
             "transform/concretization.h:find_unresolved",

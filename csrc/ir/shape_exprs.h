@@ -26,6 +26,7 @@ struct SqueezeOpFields {
   TensorView* out = nullptr;
   TensorView* arg = nullptr;
   std::vector<bool> flags{};
+  bool squeeze_expanded = false;
   static constexpr auto fields() {
     return std::tuple{
         output("out", &SqueezeOpFields::out, "Result."),
@@ -33,6 +34,9 @@ struct SqueezeOpFields {
         attr(
             "flags", &SqueezeOpFields::flags,
             "Per dimension of the operand: whether it is removed."),
+        attr(
+            "squeeze_expanded", &SqueezeOpFields::squeeze_expanded,
+            "Whether a removed dimension may be one that repeats its element."),
     };
   }
 };

@@ -91,7 +91,7 @@ TensorView* transform(
 
 } // namespace
 
-TensorView* squeeze_ones(TensorView* arg, const std::vector<int64_t>& dims) {
+TensorView* squeeze_ones(TensorView* arg, const std::vector<int64_t>& dims, bool squeeze_expanded) {
   const IterDomains axes = shape_axes(arg);
   const std::vector<bool> flags = flags_of(dims, arg->rank());
   IterDomains logical;
@@ -101,7 +101,8 @@ TensorView* squeeze_ones(TensorView* arg, const std::vector<int64_t>& dims) {
     }
   }
   TensorView* out = new_tensor(logical, arg->dtype());
-  Fusion::active().make<SqueezeOp>({.out = out, .arg = arg, .flags = flags});
+  Fusion::active().make<SqueezeOp>(
+      {.out = out, .arg = arg, .flags = flags, .squeeze_expanded = squeeze_expanded});
   return out;
 }
 

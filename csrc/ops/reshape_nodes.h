@@ -15,8 +15,10 @@ namespace nvfuser::ops {
     TensorView* arg, const ReshapeWalk& walk, const std::vector<Val*>& new_shape);
 
 /// Remove dimensions of size one. Unlike `squeeze`, also ordinary ones, whose size only the caller
-/// knows: a shape without dimensions has no other that could take them in.
-[[nodiscard]] TensorView* squeeze_ones(TensorView* arg, const std::vector<int64_t>& dims);
+/// knows: a shape without dimensions has no other that could take them in. `squeeze_expanded`: one
+/// whose size is not known yet may come out as repeated instead.
+[[nodiscard]] TensorView* squeeze_ones(
+    TensorView* arg, const std::vector<int64_t>& dims, bool squeeze_expanded = false);
 
 /// For every dimension of the result the dimension of the operand that it is unchanged; -1: none.
 [[nodiscard]] std::vector<int64_t> kept_dims(size_t old_rank, const ReshapeWalk& walk);

@@ -151,9 +151,11 @@ TensorView* squeeze(TensorView* arg, const std::vector<int64_t>& dims, bool sque
         "Squeeze dim is outside of Tensor size! Tensor Size: ", rank, " Dim: ", dim);
     removed.insert(wrapped);
   }
+  bool may_be_expanded = false;
   for (const int64_t dim : removed) {
     const IterDomain* axis = axes[static_cast<size_t>(dim)];
     if (axis->is_symbolic_axis()) { // what it is shows when sizes are known
+      may_be_expanded = may_be_expanded || squeeze_expanded;
       continue;
     }
     NVF_NODE_CHECK(
@@ -166,7 +168,7 @@ TensorView* squeeze(TensorView* arg, const std::vector<int64_t>& dims, bool sque
     NVF_NODE_CHECK(
         axis->extent()->is_const_int(1), arg, "Can not squeeze dimension(s) with size != 1.");
   }
-  return squeeze_ones(arg, {removed.begin(), removed.end()});
+  return squeeze_ones(arg, {removed.begin(), removed.end()}, may_be_expanded);
 }
 
 TensorView* unsqueeze(TensorView* arg, int64_t dim) {

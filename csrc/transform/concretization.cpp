@@ -199,9 +199,12 @@ class Finder {
     for (size_t i = 0; i < axes.size(); ++i) {
       if (op.flags[i] && axes[i]->is_symbolic_axis()) {
         const int64_t size = size_of(axes[i]->extent(), op, "an operand of squeeze");
-        NVF_USER_CHECK(
-            size == 1, "Squeezed dimension ", i, " of ", describe(op.arg),
-            " must concretize to IterType::Broadcast but found IterType::Iteration of size ", size);
+        if (size != 1 && !op.squeeze_expanded) {
+          throw_not_squeezable(op.arg, i, std::to_string(size));
+        }
+        if (size != 1) {
+          found_.repeated.push_back({.tensor = op.arg->name(), .dim = static_cast<int64_t>(i)});
+        }
       }
     }
   }
@@ -285,6 +288,9 @@ std::string Concretization::to_string() const {
   for (const AxisForm& form : axes) {
     add("?S" + std::to_string(form.axis) + ": " + text(form.kind));
   }
+  for (const RepeatedDim& form : repeated) {
+    add("T" + std::to_string(form.tensor) + "." + std::to_string(form.dim) + ": repeated");
+  }
   return out;
 }
 
@@ -314,7 +320,17 @@ size_t Concretization::hash() const {
     add(form.axis);
     add(static_cast<int64_t>(form.kind));
   }
+  for (const RepeatedDim& form : repeated) {
+    add(form.tensor);
+    add(form.dim);
+  }
   return hash;
+}
+
+void throw_not_squeezable(const TensorView* arg, size_t dim, const std::string& size) {
+  throw UserError(
+      {"Squeezed dimension ", dim, " of ", describe(arg),
+       " must concretize to IterType::Broadcast but found IterType::Iteration of size ", size});
 }
 
 bool is_dynamic(const ReshapeOp& op) {

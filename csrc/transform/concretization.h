@@ -43,15 +43,26 @@ struct AxisForm {
   bool operator==(const AxisForm&) const = default;
 };
 
+/// A dimension that a squeeze removes though its size is not 1: it has to repeat one element.
+struct RepeatedDim {
+  int64_t tensor = 0; // name
+  int64_t dim = 0;
+  bool operator==(const RepeatedDim&) const = default;
+};
+
 struct Concretization {
   std::vector<ReshapeForm> reshapes; // in the order of the expressions
   std::vector<AxisForm> axes;        // in the order of the expressions
+  std::vector<RepeatedDim> repeated; // in the order of the expressions
 
   bool operator==(const Concretization&) const = default;
   [[nodiscard]] size_t hash() const;
-  /// "T1: squeeze(2), merge(0), split(0, 4), broadcast(1); ?S7: broadcast"
+  /// "T1: squeeze(2), merge(0), split(0, 4), broadcast(1); ?S7: broadcast; T2.1: repeated"
   [[nodiscard]] std::string to_string() const;
 };
+
+/// Refuse to squeeze dimension `dim` of `arg`, which is ordinary and has this size.
+[[noreturn]] void throw_not_squeezable(const TensorView* arg, size_t dim, const std::string& size);
 
 /// Whether the merges and splits of a reshape are still to be found.
 [[nodiscard]] bool is_dynamic(const ReshapeOp& op);

@@ -74,7 +74,8 @@ bool fits(const ReshapeForm& form, const ReshapeOp& op) {
 
 class Rewriter {
  public:
-  Rewriter(Fusion& fusion, const Concretization& record) : fusion_(fusion) {
+  Rewriter(Fusion& fusion, const Concretization& record)
+      : fusion_(fusion), repeated_(record.repeated) {
     for (const ReshapeForm& form : record.reshapes) {
       reshapes_.emplace(form.tensor, &form);
     }
@@ -99,6 +100,7 @@ class Rewriter {
       if (auto* expand = expr->as<ExpandOp>()) {
         rewrite_expand(*expand);
       } else if (const auto* squeeze = expr->as<SqueezeOp>()) {
+        check_repeated(*squeeze);
         fix_squeezed(squeeze->arg, squeeze->flags);
       } else if (reads_new_broadcast(*expr)) {
         define_again(*expr);
@@ -130,6 +132,17 @@ class Rewriter {
       const bool is_computed = old_shape[i]->definition() != nullptr; // symbols are bound by a run
       if (is_computed && new_shape[i]->is_const()) {
         fixed_sizes_.emplace_back(old_shape[i], new_shape[i]);
+      }
+    }
+  }
+
+  /// A dimension of another size than 1 is squeezed only if it repeats an element.
+  void check_repeated(const SqueezeOp& op) const {
+    const IterDomains axes = TensorDomain::no_reductions(op.arg->logical());
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const RepeatedDim dim{.tensor = op.arg->name(), .dim = static_cast<int64_t>(i)};
+      if (op.flags[i] && !axes[i]->is_broadcast() && std::ranges::count(repeated_, dim) != 0) {
+        throw_not_squeezable(op.arg, i, axes[i]->extent()->to_inline_string());
       }
     }
   }
@@ -367,6 +380,7 @@ class Rewriter {
   }
 
   Fusion& fusion_;
+  const std::vector<RepeatedDim>& repeated_;
   std::unordered_map<int64_t, const ReshapeForm*> reshapes_; // only looked up
   std::unordered_map<int64_t, AxisForm::Kind> axes_;         // only looked up
   std::unordered_set<const TensorView*> open_;               // only looked up

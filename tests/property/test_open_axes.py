@@ -162,6 +162,11 @@ def shapes(fd, y):
     yield fd.ops.triu(table(fd, y))
 
 
+def squeezes(fd, y):
+    yield fd.ops.squeeze(y, [1], squeeze_expanded=True)
+    yield fd.ops.add(fd.ops.squeeze(y, [-1], squeeze_expanded=True), 1.0)
+
+
 def products(fd, y):
     yield fd.ops.matmul(y, fd.ops.permute(y, [1, 0]))
     yield fd.ops.linear(y, y)
@@ -179,6 +184,7 @@ OPERATIONS = [
     scatters_along,
     parts,
     shapes,
+    squeezes,
     products,
 ]
 
@@ -235,3 +241,31 @@ def test_the_greatest_of_an_expanded_axis_without_elements_is_the_initial_value(
         maximum, minimum = fd.execute([column(target), n])
         torch.testing.assert_close(maximum, greatest)
         torch.testing.assert_close(minimum, smallest)
+
+
+@pytest.mark.parametrize("find_out", [expanded_behind_reshape, expanded_column])
+def test_a_squeezed_axis_may_repeat_any_number_of_elements(target, find_out):
+    (sizes,) = [sizes for _, function, sizes in PAIRS.values() if function is find_out]
+    fd = defined(find_out, squeezes)
+    x = column(target)
+    for n in (COLUMNS, 1, 7):
+        for result, reference in zip(fd.execute([x, n, *sizes]), (x, x + 1), strict=True):
+            torch.testing.assert_close(result, reference, rtol=0, atol=0)
+
+
+def test_a_squeezed_axis_has_to_repeat_one_element_if_it_has_several():
+    """Whatever ran before: sizes of 1 are no broadcast, and may be squeezed."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        sizes = [fd.define_scalar(dtype=DataType.Int) for _ in range(2)]
+        fd.add_output(fd.ops.squeeze(fd.ops.reshape(x, sizes), [1], squeeze_expanded=True))
+    x = torch.arange(6.0).reshape(6, 1)
+    for _ in range(2):
+        assert fd.execute([x, 6, 1])[0].tolist() == x.flatten().tolist()
+        with pytest.raises(RuntimeError, match="must concretize to IterType::Broadcast but found"):
+            fd.execute([x.reshape(3, 2), 3, 2])
+
+
+def test_an_open_axis_that_may_be_expanded_is_printed_so():
+    fd = defined(expanded_behind_reshape, squeezes)
+    assert "squeeze_expanded=True" in str(fd)
