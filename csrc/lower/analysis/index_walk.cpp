@@ -384,10 +384,8 @@ class IndexWalk::HoleTests {
 };
 
 std::vector<RangeTest> IndexWalk::hole_tests(const IterDomains& ids, const TensorView* tensor) {
-  for (const IterDomain* id : ids) {
-    if (!resizes_.empty()) { // a resized broadcast has holes around its one element
-      static_cast<void>(finds(id));
-    }
+  for (const IterDomain* id : ids) { // also broadcasts: a resized one has holes around its element
+    static_cast<void>(finds(id));
   }
   HoleTests tests(*this, tensor);
   for (IterDomain* id : ids) {

@@ -1,6 +1,7 @@
 // Which axes of inputs an axis is built from.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <unordered_map>
