@@ -53,7 +53,9 @@ std::unique_ptr<Val> Cloner::copy_val(const Val* val) {
     }
     case ValType::TensorDomain: {
       const auto* domain = static_cast<const TensorDomain*>(val);
-      return std::unique_ptr<Val>(new TensorDomain(clone(domain->spec())));
+      auto copy = std::unique_ptr<TensorDomain>(new TensorDomain(TensorDomainSpec{}));
+      copy->spec_ = clone(domain->spec()); // as it is, without the defaults of a new one
+      return copy;
     }
     case ValType::TensorView: {
       const auto* tv = static_cast<const TensorView*>(val);

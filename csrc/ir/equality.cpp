@@ -82,6 +82,13 @@ struct Portrait {
   }
 };
 
+/// What is compared of a domain: not the loop domain that it was made with, which is history.
+TensorDomainSpec compared(const Val& domain) {
+  TensorDomainSpec spec = static_cast<const TensorDomain&>(domain).spec();
+  spec.initial_loop.clear();
+  return spec;
+}
+
 // ---- Within a fusion ----------------------------------------------------------------------------
 
 using ValPair = std::pair<const Val*, const Val*>;
@@ -142,10 +149,7 @@ bool same_parts(const Val* a, const Val* b, std::vector<ValPair>& pending) {
       return same_fields(
           static_cast<const IterDomain*>(a)->spec(), static_cast<const IterDomain*>(b)->spec(),
           pending);
-    case ValType::TensorDomain:
-      return same_fields(
-          static_cast<const TensorDomain*>(a)->spec(), static_cast<const TensorDomain*>(b)->spec(),
-          pending);
+    case ValType::TensorDomain: return same_fields(compared(*a), compared(*b), pending);
     case ValType::TensorView:
       // A tensor is what computes it; two inputs are never the same.
       return a->definition() != nullptr && b->definition() != nullptr &&
@@ -317,7 +321,7 @@ void portray(const Val& val, Portrait& out) {
       out.words.push_back(static_cast<const NamedScalar&>(val).text_name());
       break;
     case ValType::IterDomain: out.add(static_cast<const IterDomain&>(val).spec()); break;
-    case ValType::TensorDomain: out.add(static_cast<const TensorDomain&>(val).spec()); break;
+    case ValType::TensorDomain: out.add(compared(val)); break;
     case ValType::TensorView: {
       const auto& tv = static_cast<const TensorView&>(val);
       out.parts.push_back(tv.domain());
