@@ -36,7 +36,7 @@ def lowered(fd: FusionDefinition, target: str = "cuda") -> Kernel:
 def copied(inner: ParallelType) -> FusionDefinition:
     """A copy of 64 x 4 elements whose inner axis is bound to `inner`."""
     with FusionDefinition() as fd:
-        x = fd.define_tensor([64, 4])
+        x = fd.define_tensor([64, 4], contiguity=True)
         y = fd.ops.set(x)
         fd.add_output(y)
         y.axis(0).parallelize(ParallelType.block_x)
