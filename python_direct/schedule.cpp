@@ -340,7 +340,7 @@ new_contiguity : bool or list[bool or None]
                  .fix = {"define the fusion for the part of one device"}},
                 ErrorKind::NotImplemented);
           },
-          "mesh"_a, nb::sig("def set_device_mesh(self, mesh: object) -> None"),
+          "mesh"_a.none(), nb::sig("def set_device_mesh(self, mesh: object) -> None"),
           R"(Spread the tensor over devices. It is not there yet.
 
 Parameters

@@ -37,7 +37,7 @@ struct IterDomainSpec {
         attr(
             "is_rfactor_product", &S::is_rfactor,
             "Whether it was made by a transform between root and logical domain."),
-        attr("is_clustered_block_dim", &S::is_clustered, "Whether its blocks form clusters."),
+        attr("is_clustered_grid_dim", &S::is_clustered, "Whether its blocks form clusters."),
         attr(
             "has_padding_to_multiple_of_warp", &S::is_padded,
             "Whether its launched size is rounded up to whole warps."),

@@ -33,17 +33,9 @@ class InlineLimits::LoopBindings {
   }
 
   /// Lower positions of `adjustable` tensors, producers first, until none shares a loop that
-  /// clashes.
+  /// clashes or that a reduction in it must not have.
   void lower(const std::unordered_set<const TensorView*>& adjustable) {
-    for (size_t tensor = 0; tensor < num_tensors_;) {
-      const bool may_be_lowered = adjustable.contains(tensors_[tensor].view);
-      const std::optional<int64_t> axis =
-          may_be_lowered ? first_clash(tensor) : std::optional<int64_t>();
-      if (!axis) {
-        ++tensor;
-      } else if (lower(tensor, *axis)) {
-        tensor = 0;
-      }
+    while (lower_once(adjustable)) {
     }
   }
 
@@ -73,6 +65,26 @@ class InlineLimits::LoopBindings {
         fn(out);
       }
     }
+  }
+
+  /// One pass over all tensors. Whether a position was lowered: a reduction that was looked at
+  /// before may then have lost a binding.
+  bool lower_once(const std::unordered_set<const TensorView*>& adjustable) {
+    bool is_lowered = false;
+    for (size_t tensor = 0; tensor < num_tensors_;) {
+      const bool may_be_lowered = adjustable.contains(tensors_[tensor].view);
+      const std::optional<int64_t> axis =
+          may_be_lowered ? first_clash(tensor) : std::optional<int64_t>();
+      if (!axis) {
+        ++tensor;
+        continue;
+      }
+      is_lowered = true;
+      if (lower(tensor, *axis)) {
+        tensor = 0;
+      }
+    }
+    return is_lowered;
   }
 
   // -- The graph --
@@ -231,13 +243,70 @@ class InlineLimits::LoopBindings {
            });
   }
 
+  /// The binding of the loop of an axis.
+  [[nodiscard]] ParallelType binding_at(const TensorView* tensor, int64_t axis) const {
+    const auto known = number_.find(tensor);
+    if (known == number_.end()) {
+      return tensor->axis(axis)->parallel_type();
+    }
+    const size_t node = tensors_[known->second].first_axis + static_cast<size_t>(axis);
+    return binding_of(loops_[axes_[node].loop]);
+  }
+
+  // -- Reductions --
+
+  /// Whether an axis of a reduction is bound to nothing, but stands in a loop that is bound through
+  /// other tensors, where no kernel has the reduction so: its result is needed in all threads, or
+  /// in all blocks.
+  ///   a[i0 threadIdx.x, i1] -> s = sum(a, [1]), not inlined: s[i0] is stored by every thread
+  [[nodiscard]] bool is_foreign(const TensorView* tensor, int64_t i) const {
+    const IterDomain* axis = tensor->axis(i);
+    const ParallelType type = binding_at(tensor, i);
+    if (axis->is_parallelized() || axis->is_broadcast() || !is_hardware_index(type) ||
+        std::ranges::none_of(tensor->loop(), &IterDomain::is_reduction)) {
+      return false;
+    }
+    if (!axis->is_reduction()) {
+      return position_of(positions_, tensor) <= i && is_needed_outside(tensor, i, type);
+    }
+    bool has_serial = false;
+    for (int64_t other = 0; other < tensor->ndims(); ++other) {
+      has_serial = has_serial || (!tensor->axis(other)->is_broadcast() &&
+                                  !is_hardware_index(binding_at(tensor, other)));
+    }
+    return is_grid_dim(type) && has_serial;
+  }
+
+  /// Whether a result that one thread or block has for itself is stored, or read by others.
+  [[nodiscard]] bool is_needed_outside(
+      const TensorView* tensor, int64_t i, ParallelType type) const {
+    return tensor->is_fusion_output() || tensor->memory_type() != MemoryType::Local ||
+           std::ranges::any_of(tensor->consumers(), [&](const TensorView* reader) {
+             const int64_t partner = partner_of(tensor, i, reader);
+             return partner < 0 || binding_at(reader, partner) != type;
+           });
+  }
+
+  [[nodiscard]] int64_t partner_of(
+      const TensorView* tensor, int64_t i, const TensorView* reader) const {
+    return limits_.alignments_(tensor, reader).consumer_axis[static_cast<size_t>(i)];
+  }
+
   // -- Positions --
 
-  /// The first axis left of a tensor's position whose loop clashes.
+  /// The first axis left of a tensor's position whose loop clashes, or that brings a reduction into
+  /// a loop that it must not have.
   [[nodiscard]] std::optional<int64_t> first_clash(size_t tensor) const {
-    const int64_t position = position_of(positions_, tensors_[tensor].view);
+    const TensorView* view = tensors_[tensor].view;
+    const int64_t position = position_of(positions_, view);
     for (int64_t i = 0; i < position; ++i) {
-      if (clashes(axes_[tensors_[tensor].first_axis + static_cast<size_t>(i)].loop)) {
+      const bool is_shared_with_foreign =
+          std::ranges::any_of(view->consumers(), [&](const TensorView* reader) {
+            const int64_t partner = partner_of(view, i, reader);
+            return partner >= 0 && is_foreign(reader, partner);
+          });
+      if (is_shared_with_foreign ||
+          clashes(axes_[tensors_[tensor].first_axis + static_cast<size_t>(i)].loop)) {
         return i;
       }
     }

@@ -121,8 +121,8 @@ def test_a_loop_bound_to_unroll_has_a_bound(size: int, expected: str) -> None:
         ("neg", DataType.Float, "all"),
         ("exp", DataType.Float, "all"),
         ("sin", DataType.Float, "64"),
-        ("exp", DataType.Double, "64"),
-        ("erfcinv", DataType.Double, "8"),
+        ("exp", DataType.Double, "128"),
+        ("erfcinv", DataType.Double, "16"),
         ("exp", DataType.ComplexFloat, "8"),
     ],
 )
