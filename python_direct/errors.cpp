@@ -50,8 +50,7 @@ void bind_refusal(nb::module_& m) {
       m, "Refusal",
       "Why something cannot be done, as a value: what UserError says, without being raised.")
       .def_prop_ro(
-          "headline", [](const Refusal& self) { return self.report.headline.text(); },
-          "The rule.")
+          "headline", [](const Refusal& self) { return self.report.headline.text(); }, "The rule.")
       .def_prop_ro(
           "node", [](const Refusal& self) { return self.report.node.text(); },
           "What it was broken with, and the Python line that made that; empty: nothing in "
