@@ -36,7 +36,7 @@ def last(tensor: TensorView) -> object:
 
 
 def test_a_step_has_all_arguments_with_their_types(pair) -> None:
-    fd, first, second = pair
+    _, _, second = pair
     second.split(0, 4, inner_split=False)
     step = last(second)
     assert (step.primitive, step.tensor) == ("split", second)
@@ -146,7 +146,7 @@ def test_a_copy_of_a_fusion_has_the_steps_with_its_own_statements(pair) -> None:
 
 def test_parameters_are_called_as_those_of_the_function(pair) -> None:
     """A name in `arguments` is a keyword of the Python call."""
-    _, first, second = pair
+    _, _, second = pair
     second.split(0, 4).merge(0, 1)
     for step in second.recorded_steps():
         text = inspect.getdoc(getattr(TensorView, step.primitive)) or ""

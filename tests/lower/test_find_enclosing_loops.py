@@ -1,4 +1,4 @@
-"""check_enclosing_loops: outputs that a loop over an axis of another tensor stores repeatedly."""
+"""find_enclosing_loops: outputs that a loop over an axis of another tensor stores repeatedly."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pass_text import check_unchanged
 
 from nvfuser_direct import FusionDefinition, KernelExecutor, UserError
 
-NAME = "check_enclosing_loops"
+NAME = "find_enclosing_loops"
 
 
 def stored_in_a_loop() -> FusionDefinition:
     """`row` is an output, and computed in the loop over the rows of `y`."""
     with FusionDefinition() as fd:
-        x = fd.define_tensor([-1], contiguity=True)
-        w = fd.define_tensor([-1, -1], contiguity=True)
+        x = fd.define_tensor([4], contiguity=True)
+        w = fd.define_tensor([-1, 4], contiguity=True)
         row = fd.ops.neg(x)
         wide = fd.ops.broadcast(row, [True, False])
         y = fd.ops.add(wide, w)
