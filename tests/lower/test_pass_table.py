@@ -33,7 +33,7 @@ def test_until_is_the_last_pass_that_runs(fd: FusionDefinition) -> None:
 
 
 def test_lowering_up_to_a_pass_leaves_what_its_record_holds(fd: FusionDefinition) -> None:
-    text = ""
+    text = str(fd.fusion.lower(until=NAMES[0]))
     for record in fd.fusion.lower(record_passes=True).passes:
         text = text if record.text == "(unchanged)\n" else record.text
         assert str(fd.fusion.lower(until=record.name)) == text
