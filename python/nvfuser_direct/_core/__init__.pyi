@@ -220,6 +220,21 @@ class ParallelType(enum.Enum):
 
     Serial = 16
 
+class LoopKind(enum.Enum):
+    """What a loop of a kernel does with its body."""
+
+    Serial = 0
+
+    Hardware = 1
+
+    Vector = 2
+
+    Grouped = 3
+
+    Unrolled = 4
+
+    Unswitched = 5
+
 class IterType(enum.Enum):
     """What an iteration domain is for."""
 
@@ -975,25 +990,37 @@ class IterDomain(Val):
     def stop_offset(self) -> Val:
         """Indices at the end that do not run."""
 
-    def stop(self) -> Val:
-        """End of the indices that run: the extent, without the stop offset."""
-
-    def has_expanded_extent(self) -> bool:
-        """Whether it is expanded."""
-
     def expanded_extent(self) -> Val:
         """
         Size a user sees where memory holds one element; None if the axis is not expanded.
         """
-
-    def maybe_expanded_extent(self) -> Val:
-        """The expanded extent if there is one, else the extent."""
 
     def parallel_type(self) -> ParallelType:
         """What the axis is bound to."""
 
     def iter_type(self) -> IterType:
         """What the axis is for."""
+
+    def is_rfactor_product(self) -> bool:
+        """Whether it was made by a transform between root and logical domain."""
+
+    def is_clustered_grid_dim(self) -> bool:
+        """Whether its blocks form clusters."""
+
+    def has_padding_to_multiple_of_warp(self) -> bool:
+        """Whether its launched size is rounded up to whole warps."""
+
+    def maybe_size_after_padding(self) -> int | None:
+        """The size it is padded to (threads), if it was given."""
+
+    def stop(self) -> Val:
+        """End of the indices that run: the extent, without the stop offset."""
+
+    def has_expanded_extent(self) -> bool:
+        """Whether it is expanded."""
+
+    def maybe_expanded_extent(self) -> Val:
+        """The expanded extent if there is one, else the extent."""
 
     def is_iteration(self) -> bool:
         """Whether the iteration type is Iteration."""
@@ -1018,9 +1045,6 @@ class IterDomain(Val):
 
     def is_symbolic_axis(self) -> bool:
         """Whether the iteration type is Symbolic: decided when sizes are known."""
-
-    def is_rfactor_product(self) -> bool:
-        """Whether it was made by a transform between root and logical domain."""
 
     def is_parallelized(self) -> bool:
         """Whether it is bound to anything."""
@@ -1048,15 +1072,6 @@ class IterDomain(Val):
 
     def maybe_partial(self) -> bool:
         """Whether fewer indices run than the extent says."""
-
-    def is_clustered_grid_dim(self) -> bool:
-        """Whether its blocks form clusters."""
-
-    def has_padding_to_multiple_of_warp(self) -> bool:
-        """Whether its launched size is rounded up to whole warps."""
-
-    def maybe_size_after_padding(self) -> int | None:
-        """The size it is padded to (threads), if it was given."""
 
     def parallelize(self, parallel_type: ParallelType) -> None:
         """
@@ -1149,17 +1164,15 @@ class TensorDomain(Val):
     def root(self) -> list[IterDomain]:
         """Axes before the operation's own transform; may be empty."""
 
-    def maybe_root(self) -> list[IterDomain]:
-        """The root domain if there is one, else logical."""
+    @overload
+    def logical(self) -> list[IterDomain]: ...
 
+    @overload
     def logical(self) -> list[IterDomain]:
         """The tensor's shape, reduction axes included."""
 
     def allocation(self) -> list[IterDomain]:
         """Axes that address memory, outermost stride first; may be empty."""
-
-    def maybe_allocation(self) -> list[IterDomain]:
-        """The allocation domain if there is one, else logical."""
 
     def loop(self) -> list[IterDomain]:
         """The loop nest, outermost first."""
@@ -1171,6 +1184,12 @@ class TensorDomain(Val):
         """
         Per allocation axis: whether its stride is the size of everything inside it; None for broadcasts and reductions.
         """
+
+    def maybe_root(self) -> list[IterDomain]:
+        """The root domain if there is one, else logical."""
+
+    def maybe_allocation(self) -> list[IterDomain]:
+        """The allocation domain if there is one, else logical."""
 
     def has_root(self) -> bool:
         """Whether there is a separate root domain."""
@@ -1389,11 +1408,21 @@ class TensorView(Val):
         `max_producer_position` if this tensor's expression is the first to read its operands.
         """
 
-    def is_inlined(self) -> bool:
-        """Whether a loop is, or may be, shared with a producer or a consumer."""
+    def circular_buffer_options(self) -> CircularBuffering | None:
+        """
+        How the tensor is loaded ahead of the loop that reads it; None if it is not.
+        """
+
+    def promotes_reuse(self) -> bool:
+        """
+        Whether lowering may add a barrier so that later buffers take this one's shared memory.
+        """
 
     def is_cpu_scalar(self) -> bool:
         """Whether it is a 0-dim tensor on the host."""
+
+    def is_inlined(self) -> bool:
+        """Whether a loop is, or may be, shared with a producer or a consumer."""
 
     def has_reduction(self) -> bool:
         """Whether the loop domain has a reduction."""
@@ -1636,11 +1665,6 @@ class TensorView(Val):
             such loop, or the producer is computed inside of it.
         NotImplementedError
             If `type` is anything but ``Pipelined()``.
-        """
-
-    def circular_buffer_options(self) -> CircularBuffering | None:
-        """
-        How the tensor is loaded ahead of the loop that reads it; None if it is not.
         """
 
     @overload
@@ -1951,6 +1975,21 @@ class TensorView(Val):
     @overload
     def set_allocation_domain(self, new_allocation_domain: Sequence[IterDomain], new_contiguity: Sequence[bool | None]) -> None: ...
 
+    def set_device_mesh(self, mesh: object) -> None:
+        """
+        Spread the tensor over devices. It is not there yet.
+
+        Parameters
+        ----------
+        mesh : multidevice.DeviceMesh
+            The devices.
+
+        Raises
+        ------
+        NotImplementedError
+            A fusion runs on one device.
+        """
+
     def set_loop_domain(self, new_loop_domain: Sequence[IterDomain]) -> None:
         """
         Replace the loop domain.
@@ -2036,6 +2075,9 @@ class TensorView(Val):
 
     def clear_compute_position(self) -> None:
         """Undo the inlining of this tensor."""
+
+    def recorded_steps(self) -> list[ScheduleStep]:
+        """The steps of `schedule_steps` as values."""
 
 class Expr(Statement):
     """An expression: makes its outputs from its inputs."""
@@ -2300,6 +2342,10 @@ class SqueezeOp(Expr):
     @property
     def flags(self) -> list[bool]:
         """Per dimension of the operand: whether it is removed."""
+
+    @property
+    def squeeze_expanded(self) -> bool:
+        """Whether a removed dimension may be one that repeats its element."""
 
 class ExpandOp(Expr):
     """Give dimensions of size one a larger size without copying."""
@@ -3277,7 +3323,7 @@ class PreprocessGroupedMatmulInputSf(Expr):
 
 class ForLoop(Expr):
     """
-    Run body for index = start, start + step, ... while index < stop. A loop over an axis bound to a hardware index has that index as `index` and runs once per thread: it prints nothing but its body.
+    Run body for index = start, start + 1, ... while index < stop. A loop over an axis bound to a hardware index has that index as `index` and runs once per thread: it prints nothing but its body.
     """
 
     @property
@@ -3297,25 +3343,9 @@ class ForLoop(Expr):
         """End, exclusive."""
 
     @property
-    def step(self) -> Val:
-        """Increment."""
-
-    @property
-    def is_parallel(self) -> bool:
-        """Bound to a hardware index: no loop."""
-
-    @property
-    def is_vectorized(self) -> bool:
-        """The body is one vector access of `stop` lanes."""
-
-    @property
-    def is_unrolled(self) -> bool:
-        """Must be unrolled: it addresses registers, or was asked for."""
-
-    @property
-    def hoists_conditions(self) -> bool:
+    def loop_kind(self) -> LoopKind:
         """
-        Unswitched or unrolled: conditions of the body are tested once, before it.
+        How the body is repeated: one iteration after the other (Serial), also with its conditions tested once before it (Unswitched), written out because it was asked for or addresses registers (Unrolled, Grouped); or not repeated by this thread: the body is one vector access of `stop` lanes (Vector), or each thread has an index (Hardware).
         """
 
     @property
@@ -3373,20 +3403,6 @@ class Allocate(Expr):
     @property
     def address(self) -> Val:
         """Byte offset in shared memory; nullptr before it is assigned."""
-
-    @property
-    def alias(self) -> TensorView:
-        """Use this tensor's storage instead."""
-
-    @property
-    def zero_init(self) -> bool:
-        """Whether the host zero-fills it."""
-
-    @property
-    def is_expanded(self) -> bool:
-        """
-        CPU target: has one element per thread (or block) and lies in the arena.
-        """
 
     @property
     def is_spilled(self) -> bool:
@@ -3672,12 +3688,8 @@ class ThreadLoop(Expr):
 
 class BlockLoop(Expr):
     """
-    CPU target: run body for every block of the grid, in parallel where no block depends on another. One phase of the kernel.
+    CPU target: run body for every block of the grid, in parallel: no block depends on another. One phase of the kernel.
     """
-
-    @property
-    def is_parallel(self) -> bool:
-        """Whether blocks may run at once."""
 
     @property
     def body(self) -> list[Expr]:
@@ -3868,7 +3880,7 @@ class Fusion:
             If there is no NVRTC.
         """
 
-    def lower(self, target: str = 'cuda', index_type: DataType = DataType.Int, record_passes: bool = False) -> Kernel:
+    def lower(self, target: str = 'cuda', index_type: DataType = DataType.Int, record_passes: bool = False, until: str | None = None, verify: bool | None = None) -> Kernel:
         """
         Lower a copy of the scheduled fusion to kernel IR.
 
@@ -3880,6 +3892,12 @@ class Fusion:
             Width of index arithmetic: Int or Int32.
         record_passes : bool
             Keep the printed kernel after every pass in ``Kernel.passes``.
+        until : str, optional
+            Name of the last pass that runs; all run if left out. A kernel that is not lowered to its end has
+            no source.
+        verify : bool, optional
+            Look for mistakes of the compiler after every pass, which are internal errors. Left out, the
+            environment variable ``NVFUSER_VERIFY_PASSES`` decides.
 
         Returns
         -------
@@ -3887,6 +3905,8 @@ class Fusion:
 
         Raises
         ------
+        ValueError
+            If there is no pass called `until`.
         UserError
             If the schedule has no kernel, or if a reshape waits for sizes of a run:
             ``concretize(fusion, find_concretization(fusion, inputs))`` is the fusion for given inputs.
@@ -4172,6 +4192,51 @@ class CircularBuffering:
 
     def __eq__(self, other: object, /) -> bool: ...
 
+class ScheduleStep:
+    """A scheduling primitive that was applied to a tensor."""
+
+    @property
+    def tensor(self) -> TensorView:
+        """The tensor it was applied to."""
+
+    @property
+    def primitive(self) -> str:
+        """Its name: "split"."""
+
+    @property
+    def arguments(self) -> dict[str, object]:
+        """
+        Values of all parameters by name, also of those that had their default.
+        """
+
+    @property
+    def location(self) -> str:
+        """The line that applied it."""
+
+    def apply_to(self, tensor: TensorView) -> list[TensorView]:
+        """
+        Apply the primitive with the same arguments to a tensor of the same fusion.
+
+        Parameters
+        ----------
+        tensor : TensorView
+            The tensor.
+
+        Returns
+        -------
+        list[TensorView]
+            The tensors that it made: caches, and those that `rfactor` returns.
+
+        Raises
+        ------
+        UserError
+            As the primitive.
+        """
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
 class OperandRead(enum.Enum):
     """
     What one element of a result reads of the operands, from the least to the most.
@@ -4322,7 +4387,7 @@ class AxisUse:
         The axis of the result that `read` speaks of, among its root axes (logical axes without a root domain; for the positions of a scatter, its loops as they were made); None if there is none.
         """
 
-    def __eq__(self, arg: AxisUse, /) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
 
     def __repr__(self) -> str: ...
 
@@ -4347,6 +4412,11 @@ def axes_of_use(producer: TensorView, consumer: TensorView) -> list[AxisUse]:
     ------
     UserError
         If `consumer` is not computed from `producer`.
+    """
+
+def axes_read(tensor: TensorView, read: AxisRead) -> list[IterDomain]:
+    """
+    Root axes of a tensor that its definition reads in a way: those it scans, for instance.
     """
 
 class StorageKind(enum.Enum):
@@ -4912,7 +4982,9 @@ class PassRecord:
 
     @property
     def text(self) -> str:
-        """The kernel after the pass; empty unless recorded."""
+        """
+        The kernel after the pass, "(unchanged)" if it printed like that before; empty unless recorded.
+        """
 
     @property
     def milliseconds(self) -> float:
@@ -4970,6 +5042,26 @@ class Kernel(Fusion):
         -------
         list[tuple[TensorView, bool, bool]]
             The tensor, whether it is filled with zeros, whether it is an output.
+        """
+
+    def run_pass(self, name: str) -> None:
+        """
+        Run one pass of lowering on a kernel that was lowered up to an earlier one.
+
+        Passes in between may be left out once the kernel has statements. Mistakes of the compiler are looked
+        for before and after the pass.
+
+        Parameters
+        ----------
+        name : str
+            Name of the pass.
+
+        Raises
+        ------
+        ValueError
+            If there is no such pass, or if it is not one of those that may come next.
+        UserError
+            If the pass refuses the schedule.
         """
 
     def __str__(self) -> str: ...

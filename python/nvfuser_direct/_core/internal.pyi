@@ -1,6 +1,6 @@
 """What the package itself needs of the core; no interface."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -39,6 +39,54 @@ def cast_text(from_dtype: nvfuser_direct._core.DataType, to_dtype: nvfuser_direc
     Name of a conversion in printed IR, ``__half2float``; empty if there is none.
     """
 
+def schedule_primitives() -> list[str]:
+    """
+    Names of the primitives that tensors record, as `TensorView.schedule_steps` has them.
+    """
+
+def set_statements(kernel: nvfuser_direct._core.Kernel, owner: nvfuser_direct._core.Expr | None, list: str, statements: Sequence[nvfuser_direct._core.Expr]) -> None:
+    """
+    Replace a list of statements, to see what passes and the verifier make of the kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    owner : Expr, optional
+        The loop or condition; the kernel itself if None.
+    list : str
+        ``"body"``, ``"then_body"`` or ``"else_body"``.
+    statements : list[Expr]
+        Statements of the kernel.
+    """
+
+def print_statements(kernel: nvfuser_direct._core.Kernel) -> str:
+    """
+    The statements of a kernel with all fields and facts, as text that can be read back.
+    """
+
+def read_statements(kernel: nvfuser_direct._core.Kernel, text: str) -> None:
+    """
+    Replace the statements of a kernel by those of a text.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A kernel that has statements. Its tensors, axes and sizes are those of the text.
+    text : str
+        Text in the form of `print_statements`.
+
+    Raises
+    ------
+    ValueError
+        If a line does not have that form, or names what the kernel does not have.
+    """
+
+def find_violations(kernel: nvfuser_direct._core.Kernel) -> list[str]:
+    """
+    What is wrong with the statements of a kernel, one line for each finding.
+    """
+
 def check_inputs(fusion: nvfuser_direct._core.Fusion, inputs: object) -> None:
     """
     Check number, kinds, types, ranks and devices of inputs, as a run does.
@@ -48,7 +96,7 @@ def check_inputs(fusion: nvfuser_direct._core.Fusion, inputs: object) -> None:
     fusion : Fusion
         The definition.
     inputs : iterable
-        What a run would get.
+        Inputs of a run.
 
     Raises
     ------
@@ -159,9 +207,4 @@ def profile_evaluation(function: Callable[[], object], fusion_id: int, concrete_
     -------
     list
         What the function returns.
-    """
-
-def printed_schedule_steps() -> list[str]:
-    """
-    The primitives that printed schedules account for, as `TensorView.schedule_steps` names them.
     """

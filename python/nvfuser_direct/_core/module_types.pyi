@@ -3478,8 +3478,8 @@ class OpsModule:
         arg : TensorView
             Operand [.., N, ..].
         index : Val, int or TensorView
-            Position in [0, N), of an integer type; a tensor has no dimensions. Negative positions are not
-            wrapped.
+            Position in [0, N), of an integer type, or a float that is cast to Index; a tensor has no
+            dimensions. Negative positions are not wrapped.
         dim : int
             Dimension of `arg`; negative values count from the end.
 
@@ -3504,8 +3504,8 @@ class OpsModule:
         arg : TensorView
             Where elements are looked up, [.., N, ..].
         index : TensorView
-            Positions in [0, N), of an integer type: [n], or the rank of `arg` with broadcasts beside `dim`,
-            or no dimensions. Negative positions are not wrapped. A kernel takes the nearest element for a
+            Positions in [0, N), of an integer type, or floats that are cast to Index: [n], or the rank of
+            `arg` with broadcasts beside `dim`, or no dimensions. Negative positions are not wrapped. A kernel takes the nearest element for a
             position out of range; the evaluator raises.
         dim : int
             Dimension of `arg`; negative values count from the end.
@@ -3531,8 +3531,8 @@ class OpsModule:
         arg : TensorView
             Where elements are looked up, [.., N, ..].
         index : TensorView
-            Positions in [0, N), of an integer type and the rank of `arg`; its other dimensions are at most
-            as large as those of `arg`. Negative positions are not wrapped. A kernel takes the nearest
+            Positions in [0, N), of an integer type, or floats that are cast to Index. It has the rank of
+            `arg`; its other dimensions are at most as large as those of `arg`. Negative positions are not wrapped. A kernel takes the nearest
             element for a position out of range; the evaluator raises.
         dim : int
             Dimension of `arg`; negative values count from the end.
@@ -3558,7 +3558,7 @@ class OpsModule:
         arg : TensorView
             Where elements are looked up, [.., N, ..].
         index : TensorView
-            Positions in [0, N), of an integer type and the rank of `arg`.
+            Positions in [0, N), of an integer type, or floats that are cast to Index; the rank of `arg`.
         dim : int
             Dimension of `arg`; negative values count from the end.
 
@@ -3588,8 +3588,8 @@ class OpsModule:
         arg : TensorView
             Elements that `index` leaves alone, [.., N, ..].
         index : TensorView
-            Positions in [0, N), of an integer type and the rank of `arg`; its other dimensions are at most
-            as large as those of `arg`. Negative positions are not wrapped. A kernel writes nothing for a
+            Positions in [0, N), of an integer type, or floats that are cast to Index. It has the rank of
+            `arg`; its other dimensions are at most as large as those of `arg`. Negative positions are not wrapped. A kernel writes nothing for a
             position out of range; the evaluator raises.
         src : TensorView, Val or number
             What is written, converted to the dtype of `arg`: a tensor of that rank whose dimensions are at
@@ -3623,7 +3623,7 @@ class OpsModule:
         arg : TensorView
             What is added to, [rows, ..].
         index : TensorView
-            Row numbers in [0, rows), of an integer type: [n] or [n, 1].
+            Row numbers in [0, rows), of an integer type, or floats that are cast to Index: [n] or [n, 1].
         value : TensorView
             Addends, [n, ..].
 
@@ -3650,7 +3650,7 @@ class OpsModule:
         arg : TensorView
             What is added to, [rows, ..].
         index : TensorView
-            Row numbers in [0, rows), of an integer type: [n] or [n, 1].
+            Row numbers in [0, rows), of an integer type, or floats that are cast to Index: [n] or [n, 1].
         value : TensorView
             Addends, [n, ..].
 
@@ -3675,7 +3675,7 @@ class OpsModule:
         Parameters
         ----------
         input : TensorView
-            Row numbers, of an integer type and at least one dimension.
+            Row numbers, of an integer type, or floats that are cast to Index; at least one dimension.
         weight : TensorView
             The table, [rows, columns].
         padding_idx : Val or int, optional

@@ -3136,8 +3136,8 @@ def select(arg: nvfuser_direct._core.TensorView, index: nvfuser_direct._core.Sca
     arg : TensorView
         Operand [.., N, ..].
     index : Val, int or TensorView
-        Position in [0, N), of an integer type; a tensor has no dimensions. Negative positions are not
-        wrapped.
+        Position in [0, N), of an integer type, or a float that is cast to Index; a tensor has no
+        dimensions. Negative positions are not wrapped.
     dim : int
         Dimension of `arg`; negative values count from the end.
 
@@ -3161,8 +3161,8 @@ def index_select(arg: nvfuser_direct._core.TensorView, index: nvfuser_direct._co
     arg : TensorView
         Where elements are looked up, [.., N, ..].
     index : TensorView
-        Positions in [0, N), of an integer type: [n], or the rank of `arg` with broadcasts beside `dim`,
-        or no dimensions. Negative positions are not wrapped. A kernel takes the nearest element for a
+        Positions in [0, N), of an integer type, or floats that are cast to Index: [n], or the rank of
+        `arg` with broadcasts beside `dim`, or no dimensions. Negative positions are not wrapped. A kernel takes the nearest element for a
         position out of range; the evaluator raises.
     dim : int
         Dimension of `arg`; negative values count from the end.
@@ -3187,8 +3187,8 @@ def gather(arg: nvfuser_direct._core.TensorView, index: nvfuser_direct._core.Ten
     arg : TensorView
         Where elements are looked up, [.., N, ..].
     index : TensorView
-        Positions in [0, N), of an integer type and the rank of `arg`; its other dimensions are at most
-        as large as those of `arg`. Negative positions are not wrapped. A kernel takes the nearest
+        Positions in [0, N), of an integer type, or floats that are cast to Index. It has the rank of
+        `arg`; its other dimensions are at most as large as those of `arg`. Negative positions are not wrapped. A kernel takes the nearest
         element for a position out of range; the evaluator raises.
     dim : int
         Dimension of `arg`; negative values count from the end.
@@ -3213,7 +3213,7 @@ def take_along_axis(arg: nvfuser_direct._core.TensorView, index: nvfuser_direct.
     arg : TensorView
         Where elements are looked up, [.., N, ..].
     index : TensorView
-        Positions in [0, N), of an integer type and the rank of `arg`.
+        Positions in [0, N), of an integer type, or floats that are cast to Index; the rank of `arg`.
     dim : int
         Dimension of `arg`; negative values count from the end.
 
@@ -3241,8 +3241,8 @@ def scatter(arg: nvfuser_direct._core.TensorView, index: nvfuser_direct._core.Te
     arg : TensorView
         Elements that `index` leaves alone, [.., N, ..].
     index : TensorView
-        Positions in [0, N), of an integer type and the rank of `arg`; its other dimensions are at most
-        as large as those of `arg`. Negative positions are not wrapped. A kernel writes nothing for a
+        Positions in [0, N), of an integer type, or floats that are cast to Index. It has the rank of
+        `arg`; its other dimensions are at most as large as those of `arg`. Negative positions are not wrapped. A kernel writes nothing for a
         position out of range; the evaluator raises.
     src : TensorView, Val or number
         What is written, converted to the dtype of `arg`: a tensor of that rank whose dimensions are at
@@ -3275,7 +3275,7 @@ def index_put_accumulate(arg: nvfuser_direct._core.TensorView, index: nvfuser_di
     arg : TensorView
         What is added to, [rows, ..].
     index : TensorView
-        Row numbers in [0, rows), of an integer type: [n] or [n, 1].
+        Row numbers in [0, rows), of an integer type, or floats that are cast to Index: [n] or [n, 1].
     value : TensorView
         Addends, [n, ..].
 
@@ -3301,7 +3301,7 @@ def indexPutAccumulate(arg: nvfuser_direct._core.TensorView, index: nvfuser_dire
     arg : TensorView
         What is added to, [rows, ..].
     index : TensorView
-        Row numbers in [0, rows), of an integer type: [n] or [n, 1].
+        Row numbers in [0, rows), of an integer type, or floats that are cast to Index: [n] or [n, 1].
     value : TensorView
         Addends, [n, ..].
 
@@ -3325,7 +3325,7 @@ def embedding_fwd(input: nvfuser_direct._core.TensorView, weight: nvfuser_direct
     Parameters
     ----------
     input : TensorView
-        Row numbers, of an integer type and at least one dimension.
+        Row numbers, of an integer type, or floats that are cast to Index; at least one dimension.
     weight : TensorView
         The table, [rows, columns].
     padding_idx : Val or int, optional
