@@ -148,7 +148,6 @@ void bind_tensor_domain(nb::module_& m) {
   nb::class_<TensorDomain, Val> cls(m, "TensorDomain", "The domains of a tensor.");
   def_field_methods<TensorDomainSpec>(cls, &TensorDomain::spec);
   cls.def("maybe_root", &TensorDomain::maybe_root, "The root domain if there is one, else logical.")
-      .def("logical", &TensorDomain::logical, "The tensor's shape, reduction axes included.")
       .def(
           "maybe_allocation", &TensorDomain::maybe_allocation,
           "The allocation domain if there is one, else logical.")

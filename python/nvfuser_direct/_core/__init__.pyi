@@ -1164,10 +1164,6 @@ class TensorDomain(Val):
     def root(self) -> list[IterDomain]:
         """Axes before the operation's own transform; may be empty."""
 
-    @overload
-    def logical(self) -> list[IterDomain]: ...
-
-    @overload
     def logical(self) -> list[IterDomain]:
         """The tensor's shape, reduction axes included."""
 
