@@ -39,7 +39,7 @@ struct PassRecord {
   double milliseconds = 0;
 };
 
-/// What stands for the text after a pass that changed nothing in it.
+/// The text of a pass that changed nothing.
 inline constexpr const char* kUnchanged = "(unchanged)\n";
 
 /// How a table is run. Empty functions are not called.

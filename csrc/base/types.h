@@ -106,7 +106,7 @@ NVF_DECLARE_ENUM(SchedulerType, NVF_FOR_EACH_SCHEDULER_TYPE)
 
 // ---- Parallel types and loops -------------------------------------------------------------------
 
-/// What a loop of a kernel does with its body.
+/// How a loop of a kernel runs its body.
 struct LoopTraits {
   LoopKind kind;
   bool repeats = false;           // a thread may run the body more than once
@@ -130,14 +130,14 @@ inline constexpr auto kLoopTraits = std::to_array<LoopTraits>({
   return kLoopTraits[static_cast<size_t>(kind)];
 }
 
-/// What runs the positions of an axis: a loop, one instruction, the threads of a block, the blocks
-/// of a grid, streams or devices.
+/// The level that runs the positions of an axis: a loop, one instruction, the threads of a block,
+/// the blocks of a grid, streams or devices.
 enum class ParallelLevel : uint8_t { Loop, Instruction, Block, Grid, Stream, Device };
 
 /// Where an axis ends the loops that producer and consumer share.
 enum class InlineStop : uint8_t { Nowhere, InProducer, InBoth };
 
-/// What binding an axis to a parallel type means. Everything that tells types apart asks this
+/// The meaning of binding an axis to a parallel type. Everything that tells types apart asks this
 /// table.
 struct ParallelTraits {
   ParallelType type;

@@ -20,8 +20,8 @@
 //             leaf with a range above its extent. Proofs eliminate from high to low.
 //
 // Constants are int64. The result of an operation that would overflow is an unknown number, and the
-// algebra notes it: whoever began the computation asks `take_overflow`, and the expression stays as
-// it is, or is not proven.
+// algebra notes it: the caller that began the computation asks `take_overflow`, and the expression
+// stays as it is, or is not proven.
 #pragma once
 
 #include <cstdint>

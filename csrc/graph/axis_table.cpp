@@ -366,7 +366,7 @@ class AxisTable {
   }
 
  private:
-  /// What the result reads of `operand`, asked for if that is the producer.
+  /// The elements of `operand` that the result reads, asked for if that is the producer.
   template <typename Fn>
   void on(const Val* operand, const Fn& axes, bool is_of_loops = false) {
     if (operand == &producer_) {

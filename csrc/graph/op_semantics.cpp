@@ -66,7 +66,7 @@ constexpr OpSemantics row_of(ExprKind kind) {
     case GroupedBlockQuantizationOp:
       return {.read = OperandRead::Whole, .has_like_results = false};
 
-// Of axes and of kernels: they have no tensors.
+// Expressions of axes and of kernels have no tensors.
 #define NVF_NO_TENSORS(Node) case ExprKind::Node:
       NVF_FOR_EACH_DOMAIN_EXPR(NVF_NO_TENSORS)
       NVF_FOR_EACH_KERNEL_EXPR(NVF_NO_TENSORS)

@@ -1,6 +1,6 @@
-// What each kind of expression means: where the elements of its results come from, and for every
-// operand which axes correspond to those of a result and which of their positions one element of
-// the result reads. It is said here once. Equivalence graphs, replay, inlining, hazards, storage
+// The meaning of each kind of expression: where the elements of its results come from, and for
+// every operand which axes correspond to those of a result and which of their positions one element
+// of the result reads. It is said here once. Equivalence graphs, replay, inlining, hazards, storage
 // and vectorization derive their answers from it.
 //
 //   T2[M, N, r K] = matmul(T0[M, K], T1[K, N])
@@ -23,7 +23,7 @@ namespace nvfuser {
 
 // ---- Kinds --------------------------------------------------------------------------------------
 
-/// What one element of a result reads of the operands, from the least to the most.
+/// The part of the operands that one element of a result reads, from the least to the most.
 enum class OperandRead : uint8_t {
   None,      // there are no tensors among the operands
   Same,      // the element at the same position
@@ -61,7 +61,8 @@ struct OpSemantics {
 [[nodiscard]] TensorView* overwritten_operand(const Expr* expr);
 /// The operand whose elements the results are, as they are; nullptr: there is none.
 [[nodiscard]] TensorView* copied_operand(const Expr* expr);
-/// What the loops of `tensor` are made from: mostly its logical axes, for a scatter its positions.
+/// The axes that the loops of `tensor` are made from: mostly its logical axes, for a scatter its
+/// positions.
 [[nodiscard]] const IterDomains& first_axes(const TensorView* tensor);
 /// Whether these are not the logical axes. False for inputs.
 [[nodiscard]] bool loops_over_operands(const TensorView* tensor);
@@ -89,13 +90,13 @@ struct AxisUse {
   AxisRead read = AxisRead::Same;
   /// Whether the two are the same axis: of one extent, or a broadcast that is resolved.
   bool is_partner = false;
-  /// Of the axis of the result that `read` speaks of; kNoPosition: there is none.
+  /// The axis of the result that `read` speaks of; kNoPosition: there is none.
   int64_t position = kNoPosition;
 
   bool operator==(const AxisUse&) const = default;
 };
 
-/// What one result reads of one operand.
+/// How one result reads one operand.
 struct OperandUse {
   /// For each logical axis of the operand, without those that the operand has reduced.
   std::vector<AxisUse> axes;
