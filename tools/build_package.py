@@ -56,7 +56,11 @@ def mirror(source: Path, destination: Path) -> None:
 
 def unpack(sdist: Path, destination: Path) -> None:
     with tempfile.TemporaryDirectory() as folder, tarfile.open(sdist) as archive:
-        archive.extractall(folder, filter="data")
+        # Early releases of 3.10 and 3.11 have no filters.
+        if hasattr(tarfile, "data_filter"):
+            archive.extractall(folder, filter="data")
+        else:
+            archive.extractall(folder)
         (root,) = Path(folder).iterdir()  # <name>-<version>/
         mirror(root, destination)
 
