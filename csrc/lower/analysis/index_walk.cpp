@@ -108,16 +108,26 @@ void IndexWalk::reach(const Val* id, std::optional<size_t> step, Val* index) {
 
 bool IndexWalk::finds(const Val* id) {
   while (!is_known(id) && next_ < reached_.size()) {
-    const int64_t group = reached_[next_++];
-    // Toward the logical domains first: a walk from loops is mostly backward.
-    for (const Expr* expr : exact_.definitions(group)) {
-      try_step(expr);
-    }
-    for (const Expr* expr : exact_.uses(group)) {
-      try_step(expr);
-    }
+    take_steps();
   }
   return is_known(id);
+}
+
+void IndexWalk::explore() {
+  while (next_ < reached_.size()) {
+    take_steps();
+  }
+}
+
+void IndexWalk::take_steps() {
+  const int64_t group = reached_[next_++];
+  // Toward the logical domains first: a walk from loops is mostly backward.
+  for (const Expr* expr : exact_.definitions(group)) {
+    try_step(expr);
+  }
+  for (const Expr* expr : exact_.uses(group)) {
+    try_step(expr);
+  }
 }
 
 void IndexWalk::try_step(const Expr* expr) {
@@ -384,9 +394,7 @@ class IndexWalk::HoleTests {
 };
 
 std::vector<RangeTest> IndexWalk::hole_tests(const IterDomains& ids, const TensorView* tensor) {
-  for (const IterDomain* id : ids) { // also broadcasts: a resized one has holes around its element
-    static_cast<void>(finds(id));
-  }
+  explore(); // broadcasts also have holes; they stand behind steps that no index asks for
   HoleTests tests(*this, tensor);
   for (IterDomain* id : ids) {
     if (!id->is_broadcast()) {

@@ -11,8 +11,9 @@
 // The walk also knows which axes may be *holes*: values a loop visits that lie outside the axis,
 // made by splits that do not divide and by resizes.
 //
-// The graph holds all axes of the kernel. A walk goes only as far as it is asked, in the order of
-// the steps from the loops: the way to an axis is the same whatever was asked before.
+// The graph holds all axes of the kernel. A walk for an index goes only as far as it is asked, in
+// the order of the steps from the loops: the way to an axis is the same whatever was asked before.
+// Tests for holes need the whole walk.
 //
 // Two resizes can lead from one class to another, or in a circle, with different offsets: x[:16] +
 // x[16:]. So only those are walked that schedule the tensor at hand. The one between its root and
@@ -80,6 +81,10 @@ class IndexWalk {
   [[nodiscard]] bool is_known(const Val* id) const;
   /// Whether the loops lead to `id`; walks on until that is known.
   [[nodiscard]] bool finds(const Val* id);
+  /// Walk on until nothing is left: tests for holes look at all steps.
+  void explore();
+  /// The steps from the next axis that was reached.
+  void take_steps();
   [[nodiscard]] bool is_walked(const Resize* resize) const;
   void learn(const Val* id, Val* index);
   void reach(const Val* id, std::optional<size_t> step, Val* index);
