@@ -116,7 +116,7 @@ struct OperandUse {
 /// "same 0", "reduced"; an axis that is no partner in parentheses: "indexed (0)".
 [[nodiscard]] std::string to_string(const AxisUse& use);
 
-/// What is read for an axis, as the row of a kind says it.
+/// The positions that are read for an axis, as the row of a kind says it.
 [[nodiscard]] OperandRead operand_read(AxisRead read);
 
 /// Root axes of `tensor` that its definition reads in a way: those it scans, for instance.

@@ -58,7 +58,7 @@ size_t output_index(const Val* val) {
   return static_cast<size_t>(std::find(outputs.begin(), outputs.end(), val) - outputs.begin());
 }
 
-/// What a statement says by itself, and the statements it is made of.
+/// The name, numbers and words of a statement itself, and the statements it is made of.
 struct Portrait {
   int64_t name = -1; // its number among those of its kind
   std::vector<int64_t> numbers;

@@ -1,4 +1,4 @@
-// What passes ask about the statements of a kernel: one table for all kinds. A pass that needs to
+// Traits of the statements of a kernel: one table for all kinds. A pass that needs to
 // know which statements wait, or must not be skipped, asks here and lists no kinds of its own.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace nvfuser {
 
-/// Who waits for whom: the lanes of a warp, the threads of a block, the blocks of a cluster, those
-/// of the grid, or threads and copies that arrive at a barrier in shared memory.
+/// The group that waits together: the lanes of a warp, the threads of a block, the blocks of a
+/// cluster, those of the grid, or threads and copies that arrive at a barrier in shared memory.
 enum class Barrier : uint8_t { Warp, Block, Cluster, Grid, MBarrier };
 
 /// What has to wait, or is known to have waited. It is a set: who waits for a barrier in shared

@@ -1,4 +1,4 @@
-// What a tensor remembers of its schedule: the primitives that were applied to it.
+// The schedule that a tensor remembers: the primitives that were applied to it.
 //
 // A step is a value: a primitive and its arguments. A primitive is declared once, as a struct with
 // named and typed fields, like the nodes of ir/expr.h:
@@ -505,7 +505,7 @@ struct ScheduleStep {
   SourceLocation location;
   int64_t serial = 0; // order over all tensors of the fusion
   GraphEffect effect;
-  /// What a step says, wherever and whenever it was done.
+  /// The call of a step, wherever and whenever it was made.
   static constexpr auto fields() {
     return std::tuple{
         steps::arg("tensor", &ScheduleStep::tensor), steps::arg("call", &ScheduleStep::call),
