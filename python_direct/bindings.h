@@ -50,6 +50,7 @@ void bind_eval(nb::module_& m);
 void bind_compilers(nb::module_& m);
 void bind_runtime(nb::module_& m);
 void bind_executor(nb::module_& m);
+void bind_host(nb::module_& m);
 void bind_concretize(nb::module_& m);
 void bind_profile(nb::module_& m);
 void bind_array_framework(nb::module_& m);

@@ -45,7 +45,6 @@ struct IdleOptions<DumpOption> {
       DumpOption::SchedulerParams,
       DumpOption::SchedulerVerbose,
       DumpOption::PreSegmenterLogging,
-      DumpOption::HostIr,
       DumpOption::HostIrLowering,
       DumpOption::HostIrJit,
       DumpOption::Inlining,
