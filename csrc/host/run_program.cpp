@@ -178,7 +178,7 @@ class ProgramRun {
     for (; bound_until_ < plan_.steps.size(); ++bound_until_) {
       const PlannedStep& step = plan_.steps[bound_until_];
       if (const auto* launch = std::get_if<PlannedLaunch>(&step)) {
-        bind_launch(*launch);
+        bind_kernel(*launch);
       } else if (std::holds_alternative<PlannedEvaluation>(step)) {
         ++bound_until_;
         return;
@@ -186,7 +186,7 @@ class ProgramRun {
     }
   }
 
-  void bind_launch(const PlannedLaunch& launch) {
+  void bind_kernel(const PlannedLaunch& launch) {
     const LaunchPlan& plan = *launch.plan;
     const std::vector<Argument> values = values_of(launch.inputs);
     dump_arguments(plan, values);
@@ -201,7 +201,7 @@ class ProgramRun {
     if (plan.workspace_bytes > 0) {
       memory.workspace = address_of(workspace_) + launch.workspace_offset;
     }
-    bind(plan, values, memory, block_.bytes() + launch.first_parameter);
+    bind_launch(plan, values, memory, block_.bytes() + launch.first_parameter);
   }
 
   void run_step(const PlannedLaunch& launch) {
@@ -214,12 +214,12 @@ class ProgramRun {
     const std::byte* parameters = block_.bytes() + launch.first_parameter;
     void** addresses = block_.addresses() + launch.first_address;
     if (profiled_ == nullptr) {
-      enqueue(plan, parameters, addresses, stream_);
+      enqueue_launch(plan, parameters, addresses, stream_);
       return;
     }
     profiled_->measure(
         plan, values_of(launch.inputs), launch.kernel->identity(), stream_,
-        [&](KernelTimer* timer) { enqueue(plan, parameters, addresses, stream_, timer); });
+        [&](KernelTimer* timer) { enqueue_launch(plan, parameters, addresses, stream_, timer); });
   }
 
   [[nodiscard]] EvaluatorInput evaluator_input(Slot number) const {

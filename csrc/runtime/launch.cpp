@@ -257,7 +257,7 @@ std::vector<RunOutput> make_outputs(const LaunchPlan& plan, RunBuffers& buffers)
 
 } // namespace
 
-void bind(
+void bind_launch(
     const LaunchPlan& plan,
     std::span<const Argument> args,
     const LaunchMemory& memory,
@@ -271,7 +271,7 @@ void bind(
   }
 }
 
-void enqueue(
+void enqueue_launch(
     const LaunchPlan& plan,
     const std::byte* parameters,
     void** addresses,
@@ -318,11 +318,11 @@ std::vector<RunOutput> launch(
   if (!plan.is_empty) {
     ParameterBlock block(plan.parameters, plan.parameter_offsets);
     void* workspace = buffers.workspace == nullptr ? nullptr : data_of(buffers.workspace);
-    bind(plan, args, {buffers.addresses, workspace}, block.bytes());
+    bind_launch(plan, args, {buffers.addresses, workspace}, block.bytes());
     auto* stream = plan.device.is_cuda()
                        ? static_cast<CUstream>(allocator.current_stream(plan.device))
                        : nullptr;
-    enqueue(plan, block.bytes(), block.addresses(), stream, timer);
+    enqueue_launch(plan, block.bytes(), block.addresses(), stream, timer);
   }
   return make_outputs(plan, buffers);
 }

@@ -30,7 +30,7 @@ struct LaunchMemory {
 /// Write what differs from run to run into `parameters`, which begin as plan.parameters: addresses,
 /// numbers, the state of the random generator. Refuses addresses that the kernel cannot take.
 /// Requires: arguments of the plan's signature; the plan is not empty.
-void bind(
+void bind_launch(
     const LaunchPlan& plan,
     std::span<const Argument> args,
     const LaunchMemory& memory,
@@ -39,7 +39,7 @@ void bind(
 /// Fill what has to start as zeros, and launch. `parameters` were bound, and `addresses` has that of
 /// each; both may be written again as soon as this returns. `timer`, if given, measures the kernel.
 /// Requires: the context of the plan's device is current.
-void enqueue(
+void enqueue_launch(
     const LaunchPlan& plan,
     const std::byte* parameters,
     void** addresses,
