@@ -1,4 +1,4 @@
-// What every binding file shares: one `bind_<concept>` each, listed in module.cpp.
+// Declarations that all binding files share: one `bind_<concept>` each, listed in module.cpp.
 //
 // Rules. A C++ method is a Python method of the same name, a C++ field a property. The bindings
 // hold no logic: a lambda adapts arguments, nothing else.

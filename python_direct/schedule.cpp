@@ -456,7 +456,7 @@ pos : int
 to : list[TensorView]
     Where to stop; these are left as they are.
 propagate_parallel_type : bool
-    Whether mapped axes take the parallel types, too.
+    Whether mapped axes take the parallel types as well.
 )");
   m.def(
       "bounded_transform_forward", &transform::bounded_transform_forward, nb::arg("from"), "pos"_a,
@@ -544,7 +544,7 @@ selected_tensors : list[TensorView]
 selected_parallel_types : set[ParallelType]
     Copy only these; all if empty.
 propagate_padding : bool
-    Whether to copy the padding to whole warps, too.
+    Whether to copy the padding to whole warps as well.
 )");
 }
 
@@ -578,7 +578,7 @@ Raises
 ------
 UserError
     If a tensor is not the result of a reduction, if the reductions are not alike, or if tensors are
-    inlined where a tensor that depends on the group stands, too.
+    inlined where a tensor that depends on the group stands.
 )");
   schedule.def(
       "trivial", &schedule::trivial, "fusion"_a,

@@ -30,7 +30,7 @@ void append(IterDomains& ids, const IterDomains& more) {
   ids.insert(ids.end(), more.begin(), more.end());
 }
 
-/// `TensorView::resize` makes axes larger only; definitions crop, too.
+/// `TensorView::resize` makes axes larger only; definitions can crop as well.
 bool is_growing(const Resize& resize) {
   const auto is_width = [](const Val* width) {
     return width->is_const_int() && as_int(width->value()) >= 0;
@@ -240,7 +240,7 @@ void TranslatedAxes::insert_axes(const IterDomains& ids) {
   }
 }
 
-/// What was bound when it was transformed handed its binding on to the result in its place.
+/// An axis that was bound when it was transformed handed its binding on to the result in its place.
 void TranslatedAxes::hand_on_bindings(const Expr& expr) {
   for (Val* in : expr.inputs()) {
     bind(as_id(in), as_id(in)->parallel_type());
@@ -248,7 +248,7 @@ void TranslatedAxes::hand_on_bindings(const Expr& expr) {
   note_results(expr);
 }
 
-/// What results are bound to when they are made. Both parts of a split are bound as the whole.
+/// The bindings of results when they are made. Both parts of a split are bound as the whole.
 void TranslatedAxes::note_results(const Expr& expr) {
   for (size_t i = 0; i < expr.outputs().size(); ++i) {
     bindings_[expr.outputs()[i]] = binding_of(as_id(expr.inputs()[expr.is_a<Split>() ? 0 : i]));

@@ -29,7 +29,7 @@ class ScheduleTranslator {
       ScriptWriter& writer);
 
  private:
-  /// What is scheduled about a tensor, as it was before steps were undone.
+  /// The schedule of a tensor, as it was before steps were undone.
   struct State {
     TensorView* tensor;
     TensorDomain* domain;

@@ -354,7 +354,7 @@ class CudaDialect final : public Dialect {
         printer.expressions().value(allocate.address).within(Precedence::Product) + ");");
   }
 
-  /// Whether a copy of one element needs more than an assignment: the hint that nobody gives by
+  /// Whether a copy of one element needs more than an assignment: the hint that is not given by
   /// default, and that is about what other multiprocessors see.
   static bool passes_first_cache(const LoadStoreOp& copy) {
     const TensorView* from = view_of(copy.arg);

@@ -412,7 +412,7 @@ Text ExpressionPrinter::binary(
   const Precedence least = precedence == Precedence::Or                  ? Precedence::Equality
                            : precedence >= Precedence::Sum || is_logical ? precedence
                                                                          : Precedence::Sum;
-  // Not so products: `a * (b % c)` is another number than `a * b % c`.
+  // Integer products do not regroup: `a * (b % c)` is another number than `a * b % c`.
   const bool is_associative = is_logical || (is_integer && op == BinaryOpType::Add);
   const auto operand = [&](const Text& side, Precedence needed) {
     return side.precedence == precedence && is_associative ? side.text : side.within(needed);

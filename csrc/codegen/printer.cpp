@@ -184,8 +184,8 @@ std::string KernelPrinter::location_of(const Expr& expr) const {
   const TensorView* view = expr.outputs().empty() ? nullptr : view_of(expr.outputs().front());
   const auto origin = kernel_.origin.find(&expr);
   SourceLocation location;
-  // What writes an output is the user's line that made the output, also where lowering put a copy
-  // in between; whatever lowering made has the line of the operation it serves.
+  // A statement that writes an output has the user's line that made the output, also where lowering
+  // put a copy in between; a statement that lowering made has the line of the operation it serves.
   if (view != nullptr && view->is_fusion_output()) {
     location = view->location();
   } else if (origin != kernel_.origin.end() && origin->second != nullptr) {

@@ -78,7 +78,7 @@ void check_resizable(const IterDomain* in) {
   }
 }
 
-/// What is added to an axis, or cut off it, runs as the rest of the axis does.
+/// Positions added to an axis, or cut off it, run as the rest of the axis does.
 void check_resized_type(const IterDomain* in, const Val* extent, IterType type) {
   const bool is_other_size = extent->is_const_int() && !extent->is_one();
   if (type == IterType::Iteration || type == IterType::Symbolic ||

@@ -82,7 +82,8 @@ struct Portrait {
   }
 };
 
-/// What is compared of a domain: not the loop domain that it was made with, which is history.
+/// The parts of a domain that are compared: not the loop domain that it was made with, which is
+/// history.
 TensorDomainSpec compared(const Val& domain) {
   TensorDomainSpec spec = static_cast<const TensorDomain&>(domain).spec();
   spec.initial_loop.clear();
@@ -93,7 +94,7 @@ TensorDomainSpec compared(const Val& domain) {
 
 using ValPair = std::pair<const Val*, const Val*>;
 
-/// What two values are made of is the same; the values among it are `pending`.
+/// Whether the fields of two values are the same; the values among them are added to `pending`.
 template <typename Fields>
 bool same_fields(const Fields& a, const Fields& b, std::vector<ValPair>& pending) {
   Portrait x;

@@ -22,7 +22,7 @@ std::string interface_text(const Fusion& fusion) {
   return out + "\n";
 }
 
-/// Values that nobody reads: tensors without uses, and computed scalars that are neither operands
+/// Values without readers: tensors without uses, and computed scalars that are neither operands
 /// nor sizes of an axis.
 std::vector<Val*> unread_values(const Fusion& fusion) {
   std::unordered_set<const Val*> read_by_domains;

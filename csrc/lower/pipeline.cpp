@@ -71,7 +71,7 @@ const std::vector<Pass<Kernel>>& lowering_passes() {
       {"reduce_in_registers", reduce_in_registers, "adds tensors, so before loops are modelled"},
       {"model_loops", model_loops, "which axes share a loop, and what each loop runs over"},
       {"resolve_compute_with", resolve_compute_with,
-       "who comes first follows from a sort; the loops are then modelled again"},
+       "the first consumer follows from a sort; the loops are then modelled again"},
       {"find_parallel_dims", find_parallel_dims, "loop indices need the launched extents"},
       {"find_circular_loops", find_circular_loops, "needs loops and which of them run once"},
       {"model_ranges", model_ranges, "ranges of loop indices, for every proof that follows"},

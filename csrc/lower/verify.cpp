@@ -16,7 +16,7 @@ const TensorIndex* as_element(const Val* val) {
   return val->vtype() == ValType::TensorIndex ? static_cast<const TensorIndex*>(val) : nullptr;
 }
 
-/// What a scalar is computed from, down to values without a computation.
+/// The values that a scalar is computed from, down to those without a computation.
 struct Leaves {
   std::vector<const Val*> symbols;          // loop indices, sizes, results of statements
   std::vector<const TensorIndex*> elements; // that are read
@@ -235,7 +235,7 @@ class Verifier {
       check_index_type(loop, bound, "the bound of a loop");
     }
     if (loop.index->vtype() == ValType::NamedScalar || loop.index->is_const()) {
-      // What a loop that is bound to hardware computes is known after it, too.
+      // Scalars that a loop bound to hardware computes stay known after it.
       for (const Expr* statement : loop.body) {
         check_statement(*statement);
       }

@@ -119,7 +119,7 @@ void check_axes_differ(const Fusion& fusion, const ValGraph& exact) {
   }
 }
 
-/// What is merged and bound here must not be bound or shared already.
+/// Axes that are merged and bound here must not be bound or shared already.
 void check_unscheduled(const Fusion& fusion) {
   for (const TensorView* tensor : scheduled_tensors(fusion)) {
     const bool is_bound = std::ranges::any_of(
@@ -139,7 +139,7 @@ void check_unscheduled(const Fusion& fusion) {
   }
 }
 
-/// What is overwritten is a copy, in memory that nothing else reads.
+/// The overwritten tensor is a copy, in memory that nothing else reads.
 void copy_overwritten(Fusion& fusion) {
   for (Expr* expr : tensor_exprs(fusion)) {
     TensorView* operand = overwritten_operand(expr);

@@ -147,8 +147,8 @@ class Rewriter {
     }
   }
 
-  /// What is squeezed has size 1, says the record. An ordinary dimension that does stays one, of
-  /// one position, which needs no loop.
+  /// A squeezed dimension has size 1, says the record. An ordinary dimension that does stays one,
+  /// of one position, which needs no loop.
   void fix_squeezed(const TensorView* arg, const std::vector<bool>& flags) {
     const IterDomains axes = TensorDomain::no_reductions(arg->logical());
     for (size_t i = 0; i < axes.size(); ++i) {
@@ -365,7 +365,7 @@ class Rewriter {
 
   // -- editing --
 
-  /// Let `out` be computed as `result` is, which nobody reads.
+  /// Let `out` be computed as `result` is, which has no readers.
   void define_as(TensorView* out, TensorView* result) {
     const TensorDomain* before = out->domain();
     fusion_.replace_output_of(result->definition(), result, out);

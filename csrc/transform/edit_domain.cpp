@@ -1,4 +1,4 @@
-// What a tensor's domain is, changed directly: for tensors whose domain other code made.
+// Direct changes of a tensor's domain, for tensors whose domain other code made.
 #include "base/errors.h"
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"

@@ -186,7 +186,7 @@ void make_group(const std::vector<TensorView*>& tvs) {
        .ops = ops});
 }
 
-/// Of the positions that tensors are inlined at: how deep they may be.
+/// The deepest legal positions that tensors may be inlined at.
 InlineLimits::Positions legal_positions(Fusion& fusion) {
   InlineLimits::Positions positions;
   std::unordered_set<const TensorView*> inlined;

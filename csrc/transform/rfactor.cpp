@@ -181,7 +181,8 @@ TensorDomain* Factoring::make_consumer() {
       }
     }
   }
-  // What is still reduced has a loop but no place in memory; it stands last in a given order.
+  // An axis that is still reduced has a loop but no place in memory; it stands last in a given
+  // order.
   for (const auto& [original, partial] : partial_axes_) {
     if (!domain_.has_allocation()) {
       spec.contiguity.push_back(original->is_reduction() ? std::nullopt : flags.at(original));

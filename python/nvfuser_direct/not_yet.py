@@ -51,7 +51,7 @@ _REASONS = {
 
 
 def attribute_error(module: str) -> Callable[[str], NoReturn]:
-    """What `__getattr__` of a module does; an AttributeError, so that ``hasattr`` is False."""
+    """The `__getattr__` of a module; an AttributeError, so that ``hasattr`` is False."""
 
     def refuse(name: str) -> NoReturn:
         if name not in _REASONS:

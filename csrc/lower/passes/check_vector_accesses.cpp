@@ -38,7 +38,7 @@ IterDomain* vector_axis(const LoopModel& model, const TensorView* tensor) {
   return nullptr;
 }
 
-/// A thread that stored a single element of a pair would write the other one, too.
+/// A thread that stored a single element of a pair would write the other one as well.
 std::optional<Refusal> find_single_store(const LoopModel& model, const TensorView* tensor) {
   if (!is_stored_in_pairs(tensor) || vector_axis(model, tensor) != nullptr) {
     return std::nullopt; // the width of a vector is a number of bytes
