@@ -15,7 +15,7 @@ namespace nvfuser {
 /// Without, integers are bare where C converts them as the arithmetic around them needs.
 [[nodiscard]] std::string literal(const ScalarValue& value, DataType type, bool exact_type = false);
 
-/// What arithmetic on `type` is done in: Float for low-precision floats.
+/// The type that arithmetic on `type` is done in: Float for low-precision floats.
 [[nodiscard]] DataType compute_type(DataType type);
 
 } // namespace nvfuser

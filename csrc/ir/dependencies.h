@@ -1,4 +1,4 @@
-// What the value of a scalar depends on.
+// The values that a scalar depends on.
 #pragma once
 
 #include <vector>

@@ -287,7 +287,7 @@ struct InlineAt {
   }
 };
 
-/// Of the tensors that correspond to one, at the position that is its `pos`.
+/// Inlines tensors at the position that corresponds to `pos` of the reference.
 struct InlineAllAt {
   static constexpr const char* kName = "inline_at";
   static constexpr Call kCall = Call::Reference;
@@ -483,7 +483,7 @@ enum class GraphChange : uint8_t {
   CommitLeafToLogical,
 };
 
-/// What it takes to undo a change of the graph, and to print it (transform/graph_steps.h).
+/// A record that undoes a change of the graph and prints it (transform/graph_steps.h).
 struct GraphEffect {
   GraphChange change = GraphChange::None;
   std::vector<TensorView*> tensors;  // that the primitive was applied to, in its order

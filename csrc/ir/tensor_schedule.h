@@ -1,5 +1,6 @@
-// What a schedule adds to a tensor, apart from its domain. A property is declared here and nowhere
-// else: copies, equality, hash, the Python method and the bytes on disk follow from `fields()`.
+// The part of a tensor that a schedule adds, apart from its domain. A property is declared here and
+// nowhere else: copies, equality, hash, the Python method and the bytes on disk follow from
+// `fields()`.
 #pragma once
 
 #include <cstdint>

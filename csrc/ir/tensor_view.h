@@ -56,7 +56,7 @@ class TensorView final : public Val {
   [[nodiscard]] Val* size(int64_t dim) const;
   [[nodiscard]] std::vector<Val*> shape() const;
 
-  /// What its schedule adds to the tensor; methods of the names of its fields follow.
+  /// The properties that its schedule adds; methods of the names of its fields follow.
   [[nodiscard]] const TensorSchedule& schedule() const {
     return schedule_;
   }

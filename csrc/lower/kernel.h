@@ -48,7 +48,7 @@ struct GlobalBuffer {
   bool is_output = false;
 };
 
-/// What strides and pointers of a launch must allow. Sizes are conditions.
+/// A vector access that strides and pointers of a launch must allow. Sizes are conditions.
 struct VectorAccess {
   TensorView* tensor = nullptr;  // the global tensor
   TensorView* made_by = nullptr; // the vectorized tensor, for the message
@@ -58,7 +58,7 @@ struct VectorAccess {
   std::vector<int64_t> run_dims;
 };
 
-/// What must hold for the sizes of a launch, or it is refused.
+/// A condition that must hold for the sizes of a launch, or it is refused.
 struct LaunchCondition {
   Val* holds = nullptr; // Bool
   ErrorReport report;   // why not; with `found` empty, a launch says what `shown` came out as
@@ -83,12 +83,12 @@ struct StatementTests {
   std::vector<RangeTest> ranges;
   /// Which threads and blocks act, where several hold the same value; nullptr: all.
   Val* owner = nullptr;
-  /// What is written lies in the tensor's storage. For copies that fill holes: `ranges` decide
-  /// whether they load, these whether they write at all.
+  /// Conditions under which written elements lie in the tensor's storage. For copies that fill
+  /// holes: `ranges` decide whether they load, these whether they write at all.
   std::vector<RangeTest> storage{};
 };
 
-/// What the host must know to launch the kernel.
+/// Facts that the host needs to launch the kernel.
 struct LaunchFacts {
   /// Extent of every hardware index, and of clusters of blocks; nullptr: unused, 1.
   LaunchDims<Val*> extents{};
@@ -181,7 +181,7 @@ class Kernel final : public Fusion {
   [[nodiscard]] bool is_refused() const {
     return refusal_.has_value();
   }
-  /// What the pass returns at its end.
+  /// The refusal that the pass returns at its end.
   [[nodiscard]] std::optional<Refusal> take_refusal() const {
     return std::exchange(refusal_, std::nullopt);
   }
@@ -193,7 +193,8 @@ class Kernel final : public Fusion {
   explicit Kernel(LoweringOptions options);
   [[nodiscard]] std::optional<Refusal> lower_copy_of(const Fusion& fusion);
   LoweringOptions options_;
-  mutable std::optional<Refusal> refusal_; // analyses of a kernel that stays as it is note it, too
+  mutable std::optional<Refusal>
+      refusal_; // analyses of a kernel that stays as it is note it as well
 };
 
 } // namespace nvfuser

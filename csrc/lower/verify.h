@@ -22,7 +22,7 @@
 
 namespace nvfuser {
 
-/// What is wrong, one line for each finding; empty: nothing, or there are no statements yet.
+/// The faults, one line for each; empty: none, or there are no statements yet.
 [[nodiscard]] std::vector<std::string> find_violations(const Kernel& kernel);
 
 /// Replace a list of statements ("body", "then_body", "else_body") of a loop or a condition, or of

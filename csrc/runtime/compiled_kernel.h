@@ -25,7 +25,7 @@ struct CompiledKernel {
   std::chrono::steady_clock::time_point compiled_at;
 };
 
-/// What decides about the code of a fusion, beside the fusion.
+/// The facts that decide about the code of a fusion, beside the fusion.
 struct KernelRequest {
   std::string name;
   Device device;

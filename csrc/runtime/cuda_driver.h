@@ -69,7 +69,7 @@ enum CudaFunctionAttribute : int {
   kFuncMaxDynamicSharedBytes = 8,
 };
 
-/// What is asked of a device once.
+/// Facts of a device, asked for once.
 struct CudaDeviceInfo {
   std::string name;
   int major = 0;

@@ -1,4 +1,4 @@
-// What every transform of loop axes checks before it changes anything.
+// Checks that every transform of loop axes makes before it changes anything.
 #pragma once
 
 #include <string>

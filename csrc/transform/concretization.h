@@ -20,7 +20,7 @@
 
 namespace nvfuser {
 
-/// What one reshape comes out as.
+/// The form of one reshape for the sizes of a run.
 struct ReshapeForm {
   enum class Size : uint8_t { Zero, One, Other };
   int64_t tensor = 0; // name of the result
@@ -30,7 +30,7 @@ struct ReshapeForm {
   bool operator==(const ReshapeForm&) const = default;
 };
 
-/// What one symbolic axis comes out as that does not just follow the axes it is computed from.
+/// The form of a symbolic axis that does not just follow the axes it is computed from.
 struct AxisForm {
   enum class Kind : uint8_t {
     Iteration,

@@ -12,7 +12,7 @@ namespace nvfuser::transform {
 /// Operations, types and identities may differ. Results are in the order of `tvs`.
 /// Errors: what is no reduction; axes, transforms, parallel types or positions that differ; extents
 /// that are not provably equal; a member that depends on another; tensors inlined where a tensor
-/// that depends on the group stands, too.
+/// that depends on the group stands.
 void group_reductions(const std::vector<TensorView*>& tvs);
 
 } // namespace nvfuser::transform

@@ -5,8 +5,8 @@
 // which a producer is computed. Siblings have the same positions. `TensorView::inline_at` and
 // `TensorView::clear_compute_position` are defined here too.
 //
-// Positions never go back by inlining; clear_compute_position undoes. Inlining a tensor that nobody
-// reads changes nothing.
+// Positions never go back by inlining; clear_compute_position undoes. Inlining a tensor that
+// nothing reads changes nothing.
 #pragma once
 
 #include <utility>

@@ -65,8 +65,8 @@ class IndexWalk {
     bool is_backward;
   };
   class HoleTests;
-  /// What is known of a class: its index, or the step that leads to it. An index is made when it is
-  /// first asked for: a walk reaches many more axes than a statement needs.
+  /// The known part of a class: its index, or the step that leads to it. An index is made when it
+  /// is first asked for: a walk reaches many more axes than a statement needs.
   struct Known {
     Val* index = nullptr;
     std::optional<size_t> step; // none: a loop, or a given position
