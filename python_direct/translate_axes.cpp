@@ -7,6 +7,7 @@
 #include <map>
 #include <unordered_set>
 
+#include "ir/meaning.h"
 #include "python_text.h"
 #include "translated_tensors.h"
 
@@ -112,27 +113,13 @@ std::vector<Expr*> definitions_of(const IterDomains& ids, const IterDomains& giv
   return in_order_of_making(std::move(exprs));
 }
 
-/// The logical domain, unless the operation runs over other axes: scatter over those of its
-/// positions, in place of all or some of its own. An axis that `broadcast` inserted replaces none.
-IterDomains first_loop_of(const TensorDomain& domain) {
-  const IterDomains& initial = domain.initial_loop();
-  const bool is_foreign = std::any_of(initial.begin(), initial.end(), [&](const IterDomain* id) {
-    return !contains(domain.logical(), id) && !contains(domain.root(), id);
-  });
-  const bool is_made = std::any_of(initial.begin(), initial.end(), [](const IterDomain* id) {
-    return id->definition() != nullptr;
-  });
-  return is_foreign && !is_made && !contains_all(initial, domain.logical()) ? initial
-                                                                            : domain.logical();
-}
-
 } // namespace
 
 TranslatedAxes::TranslatedAxes(std::string name, const TensorDomain* domain, ScriptWriter& writer)
     : name_(std::move(name)),
       domain_(*domain),
       writer_(writer),
-      start_(first_loop_of(*domain)),
+      start_(first_loop(*domain)),
       loop_(start_) {}
 
 void TranslatedAxes::call(const std::string& text) {

@@ -70,6 +70,20 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
         ["graph/id_model.h:IdModel::try_build_graph"],
     ),
     (
+        "how bytes are written, read and checked: Fusion.serialize and deserialize",
+        [
+            "base/sha256.h*",
+            "ir/byte_stream.h*",
+            "ir/find_fault.h*",
+            "ir/fusion_reader.h*",
+            "ir/meaning.h*",
+            "ir/node_rules.h*",
+            "ir/sampled_sizes.h*",
+            "ir/serialized_form.h*",
+            "ir/serialize.h:try_deserialize",
+        ],
+    ),
+    (
         "Fusion.alias_of returns a pair",
         ["ir/fusion.h:AliasInfo"],
     ),

@@ -14,6 +14,7 @@
 
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
+#include "ir/meaning.h"
 #include "ir/random_streams.h"
 
 namespace nvfuser {
@@ -82,12 +83,8 @@ struct Portrait {
   }
 };
 
-/// The parts of a domain that are compared: not the loop domain that it was made with, which is
-/// history.
 TensorDomainSpec compared(const Val& domain) {
-  TensorDomainSpec spec = static_cast<const TensorDomain&>(domain).spec();
-  spec.initial_loop.clear();
-  return spec;
+  return meaning_of(static_cast<const TensorDomain&>(domain));
 }
 
 // ---- Within a fusion ----------------------------------------------------------------------------

@@ -213,6 +213,7 @@ class TensorView final : public Val {
 
  private:
   friend class Fusion;
+  friend class FusionReader;
   friend class Cloner;
   TensorView(TensorDomain* domain, DataType dtype, TensorSchedule schedule)
       : Val(ValType::TensorView, dtype), domain_(domain), schedule_(std::move(schedule)) {}

@@ -3822,6 +3822,57 @@ class Fusion:
 
     def __str__(self) -> str: ...
 
+    def serialize(self) -> bytes:
+        """
+        The fusion and its schedule as bytes.
+
+        Equal fusions (`equal_up_to_numbering`) have equal bytes, whatever their history. Numbers in names,
+        lines of Python, the list of recorded steps and what no output needs are left out.
+
+        Returns
+        -------
+        bytes
+            What `deserialize` of the same version of the library reads.
+
+        Raises
+        ------
+        UserError
+            For a kernel.
+        """
+
+    @staticmethod
+    def deserialize(data: bytes) -> Fusion:
+        """
+        The fusion that bytes say, numbered in their order.
+
+        Parameters
+        ----------
+        data : bytes
+            What `serialize` returned. It may come from anywhere: it is checked.
+
+        Raises
+        ------
+        UserValueError
+            If the bytes are damaged, were written by another version, or say no fusion that makes sense.
+        """
+
+    def digest(self) -> bytes:
+        """
+        A name of the fusion and its schedule for caches that outlive the process.
+
+        Returns
+        -------
+        bytes
+            32 bytes: those of equal fusions are equal. They change with the nodes that a version of the
+            library has.
+        """
+
+    def __copy__(self) -> Fusion: ...
+
+    def __deepcopy__(self, memo: object) -> Fusion: ...
+
+    def __reduce__(self) -> tuple: ...
+
     def evaluate(self, inputs: Iterable[object], dtype_override: torch.dtype | None = None) -> list[torch.Tensor]:
         """
         Evaluate the fusion with PyTorch, expression by expression; inputs are only read.
