@@ -49,6 +49,8 @@ void bind_id_model(nb::module_& m);
 void bind_eval(nb::module_& m);
 void bind_compilers(nb::module_& m);
 void bind_runtime(nb::module_& m);
+void bind_heuristic_params(nb::module_& m);
+void bind_schedulers(nb::module_& m);
 void bind_executor(nb::module_& m);
 void bind_concretize(nb::module_& m);
 void bind_profile(nb::module_& m);

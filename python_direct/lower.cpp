@@ -19,6 +19,7 @@
 #include "record_caster.h"
 #include "runtime/arguments.h"
 #include "runtime/paired_tensor.h"
+#include "target_names.h"
 
 template <>
 struct nanobind::detail::type_caster<nvfuser::BankConflict>
@@ -26,22 +27,6 @@ struct nanobind::detail::type_caster<nvfuser::BankConflict>
 
 namespace nvfuser::python {
 namespace {
-
-Target target_by_name(const std::string& name) {
-  if (name == "cuda") {
-    return Target::cuda();
-  }
-  if (name == "cpu") {
-    return Target::cpu();
-  }
-  throw UserError(
-      {.headline = {"Unknown target"},
-       .node = Part::none(),
-       .expected = "\"cuda\" or \"cpu\"",
-       .found = {"\"", name, "\""},
-       .fix = "the target of a run follows from its inputs; name one only to look at a kernel"},
-      ErrorKind::Value);
-}
 
 void bind_pass_record(nb::module_& m) {
   nb::class_<PassRecord>(m, "PassRecord", "A lowering pass that ran.")

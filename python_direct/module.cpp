@@ -27,6 +27,8 @@ NB_MODULE(_core, m) {
   bind_eval(m);
   bind_compilers(m);
   bind_runtime(m);
+  bind_heuristic_params(m);
+  bind_schedulers(m);
   bind_lower(m);
   bind_array_framework(m);
   bind_random_source(m);

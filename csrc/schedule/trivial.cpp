@@ -4,12 +4,12 @@
 #include <iterator>
 #include <utility>
 
-#include "graph/ambiguous_axes.h"
 #include "graph/domain_map.h"
 #include "graph/id_model.h"
 #include "graph/op_semantics.h"
 #include "graph/storage.h"
 #include "ir/all_nodes.h"
+#include "schedule/common/distinct_axes.h"
 #include "schedule/reduction_tree.h"
 #include "schedule/stored_tensors.h"
 #include "transform/inline.h"
@@ -79,48 +79,8 @@ bool is_fully_inlined(const TensorView* tensor) {
   return tensor->compute_at_position() >= iterations;
 }
 
-/// A tensor that meets its own transpose has two axes that no graph tells apart, and one that meets
-/// its own reshape has axes with two indices. Cut in two kernels it would be two tensors; one
-/// kernel cannot hold it.
-void check_axes_differ(const Fusion& fusion, const ValGraph& exact) {
-  AmbiguousAxisSearch search(exact);
-  for (TensorView* tensor : fusion.tensors()) {
-    const std::optional<SelfMapping> found =
-        tensor->definition() == nullptr ? std::nullopt : find_self_mapping(exact, tensor);
-    if (found) {
-      throw UserError(
-          {
-              .headline = {"No single kernel computes a tensor together with its own transpose"},
-              .node = {describe(tensor)},
-              .expected = {"axes that can be told apart"},
-              .found =
-                  {found->first->to_string(), " and ", found->second->to_string(),
-                   ", which expressions of the fusion map to each other"},
-              .fix = {"evaluate the fusion, or pass the tensor as two inputs"},
-          },
-          ErrorKind::NotImplemented);
-    }
-    if (tensor->definition() == nullptr) {
-      continue;
-    }
-    if (const std::optional<AmbiguousAxis> ambiguous = search.find(tensor)) {
-      throw UserError(
-          {
-              .headline = {"No single kernel computes a tensor together with its own reshape"},
-              .node = {describe(tensor)},
-              .expected = {"axes of which none follows from others"},
-              .found =
-                  {ambiguous->axis->to_string(), ", which follows from ",
-                   ambiguous->first->to_string(), " and from ", ambiguous->second->to_string()},
-              .fix = {"evaluate the fusion, or pass the tensor as two inputs"},
-          },
-          ErrorKind::NotImplemented);
-    }
-  }
-}
-
 /// Axes that are merged and bound here must not be bound or shared already.
-void check_unscheduled(const Fusion& fusion) {
+std::optional<Refusal> find_schedule(const Fusion& fusion) {
   for (const TensorView* tensor : scheduled_tensors(fusion)) {
     const bool is_bound = std::ranges::any_of(
         tensor->loop(), [](const IterDomain* id) { return id->is_parallelized(); });
@@ -128,7 +88,7 @@ void check_unscheduled(const Fusion& fusion) {
                            tensor->compute_with_position() > 0 ||
                            tensor->max_producer_position() > 0;
     if (tensor->definition() != nullptr && (is_bound || is_shared)) {
-      throw UserError(
+      return refuse(
           {.headline = "trivial: the fusion has a schedule already",
            .node = describe(tensor),
            .expected = "axes that are serial, of tensors that are not inlined",
@@ -137,6 +97,7 @@ void check_unscheduled(const Fusion& fusion) {
            .fix = "call it before other scheduling calls, or on a definition without them"});
     }
   }
+  return std::nullopt;
 }
 
 /// The overwritten tensor is a copy, in memory that nothing else reads.
@@ -198,12 +159,16 @@ void inline_or_store(
 
 } // namespace
 
+std::optional<Refusal> find_refusal_of_trivial(Fusion& fusion) {
+  NVF_RETURN_REFUSAL(find_schedule(fusion));
+  const std::shared_ptr<IdModel> defined = shared_id_model(fusion);
+  return find_indistinct_axes(fusion, defined->maybe_build_graph(IdMappingMode::exact));
+}
+
 void trivial(Fusion& fusion) {
   const FusionGuard guard(&fusion);
-  check_unscheduled(fusion);
+  check(find_refusal_of_trivial(fusion));
   copy_overwritten(fusion);
-  const std::shared_ptr<IdModel> defined = shared_id_model(fusion);
-  check_axes_differ(fusion, defined->maybe_build_graph(IdMappingMode::exact));
 
   const std::vector<PartialResults> stages = factor_reductions(fusion);
   const std::shared_ptr<IdModel> model =

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+
+#include "base/refusal.h"
 #include "ir/fusion.h"
 
 namespace nvfuser::schedule {
@@ -14,5 +17,8 @@ namespace nvfuser::schedule {
 /// Errors: a tensor that is bound or inlined already; two axes of a tensor that expressions map to
 /// each other (UserNotImplementedError).
 void trivial(Fusion& fusion);
+
+/// Says no where `trivial` raises an error; changes nothing.
+[[nodiscard]] std::optional<Refusal> find_refusal_of_trivial(Fusion& fusion);
 
 } // namespace nvfuser::schedule

@@ -239,15 +239,24 @@ class VectorCheck {
     return std::nullopt;
   }
 
-  /// The innermost axes that `id` is merged from, outermost first; {id} if it is no merge.
-  static IterDomains merged_from(IterDomain* id) {
-    const auto* merge = id->definition() == nullptr ? nullptr : id->definition()->as<Merge>();
-    if (merge == nullptr) {
-      return {id};
+  /// The axes that `id` is merged from, outermost first: down to those of `axes`, through the
+  /// merges of reshapes; {id} if it is no merge.
+  [[nodiscard]] IterDomains merged_from(IterDomain* id, const IterDomains& axes) const {
+    IterDomains leaves;
+    std::unordered_set<int64_t> opened; // a reshape that is undone leads back
+    IterDomains pending{id};
+    while (!pending.empty()) {
+      IterDomain* axis = pending.back();
+      pending.pop_back();
+      const Expr* origin = position_of(axes, axis) >= 0 ? nullptr : origin_of(axis);
+      const auto* merge = origin == nullptr ? nullptr : origin->as<Merge>();
+      if (merge == nullptr || !opened.insert(exact_.group(axis)).second) {
+        leaves.push_back(axis);
+      } else {
+        pending.push_back(merge->inner);
+        pending.push_back(merge->outer);
+      }
     }
-    IterDomains leaves = merged_from(merge->outer);
-    const IterDomains inner = merged_from(merge->inner);
-    leaves.insert(leaves.end(), inner.begin(), inner.end());
     return leaves;
   }
 
@@ -354,7 +363,7 @@ class VectorCheck {
     while (position_of(axes, current) < 0) {
       const Expr* definition = origin_of(current);
       if (const auto* merge = definition == nullptr ? nullptr : definition->as<Merge>()) {
-        run = contiguous_run(side, axes, merged_from(merge->out));
+        run = contiguous_run(side, axes, merged_from(merge->out, axes));
         if (!run.empty()) {
           return std::nullopt;
         }
