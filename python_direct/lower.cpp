@@ -44,11 +44,12 @@ Target target_by_name(const std::string& name) {
 }
 
 void bind_pass_record(nb::module_& m) {
-  nb::class_<PassRecord>(m, "PassRecord", "A lowering pass that ran.")
+  nb::class_<PassRecord>(m, "PassRecord", "A pass that ran.")
       .def_ro("name", &PassRecord::name, "Name of the pass.")
       .def_ro(
           "text", &PassRecord::text,
-          "The kernel after the pass, \"(unchanged)\" if it printed like that before; empty unless "
+          "The kernel or the math after the pass, \"(unchanged)\" if it printed like that before; "
+          "empty unless "
           "recorded.")
       .def_ro("milliseconds", &PassRecord::milliseconds, "How long the pass took.");
 }

@@ -28,6 +28,7 @@ NB_MODULE(_core, m) {
   bind_compilers(m);
   bind_runtime(m);
   bind_lower(m);
+  bind_optimize(m);
   bind_array_framework(m);
   bind_random_source(m);
   bind_executor(m);
