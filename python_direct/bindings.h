@@ -57,6 +57,7 @@ void bind_profile(nb::module_& m);
 void bind_array_framework(nb::module_& m);
 void bind_random_source(nb::module_& m);
 void bind_lower(nb::module_& m);
+void bind_optimize(nb::module_& m);
 void bind_python_translate(nb::module_& m);
 
 } // namespace nvfuser::python

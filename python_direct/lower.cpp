@@ -29,11 +29,12 @@ namespace nvfuser::python {
 namespace {
 
 void bind_pass_record(nb::module_& m) {
-  nb::class_<PassRecord>(m, "PassRecord", "A lowering pass that ran.")
+  nb::class_<PassRecord>(m, "PassRecord", "A pass that ran.")
       .def_ro("name", &PassRecord::name, "Name of the pass.")
       .def_ro(
           "text", &PassRecord::text,
-          "The kernel after the pass, \"(unchanged)\" if it printed like that before; empty unless "
+          "The kernel or the math after the pass, \"(unchanged)\" if it printed like that before; "
+          "empty unless "
           "recorded.")
       .def_ro("milliseconds", &PassRecord::milliseconds, "How long the pass took.");
 }

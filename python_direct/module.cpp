@@ -30,6 +30,7 @@ NB_MODULE(_core, m) {
   bind_heuristic_params(m);
   bind_schedulers(m);
   bind_lower(m);
+  bind_optimize(m);
   bind_array_framework(m);
   bind_random_source(m);
   bind_executor(m);

@@ -176,6 +176,9 @@ std::vector<int64_t> TensorDomain::stride_order() const {
     return order;
   }
   for (const IterDomain* id : logical()) {
+    if (id->is_reduction() && !is_allocation(id)) {
+      continue; // what was reduced has no place in memory
+    }
     const int64_t position = position_in(allocation(), id, "allocation");
     order.push_back(static_cast<int64_t>(allocation().size()) - 1 - position);
   }
