@@ -4,6 +4,7 @@
 
 #include "bindings.h"
 #include "ir/rules.h"
+#include "ir/transaction.h"
 #include "transform/group_reductions.h"
 #include "transform/inline.h"
 #include "transform/parallelize_like.h"
@@ -51,12 +52,31 @@ Refusal or None
   m.def(
       "find_wrong_swizzle1d", &transform::find_wrong_swizzle1d, "tv"_a, "x"_a, "parallel_type"_a,
       "What ``TensorView.swizzle1d`` refuses; None: nothing.");
+  // Constants that are made for the question are no part of the fusion after it.
   m.def(
-      "find_wrong_broadcast", &transform::find_wrong_broadcast, "tv"_a, "axis"_a,
-      "extent"_a = nb::none(), "What ``TensorView.broadcast`` refuses; None: nothing.");
+      "find_wrong_broadcast",
+      [](const TensorView* tv, int64_t axis, const ScalarArg& extent) {
+        const FusionGuard guard(tv->fusion());
+        Transaction transaction(tv->fusion());
+        auto refusal = transform::find_wrong_broadcast(tv, axis, extent.val());
+        transaction.take_back();
+        return refusal;
+      },
+      "tv"_a, "axis"_a, "extent"_a = nb::none(),
+      "What ``TensorView.broadcast`` refuses; None: nothing.");
   m.def(
-      "find_wrong_resize", &transform::find_wrong_resize, "tv"_a, "axis"_a, "left"_a, "right"_a,
-      "iter_type"_a = nb::none(), "What ``TensorView.resize`` refuses; None: nothing.");
+      "find_wrong_resize",
+      [](const TensorView* tv, int64_t axis, const ScalarArg& left, const ScalarArg& right,
+         std::optional<IterType> iter_type) {
+        const FusionGuard guard(tv->fusion());
+        Transaction transaction(tv->fusion());
+        auto refusal =
+            transform::find_wrong_resize(tv, axis, left.require(), right.require(), iter_type);
+        transaction.take_back();
+        return refusal;
+      },
+      "tv"_a, "axis"_a, "left"_a, "right"_a, "iter_type"_a = nb::none(),
+      "What ``TensorView.resize`` refuses; None: nothing.");
   m.def(
       "find_wrong_parallel_type", &find_wrong_parallel_type, "axis"_a, "parallel_type"_a,
       "What ``IterDomain.parallelize`` refuses; None: nothing.");

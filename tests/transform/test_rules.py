@@ -55,7 +55,7 @@ class Softmaxish:
 
 
 def plain(tv: TensorView) -> None:
-    assert tv.compute_at_position == 0
+    assert tv.compute_at_position() == 0
 
 
 def split(tv: TensorView) -> None:
