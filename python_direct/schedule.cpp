@@ -563,6 +563,7 @@ void bind_schedule(nb::module_& m) {
   bind_propagation(schedule);
   bind_parallelization(schedule);
   bind_inlining(schedule);
+  bind_schedule_rules(schedule);
   schedule.def(
       "group_reductions", &transform::group_reductions, "tvs"_a,
       R"(Let reductions of one shape run as one, so that they share their barriers.
@@ -588,6 +589,15 @@ Parameters
 ----------
 fusion : Fusion
     Is scheduled in place.
+)");
+  schedule.def(
+      "try_trivial", &schedule::try_trivial, "fusion"_a,
+      R"(As `trivial`; what that would raise is returned.
+
+Returns
+-------
+Refusal or None
+    Why there is no such schedule, with the fusion scheduled in part; None: it has one.
 )");
 }
 

@@ -7,8 +7,8 @@
 
 namespace nvfuser {
 
-/// `float`, `__half`, `int64_t`, `nvfuser_index_t`, `Complex<double>`; an error for a type that no
-/// kernel can hold.
+/// `float`, `__half`, `int64_t`, `nvfuser_index_t`, `Complex<double>`. Requires: a type of
+/// single numbers, as all values of a fusion have.
 [[nodiscard]] std::string c_type(DataType type);
 
 /// A constant that has exactly the value and, with `exact_type`, exactly the C type of `type`.

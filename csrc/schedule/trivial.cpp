@@ -1,7 +1,6 @@
 #include "schedule/trivial.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "graph/domain_map.h"
@@ -13,6 +12,7 @@
 #include "schedule/reduction_tree.h"
 #include "schedule/stored_tensors.h"
 #include "transform/inline.h"
+#include "transform/rules.h"
 
 namespace nvfuser::schedule {
 namespace {
@@ -43,32 +43,24 @@ int64_t serial_axes_last(TensorView* tensor) {
   return static_cast<int64_t>(iterations.size());
 }
 
-/// Spread the leading `iterations` axes over all threads.
-void flatten(TensorView* tensor, int64_t iterations) {
+/// Spread the leading `iterations` axes over all threads. Says no where they are too many elements.
+std::optional<Refusal> flatten(TensorView* tensor, int64_t iterations) {
   if (iterations == 0) {
-    return;
+    return std::nullopt;
   }
   for (int64_t i = 1; i < iterations; ++i) {
+    NVF_RETURN_REFUSAL(transform::find_wrong_merge(tensor, 0, 1));
     tensor->merge(0, 1);
   }
   tensor->split(0, kThreads);
   tensor->split(0, kBlocks);
   tensor->axis(1)->parallelize(ParallelType::BIDx);
   tensor->axis(2)->parallelize(ParallelType::TIDx);
+  return std::nullopt;
 }
 
 /// How many axes stand for the iterations of a flattened tensor.
 constexpr int64_t kFlattened = 3;
-
-/// The stages of all reductions, as trees.
-std::vector<PartialResults> factor_reductions(Fusion& fusion) {
-  std::vector<PartialResults> stages;
-  for (const Expr* expr : tensor_exprs(fusion)) {
-    std::vector<PartialResults> tree = factor_into_tree(expr);
-    std::move(tree.begin(), tree.end(), std::back_inserter(stages));
-  }
-  return stages;
-}
 
 /// Whether every consumer reads the element that was computed last: it can stay in a register.
 bool is_fully_inlined(const TensorView* tensor) {
@@ -80,7 +72,7 @@ bool is_fully_inlined(const TensorView* tensor) {
 }
 
 /// Axes that are merged and bound here must not be bound or shared already.
-std::optional<Refusal> find_schedule(const Fusion& fusion) {
+std::optional<Refusal> find_scheduled_tensor(const Fusion& fusion) {
   for (const TensorView* tensor : scheduled_tensors(fusion)) {
     const bool is_bound = std::ranges::any_of(
         tensor->loop(), [](const IterDomain* id) { return id->is_parallelized(); });
@@ -159,18 +151,18 @@ void inline_or_store(
 
 } // namespace
 
-std::optional<Refusal> find_refusal_of_trivial(Fusion& fusion) {
-  NVF_RETURN_REFUSAL(find_schedule(fusion));
-  const std::shared_ptr<IdModel> defined = shared_id_model(fusion);
-  return find_indistinct_axes(fusion, defined->maybe_build_graph(IdMappingMode::exact));
-}
-
-void trivial(Fusion& fusion) {
+std::optional<Refusal> try_trivial(Fusion& fusion) {
   const FusionGuard guard(&fusion);
-  check(find_refusal_of_trivial(fusion));
+  NVF_RETURN_REFUSAL(find_scheduled_tensor(fusion));
   copy_overwritten(fusion);
+  const std::shared_ptr<IdModel> defined = shared_id_model(fusion);
+  NVF_RETURN_REFUSAL(
+      find_indistinct_axes(fusion, defined->maybe_build_graph(IdMappingMode::exact)));
 
-  const std::vector<PartialResults> stages = factor_reductions(fusion);
+  std::vector<PartialResults> stages;
+  for (const Expr* expr : tensor_exprs(fusion)) {
+    NVF_RETURN_REFUSAL(factor_into_tree(expr, stages));
+  }
   const std::shared_ptr<IdModel> model =
       shared_id_model(fusion); // of logical axes: no schedule yet
   const ValGraph& exact = model->maybe_build_graph(IdMappingMode::exact);
@@ -181,14 +173,14 @@ void trivial(Fusion& fusion) {
     accumulators.insert(stage.accumulators.begin(), stage.accumulators.end());
     for (const auto* tensors : {&stage.accumulators, &stage.results}) {
       for (TensorView* tensor : *tensors) {
-        flatten(tensor, stage.pieces);
+        NVF_RETURN_REFUSAL(flatten(tensor, stage.pieces));
         flattened.insert(tensor);
       }
     }
   }
   for (TensorView* tensor : computed) {
     if (!flattened.contains(tensor)) {
-      flatten(tensor, serial_axes_last(tensor));
+      NVF_RETURN_REFUSAL(flatten(tensor, serial_axes_last(tensor)));
     }
   }
   inline_or_store(computed, exact, accumulators);
@@ -196,7 +188,11 @@ void trivial(Fusion& fusion) {
   for (const PartialResults& stage : stages) {
     positions.emplace_back(stage.accumulators.front(), kFlattened + stage.runs);
   }
-  transform::inline_each_at(positions);
+  return transform::try_inline_each_at(positions);
+}
+
+void trivial(Fusion& fusion) {
+  check(try_trivial(fusion));
 }
 
 } // namespace nvfuser::schedule

@@ -17,8 +17,7 @@ namespace nvfuser::schedule {
 /// Errors: a tensor that is bound or inlined already; two axes of a tensor that expressions map to
 /// each other (UserNotImplementedError).
 void trivial(Fusion& fusion);
-
-/// Says no where `trivial` raises an error; changes nothing.
-[[nodiscard]] std::optional<Refusal> find_refusal_of_trivial(Fusion& fusion);
+/// The same; the error is a refusal, and the fusion is then scheduled in part.
+[[nodiscard]] std::optional<Refusal> try_trivial(Fusion& fusion);
 
 } // namespace nvfuser::schedule
