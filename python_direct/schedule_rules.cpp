@@ -10,6 +10,7 @@
 #include "transform/parallelize_like.h"
 #include "transform/propagate.h"
 #include "transform/rules.h"
+#include "transform/settings.h"
 
 namespace nvfuser::python {
 namespace {
@@ -115,9 +116,6 @@ void bind_rules_of_tensors(nb::module_& m) {
       "find_wrong_memory_type", &transform::find_wrong_memory_type, "tv"_a, "memory_type"_a,
       "What ``TensorView.set_memory_type`` refuses; None: nothing.");
   m.def(
-      "find_wrong_promote_reuse", &transform::find_wrong_promote_reuse, "tv"_a,
-      "What ``TensorView.promote_reuse`` refuses; None: nothing.");
-  m.def(
       "find_wrong_allocation_domain", &transform::find_wrong_allocation_domain, "tv"_a,
       "new_allocation_domain"_a, "new_contiguity"_a,
       "What ``TensorView.set_allocation_domain`` refuses; None: nothing.");
@@ -145,6 +143,25 @@ void bind_rules_of_tensors(nb::module_& m) {
   m.def(
       "find_wrong_group", &transform::find_wrong_group, "tvs"_a,
       "What ``group_reductions`` refuses; None: nothing.");
+}
+
+/// The rules of methods that set properties.
+void bind_rules_of_settings(nb::module_& m) {
+  transform::for_each_setting([&]<size_t kProperty>() {
+    constexpr auto kSetting = kScheduleProperty<kProperty>;
+    using Step = steps::Set<kProperty>;
+    const std::string name = std::string("find_wrong_") + kSetting.setter;
+    const std::string doc =
+        std::string("What ``TensorView.") + kSetting.setter + "`` refuses; None: nothing.";
+    const auto find = [](const TensorView* tv, const typename Step::T& value) {
+      return transform::find_wrong_setting(tv, Step{.value = value});
+    };
+    if constexpr (kSetting.usual.has_value()) {
+      m.def(name.c_str(), find, "tv"_a, nb::arg(kSetting.parameter) = *kSetting.usual, doc.c_str());
+    } else {
+      m.def(name.c_str(), find, "tv"_a, nb::arg(kSetting.parameter), doc.c_str());
+    }
+  });
 }
 
 void bind_attempts(nb::module_& m) {
@@ -199,6 +216,7 @@ Refusal or None
 void bind_schedule_rules(nb::module_& schedule) {
   bind_rules_of_axes(schedule);
   bind_rules_of_tensors(schedule);
+  bind_rules_of_settings(schedule);
   bind_attempts(schedule);
 }
 

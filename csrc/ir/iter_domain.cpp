@@ -8,12 +8,8 @@
 namespace nvfuser {
 
 void IterDomain::parallelize(ParallelType parallel_type) {
-  check_parallelize(parallel_type);
-  assign_parallel_type(parallel_type);
-}
-
-void IterDomain::check_parallelize(ParallelType parallel_type) const {
   check(find_wrong_parallel_type(this, parallel_type));
+  assign_parallel_type(parallel_type);
 }
 
 std::optional<Refusal> find_wrong_parallel_type(const IterDomain* axis, ParallelType type) {

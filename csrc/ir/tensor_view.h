@@ -90,10 +90,6 @@ class TensorView final : public Val {
   [[nodiscard]] const std::optional<CircularBuffering>& circular_buffer_options() const {
     return schedule_.circular_buffer_options;
   }
-  /// Whether lowering may add a barrier so that later buffers take this one's shared memory.
-  [[nodiscard]] bool promotes_reuse() const {
-    return schedule_.promotes_reuse;
-  }
   /// Whether some loop is shared with a producer or a consumer, or may be.
   [[nodiscard]] bool is_inlined() const {
     return schedule_.compute_at_position > 0 || schedule_.compute_with_position > 0 ||
@@ -109,6 +105,8 @@ class TensorView final : public Val {
   [[nodiscard]] std::vector<TensorView*> consumers() const;
   /// The other outputs of the definition.
   [[nodiscard]] std::vector<TensorView*> siblings() const;
+
+  // Properties that are set as they are have `transform::set` (transform/settings.h).
 
   // -- scheduling: axes (transform/split.cpp, merge, reorder, swizzle, broadcast, resize) --
   TensorView* split(int64_t axis, int64_t factor, bool inner_split = true);
@@ -139,7 +137,6 @@ class TensorView final : public Val {
   std::vector<TensorView*> rfactor(
       const std::vector<int64_t>& axes, const std::vector<TensorView*>& tvs);
   void set_memory_type(MemoryType memory_type);
-  TensorView* promote_reuse(bool flag = true);
   void set_allocation_domain(const IterDomains& ids, bool contiguity);
   void set_allocation_domain(const IterDomains& ids, const Contiguity& contiguity);
   void set_loop_domain(const IterDomains& ids);
@@ -171,6 +168,7 @@ class TensorView final : public Val {
   }
   void assign_memory_type(MemoryType memory_type) {
     edit_schedule().memory_type = memory_type;
+    schedule_.promotes_reuse = schedule_.promotes_reuse && memory_type == MemoryType::Shared;
   }
   void assign_compute_at_position(int64_t position) {
     edit_schedule().compute_at_position = position;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "graph/op_semantics.h"
 #include "ir/all_nodes.h"
 #include "ir/scalar.h"
 #include "transform/rules.h"
@@ -127,7 +128,7 @@ class Tree {
 } // namespace
 
 std::optional<Refusal> factor_into_tree(const Expr* expr, std::vector<PartialResults>& stages) {
-  if (!expr->is_a<ReductionOp>() && !expr->is_a<WelfordOp>()) {
+  if (!semantics_of(*expr).has_steps) {
     return std::nullopt;
   }
   std::vector<TensorView*> results;

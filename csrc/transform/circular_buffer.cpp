@@ -1,7 +1,7 @@
 // Loading a tensor ahead of the loop that reads it.
 #include "transform/circular_buffer.h"
 
-#include "ir/all_nodes.h"
+#include "graph/op_semantics.h"
 #include "ir/fusion.h"
 #include "transform/rules.h"
 
@@ -76,9 +76,9 @@ std::string axes_text(const TensorView* tensor, int64_t end) {
 } // namespace
 
 std::optional<Refusal> find_wrong_circular_buffer(const TensorView* tensor) {
-  const auto* copy =
-      tensor->definition() == nullptr ? nullptr : tensor->definition()->as<LoadStoreOp>();
-  if (copy == nullptr || !copy->arg->is_tensor()) {
+  const bool is_copy =
+      tensor->definition() != nullptr && is_elementwise_copy(*tensor->definition());
+  if (!is_copy || copied_operand(tensor->definition()) == nullptr) {
     return refuse({
         .headline = {"Only a copy can be circular buffered"},
         .node = {describe(tensor)},

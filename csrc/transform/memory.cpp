@@ -4,6 +4,7 @@
 #include "ir/rules.h"
 #include "transform/domain_cover.h"
 #include "transform/rules.h"
+#include "transform/settings.h"
 
 namespace nvfuser::transform {
 
@@ -20,7 +21,7 @@ std::optional<Refusal> find_wrong_memory_type(const TensorView* tv, MemoryType m
        .fix = "copy an input with cache_after, or an output with cache_before, and move the copy"});
 }
 
-std::optional<Refusal> find_wrong_promote_reuse(const TensorView* tv) {
+std::optional<Refusal> find_wrong_setting(const TensorView* tv, const steps::PromoteReuse&) {
   if (tv->memory_type() == MemoryType::Shared) {
     return std::nullopt;
   }
@@ -60,13 +61,6 @@ void TensorView::set_memory_type(MemoryType memory_type) {
   check(transform::find_wrong_memory_type(this, memory_type));
   assign_memory_type(memory_type);
   record_step(steps::SetMemoryType{.memory_type = memory_type});
-}
-
-TensorView* TensorView::promote_reuse(bool flag) {
-  check(transform::find_wrong_promote_reuse(this));
-  edit_schedule().promotes_reuse = flag;
-  record_step(steps::PromoteReuse{.flag = flag});
-  return this;
 }
 
 void TensorView::set_allocation_domain(const IterDomains& ids, bool contiguity) {

@@ -7,7 +7,7 @@
 
 #include "graph/domain_map.h"
 #include "graph/id_model.h"
-#include "ir/all_nodes.h"
+#include "graph/op_semantics.h"
 #include "ir/fusion.h"
 #include "ir/replay_domain.h"
 #include "ir/rules.h"
@@ -122,7 +122,7 @@ bool can_use(const TensorView* tensor, ParallelType type) {
   if (type == ParallelType::Group) {
     return tensor->has_reduction();
   }
-  return definition != nullptr && definition->is_a<LoadStoreOp>();
+  return definition != nullptr && is_elementwise_copy(*definition);
 }
 
 } // namespace

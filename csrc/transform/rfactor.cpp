@@ -11,8 +11,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "graph/op_semantics.h"
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
+#include "ir/make_like.h"
 #include "ir/replay_domain.h"
 #include "ir/rules.h"
 #include "transform/axis_checks.h"
@@ -307,32 +309,6 @@ Factored factor(TensorView* tv, const IterDomains& axes) {
   return {producer, factoring.make_consumer()};
 }
 
-/// The same reduction of other tensors.
-void make_step(const Expr& reduction, const std::vector<Val*>& outs, const std::vector<Val*>& ins) {
-  Fusion& fusion = *reduction.fusion();
-  if (const auto* welford = reduction.as<WelfordOp>()) {
-    fusion.make<WelfordOp>(
-        {.out_avg = outs[0],
-         .out_var = outs[1],
-         .out_n = outs[2],
-         .in_avg = ins[0],
-         .in_var = ins[1],
-         .in_n = ins[2],
-         .init_avg = welford->init_avg,
-         .init_var = welford->init_var,
-         .init_n = welford->init_n,
-         .allreduce = welford->allreduce});
-  } else {
-    const auto& group = *reduction.as<GroupedReductionOp>();
-    fusion.make<GroupedReductionOp>(
-        {.outs = outs,
-         .args = ins,
-         .inits = group.inits,
-         .ops = group.ops,
-         .allreduce = group.allreduce});
-  }
-}
-
 } // namespace
 
 std::optional<Refusal> find_wrong_rfactor(const TensorView* tv, const std::vector<int64_t>& axes) {
@@ -349,8 +325,8 @@ std::optional<Refusal> find_wrong_rfactor(
     return find_wrong_rfactor(tv, axes);
   }
   const Expr* definition = tv->definition();
-  if (definition == nullptr ||
-      !(definition->is_a<WelfordOp>() || definition->is_a<GroupedReductionOp>())) {
+  if (definition == nullptr || definition->is_a<ReductionOp>() ||
+      !semantics_of(*definition).has_steps) {
     return refuse_definition(tv);
   }
   const std::vector<Val*>& outputs = definition->outputs();
@@ -411,7 +387,7 @@ std::vector<TensorView*> TensorView::rfactor(
   for (const Val* output : outputs) {
     partials.push_back(parts.at(output).producer);
   }
-  make_step(*reduction, partials, reduction->inputs());
+  make_like(*reduction, reduction->inputs(), partials);
   GraphEffect effect{
       .change = GraphChange::Rfactor, .tensors = tvs, .made = {}, .before = {}, .axes = axes};
   for (TensorView* tv : tvs) {
@@ -423,7 +399,7 @@ std::vector<TensorView*> TensorView::rfactor(
   for (TensorView* tv : tvs) {
     tv->record_step(steps::Rfactor{.axes = axes, .tvs = tvs}, tv == this ? effect : GraphEffect{});
   }
-  make_step(*reduction, std::vector<Val*>(outputs), partials);
+  make_like(*reduction, partials, std::vector<Val*>(outputs));
   return producers;
 }
 

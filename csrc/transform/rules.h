@@ -58,7 +58,6 @@ namespace nvfuser::transform {
     const TensorView* tv, const std::vector<int64_t>& axes, const std::vector<TensorView*>& tvs);
 [[nodiscard]] std::optional<Refusal> find_wrong_memory_type(
     const TensorView* tv, MemoryType memory_type);
-[[nodiscard]] std::optional<Refusal> find_wrong_promote_reuse(const TensorView* tv);
 [[nodiscard]] std::optional<Refusal> find_wrong_allocation_domain(
     const TensorView* tv, const IterDomains& ids, const Contiguity& contiguity);
 [[nodiscard]] std::optional<Refusal> find_wrong_loop_domain(

@@ -288,7 +288,7 @@ class VectorCheck {
       NVF_RETURN_REFUSAL(climb(current, tensor_));
     }
     const int64_t dim = position_of(logical, current);
-    NVF_RETURN_REFUSAL(find_different_positions(dim));
+    NVF_RETURN_REFUSAL(find_different_positions(source, dim));
     IterDomain* root = tensor_->maybe_root().at(static_cast<size_t>(dim));
     if (const Expr* definition = logical[static_cast<size_t>(dim)]->definition();
         definition != nullptr && definition->is_a<Resize>()) {
@@ -309,20 +309,31 @@ class VectorCheck {
     return std::nullopt;
   }
 
-  /// Lanes along dimension `dim` of a gather read at one position: it has one for all of them.
-  [[nodiscard]] std::optional<Refusal> find_different_positions(int64_t dim) const {
-    const auto* gather = tensor_->definition()->as<GatherOp>();
-    if (gather == nullptr) {
+  /// Lanes along dimension `dim` of elements that are looked up in `source` read at one position:
+  /// the other operands, which hold it, have one for all of them.
+  [[nodiscard]] std::optional<Refusal> find_different_positions(
+      const TensorView* source, int64_t dim) const {
+    const auto is_looked_up = [](const AxisUse& use) { return use.read == AxisRead::Indexed; };
+    if (std::ranges::none_of(axes_of_use(source, tensor_), is_looked_up)) {
       return std::nullopt;
     }
-    const IterDomains positions = TensorDomain::no_reductions(gather->index->logical());
-    const IterDomain* axis = positions.at(static_cast<size_t>(dim));
-    if (!axis->is_broadcast()) {
-      return reject(
-          {"The lanes of a vectorized gather read at different positions"},
-          {"lanes along a dimension that the positions are broadcast over"},
-          {axis->to_string(), " of ", gather->index->to_string()},
-          {"vectorize another dimension, or unroll this one"});
+    const std::vector<Val*>& operands = tensor_->definition()->inputs();
+    const bool holds_own_positions = std::ranges::count(operands, source) > 1;
+    for (const TensorView* operand : tensor_->producers()) {
+      if (operand == source && !holds_own_positions) {
+        continue;
+      }
+      const IterDomains axes = TensorDomain::no_reductions(operand->logical());
+      const std::vector<AxisUse> uses = axes_of_use(operand, tensor_);
+      for (size_t i = 0; i < axes.size(); ++i) {
+        if (uses[i].position == dim && !axes[i]->is_broadcast()) {
+          return reject(
+              {"The lanes of a vectorized gather read at different positions"},
+              {"lanes along a dimension that the positions are broadcast over"},
+              {axes[i]->to_string(), " of ", operand->to_string()},
+              {"vectorize another dimension, or unroll this one"});
+        }
+      }
     }
     return std::nullopt;
   }
