@@ -77,6 +77,15 @@ UserError
     If the fusion is scheduled already, or if its shapes wait for sizes of a run:
     ``concretize(fusion, find_concretization(fusion, inputs))`` is the fusion for given inputs.
 )");
+  fusion.def(
+      "try_optimize", [](const Fusion& self) { return OptimizedFusion::try_optimize(self); },
+      R"(A copy of the definition that computes the same with less, or why there is none.
+
+Returns
+-------
+OptimizedFusion or Refusal
+    What `optimize` returns, or what it would raise as a value.
+)");
 }
 
 } // namespace

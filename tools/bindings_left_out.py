@@ -309,6 +309,11 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
         ["lower/*", "base/pass_table.h*"],
     ),
     (
+        "a pass from fusion to fusion, or what passes share: OptimizedFusion.passes shows each "
+        "pass and its result",
+        ["optimize/*", "ir/substitute_scalars.h*"],
+    ),
+    (
         "inside of the printer: print_kernel shows its result",
         ["codegen/*"],
     ),

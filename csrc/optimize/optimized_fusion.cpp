@@ -8,15 +8,26 @@
 
 namespace nvfuser {
 
-std::shared_ptr<OptimizedFusion> OptimizedFusion::optimize(
+std::variant<std::shared_ptr<OptimizedFusion>, Refusal> OptimizedFusion::try_optimize(
     const Fusion& fusion, const OptimizeOptions& options) {
-  check(optimize::find_unfit(fusion));
+  if (std::optional<Refusal> refusal = optimize::find_unfit(fusion)) {
+    return *std::move(refusal);
+  }
   const std::shared_ptr<OptimizedFusion> result(new OptimizedFusion());
   result->copy_from(fusion);
   result->arguments_.resize(fusion.inputs().size());
   std::iota(result->arguments_.begin(), result->arguments_.end(), 0);
   optimize::run_passes(*result, options);
   return result;
+}
+
+std::shared_ptr<OptimizedFusion> OptimizedFusion::optimize(
+    const Fusion& fusion, const OptimizeOptions& options) {
+  auto result = try_optimize(fusion, options);
+  if (const auto* refusal = std::get_if<Refusal>(&result)) {
+    throw_refusal(*refusal);
+  }
+  return std::get<std::shared_ptr<OptimizedFusion>>(std::move(result));
 }
 
 void OptimizedFusion::run_pass(const std::string& name) {

@@ -4,9 +4,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "base/pass_table.h"
+#include "base/refusal.h"
 #include "ir/fusion.h"
 
 namespace nvfuser {
@@ -29,8 +31,11 @@ struct OptimizeOptions {
 /// `arguments` says what a run passes for each.
 class OptimizedFusion final : public Fusion {
  public:
-  /// Run the passes (optimize/pipeline.h) on a copy of `fusion`, which stays as it is.
-  /// Throws UserError for a fusion with dynamic shapes, and for one with a schedule.
+  /// Run the passes (optimize/pipeline.h) on a copy of `fusion`, which stays as it is: the result,
+  /// or a refusal for a fusion with dynamic shapes, and for one with a schedule.
+  [[nodiscard]] static std::variant<std::shared_ptr<OptimizedFusion>, Refusal> try_optimize(
+      const Fusion& fusion, const OptimizeOptions& options = {});
+  /// The result; throws what is refused.
   [[nodiscard]] static std::shared_ptr<OptimizedFusion> optimize(
       const Fusion& fusion, const OptimizeOptions& options = {});
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 import torch
@@ -15,10 +16,16 @@ from nvfuser_direct import (
     FusionDefinition,
     OptimizedFusion,
     ParallelType,
+    Refusal,
     UserError,
     evaluate,
     optimization_passes,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nvfuser_direct import Fusion
 
 NAMES = [name for name, _ in optimization_passes()]
 
@@ -106,16 +113,18 @@ def test_one_pass_after_the_other_is_the_pipeline() -> None:
     assert single.print_math() == fusion.optimize().print_math()
 
 
-@pytest.mark.parametrize("call", ["until", "passes", "run_pass"])
+CALLS: dict[str, Callable[[Fusion], object]] = {
+    "until": lambda fusion: fusion.optimize(until="fold_cast"),
+    "passes": lambda fusion: fusion.optimize(passes=["fold_cast"]),
+    "run_pass": lambda fusion: fusion.optimize().run_pass("fold_cast"),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
 def test_an_unknown_pass_is_an_error_that_suggests_one(call: str) -> None:
     fusion = defined(definition)
     with pytest.raises(ValueError, match='There is no pass "fold_cast"') as error:
-        if call == "until":
-            fusion.optimize(until="fold_cast")
-        elif call == "passes":
-            fusion.optimize(passes=["fold_cast"])
-        else:
-            fusion.optimize().run_pass("fold_cast")
+        CALLS[call](fusion)
     assert 'did you mean "fold_casts"?' in str(error.value)
 
 
@@ -135,6 +144,9 @@ def test_open_shapes_are_resolved_first() -> None:
         fd.add_output(fd.ops.reshape(x, [fd.define_scalar(DataType.Int), 4]))
     with pytest.raises(UserError, match="take definitions whose shapes are resolved"):
         fd.fusion.optimize()
+    refusal = fd.fusion.try_optimize()
+    assert isinstance(refusal, Refusal)
+    assert isinstance(defined(definition).try_optimize(), OptimizedFusion)
 
 
 def test_a_dump_shows_what_each_pass_changes() -> None:
@@ -155,7 +167,8 @@ def test_a_dump_shows_what_each_pass_changes() -> None:
     assert "Before passes:" in shown
     assert "After fold_casts:\n(unchanged)\n" in shown
     changes = shown.partition("After simplify_pointwise:\n")[2].partition("After")[0]
-    assert "- " in changes and "+ " in changes
+    assert "- " in changes
+    assert "+ " in changes
 
 
 def test_random_numbers_are_those_of_the_definition() -> None:

@@ -25,9 +25,7 @@ ROWS: dict[str, Callable[[FusionDefinition, Any], Any]] = {
     "sum of exponentials of a softmax": lambda fd, x: fd.ops.sum(
         fd.ops.exp(fd.ops.sub(x, row(fd, fd.ops.max(x, [1])))), [1]
     ),
-    "something and an epsilon": lambda fd, x: fd.ops.add(
-        fd.ops.mean(fd.ops.mul(x, x), [1]), 1e-5
-    ),
+    "something and an epsilon": lambda fd, x: fd.ops.add(fd.ops.mean(fd.ops.mul(x, x), [1]), 1e-5),
     "variance and an epsilon": lambda fd, x: fd.ops.add(fd.ops.var(x, [1], 0), 1e-5),
     "numbers that were Half": lambda fd, x: fd.ops.cast(
         fd.ops.cast(fd.ops.max(x, [1]), DataType.Half), DataType.Float
