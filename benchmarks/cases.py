@@ -362,7 +362,7 @@ def dropout_add_layernorm(rows: int, cols: int) -> Case:
         m = Math(fd)
         x, r, w, b = m.tensor(-1, cols), m.tensor(-1, cols), m.tensor(cols), m.tensor(cols)
         wide = m.wide(x)
-        noise = fd.ops.uniform([x.size(0), x.size(1)], 0.0, 1.0, dtype=FLOAT)
+        noise = fd.ops.uniform(0.0, 1.0, [x.size(0), x.size(1)], dtype=FLOAT)
         dropped = fd.ops.mul(fd.ops.where(fd.ops.lt(noise, keep), wide, 0.0), 1.0 / keep)
         y, _ = normalized(m, fd.ops.add(dropped, m.wide(r)), cols)
         y = fd.ops.add(fd.ops.mul(y, m.row(m.wide(w))), m.row(m.wide(b)))

@@ -27,6 +27,8 @@ TOLERANCES = {  # of one rounding to the type, and a few of float's before it
     torch.float32: (2e-6, 1e-6),
     torch.float16: (2e-3, 1e-5),
     torch.bfloat16: (1.6e-2, 1e-5),
+    torch.complex64: (2e-6, 1e-6),
+    torch.complex128: (1e-12, 1e-12),
 }
 
 

@@ -36,7 +36,8 @@ def transposed(fd, a):
 
 
 def transposed_add(fd, a, b):
-    return fd.ops.add(fd.ops.permute(a, [1, 0]), b)
+    """Computed in float, and rounded."""
+    return fd.ops.cast(fd.ops.add(fd.ops.permute(a, [1, 0]), b), a.dtype())
 
 
 # -- values --

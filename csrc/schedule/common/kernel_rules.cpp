@@ -146,8 +146,8 @@ std::optional<Refusal> find_reduction(const FusionSummary& summary) {
 }
 
 std::optional<Refusal> find_refusal_of_maps(const FusionSummary& summary) {
-  NVF_RETURN_REFUSAL(find_reduction(summary));
   NVF_RETURN_REFUSAL(find_refusal_of_kernels(summary));
+  NVF_RETURN_REFUSAL(find_reduction(summary));
   if (!summary.reference().reference) {
     return summary.reference().refusal;
   }

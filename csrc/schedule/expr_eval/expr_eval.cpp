@@ -6,6 +6,7 @@
 #include "ir/all_nodes.h"
 #include "schedule/common/kernel_rules.h"
 #include "schedule/params/plain_params.h"
+#include "transform/concretization.h"
 
 namespace nvfuser::schedule {
 namespace {
@@ -72,6 +73,7 @@ std::optional<Refusal> find_computed_output(const FusionSummary& summary) {
 }
 
 std::optional<Refusal> find_refusal_by_structure(const FusionSummary& summary) {
+  NVF_RETURN_REFUSAL(find_unresolved(summary.fusion()));
   const bool is_one_for_library =
       summary.exprs().size() == 1 && is_for_library(summary.exprs().front());
   return is_one_for_library ? std::nullopt : find_computed_output(summary);

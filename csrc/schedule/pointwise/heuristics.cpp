@@ -69,13 +69,35 @@ class Heuristics {
     sides.right = std::accumulate(middle, sizes_.end(), int64_t{1}, std::multiplies<>());
     sides.vectors = choose_vector_widths(summary_.accesses(), sizes_.size() - break_point, facts_);
     for (const TensorAccess& access : summary_.accesses()) {
-      const bool has_left = access.has_any_axis(0, break_point);
-      const bool has_right = access.has_any_axis(break_point, sizes_.size());
-      if (!access.is_output && !access.is_lookup() && has_left != has_right) {
-        sides.saved_bits += size_bits(access.tensor->dtype());
+      if (!access.is_output && !access.is_lookup()) {
+        sides.saved_bits += kept_sides(access, break_point) * size_bits(access.tensor->dtype());
       }
     }
     return sides;
+  }
+
+  /// Whether a tensor is broadcast over one side: 2 if it has all axes of the other one, 1 if it
+  /// has some, and its position there is a remainder.
+  [[nodiscard]] int64_t kept_sides(const TensorAccess& access, size_t break_point) const {
+    const size_t rank = sizes_.size();
+    const bool has_left = access.has_any_axis(0, break_point);
+    const bool has_right = access.has_any_axis(break_point, rank);
+    if (has_left == has_right) {
+      return 0;
+    }
+    const bool has_all =
+        has_left ? has_all_axes(access, 0, break_point) : has_all_axes(access, break_point, rank);
+    return has_all ? 2 : 1;
+  }
+
+  [[nodiscard]] bool has_all_axes(const TensorAccess& access, size_t begin, size_t end) const {
+    const IterDomains& axes = summary_.reference().reference->axes;
+    for (size_t i = begin; i < end; ++i) {
+      if (!access.has_axis[i] && !axes[i]->is_broadcast()) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /// Two sides where operands are broadcast over one of them, if that costs no width of vectors.
@@ -118,9 +140,10 @@ class Heuristics {
     if (params.split_block) {
       params.lparams.bind(ParallelType::TIDy, threads_y);
     }
+    // Nothing is launched for empty tensors, and one block stands for it.
     choose_grid(
-        ceil_div(vectors, threads_x * params.unroll_factor_inner),
-        ceil_div(sides.left, threads_y * params.unroll_factor_outer), params);
+        std::max<int64_t>(ceil_div(vectors, threads_x * params.unroll_factor_inner), 1),
+        std::max<int64_t>(ceil_div(sides.left, threads_y * params.unroll_factor_outer), 1), params);
   }
 
   /// Narrower vectors where wide ones would leave multiprocessors without threads.
@@ -230,8 +253,10 @@ class Heuristics {
     params.unroll_factor_outer = std::clamp<int64_t>(
         of_task / params.unroll_factor_inner, 1, std::max<int64_t>(sides.left, 1));
     params.lparams.bind(
-        ParallelType::BIDx, ceil_div(vectors, params.unroll_factor_inner) *
-                                ceil_div(sides.left, params.unroll_factor_outer));
+        ParallelType::BIDx, std::max<int64_t>(
+                                ceil_div(vectors, params.unroll_factor_inner) *
+                                    ceil_div(sides.left, params.unroll_factor_outer),
+                                1));
   }
 
   const FusionSummary& summary_;

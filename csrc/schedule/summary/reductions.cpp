@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/op_semantics.h"
+#include "ir/all_nodes.h"
 #include "schedule/summary/axis_sources.h"
 
 namespace nvfuser::schedule {
@@ -74,9 +74,10 @@ std::vector<ReductionFacts> find_reductions(
   std::vector<ReductionFacts> found;
   for (Expr* expr : exprs) {
     const std::vector<TensorView*> results = tensor_outputs(expr);
-    if (results.empty() || !results.front()->has_reduction() ||
-        semantics_of(*expr).read != OperandRead::Reduced) {
-      continue;
+    const bool is_reduction =
+        expr->is_a<ReductionOp>() || expr->is_a<WelfordOp>() || expr->is_a<GroupedReductionOp>();
+    if (!is_reduction || !results.front()->has_reduction()) {
+      continue; // products reduce, too, and are not computed by loops
     }
     ReductionFacts facts{
         .expr = expr, .out = results.front(), .operand = tensor_inputs(expr).front()};
