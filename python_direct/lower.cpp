@@ -95,6 +95,21 @@ comments : bool
           "shared_bytes", [](const Kernel& self) { return self.launch.shared_bytes; },
           "Dynamic shared memory of a block (bytes); None if there is none.")
       .def(
+          "index_bounds",
+          [](const Kernel& self) {
+            return std::pair(self.launch.code.smallest_index, self.launch.code.largest_index);
+          },
+          R"(What every index of the kernel lies between, by sizes, strides and scalars of the inputs.
+
+Returns
+-------
+tuple[Val | None, Val | None]
+    The smallest and the largest one; None before the pass `bound_indices`.
+)")
+      .def(
+          "has_empty_axis", [](const Kernel& self) { return self.launch.code.has_empty_axis; },
+          "Whether an axis bound to a hardware index has no element; None before `bound_indices`.")
+      .def(
           "buffers",
           [](const Kernel& self) {
             std::vector<std::tuple<TensorView*, bool, bool>> buffers;

@@ -88,6 +88,18 @@ struct StatementTests {
   std::vector<RangeTest> storage{};
 };
 
+/// What decides which code a launch needs, by the sizes, strides and scalars of its inputs. It is
+/// the same for all kernels of a fusion on a target, whatever LoweringOptions they were made with.
+struct CodeFacts {
+  /// What every index lies between (bound_indices).
+  Val* smallest_index = nullptr;
+  Val* largest_index = nullptr;
+  /// Bool: as LoweringOptions::has_empty_parallel_axis means it.
+  Val* has_empty_axis = nullptr;
+  /// The largest axis bound to each hardware index; nullptr: none.
+  LaunchDims<Val*> bound_extents{};
+};
+
 /// What the host must know to launch the kernel.
 struct LaunchFacts {
   /// Extent of every hardware index, and of clusters of blocks; nullptr: unused, 1.
@@ -101,6 +113,7 @@ struct LaunchFacts {
   std::vector<VectorAccess> vector_accesses;
   std::vector<LaunchCondition> conditions;
   std::vector<SizeSource> sizes;
+  CodeFacts code;
   /// Random tensors with implicit seed that the definition counts, 0: none in the kernel. Not 0:
   /// the last two parameters are the seed and the offset of the run, 64 bits each.
   int64_t random_streams = 0;
@@ -143,6 +156,10 @@ class Kernel final : public Fusion {
   }
   [[nodiscard]] DataType index_type() const {
     return options_.index_type;
+  }
+  /// Only the printed source has a width of indices: it may be chosen when the kernel is lowered.
+  void set_index_type(DataType type) {
+    options_.index_type = type;
   }
 
   /// The statements.

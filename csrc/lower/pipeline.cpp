@@ -12,6 +12,7 @@
 #include "lower/analysis/loop_model.h"
 #include "lower/analysis/parallel_dims.h"
 #include "lower/dump.h"
+#include "lower/passes/bound_indices.h"
 #include "lower/passes/build_loop_nests.h"
 #include "lower/passes/check_in_place.h"
 #include "lower/passes/check_index_accesses.h"
@@ -95,7 +96,8 @@ const std::vector<Pass<Kernel>>& lowering_passes() {
       {"reuse_memory", reuse_memory, "allocations, reductions and barriers are final"},
       {"form_regions", form_regions, "moves statements out of the loops they were made in"},
       {"skip_idle_threads", skip_idle_threads, "what each loop over threads holds is final"},
-      {"hoist_indices", hoist_indices, "last: what stands where is final"},
+      {"hoist_indices", hoist_indices, "last of those that move: what stands where is final"},
+      {"bound_indices", bound_indices, "tensors, loops and buffers are final"},
   };
   return passes;
 }
