@@ -114,6 +114,8 @@ struct LaunchFacts {
   std::vector<LaunchCondition> conditions;
   std::vector<SizeSource> sizes;
   CodeFacts code;
+  /// Elements of all tensors together (bound_indices), as far as sizes are known before a launch.
+  Val* num_elements = nullptr;
   /// Random tensors with implicit seed that the definition counts, 0: none in the kernel. Not 0:
   /// the last two parameters are the seed and the offset of the run, 64 bits each.
   int64_t random_streams = 0;

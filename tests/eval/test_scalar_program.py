@@ -1,4 +1,4 @@
-"""csrc/eval/scalar_program.cpp: expressions as instructions, which compute what the evaluator computes."""
+"""csrc/eval/scalar_program.cpp: instructions that compute what the evaluator computes."""
 
 from __future__ import annotations
 

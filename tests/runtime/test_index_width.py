@@ -1,4 +1,4 @@
-"""csrc/lower/passes/bound_indices.cpp and csrc/runtime/code_choice.cpp: 32-bit indices where they hold all that a kernel computes."""
+"""csrc/runtime/code_choice.cpp: 32-bit indices where they hold all that a kernel computes."""
 
 from __future__ import annotations
 

@@ -116,6 +116,7 @@ class IndexBounds {
     kernel_.launch.code.smallest_index = smallest_;
     kernel_.launch.code.largest_index = largest_;
     kernel_.launch.code.has_empty_axis = has_empty_axis();
+    kernel_.launch.num_elements = num_elements();
   }
 
  private:
@@ -300,6 +301,28 @@ class IndexBounds {
       }
     }
     return scalar::logical_and(result, scalar::logical_not(is_empty(kernel_)));
+  }
+
+  Val* num_elements() {
+    std::vector<std::pair<Val*, int64_t>> counts; // of tensors with so many elements
+    for (const TensorView* tensor : kernel_.tensors()) {
+      Product product;
+      for (const IterDomain* id : tensor->logical()) {
+        product.multiply(values_.knows(id->extent()) ? shared(id->extent()) : kernel_.one());
+      }
+      Val* elements = value_of(product);
+      const auto known = std::ranges::find(counts, elements, &std::pair<Val*, int64_t>::first);
+      if (known != counts.end()) {
+        ++known->second;
+      } else {
+        counts.emplace_back(elements, 1);
+      }
+    }
+    Val* result = kernel_.zero();
+    for (const auto& [elements, count] : counts) {
+      result = scalar::add(result, scalar::mul(elements, kernel_.new_index(count)));
+    }
+    return result;
   }
 
   void raise(Val* bound) {
