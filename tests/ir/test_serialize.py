@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import importlib
 import itertools
 import pickle
@@ -34,10 +33,11 @@ if TYPE_CHECKING:
 
 TESTS = Path(__file__).resolve().parents[1]
 SCHEDULES = TESTS.parent / "examples" / "schedules"
-sys.path += [str(SCHEDULES), str(TESTS / "differential")]
+sys.path += [str(SCHEDULES), str(TESTS / "differential"), str(TESTS / "property")]
 
 import harness  # noqa: E402
 from operations import OPERATIONS  # noqa: E402
+from serialized_programs import mutated, sealed  # noqa: E402
 
 EXAMPLES = sorted(path.stem for path in SCHEDULES.glob("*.py") if path.stem != "harness")
 
@@ -60,12 +60,6 @@ def check_round_trip(fusion: Fusion) -> Fusion:
 
 def kernel_text(fusion: Fusion, target: str = "cpu") -> str:
     return fusion.print_kernel(target=target, comments=False)
-
-
-def resealed(data: bytes) -> bytes:
-    """The bytes with the digest that they should have."""
-    digest = hashlib.sha256(data[: NODE_TABLE.stop] + data[BODY_AT:]).digest()
-    return data[: DIGEST.start] + digest + data[BODY_AT:]
 
 
 def pipelined_sums() -> FusionDefinition:
@@ -416,12 +410,12 @@ def test_a_build_with_other_nodes_is_refused() -> None:
     data = bytearray(pipelined_sums().fusion.serialize())
     data[NODE_TABLE.start] ^= 1
     with pytest.raises(nvf.UserValueError, match="a build with other nodes"):
-        Fusion.deserialize(resealed(bytes(data)))
+        Fusion.deserialize(sealed(bytes(data)))
 
 
 def test_the_digest_is_sha256_of_all_else() -> None:
     data = pipelined_sums().fusion.serialize()
-    assert resealed(data) == data
+    assert sealed(data) == data
 
 
 def test_every_cut_is_refused() -> None:
@@ -431,8 +425,8 @@ def test_every_cut_is_refused() -> None:
             Fusion.deserialize(data[:size])
         if size > BODY_AT:
             with pytest.raises(nvf.UserValueError, match=r"says? no fusion"):
-                Fusion.deserialize(resealed(data[:size]))
-    for more in (data + b"\0", resealed(data + b"\0")):
+                Fusion.deserialize(sealed(data[:size]))
+    for more in (data + b"\0", sealed(data + b"\0")):
         with pytest.raises(nvf.UserValueError, match=r"damaged|left behind"):
             Fusion.deserialize(more)
 
@@ -444,27 +438,6 @@ def test_every_flipped_bit_is_damage() -> None:
         damaged[position // 8] ^= 1 << (position % 8)
         with pytest.raises(nvf.UserValueError, match="deserialize: "):
             Fusion.deserialize(bytes(damaged))
-
-
-def mutated(data: bytes, rng: random.Random) -> bytes:
-    """The body with a few changes, sealed again so that the statements are read."""
-    body = bytearray(data[BODY_AT:])
-    for _ in range(rng.choice([1, 1, 1, 2, 3, 8])):
-        kind = rng.randrange(5)
-        at = rng.randrange(len(body))
-        if kind == 0:
-            body[at] ^= 1 << rng.randrange(8)
-        elif kind == 1:
-            body[at] = rng.choice([0, 1, 2, 0x7F, 0x80, 0xFF, rng.randrange(256)])
-        elif kind == 2:
-            del body[at : at + rng.choice([1, 2, 8])]
-        elif kind == 3:
-            body[at:at] = bytes(rng.randrange(256) for _ in range(rng.choice([1, 2, 8])))
-        else:
-            other = rng.randrange(len(body))
-            body[at : at + 4] = body[other : other + 4]
-        body = body or bytearray(1)
-    return resealed(data[:BODY_AT] + bytes(body))
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
