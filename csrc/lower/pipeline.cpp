@@ -16,6 +16,7 @@
 #include "lower/passes/build_loop_nests.h"
 #include "lower/passes/check_in_place.h"
 #include "lower/passes/check_index_accesses.h"
+#include "lower/passes/check_parameters.h"
 #include "lower/passes/check_vector_accesses.h"
 #include "lower/passes/find_enclosing_loops.h"
 #include "lower/passes/form_regions.h"
@@ -86,6 +87,7 @@ const std::vector<Pass<Kernel>>& lowering_passes() {
       {"prefetch_loads", prefetch_loads, "its barriers are the first ones"},
       {"insert_syncs", insert_syncs, "while every statement stands in its loops only once"},
       {"serialize_blocks", serialize_blocks, "no barrier over blocks may lie in a section"},
+      {"check_parameters", check_parameters, "all tensors that the host passes are known"},
       {"promote_reuse", promote_reuse,
        "knows all other barriers; none may be added in a condition"},
       {"place_conditions", place_conditions, "doubles the bodies of unswitched loops"},

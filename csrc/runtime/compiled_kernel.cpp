@@ -88,7 +88,9 @@ Target target_of(Device device) {
   Target target = Target::cuda();
   if (const CudaDriver* driver = CudaDriver::maybe_get()) {
     const CudaDeviceInfo& info = driver->device(device.index);
+    constexpr int64_t kVolta = 70;
     constexpr int64_t kHopper = 90;
+    constexpr int kManyParameters = 12010; // CUDA 12.1
     target.architecture = info.major * 10 + info.minor;
     target.num_sms = info.num_sms;
     target.max_threads_per_block = info.max_threads_per_block;
@@ -101,6 +103,9 @@ Target target_of(Device device) {
     target.warp_size = info.warp_size;
     target.l2_bytes = info.l2_bytes;
     target.has_cooperative_launch = info.has_cooperative_launch;
+    if (target.architecture < kVolta || driver->version() < kManyParameters) {
+      target.max_parameter_bytes = Target::kFewParameterBytes;
+    }
     if (target.architecture < kHopper) {
       target.has_bulk_copies = false;
       target.max_cluster_size = 1;
