@@ -336,13 +336,40 @@ nb::object PythonAllocator::to_python(DlpackHandle handle) const {
                              : to_torch(std::move(handle)));
 }
 
+namespace {
+
+/// A tensor in the memory of `owner`, which it keeps alive.
+struct PartOfArgument {
+  DLManagedTensorVersioned managed{};
+  DlpackHandle inner;
+  nb::object owner;
+};
+
+DlpackHandle keep_argument(DlpackHandle handle, nb::object owner) {
+  auto* part = new PartOfArgument();
+  part->managed = *handle;
+  part->managed.manager_ctx = part;
+  part->managed.deleter = [](DLManagedTensorVersioned* managed) {
+    const GilAcquire gil;
+    delete static_cast<PartOfArgument*>(managed->manager_ctx);
+  };
+  part->inner = std::move(handle);
+  part->owner = std::move(owner);
+  return DlpackHandle(&part->managed);
+}
+
+} // namespace
+
 nb::list to_python(
     std::vector<RunOutput> outputs, const PythonArguments& args, const PythonAllocator& allocator) {
   std::vector<nb::object> results(outputs.size());
   nb::list list;
   for (size_t i = 0; i < outputs.size(); ++i) {
     RunOutput& output = outputs[i];
-    if (output.input != RunOutput::kNone) {
+    if (output.input != RunOutput::kNone && output.tensor != nullptr) {
+      const auto input = static_cast<size_t>(output.input);
+      results[i] = allocator.to_python(keep_argument(std::move(output.tensor), args.object(input)));
+    } else if (output.input != RunOutput::kNone) {
       results[i] = args.object(static_cast<size_t>(output.input));
     } else if (output.same_as != RunOutput::kNone) {
       results[i] = results[static_cast<size_t>(output.same_as)];

@@ -74,10 +74,14 @@ class PythonAllocator final : public OutputAllocator {
 
   /// The Python tensor of `handle`. Needs the GIL.
   [[nodiscard]] nb::object to_python(DlpackHandle handle) const;
+  /// The same as a tensor of PyTorch.
+  [[nodiscard]] nb::object to_torch(DlpackHandle handle) const;
+  /// Does `current_stream` give PyTorch's?
+  [[nodiscard]] bool is_on_stream_of_pytorch() const {
+    return !framework_owns_memory_;
+  }
 
  private:
-  [[nodiscard]] nb::object to_torch(DlpackHandle handle) const;
-
   const std::optional<ArrayFramework> framework_;
   const bool framework_owns_memory_;
   const DLPackExchangeAPI* api_; // PyTorch's; nullptr: an older PyTorch, or not asked

@@ -34,6 +34,7 @@ NB_MODULE(_core, m) {
   bind_array_framework(m);
   bind_random_source(m);
   bind_executor(m);
+  bind_host(m);
   bind_concretize(m);
   bind_profile(m);
   bind_python_translate(m);

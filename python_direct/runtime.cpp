@@ -2,6 +2,7 @@
 #include "base/compile_params.h"
 #include "base/launch_params.h"
 #include "bindings.h"
+#include "device_arg.h"
 #include "runtime/cuda_driver.h"
 #include "runtime/doctor.h"
 
@@ -155,7 +156,8 @@ std::optional<Device> device_by_name(const nb::object& value) {
   return is_index ? std::optional(Device::cuda(std::stoi(digits))) : std::nullopt;
 }
 
-/// None, or anything `torch.device` takes: a device, "cuda:0", an index.
+} // namespace
+
 std::optional<Device> device_from_python(const nb::object& value) {
   if (value.is_none()) {
     return std::nullopt;
@@ -179,6 +181,8 @@ std::optional<Device> device_from_python(const nb::object& value) {
       {"nvfuser only supports cuda or meta device, found: ", nb::str(device).c_str()},
       ErrorKind::Value);
 }
+
+namespace {
 
 void bind_compile_params(nb::module_& m) {
   nb::class_<CompileParams>(m, "CompileParams", "How a kernel is compiled.")

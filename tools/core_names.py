@@ -27,7 +27,7 @@ from bindings_left_out import LEFT_OUT
 ROOT = Path(__file__).parent.parent
 FLOORS = (
     "base", "ir", "graph", "eval", "ops", "transform", "optimize", "segment", "schedule", "lower",
-    "codegen", "runtime",
+    "codegen", "runtime", "host",
 )  # fmt: skip
 _KEYWORDS = {
     "if", "for", "while", "switch", "return", "sizeof", "static_assert", "decltype", "throw",

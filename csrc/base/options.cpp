@@ -44,7 +44,6 @@ struct IdleOptions<DumpOption> {
       DumpOption::DrawSegmentedFusion,
       DumpOption::SchedulerParams,
       DumpOption::SchedulerVerbose,
-      DumpOption::HostIr,
       DumpOption::HostIrLowering,
       DumpOption::HostIrJit,
       DumpOption::Inlining,

@@ -48,6 +48,9 @@ using CUevent = struct CUevent_st*;
     (int* blocks, CUfunction function, int block_size, size_t smem_bytes))                      \
   X(memset_d8_async, "cuMemsetD8Async",                                                         \
     (CUdeviceptr data, unsigned char value, size_t bytes, CUstream stream))                     \
+  X(memcpy_dtod_async, "cuMemcpyDtoDAsync_v2",                                                  \
+    (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))                          \
+  X(stream_is_capturing, "cuStreamIsCapturing", (CUstream stream, int* status))                 \
   X(event_create, "cuEventCreate", (CUevent* event, unsigned flags))                           \
   X(event_destroy, "cuEventDestroy_v2", (CUevent event))                                        \
   X(event_record, "cuEventRecord", (CUevent event, CUstream stream))                            \

@@ -6,15 +6,22 @@
 #include "transform/concretization.h"
 
 namespace nvfuser {
-namespace {
 
-void check_supported(const Fusion& fusion) {
-  NVF_USER_CHECK(!fusion.outputs().empty(), "No output found for this kernel, aborting.");
+std::optional<Refusal> find_unsupported(const Fusion& fusion) {
+  if (fusion.outputs().empty()) {
+    return refuse({
+        .headline = {"No output found for this kernel, aborting."},
+        .node = Part::none(),
+        .expected = Part::none(),
+        .found = Part::none(),
+        .fix = Part::none(),
+    });
+  }
   for (const Val* output : fusion.outputs()) {
     const bool is_host_scalar =
         output->is_tensor() && static_cast<const TensorView*>(output)->is_cpu_scalar();
     if (!output->is_tensor() || is_host_scalar) {
-      throw UserError(
+      return refuse(
           {
               .headline = {"KernelExecutor does not support the Fusion provided."},
               .node = describe(output),
@@ -25,9 +32,8 @@ void check_supported(const Fusion& fusion) {
           ErrorKind::NotImplemented);
     }
   }
+  return find_unresolved(fusion);
 }
-
-} // namespace
 
 KernelExecutor::KernelExecutor(
     int64_t fusion_id, int64_t concrete_id, int64_t runtime_id, int64_t group_id)
@@ -46,8 +52,7 @@ void KernelExecutor::compile(
     const LaunchParams& launch_constraints,
     const CompileParams& compile_params,
     SchedulerType scheduler_type) {
-  check_supported(fusion);
-  check(find_unresolved(fusion));
+  check(find_unsupported(fusion));
   const KernelIdentity identity{scheduler_type, fusion_id_, concrete_id_, runtime_id_, group_id_};
   auto program =
       std::make_shared<KernelProgram>(fusion, identity, launch_constraints, compile_params);

@@ -10,9 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "base/refusal.h"
 #include "runtime/kernel_program.h"
 
 namespace nvfuser {
+
+/// Why a fusion cannot be one kernel, whatever its schedule: it has no outputs, one that no kernel
+/// writes, or dynamic shapes.
+[[nodiscard]] std::optional<Refusal> find_unsupported(const Fusion& fusion);
 
 class KernelExecutor {
  public:

@@ -1,9 +1,8 @@
 #include "runtime/kernel_program.h"
 
 #include <algorithm>
-#include <bit>
 #include <iostream>
-#include <unordered_set>
+#include <utility>
 
 #include "base/errors.h"
 #include "base/options.h"
@@ -18,43 +17,6 @@ namespace {
 /// Plans kept by one executor. Past that they are made anew: programs with that many shapes gain
 /// nothing from keeping them.
 constexpr size_t kMaxPlans = 4096;
-
-/// Which inputs are scalars that a size, and so a launch plan, depends on.
-std::vector<bool> find_shape_scalars(const Fusion& fusion) {
-  std::vector<const Val*> pending;
-  for (const Val* val : fusion.vals()) {
-    if (val->vtype() != ValType::IterDomain) {
-      continue;
-    }
-    const auto* id = static_cast<const IterDomain*>(val);
-    for (const Val* part : {id->start(), id->extent(), id->expanded_extent()}) {
-      pending.push_back(part);
-    }
-    if (const Expr* definition = id->definition()) {
-      definition->for_each_attr([&](const char*, const AttrValue& value) {
-        if (const auto* operand = std::get_if<Val*>(&value)) {
-          pending.push_back(*operand);
-        }
-      });
-    }
-  }
-  std::unordered_set<const Val*> seen; // only looked up
-  while (!pending.empty()) {
-    const Val* val = pending.back();
-    pending.pop_back();
-    if (val == nullptr || !val->is_scalar() || !seen.insert(val).second) {
-      continue;
-    }
-    if (const Expr* definition = val->definition()) {
-      pending.insert(pending.end(), definition->inputs().begin(), definition->inputs().end());
-    }
-  }
-  std::vector<bool> result;
-  for (const Val* input : fusion.inputs()) {
-    result.push_back(seen.count(input) != 0);
-  }
-  return result;
-}
 
 /// What a run asks for on top of what was compiled for.
 CompileParams merge_params(const CompileParams& compiled, const CompileParams& given) {
@@ -89,18 +51,6 @@ LaunchParams merge_constraints(const LaunchParams& compiled, const LaunchParams&
     }
   }
   return merged;
-}
-
-void write_scalar_words(const ScalarValue& value, std::vector<int64_t>& words) {
-  if (const auto* number = std::get_if<int64_t>(&value)) {
-    words.push_back(*number);
-  } else if (const auto* flag = std::get_if<bool>(&value)) {
-    words.push_back(*flag ? 1 : 0);
-  } else {
-    const std::complex<double> number = as_complex(value);
-    words.push_back(std::bit_cast<int64_t>(number.real()));
-    words.push_back(std::bit_cast<int64_t>(number.imag()));
-  }
 }
 
 /// Registers, memory and resident blocks of a CUDA kernel.
@@ -147,15 +97,6 @@ void dump_plan(const LaunchPlan& plan) {
 
 } // namespace
 
-size_t KernelProgram::SignatureHash::operator()(const Signature& words) const {
-  uint64_t hash = words.size();
-  for (const int64_t word : words) {
-    hash = (hash ^ static_cast<uint64_t>(word)) * 0x9e3779b97f4a7c15;
-    hash ^= hash >> 32;
-  }
-  return hash;
-}
-
 KernelProgram::KernelProgram(
     const Fusion& fusion,
     const KernelIdentity& identity,
@@ -168,7 +109,7 @@ KernelProgram::KernelProgram(
       fusion_(fusion.clone()),
       equal_dims_(equal_input_dims(*fusion_)),
       words_(*fusion_),
-      shapes_depend_on_(find_shape_scalars(*fusion_)) {}
+      sizes_depend_on_(find_shape_scalars(*fusion_)) {}
 
 void KernelProgram::compile(std::span<const Argument> args) {
   const std::lock_guard lock(compile_mutex_);
@@ -280,7 +221,7 @@ std::shared_ptr<const CompiledKernel> KernelProgram::code_for(
   choosers_.try_emplace(target_of(device).kind, *lowered.kernel, words_);
   std::shared_ptr<const CompiledKernel> code = compile_kernel(std::move(lowered), request);
   code_.emplace(key, code);
-  const std::lock_guard lock(plan_mutex_);
+  const std::lock_guard lock(last_mutex_);
   last_compiled_ = code;
   ++num_compiled_;
   return code;
@@ -292,24 +233,7 @@ void KernelProgram::write_signature(
     const CompileParams& params,
     Signature& words) const {
   words.clear();
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (const auto* tensor = std::get_if<TensorArg>(&args[i])) {
-      words.push_back(
-          int64_t{tensor->rank} | (int64_t{tensor->device.index} << 16) |
-          (static_cast<int64_t>(tensor->device.kind) << 32) |
-          (static_cast<int64_t>(tensor->dtype) << 40) | (int64_t{1} << 48));
-      words.insert(words.end(), tensor->size_data, tensor->size_data + tensor->rank);
-      words.insert(words.end(), tensor->stride_data, tensor->stride_data + tensor->rank);
-      continue;
-    }
-    const auto& number = std::get<ScalarArg>(args[i]);
-    const size_t kind =
-        number.is_large_unsigned ? std::variant_size_v<ScalarValue> : number.value.index();
-    words.push_back(-1 - static_cast<int64_t>(kind));
-    if (i < shapes_depend_on_.size() && shapes_depend_on_[i]) {
-      write_scalar_words(number.value, words);
-    }
-  }
+  add_arguments(args, sizes_depend_on_, words);
   for (const auto& sizes :
        {constraints.dims().grid, constraints.dims().block, constraints.dims().cluster}) {
     words.insert(words.end(), sizes.begin(), sizes.end());
@@ -325,19 +249,13 @@ void KernelProgram::write_signature(
   }
 }
 
-KernelProgram::PlanPtr KernelProgram::find_plan(const Signature& words) const {
-  const std::lock_guard lock(plan_mutex_);
-  const auto found = plans_.find(words);
-  return found != plans_.end() ? found->second : nullptr;
-}
-
 KernelProgram::PlanPtr KernelProgram::make_plan(
     std::span<const Argument> args,
     const LaunchParams& constraints,
     const CompileParams& params,
     const Signature& words) {
   const std::lock_guard lock(compile_mutex_);
-  if (PlanPtr plan = find_plan(words)) {
+  if (PlanPtr plan = plans_.find(words)) {
     return plan; // another thread made it meanwhile
   }
   CompileParams merged = merge_params(params_, params);
@@ -368,12 +286,19 @@ KernelProgram::PlanPtr KernelProgram::make_plan(
   }
   plan->dumps_arguments = has_option(DumpOption::KernelArgs);
   dump_plan(*plan);
-  const std::lock_guard plan_lock(plan_mutex_);
   if (plans_.size() >= kMaxPlans) {
     plans_.clear();
   }
-  plans_.emplace(words, plan);
-  return plan;
+  return plans_.insert(words, plan);
+}
+
+KernelProgram::PlanPtr KernelProgram::plan(
+    std::span<const Argument> args, const LaunchParams& constraints, const CompileParams& params) {
+  static thread_local Signature words; // kept for its capacity
+  write_signature(args, constraints, params, words);
+  PlanPtr plan = plans_.find(words);
+  // A copy: what compiles may warn, and a handler of warnings may run something in this thread.
+  return plan != nullptr ? plan : make_plan(args, constraints, params, Signature(words));
 }
 
 std::vector<RunOutput> KernelProgram::run(
@@ -385,43 +310,42 @@ std::vector<RunOutput> KernelProgram::run(
   if (is_profiling()) {
     profiled.emplace(identity_.fusion_id);
   }
-  static thread_local Signature words; // kept for its capacity
-  write_signature(args, constraints, params, words);
-  PlanPtr plan = find_plan(words);
-  if (plan == nullptr) {
-    plan = make_plan(args, constraints, params, words);
-  }
-  if (plan->dumps_arguments) {
-    std::cout << "Arguments for " << kernel_name_ << ":\n" << arguments_text(args) << std::flush;
-  }
+  const PlanPtr plan = this->plan(args, constraints, params);
   const TraceSpan span(kernel_name_);
   std::vector<RunOutput> outputs = profiled ? profiled->launch(*plan, args, allocator, identity_)
                                             : launch(*plan, args, allocator);
   if (profiled) {
     profiled->finish();
   }
-  const std::lock_guard lock(plan_mutex_);
-  last_plan_ = std::move(plan);
+  note_run(plan);
   return outputs;
 }
 
+void KernelProgram::note_run(const PlanPtr& plan) {
+  // Most runs repeat the last one, and write nothing that other threads read.
+  if (last_plan_.load(std::memory_order_relaxed) != plan.get()) {
+    const std::lock_guard lock(last_mutex_);
+    last_plan_owner_ = plan;
+    last_plan_ = plan.get();
+  }
+}
+
 std::shared_ptr<const CompiledKernel> KernelProgram::last_compiled() const {
-  const std::lock_guard lock(plan_mutex_);
+  const std::lock_guard lock(last_mutex_);
   return last_compiled_;
 }
 
 LaunchParams KernelProgram::last_launch() const {
-  const std::lock_guard lock(plan_mutex_);
-  return last_plan_ != nullptr ? last_plan_->launch : LaunchParams();
+  const std::lock_guard lock(last_mutex_);
+  return last_plan_owner_ != nullptr ? last_plan_owner_->launch : LaunchParams();
 }
 
 int64_t KernelProgram::num_compiled() const {
-  const std::lock_guard lock(plan_mutex_);
+  const std::lock_guard lock(last_mutex_);
   return num_compiled_;
 }
 
 int64_t KernelProgram::num_plans() const {
-  const std::lock_guard lock(plan_mutex_);
   return static_cast<int64_t>(plans_.size());
 }
 

@@ -3,6 +3,7 @@
 // sizes, strides, devices, and those scalars that sizes depend on.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -13,16 +14,18 @@
 
 #include "base/compile_params.h"
 #include "base/launch_params.h"
+#include "base/read_mostly_map.h"
 #include "ir/fusion.h"
 #include "runtime/arguments.h"
 #include "runtime/compiled_kernel.h"
 #include "runtime/kernel_identity.h"
 #include "runtime/launch.h"
 #include "runtime/launch_plan.h"
+#include "runtime/signature.h"
 
 namespace nvfuser {
 
-/// Thread-safe. Threads with signatures that have a plan do not wait for one that compiles.
+/// Thread-safe. A thread whose signature has a plan takes no lock.
 class KernelProgram {
  public:
   /// Works on a copy of `fusion`. `constraints` and `params` hold for every run.
@@ -34,6 +37,12 @@ class KernelProgram {
 
   /// Compile for `args`; without arguments for `params.device`, else for the default device.
   void compile(std::span<const Argument> args);
+  /// The plan of runs with arguments like these, made if they are the first of their kind; only the
+  /// sizes and types of tensors are looked at. Parameters come on top of those of the program.
+  [[nodiscard]] std::shared_ptr<const LaunchPlan> plan(
+      std::span<const Argument> args,
+      const LaunchParams& constraints = {},
+      const CompileParams& params = {});
   /// Run; parameters given here come on top of those of the program.
   [[nodiscard]] std::vector<RunOutput> run(
       std::span<const Argument> args,
@@ -41,18 +50,27 @@ class KernelProgram {
       const LaunchParams& constraints,
       const CompileParams& params);
 
+  /// What was scheduled; nobody changes it.
+  [[nodiscard]] const std::shared_ptr<Fusion>& fusion() const {
+    return fusion_;
+  }
+  [[nodiscard]] const KernelIdentity& identity() const {
+    return identity_;
+  }
+  /// By input: is it a scalar that some size depends on?
+  [[nodiscard]] const std::vector<bool>& sizes_depend_on() const {
+    return sizes_depend_on_;
+  }
+
   // -- for looking into --
+  /// Remember that `plan` ran.
+  void note_run(const std::shared_ptr<const LaunchPlan>& plan);
   [[nodiscard]] std::shared_ptr<const CompiledKernel> last_compiled() const;
   [[nodiscard]] LaunchParams last_launch() const;
   [[nodiscard]] int64_t num_compiled() const;
   [[nodiscard]] int64_t num_plans() const;
 
  private:
-  /// Words that stand for everything a plan depends on.
-  using Signature = std::vector<int64_t>;
-  struct SignatureHash {
-    size_t operator()(const Signature& words) const;
-  };
   using PlanPtr = std::shared_ptr<const LaunchPlan>;
 
   void write_signature(
@@ -60,7 +78,6 @@ class KernelProgram {
       const LaunchParams& constraints,
       const CompileParams& params,
       Signature& words) const;
-  [[nodiscard]] PlanPtr find_plan(const Signature& words) const;
   /// The slow path: check the arguments, choose or compile the code, plan, remember.
   [[nodiscard]] PlanPtr make_plan(
       std::span<const Argument> args,
@@ -85,7 +102,9 @@ class KernelProgram {
   const std::shared_ptr<Fusion> fusion_;
   const EqualDims equal_dims_;
   const LaunchWords words_;
-  const std::vector<bool> shapes_depend_on_; // by input: a scalar that some size depends on
+  const std::vector<bool> sizes_depend_on_; // by input: a scalar that some size depends on
+
+  ReadMostlyMap<Signature, PlanPtr, SignatureHash> plans_;
 
   std::mutex compile_mutex_;                                                    // of the slow path
   std::unordered_map<std::string, std::shared_ptr<const CompiledKernel>> code_; // by request
@@ -94,10 +113,10 @@ class KernelProgram {
   std::optional<KernelRequest> lowered_for_;
   LoweredKernel lowered_;
 
-  mutable std::mutex plan_mutex_; // of what follows
-  std::unordered_map<Signature, PlanPtr, SignatureHash> plans_;
+  mutable std::mutex last_mutex_; // of what follows
   std::shared_ptr<const CompiledKernel> last_compiled_;
-  PlanPtr last_plan_;
+  PlanPtr last_plan_owner_;
+  std::atomic<const LaunchPlan*> last_plan_ = nullptr; // that of last_plan_owner_; read by itself
   int64_t num_compiled_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "runtime/launch.h"
 
 #include <cstring>
+#include <iostream>
 #include <optional>
 
 #include "base/errors.h"
@@ -8,6 +9,7 @@
 #include "runtime/cpu_runtime.h"
 #include "runtime/cuda_driver.h"
 #include "runtime/overlap.h"
+#include "runtime/parameter_block.h"
 #include "runtime/random_state.h"
 #include "runtime/scalar_bytes.h"
 
@@ -69,55 +71,25 @@ void check_aliases(const LaunchPlan& plan, std::span<const Argument> args) {
   }
 }
 
-/// The tensors of one run beside its arguments.
-struct RunBuffers {
-  std::vector<DlpackHandle> tensors; // by buffer; only those that are new
-  DlpackHandle workspace;
-};
+// ---- The two halves of a launch -----------------------------------------------------------------
 
-void* data_of(const DlpackHandle& handle) {
-  const DLTensor& tensor = handle->dl_tensor;
-  return static_cast<char*>(tensor.data) + tensor.byte_offset;
+void put_address(std::byte* parameters, size_t offset, const void* address) {
+  std::memcpy(parameters + offset, &address, sizeof(address));
 }
 
-DlpackHandle make_tensor(const PlannedBuffer& buffer, Device device, OutputAllocator& allocator) {
-  const BufferLayout& layout = buffer.layout;
-  if (layout.is_row_major) {
-    return allocator.allocate(buffer.dtype, layout.sizes, device);
-  }
-  const int64_t elements[] = {layout.elements};
-  return restride(allocator.allocate(buffer.dtype, elements, device), layout.sizes, layout.strides);
+void* address_at(const std::byte* parameters, size_t offset) {
+  void* address = nullptr;
+  std::memcpy(&address, parameters + offset, sizeof(address));
+  return address;
 }
 
-RunBuffers make_buffers(const LaunchPlan& plan, OutputAllocator& allocator) {
-  RunBuffers buffers;
-  buffers.tensors.resize(plan.buffers.size());
-  for (size_t i = 0; i < plan.buffers.size(); ++i) {
-    if (plan.buffers[i].source == PlannedBuffer::Source::NewTensor) {
-      buffers.tensors[i] = make_tensor(plan.buffers[i], plan.device, allocator);
-    }
-  }
-  if (plan.workspace_bytes > 0 && !plan.is_empty) {
-    const int64_t bytes[] = {plan.workspace_bytes};
-    buffers.workspace = allocator.allocate(DataType::Byte, bytes, plan.device);
-  }
-  return buffers;
-}
-
-/// Fill what differs from run to run into a copy of the plan's parameters.
-void fill_parameters(
-    const LaunchPlan& plan,
-    std::span<const Argument> args,
-    const RunBuffers& buffers,
-    std::byte* parameters) {
-  const auto put = [&](size_t offset, const void* pointer) {
-    std::memcpy(parameters + offset, &pointer, sizeof(pointer));
-  };
+void fill_arguments(
+    const LaunchPlan& plan, std::span<const Argument> args, std::byte* parameters) {
   for (const ParameterPatch& patch : plan.patches) {
     std::visit(
         overloaded{
             [&](const PointerPatch& pointer) {
-              put(patch.offset, std::get<TensorArg>(args[pointer.arg]).data);
+              put_address(parameters, patch.offset, std::get<TensorArg>(args[pointer.arg]).data);
             },
             [&](const NumberPatch& number) {
               write_scalar(
@@ -132,16 +104,27 @@ void fill_parameters(
         },
         patch.value);
   }
+}
+
+void fill_buffers(
+    const LaunchPlan& plan,
+    std::span<const Argument> args,
+    const LaunchMemory& memory,
+    std::byte* parameters) {
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     const PlannedBuffer& buffer = plan.buffers[i];
     switch (buffer.source) {
-      case PlannedBuffer::Source::NewTensor: put(buffer.offset, data_of(buffers.tensors[i])); break;
+      case PlannedBuffer::Source::NewTensor:
+        put_address(parameters, buffer.offset, memory.tensors[i]);
+        break;
       case PlannedBuffer::Source::Input:
-        put(buffer.offset, std::get<TensorArg>(args[buffer.input]).data);
+        put_address(parameters, buffer.offset, std::get<TensorArg>(args[buffer.input]).data);
         break;
       case PlannedBuffer::Source::Workspace:
         if (plan.workspace_bytes > 0) { // otherwise none has elements
-          put(buffer.offset, static_cast<char*>(data_of(buffers.workspace)) + buffer.byte_offset);
+          put_address(
+              parameters, buffer.offset,
+              static_cast<char*>(memory.workspace) + buffer.byte_offset);
         }
         break;
     }
@@ -154,24 +137,28 @@ void fill_random_state(const LaunchPlan& plan, std::byte* parameters) {
   std::memcpy(parameters + plan.random_offset, &state.offset, sizeof(state.offset));
 }
 
-/// Call `fill(pointer, bytes)` for everything that has to start as zeros.
+/// Call `fill(address, bytes)` for everything that has to start as zeros.
 template <typename Fill>
-void fill_zeros(const LaunchPlan& plan, const RunBuffers& buffers, const Fill& fill) {
-  if (plan.workspace_zero_bytes > 0) {
-    fill(data_of(buffers.workspace), static_cast<size_t>(plan.workspace_zero_bytes));
-  }
-  for (size_t i = 0; i < plan.buffers.size(); ++i) {
-    const PlannedBuffer& buffer = plan.buffers[i];
+void fill_zeros(const LaunchPlan& plan, const std::byte* parameters, const Fill& fill) {
+  bool is_workspace_filled = plan.workspace_zero_bytes == 0;
+  for (const PlannedBuffer& buffer : plan.buffers) {
     if (buffer.source == PlannedBuffer::Source::NewTensor && buffer.zero_init) {
       const int64_t bytes = storage_bytes(buffer.dtype, buffer.layout.elements);
-      fill(data_of(buffers.tensors[i]), static_cast<size_t>(bytes));
+      fill(address_at(parameters, buffer.offset), static_cast<size_t>(bytes));
+    } else if (
+        buffer.source == PlannedBuffer::Source::Workspace && !is_workspace_filled &&
+        buffer.byte_offset == 0) {
+      // The buffers that start as zeros are the first ones of the workspace.
+      fill(
+          address_at(parameters, buffer.offset), static_cast<size_t>(plan.workspace_zero_bytes));
+      is_workspace_filled = true;
     }
   }
 }
 
-void launch_on_cpu(
-    const LaunchPlan& plan, const RunBuffers& buffers, void** parameters, KernelTimer* timer) {
-  fill_zeros(plan, buffers, [](void* data, size_t bytes) { std::memset(data, 0, bytes); });
+void enqueue_on_cpu(
+    const LaunchPlan& plan, const std::byte* parameters, void** addresses, KernelTimer* timer) {
+  fill_zeros(plan, parameters, [](void* data, size_t bytes) { std::memset(data, 0, bytes); });
   const LaunchParams& launch = plan.launch;
   const long long dims[] = {launch.gdimx(), launch.gdimy(), launch.gdimz(),
                             launch.bdimx(), launch.bdimy(), launch.bdimz()};
@@ -179,22 +166,21 @@ void launch_on_cpu(
   if (timer != nullptr) {
     timer->start(plan.device, nullptr);
   }
-  plan.code->cpu->function()(parameters, dims, &runtime);
+  plan.code->cpu->function()(addresses, dims, &runtime);
   if (timer != nullptr) {
     timer->stop(nullptr);
   }
   runtime.raise_race(plan.code->name);
 }
 
-void launch_on_cuda(
+void enqueue_on_cuda(
     const LaunchPlan& plan,
-    const RunBuffers& buffers,
-    void** parameters,
-    OutputAllocator& allocator,
+    const std::byte* parameters,
+    void** addresses,
+    CUstream stream,
     KernelTimer* timer) {
   const CudaDriver& driver = CudaDriver::get();
-  auto* stream = static_cast<CUstream>(allocator.current_stream(plan.device));
-  fill_zeros(plan, buffers, [&](void* data, size_t bytes) {
+  fill_zeros(plan, parameters, [&](void* data, size_t bytes) {
     driver.check(
         driver.memset_d8_async(reinterpret_cast<CUdeviceptr>(data), 0, bytes, stream),
         "cuMemsetD8Async");
@@ -209,19 +195,45 @@ void launch_on_cuda(
         driver.launch_cooperative_kernel(
             plan.function, dim(launch.gdimx()), dim(launch.gdimy()), dim(launch.gdimz()),
             dim(launch.bdimx()), dim(launch.bdimy()), dim(launch.bdimz()), dim(launch.smem_bytes()),
-            stream, parameters),
+            stream, addresses),
         "cuLaunchCooperativeKernel");
   } else {
     driver.check(
         driver.launch_kernel(
             plan.function, dim(launch.gdimx()), dim(launch.gdimy()), dim(launch.gdimz()),
             dim(launch.bdimx()), dim(launch.bdimy()), dim(launch.bdimz()), dim(launch.smem_bytes()),
-            stream, parameters, nullptr),
+            stream, addresses, nullptr),
         "cuLaunchKernel");
   }
   if (timer != nullptr) {
     timer->stop(stream);
   }
+}
+
+// ---- Both at once -------------------------------------------------------------------------------
+
+/// The tensors of one run beside its arguments.
+struct RunBuffers {
+  std::vector<DlpackHandle> tensors; // by buffer; only those that are new
+  std::vector<void*> addresses;      // of their elements
+  DlpackHandle workspace;
+};
+
+RunBuffers make_buffers(const LaunchPlan& plan, OutputAllocator& allocator) {
+  RunBuffers buffers;
+  buffers.tensors.resize(plan.buffers.size());
+  buffers.addresses.resize(plan.buffers.size());
+  for (size_t i = 0; i < plan.buffers.size(); ++i) {
+    if (plan.buffers[i].source == PlannedBuffer::Source::NewTensor) {
+      buffers.tensors[i] = make_tensor(plan.buffers[i], plan.device, allocator);
+      buffers.addresses[i] = data_of(buffers.tensors[i]);
+    }
+  }
+  if (plan.workspace_bytes > 0 && !plan.is_empty) {
+    const int64_t bytes[] = {plan.workspace_bytes};
+    buffers.workspace = allocator.allocate(DataType::Byte, bytes, plan.device);
+  }
+  return buffers;
 }
 
 std::vector<RunOutput> make_outputs(const LaunchPlan& plan, RunBuffers& buffers) {
@@ -245,43 +257,72 @@ std::vector<RunOutput> make_outputs(const LaunchPlan& plan, RunBuffers& buffers)
 
 } // namespace
 
+void bind(
+    const LaunchPlan& plan,
+    std::span<const Argument> args,
+    const LaunchMemory& memory,
+    std::byte* parameters) {
+  check_alignment(plan, args);
+  check_aliases(plan, args);
+  fill_arguments(plan, args, parameters);
+  fill_buffers(plan, args, memory, parameters);
+  if (plan.random_streams > 0) {
+    fill_random_state(plan, parameters);
+  }
+}
+
+void enqueue(
+    const LaunchPlan& plan,
+    const std::byte* parameters,
+    void** addresses,
+    CUstream stream,
+    KernelTimer* timer) {
+  if (plan.device.is_cpu()) {
+    enqueue_on_cpu(plan, parameters, addresses, timer);
+  } else {
+    enqueue_on_cuda(plan, parameters, addresses, stream, timer);
+  }
+}
+
+DlpackHandle make_tensor(const PlannedBuffer& buffer, Device device, OutputAllocator& allocator) {
+  const BufferLayout& layout = buffer.layout;
+  if (layout.is_row_major) {
+    return allocator.allocate(buffer.dtype, layout.sizes, device);
+  }
+  const int64_t elements[] = {layout.elements};
+  return restride(allocator.allocate(buffer.dtype, elements, device), layout.sizes, layout.strides);
+}
+
+void* data_of(const DlpackHandle& handle) {
+  const DLTensor& tensor = handle->dl_tensor;
+  return static_cast<char*>(tensor.data) + tensor.byte_offset;
+}
+
+void dump_arguments(const LaunchPlan& plan, std::span<const Argument> args) {
+  if (plan.dumps_arguments) {
+    std::cout << "Arguments for " << plan.code->name << ":\n" << arguments_text(args) << std::flush;
+  }
+}
+
 std::vector<RunOutput> launch(
     const LaunchPlan& plan,
     std::span<const Argument> args,
     OutputAllocator& allocator,
     KernelTimer* timer) {
+  dump_arguments(plan, args);
   std::optional<CudaContextGuard> guard;
   if (plan.device.is_cuda()) {
     guard.emplace(CudaDriver::get(), plan.device.index);
   }
   RunBuffers buffers = make_buffers(plan, allocator);
   if (!plan.is_empty) {
-    check_alignment(plan, args);
-    check_aliases(plan, args);
-    // Kept from run to run: a launch copies its parameters.
-    static thread_local std::vector<std::byte> bytes;
-    static thread_local std::vector<void*> parameters;
-    // A CPU kernel reads them while it runs; a nested run in the same thread has its own.
-    std::vector<std::byte> own_bytes;
-    std::vector<void*> own_parameters;
-    own_bytes.swap(bytes);
-    own_parameters.swap(parameters);
-    own_bytes.assign(plan.parameters.begin(), plan.parameters.end());
-    own_parameters.clear();
-    for (const size_t offset : plan.parameter_offsets) {
-      own_parameters.push_back(own_bytes.data() + offset);
-    }
-    fill_parameters(plan, args, buffers, own_bytes.data());
-    if (plan.random_streams > 0) {
-      fill_random_state(plan, own_bytes.data());
-    }
-    if (plan.device.is_cpu()) {
-      launch_on_cpu(plan, buffers, own_parameters.data(), timer);
-    } else {
-      launch_on_cuda(plan, buffers, own_parameters.data(), allocator, timer);
-    }
-    bytes.swap(own_bytes);
-    parameters.swap(own_parameters);
+    ParameterBlock block(plan.parameters, plan.parameter_offsets);
+    void* workspace = buffers.workspace == nullptr ? nullptr : data_of(buffers.workspace);
+    bind(plan, args, {buffers.addresses, workspace}, block.bytes());
+    auto* stream = plan.device.is_cuda()
+                       ? static_cast<CUstream>(allocator.current_stream(plan.device))
+                       : nullptr;
+    enqueue(plan, block.bytes(), block.addresses(), stream, timer);
   }
   return make_outputs(plan, buffers);
 }

@@ -9,14 +9,53 @@
 
 namespace nvfuser {
 
-/// Output i of a run. Exactly one of: a new tensor; the argument `input` itself; the same tensor as
-/// the earlier output `same_as`.
+/// Output i of a run. One of: a new tensor; the argument `input` itself; the same tensor as the
+/// earlier output `same_as`; with both `tensor` and `input`, a tensor in the memory of that
+/// argument, which has to outlive it.
 struct RunOutput {
   static constexpr int64_t kNone = -1;
   DlpackHandle tensor;
   int64_t input = kNone;
   int64_t same_as = kNone;
 };
+
+// ---- The two halves of a launch -----------------------------------------------------------------
+
+/// Where the memory lies that a launch needs beside its arguments.
+struct LaunchMemory {
+  std::span<void* const> tensors; // by buffer of the plan; only those of new tensors are read
+  void* workspace = nullptr;      // of plan.workspace_bytes
+};
+
+/// Write what differs from run to run into `parameters`, which begin as plan.parameters: addresses,
+/// numbers, the state of the random generator. Refuses addresses that the kernel cannot take.
+/// Requires: arguments of the plan's signature; the plan is not empty.
+void bind(
+    const LaunchPlan& plan,
+    std::span<const Argument> args,
+    const LaunchMemory& memory,
+    std::byte* parameters);
+
+/// Fill what has to start as zeros, and launch. `parameters` were bound, and `addresses` has that of
+/// each; both may be written again as soon as this returns. `timer`, if given, measures the kernel.
+/// Requires: the context of the plan's device is current.
+void enqueue(
+    const LaunchPlan& plan,
+    const std::byte* parameters,
+    void** addresses,
+    CUstream stream,
+    KernelTimer* timer = nullptr);
+
+// ---- Both at once -------------------------------------------------------------------------------
+
+/// A new tensor for a buffer of a plan.
+[[nodiscard]] DlpackHandle make_tensor(
+    const PlannedBuffer& buffer, Device device, OutputAllocator& allocator);
+/// Where the elements of a tensor begin.
+[[nodiscard]] void* data_of(const DlpackHandle& handle);
+
+/// What NVFUSER_DUMP=kernel_args prints.
+void dump_arguments(const LaunchPlan& plan, std::span<const Argument> args);
 
 /// Run `plan` with arguments of its signature, on the caller's current stream. `timer`, if given,
 /// measures the kernel.

@@ -265,28 +265,39 @@ ProfiledRun::~ProfiledRun() {
   }
 }
 
+void ProfiledRun::measure(
+    const LaunchPlan& plan,
+    std::span<const Argument> args,
+    const KernelIdentity& identity,
+    CUstream stream,
+    const std::function<void(KernelTimer*)>& enqueue) {
+  Run& run = *profiles().open;
+  const ContextOf context(plan.device);
+  if (!run.span.is_started()) {
+    run.span.start(plan.device, stream);
+  }
+  MeasuredKernel kernel{facts_of(plan, args, identity, stream, run), {}};
+  enqueue(times_kernels() ? &kernel.timer : nullptr);
+  run.span.stop(stream);
+  run.kernels.push_back(std::move(kernel));
+}
+
 std::vector<RunOutput> ProfiledRun::launch(
     const LaunchPlan& plan,
     std::span<const Argument> args,
     OutputAllocator& allocator,
     const KernelIdentity& identity) {
-  Run& run = *profiles().open;
   if (plan.is_empty) {
     return nvfuser::launch(plan, args, allocator);
   }
-  const ContextOf context(plan.device);
   CUstream stream = nullptr;
   if (plan.device.is_cuda()) {
     stream = static_cast<CUstream>(allocator.current_stream(plan.device));
   }
-  if (!run.span.is_started()) {
-    run.span.start(plan.device, stream);
-  }
-  MeasuredKernel kernel{facts_of(plan, args, identity, stream, run), {}};
-  std::vector<RunOutput> outputs =
-      nvfuser::launch(plan, args, allocator, times_kernels() ? &kernel.timer : nullptr);
-  run.span.stop(stream);
-  run.kernels.push_back(std::move(kernel));
+  std::vector<RunOutput> outputs;
+  measure(plan, args, identity, stream, [&](KernelTimer* timer) {
+    outputs = nvfuser::launch(plan, args, allocator, timer);
+  });
   return outputs;
 }
 

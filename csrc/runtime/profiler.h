@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -92,6 +93,14 @@ class ProfiledRun {
   ProfiledRun(const ProfiledRun&) = delete;
   ProfiledRun& operator=(const ProfiledRun&) = delete;
 
+  /// Call `enqueue`, which launches `plan` on `stream` and lets the timer, if it gets one, measure
+  /// the kernel.
+  void measure(
+      const LaunchPlan& plan,
+      std::span<const Argument> args,
+      const KernelIdentity& identity,
+      CUstream stream,
+      const std::function<void(KernelTimer*)>& enqueue);
   /// nvfuser::launch, measured.
   [[nodiscard]] std::vector<RunOutput> launch(
       const LaunchPlan& plan,

@@ -17,7 +17,7 @@ _core.internal.hide_source_directory(_os.path.dirname(_os.path.abspath(__file__)
 
 from . import multidevice as multidevice  # noqa: E402
 from ._core import *  # noqa: E402, F403
-from ._core import idm, ops, schedule  # noqa: E402, F401
+from ._core import host, idm, ops, schedule  # noqa: E402, F401
 from .evaluator import evaluate as evaluate  # noqa: E402
 from .executor_cache import FusionExecutorCache as FusionExecutorCache  # noqa: E402
 from .fusion_definition import FusionDefinition as FusionDefinition  # noqa: E402
@@ -36,7 +36,7 @@ from .version import __version__ as __version__  # noqa: E402
 from .version import version as version  # noqa: E402
 
 # Submodules of the extension can be imported by name, as if they were files of this package.
-for _name in ("idm", "ops", "schedule"):
+for _name in ("host", "idm", "ops", "schedule"):
     _sys.modules[f"{__name__}.{_name}"] = getattr(_core, _name)
 
 if not _typing.TYPE_CHECKING:  # type checkers find unknown names themselves

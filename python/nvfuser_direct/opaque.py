@@ -83,7 +83,7 @@ def _bind_methods() -> None:
 
 def _methods() -> Iterator[tuple[type, str, object]]:
     kind = type(vars(_core.KernelExecutor)["run"])
-    for cls in list(vars(_core).values()):
+    for cls in [*vars(_core).values(), *vars(_core.host).values()]:
         if inspect.isclass(cls):
             for name, member in list(vars(cls).items()):
                 if type(member) is kind and not name.startswith("__"):

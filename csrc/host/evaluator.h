@@ -1,0 +1,44 @@
+// Evaluator: computes what has no kernel. The caller's framework implements it, as it does the
+// allocator of outputs and the source of random numbers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "ir/fusion.h"
+#include "runtime/dlpack_tensor.h"
+
+namespace nvfuser::host {
+
+/// A tensor that several places keep alive.
+using SharedTensor = std::shared_ptr<DLManagedTensorVersioned>;
+
+/// What an evaluation reads: a number or a tensor, and whose it is. An evaluator may keep tensors
+/// longer than its call: then it keeps their memory.
+struct EvaluatorInput {
+  static constexpr int64_t kNone = -1;
+  Argument value;
+  int64_t argument = kNone; // of the run, whose memory it is
+  bool is_whole = false;    // is it that argument itself, or a part of its memory?
+  SharedTensor memory{};    // of all other tensors
+};
+
+/// Called without any lock of the caller's language.
+class Evaluator {
+ public:
+  virtual ~Evaluator() = default;
+  /// Compute `fusion` on `device`, on the caller's current stream. Writes outputs that update an
+  /// input into its memory. Returns a tensor in memory of its own for every other output, with the
+  /// strides that layout_of_new gives it; empty handles stand for updates, for inputs and for
+  /// outputs that came before.
+  [[nodiscard]] virtual std::vector<DlpackHandle> evaluate(
+      const std::shared_ptr<Fusion>& fusion,
+      std::span<const EvaluatorInput> inputs,
+      Device device) = 0;
+  /// Copy elements between tensors of one type, device and shape, with any strides.
+  virtual void copy(const EvaluatorInput& from, const EvaluatorInput& to) = 0;
+};
+
+} // namespace nvfuser::host

@@ -1,0 +1,113 @@
+// ProgramPlan: everything about a run of a program that follows from the shapes of its arguments:
+// the launch plans of its kernels, the shape of every slot, and whose memory each slot sees. It is
+// made once per signature; a run then allocates, fills in addresses and enqueues.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "host/steps.h"
+#include "runtime/launch_plan.h"
+
+namespace nvfuser::host {
+
+inline constexpr Slot kNoSlot = -1;
+
+/// Where the memory of a slot comes from.
+enum class SlotMemory : uint8_t {
+  None,      // a number, or a slot that no step has set
+  Argument,  // the caller's
+  Workspace, // one piece for all tensors that live only between steps
+  NewTensor, // the caller's framework allocates it: an output, or what an output sees
+  Evaluated, // an evaluation makes it
+};
+
+/// "workspace"
+[[nodiscard]] const char* to_string(SlotMemory memory);
+
+struct SlotPlan {
+  SlotMemory memory = SlotMemory::None; // of its owner
+  /// The slot whose memory this one sees, from `byte_offset` on; itself, if the memory is its own.
+  Slot owner = kNoSlot;
+  int64_t byte_offset = 0;
+  /// The slot that holds the very same tensor: an input that a kernel updates and returns; itself,
+  /// if there is none.
+  Slot same_as = kNoSlot;
+
+  DataType dtype = DataType::Null; // of the framework's tensor
+  Device device;
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> strides; // elements
+  /// Does a step or another slot need to know its shape? That of an evaluated tensor is only known
+  /// then.
+  bool has_shape = false;
+
+  // -- of owners --
+  int64_t elements = 0; // of the storage
+  int64_t bytes = 0;
+  bool is_row_major = true;
+  int64_t workspace_offset = 0; // of those in the workspace
+};
+
+/// A kernel of the chain. Its parameters are a part of the program's block.
+struct PlannedLaunch {
+  std::shared_ptr<KernelProgram> kernel;
+  std::shared_ptr<const LaunchPlan> plan;
+  std::vector<Slot> inputs;
+  std::vector<Slot> tensors;     // by buffer of the plan; kNoSlot for those that are not new
+  int64_t workspace_offset = 0;  // of plan->workspace_bytes
+  size_t first_parameter = 0;    // in ProgramPlan::parameters
+  size_t first_address = 0;      // in ProgramPlan::parameter_offsets
+};
+
+struct PlannedEvaluation {
+  std::shared_ptr<Fusion> fusion;
+  std::vector<Slot> inputs;
+  std::vector<Slot> outputs; // by output of the fusion; kNoSlot where none is new
+  KernelIdentity identity;   // in profiles
+};
+
+struct PlannedCopy {
+  Slot from = kNoSlot;
+  Slot to = kNoSlot;
+  int64_t bytes = 0; // of both, if they are one piece of memory with equal strides; else 0
+};
+
+/// No later step reads what an evaluation made; kNoSlot: there is nothing to let go of yet.
+struct PlannedRelease {
+  Slot owner = kNoSlot;
+};
+
+using PlannedStep = std::variant<PlannedLaunch, PlannedEvaluation, PlannedCopy, PlannedRelease>;
+
+struct ProgramPlan {
+  Device device;
+  std::vector<SlotPlan> slots;
+  std::vector<PlannedStep> steps;
+  std::vector<Slot> outputs;
+  int64_t workspace_bytes = 0;
+  /// The parameters of all kernels, with what does not differ from run to run.
+  std::vector<std::byte> parameters;
+  std::vector<size_t> parameter_offsets; // where each parameter of each kernel starts
+  /// The plan of the only kernel, where a program is nothing but one launch of its arguments.
+  const PlannedLaunch* single_launch = nullptr;
+
+  /// One line for each slot: its shape, and where it lies.
+  [[nodiscard]] std::string to_string() const;
+};
+
+/// Plan runs of `steps` with arguments like `args`. Throws UserError for shapes that do not fit.
+[[nodiscard]] std::shared_ptr<const ProgramPlan> make_program_plan(
+    std::span<const Step> steps,
+    std::span<const Slot> outputs,
+    size_t num_slots,
+    std::span<const Argument> args,
+    std::optional<Device> device);
+
+} // namespace nvfuser::host

@@ -1,0 +1,386 @@
+#include "host/run_program.h"
+
+#include <cstring>
+#include <optional>
+
+#include "base/errors.h"
+#include "base/trace.h"
+#include "ir/all_nodes.h"
+#include "runtime/cuda_driver.h"
+#include "runtime/overlap.h"
+#include "runtime/parameter_block.h"
+#include "runtime/profiler.h"
+
+namespace nvfuser::host {
+namespace {
+
+char* address_of(const SharedTensor& tensor) {
+  return static_cast<char*>(tensor->dl_tensor.data) + tensor->dl_tensor.byte_offset;
+}
+
+/// A tensor of its own description in memory that others own.
+struct ViewTensor {
+  DLManagedTensorVersioned managed{};
+  SharedTensor memory; // empty: an argument's, which the caller keeps
+  std::vector<int64_t> layout; // sizes, then strides
+};
+
+void delete_view(DLManagedTensorVersioned* managed) {
+  delete static_cast<ViewTensor*>(managed->manager_ctx);
+}
+
+DlpackHandle make_view(const TensorArg& tensor, SharedTensor memory) {
+  auto view = std::make_unique<ViewTensor>();
+  view->memory = std::move(memory);
+  view->layout.assign(tensor.sizes().begin(), tensor.sizes().end());
+  view->layout.insert(view->layout.end(), tensor.strides().begin(), tensor.strides().end());
+  DLManagedTensorVersioned& managed = view->managed;
+  managed.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+  managed.dl_tensor.data = tensor.data;
+  managed.dl_tensor.device = to_dlpack(tensor.device);
+  managed.dl_tensor.ndim = tensor.rank;
+  managed.dl_tensor.dtype = to_dlpack(tensor.dtype);
+  managed.dl_tensor.shape = view->layout.data();
+  managed.dl_tensor.strides = view->layout.data() + tensor.rank;
+  managed.manager_ctx = view.get();
+  managed.deleter = delete_view;
+  return DlpackHandle(&view.release()->managed);
+}
+
+int64_t bytes_of_arguments(std::span<const Argument> args) {
+  int64_t bytes = 0;
+  for (const Argument& arg : args) {
+    if (const auto* tensor = std::get_if<TensorArg>(&arg)) {
+      bytes += bytes_of(*tensor);
+    }
+  }
+  return bytes;
+}
+
+int64_t bytes_of_outputs(std::span<const RunOutput> outputs, std::span<const Argument> args) {
+  int64_t bytes = 0;
+  for (const RunOutput& output : outputs) {
+    if (output.same_as != RunOutput::kNone) {
+      bytes += bytes_of_outputs(outputs.subspan(static_cast<size_t>(output.same_as), 1), args);
+    } else if (output.tensor != nullptr) {
+      bytes += bytes_of(view_of(output.tensor->dl_tensor));
+    } else {
+      bytes += bytes_of(std::get<TensorArg>(args[static_cast<size_t>(output.input)]));
+    }
+  }
+  return bytes;
+}
+
+class ProgramRun {
+ public:
+  ProgramRun(
+      const ProgramPlan& plan,
+      std::span<const Argument> args,
+      const Caller& caller,
+      ProfiledRun* profiled)
+      : plan_(plan),
+        args_(args),
+        caller_(caller),
+        profiled_(profiled),
+        block_(plan.parameters, plan.parameter_offsets) {
+    if (plan.device.is_cuda()) {
+      context_.emplace(CudaDriver::get(), plan.device.index);
+      stream_ = static_cast<CUstream>(caller.allocator.current_stream(plan.device));
+    }
+  }
+
+  std::vector<RunOutput> run() {
+    allocate();
+    describe_slots();
+    for (size_t i = 0; i < plan_.steps.size(); ++i) {
+      if (i >= bound_until_) {
+        bind_chain(i);
+      }
+      std::visit([this](const auto& step) { run_step(step); }, plan_.steps[i]);
+    }
+    return make_outputs();
+  }
+
+ private:
+  // -- memory --
+
+  void allocate() {
+    memory_.resize(plan_.slots.size());
+    if (plan_.workspace_bytes > 0) {
+      const int64_t bytes[] = {plan_.workspace_bytes};
+      workspace_ = caller_.allocator.allocate(DataType::Byte, bytes, plan_.device);
+    }
+    for (size_t i = 0; i < plan_.slots.size(); ++i) {
+      const SlotPlan& slot = plan_.slots[i];
+      if (slot.owner != static_cast<Slot>(i)) {
+        continue;
+      }
+      if (slot.memory == SlotMemory::Workspace) {
+        memory_[i] = workspace_;
+      } else if (slot.memory == SlotMemory::NewTensor) {
+        const int64_t elements[] = {slot.elements};
+        memory_[i] = slot.is_row_major
+                         ? caller_.allocator.allocate(slot.dtype, slot.sizes, plan_.device)
+                         : caller_.allocator.allocate(slot.dtype, elements, plan_.device);
+      }
+    }
+  }
+
+  /// The address of a slot whose memory is there.
+  [[nodiscard]] char* address(Slot number) const {
+    const SlotPlan& slot = plan_.slots[static_cast<size_t>(number)];
+    const auto owner = static_cast<size_t>(slot.owner);
+    if (slot.memory == SlotMemory::Argument) {
+      return static_cast<char*>(std::get<TensorArg>(args_[owner]).data) + slot.byte_offset;
+    }
+    const SharedTensor& memory = memory_[owner];
+    if (memory == nullptr) { // without bytes, or made by an evaluation that comes later
+      return nullptr;
+    }
+    return address_of(memory) + plan_.slots[owner].workspace_offset + slot.byte_offset;
+  }
+
+  /// Slots as arguments of steps.
+  void describe_slots() {
+    slots_.assign(args_.begin(), args_.end());
+    for (size_t i = slots_.size(); i < plan_.slots.size(); ++i) {
+      const SlotPlan& slot = plan_.slots[i];
+      slots_.emplace_back(TensorArg{
+          .data = address(static_cast<Slot>(i)),
+          .size_data = slot.sizes.data(),
+          .stride_data = slot.strides.data(),
+          .rank = static_cast<int32_t>(slot.sizes.size()),
+          .dtype = slot.dtype,
+          .device = slot.device,
+      });
+    }
+  }
+
+  [[nodiscard]] const TensorArg& tensor_of(Slot number) const {
+    return std::get<TensorArg>(slots_[static_cast<size_t>(number)]);
+  }
+
+  [[nodiscard]] std::vector<Argument> values_of(const std::vector<Slot>& inputs) const {
+    std::vector<Argument> values;
+    values.reserve(inputs.size());
+    for (const Slot input : inputs) {
+      values.push_back(slots_[static_cast<size_t>(input)]);
+    }
+    return values;
+  }
+
+  // -- steps --
+
+  /// Bind all kernels from step `first` up to the next evaluation, whose results have no address
+  /// before.
+  void bind_chain(size_t first) {
+    bound_until_ = first;
+    for (; bound_until_ < plan_.steps.size(); ++bound_until_) {
+      const PlannedStep& step = plan_.steps[bound_until_];
+      if (const auto* launch = std::get_if<PlannedLaunch>(&step)) {
+        bind_launch(*launch);
+      } else if (std::holds_alternative<PlannedEvaluation>(step)) {
+        ++bound_until_;
+        return;
+      }
+    }
+  }
+
+  void bind_launch(const PlannedLaunch& launch) {
+    const LaunchPlan& plan = *launch.plan;
+    const std::vector<Argument> values = values_of(launch.inputs);
+    dump_arguments(plan, values);
+    if (plan.is_empty) {
+      return;
+    }
+    tensors_.clear();
+    for (const Slot tensor : launch.tensors) {
+      tensors_.push_back(tensor == kNoSlot ? nullptr : address(tensor));
+    }
+    LaunchMemory memory{tensors_};
+    if (plan.workspace_bytes > 0) {
+      memory.workspace = address_of(workspace_) + launch.workspace_offset;
+    }
+    bind(plan, values, memory, block_.bytes() + launch.first_parameter);
+  }
+
+  void run_step(const PlannedLaunch& launch) {
+    const LaunchPlan& plan = *launch.plan;
+    launch.kernel->note_run(launch.plan);
+    if (plan.is_empty) {
+      return;
+    }
+    const TraceSpan span(plan.code->name);
+    const std::byte* parameters = block_.bytes() + launch.first_parameter;
+    void** addresses = block_.addresses() + launch.first_address;
+    if (profiled_ == nullptr) {
+      enqueue(plan, parameters, addresses, stream_);
+      return;
+    }
+    profiled_->measure(
+        plan, values_of(launch.inputs), launch.kernel->identity(), stream_,
+        [&](KernelTimer* timer) { enqueue(plan, parameters, addresses, stream_, timer); });
+  }
+
+  [[nodiscard]] EvaluatorInput evaluator_input(Slot number) const {
+    const SlotPlan& slot = plan_.slots[static_cast<size_t>(number)];
+    EvaluatorInput input{slots_[static_cast<size_t>(number)]};
+    if (slot.memory == SlotMemory::None || slot.memory == SlotMemory::Argument) {
+      input.argument = slot.owner;
+      input.is_whole = slot.same_as == slot.owner;
+    } else {
+      input.memory = memory_[static_cast<size_t>(slot.owner)];
+    }
+    return input;
+  }
+
+  void run_step(const PlannedEvaluation& evaluation) {
+    std::vector<EvaluatorInput> inputs;
+    for (const Slot input : evaluation.inputs) {
+      inputs.push_back(evaluator_input(input));
+    }
+    std::optional<ProfiledEvaluation> profiled;
+    if (profiled_ != nullptr) {
+      profiled.emplace(plan_.device, stream_, evaluation.identity);
+    }
+    std::vector<DlpackHandle> results =
+        caller_.evaluator.evaluate(evaluation.fusion, inputs, plan_.device);
+    NVF_INVARIANT(
+        results.size() == evaluation.outputs.size(), "an evaluator returns a place per output");
+    int64_t bytes = 0;
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (evaluation.outputs[i] != kNoSlot) {
+        take_result(evaluation.outputs[i], std::move(results[i]));
+        bytes += bytes_of(tensor_of(evaluation.outputs[i]));
+      }
+    }
+    if (profiled) {
+      profiled->finish(bytes_of_arguments(values_of(evaluation.inputs)), bytes);
+    }
+  }
+
+  /// What an evaluation made fills its slot, and those that see it.
+  void take_result(Slot number, DlpackHandle result) {
+    const SlotPlan& slot = plan_.slots[static_cast<size_t>(number)];
+    NVF_INVARIANT(result != nullptr, "an evaluator returns every output that is new");
+    SharedTensor& memory = memory_[static_cast<size_t>(number)] = std::move(result);
+    TensorArg seen = view_of(memory->dl_tensor);
+    if (slot.has_shape) {
+      check_result(slot, seen);
+    }
+    slots_[static_cast<size_t>(number)] = seen;
+    for (size_t i = 0; i < plan_.slots.size(); ++i) {
+      if (plan_.slots[i].owner == number && static_cast<Slot>(i) != number) {
+        std::get<TensorArg>(slots_[i]).data = address(static_cast<Slot>(i));
+      }
+    }
+  }
+
+  static void check_result(const SlotPlan& slot, const TensorArg& seen) {
+    bool is_alike = seen.dtype == slot.dtype && seen.device == slot.device &&
+                    static_cast<size_t>(seen.rank) == slot.sizes.size();
+    for (size_t dim = 0; dim < slot.sizes.size() && is_alike; ++dim) {
+      const bool has_stride = slot.sizes[dim] > 1 && slot.elements > 0;
+      is_alike = seen.sizes()[dim] == slot.sizes[dim] &&
+                 (!has_stride || seen.strides()[dim] == slot.strides[dim]);
+    }
+    NVF_INVARIANT(is_alike, "an evaluation has the planned type and layout, not ", seen.str());
+  }
+
+  void run_step(const PlannedCopy& copy) {
+    const auto& from = tensor_of(copy.from);
+    const auto& to = tensor_of(copy.to);
+    if (from.is_empty()) {
+      return;
+    }
+    NVF_USER_CHECK(!to.is_read_only, "copy: the target is a read-only tensor");
+    if (copy.bytes == 0 || ranges_intersect(from, to)) {
+      caller_.evaluator.copy(evaluator_input(copy.from), evaluator_input(copy.to));
+    } else if (to.device.is_cpu()) {
+      std::memcpy(to.data, from.data, static_cast<size_t>(copy.bytes));
+    } else {
+      const CudaDriver& driver = CudaDriver::get();
+      driver.check(
+          driver.memcpy_dtod_async(
+              reinterpret_cast<CUdeviceptr>(to.data), reinterpret_cast<CUdeviceptr>(from.data),
+              static_cast<size_t>(copy.bytes), stream_),
+          "cuMemcpyDtoDAsync");
+    }
+  }
+
+  void run_step(const PlannedRelease& release) {
+    if (release.owner != kNoSlot) {
+      memory_[static_cast<size_t>(release.owner)].reset();
+    }
+  }
+
+  // -- results --
+
+  std::vector<RunOutput> make_outputs() {
+    std::vector<RunOutput> outputs(plan_.outputs.size());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Slot number = plan_.outputs[i];
+      const SlotPlan& slot = plan_.slots[static_cast<size_t>(number)];
+      for (size_t k = 0; k < i; ++k) {
+        if (plan_.slots[static_cast<size_t>(plan_.outputs[k])].same_as == slot.same_as) {
+          outputs[i].same_as = static_cast<int64_t>(k);
+          break;
+        }
+      }
+      if (outputs[i].same_as != RunOutput::kNone) {
+        continue;
+      }
+      if (slot.memory == SlotMemory::Argument) {
+        outputs[i].input = slot.owner;
+        if (slot.same_as != slot.owner) {
+          outputs[i].tensor = make_view(tensor_of(number), nullptr);
+        }
+        continue;
+      }
+      outputs[i].tensor = make_view(tensor_of(number), memory_[static_cast<size_t>(slot.owner)]);
+    }
+    return outputs;
+  }
+
+  const ProgramPlan& plan_;
+  std::span<const Argument> args_;
+  const Caller& caller_;
+  ProfiledRun* const profiled_;
+  ParameterBlock block_;
+  std::optional<CudaContextGuard> context_;
+  CUstream stream_ = nullptr;
+  SharedTensor workspace_;
+  std::vector<SharedTensor> memory_; // by slot; of owners
+  std::vector<Argument> slots_;
+  std::vector<void*> tensors_; // of the launch that is bound
+  size_t bound_until_ = 0;     // steps before are bound
+};
+
+} // namespace
+
+std::vector<RunOutput> run_plan(
+    const ProgramPlan& plan,
+    std::span<const Argument> args,
+    const Caller& caller,
+    int64_t fusion_id) {
+  const PlannedLaunch* single = plan.single_launch;
+  if (is_profiling()) {
+    ProfiledRun profiled(fusion_id);
+    std::vector<RunOutput> outputs =
+        single != nullptr
+            ? profiled.launch(*single->plan, args, caller.allocator, single->kernel->identity())
+            : ProgramRun(plan, args, caller, &profiled).run();
+    profiled.set_bytes(bytes_of_arguments(args), bytes_of_outputs(outputs, args));
+    profiled.finish();
+    return outputs;
+  }
+  if (single == nullptr) {
+    return ProgramRun(plan, args, caller, nullptr).run();
+  }
+  const TraceSpan span(single->plan->code->name);
+  std::vector<RunOutput> outputs = launch(*single->plan, args, caller.allocator);
+  single->kernel->note_run(single->plan);
+  return outputs;
+}
+
+} // namespace nvfuser::host

@@ -1,0 +1,101 @@
+#include "evaluator.h"
+
+#include <utility>
+
+#include "bindings.h"
+#include "gil.h"
+
+namespace nvfuser::python {
+namespace {
+
+nb::module_ evaluating_module() {
+  return nb::module_::import_("nvfuser_direct.evaluator.steps");
+}
+
+/// A tensor that others own, on its way to PyTorch.
+struct BorrowedTensor {
+  DLManagedTensorVersioned managed{};
+  host::SharedTensor memory; // one of the two keeps it
+  nb::object argument;
+  std::vector<int64_t> layout; // sizes, then strides
+};
+
+void delete_borrowed(DLManagedTensorVersioned* managed) {
+  const GilAcquire gil;
+  delete static_cast<BorrowedTensor*>(managed->manager_ctx);
+}
+
+DlpackHandle borrow_tensor(
+    const TensorArg& tensor, host::SharedTensor memory, nb::object argument) {
+  auto borrowed = std::make_unique<BorrowedTensor>();
+  borrowed->memory = std::move(memory);
+  borrowed->argument = std::move(argument);
+  borrowed->layout.assign(tensor.sizes().begin(), tensor.sizes().end());
+  borrowed->layout.insert(
+      borrowed->layout.end(), tensor.strides().begin(), tensor.strides().end());
+  DLManagedTensorVersioned& managed = borrowed->managed;
+  managed.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+  managed.dl_tensor.data = tensor.data;
+  managed.dl_tensor.device = to_dlpack(tensor.device);
+  managed.dl_tensor.ndim = tensor.rank;
+  managed.dl_tensor.dtype = to_dlpack(tensor.dtype);
+  managed.dl_tensor.shape = borrowed->layout.data();
+  managed.dl_tensor.strides = borrowed->layout.data() + tensor.rank;
+  managed.manager_ctx = borrowed.get();
+  managed.deleter = delete_borrowed;
+  return DlpackHandle(&borrowed.release()->managed);
+}
+
+} // namespace
+
+nb::object PythonEvaluator::object_of(const host::EvaluatorInput& input, Device device) {
+  nb::object argument;
+  if (input.argument != host::EvaluatorInput::kNone) {
+    argument = arguments_.object(static_cast<size_t>(input.argument));
+    if (input.is_whole) {
+      return argument;
+    }
+  }
+  DlpackHandle tensor =
+      borrow_tensor(std::get<TensorArg>(input.value), input.memory, std::move(argument));
+  if (allocator_.is_on_stream_of_pytorch()) {
+    return allocator_.to_torch(std::move(tensor));
+  }
+  // PyTorch waits for the stream that wrote it.
+  return nb::module_::import_("torch").attr("from_dlpack")(
+      make_exporter(std::move(tensor), allocator_.current_stream(device)));
+}
+
+DlpackHandle PythonEvaluator::tensor_of(nb::handle result, Device device) {
+  nb::dict stream;
+  if (device.is_cuda() && !allocator_.is_on_stream_of_pytorch()) {
+    void* current = allocator_.current_stream(device); // which waits for PyTorch's
+    stream["stream"] = current == nullptr ? 1 : reinterpret_cast<intptr_t>(current);
+  }
+  return guard_deleter(take_capsule(result.attr("__dlpack__")(**stream)));
+}
+
+std::vector<DlpackHandle> PythonEvaluator::evaluate(
+    const std::shared_ptr<Fusion>& fusion,
+    std::span<const host::EvaluatorInput> inputs,
+    Device device) {
+  const GilAcquire gil;
+  nb::list values;
+  for (const host::EvaluatorInput& input : inputs) {
+    values.append(object_of(input, device));
+  }
+  const nb::object outputs = evaluating_module().attr("evaluate")(fusion, values, device.str());
+  std::vector<DlpackHandle> results;
+  for (const nb::handle output : nb::iter(outputs)) {
+    results.push_back(output.is_none() ? nullptr : tensor_of(output, device));
+  }
+  return results;
+}
+
+void PythonEvaluator::copy(const host::EvaluatorInput& from, const host::EvaluatorInput& to) {
+  const GilAcquire gil;
+  const Device device = std::get<TensorArg>(to.value).device;
+  evaluating_module().attr("copy")(object_of(from, device), object_of(to, device));
+}
+
+} // namespace nvfuser::python
