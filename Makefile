@@ -1,6 +1,6 @@
 # make demo     a first look: install everything into .venv and run examples/demo.py
 # make test     the whole test suite against the installed wheel
-# make lint     formatting, lint, types and the order of the floors
+# make lint     formatting, lint, types, the order of the floors, and what is caught where
 # make format   rewrite the sources in the project's format
 # make docs     the API reference, into docs/reference
 # make package  the sdist and, made from it, the wheel: build/package
@@ -46,6 +46,7 @@ test: $(STAMPS)/install
 
 lint: $(STAMPS)/tools
 	$(PY) tools/check_floors.py
+	$(PY) tools/check_catches.py
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy

@@ -103,7 +103,7 @@ nb::object make_capsule(const DlpackTensor& self, const char* name) {
   }
   return nb::steal(PyCapsule_New(&result->managed, name, [](PyObject* capsule) {
     const char* own_name = std::is_same_v<Managed, DLManagedTensorVersioned> ? kVersioned : kLegacy;
-    if (PyCapsule_IsValid(capsule, own_name) != 0) { // nobody took it
+    if (PyCapsule_IsValid(capsule, own_name) != 0) { // it was not taken
       auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, own_name));
       managed->deleter(managed);
     }
@@ -186,7 +186,7 @@ std::optional<ArrayFramework> ArrayFramework::of(nb::handle array) {
   if (package == "torch") {
     return std::nullopt;
   }
-  // What has an object in this process is imported already.
+  // A framework that has an object in this process is imported already.
   const nb::dict modules = nb::module_::import_("sys").attr("modules");
   const nb::str name(module_name(package).c_str());
   if (!modules.contains(name) || !nb::hasattr(modules[name], "from_dlpack")) {

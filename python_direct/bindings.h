@@ -1,4 +1,4 @@
-// What every binding file shares: one `bind_<concept>` each, listed in module.cpp.
+// Declarations that all binding files share: one `bind_<concept>` each, listed in module.cpp.
 //
 // Rules. A C++ method is a Python method of the same name, a C++ field a property. The bindings
 // hold no logic: a lambda adapts arguments, nothing else.
@@ -44,11 +44,14 @@ void bind_op_semantics(nb::module_& m);
 void bind_ops(nb::module_& m);
 void bind_circular_buffer(nb::module_& m);
 void bind_schedule(nb::module_& m);
+void bind_schedule_rules(nb::module_& schedule); // by bind_schedule
 void bind_schedule_steps(nb::module_& m);
 void bind_id_model(nb::module_& m);
 void bind_eval(nb::module_& m);
 void bind_compilers(nb::module_& m);
 void bind_runtime(nb::module_& m);
+void bind_heuristic_params(nb::module_& m);
+void bind_schedulers(nb::module_& m);
 void bind_executor(nb::module_& m);
 void bind_host(nb::module_& m);
 void bind_concretize(nb::module_& m);
@@ -56,6 +59,7 @@ void bind_profile(nb::module_& m);
 void bind_array_framework(nb::module_& m);
 void bind_random_source(nb::module_& m);
 void bind_lower(nb::module_& m);
+void bind_optimize(nb::module_& m);
 void bind_python_translate(nb::module_& m);
 
 } // namespace nvfuser::python

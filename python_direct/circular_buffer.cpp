@@ -9,7 +9,7 @@ namespace nvfuser::python {
 namespace {
 
 void bind_circular_buffer_types(nb::module_& m) {
-  bind_record<Pipelined>(m, "Pipelined", "The threads that compute load ahead, too.")
+  bind_record<Pipelined>(m, "Pipelined", "The threads that compute also load ahead.")
       .def(
           nb::new_([](bool uses_mbarrier_for_war) { return Pipelined{uses_mbarrier_for_war}; }),
           "uses_mbarrier_for_war"_a = false);

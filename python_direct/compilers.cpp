@@ -1,4 +1,4 @@
-// What stands behind kernels: the cache on disk, the compilers, the threads.
+// The means behind kernels: the cache on disk, the compilers, the threads.
 #include "bindings.h"
 #include "gil.h"
 #include "runtime/compiled_kernel.h"

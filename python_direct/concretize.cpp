@@ -69,6 +69,27 @@ UserError
     For inputs that do not fit, and for a reshape or expand that is impossible with these sizes.
 )");
   m.def(
+      "try_find_concretization",
+      [](const Fusion& fusion, const nb::object& inputs) {
+        ExpressionEvaluator evaluator = bound_to(fusion, inputs);
+        return try_find_concretization(fusion, evaluator);
+      },
+      "fusion"_a, "inputs"_a,
+      R"(As `find_concretization`; a reshape or expand that is impossible is returned as a refusal.
+
+Parameters
+----------
+fusion : Fusion
+    The definition.
+inputs : iterable
+    Inputs of a run; only sizes and scalars are looked at.
+
+Returns
+-------
+Concretization or Refusal
+    What the shapes come out as, or why they do not.
+)");
+  m.def(
       "concretize",
       [](const Fusion& fusion, const Concretization& concretization) {
         std::shared_ptr<Fusion> result = fusion.clone();
@@ -90,6 +111,13 @@ Returns
 Fusion
     Without symbolic axes; tensors keep their names.
 )");
+  internal.def(
+      "find_unequal_sizes",
+      [](const Fusion& fusion, const nb::object& inputs) {
+        ExpressionEvaluator evaluator = bound_to(fusion, inputs);
+        return find_unequal_sizes(fusion, evaluator);
+      },
+      "fusion"_a, "inputs"_a, "What `check_meeting_sizes` raises; None: all sizes match.");
   internal.def(
       "check_meeting_sizes",
       [](const Fusion& fusion, const nb::object& inputs) {

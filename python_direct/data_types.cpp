@@ -1,4 +1,4 @@
-// What the element types are, and how they meet.
+// The element types, and how they meet.
 #include "bindings.h"
 #include "ops/promotion.h"
 #include "ops/reduce.h"

@@ -41,7 +41,7 @@ class PythonArguments {
   [[nodiscard]] nb::object object(size_t i) const {
     return objects_[i];
   }
-  /// What the outputs belong to; empty: PyTorch.
+  /// The framework that the outputs belong to; empty: PyTorch.
   [[nodiscard]] const std::optional<ArrayFramework>& framework() const {
     return framework_;
   }

@@ -1,4 +1,4 @@
-// What members of enumerations are called in Python, where that is not the core's name.
+// Names of enumerations' members in Python, where they are not the core's.
 #pragma once
 
 #include <array>

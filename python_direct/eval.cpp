@@ -1,6 +1,9 @@
 // Symbolic evaluation: values of scalars, normal forms of indices, proofs about them.
+#include <chrono>
+
 #include "bindings.h"
 #include "eval/evaluator.h"
+#include "eval/scalar_program.h"
 #include "eval/simplify.h"
 
 namespace nvfuser::python {
@@ -187,6 +190,120 @@ Val | None
 )");
 }
 
+/// A program of some expressions over some values, for tests and benchmarks.
+class ProgramOfValues {
+ public:
+  ProgramOfValues(const std::vector<const Val*>& inputs, const std::vector<const Val*>& outputs) {
+    ScalarProgramBuilder builder;
+    for (const Val* input : inputs) {
+      builder.add_input(input);
+      inputs_.push_back(input->dtype());
+      names_.push_back(input->to_inline_string());
+    }
+    for (const Val* output : outputs) {
+      outputs_.emplace_back(builder.add(output), output->dtype());
+    }
+    program_ = std::move(builder).build();
+  }
+
+  nb::list evaluate(const std::vector<std::optional<PythonNumber>>& values) const {
+    std::vector<ScalarRegister> registers = registers_of(values);
+    program_.run(registers);
+    nb::list results;
+    for (const auto& [number, dtype] : outputs_) {
+      const ScalarRegister& result = registers[number];
+      const ScalarValue value = result.has_value() ? result.value(dtype) : ScalarValue();
+      results.append(nb::make_tuple(to_python(value, dtype), text(result.status)));
+    }
+    return results;
+  }
+
+  double seconds(const std::vector<std::optional<PythonNumber>>& values, int64_t runs) const {
+    std::vector<ScalarRegister> registers = registers_of(values);
+    const auto begin = std::chrono::steady_clock::now();
+    for (int64_t i = 0; i < runs; ++i) {
+      program_.run(registers);
+    }
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+
+  [[nodiscard]] std::string to_string() const {
+    return program_.to_string(names_);
+  }
+
+ private:
+  [[nodiscard]] std::vector<ScalarRegister> registers_of(
+      const std::vector<std::optional<PythonNumber>>& values) const {
+    NVF_USER_CHECK(
+        values.size() == inputs_.size(), "A program of ", inputs_.size(), " inputs got ",
+        values.size(), " values");
+    std::vector<ScalarRegister> registers(program_.num_registers());
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (values[i]) {
+        registers[i] = ScalarRegister::of(value_for(*values[i], inputs_[i]));
+      }
+    }
+    return registers;
+  }
+
+  ScalarProgram program_;
+  std::vector<DataType> inputs_;
+  std::vector<std::pair<ScalarProgram::Register, DataType>> outputs_;
+  std::vector<std::string> names_;
+};
+
+void bind_scalar_program(nb::module_& internal) {
+  nb::class_<ProgramOfValues>(
+      internal, "ScalarProgram", "Scalar expressions as instructions over numbered registers.")
+      .def(
+          nb::init<const std::vector<const Val*>&, const std::vector<const Val*>&>(), "inputs"_a,
+          "outputs"_a,
+          R"(Compile expressions.
+
+Parameters
+----------
+inputs : list[Val]
+    What the program is told.
+outputs : list[Val]
+    What it computes.
+)")
+      .def(
+          "evaluate", &ProgramOfValues::evaluate, "values"_a,
+          nb::sig(
+              "def evaluate(self, values: collections.abc.Sequence[bool | int | float | complex | "
+              "None]) -> list[tuple[bool | int | float | complex | None, str]]"),
+          R"(Run the program.
+
+Parameters
+----------
+values : sequence of bool, int, float, complex or None
+    Those of the inputs; None: unknown.
+
+Returns
+-------
+list[tuple[bool | int | float | complex | None, str]]
+    The value of each output and how it came out: ``"known"``, ``"overflowed"``, ``"unknown"`` or
+    ``"divided by zero"``.
+)")
+      .def(
+          "seconds", &ProgramOfValues::seconds, "values"_a, "runs"_a,
+          R"(How long a number of runs takes.
+
+Parameters
+----------
+values : sequence of bool, int, float, complex or None
+    Those of the inputs.
+runs : int
+    How many.
+
+Returns
+-------
+float
+    Seconds.
+)")
+      .def("__str__", &ProgramOfValues::to_string);
+}
+
 /// The fallback evaluator is Python: it runs on PyTorch, which the core does not know.
 void bind_fallback(nb::module_& m) {
   auto fusion = nb::borrow<nb::class_<Fusion>>(m.attr("Fusion"));
@@ -233,6 +350,8 @@ void bind_eval(nb::module_& m) {
   bind_value_of_val(m);
   bind_fallback(m);
   bind_simplifier(m);
+  nb::module_ internal = internal_module(m);
+  bind_scalar_program(internal);
 }
 
 } // namespace nvfuser::python

@@ -16,7 +16,7 @@ void compile(
     const CompileParams& compile_params,
     SchedulerType scheduler_type) {
   const PythonArguments arguments(args);
-  const std::shared_ptr<Fusion> copy = fusion.clone(); // nobody changes it while it compiles
+  const std::shared_ptr<Fusion> copy = fusion.clone(); // it stays as it is while it compiles
   const GilRelease no_gil;
   self.compile(
       *copy, arguments.args(), launch_constraints.value_or(LaunchParams()), compile_params,

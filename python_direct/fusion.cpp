@@ -5,8 +5,76 @@
 
 #include "bindings.h"
 #include "ir/print.h"
+#include "ir/serialize.h"
 
 namespace nvfuser::python {
+namespace {
+
+nb::bytes to_bytes(std::span<const std::byte> bytes) {
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
+std::span<const std::byte> bytes_of(const nb::bytes& bytes) {
+  return {static_cast<const std::byte*>(bytes.data()), bytes.size()};
+}
+
+void bind_serialization(nb::class_<Fusion>& fusion) {
+  fusion
+      .def(
+          "serialize", [](const Fusion& self) { return to_bytes(serialize(self)); },
+          R"(The fusion and its schedule as bytes.
+
+Equal fusions (`equal_up_to_numbering`) have equal bytes, whatever their history. Numbers in names,
+lines of Python, the list of recorded steps and what no output needs are left out.
+
+Returns
+-------
+bytes
+    What `deserialize` of the same version of the library reads.
+
+Raises
+------
+UserError
+    For a kernel.
+)")
+      .def_static(
+          "deserialize", [](const nb::bytes& data) { return deserialize(bytes_of(data)); },
+          "data"_a,
+          R"(The fusion that bytes say, numbered in their order.
+
+Parameters
+----------
+data : bytes
+    What `serialize` returned. It may come from anywhere: it is checked.
+
+Raises
+------
+UserValueError
+    If the bytes are damaged, were written by another version, or say no fusion that makes sense.
+)")
+      .def(
+          "digest", [](const Fusion& self) { return to_bytes(digest(self)); },
+          R"(A name of the fusion and its schedule for caches that outlive the process.
+
+Returns
+-------
+bytes
+    32 bytes: those of equal fusions are equal. They change with the nodes that a version of the
+    library has.
+)")
+      .def("__copy__", &Fusion::clone)
+      .def(
+          "__deepcopy__", [](const Fusion& self, const nb::handle&) { return self.clone(); },
+          "memo"_a)
+      .def("__reduce__", [](nb::handle_t<Fusion> self) {
+        // Pickles hold names of functions, and functions of extensions have none that they find.
+        const nb::object read = nb::module_::import_("operator")
+                                    .attr("methodcaller")("deserialize", self.attr("serialize")());
+        return nb::make_tuple(read, nb::make_tuple(self.type()));
+      });
+}
+
+} // namespace
 
 void bind_fusion(nb::module_& m) {
   auto fusion = nb::class_<Fusion>(
@@ -121,6 +189,7 @@ tensor_transforms : bool
           "Whether a statement belongs to this fusion.")
       .def("__str__", [](const Fusion& self) { return self.print_math(true); });
   fusion.attr("__hash__") = nb::none(); // equal by definition, and mutable
+  bind_serialization(fusion);
 
   nb::class_<FusionGuard>(
       m, "FusionGuard",

@@ -251,7 +251,7 @@ void bind_tensor_view(nb::module_& m) {
 void bind_ir(nb::module_& m) {
   bind_statement(m);
   bind_val(m);
-  // What operations take as scalars; named, because `complex` is an operation, too.
+  // The types that operations take as scalars; named, because `complex` is an operation as well.
   m.attr("ScalarLike") = nb::module_::import_("typing").attr("Union")[nb::make_tuple(
       m.attr("Val"), nb::handle(reinterpret_cast<PyObject*>(&PyBool_Type)),
       nb::handle(reinterpret_cast<PyObject*>(&PyLong_Type)),

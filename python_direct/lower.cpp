@@ -19,6 +19,7 @@
 #include "record_caster.h"
 #include "runtime/arguments.h"
 #include "runtime/paired_tensor.h"
+#include "target_names.h"
 
 template <>
 struct nanobind::detail::type_caster<nvfuser::BankConflict>
@@ -27,28 +28,13 @@ struct nanobind::detail::type_caster<nvfuser::BankConflict>
 namespace nvfuser::python {
 namespace {
 
-Target target_by_name(const std::string& name) {
-  if (name == "cuda") {
-    return Target::cuda();
-  }
-  if (name == "cpu") {
-    return Target::cpu();
-  }
-  throw UserError(
-      {.headline = {"Unknown target"},
-       .node = Part::none(),
-       .expected = "\"cuda\" or \"cpu\"",
-       .found = {"\"", name, "\""},
-       .fix = "the target of a run follows from its inputs; name one only to look at a kernel"},
-      ErrorKind::Value);
-}
-
 void bind_pass_record(nb::module_& m) {
-  nb::class_<PassRecord>(m, "PassRecord", "A lowering pass that ran.")
+  nb::class_<PassRecord>(m, "PassRecord", "A pass that ran.")
       .def_ro("name", &PassRecord::name, "Name of the pass.")
       .def_ro(
           "text", &PassRecord::text,
-          "The kernel after the pass, \"(unchanged)\" if it printed like that before; empty unless "
+          "The kernel or the math after the pass, \"(unchanged)\" if it printed like that before; "
+          "empty unless "
           "recorded.")
       .def_ro("milliseconds", &PassRecord::milliseconds, "How long the pass took.");
 }
@@ -94,6 +80,21 @@ comments : bool
       .def(
           "shared_bytes", [](const Kernel& self) { return self.launch.shared_bytes; },
           "Dynamic shared memory of a block (bytes); None if there is none.")
+      .def(
+          "index_bounds",
+          [](const Kernel& self) {
+            return std::pair(self.launch.code.smallest_index, self.launch.code.largest_index);
+          },
+          R"(What every index of the kernel lies between, by sizes, strides and scalars of the inputs.
+
+Returns
+-------
+tuple[Val | None, Val | None]
+    The smallest and the largest one; None before the pass `bound_indices`.
+)")
+      .def(
+          "has_empty_axis", [](const Kernel& self) { return self.launch.code.has_empty_axis; },
+          "Whether an axis bound to a hardware index has no element; None before `bound_indices`.")
       .def(
           "buffers",
           [](const Kernel& self) {

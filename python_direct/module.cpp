@@ -4,8 +4,8 @@
 NB_MODULE(_core, m) {
   using namespace nvfuser::python;
   m.doc() = "The fusion compiler's core, bound one to one.";
-  // What lives until the interpreter ends is not lost: whether handles are is what tests/lifetime
-  // says.
+  // An object that lives until the interpreter ends is not lost: whether handles are is what
+  // tests/lifetime says.
   nanobind::set_leak_warnings(false);
   bind_errors(m);
   bind_source_location(m);
@@ -27,7 +27,10 @@ NB_MODULE(_core, m) {
   bind_eval(m);
   bind_compilers(m);
   bind_runtime(m);
+  bind_heuristic_params(m);
+  bind_schedulers(m);
   bind_lower(m);
+  bind_optimize(m);
   bind_array_framework(m);
   bind_random_source(m);
   bind_executor(m);

@@ -1,4 +1,4 @@
-// What expressions mean for axes and for memory.
+// The meaning of expressions for axes and for memory.
 #include "graph/op_semantics.h"
 
 #include "bindings.h"

@@ -23,7 +23,7 @@ output_block_scale_size : int
 output_block_scale_dtype : DataType
     Type of these scales.
 output_gamma : bool
-    Whether a scale of the whole result is made, too.
+    Whether a scale of the whole result is made as well.
 
 Returns
 -------

@@ -75,7 +75,7 @@ arg : TensorView
 dims : list[int]
     Dimensions to remove; negative values count from the end.
 squeeze_expanded : bool
-    Whether an expanded dimension may go, too.
+    Whether an expanded dimension may go as well.
 )");
   m.def(
       "unsqueeze", &ops::unsqueeze, "arg"_a, "dim"_a,

@@ -76,7 +76,7 @@ fusion : Fusion
     The fusion. If it is scheduled, factored and grouped reductions are printed whole, and caches as
     copies.
 schedule : bool
-    Print the schedule, too: behind the math, which is then that from before any cache, stand the
+    Print the schedule as well: behind the math, which is then that from before any cache, stand the
     calls that lead from it to the present graph of tensors, loop domains, bindings and positions.
 
 Returns

@@ -12,7 +12,7 @@ namespace nvfuser::python {
 /// Expressions that no output needs are left out. Of a scheduled fusion this is the math:
 /// reductions that were factored or grouped are whole again; caches stay as copies.
 ///
-/// With `schedule` the math is that from before all caches, too, and after it come the calls that
+/// With `schedule` the math is that from before all caches, and after it come the calls that
 /// lead to the schedule: running the function lowers to the same kernel.
 /// Errors: an expression without a name in Python; a scheduled tensor whose axes are not what its
 /// operation made them.

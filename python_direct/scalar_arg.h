@@ -47,7 +47,7 @@ class ScalarArg {
   PythonNumber number_;
 };
 
-/// As ScalarArg for operations that refuse tensors in words of their own: it takes them, too.
+/// As ScalarArg, but it takes tensors: for operations that refuse them in words of their own.
 class CheckedScalarArg : public ScalarArg {
   using ScalarArg::ScalarArg;
 };

@@ -9,6 +9,7 @@
 #include "transform/inline.h"
 #include "transform/parallelize_like.h"
 #include "transform/propagate.h"
+#include "transform/settings.h"
 
 namespace nvfuser::python {
 namespace {
@@ -278,6 +279,27 @@ list[TensorView]
 )");
 }
 
+/// The methods that set properties, as their declarations say (ir/tensor_schedule.h).
+void bind_settings(TensorViewClass& cls) {
+  transform::for_each_setting([&]<size_t kProperty>() {
+    constexpr auto kSetting = kScheduleProperty<kProperty>;
+    using Step = steps::Set<kProperty>;
+    const auto set = [](TensorView* self, const typename Step::T& value) {
+      transform::set(self, Step{.value = value});
+      return self;
+    };
+    const std::string doc = std::string(kSetting.setter_doc) + "\n\nParameters\n----------\n" +
+                            kSetting.parameter + "\n    What `" + kSetting.name +
+                            "` is then.\n\nReturns\n-------\nTensorView\n"
+                            "    This tensor, for chaining.\n";
+    if constexpr (kSetting.usual.has_value()) {
+      cls.def(kSetting.setter, set, nb::arg(kSetting.parameter) = *kSetting.usual, doc.c_str());
+    } else {
+      cls.def(kSetting.setter, set, nb::arg(kSetting.parameter), doc.c_str());
+    }
+  });
+}
+
 void bind_memory(TensorViewClass& cls) {
   cls.def(
          "set_memory_type", &TensorView::set_memory_type, "memory_type"_a,
@@ -287,28 +309,6 @@ Parameters
 ----------
 memory_type : MemoryType
     Inputs and outputs are ``global`` or ``symmetric``.
-)")
-      .def(
-          "promote_reuse", &TensorView::promote_reuse, "flag"_a = true,
-          R"(Let later buffers take this tensor's shared memory, at the price of a barrier.
-
-Buffers whose lives do not meet share memory wherever a barrier of the block lies between them. Where
-none does, lowering adds one after the last use of this tensor.
-
-Parameters
-----------
-flag : bool
-    False takes the wish back.
-
-Returns
--------
-TensorView
-    This tensor, for chaining.
-
-Raises
-------
-UserError
-    If the tensor is not in shared memory.
 )")
       .def(
           "set_allocation_domain",
@@ -456,7 +456,7 @@ pos : int
 to : list[TensorView]
     Where to stop; these are left as they are.
 propagate_parallel_type : bool
-    Whether mapped axes take the parallel types, too.
+    Whether mapped axes take the parallel types as well.
 )");
   m.def(
       "bounded_transform_forward", &transform::bounded_transform_forward, nb::arg("from"), "pos"_a,
@@ -544,7 +544,7 @@ selected_tensors : list[TensorView]
 selected_parallel_types : set[ParallelType]
     Copy only these; all if empty.
 propagate_padding : bool
-    Whether to copy the padding to whole warps, too.
+    Whether to copy the padding to whole warps as well.
 )");
 }
 
@@ -556,6 +556,7 @@ void bind_schedule(nb::module_& m) {
   bind_axis_orders(cls);
   bind_caching(cls);
   bind_memory(cls);
+  bind_settings(cls);
   bind_positions(cls);
 
   nb::module_ schedule =
@@ -563,6 +564,7 @@ void bind_schedule(nb::module_& m) {
   bind_propagation(schedule);
   bind_parallelization(schedule);
   bind_inlining(schedule);
+  bind_schedule_rules(schedule);
   schedule.def(
       "group_reductions", &transform::group_reductions, "tvs"_a,
       R"(Let reductions of one shape run as one, so that they share their barriers.
@@ -578,7 +580,7 @@ Raises
 ------
 UserError
     If a tensor is not the result of a reduction, if the reductions are not alike, or if tensors are
-    inlined where a tensor that depends on the group stands, too.
+    inlined where a tensor that depends on the group stands.
 )");
   schedule.def(
       "trivial", &schedule::trivial, "fusion"_a,
@@ -588,6 +590,15 @@ Parameters
 ----------
 fusion : Fusion
     Is scheduled in place.
+)");
+  schedule.def(
+      "try_trivial", &schedule::try_trivial, "fusion"_a,
+      R"(As `trivial`; what that would raise is returned.
+
+Returns
+-------
+Refusal or None
+    Why there is no such schedule, with the fusion scheduled in part; None: it has one.
 )");
 }
 

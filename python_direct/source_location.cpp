@@ -16,7 +16,7 @@ std::vector<std::string>& hidden_directories() {
   return *directories;
 }
 
-/// What is known about a file name object: its permanent copy, or nullptr if its frames are
+/// Facts about a file name object: its permanent copy, or nullptr if its frames are
 /// skipped. Code objects of one file share the object; the cache owns a reference, so that its
 /// address stays the key of this very name.
 using FileCache = std::unordered_map<PyObject*, const char*>;

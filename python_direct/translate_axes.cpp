@@ -7,6 +7,7 @@
 #include <map>
 #include <unordered_set>
 
+#include "ir/meaning.h"
 #include "python_text.h"
 #include "translated_tensors.h"
 
@@ -30,7 +31,7 @@ void append(IterDomains& ids, const IterDomains& more) {
   ids.insert(ids.end(), more.begin(), more.end());
 }
 
-/// `TensorView::resize` makes axes larger only; definitions crop, too.
+/// `TensorView::resize` makes axes larger only; definitions can crop as well.
 bool is_growing(const Resize& resize) {
   const auto is_width = [](const Val* width) {
     return width->is_const_int() && as_int(width->value()) >= 0;
@@ -112,27 +113,13 @@ std::vector<Expr*> definitions_of(const IterDomains& ids, const IterDomains& giv
   return in_order_of_making(std::move(exprs));
 }
 
-/// The logical domain, unless the operation runs over other axes: scatter over those of its
-/// positions, in place of all or some of its own. An axis that `broadcast` inserted replaces none.
-IterDomains first_loop_of(const TensorDomain& domain) {
-  const IterDomains& initial = domain.initial_loop();
-  const bool is_foreign = std::any_of(initial.begin(), initial.end(), [&](const IterDomain* id) {
-    return !contains(domain.logical(), id) && !contains(domain.root(), id);
-  });
-  const bool is_made = std::any_of(initial.begin(), initial.end(), [](const IterDomain* id) {
-    return id->definition() != nullptr;
-  });
-  return is_foreign && !is_made && !contains_all(initial, domain.logical()) ? initial
-                                                                            : domain.logical();
-}
-
 } // namespace
 
 TranslatedAxes::TranslatedAxes(std::string name, const TensorDomain* domain, ScriptWriter& writer)
     : name_(std::move(name)),
       domain_(*domain),
       writer_(writer),
-      start_(first_loop_of(*domain)),
+      start_(first_loop(*domain)),
       loop_(start_) {}
 
 void TranslatedAxes::call(const std::string& text) {
@@ -240,7 +227,7 @@ void TranslatedAxes::insert_axes(const IterDomains& ids) {
   }
 }
 
-/// What was bound when it was transformed handed its binding on to the result in its place.
+/// An axis that was bound when it was transformed handed its binding on to the result in its place.
 void TranslatedAxes::hand_on_bindings(const Expr& expr) {
   for (Val* in : expr.inputs()) {
     bind(as_id(in), as_id(in)->parallel_type());
@@ -248,7 +235,7 @@ void TranslatedAxes::hand_on_bindings(const Expr& expr) {
   note_results(expr);
 }
 
-/// What results are bound to when they are made. Both parts of a split are bound as the whole.
+/// The bindings of results when they are made. Both parts of a split are bound as the whole.
 void TranslatedAxes::note_results(const Expr& expr) {
   for (size_t i = 0; i < expr.outputs().size(); ++i) {
     bindings_[expr.outputs()[i]] = binding_of(as_id(expr.inputs()[expr.is_a<Split>() ? 0 : i]));

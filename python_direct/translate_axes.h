@@ -31,7 +31,7 @@ class TranslatedAxes {
   void print_domain(bool has_allocation_already);
   /// Positions of axes, which are there now.
   [[nodiscard]] std::vector<int64_t> positions(const IterDomains& ids) const;
-  /// What an axis is bound to at this point.
+  /// The binding of an axis at this point.
   [[nodiscard]] ParallelType binding_of(const IterDomain* id) const;
   void bind(const IterDomain* id, ParallelType type);
 

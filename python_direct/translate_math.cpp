@@ -201,7 +201,7 @@ void PythonTranslator::handle(const GroupedReductionOp& op) {
   throw_untranslatable(op, "reductions that no schedule has grouped");
 }
 
-// What schedules and lowering make has no function in `ops`.
+// Nodes that schedules and lowering make have no function in `ops`.
 #define NVF_HANDLE_INTERNAL(Node)                                      \
   void PythonTranslator::handle(const Node& op) {                      \
     throw_untranslatable(op, "an expression that a definition makes"); \

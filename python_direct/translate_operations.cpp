@@ -211,7 +211,7 @@ void PythonTranslator::handle(const ScaledMmaOp& op) {
   assign({op.out, op.out_block_scale, op.out_gamma}, call);
 }
 
-/// What the long forms of grouped and scaled products say about their results.
+/// The facts about their results that long forms of grouped and scaled products print.
 void PythonTranslator::add_block_scale_keywords(
     PythonCall& call, const TensorView* out, const TensorView* scale, const TensorView* gamma) {
   if (out->dtype() != DataType::BFloat16) {

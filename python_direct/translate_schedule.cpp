@@ -4,6 +4,7 @@
 #include <set>
 
 #include "python_text.h"
+#include "transform/settings.h"
 #include "translated_tensors.h"
 
 namespace nvfuser::python {
@@ -293,6 +294,7 @@ void ScheduleTranslator::print_tensor(const State& state, TranslatedAxes& axes) 
     out.line(name_of(&tensor) + ".set_contiguity(" + python_list(domain.contiguity()) + ")");
   }
   print_memory(state);
+  print_settings(tensor);
   if (state.is_serial_reduction) {
     out.line(name_of(&tensor) + ".definition().request_serial_grid_reduction()");
   }
@@ -305,14 +307,23 @@ void ScheduleTranslator::print_memory(const State& state) {
   const auto move_to = [&](MemoryType type) {
     writer_->line(name_of(&tensor) + ".set_memory_type(" + python_text(type) + ")");
   };
-  MemoryType memory = state.is_interface ? MemoryType::Global : MemoryType::Local;
-  if (tensor.promotes_reuse()) {
-    move_to(memory = MemoryType::Shared);
-    writer_->line(name_of(&tensor) + ".promote_reuse()");
-  }
-  if (state.memory != memory) {
+  if (state.memory != (state.is_interface ? MemoryType::Global : MemoryType::Local)) {
     move_to(state.memory);
   }
+}
+
+void ScheduleTranslator::print_settings(const TensorView& tensor) {
+  transform::for_each_setting([&]<size_t kProperty>() {
+    constexpr auto kSetting = kScheduleProperty<kProperty>;
+    const auto& value = tensor.schedule().*kSetting.member;
+    if (value != TensorSchedule{}.*kSetting.member) {
+      PythonCall call(name_of(&tensor) + "." + kSetting.setter);
+      if (!kSetting.usual.has_value() || value != *kSetting.usual) {
+        call.arg(python_text(value));
+      }
+      writer_->line(call.str());
+    }
+  });
 }
 
 /// Bindings that inlining stops at come after it where it went past them.

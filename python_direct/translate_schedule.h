@@ -29,7 +29,7 @@ class ScheduleTranslator {
       ScriptWriter& writer);
 
  private:
-  /// What is scheduled about a tensor, as it was before steps were undone.
+  /// The schedule of a tensor, as it was before steps were undone.
   struct State {
     TensorView* tensor;
     TensorDomain* domain;
@@ -56,6 +56,7 @@ class ScheduleTranslator {
   void print_rfactor(const GraphStep& step);
   void print_tensor(const State& state, TranslatedAxes& axes);
   void print_memory(const State& state);
+  void print_settings(const TensorView& tensor);
   void print_axis_bindings(const State& state, TranslatedAxes& axes, bool is_inlined);
   void print_positions();
   void print_circular_buffer(const TensorView& tensor);

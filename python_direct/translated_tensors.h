@@ -1,4 +1,4 @@
-// What the translator asks of tensors.
+// Questions about tensors that the translator asks.
 #pragma once
 
 #include <string>

@@ -311,7 +311,7 @@ std::vector<Expr*> PythonTranslator::exprs_by_results() const {
   };
   const std::vector<TensorView*> tensors = fusion_.tensors();
   std::for_each(tensors.begin(), tensors.end(), place_all_to);
-  const std::vector<Val*>& outputs = fusion_.outputs(); // of scalars, too
+  const std::vector<Val*>& outputs = fusion_.outputs(); // of scalars as well
   std::for_each(outputs.begin(), outputs.end(), place_all_to);
   return order;
 }

@@ -22,7 +22,7 @@ namespace nvfuser::python {
 
 class PythonTranslator {
  public:
-  /// What the text is: a definition, or a definition and the schedule behind it.
+  /// The kind of text: a definition, or a definition and the schedule behind it.
   enum class Part { Math, MathOfSchedule };
   explicit PythonTranslator(const Fusion& fusion, Part part = Part::Math);
 

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 TARGETS = ("cpu", "cuda")
 
+# Every kernel that a test lowers is looked at after every pass. Read when the extension is first
+# asked for an option, so it is set before anything imports it.
+os.environ.setdefault("NVFUSER_VERIFY_PASSES", "1")
+
 
 def _wanted_targets() -> list[str]:
     wanted = os.environ.get("NVFUSER_TEST_TARGETS", ",".join(TARGETS)).split(",")

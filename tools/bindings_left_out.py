@@ -55,7 +55,7 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
     ),
     (
         "operations do it: one that raises an error leaves no statements",
-        ["ir/transaction.h:Transaction", "ir/statement.h:Statement::is_taken_back"],
+        ["ir/transaction.h:Transaction*", "ir/statement.h:Statement::is_taken_back"],
     ),
     (
         "C++ convenience: FusionGuard, exprs_between and contains say the same",
@@ -68,6 +68,20 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
     (
         "maybe_build_graph, without an exception for what is refused",
         ["graph/id_model.h:IdModel::try_build_graph"],
+    ),
+    (
+        "how bytes are written, read and checked: Fusion.serialize and deserialize",
+        [
+            "base/sha256.h*",
+            "ir/byte_stream.h*",
+            "ir/find_fault.h*",
+            "ir/fusion_reader.h*",
+            "ir/meaning.h*",
+            "ir/node_rules.h*",
+            "ir/sampled_sizes.h*",
+            "ir/serialized_form.h*",
+            "ir/serialize.h:try_deserialize",
+        ],
     ),
     (
         "Fusion.alias_of returns a pair",
@@ -140,6 +154,10 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
             "ir/tensor_domain.h:check_contiguity",
             "ir/tensor_view.h:wrap_axis",
             "transform/axis_checks.h*",
+            "ir/rules.h:refuse_node",
+            "ir/rules.h:find_wrong_axis",
+            "ir/rules.h:find_wrong_rotation",
+            "ir/rules.h:find_wrong_contiguity",
             "transform/domain_cover.h*",
             "transform/inline_positions.h*",
             "transform/circular_buffer.h:*",
@@ -201,7 +219,7 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
         [
             "transform/concretization.h:*Form",
             "transform/concretization.h:RepeatedDim",
-            "transform/concretization.h:throw_not_squeezable",
+            "transform/concretization.h:refuse_squeeze",
             "transform/concretization.h:Concretization::*",
             "transform/concretization.h:is_dynamic",
             "transform/concretization.h:find_unresolved",
@@ -270,6 +288,7 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
         "inside of inlining and propagation, which schedule.inline_* and transform_like call",
         [
             "transform/inline.h:inline_each_at",
+            "transform/inline.h:try_inline_each_at",
             "transform/inline_limits.h*",
             "transform/scan_items.h*",
             "transform/replay.h*",
@@ -278,16 +297,28 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
         ],
     ),
     (
-        "inside of the automatic schedule",
+        "inside of automatic schedulers: can_schedule and compute_heuristics show what they say",
         [
             "schedule/reduction_tree.h*",
             "schedule/stored_tensors.h*",
+            "schedule/run_facts.h*",
+            "schedule/scheduler.h*",
+            "schedule/table.h:schedulers",
+            "schedule/table.h:find_scheduler",
+            "schedule/table.h:find_refusal",
+            "schedule/table.h:rejection_text",
+            "schedule/trivial.h:find_refusal_of_trivial",
             "graph/ambiguous_axes.h*",
         ],
     ),
     (
         "a compiler pass, or what passes share: Kernel.passes shows each pass and its result",
         ["lower/*", "base/pass_table.h*"],
+    ),
+    (
+        "a pass from fusion to fusion, or what passes share: OptimizedFusion.passes shows each "
+        "pass and its result",
+        ["optimize/*", "ir/substitute_scalars.h*"],
     ),
     (
         "inside of the printer: print_kernel shows its result",

@@ -29,7 +29,18 @@ FLOORS = [
     "host",
 ]
 
-PARTS = {"lower": ["analysis", "statements", "passes"]}
+PARTS = {
+    "lower": ["analysis", "statements", "passes"],
+    "schedule": [
+        "params",
+        "summary",
+        "common",
+        "no_op",
+        "expr_eval",
+        "pointwise",
+        "transpose",
+    ],
+}
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 

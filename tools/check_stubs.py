@@ -4,7 +4,7 @@
     check_stubs.py            print the differences; exit with 1 if there are any
     check_stubs.py --update   make the committed stubs the same
 
-The build makes the stubs from the bindings (cmake/python_extension.cmake); nobody edits them.
+The build makes the stubs from the bindings (cmake/python_extension.cmake); they are not edited.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@
 namespace nvfuser {
 namespace {
 
-/// What a variable is called: NVFUSER_<kVariable>. The errors name it so too.
+/// The name of a variable is NVFUSER_<kVariable>; errors use it.
 template <typename Option>
 struct OptionTable;
 
@@ -44,7 +44,6 @@ struct IdleOptions<DumpOption> {
       DumpOption::DrawSegmentedFusion,
       DumpOption::SchedulerParams,
       DumpOption::SchedulerVerbose,
-      DumpOption::PreSegmenterLogging,
       DumpOption::HostIrLowering,
       DumpOption::HostIrJit,
       DumpOption::Inlining,

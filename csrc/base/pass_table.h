@@ -27,8 +27,9 @@ namespace nvfuser {
 template <typename Subject>
 struct Pass {
   const char* name;
-  /// A pass that rewrites or notes facts, or one that may say no.
-  std::variant<void (*)(Subject&), std::optional<Refusal> (*)(Subject&)> run;
+  /// A pass that rewrites or notes facts, one that tells whether it changed anything, or one that
+  /// may say no.
+  std::variant<void (*)(Subject&), bool (*)(Subject&), std::optional<Refusal> (*)(Subject&)> run;
   const char* why_here;
 };
 
@@ -87,10 +88,13 @@ template <typename Subject>
     }
     const auto begin = std::chrono::steady_clock::now();
     std::optional<Refusal> refusal;
+    bool may_have_changed = true;
     {
       const TraceSpan span(pass.name);
       if (const auto* rewrite = std::get_if<void (*)(Subject&)>(&pass.run)) {
         (*rewrite)(subject);
+      } else if (const auto* tells = std::get_if<bool (*)(Subject&)>(&pass.run)) {
+        may_have_changed = (*tells)(subject);
       } else {
         refusal = std::get<std::optional<Refusal> (*)(Subject&)>(pass.run)(subject);
       }
@@ -101,7 +105,7 @@ template <typename Subject>
     }
     PassRecord record{.name = pass.name, .text = "", .milliseconds = time.count()};
     if (run.records) {
-      std::string now = run.text_of(subject);
+      std::string now = may_have_changed ? run.text_of(subject) : text;
       record.text = now == text ? kUnchanged : now;
       text = std::move(now);
     }

@@ -20,6 +20,9 @@ struct Refusal {
 /// not.
 [[nodiscard]] Refusal refuse(ErrorReport report, ErrorKind kind = ErrorKind::Runtime);
 
+/// Says no where the headline says everything.
+[[nodiscard]] Refusal refuse_headline(Part headline, ErrorKind kind = ErrorKind::Runtime);
+
 /// The error that a refusal is for a user.
 [[noreturn]] void throw_refusal(const Refusal& refusal);
 

@@ -4,11 +4,16 @@
 #include <atomic>
 #include <mutex>
 #include <unordered_set>
+#include <utility>
+
+#include "base/source_location_scope.h"
 
 namespace nvfuser {
 namespace {
 
 std::atomic<SourceLocationProvider> provider_{nullptr};
+/// That of the innermost SourceLocationScope of this thread.
+thread_local std::optional<SourceLocation> fixed_location_;
 
 } // namespace
 
@@ -30,8 +35,18 @@ void set_source_location_provider(SourceLocationProvider provider) {
 }
 
 SourceLocation current_source_location() {
+  if (fixed_location_) {
+    return *fixed_location_;
+  }
   const SourceLocationProvider provider = provider_.load(std::memory_order_relaxed);
   return provider == nullptr ? SourceLocation{} : provider();
+}
+
+SourceLocationScope::SourceLocationScope(const SourceLocation& location)
+    : previous_(std::exchange(fixed_location_, location)) {}
+
+SourceLocationScope::~SourceLocationScope() {
+  fixed_location_ = previous_;
 }
 
 const char* intern_string(const std::string& text) {

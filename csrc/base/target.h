@@ -37,6 +37,10 @@ struct Target {
   int64_t registers_per_block = 64 * 1024;
   /// Registers are given out to threads in multiples of this.
   int64_t register_granularity = 8;
+  /// Bytes of parameters that a kernel can have; 0: any number. Before CUDA 12.1, and on GPUs
+  /// before compute capability 7.0, they are `kFewParameterBytes`.
+  int64_t max_parameter_bytes = 32764;
+  static constexpr int64_t kFewParameterBytes = 4096;
   /// Blocks that can share their shared memory; 1: a block has only its own.
   int64_t max_cluster_size = 8;
 
@@ -81,6 +85,7 @@ struct Target {
     target.architecture = 0;
     target.num_sms = 0;
     target.max_cluster_size = 1;
+    target.max_parameter_bytes = 0;
     target.l2_bytes = 1024 * 1024;
     return target;
   }

@@ -164,7 +164,7 @@ class ThreadPool {
       Job* job = nullptr;
       wake_.wait(lock, [&] { return stopping_ || (job = find_job()) != nullptr; });
       if (job == nullptr) {
-        return; // stopping, and nobody needs help: who owns a job also owns the pool
+        return; // stopping, and no job needs help: the owner of a job also owns the pool
       }
       ++job->num_helpers;
       lock.unlock();
@@ -243,7 +243,7 @@ class ProcessPool {
 };
 
 /// Never destroyed: threads that sleep at the end of the process are no reason to wait, and a
-/// forked child has a pool without the threads, which nobody can join.
+/// forked child has a pool without the threads, which it cannot join.
 ProcessPool*& process_pool() {
   static ProcessPool* pool = [] {
     pthread_atfork(nullptr, nullptr, [] { process_pool() = process_pool()->fresh_copy(); });

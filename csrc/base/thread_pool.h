@@ -27,8 +27,8 @@ void parallel_for(
 /// the threads they have.
 void set_num_threads(int num_threads);
 
-/// What set_num_threads set; until then NVFUSER_NUM_THREADS (clamped to the number of cores), else
-/// the number of cores.
+/// The number that set_num_threads set; until then NVFUSER_NUM_THREADS (clamped to the number of
+/// cores), else the number of cores.
 [[nodiscard]] int get_num_threads();
 
 /// Whether this thread is running a piece of a parallel_for.

@@ -19,7 +19,8 @@ std::string kernel_text(
   return KernelPrinter(kernel, dialect, name, comments).print();
 }
 
-/// What runtime/cuda/thread_index.cuh reads: sizes of the block, 0 for what only the launch tells.
+/// Constants that runtime/cuda/thread_index.cuh reads: sizes of the block, 0 where only the launch
+/// knows.
 std::string block_size_constants(const Kernel& kernel) {
   std::string text;
   for (const ParallelType type : kBlockDimTypes) {

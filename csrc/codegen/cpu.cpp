@@ -385,7 +385,7 @@ class CpuDialect final : public Dialect {
     });
   }
 
-  /// Before the statements of a thread: who it is, for who checks.
+  /// Before the statements of a thread: its number, which the race check reads.
   void set_thread(KernelPrinter& printer) const {
     if (!checks_races_ || launched_dims(printer.kernel()).empty()) {
       return;
@@ -401,7 +401,8 @@ class CpuDialect final : public Dialect {
     printer.line("race.thread = int(" + thread + ");");
   }
 
-  /// What remembers who touched shared memory: of the block, and of buffers that outlive it.
+  /// Memory that records which thread touched shared memory: that of the block, and of buffers that
+  /// outlive it.
   void declare_race_memory(KernelPrinter& printer, bool has_shared) const {
     if (has_shared) {
       printer.line(

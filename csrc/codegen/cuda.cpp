@@ -83,9 +83,16 @@ class CudaDialect final : public Dialect {
   }
 
   void open_kernel(KernelPrinter& printer, const std::string& name) override {
+    // A parameter may be written to, so the compiler copies each, and looks at all the copies
+    // whenever it asks what a store may change: its time grows with their square.
+    constexpr size_t kMany = 64;
+    const std::vector<KernelPrinter::Parameter> all = printer.parameters();
+    const bool has_many = all.size() > kMany && printer.kernel().target().architecture >= 70;
     std::string parameters;
-    for (const KernelPrinter::Parameter& parameter : printer.parameters()) {
-      parameters += (parameters.empty() ? "" : ", ") + parameter.type + " " + parameter.name;
+    for (const KernelPrinter::Parameter& parameter : all) {
+      parameters += (parameters.empty() ? "" : ", ") +
+                    std::string(has_many ? "const __grid_constant__ " : "") + parameter.type + " " +
+                    parameter.name;
     }
     printer.line("__global__ void " + name + "(" + parameters + ") {");
     printer.indented([&] { declare_hardware_values(printer); });
@@ -354,7 +361,7 @@ class CudaDialect final : public Dialect {
         printer.expressions().value(allocate.address).within(Precedence::Product) + ");");
   }
 
-  /// Whether a copy of one element needs more than an assignment: the hint that nobody gives by
+  /// Whether a copy of one element needs more than an assignment: the hint that is not given by
   /// default, and that is about what other multiprocessors see.
   static bool passes_first_cache(const LoadStoreOp& copy) {
     const TensorView* from = view_of(copy.arg);

@@ -39,7 +39,7 @@ bool is_before_list(std::istringstream& in) {
   return line.rfind(kProvides, 0) == 0 || line.rfind(kRequires, 0) == 0;
 }
 
-/// The sources of a target and who provides which name.
+/// The sources of a target, and which of them provides which name.
 class DeviceSourceIndex {
  public:
   DeviceSourceIndex(const EmbeddedSource* sources, size_t count) {

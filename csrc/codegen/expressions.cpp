@@ -53,16 +53,9 @@ bool is_divisor_of_all(const Val* divisor, DataType type, bool division_traps) {
   return number > 0 || (number < 0 && !division_traps);
 }
 
-[[noreturn]] void no_kernel_form(const char* op) {
-  throw UserError(
-      {
-          .headline = {op, " has no kernel form"},
-          .node = Part::none(),
-          .expected = {"an operation that the code generator can print"},
-          .found = {op},
-          .fix = {"evaluate it through the fallback evaluator"},
-      },
-      ErrorKind::NotImplemented);
+/// Lowering refuses what has no code (lower/kernel_forms.h).
+[[noreturn]] void has_no_code(const char* op) {
+  throw InternalError(__FILE__, __LINE__, "has code", {op, " in a kernel"});
 }
 
 /// Widest of the operands' types: what a comparison is done in. Tensors decide over scalars.
@@ -218,7 +211,7 @@ Text ExpressionPrinter::result(const Expr* expr) {
                  [&](const LoadStoreOp& op) { return value_as(op.arg, op.out->dtype()); },
                  [&](const RandomElement& op) { return random(op); },
                  [&](const ChosenElement& op) { return choice(op); },
-                 [&](const Expr& other) -> Text { no_kernel_form(other.op_name()); },
+                 [&](const Expr& other) -> Text { has_no_code(other.op_name()); },
              });
 }
 
@@ -322,7 +315,7 @@ Text ExpressionPrinter::unary_call(UnaryOpType op, const Text& arg, DataType typ
     case UnaryOpType::Sqrt:
     case UnaryOpType::Tan:
     case UnaryOpType::Tanh: return function(libm_name(op_text(op), type));
-    default: no_kernel_form(enum_name(op));
+    default: has_no_code(enum_name(op));
   }
 }
 
@@ -404,7 +397,7 @@ Text ExpressionPrinter::binary(
   }
   const Precedence precedence = infix_precedence(op);
   if (precedence == Precedence::Primary) {
-    no_kernel_form(enum_name(op));
+    has_no_code(enum_name(op));
   }
   // Floating-point operations stay grouped as the user wrote them: `a + (b + c)`. Mixtures of
   // operators whose order few know by heart get parentheses too.
@@ -412,7 +405,7 @@ Text ExpressionPrinter::binary(
   const Precedence least = precedence == Precedence::Or                  ? Precedence::Equality
                            : precedence >= Precedence::Sum || is_logical ? precedence
                                                                          : Precedence::Sum;
-  // Not so products: `a * (b % c)` is another number than `a * b % c`.
+  // Integer products do not regroup: `a * (b % c)` is another number than `a * b % c`.
   const bool is_associative = is_logical || (is_integer && op == BinaryOpType::Add);
   const auto operand = [&](const Text& side, Precedence needed) {
     return side.precedence == precedence && is_associative ? side.text : side.within(needed);
@@ -454,7 +447,7 @@ Text ExpressionPrinter::ternary(const TernaryOp& op) {
         Precedence::Conditional};
   }
   if (op.op == TernaryOpType::Philox) {
-    no_kernel_form(enum_name(op.op));
+    has_no_code(enum_name(op.op));
   }
   const DataType type = compute_type(to);
   const std::string arguments = value_as(op.in1, type).str() + ", " + value_as(op.in2, type).str() +

@@ -56,15 +56,8 @@ std::string c_type(DataType type) {
     case DataType::ComplexDouble: return "Complex<double>";
     case DataType::Float4_e2m1fn_x2:
     case DataType::Null:
-      throw UserError(
-          {
-              .headline = {"No kernel can hold elements of type ", type},
-              .node = Part::none(),
-              .expected = {"a type of single numbers"},
-              .found = {type},
-              .fix = {"cast outside of the fusion, or evaluate it through the fallback evaluator"},
-          },
-          ErrorKind::NotImplemented);
+      throw InternalError(
+          __FILE__, __LINE__, "a type of single numbers", {"a value of type ", type});
     default: return text(type);
   }
 }

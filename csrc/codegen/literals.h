@@ -7,15 +7,15 @@
 
 namespace nvfuser {
 
-/// `float`, `__half`, `int64_t`, `nvfuser_index_t`, `Complex<double>`; an error for a type that no
-/// kernel can hold.
+/// `float`, `__half`, `int64_t`, `nvfuser_index_t`, `Complex<double>`. Requires: a type of
+/// single numbers, as all values of a fusion have.
 [[nodiscard]] std::string c_type(DataType type);
 
 /// A constant that has exactly the value and, with `exact_type`, exactly the C type of `type`.
 /// Without, integers are bare where C converts them as the arithmetic around them needs.
 [[nodiscard]] std::string literal(const ScalarValue& value, DataType type, bool exact_type = false);
 
-/// What arithmetic on `type` is done in: Float for low-precision floats.
+/// The type that arithmetic on `type` is done in: Float for low-precision floats.
 [[nodiscard]] DataType compute_type(DataType type);
 
 } // namespace nvfuser

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "lower/analysis/kernel_parameters.h"
 #include "lower/analysis/memory_layout.h"
 
 namespace nvfuser {
@@ -184,8 +185,8 @@ std::string KernelPrinter::location_of(const Expr& expr) const {
   const TensorView* view = expr.outputs().empty() ? nullptr : view_of(expr.outputs().front());
   const auto origin = kernel_.origin.find(&expr);
   SourceLocation location;
-  // What writes an output is the user's line that made the output, also where lowering put a copy
-  // in between; whatever lowering made has the line of the operation it serves.
+  // A statement that writes an output has the user's line that made the output, also where lowering
+  // put a copy in between; a statement that lowering made has the line of the operation it serves.
   if (view != nullptr && view->is_fusion_output()) {
     location = view->location();
   } else if (origin != kernel_.origin.end() && origin->second != nullptr) {
@@ -227,29 +228,24 @@ void KernelPrinter::statement(const Expr& expr, const std::string& text) {
 // ---- Parameters ---------------------------------------------------------------------------------
 
 std::vector<KernelPrinter::Parameter> KernelPrinter::parameters() const {
+  using Kind = KernelParameter::Kind;
   std::vector<Parameter> list;
-  const auto add_tensor = [&](const TensorView* view) {
-    const size_t strides = TensorDomain::no_reductions(view->maybe_allocation()).size();
-    list.push_back(
-        {"Tensor<" + c_type(view->dtype()) + ", " + std::to_string(view->rank()) + ", " +
-             std::to_string(strides) + ">",
-         name_of(view)});
-  };
-  for (const Val* input : kernel_.inputs()) {
-    if (!input->is_tensor()) {
-      list.push_back({c_type(input->dtype()), name_of(input)});
-    } else if (const auto* view = static_cast<const TensorView*>(input); view->is_cpu_scalar()) {
-      list.push_back({c_type(view->dtype()), name_of(view)});
-    } else {
-      add_tensor(view);
+  for (const KernelParameter& parameter : kernel_parameters(kernel_)) {
+    std::string type = c_type(parameter.dtype);
+    switch (parameter.kind) {
+      case Kind::Tensor:
+        type = "Tensor<" + type + ", " + std::to_string(parameter.tensor()->rank()) + ", " +
+               std::to_string(parameter.num_strides()) + ">";
+        list.push_back({std::move(type), name_of(parameter.tensor())});
+        break;
+      case Kind::Scalar:
+        list.push_back(
+            {std::move(type),
+             parameter.val->is_tensor() ? name_of(parameter.tensor()) : name_of(parameter.val)});
+        break;
+      case Kind::RandomSeed: list.push_back({std::move(type), "rng_seed"}); break;
+      case Kind::RandomOffset: list.push_back({std::move(type), "rng_offset"}); break;
     }
-  }
-  for (const GlobalBuffer& buffer : kernel_.launch.buffers) {
-    add_tensor(buffer.tensor);
-  }
-  if (kernel_.launch.random_streams > 0) {
-    list.push_back({c_type(DataType::UInt64), "rng_seed"});
-    list.push_back({c_type(DataType::UInt64), "rng_offset"});
   }
   return list;
 }

@@ -42,7 +42,7 @@ class KernelPrinter {
   /// it.
   void block(
       const std::string& head, const std::function<void()>& body, const std::string& tail = "");
-  /// What `body` prints one level deeper.
+  /// Prints `body` one level deeper.
   void indented(const std::function<void()>& body);
   void statements(const Scope& scope);
   /// A line with the line of the user's program that a statement comes from.
@@ -63,7 +63,8 @@ class KernelPrinter {
   void declare_array(const Allocate& allocate, const std::string& attributes);
   /// Bytes of the widest vector access to the storage of a tensor; 0: none.
   [[nodiscard]] int64_t vector_bytes(const TensorView* view) const;
-  /// What a copy of `lanes` elements moves: elements, or pairs where both sides hold pairs.
+  /// The number of units that a copy of `lanes` elements moves: elements, or pairs where both sides
+  /// hold pairs.
   [[nodiscard]] static int64_t copied_units(const LoadStoreOp& copy, int64_t lanes);
   /// Elements in braces: `{T4, 0.0f, 1}`; the form in which functions take a Welford triple.
   [[nodiscard]] std::string triple(const std::vector<Val*>& vals, DataType type);

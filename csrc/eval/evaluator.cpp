@@ -1,6 +1,6 @@
 #include "eval/evaluator.h"
 
-#include <algorithm>
+#include <array>
 #include <complex>
 #include <sstream>
 #include <type_traits>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "eval/scalar_operation.h"
 #include "ir/pointwise.h"
-#include "ir/scalar.h"
 
 namespace nvfuser {
 
@@ -38,89 +38,14 @@ bool is_same_number(const ScalarValue& a, const ScalarValue& b) {
   return x == y || (x != x && y != y); // NaN is itself
 }
 
-/// Whether the host can compute `val`, rather than only be told it.
-const Expr* scalar_definition(const Val* val) {
-  const Expr* definition = val->definition();
-  if (definition == nullptr || !val->is_scalar()) {
-    return nullptr;
-  }
-  const bool is_operation = definition->is_a<UnaryOp>() || definition->is_a<BinaryOp>() ||
-                            definition->is_a<TernaryOp>() || definition->is_a<LoadStoreOp>();
-  const bool reads_scalars = std::ranges::all_of(
-      definition->inputs(), [](const Val* input) { return input->is_scalar(); });
-  return is_operation && reads_scalars ? definition : nullptr;
-}
-
-bool is_integer_division(BinaryOpType op) {
-  return op == BinaryOpType::Div || op == BinaryOpType::Mod || op == BinaryOpType::CeilDiv ||
-         op == BinaryOpType::Remainder || op == BinaryOpType::Fmod;
-}
-
-/// The type in which an operation compares or computes.
-DataType operand_type(const Expr& operation) {
-  const auto* op = operation.as<BinaryOp>();
-  if (op == nullptr || !is_comparison(op->op)) {
-    return operation.output(0)->dtype();
-  }
-  const DataType types[] = {op->lhs->dtype(), op->rhs->dtype()};
-  if (std::ranges::any_of(types, is_complex)) {
-    return DataType::ComplexDouble;
-  }
-  if (std::ranges::any_of(types, is_floating_point)) {
-    return DataType::Double;
-  }
-  return std::ranges::any_of(types, [](DataType type) { return type == DataType::UInt64; })
-             ? DataType::UInt64
-             : DataType::Int;
-}
-
-/// An operand as an operation in `type` reads it. UInt64 values beyond int64 are held as the bits
-/// of a negative number, which only integer arithmetic takes for what they are.
-ScalarValue read_operand(const Val* operand, const ScalarValue& value, DataType type) {
-  if (operand->dtype() != DataType::UInt64 || is_integral(type)) {
-    return value;
-  }
-  return convert_value(value, DataType::UInt64, is_boolean(type) ? DataType::Double : type);
-}
-
-ScalarValue compute_binary(const BinaryOp& op, const ScalarValue& a, const ScalarValue& b) {
-  const DataType type = operand_type(op);
-  const bool is_integer = is_integral(type) || is_boolean(type);
-  if (is_integer && is_integer_division(op.op) && as_int(convert_value(b, type)) == 0) {
-    throw UserError({
-        .headline = "Integer division by zero detected",
-        .node = describe(op.out),
-        .expected = {"a divisor other than 0"},
-        .found = {op.rhs->to_inline_string(), " = 0"},
-        .fix = {"check the sizes and factors it is computed from"},
-    });
-  }
-  return scalar::fold(op.op, a, b, type);
-}
-
-ScalarValue compute_ternary(
-    const TernaryOp& op, const ScalarValue& a, const ScalarValue& b, const ScalarValue& c) {
-  const DataType type = op.out->dtype();
-  const auto is_less = [type](const ScalarValue& x, const ScalarValue& y) {
-    const bool is_integer =
-        std::holds_alternative<int64_t>(x) && std::holds_alternative<int64_t>(y);
-    return is_integer ? as_bool(scalar::fold(BinaryOpType::LT, x, y, type))
-                      : as_double(x) < as_double(y);
-  };
-  switch (op.op) {
-    case TernaryOpType::Clamp: // NaN stays, also as a bound
-      return scalar::fold(BinaryOpType::Min, scalar::fold(BinaryOpType::Max, a, b, type), c, type);
-    case TernaryOpType::Threshold: // c where a <= b; NaN stays
-      return convert_value(is_less(a, b) || is_same_number(a, b) ? c : a, type);
-    case TernaryOpType::Lerp: {
-      const ScalarValue range = scalar::fold(BinaryOpType::Sub, b, a, type);
-      const ScalarValue part = scalar::fold(BinaryOpType::Mul, range, c, type);
-      return scalar::fold(BinaryOpType::Add, a, part, type);
-    }
-    case TernaryOpType::Where:
-    case TernaryOpType::Philox: break;
-  }
-  return {};
+[[noreturn]] void throw_division_by_zero(const Val* val) {
+  throw UserError({
+      .headline = "Integer division by zero detected",
+      .node = describe(val),
+      .expected = {"a divisor other than 0"},
+      .found = {val->definition()->inputs()[1]->to_inline_string(), " = 0"},
+      .fix = {"check the sizes and factors it is computed from"},
+  });
 }
 
 } // namespace
@@ -220,43 +145,35 @@ std::optional<ScalarValue> ExpressionEvaluator::evaluate(const Val* root) {
 /// `&&` and `||` only at what decides them, as the kernel does: the other may divide by zero.
 ExpressionEvaluator::Step ExpressionEvaluator::next_step(
     const Val* val, const std::unordered_set<const Val*>& unknown) const {
-  const Expr* definition = scalar_definition(val);
-  if (definition == nullptr) {
+  const std::optional<ScalarOperation> operation = operation_of(val);
+  if (!operation) {
     return {};
   }
-  const auto* ternary = definition->as<TernaryOp>();
-  const bool is_where = ternary != nullptr && ternary->op == TernaryOpType::Where;
-  const DataType type = operand_type(*definition);
-  std::vector<ScalarValue> operands;
-  const std::vector<Val*>& inputs = definition->inputs();
+  const bool is_select = operation->is_select();
+  std::array<ScalarValue, 3> operands;
+  size_t taken = 0; // the operand that was looked at last
+  const std::vector<Val*>& inputs = val->definition()->inputs();
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (is_where && i > 0 && (i == 1) != as_bool(operands.front())) {
+    if (is_select && i > 0 && (i == 1) != as_bool(operands[0])) {
       continue;
     }
     const ScalarValue* value = find(inputs[i]);
     if (value == nullptr) {
       return unknown.contains(inputs[i]) ? Step{} : Step{.operand = inputs[i], .result = {}};
     }
-    operands.push_back(read_operand(inputs[i], *value, type));
-    const auto* binary = definition->as<BinaryOp>();
-    if (i == 0 && binary != nullptr &&
-        ((binary->op == BinaryOpType::LogicalAnd && !as_bool(*value)) ||
-         (binary->op == BinaryOpType::LogicalOr && as_bool(*value)))) {
-      return {.operand = nullptr, .result = as_bool(*value)};
+    operands[i] = *value;
+    taken = i;
+    if (const auto decided = i == 0 ? decided_by(*operation, *value) : std::nullopt) {
+      return {.operand = nullptr, .result = *decided};
     }
   }
-  if (is_where || definition->is_a<LoadStoreOp>()) {
-    return {.operand = nullptr, .result = operands.back()};
+  if (is_select) {
+    return {.operand = nullptr, .result = compute_copy(*operation, taken, operands[taken])};
   }
-  if (const auto* unary = definition->as<UnaryOp>()) {
-    return {.operand = nullptr, .result = scalar::fold(unary->op, operands[0], val->dtype())};
+  if (divides_by_zero(*operation, operands)) {
+    throw_division_by_zero(val);
   }
-  if (const auto* binary = definition->as<BinaryOp>()) {
-    return {.operand = nullptr, .result = compute_binary(*binary, operands[0], operands[1])};
-  }
-  return {
-      .operand = nullptr,
-      .result = compute_ternary(*ternary, operands[0], operands[1], operands[2])};
+  return {.operand = nullptr, .result = compute(*operation, operands)};
 }
 
 int64_t ExpressionEvaluator::evaluate_int(const Val* val) {

@@ -213,7 +213,7 @@ class IndexAlgebra {
   MonomialId common(MonomialId a, MonomialId b);
   [[nodiscard]] bool contains(Sum a, Sum part) const;
   Facts intern_facts(AtomList positive);
-  /// What must be >= 1 if `a` is.
+  /// Sums that must be >= 1 if `a` is.
   void add_implied_positive(Sum a, AtomList& positive) const;
 
   // index_recombine.cpp: the rules of `add`

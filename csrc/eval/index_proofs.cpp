@@ -192,7 +192,7 @@ std::optional<bool> IndexAlgebra::eliminate(Sum a, AtomId id, Facts facts) {
          std::ranges::any_of(ends, holds_for);
 }
 
-/// What is <= m * (factor * q + rest) for some m >= 1, through q * n being near to x; q = x / n.
+/// Sums that are <= m * (factor * q + rest) for some m >= 1, because q * n is near to x; q = x / n.
 std::vector<Sum> IndexAlgebra::relate_quotient(
     const IndexAtom& quotient, Sum factor, Sum rest, bool is_factor_positive) {
   const bool is_ceil = quotient.kind == AtomKind::CeilDiv;

@@ -120,7 +120,7 @@ void IndexSimplifier::Impl::set_range(Val* leaf, Val* extent) {
   } else {
     ranges_[position->second].second = extent;
   }
-  // What was worked out without the range, or with another, does not hold or is not normal.
+  // Results worked out without the range, or with another, do not hold or are not normal.
   if (algebra_->leaf_id(leaf) >= 0 || sums_.contains(leaf)) {
     restart();
   } else {

@@ -10,7 +10,7 @@
 //   simplifier.simplify(((o * 4 + i) / 4) * 4 + i);   // ( ( o * 4 ) + i )
 //   simplifier.prove_lt(o * 4, n);                    // true
 //
-// What is assumed, and nothing else:
+// The assumptions, and no others:
 //   - Indices are integers that do not overflow; lowering chooses their width so.
 //   - `/` and `%` truncate, as in C. Rules of Euclidean division are used only on operands that are
 //     proven not to be negative.

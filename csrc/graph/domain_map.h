@@ -13,7 +13,7 @@
 
 namespace nvfuser {
 
-/// What to do with a broadcast that its consumer resolves: a pair of which one axis is a broadcast
+/// How to treat a broadcast that its consumer resolves: a pair of which one axis is a broadcast
 /// and the other is larger.
 enum class BroadcastPairs { Keep, Drop };
 

@@ -49,7 +49,7 @@ constexpr OpSemantics row_of(ExprKind kind) {
 
     case ReductionOp:
     case WelfordOp:
-    case GroupedReductionOp:
+    case GroupedReductionOp: return {.read = OperandRead::Reduced, .has_steps = true};
     case MmaOp:
     case MatmulOp:
     case LinearOp: return {.read = OperandRead::Reduced};
@@ -121,6 +121,11 @@ TensorView* overwritten_operand(const Expr* expr) {
 TensorView* copied_operand(const Expr* expr) {
   const bool is_copy = expr != nullptr && semantics_of(*expr).elements == ElementSource::Copied;
   return is_copy ? first_operand(*expr) : nullptr;
+}
+
+bool is_elementwise_copy(const Expr& expr) {
+  const OpSemantics& semantics = semantics_of(expr);
+  return semantics.read == OperandRead::Same && semantics.elements == ElementSource::Copied;
 }
 
 bool loops_over_operands(const TensorView* tensor) {

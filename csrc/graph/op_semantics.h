@@ -48,6 +48,8 @@ struct OpSemantics {
   ElementSource elements = ElementSource::Computed;
   /// All results have the same axes. They share their loops.
   bool has_like_results = true;
+  /// Results are operands of the same kind again: parts of a reduction are combined by another one.
+  bool has_steps = false;
   /// The result begins as the first operand, and some of its elements are overwritten.
   bool overwrites_first = false;
   /// The loops run over the axes of the other operands instead of those of the result.
@@ -61,6 +63,8 @@ struct OpSemantics {
 [[nodiscard]] TensorView* overwritten_operand(const Expr* expr);
 /// The operand whose elements the results are, as they are; nullptr: there is none.
 [[nodiscard]] TensorView* copied_operand(const Expr* expr);
+/// Whether the elements of the result are those of the operand, at the same positions.
+[[nodiscard]] bool is_elementwise_copy(const Expr& expr);
 /// The axes that the loops of `tensor` are made from: mostly its logical axes, for a scatter its
 /// positions.
 [[nodiscard]] const IterDomains& first_axes(const TensorView* tensor);

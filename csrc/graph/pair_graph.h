@@ -1,5 +1,5 @@
-// What two neighbors in the fusion, a producer and one of its consumers, say about each other's
-// axes.
+// PairGraph: facts that two neighbors in the fusion, a producer and one of its consumers, give
+// about each other's axes.
 //
 // Beside equal transforms of axes that correspond there is *forwarding*: where only one of them has
 // an axis, of size 1, a merge with that axis changes nothing for the other and is skipped. A split
@@ -15,11 +15,11 @@
 namespace nvfuser {
 
 /// Merges to skip: pairs of a merge's output and the input that it stands for.
-/// Of both tensors, each for the axes that the other lacks.
+/// Both tensors contribute, each for the axes that the other lacks.
 [[nodiscard]] std::vector<std::pair<IterDomain*, IterDomain*>> forwarded_merges(
     const TensorView* producer, const TensorView* consumer);
 
-/// Whether a merge with `id` can be skipped by who lacks that axis.
+/// Whether a tensor that lacks the axis `id` can skip a merge with it.
 [[nodiscard]] bool is_forwardable(const IterDomain* id);
 
 /// The graph over the ids of the two tensors: axes that correspond, broadcasts that are resolved

@@ -12,7 +12,7 @@
 
 namespace nvfuser {
 
-/// The threads that compute load ahead, too.
+/// The threads that compute also load ahead.
 struct Pipelined {
   /// Whether readers hand a stage back through an mbarrier; if not, a barrier of the block does.
   bool uses_mbarrier_for_war = false;

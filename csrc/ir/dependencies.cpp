@@ -9,10 +9,6 @@
 namespace nvfuser {
 namespace {
 
-bool is_pointwise(const Expr& expr) {
-  return expr.is_a<UnaryOp>() || expr.is_a<BinaryOp>() || expr.is_a<TernaryOp>();
-}
-
 /// The values met so far: few ones, as most expressions have, are looked for one by one.
 class Visited {
  public:
@@ -37,6 +33,10 @@ class Visited {
 
 } // namespace
 
+bool is_arithmetic(const Expr& expr) {
+  return expr.is_a<UnaryOp>() || expr.is_a<BinaryOp>() || expr.is_a<TernaryOp>();
+}
+
 std::vector<const Val*> dependencies(const Val* val) {
   std::vector<const Val*> found;
   std::vector<const Val*> pending{val};
@@ -50,7 +50,7 @@ std::vector<const Val*> dependencies(const Val* val) {
     found.push_back(current);
     if (current->vtype() == ValType::TensorIndex) {
       pending.push_back(static_cast<const TensorIndex*>(current)->index());
-    } else if (current->definition() != nullptr && is_pointwise(*current->definition())) {
+    } else if (current->definition() != nullptr && is_arithmetic(*current->definition())) {
       const std::vector<Val*>& operands = current->definition()->inputs();
       pending.insert(pending.end(), operands.begin(), operands.end());
     }

@@ -1,4 +1,4 @@
-// What the value of a scalar depends on.
+// The values that a scalar depends on.
 #pragma once
 
 #include <vector>
@@ -6,6 +6,9 @@
 #include "ir/fwd.h"
 
 namespace nvfuser {
+
+/// Whether `expr` computes a scalar, or an element, from others: pointwise, and no copy.
+[[nodiscard]] bool is_arithmetic(const Expr& expr);
 
 /// `val` and all values that it is computed from by pointwise operations, each once. An element
 /// T1[i] is a value of its own, which depends on its index: T0[T1[i]] is another element for

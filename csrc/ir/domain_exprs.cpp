@@ -4,35 +4,23 @@
 #include "ir/all_nodes.h"
 #include "ir/cancelling_sum.h"
 #include "ir/fusion.h"
-#include "ir/node_check.h"
+#include "ir/rules.h"
 #include "ir/scalar.h"
 
 namespace nvfuser {
 namespace {
 
+bool is_mergeable(IterType type) {
+  return type == IterType::Iteration || type == IterType::Broadcast || type == IterType::Symbolic ||
+         type == IterType::GatherScatter || type == IterType::VectorComponent;
+}
+
 /// Broadcast with iteration gives iteration; a reduction merges with reductions only.
-IterType merged_type(const IterDomain* outer, const IterDomain* inner) {
-  const IterType a = outer->iter_type();
-  const IterType b = inner->iter_type();
+IterType merged_type(IterType a, IterType b) {
   if (a == b) {
     return a;
   }
   const auto either = [&](IterType type) { return a == type || b == type; };
-  const auto is_mergeable = [](IterType type) {
-    return type == IterType::Iteration || type == IterType::Broadcast ||
-           type == IterType::Symbolic || type == IterType::GatherScatter ||
-           type == IterType::VectorComponent;
-  };
-  if (!is_mergeable(a) || !is_mergeable(b)) {
-    throw UserError(
-        {.headline =
-             {"Merging IterDomains requires that their iteration types match. Outer: ",
-              outer->to_string(), ", Inner: ", inner->to_string()},
-         .node = describe(outer),
-         .expected = "both or neither to be reductions",
-         .found = {a, " and ", b},
-         .fix = "reorder the axes, or merge them before the reduction"});
-  }
   if (either(IterType::Symbolic)) {
     return IterType::Symbolic;
   }
@@ -40,60 +28,112 @@ IterType merged_type(const IterDomain* outer, const IterDomain* inner) {
 }
 
 /// Extents are 64-bit integers; a product that wraps would be a small axis, or none.
-void check_merged_size(const IterDomain* outer, const IterDomain* inner) {
-  const Val* a = outer->maybe_expanded_extent();
-  const Val* b = inner->maybe_expanded_extent();
+bool fits_in_64_bits(const Val* a, const Val* b) {
   int64_t product = 0;
-  if (!a->is_const_int() || !b->is_const_int() ||
-      !__builtin_mul_overflow(as_int(a->value()), as_int(b->value()), &product)) {
-    return;
-  }
-  throw UserError(
-      {.headline = "The size of merged axes does not fit in 64 bits",
-       .node = describe(outer),
-       .expected = "a product below 2^63",
-       .found = {a->to_inline_string(), " * ", b->to_inline_string()},
-       .fix = "merge fewer axes"});
+  return !a->is_const_int() || !b->is_const_int() ||
+         !__builtin_mul_overflow(as_int(a->value()), as_int(b->value()), &product);
 }
 
-void check_resizable(const IterDomain* in) {
-  if (in->maybe_partial()) {
-    throw UserError(
-        {.headline = {"Cannot resize an axis with a start or a stop offset: ", in->to_string()},
+Val* resized_extent(IterDomain* in, Val* left, Val* right) {
+  return scalar::cancelling_sum({left, in->maybe_expanded_extent(), right});
+}
+
+/// Positions added to an axis, or cut off it, run as the rest of the axis does.
+std::optional<Refusal> find_wrong_resized_axis(
+    const IterDomain* in,
+    const Val* left,
+    const Val* right,
+    const Val* extent, // nullptr: it has none
+    std::optional<IterType> type) {
+  if (extent == nullptr) {
+    return refuse(
+        {.headline = "The size of a resized axis does not fit in 64 bits",
          .node = describe(in),
-         .expected = "an axis that runs from 0 to its extent",
+         .expected = "a size below 2^63",
          .found =
-             {"start ", in->start()->to_inline_string(), ", stop offset ",
-              in->stop_offset()->to_inline_string()},
-         .fix = "resize the axis that it was made from"});
+             {in->maybe_expanded_extent()->to_inline_string(), " + ", left->to_inline_string(),
+              " + ", right->to_inline_string()},
+         .fix = "pad the axis by less"});
   }
-  if (!in->is_iteration() && !in->is_broadcast() && !in->is_symbolic_axis()) {
-    throw UserError(
-        {.headline =
-             {"Only iteration, broadcast and symbolic axes can be resized: ", in->to_string()},
-         .node = describe(in),
-         .expected = "Iteration, Broadcast or Symbolic",
-         .found = enum_name(in->iter_type()),
-         .fix = "resize the tensor before it is reduced, gathered or scattered"});
-  }
-}
-
-/// What is added to an axis, or cut off it, runs as the rest of the axis does.
-void check_resized_type(const IterDomain* in, const Val* extent, IterType type) {
   const bool is_other_size = extent->is_const_int() && !extent->is_one();
-  if (type == IterType::Iteration || type == IterType::Symbolic ||
-      (type == IterType::Broadcast && !is_other_size)) {
-    return;
+  if (!type || *type == IterType::Iteration || *type == IterType::Symbolic ||
+      (*type == IterType::Broadcast && !is_other_size)) {
+    return std::nullopt;
   }
-  throw UserError(
-      {.headline = {"A resized axis cannot be of type ", enum_name(type)},
+  return refuse(
+      {.headline = {"A resized axis cannot be of type ", enum_name(*type)},
        .node = describe(in),
        .expected = "Iteration, or Symbolic, or Broadcast for a size of 1",
-       .found = {enum_name(type), " of size ", extent->to_inline_string()},
+       .found = {enum_name(*type), " of size ", extent->to_inline_string()},
        .fix = "leave iter_type out: it follows from the size"});
 }
 
+std::optional<Refusal> find_unresizable_axis(const IterDomain* axis) {
+  if (axis->maybe_partial()) {
+    return refuse(
+        {.headline = {"Cannot resize an axis with a start or a stop offset: ", axis->to_string()},
+         .node = describe(axis),
+         .expected = "an axis that runs from 0 to its extent",
+         .found =
+             {"start ", axis->start()->to_inline_string(), ", stop offset ",
+              axis->stop_offset()->to_inline_string()},
+         .fix = "resize the axis that it was made from"});
+  }
+  if (!axis->is_iteration() && !axis->is_broadcast() && !axis->is_symbolic_axis()) {
+    return refuse(
+        {.headline =
+             {"Only iteration, broadcast and symbolic axes can be resized: ", axis->to_string()},
+         .node = describe(axis),
+         .expected = "Iteration, Broadcast or Symbolic",
+         .found = enum_name(axis->iter_type()),
+         .fix = "resize the tensor before it is reduced, gathered or scattered"});
+  }
+  return std::nullopt;
+}
+
 } // namespace
+
+std::optional<Refusal> find_wrong_merge(const IterDomain* outer, const IterDomain* inner) {
+  const Val* a = outer->maybe_expanded_extent();
+  const Val* b = inner->maybe_expanded_extent();
+  if (!fits_in_64_bits(a, b)) {
+    return refuse(
+        {.headline = "The size of merged axes does not fit in 64 bits",
+         .node = describe(outer),
+         .expected = "a product below 2^63",
+         .found = {a->to_inline_string(), " * ", b->to_inline_string()},
+         .fix = "merge fewer axes"});
+  }
+  const IterType outer_type = outer->iter_type();
+  const IterType inner_type = inner->iter_type();
+  if (outer_type != inner_type && (!is_mergeable(outer_type) || !is_mergeable(inner_type))) {
+    return refuse(
+        {.headline =
+             {"Merging IterDomains requires that their iteration types match. Outer: ",
+              outer->to_string(), ", Inner: ", inner->to_string()},
+         .node = describe(outer),
+         .expected = "both or neither to be reductions",
+         .found = {outer_type, " and ", inner_type},
+         .fix = "reorder the axes, or merge them before the reduction"});
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> find_wrong_rotation(const IterDomain* axis, ParallelType type) {
+  if (is_device_dim(type)) {
+    return std::nullopt;
+  }
+  return refuse_node(axis, {"Swizzle1D only supports device parallel types, given: ", type});
+}
+
+std::optional<Refusal> find_wrong_resize(
+    IterDomain* axis, Val* left, Val* right, std::optional<IterType> iter_type) {
+  if (left->is_zero() && right->is_zero()) {
+    return std::nullopt;
+  }
+  NVF_RETURN_REFUSAL(find_unresizable_axis(axis));
+  return find_wrong_resized_axis(axis, left, right, resized_extent(axis, left, right), iter_type);
+}
 
 std::pair<IterDomain*, IterDomain*> split_id(
     IterDomain* in, Val* factor, bool inner_split, bool is_rfactor) {
@@ -121,10 +161,10 @@ std::pair<IterDomain*, IterDomain*> split_id(
 IterDomain* merge_ids(IterDomain* outer, IterDomain* inner, bool is_rfactor) {
   Fusion& fusion = *outer->fusion();
   fusion.check_contains(inner);
-  check_merged_size(outer, inner);
+  check(find_wrong_merge(outer, inner));
   IterDomainSpec spec{
       .extent = scalar::mul(outer->extent(), inner->extent()),
-      .iter_type = merged_type(outer, inner),
+      .iter_type = merged_type(outer->iter_type(), inner->iter_type()),
       .parallel_type = outer->parallel_type(),
       .is_rfactor = is_rfactor};
   if (spec.iter_type == IterType::Broadcast &&
@@ -156,8 +196,7 @@ std::pair<IterDomain*, IterDomain*> swizzle_ids(
 }
 
 IterDomain* swizzle1d_id(IterDomain* in, ParallelType type) {
-  NVF_NODE_CHECK(
-      is_device_dim(type), in, "Swizzle1D only supports device parallel types, given: ", type);
+  check(find_wrong_rotation(in, type));
   IterDomain* out = in->fusion()->new_iter_domain(
       IterDomainSpec{
           .extent = in->extent(),
@@ -177,26 +216,15 @@ IterDomain* resize_id(
   if (left->is_zero() && right->is_zero()) {
     return in;
   }
-  check_resizable(in);
+  check(find_unresizable_axis(in));
   Fusion& fusion = *in->fusion();
   fusion.check_contains(left);
   fusion.check_contains(right);
   if (extent == nullptr) {
-    extent = scalar::cancelling_sum({left, in->maybe_expanded_extent(), right});
+    extent = resized_extent(in, left, right);
   }
-  if (extent == nullptr) {
-    throw UserError(
-        {.headline = "The size of a resized axis does not fit in 64 bits",
-         .node = describe(in),
-         .expected = "a size below 2^63",
-         .found =
-             {in->maybe_expanded_extent()->to_inline_string(), " + ", left->to_inline_string(),
-              " + ", right->to_inline_string()},
-         .fix = "pad the axis by less"});
-  }
-  if (iter_type.has_value()) {
-    check_resized_type(in, extent, *iter_type);
-  } else {
+  check(find_wrong_resized_axis(in, left, right, extent, iter_type));
+  if (!iter_type.has_value()) {
     iter_type = !extent->is_const_int() ? IterType::Symbolic
                 : extent->is_one()      ? IterType::Broadcast
                                         : IterType::Iteration;

@@ -14,6 +14,7 @@
 
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
+#include "ir/meaning.h"
 #include "ir/random_streams.h"
 
 namespace nvfuser {
@@ -82,18 +83,15 @@ struct Portrait {
   }
 };
 
-/// What is compared of a domain: not the loop domain that it was made with, which is history.
 TensorDomainSpec compared(const Val& domain) {
-  TensorDomainSpec spec = static_cast<const TensorDomain&>(domain).spec();
-  spec.initial_loop.clear();
-  return spec;
+  return meaning_of(static_cast<const TensorDomain&>(domain));
 }
 
 // ---- Within a fusion ----------------------------------------------------------------------------
 
 using ValPair = std::pair<const Val*, const Val*>;
 
-/// What two values are made of is the same; the values among it are `pending`.
+/// Whether the fields of two values are the same; the values among them are added to `pending`.
 template <typename Fields>
 bool same_fields(const Fields& a, const Fields& b, std::vector<ValPair>& pending) {
   Portrait x;

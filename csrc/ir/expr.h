@@ -53,7 +53,7 @@ NVF_FOR_EACH_EXPR(NVF_NODE_NAME)
 
 // ---- Expr ---------------------------------------------------------------------------------------
 
-/// What `Expr::for_each_attr` hands out: an attribute's name and its value as one of these.
+/// The values that `Expr::for_each_attr` hands out, beside an attribute's name.
 using AttrValue = std::variant<
     bool,
     int64_t,
@@ -197,7 +197,7 @@ class Cloner {
 namespace detail {
 
 size_t hash_combine(size_t seed, size_t value);
-/// Structural equality and hash of values, as `Val::same_as` has it; nullptr is a value, too.
+/// Structural equality and hash of values, as `Val::same_as` has it; nullptr counts as a value.
 bool same_val(const Val* a, const Val* b);
 size_t hash_val(const Val* val);
 

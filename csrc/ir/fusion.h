@@ -142,6 +142,7 @@ class Fusion : public std::enable_shared_from_this<Fusion> {
 
  private:
   friend class Cloner;
+  friend class FusionReader;
   friend class Statement;
   friend class Transaction;
   friend class Val;

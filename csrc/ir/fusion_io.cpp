@@ -64,7 +64,7 @@ void Fusion::add_input(Val* input) {
       !input->is_fusion_input_, "Val: ", input->to_string(),
       " is already registered as input, duplicated inputs is not allowed");
   if (input->definition_ != nullptr) {
-    // What is given is not computed. An expression with other results still computes those.
+    // An input is not computed. An expression with other results still computes those.
     Expr* definition = input->definition_;
     input->definition_ = nullptr;
     const bool computes_others = std::any_of(

@@ -144,10 +144,12 @@ struct EmbeddingFwdOpFields {
         input("sparse", &EmbeddingFwdOpFields::sparse, "For the backward pass only."),
         input(
             "padding_idx", &EmbeddingFwdOpFields::padding_idx,
-            "Row that gets no gradient; None: no row."),
+            "Row that gets no gradient; None: no row.")
+            .or_none(),
         input(
             "max_norm", &EmbeddingFwdOpFields::max_norm,
-            "Rows of a larger norm are scaled down to it; None: none are."),
+            "Rows of a larger norm are scaled down to it; None: none are.")
+            .or_none(),
     };
   }
 };

@@ -163,8 +163,6 @@ class IterDomain final : public Val {
 
   /// Bind the axis. Unrolled, vectorized and grouped axes start at 0 and have a constant extent.
   void parallelize(ParallelType parallel_type);
-  /// The error that `parallelize` would raise, without changing anything.
-  void check_parallelize(ParallelType parallel_type) const;
   /// Round the launched size up to whole warps (block_x only), or to `size` threads.
   void pad_to_multiple_of_warp(std::optional<int64_t> size = std::nullopt);
   /// Let the blocks of a grid_x axis form clusters.

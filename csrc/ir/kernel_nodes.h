@@ -9,7 +9,7 @@
 //                   reaches it; every thread of a segment gets the result, so the result is uniform
 //                   over the reduced thread dimensions.
 //   BlockScan       combines over the threads along one dimension, in their order, and tells each
-//                   what those before it have. Every thread of the block reaches it, too.
+//                   what those before it have. Every thread of the block reaches it.
 //   GridReduction   combines over blocks (after a BlockReduction, if threads are reduced too). With
 //                   `allreduce` every block gets the result and the kernel is cooperative; without,
 //                   only the last block to arrive does, and `is_last` says whether this is it. With
@@ -160,7 +160,7 @@ struct AsyncCommit final : ExprNode<AsyncCommit, AsyncCommitFields> {};
 struct AsyncWaitFields {
   static constexpr const char* kDoc =
       "Wait until all groups of this thread's asynchronous copies but the youngest have arrived. "
-      "What other threads copied is there only after a barrier, too.";
+      "Elements that other threads copied are there only after a barrier as well.";
   LoadStoreOpType async_op = LoadStoreOpType::CpAsync;
   int64_t keep_stages = 0;
   static constexpr auto fields() {

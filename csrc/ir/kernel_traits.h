@@ -14,8 +14,8 @@ namespace nvfuser {
 /// cluster, those of the grid, or threads and copies that arrive at a barrier in shared memory.
 enum class Barrier : uint8_t { Warp, Block, Cluster, Grid, MBarrier };
 
-/// What has to wait, or is known to have waited. It is a set: who waits for a barrier in shared
-/// memory does not wait for the block, nor the other way round.
+/// The threads that have to wait, or are known to have waited. It is a set: a thread that waits for
+/// a barrier in shared memory does not wait for the block, nor the other way round.
 class BarrierSet {
  public:
   constexpr BarrierSet() = default;
@@ -33,7 +33,8 @@ class BarrierSet {
   [[nodiscard]] constexpr bool contains(BarrierSet others) const {
     return (others.bits_ & ~bits_) == 0;
   }
-  /// The widest group of threads that waits as a whole: who waits for the grid waits for its block.
+  /// The widest group of threads that waits as a whole: a thread that waits for the grid waits for
+  /// its block.
   [[nodiscard]] constexpr std::optional<Barrier> widest() const {
     for (const Barrier barrier : {Barrier::Grid, Barrier::Cluster, Barrier::Block, Barrier::Warp}) {
       if (has(barrier)) {
@@ -59,8 +60,8 @@ class BarrierSet {
 };
 
 struct KernelTraits {
-  /// Barriers that the statement is: what was written before it, by those who wait, is seen after
-  /// it. Who waits within a collective depends on its dimensions (always_waits).
+  /// The barriers that the statement is: elements written before it, by threads that wait, are seen
+  /// after it. Who waits within a collective depends on its dimensions (always_waits).
   BarrierSet barriers{};
   /// Threads of a block compute it together, in scratch of its own in shared memory.
   bool is_collective = false;

@@ -58,7 +58,7 @@ struct LinearOpFields {
         output("out", &LinearOpFields::out, "[*_w, *_i, N] and the reduction over K."),
         input("a", &LinearOpFields::a, "[*_i, K]."),
         input("b", &LinearOpFields::b, "[*_w, N, K]."),
-        input("bias", &LinearOpFields::bias, "[*_w, N], or None."),
+        input("bias", &LinearOpFields::bias, "[*_w, N], or None.").or_none(),
     };
   }
 };
@@ -84,17 +84,20 @@ struct GroupedMmaOpFields {
         output("out", &GroupedMmaOpFields::out, "[g, m, n] or [m, n] and the reduction over K."),
         output(
             "out_block_scale", &GroupedMmaOpFields::out_block_scale,
-            "Scales of the result's blocks, or None."),
-        output("out_gamma", &GroupedMmaOpFields::out_gamma, "Scale of the result, or None."),
+            "Scales of the result's blocks, or None.")
+            .or_none(),
+        output("out_gamma", &GroupedMmaOpFields::out_gamma, "Scale of the result, or None.")
+            .or_none(),
         input("mat1", &GroupedMmaOpFields::mat1, "First factor, 2-D or 3-D."),
         input("mat2", &GroupedMmaOpFields::mat2, "Second factor, 2-D or 3-D."),
         input("offsets", &GroupedMmaOpFields::offsets, "[g]: where each group ends."),
-        input("scale1", &GroupedMmaOpFields::scale1, "Block scales of mat1, or None."),
-        input("scale2", &GroupedMmaOpFields::scale2, "Block scales of mat2, or None."),
-        input(
-            "alpha", &GroupedMmaOpFields::alpha, "Factor of the product for each group, or None."),
-        input("bias", &GroupedMmaOpFields::bias, "Addend, or None."),
-        input("beta", &GroupedMmaOpFields::beta, "Factor of the addend for each group, or None."),
+        input("scale1", &GroupedMmaOpFields::scale1, "Block scales of mat1, or None.").or_none(),
+        input("scale2", &GroupedMmaOpFields::scale2, "Block scales of mat2, or None.").or_none(),
+        input("alpha", &GroupedMmaOpFields::alpha, "Factor of the product for each group, or None.")
+            .or_none(),
+        input("bias", &GroupedMmaOpFields::bias, "Addend, or None.").or_none(),
+        input("beta", &GroupedMmaOpFields::beta, "Factor of the addend for each group, or None.")
+            .or_none(),
     };
   }
 };
@@ -117,15 +120,17 @@ struct ScaledMmaOpFields {
         output("out", &ScaledMmaOpFields::out, "[m, n] and the reduction over K."),
         output(
             "out_block_scale", &ScaledMmaOpFields::out_block_scale,
-            "Scales of the result's blocks, or None."),
-        output("out_gamma", &ScaledMmaOpFields::out_gamma, "Scale of the result, or None."),
+            "Scales of the result's blocks, or None.")
+            .or_none(),
+        output("out_gamma", &ScaledMmaOpFields::out_gamma, "Scale of the result, or None.")
+            .or_none(),
         input("mat1", &ScaledMmaOpFields::mat1, "[m, k]."),
         input("mat2", &ScaledMmaOpFields::mat2, "[k, n]."),
         input("scale1", &ScaledMmaOpFields::scale1, "Block scales of mat1."),
         input("scale2", &ScaledMmaOpFields::scale2, "Block scales of mat2."),
-        input("alpha", &ScaledMmaOpFields::alpha, "Factor of the product, or None."),
-        input("bias", &ScaledMmaOpFields::bias, "Addend, or None."),
-        input("beta", &ScaledMmaOpFields::beta, "Factor of the addend, or None."),
+        input("alpha", &ScaledMmaOpFields::alpha, "Factor of the product, or None.").or_none(),
+        input("bias", &ScaledMmaOpFields::bias, "Addend, or None.").or_none(),
+        input("beta", &ScaledMmaOpFields::beta, "Factor of the addend, or None.").or_none(),
     };
   }
 };
@@ -194,9 +199,11 @@ struct SdpaFwdOpFields {
         input("value", &SdpaFwdOpFields::value, "[N.., H, S, Ev]."),
         input("dropout_p", &SdpaFwdOpFields::dropout_p, "Probability that a weight is dropped."),
         input("is_causal", &SdpaFwdOpFields::is_causal, "Whether row i sees columns up to i only."),
-        input("scale", &SdpaFwdOpFields::scale, "Factor of the products; None: 1 / sqrt(E)."),
-        input("bias", &SdpaFwdOpFields::bias, "Added to the products, or None."),
-        input("mask", &SdpaFwdOpFields::mask, "False where a product has no part, or None."),
+        input("scale", &SdpaFwdOpFields::scale, "Factor of the products; None: 1 / sqrt(E).")
+            .or_none(),
+        input("bias", &SdpaFwdOpFields::bias, "Added to the products, or None.").or_none(),
+        input("mask", &SdpaFwdOpFields::mask, "False where a product has no part, or None.")
+            .or_none(),
     };
   }
 };
@@ -233,7 +240,7 @@ struct SdpaBwdOpFields {
         input("is_causal", &SdpaBwdOpFields::is_causal, "Of the forward pass."),
         input("philox_seed", &SdpaBwdOpFields::philox_seed, "Of the forward pass."),
         input("philox_offset", &SdpaBwdOpFields::philox_offset, "Of the forward pass."),
-        input("scale", &SdpaBwdOpFields::scale, "Of the forward pass."),
+        input("scale", &SdpaBwdOpFields::scale, "Of the forward pass.").or_none(),
     };
   }
 };

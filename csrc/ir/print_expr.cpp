@@ -8,7 +8,7 @@ namespace nvfuser {
 namespace print_detail {
 namespace {
 
-/// What a thread is printing.
+/// The names in use while a thread prints.
 struct Naming {
   std::vector<const Val*> names;              // those of inner scopes last
   std::unordered_map<const Val*, int> counts; // how often each stands there

@@ -5,6 +5,7 @@
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
 #include "ir/print.h"
+#include "ir/print_fields.h"
 #include "ir/topo_sort.h"
 
 namespace nvfuser {
@@ -22,7 +23,7 @@ std::string interface_text(const Fusion& fusion) {
   return out + "\n";
 }
 
-/// Values that nobody reads: tensors without uses, and computed scalars that are neither operands
+/// Values without readers: tensors without uses, and computed scalars that are neither operands
 /// nor sizes of an axis.
 std::vector<Val*> unread_values(const Fusion& fusion) {
   std::unordered_set<const Val*> read_by_domains;
@@ -64,6 +65,20 @@ std::vector<Expr*> steps_to(const IterDomains& ids, const std::vector<Expr*>& kn
   return steps;
 }
 
+/// What its schedule adds to the tensor, but for memory and positions, which stand beside its name.
+std::string schedule_text(const TensorSchedule& schedule) {
+  std::string out;
+  for_each_field<TensorSchedule>([&]<typename Declared>(const Declared& field) {
+    if constexpr (requires { field.setter; } || is_optional_v<typename Declared::Type>) {
+      const std::string text = field_text(schedule.*field.member);
+      if (text != field_text(TensorSchedule{}.*field.member)) {
+        out += std::string("  ") + field.name + ": " + text + "\n";
+      }
+    }
+  });
+  return out;
+}
+
 std::string tensor_block(const TensorView* tv) {
   const TensorDomain* domain = tv->domain();
   std::vector<Expr*> known = steps_to(domain->maybe_root(), {});
@@ -86,7 +101,8 @@ std::string tensor_block(const TensorView* tv) {
     out += flag.has_value() ? (*flag ? " t" : " f") : " n";
   }
   out += "\n" + steps_text(loop_steps);
-  return out + "  loop domain: " + ids_text(domain->loop()) + "\n";
+  out += "  loop domain: " + ids_text(domain->loop()) + "\n";
+  return out + schedule_text(tv->schedule());
 }
 
 } // namespace

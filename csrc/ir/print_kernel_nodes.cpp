@@ -61,7 +61,7 @@ std::string print_node(const ForLoop& e) {
     header += std::string(" ") + enum_name(e.circular_buffer_stage) + " of " +
               std::to_string(e.circular_buffer_depth) + " stages to " + print_inline(e.stop);
   }
-  // What a loop that is bound to hardware computes is known after it, too.
+  // Scalars that a loop bound to hardware computes stay known after it.
   return header + ":\n" + (is_hardware ? print_in_scope(e.body, 1) : print_scope(e.body, 1));
 }
 

@@ -23,7 +23,8 @@ struct BlockQuantizationOpFields {
         input("arg", &BlockQuantizationOpFields::arg, "Operand."),
         input(
             "global_scale", &BlockQuantizationOpFields::global_scale,
-            "Scale of the whole tensor, or None."),
+            "Scale of the whole tensor, or None.")
+            .or_none(),
         attr("block_size", &BlockQuantizationOpFields::block_size, "Elements of a block."),
         attr(
             "swizzled", &BlockQuantizationOpFields::swizzled,
@@ -64,7 +65,8 @@ struct GroupedBlockQuantizationOpFields {
         input("num_groups", &GroupedBlockQuantizationOpFields::num_groups, "g."),
         input(
             "global_scale", &GroupedBlockQuantizationOpFields::global_scale,
-            "Scale of the whole tensor, or None."),
+            "Scale of the whole tensor, or None.")
+            .or_none(),
         attr("block_size", &GroupedBlockQuantizationOpFields::block_size, "Elements of a block."),
     };
   }

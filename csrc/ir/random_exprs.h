@@ -26,8 +26,10 @@ struct RNGOpFields {
             "[low, high] of UniformRange, [mean, standard deviation] of NormalGeneral."),
         input(
             "seed", &RNGOpFields::seed,
-            "Seed; None: the framework's generator gives seed and offset at each run."),
-        input("offset", &RNGOpFields::offset, "Offset into the stream of the seed, or None."),
+            "Seed; None: the framework's generator gives seed and offset at each run.")
+            .or_none(),
+        input("offset", &RNGOpFields::offset, "Offset into the stream of the seed, or None.")
+            .or_none(),
         attr("op", &RNGOpFields::op, "Distribution."),
         attr(
             "stream", &RNGOpFields::stream,

@@ -4,6 +4,7 @@
 
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
+#include "ir/make_like.h"
 
 namespace nvfuser {
 namespace {
@@ -142,41 +143,9 @@ void copy_binding(const IterDomain* from, IterDomain* to) {
 }
 
 Expr* make_like(const Expr* expr, const IterDomains& inputs, const IterDomains& outputs) {
-  Fusion& fusion = *inputs.at(0)->fusion();
-  return visit(
-      *expr,
-      overloaded{
-          [&](const Split& e) -> Expr* {
-            return fusion.make<Split>(
-                {.outer = outputs[0],
-                 .inner = outputs[1],
-                 .in = inputs[0],
-                 .factor = e.factor,
-                 .inner_split = e.inner_split});
-          },
-          [&](const Merge&) -> Expr* {
-            return fusion.make<Merge>({.out = outputs[0], .outer = inputs[0], .inner = inputs[1]});
-          },
-          [&](const Swizzle& e) -> Expr* {
-            return fusion.make<Swizzle>(
-                {.out_x = outputs[0],
-                 .out_y = outputs[1],
-                 .in_x = inputs[0],
-                 .in_y = inputs[1],
-                 .swizzle_type = e.swizzle_type});
-          },
-          [&](const Swizzle1D& e) -> Expr* {
-            return fusion.make<Swizzle1D>(
-                {.out = outputs[0], .in = inputs[0], .parallel_type = e.parallel_type});
-          },
-          [&](const Resize& e) -> Expr* {
-            return fusion.make<Resize>(
-                {.out = outputs[0], .in = inputs[0], .left = e.left, .right = e.right});
-          },
-          [&](const Expr& e) -> Expr* {
-            throw InternalError(
-                __FILE__, __LINE__, "is a transform of axes", {"cannot replay ", e.op_name()});
-          }});
+  return make_like(
+      *expr, std::vector<Val*>(inputs.begin(), inputs.end()),
+      std::vector<Val*>(outputs.begin(), outputs.end()));
 }
 
 IterDomain* copy_id(const IterDomain* id) {

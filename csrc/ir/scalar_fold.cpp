@@ -221,7 +221,7 @@ ScalarValue divide(BinaryOpType op, T a, T b) {
   }
 }
 
-/// Of magnitudes: the smallest number has one that is no int64.
+/// Computed from magnitudes: that of the smallest number is no int64.
 int64_t greatest_common_divisor(int64_t a, int64_t b, DataType dtype) {
   const auto magnitude = [&](int64_t x) {
     const auto bits = static_cast<uint64_t>(x);

@@ -149,7 +149,7 @@ std::string number_text(const ScalarValue& value, DataType from) {
   return out.str();
 }
 
-/// What constants of a type are.
+/// Which constants a type has.
 std::string range_text(DataType type) {
   if (is_integral(type)) {
     return "an integer from " + number_text(lowest_value(type), type) + " to " +

@@ -30,6 +30,7 @@
 #include "ir/circular_buffer.h"
 #include "ir/fwd.h"
 #include "ir/tensor_domain.h"
+#include "ir/tensor_schedule.h"
 
 namespace nvfuser {
 namespace steps {
@@ -245,14 +246,21 @@ struct SetMemoryType {
   }
 };
 
-struct PromoteReuse {
-  static constexpr const char* kName = "promote_reuse";
+/// Sets a property of the tensor: one primitive for each `Setting` of ir/tensor_schedule.h.
+template <size_t kProperty>
+struct Set {
+  static constexpr auto property() {
+    return kScheduleProperty<kProperty>;
+  }
+  using T = typename decltype(property())::Type;
+  static constexpr const char* kName = property().setter;
   static constexpr Call kCall = Call::Method;
-  bool flag = true;
+  T value{};
   static constexpr auto fields() {
-    return std::tuple{arg("flag", &PromoteReuse::flag)};
+    return std::tuple{arg(property().parameter, &Set::value)};
   }
 };
+using PromoteReuse = Set<property_index(&TensorSchedule::promotes_reuse)>;
 
 struct SetAllocationDomain {
   static constexpr const char* kName = "set_allocation_domain";
@@ -287,7 +295,7 @@ struct InlineAt {
   }
 };
 
-/// Of the tensors that correspond to one, at the position that is its `pos`.
+/// Inlines tensors at the position that corresponds to `pos` of the reference.
 struct InlineAllAt {
   static constexpr const char* kName = "inline_at";
   static constexpr Call kCall = Call::Reference;
@@ -405,37 +413,61 @@ struct ClearReductionIterDomains {
 
 } // namespace steps
 
-/// A primitive with its arguments. Nothing else lists the primitives.
-using ScheduleCall = std::variant<
-    steps::Split,
-    steps::Merge,
-    steps::Reorder,
-    steps::Swizzle,
-    steps::Swizzle1d,
-    steps::Broadcast,
-    steps::Resize,
-    steps::SetLoopDomain,
-    steps::TransformLike,
-    steps::BoundedTransformBackward,
-    steps::BoundedTransformForward,
-    steps::BoundedTransformBoth,
-    steps::ParallelizeLike,
-    steps::SetMemoryType,
-    steps::PromoteReuse,
-    steps::SetAllocationDomain,
-    steps::SetContiguity,
-    steps::InlineAt,
-    steps::InlineAllAt,
-    steps::ComputeWith,
-    steps::ClearComputePosition,
-    steps::CircularBuffer,
-    steps::CacheAfter,
-    steps::CacheBefore,
-    steps::CacheFork,
-    steps::Rfactor,
-    steps::GroupReductions,
-    steps::CommitLeafToLogical,
-    steps::ClearReductionIterDomains>;
+namespace detail {
+
+template <typename... T>
+struct Types {};
+template <typename... A, typename... B>
+Types<A..., B...> operator+(Types<A...>, Types<B...>);
+template <typename... T>
+std::variant<T...> variant_of(Types<T...>);
+
+template <size_t kProperty>
+constexpr auto steps_of_property() {
+  if constexpr (is_setting_v<kProperty>) {
+    return Types<steps::Set<kProperty>>{};
+  } else {
+    return Types<>{};
+  }
+}
+template <size_t... i>
+auto steps_of_settings(std::index_sequence<i...>) -> decltype((steps_of_property<i>() + ...));
+
+} // namespace detail
+
+/// A primitive with its arguments: those that are listed here, and one for each setting. Nothing
+/// else lists the primitives.
+using ScheduleCall = decltype(detail::variant_of(
+    detail::Types<
+        steps::Split,
+        steps::Merge,
+        steps::Reorder,
+        steps::Swizzle,
+        steps::Swizzle1d,
+        steps::Broadcast,
+        steps::Resize,
+        steps::SetLoopDomain,
+        steps::TransformLike,
+        steps::BoundedTransformBackward,
+        steps::BoundedTransformForward,
+        steps::BoundedTransformBoth,
+        steps::ParallelizeLike,
+        steps::SetMemoryType,
+        steps::SetAllocationDomain,
+        steps::SetContiguity,
+        steps::InlineAt,
+        steps::InlineAllAt,
+        steps::ComputeWith,
+        steps::ClearComputePosition,
+        steps::CircularBuffer,
+        steps::CacheAfter,
+        steps::CacheBefore,
+        steps::CacheFork,
+        steps::Rfactor,
+        steps::GroupReductions,
+        steps::CommitLeafToLogical,
+        steps::ClearReductionIterDomains>{} +
+    detail::steps_of_settings(std::make_index_sequence<kNumScheduleProperties>{})));
 
 /// `fn(name, value)` for every argument of a call, in order.
 template <typename Step, typename Fn>
@@ -483,7 +515,7 @@ enum class GraphChange : uint8_t {
   CommitLeafToLogical,
 };
 
-/// What it takes to undo a change of the graph, and to print it (transform/graph_steps.h).
+/// A record that undoes a change of the graph and prints it (transform/graph_steps.h).
 struct GraphEffect {
   GraphChange change = GraphChange::None;
   std::vector<TensorView*> tensors;  // that the primitive was applied to, in its order

@@ -60,6 +60,7 @@ class Statement {
 
  private:
   friend class Fusion;
+  friend class FusionReader;
   friend class Cloner;
   static constexpr int64_t kTakenBack = -2;
   Fusion* fusion_ = nullptr;

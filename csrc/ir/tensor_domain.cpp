@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "ir/all_nodes.h"
+#include "ir/rules.h"
 #include "ir/topo_sort.h"
 
 namespace nvfuser {
@@ -52,17 +53,25 @@ int64_t position_in(const IterDomains& ids, const IterDomain* id, const char* do
 
 } // namespace
 
-void check_contiguity(const IterDomains& allocation, const Contiguity& contiguity) {
-  NVF_USER_CHECK(
-      contiguity.size() == allocation.size(), "Length of contiguity argument (", contiguity.size(),
-      ") must match that of shape argument (", allocation.size(), ")");
+std::optional<Refusal> find_wrong_contiguity(
+    const IterDomains& allocation, const Contiguity& contiguity) {
+  if (contiguity.size() != allocation.size()) {
+    return refuse(
+        {.headline =
+             {"Length of contiguity argument (", contiguity.size(),
+              ") must match that of shape argument (", allocation.size(), ")"},
+         .node = Part::none(),
+         .expected = Part::none(),
+         .found = Part::none(),
+         .fix = Part::none()});
+  }
   for (size_t i = 0; i < allocation.size(); ++i) {
     // A symbolic axis may turn out to be a broadcast: both are right.
     if (contiguity[i].has_value() == has_stride(allocation[i]) ||
         allocation[i]->is_symbolic_axis()) {
       continue;
     }
-    throw UserError(
+    return refuse(
         {.headline = "The contiguity of a broadcast/reduction dimension must be None. The "
                      "contiguity of a non-broadcast/reduction dimension must be true/false.",
          .node = describe(allocation[i]),
@@ -70,6 +79,11 @@ void check_contiguity(const IterDomains& allocation, const Contiguity& contiguit
          .found = {contiguity[i].has_value() ? (*contiguity[i] ? "True" : "False") : "None"},
          .fix = "contiguity has one entry per dimension, outermost stride first"});
   }
+  return std::nullopt;
+}
+
+void check_contiguity(const IterDomains& allocation, const Contiguity& contiguity) {
+  check(find_wrong_contiguity(allocation, contiguity));
 }
 
 TensorDomain::TensorDomain(TensorDomainSpec spec)
@@ -176,6 +190,9 @@ std::vector<int64_t> TensorDomain::stride_order() const {
     return order;
   }
   for (const IterDomain* id : logical()) {
+    if (id->is_reduction() && !is_allocation(id)) {
+      continue; // what was reduced has no place in memory
+    }
     const int64_t position = position_in(allocation(), id, "allocation");
     order.push_back(static_cast<int64_t>(allocation().size()) - 1 - position);
   }

@@ -143,6 +143,7 @@ class TensorDomain final : public Val {
 
  private:
   friend class Fusion;
+  friend class FusionReader;
   friend class Cloner;
   explicit TensorDomain(TensorDomainSpec spec);
   TensorDomainSpec spec_;

@@ -1,15 +1,41 @@
-// What a schedule adds to a tensor, apart from its domain. A property is declared here and nowhere
-// else: copies, equality, hash, the Python method and the bytes on disk follow from `fields()`.
+// The part of a tensor that a schedule adds, apart from its domain. A property is declared here and
+// nowhere else: copies, equality, hash, text, the Python method and the bytes on disk follow from
+// `fields()`. For a property that a user sets as it is (`setting`), so do the method that sets it,
+// its step and its line in a script.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "ir/circular_buffer.h"
 #include "ir/fields.h"
 
 namespace nvfuser {
+
+struct TensorSchedule;
+
+/// A property that a user sets to a value, from which nothing else follows at once.
+template <typename T>
+struct Setting : Field<TensorSchedule, T> {
+  const char* setter;     // the method: "promote_reuse"
+  const char* parameter;  // its parameter: "flag"
+  std::optional<T> usual; // the argument that may be left out
+  const char* setter_doc;
+};
+
+template <typename T>
+constexpr Setting<T> setting(
+    const char* name,
+    T TensorSchedule::* member,
+    const char* doc,
+    const char* setter,
+    const char* parameter,
+    std::optional<T> usual,
+    const char* setter_doc) {
+  return {{Role::Attr, name, member, doc}, setter, parameter, usual, setter_doc};
+}
 
 struct TensorSchedule {
   MemoryType memory_type = MemoryType::Local;
@@ -46,13 +72,43 @@ struct TensorSchedule {
         attr(
             "circular_buffer_options", &S::circular_buffer_options,
             "How the tensor is loaded ahead of the loop that reads it; None if it is not."),
-        attr(
+        setting(
             "promotes_reuse", &S::promotes_reuse,
             "Whether lowering may add a barrier so that later buffers take this one's shared "
-            "memory."),
+            "memory.",
+            "promote_reuse", "flag", std::optional(true),
+            "Let later buffers take this tensor's shared memory, at the price of a barrier.\n\n"
+            "Buffers whose lives do not meet share memory wherever a barrier of the block lies "
+            "between\nthem. Where none does, lowering adds one after the last use of this tensor. "
+            "False takes the\nwish back; a tensor that leaves shared memory forgets it."),
         attr("is_cpu_scalar", &S::is_cpu_scalar, "Whether it is a 0-dim tensor on the host."),
     };
   }
 };
+
+// ---- Properties by their number -----------------------------------------------------------------
+
+inline constexpr size_t kNumScheduleProperties =
+    std::tuple_size_v<decltype(TensorSchedule::fields())>;
+
+template <size_t kIndex>
+inline constexpr auto kScheduleProperty = std::get<kIndex>(TensorSchedule::fields());
+
+template <size_t kIndex>
+inline constexpr bool is_setting_v = requires { kScheduleProperty<kIndex>.setter; };
+
+/// The number of the property that a member is.
+template <typename T>
+constexpr size_t property_index(T TensorSchedule::* member) {
+  size_t index = 0;
+  size_t found = kNumScheduleProperties;
+  for_each_field<TensorSchedule>([&](const auto& field) {
+    if constexpr (std::is_same_v<typename std::decay_t<decltype(field)>::Type, T>) {
+      found = field.member == member ? index : found;
+    }
+    ++index;
+  });
+  return found;
+}
 
 } // namespace nvfuser

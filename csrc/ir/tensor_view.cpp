@@ -5,6 +5,7 @@
 
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
+#include "ir/rules.h"
 
 namespace nvfuser {
 namespace {
@@ -29,19 +30,23 @@ std::vector<TensorView*> tensor_outputs(const Expr* expr) {
   return tensors_among(expr->outputs());
 }
 
-int64_t wrap_axis(int64_t position, int64_t size, const Statement* node) {
-  if (position < -size || position >= size) {
-    throw UserError(
-        {.headline = {"Tried to access out of boundary index ", position, ". total index: ", size},
-         .node = node == nullptr ? "" : describe(node),
-         .expected =
-             size == 0 ? Part("an object with axes") : Part("index in [", -size, ", ", size, ")"),
-         .found = {"index = ", position},
-         .fix =
-             "print the tensor to see its axes: reductions are no dimensions, and loop axes count "
-             "after earlier transforms"},
-        ErrorKind::Index);
+std::optional<Refusal> find_wrong_axis(int64_t position, int64_t size, const Statement* node) {
+  if (position >= -size && position < size) {
+    return std::nullopt;
   }
+  return refuse(
+      {.headline = {"Tried to access out of boundary index ", position, ". total index: ", size},
+       .node = node == nullptr ? "" : describe(node),
+       .expected =
+           size == 0 ? Part("an object with axes") : Part("index in [", -size, ", ", size, ")"),
+       .found = {"index = ", position},
+       .fix = "print the tensor to see its axes: reductions are no dimensions, and loop axes count "
+              "after earlier transforms"},
+      ErrorKind::Index);
+}
+
+int64_t wrap_axis(int64_t position, int64_t size, const Statement* node) {
+  check(find_wrong_axis(position, size, node));
   return position < 0 ? position + size : position;
 }
 

@@ -56,7 +56,7 @@ class TensorView final : public Val {
   [[nodiscard]] Val* size(int64_t dim) const;
   [[nodiscard]] std::vector<Val*> shape() const;
 
-  /// What its schedule adds to the tensor; methods of the names of its fields follow.
+  /// The properties that its schedule adds; methods of the names of its fields follow.
   [[nodiscard]] const TensorSchedule& schedule() const {
     return schedule_;
   }
@@ -90,10 +90,6 @@ class TensorView final : public Val {
   [[nodiscard]] const std::optional<CircularBuffering>& circular_buffer_options() const {
     return schedule_.circular_buffer_options;
   }
-  /// Whether lowering may add a barrier so that later buffers take this one's shared memory.
-  [[nodiscard]] bool promotes_reuse() const {
-    return schedule_.promotes_reuse;
-  }
   /// Whether some loop is shared with a producer or a consumer, or may be.
   [[nodiscard]] bool is_inlined() const {
     return schedule_.compute_at_position > 0 || schedule_.compute_with_position > 0 ||
@@ -109,6 +105,8 @@ class TensorView final : public Val {
   [[nodiscard]] std::vector<TensorView*> consumers() const;
   /// The other outputs of the definition.
   [[nodiscard]] std::vector<TensorView*> siblings() const;
+
+  // Properties that are set as they are have `transform::set` (transform/settings.h).
 
   // -- scheduling: axes (transform/split.cpp, merge, reorder, swizzle, broadcast, resize) --
   TensorView* split(int64_t axis, int64_t factor, bool inner_split = true);
@@ -139,7 +137,6 @@ class TensorView final : public Val {
   std::vector<TensorView*> rfactor(
       const std::vector<int64_t>& axes, const std::vector<TensorView*>& tvs);
   void set_memory_type(MemoryType memory_type);
-  TensorView* promote_reuse(bool flag = true);
   void set_allocation_domain(const IterDomains& ids, bool contiguity);
   void set_allocation_domain(const IterDomains& ids, const Contiguity& contiguity);
   void set_loop_domain(const IterDomains& ids);
@@ -171,6 +168,7 @@ class TensorView final : public Val {
   }
   void assign_memory_type(MemoryType memory_type) {
     edit_schedule().memory_type = memory_type;
+    schedule_.promotes_reuse = schedule_.promotes_reuse && memory_type == MemoryType::Shared;
   }
   void assign_compute_at_position(int64_t position) {
     edit_schedule().compute_at_position = position;
@@ -213,6 +211,7 @@ class TensorView final : public Val {
 
  private:
   friend class Fusion;
+  friend class FusionReader;
   friend class Cloner;
   TensorView(TensorDomain* domain, DataType dtype, TensorSchedule schedule)
       : Val(ValType::TensorView, dtype), domain_(domain), schedule_(std::move(schedule)) {}

@@ -13,7 +13,13 @@ Transaction::Transaction(Fusion* fusion)
 }
 
 Transaction::~Transaction() {
-  if (fusion_ != nullptr && std::uncaught_exceptions() > exceptions_) {
+  if (std::uncaught_exceptions() > exceptions_) {
+    take_back();
+  }
+}
+
+void Transaction::take_back() {
+  if (fusion_ != nullptr) {
     fusion_->take_back(size_, counters_);
   }
 }

@@ -5,8 +5,9 @@
 
 namespace nvfuser {
 
-/// While it lives, statements are made in `fusion`. If an exception ends its scope, the fusion is
-/// again what it was: what was made since leaves the graph, and its numbers are given again.
+/// While it lives, statements are made in `fusion`. If an exception ends its scope, or the code
+/// says `take_back`, the fusion is again what it was: what was made since leaves the graph, and its
+/// numbers are given again.
 ///
 /// For code that only makes statements, as operations do: what existed before is left as it is,
 /// except that it gains uses. Statements that leave stay alive, so that a handle to one of them
@@ -18,6 +19,9 @@ class Transaction {
   ~Transaction();
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
+
+  /// For what ends in a refusal, and for rules that have to try something.
+  void take_back();
 
  private:
   Fusion* fusion_;

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "base/options.h"
+#include "base/text_diff.h"
 #include "graph/id_model.h"
 #include "ir/print.h"
 #include "lower/dump_decisions.h"
-#include "lower/text_diff.h"
 
 namespace nvfuser {
 namespace {

@@ -1,4 +1,4 @@
-// What NVFUSER_DUMP shows of lowering.
+// The dumps of lowering that NVFUSER_DUMP asks for.
 #pragma once
 
 #include <memory>

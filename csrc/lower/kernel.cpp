@@ -42,7 +42,7 @@ std::optional<Refusal> find_missing_outputs(const Fusion& fusion) {
   });
 }
 
-/// What leads to no output is no reader of what does.
+/// An expression that leads to no output is no reader of one that does.
 void remove_unused_exprs(Kernel& kernel) {
   const std::vector<Expr*> exprs = kernel.exprs();
   const std::unordered_set<const Expr*> used(exprs.begin(), exprs.end());

@@ -48,7 +48,7 @@ struct GlobalBuffer {
   bool is_output = false;
 };
 
-/// What strides and pointers of a launch must allow. Sizes are conditions.
+/// A vector access that strides and pointers of a launch must allow. Sizes are conditions.
 struct VectorAccess {
   TensorView* tensor = nullptr;  // the global tensor
   TensorView* made_by = nullptr; // the vectorized tensor, for the message
@@ -58,7 +58,7 @@ struct VectorAccess {
   std::vector<int64_t> run_dims;
 };
 
-/// What must hold for the sizes of a launch, or it is refused.
+/// A condition that must hold for the sizes of a launch, or it is refused.
 struct LaunchCondition {
   Val* holds = nullptr; // Bool
   ErrorReport report;   // why not; with `found` empty, a launch says what `shown` came out as
@@ -83,12 +83,24 @@ struct StatementTests {
   std::vector<RangeTest> ranges;
   /// Which threads and blocks act, where several hold the same value; nullptr: all.
   Val* owner = nullptr;
-  /// What is written lies in the tensor's storage. For copies that fill holes: `ranges` decide
-  /// whether they load, these whether they write at all.
+  /// Conditions under which written elements lie in the tensor's storage. For copies that fill
+  /// holes: `ranges` decide whether they load, these whether they write at all.
   std::vector<RangeTest> storage{};
 };
 
-/// What the host must know to launch the kernel.
+/// Facts that decide which code a launch needs, by the sizes, strides and scalars of its inputs. It is
+/// the same for all kernels of a fusion on a target, whatever LoweringOptions they were made with.
+struct CodeFacts {
+  /// Every index lies between these (bound_indices).
+  Val* smallest_index = nullptr;
+  Val* largest_index = nullptr;
+  /// Bool: as LoweringOptions::has_empty_parallel_axis means it.
+  Val* has_empty_axis = nullptr;
+  /// The largest axis bound to each hardware index; nullptr: none.
+  LaunchDims<Val*> bound_extents{};
+};
+
+/// Facts that the host needs to launch the kernel.
 struct LaunchFacts {
   /// Extent of every hardware index, and of clusters of blocks; nullptr: unused, 1.
   LaunchDims<Val*> extents{};
@@ -101,6 +113,9 @@ struct LaunchFacts {
   std::vector<VectorAccess> vector_accesses;
   std::vector<LaunchCondition> conditions;
   std::vector<SizeSource> sizes;
+  CodeFacts code;
+  /// Elements of all tensors together (bound_indices), as far as sizes are known before a launch.
+  Val* num_elements = nullptr;
   /// Random tensors with implicit seed that the definition counts, 0: none in the kernel. Not 0:
   /// the last two parameters are the seed and the offset of the run, 64 bits each.
   int64_t random_streams = 0;
@@ -144,6 +159,10 @@ class Kernel final : public Fusion {
   [[nodiscard]] DataType index_type() const {
     return options_.index_type;
   }
+  /// Only the printed source has a width of indices: it may be chosen when the kernel is lowered.
+  void set_index_type(DataType type) {
+    options_.index_type = type;
+  }
 
   /// The statements.
   Scope body;
@@ -181,7 +200,7 @@ class Kernel final : public Fusion {
   [[nodiscard]] bool is_refused() const {
     return refusal_.has_value();
   }
-  /// What the pass returns at its end.
+  /// The refusal that the pass returns at its end.
   [[nodiscard]] std::optional<Refusal> take_refusal() const {
     return std::exchange(refusal_, std::nullopt);
   }
@@ -193,7 +212,8 @@ class Kernel final : public Fusion {
   explicit Kernel(LoweringOptions options);
   [[nodiscard]] std::optional<Refusal> lower_copy_of(const Fusion& fusion);
   LoweringOptions options_;
-  mutable std::optional<Refusal> refusal_; // analyses of a kernel that stays as it is note it, too
+  mutable std::optional<Refusal>
+      refusal_; // analyses of a kernel that stays as it is note it as well
 };
 
 } // namespace nvfuser

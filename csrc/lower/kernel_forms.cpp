@@ -92,7 +92,7 @@ std::optional<Refusal> find_wrong_memory(const TensorView* tensor) {
   return std::nullopt;
 }
 
-/// Of all axes of the tensor, also those that the loops were made from.
+/// Looks at all axes of the tensor, also those that the loops were made from.
 std::optional<Refusal> find_wrong_binding(const TensorView* tensor) {
   for (const IterDomain* axis : tensor->domain()->all_ids()) {
     if (const char* fix = instead_of(axis->parallel_type())) {

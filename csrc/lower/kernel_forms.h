@@ -1,5 +1,5 @@
-// What a kernel can have, of all that a fusion can say: operations, ways to copy, parallel types,
-// kinds of memory. The rest is documented and has no kernel form.
+// The part of what a fusion can say that a kernel can have: operations, ways to copy, parallel
+// types, kinds of memory. The rest is documented and has no kernel form.
 #pragma once
 
 #include "base/refusal.h"

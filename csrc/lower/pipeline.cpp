@@ -12,9 +12,11 @@
 #include "lower/analysis/loop_model.h"
 #include "lower/analysis/parallel_dims.h"
 #include "lower/dump.h"
+#include "lower/passes/bound_indices.h"
 #include "lower/passes/build_loop_nests.h"
 #include "lower/passes/check_in_place.h"
 #include "lower/passes/check_index_accesses.h"
+#include "lower/passes/check_parameters.h"
 #include "lower/passes/check_vector_accesses.h"
 #include "lower/passes/find_enclosing_loops.h"
 #include "lower/passes/form_regions.h"
@@ -71,7 +73,7 @@ const std::vector<Pass<Kernel>>& lowering_passes() {
       {"reduce_in_registers", reduce_in_registers, "adds tensors, so before loops are modelled"},
       {"model_loops", model_loops, "which axes share a loop, and what each loop runs over"},
       {"resolve_compute_with", resolve_compute_with,
-       "who comes first follows from a sort; the loops are then modelled again"},
+       "the first consumer follows from a sort; the loops are then modelled again"},
       {"find_parallel_dims", find_parallel_dims, "loop indices need the launched extents"},
       {"find_circular_loops", find_circular_loops, "needs loops and which of them run once"},
       {"model_ranges", model_ranges, "ranges of loop indices, for every proof that follows"},
@@ -85,6 +87,7 @@ const std::vector<Pass<Kernel>>& lowering_passes() {
       {"prefetch_loads", prefetch_loads, "its barriers are the first ones"},
       {"insert_syncs", insert_syncs, "while every statement stands in its loops only once"},
       {"serialize_blocks", serialize_blocks, "no barrier over blocks may lie in a section"},
+      {"check_parameters", check_parameters, "all tensors that the host passes are known"},
       {"promote_reuse", promote_reuse,
        "knows all other barriers; none may be added in a condition"},
       {"place_conditions", place_conditions, "doubles the bodies of unswitched loops"},
@@ -95,7 +98,8 @@ const std::vector<Pass<Kernel>>& lowering_passes() {
       {"reuse_memory", reuse_memory, "allocations, reductions and barriers are final"},
       {"form_regions", form_regions, "moves statements out of the loops they were made in"},
       {"skip_idle_threads", skip_idle_threads, "what each loop over threads holds is final"},
-      {"hoist_indices", hoist_indices, "last: what stands where is final"},
+      {"hoist_indices", hoist_indices, "last of those that move: what stands where is final"},
+      {"bound_indices", bound_indices, "tensors, loops and buffers are final"},
   };
   return passes;
 }

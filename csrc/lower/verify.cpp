@@ -16,7 +16,7 @@ const TensorIndex* as_element(const Val* val) {
   return val->vtype() == ValType::TensorIndex ? static_cast<const TensorIndex*>(val) : nullptr;
 }
 
-/// What a scalar is computed from, down to values without a computation.
+/// The values that a scalar is computed from, down to those without a computation.
 struct Leaves {
   std::vector<const Val*> symbols;          // loop indices, sizes, results of statements
   std::vector<const TensorIndex*> elements; // that are read
@@ -80,8 +80,12 @@ bool has_lists(const Expr& statement) {
   return !bodies_of(statement).empty();
 }
 
-bool is_same_type(const Val* a, const Val* b) {
-  return a->dtype() == b->dtype() || (is_index_type(a->dtype()) && is_index_type(b->dtype()));
+/// Real and complex numbers may have another precision where they are read than where they are
+/// written: sums of narrow numbers are rounded once, when they are stored.
+bool are_alike(const Val* a, const Val* b) {
+  const auto both = [&](auto is_kind) { return is_kind(a->dtype()) && is_kind(b->dtype()); };
+  return a->dtype() == b->dtype() || both(is_index_type) || both(is_floating_point) ||
+         both(is_complex);
 }
 
 /// All statements of a kernel's tree; a missing one is nullptr. What stands in several lists comes
@@ -235,7 +239,7 @@ class Verifier {
       check_index_type(loop, bound, "the bound of a loop");
     }
     if (loop.index->vtype() == ValType::NamedScalar || loop.index->is_const()) {
-      // What a loop that is bound to hardware computes is known after it, too.
+      // Scalars that a loop bound to hardware computes stay known after it.
       for (const Expr* statement : loop.body) {
         check_statement(*statement);
       }
@@ -356,10 +360,10 @@ class Verifier {
   }
 
   void check_alike(const Expr& statement, const Val* a, const Val* b) {
-    if (!is_same_type(a, b)) {
+    if (!are_alike(a, b)) {
       report(
           &statement, std::string("values of types ") + text(a->dtype()) + " and " +
-                          text(b->dtype()) + " where one type is needed");
+                          text(b->dtype()) + " where one kind of numbers is needed");
     }
   }
 

@@ -8,8 +8,9 @@
 //                 use in a scope that is still open
 //   allocations   a tensor in registers or shared memory is allocated before it is read or written,
 //                 in a scope that is still open, and only once
-//   types         conditions are Bool, indices and sizes integral, values that are combined or
-//                 copied have one type
+//   types         conditions are Bool, indices and sizes integral; values that are combined or
+//   copied
+//                 have one type, or are real or complex numbers of another precision
 //   barriers      threads that wait for each other all come there: no condition or loop around a
 //                 barrier depends on which of them it is
 //   facts         `kernel.tests` and `kernel.origin` speak of statements of the kernel
@@ -22,7 +23,7 @@
 
 namespace nvfuser {
 
-/// What is wrong, one line for each finding; empty: nothing, or there are no statements yet.
+/// The faults, one line for each; empty: none, or there are no statements yet.
 [[nodiscard]] std::vector<std::string> find_violations(const Kernel& kernel);
 
 /// Replace a list of statements ("body", "then_body", "else_body") of a loop or a condition, or of

@@ -9,7 +9,7 @@ namespace nvfuser::ops {
 
 namespace {
 
-/// What `expand` makes of one axis. `is_expanded`: the result is not just a copy.
+/// The axis that `expand` makes of one axis. `is_expanded`: the result is not just a copy.
 struct ExpandedAxis {
   IterDomainSpec spec;
   bool is_expanded = false;

@@ -15,14 +15,14 @@ TensorView* linear(TensorView* a, TensorView* b, TensorView* bias = nullptr);
 /// sum(a * b) over `dims`; a and b have the same shape.
 TensorView* fused_multiply_sum(TensorView* a, TensorView* b, const std::vector<int64_t>& dims);
 
-/// What the results of scaled products are.
+/// The results of scaled products.
 struct ScaledResult {
   TensorView* out = nullptr;
   TensorView* block_scale = nullptr; // nullptr: not asked for
   TensorView* gamma = nullptr;
 };
 
-/// What a scaled product is told beside its factors; nullptr: absent.
+/// The operands of a scaled product beside its factors; nullptr: absent.
 struct Epilogue {
   TensorView* alpha = nullptr;
   TensorView* bias = nullptr;

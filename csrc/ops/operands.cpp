@@ -31,7 +31,7 @@ int iter_type_strength(IterType type) {
   }
 }
 
-/// What readers see of an axis that its producer writes in an unusual way.
+/// The type that readers see of an axis that its producer writes in an unusual way.
 IterType read_as(IterType type) {
   return type == IterType::GatherScatter || type == IterType::VectorComponent ? IterType::Iteration
                                                                               : type;

@@ -1,5 +1,5 @@
-// What every operation does with its operands: check them, bring tensors to one rank, make the
-// result's domain from theirs.
+// The steps that every operation takes with its operands: check them, bring tensors to one rank,
+// make the result's domain from theirs.
 #pragma once
 
 #include <vector>
@@ -22,7 +22,7 @@ void check_not_complex(const char* op, const Val* operand);
 /// The axes of a tensor that its readers see: logical, without reductions.
 [[nodiscard]] IterDomains shape_axes(const TensorView* tv);
 
-/// What an axis of the same size and kind is made of, for a tensor made from the tensor of `axis`.
+/// The spec of an axis of the same size and kind, for a tensor made from the tensor of `axis`.
 [[nodiscard]] IterDomainSpec copied_spec(const IterDomain* axis);
 /// A new axis of that kind.
 /// `as_rfactor`: the axis will be read by a root-to-logical transform; an expanded one is then an
@@ -54,7 +54,7 @@ void check_not_complex(const char* op, const Val* operand);
 /// A copy of `axis` with one element for each block of `block_size`, which divides it.
 [[nodiscard]] IterDomain* block_axis(const IterDomain* axis, int64_t block_size);
 
-/// Of two sizes that must agree: the constant one, else `a`. nullptr stands for nothing known. An
+/// The constant one of two sizes that must agree, else `a`. nullptr stands for nothing known. An
 /// error names `node`, whose size `b` is.
 [[nodiscard]] Val* agreed_extent(Val* a, Val* b, const Statement* node = nullptr);
 

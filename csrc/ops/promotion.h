@@ -11,7 +11,7 @@ class Val;
 
 namespace nvfuser::ops {
 
-/// What an operation does to the dtypes of its operands and of its result.
+/// The rule by which an operation converts its operands and chooses the dtype of its result.
 enum class Promotion : uint8_t {
   Keep,      // operands as they are, result likewise
   KeepReal,  // operand as it is; a complex one gives its real type

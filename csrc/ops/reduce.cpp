@@ -45,7 +45,7 @@ DataType accumulation_dtype(BinaryOpType op, DataType operand, DataType asked) {
   return is_integral(operand) || is_boolean(operand) ? DataType::Int : operand;
 }
 
-/// What is left when nothing is reduced: every element is the identity.
+/// The result over no elements: every element is the identity.
 TensorView* full_of_identity(
     TensorView* arg, const std::vector<int64_t>& dims, bool keepdim, Val* identity) {
   std::vector<Val*> sizes = arg->shape();

@@ -74,7 +74,7 @@ struct ReductionPlan {
   int64_t squeezed_rank = 0;     // rank of what the squeeze leaves
   std::vector<Val*> repeats;     // expanded extents of squeezed dimensions
 };
-/// `dims` sorted and unique. `squeeze_expanded`: expanded dimensions are squeezed, too.
+/// `dims` sorted and unique. `squeeze_expanded`: expanded dimensions are squeezed as well.
 [[nodiscard]] ReductionPlan plan_reduction(
     const TensorView* arg, const std::vector<int64_t>& dims, bool squeeze_expanded);
 

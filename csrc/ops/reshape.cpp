@@ -75,7 +75,7 @@ void check_operand(const TensorView* arg) {
   }
 }
 
-/// Of constant shapes.
+/// For constant shapes.
 void check_counts(
     const TensorView* arg,
     const std::vector<Val*>& new_shape,
@@ -99,7 +99,7 @@ void check_counts(
   }
 }
 
-/// What the caller asked for, as products. `inferred`: the position of -1.
+/// The sizes that the caller asked for, as products. `inferred`: the position of -1.
 struct NewSizes {
   std::vector<SizeProduct> sizes;
   std::optional<size_t> inferred;

@@ -9,7 +9,7 @@
 
 namespace nvfuser::ops {
 
-/// A size as the product of a constant and unknown sizes, which whoever makes products numbers. Two
+/// A size as the product of a constant and unknown sizes, which the maker of products numbers. Two
 /// products with the same factors are equal whatever the unknowns are.
 struct SizeProduct {
   int64_t constant = 1;

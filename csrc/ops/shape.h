@@ -28,7 +28,7 @@ TensorView* broadcast_in_dim(
 TensorView* expand(TensorView* arg, const std::vector<Val*>& shape);
 /// `arg` expanded to the shape of `other`.
 TensorView* expand_as(TensorView* arg, TensorView* other);
-/// Remove dimensions of size one. `squeeze_expanded`: an expanded one may go, too.
+/// Remove dimensions of size one. `squeeze_expanded`: an expanded one may go as well.
 TensorView* squeeze(
     TensorView* arg, const std::vector<int64_t>& dims, bool squeeze_expanded = false);
 /// Insert one dimension of size one at `dim` of the result.

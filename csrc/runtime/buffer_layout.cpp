@@ -196,7 +196,7 @@ BufferLayout layout_of_new(const TensorView* tensor, ExpressionEvaluator& evalua
   for (const IterDomain* id : logical) {
     layout.sizes.push_back(visible_size(tensor, id, evaluator));
   }
-  // An expanded axis needs no memory, but whoever takes the output counts its elements.
+  // An expanded axis needs no memory, but the reader of the output counts its elements.
   static_cast<void>(checked_elements(tensor, layout.sizes));
   const IterDomains memory = memory_axes(tensor);
   for (const IterDomain* id : memory) {

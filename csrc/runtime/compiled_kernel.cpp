@@ -71,11 +71,11 @@ CompileParams limit_registers(const Kernel& kernel, CompileParams params) {
 std::string KernelRequest::key() const {
   std::ostringstream out;
   out << name << "\n"
-      << (device.is_cuda() ? architecture_of(device) : "cpu") << " " << enum_name(index_type)
-      << (has_empty_parallel_axis ? " empty" : "")
+      << (device.is_cuda() ? architecture_of(device) : "cpu") << " " << enum_name(choice.index_type)
+      << (choice.has_empty_parallel_axis ? " empty" : "")
       << (has_option(EnableOption::KernelDebug) ? " debug" : "") << "\n"
       << constraints.to_string() << params.to_string();
-  for (const int64_t least : least_extents) {
+  for (const int64_t least : choice.least_extents) {
     out << least << " ";
   }
   return out.str();
@@ -88,7 +88,9 @@ Target target_of(Device device) {
   Target target = Target::cuda();
   if (const CudaDriver* driver = CudaDriver::maybe_get()) {
     const CudaDeviceInfo& info = driver->device(device.index);
+    constexpr int64_t kVolta = 70;
     constexpr int64_t kHopper = 90;
+    constexpr int kManyParameters = 12010; // CUDA 12.1
     target.architecture = info.major * 10 + info.minor;
     target.num_sms = info.num_sms;
     target.max_threads_per_block = info.max_threads_per_block;
@@ -101,6 +103,9 @@ Target target_of(Device device) {
     target.warp_size = info.warp_size;
     target.l2_bytes = info.l2_bytes;
     target.has_cooperative_launch = info.has_cooperative_launch;
+    if (target.architecture < kVolta || driver->version() < kManyParameters) {
+      target.max_parameter_bytes = Target::kFewParameterBytes;
+    }
     if (target.architecture < kHopper) {
       target.has_bulk_copies = false;
       target.max_cluster_size = 1;
@@ -156,27 +161,36 @@ CudaTexts compile_cuda(
   return result;
 }
 
-std::shared_ptr<const CompiledKernel> compile_kernel(
-    const Fusion& fusion, const KernelRequest& request) {
-  auto code = std::make_shared<CompiledKernel>();
-  code->name = request.name;
+LoweredKernel lower_kernel(const Fusion& fusion, const KernelRequest& request) {
+  dump_scheduled_fusion(fusion, request.name);
+  const TraceSpan span("lower " + request.name);
+  const Stopwatch watch;
   LoweringOptions options;
   options.target = target_of(request.device);
-  options.index_type = request.index_type;
-  options.has_empty_parallel_axis = request.has_empty_parallel_axis;
-  options.least_extents = request.least_extents;
-  dump_scheduled_fusion(fusion, request.name);
+  options.index_type = request.choice.index_type;
+  options.has_empty_parallel_axis = request.choice.has_empty_parallel_axis;
+  options.least_extents = request.choice.least_extents;
+  LoweredKernel lowered{.kernel = Kernel::lower(fusion, options)};
+  lowered.milliseconds = watch.milliseconds();
+  return lowered;
+}
+
+std::shared_ptr<const CompiledKernel> compile_kernel(
+    LoweredKernel lowered, const KernelRequest& request) {
+  auto code = std::make_shared<CompiledKernel>();
+  code->name = request.name;
+  code->kernel = std::move(lowered.kernel);
+  code->kernel->set_index_type(request.choice.index_type);
   std::string compiled; // without comments: equal kernels of different programs are compiled once
   {
-    const TraceSpan span("lower " + request.name);
+    const TraceSpan span("print " + request.name);
     const Stopwatch watch;
-    code->kernel = Kernel::lower(fusion, options);
     code->source = compiled = external_source(request.group_id);
     if (code->source.empty()) {
       code->source = generate_source(*code->kernel, request.name);
       compiled = generate_source(*code->kernel, request.name, Comments::None);
     }
-    code->lowering_ms = watch.milliseconds();
+    code->lowering_ms = lowered.milliseconds + watch.milliseconds();
   }
   dump_source(*code, request);
 

@@ -9,6 +9,7 @@
 #include "base/device.h"
 #include "base/launch_params.h"
 #include "lower/kernel.h"
+#include "runtime/code_choice.h"
 #include "runtime/cpu_code.h"
 #include "runtime/cuda_code.h"
 
@@ -25,14 +26,12 @@ struct CompiledKernel {
   std::chrono::steady_clock::time_point compiled_at;
 };
 
-/// What decides about the code of a fusion, beside the fusion.
+/// The facts that decide about the code of a fusion, beside the fusion.
 struct KernelRequest {
   std::string name;
   Device device;
-  DataType index_type = DataType::Int;
-  bool has_empty_parallel_axis = false;   // as in LoweringOptions
-  std::array<int64_t, 6> least_extents{}; // as in LoweringOptions
-  LaunchParams constraints;               // launch dimensions fixed before compilation
+  CodeChoice choice;
+  LaunchParams constraints; // launch dimensions fixed before compilation
   CompileParams params;
   int64_t group_id = 0; // which entry of NVFUSER_EXTERNAL_SRC stands for the generated source
 
@@ -40,9 +39,17 @@ struct KernelRequest {
   [[nodiscard]] std::string key() const;
 };
 
-/// Lower `fusion` (which stays as it is), print its source and compile it.
+/// A kernel without code yet.
+struct LoweredKernel {
+  std::shared_ptr<Kernel> kernel;
+  double milliseconds = 0;
+};
+/// Lower `fusion`, which stays as it is.
+[[nodiscard]] LoweredKernel lower_kernel(const Fusion& fusion, const KernelRequest& request);
+/// Print the source of a kernel that was lowered for `request`, or for one that differs in its
+/// index type, and compile it.
 [[nodiscard]] std::shared_ptr<const CompiledKernel> compile_kernel(
-    const Fusion& fusion, const KernelRequest& request);
+    LoweredKernel lowered, const KernelRequest& request);
 
 /// A fusion as CUDA, for readers and for other programs to load.
 struct CudaTexts {

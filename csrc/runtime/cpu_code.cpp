@@ -19,17 +19,18 @@ CodeCache<CpuCode>& loaded_code() {
 
 } // namespace
 
-std::shared_ptr<CpuCode> CpuCode::load(const std::string& object, const std::string& name) {
+std::variant<std::shared_ptr<CpuCode>, ErrorReport> CpuCode::load(
+    const std::string& object, const std::string& name) {
   const PrivateFolder folder;
   const std::string path = folder.path() + "/" + name + ".so";
   if (!write_file(path, object)) {
-    throw CompilerError({
+    return ErrorReport{
         .headline = {"A compiled CPU kernel cannot be written."},
         .node = Part::none(),
         .expected = {"space in a temporary folder"},
         .found = {path, ": ", std::strerror(errno)},
         .fix = {"free space on that disk, or set TMPDIR to a folder on another one"},
-    });
+    };
   }
   auto code = std::shared_ptr<CpuCode>(new CpuCode());
   std::string error;
@@ -39,13 +40,13 @@ std::shared_ptr<CpuCode> CpuCode::load(const std::string& object, const std::str
     error = code->function_ == nullptr ? "it has no function of that name" : "";
   }
   if (!error.empty()) {
-    throw CompilerError({
+    return ErrorReport{
         .headline = {"Cannot load the CPU kernel ", name},
         .node = Part::none(),
         .expected = {"a shared object that this process can open"},
         .found = {error},
         .fix = {"set TMPDIR to a folder from which programs may be run"},
-    });
+    };
   }
   return code;
 }
@@ -69,17 +70,21 @@ std::shared_ptr<CpuCode> CpuCode::compile(
     // An include can change without the source: such kernels are not kept.
     KernelCache* disk = include_paths.empty() ? &KernelCache::instance() : nullptr;
     if (const auto object = disk != nullptr ? disk->find(key) : std::nullopt) {
-      try {
-        return load(*object, name);
-      } catch (const UserError&) { // NOLINT(bugprone-empty-catch): it is made anew, and replaced
+      // What cannot be loaded is made anew, and replaced.
+      const auto loaded = load(*object, name);
+      if (const auto* code = std::get_if<std::shared_ptr<CpuCode>>(&loaded)) {
+        return *code;
       }
     }
     const std::string object = compiler.compile(source, name, options);
-    std::shared_ptr<CpuCode> code = load(object, name);
+    const auto loaded = load(object, name);
+    if (const auto* report = std::get_if<ErrorReport>(&loaded)) {
+      throw CompilerError(*report);
+    }
     if (disk != nullptr) {
       disk->store(key, object);
     }
-    return code;
+    return std::get<std::shared_ptr<CpuCode>>(loaded);
   });
 }
 

@@ -3,8 +3,10 @@
 
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "base/errors.h"
 #include "runtime/cpu_runtime.h"
 #include "runtime/dynamic_library.h"
 
@@ -29,8 +31,9 @@ class CpuCode {
 
  private:
   CpuCode() = default;
-  /// Open the bytes of a shared object. A file is needed only for as long as that takes.
-  [[nodiscard]] static std::shared_ptr<CpuCode> load(
+  /// Open the bytes of a shared object, or say why they cannot be. A file is needed only for as
+  /// long as that takes.
+  [[nodiscard]] static std::variant<std::shared_ptr<CpuCode>, ErrorReport> load(
       const std::string& object, const std::string& name);
 
   DynamicLibrary library_;

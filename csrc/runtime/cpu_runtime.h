@@ -24,8 +24,8 @@ struct nvf_cpu_runtime {
       long long scratch_bytes);
   /// 64-byte aligned memory that lives until the kernel returns, for state across phases.
   void* (*allocate)(const nvf_cpu_runtime* runtime, long long bytes);
-  /// Of a kernel that checks itself: thread `second` does `what` to an element that `first` (-1:
-  /// several) touched since the last barrier.
+  /// Called by a kernel that checks itself: thread `second` does `what` to an element that `first`
+  /// (-1: several) touched since the last barrier.
   void (*report_race)(
       const nvf_cpu_runtime* runtime,
       const char* buffer,

@@ -32,14 +32,17 @@ void warn_about_spills(const std::string& log, const std::string& name) {
 }
 
 /// The kernel in a module, with what the device says about it.
-CudaFunction find_function(const CudaDriver& driver, CUmodule module, const std::string& name) {
-  CudaFunction result;
-  result.module = module;
-  driver.check(
-      driver.module_get_function(&result.function, module, name.c_str()), "cuModuleGetFunction");
+/// The function of `result.module`, and what it needs.
+std::optional<Refusal> find_function(
+    const CudaDriver& driver, const std::string& name, CudaFunction& result) {
+  NVF_RETURN_REFUSAL(driver.find_failure(
+      driver.module_get_function(&result.function, result.module, name.c_str()),
+      "cuModuleGetFunction"));
+  CUresult failed = 0; // the first that is no success
   const auto attribute = [&](CudaFunctionAttribute number) {
     int value = 0;
-    driver.check(driver.func_get_attribute(&value, number, result.function), "cuFuncGetAttribute");
+    const CUresult got = driver.func_get_attribute(&value, number, result.function);
+    failed = failed == 0 ? got : failed;
     return value;
   };
   result.max_threads = attribute(kFuncMaxThreads);
@@ -47,7 +50,7 @@ CudaFunction find_function(const CudaDriver& driver, CUmodule module, const std:
   result.static_shared_bytes = attribute(kFuncStaticSharedBytes);
   result.local_bytes = attribute(kFuncLocalBytes);
   result.max_dynamic_shared_bytes = attribute(kFuncMaxDynamicSharedBytes);
-  return result;
+  return driver.find_failure(failed, "cuFuncGetAttribute");
 }
 
 /// The architecture to compile for: PTX for a virtual one if machine code is not wanted.
@@ -135,10 +138,9 @@ CudaCode::CudaCode(std::string name, std::string architecture, CudaBinary binary
 CudaCode::~CudaCode() {
   const CudaDriver* driver = functions_.empty() ? nullptr : CudaDriver::maybe_get();
   for (const auto& [device, function] : functions_) {
-    try {
-      const CudaContextGuard guard(*driver, device);
+    const CudaContextGuard guard(*driver, device, CudaContextGuard::Failure::Ignored);
+    if (guard.is_entered()) {
       driver->module_unload(function.module);
-    } catch (const Error&) { // NOLINT(bugprone-empty-catch): the process is going down
     }
   }
 }
@@ -149,16 +151,15 @@ const CudaFunction& CudaCode::on_device(const CudaDriver& driver, int device) co
   if (found != functions_.end()) {
     return found->second;
   }
-  CUmodule module = nullptr;
+  CudaFunction function;
   driver.check(
-      driver.module_load_data_ex(&module, binary_.code.data(), 0, nullptr, nullptr),
+      driver.module_load_data_ex(&function.module, binary_.code.data(), 0, nullptr, nullptr),
       "cuModuleLoadDataEx");
-  try {
-    return functions_.emplace(device, find_function(driver, module, name_)).first->second;
-  } catch (...) {
-    driver.module_unload(module);
-    throw;
+  if (const std::optional<Refusal> refusal = find_function(driver, name_, function)) {
+    driver.module_unload(function.module);
+    throw_refusal(*refusal);
   }
+  return functions_.emplace(device, function).first->second;
 }
 
 void CudaCode::allow_shared_bytes(const CudaDriver& driver, int device, int64_t bytes) const {

@@ -4,7 +4,6 @@
 #include <memory>
 #include <mutex>
 
-#include "base/errors.h"
 #include "runtime/dynamic_library.h"
 
 namespace nvfuser {
@@ -35,45 +34,47 @@ std::mutex context_mutex;
 
 } // namespace
 
-bool CudaDriver::load(std::string& reason) {
+std::optional<Refusal> CudaDriver::load() {
+  std::string reason;
   DynamicLibrary library = DynamicLibrary::open("libcuda.so.1", reason);
   if (!library.is_open()) {
-    return false;
+    return refuse_headline(reason);
   }
-#define NVF_LOAD(name, symbol, parameters)                               \
-  name = reinterpret_cast<CUresult(*) parameters>(library.find(symbol)); \
-  if (name == nullptr) {                                                 \
-    reason = "libcuda.so.1 has no " symbol ": the driver is too old";    \
-    return false;                                                        \
+#define NVF_LOAD(name, symbol, parameters)                                           \
+  name = reinterpret_cast<CUresult(*) parameters>(library.find(symbol));             \
+  if (name == nullptr) {                                                             \
+    return refuse_headline("libcuda.so.1 has no " symbol ": the driver is too old"); \
   }
   NVF_FOR_EACH_DRIVER_FUNCTION(NVF_LOAD)
 #undef NVF_LOAD
   library.release(); // the driver does not expect to be closed
   int count = 0;
-  check(init(0), "cuInit");
-  check(device_get_count(&count), "cuDeviceGetCount");
+  NVF_RETURN_REFUSAL(find_failure(init(0), "cuInit"));
+  NVF_RETURN_REFUSAL(find_failure(device_get_count(&count), "cuDeviceGetCount"));
   if (count == 0) {
-    reason = "the CUDA driver found no device";
-    return false;
+    return refuse_headline("the CUDA driver found no device");
   }
-  check(driver_get_version(&version_), "cuDriverGetVersion");
+  NVF_RETURN_REFUSAL(find_failure(driver_get_version(&version_), "cuDriverGetVersion"));
   devices_.resize(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) {
     CUdevice device = 0;
-    check(device_get(&device, i), "cuDeviceGet");
-    read_facts(devices_[static_cast<size_t>(i)], device);
+    NVF_RETURN_REFUSAL(find_failure(device_get(&device, i), "cuDeviceGet"));
+    NVF_RETURN_REFUSAL(read_facts(devices_[static_cast<size_t>(i)], device));
   }
-  return true;
+  return std::nullopt;
 }
 
-void CudaDriver::read_facts(CudaDeviceInfo& info, CUdevice device) const {
+std::optional<Refusal> CudaDriver::read_facts(CudaDeviceInfo& info, CUdevice device) const {
+  CUresult failed = 0; // the first that is no success
   const auto attribute = [&](DeviceAttribute number) {
     int value = 0;
-    check(device_get_attribute(&value, number, device), "cuDeviceGetAttribute");
+    const CUresult result = device_get_attribute(&value, number, device);
+    failed = failed == 0 ? result : failed;
     return value;
   };
   char name[256] = {};
-  check(device_get_name(name, sizeof(name) - 1, device), "cuDeviceGetName");
+  NVF_RETURN_REFUSAL(
+      find_failure(device_get_name(name, sizeof(name) - 1, device), "cuDeviceGetName"));
   info.name = name;
   info.major = attribute(kComputeCapabilityMajor);
   info.minor = attribute(kComputeCapabilityMinor);
@@ -92,7 +93,8 @@ void CudaDriver::read_facts(CudaDeviceInfo& info, CUdevice device) const {
   info.memory_clock_khz = attribute(kMemoryClockRate);
   info.memory_bus_bits = attribute(kMemoryBusWidth);
   info.has_cooperative_launch = attribute(kCooperativeLaunch) != 0;
-  check(device_total_mem(&info.memory_bytes, device), "cuDeviceTotalMem");
+  NVF_RETURN_REFUSAL(find_failure(failed, "cuDeviceGetAttribute"));
+  return find_failure(device_total_mem(&info.memory_bytes, device), "cuDeviceTotalMem");
 }
 
 const CudaDriver* CudaDriver::maybe_get(std::string* reason) {
@@ -104,11 +106,9 @@ const CudaDriver* CudaDriver::maybe_get(std::string* reason) {
   // Never destroyed: kernels of static lifetime unload their modules through it.
   static const Loaded& loaded = *[] {
     auto* result = new Loaded();
-    try {
-      result->ok = result->driver.load(result->reason);
-    } catch (const Error& error) {
-      result->reason = error.what();
-    }
+    const std::optional<Refusal> refusal = result->driver.load();
+    result->ok = !refusal.has_value();
+    result->reason = refusal ? refusal->report.str() : "";
     return result;
   }();
   if (reason != nullptr) {
@@ -134,34 +134,39 @@ const CudaDriver& CudaDriver::get() {
 }
 
 const CudaDeviceInfo& CudaDriver::device(int index) const {
-  NVF_USER_CHECK(
-      index >= 0 && index < num_devices(), "There is no device cuda:", index, "; the driver has ",
-      num_devices());
-  CudaDeviceInfo& info = devices_[static_cast<size_t>(index)];
+  nvfuser::check(find_missing_context(index));
+  return devices_[static_cast<size_t>(index)];
+}
+
+std::optional<Refusal> CudaDriver::find_missing_context(int index) const {
+  if (index < 0 || index >= num_devices()) {
+    return refuse_headline({"There is no device cuda:", index, "; the driver has ", num_devices()});
+  }
   // Every launch comes by here: no lock once the context is there.
-  const std::atomic_ref<CUcontext> context(info.context);
+  const std::atomic_ref<CUcontext> context(devices_[static_cast<size_t>(index)].context);
   if (context.load(std::memory_order_acquire) == nullptr) {
     const std::lock_guard lock(context_mutex);
     if (context.load(std::memory_order_relaxed) == nullptr) {
       CUdevice device = 0;
       CUcontext retained = nullptr;
-      check(device_get(&device, index), "cuDeviceGet");
-      check(primary_ctx_retain(&retained, device), "cuDevicePrimaryCtxRetain");
+      NVF_RETURN_REFUSAL(find_failure(device_get(&device, index), "cuDeviceGet"));
+      NVF_RETURN_REFUSAL(
+          find_failure(primary_ctx_retain(&retained, device), "cuDevicePrimaryCtxRetain"));
       context.store(retained, std::memory_order_release);
     }
   }
-  return info;
+  return std::nullopt;
 }
 
-void CudaDriver::check(CUresult result, const char* what) const {
+std::optional<Refusal> CudaDriver::find_failure(CUresult result, const char* what) const {
   if (result == 0) {
-    return;
+    return std::nullopt;
   }
   const char* name = nullptr;
   const char* text = nullptr;
   get_error_name(result, &name);
   get_error_string(result, &text);
-  throw UserError({
+  return refuse({
       .headline = {"CUDA driver error: ", name != nullptr ? name : "unknown"},
       .node = Part::none(),
       .expected = {what, " to succeed"},
@@ -172,14 +177,25 @@ void CudaDriver::check(CUresult result, const char* what) const {
   });
 }
 
-CudaContextGuard::CudaContextGuard(const CudaDriver& driver, int device) : driver_(driver) {
-  CUcontext wanted = driver.device(device).context;
+CudaContextGuard::CudaContextGuard(const CudaDriver& driver, int device, Failure failure)
+    : driver_(driver) {
+  const std::optional<Refusal> refusal = enter(device);
+  entered_ = !refusal.has_value();
+  if (failure == Failure::Thrown) {
+    check(refusal);
+  }
+}
+
+std::optional<Refusal> CudaContextGuard::enter(int device) {
+  NVF_RETURN_REFUSAL(driver_.find_missing_context(device));
+  CUcontext wanted = driver_.device(device).context;
   CUcontext current = nullptr;
-  driver.check(driver.ctx_get_current(&current), "cuCtxGetCurrent");
+  NVF_RETURN_REFUSAL(driver_.find_failure(driver_.ctx_get_current(&current), "cuCtxGetCurrent"));
   if (current != wanted) {
-    driver.check(driver.ctx_push_current(wanted), "cuCtxPushCurrent");
+    NVF_RETURN_REFUSAL(driver_.find_failure(driver_.ctx_push_current(wanted), "cuCtxPushCurrent"));
     pushed_ = true;
   }
+  return std::nullopt;
 }
 
 CudaContextGuard::~CudaContextGuard() {

@@ -4,8 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "base/refusal.h"
 
 namespace nvfuser {
 
@@ -72,7 +75,7 @@ enum CudaFunctionAttribute : int {
   kFuncMaxDynamicSharedBytes = 8,
 };
 
-/// What is asked of a device once.
+/// Facts of a device, asked for once.
 struct CudaDeviceInfo {
   std::string name;
   int major = 0;
@@ -116,13 +119,22 @@ class CudaDriver {
   }
   /// Facts about a device; its primary context exists from the first call on.
   [[nodiscard]] const CudaDeviceInfo& device(int index) const;
-  /// A UserError that names `what` unless `result` is success.
-  void check(CUresult result, const char* what) const;
+  /// Says no to an index without a device, and where it gets no context.
+  [[nodiscard]] std::optional<Refusal> find_missing_context(int index) const;
+  /// Says no, and names `what`, unless `result` is success.
+  [[nodiscard]] std::optional<Refusal> find_failure(CUresult result, const char* what) const;
+  /// The same as a UserError.
+  void check(CUresult result, const char* what) const {
+    if (result != 0) {
+      throw_refusal(*find_failure(result, what));
+    }
+  }
 
  private:
   CudaDriver() = default;
-  [[nodiscard]] bool load(std::string& reason);
-  void read_facts(CudaDeviceInfo& info, CUdevice device) const;
+  /// Says no where there is no driver, or one that finds no device.
+  [[nodiscard]] std::optional<Refusal> load();
+  [[nodiscard]] std::optional<Refusal> read_facts(CudaDeviceInfo& info, CUdevice device) const;
 
   int version_ = 0;
   mutable std::vector<CudaDeviceInfo> devices_;
@@ -131,13 +143,25 @@ class CudaDriver {
 /// Makes a device's primary context current in this thread for a scope; nothing to do if it is.
 class CudaContextGuard {
  public:
-  CudaContextGuard(const CudaDriver& driver, int device);
+  /// For code that gives back what it holds, perhaps when the process goes down: a context that
+  /// cannot be made current is no error.
+  enum class Failure : uint8_t { Thrown, Ignored };
+
+  CudaContextGuard(const CudaDriver& driver, int device, Failure failure = Failure::Thrown);
   ~CudaContextGuard();
   CudaContextGuard(const CudaContextGuard&) = delete;
   CudaContextGuard& operator=(const CudaContextGuard&) = delete;
 
+  /// Whether the context is current.
+  [[nodiscard]] bool is_entered() const {
+    return entered_;
+  }
+
  private:
+  [[nodiscard]] std::optional<Refusal> enter(int device);
+
   const CudaDriver& driver_;
+  bool entered_ = false;
   bool pushed_ = false;
 };
 

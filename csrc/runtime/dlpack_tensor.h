@@ -1,4 +1,4 @@
-// Tensors from outside, seen through DLPack. The core knows no framework: whoever calls it reads
+// Tensors from outside, seen through DLPack. The core knows no framework: its caller reads
 // its tensors into TensorArgs and brings an OutputAllocator that makes new ones.
 #pragma once
 

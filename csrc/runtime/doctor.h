@@ -1,4 +1,5 @@
-// What this installation can do, for people: targets, compilers, caches, and what is missing.
+// The doctor: a report for people of what this installation can do (targets, compilers, caches),
+// and what is missing.
 #pragma once
 
 #include <string>

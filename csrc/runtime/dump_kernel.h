@@ -1,4 +1,4 @@
-// What NVFUSER_DUMP shows of a kernel while it is made.
+// The dumps of a kernel that NVFUSER_DUMP asks for while it is made.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace nvfuser {
 void dump_scheduled_fusion(const Fusion& fusion, const std::string& kernel_name);
 /// Its source and what it is compiled with.
 void dump_source(const CompiledKernel& code, const KernelRequest& request);
-/// What the compiler made of it.
+/// The machine code that the compiler made of it.
 void dump_binary(const CompiledKernel& code, const KernelRequest& request);
 
 } // namespace nvfuser

@@ -34,7 +34,7 @@ class HostCompiler {
   [[nodiscard]] const std::string& version() const {
     return version_;
   }
-  /// What the options of a compilation are now (they follow NVFUSER_DISABLE=fma and the like).
+  /// The options of a compilation now (they follow NVFUSER_DISABLE=fma and the like).
   [[nodiscard]] std::vector<std::string> options() const;
   /// The bytes of a shared object; `include_paths` are searched for what an external source
   /// includes. A UserError where the source is wrong, a CompilerError where the compiler fails.
@@ -53,7 +53,7 @@ class HostCompiler {
   std::string version_;
 };
 
-/// What machine code made with -march=native depends on: the processor's model and features.
+/// The processor's model and features, on which machine code made with -march=native depends.
 [[nodiscard]] const std::string& host_cpu_id();
 
 } // namespace nvfuser

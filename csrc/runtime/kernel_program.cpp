@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <iostream>
+#include <utility>
 
 #include "base/errors.h"
 #include "base/options.h"
 #include "base/trace.h"
 #include "ir/domain_exprs.h"
-#include "runtime/index_width.h"
 #include "runtime/paired_tensor.h"
 #include "runtime/profiler.h"
 
@@ -51,52 +51,6 @@ LaunchParams merge_constraints(const LaunchParams& compiled, const LaunchParams&
     }
   }
   return merged;
-}
-
-/// Is some axis bound to a hardware index empty, while there is something to write?
-bool has_empty_parallel_axis(const Fusion& fusion, ExpressionEvaluator& evaluator) {
-  const auto is_empty = [&](const IterDomain* id) {
-    const std::optional<ScalarValue> extent = evaluator.evaluate(id->maybe_expanded_extent());
-    return extent && as_int(*extent) == 0;
-  };
-  const auto& outputs = fusion.outputs();
-  const bool writes_nothing = std::all_of(outputs.begin(), outputs.end(), [&](const Val* output) {
-    const IterDomains axes = logical_axes(static_cast<const TensorView*>(output));
-    return std::any_of(axes.begin(), axes.end(), is_empty);
-  });
-  const std::vector<TensorView*> tensors = fusion.tensors();
-  return !writes_nothing &&
-         std::any_of(tensors.begin(), tensors.end(), [&](const TensorView* tensor) {
-           const IterDomains& axes = tensor->loop();
-           return std::any_of(axes.begin(), axes.end(), [&](const IterDomain* id) {
-             return id->is_thread() && is_empty(id);
-           });
-         });
-}
-
-/// Launch dimensions that were fixed before compilation and are larger than every axis bound to
-/// them: the code has to test these axes. In the order of kHardwareTypes; 0: as the axes.
-std::array<int64_t, 6> oversized_dims(
-    const Fusion& fusion, ExpressionEvaluator& evaluator, const LaunchParams& constraints) {
-  std::array<int64_t, 6> largest;
-  largest.fill(1); // an index that nothing is bound to
-  for (const TensorView* tensor : fusion.tensors()) {
-    for (const IterDomain* id : tensor->loop()) {
-      if (tensor->definition() == nullptr || !id->is_thread()) {
-        continue;
-      }
-      // A size that constraints alone say is as large as they say.
-      const std::optional<ScalarValue> extent = evaluator.evaluate(id->extent());
-      int64_t& dim = largest[hardware_type_index(id->parallel_type())];
-      dim = std::max(dim, extent ? as_int(*extent) : constraints.get(id->parallel_type()));
-    }
-  }
-  std::array<int64_t, 6> least{};
-  for (const ParallelType type : kHardwareTypes) {
-    const size_t dim = hardware_type_index(type);
-    least[dim] = constraints.get(type) > largest[dim] ? constraints.get(type) : 0;
-  }
-  return least;
 }
 
 /// Registers, memory and resident blocks of a CUDA kernel.
@@ -154,6 +108,7 @@ KernelProgram::KernelProgram(
       params_(params),
       fusion_(fusion.clone()),
       equal_dims_(equal_input_dims(*fusion_)),
+      words_(*fusion_),
       sizes_depend_on_(find_shape_scalars(*fusion_)) {}
 
 void KernelProgram::compile(std::span<const Argument> args) {
@@ -167,22 +122,57 @@ void KernelProgram::compile(std::span<const Argument> args) {
   static_cast<void>(code_for(device, choice, params_));
 }
 
-KernelProgram::CodeChoice KernelProgram::choose_code(
-    Device device, std::span<const Argument> args, const CompileParams& params) const {
+KernelRequest KernelProgram::request_for(Device device, const CompileParams& params) const {
+  return {
+      .name = kernel_name_,
+      .device = device,
+      .choice = {},
+      .constraints = constraints_,
+      .params = params,
+      .group_id = identity_.group_id,
+  };
+}
+
+const CodeChooser& KernelProgram::chooser_for(Device device, const CompileParams& params) {
+  const TargetKind kind = target_of(device).kind;
+  if (const auto known = choosers_.find(kind); known != choosers_.end()) {
+    return known->second;
+  }
+  lowered_for_ = request_for(device, params);
+  lowered_ = lower_kernel(*fusion_, *lowered_for_);
+  return choosers_.emplace(kind, CodeChooser(*lowered_.kernel, words_)).first->second;
+}
+
+/// The expression that has no value says so itself.
+void KernelProgram::throw_division_by_zero(Device device, std::span<const Argument> args) {
+  const LoweredKernel lowered = lower_kernel(*fusion_, request_for(device, params_));
+  const CodeFacts& facts = lowered.kernel->launch.code;
   ExpressionEvaluator evaluator;
-  bind_arguments(*fusion_, args, equal_dims_, evaluator);
+  bind_arguments(*lowered.kernel, args, equal_dims_, evaluator);
+  for (const Val* val : {facts.smallest_index, facts.largest_index, facts.has_empty_axis}) {
+    static_cast<void>(evaluator.evaluate(val));
+  }
+  NVF_INVARIANT(false, "the evaluator refuses what the program refused");
+}
+
+CodeChoice KernelProgram::choose_code(
+    Device device, std::span<const Argument> args, const CompileParams& params) {
+  ExpressionEvaluator evaluator;
+  const std::vector<MemoryLayout> layouts = bind_arguments(*fusion_, args, equal_dims_, evaluator);
+  std::vector<ScalarRegister> words(words_.count());
+  words_.fill(args, layouts, words);
   // Processors index with 64 bits. Narrower arithmetic, which wraps, would hide from a compiler
   // that vectorizes which elements are neighbours.
   const bool may_be_narrow = device.is_cuda() || params.index_type == DataType::Int32;
-  const DataType narrowest =
-      may_be_narrow ? narrowest_index_type(*fusion_, args, evaluator) : DataType::Int;
-  CodeChoice choice{
-      narrowest, has_empty_parallel_axis(*fusion_, evaluator),
-      oversized_dims(*fusion_, evaluator, constraints_)};
-  if (!params.index_type) {
-    return choice;
+  std::optional<CodeChoice> choice =
+      chooser_for(device, params).choose(words, constraints_, may_be_narrow);
+  if (!choice) {
+    throw_division_by_zero(device, args);
   }
-  if (*params.index_type == DataType::Int32 && narrowest == DataType::Int) {
+  if (!params.index_type) {
+    return *choice;
+  }
+  if (*params.index_type == DataType::Int32 && choice->index_type == DataType::Int) {
     throw UserError({
         .headline = {"Compilation with int32 is requested but int64 is required for the arguments"},
         .node = {"kernel ", kernel_name_},
@@ -191,23 +181,28 @@ KernelProgram::CodeChoice KernelProgram::choose_code(
         .fix = {"leave CompileParams.index_type unset"},
     });
   }
-  choice.index_type = *params.index_type;
-  return choice;
+  choice->index_type = *params.index_type;
+  return *choice;
+}
+
+/// What was lowered to choose the code, if that is what was chosen.
+LoweredKernel KernelProgram::lower(const KernelRequest& request) {
+  const std::optional<KernelRequest> lowered_for = std::exchange(lowered_for_, std::nullopt);
+  LoweredKernel lowered = std::exchange(lowered_, LoweredKernel());
+  if (lowered_for && lowered_for->device == request.device &&
+      lowered_for->choice.has_empty_parallel_axis == request.choice.has_empty_parallel_axis &&
+      lowered_for->choice.least_extents == request.choice.least_extents) {
+    return lowered;
+  }
+  return lower_kernel(*fusion_, request);
 }
 
 std::shared_ptr<const CompiledKernel> KernelProgram::code_for(
     Device device, const CodeChoice& choice, const CompileParams& params) {
-  KernelRequest request{
-      .name = kernel_name_,
-      .device = device,
-      .has_empty_parallel_axis = choice.has_empty_parallel_axis,
-      .least_extents = choice.least_extents,
-      .constraints = constraints_,
-      .params = params,
-      .group_id = identity_.group_id,
-  };
+  KernelRequest request = request_for(device, params);
+  request.choice = choice;
   const auto key_with = [&](DataType index_type) {
-    request.index_type = index_type;
+    request.choice.index_type = index_type;
     request.params.index_type = index_type; // however it was chosen, the code is the same
     return request.key();
   };
@@ -222,7 +217,9 @@ std::shared_ptr<const CompiledKernel> KernelProgram::code_for(
   if (const auto found = code_.find(key); found != code_.end()) {
     return found->second;
   }
-  std::shared_ptr<const CompiledKernel> code = compile_kernel(*fusion_, request);
+  LoweredKernel lowered = lower(request);
+  choosers_.try_emplace(target_of(device).kind, *lowered.kernel, words_);
+  std::shared_ptr<const CompiledKernel> code = compile_kernel(std::move(lowered), request);
   code_.emplace(key, code);
   const std::lock_guard lock(last_mutex_);
   last_compiled_ = code;

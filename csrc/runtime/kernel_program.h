@@ -84,16 +84,16 @@ class KernelProgram {
       const LaunchParams& constraints,
       const CompileParams& params,
       const Signature& words);
-  /// What the sizes of arguments decide about the code.
-  struct CodeChoice {
-    DataType index_type = DataType::Int;
-    bool has_empty_parallel_axis = false;
-    std::array<int64_t, 6> least_extents{};
-  };
+  /// A request whose code serves any arguments, as far as that is known without them.
+  [[nodiscard]] KernelRequest request_for(Device device, const CompileParams& params) const;
   [[nodiscard]] CodeChoice choose_code(
-      Device device, std::span<const Argument> args, const CompileParams& params) const;
+      Device device, std::span<const Argument> args, const CompileParams& params);
+  /// What decides about code for `device`. Where nothing was lowered for it, that happens now.
+  [[nodiscard]] const CodeChooser& chooser_for(Device device, const CompileParams& params);
+  [[noreturn]] void throw_division_by_zero(Device device, std::span<const Argument> args);
   [[nodiscard]] std::shared_ptr<const CompiledKernel> code_for(
       Device device, const CodeChoice& choice, const CompileParams& params);
+  [[nodiscard]] LoweredKernel lower(const KernelRequest& request);
 
   const KernelIdentity identity_;
   const std::string kernel_name_;
@@ -101,12 +101,17 @@ class KernelProgram {
   const CompileParams params_;
   const std::shared_ptr<Fusion> fusion_;
   const EqualDims equal_dims_;
+  const LaunchWords words_;
   const std::vector<bool> sizes_depend_on_; // by input: a scalar that some size depends on
 
   ReadMostlyMap<Signature, PlanPtr, SignatureHash> plans_;
 
   std::mutex compile_mutex_;                                                    // of the slow path
   std::unordered_map<std::string, std::shared_ptr<const CompiledKernel>> code_; // by request
+  std::unordered_map<TargetKind, CodeChooser> choosers_;
+  /// What was lowered for a choice and not compiled yet.
+  std::optional<KernelRequest> lowered_for_;
+  LoweredKernel lowered_;
 
   mutable std::mutex last_mutex_; // of what follows
   std::shared_ptr<const CompiledKernel> last_compiled_;

@@ -20,14 +20,11 @@ KernelTimer::~KernelTimer() {
     return;
   }
   const CudaDriver* driver = CudaDriver::maybe_get();
-  try {
-    const CudaContextGuard guard(*driver, device_.index);
-    for (CUevent event : {begin_event_, end_event_}) {
-      if (event != nullptr) {
-        driver->event_destroy(event);
-      }
+  const CudaContextGuard guard(*driver, device_.index, CudaContextGuard::Failure::Ignored);
+  for (CUevent event : {begin_event_, end_event_}) {
+    if (event != nullptr && guard.is_entered()) {
+      driver->event_destroy(event);
     }
-  } catch (const Error&) { // NOLINT(bugprone-empty-catch): the process is going down
   }
 }
 

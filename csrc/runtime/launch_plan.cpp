@@ -9,6 +9,7 @@
 #include "base/options.h"
 #include "ir/dependencies.h"
 #include "lower/analysis/bank_conflicts.h"
+#include "runtime/launch_words.h"
 #include "runtime/overlap.h"
 #include "runtime/paired_tensor.h"
 #include "runtime/scalar_bytes.h"
@@ -213,11 +214,6 @@ class Planner {
       });
     }
     return as_int(*value);
-  }
-
-  /// "blockDim.x": the name under which sizes in the kernel refer to it.
-  static std::string dimension_name(ParallelType type) {
-    return std::string(is_grid_dim(type) ? "gridDim." : "blockDim.") + "xyz"[traits_of(type).dim];
   }
 
   void plan_inputs() {

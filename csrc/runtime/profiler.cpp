@@ -101,7 +101,7 @@ int64_t bytes_of_outputs(const LaunchPlan& plan) {
   return bytes;
 }
 
-/// What is known of any segment: its name and place.
+/// The facts that any segment has: its name and place.
 KernelProfile facts_of(
     const KernelIdentity& identity, Device device, CUstream stream, const Run& run) {
   static std::atomic<int64_t> num_launches = 0;
@@ -146,7 +146,7 @@ KernelProfile facts_of(
   return facts;
 }
 
-/// What was measured, as soon as the device is done.
+/// The measurements, as soon as the device is done.
 FusionProfile evaluate(const Run& run) {
   FusionProfile result;
   result.verbose = run.verbose;

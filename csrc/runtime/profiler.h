@@ -117,7 +117,7 @@ class ProfiledRun {
   bool is_finished_ = false;
 };
 
-/// What a library computes where a fusion has no kernel, from here to `finish`: a segment of the
+/// A computation by a library where a fusion has no kernel, from here to `finish`: a segment of the
 /// open run.
 class ProfiledEvaluation {
  public:

@@ -9,8 +9,8 @@
 
 namespace nvfuser {
 
-/// What a run draws from: a random tensor takes the counters at `offset` plus its place among those
-/// that the fusion needs (`stream_in_use`).
+/// The random numbers of a run: a random tensor takes the counters at `offset` plus its place among
+/// those that the fusion needs (`stream_in_use`).
 struct RandomState {
   uint64_t seed = 0;
   uint64_t offset = 0;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "graph/op_semantics.h"
 #include "ir/all_nodes.h"
 #include "ir/scalar.h"
+#include "transform/rules.h"
 
 namespace nvfuser::schedule {
 namespace {
@@ -18,14 +20,13 @@ class Tree {
  public:
   explicit Tree(const std::vector<TensorView*>& results) : results_(results) {
     piece_ = axes_before_last_reduced(results_.front());
-    for (TensorView* result : results_) {
-      kept_ = move_reduced_inside(result);
-    }
-    extent_ = results_.front()->axis(kept_)->extent();
   }
 
-  [[nodiscard]] std::vector<PartialResults> factor() {
-    std::vector<PartialResults> stages;
+  [[nodiscard]] std::optional<Refusal> factor(std::vector<PartialResults>& stages) {
+    for (TensorView* result : results_) {
+      NVF_RETURN_REFUSAL(move_reduced_inside(result));
+    }
+    extent_ = results_.front()->axis(kept_)->extent();
     int64_t combined = 1; // elements behind one element that is left
     for (int64_t stage = 0; stage < kStages && !is_short(combined); ++stage) {
       const bool is_first = stage == 0;
@@ -48,7 +49,7 @@ class Tree {
       made.runs = is_first ? 0 : 1;
       stages.push_back(std::move(made));
     }
-    return stages;
+    return std::nullopt;
   }
 
  private:
@@ -72,13 +73,12 @@ class Tree {
     }
   }
 
-  /// Behind the axes that are kept, as one axis; the number of those.
-  static int64_t move_reduced_inside(TensorView* tensor) {
+  /// Behind the axes that are kept, as one axis. Says no where that has too many elements.
+  std::optional<Refusal> move_reduced_inside(TensorView* tensor) {
     std::unordered_map<int64_t, int64_t> old2new;
-    int64_t kept = 0;
     int64_t position = 0;
     for (const bool is_reduced : {false, true}) {
-      kept = position;
+      kept_ = position;
       for (int64_t i = 0; i < tensor->ndims(); ++i) {
         if (tensor->axis(i)->is_reduction() == is_reduced) {
           old2new[i] = position++;
@@ -86,10 +86,11 @@ class Tree {
       }
     }
     tensor->reorder(old2new);
-    while (tensor->ndims() > kept + 1) {
-      tensor->merge(kept, kept + 1);
+    while (tensor->ndims() > kept_ + 1) {
+      NVF_RETURN_REFUSAL(transform::find_wrong_merge(tensor, kept_, kept_ + 1));
+      tensor->merge(kept_, kept_ + 1);
     }
-    return kept;
+    return std::nullopt;
   }
 
   [[nodiscard]] Val* left(int64_t combined) const {
@@ -126,9 +127,9 @@ class Tree {
 
 } // namespace
 
-std::vector<PartialResults> factor_into_tree(const Expr* expr) {
-  if (!expr->is_a<ReductionOp>() && !expr->is_a<WelfordOp>()) {
-    return {};
+std::optional<Refusal> factor_into_tree(const Expr* expr, std::vector<PartialResults>& stages) {
+  if (!semantics_of(*expr).has_steps) {
+    return std::nullopt;
   }
   std::vector<TensorView*> results;
   for (Val* out : expr->outputs()) {
@@ -136,8 +137,8 @@ std::vector<PartialResults> factor_into_tree(const Expr* expr) {
   }
   const bool is_transformed = std::ranges::any_of(
       results, [](const TensorView* result) { return result->loop() != result->logical(); });
-  return is_transformed || !results.front()->has_reduction() ? std::vector<PartialResults>{}
-                                                             : Tree(results).factor();
+  return is_transformed || !results.front()->has_reduction() ? std::nullopt
+                                                             : Tree(results).factor(stages);
 }
 
 } // namespace nvfuser::schedule

@@ -14,8 +14,10 @@
 // A run has as many elements as there are: a row of two costs no sixteen steps.
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "base/refusal.h"
 #include "ir/fusion.h"
 
 namespace nvfuser::schedule {
@@ -30,9 +32,11 @@ struct PartialResults {
   int64_t runs = 0;   // axes behind them that the accumulators are shared over
 };
 
-/// Factor the reduction `expr` into a tree; its results stay, and reduce what is left. Operands
-/// first. Nothing is done for expressions that are no reduction, for short reductions of constant
-/// extent, and for tensors whose loops were transformed before.
-[[nodiscard]] std::vector<PartialResults> factor_into_tree(const Expr* expr);
+/// Factor the reduction `expr` into a tree; its results stay, and reduce what is left. The stages
+/// are added to `stages`, operands first. Nothing is done for expressions that are no reduction,
+/// for short reductions of constant extent, and for tensors whose loops were transformed before.
+/// Says no where more elements are reduced than 64 bits count.
+[[nodiscard]] std::optional<Refusal> factor_into_tree(
+    const Expr* expr, std::vector<PartialResults>& stages);
 
 } // namespace nvfuser::schedule

@@ -1,18 +1,18 @@
 #include "schedule/trivial.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
-#include "graph/ambiguous_axes.h"
 #include "graph/domain_map.h"
 #include "graph/id_model.h"
 #include "graph/op_semantics.h"
 #include "graph/storage.h"
 #include "ir/all_nodes.h"
+#include "schedule/common/distinct_axes.h"
 #include "schedule/reduction_tree.h"
 #include "schedule/stored_tensors.h"
 #include "transform/inline.h"
+#include "transform/rules.h"
 
 namespace nvfuser::schedule {
 namespace {
@@ -43,32 +43,24 @@ int64_t serial_axes_last(TensorView* tensor) {
   return static_cast<int64_t>(iterations.size());
 }
 
-/// Spread the leading `iterations` axes over all threads.
-void flatten(TensorView* tensor, int64_t iterations) {
+/// Spread the leading `iterations` axes over all threads. Says no where they are too many elements.
+std::optional<Refusal> flatten(TensorView* tensor, int64_t iterations) {
   if (iterations == 0) {
-    return;
+    return std::nullopt;
   }
   for (int64_t i = 1; i < iterations; ++i) {
+    NVF_RETURN_REFUSAL(transform::find_wrong_merge(tensor, 0, 1));
     tensor->merge(0, 1);
   }
   tensor->split(0, kThreads);
   tensor->split(0, kBlocks);
   tensor->axis(1)->parallelize(ParallelType::BIDx);
   tensor->axis(2)->parallelize(ParallelType::TIDx);
+  return std::nullopt;
 }
 
 /// How many axes stand for the iterations of a flattened tensor.
 constexpr int64_t kFlattened = 3;
-
-/// The stages of all reductions, as trees.
-std::vector<PartialResults> factor_reductions(Fusion& fusion) {
-  std::vector<PartialResults> stages;
-  for (const Expr* expr : tensor_exprs(fusion)) {
-    std::vector<PartialResults> tree = factor_into_tree(expr);
-    std::move(tree.begin(), tree.end(), std::back_inserter(stages));
-  }
-  return stages;
-}
 
 /// Whether every consumer reads the element that was computed last: it can stay in a register.
 bool is_fully_inlined(const TensorView* tensor) {
@@ -79,48 +71,8 @@ bool is_fully_inlined(const TensorView* tensor) {
   return tensor->compute_at_position() >= iterations;
 }
 
-/// A tensor that meets its own transpose has two axes that no graph tells apart, and one that meets
-/// its own reshape has axes with two indices. Cut in two kernels it would be two tensors; one
-/// kernel cannot hold it.
-void check_axes_differ(const Fusion& fusion, const ValGraph& exact) {
-  AmbiguousAxisSearch search(exact);
-  for (TensorView* tensor : fusion.tensors()) {
-    const std::optional<SelfMapping> found =
-        tensor->definition() == nullptr ? std::nullopt : find_self_mapping(exact, tensor);
-    if (found) {
-      throw UserError(
-          {
-              .headline = {"No single kernel computes a tensor together with its own transpose"},
-              .node = {describe(tensor)},
-              .expected = {"axes that can be told apart"},
-              .found =
-                  {found->first->to_string(), " and ", found->second->to_string(),
-                   ", which expressions of the fusion map to each other"},
-              .fix = {"evaluate the fusion, or pass the tensor as two inputs"},
-          },
-          ErrorKind::NotImplemented);
-    }
-    if (tensor->definition() == nullptr) {
-      continue;
-    }
-    if (const std::optional<AmbiguousAxis> ambiguous = search.find(tensor)) {
-      throw UserError(
-          {
-              .headline = {"No single kernel computes a tensor together with its own reshape"},
-              .node = {describe(tensor)},
-              .expected = {"axes of which none follows from others"},
-              .found =
-                  {ambiguous->axis->to_string(), ", which follows from ",
-                   ambiguous->first->to_string(), " and from ", ambiguous->second->to_string()},
-              .fix = {"evaluate the fusion, or pass the tensor as two inputs"},
-          },
-          ErrorKind::NotImplemented);
-    }
-  }
-}
-
-/// What is merged and bound here must not be bound or shared already.
-void check_unscheduled(const Fusion& fusion) {
+/// Axes that are merged and bound here must not be bound or shared already.
+std::optional<Refusal> find_scheduled_tensor(const Fusion& fusion) {
   for (const TensorView* tensor : scheduled_tensors(fusion)) {
     const bool is_bound = std::ranges::any_of(
         tensor->loop(), [](const IterDomain* id) { return id->is_parallelized(); });
@@ -128,7 +80,7 @@ void check_unscheduled(const Fusion& fusion) {
                            tensor->compute_with_position() > 0 ||
                            tensor->max_producer_position() > 0;
     if (tensor->definition() != nullptr && (is_bound || is_shared)) {
-      throw UserError(
+      return refuse(
           {.headline = "trivial: the fusion has a schedule already",
            .node = describe(tensor),
            .expected = "axes that are serial, of tensors that are not inlined",
@@ -137,9 +89,10 @@ void check_unscheduled(const Fusion& fusion) {
            .fix = "call it before other scheduling calls, or on a definition without them"});
     }
   }
+  return std::nullopt;
 }
 
-/// What is overwritten is a copy, in memory that nothing else reads.
+/// The overwritten tensor is a copy, in memory that nothing else reads.
 void copy_overwritten(Fusion& fusion) {
   for (Expr* expr : tensor_exprs(fusion)) {
     TensorView* operand = overwritten_operand(expr);
@@ -198,14 +151,18 @@ void inline_or_store(
 
 } // namespace
 
-void trivial(Fusion& fusion) {
+std::optional<Refusal> try_trivial(Fusion& fusion) {
   const FusionGuard guard(&fusion);
-  check_unscheduled(fusion);
+  NVF_RETURN_REFUSAL(find_scheduled_tensor(fusion));
   copy_overwritten(fusion);
   const std::shared_ptr<IdModel> defined = shared_id_model(fusion);
-  check_axes_differ(fusion, defined->maybe_build_graph(IdMappingMode::exact));
+  NVF_RETURN_REFUSAL(
+      find_indistinct_axes(fusion, defined->maybe_build_graph(IdMappingMode::exact)));
 
-  const std::vector<PartialResults> stages = factor_reductions(fusion);
+  std::vector<PartialResults> stages;
+  for (const Expr* expr : tensor_exprs(fusion)) {
+    NVF_RETURN_REFUSAL(factor_into_tree(expr, stages));
+  }
   const std::shared_ptr<IdModel> model =
       shared_id_model(fusion); // of logical axes: no schedule yet
   const ValGraph& exact = model->maybe_build_graph(IdMappingMode::exact);
@@ -216,14 +173,14 @@ void trivial(Fusion& fusion) {
     accumulators.insert(stage.accumulators.begin(), stage.accumulators.end());
     for (const auto* tensors : {&stage.accumulators, &stage.results}) {
       for (TensorView* tensor : *tensors) {
-        flatten(tensor, stage.pieces);
+        NVF_RETURN_REFUSAL(flatten(tensor, stage.pieces));
         flattened.insert(tensor);
       }
     }
   }
   for (TensorView* tensor : computed) {
     if (!flattened.contains(tensor)) {
-      flatten(tensor, serial_axes_last(tensor));
+      NVF_RETURN_REFUSAL(flatten(tensor, serial_axes_last(tensor)));
     }
   }
   inline_or_store(computed, exact, accumulators);
@@ -231,7 +188,11 @@ void trivial(Fusion& fusion) {
   for (const PartialResults& stage : stages) {
     positions.emplace_back(stage.accumulators.front(), kFlattened + stage.runs);
   }
-  transform::inline_each_at(positions);
+  return transform::try_inline_each_at(positions);
+}
+
+void trivial(Fusion& fusion) {
+  check(try_trivial(fusion));
 }
 
 } // namespace nvfuser::schedule

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+
+#include "base/refusal.h"
 #include "ir/fusion.h"
 
 namespace nvfuser::schedule {
@@ -14,5 +17,7 @@ namespace nvfuser::schedule {
 /// Errors: a tensor that is bound or inlined already; two axes of a tensor that expressions map to
 /// each other (UserNotImplementedError).
 void trivial(Fusion& fusion);
+/// The same; the error is a refusal, and the fusion is then scheduled in part.
+[[nodiscard]] std::optional<Refusal> try_trivial(Fusion& fusion);
 
 } // namespace nvfuser::schedule

@@ -6,6 +6,7 @@
 #include "transform/inline.h"
 #include "transform/parallelize_like.h"
 #include "transform/propagate.h"
+#include "transform/settings.h"
 
 namespace nvfuser {
 namespace {
@@ -87,8 +88,9 @@ Made apply(TensorView* tv, const steps::SetMemoryType& step) {
   return {};
 }
 
-Made apply(TensorView* tv, const steps::PromoteReuse& step) {
-  tv->promote_reuse(step.flag);
+template <size_t kProperty>
+Made apply(TensorView* tv, const steps::Set<kProperty>& step) {
+  transform::set(tv, step);
   return {};
 }
 

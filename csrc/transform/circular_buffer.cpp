@@ -1,9 +1,9 @@
 // Loading a tensor ahead of the loop that reads it.
 #include "transform/circular_buffer.h"
 
-#include "base/errors.h"
-#include "ir/all_nodes.h"
+#include "graph/op_semantics.h"
 #include "ir/fusion.h"
+#include "transform/rules.h"
 
 namespace nvfuser {
 namespace {
@@ -52,6 +52,11 @@ std::optional<Refusal> find_wrong_type(
       ErrorKind::NotImplemented);
 }
 
+/// Negative distances count from the number of stages.
+int64_t wrap_distance(int64_t stages, int64_t prefetch) {
+  return prefetch < 0 ? stages + prefetch : prefetch;
+}
+
 std::vector<ParallelType> types_of(const TensorView* tensor) {
   std::vector<ParallelType> types;
   for (const IterDomain* axis : tensor->loop()) {
@@ -71,9 +76,9 @@ std::string axes_text(const TensorView* tensor, int64_t end) {
 } // namespace
 
 std::optional<Refusal> find_wrong_circular_buffer(const TensorView* tensor) {
-  const auto* copy =
-      tensor->definition() == nullptr ? nullptr : tensor->definition()->as<LoadStoreOp>();
-  if (copy == nullptr || !copy->arg->is_tensor()) {
+  const bool is_copy =
+      tensor->definition() != nullptr && is_elementwise_copy(*tensor->definition());
+  if (!is_copy || copied_operand(tensor->definition()) == nullptr) {
     return refuse({
         .headline = {"Only a copy can be circular buffered"},
         .node = {describe(tensor)},
@@ -140,16 +145,24 @@ std::optional<Refusal> find_missing_circular_axis(
   return std::nullopt;
 }
 
+std::optional<Refusal> transform::find_wrong_circular_buffer(
+    const TensorView* tv,
+    int64_t number_of_stages,
+    int64_t prefetch_distance,
+    const std::variant<Pipelined, WarpSpecialized>& type) {
+  NVF_RETURN_REFUSAL(
+      find_wrong_stages(tv, number_of_stages, wrap_distance(number_of_stages, prefetch_distance)));
+  NVF_RETURN_REFUSAL(find_wrong_type(tv, type));
+  NVF_RETURN_REFUSAL(nvfuser::find_wrong_circular_buffer(tv));
+  return find_missing_circular_axis(tv, types_of(tv));
+}
+
 void TensorView::circular_buffer(
     int64_t number_of_stages,
     int64_t prefetch_distance,
     const std::variant<Pipelined, WarpSpecialized>& type) {
-  const int64_t prefetch =
-      prefetch_distance < 0 ? number_of_stages + prefetch_distance : prefetch_distance;
-  check(find_wrong_stages(this, number_of_stages, prefetch));
-  check(find_wrong_type(this, type));
-  check(find_wrong_circular_buffer(this));
-  check(find_missing_circular_axis(this, types_of(this)));
+  check(transform::find_wrong_circular_buffer(this, number_of_stages, prefetch_distance, type));
+  const int64_t prefetch = wrap_distance(number_of_stages, prefetch_distance);
   assign_circular_buffering(CircularBuffering{number_of_stages, prefetch, type});
   record_step(
       steps::CircularBuffer{

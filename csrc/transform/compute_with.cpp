@@ -12,31 +12,54 @@
 //   after:   c = set(x)   ca_pos(1) compute_with(2)    FOR i0:
 //                                                        FOR i1: c = x[..]; m = max(m, c)
 //                                                        FOR i1: s = c - m
-#include "base/errors.h"
 #include "ir/fusion.h"
 #include "transform/inline_positions.h"
+#include "transform/rules.h"
+
+namespace nvfuser::transform {
+namespace {
+
+/// The position counted from the first axis, as deep as `limits` allow, into `allowed`.
+std::optional<Refusal> find_wrong_compute_with(
+    TensorView* tv, int64_t position, bool best_effort, InlineLimits& limits, int64_t& allowed) {
+  if (tv->circular_buffer_options().has_value()) {
+    return refuse(
+        {.headline = "A circular buffer cannot be computed with its first consumer only",
+         .node = describe(tv),
+         .expected = "a tensor that is computed when it is read",
+         .found = "circular_buffer()",
+         .fix = "inline it with inline_at"});
+  }
+  NVF_RETURN_REFUSAL(find_wrong_position(tv, position, best_effort));
+  const int64_t wrapped = wrap_position(tv, position);
+  const int64_t limit = limits.pair_limit(tv);
+  if (wrapped > limit && !best_effort) {
+    return refuse_position(tv, wrapped, limit);
+  }
+  allowed = std::min(wrapped, limit);
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<Refusal> find_wrong_compute_with(TensorView* tv, int64_t position) {
+  InlineLimits limits(*tv->fusion());
+  int64_t allowed = 0;
+  return find_wrong_compute_with(tv, position, /*best_effort=*/false, limits, allowed);
+}
+
+} // namespace nvfuser::transform
 
 namespace nvfuser {
 
 TensorView* TensorView::compute_with(int64_t position, bool best_effort) {
   using namespace transform;
-  if (circular_buffer_options().has_value()) {
-    throw UserError(
-        {.headline = "A circular buffer cannot be computed with its first consumer only",
-         .node = describe(this),
-         .expected = "a tensor that is computed when it is read",
-         .found = "circular_buffer()",
-         .fix = "inline it with inline_at"});
-  }
   InlineLimits limits(*fusion());
-  const int64_t wrapped = wrap_position(this, position, best_effort);
-  const int64_t limit = limits.pair_limit(this);
-  if (wrapped > limit && !best_effort) {
-    refuse_position(this, wrapped, limit);
-  }
-  if (std::min(wrapped, limit) > compute_at_position()) {
+  int64_t allowed = 0;
+  check(find_wrong_compute_with(this, position, best_effort, limits, allowed));
+  if (allowed > compute_at_position()) {
     for (TensorView* out : with_siblings(this)) {
-      out->assign_compute_with(std::min(wrapped, limit));
+      out->assign_compute_with(allowed);
     }
     for (TensorView* out : with_siblings(this)) {
       for (TensorView* consumer : out->consumers()) {

@@ -23,80 +23,83 @@ class Finder {
   Finder(const Fusion& fusion, ExpressionEvaluator& evaluator)
       : fusion_(fusion), evaluator_(evaluator) {}
 
-  Concretization run() {
+  std::optional<Refusal> run() {
     for (const Expr* expr : tensor_exprs(fusion_)) {
       const auto* reshape = expr->as<ReshapeOp>();
       if (reshape != nullptr && is_dynamic(*reshape)) {
-        visit_reshape(*reshape);
+        NVF_RETURN_REFUSAL(visit_reshape(*reshape));
       } else if (const auto* expand = expr->as<ExpandOp>()) {
-        visit_expand(*expand);
+        NVF_RETURN_REFUSAL(visit_expand(*expand));
       } else {
-        visit_axes(*expr);
+        NVF_RETURN_REFUSAL(visit_axes(*expr));
       }
     }
+    return std::nullopt;
+  }
+
+  /// After run().
+  [[nodiscard]] Concretization take() {
     return std::move(found_);
   }
 
  private:
   // -- reshape --
 
-  void visit_reshape(const ReshapeOp& op) {
+  std::optional<Refusal> visit_reshape(const ReshapeOp& op) {
     const IterDomains axes = TensorDomain::no_reductions(op.arg->logical());
     std::vector<int64_t> old_sizes;
     for (const IterDomain* axis : axes) {
-      old_sizes.push_back(size_of(axis->maybe_expanded_extent(), op, "an input domain to reshape"));
+      NVF_RETURN_REFUSAL(
+          add_size(axis->maybe_expanded_extent(), op, "an input domain to reshape", old_sizes));
     }
     std::vector<int64_t> new_sizes;
     for (const IterDomain* axis : op.out->logical()) {
-      new_sizes.push_back(size_of(axis->extent(), op, "an output domain of reshape"));
+      NVF_RETURN_REFUSAL(add_size(axis->extent(), op, "an output domain of reshape", new_sizes));
     }
     ReshapeForm form{.tensor = op.out->name(), .walk = {}, .empty = {}};
     if (std::count(old_sizes.begin(), old_sizes.end(), 0) > 0) {
-      form.empty = empty_form(op, new_sizes);
+      NVF_RETURN_REFUSAL(find_empty_form(op, new_sizes, form.empty.emplace()));
     } else {
-      form.walk = walk(op, axes, old_sizes, new_sizes);
+      NVF_RETURN_REFUSAL(find_walk(op, axes, old_sizes, new_sizes, form.walk));
     }
     found_.reshapes.push_back(std::move(form));
+    return std::nullopt;
   }
 
-  static void check_not_negative(
-      const ReshapeOp& op, const std::vector<int64_t>& new_sizes, size_t i) {
-    if (new_sizes[i] < 0) {
-      throw UserError({
-          .headline =
-              {"The value ", new_sizes[i], " at index ", i,
-               " was neither symbolic(-1), zero_element(0), broadcast(1), or static(>1)."},
-          .node = {describe(op.arg), "\nreshaped to ", describe(op.out)},
-          .expected = {"sizes of at least 0"},
-          .found = {sizes_text(new_sizes)},
-          .fix = {"check the scalars that the new shape is computed from"},
-      });
-    }
-  }
-
-  std::vector<ReshapeForm::Size> empty_form(
-      const ReshapeOp& op, const std::vector<int64_t>& new_sizes) {
+  static std::optional<Refusal> find_empty_form(
+      const ReshapeOp& op,
+      const std::vector<int64_t>& new_sizes,
+      std::vector<ReshapeForm::Size>& sizes) {
     using Size = ReshapeForm::Size;
-    std::vector<Size> sizes;
     for (size_t i = 0; i < new_sizes.size(); ++i) {
       const int64_t size = new_sizes[i];
-      if (size != -1) { // stands for 0 here
-        check_not_negative(op, new_sizes, i);
+      if (size < -1) { // -1 stands for 0 here
+        return refuse({
+            .headline =
+                {"The value ", size, " at index ", i,
+                 " was neither symbolic(-1), zero_element(0), broadcast(1), or static(>1)."},
+            .node = {describe(op.arg), "\nreshaped to ", describe(op.out)},
+            .expected = {"sizes of at least 0"},
+            .found = {sizes_text(new_sizes)},
+            .fix = {"check the scalars that the new shape is computed from"},
+        });
       }
       sizes.push_back(size == 0 || size == -1 ? Size::Zero : size == 1 ? Size::One : Size::Other);
     }
-    NVF_USER_CHECK(
-        std::count(sizes.begin(), sizes.end(), Size::Zero) > 0,
-        "Output shape must have at least one 0 when input shape does. Reshape of ",
-        describe(op.arg), " to ", sizes_text(new_sizes));
-    return sizes;
+    if (std::count(sizes.begin(), sizes.end(), Size::Zero) == 0) {
+      return refuse_headline(
+          {"Output shape must have at least one 0 when input shape does. Reshape of ",
+           describe(op.arg), " to ", sizes_text(new_sizes)});
+    }
+    return std::nullopt;
   }
 
-  ops::ReshapeWalk walk(
+  static std::optional<Refusal> find_walk(
       const ReshapeOp& op,
       const IterDomains& axes,
       const std::vector<int64_t>& old_sizes,
-      const std::vector<int64_t>& new_sizes) {
+      const std::vector<int64_t>& new_sizes,
+      ops::ReshapeWalk& walk) {
     const auto as_product = [](int64_t size) {
       return ops::SizeProduct{.constant = size, .unknowns = {}};
     };
@@ -110,21 +113,24 @@ class Finder {
     }
     std::vector<ops::SizeProduct> new_products;
     for (const int64_t size : new_sizes) {
-      NVF_USER_CHECK(
-          size != -1, "Values of -1 passed to reshape must be constant at definition. Reshape of ",
-          describe(op.arg), " to ", sizes_text(new_sizes));
+      if (size == -1) {
+        return refuse_headline(
+            {"Values of -1 passed to reshape must be constant at definition. Reshape of ",
+             describe(op.arg), " to ", sizes_text(new_sizes)});
+      }
       new_products.push_back(as_product(size));
     }
     const int64_t old_count = ops::product_of(old_products).constant;
     const int64_t new_count = ops::product_of(new_products).constant;
-    NVF_USER_CHECK(
-        !axes.empty() || new_count == 1,
-        "Zero-dim tensors may only be reshaped to tensors with a single element, but got ",
-        sizes_text(new_sizes));
+    if (axes.empty() && new_count != 1) {
+      return refuse_headline(
+          {"Zero-dim tensors may only be reshaped to tensors with a single element, but got ",
+           sizes_text(new_sizes)});
+    }
     const bool has_negative =
         std::any_of(new_sizes.begin(), new_sizes.end(), [](int64_t size) { return size < 0; });
     if (old_count != new_count || has_negative) {
-      throw UserError({
+      return refuse({
           .headline =
               {"Total element counts across view operation must match: ", old_count, " vs ",
                new_count, ", reshaping ", sizes_text(old_sizes), " to ", sizes_text(new_sizes)},
@@ -136,13 +142,14 @@ class Finder {
     }
     const std::optional<ops::ReshapeWalk> found = ops::walk_reshape(old_dims, new_products);
     NVF_INVARIANT(found.has_value(), "constant shapes have a walk: ", describe(op.out));
-    return *found;
+    walk = *found;
+    return std::nullopt;
   }
 
   // -- other expressions --
 
   /// An axis of the result that has a size of its own: was the operand's dimension expanded to it?
-  void visit_expand(const ExpandOp& op) {
+  std::optional<Refusal> visit_expand(const ExpandOp& op) {
     const IterDomains axes = TensorDomain::no_reductions(op.arg->logical());
     for (size_t i = 0; i < axes.size(); ++i) {
       const IterDomain* axis = op.out->logical().at(i);
@@ -150,10 +157,12 @@ class Finder {
       if (!axis->is_symbolic_axis() || axis->extent()->same_as(old_extent)) {
         continue;
       }
-      const int64_t old_size = size_of(old_extent, op, "an operand of expand");
-      const int64_t new_size = size_of(axis->extent(), op, "a result of expand");
+      int64_t old_size = 0;
+      int64_t new_size = 0;
+      NVF_RETURN_REFUSAL(find_size(old_extent, op, "an operand of expand", old_size));
+      NVF_RETURN_REFUSAL(find_size(axis->extent(), op, "a result of expand", new_size));
       if (old_size != new_size && old_size != 1) {
-        throw UserError({
+        return refuse({
             .headline =
                 {"Mismatch in sizes when concretizing expand. Size ", old_size,
                  " cannot be expanded to ", new_size},
@@ -166,12 +175,13 @@ class Finder {
       const auto kind = old_size == new_size ? AxisForm::Kind::Unchanged : AxisForm::Kind::Expanded;
       found_.axes.push_back({.axis = axis->name(), .kind = kind});
     }
+    return std::nullopt;
   }
 
   /// Symbolic axes that follow no operand: of tensors made of scalars, of parts and surroundings.
-  void visit_axes(const Expr& expr) {
+  std::optional<Refusal> visit_axes(const Expr& expr) {
     if (const auto* squeeze = expr.as<SqueezeOp>()) {
-      check_squeezed(*squeeze);
+      NVF_RETURN_REFUSAL(visit_squeezed(*squeeze));
     }
     for (const TensorView* out : tensor_outputs(&expr)) {
       std::vector<PairwiseDomainMap> maps;
@@ -185,33 +195,43 @@ class Finder {
             [&](const PairwiseDomainMap& map) { return map.producer_of(axis) != nullptr; });
         const bool is_decided_here = made_by == nullptr ? !has_partner : made_by->is_a<Resize>();
         if (axis->is_symbolic_axis() && is_decided_here) {
-          const int64_t size = size_of(axis->extent(), expr, "an axis");
+          int64_t size = 0;
+          NVF_RETURN_REFUSAL(find_size(axis->extent(), expr, "an axis", size));
           found_.axes.push_back(
               {.axis = axis->name(),
                .kind = size == 1 ? AxisForm::Kind::Broadcast : AxisForm::Kind::Iteration});
         }
       }
     }
+    return std::nullopt;
   }
 
-  void check_squeezed(const SqueezeOp& op) {
+  std::optional<Refusal> visit_squeezed(const SqueezeOp& op) {
     const IterDomains axes = TensorDomain::no_reductions(op.arg->logical());
     for (size_t i = 0; i < axes.size(); ++i) {
       if (op.flags[i] && axes[i]->is_symbolic_axis()) {
-        const int64_t size = size_of(axes[i]->extent(), op, "an operand of squeeze");
+        int64_t size = 0;
+        NVF_RETURN_REFUSAL(find_size(axes[i]->extent(), op, "an operand of squeeze", size));
         if (size != 1 && !op.squeeze_expanded) {
-          throw_not_squeezable(op.arg, i, std::to_string(size));
+          return refuse_squeeze(op.arg, i, std::to_string(size));
         }
         if (size != 1) {
           found_.repeated.push_back({.tensor = op.arg->name(), .dim = static_cast<int64_t>(i)});
         }
       }
     }
+    return std::nullopt;
   }
 
   // -- sizes --
 
-  int64_t size_of(const Val* extent, const Expr& reader, const char* role) {
+  std::optional<Refusal> add_size(
+      const Val* extent, const Expr& reader, const char* role, std::vector<int64_t>& sizes) {
+    return find_size(extent, reader, role, sizes.emplace_back());
+  }
+
+  std::optional<Refusal> find_size(
+      const Val* extent, const Expr& reader, const char* role, int64_t& size) {
     // The quotient that -1 stands for: where another size is 0, so is this one.
     const auto* quotient =
         extent->definition() == nullptr ? nullptr : extent->definition()->as<BinaryOp>();
@@ -221,11 +241,14 @@ class Finder {
         evaluator_.override_value(extent, int64_t{0});
       }
     }
-    const std::optional<ScalarValue> size = evaluator_.evaluate(extent);
-    NVF_USER_CHECK(
-        size.has_value(), "Cannot evaluate the extent of ", role, ": ", extent->to_inline_string(),
-        " is determined by no input. Needed by ", describe(reader));
-    return as_int(*size);
+    const std::optional<ScalarValue> value = evaluator_.evaluate(extent);
+    if (!value) {
+      return refuse_headline(
+          {"Cannot evaluate the extent of ", role, ": ", extent->to_inline_string(),
+           " is determined by no input. Needed by ", describe(reader)});
+    }
+    size = as_int(*value);
+    return std::nullopt;
   }
 
   const Fusion& fusion_;
@@ -327,8 +350,8 @@ size_t Concretization::hash() const {
   return hash;
 }
 
-void throw_not_squeezable(const TensorView* arg, size_t dim, const std::string& size) {
-  throw UserError(
+Refusal refuse_squeeze(const TensorView* arg, size_t dim, const std::string& size) {
+  return refuse_headline(
       {"Squeezed dimension ", dim, " of ", describe(arg),
        " must concretize to IterType::Broadcast but found IterType::Iteration of size ", size});
 }
@@ -384,8 +407,21 @@ std::vector<int64_t> size_inputs(const Fusion& fusion) {
   return positions;
 }
 
+std::variant<Concretization, Refusal> try_find_concretization(
+    const Fusion& fusion, ExpressionEvaluator& evaluator) {
+  Finder finder(fusion, evaluator);
+  if (std::optional<Refusal> refusal = finder.run()) {
+    return *std::move(refusal);
+  }
+  return finder.take();
+}
+
 Concretization find_concretization(const Fusion& fusion, ExpressionEvaluator& evaluator) {
-  return Finder(fusion, evaluator).run();
+  std::variant<Concretization, Refusal> found = try_find_concretization(fusion, evaluator);
+  if (const auto* refusal = std::get_if<Refusal>(&found)) {
+    throw_refusal(*refusal);
+  }
+  return std::get<Concretization>(std::move(found));
 }
 
 } // namespace nvfuser

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "base/refusal.h"
@@ -20,7 +21,7 @@
 
 namespace nvfuser {
 
-/// What one reshape comes out as.
+/// The form of one reshape for the sizes of a run.
 struct ReshapeForm {
   enum class Size : uint8_t { Zero, One, Other };
   int64_t tensor = 0; // name of the result
@@ -30,7 +31,7 @@ struct ReshapeForm {
   bool operator==(const ReshapeForm&) const = default;
 };
 
-/// What one symbolic axis comes out as that does not just follow the axes it is computed from.
+/// The form of a symbolic axis that does not just follow the axes it is computed from.
 struct AxisForm {
   enum class Kind : uint8_t {
     Iteration,
@@ -61,8 +62,8 @@ struct Concretization {
   [[nodiscard]] std::string to_string() const;
 };
 
-/// Refuse to squeeze dimension `dim` of `arg`, which is ordinary and has this size.
-[[noreturn]] void throw_not_squeezable(const TensorView* arg, size_t dim, const std::string& size);
+/// Says no to squeezing dimension `dim` of `arg`, which is ordinary and has this size.
+[[nodiscard]] Refusal refuse_squeeze(const TensorView* arg, size_t dim, const std::string& size);
 
 /// Whether the merges and splits of a reshape are still to be found.
 [[nodiscard]] bool is_dynamic(const ReshapeOp& op);
@@ -75,9 +76,12 @@ struct Concretization {
 /// Positions of the scalar inputs that sizes are computed from.
 [[nodiscard]] std::vector<int64_t> size_inputs(const Fusion& fusion);
 
-/// The record for the sizes that `evaluator` knows: those of the inputs, and scalar inputs. Throws
-/// UserError where a reshape or an expand is impossible with these sizes.
+/// The record for the sizes that `evaluator` knows: those of the inputs, and scalar inputs. Says no
+/// where a reshape or an expand is impossible with these sizes.
 /// Cost: linear in the number of expressions.
+[[nodiscard]] std::variant<Concretization, Refusal> try_find_concretization(
+    const Fusion& fusion, ExpressionEvaluator& evaluator);
+/// The record; throws what is refused.
 [[nodiscard]] Concretization find_concretization(
     const Fusion& fusion, ExpressionEvaluator& evaluator);
 

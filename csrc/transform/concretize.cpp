@@ -142,13 +142,13 @@ class Rewriter {
     for (size_t i = 0; i < axes.size(); ++i) {
       const RepeatedDim dim{.tensor = op.arg->name(), .dim = static_cast<int64_t>(i)};
       if (op.flags[i] && !axes[i]->is_broadcast() && std::ranges::count(repeated_, dim) != 0) {
-        throw_not_squeezable(op.arg, i, axes[i]->extent()->to_inline_string());
+        throw_refusal(refuse_squeeze(op.arg, i, axes[i]->extent()->to_inline_string()));
       }
     }
   }
 
-  /// What is squeezed has size 1, says the record. An ordinary dimension that does stays one, of
-  /// one position, which needs no loop.
+  /// A squeezed dimension has size 1, says the record. An ordinary dimension that does stays one,
+  /// of one position, which needs no loop.
   void fix_squeezed(const TensorView* arg, const std::vector<bool>& flags) {
     const IterDomains axes = TensorDomain::no_reductions(arg->logical());
     for (size_t i = 0; i < axes.size(); ++i) {
@@ -365,7 +365,7 @@ class Rewriter {
 
   // -- editing --
 
-  /// Let `out` be computed as `result` is, which nobody reads.
+  /// Let `out` be computed as `result` is, which has no readers.
   void define_as(TensorView* out, TensorView* result) {
     const TensorDomain* before = out->domain();
     fusion_.replace_output_of(result->definition(), result, out);
@@ -395,7 +395,7 @@ void concretize(Fusion& fusion, const Concretization& record) {
   NVF_INVARIANT(!has_dynamic_shapes(fusion), "a record for this fusion decides every axis");
 }
 
-void check_meeting_sizes(const Fusion& fusion, ExpressionEvaluator& evaluator) {
+std::optional<Refusal> find_unequal_sizes(const Fusion& fusion, ExpressionEvaluator& evaluator) {
   for (const Expr* expr : tensor_exprs(fusion)) {
     for (const TensorView* out : tensor_outputs(expr)) {
       for (const TensorView* producer : tensor_inputs(expr)) {
@@ -404,15 +404,21 @@ void check_meeting_sizes(const Fusion& fusion, ExpressionEvaluator& evaluator) {
           const auto in_size = evaluator.evaluate(in_axis->maybe_expanded_extent());
           const auto out_size = evaluator.evaluate(out_axis->maybe_expanded_extent());
           const bool is_copied = in_axis->extent() == out_axis->extent();
-          NVF_USER_CHECK(
-              is_copied || !in_size || !out_size || as_int(*in_size) == as_int(*out_size),
-              "Expected sizes to match: ", as_int(*in_size), " vs ", as_int(*out_size),
-              ". Dimension ", in_axis->to_string(), " of ", describe(producer), " meets ",
-              out_axis->to_string(), " of ", describe(out));
+          if (!is_copied && in_size && out_size && as_int(*in_size) != as_int(*out_size)) {
+            return refuse_headline(
+                {"Expected sizes to match: ", as_int(*in_size), " vs ", as_int(*out_size),
+                 ". Dimension ", in_axis->to_string(), " of ", describe(producer), " meets ",
+                 out_axis->to_string(), " of ", describe(out)});
+          }
         }
       }
     }
   }
+  return std::nullopt;
+}
+
+void check_meeting_sizes(const Fusion& fusion, ExpressionEvaluator& evaluator) {
+  check(find_unequal_sizes(fusion, evaluator));
 }
 
 } // namespace nvfuser

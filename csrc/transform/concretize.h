@@ -24,5 +24,8 @@ void concretize(Fusion& fusion, const Concretization& record);
 /// Hold the sizes of axes that meet in an expression against each other. Requires: no symbolic
 /// axes. Throws UserError: `Expected sizes to match`.
 void check_meeting_sizes(const Fusion& fusion, ExpressionEvaluator& evaluator);
+/// The error as a refusal.
+[[nodiscard]] std::optional<Refusal> find_unequal_sizes(
+    const Fusion& fusion, ExpressionEvaluator& evaluator);
 
 } // namespace nvfuser

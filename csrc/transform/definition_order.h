@@ -1,7 +1,7 @@
 // The order of a fusion that has no history.
 //
 // Two scripts that make the same scheduled fusion may do so in different orders, with detours, or
-// beside things that nobody needs. The order of definition is that of one script: inputs as they
+// beside things that are not needed. The order of definition is that of one script: inputs as they
 // are registered, then the math, then what steps of the schedule made (transform/graph_steps.h).
 // Where a script was written this way it is the order of creation. A fusion and the one that its
 // printed schedule makes have the same order.

@@ -8,15 +8,15 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "base/errors.h"
 #include "eval/simplify.h"
 #include "graph/op_semantics.h"
 #include "ir/domain_exprs.h"
 #include "ir/fusion.h"
 #include "ir/scalar.h"
 #include "ir/topo_sort.h"
+#include "ir/transaction.h"
 
-namespace nvfuser {
+namespace nvfuser::transform {
 namespace {
 
 /// A loop of one iteration that nothing but size 1 can come from: it may appear or vanish.
@@ -164,11 +164,11 @@ IterDomains covered_axes(const TensorView* tv, CoveringDomain domain) {
   return axes;
 }
 
-[[noreturn]] void refuse(
+Refusal uncovered(
     const TensorView* tv, CoveringDomain domain, const IterDomain* id, const std::string& fault) {
   const char* given = domain == CoveringDomain::Loop ? "loop" : "allocation";
   const char* covered = name_of_covered(tv, domain);
-  throw UserError(
+  return refuse(
       {.headline =
            {"The ", given, " domain does not cover the ", covered, " exactly: ", id->to_string(),
             " ", fault},
@@ -178,22 +178,26 @@ IterDomains covered_axes(const TensorView* tv, CoveringDomain domain) {
        .fix = "give all results of a split, or the axis that was split, but not both"});
 }
 
-} // namespace
-
-void check_covers(const TensorView* tv, const IterDomains& ids, CoveringDomain domain) {
+std::optional<Refusal> find_repeated_axis(
+    const TensorView* tv, const IterDomains& ids, CoveringDomain domain) {
   std::unordered_set<const IterDomain*> given;
   for (const IterDomain* id : ids) {
     tv->fusion()->check_contains(id);
     if (!given.insert(id).second) {
-      refuse(tv, domain, id, "is given twice");
+      return uncovered(tv, domain, id, "is given twice");
     }
   }
+  return std::nullopt;
+}
+
+/// Compares the given axes with the front when it has moved as far as it can.
+std::optional<Refusal> find_other_elements(
+    const TensorView* tv, const IterDomains& ids, CoveringDomain domain) {
   Front front(covered_axes(tv, domain), ids);
   front.move();
-
   for (const IterDomain* id : ids) {
     if (!front.contains(id) && !is_free_broadcast(id)) {
-      refuse(
+      return uncovered(
           tv, domain, id,
           std::string("is not reached from the ") + name_of_covered(tv, domain) +
               ", or overlaps another axis");
@@ -208,10 +212,22 @@ void check_covers(const TensorView* tv, const IterDomains& ids, CoveringDomain d
     const auto* id = static_cast<const IterDomain*>(val);
     const bool may_vanish =
         is_free_broadcast(id) || (domain == CoveringDomain::Allocation && id->is_reduction());
-    if (given.count(id) == 0 && !may_vanish) {
-      refuse(tv, domain, id, "is not covered");
+    if (!may_vanish && std::find(ids.begin(), ids.end(), id) == ids.end()) {
+      return uncovered(tv, domain, id, "is not covered");
     }
   }
+  return std::nullopt;
 }
 
-} // namespace nvfuser
+} // namespace
+
+std::optional<Refusal> find_wrong_cover(
+    const TensorView* tv, const IterDomains& ids, CoveringDomain domain) {
+  NVF_RETURN_REFUSAL(find_repeated_axis(tv, ids, domain));
+  Transaction transaction(tv->fusion());
+  std::optional<Refusal> refusal = find_other_elements(tv, ids, domain);
+  transaction.take_back(); // widths of resizes that were compared with 0
+  return refusal;
+}
+
+} // namespace nvfuser::transform

@@ -1,37 +1,38 @@
-// What a tensor's domain is, changed directly: for tensors whose domain other code made.
-#include "base/errors.h"
+// Direct changes of a tensor's domain, for tensors whose domain other code made.
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
-#include "ir/node_check.h"
 #include "ir/replay_domain.h"
+#include "ir/rules.h"
+#include "transform/rules.h"
 
-namespace nvfuser {
+namespace nvfuser::transform {
 namespace {
 
 /// A split of a logical axis has to divide it: what lies beyond the end would become elements.
-void check_divides(const TensorView* tv, const Split& split) {
+std::optional<Refusal> find_indivisible_split(const TensorView* tv, const Split& split) {
   const Val* extent = split.in->extent();
   const bool divides =
       split.factor->is_one() || (extent->is_const_int() && split.factor->is_const_int() &&
                                  as_int(extent->value()) % as_int(split.factor->value()) == 0);
-  if (!divides) {
-    throw UserError(
-        {.headline = "A split that may not divide its axis cannot become part of the shape",
-         .node = describe(tv),
-         .expected = "constant extents that the factor divides",
-         .found = {split.in->to_string(), " split by ", split.factor->to_inline_string()},
-         .fix = "reshape the tensor instead"});
+  if (divides) {
+    return std::nullopt;
   }
+  return refuse(
+      {.headline = "A split that may not divide its axis cannot become part of the shape",
+       .node = describe(tv),
+       .expected = "constant extents that the factor divides",
+       .found = {split.in->to_string(), " split by ", split.factor->to_inline_string()},
+       .fix = "reshape the tensor instead"});
 }
 
 /// An update in place and its input are the same elements.
-void check_no_update(const TensorView* tv) {
+std::optional<Refusal> find_update(const TensorView* tv) {
   const AliasInfo* alias = tv->fusion()->alias_of(tv);
   const std::vector<const TensorView*> updates = tv->fusion()->updates_of(tv);
   if (alias == nullptr && updates.empty()) {
-    return;
+    return std::nullopt;
   }
-  throw UserError(
+  return refuse(
       {.headline = "The shape of an update in place is that of its input",
        .node = describe(tv),
        .expected = "a tensor that shares no memory",
@@ -41,6 +42,48 @@ void check_no_update(const TensorView* tv) {
 }
 
 } // namespace
+
+std::optional<Refusal> find_wrong_commit_leaf_to_logical(const TensorView* tv) {
+  if (!tv->all_uses().empty()) {
+    return refuse(
+        {.headline = "Changing the logical domain of an intermediate tensor is not supported yet",
+         .node = describe(tv),
+         .expected = "a tensor that nothing reads",
+         .found = {tv->all_uses().size(), " uses"},
+         .fix = "reshape the tensor instead"});
+  }
+  NVF_RETURN_REFUSAL(find_update(tv));
+  for (const Expr* expr : exprs_between(tv->logical(), tv->loop())) {
+    if (const auto* split = expr->as<Split>()) {
+      NVF_RETURN_REFUSAL(find_indivisible_split(tv, *split));
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> find_wrong_clear_reduction_iter_domains(const TensorView* tv) {
+  if (tv->has_root()) {
+    return refuse_node(
+        tv, {"should not call clear_reduction_iter_domains on an rfactor tensor: ", describe(tv)});
+  }
+  if (tv->loop() != tv->logical()) {
+    return refuse_node(
+        tv, "should not call clear_reduction_iter_domains on an already transformed tensor");
+  }
+  if (tv->definition() == nullptr || !tv->domain()->has_reduction()) {
+    return std::nullopt;
+  }
+  return refuse(
+      {.headline = "The axes that a reduction reduces cannot be dropped",
+       .node = describe(tv),
+       .expected = "a tensor that no reduction of the fusion makes",
+       .found = describe(tv->definition()),
+       .fix = "copy the result (ops.set): the copy has no reduction axes"});
+}
+
+} // namespace nvfuser::transform
+
+namespace nvfuser {
 
 void TensorView::set_contiguity(bool contiguity) {
   set_contiguity(TensorDomain::contiguity_filled_with(maybe_allocation(), contiguity));
@@ -54,20 +97,7 @@ void TensorView::set_contiguity(const Contiguity& contiguity) {
 }
 
 void TensorView::commit_leaf_to_logical() {
-  if (!all_uses().empty()) {
-    throw UserError(
-        {.headline = "Changing the logical domain of an intermediate tensor is not supported yet",
-         .node = describe(this),
-         .expected = "a tensor that nothing reads",
-         .found = {all_uses().size(), " uses"},
-         .fix = "reshape the tensor instead"});
-  }
-  check_no_update(this);
-  for (const Expr* expr : exprs_between(logical(), loop())) {
-    if (const auto* split = expr->as<Split>()) {
-      check_divides(this, *split);
-    }
-  }
+  check(transform::find_wrong_commit_leaf_to_logical(this));
   const IterDomains& stored = has_allocation() ? domain()->allocation() : loop();
   TensorDomain* before = domain();
   assign_domain(
@@ -87,20 +117,7 @@ void TensorView::commit_leaf_to_logical() {
 }
 
 void TensorView::clear_reduction_iter_domains() {
-  NVF_NODE_CHECK(
-      !has_root(), this,
-      "should not call clear_reduction_iter_domains on an rfactor tensor: ", describe(this));
-  NVF_NODE_CHECK(
-      loop() == logical(), this,
-      "should not call clear_reduction_iter_domains on an already transformed tensor");
-  if (definition() != nullptr && domain()->has_reduction()) {
-    throw UserError(
-        {.headline = "The axes that a reduction reduces cannot be dropped",
-         .node = describe(this),
-         .expected = "a tensor that no reduction of the fusion makes",
-         .found = describe(definition()),
-         .fix = "copy the result (ops.set): the copy has no reduction axes"});
-  }
+  check(transform::find_wrong_clear_reduction_iter_domains(this));
   TensorDomainSpec spec{
       .root = {},
       .logical = TensorDomain::no_reductions(logical()),

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "graph/op_semantics.h"
 #include "ir/all_nodes.h"
+#include "ir/make_like.h"
 
 namespace nvfuser {
 namespace {
@@ -68,39 +70,7 @@ void undo_cache_fork(GraphStep& step) {
 void undo_rfactor(GraphStep& step) {
   const Expr& second = *step.effect.tensors.front()->definition();
   const Expr& first = *step.effect.made.front()->definition();
-  Fusion& fusion = *second.fusion();
-  const std::vector<Val*> outs = second.outputs();
-  const std::vector<Val*> ins = first.inputs();
-  if (const auto* reduction = second.as<ReductionOp>()) {
-    fusion.make<ReductionOp>(
-        {.out = outs[0],
-         .arg = ins[0],
-         .init = reduction->init,
-         .op = reduction->op,
-         .allreduce = reduction->allreduce,
-         .serial_grid = reduction->serial_grid});
-  } else if (const auto* welford = second.as<WelfordOp>()) {
-    fusion.make<WelfordOp>(
-        {.out_avg = outs[0],
-         .out_var = outs[1],
-         .out_n = outs[2],
-         .in_avg = ins[0],
-         .in_var = ins[1],
-         .in_n = ins[2],
-         .init_avg = welford->init_avg,
-         .init_var = welford->init_var,
-         .init_n = welford->init_n,
-         .allreduce = welford->allreduce});
-  } else {
-    const auto* group = second.as<GroupedReductionOp>();
-    NVF_INVARIANT(group != nullptr, "a reduction was factored: ", second.to_string());
-    fusion.make<GroupedReductionOp>(
-        {.outs = outs,
-         .args = ins,
-         .inits = group->inits,
-         .ops = group->ops,
-         .allreduce = group->allreduce});
-  }
+  make_like(second, first.inputs(), std::vector<Val*>(second.outputs()));
   for (size_t i = 0; i < step.effect.tensors.size(); ++i) {
     step.effect.tensors[i]->assign_domain(step.effect.before[i]);
   }
@@ -148,9 +118,7 @@ bool is_intact(const GraphEffect& effect, const Tensors& caches) {
       copy = copy_into(tensor);
     }
     const Expr* expr = tensor->definition();
-    return expr != nullptr &&
-           (expr->as<ReductionOp>() != nullptr || expr->as<WelfordOp>() != nullptr ||
-            expr->as<GroupedReductionOp>() != nullptr);
+    return expr != nullptr && semantics_of(*expr).has_steps;
   };
   switch (effect.change) {
     case GraphChange::CacheAfter:

@@ -15,7 +15,7 @@ namespace nvfuser {
 struct GraphStep {
   GraphEffect effect;
   int64_t serial = 0; // order of the steps
-  // Of caches, once undone:
+  // Set for caches, once undone:
   LoadStoreOpType op_type = LoadStoreOpType::Set;
   CacheOp cache_op = CacheOp::Unspecified;
   /// For every expression that reads what was made one result. Of cache_after; empty: all readers

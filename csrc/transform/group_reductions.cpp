@@ -4,19 +4,18 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/errors.h"
 #include "graph/id_model.h"
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
-#include "ir/node_check.h"
+#include "ir/rules.h"
 #include "transform/inline_limits.h"
 
 namespace nvfuser::transform {
 namespace {
 
-[[noreturn]] void refuse(
+Refusal refuse_member(
     const TensorView* tv, const Part& headline, const Part& expected, const Part& found) {
-  throw UserError(
+  return refuse(
       {.headline = headline,
        .node = describe(tv),
        .expected = expected,
@@ -24,30 +23,29 @@ namespace {
        .fix = "group reductions with equal axes and schedules, or leave this one alone"});
 }
 
-/// The reductions that make `tvs`.
-std::vector<const ReductionOp*> members_of(const std::vector<TensorView*>& tvs) {
-  NVF_USER_CHECK(!tvs.empty(), "group_reductions: no tensors are given");
-  std::vector<const ReductionOp*> members;
+/// The reductions that make `tvs`, into `members`.
+std::optional<Refusal> find_wrong_member(
+    const std::vector<TensorView*>& tvs, std::vector<const ReductionOp*>& members) {
   for (const TensorView* tv : tvs) {
     tvs.front()->fusion()->check_contains(tv);
     const Expr* definition = tv->definition();
     const auto* reduction = definition == nullptr ? nullptr : definition->as<ReductionOp>();
     if (reduction == nullptr) {
-      refuse(
+      return refuse_member(
           tv, {"Only reductions can be grouped"}, {"the result of a ReductionOp"},
           {definition == nullptr ? "no definition" : definition->op_name()});
     }
     if (reduction->serial_grid) {
-      refuse(
+      return refuse_member(
           tv, {"A serial grid reduction cannot be grouped"},
           {"reductions whose blocks do not take turns"}, {"request_serial_grid_reduction()"});
     }
-    NVF_NODE_CHECK(
-        std::find(members.begin(), members.end(), reduction) == members.end(), tv,
-        "group_reductions: ", describe(tv), " is given twice");
+    if (std::find(members.begin(), members.end(), reduction) != members.end()) {
+      return refuse_node(tv, {"group_reductions: ", describe(tv), " is given twice"});
+    }
     members.push_back(reduction);
   }
-  return members;
+  return std::nullopt;
 }
 
 /// Whether the domains of two tensors correspond: the same axes in the same places, made by the
@@ -122,28 +120,29 @@ class DomainComparison {
   std::unordered_map<const Val*, const Val*> partner_; // axis of a: axis of b
 };
 
-void check_alike(const std::vector<TensorView*>& tvs) {
+std::optional<Refusal> find_unlike_member(const std::vector<TensorView*>& tvs) {
   const std::shared_ptr<IdModel> model = shared_id_model(*tvs.front()->fusion());
   const ValGraph& exact = model->maybe_build_graph(IdMappingMode::exact);
   const TensorView* first = tvs.front();
   for (const TensorView* tv : tvs) {
     if (const auto found = DomainComparison(first, tv).difference(exact)) {
-      refuse(
+      return refuse_member(
           tv, {"Reductions that are not alike cannot be grouped"},
           {"the axes and transforms of ", describe(first)}, *found);
     }
     if (tv->compute_at_position() != first->compute_at_position() ||
         tv->compute_with_position() != first->compute_with_position()) {
-      refuse(
+      return refuse_member(
           tv, {"Reductions that are not alike cannot be grouped"},
           {"the compute at position of ", describe(first)},
           {"computePosition = ", tv->compute_at_position()});
     }
   }
+  return std::nullopt;
 }
 
 /// No member may need the result of another.
-void check_independent(
+std::optional<Refusal> find_dependent_member(
     const std::vector<TensorView*>& tvs, const std::vector<const ReductionOp*>& members) {
   const std::unordered_set<const Val*> results(tvs.begin(), tvs.end());
   for (const ReductionOp* member : members) {
@@ -156,7 +155,7 @@ void check_independent(
         continue;
       }
       if (results.count(val) != 0) {
-        refuse(
+        return refuse_member(
             static_cast<const TensorView*>(member->out),
             {"Reductions that depend on each other cannot be grouped"}, {"independent reductions"},
             {"an operand that depends on ", describe(val)});
@@ -166,6 +165,7 @@ void check_independent(
       }
     }
   }
+  return std::nullopt;
 }
 
 /// One expression for all of `tvs`, whose definitions it replaces.
@@ -186,7 +186,7 @@ void make_group(const std::vector<TensorView*>& tvs) {
        .ops = ops});
 }
 
-/// Of the positions that tensors are inlined at: how deep they may be.
+/// The deepest legal positions that tensors may be inlined at.
 InlineLimits::Positions legal_positions(Fusion& fusion) {
   InlineLimits::Positions positions;
   std::unordered_set<const TensorView*> inlined;
@@ -202,11 +202,11 @@ InlineLimits::Positions legal_positions(Fusion& fusion) {
 
 /// Results that are made together are needed together: what shares a loop with one member and with
 /// a tensor that depends on another no longer can. Found out in a copy.
-void check_positions(const std::vector<TensorView*>& tvs) {
+std::optional<Refusal> find_deeper_inlined(const std::vector<TensorView*>& tvs) {
   Fusion& fusion = *tvs.front()->fusion();
   const InlineLimits::Positions before = legal_positions(fusion);
   if (before.empty()) {
-    return;
+    return std::nullopt;
   }
   const std::shared_ptr<Fusion> copy = Fusion::create();
   Cloner cloner = copy->copy_from(fusion);
@@ -216,7 +216,7 @@ void check_positions(const std::vector<TensorView*>& tvs) {
     const int64_t position = InlineLimits::position_of(before, tensor);
     const int64_t limit = InlineLimits::position_of(after, cloner(tensor));
     if (limit < position) {
-      throw UserError({
+      return refuse({
           .headline = {"A tensor is inlined deeper than a group of reductions allows"},
           .node = describe(tensor),
           .expected = {"a compute at position of at most ", limit},
@@ -225,14 +225,22 @@ void check_positions(const std::vector<TensorView*>& tvs) {
       });
     }
   }
+  return std::nullopt;
 }
 
 } // namespace
 
+std::optional<Refusal> find_wrong_group(const std::vector<TensorView*>& tvs) {
+  NVF_USER_CHECK(!tvs.empty(), "group_reductions: no tensors are given");
+  std::vector<const ReductionOp*> members;
+  NVF_RETURN_REFUSAL(find_wrong_member(tvs, members));
+  NVF_RETURN_REFUSAL(find_dependent_member(tvs, members));
+  NVF_RETURN_REFUSAL(find_unlike_member(tvs));
+  return find_deeper_inlined(tvs);
+}
+
 void group_reductions(const std::vector<TensorView*>& tvs) {
-  check_independent(tvs, members_of(tvs));
-  check_alike(tvs);
-  check_positions(tvs);
+  check(find_wrong_group(tvs));
   make_group(tvs);
   int64_t produce_position = 0;
   int64_t maybe_produce_position = 0;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "base/refusal.h"
 #include "ir/tensor_view.h"
 
 namespace nvfuser::transform {
@@ -12,7 +14,9 @@ namespace nvfuser::transform {
 /// Operations, types and identities may differ. Results are in the order of `tvs`.
 /// Errors: what is no reduction; axes, transforms, parallel types or positions that differ; extents
 /// that are not provably equal; a member that depends on another; tensors inlined where a tensor
-/// that depends on the group stands, too.
+/// that depends on the group stands.
 void group_reductions(const std::vector<TensorView*>& tvs);
+/// The error as a refusal.
+[[nodiscard]] std::optional<Refusal> find_wrong_group(const std::vector<TensorView*>& tvs);
 
 } // namespace nvfuser::transform

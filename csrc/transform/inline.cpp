@@ -8,6 +8,7 @@
 #include "graph/domain_map.h"
 #include "transform/inline_limits.h"
 #include "transform/inline_positions.h"
+#include "transform/rules.h"
 #include "transform/spanning_tree.h"
 
 namespace nvfuser::transform {
@@ -50,16 +51,22 @@ void set_position(TensorView* tensor, int64_t position, Alignments& alignments) 
   }
 }
 
-/// Inline `tensors` (first siblings) at the positions asked for, or above them where they may not
-/// go so deep. Without `best_effort` that is an error and nothing is changed.
-void inline_tensors(
+/// The positions that tensors (first siblings) get.
+struct Inlining {
+  InlineLimits::Positions positions;
+  TensorSet adjustable; // that get deeper than they are
+};
+
+/// The positions asked for, or above them where `tensors` may not go so deep; without `best_effort`
+/// that is refused.
+std::optional<Refusal> find_positions(
     const std::vector<TensorView*>& tensors,
     const InlineLimits::Positions& asked,
     InlineLimits& limits,
-    bool best_effort) {
-  InlineLimits::Positions positions;
-  TensorSet adjustable;
-  const auto list = [&](TensorView* tensor, int64_t position) {
+    bool best_effort,
+    Inlining& inlining) {
+  auto& [positions, adjustable] = inlining;
+  const auto list = [&positions](TensorView* tensor, int64_t position) {
     for (const TensorView* out : with_siblings(tensor)) {
       positions[out] = position;
     }
@@ -82,13 +89,28 @@ void inline_tensors(
     if (best_effort || adjustable.count(tensor) == 0 || positions.at(tensor) >= asked.at(tensor)) {
       continue;
     }
-    refuse_position(tensor, asked.at(tensor), positions.at(tensor));
+    return refuse_position(tensor, asked.at(tensor), positions.at(tensor));
   }
+  return std::nullopt;
+}
+
+/// Inline `tensors` (first siblings) at the positions of `find_positions`; a refusal changes
+/// nothing.
+std::optional<Refusal> try_inline_tensors(
+    const std::vector<TensorView*>& tensors,
+    const InlineLimits::Positions& asked,
+    InlineLimits& limits,
+    bool best_effort) {
+  Inlining inlining;
+  NVF_RETURN_REFUSAL(find_positions(tensors, asked, limits, best_effort, inlining));
   for (TensorView* tensor : tensors) {
-    if (adjustable.count(tensor) != 0 && positions.at(tensor) > tensor->compute_at_position()) {
-      set_position(tensor, positions.at(tensor), limits.alignments());
+    const bool is_deeper = inlining.adjustable.contains(tensor) &&
+                           inlining.positions.at(tensor) > tensor->compute_at_position();
+    if (is_deeper) {
+      set_position(tensor, inlining.positions.at(tensor), limits.alignments());
     }
   }
+  return std::nullopt;
 }
 
 /// Per tensor: the deepest position whose axes all correspond to the first `position` axes of the
@@ -125,28 +147,39 @@ InlineLimits::Positions translated_positions(
   return positions;
 }
 
-/// Inline every tensor of the list, which has one position for each at most.
-void inline_each(
-    Fusion& fusion,
-    const std::vector<std::pair<TensorView*, int64_t>>& positions,
-    bool best_effort) {
-  InlineLimits limits(fusion);
-  std::vector<TensorView*> tensors;
-  InlineLimits::Positions asked;
+/// Tensors and the positions asked for, one for each at most.
+using Asked = std::vector<std::pair<TensorView*, int64_t>>;
+
+/// The first siblings of the tensors that are computed, and their positions from the first axis.
+std::optional<Refusal> find_wrong_asked(
+    const Asked& positions,
+    bool best_effort,
+    std::vector<TensorView*>& tensors,
+    InlineLimits::Positions& asked) {
   for (const auto& [tensor, position] : positions) {
-    fusion.check_contains(tensor);
-    const int64_t wrapped = wrap_position(tensor, position, best_effort);
+    NVF_RETURN_REFUSAL(find_wrong_position(tensor, position, best_effort));
+    const int64_t wrapped = wrap_position(tensor, position);
     if (tensor->definition() != nullptr) {
       tensors.push_back(with_siblings(tensor).front());
       asked[tensors.back()] = wrapped;
     } else if (wrapped != 0 && !best_effort) {
-      refuse_position(tensor, wrapped, 0);
+      return refuse_position(tensor, wrapped, 0);
     }
   }
-  inline_tensors(tensors, asked, limits, best_effort);
+  return std::nullopt;
+}
+
+/// Inline every tensor of the list.
+std::optional<Refusal> try_inline_each(Fusion& fusion, const Asked& positions, bool best_effort) {
+  InlineLimits limits(fusion);
+  std::vector<TensorView*> tensors;
+  InlineLimits::Positions asked;
+  NVF_RETURN_REFUSAL(find_wrong_asked(positions, best_effort, tensors, asked));
+  NVF_RETURN_REFUSAL(try_inline_tensors(tensors, asked, limits, best_effort));
   for (const auto& [tensor, position] : positions) {
     tensor->record_step(steps::InlineAt{.pos = position, .best_effort = best_effort});
   }
+  return std::nullopt;
 }
 
 } // namespace
@@ -174,11 +207,29 @@ void inline_most(
   for (const TensorView* tensor : tensors) {
     asked[tensor] = tensor->ndims();
   }
-  inline_tensors(tensors, asked, limits, /*best_effort=*/true);
+  check(try_inline_tensors(tensors, asked, limits, /*best_effort=*/true));
 }
 
 void inline_most(const std::vector<TensorView*>& selected_tensors) {
   inline_most(Fusion::active(), selected_tensors);
+}
+
+std::optional<Refusal> try_inline_at(
+    TensorView* reference,
+    int64_t pos,
+    bool best_effort,
+    const std::vector<TensorView*>& selected_tensors) {
+  InlineLimits limits(*reference->fusion());
+  NVF_RETURN_REFUSAL(find_wrong_position(reference, pos, best_effort));
+  const InlineLimits::Positions asked =
+      translated_positions(reference, wrap_position(reference, pos), limits.alignments());
+  std::vector<TensorView*> tensors = inlinable(*reference->fusion(), selected_tensors);
+  std::erase_if(tensors, [&](const TensorView* tensor) { return asked.count(tensor) == 0; });
+  NVF_RETURN_REFUSAL(try_inline_tensors(tensors, asked, limits, best_effort));
+  reference->record_step(
+      steps::InlineAllAt{
+          .pos = pos, .best_effort = best_effort, .selected_tensors = selected_tensors});
+  return std::nullopt;
 }
 
 void inline_at(
@@ -186,22 +237,31 @@ void inline_at(
     int64_t pos,
     bool best_effort,
     const std::vector<TensorView*>& selected_tensors) {
-  InlineLimits limits(*reference->fusion());
-  const int64_t position = wrap_position(reference, pos, best_effort);
-  const InlineLimits::Positions asked =
-      translated_positions(reference, position, limits.alignments());
-  std::vector<TensorView*> tensors = inlinable(*reference->fusion(), selected_tensors);
-  std::erase_if(tensors, [&](const TensorView* tensor) { return asked.count(tensor) == 0; });
-  inline_tensors(tensors, asked, limits, best_effort);
-  reference->record_step(
-      steps::InlineAllAt{
-          .pos = pos, .best_effort = best_effort, .selected_tensors = selected_tensors});
+  check(try_inline_at(reference, pos, best_effort, selected_tensors));
 }
 
-void inline_each_at(const std::vector<std::pair<TensorView*, int64_t>>& positions) {
-  if (!positions.empty()) {
-    inline_each(*positions.front().first->fusion(), positions, /*best_effort=*/false);
+std::optional<Refusal> try_inline_each_at(const Asked& positions) {
+  if (positions.empty()) {
+    return std::nullopt;
   }
+  Fusion& fusion = *positions.front().first->fusion();
+  for (const auto& [tensor, position] : positions) {
+    fusion.check_contains(tensor);
+  }
+  return try_inline_each(fusion, positions, /*best_effort=*/false);
+}
+
+void inline_each_at(const Asked& positions) {
+  check(try_inline_each_at(positions));
+}
+
+std::optional<Refusal> find_wrong_inline_at(TensorView* tv, int64_t position) {
+  InlineLimits limits(*tv->fusion());
+  std::vector<TensorView*> tensors;
+  InlineLimits::Positions asked;
+  NVF_RETURN_REFUSAL(find_wrong_asked({{tv, position}}, /*best_effort=*/false, tensors, asked));
+  Inlining inlining;
+  return find_positions(tensors, asked, limits, /*best_effort=*/false, inlining);
 }
 
 void reset_inlining(Fusion& fusion) {
@@ -218,7 +278,7 @@ void reset_inlining(Fusion& fusion) {
 namespace nvfuser {
 
 TensorView* TensorView::inline_at(int64_t position, bool best_effort) {
-  transform::inline_each(*fusion(), {{this, position}}, best_effort);
+  check(transform::try_inline_each(*fusion(), {{this, position}}, best_effort));
   return this;
 }
 

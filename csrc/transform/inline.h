@@ -5,13 +5,15 @@
 // which a producer is computed. Siblings have the same positions. `TensorView::inline_at` and
 // `TensorView::clear_compute_position` are defined here too.
 //
-// Positions never go back by inlining; clear_compute_position undoes. Inlining a tensor that nobody
-// reads changes nothing.
+// Positions never go back by inlining; clear_compute_position undoes. Inlining a tensor that
+// nothing reads changes nothing.
 #pragma once
 
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/refusal.h"
 #include "ir/fusion.h"
 
 namespace nvfuser::transform {
@@ -38,11 +40,20 @@ void inline_at(
     int64_t pos = -1,
     bool best_effort = false,
     const std::vector<TensorView*>& selected_tensors = {});
+/// The same; the error is a refusal, and then nothing is changed.
+[[nodiscard]] std::optional<Refusal> try_inline_at(
+    TensorView* reference,
+    int64_t pos = -1,
+    bool best_effort = false,
+    const std::vector<TensorView*>& selected_tensors = {});
 
 /// Inline each tensor at the position that stands beside it, as `TensorView::inline_at` does one
 /// after the other. A position beyond the limit is an error, and then nothing is changed.
 /// Cost: that of inlining one of them.
 void inline_each_at(const std::vector<std::pair<TensorView*, int64_t>>& positions);
+/// The same; the error is a refusal.
+[[nodiscard]] std::optional<Refusal> try_inline_each_at(
+    const std::vector<std::pair<TensorView*, int64_t>>& positions);
 
 /// Undo all inlining.
 void reset_inlining(Fusion& fusion);

@@ -21,8 +21,8 @@ std::unordered_set<const Expr*> users_of(const std::vector<TensorView*>& tensors
   return users;
 }
 
-/// What overwrites elements of a copy is complete when the last one is written: neither the copy
-/// nor the result is computed inside of a loop of its reader.
+/// A tensor that overwrites elements of a copy is complete when the last one is written: neither
+/// the copy nor the result is computed inside of a loop of its reader.
 bool is_whole_in_memory(const TensorView* producer, const TensorView* consumer) {
   return overwritten_operand(producer->definition()) != nullptr ||
          overwritten_operand(consumer->definition()) == producer;

@@ -51,7 +51,7 @@ class InlineLimits {
   ///   * vectorized, grouped, tma and mma axes of either side,
   ///   * axes without a partner in a consumer, or with partners in another order. Axes of the
   ///     consumer that the producer lacks may stand between if it is the only consumer.
-  /// 0 for inputs of the fusion and for tensors that nobody reads.
+  /// 0 for inputs of the fusion and for tensors without readers.
   [[nodiscard]] int64_t pair_limit(TensorView* tensor);
 
   [[nodiscard]] Alignments& alignments() {
@@ -93,7 +93,7 @@ class InlineLimits {
   void keep_reductions_whole(
       Positions& positions, const std::unordered_set<const TensorView*>& adjustable);
 
-  /// Lower positions of `adjustable` tensors until nobody stands in a loop over an axis of a tensor
+  /// Lower positions of `adjustable` tensors until none stands in a loop over an axis of a tensor
   /// that it reads at other positions: what is looked up or shifted is complete behind the loop.
   /// Hardware indices are no loops: there a barrier stands between the two.
   ///   t -> p -> y = gather(p, q) and t -> q: t stops before the axis that is looked up

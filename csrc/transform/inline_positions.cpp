@@ -6,28 +6,30 @@
 
 namespace nvfuser::transform {
 
-int64_t wrap_position(const TensorView* tensor, int64_t position, bool best_effort) {
+std::optional<Refusal> find_wrong_position(
+    const TensorView* tensor, int64_t position, bool best_effort) {
   const int64_t size = tensor->ndims();
-  if (best_effort && position > size) {
-    return size;
+  if (position >= -size - 1 && (position <= size || best_effort)) {
+    return std::nullopt;
   }
-  const int64_t wrapped = position < 0 ? position + size + 1 : position;
-  if (wrapped < 0 || wrapped > size) {
-    throw UserError({
-        .headline =
-            {"Invalid inline position for T", tensor->name(), ": ", position,
-             ". Maximum allowed value:", size},
-        .node = {describe(tensor)},
-        .expected = {"a position in [", -size - 1, ", ", size, "]"},
-        .found = {position},
-        .fix = {"print the tensor to see its loop domain"},
-    });
-  }
-  return wrapped;
+  return refuse({
+      .headline =
+          {"Invalid inline position for T", tensor->name(), ": ", position,
+           ". Maximum allowed value:", size},
+      .node = {describe(tensor)},
+      .expected = {"a position in [", -size - 1, ", ", size, "]"},
+      .found = {position},
+      .fix = {"print the tensor to see its loop domain"},
+  });
 }
 
-void refuse_position(const TensorView* tensor, int64_t position, int64_t limit) {
-  throw UserError({
+int64_t wrap_position(const TensorView* tensor, int64_t position) {
+  const int64_t size = tensor->ndims();
+  return std::min(position < 0 ? position + size + 1 : position, size);
+}
+
+Refusal refuse_position(const TensorView* tensor, int64_t position, int64_t limit) {
+  return refuse({
       .headline =
           {"Invalid inline position for T", tensor->name(), ": ", position,
            ". Maximum allowed value:", limit},

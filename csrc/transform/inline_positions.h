@@ -2,16 +2,20 @@
 // say about its consumers.
 #pragma once
 
+#include "base/refusal.h"
 #include "transform/inline_limits.h"
 
 namespace nvfuser::transform {
 
-/// `position` counted from the end if negative (-1: all axes), checked against [0, axes]; with
-/// `best_effort`, positions behind the last axis are all axes.
-[[nodiscard]] int64_t wrap_position(const TensorView* tensor, int64_t position, bool best_effort);
+/// Says no to a position outside of [-axes - 1, axes]; with `best_effort`, positions behind the
+/// last axis are all axes.
+[[nodiscard]] std::optional<Refusal> find_wrong_position(
+    const TensorView* tensor, int64_t position, bool best_effort);
+/// Such a position, counted from the end if negative (-1: all axes).
+[[nodiscard]] int64_t wrap_position(const TensorView* tensor, int64_t position);
 
 /// "Invalid inline position for T3: 2. Maximum allowed value:1"
-[[noreturn]] void refuse_position(const TensorView* tensor, int64_t position, int64_t limit);
+[[nodiscard]] Refusal refuse_position(const TensorView* tensor, int64_t position, int64_t limit);
 
 /// The produce positions of a consumer and its siblings, from the positions of all producers.
 void update_produce_positions(TensorView* consumer, Alignments& alignments);

@@ -1,39 +1,66 @@
 // Where a tensor is, how it lies there, and which loops run over it.
-#include "base/errors.h"
 #include "ir/fusion.h"
 #include "ir/replay_domain.h"
-#include "ir/transaction.h"
+#include "ir/rules.h"
 #include "transform/domain_cover.h"
+#include "transform/rules.h"
+#include "transform/settings.h"
+
+namespace nvfuser::transform {
+
+std::optional<Refusal> find_wrong_memory_type(const TensorView* tv, MemoryType memory_type) {
+  const bool is_interface = tv->is_fusion_input() || tv->is_fusion_output();
+  if (!is_interface || memory_type == MemoryType::Global || memory_type == MemoryType::Symmetric) {
+    return std::nullopt;
+  }
+  return refuse(
+      {.headline = "Tried to set an input or output to the fusion to a non-global memory type.",
+       .node = describe(tv),
+       .expected = "global or symmetric memory",
+       .found = enum_name(memory_type),
+       .fix = "copy an input with cache_after, or an output with cache_before, and move the copy"});
+}
+
+std::optional<Refusal> find_wrong_setting(const TensorView* tv, const steps::PromoteReuse&) {
+  if (tv->memory_type() == MemoryType::Shared) {
+    return std::nullopt;
+  }
+  return refuse(
+      {.headline = "promote_reuse is for tensors in shared memory",
+       .node = describe(tv),
+       .expected = "a tensor in shared memory",
+       .found = enum_name(tv->memory_type()),
+       .fix = "call set_memory_type(MemoryType.shared) first"});
+}
+
+std::optional<Refusal> find_wrong_allocation_domain(
+    const TensorView* tv, const IterDomains& ids, const Contiguity& contiguity) {
+  NVF_RETURN_REFUSAL(find_wrong_cover(tv, ids, CoveringDomain::Allocation));
+  return find_wrong_contiguity(ids, contiguity);
+}
+
+std::optional<Refusal> find_wrong_loop_domain(const TensorView* tv, const IterDomains& ids) {
+  if (tv->is_inlined()) {
+    return refuse(
+        {.headline = "Cannot set the loop domain of an inlined tensor",
+         .node = describe(tv),
+         .expected = "no compute at position and no max producer position",
+         .found =
+             {"computePosition = ", tv->compute_at_position(),
+              " maxProducerPosition = ", tv->max_producer_position()},
+         .fix = "set loop domains before inlining, or call clear_compute_position first"});
+  }
+  return find_wrong_cover(tv, ids, CoveringDomain::Loop);
+}
+
+} // namespace nvfuser::transform
 
 namespace nvfuser {
 
 void TensorView::set_memory_type(MemoryType memory_type) {
-  const bool is_interface = is_fusion_input() || is_fusion_output();
-  if (is_interface && memory_type != MemoryType::Global && memory_type != MemoryType::Symmetric) {
-    throw UserError(
-        {.headline = "Tried to set an input or output to the fusion to a non-global memory type.",
-         .node = describe(this),
-         .expected = "global or symmetric memory",
-         .found = enum_name(memory_type),
-         .fix =
-             "copy an input with cache_after, or an output with cache_before, and move the copy"});
-  }
+  check(transform::find_wrong_memory_type(this, memory_type));
   assign_memory_type(memory_type);
   record_step(steps::SetMemoryType{.memory_type = memory_type});
-}
-
-TensorView* TensorView::promote_reuse(bool flag) {
-  if (memory_type() != MemoryType::Shared) {
-    throw UserError(
-        {.headline = "promote_reuse is for tensors in shared memory",
-         .node = describe(this),
-         .expected = "a tensor in shared memory",
-         .found = enum_name(memory_type()),
-         .fix = "call set_memory_type(MemoryType.shared) first"});
-  }
-  edit_schedule().promotes_reuse = flag;
-  record_step(steps::PromoteReuse{.flag = flag});
-  return this;
 }
 
 void TensorView::set_allocation_domain(const IterDomains& ids, bool contiguity) {
@@ -41,9 +68,7 @@ void TensorView::set_allocation_domain(const IterDomains& ids, bool contiguity) 
 }
 
 void TensorView::set_allocation_domain(const IterDomains& ids, const Contiguity& contiguity) {
-  const Transaction transaction(fusion());
-  check_covers(this, ids, CoveringDomain::Allocation);
-  check_contiguity(ids, contiguity);
+  check(transform::find_wrong_allocation_domain(this, ids, contiguity));
   domain()->assign_allocation(ids, contiguity);
   replay_layout_on_updates(this);
   record_step(
@@ -51,18 +76,7 @@ void TensorView::set_allocation_domain(const IterDomains& ids, const Contiguity&
 }
 
 void TensorView::set_loop_domain(const IterDomains& ids) {
-  if (is_inlined()) {
-    throw UserError(
-        {.headline = "Cannot set the loop domain of an inlined tensor",
-         .node = describe(this),
-         .expected = "no compute at position and no max producer position",
-         .found =
-             {"computePosition = ", compute_at_position(),
-              " maxProducerPosition = ", max_producer_position()},
-         .fix = "set loop domains before inlining, or call clear_compute_position first"});
-  }
-  const Transaction transaction(fusion());
-  check_covers(this, ids, CoveringDomain::Loop);
+  check(transform::find_wrong_loop_domain(this, ids));
   domain()->assign_loop(ids);
   record_step(steps::SetLoopDomain{.new_loop_domain = ids});
 }

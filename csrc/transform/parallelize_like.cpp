@@ -7,9 +7,10 @@
 
 #include "graph/domain_map.h"
 #include "graph/id_model.h"
-#include "ir/all_nodes.h"
+#include "graph/op_semantics.h"
 #include "ir/fusion.h"
 #include "ir/replay_domain.h"
+#include "ir/rules.h"
 #include "transform/axis_checks.h"
 
 namespace nvfuser::transform {
@@ -56,20 +57,23 @@ class TypeCopier {
             TypesOfGroups(model_->maybe_build_graph(IdMappingMode::broadcast), axes),
             TypesOfGroups(model_->maybe_build_graph(IdMappingMode::permissive), axes)} {}
 
-  /// The axis of the reference to copy from; nullptr: none.
-  [[nodiscard]] IterDomain* source_of(const TensorView* tensor, const IterDomain* axis) const {
+  /// The axis of the reference to copy from, into `source`; nullptr: none.
+  [[nodiscard]] std::optional<Refusal> find_source(
+      const TensorView* tensor, const IterDomain* axis, IterDomain*& source) const {
+    source = nullptr;
     for (size_t level = 0; level < levels_.size(); ++level) {
       const IterDomains found = levels_[level].find(axis);
       if (found.empty()) {
         continue;
       }
       if (have_one_type(found)) {
-        return found.front();
+        source = found.front();
+        return std::nullopt;
       }
       if (level > 0) {
-        return nullptr;
+        return std::nullopt;
       }
-      throw UserError({
+      return refuse({
           .headline =
               {"An axis corresponds to several axes with different parallel types: ",
                found[0]->to_string(), " and ", found[1]->to_string()},
@@ -79,7 +83,7 @@ class TypeCopier {
           .fix = {"parallelize this tensor by hand, or compute the two uses in different kernels"},
       });
     }
-    return nullptr;
+    return std::nullopt;
   }
 
  private:
@@ -118,17 +122,18 @@ bool can_use(const TensorView* tensor, ParallelType type) {
   if (type == ParallelType::Group) {
     return tensor->has_reduction();
   }
-  return definition != nullptr && definition->is_a<LoadStoreOp>();
+  return definition != nullptr && is_elementwise_copy(*definition);
 }
 
 } // namespace
 
-void parallelize_like(
+std::optional<Refusal> try_parallelize_like(
     TensorView* reference,
     int64_t pos,
     const std::vector<TensorView*>& selected_tensors,
     const std::set<ParallelType>& selected_parallel_types,
     bool propagate_padding) {
+  NVF_RETURN_REFUSAL(find_wrong_count(reference, pos));
   const IterDomains axes = leading_axes(reference, pos);
   const auto is_copied = [&](const IterDomain* source, const TensorView* target) {
     const ParallelType type = source->parallel_type();
@@ -144,15 +149,17 @@ void parallelize_like(
       continue;
     }
     for (IterDomain* axis : tensor->loop()) {
-      const IterDomain* source = copier.source_of(tensor, axis);
+      IterDomain* source = nullptr;
+      NVF_RETURN_REFUSAL(copier.find_source(tensor, axis, source));
       if (source != nullptr && is_copied(source, tensor)) {
         copies.emplace_back(axis, source);
       }
     }
   }
   for (const auto& [axis, source] : copies) { // all or none
-    propagate_padding ? check_binding(source, axis)
-                      : axis->check_parallelize(source->parallel_type());
+    NVF_RETURN_REFUSAL(
+        propagate_padding ? find_wrong_binding(source, axis)
+                          : find_wrong_parallel_type(axis, source->parallel_type()));
   }
   for (const auto& [axis, source] : copies) {
     propagate_padding ? copy_binding(source, axis) : axis->parallelize(source->parallel_type());
@@ -164,6 +171,17 @@ void parallelize_like(
           .selected_parallel_types =
               {selected_parallel_types.begin(), selected_parallel_types.end()},
           .propagate_padding = propagate_padding});
+  return std::nullopt;
+}
+
+void parallelize_like(
+    TensorView* reference,
+    int64_t pos,
+    const std::vector<TensorView*>& selected_tensors,
+    const std::set<ParallelType>& selected_parallel_types,
+    bool propagate_padding) {
+  check(try_parallelize_like(
+      reference, pos, selected_tensors, selected_parallel_types, propagate_padding));
 }
 
 } // namespace nvfuser::transform

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <set>
 #include <vector>
 
+#include "base/refusal.h"
 #include "ir/tensor_view.h"
 
 namespace nvfuser::transform {
@@ -21,6 +23,13 @@ namespace nvfuser::transform {
 /// and for group reductions.
 /// Errors: an axis that corresponds exactly to several axes of the reference with different types.
 void parallelize_like(
+    TensorView* reference,
+    int64_t pos = -1,
+    const std::vector<TensorView*>& selected_tensors = {},
+    const std::set<ParallelType>& selected_parallel_types = {},
+    bool propagate_padding = true);
+/// The same; the error is a refusal, and then nothing is changed.
+[[nodiscard]] std::optional<Refusal> try_parallelize_like(
     TensorView* reference,
     int64_t pos = -1,
     const std::vector<TensorView*>& selected_tensors = {},

@@ -29,22 +29,24 @@ struct Change {
 
 /// Replay along the edges, which start at `reference` with `axes`. Tensors of `unchanged` only hand
 /// on what they would get.
-std::vector<Change> replay_along(
+std::optional<Refusal> replay_along(
     const std::vector<TreeEdge>& edges,
     const TensorView* reference,
     const IterDomains& axes,
-    const TensorSet& unchanged = {}) {
+    const TensorSet& unchanged,
+    std::vector<Change>& changes) {
   std::unordered_map<const TensorView*, IterDomains> corresponding{{reference, axes}};
-  std::vector<Change> changes;
   for (const TreeEdge& edge : edges) {
-    Replay result = replay(edge.from, corresponding.at(edge.from), edge.to, edge.direction);
+    Replay result;
+    NVF_RETURN_REFUSAL(
+        try_replay(edge.from, corresponding.at(edge.from), edge.to, edge.direction, result));
     corresponding[edge.to] = result.corresponding();
     if (unchanged.count(edge.to) == 0) {
-      check_replay(edge.to, result.loop);
+      NVF_RETURN_REFUSAL(find_wrong_replay(edge.to, result.loop));
       changes.push_back({edge.to, std::move(result)});
     }
   }
-  return changes;
+  return std::nullopt;
 }
 
 void apply(const std::vector<Change>& changes) {
@@ -56,10 +58,10 @@ void apply(const std::vector<Change>& changes) {
 /// An axis and the one whose parallel type and padding it takes.
 using Binding = std::pair<IterDomain*, const IterDomain*>;
 
-/// The bindings of axes that correspond, after all checks. A tensor is changed after the one it
-/// takes from: types are handed on.
-std::vector<Binding> bindings_of(const std::vector<Change>& changes) {
-  std::vector<Binding> bindings;
+/// The bindings of axes that correspond. A tensor is changed after the one it takes from: types are
+/// handed on.
+std::optional<Refusal> find_bindings(
+    const std::vector<Change>& changes, std::vector<Binding>& bindings) {
   std::unordered_map<const IterDomain*, const IterDomain*> origin; // of axes that are bound here
   for (const Change& change : changes) {
     const IterDomains& loop = change.replay.loop;
@@ -67,13 +69,13 @@ std::vector<Binding> bindings_of(const std::vector<Change>& changes) {
       const auto known = origin.find(source);
       const IterDomain* from = known == origin.end() ? source : known->second;
       if (from->is_parallelized() && std::find(loop.begin(), loop.end(), target) != loop.end()) {
-        check_binding(from, target);
+        NVF_RETURN_REFUSAL(find_wrong_binding(from, target));
         origin[target] = from;
         bindings.emplace_back(target, from);
       }
     }
   }
-  return bindings;
+  return std::nullopt;
 }
 
 /// All tensors that can be reached from `start` in one direction, `start` left out.
@@ -93,11 +95,12 @@ TensorSet reachable(const std::vector<TensorView*>& start, Direction direction) 
 }
 
 /// Changes of the tensors between `from` and `to`.
-std::vector<Change> bounded_changes(
+std::optional<Refusal> find_bounded_changes(
     TensorView* from,
     const IterDomains& axes,
     const std::vector<TensorView*>& to,
-    Direction direction) {
+    Direction direction,
+    std::vector<Change>& changes) {
   check_same_fusion(from, to);
   const bool is_backward = direction == Direction::ToProducer;
   const TensorSet on_way = reachable({from}, direction);
@@ -115,27 +118,65 @@ std::vector<Change> bounded_changes(
                ? edge.from == from || is_between(edge.from)
                : edge.direction == direction && is_between(edge.to);
   });
-  return replay_along(tree, from, axes);
+  return replay_along(tree, from, axes, {}, changes);
 }
 
-void apply_bounded(
-    const std::vector<Change>& changes,
+/// Where a replay goes, and as far as what.
+struct Bound {
+  Direction direction;
+  const std::vector<TensorView*>& to;
+};
+
+std::optional<Refusal> find_changes_within(
+    TensorView* from, int64_t pos, const std::vector<Bound>& bounds, std::vector<Change>& changes) {
+  NVF_RETURN_REFUSAL(find_wrong_count(from, pos));
+  const IterDomains axes = leading_axes(from, pos);
+  TensorSet changed; // siblings of `from` are on either way, and change once
+  for (const Bound& bound : bounds) {
+    std::vector<Change> found;
+    NVF_RETURN_REFUSAL(find_bounded_changes(from, axes, bound.to, bound.direction, found));
+    for (Change& change : found) {
+      if (changed.insert(change.tensor).second) {
+        changes.push_back(std::move(change));
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> transform_within(
     TensorView* from,
-    const ScheduleCall& call,
-    bool propagate_parallel_type) {
-  const std::vector<Binding> bindings =
-      propagate_parallel_type ? bindings_of(changes) : std::vector<Binding>{};
+    int64_t pos,
+    const std::vector<Bound>& bounds,
+    bool propagate_parallel_type,
+    const ScheduleCall& call) {
+  std::vector<Change> changes;
+  std::vector<Binding> bindings;
+  NVF_RETURN_REFUSAL(find_changes_within(from, pos, bounds, changes));
+  if (propagate_parallel_type) {
+    NVF_RETURN_REFUSAL(find_bindings(changes, bindings));
+  }
   apply(changes);
   for (const auto& [to_axis, from_axis] : bindings) {
     copy_binding(from_axis, to_axis);
   }
   from->record_step(call);
+  return std::nullopt;
 }
 
-} // namespace
+/// What `fn` made before it refuses is taken back.
+template <typename Fn>
+std::optional<Refusal> all_or_nothing(const TensorView* tensor, const Fn& fn) {
+  Transaction transaction(tensor->fusion());
+  std::optional<Refusal> refusal = fn();
+  if (refusal) {
+    transaction.take_back();
+  }
+  return refusal;
+}
 
-void transform_like(TensorView* reference, const std::vector<TensorView*>& selected_tensors) {
-  const Transaction transaction(reference->fusion());
+std::optional<Refusal> transform_selected(
+    TensorView* reference, const std::vector<TensorView*>& selected_tensors) {
   check_same_fusion(reference, selected_tensors);
   std::vector<TreeEdge> tree = spanning_tree(reference);
   TensorSet unchanged;
@@ -153,8 +194,66 @@ void transform_like(TensorView* reference, const std::vector<TensorView*>& selec
       }
     }
   }
-  apply(replay_along(tree, reference, reference->loop(), unchanged));
+  std::vector<Change> changes;
+  NVF_RETURN_REFUSAL(replay_along(tree, reference, reference->loop(), unchanged, changes));
+  apply(changes);
   reference->record_step(steps::TransformLike{.selected_tensors = selected_tensors});
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<Refusal> try_transform_like(
+    TensorView* reference, const std::vector<TensorView*>& selected_tensors) {
+  return all_or_nothing(reference, [&] { return transform_selected(reference, selected_tensors); });
+}
+
+void transform_like(TensorView* reference, const std::vector<TensorView*>& selected_tensors) {
+  check(try_transform_like(reference, selected_tensors));
+}
+
+std::optional<Refusal> try_bounded_transform_backward(
+    TensorView* from,
+    int64_t pos,
+    const std::vector<TensorView*>& to,
+    bool propagate_parallel_type) {
+  return all_or_nothing(from, [&] {
+    return transform_within(
+        from, pos, {{Direction::ToProducer, to}}, propagate_parallel_type,
+        steps::BoundedTransformBackward{
+            .pos = pos, .to = to, .propagate_parallel_type = propagate_parallel_type});
+  });
+}
+
+std::optional<Refusal> try_bounded_transform_forward(
+    TensorView* from,
+    int64_t pos,
+    const std::vector<TensorView*>& to,
+    bool propagate_parallel_type) {
+  return all_or_nothing(from, [&] {
+    return transform_within(
+        from, pos, {{Direction::ToConsumer, to}}, propagate_parallel_type,
+        steps::BoundedTransformForward{
+            .pos = pos, .to = to, .propagate_parallel_type = propagate_parallel_type});
+  });
+}
+
+std::optional<Refusal> try_bounded_transform_both(
+    TensorView* from,
+    int64_t pos,
+    const std::vector<TensorView*>& backward_to,
+    const std::vector<TensorView*>& forward_to,
+    bool propagate_parallel_type) {
+  return all_or_nothing(from, [&] {
+    return transform_within(
+        from, pos, {{Direction::ToProducer, backward_to}, {Direction::ToConsumer, forward_to}},
+        propagate_parallel_type,
+        steps::BoundedTransformBoth{
+            .pos = pos,
+            .backward_to = backward_to,
+            .forward_to = forward_to,
+            .propagate_parallel_type = propagate_parallel_type});
+  });
 }
 
 void bounded_transform_backward(
@@ -162,12 +261,7 @@ void bounded_transform_backward(
     int64_t pos,
     const std::vector<TensorView*>& to,
     bool propagate_parallel_type) {
-  const Transaction transaction(from->fusion());
-  apply_bounded(
-      bounded_changes(from, leading_axes(from, pos), to, Direction::ToProducer), from,
-      steps::BoundedTransformBackward{
-          .pos = pos, .to = to, .propagate_parallel_type = propagate_parallel_type},
-      propagate_parallel_type);
+  check(try_bounded_transform_backward(from, pos, to, propagate_parallel_type));
 }
 
 void bounded_transform_forward(
@@ -175,12 +269,7 @@ void bounded_transform_forward(
     int64_t pos,
     const std::vector<TensorView*>& to,
     bool propagate_parallel_type) {
-  const Transaction transaction(from->fusion());
-  apply_bounded(
-      bounded_changes(from, leading_axes(from, pos), to, Direction::ToConsumer), from,
-      steps::BoundedTransformForward{
-          .pos = pos, .to = to, .propagate_parallel_type = propagate_parallel_type},
-      propagate_parallel_type);
+  check(try_bounded_transform_forward(from, pos, to, propagate_parallel_type));
 }
 
 void bounded_transform_both(
@@ -189,27 +278,7 @@ void bounded_transform_both(
     const std::vector<TensorView*>& backward_to,
     const std::vector<TensorView*>& forward_to,
     bool propagate_parallel_type) {
-  const Transaction transaction(from->fusion());
-  const IterDomains axes = leading_axes(from, pos);
-  std::vector<Change> changes = bounded_changes(from, axes, backward_to, Direction::ToProducer);
-  // Siblings of `from` are on either way, and change once.
-  TensorSet changed;
-  for (const Change& change : changes) {
-    changed.insert(change.tensor);
-  }
-  for (Change& change : bounded_changes(from, axes, forward_to, Direction::ToConsumer)) {
-    if (changed.count(change.tensor) == 0) {
-      changes.push_back(std::move(change));
-    }
-  }
-  apply_bounded(
-      changes, from,
-      steps::BoundedTransformBoth{
-          .pos = pos,
-          .backward_to = backward_to,
-          .forward_to = forward_to,
-          .propagate_parallel_type = propagate_parallel_type},
-      propagate_parallel_type);
+  check(try_bounded_transform_both(from, pos, backward_to, forward_to, propagate_parallel_type));
 }
 
 } // namespace nvfuser::transform

@@ -5,8 +5,10 @@
 // and assigned at the end: an error leaves the fusion as it was.
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "base/refusal.h"
 #include "ir/tensor_view.h"
 
 namespace nvfuser::transform {
@@ -38,6 +40,26 @@ void bounded_transform_forward(
 
 /// Backward to `backward_to` and forward to `forward_to`.
 void bounded_transform_both(
+    TensorView* from,
+    int64_t pos,
+    const std::vector<TensorView*>& backward_to,
+    const std::vector<TensorView*>& forward_to,
+    bool propagate_parallel_type = false);
+
+// The same; the error is a refusal, and then nothing is changed.
+[[nodiscard]] std::optional<Refusal> try_transform_like(
+    TensorView* reference, const std::vector<TensorView*>& selected_tensors = {});
+[[nodiscard]] std::optional<Refusal> try_bounded_transform_backward(
+    TensorView* from,
+    int64_t pos,
+    const std::vector<TensorView*>& to,
+    bool propagate_parallel_type = false);
+[[nodiscard]] std::optional<Refusal> try_bounded_transform_forward(
+    TensorView* from,
+    int64_t pos,
+    const std::vector<TensorView*>& to,
+    bool propagate_parallel_type = false);
+[[nodiscard]] std::optional<Refusal> try_bounded_transform_both(
     TensorView* from,
     int64_t pos,
     const std::vector<TensorView*>& backward_to,

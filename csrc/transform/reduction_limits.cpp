@@ -1,5 +1,5 @@
 // Loops that a tensor cannot share with others: those of reductions with what needs their results,
-// or with what widens them; those of any tensor with who reads it at other positions.
+// or with what widens them; those of any tensor with a reader at other positions.
 #include <algorithm>
 #include <deque>
 #include <optional>

@@ -9,6 +9,7 @@
 #include "graph/op_semantics.h"
 #include "graph/pair_graph.h"
 #include "ir/all_nodes.h"
+#include "ir/rules.h"
 
 namespace nvfuser::transform {
 namespace {
@@ -75,11 +76,10 @@ class Replayer {
     start_ = loops_over_operands(source) ? first_axes(source) : touching;
   }
 
-  Replay run(const IterDomains& source_axes) {
+  std::optional<Refusal> run(const IterDomains& source_axes, Replay& result) {
     for (const Expr* expr : exprs_between(start_, source_axes)) {
-      step(expr);
+      NVF_RETURN_REFUSAL(step(expr));
     }
-    Replay result;
     for (IterDomain* axis : source_axes) {
       IterDomain* mapped = counterpart(axis);
       if (mapped != nullptr && contains(frontier_.ids(), mapped)) {
@@ -87,7 +87,7 @@ class Replayer {
       }
     }
     finish(result);
-    return result;
+    return std::nullopt;
   }
 
  private:
@@ -97,7 +97,7 @@ class Replayer {
   }
 
   /// Repeat one transform of the source, or skip it.
-  void step(const Expr* expr) {
+  std::optional<Refusal> step(const Expr* expr) {
     IterDomains inputs;
     size_t lacking = 0;
     for (const Val* in : expr->inputs()) {
@@ -108,8 +108,9 @@ class Replayer {
     }
     const size_t size = expr->inputs().size();
     if (inputs.size() == size) {
-      repeat(expr, inputs);
-    } else if (lacking == size) {
+      return repeat(expr, inputs);
+    }
+    if (lacking == size) {
       lacking_.insert(expr->outputs().begin(), expr->outputs().end());
     } else if (expr->is_a<Merge>() && inputs.size() == 1 && lacking == 1) {
       const size_t lacks = lacking_.count(expr->inputs()[0]) != 0 ? 0 : 1;
@@ -117,17 +118,19 @@ class Replayer {
         counterpart_[expr->outputs().front()] = inputs.front();
       }
     }
+    return std::nullopt;
   }
 
-  void repeat(const Expr* expr, const IterDomains& inputs) {
+  std::optional<Refusal> repeat(const Expr* expr, const IterDomains& inputs) {
     const std::vector<Val*> in_vals(inputs.begin(), inputs.end());
     const Expr* own = find_own(expr, in_vals);
     const bool is_free = frontier_.has_all(in_vals);
     if (own == nullptr) {
       if (!is_free || loses_elements(expr)) {
-        return; // used up between the target's root and logical domains, or not to be repeated
+        return std::nullopt; // used up between the target's root and logical domains, or not to be
+                             // repeated
       }
-      check_types(expr, inputs);
+      NVF_RETURN_REFUSAL(find_wrong_types(expr, inputs));
       own = replay_id_expr(expr, inputs).front()->definition();
     }
     if (is_free) {
@@ -136,6 +139,7 @@ class Replayer {
     for (size_t i = 0; i < expr->outputs().size(); ++i) {
       counterpart_[expr->outputs()[i]] = as_id(own->outputs()[i]);
     }
+    return std::nullopt;
   }
 
   [[nodiscard]] const Expr* find_own(const Expr* expr, const std::vector<Val*>& inputs) const {
@@ -147,9 +151,10 @@ class Replayer {
     return nullptr;
   }
 
-  void check_types(const Expr* expr, const IterDomains& inputs) const {
+  [[nodiscard]] std::optional<Refusal> find_wrong_types(
+      const Expr* expr, const IterDomains& inputs) const {
     if (expr->is_a<Merge>() && inputs[0]->is_reduction() != inputs[1]->is_reduction()) {
-      throw UserError({
+      return refuse({
           .headline =
               {"Merging IterDomains requires that their iteration types match. Outer: ",
                inputs[0]->to_string(), ", Inner: ", inputs[1]->to_string()},
@@ -163,7 +168,7 @@ class Replayer {
     }
     for (const IterDomain* in : inputs) {
       if (in->is_parallelized()) {
-        throw UserError({
+        return refuse({
             .headline =
                 {expr->is_a<Merge>() ? "Merging" : "Splitting", " an axis (", in->to_string(),
                  ") of non-Serial parallel type is not supported at this time. "
@@ -177,6 +182,7 @@ class Replayer {
         });
       }
     }
+    return expr->is_a<Merge>() ? find_wrong_merge(inputs[0], inputs[1]) : std::nullopt;
   }
 
   /// The target's own further transforms of exactly these axes, in order.
@@ -270,21 +276,24 @@ bool loses_elements(const Expr* expr) {
          !simplifier.prove_nonnegative(resize->right);
 }
 
-Replay replay(
+std::optional<Refusal> try_replay(
     const TensorView* source,
     const IterDomains& source_axes,
     const TensorView* target,
-    Direction direction) {
-  return Replayer(source, target, direction).run(source_axes);
+    Direction direction,
+    Replay& result) {
+  result = {};
+  return Replayer(source, target, direction).run(source_axes, result);
 }
 
-void check_replay(const TensorView* target, const IterDomains& loop) {
-  const auto check = [&](int64_t position, const char* name, const char* variable) {
+std::optional<Refusal> find_wrong_replay(const TensorView* target, const IterDomains& loop) {
+  const auto find_changed_axis = [&](int64_t position, const char* name,
+                                     const char* variable) -> std::optional<Refusal> {
     for (int64_t i = 0; i < position; ++i) {
       if (static_cast<size_t>(i) < loop.size() && loop[i] == target->axis(i)) {
         continue;
       }
-      throw UserError({
+      return refuse({
           .headline =
               {"Cannot transform axis within ", name, " position. Axis = ", i, " ", variable, " = ",
                position},
@@ -294,15 +303,16 @@ void check_replay(const TensorView* target, const IterDomains& loop) {
           .fix = {"transform before inlining, or call clear_compute_position first"},
       });
     }
+    return std::nullopt;
   };
-  check(
+  NVF_RETURN_REFUSAL(find_changed_axis(
       std::max(target->compute_at_position(), target->compute_with_position()), "compute at",
-      "computePosition");
-  check(target->maybe_max_producer_position(), "max producer", "maxProducerPosition");
+      "computePosition"));
+  return find_changed_axis(
+      target->maybe_max_producer_position(), "max producer", "maxProducerPosition");
 }
 
 void apply_replay(TensorView* target, const IterDomains& loop) {
-  check_replay(target, loop);
   if (loop != target->loop()) {
     target->domain()->assign_loop(loop);
   }

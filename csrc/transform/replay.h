@@ -13,9 +13,11 @@
 //     further transforms of an axis that corresponds.
 #pragma once
 
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/refusal.h"
 #include "ir/tensor_view.h"
 
 namespace nvfuser::transform {
@@ -42,18 +44,21 @@ struct Replay {
 [[nodiscard]] bool loses_elements(const Expr* expr);
 
 /// Replay `source_axes`, leading loop axes of `source`, on `target`. Changes neither tensor; new
-/// ids belong to the fusion. The axes need not be the loop domain that `source` has now. Errors: a
-/// merge that would join a reduction with another axis, a split of a parallelized axis. Cost:
-/// O(transforms of both tensors).
-[[nodiscard]] Replay replay(
+/// ids belong to the fusion. The axes need not be the loop domain that `source` has now. Says no to
+/// a merge that would join a reduction with another axis, and to a split of a parallelized axis.
+/// Cost: O(transforms of both tensors).
+[[nodiscard]] std::optional<Refusal> try_replay(
     const TensorView* source,
     const IterDomains& source_axes,
     const TensorView* target,
-    Direction direction);
+    Direction direction,
+    Replay& result);
 
-/// Give `target` the loop domain of a replay; nothing happens if it has it already. Axes inside a
-/// compute-at or produce position are protected.
-void check_replay(const TensorView* target, const IterDomains& loop);
+/// Says no to a loop domain that changes axes inside a compute-at or produce position.
+[[nodiscard]] std::optional<Refusal> find_wrong_replay(
+    const TensorView* target, const IterDomains& loop);
+/// Give `target` the loop domain of a replay that is not refused; nothing happens if it has it
+/// already.
 void apply_replay(TensorView* target, const IterDomains& loop);
 
 } // namespace nvfuser::transform

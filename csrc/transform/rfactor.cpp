@@ -11,15 +11,17 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/errors.h"
+#include "graph/op_semantics.h"
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
-#include "ir/node_check.h"
+#include "ir/make_like.h"
 #include "ir/replay_domain.h"
+#include "ir/rules.h"
 #include "transform/axis_checks.h"
+#include "transform/rules.h"
 #include "transform/siblings.h"
 
-namespace nvfuser {
+namespace nvfuser::transform {
 namespace {
 
 using IdSet = std::unordered_set<const Val*>;
@@ -181,7 +183,8 @@ TensorDomain* Factoring::make_consumer() {
       }
     }
   }
-  // What is still reduced has a loop but no place in memory; it stands last in a given order.
+  // An axis that is still reduced has a loop but no place in memory; it stands last in a given
+  // order.
   for (const auto& [original, partial] : partial_axes_) {
     if (!domain_.has_allocation()) {
       spec.contiguity.push_back(original->is_reduction() ? std::nullopt : flags.at(original));
@@ -193,38 +196,53 @@ TensorDomain* Factoring::make_consumer() {
   return fusion_.new_tensor_domain(std::move(spec));
 }
 
-// ---- Checks -------------------------------------------------------------------------------------
+// ---- Rules --------------------------------------------------------------------------------------
 
-/// The loop axes at `positions`, after all checks.
-IterDomains check_axes(const TensorView* tv, const std::vector<int64_t>& positions) {
-  check_has_axes(tv, "rFactor");
-  if (tv->is_inlined()) {
-    throw UserError(
-        {.headline = "Cannot rfactor an inlined tensor",
-         .node = describe(tv),
-         .expected = "no compute at position and no max producer position",
-         .found =
-             {"computePosition = ", tv->compute_at_position(),
-              " maxProducerPosition = ", tv->max_producer_position()},
-         .fix = "call rfactor before inlining"});
+std::optional<Refusal> find_inlining(const TensorView* tv) {
+  if (!tv->is_inlined()) {
+    return std::nullopt;
   }
-  IterDomains axes;
+  return refuse(
+      {.headline = "Cannot rfactor an inlined tensor",
+       .node = describe(tv),
+       .expected = "no compute at position and no max producer position",
+       .found =
+           {"computePosition = ", tv->compute_at_position(),
+            " maxProducerPosition = ", tv->max_producer_position()},
+       .fix = "call rfactor before inlining"});
+}
+
+/// The loop axes at `positions`: reductions, each once, and not all that there are.
+std::optional<Refusal> find_wrong_reductions(
+    const TensorView* tv, const std::vector<int64_t>& positions, IterDomains& axes) {
   for (const int64_t position : positions) {
+    NVF_RETURN_REFUSAL(find_wrong_axis(position, tv->ndims(), tv));
     IterDomain* id = tv->axis(position);
-    NVF_NODE_CHECK(
-        id->is_reduction(), tv, "rFactor: axis ", position, " (", id->to_string(),
-        ") is not a reduction axis");
-    NVF_NODE_CHECK(
-        std::find(axes.begin(), axes.end(), id) == axes.end(), tv, "rFactor: axis ", position,
-        " is given twice");
+    if (!id->is_reduction()) {
+      return refuse_node(
+          tv, {"rFactor: axis ", position, " (", id->to_string(), ") is not a reduction axis"});
+    }
+    if (std::find(axes.begin(), axes.end(), id) != axes.end()) {
+      return refuse_node(tv, {"rFactor: axis ", position, " is given twice"});
+    }
     axes.push_back(id);
   }
-  NVF_NODE_CHECK(!axes.empty(), tv, "rFactor: no axes are given");
+  if (axes.empty()) {
+    return refuse_node(tv, "rFactor: no axes are given");
+  }
   const bool is_any_left = std::any_of(tv->loop().begin(), tv->loop().end(), [&](IterDomain* id) {
     return id->is_reduction() && std::find(axes.begin(), axes.end(), id) == axes.end();
   });
-  NVF_NODE_CHECK(
-      is_any_left, tv, "rFactor: all reduction axes are given; the second step needs at least one");
+  if (!is_any_left) {
+    return refuse_node(
+        tv, "rFactor: all reduction axes are given; the second step needs at least one");
+  }
+  return std::nullopt;
+}
+
+/// The transforms move to the producer: they start at the root domain, and none joins reductions
+/// with other axes, as a swizzle may in a tensor that follows another one's schedule.
+std::optional<Refusal> find_unmovable_transform(const TensorView* tv) {
   const IterDomains& root = tv->maybe_root();
   const std::vector<Expr*> path = exprs_between(root, tv->loop());
   IdSet derived(root.begin(), root.end());
@@ -232,27 +250,44 @@ IterDomains check_axes(const TensorView* tv, const std::vector<int64_t>& positio
     derived.insert(expr->outputs().begin(), expr->outputs().end());
   }
   for (const IterDomain* id : tv->loop()) {
-    NVF_NODE_CHECK(
-        derived.count(id) != 0, tv, "rFactor: loop axis ", id->to_string(),
-        " is not derived from the root domain");
+    if (!derived.contains(id)) {
+      return refuse_node(
+          tv, {"rFactor: loop axis ", id->to_string(), " is not derived from the root domain"});
+    }
   }
   const auto is_reduced = [](const Val* id) {
     return static_cast<const IterDomain*>(id)->is_reduction();
   };
-  for (const Expr* expr : path) { // a swizzle may, of a tensor that follows another one's schedule
-    const bool is_mixed = std::any_of(expr->inputs().begin(), expr->inputs().end(), is_reduced) &&
-                          !std::all_of(expr->inputs().begin(), expr->inputs().end(), is_reduced);
-    NVF_NODE_CHECK(
-        !is_mixed, tv,
-        "rFactor: a transform joins a reduction axis with one that is none: ", expr->to_string());
+  for (const Expr* expr : path) {
+    const auto reduced = std::ranges::count_if(expr->inputs(), is_reduced);
+    if (reduced != 0 && reduced != std::ssize(expr->inputs())) {
+      return refuse_node(
+          tv, {"rFactor: a transform joins a reduction axis with one that is none: ",
+               expr->to_string()});
+    }
   }
+  return std::nullopt;
+}
+
+/// `axes`: the loop axes at `positions`.
+std::optional<Refusal> find_wrong_axes(
+    const TensorView* tv, const std::vector<int64_t>& positions, IterDomains& axes) {
+  NVF_RETURN_REFUSAL(find_missing_axes(tv, "rFactor"));
+  NVF_RETURN_REFUSAL(find_inlining(tv));
+  NVF_RETURN_REFUSAL(find_wrong_reductions(tv, positions, axes));
+  return find_unmovable_transform(tv);
+}
+
+IterDomains axes_at(const TensorView* tv, const std::vector<int64_t>& positions) {
+  IterDomains axes;
+  check(find_wrong_axes(tv, positions, axes));
   return axes;
 }
 
-[[noreturn]] void refuse_definition(const TensorView* tv) {
+Refusal refuse_definition(const TensorView* tv) {
   const Expr* definition = tv->definition();
   const bool has_siblings = definition != nullptr && definition->outputs().size() > 1;
-  throw UserError(
+  return refuse(
       {.headline =
            {"Error rfactoring ", tv->to_string(), " because its definition is not a reduction."},
        .node = describe(tv),
@@ -274,41 +309,45 @@ Factored factor(TensorView* tv, const IterDomains& axes) {
   return {producer, factoring.make_consumer()};
 }
 
-/// The same reduction of other tensors.
-void make_step(const Expr& reduction, const std::vector<Val*>& outs, const std::vector<Val*>& ins) {
-  Fusion& fusion = *reduction.fusion();
-  if (const auto* welford = reduction.as<WelfordOp>()) {
-    fusion.make<WelfordOp>(
-        {.out_avg = outs[0],
-         .out_var = outs[1],
-         .out_n = outs[2],
-         .in_avg = ins[0],
-         .in_var = ins[1],
-         .in_n = ins[2],
-         .init_avg = welford->init_avg,
-         .init_var = welford->init_var,
-         .init_n = welford->init_n,
-         .allreduce = welford->allreduce});
-  } else {
-    const auto& group = *reduction.as<GroupedReductionOp>();
-    fusion.make<GroupedReductionOp>(
-        {.outs = outs,
-         .args = ins,
-         .inits = group.inits,
-         .ops = group.ops,
-         .allreduce = group.allreduce});
-  }
-}
-
 } // namespace
 
-TensorView* TensorView::rfactor(const std::vector<int64_t>& axes) {
-  const ReductionOp* reduction =
-      definition() == nullptr ? nullptr : definition()->as<ReductionOp>();
-  if (reduction == nullptr) {
-    refuse_definition(this);
+std::optional<Refusal> find_wrong_rfactor(const TensorView* tv, const std::vector<int64_t>& axes) {
+  if (tv->definition() == nullptr || !tv->definition()->is_a<ReductionOp>()) {
+    return refuse_definition(tv);
   }
-  const Factored parts = factor(this, check_axes(this, axes));
+  IterDomains ids;
+  return find_wrong_axes(tv, axes, ids);
+}
+
+std::optional<Refusal> find_wrong_rfactor(
+    const TensorView* tv, const std::vector<int64_t>& axes, const std::vector<TensorView*>& tvs) {
+  if (tvs.size() == 1 && tvs.front() == tv) {
+    return find_wrong_rfactor(tv, axes);
+  }
+  const Expr* definition = tv->definition();
+  if (definition == nullptr || definition->is_a<ReductionOp>() ||
+      !semantics_of(*definition).has_steps) {
+    return refuse_definition(tv);
+  }
+  const std::vector<Val*>& outputs = definition->outputs();
+  const bool is_complete =
+      tvs.size() == outputs.size() && std::is_permutation(tvs.begin(), tvs.end(), outputs.begin());
+  if (!is_complete) {
+    return refuse_node(definition, "rFactor of a reduction with several results needs all of them");
+  }
+  IterDomains ids;
+  return find_wrong_axes(tv, axes, ids);
+}
+
+} // namespace nvfuser::transform
+
+namespace nvfuser {
+
+TensorView* TensorView::rfactor(const std::vector<int64_t>& axes) {
+  using namespace transform;
+  check(find_wrong_rfactor(this, axes));
+  const auto* reduction = definition()->as<ReductionOp>();
+  const Factored parts = factor(this, axes_at(this, axes));
   GraphEffect effect{
       .change = GraphChange::Rfactor,
       .tensors = {this},
@@ -334,27 +373,21 @@ std::vector<TensorView*> TensorView::rfactor(
   if (tvs.size() == 1 && tvs.front() == this) {
     return {rfactor(axes)};
   }
+  using namespace transform;
+  check(find_wrong_rfactor(this, axes, tvs));
   Expr* reduction = definition();
-  if (reduction == nullptr ||
-      !(reduction->is_a<WelfordOp>() || reduction->is_a<GroupedReductionOp>())) {
-    refuse_definition(this);
-  }
   const std::vector<Val*>& outputs = reduction->outputs();
-  NVF_NODE_CHECK(
-      tvs.size() == outputs.size() && std::is_permutation(tvs.begin(), tvs.end(), outputs.begin()),
-      reduction, "rFactor of a reduction with several results needs all of them");
-  static_cast<void>(check_axes(this, axes));
   align_siblings(reduction, this); // from here on nothing fails: what holds for one holds for all
 
   std::unordered_map<const Val*, Factored> parts;
   for (TensorView* tv : tvs) {
-    parts.emplace(tv, factor(tv, check_axes(tv, axes)));
+    parts.emplace(tv, factor(tv, axes_at(tv, axes)));
   }
   std::vector<Val*> partials; // in the order of the expression
   for (const Val* output : outputs) {
     partials.push_back(parts.at(output).producer);
   }
-  make_step(*reduction, partials, reduction->inputs());
+  make_like(*reduction, reduction->inputs(), partials);
   GraphEffect effect{
       .change = GraphChange::Rfactor, .tensors = tvs, .made = {}, .before = {}, .axes = axes};
   for (TensorView* tv : tvs) {
@@ -366,7 +399,7 @@ std::vector<TensorView*> TensorView::rfactor(
   for (TensorView* tv : tvs) {
     tv->record_step(steps::Rfactor{.axes = axes, .tvs = tvs}, tv == this ? effect : GraphEffect{});
   }
-  make_step(*reduction, std::vector<Val*>(outputs), partials);
+  make_like(*reduction, partials, std::vector<Val*>(outputs));
   return producers;
 }
 

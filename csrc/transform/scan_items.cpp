@@ -11,7 +11,7 @@ namespace {
 
 using Splits = std::unordered_map<const IterDomain*, const Split*>;
 
-/// What `id` was split into, in the order of its positions.
+/// The parts that `id` was split into, in the order of its positions.
 void append_parts(IterDomain* id, const Splits& splits, IterDomains& parts) {
   const auto split = splits.find(id);
   if (split == splits.end()) {

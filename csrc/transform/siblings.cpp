@@ -64,8 +64,9 @@ TensorView* reference_of(const std::vector<TensorView*>& results) {
 /// The loop domain of `sibling` when it is scheduled like `like`, into `loop`.
 std::optional<Refusal> find_aligned_loop(
     const TensorView* like, const TensorView* sibling, IterDomains& loop) {
-  const transform::Replay replay =
-      transform::replay(like, like->loop(), sibling, transform::Direction::ToSibling);
+  transform::Replay replay;
+  NVF_RETURN_REFUSAL(
+      transform::try_replay(like, like->loop(), sibling, transform::Direction::ToSibling, replay));
   const bool is_complete =
       replay.loop.size() == like->loop().size() && replay.position == like->ndims();
   if (!is_complete || !leads_to(sibling, replay.loop)) {

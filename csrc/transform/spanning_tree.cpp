@@ -58,7 +58,7 @@ IterDomains built_into(
   return found;
 }
 
-/// What carries a logical axis of `edge.from` in the logical domain of `edge.to`.
+/// The axis that carries a logical axis of `edge.from` in the logical domain of `edge.to`.
 class AxisStep {
  public:
   explicit AxisStep(const TreeEdge& edge) : edge_(edge) {

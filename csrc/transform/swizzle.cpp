@@ -1,43 +1,69 @@
 // TensorView::swizzle: permute the positions of a square of two loop axes.
 #include <bit>
 
-#include "base/errors.h"
 #include "ir/domain_exprs.h"
 #include "ir/fusion.h"
-#include "ir/node_check.h"
+#include "ir/rules.h"
 #include "transform/axis_checks.h"
+#include "transform/rules.h"
 
-namespace nvfuser {
+namespace nvfuser::transform {
 namespace {
 
-void check_swizzled(const IterDomain* x, const IterDomain* y, SwizzleType type) {
+std::optional<Refusal> find_wrong_square(
+    const IterDomain* x, const IterDomain* y, SwizzleType type) {
   for (const IterDomain* id : {x, y}) {
-    NVF_NODE_CHECK(!id->is_reduction(), id, "swizzled reduction not yet supported");
-    NVF_NODE_CHECK(!id->is_broadcast(), id, "swizzling broadcast axes not yet supported");
-    NVF_NODE_CHECK(
-        id->extent()->is_const_int(), id,
-        "Only constant iterdomains supported on given swizzle type");
+    if (id->is_reduction()) {
+      return refuse_node(id, "swizzled reduction not yet supported");
+    }
+    if (id->is_broadcast()) {
+      return refuse_node(id, "swizzling broadcast axes not yet supported");
+    }
+    if (!id->extent()->is_const_int()) {
+      return refuse_node(id, "Only constant iterdomains supported on given swizzle type");
+    }
   }
   const int64_t extent = as_int(x->extent()->value());
-  NVF_NODE_CHECK(extent == as_int(y->extent()->value()), y, "Swizzle: equal dim iterdomains only");
-  NVF_NODE_CHECK(
-      type != SwizzleType::XOR ||
-          (extent > 0 && std::has_single_bit(static_cast<uint64_t>(extent))),
-      x, "XOR swizzle only support power of 2 domain sizes.");
+  if (extent != as_int(y->extent()->value())) {
+    return refuse_node(y, "Swizzle: equal dim iterdomains only");
+  }
+  const bool is_power = extent > 0 && std::has_single_bit(static_cast<uint64_t>(extent));
+  if (type == SwizzleType::XOR && !is_power) {
+    return refuse_node(x, "XOR swizzle only support power of 2 domain sizes.");
+  }
+  return std::nullopt;
 }
 
 } // namespace
+
+std::optional<Refusal> find_wrong_swizzle(
+    const TensorView* tv, SwizzleType type, int64_t x, int64_t y) {
+  NVF_RETURN_REFUSAL(find_shared_axis(tv, x, "swizzle"));
+  NVF_RETURN_REFUSAL(find_shared_axis(tv, y, "swizzle"));
+  if (tv->axis(x) == tv->axis(y)) {
+    return refuse_node(tv, "Invalid swizzle, axes provided are the same axis.");
+  }
+  return find_wrong_square(tv->axis(x), tv->axis(y), type);
+}
+
+std::optional<Refusal> find_wrong_swizzle1d(
+    const TensorView* tv, int64_t x, ParallelType parallel_type) {
+  NVF_RETURN_REFUSAL(find_shared_axis(tv, x, "swizzle1d"));
+  return find_wrong_rotation(tv->axis(x), parallel_type);
+}
+
+} // namespace nvfuser::transform
+
+namespace nvfuser {
 
 TensorView* TensorView::swizzle(int64_t x, int64_t y) {
   return swizzle(SwizzleType::XOR, x, y);
 }
 
 TensorView* TensorView::swizzle(SwizzleType type, int64_t x, int64_t y) {
-  const int64_t position_x = check_free_axis(this, x, "swizzle");
-  const int64_t position_y = check_free_axis(this, y, "swizzle");
-  NVF_NODE_CHECK(
-      position_x != position_y, this, "Invalid swizzle, axes provided are the same axis.");
-  check_swizzled(axis(position_x), axis(position_y), type);
+  check(transform::find_wrong_swizzle(this, type, x, y));
+  const int64_t position_x = wrap_axis(x, ndims(), this);
+  const int64_t position_y = wrap_axis(y, ndims(), this);
   const auto [out_x, out_y] = swizzle_ids(type, axis(position_x), axis(position_y));
   IterDomains ids = loop();
   ids[static_cast<size_t>(position_x)] = out_x;
@@ -48,7 +74,8 @@ TensorView* TensorView::swizzle(SwizzleType type, int64_t x, int64_t y) {
 }
 
 TensorView* TensorView::swizzle1d(int64_t x, ParallelType parallel_type) {
-  const int64_t position = check_free_axis(this, x, "swizzle1d");
+  check(transform::find_wrong_swizzle1d(this, x, parallel_type));
+  const int64_t position = wrap_axis(x, ndims(), this);
   IterDomains ids = loop();
   ids[static_cast<size_t>(position)] = swizzle1d_id(axis(position), parallel_type);
   domain()->assign_loop(std::move(ids));

@@ -47,14 +47,21 @@ class _Runtime:
         What was compiled.
     executor : KernelExecutor or None
         None where the fusion is evaluated.
+    arguments : list[int], optional
+        For each input of `scheduled` the argument of a run, where some are bound repeatedly.
     """
 
     def __init__(
-        self, fusion: Fusion, scheduled: Fusion, executor: _core.KernelExecutor | None
+        self,
+        fusion: Fusion,
+        scheduled: Fusion,
+        executor: _core.KernelExecutor | None,
+        arguments: list[int] | None = None,
     ) -> None:
         self.fusion = fusion
         self.scheduled = scheduled
         self.executor = executor
+        self.arguments = arguments
         self.dumps_arguments = _core.is_dumped("fusion_args")
 
     def source(self, with_support_code: bool) -> str:
@@ -165,10 +172,11 @@ class FusionExecutorCache:
             print(f"Arguments for fusion {self._fusion_id}:\n{text}", end="")
         if runtime.executor is None:
             return self._evaluate(key, runtime.fusion, args, device)
+        bound = args if runtime.arguments is None else _bound(args, runtime.arguments)
         try:
             if device is None:
-                return runtime.executor.run(args)
-            return runtime.executor.run(args, compile_params=_params_for(device))
+                return runtime.executor.run(bound)
+            return runtime.executor.run(bound, compile_params=_params_for(device))
         except _core.UserNotImplementedError as error:  # for sizes that the kernel does not serve
             if _core.is_disabled("fallback"):
                 raise
@@ -221,11 +229,37 @@ class FusionExecutorCache:
                 _core.schedule.trivial(scheduled)
             executor.compile(scheduled, args, compile_params=params)
         except _core.UserError as error:
-            if _core.is_disabled("fallback") or not self._lacks_kernel(error, scheduled):
+            if not self._lacks_kernel(error, scheduled):
+                raise
+            runtime = None
+            if not isinstance(error, _core.CompilerError):
+                runtime = self._optimized_runtime(number, fusion, args, params)
+            if runtime is not None:
+                return runtime
+            if _core.is_disabled("fallback"):
                 raise
             _check_evaluation_serves(error)
             return _Runtime(fusion, scheduled, None)
         return _Runtime(fusion, scheduled, executor)
+
+    def _optimized_runtime(
+        self, number: int, fusion: Fusion, args: list[Any], params: _core.CompileParams
+    ) -> _Runtime | None:
+        """A kernel of what passes make of a definition that has none; None: it has none either."""
+        optimized = fusion.try_optimize() if self._auto_schedule else None
+        if not isinstance(optimized, _core.OptimizedFusion):
+            return None
+        if _core.equal_up_to_numbering(fusion, optimized):
+            return None  # the schedule would be refused again
+        arguments = optimized.arguments()
+        executor = _core.KernelExecutor(self._fusion_id, number)
+        try:
+            _core.schedule.trivial(optimized)
+            executor.compile(optimized, _bound(args, arguments), compile_params=params)
+        except _core.UserError:
+            return None
+        is_repeated = len(arguments) > len(fusion.inputs())
+        return _Runtime(fusion, optimized, executor, arguments if is_repeated else None)
 
     def _lacks_kernel(self, error: _core.UserError, scheduled: _core.Fusion) -> bool:
         """Whether an error of compiling says that there is no kernel, not that inputs are wrong.
@@ -310,6 +344,12 @@ class FusionExecutorCache:
         if runtime is None:
             raise _core.UserError("Fusion is not compiled! Execute it with inputs like these.")
         return runtime
+
+
+def _bound(args: list[Any], arguments: list[int]) -> list[Any]:
+    """What each input of an optimized fusion is bound to."""
+    flat = flatten_inputs(args)
+    return [flat[i] for i in arguments]
 
 
 _MAX_DEVICE_INDEX = 255

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import operator
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
@@ -88,6 +89,20 @@ class FusionDefinition:
     def __repr__(self) -> str:
         fusion = self._maybe_fusion()
         return "FusionDefinition()" if fusion is None else _core.translate_fusion(fusion)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and pickles keep: the fusion, and no executors. A copy is not open."""
+        made_here = ("_guards", "_compiled_version", "fec", "ke")
+        kept = {name: value for name, value in self.__dict__.items() if name not in made_here}
+        return kept | {"_fusion": self._maybe_fusion()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        FusionDefinition.__init__(self)
+        self.__dict__.update(state)
+
+    def __copy__(self) -> FusionDefinition:
+        """A definition of its own: two of one fusion would edit it under each other's feet."""
+        return copy.deepcopy(self)
 
     def _text_so_far(self) -> str:
         try:

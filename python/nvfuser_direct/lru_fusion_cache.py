@@ -95,7 +95,7 @@ class LRUCache:
             return len(self._entries)
 
     def stats(self) -> str:
-        """What was looked up and found, as text."""
+        """The lookups and hits, as text."""
         with self._lock:
             lines = [f"Max Fusions Allowed: {self._max_fusions}"]
             if not self._entries:

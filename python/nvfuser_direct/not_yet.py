@@ -7,10 +7,6 @@ from typing import TYPE_CHECKING, NoReturn
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_SCHEDULERS = (
-    "there are no automatic schedulers",
-    "schedule by hand, or call fd.execute(inputs), which runs any fusion",
-)
 _MATRICES = (
     "no matrix products in generated kernels",
     "call fd.execute(inputs), which evaluates matmul and linear through PyTorch",
@@ -25,13 +21,6 @@ _LOADING_THREADS = (
 )
 
 _REASONS = {
-    "can_schedule": _SCHEDULERS,
-    "find_compatible_schedulers": _SCHEDULERS,
-    "compute_heuristics": _SCHEDULERS,
-    "schedule": _SCHEDULERS,
-    "HeuristicParams": _SCHEDULERS,
-    "PointwiseParams": _SCHEDULERS,
-    "ReductionParams": _SCHEDULERS,
     "warp_specialize": _LOADING_THREADS,
     "MatmulParams": _MATRICES,
     "GemmTile": _MATRICES,
@@ -51,7 +40,7 @@ _REASONS = {
 
 
 def attribute_error(module: str) -> Callable[[str], NoReturn]:
-    """What `__getattr__` of a module does; an AttributeError, so that ``hasattr`` is False."""
+    """The `__getattr__` of a module; an AttributeError, so that ``hasattr`` is False."""
 
     def refuse(name: str) -> NoReturn:
         if name not in _REASONS:

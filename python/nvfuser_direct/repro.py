@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ._core import Fusion
 
 
-# What the lines of a schedule name, besides those of the math.
+# Names that the lines of a schedule use, besides those of the math.
 _SCHEDULE_NAMES = (
     "CacheOp",
     "IterDomain",

@@ -2,7 +2,7 @@
 // result: x / 0 is all ones, x % 0 is x, the quotient of the smallest number and -1 wraps, and
 // shifts by the width or more move every bit out.
 //
-// provides: divide modulo ceilDiv floor_remainder power shift_left shift_right gcd
+// provides: divide modulo floor_remainder power shift_left shift_right gcd
 // provides: absolute bit_ceil
 // requires: types
 #pragma once
@@ -31,11 +31,6 @@ NVF_FUNCTION auto modulo(A dividend, B divisor) -> decltype(dividend + divisor) 
     return a;
   }
   return T(-1) < T(0) && b == T(-1) ? T(0) : a % b;
-}
-/// a >= 0, b > 0. No step leaves the range of the operands.
-template <typename A, typename B>
-NVF_FUNCTION auto ceilDiv(A a, B b) -> decltype(a + b) {
-  return a == 0 ? 0 : divide(a - 1, b) + 1;
 }
 /// a - b * floor(a / b): the sign of b.
 template <typename A, typename B>

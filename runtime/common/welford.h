@@ -4,7 +4,7 @@
 // requires: types approximate
 #pragma once
 
-/// Of `count` elements; all zero for none.
+/// Moments of `count` elements; all zero for none.
 template <typename T, typename Count>
 struct Welford {
   T mean;

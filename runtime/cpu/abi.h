@@ -1,4 +1,4 @@
-// What the host offers a kernel.
+// The functions that the host offers a kernel.
 //
 // provides: nvf_cpu_runtime
 #pragma once
@@ -16,8 +16,8 @@ extern "C" struct nvf_cpu_runtime {
       long long scratch_bytes);
   /// Memory aligned to 64 that lives until the kernel returns.
   void* (*allocate)(const nvf_cpu_runtime* runtime, long long bytes);
-  /// Of a kernel that checks itself: thread `second` does `what` to an element that `first` (-1:
-  /// several) touched since the last barrier.
+  /// Called by a kernel that checks itself: thread `second` does `what` to an element that `first`
+  /// (-1: several) touched since the last barrier.
   void (*report_race)(
       const nvf_cpu_runtime* runtime,
       const char* buffer,

@@ -1,4 +1,4 @@
-// What is evaluated under a condition, and what is not.
+// Conditional evaluation: values that are computed only where a condition holds.
 //
 // provides: guarded select
 // requires: types
@@ -21,7 +21,7 @@ struct Choice {
   }
 };
 
-/// Of narrow floats, which compilers would move as structures, one of the two.
+/// One of two narrow floats, which compilers would move as structures.
 template <typename T>
 struct Choice<T, decltype(void(T().bits))> {
   NVF_FUNCTION static T of(bool condition, T a, T b) {

@@ -11,7 +11,7 @@
 // requires: types thread_index shuffle reduce_ops
 #pragma once
 
-/// What was combined up to a thread (without its own value), and in all of its segment.
+/// The values combined up to a thread (without its own), and in all of its segment.
 template <typename T>
 struct Scanned {
   T prefix;

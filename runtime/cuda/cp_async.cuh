@@ -1,6 +1,6 @@
 // Copies from global to shared memory that go on while their thread does something else: 4, 8 or 16
 // bytes, both sides aligned to that size. A thread waits for its own copies, in groups; what others
-// copied is there after a barrier, too. Before compute capability 8.0 they are plain copies.
+// copied is there only after a barrier. Before compute capability 8.0 they are plain copies.
 //
 // provides: cp_async_ca cp_async_cg cp_async_commit cp_async_wait
 // requires: types vector
@@ -63,7 +63,7 @@ NVF_FUNCTION void cp_async_cg(T* to, const T* from, const T* memory, bool loads)
 #endif
 }
 
-/// What this thread began to copy since the last commit is a group, also if it is nothing.
+/// The copies that this thread began since the last commit become a group, even if there are none.
 NVF_FUNCTION void cp_async_commit() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" : : : "memory");

@@ -6,7 +6,7 @@
 //
 //   [entrance][segment][block in segment][column]
 //
-// and whoever combines them does so in the order of this index: the result does not depend on which
+// and they are combined in the order of this index: the result does not depend on which
 // block comes when. Partial results bypass the first-level cache, which is not coherent.
 //
 // provides: grid_reduce grid_allreduce grid_reduce_welford grid_allreduce_welford

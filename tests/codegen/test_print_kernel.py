@@ -346,3 +346,25 @@ def test_hardware_indices_are_converted_once() -> None:
         ("thread_x", "threadIdx.x"),
     ]
     assert text.count("Idx.") == 2
+
+
+def negated(number: int) -> FusionDefinition:
+    """As many inputs as outputs."""
+    with FusionDefinition() as fd:
+        for _ in range(number):
+            out = fd.ops.neg(fd.define_tensor([-1], contiguity=True))
+            fd.add_output(out)
+            bind_1d(out)
+    return fd
+
+
+def test_many_parameters_are_constant_where_they_lie() -> None:
+    few, many = (negated(number).fusion.print_kernel(target="cuda") for number in (30, 40))
+    assert "__grid_constant__" not in few
+    assert many.count("const __grid_constant__ Tensor<float, 1, 1> T") == 80
+
+
+@pytest.mark.skipif(nvrtc() is None, reason="no NVRTC")
+def test_a_kernel_with_many_parameters_compiles() -> None:
+    text = negated(40).fusion.print_kernel(target="cuda")
+    assert compile_cuda(assemble("cuda", sources_used("cuda", text), text))

@@ -315,7 +315,7 @@ def test_not_a_number_reaches_what_follows(target, threads):
 
 @pytest.mark.parametrize("op", ["FMax", "FMin"])
 def test_not_a_number_is_ignored(target, op):
-    """Of NaN alone, FMax makes NaN, over threads as in one."""
+    """If all values are NaN, FMax makes NaN, over threads as in one."""
     fd = FusionDefinition()
     with fd:
         x = fd.define_tensor([-1, -1], contiguity=True)

@@ -10,7 +10,7 @@ NAME = "find_parallel_dims"
 
 
 def extents(fd: FusionDefinition, until: str) -> list[str | None]:
-    """Of grid_x, grid_y, grid_z, block_x, block_y, block_z."""
+    """The extents of grid_x, grid_y, grid_z, block_x, block_y, block_z."""
     found = fd.fusion.lower(until=until).launch_extents()
     return [None if extent is None else extent.to_inline_string() for extent in found]
 

@@ -17,6 +17,7 @@ from nvfuser_direct import (
     MemoryType,
     ParallelType,
     UserError,
+    _core,
     compile_cuda_source,
 )
 
@@ -287,3 +288,29 @@ def test_a_schedule_that_was_not_propagated_is_told_so() -> None:
     assert "has no share of the schedule of its reader" in text
     assert "expected: the transforms of T2" in text
     assert "fix:      fd.sched.transform_like(reference)" in text
+
+
+def negated(number: int) -> FusionDefinition:
+    """`number` loops whose lengths are not constant."""
+    with FusionDefinition() as fd:
+        for _ in range(number):
+            fd.add_output(fd.ops.neg(fd.define_tensor([-1, -1], contiguity=True)))
+    _core.schedule.trivial(fd.fusion)
+    return fd
+
+
+def test_few_loops_of_unknown_length_are_left_to_the_compiler() -> None:
+    assert hints(negated(30)) == ["none"] * 30
+
+
+def test_of_many_loops_of_unknown_length_none_is_repeated() -> None:
+    assert hints(negated(100)) == ["1"] * 100
+
+
+def test_a_loop_that_was_bound_to_unroll_is_written_out_whatever_its_length() -> None:
+    with FusionDefinition() as fd:
+        for _ in range(100):
+            y = fd.ops.neg(fd.define_tensor([-1], contiguity=True))
+            fd.add_output(y)
+            y.axis(0).parallelize(ParallelType.unroll)
+    assert hints(fd) == ["all"] * 100

@@ -16,7 +16,7 @@ from nvfuser_direct import (
     MemoryType,
     ParallelType,
 )
-from nvfuser_direct._core.internal import find_violations, set_statements
+from nvfuser_direct._core.internal import find_violations, read_statements, set_statements
 
 
 def lowered(until: str) -> Kernel:
@@ -134,6 +134,18 @@ def test_a_barrier_in_a_loop_that_all_threads_run_alike_is_in_order() -> None:
     barrier = next(s for s in statements if isinstance(s, BlockSync))
     set_statements(kernel, loop, "body", [barrier, *loop.body])
     assert violations(kernel, [s for s in statements if s is not barrier]) == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong"), [("Float", False), ("Half", False), ("Int", True), ("ComplexFloat", True)]
+)
+def test_a_copy_into_another_kind_of_numbers_is_found(kind: str, wrong: bool) -> None:
+    """Numbers of another precision are rounded where they are stored."""
+    kernel = lowered("build_loop_nests")
+    value = "1|0" if kind == "ComplexFloat" else "1"
+    read_statements(kernel, f"LoadStoreOp(out=T0[0:Index], arg={value}:{kind}, op=Set)\n")
+    found = "\n".join(find_violations(kernel))
+    assert ("where one kind of numbers is needed" in found) == wrong
 
 
 def test_a_fact_about_a_statement_that_is_gone_is_found() -> None:

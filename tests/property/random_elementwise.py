@@ -45,7 +45,7 @@ SMOOTH: dict[str, Callable[[float], tuple[float, float]]] = {
 }
 STEEP = {"exp": math.exp, "expm1": math.exp, "exp2": lambda b: 2.0**b, "sinh": math.cosh,
          "cosh": math.cosh}  # fmt: skip
-# Of 1 + |x|.
+# Functions of 1 + |x|.
 ABOVE_ONE: dict[str, Callable[[float], tuple[float, float]]] = {
     "log": lambda b: (b, 1.0),
     "log2": lambda b: (1.5 * b, 1.5),

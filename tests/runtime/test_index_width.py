@@ -1,4 +1,4 @@
-"""csrc/runtime/index_width.cpp: 32-bit indices where they hold all that a kernel computes."""
+"""csrc/runtime/code_choice.cpp: 32-bit indices where they hold all that a kernel computes."""
 
 from __future__ import annotations
 

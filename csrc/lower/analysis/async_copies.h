@@ -15,7 +15,7 @@ namespace nvfuser {
 class AsyncMechanism {
  public:
   virtual ~AsyncMechanism() = default;
-  /// What the copies of this kind are called in a definition.
+  /// The operation that copies of this kind are in a definition.
   [[nodiscard]] virtual LoadStoreOpType op() const = 0;
 
   /// Says no to what no copy of this kind can do.

@@ -79,7 +79,7 @@ class ConflictFinder {
   }
 
  private:
-  /// What encloses a statement.
+  /// A condition or loop around a statement.
   struct Guard {
     const Val* condition = nullptr;
     bool holds = true;
@@ -157,7 +157,8 @@ class ConflictFinder {
     return ways;
   }
 
-  /// Of the threads of warp 0, in iteration `iteration` of `varied` and the first of other loops.
+  /// Addresses of the threads of warp 0, in iteration `iteration` of `varied` and the first of
+  /// other loops.
   Addresses addresses(const TensorIndex& element, const ForLoop* varied, int64_t iteration) const {
     const int64_t warp = kernel_.target().warp_size;
     Addresses result;

@@ -16,7 +16,8 @@ std::vector<int64_t> combined_dims(const Expr& collective) {
                               : std::vector<int64_t>{collective.as<BlockScan>()->scanned_dim};
 }
 
-/// Of one thread. One value for each result of a reduction; of Welford's a triple and its weight.
+/// Bytes of one thread: one value for each result of a reduction; for Welford a triple and its
+/// weight.
 int64_t scratch_bytes_per_thread(const Expr& collective) {
   if (const auto* scan = collective.as<BlockScan>()) {
     return size_bytes(scan->value->dtype());

@@ -30,7 +30,8 @@ const Enclosure* common_enclosure(const Enclosure* a, const Enclosure* b) {
   return a;
 }
 
-/// Whether whoever comes from `use` to the end of the loop or branch it is in passes the barrier.
+/// Whether a thread that goes from `use` to the end of the loop or branch around it passes the
+/// barrier.
 bool follows(const Site& barrier, const Site& use) {
   return use.position < barrier.position && encloses(*barrier.enclosure, use.enclosure);
 }

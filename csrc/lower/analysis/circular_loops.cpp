@@ -32,8 +32,9 @@ std::optional<Refusal> find_loop_between(
   });
 }
 
-/// What is loaded ahead must be there already. Producers share the loop by being inlined, by being
-/// computed with the copy, or because what they read is inlined into a reader of the copy, too.
+/// The source of a load ahead must be there already. Producers share the loop by being inlined, by
+/// being computed with the copy, or because a tensor that they read is inlined into a reader of the
+/// copy.
 std::optional<Refusal> find_late_producer(
     const Kernel& kernel, const TensorView* tensor, const Loop* buffered) {
   for (const TensorView* producer : tensor->producers()) {

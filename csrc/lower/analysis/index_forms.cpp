@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/dependencies.h"
 #include "ir/scopes.h"
 #include "lower/analysis/for_loops.h"
 
@@ -12,10 +13,6 @@ constexpr int kUnknown = 1 << 20; // the depth of what no place knows
 
 bool is_integer_scalar(const Val* val) {
   return val->is_scalar() && is_integral(val->dtype());
-}
-
-bool is_pointwise(const Expr& expr) {
-  return expr.is_a<UnaryOp>() || expr.is_a<BinaryOp>() || expr.is_a<TernaryOp>();
 }
 
 bool is_addition(const Val* val) {
@@ -37,7 +34,7 @@ int operation_of(const Expr& expr) {
 
 bool is_index_operation(const Val* val) {
   const Expr* definition = val->definition();
-  return is_integer_scalar(val) && definition != nullptr && is_pointwise(*definition) &&
+  return is_integer_scalar(val) && definition != nullptr && is_arithmetic(*definition) &&
          std::all_of(definition->inputs().begin(), definition->inputs().end(), [](const Val* in) {
            return is_integer_scalar(in) || is_boolean(in->dtype());
          });
@@ -188,7 +185,7 @@ bool IndexForms::needs_guard(const Val* val) {
 
 Val* IndexForms::rebuild(Val* val, Place* place) {
   const Expr* definition = val->definition();
-  if (val->is_const() || !val->is_scalar() || is_leaf(val, place) || !is_pointwise(*definition)) {
+  if (val->is_const() || !val->is_scalar() || is_leaf(val, place) || !is_arithmetic(*definition)) {
     return val;
   }
   if (const auto found = place->rebuilt.find(val); found != place->rebuilt.end()) {

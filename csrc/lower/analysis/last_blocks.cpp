@@ -11,7 +11,7 @@ bool is_over_blocks(const Kernel& kernel, const Expr* expr) {
   return is_reduction_expr(expr) && !reduction_shape(kernel, first_output(expr)).grid_dims.empty();
 }
 
-/// What follows from `reduction`, in the order of the kernel.
+/// The expressions that depend on `reduction`, in the order of the kernel.
 std::vector<const Expr*> dependents_of(const Kernel& kernel, const Expr* reduction) {
   std::unordered_set<const Val*> results(reduction->outputs().begin(), reduction->outputs().end());
   std::vector<const Expr*> dependents;

@@ -40,7 +40,7 @@ struct Loop {
   [[nodiscard]] bool is_hardware() const {
     return nvfuser::is_hardware_index(parallel_type);
   }
-  /// Every member is a broadcast that nobody resolves.
+  /// Every member is a broadcast that no consumer resolves.
   [[nodiscard]] bool is_broadcast() const {
     return promoted->is_broadcast();
   }
@@ -82,7 +82,7 @@ class LoopModel {
   void refuse_ambiguous_axes();
   void collect_loops();
   void choose_promotions();
-  /// Of the members of `loop`, the axis that is built from the axes of all others.
+  /// The member of `loop` that is built from the axes of all others.
   IterDomain* covering_member(const Loop& loop);
   /// Axes of a tensor whose loops run over others, and how far up these are made alike.
   using Promotions = std::map<const IterDomain*, IterDomain*>; // looked up only

@@ -138,13 +138,7 @@ Val* global_offset(
     const size_t position =
         std::find(allocation.begin(), allocation.end(), axis) - allocation.begin();
     const bool is_contiguous = contiguity[position].value_or(true);
-    Val* stride = run;
-    if (!is_contiguous) {
-      const std::string name =
-          "T" + std::to_string(tensor->name()) + ".alloc_stride[" + std::to_string(i) + "]";
-      stride = kernel.named_scalar(name, DataType::Index);
-      kernel.strides.emplace(stride, StrideSource{tensor, i});
-    }
+    Val* stride = is_contiguous ? run : memory_stride(kernel, tensor, i);
     offset = scalar::add(offset, scalar::mul(walk.index_of(axis, tensor), stride));
     run = scalar::mul(stride, axis->extent());
   }
@@ -152,6 +146,14 @@ Val* global_offset(
 }
 
 } // namespace
+
+Val* memory_stride(Kernel& kernel, const TensorView* tensor, size_t axis) {
+  const std::string name =
+      "T" + std::to_string(tensor->name()) + ".alloc_stride[" + std::to_string(axis) + "]";
+  Val* stride = kernel.named_scalar(name, DataType::Index);
+  kernel.strides.emplace(stride, StrideSource{tensor, axis});
+  return stride;
+}
 
 bool is_stored_in_pairs(const TensorView* tensor) {
   return tensor->dtype() == DataType::Float4_e2m1fn &&

@@ -34,5 +34,7 @@ namespace nvfuser {
 /// Axes that address global memory, outermost first: the allocation domain without reductions and
 /// device axes. Positions in this list are those of `T0.alloc_stride[k]`.
 [[nodiscard]] IterDomains global_axes(const TensorView* tensor);
+/// The stride of `global_axes(tensor)[axis]` (elements): what a launch passes.
+[[nodiscard]] Val* memory_stride(Kernel& kernel, const TensorView* tensor, size_t axis);
 
 } // namespace nvfuser

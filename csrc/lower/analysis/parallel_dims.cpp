@@ -89,12 +89,13 @@ void find_parallel_dims(Kernel& kernel) {
   const std::vector<GeneratedLoop> loops = generated_loops(kernel);
   for (size_t i = 0; i < kHardwareTypes.size(); ++i) {
     const ParallelType type = kHardwareTypes[i];
-    std::vector<Val*> extents = bound_extents(kernel, loops, type);
-    if (const int64_t least = kernel.options().least_extents[i]; least > 0) {
-      extents.push_back(kernel.new_index(least));
-    }
     Val* launched = nullptr;
-    for (Val* extent : extents) {
+    for (Val* extent : bound_extents(kernel, loops, type)) {
+      launched = launched == nullptr ? extent : scalar::max(launched, extent);
+    }
+    kernel.launch.code.bound_extents[type] = launched;
+    if (const int64_t least = kernel.options().least_extents[i]; least > 0) {
+      Val* extent = kernel.new_index(least);
       launched = launched == nullptr ? extent : scalar::max(launched, extent);
     }
     if (launched != nullptr && launched->is_zero()) {

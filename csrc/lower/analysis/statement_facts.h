@@ -1,4 +1,4 @@
-// What passes know about the statements of a kernel, kept to those that it has.
+// StatementFacts: facts of passes about the statements of a kernel, kept to those that it has.
 #pragma once
 
 #include "lower/kernel.h"

@@ -172,8 +172,8 @@ class NestBuilder {
     }
   }
 
-  /// What a scan over threads does after the loops over a thread's items, which stay open for what
-  /// does not depend on it.
+  /// The part of a scan over threads that follows the loops over a thread's items, which stay open
+  /// for what does not depend on it.
   void finish_scan(ScanOp& scan, const LoopNest& nest) {
     const ScanLoops& loops = statements_.loops_of_scan(scan);
     if (loops.thread == nullptr) {

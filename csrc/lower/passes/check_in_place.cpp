@@ -96,7 +96,8 @@ class InPlaceCheck {
   }
 
   [[nodiscard]] std::optional<Refusal> find_unsafe_read(const TensorView* reader) const {
-    // What a scatter overwrites is computed in place: each of its elements by who reads it.
+    // The tensor that a scatter overwrites is computed in place: each of its elements by the thread
+    // that reads it.
     const bool is_overwritten = reader != output_ && buffer_of(reader) == output_;
     const bool is_scattered =
         overwritten_operand(output_->definition()) != nullptr && !is_overwritten;
@@ -150,8 +151,8 @@ class InPlaceCheck {
            (memory == MemoryType::Local || (memory == MemoryType::Shared && is_grid_dim(type)));
   }
 
-  /// Whether anything but the update is stored that depends on `tensor`: who only updates has read
-  /// what it needs before.
+  /// Whether anything but the update is stored that depends on `tensor`: a kernel that only updates
+  /// has read what it needs before.
   [[nodiscard]] bool is_stored_besides(const TensorView* tensor) const {
     std::unordered_set<const TensorView*> seen = {tensor};
     std::vector<const TensorView*> pending = {tensor};

@@ -3,9 +3,12 @@
 #include <algorithm>
 
 #include "graph/domain_map.h"
+#include "graph/op_semantics.h"
 #include "graph/storage.h"
 #include "ir/scalar.h"
 #include "lower/analysis/launch_conditions.h"
+#include "lower/analysis/loop_model.h"
+#include "lower/statements/size_conditions.h"
 
 namespace nvfuser {
 namespace {
@@ -15,23 +18,16 @@ class IndexAccessCheck {
   explicit IndexAccessCheck(Kernel& kernel) : kernel_(kernel) {}
 
   std::optional<Refusal> run() {
-    for (Expr* expr : kernel_.exprs()) {
-      if (const auto* scatter = expr->as<ScatterOp>()) {
-        NVF_RETURN_REFUSAL(find_wrong_memory(*scatter));
+    SizeConditions conditions(kernel_);
+    for (const Expr* expr : kernel_.exprs()) {
+      if (const TensorView* operand = overwritten_operand(expr)) {
+        NVF_RETURN_REFUSAL(find_wrong_memory(operand, first_output(expr)));
       }
-      visit(
-          *expr, overloaded{
-                     [&](const SelectOp& op) { require_positions(op.arg, op.dim, op.out); },
-                     [&](const IndexSelectOp& op) { require_positions(op.arg, op.dim, op.index); },
-                     [&](const GatherOp& op) {
-                       require_positions(op.arg, op.dim, op.index);
-                       if (!op.exact_sizes) { // else they are equal, or broadcast together
-                         require_at_most(op.index, op.arg, op.dim);
-                       }
-                     },
-                     [&](const ScatterOp& op) { require_sizes(op); },
-                     [](const Expr&) {},
-                 });
+      visit(*expr, [&](const auto& op) {
+        if constexpr (requires { require_sizes(op, conditions); }) {
+          require_sizes(op, conditions);
+        }
+      });
     }
     for (const Val* input : kernel_.inputs()) {
       if (input->is_tensor()) {
@@ -42,23 +38,18 @@ class IndexAccessCheck {
   }
 
  private:
-  void require_sizes(const ScatterOp& op) {
-    require_at_most(op.index, op.out, op.dim);
-    if (op.src->is_tensor()) {
-      require_at_most(op.index, static_cast<const TensorView*>(op.src), /*except=*/-1);
-    }
-  }
-
-  [[nodiscard]] static std::optional<Refusal> find_wrong_memory(const ScatterOp& op) {
-    for (const TensorView* tensor : {op.out, op.arg}) {
-      if (tensor == op.arg && storage_of(tensor).kind != StorageKind::Overwritten) {
+  /// What `result` begins as and overwrites lies in global memory, which every thread may write.
+  [[nodiscard]] static std::optional<Refusal> find_wrong_memory(
+      const TensorView* operand, const TensorView* result) {
+    for (const TensorView* tensor : {result, operand}) {
+      if (tensor == operand && storage_of(tensor).kind != StorageKind::Overwritten) {
         return refuse({
             .headline = {"A scatter overwrites the memory of its operand"},
-            .node = {describe(op.out), "\nscatters into ", describe(op.arg)},
+            .node = {describe(result), "\nscatters into ", describe(operand)},
             .expected = {"an operand that the fusion computes and nothing else reads"},
             .found =
-                {op.arg->definition() == nullptr ? "an input of the fusion"
-                                                 : "an output, or a tensor with other readers"},
+                {operand->definition() == nullptr ? "an input of the fusion"
+                                                  : "an output, or a tensor with other readers"},
             .fix = {"scatter into a copy: ops.set before the scatter, or cache_after on the "
                     "operand, and give the copy global memory"},
         });
@@ -75,30 +66,6 @@ class IndexAccessCheck {
       }
     }
     return std::nullopt;
-  }
-
-  /// No position along an empty dimension is in range.
-  void require_positions(const TensorView* arg, int64_t dim, const TensorView* positions) {
-    Val* extent = arg->size(dim);
-    Val* count = kernel_.one();
-    for (Val* size : positions->shape()) {
-      count = scalar::mul(count, size);
-    }
-    require(
-        scalar::logical_or(scalar::lt(kernel_.zero(), extent), scalar::eq(count, kernel_.zero())),
-        arg, {"Dimension ", dim, " of ", arg->to_string(), ", which is looked up, has no element"});
-  }
-
-  /// Extents of `small` are at most those of `large`, but in the dimension `except`.
-  void require_at_most(const TensorView* small, const TensorView* large, int64_t except) {
-    for (int64_t dim = 0; dim < small->rank(); ++dim) {
-      if (dim != except) {
-        require(
-            scalar::le(small->size(dim), large->size(dim)), small,
-            {"Dimension ", dim, " of ", small->to_string(), " is larger than that of ",
-             large->to_string()});
-      }
-    }
   }
 
   /// A reader with elements along the dimension has a loop over them, or tests whether the operand
@@ -123,12 +90,6 @@ class IndexAccessCheck {
                   .fix = {"evaluate the fusion: fd.execute does"}},
              .kind = ErrorKind::NotImplemented});
       }
-    }
-  }
-
-  void require(Val* condition, const TensorView* tensor, const Part& headline) {
-    if (!condition->is_true()) {
-      kernel_.launch.conditions.push_back(size_condition(condition, headline, describe(tensor)));
     }
   }
 

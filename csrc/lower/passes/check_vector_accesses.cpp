@@ -38,7 +38,7 @@ IterDomain* vector_axis(const LoopModel& model, const TensorView* tensor) {
   return nullptr;
 }
 
-/// A thread that stored a single element of a pair would write the other one, too.
+/// A thread that stored a single element of a pair would write the other one as well.
 std::optional<Refusal> find_single_store(const LoopModel& model, const TensorView* tensor) {
   if (!is_stored_in_pairs(tensor) || vector_axis(model, tensor) != nullptr) {
     return std::nullopt; // the width of a vector is a number of bytes
@@ -239,15 +239,24 @@ class VectorCheck {
     return std::nullopt;
   }
 
-  /// The innermost axes that `id` is merged from, outermost first; {id} if it is no merge.
-  static IterDomains merged_from(IterDomain* id) {
-    const auto* merge = id->definition() == nullptr ? nullptr : id->definition()->as<Merge>();
-    if (merge == nullptr) {
-      return {id};
+  /// The axes that `id` is merged from, outermost first: down to those of `axes`, through the
+  /// merges of reshapes; {id} if it is no merge.
+  [[nodiscard]] IterDomains merged_from(IterDomain* id, const IterDomains& axes) const {
+    IterDomains leaves;
+    std::unordered_set<int64_t> opened; // a reshape that is undone leads back
+    IterDomains pending{id};
+    while (!pending.empty()) {
+      IterDomain* axis = pending.back();
+      pending.pop_back();
+      const Expr* origin = position_of(axes, axis) >= 0 ? nullptr : origin_of(axis);
+      const auto* merge = origin == nullptr ? nullptr : origin->as<Merge>();
+      if (merge == nullptr || !opened.insert(exact_.group(axis)).second) {
+        leaves.push_back(axis);
+      } else {
+        pending.push_back(merge->inner);
+        pending.push_back(merge->outer);
+      }
     }
-    IterDomains leaves = merged_from(merge->outer);
-    const IterDomains inner = merged_from(merge->inner);
-    leaves.insert(leaves.end(), inner.begin(), inner.end());
     return leaves;
   }
 
@@ -279,7 +288,7 @@ class VectorCheck {
       NVF_RETURN_REFUSAL(climb(current, tensor_));
     }
     const int64_t dim = position_of(logical, current);
-    NVF_RETURN_REFUSAL(find_different_positions(dim));
+    NVF_RETURN_REFUSAL(find_different_positions(source, dim));
     IterDomain* root = tensor_->maybe_root().at(static_cast<size_t>(dim));
     if (const Expr* definition = logical[static_cast<size_t>(dim)]->definition();
         definition != nullptr && definition->is_a<Resize>()) {
@@ -300,20 +309,31 @@ class VectorCheck {
     return std::nullopt;
   }
 
-  /// Lanes along dimension `dim` of a gather read at one position: it has one for all of them.
-  [[nodiscard]] std::optional<Refusal> find_different_positions(int64_t dim) const {
-    const auto* gather = tensor_->definition()->as<GatherOp>();
-    if (gather == nullptr) {
+  /// Lanes along dimension `dim` of elements that are looked up in `source` read at one position:
+  /// the other operands, which hold it, have one for all of them.
+  [[nodiscard]] std::optional<Refusal> find_different_positions(
+      const TensorView* source, int64_t dim) const {
+    const auto is_looked_up = [](const AxisUse& use) { return use.read == AxisRead::Indexed; };
+    if (std::ranges::none_of(axes_of_use(source, tensor_), is_looked_up)) {
       return std::nullopt;
     }
-    const IterDomains positions = TensorDomain::no_reductions(gather->index->logical());
-    const IterDomain* axis = positions.at(static_cast<size_t>(dim));
-    if (!axis->is_broadcast()) {
-      return reject(
-          {"The lanes of a vectorized gather read at different positions"},
-          {"lanes along a dimension that the positions are broadcast over"},
-          {axis->to_string(), " of ", gather->index->to_string()},
-          {"vectorize another dimension, or unroll this one"});
+    const std::vector<Val*>& operands = tensor_->definition()->inputs();
+    const bool holds_own_positions = std::ranges::count(operands, source) > 1;
+    for (const TensorView* operand : tensor_->producers()) {
+      if (operand == source && !holds_own_positions) {
+        continue;
+      }
+      const IterDomains axes = TensorDomain::no_reductions(operand->logical());
+      const std::vector<AxisUse> uses = axes_of_use(operand, tensor_);
+      for (size_t i = 0; i < axes.size(); ++i) {
+        if (uses[i].position == dim && !axes[i]->is_broadcast()) {
+          return reject(
+              {"The lanes of a vectorized gather read at different positions"},
+              {"lanes along a dimension that the positions are broadcast over"},
+              {axes[i]->to_string(), " of ", operand->to_string()},
+              {"vectorize another dimension, or unroll this one"});
+        }
+      }
     }
     return std::nullopt;
   }
@@ -354,7 +374,7 @@ class VectorCheck {
     while (position_of(axes, current) < 0) {
       const Expr* definition = origin_of(current);
       if (const auto* merge = definition == nullptr ? nullptr : definition->as<Merge>()) {
-        run = contiguous_run(side, axes, merged_from(merge->out));
+        run = contiguous_run(side, axes, merged_from(merge->out, axes));
         if (!run.empty()) {
           return std::nullopt;
         }

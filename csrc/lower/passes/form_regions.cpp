@@ -118,7 +118,7 @@ class RegionFormer {
       finish();
       if (is_cut(expr, level_)) {
         // The cut itself is done by ending the region; what is left to do stays.
-        // A barrier stays in its place for who checks for races.
+        // A barrier stays in its place for the race check.
         if (level_ == Level::Threads) {
           result.push_back(expr);
         }
@@ -168,7 +168,7 @@ class RegionFormer {
     }
   }
 
-  /// What encloses a cut must be decided alike by all threads.
+  /// Branches and loops around a cut must be decided alike by all threads.
   void check_uniform(const Expr* expr) const {
     const auto* branch = expr->as<IfThenElse>();
     if (branch == nullptr) {

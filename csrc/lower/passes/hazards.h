@@ -1,4 +1,4 @@
-// Hazards: who has to wait before a thread reads what another one wrote.
+// Hazards: which threads have to wait before a thread reads what another one wrote.
 #pragma once
 
 #include <unordered_map>
@@ -14,10 +14,10 @@ class Hazards {
  public:
   explicit Hazards(const Kernel& kernel);
 
-  /// Who has to wait between the definition of `producer` and that of `consumer`, which reads it.
-  /// An error where the reader cannot see what was written.
+  /// The threads that have to wait between the definition of `producer` and that of `consumer`,
+  /// which reads it. An error where the reader cannot see what was written.
   [[nodiscard]] BarrierSet between(const TensorView* producer, const TensorView* consumer) const;
-  /// Who has to wait between `producer` and any of its consumers.
+  /// The threads that have to wait between `producer` and any of its consumers.
   [[nodiscard]] BarrierSet after(const TensorView* producer) const;
 
  private:

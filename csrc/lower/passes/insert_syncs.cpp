@@ -59,7 +59,7 @@ struct Event {
   std::vector<const ForLoop*> loops;
 };
 
-/// Whether whoever passes `other` passes the barrier as well.
+/// Whether a thread that passes `other` passes the barrier as well.
 bool is_passed_with(const Event& barrier, const Event& other) {
   return barrier.loops.size() <= other.loops.size() &&
          std::equal(barrier.loops.begin(), barrier.loops.end(), other.loops.begin());
@@ -103,7 +103,7 @@ class SyncInserter {
                                  : reads_.emplace(&statement, read_by(statement)).first->second;
   }
 
-  /// Who has to wait between the writes in `pending` and `subtree`.
+  /// The threads that have to wait between the writes in `pending` and `subtree`.
   BarrierSet needed_before(const Scope& subtree, const Tensors& pending) {
     BarrierSet needed;
     for_each_node(subtree, [&](const Expr& statement) {

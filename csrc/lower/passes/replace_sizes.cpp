@@ -8,96 +8,12 @@
 #include "graph/id_model.h"
 #include "graph/val_graph.h"
 #include "ir/scalar.h"
+#include "ir/substitute_scalars.h"
 #include "lower/analysis/launch_conditions.h"
 #include "lower/analysis/size_names.h"
 
 namespace nvfuser {
 namespace {
-
-/// Rebuilds scalar expressions with other leaves.
-class Substitution {
- public:
-  explicit Substitution(Kernel& kernel) : kernel_(kernel), namer_(kernel) {}
-
-  void replace(Val* leaf, Val* with) {
-    map_[leaf] = with;
-  }
-  [[nodiscard]] const std::vector<std::pair<Val*, Val*>> leaves() const {
-    std::vector<std::pair<Val*, Val*>> list(map_.begin(), map_.end());
-    std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
-      return a.first->serial() < b.first->serial();
-    });
-    return list;
-  }
-
-  Val* operator()(Val* root) {
-    std::vector<Val*> stack{root};
-    while (!stack.empty()) { // operands before what reads them, without recursion
-      Val* val = stack.back();
-      if (map_.count(val) != 0) {
-        stack.pop_back();
-        continue;
-      }
-      const Expr* definition = val->definition();
-      bool is_ready = true;
-      if (definition != nullptr) {
-        for (Val* in : definition->inputs()) {
-          if (in->is_scalar() && map_.count(in) == 0) {
-            stack.push_back(in);
-            is_ready = false;
-          }
-        }
-      }
-      if (is_ready) {
-        map_[val] = namer_.shortened(val, rebuild(val));
-        stack.pop_back();
-      }
-    }
-    return map_.at(root);
-  }
-
- private:
-  Val* rebuild(Val* val) {
-    const auto* op = val->definition() == nullptr ? nullptr : val->definition()->as<BinaryOp>();
-    if (op == nullptr || (map_.at(op->lhs) == op->lhs && map_.at(op->rhs) == op->rhs)) {
-      return rebuild_other(val);
-    }
-    Val* lhs = map_.at(op->lhs);
-    Val* rhs = map_.at(op->rhs);
-    switch (op->op) {
-      case BinaryOpType::Add: return scalar::add(lhs, rhs);
-      case BinaryOpType::Sub: return scalar::sub(lhs, rhs);
-      case BinaryOpType::Mul: return scalar::mul(lhs, rhs);
-      case BinaryOpType::Div: return scalar::div(lhs, rhs);
-      case BinaryOpType::Mod: return scalar::mod(lhs, rhs);
-      case BinaryOpType::CeilDiv: return scalar::ceil_div(lhs, rhs);
-      case BinaryOpType::Max: return scalar::max(lhs, rhs);
-      case BinaryOpType::Min: return scalar::min(lhs, rhs);
-      default: {
-        Val* out = kernel_.new_scalar(val->dtype());
-        kernel_.make<BinaryOp>({.out = out, .lhs = lhs, .rhs = rhs, .op = op->op});
-        return out;
-      }
-    }
-  }
-
-  Val* rebuild_other(Val* val) {
-    const auto* op = val->definition() == nullptr ? nullptr : val->definition()->as<UnaryOp>();
-    if (op == nullptr || map_.at(op->arg) == op->arg) {
-      return val;
-    }
-    if (op->op == UnaryOpType::Cast) {
-      return scalar::cast(val->dtype(), map_.at(op->arg));
-    }
-    Val* out = kernel_.new_scalar(val->dtype());
-    kernel_.make<UnaryOp>({.out = out, .arg = map_.at(op->arg), .op = op->op});
-    return out;
-  }
-
-  Kernel& kernel_;
-  SizeNamer namer_;
-  std::unordered_map<Val*, Val*> map_;
-};
 
 bool is_leaf(const Val* val) {
   return val->definition() == nullptr;
@@ -142,7 +58,7 @@ IterDomains sized_axes(const Kernel& kernel) {
   return axes;
 }
 
-std::optional<Refusal> choose_representatives(Kernel& kernel, Substitution& substitution) {
+std::optional<Refusal> choose_representatives(Kernel& kernel, ScalarSubstitution& substitution) {
   IdModel model(&kernel);
   const ValGraph& exact = model.maybe_build_graph(IdMappingMode::exact);
   const std::unordered_set<const Val*> inputs = input_sizes(kernel);
@@ -289,27 +205,11 @@ void record_sources(Kernel& kernel) {
 std::optional<Refusal> replace_sizes(Kernel& kernel) {
   const std::vector<ExpandedSize> expands = undecided_expands(kernel);
   resolve_symbolic_axes(kernel);
-  Substitution substitution(kernel);
+  SizeNamer namer(kernel);
+  ScalarSubstitution substitution(
+      kernel, [&](Val* val, Val* rebuilt) { return namer.shortened(val, rebuilt); });
   NVF_RETURN_REFUSAL(choose_representatives(kernel, substitution));
-  const std::vector<std::pair<Val*, Val*>> leaves = substitution.leaves();
-  for (const TensorView* tensor : kernel.tensors()) {
-    for (IterDomain* id : tensor->domain()->all_ids()) {
-      Val* expanded = id->has_expanded_extent() ? substitution(id->expanded_extent()) : nullptr;
-      id->assign_extents(substitution(id->extent()), expanded);
-    }
-  }
-  for (const TensorView* tensor : kernel.tensors()) {
-    for (Expr* expr : tensor->domain()->all_exprs()) {
-      if (auto* resize = expr->as<Resize>()) {
-        resize->left = substitution(resize->left);
-        resize->right = substitution(resize->right);
-      }
-    }
-  }
-  for (const auto& [leaf, with] : leaves) {
-    const std::vector<Expr*> users = leaf->all_uses();
-    kernel.replace_uses(leaf, with, users);
-  }
+  substitution.apply(kernel.tensors());
   for (const auto& [from, to, headline, out] : expands) {
     kernel.launch.conditions.push_back(
         size_condition(scalar::eq(from, to), headline, describe(out)));

@@ -26,7 +26,8 @@ const SharedBuffer* successor(const BufferLives& lives, const SharedBuffer& buff
 /// Separate one promoting buffer from its successor; whether a barrier was added.
 bool separate(Kernel& kernel, const BufferLives& lives) {
   for (const SharedBuffer& buffer : lives.buffers()) {
-    const bool promotes = buffer.allocate != nullptr && buffer.allocate->buffer->promotes_reuse();
+    const bool promotes =
+        buffer.allocate != nullptr && buffer.allocate->buffer->schedule().promotes_reuse;
     const SharedBuffer* next = promotes ? successor(lives, buffer) : nullptr;
     if (next == nullptr) {
       continue;

@@ -32,7 +32,7 @@ Refusal no_turns(const GridReduction& reduction, const Part& expected, const Par
   });
 }
 
-/// What a block in its turn waits for must not be a block that waits for its turn.
+/// A block in its turn must not wait for a block that waits for its turn.
 std::optional<Refusal> find_waiting_block(
     Expr* statement, const std::vector<const GridReduction*>& reductions) {
   for (const GridReduction* reduction : reductions) {

@@ -15,7 +15,7 @@
 namespace nvfuser {
 namespace {
 
-/// What has to hold for any thread of one loop to do something.
+/// Conditions that have to hold for any thread of one loop to do something.
 class LoopTests {
  public:
   LoopTests(Kernel& kernel, IndexForms& forms, const ThreadLoop& loop)
@@ -71,7 +71,8 @@ class LoopTests {
     return tests;
   }
 
-  /// What follows from `test` in any thread and iteration; nullptr: nothing that is worth a test.
+  /// A condition that follows from `test` in any thread and iteration; nullptr: none that is worth
+  /// a test.
   Val* of_whole_loop(Val* test) {
     const Expr* definition = test->definition();
     const auto* comparison = definition == nullptr ? nullptr : definition->as<BinaryOp>();

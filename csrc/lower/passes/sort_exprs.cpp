@@ -97,7 +97,7 @@ class ExprSorter {
     }
   }
 
-  /// Depth first from the groups that nobody reads: a component is finished before the next begins.
+  /// Depth first from the groups without readers: a component is finished before the next begins.
   static std::optional<Refusal> find_dependency_order(
       const std::vector<Subgroup>& groups, std::vector<size_t>& order) {
     enum class Mark : uint8_t { New, Open, Done };

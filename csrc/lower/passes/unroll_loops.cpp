@@ -22,6 +22,12 @@ constexpr int64_t kLoadLoop = 512;   // the same, for the sake of loads that are
 constexpr int64_t kLeftLoop = 256;   // one that is left to the compiler, which may unroll it
 constexpr int64_t kKernel = 4096;    // all together
 
+// A compiler repeats a small body of a loop of unknown length, and has another copy for what is
+// left over. Each has bounds, an index and tests of its own.
+constexpr int64_t kUnknownCopies = 5;
+constexpr int64_t kSmallBody = 16;
+constexpr int64_t kLoopHead = 14;
+
 constexpr int64_t kLoads = 16; // of global memory: so many at once make a loop worth more code
 
 /// The size of statements once their loops are unrolled, and the loads among them.
@@ -147,6 +153,7 @@ class LoopUnroller {
 
   void run() {
     constexpr int64_t kLeast = 8;
+    repeats_unknown_ = visit(kernel_.body).size <= kKernel;
     for (limit_ = kAskedLoop; visit(kernel_.body).size > kKernel && limit_ > kLeast;) {
       limit_ /= 2;
     }
@@ -184,7 +191,7 @@ class LoopUnroller {
       loop.loop_kind = LoopKind::Unrolled;
       loop.unroll_count = iterations;
     } else if (iterations == 0) {
-      loop.unroll_count = 0;
+      return visit_unknown(loop, body);
     } else if (traits_of(loop.loop_kind).is_written_out) {
       loop.unroll_count = fitting(iterations, body.size, limit_);
     } else if (body.loads > 0) {
@@ -198,6 +205,16 @@ class LoopUnroller {
       return body.repeated(iterations);
     }
     return body.repeated(loop.unroll_count);
+  }
+
+  /// A loop whose length is not constant.
+  Code visit_unknown(ForLoop& loop, Code body) const {
+    const bool is_repeated = body.size <= kSmallBody && !traits_of(loop.loop_kind).is_written_out;
+    loop.unroll_count = is_repeated && !repeats_unknown_ ? 1 : 0;
+    if (is_repeated && repeats_unknown_) {
+      return {.size = kUnknownCopies * (body.size + kLoopHead), .loads = body.loads};
+    }
+    return body;
   }
 
   /// All iterations if so many bodies fit into `limit`; else a power of two, which may be 1.
@@ -218,6 +235,7 @@ class LoopUnroller {
   Kernel& kernel_;
   LoopCopies required_;
   int64_t limit_ = kAskedLoop;
+  bool repeats_unknown_ = true; // compilers may repeat bodies of loops of unknown length
   std::unordered_map<const Expr*, Code> codes_;
 };
 

@@ -11,7 +11,7 @@ namespace nvfuser {
 /// loop that was bound to `unroll`, or that loads and has few iterations, is unrolled as far as the
 /// code stays small: loads of several iterations are then under way together. Larger loops with a
 /// constant number of iterations get a bound, as a compiler may have none. All others are left to
-/// the compiler.
+/// the compiler, unless there are so many that it would take seconds: then none is repeated.
 /// Requires: `spill_register_arrays`.
 void unroll_loops(Kernel& kernel);
 

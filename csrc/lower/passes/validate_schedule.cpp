@@ -67,7 +67,7 @@ std::optional<Refusal> find_repeated_binding(const TensorView* tensor) {
   return std::nullopt;
 }
 
-/// What an axis is bound to is said of loops; of other axes it would say nothing. A merge passes
+/// A binding belongs to a loop; on other axes it would mean nothing. A merge passes
 /// the binding of its axes on to the loop.
 std::optional<Refusal> find_binding_of_no_loop(const TensorView* tensor) {
   const IterDomains& loops = tensor->loop();
@@ -86,7 +86,7 @@ std::optional<Refusal> find_binding_of_no_loop(const TensorView* tensor) {
   return std::nullopt;
 }
 
-/// Of two updates of one input the last one counts, and a kernel has no order of outputs.
+/// If one input is updated twice, the last update counts, and a kernel has no order of outputs.
 std::optional<Refusal> find_repeated_update(const Fusion& fusion) {
   for (const Val* input : fusion.inputs()) {
     const std::vector<const TensorView*> updates = fusion.updates_of(input);

@@ -79,7 +79,7 @@ Expr* convert(TensorConstruct& op, StatementContext& context) {
 
 Expr* convert(RNGOp& op, StatementContext& context) {
   // The place in the logical shape, never the one in loops or memory: the same number under any
-  // schedule. Holes are not computed, or computed for nobody.
+  // schedule. Holes are not computed, or their results are not read.
   Val* position = logical_position(op.out, context);
   Val* lanes = context.kernel.new_index(op.out->dtype() == DataType::Double ? 2 : 4);
   Val* seed = op.seed;

@@ -2,6 +2,23 @@
 
 namespace nvfuser {
 
+bool can_convert(const UnaryOp& op) {
+  switch (op.op) { // those of addresses and of warps are documented, and have no code
+    case UnaryOpType::Address:
+    case UnaryOpType::Dereference:
+    case UnaryOpType::Print:
+    case UnaryOpType::ToUnsignedSmemAddr:
+    case UnaryOpType::AdjustPartialLdMatrixAddrInTuring8:
+    case UnaryOpType::AdjustPartialLdMatrixAddrInTuring16:
+    case UnaryOpType::ElectSync: return false;
+    default: return true;
+  }
+}
+
+bool can_convert(const TernaryOp& op) {
+  return op.op != TernaryOpType::Philox; // random elements are nodes of their own
+}
+
 Expr* convert(UnaryOp& op, StatementContext& context) {
   return context.kernel.make<UnaryOp>(
       {.out = context.result(op.out), .arg = context.operand(op.arg), .op = op.op});

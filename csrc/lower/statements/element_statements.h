@@ -40,6 +40,8 @@ Expr* convert(ScatterOp& op, StatementContext& context);
 [[nodiscard]] inline bool can_convert(const Expr&) {
   return true;
 }
+[[nodiscard]] bool can_convert(const UnaryOp& op);
+[[nodiscard]] bool can_convert(const TernaryOp& op);
 [[nodiscard]] bool can_convert(const TensorConstruct& op);
 [[nodiscard]] bool can_convert(const ScatterOp& op);
 

@@ -122,6 +122,7 @@ Expr* convert(ScatterOp& op, StatementContext& context) {
     }
     src = context.element_at(tensor, source);
   }
+  src = scalar::cast(op.out->dtype(), src);
   return context.kernel.make<LoadStoreOp>(
       {.out = context.element_at(storage, target), .arg = src, .op = LoadStoreOpType::Set});
 }

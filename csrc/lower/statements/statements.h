@@ -8,7 +8,7 @@
 
 namespace nvfuser {
 
-/// What a reduction combines at one element of its results, or at several at once.
+/// The operands that a reduction combines at one element of its results, or at several at once.
 struct ReductionOperands {
   std::vector<Val*> outs;
   std::vector<Val*> ins;
@@ -46,7 +46,7 @@ class StatementBuilder {
   std::vector<ScanStart> start_scan(ScanOp& op, const LoopNest& nest);
   /// The loops over its axis.
   [[nodiscard]] const ScanLoops& loops_of_scan(const ScanOp& op) const;
-  // Over threads, also, after the loops over a thread's items:
+  // For a scan over threads, after the loops over a thread's items:
   /// The statement that combines threads.
   Expr* scan_threads(ScanOp& op);
   /// The statement that makes a result of what the thread has, in all loops of the nest.
@@ -101,6 +101,7 @@ class StatementBuilder {
   void require_same_iteration(const TensorView* dependent, const Expr* reduction) const;
 
   Kernel& kernel_;
+  IndexWalk::Shared walks_;
   LastBlocks last_blocks_;
   std::unordered_map<const Expr*, Val*> is_last_; // of reductions over blocks that are not for all
   std::unordered_map<const ScanOp*, Scan> scans_;

@@ -3822,6 +3822,57 @@ class Fusion:
 
     def __str__(self) -> str: ...
 
+    def serialize(self) -> bytes:
+        """
+        The fusion and its schedule as bytes.
+
+        Equal fusions (`equal_up_to_numbering`) have equal bytes, whatever their history. Numbers in names,
+        lines of Python, the list of recorded steps and what no output needs are left out.
+
+        Returns
+        -------
+        bytes
+            What `deserialize` of the same version of the library reads.
+
+        Raises
+        ------
+        UserError
+            For a kernel.
+        """
+
+    @staticmethod
+    def deserialize(data: bytes) -> Fusion:
+        """
+        The fusion that bytes say, numbered in their order.
+
+        Parameters
+        ----------
+        data : bytes
+            What `serialize` returned. It may come from anywhere: it is checked.
+
+        Raises
+        ------
+        UserValueError
+            If the bytes are damaged, were written by another version, or say no fusion that makes sense.
+        """
+
+    def digest(self) -> bytes:
+        """
+        A name of the fusion and its schedule for caches that outlive the process.
+
+        Returns
+        -------
+        bytes
+            32 bytes: those of equal fusions are equal. They change with the nodes that a version of the
+            library has.
+        """
+
+    def __copy__(self) -> Fusion: ...
+
+    def __deepcopy__(self, memo: object) -> Fusion: ...
+
+    def __reduce__(self) -> tuple: ...
+
     def evaluate(self, inputs: Iterable[object], dtype_override: torch.dtype | None = None) -> list[torch.Tensor]:
         """
         Evaluate the fusion with PyTorch, expression by expression; inputs are only read.
@@ -4968,6 +5019,467 @@ def check_cuda_device(index: int) -> None:
 
 def doctor_report() -> list[DoctorLine]:
     """What this installation can do, and what is missing."""
+
+class HeuristicParams:
+    """
+    What a scheduler decides: computed from a definition, sizes, alignments and a device. Can be printed, edited, compared and applied.
+    """
+
+    @property
+    def lparams(self) -> LaunchParams:
+        """
+        The block, which the schedule splits by; and the grid that the sizes lead to.
+        """
+
+    @lparams.setter
+    def lparams(self, arg: LaunchParams, /) -> None: ...
+
+    @property
+    def cparams(self) -> CompileParams:
+        """How the kernel is compiled."""
+
+    @cparams.setter
+    def cparams(self, arg: CompileParams, /) -> None: ...
+
+    @property
+    def tag(self) -> str:
+        """A word shown in the text."""
+
+    @tag.setter
+    def tag(self, arg: str, /) -> None: ...
+
+    @property
+    def scheduler_type(self) -> SchedulerType:
+        """The scheduler they belong to."""
+
+    def hash(self) -> int:
+        """Equal for params that are equal."""
+
+    def __eq__(self, other: object, /) -> bool:
+        """Whether both make the same kernel: the grid is not compared."""
+
+    def __repr__(self) -> str: ...
+
+class PlainParams(HeuristicParams):
+    """Params of a scheduler that decides nothing: no_op and expr_eval."""
+
+    def __init__(self) -> None:
+        """Params of a schedule that splits, vectorizes and unrolls nothing."""
+
+class PointwiseParams(HeuristicParams):
+    """
+    How a map over the axes of an output is computed: its axes merged to one side or two, split into blocks, threads and vectors.
+    """
+
+    def __init__(self) -> None:
+        """Params of a schedule that splits, vectorizes and unrolls nothing."""
+
+    @property
+    def break_point(self) -> int:
+        """
+        Axes left of it form the outer side of a 2-D schedule; 0: one side has all.
+        """
+
+    @break_point.setter
+    def break_point(self, arg: int, /) -> None: ...
+
+    @property
+    def split_block(self) -> bool:
+        """Whether threads are split over both sides."""
+
+    @split_block.setter
+    def split_block(self, arg: bool, /) -> None: ...
+
+    @property
+    def split_grid_y_dim(self) -> bool:
+        """
+        Whether the side on grid_y has more blocks than that takes, and is split.
+        """
+
+    @split_grid_y_dim.setter
+    def split_grid_y_dim(self, arg: bool, /) -> None: ...
+
+    @property
+    def flip_grid_binding(self) -> bool:
+        """Whether the outer side is bound to grid_x and the inner one to grid_y."""
+
+    @flip_grid_binding.setter
+    def flip_grid_binding(self, arg: bool, /) -> None: ...
+
+    @property
+    def vectorization_factor(self) -> int:
+        """
+        Neighbouring elements that a thread computes; a tensor is accessed in vectors of at most so many.
+        """
+
+    @vectorization_factor.setter
+    def vectorization_factor(self, arg: int, /) -> None: ...
+
+    @property
+    def unroll_factor_inner(self) -> int:
+        """
+        Vectors of a thread along the inner side, all loaded before the first is used.
+        """
+
+    @unroll_factor_inner.setter
+    def unroll_factor_inner(self, arg: int, /) -> None: ...
+
+    @property
+    def unroll_factor_outer(self) -> int:
+        """
+        Rows of a thread; operands that are broadcast over them are loaded once.
+        """
+
+    @unroll_factor_outer.setter
+    def unroll_factor_outer(self, arg: int, /) -> None: ...
+
+    @property
+    def runs_in_tasks(self) -> bool:
+        """
+        Whether a block is a task of a processor: no threads, unroll factors are the lengths of loops.
+        """
+
+    @runs_in_tasks.setter
+    def runs_in_tasks(self, arg: bool, /) -> None: ...
+
+    @property
+    def vector_widths(self) -> list[int]:
+        """
+        Elements of an access, for each tensor input that is read and then each output; empty: as wide as the layouts allow.
+        """
+
+    @vector_widths.setter
+    def vector_widths(self, arg: Sequence[int], /) -> None: ...
+
+class TransposeParams(HeuristicParams):
+    """
+    How tensors whose innermost dimensions differ are computed: tile by tile.
+    """
+
+    def __init__(self) -> None:
+        """Params of a schedule that splits, vectorizes and unrolls nothing."""
+
+    @property
+    def tile_size1(self) -> int:
+        """Elements of a tile along the dimension of group 1."""
+
+    @tile_size1.setter
+    def tile_size1(self, arg: int, /) -> None: ...
+
+    @property
+    def tile_size2(self) -> int:
+        """Elements of a tile along the dimension of group 2."""
+
+    @tile_size2.setter
+    def tile_size2(self, arg: int, /) -> None: ...
+
+    @property
+    def vectorize_factor1(self) -> int:
+        """
+        Neighbouring elements that a thread computes, along the dimension of group 1.
+        """
+
+    @vectorize_factor1.setter
+    def vectorize_factor1(self, arg: int, /) -> None: ...
+
+    @property
+    def vectorize_factor2(self) -> int:
+        """
+        Neighbouring elements of the rows that a tile is swizzled by: those of the widest access on either side.
+        """
+
+    @vectorize_factor2.setter
+    def vectorize_factor2(self, arg: int, /) -> None: ...
+
+    @property
+    def runs_in_tasks(self) -> bool:
+        """Whether a tile is a task of a processor, computed in place."""
+
+    @runs_in_tasks.setter
+    def runs_in_tasks(self, arg: bool, /) -> None: ...
+
+    @property
+    def vector_widths(self) -> list[int]:
+        """
+        Elements of an access, for each tensor input that is read and then each output; empty: as wide as the layouts allow.
+        """
+
+    @vector_widths.setter
+    def vector_widths(self, arg: Sequence[int], /) -> None: ...
+
+class ReductionParams(HeuristicParams):
+    """How reductions are computed, and norms that keep their rows on chip."""
+
+    def __init__(self) -> None:
+        """Params of a schedule that splits, vectorizes and unrolls nothing."""
+
+    @property
+    def fastest_dim(self) -> bool:
+        """The innermost dim is reduced."""
+
+    @fastest_dim.setter
+    def fastest_dim(self, arg: bool, /) -> None: ...
+
+    @property
+    def persistent_kernel(self) -> bool:
+        """The input stays on chip between passes."""
+
+    @persistent_kernel.setter
+    def persistent_kernel(self, arg: bool, /) -> None: ...
+
+    @property
+    def project_persistent_buffers(self) -> bool:
+        """
+        The fusion's inputs stay on chip instead of what is computed from them.
+        """
+
+    @project_persistent_buffers.setter
+    def project_persistent_buffers(self, arg: bool, /) -> None: ...
+
+    @property
+    def schedule_3d(self) -> bool:
+        """The pattern is [reduction, iteration, reduction]."""
+
+    @schedule_3d.setter
+    def schedule_3d(self, arg: bool, /) -> None: ...
+
+    @property
+    def flip_grid(self) -> bool:
+        """x and y of the grid are swapped, for outer reductions."""
+
+    @flip_grid.setter
+    def flip_grid(self, arg: bool, /) -> None: ...
+
+    @property
+    def cross_block_inner_reduction(self) -> bool:
+        """The inner reduction spans the threads of a block."""
+
+    @cross_block_inner_reduction.setter
+    def cross_block_inner_reduction(self, arg: bool, /) -> None: ...
+
+    @property
+    def cross_grid_inner_reduction(self) -> bool:
+        """The inner reduction spans blocks."""
+
+    @cross_grid_inner_reduction.setter
+    def cross_grid_inner_reduction(self, arg: bool, /) -> None: ...
+
+    @property
+    def unroll_factor_inner_reduction(self) -> int:
+        """Unroll or vector width on the inner reduction."""
+
+    @unroll_factor_inner_reduction.setter
+    def unroll_factor_inner_reduction(self, arg: int, /) -> None: ...
+
+    @property
+    def unroll_factor_top_of_vectorization(self) -> int:
+        """Further unroll outside of the vector."""
+
+    @unroll_factor_top_of_vectorization.setter
+    def unroll_factor_top_of_vectorization(self, arg: int, /) -> None: ...
+
+    @property
+    def vectorize_inner_reduction(self) -> bool:
+        """Vectorize instead of unroll."""
+
+    @vectorize_inner_reduction.setter
+    def vectorize_inner_reduction(self, arg: bool, /) -> None: ...
+
+    @property
+    def split_grid_dim_inner_reduction(self) -> bool:
+        """Split a grid dim that would be too large."""
+
+    @split_grid_dim_inner_reduction.setter
+    def split_grid_dim_inner_reduction(self, arg: bool, /) -> None: ...
+
+    @property
+    def pad_inner_reduction_to_warp(self) -> bool:
+        """Pad to whole warps."""
+
+    @pad_inner_reduction_to_warp.setter
+    def pad_inner_reduction_to_warp(self, arg: bool, /) -> None: ...
+
+    @property
+    def batches_per_block_inner_reduction(self) -> int:
+        """Persistent batches of a thread."""
+
+    @batches_per_block_inner_reduction.setter
+    def batches_per_block_inner_reduction(self, arg: int, /) -> None: ...
+
+    @property
+    def block_dim_inner_reduction(self) -> ParallelType:
+        """What the threads of the inner reduction are bound to."""
+
+    @block_dim_inner_reduction.setter
+    def block_dim_inner_reduction(self, arg: ParallelType, /) -> None: ...
+
+    @property
+    def grid_dim_inner_reduction(self) -> ParallelType:
+        """What the blocks of the inner reduction are bound to."""
+
+    @grid_dim_inner_reduction.setter
+    def grid_dim_inner_reduction(self, arg: ParallelType, /) -> None: ...
+
+    @property
+    def multiple_reds_per_blk(self) -> bool:
+        """A block computes several outputs."""
+
+    @multiple_reds_per_blk.setter
+    def multiple_reds_per_blk(self, arg: bool, /) -> None: ...
+
+    @property
+    def unroll_factor_iter_dom(self) -> int:
+        """Unroll or vector width on the iteration side."""
+
+    @unroll_factor_iter_dom.setter
+    def unroll_factor_iter_dom(self, arg: int, /) -> None: ...
+
+    @property
+    def vectorize_iter_dom(self) -> bool:
+        """Vectorize the iteration side."""
+
+    @vectorize_iter_dom.setter
+    def vectorize_iter_dom(self, arg: bool, /) -> None: ...
+
+    @property
+    def split_grid_dim_iter_dom_inner(self) -> bool:
+        """Split an iteration grid dim that would be too large, inner part."""
+
+    @split_grid_dim_iter_dom_inner.setter
+    def split_grid_dim_iter_dom_inner(self, arg: bool, /) -> None: ...
+
+    @property
+    def split_grid_dim_iter_dom_outer(self) -> bool:
+        """Split an iteration grid dim that would be too large, outer part."""
+
+    @split_grid_dim_iter_dom_outer.setter
+    def split_grid_dim_iter_dom_outer(self, arg: bool, /) -> None: ...
+
+    @property
+    def block_dim_iter_dom(self) -> ParallelType:
+        """What the threads of the iteration side are bound to."""
+
+    @block_dim_iter_dom.setter
+    def block_dim_iter_dom(self, arg: ParallelType, /) -> None: ...
+
+    @property
+    def grid_dim_iter_dom(self) -> ParallelType:
+        """What the blocks of the iteration side are bound to."""
+
+    @grid_dim_iter_dom.setter
+    def grid_dim_iter_dom(self, arg: ParallelType, /) -> None: ...
+
+    @property
+    def cross_block_outer_reduction(self) -> bool:
+        """The outer reduction of a 3-D pattern spans threads."""
+
+    @cross_block_outer_reduction.setter
+    def cross_block_outer_reduction(self, arg: bool, /) -> None: ...
+
+    @property
+    def cross_grid_outer_reduction(self) -> bool:
+        """The outer reduction of a 3-D pattern spans blocks."""
+
+    @cross_grid_outer_reduction.setter
+    def cross_grid_outer_reduction(self, arg: bool, /) -> None: ...
+
+    @property
+    def batches_per_block_outer_reduction(self) -> int:
+        """Batches of a thread along the outer reduction."""
+
+    @batches_per_block_outer_reduction.setter
+    def batches_per_block_outer_reduction(self, arg: int, /) -> None: ...
+
+    @property
+    def unroll_factor_outer_reduction(self) -> int:
+        """Unroll of the outer reduction."""
+
+    @unroll_factor_outer_reduction.setter
+    def unroll_factor_outer_reduction(self, arg: int, /) -> None: ...
+
+    @property
+    def block_dim_outer_reduction(self) -> ParallelType:
+        """What the threads of the outer reduction are bound to."""
+
+    @block_dim_outer_reduction.setter
+    def block_dim_outer_reduction(self, arg: ParallelType, /) -> None: ...
+
+    @property
+    def grid_dim_outer_reduction(self) -> ParallelType:
+        """What the blocks of the outer reduction are bound to."""
+
+    @grid_dim_outer_reduction.setter
+    def grid_dim_outer_reduction(self, arg: ParallelType, /) -> None: ...
+
+    @property
+    def compute_persistent_buffer_with_first_consumer(self) -> bool:
+        """Persistent buffers are computed at their first consumer."""
+
+    @compute_persistent_buffer_with_first_consumer.setter
+    def compute_persistent_buffer_with_first_consumer(self, arg: bool, /) -> None: ...
+
+    @property
+    def static_bdimx(self) -> bool:
+        """Compile with a constant blockDim.x."""
+
+    @static_bdimx.setter
+    def static_bdimx(self, arg: bool, /) -> None: ...
+
+    @property
+    def static_bdimy(self) -> bool:
+        """Compile with a constant blockDim.y."""
+
+    @static_bdimy.setter
+    def static_bdimy(self, arg: bool, /) -> None: ...
+
+    @property
+    def combined_inner_outer(self) -> bool:
+        """Inner and outer reductions in one kernel."""
+
+    @combined_inner_outer.setter
+    def combined_inner_outer(self, arg: bool, /) -> None: ...
+
+    @property
+    def tidx_for_outer_reduction(self) -> bool:
+        """The outer reduction runs over block_x."""
+
+    @tidx_for_outer_reduction.setter
+    def tidx_for_outer_reduction(self, arg: bool, /) -> None: ...
+
+    @property
+    def pad_outer_reduction_to_warp(self) -> bool:
+        """Pad the outer reduction to whole warps."""
+
+    @pad_outer_reduction_to_warp.setter
+    def pad_outer_reduction_to_warp(self, arg: bool, /) -> None: ...
+
+    @property
+    def combined_split_grid_inner_dim(self) -> bool:
+        """A further grid split in the combined scheduler."""
+
+    @combined_split_grid_inner_dim.setter
+    def combined_split_grid_inner_dim(self, arg: bool, /) -> None: ...
+
+    @property
+    def vectorization_factor_outer(self) -> int:
+        """Vector width of the outer partial result."""
+
+    @vectorization_factor_outer.setter
+    def vectorization_factor_outer(self, arg: int, /) -> None: ...
+
+    @property
+    def vectorization_factor_tmp_gmem_write(self) -> int:
+        """Vector width of the write of partial results."""
+
+    @vectorization_factor_tmp_gmem_write.setter
+    def vectorization_factor_tmp_gmem_write(self, arg: int, /) -> None: ...
+
+    @property
+    def block_dim_inner_reduction_extra(self) -> ParallelType:
+        """A second block dim for the inner reduction."""
+
+    @block_dim_inner_reduction_extra.setter
+    def block_dim_inner_reduction_extra(self, arg: ParallelType, /) -> None: ...
 
 class PassRecord:
     """A lowering pass that ran."""

@@ -1,6 +1,7 @@
 """Propagate transforms, inline, schedule automatically."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
+from typing import overload
 
 import nvfuser_direct._core
 
@@ -122,3 +123,91 @@ def trivial(fusion: nvfuser_direct._core.Fusion) -> None:
     fusion : Fusion
         Is scheduled in place.
     """
+
+def can_schedule(fusion: nvfuser_direct._core.Fusion, scheduler_type: nvfuser_direct._core.SchedulerType, inputs: Iterable[object], target: str | None = None) -> tuple[bool, str]:
+    """
+    Whether a scheduler takes a fusion, for inputs like these.
+
+    Parameters
+    ----------
+    fusion : Fusion
+        A definition without a schedule.
+    scheduler_type : SchedulerType
+        The scheduler that is asked.
+    inputs : iterable
+        Inputs of a run: their sizes, strides and addresses count.
+    target : str, optional
+        "cuda" or "cpu": the device to schedule for; by default the one that the inputs are on.
+
+    Returns
+    -------
+    tuple[bool, str]
+        The answer, and why it is no.
+    """
+
+def find_compatible_schedulers(fusion: nvfuser_direct._core.Fusion, inputs: Iterable[object], target: str | None = None) -> list[nvfuser_direct._core.SchedulerType]:
+    """
+    The schedulers that take a fusion, in the order of preference.
+
+    Parameters
+    ----------
+    fusion : Fusion
+        A definition without a schedule.
+    inputs : iterable
+        Inputs of a run.
+    target : str, optional
+        "cuda" or "cpu": the device to schedule for; by default the one that the inputs are on.
+    """
+
+def compute_heuristics(fusion: nvfuser_direct._core.Fusion, scheduler_type: nvfuser_direct._core.SchedulerType, inputs: Iterable[object], target: str | None = None) -> nvfuser_direct._core.HeuristicParams:
+    """
+    What a scheduler would decide for a fusion, which stays as it is.
+
+    Parameters
+    ----------
+    fusion : Fusion
+        A definition without a schedule.
+    scheduler_type : SchedulerType
+        The scheduler that is asked.
+    inputs : iterable
+        Inputs of a run: their sizes, strides and addresses count.
+    target : str, optional
+        "cuda" or "cpu": the device to schedule for; by default the one that the inputs are on.
+
+    Returns
+    -------
+    HeuristicParams
+        Params to read, edit, and give to `schedule`.
+
+    Raises
+    ------
+    UserError
+        If the scheduler does not take the fusion, with its reason.
+    """
+
+@overload
+def schedule(fusion: nvfuser_direct._core.Fusion, scheduler_type: nvfuser_direct._core.SchedulerType, heuristic_params: nvfuser_direct._core.HeuristicParams) -> None:
+    """
+    Schedule a fusion in place, with the primitives that this module has.
+
+    Parameters
+    ----------
+    fusion : Fusion
+        A definition without a schedule.
+    scheduler_type : SchedulerType
+        The scheduler.
+    inputs : iterable
+        Inputs of a run, which params are computed from and returned.
+    heuristic_params : HeuristicParams
+        Instead of inputs: params that were computed before, or edited.
+    target : str, optional
+        "cuda" or "cpu": the device to schedule for; by default the one that the inputs are on.
+
+    Raises
+    ------
+    UserError
+        If the scheduler does not take the fusion, with its reason.
+    """
+
+@overload
+def schedule(fusion: nvfuser_direct._core.Fusion, scheduler_type: nvfuser_direct._core.SchedulerType, inputs: Iterable[object], target: str | None = None) -> nvfuser_direct._core.HeuristicParams: ...

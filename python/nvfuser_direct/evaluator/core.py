@@ -32,9 +32,9 @@ FLOATS = {
     DataType.Float8_e8m0fnu,
 }
 
-# What has fewer digits than the types that arithmetic is done in.
+# Types with fewer digits than those that arithmetic is done in.
 _ROUNDED = FLOATS - {DataType.Double, DataType.Float}
-# What may have less range than the type that a reference is computed in.
+# Types that may have less range than the one that a reference is computed in.
 _NARROW = _ROUNDED | {DataType.Float, DataType.ComplexFloat}
 
 _HANDLERS: dict[type, Callable[[Evaluator, Any], None]] = {}
@@ -85,7 +85,7 @@ def _last_reads(exprs: Sequence[_core.Expr], outputs: Sequence[Val]) -> dict[int
 
 
 def _number(val: Val, value: Any) -> Scalar:
-    """What is passed for a scalar; scalars of NumPy and 0-dim tensors become Python numbers."""
+    """The number passed for a scalar; scalars of NumPy and 0-dim tensors become Python numbers."""
     if getattr(value, "ndim", 0) > 0:
         raise _core.UserTypeError(
             f"Expected input {val} to be a scalar but got {value.ndim} dimensions"
@@ -148,7 +148,7 @@ class Evaluator:
         # A tensor of no dimensions may be a host scalar beside others.
         leaders = [x for x in tensors if x.ndim > 0] or [x for x in tensors if x.is_cuda]
         self.device = leaders[0].device if leaders else device or torch.device("cpu")
-        # What a fusion computes does not depend on the modes of its caller.
+        # The results of a fusion do not depend on the modes of its caller.
         kind = "cuda" if self.device.type == "cuda" else "cpu"  # not every device has autocast
         with torch.no_grad(), torch.autocast(kind, enabled=False):
             self._bind_inputs(inputs)

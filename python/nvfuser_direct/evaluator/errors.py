@@ -1,4 +1,4 @@
-"""What PyTorch refuses while a fusion is evaluated, as an error about the expression."""
+"""Errors of PyTorch while a fusion is evaluated, as errors about the expression."""
 
 from __future__ import annotations
 

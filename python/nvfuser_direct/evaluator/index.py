@@ -34,7 +34,7 @@ def index_select(ev: Evaluator, expr: _core.IndexSelectOp) -> None:
 def _selected(
     ev: Evaluator, arg: torch.Tensor, index: torch.Tensor | int, dim: int
 ) -> torch.Tensor:
-    """What stands at positions of one dimension; the other dimensions of `index` have size 1."""
+    """The elements at positions of one dimension; the other dimensions of `index` have size 1."""
     positions = torch.as_tensor(index, device=ev.device).reshape(-1).long()
     return bits_of(arg).index_select(dim, positions).view(arg.dtype)
 

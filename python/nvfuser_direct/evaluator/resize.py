@@ -36,7 +36,7 @@ def pad(ev: Evaluator, expr: _core.PadOp) -> None:
     extents = [size + left + right for size, (left, right) in zip(arg.shape, pairs, strict=True)]
     _check_extents(expr, extents)
     out = filled(extents, ev.scalar(expr.value), arg.dtype, arg.device)
-    # What is left of the operand, as positions of the operand and of the result.
+    # The part of the operand that is left, as positions of the operand and of the result.
     spans = [
         (max(0, -left), min(size, extent - left))
         for size, extent, (left, _) in zip(arg.shape, extents, pairs, strict=True)

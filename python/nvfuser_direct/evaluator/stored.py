@@ -55,7 +55,7 @@ def _in_layout_of(output: TensorView, value: torch.Tensor) -> torch.Tensor:
     axes = _core.TensorDomain.no_reductions(output.logical())
     allocated = _core.TensorDomain.no_reductions(output.maybe_allocation())
     if set(allocated) != set(axes) or output.dtype() == DataType.Float4_e2m1fn:
-        return value  # tiles, pairs: laid out by who computed them
+        return value  # tiles, pairs: laid out by the code that computed them
     strides = [0] * value.ndim
     step = 1
     for axis in reversed(allocated):

@@ -1,4 +1,4 @@
-#include "lower/text_diff.h"
+#include "base/text_diff.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,0 +1,282 @@
+"""The suite: the usual fusions, each through the scheduler that takes it.
+
+    python benchmarks/suite.py                         all cases of this machine's target
+    python benchmarks/suite.py --cases softmax rope    those whose names have one of the words
+    python benchmarks/suite.py --target cpu --quick    few repetitions, no compiled peers
+    python benchmarks/suite.py --json results.json     the table as data
+
+A score is the time of a copy that reads and writes the same bytes, divided by the time of the
+kernel: 1 is a copy. Both are measured in one run, on data that no cache holds: where inputs are
+smaller than that, calls take turns over several sets. Results are compared with eager PyTorch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import torch
+from cases import Case, cpu_cases, cuda_cases
+
+from nvfuser_direct import FusionDefinition, KernelExecutor, SchedulerType, UserError, schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+EAGER, COMPILE, MAX_AUTOTUNE = "eager", "compile", "max-autotune"
+PEERS = (EAGER, COMPILE, MAX_AUTOTUNE)
+L2_BYTES = {"cuda": 60 << 20, "cpu": 64 << 20}
+BEYOND_CACHES = 4  # data of one turn over all sets of inputs, in sizes of the cache
+
+
+@dataclass
+class Row:
+    """What was measured of a case.
+
+    Attributes
+    ----------
+    megabytes : float
+        Inputs read once, outputs written once.
+    milliseconds : dict[str, float]
+        By what ran: "copy", "ours", and the peers.
+    error : float
+        Largest difference from eager, relative to the largest element.
+    verdict : str
+        Empty where all is well; "WRONG", or why there is no kernel.
+    """
+
+    name: str
+    megabytes: float = 0.0
+    scheduler: str = ""
+    params: str = ""
+    milliseconds: dict[str, float] = field(default_factory=dict)
+    compile_ms: float = 0.0
+    error: float = 0.0
+    verdict: str = ""
+    floor: str = ""
+    counts: bool = False  # in the mean
+
+    @property
+    def score(self) -> float | None:
+        return self.score_of("ours")
+
+    def score_of(self, who: str) -> float | None:
+        if who not in self.milliseconds:
+            return None
+        return self.milliseconds["copy"] / self.milliseconds[who]
+
+    @property
+    def best_peer(self) -> float | None:
+        return max((s for p in PEERS if (s := self.score_of(p)) is not None), default=None)
+
+
+# ---- Running -------------------------------------------------------------------------------------
+
+
+def as_tuple(result: Any) -> tuple[torch.Tensor, ...]:
+    return tuple(result) if isinstance(result, (tuple, list)) else (result,)
+
+
+def bytes_of(tensors: Sequence[torch.Tensor]) -> int:
+    return sum(t.numel() * t.element_size() for t in tensors)
+
+
+def largest_error(found: Sequence[torch.Tensor], expected: Sequence[torch.Tensor]) -> float:
+    """Relative to the largest element; infinite where shapes or NaNs differ."""
+    worst = 0.0
+    for own, reference in zip(found, expected, strict=True):
+        if own.shape != reference.shape or own.dtype != reference.dtype:
+            return math.inf
+        # In parts: float64 copies of the largest tensors do not fit beside them.
+        scale, difference = 1e-30, 0.0
+        for a, b in zip(
+            own.flatten().split(1 << 26), reference.flatten().split(1 << 26), strict=True
+        ):
+            scale = max(scale, b.double().abs().max().item())
+            part = (a.double() - b.double()).abs().max().item()
+            difference = max(difference, math.inf if math.isnan(part) else part)
+        worst = max(worst, difference / scale)
+    return worst
+
+
+def ours(case: Case, inputs: Sequence[Any], row: Row) -> KernelExecutor | None:
+    """The kernel of the first scheduler that makes one; None, with the reason in `row`."""
+    fd = FusionDefinition()
+    with fd:
+        case.define(fd)
+    start = time.perf_counter()
+    without_kernel = (SchedulerType.expr_eval, SchedulerType.no_op)
+    compatible = schedule.find_compatible_schedulers(fd.fusion, inputs)
+    found = [scheduler for scheduler in compatible if scheduler not in without_kernel]
+    if not found:
+        row.verdict = "no scheduler takes it"
+        return None
+    try:
+        params = schedule.schedule(fd.fusion, found[0], inputs)
+        row.scheduler, row.params = found[0].name, repr(params)
+        executor = KernelExecutor()
+        executor.compile(fd.fusion, inputs, compile_params=params.cparams)
+    except UserError as error:
+        row.verdict = "no kernel: " + str(error).partition("\n")[0]
+        return None
+    row.compile_ms = (time.perf_counter() - start) * 1e3
+    return executor
+
+
+def peer(case: Case, name: str) -> Callable[..., Any]:
+    if name == EAGER:
+        return case.eager
+    torch._dynamo.reset()
+    mode = None if name == COMPILE else "max-autotune-no-cudagraphs"
+    return torch.compile(case.eager, mode=mode, dynamic=False)
+
+
+def timed(function: Callable[[int], object], target: str, repeats: int) -> float:
+    """Median milliseconds of a call; the argument counts calls."""
+    times = []
+    for i in range(repeats + 3):
+        if target == "cuda":
+            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            start.record()
+            function(i)
+            end.record()
+            end.synchronize()
+            times.append(start.elapsed_time(end))
+        else:
+            begin = time.perf_counter()
+            function(i)
+            times.append((time.perf_counter() - begin) * 1e3)
+    return median(times[3:])  # the first ones compile and warm up
+
+
+def copy_time(total_bytes: int, target: str, repeats: int) -> float:
+    source = torch.empty(max(total_bytes // 2, 1), dtype=torch.uint8, device=target)
+    source.zero_()
+    destination = torch.empty_like(source)
+    return timed(lambda _: destination.copy_(source), target, repeats)
+
+
+def measure(case: Case, target: str, peers: Sequence[str], repeats: int) -> Row:
+    row = Row(case.name, floor=case.floor)
+    torch.manual_seed(0)
+    inputs = case.inputs(target)
+    executor = ours(case, inputs, row)
+    expected = as_tuple(case.eager(*inputs))
+    total_bytes = bytes_of(inputs) + bytes_of(expected)
+    row.megabytes = total_bytes / 1e6
+    if executor is not None:
+        found = executor.run(inputs)
+        row.error = largest_error(found, expected) if case.compares_values else 0.0
+        if row.error > case.rtol:
+            row.verdict = "WRONG"
+        del found
+    del expected
+    # So many sets of inputs that none is in a cache when its turn comes.
+    wanted = BEYOND_CACHES * L2_BYTES[target]
+    sets = [inputs] + [case.inputs(target) for _ in range(min(7, wanted // max(total_bytes, 1)))]
+
+    row.milliseconds["copy"] = copy_time(total_bytes, target, repeats)
+    if executor is not None:
+        row.milliseconds["ours"] = timed(
+            lambda i: executor.run(sets[i % len(sets)]), target, repeats
+        )
+    for name in peers:
+        function = peer(case, name)
+        try:
+            row.milliseconds[name] = timed(
+                lambda i, f=function: f(*sets[i % len(sets)]), target, repeats
+            )
+        except Exception as error:  # a peer that cannot: a fact about it, not about us
+            print(f"  {name}: {type(error).__name__}: {str(error).partition(chr(10))[0]}")
+    row.counts = case.is_memory_bound and executor is not None and row.verdict != "WRONG"
+    return row
+
+
+# ---- The table -----------------------------------------------------------------------------------
+
+
+def text_of(value: float | None, digits: int = 3) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def header(peers: Sequence[str]) -> str:
+    names = "".join(f"{name:>13}" for name in peers)
+    return (
+        f"{'case':40} {'MB':>6} {'copy ms':>8} {'ours ms':>8}{names} {'score':>6} {'peer':>6}  by"
+    )
+
+
+def line(row: Row, peers: Sequence[str]) -> str:
+    times = "".join(f"{text_of(row.milliseconds.get(name)):>13}" for name in peers)
+    notes = "  ".join(note for note in (row.scheduler, row.verdict) if note)
+    return (
+        f"{row.name:40} {row.megabytes:6.0f} {text_of(row.milliseconds.get('copy')):>8} "
+        f"{text_of(row.milliseconds.get('ours')):>8}{times} {text_of(row.score, 2):>6} "
+        f"{text_of(row.best_peer, 2):>6}  {notes}"
+    )
+
+
+def geometric_mean(scores: Sequence[float]) -> float | None:
+    return math.exp(sum(map(math.log, scores)) / len(scores)) if scores else None
+
+
+def summary(rows: Sequence[Row]) -> dict[str, Any]:
+    """The mean over memory-bound cases that have a kernel, and the peers' over the same."""
+    counted = [row for row in rows if row.counts]
+    peers = [row.best_peer for row in counted]
+    return {
+        "cases": len(rows),
+        "kernels": len(counted),
+        "geometric_mean": geometric_mean([row.score for row in counted if row.score]),
+        "geometric_mean_of_best_peers": geometric_mean([p for p in peers if p is not None])
+        if None not in peers
+        else None,
+        "wrong": [row.name for row in rows if row.verdict == "WRONG"],
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    here = "cuda" if torch.cuda.is_available() else "cpu"
+    parser.add_argument("--target", choices=["cpu", "cuda"], default=here)
+    parser.add_argument("--cases", nargs="+", default=[""], metavar="WORD")
+    parser.add_argument("--peers", nargs="*", choices=PEERS, default=[EAGER, COMPILE])
+    parser.add_argument("--quick", action="store_true", help="5 repetitions, eager only")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--params", action="store_true", help="print what the scheduler decided")
+    args = parser.parse_args()
+    peers = [EAGER] if args.quick else args.peers
+    repeats = 5 if args.quick else 20
+
+    rows = []
+    print(header(peers), flush=True)
+    for case in cuda_cases() if args.target == "cuda" else cpu_cases():
+        if not any(word in case.name for word in args.cases):
+            continue
+        rows.append(measure(case, args.target, peers, repeats))
+        print(line(rows[-1], peers), flush=True)
+        if args.params:
+            print(rows[-1].params)
+        if args.target == "cuda":
+            torch.cuda.empty_cache()
+    found = summary(rows)
+    print(
+        f"geometric mean of {found['kernels']} of {found['cases']} cases: "
+        f"{text_of(found['geometric_mean'])}, of their best peers: "
+        f"{text_of(found['geometric_mean_of_best_peers'])}"
+    )
+    if args.json:
+        data = {"summary": found, "rows": [asdict(row) | {"score": row.score} for row in rows]}
+        args.json.write_text(json.dumps(data, indent=1))
+    return 1 if found["wrong"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+#include "ir/substitute_scalars.h"
+
+#include "ir/domain_exprs.h"
+#include "ir/pointwise.h"
+#include "ir/scalar.h"
+
+namespace nvfuser {
+
+Val* ScalarSubstitution::operator()(Val* root) {
+  std::vector<Val*> stack{root};
+  while (!stack.empty()) { // operands before what reads them
+    Val* val = stack.back();
+    if (map_.contains(val)) {
+      stack.pop_back();
+      continue;
+    }
+    const Expr* definition = val->definition();
+    bool is_ready = true;
+    if (definition != nullptr) {
+      for (Val* in : definition->inputs()) {
+        if (in->is_scalar() && !map_.contains(in)) {
+          stack.push_back(in);
+          is_ready = false;
+        }
+      }
+    }
+    if (is_ready) {
+      Val* rebuilt = rebuild(val);
+      map_[val] = finish_ ? finish_(val, rebuilt) : rebuilt;
+      stack.pop_back();
+    }
+  }
+  return map_.at(root);
+}
+
+Val* ScalarSubstitution::rebuild(Val* val) {
+  const auto* op = val->definition() == nullptr ? nullptr : val->definition()->as<BinaryOp>();
+  if (op == nullptr || (map_.at(op->lhs) == op->lhs && map_.at(op->rhs) == op->rhs)) {
+    return rebuild_other(val);
+  }
+  Val* lhs = map_.at(op->lhs);
+  Val* rhs = map_.at(op->rhs);
+  switch (op->op) {
+    case BinaryOpType::Add: return scalar::add(lhs, rhs);
+    case BinaryOpType::Sub: return scalar::sub(lhs, rhs);
+    case BinaryOpType::Mul: return scalar::mul(lhs, rhs);
+    case BinaryOpType::Div: return scalar::div(lhs, rhs);
+    case BinaryOpType::Mod: return scalar::mod(lhs, rhs);
+    case BinaryOpType::CeilDiv: return scalar::ceil_div(lhs, rhs);
+    case BinaryOpType::Max: return scalar::max(lhs, rhs);
+    case BinaryOpType::Min: return scalar::min(lhs, rhs);
+    default: {
+      Val* out = fusion_.new_scalar(val->dtype());
+      fusion_.make<BinaryOp>({.out = out, .lhs = lhs, .rhs = rhs, .op = op->op});
+      return out;
+    }
+  }
+}
+
+Val* ScalarSubstitution::rebuild_other(Val* val) {
+  const auto* op = val->definition() == nullptr ? nullptr : val->definition()->as<UnaryOp>();
+  if (op == nullptr || map_.at(op->arg) == op->arg) {
+    return val;
+  }
+  if (op->op == UnaryOpType::Cast) {
+    return scalar::cast(val->dtype(), map_.at(op->arg));
+  }
+  Val* out = fusion_.new_scalar(val->dtype());
+  fusion_.make<UnaryOp>({.out = out, .arg = map_.at(op->arg), .op = op->op});
+  return out;
+}
+
+void ScalarSubstitution::apply(const std::vector<TensorView*>& tensors) {
+  for (const TensorView* tensor : tensors) {
+    for (IterDomain* id : tensor->domain()->all_ids()) {
+      Val* expanded = id->has_expanded_extent() ? (*this)(id->expanded_extent()) : nullptr;
+      id->assign_extents((*this)(id->extent()), expanded);
+    }
+  }
+  for (const TensorView* tensor : tensors) {
+    for (Expr* expr : tensor->domain()->all_exprs()) {
+      if (auto* resize = expr->as<Resize>()) {
+        resize->left = (*this)(resize->left);
+        resize->right = (*this)(resize->right);
+      }
+    }
+  }
+  for (Val* leaf : leaves_) {
+    fusion_.replace_uses(leaf, map_.at(leaf), std::vector<Expr*>(leaf->all_uses()));
+  }
+}
+
+} // namespace nvfuser

@@ -1,0 +1,34 @@
+// What the host passes to a kernel, in the order of the kernel's parameters.
+#pragma once
+
+#include <vector>
+
+#include "lower/kernel.h"
+
+namespace nvfuser {
+
+struct KernelParameter {
+  enum class Kind : uint8_t {
+    Tensor,      // pointer, sizes and strides
+    Scalar,      // a scalar input, or the element of a tensor on the host
+    RandomSeed,  // of the run, 64 bits
+    RandomOffset // likewise
+  };
+  Kind kind = Kind::Tensor;
+  const Val* val = nullptr; // of a tensor or scalar
+  DataType dtype = DataType::Float;
+
+  [[nodiscard]] const TensorView* tensor() const {
+    return static_cast<const TensorView*>(val);
+  }
+  /// Strides that a tensor is passed with; sizes are as many as it has dimensions.
+  [[nodiscard]] size_t num_strides() const;
+};
+
+/// Inputs, then outputs and workspaces, then the state of the random numbers.
+[[nodiscard]] std::vector<KernelParameter> kernel_parameters(const Kernel& kernel);
+
+/// Bytes of all parameters of a CUDA kernel, each aligned as C++ does.
+[[nodiscard]] int64_t parameter_bytes(const Kernel& kernel);
+
+} // namespace nvfuser

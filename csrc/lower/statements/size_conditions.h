@@ -1,0 +1,32 @@
+// What must hold for the sizes of a launch so that the statement of an expression reads elements
+// that are there, for the kinds that need something. They stand with their statements
+// (lower/statements/element_statements.h): a kind without one here needs nothing.
+#pragma once
+
+#include "ir/all_nodes.h"
+#include "lower/kernel.h"
+
+namespace nvfuser {
+
+/// Leaves conditions for the launch.
+class SizeConditions {
+ public:
+  explicit SizeConditions(Kernel& kernel) : kernel_(kernel) {}
+
+  /// A dimension of `arg` has an element if there are `positions` along it.
+  void require_elements(const TensorView* arg, int64_t dim, const TensorView* positions);
+  /// Sizes of `small` are at most those of `large`, but in the dimension `except`.
+  void require_at_most(const TensorView* small, const TensorView* large, int64_t except);
+
+ private:
+  void require(Val* holds, const TensorView* tensor, const Part& headline);
+
+  Kernel& kernel_;
+};
+
+void require_sizes(const SelectOp& op, SizeConditions& conditions);
+void require_sizes(const IndexSelectOp& op, SizeConditions& conditions);
+void require_sizes(const GatherOp& op, SizeConditions& conditions);
+void require_sizes(const ScatterOp& op, SizeConditions& conditions);
+
+} // namespace nvfuser

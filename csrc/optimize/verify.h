@@ -1,0 +1,45 @@
+// Mistakes of passes from fusion to fusion, found between two of them.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/fusion.h"
+
+namespace nvfuser::optimize {
+
+/// What callers see of a fusion, which no pass changes: its inputs and outputs, and of the outputs
+/// dtype, kinds of axes, order of strides, and the inputs they are written into. Passes may add
+/// inputs that repeat others.
+class Interface {
+ public:
+  explicit Interface(const Fusion& fusion);
+  /// Whether `now` has the same outputs, and the same inputs with perhaps others behind them.
+  [[nodiscard]] bool is_kept_by(const Interface& now) const;
+
+ private:
+  struct Output {
+    const Val* tensor = nullptr;
+    DataType dtype = DataType::Null;
+    std::vector<std::pair<IterType, bool>> axes; // kind, whether it is expanded
+    std::vector<int64_t> stride_order;
+    const Val* updated_input = nullptr;
+    bool is_hidden = false;
+    bool operator==(const Output&) const = default;
+  };
+  std::vector<const Val*> inputs_;
+  std::vector<Output> outputs_;
+};
+
+/// One line for each mistake:
+///   - `before` is not kept;
+///   - a value and the expressions that define and read it do not know each other;
+///   - two axes that an expression maps to each other have different constant sizes;
+///   - an expression that combines nothing has a result with reduction axes;
+///   - what only moves elements changes their dtype, or operands of arithmetic differ in theirs.
+/// Cost: linear in the expressions.
+[[nodiscard]] std::vector<std::string> find_violations(
+    const Fusion& fusion, const Interface& before);
+
+} // namespace nvfuser::optimize

@@ -1,0 +1,41 @@
+#include "runtime/run_facts.h"
+
+#include <bit>
+#include <cstdint>
+
+#include "runtime/arguments.h"
+#include "runtime/compiled_kernel.h"
+#include "runtime/paired_tensor.h"
+
+namespace nvfuser {
+namespace {
+
+/// The largest power of two that divides an address, as far as anything asks for it.
+int64_t alignment_of(const void* address) {
+  constexpr uintptr_t kMost = 256;
+  return static_cast<int64_t>(
+      uintptr_t{1} << std::countr_zero(reinterpret_cast<uintptr_t>(address) | kMost));
+}
+
+} // namespace
+
+schedule::RunFacts find_run_facts(
+    Fusion& fusion, std::span<const Argument> args, const std::optional<Target>& target) {
+  const Device device = check_arguments(fusion, args);
+  const UnpairedArguments unpaired(fusion, args);
+  ExpressionEvaluator sizes;
+  std::vector<MemoryLayout> layouts =
+      bind_arguments(fusion, unpaired.args(), equal_input_dims(fusion), sizes);
+  std::vector<schedule::InputLayout> inputs(layouts.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (const auto* tensor = std::get_if<TensorArg>(&unpaired.args()[i])) {
+      inputs[i] = {
+          .sizes = std::move(layouts[i].sizes),
+          .strides = std::move(layouts[i].strides),
+          .alignment = alignment_of(tensor->data)};
+    }
+  }
+  return {target.value_or(target_of(device)), std::move(sizes), std::move(inputs)};
+}
+
+} // namespace nvfuser

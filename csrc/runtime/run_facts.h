@@ -1,0 +1,19 @@
+// What the arguments of a run tell a scheduler.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "ir/fusion.h"
+#include "runtime/dlpack_tensor.h"
+#include "schedule/run_facts.h"
+
+namespace nvfuser {
+
+/// Checks `args` as a run does. `target`: what to schedule for; empty: the device that the
+/// arguments are on. With another target than theirs, schedules can be made and read where there is
+/// no such device.
+[[nodiscard]] schedule::RunFacts find_run_facts(
+    Fusion& fusion, std::span<const Argument> args, const std::optional<Target>& target = {});
+
+} // namespace nvfuser

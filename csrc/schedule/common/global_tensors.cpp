@@ -1,0 +1,71 @@
+#include "schedule/common/global_tensors.h"
+
+namespace nvfuser::schedule {
+namespace {
+
+TensorView* cache_input(TensorView* input) {
+  if (input->logical().empty()) {
+    return nullptr;
+  }
+  const std::vector<Expr*> readers = elementwise_uses(input);
+  if (readers.empty()) {
+    return nullptr;
+  }
+  const bool are_all = readers.size() == input->uses().size();
+  return input->cache_after(
+      LoadStoreOpType::Set, CacheOp::Unspecified, true, are_all ? std::vector<Expr*>{} : readers);
+}
+
+/// The output, as another tensor if it was read.
+TensorView* fork_output(TensorView* output) {
+  return output->uses().empty() ? output : output->cache_fork();
+}
+
+} // namespace
+
+std::vector<TensorView*> cache_global_tensors(const std::vector<TensorAccess>& accesses) {
+  std::vector<TensorView*> moved;
+  for (const TensorAccess& access : accesses) {
+    if (!access.is_output) {
+      moved.push_back(cache_input(access.tensor));
+      continue;
+    }
+    TensorView* output = fork_output(access.tensor);
+    if (output == access.tensor) {
+      static_cast<void>(output->cache_before());
+    }
+    moved.push_back(output);
+  }
+  return moved;
+}
+
+std::vector<TensorView*> fork_outputs(const std::vector<TensorAccess>& accesses) {
+  std::vector<TensorView*> moved;
+  for (const TensorAccess& access : accesses) {
+    moved.push_back(access.is_output ? fork_output(access.tensor) : nullptr);
+  }
+  return moved;
+}
+
+void vectorize_access(TensorView* moved, int64_t width, int64_t lanes) {
+  if (width <= 1) {
+    return;
+  }
+  if (width < lanes) {
+    moved->split(-1, width);
+  }
+  moved->axis(-1)->parallelize(ParallelType::Vectorize);
+}
+
+void check_widths(const std::vector<int64_t>& widths, const std::vector<TensorAccess>& accesses) {
+  if (widths.size() != accesses.size()) {
+    throw UserError(
+        {.headline = "vector_widths has one number for each access",
+         .node = Part::none(),
+         .expected = {accesses.size(), ": tensor inputs that are read, then outputs"},
+         .found = widths.size(),
+         .fix = "an empty list is as wide as the layouts allow"});
+  }
+}
+
+} // namespace nvfuser::schedule

@@ -1,0 +1,29 @@
+// Steps that all recipes begin with: the loads and stores of a kernel get tensors of their own, to
+// be vectorized, staged and inlined apart from what is computed.
+#pragma once
+
+#include <vector>
+
+#include "schedule/summary/accesses.h"
+
+namespace nvfuser::schedule {
+
+/// For each access the tensor whose definition moves the elements:
+///   an input     a copy that its elementwise readers read, in registers; nullptr if there are
+///   none,
+///                and for tensors without dimensions
+///   an output    the output, which becomes a copy of what is computed in registers
+[[nodiscard]] std::vector<TensorView*> cache_global_tensors(
+    const std::vector<TensorAccess>& accesses);
+
+/// Only outputs that are read get a copy, so that nothing is read back from memory.
+[[nodiscard]] std::vector<TensorView*> fork_outputs(const std::vector<TensorAccess>& accesses);
+
+/// Vectorize the innermost loop of `moved`, which has `lanes` iterations, by `width`: split once
+/// more where that is less. 1 and less: nothing.
+void vectorize_access(TensorView* moved, int64_t width, int64_t lanes);
+
+/// A UserError unless params have a width for each access.
+void check_widths(const std::vector<int64_t>& widths, const std::vector<TensorAccess>& accesses);
+
+} // namespace nvfuser::schedule

@@ -1,0 +1,158 @@
+#include "schedule/common/kernel_rules.h"
+
+#include <algorithm>
+
+#include "graph/op_semantics.h"
+#include "ir/all_nodes.h"
+#include "schedule/common/distinct_axes.h"
+#include "transform/concretization.h"
+
+namespace nvfuser::schedule {
+namespace {
+
+std::optional<Refusal> find_schedule(const FusionSummary& summary) {
+  for (const TensorView* tensor : summary.computed()) {
+    const bool is_bound = std::ranges::any_of(
+        tensor->loop(), [](const IterDomain* axis) { return axis->is_parallelized(); });
+    if (is_bound || tensor->is_inlined() || tensor->loop() != tensor->domain()->initial_loop()) {
+      return refuse(
+          {.headline = "the fusion has a schedule already",
+           .node = describe(tensor),
+           .expected = "tensors whose loops run over their axes, serially",
+           .found = "loops that were transformed, bound or shared",
+           .fix = "schedule a definition without scheduling calls, or a clone() made before them"});
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> find_unsupported(const Expr* expr) {
+  if (expr->is_a<MatmulOp>() || expr->is_a<LinearOp>()) {
+    return refuse(
+        {.headline = "Matmul ops are not supported.",
+         .node = describe(expr->outputs().front()),
+         .expected = "a fusion without products of matrices",
+         .found = expr->op_name(),
+         .fix = "cut the fusion before and behind the product"},
+        ErrorKind::NotImplemented);
+  }
+  if (!is_for_library(expr)) {
+    return std::nullopt;
+  }
+  return refuse(
+      {.headline = "Has unsupported ops",
+       .node = describe(expr->outputs().front()),
+       .expected = "operations that loops over the elements compute",
+       .found = expr->op_name(),
+       .fix = "cut the fusion before and behind the operation"},
+      ErrorKind::NotImplemented);
+}
+
+bool is_read_elsewhere(const TensorView* operand, const TensorView* result) {
+  return std::ranges::any_of(axes_of_use(operand, result), [](const AxisUse& axis) {
+    return operand_read(axis.read) == OperandRead::Elsewhere;
+  });
+}
+
+std::optional<Refusal> find_computed_lookup(const Expr* expr) {
+  for (const TensorView* operand : tensor_inputs(expr)) {
+    if (operand->is_fusion_input()) {
+      continue;
+    }
+    for (const TensorView* result : tensor_outputs(expr)) {
+      if (is_read_elsewhere(operand, result)) {
+        return refuse(
+            {.headline = {"an operand of ", expr->op_name(), " must be a fusion input"},
+             .node = describe(operand),
+             .expected = "a tensor in memory: its elements are read at other positions",
+             .found = "a tensor that is computed in the same kernel, by other threads",
+             .fix = "cut the fusion before the operation"});
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// An operand that is read through a slice or a pad: another scheduler moves such axes.
+std::optional<Refusal> find_resize(const FusionSummary& summary) {
+  for (const Expr* expr : summary.exprs()) {
+    for (const TensorView* result : tensor_outputs(expr)) {
+      if (!axes_read(result, AxisRead::Resized).empty()) {
+        return refuse(
+            {.headline = "no support for resize ops",
+             .node = describe(result),
+             .expected = "a fusion without slices, pads and concatenations",
+             .found = expr->op_name(),
+             .fix = "the resize scheduler takes it"});
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// An output that lacks axes of the reference would be stored by some of the threads only.
+std::optional<Refusal> find_smaller_output(const FusionSummary& summary) {
+  for (const TensorAccess& access : summary.accesses()) {
+    if (access.is_output && !access.has_all_axes) {
+      return refuse(
+          {.headline = "outputs have different shapes",
+           .node = describe(access.tensor),
+           .expected =
+               {"an output with the axes of ", summary.reference().reference->tensor->to_string()},
+           .found = access.tensor->to_string(),
+           .fix = "cut the fusion between tensors of different shapes"});
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+bool is_for_library(const Expr* expr) {
+  const OpSemantics& semantics = semantics_of(*expr);
+  const std::vector<TensorView*> results = tensor_outputs(expr);
+  const bool has_components = std::ranges::any_of(results, [](const TensorView* result) {
+    return std::ranges::any_of(
+        result->logical(), [](const IterDomain* axis) { return axis->is_vector_component(); });
+  });
+  const bool is_reduction =
+      expr->is_a<ReductionOp>() || expr->is_a<WelfordOp>() || expr->is_a<GroupedReductionOp>();
+  return has_components || semantics.overwrites_first ||
+         (semantics.read > OperandRead::Elsewhere && !is_reduction);
+}
+
+std::optional<Refusal> find_refusal_of_kernels(const FusionSummary& summary) {
+  NVF_RETURN_REFUSAL(find_unresolved(summary.fusion()));
+  NVF_RETURN_REFUSAL(find_schedule(summary));
+  for (const Expr* expr : summary.exprs()) {
+    NVF_RETURN_REFUSAL(find_unsupported(expr));
+  }
+  for (const Expr* expr : summary.exprs()) {
+    NVF_RETURN_REFUSAL(find_computed_lookup(expr));
+  }
+  return find_indistinct_axes(summary.fusion(), summary.exact());
+}
+
+std::optional<Refusal> find_reduction(const FusionSummary& summary) {
+  if (summary.reductions().empty()) {
+    return std::nullopt;
+  }
+  return refuse(
+      {.headline = "no support for reduction ops",
+       .node = describe(summary.reductions().front().out),
+       .expected = "a fusion without reductions",
+       .found = summary.reductions().front().expr->op_name(),
+       .fix = "the schedulers of reductions take it"});
+}
+
+std::optional<Refusal> find_refusal_of_maps(const FusionSummary& summary) {
+  NVF_RETURN_REFUSAL(find_refusal_of_kernels(summary));
+  NVF_RETURN_REFUSAL(find_reduction(summary));
+  if (!summary.reference().reference) {
+    return summary.reference().refusal;
+  }
+  NVF_RETURN_REFUSAL(find_resize(summary));
+  return find_smaller_output(summary);
+}
+
+} // namespace nvfuser::schedule

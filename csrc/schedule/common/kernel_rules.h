@@ -1,0 +1,29 @@
+// What no scheduler that makes a kernel takes.
+#pragma once
+
+#include <optional>
+
+#include "base/refusal.h"
+#include "schedule/summary/fusion_summary.h"
+
+namespace nvfuser::schedule {
+
+/// Refuses
+///   * a fusion that has a schedule already, or shapes that wait for sizes,
+///   * expressions that a library or an evaluator computes: products, searches, blocks,
+///   * operands that are read at other positions and are computed in the fusion: that needs memory
+///     which another thread wrote,
+///   * tensors that meet their own transpose or reshape.
+[[nodiscard]] std::optional<Refusal> find_refusal_of_kernels(const FusionSummary& summary);
+
+/// Whether a library or an evaluator computes `expr`, and no loops over elements do.
+[[nodiscard]] bool is_for_library(const Expr* expr);
+
+/// Refuses fusions with reductions.
+[[nodiscard]] std::optional<Refusal> find_reduction(const FusionSummary& summary);
+
+/// Refuses what is no map over the axes of a reference: reductions, what no kernel has, fusions
+/// without a reference, slices and pads, outputs that lack axes of the reference.
+[[nodiscard]] std::optional<Refusal> find_refusal_of_maps(const FusionSummary& summary);
+
+} // namespace nvfuser::schedule

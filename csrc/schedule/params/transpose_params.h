@@ -1,0 +1,48 @@
+#pragma once
+
+#include <vector>
+
+#include "schedule/params/heuristic_params.h"
+
+namespace nvfuser {
+
+/// How tensors whose innermost dimensions differ are computed: tile by tile. Group 1 has the
+/// innermost dimension of the reference, group 2 another one.
+struct TransposeChoice {
+  static constexpr SchedulerType kType = SchedulerType::transpose;
+  static constexpr const char* kTitle = "Transpose";
+
+  int64_t tile_size1 = 32;
+  int64_t tile_size2 = 32;
+  int64_t vectorize_factor1 = 1;
+  int64_t vectorize_factor2 = 1;
+  bool runs_in_tasks = false;
+  std::vector<int64_t> vector_widths = {};
+
+  static constexpr auto fields() {
+    using P = TransposeChoice;
+    return std::tuple{
+        attr("tile_size1", &P::tile_size1, "Elements of a tile along the dimension of group 1."),
+        attr("tile_size2", &P::tile_size2, "Elements of a tile along the dimension of group 2."),
+        attr(
+            "vectorize_factor1", &P::vectorize_factor1,
+            "Neighbouring elements that a thread computes, along the dimension of group 1."),
+        attr(
+            "vectorize_factor2", &P::vectorize_factor2,
+            "Neighbouring elements of the rows that a tile is swizzled by: those of the widest "
+            "access on either side."),
+        attr(
+            "runs_in_tasks", &P::runs_in_tasks,
+            "Whether a tile is a task of a processor, computed in place."),
+        attr(
+            "vector_widths", &P::vector_widths,
+            "Elements of an access, for each tensor input that is read and then each output; "
+            "empty: "
+            "as wide as the layouts allow."),
+    };
+  }
+  bool operator==(const TransposeChoice&) const = default;
+};
+using TransposeParams = ParamsOf<TransposeChoice>;
+
+} // namespace nvfuser

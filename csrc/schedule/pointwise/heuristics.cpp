@@ -1,0 +1,275 @@
+// Params of `pointwise`. Read with the numbers of a GPU in mind: a multiprocessor needs about 48 KB
+// of loads in flight to reach full bandwidth, whatever the arithmetic.
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <numeric>
+
+#include "schedule/common/vector_widths.h"
+#include "schedule/params/pointwise_params.h"
+#include "schedule/pointwise/pointwise.h"
+
+namespace nvfuser::schedule::pointwise {
+namespace {
+
+constexpr int64_t kBitsPerByte = 8;
+/// Of a GPU: bytes that one thread should have asked for before it uses the first.
+constexpr int64_t kBytesInFlight = 48;
+constexpr int64_t kThreads = 128;
+constexpr int64_t kMostThreads = 256;
+constexpr int64_t kMostUnroll = 8;
+/// Elements of a thread where the arithmetic on one takes more than this many slots: their
+/// intermediate values compete for registers.
+constexpr double kHeavySlots = 16;
+constexpr int64_t kHeavyElements = 16;
+/// Of a processor: elements of a task. Enough to pay for handing it out, little enough for the
+/// caches and for balance.
+constexpr int64_t kTaskElements = 16 * 1024;
+/// Of a processor: bytes of the elements that one step of the innermost loop computes.
+constexpr int64_t kLaneBytes = 64;
+
+int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+/// The problem, cut at a break point.
+struct Sides {
+  int64_t break_point = 0;
+  int64_t left = 1; // elements of the outer side
+  int64_t right = 1;
+  /// Bits of operands that are broadcast over a whole side, for each element: what the cut saves.
+  int64_t saved_bits = 0;
+  VectorWidths vectors = {};
+};
+
+class Heuristics {
+ public:
+  Heuristics(const FusionSummary& summary, const RunFacts& facts)
+      : summary_(summary), facts_(facts), target_(facts.target()) {
+    for (const IterDomain* axis : summary.reference().reference->axes) {
+      sizes_.push_back(facts.size(axis->extent()));
+    }
+  }
+
+  [[nodiscard]] std::unique_ptr<PointwiseParams> compute() {
+    auto params = std::make_unique<PointwiseParams>();
+    const Sides sides = choose_sides();
+    params->break_point = sides.break_point;
+    target_.is_cuda() ? choose_for_gpu(sides, *params) : choose_for_processor(sides, *params);
+    return params;
+  }
+
+ private:
+  // ---- The break point --------------------------------------------------------------------------
+
+  [[nodiscard]] Sides sides_at(size_t break_point) const {
+    Sides sides{.break_point = static_cast<int64_t>(break_point)};
+    const auto middle = sizes_.begin() + static_cast<std::ptrdiff_t>(break_point);
+    sides.left = std::accumulate(sizes_.begin(), middle, int64_t{1}, std::multiplies<>());
+    sides.right = std::accumulate(middle, sizes_.end(), int64_t{1}, std::multiplies<>());
+    sides.vectors = choose_vector_widths(summary_.accesses(), sizes_.size() - break_point, facts_);
+    for (const TensorAccess& access : summary_.accesses()) {
+      if (!access.is_output && !access.is_lookup()) {
+        sides.saved_bits += kept_sides(access, break_point) * size_bits(access.tensor->dtype());
+      }
+    }
+    return sides;
+  }
+
+  /// Whether a tensor is broadcast over one side: 2 if it has all axes of the other one, 1 if it
+  /// has some, and its position there is a remainder.
+  [[nodiscard]] int64_t kept_sides(const TensorAccess& access, size_t break_point) const {
+    const size_t rank = sizes_.size();
+    const bool has_left = access.has_any_axis(0, break_point);
+    const bool has_right = access.has_any_axis(break_point, rank);
+    if (has_left == has_right) {
+      return 0;
+    }
+    const bool has_all =
+        has_left ? has_all_axes(access, 0, break_point) : has_all_axes(access, break_point, rank);
+    return has_all ? 2 : 1;
+  }
+
+  [[nodiscard]] bool has_all_axes(const TensorAccess& access, size_t begin, size_t end) const {
+    const IterDomains& axes = summary_.reference().reference->axes;
+    for (size_t i = begin; i < end; ++i) {
+      if (!access.has_axis[i] && !axes[i]->is_broadcast()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// Two sides where operands are broadcast over one of them, if that costs no width of vectors.
+  [[nodiscard]] Sides choose_sides() const {
+    Sides best = sides_at(0);
+    best.saved_bits = 0; // nothing is kept over rows if there are none
+    const int64_t lanes = best.vectors.lanes;
+    for (size_t cut = 1; cut < sizes_.size(); ++cut) {
+      Sides sides = sides_at(cut);
+      if (sides.left > 1 && sides.right > 1 && sides.vectors.lanes >= lanes &&
+          sides.saved_bits > best.saved_bits) {
+        best = std::move(sides);
+      }
+    }
+    return best;
+  }
+
+  // ---- GPU --------------------------------------------------------------------------------------
+
+  void choose_for_gpu(const Sides& sides, PointwiseParams& params) const {
+    const int64_t elements = sides.left * sides.right;
+    params.vectorization_factor = lanes_for(elements, sides.vectors.lanes);
+    params.vector_widths = sides.vectors.widths;
+    for (int64_t& width : params.vector_widths) {
+      width = std::min(width, params.vectorization_factor);
+    }
+    const int64_t unroll = choose_unroll(sides, params.vectorization_factor);
+    const int64_t vectors = ceil_div(sides.right, params.vectorization_factor);
+    int64_t threads_x = kThreads;
+    int64_t threads_y = 1;
+    if (params.break_point > 0) {
+      choose_block(vectors, sides.left, threads_x, threads_y);
+      params.split_block = threads_y > 1;
+      (is_outer_unrolled(sides, unroll, threads_y) ? params.unroll_factor_outer
+                                                   : params.unroll_factor_inner) = unroll;
+    } else {
+      params.unroll_factor_inner = unroll;
+    }
+    params.lparams.bind(ParallelType::TIDx, threads_x);
+    if (params.split_block) {
+      params.lparams.bind(ParallelType::TIDy, threads_y);
+    }
+    // Nothing is launched for empty tensors, and one block stands for it.
+    choose_grid(
+        std::max<int64_t>(ceil_div(vectors, threads_x * params.unroll_factor_inner), 1),
+        std::max<int64_t>(ceil_div(sides.left, threads_y * params.unroll_factor_outer), 1), params);
+  }
+
+  /// Narrower vectors where wide ones would leave multiprocessors without threads.
+  [[nodiscard]] int64_t lanes_for(int64_t elements, int64_t lanes) const {
+    while (lanes > least_lanes() && elements / lanes < target_.num_sms * kThreads) {
+      lanes /= 2;
+    }
+    return lanes;
+  }
+
+  /// Elements of less than a byte are stored in pairs.
+  [[nodiscard]] int64_t least_lanes() const {
+    int64_t least = 1;
+    for (const TensorAccess& access : summary_.accesses()) {
+      least = std::max(least, kBitsPerByte / size_bits(access.tensor->dtype()));
+    }
+    return least;
+  }
+
+  /// Vectors of each streamed operand that a thread loads before it uses the first.
+  [[nodiscard]] int64_t choose_unroll(const Sides& sides, int64_t lanes) const {
+    int64_t bits = 0; // of one vector of each operand
+    for (const TensorAccess& access : summary_.accesses()) {
+      const bool is_streamed =
+          access.has_any_axis(0, static_cast<size_t>(sides.break_point)) || sides.break_point == 0;
+      if (!access.is_output && !access.is_lookup() && is_streamed && access.has_all_axes) {
+        bits += size_bits(access.tensor->dtype()) * lanes;
+      }
+    }
+    const int64_t wanted =
+        bits == 0 ? 2 : ceil_div(kBytesInFlight * kBitsPerByte, bits); // else: stores only
+    int64_t unroll =
+        std::min(kMostUnroll, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(wanted))));
+    if (summary_.cost().slots > kHeavySlots) {
+      unroll = std::clamp<int64_t>(kHeavyElements / lanes, 1, unroll);
+    }
+    // All multiprocessors have threads before a thread has more to do.
+    const int64_t vectors = sides.left * sides.right / lanes;
+    while (unroll > 1 && vectors / unroll < target_.num_sms * target_.max_threads_per_sm) {
+      unroll /= 2;
+    }
+    return unroll;
+  }
+
+  /// Rows are unrolled where operands are kept over them.
+  [[nodiscard]] bool is_outer_unrolled(
+      const Sides& sides, int64_t unroll, int64_t threads_y) const {
+    return sides.left >= unroll * threads_y;
+  }
+
+  /// Threads for rows of so many vectors: whole rows if they are short, else a part of one that
+  /// leaves few threads idle at its end.
+  static void choose_block(int64_t vectors, int64_t rows, int64_t& x, int64_t& y) {
+    constexpr int64_t kWarp = Target::cuda().warp_size;
+    if (vectors > kThreads) {
+      x = kThreads;
+      for (int64_t candidate = kWarp * 2; candidate <= kMostThreads; candidate += kWarp) {
+        const auto idle = [&](int64_t threads) {
+          return ceil_div(vectors, threads) * threads - vectors;
+        };
+        if (idle(candidate) * 10 < idle(x) * 9) { // clearly less
+          x = candidate;
+        }
+      }
+      y = 1;
+      return;
+    }
+    x = std::max<int64_t>(vectors, 1);
+    y = kThreads / x;
+    for (int64_t candidate = y; candidate > y / 2 && y > 1; --candidate) {
+      if (candidate * x % kWarp == 0) {
+        y = candidate; // whole warps
+        break;
+      }
+    }
+    y = std::clamp<int64_t>(y, 1, std::max<int64_t>(rows, 1));
+  }
+
+  static void choose_grid(int64_t inner, int64_t outer, PointwiseParams& params) {
+    constexpr int64_t kMostY = LaunchParams::kMaxGridYZ;
+    if (params.break_point == 0) {
+      params.lparams.bind(ParallelType::BIDx, inner);
+      return;
+    }
+    params.flip_grid_binding = inner == 1 || (outer > kMostY && inner <= kMostY);
+    const int64_t on_y = params.flip_grid_binding ? inner : outer;
+    params.split_grid_y_dim = on_y > kMostY;
+    params.lparams.bind(ParallelType::BIDx, params.flip_grid_binding ? outer : inner);
+    params.lparams.bind(ParallelType::BIDy, std::min(on_y, kMostY));
+    if (params.split_grid_y_dim) {
+      params.lparams.bind(ParallelType::BIDz, ceil_div(on_y, kMostY));
+    }
+  }
+
+  // ---- Processors -------------------------------------------------------------------------------
+
+  void choose_for_processor(const Sides& sides, PointwiseParams& params) const {
+    int64_t widest = 4; // bytes; narrower types are computed as float
+    for (const TensorAccess& access : summary_.accesses()) {
+      widest = std::max(widest, size_bytes(access.tensor->dtype()));
+    }
+    params.runs_in_tasks = true;
+    params.vectorization_factor = kLaneBytes / widest;
+    const int64_t vectors = ceil_div(sides.right, params.vectorization_factor);
+    const int64_t of_task = std::max<int64_t>(kTaskElements / params.vectorization_factor, 1);
+    params.unroll_factor_inner = std::clamp<int64_t>(vectors, 1, of_task);
+    params.unroll_factor_outer = std::clamp<int64_t>(
+        of_task / params.unroll_factor_inner, 1, std::max<int64_t>(sides.left, 1));
+    params.lparams.bind(
+        ParallelType::BIDx, std::max<int64_t>(
+                                ceil_div(vectors, params.unroll_factor_inner) *
+                                    ceil_div(sides.left, params.unroll_factor_outer),
+                                1));
+  }
+
+  const FusionSummary& summary_;
+  const RunFacts& facts_;
+  const Target& target_;
+  std::vector<int64_t> sizes_; // of the axes of the reference
+};
+
+} // namespace
+
+std::unique_ptr<HeuristicParams> compute_heuristics(
+    const FusionSummary& summary, const RunFacts& facts) {
+  return Heuristics(summary, facts).compute();
+}
+
+} // namespace nvfuser::schedule::pointwise

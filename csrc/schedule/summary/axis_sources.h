@@ -1,0 +1,33 @@
+// What an axis is made of: the axes that reshapes merged and split to get it.
+#pragma once
+
+#include <unordered_set>
+#include <vector>
+
+#include "graph/val_graph.h"
+
+namespace nvfuser::schedule {
+
+/// Classes of the exact graph.
+using AxisClasses = std::unordered_set<int64_t>;
+
+/// The classes that axes of `axes` are in, and those they are made of: the inputs of a transform
+/// all of whose outputs are among them.
+///   [A B] with A B = merge(A, B)      A B, A, B
+///   [A, B] with A, B = split(A B)     A, B, A B;   [A] alone: A
+/// Cost: O(transforms that lead there).
+[[nodiscard]] AxisClasses sources_of(const ValGraph& exact, const IterDomains& axes);
+
+/// Whether the elements of `axis` are told apart by axes of `tensor`: it has the axis, or all that
+/// the axis is made of. Broadcasts tell nothing apart.
+[[nodiscard]] bool has_axis(
+    const ValGraph& exact, const TensorView* tensor, const IterDomain* axis);
+
+/// The logical axes of `tensor` in the order of its memory, outermost first, without reductions. In
+/// their own order if memory has them transformed.
+[[nodiscard]] IterDomains axes_in_memory_order(const TensorView* tensor);
+
+/// Logical axes that loops run over: no reductions, no broadcasts.
+[[nodiscard]] IterDomains concrete_axes(const TensorView* tensor);
+
+} // namespace nvfuser::schedule

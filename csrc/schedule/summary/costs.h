@@ -1,0 +1,26 @@
+// What expressions cost in issue slots: instructions of a lane for one element.
+//
+// A multiprocessor has 7 to 8 slots for each byte it moves at full bandwidth; MUFU instructions
+// (2^x, 1/x, 1/sqrt, tanh, sin) go at a quarter of that rate. Costs are those of the generated
+// code.
+#pragma once
+
+#include "ir/fusion.h"
+
+namespace nvfuser::schedule {
+
+struct Cost {
+  double slots = 0;
+  double mufu = 0; // of them, results of the special function unit
+
+  Cost& operator+=(const Cost& other) {
+    slots += other.slots;
+    mufu += other.mufu;
+    return *this;
+  }
+};
+
+/// Of one element of the first result of `expr`.
+[[nodiscard]] Cost cost_of(const Expr* expr);
+
+} // namespace nvfuser::schedule

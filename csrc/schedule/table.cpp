@@ -1,0 +1,102 @@
+#include "schedule/table.h"
+
+#include <algorithm>
+#include <array>
+
+#include "schedule/expr_eval/expr_eval.h"
+#include "schedule/no_op/no_op.h"
+#include "schedule/pointwise/pointwise.h"
+#include "schedule/transpose/transpose.h"
+
+namespace nvfuser::schedule {
+namespace {
+
+void check_takes(SchedulerType type, const std::optional<Refusal>& refusal) {
+  if (refusal) {
+    throw UserError(
+        {.headline = {"Could not schedule fusion with the SchedulerType: ", enum_name(type)},
+         .node = refusal->report.node,
+         .expected = refusal->report.expected,
+         .found = {refusal->report.headline.text(), ": ", refusal->report.found.text()},
+         .fix = refusal->report.fix},
+        refusal->kind);
+  }
+}
+
+} // namespace
+
+std::span<const Scheduler> schedulers() {
+  static const std::array kSchedulers{
+      expr_eval_scheduler(), // views cost nothing
+      no_op_scheduler(),
+      transpose_scheduler(),
+      pointwise_scheduler(),
+  };
+  return kSchedulers;
+}
+
+const Scheduler* find_scheduler(SchedulerType type) {
+  const auto found = std::ranges::find(schedulers(), type, &Scheduler::type);
+  return found == schedulers().end() ? nullptr : &*found;
+}
+
+std::optional<Refusal> find_refusal(
+    SchedulerType type, const FusionSummary& summary, const RunFacts& facts) {
+  const Scheduler* scheduler = find_scheduler(type);
+  if (scheduler == nullptr) {
+    return refuse(
+        {.headline = "the scheduler is not there yet",
+         .node = "the fusion",
+         .expected = "a scheduler of the table",
+         .found = enum_name(type),
+         .fix = "schedule by hand, or call fd.execute(inputs), which runs any fusion"},
+        ErrorKind::NotImplemented);
+  }
+  NVF_RETURN_REFUSAL(scheduler->find_refusal_by_structure(summary));
+  return scheduler->find_refusal_by_size(summary, facts);
+}
+
+std::string rejection_text(SchedulerType type, const Refusal& refusal) {
+  return std::string("Scheduler _") + enum_name(type) +
+         "_ ***rejected*** because : " + refusal.report.headline.text();
+}
+
+std::vector<SchedulerType> find_compatible_schedulers(
+    const FusionSummary& summary, const RunFacts& facts) {
+  std::vector<SchedulerType> found;
+  for (const Scheduler& scheduler : schedulers()) {
+    if (!find_refusal(scheduler.type, summary, facts)) {
+      found.push_back(scheduler.type);
+    }
+  }
+  return found;
+}
+
+std::unique_ptr<HeuristicParams> compute_heuristics(
+    SchedulerType type, const FusionSummary& summary, const RunFacts& facts) {
+  check_takes(type, find_refusal(type, summary, facts));
+  return find_scheduler(type)->compute_heuristics(summary, facts);
+}
+
+std::unique_ptr<HeuristicParams> schedule(
+    SchedulerType type, FusionSummary& summary, const RunFacts& facts) {
+  std::unique_ptr<HeuristicParams> params = compute_heuristics(type, summary, facts);
+  find_scheduler(type)->apply(summary, *params);
+  return params;
+}
+
+void schedule(SchedulerType type, FusionSummary& summary, const HeuristicParams& params) {
+  const Scheduler* scheduler = find_scheduler(type);
+  check_takes(
+      type, scheduler == nullptr ? refuse(
+                                       {.headline = "the scheduler is not there yet",
+                                        .node = "the fusion",
+                                        .expected = "a scheduler of the table",
+                                        .found = enum_name(type),
+                                        .fix = "schedule by hand"},
+                                       ErrorKind::NotImplemented)
+                                 : scheduler->find_refusal_by_structure(summary));
+  scheduler->apply(summary, params);
+}
+
+} // namespace nvfuser::schedule

@@ -1,0 +1,90 @@
+#include <algorithm>
+#include <bit>
+
+#include "schedule/common/vector_widths.h"
+#include "schedule/params/transpose_params.h"
+#include "schedule/transpose/transpose.h"
+
+namespace nvfuser::schedule::transpose {
+namespace {
+
+/// Of a GPU: bytes of a row of a tile, on both sides; 128 are one line of DRAM's pages.
+constexpr int64_t kTileBytes = 256;
+constexpr int64_t kThreads = 512;
+/// Shared memory of a block, at most: three blocks and more are resident.
+constexpr int64_t kMostSharedBytes = 64 * 1024;
+/// Of a processor: elements of a side. The lines of the first cache hold the rows of both sides.
+constexpr int64_t kTaskTile = 32;
+
+int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+/// Widths of accesses: along the inner axis, for staged tensors along the other one.
+std::vector<int64_t> find_widths(
+    const FusionSummary& summary, const TileAxes& tile, const RunFacts& facts) {
+  std::vector<int64_t> widths;
+  for (const TensorAccess& access : summary.accesses()) {
+    const bool is_along = is_staged(access, tile) || access.lane_axis == tile.inner;
+    widths.push_back(is_along ? widest_access(access, access.lane_run, facts) : 1);
+  }
+  return widths;
+}
+
+void choose_for_gpu(
+    const FusionSummary& summary,
+    const TileAxes& tile,
+    const RunFacts& facts,
+    TransposeParams& params) {
+  int64_t widest = 1;       // bytes
+  int64_t staged_bytes = 0; // of one element of each staged tensor
+  for (const TensorAccess& access : summary.accesses()) {
+    const int64_t bytes = size_bytes(access.tensor->dtype());
+    widest = access.has_all_axes ? std::max(widest, bytes) : widest;
+    staged_bytes += is_staged(access, tile) ? bytes : 0;
+  }
+  const IterDomains& axes = summary.reference().reference->axes;
+  const int64_t shorter =
+      std::min(facts.size(axes[tile.inner]->extent()), facts.size(axes[tile.other]->extent()));
+  const int64_t lanes = facts.target().max_vector_bytes / widest;
+  int64_t edge = kTileBytes / widest;
+  edge = std::min(
+      edge, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max(shorter, lanes)))));
+  while (edge > lanes && edge * edge * staged_bytes > kMostSharedBytes) {
+    edge /= 2;
+  }
+  params.tile_size1 = params.tile_size2 = edge;
+  params.vectorize_factor1 = params.vectorize_factor2 = lanes;
+  params.vector_widths = find_widths(summary, tile, facts);
+  for (int64_t& width : params.vector_widths) {
+    width = std::min(width, lanes);
+  }
+  params.lparams.bind(ParallelType::TIDx, std::min(kThreads, edge * edge / lanes));
+}
+
+void choose_for_processor(const FusionSummary& /*summary*/, TransposeParams& params) {
+  params.runs_in_tasks = true;
+  params.tile_size1 = params.tile_size2 = kTaskTile;
+}
+
+} // namespace
+
+std::unique_ptr<HeuristicParams> compute_heuristics(
+    const FusionSummary& summary, const RunFacts& facts) {
+  auto params = std::make_unique<TransposeParams>();
+  const TileAxes tile = *find_tile_axes(summary);
+  facts.target().is_cuda() ? choose_for_gpu(summary, tile, facts, *params)
+                           : choose_for_processor(summary, *params);
+  int64_t blocks = 1;
+  const IterDomains& axes = summary.reference().reference->axes;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t size = facts.size(axes[i]->extent());
+    blocks *= i == tile.inner   ? ceil_div(size, params->tile_size1)
+              : i == tile.other ? ceil_div(size, params->tile_size2)
+                                : size;
+  }
+  params->lparams.bind(ParallelType::BIDx, blocks);
+  return params;
+}
+
+} // namespace nvfuser::schedule::transpose

@@ -1,0 +1,38 @@
+// The scheduler `transpose`: maps whose operands are contiguous along another dimension than the
+// result.
+//
+//   T1[J, I] = permute(T0[I, J])      group 1: T1, innermost I      group 2: T0, innermost J
+//
+// A block computes a tile of both dimensions. What group 2 reads goes through shared memory: it is
+// loaded in vectors along its own dimension, and taken out along the other one. Rows of the tile
+// are swizzled, so that neither side meets bank conflicts.
+#pragma once
+
+#include "schedule/scheduler.h"
+
+namespace nvfuser::schedule {
+
+[[nodiscard]] const Scheduler& transpose_scheduler();
+
+namespace transpose {
+
+/// The dimensions of a tile, as positions among the axes of the reference.
+struct TileAxes {
+  size_t inner = 0; // of group 1: the innermost one
+  size_t other = 0; // of group 2
+};
+
+/// Empty: no operand is contiguous along another axis.
+[[nodiscard]] std::optional<TileAxes> find_tile_axes(const FusionSummary& summary);
+/// Whether a tensor is read along the other axis, and goes through shared memory.
+[[nodiscard]] bool is_staged(const TensorAccess& access, const TileAxes& tile);
+
+[[nodiscard]] std::optional<Refusal> find_refusal_by_structure(const FusionSummary& summary);
+[[nodiscard]] std::optional<Refusal> find_refusal_by_size(
+    const FusionSummary& summary, const RunFacts& facts);
+[[nodiscard]] std::unique_ptr<HeuristicParams> compute_heuristics(
+    const FusionSummary& summary, const RunFacts& facts);
+void apply(FusionSummary& summary, const HeuristicParams& params);
+
+} // namespace transpose
+} // namespace nvfuser::schedule

@@ -1,0 +1,64 @@
+// HeuristicParams: what schedulers decide. Attributes are the fields that csrc/schedule/params
+// declares.
+#include "bindings.h"
+#include "schedule/params/plain_params.h"
+#include "schedule/params/pointwise_params.h"
+#include "schedule/params/reduction_params.h"
+#include "schedule/params/transpose_params.h"
+
+namespace nvfuser::python {
+namespace {
+
+/// A class with a property for each field of `Choice`.
+template <typename Choice>
+nb::class_<ParamsOf<Choice>, HeuristicParams> bind_params(
+    nb::module_& m, const char* name, const char* doc) {
+  nb::class_<ParamsOf<Choice>, HeuristicParams> cls(m, name, doc);
+  cls.def(nb::init<>(), "Params of a schedule that splits, vectorizes and unrolls nothing.");
+  for_each_field<Choice>([&](const auto& field) {
+    using T = typename std::remove_cvref_t<decltype(field)>::Type;
+    cls.def_prop_rw(
+        field.name, [member = field.member](const ParamsOf<Choice>& self) { return self.*member; },
+        [member = field.member](ParamsOf<Choice>& self, const T& value) { self.*member = value; },
+        field.doc);
+  });
+  return cls;
+}
+
+} // namespace
+
+void bind_heuristic_params(nb::module_& m) {
+  nb::class_<HeuristicParams>(
+      m, "HeuristicParams",
+      "What a scheduler decides: computed from a definition, sizes, alignments and a device. Can "
+      "be "
+      "printed, edited, compared and applied.")
+      .def_rw(
+          "lparams", &HeuristicParams::lparams,
+          "The block, which the schedule splits by; and the grid that the sizes lead to.")
+      .def_rw("cparams", &HeuristicParams::cparams, "How the kernel is compiled.")
+      .def_rw("tag", &HeuristicParams::tag, "A word shown in the text.")
+      .def_prop_ro(
+          "scheduler_type", &HeuristicParams::scheduler_type, "The scheduler they belong to.")
+      .def("hash", &HeuristicParams::hash, "Equal for params that are equal.")
+      .def("__hash__", &HeuristicParams::hash)
+      .def(
+          "__eq__",
+          [](const HeuristicParams& self, const HeuristicParams& other) { return self == other; },
+          nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"),
+          "Whether both make the same kernel: the grid is not compared.")
+      .def("__repr__", &HeuristicParams::to_string);
+  bind_params<NoChoice>(
+      m, "PlainParams", "Params of a scheduler that decides nothing: no_op and expr_eval.");
+  bind_params<PointwiseChoice>(
+      m, "PointwiseParams",
+      "How a map over the axes of an output is computed: its axes merged to one side or two, split "
+      "into blocks, threads and vectors.");
+  bind_params<TransposeChoice>(
+      m, "TransposeParams",
+      "How tensors whose innermost dimensions differ are computed: tile by tile.");
+  bind_params<ReductionChoice>(
+      m, "ReductionParams", "How reductions are computed, and norms that keep their rows on chip.");
+}
+
+} // namespace nvfuser::python

@@ -1,0 +1,167 @@
+// Automatic schedulers: functions of the submodule `schedule`.
+#include <nanobind/stl/unique_ptr.h>
+
+#include "bindings.h"
+#include "dlpack_exchange.h"
+#include "runtime/run_facts.h"
+#include "schedule/table.h"
+#include "target_names.h"
+
+namespace nvfuser::python {
+namespace {
+
+using TargetName = std::optional<std::string>;
+
+schedule::RunFacts facts_of(
+    Fusion& fusion, const PythonArguments& arguments, const TargetName& target) {
+  return find_run_facts(fusion, arguments.args(), target_by_name(target));
+}
+
+std::pair<bool, std::string> can_schedule(
+    Fusion& fusion, SchedulerType type, const nb::object& inputs, const TargetName& target) {
+  const PythonArguments arguments(inputs);
+  const schedule::RunFacts facts = facts_of(fusion, arguments, target);
+  const schedule::FusionSummary summary(fusion);
+  const std::optional<Refusal> refusal = schedule::find_refusal(type, summary, facts);
+  return {!refusal, refusal ? schedule::rejection_text(type, *refusal) : ""};
+}
+
+std::vector<SchedulerType> find_compatible_schedulers(
+    Fusion& fusion, const nb::object& inputs, const TargetName& target) {
+  const PythonArguments arguments(inputs);
+  const schedule::RunFacts facts = facts_of(fusion, arguments, target);
+  return schedule::find_compatible_schedulers(schedule::FusionSummary(fusion), facts);
+}
+
+std::unique_ptr<HeuristicParams> compute_heuristics(
+    Fusion& fusion, SchedulerType type, const nb::object& inputs, const TargetName& target) {
+  const PythonArguments arguments(inputs);
+  const schedule::RunFacts facts = facts_of(fusion, arguments, target);
+  return schedule::compute_heuristics(type, schedule::FusionSummary(fusion), facts);
+}
+
+std::unique_ptr<HeuristicParams> schedule_for_inputs(
+    Fusion& fusion, SchedulerType type, const nb::object& inputs, const TargetName& target) {
+  const PythonArguments arguments(inputs);
+  const schedule::RunFacts facts = facts_of(fusion, arguments, target);
+  schedule::FusionSummary summary(fusion);
+  return schedule::schedule(type, summary, facts);
+}
+
+void schedule_with_params(Fusion& fusion, SchedulerType type, const HeuristicParams& params) {
+  schedule::FusionSummary summary(fusion);
+  schedule::schedule(type, summary, params);
+}
+
+} // namespace
+
+void bind_schedulers(nb::module_& m) {
+  nb::module_ schedule = m.def_submodule("schedule");
+  schedule.def(
+      "can_schedule", &can_schedule, "fusion"_a, "scheduler_type"_a, "inputs"_a,
+      "target"_a = nb::none(),
+      nb::sig(
+          "def can_schedule(fusion: nvfuser_direct._core.Fusion, "
+          "scheduler_type: nvfuser_direct._core.SchedulerType, "
+          "inputs: collections.abc.Iterable[object], target: str | None = None) "
+          "-> tuple[bool, str]"),
+      R"(Whether a scheduler takes a fusion, for inputs like these.
+
+Parameters
+----------
+fusion : Fusion
+    A definition without a schedule.
+scheduler_type : SchedulerType
+    The scheduler that is asked.
+inputs : iterable
+    Inputs of a run: their sizes, strides and addresses count.
+target : str, optional
+    "cuda" or "cpu": the device to schedule for; by default the one that the inputs are on.
+
+Returns
+-------
+tuple[bool, str]
+    The answer, and why it is no.
+)");
+  schedule.def(
+      "find_compatible_schedulers", &find_compatible_schedulers, "fusion"_a, "inputs"_a,
+      "target"_a = nb::none(),
+      nb::sig(
+          "def find_compatible_schedulers(fusion: nvfuser_direct._core.Fusion, "
+          "inputs: collections.abc.Iterable[object], target: str | None = None) "
+          "-> list[nvfuser_direct._core.SchedulerType]"),
+      R"(The schedulers that take a fusion, in the order of preference.
+
+Parameters
+----------
+fusion : Fusion
+    A definition without a schedule.
+inputs : iterable
+    Inputs of a run.
+target : str, optional
+    "cuda" or "cpu": the device to schedule for; by default the one that the inputs are on.
+)");
+  schedule.def(
+      "compute_heuristics", &compute_heuristics, "fusion"_a, "scheduler_type"_a, "inputs"_a,
+      "target"_a = nb::none(),
+      nb::sig(
+          "def compute_heuristics(fusion: nvfuser_direct._core.Fusion, "
+          "scheduler_type: nvfuser_direct._core.SchedulerType, "
+          "inputs: collections.abc.Iterable[object], target: str | None = None) "
+          "-> nvfuser_direct._core.HeuristicParams"),
+      R"(What a scheduler would decide for a fusion, which stays as it is.
+
+Parameters
+----------
+fusion : Fusion
+    A definition without a schedule.
+scheduler_type : SchedulerType
+    The scheduler that is asked.
+inputs : iterable
+    Inputs of a run: their sizes, strides and addresses count.
+target : str, optional
+    "cuda" or "cpu": the device to schedule for; by default the one that the inputs are on.
+
+Returns
+-------
+HeuristicParams
+    Params to read, edit, and give to `schedule`.
+
+Raises
+------
+UserError
+    If the scheduler does not take the fusion, with its reason.
+)");
+  schedule.def(
+      "schedule", &schedule_with_params, "fusion"_a, "scheduler_type"_a, "heuristic_params"_a,
+      R"(Schedule a fusion in place, with the primitives that this module has.
+
+Parameters
+----------
+fusion : Fusion
+    A definition without a schedule.
+scheduler_type : SchedulerType
+    The scheduler.
+inputs : iterable
+    Inputs of a run, which params are computed from and returned.
+heuristic_params : HeuristicParams
+    Instead of inputs: params that were computed before, or edited.
+target : str, optional
+    "cuda" or "cpu": the device to schedule for; by default the one that the inputs are on.
+
+Raises
+------
+UserError
+    If the scheduler does not take the fusion, with its reason.
+)");
+  schedule.def(
+      "schedule", &schedule_for_inputs, "fusion"_a, "scheduler_type"_a, "inputs"_a,
+      "target"_a = nb::none(),
+      nb::sig(
+          "def schedule(fusion: nvfuser_direct._core.Fusion, "
+          "scheduler_type: nvfuser_direct._core.SchedulerType, "
+          "inputs: collections.abc.Iterable[object], target: str | None = None) "
+          "-> nvfuser_direct._core.HeuristicParams"));
+}
+
+} // namespace nvfuser::python

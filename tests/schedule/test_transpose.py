@@ -1,0 +1,173 @@
+"""The scheduler of maps whose operands are contiguous along another dimension than the result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+from cuda_kernels import cuda_text
+from scheduled_runs import check_close, check_prints_as_python, check_runs, define, scheduled
+
+from nvfuser_direct import (
+    DataType,
+    FusionDefinition,
+    KernelExecutor,
+    SchedulerType,
+    TransposeParams,
+    schedule,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TRANSPOSE = SchedulerType.transpose
+
+
+def randoms(shape: tuple[int, ...], dtype: torch.dtype, seed: int = 0) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    if dtype.is_floating_point:
+        return torch.randn(shape, generator=generator).to(dtype)
+    return torch.randint(-100, 100, shape, generator=generator).to(dtype)
+
+
+def transposed(fd, a):
+    return fd.ops.permute(a, [1, 0])
+
+
+def transposed_add(fd, a, b):
+    """Computed in float, and rounded."""
+    return fd.ops.cast(fd.ops.add(fd.ops.permute(a, [1, 0]), b), a.dtype())
+
+
+# -- values --
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [torch.float32, torch.bfloat16, torch.float64, torch.int64, torch.int32, torch.float16],
+    ids=str,
+)
+@pytest.mark.parametrize("shape", [(512, 512), (1000, 300), (257, 1023), (16, 9000)], ids=str)
+def test_dtypes_and_sizes(target: str, dtype: torch.dtype, shape: tuple[int, int]) -> None:
+    a = randoms(shape, dtype)
+    check_runs(define(transposed, [a]), TRANSPOSE, [a], target)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_an_operand_in_the_order_of_the_result(target: str, dtype: torch.dtype) -> None:
+    a, b = randoms((640, 384), dtype), randoms((384, 640), dtype, 1)
+    check_runs(define(transposed_add, [a, b]), TRANSPOSE, [a, b], target)
+
+
+def test_operands_of_both_orders_and_types(target: str) -> None:
+    a, b = randoms((384, 640), torch.bfloat16), randoms((384, 640), torch.float32, 1)
+    c = randoms((640, 384), torch.float32, 2)
+
+    def build(fd, a, b, c):
+        ops = fd.ops
+        left = ops.permute(ops.mul(ops.cast(a, DataType.Float), b), [1, 0])
+        return ops.add(left, c), ops.cast(ops.sub(left, c), DataType.BFloat16)
+
+    check_runs(define(build, [a, b, c]), TRANSPOSE, [a, b, c], target)
+
+
+@pytest.mark.parametrize("dims", [[0, 2, 1], [2, 1, 0], [2, 0, 1]], ids=str)
+def test_three_dimensions(target: str, dims: list[int]) -> None:
+    a = randoms((64, 48, 160), torch.float32)
+    check_runs(define(lambda fd, a: fd.ops.permute(a, dims), [a]), TRANSPOSE, [a], target)
+
+
+def test_a_vector_beside_a_transposed_matrix(target: str) -> None:
+    a, b = randoms((640, 400), torch.float32), randoms((640,), torch.float32, 1)
+
+    def build(fd, a, b):
+        return fd.ops.mul(fd.ops.permute(a, [1, 0]), fd.ops.broadcast(b, [True, False]))
+
+    check_runs(define(build, [a, b]), TRANSPOSE, [a, b], target)
+
+
+LAYOUTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "without the first column": lambda x: x[:, 1:],
+    "without the first rows": lambda x: x[3:],
+    "misaligned": lambda x: x.reshape(-1)[1:-639].reshape(511, 640),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts_of_inputs(target: str, dtype: torch.dtype, layout: str) -> None:
+    a = LAYOUTS[layout](randoms((512, 640), dtype).to(target))
+    fd = define(transposed, [a])
+    fusion, _ = scheduled(fd, TRANSPOSE, [a])
+    check_prints_as_python(fusion)
+    executor = KernelExecutor()
+    executor.compile(fusion, [a])
+    check_close(executor.run([a])[0], a.t())
+
+
+# -- schedules --
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_kernels_of_a_gpu_compile_without_one(dtype: torch.dtype) -> None:
+    a, b = torch.empty(1024, 2048, dtype=dtype), torch.empty(2048, 1024, dtype=dtype)
+    fusion, params = scheduled(define(transposed_add, [a, b]), TRANSPOSE, [a, b], "cuda")
+    assert isinstance(params, TransposeParams)
+    assert params.vectorize_factor1 == 16 // dtype.itemsize
+    text = cuda_text(fusion)
+    assert "__shared__" in text
+
+
+def test_a_gpus_schedule_means_the_same_on_a_processor() -> None:
+    a, b = randoms((300, 1000), torch.float32), randoms((1000, 300), torch.float32, 1)
+    fusion, _ = scheduled(define(transposed_add, [a, b]), TRANSPOSE, [a, b], "cuda")
+    executor = KernelExecutor()
+    executor.compile(fusion, [a, b])
+    check_close(executor.run([a, b])[0], a.t() + b)
+
+
+# -- what is refused --
+
+
+def reason(build: Callable, *inputs: torch.Tensor) -> str:
+    fd = define(build, inputs)
+    can, text = schedule.can_schedule(fd.fusion, TRANSPOSE, inputs)
+    assert not can
+    headline = "Scheduler _transpose_ ***rejected*** because : "
+    assert text.startswith(headline)
+    return text.removeprefix(headline)
+
+
+def test_refusals() -> None:
+    mismatch = "cannot find two mismatching inner most dimensions"
+    large, small = torch.ones(512, 512), torch.ones(8, 8)
+    assert reason(lambda fd, x: fd.ops.exp(x), large) == mismatch
+    assert reason(lambda fd, x: fd.ops.permute(x, [1, 0, 2]), torch.ones(64, 64, 64)) == mismatch
+    assert "small problem sizes" in reason(transposed, small)
+    assert "small dimensions" in reason(transposed, torch.ones(8, 100_000))
+    three = [torch.ones(64, 64, 64) for _ in range(3)]
+    orders = ([0, 1, 2], [0, 2, 1], [2, 1, 0])
+
+    def build(fd, *tensors):
+        a, b, c = (fd.ops.permute(x, dims) for x, dims in zip(tensors, orders, strict=True))
+        return fd.ops.add(fd.ops.add(a, b), c)
+
+    assert reason(build, *three) == mismatch
+
+
+def test_a_transpose_is_preferred_to_a_map() -> None:
+    a = torch.ones(512, 512)
+    fd = define(transposed_add, [a, a])
+    assert schedule.find_compatible_schedulers(fd.fusion, [a, a]) == [
+        TRANSPOSE,
+        SchedulerType.pointwise,
+    ]
+
+
+def test_constant_sizes(target: str) -> None:
+    a = randoms((512, 256), torch.float32)
+    fd = FusionDefinition()
+    with fd:
+        fd.add_output(fd.ops.permute(fd.define_tensor([512, 256], contiguity=True), [1, 0]))
+    check_runs(fd, TRANSPOSE, [a], target)
