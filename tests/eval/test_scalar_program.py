@@ -43,7 +43,7 @@ def symbols(*dtypes: DataType) -> list[Val]:
 
 def test_a_program_prints_its_instructions() -> None:
     n, m = symbols(INT, INT)
-    program = ScalarProgram([n, m], [ops.add(ops.ceildiv(n, 128), m), ops.ceildiv(n, 128)])
+    program = ScalarProgram([n, m], [ops.add(ops.ceil_div(n, 128), m), ops.ceil_div(n, 128)])
     assert str(program).splitlines() == [
         "r2 = 128",
         f"r3 = CeilDiv({n.to_inline_string()}, r2)",
@@ -80,7 +80,7 @@ def test_a_copy_of_a_scalar_is_its_operand() -> None:
         (INT, ops.sub, (SMALLEST, 1)),
         (INT, ops.mul, (2**32, 2**31)),
         (INT, ops.div, (SMALLEST, -1)),
-        (INT, ops.ceildiv, (SMALLEST, -1)),
+        (INT, ops.ceil_div, (SMALLEST, -1)),
         (INT, ops.pow, (3, 40)),
         (INT32, ops.add, (2**31 - 1, 1)),
         (INT32, ops.mul, (2**16, 2**15)),
@@ -156,7 +156,7 @@ def test_equal_expressions_are_computed_once() -> None:
 DTYPES = [INT, INT, INT, INT32, UINT64, DataType.Bool, DataType.Double, DataType.Float]
 DTYPES += [DataType.ComplexDouble]
 UNARY = [ops.neg, ops.abs, ops.logical_not, ops.ceil, ops.floor, ops.relu, ops.set]
-BINARY = [ops.add, ops.sub, ops.mul, ops.div, ops.mod, ops.ceildiv, ops.maximum, ops.minimum]
+BINARY = [ops.add, ops.sub, ops.mul, ops.div, ops.mod, ops.ceil_div, ops.maximum, ops.minimum]
 BINARY += [ops.eq, ops.ne, ops.lt, ops.le, ops.gt, ops.ge, ops.logical_and, ops.logical_or]
 BINARY += [ops.pow, ops.gcd, ops.remainder, ops.fmod, ops.bitwise_xor, ops.bitwise_left_shift]
 NUMBERS = [0, 1, -1, 2, 3, 7, 32, 128, 1000, 2**31 - 1, 2**31, 2**62, SMALLEST, LARGEST]
