@@ -213,12 +213,14 @@ void trivial(Fusion& fusion) {
   TensorSet accumulators;
   TensorSet flattened;
   for (const PartialResults& stage : stages) {
-    accumulators.insert(stage.accumulators.begin(), stage.accumulators.end());
-    for (const auto* tensors : {&stage.accumulators, &stage.results}) {
-      for (TensorView* tensor : *tensors) {
-        flatten(tensor, stage.pieces);
-        flattened.insert(tensor);
-      }
+    std::vector<TensorView*> tensors = stage.results;
+    for (const Accumulators& sums : stage.accumulators) {
+      accumulators.insert(sums.tensors.begin(), sums.tensors.end());
+      tensors.insert(tensors.end(), sums.tensors.begin(), sums.tensors.end());
+    }
+    for (TensorView* tensor : tensors) {
+      flatten(tensor, stage.pieces);
+      flattened.insert(tensor);
     }
   }
   for (TensorView* tensor : computed) {
@@ -229,7 +231,9 @@ void trivial(Fusion& fusion) {
   inline_or_store(computed, exact, accumulators);
   std::vector<std::pair<TensorView*, int64_t>> positions;
   for (const PartialResults& stage : stages) {
-    positions.emplace_back(stage.accumulators.front(), kFlattened + stage.runs);
+    for (const Accumulators& sums : stage.accumulators) {
+      positions.emplace_back(sums.tensors.front(), kFlattened + sums.runs);
+    }
   }
   transform::inline_each_at(positions);
 }
