@@ -51,12 +51,14 @@ void set_position(TensorView* tensor, int64_t position, Alignments& alignments) 
 }
 
 /// Inline `tensors` (first siblings) at the positions asked for, or above them where they may not
-/// go so deep. Without `best_effort` that is an error and nothing is changed.
+/// go so deep. Without `best_effort` that is an error and nothing is changed. `all_at_once`: no
+/// later call inlines what stands between them.
 void inline_tensors(
     const std::vector<TensorView*>& tensors,
     const InlineLimits::Positions& asked,
     InlineLimits& limits,
-    bool best_effort) {
+    bool best_effort,
+    bool all_at_once = false) {
   InlineLimits::Positions positions;
   TensorSet adjustable;
   const auto list = [&](TensorView* tensor, int64_t position) {
@@ -77,6 +79,11 @@ void inline_tensors(
   limits.lower(positions, adjustable);
   if (best_effort) {
     limits.keep_bindings(positions, adjustable);
+  }
+  if (all_at_once) {
+    while (limits.keep_ways_inside(positions, adjustable)) {
+      limits.keep_bindings(positions, adjustable);
+    }
   }
   for (const TensorView* tensor : tensors) {
     if (best_effort || adjustable.count(tensor) == 0 || positions.at(tensor) >= asked.at(tensor)) {
@@ -174,7 +181,7 @@ void inline_most(
   for (const TensorView* tensor : tensors) {
     asked[tensor] = tensor->ndims();
   }
-  inline_tensors(tensors, asked, limits, /*best_effort=*/true);
+  inline_tensors(tensors, asked, limits, /*best_effort=*/true, /*all_at_once=*/true);
 }
 
 void inline_most(const std::vector<TensorView*>& selected_tensors) {
