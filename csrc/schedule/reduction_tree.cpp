@@ -55,120 +55,119 @@ class Tree {
       stages.push_back(later_stage(combined));
       combined *= std::accumulate(runs_.begin(), runs_.end(), int64_t{1}, std::multiplies<>());
     }
+    return std::nullopt;
   }
-  return std::nullopt;
-}
 
-private :
-    /// How many of the axes that are kept stand before the innermost one that is reduced.
-    static int64_t axes_before_last_reduced(const TensorView* tensor) {
-  int64_t kept = 0;
-  int64_t before = 0;
-  for (const IterDomain* axis : tensor->loop()) {
-    before = axis->is_reduction() ? kept : before;
-    kept += axis->is_reduction() ? 0 : 1;
-  }
-  return before;
-}
-
-/// So that neighboring threads read neighboring elements.
-void order_pieces(const std::vector<TensorView*>& tensors) const {
-  for (TensorView* tensor : tensors) {
-    if (piece_ != kept_) {
-      tensor->reorder(std::unordered_map<int64_t, int64_t>{{kept_, piece_}});
+ private:
+  /// How many of the axes that are kept stand before the innermost one that is reduced.
+  static int64_t axes_before_last_reduced(const TensorView* tensor) {
+    int64_t kept = 0;
+    int64_t before = 0;
+    for (const IterDomain* axis : tensor->loop()) {
+      before = axis->is_reduction() ? kept : before;
+      kept += axis->is_reduction() ? 0 : 1;
     }
+    return before;
   }
-}
 
-/// Behind the axes that are kept, as one axis. Says no where that has too many elements.
-std::optional<Refusal> move_reduced_inside(TensorView* tensor) {
-  std::unordered_map<int64_t, int64_t> old2new;
-  int64_t position = 0;
-  for (const bool is_reduced : {false, true}) {
-    kept_ = position;
-    for (int64_t i = 0; i < tensor->ndims(); ++i) {
-      if (tensor->axis(i)->is_reduction() == is_reduced) {
-        old2new[i] = position++;
+  /// So that neighboring threads read neighboring elements.
+  void order_pieces(const std::vector<TensorView*>& tensors) const {
+    for (TensorView* tensor : tensors) {
+      if (piece_ != kept_) {
+        tensor->reorder(std::unordered_map<int64_t, int64_t>{{kept_, piece_}});
       }
     }
   }
-  tensor->reorder(old2new);
-  while (tensor->ndims() > kept_ + 1) {
-    NVF_RETURN_REFUSAL(transform::find_wrong_merge(tensor, kept_, kept_ + 1));
-    tensor->merge(kept_, kept_ + 1);
+
+  /// Behind the axes that are kept, as one axis. Says no where that has too many elements.
+  std::optional<Refusal> move_reduced_inside(TensorView* tensor) {
+    std::unordered_map<int64_t, int64_t> old2new;
+    int64_t position = 0;
+    for (const bool is_reduced : {false, true}) {
+      kept_ = position;
+      for (int64_t i = 0; i < tensor->ndims(); ++i) {
+        if (tensor->axis(i)->is_reduction() == is_reduced) {
+          old2new[i] = position++;
+        }
+      }
+    }
+    tensor->reorder(old2new);
+    while (tensor->ndims() > kept_ + 1) {
+      NVF_RETURN_REFUSAL(transform::find_wrong_merge(tensor, kept_, kept_ + 1));
+      tensor->merge(kept_, kept_ + 1);
+    }
+    return std::nullopt;
   }
-  return std::nullopt;
-}
 
-/// [kept .., piece, run, accumulator]
-PartialResults first_stage() {
-  split(results_.front()->fusion()->new_index(kAccumulators));
-  split(run_length(kAccumulators, kRun));
-  PartialResults stage;
-  stage.accumulators = {{.tensors = factor_axis(kept_ + 1), .runs = 0}};
-  finish(stage);
-  return stage;
-}
-
-/// [kept .., piece, last run, .., first run]
-PartialResults later_stage(int64_t combined) {
-  std::vector<Val*> lengths;
-  for (const int64_t run : runs_) {
-    lengths.push_back(run_length(combined, run));
-    combined *= run;
+  /// [kept .., piece, run, accumulator]
+  PartialResults first_stage() {
+    split(results_.front()->fusion()->new_index(kAccumulators));
+    split(run_length(kAccumulators, kRun));
+    PartialResults stage;
+    stage.accumulators = {{.tensors = factor_axis(kept_ + 1), .runs = 0}};
+    finish(stage);
+    return stage;
   }
-  for (size_t i = lengths.size(); i-- > 0;) {
-    split(lengths[i]);
+
+  /// [kept .., piece, last run, .., first run]
+  PartialResults later_stage(int64_t combined) {
+    std::vector<Val*> lengths;
+    for (const int64_t run : runs_) {
+      lengths.push_back(run_length(combined, run));
+      combined *= run;
+    }
+    for (size_t i = lengths.size(); i-- > 0;) {
+      split(lengths[i]);
+    }
+    PartialResults stage;
+    for (auto runs = static_cast<int64_t>(runs_.size()); runs > 1; --runs) {
+      stage.accumulators.push_back({.tensors = factor_axis(kept_ + runs), .runs = runs - 1});
+    }
+    finish(stage);
+    return stage;
   }
-  PartialResults stage;
-  for (auto runs = static_cast<int64_t>(runs_.size()); runs > 1; --runs) {
-    stage.accumulators.push_back({.tensors = factor_axis(kept_ + runs), .runs = runs - 1});
+
+  void finish(PartialResults& stage) {
+    stage.results = factor_axis(kept_ + 1);
+    stage.pieces = kept_ + 1;
+    order_pieces(stage.results);
+    for (const Accumulators& sums : stage.accumulators) {
+      order_pieces(sums.tensors);
+    }
   }
-  finish(stage);
-  return stage;
-}
 
-void finish(PartialResults& stage) {
-  stage.results = factor_axis(kept_ + 1);
-  stage.pieces = kept_ + 1;
-  order_pieces(stage.results);
-  for (const Accumulators& sums : stage.accumulators) {
-    order_pieces(sums.tensors);
+  [[nodiscard]] Val* left(int64_t combined) const {
+    return scalar::ceil_div(extent_, results_.front()->fusion()->new_index(combined));
   }
-}
 
-[[nodiscard]] Val* left(int64_t combined) const {
-  return scalar::ceil_div(extent_, results_.front()->fusion()->new_index(combined));
-}
-
-/// Whether no more elements are left, by the definition.
-[[nodiscard]] bool has_at_most(int64_t elements, int64_t combined) const {
-  const Val* found = left(combined);
-  return found->is_const() && as_int(found->value()) <= elements;
-}
-
-/// At least one, since nothing is divided into pieces of no elements.
-[[nodiscard]] Val* run_length(int64_t combined, int64_t longest) const {
-  Fusion& fusion = *results_.front()->fusion();
-  return scalar::max(
-      scalar::min(left(combined), fusion.new_index(longest)), fusion.new_index(int64_t{1}));
-}
-
-void split(Val* factor) {
-  for (TensorView* result : results_) {
-    result->split(kept_, factor);
+  /// Whether no more elements are left, by the definition.
+  [[nodiscard]] bool has_at_most(int64_t elements, int64_t combined) const {
+    const Val* found = left(combined);
+    return found->is_const() && as_int(found->value()) <= elements;
   }
-}
 
-std::vector<TensorView*> factor_axis(int64_t axis) {
-  return results_.front()->rfactor({axis}, results_);
-}
+  /// At least one, since nothing is divided into pieces of no elements.
+  [[nodiscard]] Val* run_length(int64_t combined, int64_t longest) const {
+    Fusion& fusion = *results_.front()->fusion();
+    return scalar::max(
+        scalar::min(left(combined), fusion.new_index(longest)), fusion.new_index(int64_t{1}));
+  }
 
-std::vector<TensorView*> results_;
-std::span<const int64_t> runs_; // of the stages behind the first
-int64_t kept_ = 0;
-int64_t piece_ = 0;     // where the piece of a stage belongs among them
-Val* extent_ = nullptr; // of all that is reduced
+  void split(Val* factor) {
+    for (TensorView* result : results_) {
+      result->split(kept_, factor);
+    }
+  }
+
+  std::vector<TensorView*> factor_axis(int64_t axis) {
+    return results_.front()->rfactor({axis}, results_);
+  }
+
+  std::vector<TensorView*> results_;
+  std::span<const int64_t> runs_; // of the stages behind the first
+  int64_t kept_ = 0;
+  int64_t piece_ = 0;     // where the piece of a stage belongs among them
+  Val* extent_ = nullptr; // of all that is reduced
 };
 
 } // namespace
