@@ -268,7 +268,8 @@ std::optional<Refusal> find_wrong_inline_at(TensorView* tv, int64_t position) {
   InlineLimits::Positions asked;
   NVF_RETURN_REFUSAL(find_wrong_asked({{tv, position}}, /*best_effort=*/false, tensors, asked));
   Inlining inlining;
-  return find_positions(tensors, asked, limits, /*best_effort=*/false, inlining);
+  return find_positions(
+      tensors, asked, limits, /*best_effort=*/false, /*all_at_once=*/false, inlining);
 }
 
 void reset_inlining(Fusion& fusion) {
