@@ -2,6 +2,8 @@
 #include <nanobind/stl/set.h>
 #include <nanobind/stl/unordered_map.h>
 
+#include <sstream>
+
 #include "bindings.h"
 #include "ir/rules.h"
 #include "ir/transaction.h"
@@ -150,9 +152,12 @@ void bind_rules_of_settings(nb::module_& m) {
   transform::for_each_setting([&]<size_t kProperty>() {
     constexpr auto kSetting = kScheduleProperty<kProperty>;
     using Step = steps::Set<kProperty>;
-    const std::string name = std::string("find_wrong_") + kSetting.setter;
-    const std::string doc =
-        std::string("What ``TensorView.") + kSetting.setter + "`` refuses; None: nothing.";
+    std::ostringstream name_text;
+    name_text << "find_wrong_" << kSetting.setter;
+    const std::string name = name_text.str();
+    std::ostringstream doc_text;
+    doc_text << "What ``TensorView." << kSetting.setter << "`` refuses; None: nothing.";
+    const std::string doc = doc_text.str();
     const auto find = [](const TensorView* tv, const typename Step::T& value) {
       return transform::find_wrong_setting(tv, Step{.value = value});
     };
