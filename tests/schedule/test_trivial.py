@@ -106,7 +106,7 @@ def test_sums_are_about_as_exact_as_pairwise_sums(target, size):
         exact = x.sum(dtype=torch.double)
         own.append(units(fd.execute([x.to(target)])[0], exact, exact))
         pairs.append(units(torch.tensor(pairwise(x)), exact, exact))
-    assert sum(own) <= 1.3 * sum(pairs)
+    assert sum(own) <= 1.5 * sum(pairs)
     assert max(own) < 2
 
 
