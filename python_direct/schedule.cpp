@@ -1,6 +1,7 @@
 // Scheduling: methods of TensorView and the submodule `schedule`.
 #include <nanobind/stl/set.h>
 #include <nanobind/stl/unordered_map.h>
+#include <sstream>
 
 #include "bindings.h"
 #include "ir/transaction.h"
@@ -288,10 +289,11 @@ void bind_settings(TensorViewClass& cls) {
       transform::set(self, Step{.value = value});
       return self;
     };
-    const std::string doc = std::string(kSetting.setter_doc) + "\n\nParameters\n----------\n" +
-                            kSetting.parameter + "\n    What `" + kSetting.name +
-                            "` is then.\n\nReturns\n-------\nTensorView\n"
-                            "    This tensor, for chaining.\n";
+    std::ostringstream text;
+    text << kSetting.setter_doc << "\n\nParameters\n----------\n"
+         << kSetting.parameter << "\n    The new value of `" << kSetting.name
+         << "`.\n\nReturns\n-------\nTensorView\n    This tensor, for chaining.\n";
+    const std::string doc = text.str();
     if constexpr (kSetting.usual.has_value()) {
       cls.def(kSetting.setter, set, nb::arg(kSetting.parameter) = *kSetting.usual, doc.c_str());
     } else {

@@ -4,11 +4,13 @@
 #include <limits>
 
 #include "base/errors.h"
+#include "base/target.h"
 
 namespace nvfuser {
 namespace {
 
 constexpr int64_t kAnyNumber = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMostRegisters = Target::cuda().max_registers_per_thread;
 
 [[noreturn]] void throw_malformed(
     const char* name, const char* what, const Part& expected, const std::string& text) {
@@ -56,7 +58,7 @@ std::optional<bool> read_switch(const char* name) {
 Environment read_environment() {
   Environment result;
   result.num_threads = read_int("NVFUSER_NUM_THREADS", -kAnyNumber); // is brought into range
-  result.max_registers = read_int("NVFUSER_MAX_REG_COUNT", 0);
+  result.max_registers = read_int("NVFUSER_MAX_REG_COUNT", 0, kMostRegisters);
   result.jit_opt_level = read_int("NVFUSER_JIT_OPT_LEVEL", 0, 4);
   result.cache_mb = read_int("NVFUSER_CACHE_MB", 0);
   result.keeps_kernels = read_switch("NVFUSER_KERNEL_CACHE").value_or(true);

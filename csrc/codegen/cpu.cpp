@@ -13,6 +13,7 @@
 // loops, and shared memory, lies in the block's scratch memory; what lives across phases, in memory
 // of the whole kernel.
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "base/options.h"
@@ -20,6 +21,7 @@
 #include "codegen/printer.h"
 #include "ir/dependencies.h"
 #include "lower/analysis/block_collectives.h"
+#include "lower/analysis/conditions.h"
 
 namespace nvfuser {
 namespace {
@@ -177,7 +179,13 @@ class CpuDialect final : public Dialect {
     is_in_threads_ = true;
     std::vector<std::string> axes;
     for (const int64_t dim : launched_dims(printer.kernel())) {
-      axes.push_back(axis_name(dim));
+      if (is_for_first_only(loop.body, kBlockDimTypes[static_cast<size_t>(dim)])) {
+        constexpr std::array<const char*, 3> kFirst = {
+            "threadIdx.x = 0;", "threadIdx.y = 0;", "threadIdx.z = 0;"};
+        printer.line(kFirst[static_cast<size_t>(dim)]);
+      } else {
+        axes.push_back(axis_name(dim));
+      }
     }
     const bool may_be_one_iteration = std::ranges::all_of(axes, [&](const std::string& axis) {
       return may_be_unrolled(launched(printer.kernel(), axis.back() - 'x'));
@@ -201,10 +209,11 @@ class CpuDialect final : public Dialect {
     std::vector<const Allocate*> arrays;
     bool has_shared = false;
     find_scratch(loop.body, arrays, has_shared);
+    const std::string grid = grid_of(loop);
     const auto run = [&](const std::string& scratch_bytes) {
       is_in_block_ = true;
       printer.block(
-          "run_blocks(rt, gridDim, /*parallel=*/true, " + scratch_bytes +
+          "run_blocks(rt, " + grid + ", /*parallel=*/true, " + scratch_bytes +
               ", [=](Dim3 blockIdx, char* scratch) {",
           [&] {
             if (!launched_dims(printer.kernel()).empty()) {
@@ -337,7 +346,21 @@ class CpuDialect final : public Dialect {
       }
     }
   }
-  // -- loops over threads --
+  // -- loops over blocks and threads --
+
+  /// The blocks that do something.
+  static std::string grid_of(const BlockLoop& loop) {
+    constexpr std::array<const char*, 3> kSizes = {"gridDim.x", "gridDim.y", "gridDim.z"};
+    std::string extents;
+    bool is_whole = true;
+    for (size_t dim = 0; dim < kSizes.size(); ++dim) {
+      const bool is_first_only = is_for_first_only(loop.body, kGridDimTypes[dim]);
+      is_whole = is_whole && !is_first_only;
+      extents += dim == 0 ? "" : ", ";
+      extents += is_first_only ? "1" : kSizes[dim];
+    }
+    return is_whole ? "gridDim" : "Dim3{" + extents + "}";
+  }
 
   static std::string axis_name(int64_t dim) {
     return std::string("threadIdx.") + "xyz"[dim];

@@ -402,7 +402,10 @@ Text ExpressionPrinter::binary(
   // Floating-point operations stay grouped as the user wrote them: `a + (b + c)`. Mixtures of
   // operators whose order few know by heart get parentheses too.
   const bool is_logical = precedence == Precedence::And || precedence == Precedence::Or;
+  const bool is_bitwise = precedence == Precedence::BitAnd || precedence == Precedence::BitXor ||
+                          precedence == Precedence::BitOr;
   const Precedence least = precedence == Precedence::Or                  ? Precedence::Equality
+                           : is_bitwise                                  ? Precedence::Unary
                            : precedence >= Precedence::Sum || is_logical ? precedence
                                                                          : Precedence::Sum;
   // Integer products do not regroup: `a * (b % c)` is another number than `a * b % c`.

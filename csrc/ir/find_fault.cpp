@@ -167,6 +167,16 @@ std::string find_in_owners(const std::vector<TensorView*>& tensors) {
   return {};
 }
 
+/// Few bytes can name one tensor of many axes many times: to compare them all would take long.
+bool meets_too_often(const Expr& expr) {
+  constexpr size_t kMostAxes = size_t{1} << 24U;
+  size_t num_axes = 1;
+  for (const TensorView* result : tensor_outputs(&expr)) {
+    num_axes = std::max(num_axes, result->maybe_root().size());
+  }
+  return expr.inputs().size() > kMostAxes / num_axes;
+}
+
 std::string find_in_nodes(const Fusion& fusion, const std::vector<TensorView*>& tensors) {
   SampledSizes sizes;
   for (const TensorView* tensor : tensors) {
@@ -177,6 +187,9 @@ std::string find_in_nodes(const Fusion& fusion, const std::vector<TensorView*>& 
     }
   }
   for (const Expr* expr : fusion.exprs()) {
+    if (meets_too_often(*expr)) {
+      return std::string(expr->op_name()) + ": too many operands of too many dimensions";
+    }
     if (std::string fault = find_broken_rule(*expr, sizes); !fault.empty()) {
       const std::vector<TensorView*> results = tensor_outputs(expr);
       return (results.empty() ? "a scalar" : name_of(results.front())) + ": " + fault;
@@ -203,6 +216,10 @@ std::string find_in_aliases(const Fusion& fusion) {
 
 std::string find_fault(const Fusion& fusion) {
   const std::vector<TensorView*> tensors = fusion.tensors();
+  // First: then no axis is looked at for many tensors.
+  if (std::string fault = find_in_owners(tensors); !fault.empty()) {
+    return fault;
+  }
   for (const TensorView* tensor : tensors) {
     for (const auto& find :
          {find_in_domains, find_in_axes, find_in_connections, find_in_memory, find_in_schedule}) {
@@ -211,8 +228,7 @@ std::string find_fault(const Fusion& fusion) {
       }
     }
   }
-  std::string fault = find_in_owners(tensors);
-  fault = fault.empty() ? find_in_nodes(fusion, tensors) : fault;
+  const std::string fault = find_in_nodes(fusion, tensors);
   return fault.empty() ? find_in_aliases(fusion) : fault;
 }
 

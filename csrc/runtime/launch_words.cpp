@@ -13,8 +13,11 @@ std::string dimension_name(ParallelType type) {
 
 LaunchWords::LaunchWords(const Fusion& fusion) {
   for (const Val* val : fusion.inputs()) {
-    Input input{.name = val->to_inline_string(), .dtype = val->dtype()};
-    if (val->is_tensor()) {
+    Input input;
+    input.dtype = val->dtype();
+    if (!val->is_tensor()) {
+      input.name = val->to_inline_string();
+    } else {
       const auto* tensor = static_cast<const TensorView*>(val);
       input.name = "T" + std::to_string(tensor->name());
       input.is_tensor = true;

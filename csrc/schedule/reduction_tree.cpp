@@ -1,6 +1,10 @@
 #include "schedule/reduction_tree.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
+#include <numeric>
+#include <span>
 #include <unordered_map>
 
 #include "graph/op_semantics.h"
@@ -14,11 +18,26 @@ namespace {
 constexpr int64_t kAccumulators = 8; // of a thread: independent of each other, and of one vector
 constexpr int64_t kRun = 16;         // elements that one accumulator takes in turn
 constexpr int64_t kStages = 3;       // 2^23 elements become one
+constexpr int64_t kLeft = 4;         // so few pieces need no further stage
+
+/// Lengths of the runs of a stage behind the first, the last sum first. 256 pieces become one.
+constexpr std::array<int64_t, 4> kRounded = {2, 2, 4, kRun};
+constexpr std::array<int64_t, 2> kExact = {kRun, kRun};
+
+/// Whether steps of a reduction are rounded. The maximum of floats is one of them.
+bool is_rounded(const Expr* expr) {
+  const auto* reduction = expr->as<ReductionOp>();
+  const bool adds = reduction == nullptr || reduction->op == BinaryOpType::Add ||
+                    reduction->op == BinaryOpType::Mul;
+  const DataType type = expr->outputs().front()->dtype();
+  return adds && (is_floating_point(type) || is_complex(type));
+}
 
 /// The results of a reduction, with the same transforms.
 class Tree {
  public:
-  explicit Tree(const std::vector<TensorView*>& results) : results_(results) {
+  Tree(const std::vector<TensorView*>& results, std::span<const int64_t> runs)
+      : results_(results), runs_(runs) {
     piece_ = axes_before_last_reduced(results_.front());
   }
 
@@ -27,27 +46,14 @@ class Tree {
       NVF_RETURN_REFUSAL(move_reduced_inside(result));
     }
     extent_ = results_.front()->axis(kept_)->extent();
-    int64_t combined = 1; // elements behind one element that is left
-    for (int64_t stage = 0; stage < kStages && !is_short(combined); ++stage) {
-      const bool is_first = stage == 0;
-      if (is_first) {
-        split(results_.front()->fusion()->new_index(kAccumulators));
-        combined *= kAccumulators;
-      } else {
-        split(run_length(combined));
-        combined *= kRun;
-      }
-      split(run_length(combined));
-      combined *= kRun;
-      // [kept .., piece, run, accumulator] or [kept .., piece, outer run, inner run]
-      PartialResults made;
-      made.accumulators = factor_axis(is_first ? kept_ + 1 : kept_ + 2);
-      made.results = factor_axis(kept_ + 1);
-      order_pieces(made.accumulators);
-      order_pieces(made.results);
-      made.pieces = kept_ + 1;
-      made.runs = is_first ? 0 : 1;
-      stages.push_back(std::move(made));
+    if (has_at_most(kRun, 1)) {
+      return std::nullopt;
+    }
+    stages.push_back(first_stage());
+    int64_t combined = kAccumulators * kRun; // elements behind one element that is left
+    for (int64_t made = 1; made < kStages && !has_at_most(kLeft, combined); ++made) {
+      stages.push_back(later_stage(combined));
+      combined *= std::accumulate(runs_.begin(), runs_.end(), int64_t{1}, std::multiplies<>());
     }
     return std::nullopt;
   }
@@ -93,20 +99,58 @@ class Tree {
     return std::nullopt;
   }
 
+  /// [kept .., piece, run, accumulator]
+  PartialResults first_stage() {
+    split(results_.front()->fusion()->new_index(kAccumulators));
+    split(run_length(kAccumulators, kRun));
+    PartialResults stage;
+    stage.accumulators = {{.tensors = factor_axis(kept_ + 1), .runs = 0}};
+    finish(stage);
+    return stage;
+  }
+
+  /// [kept .., piece, last run, .., first run]
+  PartialResults later_stage(int64_t combined) {
+    std::vector<Val*> lengths;
+    for (const int64_t run : runs_) {
+      lengths.push_back(run_length(combined, run));
+      combined *= run;
+    }
+    for (size_t i = lengths.size(); i-- > 0;) {
+      split(lengths[i]);
+    }
+    PartialResults stage;
+    for (auto runs = static_cast<int64_t>(runs_.size()); runs > 1; --runs) {
+      stage.accumulators.push_back({.tensors = factor_axis(kept_ + runs), .runs = runs - 1});
+    }
+    finish(stage);
+    return stage;
+  }
+
+  void finish(PartialResults& stage) {
+    stage.results = factor_axis(kept_ + 1);
+    stage.pieces = kept_ + 1;
+    order_pieces(stage.results);
+    for (const Accumulators& sums : stage.accumulators) {
+      order_pieces(sums.tensors);
+    }
+  }
+
   [[nodiscard]] Val* left(int64_t combined) const {
     return scalar::ceil_div(extent_, results_.front()->fusion()->new_index(combined));
   }
 
-  [[nodiscard]] bool is_short(int64_t combined) const {
-    const Val* elements = left(combined);
-    return elements->is_const() && as_int(elements->value()) <= kRun;
+  /// Whether no more elements are left, by the definition.
+  [[nodiscard]] bool has_at_most(int64_t elements, int64_t combined) const {
+    const Val* found = left(combined);
+    return found->is_const() && as_int(found->value()) <= elements;
   }
 
   /// At least one, since nothing is divided into pieces of no elements.
-  [[nodiscard]] Val* run_length(int64_t combined) const {
+  [[nodiscard]] Val* run_length(int64_t combined, int64_t longest) const {
     Fusion& fusion = *results_.front()->fusion();
     return scalar::max(
-        scalar::min(left(combined), fusion.new_index(kRun)), fusion.new_index(int64_t{1}));
+        scalar::min(left(combined), fusion.new_index(longest)), fusion.new_index(int64_t{1}));
   }
 
   void split(Val* factor) {
@@ -120,6 +164,7 @@ class Tree {
   }
 
   std::vector<TensorView*> results_;
+  std::span<const int64_t> runs_; // of the stages behind the first
   int64_t kept_ = 0;
   int64_t piece_ = 0;     // where the piece of a stage belongs among them
   Val* extent_ = nullptr; // of all that is reduced
@@ -137,8 +182,11 @@ std::optional<Refusal> factor_into_tree(const Expr* expr, std::vector<PartialRes
   }
   const bool is_transformed = std::ranges::any_of(
       results, [](const TensorView* result) { return result->loop() != result->logical(); });
-  return is_transformed || !results.front()->has_reduction() ? std::nullopt
-                                                             : Tree(results).factor(stages);
+  if (is_transformed || !results.front()->has_reduction()) {
+    return std::nullopt;
+  }
+  const auto runs = is_rounded(expr) ? std::span<const int64_t>(kRounded) : kExact;
+  return Tree(results, runs).factor(stages);
 }
 
 } // namespace nvfuser::schedule

@@ -170,12 +170,14 @@ std::optional<Refusal> try_trivial(Fusion& fusion) {
   TensorSet accumulators;
   TensorSet flattened;
   for (const PartialResults& stage : stages) {
-    accumulators.insert(stage.accumulators.begin(), stage.accumulators.end());
-    for (const auto* tensors : {&stage.accumulators, &stage.results}) {
-      for (TensorView* tensor : *tensors) {
-        NVF_RETURN_REFUSAL(flatten(tensor, stage.pieces));
-        flattened.insert(tensor);
-      }
+    std::vector<TensorView*> tensors = stage.results;
+    for (const Accumulators& sums : stage.accumulators) {
+      accumulators.insert(sums.tensors.begin(), sums.tensors.end());
+      tensors.insert(tensors.end(), sums.tensors.begin(), sums.tensors.end());
+    }
+    for (TensorView* tensor : tensors) {
+      NVF_RETURN_REFUSAL(flatten(tensor, stage.pieces));
+      flattened.insert(tensor);
     }
   }
   for (TensorView* tensor : computed) {
@@ -186,7 +188,9 @@ std::optional<Refusal> try_trivial(Fusion& fusion) {
   inline_or_store(computed, exact, accumulators);
   std::vector<std::pair<TensorView*, int64_t>> positions;
   for (const PartialResults& stage : stages) {
-    positions.emplace_back(stage.accumulators.front(), kFlattened + stage.runs);
+    for (const Accumulators& sums : stage.accumulators) {
+      positions.emplace_back(sums.tensors.front(), kFlattened + sums.runs);
+    }
   }
   return transform::try_inline_each_at(positions);
 }

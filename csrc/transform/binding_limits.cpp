@@ -292,20 +292,40 @@ class InlineLimits::LoopBindings {
     return limits_.alignments_(tensor, reader).consumer_axis[static_cast<size_t>(i)];
   }
 
+  /// Whether an axis of one element stands in a loop that is bound and has more of other tensors,
+  /// while a reader looks for that element elsewhere: it would be in a register of one thread.
+  ///   a[b0] -> s[b0], a -> t[i0 threadIdx.x], y = pad(s): s stays outside of the loop
+  [[nodiscard]] bool is_spread(
+      const TensorView* producer, int64_t axis, const TensorView* tensor, int64_t i) const {
+    if (!tensor->axis(i)->is_broadcast() || tensor->memory_type() != MemoryType::Local ||
+        !is_hardware_index(binding_at(tensor, i))) {
+      return false;
+    }
+    const auto others = producer->consumers();
+    const bool has_more = std::ranges::any_of(others, [&](const TensorView* other) {
+      const int64_t partner = partner_of(producer, axis, other);
+      return partner >= 0 && !other->axis(partner)->is_broadcast();
+    });
+    return has_more && std::ranges::any_of(tensor->consumers(), [&](const TensorView* reader) {
+             return partner_of(tensor, i, reader) < 0;
+           });
+  }
+
   // -- Positions --
 
-  /// The first axis left of a tensor's position whose loop clashes, or that brings a reduction into
+  /// The first axis left of a tensor's position whose loop clashes, or that brings a consumer into
   /// a loop that it must not have.
   [[nodiscard]] std::optional<int64_t> first_clash(size_t tensor) const {
     const TensorView* view = tensors_[tensor].view;
     const int64_t position = position_of(positions_, view);
     for (int64_t i = 0; i < position; ++i) {
-      const bool is_shared_with_foreign =
+      const bool is_shared_badly =
           std::ranges::any_of(view->consumers(), [&](const TensorView* reader) {
             const int64_t partner = partner_of(view, i, reader);
-            return partner >= 0 && is_foreign(reader, partner);
+            return partner >= 0 &&
+                   (is_foreign(reader, partner) || is_spread(view, i, reader, partner));
           });
-      if (is_shared_with_foreign ||
+      if (is_shared_badly ||
           clashes(axes_[tensors_[tensor].first_axis + static_cast<size_t>(i)].loop)) {
         return i;
       }

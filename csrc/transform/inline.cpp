@@ -58,12 +58,13 @@ struct Inlining {
 };
 
 /// The positions asked for, or above them where `tensors` may not go so deep; without `best_effort`
-/// that is refused.
+/// that is refused. `all_at_once`: no later call inlines what stands between them.
 std::optional<Refusal> find_positions(
     const std::vector<TensorView*>& tensors,
     const InlineLimits::Positions& asked,
     InlineLimits& limits,
     bool best_effort,
+    bool all_at_once,
     Inlining& inlining) {
   auto& [positions, adjustable] = inlining;
   const auto list = [&positions](TensorView* tensor, int64_t position) {
@@ -85,6 +86,11 @@ std::optional<Refusal> find_positions(
   if (best_effort) {
     limits.keep_bindings(positions, adjustable);
   }
+  if (all_at_once) {
+    while (limits.keep_ways_inside(positions, adjustable)) {
+      limits.keep_bindings(positions, adjustable);
+    }
+  }
   for (const TensorView* tensor : tensors) {
     if (best_effort || adjustable.count(tensor) == 0 || positions.at(tensor) >= asked.at(tensor)) {
       continue;
@@ -100,9 +106,10 @@ std::optional<Refusal> try_inline_tensors(
     const std::vector<TensorView*>& tensors,
     const InlineLimits::Positions& asked,
     InlineLimits& limits,
-    bool best_effort) {
+    bool best_effort,
+    bool all_at_once = false) {
   Inlining inlining;
-  NVF_RETURN_REFUSAL(find_positions(tensors, asked, limits, best_effort, inlining));
+  NVF_RETURN_REFUSAL(find_positions(tensors, asked, limits, best_effort, all_at_once, inlining));
   for (TensorView* tensor : tensors) {
     const bool is_deeper = inlining.adjustable.contains(tensor) &&
                            inlining.positions.at(tensor) > tensor->compute_at_position();
@@ -207,7 +214,7 @@ void inline_most(
   for (const TensorView* tensor : tensors) {
     asked[tensor] = tensor->ndims();
   }
-  check(try_inline_tensors(tensors, asked, limits, /*best_effort=*/true));
+  check(try_inline_tensors(tensors, asked, limits, /*best_effort=*/true, /*all_at_once=*/true));
 }
 
 void inline_most(const std::vector<TensorView*>& selected_tensors) {
@@ -261,7 +268,8 @@ std::optional<Refusal> find_wrong_inline_at(TensorView* tv, int64_t position) {
   InlineLimits::Positions asked;
   NVF_RETURN_REFUSAL(find_wrong_asked({{tv, position}}, /*best_effort=*/false, tensors, asked));
   Inlining inlining;
-  return find_positions(tensors, asked, limits, /*best_effort=*/false, inlining);
+  return find_positions(
+      tensors, asked, limits, /*best_effort=*/false, /*all_at_once=*/false, inlining);
 }
 
 void reset_inlining(Fusion& fusion) {

@@ -68,6 +68,13 @@ class InlineLimits {
   /// It is no limit of a position that is asked for: the axes may be bound later.
   void keep_bindings(Positions& positions, const std::unordered_set<const TensorView*>& adjustable);
 
+  /// Lower positions of `adjustable` tensors until no loop is needed by what it needs itself.
+  ///   a -> u -> b, a -> t <- b, a and b inlined into t: u would run before and after a's loop
+  /// It is no limit of a position that is asked for: u may be inlined later.
+  /// Whether any position was lowered.
+  bool keep_ways_inside(
+      Positions& positions, const std::unordered_set<const TensorView*>& adjustable);
+
  private:
   /// Lower positions of `adjustable` tensors that several expressions read, so that none is inside
   /// a loop that only some of them have: c[i1] inlined into b[b0, i1] runs inside the loop of b0,

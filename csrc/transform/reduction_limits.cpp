@@ -8,6 +8,7 @@
 #include "graph/pair_graph.h"
 #include "ir/expr.h"
 #include "transform/inline_limits.h"
+#include "transform/one_loop.h"
 
 namespace nvfuser::transform {
 namespace {
@@ -262,133 +263,30 @@ class SharedLoops {
   std::unordered_map<const TensorView*, int64_t> outside_; // of present positions
 };
 
-/// The tensors that one loop drives, with the axis of each, starting from a loop axis of one.
-class OneLoop {
+/// Whether an axis is built from more than another one is.
+class Parts {
  public:
-  struct Node {
-    TensorView* tensor;
-    int64_t axis;
-    [[nodiscard]] bool operator<(const Node& other) const {
-      return tensor != other.tensor ? tensor->serial() < other.tensor->serial() : axis < other.axis;
-    }
-  };
-
-  OneLoop(const ValGraph& exact, const InlineLimits::Positions& positions, Alignments& alignments)
-      : exact_(exact), positions_(positions), alignments_(alignments) {}
-
-  using Tensors = std::unordered_set<const TensorView*>;
-
-  /// On the way to the nearest tensor that would widen the loop, the first of `adjustable` that the
-  /// way goes up to and then down from, or else that is inlined there; empty if no tensor widens it
-  /// or none may be lowered.
-  [[nodiscard]] std::optional<Node> peak_before_wider(
-      const Node& start, const Tensors& adjustable) {
-    const std::unordered_set<int64_t> covered = parts_of(start.tensor->axis(start.axis));
-    return find_peak(start, adjustable, [&](const Node& node) {
-      return needs_more(node.tensor->axis(node.axis), covered);
-    });
-  }
-  /// The same on the way to one of `readers`.
-  [[nodiscard]] std::optional<Node> peak_before_reader(
-      const Node& start, const Tensors& readers, const Tensors& adjustable) {
-    return find_peak(
-        start, adjustable, [&](const Node& node) { return readers.count(node.tensor) != 0; });
-  }
-
- private:
-  template <typename IsGoal>
-  [[nodiscard]] std::optional<Node> find_peak(
-      const Node& start, const Tensors& adjustable, const IsGoal& is_goal) {
-    came_from_.clear();
-    queue_.clear();
-    visit(start, start, true);
-    while (!queue_.empty()) {
-      const Node node = queue_.front();
-      queue_.pop_front();
-      if (is_goal(node)) {
-        return peak_before(node, start, adjustable);
-      }
-      visit_neighbors(node);
-    }
-    return std::nullopt;
-  }
-
-  void visit(const Node& node, const Node& from, bool is_up) {
-    if (came_from_.try_emplace(node, from, is_up).second) {
-      queue_.push_back(node);
-    }
-  }
-
-  void visit_neighbors(const Node& node) {
-    for (TensorView* sibling : node.tensor->siblings()) {
-      if (node.axis < sibling->ndims()) { // it may not be transformed yet
-        visit({sibling, node.axis}, node, came_from_.at(node).second);
-      }
-    }
-    for (TensorView* producer : node.tensor->producers()) {
-      const int64_t position = InlineLimits::position_of(positions_, producer);
-      const std::vector<int64_t>& partners = alignments_(producer, node.tensor).consumer_axis;
-      for (int64_t i = 0; i < position; ++i) {
-        if (partners[static_cast<size_t>(i)] == node.axis) {
-          visit({producer, i}, node, true);
-        }
-      }
-    }
-    if (InlineLimits::position_of(positions_, node.tensor) > node.axis) {
-      for (TensorView* consumer : node.tensor->consumers()) {
-        const int64_t partner =
-            alignments_(node.tensor, consumer).consumer_axis[static_cast<size_t>(node.axis)];
-        if (partner >= 0) {
-          visit({consumer, partner}, node, false);
-        }
-      }
-    }
-  }
-
-  [[nodiscard]] std::optional<Node> peak_before(
-      const Node& end, const Node& start, const Tensors& adjustable) const {
-    std::optional<Node> peak; // of both the one nearest to the start, which comes last
-    std::optional<Node> inlined;
-    Node node = end;
-    while (node < start || start < node) {
-      const auto& [from, is_up] = came_from_.at(node);
-      if (!is_up && came_from_.at(from).second && adjustable.count(from.tensor) != 0) {
-        peak = from;
-      }
-      const Node& producer = is_up ? node : from;
-      if (node.tensor->definition() != from.tensor->definition() &&
-          adjustable.count(producer.tensor) != 0) {
-        inlined = producer;
-      }
-      node = from;
-    }
-    return peak.has_value() ? peak : inlined;
-  }
-
-  /// Groups of `id` and of the axes that it is built from.
-  [[nodiscard]] std::unordered_set<int64_t> parts_of(IterDomain* id) const {
-    std::unordered_set<int64_t> found;
-    std::vector<IterDomain*> stack{id};
+  Parts(const ValGraph& exact, IterDomain* covering) : exact_(exact) {
+    std::vector<IterDomain*> stack{covering};
     while (!stack.empty()) {
-      IterDomain* current = stack.back();
+      const IterDomain* current = stack.back();
       stack.pop_back();
-      if (found.insert(exact_.group(current)).second && current->definition() != nullptr) {
+      if (covered_.insert(exact_.group(current)).second && current->definition() != nullptr) {
         for (Val* in : current->definition()->inputs()) {
           stack.push_back(as_id(in));
         }
       }
     }
-    return found;
   }
 
-  /// Is `id` built from an axis of more than one position that is not in `covered`?
-  [[nodiscard]] bool needs_more(IterDomain* id, const std::unordered_set<int64_t>& covered) const {
+  /// Is `id` built from an axis of more than one position that the other one is not built from?
+  [[nodiscard]] bool are_exceeded_by(IterDomain* id) const {
     std::unordered_set<const IterDomain*> visited;
     std::vector<IterDomain*> stack{id};
     while (!stack.empty()) {
       IterDomain* current = stack.back();
       stack.pop_back();
-      if (covered.count(exact_.group(current)) != 0 || !visited.insert(current).second) {
+      if (covered_.count(exact_.group(current)) != 0 || !visited.insert(current).second) {
         continue;
       }
       if (current->definition() != nullptr) {
@@ -402,11 +300,9 @@ class OneLoop {
     return false;
   }
 
+ private:
   const ValGraph& exact_;
-  const InlineLimits::Positions& positions_;
-  Alignments& alignments_;
-  std::map<Node, std::pair<Node, bool>> came_from_; // node, upward
-  std::deque<Node> queue_;
+  std::unordered_set<int64_t> covered_;
 };
 
 /// The first tensor that the way goes up to and then down from, if it may be lowered. Where none of
@@ -474,9 +370,13 @@ void InlineLimits::keep_reductions_whole(
         with_siblings(tensor).front() != tensor) {
       continue;
     }
-    OneLoop loop(graph(IdMappingMode::exact), positions, alignments_);
+    OneLoop loop(positions, alignments_);
     for (int64_t axis = position_of(positions, tensor); axis < tensor->ndims(); ++axis) {
-      while (const auto peak = loop.peak_before_wider({tensor, axis}, adjustable)) {
+      const Parts own(graph(IdMappingMode::exact), tensor->axis(axis));
+      const auto is_wider = [&](const OneLoop::Node& node) {
+        return own.are_exceeded_by(node.tensor->axis(node.axis));
+      };
+      while (const auto peak = loop.peak_before({tensor, axis}, is_wider, adjustable)) {
         for (const TensorView* sibling : with_siblings(peak->tensor)) {
           positions[sibling] = peak->axis;
         }
@@ -491,7 +391,7 @@ void InlineLimits::keep_readers_outside(
     if (tensor->definition() == nullptr) {
       continue;
     }
-    OneLoop loop(graph(IdMappingMode::exact), positions, alignments_);
+    OneLoop loop(positions, alignments_);
     for (int64_t axis = position_of(positions, tensor); axis < tensor->ndims(); ++axis) {
       const IterDomain* id = tensor->axis(axis);
       if (id->is_reduction() || id->is_thread() || id->extent()->is_one()) {
@@ -503,7 +403,8 @@ void InlineLimits::keep_readers_outside(
           readers.insert(consumer);
         }
       }
-      while (const auto peak = loop.peak_before_reader({tensor, axis}, readers, adjustable)) {
+      const auto reads = [&](const OneLoop::Node& node) { return readers.contains(node.tensor); };
+      while (const auto peak = loop.peak_before_inside({tensor, axis}, reads, adjustable)) {
         for (const TensorView* sibling : with_siblings(peak->tensor)) {
           positions[sibling] = peak->axis;
         }

@@ -25,7 +25,7 @@ def values(kernel: Kernel, **sizes: int) -> list[tuple[object, str]]:
     symbols = {}
     for tensor in kernel.inputs():
         for axis in tensor.logical():
-            symbols[axis.extent.to_inline_string()] = axis.extent
+            symbols[axis.extent().to_inline_string()] = axis.extent()
     program = ScalarProgram(
         [symbols[name] for name in sizes], [*kernel.index_bounds(), kernel.has_empty_axis()]
     )
@@ -132,7 +132,7 @@ def test_an_empty_axis_counts_where_something_is_written() -> None:
             fd.add_output(y)
             y.axis(0).parallelize(TX)
     kernel = lowered(fd)
-    names = [kernel.inputs()[i].logical()[0].extent.to_inline_string() for i in range(2)]
+    names = [kernel.inputs()[i].logical()[0].extent().to_inline_string() for i in range(2)]
     for sizes, is_empty in (((4, 5), False), ((0, 5), True), ((4, 0), True), ((0, 0), False)):
         found = values(kernel, **dict(zip(names, sizes, strict=True)))
         assert found[2] == (is_empty, "known")

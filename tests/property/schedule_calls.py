@@ -404,5 +404,5 @@ class ScheduleCalls:
     def reduce_serially(self) -> None:
         """Blocks take turns."""
         for tensor in self.reductions():
-            if any(a.is_reduction() and a.is_block_dim() for a in tensor.get_loop_domain()):
+            if any(a.is_reduction() and a.is_grid_dim() for a in tensor.get_loop_domain()):
                 self.call(f"{self.name(tensor)}.definition().request_serial_grid_reduction()")

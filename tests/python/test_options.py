@@ -406,6 +406,7 @@ def test_kernel_reuse() -> None:
         ("NVFUSER_CACHE_MB", "-1", "NVFUSER_CACHE_MB is out of range"),
         ("NVFUSER_MAX_REG_COUNT", "many", "NVFUSER_MAX_REG_COUNT is not a number"),
         ("NVFUSER_MAX_REG_COUNT", "-1", "NVFUSER_MAX_REG_COUNT is out of range"),
+        ("NVFUSER_MAX_REG_COUNT", "999", "NVFUSER_MAX_REG_COUNT is out of range"),
         ("NVFUSER_JIT_OPT_LEVEL", "5", "NVFUSER_JIT_OPT_LEVEL is out of range"),
         ("NVFUSER_DISABLE_FALLBACK", "yes", "NVFUSER_DISABLE_FALLBACK is neither on nor off"),
         ("PYTORCH_NVFUSER_DISABLE_FALLBACK", "2", "_DISABLE_FALLBACK is neither on nor off"),

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
-from nvfuser_direct import CompileParams, DataType, FusionDefinition, KernelExecutor, schedule
+from nvfuser_direct import (
+    CompileParams,
+    DataType,
+    FusionDefinition,
+    KernelExecutor,
+    ParallelType,
+    schedule,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,6 +86,73 @@ def test_means_and_variances_are_about_as_exact_as_pytorchs(target, size, offset
     mean, var = torch.tensor(errors[1::2]).mean(0).tolist()
     assert own_mean <= 4 * mean + 0.5
     assert own_var <= 4 * var + 0.5
+
+
+def pairwise(x: torch.Tensor) -> float:
+    """The sum of pairs of sums, in Float."""
+    while x.numel() > 1:
+        x = torch.nn.functional.pad(x, (0, x.numel() % 2))
+        x = x[0::2] + x[1::2]
+    return x.double().item()
+
+
+@pytest.mark.parametrize("size", [700, 2**13, 2**16 - 37, 2**20])
+def test_sums_are_about_as_exact_as_pairwise_sums(target, size):
+    """Whether a tree has long sums where nothing averages their roundings shows at equal values."""
+    fd = fusion(total)
+    own, pairs = [], []
+    for seed in range(30):
+        x = torch.randn(size, generator=torch.Generator().manual_seed(seed)) + 1e3
+        exact = x.sum(dtype=torch.double)
+        own.append(units(fd.execute([x.to(target)])[0], exact, exact))
+        pairs.append(units(torch.tensor(pairwise(x)), exact, exact))
+    assert sum(own) <= 1.3 * sum(pairs)
+    assert max(own) < 2
+
+
+@pytest.mark.parametrize("size", [100, 2**10, 2**16 - 37, 2**20, 2**22 - 37])
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e4])
+def test_welfords_are_about_as_exact_as_pytorchs(target, size, offset):
+    fd = fusion(lambda ops, x: ops.var_mean(x, [0]))
+    errors = []
+    for seed in range(2 if size > 2**20 else 8):
+        x = torch.randn(size, generator=torch.Generator().manual_seed(seed)) + offset
+        var, mean = x.double().var(), x.mean(dtype=torch.double)
+        x = x.to(target)
+        for found in (fd.execute([x]), torch.var_mean(x)):
+            errors.append([units(found[0], var, var), units(found[1], mean, mean.abs() + 1)])
+    own_var, own_mean = torch.tensor(errors[0::2]).mean(0).tolist()
+    var, mean = torch.tensor(errors[1::2]).mean(0).tolist()
+    assert own_var <= 4 * var + 0.5
+    assert own_mean <= 4 * mean + 0.5
+
+
+@pytest.mark.parametrize("bound", [ParallelType.block_x, ParallelType.grid_x, None])
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e4])
+def test_scheduled_welfords_are_about_as_exact_as_pytorchs(target, offset, bound):
+    """Registers and partial results, in threads and across threads and blocks."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        var, mean = fd.ops.var_mean(x, [1])
+        fd.add_output(var)
+        fd.add_output(mean)
+        parts = next(t for t in fd.fusion.tensors() if t.has_reduction())
+        results = parts.definition().outputs()
+        parts.split(1, 128)
+        partial = parts.rfactor([1], results)
+        for tensor in (*results, *partial):
+            if bound is not None:
+                tensor.axis(-1).parallelize(bound)
+        fd.sched.inline_most()
+    own = theirs = 0.0
+    for seed in range(8):
+        x = torch.randn(3, 5000, generator=torch.Generator().manual_seed(seed)) + offset
+        exact = x.double().var(1)
+        x = x.to(target)
+        for found, is_own in ((fd.manual_execute([x])[0], True), (x.var(1), False)):
+            error = ((found.double().cpu() - exact).abs() / exact).mean().item() * 2**24
+            own, theirs = (own + error, theirs) if is_own else (own, theirs + error)
+    assert own <= 4 * theirs + 0.5
 
 
 @pytest.mark.parametrize(("shape", "dim"), [((3, 2**20), 1), ((2**20, 3), 0), ((20000, 300), 1)])

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/kernel_nodes.h"
 #include "ir/pointwise.h"
 #include "ir/scalar.h"
 
@@ -38,6 +39,28 @@ Val* all_of(const std::vector<Val*>& terms) {
 bool contains_term(const std::vector<Val*>& terms, const Val* term) {
   return std::any_of(
       terms.begin(), terms.end(), [&](const Val* other) { return other->same_as(term); });
+}
+
+ParallelType first_index_tested(const Val* condition) {
+  const Expr* definition = condition->definition();
+  const auto* equality = definition == nullptr ? nullptr : definition->as<BinaryOp>();
+  const bool is_test = equality != nullptr && equality->op == BinaryOpType::Eq &&
+                       equality->rhs->is_zero() && equality->lhs->vtype() == ValType::NamedScalar;
+  return is_test ? static_cast<const NamedScalar*>(equality->lhs)->parallel_index()
+                 : ParallelType::Serial;
+}
+
+bool is_for_first_only(const Scope& scope, ParallelType type) {
+  return std::ranges::all_of(scope, [&](const Expr* expr) {
+    const auto* branch = expr->as<IfThenElse>();
+    if (branch == nullptr) {
+      return expr->is_a<Allocate>();
+    }
+    const std::vector<Val*> terms = terms_of(branch->condition);
+    return branch->else_body.empty() && std::ranges::any_of(terms, [&](const Val* term) {
+             return first_index_tested(term) == type;
+           });
+  });
 }
 
 } // namespace nvfuser

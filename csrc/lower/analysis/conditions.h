@@ -3,7 +3,9 @@
 
 #include <vector>
 
+#include "base/types.h"
 #include "ir/fwd.h"
+#include "ir/kernel_nodes.h"
 
 namespace nvfuser {
 
@@ -14,5 +16,11 @@ namespace nvfuser {
 [[nodiscard]] Val* all_of(const std::vector<Val*>& terms);
 
 [[nodiscard]] bool contains_term(const std::vector<Val*>& terms, const Val* term);
+
+/// The hardware index that `condition` tests for 0; Serial: none.
+[[nodiscard]] ParallelType first_index_tested(const Val* condition);
+
+/// Whether all that `scope` does stands under a test that the hardware index `type` is 0.
+[[nodiscard]] bool is_for_first_only(const Scope& scope, ParallelType type);
 
 } // namespace nvfuser

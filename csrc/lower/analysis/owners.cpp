@@ -131,24 +131,12 @@ Val* Owners::test(HardwareIndices indices) const {
   return all_of(terms);
 }
 
-size_t Owners::index_tested(const Val* condition) const {
-  const Expr* definition = condition->definition();
-  const auto* equality = definition == nullptr ? nullptr : definition->as<BinaryOp>();
-  if (equality != nullptr && equality->op == BinaryOpType::Eq && equality->rhs->is_zero()) {
-    for (const ParallelType type : kHardwareTypes) {
-      if (equality->lhs == kernel_.parallel_index(type)) {
-        return hardware_type_index(type);
-      }
-    }
-  }
-  return HardwareIndices{}.size();
-}
-
 HardwareIndices Owners::tested(Val* owner) const {
   HardwareIndices indices;
   for (const Val* condition : terms_of(owner)) {
-    if (const size_t index = index_tested(condition); index < indices.size()) {
-      indices.set(index);
+    const ParallelType type = first_index_tested(condition);
+    if (type != ParallelType::Serial) {
+      indices.set(hardware_type_index(type));
     }
   }
   return indices;
@@ -157,8 +145,8 @@ HardwareIndices Owners::tested(Val* owner) const {
 Val* Owners::without(Val* owner, HardwareIndices indices) const {
   std::vector<Val*> rest = terms_of(owner);
   std::erase_if(rest, [&](const Val* condition) {
-    const size_t index = index_tested(condition);
-    return index < indices.size() && indices.test(index);
+    const ParallelType type = first_index_tested(condition);
+    return type != ParallelType::Serial && indices.test(hardware_type_index(type));
   });
   return all_of(rest);
 }

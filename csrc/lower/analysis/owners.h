@@ -35,8 +35,6 @@ class Owners {
  private:
   /// Indices that `owner` tests for 0.
   [[nodiscard]] HardwareIndices tested(Val* owner) const;
-  /// The index that `condition` tests for 0; the number of indices: none.
-  [[nodiscard]] size_t index_tested(const Val* condition) const;
   [[nodiscard]] HardwareIndices needed_for(const Expr& statement) const;
   /// Registers that a statement, or a test of it, needs.
   [[nodiscard]] std::vector<const TensorView*> registers_read_by(const Expr& statement) const;

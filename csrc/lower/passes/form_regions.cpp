@@ -1,13 +1,16 @@
 #include "lower/passes/form_regions.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/options.h"
 #include "ir/dependencies.h"
-#include "ir/kernel_traits.h"
 #include "ir/scalar.h"
 #include "ir/scopes.h"
+#include "lower/analysis/common_work.h"
+#include "lower/analysis/conditions.h"
 #include "lower/analysis/parallel_dims.h"
 #include "lower/analysis/rewrite_elements.h"
 #include "lower/analysis/statement_facts.h"
@@ -15,16 +18,6 @@
 
 namespace nvfuser {
 namespace {
-
-/// The two levels at which a kernel is cut: threads of a block, blocks of a grid.
-enum class Level : uint8_t { Threads, Blocks };
-
-/// Points that need all threads (all blocks).
-bool is_cut(const Expr* expr, Level level) {
-  const KernelTraits& traits = traits_of(*expr);
-  return level == Level::Blocks ? traits.barriers.has(Barrier::Grid)
-                                : traits.barriers.has(Barrier::Block) || traits.is_collective;
-}
 
 bool contains_cut(Expr* expr, Level level) {
   if (is_cut(expr, level)) {
@@ -54,10 +47,36 @@ void dissolve_parallel_loops(Scope& scope) {
   scope = std::move(result);
 }
 
+/// Whether a statement of `scope` reads or writes one of the tensors.
+bool touches_any(const Scope& scope, const std::unordered_set<const TensorView*>& tensors) {
+  bool found = false;
+  for_each_node(scope, [&](const Expr& node) {
+    for_each_element(node, [&](const TensorIndex& element) {
+      found = found || tensors.contains(element.view());
+    });
+  });
+  return found;
+}
+
+/// The tensors that `expr`, with all in it, writes.
+std::unordered_set<const TensorView*> written_by(Expr* expr) {
+  std::unordered_set<const TensorView*> tensors;
+  for_each_node(Scope{expr}, [&](const Expr& node) {
+    for_each_write(node, [&](const TensorIndex& element) { tensors.insert(element.view()); });
+  });
+  return tensors;
+}
+
 /// Cuts the kernel at one level and gives what lives across cuts one element per thread (block).
 class RegionFormer {
  public:
-  RegionFormer(Kernel& kernel, Level level) : kernel_(kernel), level_(level) {}
+  RegionFormer(Kernel& kernel, Level level) : kernel_(kernel), level_(level) {
+    // Who looks for races looks at each thread.
+    if (count()->is_one() || has_option(EnableOption::KernelDebug)) {
+      return;
+    }
+    common_.emplace(kernel, level);
+  }
 
   void run() {
     kernel_.body = form(kernel_.body);
@@ -75,6 +94,10 @@ class RegionFormer {
  private:
   using Region = Expr*;
 
+  [[nodiscard]] bool is_done_once(const Expr* expr) const {
+    return common_ && common_->is_done_once(expr);
+  }
+
   [[nodiscard]] bool is_region(const Expr* expr) const {
     return level_ == Level::Threads ? expr->is_a<ThreadLoop>() : expr->is_a<BlockLoop>();
   }
@@ -91,10 +114,28 @@ class RegionFormer {
     return kernel_.make<BlockLoop>({.body = std::move(body)});
   }
 
+  /// A region of which the first thread (block) does all.
+  Expr* wrap_for_one(Scope body) {
+    std::vector<Val*> is_first;
+    for (const ParallelType type : indices_of(level_)) {
+      const Val* launched = kernel_.launch.extents[type];
+      if (launched != nullptr && !launched->is_one()) {
+        is_first.push_back(scalar::eq(kernel_.parallel_index(type), kernel_.zero()));
+      }
+    }
+    return wrap(
+        {kernel_.make<IfThenElse>({.condition = all_of(is_first), .then_body = std::move(body)})});
+  }
+
   Scope form(const Scope& scope) {
     Scope result;
+    Scope once; // what one does for all, before the region
     Scope region;
     const auto finish = [&] {
+      if (!once.empty()) {
+        result.push_back(wrap_for_one(std::move(once)));
+        once.clear();
+      }
       const bool is_needed = std::any_of(
           region.begin(), region.end(), [](const Expr* expr) { return !expr->is_a<Allocate>(); });
       if (is_needed) {
@@ -105,13 +146,20 @@ class RegionFormer {
       region.clear();
     };
     for (Expr* expr : scope) {
+      if (is_done_once(expr)) {
+        if (touches_any(region, written_by(expr))) {
+          finish();
+        }
+        once.push_back(expr);
+        continue;
+      }
       if (auto* loop = expr->as<ForLoop>(); loop != nullptr && runs_threads_inside(*loop)) {
         finish();
         loop->body = form(loop->body);
         result.push_back(loop);
         continue;
       }
-      if (!contains_cut(expr, level_)) {
+      if (!contains_cut(expr, level_) && !(common_ && common_->is_opened(expr))) {
         region.push_back(expr);
         continue;
       }
@@ -174,17 +222,11 @@ class RegionFormer {
     if (branch == nullptr) {
       return;
     }
-    for (const ParallelType type : level_ == Level::Threads ? kBlockDimTypes : kGridDimTypes) {
+    for (const ParallelType type : indices_of(level_)) {
       NVF_INVARIANT(
           !depends_on(branch->condition, kernel_.parallel_index(type)),
           "a condition around a barrier is uniform: ", branch->condition->to_inline_string());
     }
-  }
-
-  /// Storage that each thread (block) has for itself.
-  [[nodiscard]] bool is_private(const TensorView* tensor) const {
-    return tensor->memory_type() == MemoryType::Local ||
-           (level_ == Level::Blocks && tensor->memory_type() == MemoryType::Shared);
   }
 
   /// Find out in which regions private storage is used.
@@ -192,7 +234,7 @@ class RegionFormer {
     std::unordered_map<const TensorView*, std::unordered_set<Region>> regions_of;
     for_each_statement(kernel_.body, nullptr, [&](Expr* expr, Region region) {
       for_each_element(*expr, [&](const TensorIndex& element) {
-        if (is_private(element.view())) {
+        if (is_private(element.view(), level_)) {
           regions_of[element.view()].insert(region);
         }
       });
@@ -224,7 +266,7 @@ class RegionFormer {
 
   [[nodiscard]] Val* count() {
     Val* total = kernel_.one();
-    for (const ParallelType type : level_ == Level::Threads ? kBlockDimTypes : kGridDimTypes) {
+    for (const ParallelType type : indices_of(level_)) {
       total = scalar::mul(total, launched_extent(kernel_, type));
     }
     return total;
@@ -232,7 +274,7 @@ class RegionFormer {
 
   /// Linear index of the thread (block), x fastest.
   [[nodiscard]] Val* linear_index() {
-    const auto& types = level_ == Level::Threads ? kBlockDimTypes : kGridDimTypes;
+    const auto& types = indices_of(level_);
     Val* linear = kernel_.zero();
     for (size_t i = types.size(); i-- > 0;) {
       const Val* launched = kernel_.launch.extents[types[i]];
@@ -262,15 +304,17 @@ class RegionFormer {
       }
       const TensorView* buffer = allocate->buffer;
       const auto home = home_.find(buffer);
-      const bool stays_inside = is_private(buffer) && crossing_.count(buffer) == 0;
+      const bool stays_inside = is_private(buffer, level_) && crossing_.count(buffer) == 0;
       if (!stays_inside && !outside_.insert(buffer).second) {
         continue; // both branches of an unswitched loop allocate it
       }
       if (crossing_.count(buffer) != 0) {
-        piece_size_[buffer] = allocate->size;
-        allocate->size = scalar::mul(allocate->size, count());
+        if (!common_ || !common_->is_shared(buffer)) {
+          piece_size_[buffer] = allocate->size;
+          allocate->size = scalar::mul(allocate->size, count());
+        }
         outside.push_back(expr);
-      } else if (!is_private(buffer)) {
+      } else if (!is_private(buffer, level_)) {
         outside.push_back(expr);
       } else if (home != home_.end() && home->second == inside) {
         kept.push_back(expr);
@@ -316,6 +360,7 @@ class RegionFormer {
 
   Kernel& kernel_;
   Level level_;
+  std::optional<CommonWork> common_; // none: each does everything for itself
   std::unordered_set<const TensorView*> crossing_;
   std::unordered_set<const TensorView*> outside_;          // allocations moved out already
   std::unordered_map<const TensorView*, Region> home_;     // the only region that uses it

@@ -12,6 +12,9 @@ namespace nvfuser {
 /// reductions over threads. Loops and conditions that contain such a point stay outside. Registers
 /// that live in several regions get one element per thread; what lives in several phases (regions
 /// of the grid) one per block too.
+/// Loops that all threads (blocks) run alike are run by the first one, whose registers serve all; a
+/// serial loop that contains such a loop, and more, stands outside of both
+/// (lower/analysis/common_work.h).
 /// A reduction over blocks becomes: store the partial result, end the phase, combine in order.
 /// Requires: conditions placed.
 /// Ensures:  every statement that depends on a thread (block) index is in a ThreadLoop (BlockLoop);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <unordered_set>
+#include <utility>
 
 #include "base/options.h"
 #include "ir/scopes.h"
@@ -36,6 +38,9 @@ class IndexHoister {
     visit(kernel_.body, forms_.root());
     if (Val*& bytes = kernel_.launch.shared_bytes; bytes != nullptr) {
       bytes = forms_.rebuild(bytes, forms_.root()); // the CPU target prints it, by the same names
+    }
+    for (const Use& use : uses_) {
+      find_quotients(use.val);
     }
     for (const Use& use : uses_) {
       if (!use.position.is_conditional) {
@@ -179,7 +184,23 @@ class IndexHoister {
 
   // -- Step 2: counting --
 
-  /// Note where an expression is computed in any case.
+  /// Note the quotients that `val` is computed from.
+  void find_quotients(const Val* val) {
+    const Expr* definition = val->definition();
+    if (definition == nullptr || !looked_at_.insert(val).second) {
+      return;
+    }
+    const auto* binary = definition->as<BinaryOp>();
+    if (binary != nullptr && binary->op == BinaryOpType::Div) {
+      quotients_.try_emplace({binary->lhs, binary->rhs}, val);
+    }
+    for (const Val* in : definition->inputs()) {
+      find_quotients(in);
+    }
+  }
+
+  /// Note where an expression is computed in any case. Whoever computes a remainder has the
+  /// quotient.
   void anticipate(const Val* val, Place* place) {
     if (val->definition() == nullptr || forms_.is_leaf(val, place) ||
         !place->anticipated.insert(val).second) {
@@ -192,6 +213,13 @@ class IndexHoister {
     }
     for (const Val* in : val->definition()->inputs()) {
       anticipate(in, place);
+    }
+    const auto* binary = val->definition()->as<BinaryOp>();
+    if (binary != nullptr && binary->op == BinaryOpType::Mod) {
+      const auto quotient = quotients_.find({binary->lhs, binary->rhs});
+      if (quotient != quotients_.end()) {
+        anticipate(quotient->second, place);
+      }
     }
   }
 
@@ -326,6 +354,8 @@ class IndexHoister {
   Kernel& kernel_;
   IndexForms forms_;
   std::vector<Use> uses_; // in the order of the kernel
+  std::unordered_set<const Val*> looked_at_;
+  std::map<std::pair<const Val*, const Val*>, const Val*> quotients_; // looked up only
   std::unordered_set<const Expr*> rewritten_;
   std::deque<Candidate> candidates_; // parts before what they are parts of
   std::unordered_map<const Place*, std::unordered_map<const Val*, Candidate*>> candidate_of_;

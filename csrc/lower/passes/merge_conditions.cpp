@@ -3,6 +3,7 @@
 #include "lower/passes/merge_conditions.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -313,7 +314,8 @@ class ConditionMerger {
     for (size_t i = list.after.size(); i-- > 0;) {
       if (list.after[i] == user) {
         IfThenElse* branch = plain_branch(list.after[i]);
-        if (branch == nullptr || !elements_in(branch->condition).empty()) {
+        if (branch == nullptr || !elements_in(branch->condition).empty() ||
+            (effects.loops && is_common_work(node, branch->condition))) {
           return false;
         }
         const Scope inside = without_terms(node, terms_of(branch->condition));
@@ -326,6 +328,32 @@ class ConditionMerger {
       }
     }
     return false;
+  }
+
+  /// Without hardware threads, whether `condition` is about threads or blocks that all do `node`
+  /// alike: one of them will do it for all, if it does not stand under the condition.
+  bool is_common_work(Expr* node, const Val* condition) {
+    if (kernel_.target().has_hardware_threads) {
+      return false;
+    }
+    const auto depends = [&](const Val* val, const std::array<ParallelType, 3>& types) {
+      return std::ranges::any_of(
+          types, [&](ParallelType type) { return depends_on(val, kernel_.parallel_index(type)); });
+    };
+    const auto is_of_one = [&](const std::array<ParallelType, 3>& types) {
+      bool found = false;
+      for_each_node(Scope{node}, [&](const Expr& expr) {
+        for (const std::vector<Val*>& operands : {expr.inputs(), expr.outputs()}) {
+          found = found || std::ranges::any_of(
+                               operands, [&](const Val* val) { return depends(val, types); });
+        }
+      });
+      return found;
+    };
+    return std::ranges::any_of(
+        std::array{kBlockDimTypes, kGridDimTypes}, [&](const std::array<ParallelType, 3>& types) {
+          return depends(condition, types) && !is_of_one(types);
+        });
   }
 
   /// Join a condition with the next one that is the same.

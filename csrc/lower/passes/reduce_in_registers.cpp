@@ -136,19 +136,27 @@ TensorView* move_to_registers(Kernel& kernel, Expr* reduction, TensorView* tenso
   return registers;
 }
 
-/// Whether output `i` of a reduction gains from steps that are not rounded to a narrow type. A
-/// maximum is one of the elements.
-bool is_rounded_in_steps(const Expr* reduction, size_t i) {
-  const auto adds = [](BinaryOpType op) {
-    return op == BinaryOpType::Add || op == BinaryOpType::Mul;
-  };
-  if (const auto* op = reduction->as<ReductionOp>()) {
-    return adds(op->op);
+/// Processors compute Doubles about as fast as Floats; many GPUs are 64 times as slow.
+bool has_fast_doubles(const Kernel& kernel) {
+  return !kernel.target().is_cuda();
+}
+
+/// The type in which output `i` of a reduction accumulates, where that is a wider one: steps of
+/// sums and products are not rounded to a narrow type. A maximum is one of the elements. The mean
+/// of a Welford in Float loses what the variance is made of when it is far from zero.
+std::optional<DataType> wide_type(const Kernel& kernel, const Expr* reduction, size_t i) {
+  const DataType type = reduction->outputs()[i]->dtype();
+  const auto* op = reduction->as<ReductionOp>();
+  const auto* group = reduction->as<GroupedReductionOp>();
+  if (op != nullptr || group != nullptr) {
+    const BinaryOpType combiner = op != nullptr ? op->op : group->ops.at(i);
+    const bool adds = combiner == BinaryOpType::Add || combiner == BinaryOpType::Mul;
+    return adds && is_low_precision(type) ? std::optional(DataType::Float) : std::nullopt;
   }
-  if (const auto* group = reduction->as<GroupedReductionOp>()) {
-    return adds(group->ops.at(i));
+  if (type == DataType::Float) {
+    return has_fast_doubles(kernel) ? std::optional(DataType::Double) : std::nullopt;
   }
-  return reduction->is_a<WelfordOp>();
+  return is_low_precision(type) ? std::optional(DataType::Float) : std::nullopt;
 }
 
 bool is_plain_copy(const Expr* expr) {
@@ -156,34 +164,34 @@ bool is_plain_copy(const Expr* expr) {
   return copy != nullptr && copy->op == LoadStoreOpType::Set;
 }
 
-/// Whether `tensor` goes on into reductions at most: it is a partial result. An access of many
-/// lanes would become too wide with wider elements.
-bool is_partial(const TensorView* tensor) {
+/// Whether `tensor` goes on at most into reductions that accumulate in `wide`: it is a partial
+/// result. An access of many lanes would become too wide with wider elements.
+bool is_partial(const Kernel& kernel, const TensorView* tensor, DataType wide) {
   const std::vector<Expr*> users = tensor->all_uses();
   const bool is_vectorized = std::ranges::any_of(tensor->loop(), [](const IterDomain* axis) {
     return axis->parallel_type() == ParallelType::Vectorize;
   });
   return !tensor->is_fusion_output() && !is_vectorized &&
-         std::ranges::all_of(users, [](const Expr* user) {
-           return (is_reduction_expr(user) && is_rounded_in_steps(user, 0)) ||
-                  (is_plain_copy(user) && is_partial(first_output(user)));
+         std::ranges::all_of(users, [&](const Expr* user) {
+           return (is_reduction_expr(user) && wide_type(kernel, user, 0) == wide) ||
+                  (is_plain_copy(user) && is_partial(kernel, first_output(user), wide));
          });
 }
 
-/// Keep a partial result in Float, and its copies.
-void widen(TensorView* partial) {
-  partial->assign_dtype(DataType::Float);
+/// Keep a partial result, and its copies, as wide as the registers.
+void widen(TensorView* partial, DataType wide) {
+  partial->assign_dtype(wide);
   for (const Expr* user : partial->all_uses()) {
     if (is_plain_copy(user)) {
-      widen(first_output(user));
+      widen(first_output(user), wide);
     }
   }
 }
 
-/// `tensor`, in registers, becomes the rounded value of registers that are Float.
-void accumulate_in_float(Kernel& kernel, Expr* reduction, TensorView* tensor) {
+/// `tensor`, in registers, becomes the rounded value of registers that are wider.
+void accumulate_in(Kernel& kernel, Expr* reduction, TensorView* tensor, DataType wide) {
   const int64_t inlined = tensor->compute_at_position();
-  TensorView* registers = take_over(kernel, reduction, tensor, DataType::Float);
+  TensorView* registers = take_over(kernel, reduction, tensor, wide);
   kernel.make<UnaryOp>({.out = tensor, .arg = registers, .op = UnaryOpType::Cast});
   tensor->assign_compute_at_position(kept_axes(registers, inlined));
   inline_into(tensor, registers, shared_axes(registers));
@@ -221,16 +229,16 @@ void reduce_in_registers(Kernel& kernel) {
         continue;
       }
       auto* tensor = static_cast<TensorView*>(outputs[i]);
-      const bool is_narrow = is_low_precision(tensor->dtype()) && is_rounded_in_steps(expr, i);
-      const bool stays_wide = is_narrow && is_partial(tensor);
+      const std::optional<DataType> wide = wide_type(kernel, expr, i);
+      const bool stays_wide = wide && is_partial(kernel, tensor, *wide);
       if (stays_wide) {
-        widen(tensor);
+        widen(tensor, *wide);
       }
       if (tensor->memory_type() != MemoryType::Local) {
         tensor = move_to_registers(kernel, expr, tensor);
       }
-      if (is_narrow && !stays_wide) {
-        accumulate_in_float(kernel, expr, tensor);
+      if (wide && !stays_wide) {
+        accumulate_in(kernel, expr, tensor, *wide);
       }
     }
     align_unread(expr);

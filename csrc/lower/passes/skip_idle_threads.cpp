@@ -1,6 +1,7 @@
 #include "lower/passes/skip_idle_threads.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <unordered_set>
 
@@ -15,27 +16,39 @@
 namespace nvfuser {
 namespace {
 
-/// Conditions that have to hold for any thread of one loop to do something.
+/// Conditions that have to hold for any thread (or block) of one loop to do something.
 class LoopTests {
  public:
-  LoopTests(Kernel& kernel, IndexForms& forms, const ThreadLoop& loop)
-      : simplifier_(*kernel.simplifier), forms_(forms) {
-    for (const ParallelType type : kBlockDimTypes) {
+  /// `types`: the indices of the loop.
+  LoopTests(
+      Kernel& kernel,
+      IndexForms& forms,
+      const Scope& body,
+      const std::array<ParallelType, 3>& types)
+      : simplifier_(*kernel.simplifier),
+        forms_(forms),
+        types_(types),
+        is_of_threads_(is_block_dim(types.front())) {
+    for (const ParallelType type : types) {
       inner_.push_back(kernel.parallel_index(type));
     }
-    for_each_node(loop.body, [&](const Expr& node) {
+    for_each_node(body, [&](const Expr& node) {
       if (const auto* serial = node.as<ForLoop>()) {
         inner_.push_back(serial->index);
       } else if (const auto* allocate = node.as<Allocate>()) {
         temporary_.insert(allocate->buffer);
       }
     });
-    visit(loop.body, {});
+    visit(body, {});
   }
 
-  /// nullptr: nothing.
-  [[nodiscard]] Val* all() const {
-    return all_of(common_.value_or(std::vector<Val*>{}));
+  /// Tests that a thread is the first one; nullptr: none.
+  [[nodiscard]] Val* of_first() const {
+    return kept([&](const Val* test) { return is_of_first(test); });
+  }
+  /// The others; nullptr: none.
+  [[nodiscard]] Val* of_others() const {
+    return kept([&](const Val* test) { return !is_of_first(test); });
   }
 
  private:
@@ -61,9 +74,20 @@ class LoopTests {
     }
   }
 
+  [[nodiscard]] bool is_of_first(const Val* test) const {
+    return std::ranges::find(types_, first_index_tested(test)) != types_.end();
+  }
+
+  template <typename Keep>
+  [[nodiscard]] Val* kept(const Keep& keep) const {
+    std::vector<Val*> tests = common_.value_or(std::vector<Val*>{});
+    std::erase_if(tests, [&](const Val* test) { return !keep(test); });
+    return all_of(tests);
+  }
+
   std::vector<Val*> with_tests_of(Val* condition, std::vector<Val*> tests) {
     for (Val* term : terms_of(condition)) {
-      Val* test = of_whole_loop(term);
+      Val* test = is_of_first(term) ? term : is_of_threads_ ? of_whole_loop(term) : nullptr;
       if (test != nullptr && !contains_term(tests, test)) {
         tests.push_back(test);
       }
@@ -104,20 +128,42 @@ class LoopTests {
 
   IndexSimplifier& simplifier_;
   IndexForms& forms_;
+  const std::array<ParallelType, 3>& types_;
+  bool is_of_threads_;
   std::vector<Val*> inner_;                         // indices that change within the loop
   std::unordered_set<const TensorView*> temporary_; // gone with the thread
   std::optional<std::vector<Val*>> common_;         // of the statements so far
 };
 
+/// Let `body`, of a loop over threads or blocks, show that the first one alone does something.
+void test_first(Kernel& kernel, const LoopTests& tests, Scope& body) {
+  Val* is_first = tests.of_first();
+  if (is_first == nullptr) {
+    return;
+  }
+  const std::vector<Val*> terms = terms_of(is_first);
+  const bool is_shown = std::ranges::all_of(
+      terms, [&](const Val* term) { return is_for_first_only(body, first_index_tested(term)); });
+  if (!is_shown) {
+    body = {kernel.make<IfThenElse>({.condition = is_first, .then_body = std::move(body)})};
+  }
+}
+
 void skip(Kernel& kernel, IndexForms& forms, Scope& scope) {
   for (Expr*& expr : scope) {
-    const auto* loop = expr->as<ThreadLoop>();
-    if (loop == nullptr) {
-      for (Scope* body : bodies_of(*expr)) {
-        skip(kernel, forms, *body);
+    if (auto* loop = expr->as<ThreadLoop>()) {
+      const LoopTests tests(kernel, forms, loop->body, kBlockDimTypes);
+      test_first(kernel, tests, loop->body);
+      if (Val* condition = tests.of_others()) {
+        expr = kernel.make<IfThenElse>({.condition = condition, .then_body = Scope{expr}});
       }
-    } else if (Val* condition = LoopTests(kernel, forms, *loop).all()) {
-      expr = kernel.make<IfThenElse>({.condition = condition, .then_body = Scope{expr}});
+      continue;
+    }
+    for (Scope* body : bodies_of(*expr)) {
+      skip(kernel, forms, *body);
+    }
+    if (auto* loop = expr->as<BlockLoop>()) {
+      test_first(kernel, LoopTests(kernel, forms, loop->body, kGridDimTypes), loop->body);
     }
   }
 }

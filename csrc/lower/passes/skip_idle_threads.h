@@ -12,6 +12,10 @@ namespace nvfuser {
 /// value that it compares in the loop. Only inside stay tests of elements, tests that are the same
 /// in all threads, which compilers move, and tests that divide by a size, which a loop that runs
 /// zero times may guard.
+/// Where the first thread alone does something, its test stands around the whole body, and the loop
+/// has this one iteration; so it is with loops over blocks.
+///   before:  THREADS: { T4 = ..; IF tx == 0: T2[0] = T4 }
+///   after:   THREADS: IF tx == 0: { T4 = ..; IF tx == 0: T2[0] = T4 }
 /// Requires: regions formed.
 void skip_idle_threads(Kernel& kernel);
 

@@ -10,7 +10,7 @@ namespace nvfuser::optimize {
 ///   before:  T1 = sigmoid(T0)   T2 = T0 * T1                   after:  T2 = silu(T0)
 /// So gelu by tanh, 0.5 * x * (1 + tanh(u)), becomes x * sigmoid(2 u): one exponential instead of a
 /// tanh, and small results do not come from a difference of numbers near 1.
-/// For results of type Float: they agree within 4 units in the last place of the larger operands.
+/// For results of type Float: they agree within 4 units in the last place of x.
 /// Requires: merge_equal_exprs; operands that are equal are one tensor.
 /// Cost:     O(expressions).
 bool use_sigmoid(Fusion& fusion);

@@ -35,6 +35,10 @@ class ReferenceLoops {
     return params_.runs_in_tasks ? make_for_tasks() : make_for_threads();
   }
 
+  [[nodiscard]] bool has_two_sides() const {
+    return has_two_sides_;
+  }
+
  private:
   /// Split the axis at `position`, and return where the next split of its outer part is.
   void split(int64_t position, int64_t factor) {
@@ -63,15 +67,12 @@ class ReferenceLoops {
     split(inner, params_.unroll_factor_inner);
     if (!has_two_sides_) {
       reference_->axis(0)->parallelize(ParallelType::BIDx);
-      bind_unrolled(1, params_.unroll_factor_inner);
       reference_->axis(2)->parallelize(ParallelType::TIDx);
       return 1;
     }
     split(0, params_.split_block ? params_.lparams.bdimy() : 1);
     split(0, params_.unroll_factor_outer); // [gL, Uo, ty, gR, Ui, tx, V]
     arrange_axes(reference_, {0, 3, 1, 4, 2, 5, 6});
-    bind_unrolled(2, params_.unroll_factor_outer);
-    bind_unrolled(3, params_.unroll_factor_inner);
     reference_->axis(4)->parallelize(ParallelType::TIDy);
     reference_->axis(5)->parallelize(ParallelType::TIDx);
     return bind_blocks();
@@ -91,16 +92,37 @@ class ReferenceLoops {
     return 3;
   }
 
-  void bind_unrolled(int64_t axis, int64_t factor) {
-    if (factor > 1) {
-      reference_->axis(axis)->parallelize(ParallelType::Unroll);
-    }
-  }
-
   TensorView* reference_;
   const PointwiseParams& params_;
   bool has_two_sides_ = false;
 };
+
+/// Loads are written out, so that all stand before the first use; what is computed runs vector
+/// after vector, and needs registers for one. `begin`: of the axes of one thread.
+void unroll_loads(
+    TensorView* reference,
+    int64_t begin,
+    bool has_rows,
+    const std::vector<TensorView*>& loads,
+    const PointwiseParams& params) {
+  if (loads.empty() || reference->ndims() == 0) {
+    return;
+  }
+  std::vector<IterDomain*> unrolled;
+  if (has_rows && params.unroll_factor_outer > 1) {
+    unrolled.push_back(reference->axis(begin));
+  }
+  if (params.unroll_factor_inner > 1) {
+    unrolled.push_back(reference->axis(has_rows ? begin + 1 : begin));
+  }
+  for (IterDomain* axis : unrolled) {
+    axis->parallelize(ParallelType::Unroll);
+  }
+  transform::parallelize_like(reference, -1, loads, {ParallelType::Unroll});
+  for (IterDomain* axis : unrolled) {
+    axis->parallelize(ParallelType::Serial);
+  }
+}
 
 /// Widths of the accesses: as the params say, or as wide as layouts allow.
 std::vector<int64_t> widths_of(
@@ -130,7 +152,8 @@ void apply(FusionSummary& summary, const HeuristicParams& heuristics) {
       params.runs_in_tasks ? fork_outputs(accesses) : cache_global_tensors(accesses);
   TensorView* reference = moved[summary.reference_access()];
 
-  const int64_t of_block = ReferenceLoops(reference, params).make();
+  ReferenceLoops loops(reference, params);
+  const int64_t of_block = loops.make();
   transform::transform_like(reference);
   transform::parallelize_like(reference);
 
@@ -143,6 +166,9 @@ void apply(FusionSummary& summary, const HeuristicParams& heuristics) {
     if (!accesses[i].is_output) {
       loads.push_back(moved[i]);
     }
+  }
+  if (!params.runs_in_tasks) {
+    unroll_loads(reference, of_block, loops.has_two_sides(), loads, params);
   }
   if (!loads.empty()) {
     transform::inline_at(reference, of_block, /*best_effort=*/true, loads);

@@ -4002,6 +4002,45 @@ class Fusion:
             As for `lower`: if the schedule has no kernel, or if a reshape waits for sizes of a run.
         """
 
+    def optimize(self, record_passes: bool = False, until: str | None = None, passes: Sequence[str] | None = None, verify: bool | None = None) -> OptimizedFusion:
+        """
+        A copy of the definition that computes the same with less.
+
+        Parameters
+        ----------
+        record_passes : bool
+            Keep the printed math after every pass in ``OptimizedFusion.passes``.
+        until : str, optional
+            Name of the last pass that runs.
+        passes : list[str], optional
+            Names of the passes that run, in the order of `optimization_passes`; all of them if left out.
+        verify : bool, optional
+            Look for mistakes of the compiler after every pass, which are internal errors. Left out, the
+            environment variable ``NVFUSER_VERIFY_PASSES`` decides.
+
+        Returns
+        -------
+        OptimizedFusion
+
+        Raises
+        ------
+        ValueError
+            If there is no pass of such a name.
+        UserError
+            If the fusion is scheduled already, or if its shapes wait for sizes of a run:
+            ``concretize(fusion, find_concretization(fusion, inputs))`` is the fusion for given inputs.
+        """
+
+    def try_optimize(self) -> OptimizedFusion | Refusal:
+        """
+        A copy of the definition that computes the same with less, or why there is none.
+
+        Returns
+        -------
+        OptimizedFusion or Refusal
+            What `optimize` returns, or what it would raise as a value.
+        """
+
 class FusionGuard:
     """
     Makes a fusion the active one of this thread until the guard is destroyed. Not a context manager.
@@ -5483,7 +5522,7 @@ class ReductionParams(HeuristicParams):
     def block_dim_inner_reduction_extra(self, arg: ParallelType, /) -> None: ...
 
 class PassRecord:
-    """A lowering pass that ran."""
+    """A pass that ran."""
 
     @property
     def name(self) -> str:
@@ -5492,7 +5531,7 @@ class PassRecord:
     @property
     def text(self) -> str:
         """
-        The kernel after the pass, "(unchanged)" if it printed like that before; empty unless recorded.
+        The kernel or the math after the pass, "(unchanged)" if it printed like that before; empty unless recorded.
         """
 
     @property
@@ -5633,6 +5672,45 @@ class BankConflict:
 
 def lowering_passes() -> list[tuple[str, str]]:
     """The passes of lowering in order: name, and why it stands there."""
+
+class OptimizedFusion(Fusion):
+    """
+    A copy of a definition, rewritten by passes. It computes the same: inputs and outputs are those of the definition, in their order and with their names. Inputs behind them repeat some (`arguments`).
+    """
+
+    @property
+    def passes(self) -> list[PassRecord]:
+        """The passes that ran, in order."""
+
+    def arguments(self) -> list[int]:
+        """
+        For each input the argument that it is bound to: its position among the inputs of the
+        definition. An input that meets itself along two axes is read as two.
+        """
+
+    def run_pass(self, name: str) -> None:
+        """
+        Run one more pass of `optimization_passes`.
+
+        Mistakes of the compiler are looked for before and after the pass.
+
+        Parameters
+        ----------
+        name : str
+            Name of the pass.
+
+        Raises
+        ------
+        ValueError
+            If there is no such pass.
+        UserError
+            If the fusion was scheduled meanwhile.
+        """
+
+def optimization_passes() -> list[tuple[str, str]]:
+    """
+    The passes of `Fusion.optimize` in order: name, and why it stands there.
+    """
 
 class DlpackTensor:
     """
