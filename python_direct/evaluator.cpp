@@ -31,8 +31,7 @@ DlpackHandle borrow_tensor(
   borrowed->memory = std::move(memory);
   borrowed->argument = std::move(argument);
   borrowed->layout.assign(tensor.sizes().begin(), tensor.sizes().end());
-  borrowed->layout.insert(
-      borrowed->layout.end(), tensor.strides().begin(), tensor.strides().end());
+  borrowed->layout.insert(borrowed->layout.end(), tensor.strides().begin(), tensor.strides().end());
   DLManagedTensorVersioned& managed = borrowed->managed;
   managed.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
   managed.dl_tensor.data = tensor.data;

@@ -127,6 +127,7 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
             "graph/*.h:*::groups_text",
             "base/*.h:*::to_string",
             "runtime/*.h:*::to_string",
+            "host/*.h:*::to_string",
             "lower/*.h:*::to_string",
             "*.h:*::str",
         ],
@@ -323,6 +324,10 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
     (
         "inside of the printer: print_kernel shows its result",
         ["codegen/*"],
+    ),
+    (
+        "inside of programs: HostProgram shows its steps, and ProgramPlan what lies where",
+        ["host/*"],
     ),
     (
         "inside of executors: KernelExecutor, LaunchParams and CompileParams are bound",

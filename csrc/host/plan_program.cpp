@@ -46,10 +46,7 @@ NewTensor new_tensor(const TensorView* tensor, ExpressionEvaluator& evaluator) {
 
 class ProgramPlanner {
  public:
-  ProgramPlanner(
-      ProgramPlan& plan,
-      std::span<const Step> steps,
-      std::span<const Argument> args)
+  ProgramPlanner(ProgramPlan& plan, std::span<const Step> steps, std::span<const Argument> args)
       : plan_(plan), steps_(steps), args_(args) {}
 
   void run() {
@@ -129,20 +126,23 @@ class ProgramPlanner {
         values.push_back(args_[static_cast<size_t>(input)]);
         continue;
       }
-      values.emplace_back(TensorArg{
-          .size_data = plan.sizes.data(),
-          .stride_data = plan.strides.data(),
-          .rank = static_cast<int32_t>(plan.sizes.size()),
-          .dtype = plan.dtype,
-          .device = plan.device,
-      });
+      values.emplace_back(
+          TensorArg{
+              .size_data = plan.sizes.data(),
+              .stride_data = plan.strides.data(),
+              .rank = static_cast<int32_t>(plan.sizes.size()),
+              .dtype = plan.dtype,
+              .device = plan.device,
+          });
     }
     return values;
   }
 
   /// Let `evaluator` know the sizes of a fusion that is not launched; checks them.
   void bind_fusion(
-      const Fusion& fusion, std::span<const Argument> values, ExpressionEvaluator& evaluator) const {
+      const Fusion& fusion,
+      std::span<const Argument> values,
+      ExpressionEvaluator& evaluator) const {
     static_cast<void>(check_arguments(fusion, values, plan_.device));
     const UnpairedArguments elements(fusion, values);
     static_cast<void>(bind_arguments(fusion, elements.args(), {}, evaluator));
@@ -183,8 +183,7 @@ class ProgramPlanner {
     }
     launch.first_parameter = plan_.parameters.size();
     launch.first_address = plan_.parameter_offsets.size();
-    plan_.parameters.insert(
-        plan_.parameters.end(), plan.parameters.begin(), plan.parameters.end());
+    plan_.parameters.insert(plan_.parameters.end(), plan.parameters.begin(), plan.parameters.end());
     for (const size_t offset : plan.parameter_offsets) {
       plan_.parameter_offsets.push_back(launch.first_parameter + offset);
     }
@@ -291,7 +290,8 @@ class ProgramPlanner {
   }
 
   void plan_step(const Free& step) {
-    plan_.steps.emplace_back(PlannedRelease{step.slot}); // the slot; find_releases makes it the owner
+    plan_.steps.emplace_back(
+        PlannedRelease{step.slot}); // the slot; find_releases makes it the owner
   }
 
   static std::string text_of(const SlotPlan& plan) {
@@ -331,8 +331,7 @@ class ProgramPlanner {
       if (auto* release = std::get_if<PlannedRelease>(&step)) {
         const Slot owner = slot(release->owner).owner;
         const bool is_last = owner != kNoSlot && --holders[static_cast<size_t>(owner)] == 0;
-        const bool is_evaluated =
-            owner != kNoSlot && slot(owner).memory == SlotMemory::Evaluated;
+        const bool is_evaluated = owner != kNoSlot && slot(owner).memory == SlotMemory::Evaluated;
         release->owner = is_last && is_evaluated ? owner : kNoSlot;
       }
     }

@@ -189,8 +189,7 @@ std::vector<Slot> HostProgram::evaluate(
       .scheduler = SchedulerType::expr_eval,
       .fusion_id = fusion_id_,
       .group_id = static_cast<int64_t>(steps_.size())};
-  steps_.emplace_back(
-      Evaluate{own, std::move(inputs), outputs, identity.value_or(own_identity)});
+  steps_.emplace_back(Evaluate{own, std::move(inputs), outputs, identity.value_or(own_identity)});
   return outputs;
 }
 
@@ -249,7 +248,8 @@ void HostProgram::free(Slot slot) {
   check_open();
   check_slot("free", slot);
   NVF_USER_CHECK(
-      slot >= num_inputs_, "free: slot ", slot_text(slot), " is an argument, which is the caller's");
+      slot >= num_inputs_, "free: slot ", slot_text(slot),
+      " is an argument, which is the caller's");
   NVF_USER_CHECK(
       std::find(outputs_.begin(), outputs_.end(), slot) == outputs_.end(), "free: slot ",
       slot_text(slot), " is an output");
@@ -340,8 +340,7 @@ std::string HostProgram::to_string() const {
     }
     return text;
   };
-  std::string result =
-      "program(" + list(num_inputs_, [](int64_t i) { return i; }) + ") {\n";
+  std::string result = "program(" + list(num_inputs_, [](int64_t i) { return i; }) + ") {\n";
   for (const Step& step : steps_) {
     result += "  " + host::to_string(step) + "\n";
   }

@@ -54,9 +54,7 @@ class HostProgram {
       SchedulerType scheduler = SchedulerType::none);
   /// `identity`: its name in profiles; left out: that of the program, and the number of the step.
   std::vector<Slot> evaluate(
-      const Fusion& fusion,
-      std::vector<Slot> inputs,
-      std::optional<KernelIdentity> identity = {});
+      const Fusion& fusion, std::vector<Slot> inputs, std::optional<KernelIdentity> identity = {});
   Slot view(const Fusion& fusion, std::vector<Slot> inputs);
   std::vector<Slot> allocate(const Fusion& fusion, std::vector<Slot> inputs);
   void copy(Slot from, Slot to);
@@ -99,7 +97,7 @@ class HostProgram {
   static constexpr int64_t kNotFreed = -1;
   /// What is known of a slot before a run.
   struct SlotFacts {
-    const Val* val = nullptr; // of the fusion that set or first read it; nullptr: not known yet
+    const Val* val = nullptr;     // of the fusion that set or first read it; nullptr: not known yet
     int64_t freed_by = kNotFreed; // position of the step
   };
 
@@ -119,7 +117,7 @@ class HostProgram {
   std::vector<Step> steps_;
   std::vector<Slot> outputs_;
   std::vector<std::shared_ptr<Fusion>> fusions_; // that facts of slots point into
-  std::vector<bool> sizes_depend_on_; // by argument: a number that some size depends on
+  std::vector<bool> sizes_depend_on_;            // by argument: a number that some size depends on
   std::atomic<bool> is_closed_ = false;
   ReadMostlyMap<Signature, std::shared_ptr<const ProgramPlan>, SignatureHash> plans_;
   std::mutex plan_mutex_; // of planning

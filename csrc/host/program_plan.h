@@ -60,10 +60,10 @@ struct PlannedLaunch {
   std::shared_ptr<KernelProgram> kernel;
   std::shared_ptr<const LaunchPlan> plan;
   std::vector<Slot> inputs;
-  std::vector<Slot> tensors;     // by buffer of the plan; kNoSlot for those that are not new
-  int64_t workspace_offset = 0;  // of plan->workspace_bytes
-  size_t first_parameter = 0;    // in ProgramPlan::parameters
-  size_t first_address = 0;      // in ProgramPlan::parameter_offsets
+  std::vector<Slot> tensors;    // by buffer of the plan; kNoSlot for those that are not new
+  int64_t workspace_offset = 0; // of plan->workspace_bytes
+  size_t first_parameter = 0;   // in ProgramPlan::parameters
+  size_t first_address = 0;     // in ProgramPlan::parameter_offsets
 };
 
 struct PlannedEvaluation {

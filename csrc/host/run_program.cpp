@@ -21,7 +21,7 @@ char* address_of(const SharedTensor& tensor) {
 /// A tensor of its own description in memory that others own.
 struct ViewTensor {
   DLManagedTensorVersioned managed{};
-  SharedTensor memory; // empty: an argument's, which the caller keeps
+  SharedTensor memory;         // empty: an argument's, which the caller keeps
   std::vector<int64_t> layout; // sizes, then strides
 };
 
@@ -145,14 +145,15 @@ class ProgramRun {
     slots_.assign(args_.begin(), args_.end());
     for (size_t i = slots_.size(); i < plan_.slots.size(); ++i) {
       const SlotPlan& slot = plan_.slots[i];
-      slots_.emplace_back(TensorArg{
-          .data = address(static_cast<Slot>(i)),
-          .size_data = slot.sizes.data(),
-          .stride_data = slot.strides.data(),
-          .rank = static_cast<int32_t>(slot.sizes.size()),
-          .dtype = slot.dtype,
-          .device = slot.device,
-      });
+      slots_.emplace_back(
+          TensorArg{
+              .data = address(static_cast<Slot>(i)),
+              .size_data = slot.sizes.data(),
+              .stride_data = slot.strides.data(),
+              .rank = static_cast<int32_t>(slot.sizes.size()),
+              .dtype = slot.dtype,
+              .device = slot.device,
+          });
     }
   }
 

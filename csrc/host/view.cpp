@@ -52,8 +52,7 @@ class ViewFinder {
     AxisMap axes;
     NVF_RETURN_REFUSAL(read_operand(producer, consumer, axes));
     if (consumer->domain()->has_root()) {
-      for (const Expr* transform :
-           exprs_between(consumer->domain()->root(), consumer->logical())) {
+      for (const Expr* transform : exprs_between(consumer->domain()->root(), consumer->logical())) {
         NVF_RETURN_REFUSAL(apply(consumer, transform, axes));
       }
     }
@@ -114,15 +113,14 @@ class ViewFinder {
     if (const auto* merge = transform->as<Merge>()) {
       const Axis outer = axes.at(merge->outer);
       const Axis inner = axes.at(merge->inner);
-      const bool is_one_step = outer.size <= 1 || inner.size <= 1 ||
-                               outer.stride == inner.size * inner.stride;
+      const bool is_one_step =
+          outer.size <= 1 || inner.size <= 1 || outer.stride == inner.size * inner.stride;
       if (!is_one_step) {
         return no_view(
             tensor, {"a merge of dimensions with strides ", outer.stride, " and ", inner.stride,
                      ", the second of size ", inner.size});
       }
-      axes[merge->out] = {
-          outer.size * inner.size, inner.size == 1 ? outer.stride : inner.stride};
+      axes[merge->out] = {outer.size * inner.size, inner.size == 1 ? outer.stride : inner.stride};
       return std::nullopt;
     }
     if (const auto* resize = transform->as<Resize>()) {
@@ -130,8 +128,8 @@ class ViewFinder {
       const int64_t left = evaluator_.evaluate_int(resize->left);
       const int64_t right = evaluator_.evaluate_int(resize->right);
       if (left > 0 || right > 0) {
-        return no_view(tensor, {"a dimension with ", left, " elements in front and ", right,
-                                " behind"});
+        return no_view(
+            tensor, {"a dimension with ", left, " elements in front and ", right, " behind"});
       }
       axes[resize->out] = {in.size + left + right, in.stride};
       offset_ -= left * in.stride;

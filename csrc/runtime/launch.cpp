@@ -83,8 +83,7 @@ void* address_at(const std::byte* parameters, size_t offset) {
   return address;
 }
 
-void fill_arguments(
-    const LaunchPlan& plan, std::span<const Argument> args, std::byte* parameters) {
+void fill_arguments(const LaunchPlan& plan, std::span<const Argument> args, std::byte* parameters) {
   for (const ParameterPatch& patch : plan.patches) {
     std::visit(
         overloaded{
@@ -123,8 +122,7 @@ void fill_buffers(
       case PlannedBuffer::Source::Workspace:
         if (plan.workspace_bytes > 0) { // otherwise none has elements
           put_address(
-              parameters, buffer.offset,
-              static_cast<char*>(memory.workspace) + buffer.byte_offset);
+              parameters, buffer.offset, static_cast<char*>(memory.workspace) + buffer.byte_offset);
         }
         break;
     }
@@ -149,8 +147,7 @@ void fill_zeros(const LaunchPlan& plan, const std::byte* parameters, const Fill&
         buffer.source == PlannedBuffer::Source::Workspace && !is_workspace_filled &&
         buffer.byte_offset == 0) {
       // The buffers that start as zeros are the first ones of the workspace.
-      fill(
-          address_at(parameters, buffer.offset), static_cast<size_t>(plan.workspace_zero_bytes));
+      fill(address_at(parameters, buffer.offset), static_cast<size_t>(plan.workspace_zero_bytes));
       is_workspace_filled = true;
     }
   }

@@ -36,9 +36,9 @@ void bind_launch(
     const LaunchMemory& memory,
     std::byte* parameters);
 
-/// Fill what has to start as zeros, and launch. `parameters` were bound, and `addresses` has that of
-/// each; both may be written again as soon as this returns. `timer`, if given, measures the kernel.
-/// Requires: the context of the plan's device is current.
+/// Fill what has to start as zeros, and launch. `parameters` were bound, and `addresses` has that
+/// of each; both may be written again as soon as this returns. `timer`, if given, measures the
+/// kernel. Requires: the context of the plan's device is current.
 void enqueue_launch(
     const LaunchPlan& plan,
     const std::byte* parameters,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-import nvfuser_direct as nvf
 import pytest
 import torch
+
+import nvfuser_direct as nvf
 from nvfuser_direct import DataType, FusionDefinition, PythonProfiler
 from nvfuser_direct.host import HostProgram
 
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nvfuser_direct import Fusion, TensorView
-
-Define = "Callable[[FusionDefinition], None]"
 
 
 def fusion_of(define: Callable[[FusionDefinition], None]) -> Fusion:
@@ -329,7 +328,7 @@ def test_a_reshape_that_strides_do_not_allow_is_no_view(rng: torch.Generator) ->
     program = HostProgram()
     program.add_output(program.view(fusion_of(flatten), [program.add_input()]))
     program.plan([torch.randn(4, 6, generator=rng)])
-    with pytest.raises(RuntimeError, match="This is no view.*(\n.*)*merge of dimensions"):
+    with pytest.raises(RuntimeError, match=r"(?s)This is no view.*merge of dimensions"):
         program.run([torch.randn(6, 4, generator=rng).t()])
 
 
@@ -357,9 +356,7 @@ def test_intermediates_share_a_workspace(target: str, rng: torch.Generator) -> N
     # Two are in use at once: the one that is read and the one that is written.
     assert plan.workspace_bytes == 2 * 4096
     assert [place.workspace_offset for place in places] == [0, 4096, 0, 4096]
-    torch.testing.assert_close(
-        program.run([x])[0], torch.abs(torch.cos(-torch.exp(torch.sin(x))))
-    )
+    torch.testing.assert_close(program.run([x])[0], torch.abs(torch.cos(-torch.exp(torch.sin(x)))))
 
 
 def test_a_tensor_that_is_read_later_keeps_its_place(target: str, rng: torch.Generator) -> None:
@@ -425,19 +422,22 @@ def test_random_programs_do_what_their_steps_say(target: str, rng: torch.Generat
 def test_a_result_of_an_evaluation_is_freed_behind_its_last_reader(
     target: str, rng: torch.Generator
 ) -> None:
+    def strided_matmul(fd: FusionDefinition) -> None:
+        x = matrix(fd)
+        turned = fd.define_tensor([-1, -1], contiguity=False)
+        fd.add_output(fd.ops.matmul(x, turned))
+
     program = HostProgram()
     a, b = program.add_input(), program.add_input()
     (product,) = program.evaluate(fusion_of(matmul), [a, b])
-    (turned,) = [program.view(fusion_of(permute), [product])]
-    (second,) = program.evaluate(fusion_of(matmul), [a, turned])
+    turned = program.view(fusion_of(permute), [product])
+    (second,) = program.evaluate(fusion_of(strided_matmul), [a, turned])
     program.free(turned)
     program.free(product)
     (out,) = program.launch(kernel_of(unary("neg")), [second])
     program.add_output(out)
     x, y = rand(target, rng, 4, 4), rand(target, rng, 4, 4)
-    torch.testing.assert_close(
-        program.run([x, y])[0], -(x @ (x @ y).t()), atol=1e-5, rtol=1e-5
-    )
+    torch.testing.assert_close(program.run([x, y])[0], -(x @ (x @ y).t()), atol=1e-5, rtol=1e-5)
 
 
 def test_an_evaluator_that_keeps_its_inputs_keeps_their_memory(
@@ -502,7 +502,7 @@ def test_a_copy_between_shapes_is_refused(rng: torch.Generator) -> None:
     program.copy(a, b)
     program.add_output(b)
     program.run([torch.randn(2, 3, generator=rng), torch.zeros(2, 3)])
-    with pytest.raises(RuntimeError, match=r"copy: the two tensors differ(\n.*)*float\[3, 2\]"):
+    with pytest.raises(RuntimeError, match=r"(?s)copy: the two tensors differ.*float\[3, 2\]"):
         program.run([torch.randn(2, 3, generator=rng), torch.zeros(3, 2)])
 
 
@@ -533,7 +533,7 @@ def test_freed_slots_are_refused() -> None:
         lambda: program.free(b),
         lambda: program.copy(a, b),
     ):
-        with pytest.raises(RuntimeError, match="Slot s1 was freed(\n.*)*freed by step 1"):
+        with pytest.raises(RuntimeError, match=r"(?s)Slot s1 was freed.*freed by step 1"):
             use()
 
 
@@ -551,7 +551,7 @@ def test_arguments_and_outputs_cannot_be_freed() -> None:
 def test_the_number_of_slots_has_to_be_that_of_inputs() -> None:
     program = HostProgram()
     a = program.add_input()
-    with pytest.raises(RuntimeError, match="one slot for every input(\n.*)*expected: 2 slots"):
+    with pytest.raises(RuntimeError, match=r"(?s)one slot for every input.*expected: 2 slots"):
         program.launch(kernel_of(binary("add")), [a])
 
 
@@ -565,9 +565,9 @@ def test_types_and_ranks_are_checked_when_a_step_is_added() -> None:
 
     program = HostProgram()
     (b,) = program.launch(kernel_of(unary("sin")), [program.add_input()])
-    with pytest.raises(RuntimeError, match="s1 does not fit input 0(\n.*)*of rank 1"):
+    with pytest.raises(RuntimeError, match=r"(?s)s1 does not fit input 0.*float tensor of rank 1"):
         program.launch(kernel_of(vector), [b])
-    with pytest.raises(RuntimeError, match="s1 does not fit input 0(\n.*)*Half tensor"):
+    with pytest.raises(RuntimeError, match=r"(?s)s1 does not fit input 0.*half tensor"):
         program.evaluate(fusion_of(halves), [b])
     assert len(program.steps) == 1
 
@@ -634,7 +634,7 @@ def test_a_program_prints_its_steps() -> None:
         "  s3 = evaluate(s2, s1) {MatmulOp}",
         "  free s2",
         "  s4 = view(s3) {LoadStoreOp}",
-        "  s5 = allocate(s3) {T1_g_float[iS2{i1}, iS3{i0}]}",
+        "  s5 = allocate(s3) {T1_g_float[iS3{i1}, iS2{i0}]}",
         "  free s3",
         "  copy s4 to s5",
         "  free s4",
@@ -648,11 +648,14 @@ def test_a_program_prints_its_steps() -> None:
 
 
 def test_a_plan_prints_what_lies_where(rng: torch.Generator) -> None:
+    def strided_neg(fd: FusionDefinition) -> None:
+        fd.add_output(fd.ops.neg(fd.define_tensor([-1, -1], contiguity=False)))
+
     program = HostProgram()
     a = program.add_input()
     (b,) = program.launch(kernel_of(unary("sin")), [a])
     c = program.view(fusion_of(permute), [b])
-    (d,) = program.evaluate(fusion_of(unary("neg")), [c])
+    (d,) = program.evaluate(fusion_of(strided_neg), [c])
     program.add_output(d)
     plan = program.plan([torch.randn(2, 3, generator=rng)])
     lines = str(plan).splitlines()

@@ -7,6 +7,7 @@ from typing import NoReturn, TypeAlias, Union, overload
 import torch
 
 from nvfuser_direct._core import (
+    host as host,
     idm as idm,
     internal as internal,
     ops as ops,
