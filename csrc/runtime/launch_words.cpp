@@ -13,7 +13,8 @@ std::string dimension_name(ParallelType type) {
 
 LaunchWords::LaunchWords(const Fusion& fusion) {
   for (const Val* val : fusion.inputs()) {
-    Input input{.dtype = val->dtype()};
+    Input input;
+    input.dtype = val->dtype();
     if (!val->is_tensor()) {
       input.name = val->to_inline_string();
     } else {
