@@ -2,6 +2,8 @@
 #include <nanobind/stl/set.h>
 #include <nanobind/stl/unordered_map.h>
 
+#include <sstream>
+
 #include "bindings.h"
 #include "ir/transaction.h"
 #include "schedule/trivial.h"
@@ -279,6 +281,14 @@ list[TensorView]
 )");
 }
 
+std::string setter_doc(const char* what, const char* parameter, const char* property) {
+  std::ostringstream doc;
+  doc << what << "\n\nParameters\n----------\n"
+      << parameter << "\n    What `" << property
+      << "` is then.\n\nReturns\n-------\nTensorView\n    This tensor, for chaining.\n";
+  return doc.str();
+}
+
 /// The methods that set properties, as their declarations say (ir/tensor_schedule.h).
 void bind_settings(TensorViewClass& cls) {
   transform::for_each_setting([&]<size_t kProperty>() {
@@ -288,10 +298,7 @@ void bind_settings(TensorViewClass& cls) {
       transform::set(self, Step{.value = value});
       return self;
     };
-    const std::string doc = std::string(kSetting.setter_doc) + "\n\nParameters\n----------\n" +
-                            kSetting.parameter + "\n    What `" + kSetting.name +
-                            "` is then.\n\nReturns\n-------\nTensorView\n"
-                            "    This tensor, for chaining.\n";
+    const std::string doc = setter_doc(kSetting.setter_doc, kSetting.parameter, kSetting.name);
     if constexpr (kSetting.usual.has_value()) {
       cls.def(kSetting.setter, set, nb::arg(kSetting.parameter) = *kSetting.usual, doc.c_str());
     } else {

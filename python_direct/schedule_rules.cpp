@@ -2,6 +2,8 @@
 #include <nanobind/stl/set.h>
 #include <nanobind/stl/unordered_map.h>
 
+#include <sstream>
+
 #include "bindings.h"
 #include "ir/rules.h"
 #include "ir/transaction.h"
@@ -145,14 +147,20 @@ void bind_rules_of_tensors(nb::module_& m) {
       "What ``group_reductions`` refuses; None: nothing.");
 }
 
+std::string rule_doc(const char* method) {
+  std::ostringstream doc;
+  doc << "What ``TensorView." << method << "`` refuses; None: nothing.";
+  return doc.str();
+}
+
 /// The rules of methods that set properties.
 void bind_rules_of_settings(nb::module_& m) {
   transform::for_each_setting([&]<size_t kProperty>() {
     constexpr auto kSetting = kScheduleProperty<kProperty>;
     using Step = steps::Set<kProperty>;
-    const std::string name = std::string("find_wrong_") + kSetting.setter;
-    const std::string doc =
-        std::string("What ``TensorView.") + kSetting.setter + "`` refuses; None: nothing.";
+    std::string name = "find_wrong_";
+    name += kSetting.setter;
+    const std::string doc = rule_doc(kSetting.setter);
     const auto find = [](const TensorView* tv, const typename Step::T& value) {
       return transform::find_wrong_setting(tv, Step{.value = value});
     };
