@@ -1,6 +1,7 @@
 // Scheduling: methods of TensorView and the submodule `schedule`.
 #include <nanobind/stl/set.h>
 #include <nanobind/stl/unordered_map.h>
+
 #include <sstream>
 
 #include "bindings.h"
@@ -280,6 +281,14 @@ list[TensorView]
 )");
 }
 
+std::string setter_doc(const char* what, const char* parameter, const char* property) {
+  std::ostringstream doc;
+  doc << what << "\n\nParameters\n----------\n"
+      << parameter << "\n    What `" << property
+      << "` is then.\n\nReturns\n-------\nTensorView\n    This tensor, for chaining.\n";
+  return doc.str();
+}
+
 /// The methods that set properties, as their declarations say (ir/tensor_schedule.h).
 void bind_settings(TensorViewClass& cls) {
   transform::for_each_setting([&]<size_t kProperty>() {
@@ -289,11 +298,7 @@ void bind_settings(TensorViewClass& cls) {
       transform::set(self, Step{.value = value});
       return self;
     };
-    std::ostringstream text;
-    text << kSetting.setter_doc << "\n\nParameters\n----------\n"
-         << kSetting.parameter << "\n    The new value of `" << kSetting.name
-         << "`.\n\nReturns\n-------\nTensorView\n    This tensor, for chaining.\n";
-    const std::string doc = text.str();
+    const std::string doc = setter_doc(kSetting.setter_doc, kSetting.parameter, kSetting.name);
     if constexpr (kSetting.usual.has_value()) {
       cls.def(kSetting.setter, set, nb::arg(kSetting.parameter) = *kSetting.usual, doc.c_str());
     } else {
@@ -458,7 +463,7 @@ pos : int
 to : list[TensorView]
     Where to stop; these are left as they are.
 propagate_parallel_type : bool
-    Whether mapped axes take the parallel types as well.
+    Whether mapped axes take the parallel types, too.
 )");
   m.def(
       "bounded_transform_forward", &transform::bounded_transform_forward, nb::arg("from"), "pos"_a,
@@ -546,7 +551,7 @@ selected_tensors : list[TensorView]
 selected_parallel_types : set[ParallelType]
     Copy only these; all if empty.
 propagate_padding : bool
-    Whether to copy the padding to whole warps as well.
+    Whether to copy the padding to whole warps, too.
 )");
 }
 
@@ -582,7 +587,7 @@ Raises
 ------
 UserError
     If a tensor is not the result of a reduction, if the reductions are not alike, or if tensors are
-    inlined where a tensor that depends on the group stands.
+    inlined where a tensor that depends on the group stands, too.
 )");
   schedule.def(
       "trivial", &schedule::trivial, "fusion"_a,

@@ -147,17 +147,25 @@ void bind_rules_of_tensors(nb::module_& m) {
       "What ``group_reductions`` refuses; None: nothing.");
 }
 
+std::string rule_name(const char* method) {
+  std::ostringstream name;
+  name << "find_wrong_" << method;
+  return name.str();
+}
+
+std::string rule_doc(const char* method) {
+  std::ostringstream doc;
+  doc << "What ``TensorView." << method << "`` refuses; None: nothing.";
+  return doc.str();
+}
+
 /// The rules of methods that set properties.
 void bind_rules_of_settings(nb::module_& m) {
   transform::for_each_setting([&]<size_t kProperty>() {
     constexpr auto kSetting = kScheduleProperty<kProperty>;
     using Step = steps::Set<kProperty>;
-    std::ostringstream name_text;
-    name_text << "find_wrong_" << kSetting.setter;
-    const std::string name = name_text.str();
-    std::ostringstream doc_text;
-    doc_text << "What ``TensorView." << kSetting.setter << "`` refuses; None: nothing.";
-    const std::string doc = doc_text.str();
+    const std::string name = rule_name(kSetting.setter);
+    const std::string doc = rule_doc(kSetting.setter);
     const auto find = [](const TensorView* tv, const typename Step::T& value) {
       return transform::find_wrong_setting(tv, Step{.value = value});
     };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "ir/iter_domain.h"
+
 namespace nvfuser {
 namespace {
 

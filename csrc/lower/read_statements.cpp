@@ -46,6 +46,18 @@ class Cursor {
     }
     return line_.substr(std::exchange(at_, found + 1), found - at_);
   }
+  /// The text up to the parenthesis that closes the one before, which is passed with it.
+  [[nodiscard]] std::string_view balanced() const {
+    int64_t depth = 1;
+    size_t end = at_;
+    for (; end < line_.size() && depth > 0; ++end) {
+      depth += line_[end] == '(' ? 1 : line_[end] == ')' ? -1 : 0;
+    }
+    return line_.substr(at_, end - at_);
+  }
+  void skip(std::string_view text) {
+    at_ += text.size();
+  }
   [[nodiscard]] bool is_at_end() {
     skip_blanks();
     return at_ == line_.size();
@@ -188,7 +200,7 @@ class StatementReader {
       if (!dtype) {
         at.fail("a dtype");
       }
-      return at.take("(") ? read_computation(word, *dtype, at)
+      return at.take("(") ? read_shared(word, *dtype, at)
                           : kernel_.new_constant(read_value(word, *dtype, at), *dtype);
     }
     Val* val = named(word, at);
@@ -198,6 +210,21 @@ class StatementReader {
     Val* index = read_val(at);
     at.expect("]");
     return kernel_.new_tensor_index(static_cast<TensorView*>(val), index);
+  }
+
+  /// Behind `Add:Index(`. What is computed from scalars alone is one value wherever it stands, as
+  /// in the kernel that was printed: a name that a pass gives it there holds everywhere.
+  Val* read_shared(const std::string& name, DataType dtype, Cursor& at) {
+    const std::string_view operands = at.balanced();
+    if (operands.find('[') != std::string_view::npos) {
+      return read_computation(name, dtype, at); // an element may be another one later
+    }
+    const std::string key = name + ":" + enum_name(dtype) + "(" + std::string(operands);
+    if (const auto known = shared_.find(key); known != shared_.end()) {
+      at.skip(operands);
+      return known->second;
+    }
+    return shared_[key] = read_computation(name, dtype, at);
   }
 
   /// Behind `Add:Index(`.
@@ -398,6 +425,7 @@ class StatementReader {
   const std::vector<Line> lines_;
   size_t next_ = 0;
   std::unordered_map<std::string, Val*> names_;
+  std::unordered_map<std::string, Val*> shared_; // by their text
   std::unordered_map<std::string, Scope> lists_; // of the statement that is read
   std::unordered_map<const Expr*, StatementTests> tests_;
   std::unordered_map<const Expr*, const Expr*> origin_;

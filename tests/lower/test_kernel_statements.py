@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+from pathlib import Path
+
 import pytest
 from pass_text import BX, NAMES, TX, bound
 
@@ -9,6 +12,7 @@ from nvfuser_direct import FusionDefinition, Kernel, MemoryType
 from nvfuser_direct._core.internal import find_violations, print_statements, read_statements
 
 FIRST = NAMES.index("build_loop_nests")
+SCHEDULES = Path(__file__).resolve().parents[2] / "examples" / "schedules"
 
 
 def example(name: str) -> FusionDefinition:
@@ -64,6 +68,26 @@ def test_every_kernel_after_every_pass_reads_back(name: str, target: str) -> Non
         assert print_statements(kernel) == text
         assert str(kernel) == shown
         assert find_violations(kernel) == []
+
+
+@pytest.mark.parametrize("target", ["cuda", "cpu"])
+@pytest.mark.parametrize(
+    "name", sorted(path.stem for path in SCHEDULES.glob("*.py") if path.stem != "harness")
+)
+def test_kernels_of_examples_read_back_after_every_pass(
+    name: str, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(SCHEDULES))
+    example, harness = importlib.import_module(name), importlib.import_module("harness")
+    fd = harness.scheduled(example, example.SIZES[0])
+    source = fd.fusion.lower(target=target).print_source(comments=False)
+    kernel = fd.fusion.lower(target=target, until="build_loop_nests")
+    for following in NAMES[FIRST + 1 :]:
+        text = read_again(kernel)
+        assert print_statements(kernel) == text
+        kernel.run_pass(following)
+    assert print_statements(kernel) == read_again(kernel)
+    assert kernel.print_source(comments=False) == source
 
 
 @pytest.mark.parametrize("target", ["cuda", "cpu"])
