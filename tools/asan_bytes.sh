@@ -16,15 +16,21 @@ seed=${3:-0}
 sanitizers=${NVFUSER_SANITIZERS:-address}
 
 mkdir -p "$build"
+# The headers that CMake compiles once for all sources; those do not include them again.
+sed -n '/target_precompile_headers(/,/)/s/^ *\(<[a-z_]*>\).*/#include \1/p' "$root/CMakeLists.txt" \
+  >"$build/headers.new"
+cmp -s "$build/headers.new" "$build/headers.h" || cp "$build/headers.new" "$build/headers.h"
 cat >"$build/Makefile" <<MAKE
 SOURCES := \$(wildcard $root/csrc/base/*.cpp $root/csrc/ir/*.cpp) $root/tools/read_bytes.cpp
 OBJECTS := \$(patsubst $root/%.cpp,%.o,\$(SOURCES))
 FLAGS := -std=c++20 -O1 -g1 -fsanitize=$sanitizers -fno-sanitize-recover=all -fno-omit-frame-pointer
 read_bytes: \$(OBJECTS)
 	${CXX:-g++} \$(FLAGS) -o \$@ \$^ -pthread -ldl
-\$(OBJECTS): %.o: $root/%.cpp
+headers.h.gch: headers.h
+	${CXX:-g++} \$(FLAGS) -x c++-header -o \$@ \$<
+\$(OBJECTS): %.o: $root/%.cpp headers.h.gch
 	@mkdir -p \$(@D)
-	${CXX:-g++} \$(FLAGS) -I$root/csrc -MMD -MP -c -o \$@ \$<
+	${CXX:-g++} \$(FLAGS) -include headers.h -I$root/csrc -MMD -MP -c -o \$@ \$<
 -include \$(OBJECTS:.o=.d)
 MAKE
 make -s -C "$build" -j "${JOBS:-2}" read_bytes

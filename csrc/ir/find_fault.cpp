@@ -1,6 +1,7 @@
 #include "ir/find_fault.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -80,6 +81,9 @@ std::string find_in_connections(const TensorView& tensor) {
   std::vector<const Val*> pending(domain.root().begin(), domain.root().end());
   pending.insert(pending.end(), domain.logical().begin(), domain.logical().end());
   pending.insert(pending.end(), first_loop(domain).begin(), first_loop(domain).end());
+  std::ranges::copy_if(domain.all_ids(), std::back_inserter(pending), [](const IterDomain* id) {
+    return id->is_broadcast() && id->definition() == nullptr; // `broadcast` inserted it
+  });
   std::unordered_set<const Val*> reached;
   while (!pending.empty()) {
     const Val* id = pending.back();
@@ -89,9 +93,7 @@ std::string find_in_connections(const TensorView& tensor) {
       pending.insert(pending.end(), next.begin(), next.end());
     }
   }
-  const auto is_apart = [&](const IterDomain* id) {
-    return !reached.contains(id) && !id->is_broadcast();
-  };
+  const auto is_apart = [&](const IterDomain* id) { return !reached.contains(id); };
   const bool is_apart_somewhere =
       std::ranges::any_of(domain.loop(), is_apart) ||
       (!has_layout_of_groups(tensor) && std::ranges::any_of(domain.allocation(), is_apart));

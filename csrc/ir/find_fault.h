@@ -1,8 +1,8 @@
 // The rules that every fusion keeps, whatever was called.
 //
 //   domains     axes of a tensor are its own; each domain has each axis once; every axis of a loop
-//               or of memory comes from the tensor's logical axes, or is a broadcast
-//   axes        sizes that are known are not negative; a broadcast has one iteration
+//               or of memory comes from an axis of the tensor, or from one that was inserted
+//   axes        sizes that are known are not negative; only a broadcast is expanded
 //   nodes       operands, results and attributes fit (ir/node_rules.h)
 //   memory      a flag of contiguity for each axis that has a stride, and for no other
 //   positions   lie within the loops of the tensor

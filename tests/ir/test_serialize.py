@@ -169,6 +169,16 @@ def test_dynamic_shapes_come_back() -> None:
     torch.testing.assert_close(out, data.reshape(3, 8))
 
 
+def test_loops_that_were_inserted_come_back() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([8], contiguity=True)
+        y = fd.ops.exp(x)
+        fd.add_output(fd.ops.neg(y))
+        y.broadcast(1, 1)
+        y.resize(1, 1, 1)  # made of the axis that was inserted
+    check_round_trip(fd.fusion)
+
+
 def test_a_tensor_may_be_returned_twice() -> None:
     with FusionDefinition() as fd:
         x = fd.define_tensor([4], contiguity=True)
