@@ -7,8 +7,7 @@ namespace nvfuser {
 
 struct StatementContext {
   /// For the statement that defines `out` in the loops of `nest`.
-  StatementContext(
-      Kernel& kernel, const LoopNest& nest, const TensorView* out, IndexWalk::Shared& walks);
+  StatementContext(Kernel& kernel, const LoopNest& nest, const TensorView* out);
 
   Kernel& kernel;
   const TensorView* out;
