@@ -1932,29 +1932,6 @@ class TensorView(Val):
             Inputs and outputs are ``global`` or ``symmetric``.
         """
 
-    def promote_reuse(self, flag: bool = True) -> TensorView:
-        """
-        Let later buffers take this tensor's shared memory, at the price of a barrier.
-
-        Buffers whose lives do not meet share memory wherever a barrier of the block lies between them. Where
-        none does, lowering adds one after the last use of this tensor.
-
-        Parameters
-        ----------
-        flag : bool
-            False takes the wish back.
-
-        Returns
-        -------
-        TensorView
-            This tensor, for chaining.
-
-        Raises
-        ------
-        UserError
-            If the tensor is not in shared memory.
-        """
-
     @overload
     def set_allocation_domain(self, new_allocation_domain: Sequence[IterDomain], new_contiguity: bool) -> None:
         """
@@ -2031,6 +2008,25 @@ class TensorView(Val):
         ------
         UserError
             If the tensor was transformed, or is the result of a reduction.
+        """
+
+    def promote_reuse(self, flag: bool = True) -> TensorView:
+        """
+        Let later buffers take this tensor's shared memory, at the price of a barrier.
+
+        Buffers whose lives do not meet share memory wherever a barrier of the block lies between
+        them. Where none does, lowering adds one after the last use of this tensor. False takes the
+        wish back; a tensor that leaves shared memory forgets it.
+
+        Parameters
+        ----------
+        flag
+            What `promotes_reuse` is then.
+
+        Returns
+        -------
+        TensorView
+            This tensor, for chaining.
         """
 
     def inline_at(self, pos: int, best_effort: bool = False) -> TensorView:
@@ -3425,7 +3421,7 @@ class AsyncCommit(Expr):
 
 class AsyncWait(Expr):
     """
-    Wait until all groups of this thread's asynchronous copies but the youngest have arrived. What other threads copied is there only after a barrier, too.
+    Wait until all groups of this thread's asynchronous copies but the youngest have arrived. Elements that other threads copied are there only after a barrier as well.
     """
 
     @property
@@ -4231,7 +4227,7 @@ def reduction_identity(op: BinaryOpType, dtype: DataType) -> object:
     """The value of an empty reduction: ``x op identity == x``."""
 
 class Pipelined:
-    """The threads that compute load ahead, too."""
+    """The threads that compute also load ahead."""
 
     def __init__(self, uses_mbarrier_for_war: bool = False) -> None: ...
 
@@ -5582,6 +5578,21 @@ class Kernel(Fusion):
     def shared_bytes(self) -> Val:
         """Dynamic shared memory of a block (bytes); None if there is none."""
 
+    def index_bounds(self) -> tuple[Val, Val]:
+        """
+        What every index of the kernel lies between, by sizes, strides and scalars of the inputs.
+
+        Returns
+        -------
+        tuple[Val | None, Val | None]
+            The smallest and the largest one; None before the pass `bound_indices`.
+        """
+
+    def has_empty_axis(self) -> Val:
+        """
+        Whether an axis bound to a hardware index has no element; None before `bound_indices`.
+        """
+
     def buffers(self) -> list[tuple[TensorView, bool, bool]]:
         """
         Memory the host allocates for a run, in the order of the kernel's parameters.
@@ -5852,6 +5863,23 @@ def find_concretization(fusion: Fusion, inputs: object) -> Concretization:
         For inputs that do not fit, and for a reshape or expand that is impossible with these sizes.
     """
 
+def try_find_concretization(fusion: Fusion, inputs: object) -> Concretization | Refusal:
+    """
+    As `find_concretization`; a reshape or expand that is impossible is returned as a refusal.
+
+    Parameters
+    ----------
+    fusion : Fusion
+        The definition.
+    inputs : iterable
+        Inputs of a run; only sizes and scalars are looked at.
+
+    Returns
+    -------
+    Concretization or Refusal
+        What the shapes come out as, or why they do not.
+    """
+
 def concretize(fusion: Fusion, concretization: Concretization) -> Fusion:
     """
     A copy of a fusion with its dynamic shapes resolved.
@@ -6027,7 +6055,7 @@ def translate_fusion(fusion: Fusion, schedule: bool = False) -> str:
         The fusion. If it is scheduled, factored and grouped reductions are printed whole, and caches as
         copies.
     schedule : bool
-        Print the schedule, too: behind the math, which is then that from before any cache, stand the
+        Print the schedule as well: behind the math, which is then that from before any cache, stand the
         calls that lead from it to the present graph of tensors, loop domains, bindings and positions.
 
     Returns

@@ -44,6 +44,56 @@ def schedule_primitives() -> list[str]:
     Names of the primitives that tensors record, as `TensorView.schedule_steps` has them.
     """
 
+class ScalarProgram:
+    """Scalar expressions as instructions over numbered registers."""
+
+    def __init__(self, inputs: Sequence[nvfuser_direct._core.Val], outputs: Sequence[nvfuser_direct._core.Val]) -> None:
+        """
+        Compile expressions.
+
+        Parameters
+        ----------
+        inputs : list[Val]
+            What the program is told.
+        outputs : list[Val]
+            What it computes.
+        """
+
+    def evaluate(self, values: Sequence[bool | int | float | complex | None]) -> list[tuple[bool | int | float | complex | None, str]]:
+        """
+        Run the program.
+
+        Parameters
+        ----------
+        values : sequence of bool, int, float, complex or None
+            Those of the inputs; None: unknown.
+
+        Returns
+        -------
+        list[tuple[bool | int | float | complex | None, str]]
+            The value of each output and how it came out: ``"known"``, ``"overflowed"``, ``"unknown"`` or
+            ``"divided by zero"``.
+        """
+
+    def seconds(self, values: Sequence[bool | int | float | complex | None], runs: int) -> float:
+        """
+        How long a number of runs takes.
+
+        Parameters
+        ----------
+        values : sequence of bool, int, float, complex or None
+            Those of the inputs.
+        runs : int
+            How many.
+
+        Returns
+        -------
+        float
+            Seconds.
+        """
+
+    def __str__(self) -> str: ...
+
 def set_statements(kernel: nvfuser_direct._core.Kernel, owner: nvfuser_direct._core.Expr | None, list: str, statements: Sequence[nvfuser_direct._core.Expr]) -> None:
     """
     Replace a list of statements, to see what passes and the verifier make of the kernel.
@@ -136,6 +186,9 @@ def to_framework_of(inputs: Iterable[object], tensors: list[torch.Tensor]) -> li
 
 def size_inputs(fusion: nvfuser_direct._core.Fusion) -> list[int]:
     """Positions of the scalar inputs that sizes are computed from."""
+
+def find_unequal_sizes(fusion: nvfuser_direct._core.Fusion, inputs: object) -> nvfuser_direct._core.Refusal | None:
+    """What `check_meeting_sizes` raises; None: all sizes match."""
 
 def check_meeting_sizes(fusion: nvfuser_direct._core.Fusion, inputs: object) -> None:
     """

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import overload
 import nvfuser_direct._core
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 
 class OpsModule:
@@ -2297,7 +2297,7 @@ class OpsModule:
         dims : list[int]
             Dimensions to remove; negative values count from the end.
         squeeze_expanded : bool
-            Whether an expanded dimension may go, too.
+            Whether an expanded dimension may go as well.
         """
 
     @staticmethod
@@ -4160,7 +4160,7 @@ class OpsModule:
         output_block_scale_dtype : DataType
             Type of these scales.
         output_gamma : bool
-            Whether a scale of the whole result is made, too.
+            Whether a scale of the whole result is made as well.
 
         Returns
         -------
@@ -4193,7 +4193,7 @@ class OpsModule:
         output_block_scale_dtype : DataType
             Type of these scales.
         output_gamma : bool
-            Whether a scale of the whole result is made, too.
+            Whether a scale of the whole result is made as well.
 
         Returns
         -------
@@ -4444,6 +4444,166 @@ class ScheduleModule:
     def reset_inlining(fusion: nvfuser_direct._core.Fusion) -> None:
         """Undo all inlining."""
 
+    @overload
+    @staticmethod
+    def find_wrong_split(tv: nvfuser_direct._core.TensorView, axis: int, factor: int) -> nvfuser_direct._core.Refusal | None: ...
+
+    @overload
+    @staticmethod
+    def find_wrong_split(tv: nvfuser_direct._core.TensorView, axis: int, factor: nvfuser_direct._core.Val) -> nvfuser_direct._core.Refusal | None:
+        """
+        What ``TensorView.split`` refuses.
+
+        Each function ``find_wrong_<method>`` has the arguments of a scheduling method, and changes nothing.
+
+        Returns
+        -------
+        Refusal or None
+            What the method would raise; None: it can be called.
+        """
+
+    @staticmethod
+    def find_wrong_merge(tv: nvfuser_direct._core.TensorView, axis_o: int, axis_i: int) -> nvfuser_direct._core.Refusal | None:
+        """What ``TensorView.merge`` refuses; None: nothing."""
+
+    @staticmethod
+    def find_wrong_flatten(tv: nvfuser_direct._core.TensorView, from_: int = 0, to: int = -1) -> nvfuser_direct._core.Refusal | None:
+        """What ``TensorView.flatten`` refuses; None: nothing."""
+
+    @staticmethod
+    def find_wrong_reorder(tv: nvfuser_direct._core.TensorView, old2new: Mapping[int, int]) -> nvfuser_direct._core.Refusal | None:
+        """What ``TensorView.reorder`` refuses; None: nothing."""
+
+    @staticmethod
+    def find_wrong_swizzle(tv: nvfuser_direct._core.TensorView, swizzle_type: nvfuser_direct._core.SwizzleType, x: int, y: int) -> nvfuser_direct._core.Refusal | None:
+        """What ``TensorView.swizzle`` refuses; None: nothing."""
+
+    @staticmethod
+    def find_wrong_swizzle1d(tv: nvfuser_direct._core.TensorView, x: int, parallel_type: nvfuser_direct._core.ParallelType) -> nvfuser_direct._core.Refusal | None:
+        """What ``TensorView.swizzle1d`` refuses; None: nothing."""
+
+    @staticmethod
+    def find_wrong_broadcast(tv: nvfuser_direct._core.TensorView, axis: int, extent: nvfuser_direct._core.ScalarLike | None = None) -> nvfuser_direct._core.Refusal | None:
+        """What ``TensorView.broadcast`` refuses; None: nothing."""
+
+    @staticmethod
+    def find_wrong_resize(tv: nvfuser_direct._core.TensorView, axis: int, left: nvfuser_direct._core.ScalarLike, right: nvfuser_direct._core.ScalarLike, iter_type: nvfuser_direct._core.IterType | None = None) -> nvfuser_direct._core.Refusal | None:
+        """What ``TensorView.resize`` refuses; None: nothing."""
+
+    @staticmethod
+    def find_wrong_parallel_type(axis: nvfuser_direct._core.IterDomain, parallel_type: nvfuser_direct._core.ParallelType) -> nvfuser_direct._core.Refusal | None:
+        """What ``IterDomain.parallelize`` refuses; None: nothing."""
+
+    @staticmethod
+    def find_wrong_padding(axis: nvfuser_direct._core.IterDomain, size: int | None = None) -> nvfuser_direct._core.Refusal | None:
+        """What ``IterDomain.pad_to_multiple_of_warp`` refuses; None: nothing."""
+
+    @staticmethod
+    def find_wrong_cluster(axis: nvfuser_direct._core.IterDomain) -> nvfuser_direct._core.Refusal | None:
+        """What ``IterDomain.set_clustered_blocks`` refuses; None: nothing."""
+
+    @staticmethod
+    def find_wrong_cache_after(tv: nvfuser_direct._core.TensorView, op_type: nvfuser_direct._core.LoadStoreOpType = nvfuser_direct._core.LoadStoreOpType.set, cache_op: nvfuser_direct._core.CacheOp = nvfuser_direct._core.CacheOp.unspecified, cached_uses: Sequence[nvfuser_direct._core.Expr] = []) -> nvfuser_direct._core.Refusal | None:
+        """What ``TensorView.cache_after`` refuses; None: nothing."""
+
+    @staticmethod
+    def find_wrong_cache_before(tv: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.Refusal | None:
+        """What ``TensorView.cache_before`` refuses; None: nothing."""
+
+    @staticmethod
+    def find_wrong_cache_fork(tv: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.Refusal | None:
+        """What ``TensorView.cache_fork`` refuses; None: nothing."""
+
+    @overload
+    @staticmethod
+    def find_wrong_rfactor(tv: nvfuser_direct._core.TensorView, axes: Sequence[int]) -> nvfuser_direct._core.Refusal | None: ...
+
+    @overload
+    @staticmethod
+    def find_wrong_rfactor(tv: nvfuser_direct._core.TensorView, axes: Sequence[int], tvs: Sequence[nvfuser_direct._core.TensorView]) -> nvfuser_direct._core.Refusal | None:
+        """What ``TensorView.rfactor`` refuses; None: nothing."""
+
+    @staticmethod
+    def find_wrong_memory_type(tv: nvfuser_direct._core.TensorView, memory_type: nvfuser_direct._core.MemoryType) -> nvfuser_direct._core.Refusal | None:
+        """What ``TensorView.set_memory_type`` refuses; None: nothing."""
+
+    @staticmethod
+    def find_wrong_allocation_domain(tv: nvfuser_direct._core.TensorView, new_allocation_domain: Sequence[nvfuser_direct._core.IterDomain], new_contiguity: Sequence[bool | None]) -> nvfuser_direct._core.Refusal | None:
+        """What ``TensorView.set_allocation_domain`` refuses; None: nothing."""
+
+    @staticmethod
+    def find_wrong_loop_domain(tv: nvfuser_direct._core.TensorView, new_loop_domain: Sequence[nvfuser_direct._core.IterDomain]) -> nvfuser_direct._core.Refusal | None:
+        """What ``TensorView.set_loop_domain`` refuses; None: nothing."""
+
+    @staticmethod
+    def find_wrong_commit_leaf_to_logical(tv: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.Refusal | None:
+        """What ``TensorView.commit_leaf_to_logical`` refuses; None: nothing."""
+
+    @staticmethod
+    def find_wrong_clear_reduction_iter_domains(tv: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.Refusal | None:
+        """
+        What ``TensorView.clear_reduction_iter_domains`` refuses; None: nothing.
+        """
+
+    @staticmethod
+    def find_wrong_inline_at(tv: nvfuser_direct._core.TensorView, pos: int) -> nvfuser_direct._core.Refusal | None:
+        """
+        What ``TensorView.inline_at`` refuses without ``best_effort``; None: nothing.
+        """
+
+    @staticmethod
+    def find_wrong_compute_with(tv: nvfuser_direct._core.TensorView, pos: int) -> nvfuser_direct._core.Refusal | None:
+        """
+        What ``TensorView.compute_with`` refuses without ``best_effort``; None: nothing.
+        """
+
+    @staticmethod
+    def find_wrong_circular_buffer(tv: nvfuser_direct._core.TensorView, number_of_stages: int, prefetch_distance: int = -1, type: nvfuser_direct._core.Pipelined | nvfuser_direct._core.WarpSpecialized = ...) -> nvfuser_direct._core.Refusal | None:
+        """What ``TensorView.circular_buffer`` refuses; None: nothing."""
+
+    @staticmethod
+    def find_wrong_group(tvs: Sequence[nvfuser_direct._core.TensorView]) -> nvfuser_direct._core.Refusal | None:
+        """What ``group_reductions`` refuses; None: nothing."""
+
+    @staticmethod
+    def find_wrong_promote_reuse(tv: nvfuser_direct._core.TensorView, flag: bool = True) -> nvfuser_direct._core.Refusal | None:
+        """What ``TensorView.promote_reuse`` refuses; None: nothing."""
+
+    @staticmethod
+    def try_transform_like(reference_tv: nvfuser_direct._core.TensorView, selected_tensors: Sequence[nvfuser_direct._core.TensorView] = []) -> nvfuser_direct._core.Refusal | None:
+        """
+        As `transform_like`; what that would raise is returned, and then nothing is changed.
+
+        Returns
+        -------
+        Refusal or None
+            Why it cannot be done; None: it is done.
+        """
+
+    @staticmethod
+    def try_bounded_transform_backward(from_: nvfuser_direct._core.TensorView, pos: int, to: Sequence[nvfuser_direct._core.TensorView], propagate_parallel_type: bool = False) -> nvfuser_direct._core.Refusal | None:
+        """As `bounded_transform_backward`; what that would raise is returned."""
+
+    @staticmethod
+    def try_bounded_transform_forward(from_: nvfuser_direct._core.TensorView, pos: int, to: Sequence[nvfuser_direct._core.TensorView], propagate_parallel_type: bool = False) -> nvfuser_direct._core.Refusal | None:
+        """As `bounded_transform_forward`; what that would raise is returned."""
+
+    @staticmethod
+    def try_bounded_transform_both(from_: nvfuser_direct._core.TensorView, pos: int, backward_to: Sequence[nvfuser_direct._core.TensorView], forward_to: Sequence[nvfuser_direct._core.TensorView], propagate_parallel_type: bool = False) -> nvfuser_direct._core.Refusal | None:
+        """As `bounded_transform_both`; what that would raise is returned."""
+
+    @staticmethod
+    def try_parallelize_like(reference_tv: nvfuser_direct._core.TensorView, pos: int = -1, selected_tensors: Sequence[nvfuser_direct._core.TensorView] = [], selected_parallel_types: Set[nvfuser_direct._core.ParallelType] = ..., propagate_padding: bool = True) -> nvfuser_direct._core.Refusal | None:
+        """
+        As `parallelize_like`; what that would raise is returned, and then nothing is changed.
+        """
+
+    @staticmethod
+    def try_inline_at(reference_tv: nvfuser_direct._core.TensorView, pos: int = -1, best_effort: bool = False, selected_tensors: Sequence[nvfuser_direct._core.TensorView] = []) -> nvfuser_direct._core.Refusal | None:
+        """
+        As `inline_at`; what that would raise is returned, and then nothing is changed.
+        """
+
     @staticmethod
     def group_reductions(tvs: Sequence[nvfuser_direct._core.TensorView]) -> None:
         """
@@ -4472,6 +4632,17 @@ class ScheduleModule:
         ----------
         fusion : Fusion
             Is scheduled in place.
+        """
+
+    @staticmethod
+    def try_trivial(fusion: nvfuser_direct._core.Fusion) -> nvfuser_direct._core.Refusal | None:
+        """
+        As `trivial`; what that would raise is returned.
+
+        Returns
+        -------
+        Refusal or None
+            Why there is no such schedule, with the fusion scheduled in part; None: it has one.
         """
 
     @staticmethod

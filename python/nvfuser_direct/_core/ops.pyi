@@ -2030,7 +2030,7 @@ def squeeze(arg: nvfuser_direct._core.TensorView, dims: Sequence[int], squeeze_e
     dims : list[int]
         Dimensions to remove; negative values count from the end.
     squeeze_expanded : bool
-        Whether an expanded dimension may go, too.
+        Whether an expanded dimension may go as well.
     """
 
 def unsqueeze(arg: nvfuser_direct._core.TensorView, dim: int) -> nvfuser_direct._core.TensorView:
@@ -3785,7 +3785,7 @@ def grouped_mm(mat1: nvfuser_direct._core.TensorView, mat2: nvfuser_direct._core
     output_block_scale_dtype : DataType
         Type of these scales.
     output_gamma : bool
-        Whether a scale of the whole result is made, too.
+        Whether a scale of the whole result is made as well.
 
     Returns
     -------
@@ -3817,7 +3817,7 @@ def scaled_mm(mat1: nvfuser_direct._core.TensorView, mat2: nvfuser_direct._core.
     output_block_scale_dtype : DataType
         Type of these scales.
     output_gamma : bool
-        Whether a scale of the whole result is made, too.
+        Whether a scale of the whole result is made as well.
 
     Returns
     -------
