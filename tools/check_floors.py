@@ -31,6 +31,7 @@ FLOORS = [
 
 PARTS = {
     "lower": ["analysis", "statements", "passes"],
+    "optimize": ["passes"],
     "schedule": [
         "params",
         "summary",

@@ -10,8 +10,8 @@
 namespace nvfuser::optimize {
 
 /// What callers see of a fusion, which no pass changes: its inputs and outputs, and of the outputs
-/// dtype, kinds of axes, order of strides, and the inputs they are written into. Passes may add
-/// inputs that repeat others.
+/// dtype, which axes are broadcasts, order of strides, and the inputs they are written into. Passes
+/// may add inputs that repeat others.
 class Interface {
  public:
   explicit Interface(const Fusion& fusion);
@@ -22,7 +22,7 @@ class Interface {
   struct Output {
     const Val* tensor = nullptr;
     DataType dtype = DataType::Null;
-    std::vector<std::pair<IterType, bool>> axes; // kind, whether it is expanded
+    std::vector<std::pair<bool, bool>> axes; // whether each is a broadcast, and expanded
     std::vector<int64_t> stride_order;
     const Val* updated_input = nullptr;
     bool is_hidden = false;
