@@ -97,7 +97,7 @@ def test_integers_that_leave_their_range_say_so(
     evaluator = ExpressionEvaluator()
     evaluator.bind(a, values[0])
     evaluator.bind(b, values[1])
-    program = ScalarProgram([a, b], [result, ops.gt(result, 0)])
+    program = ScalarProgram([a, b], [result, ops.gt(result, a)])
     (value, status), (_, status_of_reader) = program.evaluate(values)
     assert (value, status) == (evaluator.evaluate(result), "overflowed")
     assert status_of_reader == "overflowed"
@@ -288,6 +288,6 @@ def test_sizes_of_a_definition_are_programs() -> None:
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         fd.add_output(fd.ops.neg(x))
-    rows, columns = x.logical()[0].extent(), x.logical()[1].extent()
-    elements = ops.mul(rows, columns)
+        rows, columns = x.logical()[0].extent(), x.logical()[1].extent()
+        elements = ops.mul(rows, columns)
     assert ScalarProgram([rows, columns], [elements]).evaluate([6, 7]) == [(42, "known")]

@@ -185,9 +185,20 @@ class IndexBounds {
 
   /// The last position in the memory of an input, whatever strides it is passed with.
   Val* last_position(const TensorView* input) {
+    return steps_through(input, [&](Val* extent) { return scalar::sub(extent, kernel_.one()); });
+  }
+
+  /// More than the last position by a step along every axis.
+  Val* spanned_elements(const TensorView* input) {
+    return steps_through(input, [](Val* extent) { return extent; });
+  }
+
+  /// The sum of steps * stride over the memory axes; `steps_of` an extent says how many steps.
+  template <typename StepsOf>
+  Val* steps_through(const TensorView* input, const StepsOf& steps_of) {
     const IterDomains axes = global_axes(input);
     const IterDomains& allocation = input->maybe_allocation();
-    Val* last = kernel_.zero();
+    Val* sum = kernel_.zero();
     Val* run = kernel_.one(); // elements inside the current axis
     for (size_t i = axes.size(); i-- > 0;) {
       if (axes[i]->is_broadcast()) {
@@ -197,10 +208,10 @@ class IndexBounds {
       const bool is_contiguous =
           input->domain()->contiguity()[static_cast<size_t>(position)].value_or(true);
       Val* stride = is_contiguous ? run : memory_stride(kernel_, input, i);
-      last = scalar::add(last, scalar::mul(scalar::sub(axes[i]->extent(), kernel_.one()), stride));
+      sum = scalar::add(sum, scalar::mul(steps_of(axes[i]->extent()), stride));
       run = scalar::mul(stride, axes[i]->extent());
     }
-    return last;
+    return sum;
   }
 
   /// The last iterations load ahead of the end: a test leaves out what has no element, and computes
@@ -243,8 +254,8 @@ class IndexBounds {
   /// n times as large, and so no position in the input that is loaded.
   void add_positions_ahead(const TensorView* source, const TensorView* copy, Val* iterations) {
     Val* elements_of_copy = scalar::max(elements(copy->logical()), kernel_.one());
-    Val* memory = scalar::add(last_position(source), kernel_.one());
-    raise(scalar::ceil_div(scalar::mul(memory, iterations), elements_of_copy));
+    Val* positions = scalar::mul(spanned_elements(source), iterations);
+    raise(scalar::ceil_div(positions, elements_of_copy));
   }
 
   /// Positions that the fusion computes: the bounds of a slice may be far outside of it.
