@@ -38,20 +38,11 @@ struct IdleOptions {
 template <>
 struct IdleOptions<DumpOption> {
   static constexpr std::array kIdle = {
-      DumpOption::CutlassCompile,
-      DumpOption::SegmentedFusion,
-      DumpOption::SegmenterLogging,
-      DumpOption::DrawSegmentedFusion,
-      DumpOption::SchedulerParams,
-      DumpOption::SchedulerVerbose,
-      DumpOption::HostIrLowering,
-      DumpOption::HostIrJit,
-      DumpOption::Inlining,
-      DumpOption::TransformPropagator,
-      DumpOption::ExprSimplify,
-      DumpOption::ExprSortVerbose,
-      DumpOption::Communication,
-      DumpOption::Ftrace};
+      DumpOption::CutlassCompile,      DumpOption::SegmentedFusion, DumpOption::SegmenterLogging,
+      DumpOption::DrawSegmentedFusion, DumpOption::SchedulerParams, DumpOption::SchedulerVerbose,
+      DumpOption::HostIrLowering,      DumpOption::HostIrJit,       DumpOption::Inlining,
+      DumpOption::TransformPropagator, DumpOption::ExprSimplify,    DumpOption::ExprSortVerbose,
+      DumpOption::Communication,       DumpOption::Ftrace};
 };
 template <>
 struct IdleOptions<EnableOption> {

@@ -88,8 +88,9 @@ struct StatementTests {
   std::vector<RangeTest> storage{};
 };
 
-/// Facts that decide which code a launch needs, by the sizes, strides and scalars of its inputs. It is
-/// the same for all kernels of a fusion on a target, whatever LoweringOptions they were made with.
+/// Facts that decide which code a launch needs, by the sizes, strides and scalars of its inputs. It
+/// is the same for all kernels of a fusion on a target, whatever LoweringOptions they were made
+/// with.
 struct CodeFacts {
   /// Every index lies between these (bound_indices).
   Val* smallest_index = nullptr;

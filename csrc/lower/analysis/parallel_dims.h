@@ -6,7 +6,8 @@ namespace nvfuser {
 
 /// Find the launched extent of every hardware index and give every loop its index value.
 /// Requires: the loop model.
-/// Ensures:  `kernel.launch.extents` and `.code.bound_extents`; `Loop::index` of every loop; LoopModel::is_exact. An index is
+/// Ensures:  `kernel.launch.extents` and `.code.bound_extents`; `Loop::index` of every loop;
+/// LoopModel::is_exact. An index is
 ///           exact if every axis bound to it has the launched extent; else axes are oversubscribed
 ///           and their statements need a test.
 void find_parallel_dims(Kernel& kernel);
