@@ -105,7 +105,9 @@ def check_mutations(fusion: Fusion, count: int, rng: random.Random) -> int:
         second.print_math()
         second.print_transforms()
         try:
-            second.lower(target="cpu")
+            # The verifier looks for mistakes of passes; changed bytes may say dtypes that no
+            # operation makes.
+            second.lower(target="cpu", verify=False)
         except InternalError:
             raise
         except UserError:
