@@ -114,8 +114,8 @@ def main() -> int:
             reason = BORDERS.get((file, caught), "?")
             print(f"{file}:{line}: catch ({caught}): {reason}")
     violations = find_violations(root)
-    for line in violations:
-        print(line)
+    for violation in violations:
+        print(violation)
     return 1 if violations else 0
 
 
