@@ -17,6 +17,6 @@ def test_optimized_programs(first: int, target: str) -> None:
 
 
 def test_programs_have_what_passes_look_for() -> None:
-    programs = [make_program(seed, Redundant) for seed in range(300)]
+    programs = [make_program(seed, Redundant) for seed in range(400)]
     kinds = {kind for program in programs for kind in program.names}
     assert kinds >= set(REDUNDANT)
