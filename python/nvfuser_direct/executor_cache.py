@@ -246,14 +246,14 @@ class FusionExecutorCache:
         self, number: int, fusion: Fusion, args: list[Any], params: _core.CompileParams
     ) -> _Runtime | None:
         """A kernel of what passes make of a definition that has none; None: it has none either."""
-        optimized = fusion.try_optimize() if self._auto_schedule else None
-        if not isinstance(optimized, _core.OptimizedFusion):
-            return None
-        if _core.equal_up_to_numbering(fusion, optimized):
-            return None  # the schedule would be refused again
-        arguments = optimized.arguments()
         executor = _core.KernelExecutor(self._fusion_id, number)
         try:
+            optimized = fusion.try_optimize() if self._auto_schedule else None
+            if not isinstance(optimized, _core.OptimizedFusion):
+                return None
+            if _core.equal_up_to_numbering(fusion, optimized):
+                return None  # the schedule would be refused again
+            arguments = optimized.arguments()
             _core.schedule.trivial(optimized)
             executor.compile(optimized, _bound(args, arguments), compile_params=params)
         except _core.UserError:

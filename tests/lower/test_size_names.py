@@ -32,7 +32,8 @@ def test_no_sum_of_sizes_grows_with_the_operands(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["cuda", "cpu"])
 def test_text_grows_with_the_operands(kind: str) -> None:
-    few, many = (len(concatenation(n).fusion.print_kernel(target=kind)) for n in (40, 80))
+    # Both have so many parameters that CUDA declares them as constants.
+    few, many = (len(concatenation(n).fusion.print_kernel(target=kind)) for n in (80, 160))
     assert many < 2.2 * few
 
 

@@ -305,12 +305,3 @@ def test_few_loops_of_unknown_length_are_left_to_the_compiler() -> None:
 
 def test_of_many_loops_of_unknown_length_none_is_repeated() -> None:
     assert hints(negated(100)) == ["1"] * 100
-
-
-def test_a_loop_that_was_bound_to_unroll_is_written_out_whatever_its_length() -> None:
-    with FusionDefinition() as fd:
-        for _ in range(100):
-            y = fd.ops.neg(fd.define_tensor([-1], contiguity=True))
-            fd.add_output(y)
-            y.axis(0).parallelize(ParallelType.unroll)
-    assert hints(fd) == ["all"] * 100
