@@ -8,13 +8,13 @@
 #include "ir/print.h"
 #include "ir/scalar.h"
 #include "lower/analysis/loop_model.h"
+#include "lower/index_types.h"
 #include "lower/pipeline.h"
 #include "transform/concretization.h"
 #include "transform/definition_order.h"
 #include "transform/siblings.h"
 
 namespace nvfuser {
-namespace {
 
 std::optional<Refusal> find_wrong_index_type(DataType type) {
   if (type == DataType::Int || type == DataType::Int32) {
@@ -28,6 +28,8 @@ std::optional<Refusal> find_wrong_index_type(DataType type) {
       .fix = {"leave index_type unset"},
   });
 }
+
+namespace {
 
 std::optional<Refusal> find_missing_outputs(const Fusion& fusion) {
   if (!fusion.outputs().empty()) {

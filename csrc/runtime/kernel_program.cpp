@@ -8,6 +8,7 @@
 #include "base/options.h"
 #include "base/trace.h"
 #include "ir/domain_exprs.h"
+#include "lower/index_types.h"
 #include "runtime/paired_tensor.h"
 #include "runtime/profiler.h"
 
@@ -123,6 +124,9 @@ void KernelProgram::compile(std::span<const Argument> args) {
 }
 
 KernelRequest KernelProgram::request_for(Device device, const CompileParams& params) const {
+  if (params.index_type) {
+    check(find_wrong_index_type(*params.index_type));
+  }
   return {
       .name = kernel_name_,
       .device = device,
