@@ -25,7 +25,7 @@ def test_all_names_are_there_and_no_others_are_listed() -> None:
     assert [name for name in nvf.__all__ if not hasattr(nvf, name)] == []
     assert [name for name in dir(nvf) if name.startswith("_")] == ["__version__"]
     modules = [name for name in dir(nvf) if isinstance(getattr(nvf, name), types.ModuleType)]
-    assert modules == ["idm", "multidevice", "ops", "schedule"]
+    assert modules == ["host", "idm", "multidevice", "ops", "schedule"]
 
 
 def test_internals_are_no_names_of_the_package() -> None:
