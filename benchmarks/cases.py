@@ -42,7 +42,7 @@ class Case:
     rtol : float
         Largest difference from eager, relative to the largest element of each output.
     floor : str
-        What bounds the score where it is not a copy of the same bytes.
+        The bound of the score where it is not a copy of the same bytes.
     """
 
     name: str

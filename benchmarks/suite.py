@@ -38,7 +38,7 @@ BEYOND_CACHES = 4  # data of one turn over all sets of inputs, in sizes of the c
 
 @dataclass
 class Row:
-    """What was measured of a case.
+    """The measurements of a case.
 
     Attributes
     ----------

@@ -313,7 +313,6 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
             "schedule/table.h:find_scheduler",
             "schedule/table.h:find_refusal",
             "schedule/table.h:rejection_text",
-            "schedule/trivial.h:find_refusal_of_trivial",
             "graph/ambiguous_axes.h*",
         ],
     ),
