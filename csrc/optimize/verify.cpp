@@ -103,6 +103,22 @@ class Verifier {
 
 } // namespace
 
+namespace {
+
+/// For every axis in memory, outermost first, its place among the axes of the tensor; -1 for axes
+/// that only memory has, which fill up tiles.
+std::vector<int64_t> memory_order(const TensorView* tensor) {
+  const IterDomains axes = TensorDomain::no_reductions(tensor->logical());
+  std::vector<int64_t> order;
+  for (const IterDomain* axis : TensorDomain::no_reductions(tensor->domain()->maybe_allocation())) {
+    const auto place = std::ranges::find(axes, axis);
+    order.push_back(place == axes.end() ? -1 : place - axes.begin());
+  }
+  return order;
+}
+
+} // namespace
+
 Interface::Interface(const Fusion& fusion)
     : inputs_(fusion.inputs().begin(), fusion.inputs().end()) {
   for (const Val* val : fusion.outputs()) {
@@ -110,7 +126,7 @@ Interface::Interface(const Fusion& fusion)
     Output output;
     output.tensor = val;
     output.dtype = val->dtype();
-    output.stride_order = tensor->domain()->stride_order();
+    output.memory_order = memory_order(tensor);
     for (const IterDomain* axis : TensorDomain::no_reductions(tensor->logical())) {
       output.axes.emplace_back(axis->is_broadcast(), axis->has_expanded_extent());
     }

@@ -23,7 +23,7 @@ class Interface {
     const Val* tensor = nullptr;
     DataType dtype = DataType::Null;
     std::vector<std::pair<bool, bool>> axes; // whether each is a broadcast, and expanded
-    std::vector<int64_t> stride_order;
+    std::vector<int64_t> memory_order;
     const Val* updated_input = nullptr;
     bool is_hidden = false;
     bool operator==(const Output&) const = default;

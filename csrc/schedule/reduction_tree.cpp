@@ -109,10 +109,13 @@ class Tree {
     return stage;
   }
 
-  /// [kept .., piece, last run, .., first run]
+  /// [kept .., piece, last run, .., first run]; without runs that take one element.
   PartialResults later_stage(int64_t combined) {
     std::vector<Val*> lengths;
     for (const int64_t run : runs_) {
+      if (has_at_most(1, combined)) {
+        break;
+      }
       lengths.push_back(run_length(combined, run));
       combined *= run;
     }
@@ -120,7 +123,7 @@ class Tree {
       split(lengths[i]);
     }
     PartialResults stage;
-    for (auto runs = static_cast<int64_t>(runs_.size()); runs > 1; --runs) {
+    for (auto runs = static_cast<int64_t>(lengths.size()); runs > 1; --runs) {
       stage.accumulators.push_back({.tensors = factor_axis(kept_ + runs), .runs = runs - 1});
     }
     finish(stage);

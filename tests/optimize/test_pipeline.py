@@ -71,6 +71,24 @@ def test_inputs_and_outputs_are_those_of_the_definition() -> None:
     assert optimized.arguments() == [0, 1]
 
 
+def test_outputs_with_axes_that_only_memory_has_stay_as_they_are() -> None:
+    """Scales of blocks lie in whole tiles."""
+
+    def quantized(fd: FusionDefinition) -> None:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        rows = [fd.define_tensor([-1], contiguity=True, dtype=DataType.Int32) for _ in range(2)]
+        codes, scales = fd.ops.nv_grouped_block_quantize(fd.ops.mul(x, 1.0), *rows)
+        fd.add_output(codes)
+        fd.add_output(scales)
+
+    fusion = defined(quantized)
+    optimized = fusion.optimize(verify=True)
+    assert len(optimized.exprs()) < len(fusion.exprs())
+    sizes = [[str(axis.extent()) for axis in each.outputs()[1].domain().allocation()]
+             for each in (fusion, optimized)]  # fmt: skip
+    assert sizes[0] == sizes[1]
+
+
 def test_new_statements_have_the_line_of_what_they_stand_for() -> None:
     fusion = defined(definition)
     lines = {str(expr.location()) for expr in fusion.exprs()}

@@ -64,6 +64,16 @@ def test_sums_are_about_as_exact_as_pytorchs(target, exponent, offset):
     assert own <= 4 * theirs + 0.5
 
 
+@pytest.mark.parametrize("size", [128, 129, 512, 513, 1024, 1089, 2048, 2049])
+def test_sizes_that_are_known_are_summed_in_fewer_steps(target, size):
+    with FusionDefinition() as fd:
+        fd.add_output(fd.ops.sum(fd.define_tensor([size], contiguity=True), [0]))
+    x = torch.rand(size, generator=torch.Generator().manual_seed(size))
+    [result] = fd.execute([x.to(target)])
+    torch.testing.assert_close(result.cpu(), x.sum())
+    assert fd.fec.get_most_recent_scheduled_ir(), "a kernel ran"
+
+
 def units(found: torch.Tensor, exact: torch.Tensor, size: torch.Tensor) -> float:
     """The error in units of the last place of `size`."""
     return ((found.double().cpu() - exact).abs() / (size.abs() * 2**-24)).item()
