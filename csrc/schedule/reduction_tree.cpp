@@ -24,13 +24,13 @@ constexpr int64_t kLeft = 4;         // so few pieces need no further stage
 constexpr std::array<int64_t, 4> kRounded = {2, 2, 4, kRun};
 constexpr std::array<int64_t, 2> kExact = {kRun, kRun};
 
-/// Whether steps of a reduction are rounded. The maximum of floats is one of them.
+/// Whether sums of pieces are rounded like the result: no wider type is there to combine them in.
 bool is_rounded(const Expr* expr) {
   const auto* reduction = expr->as<ReductionOp>();
   const bool adds = reduction == nullptr || reduction->op == BinaryOpType::Add ||
                     reduction->op == BinaryOpType::Mul;
   const DataType type = expr->outputs().front()->dtype();
-  return adds && (is_floating_point(type) || is_complex(type));
+  return adds && (type == DataType::Double || is_complex(type));
 }
 
 /// The results of a reduction, with the same transforms.

@@ -14,8 +14,9 @@
 //   last     s            = sum(P3)                      what is left, by one thread
 //
 // The sums over few pieces decide how exact the result is: each rounding of the last sum is one of
-// the result, while those of many runs cancel. So a stage ends in sums of two. Extremes and sums of
-// integers are not rounded: a stage of theirs is runs of 16 of runs of 16.
+// the result, while those of many runs cancel. So a stage of Doubles and of complex numbers ends in
+// sums of two, as drawn. Lowering adds pieces of Float in Double, and those of narrower types in
+// Float; extremes and integers are not rounded: a stage of theirs is runs of 16 of runs of 16.
 // A run has as many elements as there are, shared out from the last sum down: a row of two costs no
 // sixteen steps, and sixteen pieces are no run.
 #pragma once

@@ -1,7 +1,12 @@
 // Mean and sum of squared deviations of a set, mergeable. Chan, Golub and LeVeque, 1979.
 //
+// A mean moves by a product that is rounded before it is added. If the addition were fused with it,
+// a sum halfway between two floats would be rounded by the error of the factor 1 / 6, 1 / 10, ..
+// alone, which is above zero for most of them: always away from the old mean. Variances far from
+// zero would be too small, by more than their random error.
+//
 // provides: Welford WeightedWelford WelfordCombine welford_add welford_merge
-// requires: types approximate
+// requires: types approximate product
 #pragma once
 
 /// Moments of `count` elements; all zero for none.
@@ -35,7 +40,7 @@ struct WelfordCombine {
     const T share = share_of(static_cast<T>(b.count), static_cast<T>(count));
     const T delta = b.mean - a.mean;
     return {
-        a.mean + delta * share,
+        a.mean + rounded_product(delta, share),
         a.deviation + b.deviation + delta * delta * static_cast<T>(a.count) * share, count};
   }
   template <typename T, typename Count>
@@ -45,8 +50,8 @@ struct WelfordCombine {
     const T share = share_of(b.weight, weight);
     const T delta = b.mean - a.mean;
     return {
-        a.mean + delta * share, a.deviation + b.deviation + delta * delta * a.weight * share,
-        weight, a.count + b.count};
+        a.mean + rounded_product(delta, share),
+        a.deviation + b.deviation + delta * delta * a.weight * share, weight, a.count + b.count};
   }
 };
 
@@ -56,7 +61,7 @@ template <typename T, typename Count>
 NVF_FUNCTION void welford_add(T& mean, T& deviation, Count& count, T element) {
   count += 1;
   const T delta = element - mean;
-  mean += delta * (T(1) / static_cast<T>(count));
+  mean += rounded_product(delta, T(1) / static_cast<T>(count));
   deviation += delta * (element - mean);
 }
 

@@ -17,6 +17,8 @@ from device_sources import (
     runtime_files,
 )
 
+from nvfuser_direct import compile_cuda_source
+
 NAMES = [(target, name) for target in ("cuda", "cpu") for name in runtime_files(target)]
 #: Built into the compiler of a target: a requirement without a file.
 BUILT_IN = {"cuda": {"libm"}, "cpu": set()}
@@ -76,6 +78,24 @@ def test_all_cuda_sources_compile_together() -> None:
     """No name means two things."""
     kernel = 'extern "C" __global__ void kernel() {}\n'
     compile_cuda(assemble("cuda", list(runtime_files("cuda")), kernel))
+
+
+@needs_nvrtc
+def test_no_addition_to_a_mean_is_fused_with_its_step() -> None:
+    """Sums halfway between two floats would all be rounded away from the mean."""
+    code = """
+    extern "C" __global__ void kernel(float* mean, float* deviation, float x) {
+      nvfuser_index_t count = 5;
+      welford_add(mean[0], deviation[0], count, x);
+      mean[1] = WelfordCombine()(Welford<float, int>{mean[0], deviation[0], 5},
+                                 Welford<float, int>{x, 0.0f, 1}).mean;
+    }
+    """
+    ptx = compile_cuda_source(assemble("cuda", ["welford"], code), architecture="compute_90")
+    text = ptx.decode()
+    stores = re.findall(r"st\.global\.(?:f32|b32)\s+\[%rd\d+(?:\+4)?\], (%[fr]\d+);", text)
+    makers = [re.search(rf"(\S+)\s+{stored}, ", text)[1] for stored in stores]
+    assert makers == ["add.f32", "fma.rn.f32", "add.f32"], text  # mean, deviation, mean
 
 
 # One kernel that calls every template, so that their bodies are checked too.

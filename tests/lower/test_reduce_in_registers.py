@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from pass_text import check_pass, check_unchanged
 
-from nvfuser_direct import DataType, FusionDefinition, MemoryType
+from nvfuser_direct import DataType, FusionDefinition, MemoryType, ParallelType
 
 NAME = "reduce_in_registers"
 
@@ -66,6 +68,77 @@ def test_a_sum_of_half_is_float_until_it_is_rounded_once() -> None:
         = Set(T2_l___half[iS5{8}] ca_pos(1) produce_pos(1))
         """,
     )
+
+
+def two_stages(memory: MemoryType) -> FusionDefinition:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([64], contiguity=True)
+        total = fd.ops.sum(x, [0])
+        fd.add_output(total)
+        total.split(0, 8)
+        total.rfactor([1]).set_memory_type(memory)
+    return fd
+
+
+def test_stored_partial_results_are_combined_in_double() -> None:
+    check_pass(
+        two_stages(MemoryType.Global),
+        NAME,
+        """
+        T0_g_float[iS0{64}]
+        Outputs:
+        T1_g_float[rS7{8}]
+        %kernel {
+        T2_g_float[iS5{8}rf, rS6{8}rf]
+        = reduction(T0_g_float[iS0{64}], op = add)
+        T1_g_float[rS7{8}]
+        = reduction(T2_g_float[iS5{8}rf, rS6{8}rf], op = add)
+        """,
+        """
+        T0_g_float[iS0{64}]
+        Outputs:
+        T1_g_float[]
+        %kernel {
+        T3_l_float[iS5{8}rf, rS6{8}rf] ca_pos(1)
+        = reduction(T0_g_float[iS0{64}], op = add)
+        T2_g_float[iS8{8}] produce_pos(1)
+        = Set(T3_l_float[iS5{8}rf, rS6{8}rf] ca_pos(1))
+        T5_l_double[rS7{8}]
+        = reduction(T2_g_float[iS8{8}] produce_pos(1), op = add)
+        T4_l_float[]
+        = __to_float(T5_l_double[rS7{8}]);
+        T1_g_float[]
+        = Set(T4_l_float[])
+        """,
+    )
+
+
+def kernel_of(fd: FusionDefinition) -> str:
+    return str(fd.fusion.lower(until=NAME))
+
+
+def test_partial_results_of_doubles_are_stored_as_doubles() -> None:
+    """Those of the elements are Float, and so are results of more than sums."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        for build in (fd.ops.sum, fd.ops.max):
+            result = build(x, [0])
+            fd.add_output(result)
+            for factor in (16, 4):
+                result.split(0, factor)
+                result.rfactor([1]).set_memory_type(MemoryType.Global)
+    text = kernel_of(fd)
+    stored = sorted(set(re.findall(r"(T\d+)_g_(\w+)\[", text)))
+    assert [dtype for _, dtype in stored].count("double") == 1, text
+    assert re.findall(r"_[lg]_(\w+)\[[^=]*= reduction\([^=]*op = max", text) == ["float"] * 3
+
+
+def test_what_is_handed_on_elsewhere_stays_float() -> None:
+    assert "double" not in kernel_of(two_stages(MemoryType.Shared))
+    assert "double" not in kernel_of(two_stages(MemoryType.Local))
+    threads = two_stages(MemoryType.Global)
+    threads.fusion.outputs()[0].axis(-1).parallelize(ParallelType.block_x)
+    assert "double" not in kernel_of(threads)
 
 
 def test_a_reduction_into_shared_memory_is_copied_from_registers() -> None:

@@ -15,6 +15,7 @@ from nvfuser_direct import (
     KernelExecutor,
     SchedulerType,
     TransposeParams,
+    evaluate,
     schedule,
 )
 
@@ -48,7 +49,7 @@ def transposed_add(fd, a, b):
     [torch.float32, torch.bfloat16, torch.float64, torch.int64, torch.int32, torch.float16],
     ids=str,
 )
-@pytest.mark.parametrize("shape", [(512, 512), (1000, 300), (257, 1023), (16, 9000)], ids=str)
+@pytest.mark.parametrize("shape", [(512, 512), (1000, 300), (257, 1023), (16, 20000)], ids=str)
 def test_dtypes_and_sizes(target: str, dtype: torch.dtype, shape: tuple[int, int]) -> None:
     a = randoms(shape, dtype)
     check_runs(define(transposed, [a]), TRANSPOSE, [a], target)
@@ -78,11 +79,29 @@ def test_three_dimensions(target: str, dims: list[int]) -> None:
     check_runs(define(lambda fd, a: fd.ops.permute(a, dims), [a]), TRANSPOSE, [a], target)
 
 
-def test_a_vector_beside_a_transposed_matrix(target: str) -> None:
-    a, b = randoms((640, 400), torch.float32), randoms((640,), torch.float32, 1)
+def times_rows(fd, a, b):
+    return fd.ops.mul(fd.ops.permute(a, [1, 0]), fd.ops.broadcast(b, [True, False]))
+
+
+def times_columns(fd, a, b):
+    return fd.ops.mul(fd.ops.permute(a, [1, 0]), fd.ops.broadcast(b, [False, True]))
+
+
+VECTORS = [(times_rows, (640,)), (times_columns, (400,))]
+
+
+@pytest.mark.parametrize(("build", "size"), VECTORS, ids=["rows", "columns"])
+def test_a_vector_beside_a_transposed_matrix(target: str, build: Callable, size: tuple) -> None:
+    a, b = randoms((640, 400), torch.float32), randoms(size, torch.float32, 1)
+    check_runs(define(build, [a, b]), TRANSPOSE, [a, b], target)
+
+
+def test_a_matrix_beside_transposed_matrices(target: str) -> None:
+    a, b = randoms((5, 300, 200), torch.float32), randoms((200, 300), torch.float32, 1)
 
     def build(fd, a, b):
-        return fd.ops.mul(fd.ops.permute(a, [1, 0]), fd.ops.broadcast(b, [True, False]))
+        b = fd.ops.broadcast(b, [True, False, False])
+        return fd.ops.mul(fd.ops.permute(a, [0, 2, 1]), b)
 
     check_runs(define(build, [a, b]), TRANSPOSE, [a, b], target)
 
@@ -127,6 +146,18 @@ def test_a_gpus_schedule_means_the_same_on_a_processor() -> None:
     check_close(executor.run([a, b])[0], a.t() + b)
 
 
+@pytest.mark.parametrize(("build", "size"), VECTORS, ids=["rows", "columns"])
+def test_a_gpus_schedule_reads_vectors_where_they_are_needed(build: Callable, size: tuple) -> None:
+    a, b = randoms((640, 400), torch.float32), randoms(size, torch.float32, 1)
+    fd = define(build, [a, b])
+    fusion, params = scheduled(fd, TRANSPOSE, [a, b], "cuda")
+    assert params.vector_widths == [4, 1, 4]
+    assert "= load_readonly(T1[" in cuda_text(fusion)
+    executor = KernelExecutor()
+    executor.compile(fusion, [a, b])
+    check_close(executor.run([a, b])[0], evaluate(fd.fusion, [a, b])[0])
+
+
 # -- what is refused --
 
 
@@ -166,8 +197,9 @@ def test_a_transpose_is_preferred_to_a_map() -> None:
 
 
 def test_constant_sizes(target: str) -> None:
-    a = randoms((512, 256), torch.float32)
+    shape = (1024, 512)  # more than the least of any GPU: 1024 for each multiprocessor
+    a = randoms(shape, torch.float32)
     fd = FusionDefinition()
     with fd:
-        fd.add_output(fd.ops.permute(fd.define_tensor([512, 256], contiguity=True), [1, 0]))
+        fd.add_output(fd.ops.permute(fd.define_tensor(list(shape), contiguity=True), [1, 0]))
     check_runs(fd, TRANSPOSE, [a], target)

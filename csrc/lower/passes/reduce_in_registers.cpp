@@ -141,9 +141,53 @@ bool has_fast_doubles(const Kernel& kernel) {
   return !kernel.target().is_cuda();
 }
 
+bool is_plain_copy(const Expr* expr) {
+  const auto* copy = expr->as<LoadStoreOp>();
+  return copy != nullptr && copy->op == LoadStoreOpType::Set;
+}
+
+bool is_cast(const Expr* expr) {
+  const auto* op = expr->as<UnaryOp>();
+  return op != nullptr && op->op == UnaryOpType::Cast;
+}
+
+/// The operation that combines; none for a Welford and for several reductions in one.
+std::optional<BinaryOpType> combiner_of(const Expr* reduction) {
+  const auto* op = reduction->as<ReductionOp>();
+  return op == nullptr ? std::nullopt : std::optional(op->op);
+}
+
+/// The reduction whose result an operand is: as it was, or in registers that were copied or rounded
+/// since. nullptr: none.
+const Expr* reduction_behind(const Val* operand) {
+  const Expr* expr = operand->definition();
+  while (expr != nullptr && (is_plain_copy(expr) || is_cast(expr))) {
+    expr = expr->inputs().front()->definition();
+  }
+  return expr != nullptr && is_reduction_expr(expr) ? expr : nullptr;
+}
+
+/// Whether one thread combines partial results that lie in global memory, or what it made of them.
+/// They are few, and each rounding of their sum is one of the result.
+bool combines_stored_partials(const Expr* reduction) {
+  const bool is_serial =
+      std::ranges::none_of(first_output(reduction)->loop(), [](const IterDomain* axis) {
+        return axis->is_reduction() && is_hardware_index(axis->parallel_type());
+      });
+  const Val* partial = reduction->inputs().front();
+  const Expr* earlier = reduction_behind(partial);
+  if (!is_serial || earlier == nullptr || combiner_of(earlier) != combiner_of(reduction) ||
+      earlier->is_a<WelfordOp>() != reduction->is_a<WelfordOp>()) {
+    return false;
+  }
+  return static_cast<const TensorView*>(partial)->memory_type() == MemoryType::Global ||
+         combines_stored_partials(earlier);
+}
+
 /// The type in which output `i` of a reduction accumulates, where that is a wider one: steps of
-/// sums and products are not rounded to a narrow type. A maximum is one of the elements. The mean
-/// of a Welford in Float loses what the variance is made of when it is far from zero.
+/// sums and products are not rounded to a narrow type, and those of partial results to none. A
+/// maximum is one of the elements. The mean of a Welford in Float loses what the variance is made
+/// of when it is far from zero.
 std::optional<DataType> wide_type(const Kernel& kernel, const Expr* reduction, size_t i) {
   const DataType type = reduction->outputs()[i]->dtype();
   const auto* op = reduction->as<ReductionOp>();
@@ -151,17 +195,16 @@ std::optional<DataType> wide_type(const Kernel& kernel, const Expr* reduction, s
   if (op != nullptr || group != nullptr) {
     const BinaryOpType combiner = op != nullptr ? op->op : group->ops.at(i);
     const bool adds = combiner == BinaryOpType::Add || combiner == BinaryOpType::Mul;
+    if (op != nullptr && adds && type == DataType::Float && combines_stored_partials(reduction)) {
+      return DataType::Double;
+    }
     return adds && is_low_precision(type) ? std::optional(DataType::Float) : std::nullopt;
   }
   if (type == DataType::Float) {
-    return has_fast_doubles(kernel) ? std::optional(DataType::Double) : std::nullopt;
+    const bool is_double = has_fast_doubles(kernel) || combines_stored_partials(reduction);
+    return is_double ? std::optional(DataType::Double) : std::nullopt;
   }
   return is_low_precision(type) ? std::optional(DataType::Float) : std::nullopt;
-}
-
-bool is_plain_copy(const Expr* expr) {
-  const auto* copy = expr->as<LoadStoreOp>();
-  return copy != nullptr && copy->op == LoadStoreOpType::Set;
 }
 
 /// Whether `tensor` goes on at most into reductions that accumulate in `wide`: it is a partial

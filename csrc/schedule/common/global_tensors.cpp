@@ -1,5 +1,7 @@
 #include "schedule/common/global_tensors.h"
 
+#include <algorithm>
+
 namespace nvfuser::schedule {
 namespace {
 
@@ -23,11 +25,13 @@ TensorView* fork_output(TensorView* output) {
 
 } // namespace
 
-std::vector<TensorView*> cache_global_tensors(const std::vector<TensorAccess>& accesses) {
+std::vector<TensorView*> cache_global_tensors(
+    const std::vector<TensorAccess>& accesses, const std::vector<TensorView*>& read_in_place) {
   std::vector<TensorView*> moved;
   for (const TensorAccess& access : accesses) {
     if (!access.is_output) {
-      moved.push_back(cache_input(access.tensor));
+      const bool is_loaded = std::ranges::find(read_in_place, access.tensor) == read_in_place.end();
+      moved.push_back(is_loaded ? cache_input(access.tensor) : nullptr);
       continue;
     }
     TensorView* output = fork_output(access.tensor);

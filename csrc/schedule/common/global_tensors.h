@@ -10,11 +10,10 @@ namespace nvfuser::schedule {
 
 /// For each access the tensor whose definition moves the elements:
 ///   an input     a copy that its elementwise readers read, in registers; nullptr if there are
-///   none,
-///                and for tensors without dimensions
+///                none, for tensors without dimensions, and for those in `read_in_place`
 ///   an output    the output, which becomes a copy of what is computed in registers
 [[nodiscard]] std::vector<TensorView*> cache_global_tensors(
-    const std::vector<TensorAccess>& accesses);
+    const std::vector<TensorAccess>& accesses, const std::vector<TensorView*>& read_in_place = {});
 
 /// Only outputs that are read get a copy, so that nothing is read back from memory.
 [[nodiscard]] std::vector<TensorView*> fork_outputs(const std::vector<TensorAccess>& accesses);

@@ -82,11 +82,24 @@ std::vector<int64_t> widths_of(
   std::vector<int64_t> widths;
   for (const TensorAccess& access : summary.accesses()) {
     widths.push_back(
-        is_staged(access, tile)          ? params.vectorize_factor2
-        : access.lane_axis == tile.inner ? params.vectorize_factor1
-                                         : 1);
+        is_staged(access, tile)                                    ? params.vectorize_factor2
+        : has_tile(access, tile) && access.lane_axis == tile.inner ? params.vectorize_factor1
+                                                                   : 1);
   }
   return widths;
+}
+
+/// Inputs that a tile has rows or columns of, but no elements: their loops would be those of a row,
+/// which no thread shares with the others. Readers load them where they need them.
+std::vector<TensorView*> inputs_without_tile(
+    const std::vector<TensorAccess>& accesses, const TileAxes& tile) {
+  std::vector<TensorView*> inputs;
+  for (const TensorAccess& access : accesses) {
+    if (!access.is_output && !has_tile(access, tile)) {
+      inputs.push_back(access.tensor);
+    }
+  }
+  return inputs;
 }
 
 void apply_for_tasks(FusionSummary& summary, const TileAxes& tile, const TransposeParams& params) {
@@ -104,7 +117,8 @@ void apply_for_threads(
   Fusion& fusion = summary.fusion();
   const std::vector<TensorAccess>& accesses = summary.accesses();
   const std::vector<int64_t> widths = widths_of(summary, tile, params);
-  const std::vector<TensorView*> moved = cache_global_tensors(accesses);
+  const std::vector<TensorView*> moved =
+      cache_global_tensors(accesses, inputs_without_tile(accesses, tile));
   TensorView* reference = moved[summary.reference_access()];
 
   std::vector<TensorView*> staged;

@@ -20,9 +20,8 @@ namespace {
 
 std::optional<Refusal> find_other_layout(const FusionSummary& summary, const TileAxes& tile) {
   for (const TensorAccess& access : summary.accesses()) {
-    const bool has_both = access.has_axis[tile.inner] && access.has_axis[tile.other];
-    const bool is_third = has_both && access.lane_axis && access.lane_axis != tile.inner &&
-                          access.lane_axis != tile.other;
+    const bool is_third = has_tile(access, tile) && access.lane_axis &&
+                          access.lane_axis != tile.inner && access.lane_axis != tile.other;
     const bool is_stored_across = access.is_output && access.lane_axis == tile.other;
     if (is_third || is_stored_across) {
       return refuse(
@@ -56,6 +55,10 @@ std::optional<TileAxes> find_tile_axes(const FusionSummary& summary) {
     }
   }
   return std::nullopt;
+}
+
+bool has_tile(const TensorAccess& access, const TileAxes& tile) {
+  return access.has_axis[tile.inner] && access.has_axis[tile.other];
 }
 
 bool is_staged(const TensorAccess& access, const TileAxes& tile) {

@@ -25,7 +25,8 @@ std::vector<int64_t> find_widths(
     const FusionSummary& summary, const TileAxes& tile, const RunFacts& facts) {
   std::vector<int64_t> widths;
   for (const TensorAccess& access : summary.accesses()) {
-    const bool is_along = is_staged(access, tile) || access.lane_axis == tile.inner;
+    const bool is_along =
+        has_tile(access, tile) && (is_staged(access, tile) || access.lane_axis == tile.inner);
     widths.push_back(is_along ? widest_access(access, access.lane_run, facts) : 1);
   }
   return widths;

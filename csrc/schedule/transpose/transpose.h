@@ -24,6 +24,9 @@ struct TileAxes {
 
 /// Empty: no operand is contiguous along another axis.
 [[nodiscard]] std::optional<TileAxes> find_tile_axes(const FusionSummary& summary);
+/// Whether a tensor has both dimensions of a tile. If not, all rows, or all columns, of a tile need
+/// the same elements of it.
+[[nodiscard]] bool has_tile(const TensorAccess& access, const TileAxes& tile);
 /// Whether a tensor is read along the other axis, and goes through shared memory.
 [[nodiscard]] bool is_staged(const TensorAccess& access, const TileAxes& tile);
 
