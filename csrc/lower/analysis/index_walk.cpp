@@ -1,6 +1,7 @@
 #include "lower/analysis/index_walk.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_set>
 
 #include "eval/simplify.h"
@@ -26,15 +27,12 @@ std::string list_text(const LoopNest& nest) {
 } // namespace
 
 IndexWalk::IndexWalk(
-    Kernel& kernel,
-    IndexSimplifier& simplifier,
-    const LoopNest& nest,
-    const TensorView* tensor,
-    std::nullptr_t)
+    Kernel& kernel, IndexSimplifier& simplifier, const LoopNest& nest, const TensorView* tensor)
     : kernel_(kernel),
       simplifier_(simplifier),
       exact_(kernel.id_model->maybe_build_graph(IdMappingMode::exact)),
-      nest_(nest) {
+      nest_(nest),
+      way_(std::make_shared<Way>()) {
   const std::vector<Expr*> exprs = tensor->domain()->all_exprs();
   if (std::none_of(exprs.begin(), exprs.end(), [](const Expr* e) { return e->is_a<Resize>(); })) {
     return;
@@ -53,10 +51,30 @@ IndexWalk::IndexWalk(
     IndexSimplifier& simplifier,
     const LoopNest& nest,
     const TensorView* tensor,
-    const Loop* zero_lane)
-    : IndexWalk(kernel, simplifier, nest, tensor, nullptr) {
-  std::unordered_map<int64_t, const Loop*> loop_of_class;
+    const Loop* zero_lane,
+    Shared& shared)
+    : IndexWalk(kernel, simplifier, nest, tensor) {
+  if (!resizes_.empty()) { // they are the tensor's own
+    learn_loops(zero_lane);
+    return;
+  }
+  std::vector<const Val*> key;
   for (const Loop* loop : nest) {
+    key.push_back(loop->promoted);
+    key.push_back(loop == zero_lane ? kernel.zero() : loop->index);
+  }
+  std::shared_ptr<Way>& way = shared.ways_[key];
+  if (way == nullptr) {
+    learn_loops(zero_lane);
+    way = way_;
+  }
+  way_ = way;
+  is_shared_ = true;
+}
+
+void IndexWalk::learn_loops(const Loop* zero_lane) {
+  std::unordered_map<int64_t, const Loop*> loop_of_class;
+  for (const Loop* loop : nest_) {
     const auto [other, is_new] = loop_of_class.try_emplace(exact_.group(loop->promoted), loop);
     if (!is_new && !loop->is_broadcast()) {
       kernel_.note_refusal(refuse({
@@ -70,12 +88,12 @@ IndexWalk::IndexWalk(
                   "cannot share this one"},
       }));
     }
-    learn(loop->promoted, loop == zero_lane ? kernel.zero() : loop->index);
+    learn(loop->promoted, loop == zero_lane ? kernel_.zero() : loop->index);
   }
 }
 
 IndexWalk IndexWalk::at(const TensorView* operand, const Positions& positions) const {
-  IndexWalk walk(kernel_, simplifier_, nest_, operand, nullptr);
+  IndexWalk walk(kernel_, simplifier_, nest_, operand);
   for (const auto& [id, index] : positions) {
     walk.learn(id, index);
   }
@@ -92,7 +110,7 @@ bool IndexWalk::is_walked(const Resize* resize) const {
 }
 
 bool IndexWalk::is_known(const Val* id) const {
-  return known_.count(exact_.group(static_cast<const IterDomain*>(id))) != 0;
+  return way_->known.contains(exact_.group(static_cast<const IterDomain*>(id)));
 }
 
 void IndexWalk::learn(const Val* id, Val* index) {
@@ -101,26 +119,20 @@ void IndexWalk::learn(const Val* id, Val* index) {
 
 void IndexWalk::reach(const Val* id, std::optional<size_t> step, Val* index) {
   const int64_t group = exact_.group(static_cast<const IterDomain*>(id));
-  if (known_.try_emplace(group, Known{index, step}).second) {
-    reached_.push_back(group);
+  if (way_->known.try_emplace(group, Known{index, step, std::nullopt}).second) {
+    way_->reached.push_back(group);
   }
 }
 
 bool IndexWalk::finds(const Val* id) {
-  while (!is_known(id) && next_ < reached_.size()) {
+  while (!is_known(id) && way_->next < way_->reached.size()) {
     take_steps();
   }
   return is_known(id);
 }
 
-void IndexWalk::explore() {
-  while (next_ < reached_.size()) {
-    take_steps();
-  }
-}
-
 void IndexWalk::take_steps() {
-  const int64_t group = reached_[next_++];
+  const int64_t group = way_->reached[way_->next++];
   // Toward the logical domains first: a walk from loops is mostly backward.
   for (const Expr* expr : exact_.definitions(group)) {
     try_step(expr);
@@ -144,15 +156,15 @@ void IndexWalk::try_step(const Expr* expr) {
     }
     has_resized_ = true;
   }
-  const size_t step = steps_.size();
-  steps_.push_back({expr, /*is_backward=*/!knows_inputs});
+  const size_t step = way_->steps.size();
+  way_->steps.push_back({expr, /*is_backward=*/!knows_inputs});
   for (const Val* id : knows_inputs ? expr->outputs() : expr->inputs()) {
     reach(id, step, nullptr);
   }
 }
 
 Val* IndexWalk::known_index(const IterDomain* id) {
-  const Known& known = known_.at(exact_.group(id));
+  const Known& known = way_->known.at(exact_.group(id));
   if (known.index == nullptr) {
     take_step(*known.step);
   }
@@ -183,9 +195,9 @@ bool IndexWalk::is_broadcast_for_all(const IterDomain* id) const {
 }
 
 void IndexWalk::take_step(size_t step) {
-  const auto [expr, is_backward] = steps_[step];
+  const auto [expr, is_backward] = way_->steps[step];
   const auto set = [&](const IterDomain* id, Val* index) {
-    Known& known = known_.at(exact_.group(id));
+    Known& known = way_->known.at(exact_.group(id));
     if (known.index == nullptr && known.step == step) {
       known.index = index;
     }
@@ -226,6 +238,10 @@ void IndexWalk::take_step(size_t step) {
 }
 
 void IndexWalk::assume_unreached_ones(IterDomain* target) {
+  if (is_shared_) { // other statements may assume something else
+    way_ = std::make_shared<Way>(*way_);
+    is_shared_ = false;
+  }
   std::vector<IterDomain*> stack{target};
   std::unordered_set<const IterDomain*> visited;
   while (!stack.empty()) {
@@ -266,8 +282,8 @@ Val* IndexWalk::index_of(IterDomain* id, const TensorView* tensor) {
 IterDomain* IndexWalk::cheapest_to_test(IterDomain* id) {
   for (;;) {
     const std::optional<size_t> step =
-        finds(id) ? known_.at(exact_.group(id)).step : std::optional<size_t>();
-    const auto* merge = step.has_value() ? steps_[*step].expr->as<Merge>() : nullptr;
+        finds(id) ? way_->known.at(exact_.group(id)).step : std::optional<size_t>();
+    const auto* merge = step.has_value() ? way_->steps[*step].expr->as<Merge>() : nullptr;
     const bool is_outer = merge != nullptr && exact_.are_mapped(merge->outer, id) &&
                           !exact_.are_mapped(merge->inner, id);
     if (!is_outer || merge->outer->extent()->is_one()) {
@@ -277,8 +293,56 @@ IterDomain* IndexWalk::cheapest_to_test(IterDomain* id) {
   }
 }
 
+std::optional<RangeTest> IndexWalk::test_of(IterDomain* id) {
+  RangeTest test{simplifier_.simplify(known_index(id)), id->extent()};
+  test.index = simplifier_.part_that_decides(test.index, test.extent);
+  test.may_be_negative = has_resized_ && !simplifier_.prove_nonnegative(test.index);
+  if (!test.may_be_negative && simplifier_.prove_lt(test.index, test.extent)) {
+    return std::nullopt;
+  }
+  return test;
+}
+
+bool IndexWalk::may_quotients_mislead() const {
+  return has_resized_ || kernel_.options().has_empty_parallel_axis;
+}
+
+bool IndexWalk::covers_way(const IterDomain* id) {
+  Known& known = way_->known.at(exact_.group(id)); // stays where it is
+  if (!known.step.has_value()) {
+    return true;
+  }
+  if (!known.covers_way.has_value()) {
+    known.covers_way = covers_step(id, Step(way_->steps[*known.step]));
+  }
+  return *known.covers_way;
+}
+
+/// What HoleTests would test if `id` alone were in range.
+bool IndexWalk::covers_step(const IterDomain* id, const Step& step) {
+  const auto holds = [&](IterDomain* operand) { // what is tested next, and all on the way to it
+    return (operand->is_broadcast() || !test_of(operand).has_value()) && covers_way(operand);
+  };
+  if (const auto* split = step.expr->as<Split>()) {
+    return step.is_backward ? covers_way(split->outer) && holds(split->inner) : holds(split->in);
+  }
+  if (const auto* merge = step.expr->as<Merge>()) {
+    if (!step.is_backward) {
+      return holds(merge->inner) && covers_way(merge->outer);
+    }
+    const bool is_covered = !may_quotients_mislead() && (exact_.are_mapped(merge->outer, id) ||
+                                                         merge->outer->extent()->is_one());
+    return is_covered ? covers_way(merge->out) : holds(merge->out);
+  }
+  if (const auto* swizzle = step.expr->as<Swizzle>()) {
+    return step.is_backward ? holds(swizzle->out_x) && holds(swizzle->out_y)
+                            : holds(swizzle->in_x) && holds(swizzle->in_y);
+  }
+  return false; // a resize
+}
+
 /// Collects the tests: what a test on one side of a transform implies on the other needs none of
-/// its own.
+/// its own. Goes from the axes back to the loops, along the steps that led to axes in range.
 class IndexWalk::HoleTests {
  public:
   HoleTests(IndexWalk& walk, const TensorView* tensor) : walk_(walk), tensor_(tensor) {}
@@ -289,6 +353,27 @@ class IndexWalk::HoleTests {
     imply(id);
   }
 
+  /// Look at the step that led to an axis, in range or not.
+  void look_at(const IterDomain* id) {
+    const auto known = walk_.way_->known.find(walk_.exact_.group(id));
+    if (known != walk_.way_->known.end() && known->second.step.has_value()) {
+      steps_.insert(*known->second.step);
+    }
+  }
+
+  void follow_all() {
+    while (!steps_.empty()) {
+      const size_t last = *steps_.rbegin();
+      steps_.erase(last);
+      follow(Step(walk_.way_->steps[last])); // a copy: a test may add steps
+    }
+  }
+
+  [[nodiscard]] std::vector<RangeTest> take() {
+    return std::move(tests_);
+  }
+
+ private:
   void follow(const Step& step) {
     const bool is_backward = step.is_backward;
     if (const auto* split = step.expr->as<Split>()) {
@@ -302,35 +387,31 @@ class IndexWalk::HoleTests {
     }
   }
 
-  [[nodiscard]] std::vector<RangeTest> take() {
-    return std::move(tests_);
-  }
-
- private:
   [[nodiscard]] bool is_in_range(const IterDomain* id) const {
-    return in_range_.count(walk_.exact_.group(id)) != 0;
+    return in_range_.contains(walk_.exact_.group(id));
   }
-  void imply(const IterDomain* id) {
-    in_range_.insert(walk_.exact_.group(id));
+  bool imply(const IterDomain* id) {
+    const bool is_new = in_range_.insert(walk_.exact_.group(id)).second;
+    if (is_new) {
+      look_at(id);
+    }
+    return is_new;
   }
 
   void test(IterDomain* id, bool is_resized = false) {
-    const bool is_new = in_range_.insert(walk_.exact_.group(id)).second;
-    if (!is_new || (id->is_broadcast() && !is_resized)) {
+    if (!imply(id) || (id->is_broadcast() && !is_resized)) {
       return;
     }
-    IndexSimplifier& simplifier = walk_.simplifier_;
-    RangeTest needed{walk_.index_of(id, tensor_), id->extent()};
-    needed.index = simplifier.part_that_decides(needed.index, needed.extent);
-    needed.may_be_negative = walk_.has_resized_ && !simplifier.prove_nonnegative(needed.index);
-    if (!needed.may_be_negative && simplifier.prove_lt(needed.index, needed.extent)) {
+    static_cast<void>(walk_.index_of(id, tensor_)); // or why there is none
+    if (walk_.kernel_.is_refused()) {
       return;
     }
-    const bool is_repeated = std::any_of(tests_.begin(), tests_.end(), [&](const RangeTest& other) {
-      return other.same_as(needed);
-    });
-    if (!is_repeated) {
-      tests_.push_back(needed);
+    const std::optional<RangeTest> needed = walk_.test_of(id);
+    const bool is_repeated =
+        needed.has_value() &&
+        std::ranges::any_of(tests_, [&](const RangeTest& other) { return other.same_as(*needed); });
+    if (needed.has_value() && !is_repeated) {
+      tests_.push_back(*needed);
     }
   }
 
@@ -353,9 +434,7 @@ class IndexWalk::HoleTests {
     }
     const bool has_outer = is_in_range(merge.outer);
     const bool has_inner = is_in_range(merge.inner);
-    // -1 / n is 0, and x / 0 is -1: a quotient in range says nothing.
-    const bool may_mislead = walk_.has_resized_ || walk_.kernel_.options().has_empty_parallel_axis;
-    if (may_mislead && (has_outer || has_inner)) {
+    if (walk_.may_quotients_mislead() && (has_outer || has_inner)) {
       test(merge.out);
     } else if (has_outer || (has_inner && merge.outer->extent()->is_one())) {
       imply(merge.out);
@@ -390,20 +469,28 @@ class IndexWalk::HoleTests {
   IndexWalk& walk_;
   const TensorView* tensor_;
   std::unordered_set<int64_t> in_range_; // classes that are tested, or implied by a test
+  std::set<size_t> steps_;               // to look at, the last one first
   std::vector<RangeTest> tests_;
 };
 
 std::vector<RangeTest> IndexWalk::hole_tests(const IterDomains& ids, const TensorView* tensor) {
-  explore(); // broadcasts also have holes; they stand behind steps that no index asks for
   HoleTests tests(*this, tensor);
+  for (const Expr* resize : resizes_) { // they decide what else has to be tested
+    for (const Val* id : {resize->inputs().front(), resize->outputs().front()}) {
+      if (finds(id)) {
+        tests.look_at(static_cast<const IterDomain*>(id));
+      }
+    }
+  }
+  bool are_covered = resizes_.empty();
   for (IterDomain* id : ids) {
     if (!id->is_broadcast()) {
       tests.require(id);
+      are_covered = are_covered && is_known(id) && covers_way(id);
     }
   }
-  // From the logical axes back to the loops. By position, since a test may add steps.
-  for (size_t i = steps_.size(); i-- > 0;) {
-    tests.follow(Step(steps_[i]));
+  if (!are_covered) {
+    tests.follow_all();
   }
   return tests.take();
 }

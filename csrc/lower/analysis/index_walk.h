@@ -11,9 +11,9 @@
 // The walk also knows which axes may be *holes*: values a loop visits that lie outside the axis,
 // made by splits that do not divide and by resizes.
 //
-// The graph holds all axes of the kernel. A walk for an index goes only as far as it is asked, in
-// the order of the steps from the loops: the way to an axis is the same whatever was asked before.
-// Tests for holes need the whole walk.
+// The graph holds all axes of the kernel. A walk goes only as far as it is asked, in the order of
+// the steps from the loops: the way to an axis is the same whatever was asked before. So statements
+// in the same loops share one walk, and what it found out about an axis is found out once.
 //
 // Two resizes can lead from one class to another, or in a circle, with different offsets: x[:16] +
 // x[16:]. So only those are walked that schedule the tensor at hand. The one between its root and
@@ -22,6 +22,8 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -36,14 +38,24 @@ class IndexSimplifier;
 class ValGraph;
 
 class IndexWalk {
+  struct Way;
+
  public:
-  /// For statements that define `tensor`. `zero_lane`: a vectorized loop whose index is taken as 0.
+  /// Walks that statements share, by the axes and indices of their loops.
+  class Shared {
+    friend class IndexWalk;
+    std::map<std::vector<const Val*>, std::shared_ptr<Way>> ways_;
+  };
+
+  /// For statements that define `tensor`. `zero_lane`: a vectorized loop whose index is taken as 0;
+  /// nullptr: none.
   IndexWalk(
       Kernel& kernel,
       IndexSimplifier& simplifier,
       const LoopNest& nest,
       const TensorView* tensor,
-      const Loop* zero_lane = nullptr);
+      const Loop* zero_lane,
+      Shared& shared);
 
   using Positions = std::vector<std::pair<IterDomain*, Val*>>; // axes and their indices
 
@@ -70,19 +82,24 @@ class IndexWalk {
   struct Known {
     Val* index = nullptr;
     std::optional<size_t> step; // none: a loop, or a given position
+    /// Whether a test of the axis says that none on the way to it is a hole; no value: not known.
+    std::optional<bool> covers_way;
+  };
+  /// How far a walk has come.
+  struct Way {
+    std::unordered_map<int64_t, Known> known; // by class of the exact graph
+    std::vector<int64_t> reached;             // classes, in order
+    size_t next = 0;                          // of `reached`, to go on from
+    std::vector<Step> steps;
   };
   /// Nothing is known yet.
   IndexWalk(
-      Kernel& kernel,
-      IndexSimplifier& simplifier,
-      const LoopNest& nest,
-      const TensorView* tensor,
-      std::nullptr_t);
+      Kernel& kernel, IndexSimplifier& simplifier, const LoopNest& nest, const TensorView* tensor);
+  /// Begin at the loops.
+  void learn_loops(const Loop* zero_lane);
   [[nodiscard]] bool is_known(const Val* id) const;
   /// Whether the loops lead to `id`; walks on until that is known.
   [[nodiscard]] bool finds(const Val* id);
-  /// Walk on until nothing is left: tests for holes look at all steps.
-  void explore();
   /// The steps from the next axis that was reached.
   void take_steps();
   [[nodiscard]] bool is_walked(const Resize* resize) const;
@@ -102,15 +119,20 @@ class IndexWalk {
   /// comparing it takes no division.
   [[nodiscard]] IterDomain* cheapest_to_test(IterDomain* id);
   void assume_unreached_ones(IterDomain* target);
+  /// The test that `id`, which is known, needs; none if it is always in range.
+  [[nodiscard]] std::optional<RangeTest> test_of(IterDomain* id);
+  /// Whether no axis on the way to `id` is a hole while `id` is in range.
+  [[nodiscard]] bool covers_way(const IterDomain* id);
+  [[nodiscard]] bool covers_step(const IterDomain* id, const Step& step);
+  /// Whether a quotient in range says nothing: -1 / n is 0, and x / 0 is -1.
+  [[nodiscard]] bool may_quotients_mislead() const;
 
   Kernel& kernel_;
   IndexSimplifier& simplifier_;
   ValGraph& exact_;
   const LoopNest& nest_;
-  std::unordered_map<int64_t, Known> known_; // by class of the exact graph
-  std::vector<int64_t> reached_;             // classes, in order
-  size_t next_ = 0;                          // of `reached_`, to go on from
-  std::vector<Step> steps_;
+  std::shared_ptr<Way> way_;
+  bool is_shared_ = false;                  // `way_`, which then holds only what follows from loops
   std::unordered_set<const Expr*> resizes_; // representatives of those that are walked
   bool has_resized_ = false;                // some index may be negative
 };

@@ -84,7 +84,7 @@ void append(std::vector<T>& list, const std::vector<T>& more) {
 } // namespace
 
 std::vector<Expr*> StatementBuilder::initialize(Expr* reduction, const LoopNest& nest) {
-  StatementContext context(kernel_, nest, first_output(reduction));
+  StatementContext context(kernel_, nest, first_output(reduction), walks_);
   const std::vector<Val*> inits = identities_of(reduction);
   std::vector<Expr*> statements;
   for (size_t i = 0; i < inits.size(); ++i) {
@@ -136,7 +136,7 @@ std::vector<Expr*> StatementBuilder::reduce(Expr* expr, const LoopNest& nest) {
 
 std::vector<Expr*> StatementBuilder::reduce_in_thread(Expr* expr, const LoopNest& nest) {
   const TensorView* out = first_output(expr);
-  StatementContext context(kernel_, nest, out);
+  StatementContext context(kernel_, nest, out, walks_);
   const ReductionOperands values = operands_of(expr, context);
   const auto& [outs, ins, inits, ops, is_welford, contributes] = values;
   std::vector<Expr*> statements;
@@ -197,7 +197,7 @@ ReductionOperands StatementBuilder::operands_of_lanes(Expr* expr, const LoopNest
   ReductionOperands all;
   std::vector<std::vector<RangeTest>> tests;
   for (const LoopNest& lane : lanes) {
-    StatementContext context(kernel_, lane, out);
+    StatementContext context(kernel_, lane, out, walks_);
     const ReductionOperands values = operands_of(expr, context);
     append(all.outs, values.outs);
     append(all.ins, values.ins);

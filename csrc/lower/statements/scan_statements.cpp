@@ -160,7 +160,7 @@ const ScanLoops& StatementBuilder::loops_of_scan(const ScanOp& op) const {
 std::vector<Expr*> StatementBuilder::scan(ScanOp& op, const LoopNest& nest) {
   const Scan& state = scans_.at(&op);
   const bool is_over_threads = state.loops.thread != nullptr;
-  StatementContext context(kernel_, nest, op.out);
+  StatementContext context(kernel_, nest, op.out, walks_);
   TensorIndex* running = element(is_over_threads ? state.own : state.carry);
   Expr* combine = kernel_.make<BinaryOp>(
       {.out = running, .lhs = running, .rhs = context.operand(op.arg), .op = op.op});
@@ -188,7 +188,7 @@ Expr* StatementBuilder::scan_threads(ScanOp& op) {
 
 Expr* StatementBuilder::finish_scan(ScanOp& op, const LoopNest& nest) {
   const Scan& state = scans_.at(&op);
-  StatementContext context(kernel_, nest, op.out);
+  StatementContext context(kernel_, nest, op.out, walks_);
   Expr* statement = kernel_.make<BinaryOp>(
       {.out = context.result(op.out),
        .lhs = element(state.own),

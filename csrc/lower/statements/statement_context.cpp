@@ -27,8 +27,11 @@ bool is_operand(const TensorView* tensor, const TensorView* of) {
 
 } // namespace
 
-StatementContext::StatementContext(Kernel& kernel, const LoopNest& nest, const TensorView* out)
-    : kernel(kernel), out(out), walk(kernel, *kernel.simplifier, nest, out, vector_loop(nest)) {}
+StatementContext::StatementContext(
+    Kernel& kernel, const LoopNest& nest, const TensorView* out, IndexWalk::Shared& walks)
+    : kernel(kernel),
+      out(out),
+      walk(kernel, *kernel.simplifier, nest, out, vector_loop(nest), walks) {}
 
 TensorIndex* StatementContext::element(TensorView* tensor) {
   if (TensorView* storage = buffer_of(tensor); storage != tensor) {

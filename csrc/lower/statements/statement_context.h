@@ -7,7 +7,8 @@ namespace nvfuser {
 
 struct StatementContext {
   /// For the statement that defines `out` in the loops of `nest`.
-  StatementContext(Kernel& kernel, const LoopNest& nest, const TensorView* out);
+  StatementContext(
+      Kernel& kernel, const LoopNest& nest, const TensorView* out, IndexWalk::Shared& walks);
 
   Kernel& kernel;
   const TensorView* out;

@@ -20,7 +20,7 @@ std::vector<Expr*> StatementBuilder::lower(Expr* expr, const LoopNest& nest) {
     if constexpr (requires { combine(op, nest); }) {
       return combine(op, nest);
     } else if constexpr (requires(StatementContext& context) { convert(op, context); }) {
-      StatementContext context(kernel_, nest, first_output(expr));
+      StatementContext context(kernel_, nest, first_output(expr), walks_);
       Expr* statement = convert(op, context);
       kernel_.tests[statement] = tests_of(expr, context);
       return {statement};

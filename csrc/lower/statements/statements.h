@@ -101,6 +101,7 @@ class StatementBuilder {
   void require_same_iteration(const TensorView* dependent, const Expr* reduction) const;
 
   Kernel& kernel_;
+  IndexWalk::Shared walks_;
   LastBlocks last_blocks_;
   std::unordered_map<const Expr*, Val*> is_last_; // of reductions over blocks that are not for all
   std::unordered_map<const ScanOp*, Scan> scans_;
