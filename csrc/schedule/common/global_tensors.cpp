@@ -55,6 +55,13 @@ void vectorize_access(TensorView* moved, int64_t width, int64_t lanes) {
   if (width <= 1) {
     return;
   }
+  int64_t at = moved->ndims() - 1;
+  while (at > 0 && moved->axis(at)->is_broadcast()) {
+    --at; // what the reference lacks stands behind its loops
+  }
+  if (at != moved->ndims() - 1) {
+    moved->reorder(std::unordered_map<int64_t, int64_t>{{at, -1}});
+  }
   if (width < lanes) {
     moved->split(-1, width);
   }

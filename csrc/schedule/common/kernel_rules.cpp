@@ -73,23 +73,6 @@ std::optional<Refusal> find_computed_lookup(const Expr* expr) {
   return std::nullopt;
 }
 
-/// An operand that is read through a slice or a pad: another scheduler moves such axes.
-std::optional<Refusal> find_resize(const FusionSummary& summary) {
-  for (const Expr* expr : summary.exprs()) {
-    for (const TensorView* result : tensor_outputs(expr)) {
-      if (!axes_read(result, AxisRead::Resized).empty()) {
-        return refuse(
-            {.headline = "no support for resize ops",
-             .node = describe(result),
-             .expected = "a fusion without slices, pads and concatenations",
-             .found = expr->op_name(),
-             .fix = "the resize scheduler takes it"});
-      }
-    }
-  }
-  return std::nullopt;
-}
-
 /// An output that lacks axes of the reference would be stored by some of the threads only.
 std::optional<Refusal> find_smaller_output(const FusionSummary& summary) {
   for (const TensorAccess& access : summary.accesses()) {
@@ -143,6 +126,22 @@ std::optional<Refusal> find_reduction(const FusionSummary& summary) {
        .expected = "a fusion without reductions",
        .found = summary.reductions().front().expr->op_name(),
        .fix = "the schedulers of reductions take it"});
+}
+
+std::optional<Refusal> find_resize(const FusionSummary& summary) {
+  for (const Expr* expr : summary.exprs()) {
+    for (const TensorView* result : tensor_outputs(expr)) {
+      if (!axes_read(result, AxisRead::Resized).empty()) {
+        return refuse(
+            {.headline = "no support for resize ops",
+             .node = describe(result),
+             .expected = "a fusion without slices, pads and concatenations",
+             .found = expr->op_name(),
+             .fix = "the resize scheduler takes it"});
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<Refusal> find_refusal_of_maps(const FusionSummary& summary) {

@@ -22,6 +22,9 @@ namespace nvfuser::schedule {
 /// Refuses fusions with reductions.
 [[nodiscard]] std::optional<Refusal> find_reduction(const FusionSummary& summary);
 
+/// Refuses operands that are read through a slice or a pad: another scheduler moves such axes.
+[[nodiscard]] std::optional<Refusal> find_resize(const FusionSummary& summary);
+
 /// Refuses what is no map over the axes of a reference: reductions, what no kernel has, fusions
 /// without a reference, slices and pads, outputs that lack axes of the reference.
 [[nodiscard]] std::optional<Refusal> find_refusal_of_maps(const FusionSummary& summary);

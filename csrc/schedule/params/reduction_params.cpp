@@ -88,7 +88,17 @@ std::string ReductionChoice::body_of(const ReductionParams& p) {
   if (p.schedule_3d) {
     lines += "3D Schedule\n" + outer_line(p);
   }
-  return lines + iteration_line(p) + inner_line(p) + p.lparams.to_string() + p.cparams.to_string();
+  lines += iteration_line(p) + inner_line(p);
+  if (p.runs_in_tasks) {
+    lines += "Blocks are tasks\n";
+  }
+  if (p.blocks_per_reduction > 1) {
+    lines += "Blocks per reduction: " + std::to_string(p.blocks_per_reduction) + "\n";
+  }
+  if (!p.vector_widths.empty()) {
+    lines += "vector_widths: " + detail::field_text(p.vector_widths) + "\n";
+  }
+  return lines + p.lparams.to_string() + p.cparams.to_string();
 }
 
 } // namespace nvfuser

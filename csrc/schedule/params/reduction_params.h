@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "schedule/params/heuristic_params.h"
 
 namespace nvfuser {
@@ -48,6 +50,10 @@ struct ReductionChoice {
   int64_t vectorization_factor_outer = 1;
   int64_t vectorization_factor_tmp_gmem_write = 1;
   ParallelType block_dim_inner_reduction_extra = ParallelType::Serial;
+  bool runs_in_tasks = false;
+  int64_t iterations_per_task = 1;
+  int64_t blocks_per_reduction = 1;
+  std::vector<int64_t> vector_widths = {};
 
   static constexpr auto fields() {
     using P = ReductionChoice;
@@ -151,6 +157,20 @@ struct ReductionChoice {
         attr(
             "block_dim_inner_reduction_extra", &P::block_dim_inner_reduction_extra,
             "A second block dim for the inner reduction."),
+        attr(
+            "runs_in_tasks", &P::runs_in_tasks,
+            "Whether a block is a task of a processor: no threads, and vectors are the innermost "
+            "loops."),
+        attr(
+            "iterations_per_task", &P::iterations_per_task,
+            "Results that a task computes one after the other."),
+        attr(
+            "blocks_per_reduction", &P::blocks_per_reduction,
+            "Blocks, or tasks, that share the elements of one result."),
+        attr(
+            "vector_widths", &P::vector_widths,
+            "Elements of an access, for each tensor input that is read and then each output; "
+            "empty: as wide as the layouts allow."),
     };
   }
   bool operator==(const ReductionChoice&) const = default;

@@ -126,7 +126,7 @@ class Heuristics {
     }
     const int64_t unroll = choose_unroll(sides, params.vectorization_factor);
     const int64_t vectors = ceil_div(sides.right, params.vectorization_factor);
-    int64_t threads_x = kThreads;
+    int64_t threads_x = has_loops() ? kThreads : 1;
     int64_t threads_y = 1;
     if (params.break_point > 0) {
       choose_block(vectors, sides.left, threads_x, threads_y);
@@ -144,6 +144,13 @@ class Heuristics {
     choose_grid(
         std::max<int64_t>(ceil_div(vectors, threads_x * params.unroll_factor_inner), 1),
         std::max<int64_t>(ceil_div(sides.left, threads_y * params.unroll_factor_outer), 1), params);
+  }
+
+  /// A single element has no loop to bind; broadcasts are none.
+  [[nodiscard]] bool has_loops() const {
+    return std::ranges::any_of(summary_.reference().reference->axes, [](const IterDomain* axis) {
+      return !axis->is_broadcast();
+    });
   }
 
   /// Narrower vectors where wide ones would leave multiprocessors without threads.

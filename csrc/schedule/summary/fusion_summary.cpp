@@ -37,6 +37,7 @@ FusionSummary::FusionSummary(Fusion& fusion)
   collect_tensors();
   reductions_ = find_reductions(exprs_, inputs_, exact_);
   persistent_buffers_ = find_persistent_buffers(exprs_, inputs_, reductions_);
+  find_problem();
   if (reductions_.empty()) {
     reference_ = find_reference(exact_, outputs_, covered_tensors(inputs_, computed_));
   }
@@ -64,6 +65,16 @@ void FusionSummary::collect_tensors() {
       reshapes_.push_back(reshape);
     }
   }
+}
+
+void FusionSummary::find_problem() {
+  if (reductions_.empty()) {
+    return;
+  }
+  const auto inner = std::ranges::find_if(
+      reductions_, [](const ReductionFacts& facts) { return facts.axes.back()->is_reduction(); });
+  const ReductionFacts& facts = inner == reductions_.end() ? reductions_.front() : *inner;
+  problem_ = make_reduction_problem(fusion_, exact_, exprs_, facts);
 }
 
 size_t FusionSummary::reference_access() const {

@@ -14,6 +14,7 @@
 #include "schedule/summary/accesses.h"
 #include "schedule/summary/costs.h"
 #include "schedule/summary/persistent_buffers.h"
+#include "schedule/summary/reduction_problem.h"
 #include "schedule/summary/reductions.h"
 #include "schedule/summary/reference.h"
 
@@ -60,6 +61,12 @@ class FusionSummary {
     return reshapes_;
   }
 
+  /// The first reduction of elements that are innermost in memory, else the first one; none if
+  /// there are no reductions.
+  [[nodiscard]] const std::optional<ReductionProblem>& problem() const {
+    return problem_;
+  }
+
   // -- maps: fusions without reductions --
 
   /// The output whose loops all tensors take, or why there is none.
@@ -79,6 +86,7 @@ class FusionSummary {
 
  private:
   void collect_tensors();
+  void find_problem();
   void find_cost();
 
   Fusion& fusion_;
@@ -91,6 +99,7 @@ class FusionSummary {
   std::vector<const ReshapeOp*> reshapes_;
   std::vector<ReductionFacts> reductions_;
   std::vector<PersistentBuffer> persistent_buffers_;
+  std::optional<ReductionProblem> problem_;
   ReferenceSearch reference_;
   std::vector<TensorAccess> accesses_;
   Cost cost_;

@@ -5517,6 +5517,38 @@ class ReductionParams(HeuristicParams):
     @block_dim_inner_reduction_extra.setter
     def block_dim_inner_reduction_extra(self, arg: ParallelType, /) -> None: ...
 
+    @property
+    def runs_in_tasks(self) -> bool:
+        """
+        Whether a block is a task of a processor: no threads, and vectors are the innermost loops.
+        """
+
+    @runs_in_tasks.setter
+    def runs_in_tasks(self, arg: bool, /) -> None: ...
+
+    @property
+    def iterations_per_task(self) -> int:
+        """Results that a task computes one after the other."""
+
+    @iterations_per_task.setter
+    def iterations_per_task(self, arg: int, /) -> None: ...
+
+    @property
+    def blocks_per_reduction(self) -> int:
+        """Blocks, or tasks, that share the elements of one result."""
+
+    @blocks_per_reduction.setter
+    def blocks_per_reduction(self, arg: int, /) -> None: ...
+
+    @property
+    def vector_widths(self) -> list[int]:
+        """
+        Elements of an access, for each tensor input that is read and then each output; empty: as wide as the layouts allow.
+        """
+
+    @vector_widths.setter
+    def vector_widths(self, arg: Sequence[int], /) -> None: ...
+
 class PassRecord:
     """A pass that ran."""
 

@@ -1,0 +1,23 @@
+#include "schedule/common/problem_sizes.h"
+
+#include <algorithm>
+
+namespace nvfuser::schedule {
+
+ProblemSizes sizes_of(const ReductionProblem& problem, const RunFacts& facts) {
+  ProblemSizes sizes;
+  for (const IterDomain* axis : problem.kept) {
+    sizes.kept *= facts.size(axis->extent());
+  }
+  for (const IterDomain* axis : problem.reduced) {
+    sizes.reduced *= facts.size(axis->extent());
+  }
+  sizes.vectors = choose_vector_widths(problem.accesses, problem.lane_axes(), facts);
+  for (const TensorAccess& access : problem.accesses) {
+    sizes.streams += !access.is_output && !access.is_lookup() && access.has_all_axes ? 1 : 0;
+    sizes.widest_bytes = std::max(sizes.widest_bytes, size_bytes(access.tensor->dtype()));
+  }
+  return sizes;
+}
+
+} // namespace nvfuser::schedule

@@ -1,0 +1,113 @@
+#include "schedule/common/reduction_loops.h"
+
+#include <algorithm>
+
+#include "graph/domain_map.h"
+#include "graph/op_semantics.h"
+
+#include "schedule/common/canonical.h"
+#include "schedule/common/global_tensors.h"
+#include "schedule/common/vector_widths.h"
+#include "transform/group_reductions.h"
+
+namespace nvfuser::schedule {
+namespace {
+
+bool is_reduction(const TensorView* tensor) {
+  return tensor->definition() != nullptr && tensor->has_reduction() &&
+         semantics_of(*tensor->definition()).has_steps;
+}
+
+} // namespace
+
+std::vector<ReductionResults> reduction_results(const Fusion& fusion) {
+  std::vector<ReductionResults> found;
+  for (const Expr* expr : tensor_exprs(fusion)) {
+    ReductionResults results = tensor_outputs(expr);
+    if (is_reduction(results.front())) {
+      found.push_back(std::move(results));
+    }
+  }
+  return found;
+}
+
+TensorView* reduced_tensor(TensorView* tensor) {
+  while (!is_reduction(tensor)) {
+    tensor = tensor_inputs(tensor->definition()).front();
+  }
+  return tensor;
+}
+
+LoopRoles make_canonical(TensorView* reference, const ReductionProblem& problem) {
+  std::vector<int64_t> order;
+  for (const auto* side :
+       {&problem.kept_positions, &problem.reduced_positions, &problem.broadcast_positions}) {
+    order.insert(order.end(), side->begin(), side->end());
+  }
+  arrange_axes(reference, order);
+  std::vector<LoopRole> roles;
+  const auto merge = [&](const std::vector<int64_t>& side, LoopRole role) {
+    if (!side.empty()) {
+      const auto begin = static_cast<int64_t>(roles.size());
+      merge_axes(reference, begin, begin + static_cast<int64_t>(side.size()));
+      roles.push_back(role);
+    }
+  };
+  merge(problem.kept_positions, LoopRole::Blocks);
+  merge(problem.reduced_positions, LoopRole::Serial);
+  merge(problem.broadcast_positions, LoopRole::Ones);
+  return {reference, roles};
+}
+
+void factor_into_short_sums(
+    const LoopRoles& loops, LoopRole role, int64_t extent, const ReductionResults& results) {
+  const int64_t at = loops.position(role);
+  int64_t parts = 1; // loops that the axis consists of
+  for (const int64_t sum : {2, 2, 4}) {
+    if (extent <= sum) {
+      break;
+    }
+    extent /= sum;
+    for (TensorView* result : results) {
+      result->split(at + parts - 1, extent);
+    }
+    ++parts;
+  }
+  for (; parts > 1; --parts) {
+    results.front()->rfactor({at + parts - 1}, results);
+  }
+}
+
+void group_where_possible(const std::vector<ReductionResults>& reductions) {
+  std::vector<TensorView*> members;
+  for (const ReductionResults& results : reductions) {
+    members.push_back(results.front());
+  }
+  if (members.size() > 1 && !transform::find_wrong_group(members)) {
+    transform::group_reductions(members);
+  }
+}
+
+std::vector<int64_t> widths_of(
+    const ReductionProblem& problem, const ReductionParams& params, int64_t lanes) {
+  if (!params.vector_widths.empty()) {
+    check_widths(params.vector_widths, problem.accesses);
+    return params.vector_widths;
+  }
+  std::vector<int64_t> widths;
+  for (const TensorAccess& access : problem.accesses) {
+    widths.push_back(may_be_vectorized(access, problem.lane_axes()) ? lanes : 1);
+  }
+  return widths;
+}
+
+std::vector<TensorView*> computed_without(
+    const Fusion& fusion, const std::vector<TensorView*>& excluded) {
+  std::vector<TensorView*> tensors = fusion.tensors();
+  std::erase_if(tensors, [&](const TensorView* tensor) {
+    return tensor->is_fusion_input() || std::ranges::find(excluded, tensor) != excluded.end();
+  });
+  return tensors;
+}
+
+} // namespace nvfuser::schedule

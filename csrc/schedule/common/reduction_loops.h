@@ -1,0 +1,41 @@
+// Steps of recipes for reductions over the same axes.
+#pragma once
+
+#include <vector>
+
+#include "schedule/common/loop_roles.h"
+#include "schedule/params/reduction_params.h"
+#include "schedule/summary/reduction_problem.h"
+
+namespace nvfuser::schedule {
+
+/// The results of one reduction: one tensor, or the three of a Welford.
+using ReductionResults = std::vector<TensorView*>;
+
+/// Of all reductions of the fusion, operands before results.
+[[nodiscard]] std::vector<ReductionResults> reduction_results(const Fusion& fusion);
+
+/// The result of the reduction that makes `tensor`, or whose copy it is.
+[[nodiscard]] TensorView* reduced_tensor(TensorView* tensor);
+
+/// Merge the loops of `reference`, whose logical axes are those of the problem's reference, to
+/// [I, R, broadcasts]: roles Blocks, Serial and Ones, as far as there are such axes.
+[[nodiscard]] LoopRoles make_canonical(TensorView* reference, const ReductionProblem& problem);
+
+/// Factor what is left of a reduction along its loop `role`, which has `extent` iterations, into
+/// short sums: the last ones of two. A power of two, or the tree is not even.
+void factor_into_short_sums(
+    const LoopRoles& loops, LoopRole role, int64_t extent, const ReductionResults& results);
+
+/// Let reductions run as one where that is possible, so that they share barriers.
+void group_where_possible(const std::vector<ReductionResults>& reductions);
+
+/// The widths of the accesses: as the params say, or as wide as layouts allow.
+[[nodiscard]] std::vector<int64_t> widths_of(
+    const ReductionProblem& problem, const ReductionParams& params, int64_t lanes);
+
+/// The tensors of the fusion that are computed, without some.
+[[nodiscard]] std::vector<TensorView*> computed_without(
+    const Fusion& fusion, const std::vector<TensorView*>& excluded);
+
+} // namespace nvfuser::schedule

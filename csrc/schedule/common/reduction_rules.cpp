@@ -1,0 +1,239 @@
+#include "schedule/common/reduction_rules.h"
+
+#include <algorithm>
+
+#include "graph/op_semantics.h"
+#include "ir/all_nodes.h"
+#include "schedule/common/kernel_rules.h"
+#include "schedule/summary/axis_sources.h"
+
+namespace nvfuser::schedule {
+namespace {
+
+std::optional<Refusal> find_group(const FusionSummary& summary) {
+  for (const ReductionFacts& reduction : summary.reductions()) {
+    if (reduction.expr->is_a<GroupedReductionOp>()) {
+      return refuse(
+          {.headline = "the fusion has a schedule already",
+           .node = describe(reduction.out),
+           .expected = "reductions on their own",
+           .found = "reductions that were grouped",
+           .fix = "schedule a definition without scheduling calls"});
+    }
+  }
+  return std::nullopt;
+}
+
+/// Whether all that is computed from `tensor` leads to `output` alone.
+bool leads_only_to(const TensorView* tensor, const TensorView* output) {
+  std::vector<const TensorView*> pending{tensor};
+  TensorSetOf seen{tensor};
+  while (!pending.empty()) {
+    const TensorView* current = pending.back();
+    pending.pop_back();
+    if (current->is_fusion_output() && current != output) {
+      return false;
+    }
+    for (const TensorView* consumer : current->consumers()) {
+      if (seen.insert(consumer).second) {
+        pending.push_back(consumer);
+      }
+    }
+  }
+  return true;
+}
+
+bool has_same_axes(const ValGraph& exact, const TensorView* a, const TensorView* b) {
+  const IterDomains own = TensorDomain::no_reductions(a->logical());
+  const IterDomains other = TensorDomain::no_reductions(b->logical());
+  return std::ranges::equal(own, other, [&](const IterDomain* x, const IterDomain* y) {
+    return exact.are_mapped(x, y) || (x->is_broadcast() && y->is_broadcast());
+  });
+}
+
+/// A broadcast that is reduced is not the axis that its result reduces.
+std::optional<Refusal> find_reduced_broadcast(const ReductionFacts& reduction) {
+  const IterDomains operand = TensorDomain::no_reductions(reduction.operand->logical());
+  const IterDomains& result = reduction.out->maybe_root();
+  for (size_t i = 0; i < operand.size(); ++i) {
+    if (operand[i]->is_broadcast() && result.at(i)->is_reduction()) {
+      return refuse(
+          {.headline = "Inconsistent reduction root size",
+           .node = describe(reduction.out),
+           .expected = {"axes of ", describe(reduction.operand), " with elements of their own"},
+           .found = operand[i]->to_string(),
+           .fix = "cut the fusion before the reduction, or squeeze the axis first"});
+    }
+  }
+  return std::nullopt;
+}
+
+/// Classes of the broadcasts of `tensor`, sorted.
+std::vector<int64_t> broadcasts_of(const ValGraph& exact, const TensorView* tensor) {
+  std::vector<int64_t> classes;
+  for (const IterDomain* axis : tensor->logical()) {
+    if (axis->is_broadcast()) {
+      classes.push_back(exact.group(axis));
+    }
+  }
+  std::ranges::sort(classes);
+  return classes;
+}
+
+/// Elements that an expanded operand repeats are not told apart once they are merged.
+std::optional<Refusal> find_expanded_reshape(const FusionSummary& summary) {
+  for (const ReshapeOp* reshape : summary.reshapes()) {
+    for (const IterDomain* axis : reshape->arg->logical()) {
+      if (axis->is_broadcast()) {
+        return refuse(
+            {.headline = "View may interfere with reduction scheduling.",
+             .node = describe(reshape->out),
+             .expected = "a reshape of axes that are no broadcasts",
+             .found = axis->to_string(),
+             .fix = "cut the fusion behind the reshape"});
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// A loop over the elements that a broadcast repeats would be one that the reference lacks.
+std::optional<Refusal> find_expanded(const TensorView* tensor, const ReductionProblem& problem) {
+  for (const IterDomain* axis : tensor->logical()) {
+    if (axis->has_expanded_extent()) {
+      return refuse(
+          {.headline = "Output contains ID that's not scheduled by reference tv.",
+           .node = describe(tensor),
+           .expected = {"axes of ", describe(problem.reference)},
+           .found = {axis->to_string(), ", which repeats an element"},
+           .fix = "cut the fusion before the tensor is expanded"});
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+TensorSetOf tensors_behind_reductions(const FusionSummary& summary) {
+  TensorSetOf behind;
+  for (const ReductionFacts& reduction : summary.reductions()) {
+    for (const TensorView* result : tensor_outputs(reduction.expr)) {
+      behind.insert(result);
+    }
+  }
+  for (const Expr* expr : summary.exprs()) {
+    const std::vector<TensorView*> operands = tensor_inputs(expr);
+    if (std::ranges::any_of(operands, [&](const TensorView* in) { return behind.contains(in); })) {
+      for (const TensorView* result : tensor_outputs(expr)) {
+        behind.insert(result);
+      }
+    }
+  }
+  return behind;
+}
+
+std::optional<Refusal> find_refusal_of_reductions(const FusionSummary& summary) {
+  NVF_RETURN_REFUSAL(find_refusal_of_kernels(summary));
+  if (summary.reductions().empty()) {
+    return refuse(
+        {.headline = "No reduction op to schedule",
+         .node = "the fusion",
+         .expected = "a reduction of a tensor",
+         .found = "none",
+         .fix = "the pointwise scheduler takes maps"});
+  }
+  NVF_RETURN_REFUSAL(find_group(summary));
+  return find_resize(summary);
+}
+
+std::optional<Refusal> find_different_reductions(const FusionSummary& summary) {
+  for (const ReductionFacts& reduction : summary.reductions()) {
+    NVF_RETURN_REFUSAL(find_reduced_broadcast(reduction));
+  }
+  const ReductionFacts& first = summary.reductions().front();
+  for (const ReductionFacts& other : summary.reductions()) {
+    if (!first.has_same_axes(other)) {
+      return refuse(
+          {.headline =
+               {"Un-mapped multi-reduction: ", first.out->to_string(), " and ",
+                other.out->to_string()},
+           .node = describe(other.out),
+           .expected = {"the axes of ", describe(first.out), ", kept and reduced alike"},
+           .found = "other axes",
+           .fix = "cut the fusion between the two"});
+    }
+    if (broadcasts_of(summary.exact(), first.out) != broadcasts_of(summary.exact(), other.out)) {
+      return refuse(
+          {.headline = "Inconsistent reduction root size",
+           .node = describe(other.out),
+           .expected = {"the axes of ", describe(first.out)},
+           .found = {other.out->to_string(), ", with other axes of size 1"},
+           .fix = "cut the fusion between the two, or squeeze the axes of size 1 first"});
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> find_uncovered_tensor(const FusionSummary& summary) {
+  const ReductionProblem& problem = *summary.problem();
+  const ValGraph& exact = summary.exact();
+  const TensorSetOf behind = tensors_behind_reductions(summary);
+  const AxisClasses sources = sources_of(exact, problem.reference->logical());
+  AxisClasses own;
+  for (const IterDomain* axis : problem.reference->logical()) {
+    own.insert(exact.group(axis));
+  }
+  NVF_RETURN_REFUSAL(find_expanded_reshape(summary));
+  const auto find = [&](const TensorView* tensor) -> std::optional<Refusal> {
+    const AxisClasses& known = behind.contains(tensor) ? own : sources;
+    for (const IterDomain* axis : concrete_axes(tensor)) {
+      if (!known.contains(exact.group(axis))) {
+        const bool is_reshaped = behind.contains(tensor) && sources.contains(exact.group(axis));
+        return refuse(
+            {.headline = is_reshaped || !summary.reshapes().empty()
+                             ? "View may interfere with reduction scheduling."
+                             : "Output contains ID that's not scheduled by reference tv.",
+             .node = describe(tensor),
+             .expected = {"axes of ", describe(problem.reference)},
+             .found = axis->to_string(),
+             .fix = "cut the fusion before the tensor"});
+      }
+    }
+    return std::nullopt;
+  };
+  for (const TensorView* tensor : summary.computed()) {
+    NVF_RETURN_REFUSAL(find(tensor));
+    NVF_RETURN_REFUSAL(find_expanded(tensor, problem));
+  }
+  for (const TensorView* input : summary.inputs()) {
+    if (!elementwise_uses(input).empty()) {
+      NVF_RETURN_REFUSAL(find(input));
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> find_shared_update(const FusionSummary& summary) {
+  for (const TensorAccess& access : summary.problem()->accesses) {
+    if (!access.updated_input) {
+      continue;
+    }
+    const auto* input =
+        static_cast<const TensorView*>(summary.fusion().inputs()[*access.updated_input]);
+    const bool is_elementwise = elementwise_uses(input).size() == input->uses().size();
+    const bool is_safe = input->uses().empty() ||
+                         (is_elementwise && has_same_axes(summary.exact(), input, access.tensor) &&
+                          (access.has_all_axes || leads_only_to(input, access.tensor)));
+    if (!is_safe) {
+      return refuse(
+          {.headline = "an input is updated in place while other threads read it",
+           .node = describe(access.tensor),
+           .expected = "a reader of the same element, whose thread writes it",
+           .found = {describe(input), ", which is read otherwise as well"},
+           .fix = "cut the fusion before the update"});
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace nvfuser::schedule

@@ -1,0 +1,212 @@
+#include <algorithm>
+
+#include "schedule/common/global_tensors.h"
+#include "schedule/common/reduction_loops.h"
+#include "schedule/reduction/reduction.h"
+#include "transform/inline.h"
+#include "transform/parallelize_like.h"
+#include "transform/propagate.h"
+
+namespace nvfuser::schedule::reduction {
+namespace {
+
+using enum LoopRole;
+
+/// Elements that one accumulator of a processor takes before it is added to an outer one.
+constexpr int64_t kChain = 32;
+
+// ---- Loops of the reference ---------------------------------------------------------------------
+
+/// [Blocks, Rows ty, Grid, Serial, Unroll, Threads tx, Lanes]
+void make_inner_for_threads(LoopRoles& loops, const ReductionParams& params) {
+  loops.split(Serial, params.unroll_factor_inner_reduction, Lanes);
+  loops.split(Serial, params.lparams.bdimx(), Threads);
+  loops.split(Serial, params.unroll_factor_top_of_vectorization, Unroll);
+  if (params.cross_grid_inner_reduction) {
+    loops.split(Serial, params.blocks_per_reduction, Grid);
+  }
+  if (params.multiple_reds_per_blk) {
+    loops.split(Blocks, params.lparams.bdimy(), Rows);
+  }
+  loops.arrange({Blocks, Rows, Grid, Serial, Unroll, Threads, Lanes, Ones});
+}
+
+/// [Blocks, Grid, Serial, Unroll, Threads ty, Rows tx, Columns]
+void make_outer_for_threads(LoopRoles& loops, const ReductionParams& params) {
+  loops.split(Blocks, params.unroll_factor_iter_dom, Columns);
+  loops.split(Blocks, params.lparams.bdimx(), Rows);
+  loops.split(Serial, params.lparams.bdimy(), Threads);
+  loops.split(Serial, params.unroll_factor_inner_reduction, Unroll);
+  if (params.cross_grid_inner_reduction) {
+    loops.split(Serial, params.blocks_per_reduction, Grid);
+  }
+  loops.arrange({Blocks, Grid, Serial, Unroll, Threads, Rows, Columns, Ones});
+}
+
+/// [Blocks, Rows, Grid, Serial, Chain, Unroll, Lanes] of an inner problem: a task has some results,
+/// or a part of one. [Blocks, Grid, Serial, Chain, Columns] of an outer one: it has neighbours.
+void make_for_tasks(LoopRoles& loops, const ReductionParams& params) {
+  if (params.cross_grid_inner_reduction) {
+    loops.cut(Serial, params.blocks_per_reduction, Grid);
+  }
+  if (params.fastest_dim) {
+    loops.split(Serial, params.unroll_factor_inner_reduction, Lanes);
+    loops.split(Serial, params.unroll_factor_top_of_vectorization, Unroll);
+    loops.split(Blocks, params.iterations_per_task, Rows);
+  } else {
+    loops.split(Blocks, params.unroll_factor_iter_dom, Columns);
+  }
+  loops.split(Serial, kChain, Chain);
+  loops.arrange({Blocks, Rows, Grid, Serial, Chain, Unroll, Lanes, Columns, Ones});
+}
+
+// ---- Stages of the sums -------------------------------------------------------------------------
+
+/// An accumulator for each lane, then those of the threads. Returns the tensor that has all loops.
+TensorView* factor_for_threads(LoopRoles& loops, const ReductionResults& results) {
+  TensorView* first = loops.factor({Serial, Unroll}, results).front();
+  static_cast<void>(loops.factor({Lanes}, results));
+  return first;
+}
+
+/// Accumulators of short chains, their sum, and sums of a few of those. The parts of a result are
+/// stored, and summed by one task. Returns the tensor that has all loops.
+TensorView* factor_for_tasks(
+    LoopRoles loops, const ReductionParams& params, const ReductionResults& results) {
+  TensorView* first = loops.factor({Chain}, results).front();
+  const bool has_parts = loops.has(Grid);
+  ReductionResults parts;
+  if (has_parts || loops.has(Lanes)) {
+    parts = loops.factor({Serial}, results);
+  }
+  if (loops.has(Lanes)) {
+    static_cast<void>(loops.factor({Unroll}, results));
+    const LoopRoles with_lanes = loops;
+    if (has_parts) {
+      parts = loops.factor({Lanes}, results);
+    }
+    const ReductionResults& sums = has_parts ? parts : results;
+    factor_into_short_sums(
+        with_lanes.of(sums.front()), Lanes, params.unroll_factor_inner_reduction, sums);
+  }
+  if (has_parts) {
+    for (TensorView* part : parts) {
+      part->set_memory_type(MemoryType::Global);
+    }
+    factor_into_short_sums(loops, Grid, params.blocks_per_reduction, results);
+  }
+  return first;
+}
+
+// ---- Schedules ----------------------------------------------------------------------------------
+
+void apply_for_tasks(FusionSummary& summary, const ReductionParams& params) {
+  const ReductionProblem& problem = *summary.problem();
+  Fusion& fusion = summary.fusion();
+  static_cast<void>(fork_outputs(problem.accesses));
+  LoopRoles loops = make_canonical(reduced_tensor(problem.reference), problem);
+  make_for_tasks(loops, params);
+  transform::transform_like(loops.tensor());
+  TensorView* leader = nullptr;
+  for (const ReductionResults& results : reduction_results(fusion)) {
+    TensorView* first = factor_for_tasks(loops.of(results.front()), params, results);
+    leader = results.front() == loops.tensor() ? first : leader;
+  }
+  LoopRoles bound = loops.of(leader);
+  bound.bind(Blocks, ParallelType::BIDx);
+  bound.bind(Grid, ParallelType::BIDy);
+  transform::parallelize_like(leader);
+  transform::inline_most(fusion);
+}
+
+/// The lanes of a Welford are reduced one after the other, each with its own last block: what is
+/// computed from them has to stand in the same loop.
+bool has_welford(const std::vector<ReductionResults>& reductions) {
+  return std::ranges::any_of(
+      reductions, [](const ReductionResults& results) { return results.size() > 1; });
+}
+
+/// The lanes of a result are reduced together.
+void group_lanes(const LoopRoles& loops, const std::vector<ReductionResults>& reductions) {
+  for (const ReductionResults& results : reductions) {
+    for (TensorView* result : results) {
+      loops.of(result).bind(Columns, ParallelType::Group);
+    }
+  }
+}
+
+/// The loop over lanes stands around the reductions.
+void reduce_lanes_in_turn(const LoopRoles& loops, const std::vector<ReductionResults>& reductions) {
+  for (const ReductionResults& results : reductions) {
+    for (TensorView* result : results) {
+      loops.of(result).arrange({Blocks, Rows, Columns, Grid, Threads, Ones});
+    }
+  }
+}
+
+/// Loads are written out, so that all stand before the first use.
+void unroll_loads(LoopRoles& loops, const std::vector<TensorView*>& loads) {
+  if (!loads.empty()) {
+    loops.bind(Unroll, ParallelType::Unroll);
+    transform::parallelize_like(loops.tensor(), -1, loads, {ParallelType::Unroll});
+    loops.bind(Unroll, ParallelType::Serial);
+    transform::inline_at(loops.tensor(), loops.position(Unroll), /*best_effort=*/true, loads);
+  }
+}
+
+void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
+  const ReductionProblem& problem = *summary.problem();
+  Fusion& fusion = summary.fusion();
+  const int64_t lanes =
+      params.fastest_dim ? params.unroll_factor_inner_reduction : params.unroll_factor_iter_dom;
+  const std::vector<int64_t> widths = widths_of(problem, params, lanes);
+  const std::vector<TensorView*> moved = cache_global_tensors(problem.accesses);
+
+  LoopRoles loops = make_canonical(reduced_tensor(problem.reference), problem);
+  params.fastest_dim ? make_inner_for_threads(loops, params)
+                     : make_outer_for_threads(loops, params);
+  transform::transform_like(loops.tensor());
+  TensorView* leader = nullptr;
+  LoopRoles left = loops; // of results
+  const std::vector<ReductionResults> reductions = reduction_results(fusion);
+  for (const ReductionResults& results : reductions) {
+    left = loops.of(results.front());
+    TensorView* first = factor_for_threads(left, results);
+    leader = results.front() == loops.tensor() ? first : leader;
+  }
+  LoopRoles bound = loops.of(leader);
+  bound.bind(Blocks, ParallelType::BIDx);
+  bound.bind(Grid, ParallelType::BIDy);
+  bound.bind(Rows, params.fastest_dim ? ParallelType::TIDy : ParallelType::TIDx);
+  bound.bind(Threads, params.fastest_dim ? ParallelType::TIDx : ParallelType::TIDy);
+  transform::parallelize_like(leader);
+
+  std::vector<TensorView*> loads;
+  for (size_t i = 0; i < moved.size(); ++i) {
+    if (moved[i] != nullptr) {
+      const bool is_stored_one_by_one = problem.accesses[i].is_output && has_welford(reductions) &&
+                                        !problem.accesses[i].has_all_axes;
+      vectorize_access(moved[i], is_stored_one_by_one ? 1 : widths[i], lanes);
+      if (!problem.accesses[i].is_output && problem.accesses[i].has_all_axes) {
+        loads.push_back(moved[i]);
+      }
+    }
+  }
+  group_where_possible(reductions);
+  if (params.vectorize_iter_dom) {
+    has_welford(reductions) ? reduce_lanes_in_turn(left, reductions)
+                            : group_lanes(left, reductions);
+  }
+  unroll_loads(bound, loads);
+  transform::inline_most(fusion, computed_without(fusion, loads));
+}
+
+} // namespace
+
+void apply(FusionSummary& summary, const HeuristicParams& heuristics) {
+  const auto& params = params_as<ReductionParams>(heuristics, SchedulerType::reduction);
+  const FusionGuard guard(&summary.fusion());
+  params.runs_in_tasks ? apply_for_tasks(summary, params) : apply_for_threads(summary, params);
+}
+
+} // namespace nvfuser::schedule::reduction

@@ -1,0 +1,200 @@
+// Params of `reduction`. On a GPU what counts is loads in flight; on a processor, vectors as
+// accumulators and reads in the order of memory.
+#include <algorithm>
+#include <bit>
+
+#include "schedule/common/problem_sizes.h"
+#include "schedule/params/reduction_params.h"
+#include "schedule/reduction/reduction.h"
+
+namespace nvfuser::schedule::reduction {
+namespace {
+
+// -- of a GPU --
+constexpr int64_t kThreads = 256;
+constexpr int64_t kWarp = Target::cuda().warp_size;
+/// Vectors that a thread loads before it uses the first.
+constexpr int64_t kLoads = 8;
+/// Bytes of a row that one warp reads.
+constexpr int64_t kRowOfWarp = 8 * 1024;
+/// Blocks of a multiprocessor where a reduction is split over blocks.
+constexpr int64_t kBlocksOfSmInner = 8;
+constexpr int64_t kBlocksOfSmOuter = 4;
+
+// -- of a processor --
+constexpr int64_t kLaneBytes = 64;
+constexpr int64_t kAccumulators = 4; // of vectors
+constexpr int64_t kTaskElements = 16 * 1024;
+/// Tasks that are enough for any number of cores.
+constexpr int64_t kTasks = 64;
+/// Neighbouring columns of a task: as many accumulators, in the first cache.
+constexpr int64_t kColumns = 1024;
+
+int64_t power_of_two_below(int64_t number) {
+  return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(number, 1))));
+}
+int64_t power_of_two_above(int64_t number) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(number, 1))));
+}
+
+class Heuristics {
+ public:
+  Heuristics(const FusionSummary& summary, const RunFacts& facts)
+      : summary_(summary),
+        problem_(*summary.problem()),
+        target_(facts.target()),
+        sizes_(sizes_of(problem_, facts)) {}
+
+  [[nodiscard]] std::unique_ptr<ReductionParams> compute() {
+    auto params = std::make_unique<ReductionParams>();
+    params->fastest_dim = problem_.is_inner;
+    params->grid_dim_iter_dom = ParallelType::BIDx;
+    if (target_.is_cuda()) {
+      params->vector_widths = sizes_.vectors.widths;
+      params->cross_block_inner_reduction = true;
+      problem_.is_inner ? choose_inner_for_gpu(*params) : choose_outer_for_gpu(*params);
+    } else {
+      params->runs_in_tasks = true;
+      problem_.is_inner ? choose_inner_for_processor(*params) : choose_outer_for_processor(*params);
+    }
+    return params;
+  }
+
+ private:
+  // ---- GPU --------------------------------------------------------------------------------------
+
+  void choose_inner_for_gpu(ReductionParams& params) const {
+    const int64_t lanes = sizes_.vectors.lanes;
+    const int64_t vectors = std::max<int64_t>(ceil_div(sizes_.reduced, lanes), 1);
+    const int64_t row_bytes = sizes_.reduced * sizes_.widest_bytes;
+    int64_t threads = row_bytes <= kRowOfWarp ? std::min(power_of_two_above(vectors), kWarp)
+                                              : std::min(power_of_two_above(vectors), kThreads);
+    if (sizes_.kept < target_.num_sms && vectors > kWarp) {
+      threads = std::min(power_of_two_above(vectors), kThreads); // a block for each of few rows
+    }
+    const int64_t rows = std::clamp<int64_t>(
+        kThreads / 2 / threads, 1, power_of_two_above(std::max<int64_t>(sizes_.kept, 1)));
+    const int64_t steps = ceil_div(vectors, threads);
+    const int64_t unroll = loads_of_thread(steps);
+
+    params.unroll_factor_inner_reduction = lanes;
+    params.vectorize_inner_reduction = lanes > 1;
+    params.unroll_factor_top_of_vectorization = unroll;
+    params.block_dim_inner_reduction = ParallelType::TIDx;
+    params.lparams.bind(ParallelType::TIDx, threads);
+    if (rows > 1) {
+      params.multiple_reds_per_blk = true;
+      params.block_dim_iter_dom = ParallelType::TIDy;
+      params.lparams.bind(ParallelType::TIDy, rows);
+    }
+    choose_grid(rows, steps / unroll, kBlocksOfSmInner, params);
+  }
+
+  void choose_outer_for_gpu(ReductionParams& params) const {
+    const int64_t lanes = sizes_.vectors.lanes;
+    const int64_t vectors = std::max<int64_t>(ceil_div(sizes_.kept, lanes), 1);
+    const int64_t columns = std::min(power_of_two_above(vectors), kWarp);
+    const int64_t rows = std::min(kThreads / columns, power_of_two_above(sizes_.reduced));
+    const int64_t steps = std::max<int64_t>(ceil_div(sizes_.reduced, rows), 1);
+    const int64_t unroll = loads_of_thread(steps);
+
+    params.unroll_factor_iter_dom = lanes;
+    params.vectorize_iter_dom = lanes > 1;
+    params.unroll_factor_inner_reduction = unroll;
+    params.block_dim_iter_dom = ParallelType::TIDx;
+    params.block_dim_inner_reduction = ParallelType::TIDy;
+    params.lparams.bind(ParallelType::TIDx, columns);
+    params.lparams.bind(ParallelType::TIDy, rows);
+    choose_grid(columns * lanes, steps / unroll, kBlocksOfSmOuter, params);
+  }
+
+  /// Vectors of each streamed input, of `steps`: all of them if they are few.
+  [[nodiscard]] int64_t loads_of_thread(int64_t steps) const {
+    const int64_t loads = power_of_two_below(kLoads / std::max<int64_t>(sizes_.streams, 1));
+    return std::min(loads, power_of_two_above(steps));
+  }
+
+  /// Blocks for results of which one has `results`; several for each where these are too few for
+  /// the GPU, as long as each has some of the `rounds` of a block.
+  void choose_grid(
+      int64_t results, int64_t rounds, int64_t blocks_of_sm, ReductionParams& params) const {
+    const int64_t blocks = std::max<int64_t>(ceil_div(sizes_.kept, results), 1);
+    params.lparams.bind(ParallelType::BIDx, blocks);
+    const int64_t wanted = target_.num_sms * (waits_for_others() ? 1 : blocks_of_sm);
+    const int64_t shares =
+        std::min({wanted / blocks, rounds, blocks < target_.num_sms * 2 ? wanted : int64_t{1}});
+    if (shares < 2) {
+      return;
+    }
+    params.cross_grid_inner_reduction = true;
+    params.grid_dim_inner_reduction = ParallelType::BIDy;
+    params.blocks_per_reduction = shares;
+    params.lparams.bind(ParallelType::BIDy, shares);
+  }
+
+  /// Whether blocks may wait for the results of others, so that all of them have to be resident.
+  [[nodiscard]] bool waits_for_others() const {
+    return summary_.reductions().size() > 1;
+  }
+
+  // ---- Processors -------------------------------------------------------------------------------
+
+  void choose_inner_for_processor(ReductionParams& params) const {
+    const int64_t lanes =
+        std::min(kLaneBytes / sizes_.widest_bytes, power_of_two_above(sizes_.reduced));
+    const int64_t vectors = std::max<int64_t>(ceil_div(sizes_.reduced, lanes), 1);
+    params.unroll_factor_inner_reduction = lanes;
+    params.unroll_factor_top_of_vectorization =
+        std::min(kAccumulators, power_of_two_below(vectors));
+    params.iterations_per_task = std::clamp<int64_t>(
+        kTaskElements / std::max<int64_t>(sizes_.reduced, 1), 1, std::max<int64_t>(sizes_.kept, 1));
+    choose_tasks(params.iterations_per_task, params);
+  }
+
+  void choose_outer_for_processor(ReductionParams& params) const {
+    const int64_t columns =
+        std::min(power_of_two_below(most_columns()), power_of_two_above(sizes_.kept));
+    params.unroll_factor_iter_dom = columns;
+    choose_tasks(columns, params);
+  }
+
+  /// Each reduction has several arrays of accumulators, and all of them share what a task has.
+  [[nodiscard]] int64_t most_columns() const {
+    constexpr int64_t kArrays = 6;
+    int64_t results = 0;
+    int64_t bytes = sizes_.widest_bytes;
+    for (const ReductionFacts& reduction : summary_.reductions()) {
+      results += static_cast<int64_t>(reduction.expr->outputs().size());
+      bytes = reduction.expr->outputs().size() > 1 ? sizeof(double) : bytes;
+    }
+    return std::min(kColumns, target_.max_local_bytes / (bytes * results * kArrays));
+  }
+
+  void choose_tasks(int64_t results, ReductionParams& params) const {
+    const int64_t tasks = std::max<int64_t>(ceil_div(sizes_.kept, results), 1);
+    params.lparams.bind(ParallelType::BIDx, tasks);
+    const int64_t shares =
+        std::min(kTasks / tasks, sizes_.reduced * std::min(results, sizes_.kept) / kTaskElements);
+    if (shares < 2) {
+      return;
+    }
+    params.cross_grid_inner_reduction = true;
+    params.grid_dim_inner_reduction = ParallelType::BIDy;
+    params.blocks_per_reduction = power_of_two_below(shares);
+    params.lparams.bind(ParallelType::BIDy, params.blocks_per_reduction);
+  }
+
+  const FusionSummary& summary_;
+  const ReductionProblem& problem_;
+  const Target& target_;
+  ProblemSizes sizes_;
+};
+
+} // namespace
+
+std::unique_ptr<HeuristicParams> compute_heuristics(
+    const FusionSummary& summary, const RunFacts& facts) {
+  return Heuristics(summary, facts).compute();
+}
+
+} // namespace nvfuser::schedule::reduction
