@@ -24,7 +24,8 @@ function(nvfuser_python_extension)
   # A compiler may link its C++ library statically. Its symbols must then stay inside: mixed with
   # those of the process' own C++ library, streams and locales crash.
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
-    target_link_options(_core PRIVATE "LINKER:--exclude-libs,ALL")
+    # Facts on disk belong to one build, which they name by the hash that the linker leaves.
+    target_link_options(_core PRIVATE "LINKER:--exclude-libs,ALL" "LINKER:--build-id=sha1")
   endif()
   set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${package}")
   target_precompile_headers(

@@ -52,6 +52,13 @@ max_bytes : int
       .def_static(
           "instance", &KernelCache::instance, nb::rv_policy::reference,
           "The cache of this process.")
+      .def_static(
+          "facts", &KernelCache::facts, nb::rv_policy::reference,
+          R"(The facts of this process, in the same folder and under the same bound.
+
+They say how kernels are launched, so that a process that defines what an earlier one ran lowers
+nothing. Files of machine code end with ``.kernel``, those of facts with ``.facts``.
+)")
       .def(
           "find",
           [](KernelCache& self, const nb::bytes& key) -> std::optional<nb::bytes> {

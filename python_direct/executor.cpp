@@ -77,10 +77,11 @@ void bind_inspection(nb::class_<KernelExecutor>& cls) {
           &KernelExecutor::is_programmatic_dependent_launch_enabled,
           "Whether the kernel starts before its predecessor ends.")
       .def(
-          "kernel", [](const KernelExecutor& self) { return compiled_kernel(self)->kernel; },
+          "kernel", [](const KernelExecutor& self) { return compiled_kernel(self)->kernel(); },
           "The lowered fusion that was compiled last.")
       .def(
-          "kernel_source", [](const KernelExecutor& self) { return compiled_kernel(self)->source; },
+          "kernel_source",
+          [](const KernelExecutor& self) { return compiled_kernel(self)->source(); },
           "The complete source that was compiled last, with the support code it uses.")
       .def(
           "kernel_name", [](const KernelExecutor& self) { return compiled_kernel(self)->name; },

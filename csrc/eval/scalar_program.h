@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "eval/scalar_operation.h"
+#include "ir/byte_stream.h"
 
 namespace nvfuser {
 
@@ -67,6 +68,12 @@ class ScalarProgram {
   /// One line for each instruction; `names` are those of the inputs, as far as they have one.
   [[nodiscard]] std::string to_string(std::span<const std::string> names = {}) const;
 
+  /// Append the program to `bytes`.
+  void write(ByteWriter& bytes) const;
+  /// What `write` appended. Of anything else `bytes` says what is wrong with it: the result can be
+  /// run if they are good.
+  [[nodiscard]] static ScalarProgram read(ByteReader& bytes);
+
  private:
   friend class ScalarProgramBuilder;
   /// The quick forms have operands and results of 64-bit signed integers and truth values.
@@ -98,6 +105,7 @@ class ScalarProgram {
     std::array<Register, 3> operands{};
     auto operator<=>(const Instruction&) const = default;
   };
+  [[nodiscard]] Instruction read_instruction(ByteReader& bytes) const;
   [[nodiscard]] static Code code_of(const ScalarOperation& operation);
   [[nodiscard]] ScalarRegister run(
       const Instruction& instruction, std::span<const ScalarRegister> registers) const;

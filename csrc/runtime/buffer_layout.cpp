@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/errors.h"
 #include "ir/domain_exprs.h"
 
 namespace nvfuser {
 namespace {
+
+constexpr int64_t kMostElements = std::numeric_limits<int64_t>::max() / 128;
 
 /// Its elements lie in one place, whatever they were merged with.
 bool is_expanded(const IterDomain* id) {
@@ -65,30 +68,6 @@ void apply_forward(
   throw_unfit(tensor, transform, "a transform without strides");
 }
 
-/// From memory axes to logical dimensions. `axes` knows the sizes of what a transform began with:
-/// its parts in memory may be larger, where a later split of them does not divide.
-void apply_backward(const TensorView* tensor, const Expr* transform, AxisMap& axes) {
-  if (const auto* split = transform->as<Split>()) {
-    const Axis outer = axes.at(split->outer);
-    const Axis inner = axes.at(split->inner);
-    const bool is_broadcast = split->in->is_broadcast(); // no stride reaches what pads it
-    if (!is_broadcast && outer.size > 1 && inner.size > 1 &&
-        outer.stride != inner.size * inner.stride) {
-      throw_unfit(tensor, transform, "a split whose parts are apart");
-    }
-    axes.at(split->in).stride = inner.size > 1 ? inner.stride : outer.stride;
-    return;
-  }
-  if (const auto* merge = transform->as<Merge>()) {
-    const Axis out = axes.at(merge->out);
-    const int64_t inner_size = axes.at(merge->inner).size;
-    axes[merge->outer] = {axes.at(merge->outer).size, out.stride * inner_size};
-    axes[merge->inner] = {inner_size, out.stride};
-    return;
-  }
-  throw_unfit(tensor, transform, "a transform without strides");
-}
-
 IterDomains without_reductions(const IterDomains& ids) {
   IterDomains result;
   std::copy_if(ids.begin(), ids.end(), std::back_inserter(result), [](const IterDomain* id) {
@@ -97,47 +76,17 @@ IterDomains without_reductions(const IterDomains& ids) {
   return result;
 }
 
-/// Elements the memory holds along an axis: one where it is broadcast, whatever users see.
-int64_t stored_size(const IterDomain* id, ExpressionEvaluator& evaluator) {
-  return id->is_broadcast() ? 1 : evaluator.evaluate_int(id->extent());
-}
-
-/// The size of an axis as users see it. It may follow from a scalar, which can be anything.
-int64_t visible_size(
-    const TensorView* tensor, const IterDomain* id, ExpressionEvaluator& evaluator) {
-  const int64_t size = evaluator.evaluate_int(id->maybe_expanded_extent());
-  if (size < 0) {
-    throw UserError({
-        .headline = {"A tensor cannot have the negative size ", size},
-        .node = describe(tensor),
-        .expected = {"a size of 0 or more for ", id->to_string()},
-        .found = {id->maybe_expanded_extent()->to_inline_string(), " = ", size},
-        .fix = {"check the scalar inputs that the size is computed from"},
-    });
-  }
-  return size;
-}
-
 /// Elements of these sizes, whose bits an int64_t counts in any element type.
-int64_t checked_elements(const TensorView* tensor, const std::vector<int64_t>& sizes) {
-  constexpr int64_t kMostElements = std::numeric_limits<int64_t>::max() / 128;
-  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) {
-    return 0;
-  }
-  int64_t elements = 1;
+std::optional<LayoutFault> count_elements(const std::vector<int64_t>& sizes, int64_t& elements) {
+  elements = std::find(sizes.begin(), sizes.end(), 0) != sizes.end() ? 0 : 1;
   for (const int64_t size : sizes) {
-    if (elements > kMostElements / size) {
-      throw UserError({
-          .headline = {"A tensor of this size cannot be addressed"},
-          .node = describe(tensor),
-          .expected = {"at most ", kMostElements, " elements"},
-          .found = {"more: one axis has ", size, ", inner ones ", elements},
-          .fix = {"check the scalar inputs that the sizes are computed from"},
-      });
+    if (elements > 0 && elements > kMostElements / size) {
+      return LayoutFault{
+          .kind = LayoutFault::Kind::TooLarge, .size = size, .inner = elements, .why = ""};
     }
     elements *= size;
   }
-  return elements;
+  return std::nullopt;
 }
 
 /// Is this the layout that an allocator makes when it is only told the sizes?
@@ -153,6 +102,128 @@ bool is_row_major(const BufferLayout& layout) {
     stride *= layout.sizes[i];
   }
   return layout.elements == stride;
+}
+
+/// Makes recipes: numbers the axes of a tensor.
+class RecipeWriter {
+ public:
+  using Size = LayoutRecipe::Size;
+  RecipeWriter(const TensorView* tensor, const std::function<Size(const Val*)>& position_of)
+      : tensor_(tensor), position_of_(position_of) {}
+
+  LayoutRecipe write() {
+    for (const IterDomain* id : logical_axes(tensor_)) {
+      recipe_.dims.push_back(
+          {.axis = axis_of(id),
+           .size = position_of_(id->maybe_expanded_extent()),
+           .is_expanded = is_expanded(id),
+           .is_device_dim = id->is_device_dim()});
+    }
+    for (const IterDomain* id : memory_axes(tensor_)) {
+      has_size_.insert(id);
+      recipe_.memory.push_back(
+          {.axis = axis_of(id),
+           .size = id->is_broadcast() ? std::nullopt : std::optional(position_of_(id->extent())),
+           .is_expanded = is_expanded(id)});
+    }
+    if (tensor_->has_allocation()) {
+      add_transforms(exprs_between(tensor_->logical(), tensor_->maybe_allocation()));
+    }
+    recipe_.num_axes = static_cast<uint32_t>(axes_.size());
+    return std::move(recipe_);
+  }
+
+ private:
+  uint32_t axis_of(const Val* id) {
+    return axes_.try_emplace(id, static_cast<uint32_t>(axes_.size())).first->second;
+  }
+
+  void add_transforms(const std::vector<Expr*>& transforms) {
+    for (const Expr* transform : transforms) {
+      for (const Val* in : transform->inputs()) {
+        // A broadcast has room for its extent inside the axis that it was merged into.
+        const auto* id = static_cast<const IterDomain*>(in);
+        if (has_size_.insert(id).second) {
+          recipe_.inner.push_back({.axis = axis_of(id), .extent = position_of_(id->extent())});
+        }
+      }
+    }
+    for (auto it = transforms.rbegin(); it != transforms.rend(); ++it) {
+      recipe_.steps.push_back(step_of(*it));
+    }
+  }
+
+  LayoutRecipe::Step step_of(const Expr* transform) {
+    using Kind = LayoutRecipe::Step::Kind;
+    if (const auto* split = transform->as<Split>()) {
+      return {
+          .kind = Kind::Split,
+          .is_broadcast = split->in->is_broadcast(),
+          .axes = {axis_of(split->in), axis_of(split->outer), axis_of(split->inner)}};
+    }
+    if (const auto* merge = transform->as<Merge>()) {
+      return {
+          .kind = Kind::Merge,
+          .axes = {axis_of(merge->out), axis_of(merge->outer), axis_of(merge->inner)}};
+    }
+    return {};
+  }
+
+  const TensorView* tensor_;
+  const std::function<Size(const Val*)>& position_of_;
+  LayoutRecipe recipe_;
+  std::unordered_map<const Val*, uint32_t> axes_;  // only looked up
+  std::unordered_set<const IterDomain*> has_size_; // only looked up
+};
+
+/// Go back over one transform; empty, or why not. The axis that a transform began with has a size:
+/// its parts in memory may be larger, where a later split of them does not divide.
+const char* apply_backward(const LayoutRecipe::Step& step, std::vector<Axis>& axes) {
+  const Axis outer = axes[step.axes[1]];
+  const Axis inner = axes[step.axes[2]];
+  Axis& whole = axes[step.axes[0]];
+  switch (step.kind) {
+    case LayoutRecipe::Step::Kind::Split:
+      if (!step.is_broadcast && outer.size > 1 && inner.size > 1 &&
+          outer.stride != inner.size * inner.stride) {
+        return "a split whose parts are apart";
+      }
+      whole.stride = inner.size > 1 ? inner.stride : outer.stride;
+      return nullptr;
+    case LayoutRecipe::Step::Kind::Merge:
+      axes[step.axes[1]].stride = whole.stride * inner.size;
+      axes[step.axes[2]].stride = whole.stride;
+      return nullptr;
+    case LayoutRecipe::Step::Kind::Unfit: break;
+  }
+  return "a transform without strides";
+}
+
+[[noreturn]] void throw_fault(const TensorView* tensor, const LayoutFault& fault) {
+  switch (fault.kind) {
+    case LayoutFault::Kind::NegativeSize: { // it may follow from a scalar, which can be anything
+      const IterDomain* id = logical_axes(tensor)[fault.position];
+      throw UserError({
+          .headline = {"A tensor cannot have the negative size ", fault.size},
+          .node = describe(tensor),
+          .expected = {"a size of 0 or more for ", id->to_string()},
+          .found = {id->maybe_expanded_extent()->to_inline_string(), " = ", fault.size},
+          .fix = {"check the scalar inputs that the size is computed from"},
+      });
+    }
+    case LayoutFault::Kind::TooLarge:
+      throw UserError({
+          .headline = {"A tensor of this size cannot be addressed"},
+          .node = describe(tensor),
+          .expected = {"at most ", kMostElements, " elements"},
+          .found = {"more: one axis has ", fault.size, ", inner ones ", fault.inner},
+          .fix = {"check the scalar inputs that the sizes are computed from"},
+      });
+    case LayoutFault::Kind::Unfit: break;
+  }
+  const std::vector<Expr*> transforms =
+      exprs_between(tensor->logical(), tensor->maybe_allocation());
+  throw_unfit(tensor, transforms[transforms.size() - 1 - fault.position], fault.why);
 }
 
 } // namespace
@@ -190,47 +261,84 @@ MemoryLayout layout_of_existing(
   return layout;
 }
 
-BufferLayout layout_of_new(const TensorView* tensor, ExpressionEvaluator& evaluator) {
+std::vector<LayoutRecipe::Size> LayoutRecipe::sizes_read() const {
+  std::vector<Size> sizes;
+  for (const Dim& dim : dims) {
+    sizes.push_back(dim.size);
+  }
+  for (const MemoryAxis& axis : memory) {
+    if (axis.size) {
+      sizes.push_back(*axis.size);
+    }
+  }
+  for (const InnerAxis& axis : inner) {
+    sizes.push_back(axis.extent);
+  }
+  return sizes;
+}
+
+LayoutRecipe layout_recipe(
+    const TensorView* tensor, const std::function<LayoutRecipe::Size(const Val*)>& position_of) {
+  return RecipeWriter(tensor, position_of).write();
+}
+
+std::variant<BufferLayout, LayoutFault> make_layout(
+    const LayoutRecipe& recipe, std::span<const int64_t> sizes) {
   BufferLayout layout;
-  const IterDomains logical = logical_axes(tensor);
-  for (const IterDomain* id : logical) {
-    layout.sizes.push_back(visible_size(tensor, id, evaluator));
+  for (size_t i = 0; i < recipe.dims.size(); ++i) {
+    const int64_t size = sizes[recipe.dims[i].size];
+    if (size < 0) {
+      return LayoutFault{
+          .kind = LayoutFault::Kind::NegativeSize, .position = i, .size = size, .why = ""};
+    }
+    layout.sizes.push_back(size);
   }
   // An expanded axis needs no memory, but the reader of the output counts its elements.
-  static_cast<void>(checked_elements(tensor, layout.sizes));
-  const IterDomains memory = memory_axes(tensor);
-  for (const IterDomain* id : memory) {
-    layout.memory.sizes.push_back(stored_size(id, evaluator));
+  int64_t visible = 0;
+  if (const auto fault = count_elements(layout.sizes, visible)) {
+    return *fault;
   }
-  layout.elements = checked_elements(tensor, layout.memory.sizes);
-  layout.memory.strides.resize(memory.size());
-  AxisMap axes;
+  for (const LayoutRecipe::MemoryAxis& axis : recipe.memory) {
+    layout.memory.sizes.push_back(axis.size ? sizes[*axis.size] : 1);
+  }
+  if (const auto fault = count_elements(layout.memory.sizes, layout.elements)) {
+    return *fault;
+  }
+  std::vector<Axis> axes(recipe.num_axes);
+  layout.memory.strides.resize(recipe.memory.size());
   int64_t stride = 1;
-  for (size_t i = memory.size(); i-- > 0;) {
+  for (size_t i = recipe.memory.size(); i-- > 0;) {
     const int64_t size = layout.memory.sizes[i];
-    layout.memory.strides[i] = is_expanded(memory[i]) ? 0 : stride;
-    axes[memory[i]] = {size, layout.memory.strides[i]};
+    layout.memory.strides[i] = recipe.memory[i].is_expanded ? 0 : stride;
+    axes[recipe.memory[i].axis] = {size, layout.memory.strides[i]};
     stride *= layout.elements == 0 ? 1 : size; // strides of an empty tensor mean nothing
   }
-
-  if (tensor->has_allocation()) {
-    std::vector<Expr*> transforms = exprs_between(tensor->logical(), tensor->maybe_allocation());
-    for (const Expr* transform : transforms) {
-      for (const Val* in : transform->inputs()) {
-        const auto* id = static_cast<const IterDomain*>(in);
-        // A broadcast has room for its extent inside the axis that it was merged into.
-        axes.emplace(id, Axis{evaluator.evaluate_int(id->extent()), 0});
-      }
-    }
-    for (auto it = transforms.rbegin(); it != transforms.rend(); ++it) {
-      apply_backward(tensor, *it, axes);
+  for (const LayoutRecipe::InnerAxis& inner : recipe.inner) {
+    axes[inner.axis] = {sizes[inner.extent], 0};
+  }
+  for (size_t i = 0; i < recipe.steps.size(); ++i) {
+    if (const char* why = apply_backward(recipe.steps[i], axes)) {
+      return LayoutFault{.kind = LayoutFault::Kind::Unfit, .position = i, .why = why};
     }
   }
-  for (const IterDomain* id : logical) {
-    layout.strides.push_back(is_expanded(id) ? 0 : id->is_device_dim() ? 1 : axes.at(id).stride);
+  for (const LayoutRecipe::Dim& dim : recipe.dims) {
+    layout.strides.push_back(dim.is_expanded ? 0 : dim.is_device_dim ? 1 : axes[dim.axis].stride);
   }
   layout.is_row_major = is_row_major(layout);
   return layout;
+}
+
+BufferLayout layout_of_new(const TensorView* tensor, ExpressionEvaluator& evaluator) {
+  std::vector<int64_t> sizes;
+  const LayoutRecipe recipe = layout_recipe(tensor, [&](const Val* size) {
+    sizes.push_back(evaluator.evaluate_int(size));
+    return static_cast<LayoutRecipe::Size>(sizes.size() - 1);
+  });
+  auto layout = make_layout(recipe, sizes);
+  if (const auto* fault = std::get_if<LayoutFault>(&layout)) {
+    throw_fault(tensor, *fault);
+  }
+  return std::get<BufferLayout>(std::move(layout));
 }
 
 } // namespace nvfuser

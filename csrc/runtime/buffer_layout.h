@@ -2,8 +2,12 @@
 // and the axes that address its memory.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "eval/evaluator.h"
@@ -43,5 +47,61 @@ struct BufferLayout {
 /// The compact layout of `tensor`: memory axes contiguous in their order. Throws UserError where
 /// sizes are not known, or where no strides show the memory as the logical dimensions.
 [[nodiscard]] BufferLayout layout_of_new(const TensorView* tensor, ExpressionEvaluator& evaluator);
+
+// ---- Layouts without tensors --------------------------------------------------------------------
+
+/// How the layout of a new tensor follows from numbers, apart from the tensor. Axes have numbers;
+/// sizes are positions in a list of numbers that comes with each run.
+struct LayoutRecipe {
+  using Size = uint32_t;
+  struct Dim { // logical
+    uint32_t axis = 0;
+    Size size = 0;
+    bool is_expanded = false;
+    bool is_device_dim = false;
+  };
+  struct MemoryAxis {
+    uint32_t axis = 0;
+    std::optional<Size> size; // none: one element, which is broadcast
+    bool is_expanded = false;
+  };
+  /// An axis between memory and logical dimensions.
+  struct InnerAxis {
+    uint32_t axis = 0;
+    Size extent = 0;
+  };
+  /// From memory axes to logical dimensions, a step for each transform.
+  struct Step {
+    enum class Kind : uint8_t { Split, Merge, Unfit };
+    Kind kind = Kind::Unfit;
+    bool is_broadcast = false;      // of Split: no stride reaches what pads the axis
+    std::array<uint32_t, 3> axes{}; // of Split: in, outer, inner; of Merge: out, outer, inner
+  };
+  uint32_t num_axes = 0;
+  std::vector<Dim> dims;
+  std::vector<MemoryAxis> memory; // outermost first
+  std::vector<InnerAxis> inner;
+  std::vector<Step> steps; // the last transform first
+
+  /// All sizes that it reads.
+  [[nodiscard]] std::vector<Size> sizes_read() const;
+};
+
+/// The recipe for `tensor`; `position_of` says where in the list a size will stand.
+[[nodiscard]] LayoutRecipe layout_recipe(
+    const TensorView* tensor, const std::function<LayoutRecipe::Size(const Val*)>& position_of);
+
+/// Why there is no layout.
+struct LayoutFault {
+  enum class Kind : uint8_t { NegativeSize, TooLarge, Unfit };
+  Kind kind = Kind::Unfit;
+  size_t position = 0;  // of the dimension that is negative, of the step that does not fit
+  int64_t size = 0;     // of a tensor that is too large: one axis has it,
+  int64_t inner = 0;    // and inner ones have these elements
+  const char* why = ""; // of a step that does not fit
+};
+/// The layout that a recipe makes of a list of sizes.
+[[nodiscard]] std::variant<BufferLayout, LayoutFault> make_layout(
+    const LayoutRecipe& recipe, std::span<const int64_t> sizes);
 
 } // namespace nvfuser

@@ -15,8 +15,9 @@ namespace nvfuser {
 template <typename Code>
 class CodeCache {
  public:
-  /// The code under `key`; made by `make` if it is not there. Threads that ask for different keys
-  /// make at once; two that ask for the same new key may both make it, and one result is kept.
+  /// The code under `key`; made by `make` if it is not there, nullptr if that makes none. Threads
+  /// that ask for different keys make at once; two that ask for the same new key may both make it,
+  /// and one result is kept.
   template <typename Make>
   std::shared_ptr<Code> get(const std::string& key, const Make& make) {
     {
@@ -27,6 +28,9 @@ class CodeCache {
       }
     }
     std::shared_ptr<Code> made = make();
+    if (made == nullptr) {
+      return nullptr;
+    }
     std::shared_ptr<Code> oldest; // unloaded after the lock is released: that may take a while
     const std::lock_guard lock(mutex_);
     const auto [position, is_new] = entries_.try_emplace(key, std::move(made));

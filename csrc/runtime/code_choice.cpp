@@ -20,6 +20,35 @@ CodeChooser::CodeChooser(const Kernel& kernel, const LaunchWords& words) {
   program_ = std::move(builder).build();
 }
 
+void CodeChooser::write(ByteWriter& bytes) const {
+  program_.write(bytes);
+  for (const Register value : {smallest_index_, largest_index_, has_empty_axis_}) {
+    bytes.number(value);
+  }
+  for (const std::optional<Register>& extent : bound_extents_) {
+    bytes.number(extent ? uint64_t{1} + *extent : 0);
+  }
+}
+
+CodeChooser CodeChooser::read(ByteReader& bytes, const LaunchWords& words) {
+  CodeChooser chooser;
+  chooser.program_ = ScalarProgram::read(bytes);
+  if (chooser.program_.num_inputs() != words.count()) {
+    bytes.fail("a program over other launch words");
+  }
+  const size_t num_registers = chooser.program_.num_registers();
+  for (Register* value :
+       {&chooser.smallest_index_, &chooser.largest_index_, &chooser.has_empty_axis_}) {
+    *value = static_cast<Register>(bytes.number_below(num_registers, "register"));
+  }
+  for (std::optional<Register>& extent : chooser.bound_extents_) {
+    if (const uint64_t value = bytes.number_below(1 + num_registers, "register"); value > 0) {
+      extent = static_cast<Register>(value - 1);
+    }
+  }
+  return chooser;
+}
+
 std::optional<CodeChoice> CodeChooser::choose(
     std::span<const ScalarRegister> words,
     const LaunchParams& constraints,

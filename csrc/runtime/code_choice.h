@@ -37,8 +37,14 @@ class CodeChooser {
     return program_;
   }
 
+  void write(ByteWriter& bytes) const;
+  /// What `write` wrote; `bytes` say what is wrong with anything else.
+  [[nodiscard]] static CodeChooser read(ByteReader& bytes, const LaunchWords& words);
+
  private:
   using Register = ScalarProgram::Register;
+  CodeChooser() = default;
+
   ScalarProgram program_;
   Register smallest_index_ = 0;
   Register largest_index_ = 0;

@@ -1,7 +1,9 @@
 #include "runtime/compiled_kernel.h"
 
+#include <algorithm>
 #include <chrono>
 #include <sstream>
+#include <utility>
 
 #include "base/environment.h"
 #include "base/errors.h"
@@ -15,17 +17,6 @@
 
 namespace nvfuser {
 namespace {
-
-class Stopwatch {
- public:
-  [[nodiscard]] double milliseconds() const {
-    const auto elapsed = std::chrono::steady_clock::now() - start_;
-    return std::chrono::duration<double, std::milli>(elapsed).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 /// The source a user put in place of the generated one; empty if there is none.
 std::string external_source(int64_t group_id) {
@@ -71,8 +62,8 @@ CompileParams limit_registers(const Kernel& kernel, CompileParams params) {
 std::string KernelRequest::key() const {
   std::ostringstream out;
   out << name << "\n"
-      << (device.is_cuda() ? architecture_of(device) : "cpu") << " " << enum_name(choice.index_type)
-      << (choice.has_empty_parallel_axis ? " empty" : "")
+      << target_of(device).name() << " " << target_of(device).architecture << " "
+      << enum_name(choice.index_type) << (choice.has_empty_parallel_axis ? " empty" : "")
       << (has_option(EnableOption::KernelDebug) ? " debug" : "") << "\n"
       << constraints.to_string() << params.to_string();
   for (const int64_t least : choice.least_extents) {
@@ -175,31 +166,53 @@ LoweredKernel lower_kernel(const Fusion& fusion, const KernelRequest& request) {
   return lowered;
 }
 
+CompiledKernel::CompiledKernel(std::shared_ptr<const Fusion> fusion, KernelRequest request)
+    : name(request.name),
+      index_type(request.choice.index_type),
+      fusion_(std::move(fusion)),
+      request_(std::move(request)),
+      options_(current_options()) {}
+
+const KernelText& CompiledKernel::text() const {
+  const std::lock_guard lock(mutex_);
+  if (!text_) {
+    const OptionsGuard guard(options_);
+    KernelText text{.kernel = lower_kernel(*fusion_, request_).kernel, .source = ""};
+    text.source = generate_source(*text.kernel, name);
+    text_ = std::move(text);
+  }
+  return *text_;
+}
+
 std::shared_ptr<const CompiledKernel> compile_kernel(
-    LoweredKernel lowered, const KernelRequest& request) {
-  auto code = std::make_shared<CompiledKernel>();
-  code->name = request.name;
-  code->kernel = std::move(lowered.kernel);
-  code->kernel->set_index_type(request.choice.index_type);
+    std::shared_ptr<const Fusion> fusion,
+    const LaunchWords& words,
+    LoweredKernel lowered,
+    const KernelRequest& request) {
+  auto code = std::make_shared<CompiledKernel>(std::move(fusion), request);
+  KernelText text{.kernel = std::move(lowered.kernel), .source = ""};
+  Kernel& kernel = *text.kernel;
+  kernel.set_index_type(request.choice.index_type);
   std::string compiled; // without comments: equal kernels of different programs are compiled once
   {
     const TraceSpan span("print " + request.name);
     const Stopwatch watch;
-    code->source = compiled = external_source(request.group_id);
-    if (code->source.empty()) {
-      code->source = generate_source(*code->kernel, request.name);
-      compiled = generate_source(*code->kernel, request.name, Comments::None);
+    text.source = compiled = external_source(request.group_id);
+    if (text.source.empty()) {
+      text.source = generate_source(kernel, request.name);
+      compiled = generate_source(kernel, request.name, Comments::None);
     }
+    code->recipe = make_launch_recipe(kernel, words);
     code->lowering_ms = lowered.milliseconds + watch.milliseconds();
   }
+  const CompileParams params = limit_registers(kernel, request.params);
+  code->set_text(std::move(text));
   dump_source(*code, request);
 
   const TraceSpan span("compile " + request.name);
   const Stopwatch watch;
   if (request.device.is_cuda()) {
-    code->cuda = CudaCode::compile(
-        compiled, request.name, architecture_of(request.device),
-        limit_registers(*code->kernel, request.params));
+    code->cuda = CudaCode::compile(compiled, request.name, architecture_of(request.device), params);
   } else {
     code->cpu = CpuCode::compile(compiled, request.name, request.params.include_paths);
   }

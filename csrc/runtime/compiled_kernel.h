@@ -1,30 +1,23 @@
-// CompiledKernel: one lowered fusion as machine code of one target.
+// CompiledKernel: one fusion as machine code of one target, and how it is launched.
 #pragma once
 
 #include <chrono>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 
 #include "base/compile_params.h"
 #include "base/device.h"
 #include "base/launch_params.h"
+#include "base/options.h"
 #include "lower/kernel.h"
 #include "runtime/code_choice.h"
 #include "runtime/cpu_code.h"
 #include "runtime/cuda_code.h"
+#include "runtime/launch_recipe.h"
 
 namespace nvfuser {
-
-struct CompiledKernel {
-  std::string name;
-  std::string source; // for readers: the compiler gets it without the fusion's comments
-  std::shared_ptr<Kernel> kernel;
-  std::shared_ptr<CpuCode> cpu;   // on the CPU target
-  std::shared_ptr<CudaCode> cuda; // on the CUDA target
-  double lowering_ms = 0;         // source included
-  double compilation_ms = 0;      // caches included
-  std::chrono::steady_clock::time_point compiled_at;
-};
 
 /// The facts that decide about the code of a fusion, beside the fusion.
 struct KernelRequest {
@@ -39,6 +32,49 @@ struct KernelRequest {
   [[nodiscard]] std::string key() const;
 };
 
+/// A kernel as it was lowered, with its source.
+struct KernelText {
+  std::shared_ptr<Kernel> kernel;
+  std::string source; // for readers: the compiler gets it without the fusion's comments
+};
+
+/// Machine code, and what a launch needs. Code that was read from the disk has no text yet: it is
+/// made when somebody asks for it, by lowering.
+class CompiledKernel {
+ public:
+  /// `fusion` stays as it is, and lives as long as this.
+  CompiledKernel(std::shared_ptr<const Fusion> fusion, KernelRequest request);
+
+  const std::string name;
+  const DataType index_type;
+  LaunchRecipe recipe;
+  std::shared_ptr<CpuCode> cpu;   // on the CPU target
+  std::shared_ptr<CudaCode> cuda; // on the CUDA target
+  double lowering_ms = 0;         // source included
+  double compilation_ms = 0;      // caches included
+  std::chrono::steady_clock::time_point compiled_at;
+
+  /// The lowered fusion, which is lowered now if it was not before.
+  [[nodiscard]] std::shared_ptr<Kernel> kernel() const {
+    return text().kernel;
+  }
+  [[nodiscard]] std::string source() const {
+    return text().source;
+  }
+  void set_text(KernelText text) {
+    text_ = std::move(text);
+  }
+
+ private:
+  [[nodiscard]] const KernelText& text() const;
+
+  const std::shared_ptr<const Fusion> fusion_;
+  const KernelRequest request_;
+  const std::shared_ptr<const Options> options_; // that held when the code was asked for
+  mutable std::mutex mutex_;                     // of text_
+  mutable std::optional<KernelText> text_;
+};
+
 /// A kernel without code yet.
 struct LoweredKernel {
   std::shared_ptr<Kernel> kernel;
@@ -46,10 +82,25 @@ struct LoweredKernel {
 };
 /// Lower `fusion`, which stays as it is.
 [[nodiscard]] LoweredKernel lower_kernel(const Fusion& fusion, const KernelRequest& request);
-/// Print the source of a kernel that was lowered for `request`, or for one that differs in its
-/// index type, and compile it.
+/// Print the source of a kernel that was lowered from `fusion` for `request`, or for one that
+/// differs in its index type, and compile it.
 [[nodiscard]] std::shared_ptr<const CompiledKernel> compile_kernel(
-    LoweredKernel lowered, const KernelRequest& request);
+    std::shared_ptr<const Fusion> fusion,
+    const LaunchWords& words,
+    LoweredKernel lowered,
+    const KernelRequest& request);
+
+/// A watch that starts when it is made.
+class Stopwatch {
+ public:
+  [[nodiscard]] double milliseconds() const {
+    const auto elapsed = std::chrono::steady_clock::now() - start_;
+    return std::chrono::duration<double, std::milli>(elapsed).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
 
 /// A fusion as CUDA, for readers and for other programs to load.
 struct CudaTexts {

@@ -51,6 +51,22 @@ std::variant<std::shared_ptr<CpuCode>, ErrorReport> CpuCode::load(
   return code;
 }
 
+std::shared_ptr<CpuCode> CpuCode::find(const std::string& cache_name, const std::string& name) {
+  return loaded_code().get(cache_name, [&]() -> std::shared_ptr<CpuCode> {
+    const auto object = KernelCache::instance().find_named(cache_name);
+    if (!object) {
+      return nullptr;
+    }
+    const auto loaded = load(*object, name);
+    const auto* code = std::get_if<std::shared_ptr<CpuCode>>(&loaded);
+    if (code == nullptr) {
+      return nullptr;
+    }
+    (*code)->cache_name_ = cache_name;
+    return *code;
+  });
+}
+
 std::shared_ptr<CpuCode> CpuCode::compile(
     const std::string& source,
     const std::string& name,
@@ -66,13 +82,15 @@ std::shared_ptr<CpuCode> CpuCode::compile(
     key += option + "\n";
   }
   key += name + "\n" + source;
-  return loaded_code().get(key, [&] {
+  const std::string cache_name = KernelCache::name_of(key);
+  return loaded_code().get(cache_name, [&] {
     // An include can change without the source: such kernels are not kept.
     KernelCache* disk = include_paths.empty() ? &KernelCache::instance() : nullptr;
     if (const auto object = disk != nullptr ? disk->find(key) : std::nullopt) {
       // What cannot be loaded is made anew, and replaced.
       const auto loaded = load(*object, name);
       if (const auto* code = std::get_if<std::shared_ptr<CpuCode>>(&loaded)) {
+        (*code)->cache_name_ = cache_name;
         return *code;
       }
     }
@@ -81,10 +99,12 @@ std::shared_ptr<CpuCode> CpuCode::compile(
     if (const auto* report = std::get_if<ErrorReport>(&loaded)) {
       throw CompilerError(*report);
     }
+    const auto& code = std::get<std::shared_ptr<CpuCode>>(loaded);
     if (disk != nullptr) {
       disk->store(key, object);
+      code->cache_name_ = cache_name;
     }
-    return std::get<std::shared_ptr<CpuCode>>(loaded);
+    return code;
   });
 }
 

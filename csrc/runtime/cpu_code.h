@@ -25,6 +25,15 @@ class CpuCode {
       const std::string& name,
       const std::vector<std::string>& include_paths = {});
 
+  /// The code of a kernel that was compiled before, by its name in the cache; nullptr if it is not
+  /// there any more.
+  [[nodiscard]] static std::shared_ptr<CpuCode> find(
+      const std::string& cache_name, const std::string& name);
+
+  /// The name of its entry in the kernel cache; empty if it has none.
+  [[nodiscard]] const std::string& cache_name() const {
+    return cache_name_;
+  }
   [[nodiscard]] CpuKernelFn function() const {
     return function_;
   }
@@ -36,6 +45,7 @@ class CpuCode {
   [[nodiscard]] static std::variant<std::shared_ptr<CpuCode>, ErrorReport> load(
       const std::string& object, const std::string& name);
 
+  std::string cache_name_;
   DynamicLibrary library_;
   CpuKernelFn function_ = nullptr;
 };

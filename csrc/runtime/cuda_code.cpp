@@ -53,6 +53,16 @@ std::optional<Refusal> find_function(
   return driver.find_failure(failed, "cuFuncGetAttribute");
 }
 
+std::shared_ptr<CudaCode> from_cache(
+    const std::string& name,
+    const std::string& architecture,
+    std::string code,
+    const std::string& cache_name) {
+  const bool is_ptx = architecture.rfind("compute_", 0) == 0;
+  return std::make_shared<CudaCode>(
+      name, architecture, CudaBinary{std::move(code), is_ptx, ""}, cache_name);
+}
+
 /// The architecture to compile for: PTX for a virtual one if machine code is not wanted.
 std::string wanted_architecture(const std::string& architecture) {
   if (has_option(DisableOption::CompileToSass) && architecture.rfind("sm_", 0) == 0) {
@@ -110,13 +120,13 @@ std::shared_ptr<CudaCode> CudaCode::compile(
   }
   key += name + "\n" + source;
   const bool is_verbose = params.enable_ptxas_verbose || has_option(DumpOption::PtxasVerbose);
-  return loaded_code().get(key, [&] {
+  const std::string cache_name = KernelCache::name_of(key);
+  return loaded_code().get(cache_name, [&] {
     // An include can change without the source, and a report comes from a compilation only.
     const bool may_cache = params.include_paths.empty() && !is_verbose;
     KernelCache* disk = may_cache ? &KernelCache::instance() : nullptr;
     if (auto code = disk != nullptr ? disk->find(key) : std::nullopt) {
-      const bool is_ptx = target.rfind("compute_", 0) == 0;
-      return std::make_shared<CudaCode>(name, target, CudaBinary{std::move(*code), is_ptx, ""});
+      return from_cache(name, target, std::move(*code), cache_name);
     }
     CudaBinary binary = nvrtc.compile(source, name, target, options);
     if (is_verbose) {
@@ -128,12 +138,25 @@ std::shared_ptr<CudaCode> CudaCode::compile(
     if (disk != nullptr) {
       disk->store(key, binary.code);
     }
-    return std::make_shared<CudaCode>(name, target, std::move(binary));
+    return std::make_shared<CudaCode>(
+        name, target, std::move(binary), disk != nullptr ? cache_name : "");
   });
 }
 
-CudaCode::CudaCode(std::string name, std::string architecture, CudaBinary binary)
-    : name_(std::move(name)), architecture_(std::move(architecture)), binary_(std::move(binary)) {}
+std::shared_ptr<CudaCode> CudaCode::find(
+    const std::string& cache_name, const std::string& name, const std::string& architecture) {
+  return loaded_code().get(cache_name, [&]() -> std::shared_ptr<CudaCode> {
+    auto code = KernelCache::instance().find_named(cache_name);
+    return code ? from_cache(name, architecture, std::move(*code), cache_name) : nullptr;
+  });
+}
+
+CudaCode::CudaCode(
+    std::string name, std::string architecture, CudaBinary binary, std::string cache_name)
+    : name_(std::move(name)),
+      architecture_(std::move(architecture)),
+      binary_(std::move(binary)),
+      cache_name_(std::move(cache_name)) {}
 
 CudaCode::~CudaCode() {
   const CudaDriver* driver = functions_.empty() ? nullptr : CudaDriver::maybe_get();

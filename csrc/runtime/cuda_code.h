@@ -34,7 +34,12 @@ class CudaCode {
       const std::string& name,
       const std::string& architecture,
       const CompileParams& params);
-  CudaCode(std::string name, std::string architecture, CudaBinary binary);
+  /// The code of a kernel that was compiled for `architecture` before, by its name in the cache;
+  /// nullptr if it is not there any more.
+  [[nodiscard]] static std::shared_ptr<CudaCode> find(
+      const std::string& cache_name, const std::string& name, const std::string& architecture);
+  /// `cache_name`: of its entry in the kernel cache; empty if it has none.
+  CudaCode(std::string name, std::string architecture, CudaBinary binary, std::string cache_name);
   ~CudaCode();
   CudaCode(const CudaCode&) = delete;
   CudaCode& operator=(const CudaCode&) = delete;
@@ -44,6 +49,9 @@ class CudaCode {
   }
   [[nodiscard]] const std::string& architecture() const {
     return architecture_;
+  }
+  [[nodiscard]] const std::string& cache_name() const {
+    return cache_name_;
   }
   /// The kernel on a device; loaded at the first call. Requires that the device's context is
   /// current.
@@ -55,6 +63,7 @@ class CudaCode {
   const std::string name_;
   const std::string architecture_;
   const CudaBinary binary_;
+  const std::string cache_name_;
   mutable std::mutex mutex_;
   mutable std::map<int, CudaFunction> functions_; // by device
 };

@@ -30,7 +30,7 @@ std::string ptx_of(const CompiledKernel& code, const KernelRequest& request) {
   const std::string& architecture = code.cuda->architecture(); // sm_..
   return Nvrtc::get()
       .compile(
-          code.source, code.name, "compute_" + architecture.substr(3),
+          code.source(), code.name, "compute_" + architecture.substr(3),
           nvrtc_options(request.params))
       .code;
 }
@@ -88,14 +88,14 @@ void dump_source(const CompiledKernel& code, const KernelRequest& request) {
   const bool with_device_sources = has_option(DumpOption::CudaFull);
   if (with_device_sources || has_option(DumpOption::CudaKernel)) {
     const std::string text =
-        with_device_sources ? code.source : generate_kernel_text(*code.kernel, code.name);
+        with_device_sources ? code.source() : generate_kernel_text(*code.kernel(), code.name);
     std::cout << "\n======= Codegen output for kernel: " << code.name << " =======\n\n"
               << text << "\n======================================\n"
               << std::endl;
   }
   if (has_option(DumpOption::CudaToFile)) {
     const char* extension = request.device.is_cuda() ? ".cu" : ".cpp";
-    dump_to_file("__tmp_" + code.name + extension, code.source, DumpOption::CudaToFile);
+    dump_to_file("__tmp_" + code.name + extension, code.source(), DumpOption::CudaToFile);
   }
 }
 

@@ -121,6 +121,18 @@ PrivateFolder::~PrivateFolder() {
   fs::remove_all(path_, error);
 }
 
+std::string identity_of_file(const std::string& path) {
+  std::error_code error;
+  const std::string target = fs::canonical(path, error); // another one may be put behind a link
+  struct stat status{};
+  if (error || ::stat(target.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    return "";
+  }
+  return target + " " + std::to_string(status.st_size) + " " +
+         std::to_string(status.st_mtim.tv_sec) + "." + std::to_string(status.st_mtim.tv_nsec) +
+         "\n";
+}
+
 bool read_file(const std::string& path, std::string& bytes) {
   const File file(path, O_RDONLY);
   return file.is_open() && file.read_all(bytes);

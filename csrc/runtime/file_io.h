@@ -21,6 +21,9 @@ class PrivateFolder {
   std::string path_;
 };
 
+/// Where a file lies, its size and its time in one line, which changes when the file does; empty if
+/// there is none.
+[[nodiscard]] std::string identity_of_file(const std::string& path);
 /// Read a whole file; false, with errno, if it cannot be read.
 [[nodiscard]] bool read_file(const std::string& path, std::string& bytes);
 /// Write a whole file; false, with errno, if it cannot be written.

@@ -26,6 +26,27 @@ std::vector<std::string> split_words(const std::string& text) {
   return words;
 }
 
+/// Commands, best first.
+std::vector<std::string> names_to_try() {
+  if (const std::string chosen = environment_text("CXX"); !chosen.empty()) {
+    return {chosen}; // a choice that does not work must not be covered up
+  }
+  return {"c++", "g++", "clang++"};
+}
+
+/// Where a program of that name is looked for: what to put before it.
+std::vector<std::string> folders_of(const std::string& program) {
+  if (program.find('/') != std::string::npos) {
+    return {""};
+  }
+  std::vector<std::string> folders;
+  std::istringstream path(environment_text("PATH"));
+  for (std::string folder; std::getline(path, folder, ':');) {
+    folders.push_back((folder.empty() ? "." : folder) + "/");
+  }
+  return folders;
+}
+
 /// Line of the first error ("kernel.cpp:12:3: error: ..."); 0 if there is none.
 int first_error_line(const std::string& log, const std::string& file) {
   const size_t error = log.find("error:");
@@ -57,12 +78,23 @@ void HostCompiler::throw_failed(const std::string& what, const std::string& fix)
   });
 }
 
-bool HostCompiler::find(std::string& reason) {
-  std::vector<std::string> names = {"c++", "g++", "clang++"};
-  if (const std::string chosen = environment_text("CXX"); !chosen.empty()) {
-    names = {chosen}; // a choice that does not work must not be covered up
+std::string HostCompiler::files() {
+  for (const std::string& name : names_to_try()) {
+    const std::vector<std::string> command = split_words(name);
+    if (command.empty()) {
+      continue;
+    }
+    for (const std::string& folder : folders_of(command.front())) {
+      if (const std::string file = identity_of_file(folder + command.front()); !file.empty()) {
+        return name + ": " + file;
+      }
+    }
   }
-  for (const std::string& name : names) {
+  return "";
+}
+
+bool HostCompiler::find(std::string& reason) {
+  for (const std::string& name : names_to_try()) {
     std::vector<std::string> command = split_words(name);
     if (command.empty()) {
       continue;

@@ -26,6 +26,8 @@ class HostCompiler {
   /// none, `reason` says what was tried.
   [[nodiscard]] static const HostCompiler* maybe_get(std::string* reason = nullptr);
   [[nodiscard]] static const HostCompiler& get();
+  /// What changes when another compiler would be found; nothing is run for it.
+  [[nodiscard]] static std::string files();
 
   [[nodiscard]] const std::string& command() const {
     return command_text_;

@@ -29,8 +29,9 @@ constexpr char kMagic[8] = {'N', 'V', 'F', 'K', 'E', 'R', 'N', '1'};
 // written, a file's name goes on: .kernel.<who writes>.tmp
 constexpr size_t kFolderDigits = 2;
 constexpr size_t kFileDigits = 30;
-constexpr std::string_view kExtension = ".kernel";
 constexpr std::string_view kTemporary = ".tmp";
+/// A store looks at the whole folder after this part of its bound. Two caches share a folder.
+constexpr int64_t kScansPerBound = 32;
 
 struct Header {
   char magic[8];
@@ -97,9 +98,12 @@ void list_entries_of(const fs::path& folder, std::vector<Entry>& entries) {
     }
     const std::string_view suffix = std::string_view(name).substr(kFileDigits);
     Entry entry;
-    entry.is_temporary = suffix.starts_with(kExtension) && suffix.ends_with(kTemporary);
+    for (const std::string_view kind : {KernelCache::kCode, KernelCache::kFacts}) {
+      entry.is_temporary |= suffix.starts_with(kind) && suffix.ends_with(kTemporary);
+    }
     std::error_code vanished;
-    const bool is_entry = suffix == kExtension || entry.is_temporary;
+    const bool is_entry =
+        suffix == KernelCache::kCode || suffix == KernelCache::kFacts || entry.is_temporary;
     if (is_entry && it->symlink_status(vanished).type() == fs::file_type::regular) {
       entry.path = it->path();
       entry.time = it->last_write_time(vanished);
@@ -153,8 +157,8 @@ std::string KernelCacheStats::to_string() const {
   return out.str();
 }
 
-KernelCache::KernelCache(std::string folder, int64_t max_bytes)
-    : folder_(std::move(folder)), max_bytes_(max_bytes) {}
+KernelCache::KernelCache(std::string folder, int64_t max_bytes, std::string_view kind)
+    : folder_(std::move(folder)), max_bytes_(max_bytes), kind_(kind) {}
 
 KernelCache& KernelCache::instance() {
   // Never destroyed: threads may still compile when the process ends.
@@ -162,19 +166,32 @@ KernelCache& KernelCache::instance() {
   return cache;
 }
 
+KernelCache& KernelCache::facts() {
+  static auto& cache = *new KernelCache(environment_folder(), environment_max_bytes(), kFacts);
+  return cache;
+}
+
 bool KernelCache::is_enabled() const {
   return !folder_.empty() && max_bytes_ > 0 && !has_option(DisableOption::NvrtcCaching);
 }
 
-std::string KernelCache::path_of(const std::string& key) const {
+std::string KernelCache::name_of(const std::string& key) {
   char name[40];
   std::snprintf(
       name, sizeof(name), "%016llx%016llx", static_cast<unsigned long long>(fnv1a(key, kSeed)),
       static_cast<unsigned long long>(fnv1a(key, kOtherSeed)));
-  std::string path = folder_ + "/" + std::string(name, kFolderDigits) + "/";
-  path += name + kFolderDigits;
-  path += kExtension;
+  return name;
+}
+
+std::string KernelCache::path_of_name(const std::string& name) const {
+  std::string path = folder_ + "/" + name.substr(0, kFolderDigits) + "/";
+  path += name.substr(kFolderDigits);
+  path += kind_;
   return path;
+}
+
+std::string KernelCache::path_of(const std::string& key) const {
+  return path_of_name(name_of(key));
 }
 
 void KernelCache::miss(CacheMiss reason) {
@@ -214,12 +231,25 @@ void KernelCache::warn_untrusted(const std::string& path, const std::string& rea
 }
 
 std::optional<std::string> KernelCache::find(const std::string& key) {
+  return find_entry(name_of(key), &key);
+}
+
+std::optional<std::string> KernelCache::find_named(const std::string& name) {
+  if (name.size() != kFolderDigits + kFileDigits || !starts_with_digits(name, name.size())) {
+    miss(CacheMiss::Absent);
+    return std::nullopt;
+  }
+  return find_entry(name, nullptr);
+}
+
+std::optional<std::string> KernelCache::find_entry(
+    const std::string& name, const std::string* key) {
   if (!is_enabled()) {
     miss(CacheMiss::Disabled);
     return std::nullopt;
   }
-  const std::string path = path_of(key);
-  std::optional<std::string> payload = read(path, key);
+  const std::string path = path_of_name(name);
+  std::optional<std::string> payload = read(path, name, key);
   if (payload) {
     std::error_code ignored; // the time of last use decides what is evicted
     fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
@@ -229,7 +259,8 @@ std::optional<std::string> KernelCache::find(const std::string& key) {
   return payload;
 }
 
-std::optional<std::string> KernelCache::read(const std::string& path, const std::string& key) {
+std::optional<std::string> KernelCache::read(
+    const std::string& path, const std::string& name, const std::string* key) {
   if (!is_trusted(path)) {
     miss(CacheMiss::Untrusted);
     return std::nullopt;
@@ -266,7 +297,7 @@ std::optional<std::string> KernelCache::read(const std::string& path, const std:
     miss(CacheMiss::Corrupt);
     return std::nullopt;
   }
-  if (stored_key != key) {
+  if (key != nullptr ? stored_key != *key : name_of(stored_key) != name) {
     miss(CacheMiss::Foreign);
     return std::nullopt;
   }
@@ -311,7 +342,7 @@ void KernelCache::store(const std::string& key, const std::string& payload) {
     bytes_until_scan_ -= bytes;
     must_scan = bytes_until_scan_ <= 0;
     if (must_scan) {
-      bytes_until_scan_ = max_bytes_ / 16;
+      bytes_until_scan_ = max_bytes_ / kScansPerBound;
     }
   }
   if (must_scan) {
@@ -329,8 +360,8 @@ void KernelCache::evict() {
   for (const Entry& entry : entries) {
     total += entry.bytes;
   }
-  // Room for what comes before the next look.
-  const int64_t bound = max_bytes_ - max_bytes_ / 16;
+  // Room for what comes before both look again.
+  const int64_t bound = max_bytes_ - 2 * (max_bytes_ / kScansPerBound);
   const auto now = fs::file_time_type::clock::now();
   int64_t evicted = 0;
   for (const Entry& entry : entries) {

@@ -9,6 +9,9 @@
 // is a miss, never a failure. Files appear by rename, so that a reader sees a whole one or none.
 // When the folder outgrows its bound, the entries unused for longest go.
 //
+// Two kinds of files share the folder and its bound: machine code (.kernel), and what a process
+// needs to launch it (.facts, runtime/kernel_store.h). Each kind is a KernelCache.
+//
 // Its entries are run as code. So only regular files of this user's own are read, from folders of
 // this user's own, that no one else may write to. Anything else is a miss, and the first one a
 // warning.
@@ -24,6 +27,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace nvfuser {
 
@@ -56,14 +60,20 @@ struct KernelCacheStats {
 
 class KernelCache {
  public:
+  static constexpr std::string_view kCode = ".kernel";
+  static constexpr std::string_view kFacts = ".facts";
+
   /// A cache in `folder` (made when something is stored) of at most `max_bytes`. An empty folder: a
   /// disabled cache.
-  KernelCache(std::string folder, int64_t max_bytes);
-  /// The one of this process, as the environment variables have it.
+  KernelCache(std::string folder, int64_t max_bytes, std::string_view kind = kCode);
+  /// The ones of this process, as the environment variables have them.
   [[nodiscard]] static KernelCache& instance();
+  [[nodiscard]] static KernelCache& facts();
 
   /// The payload stored under `key`, if it is there and whole.
   [[nodiscard]] std::optional<std::string> find(const std::string& key);
+  /// The payload of the entry with that name, whatever its key is.
+  [[nodiscard]] std::optional<std::string> find_named(const std::string& name);
   /// Failing to store is not an error.
   void store(const std::string& key, const std::string& payload);
 
@@ -76,16 +86,23 @@ class KernelCache {
   [[nodiscard]] int64_t max_bytes() const {
     return max_bytes_;
   }
-  /// Bytes of all entries now.
+  /// Bytes of all entries of both kinds now.
   [[nodiscard]] int64_t size_bytes() const;
-  /// Remove every entry.
+  /// Remove every entry, of both kinds.
   void clear();
+  /// The hash of a key, in 32 digits: the name of its entry.
+  [[nodiscard]] static std::string name_of(const std::string& key);
   /// The file of `key`.
   [[nodiscard]] std::string path_of(const std::string& key) const;
   [[nodiscard]] KernelCacheStats stats() const;
 
  private:
-  [[nodiscard]] std::optional<std::string> read(const std::string& path, const std::string& key);
+  [[nodiscard]] std::string path_of_name(const std::string& name) const;
+  /// The payload of the entry `name`. With a key, the entry must have that one.
+  [[nodiscard]] std::optional<std::string> find_entry(
+      const std::string& name, const std::string* key);
+  [[nodiscard]] std::optional<std::string> read(
+      const std::string& path, const std::string& name, const std::string* key);
   [[nodiscard]] bool write(
       const std::string& path, const std::string& key, const std::string& data);
   void miss(CacheMiss reason);
@@ -97,6 +114,7 @@ class KernelCache {
 
   const std::string folder_;
   const int64_t max_bytes_;
+  const std::string_view kind_;
   mutable std::mutex mutex_; // of the fields below
   KernelCacheStats stats_;
   bool has_warned_ = false;

@@ -91,8 +91,8 @@ void dump_plan(const LaunchPlan& plan) {
               << " bytes of workspace" << std::endl;
   }
   if (has_option(DumpOption::IndexType)) {
-    std::cout << "index type of " << plan.code->name << ": "
-              << text(plan.code->kernel->index_type()) << std::endl;
+    std::cout << "index type of " << plan.code->name << ": " << text(plan.code->index_type)
+              << std::endl;
   }
 }
 
@@ -110,7 +110,8 @@ KernelProgram::KernelProgram(
       fusion_(fusion.clone()),
       equal_dims_(equal_input_dims(*fusion_)),
       words_(*fusion_),
-      sizes_depend_on_(find_shape_scalars(*fusion_)) {}
+      sizes_depend_on_(find_shape_scalars(*fusion_)),
+      store_(fusion_, words_) {}
 
 void KernelProgram::compile(std::span<const Argument> args) {
   const std::lock_guard lock(compile_mutex_);
@@ -118,7 +119,8 @@ void KernelProgram::compile(std::span<const Argument> args) {
   CodeChoice choice{.index_type = params_.index_type.value_or(DataType::Int)};
   if (!args.empty() || fusion_->inputs().empty()) {
     device = check_arguments(*fusion_, args, params_.device);
-    choice = choose_code(device, UnpairedArguments(*fusion_, args).args(), params_);
+    const UnpairedArguments unpaired(*fusion_, args);
+    choice = choose_code(device, bind(unpaired.args()), params_);
   }
   static_cast<void>(code_for(device, choice, params_));
 }
@@ -142,9 +144,23 @@ const CodeChooser& KernelProgram::chooser_for(Device device, const CompileParams
   if (const auto known = choosers_.find(kind); known != choosers_.end()) {
     return known->second;
   }
-  lowered_for_ = request_for(device, params);
-  lowered_ = lower_kernel(*fusion_, *lowered_for_);
-  return choosers_.emplace(kind, CodeChooser(*lowered_.kernel, words_)).first->second;
+  const KernelRequest request = request_for(device, params);
+  if (auto stored = store_.find_chooser(request)) {
+    return choosers_.emplace(kind, std::move(*stored)).first->second;
+  }
+  lowered_for_ = request;
+  lowered_ = lower_kernel(*fusion_, request);
+  return keep_chooser(*lowered_.kernel, request);
+}
+
+/// It is the same for all kernels of the fusion on a target.
+const CodeChooser& KernelProgram::keep_chooser(const Kernel& kernel, const KernelRequest& request) {
+  const auto [position, is_new] =
+      choosers_.try_emplace(target_of(request.device).kind, kernel, words_);
+  if (is_new) {
+    store_.store(position->second, request);
+  }
+  return position->second;
 }
 
 /// The expression that has no value says so itself.
@@ -160,18 +176,16 @@ void KernelProgram::throw_division_by_zero(Device device, std::span<const Argume
 }
 
 CodeChoice KernelProgram::choose_code(
-    Device device, std::span<const Argument> args, const CompileParams& params) {
-  ExpressionEvaluator evaluator;
-  const std::vector<MemoryLayout> layouts = bind_arguments(*fusion_, args, equal_dims_, evaluator);
+    Device device, const BoundArguments& bound, const CompileParams& params) {
   std::vector<ScalarRegister> words(words_.count());
-  words_.fill(args, layouts, words);
+  words_.fill(bound.args, bound.layouts, words);
   // Processors index with 64 bits. Narrower arithmetic, which wraps, would hide from a compiler
   // that vectorizes which elements are neighbours.
   const bool may_be_narrow = device.is_cuda() || params.index_type == DataType::Int32;
   std::optional<CodeChoice> choice =
       chooser_for(device, params).choose(words, constraints_, may_be_narrow);
   if (!choice) {
-    throw_division_by_zero(device, args);
+    throw_division_by_zero(device, bound.args);
   }
   if (!params.index_type) {
     return *choice;
@@ -201,6 +215,12 @@ LoweredKernel KernelProgram::lower(const KernelRequest& request) {
   return lower_kernel(*fusion_, request);
 }
 
+std::shared_ptr<const CompiledKernel> KernelProgram::compile(const KernelRequest& request) {
+  LoweredKernel lowered = lower(request);
+  keep_chooser(*lowered.kernel, request);
+  return compile_kernel(fusion_, words_, std::move(lowered), request);
+}
+
 std::shared_ptr<const CompiledKernel> KernelProgram::code_for(
     Device device, const CodeChoice& choice, const CompileParams& params) {
   KernelRequest request = request_for(device, params);
@@ -221,9 +241,11 @@ std::shared_ptr<const CompiledKernel> KernelProgram::code_for(
   if (const auto found = code_.find(key); found != code_.end()) {
     return found->second;
   }
-  LoweredKernel lowered = lower(request);
-  choosers_.try_emplace(target_of(device).kind, *lowered.kernel, words_);
-  std::shared_ptr<const CompiledKernel> code = compile_kernel(std::move(lowered), request);
+  std::shared_ptr<const CompiledKernel> code = store_.find_code(request);
+  if (code == nullptr) {
+    code = compile(request);
+    store_.store(*code, request);
+  }
   code_.emplace(key, code);
   const std::lock_guard lock(last_mutex_);
   last_compiled_ = code;
@@ -265,11 +287,11 @@ KernelProgram::PlanPtr KernelProgram::make_plan(
   CompileParams merged = merge_params(params_, params);
   const Device device = check_arguments(*fusion_, args, merged.device);
   const UnpairedArguments unpaired(*fusion_, args);
-  args = unpaired.args();
-  const CodeChoice choice = choose_code(device, args, merged);
+  BoundArguments bound = bind(unpaired.args());
+  const CodeChoice choice = choose_code(device, bound, merged);
   const auto plan_with_code = [&] {
     return make_launch_plan(
-        code_for(device, choice, merged), args, equal_dims_, device,
+        code_for(device, choice, merged), bound, device,
         merge_constraints(constraints_, constraints));
   };
   const auto plan = std::make_shared<LaunchPlan>(plan_with_code());

@@ -19,6 +19,7 @@
 #include "runtime/arguments.h"
 #include "runtime/compiled_kernel.h"
 #include "runtime/kernel_identity.h"
+#include "runtime/kernel_store.h"
 #include "runtime/launch.h"
 #include "runtime/launch_plan.h"
 #include "runtime/signature.h"
@@ -87,13 +88,19 @@ class KernelProgram {
   /// A request whose code serves any arguments, as far as that is known without them.
   [[nodiscard]] KernelRequest request_for(Device device, const CompileParams& params) const;
   [[nodiscard]] CodeChoice choose_code(
-      Device device, std::span<const Argument> args, const CompileParams& params);
-  /// What decides about code for `device`. Where nothing was lowered for it, that happens now.
+      Device device, const BoundArguments& bound, const CompileParams& params);
+  [[nodiscard]] BoundArguments bind(std::span<const Argument> args) const {
+    return bind_to_fusion(*fusion_, equal_dims_, words_, args);
+  }
+  /// What decides about code for `device`. Where nothing was lowered for it, in this process or an
+  /// earlier one, that happens now.
   [[nodiscard]] const CodeChooser& chooser_for(Device device, const CompileParams& params);
+  const CodeChooser& keep_chooser(const Kernel& kernel, const KernelRequest& request);
   [[noreturn]] void throw_division_by_zero(Device device, std::span<const Argument> args);
   [[nodiscard]] std::shared_ptr<const CompiledKernel> code_for(
       Device device, const CodeChoice& choice, const CompileParams& params);
   [[nodiscard]] LoweredKernel lower(const KernelRequest& request);
+  [[nodiscard]] std::shared_ptr<const CompiledKernel> compile(const KernelRequest& request);
 
   const KernelIdentity identity_;
   const std::string kernel_name_;
@@ -106,7 +113,8 @@ class KernelProgram {
 
   ReadMostlyMap<Signature, PlanPtr, SignatureHash> plans_;
 
-  std::mutex compile_mutex_;                                                    // of the slow path
+  std::mutex compile_mutex_; // of the slow path
+  KernelStore store_;
   std::unordered_map<std::string, std::shared_ptr<const CompiledKernel>> code_; // by request
   std::unordered_map<TargetKind, CodeChooser> choosers_;
   /// What was lowered for a choice and not compiled yet.

@@ -23,11 +23,12 @@ void check_alignment(const LaunchPlan& plan, std::span<const Argument> args) {
     if (address % static_cast<uintptr_t>(check.bytes) == 0) {
       continue;
     }
+    const VectorAccess& access = plan.code->kernel()->launch.vector_accesses.at(check.access);
     throw UserError({
         .headline =
-            {"Vectorization of ", check.tensor->to_string(), " with word size ", check.width,
+            {"Vectorization of ", access.tensor->to_string(), " with word size ", access.width,
              " not possible as the memory address is not aligned. Address: ", tensor.data},
-        .node = {describe(check.made_by), ", vectorized"},
+        .node = {describe(access.made_by), ", vectorized"},
         .expected = {"an address divisible by ", check.bytes, " bytes"},
         .found =
             {"remainder ", address % static_cast<uintptr_t>(check.bytes), ", input ", check.arg},
@@ -92,8 +93,8 @@ void fill_arguments(const LaunchPlan& plan, std::span<const Argument> args, std:
             },
             [&](const NumberPatch& number) {
               write_scalar(
-                  std::get<ScalarArg>(args[number.arg]).value, number.dtype,
-                  plan.code->kernel->index_type(), parameters + patch.offset);
+                  std::get<ScalarArg>(args[number.arg]).value, number.dtype, plan.code->index_type,
+                  parameters + patch.offset);
             },
             [&](const HostElementPatch& element) {
               std::memcpy(

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <iostream>
-#include <unordered_map>
 
 #include "base/errors.h"
 #include "base/options.h"
@@ -102,80 +101,127 @@ Refusal why_not(const LaunchCondition& condition, ExpressionEvaluator& evaluator
 
 class Planner {
  public:
-  Planner(
-      LaunchPlan& plan,
-      std::span<const Argument> args,
-      const EqualDims& equal_dims,
-      const LaunchParams& constraints)
+  Planner(LaunchPlan& plan, BoundArguments& bound, const LaunchParams& constraints)
       : plan_(plan),
-        kernel_(*plan.code->kernel),
-        args_(args),
-        equal_dims_(equal_dims),
+        code_(*plan.code),
+        recipe_(code_.recipe),
+        bound_(bound),
+        args_(bound.args),
         constraints_(constraints),
-        writer_(plan, kernel_.index_type()) {}
+        writer_(plan, code_.index_type),
+        registers_(recipe_.program.num_registers()) {}
 
   void run() {
-    layouts_ = bind_arguments(kernel_, args_, equal_dims_, evaluator_);
-    std::vector<const LaunchCondition*> of_launch = check_conditions();
+    bound_.words.fill(args_, bound_.layouts, registers_);
+    recipe_.program.run(registers_);
+    const std::vector<size_t> of_launch = check_conditions();
     plan_launch();
     check_conditions(of_launch);
     plan_inputs();
     plan_buffers();
     plan_random_state();
-    plan_outputs();
+    plan_.outputs = recipe_.outputs;
     check_vector_accesses();
     check_resources();
     plan_.is_small = plan_.device.is_cpu() && is_small();
   }
 
  private:
+  using Register = LaunchRecipe::Register;
+
+  // -- for errors, which have names --
+
+  /// Lowered now where the code came from the disk.
+  [[nodiscard]] const Kernel& kernel() const {
+    return *code_.kernel();
+  }
+  /// Everything that is known so far, under the names of the kernel.
+  [[nodiscard]] ExpressionEvaluator symbols() const {
+    ExpressionEvaluator evaluator;
+    bind_arguments(kernel(), args_, bound_.equal_dims, evaluator);
+    for (const ParallelType type : kHardwareTypes) {
+      if (const ScalarRegister& size = registers_[bound_.words.dim(type)]; size.has_value()) {
+        evaluator.bind(dimension_name(type), size.word);
+      }
+    }
+    return evaluator;
+  }
+  [[noreturn]] void throw_unknown(const Val* val) const {
+    static_cast<void>(symbols().evaluate_int(val));
+    NVF_INVARIANT(false, "the evaluator refuses what the program refused: ", val->to_string());
+  }
+  [[nodiscard]] const TensorView* output(const LaunchRecipe::Buffer& buffer) const {
+    return static_cast<const TensorView*>(bound_.fusion.outputs()[buffer.output]);
+  }
+
+  // -- sizes of the launch --
+
   /// Conditions on sizes. Returns those that depend on how many threads and blocks are launched.
-  std::vector<const LaunchCondition*> check_conditions() {
-    std::vector<const LaunchCondition*> of_launch;
-    for (const LaunchCondition& condition : kernel_.launch.conditions) {
-      const std::optional<ScalarValue> holds = evaluator_.evaluate(condition.holds);
-      if (!holds) {
-        of_launch.push_back(&condition);
-      } else if (!as_bool(*holds)) {
-        throw_refusal(why_not(condition, evaluator_));
+  std::vector<size_t> check_conditions() {
+    std::vector<size_t> of_launch;
+    for (size_t i = 0; i < recipe_.conditions.size(); ++i) {
+      if (registers_[recipe_.conditions[i]].status == ScalarStatus::Unknown) {
+        of_launch.push_back(i);
+      } else {
+        check_condition(i);
       }
     }
     return of_launch;
   }
 
-  void check_conditions(const std::vector<const LaunchCondition*>& conditions) {
-    for (const LaunchCondition* condition : conditions) {
-      if (evaluator_.evaluate_int(condition->holds) == 0) {
-        throw_refusal(why_not(*condition, evaluator_));
-      }
+  void check_conditions(const std::vector<size_t>& conditions) {
+    for (const size_t i : conditions) {
+      check_condition(i);
     }
+  }
+
+  void check_condition(size_t i) {
+    const ScalarRegister& holds = registers_[recipe_.conditions[i]];
+    if (holds.has_value() && holds.word != 0) {
+      return;
+    }
+    const LaunchCondition& condition = kernel().launch.conditions.at(i);
+    if (!holds.has_value()) {
+      throw_unknown(condition.holds);
+    }
+    ExpressionEvaluator evaluator = symbols();
+    throw_refusal(why_not(condition, evaluator));
+  }
+
+  void set_dim(ParallelType type, int64_t size) {
+    registers_[bound_.words.dim(type)] = ScalarRegister::of(size);
   }
 
   /// The launch dimensions: what the kernel needs, which must agree with what the caller asks for.
   void plan_launch() {
     for (const ParallelType type : kHardwareTypes) {
       if (constraints_.is_set(type)) {
-        evaluator_.bind(dimension_name(type), constraints_.raw(type));
+        set_dim(type, constraints_.raw(type));
       }
     }
+    recipe_.program.run(registers_);
     LaunchParams launch = constraints_;
     for (const ParallelType type : kHardwareTypes) {
-      const Val* extent = kernel_.launch.extents[type];
-      if (extent != nullptr) {
+      if (const auto& extent = recipe_.extents.at(hardware_type_index(type))) {
         // An axis of size 0 beside outputs that are not empty: its loops run zero times.
         launch.bind(
-            type, std::max<int64_t>(launched_size(extent, type), 1),
+            type, std::max<int64_t>(launched_size(*extent, type), 1),
             [this](std::span<const ParallelType> types) { return bound_axes(types); });
       } else if (launch.is_set(type)) {
         launch.bind(type, 1); // several threads would do the same, to the same memory
       }
-      evaluator_.bind(dimension_name(type), launch.get(type));
+      set_dim(type, launch.get(type));
     }
-    if (kernel_.launch.shared_bytes != nullptr) {
-      launch.set_smem_bytes(evaluator_.evaluate_int(kernel_.launch.shared_bytes));
+    recipe_.program.run(registers_);
+    if (recipe_.shared_bytes) {
+      const ScalarRegister& bytes = registers_[*recipe_.shared_bytes];
+      if (!bytes.has_value()) {
+        throw_unknown(kernel().launch.shared_bytes);
+      }
+      launch.set_smem_bytes(bytes.word);
     }
     plan_.launch = launch;
-    plan_.is_cooperative = kernel_.launch.is_cooperative;
+    plan_.is_cooperative = recipe_.is_cooperative;
     if (has_option(DumpOption::BankConflict)) {
       dump_bank_conflicts();
     }
@@ -183,7 +229,8 @@ class Planner {
 
   void dump_bank_conflicts() const {
     std::cout << "Shared memory accesses of " << plan_.code->name << ":\n";
-    for (const BankConflict& conflict : find_bank_conflicts(kernel_, evaluator_)) {
+    ExpressionEvaluator evaluator = symbols();
+    for (const BankConflict& conflict : find_bank_conflicts(kernel(), evaluator)) {
       std::cout << "  " << conflict.to_string() << "\n";
     }
     std::cout << std::flush;
@@ -193,94 +240,121 @@ class Planner {
   std::string bound_axes(std::span<const ParallelType> types) const {
     std::string lines;
     for (const ParallelType type : types) {
-      for (const TensorView* tensor : kernel_.launch.bound_tensors[type]) {
+      for (const TensorView* tensor : kernel().launch.bound_tensors[type]) {
         lines += (lines.empty() ? "" : "\n") + describe(tensor) + ", bound to " + text(type);
       }
     }
     return lines;
   }
 
-  int64_t launched_size(const Val* extent, ParallelType type) {
-    const std::optional<ScalarValue> value = evaluator_.evaluate(extent);
-    if (!value) {
-      throw UserError({
-          .headline =
-              {"Could not launch kernel as program could not infer ", extent->to_inline_string(),
-               " for the ptype: ", text(type)},
-          .node = describe(extent),
-          .expected = {"an extent that follows from the inputs or from launch constraints"},
-          .found = {extent->to_inline_string()},
-          .fix = {"pass LaunchParams with ", dimension_name(type)},
-      });
+  int64_t launched_size(Register extent, ParallelType type) {
+    if (registers_[extent].status == ScalarStatus::Unknown) {
+      recipe_.program.run(registers_); // it may follow from dimensions that are known by now
     }
-    return as_int(*value);
+    if (registers_[extent].has_value()) {
+      return registers_[extent].word;
+    }
+    const Val* val = kernel().launch.extents[type];
+    if (registers_[extent].status == ScalarStatus::DivideByZero) {
+      throw_unknown(val);
+    }
+    throw UserError({
+        .headline =
+            {"Could not launch kernel as program could not infer ", val->to_inline_string(),
+             " for the ptype: ", text(type)},
+        .node = describe(val),
+        .expected = {"an extent that follows from the inputs or from launch constraints"},
+        .found = {val->to_inline_string()},
+        .fix = {"pass LaunchParams with ", dimension_name(type)},
+    });
   }
+
+  // -- parameters --
 
   void plan_inputs() {
-    for (size_t i = 0; i < kernel_.inputs().size(); ++i) {
-      const Val* input = kernel_.inputs()[i];
-      if (!input->is_tensor()) {
-        plan_.patches.push_back({writer_.add_scalar(), NumberPatch{i, input->dtype()}});
-        continue;
+    using Kind = LaunchRecipe::Parameter::Kind;
+    for (size_t i = 0; i < recipe_.inputs.size(); ++i) {
+      const auto [kind, dtype] = recipe_.inputs[i];
+      switch (kind) {
+        case Kind::Number:
+          plan_.patches.push_back({writer_.add_scalar(), NumberPatch{i, dtype}});
+          break;
+        case Kind::HostElement:
+          plan_.patches.push_back({writer_.add_scalar(), HostElementPatch{i, dtype}});
+          break;
+        case Kind::Tensor: {
+          const size_t offset =
+              writer_.add_tensor(std::get<TensorArg>(args_[i]).sizes(), bound_.layouts[i].strides);
+          plan_.patches.push_back({offset, PointerPatch{i}});
+          break;
+        }
       }
-      const auto* tensor = static_cast<const TensorView*>(input);
-      if (tensor->is_cpu_scalar()) {
-        plan_.patches.push_back({writer_.add_scalar(), HostElementPatch{i, input->dtype()}});
-        continue;
-      }
-      const size_t offset =
-          writer_.add_tensor(std::get<TensorArg>(args_[i]).sizes(), layouts_[i].strides);
-      plan_.patches.push_back({offset, PointerPatch{i}});
     }
-  }
-
-  size_t input_position(const Val* input) const {
-    const auto& inputs = kernel_.inputs();
-    const auto found = std::find(inputs.begin(), inputs.end(), input);
-    NVF_INVARIANT(found != inputs.end(), "an aliased input is an input: ", input->to_string());
-    return static_cast<size_t>(found - inputs.begin());
   }
 
   void plan_buffers() {
+    std::vector<int64_t> sizes; // by register
+    for (const ScalarRegister& value : registers_) {
+      sizes.push_back(value.word);
+    }
     bool is_empty = true;
-    for (const GlobalBuffer& buffer : kernel_.launch.buffers) {
-      PlannedBuffer planned;
-      planned.dtype = buffer.tensor->dtype();
-      planned.zero_init = buffer.zero_init;
-      const AliasInfo* alias = kernel_.alias_of(buffer.tensor);
-      if (alias != nullptr) {
-        planned.source = PlannedBuffer::Source::Input;
-        planned.input = input_position(alias->input);
-        const auto& arg = std::get<TensorArg>(args_[planned.input]);
-        planned.layout.sizes.assign(arg.sizes().begin(), arg.sizes().end());
-        planned.layout.strides.assign(arg.strides().begin(), arg.strides().end());
-        planned.layout.elements = arg.num_elements();
-        check_alias_shape(buffer.tensor, planned);
-        check_alias_memory(buffer.tensor, planned.input, arg);
-        planned.layout.memory = bind_memory(planned.input, buffer.tensor, arg, evaluator_);
-      } else {
-        planned.layout = layout_of_new(buffer.tensor, evaluator_);
-        planned.source =
-            buffer.is_output ? PlannedBuffer::Source::NewTensor : PlannedBuffer::Source::Workspace;
-      }
-      const std::vector<int64_t>& sizes = planned.layout.sizes; // as a user sees them
-      is_empty = is_empty &&
-                 (!buffer.is_output || std::find(sizes.begin(), sizes.end(), 0) != sizes.end());
+    for (size_t i = 0; i < recipe_.buffers.size(); ++i) {
+      PlannedBuffer planned = recipe_.buffers[i].source == BufferSource::Input
+                                  ? plan_update(recipe_.buffers[i])
+                                  : plan_new(i, sizes);
+      const std::vector<int64_t>& visible = planned.layout.sizes; // as a user sees them
+      is_empty = is_empty && (planned.source == BufferSource::Workspace ||
+                              std::find(visible.begin(), visible.end(), 0) != visible.end());
       planned.offset = writer_.add_tensor(planned.layout.sizes, planned.layout.memory.strides);
-      if (planned.source == PlannedBuffer::Source::NewTensor &&
-          planned.dtype == DataType::Float4_e2m1fn) {
+      if (planned.source == BufferSource::NewTensor && planned.dtype == DataType::Float4_e2m1fn) {
         planned.dtype = framework_dtype(planned.dtype);
-        pair_up(buffer.tensor, planned.layout);
+        pair_up(output(recipe_.buffers[i]), planned.layout);
       }
-      buffer_of_.emplace(buffer.tensor, plan_.buffers.size());
       plan_.buffers.push_back(std::move(planned));
     }
     plan_.is_empty = is_empty;
     place_workspaces();
   }
 
+  /// The memory of an input, which an output updates.
+  PlannedBuffer plan_update(const LaunchRecipe::Buffer& buffer) {
+    PlannedBuffer planned;
+    planned.source = BufferSource::Input;
+    planned.dtype = buffer.dtype;
+    planned.zero_init = buffer.zero_init;
+    planned.input = buffer.input;
+    const auto& arg = std::get<TensorArg>(args_[planned.input]);
+    planned.layout.sizes.assign(arg.sizes().begin(), arg.sizes().end());
+    planned.layout.strides.assign(arg.strides().begin(), arg.strides().end());
+    planned.layout.elements = arg.num_elements();
+    check_alias_shape(buffer, planned);
+    check_alias_memory(output(buffer), planned.input, arg);
+    planned.layout.memory = bind_memory(planned.input, output(buffer), arg, bound_.evaluator);
+    return planned;
+  }
+
+  /// A new tensor, or a workspace.
+  PlannedBuffer plan_new(size_t i, std::span<const int64_t> sizes) {
+    const LaunchRecipe::Buffer& buffer = recipe_.buffers[i];
+    PlannedBuffer planned;
+    planned.source = buffer.source;
+    planned.dtype = buffer.dtype;
+    planned.zero_init = buffer.zero_init;
+    const bool is_known = std::ranges::all_of(
+        buffer.layout.sizes_read(), [&](Register size) { return registers_[size].has_value(); });
+    auto layout = make_layout(buffer.layout, sizes);
+    if (!is_known || std::holds_alternative<LayoutFault>(layout)) {
+      const TensorView* tensor = kernel().launch.buffers.at(i).tensor;
+      ExpressionEvaluator evaluator = symbols();
+      static_cast<void>(layout_of_new(tensor, evaluator));
+      NVF_INVARIANT(false, "a tensor refuses what its recipe refused: ", describe(tensor));
+    }
+    planned.layout = std::get<BufferLayout>(std::move(layout));
+    return planned;
+  }
+
   void plan_random_state() {
-    plan_.random_streams = kernel_.launch.random_streams;
+    plan_.random_streams = recipe_.random_streams;
     if (plan_.random_streams > 0) {
       plan_.random_seed = writer_.add_scalar();
       plan_.random_offset = writer_.add_scalar();
@@ -300,14 +374,16 @@ class Planner {
   }
 
   /// What is written in place must have the shape of what it is written into.
-  void check_alias_shape(const TensorView* tensor, const PlannedBuffer& planned) {
-    const IterDomains axes = logical_axes(tensor);
-    for (size_t i = 0; i < axes.size(); ++i) {
-      const int64_t size = evaluator_.evaluate_int(axes[i]->maybe_expanded_extent());
+  void check_alias_shape(const LaunchRecipe::Buffer& buffer, const PlannedBuffer& planned) {
+    for (size_t i = 0; i < buffer.sizes.size(); ++i) {
+      const ScalarRegister& size = registers_[buffer.sizes[i]];
+      if (!size.has_value()) {
+        throw_unknown(logical_axes(output(buffer))[i]->maybe_expanded_extent());
+      }
       NVF_USER_CHECK(
-          size == planned.layout.sizes[i], "An output of size ", size, " in dimension ", i,
-          " cannot be written into input ", planned.input, " of size ", planned.layout.sizes[i],
-          " there: ", describe(tensor));
+          size.word == planned.layout.sizes[i], "An output of size ", size.word, " in dimension ",
+          i, " cannot be written into input ", planned.input, " of size ", planned.layout.sizes[i],
+          " there: ", describe(output(buffer)));
     }
   }
 
@@ -328,50 +404,23 @@ class Planner {
     }
   }
 
-  void plan_outputs() {
-    std::unordered_map<const Val*, size_t> seen; // only looked up
-    for (const Val* output : kernel_.outputs()) {
-      const AliasInfo* alias = kernel_.alias_of(output);
-      if (alias != nullptr && alias->is_hidden) {
-        continue;
-      }
-      PlannedOutput planned;
-      const auto [earlier, is_new] = seen.emplace(output, plan_.outputs.size());
-      if (alias != nullptr) {
-        planned = {PlannedOutput::Source::Input, input_position(alias->input)};
-      } else if (output->is_fusion_input()) {
-        planned = {PlannedOutput::Source::Input, input_position(output)};
-      } else if (!is_new) {
-        planned = {PlannedOutput::Source::Output, earlier->second};
-      } else {
-        planned = {PlannedOutput::Source::Buffer, buffer_of_.at(output)};
-      }
-      plan_.outputs.push_back(planned);
-    }
-  }
-
   void check_vector_accesses() {
-    for (const VectorAccess& access : kernel_.launch.vector_accesses) {
-      const int64_t bytes = storage_bytes(access.tensor->dtype(), access.width);
-      check_vector_strides(access);
-      const auto buffer = buffer_of_.find(access.tensor);
-      if (buffer == buffer_of_.end()) {
-        plan_.alignment_checks.push_back(
-            {input_position(access.tensor), bytes, access.width, access.tensor, access.made_by});
-      } else if (plan_.buffers[buffer->second].source == PlannedBuffer::Source::Input) {
-        plan_.alignment_checks.push_back(
-            {plan_.buffers[buffer->second].input, bytes, access.width, access.tensor,
-             access.made_by});
+    for (size_t i = 0; i < recipe_.vector_accesses.size(); ++i) {
+      const LaunchRecipe::VectorAccess& access = recipe_.vector_accesses[i];
+      check_vector_strides(i);
+      if (!access.is_buffer) {
+        plan_.alignment_checks.push_back({access.position, access.bytes, i});
+      } else if (plan_.buffers[access.position].source == BufferSource::Input) {
+        plan_.alignment_checks.push_back({plan_.buffers[access.position].input, access.bytes, i});
       }
     }
   }
 
   /// Steps along every axis that is not part of the contiguous run must keep vectors aligned.
-  void check_vector_strides(const VectorAccess& access) {
-    const auto buffer = buffer_of_.find(access.tensor);
-    const MemoryLayout& layout = buffer != buffer_of_.end()
-                                     ? plan_.buffers[buffer->second].layout.memory
-                                     : layouts_[input_position(access.tensor)];
+  void check_vector_strides(size_t i) {
+    const LaunchRecipe::VectorAccess& access = recipe_.vector_accesses[i];
+    const MemoryLayout& layout = access.is_buffer ? plan_.buffers[access.position].layout.memory
+                                                  : bound_.layouts[access.position];
     const bool is_empty =
         std::find(layout.sizes.begin(), layout.sizes.end(), 0) != layout.sizes.end();
     for (size_t k = 0; k < layout.sizes.size() && !is_empty; ++k) {
@@ -381,11 +430,12 @@ class Planner {
       if (is_in_run || layout.sizes[k] == 1 || layout.strides[k] % access.width == 0) {
         continue;
       }
+      const VectorAccess& named = kernel().launch.vector_accesses.at(i);
       throw UserError({
           .headline =
-              {"Vectorization of ", access.tensor->to_string(), " with word size ", access.width,
+              {"Vectorization of ", named.tensor->to_string(), " with word size ", access.width,
                " not possible due to invalid stride."},
-          .node = {describe(access.made_by), ", vectorized"},
+          .node = {describe(named.made_by), ", vectorized"},
           .expected = {"stride of allocation axis ", k, " divisible by ", access.width},
           .found = {"stride ", layout.strides[k], " (elements), axis of size ", layout.sizes[k]},
           .fix = {"vectorize with a smaller factor, or pass a tensor with other strides"},
@@ -397,9 +447,8 @@ class Planner {
     if (plan_.is_empty) {
       return;
     }
-    const int64_t limit = kernel_.target().max_shared_bytes;
     if (plan_.device.is_cpu()) {
-      check_shared_bytes(plan_.launch.smem_bytes(), 0, limit);
+      check_shared_bytes(plan_.launch.smem_bytes(), 0, Target::cpu().max_shared_bytes);
       return;
     }
     const CudaDriver& driver = CudaDriver::get();
@@ -421,7 +470,7 @@ class Planner {
   /// Registers of a thread if a block of this launch is to fit.
   [[nodiscard]] int64_t register_limit(int64_t registers_per_block) const {
     constexpr int64_t kGranularity = 8; // registers are given out in multiples of this, per warp
-    const int64_t threads = round_up(plan_.launch.num_threads(), kernel_.target().warp_size);
+    const int64_t threads = round_up(plan_.launch.num_threads(), Target::cuda().warp_size);
     const int64_t limit = registers_per_block / threads / kGranularity * kGranularity;
     return std::max(limit, kGranularity);
   }
@@ -467,44 +516,41 @@ class Planner {
   /// over counts for nothing: blocks without elements pass.
   bool is_small() {
     constexpr int64_t kWorthAThread = 32768; // elements; some ten microseconds
-    int64_t work = 0;
-    for (const TensorView* tensor : kernel_.tensors()) {
-      int64_t elements = 1;
-      for (const IterDomain* id : tensor->logical()) {
-        const std::optional<ScalarValue> extent = evaluator_.evaluate(id->extent());
-        elements *= std::min(extent ? as_int(*extent) : 1, kWorthAThread);
-        if (elements >= kWorthAThread) {
-          return false;
-        }
-      }
-      work += elements;
-    }
-    return work < kWorthAThread;
+    const ScalarRegister& elements = registers_[recipe_.num_elements];
+    return elements.status == ScalarStatus::Known && elements.word < kWorthAThread;
   }
 
   LaunchPlan& plan_;
-  const Kernel& kernel_;
+  const CompiledKernel& code_;
+  const LaunchRecipe& recipe_;
+  BoundArguments& bound_;
   std::span<const Argument> args_;
-  const EqualDims& equal_dims_;
   const LaunchParams& constraints_;
   ParameterWriter writer_;
-  ExpressionEvaluator evaluator_;
-  std::vector<MemoryLayout> layouts_;                // by input
-  std::unordered_map<const Val*, size_t> buffer_of_; // only looked up
+  std::vector<ScalarRegister> registers_; // of the recipe's program
 };
 
 } // namespace
 
+BoundArguments bind_to_fusion(
+    const Fusion& fusion,
+    const EqualDims& equal_dims,
+    const LaunchWords& words,
+    std::span<const Argument> args) {
+  BoundArguments bound{.fusion = fusion, .equal_dims = equal_dims, .words = words, .args = args};
+  bound.layouts = bind_arguments(fusion, args, equal_dims, bound.evaluator);
+  return bound;
+}
+
 LaunchPlan make_launch_plan(
     std::shared_ptr<const CompiledKernel> code,
-    std::span<const Argument> args,
-    const EqualDims& equal_dims,
+    BoundArguments& bound,
     Device device,
     const LaunchParams& constraints) {
   LaunchPlan plan;
   plan.code = std::move(code);
   plan.device = device;
-  Planner(plan, args, equal_dims, constraints).run();
+  Planner(plan, bound, constraints).run();
   return plan;
 }
 

@@ -14,6 +14,8 @@
 #include "runtime/buffer_layout.h"
 #include "runtime/compiled_kernel.h"
 #include "runtime/dlpack_tensor.h"
+#include "runtime/launch_recipe.h"
+#include "runtime/launch_words.h"
 
 namespace nvfuser {
 
@@ -40,7 +42,7 @@ struct ParameterPatch {
 
 /// A tensor the host provides beside the arguments.
 struct PlannedBuffer {
-  enum class Source : uint8_t { NewTensor, Input, Workspace };
+  using Source = BufferSource;
   Source source = Source::NewTensor;
   size_t input = 0;                 // of Input
   int64_t byte_offset = 0;          // of Workspace
@@ -50,20 +52,11 @@ struct PlannedBuffer {
   size_t offset = 0;                // of its pointer in the parameter bytes
 };
 
-/// What the caller gets as output i.
-struct PlannedOutput {
-  enum class Source : uint8_t { Buffer, Input, Output };
-  Source source = Source::Buffer;
-  size_t index = 0; // of the buffer; of the argument that is returned; of the equal earlier output
-};
-
 /// A pointer that has to be a multiple of `bytes`.
 struct AlignmentCheck {
   size_t arg = 0;
   int64_t bytes = 0;
-  int64_t width = 0; // elements
-  const TensorView* tensor = nullptr;
-  const TensorView* made_by = nullptr;
+  size_t access = 0; // which of the kernel's vector accesses needs it, for the error
 };
 
 struct LaunchPlan {
@@ -91,13 +84,27 @@ struct LaunchPlan {
   bool dumps_arguments = false;     // NVFUSER_DUMP=kernel_args when the plan was made
 };
 
-/// Plan runs with arguments like `args`. Throws UserError for what cannot be launched.
-/// Requires: `args` passed check_arguments and count elements (UnpairedArguments); `code` was
-/// compiled for `device`'s target, with an index type that is wide enough.
+/// Arguments of a run, and what binding them to the inputs of the fusion found out.
+struct BoundArguments {
+  const Fusion& fusion; // scheduled
+  const EqualDims& equal_dims;
+  const LaunchWords& words;
+  std::span<const Argument> args;      // they count elements (UnpairedArguments)
+  ExpressionEvaluator evaluator{};     // knows scalars and sizes
+  std::vector<MemoryLayout> layouts{}; // by input
+};
+/// Check sizes and strides. Throws UserError where they do not fit. Requires: check_arguments.
+[[nodiscard]] BoundArguments bind_to_fusion(
+    const Fusion& fusion,
+    const EqualDims& equal_dims,
+    const LaunchWords& words,
+    std::span<const Argument> args);
+
+/// Plan runs with arguments like those. Throws UserError for what cannot be launched.
+/// Requires: `code` was compiled for `device`'s target, with an index type that is wide enough.
 [[nodiscard]] LaunchPlan make_launch_plan(
     std::shared_ptr<const CompiledKernel> code,
-    std::span<const Argument> args,
-    const EqualDims& equal_dims,
+    BoundArguments& bound,
     Device device,
     const LaunchParams& constraints);
 

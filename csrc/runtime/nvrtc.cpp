@@ -12,6 +12,7 @@
 #include "base/errors.h"
 #include "runtime/cuda_driver.h"
 #include "runtime/dynamic_library.h"
+#include "runtime/file_io.h"
 
 namespace nvfuser {
 
@@ -196,6 +197,17 @@ bool Nvrtc::load(std::string& reason) {
   best->library.release(); // it keeps threads and must not be closed
   functions_ = best.release();
   return true;
+}
+
+std::string Nvrtc::files() {
+  std::string text;
+  for (const std::string& candidate : candidates()) {
+    text += identity_of_file(candidate);
+  }
+  if (const Nvrtc* nvrtc = text.empty() ? maybe_get() : nullptr) {
+    text = identity_of_file(nvrtc->path());
+  }
+  return text;
 }
 
 const Nvrtc* Nvrtc::maybe_get(std::string* reason) {

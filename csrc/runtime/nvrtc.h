@@ -28,6 +28,9 @@ class Nvrtc {
   /// The library; nullptr where there is none, `reason` says what was tried.
   [[nodiscard]] static const Nvrtc* maybe_get(std::string* reason = nullptr);
   [[nodiscard]] static const Nvrtc& get();
+  /// What changes when another library would be found. The library is opened for it only where no
+  /// file of it is found by its path.
+  [[nodiscard]] static std::string files();
 
   /// {13, 1}
   [[nodiscard]] std::pair<int, int> version() const {

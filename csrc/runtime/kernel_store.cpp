@@ -1,0 +1,216 @@
+#include "runtime/kernel_store.h"
+
+#include <utility>
+
+#include "base/environment.h"
+#include "base/options.h"
+#include "base/trace.h"
+#include "ir/all_nodes.h"
+#include "ir/serialize.h"
+#include "runtime/build_id.h"
+#include "runtime/host_compiler.h"
+#include "runtime/kernel_cache.h"
+#include "runtime/launch_recipe_bytes.h"
+
+namespace nvfuser {
+namespace {
+
+/// Of the bytes of facts; other builds never read them.
+constexpr const char* kForm = "nvfuser facts 1";
+
+std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}
+
+/// Whether lowering does nothing but make the kernel.
+bool may_be_skipped(const KernelRequest& request) {
+  const auto options = current_options();
+  return !std::get<OptionSet<DumpOption>>(*options).any() && !environment().verifies_passes &&
+         environment_text("NVFUSER_EXTERNAL_SRC").empty() && request.params.include_paths.empty() &&
+         !request.params.enable_ptxas_verbose && !build_id().empty();
+}
+
+template <typename Option>
+void add_options(std::string& text) {
+  const auto all = current_options();
+  const auto& set = std::get<OptionSet<Option>>(*all);
+  for (size_t i = 0; i < kNumOptions<Option>; ++i) {
+    const auto option = static_cast<Option>(i);
+    if (set.has(option)) {
+      text += std::string(" ") + option_name(option);
+      for (const std::string& arg : set.args(option)) {
+        text += "," + arg;
+      }
+    }
+  }
+  text += "\n";
+}
+
+/// A new member of Target does not compile until it is named here.
+std::string text_of(const Target& target) {
+  const auto& [kind, threads, async, bulk, cooperative, architecture, sms, threads_of_block, threads_z, shared, registers_of_block, granularity, parameters, cluster, threads_of_sm, shared_of_sm, reserved, registers_of_sm, registers_of_thread, local, warp, vector, l2] =
+      target;
+  std::string text = target.name();
+  for (const int64_t fact :
+       {int64_t{threads},
+        int64_t{async},
+        int64_t{bulk},
+        int64_t{cooperative},
+        architecture,
+        sms,
+        threads_of_block,
+        threads_z,
+        shared,
+        registers_of_block,
+        granularity,
+        parameters,
+        cluster,
+        threads_of_sm,
+        shared_of_sm,
+        reserved,
+        registers_of_sm,
+        registers_of_thread,
+        local,
+        warp,
+        vector,
+        l2}) {
+    text += " " + std::to_string(fact);
+  }
+  static_cast<void>(kind); // the name
+  return text + "\n";
+}
+
+/// The numbers of random tensors, which the kernel has: the bytes of a fusion have their order.
+std::string streams_of(const Fusion& fusion) {
+  std::string text;
+  for (const Expr* expr : fusion.exprs()) {
+    const auto* op = expr->as<RNGOp>();
+    if (op != nullptr && op->seed == nullptr) {
+      text += " " + std::to_string(op->stream);
+    }
+  }
+  return text;
+}
+
+/// What says that the compiler is the one that made the code, without running it.
+std::string compiler_of(Device device) {
+  if (device.is_cuda()) {
+    std::string text = Nvrtc::files();
+    for (const auto& number : {environment().max_registers, environment().jit_opt_level}) {
+      text += number ? std::to_string(*number) + " " : "- ";
+    }
+    return text;
+  }
+  return HostCompiler::files() + host_cpu_id();
+}
+
+} // namespace
+
+KernelStore::KernelStore(std::shared_ptr<const Fusion> fusion, const LaunchWords& words)
+    : fusion_(std::move(fusion)), words_(words) {}
+
+std::string KernelStore::key(const std::string& kind, const KernelRequest& request) {
+  if (!KernelCache::facts().is_enabled() || !may_be_skipped(request)) {
+    return "";
+  }
+  if (digest_.empty()) {
+    const Digest bytes = digest(*fusion_);
+    digest_.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    digest_ += streams_of(*fusion_);
+  }
+  std::string key;
+  for (const std::string& part :
+       {std::string(kForm), kind, build_id(), digest_, request.key(),
+        text_of(target_of(request.device))}) {
+    key += part;
+    key += "\n";
+  }
+  add_options<EnableOption>(key);
+  add_options<DisableOption>(key);
+  return key + compiler_of(request.device);
+}
+
+/// One for all code of the fusion on a target.
+std::string KernelStore::chooser_key(KernelRequest request) {
+  if (!may_be_skipped(request)) {
+    return "";
+  }
+  request.choice = {};
+  request.params = {};
+  return key("chooser", request);
+}
+
+std::optional<CodeChooser> KernelStore::find_chooser(const KernelRequest& request) {
+  const std::string key = chooser_key(request);
+  const auto facts = key.empty() ? std::nullopt : KernelCache::facts().find(key);
+  if (!facts) {
+    return std::nullopt;
+  }
+  ByteReader bytes(bytes_of(*facts));
+  CodeChooser chooser = CodeChooser::read(bytes, words_);
+  return bytes.is_good() && bytes.num_left() == 0 ? std::optional(std::move(chooser))
+                                                  : std::nullopt;
+}
+
+void KernelStore::store(const CodeChooser& chooser, const KernelRequest& request) {
+  const std::string key = chooser_key(request);
+  if (!key.empty()) {
+    ByteWriter bytes;
+    chooser.write(bytes);
+    KernelCache::facts().store(key, bytes.str());
+  }
+}
+
+std::shared_ptr<const CompiledKernel> KernelStore::find_code(const KernelRequest& request) {
+  const std::string key = this->key("code", request);
+  const auto facts = key.empty() ? std::nullopt : KernelCache::facts().find(key);
+  if (!facts) {
+    return nullptr;
+  }
+  const TraceSpan span("read " + request.name);
+  const Stopwatch watch;
+  ByteReader bytes(bytes_of(*facts));
+  auto code = std::make_shared<CompiledKernel>(fusion_, request);
+  code->recipe = read_recipe(bytes, *fusion_, words_);
+  const auto text = [&] {
+    std::string text;
+    for (size_t i = bytes.count(); i > 0; --i) {
+      text += static_cast<char>(bytes.byte());
+    }
+    return text;
+  };
+  const std::string cache_name = text();
+  const std::string architecture = text();
+  if (!bytes.is_good() || bytes.num_left() > 0) {
+    return nullptr;
+  }
+  if (request.device.is_cuda()) {
+    code->cuda = CudaCode::find(cache_name, request.name, architecture);
+  } else {
+    code->cpu = CpuCode::find(cache_name, request.name);
+  }
+  code->compilation_ms = watch.milliseconds();
+  code->compiled_at = std::chrono::steady_clock::now();
+  return code->cuda != nullptr || code->cpu != nullptr ? code : nullptr;
+}
+
+void KernelStore::store(const CompiledKernel& code, const KernelRequest& request) {
+  const std::string cache_name =
+      code.cuda != nullptr ? code.cuda->cache_name() : code.cpu->cache_name();
+  const std::string key = this->key("code", request);
+  if (key.empty() || cache_name.empty()) {
+    return;
+  }
+  ByteWriter bytes;
+  write_recipe(bytes, code.recipe);
+  const std::string architecture = code.cuda != nullptr ? code.cuda->architecture() : "";
+  for (const std::string* text : {&cache_name, &architecture}) {
+    bytes.number(text->size());
+    for (const char letter : *text) {
+      bytes.byte(static_cast<uint8_t>(letter));
+    }
+  }
+  KernelCache::facts().store(key, bytes.str());
+}
+
+} // namespace nvfuser
