@@ -30,8 +30,11 @@ constexpr char kMagic[8] = {'N', 'V', 'F', 'K', 'E', 'R', 'N', '1'};
 constexpr size_t kFolderDigits = 2;
 constexpr size_t kFileDigits = 30;
 constexpr std::string_view kTemporary = ".tmp";
-/// A store looks at the whole folder after this part of its bound. Two caches share a folder.
-constexpr int64_t kScansPerBound = 32;
+/// The bytes that are stored before the whole folder is looked at again: machine code is large, and
+/// facts are small.
+int64_t bytes_between_scans(int64_t max_bytes, std::string_view kind) {
+  return max_bytes / (kind == KernelCache::kCode ? 16 : 64);
+}
 
 struct Header {
   char magic[8];
@@ -342,7 +345,7 @@ void KernelCache::store(const std::string& key, const std::string& payload) {
     bytes_until_scan_ -= bytes;
     must_scan = bytes_until_scan_ <= 0;
     if (must_scan) {
-      bytes_until_scan_ = max_bytes_ / kScansPerBound;
+      bytes_until_scan_ = bytes_between_scans(max_bytes_, kind_);
     }
   }
   if (must_scan) {
@@ -360,8 +363,9 @@ void KernelCache::evict() {
   for (const Entry& entry : entries) {
     total += entry.bytes;
   }
-  // Room for what comes before both look again.
-  const int64_t bound = max_bytes_ - 2 * (max_bytes_ / kScansPerBound);
+  // Room for what both kinds store before they look again.
+  const int64_t bound =
+      max_bytes_ - bytes_between_scans(max_bytes_, kCode) - bytes_between_scans(max_bytes_, kFacts);
   const auto now = fs::file_time_type::clock::now();
   int64_t evicted = 0;
   for (const Entry& entry : entries) {

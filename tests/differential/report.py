@@ -6,7 +6,9 @@ Each cell is for one dtype: "12k" says that 12 runs (a fusion, and one set of in
 kernel, "12e" that there is no kernel and the evaluator ran them, "!" that one failed. Every cell
 stands for the same runs with the evaluator and, for a fusion of the same cases, for a round
 trip through the translator. Numbers of four bits are made and read inside of the fusions, whose
-inputs and outputs are Float. `--all` gives every case a kernel of its own.
+inputs and outputs are Float. `--all` gives every case a kernel of its own. `--bytes` compares no
+runs: it writes and reads every fusion, as it is defined and with the automatic schedule; "12k" says
+that 12 have one, "12e" that 12 have none.
 """
 
 from __future__ import annotations
@@ -86,6 +88,22 @@ def joined(parts: list[Row]) -> Row:
     return row
 
 
+def bytes_of(name: str, dtype: torch.dtype, is_all: bool) -> Row:
+    """A row with the cell of one dtype: fusions whose bytes say the same."""
+    row, cell = Row(name), name_of(dtype)
+    cases = OPERATIONS[name].cases_for(dtype)
+    with quiet():
+        for part in single(cases) if is_all else usual(cases):
+            row.runs += 1
+            try:
+                row.kernels += Batch(part).serialize()
+            except Exception as error:
+                row.failures.append(f"{name} {cell}: {type(error).__name__}: {error}")
+    others = row.runs - row.kernels
+    row.cells[cell] = (f"{row.kernels}k" if row.kernels else "") + (f"{others}e" if others else "")
+    return row
+
+
 def _cell(row: Row, dtype: torch.dtype, targets: list[str], is_all: bool) -> str:
     by_kernel, others = 0, 0
     cases = OPERATIONS[row.name].cases_for(dtype)
@@ -155,6 +173,7 @@ def main() -> int:
     parser.add_argument("--targets", default="cpu")
     parser.add_argument("--only", default="", help="operations, with commas between")
     parser.add_argument("--all", action="store_true", help="every case in a kernel of its own")
+    parser.add_argument("--bytes", action="store_true", help="write and read the fusions instead")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     args = parser.parse_args()
     names = args.only.split(",") if args.only else list(OPERATIONS)
@@ -168,6 +187,8 @@ def main() -> int:
 
             def submit(name: str) -> list[Future[Row]]:
                 dtypes = OPERATIONS[name].dtypes
+                if args.bytes:
+                    return [pool.submit(bytes_of, name, d, args.all) for d in dtypes]
                 cells = [pool.submit(cell_of, name, d, targets, args.all) for d in dtypes]
                 return [*cells, pool.submit(refusals_of, name)]
 

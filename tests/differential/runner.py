@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 from case import Case, as_list, is_number
 
-from nvfuser_direct import FusionDefinition, evaluate
+from nvfuser_direct import (
+    Fusion,
+    FusionDefinition,
+    Refusal,
+    _core,
+    equal_up_to_numbering,
+    evaluate,
+)
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "python_translate"))
 from round_trip import check_round_trip, check_same_results
@@ -62,6 +69,15 @@ class Batch:
             given = [placed(value, "cpu") for one in self.runs()[0] for value in one]
             check_same_results(self.fd.fusion, second, given)
 
+    def serialize(self) -> bool:
+        """The bytes say the same fusion, also of one with a schedule; whether it has one."""
+        check_bytes(self.fd.fusion)
+        scheduled = self.fd.fusion.clone()
+        if isinstance(_core.schedule.try_trivial(scheduled), Refusal):
+            return False
+        check_bytes(scheduled)
+        return True
+
     def compare(self, outputs: Sequence[torch.Tensor], inputs: list[list[Any]]) -> None:
         assert len(outputs) == sum(self.counts)
         rest = [on_cpu(out) for out in outputs]
@@ -72,6 +88,17 @@ class Batch:
             except AssertionError as error:
                 operands = ", ".join(describe(value) for value in given)
                 raise AssertionError(f"case '{case.name}' of ({operands}): {error}") from error
+
+
+def check_bytes(fusion: Fusion) -> None:
+    """The bytes of a fusion say an equal one, whose bytes they are, and which kernels can be of."""
+    data = fusion.serialize()
+    second = Fusion.deserialize(data)
+    assert equal_up_to_numbering(fusion, second), "another fusion"
+    assert second.serialize() == data, "other bytes"
+    assert second.digest() == fusion.digest() == fusion.clone().digest(), "another digest"
+    refusals = [isinstance(each.try_lower(), Refusal) for each in (fusion, second)]
+    assert refusals[0] == refusals[1], "one has a kernel"
 
 
 def on_cpu(tensor: torch.Tensor) -> torch.Tensor:

@@ -64,6 +64,12 @@ def test_evaluator_and_round_trip(operation: Operation, dtype: torch.dtype) -> N
         batch.translate()
 
 
+@pytest.mark.parametrize(("operation", "dtype"), params(1))
+def test_round_trip_of_bytes(operation: Operation, dtype: torch.dtype) -> None:
+    for cases in batches(operation, dtype):
+        Batch(cases).serialize()
+
+
 @pytest.mark.parametrize(
     ("name", "index"),
     [(op.name, i) for op in OPERATIONS.values() for i in range(len(op.refusals))],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -357,12 +358,15 @@ for which in ARGS:
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_refusal_says_the_same_in_every_process(run: Callable[..., Process], case: str) -> None:
+    def outputs(process: Process) -> list[str]:
+        return re.sub(r"\b0x[0-9a-f]+", "an address", process.output).split("--\n")
+
     first = run(REFUSED[case] + RUN, "good", "bad")
-    results, refusal, _ = first.output.split("--\n")
+    results, refusal, _ = outputs(first)
     assert "Error" not in results
     assert "Error" in refusal
     second = run(REFUSED[case] + RUN, "bad", "good")
-    assert second.output.split("--\n") == [refusal, results, ""]
+    assert outputs(second) == [refusal, results, ""]
     assert second.read == 1
     assert second.lowered <= 1  # for the text alone
 

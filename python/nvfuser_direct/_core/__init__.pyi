@@ -4767,6 +4767,15 @@ class KernelCache:
     def instance() -> KernelCache:
         """The cache of this process."""
 
+    @staticmethod
+    def facts() -> KernelCache:
+        """
+        The facts of this process, in the same folder and under the same bound.
+
+        They say how kernels are launched, so that a process that defines what an earlier one ran lowers
+        nothing. Files of machine code end with ``.kernel``, those of facts with ``.facts``.
+        """
+
     def find(self, key: bytes) -> bytes | None:
         """The payload stored under `key`, if it is there and whole."""
 
