@@ -38,6 +38,7 @@ PARTS = {
         "common",
         "no_op",
         "expr_eval",
+        "persistent",
         "pointwise",
         "reduction",
         "transpose",

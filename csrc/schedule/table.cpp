@@ -5,6 +5,7 @@
 
 #include "schedule/expr_eval/expr_eval.h"
 #include "schedule/no_op/no_op.h"
+#include "schedule/persistent/persistent.h"
 #include "schedule/pointwise/pointwise.h"
 #include "schedule/reduction/reduction.h"
 #include "schedule/transpose/transpose.h"
@@ -29,7 +30,8 @@ void check_takes(SchedulerType type, const std::optional<Refusal>& refusal) {
 std::span<const Scheduler> schedulers() {
   static const std::array kSchedulers{
       expr_eval_scheduler(), // views cost nothing
-      no_op_scheduler(),     reduction_scheduler(), transpose_scheduler(), pointwise_scheduler(),
+      no_op_scheduler(),     reduction_scheduler(),        transpose_scheduler(),
+      pointwise_scheduler(), inner_persistent_scheduler(), outer_persistent_scheduler(),
   };
   return kSchedulers;
 }

@@ -37,7 +37,11 @@ from scheduled_runs import check_prints_as_python
 if TYPE_CHECKING:
     import torch
 
-SCHEDULERS = {SchedulerType.reduction}
+SCHEDULERS = {
+    SchedulerType.reduction,
+    SchedulerType.inner_persistent,
+    SchedulerType.outer_persistent,
+}
 WEIGHTS = dict.fromkeys(KINDS, 0.3) | {
     "binary": 10, "unary": 8, "cast": 5, "reduction": 25, "moments": 6, "softmax": 6,
     "normalization": 8, "broadcast": 4, "permute": 3, "reshape": 3, "squeeze": 2,

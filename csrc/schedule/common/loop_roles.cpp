@@ -40,6 +40,10 @@ void LoopRoles::cut(LoopRole role, int64_t factor, LoopRole outer) {
   }
 }
 
+void LoopRoles::rename(LoopRole role, LoopRole other) {
+  std::ranges::replace(roles_, role, other);
+}
+
 void LoopRoles::arrange(std::initializer_list<LoopRole> order) {
   std::vector<int64_t> positions;
   std::vector<LoopRole> roles;

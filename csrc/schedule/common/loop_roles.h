@@ -45,6 +45,7 @@ class LoopRoles {
   /// Cut the loop into `factor` long runs: it becomes the loop over the elements of one, and a new
   /// one with the role `outer` runs over them.
   void cut(LoopRole role, int64_t factor, LoopRole outer);
+  void rename(LoopRole role, LoopRole other);
   /// Bring the loops into this order; roles that are not there are passed over.
   void arrange(std::initializer_list<LoopRole> order);
   void bind(LoopRole role, ParallelType type);

@@ -1,6 +1,9 @@
 // A problem of reductions in numbers: sizes of a run, and what of it has to be loaded.
 #pragma once
 
+#include <algorithm>
+#include <bit>
+
 #include "schedule/common/vector_widths.h"
 #include "schedule/run_facts.h"
 #include "schedule/summary/reduction_problem.h"
@@ -19,6 +22,13 @@ struct ProblemSizes {
 
 [[nodiscard]] constexpr int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
+}
+/// Of 1 for what is less.
+[[nodiscard]] constexpr int64_t power_of_two_below(int64_t number) {
+  return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(number, 1))));
+}
+[[nodiscard]] constexpr int64_t power_of_two_above(int64_t number) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(number, 1))));
 }
 
 } // namespace nvfuser::schedule

@@ -79,12 +79,36 @@ void factor_into_short_sums(
 }
 
 void group_where_possible(const std::vector<ReductionResults>& reductions) {
-  std::vector<TensorView*> members;
+  std::vector<std::vector<TensorView*>> groups;
   for (const ReductionResults& results : reductions) {
-    members.push_back(results.front());
+    const auto fits = [&](std::vector<TensorView*> members) {
+      members.push_back(results.front());
+      return !transform::find_wrong_group(members);
+    };
+    const auto group = std::ranges::find_if(groups, fits);
+    if (group == groups.end()) {
+      groups.push_back({results.front()});
+    } else {
+      group->push_back(results.front());
+    }
   }
-  if (members.size() > 1 && !transform::find_wrong_group(members)) {
-    transform::group_reductions(members);
+  for (const std::vector<TensorView*>& members : groups) {
+    if (members.size() > 1) {
+      transform::group_reductions(members);
+    }
+  }
+}
+
+bool has_welford(const std::vector<ReductionResults>& reductions) {
+  return std::ranges::any_of(
+      reductions, [](const ReductionResults& results) { return results.size() > 1; });
+}
+
+void group_lanes(const LoopRoles& loops, const std::vector<ReductionResults>& reductions) {
+  for (const ReductionResults& results : reductions) {
+    for (TensorView* result : results) {
+      loops.of(result).bind(LoopRole::Columns, ParallelType::Group);
+    }
   }
 }
 

@@ -174,6 +174,21 @@ std::optional<Refusal> find_different_reductions(const FusionSummary& summary) {
   return std::nullopt;
 }
 
+const TensorView* find_resolved_broadcast(const FusionSummary& summary) {
+  const TensorSetOf behind = tensors_behind_reductions(summary);
+  const auto is_reduced_axis = [&](const IterDomain* axis) {
+    return std::ranges::any_of(summary.problem()->reduced, [&](const IterDomain* reduced) {
+      return summary.exact().are_mapped(axis, reduced);
+    });
+  };
+  for (const TensorView* tensor : summary.computed()) {
+    if (behind.contains(tensor) && std::ranges::any_of(concrete_axes(tensor), is_reduced_axis)) {
+      return tensor;
+    }
+  }
+  return nullptr;
+}
+
 std::optional<Refusal> find_uncovered_tensor(const FusionSummary& summary) {
   const ReductionProblem& problem = *summary.problem();
   const ValGraph& exact = summary.exact();

@@ -21,6 +21,9 @@ using TensorSetOf = std::unordered_set<const TensorView*>; // only looked up
 /// Refuses reductions over different axes.
 [[nodiscard]] std::optional<Refusal> find_different_reductions(const FusionSummary& summary);
 
+/// A tensor behind reductions that has an element for each one that is reduced; nullptr: none.
+[[nodiscard]] const TensorView* find_resolved_broadcast(const FusionSummary& summary);
+
 /// Refuses tensors with axes that the reference does not have: before reductions, it may have what
 /// they were reshaped into.
 [[nodiscard]] std::optional<Refusal> find_uncovered_tensor(const FusionSummary& summary);

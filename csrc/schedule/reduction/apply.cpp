@@ -119,22 +119,6 @@ void apply_for_tasks(FusionSummary& summary, const ReductionParams& params) {
   transform::inline_most(fusion);
 }
 
-/// The lanes of a Welford are reduced one after the other, each with its own last block: what is
-/// computed from them has to stand in the same loop.
-bool has_welford(const std::vector<ReductionResults>& reductions) {
-  return std::ranges::any_of(
-      reductions, [](const ReductionResults& results) { return results.size() > 1; });
-}
-
-/// The lanes of a result are reduced together.
-void group_lanes(const LoopRoles& loops, const std::vector<ReductionResults>& reductions) {
-  for (const ReductionResults& results : reductions) {
-    for (TensorView* result : results) {
-      loops.of(result).bind(Columns, ParallelType::Group);
-    }
-  }
-}
-
 /// The loop over lanes stands around the reductions.
 void reduce_lanes_in_turn(const LoopRoles& loops, const std::vector<ReductionResults>& reductions) {
   for (const ReductionResults& results : reductions) {

@@ -1,6 +1,5 @@
 #include "schedule/common/reduction_rules.h"
 #include "schedule/reduction/reduction.h"
-#include "schedule/summary/axis_sources.h"
 
 namespace nvfuser::schedule {
 
@@ -33,25 +32,17 @@ std::optional<Refusal> find_persistent_buffer(const FusionSummary& summary) {
 }
 
 /// What is computed from results has an element for each of them, and no more.
-std::optional<Refusal> find_resolved_broadcast(const FusionSummary& summary) {
-  const ReductionProblem& problem = *summary.problem();
-  const TensorSetOf behind = tensors_behind_reductions(summary);
-  for (const TensorView* tensor : summary.computed()) {
-    if (!behind.contains(tensor)) {
-      continue;
-    }
-    for (const IterDomain* axis : problem.reduced) {
-      if (has_axis(summary.exact(), tensor, axis)) {
-        return refuse(
-            {.headline = "has unsupported post reduction fusion",
-             .node = describe(tensor),
-             .expected = {"an element for each result of ", problem.reference->to_string()},
-             .found = {"the axis ", axis->to_string(), ", which is reduced"},
-             .fix = "a persistent scheduler takes it, or cut the fusion behind the reduction"});
-      }
-    }
+std::optional<Refusal> find_elements_behind(const FusionSummary& summary) {
+  const TensorView* tensor = find_resolved_broadcast(summary);
+  if (tensor == nullptr) {
+    return std::nullopt;
   }
-  return std::nullopt;
+  return refuse(
+      {.headline = "has unsupported post reduction fusion",
+       .node = describe(tensor),
+       .expected = {"an element for each result of ", summary.problem()->reference->to_string()},
+       .found = "elements along axes that are reduced",
+       .fix = "a persistent scheduler takes it, or cut the fusion behind the reduction"});
 }
 
 } // namespace
@@ -60,7 +51,7 @@ std::optional<Refusal> find_refusal_by_structure(const FusionSummary& summary) {
   NVF_RETURN_REFUSAL(find_refusal_of_reductions(summary));
   NVF_RETURN_REFUSAL(find_different_reductions(summary));
   NVF_RETURN_REFUSAL(find_persistent_buffer(summary));
-  NVF_RETURN_REFUSAL(find_resolved_broadcast(summary));
+  NVF_RETURN_REFUSAL(find_elements_behind(summary));
   NVF_RETURN_REFUSAL(find_uncovered_tensor(summary));
   return find_shared_update(summary);
 }

@@ -1,7 +1,6 @@
 // Params of `reduction`. On a GPU what counts is loads in flight; on a processor, vectors as
 // accumulators and reads in the order of memory.
 #include <algorithm>
-#include <bit>
 
 #include "schedule/common/problem_sizes.h"
 #include "schedule/params/reduction_params.h"
@@ -29,13 +28,6 @@ constexpr int64_t kTaskElements = 16 * 1024;
 constexpr int64_t kTasks = 64;
 /// Neighbouring columns of a task: as many accumulators, in the first cache.
 constexpr int64_t kColumns = 1024;
-
-int64_t power_of_two_below(int64_t number) {
-  return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(number, 1))));
-}
-int64_t power_of_two_above(int64_t number) {
-  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(number, 1))));
-}
 
 class Heuristics {
  public:

@@ -1,0 +1,173 @@
+#include <algorithm>
+
+#include "schedule/common/global_tensors.h"
+#include "schedule/common/reduction_loops.h"
+#include "schedule/persistent/persistent.h"
+#include "transform/inline.h"
+#include "transform/parallelize_like.h"
+#include "transform/propagate.h"
+
+namespace nvfuser::schedule::persistent {
+namespace {
+
+using enum LoopRole;
+
+/// Rows of an outer problem that one accumulator of a processor takes before they are added to an
+/// outer one.
+constexpr int64_t kChain = 32;
+/// Larger arrays of a task lie in its scratch memory.
+constexpr int64_t kMostLocalElements = 256;
+
+// ---- Loops of the reference ---------------------------------------------------------------------
+
+/// [Blocks, Rows ty, Unroll, Threads tx, Lanes], and of an outer problem
+/// [Blocks, Unroll, Threads ty, Rows tx, Columns]: what a thread keeps has a constant size, so the
+/// number of threads follows from that of elements.
+void make_for_threads(LoopRoles& loops, const ReductionParams& params) {
+  if (params.fastest_dim) {
+    loops.split(Serial, params.unroll_factor_inner_reduction, Lanes);
+  } else {
+    loops.split(Blocks, params.unroll_factor_iter_dom, Columns);
+    loops.split(Blocks, params.lparams.bdimx(), Rows);
+  }
+  loops.rename(Serial, Threads);
+  loops.cut(Threads, params.batches_per_block_inner_reduction, Unroll);
+  if (params.multiple_reds_per_blk) {
+    loops.split(Blocks, params.lparams.bdimy(), Rows);
+  }
+  if (params.fastest_dim) {
+    loops.arrange({Blocks, Rows, Unroll, Threads, Lanes, Ones});
+  } else {
+    loops.arrange({Blocks, Unroll, Threads, Rows, Columns, Ones});
+  }
+}
+
+/// [Blocks, Rows, Serial, Unroll, Lanes], and of an outer problem [Blocks, Serial, Chain, Columns].
+void make_for_tasks(LoopRoles& loops, const ReductionParams& params) {
+  if (params.fastest_dim) {
+    loops.split(Serial, params.unroll_factor_inner_reduction, Lanes);
+    loops.split(Serial, params.unroll_factor_top_of_vectorization, Unroll);
+    loops.split(Blocks, params.iterations_per_task, Rows);
+  } else {
+    loops.split(Blocks, params.unroll_factor_iter_dom, Columns);
+    loops.split(Serial, kChain, Chain);
+  }
+  loops.arrange({Blocks, Rows, Serial, Chain, Unroll, Lanes, Columns, Ones});
+}
+
+// ---- Stages of the sums: return the tensor that has all loops -----------------------------------
+
+TensorView* factor_for_threads(LoopRoles& loops, const ReductionResults& results) {
+  return loops.factor({Unroll, Lanes}, results).front();
+}
+
+TensorView* factor_for_tasks(
+    LoopRoles& loops, const ReductionParams& params, const ReductionResults& results) {
+  if (!params.fastest_dim) {
+    return loops.factor({Chain}, results).front();
+  }
+  TensorView* first = loops.factor({Serial}, results).front();
+  static_cast<void>(loops.factor({Unroll}, results));
+  factor_into_short_sums(loops, Lanes, params.unroll_factor_inner_reduction, results);
+  return first;
+}
+
+// ---- Schedules ----------------------------------------------------------------------------------
+
+/// Elements of `tensor` that one iteration of the loops it shares with its readers has; more than
+/// any array of a task where that depends on sizes.
+int64_t elements_in_registers(const TensorView* tensor) {
+  int64_t elements = 1;
+  for (int64_t i = tensor->compute_at_position(); i < tensor->ndims(); ++i) {
+    const IterDomain* axis = tensor->axis(i);
+    if (axis->is_reduction() || axis->is_broadcast() || axis->is_parallelized()) {
+      continue;
+    }
+    if (!axis->extent()->is_const()) {
+      return kMostLocalElements + 1;
+    }
+    elements *= as_int(axis->extent()->value());
+  }
+  return elements;
+}
+
+void apply_for_tasks(FusionSummary& summary, const ReductionParams& params) {
+  const ReductionProblem& problem = *summary.problem();
+  Fusion& fusion = summary.fusion();
+  static_cast<void>(fork_outputs(problem.accesses));
+  LoopRoles loops = make_canonical(reduced_tensor(problem.reference), problem);
+  make_for_tasks(loops, params);
+  transform::transform_like(loops.tensor());
+  TensorView* leader = nullptr;
+  for (const ReductionResults& results : reduction_results(fusion)) {
+    LoopRoles left = loops.of(results.front());
+    TensorView* first = factor_for_tasks(left, params, results);
+    leader = results.front() == loops.tensor() ? first : leader;
+  }
+  loops.of(leader).bind(Blocks, ParallelType::BIDx);
+  transform::parallelize_like(leader);
+  transform::inline_most(fusion);
+  for (TensorView* tensor : computed_without(fusion, {})) {
+    if (tensor->memory_type() == MemoryType::Local &&
+        elements_in_registers(tensor) > kMostLocalElements) {
+      tensor->set_memory_type(MemoryType::Shared);
+    }
+  }
+}
+
+void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
+  const ReductionProblem& problem = *summary.problem();
+  Fusion& fusion = summary.fusion();
+  const int64_t lanes =
+      params.fastest_dim ? params.unroll_factor_inner_reduction : params.unroll_factor_iter_dom;
+  const std::vector<int64_t> widths = widths_of(problem, params, lanes);
+  const std::vector<TensorView*> moved = cache_global_tensors(problem.accesses);
+
+  LoopRoles loops = make_canonical(reduced_tensor(problem.reference), problem);
+  make_for_threads(loops, params);
+  transform::transform_like(loops.tensor());
+  TensorView* leader = nullptr;
+  LoopRoles left = loops; // of results
+  const std::vector<ReductionResults> reductions = reduction_results(fusion);
+  for (const ReductionResults& results : reductions) {
+    left = loops.of(results.front());
+    TensorView* first = factor_for_threads(left, results);
+    leader = results.front() == loops.tensor() ? first : leader;
+  }
+  LoopRoles bound = loops.of(leader);
+  bound.bind(Blocks, ParallelType::BIDx);
+  bound.bind(Rows, params.fastest_dim ? ParallelType::TIDy : ParallelType::TIDx);
+  bound.bind(Threads, params.fastest_dim ? ParallelType::TIDx : ParallelType::TIDy);
+  if (params.pad_inner_reduction_to_warp) {
+    bound.axis(Threads)->pad_to_multiple_of_warp();
+  }
+  transform::parallelize_like(leader);
+  for (size_t i = 0; i < moved.size(); ++i) {
+    if (moved[i] != nullptr) {
+      vectorize_access(moved[i], widths[i], lanes);
+    }
+  }
+  group_where_possible(reductions);
+  if (params.vectorize_iter_dom) {
+    group_lanes(left, reductions);
+  }
+  transform::inline_most(fusion);
+}
+
+void apply(FusionSummary& summary, const HeuristicParams& heuristics, SchedulerType type) {
+  const auto& params = params_as<ReductionParams>(heuristics, type);
+  const FusionGuard guard(&summary.fusion());
+  params.runs_in_tasks ? apply_for_tasks(summary, params) : apply_for_threads(summary, params);
+}
+
+} // namespace
+
+void apply_inner(FusionSummary& summary, const HeuristicParams& params) {
+  apply(summary, params, SchedulerType::inner_persistent);
+}
+
+void apply_outer(FusionSummary& summary, const HeuristicParams& params) {
+  apply(summary, params, SchedulerType::outer_persistent);
+}
+
+} // namespace nvfuser::schedule::persistent

@@ -1,0 +1,84 @@
+#include <algorithm>
+
+#include "schedule/common/problem_sizes.h"
+#include "schedule/params/reduction_params.h"
+#include "schedule/persistent/layouts.h"
+#include "schedule/persistent/persistent.h"
+
+namespace nvfuser::schedule::persistent {
+namespace {
+
+std::unique_ptr<ReductionParams> make_params(SchedulerType type, bool is_inner) {
+  auto params = std::make_unique<ReductionParams>(type);
+  params->persistent_kernel = true;
+  params->fastest_dim = is_inner;
+  params->grid_dim_iter_dom = ParallelType::BIDx;
+  return params;
+}
+
+std::vector<int64_t> widths_up_to(std::vector<int64_t> widths, int64_t lanes) {
+  for (int64_t& width : widths) {
+    width = std::min(width, lanes);
+  }
+  return widths;
+}
+
+} // namespace
+
+std::unique_ptr<HeuristicParams> compute_inner_heuristics(
+    const FusionSummary& summary, const RunFacts& facts) {
+  const ProblemSizes sizes = sizes_of(*summary.problem(), facts);
+  auto params = make_params(SchedulerType::inner_persistent, /*is_inner=*/true);
+  if (!facts.target().is_cuda()) {
+    const RowOfTask row = *find_row_of_task(summary, facts.target(), sizes);
+    params->runs_in_tasks = true;
+    params->unroll_factor_inner_reduction = row.lanes;
+    params->unroll_factor_top_of_vectorization = row.accumulators;
+    params->iterations_per_task = row.rows;
+    params->lparams.bind(ParallelType::BIDx, ceil_div(sizes.kept, row.rows));
+    return params;
+  }
+  const RowOfThreads row = *find_row_of_threads(summary, facts.target(), sizes);
+  params->vector_widths = sizes.vectors.widths;
+  params->unroll_factor_inner_reduction = row.lanes;
+  params->vectorize_inner_reduction = row.lanes > 1;
+  params->batches_per_block_inner_reduction = row.batches;
+  params->pad_inner_reduction_to_warp = row.is_padded;
+  params->cross_block_inner_reduction = true;
+  params->block_dim_inner_reduction = ParallelType::TIDx;
+  params->lparams.bind(ParallelType::TIDx, row.threads);
+  if (row.rows > 1) {
+    params->multiple_reds_per_blk = true;
+    params->block_dim_iter_dom = ParallelType::TIDy;
+    params->lparams.bind(ParallelType::TIDy, row.rows);
+  }
+  params->lparams.bind(ParallelType::BIDx, ceil_div(sizes.kept, row.rows));
+  return params;
+}
+
+std::unique_ptr<HeuristicParams> compute_outer_heuristics(
+    const FusionSummary& summary, const RunFacts& facts) {
+  const ProblemSizes sizes = sizes_of(*summary.problem(), facts);
+  auto params = make_params(SchedulerType::outer_persistent, /*is_inner=*/false);
+  if (!facts.target().is_cuda()) {
+    params->runs_in_tasks = true;
+    params->unroll_factor_iter_dom = *find_columns_of_task(summary, facts.target(), sizes);
+    params->lparams.bind(ParallelType::BIDx, ceil_div(sizes.kept, params->unroll_factor_iter_dom));
+    return params;
+  }
+  const ColumnsOfThreads block = *find_columns_of_threads(summary, facts.target(), sizes);
+  params->vector_widths = widths_up_to(sizes.vectors.widths, block.lanes);
+  params->unroll_factor_iter_dom = block.lanes;
+  params->vectorize_iter_dom = block.lanes > 1;
+  params->batches_per_block_inner_reduction = block.batches;
+  params->cross_block_inner_reduction = true;
+  params->block_dim_iter_dom = ParallelType::TIDx;
+  params->block_dim_inner_reduction = ParallelType::TIDy;
+  params->lparams.bind(ParallelType::TIDx, block.columns);
+  params->lparams.bind(ParallelType::TIDy, block.rows);
+  params->lparams.bind(
+      ParallelType::BIDx, ceil_div(ceil_div(sizes.kept, block.lanes), block.columns));
+  return params;
+}
+
+} // namespace nvfuser::schedule::persistent

@@ -1,0 +1,46 @@
+// How a row, or a group of columns, is dealt to threads so that what it keeps fits on chip.
+#pragma once
+
+#include <optional>
+
+#include "schedule/common/problem_sizes.h"
+#include "schedule/summary/fusion_summary.h"
+
+namespace nvfuser::schedule::persistent {
+
+/// A row of a GPU.
+struct RowOfThreads {
+  int64_t lanes = 1;
+  int64_t batches = 1; // vectors of a thread
+  int64_t threads = 1; // of a row
+  int64_t rows = 1;    // of a block
+  bool is_padded = false;
+};
+/// No value: registers cannot hold it.
+[[nodiscard]] std::optional<RowOfThreads> find_row_of_threads(
+    const FusionSummary& summary, const Target& target, const ProblemSizes& sizes);
+
+/// Columns of a block of a GPU.
+struct ColumnsOfThreads {
+  int64_t lanes = 1;   // neighbouring columns of a thread
+  int64_t columns = 1; // threads along a row
+  int64_t rows = 1;    // threads along a column
+  int64_t batches = 1; // rows of a thread
+};
+[[nodiscard]] std::optional<ColumnsOfThreads> find_columns_of_threads(
+    const FusionSummary& summary, const Target& target, const ProblemSizes& sizes);
+
+/// Rows of a task of a processor.
+struct RowOfTask {
+  int64_t lanes = 1;
+  int64_t accumulators = 1; // of lanes
+  int64_t rows = 1;
+};
+[[nodiscard]] std::optional<RowOfTask> find_row_of_task(
+    const FusionSummary& summary, const Target& target, const ProblemSizes& sizes);
+
+/// How many columns a task of a processor has.
+[[nodiscard]] std::optional<int64_t> find_columns_of_task(
+    const FusionSummary& summary, const Target& target, const ProblemSizes& sizes);
+
+} // namespace nvfuser::schedule::persistent
