@@ -39,6 +39,24 @@ def array(*shape, dtype=np.float32, seed=0):
     return torch.from_numpy(values).cuda()
 
 
+def strided(base, shape, strides):
+    # A view with strides in elements. It may lead out of the memory of `base`.
+    in_bytes = tuple(stride * 4 for stride in strides)
+    if TARGET == "cpu":
+        return np.lib.stride_tricks.as_strided(base, shape, in_bytes)
+    import torch
+    class View:  # as_strided of PyTorch refuses what leads out
+        memory = base
+        __cuda_array_interface__ = {
+            "version": 3,
+            "typestr": "<f4",
+            "data": (base.data_ptr(), False),
+            "shape": shape,
+            "strides": in_bytes,
+        }
+    return torch.as_tensor(View(), device="cuda")
+
+
 def show(outputs):
     for output in outputs:
         values = np.asarray(output.cpu() if hasattr(output, "cpu") else output)
@@ -256,9 +274,7 @@ small = array(4, 4)
 if ARGS[0] == "small":
     ke.compile(fd.fusion, [small], compile_params=params)
     show(ke.run([small]))
-huge = np.lib.stride_tricks.as_strided(array(4), (1 << 20, 1 << 20), (4, 4))
-if TARGET != "cpu":
-    huge = small.as_strided((1 << 20, 1 << 20), (1, 1))
+huge = strided(small, (1 << 20, 1 << 20), (1, 1))
 attempt(lambda: ke.compile(fd.fusion, [huge], compile_params=params) or ke.run([huge]))
 """
     first, second = run(script, "small"), run(script, "huge")
@@ -328,10 +344,7 @@ good, bad = [4], [1 << 40]
 with FusionDefinition() as fd:
     x = fd.define_tensor([-1, -1], contiguity=[False, False])
     fd.add_output(fd.ops.neg(x), x)
-overlapping = np.lib.stride_tricks.as_strided(array(16).copy(), (4, 4), (4, 4))
-if TARGET != "cpu":
-    overlapping = array(16).as_strided((4, 4), (1, 1))
-good, bad = [array(4, 4)], [overlapping]
+good, bad = [array(4, 4)], [strided(array(16), (4, 4), (1, 1))]
 """,
     "sizes that differ": """
 with FusionDefinition() as fd:
