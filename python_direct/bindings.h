@@ -52,6 +52,7 @@ void bind_compilers(nb::module_& m);
 void bind_runtime(nb::module_& m);
 void bind_heuristic_params(nb::module_& m);
 void bind_schedulers(nb::module_& m);
+void bind_segment(nb::module_& m);
 void bind_executor(nb::module_& m);
 void bind_host(nb::module_& m);
 void bind_concretize(nb::module_& m);

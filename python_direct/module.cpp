@@ -29,6 +29,7 @@ NB_MODULE(_core, m) {
   bind_runtime(m);
   bind_heuristic_params(m);
   bind_schedulers(m);
+  bind_segment(m);
   bind_lower(m);
   bind_optimize(m);
   bind_array_framework(m);

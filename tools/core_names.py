@@ -26,7 +26,7 @@ from bindings_left_out import LEFT_OUT
 
 ROOT = Path(__file__).parent.parent
 FLOORS = (
-    "base", "ir", "graph", "eval", "ops", "transform", "optimize", "segment", "schedule", "lower",
+    "base", "ir", "graph", "eval", "ops", "transform", "optimize", "schedule", "segment", "lower",
     "codegen", "runtime", "host",
 )  # fmt: skip
 _KEYWORDS = {

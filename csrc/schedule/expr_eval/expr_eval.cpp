@@ -23,10 +23,25 @@ bool are_packed(const TensorView* tensor, const IterDomain* outer, const IterDom
   return tensor->domain()->contiguity()[position].value_or(false);
 }
 
+/// Whether the elements of `tensor` lie one behind the other, in the order of its axes.
+bool is_row_major(const TensorView* tensor) {
+  const IterDomains& memory = tensor->maybe_allocation();
+  const Contiguity& contiguity = tensor->domain()->contiguity();
+  for (size_t i = 0; i < memory.size(); ++i) {
+    if (memory[i]->has_expanded_extent() || !contiguity[i].value_or(true)) {
+      return false;
+    }
+  }
+  return memory == tensor->logical();
+}
+
 /// Whether the elements of a reshape lie in memory as those of the input it reads.
 bool moves_nothing(const ReshapeOp& reshape) {
   if (!reshape.arg->is_fusion_input()) {
     return false; // its layout is that of another view
+  }
+  if (is_row_major(reshape.arg)) {
+    return true;
   }
   const IterDomains& root = reshape.out->maybe_root();
   const IterDomains logical = TensorDomain::no_reductions(reshape.arg->logical());

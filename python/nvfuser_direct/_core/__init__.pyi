@@ -5558,6 +5558,167 @@ class ReductionParams(HeuristicParams):
     @vector_widths.setter
     def vector_widths(self, arg: Sequence[int], /) -> None: ...
 
+class SegmentedGroup:
+    """
+    A piece of a fusion that runs by itself, and what it is in the complete fusion.
+    """
+
+    @property
+    def fusion(self) -> Fusion:
+        """
+        The piece as a definition of its own, without a schedule. Its statements remember the lines of Python that made the originals.
+        """
+
+    @property
+    def kind(self) -> str:
+        """
+        ``kernel``; ``view``: its outputs lie in the memory of its inputs; ``evaluated``: by PyTorch.
+        """
+
+    @property
+    def scheduler(self) -> SchedulerType:
+        """
+        The scheduler that takes it; ``none``: the trivial schedule, or the evaluator.
+        """
+
+    @property
+    def rejections(self) -> list[tuple[SchedulerType, str]]:
+        """Schedulers that were asked before it, and why they do not take it."""
+
+    @property
+    def inputs(self) -> list[Val]:
+        """Values of the complete fusion, in the order of ``fusion.inputs()``."""
+
+    @property
+    def outputs(self) -> list[TensorView]:
+        """
+        Tensors of the complete fusion, in the order of ``fusion.outputs()``, each once.
+        """
+
+    @property
+    def exprs(self) -> list[Expr]:
+        """
+        Its expressions in the complete fusion, operands before results. What is cheap may be in several groups.
+        """
+
+    def __str__(self) -> str: ...
+
+class SegmentedEdge:
+    """A tensor that one group makes and another reads."""
+
+    @property
+    def source(self) -> int:
+        """Position of the group that makes it."""
+
+    @property
+    def target(self) -> int:
+        """Position of the group that reads it."""
+
+    @property
+    def tensor(self) -> TensorView:
+        """The tensor, in the complete fusion."""
+
+class Cut:
+    """Why a tensor lies in memory between two groups."""
+
+    @property
+    def rule(self) -> str:
+        """
+        ``asked``, ``library``, ``lookup``, ``pattern``, ``space``, ``on_chip``, ``shapes``, ``reshape``, ``itself``, ``view``, ``update``, ``order`` or ``unsuitable``.
+        """
+
+    @property
+    def tensor(self) -> TensorView:
+        """The tensor that crosses."""
+
+    @property
+    def reader(self) -> TensorView:
+        """A result of the expression that reads it."""
+
+    @property
+    def other(self) -> TensorView:
+        """What the reader cannot be with; None: the tensor that crosses."""
+
+    def __str__(self) -> str:
+        """
+        One sentence, which names tensors and the lines of Python that made them.
+        """
+
+class LateUpdate:
+    """
+    An output that is copied into an input when all groups have run: while it is computed, elements of the input are still needed.
+    """
+
+    @property
+    def output(self) -> TensorView:
+        """The output."""
+
+    @property
+    def input(self) -> TensorView:
+        """The input that it updates."""
+
+class SegmentedFusion:
+    """A fusion cut into groups that one scheduler takes each."""
+
+    @property
+    def groups(self) -> list[SegmentedGroup]:
+        """In an order in which they can run."""
+
+    @property
+    def edges(self) -> list[SegmentedEdge]:
+        """Tensors between groups, by ``source``, then ``target``."""
+
+    @property
+    def cuts(self) -> list[Cut]:
+        """Why tensors cross: at least one for each edge, in their order."""
+
+    @property
+    def late_updates(self) -> list[LateUpdate]:
+        """Copies into inputs at the end of a run."""
+
+    @property
+    def complete_fusion(self) -> Fusion:
+        """The fusion that was cut."""
+
+    def explain(self) -> str:
+        """
+        What runs each group, why it was cut, and why schedulers did not take it: a text.
+        """
+
+    def draw(self) -> str:
+        """
+        Groups and the tensors between them, as a drawing in the language of Graphviz.
+        """
+
+    def __str__(self) -> str: ...
+
+def segment(fusion: Fusion, inputs: Iterable[object], target: str | None = None) -> SegmentedFusion:
+    """
+    Cut a fusion into groups that one scheduler takes each.
+
+    The fusion stays as it is. What is cut follows from the math and from the sizes of the inputs; the
+    order of statements does not matter. Nothing is compiled.
+
+    Parameters
+    ----------
+    fusion : Fusion
+        A definition without a schedule.
+    inputs : iterable
+        Inputs of a run: their sizes, strides and addresses count.
+    target : str, optional
+        "cuda" or "cpu": the device to schedule for; by default the one that the inputs are on.
+
+    Returns
+    -------
+    SegmentedFusion
+
+    Raises
+    ------
+    UserError
+        If the inputs do not fit, if the fusion is scheduled already, or if its shapes wait for sizes of
+        a run: ``concretize(fusion, find_concretization(fusion, inputs))`` is the fusion for given inputs.
+    """
+
 class PassRecord:
     """A pass that ran."""
 

@@ -1,0 +1,32 @@
+// Asking schedulers for a candidate, and what to cut where none of them takes it.
+#pragma once
+
+#include "schedule/summary/fusion_summary.h"
+#include "segment/segment_builder.h"
+#include "segment/segmented_fusion.h"
+
+namespace nvfuser::segment {
+
+/// What kind of schedulers a group can have.
+struct GroupTraits {
+  bool is_library = false;
+  bool has_only_views = false;
+  bool has_reduction = false;
+  bool has_resize = false;
+  bool reads_updated = false; // an argument that some segment writes in place
+};
+[[nodiscard]] GroupTraits traits_of(
+    const Fusion& complete, const Flow& flow, const Facts& facts, const Group& group);
+
+/// The first scheduler that takes the segment, and the reasons of those before it.
+struct Answer {
+  SchedulerType scheduler = SchedulerType::none; // none: no one does
+  std::vector<Rejection> rejections = {};
+};
+/// Only schedulers of that kind are asked.
+[[nodiscard]] Answer ask_schedulers(
+    const schedule::FusionSummary& summary,
+    const schedule::RunFacts& run,
+    const GroupTraits& traits);
+
+} // namespace nvfuser::segment

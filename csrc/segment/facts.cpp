@@ -1,0 +1,205 @@
+#include "segment/facts.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <unordered_map>
+
+#include "graph/op_semantics.h"
+#include "ir/all_nodes.h"
+#include "schedule/common/kernel_rules.h"
+#include "schedule/summary/costs.h"
+
+namespace nvfuser::segment {
+namespace {
+
+void make_set(AxisSet& axes) {
+  std::ranges::sort(axes);
+  const auto rest = std::ranges::unique(axes);
+  axes.erase(rest.begin(), rest.end());
+}
+
+/// The axes that a class was made of by splits, merges and resizes. Tensors are added in the order
+/// of the flow; a class is made as the first tensor that has it makes it.
+class Origins {
+ public:
+  explicit Origins(const ValGraph& exact) : exact_(exact) {}
+
+  void add(const TensorView* tensor) {
+    for (const IterDomain* axis : tensor->maybe_root()) {
+      add_own(axis);
+    }
+    if (!tensor->has_root()) {
+      return;
+    }
+    for (const Expr* made_by : exprs_between(tensor->root(), tensor->logical())) {
+      AxisSet made_of;
+      for (const Val* in : made_by->inputs()) {
+        if (in->vtype() == ValType::IterDomain) {
+          const AxisSet& more = add_own(static_cast<const IterDomain*>(in));
+          made_of.insert(made_of.end(), more.begin(), more.end());
+        }
+      }
+      make_set(made_of);
+      for (const Val* out : made_by->outputs()) {
+        const auto* axis = static_cast<const IterDomain*>(out);
+        const auto [place, is_new] =
+            found_.emplace(exact_.group(axis), axis->is_broadcast() ? AxisSet{} : made_of);
+        if (!is_new && made_by->is_a<Resize>()) { // parts of a concatenation
+          place->second = union_of(place->second, made_of);
+        }
+      }
+    }
+    for (const IterDomain* axis : tensor->logical()) {
+      add_own(axis);
+    }
+  }
+
+  /// Requires: their tensors were added.
+  AxisSet of(const IterDomains& axes) {
+    AxisSet all;
+    for (const IterDomain* axis : axes) {
+      const AxisSet& made_of = add_own(axis);
+      all.insert(all.end(), made_of.begin(), made_of.end());
+    }
+    make_set(all);
+    return all;
+  }
+
+ private:
+  const AxisSet& add_own(const IterDomain* axis) {
+    const int64_t own = exact_.group(axis);
+    return found_.emplace(own, axis->is_broadcast() ? AxisSet{} : AxisSet{own}).first->second;
+  }
+
+  const ValGraph& exact_;
+  std::unordered_map<int64_t, AxisSet> found_; // only looked up
+};
+
+bool is_reduction(const Expr* expr, const TensorView* result) {
+  const bool reduces =
+      expr->is_a<ReductionOp>() || expr->is_a<WelfordOp>() || expr->is_a<GroupedReductionOp>();
+  return reduces && std::ranges::any_of(result->logical(), &IterDomain::is_reduction);
+}
+
+bool has_resized_axis(const TensorView* result) {
+  return !axes_read(result, AxisRead::Resized).empty() ||
+         !axes_read(result, AxisRead::Repeated).empty();
+}
+
+Role role_of(const Expr* expr, const TensorView* result) {
+  if (schedule::is_for_library(expr)) {
+    return Role::Library;
+  }
+  if (is_reduction(expr, result)) {
+    return Role::Reduction;
+  }
+  if (has_resized_axis(result)) {
+    return Role::Resize;
+  }
+  const OpSemantics& semantics = semantics_of(*expr);
+  const bool is_view = semantics.elements == ElementSource::Reshaped || expr->is_a<LoadStoreOp>();
+  return is_view ? Role::View : Role::Map;
+}
+
+bool is_boundary(const Expr* expr) {
+  const auto* copy = expr->as<LoadStoreOp>();
+  return copy != nullptr && copy->op == LoadStoreOpType::SegmenterSet;
+}
+
+/// Computed operands whose elements another operand chooses.
+std::vector<TensorId> looked_up(const Flow& flow, const FlowExpr& entry) {
+  std::vector<TensorId> found;
+  const Expr* expr = entry.expr;
+  if (semantics_of(*expr).read != OperandRead::Elsewhere) {
+    return found;
+  }
+  for (const TensorId operand : entry.operands) {
+    const FlowTensor& tensor = flow.tensor(operand);
+    const std::vector<AxisUse> axes =
+        axes_of_use(tensor.tensor, flow.tensor(entry.results.front()).tensor);
+    const bool is_chosen = std::ranges::any_of(axes, [](const AxisUse& axis) {
+      return axis.read == AxisRead::Indexed || axis.read == AxisRead::Placed;
+    });
+    if (tensor.made_by != kNoExpr && is_chosen) {
+      found.push_back(operand);
+    }
+  }
+  return found;
+}
+
+int64_t bytes_of(const TensorView* tensor, const schedule::RunFacts& run) {
+  int64_t elements = 1;
+  for (const IterDomain* axis : tensor->logical()) {
+    if (!axis->is_broadcast() && !axis->is_reduction()) {
+      elements *= run.size(axis->extent());
+    }
+  }
+  return elements * size_bytes(tensor->dtype());
+}
+
+Pattern pattern_of(const TensorView* result, const ValGraph& exact) {
+  Pattern pattern;
+  for (const IterDomain* axis : result->logical()) {
+    if (!axis->is_broadcast()) {
+      (axis->is_reduction() ? pattern.reduced : pattern.kept).push_back(exact.group(axis));
+    }
+  }
+  make_set(pattern.reduced);
+  make_set(pattern.kept);
+  return pattern;
+}
+
+} // namespace
+
+bool is_within(const AxisSet& inner, const AxisSet& outer) {
+  return std::ranges::includes(outer, inner);
+}
+
+AxisSet union_of(const AxisSet& a, const AxisSet& b) {
+  AxisSet both;
+  std::ranges::set_union(a, b, std::back_inserter(both));
+  return both;
+}
+
+Facts::Facts(const Flow& flow, const ValGraph& exact, const schedule::RunFacts& run) {
+  Origins origins(exact);
+  std::map<std::pair<AxisSet, AxisSet>, int64_t> number_of_pattern;
+  for (const FlowTensor& tensor : flow.tensors()) {
+    origins.add(tensor.tensor);
+    tensors_.push_back(
+        {.bytes = bytes_of(tensor.tensor, run),
+         .is_stored = tensor.made_by == kNoExpr || tensor.is_output});
+  }
+  for (TensorId id = 0; id < tensors_.size(); ++id) {
+    tensors_[id].space = origins.of(TensorDomain::no_reductions(flow.tensor(id).tensor->logical()));
+  }
+  for (const FlowExpr& entry : flow.exprs()) {
+    const TensorView* result = flow.tensor(entry.results.front()).tensor;
+    ExprFacts facts{
+        .role = role_of(entry.expr, result),
+        .slots = schedule::cost_of(entry.expr).slots,
+        .is_random = entry.expr->is_a<RNGOp>(),
+        .is_boundary = is_boundary(entry.expr),
+        .looked_up = looked_up(flow, entry)};
+    facts.space = origins.of(result->logical());
+    if (facts.role == Role::Reduction) {
+      Pattern pattern = pattern_of(result, exact);
+      const auto [place, is_new] = number_of_pattern.emplace(
+          std::pair(pattern.reduced, pattern.kept), static_cast<int64_t>(patterns_.size()));
+      if (is_new) {
+        patterns_.push_back(std::move(pattern));
+        spaces_of_patterns_.push_back(facts.space);
+      }
+      facts.pattern = place->second;
+    }
+    if (facts.role == Role::Library || facts.is_boundary) {
+      for (const TensorId made : entry.results) {
+        tensors_[made].is_stored = true;
+      }
+    }
+    exprs_.push_back(std::move(facts));
+  }
+}
+
+} // namespace nvfuser::segment

@@ -1,0 +1,88 @@
+// Facts: what segmentation knows of every expression and tensor of a flow. Each is of constant size
+// (up to the rank), so that all decisions are linear in expressions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "graph/val_graph.h"
+#include "schedule/run_facts.h"
+#include "segment/flow.h"
+
+namespace nvfuser::segment {
+
+enum class Role : uint8_t {
+  Map,       // elements from elements
+  View,      // the same elements under another shape
+  Resize,    // some of the elements, or surroundings as well: slice, pad, cat
+  Reduction, // elements combined along some axes
+  Library,   // no loops over elements compute it: products, searches, scans
+};
+
+/// Classes of axes, ascending; numbers mean nothing but equality.
+using AxisSet = std::vector<int64_t>;
+
+/// Whether all of `inner` are in `outer`.
+[[nodiscard]] bool is_within(const AxisSet& inner, const AxisSet& outer);
+[[nodiscard]] AxisSet union_of(const AxisSet& a, const AxisSet& b);
+
+inline constexpr int64_t kNoPattern = -1;
+
+/// What a reduction reduces and what it keeps, as classes of the exact graph. Two reductions can
+/// share loops if both are equal.
+struct Pattern {
+  AxisSet reduced;
+  AxisSet kept;
+
+  bool operator==(const Pattern&) const = default;
+};
+
+struct ExprFacts {
+  Role role = Role::Map;
+  /// The axes that its loops run over: those of its first result, reduced ones among them, without
+  /// broadcasts. Each stands for the axes that it was made of by reshapes and resizes, so that what
+  /// is reshaped has the space that it had before.
+  AxisSet space = {};
+  int64_t pattern = kNoPattern; // of a reduction: number of its pattern
+  double slots = 0;             // issue slots of an element
+  bool is_random = false;
+  bool is_boundary = false; // a segment_set: its readers are in other segments
+  std::vector<TensorId> looked_up =
+      {}; // computed operands, elements of which are chosen by another
+};
+
+struct TensorFacts {
+  int64_t bytes = 0; // in memory: broadcasts count once
+  /// It lies in memory whatever is decided: an input, an output, a result of a library, a boundary
+  /// that was asked for.
+  bool is_stored = false;
+  AxisSet space = {}; // as that of expressions; without reduced axes
+};
+
+class Facts {
+ public:
+  /// `run` knows the sizes. Cost: linear in expressions * rank.
+  Facts(const Flow& flow, const ValGraph& exact, const schedule::RunFacts& run);
+
+  [[nodiscard]] const ExprFacts& expr(ExprId id) const {
+    return exprs_[id];
+  }
+  [[nodiscard]] const TensorFacts& tensor(TensorId id) const {
+    return tensors_[id];
+  }
+  /// The space of a tensor that the expressions of a pattern read.
+  [[nodiscard]] const AxisSet& space_of_pattern(int64_t pattern) const {
+    return spaces_of_patterns_[static_cast<size_t>(pattern)];
+  }
+  [[nodiscard]] const std::vector<Pattern>& patterns() const {
+    return patterns_;
+  }
+
+ private:
+  std::vector<ExprFacts> exprs_;
+  std::vector<TensorFacts> tensors_;
+  std::vector<Pattern> patterns_;
+  std::vector<AxisSet> spaces_of_patterns_;
+};
+
+} // namespace nvfuser::segment

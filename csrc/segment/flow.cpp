@@ -1,0 +1,72 @@
+#include "segment/flow.h"
+
+#include <ranges>
+#include <unordered_set>
+
+namespace nvfuser::segment {
+
+Flow::Flow(const Fusion& fusion) {
+  for (Val* input : fusion.inputs()) {
+    if (input->is_tensor()) {
+      add_tensor(static_cast<TensorView*>(input));
+    }
+  }
+  std::unordered_set<const Expr*> seen;
+  struct Visit {
+    Expr* expr;
+    bool has_operands; // stand all expressions that it reads in the list?
+  };
+  std::vector<Visit> stack;
+  for (Val* output : fusion.outputs() | std::views::reverse) {
+    if (output->is_tensor() && output->definition() != nullptr) {
+      stack.push_back({output->definition(), false});
+    }
+  }
+  while (!stack.empty()) {
+    const Visit visit = stack.back();
+    stack.pop_back();
+    if (visit.has_operands) {
+      add_expr(visit.expr);
+      continue;
+    }
+    if (!seen.insert(visit.expr).second) {
+      continue;
+    }
+    stack.push_back({visit.expr, true});
+    const std::vector<TensorView*> operands = tensor_inputs(visit.expr);
+    for (const TensorView* operand : operands | std::views::reverse) {
+      if (operand->definition() != nullptr && !seen.contains(operand->definition())) {
+        stack.push_back({operand->definition(), false});
+      }
+    }
+  }
+  for (const Val* output : fusion.outputs()) {
+    if (output->is_tensor()) {
+      tensors_[number_of_.at(static_cast<const TensorView*>(output))].is_output = true;
+    }
+  }
+}
+
+TensorId Flow::add_tensor(TensorView* tensor) {
+  const auto [place, is_new] = number_of_.emplace(tensor, tensors_.size());
+  if (is_new) {
+    tensors_.push_back({.tensor = tensor});
+  }
+  return place->second;
+}
+
+void Flow::add_expr(Expr* expr) {
+  const ExprId id = exprs_.size();
+  FlowExpr entry{.expr = expr};
+  for (TensorView* operand : tensor_inputs(expr)) {
+    entry.operands.push_back(add_tensor(operand));
+    tensors_[entry.operands.back()].readers.push_back(id);
+  }
+  for (TensorView* result : tensor_outputs(expr)) {
+    entry.results.push_back(add_tensor(result));
+    tensors_[entry.results.back()].made_by = id;
+  }
+  exprs_.push_back(std::move(entry));
+}
+
+} // namespace nvfuser::segment

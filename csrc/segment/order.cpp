@@ -1,0 +1,190 @@
+#include "segment/order.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace nvfuser::segment {
+namespace {
+
+class OrderSearch {
+ public:
+  OrderSearch(
+      const Fusion& complete,
+      const Flow& flow,
+      const Facts& facts,
+      const ValGraph& exact,
+      const std::vector<Group>& groups)
+      : complete_(complete),
+        flow_(flow),
+        facts_(facts),
+        exact_(exact),
+        groups_(groups),
+        next_(groups.size()) {
+    result_.updates.resize(groups.size());
+    find_edges();
+  }
+
+  RunOrder find() {
+    for (size_t group = 0; group < groups_.size(); ++group) {
+      for (const TensorId output : groups_[group].outputs) {
+        if (const AliasInfo* alias = complete_.alias_of(flow_.tensor(output).tensor)) {
+          place_update(group, output, alias->input);
+        }
+      }
+    }
+    sort();
+    return std::move(result_);
+  }
+
+ private:
+  void find_edges() {
+    std::unordered_map<TensorId, size_t> made_in; // only looked up
+    for (size_t group = 0; group < groups_.size(); ++group) {
+      for (const TensorId output : groups_[group].outputs) {
+        made_in.emplace(output, group);
+      }
+    }
+    for (size_t group = 0; group < groups_.size(); ++group) {
+      std::unordered_set<TensorId> made;
+      for (const ExprId id : groups_[group].exprs) {
+        for (const TensorId operand : flow_.expr(id).operands) {
+          if (made.contains(operand)) {
+            continue;
+          }
+          if (flow_.tensor(operand).made_by == kNoExpr) {
+            readers_[flow_.tensor(operand).tensor].insert(group);
+          } else {
+            next_[made_in.at(operand)].insert(group);
+          }
+        }
+        made.insert(flow_.expr(id).results.begin(), flow_.expr(id).results.end());
+      }
+    }
+  }
+
+  void place_update(size_t group, TensorId output, const TensorView* argument) {
+    std::set<size_t> before = readers_[argument];
+    before.erase(group);
+    const bool is_only_update = complete_.updates_of(argument).size() == 1;
+    const bool can_wait =
+        std::ranges::none_of(before, [&](size_t reader) { return leads_to(group, reader); });
+    if (!is_only_update || !can_wait || !may_overwrite(group, output, argument)) {
+      result_.late_updates.push_back(output);
+      return;
+    }
+    for (const size_t reader : before) {
+      next_[reader].insert(group);
+    }
+    result_.updates[group].push_back(output);
+  }
+
+  [[nodiscard]] bool leads_to(size_t from, size_t to) const {
+    std::set<size_t> seen{from};
+    std::vector<size_t> pending{from};
+    while (!pending.empty()) {
+      const size_t group = pending.back();
+      pending.pop_back();
+      if (group == to) {
+        return true;
+      }
+      for (const size_t next : next_[group]) {
+        if (seen.insert(next).second) {
+          pending.push_back(next);
+        }
+      }
+    }
+    return false;
+  }
+
+  /// Whether every element of the argument that the group reads is read by the iteration that
+  /// writes it. Libraries write when they have read everything.
+  [[nodiscard]] bool may_overwrite(
+      size_t group, TensorId output, const TensorView* argument) const {
+    const IterDomains read = TensorDomain::no_reductions(argument->logical());
+    const IterDomains written = TensorDomain::no_reductions(flow_.tensor(output).tensor->logical());
+    bool is_in_place = read.size() == written.size();
+    for (size_t i = 0; is_in_place && i < read.size(); ++i) {
+      const bool has_one_element = read[i]->is_broadcast() && written[i]->is_broadcast();
+      is_in_place = has_one_element || exact_.are_mapped(read[i], written[i]);
+    }
+    std::unordered_set<TensorId> dependent;
+    bool reads_same_elements = true;
+    bool is_read = false;
+    for (const ExprId id : groups_[group].exprs) {
+      const FlowExpr& expr = flow_.expr(id);
+      const bool depends = std::ranges::any_of(expr.operands, [&](TensorId operand) {
+        return flow_.tensor(operand).tensor == argument || dependent.contains(operand);
+      });
+      if (!depends) {
+        continue;
+      }
+      is_read = true;
+      if (facts_.expr(id).role == Role::Library) {
+        return true;
+      }
+      dependent.insert(expr.results.begin(), expr.results.end());
+      const bool is_same =
+          (facts_.expr(id).role == Role::Map || facts_.expr(id).role == Role::View) &&
+          facts_.expr(id).space == facts_.tensor(output).space;
+      reads_same_elements = reads_same_elements && is_same && facts_.expr(id).looked_up.empty();
+    }
+    return !is_read || (is_in_place && reads_same_elements);
+  }
+
+  /// Among groups that can run, the one that begins first in the flow runs next.
+  void sort() {
+    std::vector<size_t> waits_for(groups_.size(), 0);
+    for (const std::set<size_t>& next : next_) {
+      for (const size_t group : next) {
+        ++waits_for[group];
+      }
+    }
+    using Ready = std::pair<ExprId, size_t>;
+    std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
+    const auto add = [&](size_t group) { ready.emplace(groups_[group].own.front(), group); };
+    for (size_t group = 0; group < groups_.size(); ++group) {
+      if (waits_for[group] == 0) {
+        add(group);
+      }
+    }
+    while (!ready.empty()) {
+      const size_t group = ready.top().second;
+      ready.pop();
+      result_.order.push_back(group);
+      for (const size_t next : next_[group]) {
+        if (--waits_for[next] == 0) {
+          add(next);
+        }
+      }
+    }
+    NVF_INVARIANT(
+        result_.order.size() == groups_.size(),
+        "Failed to run any group; An error must have occured in segmentation.");
+  }
+
+  const Fusion& complete_;
+  const Flow& flow_;
+  const Facts& facts_;
+  const ValGraph& exact_;
+  const std::vector<Group>& groups_;
+  std::vector<std::set<size_t>> next_;                              // groups that have to run later
+  std::unordered_map<const TensorView*, std::set<size_t>> readers_; // of arguments; only looked up
+  RunOrder result_;
+};
+
+} // namespace
+
+RunOrder find_run_order(
+    const Fusion& complete,
+    const Flow& flow,
+    const Facts& facts,
+    const ValGraph& exact,
+    const std::vector<Group>& groups) {
+  return OrderSearch(complete, flow, facts, exact, groups).find();
+}
+
+} // namespace nvfuser::segment

@@ -1,0 +1,213 @@
+#include "segment/refused.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "schedule/common/distinct_axes.h"
+#include "schedule/summary/axis_sources.h"
+
+namespace nvfuser::segment {
+namespace {
+
+class CutSearch {
+ public:
+  CutSearch(const Flow& flow, const Facts& facts, const ValGraph& exact, const Group& group)
+      : flow_(flow), facts_(facts), exact_(exact), group_(group) {
+    members_.insert(group.exprs.begin(), group.exprs.end());
+  }
+
+  /// A tensor meets its own transpose or reshape: the second view of it gets memory of its own.
+  Reasons at_second_views() const {
+    Reasons cuts;
+    for_each_edge([&](const Edge& edge, ExprId made_by) {
+      const TensorView* view = flow_.tensor(edge.tensor).tensor;
+      const bool is_other_view = facts_.expr(made_by).role == Role::View && view->has_root();
+      if (is_other_view && flow_.expr(edge.reader).operands.size() > 1) {
+        cuts.emplace(edge, Reason{.rule = CutRule::Itself});
+      }
+    });
+    return cuts;
+  }
+
+  /// What reads elements and also meets what they were reduced to is computed apart from it.
+  Reasons behind_statistics() const {
+    Reasons cuts;
+    const std::unordered_set<ExprId> dependent = dependents_of_reductions();
+    for_each_edge([&](const Edge& edge, ExprId made_by) {
+      const AxisSet& read = facts_.tensor(edge.tensor).space;
+      const ExprFacts& reader = facts_.expr(edge.reader);
+      const bool is_wider = read.size() < reader.space.size() && reader.role != Role::Reduction;
+      if (dependent.contains(made_by) && is_wider) {
+        cuts.emplace(edge, Reason{.rule = CutRule::OnChip});
+      }
+    });
+    return cuts;
+  }
+
+  /// Reductions end a kernel.
+  Reasons behind_reductions() const {
+    Reasons cuts;
+    for_each_edge([&](const Edge& edge, ExprId made_by) {
+      if (facts_.expr(made_by).role == Role::Reduction) {
+        cuts.emplace(edge, Reason{.rule = CutRule::Unsuitable});
+      }
+    });
+    return cuts;
+  }
+
+  /// Slices, pads and concatenations apart from reductions.
+  Reasons around_resizes() const {
+    Reasons cuts;
+    for_each_edge([&](const Edge& edge, ExprId made_by) {
+      const bool is_before = facts_.expr(made_by).role == Role::Resize;
+      const bool is_behind = facts_.expr(edge.reader).role == Role::Resize;
+      if (is_before != is_behind) {
+        cuts.emplace(edge, Reason{.rule = CutRule::Unsuitable});
+      }
+    });
+    return cuts;
+  }
+
+  /// The output with most axes keeps what its loops can compute; the rest is computed apart.
+  Reasons around_reference() const {
+    Reasons cuts;
+    const TensorView* widest = widest_output();
+    if (widest == nullptr) {
+      return cuts;
+    }
+    const schedule::AxisClasses covered = schedule::sources_of(exact_, widest->logical());
+    std::unordered_map<ExprId, bool> is_covered;
+    for (const ExprId id : group_.exprs) {
+      const IterDomains axes = schedule::concrete_axes(flow_.result_of(id));
+      is_covered.emplace(id, std::ranges::all_of(axes, [&](const IterDomain* axis) {
+                           return covered.contains(exact_.group(axis));
+                         }));
+    }
+    for_each_edge([&](const Edge& edge, ExprId made_by) {
+      if (is_covered.at(made_by) != is_covered.at(edge.reader)) {
+        cuts.emplace(
+            edge, Reason{.rule = CutRule::Reshape, .other = const_cast<TensorView*>(widest)});
+      }
+    });
+    return cuts;
+  }
+
+  /// Outputs that lack axes of the widest one are computed apart, with what leads to them.
+  Reasons between_shapes() const {
+    Reasons cuts;
+    const TensorView* widest = widest_output();
+    const size_t most = widest == nullptr ? 0 : schedule::concrete_axes(widest).size();
+    const std::unordered_map<ExprId, TensorView*> leads_to = leads_to_output_below(most);
+    for_each_edge([&](const Edge& edge, ExprId made_by) {
+      const auto small = leads_to.find(made_by);
+      if (small != leads_to.end() && !leads_to.contains(edge.reader)) {
+        cuts.emplace(edge, Reason{.rule = CutRule::Shapes, .other = small->second});
+      }
+    });
+    return cuts;
+  }
+
+ private:
+  /// Edges between members: what is read, and the expression that makes it.
+  template <typename Fn>
+  void for_each_edge(const Fn& fn) const {
+    for (const ExprId id : group_.exprs) {
+      for (const TensorId operand : flow_.expr(id).operands) {
+        const ExprId made_by = flow_.tensor(operand).made_by;
+        if (made_by != kNoExpr && members_.contains(made_by)) {
+          fn(Edge{.tensor = operand, .reader = id}, made_by);
+        }
+      }
+    }
+  }
+
+  std::unordered_set<ExprId> dependents_of_reductions() const {
+    std::unordered_set<ExprId> found;
+    for (const ExprId id : group_.exprs) {
+      const bool depends = std::ranges::any_of(flow_.expr(id).operands, [&](TensorId operand) {
+        return found.contains(flow_.tensor(operand).made_by);
+      });
+      if (depends || facts_.expr(id).role == Role::Reduction) {
+        found.insert(id);
+      }
+    }
+    return found;
+  }
+
+  const TensorView* widest_output() const {
+    const TensorView* widest = nullptr;
+    size_t most = 0;
+    for (const TensorId id : group_.outputs) {
+      const TensorView* output = flow_.tensor(id).tensor;
+      const size_t axes = schedule::concrete_axes(output).size();
+      if (widest == nullptr || axes > most) {
+        widest = output;
+        most = axes;
+      }
+    }
+    return widest;
+  }
+
+  /// Members with fewer axes than `most` that lead to an output with fewer, and that output.
+  std::unordered_map<ExprId, TensorView*> leads_to_output_below(size_t most) const {
+    std::unordered_map<ExprId, TensorView*> found;
+    for (size_t i = group_.exprs.size(); i-- > 0;) {
+      const ExprId id = group_.exprs[i];
+      TensorView* result = flow_.result_of(id);
+      if (schedule::concrete_axes(result).size() >= most) {
+        continue;
+      }
+      for (const TensorId made : flow_.expr(id).results) {
+        if (std::ranges::binary_search(group_.outputs, made)) {
+          found.emplace(id, flow_.tensor(made).tensor);
+        }
+        for (const ExprId reader : flow_.tensor(made).readers) {
+          if (const auto next = found.find(reader); next != found.end()) {
+            found.emplace(id, next->second);
+          }
+        }
+      }
+    }
+    return found;
+  }
+
+  const Flow& flow_;
+  const Facts& facts_;
+  const ValGraph& exact_;
+  const Group& group_;
+  std::unordered_set<ExprId> members_;
+};
+
+} // namespace
+
+Reasons find_cuts(
+    const Flow& flow,
+    const Facts& facts,
+    const ValGraph& exact,
+    const Group& group,
+    const schedule::FusionSummary& summary) {
+  const CutSearch search(flow, facts, exact, group);
+  if (schedule::find_indistinct_axes(summary.fusion(), summary.exact())) {
+    if (Reasons cuts = search.at_second_views(); !cuts.empty()) {
+      return cuts;
+    }
+  }
+  if (!summary.reductions().empty()) {
+    if (Reasons cuts = search.behind_statistics(); !cuts.empty()) {
+      return cuts;
+    }
+    if (Reasons cuts = search.around_resizes(); !cuts.empty()) {
+      return cuts;
+    }
+    return search.behind_reductions();
+  }
+  if (!summary.reference().reference) {
+    if (Reasons cuts = search.around_reference(); !cuts.empty()) {
+      return cuts;
+    }
+  }
+  return search.between_shapes();
+}
+
+} // namespace nvfuser::segment

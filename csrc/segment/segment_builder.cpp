@@ -1,0 +1,375 @@
+#include "segment/segment_builder.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "ir/all_nodes.h"
+
+namespace nvfuser::segment {
+namespace {
+
+/// Finds the symbols that a group needs: leaves of its scalars and sizes.
+class SymbolSearch {
+ public:
+  /// Sizes that are known with the tensor.
+  void bind(const TensorView* tensor) {
+    for (const IterDomain* axis : tensor->logical()) {
+      known_.insert(axis->extent());
+      if (axis->has_expanded_extent()) {
+        known_.insert(axis->expanded_extent());
+      }
+    }
+  }
+
+  void add(const Expr* expr) {
+    for (const Val* in : expr->inputs()) {
+      add(in);
+    }
+    for (const Val* out : expr->outputs()) {
+      add(out);
+    }
+    expr->for_each_attr([&](const char* /*name*/, const AttrValue& value) {
+      if (const auto* val = std::get_if<Val*>(&value)) {
+        add(*val);
+      } else if (const auto* vals = std::get_if<std::vector<Val*>>(&value)) {
+        std::ranges::for_each(*vals, [&](const Val* one) { add(one); });
+      }
+    });
+  }
+
+  /// Symbols without a value of their own, in the order in which they were met.
+  [[nodiscard]] const std::vector<const Val*>& symbols() const {
+    return symbols_;
+  }
+
+ private:
+  void add(const Val* val) {
+    if (val == nullptr) {
+      return;
+    }
+    if (val->is_tensor()) {
+      add_sizes(static_cast<const TensorView*>(val));
+    } else if (val->is_scalar()) {
+      add_scalar(val);
+    }
+  }
+
+  void add_sizes(const TensorView* tensor) {
+    if (!seen_.insert(tensor).second) {
+      return;
+    }
+    for (const IterDomain* axis : tensor->domain()->all_ids()) {
+      for (const Val* size :
+           {axis->extent(), axis->start(), axis->stop_offset(), axis->expanded_extent()}) {
+        add(size);
+      }
+    }
+    for (const Expr* transform : tensor->domain()->all_exprs()) {
+      if (const auto* split = transform->as<Split>()) {
+        add(split->factor);
+      } else if (const auto* resize = transform->as<Resize>()) {
+        add(resize->left);
+        add(resize->right);
+      }
+    }
+  }
+
+  void add_scalar(const Val* root) { // no recursion: sums of many sizes are deep
+    std::vector<const Val*> pending{root};
+    while (!pending.empty()) {
+      const Val* val = pending.back();
+      pending.pop_back();
+      const bool is_symbol = !val->is_const() && val->vtype() == ValType::Scalar;
+      if (!is_symbol || known_.contains(val) || !seen_.insert(val).second) {
+        continue;
+      }
+      if (val->definition() == nullptr) {
+        symbols_.push_back(val);
+        continue;
+      }
+      for (const Val* in : val->definition()->inputs()) {
+        if (in->is_tensor()) {
+          continue; // of which an element, or a size, is taken
+        }
+        pending.push_back(in);
+      }
+    }
+  }
+
+  std::unordered_set<const Val*> known_;
+  std::unordered_set<const Val*> seen_;
+  std::vector<const Val*> symbols_;
+};
+
+/// The inputs of a group.
+struct GroupInputs {
+  std::vector<TensorId> read;         // ascending: arguments first
+  std::vector<TensorView*> for_sizes; // arguments of which no element is read
+  std::unordered_set<const Val*> scalars;
+};
+
+/// A size that is computed in the complete fusion is a symbol of the segment.
+void make_symbol(Fusion& fusion, Val* size) {
+  if (size != nullptr && size->definition() != nullptr && !size->is_const_scalar()) {
+    fusion.remove(size->definition());
+  }
+}
+
+/// The copy of a computed tensor as an input: its axes are what is left of them, without reductions
+/// and without the reshape that made them.
+void make_input(Fusion& fusion, const TensorView* original, TensorView* copy, bool is_strided) {
+  TensorDomainSpec spec;
+  std::unordered_map<const IterDomain*, IterDomain*> axis_for;
+  for (const IterDomain* axis : TensorDomain::no_reductions(copy->logical())) {
+    make_symbol(fusion, axis->extent());
+    make_symbol(fusion, axis->expanded_extent());
+    IterDomain* own = fusion.new_iter_domain(
+        {.extent = axis->extent(),
+         .expanded_extent = axis->expanded_extent(),
+         .iter_type = axis->is_broadcast() ? IterType::Broadcast : IterType::Iteration});
+    axis_for.emplace(axis, own);
+    spec.logical.push_back(own);
+  }
+  const TensorDomain& domain = *copy->domain();
+  const IterDomains& memory = domain.maybe_allocation();
+  for (size_t i = 0; i < memory.size(); ++i) {
+    const auto own = axis_for.find(memory[i]);
+    if (own != axis_for.end()) {
+      spec.allocation.push_back(own->second);
+      spec.contiguity.push_back(domain.contiguity()[i]);
+    }
+  }
+  const bool is_permuted =
+      original->has_allocation() && spec.allocation.size() == spec.logical.size();
+  if (!is_permuted || is_strided) {
+    spec.allocation.clear();
+    spec.contiguity = TensorDomain::contiguity_filled_with(spec.logical, !is_strided);
+  }
+  copy->assign_domain(fusion.new_tensor_domain(std::move(spec)));
+}
+
+} // namespace
+
+SegmentBuilder::SegmentBuilder(const Fusion& complete, const Flow& flow)
+    : complete_(complete), flow_(flow) {
+  for (const Val* input : complete.inputs()) {
+    position_of_.emplace(input, position_of_.size());
+    if (!input->is_tensor()) {
+      continue;
+    }
+    auto* tensor = const_cast<TensorView*>(static_cast<const TensorView*>(input));
+    for (const IterDomain* axis : tensor->logical()) {
+      argument_with_.emplace(axis->extent(), tensor);
+      if (axis->has_expanded_extent()) {
+        argument_with_.emplace(axis->expanded_extent(), tensor);
+      }
+    }
+  }
+}
+
+namespace {
+
+class GroupCopy {
+ public:
+  GroupCopy(const Fusion& complete, const Flow& flow, const Group& group)
+      : complete_(complete),
+        flow_(flow),
+        group_(group),
+        fusion_(Fusion::create()),
+        guard_(fusion_.get()),
+        clone_(complete, *fusion_) {}
+
+  BuiltSegment make(
+      const std::unordered_map<const Val*, TensorView*>& argument_with,
+      const std::unordered_map<const Val*, size_t>& position_of,
+      const std::set<TensorId>& strided) {
+    find_inputs(argument_with);
+    copy_inputs(position_of, strided);
+    copy_exprs();
+    copy_outputs();
+    return {.fusion = fusion_, .inputs = std::move(inputs_), .outputs = std::move(outputs_)};
+  }
+
+ private:
+  void find_inputs(const std::unordered_map<const Val*, TensorView*>& argument_with) {
+    std::set<TensorId> read;
+    std::unordered_set<TensorId> made;
+    for (const ExprId id : group_.exprs) {
+      for (const TensorId operand : flow_.expr(id).operands) {
+        if (!made.contains(operand)) {
+          read.insert(operand);
+        }
+      }
+      made.insert(flow_.expr(id).results.begin(), flow_.expr(id).results.end());
+    }
+    found_.read.assign(read.begin(), read.end());
+    SymbolSearch search;
+    std::unordered_set<const Val*> tensors;
+    for (const TensorId id : found_.read) {
+      search.bind(flow_.tensor(id).tensor);
+      tensors.insert(flow_.tensor(id).tensor);
+    }
+    for (const ExprId id : group_.exprs) {
+      search.add(flow_.expr(id).expr);
+    }
+    const auto add_argument = [&](TensorView* argument) {
+      if (tensors.insert(argument).second) {
+        found_.for_sizes.push_back(argument);
+        search.bind(argument);
+      }
+    };
+    for (const Val* symbol : search.symbols()) {
+      const auto argument = argument_with.find(symbol);
+      if (symbol->is_fusion_input()) {
+        found_.scalars.insert(symbol);
+      } else if (argument != argument_with.end()) {
+        add_argument(argument->second);
+      }
+    }
+    for (const TensorId output : group_.outputs) {
+      if (const AliasInfo* alias = update_of(output)) {
+        add_argument(alias->input);
+      }
+    }
+  }
+
+  [[nodiscard]] const AliasInfo* update_of(TensorId output) const {
+    const bool is_in_place = std::ranges::find(group_.updates, output) != group_.updates.end();
+    return is_in_place ? complete_.alias_of(flow_.tensor(output).tensor) : nullptr;
+  }
+
+  void add_input(Val* original) {
+    fusion_->add_input(clone_(original));
+    inputs_.push_back(original);
+  }
+
+  /// Arguments in their order, results of other segments, then arguments whose elements are not
+  /// read.
+  void copy_inputs(
+      const std::unordered_map<const Val*, size_t>& position_of,
+      const std::set<TensorId>& strided) {
+    std::map<size_t, const Val*> arguments;
+    for (const Val* scalar : found_.scalars) {
+      arguments.emplace(position_of.at(scalar), scalar);
+    }
+    for (const TensorId id : found_.read) {
+      if (flow_.tensor(id).made_by == kNoExpr) {
+        arguments.emplace(position_of.at(flow_.tensor(id).tensor), flow_.tensor(id).tensor);
+      }
+    }
+    for (const auto& [position, argument] : arguments) {
+      add_input(complete_.inputs()[position]);
+    }
+    for (const TensorId id : found_.read) {
+      TensorView* original = flow_.tensor(id).tensor;
+      if (flow_.tensor(id).made_by != kNoExpr) {
+        make_input(*fusion_, original, clone_(original), strided.contains(id));
+        add_input(original);
+      }
+    }
+    for (TensorView* argument : found_.for_sizes) {
+      add_input(argument);
+    }
+  }
+
+  void copy_exprs() {
+    for (const ExprId id : group_.exprs) {
+      clone_(flow_.expr(id).expr);
+      for (const TensorId result : flow_.expr(id).results) {
+        clone_(flow_.tensor(result).tensor)->assign_memory_type(MemoryType::Local);
+      }
+    }
+  }
+
+  void copy_outputs() {
+    for (const TensorId output : group_.outputs) {
+      TensorView* original = flow_.tensor(output).tensor;
+      if (const AliasInfo* alias = update_of(output)) {
+        fusion_->add_output(clone_(original), clone_(alias->input));
+        if (!alias->is_hidden) {
+          fusion_->add_output(clone_(original));
+        }
+      } else {
+        fusion_->add_output(clone_(original));
+      }
+      outputs_.push_back(original);
+    }
+  }
+
+  const Fusion& complete_;
+  const Flow& flow_;
+  const Group& group_;
+  std::shared_ptr<Fusion> fusion_;
+  FusionGuard guard_;
+  Cloner clone_;
+  GroupInputs found_;
+  std::vector<Val*> inputs_;
+  std::vector<TensorView*> outputs_;
+};
+
+/// The axes of a tensor that was made by a segment, packed in the order of its memory.
+schedule::InputLayout packed_layout(const TensorView* tensor, ExpressionEvaluator& sizes) {
+  constexpr int64_t kAlignment = 256; // bytes: of places in a workspace
+  schedule::InputLayout layout{.sizes = {}, .strides = {}, .alignment = kAlignment};
+  for (const IterDomain* axis : TensorDomain::no_reductions(tensor->maybe_allocation())) {
+    layout.sizes.push_back(axis->is_broadcast() ? 1 : sizes.evaluate_int(axis->extent()));
+  }
+  layout.strides.resize(layout.sizes.size());
+  int64_t stride = 1;
+  for (size_t i = layout.sizes.size(); i-- > 0;) {
+    layout.strides[i] = stride;
+    stride *= std::max<int64_t>(layout.sizes[i], 1);
+  }
+  return layout;
+}
+
+void bind_size(
+    const Val* own,
+    const Val* original,
+    const schedule::RunFacts& run,
+    ExpressionEvaluator& sizes) {
+  if (own != nullptr && !own->is_const()) {
+    sizes.bind(own, run.size(original));
+  }
+}
+
+} // namespace
+
+BuiltSegment SegmentBuilder::build(const Group& group, const std::set<TensorId>& strided) const {
+  return GroupCopy(complete_, flow_, group).make(argument_with_, position_of_, strided);
+}
+
+schedule::RunFacts SegmentBuilder::facts_of(
+    const BuiltSegment& segment, const schedule::RunFacts& run) const {
+  ExpressionEvaluator sizes;
+  const std::vector<Val*>& own_inputs = segment.fusion->inputs();
+  for (size_t i = 0; i < own_inputs.size(); ++i) {
+    const Val* original = segment.inputs[i];
+    if (!original->is_tensor()) {
+      if (is_integral(original->dtype())) {
+        bind_size(own_inputs[i], original, run, sizes);
+      }
+      continue;
+    }
+    const IterDomains own = static_cast<const TensorView*>(own_inputs[i])->logical();
+    const IterDomains axes =
+        TensorDomain::no_reductions(static_cast<const TensorView*>(original)->logical());
+    for (size_t axis = 0; axis < own.size(); ++axis) {
+      bind_size(own[axis]->extent(), axes[axis]->extent(), run, sizes);
+      bind_size(own[axis]->expanded_extent(), axes[axis]->expanded_extent(), run, sizes);
+    }
+  }
+  std::vector<schedule::InputLayout> layouts;
+  for (size_t i = 0; i < own_inputs.size(); ++i) {
+    const auto argument = position_of_.find(segment.inputs[i]);
+    if (argument != position_of_.end()) {
+      layouts.push_back(run.input(argument->second));
+    } else {
+      layouts.push_back(packed_layout(static_cast<const TensorView*>(own_inputs[i]), sizes));
+    }
+  }
+  return {run.target(), std::move(sizes), std::move(layouts)};
+}
+
+} // namespace nvfuser::segment

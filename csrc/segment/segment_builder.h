@@ -1,0 +1,46 @@
+// SegmentBuilder: makes a group of expressions a fusion of its own.
+//
+//   * Its inputs are arguments and results of other segments, without their reduced axes.
+//   * Sizes of inputs are symbols of the segment; sizes that follow from others are computed from
+//     them. A size that none of its tensors has comes with an argument that has it, which is an
+//     input then, though no element of it is read.
+//   * Scalars are computed where they are needed.
+//   * An output that updates an argument in place has that argument among the inputs.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "segment/partition.h"
+
+namespace nvfuser::segment {
+
+/// A group as a fusion, and what its inputs and outputs are in the complete fusion.
+struct BuiltSegment {
+  std::shared_ptr<Fusion> fusion;
+  std::vector<Val*> inputs; // tensors and scalars, in the order of fusion->inputs()
+  std::vector<TensorView*> outputs;
+};
+
+class SegmentBuilder {
+ public:
+  SegmentBuilder(const Fusion& complete, const Flow& flow);
+
+  /// `strided`: tensors that are views of others, so that nothing is known of their strides.
+  /// Cost: linear in the expressions of the group.
+  [[nodiscard]] BuiltSegment build(const Group& group, const std::set<TensorId>& strided) const;
+
+  /// What a run of the complete fusion tells of a run of the segment.
+  [[nodiscard]] schedule::RunFacts facts_of(
+      const BuiltSegment& segment, const schedule::RunFacts& run) const;
+
+ private:
+  const Fusion& complete_;
+  const Flow& flow_;
+  std::unordered_map<const Val*, TensorView*> argument_with_; // size; only looked up
+  std::unordered_map<const Val*, size_t> position_of_;        // of arguments; only looked up
+};
+
+} // namespace nvfuser::segment

@@ -1,0 +1,188 @@
+#include "segment/segmented_fusion.h"
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <set>
+
+#include "base/options.h"
+#include "segment/order.h"
+#include "segment/segmenter.h"
+#include "transform/concretization.h"
+
+namespace nvfuser {
+
+using namespace segment;
+
+const char* to_string(SegmentKind kind) {
+  switch (kind) {
+    case SegmentKind::Kernel: return "kernel";
+    case SegmentKind::View: return "view";
+    case SegmentKind::Evaluated: return "evaluated";
+  }
+  return "";
+}
+
+namespace {
+
+std::optional<Refusal> find_unfit(const Fusion& fusion) {
+  NVF_RETURN_REFUSAL(find_unresolved(fusion));
+  for (const TensorView* tensor : fusion.tensors()) {
+    if (!tensor->schedule_steps().empty() || tensor->is_inlined()) {
+      return refuse(
+          {.headline = "Definitions are cut before they are scheduled",
+           .node = describe(tensor),
+           .expected = "a tensor without transforms, bindings and positions",
+           .found = "a schedule",
+           .fix = "segment the definition, then schedule the segments"});
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+/// Writes down what the segmenter found.
+class SegmentedFusionMaker {
+ public:
+  SegmentedFusionMaker(const std::shared_ptr<Fusion>& complete, Segmenter& segmenter)
+      : segmenter_(segmenter), plan_(new SegmentedFusion()) {
+    plan_->complete_ = complete;
+  }
+
+  std::shared_ptr<const SegmentedFusion> make() {
+    order();
+    for (const size_t position : order_) {
+      add_segment(segmenter_.accepted()[position]);
+    }
+    add_edges();
+    dump();
+    return plan_;
+  }
+
+ private:
+  const Flow& flow() const {
+    return segmenter_.flow();
+  }
+
+  /// Puts segments in order, and decides which outputs are written in place.
+  void order() {
+    std::vector<Group> groups;
+    for (const Accepted& segment : segmenter_.accepted()) {
+      groups.push_back(segment.group);
+    }
+    RunOrder found =
+        find_run_order(*plan_->complete_, flow(), segmenter_.facts(), segmenter_.exact(), groups);
+    order_ = std::move(found.order);
+    for (const TensorId output : found.late_updates) {
+      TensorView* tensor = flow().tensor(output).tensor;
+      plan_->late_updates_.push_back(
+          {.output = tensor, .argument = plan_->complete_->alias_of(tensor)->input});
+    }
+    for (size_t i = 0; i < groups.size(); ++i) {
+      Accepted& segment = segmenter_.accepted()[i];
+      segment.group.updates = std::move(found.updates[i]);
+      if (!segment.group.updates.empty()) {
+        segmenter_.rebuild(segment);
+      }
+    }
+  }
+
+  void add_segment(Accepted& accepted) {
+    SegmentedGroup segment{
+        .fusion = std::move(accepted.built.fusion),
+        .scheduler = accepted.answer.scheduler,
+        .rejections = std::move(accepted.answer.rejections),
+        .inputs = std::move(accepted.built.inputs),
+        .outputs = std::move(accepted.built.outputs)};
+    for (const ExprId id : accepted.group.exprs) {
+      segment.exprs.push_back(flow().expr(id).expr);
+    }
+    if (segment.scheduler == SchedulerType::expr_eval) {
+      segment.kind = accepted.traits.is_library ? SegmentKind::Evaluated : SegmentKind::View;
+    }
+    for (const TensorId output : accepted.group.outputs) {
+      made_in_.emplace(output, plan_->groups_.size());
+    }
+    groups_.push_back(&accepted.group);
+    plan_->groups_.push_back(std::move(segment));
+  }
+
+  void add_edges() {
+    std::map<std::tuple<size_t, size_t, TensorId>, std::vector<ExprId>> edges; // with readers
+    for (size_t to = 0; to < groups_.size(); ++to) {
+      const std::set<ExprId> members(groups_[to]->exprs.begin(), groups_[to]->exprs.end());
+      for (const ExprId id : members) {
+        for (const TensorId operand : flow().expr(id).operands) {
+          const ExprId made_by = flow().tensor(operand).made_by;
+          if (made_by != kNoExpr && !members.contains(made_by)) {
+            edges[{made_in_.at(operand), to, operand}].push_back(id);
+          }
+        }
+      }
+    }
+    for (const auto& [key, readers] : edges) {
+      const auto& [from, to, tensor] = key;
+      plan_->edges_.push_back({.from = from, .to = to, .tensor = flow().tensor(tensor).tensor});
+      const std::set<ExprId> members(groups_[to]->exprs.begin(), groups_[to]->exprs.end());
+      for (const ExprId reader : readers) {
+        plan_->cuts_.push_back(cut_of({.tensor = tensor, .reader = reader}, members));
+      }
+    }
+  }
+
+  /// An edge into a copy crosses for the reason for which the expression was copied.
+  [[nodiscard]] Cut cut_of(Edge edge, const std::set<ExprId>& members) const {
+    Cut cut{.tensor = flow().tensor(edge.tensor).tensor, .reader = flow().result_of(edge.reader)};
+    for (;;) {
+      const auto found = segmenter_.reasons().find(edge);
+      if (found != segmenter_.reasons().end()) {
+        cut.rule = found->second.rule;
+        cut.reader = flow().result_of(edge.reader);
+        cut.other = found->second.other;
+        return cut;
+      }
+      const TensorId result = flow().expr(edge.reader).results.front();
+      const std::vector<ExprId>& readers = flow().tensor(result).readers;
+      const auto next =
+          std::ranges::find_if(readers, [&](ExprId reader) { return members.contains(reader); });
+      if (next == readers.end()) {
+        return cut;
+      }
+      edge = {.tensor = result, .reader = *next};
+    }
+  }
+
+  void dump() const {
+    if (has_option(DumpOption::SegmentedFusion)) {
+      std::cout << plan_->to_string() << std::flush;
+    }
+  }
+
+  Segmenter& segmenter_;
+  std::shared_ptr<SegmentedFusion> plan_;
+  std::vector<size_t> order_;
+  std::vector<const Group*> groups_; // in the order of the plan
+  std::map<TensorId, size_t> made_in_;
+};
+
+std::variant<std::shared_ptr<const SegmentedFusion>, Refusal> SegmentedFusion::try_segment(
+    const std::shared_ptr<Fusion>& fusion, const schedule::RunFacts& run) {
+  if (std::optional<Refusal> refusal = find_unfit(*fusion)) {
+    return *std::move(refusal);
+  }
+  Segmenter segmenter(fusion, run);
+  segmenter.run();
+  return SegmentedFusionMaker(fusion, segmenter).make();
+}
+
+std::shared_ptr<const SegmentedFusion> SegmentedFusion::segment(
+    const std::shared_ptr<Fusion>& fusion, const schedule::RunFacts& run) {
+  auto result = try_segment(fusion, run);
+  if (const auto* refusal = std::get_if<Refusal>(&result)) {
+    throw_refusal(*refusal);
+  }
+  return std::get<std::shared_ptr<const SegmentedFusion>>(std::move(result));
+}
+
+} // namespace nvfuser

@@ -1,0 +1,122 @@
+// SegmentedFusion: a fusion cut into segments that one scheduler takes each.
+//
+//   const RunFacts run = find_run_facts(fusion, args);
+//   const auto plan = SegmentedFusion::segment(fusion, run);
+//   for (const SegmentedGroup& segment : plan->groups()) { .. }     in an order in which they can
+//   run
+//
+// Everything that was decided is a value here: segments with what schedulers said of them, the
+// tensors between them, and for each of these why it crosses.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/refusal.h"
+#include "ir/fusion.h"
+#include "schedule/run_facts.h"
+#include "segment/cut.h"
+
+namespace nvfuser {
+
+/// What a scheduler said that does not take a segment.
+struct Rejection {
+  SchedulerType scheduler = SchedulerType::none;
+  Refusal refusal;
+};
+
+/// How a segment runs.
+enum class SegmentKind : uint8_t {
+  Kernel,    // by a scheduler, or by the trivial schedule
+  View,      // its outputs lie in the memory of its inputs
+  Evaluated, // by the caller's framework
+};
+
+struct SegmentedGroup {
+  /// Computes the segment alone, and has no schedule. Its statements have the lines of those that
+  /// they are copies of.
+  std::shared_ptr<Fusion> fusion;
+  SegmentKind kind = SegmentKind::Kernel;
+  /// none: no scheduler takes it; the trivial schedule does, or the evaluator.
+  SchedulerType scheduler = SchedulerType::none;
+  std::vector<Rejection> rejections = {}; // of those that were asked before it
+
+  // -- in the complete fusion --
+
+  std::vector<Val*> inputs = {};         // in the order of fusion->inputs()
+  std::vector<TensorView*> outputs = {}; // in the order in which fusion->outputs() first has them
+  std::vector<Expr*> exprs = {};         // operands before results
+
+  /// "pointwise{0, 1, 4}": the numbers of its expressions.
+  [[nodiscard]] std::string to_string() const;
+};
+
+/// A tensor that one segment writes and another one reads.
+struct SegmentedEdge {
+  size_t from = 0; // positions of segments
+  size_t to = 0;
+  TensorView* tensor = nullptr;
+};
+
+/// An output that is computed into memory of its own first, then copied into an argument: another
+/// segment, or another thread, may still read the argument while it is computed.
+struct LateUpdate {
+  TensorView* output = nullptr;
+  TensorView* argument = nullptr;
+};
+
+class SegmentedFusion {
+ public:
+  /// Cut `fusion` for runs like `run`. The fusion is read only, and must not change afterwards.
+  /// The result follows from what is computed and from sizes, not from the order of statements.
+  /// A refusal for a fusion with dynamic shapes, and for one with a schedule.
+  /// Cost: near-linear in expressions.
+  [[nodiscard]] static std::variant<std::shared_ptr<const SegmentedFusion>, Refusal> try_segment(
+      const std::shared_ptr<Fusion>& fusion, const schedule::RunFacts& run);
+  /// The result; throws what is refused.
+  [[nodiscard]] static std::shared_ptr<const SegmentedFusion> segment(
+      const std::shared_ptr<Fusion>& fusion, const schedule::RunFacts& run);
+
+  [[nodiscard]] const std::shared_ptr<Fusion>& complete_fusion() const {
+    return complete_;
+  }
+  /// In an order in which they can run.
+  [[nodiscard]] const std::vector<SegmentedGroup>& groups() const {
+    return groups_;
+  }
+  /// By `from`, then `to`, then tensor.
+  [[nodiscard]] const std::vector<SegmentedEdge>& edges() const {
+    return edges_;
+  }
+  /// Why tensors cross: at least one for each edge, in the order of `edges`.
+  [[nodiscard]] const std::vector<segment::Cut>& cuts() const {
+    return cuts_;
+  }
+  [[nodiscard]] const std::vector<LateUpdate>& late_updates() const {
+    return late_updates_;
+  }
+
+  /// The documented text: groups, edges, and groups in detail.
+  [[nodiscard]] std::string to_string() const;
+  /// For people: what runs each segment, why it was cut, and why a scheduler did not take it.
+  [[nodiscard]] std::string explain() const;
+  /// As a drawing in the language of Graphviz.
+  [[nodiscard]] std::string draw() const;
+
+ private:
+  friend class SegmentedFusionMaker;
+  SegmentedFusion() = default;
+
+  std::shared_ptr<Fusion> complete_;
+  std::vector<SegmentedGroup> groups_;
+  std::vector<SegmentedEdge> edges_;
+  std::vector<segment::Cut> cuts_;
+  std::vector<LateUpdate> late_updates_;
+};
+
+/// "kernel"
+[[nodiscard]] const char* to_string(SegmentKind kind);
+
+} // namespace nvfuser

@@ -1,0 +1,108 @@
+#include "segment/segmenter.h"
+
+#include <algorithm>
+#include <iostream>
+#include <iterator>
+#include <numeric>
+
+#include "base/options.h"
+#include "schedule/table.h"
+#include "segment/refused.h"
+
+namespace nvfuser::segment {
+
+Segmenter::Segmenter(const std::shared_ptr<Fusion>& complete, const schedule::RunFacts& run)
+    : complete_(complete),
+      run_(run),
+      flow_(*complete),
+      model_(shared_id_model(*complete)),
+      exact_(model_->maybe_build_graph(IdMappingMode::exact)),
+      facts_(flow_, exact_, run),
+      hard_(flow_, facts_),
+      builder_(*complete, flow_) {
+  add_edges_of_views(*complete, flow_, facts_, hard_);
+}
+
+void Segmenter::run() {
+  std::vector<ExprId> all(flow_.exprs().size());
+  std::iota(all.begin(), all.end(), ExprId{0});
+  std::vector<TensorId> outputs;
+  for (TensorId id = 0; id < flow_.tensors().size(); ++id) {
+    if (flow_.tensor(id).is_output && flow_.tensor(id).made_by != kNoExpr) {
+      outputs.push_back(id);
+    }
+  }
+  push(partition(flow_, facts_, hard_, all, outputs, true, reasons_));
+  while (!candidates_.empty()) {
+    Group group = std::move(candidates_.front());
+    candidates_.pop_front();
+    settle(std::move(group));
+  }
+}
+
+void Segmenter::rebuild(Accepted& segment) {
+  segment.built = builder_.build(segment.group, strided_);
+}
+
+void Segmenter::push(std::vector<Group> groups) {
+  candidates_.insert(
+      candidates_.begin(), std::make_move_iterator(groups.begin()),
+      std::make_move_iterator(groups.end()));
+}
+
+void Segmenter::settle(Group group) {
+  Accepted segment{.group = std::move(group), .built = {}, .answer = {}, .traits = {}};
+  segment.traits = traits_of(*complete_, flow_, facts_, segment.group);
+  segment.built = builder_.build(segment.group, strided_);
+  if (segment.traits.is_library) {
+    segment.answer.scheduler = SchedulerType::expr_eval;
+    accepted_.push_back(std::move(segment));
+    return;
+  }
+  const schedule::FusionSummary summary(*segment.built.fusion);
+  segment.answer = ask_schedulers(summary, builder_.facts_of(segment.built, run_), segment.traits);
+  log(segment);
+  if (segment.answer.scheduler == SchedulerType::none && try_cut(segment.group, summary)) {
+    return;
+  }
+  if (segment.answer.scheduler == SchedulerType::expr_eval) {
+    strided_.insert(segment.group.outputs.begin(), segment.group.outputs.end());
+  }
+  accepted_.push_back(std::move(segment));
+}
+
+std::vector<Group> Segmenter::partition_again(const Group& group) {
+  return partition(flow_, facts_, hard_, group.exprs, group.outputs, false, reasons_);
+}
+
+bool Segmenter::try_cut(const Group& group, const schedule::FusionSummary& summary) {
+  std::vector<Group> pieces = partition_again(group);
+  if (pieces.size() < 2) {
+    for (const auto& [edge, reason] : find_cuts(flow_, facts_, exact_, group, summary)) {
+      hard_.add(edge, reason);
+    }
+    pieces = partition_again(group);
+  }
+  const bool is_smaller = std::ranges::all_of(
+      pieces, [&](const Group& piece) { return piece.exprs.size() < group.exprs.size(); });
+  if (pieces.size() < 2 || !is_smaller) {
+    return false;
+  }
+  push(std::move(pieces));
+  return true;
+}
+
+void Segmenter::log(const Accepted& segment) const {
+  if (!has_option(DumpOption::SegmenterLogging)) {
+    return;
+  }
+  for (const Rejection& rejection : segment.answer.rejections) {
+    std::cout << schedule::rejection_text(rejection.scheduler, rejection.refusal) << '\n';
+  }
+  if (segment.answer.scheduler != SchedulerType::none) {
+    std::cout << "Scheduler _" << enum_name(segment.answer.scheduler) << "_ accepted\n";
+  }
+  std::cout << std::flush;
+}
+
+} // namespace nvfuser::segment

@@ -1,0 +1,78 @@
+// Segmenter: makes groups of a fusion, asks schedulers for each, and cuts what they refuse, until
+// every group has an answer. A group of one expression always has one: the trivial schedule, or the
+// evaluator.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "graph/id_model.h"
+#include "segment/ask.h"
+#include "segment/partition.h"
+#include "segment/segment_builder.h"
+
+namespace nvfuser::segment {
+
+/// A group that stays as it is.
+struct Accepted {
+  Group group;
+  BuiltSegment built;
+  Answer answer;
+  GroupTraits traits;
+};
+
+class Segmenter {
+ public:
+  /// Requires: a definition without dynamic shapes, which has no schedule.
+  Segmenter(const std::shared_ptr<Fusion>& complete, const schedule::RunFacts& run);
+
+  /// Cost: near-linear in expressions, and for each cut that a refusal makes in those of the group
+  /// that is cut.
+  void run();
+
+  [[nodiscard]] const Flow& flow() const {
+    return flow_;
+  }
+  [[nodiscard]] const Facts& facts() const {
+    return facts_;
+  }
+  [[nodiscard]] const ValGraph& exact() const {
+    return exact_;
+  }
+  /// Why edges between groups cross.
+  [[nodiscard]] const Reasons& reasons() const {
+    return reasons_;
+  }
+  /// In an order in which they can run, updates of arguments left out.
+  [[nodiscard]] std::vector<Accepted>& accepted() {
+    return accepted_;
+  }
+  /// Make the fusion of a group anew, whose updates were decided.
+  void rebuild(Accepted& segment);
+
+ private:
+  void push(std::vector<Group> groups);
+  /// Accept a group, or cut it into several candidates.
+  void settle(Group group);
+  /// Cut a refused group: siblings apart, else where a rule says. Returns whether it is cut.
+  bool try_cut(const Group& group, const schedule::FusionSummary& summary);
+  [[nodiscard]] std::vector<Group> partition_again(const Group& group);
+  void log(const Accepted& segment) const;
+
+  const std::shared_ptr<Fusion> complete_;
+  const schedule::RunFacts& run_;
+  Flow flow_;
+  std::shared_ptr<IdModel> model_; // keeps the graph
+  const ValGraph& exact_;
+  Facts facts_;
+  HardEdges hard_;
+  SegmentBuilder builder_;
+  Reasons reasons_;
+  std::deque<Group> candidates_;
+  std::vector<Accepted> accepted_;
+  std::set<TensorId> strided_; // views of other tensors
+};
+
+} // namespace nvfuser::segment

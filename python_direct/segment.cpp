@@ -1,0 +1,144 @@
+// Cutting a fusion into segments: segment, SegmentedFusion.
+#include "segment/segmented_fusion.h"
+
+#include "bindings.h"
+#include "dlpack_exchange.h"
+#include "runtime/run_facts.h"
+#include "schedule/table.h"
+#include "target_names.h"
+
+namespace nvfuser::python {
+namespace {
+
+using segment::Cut;
+
+std::shared_ptr<const SegmentedFusion> segment_for_inputs(
+    const std::shared_ptr<Fusion>& fusion,
+    const nb::object& inputs,
+    const std::optional<std::string>& target) {
+  const PythonArguments arguments(inputs);
+  const schedule::RunFacts facts =
+      find_run_facts(*fusion, arguments.args(), target_by_name(target));
+  return SegmentedFusion::segment(fusion, facts);
+}
+
+void bind_segments(nb::module_& m) {
+  nb::class_<SegmentedGroup>(
+      m, "SegmentedGroup",
+      "A piece of a fusion that runs by itself, and what it is in the complete fusion.")
+      .def_ro(
+          "fusion", &SegmentedGroup::fusion,
+          "The piece as a definition of its own, without a schedule. Its statements remember the "
+          "lines of Python that made the originals.")
+      .def_prop_ro(
+          "kind", [](const SegmentedGroup& self) { return to_string(self.kind); },
+          "``kernel``; ``view``: its outputs lie in the memory of its inputs; ``evaluated``: by "
+          "PyTorch.")
+      .def_ro(
+          "scheduler", &SegmentedGroup::scheduler,
+          "The scheduler that takes it; ``none``: the trivial schedule, or the evaluator.")
+      .def_prop_ro(
+          "rejections",
+          [](const SegmentedGroup& self) {
+            std::vector<std::pair<SchedulerType, std::string>> found;
+            for (const Rejection& rejection : self.rejections) {
+              found.emplace_back(
+                  rejection.scheduler,
+                  schedule::rejection_text(rejection.scheduler, rejection.refusal));
+            }
+            return found;
+          },
+          "Schedulers that were asked before it, and why they do not take it.")
+      .def_ro(
+          "inputs", &SegmentedGroup::inputs,
+          "Values of the complete fusion, in the order of ``fusion.inputs()``.")
+      .def_ro(
+          "outputs", &SegmentedGroup::outputs,
+          "Tensors of the complete fusion, in the order of ``fusion.outputs()``, each once.")
+      .def_ro(
+          "exprs", &SegmentedGroup::exprs,
+          "Its expressions in the complete fusion, operands before results. What is cheap may be "
+          "in several groups.")
+      .def("__str__", &SegmentedGroup::to_string);
+  nb::class_<SegmentedEdge>(m, "SegmentedEdge", "A tensor that one group makes and another reads.")
+      .def_ro("source", &SegmentedEdge::from, "Position of the group that makes it.")
+      .def_ro("target", &SegmentedEdge::to, "Position of the group that reads it.")
+      .def_ro("tensor", &SegmentedEdge::tensor, "The tensor, in the complete fusion.");
+  nb::class_<Cut>(m, "Cut", "Why a tensor lies in memory between two groups.")
+      .def_prop_ro(
+          "rule", [](const Cut& self) { return segment::to_string(self.rule); },
+          "``asked``, ``library``, ``lookup``, ``pattern``, ``space``, ``on_chip``, ``shapes``, "
+          "``reshape``, ``itself``, ``view``, ``update``, ``order`` or ``unsuitable``.")
+      .def_ro("tensor", &Cut::tensor, "The tensor that crosses.")
+      .def_ro("reader", &Cut::reader, "A result of the expression that reads it.")
+      .def_ro(
+          "other", &Cut::other, "What the reader cannot be with; None: the tensor that crosses.")
+      .def(
+          "__str__", &Cut::to_string,
+          "One sentence, which names tensors and the lines of Python that made them.");
+  nb::class_<LateUpdate>(
+      m, "LateUpdate",
+      "An output that is copied into an input when all groups have run: while it is computed, "
+      "elements of the input are still needed.")
+      .def_ro("output", &LateUpdate::output, "The output.")
+      .def_ro("input", &LateUpdate::argument, "The input that it updates.");
+}
+
+} // namespace
+
+void bind_segment(nb::module_& m) {
+  bind_segments(m);
+  nb::class_<SegmentedFusion>(
+      m, "SegmentedFusion", "A fusion cut into groups that one scheduler takes each.")
+      .def_prop_ro(
+          "groups", &SegmentedFusion::groups, nb::rv_policy::reference_internal,
+          "In an order in which they can run.")
+      .def_prop_ro(
+          "edges", &SegmentedFusion::edges, nb::rv_policy::reference_internal,
+          "Tensors between groups, by ``source``, then ``target``.")
+      .def_prop_ro(
+          "cuts", &SegmentedFusion::cuts, nb::rv_policy::reference_internal,
+          "Why tensors cross: at least one for each edge, in their order.")
+      .def_prop_ro(
+          "late_updates", &SegmentedFusion::late_updates, nb::rv_policy::reference_internal,
+          "Copies into inputs at the end of a run.")
+      .def_prop_ro("complete_fusion", &SegmentedFusion::complete_fusion, "The fusion that was cut.")
+      .def(
+          "explain", &SegmentedFusion::explain,
+          "What runs each group, why it was cut, and why schedulers did not take it: a text.")
+      .def(
+          "draw", &SegmentedFusion::draw,
+          "Groups and the tensors between them, as a drawing in the language of Graphviz.")
+      .def("__str__", &SegmentedFusion::to_string);
+  m.def(
+      "segment", &segment_for_inputs, "fusion"_a, "inputs"_a, "target"_a = nb::none(),
+      nb::sig(
+          "def segment(fusion: Fusion, inputs: collections.abc.Iterable[object], "
+          "target: str | None = None) -> SegmentedFusion"),
+      R"(Cut a fusion into groups that one scheduler takes each.
+
+The fusion stays as it is. What is cut follows from the math and from the sizes of the inputs; the
+order of statements does not matter. Nothing is compiled.
+
+Parameters
+----------
+fusion : Fusion
+    A definition without a schedule.
+inputs : iterable
+    Inputs of a run: their sizes, strides and addresses count.
+target : str, optional
+    "cuda" or "cpu": the device to schedule for; by default the one that the inputs are on.
+
+Returns
+-------
+SegmentedFusion
+
+Raises
+------
+UserError
+    If the inputs do not fit, if the fusion is scheduled already, or if its shapes wait for sizes of
+    a run: ``concretize(fusion, find_concretization(fusion, inputs))`` is the fusion for given inputs.
+)");
+}
+
+} // namespace nvfuser::python
