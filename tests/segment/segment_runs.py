@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -51,23 +52,24 @@ def schedulers(plan: SegmentedFusion) -> list[str]:
 
 
 def run_group(group: SegmentedGroup, inputs: Sequence[Any]) -> tuple[str, list[torch.Tensor]]:
-    """What ran it, and the visible outputs."""
+    """What ran it, and the visible outputs. Where its scheduler has no kernel for it in the end,
+    the trivial schedule runs it, else the evaluator: as the executor cache does."""
     if group.kind != "kernel":
         return group.kind, evaluate(group.fusion, inputs)
-    fusion: Fusion = group.fusion.clone()
-    executor = KernelExecutor()
-    try:
-        if group.scheduler == SchedulerType.none:
-            schedule.trivial(fusion)
-            executor.compile(fusion, inputs)
-            return "trivial", executor.run(inputs)
+    if group.scheduler != SchedulerType.none:
+        fusion: Fusion = group.fusion.clone()
         params = schedule.schedule(fusion, group.scheduler, inputs)
-    except UserError:
-        if group.scheduler != SchedulerType.none:
-            raise
-        return "evaluated", evaluate(group.fusion, inputs)
-    executor.compile(fusion, inputs)
-    return group.scheduler.name, executor.run(inputs, params.lparams, params.cparams)
+        with contextlib.suppress(UserError):
+            executor = KernelExecutor()
+            executor.compile(fusion, inputs)
+            return group.scheduler.name, executor.run(inputs, params.lparams, params.cparams)
+    with contextlib.suppress(UserError):
+        fusion = group.fusion.clone()
+        schedule.trivial(fusion)
+        executor = KernelExecutor()
+        executor.compile(fusion, inputs)
+        return "trivial", executor.run(inputs)
+    return "evaluated", evaluate(group.fusion, inputs)
 
 
 def run_plan(plan: SegmentedFusion, inputs: Sequence[Any]) -> tuple[list[str], list[torch.Tensor]]:

@@ -81,6 +81,36 @@ def test_two_segment_sets_of_one_value() -> None:
     check_runs(plan, inputs)
 
 
+def test_reduction_then_another_iteration_space() -> None:
+    """The reduced rows and those of the last addition are not the same."""
+    inputs = [randn(33, 16), randn(16), randn(20, 16)]
+
+    def build(fd, x, y, z):
+        ops = fd.ops
+        return ops.add(ops.add(ops.max(ops.add(x, 1.0), [0]), y), z)
+
+    plan = plan_of(build, inputs)
+    assert len(plan.groups) == 2
+    assert [cut.rule for cut in plan.cuts] == ["space"]
+    assert plan.edges[0].tensor.rank() <= 2
+    check_runs(plan, inputs)
+
+
+def test_reduction_then_softmax_makes_two() -> None:
+    inputs = [randn(32, 64, 8)]
+
+    def build(fd, x):
+        ops = fd.ops
+        total = ops.sum(ops.add(x, 1.0), [2])
+        shifted = ops.sub(total, ops.max(total, [1], keepdim=True))
+        powers = ops.exp(shifted)
+        return ops.div(powers, ops.sum(powers, [1], keepdim=True))
+
+    plan = plan_of(build, inputs)
+    assert len(plan.groups) == 2
+    check_runs(plan, inputs, atol=1e-4, rtol=1e-4)
+
+
 def test_two_reductions_in_a_row_are_two() -> None:
     inputs = [randn(2, 5)]
     plan = plan_of(lambda fd, x: fd.ops.sum(fd.ops.sum(fd.ops.add(x, 1.0), [-1]), [-1]), inputs)
