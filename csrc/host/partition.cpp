@@ -1,0 +1,25 @@
+#include "host/partition.h"
+
+#include <numeric>
+
+#include "ir/all_nodes.h"
+
+namespace nvfuser::host {
+
+Partition whole(std::shared_ptr<Fusion> fusion) {
+  const auto num_inputs = static_cast<Slot>(fusion->inputs().size());
+  Piece piece{.fusion = std::move(fusion)};
+  piece.inputs.resize(static_cast<size_t>(num_inputs));
+  std::iota(piece.inputs.begin(), piece.inputs.end(), Slot{0});
+  Partition result;
+  for (const Val* output : piece.fusion->outputs()) {
+    const AliasInfo* alias = piece.fusion->alias_of(output);
+    if (alias == nullptr || !alias->is_hidden) {
+      result.outputs.push_back(num_inputs + static_cast<Slot>(result.outputs.size()));
+    }
+  }
+  result.pieces.push_back(std::move(piece));
+  return result;
+}
+
+} // namespace nvfuser::host

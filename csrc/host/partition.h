@@ -1,0 +1,38 @@
+// Partition: a fusion as pieces that are computed one after another. Segmentation makes it; the
+// executor cache finds a kernel for each piece, or has it evaluated, and makes a program of them.
+//
+//   slots 0 .. n - 1     the inputs of the whole fusion
+//   slots n ..           the visible outputs of piece 0, then those of piece 1, ...
+//
+// These are the slots of the program that runs it (host/program.h).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "host/steps.h"
+#include "ir/fusion.h"
+
+namespace nvfuser::host {
+
+/// A part of a fusion that one kernel computes, if there is one for it.
+struct Piece {
+  /// What it computes: a fusion of its own, without a schedule and without dynamic shapes.
+  std::shared_ptr<Fusion> fusion;
+  /// The slots it reads, for each input of `fusion`.
+  std::vector<Slot> inputs;
+  /// The scheduler that it was cut for; none: whichever takes it.
+  SchedulerType scheduler = SchedulerType::none;
+};
+
+struct Partition {
+  /// Each reads slots of the arguments and of earlier pieces.
+  std::vector<Piece> pieces;
+  /// The slots of the visible outputs of the whole fusion.
+  std::vector<Slot> outputs;
+};
+
+/// The partition of one piece: `fusion` as it is.
+[[nodiscard]] Partition whole(std::shared_ptr<Fusion> fusion);
+
+} // namespace nvfuser::host
