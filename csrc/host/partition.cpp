@@ -8,7 +8,8 @@ namespace nvfuser::host {
 
 Partition whole(std::shared_ptr<Fusion> fusion) {
   const auto num_inputs = static_cast<Slot>(fusion->inputs().size());
-  Piece piece{.fusion = std::move(fusion)};
+  Piece piece;
+  piece.fusion = std::move(fusion);
   piece.inputs.resize(static_cast<size_t>(num_inputs));
   std::iota(piece.inputs.begin(), piece.inputs.end(), Slot{0});
   Partition result;

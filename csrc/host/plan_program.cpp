@@ -49,16 +49,20 @@ class ProgramPlanner {
   ProgramPlanner(ProgramPlan& plan, std::span<const Step> steps, std::span<const Argument> args)
       : plan_(plan), steps_(steps), args_(args) {}
 
-  void run() {
+  std::optional<StepRefusal> run() {
     find_shapes_needed();
     plan_arguments();
-    for (const Step& step : steps_) {
-      std::visit([this](const auto& kind) { plan_step(kind); }, step);
+    for (size_t i = 0; i < steps_.size(); ++i) {
+      auto refusal = std::visit([this](const auto& kind) { return try_plan_step(kind); }, steps_[i]);
+      if (refusal) {
+        return StepRefusal{i, std::move(*refusal)};
+      }
     }
     choose_memory();
     find_releases();
     place_workspace();
     find_single_launch();
+    return std::nullopt;
   }
 
  private:
@@ -151,13 +155,17 @@ class ProgramPlanner {
 
   // -- steps --
 
-  void plan_step(const Launch& step) {
+  std::optional<KernelRefusal> try_plan_step(const Launch& step) {
     PlannedLaunch launch;
     launch.kernel = step.kernel;
     launch.inputs = step.inputs;
     CompileParams params;
     params.device = plan_.device;
-    launch.plan = step.kernel->plan(values_of(step.inputs), {}, params);
+    auto found = step.kernel->try_plan(values_of(step.inputs), {}, params);
+    if (auto* refusal = std::get_if<KernelRefusal>(&found)) {
+      return std::move(*refusal);
+    }
+    launch.plan = std::get<std::shared_ptr<const LaunchPlan>>(std::move(found));
     const LaunchPlan& plan = *launch.plan;
     NVF_USER_CHECK(
         plan.device == plan_.device, "The steps of a program run on one device, but ",
@@ -188,6 +196,14 @@ class ProgramPlanner {
       plan_.parameter_offsets.push_back(launch.first_parameter + offset);
     }
     plan_.steps.emplace_back(std::move(launch));
+    return std::nullopt;
+  }
+
+  /// All other steps need no kernel.
+  template <typename Other>
+  std::optional<KernelRefusal> try_plan_step(const Other& step) {
+    plan_step(step);
+    return std::nullopt;
   }
 
   void plan_step(const Evaluate& step) {
@@ -454,7 +470,7 @@ std::string ProgramPlan::to_string() const {
   return result + "}\n";
 }
 
-std::shared_ptr<const ProgramPlan> make_program_plan(
+std::variant<std::shared_ptr<const ProgramPlan>, StepRefusal> try_make_program_plan(
     std::span<const Step> steps,
     std::span<const Slot> outputs,
     size_t num_slots,
@@ -464,7 +480,9 @@ std::shared_ptr<const ProgramPlan> make_program_plan(
   plan->device = device_of(args, device);
   plan->slots.resize(num_slots);
   plan->outputs.assign(outputs.begin(), outputs.end());
-  ProgramPlanner(*plan, steps, args).run();
+  if (std::optional<StepRefusal> refusal = ProgramPlanner(*plan, steps, args).run()) {
+    return std::move(*refusal);
+  }
   return plan;
 }
 

@@ -292,19 +292,30 @@ void HostProgram::insert_frees() {
 
 // ---- Running ------------------------------------------------------------------------------------
 
-std::shared_ptr<const ProgramPlan> HostProgram::plan(
+std::variant<std::shared_ptr<const ProgramPlan>, StepRefusal> HostProgram::try_plan(
     std::span<const Argument> args, std::optional<Device> device) {
   static thread_local Signature words; // kept for its capacity
   words.clear();
   const Device place = device.value_or(Device{DeviceKind::Other, 0});
   words.push_back((static_cast<int64_t>(place.kind) << 32) | place.index);
   add_arguments(args, sizes_depend_on_, words);
-  std::shared_ptr<const ProgramPlan> plan = plans_.find(words);
+  if (std::shared_ptr<const ProgramPlan> plan = plans_.find(words)) {
+    return plan;
+  }
   // A copy: what compiles may warn, and a handler of warnings may run something in this thread.
-  return plan != nullptr ? plan : make_plan(args, device, Signature(words));
+  return try_make_plan(args, device, Signature(words));
 }
 
-std::shared_ptr<const ProgramPlan> HostProgram::make_plan(
+std::shared_ptr<const ProgramPlan> HostProgram::plan(
+    std::span<const Argument> args, std::optional<Device> device) {
+  auto plan = try_plan(args, device);
+  if (const auto* refusal = std::get_if<StepRefusal>(&plan)) {
+    throw_refusal(refusal->refusal);
+  }
+  return std::get<std::shared_ptr<const ProgramPlan>>(std::move(plan));
+}
+
+std::variant<std::shared_ptr<const ProgramPlan>, StepRefusal> HostProgram::try_make_plan(
     std::span<const Argument> args, std::optional<Device> device, const Signature& words) {
   const std::lock_guard lock(plan_mutex_);
   if (std::shared_ptr<const ProgramPlan> plan = plans_.find(words)) {
@@ -315,14 +326,18 @@ std::shared_ptr<const ProgramPlan> HostProgram::make_plan(
       " arguments, but got ", args.size());
   NVF_USER_CHECK(!outputs_.empty(), "The program has no outputs: nothing would see what it does");
   is_closed_ = true;
-  const auto plan = make_program_plan(steps_, outputs_, slots_.size(), args, device);
+  auto made = try_make_program_plan(steps_, outputs_, slots_.size(), args, device);
+  if (auto* refusal = std::get_if<StepRefusal>(&made)) {
+    return std::move(*refusal);
+  }
+  auto plan = std::get<std::shared_ptr<const ProgramPlan>>(std::move(made));
   if (has_option(DumpOption::HostIr)) {
     std::cout << to_string() << plan->to_string() << std::flush;
   }
   if (plans_.size() >= kMaxPlans) {
     plans_.clear();
   }
-  return plans_.insert(words, plan);
+  return plans_.insert(words, std::move(plan));
 }
 
 std::vector<RunOutput> HostProgram::run(

@@ -18,6 +18,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "base/read_mostly_map.h"
@@ -67,7 +68,11 @@ class HostProgram {
   /// Run, on the caller's current stream. `device`: where a program without tensor inputs runs.
   [[nodiscard]] std::vector<RunOutput> run(
       std::span<const Argument> args, const Caller& caller, std::optional<Device> device = {});
-  /// The plan for arguments like these; kernels are compiled where they are new.
+  /// The plan for arguments like these; kernels are compiled where they are new. A refusal where a
+  /// launch has no kernel for them.
+  [[nodiscard]] std::variant<std::shared_ptr<const ProgramPlan>, StepRefusal> try_plan(
+      std::span<const Argument> args, std::optional<Device> device = {});
+  /// The plan; throws what is refused.
   [[nodiscard]] std::shared_ptr<const ProgramPlan> plan(
       std::span<const Argument> args, std::optional<Device> device = {});
 
@@ -81,6 +86,10 @@ class HostProgram {
   }
   [[nodiscard]] const std::vector<Slot>& outputs() const {
     return outputs_;
+  }
+  /// By argument: is it a number that some size depends on?
+  [[nodiscard]] const std::vector<bool>& sizes_depend_on() const {
+    return sizes_depend_on_;
   }
   [[nodiscard]] const std::vector<Step>& steps() const {
     return steps_;
@@ -108,7 +117,7 @@ class HostProgram {
   /// Check the inputs of a step against those of its fusion.
   void check_inputs(const std::string& what, const Fusion& fusion, const std::vector<Slot>& inputs);
   std::vector<Slot> new_slots(const Fusion& fusion);
-  [[nodiscard]] std::shared_ptr<const ProgramPlan> make_plan(
+  [[nodiscard]] std::variant<std::shared_ptr<const ProgramPlan>, StepRefusal> try_make_plan(
       std::span<const Argument> args, std::optional<Device> device, const Signature& words);
 
   const int64_t fusion_id_;

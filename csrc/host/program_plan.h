@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "host/steps.h"
+#include "runtime/kernel_refusal.h"
 #include "runtime/launch_plan.h"
 
 namespace nvfuser::host {
@@ -102,8 +103,15 @@ struct ProgramPlan {
   [[nodiscard]] std::string to_string() const;
 };
 
-/// Plan runs of `steps` with arguments like `args`. Throws UserError for shapes that do not fit.
-[[nodiscard]] std::shared_ptr<const ProgramPlan> make_program_plan(
+/// Why a launch among the steps of a program cannot be planned.
+struct StepRefusal {
+  size_t step = 0; // its position
+  KernelRefusal refusal;
+};
+
+/// Plan runs of `steps` with arguments like `args`; or the launch for which there is no kernel.
+/// Throws UserError for shapes that do not fit.
+[[nodiscard]] std::variant<std::shared_ptr<const ProgramPlan>, StepRefusal> try_make_program_plan(
     std::span<const Step> steps,
     std::span<const Slot> outputs,
     size_t num_slots,

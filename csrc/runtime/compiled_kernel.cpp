@@ -152,7 +152,8 @@ CudaTexts compile_cuda(
   return result;
 }
 
-LoweredKernel lower_kernel(const Fusion& fusion, const KernelRequest& request) {
+std::variant<LoweredKernel, KernelRefusal> try_lower_kernel(
+    const Fusion& fusion, const KernelRequest& request) {
   dump_scheduled_fusion(fusion, request.name);
   const TraceSpan span("lower " + request.name);
   const Stopwatch watch;
@@ -161,9 +162,15 @@ LoweredKernel lower_kernel(const Fusion& fusion, const KernelRequest& request) {
   options.index_type = request.choice.index_type;
   options.has_empty_parallel_axis = request.choice.has_empty_parallel_axis;
   options.least_extents = request.choice.least_extents;
-  LoweredKernel lowered{.kernel = Kernel::lower(fusion, options)};
-  lowered.milliseconds = watch.milliseconds();
-  return lowered;
+  auto kernel = Kernel::try_lower(fusion, options);
+  if (auto* refusal = std::get_if<Refusal>(&kernel)) {
+    return KernelRefusal{std::move(*refusal), KernelRefusal::Cause::Schedule};
+  }
+  return LoweredKernel{std::get<std::shared_ptr<Kernel>>(std::move(kernel)), watch.milliseconds()};
+}
+
+LoweredKernel lower_kernel(const Fusion& fusion, const KernelRequest& request) {
+  return get_or_throw(try_lower_kernel(fusion, request));
 }
 
 CompiledKernel::CompiledKernel(std::shared_ptr<const Fusion> fusion, KernelRequest request)
@@ -184,7 +191,7 @@ const KernelText& CompiledKernel::text() const {
   return *text_;
 }
 
-std::shared_ptr<const CompiledKernel> compile_kernel(
+std::variant<std::shared_ptr<const CompiledKernel>, KernelRefusal> try_compile_kernel(
     std::shared_ptr<const Fusion> fusion,
     const LaunchWords& words,
     LoweredKernel lowered,
@@ -212,9 +219,16 @@ std::shared_ptr<const CompiledKernel> compile_kernel(
   const TraceSpan span("compile " + request.name);
   const Stopwatch watch;
   if (request.device.is_cuda()) {
+    if (const std::optional<Refusal> missing = Nvrtc::find_missing()) {
+      return KernelRefusal{*missing, KernelRefusal::Cause::NoCompiler};
+    }
     code->cuda = CudaCode::compile(compiled, request.name, architecture_of(request.device), params);
   } else {
-    code->cpu = CpuCode::compile(compiled, request.name, request.params.include_paths);
+    auto made = CpuCode::try_compile(compiled, request.name, request.params.include_paths);
+    if (auto* refusal = std::get_if<KernelRefusal>(&made)) {
+      return std::move(*refusal);
+    }
+    code->cpu = std::get<std::shared_ptr<CpuCode>>(std::move(made));
   }
   code->compilation_ms = watch.milliseconds();
   code->compiled_at = std::chrono::steady_clock::now();

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "base/compile_params.h"
 #include "base/device.h"
@@ -15,6 +16,7 @@
 #include "runtime/code_choice.h"
 #include "runtime/cpu_code.h"
 #include "runtime/cuda_code.h"
+#include "runtime/kernel_refusal.h"
 #include "runtime/launch_recipe.h"
 
 namespace nvfuser {
@@ -80,11 +82,15 @@ struct LoweredKernel {
   std::shared_ptr<Kernel> kernel;
   double milliseconds = 0;
 };
-/// Lower `fusion`, which stays as it is.
+/// Lower `fusion`, which stays as it is; or why that cannot be done.
+[[nodiscard]] std::variant<LoweredKernel, KernelRefusal> try_lower_kernel(
+    const Fusion& fusion, const KernelRequest& request);
+/// The kernel; throws what is refused.
 [[nodiscard]] LoweredKernel lower_kernel(const Fusion& fusion, const KernelRequest& request);
 /// Print the source of a kernel that was lowered from `fusion` for `request`, or for one that
-/// differs in its index type, and compile it.
-[[nodiscard]] std::shared_ptr<const CompiledKernel> compile_kernel(
+/// differs in its index type, and compile it. A refusal where there is no compiler, or where it
+/// fails; a UserError for a source that does not compile.
+[[nodiscard]] std::variant<std::shared_ptr<const CompiledKernel>, KernelRefusal> try_compile_kernel(
     std::shared_ptr<const Fusion> fusion,
     const LaunchWords& words,
     LoweredKernel lowered,

@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/errors.h"
 #include "runtime/code_cache.h"
 #include "runtime/file_io.h"
 #include "runtime/host_compiler.h"
@@ -17,20 +16,28 @@ CodeCache<CpuCode>& loaded_code() {
   return cache;
 }
 
+KernelRefusal refuse_failure(const ErrorReport& report) {
+  return {refuse(report, ErrorKind::NotImplemented), KernelRefusal::Cause::CompilerFailure};
+}
+
 } // namespace
 
-std::variant<std::shared_ptr<CpuCode>, ErrorReport> CpuCode::load(
+std::variant<std::shared_ptr<CpuCode>, KernelRefusal> CpuCode::try_load(
     const std::string& object, const std::string& name) {
-  const PrivateFolder folder;
-  const std::string path = folder.path() + "/" + name + ".so";
+  std::optional<Refusal> reason;
+  const std::optional<PrivateFolder> folder = PrivateFolder::try_make(reason);
+  if (!folder) {
+    return KernelRefusal{*reason, KernelRefusal::Cause::NoCompiler};
+  }
+  const std::string path = folder->path() + "/" + name + ".so";
   if (!write_file(path, object)) {
-    return ErrorReport{
+    return refuse_failure({
         .headline = {"A compiled CPU kernel cannot be written."},
         .node = Part::none(),
         .expected = {"space in a temporary folder"},
         .found = {path, ": ", std::strerror(errno)},
         .fix = {"free space on that disk, or set TMPDIR to a folder on another one"},
-    };
+    });
   }
   auto code = std::shared_ptr<CpuCode>(new CpuCode());
   std::string error;
@@ -40,13 +47,13 @@ std::variant<std::shared_ptr<CpuCode>, ErrorReport> CpuCode::load(
     error = code->function_ == nullptr ? "it has no function of that name" : "";
   }
   if (!error.empty()) {
-    return ErrorReport{
+    return refuse_failure({
         .headline = {"Cannot load the CPU kernel ", name},
         .node = Part::none(),
         .expected = {"a shared object that this process can open"},
         .found = {error},
         .fix = {"set TMPDIR to a folder from which programs may be run"},
-    };
+    });
   }
   return code;
 }
@@ -57,7 +64,7 @@ std::shared_ptr<CpuCode> CpuCode::find(const std::string& cache_name, const std:
     if (!object) {
       return nullptr;
     }
-    const auto loaded = load(*object, name);
+    const auto loaded = try_load(*object, name);
     const auto* code = std::get_if<std::shared_ptr<CpuCode>>(&loaded);
     if (code == nullptr) {
       return nullptr;
@@ -67,10 +74,13 @@ std::shared_ptr<CpuCode> CpuCode::find(const std::string& cache_name, const std:
   });
 }
 
-std::shared_ptr<CpuCode> CpuCode::compile(
+std::variant<std::shared_ptr<CpuCode>, KernelRefusal> CpuCode::try_compile(
     const std::string& source,
     const std::string& name,
     const std::vector<std::string>& include_paths) {
+  if (const std::optional<Refusal> missing = HostCompiler::find_missing()) {
+    return KernelRefusal{*missing, KernelRefusal::Cause::NoCompiler};
+  }
   const HostCompiler& compiler = HostCompiler::get();
   std::vector<std::string> options = compiler.options();
   for (const std::string& path : include_paths) {
@@ -83,29 +93,39 @@ std::shared_ptr<CpuCode> CpuCode::compile(
   }
   key += name + "\n" + source;
   const std::string cache_name = KernelCache::name_of(key);
-  return loaded_code().get(cache_name, [&] {
+  std::optional<KernelRefusal> refused;
+  std::shared_ptr<CpuCode> code = loaded_code().get(cache_name, [&]() -> std::shared_ptr<CpuCode> {
     // An include can change without the source: such kernels are not kept.
     KernelCache* disk = include_paths.empty() ? &KernelCache::instance() : nullptr;
     if (const auto object = disk != nullptr ? disk->find(key) : std::nullopt) {
       // What cannot be loaded is made anew, and replaced.
-      const auto loaded = load(*object, name);
-      if (const auto* code = std::get_if<std::shared_ptr<CpuCode>>(&loaded)) {
-        (*code)->cache_name_ = cache_name;
-        return *code;
+      const auto loaded = try_load(*object, name);
+      if (const auto* known = std::get_if<std::shared_ptr<CpuCode>>(&loaded)) {
+        (*known)->cache_name_ = cache_name;
+        return *known;
       }
     }
-    const std::string object = compiler.compile(source, name, options);
-    const auto loaded = load(object, name);
-    if (const auto* report = std::get_if<ErrorReport>(&loaded)) {
-      throw CompilerError(*report);
+    const auto object = compiler.try_compile(source, name, options);
+    if (const auto* refusal = std::get_if<KernelRefusal>(&object)) {
+      refused = *refusal;
+      return nullptr;
     }
-    const auto& code = std::get<std::shared_ptr<CpuCode>>(loaded);
+    const auto loaded = try_load(std::get<std::string>(object), name);
+    if (const auto* refusal = std::get_if<KernelRefusal>(&loaded)) {
+      refused = *refusal;
+      return nullptr;
+    }
+    const auto& made = std::get<std::shared_ptr<CpuCode>>(loaded);
     if (disk != nullptr) {
-      disk->store(key, object);
-      code->cache_name_ = cache_name;
+      disk->store(key, std::get<std::string>(object));
+      made->cache_name_ = cache_name;
     }
-    return code;
+    return made;
   });
+  if (refused) {
+    return std::move(*refused);
+  }
+  return code;
 }
 
 void clear_loaded_cpu_code() {

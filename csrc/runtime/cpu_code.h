@@ -6,9 +6,9 @@
 #include <variant>
 #include <vector>
 
-#include "base/errors.h"
 #include "runtime/cpu_runtime.h"
 #include "runtime/dynamic_library.h"
+#include "runtime/kernel_refusal.h"
 
 namespace nvfuser {
 
@@ -18,9 +18,9 @@ using CpuKernelFn =
 
 class CpuCode {
  public:
-  /// Compile `source`, or take the result from the caches. Throws UserError for what does not
-  /// compile.
-  [[nodiscard]] static std::shared_ptr<CpuCode> compile(
+  /// Compile `source`, or take the result from the caches. A refusal where there is no compiler, or
+  /// where it fails. A UserError for a source that does not compile.
+  [[nodiscard]] static std::variant<std::shared_ptr<CpuCode>, KernelRefusal> try_compile(
       const std::string& source,
       const std::string& name,
       const std::vector<std::string>& include_paths = {});
@@ -42,7 +42,7 @@ class CpuCode {
   CpuCode() = default;
   /// Open the bytes of a shared object, or say why they cannot be. A file is needed only for as
   /// long as that takes.
-  [[nodiscard]] static std::variant<std::shared_ptr<CpuCode>, ErrorReport> load(
+  [[nodiscard]] static std::variant<std::shared_ptr<CpuCode>, KernelRefusal> try_load(
       const std::string& object, const std::string& name);
 
   std::string cache_name_;

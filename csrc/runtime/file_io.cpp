@@ -102,23 +102,36 @@ std::string distrust(const struct stat& status, mode_t wanted) {
 
 } // namespace
 
-PrivateFolder::PrivateFolder() {
+std::optional<PrivateFolder> PrivateFolder::try_make(std::optional<Refusal>& reason) {
   std::error_code error;
   const fs::path base = fs::temp_directory_path(error);
   std::string pattern = (error ? fs::path("/tmp") : base) / "nvfuser_XXXXXX";
   if (mkdtemp(pattern.data()) == nullptr) {
-    throw UserError(
+    reason = refuse_headline(
         Part(
             "Cannot make a temporary folder ", pattern, ": ", std::strerror(errno),
             ". Set TMPDIR to a folder that can be written."),
         ErrorKind::NotImplemented);
+    return std::nullopt;
   }
-  path_ = pattern;
+  return PrivateFolder(pattern);
 }
 
+PrivateFolder::PrivateFolder() {
+  std::optional<Refusal> reason;
+  std::optional<PrivateFolder> made = try_make(reason);
+  check(reason);
+  path_.swap(made->path_);
+}
+
+PrivateFolder::PrivateFolder(PrivateFolder&& other) noexcept
+    : path_(std::exchange(other.path_, std::string())) {}
+
 PrivateFolder::~PrivateFolder() {
-  std::error_code error;
-  fs::remove_all(path_, error);
+  if (!path_.empty()) {
+    std::error_code error;
+    fs::remove_all(path_, error);
+  }
 }
 
 std::string identity_of_file(const std::string& path) {

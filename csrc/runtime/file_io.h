@@ -2,15 +2,22 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+
+#include "base/refusal.h"
 
 namespace nvfuser {
 
 /// A folder of this process alone, removed when it goes out of scope.
 class PrivateFolder {
  public:
+  /// Empty where none can be made; `reason` says why. Evaluation is what remains.
+  [[nodiscard]] static std::optional<PrivateFolder> try_make(std::optional<Refusal>& reason);
+  /// The folder; throws what is refused.
   PrivateFolder();
   ~PrivateFolder();
+  PrivateFolder(PrivateFolder&& other) noexcept;
   PrivateFolder(const PrivateFolder&) = delete;
   PrivateFolder& operator=(const PrivateFolder&) = delete;
   [[nodiscard]] const std::string& path() const {
@@ -18,7 +25,9 @@ class PrivateFolder {
   }
 
  private:
-  std::string path_;
+  explicit PrivateFolder(std::string path) : path_(std::move(path)) {}
+
+  std::string path_; // empty: it was moved from
 };
 
 /// Where a file lies, its size and its time in one line, which changes when the file does; empty if

@@ -68,14 +68,18 @@ bool is_disk_full(const std::string& folder) {
 
 } // namespace
 
-void HostCompiler::throw_failed(const std::string& what, const std::string& fix) const {
-  throw CompilerError({
-      .headline = {"The C++ compiler, which compiles CPU kernels, failed."},
-      .node = Part::none(),
-      .expected = {"a shared object, made by ", command_text_, " (", version_, ")"},
-      .found = {what},
-      .fix = {fix},
-  });
+KernelRefusal HostCompiler::refuse_failure(const std::string& what, const std::string& fix) const {
+  return {
+      refuse(
+          {
+              .headline = {"The C++ compiler, which compiles CPU kernels, failed."},
+              .node = Part::none(),
+              .expected = {"a shared object, made by ", command_text_, " (", version_, ")"},
+              .found = {what},
+              .fix = {fix},
+          },
+          ErrorKind::NotImplemented),
+      KernelRefusal::Cause::CompilerFailure};
 }
 
 std::string HostCompiler::files() {
@@ -130,21 +134,25 @@ const HostCompiler* HostCompiler::maybe_get(std::string* reason) {
   return found.ok ? &found.compiler : nullptr;
 }
 
-const HostCompiler& HostCompiler::get() {
+std::optional<Refusal> HostCompiler::find_missing() {
   std::string reason;
-  const HostCompiler* compiler = maybe_get(&reason);
-  if (compiler == nullptr) {
-    throw UserError(
-        {
-            .headline = {"A C++ compiler, which compiles CPU kernels, was not found."},
-            .node = Part::none(),
-            .expected = {"CXX, c++, g++ or clang++ on PATH"},
-            .found = {reason},
-            .fix = {"install one, or name it in CXX"},
-        },
-        ErrorKind::NotImplemented);
+  if (maybe_get(&reason) != nullptr) {
+    return std::nullopt;
   }
-  return *compiler;
+  return refuse(
+      {
+          .headline = {"A C++ compiler, which compiles CPU kernels, was not found."},
+          .node = Part::none(),
+          .expected = {"CXX, c++, g++ or clang++ on PATH"},
+          .found = {reason},
+          .fix = {"install one, or name it in CXX"},
+      },
+      ErrorKind::NotImplemented);
+}
+
+const HostCompiler& HostCompiler::get() {
+  check(find_missing());
+  return *maybe_get();
 }
 
 std::vector<std::string> HostCompiler::options() const {
@@ -168,15 +176,20 @@ std::vector<std::string> HostCompiler::options() const {
   return options;
 }
 
-std::string HostCompiler::compile(
+std::variant<std::string, KernelRefusal> HostCompiler::try_compile(
     const std::string& source,
     const std::string& name,
     const std::vector<std::string>& options) const {
-  const PrivateFolder folder;
-  const std::string source_path = folder.path() + "/" + name + ".cpp";
-  const std::string object_path = folder.path() + "/" + name + ".so";
+  std::optional<Refusal> reason;
+  const std::optional<PrivateFolder> folder = PrivateFolder::try_make(reason);
+  if (!folder) {
+    return KernelRefusal{*reason, KernelRefusal::Cause::NoCompiler};
+  }
+  const std::string source_path = folder->path() + "/" + name + ".cpp";
+  const std::string object_path = folder->path() + "/" + name + ".so";
   if (!write_file(source_path, source)) {
-    throw_failed("Cannot write " + source_path + ": " + std::strerror(errno), kFreeTheDisk);
+    return refuse_failure(
+        "Cannot write " + source_path + ": " + std::strerror(errno), kFreeTheDisk);
   }
   std::vector<std::string> command = command_;
   command.insert(command.end(), options.begin(), options.end());
@@ -188,24 +201,25 @@ std::string HostCompiler::compile(
   if (result.status == 0 && read_file(object_path, object) && !object.empty()) {
     return object;
   }
-  if (is_disk_full(folder.path())) {
-    throw_failed("The disk of " + folder.path() + " is full.\n" + result.output, kFreeTheDisk);
+  if (is_disk_full(folder->path())) {
+    return refuse_failure(
+        "The disk of " + folder->path() + " is full.\n" + result.output, kFreeTheDisk);
   }
   const std::string other_compiler =
       "name another compiler in CXX; " + command_text_ + " is what was found";
   if (result.status == 0) {
-    throw_failed(
+    return refuse_failure(
         "It says that it succeeded, and wrote no output.\n" + result.output, other_compiler);
   }
   if (result.signal != 0) {
-    throw_failed(
+    return refuse_failure(
         std::string("It was ended by a signal: ") + strsignal(result.signal) + ".\n" +
             result.output,
         "see that it has enough memory, or name another compiler in CXX");
   }
   const int line = first_error_line(result.output, source_path);
   if (line == 0) { // not about the source
-    throw_failed(result.output, other_compiler);
+    return refuse_failure(result.output, other_compiler);
   }
   throw UserError({
       .headline = {"CPU kernel ", name, " does not compile."},

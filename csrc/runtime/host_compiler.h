@@ -5,10 +5,13 @@
 // which changes no result. Integers wrap.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "base/errors.h"
+#include "runtime/kernel_refusal.h"
 
 namespace nvfuser {
 
@@ -38,9 +41,11 @@ class HostCompiler {
   }
   /// The options of a compilation now (they follow NVFUSER_DISABLE=fma and the like).
   [[nodiscard]] std::vector<std::string> options() const;
-  /// The bytes of a shared object; `include_paths` are searched for what an external source
-  /// includes. A UserError where the source is wrong, a CompilerError where the compiler fails.
-  [[nodiscard]] std::string compile(
+  /// Says no where there is none.
+  [[nodiscard]] static std::optional<Refusal> find_missing();
+  /// The bytes of a shared object; a refusal where the compiler fails. A UserError where the source
+  /// is wrong.
+  [[nodiscard]] std::variant<std::string, KernelRefusal> try_compile(
       const std::string& source,
       const std::string& name,
       const std::vector<std::string>& options) const;
@@ -48,7 +53,7 @@ class HostCompiler {
  private:
   HostCompiler() = default;
   [[nodiscard]] bool find(std::string& reason);
-  [[noreturn]] void throw_failed(const std::string& what, const std::string& fix) const;
+  [[nodiscard]] KernelRefusal refuse_failure(const std::string& what, const std::string& fix) const;
 
   std::vector<std::string> command_; // program and leading arguments
   std::string command_text_;

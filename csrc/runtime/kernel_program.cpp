@@ -120,9 +120,18 @@ void KernelProgram::compile(std::span<const Argument> args) {
   if (!args.empty() || fusion_->inputs().empty()) {
     device = check_arguments(*fusion_, args, params_.device);
     const UnpairedArguments unpaired(*fusion_, args);
-    choice = choose_code(device, bind(unpaired.args()), params_);
+    choice = get_or_throw(try_choose_code(device, bind(unpaired.args()), params_));
   }
-  static_cast<void>(code_for(device, choice, params_));
+  static_cast<void>(get_or_throw(try_code_for(device, choice, params_)));
+}
+
+std::optional<KernelRefusal> KernelProgram::find_no_kernel(Device device) {
+  const std::lock_guard lock(compile_mutex_);
+  auto chooser = try_chooser_for(device, params_);
+  if (auto* refusal = std::get_if<KernelRefusal>(&chooser)) {
+    return std::move(*refusal);
+  }
+  return std::nullopt;
 }
 
 KernelRequest KernelProgram::request_for(Device device, const CompileParams& params) const {
@@ -139,18 +148,23 @@ KernelRequest KernelProgram::request_for(Device device, const CompileParams& par
   };
 }
 
-const CodeChooser& KernelProgram::chooser_for(Device device, const CompileParams& params) {
+std::variant<const CodeChooser*, KernelRefusal> KernelProgram::try_chooser_for(
+    Device device, const CompileParams& params) {
   const TargetKind kind = target_of(device).kind;
   if (const auto known = choosers_.find(kind); known != choosers_.end()) {
-    return known->second;
+    return &known->second;
   }
   const KernelRequest request = request_for(device, params);
   if (auto stored = store_.find_chooser(request)) {
-    return choosers_.emplace(kind, std::move(*stored)).first->second;
+    return &choosers_.emplace(kind, std::move(*stored)).first->second;
+  }
+  auto lowered = try_lower_kernel(*fusion_, request);
+  if (auto* refusal = std::get_if<KernelRefusal>(&lowered)) {
+    return std::move(*refusal);
   }
   lowered_for_ = request;
-  lowered_ = lower_kernel(*fusion_, request);
-  return keep_chooser(*lowered_.kernel, request);
+  lowered_ = std::get<LoweredKernel>(std::move(lowered));
+  return &keep_chooser(*lowered_.kernel, request);
 }
 
 /// It is the same for all kernels of the fusion on a target.
@@ -175,15 +189,19 @@ void KernelProgram::throw_division_by_zero(Device device, std::span<const Argume
   NVF_INVARIANT(false, "the evaluator refuses what the program refused");
 }
 
-CodeChoice KernelProgram::choose_code(
+std::variant<CodeChoice, KernelRefusal> KernelProgram::try_choose_code(
     Device device, const BoundArguments& bound, const CompileParams& params) {
+  auto chooser = try_chooser_for(device, params);
+  if (auto* refusal = std::get_if<KernelRefusal>(&chooser)) {
+    return std::move(*refusal);
+  }
   std::vector<ScalarRegister> words(words_.count());
   words_.fill(bound.args, bound.layouts, words);
   // Processors index with 64 bits. Narrower arithmetic, which wraps, would hide from a compiler
   // that vectorizes which elements are neighbours.
   const bool may_be_narrow = device.is_cuda() || params.index_type == DataType::Int32;
   std::optional<CodeChoice> choice =
-      chooser_for(device, params).choose(words, constraints_, may_be_narrow);
+      std::get<const CodeChooser*>(chooser)->choose(words, constraints_, may_be_narrow);
   if (!choice) {
     throw_division_by_zero(device, bound.args);
   }
@@ -204,7 +222,7 @@ CodeChoice KernelProgram::choose_code(
 }
 
 /// What was lowered to choose the code, if that is what was chosen.
-LoweredKernel KernelProgram::lower(const KernelRequest& request) {
+std::variant<LoweredKernel, KernelRefusal> KernelProgram::try_lower(const KernelRequest& request) {
   const std::optional<KernelRequest> lowered_for = std::exchange(lowered_for_, std::nullopt);
   LoweredKernel lowered = std::exchange(lowered_, LoweredKernel());
   if (lowered_for && lowered_for->device == request.device &&
@@ -212,16 +230,21 @@ LoweredKernel KernelProgram::lower(const KernelRequest& request) {
       lowered_for->choice.least_extents == request.choice.least_extents) {
     return lowered;
   }
-  return lower_kernel(*fusion_, request);
+  return try_lower_kernel(*fusion_, request);
 }
 
-std::shared_ptr<const CompiledKernel> KernelProgram::compile(const KernelRequest& request) {
-  LoweredKernel lowered = lower(request);
-  keep_chooser(*lowered.kernel, request);
-  return compile_kernel(fusion_, words_, std::move(lowered), request);
+std::variant<KernelProgram::CodePtr, KernelRefusal> KernelProgram::try_compile(
+    const KernelRequest& request) {
+  auto lowered = try_lower(request);
+  if (auto* refusal = std::get_if<KernelRefusal>(&lowered)) {
+    return std::move(*refusal);
+  }
+  auto& kernel = std::get<LoweredKernel>(lowered);
+  keep_chooser(*kernel.kernel, request);
+  return try_compile_kernel(fusion_, words_, std::move(kernel), request);
 }
 
-std::shared_ptr<const CompiledKernel> KernelProgram::code_for(
+std::variant<KernelProgram::CodePtr, KernelRefusal> KernelProgram::try_code_for(
     Device device, const CodeChoice& choice, const CompileParams& params) {
   KernelRequest request = request_for(device, params);
   request.choice = choice;
@@ -241,9 +264,13 @@ std::shared_ptr<const CompiledKernel> KernelProgram::code_for(
   if (const auto found = code_.find(key); found != code_.end()) {
     return found->second;
   }
-  std::shared_ptr<const CompiledKernel> code = store_.find_code(request);
+  CodePtr code = store_.find_code(request);
   if (code == nullptr) {
-    code = compile(request);
+    auto compiled = try_compile(request);
+    if (auto* refusal = std::get_if<KernelRefusal>(&compiled)) {
+      return std::move(*refusal);
+    }
+    code = std::get<CodePtr>(std::move(compiled));
     store_.store(*code, request);
   }
   code_.emplace(key, code);
@@ -251,6 +278,23 @@ std::shared_ptr<const CompiledKernel> KernelProgram::code_for(
   last_compiled_ = code;
   ++num_compiled_;
   return code;
+}
+
+std::variant<LaunchPlan, KernelRefusal> KernelProgram::try_plan_with(
+    const CodeChoice& choice,
+    BoundArguments& bound,
+    Device device,
+    const LaunchParams& constraints,
+    const CompileParams& params) {
+  auto code = try_code_for(device, choice, params);
+  if (auto* refusal = std::get_if<KernelRefusal>(&code)) {
+    return std::move(*refusal);
+  }
+  auto plan = try_make_launch_plan(std::get<CodePtr>(std::move(code)), bound, device, constraints);
+  if (auto* refusal = std::get_if<Refusal>(&plan)) {
+    return KernelRefusal{std::move(*refusal), KernelRefusal::Cause::Launch};
+  }
+  return std::get<LaunchPlan>(std::move(plan));
 }
 
 void KernelProgram::write_signature(
@@ -275,7 +319,7 @@ void KernelProgram::write_signature(
   }
 }
 
-KernelProgram::PlanPtr KernelProgram::make_plan(
+std::variant<KernelProgram::PlanPtr, KernelRefusal> KernelProgram::try_make_plan(
     std::span<const Argument> args,
     const LaunchParams& constraints,
     const CompileParams& params,
@@ -285,30 +329,40 @@ KernelProgram::PlanPtr KernelProgram::make_plan(
     return plan; // another thread made it meanwhile
   }
   CompileParams merged = merge_params(params_, params);
+  const LaunchParams merged_constraints = merge_constraints(constraints_, constraints);
   const Device device = check_arguments(*fusion_, args, merged.device);
   const UnpairedArguments unpaired(*fusion_, args);
   BoundArguments bound = bind(unpaired.args());
-  const CodeChoice choice = choose_code(device, bound, merged);
-  const auto plan_with_code = [&] {
-    return make_launch_plan(
-        code_for(device, choice, merged), bound, device,
-        merge_constraints(constraints_, constraints));
+  auto choice = try_choose_code(device, bound, merged);
+  if (auto* refusal = std::get_if<KernelRefusal>(&choice)) {
+    return std::move(*refusal);
+  }
+  const auto try_once = [&] {
+    return try_plan_with(std::get<CodeChoice>(choice), bound, device, merged_constraints, merged);
   };
-  const auto plan = std::make_shared<LaunchPlan>(plan_with_code());
-  if (plan->register_limit > 0) { // the size of blocks was not known when the code was compiled
-    merged.maxrregcount = std::min(merged.maxrregcount, plan->register_limit);
-    *plan = plan_with_code();
-    if (plan->register_limit > 0) {
-      throw UserError({
-          .headline =
-              {"Kernel ", kernel_name_, " needs too many registers for blocks of ",
-               plan->launch.num_threads(), " threads"},
-          .node = {"kernel ", kernel_name_},
-          .expected = {"at most ", plan->register_limit, " registers in a thread"},
-          .found = {"more, however it is compiled"},
-          .fix = {"bind a smaller axis to the threads, or keep fewer elements in a thread"},
-      });
-    }
+  auto planned = try_once();
+  const auto* first = std::get_if<LaunchPlan>(&planned);
+  if (first != nullptr && first->register_limit > 0) {
+    // The size of blocks was not known when the code was compiled.
+    merged.maxrregcount = std::min(merged.maxrregcount, first->register_limit);
+    planned = try_once();
+  }
+  if (auto* refusal = std::get_if<KernelRefusal>(&planned)) {
+    return std::move(*refusal);
+  }
+  const auto plan = std::make_shared<LaunchPlan>(std::get<LaunchPlan>(std::move(planned)));
+  if (plan->register_limit > 0) {
+    return KernelRefusal{
+        refuse({
+            .headline =
+                {"Kernel ", kernel_name_, " needs too many registers for blocks of ",
+                 plan->launch.num_threads(), " threads"},
+            .node = {"kernel ", kernel_name_},
+            .expected = {"at most ", plan->register_limit, " registers in a thread"},
+            .found = {"more, however it is compiled"},
+            .fix = {"bind a smaller axis to the threads, or keep fewer elements in a thread"},
+        }),
+        KernelRefusal::Cause::Launch};
   }
   plan->dumps_arguments = has_option(DumpOption::KernelArgs);
   dump_plan(*plan);
@@ -318,13 +372,20 @@ KernelProgram::PlanPtr KernelProgram::make_plan(
   return plans_.insert(words, plan);
 }
 
-KernelProgram::PlanPtr KernelProgram::plan(
+std::variant<KernelProgram::PlanPtr, KernelRefusal> KernelProgram::try_plan(
     std::span<const Argument> args, const LaunchParams& constraints, const CompileParams& params) {
   static thread_local Signature words; // kept for its capacity
   write_signature(args, constraints, params, words);
-  PlanPtr plan = plans_.find(words);
+  if (PlanPtr plan = plans_.find(words)) {
+    return plan;
+  }
   // A copy: what compiles may warn, and a handler of warnings may run something in this thread.
-  return plan != nullptr ? plan : make_plan(args, constraints, params, Signature(words));
+  return try_make_plan(args, constraints, params, Signature(words));
+}
+
+KernelProgram::PlanPtr KernelProgram::plan(
+    std::span<const Argument> args, const LaunchParams& constraints, const CompileParams& params) {
+  return get_or_throw(try_plan(args, constraints, params));
 }
 
 std::vector<RunOutput> KernelProgram::run(

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "base/compile_params.h"
@@ -19,6 +20,7 @@
 #include "runtime/arguments.h"
 #include "runtime/compiled_kernel.h"
 #include "runtime/kernel_identity.h"
+#include "runtime/kernel_refusal.h"
 #include "runtime/kernel_store.h"
 #include "runtime/launch.h"
 #include "runtime/launch_plan.h"
@@ -38,8 +40,18 @@ class KernelProgram {
 
   /// Compile for `args`; without arguments for `params.device`, else for the default device.
   void compile(std::span<const Argument> args);
+  /// Why no arguments on `device` have a kernel: the schedule cannot be lowered. What was lowered
+  /// to know it is compiled later.
+  [[nodiscard]] std::optional<KernelRefusal> find_no_kernel(Device device);
   /// The plan of runs with arguments like these, made if they are the first of their kind; only the
-  /// sizes and types of tensors are looked at. Parameters come on top of those of the program.
+  /// sizes and types of tensors are looked at. Parameters come on top of those of the program. A
+  /// refusal where there is no kernel, or where it does not serve these sizes. Throws UserError for
+  /// arguments that do not fit.
+  [[nodiscard]] std::variant<std::shared_ptr<const LaunchPlan>, KernelRefusal> try_plan(
+      std::span<const Argument> args,
+      const LaunchParams& constraints = {},
+      const CompileParams& params = {});
+  /// The plan; throws what is refused.
   [[nodiscard]] std::shared_ptr<const LaunchPlan> plan(
       std::span<const Argument> args,
       const LaunchParams& constraints = {},
@@ -73,6 +85,7 @@ class KernelProgram {
 
  private:
   using PlanPtr = std::shared_ptr<const LaunchPlan>;
+  using CodePtr = std::shared_ptr<const CompiledKernel>;
 
   void write_signature(
       std::span<const Argument> args,
@@ -80,27 +93,34 @@ class KernelProgram {
       const CompileParams& params,
       Signature& words) const;
   /// The slow path: check the arguments, choose or compile the code, plan, remember.
-  [[nodiscard]] PlanPtr make_plan(
+  [[nodiscard]] std::variant<PlanPtr, KernelRefusal> try_make_plan(
       std::span<const Argument> args,
       const LaunchParams& constraints,
       const CompileParams& params,
       const Signature& words);
   /// A request whose code serves any arguments, as far as that is known without them.
   [[nodiscard]] KernelRequest request_for(Device device, const CompileParams& params) const;
-  [[nodiscard]] CodeChoice choose_code(
+  [[nodiscard]] std::variant<CodeChoice, KernelRefusal> try_choose_code(
       Device device, const BoundArguments& bound, const CompileParams& params);
   [[nodiscard]] BoundArguments bind(std::span<const Argument> args) const {
     return bind_to_fusion(*fusion_, equal_dims_, words_, args);
   }
   /// What decides about code for `device`. Where nothing was lowered for it, in this process or an
   /// earlier one, that happens now.
-  [[nodiscard]] const CodeChooser& chooser_for(Device device, const CompileParams& params);
+  [[nodiscard]] std::variant<const CodeChooser*, KernelRefusal> try_chooser_for(
+      Device device, const CompileParams& params);
   const CodeChooser& keep_chooser(const Kernel& kernel, const KernelRequest& request);
   [[noreturn]] void throw_division_by_zero(Device device, std::span<const Argument> args);
-  [[nodiscard]] std::shared_ptr<const CompiledKernel> code_for(
+  [[nodiscard]] std::variant<CodePtr, KernelRefusal> try_code_for(
       Device device, const CodeChoice& choice, const CompileParams& params);
-  [[nodiscard]] LoweredKernel lower(const KernelRequest& request);
-  [[nodiscard]] std::shared_ptr<const CompiledKernel> compile(const KernelRequest& request);
+  [[nodiscard]] std::variant<LoweredKernel, KernelRefusal> try_lower(const KernelRequest& request);
+  [[nodiscard]] std::variant<CodePtr, KernelRefusal> try_compile(const KernelRequest& request);
+  [[nodiscard]] std::variant<LaunchPlan, KernelRefusal> try_plan_with(
+      const CodeChoice& choice,
+      BoundArguments& bound,
+      Device device,
+      const LaunchParams& constraints,
+      const CompileParams& params);
 
   const KernelIdentity identity_;
   const std::string kernel_name_;

@@ -111,19 +111,23 @@ class Planner {
         writer_(plan, code_.index_type),
         registers_(recipe_.program.num_registers()) {}
 
-  void run() {
+  std::optional<Refusal> run() {
     bound_.words.fill(args_, bound_.layouts, registers_);
     recipe_.program.run(registers_);
-    const std::vector<size_t> of_launch = check_conditions();
+    std::vector<size_t> of_launch; // that depend on how many threads are launched
+    NVF_RETURN_REFUSAL(find_broken_condition(of_launch));
     plan_launch();
-    check_conditions(of_launch);
+    for (const size_t i : of_launch) {
+      NVF_RETURN_REFUSAL(find_broken(i));
+    }
     plan_inputs();
     plan_buffers();
     plan_random_state();
     plan_.outputs = recipe_.outputs;
-    check_vector_accesses();
-    check_resources();
+    NVF_RETURN_REFUSAL(plan_vector_accesses());
+    NVF_RETURN_REFUSAL(plan_resources());
     plan_.is_small = plan_.device.is_cpu() && is_small();
+    return std::nullopt;
   }
 
  private:
@@ -156,36 +160,30 @@ class Planner {
 
   // -- sizes of the launch --
 
-  /// Conditions on sizes. Returns those that depend on how many threads and blocks are launched.
-  std::vector<size_t> check_conditions() {
-    std::vector<size_t> of_launch;
+  /// Conditions on sizes. Those that depend on how many threads and blocks are launched are added
+  /// to `of_launch`.
+  std::optional<Refusal> find_broken_condition(std::vector<size_t>& of_launch) {
     for (size_t i = 0; i < recipe_.conditions.size(); ++i) {
       if (registers_[recipe_.conditions[i]].status == ScalarStatus::Unknown) {
         of_launch.push_back(i);
       } else {
-        check_condition(i);
+        NVF_RETURN_REFUSAL(find_broken(i));
       }
     }
-    return of_launch;
+    return std::nullopt;
   }
 
-  void check_conditions(const std::vector<size_t>& conditions) {
-    for (const size_t i : conditions) {
-      check_condition(i);
-    }
-  }
-
-  void check_condition(size_t i) {
+  std::optional<Refusal> find_broken(size_t i) {
     const ScalarRegister& holds = registers_[recipe_.conditions[i]];
     if (holds.has_value() && holds.word != 0) {
-      return;
+      return std::nullopt;
     }
     const LaunchCondition& condition = kernel().launch.conditions.at(i);
     if (!holds.has_value()) {
       throw_unknown(condition.holds);
     }
     ExpressionEvaluator evaluator = symbols();
-    throw_refusal(why_not(condition, evaluator));
+    return why_not(condition, evaluator);
   }
 
   void set_dim(ParallelType type, int64_t size) {
@@ -404,20 +402,21 @@ class Planner {
     }
   }
 
-  void check_vector_accesses() {
+  std::optional<Refusal> plan_vector_accesses() {
     for (size_t i = 0; i < recipe_.vector_accesses.size(); ++i) {
       const LaunchRecipe::VectorAccess& access = recipe_.vector_accesses[i];
-      check_vector_strides(i);
+      NVF_RETURN_REFUSAL(find_split_vector(i));
       if (!access.is_buffer) {
         plan_.alignment_checks.push_back({access.position, access.bytes, i});
       } else if (plan_.buffers[access.position].source == BufferSource::Input) {
         plan_.alignment_checks.push_back({plan_.buffers[access.position].input, access.bytes, i});
       }
     }
+    return std::nullopt;
   }
 
   /// Steps along every axis that is not part of the contiguous run must keep vectors aligned.
-  void check_vector_strides(size_t i) {
+  std::optional<Refusal> find_split_vector(size_t i) {
     const LaunchRecipe::VectorAccess& access = recipe_.vector_accesses[i];
     const MemoryLayout& layout = access.is_buffer ? plan_.buffers[access.position].layout.memory
                                                   : bound_.layouts[access.position];
@@ -431,7 +430,7 @@ class Planner {
         continue;
       }
       const VectorAccess& named = kernel().launch.vector_accesses.at(i);
-      throw UserError({
+      return refuse({
           .headline =
               {"Vectorization of ", named.tensor->to_string(), " with word size ", access.width,
                " not possible due to invalid stride."},
@@ -441,15 +440,16 @@ class Planner {
           .fix = {"vectorize with a smaller factor, or pass a tensor with other strides"},
       });
     }
+    return std::nullopt;
   }
 
-  void check_resources() {
+  /// The function, and whether the device has what it needs.
+  std::optional<Refusal> plan_resources() {
     if (plan_.is_empty) {
-      return;
+      return std::nullopt;
     }
     if (plan_.device.is_cpu()) {
-      check_shared_bytes(plan_.launch.smem_bytes(), 0, Target::cpu().max_shared_bytes);
-      return;
+      return find_too_much_memory(plan_.launch.smem_bytes(), 0, Target::cpu().max_shared_bytes);
     }
     const CudaDriver& driver = CudaDriver::get();
     const CudaContextGuard guard(driver, plan_.device.index);
@@ -457,14 +457,16 @@ class Planner {
     const CudaFunction& function = plan_.code->cuda->on_device(driver, plan_.device.index);
     plan_.function = function.function;
     const int64_t shared_bytes = plan_.launch.smem_bytes();
-    check_shared_bytes(shared_bytes, function.static_shared_bytes, info.max_shared_bytes);
+    NVF_RETURN_REFUSAL(
+        find_too_much_memory(shared_bytes, function.static_shared_bytes, info.max_shared_bytes));
     plan_.code->cuda->allow_shared_bytes(driver, plan_.device.index, shared_bytes);
     if (plan_.launch.num_threads() > function.max_threads) {
       plan_.register_limit = register_limit(info.registers_per_block);
     }
     if (plan_.is_cooperative && plan_.register_limit == 0) {
-      check_residency(driver, info);
+      return find_too_many_blocks(driver, info);
     }
+    return std::nullopt;
   }
 
   /// Registers of a thread if a block of this launch is to fit.
@@ -475,11 +477,12 @@ class Planner {
     return std::max(limit, kGranularity);
   }
 
-  void check_shared_bytes(int64_t dynamic_bytes, int64_t static_bytes, int64_t limit) const {
+  [[nodiscard]] std::optional<Refusal> find_too_much_memory(
+      int64_t dynamic_bytes, int64_t static_bytes, int64_t limit) const {
     if (dynamic_bytes + static_bytes <= limit) {
-      return;
+      return std::nullopt;
     }
-    throw UserError({
+    return refuse({
         .headline = {"The total shared memory allocation is larger than available memory."},
         .node = {"kernel ", plan_.code->name},
         .expected = {"at most ", limit, " bytes for a block on ", plan_.device.str()},
@@ -488,7 +491,8 @@ class Planner {
     });
   }
 
-  void check_residency(const CudaDriver& driver, const CudaDeviceInfo& info) const {
+  [[nodiscard]] std::optional<Refusal> find_too_many_blocks(
+      const CudaDriver& driver, const CudaDeviceInfo& info) const {
     int per_sm = 0;
     driver.check(
         driver.occupancy_max_active_blocks(
@@ -497,9 +501,9 @@ class Planner {
         "cuOccupancyMaxActiveBlocksPerMultiprocessor");
     const int64_t resident = info.has_cooperative_launch ? int64_t{per_sm} * info.num_sms : 0;
     if (plan_.launch.num_blocks() <= resident) {
-      return;
+      return std::nullopt;
     }
-    throw UserError({
+    return refuse({
         .headline =
             {"Wanted to launch a cooperative kernel, however the number of blocks is greater"
              " than what can be resident on the GPU at once."},
@@ -542,7 +546,7 @@ BoundArguments bind_to_fusion(
   return bound;
 }
 
-LaunchPlan make_launch_plan(
+std::variant<LaunchPlan, Refusal> try_make_launch_plan(
     std::shared_ptr<const CompiledKernel> code,
     BoundArguments& bound,
     Device device,
@@ -550,7 +554,9 @@ LaunchPlan make_launch_plan(
   LaunchPlan plan;
   plan.code = std::move(code);
   plan.device = device;
-  Planner(plan, bound, constraints).run();
+  if (std::optional<Refusal> refusal = Planner(plan, bound, constraints).run()) {
+    return std::move(*refusal);
+  }
   return plan;
 }
 

@@ -100,9 +100,10 @@ struct BoundArguments {
     const LaunchWords& words,
     std::span<const Argument> args);
 
-/// Plan runs with arguments like those. Throws UserError for what cannot be launched.
+/// Plan runs with arguments like those; or why the kernel cannot be launched with them. Throws
+/// UserError for arguments that do not fit its inputs, or each other.
 /// Requires: `code` was compiled for `device`'s target, with an index type that is wide enough.
-[[nodiscard]] LaunchPlan make_launch_plan(
+[[nodiscard]] std::variant<LaunchPlan, Refusal> try_make_launch_plan(
     std::shared_ptr<const CompiledKernel> code,
     BoundArguments& bound,
     Device device,

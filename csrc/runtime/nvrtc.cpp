@@ -227,21 +227,25 @@ const Nvrtc* Nvrtc::maybe_get(std::string* reason) {
   return loaded.ok ? &loaded.nvrtc : nullptr;
 }
 
-const Nvrtc& Nvrtc::get() {
+std::optional<Refusal> Nvrtc::find_missing() {
   std::string reason;
-  const Nvrtc* nvrtc = maybe_get(&reason);
-  if (nvrtc == nullptr) {
-    throw UserError(
-        {
-            .headline = {"NVRTC, which compiles CUDA kernels, was not found."},
-            .node = Part::none(),
-            .expected = {"libnvrtc.so of CUDA 12 or 13"},
-            .found = {reason.empty() ? "no file of that name" : reason},
-            .fix = {"pip install nvidia-cuda-nvrtc, or name its file in NVFUSER_NVRTC"},
-        },
-        ErrorKind::NotImplemented);
+  if (maybe_get(&reason) != nullptr) {
+    return std::nullopt;
   }
-  return *nvrtc;
+  return refuse(
+      {
+          .headline = {"NVRTC, which compiles CUDA kernels, was not found."},
+          .node = Part::none(),
+          .expected = {"libnvrtc.so of CUDA 12 or 13"},
+          .found = {reason.empty() ? "no file of that name" : reason},
+          .fix = {"pip install nvidia-cuda-nvrtc, or name its file in NVFUSER_NVRTC"},
+      },
+      ErrorKind::NotImplemented);
+}
+
+const Nvrtc& Nvrtc::get() {
+  nvfuser::check(find_missing());
+  return *maybe_get();
 }
 
 std::string Nvrtc::architecture(int major, int minor) const {

@@ -6,9 +6,12 @@
 // found, one that the driver can load the code of is preferred.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "base/refusal.h"
 
 namespace nvfuser {
 
@@ -28,6 +31,8 @@ class Nvrtc {
   /// The library; nullptr where there is none, `reason` says what was tried.
   [[nodiscard]] static const Nvrtc* maybe_get(std::string* reason = nullptr);
   [[nodiscard]] static const Nvrtc& get();
+  /// Says no where there is none.
+  [[nodiscard]] static std::optional<Refusal> find_missing();
   /// What changes when another library would be found. The library is opened for it only where no
   /// file of it is found by its path.
   [[nodiscard]] static std::string files();
