@@ -52,6 +52,18 @@ const char* replacement_of(nb::handle item) {
 }
 
 [[noreturn]] void throw_unsupported(nb::handle item) {
+  if (PyList_Check(item.ptr()) || PyTuple_Check(item.ptr())) {
+    throw UserError(
+        {.headline =
+             {"Cannot convert provided py::handle to a PolymorphicValue. Expected tensors, numbers "
+              "and lists of these as inputs, but got ",
+              nb::repr(item).c_str()},
+         .node = Part::none(),
+         .expected = "one level of lists at most",
+         .found = "a list in a list",
+         .fix = "pass its items one by one"},
+        ErrorKind::Type);
+  }
   throw UserError({
       .headline = {"Cannot convert provided py::handle to a PolymorphicValue."},
       .node = Part::none(),

@@ -74,6 +74,19 @@ DlpackHandle PythonEvaluator::tensor_of(nb::handle result, Device device) {
   return guard_deleter(take_capsule(result.attr("__dlpack__")(**stream)));
 }
 
+std::optional<Refusal> PythonEvaluator::find_unavailable() {
+  const GilAcquire gil;
+  const nb::module_ pytorch = nb::module_::import_("nvfuser_direct._pytorch");
+  if (nb::cast<bool>(pytorch.attr("has_pytorch")())) {
+    return std::nullopt;
+  }
+  return refuse_headline(
+      Part(
+          "Evaluating the fusion instead needs PyTorch, which is not installed: ",
+          nb::cast<std::string>(pytorch.attr("HOW_TO_INSTALL")), "."),
+      ErrorKind::NotImplemented);
+}
+
 std::vector<DlpackHandle> PythonEvaluator::evaluate(
     const std::shared_ptr<Fusion>& fusion,
     std::span<const host::EvaluatorInput> inputs,

@@ -12,6 +12,7 @@ class PythonEvaluator final : public host::Evaluator {
   /// For a run with these, which live longer.
   PythonEvaluator(const PythonArguments& arguments, PythonAllocator& allocator)
       : arguments_(arguments), allocator_(allocator) {}
+  [[nodiscard]] std::optional<Refusal> find_unavailable() override;
   [[nodiscard]] std::vector<DlpackHandle> evaluate(
       const std::shared_ptr<Fusion>& fusion,
       std::span<const host::EvaluatorInput> inputs,

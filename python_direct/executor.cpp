@@ -49,20 +49,6 @@ bool flag(nb::handle value) {
   return *result;
 }
 
-nb::list to_framework_of(const nb::object& inputs, const nb::list& tensors) {
-  const PythonArguments arguments(inputs);
-  if (!arguments.framework()) {
-    return tensors;
-  }
-  nb::list result;
-  for (const nb::handle tensor : tensors) {
-    const bool is_torch = nb::cast<std::string>(tensor.type().attr("__module__")) == "torch";
-    result.append(
-        is_torch ? arguments.framework()->from_dlpack(nb::borrow(tensor)) : nb::borrow(tensor));
-  }
-  return result;
-}
-
 std::shared_ptr<const CompiledKernel> compiled_kernel(const KernelExecutor& self) {
   const auto program = self.program();
   auto kernel = program == nullptr ? nullptr : program->last_compiled();
@@ -112,27 +98,6 @@ void bind_inspection(nb::class_<KernelExecutor>& cls) {
 /// Functions that the package calls with inputs and flags before and after a run.
 void bind_arguments(nb::module_ internal) {
   internal.def(
-      "check_inputs",
-      [](const Fusion& fusion, const nb::object& inputs) {
-        const PythonArguments arguments(inputs);
-        static_cast<void>(check_arguments(fusion, arguments.args(), std::nullopt));
-      },
-      "fusion"_a, "inputs"_a,
-      R"(Check number, kinds, types, ranks and devices of inputs, as a run does.
-
-Parameters
-----------
-fusion : Fusion
-    The definition.
-inputs : iterable
-    Inputs of a run.
-
-Raises
-------
-UserError
-    For the first input that does not fit.
-)");
-  internal.def(
       "input_list",
       [](const nb::object& inputs) {
         check_is_list_of_inputs(inputs);
@@ -144,29 +109,6 @@ UserError
   internal.def(
       "flag", &flag, "value"_a.none(),
       "A flag as a bool: True, False, 1, 0, or one of NumPy; an error for anything else.");
-  internal.def(
-      "arguments_text",
-      [](const nb::object& inputs) { return arguments_text(PythonArguments(inputs).args()); },
-      "inputs"_a, "Inputs of a run as text: types, sizes and devices, one line each.");
-  internal.def(
-      "to_framework_of", &to_framework_of, "inputs"_a, "tensors"_a,
-      nb::sig(
-          "def to_framework_of(inputs: collections.abc.Iterable[object], "
-          "tensors: list[torch.Tensor]) -> list[torch.Tensor]"),
-      R"(Tensors of PyTorch in the framework that a run with these inputs returns.
-
-Parameters
-----------
-inputs : iterable
-    Inputs of a run.
-tensors : list[torch.Tensor]
-    Outputs; one that is an input stays itself.
-
-Returns
--------
-list
-    Views of the tensors; themselves for PyTorch.
-)");
 }
 
 } // namespace

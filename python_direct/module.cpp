@@ -36,6 +36,8 @@ NB_MODULE(_core, m) {
   bind_random_source(m);
   bind_executor(m);
   bind_host(m);
+  bind_executor_cache(m);
+  bind_read_mostly_map(m);
   bind_concretize(m);
   bind_profile(m);
   bind_python_translate(m);

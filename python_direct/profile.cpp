@@ -1,60 +1,10 @@
 // Profiles of runs: what they cost, kernel by kernel.
 #include "bindings.h"
-#include "dlpack_exchange.h"
 #include "gil.h"
 #include "runtime/profiler.h"
 
 namespace nvfuser::python {
 namespace {
-
-int64_t bytes_of_tensors(nb::handle tensors) {
-  const PythonArguments arguments(tensors);
-  int64_t bytes = 0;
-  for (const Argument& arg : arguments.args()) {
-    if (const auto* tensor = std::get_if<TensorArg>(&arg)) {
-      bytes += bytes_of(*tensor);
-    }
-  }
-  return bytes;
-}
-
-/// The GPU of the tensors, beside which scalars of the host may stand; else the CPU.
-Device device_of(const PythonArguments& arguments) {
-  for (const Argument& arg : arguments.args()) {
-    const auto* tensor = std::get_if<TensorArg>(&arg);
-    if (tensor != nullptr && tensor->device.is_cuda()) {
-      return tensor->device;
-    }
-  }
-  return Device::cpu();
-}
-
-nb::object profile_run(const nb::callable& function, int64_t fusion_id, const nb::object& inputs) {
-  ProfiledRun run(fusion_id);
-  const int64_t input_bytes = bytes_of_tensors(inputs);
-  nb::object outputs = function();
-  run.set_bytes(input_bytes, bytes_of_tensors(outputs));
-  run.finish();
-  return outputs;
-}
-
-nb::object profile_evaluation(
-    const nb::callable& function,
-    int64_t fusion_id,
-    int64_t concrete_id,
-    const nb::object& inputs) {
-  ProfiledRun run(fusion_id);
-  const Device device = device_of(PythonArguments(inputs));
-  PythonAllocator pytorch(std::nullopt);
-  ProfiledEvaluation evaluation(
-      device, static_cast<CUstream>(pytorch.current_stream(device)),
-      {.scheduler = SchedulerType::expr_eval, .fusion_id = fusion_id, .concrete_id = concrete_id});
-  const int64_t input_bytes = bytes_of_tensors(inputs);
-  nb::object outputs = function();
-  evaluation.finish(input_bytes, bytes_of_tensors(outputs));
-  run.finish();
-  return outputs;
-}
 
 void bind_kernel_profile(nb::module_& m) {
   nb::class_<KernelProfile>(m, "KernelProfile", "One launch of one kernel.")
@@ -145,49 +95,6 @@ UserError
       "open_profiled_run", &open_profiled_run, "label"_a,
       "Make one profile of all kernels until `close_profiled_run`, with `label` as scheduler.");
   internal.def("close_profiled_run", &close_profiled_run, "End what `open_profiled_run` began.");
-  internal.def(
-      "profile_run", &profile_run, "function"_a, "fusion_id"_a, "inputs"_a,
-      nb::sig(
-          "def profile_run(function: collections.abc.Callable[[], object], fusion_id: int, "
-          "inputs: collections.abc.Iterable[object]) -> object"),
-      R"(Call a function and make one profile of all kernels it launches.
-
-Parameters
-----------
-function : callable
-    Called without arguments; returns the outputs.
-fusion_id : int
-    Number of the fusion.
-inputs : iterable
-    Inputs of the fusion; their sizes count.
-
-Returns
--------
-list
-    What the function returns.
-)");
-  internal.def(
-      "profile_evaluation", &profile_evaluation, "function"_a, "fusion_id"_a, "concrete_id"_a,
-      "inputs"_a,
-      nb::sig(
-          "def profile_evaluation(function: collections.abc.Callable[[], object], fusion_id: int, "
-          "concrete_id: int, inputs: collections.abc.Iterable[object]) -> object"),
-      R"(Call a function that evaluates a fusion through PyTorch, and profile it as one segment.
-
-Parameters
-----------
-function : callable
-    Called without arguments; returns the outputs.
-fusion_id, concrete_id : int
-    Numbers of the fusion and of its specialization.
-inputs : iterable
-    Inputs of the fusion; their sizes and their device count.
-
-Returns
--------
-list
-    What the function returns.
-)");
 }
 
 } // namespace nvfuser::python

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "base/refusal.h"
 #include "ir/fusion.h"
 #include "runtime/dlpack_tensor.h"
 
@@ -29,6 +31,8 @@ struct EvaluatorInput {
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
+  /// Says no where nothing can be evaluated: what does it is not installed.
+  [[nodiscard]] virtual std::optional<Refusal> find_unavailable() = 0;
   /// Compute `fusion` on `device`, on the caller's current stream. Writes outputs that update an
   /// input into its memory. Returns a tensor in memory of its own for every other output, with the
   /// strides that layout_of_new gives it; empty handles stand for updates, for inputs and for

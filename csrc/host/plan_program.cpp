@@ -53,7 +53,8 @@ class ProgramPlanner {
     find_shapes_needed();
     plan_arguments();
     for (size_t i = 0; i < steps_.size(); ++i) {
-      auto refusal = std::visit([this](const auto& kind) { return try_plan_step(kind); }, steps_[i]);
+      auto refusal =
+          std::visit([this](const auto& kind) { return try_plan_step(kind); }, steps_[i]);
       if (refusal) {
         return StepRefusal{i, std::move(*refusal)};
       }

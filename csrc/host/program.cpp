@@ -29,6 +29,12 @@ std::vector<const Val*> visible_outputs(const Fusion& fusion) {
   return result;
 }
 
+/// Does somebody see what it computes, without its outputs?
+bool updates_inputs(const std::shared_ptr<Fusion>& fusion) {
+  return std::ranges::any_of(
+      fusion->outputs(), [&](const Val* output) { return fusion->alias_of(output) != nullptr; });
+}
+
 std::string slot_text(Slot slot) {
   return "s" + std::to_string(slot);
 }
@@ -324,7 +330,9 @@ std::variant<std::shared_ptr<const ProgramPlan>, StepRefusal> HostProgram::try_m
   NVF_USER_CHECK(
       args.size() == static_cast<size_t>(num_inputs_), "The program takes ", num_inputs_,
       " arguments, but got ", args.size());
-  NVF_USER_CHECK(!outputs_.empty(), "The program has no outputs: nothing would see what it does");
+  NVF_USER_CHECK(
+      !outputs_.empty() || std::ranges::any_of(fusions_, updates_inputs),
+      "The program has no outputs: nothing would see what it does");
   is_closed_ = true;
   auto made = try_make_program_plan(steps_, outputs_, slots_.size(), args, device);
   if (auto* refusal = std::get_if<StepRefusal>(&made)) {

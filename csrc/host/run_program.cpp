@@ -371,6 +371,9 @@ std::vector<RunOutput> run_plan(
         single != nullptr
             ? profiled.launch(*single->plan, args, caller.allocator, single->kernel->identity())
             : ProgramRun(plan, args, caller, &profiled).run();
+    if (single != nullptr) {
+      single->kernel->note_run(single->plan);
+    }
     profiled.set_bytes(bytes_of_arguments(args), bytes_of_outputs(outputs, args));
     profiled.finish();
     return outputs;

@@ -230,6 +230,17 @@ std::variant<std::string, KernelRefusal> HostCompiler::try_compile(
   });
 }
 
+std::string HostCompiler::compile(
+    const std::string& source,
+    const std::string& name,
+    const std::vector<std::string>& options) const {
+  auto object = try_compile(source, name, options);
+  if (const auto* refusal = std::get_if<KernelRefusal>(&object)) {
+    throw_refusal(*refusal);
+  }
+  return std::get<std::string>(std::move(object));
+}
+
 const std::string& host_cpu_id() {
   static const std::string& id = *[] { // never destroyed, like the compiler
     // The first processor stands for all; its lines end with the first empty one.

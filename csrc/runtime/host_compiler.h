@@ -49,6 +49,11 @@ class HostCompiler {
       const std::string& source,
       const std::string& name,
       const std::vector<std::string>& options) const;
+  /// The bytes; throws what is refused.
+  [[nodiscard]] std::string compile(
+      const std::string& source,
+      const std::string& name,
+      const std::vector<std::string>& options) const;
 
  private:
   HostCompiler() = default;

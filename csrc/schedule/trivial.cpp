@@ -71,27 +71,6 @@ bool is_fully_inlined(const TensorView* tensor) {
   return tensor->compute_at_position() >= iterations;
 }
 
-/// Axes that are merged and bound here must not be bound or shared already.
-std::optional<Refusal> find_scheduled_tensor(const Fusion& fusion) {
-  for (const TensorView* tensor : scheduled_tensors(fusion)) {
-    const bool is_bound = std::ranges::any_of(
-        tensor->loop(), [](const IterDomain* id) { return id->is_parallelized(); });
-    const bool is_shared = tensor->compute_at_position() > 0 ||
-                           tensor->compute_with_position() > 0 ||
-                           tensor->max_producer_position() > 0;
-    if (tensor->definition() != nullptr && (is_bound || is_shared)) {
-      return refuse(
-          {.headline = "trivial: the fusion has a schedule already",
-           .node = describe(tensor),
-           .expected = "axes that are serial, of tensors that are not inlined",
-           .found = is_bound ? "axes bound to hardware or to a parallel type"
-                             : "loops shared with other tensors",
-           .fix = "call it before other scheduling calls, or on a definition without them"});
-    }
-  }
-  return std::nullopt;
-}
-
 /// The overwritten tensor is a copy, in memory that nothing else reads.
 void copy_overwritten(Fusion& fusion) {
   for (Expr* expr : tensor_exprs(fusion)) {
@@ -150,6 +129,27 @@ void inline_or_store(
 }
 
 } // namespace
+
+// Axes that are merged and bound here must not be bound or shared already.
+std::optional<Refusal> find_scheduled_tensor(const Fusion& fusion) {
+  for (const TensorView* tensor : scheduled_tensors(fusion)) {
+    const bool is_bound = std::ranges::any_of(
+        tensor->loop(), [](const IterDomain* id) { return id->is_parallelized(); });
+    const bool is_shared = tensor->compute_at_position() > 0 ||
+                           tensor->compute_with_position() > 0 ||
+                           tensor->max_producer_position() > 0;
+    if (tensor->definition() != nullptr && (is_bound || is_shared)) {
+      return refuse(
+          {.headline = "trivial: the fusion has a schedule already",
+           .node = describe(tensor),
+           .expected = "axes that are serial, of tensors that are not inlined",
+           .found = is_bound ? "axes bound to hardware or to a parallel type"
+                             : "loops shared with other tensors",
+           .fix = "call it before other scheduling calls, or on a definition without them"});
+    }
+  }
+  return std::nullopt;
+}
 
 std::optional<Refusal> try_trivial(Fusion& fusion) {
   const FusionGuard guard(&fusion);

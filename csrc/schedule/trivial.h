@@ -17,7 +17,9 @@ namespace nvfuser::schedule {
 /// Errors: a tensor that is bound or inlined already; two axes of a tensor that expressions map to
 /// each other (UserNotImplementedError).
 void trivial(Fusion& fusion);
-/// The same; the error is a refusal, and the fusion is then scheduled in part.
+/// Says no to a fusion that has a schedule already: a tensor that is bound or inlined.
+[[nodiscard]] std::optional<Refusal> find_scheduled_tensor(const Fusion& fusion);
+/// The same as `trivial`; the error is a refusal, and the fusion is then scheduled in part.
 [[nodiscard]] std::optional<Refusal> try_trivial(Fusion& fusion);
 
 } // namespace nvfuser::schedule

@@ -382,7 +382,7 @@ def test_options_of_a_call_do_not_outlive_it() -> None:
     fd.execute([x], _disable_options=["fma"])
     fd.execute([x])
     fd.execute([x], _disable_options=["fma"])
-    assert len(fd.fec._runtimes) == 2  # with the option and without
+    assert fd.fec.stats().runtimes == 2  # with the option and without
 
 
 def test_kernel_reuse() -> None:
@@ -390,10 +390,10 @@ def test_kernel_reuse() -> None:
     for _ in range(2):
         fd.execute([x], _disable_options=["kernel_reuse"])
         fd.execute([x[:2]], _disable_options=["kernel_reuse"])
-    assert len(fd.fec._runtimes) == 2
+    assert fd.fec.stats().runtimes == 2
     fd.execute([x])
     fd.execute([x[:2]])
-    assert len(fd.fec._runtimes) == 3
+    assert fd.fec.stats().runtimes == 3
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_kernels_tell_how_they_were_launched(target: str) -> None:
     (kernel,) = prof.profile.kernel_profiles
     assert repr(kernel) == f"KernelProfile{{name={kernel.name}}}"
     assert kernel.name.startswith("nvfuser_")
-    launch = fd.fec._most_recent.executor.last_launch()
+    (launch,) = fd.fec.last_launches()
     assert kernel.grid_str == f"[{launch.gdimx}, {launch.gdimy}, {launch.gdimz}]"
     assert kernel.block_str == f"[{launch.bdimx}, {launch.bdimy}, {launch.bdimz}]"
     assert kernel.cluster_str == "[1, 1, 1]"

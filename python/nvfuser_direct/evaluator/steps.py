@@ -48,7 +48,8 @@ def evaluate(fusion: _core.Fusion, inputs: list[Any], device: str) -> list[torch
         if updated is not None:
             copy(value, inputs[position[updated]])
         is_new = updated is None and output not in position and output not in seen
-        results.append(value.detach() if is_new else None)
+        # What is conjugated or negated when it is read is no plain memory.
+        results.append(value.detach().resolve_conj().resolve_neg() if is_new else None)
         seen.add(output)
     return results
 

@@ -1,0 +1,36 @@
+#include "host/dump_stages.h"
+
+#include <atomic>
+#include <iostream>
+
+#include "base/options.h"
+
+namespace nvfuser::host {
+namespace {
+
+std::atomic<std::string (*)(const Fusion&)> definition_printer = nullptr;
+
+} // namespace
+
+void set_definition_printer(std::string (*printer)(const Fusion&)) {
+  definition_printer = printer;
+}
+
+void dump_stages(const Fusion& definition, const Fusion& concretized) {
+  auto* const printer = definition_printer.load();
+  if (has_option(DumpOption::PythonDefinition) && printer != nullptr) {
+    std::cout << printer(definition) << std::endl;
+  }
+  const auto dump = [](DumpOption option, const char* stage, const Fusion& fusion) {
+    if (has_option(option)) {
+      std::cout << "Fusion IR (" << stage << "):\n" << fusion.print_math() << std::endl;
+    }
+  };
+  dump(DumpOption::FusionIrOriginal, "original", definition);
+  dump(DumpOption::FusionIrConcretized, "concretized", concretized);
+  // No pass stands behind concretizing: the text of the later stages is the same.
+  dump(DumpOption::FusionIrPreseg, "preseg", concretized);
+  dump(DumpOption::FusionIrPresched, "presched", concretized);
+}
+
+} // namespace nvfuser::host

@@ -1,0 +1,55 @@
+// Dynamic shapes: one definition, resolved for the sizes of each run (transform/concretization.h).
+// Runs that resolve alike share a specialization, and so its kernels.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/fusion.h"
+#include "runtime/dlpack_tensor.h"
+#include "transform/concretization.h"
+
+namespace nvfuser::host {
+
+/// A definition for all arguments that resolve alike.
+struct Specialization {
+  int64_t number = 0; // in the order of first use; a part of the names of kernels
+  std::shared_ptr<Fusion> fusion;
+};
+
+/// The specializations of one definition, which must not be changed any more. Thread-safe. Where no
+/// shape is dynamic there is one: the definition itself.
+class DynamicShapes {
+ public:
+  explicit DynamicShapes(std::shared_ptr<Fusion> definition);
+
+  /// The specialization for these arguments, made if they are the first of their kind. Throws
+  /// UserError for a reshape or an expand that is impossible with these sizes, and for sizes that
+  /// do not match where axes meet. Requires: check_arguments.
+  [[nodiscard]] Specialization resolve(std::span<const Argument> args);
+  /// By argument: is it a number that some size depends on?
+  [[nodiscard]] const std::vector<bool>& sizes_depend_on() const {
+    return sizes_depend_on_;
+  }
+  /// How many there are.
+  [[nodiscard]] int64_t count() const;
+
+ private:
+  struct RecordHash {
+    size_t operator()(const Concretization& record) const {
+      return record.hash();
+    }
+  };
+
+  const std::shared_ptr<Fusion> definition_;
+  const bool is_dynamic_;
+  std::vector<bool> sizes_depend_on_;
+  mutable std::mutex mutex_; // of what follows
+  std::unordered_map<Concretization, Specialization, RecordHash> specializations_;
+};
+
+} // namespace nvfuser::host

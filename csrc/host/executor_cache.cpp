@@ -1,0 +1,274 @@
+#include "host/executor_cache.h"
+
+#include <algorithm>
+#include <bit>
+#include <iostream>
+
+#include "base/errors.h"
+#include "base/options.h"
+#include "base/warnings.h"
+#include "host/capture.h"
+#include "host/dump_stages.h"
+#include "host/options_number.h"
+#include "runtime/arguments.h"
+#include "runtime/cuda_driver.h"
+#include "runtime/profiler.h"
+
+namespace nvfuser::host {
+namespace {
+
+/// Calls kept by one cache. Past that they are planned anew: programs with that many shapes gain
+/// nothing from keeping them.
+constexpr size_t kMaxCalls = 4096;
+
+/// Append how the addresses of tensors are aligned, as far as vector accesses ask for it.
+void add_alignments(std::span<const Argument> args, Signature& words) {
+  constexpr uintptr_t kWidest = 16; // bytes
+  constexpr int kBits = 3;          // of one alignment: 1, 2, 4, 8 or 16
+  constexpr int kWordBits = 63;
+  int64_t word = 0;
+  int used = 0;
+  for (const Argument& arg : args) {
+    const auto* tensor = std::get_if<TensorArg>(&arg);
+    if (tensor == nullptr) {
+      continue;
+    }
+    const auto address = reinterpret_cast<uintptr_t>(tensor->data);
+    word |= int64_t{std::countr_zero(address | kWidest)} << used;
+    used += kBits;
+    if (used == kWordBits) {
+      words.push_back(word);
+      word = 0;
+      used = 0;
+    }
+  }
+  words.push_back(word);
+}
+
+bool has_tensors(std::span<const Argument> args) {
+  return std::ranges::any_of(args, [](const Argument& arg) {
+    const auto* tensor = std::get_if<TensorArg>(&arg);
+    return tensor != nullptr && tensor->rank > 0;
+  });
+}
+
+std::vector<int64_t> sizes_of(std::span<const Argument> args) {
+  std::vector<int64_t> sizes;
+  for (const Argument& arg : args) {
+    if (const auto* tensor = std::get_if<TensorArg>(&arg)) {
+      sizes.insert(sizes.end(), tensor->sizes().begin(), tensor->sizes().end());
+    }
+  }
+  return sizes;
+}
+
+/// A call that names a CUDA device can run there: the device exists, and all tensors are on it. A
+/// host tensor without dimensions may stand beside device tensors.
+void check_device(Device device, std::span<const Argument> args) {
+  static_cast<void>(CudaDriver::get().device(device.index));
+  for (size_t i = 0; i < args.size(); ++i) {
+    const auto* tensor = std::get_if<TensorArg>(&args[i]);
+    if (tensor == nullptr || tensor->rank == 0 || tensor->device == device) {
+      continue;
+    }
+    throw UserError(
+        {.headline =
+             {"Expected input ", i, " on device ", device.str(),
+              ", which the call names, but got a tensor on ", tensor->device.str()},
+         .node = Part::none(),
+         .expected = Part::none(),
+         .found = Part::none(),
+         .fix = "move the tensor, or leave out device: the inputs decide where a fusion runs"});
+  }
+}
+
+void check_same_version(const Fusion& fusion, int64_t version) {
+  if (fusion.version() == version) {
+    return;
+  }
+  throw UserError(
+      {.headline = "The definition was executed, and cannot be changed any more",
+       .node = Part::none(),
+       .expected = "the fusion as it was given to the executor cache",
+       .found = "edits of the definition or of its schedule since then",
+       .fix = "make a new definition; manual_execute() of one that was never executed follows "
+              "edits"});
+}
+
+} // namespace
+
+Device cuda_device_of_call(int64_t index) {
+  constexpr int64_t kMost = 255;
+  NVF_USER_CHECK(index <= kMost, "Maximum device index is ", kMost);
+  return Device::cuda(static_cast<int32_t>(index));
+}
+
+std::string ExecutorCacheStats::to_string() const {
+  std::string text = "ExecutorCacheStats(";
+  const auto add = [&](const char* name, int64_t value) {
+    text += std::string(text.back() == '(' ? "" : ", ") + name + "=" + std::to_string(value);
+  };
+  add("hits", hits);
+  add("misses", misses);
+  add("plans", plans);
+  add("specializations", specializations);
+  add("runtimes", runtimes);
+  add("compiled", compiled);
+  return text + ")";
+}
+
+FusionExecutorCache::FusionExecutorCache(
+    std::shared_ptr<Fusion> fusion, int64_t fusion_id, bool auto_schedule)
+    : fusion_(std::move(fusion)),
+      version_(fusion_->version()),
+      fusion_id_(fusion_id),
+      auto_schedule_(auto_schedule),
+      shapes_(fusion_) {}
+
+// ---- Running ------------------------------------------------------------------------------------
+
+std::vector<RunOutput> FusionExecutorCache::execute(
+    std::span<const Argument> args, const Caller& caller, std::optional<Device> device) {
+  if (!is_profiling()) {
+    return run(args, caller, device);
+  }
+  ProfiledRun profiled(fusion_id_); // with what is compiled on the way
+  std::vector<RunOutput> outputs = run(args, caller, device);
+  profiled.finish();
+  return outputs;
+}
+
+std::vector<RunOutput> FusionExecutorCache::run(
+    std::span<const Argument> args, const Caller& caller, std::optional<Device> device) {
+  check_same_version(*fusion_, version_);
+  static thread_local Signature words; // kept for its capacity
+  write_signature(args, device, words);
+  CallPtr call = calls_.find(words);
+  if (call != nullptr) {
+    hits_.add();
+  } else {
+    misses_.add();
+    // A copy: what compiles may warn, and a handler of warnings may run something in this thread.
+    call = make_call(args, caller, device, Signature(words));
+  }
+  note_call(call);
+  if (call->dumps_arguments) {
+    std::cout << "Arguments for fusion " << fusion_id_ << ":\n"
+              << arguments_text(args) << std::flush;
+  }
+  return run_plan(*call->plan, args, caller, fusion_id_);
+}
+
+void FusionExecutorCache::write_signature(
+    std::span<const Argument> args, std::optional<Device> device, Signature& words) const {
+  words.clear();
+  const Device place = device.value_or(Device{DeviceKind::Other, 0});
+  words.push_back(options_number());
+  words.push_back((static_cast<int64_t>(place.kind) << 32) | place.index);
+  add_alignments(args, words);
+  add_arguments(args, shapes_.sizes_depend_on(), words);
+}
+
+FusionExecutorCache::CallPtr FusionExecutorCache::make_call(
+    std::span<const Argument> args,
+    const Caller& caller,
+    std::optional<Device> device,
+    const Signature& words) {
+  if (device) {
+    check_device(*device, args);
+  }
+  const Device place = check_arguments(*fusion_, args, device);
+  check(find_capture(place, caller.allocator));
+  auto call = std::make_shared<Call>();
+  call->runtime = runtime_for(shapes_.resolve(args), args, place);
+  FusionRuntime::Planned planned = call->runtime->plan(args, place, caller.evaluator);
+  call->program = std::move(planned.program);
+  call->plan = std::move(planned.plan);
+  call->dumps_arguments = has_option(DumpOption::FusionArgs);
+  if (calls_.size() >= kMaxCalls) {
+    calls_.clear();
+  }
+  CallPtr result = calls_.insert(words, std::move(call));
+  for (const std::string& warning : planned.warnings) {
+    warn(warning);
+  }
+  return result;
+}
+
+std::shared_ptr<FusionRuntime> FusionExecutorCache::runtime_for(
+    const Specialization& specialization, std::span<const Argument> args, Device device) {
+  RuntimeKey key{device.kind, options_number(), specialization.number, {}};
+  if (has_option(DisableOption::KernelReuse)) {
+    key.sizes = sizes_of(args);
+  }
+  std::vector<Candidates> candidates(1);
+  const std::lock_guard lock(runtimes_mutex_);
+  const auto known = std::ranges::find_if(runtimes_, [&](const Entry& entry) {
+    return entry.key == key && entry.candidates == candidates;
+  });
+  if (known != runtimes_.end()) {
+    return known->runtime;
+  }
+  dump_stages(*fusion_, *specialization.fusion);
+  const KernelIdentity identity{
+      .fusion_id = fusion_id_, .concrete_id = specialization.number, .runtime_id = 0};
+  auto runtime = std::make_shared<FusionRuntime>(
+      whole(specialization.fusion), fusion_->inputs().size(), candidates, identity,
+      !auto_schedule_);
+  runtimes_.push_back({std::move(key), std::move(candidates), runtime});
+  return runtime;
+}
+
+void FusionExecutorCache::note_call(const CallPtr& call) {
+  // Most calls repeat the last one, and write nothing that other threads read.
+  if (last_call_.load(std::memory_order_relaxed) != call.get()) {
+    const std::lock_guard lock(last_mutex_);
+    last_call_owner_ = call;
+    last_call_ = call.get();
+  }
+}
+
+// ---- Looking into -------------------------------------------------------------------------------
+
+std::shared_ptr<const FusionRuntime> FusionExecutorCache::find_runtime(
+    std::span<const Argument> args) {
+  const Device place = check_arguments(*fusion_, args);
+  const int64_t specialization = shapes_.resolve(args).number;
+  const std::vector<int64_t> sizes = sizes_of(args);
+  const int64_t options = options_number();
+  const bool is_on_any_device = !has_tensors(args); // scalars alone leave open where a call ran
+  const Entry* found = nullptr;
+  const std::lock_guard lock(runtimes_mutex_);
+  for (const Entry& entry : runtimes_) {
+    const bool is_for_these = entry.key.specialization == specialization &&
+                              (is_on_any_device || entry.key.device == place.kind) &&
+                              (entry.key.sizes.empty() || entry.key.sizes == sizes);
+    const bool is_better =
+        found == nullptr || (found->key.options != options && entry.key.options == options);
+    if (is_for_these && is_better) {
+      found = &entry;
+    }
+  }
+  return found == nullptr ? nullptr : found->runtime;
+}
+
+std::shared_ptr<const FusionRuntime> FusionExecutorCache::last_runtime() const {
+  const std::lock_guard lock(last_mutex_);
+  return last_call_owner_ == nullptr ? nullptr : last_call_owner_->runtime;
+}
+
+ExecutorCacheStats FusionExecutorCache::stats() const {
+  ExecutorCacheStats stats;
+  stats.hits = hits_.count();
+  stats.misses = misses_.count();
+  stats.plans = static_cast<int64_t>(calls_.size());
+  stats.specializations = shapes_.count();
+  const std::lock_guard lock(runtimes_mutex_);
+  stats.runtimes = static_cast<int64_t>(runtimes_.size());
+  for (const Entry& entry : runtimes_) {
+    stats.compiled += entry.runtime->num_compiled();
+  }
+  return stats;
+}
+
+} // namespace nvfuser::host

@@ -1,0 +1,134 @@
+// FusionExecutorCache: runs a definition that nobody scheduled. What one call worked out serves the
+// later ones:
+//
+//   signature of a call            types, sizes, strides, alignments, devices, numbers that sizes
+//      |                           depend on, options: one look-up without a lock
+//   specialization                 what dynamic shapes come out as (host/dynamic_shapes.h)
+//      |
+//   runtime                        kernels and programs (host/fusion_runtime.h), for a kind of
+//      |                           device, options, and what schedulers decided
+//   plan                           of a program for a signature (host/program_plan.h)
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/read_mostly_map.h"
+#include "host/dynamic_shapes.h"
+#include "host/event_counter.h"
+#include "host/fusion_runtime.h"
+#include "host/run_program.h"
+#include "runtime/signature.h"
+
+namespace nvfuser::host {
+
+/// What a cache holds, and how it was used.
+struct ExecutorCacheStats {
+  int64_t hits = 0;            // calls whose signature was known
+  int64_t misses = 0;          // calls that were planned
+  int64_t plans = 0;           // signatures that are known
+  int64_t specializations = 0; // of dynamic shapes
+  int64_t runtimes = 0;
+  int64_t compiled = 0; // kernels
+
+  [[nodiscard]] std::string to_string() const;
+};
+
+/// Thread-safe. A call whose signature is known takes no lock. Others wait for those that need the
+/// same kernels, and for no more.
+class FusionExecutorCache {
+ public:
+  /// `fusion` must not be changed any more. `fusion_id` is a part of the names of kernels.
+  /// `auto_schedule`: schedule it; if not, it is compiled as it is.
+  explicit FusionExecutorCache(
+      std::shared_ptr<Fusion> fusion, int64_t fusion_id = 0, bool auto_schedule = true);
+  FusionExecutorCache(const FusionExecutorCache&) = delete;
+  FusionExecutorCache& operator=(const FusionExecutorCache&) = delete;
+
+  /// Run on the caller's current stream, compiling when needed. `device`: the CUDA device of a
+  /// fusion without tensor inputs; those of others have to be on it. Throws UserError for arguments
+  /// that do not fit, for a definition that was edited, and where the stream is being captured in a
+  /// CUDA graph and a kernel is missing.
+  [[nodiscard]] std::vector<RunOutput> execute(
+      std::span<const Argument> args, const Caller& caller, std::optional<Device> device = {});
+
+  /// The definition.
+  [[nodiscard]] const std::shared_ptr<Fusion>& fusion() const {
+    return fusion_;
+  }
+
+  // -- looking into --
+
+  /// The runtime for these arguments, preferably one without options of a call; nullptr: there is
+  /// none yet. Throws UserError for arguments that do not fit.
+  [[nodiscard]] std::shared_ptr<const FusionRuntime> find_runtime(std::span<const Argument> args);
+  /// That of the last call; nullptr before the first.
+  [[nodiscard]] std::shared_ptr<const FusionRuntime> last_runtime() const;
+  [[nodiscard]] ExecutorCacheStats stats() const;
+
+ private:
+  /// What a signature leads to.
+  struct Call {
+    std::shared_ptr<FusionRuntime> runtime;
+    std::shared_ptr<HostProgram> program; // that was planned
+    std::shared_ptr<const ProgramPlan> plan;
+    bool dumps_arguments = false; // NVFUSER_DUMP=fusion_args when it was planned
+  };
+  using CallPtr = std::shared_ptr<const Call>;
+
+  /// What one runtime serves, beside the candidates that schedulers propose.
+  struct RuntimeKey {
+    DeviceKind device = DeviceKind::Cpu;
+    int64_t options = 0;
+    int64_t specialization = 0;
+    std::vector<int64_t> sizes; // empty, unless kernels are not to be used for other sizes
+    bool operator==(const RuntimeKey&) const = default;
+  };
+  struct Entry {
+    RuntimeKey key;
+    std::vector<Candidates> candidates; // by piece
+    std::shared_ptr<FusionRuntime> runtime;
+  };
+
+  [[nodiscard]] std::vector<RunOutput> run(
+      std::span<const Argument> args, const Caller& caller, std::optional<Device> device);
+  void write_signature(
+      std::span<const Argument> args, std::optional<Device> device, Signature& words) const;
+  [[nodiscard]] CallPtr make_call(
+      std::span<const Argument> args,
+      const Caller& caller,
+      std::optional<Device> device,
+      const Signature& words);
+  [[nodiscard]] std::shared_ptr<FusionRuntime> runtime_for(
+      const Specialization& specialization, std::span<const Argument> args, Device device);
+  void note_call(const CallPtr& call);
+
+  const std::shared_ptr<Fusion> fusion_;
+  const int64_t version_; // of the fusion
+  const int64_t fusion_id_;
+  const bool auto_schedule_;
+  DynamicShapes shapes_;
+
+  ReadMostlyMap<Signature, CallPtr, SignatureHash> calls_;
+  EventCounter hits_;
+  EventCounter misses_;
+
+  mutable std::mutex runtimes_mutex_; // of what follows; nothing is compiled while it is held
+  std::vector<Entry> runtimes_;       // in the order of first use
+
+  mutable std::mutex last_mutex_; // of what follows
+  CallPtr last_call_owner_;
+  std::atomic<const Call*> last_call_ = nullptr; // that of last_call_owner_; read by itself
+};
+
+/// The CUDA device with that index. Throws UserError for an index that no device can have.
+[[nodiscard]] Device cuda_device_of_call(int64_t index);
+
+} // namespace nvfuser::host

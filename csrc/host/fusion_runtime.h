@@ -1,0 +1,72 @@
+// FusionRuntime: a fusion made ready for one kind of device, with options and decisions of its own.
+// It has a program for the best way of every piece; where sizes have no kernel, another one for
+// these sizes, in which a piece is computed in the next best way.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/piece_ways.h"
+#include "host/program.h"
+
+namespace nvfuser::host {
+
+/// Thread-safe. Threads that plan wait for each other, so that every kernel is compiled once.
+class FusionRuntime {
+ public:
+  /// `candidates`: for each piece. `identity` names kernels; the scheduler and the group are those
+  /// of the pieces.
+  FusionRuntime(
+      Partition partition,
+      size_t num_inputs,
+      std::vector<Candidates> candidates,
+      const KernelIdentity& identity,
+      bool is_by_hand);
+  FusionRuntime(const FusionRuntime&) = delete;
+  FusionRuntime& operator=(const FusionRuntime&) = delete;
+
+  /// A program, and the plan of its runs with arguments like some.
+  struct Planned {
+    std::shared_ptr<HostProgram> program;
+    std::shared_ptr<const ProgramPlan> plan;
+    std::vector<std::string> warnings; // for the user
+  };
+  /// Throws UserError for arguments that do not fit, and where nothing computes a piece.
+  /// `evaluator` is only asked whether it is there.
+  [[nodiscard]] Planned plan(std::span<const Argument> args, Device device, Evaluator& evaluator);
+
+  // -- for looking into: the program that was planned last --
+
+  /// Generated sources of its kernels; empty where there are none.
+  [[nodiscard]] std::string kernel_source(bool with_support_code) const;
+  /// Its scheduled fusions, with the transforms of every tensor if asked for; empty where there are
+  /// none.
+  [[nodiscard]] std::string scheduled_text(bool with_transforms) const;
+  /// The launch parameters of its kernels in their last runs.
+  [[nodiscard]] std::vector<LaunchParams> last_launches() const;
+  /// How many kernels were compiled, of all programs.
+  [[nodiscard]] int64_t num_compiled() const;
+
+ private:
+  /// By piece: the number of its way.
+  using Choice = std::vector<size_t>;
+
+  [[nodiscard]] Choice best_choice(Device device, Evaluator& evaluator);
+  [[nodiscard]] const std::shared_ptr<HostProgram>& program_for(const Choice& choice);
+  [[nodiscard]] std::vector<std::shared_ptr<KernelProgram>> last_kernels() const;
+
+  const size_t num_inputs_;
+  const std::vector<Slot> outputs_;
+  mutable std::mutex mutex_; // of what follows
+  std::vector<PieceWays> pieces_;
+  std::map<Choice, std::shared_ptr<HostProgram>> programs_;
+  std::shared_ptr<HostProgram> last_program_;
+};
+
+} // namespace nvfuser::host

@@ -1,0 +1,92 @@
+// The ways in which a piece can be computed, best first. They are made one by one, when they are
+// needed: a later one only where an earlier one is refused.
+//
+//   1. the schedulers that take the piece, in their order of preference
+//   2. the trivial schedule, which is right for any fusion that has kernel forms
+//   3. the trivial schedule of what passes make of the piece
+//   4. evaluation by the caller's framework
+//
+// A piece that was scheduled by hand has two ways: the kernel that it is, and evaluation.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "host/evaluator.h"
+#include "host/partition.h"
+#include "runtime/kernel_identity.h"
+#include "runtime/kernel_program.h"
+#include "schedule/params/heuristic_params.h"
+
+namespace nvfuser::host {
+
+/// What schedulers decide about a piece for the sizes of a run: the params of all that take it,
+/// best first. Runs for which they are equal share a runtime, whichever came first.
+struct Candidates {
+  std::vector<std::shared_ptr<const HeuristicParams>> params;
+  bool operator==(const Candidates& other) const;
+};
+
+/// One way to compute a piece.
+struct Way {
+  enum class Kind : uint8_t { Scheduled, Trivial, Optimized, ByHand, Evaluated };
+  Kind kind = Kind::Evaluated;
+  std::shared_ptr<KernelProgram> kernel; // nullptr: it is evaluated
+  std::vector<Slot> inputs;              // by input of the kernel's fusion, or of the piece
+};
+
+/// One piece on one kind of device. Not thread-safe.
+class PieceWays {
+ public:
+  /// `identity` names its kernels; the scheduler is that of the way.
+  PieceWays(Piece piece, Candidates candidates, const KernelIdentity& identity, bool is_by_hand);
+
+  [[nodiscard]] const Piece& piece() const {
+    return piece_;
+  }
+  [[nodiscard]] const KernelIdentity& identity() const {
+    return identity_;
+  }
+  [[nodiscard]] const Way& way(size_t number) const {
+    return std::get<Way>(*ways_.at(number));
+  }
+
+  /// The number of the first way from `first` on that exists. Throws UserError, saying why there is
+  /// no kernel, where nothing is left: fallback is disabled, or nothing evaluates.
+  [[nodiscard]] size_t find_way(size_t first, Device device, Evaluator& evaluator);
+  /// The number of the way behind `number`, which has no kernel for some arguments. Throws the
+  /// refusal where that is a mistake of the user, and as find_way does.
+  [[nodiscard]] size_t find_way_behind(
+      size_t number, const KernelRefusal& refusal, Device device, Evaluator& evaluator);
+  /// What a user should know: the piece is evaluated because a compiler failed. Told once.
+  [[nodiscard]] std::optional<std::string> take_warning() {
+    return std::exchange(warning_, std::nullopt);
+  }
+
+ private:
+  using Tried = std::variant<Way, KernelRefusal>;
+
+  [[nodiscard]] Tried try_make(size_t number, Device device) const;
+  [[nodiscard]] Tried try_scheduled(const HeuristicParams& params, Device device) const;
+  [[nodiscard]] Tried try_trivial(Device device) const;
+  [[nodiscard]] Tried try_optimized(Device device) const;
+  [[nodiscard]] Tried try_kernel(Way way, const Fusion& scheduled, Device device) const;
+  /// Whether a way may stand in for one that is refused, and not a user be told.
+  [[nodiscard]] bool may_replace(Way::Kind refused, const KernelRefusal& refusal) const;
+  [[nodiscard]] size_t number_behind(size_t number, const KernelRefusal& refusal);
+  void check_evaluation_serves(Evaluator& evaluator);
+
+  const Piece piece_;
+  const Candidates candidates_;
+  const KernelIdentity identity_;
+  std::vector<Way::Kind> kinds_;           // by number
+  std::vector<std::optional<Tried>> ways_; // by number
+  std::optional<KernelRefusal> why_;       // there is no kernel: what a user is told
+  std::optional<std::string> warning_;
+};
+
+} // namespace nvfuser::host

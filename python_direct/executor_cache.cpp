@@ -1,0 +1,254 @@
+// FusionExecutorCache: runs a definition that nobody scheduled.
+#include "host/executor_cache.h"
+
+#include "base/options.h"
+#include "bindings.h"
+#include "evaluator.h"
+#include "gil.h"
+#include "host/dump_stages.h"
+#include "python_translate.h"
+
+namespace nvfuser::python {
+namespace {
+
+using host::ExecutorCacheStats;
+using host::FusionExecutorCache;
+using host::FusionRuntime;
+
+std::optional<Device> device_of_call(const nb::object& device) {
+  if (device.is_none()) {
+    return std::nullopt;
+  }
+  int64_t index = -1;
+  if (!nb::try_cast(device, index) || index < 0) {
+    throw UserError(
+        {"Expected the index of a CUDA device, an int from 0 on, but got ",
+         nb::repr(device).c_str()},
+        ErrorKind::Value);
+  }
+  return host::cuda_device_of_call(index);
+}
+
+std::vector<std::string> option_names(const nb::object& names) {
+  if (nb::isinstance<nb::str>(names)) {
+    throw UserError(
+        {"expected a list of names of options, but got ", nb::repr(names).c_str()},
+        ErrorKind::Type);
+  }
+  return nb::cast<std::vector<std::string>>(nb::list(names));
+}
+
+nb::list run(FusionExecutorCache& self, nb::handle inputs, std::optional<Device> device) {
+  const PythonArguments arguments(inputs);
+  PythonAllocator allocator(arguments.framework());
+  PythonEvaluator evaluator(arguments, allocator);
+  std::vector<RunOutput> outputs;
+  {
+    const GilRelease no_gil;
+    outputs = self.execute(arguments.args(), {allocator, evaluator}, device);
+  }
+  return to_python(std::move(outputs), arguments, allocator);
+}
+
+nb::list execute(
+    FusionExecutorCache& self,
+    const nb::object& inputs,
+    const nb::object& device,
+    const nb::object& enable_options,
+    const nb::object& disable_options) {
+  check_is_list_of_inputs(inputs);
+  const std::optional<Device> place = device_of_call(device);
+  OptionsGuard guard;
+  guard.enable(option_names(enable_options));
+  guard.disable(option_names(disable_options));
+  return run(self, inputs, place);
+}
+
+std::shared_ptr<const FusionRuntime> find_runtime(
+    FusionExecutorCache& self, const nb::object& inputs) {
+  const PythonArguments arguments(inputs);
+  const GilRelease no_gil;
+  return self.find_runtime(arguments.args());
+}
+
+std::shared_ptr<const FusionRuntime> compiled_runtime(
+    FusionExecutorCache& self, const nb::object& inputs) {
+  auto runtime = find_runtime(self, inputs);
+  NVF_USER_CHECK(runtime != nullptr, "Fusion is not compiled! Execute it with inputs like these.");
+  return runtime;
+}
+
+std::shared_ptr<const FusionRuntime> last_runtime(const FusionExecutorCache& self) {
+  auto runtime = self.last_runtime();
+  NVF_USER_CHECK(runtime != nullptr, "Invalid fusion definition! It was not executed yet.");
+  return runtime;
+}
+
+void bind_stats(nb::module_& m) {
+  nb::class_<ExecutorCacheStats>(m, "ExecutorCacheStats", "What a cache holds, and its use so far.")
+      .def_ro("hits", &ExecutorCacheStats::hits, "Calls whose signature was known.")
+      .def_ro("misses", &ExecutorCacheStats::misses, "Calls that were planned.")
+      .def_ro("plans", &ExecutorCacheStats::plans, "Signatures that are known.")
+      .def_ro(
+          "specializations", &ExecutorCacheStats::specializations,
+          "Concretized fusions; 1 where no shape is dynamic.")
+      .def_ro(
+          "runtimes", &ExecutorCacheStats::runtimes,
+          "Kernels of one specialization for a kind of device and for options.")
+      .def_ro("compiled", &ExecutorCacheStats::compiled, "Kernels that were compiled.")
+      .def("__repr__", &ExecutorCacheStats::to_string);
+}
+
+void bind_running(nb::class_<FusionExecutorCache>& cls) {
+  cls.def(
+         "execute", &execute, "inputs"_a, nb::kw_only(), "device"_a = nb::none(),
+         "_enable_options"_a = nb::make_tuple(), "_disable_options"_a = nb::make_tuple(),
+         nb::sig(
+             "def execute(self, inputs: collections.abc.Iterable[object], *, "
+             "device: int | None = None, "
+             "_enable_options: collections.abc.Sequence[str] = (), "
+             "_disable_options: collections.abc.Sequence[str] = ()) -> list[torch.Tensor]"),
+         R"(Run, compiling when needed.
+
+Parameters
+----------
+inputs : iterable
+    Tensors and numbers in the order of ``fusion().inputs()``. One level of lists and tuples is
+    opened.
+device : int, optional
+    CUDA device, less than 256, for a fusion without tensor inputs; those of other fusions have to
+    be on it.
+_enable_options, _disable_options : sequence of str
+    Names as in ``NVFUSER_ENABLE`` and ``NVFUSER_DISABLE``; they hold for this call.
+
+Returns
+-------
+list[torch.Tensor]
+    The visible outputs; tensors of the framework that the inputs came from.
+
+Raises
+------
+UserError
+    For inputs that do not fit, for a device that is not there, for unknown options, if the
+    definition was edited since it was given to the cache, and for inputs that need a new kernel
+    while a CUDA graph is captured.
+)")
+      .def(
+          "_run",
+          [](FusionExecutorCache& self, nb::handle inputs) {
+            return run(self, inputs, std::nullopt);
+          },
+          nb::sig(
+              "def _run(self, inputs: collections.abc.Iterable[object], /) -> list[torch.Tensor]"),
+          "`execute` without options: half a microsecond less.");
+}
+
+void bind_inspection(nb::class_<FusionExecutorCache>& cls) {
+  cls.def(
+         "get_cuda_kernel",
+         [](FusionExecutorCache& self, const nb::object& inputs, bool intrinsic_code, int64_t) {
+           return compiled_runtime(self, inputs)->kernel_source(intrinsic_code);
+         },
+         "inputs"_a, "intrinsic_code"_a = false, "device"_a = 0,
+         nb::sig(
+             "def get_cuda_kernel(self, inputs: collections.abc.Iterable[object], "
+             "intrinsic_code: bool = False, device: int = 0) -> str"),
+         R"(Generated source of the kernels for these inputs; empty where there are none.
+
+Parameters
+----------
+inputs : iterable
+    As in `execute`.
+intrinsic_code : bool
+    With the support code it uses.
+device : int
+    CUDA device, for fusions without tensor inputs.
+
+Raises
+------
+UserError
+    ``Fusion is not compiled!`` for these inputs.
+)")
+      .def(
+          "get_scheduled_ir",
+          [](FusionExecutorCache& self, const nb::object& inputs, bool tensor_transforms, int64_t) {
+            return compiled_runtime(self, inputs)->scheduled_text(tensor_transforms);
+          },
+          "inputs"_a, "tensor_transforms"_a = false, "device"_a = 0,
+          nb::sig(
+              "def get_scheduled_ir(self, inputs: collections.abc.Iterable[object], "
+              "tensor_transforms: bool = False, device: int = 0) -> str"),
+          R"(The scheduled fusion as text, with the transforms of every tensor if asked for.
+
+Parameters
+----------
+inputs : iterable
+    As in `execute`.
+tensor_transforms : bool
+    With the transforms of every tensor.
+device : int
+    CUDA device, for fusions without tensor inputs.
+)")
+      .def(
+          "get_most_recent_scheduled_ir",
+          [](const FusionExecutorCache& self, bool tensor_transforms) {
+            return last_runtime(self)->scheduled_text(tensor_transforms);
+          },
+          "tensor_transforms"_a = false, "As `get_scheduled_ir`, for the last run.")
+      .def(
+          "last_launches",
+          [](const FusionExecutorCache& self) { return last_runtime(self)->last_launches(); },
+          "The launch parameters of the kernels of the last run, in their order.")
+      .def(
+          "get_output_shardings", [](const FusionExecutorCache&) { return nb::list(); },
+          nb::sig("def get_output_shardings(self) -> list[object]"),
+          "How outputs are distributed over devices; empty, since no tensor has a device mesh.")
+      .def("stats", &FusionExecutorCache::stats, "What the cache holds, and how it was used.");
+}
+
+} // namespace
+
+void bind_executor_cache(nb::module_& m) {
+  host::set_definition_printer([](const Fusion& fusion) { return translate_fusion(fusion); });
+  bind_stats(m);
+  nb::class_<FusionExecutorCache> cls(
+      m, "FusionExecutorCache",
+      "Compiles a fusion when it first meets a kind of device, then runs it. Thread-safe.");
+  cls.def(
+         nb::init<std::shared_ptr<Fusion>, int64_t, bool>(), "fusion"_a, "fusion_id"_a = 0,
+         "auto_schedule"_a = true,
+         R"(A cache without kernels.
+
+Parameters
+----------
+fusion : Fusion
+    The definition, which belongs to the cache from now on and must not be changed any more.
+fusion_id : int
+    Part of the names of kernels.
+auto_schedule : bool
+    Whether to schedule the fusion; if not it is compiled as it is.
+)")
+      .def("fusion", &FusionExecutorCache::fusion, "The definition.");
+  bind_running(cls);
+  cls.def(
+      "is_known",
+      [](FusionExecutorCache& self, const nb::object& inputs) {
+        return find_runtime(self, inputs) != nullptr;
+      },
+      "inputs"_a, nb::sig("def is_known(self, inputs: collections.abc.Iterable[object]) -> bool"),
+      R"(Whether a run with these inputs would compile nothing.
+
+Parameters
+----------
+inputs : iterable
+    As in `execute`.
+
+Raises
+------
+UserError
+    For inputs that do not fit.
+)");
+  bind_inspection(cls);
+}
+
+} // namespace nvfuser::python
