@@ -6027,6 +6027,147 @@ class KernelExecutor:
     def num_plans(self) -> int:
         """How many signatures of arguments have a launch plan."""
 
+class ExecutorCacheStats:
+    """What a cache holds, and its use so far."""
+
+    @property
+    def hits(self) -> int:
+        """Calls whose signature was known."""
+
+    @property
+    def misses(self) -> int:
+        """Calls that were planned."""
+
+    @property
+    def plans(self) -> int:
+        """Signatures that are known."""
+
+    @property
+    def specializations(self) -> int:
+        """Concretized fusions; 1 where no shape is dynamic."""
+
+    @property
+    def runtimes(self) -> int:
+        """Kernels of one specialization for a kind of device and for options."""
+
+    @property
+    def compiled(self) -> int:
+        """Kernels that were compiled."""
+
+    def __repr__(self) -> str: ...
+
+class FusionExecutorCache:
+    """
+    Compiles a fusion when it first meets a kind of device, then runs it. Thread-safe.
+    """
+
+    def __init__(self, fusion: Fusion, fusion_id: int = 0, auto_schedule: bool = True) -> None:
+        """
+        A cache without kernels.
+
+        Parameters
+        ----------
+        fusion : Fusion
+            The definition, which belongs to the cache from now on and must not be changed any more.
+        fusion_id : int
+            Part of the names of kernels.
+        auto_schedule : bool
+            Whether to schedule the fusion; if not it is compiled as it is.
+        """
+
+    def fusion(self) -> Fusion:
+        """The definition."""
+
+    def execute(self, inputs: Iterable[object], *, device: int | None = None, _enable_options: Sequence[str] = (), _disable_options: Sequence[str] = ()) -> list[torch.Tensor]:
+        """
+        Run, compiling when needed.
+
+        Parameters
+        ----------
+        inputs : iterable
+            Tensors and numbers in the order of ``fusion().inputs()``. One level of lists and tuples is
+            opened.
+        device : int, optional
+            CUDA device, less than 256, for a fusion without tensor inputs; those of other fusions have to
+            be on it.
+        _enable_options, _disable_options : sequence of str
+            Names as in ``NVFUSER_ENABLE`` and ``NVFUSER_DISABLE``; they hold for this call.
+
+        Returns
+        -------
+        list[torch.Tensor]
+            The visible outputs; tensors of the framework that the inputs came from.
+
+        Raises
+        ------
+        UserError
+            For inputs that do not fit, for a device that is not there, for unknown options, if the
+            definition was edited since it was given to the cache, and for inputs that need a new kernel
+            while a CUDA graph is captured.
+        """
+
+    def is_known(self, inputs: Iterable[object]) -> bool:
+        """
+        Whether a run with these inputs would compile nothing.
+
+        Parameters
+        ----------
+        inputs : iterable
+            As in `execute`.
+
+        Raises
+        ------
+        UserError
+            For inputs that do not fit.
+        """
+
+    def get_cuda_kernel(self, inputs: Iterable[object], intrinsic_code: bool = False, device: int = 0) -> str:
+        """
+        Generated source of the kernels for these inputs; empty where there are none.
+
+        Parameters
+        ----------
+        inputs : iterable
+            As in `execute`.
+        intrinsic_code : bool
+            With the support code it uses.
+        device : int
+            CUDA device, for fusions without tensor inputs.
+
+        Raises
+        ------
+        UserError
+            ``Fusion is not compiled!`` for these inputs.
+        """
+
+    def get_scheduled_ir(self, inputs: Iterable[object], tensor_transforms: bool = False, device: int = 0) -> str:
+        """
+        The scheduled fusion as text, with the transforms of every tensor if asked for.
+
+        Parameters
+        ----------
+        inputs : iterable
+            As in `execute`.
+        tensor_transforms : bool
+            With the transforms of every tensor.
+        device : int
+            CUDA device, for fusions without tensor inputs.
+        """
+
+    def get_most_recent_scheduled_ir(self, tensor_transforms: bool = False) -> str:
+        """As `get_scheduled_ir`, for the last run."""
+
+    def last_launches(self) -> list[LaunchParams]:
+        """The launch parameters of the kernels of the last run, in their order."""
+
+    def get_output_shardings(self) -> list[object]:
+        """
+        How outputs are distributed over devices; empty, since no tensor has a device mesh.
+        """
+
+    def stats(self) -> ExecutorCacheStats:
+        """What the cache holds, and how it was used."""
+
 class Concretization:
     """
     What the dynamic shapes of a fusion come out as: the squeezes, merges, splits and new dimensions of every reshape, and which axes are broadcasts. Equal for all inputs that share one concretized fusion.

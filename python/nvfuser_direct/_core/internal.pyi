@@ -1,9 +1,7 @@
 """What the package itself needs of the core; no interface."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
-
-import torch
 
 import nvfuser_direct._core
 
@@ -137,23 +135,6 @@ def find_violations(kernel: nvfuser_direct._core.Kernel) -> list[str]:
     What is wrong with the statements of a kernel, one line for each finding.
     """
 
-def check_inputs(fusion: nvfuser_direct._core.Fusion, inputs: object) -> None:
-    """
-    Check number, kinds, types, ranks and devices of inputs, as a run does.
-
-    Parameters
-    ----------
-    fusion : Fusion
-        The definition.
-    inputs : iterable
-        Inputs of a run.
-
-    Raises
-    ------
-    UserError
-        For the first input that does not fit.
-    """
-
 def input_list(inputs: Iterable[object]) -> list[Any]:
     """
     The inputs of a run as a list; an error for a tensor, which is no list of inputs.
@@ -164,25 +145,24 @@ def flag(value: object | None) -> bool:
     A flag as a bool: True, False, 1, 0, or one of NumPy; an error for anything else.
     """
 
-def arguments_text(inputs: object) -> str:
-    """Inputs of a run as text: types, sizes and devices, one line each."""
+class NumberMap:
+    """A ReadMostlyMap of numbers, which tests look into."""
 
-def to_framework_of(inputs: Iterable[object], tensors: list[torch.Tensor]) -> list[torch.Tensor]:
-    """
-    Tensors of PyTorch in the framework that a run with these inputs returns.
+    def __init__(self) -> None: ...
 
-    Parameters
-    ----------
-    inputs : iterable
-        Inputs of a run.
-    tensors : list[torch.Tensor]
-        Outputs; one that is an input stays itself.
+    def find(self, key: int) -> int | None:
+        """The value of a key; None if there is none."""
 
-    Returns
-    -------
-    list
-        Views of the tensors; themselves for PyTorch.
-    """
+    def insert(self, key: int, value: int) -> int:
+        """Let a key have a value, unless it has one. Returns the one it has."""
+
+    def clear(self) -> None:
+        """Forget all entries."""
+
+    def items(self) -> list[tuple[int, int]]:
+        """Keys and values in the order in which they came."""
+
+    def __len__(self) -> int: ...
 
 def size_inputs(fusion: nvfuser_direct._core.Fusion) -> list[int]:
     """Positions of the scalar inputs that sizes are computed from."""
@@ -223,41 +203,3 @@ def open_profiled_run(label: str) -> None:
 
 def close_profiled_run() -> None:
     """End what `open_profiled_run` began."""
-
-def profile_run(function: Callable[[], object], fusion_id: int, inputs: Iterable[object]) -> object:
-    """
-    Call a function and make one profile of all kernels it launches.
-
-    Parameters
-    ----------
-    function : callable
-        Called without arguments; returns the outputs.
-    fusion_id : int
-        Number of the fusion.
-    inputs : iterable
-        Inputs of the fusion; their sizes count.
-
-    Returns
-    -------
-    list
-        What the function returns.
-    """
-
-def profile_evaluation(function: Callable[[], object], fusion_id: int, concrete_id: int, inputs: Iterable[object]) -> object:
-    """
-    Call a function that evaluates a fusion through PyTorch, and profile it as one segment.
-
-    Parameters
-    ----------
-    function : callable
-        Called without arguments; returns the outputs.
-    fusion_id, concrete_id : int
-        Numbers of the fusion and of its specialization.
-    inputs : iterable
-        Inputs of the fusion; their sizes and their device count.
-
-    Returns
-    -------
-    list
-        What the function returns.
-    """
