@@ -113,8 +113,9 @@ std::string FusionRuntime::kernel_source(bool with_support_code) const {
   for (const auto& kernel : last_kernels()) {
     const std::shared_ptr<const CompiledKernel> code = kernel->last_compiled();
     result += (result.empty() ? "" : "\n");
-    result += with_support_code ? code->source
-                                : generate_kernel_text(*code->kernel, code->name, Comments::Fusion);
+    result += with_support_code
+                  ? code->source()
+                  : generate_kernel_text(*code->kernel(), code->name, Comments::Fusion);
   }
   return result;
 }
