@@ -237,6 +237,21 @@ def test_what_threads_share_is_known_to_their_loop() -> None:
                 assert depth_of_threads is not None, line
 
 
+def test_without_threads_a_block_divides_once() -> None:
+    """A loop with a division in it has branches, and is not made for vectors."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        y = fd.ops.neg(x)
+        fd.add_output(y)
+        y.split(1, 64)
+        y.merge(0, 1)
+        y.axis(0).parallelize(BX)
+    text = text_of(fd, "cpu")
+    before_loops = text.partition(" for (")[0]
+    assert text.count("divide(blockIdx.x") == before_loops.count("divide(blockIdx.x") == 1
+    assert text.count("modulo(blockIdx.x") == before_loops.count("modulo(blockIdx.x") == 1
+
+
 def test_values_are_the_same(target: str) -> None:
     for is_hoisted in (False, True):
         executor = KernelExecutor()

@@ -62,6 +62,9 @@ IndexForms::IndexForms(Kernel& kernel) : kernel_(kernel) {
   Place& root = places_.emplace_back();
   root.list = &kernel.body;
   root.has_thread = root.has_block = kernel.target().has_hardware_threads;
+  const auto& threads = kernel.launch.extents.block;
+  has_many_threads_ = std::ranges::any_of(
+      threads, [](const Val* extent) { return extent != nullptr && !extent->is_const_int(1); });
   for (const SizeSource& source : kernel.launch.sizes) {
     known_.insert(source.extent);
   }
@@ -86,7 +89,8 @@ Place* IndexForms::enter(const Expr& owner, Scope& body, Place* outer, Expr* nod
   place.node = node;
   place.depth = outer->depth + 1;
   place.repeats = !owner.is_a<IfThenElse>();
-  place.is_thread_loop = place.has_thread = owner.is_a<ThreadLoop>();
+  place.has_thread = owner.is_a<ThreadLoop>();
+  place.is_thread_loop = place.has_thread && has_many_threads_;
   place.has_block = owner.is_a<BlockLoop>();
   const auto* loop = owner.as<ForLoop>();
   place.index = loop == nullptr ? nullptr : loop->index;

@@ -20,14 +20,14 @@ struct Place {
   Scope* list = nullptr;
   Expr* node = nullptr; // of `outer->list`, that this is a part of
   int depth = 0;
-  bool repeats = false;       // a loop over iterations, threads or blocks
-  bool may_be_empty = false;  // a loop that may run zero times
-  bool is_branch = false;     // of a condition
-  bool is_main_path = false;  // a branch whose alternative is the same with more conditions
-  const Val* index = nullptr; // of a loop
-  bool is_thread_loop = false;
-  bool has_thread = false; // threadIdx is known from here on
-  bool has_block = false;  // blockIdx is
+  bool repeats = false;        // a loop over iterations, threads or blocks
+  bool may_be_empty = false;   // a loop that may run zero times
+  bool is_branch = false;      // of a condition
+  bool is_main_path = false;   // a branch whose alternative is the same with more conditions
+  const Val* index = nullptr;  // of a loop
+  bool is_thread_loop = false; // over several threads
+  bool has_thread = false;     // threadIdx is known from here on
+  bool has_block = false;      // blockIdx is
   /// Expressions that are computed here in any case.
   std::unordered_set<const Val*> anticipated;
   std::unordered_map<const Val*, Val*> rebuilt;
@@ -97,6 +97,7 @@ class IndexForms {
   std::vector<KnownSum> sums_;              // latest last
   std::map<std::pair<int64_t, DataType>, const Val*> constants_;
   std::unordered_map<const Val*, bool> needs_guard_;
+  bool has_many_threads_ = false; // in loops over threads
 };
 
 } // namespace nvfuser

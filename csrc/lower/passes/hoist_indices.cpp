@@ -226,7 +226,7 @@ class IndexHoister {
   /// Whether an expression that `place` computes may be computed before it.
   bool may_leave(const Val* val, const Place& place) {
     if (forms_.needs_guard(val)) {
-      return !place.is_branch && !place.may_be_empty;
+      return divides_by_function_ || (!place.is_branch && !place.may_be_empty);
     }
     return !place.is_branch || place.is_main_path;
   }
@@ -313,10 +313,9 @@ class IndexHoister {
 
   /// A name that several uses share is worth two operations; one that only moves its operations out
   /// of a loop, which compilers do themselves, more.
-  static void decide(Candidate& candidate) {
+  void decide(Candidate& candidate) {
     constexpr int kShared = 2;
-    constexpr int kMoved = 4;
-    candidate.cost = cost_of(*candidate.val->definition());
+    candidate.cost = cost_of(candidate.val);
     for (const Candidate* part : candidate.parts) {
       candidate.cost += part->is_named ? 0 : part->cost;
     }
@@ -324,8 +323,10 @@ class IndexHoister {
                          (candidate.is_repeated && candidate.cost >= kMoved);
   }
 
-  static int cost_of(const Expr& operation) {
-    return is_division(operation) ? 3 : 1;
+  /// A function of several branches keeps a loop from being made for vectors.
+  int cost_of(const Val* val) {
+    const bool is_call = divides_by_function_ && forms_.needs_guard(val);
+    return !is_division(*val->definition()) ? 1 : is_call ? kMoved : 3;
   }
 
   void declare() {
@@ -351,8 +352,12 @@ class IndexHoister {
     }
   }
 
+  static constexpr int kMoved = 4;
+
   Kernel& kernel_;
   IndexForms forms_;
+  /// Without hardware threads a division is a call that has a result for every divisor.
+  const bool divides_by_function_ = !kernel_.target().has_hardware_threads;
   std::vector<Use> uses_; // in the order of the kernel
   std::unordered_set<const Val*> looked_at_;
   std::map<std::pair<const Val*, const Val*>, const Val*> quotients_; // looked up only
