@@ -11,13 +11,15 @@ import argparse
 import math
 import time
 
-from nvfuser_direct import FusionDefinition, MemoryType, ParallelType, _core
+from nvfuser_direct import DataType, FusionDefinition, MemoryType, ParallelType, _core
 
 CHAINS = (10, 100, 1000)
 REDUCTIONS = (1, 10, 100)
 MANY = (30, 100, 300)
 # Each automatic sum has several tensors in global memory: more do not fit in a kernel's parameters.
 SOME = (10, 30, 100)
+OPERATIONS_OF_LAYER = 16
+LAYERS = (160, 480, 1600)
 
 
 def pointwise_chain(length: int) -> FusionDefinition:
@@ -120,6 +122,35 @@ def centered_chain(length: int) -> FusionDefinition:
     return scheduled(fd)
 
 
+def layers(length: int) -> FusionDefinition:
+    """`length` operations of layers: each a row norm, an activation that is written out, casts and
+    views that change nothing."""
+    with FusionDefinition() as fd:
+        (x,) = matrices(fd, 1)
+        for _ in range(length // OPERATIONS_OF_LAYER):
+            wide = fd.ops.cast(fd.ops.cast(x, DataType.BFloat16), DataType.Float)
+            squares = fd.ops.sum(fd.ops.pow(wide, 2.0), [1], keepdim=True)
+            norm = fd.ops.div(wide, fd.ops.sqrt(fd.ops.add(squares, 1e-5)))
+            gate = fd.ops.div(1.0, fd.ops.add(1.0, fd.ops.exp(fd.ops.neg(norm))))
+            turned = fd.ops.permute(fd.ops.mul(norm, gate), [1, 0])
+            x = fd.ops.mul(fd.ops.permute(turned, [1, 0]), 1.0)
+        fd.add_output(x)
+    return fd
+
+
+def measure_passes(sizes: tuple[int, ...]) -> None:
+    """A line for each size: all passes from fusion to fusion."""
+    previous = None
+    for size in sizes:
+        fusion = layers(size).fusion
+        time_ms = milliseconds(lambda fusion=fusion: fusion.optimize(verify=False), 3)
+        slope = ""
+        if previous is not None:
+            slope = f"{math.log(time_ms / previous[1]) / math.log(size / previous[0]):5.2f}"
+        print(f"{'passes over layers':24} {size:5} {time_ms:11.2f}{'':25}{slope}", flush=True)
+        previous = (size, time_ms)
+
+
 def calls_again(length: int) -> FusionDefinition:
     """`length` operations, and a schedule that is propagated, bound and inlined eight times."""
     fd = pointwise_chain(length)
@@ -194,6 +225,7 @@ def main() -> None:
     measure("slices of one input", slices_of_one_input, MANY, target)
     measure("reshape chain", reshape_chain, MANY, target)
     measure("centered chain", centered_chain, SOME, target)
+    measure_passes(LAYERS)
     measure("scheduling calls again", calls_again, CHAINS, target, is_lowered=False)
     measure("bound in turn", bound_in_turn, CHAINS, target, is_lowered=False)
 

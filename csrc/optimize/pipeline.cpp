@@ -9,12 +9,18 @@
 #include "base/options.h"
 #include "base/text_diff.h"
 #include "graph/domain_map.h"
+#include "optimize/passes/accumulate_scatters.h"
 #include "optimize/passes/cancel_views.h"
+#include "optimize/passes/compute_before_repeating.h"
 #include "optimize/passes/fold_casts.h"
 #include "optimize/passes/merge_equal_exprs.h"
+#include "optimize/passes/multiply_thin_matrices.h"
+#include "optimize/passes/rejoin_slices.h"
 #include "optimize/passes/remove_dead_exprs.h"
 #include "optimize/passes/remove_empty.h"
+#include "optimize/passes/repeat_by_expanding.h"
 #include "optimize/passes/separate_uses.h"
+#include "optimize/passes/set_output_order.h"
 #include "optimize/passes/simplify_pointwise.h"
 #include "optimize/passes/unify_extents.h"
 #include "optimize/passes/use_reciprocals.h"
@@ -98,14 +104,24 @@ const std::vector<Pass<OptimizedFusion>>& optimization_passes() {
        "later passes see readers that count only"},
       {"unify_extents", on_fusion<unify_extents>, "sizes that are known decide what follows"},
       {"remove_empty", on_fusion<remove_empty>, "what has no elements needs no other pass"},
+      {"multiply_thin_matrices", on_fusion<multiply_thin_matrices>,
+       "products of elements are what others look at"},
       {"simplify_pointwise", on_fusion<simplify_pointwise>,
        "leaves fewer and simpler patterns to others"},
+      {"compute_before_repeating", on_fusion<compute_before_repeating>,
+       "brings casts, and views, next to each other"},
+      {"repeat_by_expanding", on_fusion<repeat_by_expanding>,
+       "what is computed with repetitions stands before them"},
       {"fold_casts", on_fusion<fold_casts>, "values are as narrow as they can be"},
       {"cancel_views", on_fusion<cancel_views>, "casts no longer stand between them"},
       {"merge_equal_exprs", on_fusion<merge_equal_exprs>,
        "what was written in two ways is now the same"},
+      {"rejoin_slices", on_fusion<rejoin_slices>, "parts of one tensor are found to be that"},
+      {"accumulate_scatters", on_fusion<accumulate_scatters>,
+       "copies and views no longer stand between them"},
       {"use_sigmoid", on_fusion<use_sigmoid>, "operands that are equal are one tensor"},
       {"use_reciprocals", on_fusion<use_reciprocals>, "quotients of activations are gone"},
+      {"set_output_order", on_fusion<set_output_order>, "axes of outputs are those that stay"},
       {"separate_uses", separate_uses, "last: merging would undo it"},
   };
   return passes;

@@ -106,8 +106,11 @@ class Verifier {
 namespace {
 
 /// For every axis in memory, outermost first, its place among the axes of the tensor; -1 for axes
-/// that only memory has, which fill up tiles.
+/// that only memory has, which fill up tiles. Empty: no order is asked for.
 std::vector<int64_t> memory_order(const TensorView* tensor) {
+  if (!tensor->domain()->has_allocation()) {
+    return {};
+  }
   const IterDomains axes = TensorDomain::no_reductions(tensor->logical());
   std::vector<int64_t> order;
   for (const IterDomain* axis : TensorDomain::no_reductions(tensor->domain()->maybe_allocation())) {
@@ -138,8 +141,18 @@ Interface::Interface(const Fusion& fusion)
   }
 }
 
+bool Interface::Output::is_kept_by(Output now) const {
+  if (memory_order.empty()) { // it may lie in any order
+    now.memory_order.clear();
+  }
+  return *this == now;
+}
+
 bool Interface::is_kept_by(const Interface& now) const {
-  return outputs_ == now.outputs_ && inputs_.size() <= now.inputs_.size() &&
+  return std::ranges::equal(
+             outputs_, now.outputs_,
+             [](const Output& a, const Output& b) { return a.is_kept_by(b); }) &&
+         inputs_.size() <= now.inputs_.size() &&
          std::ranges::equal(
              inputs_, std::span(now.inputs_).first(std::min(inputs_.size(), now.inputs_.size())));
 }

@@ -10,8 +10,8 @@
 namespace nvfuser::optimize {
 
 /// What callers see of a fusion, which no pass changes: its inputs and outputs, and of the outputs
-/// dtype, which axes are broadcasts, order of strides, and the inputs they are written into. Passes
-/// may add inputs that repeat others.
+/// dtype, which axes are broadcasts, the order of strides that is asked for, and the inputs they
+/// are written into. Passes may add inputs that repeat others.
 class Interface {
  public:
   explicit Interface(const Fusion& fusion);
@@ -27,6 +27,7 @@ class Interface {
     const Val* updated_input = nullptr;
     bool is_hidden = false;
     bool operator==(const Output&) const = default;
+    [[nodiscard]] bool is_kept_by(Output now) const;
   };
   std::vector<const Val*> inputs_;
   std::vector<Output> outputs_;

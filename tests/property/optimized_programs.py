@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
 import torch
-from program_builder import D, Value, need
+from program_builder import LARGEST, D, Value, need
 from random_operations import KINDS, Operations
 from random_programs import (
     Report,
@@ -124,10 +125,57 @@ class Redundant(Operations):
         x = self.pick(lambda v: v.rank == 2 and v.shape[0] == v.shape[1] and v.is_number)
         self.moved(x, ops.minimum(x.tensor, ops.permute(x.tensor, [1, 0])), list(x.shape))
 
+    def cut_and_joined(self) -> None:
+        """A tensor in parts that are computed with alike, and concatenated."""
+        x = self.with_rank()
+        dim = self.dim_of(x)
+        n = x.shape[dim]
+        need(n > 1)
+        cut = self.random.randint(1, n - 1)
+        change = self.one_of([ops.neg, ops.set, ops.neg])
+        need(x.is_number or change is ops.set)
+        parts = []
+        for first, last in ((0, cut), (cut, n)):
+            starts = [first if i == dim else 0 for i in range(x.rank)]
+            ends = [last if i == dim else size for i, size in enumerate(x.shape)]
+            parts.append(change(ops.slice(x.tensor, starts, ends)))
+        if self.chance(0.2):
+            parts.reverse()
+        self.moved(x, ops.cat(parts, dim), list(x.shape))
+
+    def behind_itself(self) -> None:
+        x = self.with_rank()
+        dim, count = self.dim_of(x), self.random.randint(2, 3)
+        shape = [n * count if i == dim else n for i, n in enumerate(x.shape)]
+        need(math.prod(shape) <= LARGEST)
+        self.moved(x, ops.cat([x.tensor] * count, dim), shape)
+
+    def after_repeating(self) -> None:
+        """An operation on what a view repeats."""
+        x = self.pick(lambda v: v.is_number and v.rank > 0)
+        count = self.random.randint(2, 3)
+        if self.chance(0.5):
+            shape = [count, *x.shape]
+            repeated = ops.expand(ops.unsqueeze(x.tensor, 0), [count] + [-1] * x.rank)
+        else:
+            shape = [count * x.shape[0], *x.shape[1:]]
+            repeated = ops.repeat(x.tensor, [count] + [1] * (x.rank - 1))
+        need(math.prod(shape) <= LARGEST)
+        self.moved(x, self.one_of([ops.neg, ops.abs])(repeated), shape)
+
+    def thin_product(self) -> None:
+        """An outer product, as a product of matrices."""
+        x = self.pick(lambda v: v.rank == 1 and v.dtype in (D.Float, D.Double))
+        n = x.shape[0]
+        need(n > 0 and x.is_finite)
+        column, row = ops.unsqueeze(x.tensor, 1), ops.unsqueeze(x.tensor, 0)
+        self.add(ops.matmul(column, row), [n, n], x.bound**2, 2 * x.bound * x.error, x.is_whole)
+
 
 REDUNDANT = {
     "neutral": 4.0, "there_and_back": 2.0, "views": 3.0, "twice": 2.0, "square": 1.0,
-    "outer": 1.0, "symmetric": 1.5,
+    "outer": 1.0, "symmetric": 1.5, "cut_and_joined": 1.0, "behind_itself": 0.7,
+    "after_repeating": 1.0, "thin_product": 0.5,
 }  # fmt: skip
 
 
