@@ -39,6 +39,7 @@ PARTS = {
         "no_op",
         "expr_eval",
         "persistent",
+        "inner_outer",
         "pointwise",
         "reduction",
         "transpose",

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "schedule/expr_eval/expr_eval.h"
+#include "schedule/inner_outer/inner_outer.h"
 #include "schedule/no_op/no_op.h"
 #include "schedule/persistent/persistent.h"
 #include "schedule/pointwise/pointwise.h"
@@ -30,8 +31,13 @@ void check_takes(SchedulerType type, const std::optional<Refusal>& refusal) {
 std::span<const Scheduler> schedulers() {
   static const std::array kSchedulers{
       expr_eval_scheduler(), // views cost nothing
-      no_op_scheduler(),     reduction_scheduler(),        transpose_scheduler(),
-      pointwise_scheduler(), inner_persistent_scheduler(), outer_persistent_scheduler(),
+      no_op_scheduler(),
+      reduction_scheduler(),
+      transpose_scheduler(),
+      pointwise_scheduler(),
+      inner_persistent_scheduler(),
+      outer_persistent_scheduler(),
+      inner_outer_persistent_scheduler(),
   };
   return kSchedulers;
 }

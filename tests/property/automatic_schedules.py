@@ -41,10 +41,11 @@ SCHEDULERS = {
     SchedulerType.reduction,
     SchedulerType.inner_persistent,
     SchedulerType.outer_persistent,
+    SchedulerType.inner_outer_persistent,
 }
 WEIGHTS = dict.fromkeys(KINDS, 0.3) | {
     "binary": 10, "unary": 8, "cast": 5, "reduction": 25, "moments": 6, "softmax": 6,
-    "normalization": 8, "broadcast": 4, "permute": 3, "reshape": 3, "squeeze": 2,
+    "normalization": 16, "broadcast": 4, "permute": 3, "reshape": 3, "squeeze": 2,
     "product": 0, "search": 0, "rows": 0,
 }  # fmt: skip
 

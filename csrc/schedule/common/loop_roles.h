@@ -21,6 +21,7 @@ enum class LoopRole : uint8_t {
   Chain,   // steps that one accumulator takes between two of the outer steps
   Unroll,  // steps that are written out, or accumulators of their own
   Threads, // elements of the threads of one block
+  Warp,    // those of the threads of one warp, where a recipe tells them apart
   Lanes,   // neighbours in memory
   Ones,    // broadcasts of the reference: innermost, so that tensors without them share the others
 };

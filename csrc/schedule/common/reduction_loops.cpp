@@ -13,6 +13,26 @@
 namespace nvfuser::schedule {
 namespace {
 
+/// Larger arrays of a task lie in its scratch memory.
+constexpr int64_t kMostLocalElements = 256;
+
+/// Elements of `tensor` that one iteration of the loops it shares with its readers has; more than
+/// any array of a task where that depends on sizes.
+int64_t elements_in_registers(const TensorView* tensor) {
+  int64_t elements = 1;
+  for (int64_t i = tensor->compute_at_position(); i < tensor->ndims(); ++i) {
+    const IterDomain* axis = tensor->axis(i);
+    if (axis->is_reduction() || axis->is_broadcast() || axis->is_parallelized()) {
+      continue;
+    }
+    if (!axis->extent()->is_const()) {
+      return kMostLocalElements + 1;
+    }
+    elements *= as_int(axis->extent()->value());
+  }
+  return elements;
+}
+
 bool is_reduction(const TensorView* tensor) {
   return tensor->definition() != nullptr && tensor->has_reduction() &&
          semantics_of(*tensor->definition()).has_steps;
@@ -39,24 +59,32 @@ TensorView* reduced_tensor(TensorView* tensor) {
 }
 
 LoopRoles make_canonical(TensorView* reference, const ReductionProblem& problem) {
+  return make_canonical(
+      reference, problem.kept_positions, problem.reduced_positions, problem.broadcast_positions);
+}
+
+LoopRoles make_canonical(
+    TensorView* tensor,
+    const std::vector<int64_t>& blocks,
+    const std::vector<int64_t>& serial,
+    const std::vector<int64_t>& ones) {
   std::vector<int64_t> order;
-  for (const auto* side :
-       {&problem.kept_positions, &problem.reduced_positions, &problem.broadcast_positions}) {
+  for (const auto* side : {&blocks, &serial, &ones}) {
     order.insert(order.end(), side->begin(), side->end());
   }
-  arrange_axes(reference, order);
+  arrange_axes(tensor, order);
   std::vector<LoopRole> roles;
   const auto merge = [&](const std::vector<int64_t>& side, LoopRole role) {
     if (!side.empty()) {
       const auto begin = static_cast<int64_t>(roles.size());
-      merge_axes(reference, begin, begin + static_cast<int64_t>(side.size()));
+      merge_axes(tensor, begin, begin + static_cast<int64_t>(side.size()));
       roles.push_back(role);
     }
   };
-  merge(problem.kept_positions, LoopRole::Blocks);
-  merge(problem.reduced_positions, LoopRole::Serial);
-  merge(problem.broadcast_positions, LoopRole::Ones);
-  return {reference, roles};
+  merge(blocks, LoopRole::Blocks);
+  merge(serial, LoopRole::Serial);
+  merge(ones, LoopRole::Ones);
+  return {tensor, roles};
 }
 
 void factor_into_short_sums(
@@ -123,6 +151,15 @@ std::vector<int64_t> widths_of(
     widths.push_back(may_be_vectorized(access, problem.lane_axes()) ? lanes : 1);
   }
   return widths;
+}
+
+void keep_arrays_in_scratch(const Fusion& fusion) {
+  for (TensorView* tensor : computed_without(fusion, {})) {
+    if (tensor->memory_type() == MemoryType::Local &&
+        elements_in_registers(tensor) > kMostLocalElements) {
+      tensor->set_memory_type(MemoryType::Shared);
+    }
+  }
 }
 
 std::vector<TensorView*> computed_without(

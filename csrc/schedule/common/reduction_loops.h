@@ -21,6 +21,12 @@ using ReductionResults = std::vector<TensorView*>;
 /// Merge the loops of `reference`, whose logical axes are those of the problem's reference, to
 /// [I, R, broadcasts]: roles Blocks, Serial and Ones, as far as there are such axes.
 [[nodiscard]] LoopRoles make_canonical(TensorView* reference, const ReductionProblem& problem);
+/// The same for another tensor, whose logical axes have these positions.
+[[nodiscard]] LoopRoles make_canonical(
+    TensorView* tensor,
+    const std::vector<int64_t>& blocks,
+    const std::vector<int64_t>& serial,
+    const std::vector<int64_t>& ones);
 
 /// Factor what is left of a reduction along its loop `role`, which has `extent` iterations, into
 /// short sums: the last ones of two. A power of two, or the tree is not even.
@@ -38,6 +44,10 @@ void group_lanes(const LoopRoles& loops, const std::vector<ReductionResults>& re
 /// The widths of the accesses: as the params say, or as wide as layouts allow.
 [[nodiscard]] std::vector<int64_t> widths_of(
     const ReductionProblem& problem, const ReductionParams& params, int64_t lanes);
+
+/// Put arrays that are too large for the registers of a task into its scratch memory.
+/// Requires: all tensors are inlined.
+void keep_arrays_in_scratch(const Fusion& fusion);
 
 /// The tensors of the fusion that are computed, without some.
 [[nodiscard]] std::vector<TensorView*> computed_without(

@@ -15,8 +15,6 @@ using enum LoopRole;
 /// Rows of an outer problem that one accumulator of a processor takes before they are added to an
 /// outer one.
 constexpr int64_t kChain = 32;
-/// Larger arrays of a task lie in its scratch memory.
-constexpr int64_t kMostLocalElements = 256;
 
 // ---- Loops of the reference ---------------------------------------------------------------------
 
@@ -74,23 +72,6 @@ TensorView* factor_for_tasks(
 
 // ---- Schedules ----------------------------------------------------------------------------------
 
-/// Elements of `tensor` that one iteration of the loops it shares with its readers has; more than
-/// any array of a task where that depends on sizes.
-int64_t elements_in_registers(const TensorView* tensor) {
-  int64_t elements = 1;
-  for (int64_t i = tensor->compute_at_position(); i < tensor->ndims(); ++i) {
-    const IterDomain* axis = tensor->axis(i);
-    if (axis->is_reduction() || axis->is_broadcast() || axis->is_parallelized()) {
-      continue;
-    }
-    if (!axis->extent()->is_const()) {
-      return kMostLocalElements + 1;
-    }
-    elements *= as_int(axis->extent()->value());
-  }
-  return elements;
-}
-
 void apply_for_tasks(FusionSummary& summary, const ReductionParams& params) {
   const ReductionProblem& problem = *summary.problem();
   Fusion& fusion = summary.fusion();
@@ -107,12 +88,7 @@ void apply_for_tasks(FusionSummary& summary, const ReductionParams& params) {
   loops.of(leader).bind(Blocks, ParallelType::BIDx);
   transform::parallelize_like(leader);
   transform::inline_most(fusion);
-  for (TensorView* tensor : computed_without(fusion, {})) {
-    if (tensor->memory_type() == MemoryType::Local &&
-        elements_in_registers(tensor) > kMostLocalElements) {
-      tensor->set_memory_type(MemoryType::Shared);
-    }
-  }
+  keep_arrays_in_scratch(fusion);
 }
 
 void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {

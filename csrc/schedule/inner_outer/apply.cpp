@@ -1,0 +1,213 @@
+#include <algorithm>
+
+#include "schedule/common/global_tensors.h"
+#include "schedule/common/reduction_loops.h"
+#include "schedule/inner_outer/inner_outer.h"
+#include "transform/inline.h"
+#include "transform/parallelize_like.h"
+#include "transform/propagate.h"
+
+namespace nvfuser::schedule::inner_outer {
+namespace {
+
+using enum LoopRole;
+
+constexpr int64_t kWarp = Target::cuda().warp_size;
+
+/// A reduction over rows: positions of the axes of the problem among its own.
+struct Outer {
+  TensorView* result = nullptr;
+  std::vector<int64_t> rows = {};
+  std::vector<int64_t> columns = {};
+};
+
+/// Before the fusion is edited.
+std::vector<Outer> find_outer(const FusionSummary& summary) {
+  const ReductionProblem& problem = *summary.problem();
+  std::vector<Outer> found;
+  for (const ReductionFacts* facts : outer_reductions(summary)) {
+    Outer outer{.result = facts->out};
+    const IterDomains& axes = facts->out->logical();
+    const auto find = [&](const IterDomains& wanted, std::vector<int64_t>& positions) {
+      for (const IterDomain* axis : wanted) {
+        const auto own = std::ranges::find_if(axes, [&](const IterDomain* candidate) {
+          return summary.exact().are_mapped(candidate, axis);
+        });
+        positions.push_back(own - axes.begin());
+      }
+    };
+    find(problem.kept, outer.rows);
+    find(problem.reduced, outer.columns);
+    found.push_back(std::move(outer));
+  }
+  return found;
+}
+
+/// The tensors that are computed after all rows: sums, what loads their parts, what follows.
+std::vector<TensorView*> with_all_behind(std::vector<TensorView*> tensors) {
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    for (TensorView* consumer : tensors[i]->consumers()) {
+      if (std::ranges::find(tensors, consumer) == tensors.end()) {
+        tensors.push_back(consumer);
+      }
+    }
+  }
+  return tensors;
+}
+
+/// The schedule while it is made. Rows are dealt to blocks in both stages alike.
+class Recipe {
+ public:
+  Recipe(FusionSummary& summary, const ReductionParams& params)
+      : fusion_(summary.fusion()),
+        problem_(*summary.problem()),
+        params_(params),
+        outer_(find_outer(summary)) {}
+
+  void apply() {
+    const std::vector<TensorView*> moved = cache_global_tensors(problem_.accesses);
+    for (Outer& outer : outer_) {
+      outer.result = reduced_tensor(outer.result);
+    }
+    find_inner_results();
+    factor_rows();
+    schedule_rows(moved);
+    schedule_sums();
+    group_where_possible(inner_);
+    group_where_possible(results_of_outer());
+    inline_tensors();
+  }
+
+ private:
+  void find_inner_results() {
+    inner_ = reduction_results(fusion_);
+    std::erase_if(inner_, [&](const ReductionResults& results) {
+      return std::ranges::find(outer_, results.front(), &Outer::result) != outer_.end();
+    });
+  }
+
+  [[nodiscard]] std::vector<ReductionResults> results_of_outer() const {
+    std::vector<ReductionResults> found;
+    for (const Outer& outer : outer_) {
+      found.push_back({outer.result});
+    }
+    return found;
+  }
+
+  /// [I] -> [Rows, Blocks]: blocks take rows in turn.
+  void deal_rows(LoopRoles& loops) const {
+    loops.rename(Blocks, Rows);
+    loops.split(Rows, params_.blocks_per_reduction, Blocks);
+  }
+
+  /// Sums of a block over its rows, which are stored: what is left sums those of all blocks.
+  void factor_rows() {
+    for (const Outer& outer : outer_) {
+      LoopRoles loops = make_canonical(outer.result, outer.rows, outer.columns, {});
+      deal_rows(loops);
+      TensorView* part = loops.factor({Rows}, {outer.result}).front();
+      stored_.push_back(part->cache_after());
+      stored_.back()->set_memory_type(MemoryType::Global);
+      loads_.push_back(stored_.back()->cache_after());
+      sums_.push_back(loops);
+      second_.push_back(loads_.back());
+    }
+    second_ = with_all_behind(second_);
+  }
+
+  // ---- First stage ------------------------------------------------------------------------------
+
+  void schedule_rows(const std::vector<TensorView*>& moved) {
+    LoopRoles loops = make_canonical(reduced_tensor(problem_.reference), problem_);
+    deal_rows(loops);
+    loops.split(Serial, params_.unroll_factor_inner_reduction, Lanes);
+    loops.rename(Serial, Threads);
+    loops.cut(Threads, params_.batches_per_block_inner_reduction, Unroll);
+    loops.split(Threads, kWarp, Warp);
+    loops.arrange({Rows, Blocks, Unroll, Threads, Warp, Lanes});
+    transform::transform_like(loops.tensor(), computed_without(fusion_, second_));
+
+    TensorView* leader = nullptr;
+    for (const ReductionResults& results : inner_) {
+      LoopRoles left = loops.of(results.front());
+      TensorView* first = left.factor({Unroll, Lanes}, results).front();
+      leader = results.front() == loops.tensor() ? first : leader;
+    }
+    LoopRoles bound = loops.of(leader);
+    bound.bind(Blocks, ParallelType::BIDx);
+    bound.bind(Threads, ParallelType::TIDy);
+    bound.bind(Warp, ParallelType::TIDx);
+    transform::parallelize_like(leader, -1, computed_without(fusion_, second_));
+    vectorize(moved);
+  }
+
+  void vectorize(const std::vector<TensorView*>& moved) const {
+    const int64_t lanes = params_.unroll_factor_inner_reduction;
+    const std::vector<int64_t> widths = widths_of(problem_, params_, lanes);
+    for (size_t i = 0; i < moved.size(); ++i) {
+      if (moved[i] != nullptr && std::ranges::find(second_, moved[i]) == second_.end()) {
+        vectorize_access(moved[i], widths[i], lanes);
+      }
+    }
+    for (TensorView* stored : stored_) {
+      vectorize_access(stored, params_.vectorization_factor_tmp_gmem_write, lanes);
+    }
+  }
+
+  // ---- Second stage -----------------------------------------------------------------------------
+
+  /// [Blocks r, Serial] -> [Serial, Rows, Blocks r, Unroll r, Threads r, Warp]: columns are dealt
+  /// to blocks, parts to the warps of a block.
+  void schedule_sums() {
+    for (size_t i = 0; i < sums_.size(); ++i) {
+      LoopRoles& loops = sums_[i];
+      loops.split(Serial, kWarp, Warp);
+      loops.split(Serial, params_.blocks_per_reduction, Rows);
+      loops.split(Blocks, params_.lparams.bdimy(), Threads);
+      loops.split(Blocks, params_.unroll_factor_outer_reduction, Unroll);
+      loops.arrange({Serial, Rows, Blocks, Unroll, Threads, Warp});
+      LoopRoles partial = loops;
+      partial = partial.of(loops.factor({Blocks, Unroll}, {loops.tensor()}).front());
+      const std::vector<TensorView*> tensors = with_all_behind({loads_[i]});
+      transform::transform_like(partial.tensor(), tensors);
+      partial.bind(Rows, ParallelType::BIDx);
+      partial.bind(Threads, ParallelType::TIDy);
+      partial.bind(Warp, ParallelType::TIDx);
+      transform::parallelize_like(partial.tensor(), -1, tensors);
+      partial.bind(Unroll, ParallelType::Unroll);
+      transform::parallelize_like(partial.tensor(), -1, {loads_[i]}, {ParallelType::Unroll});
+      partial.bind(Unroll, ParallelType::Serial);
+      partials_.push_back(partial);
+    }
+  }
+
+  void inline_tensors() {
+    for (size_t i = 0; i < loads_.size(); ++i) {
+      transform::inline_at(
+          partials_[i].tensor(), partials_[i].position(Unroll), /*best_effort=*/true, {loads_[i]});
+    }
+    transform::inline_most(fusion_, computed_without(fusion_, loads_));
+  }
+
+  Fusion& fusion_;
+  const ReductionProblem& problem_;
+  const ReductionParams& params_;
+  std::vector<Outer> outer_;
+  std::vector<ReductionResults> inner_;
+  std::vector<TensorView*> second_; // tensors of the second stage
+  std::vector<LoopRoles> sums_;     // of the second stage, as in `outer_`
+  std::vector<TensorView*> stored_; // what blocks pass on
+  std::vector<TensorView*> loads_;
+  std::vector<LoopRoles> partials_; // sums of a thread over the parts that it loads
+};
+
+} // namespace
+
+void apply(FusionSummary& summary, const HeuristicParams& heuristics) {
+  const auto& params =
+      params_as<ReductionParams>(heuristics, SchedulerType::inner_outer_persistent);
+  const FusionGuard guard(&summary.fusion());
+  Recipe(summary, params).apply();
+}
+
+} // namespace nvfuser::schedule::inner_outer

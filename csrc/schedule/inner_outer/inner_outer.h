@@ -1,0 +1,38 @@
+// The scheduler `inner_outer_persistent`: norms backward with gradients of their weights, which sum
+// what was computed for each element over all rows.
+//
+//   T5 = sum(T4, [1])   T6 = T4 - T5   out: T6   and T7 = sum(T6, [0])   out: T7
+//
+// Blocks take rows in turn. They reduce each and keep it on chip; sums over rows stay in registers
+// from row to row, are stored once for each block, and after a barrier of the grid all blocks add
+// them up, each some columns.
+#pragma once
+
+#include "schedule/scheduler.h"
+
+namespace nvfuser::schedule {
+
+[[nodiscard]] const Scheduler& inner_outer_persistent_scheduler();
+
+namespace inner_outer {
+
+/// Reductions over rows, whose results are columns.
+[[nodiscard]] std::vector<const ReductionFacts*> outer_reductions(const FusionSummary& summary);
+
+struct RowLayout {
+  int64_t lanes = 1;
+  int64_t batches = 1; // vectors of a thread
+  int64_t warps = 1;   // of a block, which has one row at a time
+  int64_t blocks = 1;
+  int64_t registers = 255; // of a thread at most, so that all blocks are resident
+};
+/// No value: registers cannot hold a row and its sums.
+[[nodiscard]] std::optional<RowLayout> find_row_layout(
+    const FusionSummary& summary, const RunFacts& facts);
+
+[[nodiscard]] std::unique_ptr<HeuristicParams> compute_heuristics(
+    const FusionSummary& summary, const RunFacts& facts);
+void apply(FusionSummary& summary, const HeuristicParams& params);
+
+} // namespace inner_outer
+} // namespace nvfuser::schedule

@@ -1,0 +1,172 @@
+"""The scheduler of norms backward with gradients of their weights: values, schedules as text,
+params, and what it refuses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+import torch.nn.functional as F
+from cuda_kernels import cuda_text
+from scheduled_runs import check_prints_as_python, define
+
+from nvfuser_direct import DataType, KernelExecutor, SchedulerType, schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from nvfuser_direct import ReductionParams
+
+INNER_OUTER = SchedulerType.inner_outer_persistent
+FLOAT = DataType.Float
+TOLERANCES = {  # of sums over some hundred rows
+    torch.float64: (1e-11, 1e-11),
+    torch.float32: (1e-4, 1e-4),
+    torch.float16: (4e-3, 2e-2),
+    torch.bfloat16: (2e-2, 1e-1),
+}
+
+
+def random(*shape: int, dtype: torch.dtype = torch.float32, seed: int = 0) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
+
+
+def check(
+    build: Callable,
+    inputs: Sequence[torch.Tensor],
+    target: str,
+    expected: Sequence[torch.Tensor],
+) -> ReductionParams:
+    """The schedule for a GPU computes the same on a processor."""
+    here = [x.to(target) for x in inputs]
+    fusion = define(build, here).fusion
+    params = schedule.schedule(fusion, INNER_OUTER, here, "cuda")
+    check_prints_as_python(fusion)
+    executor = KernelExecutor()
+    executor.compile(fusion, here, params.lparams, params.cparams)
+    found = executor.run(here, params.lparams, params.cparams)
+    for own, reference in zip(found, expected, strict=True):
+        rtol, atol = TOLERANCES[own.dtype]
+        torch.testing.assert_close(own.cpu().double(), reference.double(), rtol=rtol, atol=atol)
+    return params
+
+
+def backward(has_mean: bool) -> Callable:
+    """Of a layer norm with a bias, or of an RMS norm: dx and the gradients of parameters."""
+
+    def build(fd, x, dy, w):
+        ops = fd.ops
+        is_wide = x.dtype() in (FLOAT, DataType.Double)
+
+        def wide(t):
+            return t if is_wide else ops.cast(t, FLOAT)
+
+        def narrow(t):
+            return t if is_wide else ops.cast(t, x.dtype())
+
+        def mean(t):
+            return ops.mean(t, [1], True)
+
+        g, c = wide(dy), wide(x)
+        if has_mean:
+            c = ops.sub(c, mean(c))
+        rstd = ops.rsqrt(ops.add(mean(ops.mul(c, c)), 1e-5))
+        xhat = ops.mul(c, rstd)
+        a = ops.mul(g, ops.broadcast(wide(w), [True, False]))
+        inner = ops.mul(xhat, mean(ops.mul(a, xhat)))
+        if has_mean:
+            inner = ops.add(inner, mean(a))
+        outs = [ops.mul(rstd, ops.sub(a, inner)), ops.sum(ops.mul(g, xhat), [0])]
+        if has_mean:
+            outs.append(ops.sum(g, [0]))
+        return [narrow(t) for t in outs]
+
+    return build
+
+
+def gradients(
+    has_mean: bool, x: torch.Tensor, dy: torch.Tensor, w: torch.Tensor
+) -> list[torch.Tensor]:
+    leaf, weight = x.double().requires_grad_(), w.double().requires_grad_()
+    bias = torch.zeros_like(weight).requires_grad_()
+    size = (x.shape[1],)
+    if has_mean:
+        F.layer_norm(leaf, size, weight, bias, 1e-5).backward(dy.double())
+        return [leaf.grad, weight.grad, bias.grad]
+    (leaf * torch.rsqrt(leaf.square().mean(1, True) + 1e-5) * weight).backward(dy.double())
+    return [leaf.grad, weight.grad]
+
+
+@pytest.mark.parametrize("has_mean", [True, False], ids=["layernorm", "rmsnorm"])
+@pytest.mark.parametrize(
+    "shape", [(33, 1000), (64, 264), (5, 7), (300, 64), (700, 33), (9, 5001)], ids=str
+)
+def test_shapes(target: str, has_mean: bool, shape: tuple[int, int]) -> None:
+    inputs = [random(*shape), random(*shape, seed=1), random(shape[1], seed=2)]
+    check(backward(has_mean), inputs, target, gradients(has_mean, *inputs))
+
+
+@pytest.mark.parametrize("dtype", list(TOLERANCES), ids=str)
+def test_dtypes(target: str, dtype: torch.dtype) -> None:
+    shapes = [(130, 256), (130, 256), (256,)]
+    inputs = [random(*shape, dtype=dtype, seed=seed) for seed, shape in enumerate(shapes)]
+    params = check(backward(True), inputs, target, gradients(True, *inputs))
+    assert params.combined_inner_outer
+
+
+def test_misaligned_rows(target: str) -> None:
+    wide = [random(40, 257, dtype=torch.bfloat16, seed=seed) for seed in range(2)]
+    inputs = [*(x[:, 1:] for x in wide), random(256, dtype=torch.bfloat16, seed=2)]
+    check(backward(True), inputs, target, gradients(True, *inputs))
+
+
+def test_rows_of_several_dimensions(target: str) -> None:
+    def build(fd, x):
+        ops = fd.ops
+        y = ops.div(x, ops.add(ops.sum(ops.mul(x, x), [2], True), 1.0))
+        return y, ops.sum(y, [0, 1])
+
+    x = random(6, 10, 200)
+    y = x.double() / (x.double().square().sum(2, keepdim=True) + 1)
+    check(build, [x], target, [y, y.sum((0, 1))])
+
+
+def test_the_kernel_compiles_for_a_gpu() -> None:
+    inputs = [torch.empty(16384, 4096, dtype=torch.bfloat16)] * 2
+    inputs.append(torch.empty(4096, dtype=torch.bfloat16))
+    fd = define(backward(True), inputs)
+    params = schedule.schedule(fd.fusion, INNER_OUTER, inputs, "cuda")
+    assert (params.lparams.bdimx, params.lparams.bdimy) == (32, 8)
+    assert params.lparams.gdimx * params.cparams.maxrregcount * 256 <= 132 * 64 * 1024
+    assert "grid_sync" in cuda_text(fd.fusion)
+
+
+def reason(build: Callable, *inputs: torch.Tensor, target: str = "cuda") -> str:
+    fd = define(build, inputs)
+    accepted, text = schedule.can_schedule(fd.fusion, INNER_OUTER, inputs, target)
+    assert not accepted
+    return text.partition("because : ")[2]
+
+
+def test_what_it_refuses() -> None:
+    x = random(20, 30)
+
+    def meets(fd, x):
+        columns = fd.ops.broadcast(fd.ops.sum(x, [0]), [True, False])
+        return fd.ops.sum(x, [1]), fd.ops.mul(x, columns)
+
+    begin = "to use combined reduction, "
+    assert reason(lambda fd, x: fd.ops.sum(x, [0]), x) == begin + "inner reductions are required"
+    assert reason(lambda fd, x: fd.ops.sum(x, [1]), x) == begin + "outer reductions are required"
+    assert reason(meets, x) == begin + "results of inner and outer reductions must not meet"
+    assert (
+        reason(lambda fd, x: (fd.ops.sum(x, [1]), fd.ops.sum(x, [0, 1])), x)
+        == begin + "inner and outer reductions must have mirrored axes"
+    )
+    wide = [torch.empty(20, 300000)] * 2 + [torch.empty(300000)]
+    assert reason(backward(True), *wide) == begin + "rows must fit on chip"
+    small = [x, x, random(30)]
+    text = reason(backward(True), *small, target="cpu")
+    assert text == begin + "sums over rows must stay in registers"
