@@ -5,6 +5,7 @@
 
 #include "graph/ambiguous_axes.h"
 #include "graph/id_model.h"
+#include "graph/twisted_axes.h"
 #include "graph/val_graph.h"
 
 namespace nvfuser {
@@ -86,6 +87,17 @@ void LoopModel::refuse_ambiguous_axes() {
           .fix = {"a tensor cannot meet its own reshape in one kernel: pass it as two inputs"},
       }));
     }
+  }
+  if (const std::optional<TwistedAxis> found = find_twisted_axis(exact_)) {
+    kernel_.note_refusal(refuse({
+        .headline = {"An axis follows in two ways from those of a tensor"},
+        .node = describe(tensor_with(found->axis, tensors_)),
+        .expected = {"axes that are one part of another one"},
+        .found =
+            {found->axis->to_string(), ", which is two different parts of ",
+             found->whole->to_string()},
+        .fix = {"a tensor cannot meet its own reshape in one kernel: pass it as two inputs"},
+    }));
   }
 }
 

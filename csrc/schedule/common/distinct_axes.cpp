@@ -2,6 +2,7 @@
 
 #include "graph/ambiguous_axes.h"
 #include "graph/id_model.h"
+#include "graph/twisted_axes.h"
 
 namespace nvfuser::schedule {
 
@@ -37,6 +38,19 @@ std::optional<Refusal> find_indistinct_axes(const Fusion& fusion, const ValGraph
           },
           ErrorKind::NotImplemented);
     }
+  }
+  if (const std::optional<TwistedAxis> twisted = find_twisted_axis(exact)) {
+    return refuse(
+        {
+            .headline = {"No single kernel computes a tensor together with its own reshape"},
+            .node = describe(tensor_with(twisted->axis, fusion.tensors())),
+            .expected = {"axes that are one part of another one"},
+            .found =
+                {twisted->axis->to_string(), ", which is two different parts of ",
+                 twisted->whole->to_string()},
+            .fix = {"evaluate the fusion, or pass the tensor as two inputs"},
+        },
+        ErrorKind::NotImplemented);
   }
   return std::nullopt;
 }
