@@ -79,6 +79,7 @@ STAY: dict[str, Callable[[FusionDefinition, Any], Any]] = {
     "a permutation": lambda fd, x: fd.ops.permute(x, [0, 2, 3, 1]),
     "a reshape": lambda fd, x: fd.ops.exp(fd.ops.reshape(x, [2, 3, 20])),
     "what is behind it": lambda fd, x: fd.ops.exp(fd.ops.permute(x, [0, 2, 3, 1])),
+    "parts of numbers": lambda fd, x: fd.ops.view_as_real(fd.ops.complex(x, x)),
     "a matrix product": lambda fd, x: fd.ops.matmul(x, fd.ops.permute(x, [0, 1, 3, 2])),
     "one axis": lambda fd, x: fd.ops.sum(x, [0, 1, 2]),
 }

@@ -4,7 +4,8 @@
 
 Programs have what passes look for beside all other operations: neutral operations, casts there and
 back, views that undo each other, what is computed twice, what meets itself along two axes. Both
-fusions are evaluated, and kernels of the optimized one are compared with that.
+fusions are evaluated, and kernels of the optimized one are compared with that: those of
+`FusionExecutorCache`, and those of every scheduler that takes it.
 """
 
 from __future__ import annotations
@@ -31,12 +32,15 @@ from random_programs import (
 
 from nvfuser_direct import (
     FusionExecutorCache,
+    KernelExecutor,
     OptimizedFusion,
+    SchedulerType,
     UserError,
     concretize,
     find_concretization,
     has_dynamic_shapes,
     ops,
+    schedule,
 )
 from nvfuser_direct.evaluator import Evaluator
 
@@ -187,6 +191,20 @@ def optimized(program: Program, given: list[Any]) -> OptimizedFusion:
     return fusion.optimize(verify=True)
 
 
+WITHOUT_KERNEL = (SchedulerType.no_op, SchedulerType.expr_eval)
+
+
+def run_scheduled(
+    fusion: OptimizedFusion, scheduler: SchedulerType, args: list[Any]
+) -> list[torch.Tensor]:
+    """The results of the kernel that a scheduler makes of the fusion."""
+    scheduled = fusion.clone()
+    params = schedule.schedule(scheduled, scheduler, args)
+    executor = KernelExecutor()
+    executor.compile(scheduled, args)
+    return executor.run(args, params.lparams, params.cparams)
+
+
 def check_optimized(program: Program, target: str) -> str:
     """Compare, and say what ran the optimized fusion."""
     given = on_target(program, target)
@@ -214,6 +232,9 @@ def check_optimized(program: Program, target: str) -> str:
     if len(results) < len(program.outputs):  # what is written in place is not returned
         results = [args[program.written[0][0]], *results]
     compare(results, "run")
+    for scheduler in schedule.find_compatible_schedulers(fusion, arguments()):
+        if scheduler not in WITHOUT_KERNEL and not program.written:
+            compare(run_scheduled(fusion, scheduler, arguments()), scheduler.name)
     return "kernel" if cache.get_most_recent_scheduled_ir() else "evaluator"
 
 

@@ -44,12 +44,12 @@ bool keeps_positions(const Expr& expr) {
          (semantics.read == OperandRead::Reduced && tensor_inputs(&expr).size() == 1);
 }
 
-/// Gives its results other axes, by a permutation or a reshape.
+/// Gives its results other axes, by a permutation or a reshape, or as parts of elements.
 bool rearranges_axes(const Expr& expr) {
   const auto* copy = expr.as<LoadStoreOp>();
   const auto* out = copy == nullptr ? nullptr : static_cast<const TensorView*>(copy->out);
   const bool is_permuted = out != nullptr && out->has_root() && out->root() != out->logical();
-  return is_permuted || expr.is_a<ReshapeOp>();
+  return is_permuted || expr.is_a<ReshapeOp>() || expr.is_a<ViewAsScalar>();
 }
 
 /// What becomes of an axis that `tensor` reads: a slice and a pad resize each where it stands.
@@ -94,9 +94,11 @@ void find_order(const Expr& expr, Orders& orders) {
 }
 
 bool may_be_moved(const TensorView* output) {
+  constexpr int64_t kBitsOfByte = 8; // elements that share one are neighbours along the last axis
   return output->definition() != nullptr && !output->is_fusion_input() &&
-         !output->domain()->has_allocation() && output->fusion()->alias_of(output) == nullptr &&
-         keeps_positions(*output->definition()) && !output->definition()->is_a<ScatterOp>();
+         size_bits(output->dtype()) >= kBitsOfByte && !output->domain()->has_allocation() &&
+         output->fusion()->alias_of(output) == nullptr && keeps_positions(*output->definition()) &&
+         !output->definition()->is_a<ScatterOp>();
 }
 
 /// Whether the axes of `order` stand in `output` in the same order.
