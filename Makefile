@@ -1,6 +1,8 @@
 # make demo     a first look: install everything into .venv and run examples/demo.py
 # make test     the whole test suite against the installed wheel
-# make lint     formatting, lint, types, the order of the floors, and what is caught where
+# make lint     formatting, lint, spelling, types, the order of the floors, and what is caught where;
+#               clang-tidy for C++ that differs from BASE
+# make tidy     clang-tidy for all C++: half an hour of one core
 # make format   rewrite the sources in the project's format
 # make docs     the API reference, into docs/reference
 # make package  the sdist and, made from it, the wheel: build/package
@@ -9,12 +11,14 @@
 #
 # VENV=         (empty) works in the present environment, where torch already is
 # NPROC=n       test processes at a time
+# BASE=main     the branch with which lint compares
 # Tests run on the wheel that was made from the sdist. Nothing is built or installed again while
 # its sources stay the same.
 
 VENV ?= .venv
 PYTHON ?= python3
 NPROC ?= 2
+BASE ?= main
 # Always pinned: the newest release brings gigabytes that a machine without a GPU has no use for.
 TORCH ?= torch==2.13.0
 
@@ -25,18 +29,21 @@ else
 PY := $(abspath $(VENV))/bin/python
 STAMPS := $(VENV)/stamps
 endif
-CLANG_FORMAT = $$($(PY) -c 'import sysconfig; print(sysconfig.get_path("scripts"))')/clang-format
+SCRIPTS = $$($(PY) -c 'import sysconfig; print(sysconfig.get_path("scripts"))')
+CLANG_FORMAT = $(SCRIPTS)/clang-format
+CMAKE_FORMAT = $(SCRIPTS)/cmake-format
 PIP := $(PY) -m pip --disable-pip-version-check -q
 
 # Folders count too, so that a removed file is noticed.
 SOURCES := $(shell find CMakeLists.txt README.md LICENSE cmake csrc pyproject.toml python python_direct \
   runtime third_party \( -name __pycache__ -o -path python/nvfuser_direct/_core \) -prune \
   -o -not -name '_core*.so' -not -name '*.md' -print)
+CMAKE_SOURCES := CMakeLists.txt $(wildcard cmake/*.cmake */CMakeLists.txt csrc/*/CMakeLists.txt)
 CXX_SOURCES := $(shell find csrc python_direct runtime -name '*.h' -o -name '*.cpp' -o -name '*.cuh')
 
 PACKAGE := build/package
 
-.PHONY: demo test lint format docs stubs check-stubs package check-package install clean
+.PHONY: demo test lint tidy format docs stubs check-stubs package check-package install clean
 
 demo: $(STAMPS)/install
 	$(PY) examples/demo.py
@@ -51,11 +58,18 @@ lint: $(STAMPS)/tools
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	$(PY) -m mypy --strict --follow-imports=silent tests/typing
+	$(SCRIPTS)/codespell
+	@echo cmake-format --check && $(CMAKE_FORMAT) --check $(CMAKE_SOURCES)
 	@echo clang-format --dry-run --Werror && $(CLANG_FORMAT) --dry-run --Werror $(CXX_SOURCES)
+	$(PY) tools/clang_tidy.py --base $(BASE)
+
+tidy: $(STAMPS)/tools
+	$(PY) tools/clang_tidy.py --all
 
 format: $(STAMPS)/tools
 	$(PY) -m ruff check --fix --select I .
 	$(PY) -m ruff format .
+	@echo cmake-format -i && $(CMAKE_FORMAT) -i $(CMAKE_SOURCES)
 	@echo clang-format -i && $(CLANG_FORMAT) -i $(CXX_SOURCES)
 
 docs: $(STAMPS)/install

@@ -10,9 +10,7 @@ add_library(nvfuser_flags INTERFACE)
 target_compile_options(
   nvfuser_flags
   INTERFACE
-    -Wall
-    -Wextra
-    $<$<BOOL:${NVFUSER_WERROR}>:-Werror>
+    -Wall -Wextra $<$<BOOL:${NVFUSER_WERROR}>:-Werror>
     -ffp-contract=off # constants fold here as they are computed on the targets: rounded each time
     -fno-omit-frame-pointer) # whole stacks for gdb and for the backtraces of debug builds
 

@@ -5,7 +5,8 @@ if(NVFUSER_USE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   if(CCACHE_PROGRAM)
     # The sloppiness is what ccache asks for to cache code that uses a precompiled header.
     set(CMAKE_CXX_COMPILER_LAUNCHER
-        "${CMAKE_COMMAND}" -E env "CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime"
+        "${CMAKE_COMMAND}" -E env
+        "CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime"
         "${CCACHE_PROGRAM}")
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       target_compile_options(nvfuser_flags INTERFACE -fpch-preprocess)

@@ -10,9 +10,8 @@ set(_script "${CMAKE_CURRENT_SOURCE_DIR}/cmake/embed_sources.cmake")
 # The files stand in the command, so that one that was removed also makes it run again.
 add_custom_command(
   OUTPUT "${_generated}/runtime_sources.h" "${_generated}/runtime_sources.cpp"
-  COMMAND
-    "${CMAKE_COMMAND}" -D "CUDA_SOURCES=${_cuda_sources}" -D "CPU_SOURCES=${_cpu_sources}" -D
-    "OUTPUT_DIR=${_generated}" -P "${_script}"
+  COMMAND "${CMAKE_COMMAND}" -D "CUDA_SOURCES=${_cuda_sources}" -D "CPU_SOURCES=${_cpu_sources}" -D
+          "OUTPUT_DIR=${_generated}" -P "${_script}"
   DEPENDS ${_cuda_sources} ${_cpu_sources} "${_script}"
   COMMENT "Embedding the device sources"
   VERBATIM)

@@ -7,7 +7,8 @@ execute_process(
   RESULT_VARIABLE _missing
   ERROR_QUIET)
 if(_missing)
-  message(FATAL_ERROR "${Python_EXECUTABLE} has no nanobind: install it with "
-                      "'${Python_EXECUTABLE} -m pip install nanobind', or build through 'pip install .'")
+  message(
+    FATAL_ERROR "${Python_EXECUTABLE} has no nanobind: install it with "
+                "'${Python_EXECUTABLE} -m pip install nanobind', or build through 'pip install .'")
 endif()
 find_package(nanobind 3.1 CONFIG REQUIRED)

@@ -11,13 +11,19 @@ function(nvfuser_python_extension)
   set(package "${stage}/nvfuser_direct")
   set(source_package "${CMAKE_SOURCE_DIR}/python/nvfuser_direct")
   # Without this file an installed package of the same name would be imported for the stubs.
-  file(CONFIGURE OUTPUT "${package}/__init__.py" CONTENT "" @ONLY)
+  file(
+    CONFIGURE
+    OUTPUT
+    "${package}/__init__.py"
+    CONTENT
+    ""
+    @ONLY)
 
   # NOSTRIP: names stay, so that `break nvfuser::TensorView::split` works in every build. NOMINSIZE:
   # inline functions are shared with the core, whose copies must not be those made for small size.
   # STABLE_ABI: one extension for Python 3.12 and newer; older ones get a plain one.
-  nanobind_add_module(_core STABLE_ABI NB_STATIC NB_DOMAIN nvfuser NB_SUPPRESS_WARNINGS NOSTRIP NOMINSIZE
-                      ${ARGN})
+  nanobind_add_module(_core STABLE_ABI NB_STATIC NB_DOMAIN nvfuser NB_SUPPRESS_WARNINGS NOSTRIP
+                                                                   NOMINSIZE ${ARGN})
   leave_out_missing_sources(_core)
   target_link_libraries(_core PRIVATE nvfuser_core nvfuser_flags)
   target_include_directories(_core PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
@@ -64,14 +70,21 @@ function(nvfuser_python_extension)
 
   if(NVFUSER_DEV)
     # Two steps, so that stubs that cannot be made yet do not keep the extension back.
-    _nvfuser_dev_copy(dev_extension copy_if_different "$<TARGET_FILE:_core>" "${source_package}" _core)
+    _nvfuser_dev_copy(dev_extension copy_if_different "$<TARGET_FILE:_core>" "${source_package}"
+                      _core)
     _nvfuser_dev_copy(dev_stubs copy_directory "${package}/_core" "${source_package}/_core"
                       "${package}/_core/module_types.pyi")
   endif()
 endfunction()
 
 # Target `name`: run `cmake -E <copy_command> <from> <to>` whenever `dependency` changed.
-function(_nvfuser_dev_copy name copy_command from to dependency)
+function(
+  _nvfuser_dev_copy
+  name
+  copy_command
+  from
+  to
+  dependency)
   set(stamp "${CMAKE_BINARY_DIR}/${name}.stamp")
   add_custom_command(
     OUTPUT "${stamp}"

@@ -85,9 +85,9 @@ std::string text_diff(const std::string& before, const std::string& after) {
     text += is_cut ? "  ...\n" : "";
     is_cut = false;
     text += static_cast<char>(steps[i].fate);
-    text += " ";
+    text += ' ';
     text += steps[i].line;
-    text += "\n";
+    text += '\n';
   }
   return text + (is_cut ? "  ...\n" : "");
 }

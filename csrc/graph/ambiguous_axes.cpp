@@ -71,7 +71,7 @@ void AmbiguousAxisSearch::read_steps(size_t node) {
 }
 
 void AmbiguousAxisSearch::add_step(
-    size_t node, std::vector<IterDomain*> from, std::vector<IterDomain*> to) {
+    size_t node, const std::vector<IterDomain*>& from, std::vector<IterDomain*> to) {
   Step step;
   for (const IterDomain* id : from) {
     step.from.push_back(node_of(id));

@@ -54,7 +54,7 @@ class AmbiguousAxisSearch {
 
   size_t node_of(const IterDomain* id);
   void read_steps(size_t node);
-  void add_step(size_t node, std::vector<IterDomain*> from, std::vector<IterDomain*> to);
+  void add_step(size_t node, const std::vector<IterDomain*>& from, std::vector<IterDomain*> to);
   void follow(const Step& step);
   void record(IterDomain* id, size_t node, Sources sources);
   [[nodiscard]] IterDomain* first_of(Sources sources) const;

@@ -60,7 +60,7 @@ std::string print_node(const UnaryOp& e) {
   if (e.op == UnaryOpType::Cast) {
     name = cast_text(e.arg->dtype(), e.out->dtype());
   } else if (e.out->dtype() == DataType::Float && has_float_suffix(e.op)) {
-    name += "f";
+    name += 'f';
   }
   return assign(e.out, name + "(" + str(e.arg) + ");");
 }
@@ -72,7 +72,7 @@ std::string print_node(const BinaryOp& e) {
   }
   std::string name = op_text(e.op);
   if (e.out->dtype() == DataType::Float && has_float_suffix(e.op)) {
-    name += "f";
+    name += 'f';
   }
   return assign(e.out, name + "(" + str(e.lhs) + comma(e.out) + str(e.rhs) + ");");
 }

@@ -201,7 +201,7 @@ std::string print_axis(const IterDomain* id, const InlinePrinter::Names& name_of
   if (id->has_expanded_extent()) {
     out += " ex " + inline_text(id->expanded_extent());
   }
-  out += "}";
+  out += '}';
   out += id->is_rfactor_product() ? "rf" : "";
   out += id->has_padding_to_multiple_of_warp() ? "_p" : "";
   out += id->is_clustered_grid_dim() ? "_c" : "";

@@ -19,33 +19,33 @@ void describe_type(std::string& out) {
       out += "value";
     }
   } else if constexpr (is_vector_v<T>) {
-    out += "[";
+    out += '[';
     describe_type<typename T::value_type>(out);
-    out += "]";
+    out += ']';
   } else if constexpr (is_optional_v<T>) {
     describe_type<typename T::value_type>(out);
-    out += "?";
+    out += '?';
   } else if constexpr (is_variant_v<T>) {
     [&]<size_t... i>(std::index_sequence<i...>) {
       ((out += i == 0 ? "" : "|", describe_type<std::variant_alternative_t<i, T>>(out)), ...);
     }(std::make_index_sequence<std::variant_size_v<T>>{});
   } else if constexpr (is_pair_v<T>) {
-    out += "<";
+    out += '<';
     describe_type<typename T::first_type>(out);
-    out += ",";
+    out += ',';
     describe_type<typename T::second_type>(out);
-    out += ">";
+    out += '>';
   } else if constexpr (HasFields<T>) {
-    out += "{";
+    out += '{';
     for_each_field<T>([&]<typename Field>(const Field& field) {
       constexpr const char* kRoles[] = {"out ", "in ", ""};
       out += kRoles[static_cast<size_t>(field.role)];
       out += field.name;
       out += field.is_optional ? "?:" : ":";
       describe_type<typename Field::Type>(out);
-      out += ";";
+      out += ';';
     });
-    out += "}";
+    out += '}';
   } else if constexpr (std::is_same_v<T, bool>) {
     out += "bool";
   } else if constexpr (std::is_enum_v<T>) {
@@ -63,7 +63,7 @@ template <typename T>
 void add_row(std::string& table, const std::string& name) {
   table += name + " ";
   describe_type<T>(table);
-  table += "\n";
+  table += '\n';
 }
 
 std::string make_node_table() {

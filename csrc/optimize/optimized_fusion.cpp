@@ -13,7 +13,7 @@ std::variant<std::shared_ptr<OptimizedFusion>, Refusal> OptimizedFusion::try_opt
   if (std::optional<Refusal> refusal = optimize::find_unfit(fusion)) {
     return *std::move(refusal);
   }
-  const std::shared_ptr<OptimizedFusion> result(new OptimizedFusion());
+  std::shared_ptr<OptimizedFusion> result(new OptimizedFusion());
   result->copy_from(fusion);
   result->arguments_.resize(fusion.inputs().size());
   std::iota(result->arguments_.begin(), result->arguments_.end(), 0);

@@ -51,7 +51,9 @@ class ChangeLog {
     }
     std::string math = math_of(fusion_);
     const std::string changes = text_diff(*shown_, math);
-    std::cout << "After " << pass << ":\n" << (changes.empty() ? kUnchanged : changes) << std::endl;
+    std::cout << "After " << pass << ":\n"
+              << (changes.empty() ? kUnchanged : changes) << '\n'
+              << std::flush;
     shown_ = std::move(math);
   }
 

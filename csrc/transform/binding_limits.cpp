@@ -220,7 +220,9 @@ class InlineLimits::LoopBindings {
 
   template <typename Key>
   static void add_to(std::map<Key, int>& counts, Key key, int change) {
-    if ((counts[key] += change) == 0) {
+    int& count = counts[key];
+    count += change;
+    if (count == 0) {
       counts.erase(key);
     }
   }

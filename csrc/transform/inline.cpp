@@ -148,6 +148,7 @@ InlineLimits::Positions translated_positions(
     corresponds[edge.to] = std::move(to);
   }
   InlineLimits::Positions positions;
+  // NOLINTNEXTLINE(bugprone-nondeterministic-pointer-iteration-order): into another map
   for (const auto& [tensor, axes] : corresponds) {
     positions[tensor] = std::find(axes.begin(), axes.end(), false) - axes.begin();
   }

@@ -43,11 +43,16 @@ def of_rows(ops, x):
     return ops.sub(left, ops.permute(ops.reshape(x, [8, 4, 3]), [0, 2, 1]))
 
 
+def in_both_orders(ops, x):
+    return ops.sub(ops.reshape(x, [96]), ops.reshape(ops.permute(x, [1, 0]), [96]))
+
+
 TWISTED = {
     "transposed": (transposed, [12, 8], lambda x: x - x.reshape(8, 12).t()),
     "two of three": (two_of_three, [2, 5, 4], lambda x: x - x.reshape(5, 2, 4).permute(1, 0, 2)),
     "turned": (turned, [2, 5, 4], lambda x: x - x.reshape(4, 2, 5).permute(1, 2, 0)),
     "through a vector": (through_a_vector, [12, 8], lambda x: x + x.reshape(8, 12).t()),
+    "in both orders": (in_both_orders, [12, 8], lambda x: x.reshape(96) - x.t().reshape(96)),
     "of rows": (
         of_rows,
         [8, 12],

@@ -124,7 +124,9 @@ def test_what_cannot_become_a_shape(fd):
     y = fd.ops.neg(x)
     z = fd.ops.exp(y)
     fd.add_output(z)
-    with pytest.raises(UserError, match="logical domain of an intermediate tensor is not suppor"):
+    with pytest.raises(
+        UserError, match="logical domain of an intermediate tensor is not supported"
+    ):
         y.commit_leaf_to_logical()
     z.split(1, 2)
     with pytest.raises(UserError, match="split that may not divide its axis"):

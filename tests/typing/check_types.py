@@ -66,7 +66,7 @@ def define_through_the_definition() -> None:
         fd.ops.rleu(x)  # type: ignore[attr-defined]
         fd.sched.inline_all()  # type: ignore[attr-defined]
         fd.define_tensor("4")  # type: ignore[arg-type]
-        fd.define_tensor([4], contigous=True)  # type: ignore[call-overload]
+        fd.define_tensor([4], contiguous=True)  # type: ignore[call-overload]
         fd.define_scalar("4")  # type: ignore[call-overload]
 
 
