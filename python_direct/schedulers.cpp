@@ -53,6 +53,41 @@ void schedule_with_params(Fusion& fusion, SchedulerType type, const HeuristicPar
   schedule::schedule(type, summary, params);
 }
 
+// -- documentation: what the functions have in common --
+
+constexpr const char* kFusion = R"(fusion : Fusion
+    A definition without a schedule.
+)";
+constexpr const char* kScheduler = R"(scheduler_type : SchedulerType
+    The scheduler that is asked.
+)";
+constexpr const char* kInputs = R"(inputs : iterable
+    Inputs of a run: their sizes, strides and addresses count.
+)";
+constexpr const char* kTarget = R"(target : str, optional
+    "cuda" or "cpu": the device to schedule for; by default the one that the inputs are on.
+)";
+constexpr const char* kRaises = R"(
+Raises
+------
+UserError
+    If the scheduler does not take the fusion, with its reason.
+)";
+
+std::string documented(
+    const char* summary,
+    const std::initializer_list<const char*> parameters,
+    const std::initializer_list<const char*> sections = {}) {
+  std::string text = summary;
+  text += "\n\nParameters\n----------\n";
+  for (const auto& list : {parameters, sections}) {
+    for (const char* part : list) {
+      text += part;
+    }
+  }
+  return text;
+}
+
 } // namespace
 
 void bind_schedulers(nb::module_& m) {
@@ -65,24 +100,15 @@ void bind_schedulers(nb::module_& m) {
           "scheduler_type: nvfuser_direct._core.SchedulerType, "
           "inputs: collections.abc.Iterable[object], target: str | None = None) "
           "-> tuple[bool, str]"),
-      R"(Whether a scheduler takes a fusion, for inputs like these.
-
-Parameters
-----------
-fusion : Fusion
-    A definition without a schedule.
-scheduler_type : SchedulerType
-    The scheduler that is asked.
-inputs : iterable
-    Inputs of a run: their sizes, strides and addresses count.
-target : str, optional
-    "cuda" or "cpu": the device to schedule for; by default the one that the inputs are on.
-
+      documented(
+          "Whether a scheduler takes a fusion, for inputs like these.",
+          {kFusion, kScheduler, kInputs, kTarget}, {R"(
 Returns
 -------
 tuple[bool, str]
     The answer, and why it is no.
-)");
+)"})
+          .c_str());
   schedule.def(
       "find_compatible_schedulers", &find_compatible_schedulers, "fusion"_a, "inputs"_a,
       "target"_a = nb::none(),
@@ -90,17 +116,10 @@ tuple[bool, str]
           "def find_compatible_schedulers(fusion: nvfuser_direct._core.Fusion, "
           "inputs: collections.abc.Iterable[object], target: str | None = None) "
           "-> list[nvfuser_direct._core.SchedulerType]"),
-      R"(The schedulers that take a fusion, in the order of preference.
-
-Parameters
-----------
-fusion : Fusion
-    A definition without a schedule.
-inputs : iterable
-    Inputs of a run.
-target : str, optional
-    "cuda" or "cpu": the device to schedule for; by default the one that the inputs are on.
-)");
+      documented(
+          "The schedulers that take a fusion, in the order of preference.",
+          {kFusion, kInputs, kTarget})
+          .c_str());
   schedule.def(
       "compute_heuristics", &compute_heuristics, "fusion"_a, "scheduler_type"_a, "inputs"_a,
       "target"_a = nb::none(),
@@ -109,51 +128,29 @@ target : str, optional
           "scheduler_type: nvfuser_direct._core.SchedulerType, "
           "inputs: collections.abc.Iterable[object], target: str | None = None) "
           "-> nvfuser_direct._core.HeuristicParams"),
-      R"(What a scheduler would decide for a fusion, which stays as it is.
-
-Parameters
-----------
-fusion : Fusion
-    A definition without a schedule.
-scheduler_type : SchedulerType
-    The scheduler that is asked.
-inputs : iterable
-    Inputs of a run: their sizes, strides and addresses count.
-target : str, optional
-    "cuda" or "cpu": the device to schedule for; by default the one that the inputs are on.
-
+      documented(
+          "What a scheduler would decide for a fusion, which stays as it is.",
+          {kFusion, kScheduler, kInputs, kTarget},
+          {R"(
 Returns
 -------
 HeuristicParams
     Params to read, edit, and give to `schedule`.
-
-Raises
-------
-UserError
-    If the scheduler does not take the fusion, with its reason.
-)");
+)",
+           kRaises})
+          .c_str());
   schedule.def(
       "schedule", &schedule_with_params, "fusion"_a, "scheduler_type"_a, "heuristic_params"_a,
-      R"(Schedule a fusion in place, with the primitives that this module has.
-
-Parameters
-----------
-fusion : Fusion
-    A definition without a schedule.
-scheduler_type : SchedulerType
-    The scheduler.
-inputs : iterable
+      documented(
+          "Schedule a fusion in place, with the primitives that this module has.",
+          {kFusion, kScheduler, R"(inputs : iterable
     Inputs of a run, which params are computed from and returned.
 heuristic_params : HeuristicParams
     Instead of inputs: params that were computed before, or edited.
-target : str, optional
-    "cuda" or "cpu": the device to schedule for; by default the one that the inputs are on.
-
-Raises
-------
-UserError
-    If the scheduler does not take the fusion, with its reason.
-)");
+)",
+           kTarget},
+          {kRaises})
+          .c_str());
   schedule.def(
       "schedule", &schedule_for_inputs, "fusion"_a, "scheduler_type"_a, "inputs"_a,
       "target"_a = nb::none(),

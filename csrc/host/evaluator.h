@@ -17,8 +17,8 @@ namespace nvfuser::host {
 /// A tensor that several places keep alive.
 using SharedTensor = std::shared_ptr<DLManagedTensorVersioned>;
 
-/// What an evaluation reads: a number or a tensor, and whose it is. An evaluator may keep tensors
-/// longer than its call: then it keeps their memory.
+/// An operand of an evaluation: a number or a tensor, and whose it is. An evaluator may keep
+/// tensors longer than its call: then it keeps their memory.
 struct EvaluatorInput {
   static constexpr int64_t kNone = -1;
   Argument value;

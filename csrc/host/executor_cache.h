@@ -29,7 +29,7 @@
 
 namespace nvfuser::host {
 
-/// What a cache holds, and how it was used.
+/// The contents of a cache, and how it was used.
 struct ExecutorCacheStats {
   int64_t hits = 0;            // calls whose signature was known
   int64_t misses = 0;          // calls that were planned
@@ -74,7 +74,7 @@ class FusionExecutorCache {
   [[nodiscard]] ExecutorCacheStats stats() const;
 
  private:
-  /// What a signature leads to.
+  /// The runtime and the program that a signature leads to.
   struct Call {
     std::shared_ptr<FusionRuntime> runtime;
     std::shared_ptr<HostProgram> program; // that was planned
@@ -83,7 +83,7 @@ class FusionExecutorCache {
   };
   using CallPtr = std::shared_ptr<const Call>;
 
-  /// What one runtime serves, beside the candidates that schedulers propose.
+  /// The runs that one runtime serves, beside the candidates that schedulers propose.
   struct RuntimeKey {
     DeviceKind device = DeviceKind::Cpu;
     int64_t options = 0;

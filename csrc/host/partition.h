@@ -17,7 +17,7 @@ namespace nvfuser::host {
 
 /// A part of a fusion that one kernel computes, if there is one for it.
 struct Piece {
-  /// What it computes: a fusion of its own, without a schedule and without dynamic shapes.
+  /// The fusion that it computes, of its own, without a schedule and without dynamic shapes.
   std::shared_ptr<Fusion> fusion;
   /// The slots it reads, for each input of `fusion`.
   std::vector<Slot> inputs;

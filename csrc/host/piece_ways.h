@@ -24,8 +24,8 @@
 
 namespace nvfuser::host {
 
-/// What schedulers decide about a piece for the sizes of a run: the params of all that take it,
-/// best first. Runs for which they are equal share a runtime, whichever came first.
+/// The decisions of schedulers about a piece for the sizes of a run: the params of all that take
+/// it, best first. Runs for which they are equal share a runtime, whichever came first.
 struct Candidates {
   std::vector<std::shared_ptr<const HeuristicParams>> params;
   bool operator==(const Candidates& other) const;
@@ -62,7 +62,7 @@ class PieceWays {
   /// refusal where that is a mistake of the user, and as find_way does.
   [[nodiscard]] size_t find_way_behind(
       size_t number, const KernelRefusal& refusal, Device device, Evaluator& evaluator);
-  /// What a user should know: the piece is evaluated because a compiler failed. Told once.
+  /// News for the user: the piece is evaluated because a compiler failed. Told once.
   [[nodiscard]] std::optional<std::string> take_warning() {
     return std::exchange(warning_, std::nullopt);
   }

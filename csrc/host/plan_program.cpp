@@ -122,7 +122,8 @@ class ProgramPlanner {
     plan.same_as = slot(other).same_as;
   }
 
-  /// What a step reads, as a run would pass it; tensors that a run makes have no address yet.
+  /// The slots that a step reads, as a run would pass them; tensors that a run makes have no
+  /// address yet.
   std::vector<Argument> values_of(const std::vector<Slot>& inputs) {
     std::vector<Argument> values;
     for (const Slot input : inputs) {
@@ -323,7 +324,7 @@ class ProgramPlanner {
 
   // -- places --
 
-  /// What the caller gets, or sees through what it gets, is a tensor of its framework.
+  /// A tensor that the caller gets, or sees through one it gets, is made by its framework.
   void choose_memory() {
     for (const Slot output : plan_.outputs) {
       SlotPlan& owner = slot(slot(output).owner);

@@ -104,7 +104,7 @@ class HostProgram {
 
  private:
   static constexpr int64_t kNotFreed = -1;
-  /// What is known of a slot before a run.
+  /// Facts about a slot before a run.
   struct SlotFacts {
     const Val* val = nullptr;     // of the fusion that set or first read it; nullptr: not known yet
     int64_t freed_by = kNotFreed; // position of the step

@@ -260,7 +260,7 @@ class ProgramRun {
     }
   }
 
-  /// What an evaluation made fills its slot, and those that see it.
+  /// A tensor that an evaluation made fills its slot, and those that see it.
   void take_result(Slot number, DlpackHandle result) {
     const SlotPlan& slot = plan_.slots[static_cast<size_t>(number)];
     NVF_INVARIANT(result != nullptr, "an evaluator returns every output that is new");

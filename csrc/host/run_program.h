@@ -12,7 +12,7 @@
 
 namespace nvfuser::host {
 
-/// What a run asks of the framework that calls it.
+/// The services that a run asks of the framework that calls it.
 struct Caller {
   OutputAllocator& allocator;
   Evaluator& evaluator;

@@ -6,7 +6,7 @@
 //   strides s5 = allocate(s3) {T1_g_float[..]}                a tensor whose elements mean nothing
 //   yet copy s4 to s5 free s3                                           nothing reads s3 any more
 //
-// What a step computes is a fusion, whose inputs are the slots it reads and whose visible outputs
+// A step computes a fusion, whose inputs are the slots it reads and whose visible outputs
 // are the slots it sets. Sizes of slots follow from the arguments of a run, step by step.
 //
 // A step that communicates with other devices has its place here: it reads and sets slots as well,

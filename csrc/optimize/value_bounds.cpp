@@ -33,7 +33,7 @@ const Node* definition_as(const Val* val) {
   return val->definition() == nullptr ? nullptr : val->definition()->as<Node>();
 }
 
-/// What a view shows, through all views that stand before it.
+/// The tensor that a view shows, through all views that stand before it.
 const Val* shown(const Val* val) {
   for (const Expr* expr = val->definition(); expr != nullptr; expr = val->definition()) {
     if (!expr->is_a<BroadcastOp>() && !expr->is_a<SqueezeOp>() && !expr->is_a<ExpandOp>()) {

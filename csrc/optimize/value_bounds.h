@@ -1,4 +1,4 @@
-// What is known of the sizes of numbers, from how they are computed.
+// Bounds of numbers, as far as they follow from how the numbers are computed.
 #pragma once
 
 #include <unordered_map>

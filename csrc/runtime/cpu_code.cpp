@@ -98,7 +98,7 @@ std::variant<std::shared_ptr<CpuCode>, KernelRefusal> CpuCode::try_compile(
     // An include can change without the source: such kernels are not kept.
     KernelCache* disk = include_paths.empty() ? &KernelCache::instance() : nullptr;
     if (const auto object = disk != nullptr ? disk->find(key) : std::nullopt) {
-      // What cannot be loaded is made anew, and replaced.
+      // An entry that cannot be loaded is made anew, and replaced.
       const auto loaded = try_load(*object, name);
       if (const auto* known = std::get_if<std::shared_ptr<CpuCode>>(&loaded)) {
         (*known)->cache_name_ = cache_name;

@@ -29,7 +29,7 @@ class HostCompiler {
   /// none, `reason` says what was tried.
   [[nodiscard]] static const HostCompiler* maybe_get(std::string* reason = nullptr);
   [[nodiscard]] static const HostCompiler& get();
-  /// What changes when another compiler would be found; nothing is run for it.
+  /// A text that changes when another compiler would be found; nothing is run for it.
   [[nodiscard]] static std::string files();
 
   [[nodiscard]] const std::string& command() const {

@@ -53,7 +53,7 @@ class KernelExecutor {
 
   // -- for looking into --
 
-  /// What was compiled; nullptr before.
+  /// The program that was compiled; nullptr before.
   [[nodiscard]] std::shared_ptr<KernelProgram> program() const;
 
  private:

@@ -19,7 +19,7 @@ namespace {
 /// nothing from keeping them.
 constexpr size_t kMaxPlans = 4096;
 
-/// What a run asks for on top of what was compiled for.
+/// Options that a run asks for on top of those it was compiled for.
 CompileParams merge_params(const CompileParams& compiled, const CompileParams& given) {
   const CompileParams defaults;
   CompileParams merged = compiled;
@@ -221,7 +221,7 @@ std::variant<CodeChoice, KernelRefusal> KernelProgram::try_choose_code(
   return *choice;
 }
 
-/// What was lowered to choose the code, if that is what was chosen.
+/// The kernel that was lowered to choose the code, if that is what was chosen.
 std::variant<LoweredKernel, KernelRefusal> KernelProgram::try_lower(const KernelRequest& request) {
   const std::optional<KernelRequest> lowered_for = std::exchange(lowered_for_, std::nullopt);
   LoweredKernel lowered = std::exchange(lowered_, LoweredKernel());

@@ -63,7 +63,7 @@ class KernelProgram {
       const LaunchParams& constraints,
       const CompileParams& params);
 
-  /// What was scheduled; nobody changes it.
+  /// The scheduled fusion, which nothing changes.
   [[nodiscard]] const std::shared_ptr<Fusion>& fusion() const {
     return fusion_;
   }
@@ -105,8 +105,8 @@ class KernelProgram {
   [[nodiscard]] BoundArguments bind(std::span<const Argument> args) const {
     return bind_to_fusion(*fusion_, equal_dims_, words_, args);
   }
-  /// What decides about code for `device`. Where nothing was lowered for it, in this process or an
-  /// earlier one, that happens now.
+  /// The facts that decide about code for `device`. Where nothing was lowered for it, in this
+  /// process or an earlier one, that happens now.
   [[nodiscard]] std::variant<const CodeChooser*, KernelRefusal> try_chooser_for(
       Device device, const CompileParams& params);
   const CodeChooser& keep_chooser(const Kernel& kernel, const KernelRequest& request);
@@ -137,7 +137,7 @@ class KernelProgram {
   KernelStore store_;
   std::unordered_map<std::string, std::shared_ptr<const CompiledKernel>> code_; // by request
   std::unordered_map<TargetKind, CodeChooser> choosers_;
-  /// What was lowered for a choice and not compiled yet.
+  /// The kernel that was lowered for a choice and not compiled yet.
   std::optional<KernelRequest> lowered_for_;
   LoweredKernel lowered_;
 

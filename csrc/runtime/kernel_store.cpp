@@ -15,7 +15,7 @@
 namespace nvfuser {
 namespace {
 
-/// Of the bytes of facts; other builds never read them.
+/// The version of the bytes of facts; other builds never read them.
 constexpr const char* kForm = "nvfuser facts 1";
 
 std::span<const std::byte> bytes_of(const std::string& text) {
@@ -92,7 +92,7 @@ std::string streams_of(const Fusion& fusion) {
   return text;
 }
 
-/// What says that the compiler is the one that made the code, without running it.
+/// A text that says that the compiler is the one that made the code, without running it.
 std::string compiler_of(Device device) {
   if (device.is_cuda()) {
     std::string text = Nvrtc::files();

@@ -27,7 +27,7 @@ class KernelStore {
   /// `words` are those of `fusion`, which nobody changes.
   KernelStore(std::shared_ptr<const Fusion> fusion, const LaunchWords& words);
 
-  /// What decides about the code for the target of `request`.
+  /// The facts that decide about the code for the target of `request`.
   [[nodiscard]] std::optional<CodeChooser> find_chooser(const KernelRequest& request);
   void store(const CodeChooser& chooser, const KernelRequest& request);
 

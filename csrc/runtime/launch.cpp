@@ -38,7 +38,7 @@ void check_alignment(const LaunchPlan& plan, std::span<const Argument> args) {
   }
 }
 
-/// What is written in place may not be read through another argument.
+/// An argument that is written in place may not be read through another one.
 void check_aliases(const LaunchPlan& plan, std::span<const Argument> args) {
   for (const PlannedBuffer& buffer : plan.buffers) {
     if (buffer.source != PlannedBuffer::Source::Input) {

@@ -54,7 +54,7 @@ void enqueue_launch(
 /// Where the elements of a tensor begin.
 [[nodiscard]] void* data_of(const DlpackHandle& handle);
 
-/// What NVFUSER_DUMP=kernel_args prints.
+/// The text that NVFUSER_DUMP=kernel_args prints.
 void dump_arguments(const LaunchPlan& plan, std::span<const Argument> args);
 
 /// Run `plan` with arguments of its signature, on the caller's current stream. `timer`, if given,

@@ -78,7 +78,7 @@ class ParameterWriter {
   const DataType index_type_;
 };
 
-/// What failed, with the sizes that it depends on.
+/// The condition that failed, with the sizes that it depends on.
 Refusal why_not(const LaunchCondition& condition, ExpressionEvaluator& evaluator) {
   Refusal refusal = refuse(condition.report, condition.kind);
   if (!refusal.report.found.empty()) {
@@ -371,7 +371,7 @@ class Planner {
     }
   }
 
-  /// What is written in place must have the shape of what it is written into.
+  /// An output that is written in place must have the shape of what it is written into.
   void check_alias_shape(const LaunchRecipe::Buffer& buffer, const PlannedBuffer& planned) {
     for (size_t i = 0; i < buffer.sizes.size(); ++i) {
       const ScalarRegister& size = registers_[buffer.sizes[i]];

@@ -19,7 +19,7 @@
 
 namespace nvfuser {
 
-/// What a run writes into its parameters: the address of an argument's elements,
+/// A run writes into its parameters the address of an argument's elements,
 struct PointerPatch {
   size_t arg = 0;
 };

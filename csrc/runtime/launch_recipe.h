@@ -18,7 +18,7 @@
 
 namespace nvfuser {
 
-/// What the caller gets as output i.
+/// The tensor that the caller gets as output i.
 struct PlannedOutput {
   enum class Source : uint8_t { Buffer, Input, Output };
   Source source = Source::Buffer;

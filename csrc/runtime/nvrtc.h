@@ -33,8 +33,8 @@ class Nvrtc {
   [[nodiscard]] static const Nvrtc& get();
   /// Says no where there is none.
   [[nodiscard]] static std::optional<Refusal> find_missing();
-  /// What changes when another library would be found. The library is opened for it only where no
-  /// file of it is found by its path.
+  /// A text that changes when another library would be found. The library is opened for it only
+  /// where no file of it is found by its path.
   [[nodiscard]] static std::string files();
 
   /// {13, 1}

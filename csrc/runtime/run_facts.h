@@ -1,4 +1,4 @@
-// What the arguments of a run tell a scheduler.
+// The facts that a scheduler learns from the arguments of a run.
 #pragma once
 
 #include <optional>

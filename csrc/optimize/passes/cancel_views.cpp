@@ -15,8 +15,8 @@ const Node* definition_as(const Val* val) {
   return val->definition() == nullptr ? nullptr : val->definition()->as<Node>();
 }
 
-// What a view comes down to: another tensor with the same elements, which may be new; nullptr: it
-// stays.
+// The tensor that a view comes down to: another tensor with the same elements, which may be new;
+// nullptr: it stays.
 
 /// The flags of `inner`, then those of `outer`: whether each dimension of the result is new.
 std::vector<bool> joined_broadcasts(

@@ -28,8 +28,8 @@ TensorView* product(TensorView* a, TensorView* b) {
   return static_cast<TensorView*>(ops::maybe_cast(result, dtype));
 }
 
-// What stands for a product: the summed axis of each operand is where the result has the last axis
-// of the other one, or it goes. nullptr: the product stays.
+// The tensor that stands for a product: the summed axis of each operand is where the result has the
+// last axis of the other one, or it goes. nullptr: the product stays.
 
 TensorView* product_for(const MatmulOp& op) {
   const int64_t k_a = op.a->rank() - 1;

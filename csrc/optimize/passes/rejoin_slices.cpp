@@ -88,7 +88,7 @@ bool are_computed_alike(const Parts& parts) {
   });
 }
 
-/// What is read in the parts at one operand of their operation.
+/// The tensors that the parts read at one operand of their operation.
 Parts operands_at(const Parts& parts, size_t position) {
   Parts operands;
   for (const TensorView* part : parts) {
@@ -153,7 +153,7 @@ TensorView* rejoined(const Parts& parts, size_t dim) {
 
 // ---- Concatenations -----------------------------------------------------------------------------
 
-/// What a concatenation is made of, without the padding; empty: it is of something else.
+/// The operands of a concatenation, without the padding; empty: they are padded in another way.
 Parts parts_of(const CatOp& cat) {
   Parts parts;
   for (const TensorView* arg : cat.args) {

@@ -37,7 +37,7 @@ Order order_of_input(const TensorView* input, size_t number) {
   return order;
 }
 
-/// What is stored by a kernel, at the positions of its operands.
+/// Whether a kernel stores the result at the positions of its operands.
 bool keeps_positions(const Expr& expr) {
   const OpSemantics& semantics = semantics_of(expr);
   return semantics.read == OperandRead::Same || semantics.read == OperandRead::Elsewhere ||

@@ -188,8 +188,8 @@ ScalarValue folded(const BinaryOp& op) {
   return scalar::fold(op.op, op.lhs->value(), op.rhs->value(), dtype);
 }
 
-/// What a scalar comes out as that is computed from constants, or chosen by one; nullptr: nothing
-/// that is known (i0 + 1), or nothing at all (1 / 0).
+/// The value of a scalar that is computed from constants, or chosen by one; nullptr: it is not
+/// known (i0 + 1), or there is none (1 / 0).
 Val* known_value(const Expr& expr) {
   if (const auto* op = expr.as<TernaryOp>()) {
     Val* chosen = chosen_value(*op);

@@ -81,7 +81,7 @@ TensorView* Rewriter::reciprocal_of(TensorView* tensor) {
 
 // ---- Quotients ----------------------------------------------------------------------------------
 
-/// What stands for a quotient; nullptr: it stays.
+/// The tensor that stands for a quotient; nullptr: it stays.
 TensorView* Rewriter::product_for(const BinaryOp& quotient) {
   const MadeFor line(&quotient);
   Val* divisor = quotient.rhs;

@@ -98,10 +98,8 @@ bool is_for_library(const Expr* expr) {
     return std::ranges::any_of(
         result->logical(), [](const IterDomain* axis) { return axis->is_vector_component(); });
   });
-  const bool is_reduction =
-      expr->is_a<ReductionOp>() || expr->is_a<WelfordOp>() || expr->is_a<GroupedReductionOp>();
   return has_components || semantics.overwrites_first ||
-         (semantics.read > OperandRead::Elsewhere && !is_reduction);
+         (semantics.read > OperandRead::Elsewhere && !semantics.has_steps);
 }
 
 std::optional<Refusal> find_refusal_of_kernels(const FusionSummary& summary) {

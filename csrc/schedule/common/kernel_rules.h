@@ -1,4 +1,4 @@
-// What no scheduler that makes a kernel takes.
+// Rules for what no scheduler that makes a kernel takes.
 #pragma once
 
 #include <optional>

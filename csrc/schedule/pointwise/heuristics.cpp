@@ -13,7 +13,7 @@ namespace nvfuser::schedule::pointwise {
 namespace {
 
 constexpr int64_t kBitsPerByte = 8;
-/// Of a GPU: bytes that one thread should have asked for before it uses the first.
+/// On a GPU: bytes that one thread should have asked for before it uses the first.
 constexpr int64_t kBytesInFlight = 48;
 constexpr int64_t kThreads = 128;
 constexpr int64_t kMostThreads = 256;
@@ -22,10 +22,10 @@ constexpr int64_t kMostUnroll = 8;
 /// intermediate values compete for registers.
 constexpr double kHeavySlots = 16;
 constexpr int64_t kHeavyElements = 16;
-/// Of a processor: elements of a task. Enough to pay for handing it out, little enough for the
+/// On a processor: elements of a task. Enough to pay for handing it out, little enough for the
 /// caches and for balance.
 constexpr int64_t kTaskElements = 16 * 1024;
-/// Of a processor: bytes of the elements that one step of the innermost loop computes.
+/// On a processor: bytes of the elements that one step of the innermost loop computes.
 constexpr int64_t kLaneBytes = 64;
 
 int64_t ceil_div(int64_t a, int64_t b) {

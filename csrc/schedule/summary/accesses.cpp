@@ -17,7 +17,7 @@ bool is_elementwise(const TensorView* operand, const Expr* use) {
   });
 }
 
-/// What does not depend on the kind of access.
+/// The part that does not depend on the kind of access.
 TensorAccess describe_access(
     const ValGraph& exact, TensorView* tensor, size_t position, const IterDomains& axes) {
   TensorAccess access{.tensor = tensor, .position = position, .has_all_axes = true};

@@ -14,7 +14,7 @@ struct TensorAccess {
   bool is_output = false;
   /// Among the inputs or outputs of the fusion.
   size_t position = 0;
-  /// Of an output that is written into the memory of an input: position of that input.
+  /// Position of the input whose memory an output is written into; none for other accesses.
   std::optional<size_t> updated_input = std::nullopt;
   /// Expressions that read the element at the position of the result. The others look elements up,
   /// or read them elsewhere. None for outputs.
@@ -34,7 +34,7 @@ struct TensorAccess {
   [[nodiscard]] bool is_lookup() const {
     return !is_output && elementwise_uses.empty();
   }
-  /// Of the axes [begin, end) of the reference.
+  /// Whether the tensor has one of the axes [begin, end) of the reference.
   [[nodiscard]] bool has_any_axis(size_t begin, size_t end) const;
 };
 

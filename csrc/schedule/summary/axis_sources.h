@@ -1,4 +1,4 @@
-// What an axis is made of: the axes that reshapes merged and split to get it.
+// The sources of an axis: the axes that reshapes merged and split to get it.
 #pragma once
 
 #include <unordered_set>

@@ -1,4 +1,4 @@
-// What expressions cost in issue slots: instructions of a lane for one element.
+// Costs of expressions in issue slots: instructions of a lane for one element.
 //
 // A multiprocessor has 7 to 8 slots for each byte it moves at full bandwidth; MUFU instructions
 // (2^x, 1/x, 1/sqrt, tanh, sin) go at a quarter of that rate. Costs are those of the generated
@@ -20,7 +20,7 @@ struct Cost {
   }
 };
 
-/// Of one element of the first result of `expr`.
+/// Costs of one element of the first result of `expr`.
 [[nodiscard]] Cost cost_of(const Expr* expr);
 
 } // namespace nvfuser::schedule

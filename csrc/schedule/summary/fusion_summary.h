@@ -79,7 +79,7 @@ class FusionSummary {
   }
   /// Position of the reference among the accesses.
   [[nodiscard]] size_t reference_access() const;
-  /// Of one element of the reference: what is computed for each, broadcasts' operands left out.
+  /// Cost of one element of the reference: expressions for each, broadcasts' operands left out.
   [[nodiscard]] const Cost& cost() const {
     return cost_;
   }

@@ -15,7 +15,7 @@ std::vector<int64_t> positions_in(const IterDomains& all, const IterDomains& axe
   return positions;
 }
 
-/// Of what is computed for each element of the problem.
+/// Cost of the expressions that are computed for each element of the problem.
 Cost cost_of_element(const std::vector<Expr*>& exprs, size_t axes) {
   Cost cost;
   for (const Expr* expr : exprs) {

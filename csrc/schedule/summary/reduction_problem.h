@@ -29,7 +29,7 @@ struct ReductionProblem {
   std::vector<int64_t> broadcast_positions = {};
   /// Seen from [kept, reduced] of an inner problem, from [reduced, kept] of an outer one.
   std::vector<TensorAccess> accesses = {};
-  /// Of one element that is reduced or computed beside it.
+  /// Cost of one element that is reduced or computed beside it.
   Cost cost = {};
 
   /// How many axes lanes are split off: those of the side that is innermost in memory.

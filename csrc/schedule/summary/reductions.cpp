@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/op_semantics.h"
 #include "ir/all_nodes.h"
 #include "schedule/summary/axis_sources.h"
 
@@ -74,10 +75,9 @@ std::vector<ReductionFacts> find_reductions(
   std::vector<ReductionFacts> found;
   for (Expr* expr : exprs) {
     const std::vector<TensorView*> results = tensor_outputs(expr);
-    const bool is_reduction =
-        expr->is_a<ReductionOp>() || expr->is_a<WelfordOp>() || expr->is_a<GroupedReductionOp>();
-    if (!is_reduction || !results.front()->has_reduction()) {
-      continue; // products reduce, too, and are not computed by loops
+    // Products reduce as well, but not step by step in loops.
+    if (!semantics_of(*expr).has_steps || !results.front()->has_reduction()) {
+      continue;
     }
     ReductionFacts facts{
         .expr = expr, .out = results.front(), .operand = tensor_inputs(expr).front()};

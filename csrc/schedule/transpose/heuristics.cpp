@@ -8,12 +8,12 @@
 namespace nvfuser::schedule::transpose {
 namespace {
 
-/// Of a GPU: bytes of a row of a tile, on both sides; 128 are one line of DRAM's pages.
+/// On a GPU: bytes of a row of a tile, on both sides; 128 are one line of DRAM's pages.
 constexpr int64_t kTileBytes = 256;
 constexpr int64_t kThreads = 512;
 /// Shared memory of a block, at most: three blocks and more are resident.
 constexpr int64_t kMostSharedBytes = 64 * 1024;
-/// Of a processor: elements of a side. The lines of the first cache hold the rows of both sides.
+/// On a processor: elements of a side. The lines of the first cache hold the rows of both sides.
 constexpr int64_t kTaskTile = 32;
 
 int64_t ceil_div(int64_t a, int64_t b) {

@@ -4677,7 +4677,7 @@ class ScheduleModule:
         fusion : Fusion
             A definition without a schedule.
         inputs : iterable
-            Inputs of a run.
+            Inputs of a run: their sizes, strides and addresses count.
         target : str, optional
             "cuda" or "cpu": the device to schedule for; by default the one that the inputs are on.
         """
@@ -4720,7 +4720,7 @@ class ScheduleModule:
         fusion : Fusion
             A definition without a schedule.
         scheduler_type : SchedulerType
-            The scheduler.
+            The scheduler that is asked.
         inputs : iterable
             Inputs of a run, which params are computed from and returned.
         heuristic_params : HeuristicParams

@@ -291,7 +291,7 @@ def find_compatible_schedulers(fusion: nvfuser_direct._core.Fusion, inputs: Iter
     fusion : Fusion
         A definition without a schedule.
     inputs : iterable
-        Inputs of a run.
+        Inputs of a run: their sizes, strides and addresses count.
     target : str, optional
         "cuda" or "cpu": the device to schedule for; by default the one that the inputs are on.
     """
@@ -332,7 +332,7 @@ def schedule(fusion: nvfuser_direct._core.Fusion, scheduler_type: nvfuser_direct
     fusion : Fusion
         A definition without a schedule.
     scheduler_type : SchedulerType
-        The scheduler.
+        The scheduler that is asked.
     inputs : iterable
         Inputs of a run, which params are computed from and returned.
     heuristic_params : HeuristicParams
