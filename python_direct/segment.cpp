@@ -3,6 +3,7 @@
 
 #include "bindings.h"
 #include "dlpack_exchange.h"
+#include "host/segments.h"
 #include "runtime/run_facts.h"
 #include "schedule/table.h"
 #include "target_names.h"
@@ -81,13 +82,42 @@ void bind_segments(nb::module_& m) {
       "An output that is copied into an input when all groups have run: while it is computed, "
       "elements of the input are still needed.")
       .def_ro("output", &LateUpdate::output, "The output.")
-      .def_ro("input", &LateUpdate::argument, "The input that it updates.");
+      .def_ro("input", &LateUpdate::argument, "The input that it updates.")
+      .def_ro(
+          "fusion", &LateUpdate::fusion,
+          "Copies its first input into the memory of its second one.");
+}
+
+void bind_partition(nb::module_& m) {
+  nb::module_ host = m.def_submodule("host");
+  nb::class_<host::Piece>(host, "Piece", "A part of a fusion that one step computes.")
+      .def_ro("fusion", &host::Piece::fusion, "What it computes, without a schedule.")
+      .def_ro("inputs", &host::Piece::inputs, "The slot of each of its inputs.")
+      .def_ro(
+          "scheduler", &host::Piece::scheduler,
+          "The scheduler that it was cut for; ``none``: whichever takes it.");
+  nb::class_<host::Partition>(
+      host, "Partition",
+      "A fusion as pieces that are computed one after another. Slots are numbered as those of a "
+      "`HostProgram`: first the inputs of the fusion, then the visible outputs of each piece.")
+      .def_ro("pieces", &host::Partition::pieces, "In an order in which they can run.")
+      .def_ro("outputs", &host::Partition::outputs, "The slots of the visible outputs.");
+  host.def(
+      "partition_of", &host::partition_of, "plan"_a,
+      R"(The pieces that a segmented fusion runs as.
+
+Parameters
+----------
+plan : SegmentedFusion
+    The plan. Outputs that update an input late are pieces of their own, which copy.
+)");
 }
 
 } // namespace
 
 void bind_segment(nb::module_& m) {
   bind_segments(m);
+  bind_partition(m);
   nb::class_<SegmentedFusion>(
       m, "SegmentedFusion", "A fusion cut into groups that one scheduler takes each.")
       .def_prop_ro(

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "ir/all_nodes.h"
+#include "ops/shape.h"
 
 namespace nvfuser::segment {
 namespace {
@@ -287,12 +288,8 @@ class GroupCopy {
       TensorView* original = flow_.tensor(output).tensor;
       if (const AliasInfo* alias = update_of(output)) {
         fusion_->add_output(clone_(original), clone_(alias->input));
-        if (!alias->is_hidden) {
-          fusion_->add_output(clone_(original));
-        }
-      } else {
-        fusion_->add_output(clone_(original));
       }
+      fusion_->add_output(clone_(original)); // also of an update: other segments may read it
       outputs_.push_back(original);
     }
   }
@@ -370,6 +367,21 @@ schedule::RunFacts SegmentBuilder::facts_of(
     }
   }
   return {run.target(), std::move(sizes), std::move(layouts)};
+}
+
+std::shared_ptr<Fusion> copy_of(const Fusion& complete, TensorView* from, TensorView* argument) {
+  const std::shared_ptr<Fusion> fusion = Fusion::create();
+  const FusionGuard guard(fusion.get());
+  Cloner clone(complete, *fusion);
+  TensorView* source = clone(from);
+  make_input(*fusion, from, source, /*is_strided=*/false);
+  fusion->add_input(source);
+  TensorView* target = clone(argument);
+  fusion->add_input(target);
+  TensorView* copied = ops::set(source);
+  fusion->add_output(copied, target);
+  fusion->add_output(copied);
+  return fusion;
 }
 
 } // namespace nvfuser::segment

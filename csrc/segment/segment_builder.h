@@ -43,4 +43,9 @@ class SegmentBuilder {
   std::unordered_map<const Val*, size_t> position_of_;        // of arguments; only looked up
 };
 
+/// A fusion that copies its first input, which is like `from`, into the second one, like
+/// `argument`.
+[[nodiscard]] std::shared_ptr<Fusion> copy_of(
+    const Fusion& complete, TensorView* from, TensorView* argument);
+
 } // namespace nvfuser::segment

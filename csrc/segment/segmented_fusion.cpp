@@ -76,8 +76,11 @@ class SegmentedFusionMaker {
     order_ = std::move(found.order);
     for (const TensorId output : found.late_updates) {
       TensorView* tensor = flow().tensor(output).tensor;
+      TensorView* argument = plan_->complete_->alias_of(tensor)->input;
       plan_->late_updates_.push_back(
-          {.output = tensor, .argument = plan_->complete_->alias_of(tensor)->input});
+          {.output = tensor,
+           .argument = argument,
+           .fusion = copy_of(*plan_->complete_, tensor, argument)});
     }
     for (size_t i = 0; i < groups.size(); ++i) {
       Accepted& segment = segmenter_.accepted()[i];

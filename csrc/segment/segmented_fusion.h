@@ -65,6 +65,7 @@ struct SegmentedEdge {
 struct LateUpdate {
   TensorView* output = nullptr;
   TensorView* argument = nullptr;
+  std::shared_ptr<Fusion> fusion = nullptr; // copies its first input into the second one
 };
 
 class SegmentedFusion {
