@@ -42,6 +42,7 @@ PARTS = {
         "inner_outer",
         "pointwise",
         "reduction",
+        "resize",
         "transpose",
     ],
 }

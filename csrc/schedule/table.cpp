@@ -9,6 +9,7 @@
 #include "schedule/persistent/persistent.h"
 #include "schedule/pointwise/pointwise.h"
 #include "schedule/reduction/reduction.h"
+#include "schedule/resize/resize.h"
 #include "schedule/transpose/transpose.h"
 
 namespace nvfuser::schedule {
@@ -33,6 +34,7 @@ std::span<const Scheduler> schedulers() {
       expr_eval_scheduler(), // views cost nothing
       no_op_scheduler(),
       reduction_scheduler(),
+      resize_scheduler(),
       transpose_scheduler(),
       pointwise_scheduler(),
       inner_persistent_scheduler(),

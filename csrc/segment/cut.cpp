@@ -46,7 +46,7 @@ std::string Cut::to_string() const {
     }
     case CutRule::Lookup:
       return at_reader + " reads elements of " + name_of(tensor) +
-             " whose positions are data: it has to lie in memory";
+             " at other positions: it has to lie in memory";
     case CutRule::Pattern: return at_reader + " needs another reduction pattern than " + at_other;
     case CutRule::Space: return at_reader + " runs over other axes than " + at_other;
     case CutRule::OnChip:

@@ -13,7 +13,7 @@ namespace nvfuser::segment {
 enum class CutRule : uint8_t {
   Asked,      // a segment_set asks for it
   Library,    // one of both sides is evaluated
-  Lookup,     // elements are read at positions that are data
+  Lookup,     // elements are read at other positions
   Pattern,    // two reductions reduce different axes
   Space,      // what reads it runs over other axes
   OnChip,     // what is needed before and after a reduction does not fit on chip

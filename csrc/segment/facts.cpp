@@ -107,19 +107,36 @@ bool is_boundary(const Expr* expr) {
   return copy != nullptr && copy->op == LoadStoreOpType::SegmenterSet;
 }
 
-/// Computed operands whose elements another operand chooses.
+/// Whether loops over `result` cannot run over all of the operand that it is a part of.
+bool is_cropped(const TensorView* result) {
+  if (!result->has_root()) {
+    return false;
+  }
+  const auto may_be_negative = [](const Val* width) {
+    return !width->is_const_int() || as_int(width->value()) < 0;
+  };
+  return std::ranges::any_of(
+      exprs_between(result->root(), result->logical()), [&](const Expr* expr) {
+        const auto* resize = expr->as<Resize>();
+        return resize != nullptr &&
+               (may_be_negative(resize->left) || may_be_negative(resize->right));
+      });
+}
+
+/// Computed operands whose elements another operand chooses, or of which a part is read.
 std::vector<TensorId> looked_up(const Flow& flow, const FlowExpr& entry) {
   std::vector<TensorId> found;
-  const Expr* expr = entry.expr;
-  if (semantics_of(*expr).read != OperandRead::Elsewhere) {
+  if (semantics_of(*entry.expr).read != OperandRead::Elsewhere) {
     return found;
   }
   for (const TensorId operand : entry.operands) {
     const FlowTensor& tensor = flow.tensor(operand);
     const std::vector<AxisUse> axes =
         axes_of_use(tensor.tensor, flow.tensor(entry.results.front()).tensor);
-    const bool is_chosen = std::ranges::any_of(axes, [](const AxisUse& axis) {
-      return axis.read == AxisRead::Indexed || axis.read == AxisRead::Placed;
+    const bool is_part = is_cropped(flow.tensor(entry.results.front()).tensor);
+    const bool is_chosen = std::ranges::any_of(axes, [&](const AxisUse& axis) {
+      return axis.read == AxisRead::Indexed || axis.read == AxisRead::Placed ||
+             axis.read == AxisRead::Repeated || (is_part && axis.read == AxisRead::Resized);
     });
     if (tensor.made_by != kNoExpr && is_chosen) {
       found.push_back(operand);

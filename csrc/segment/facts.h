@@ -46,9 +46,8 @@ struct ExprFacts {
   int64_t pattern = kNoPattern; // of a reduction: number of its pattern
   double slots = 0;             // issue slots of an element
   bool is_random = false;
-  bool is_boundary = false; // a segment_set: its readers are in other segments
-  std::vector<TensorId> looked_up =
-      {}; // computed operands, elements of which are chosen by another
+  bool is_boundary = false;             // a segment_set: its readers are in other segments
+  std::vector<TensorId> looked_up = {}; // computed operands that have to lie in memory
 };
 
 struct TensorFacts {

@@ -4,8 +4,9 @@
 #include <functional>
 #include <queue>
 #include <set>
-#include <unordered_map>
 #include <unordered_set>
+
+#include "segment/group_graph.h"
 
 namespace nvfuser::segment {
 namespace {
@@ -23,9 +24,8 @@ class OrderSearch {
         facts_(facts),
         exact_(exact),
         groups_(groups),
-        next_(groups.size()) {
+        graph_(flow, groups) {
     result_.updates.resize(groups.size());
-    find_edges();
   }
 
   RunOrder find() {
@@ -41,63 +41,29 @@ class OrderSearch {
   }
 
  private:
-  void find_edges() {
-    std::unordered_map<TensorId, size_t> made_in; // only looked up
-    for (size_t group = 0; group < groups_.size(); ++group) {
-      for (const TensorId output : groups_[group].outputs) {
-        made_in.emplace(output, group);
-      }
-    }
-    for (size_t group = 0; group < groups_.size(); ++group) {
-      std::unordered_set<TensorId> made;
-      for (const ExprId id : groups_[group].exprs) {
-        for (const TensorId operand : flow_.expr(id).operands) {
-          if (made.contains(operand)) {
-            continue;
-          }
-          if (flow_.tensor(operand).made_by == kNoExpr) {
-            readers_[flow_.tensor(operand).tensor].insert(group);
-          } else {
-            next_[made_in.at(operand)].insert(group);
-          }
-        }
-        made.insert(flow_.expr(id).results.begin(), flow_.expr(id).results.end());
-      }
-    }
-  }
-
   void place_update(size_t group, TensorId output, const TensorView* argument) {
-    std::set<size_t> before = readers_[argument];
+    std::set<size_t> before = graph_.readers(number_of(argument));
     before.erase(group);
     const bool is_only_update = complete_.updates_of(argument).size() == 1;
     const bool can_wait =
-        std::ranges::none_of(before, [&](size_t reader) { return leads_to(group, reader); });
+        std::ranges::none_of(before, [&](size_t reader) { return graph_.leads_to(group, reader); });
     if (!is_only_update || !can_wait || !may_overwrite(group, output, argument)) {
       result_.late_updates.push_back(output);
       return;
     }
     for (const size_t reader : before) {
-      next_[reader].insert(group);
+      graph_.add_edge(reader, group);
     }
     result_.updates[group].push_back(output);
   }
 
-  [[nodiscard]] bool leads_to(size_t from, size_t to) const {
-    std::set<size_t> seen{from};
-    std::vector<size_t> pending{from};
-    while (!pending.empty()) {
-      const size_t group = pending.back();
-      pending.pop_back();
-      if (group == to) {
-        return true;
-      }
-      for (const size_t next : next_[group]) {
-        if (seen.insert(next).second) {
-          pending.push_back(next);
-        }
-      }
+  /// Arguments are the first tensors of a flow.
+  [[nodiscard]] TensorId number_of(const TensorView* argument) const {
+    TensorId id = 0;
+    while (flow_.tensor(id).tensor != argument) {
+      ++id;
     }
-    return false;
+    return id;
   }
 
   /// Whether every element of the argument that the group reads is read by the iteration that
@@ -138,9 +104,9 @@ class OrderSearch {
   /// Among groups that can run, the one that begins first in the flow runs next.
   void sort() {
     std::vector<size_t> waits_for(groups_.size(), 0);
-    for (const std::set<size_t>& next : next_) {
-      for (const size_t group : next) {
-        ++waits_for[group];
+    for (size_t group = 0; group < groups_.size(); ++group) {
+      for (const size_t next : graph_.next(group)) {
+        ++waits_for[next];
       }
     }
     using Ready = std::pair<ExprId, size_t>;
@@ -155,7 +121,7 @@ class OrderSearch {
       const size_t group = ready.top().second;
       ready.pop();
       result_.order.push_back(group);
-      for (const size_t next : next_[group]) {
+      for (const size_t next : graph_.next(group)) {
         if (--waits_for[next] == 0) {
           add(next);
         }
@@ -171,8 +137,7 @@ class OrderSearch {
   const Facts& facts_;
   const ValGraph& exact_;
   const std::vector<Group>& groups_;
-  std::vector<std::set<size_t>> next_;                              // groups that have to run later
-  std::unordered_map<const TensorView*, std::set<size_t>> readers_; // of arguments; only looked up
+  GroupGraph graph_;
   RunOrder result_;
 };
 

@@ -69,6 +69,17 @@ class CutSearch {
     return cuts;
   }
 
+  /// What is sliced or padded lies in memory.
+  Reasons before_resizes() const {
+    Reasons cuts;
+    for_each_edge([&](const Edge& edge, ExprId /*made_by*/) {
+      if (facts_.expr(edge.reader).role == Role::Resize) {
+        cuts.emplace(edge, Reason{.rule = CutRule::Lookup});
+      }
+    });
+    return cuts;
+  }
+
   /// The output with most axes keeps what its loops can compute; the rest is computed apart.
   Reasons around_reference() const {
     Reasons cuts;
@@ -207,7 +218,10 @@ Reasons find_cuts(
       return cuts;
     }
   }
-  return search.between_shapes();
+  if (Reasons cuts = search.between_shapes(); !cuts.empty()) {
+    return cuts;
+  }
+  return search.before_resizes();
 }
 
 } // namespace nvfuser::segment

@@ -38,6 +38,7 @@ void Segmenter::run() {
     candidates_.pop_front();
     settle(std::move(group));
   }
+  join_mirrored();
 }
 
 void Segmenter::rebuild(Accepted& segment) {
@@ -89,6 +90,41 @@ bool Segmenter::try_cut(const Group& group, const schedule::FusionSummary& summa
     return false;
   }
   push(std::move(pieces));
+  return true;
+}
+
+void Segmenter::join_mirrored() {
+  if (schedule::find_scheduler(SchedulerType::inner_outer_persistent) == nullptr) {
+    return;
+  }
+  for (bool is_joined = true; is_joined;) {
+    std::vector<Group> groups;
+    std::vector<bool> keeps_rows;
+    for (const Accepted& segment : accepted_) {
+      groups.push_back(segment.group);
+      keeps_rows.push_back(
+          segment.answer.scheduler == SchedulerType::inner_persistent ||
+          segment.answer.scheduler == SchedulerType::inner_outer_persistent);
+    }
+    const std::vector<MirroredPair> pairs = find_mirrored_pairs(flow_, facts_, groups, keeps_rows);
+    is_joined = std::ranges::any_of(
+        pairs, [&](const MirroredPair& pair) { return try_join(groups, pair); });
+  }
+}
+
+bool Segmenter::try_join(const std::vector<Group>& groups, const MirroredPair& pair) {
+  constexpr SchedulerType kScheduler = SchedulerType::inner_outer_persistent;
+  Accepted both{.group = joined(flow_, groups, pair), .built = {}, .answer = {}, .traits = {}};
+  both.traits = traits_of(*complete_, flow_, facts_, both.group);
+  both.built = builder_.build(both.group, strided_);
+  const schedule::FusionSummary summary(*both.built.fusion);
+  const schedule::RunFacts facts = builder_.facts_of(both.built, run_);
+  if (schedule::find_refusal(kScheduler, summary, facts)) {
+    return false;
+  }
+  both.answer.scheduler = kScheduler;
+  accepted_[pair.rows] = std::move(both);
+  accepted_.erase(accepted_.begin() + static_cast<std::ptrdiff_t>(pair.columns));
   return true;
 }
 

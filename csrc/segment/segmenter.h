@@ -10,6 +10,7 @@
 
 #include "graph/id_model.h"
 #include "segment/ask.h"
+#include "segment/mirrored.h"
 #include "segment/partition.h"
 #include "segment/segment_builder.h"
 
@@ -59,6 +60,9 @@ class Segmenter {
   /// Cut a refused group: siblings apart, else where a rule says. Returns whether it is cut.
   bool try_cut(const Group& group, const schedule::FusionSummary& summary);
   [[nodiscard]] std::vector<Group> partition_again(const Group& group);
+  /// Join groups that reduce rows and columns, where a scheduler takes both.
+  void join_mirrored();
+  [[nodiscard]] bool try_join(const std::vector<Group>& groups, const MirroredPair& pair);
   void log(const Accepted& segment) const;
 
   const std::shared_ptr<Fusion> complete_;

@@ -48,19 +48,21 @@ std::optional<Refusal> find_unsupported(const Expr* expr) {
       ErrorKind::NotImplemented);
 }
 
-bool is_read_elsewhere(const TensorView* operand, const TensorView* result) {
-  return std::ranges::any_of(axes_of_use(operand, result), [](const AxisUse& axis) {
-    return operand_read(axis.read) == OperandRead::Elsewhere;
+/// `may_be_resized`: slices and pads do not count.
+bool is_read_elsewhere(const TensorView* operand, const TensorView* result, bool may_be_resized) {
+  return std::ranges::any_of(axes_of_use(operand, result), [&](const AxisUse& axis) {
+    return operand_read(axis.read) == OperandRead::Elsewhere &&
+           !(may_be_resized && axis.read == AxisRead::Resized);
   });
 }
 
-std::optional<Refusal> find_computed_lookup(const Expr* expr) {
+std::optional<Refusal> find_computed_lookup(const Expr* expr, bool may_be_resized) {
   for (const TensorView* operand : tensor_inputs(expr)) {
     if (operand->is_fusion_input()) {
       continue;
     }
     for (const TensorView* result : tensor_outputs(expr)) {
-      if (is_read_elsewhere(operand, result)) {
+      if (is_read_elsewhere(operand, result, may_be_resized)) {
         return refuse(
             {.headline = {"an operand of ", expr->op_name(), " must be a fusion input"},
              .node = describe(operand),
@@ -68,22 +70,6 @@ std::optional<Refusal> find_computed_lookup(const Expr* expr) {
              .found = "a tensor that is computed in the same kernel, by other threads",
              .fix = "cut the fusion before the operation"});
       }
-    }
-  }
-  return std::nullopt;
-}
-
-/// An output that lacks axes of the reference would be stored by some of the threads only.
-std::optional<Refusal> find_smaller_output(const FusionSummary& summary) {
-  for (const TensorAccess& access : summary.accesses()) {
-    if (access.is_output && !access.has_all_axes) {
-      return refuse(
-          {.headline = "outputs have different shapes",
-           .node = describe(access.tensor),
-           .expected =
-               {"an output with the axes of ", summary.reference().reference->tensor->to_string()},
-           .found = access.tensor->to_string(),
-           .fix = "cut the fusion between tensors of different shapes"});
     }
   }
   return std::nullopt;
@@ -102,16 +88,43 @@ bool is_for_library(const Expr* expr) {
          (semantics.read > OperandRead::Elsewhere && !semantics.has_steps);
 }
 
-std::optional<Refusal> find_refusal_of_kernels(const FusionSummary& summary) {
+namespace {
+
+std::optional<Refusal> find_refusal_of_kernels(const FusionSummary& summary, bool may_be_resized) {
   NVF_RETURN_REFUSAL(find_unresolved(summary.fusion()));
   NVF_RETURN_REFUSAL(find_schedule(summary));
   for (const Expr* expr : summary.exprs()) {
     NVF_RETURN_REFUSAL(find_unsupported(expr));
   }
   for (const Expr* expr : summary.exprs()) {
-    NVF_RETURN_REFUSAL(find_computed_lookup(expr));
+    NVF_RETURN_REFUSAL(find_computed_lookup(expr, may_be_resized));
   }
   return find_indistinct_axes(summary.fusion(), summary.exact());
+}
+
+} // namespace
+
+std::optional<Refusal> find_refusal_of_kernels(const FusionSummary& summary) {
+  return find_refusal_of_kernels(summary, /*may_be_resized=*/false);
+}
+
+std::optional<Refusal> find_refusal_of_moving_kernels(const FusionSummary& summary) {
+  return find_refusal_of_kernels(summary, /*may_be_resized=*/true);
+}
+
+std::optional<Refusal> find_smaller_output(const FusionSummary& summary) {
+  for (const TensorAccess& access : summary.accesses()) {
+    if (access.is_output && !access.has_all_axes) {
+      return refuse(
+          {.headline = "outputs have different shapes",
+           .node = describe(access.tensor),
+           .expected =
+               {"an output with the axes of ", summary.reference().reference->tensor->to_string()},
+           .found = access.tensor->to_string(),
+           .fix = "cut the fusion between tensors of different shapes"});
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<Refusal> find_reduction(const FusionSummary& summary) {

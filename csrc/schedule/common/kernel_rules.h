@@ -16,6 +16,12 @@ namespace nvfuser::schedule {
 ///   * tensors that meet their own transpose or reshape.
 [[nodiscard]] std::optional<Refusal> find_refusal_of_kernels(const FusionSummary& summary);
 
+/// The same for kernels that compute operands of slices and pads where they are read.
+[[nodiscard]] std::optional<Refusal> find_refusal_of_moving_kernels(const FusionSummary& summary);
+
+/// Refuses outputs that lack axes of the reference: some of the threads would store them.
+[[nodiscard]] std::optional<Refusal> find_smaller_output(const FusionSummary& summary);
+
 /// Whether a library or an evaluator computes `expr`, and no loops over elements do.
 [[nodiscard]] bool is_for_library(const Expr* expr);
 

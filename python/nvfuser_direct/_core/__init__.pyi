@@ -5657,6 +5657,10 @@ class LateUpdate:
     def input(self) -> TensorView:
         """The input that it updates."""
 
+    @property
+    def fusion(self) -> Fusion:
+        """Copies its first input into the memory of its second one."""
+
 class SegmentedFusion:
     """A fusion cut into groups that one scheduler takes each."""
 

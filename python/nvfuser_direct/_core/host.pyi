@@ -7,6 +7,44 @@ import torch
 import nvfuser_direct._core
 
 
+class Piece:
+    """A part of a fusion that one step computes."""
+
+    @property
+    def fusion(self) -> nvfuser_direct._core.Fusion:
+        """What it computes, without a schedule."""
+
+    @property
+    def inputs(self) -> list[int]:
+        """The slot of each of its inputs."""
+
+    @property
+    def scheduler(self) -> nvfuser_direct._core.SchedulerType:
+        """The scheduler that it was cut for; ``none``: whichever takes it."""
+
+class Partition:
+    """
+    A fusion as pieces that are computed one after another. Slots are numbered as those of a `HostProgram`: first the inputs of the fusion, then the visible outputs of each piece.
+    """
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """In an order in which they can run."""
+
+    @property
+    def outputs(self) -> list[int]:
+        """The slots of the visible outputs."""
+
+def partition_of(plan: nvfuser_direct._core.SegmentedFusion) -> Partition:
+    """
+    The pieces that a segmented fusion runs as.
+
+    Parameters
+    ----------
+    plan : SegmentedFusion
+        The plan. Outputs that update an input late are pieces of their own, which copy.
+    """
+
 class Launch:
     """Run a scheduled fusion as one kernel."""
 

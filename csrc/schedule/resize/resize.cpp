@@ -1,0 +1,183 @@
+#include "schedule/resize/resize.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "graph/op_semantics.h"
+#include "ir/all_nodes.h"
+#include "schedule/common/kernel_rules.h"
+#include "schedule/params/pointwise_params.h"
+#include "schedule/pointwise/pointwise.h"
+
+namespace nvfuser::schedule {
+namespace {
+
+/// The loops of a map: its params say all there is to decide.
+std::unique_ptr<HeuristicParams> compute_heuristics(
+    const FusionSummary& summary, const RunFacts& facts) {
+  const std::unique_ptr<HeuristicParams> as_map = pointwise::compute_heuristics(summary, facts);
+  const auto& map = params_as<PointwiseParams>(*as_map, SchedulerType::pointwise);
+  auto params = std::make_unique<PointwiseParams>(SchedulerType::resize);
+  static_cast<PointwiseChoice&>(*params) = map;
+  params->lparams = map.lparams;
+  params->cparams = map.cparams;
+  return params;
+}
+
+} // namespace
+
+const Scheduler& resize_scheduler() {
+  static constexpr Scheduler kScheduler{
+      .type = SchedulerType::resize,
+      .find_refusal_by_structure = resize::find_refusal_by_structure,
+      .find_refusal_by_size = pointwise::find_refusal_by_size,
+      .compute_heuristics = compute_heuristics,
+      .apply = pointwise::apply};
+  return kScheduler;
+}
+
+namespace resize {
+namespace {
+
+bool is_read_resized(const TensorView* operand, const TensorView* result) {
+  return std::ranges::any_of(axes_of_use(operand, result), [](const AxisUse& axis) {
+    return axis.read == AxisRead::Resized;
+  });
+}
+
+/// The slices and pads of axes that lead to the dimensions of a tensor.
+std::vector<const Resize*> resizes_of(const TensorView* result) {
+  std::vector<const Resize*> found;
+  if (result->has_root()) {
+    for (const Expr* expr : exprs_between(result->root(), result->logical())) {
+      if (const auto* resize = expr->as<Resize>()) {
+        found.push_back(resize);
+      }
+    }
+  }
+  return found;
+}
+
+std::optional<Refusal> find_resized_broadcast(const FusionSummary& summary) {
+  for (const TensorView* result : summary.computed()) {
+    for (const Resize* resize : resizes_of(result)) {
+      if (resize->in->is_broadcast()) {
+        return refuse(
+            {.headline = "Resize of a broadcast ID is not allowed.",
+             .node = describe(result),
+             .expected = "slices and pads of dimensions with elements",
+             .found = {resize->in->to_string(), ", a broadcast"},
+             .fix = "cut the fusion before the operation"});
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// Loops of an operand run over at least all of its axis: those of a slice do not.
+std::optional<Refusal> find_cropped_operand(const FusionSummary& summary) {
+  const auto may_be_negative = [](const Val* width) {
+    return !width->is_const_int() || as_int(width->value()) < 0;
+  };
+  for (const TensorView* result : summary.computed()) {
+    const std::vector<TensorView*> operands = tensor_inputs(result->definition());
+    if (std::ranges::all_of(operands, &TensorView::is_fusion_input)) {
+      continue;
+    }
+    for (const Resize* resize : resizes_of(result)) {
+      if (may_be_negative(resize->left) || may_be_negative(resize->right)) {
+        return refuse(
+            {.headline =
+                 {"an operand of ", result->definition()->op_name(), " must be a fusion input"},
+             .node = describe(operands.front()),
+             .expected = "a tensor in memory: a part of its elements is read",
+             .found = "a tensor that is computed in the same kernel",
+             .fix = "cut the fusion before the operation"});
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+bool has_resize(const FusionSummary& summary) {
+  return std::ranges::any_of(summary.computed(), [](const TensorView* result) {
+    return !axes_read(result, AxisRead::Resized).empty();
+  });
+}
+
+/// Finds tensors that are wanted at two positions in one iteration of the loops.
+class PositionSearch {
+ public:
+  explicit PositionSearch(const FusionSummary& summary) : summary_(summary) {}
+
+  [[nodiscard]] std::optional<Refusal> find() {
+    const std::vector<Expr*>& exprs = summary_.exprs();
+    for (auto expr = exprs.rbegin(); expr != exprs.rend(); ++expr) {
+      for (const TensorView* result : tensor_outputs(*expr)) {
+        if (result->is_fusion_output() && !want(result, kOfReference)) {
+          return refuse_positions(result);
+        }
+      }
+      for (const TensorView* operand : tensor_inputs(*expr)) {
+        for (const TensorView* result : tensor_outputs(*expr)) {
+          const int64_t position =
+              is_read_resized(operand, result) ? result->name() : position_of(result);
+          if (!operand->is_fusion_input() && !want(operand, position)) {
+            return refuse_positions(operand);
+          }
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr int64_t kOfReference = -1; // others: the name of the resized result
+
+  [[nodiscard]] int64_t position_of(const TensorView* tensor) const {
+    const auto found = wanted_.find(tensor);
+    return found == wanted_.end() ? kOfReference : found->second;
+  }
+
+  /// Whether all readers want the elements at the same position.
+  bool want(const TensorView* tensor, int64_t position) {
+    return wanted_.emplace(tensor, position).first->second == position;
+  }
+
+  static Refusal refuse_positions(const TensorView* tensor) {
+    return refuse(
+        {.headline = "Resize between reference and output not allowed.",
+         .node = describe(tensor),
+         .expected = "readers that need its elements at the same positions",
+         .found = "readers that slice or pad it in different ways, or not at all",
+         .fix = "cut the fusion behind the tensor"});
+  }
+
+  const FusionSummary& summary_;
+  std::unordered_map<const TensorView*, int64_t> wanted_; // only looked up
+};
+
+} // namespace
+
+std::optional<Refusal> find_refusal_by_structure(const FusionSummary& summary) {
+  NVF_RETURN_REFUSAL(find_refusal_of_moving_kernels(summary));
+  if (!has_resize(summary)) {
+    return refuse(
+        {.headline = "No resize op to schedule",
+         .node = "the fusion",
+         .expected = "a slice, a pad or a concatenation",
+         .found = "none",
+         .fix = "the pointwise scheduler takes it"});
+  }
+  NVF_RETURN_REFUSAL(find_reduction(summary));
+  if (!summary.reference().reference) {
+    return summary.reference().refusal;
+  }
+  NVF_RETURN_REFUSAL(find_resized_broadcast(summary));
+  NVF_RETURN_REFUSAL(find_cropped_operand(summary));
+  NVF_RETURN_REFUSAL(PositionSearch(summary).find());
+  return find_smaller_output(summary);
+}
+
+} // namespace resize
+} // namespace nvfuser::schedule
