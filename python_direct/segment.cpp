@@ -1,6 +1,8 @@
 // Cutting a fusion into segments: segment, SegmentedFusion.
 #include "segment/segmented_fusion.h"
 
+#include <nanobind/stl/unique_ptr.h>
+
 #include "bindings.h"
 #include "dlpack_exchange.h"
 #include "host/segments.h"
@@ -38,6 +40,15 @@ void bind_segments(nb::module_& m) {
       .def_ro(
           "scheduler", &SegmentedGroup::scheduler,
           "The scheduler that takes it; ``none``: the trivial schedule, or the evaluator.")
+      .def_prop_ro(
+          "params",
+          [](const SegmentedGroup& self) {
+            return self.params == nullptr ? nullptr : self.params->clone();
+          },
+          nb::sig("def params(self) -> nvfuser_direct._core.HeuristicParams | None"),
+          "A copy of what the scheduler decides for the sizes of the run; None where there is "
+          "none, "
+          "and where PyTorch evaluates the group.")
       .def_prop_ro(
           "rejections",
           [](const SegmentedGroup& self) {

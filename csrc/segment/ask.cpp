@@ -55,6 +55,7 @@ Answer ask_schedulers(
     }
     if (!refusal) {
       answer.scheduler = scheduler.type;
+      answer.params = scheduler.compute_heuristics(summary, run);
       return answer;
     }
     answer.rejections.push_back({.scheduler = scheduler.type, .refusal = *std::move(refusal)});

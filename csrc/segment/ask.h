@@ -18,9 +18,10 @@ struct GroupTraits {
 [[nodiscard]] GroupTraits traits_of(
     const Fusion& complete, const Flow& flow, const Facts& facts, const Group& group);
 
-/// The first scheduler that takes the segment, and the reasons of those before it.
+/// The first scheduler that takes the segment, what it decides, and the reasons of those before it.
 struct Answer {
   SchedulerType scheduler = SchedulerType::none; // none: no one does
+  std::shared_ptr<const HeuristicParams> params = nullptr;
   std::vector<Rejection> rejections = {};
 };
 /// Only schedulers of that kind are asked.

@@ -95,6 +95,7 @@ class SegmentedFusionMaker {
     SegmentedGroup segment{
         .fusion = std::move(accepted.built.fusion),
         .scheduler = accepted.answer.scheduler,
+        .params = std::move(accepted.answer.params),
         .rejections = std::move(accepted.answer.rejections),
         .inputs = std::move(accepted.built.inputs),
         .outputs = std::move(accepted.built.outputs)};

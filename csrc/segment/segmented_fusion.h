@@ -16,6 +16,7 @@
 
 #include "base/refusal.h"
 #include "ir/fusion.h"
+#include "schedule/params/heuristic_params.h"
 #include "schedule/run_facts.h"
 #include "segment/cut.h"
 
@@ -41,6 +42,9 @@ struct SegmentedGroup {
   SegmentKind kind = SegmentKind::Kernel;
   /// none: no scheduler takes it; the trivial schedule does, or the evaluator.
   SchedulerType scheduler = SchedulerType::none;
+  /// What the scheduler decides for the sizes of the run; nullptr: there is none, or a library
+  /// computes the segment.
+  std::shared_ptr<const HeuristicParams> params = nullptr;
   std::vector<Rejection> rejections = {}; // of those that were asked before it
 
   // -- in the complete fusion --

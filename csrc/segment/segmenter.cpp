@@ -123,6 +123,7 @@ bool Segmenter::try_join(const std::vector<Group>& groups, const MirroredPair& p
     return false;
   }
   both.answer.scheduler = kScheduler;
+  both.answer.params = schedule::find_scheduler(kScheduler)->compute_heuristics(summary, facts);
   accepted_[pair.rows] = std::move(both);
   accepted_.erase(accepted_.begin() + static_cast<std::ptrdiff_t>(pair.columns));
   return true;

@@ -35,6 +35,12 @@ def test_a_group_prints_its_scheduler_and_expressions() -> None:
     assert str(group) == "pointwise{0, 1}"
 
 
+def test_a_group_has_the_params_of_its_scheduler() -> None:
+    inputs = [torch.randn(40, 80)]
+    (group,) = plan_of(lambda fd, x: fd.ops.neg(fd.ops.exp(x)), inputs).groups
+    assert group.params == schedule.compute_heuristics(group.fusion, group.scheduler, inputs)
+
+
 def test_a_cut_names_tensors_and_lines() -> None:
     plan = plan_of(two_sums, [torch.randn(4, 8)])
     (cut,) = [cut for cut in plan.cuts if cut.rule == "pattern"]

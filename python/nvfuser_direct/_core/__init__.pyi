@@ -5582,6 +5582,12 @@ class SegmentedGroup:
         """
 
     @property
+    def params(self) -> HeuristicParams | None:
+        """
+        A copy of what the scheduler decides for the sizes of the run; None where there is none, and where PyTorch evaluates the group.
+        """
+
+    @property
     def rejections(self) -> list[tuple[SchedulerType, str]]:
         """Schedulers that were asked before it, and why they do not take it."""
 
