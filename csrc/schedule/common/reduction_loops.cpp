@@ -153,6 +153,23 @@ std::vector<int64_t> widths_of(
   return widths;
 }
 
+std::vector<std::pair<TensorView*, int64_t>> load_vectors(
+    const ReductionProblem& problem, const std::vector<int64_t>& widths) {
+  std::vector<std::pair<TensorView*, int64_t>> loads;
+  for (size_t i = 0; i < widths.size(); ++i) {
+    const TensorAccess& access = problem.accesses.at(i);
+    if (access.is_output || !access.has_all_axes || widths[i] <= 1) {
+      continue;
+    }
+    for (Expr* use : access.elementwise_uses) {
+      TensorView* load =
+          access.tensor->cache_after(LoadStoreOpType::Set, CacheOp::Unspecified, true, {use});
+      loads.emplace_back(load, widths[i]);
+    }
+  }
+  return loads;
+}
+
 void keep_arrays_in_scratch(const Fusion& fusion) {
   for (TensorView* tensor : computed_without(fusion, {})) {
     if (tensor->memory_type() == MemoryType::Local &&

@@ -45,6 +45,11 @@ void group_lanes(const LoopRoles& loops, const std::vector<ReductionResults>& re
 [[nodiscard]] std::vector<int64_t> widths_of(
     const ReductionProblem& problem, const ReductionParams& params, int64_t lanes);
 
+/// Let a task load whole vectors, for each reader anew, so that nothing is tested for each element
+/// in the loops that compute. `widths`: of the accesses; none: loads stay where they are used.
+[[nodiscard]] std::vector<std::pair<TensorView*, int64_t>> load_vectors(
+    const ReductionProblem& problem, const std::vector<int64_t>& widths);
+
 /// Put arrays that are too large for the registers of a task into its scratch memory.
 /// Requires: all tensors are inlined.
 void keep_arrays_in_scratch(const Fusion& fusion);

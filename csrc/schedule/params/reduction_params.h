@@ -170,7 +170,7 @@ struct ReductionChoice {
         attr(
             "vector_widths", &P::vector_widths,
             "Elements of an access, for each tensor input that is read and then each output; "
-            "empty: as wide as the layouts allow."),
+            "empty: as wide as the layouts allow, and in tasks no vectors."),
     };
   }
   bool operator==(const ReductionChoice&) const = default;

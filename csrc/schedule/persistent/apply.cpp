@@ -76,6 +76,7 @@ void apply_for_tasks(FusionSummary& summary, const ReductionParams& params) {
   const ReductionProblem& problem = *summary.problem();
   Fusion& fusion = summary.fusion();
   static_cast<void>(fork_outputs(problem.accesses));
+  const auto loads = load_vectors(problem, params.vector_widths);
   LoopRoles loops = make_canonical(reduced_tensor(problem.reference), problem);
   make_for_tasks(loops, params);
   transform::transform_like(loops.tensor());
@@ -87,6 +88,11 @@ void apply_for_tasks(FusionSummary& summary, const ReductionParams& params) {
   }
   loops.of(leader).bind(Blocks, ParallelType::BIDx);
   transform::parallelize_like(leader);
+  for (const auto& [load, width] : loads) {
+    vectorize_access(
+        load, width,
+        params.fastest_dim ? params.unroll_factor_inner_reduction : params.unroll_factor_iter_dom);
+  }
   transform::inline_most(fusion);
   keep_arrays_in_scratch(fusion);
 }

@@ -5552,7 +5552,7 @@ class ReductionParams(HeuristicParams):
     @property
     def vector_widths(self) -> list[int]:
         """
-        Elements of an access, for each tensor input that is read and then each output; empty: as wide as the layouts allow.
+        Elements of an access, for each tensor input that is read and then each output; empty: as wide as the layouts allow, and in tasks no vectors.
         """
 
     @vector_widths.setter
