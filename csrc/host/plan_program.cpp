@@ -467,7 +467,7 @@ std::string ProgramPlan::to_string() const {
         result += " from byte " + std::to_string(slot.byte_offset);
       }
     }
-    result += "\n";
+    result += '\n';
   }
   return result + "}\n";
 }

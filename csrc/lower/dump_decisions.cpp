@@ -231,7 +231,7 @@ std::string describe_shared_memory(Kernel& kernel) {
   text += kernel.launch.shared_bytes == nullptr
               ? "none"
               : kernel.launch.shared_bytes->to_inline_string() + " bytes";
-  text += "\n";
+  text += '\n';
   const std::vector<SharedBuffer>& buffers = lives.buffers();
   for (size_t i = 0; i < buffers.size(); ++i) {
     const Val* address = address_of(buffers[i]);

@@ -51,9 +51,7 @@ class ChangeLog {
     }
     std::string math = math_of(fusion_);
     const std::string changes = text_diff(*shown_, math);
-    std::cout << "After " << pass << ":\n"
-              << (changes.empty() ? kUnchanged : changes) << '\n'
-              << std::flush;
+    std::cout << "After " << pass << ":\n" << (changes.empty() ? kUnchanged : changes) << std::endl;
     shown_ = std::move(math);
   }
 

@@ -204,7 +204,7 @@ std::string arguments_text(std::span<const Argument> args) {
   for (const Argument& arg : args) {
     const auto* tensor = std::get_if<TensorArg>(&arg);
     out += "  " + (tensor != nullptr ? tensor->str() : value_text(std::get<ScalarArg>(arg)));
-    out += "\n";
+    out += '\n';
   }
   return out;
 }

@@ -43,7 +43,7 @@ void add_options(std::string& text) {
       }
     }
   }
-  text += "\n";
+  text += '\n';
 }
 
 /// A new member of Target does not compile until it is named here.
@@ -123,7 +123,7 @@ std::string KernelStore::key(const std::string& kind, const KernelRequest& reque
        {std::string(kForm), kind, build_id(), digest_, request.key(),
         text_of(target_of(request.device))}) {
     key += part;
-    key += "\n";
+    key += '\n';
   }
   add_options<EnableOption>(key);
   add_options<DisableOption>(key);

@@ -70,7 +70,7 @@ std::string SegmentedGroup::to_string() const {
   }
   std::ranges::sort(numbers);
   std::string text = enum_name(scheduler);
-  text += "{";
+  text += '{';
   for (size_t i = 0; i < numbers.size(); ++i) {
     text += (i == 0 ? "" : ", ") + std::to_string(numbers[i]);
   }
