@@ -8,6 +8,7 @@
 // Values never pull in definitions of tensors, so recursion is bounded by the nesting of kinds
 // (element, tensor, domain, axis, size) and of kernel scopes, not by the length of the program.
 #include <algorithm>
+#include <functional>
 
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
@@ -190,6 +191,7 @@ Cloner Fusion::copy_from(const Fusion& from) {
         cloner(const_cast<Val*>(output)),
         AliasInfo{.input = cloner(info.input), .is_hidden = info.is_hidden});
   }
+  std::ranges::sort(aliases_, std::less(), &std::pair<const Val*, AliasInfo>::first);
   for (const auto& [text_name, scalar] : from.named_scalars_) {
     named_scalars_.emplace(text_name, cloner(scalar));
   }

@@ -1,5 +1,6 @@
 // The inputs and outputs of a fusion.
 #include <algorithm>
+#include <functional>
 
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
@@ -7,6 +8,14 @@
 
 namespace nvfuser {
 namespace {
+
+/// Aliases are sorted by the addresses of outputs, of which there may be many; no result depends on
+/// this order.
+template <typename Aliases>
+auto place_of(Aliases& aliases, const Val* output) {
+  return std::ranges::lower_bound(
+      aliases, output, std::less(), [](const auto& alias) { return alias.first; });
+}
 
 /// A copy of a tensor, computed by a plain `set`.
 TensorView* make_copy(Fusion& fusion, TensorView* tv) {
@@ -88,11 +97,10 @@ void Fusion::add_output(Val* output) {
   NVF_USER_CHECK(
       output->is_tensor(),
       "Non-TensorView outputs are not supported at this point: ", output->to_string());
-  for (auto& [aliased, info] : aliases_) {
-    if (aliased == output && info.is_hidden) {
-      info.is_hidden = false;
-      outputs_.erase(std::find(outputs_.begin(), outputs_.end(), output));
-    }
+  const auto alias = place_of(aliases_, output);
+  if (alias != aliases_.end() && alias->first == output && alias->second.is_hidden) {
+    alias->second.is_hidden = false;
+    outputs_.erase(std::find(outputs_.begin(), outputs_.end(), output));
   }
   outputs_.push_back(output);
   output->is_fusion_output_ = true;
@@ -122,18 +130,15 @@ void Fusion::add_output(Val* output, Val* alias_input) {
     add_output(target);
   }
   if (alias_of(target) == nullptr) {
-    aliases_.emplace_back(target, AliasInfo{.input = source, .is_hidden = is_hidden});
+    aliases_.emplace(
+        place_of(aliases_, target), target, AliasInfo{.input = source, .is_hidden = is_hidden});
     ++version_;
   }
 }
 
 const AliasInfo* Fusion::alias_of(const Val* output) const {
-  for (const auto& [aliased, info] : aliases_) {
-    if (aliased == output) {
-      return &info;
-    }
-  }
-  return nullptr;
+  const auto alias = place_of(aliases_, output);
+  return alias != aliases_.end() && alias->first == output ? &alias->second : nullptr;
 }
 
 std::vector<const TensorView*> Fusion::updates_of(const Val* input) const {
@@ -143,6 +148,7 @@ std::vector<const TensorView*> Fusion::updates_of(const Val* input) const {
       outputs.push_back(static_cast<const TensorView*>(aliased));
     }
   }
+  std::ranges::sort(outputs, std::less(), &TensorView::serial);
   return outputs;
 }
 
@@ -151,8 +157,11 @@ void Fusion::replace_output(Val* from, Val* to) {
   check_contains(to);
   NVF_INVARIANT(from->is_fusion_output_, "an output is replaced: ", describe(from));
   std::replace(outputs_.begin(), outputs_.end(), from, to);
-  for (auto& [aliased, info] : aliases_) {
-    aliased = aliased == from ? to : aliased;
+  const auto alias = place_of(aliases_, from);
+  if (alias != aliases_.end() && alias->first == from) {
+    const AliasInfo info = alias->second;
+    aliases_.erase(alias);
+    aliases_.emplace(place_of(aliases_, to), to, info);
   }
   from->is_fusion_output_ = false;
   to->is_fusion_output_ = true;

@@ -1,6 +1,8 @@
 #include "ir/fusion_reader.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <unordered_set>
 
 #include "ir/meaning.h"
@@ -124,6 +126,7 @@ void FusionReader::add_inputs() {
 }
 
 void FusionReader::add_outputs() {
+  std::map<const Val*, AliasInfo, std::less<>> aliases; // in the order that the fusion has them in
   for (const Output& output : outputs_) {
     Statement* statement = record(output.number).statement;
     if (!is_a<TensorView>(*statement)) {
@@ -131,7 +134,7 @@ void FusionReader::add_outputs() {
           "statement " + std::to_string(output.number) + " is an output, but no tensor");
     }
     auto* tensor = static_cast<TensorView*>(statement);
-    const AliasInfo* known = fusion_->alias_of(tensor);
+    const auto known = aliases.find(tensor);
     const Statement* aliased = output.aliased == 0 ? nullptr : record(output.aliased).statement;
     if (aliased != nullptr &&
         (!is_a<TensorView>(*aliased) || !static_cast<const Val*>(aliased)->is_fusion_input() ||
@@ -140,7 +143,7 @@ void FusionReader::add_outputs() {
           "output " + std::to_string(output.number) + " is written to what is no input");
     }
     const bool is_repeated = tensor->is_fusion_output();
-    if (is_repeated && (known == nullptr ? nullptr : known->input) != aliased) {
+    if (is_repeated && (known == aliases.end() ? nullptr : known->second.input) != aliased) {
       return in_.fail("output " + std::to_string(output.number) + " is written to two places");
     }
     if (output.is_hidden && (aliased == nullptr || is_repeated)) {
@@ -149,10 +152,10 @@ void FusionReader::add_outputs() {
     fusion_->add_output(tensor);
     if (aliased != nullptr && !is_repeated) {
       auto* input = const_cast<TensorView*>(static_cast<const TensorView*>(aliased));
-      fusion_->aliases_.emplace_back(
-          tensor, AliasInfo{.input = input, .is_hidden = output.is_hidden});
+      aliases.emplace(tensor, AliasInfo{.input = input, .is_hidden = output.is_hidden});
     }
   }
+  fusion_->aliases_.assign(aliases.begin(), aliases.end());
 }
 
 // ---- Values -------------------------------------------------------------------------------------

@@ -140,11 +140,14 @@ class NodeRules {
 
   void operator()(const ReductionOp& op) {
     reduce({op.out}, {op.arg});
+    combine(op.out, op.arg);
     expect(op.init->is_scalar(), "the initial value is no scalar");
   }
 
   void operator()(const WelfordOp& op) {
     reduce({op.out_avg, op.out_var, op.out_n}, {op.in_avg, op.in_var, op.in_n});
+    combine(op.out_avg, op.in_avg);
+    combine(op.out_var, op.in_avg);
     for (const Val* init : {op.init_avg, op.init_var, op.init_n}) {
       expect(init->is_scalar(), "an initial value is no scalar");
     }
@@ -156,6 +159,7 @@ class NodeRules {
     expect_count(op.ops.size(), std::ssize(op.outs));
     for (size_t i = 0; is_good() && i < op.outs.size(); ++i) {
       reduce({op.outs[i]}, {op.args[i]});
+      combine(op.outs[i], op.args[i]);
       expect(op.inits[i]->is_scalar(), "an initial value is no scalar");
     }
   }
@@ -294,6 +298,7 @@ class NodeRules {
 
   void operator()(const ScanOp& op) {
     meet(op.arg, op.out);
+    combine(op.out, op.arg);
     expect_dim(op.dim, op.arg);
     expect(op.init->is_scalar(), "the initial value is no scalar");
   }
@@ -527,6 +532,13 @@ class NodeRules {
         }
       }
     }
+  }
+
+  /// Elements together are of the type of each. Floats may be combined in a wider type, and rounded
+  /// in the end.
+  void combine(const Val* out, const Val* arg) {
+    const bool are_floats = is_floating_point(out->dtype()) && is_floating_point(arg->dtype());
+    expect(out->dtype() == arg->dtype() || are_floats, "elements are combined in another type");
   }
 
   template <typename Node>

@@ -10,7 +10,7 @@ import random
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 import torch
@@ -448,6 +448,36 @@ def test_every_flipped_bit_is_damage() -> None:
         damaged[position // 8] ^= 1 << (position % 8)
         with pytest.raises(nvf.UserValueError, match="deserialize: "):
             Fusion.deserialize(bytes(damaged))
+
+
+def combinations() -> Fusion:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 8], contiguity=True)
+        fd.add_output(fd.ops.sum(x, [1]))
+        fd.add_output(fd.ops.cumsum(x, 1))
+        fd.add_output(fd.ops.welford(x, [1])[0])
+    return fd.fusion
+
+
+def test_elements_are_combined_in_their_own_type() -> None:
+    """A sum of floats is no integer, whatever the bytes say."""
+    data = combinations().serialize()
+    others = [int(dtype.value) for dtype in (DataType.UInt64, DataType.Int, DataType.Bool)]
+    refused = 0
+    for position in range(BODY_AT, len(data)):
+        if data[position] != int(DataType.Float.value):
+            continue
+        for other in others:
+            changed = data[:position] + bytes([other]) + data[position + 1 :]
+            try:
+                second = Fusion.deserialize(sealed(changed))
+            except nvf.UserValueError as error:
+                refused += "combined in another type" in str(error)
+                continue
+            outputs = [cast("TensorView", output) for output in second.outputs()]
+            dtypes = {outputs[0].dtype, outputs[1].dtype}
+            assert dtypes == {tensor.dtype for tensor in second.inputs()}
+    assert refused >= len(others)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

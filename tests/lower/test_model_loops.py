@@ -6,7 +6,7 @@ import textwrap
 
 from pass_text import BX, TX, check_refused, check_unchanged, plain
 
-from nvfuser_direct import FusionDefinition, ParallelType
+from nvfuser_direct import DataType, Fusion, FusionDefinition, MemoryType, ParallelType
 
 NAME = "model_loops"
 
@@ -34,6 +34,33 @@ def test_a_loop_runs_over_the_axis_that_covers_all_tensors_in_it() -> None:
         fd.sched.inline_most()
     text = plain(str(fd.fusion.lower(until="build_loop_nests")))
     assert "in 12:" in text
+
+
+def test_a_copy_that_a_schedule_made_decides_no_more_than_its_consumers() -> None:
+    """It is the newest tensor, and no consumer. Bytes do not say who made it: the fusion that they
+    say is lowered alike."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 1], contiguity=[True, None], dtype=DataType.Int32)
+        column = fd.ops.squeeze(x, [1])
+        y = fd.ops.broadcast(column, [False, True])
+        fd.add_output(fd.ops.neg(y))
+        fd.add_output(y)
+        copy = x.cache_after()
+        y.merge(0, 1)
+        y.split(0, 5)
+        y.split(0, 7)
+        y.split(1, 16)
+        fd.sched.transform_like(y)
+        y.axis(0).parallelize(ParallelType.block_y)
+        y.axis(2).parallelize(BX)
+        y.axis(3).parallelize(ParallelType.grid_y)
+        fd.sched.parallelize_like(y)
+        column.axis(3).parallelize(ParallelType.unswitch)
+        for tensor in (copy, column):
+            tensor.set_memory_type(MemoryType.Global)
+        fd.sched.inline_most()
+    fd.fusion.lower()
+    Fusion.deserialize(fd.fusion.serialize()).lower()
 
 
 def test_axes_of_one_loop_that_are_bound_differently_are_refused() -> None:

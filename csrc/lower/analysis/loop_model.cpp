@@ -1,6 +1,7 @@
 #include "lower/analysis/loop_model.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "graph/ambiguous_axes.h"
@@ -28,12 +29,30 @@ std::set<int64_t> axes_of_inputs(const std::vector<TensorView*>& tensors, const 
   return axes;
 }
 
+/// Producers before consumers, otherwise by age: which schedule made a copy, and when, does not
+/// count.
+std::vector<TensorView*> in_order_of_computation(const Kernel& kernel) {
+  std::unordered_map<const Val*, size_t> places; // of what is computed; only looked up
+  for (const Expr* expr : kernel.exprs()) {
+    for (const Val* out : expr->outputs()) {
+      places.emplace(out, places.size() + 1);
+    }
+  }
+  const auto place_of = [&](const TensorView* tensor) {
+    const auto place = places.find(tensor);
+    return place == places.end() ? 0 : place->second;
+  };
+  std::vector<TensorView*> tensors = kernel.tensors();
+  std::ranges::stable_sort(tensors, std::less(), place_of);
+  return tensors;
+}
+
 } // namespace
 
 LoopModel::LoopModel(Kernel& kernel)
     : kernel_(kernel),
       exact_(kernel.id_model->maybe_build_graph(IdMappingMode::exact)),
-      tensors_(kernel.tensors()),
+      tensors_(in_order_of_computation(kernel)),
       covers_(exact_, axes_of_inputs(tensors_, exact_)) {
   using Step = void (LoopModel::*)();
   for (const Step step :

@@ -27,7 +27,7 @@ namespace nvfuser {
 class ValGraph;
 
 struct Loop {
-  IterDomains members;              // creation order
+  IterDomains members;              // producers before consumers
   std::vector<TensorView*> tensors; // the tensors they belong to, aligned with `members`
   IterDomain* promoted = nullptr;
   ParallelType parallel_type = ParallelType::Serial;
