@@ -1,6 +1,6 @@
 """How lowering and printing grow: chains of pointwise operations, independent reductions, and what
-`FusionDefinition.execute` makes of many operands, outputs and reshapes; and how long the calls of a
-schedule take.
+`FusionDefinition.execute` makes of many operands, outputs and reshapes; how long the calls of a
+schedule take, and cutting a definition into segments.
 
 The slope is the exponent between two sizes: 1 is linear, 2 quadratic.
 """
@@ -11,7 +11,16 @@ import argparse
 import math
 import time
 
-from nvfuser_direct import DataType, FusionDefinition, MemoryType, ParallelType, _core
+import torch
+
+from nvfuser_direct import (
+    DataType,
+    FusionDefinition,
+    MemoryType,
+    ParallelType,
+    _core,
+    segment,
+)
 
 CHAINS = (10, 100, 1000)
 REDUCTIONS = (1, 10, 100)
@@ -20,6 +29,9 @@ MANY = (30, 100, 300)
 SOME = (10, 30, 100)
 OPERATIONS_OF_LAYER = 16
 LAYERS = (160, 480, 1600)
+SIZE = 64  # of what is planned: rows and columns
+OPERATIONS_OF_PLANNED_LAYER = 10
+PRODUCTS = (10, 30, 100)
 
 
 def pointwise_chain(length: int) -> FusionDefinition:
@@ -151,6 +163,54 @@ def measure_passes(sizes: tuple[int, ...]) -> None:
         previous = (size, time_ms)
 
 
+def linear_layers(number: int) -> FusionDefinition:
+    """`number` products of matrices, each with an activation."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([SIZE, SIZE])
+        weights = [fd.define_tensor([SIZE, SIZE]) for _ in range(number)]
+        for weight in weights:
+            x = fd.ops.relu(fd.ops.linear(x, weight))
+        fd.add_output(x)
+    return fd
+
+
+def elementwise(length: int) -> FusionDefinition:
+    """`length` operations one after the other, without a schedule."""
+    with FusionDefinition() as fd:
+        x = y = fd.define_tensor([SIZE, SIZE])
+        for i in range(length):
+            y = fd.ops.add(y, x) if i % 2 else fd.ops.sin(y)
+        fd.add_output(y)
+    return fd
+
+
+def softmax_and_sums(length: int) -> FusionDefinition:
+    """`length` operations: softmax of the rows, then columns without their sums."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([SIZE, SIZE])
+        for _ in range(length // OPERATIONS_OF_PLANNED_LAYER):
+            shifted = fd.ops.sub(x, fd.ops.max(x, [1], keepdim=True))
+            powers = fd.ops.exp(shifted)
+            rows = fd.ops.div(powers, fd.ops.sum(powers, [1], keepdim=True))
+            x = fd.ops.sub(rows, fd.ops.sum(rows, [0], keepdim=True))
+        fd.add_output(x)
+    return fd
+
+
+def measure_plans(name: str, make, sizes: tuple[int, ...]) -> None:
+    """A line for each size: cutting a definition into segments."""
+    previous = None
+    for size in sizes:
+        fusion = make(size).fusion
+        inputs = [torch.empty(SIZE, SIZE) for _ in fusion.inputs()]
+        time_ms = milliseconds(lambda fusion=fusion, inputs=inputs: segment(fusion, inputs), 3)
+        slope = ""
+        if previous is not None:
+            slope = f"{math.log(time_ms / previous[1]) / math.log(size / previous[0]):5.2f}"
+        print(f"{name:24} {size:5} {time_ms:11.2f}{'':25}{slope}", flush=True)
+        previous = (size, time_ms)
+
+
 def calls_again(length: int) -> FusionDefinition:
     """`length` operations, and a schedule that is propagated, bound and inlined eight times."""
     fd = pointwise_chain(length)
@@ -226,6 +286,9 @@ def main() -> None:
     measure("reshape chain", reshape_chain, MANY, target)
     measure("centered chain", centered_chain, SOME, target)
     measure_passes(LAYERS)
+    measure_plans("plan of a chain", elementwise, CHAINS)
+    measure_plans("plan of linear layers", linear_layers, PRODUCTS)
+    measure_plans("plan of softmax and sums", softmax_and_sums, LAYERS)
     measure("scheduling calls again", calls_again, CHAINS, target, is_lowered=False)
     measure("bound in turn", bound_in_turn, CHAINS, target, is_lowered=False)
 

@@ -1,6 +1,8 @@
 #include "segment/segmented_fusion.h"
 
 #include <algorithm>
+#include <atomic>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <set>
@@ -160,6 +162,14 @@ class SegmentedFusionMaker {
   void dump() const {
     if (has_option(DumpOption::SegmentedFusion)) {
       std::cout << plan_->to_string() << std::flush;
+    }
+    if (has_option(DumpOption::DrawSegmentedFusion)) {
+      static std::atomic<int64_t> count = 0;
+      const std::string path = "segmented_fusion" + std::to_string(count++) + ".dot";
+      NVF_USER_CHECK(
+          std::ofstream(path) << plan_->draw(), option_name(DumpOption::DrawSegmentedFusion),
+          ": cannot write ", path);
+      std::cout << "PRINTING: " << path << std::endl;
     }
   }
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 import torch
 from segment_runs import define, plan_of
@@ -70,6 +75,40 @@ def test_a_drawing_has_groups_and_what_crosses() -> None:
     assert text.startswith("digraph segments {")
     for edge in plan.edges:
         assert f'g{edge.source} -> g{edge.target} [label = "T{edge.tensor.name()}"]' in text
+
+
+DUMPING = """
+import torch
+from nvfuser_direct import FusionDefinition, segment
+with FusionDefinition() as fd:
+    x = fd.define_tensor([4, 8])
+    fd.add_output(fd.ops.sum(fd.ops.sum(x, [1]), [0]))
+plan = segment(fd.fusion, [torch.randn(4, 8)])
+print(plan.draw())
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "printed"),
+    [
+        ("segmented_fusion", "Segmented_Fusion{ "),
+        ("segmenter_logging", "Scheduler _reduction_ accepted"),
+        ("draw_segmented_fusion", "PRINTING: segmented_fusion0.dot"),
+    ],
+)
+def test_dumps(option: str, printed: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "NVFUSER_DUMP": option, "PYTHONPATH": os.pathsep.join(sys.path)}
+    run = subprocess.run(
+        [sys.executable, "-c", DUMPING],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert printed in run.stdout.splitlines()
+    if option == "draw_segmented_fusion":
+        assert run.stdout.endswith((tmp_path / "segmented_fusion0.dot").read_text() + "\n")
 
 
 def test_rejections_are_those_of_schedulers_that_were_asked_before() -> None:
