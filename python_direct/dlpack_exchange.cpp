@@ -343,9 +343,10 @@ nb::object PythonAllocator::to_python(DlpackHandle handle) const {
   if (!framework_) {
     return to_torch(std::move(handle));
   }
-  return framework_->from_dlpack(
-      framework_owns_memory_ ? make_exporter(std::move(handle), last_stream_)
-                             : to_torch(std::move(handle)));
+  if (!framework_owns_memory_) {
+    return framework_->from_dlpack(to_torch(std::move(handle)));
+  }
+  return framework_->from_dlpack(make_exporter(std::move(handle), last_stream_));
 }
 
 namespace {
