@@ -253,6 +253,50 @@ def test_updates_in_place(target: str, made_for: str) -> None:
     torch.testing.assert_close(x.cpu().double(), expected, rtol=2e-5, atol=2e-5)
 
 
+# -- rows that are read again --
+
+
+def reads_again(params: ReductionParams) -> bool:
+    return params.project_persistent_buffers and not params.persistent_kernel
+
+
+@pytest.mark.parametrize("columns", [60000, 60001])
+def test_rows_that_do_not_fit_are_read_in_each_pass(target: str, columns: int) -> None:
+    x = random(132, columns)
+    params = check(INNER, softmax([1]), [x], target, "cuda", [x.double().softmax(1)])
+    assert reads_again(params)
+    assert params.lparams.bdimx == 1024
+
+
+def test_tasks_read_long_rows_again(target: str) -> None:
+    x = random(16, 70001)
+    params = check(INNER, softmax([1]), [x], target, "cpu", [x.double().softmax(1)])
+    assert params.project_persistent_buffers
+
+
+def test_long_rows_with_several_outputs(target: str, made_for: str) -> None:
+    """What is stored, and a weight of all rows, are computed in the passes that need them."""
+
+    def build(fd, x, w):
+        c, rstd = centred(fd, wide(fd, x), [1])
+        y = fd.ops.mul(fd.ops.mul(c, rstd), fd.ops.broadcast(wide(fd, w), [True, False]))
+        return narrow(fd, c, x), narrow(fd, y, x)
+
+    x, w = random(132, 66000, dtype=torch.bfloat16), random(66000, seed=1)
+    mean = x.double().mean(1, keepdim=True)
+    expected = [x.double() - mean, normalized(x, [1]) * w.double()]
+    check(INNER, build, [x, w], target, made_for, expected)
+
+
+def test_random_numbers_are_not_drawn_again() -> None:
+    def build(fd, x):
+        noise = fd.ops.uniform(0.0, 1.0, [x.size(0), x.size(1)], dtype=FLOAT)
+        return softmax([1])(fd, fd.ops.add(x, noise))
+
+    text = reason(INNER, build, torch.empty(200, 300000))
+    assert text.endswith("not enough registers or shared memory for persistence")
+
+
 # -- columns --
 
 

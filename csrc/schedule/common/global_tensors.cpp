@@ -23,22 +23,44 @@ TensorView* fork_output(TensorView* output) {
   return output->uses().empty() ? output : output->cache_fork();
 }
 
+/// The output, which becomes a copy of what is computed.
+TensorView* cache_output(TensorView* tensor) {
+  TensorView* output = fork_output(tensor);
+  if (output == tensor) {
+    static_cast<void>(output->cache_before());
+  }
+  return output;
+}
+
 } // namespace
 
 std::vector<TensorView*> cache_global_tensors(
     const std::vector<TensorAccess>& accesses, const std::vector<TensorView*>& read_in_place) {
   std::vector<TensorView*> moved;
   for (const TensorAccess& access : accesses) {
-    if (!access.is_output) {
-      const bool is_loaded = std::ranges::find(read_in_place, access.tensor) == read_in_place.end();
-      moved.push_back(is_loaded ? cache_input(access.tensor) : nullptr);
+    if (access.is_output) {
+      moved.push_back(cache_output(access.tensor));
       continue;
     }
-    TensorView* output = fork_output(access.tensor);
-    if (output == access.tensor) {
-      static_cast<void>(output->cache_before());
+    const bool is_loaded = std::ranges::find(read_in_place, access.tensor) == read_in_place.end();
+    moved.push_back(is_loaded ? cache_input(access.tensor) : nullptr);
+  }
+  return moved;
+}
+
+std::vector<MovedTensor> cache_for_each_reader(const std::vector<TensorAccess>& accesses) {
+  std::vector<MovedTensor> moved;
+  for (size_t i = 0; i < accesses.size(); ++i) {
+    TensorView* tensor = accesses[i].tensor;
+    if (accesses[i].is_output) {
+      moved.push_back({cache_output(tensor), i});
+      continue;
     }
-    moved.push_back(output);
+    for (Expr* use : tensor->logical().empty() ? std::vector<Expr*>{} : elementwise_uses(tensor)) {
+      TensorView* load =
+          tensor->cache_after(LoadStoreOpType::Set, CacheOp::Unspecified, true, {use});
+      moved.push_back({load, i});
+    }
   }
   return moved;
 }

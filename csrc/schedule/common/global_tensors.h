@@ -15,6 +15,16 @@ namespace nvfuser::schedule {
 [[nodiscard]] std::vector<TensorView*> cache_global_tensors(
     const std::vector<TensorAccess>& accesses, const std::vector<TensorView*>& read_in_place = {});
 
+/// A tensor that moves the elements of an access.
+struct MovedTensor {
+  TensorView* tensor = nullptr;
+  size_t access = 0; // its position
+};
+/// The same, with a copy of an input for each of its readers: where they are in different loops,
+/// each loads for itself.
+[[nodiscard]] std::vector<MovedTensor> cache_for_each_reader(
+    const std::vector<TensorAccess>& accesses);
+
 /// Only outputs that are read get a copy, so that nothing is read back from memory.
 [[nodiscard]] std::vector<TensorView*> fork_outputs(const std::vector<TensorAccess>& accesses);
 

@@ -9,6 +9,8 @@
 #include "schedule/common/global_tensors.h"
 #include "schedule/common/vector_widths.h"
 #include "transform/group_reductions.h"
+#include "transform/inline.h"
+#include "transform/parallelize_like.h"
 
 namespace nvfuser::schedule {
 namespace {
@@ -161,13 +163,23 @@ std::vector<std::pair<TensorView*, int64_t>> load_vectors(
     if (access.is_output || !access.has_all_axes || widths[i] <= 1) {
       continue;
     }
-    for (Expr* use : access.elementwise_uses) {
+    for (Expr* use : elementwise_uses(access.tensor)) {
       TensorView* load =
           access.tensor->cache_after(LoadStoreOpType::Set, CacheOp::Unspecified, true, {use});
       loads.emplace_back(load, widths[i]);
     }
   }
   return loads;
+}
+
+void unroll_loads(LoopRoles& loops, const std::vector<TensorView*>& loads) {
+  if (!loads.empty()) {
+    loops.bind(LoopRole::Unroll, ParallelType::Unroll);
+    transform::parallelize_like(loops.tensor(), -1, loads, {ParallelType::Unroll});
+    loops.bind(LoopRole::Unroll, ParallelType::Serial);
+    transform::inline_at(
+        loops.tensor(), loops.position(LoopRole::Unroll), /*best_effort=*/true, loads);
+  }
 }
 
 void keep_arrays_in_scratch(const Fusion& fusion) {

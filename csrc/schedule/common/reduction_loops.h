@@ -50,6 +50,9 @@ void group_lanes(const LoopRoles& loops, const std::vector<ReductionResults>& re
 [[nodiscard]] std::vector<std::pair<TensorView*, int64_t>> load_vectors(
     const ReductionProblem& problem, const std::vector<int64_t>& widths);
 
+/// Write loads out, so that all stand before the first use: `loops` have the role Unroll.
+void unroll_loads(LoopRoles& loops, const std::vector<TensorView*>& loads);
+
 /// Put arrays that are too large for the registers of a task into its scratch memory.
 /// Requires: all tensors are inlined.
 void keep_arrays_in_scratch(const Fusion& fusion);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "schedule/common/global_tensors.h"
+#include "schedule/common/recompute.h"
 #include "schedule/common/reduction_loops.h"
 #include "schedule/persistent/persistent.h"
 #include "transform/inline.h"
@@ -27,6 +28,12 @@ void make_for_threads(LoopRoles& loops, const ReductionParams& params) {
   } else {
     loops.split(Blocks, params.unroll_factor_iter_dom, Columns);
     loops.split(Blocks, params.lparams.bdimx(), Rows);
+  }
+  if (params.project_persistent_buffers) {
+    loops.split(Serial, params.lparams.bdimx(), Threads);
+    loops.split(Serial, params.unroll_factor_top_of_vectorization, Unroll);
+    loops.arrange({Blocks, Serial, Unroll, Threads, Lanes, Ones});
+    return;
   }
   loops.rename(Serial, Threads);
   loops.cut(Threads, params.batches_per_block_inner_reduction, Unroll);
@@ -56,7 +63,12 @@ void make_for_tasks(LoopRoles& loops, const ReductionParams& params) {
 // ---- Stages of the sums: return the tensor that has all loops -----------------------------------
 
 TensorView* factor_for_threads(LoopRoles& loops, const ReductionResults& results) {
-  return loops.factor({Unroll, Lanes}, results).front();
+  TensorView* first = nullptr;
+  if (loops.has(Serial)) { // long: an accumulator for each lane
+    first = loops.factor({Serial, Unroll}, results).front();
+  }
+  TensorView* partial = loops.factor({Unroll, Lanes}, results).front();
+  return first == nullptr ? partial : first;
 }
 
 TensorView* factor_for_tasks(
@@ -75,6 +87,9 @@ TensorView* factor_for_tasks(
 void apply_for_tasks(FusionSummary& summary, const ReductionParams& params) {
   const ReductionProblem& problem = *summary.problem();
   Fusion& fusion = summary.fusion();
+  if (params.project_persistent_buffers) {
+    recompute_in_each_pass(summary);
+  }
   static_cast<void>(fork_outputs(problem.accesses));
   const auto loads = load_vectors(problem, params.vector_widths);
   LoopRoles loops = make_canonical(reduced_tensor(problem.reference), problem);
@@ -97,14 +112,31 @@ void apply_for_tasks(FusionSummary& summary, const ReductionParams& params) {
   keep_arrays_in_scratch(fusion);
 }
 
+/// The tensors that load and store. Rows that are read again are loaded in each pass.
+std::vector<MovedTensor> move_global_tensors(
+    FusionSummary& summary, const ReductionParams& params) {
+  const std::vector<TensorAccess>& accesses = summary.problem()->accesses;
+  if (params.project_persistent_buffers) {
+    recompute_in_each_pass(summary);
+    return cache_for_each_reader(accesses);
+  }
+  std::vector<MovedTensor> moved;
+  const std::vector<TensorView*> tensors = cache_global_tensors(accesses);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i] != nullptr) {
+      moved.push_back({tensors[i], i});
+    }
+  }
+  return moved;
+}
+
 void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
   const ReductionProblem& problem = *summary.problem();
   Fusion& fusion = summary.fusion();
   const int64_t lanes =
       params.fastest_dim ? params.unroll_factor_inner_reduction : params.unroll_factor_iter_dom;
   const std::vector<int64_t> widths = widths_of(problem, params, lanes);
-  const std::vector<TensorView*> moved = cache_global_tensors(problem.accesses);
-
+  const std::vector<MovedTensor> moved = move_global_tensors(summary, params);
   LoopRoles loops = make_canonical(reduced_tensor(problem.reference), problem);
   make_for_threads(loops, params);
   transform::transform_like(loops.tensor());
@@ -124,16 +156,20 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
     bound.axis(Threads)->pad_to_multiple_of_warp();
   }
   transform::parallelize_like(leader);
-  for (size_t i = 0; i < moved.size(); ++i) {
-    if (moved[i] != nullptr) {
-      vectorize_access(moved[i], widths[i], lanes);
+  std::vector<TensorView*> loads; // that stand before their first use
+  for (const MovedTensor& each : moved) {
+    vectorize_access(each.tensor, widths[each.access], lanes);
+    if (params.project_persistent_buffers && !problem.accesses[each.access].is_output &&
+        problem.accesses[each.access].has_all_axes) {
+      loads.push_back(each.tensor);
     }
   }
   group_where_possible(reductions);
   if (params.vectorize_iter_dom) {
     group_lanes(left, reductions);
   }
-  transform::inline_most(fusion);
+  unroll_loads(bound, loads);
+  transform::inline_most(fusion, computed_without(fusion, loads));
 }
 
 void apply(FusionSummary& summary, const HeuristicParams& heuristics, SchedulerType type) {

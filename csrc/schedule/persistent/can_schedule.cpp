@@ -55,6 +55,9 @@ std::optional<Refusal> find_refusal_by_size(
          .found = "none",
          .fix = "execute the fusion, which evaluates it"});
   }
+  if (is_inner && find_reread_row(summary, facts.target(), sizes)) {
+    return std::nullopt;
+  }
   if (!facts.target().is_cuda()) {
     const bool fits = is_inner ? find_row_of_task(summary, facts.target(), sizes).has_value()
                                : find_columns_of_task(summary, facts.target(), sizes).has_value();

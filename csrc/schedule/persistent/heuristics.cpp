@@ -23,6 +23,18 @@ std::vector<int64_t> widths_up_to(std::vector<int64_t> widths, int64_t lanes) {
   return widths;
 }
 
+void choose_reread_row(const RereadRow& row, const ProblemSizes& sizes, ReductionParams& params) {
+  params.persistent_kernel = false;
+  params.project_persistent_buffers = true;
+  params.unroll_factor_inner_reduction = sizes.vectors.lanes;
+  params.vectorize_inner_reduction = sizes.vectors.lanes > 1;
+  params.unroll_factor_top_of_vectorization = row.vectors;
+  params.cross_block_inner_reduction = true;
+  params.block_dim_inner_reduction = ParallelType::TIDx;
+  params.lparams.bind(ParallelType::TIDx, row.threads);
+  params.lparams.bind(ParallelType::BIDx, sizes.kept);
+}
+
 } // namespace
 
 std::unique_ptr<HeuristicParams> compute_inner_heuristics(
@@ -30,7 +42,9 @@ std::unique_ptr<HeuristicParams> compute_inner_heuristics(
   const ProblemSizes sizes = sizes_of(*summary.problem(), facts);
   auto params = make_params(SchedulerType::inner_persistent, /*is_inner=*/true);
   if (!facts.target().is_cuda()) {
-    const RowOfTask row = *find_row_of_task(summary, facts.target(), sizes);
+    const std::optional<RowOfTask> kept = find_row_of_task(summary, facts.target(), sizes);
+    params->project_persistent_buffers = !kept;
+    const RowOfTask row = kept.value_or(row_of_task(sizes));
     params->runs_in_tasks = true;
     params->vector_widths = widths_of_task(*summary.problem(), sizes);
     params->unroll_factor_inner_reduction = row.lanes;
@@ -39,8 +53,13 @@ std::unique_ptr<HeuristicParams> compute_inner_heuristics(
     params->lparams.bind(ParallelType::BIDx, ceil_div(sizes.kept, row.rows));
     return params;
   }
-  const RowOfThreads row = *find_row_of_threads(summary, facts.target(), sizes);
   params->vector_widths = sizes.vectors.widths;
+  const std::optional<RowOfThreads> kept = find_row_of_threads(summary, facts.target(), sizes);
+  if (!kept) {
+    choose_reread_row(*find_reread_row(summary, facts.target(), sizes), sizes, *params);
+    return params;
+  }
+  const RowOfThreads row = *kept;
   params->unroll_factor_inner_reduction = row.lanes;
   params->vectorize_inner_reduction = row.lanes > 1;
   params->batches_per_block_inner_reduction = row.batches;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "schedule/common/recompute.h"
 #include "schedule/persistent/persistent.h"
 
 namespace nvfuser::schedule::persistent {
@@ -25,6 +26,8 @@ constexpr int64_t kLaneBytes = 64;
 constexpr int64_t kAccumulators = 4;
 constexpr int64_t kTaskElements = 16 * 1024;
 constexpr int64_t kColumns = 64;
+/// Tasks that are enough for most processors.
+constexpr int64_t kTasks = 16;
 /// Rows are kept in steps of so many: what an inner loop takes.
 constexpr int64_t kChain = 32;
 
@@ -69,6 +72,22 @@ std::optional<RowOfThreads> find_row_of_threads(
   return row;
 }
 
+std::optional<RereadRow> find_reread_row(
+    const FusionSummary& summary, const Target& target, const ProblemSizes& sizes) {
+  const int64_t enough_rows = target.is_cuda() ? target.num_sms : kTasks;
+  const bool has_update =
+      std::ranges::any_of(summary.problem()->accesses, [](const TensorAccess& access) {
+        return access.updated_input.has_value(); // a later pass would read what it wrote
+      });
+  if (sizes.kept < enough_rows || has_update || find_unrepeatable(summary)) {
+    return std::nullopt;
+  }
+  return RereadRow{
+      .threads =
+          std::min(power_of_two_above(ceil_div(sizes.reduced, sizes.vectors.lanes)), kMostThreads),
+      .vectors = power_of_two_below(kBatches / std::max<int64_t>(sizes.streams, 1))};
+}
+
 std::optional<ColumnsOfThreads> find_columns_of_threads(
     const FusionSummary& summary, const Target& target, const ProblemSizes& sizes) {
   const int64_t bytes = std::max(kept_bytes(summary), kRegisterBytes);
@@ -91,13 +110,18 @@ std::optional<ColumnsOfThreads> find_columns_of_threads(
   return std::nullopt;
 }
 
-std::optional<RowOfTask> find_row_of_task(
-    const FusionSummary& summary, const Target& target, const ProblemSizes& sizes) {
+RowOfTask row_of_task(const ProblemSizes& sizes) {
   RowOfTask row;
   row.lanes = std::min(kLaneBytes / sizes.widest_bytes, power_of_two_above(sizes.reduced));
   row.accumulators =
       std::min(kAccumulators, power_of_two_below(ceil_div(sizes.reduced, row.lanes)));
   row.rows = std::clamp<int64_t>(kTaskElements / sizes.reduced, 1, sizes.kept);
+  return row;
+}
+
+std::optional<RowOfTask> find_row_of_task(
+    const FusionSummary& summary, const Target& target, const ProblemSizes& sizes) {
+  const RowOfTask row = row_of_task(sizes);
   const int64_t step = row.lanes * row.accumulators;
   const int64_t elements = ceil_div(sizes.reduced, step) * step;
   return elements * stored_bytes(summary) <= target.max_shared_bytes ? std::optional(row)

@@ -20,6 +20,15 @@ struct RowOfThreads {
 [[nodiscard]] std::optional<RowOfThreads> find_row_of_threads(
     const FusionSummary& summary, const Target& target, const ProblemSizes& sizes);
 
+/// A row that is read again in each pass, of any size.
+struct RereadRow {
+  int64_t threads = 1;
+  int64_t vectors = 1; // that a thread loads before it uses the first
+};
+/// No value: there are too few rows for the GPU, or for the processor.
+[[nodiscard]] std::optional<RereadRow> find_reread_row(
+    const FusionSummary& summary, const Target& target, const ProblemSizes& sizes);
+
 /// Columns of a block of a GPU.
 struct ColumnsOfThreads {
   int64_t lanes = 1;   // neighbouring columns of a thread
@@ -36,6 +45,8 @@ struct RowOfTask {
   int64_t accumulators = 1; // of lanes
   int64_t rows = 1;
 };
+[[nodiscard]] RowOfTask row_of_task(const ProblemSizes& sizes);
+/// No value: scratch memory cannot hold what is kept.
 [[nodiscard]] std::optional<RowOfTask> find_row_of_task(
     const FusionSummary& summary, const Target& target, const ProblemSizes& sizes);
 

@@ -134,16 +134,6 @@ void reduce_lanes_in_turn(const LoopRoles& loops, const std::vector<ReductionRes
   }
 }
 
-/// Loads are written out, so that all stand before the first use.
-void unroll_loads(LoopRoles& loops, const std::vector<TensorView*>& loads) {
-  if (!loads.empty()) {
-    loops.bind(Unroll, ParallelType::Unroll);
-    transform::parallelize_like(loops.tensor(), -1, loads, {ParallelType::Unroll});
-    loops.bind(Unroll, ParallelType::Serial);
-    transform::inline_at(loops.tensor(), loops.position(Unroll), /*best_effort=*/true, loads);
-  }
-}
-
 void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
   const ReductionProblem& problem = *summary.problem();
   Fusion& fusion = summary.fusion();

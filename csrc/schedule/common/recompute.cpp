@@ -1,0 +1,164 @@
+#include "schedule/common/recompute.h"
+
+#include <algorithm>
+#include <map>
+#include <ranges>
+#include <set>
+#include <unordered_map>
+
+#include "graph/op_semantics.h"
+#include "optimize/rewrite.h"
+#include "schedule/summary/axis_sources.h"
+
+namespace nvfuser::schedule {
+namespace {
+
+using Passes = std::set<int64_t>;
+
+/// Which passes over the rows need which tensors. Pass n has the results of n reductions, one from
+/// the other.
+class PassSearch {
+ public:
+  explicit PassSearch(const FusionSummary& summary) : summary_(summary) {
+    for (const ReductionFacts& reduction : summary.reductions()) {
+      reductions_.insert(reduction.expr);
+    }
+    const AxisClasses reduced = sources_of(summary.exact(), summary.problem()->reduced);
+    for (const TensorView* tensor : summary.computed()) {
+      const bool is_row = std::ranges::any_of(concrete_axes(tensor), [&](const IterDomain* axis) {
+        return reduced.contains(summary.exact().group(axis));
+      });
+      if (is_row) {
+        rows_.insert(tensor);
+      }
+    }
+    find_depths();
+    find_passes();
+  }
+
+  /// Whether it has elements along the axes that are reduced.
+  [[nodiscard]] bool is_row(const TensorView* tensor) const {
+    return rows_.contains(tensor);
+  }
+  [[nodiscard]] bool is_reduction(const Expr* expr) const {
+    return reductions_.contains(expr);
+  }
+  /// The pass that computes what is left of the operands of `expr`.
+  [[nodiscard]] int64_t first_pass(const Expr* expr) const {
+    int64_t pass = 0;
+    for (const TensorView* operand : tensor_inputs(expr)) {
+      pass = std::max(pass, depth(operand));
+    }
+    return pass;
+  }
+  [[nodiscard]] const Passes& passes(const TensorView* tensor) const {
+    return passes_.at(tensor);
+  }
+  /// The pass that keeps the tensor itself.
+  [[nodiscard]] int64_t own_pass(const TensorView* tensor) const {
+    return tensor->is_fusion_output() ? depth(tensor) : *passes(tensor).begin();
+  }
+
+ private:
+  [[nodiscard]] int64_t depth(const TensorView* tensor) const {
+    const auto found = depths_.find(tensor);
+    return found == depths_.end() ? 0 : found->second;
+  }
+
+  void find_depths() {
+    for (const Expr* expr : summary_.exprs()) {
+      const int64_t depth = first_pass(expr) + (is_reduction(expr) ? 1 : 0);
+      for (const TensorView* result : tensor_outputs(expr)) {
+        depths_[result] = depth;
+      }
+    }
+  }
+
+  void find_passes() {
+    for (const Expr* expr : std::views::reverse(summary_.exprs())) {
+      for (const TensorView* result : tensor_outputs(expr)) {
+        if (!is_row(result)) {
+          continue;
+        }
+        Passes& passes = passes_[result];
+        if (result->is_fusion_output() || result->uses().empty()) {
+          passes.insert(depth(result));
+        }
+        for (const Expr* use : result->uses()) {
+          if (is_reduction(use)) {
+            passes.insert(first_pass(use));
+            continue;
+          }
+          for (const TensorView* reader : tensor_outputs(use)) {
+            if (passes_.contains(reader)) {
+              passes.insert(passes_.at(reader).begin(), passes_.at(reader).end());
+            }
+          }
+        }
+      }
+    }
+  }
+
+  const FusionSummary& summary_;
+  std::set<const Expr*> reductions_; // only looked up
+  std::set<const TensorView*> rows_; // only looked up
+  std::unordered_map<const TensorView*, int64_t> depths_;
+  std::unordered_map<const TensorView*, Passes> passes_;
+};
+
+} // namespace
+
+std::optional<Refusal> find_unrepeatable(const FusionSummary& summary) {
+  const PassSearch search(summary);
+  for (const Expr* expr : summary.exprs()) {
+    const std::vector<TensorView*> results = tensor_outputs(expr);
+    const bool is_needed_twice =
+        search.is_row(results.front()) && search.passes(results.front()).size() > 1;
+    // Random numbers would differ; and through a created tensor no loops reach the others.
+    if (is_needed_twice && (tensor_inputs(expr).empty() || results.size() > 1)) {
+      return refuse(
+          {.headline = "what is created is needed in several passes",
+           .node = describe(results.front()),
+           .expected = "elements that can be computed from inputs once more",
+           .found = expr->op_name(),
+           .fix = "cut the fusion behind the operation"});
+    }
+  }
+  return std::nullopt;
+}
+
+void recompute_in_each_pass(FusionSummary& summary) {
+  check(find_unrepeatable(summary));
+  const PassSearch search(summary);
+  std::map<std::pair<const TensorView*, int64_t>, TensorView*> versions; // only looked up
+  const auto version = [&](TensorView* tensor, int64_t pass) {
+    const auto found = versions.find({tensor, pass});
+    return found == versions.end() ? tensor : found->second;
+  };
+  for (Expr* expr : summary.exprs()) {
+    TensorView* result = tensor_outputs(expr).front();
+    const bool is_copied = search.is_row(result) && !search.is_reduction(expr);
+    const std::vector<TensorView*> operands = tensor_inputs(expr);
+    if (is_copied) {
+      for (const int64_t pass : search.passes(result)) {
+        if (pass == search.own_pass(result)) {
+          continue;
+        }
+        optimize::ValMap mapped;
+        for (TensorView* operand : operands) {
+          mapped.emplace(operand, version(operand, pass));
+        }
+        versions[{result, pass}] = optimize::apply_to(*expr, mapped).front();
+      }
+    }
+    const int64_t own = is_copied ? search.own_pass(result) : search.first_pass(expr);
+    for (TensorView* operand : operands) {
+      TensorView* needed = version(operand, own);
+      if (needed != operand) {
+        summary.fusion().replace_uses(operand, needed, {expr});
+      }
+    }
+  }
+}
+
+} // namespace nvfuser::schedule

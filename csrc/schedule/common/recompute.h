@@ -1,0 +1,23 @@
+// Computing elements anew in each pass over a row, instead of keeping them.
+#pragma once
+
+#include <optional>
+
+#include "base/refusal.h"
+#include "schedule/summary/fusion_summary.h"
+
+namespace nvfuser::schedule {
+
+/// Refuses what cannot be computed twice: tensors that are created, from random numbers or without
+/// operands, and that several passes need.
+[[nodiscard]] std::optional<Refusal> find_unrepeatable(const FusionSummary& summary);
+
+/// Let no tensor with an element for each one of the problem be needed before and after a
+/// reduction, but inputs: what several passes need is an expression for each of them.
+///   before:  T1 = float(T0)   T2 = sum(T1)   T3 = T1 / T2
+///   after:   T1 = float(T0)   T2 = sum(T1)   T4 = float(T0)   T3 = T4 / T2
+/// An output stays the tensor of the pass that has all it needs. Nothing is scheduled yet.
+/// Throws what is refused above. Cost: O(exprs * passes).
+void recompute_in_each_pass(FusionSummary& summary);
+
+} // namespace nvfuser::schedule
