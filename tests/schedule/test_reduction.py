@@ -217,6 +217,18 @@ def test_operands_are_computed_and_stored(target: str, made_for: str) -> None:
     check(define(build, [x, b]), [x, b], target, made_for, [product, product.sum(1)])
 
 
+@pytest.mark.parametrize("dims", [[0, 1], [1, 2], [0, 1, 2]], ids=str)
+def test_operands_that_lack_some_of_the_reduced_axes(
+    target: str, made_for: str, dims: list[int]
+) -> None:
+    def build(fd, x, b):
+        return fd.ops.sum(fd.ops.mul(x, fd.ops.broadcast(b, [True, True, False])), dims)
+
+    x, b = positive(24, 10, 60), positive(60, seed=1)
+    expected = (x.double() * b.double()).sum(dims)
+    check(define(build, [x, b]), [x, b], target, made_for, [expected])
+
+
 @pytest.mark.parametrize("dim", [0, 1])
 def test_results_meet_inputs_of_their_shape(target: str, made_for: str, dim: int) -> None:
     x = positive(48, 64)

@@ -8,6 +8,7 @@
 #include "schedule/common/canonical.h"
 #include "schedule/common/global_tensors.h"
 #include "schedule/common/vector_widths.h"
+#include "schedule/summary/axis_sources.h"
 #include "transform/group_reductions.h"
 #include "transform/inline.h"
 #include "transform/parallelize_like.h"
@@ -87,6 +88,17 @@ LoopRoles make_canonical(
   merge(serial, LoopRole::Serial);
   merge(ones, LoopRole::Ones);
   return {tensor, roles};
+}
+
+bool may_have_chains(const FusionSummary& summary) {
+  const IterDomains& reduced = summary.problem()->reduced;
+  const auto has_some = [&](const TensorView* tensor) {
+    const auto found = std::ranges::count_if(
+        reduced, [&](const IterDomain* axis) { return has_axis(summary.exact(), tensor, axis); });
+    return found > 0 && found < static_cast<int64_t>(reduced.size());
+  };
+  return std::ranges::none_of(summary.inputs(), has_some) &&
+         std::ranges::none_of(summary.computed(), has_some);
 }
 
 void factor_into_short_sums(

@@ -5,7 +5,7 @@
 
 #include "schedule/common/loop_roles.h"
 #include "schedule/params/reduction_params.h"
-#include "schedule/summary/reduction_problem.h"
+#include "schedule/summary/fusion_summary.h"
 
 namespace nvfuser::schedule {
 
@@ -27,6 +27,11 @@ using ReductionResults = std::vector<TensorView*>;
     const std::vector<int64_t>& blocks,
     const std::vector<int64_t>& serial,
     const std::vector<int64_t>& ones);
+
+/// Whether sums of an outer loop may be added to from an inner one. Not where a tensor has some of
+/// the axes that are reduced: it is computed in the merged loop, which then is no loop of its own.
+/// Before the fusion is edited.
+[[nodiscard]] bool may_have_chains(const FusionSummary& summary);
 
 /// Factor what is left of a reduction along its loop `role`, which has `extent` iterations, into
 /// short sums: the last ones of two. A power of two, or the tree is not even.

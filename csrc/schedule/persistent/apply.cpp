@@ -48,14 +48,16 @@ void make_for_threads(LoopRoles& loops, const ReductionParams& params) {
 }
 
 /// [Blocks, Rows, Serial, Unroll, Lanes], and of an outer problem [Blocks, Serial, Chain, Columns].
-void make_for_tasks(LoopRoles& loops, const ReductionParams& params) {
+void make_for_tasks(LoopRoles& loops, const ReductionParams& params, bool has_chains) {
   if (params.fastest_dim) {
     loops.split(Serial, params.unroll_factor_inner_reduction, Lanes);
     loops.split(Serial, params.unroll_factor_top_of_vectorization, Unroll);
     loops.split(Blocks, params.iterations_per_task, Rows);
   } else {
     loops.split(Blocks, params.unroll_factor_iter_dom, Columns);
-    loops.split(Serial, kChain, Chain);
+    if (has_chains) {
+      loops.split(Serial, kChain, Chain);
+    }
   }
   loops.arrange({Blocks, Rows, Serial, Chain, Unroll, Lanes, Columns, Ones});
 }
@@ -74,7 +76,8 @@ TensorView* factor_for_threads(LoopRoles& loops, const ReductionResults& results
 TensorView* factor_for_tasks(
     LoopRoles& loops, const ReductionParams& params, const ReductionResults& results) {
   if (!params.fastest_dim) {
-    return loops.factor({Chain}, results).front();
+    const ReductionResults partial = loops.factor({Chain}, results);
+    return partial.empty() ? results.front() : partial.front();
   }
   TensorView* first = loops.factor({Serial}, results).front();
   static_cast<void>(loops.factor({Unroll}, results));
@@ -93,7 +96,7 @@ void apply_for_tasks(FusionSummary& summary, const ReductionParams& params) {
   static_cast<void>(fork_outputs(problem.accesses));
   const auto loads = load_vectors(problem, params.vector_widths);
   LoopRoles loops = make_canonical(reduced_tensor(problem.reference), problem);
-  make_for_tasks(loops, params);
+  make_for_tasks(loops, params, may_have_chains(summary));
   transform::transform_like(loops.tensor());
   TensorView* leader = nullptr;
   for (const ReductionResults& results : reduction_results(fusion)) {

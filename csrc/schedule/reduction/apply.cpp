@@ -45,7 +45,7 @@ void make_outer_for_threads(LoopRoles& loops, const ReductionParams& params) {
 
 /// [Blocks, Rows, Grid, Serial, Chain, Unroll, Lanes] of an inner problem: a task has some results,
 /// or a part of one. [Blocks, Grid, Serial, Chain, Columns] of an outer one: it has neighbours.
-void make_for_tasks(LoopRoles& loops, const ReductionParams& params) {
+void make_for_tasks(LoopRoles& loops, const ReductionParams& params, bool has_chains) {
   if (params.cross_grid_inner_reduction) {
     loops.cut(Serial, params.blocks_per_reduction, Grid);
   }
@@ -56,7 +56,9 @@ void make_for_tasks(LoopRoles& loops, const ReductionParams& params) {
   } else {
     loops.split(Blocks, params.unroll_factor_iter_dom, Columns);
   }
-  loops.split(Serial, kChain, Chain);
+  if (has_chains) {
+    loops.split(Serial, kChain, Chain);
+  }
   loops.arrange({Blocks, Rows, Grid, Serial, Chain, Unroll, Lanes, Columns, Ones});
 }
 
@@ -73,11 +75,12 @@ TensorView* factor_for_threads(LoopRoles& loops, const ReductionResults& results
 /// stored, and summed by one task. Returns the tensor that has all loops.
 TensorView* factor_for_tasks(
     LoopRoles loops, const ReductionParams& params, const ReductionResults& results) {
-  TensorView* first = loops.factor({Chain}, results).front();
+  ReductionResults parts = loops.factor({Chain}, results);
+  TensorView* first = parts.empty() ? nullptr : parts.front();
   const bool has_parts = loops.has(Grid);
-  ReductionResults parts;
   if (has_parts || loops.has(Lanes)) {
     parts = loops.factor({Serial}, results);
+    first = first == nullptr ? parts.front() : first;
   }
   if (loops.has(Lanes)) {
     static_cast<void>(loops.factor({Unroll}, results));
@@ -95,7 +98,7 @@ TensorView* factor_for_tasks(
     }
     factor_into_short_sums(loops, Grid, params.blocks_per_reduction, results);
   }
-  return first;
+  return first == nullptr ? results.front() : first;
 }
 
 // ---- Schedules ----------------------------------------------------------------------------------
@@ -106,7 +109,7 @@ void apply_for_tasks(FusionSummary& summary, const ReductionParams& params) {
   static_cast<void>(fork_outputs(problem.accesses));
   const auto loads = load_vectors(problem, params.vector_widths);
   LoopRoles loops = make_canonical(reduced_tensor(problem.reference), problem);
-  make_for_tasks(loops, params);
+  make_for_tasks(loops, params, may_have_chains(summary));
   transform::transform_like(loops.tensor());
   TensorView* leader = nullptr;
   for (const ReductionResults& results : reduction_results(fusion)) {
