@@ -201,22 +201,29 @@ std::shared_ptr<FusionRuntime> FusionExecutorCache::runtime_for(
   if (has_option(DisableOption::KernelReuse)) {
     key.sizes = sizes_of(args);
   }
-  std::vector<Candidates> candidates(1);
+  PlannedPieces pieces = planner_for(specialization).plan(args, device);
   const std::lock_guard lock(runtimes_mutex_);
-  const auto known = std::ranges::find_if(runtimes_, [&](const Entry& entry) {
-    return entry.key == key && entry.candidates == candidates;
-  });
-  if (known != runtimes_.end()) {
-    return known->runtime;
+  int64_t num_alike = 0; // with other schedules
+  for (const Entry& entry : runtimes_) {
+    if (entry.key == key && entry.runtime->serves(pieces.candidates)) {
+      return entry.runtime;
+    }
+    num_alike += entry.key == key ? 1 : 0;
   }
   dump_stages(*fusion_, *specialization.fusion);
   const KernelIdentity identity{
-      .fusion_id = fusion_id_, .concrete_id = specialization.number, .runtime_id = 0};
+      .fusion_id = fusion_id_, .concrete_id = specialization.number, .runtime_id = num_alike};
   auto runtime = std::make_shared<FusionRuntime>(
-      whole(specialization.fusion), fusion_->inputs().size(), candidates, identity,
+      std::move(pieces.partition), fusion_->inputs().size(), std::move(pieces.candidates), identity,
       !auto_schedule_);
-  runtimes_.push_back({std::move(key), std::move(candidates), runtime});
+  runtimes_.push_back({std::move(key), runtime});
   return runtime;
+}
+
+PiecePlanner& FusionExecutorCache::planner_for(const Specialization& specialization) {
+  const std::lock_guard lock(runtimes_mutex_);
+  return planners_.try_emplace(specialization.number, specialization.fusion, !auto_schedule_)
+      .first->second;
 }
 
 void FusionExecutorCache::note_call(const CallPtr& call) {
@@ -233,16 +240,18 @@ void FusionExecutorCache::note_call(const CallPtr& call) {
 std::shared_ptr<const FusionRuntime> FusionExecutorCache::find_runtime(
     std::span<const Argument> args) {
   const Device place = check_arguments(*fusion_, args);
-  const int64_t specialization = shapes_.resolve(args).number;
+  const Specialization specialization = shapes_.resolve(args);
+  const PlannedPieces pieces = planner_for(specialization).plan(args, place);
   const std::vector<int64_t> sizes = sizes_of(args);
   const int64_t options = options_number();
   const bool is_on_any_device = !has_tensors(args); // scalars alone leave open where a call ran
   const Entry* found = nullptr;
   const std::lock_guard lock(runtimes_mutex_);
   for (const Entry& entry : runtimes_) {
-    const bool is_for_these = entry.key.specialization == specialization &&
+    const bool is_for_these = entry.key.specialization == specialization.number &&
                               (is_on_any_device || entry.key.device == place.kind) &&
-                              (entry.key.sizes.empty() || entry.key.sizes == sizes);
+                              (entry.key.sizes.empty() || entry.key.sizes == sizes) &&
+                              entry.runtime->serves(pieces.candidates);
     const bool is_better =
         found == nullptr || (found->key.options != options && entry.key.options == options);
     if (is_for_these && is_better) {

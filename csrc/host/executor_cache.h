@@ -13,6 +13,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -83,7 +84,7 @@ class FusionExecutorCache {
   };
   using CallPtr = std::shared_ptr<const Call>;
 
-  /// The runs that one runtime serves, beside the candidates that schedulers propose.
+  /// The runs that one runtime serves, beside what schedulers propose (FusionRuntime::serves).
   struct RuntimeKey {
     DeviceKind device = DeviceKind::Cpu;
     int64_t options = 0;
@@ -93,7 +94,6 @@ class FusionExecutorCache {
   };
   struct Entry {
     RuntimeKey key;
-    std::vector<Candidates> candidates; // by piece
     std::shared_ptr<FusionRuntime> runtime;
   };
 
@@ -108,6 +108,7 @@ class FusionExecutorCache {
       const Signature& words);
   [[nodiscard]] std::shared_ptr<FusionRuntime> runtime_for(
       const Specialization& specialization, std::span<const Argument> args, Device device);
+  [[nodiscard]] PiecePlanner& planner_for(const Specialization& specialization);
   void note_call(const CallPtr& call);
 
   const std::shared_ptr<Fusion> fusion_;
@@ -122,6 +123,7 @@ class FusionExecutorCache {
 
   mutable std::mutex runtimes_mutex_; // of what follows; nothing is compiled while it is held
   std::vector<Entry> runtimes_;       // in the order of first use
+  std::map<int64_t, PiecePlanner> planners_; // by specialization
 
   mutable std::mutex last_mutex_; // of what follows
   CallPtr last_call_owner_;

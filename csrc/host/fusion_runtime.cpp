@@ -29,9 +29,16 @@ FusionRuntime::FusionRuntime(
   for (size_t i = 0; i < partition.pieces.size(); ++i) {
     KernelIdentity of_piece = identity;
     of_piece.group_id = static_cast<int64_t>(i);
-    pieces_.emplace_back(
-        std::move(partition.pieces[i]), std::move(candidates[i]), of_piece, is_by_hand);
+    pieces_.push_back(
+        std::make_unique<PieceWays>(
+            std::move(partition.pieces[i]), std::move(candidates[i]), of_piece, is_by_hand));
   }
+}
+
+bool FusionRuntime::serves(const std::vector<Candidates>& candidates) const {
+  return std::ranges::equal(pieces_, candidates, [](const auto& piece, const Candidates& others) {
+    return piece->serves(others);
+  });
 }
 
 FusionRuntime::Planned FusionRuntime::plan(
@@ -44,13 +51,13 @@ FusionRuntime::Planned FusionRuntime::plan(
     if (const auto* refusal = std::get_if<StepRefusal>(&plan)) {
       const size_t piece = piece_of(*program, refusal->step);
       choice[piece] =
-          pieces_[piece].find_way_behind(choice[piece], refusal->refusal, device, evaluator);
+          pieces_[piece]->find_way_behind(choice[piece], refusal->refusal, device, evaluator);
       continue;
     }
     last_program_ = program;
     Planned result{program, std::get<std::shared_ptr<const ProgramPlan>>(std::move(plan)), {}};
-    for (PieceWays& piece : pieces_) {
-      if (std::optional<std::string> warning = piece.take_warning()) {
+    for (const auto& piece : pieces_) {
+      if (std::optional<std::string> warning = piece->take_warning()) {
         result.warnings.push_back(std::move(*warning));
       }
     }
@@ -60,8 +67,8 @@ FusionRuntime::Planned FusionRuntime::plan(
 
 FusionRuntime::Choice FusionRuntime::best_choice(Device device, Evaluator& evaluator) {
   Choice choice;
-  for (PieceWays& piece : pieces_) {
-    choice.push_back(piece.find_way(0, device, evaluator));
+  for (const auto& piece : pieces_) {
+    choice.push_back(piece->find_way(0, device, evaluator));
   }
   return choice;
 }
@@ -71,18 +78,18 @@ const std::shared_ptr<HostProgram>& FusionRuntime::program_for(const Choice& cho
   if (program != nullptr) {
     return program;
   }
-  auto made = std::make_shared<HostProgram>(pieces_.front().identity().fusion_id);
+  auto made = std::make_shared<HostProgram>(pieces_.front()->identity().fusion_id);
   for (size_t i = 0; i < num_inputs_; ++i) {
     static_cast<void>(made->add_input());
   }
   for (size_t i = 0; i < pieces_.size(); ++i) {
-    const Way& way = pieces_[i].way(choice[i]);
+    const Way& way = pieces_[i]->way(choice[i]);
     if (way.kernel != nullptr) {
       static_cast<void>(made->launch(way.kernel, way.inputs));
     } else {
-      KernelIdentity identity = pieces_[i].identity();
+      KernelIdentity identity = pieces_[i]->identity();
       identity.scheduler = SchedulerType::expr_eval;
-      static_cast<void>(made->evaluate(*pieces_[i].piece().fusion, way.inputs, identity));
+      static_cast<void>(made->evaluate(*pieces_[i]->piece().fusion, way.inputs, identity));
     }
   }
   for (const Slot output : outputs_) {

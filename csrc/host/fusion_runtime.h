@@ -31,6 +31,9 @@ class FusionRuntime {
   FusionRuntime(const FusionRuntime&) = delete;
   FusionRuntime& operator=(const FusionRuntime&) = delete;
 
+  /// Whether it computes every piece as `candidates`, of another run, have it.
+  [[nodiscard]] bool serves(const std::vector<Candidates>& candidates) const;
+
   /// A program, and the plan of its runs with arguments like some.
   struct Planned {
     std::shared_ptr<HostProgram> program;
@@ -63,8 +66,8 @@ class FusionRuntime {
 
   const size_t num_inputs_;
   const std::vector<Slot> outputs_;
-  mutable std::mutex mutex_; // of what follows
-  std::vector<PieceWays> pieces_;
+  std::vector<std::unique_ptr<PieceWays>> pieces_; // guarded by mutex_, but for what they allow
+  mutable std::mutex mutex_;                       // of what follows
   std::map<Choice, std::shared_ptr<HostProgram>> programs_;
   std::shared_ptr<HostProgram> last_program_;
 };

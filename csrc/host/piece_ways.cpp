@@ -25,23 +25,30 @@ std::string text_of(const KernelRefusal& refusal) {
 
 } // namespace
 
-bool Candidates::operator==(const Candidates& other) const {
-  return std::ranges::equal(
-      params, other.params, [](const auto& a, const auto& b) { return *a == *b; });
-}
-
 PieceWays::PieceWays(
     Piece piece, Candidates candidates, const KernelIdentity& identity, bool is_by_hand)
     : piece_(std::move(piece)), candidates_(std::move(candidates)), identity_(identity) {
   if (is_by_hand) {
     kinds_ = {Way::Kind::ByHand};
   } else {
-    kinds_.assign(candidates_.params.size(), Way::Kind::Scheduled);
+    kinds_.assign(candidates_.size(), Way::Kind::Scheduled);
     kinds_.push_back(Way::Kind::Trivial);
     kinds_.push_back(Way::Kind::Optimized);
   }
   kinds_.push_back(Way::Kind::Evaluated);
   ways_.resize(kinds_.size());
+}
+
+bool PieceWays::serves(const Candidates& candidates) const {
+  const size_t used = num_refused_.load();
+  const bool has_candidate = used < candidates_.size();
+  const size_t compared = has_candidate ? used + 1 : used;
+  if (candidates.size() < compared || (!has_candidate && candidates.size() > compared)) {
+    return false;
+  }
+  return std::equal(
+      candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(compared),
+      candidates.begin(), [](const auto& mine, const auto& other) { return *mine == *other; });
 }
 
 // ---- Choosing -----------------------------------------------------------------------------------
@@ -57,7 +64,15 @@ size_t PieceWays::find_way(size_t first, Device device, Evaluator& evaluator) {
     if (std::holds_alternative<Way>(*ways_[number])) {
       return number;
     }
-    number = number_behind(number, std::get<KernelRefusal>(*ways_[number]));
+    const KernelRefusal& refusal = std::get<KernelRefusal>(*ways_[number]);
+    note_refused(number);
+    number = number_behind(number, refusal);
+  }
+}
+
+void PieceWays::note_refused(size_t number) {
+  if (kinds_[number] == Way::Kind::Scheduled && number == num_refused_) {
+    ++num_refused_;
   }
 }
 
@@ -66,6 +81,7 @@ size_t PieceWays::find_way_behind(
   const size_t next = number_behind(number, refusal);
   if (refusal.cause != Cause::Launch) { // there is none for other sizes either
     ways_[number] = refusal;
+    note_refused(number);
   }
   return find_way(next, device, evaluator);
 }
@@ -96,8 +112,10 @@ size_t PieceWays::number_behind(size_t number, const KernelRefusal& refusal) {
   }
   const bool is_of_compiler =
       refusal.cause == Cause::NoCompiler || refusal.cause == Cause::CompilerFailure;
-  const bool is_last = refused != Way::Kind::Scheduled && refusal.cause == Cause::Launch;
-  if (!is_of_compiler && !is_last) {
+  if (refused == Way::Kind::Scheduled && refusal.cause == Cause::Launch) {
+    return candidates_.size(); // the other candidates were proposed for other sizes
+  }
+  if (!is_of_compiler && refusal.cause != Cause::Launch) {
     return number + 1;
   }
   why_ = refusal;
@@ -123,7 +141,7 @@ void PieceWays::check_evaluation_serves(Evaluator& evaluator) {
 
 PieceWays::Tried PieceWays::try_make(size_t number, Device device) const {
   switch (kinds_[number]) {
-    case Way::Kind::Scheduled: return try_scheduled(*candidates_.params[number], device);
+    case Way::Kind::Scheduled: return try_scheduled(*candidates_[number], device);
     case Way::Kind::Trivial: return try_trivial(device);
     case Way::Kind::Optimized: return try_optimized(device);
     case Way::Kind::ByHand:
@@ -137,7 +155,8 @@ PieceWays::Tried PieceWays::try_scheduled(const HeuristicParams& params, Device 
   const std::shared_ptr<Fusion> scheduled = piece_.fusion->clone();
   schedule::FusionSummary summary(*scheduled);
   schedule::schedule(params.scheduler_type(), summary, params);
-  return try_kernel({Way::Kind::Scheduled, nullptr, piece_.inputs}, *scheduled, device);
+  return try_kernel(
+      {Way::Kind::Scheduled, nullptr, piece_.inputs}, *scheduled, device, params.scheduler_type());
 }
 
 PieceWays::Tried PieceWays::try_trivial(Device device) const {
@@ -167,12 +186,15 @@ PieceWays::Tried PieceWays::try_optimized(Device device) const {
   return try_kernel(std::move(way), *fusion, device);
 }
 
-PieceWays::Tried PieceWays::try_kernel(Way way, const Fusion& scheduled, Device device) const {
+PieceWays::Tried PieceWays::try_kernel(
+    Way way, const Fusion& scheduled, Device device, SchedulerType scheduler) const {
   if (std::optional<Refusal> refusal = find_unsupported(scheduled)) {
     return refused_schedule(std::move(*refusal));
   }
+  KernelIdentity identity = identity_;
+  identity.scheduler = scheduler;
   way.kernel =
-      std::make_shared<KernelProgram>(scheduled, identity_, LaunchParams(), CompileParams());
+      std::make_shared<KernelProgram>(scheduled, identity, LaunchParams(), CompileParams());
   if (std::optional<KernelRefusal> refusal = way.kernel->find_no_kernel(device)) {
     return std::move(*refusal);
   }

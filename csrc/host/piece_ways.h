@@ -9,6 +9,7 @@
 // A piece that was scheduled by hand has two ways: the kernel that it is, and evaluation.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,18 +19,11 @@
 
 #include "host/evaluator.h"
 #include "host/partition.h"
+#include "host/piece_planner.h"
 #include "runtime/kernel_identity.h"
 #include "runtime/kernel_program.h"
-#include "schedule/params/heuristic_params.h"
 
 namespace nvfuser::host {
-
-/// The decisions of schedulers about a piece for the sizes of a run: the params of all that take
-/// it, best first. Runs for which they are equal share a runtime, whichever came first.
-struct Candidates {
-  std::vector<std::shared_ptr<const HeuristicParams>> params;
-  bool operator==(const Candidates& other) const;
-};
 
 /// One way to compute a piece.
 struct Way {
@@ -39,12 +33,18 @@ struct Way {
   std::vector<Slot> inputs;              // by input of the kernel's fusion, or of the piece
 };
 
-/// One piece on one kind of device. Not thread-safe.
+/// One piece on one kind of device. Not thread-safe, but for `serves`.
 class PieceWays {
  public:
   /// `identity` names its kernels; the scheduler is that of the way.
   PieceWays(Piece piece, Candidates candidates, const KernelIdentity& identity, bool is_by_hand);
 
+  PieceWays(const PieceWays&) = delete;
+  PieceWays& operator=(const PieceWays&) = delete;
+
+  /// Whether it computes the piece as `candidates`, which schedulers propose for other sizes, have
+  /// it: they are equal up to the one that is used. Any thread may ask.
+  [[nodiscard]] bool serves(const Candidates& candidates) const;
   [[nodiscard]] const Piece& piece() const {
     return piece_;
   }
@@ -74,10 +74,15 @@ class PieceWays {
   [[nodiscard]] Tried try_scheduled(const HeuristicParams& params, Device device) const;
   [[nodiscard]] Tried try_trivial(Device device) const;
   [[nodiscard]] Tried try_optimized(Device device) const;
-  [[nodiscard]] Tried try_kernel(Way way, const Fusion& scheduled, Device device) const;
+  [[nodiscard]] Tried try_kernel(
+      Way way,
+      const Fusion& scheduled,
+      Device device,
+      SchedulerType scheduler = SchedulerType::none) const;
   /// Whether a way may stand in for one that is refused, and not a user be told.
   [[nodiscard]] bool may_replace(Way::Kind refused, const KernelRefusal& refusal) const;
   [[nodiscard]] size_t number_behind(size_t number, const KernelRefusal& refusal);
+  void note_refused(size_t number);
   void check_evaluation_serves(Evaluator& evaluator);
 
   const Piece piece_;
@@ -85,6 +90,7 @@ class PieceWays {
   const KernelIdentity identity_;
   std::vector<Way::Kind> kinds_;           // by number
   std::vector<std::optional<Tried>> ways_; // by number
+  std::atomic<size_t> num_refused_ = 0;    // of the first candidates
   std::optional<KernelRefusal> why_;       // there is no kernel: what a user is told
   std::optional<std::string> warning_;
 };

@@ -21,11 +21,18 @@ int64_t alignment_of(const void* address) {
 
 schedule::RunFacts find_run_facts(
     Fusion& fusion, std::span<const Argument> args, const std::optional<Target>& target) {
+  return find_run_facts(fusion, args, equal_input_dims(fusion), target);
+}
+
+schedule::RunFacts find_run_facts(
+    const Fusion& fusion,
+    std::span<const Argument> args,
+    const EqualDims& equal_dims,
+    const std::optional<Target>& target) {
   const Device device = check_arguments(fusion, args);
   const UnpairedArguments unpaired(fusion, args);
   ExpressionEvaluator sizes;
-  std::vector<MemoryLayout> layouts =
-      bind_arguments(fusion, unpaired.args(), equal_input_dims(fusion), sizes);
+  std::vector<MemoryLayout> layouts = bind_arguments(fusion, unpaired.args(), equal_dims, sizes);
   std::vector<schedule::InputLayout> inputs(layouts.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (const auto* tensor = std::get_if<TensorArg>(&unpaired.args()[i])) {

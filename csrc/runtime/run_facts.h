@@ -5,6 +5,7 @@
 #include <span>
 
 #include "ir/fusion.h"
+#include "runtime/arguments.h"
 #include "runtime/dlpack_tensor.h"
 #include "schedule/run_facts.h"
 
@@ -15,5 +16,11 @@ namespace nvfuser {
 /// no such device.
 [[nodiscard]] schedule::RunFacts find_run_facts(
     Fusion& fusion, std::span<const Argument> args, const std::optional<Target>& target = {});
+/// The same with the equal_input_dims of the fusion, which a caller knows that asks repeatedly.
+[[nodiscard]] schedule::RunFacts find_run_facts(
+    const Fusion& fusion,
+    std::span<const Argument> args,
+    const EqualDims& equal_dims,
+    const std::optional<Target>& target);
 
 } // namespace nvfuser

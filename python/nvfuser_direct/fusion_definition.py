@@ -324,7 +324,7 @@ class FusionDefinition:
             inputs = _core.internal.input_list(inputs)
             self.fake_inputs = fake_inputs(inputs)
         if device is None and not _enable_options and not _disable_options:
-            return fec.execute(inputs)
+            return fec.run(inputs)
         return fec.execute(
             inputs,
             device=None if device is None else self._get_device_index(device),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -18,6 +19,7 @@ from nvfuser_direct import (
     FusionDefinition,
     FusionExecutorCache,
     call_with_options,
+    schedule,
 )
 
 if TYPE_CHECKING:
@@ -46,21 +48,22 @@ def reshaped(fd: FusionDefinition) -> None:
 # ---- What calls share ----------------------------------------------------------------------------
 
 
-def test_equal_signatures_share_a_plan_and_all_sizes_a_kernel(
+def test_equal_signatures_share_a_plan_and_like_sizes_a_kernel(
     target: str, rng: torch.Generator
 ) -> None:
     fd = defined(strided_exp)
-    for sizes in [(2, 3), (2, 3), (5, 7), (2, 3), (5, 7)]:
+    for sizes in [(60, 70), (60, 70), (63, 69), (60, 70), (63, 69)]:
         x = rand(target, rng, *sizes)
         torch.testing.assert_close(fd.execute([x])[0], torch.exp(x))
     stats = fd.fec.stats()
     assert (stats.hits, stats.misses, stats.plans) == (3, 2, 2)
     assert (stats.specializations, stats.runtimes, stats.compiled) == (1, 1, 1)
-    x = rand(target, rng, 3, 2).t()
+    x = rand(target, rng, 70, 60).t()
     torch.testing.assert_close(fd.execute([x])[0], torch.exp(x))
-    assert (fd.fec.stats().plans, fd.fec.stats().compiled) == (3, 1)
-    assert repr(fd.fec.stats()) == (
-        "ExecutorCacheStats(hits=3, misses=3, plans=3, specializations=1, runtimes=1, compiled=1)"
+    stats = fd.fec.stats()
+    assert (stats.plans, stats.compiled) == (3, stats.runtimes)
+    assert repr(stats).startswith(
+        "ExecutorCacheStats(hits=3, misses=3, plans=3, specializations=1, runtimes="
     )
 
 
@@ -71,7 +74,7 @@ def test_numbers_that_are_sizes_are_part_of_a_signature(target: str, rng: torch.
         torch.testing.assert_close(fd.execute([x, *sizes])[0], torch.exp(x).reshape(sizes))
     stats = fd.fec.stats()
     assert (stats.hits, stats.misses) == (1, 4)
-    assert stats.specializations == stats.runtimes == stats.compiled
+    assert stats.runtimes == stats.compiled >= stats.specializations > 1
 
 
 def test_numbers_that_are_no_sizes_are_not(target: str, rng: torch.Generator) -> None:
@@ -128,6 +131,66 @@ def test_inputs_come_from_any_iterable(target: str, rng: torch.Generator) -> Non
     assert fd.fec.stats().misses == 1
 
 
+# ---- Schedulers ----------------------------------------------------------------------------------
+
+
+def scheduler_of(fd: FusionDefinition, x: torch.Tensor) -> str:
+    """The scheduler in the name of the kernel for these inputs."""
+    match = re.search(r"nvfuser_(\w+)_f\d+_c\d+_r\d+_g\d+\(", fd.fec.get_cuda_kernel([x]))
+    assert match is not None
+    return match[1]
+
+
+def test_the_first_scheduler_that_takes_a_fusion_schedules_it(
+    target: str, rng: torch.Generator
+) -> None:
+    def transposed(fd: FusionDefinition) -> None:
+        fd.add_output(fd.ops.sin(fd.ops.permute(fd.ops.exp(matrix(fd)), [1, 0])))
+
+    def reduced(fd: FusionDefinition) -> None:
+        fd.add_output(fd.ops.sum(fd.ops.exp(matrix(fd)), [1]))
+
+    x = rand(target, rng, 300, 500)
+    for define, reference in (
+        (exp, torch.exp),
+        (transposed, lambda x: torch.sin(torch.exp(x).t())),
+        (reduced, lambda x: torch.exp(x).sum(1)),
+    ):
+        fd = defined(define)
+        torch.testing.assert_close(fd.execute([x])[0], reference(x), atol=1e-5, rtol=1e-4)
+        assert (
+            scheduler_of(fd, x)
+            == schedule.find_compatible_schedulers(fd.fusion.clone(), [x])[0].name
+        )
+
+
+def test_what_a_shape_gets_does_not_depend_on_those_before_it(
+    target: str, rng: torch.Generator
+) -> None:
+    shapes = [(64, 64), (3, 5), (1, 7), (1024, 96), (5, 1), (64, 33), (0, 4)]
+    sources: dict[tuple[int, ...], set[str]] = {shape: set() for shape in shapes}
+    for order in (shapes, shapes[::-1], shapes[3:] + shapes[:3]):
+        fd = defined(exp)
+        for shape in order:
+            x = rand(target, rng, *shape)
+            torch.testing.assert_close(fd.execute([x])[0], torch.exp(x))
+            text = fd.fec.get_most_recent_scheduled_ir(True)
+            assert text == fd.fec.get_scheduled_ir([x], True)
+            sources[shape].add(text)
+        assert fd.fec.stats().compiled == fd.fec.stats().runtimes
+    assert all(len(texts) == 1 for texts in sources.values())
+
+
+def test_tensors_that_start_anywhere_run(target: str, rng: torch.Generator) -> None:
+    """Vectors of a kernel for aligned tensors would not serve a slice."""
+    fd = defined(exp)
+    base = rand(target, rng, 1 + 64 * 64)
+    for start in (0, 1, 0):
+        x = base[start : start + 64 * 64].view(64, 64)
+        torch.testing.assert_close(fd.execute([x])[0], torch.exp(x))
+    assert fd.fec.stats().hits == 1
+
+
 # ---- Threads -------------------------------------------------------------------------------------
 
 
@@ -161,7 +224,7 @@ def test_threads_compile_each_kernel_once(target: str, rng: torch.Generator) -> 
     stats = fd.fec.stats()
     assert stats.plans == 2 * len(cases)
     assert stats.hits + stats.misses == 16 * 40
-    assert stats.runtimes == stats.compiled == 2 * stats.specializations
+    assert stats.runtimes == stats.compiled >= 2 * stats.specializations
 
 
 # ---- Without a kernel ----------------------------------------------------------------------------

@@ -311,7 +311,7 @@ def test_kernels_are_numbered(target: str) -> None:
     fec, x = cached(target)
     fec.execute([x])
     source = fec.get_cuda_kernel([x])
-    assert "nvfuser_none_f5_c0_r0_g0(" in source
+    assert "nvfuser_pointwise_f5_c0_r0_g0(" in source
     assert len(fec.get_cuda_kernel([x], intrinsic_code=True)) > len(source)
     assert ("__global__" in source) == (target == "cuda")
 

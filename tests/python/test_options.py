@@ -71,7 +71,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
         ("fusion_ir_concretized", r"Fusion IR \(concretized\):"),
         ("fusion_ir_preseg", r"Fusion IR \(preseg\):"),
         ("fusion_ir_presched", r"Fusion IR \(presched\):"),
-        ("fusion_ir", r"Fusion IR of nvfuser_none_f0_c0_r0_g0:(.|\n)*TransformPrinter :"),
+        ("fusion_ir", r"Fusion IR of nvfuser_reduction_f0_c0_r0_g0:(.|\n)*TransformPrinter :"),
         ("fusion_ir_math", r"%kernel_math \{"),
         ("kernel_ir", r"FOR i"),
         (
@@ -79,13 +79,19 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
             r"After validate_schedule:\nInputs:\n(.|\n)*After replace_sizes:\n\(unchanged\)\n",
         ),
         ("lower_verbose", r"After build_loop_nests:\n- Inputs:(.|\n)*\n\+ +FOR i"),
-        ("cuda_kernel", r"======= Codegen output for kernel: nvfuser_none_f0_c0_r0_g0 ======="),
+        (
+            "cuda_kernel",
+            r"======= Codegen output for kernel: nvfuser_reduction_f0_c0_r0_g0 =======",
+        ),
         ("launch_param", r"Launch Parameters: BlockDim.x = "),
-        ("dynamic_shared_memory", r"dynamic shared memory of nvfuser_none_f0_c0_r0_g0: 0 bytes"),
-        ("index_type", r"index type of nvfuser_none_f0_c0_r0_g0: int64_t\n"),
-        ("compile_params", r"nvfuser_none_f0_c0_r0_g0: Compile Parameters: index_type"),
+        (
+            "dynamic_shared_memory",
+            r"dynamic shared memory of nvfuser_reduction_f0_c0_r0_g0: 0 bytes",
+        ),
+        ("index_type", r"index type of nvfuser_reduction_f0_c0_r0_g0: int64_t\n"),
+        ("compile_params", r"nvfuser_reduction_f0_c0_r0_g0: Compile Parameters: index_type"),
         ("fusion_args", r"Arguments for fusion 0:\n  float\[4, 64\] on cpu"),
-        ("kernel_args", r"Arguments for nvfuser_none_f0_c0_r0_g0:\n  float\[4, 64\] on cpu"),
+        ("kernel_args", r"Arguments for nvfuser_reduction_f0_c0_r0_g0:\n  float\[4, 64\] on cpu"),
         ("python_definition", r"def nvfuser_fusion\(fd: FusionDefinition\)"),
         ("ca_map", r"IterDomainGraphs \{"),
         ("parallel_dimensions", r"Extents of hardware indices:\n  blockIdx.x: "),
@@ -93,13 +99,13 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
         ("sync_map", r"Barriers between writers and readers:\n"),
         (
             "indexing_verbose",
-            r"Indices:\n  T1_g\[.*\n    loops: .*blockIdx.x.*\n    writes T1_g_float at ",
+            r"Indices:\n  T\d+_l\[.*\n    loops: .*blockIdx.x.*\n    writes T\d+_l_float at ",
         ),
         ("predicate_elimination", r"Range tests:\n"),
         ("buffer_reuse_verbose", r"Shared memory: none\n"),
         (
             "global_zeroed_memory",
-            r"global memory that nvfuser_none_f0_c0_r0_g0 needs zeroed: \d+ of",
+            r"global memory that nvfuser_reduction_f0_c0_r0_g0 needs zeroed: \d+ of",
         ),
         ("perf_debug_verbose", r"Time of lowering passes \(ms\):\n  validate_schedule: "),
     ],
@@ -111,8 +117,8 @@ def test_dumps_print(everything: tuple[str, Path], option: str, text: str) -> No
 @pytest.mark.parametrize(
     ("option", "name", "text"),
     [
-        ("cuda_to_file", "__tmp_nvfuser_none_f0_c0_r0_g0.cpp", "nvfuser_none_f0_c0_r0_g0("),
-        ("fusion_ir_graph", "__tmp_nvfuser_none_f0_c0_r0_g0.dot", "digraph fusion {"),
+        ("cuda_to_file", "__tmp_nvfuser_reduction_f0_c0_r0_g0.cpp", "nvfuser_none_f0_c0_r0_g0("),
+        ("fusion_ir_graph", "__tmp_nvfuser_reduction_f0_c0_r0_g0.dot", "digraph fusion {"),
     ],
 )
 def test_dumps_write_files(everything: tuple[str, Path], option: str, name: str, text: str) -> None:
@@ -442,11 +448,11 @@ def test_traces_are_read_by_trace_viewers(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     events = json.loads((tmp_path / "trace.json").read_text())
     by_name = {event["name"]: event for event in events}
-    lowering = by_name["lower nvfuser_none_f0_c0_r0_g0"]
+    lowering = by_name["lower nvfuser_reduction_f0_c0_r0_g0"]
     a_pass = by_name["sort_exprs"]
     assert lowering["ts"] <= a_pass["ts"]
     assert a_pass["ts"] + a_pass["dur"] <= lowering["ts"] + lowering["dur"]
-    assert {"compile nvfuser_none_f0_c0_r0_g0", "nvfuser_none_f0_c0_r0_g0"} <= set(by_name)
+    assert {"compile nvfuser_reduction_f0_c0_r0_g0", "nvfuser_none_f0_c0_r0_g0"} <= set(by_name)
     result = run(tmp_path, NVFUSER_TRACE="no/such/folder.json")
     assert "NVFUSER_TRACE: cannot write no/such/folder.json" in result.stderr
 

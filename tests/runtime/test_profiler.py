@@ -67,7 +67,7 @@ def test_kernels_tell_how_they_were_launched(target: str) -> None:
     assert (kernel.input_bytes, kernel.output_bytes) == (BYTES, BYTES)
     assert kernel.device == (x.device.index if target == "cuda" else -1)
     assert (kernel.registers > 0) == (target == "cuda")
-    assert (kernel.segment_id, kernel.scheduler) == (0, "none")
+    assert (kernel.segment_id, kernel.scheduler) == (0, "pointwise")
     assert kernel.time_ms > 0
     assert kernel.correlation_id > 0
     assert kernel.stream == 0
@@ -221,4 +221,4 @@ print(profile.verbose, profile.kernel_time_ms > 0, len(profile.kernel_profiles))
     assert facts.split() == [str(has_columns), str(option != "print.nocupti"), "1"], result.stderr
     assert "KerTm(ms)" in table[0]
     assert ("S-Grid" in table[2]) == has_columns
-    assert table[3].endswith("nvfuser_none_f0_c0_r0_g0")
+    assert table[3].endswith("nvfuser_pointwise_f0_c0_r0_g0")

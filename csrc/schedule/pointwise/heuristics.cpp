@@ -12,6 +12,11 @@
 namespace nvfuser::schedule::pointwise {
 namespace {
 
+/// The smallest power of two that is at least `size`, and at least 1.
+int64_t power_of_two_from(int64_t size) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(size, 1))));
+}
+
 constexpr int64_t kBitsPerByte = 8;
 /// On a GPU: bytes that one thread should have asked for before it uses the first.
 constexpr int64_t kBytesInFlight = 48;
@@ -256,9 +261,10 @@ class Heuristics {
     params.vectorization_factor = kLaneBytes / widest;
     const int64_t vectors = ceil_div(sides.right, params.vectorization_factor);
     const int64_t of_task = std::max<int64_t>(kTaskElements / params.vectorization_factor, 1);
-    params.unroll_factor_inner = std::clamp<int64_t>(vectors, 1, of_task);
-    params.unroll_factor_outer = std::clamp<int64_t>(
-        of_task / params.unroll_factor_inner, 1, std::max<int64_t>(sides.left, 1));
+    // Powers of two: sizes that differ little share a kernel.
+    params.unroll_factor_inner = std::min(power_of_two_from(vectors), of_task);
+    params.unroll_factor_outer =
+        std::clamp<int64_t>(of_task / params.unroll_factor_inner, 1, power_of_two_from(sides.left));
     params.lparams.bind(
         ParallelType::BIDx, std::max<int64_t>(
                                 ceil_div(vectors, params.unroll_factor_inner) *
