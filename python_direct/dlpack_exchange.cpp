@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/errors.h"
+#include "evaluator.h"
 #include "gil.h"
 #include "python_number.h"
 #include "torch_tensor.h"
@@ -349,6 +350,10 @@ nb::object PythonAllocator::to_python(DlpackHandle handle) const {
   return framework_->from_dlpack(make_exporter(std::move(handle), last_stream_));
 }
 
+nb::object PythonAllocator::in_framework(const nb::object& tensor) const {
+  return framework_ ? framework_->from_dlpack(tensor) : tensor;
+}
+
 namespace {
 
 /// A tensor in the memory of `owner`, which it keeps alive.
@@ -379,7 +384,9 @@ nb::list to_python(
   nb::list list;
   for (size_t i = 0; i < outputs.size(); ++i) {
     RunOutput& output = outputs[i];
-    if (output.input != RunOutput::kNone && output.tensor != nullptr) {
+    if (output.evaluated != nullptr) {
+      results[i] = allocator.in_framework(evaluated_object(*output.evaluated));
+    } else if (output.input != RunOutput::kNone && output.tensor != nullptr) {
       const auto input = static_cast<size_t>(output.input);
       results[i] = allocator.to_python(keep_argument(std::move(output.tensor), args.object(input)));
     } else if (output.input != RunOutput::kNone) {

@@ -74,6 +74,8 @@ class PythonAllocator final : public OutputAllocator {
 
   /// The Python tensor of `handle`. Needs the GIL.
   [[nodiscard]] nb::object to_python(DlpackHandle handle) const;
+  /// A tensor of PyTorch in the framework of the outputs. Needs the GIL.
+  [[nodiscard]] nb::object in_framework(const nb::object& tensor) const;
   /// The same as a tensor of PyTorch.
   [[nodiscard]] nb::object to_torch(DlpackHandle handle) const;
   /// Does `current_stream` give PyTorch's?

@@ -1,7 +1,9 @@
 #include "evaluator.h"
 
+#include <memory>
 #include <utility>
 
+#include "base/errors.h"
 #include "bindings.h"
 #include "gil.h"
 
@@ -45,7 +47,25 @@ DlpackHandle borrow_tensor(
   return DlpackHandle(&borrowed.release()->managed);
 }
 
+/// A result on its way into a run. Its tensor may have more memory than its elements, and is what
+/// the caller gets.
+struct EvaluatedTensor {
+  DLManagedTensorVersioned managed{};
+  DlpackHandle inner;
+  nb::object tensor;
+};
+
+void delete_evaluated(DLManagedTensorVersioned* managed) {
+  const GilAcquire gil;
+  delete static_cast<EvaluatedTensor*>(managed->manager_ctx);
+}
+
 } // namespace
+
+nb::object evaluated_object(const DLManagedTensorVersioned& tensor) {
+  NVF_INVARIANT(tensor.deleter == delete_evaluated, "what is evaluated comes from this evaluator");
+  return static_cast<const EvaluatedTensor*>(tensor.manager_ctx)->tensor;
+}
 
 nb::object PythonEvaluator::object_of(const host::EvaluatorInput& input, Device device) {
   nb::object argument;
@@ -71,7 +91,13 @@ DlpackHandle PythonEvaluator::tensor_of(nb::handle result, Device device) {
     void* current = allocator_.current_stream(device); // which waits for PyTorch's
     stream["stream"] = current == nullptr ? 1 : reinterpret_cast<intptr_t>(current);
   }
-  return guard_deleter(take_capsule(result.attr("__dlpack__")(**stream)));
+  auto evaluated = std::make_unique<EvaluatedTensor>();
+  evaluated->inner = take_capsule(result.attr("__dlpack__")(**stream));
+  evaluated->tensor = nb::borrow(result);
+  evaluated->managed = *evaluated->inner;
+  evaluated->managed.manager_ctx = evaluated.get();
+  evaluated->managed.deleter = delete_evaluated;
+  return DlpackHandle(&evaluated.release()->managed);
 }
 
 std::optional<Refusal> PythonEvaluator::find_unavailable() {

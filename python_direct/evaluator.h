@@ -6,6 +6,9 @@
 
 namespace nvfuser::python {
 
+/// The tensor of PyTorch that an evaluation made; the same object. Needs the GIL.
+[[nodiscard]] nb::object evaluated_object(const DLManagedTensorVersioned& tensor);
+
 /// Calls `nvfuser_direct.evaluator.steps`, which is imported when a run first needs it.
 class PythonEvaluator final : public host::Evaluator {
  public:

@@ -62,6 +62,8 @@ int64_t bytes_of_outputs(std::span<const RunOutput> outputs, std::span<const Arg
   for (const RunOutput& output : outputs) {
     if (output.same_as != RunOutput::kNone) {
       bytes += bytes_of_outputs(outputs.subspan(static_cast<size_t>(output.same_as), 1), args);
+    } else if (output.evaluated != nullptr) {
+      bytes += bytes_of(view_of(output.evaluated->dl_tensor));
     } else if (output.tensor != nullptr) {
       bytes += bytes_of(view_of(output.tensor->dl_tensor));
     } else {
@@ -338,7 +340,12 @@ class ProgramRun {
         }
         continue;
       }
-      outputs[i].tensor = make_view(tensor_of(number), memory_[static_cast<size_t>(slot.owner)]);
+      const SharedTensor& memory = memory_[static_cast<size_t>(slot.owner)];
+      if (slot.memory == SlotMemory::Evaluated && slot.owner == number) {
+        outputs[i].evaluated = memory; // the framework may know more of it than its elements
+      } else {
+        outputs[i].tensor = make_view(tensor_of(number), memory);
+      }
     }
     return outputs;
   }

@@ -1,6 +1,7 @@
 // Running a launch plan: pointers and scalars in, outputs made, kernel launched.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -11,12 +12,13 @@ namespace nvfuser {
 
 /// Output i of a run. One of: a new tensor; the argument `input` itself; the same tensor as the
 /// earlier output `same_as`; with both `tensor` and `input`, a tensor in the memory of that
-/// argument, which has to outlive it.
+/// argument, which has to outlive it; a tensor that the caller's framework `evaluated`.
 struct RunOutput {
   static constexpr int64_t kNone = -1;
   DlpackHandle tensor;
   int64_t input = kNone;
   int64_t same_as = kNone;
+  std::shared_ptr<DLManagedTensorVersioned> evaluated{};
 };
 
 // ---- The two halves of a launch -----------------------------------------------------------------

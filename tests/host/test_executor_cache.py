@@ -270,6 +270,25 @@ def test_evaluated_outputs_are_tensors_of_the_inputs_framework(rng: torch.Genera
     np.testing.assert_allclose(out, x @ x.T, rtol=1e-5, atol=1e-5)
 
 
+def test_evaluated_outputs_are_what_the_evaluator_made(target: str, rng: torch.Generator) -> None:
+    """Scales are laid out in tiles: the memory of the output has more than its elements."""
+    from nvfuser_direct.evaluator import steps
+
+    made: list[torch.Tensor | None] = []
+    evaluate = steps.evaluate
+
+    def evaluate_and_note(*args: Any) -> list[torch.Tensor | None]:
+        made.extend(evaluate(*args))
+        return made
+
+    fd = defined(matmul)
+    x, y = rand(target, rng, 4, 6), rand(target, rng, 6, 5)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(steps, "evaluate", evaluate_and_note)
+        (out,) = fd.execute([x, y])
+    assert out is made[0]
+
+
 def test_conjugated_results_of_an_evaluation_are_plain_tensors() -> None:
     with FusionDefinition() as fd:
         x = fd.define_tensor([2, 2], contiguity=True, dtype=DataType.ComplexFloat)
