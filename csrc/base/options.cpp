@@ -38,8 +38,7 @@ struct IdleOptions {
 template <>
 struct IdleOptions<DumpOption> {
   static constexpr std::array kIdle = {
-      DumpOption::CutlassCompile,      DumpOption::SegmentedFusion, DumpOption::SegmenterLogging,
-      DumpOption::DrawSegmentedFusion, DumpOption::SchedulerParams, DumpOption::SchedulerVerbose,
+      DumpOption::CutlassCompile,      DumpOption::SchedulerParams, DumpOption::SchedulerVerbose,
       DumpOption::HostIrLowering,      DumpOption::HostIrJit,       DumpOption::Inlining,
       DumpOption::TransformPropagator, DumpOption::ExprSimplify,    DumpOption::ExprSortVerbose,
       DumpOption::Communication,       DumpOption::Ftrace};
