@@ -130,7 +130,7 @@ std::string FusionRuntime::kernel_source(bool with_support_code) const {
 std::string FusionRuntime::scheduled_text(bool with_transforms) const {
   std::string result;
   for (const auto& kernel : last_kernels()) {
-    result += (result.empty() ? "" : "\n") + print_scheduled(*kernel->fusion(), with_transforms);
+    result += (result.empty() ? "" : "\n") + print_scheduled(*kernel->scheduled(), with_transforms);
   }
   return result;
 }

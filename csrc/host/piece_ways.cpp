@@ -145,7 +145,9 @@ PieceWays::Tried PieceWays::try_make(size_t number, Device device) const {
     case Way::Kind::Trivial: return try_trivial(device);
     case Way::Kind::Optimized: return try_optimized(device);
     case Way::Kind::ByHand:
-      return try_kernel({Way::Kind::ByHand, nullptr, piece_.inputs}, *piece_.fusion, device);
+      return try_kernel(
+          {Way::Kind::ByHand, nullptr, piece_.inputs},
+          std::make_shared<ScheduledFusion>(*piece_.fusion), device);
     case Way::Kind::Evaluated: break;
   }
   return Way{Way::Kind::Evaluated, nullptr, piece_.inputs};
@@ -156,15 +158,14 @@ PieceWays::Tried PieceWays::try_scheduled(const HeuristicParams& params, Device 
   schedule::FusionSummary summary(*scheduled);
   schedule::schedule(params.scheduler_type(), summary, params);
   return try_kernel(
-      {Way::Kind::Scheduled, nullptr, piece_.inputs}, *scheduled, device, params.scheduler_type());
+      {Way::Kind::Scheduled, nullptr, piece_.inputs}, std::make_shared<ScheduledFusion>(*scheduled),
+      device, params.scheduler_type());
 }
 
 PieceWays::Tried PieceWays::try_trivial(Device device) const {
-  const std::shared_ptr<Fusion> scheduled = piece_.fusion->clone();
-  if (std::optional<Refusal> refusal = schedule::try_trivial(*scheduled)) {
-    return refused_schedule(std::move(*refusal));
-  }
-  return try_kernel({Way::Kind::Trivial, nullptr, piece_.inputs}, *scheduled, device);
+  return try_kernel(
+      {Way::Kind::Trivial, nullptr, piece_.inputs},
+      std::make_shared<ScheduledFusion>(*piece_.fusion, "trivial", schedule::try_trivial), device);
 }
 
 PieceWays::Tried PieceWays::try_optimized(Device device) const {
@@ -183,18 +184,21 @@ PieceWays::Tried PieceWays::try_optimized(Device device) const {
   if (std::optional<Refusal> refusal = schedule::try_trivial(*fusion)) {
     return refused_schedule(std::move(*refusal));
   }
-  return try_kernel(std::move(way), *fusion, device);
+  return try_kernel(std::move(way), std::make_shared<ScheduledFusion>(*fusion), device);
 }
 
 PieceWays::Tried PieceWays::try_kernel(
-    Way way, const Fusion& scheduled, Device device, SchedulerType scheduler) const {
-  if (std::optional<Refusal> refusal = find_unsupported(scheduled)) {
+    Way way,
+    std::shared_ptr<const ScheduledFusion> scheduled,
+    Device device,
+    SchedulerType scheduler) const {
+  if (std::optional<Refusal> refusal = find_unsupported(*scheduled->definition())) {
     return refused_schedule(std::move(*refusal));
   }
   KernelIdentity identity = identity_;
   identity.scheduler = scheduler;
-  way.kernel =
-      std::make_shared<KernelProgram>(scheduled, identity, LaunchParams(), CompileParams());
+  way.kernel = std::make_shared<KernelProgram>(
+      std::move(scheduled), identity, LaunchParams(), CompileParams());
   if (std::optional<KernelRefusal> refusal = way.kernel->find_no_kernel(device)) {
     return std::move(*refusal);
   }

@@ -76,7 +76,7 @@ class PieceWays {
   [[nodiscard]] Tried try_optimized(Device device) const;
   [[nodiscard]] Tried try_kernel(
       Way way,
-      const Fusion& scheduled,
+      std::shared_ptr<const ScheduledFusion> scheduled,
       Device device,
       SchedulerType scheduler = SchedulerType::none) const;
   /// Whether a way may stand in for one that is refused, and not a user be told.

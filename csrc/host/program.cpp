@@ -181,7 +181,9 @@ std::vector<Slot> HostProgram::launch(
       .fusion_id = fusion_id_,
       .group_id = static_cast<int64_t>(steps_.size())};
   return launch(
-      std::make_shared<KernelProgram>(fusion, identity, constraints, params), std::move(inputs));
+      std::make_shared<KernelProgram>(
+          std::make_shared<ScheduledFusion>(fusion), identity, constraints, params),
+      std::move(inputs));
 }
 
 std::vector<Slot> HostProgram::evaluate(

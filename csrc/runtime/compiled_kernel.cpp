@@ -153,7 +153,11 @@ CudaTexts compile_cuda(
 }
 
 std::variant<LoweredKernel, KernelRefusal> try_lower_kernel(
-    const Fusion& fusion, const KernelRequest& request) {
+    const ScheduledFusion& scheduled, const KernelRequest& request) {
+  if (const auto* refusal = std::get_if<Refusal>(&scheduled.try_get())) {
+    return KernelRefusal{*refusal, KernelRefusal::Cause::Schedule};
+  }
+  const Fusion& fusion = *scheduled.get();
   dump_scheduled_fusion(fusion, request.name);
   const TraceSpan span("lower " + request.name);
   const Stopwatch watch;
@@ -169,11 +173,11 @@ std::variant<LoweredKernel, KernelRefusal> try_lower_kernel(
   return LoweredKernel{std::get<std::shared_ptr<Kernel>>(std::move(kernel)), watch.milliseconds()};
 }
 
-LoweredKernel lower_kernel(const Fusion& fusion, const KernelRequest& request) {
+LoweredKernel lower_kernel(const ScheduledFusion& fusion, const KernelRequest& request) {
   return get_or_throw(try_lower_kernel(fusion, request));
 }
 
-CompiledKernel::CompiledKernel(std::shared_ptr<const Fusion> fusion, KernelRequest request)
+CompiledKernel::CompiledKernel(std::shared_ptr<const ScheduledFusion> fusion, KernelRequest request)
     : name(request.name),
       index_type(request.choice.index_type),
       fusion_(std::move(fusion)),
@@ -192,7 +196,7 @@ const KernelText& CompiledKernel::text() const {
 }
 
 std::variant<std::shared_ptr<const CompiledKernel>, KernelRefusal> try_compile_kernel(
-    std::shared_ptr<const Fusion> fusion,
+    std::shared_ptr<const ScheduledFusion> fusion,
     const LaunchWords& words,
     LoweredKernel lowered,
     const KernelRequest& request) {

@@ -18,6 +18,7 @@
 #include "runtime/cuda_code.h"
 #include "runtime/kernel_refusal.h"
 #include "runtime/launch_recipe.h"
+#include "runtime/scheduled_fusion.h"
 
 namespace nvfuser {
 
@@ -44,8 +45,7 @@ struct KernelText {
 /// made when somebody asks for it, by lowering.
 class CompiledKernel {
  public:
-  /// `fusion` stays as it is, and lives as long as this.
-  CompiledKernel(std::shared_ptr<const Fusion> fusion, KernelRequest request);
+  CompiledKernel(std::shared_ptr<const ScheduledFusion> fusion, KernelRequest request);
 
   const std::string name;
   const DataType index_type;
@@ -70,7 +70,7 @@ class CompiledKernel {
  private:
   [[nodiscard]] const KernelText& text() const;
 
-  const std::shared_ptr<const Fusion> fusion_;
+  const std::shared_ptr<const ScheduledFusion> fusion_;
   const KernelRequest request_;
   const std::shared_ptr<const Options> options_; // that held when the code was asked for
   mutable std::mutex mutex_;                     // of text_
@@ -82,16 +82,17 @@ struct LoweredKernel {
   std::shared_ptr<Kernel> kernel;
   double milliseconds = 0;
 };
-/// Lower `fusion`, which stays as it is; or why that cannot be done.
+/// Lower `fusion`; or why it cannot be scheduled or lowered.
 [[nodiscard]] std::variant<LoweredKernel, KernelRefusal> try_lower_kernel(
-    const Fusion& fusion, const KernelRequest& request);
+    const ScheduledFusion& scheduled, const KernelRequest& request);
 /// The kernel; throws what is refused.
-[[nodiscard]] LoweredKernel lower_kernel(const Fusion& fusion, const KernelRequest& request);
+[[nodiscard]] LoweredKernel lower_kernel(
+    const ScheduledFusion& fusion, const KernelRequest& request);
 /// Print the source of a kernel that was lowered from `fusion` for `request`, or for one that
 /// differs in its index type, and compile it. A refusal where there is no compiler, or where it
 /// fails; a UserError for a source that does not compile.
 [[nodiscard]] std::variant<std::shared_ptr<const CompiledKernel>, KernelRefusal> try_compile_kernel(
-    std::shared_ptr<const Fusion> fusion,
+    std::shared_ptr<const ScheduledFusion> fusion,
     const LaunchWords& words,
     LoweredKernel lowered,
     const KernelRequest& request);

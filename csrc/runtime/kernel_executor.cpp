@@ -54,8 +54,8 @@ void KernelExecutor::compile(
     SchedulerType scheduler_type) {
   check(find_unsupported(fusion));
   const KernelIdentity identity{scheduler_type, fusion_id_, concrete_id_, runtime_id_, group_id_};
-  auto program =
-      std::make_shared<KernelProgram>(fusion, identity, launch_constraints, compile_params);
+  auto program = std::make_shared<KernelProgram>(
+      std::make_shared<ScheduledFusion>(fusion), identity, launch_constraints, compile_params);
   program->compile(args);
   const std::lock_guard lock(mutex_);
   program_ = std::move(program);

@@ -99,7 +99,7 @@ void dump_plan(const LaunchPlan& plan) {
 } // namespace
 
 KernelProgram::KernelProgram(
-    const Fusion& fusion,
+    std::shared_ptr<const ScheduledFusion> fusion,
     const KernelIdentity& identity,
     const LaunchParams& constraints,
     const CompileParams& params)
@@ -107,11 +107,12 @@ KernelProgram::KernelProgram(
       kernel_name_(identity.name()),
       constraints_(constraints),
       params_(params),
-      fusion_(fusion.clone()),
+      scheduled_(std::move(fusion)),
+      fusion_(scheduled_->definition()),
       equal_dims_(equal_input_dims(*fusion_)),
       words_(*fusion_),
       sizes_depend_on_(find_shape_scalars(*fusion_)),
-      store_(fusion_, words_) {}
+      store_(scheduled_, words_) {}
 
 void KernelProgram::compile(std::span<const Argument> args) {
   const std::lock_guard lock(compile_mutex_);
@@ -158,7 +159,7 @@ std::variant<const CodeChooser*, KernelRefusal> KernelProgram::try_chooser_for(
   if (auto stored = store_.find_chooser(request)) {
     return &choosers_.emplace(kind, std::move(*stored)).first->second;
   }
-  auto lowered = try_lower_kernel(*fusion_, request);
+  auto lowered = try_lower_kernel(*scheduled_, request);
   if (auto* refusal = std::get_if<KernelRefusal>(&lowered)) {
     return std::move(*refusal);
   }
@@ -179,7 +180,7 @@ const CodeChooser& KernelProgram::keep_chooser(const Kernel& kernel, const Kerne
 
 /// The expression that has no value says so itself.
 void KernelProgram::throw_division_by_zero(Device device, std::span<const Argument> args) {
-  const LoweredKernel lowered = lower_kernel(*fusion_, request_for(device, params_));
+  const LoweredKernel lowered = lower_kernel(*scheduled_, request_for(device, params_));
   const CodeFacts& facts = lowered.kernel->launch.code;
   ExpressionEvaluator evaluator;
   bind_arguments(*lowered.kernel, args, equal_dims_, evaluator);
@@ -230,7 +231,7 @@ std::variant<LoweredKernel, KernelRefusal> KernelProgram::try_lower(const Kernel
       lowered_for->choice.least_extents == request.choice.least_extents) {
     return lowered;
   }
-  return try_lower_kernel(*fusion_, request);
+  return try_lower_kernel(*scheduled_, request);
 }
 
 std::variant<KernelProgram::CodePtr, KernelRefusal> KernelProgram::try_compile(
@@ -241,7 +242,7 @@ std::variant<KernelProgram::CodePtr, KernelRefusal> KernelProgram::try_compile(
   }
   auto& kernel = std::get<LoweredKernel>(lowered);
   keep_chooser(*kernel.kernel, request);
-  return try_compile_kernel(fusion_, words_, std::move(kernel), request);
+  return try_compile_kernel(scheduled_, words_, std::move(kernel), request);
 }
 
 std::variant<KernelProgram::CodePtr, KernelRefusal> KernelProgram::try_code_for(

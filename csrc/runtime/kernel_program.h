@@ -31,9 +31,9 @@ namespace nvfuser {
 /// Thread-safe. A thread whose signature has a plan takes no lock.
 class KernelProgram {
  public:
-  /// Works on a copy of `fusion`. `constraints` and `params` hold for every run.
+  /// `constraints` and `params` hold for every run.
   KernelProgram(
-      const Fusion& fusion,
+      std::shared_ptr<const ScheduledFusion> fusion,
       const KernelIdentity& identity,
       const LaunchParams& constraints,
       const CompileParams& params);
@@ -63,9 +63,13 @@ class KernelProgram {
       const LaunchParams& constraints,
       const CompileParams& params);
 
-  /// The scheduled fusion, which nothing changes.
+  /// What is computed, perhaps without its schedule; nothing changes it.
   [[nodiscard]] const std::shared_ptr<Fusion>& fusion() const {
     return fusion_;
+  }
+  /// With its schedule, which is applied now if nothing was lowered yet.
+  [[nodiscard]] const std::shared_ptr<Fusion>& scheduled() const {
+    return scheduled_->get();
   }
   [[nodiscard]] const KernelIdentity& identity() const {
     return identity_;
@@ -126,7 +130,8 @@ class KernelProgram {
   const std::string kernel_name_;
   const LaunchParams constraints_;
   const CompileParams params_;
-  const std::shared_ptr<Fusion> fusion_;
+  const std::shared_ptr<const ScheduledFusion> scheduled_;
+  const std::shared_ptr<Fusion> fusion_; // its definition
   const EqualDims equal_dims_;
   const LaunchWords words_;
   const std::vector<bool> sizes_depend_on_; // by input: a scalar that some size depends on

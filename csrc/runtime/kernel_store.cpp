@@ -106,7 +106,7 @@ std::string compiler_of(Device device) {
 
 } // namespace
 
-KernelStore::KernelStore(std::shared_ptr<const Fusion> fusion, const LaunchWords& words)
+KernelStore::KernelStore(std::shared_ptr<const ScheduledFusion> fusion, const LaunchWords& words)
     : fusion_(std::move(fusion)), words_(words) {}
 
 std::string KernelStore::key(const std::string& kind, const KernelRequest& request) {
@@ -114,9 +114,10 @@ std::string KernelStore::key(const std::string& kind, const KernelRequest& reque
     return "";
   }
   if (digest_.empty()) {
-    const Digest bytes = digest(*fusion_);
+    const Fusion& definition = *fusion_->definition();
+    const Digest bytes = digest(definition);
     digest_.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    digest_ += streams_of(*fusion_);
+    digest_ += streams_of(definition) + "\n" + fusion_->name();
   }
   std::string key;
   for (const std::string& part :
@@ -171,7 +172,7 @@ std::shared_ptr<const CompiledKernel> KernelStore::find_code(const KernelRequest
   const Stopwatch watch;
   ByteReader bytes(bytes_of(*facts));
   auto code = std::make_shared<CompiledKernel>(fusion_, request);
-  code->recipe = read_recipe(bytes, *fusion_, words_);
+  code->recipe = read_recipe(bytes, *fusion_->definition(), words_);
   const auto text = [&] {
     std::string text;
     for (size_t i = bytes.count(); i > 0; --i) {

@@ -6,7 +6,8 @@
 //                                  -> machine code (KernelCache)
 //
 // Facts are believed if their key is equal, and it has everything that lowering depends on: the
-// bytes of the fusion, the name of the kernel, the device, options, parameters, the build of this
+// bytes of the fusion (of the definition and the name of its schedule, where that is applied when
+// it is needed), the name of the kernel, the device, options, parameters, the build of this
 // library; and the compiler's files, since a new compiler makes other machine code.
 //
 // Nothing is read and nothing kept where lowering has more to do than a kernel: it is dumped, or
@@ -24,8 +25,8 @@ namespace nvfuser {
 
 class KernelStore {
  public:
-  /// `words` are those of `fusion`, which nobody changes.
-  KernelStore(std::shared_ptr<const Fusion> fusion, const LaunchWords& words);
+  /// `words` are those of `fusion`.
+  KernelStore(std::shared_ptr<const ScheduledFusion> fusion, const LaunchWords& words);
 
   /// The facts that decide about the code for the target of `request`.
   [[nodiscard]] std::optional<CodeChooser> find_chooser(const KernelRequest& request);
@@ -40,7 +41,7 @@ class KernelStore {
   [[nodiscard]] std::string key(const std::string& kind, const KernelRequest& request);
   [[nodiscard]] std::string chooser_key(KernelRequest request);
 
-  const std::shared_ptr<const Fusion> fusion_;
+  const std::shared_ptr<const ScheduledFusion> fusion_;
   const LaunchWords& words_;
   std::string digest_; // of the fusion and its random numbers, once it was needed
 };
