@@ -52,7 +52,10 @@ CompileParams limit_registers(const Kernel& kernel, CompileParams params) {
     threads *= extent == nullptr ? 1 : std::max<int64_t>(as_int(extent->value()), 1);
   }
   const int64_t unit = target.register_granularity;
-  const int64_t limit = target.registers_per_block / threads / unit * unit;
+  constexpr int64_t kWarps = 4; // get registers together: one for each scheduler
+  const int64_t lanes = kWarps * target.warp_size;
+  const int64_t limit =
+      target.registers_per_block / ((threads + lanes - 1) / lanes * lanes) / unit * unit;
   params.maxrregcount = std::min(params.maxrregcount, std::max(limit, unit));
   return params;
 }

@@ -472,7 +472,8 @@ class Planner {
   /// Registers of a thread if a block of this launch is to fit.
   [[nodiscard]] int64_t register_limit(int64_t registers_per_block) const {
     constexpr int64_t kGranularity = 8; // registers are given out in multiples of this, per warp
-    const int64_t threads = round_up(plan_.launch.num_threads(), Target::cuda().warp_size);
+    constexpr int64_t kWarps = 4;       // and to as many warps at a time: one for each scheduler
+    const int64_t threads = round_up(plan_.launch.num_threads(), kWarps * Target::cuda().warp_size);
     const int64_t limit = registers_per_block / threads / kGranularity * kGranularity;
     return std::max(limit, kGranularity);
   }

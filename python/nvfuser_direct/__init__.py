@@ -60,7 +60,6 @@ if _frontend is not None and not getattr(_frontend.__spec__, "_initializing", Fa
 __all__ = [name for name in dir(_core) if not name.startswith("_") and name != "internal"] + [
     "CommunicatorBackend",
     "FusionDefinition",
-    "FusionExecutorCache",
     "LRUCache",
     "LruFusionCache",
     "PythonProfiler",

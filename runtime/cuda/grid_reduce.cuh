@@ -71,7 +71,8 @@ struct GridShape {
     }
   }
 
-  /// The result for this thread's column. Where a warp is uniform its lanes share the work. It
+  /// The result for this thread's column. Where a warp is uniform its lanes share the work. Several
+  /// values in turn, so that none is the sum of hundreds: that would add up their roundings. It
   /// waits for memory: a call costs nothing beside that, and it is compiled once.
   template <typename Storage, typename T, typename Op>
   __device__ __noinline__ static T combine(
@@ -80,13 +81,30 @@ struct GridShape {
     const uint64_t stride = columns();
     const bool is_shared = kTX && block_size_x() % kWarpSize == 0;
     const unsigned lanes = is_shared ? kWarpSize : 1;
-    T value = init;
-#pragma unroll 4
-    for (unsigned block = is_shared ? threadIdx.x % kWarpSize : 0; block < members();
-         block += lanes) {
-      value = op(value, partials.load(slot + block * stride));
+    constexpr unsigned kValues = 8;
+    T values[kValues];
+#pragma unroll
+    for (unsigned i = 0; i < kValues; ++i) {
+      values[i] = init;
     }
-    return is_shared ? warp_combine(value, op) : value;
+    for (unsigned first = is_shared ? threadIdx.x % kWarpSize : 0; first < members();
+         first += kValues * lanes) {
+#pragma unroll
+      for (unsigned i = 0; i < kValues; ++i) {
+        const unsigned block = first + i * lanes;
+        if (block < members()) {
+          values[i] = op(values[i], partials.load(slot + block * stride));
+        }
+      }
+    }
+#pragma unroll
+    for (unsigned count = kValues / 2; count > 0; count /= 2) {
+#pragma unroll
+      for (unsigned i = 0; i < count; ++i) {
+        values[i] = op(values[i], values[i + count]);
+      }
+    }
+    return is_shared ? warp_combine(values[0], op) : values[0];
   }
 
   /// Whether this block is the last of its segment to arrive. `counters`: zero-filled, one per

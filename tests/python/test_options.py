@@ -117,7 +117,11 @@ def test_dumps_print(everything: tuple[str, Path], option: str, text: str) -> No
 @pytest.mark.parametrize(
     ("option", "name", "text"),
     [
-        ("cuda_to_file", "__tmp_nvfuser_reduction_f0_c0_r0_g0.cpp", "nvfuser_none_f0_c0_r0_g0("),
+        (
+            "cuda_to_file",
+            "__tmp_nvfuser_reduction_f0_c0_r0_g0.cpp",
+            "nvfuser_reduction_f0_c0_r0_g0(",
+        ),
         ("fusion_ir_graph", "__tmp_nvfuser_reduction_f0_c0_r0_g0.dot", "digraph fusion {"),
     ],
 )

@@ -15,6 +15,8 @@ constexpr int64_t kElements = 16;
 /// Registers of a thread for everything but elements and sums.
 constexpr int64_t kOtherRegisters = 40;
 constexpr int64_t kMostBlocksOfSm = 8;
+/// Registers are given to so many warps at a time, one for each scheduler of a multiprocessor.
+constexpr int64_t kWarpsTogether = 4;
 /// Partial sums of a column that a thread loads before it adds the first.
 constexpr int64_t kLoads = 8;
 
@@ -50,8 +52,9 @@ std::optional<RowLayout> find_row_layout(const FusionSummary& summary, const Run
     row.warps = ceil_div(ceil_div(vectors, row.batches), kWarp);
     const int64_t steps = ceil_div(sizes.kept, target.num_sms * fitting);
     row.blocks = ceil_div(sizes.kept, steps);
+    const int64_t allocated = ceil_div(row.warps, kWarpsTogether) * kWarpsTogether;
     row.registers = std::min(
-        target.registers_per_sm / (row.warps * kWarp * fitting) / target.register_granularity *
+        target.registers_per_sm / (allocated * kWarp * fitting) / target.register_granularity *
             target.register_granularity,
         target.max_registers_per_thread);
     return row;

@@ -13,8 +13,7 @@ namespace {
 
 using enum LoopRole;
 
-/// Rows of an outer problem that one accumulator of a processor takes before they are added to an
-/// outer one.
+/// Elements that one accumulator of a processor takes before they are added to an outer one.
 constexpr int64_t kChain = 32;
 
 // ---- Loops of the reference ---------------------------------------------------------------------
@@ -47,7 +46,8 @@ void make_for_threads(LoopRoles& loops, const ReductionParams& params) {
   }
 }
 
-/// [Blocks, Rows, Serial, Unroll, Lanes], and of an outer problem [Blocks, Serial, Chain, Columns].
+/// [Blocks, Rows, Serial, Chain, Unroll, Lanes], and of an outer problem [Blocks, Serial, Chain,
+/// Columns]. Rows that are kept are short, and have no chains.
 void make_for_tasks(LoopRoles& loops, const ReductionParams& params, bool has_chains) {
   if (params.fastest_dim) {
     loops.split(Serial, params.unroll_factor_inner_reduction, Lanes);
@@ -55,9 +55,9 @@ void make_for_tasks(LoopRoles& loops, const ReductionParams& params, bool has_ch
     loops.split(Blocks, params.iterations_per_task, Rows);
   } else {
     loops.split(Blocks, params.unroll_factor_iter_dom, Columns);
-    if (has_chains) {
-      loops.split(Serial, kChain, Chain);
-    }
+  }
+  if (has_chains && (params.project_persistent_buffers || !params.fastest_dim)) {
+    loops.split(Serial, kChain, Chain);
   }
   loops.arrange({Blocks, Rows, Serial, Chain, Unroll, Lanes, Columns, Ones});
 }
@@ -79,10 +79,11 @@ TensorView* factor_for_tasks(
     const ReductionResults partial = loops.factor({Chain}, results);
     return partial.empty() ? results.front() : partial.front();
   }
-  TensorView* first = loops.factor({Serial}, results).front();
+  const ReductionResults chains = loops.factor({Chain}, results);
+  const ReductionResults sums = loops.factor({Serial}, results);
   static_cast<void>(loops.factor({Unroll}, results));
   factor_into_short_sums(loops, Lanes, params.unroll_factor_inner_reduction, results);
-  return first;
+  return chains.empty() ? sums.front() : chains.front();
 }
 
 // ---- Schedules ----------------------------------------------------------------------------------

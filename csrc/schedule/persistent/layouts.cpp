@@ -28,6 +28,8 @@ constexpr int64_t kTaskElements = 16 * 1024;
 constexpr int64_t kColumns = 64;
 /// Tasks that are enough for most processors.
 constexpr int64_t kTasks = 16;
+/// Longer rows are sums of too many for one task, and cost it too much time.
+constexpr int64_t kLongestRow = 2 * kTaskElements;
 /// Rows are kept in steps of so many: what an inner loop takes.
 constexpr int64_t kChain = 32;
 
@@ -124,8 +126,8 @@ std::optional<RowOfTask> find_row_of_task(
   const RowOfTask row = row_of_task(sizes);
   const int64_t step = row.lanes * row.accumulators;
   const int64_t elements = ceil_div(sizes.reduced, step) * step;
-  return elements * stored_bytes(summary) <= target.max_shared_bytes ? std::optional(row)
-                                                                     : std::nullopt;
+  const bool fits = elements * stored_bytes(summary) <= target.max_shared_bytes;
+  return fits && sizes.reduced <= kLongestRow ? std::optional(row) : std::nullopt;
 }
 
 std::optional<int64_t> find_columns_of_task(

@@ -26,6 +26,8 @@ constexpr int64_t kAccumulators = 4; // of vectors
 constexpr int64_t kTaskElements = 16 * 1024;
 /// Tasks that are enough for any number of cores.
 constexpr int64_t kTasks = 64;
+/// Steps of an accumulator over one part of a result: two sums of at most some dozens in turn.
+constexpr int64_t kMostSteps = 1024;
 /// Neighbouring columns of a task: as many accumulators, in the first cache.
 constexpr int64_t kColumns = 1024;
 
@@ -143,14 +145,15 @@ class Heuristics {
         std::min(kAccumulators, power_of_two_below(vectors));
     params.iterations_per_task = std::clamp<int64_t>(
         kTaskElements / std::max<int64_t>(sizes_.reduced, 1), 1, std::max<int64_t>(sizes_.kept, 1));
-    choose_tasks(params.iterations_per_task, params);
+    choose_tasks(
+        params.iterations_per_task, lanes * params.unroll_factor_top_of_vectorization, params);
   }
 
   void choose_outer_for_processor(ReductionParams& params) const {
     const int64_t columns =
         std::min(power_of_two_below(most_columns()), power_of_two_above(sizes_.kept));
     params.unroll_factor_iter_dom = columns;
-    choose_tasks(columns, params);
+    choose_tasks(columns, 1, params);
   }
 
   /// Each reduction has several arrays of accumulators, of Doubles where stored parts are summed,
@@ -168,11 +171,13 @@ class Heuristics {
     return std::min(kColumns, target_.max_local_bytes / (kBytes * arrays));
   }
 
-  void choose_tasks(int64_t results, ReductionParams& params) const {
+  /// `results`: of a task. `accumulators`: values into which it adds one result.
+  void choose_tasks(int64_t results, int64_t accumulators, ReductionParams& params) const {
     const int64_t tasks = std::max<int64_t>(ceil_div(sizes_.kept, results), 1);
     params.lparams.bind(ParallelType::BIDx, tasks);
-    const int64_t shares =
+    const int64_t fair =
         std::min(kTasks / tasks, sizes_.reduced * std::min(results, sizes_.kept) / kTaskElements);
+    const int64_t shares = std::max(fair, sizes_.reduced / accumulators / kMostSteps);
     if (shares < 2) {
       return;
     }
