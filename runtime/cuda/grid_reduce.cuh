@@ -87,15 +87,20 @@ struct GridShape {
     for (unsigned i = 0; i < kValues; ++i) {
       values[i] = init;
     }
-    for (unsigned first = is_shared ? threadIdx.x % kWarpSize : 0; first < members();
-         first += kValues * lanes) {
+    unsigned block = is_shared ? threadIdx.x % kWarpSize : 0;
+    for (; block + (kValues - 1) * lanes < members(); block += kValues * lanes) {
+      T loaded[kValues]; // all of them before the first is needed
 #pragma unroll
       for (unsigned i = 0; i < kValues; ++i) {
-        const unsigned block = first + i * lanes;
-        if (block < members()) {
-          values[i] = op(values[i], partials.load(slot + block * stride));
-        }
+        loaded[i] = partials.load(slot + (block + i * lanes) * stride);
       }
+#pragma unroll
+      for (unsigned i = 0; i < kValues; ++i) {
+        values[i] = op(values[i], loaded[i]);
+      }
+    }
+    for (; block < members(); block += lanes) {
+      values[0] = op(values[0], partials.load(slot + block * stride));
     }
 #pragma unroll
     for (unsigned count = kValues / 2; count > 0; count /= 2) {

@@ -27,7 +27,7 @@ NUM_CALLS = 400
 MAX_TENSORS = 60  # of the fusion that grows
 ADDRESS_SPACE = 16 << 30  # bytes: what allocates without bounds fails before the machine does
 
-# Texts of libraries that know nothing about the call; std::real and std::imag are names of operations.
+# Texts of libraries that know nothing about the call. Operations are called std::real, std::imag.
 FOREIGN = re.compile(
     r"_M_|basic_string|bad_\w+|std::(?!complex|real\b|imag\b)|::at\b|stoi|INTERNAL ASSERT"
 )
