@@ -11,14 +11,14 @@
 #
 # VENV=         (empty) works in the present environment, where torch already is
 # NPROC=n       test processes at a time
-# BASE=main     the branch with which lint compares
+# BASE=HEAD     what lint compares with: by default clang-tidy reads what is not committed yet
 # Tests run on the wheel that was made from the sdist. Nothing is built or installed again while
 # its sources stay the same.
 
 VENV ?= .venv
 PYTHON ?= python3
 NPROC ?= 2
-BASE ?= main
+BASE ?= HEAD
 # Always pinned: the newest release brings gigabytes that a machine without a GPU has no use for.
 TORCH ?= torch==2.13.0
 
