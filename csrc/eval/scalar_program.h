@@ -70,8 +70,8 @@ class ScalarProgram {
 
   /// Append the program to `bytes`.
   void write(ByteWriter& bytes) const;
-  /// What `write` appended. Of anything else `bytes` says what is wrong with it: the result can be
-  /// run if they are good.
+  /// Read back what `write` appended. `bytes` keeps the first fault of anything else; a program
+  /// without a fault can be run.
   [[nodiscard]] static ScalarProgram read(ByteReader& bytes);
 
  private:

@@ -1,4 +1,4 @@
-// What NVFUSER_DUMP asks for of a fusion that nobody scheduled yet.
+// Prints the texts that NVFUSER_DUMP asks for of a fusion that nobody scheduled yet.
 #pragma once
 
 #include <string>

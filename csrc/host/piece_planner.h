@@ -37,7 +37,7 @@ class PiecePlanner {
   [[nodiscard]] PlannedPieces plan(std::span<const Argument> args, Device device);
 
  private:
-  /// What schedulers know of a fusion for all sizes. It is about a copy, since they schedule it.
+  /// Schedulers know this of a fusion for all sizes. It is about a copy, since they schedule it.
   struct Known {
     explicit Known(const Fusion& fusion)
         : copy(fusion.clone()), equal_dims(equal_input_dims(*copy)), summary(*copy) {}

@@ -38,7 +38,7 @@ class CodeChooser {
   }
 
   void write(ByteWriter& bytes) const;
-  /// What `write` wrote; `bytes` say what is wrong with anything else.
+  /// Read back what `write` wrote; `bytes` keep the first fault of anything else.
   [[nodiscard]] static CodeChooser read(ByteReader& bytes, const LaunchWords& words);
 
  private:

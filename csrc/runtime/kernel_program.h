@@ -63,7 +63,7 @@ class KernelProgram {
       const LaunchParams& constraints,
       const CompileParams& params);
 
-  /// What is computed, perhaps without its schedule; nothing changes it.
+  /// The fusion that the kernel computes, perhaps without its schedule; nothing changes it.
   [[nodiscard]] const std::shared_ptr<Fusion>& fusion() const {
     return fusion_;
   }

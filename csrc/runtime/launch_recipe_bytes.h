@@ -10,8 +10,8 @@ namespace nvfuser {
 
 void write_recipe(ByteWriter& bytes, const LaunchRecipe& recipe);
 
-/// What write_recipe wrote. Of anything else `bytes` say what is wrong with it: a recipe that is
-/// good can be run for `fusion`, whatever the bytes were.
+/// Read a recipe back. `bytes` keep the first fault of anything that write_recipe did not write; a
+/// recipe without a fault can be run for `fusion`, whatever the bytes were.
 [[nodiscard]] LaunchRecipe read_recipe(
     ByteReader& bytes, const Fusion& fusion, const LaunchWords& words);
 

@@ -26,7 +26,7 @@ class ScheduledFusion {
   /// definition and the options; `name` tells it from those of other functions.
   ScheduledFusion(const Fusion& definition, std::string name, Apply apply);
 
-  /// What is computed; inputs, outputs and their sizes are those of the scheduled fusion.
+  /// The fusion without its schedule. It has the inputs, outputs and sizes of the scheduled one.
   [[nodiscard]] const std::shared_ptr<Fusion>& definition() const {
     return definition_;
   }

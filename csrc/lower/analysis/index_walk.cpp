@@ -318,7 +318,7 @@ bool IndexWalk::covers_way(const IterDomain* id) {
   return *known.covers_way;
 }
 
-/// What HoleTests would test if `id` alone were in range.
+/// Whether no axis on the way through `step` is a hole while `id` is in range.
 bool IndexWalk::covers_step(const IterDomain* id, const Step& step) {
   const auto holds = [&](IterDomain* operand) { // what is tested next, and all on the way to it
     return (operand->is_broadcast() || !test_of(operand).has_value()) && covers_way(operand);

@@ -52,7 +52,7 @@ bool rearranges_axes(const Expr& expr) {
   return is_permuted || expr.is_a<ReshapeOp>() || expr.is_a<ViewAsScalar>();
 }
 
-/// What becomes of an axis that `tensor` reads: a slice and a pad resize each where it stands.
+/// The axis of `tensor` that an axis it reads becomes: a slice and a pad resize each in its place.
 IterDomain* resized(const TensorView* tensor, IterDomain* axis) {
   if (!tensor->has_root() || axis == nullptr) {
     return axis;

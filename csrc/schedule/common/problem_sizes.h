@@ -28,7 +28,7 @@ struct ProblemSizes {
 [[nodiscard]] constexpr int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
-/// Of 1 for what is less.
+/// The largest power of two that is at most `number`; 1 for numbers below 1.
 [[nodiscard]] constexpr int64_t power_of_two_below(int64_t number) {
   return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(number, 1))));
 }

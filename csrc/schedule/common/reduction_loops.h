@@ -12,7 +12,7 @@ namespace nvfuser::schedule {
 /// The results of one reduction: one tensor, or the three of a Welford.
 using ReductionResults = std::vector<TensorView*>;
 
-/// Of all reductions of the fusion, operands before results.
+/// The results of each reduction of the fusion; a reduction comes after those that it reads.
 [[nodiscard]] std::vector<ReductionResults> reduction_results(const Fusion& fusion);
 
 /// The result of the reduction that makes `tensor`, or whose copy it is.
