@@ -2,6 +2,9 @@
 //
 // Two fusions that print the same source share one module. Bounded: past kMaxEntries the oldest
 // entry goes (kernels in use keep theirs).
+//
+// Code on disk is looked for twice: by the name that facts have (KernelStore), and by its source. A
+// name that the first found nothing usable under is remembered, and not looked at by the second.
 #pragma once
 
 #include <deque>
@@ -9,6 +12,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace nvfuser {
 
@@ -35,6 +39,7 @@ class CodeCache {
     const std::lock_guard lock(mutex_);
     const auto [position, is_new] = entries_.try_emplace(key, std::move(made));
     std::shared_ptr<Code> result = position->second;
+    unusable_.erase(key);
     if (is_new) {
       order_.push_back(key);
       if (order_.size() > kMaxEntries) {
@@ -45,19 +50,34 @@ class CodeCache {
     return result;
   }
 
+  /// On disk there is nothing under `key`, or nothing that can be loaded.
+  void note_unusable(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    if (unusable_.size() >= kMaxEntries) {
+      unusable_.clear();
+    }
+    unusable_.insert(key);
+  }
+  [[nodiscard]] bool is_unusable(const std::string& key) const {
+    const std::lock_guard lock(mutex_);
+    return unusable_.contains(key);
+  }
+
   void clear() {
     Entries all; // as `oldest` above
     const std::lock_guard lock(mutex_);
     all.swap(entries_);
     order_.clear();
+    unusable_.clear();
   }
 
  private:
   static constexpr size_t kMaxEntries = 1024;
   using Entries = std::unordered_map<std::string, std::shared_ptr<Code>>;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   Entries entries_;
   std::deque<std::string> order_; // oldest first
+  std::unordered_set<std::string> unusable_;
 };
 
 } // namespace nvfuser

@@ -13,6 +13,7 @@
 #include "codegen/codegen.h"
 #include "runtime/dump_kernel.h"
 #include "runtime/file_io.h"
+#include "runtime/kernel_cache.h"
 #include "runtime/nvrtc.h"
 
 namespace nvfuser {
@@ -37,6 +38,26 @@ std::string external_source(int64_t group_id) {
       "NVFUSER_EXTERNAL_SRC names no file for segment " + std::to_string(group_id) +
       "; its generated source is compiled.");
   return "";
+}
+
+struct CompilerInput {
+  std::string name; // of the function
+  std::string source;
+};
+
+/// The source without comments, and with a name that follows from the source: equal kernels of
+/// different programs and processes are compiled once, and profilers tell others apart.
+CompilerInput print_for_compiler(const Kernel& kernel, SchedulerType scheduler) {
+  constexpr size_t kDigits = 8;
+  const std::string prefix = std::string("nvfuser_") + enum_name(scheduler) + "_";
+  const std::string unnamed = prefix + std::string(kDigits, '0');
+  CompilerInput input{.name = "", .source = generate_source(kernel, unnamed, Comments::None)};
+  input.name = prefix + KernelCache::name_of(input.source).substr(0, kDigits);
+  for (size_t at = input.source.find(unnamed); at != std::string::npos;
+       at = input.source.find(unnamed, at)) {
+    input.source.replace(at, unnamed.size(), input.name);
+  }
+  return input;
 }
 
 /// With registers for a whole block, where the block's size is known: a kernel that uses more does
@@ -64,7 +85,7 @@ CompileParams limit_registers(const Kernel& kernel, CompileParams params) {
 
 std::string KernelRequest::key() const {
   std::ostringstream out;
-  out << name << "\n"
+  out << enum_name(scheduler) << "\n"
       << target_of(device).name() << " " << target_of(device).architecture << " "
       << enum_name(choice.index_type) << (choice.has_empty_parallel_axis ? " empty" : "")
       << (has_option(EnableOption::KernelDebug) ? " debug" : "") << "\n"
@@ -187,15 +208,26 @@ CompiledKernel::CompiledKernel(std::shared_ptr<const ScheduledFusion> fusion, Ke
       request_(std::move(request)),
       options_(current_options()) {}
 
-const KernelText& CompiledKernel::text() const {
-  const std::lock_guard lock(mutex_);
-  if (!text_) {
+const std::shared_ptr<Kernel>& CompiledKernel::locked_kernel() const {
+  if (kernel_ == nullptr) {
     const OptionsGuard guard(options_);
-    KernelText text{.kernel = lower_kernel(*fusion_, request_).kernel, .source = ""};
-    text.source = generate_source(*text.kernel, name);
-    text_ = std::move(text);
+    kernel_ = lower_kernel(*fusion_, request_).kernel;
   }
-  return *text_;
+  return kernel_;
+}
+
+std::shared_ptr<Kernel> CompiledKernel::kernel() const {
+  const std::lock_guard lock(mutex_);
+  return locked_kernel();
+}
+
+std::string CompiledKernel::source() const {
+  const std::lock_guard lock(mutex_);
+  if (source_.empty()) {
+    const OptionsGuard guard(options_);
+    source_ = generate_source(*locked_kernel(), name);
+  }
+  return source_;
 }
 
 std::variant<std::shared_ptr<const CompiledKernel>, KernelRefusal> try_compile_kernel(
@@ -204,23 +236,23 @@ std::variant<std::shared_ptr<const CompiledKernel>, KernelRefusal> try_compile_k
     LoweredKernel lowered,
     const KernelRequest& request) {
   auto code = std::make_shared<CompiledKernel>(std::move(fusion), request);
-  KernelText text{.kernel = std::move(lowered.kernel), .source = ""};
-  Kernel& kernel = *text.kernel;
+  Kernel& kernel = *lowered.kernel;
+  code->set_kernel(lowered.kernel);
   kernel.set_index_type(request.choice.index_type);
-  std::string compiled; // without comments: equal kernels of different programs are compiled once
+  CompilerInput input;
   {
     const TraceSpan span("print " + request.name);
     const Stopwatch watch;
-    text.source = compiled = external_source(request.group_id);
-    if (text.source.empty()) {
-      text.source = generate_source(kernel, request.name);
-      compiled = generate_source(kernel, request.name, Comments::None);
+    if (std::string external = external_source(request.group_id); !external.empty()) {
+      code->set_source(external);
+      input = {.name = request.name, .source = std::move(external)};
+    } else {
+      input = print_for_compiler(kernel, request.scheduler);
     }
     code->recipe = make_launch_recipe(kernel, words);
     code->lowering_ms = lowered.milliseconds + watch.milliseconds();
   }
   const CompileParams params = limit_registers(kernel, request.params);
-  code->set_text(std::move(text));
   dump_source(*code, request);
 
   const TraceSpan span("compile " + request.name);
@@ -229,9 +261,10 @@ std::variant<std::shared_ptr<const CompiledKernel>, KernelRefusal> try_compile_k
     if (const std::optional<Refusal> missing = Nvrtc::find_missing()) {
       return KernelRefusal{*missing, KernelRefusal::Cause::NoCompiler};
     }
-    code->cuda = CudaCode::compile(compiled, request.name, architecture_of(request.device), params);
+    code->cuda =
+        CudaCode::compile(input.source, input.name, architecture_of(request.device), params);
   } else {
-    auto made = CpuCode::try_compile(compiled, request.name, request.params.include_paths);
+    auto made = CpuCode::try_compile(input.source, input.name, request.params.include_paths);
     if (auto* refusal = std::get_if<KernelRefusal>(&made)) {
       return std::move(*refusal);
     }

@@ -24,7 +24,8 @@ namespace nvfuser {
 
 /// The facts that decide about the code of a fusion, beside the fusion.
 struct KernelRequest {
-  std::string name;
+  std::string name; // for users: the code has none of its numbers
+  SchedulerType scheduler = SchedulerType::none;
   Device device;
   CodeChoice choice;
   LaunchParams constraints; // launch dimensions fixed before compilation
@@ -35,19 +36,13 @@ struct KernelRequest {
   [[nodiscard]] std::string key() const;
 };
 
-/// A kernel as it was lowered, with its source.
-struct KernelText {
-  std::shared_ptr<Kernel> kernel;
-  std::string source; // for readers: the compiler gets it without the fusion's comments
-};
-
-/// Machine code, and what a launch needs. Code that was read from the disk has no text yet: it is
-/// made when somebody asks for it, by lowering.
+/// Machine code, and what a launch needs. Code that was read from the disk has no lowered fusion
+/// yet: that is made when it is asked for, as is the source for readers.
 class CompiledKernel {
  public:
   CompiledKernel(std::shared_ptr<const ScheduledFusion> fusion, KernelRequest request);
 
-  const std::string name;
+  const std::string name; // nvfuser_pointwise_f0_c0_r0_g0: machine code has another one
   const DataType index_type;
   LaunchRecipe recipe;
   std::shared_ptr<CpuCode> cpu;   // on the CPU target
@@ -57,24 +52,31 @@ class CompiledKernel {
   std::chrono::steady_clock::time_point compiled_at;
 
   /// The lowered fusion, which is lowered now if it was not before.
-  [[nodiscard]] std::shared_ptr<Kernel> kernel() const {
-    return text().kernel;
+  [[nodiscard]] std::shared_ptr<Kernel> kernel() const;
+  /// The source for readers, with the name and the fusion's comments; the compiler got neither.
+  [[nodiscard]] std::string source() const;
+  void set_kernel(std::shared_ptr<Kernel> kernel) {
+    kernel_ = std::move(kernel);
   }
-  [[nodiscard]] std::string source() const {
-    return text().source;
+  /// The source that a user put in place of the generated one.
+  void set_source(std::string source) {
+    source_ = std::move(source);
   }
-  void set_text(KernelText text) {
-    text_ = std::move(text);
+
+  /// The name of the function in the machine code.
+  [[nodiscard]] const std::string& function_name() const {
+    return cuda != nullptr ? cuda->function_name() : cpu->function_name();
   }
 
  private:
-  [[nodiscard]] const KernelText& text() const;
+  [[nodiscard]] const std::shared_ptr<Kernel>& locked_kernel() const;
 
   const std::shared_ptr<const ScheduledFusion> fusion_;
   const KernelRequest request_;
   const std::shared_ptr<const Options> options_; // that held when the code was asked for
-  mutable std::mutex mutex_;                     // of text_
-  mutable std::optional<KernelText> text_;
+  mutable std::mutex mutex_;                     // of what follows
+  mutable std::shared_ptr<Kernel> kernel_;       // nullptr: not lowered yet
+  mutable std::string source_;                   // empty: not printed yet
 };
 
 /// A kernel without code yet.

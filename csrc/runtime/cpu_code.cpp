@@ -40,6 +40,7 @@ std::variant<std::shared_ptr<CpuCode>, KernelRefusal> CpuCode::try_load(
     });
   }
   auto code = std::shared_ptr<CpuCode>(new CpuCode());
+  code->name_ = name;
   std::string error;
   code->library_ = DynamicLibrary::open(path, error);
   if (code->library_.is_open()) {
@@ -58,19 +59,30 @@ std::variant<std::shared_ptr<CpuCode>, KernelRefusal> CpuCode::try_load(
   return code;
 }
 
+std::shared_ptr<CpuCode> CpuCode::try_load_entry(
+    const std::optional<std::string>& object,
+    const std::string& name,
+    const std::string& cache_name) {
+  if (!object) {
+    return nullptr;
+  }
+  const auto loaded = try_load(*object, name);
+  const auto* code = std::get_if<std::shared_ptr<CpuCode>>(&loaded);
+  if (code == nullptr) {
+    return nullptr;
+  }
+  (*code)->cache_name_ = cache_name;
+  return *code;
+}
+
 std::shared_ptr<CpuCode> CpuCode::find(const std::string& cache_name, const std::string& name) {
   return loaded_code().get(cache_name, [&]() -> std::shared_ptr<CpuCode> {
-    const auto object = KernelCache::instance().find_named(cache_name);
-    if (!object) {
-      return nullptr;
+    if (std::shared_ptr<CpuCode> code =
+            try_load_entry(KernelCache::instance().find_named(cache_name), name, cache_name)) {
+      return code;
     }
-    const auto loaded = try_load(*object, name);
-    const auto* code = std::get_if<std::shared_ptr<CpuCode>>(&loaded);
-    if (code == nullptr) {
-      return nullptr;
-    }
-    (*code)->cache_name_ = cache_name;
-    return *code;
+    loaded_code().note_unusable(cache_name);
+    return nullptr;
   });
 }
 
@@ -97,12 +109,9 @@ std::variant<std::shared_ptr<CpuCode>, KernelRefusal> CpuCode::try_compile(
   std::shared_ptr<CpuCode> code = loaded_code().get(cache_name, [&]() -> std::shared_ptr<CpuCode> {
     // An include can change without the source: such kernels are not kept.
     KernelCache* disk = include_paths.empty() ? &KernelCache::instance() : nullptr;
-    if (const auto object = disk != nullptr ? disk->find(key) : std::nullopt) {
-      // An entry that cannot be loaded is made anew, and replaced.
-      const auto loaded = try_load(*object, name);
-      if (const auto* known = std::get_if<std::shared_ptr<CpuCode>>(&loaded)) {
-        (*known)->cache_name_ = cache_name;
-        return *known;
+    if (disk != nullptr && !loaded_code().is_unusable(cache_name)) {
+      if (std::shared_ptr<CpuCode> code = try_load_entry(disk->find(key), name, cache_name)) {
+        return code;
       }
     }
     const auto object = compiler.try_compile(source, name, options);

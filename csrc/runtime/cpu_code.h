@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -34,6 +35,9 @@ class CpuCode {
   [[nodiscard]] const std::string& cache_name() const {
     return cache_name_;
   }
+  [[nodiscard]] const std::string& function_name() const {
+    return name_;
+  }
   [[nodiscard]] CpuKernelFn function() const {
     return function_;
   }
@@ -45,6 +49,14 @@ class CpuCode {
   [[nodiscard]] static std::variant<std::shared_ptr<CpuCode>, KernelRefusal> try_load(
       const std::string& object, const std::string& name);
 
+  /// The code of an entry of the kernel cache; nullptr if there is none, or it cannot be loaded: it
+  /// is made anew then, and replaced.
+  [[nodiscard]] static std::shared_ptr<CpuCode> try_load_entry(
+      const std::optional<std::string>& object,
+      const std::string& name,
+      const std::string& cache_name);
+
+  std::string name_; // of the function
   std::string cache_name_;
   DynamicLibrary library_;
   CpuKernelFn function_ = nullptr;

@@ -125,8 +125,10 @@ std::shared_ptr<CudaCode> CudaCode::compile(
     // An include can change without the source, and a report comes from a compilation only.
     const bool may_cache = params.include_paths.empty() && !is_verbose;
     KernelCache* disk = may_cache ? &KernelCache::instance() : nullptr;
-    if (auto code = disk != nullptr ? disk->find(key) : std::nullopt) {
-      return from_cache(name, target, std::move(*code), cache_name);
+    if (disk != nullptr && !loaded_code().is_unusable(cache_name)) {
+      if (auto code = disk->find(key)) {
+        return from_cache(name, target, std::move(*code), cache_name);
+      }
     }
     CudaBinary binary = nvrtc.compile(source, name, target, options);
     if (is_verbose) {
@@ -147,7 +149,11 @@ std::shared_ptr<CudaCode> CudaCode::find(
     const std::string& cache_name, const std::string& name, const std::string& architecture) {
   return loaded_code().get(cache_name, [&]() -> std::shared_ptr<CudaCode> {
     auto code = KernelCache::instance().find_named(cache_name);
-    return code ? from_cache(name, architecture, std::move(*code), cache_name) : nullptr;
+    if (!code) {
+      loaded_code().note_unusable(cache_name);
+      return nullptr;
+    }
+    return from_cache(name, architecture, std::move(*code), cache_name);
   });
 }
 

@@ -47,6 +47,9 @@ class CudaCode {
   [[nodiscard]] const CudaBinary& binary() const {
     return binary_;
   }
+  [[nodiscard]] const std::string& function_name() const {
+    return name_;
+  }
   [[nodiscard]] const std::string& architecture() const {
     return architecture_;
   }

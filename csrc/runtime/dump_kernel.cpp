@@ -102,7 +102,8 @@ void dump_source(const CompiledKernel& code, const KernelRequest& request) {
 void dump_binary(const CompiledKernel& code, const KernelRequest& request) {
   if (has_option(DumpOption::PerfDebugVerbose)) {
     std::cout << "Time of " << code.name << " (ms): lowering " << code.lowering_ms
-              << ", compilation " << code.compilation_ms << std::endl;
+              << ", compilation as " << code.function_name() << " " << code.compilation_ms
+              << std::endl;
   }
   if (code.cuda == nullptr) {
     return;

@@ -141,6 +141,7 @@ KernelRequest KernelProgram::request_for(Device device, const CompileParams& par
   }
   return {
       .name = kernel_name_,
+      .scheduler = identity_.scheduler,
       .device = device,
       .choice = {},
       .constraints = constraints_,

@@ -16,7 +16,7 @@ namespace nvfuser {
 namespace {
 
 /// The version of the bytes of facts; other builds never read them.
-constexpr const char* kForm = "nvfuser facts 1";
+constexpr const char* kForm = "nvfuser facts 2";
 
 std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text));
@@ -181,14 +181,15 @@ std::shared_ptr<const CompiledKernel> KernelStore::find_code(const KernelRequest
     return text;
   };
   const std::string cache_name = text();
+  const std::string function_name = text();
   const std::string architecture = text();
   if (!bytes.is_good() || bytes.num_left() > 0) {
     return nullptr;
   }
   if (request.device.is_cuda()) {
-    code->cuda = CudaCode::find(cache_name, request.name, architecture);
+    code->cuda = CudaCode::find(cache_name, function_name, architecture);
   } else {
-    code->cpu = CpuCode::find(cache_name, request.name);
+    code->cpu = CpuCode::find(cache_name, function_name);
   }
   code->compilation_ms = watch.milliseconds();
   code->compiled_at = std::chrono::steady_clock::now();
@@ -205,7 +206,7 @@ void KernelStore::store(const CompiledKernel& code, const KernelRequest& request
   ByteWriter bytes;
   write_recipe(bytes, code.recipe);
   const std::string architecture = code.cuda != nullptr ? code.cuda->architecture() : "";
-  for (const std::string* text : {&cache_name, &architecture}) {
+  for (const std::string* text : {&cache_name, &code.function_name(), &architecture}) {
     bytes.number(text->size());
     for (const char letter : *text) {
       bytes.byte(static_cast<uint8_t>(letter));

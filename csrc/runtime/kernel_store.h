@@ -2,12 +2,12 @@
 // A second process that defines the same fusion goes on from there: nothing is lowered.
 //
 //   definition, schedule -> digest -> facts: which code a launch needs (CodeChooser)
-//                                  -> facts: its recipe, and the name of its machine code
+//                                  -> facts: its recipe, and the names of its machine code
 //                                  -> machine code (KernelCache)
 //
 // Facts are believed if their key is equal, and it has everything that lowering depends on: the
 // bytes of the fusion (of the definition and the name of its schedule, where that is applied when
-// it is needed), the name of the kernel, the device, options, parameters, the build of this
+// it is needed), the scheduler, the device, options, parameters, the build of this
 // library; and the compiler's files, since a new compiler makes other machine code.
 //
 // Nothing is read and nothing kept where lowering has more to do than a kernel: it is dumped, or

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 
 from nvfuser_direct import _core
 
@@ -78,10 +79,16 @@ def test_readers_survive_clearing() -> None:
     readers = [threading.Thread(target=read, args=(i,)) for i in range(4)]
     for reader in readers:
         reader.start()
-    for round_ in range(300):
+    # On a busy machine the readers may not come to run for a while.
+    deadline = time.monotonic() + 60
+    round_ = 0
+    while round_ < 300 or (not any(found) and time.monotonic() < deadline):
         for key in range(50):
             numbers.insert(key, 50 * round_ + key)
+        if round_ >= 300:
+            time.sleep(0.001)  # while the numbers are there
         numbers.clear()
+        round_ += 1
     is_over.set()
     for reader in readers:
         reader.join()

@@ -259,8 +259,10 @@ print(run(), cache.stats()["hits"], cache.stats()["stores"])
 """
 
 
-def test_an_entry_that_does_not_load_is_compiled_again(tmp_path: Path) -> None:
-    assert run_python(FORGE, NVFUSER_CACHE_DIR=str(tmp_path)) == "[-1.0, -1.0, -1.0, -1.0] 1 2"
+@pytest.mark.parametrize("verify", ["0", "1"])  # with facts, which lead to the entry, and without
+def test_an_entry_that_does_not_load_is_compiled_again(tmp_path: Path, verify: str) -> None:
+    text = run_python(FORGE, NVFUSER_CACHE_DIR=str(tmp_path), NVFUSER_VERIFY_PASSES=verify)
+    assert text == "[-1.0, -1.0, -1.0, -1.0] 1 2"
 
 
 # ---- What is trusted with code -------------------------------------------------------------------

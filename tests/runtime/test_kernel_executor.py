@@ -484,7 +484,8 @@ def test_threads_compile_side_by_side() -> None:
 # ---- a warm second process -----------------------------------------------------------------------
 
 
-def test_the_second_process_compiles_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("verify", ["0", "1"])  # by facts, and by the source
+def test_the_second_process_compiles_nothing(tmp_path: Path, verify: str) -> None:
     code = """
 import torch
 from nvfuser_direct import FusionDefinition, KernelCache, KernelExecutor
@@ -498,9 +499,13 @@ print(stats["hits"], stats["misses_absent"], stats["misses_corrupt"])
 """
 
     def start() -> str:
-        variables = {**os.environ, "NVFUSER_CACHE_DIR": str(tmp_path)}
+        variables = {"NVFUSER_CACHE_DIR": str(tmp_path), "NVFUSER_VERIFY_PASSES": verify}
         result = subprocess.run(
-            [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True
+            [sys.executable, "-c", code],
+            env=os.environ | variables,
+            capture_output=True,
+            text=True,
+            check=True,
         )
         return result.stdout.strip()
 
