@@ -106,28 +106,34 @@ def largest_error(found: Sequence[torch.Tensor], expected: Sequence[torch.Tensor
     return worst
 
 
-def ours(case: Case, inputs: Sequence[Any], row: Row) -> KernelExecutor | None:
-    """The kernel of the first scheduler that makes one; None, with the reason in `row`."""
+def ours(
+    case: Case, inputs: Sequence[Any], row: Row
+) -> Callable[[Sequence[Any]], Sequence[torch.Tensor]] | None:
+    """The kernel of the first scheduler that makes one of the optimized fusion; None, with the
+    reason in `row`."""
     fd = FusionDefinition()
     with fd:
         case.define(fd)
     start = time.perf_counter()
+    fusion = fd.fusion.optimize()
+    order = fusion.arguments()  # an input may be passed twice
+    inputs = [inputs[i] for i in order]
     without_kernel = (SchedulerType.expr_eval, SchedulerType.no_op)
-    compatible = schedule.find_compatible_schedulers(fd.fusion, inputs)
+    compatible = schedule.find_compatible_schedulers(fusion, inputs)
     found = [scheduler for scheduler in compatible if scheduler not in without_kernel]
     if not found:
         row.verdict = "no scheduler takes it"
         return None
     try:
-        params = schedule.schedule(fd.fusion, found[0], inputs)
+        params = schedule.schedule(fusion, found[0], inputs)
         row.scheduler, row.params = found[0].name, repr(params)
         executor = KernelExecutor()
-        executor.compile(fd.fusion, inputs, compile_params=params.cparams)
+        executor.compile(fusion, inputs, compile_params=params.cparams)
     except UserError as error:
         row.verdict = "no kernel: " + str(error).partition("\n")[0]
         return None
     row.compile_ms = (time.perf_counter() - start) * 1e3
-    return executor
+    return lambda given: executor.run([given[i] for i in order])
 
 
 def peer(case: Case, name: str) -> Callable[..., Any]:
@@ -167,12 +173,12 @@ def measure(case: Case, target: str, peers: Sequence[str], repeats: int) -> Row:
     row = Row(case.name, floor=case.floor)
     torch.manual_seed(0)
     inputs = case.inputs(target)
-    executor = ours(case, inputs, row)
+    run = ours(case, inputs, row)
     expected = as_tuple(case.eager(*inputs))
     total_bytes = bytes_of(inputs) + bytes_of(expected)
     row.megabytes = total_bytes / 1e6
-    if executor is not None:
-        found = executor.run(inputs)
+    if run is not None:
+        found = run(inputs)
         row.error = largest_error(found, expected) if case.compares_values else 0.0
         if row.error > case.rtol:
             row.verdict = "WRONG"
@@ -183,10 +189,8 @@ def measure(case: Case, target: str, peers: Sequence[str], repeats: int) -> Row:
     sets = [inputs] + [case.inputs(target) for _ in range(min(7, wanted // max(total_bytes, 1)))]
 
     row.milliseconds["copy"] = copy_time(total_bytes, target, repeats)
-    if executor is not None:
-        row.milliseconds["ours"] = timed(
-            lambda i: executor.run(sets[i % len(sets)]), target, repeats
-        )
+    if run is not None:
+        row.milliseconds["ours"] = timed(lambda i: run(sets[i % len(sets)]), target, repeats)
     for name in peers:
         function = peer(case, name)
         try:
@@ -195,7 +199,7 @@ def measure(case: Case, target: str, peers: Sequence[str], repeats: int) -> Row:
             )
         except Exception as error:  # a peer that cannot: a fact about it, not about us
             print(f"  {name}: {type(error).__name__}: {str(error).partition(chr(10))[0]}")
-    row.counts = case.is_memory_bound and executor is not None and row.verdict != "WRONG"
+    row.counts = case.is_memory_bound and run is not None and row.verdict != "WRONG"
     return row
 
 

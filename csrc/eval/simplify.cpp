@@ -347,7 +347,7 @@ Val* IndexSimplifier::Impl::decide_logical(Val* condition, const BinaryOp& op) {
 Val* IndexSimplifier::Impl::decide_comparison(Val* condition, const BinaryOp& op) {
   Sum a = sums_.at(op.lhs);
   Sum b = sums_.at(op.rhs);
-  if (op.op == BinaryOpType::LT) {
+  if (op.op == BinaryOpType::LT || op.op == BinaryOpType::GE) {
     a = algebra_->part_that_decides(a, b);
   }
   const Facts facts = algebra_->facts_of(a, b);

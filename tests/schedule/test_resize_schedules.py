@@ -7,12 +7,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 import torch
-from scheduled_runs import check_runs, define
+from scheduled_runs import (
+    check_close,
+    check_prints_as_python,
+    check_runs,
+    define,
+    exact,
+    scheduled,
+)
 
-from nvfuser_direct import DataType, SchedulerType, schedule
+from nvfuser_direct import DataType, KernelExecutor, SchedulerType, schedule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from nvfuser_direct import FusionDefinition
 
 RESIZE = SchedulerType.resize
 
@@ -103,6 +112,83 @@ def test_operands_that_are_strided_expanded_or_broadcast(target: str) -> None:
 def test_empty(target: str) -> None:
     inputs = [randoms((0, 16))]
     check_runs(define(padded, inputs, static_sizes=True), RESIZE, inputs, target)
+
+
+# -- vectors --
+
+
+def looked_up(fd, x, rows):
+    """Rows of a table: the lanes of a vector have one position."""
+    return fd.ops.add(fd.ops.index_select(x, rows, 0), 1)
+
+
+def surrounded(fd, a, b):
+    return fd.ops.pad(fd.ops.cat([a, b], 1), [16, 32])
+
+
+def behind_a_reshape(fd, x):
+    ops = fd.ops
+    rows, n = (size.value() for size in x.shape())
+    kept = ops.slice(x, [0, n // 2], [rows, n])
+    return ops.exp(ops.reshape(kept, [rows // 2, 2, n // 2]))
+
+
+VECTORS = {  # inputs, and the widths of slices, pads and gathers
+    "halves": (rotated, [(1024, 256)], [4, 4]),
+    "halves_of_odd_vectors": (rotated, [(1024, 252)], [2, 2]),
+    "halves_of_no_vectors": (rotated, [(1024, 250)], [1, 1]),
+    "cat_and_pad": (surrounded, [(512, 256), (512, 128)], [4, 4]),
+    "cat_at_an_odd_multiple": (surrounded, [(512, 254), (512, 128)], [2, 2]),
+    "reshaped": (behind_a_reshape, [(1024, 512)], [4]),
+}
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_elements_at_other_positions_are_loaded_in_vectors(target: str, name: str) -> None:
+    build, shapes, widths = VECTORS[name]
+    inputs = [randoms(shape, seed=seed) for seed, shape in enumerate(shapes)]
+    fd = define(build, inputs, static_sizes=True)
+    check_vectors(fd, RESIZE, inputs, target, widths)
+
+
+@pytest.mark.parametrize("columns", [256, 252, 251])
+def test_gathered_rows_are_loaded_in_vectors(target: str, columns: int) -> None:
+    rows = torch.randint(0, 50, (1024,), generator=torch.Generator().manual_seed(1))
+    inputs = [randoms((50, columns)), rows]
+    fd = define(looked_up, inputs)
+    widest = min(columns & -columns, 4)
+    check_vectors(fd, SchedulerType.pointwise, inputs, target, [widest])
+
+
+def test_elements_that_are_gathered_one_by_one_are_no_vectors(target: str) -> None:
+    positions = torch.randint(0, 50, (1024, 256), generator=torch.Generator().manual_seed(1))
+    inputs = [randoms((1024, 50), torch.bfloat16), positions]
+    fd = define(lambda fd, x, at: fd.ops.neg(fd.ops.gather(x, at, 1)), inputs)
+    check_vectors(fd, SchedulerType.pointwise, inputs, target, [1])
+
+
+def check_vectors(
+    fd: FusionDefinition,
+    scheduler: SchedulerType,
+    inputs: list[torch.Tensor],
+    target: str,
+    widths: list[int],
+) -> None:
+    """The schedule for a GPU has these widths behind those of inputs and outputs; it is right on
+    any target."""
+    here = [x.to(target) for x in inputs]
+    fusion, params = scheduled(fd, scheduler, here, "cuda")
+    assert params.vector_widths[-len(widths) :] == widths
+    check_prints_as_python(fusion)
+    executor = KernelExecutor()
+    executor.compile(fusion, here)
+    for own, reference in zip(executor.run(here), exact(fd.fusion, here), strict=True):
+        check_close(own, reference)
+
+
+def test_a_slice_at_an_odd_address_is_no_vector(target: str) -> None:
+    x = randoms((1024 * 256 + 1,))[1:].view(1024, 256)
+    check_vectors(define(rotated, [x], static_sizes=True), RESIZE, [x], target, [1, 1])
 
 
 # -- refusals --

@@ -273,6 +273,10 @@ class ConditionPlacer {
   }
 
   void append_unswitched(Scope& result, ForLoop& loop, Val* condition) {
+    if (condition != nullptr && condition->is_false()) { // no one passes all tests
+      append_copy(result, loop, place(loop.body, /*is_decided=*/false, /*may_hoist=*/false));
+      return;
+    }
     Scope fast;
     append_copy(fast, loop, place(loop.body, /*is_decided=*/true, /*may_hoist=*/false));
     if (condition == nullptr) { // every test holds

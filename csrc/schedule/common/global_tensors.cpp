@@ -90,12 +90,26 @@ void vectorize_access(TensorView* moved, int64_t width, int64_t lanes) {
   moved->axis(-1)->parallelize(ParallelType::Vectorize);
 }
 
-void check_widths(const std::vector<int64_t>& widths, const std::vector<TensorAccess>& accesses) {
-  if (widths.size() != accesses.size()) {
+std::vector<TensorView*> lookup_loads(const std::vector<LookupAccess>& lookups) {
+  std::vector<TensorView*> loads;
+  for (const LookupAccess& lookup : lookups) {
+    const bool is_stored = lookup.result->is_fusion_output(); // a copy of what is looked up
+    loads.push_back(is_stored ? lookup.result->producers().front() : lookup.result);
+  }
+  return loads;
+}
+
+void check_widths(
+    const std::vector<int64_t>& widths,
+    const std::vector<TensorAccess>& accesses,
+    const std::vector<LookupAccess>& lookups) {
+  if (widths.size() != accesses.size() + lookups.size()) {
     throw UserError(
         {.headline = "vector_widths has one number for each access",
          .node = Part::none(),
-         .expected = {accesses.size(), ": tensor inputs that are read, then outputs"},
+         .expected =
+             {accesses.size() + lookups.size(),
+              ": tensor inputs that are read, then outputs, then slices, pads and gathers"},
          .found = widths.size(),
          .fix = "an empty list is as wide as the layouts allow"});
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "schedule/summary/accesses.h"
+#include "schedule/summary/lookups.h"
 
 namespace nvfuser::schedule {
 
@@ -32,7 +33,13 @@ struct MovedTensor {
 /// more where that is less. 1 and less: nothing.
 void vectorize_access(TensorView* moved, int64_t width, int64_t lanes);
 
-/// A UserError unless params have a width for each access.
-void check_widths(const std::vector<int64_t>& widths, const std::vector<TensorAccess>& accesses);
+/// The tensors that load what is read elsewhere. Requires: outputs have been cached.
+[[nodiscard]] std::vector<TensorView*> lookup_loads(const std::vector<LookupAccess>& lookups);
+
+/// A UserError unless params have a width for each access, and for each of `lookups` behind them.
+void check_widths(
+    const std::vector<int64_t>& widths,
+    const std::vector<TensorAccess>& accesses,
+    const std::vector<LookupAccess>& lookups = {});
 
 } // namespace nvfuser::schedule

@@ -26,11 +26,18 @@ int64_t widest_access(const TensorAccess& access, size_t merged_axes, const RunF
              : widest_access(access, access.runs[merged_axes - 1], facts);
 }
 
-int64_t widest_access(const TensorAccess& access, const VectorRun& run, const RunFacts& facts) {
-  if (access.is_lookup() || !run.exists) {
+namespace {
+
+/// Elements of a vector of `tensor`; `input`: whose memory it is, if that is given.
+int64_t widest_run(
+    const TensorView* tensor,
+    const VectorRun& run,
+    std::optional<size_t> input,
+    const RunFacts& facts) {
+  if (!run.exists) {
     return 1;
   }
-  const int64_t bits = size_bits(access.tensor->dtype());
+  const int64_t bits = size_bits(tensor->dtype());
   int64_t width = facts.target().max_vector_bytes * kBitsPerByte / bits;
   for (const std::vector<const Val*>& extents : run.multiples) {
     int64_t product = 1;
@@ -39,8 +46,6 @@ int64_t widest_access(const TensorAccess& access, const VectorRun& run, const Ru
     }
     width = power_of_two_in(product, width);
   }
-  const std::optional<size_t> input =
-      access.is_output ? access.updated_input : std::optional(access.position);
   if (!input) {
     return std::max<int64_t>(width, 1); // fresh memory is aligned and packed
   }
@@ -54,6 +59,21 @@ int64_t widest_access(const TensorAccess& access, const VectorRun& run, const Ru
   }
   width = std::min(width, layout.alignment * kBitsPerByte / bits);
   return std::max<int64_t>(width, 1);
+}
+
+} // namespace
+
+int64_t widest_access(const TensorAccess& access, const VectorRun& run, const RunFacts& facts) {
+  if (access.is_lookup()) {
+    return 1;
+  }
+  const std::optional<size_t> input =
+      access.is_output ? access.updated_input : std::optional(access.position);
+  return widest_run(access.tensor, run, input, facts);
+}
+
+int64_t widest_access(const LookupAccess& lookup, const RunFacts& facts) {
+  return widest_run(lookup.input, lookup.run, lookup.position, facts);
 }
 
 bool may_be_vectorized(const TensorAccess& access, size_t merged_axes) {

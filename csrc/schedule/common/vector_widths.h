@@ -6,6 +6,7 @@
 
 #include "schedule/run_facts.h"
 #include "schedule/summary/accesses.h"
+#include "schedule/summary/lookups.h"
 
 namespace nvfuser::schedule {
 
@@ -18,6 +19,10 @@ namespace nvfuser::schedule {
 /// The same for lanes along one axis alone.
 [[nodiscard]] int64_t widest_access(
     const TensorAccess& access, const VectorRun& run, const RunFacts& facts);
+
+/// The same for elements that are read elsewhere, with lanes along the innermost axis of the
+/// reference.
+[[nodiscard]] int64_t widest_access(const LookupAccess& lookup, const RunFacts& facts);
 
 /// Widths that layouts do not exclude, whatever the sizes: for params that a user writes.
 [[nodiscard]] bool may_be_vectorized(const TensorAccess& access, size_t merged_axes);

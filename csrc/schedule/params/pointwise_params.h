@@ -53,9 +53,9 @@ struct PointwiseChoice {
             "of loops."),
         attr(
             "vector_widths", &P::vector_widths,
-            "Elements of an access, for each tensor input that is read and then each output; "
-            "empty: "
-            "as wide as the layouts allow."),
+            "Elements of an access, for each tensor input that is read, then each output, then "
+            "each "
+            "slice, pad and gather of an input; empty: as wide as the layouts allow."),
     };
   }
   bool operator==(const PointwiseChoice&) const = default;

@@ -125,16 +125,19 @@ void unroll_loads(
 }
 
 /// Widths of the accesses: as the params say, or as wide as layouts allow.
-std::vector<int64_t> widths_of(
-    const std::vector<TensorAccess>& accesses, const PointwiseParams& params) {
+std::vector<int64_t> widths_of(const FusionSummary& summary, const PointwiseParams& params) {
+  const std::vector<TensorAccess>& accesses = summary.accesses();
   if (!params.vector_widths.empty()) {
-    check_widths(params.vector_widths, accesses);
+    check_widths(params.vector_widths, accesses, summary.lookups());
     return params.vector_widths;
   }
   std::vector<int64_t> widths;
   for (const TensorAccess& access : accesses) {
     const size_t merged = access.has_axis.size() - static_cast<size_t>(params.break_point);
     widths.push_back(may_be_vectorized(access, merged) ? params.vectorization_factor : 1);
+  }
+  for (const LookupAccess& lookup : summary.lookups()) {
+    widths.push_back(lookup.run.exists ? params.vectorization_factor : 1);
   }
   return widths;
 }
@@ -146,7 +149,7 @@ void apply(FusionSummary& summary, const HeuristicParams& heuristics) {
   Fusion& fusion = summary.fusion();
   const FusionGuard guard(&fusion);
   const std::vector<TensorAccess>& accesses = summary.accesses();
-  const std::vector<int64_t> widths = widths_of(accesses, params);
+  const std::vector<int64_t> widths = widths_of(summary, params);
 
   const std::vector<TensorView*> moved =
       params.runs_in_tasks ? fork_outputs(accesses) : cache_global_tensors(accesses);
@@ -168,6 +171,10 @@ void apply(FusionSummary& summary, const HeuristicParams& heuristics) {
     }
   }
   if (!params.runs_in_tasks) {
+    for (size_t i = accesses.size(); TensorView* load : lookup_loads(summary.lookups())) {
+      vectorize_access(load, widths[i++], params.vectorization_factor);
+      loads.push_back(load);
+    }
     unroll_loads(reference, of_block, loops.has_two_sides(), loads, params);
   }
   if (!loads.empty()) {

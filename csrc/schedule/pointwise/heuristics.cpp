@@ -126,6 +126,9 @@ class Heuristics {
     const int64_t elements = sides.left * sides.right;
     params.vectorization_factor = lanes_for(elements, sides.vectors.lanes);
     params.vector_widths = sides.vectors.widths;
+    for (const LookupAccess& lookup : summary_.lookups()) {
+      params.vector_widths.push_back(widest_access(lookup, facts_));
+    }
     for (int64_t& width : params.vector_widths) {
       width = std::min(width, params.vectorization_factor);
     }

@@ -43,6 +43,7 @@ FusionSummary::FusionSummary(Fusion& fusion)
   }
   if (reference_.reference) {
     accesses_ = find_accesses(fusion, exact_, reference_.reference->axes);
+    lookups_ = find_lookups(fusion, exact_, exprs_, reference_.reference->axes);
     find_cost();
   }
 }

@@ -13,6 +13,7 @@
 #include "ir/shape_exprs.h"
 #include "schedule/summary/accesses.h"
 #include "schedule/summary/costs.h"
+#include "schedule/summary/lookups.h"
 #include "schedule/summary/persistent_buffers.h"
 #include "schedule/summary/reduction_problem.h"
 #include "schedule/summary/reductions.h"
@@ -77,6 +78,10 @@ class FusionSummary {
   [[nodiscard]] const std::vector<TensorAccess>& accesses() const {
     return accesses_;
   }
+  /// Inputs that are read at other positions; empty if there is no reference.
+  [[nodiscard]] const std::vector<LookupAccess>& lookups() const {
+    return lookups_;
+  }
   /// Position of the reference among the accesses.
   [[nodiscard]] size_t reference_access() const;
   /// Cost of one element of the reference: expressions for each, broadcasts' operands left out.
@@ -102,6 +107,7 @@ class FusionSummary {
   std::optional<ReductionProblem> problem_;
   ReferenceSearch reference_;
   std::vector<TensorAccess> accesses_;
+  std::vector<LookupAccess> lookups_;
   Cost cost_;
 };
 

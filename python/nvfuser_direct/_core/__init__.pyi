@@ -5190,7 +5190,7 @@ class PointwiseParams(HeuristicParams):
     @property
     def vector_widths(self) -> list[int]:
         """
-        Elements of an access, for each tensor input that is read and then each output; empty: as wide as the layouts allow.
+        Elements of an access, for each tensor input that is read, then each output, then each slice, pad and gather of an input; empty: as wide as the layouts allow.
         """
 
     @vector_widths.setter
