@@ -9,8 +9,8 @@
 namespace nvfuser {
 namespace {
 
-std::unique_ptr<Dialect> make_dialect(const Target& target) {
-  return target.is_cuda() ? make_cuda_dialect() : make_cpu_dialect();
+std::unique_ptr<Dialect> make_dialect(const Kernel& kernel) {
+  return kernel.target().is_cuda() ? make_cuda_dialect(kernel) : make_cpu_dialect();
 }
 
 std::string kernel_text(
@@ -44,12 +44,12 @@ const char* default_kernel_name(const Target& target) {
 
 std::string generate_kernel_text(
     const Kernel& kernel, const std::string& kernel_name, Comments comments) {
-  return kernel_text(kernel, kernel_name, comments, *make_dialect(kernel.target()));
+  return kernel_text(kernel, kernel_name, comments, *make_dialect(kernel));
 }
 
 std::string generate_source(
     const Kernel& kernel, const std::string& kernel_name, Comments comments) {
-  const std::unique_ptr<Dialect> dialect = make_dialect(kernel.target());
+  const std::unique_ptr<Dialect> dialect = make_dialect(kernel);
   const std::string text = kernel_text(kernel, kernel_name, comments, *dialect);
   std::string source = "using nvfuser_index_t = ";
   source += dialect->fixed_width_index(kernel.index_type() == DataType::Int32);

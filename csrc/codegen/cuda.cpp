@@ -3,6 +3,7 @@
 #include <array>
 
 #include "codegen/dialect.h"
+#include "codegen/packed_arrays.h"
 #include "codegen/printer.h"
 #include "lower/analysis/loop_copies.h"
 #include "lower/analysis/memory_layout.h"
@@ -66,6 +67,8 @@ void declare_hardware_values(KernelPrinter& printer) {
 
 class CudaDialect final : public Dialect {
  public:
+  explicit CudaDialect(const Kernel& kernel) : packed_(kernel.body) {}
+
   [[nodiscard]] const char* fixed_width_index(bool is_32_bit) const override {
     return is_32_bit ? "int" : "long long";
   }
@@ -204,6 +207,7 @@ class CudaDialect final : public Dialect {
 
   void block_reduction(KernelPrinter& printer, const BlockReduction& reduction) override {
     check_unconditional(reduction);
+    keep_packed(printer, reduction);
     const std::string shape = dimension_flags(reduction.reduced_dims) +
                               (reduction.is_warp ? ", /*warps=*/true" : ", /*warps=*/false");
     printer.statement(
@@ -223,6 +227,7 @@ class CudaDialect final : public Dialect {
 
   void grid_reduction(KernelPrinter& printer, const GridReduction& reduction) override {
     check_unconditional(reduction);
+    keep_packed(printer, reduction);
     const std::string shape = "GridShape<" + dimension_flags(reduction.reduced_dims) + ", " +
                               dimension_flags(reduction.reduced_thread_dims) + ">";
     std::string text = reduction.is_serial   ? "serial_grid_reduce"
@@ -265,6 +270,17 @@ class CudaDialect final : public Dialect {
               printer.condition(copy.predicate());
     }
     printer.commented_line(copy, text + ");");
+  }
+
+  void keep_packed(KernelPrinter& printer, const Expr& collective) const {
+    constexpr int64_t kWordBytes = 4;
+    for (const Allocate* array : packed_.read_on_both_sides(collective)) {
+      if (printer.vector_bytes(array->buffer) >= kWordBytes) { // else it is not aligned
+        printer.line(
+            "keep_packed<" + std::to_string(as_int(array->size->value())) + ">(" +
+            printer.name_of(array->buffer) + ");");
+      }
+    }
   }
 
   static void check_unconditional(const Expr& collective) {
@@ -400,12 +416,14 @@ class CudaDialect final : public Dialect {
     }
     return "Cache::AllLevels";
   }
+
+  const PackedArrays packed_;
 };
 
 } // namespace
 
-std::unique_ptr<Dialect> make_cuda_dialect() {
-  return std::make_unique<CudaDialect>();
+std::unique_ptr<Dialect> make_cuda_dialect(const Kernel& kernel) {
+  return std::make_unique<CudaDialect>(kernel);
 }
 
 } // namespace nvfuser

@@ -70,7 +70,7 @@ class Dialect {
   virtual void block_loop(KernelPrinter& printer, const BlockLoop& loop) = 0;
 };
 
-[[nodiscard]] std::unique_ptr<Dialect> make_cuda_dialect();
+[[nodiscard]] std::unique_ptr<Dialect> make_cuda_dialect(const Kernel& kernel);
 [[nodiscard]] std::unique_ptr<Dialect> make_cpu_dialect();
 
 } // namespace nvfuser

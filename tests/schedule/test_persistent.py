@@ -351,8 +351,8 @@ def chosen(shape: tuple[int, int], dtype: torch.dtype = torch.bfloat16) -> tuple
         (1000, (32, 4, 4, 8)),
         (4096, (128, 1, 4, 8)),
         (5120, (160, 1, 4, 8)),
-        (16384, (512, 1, 4, 8)),
-        (32768, (1024, 1, 4, 8)),
+        (16384, (256, 1, 8, 8)),
+        (32768, (512, 1, 8, 8)),
     ],
 )
 def test_threads_of_rows(columns: int, expected: tuple[int, ...]) -> None:
@@ -361,6 +361,55 @@ def test_threads_of_rows(columns: int, expected: tuple[int, ...]) -> None:
 
 def test_few_rows_have_more_threads() -> None:
     assert chosen((16, 4096)) == (512, 1, 1, 8)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "columns", "registers", "keeps_inputs"),
+    [
+        (torch.bfloat16, 4096, 255, False),  # many blocks fit, whatever the compiler takes
+        (torch.bfloat16, 16384, 64, True),
+        (torch.bfloat16, 65536, 64, True),
+        (torch.float32, 16384, 64, False),  # nothing is smaller than what is computed
+    ],
+)
+def test_long_rows_are_kept_as_they_are_stored(
+    dtype: torch.dtype, columns: int, registers: int, keeps_inputs: bool
+) -> None:
+    """A register holds two elements, so that several blocks fit on a multiprocessor."""
+    x = torch.empty((32768, columns), dtype=dtype)
+    params = schedule.compute_heuristics(define(norm([1]), [x]).fusion, INNER, [x], "cuda")
+    assert params.persistent_kernel
+    assert params.project_persistent_buffers == keeps_inputs
+    assert params.cparams.maxrregcount == registers
+
+
+@pytest.mark.parametrize("columns", [32768, 32008, 20001])
+def test_rows_that_are_kept_as_they_are_stored(target: str, columns: int) -> None:
+    """The second input is needed in one pass, the third is a weight of all rows."""
+
+    def build(fd, x, r, w):
+        ops = fd.ops
+        y = softmax([1])(fd, wide(fd, x))
+        y = ops.add(ops.mul(y, ops.broadcast(wide(fd, w), [True, False])), wide(fd, r))
+        return narrow(fd, y, x)
+
+    x, r = (random(140, columns, dtype=torch.bfloat16, seed=i) for i in range(2))
+    w = random(columns, dtype=torch.bfloat16, seed=2)
+    expected = x.double().softmax(1) * w.double() + r.double()
+    params = check(INNER, build, [x, r, w], target, "cuda", [expected])
+    assert params.project_persistent_buffers
+    assert params.persistent_kernel
+
+
+def test_packed_rows_stay_packed_on_a_gpu() -> None:
+    """A compiler that sees both conversions of an element keeps the float."""
+    x = torch.empty(4096, 32768, dtype=torch.bfloat16)
+    fd = define(softmax([1]), [x])
+    schedule.schedule(fd.fusion, INNER, [x], "cuda")
+    lines = [line.strip() for line in cuda_text(fd.fusion).splitlines()]
+    reductions = [i for i, line in enumerate(lines) if line.startswith("block_reduce")]
+    assert len(reductions) == 2
+    assert all(lines[i - 1].startswith("keep_packed<64>(") for i in reductions)
 
 
 def test_kernels_compile_for_a_gpu() -> None:

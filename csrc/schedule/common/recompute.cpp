@@ -54,6 +54,21 @@ class PassSearch {
   [[nodiscard]] const Passes& passes(const TensorView* tensor) const {
     return passes_.at(tensor);
   }
+  [[nodiscard]] Passes passes_of_readers(const TensorView* tensor) const {
+    Passes passes;
+    for (const Expr* use : tensor->uses()) {
+      if (is_reduction(use)) {
+        passes.insert(first_pass(use));
+        continue;
+      }
+      for (const TensorView* reader : tensor_outputs(use)) {
+        if (passes_.contains(reader)) {
+          passes.insert(passes_.at(reader).begin(), passes_.at(reader).end());
+        }
+      }
+    }
+    return passes;
+  }
   /// The pass that keeps the tensor itself.
   [[nodiscard]] int64_t own_pass(const TensorView* tensor) const {
     return tensor->is_fusion_output() ? depth(tensor) : *passes(tensor).begin();
@@ -80,21 +95,11 @@ class PassSearch {
         if (!is_row(result)) {
           continue;
         }
-        Passes& passes = passes_[result];
+        Passes passes = passes_of_readers(result);
         if (result->is_fusion_output() || result->uses().empty()) {
           passes.insert(depth(result));
         }
-        for (const Expr* use : result->uses()) {
-          if (is_reduction(use)) {
-            passes.insert(first_pass(use));
-            continue;
-          }
-          for (const TensorView* reader : tensor_outputs(use)) {
-            if (passes_.contains(reader)) {
-              passes.insert(passes_.at(reader).begin(), passes_.at(reader).end());
-            }
-          }
-        }
+        passes_.emplace(result, std::move(passes));
       }
     }
   }
@@ -125,6 +130,18 @@ std::optional<Refusal> find_unrepeatable(const FusionSummary& summary) {
     }
   }
   return std::nullopt;
+}
+
+std::vector<const TensorView*> inputs_of_several_passes(const FusionSummary& summary) {
+  const PassSearch search(summary);
+  std::vector<const TensorView*> found;
+  for (const TensorAccess& access : summary.problem()->accesses) {
+    const bool is_row = !access.is_output && !access.is_lookup() && access.has_all_axes;
+    if (is_row && search.passes_of_readers(access.tensor).size() > 1) {
+      found.push_back(access.tensor);
+    }
+  }
+  return found;
 }
 
 void recompute_in_each_pass(FusionSummary& summary) {

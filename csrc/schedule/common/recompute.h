@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "base/refusal.h"
 #include "schedule/summary/fusion_summary.h"
@@ -11,6 +12,10 @@ namespace nvfuser::schedule {
 /// Refuses what cannot be computed twice: tensors that are created, from random numbers or without
 /// operands, and that several passes need.
 [[nodiscard]] std::optional<Refusal> find_unrepeatable(const FusionSummary& summary);
+
+/// Inputs with an element for each one of the problem that more than one pass needs, where each
+/// computes what it needs. Cost: O(exprs * passes).
+[[nodiscard]] std::vector<const TensorView*> inputs_of_several_passes(const FusionSummary& summary);
 
 /// Let no tensor with an element for each one of the problem be needed before and after a
 /// reduction, but inputs: what several passes need is an expression for each of them.

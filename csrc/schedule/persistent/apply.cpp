@@ -16,6 +16,11 @@ using enum LoopRole;
 /// Elements that one accumulator of a processor takes before they are added to an outer one.
 constexpr int64_t kChain = 32;
 
+/// Whether each pass loads its rows from memory: they are not kept, in any form.
+bool reads_again(const ReductionParams& params) {
+  return params.project_persistent_buffers && !params.persistent_kernel;
+}
+
 // ---- Loops of the reference ---------------------------------------------------------------------
 
 /// [Blocks, Rows ty, Unroll, Threads tx, Lanes], and of an outer problem
@@ -28,7 +33,7 @@ void make_for_threads(LoopRoles& loops, const ReductionParams& params) {
     loops.split(Blocks, params.unroll_factor_iter_dom, Columns);
     loops.split(Blocks, params.lparams.bdimx(), Rows);
   }
-  if (params.project_persistent_buffers) {
+  if (reads_again(params)) {
     loops.split(Serial, params.lparams.bdimx(), Threads);
     loops.split(Serial, params.unroll_factor_top_of_vectorization, Unroll);
     loops.arrange({Blocks, Serial, Unroll, Threads, Lanes, Ones});
@@ -116,12 +121,15 @@ void apply_for_tasks(FusionSummary& summary, const ReductionParams& params) {
   keep_arrays_in_scratch(fusion);
 }
 
-/// The tensors that load and store. Rows that are read again are loaded in each pass.
+/// The tensors that load and store. Rows that are read again are loaded in each pass; else once,
+/// and kept as they are stored if each pass computes what it needs from them.
 std::vector<MovedTensor> move_global_tensors(
     FusionSummary& summary, const ReductionParams& params) {
   const std::vector<TensorAccess>& accesses = summary.problem()->accesses;
   if (params.project_persistent_buffers) {
     recompute_in_each_pass(summary);
+  }
+  if (reads_again(params)) {
     return cache_for_each_reader(accesses);
   }
   std::vector<MovedTensor> moved;
@@ -163,7 +171,7 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
   std::vector<TensorView*> loads; // that stand before their first use
   for (const MovedTensor& each : moved) {
     vectorize_access(each.tensor, widths[each.access], lanes);
-    if (params.project_persistent_buffers && !problem.accesses[each.access].is_output &&
+    if (reads_again(params) && !problem.accesses[each.access].is_output &&
         problem.accesses[each.access].has_all_axes) {
       loads.push_back(each.tensor);
     }

@@ -60,6 +60,8 @@ std::unique_ptr<HeuristicParams> compute_inner_heuristics(
     return params;
   }
   const RowOfThreads row = *kept;
+  params->project_persistent_buffers = row.keeps_inputs;
+  params->cparams.maxrregcount = row.registers;
   params->unroll_factor_inner_reduction = row.lanes;
   params->vectorize_inner_reduction = row.lanes > 1;
   params->batches_per_block_inner_reduction = row.batches;

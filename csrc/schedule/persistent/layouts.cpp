@@ -13,8 +13,17 @@ constexpr int64_t kWarp = Target::cuda().warp_size;
 constexpr int64_t kMostThreads = 1024;
 /// Registers of a thread for everything but what it keeps.
 constexpr int64_t kOtherRegisters = 32;
+/// The same of rows, whose vectors are counted.
+constexpr int64_t kFewestOtherRegisters = 24;
+constexpr int64_t kRegistersOfVector = 4;
+constexpr int64_t kWarpsTogether = 4;
+/// While one row is loaded, another is reduced, and a third is stored.
+constexpr int64_t kEnoughRows = 3;
+constexpr int64_t kFewBlocks = 4; // of a multiprocessor
 /// Elements of a thread, of all inputs that are as large as the problem: enough loads in flight.
 constexpr int64_t kElements = 32;
+/// More of a row in one thread are the last resort: they are much code.
+constexpr int64_t kMostElements = 64;
 constexpr int64_t kThreadsOfBlock = 128;
 constexpr int64_t kThreadsOfColumns = 512;
 constexpr int64_t kMostColumns = 32;
@@ -40,31 +49,82 @@ int64_t registers_for_rows(const Target& target, int64_t threads) {
   return std::min(all, target.max_registers_per_thread) - kOtherRegisters;
 }
 
-} // namespace
+/// What a thread keeps of each element.
+struct KeptForm {
+  int64_t bytes = 0;
+  bool is_stored = false; // as the inputs are
+};
 
-std::optional<RowOfThreads> find_row_of_threads(
-    const FusionSummary& summary, const Target& target, const ProblemSizes& sizes) {
-  const int64_t bytes = std::max(kept_bytes(summary), kRegisterBytes);
+/// Computed once; and as it is stored, where that is smaller and can be computed again.
+std::vector<KeptForm> kept_forms(const FusionSummary& summary) {
+  std::vector<KeptForm> forms{{.bytes = std::max(kept_bytes(summary), kRegisterBytes)}};
+  int64_t stored = 0;
+  for (const TensorView* input : inputs_of_several_passes(summary)) {
+    stored += size_bytes(input->dtype());
+  }
+  if (stored < forms.front().bytes && !find_unrepeatable(summary)) {
+    forms.push_back({.bytes = stored, .is_stored = true});
+  }
+  return forms;
+}
+
+/// Registers of a thread for everything but what it keeps: addresses, accumulators, and a vector of
+/// each tensor that the last pass reads or writes.
+int64_t other_registers(const FusionSummary& summary) {
+  int64_t registers = kFewestOtherRegisters;
+  for (const TensorAccess& access : summary.problem()->accesses) {
+    registers += access.is_output || !access.has_all_axes ? kRegistersOfVector : 0;
+  }
+  return registers;
+}
+
+/// Registers are given out to so many warps at a time, one for each scheduler.
+int64_t threads_with_registers(const Target& target, int64_t threads) {
+  const int64_t together = kWarpsTogether * target.warp_size;
+  return ceil_div(threads, together) * together;
+}
+
+/// How many blocks fit on a multiprocessor beside each other.
+int64_t blocks_of_sm(const Target& target, int64_t threads, int64_t registers) {
+  const int64_t unit = target.register_granularity;
+  const int64_t given = ceil_div(registers, unit) * unit;
+  if (given > target.max_registers_per_thread) {
+    return 0;
+  }
+  return std::min(
+      target.registers_per_sm / (threads_with_registers(target, threads) * given),
+      target.max_threads_per_sm / threads);
+}
+
+/// The most registers of a thread with which so many blocks fit. Compilers use up what they are
+/// given: where many fit, they find the better number by themselves.
+int64_t registers_of_blocks(const Target& target, int64_t threads, int64_t blocks) {
+  if (blocks > kFewBlocks) {
+    return target.max_registers_per_thread;
+  }
+  const int64_t unit = target.register_granularity;
+  const int64_t all = target.registers_per_sm / (threads_with_registers(target, threads) * blocks);
+  return std::min(all / unit * unit, target.max_registers_per_thread);
+}
+
+/// `wanted`, and what it is doubled and halved to between `fewest` and `most`: the nearest first.
+std::vector<int64_t> by_distance(int64_t wanted, int64_t fewest, int64_t most) {
+  std::vector<int64_t> numbers{wanted};
+  for (int64_t step = 2; wanted * step < 2 * most || wanted / step >= fewest; step *= 2) {
+    if (wanted * step < 2 * most) {
+      numbers.push_back(std::min(wanted * step, most));
+    }
+    if (wanted / step >= fewest) {
+      numbers.push_back(wanted / step);
+    }
+  }
+  return numbers;
+}
+
+/// The row with at most so many threads.
+RowOfThreads row_of(int64_t threads, const ProblemSizes& sizes) {
   RowOfThreads row{.lanes = sizes.vectors.lanes};
   const int64_t vectors = ceil_div(sizes.reduced, row.lanes);
-  const int64_t elements = kElements / std::clamp<int64_t>(sizes.streams, 1, 4);
-  const bool has_few_rows = sizes.kept < target.num_sms;
-  const int64_t most = std::min(power_of_two_above(vectors), kMostThreads);
-  const int64_t wanted = ceil_div(sizes.reduced, elements);
-  int64_t threads = has_few_rows ? most : std::clamp(wanted, std::min(most, kWarp), most);
-  const auto fits = [&](int64_t count) {
-    const int64_t kept = ceil_div(vectors, count) * row.lanes * bytes / kRegisterBytes;
-    return kept <= registers_for_rows(target, count);
-  };
-  while (threads < most && !fits(threads)) {
-    threads *= 2;
-  }
-  while (threads > kWarp && !fits(threads)) {
-    threads /= 2; // fewer threads have more registers
-  }
-  if (!fits(threads)) {
-    return std::nullopt;
-  }
   row.batches = ceil_div(vectors, threads);
   row.threads = ceil_div(vectors, row.batches);
   row.is_padded = row.threads > kWarp / 2 && row.threads % kWarp != 0;
@@ -72,6 +132,44 @@ std::optional<RowOfThreads> find_row_of_threads(
   row.rows = std::clamp<int64_t>(
       power_of_two_below(kThreadsOfBlock / row.threads), 1, power_of_two_above(sizes.kept));
   return row;
+}
+
+} // namespace
+
+std::optional<RowOfThreads> find_row_of_threads(
+    const FusionSummary& summary, const Target& target, const ProblemSizes& sizes) {
+  const int64_t vectors = ceil_div(sizes.reduced, sizes.vectors.lanes);
+  const int64_t elements = kElements / std::clamp<int64_t>(sizes.streams, 1, 4);
+  const int64_t most = std::min(power_of_two_above(vectors), kMostThreads);
+  const int64_t fewest = std::min(most, kWarp);
+  const bool has_few_rows = sizes.kept < target.num_sms;
+  const int64_t wanted =
+      has_few_rows ? most : std::clamp(ceil_div(sizes.reduced, elements), fewest, most);
+  const std::vector<KeptForm> forms = kept_forms(summary);
+  const int64_t others = other_registers(summary);
+  // The first of the best: what is nearest to the wanted number of threads, and computed once.
+  std::optional<RowOfThreads> best;
+  int64_t most_rows = 0; // on a multiprocessor
+  for (const int64_t threads : by_distance(wanted, fewest, most)) {
+    for (const KeptForm& form : forms) {
+      RowOfThreads row = row_of(threads, sizes);
+      row.keeps_inputs = form.is_stored;
+      const int64_t kept = row.batches * row.lanes;
+      const int64_t needed = others + ceil_div(kept * form.bytes, kRegisterBytes);
+      const int64_t blocks = blocks_of_sm(target, row.threads * row.rows, needed);
+      const int64_t counted = kept > kMostElements ? 1 : kEnoughRows;
+      const int64_t rows = std::min(blocks * row.rows, counted);
+      if (rows > most_rows) {
+        row.registers = registers_of_blocks(target, row.threads * row.rows, blocks);
+        best = row;
+        most_rows = rows;
+      }
+      if (has_few_rows && best) {
+        return best; // no second one waits for a multiprocessor
+      }
+    }
+  }
+  return best;
 }
 
 std::optional<RereadRow> find_reread_row(

@@ -15,6 +15,9 @@ struct RowOfThreads {
   int64_t threads = 1; // of a row
   int64_t rows = 1;    // of a block
   bool is_padded = false;
+  /// Inputs are kept as they are stored, and each pass computes what it needs from them.
+  bool keeps_inputs = false;
+  int64_t registers = 0; // of a thread, at most: so that blocks fit beside each other
 };
 /// No value: registers cannot hold it.
 [[nodiscard]] std::optional<RowOfThreads> find_row_of_threads(

@@ -4,7 +4,9 @@
 //   T1 = max(T0)   T2 = exp(T0 - T1)   T3 = sum(T2)   T4 = T2 / T3
 //
 // A block reads its rows once, keeps what later steps need, and writes. The threads of a row have
-// a fixed number of vectors each, in registers; a task of a processor keeps the row in its cache.
+// a fixed number of vectors each, in registers: what was computed, or, of long rows, the elements
+// as they are stored, from which each step computes anew. A task of a processor keeps the row in
+// its cache.
 #pragma once
 
 #include "schedule/scheduler.h"
