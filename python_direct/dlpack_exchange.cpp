@@ -11,6 +11,7 @@
 #include "evaluator.h"
 #include "gil.h"
 #include "python_number.h"
+#include "runtime/host_memory.h"
 #include "torch_tensor.h"
 
 namespace nvfuser::python {
@@ -284,6 +285,11 @@ DlpackHandle PythonAllocator::allocate(
   }
   if (api_ == nullptr) {
     return allocate_through_python(dtype, sizes, device);
+  }
+  if (device.is_cpu()) {
+    if (std::optional<DlpackHandle> pooled = allocate_pooled(dtype, sizes)) {
+      return std::move(*pooled);
+    }
   }
   DLTensor prototype{};
   prototype.device = to_dlpack(device);

@@ -75,6 +75,9 @@ class CpuDialect final : public Dialect {
     const bool is_local = view->memory_type() == MemoryType::Local && in_scratch_.count(view) == 0;
     return is_local ? index : "guarded(" + index + ")";
   }
+  [[nodiscard]] std::string kept_branch() const override {
+    return "keep_branch();";
+  }
   [[nodiscard]] std::string select_function() const override {
     return "select";
   }

@@ -52,6 +52,11 @@ class Dialect {
       const TensorView* /*view*/, std::string index) const {
     return index;
   }
+  /// The statement with which a branch stays one, and its reads are made in it alone; empty: reads
+  /// need no such care.
+  [[nodiscard]] virtual std::string kept_branch() const {
+    return "";
+  }
   /// Function that chooses one of two values which were both read; empty: `c ? a : b` does.
   [[nodiscard]] virtual std::string select_function() const {
     return "";

@@ -33,6 +33,15 @@ bool is_stored_alone(const Val* out) {
          view->definition() != nullptr;
 }
 
+/// Whether statements of `scope` are repeated in it.
+bool has_loops(const Scope& scope) {
+  return std::ranges::any_of(scope, [](const Expr* expr) {
+    const auto* loop = expr->as<ForLoop>();
+    return loop != nullptr && loop->loop_kind != LoopKind::Hardware &&
+           loop->loop_kind != LoopKind::Vector;
+  });
+}
+
 } // namespace
 
 bool may_be_unrolled(const Val* extent) {
@@ -367,7 +376,14 @@ void KernelPrinter::branch(
   const bool has_else = !branch.else_body.empty();
   const std::string head = "if (" + condition(branch.condition) + ") {";
   const auto print = [&](const Scope& statements) {
-    const ConditionalReads reads(expressions_, !keeps_its_reads(statements));
+    bool is_conditional = !keeps_its_reads(statements);
+    // One test for whole loops is worth a branch, and the loops become vectors without masks.
+    if (const std::string kept = dialect_.kept_branch();
+        is_conditional && has_loops(statements) && !kept.empty()) {
+      line(kept);
+      is_conditional = false;
+    }
+    const ConditionalReads reads(expressions_, is_conditional);
     body(statements);
   };
   block(head, [&] { print(branch.then_body); }, has_else ? " else {" : "");

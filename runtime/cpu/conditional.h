@@ -1,6 +1,6 @@
 // Conditional evaluation: values that are computed only where a condition holds.
 //
-// provides: guarded select
+// provides: guarded keep_branch select
 // requires: types
 #pragma once
 
@@ -12,6 +12,13 @@ NVF_FUNCTION nvfuser_index_t guarded(nvfuser_index_t index) {
   asm("" : "+r"(index));
 #endif
   return index;
+}
+
+/// Stands in a branch whose reads are not guarded, since no mask may take its place.
+NVF_FUNCTION void keep_branch() {
+#if defined(__GNUC__) && !defined(__clang__)
+  asm volatile("");
+#endif
 }
 
 template <typename T, typename = void>

@@ -74,3 +74,19 @@ def test_a_condition_outside_of_a_long_loop_guards_nothing() -> None:
     inside, outside = text_of(define).split("} else {")[:2]
     assert "T0[guarded(" not in inside
     assert "T0[guarded(" in outside
+
+
+def test_one_test_for_a_short_loop_stays_a_branch() -> None:
+    def define(fd: FusionDefinition) -> None:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        total = fd.ops.sum(x, [1])
+        fd.add_output(total)
+        total.split(1, 8)
+        partial = total.rfactor([1])
+        partial.axis(2).parallelize(ParallelType.unswitch)
+        fd.sched.inline_most()
+
+    inside, outside = text_of(define).split("} else {")[:2]
+    assert "keep_branch();" in inside
+    assert "T0[guarded(" not in inside
+    assert "T0[guarded(" in outside

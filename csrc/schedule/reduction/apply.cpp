@@ -119,6 +119,8 @@ void apply_for_tasks(FusionSummary& summary, const ReductionParams& params) {
   LoopRoles bound = loops.of(leader);
   bound.bind(Blocks, ParallelType::BIDx);
   bound.bind(Grid, ParallelType::BIDy);
+  // Steps that are whole have no tests.
+  bound.bind(params.fastest_dim ? Unroll : Columns, ParallelType::Unswitch);
   transform::parallelize_like(leader);
   for (const auto& [load, width] : loads) {
     vectorize_access(

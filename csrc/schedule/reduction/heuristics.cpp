@@ -48,10 +48,7 @@ class Heuristics {
       params->cross_block_inner_reduction = true;
       problem_.is_inner ? choose_inner_for_gpu(*params) : choose_outer_for_gpu(*params);
     } else {
-      params->runs_in_tasks = true;
-      if (!problem_.is_inner) { // measured: sums of rows are faster without
-        params->vector_widths = widths_of_task(problem_, sizes_);
-      }
+      params->runs_in_tasks = true; // loads are vectors of whole steps: compilers see them
       problem_.is_inner ? choose_inner_for_processor(*params) : choose_outer_for_processor(*params);
     }
     return params;

@@ -107,6 +107,7 @@ void apply_for_tasks(FusionSummary& summary, const TileAxes& tile, const Transpo
   TensorView* reference = moved[summary.reference_access()];
   make_tiles(reference, tile, params);
   reference->axis(0)->parallelize(ParallelType::BIDx);
+  reference->axis(1)->parallelize(ParallelType::Unswitch); // whole tiles have no tests
   transform::transform_like(reference);
   transform::parallelize_like(reference);
   transform::inline_most(summary.fusion(), all_but(summary.fusion(), {}));

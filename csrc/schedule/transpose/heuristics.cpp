@@ -13,8 +13,10 @@ constexpr int64_t kTileBytes = 256;
 constexpr int64_t kThreads = 512;
 /// Shared memory of a block, at most: three blocks and more are resident.
 constexpr int64_t kMostSharedBytes = 64 * 1024;
-/// On a processor: elements of a side. The lines of the first cache hold the rows of both sides.
-constexpr int64_t kTaskTile = 32;
+/// On a processor: rows of a tile that are written, of two lines each, and rows that are read, of
+/// one. The first cache holds all of them.
+constexpr int64_t kTaskColumns = 32;
+constexpr int64_t kTaskRows = 16;
 
 int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
@@ -63,9 +65,10 @@ void choose_for_gpu(
   params.lparams.bind(ParallelType::TIDx, std::min(kThreads, edge * edge / lanes));
 }
 
-void choose_for_processor(const FusionSummary& /*summary*/, TransposeParams& params) {
+void choose_for_processor(TransposeParams& params) {
   params.runs_in_tasks = true;
-  params.tile_size1 = params.tile_size2 = kTaskTile;
+  params.tile_size1 = kTaskColumns;
+  params.tile_size2 = kTaskRows;
 }
 
 } // namespace
@@ -75,7 +78,7 @@ std::unique_ptr<HeuristicParams> compute_heuristics(
   auto params = std::make_unique<TransposeParams>();
   const TileAxes tile = *find_tile_axes(summary);
   facts.target().is_cuda() ? choose_for_gpu(summary, tile, facts, *params)
-                           : choose_for_processor(summary, *params);
+                           : choose_for_processor(*params);
   int64_t blocks = 1;
   const IterDomains& axes = summary.reference().reference->axes;
   for (size_t i = 0; i < axes.size(); ++i) {
