@@ -18,6 +18,7 @@
 #include "lower/passes/check_index_accesses.h"
 #include "lower/passes/check_parameters.h"
 #include "lower/passes/check_vector_accesses.h"
+#include "lower/passes/end_loops.h"
 #include "lower/passes/find_enclosing_loops.h"
 #include "lower/passes/form_regions.h"
 #include "lower/passes/hoist_indices.h"
@@ -91,6 +92,7 @@ const std::vector<Pass<Kernel>>& lowering_passes() {
       {"promote_reuse", promote_reuse,
        "knows all other barriers; none may be added in a condition"},
       {"place_conditions", place_conditions, "doubles the bodies of unswitched loops"},
+      {"end_loops", end_loops, "conditions stand beside what they are for, not merged yet"},
       {"merge_conditions", merge_conditions, "conditions stand in the tree; barriers are final"},
       {"check_register_arrays", check_register_arrays, "sizes are final"},
       {"spill_register_arrays", spill_register_arrays, "sizes and indices are final"},

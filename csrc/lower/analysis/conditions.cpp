@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "eval/simplify.h"
 #include "ir/kernel_nodes.h"
 #include "ir/pointwise.h"
 #include "ir/scalar.h"
@@ -39,6 +40,22 @@ Val* all_of(const std::vector<Val*>& terms) {
 bool contains_term(const std::vector<Val*>& terms, const Val* term) {
   return std::any_of(
       terms.begin(), terms.end(), [&](const Val* other) { return other->same_as(term); });
+}
+
+bool implies(IndexSimplifier& simplifier, const Val* known, const Val* term) {
+  if (term->same_as(known)) {
+    return true;
+  }
+  const auto comparison = [](const Val* val) -> const BinaryOp* {
+    const auto* op = val->definition() == nullptr ? nullptr : val->definition()->as<BinaryOp>();
+    return op != nullptr && op->op == BinaryOpType::LT && op->lhs->dtype() == DataType::Index
+               ? op
+               : nullptr;
+  };
+  const BinaryOp* a = comparison(term);
+  const BinaryOp* b = comparison(known);
+  return a != nullptr && b != nullptr && a->rhs->same_as(b->rhs) &&
+         simplifier.prove_le(a->lhs, b->lhs);
 }
 
 ParallelType first_index_tested(const Val* condition) {

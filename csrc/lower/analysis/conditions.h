@@ -9,6 +9,8 @@
 
 namespace nvfuser {
 
+class IndexSimplifier;
+
 /// The operands of `a && b && ..`, in order.
 [[nodiscard]] std::vector<Val*> terms_of(Val* condition);
 
@@ -16,6 +18,9 @@ namespace nvfuser {
 [[nodiscard]] Val* all_of(const std::vector<Val*>& terms);
 
 [[nodiscard]] bool contains_term(const std::vector<Val*>& terms, const Val* term);
+
+/// Whether `term` holds wherever `known` does: x < n, where y < n and x <= y.
+[[nodiscard]] bool implies(IndexSimplifier& simplifier, const Val* known, const Val* term);
 
 /// The hardware index that `condition` tests for 0; Serial: none.
 [[nodiscard]] ParallelType first_index_tested(const Val* condition);

@@ -110,23 +110,6 @@ class ConditionMerger {
     return terms;
   }
 
-  /// Whether `term` follows from `known`: x < n from y < n where x <= y.
-  bool follows(const Val* term, const Val* known) {
-    if (term->same_as(known)) {
-      return true;
-    }
-    const auto comparison = [](const Val* val) -> const BinaryOp* {
-      const auto* op = val->definition() == nullptr ? nullptr : val->definition()->as<BinaryOp>();
-      return op != nullptr && op->op == BinaryOpType::LT && op->lhs->dtype() == DataType::Index
-                 ? op
-                 : nullptr;
-    };
-    const BinaryOp* a = comparison(term);
-    const BinaryOp* b = comparison(known);
-    return a != nullptr && b != nullptr && a->rhs->same_as(b->rhs) &&
-           simplifier_.prove_le(a->lhs, b->lhs);
-  }
-
   // -- From the inside out --
 
   void tidy(Scope& scope) {
@@ -425,13 +408,14 @@ class ConditionMerger {
 
   Terms needed_terms(Terms terms, const Terms& known) {
     for (size_t i = 0; i < terms.size();) {
-      const auto implies = [&](const Val* other) {
-        return other != terms[i] && is_movable(other) && follows(terms[i], other);
+      const auto decides = [&](const Val* other) {
+        return other != terms[i] && is_movable(other) && implies(simplifier_, other, terms[i]);
       };
       const bool is_known =
           is_movable(terms[i]) &&
-          (std::ranges::any_of(known, [&](const Val* k) { return follows(terms[i], k); }) ||
-           std::ranges::any_of(terms, implies));
+          (std::ranges::any_of(
+               known, [&](const Val* k) { return implies(simplifier_, k, terms[i]); }) ||
+           std::ranges::any_of(terms, decides));
       if (is_known) {
         terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(i));
       } else {
