@@ -38,6 +38,7 @@ OF_SUMS = (
     "unroll_factor_iter_dom", "blocks_per_reduction",
 )  # fmt: skip
 OF_ROWS = ("unroll_factor_inner_reduction", "batches_per_block_inner_reduction")
+OF_TURNS = ("blocks_per_reduction", "circular_buffer_stages", "unroll_factor_outer_reduction")
 
 
 def described(params: HeuristicParams) -> dict[str, object]:
@@ -48,7 +49,7 @@ def described(params: HeuristicParams) -> dict[str, object]:
         SchedulerType.transpose: ("tile_size1", "tile_size2", "vectorize_factor1"),
         SchedulerType.reduction: OF_SUMS,
         SchedulerType.inner_persistent: OF_ROWS,
-        SchedulerType.inner_outer_persistent: (*OF_ROWS, "blocks_per_reduction"),
+        SchedulerType.inner_outer_persistent: (*OF_ROWS, *OF_TURNS),
     }[params.scheduler_type]  # fmt: skip
     block = (params.lparams.bdimx, params.lparams.bdimy)
     return {name: getattr(params, name) for name in names} | {"block": block}
@@ -88,7 +89,7 @@ def of_row(lanes: int, batches: int, threads: int, rows: int = 1) -> dict[str, o
 
 
 def of_backward(lanes: int, batches: int, warps: int, blocks: int) -> dict[str, object]:
-    return of_row(lanes, batches, 32, warps) | {"blocks_per_reduction": blocks}
+    return of_row(lanes, batches, 32, warps) | dict(zip(OF_TURNS, (blocks, 2, 11), strict=True))
 
 
 CHOICES = {

@@ -140,7 +140,27 @@ def test_the_kernel_compiles_for_a_gpu() -> None:
     params = schedule.schedule(fd.fusion, INNER_OUTER, inputs, "cuda")
     assert (params.lparams.bdimx, params.lparams.bdimy) == (32, 8)
     assert params.lparams.gdimx * params.cparams.maxrregcount * 256 <= 132 * 64 * 1024
-    assert "grid_sync" in cuda_text(fd.fusion)
+    text = cuda_text(fd.fusion)
+    assert "grid_sync" in text
+    rows = text.index("Main of 2 stages")
+    assert "load_vector<8, Cache::ReadOnly>(" not in text[rows:]  # weights stay in registers
+    assert "< i0" not in text[rows:].partition("cp_async_commit")[2]  # nor are rows tested
+
+
+def test_rows_are_kept_as_what_has_fewest_bytes(target: str) -> None:
+    def normalized(fd, *parts):
+        ops = fd.ops
+        x = parts[0] if len(parts) == 1 else ops.add(*parts)
+        y = ops.div(x, ops.add(ops.sum(ops.mul(x, x), [1], True), 1.0))
+        return y, ops.sum(y, [0])
+
+    for count in (1, 2):  # the input, or the sum of two
+        parts = [random(2200, 100, seed=seed) for seed in range(count)]
+        x = sum(part.double() for part in parts)
+        y = x / (x.square().sum(1, keepdim=True) + 1)
+        params = check(normalized, parts, target, [y, y.sum(0)])
+        assert params.project_persistent_buffers == (count == 1)
+        assert params.circular_buffer_stages == 2
 
 
 def reason(build: Callable, *inputs: torch.Tensor, target: str = "cuda") -> str:

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "schedule/common/global_tensors.h"
+#include "schedule/common/recompute.h"
 #include "schedule/common/reduction_loops.h"
 #include "schedule/inner_outer/inner_outer.h"
 #include "transform/inline.h"
@@ -59,13 +60,20 @@ std::vector<TensorView*> with_all_behind(std::vector<TensorView*> tensors) {
 class Recipe {
  public:
   Recipe(FusionSummary& summary, const ReductionParams& params)
-      : fusion_(summary.fusion()),
+      : summary_(summary),
+        fusion_(summary.fusion()),
         problem_(*summary.problem()),
         params_(params),
         outer_(find_outer(summary)) {}
 
   void apply() {
+    if (params_.project_persistent_buffers) {
+      recompute_in_each_pass(summary_);
+    }
     const std::vector<TensorView*> moved = cache_global_tensors(problem_.accesses);
+    widths_ = widths_of(problem_, params_, params_.unroll_factor_inner_reduction);
+    keep_columns(moved);
+    stage_rows(moved);
     for (Outer& outer : outer_) {
       outer.result = reduced_tensor(outer.result);
     }
@@ -117,6 +125,29 @@ class Recipe {
 
   // ---- First stage ------------------------------------------------------------------------------
 
+  /// What all rows share is loaded once, and not inlined into the loop over rows.
+  void keep_columns(const std::vector<TensorView*>& moved) {
+    for (size_t i = 0; i < moved.size(); ++i) {
+      if (moved[i] != nullptr && is_of_columns(problem_.accesses[i], problem_)) {
+        outside_.push_back(moved[i]);
+      }
+    }
+  }
+
+  /// Rows pass through shared memory, where the next one arrives while one is computed with.
+  void stage_rows(const std::vector<TensorView*>& moved) {
+    staged_.assign(moved.size(), nullptr);
+    for (size_t i = 0; i < moved.size(); ++i) {
+      const TensorAccess& access = problem_.accesses[i];
+      if (params_.circular_buffer_stages > 1 && moved[i] != nullptr &&
+          is_staged(access, widths_[i])) {
+        staged_[i] = access.tensor->cache_after(
+            LoadStoreOpType::CpAsync, CacheOp::Unspecified, true, {moved[i]->definition()});
+        staged_[i]->set_memory_type(MemoryType::Shared);
+      }
+    }
+  }
+
   void schedule_rows(const std::vector<TensorView*>& moved) {
     LoopRoles loops = make_canonical(reduced_tensor(problem_.reference), problem_);
     deal_rows(loops);
@@ -139,18 +170,29 @@ class Recipe {
     bound.bind(Warp, ParallelType::TIDx);
     transform::parallelize_like(leader, -1, computed_without(fusion_, second_));
     vectorize(moved);
+    vectorize(staged_);
+    for (TensorView* stored : stored_) {
+      vectorize_access(
+          stored, params_.vectorization_factor_tmp_gmem_write,
+          params_.unroll_factor_inner_reduction);
+    }
+    prefetch_rows(bound);
+  }
+
+  void prefetch_rows(const LoopRoles& loops) const {
+    for (TensorView* staged : staged_) {
+      if (staged != nullptr) {
+        transform::inline_at(loops.tensor(), loops.position(Unroll), false, {staged});
+        staged->circular_buffer(params_.circular_buffer_stages, params_.circular_buffer_stages - 1);
+      }
+    }
   }
 
   void vectorize(const std::vector<TensorView*>& moved) const {
-    const int64_t lanes = params_.unroll_factor_inner_reduction;
-    const std::vector<int64_t> widths = widths_of(problem_, params_, lanes);
     for (size_t i = 0; i < moved.size(); ++i) {
       if (moved[i] != nullptr && std::ranges::find(second_, moved[i]) == second_.end()) {
-        vectorize_access(moved[i], widths[i], lanes);
+        vectorize_access(moved[i], widths_[i], params_.unroll_factor_inner_reduction);
       }
-    }
-    for (TensorView* stored : stored_) {
-      vectorize_access(stored, params_.vectorization_factor_tmp_gmem_write, lanes);
     }
   }
 
@@ -186,13 +228,21 @@ class Recipe {
       transform::inline_at(
           partials_[i].tensor(), partials_[i].position(Unroll), /*best_effort=*/true, {loads_[i]});
     }
-    transform::inline_most(fusion_, computed_without(fusion_, loads_));
+    std::vector<TensorView*> placed = loads_;
+    for (const auto* tensors : {&outside_, &staged_}) {
+      placed.insert(placed.end(), tensors->begin(), tensors->end());
+    }
+    transform::inline_most(fusion_, computed_without(fusion_, placed));
   }
 
+  FusionSummary& summary_;
   Fusion& fusion_;
   const ReductionProblem& problem_;
   const ReductionParams& params_;
   std::vector<Outer> outer_;
+  std::vector<int64_t> widths_;      // of the accesses
+  std::vector<TensorView*> outside_; // loads before the loop over rows
+  std::vector<TensorView*> staged_;  // in shared memory, as the accesses; nullptr: none
   std::vector<ReductionResults> inner_;
   std::vector<TensorView*> second_; // tensors of the second stage
   std::vector<LoopRoles> sums_;     // of the second stage, as in `outer_`

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "schedule/common/problem_sizes.h"
+#include "schedule/common/recompute.h"
 #include "schedule/inner_outer/inner_outer.h"
 #include "schedule/params/reduction_params.h"
 #include "schedule/persistent/persistent.h"
@@ -13,43 +14,88 @@ constexpr int64_t kWarp = Target::cuda().warp_size;
 /// Elements of a thread, of rows that are not long.
 constexpr int64_t kElements = 16;
 /// Registers of a thread for everything but elements and sums.
-constexpr int64_t kOtherRegisters = 40;
+constexpr int64_t kOtherRegisters = 48;
 constexpr int64_t kMostBlocksOfSm = 8;
 /// Registers are given to so many warps at a time, one for each scheduler of a multiprocessor.
 constexpr int64_t kWarpsTogether = 4;
+/// Rows in shared memory: one is read while the next one is loaded. A third gained nothing.
+constexpr int64_t kStages = 2;
 /// Partial sums of a column that a thread loads before it adds the first.
-constexpr int64_t kLoads = 8;
+constexpr int64_t kLoads = 16;
 
-int64_t outer_results(const FusionSummary& summary) {
-  int64_t results = 0;
-  for (const ReductionFacts* facts : outer_reductions(summary)) {
-    results += static_cast<int64_t>(facts->expr->outputs().size());
+/// Bytes for each element of a row.
+struct ElementBytes {
+  int64_t streamed = 0; // inputs that every row has anew
+  int64_t staged = 0;   // of these, what passes through shared memory
+  int64_t columns = 0;  // inputs that all rows share
+  int64_t sums = 0;     // over rows
+};
+
+ElementBytes bytes_of_element(const FusionSummary& summary, const VectorWidths& vectors) {
+  ElementBytes bytes;
+  const ReductionProblem& problem = *summary.problem();
+  for (size_t i = 0; i < problem.accesses.size(); ++i) {
+    const TensorAccess& access = problem.accesses[i];
+    const int64_t size = size_bytes(access.tensor->dtype());
+    bytes.streamed += is_streamed(access) ? size : 0;
+    bytes.staged += is_staged(access, vectors.widths[i]) ? size : 0;
+    bytes.columns += is_of_columns(access, problem) ? size : 0;
   }
-  return results;
+  for (const ReductionFacts* facts : outer_reductions(summary)) {
+    bytes.sums += std::max(size_bytes(facts->out->dtype()), kRegisterBytes);
+  }
+  return bytes;
 }
 
 } // namespace
 
+bool is_streamed(const TensorAccess& access) {
+  return !access.is_output && !access.is_lookup() && access.has_all_axes;
+}
+
+bool is_of_columns(const TensorAccess& access, const ReductionProblem& problem) {
+  const size_t rows = problem.kept.size();
+  return !access.is_output && !access.is_lookup() && !access.has_any_axis(0, rows) &&
+         access.has_any_axis(rows, rows + problem.reduced.size());
+}
+
+bool is_staged(const TensorAccess& access, int64_t width) {
+  const int64_t bytes = width * size_bytes(access.tensor->dtype());
+  return is_streamed(access) && (bytes == 4 || bytes == 8 || bytes == 16);
+}
+
 std::optional<RowLayout> find_row_layout(const FusionSummary& summary, const RunFacts& facts) {
   const Target& target = facts.target();
   const ProblemSizes sizes = sizes_of(*summary.problem(), facts);
-  const int64_t of_element =
-      ceil_div(persistent::kept_bytes(summary), kRegisterBytes) + outer_results(summary);
+  const ElementBytes bytes = bytes_of_element(summary, sizes.vectors);
+  const int64_t computed = persistent::kept_bytes(summary);
   RowLayout row{.lanes = sizes.vectors.lanes};
+  // Registers are what is scarce: inputs in 16 bits are kept as they are, and cast in each pass.
+  row.keeps_inputs = bytes.streamed <= computed && !find_unrepeatable(summary);
+  const int64_t of_element =
+      (row.keeps_inputs ? bytes.streamed : computed) + bytes.columns + bytes.sums;
   const int64_t vectors = ceil_div(sizes.reduced, row.lanes);
   const int64_t most_warps = target.max_threads_per_block / kWarp;
   row.warps = std::clamp<int64_t>(ceil_div(sizes.reduced, kElements * kWarp), 1, most_warps);
   for (; row.warps <= most_warps; row.warps *= 2) {
     row.batches = ceil_div(vectors, row.warps * kWarp);
-    const int64_t needed = row.batches * row.lanes * of_element + kOtherRegisters;
+    const int64_t elements = row.batches * row.lanes;
+    const int64_t needed = ceil_div(elements * of_element, kRegisterBytes) + kOtherRegisters;
     const int64_t threads = row.warps * kWarp;
-    const int64_t fitting = std::min(
+    int64_t fitting = std::min(
         {target.registers_per_sm / (threads * needed), kMostBlocksOfSm,
          target.max_threads_per_sm / threads});
     if (needed > target.max_registers_per_thread || fitting == 0) {
       continue;
     }
     row.warps = ceil_div(ceil_div(vectors, row.batches), kWarp);
+    const int64_t stage_bytes = row.warps * kWarp * elements * bytes.staged;
+    const int64_t fitting_stages =
+        target.shared_bytes_per_sm / (kStages * stage_bytes + 2 * target.reserved_shared_bytes);
+    if (bytes.staged > 0 && fitting_stages > 0 && sizes.kept > target.num_sms * fitting) {
+      row.stages = kStages;
+      fitting = std::min(fitting, fitting_stages);
+    }
     const int64_t steps = ceil_div(sizes.kept, target.num_sms * fitting);
     row.blocks = ceil_div(sizes.kept, steps);
     const int64_t allocated = ceil_div(row.warps, kWarpsTogether) * kWarpsTogether;
@@ -79,7 +125,10 @@ std::unique_ptr<HeuristicParams> compute_heuristics(
   params->block_dim_inner_reduction = ParallelType::TIDx;
   params->block_dim_inner_reduction_extra = ParallelType::TIDy;
   params->blocks_per_reduction = row.blocks;
-  params->unroll_factor_outer_reduction = kLoads;
+  params->project_persistent_buffers = row.keeps_inputs;
+  params->circular_buffer_stages = row.stages;
+  const int64_t parts = ceil_div(row.blocks, row.warps); // of a column, for each thread
+  params->unroll_factor_outer_reduction = ceil_div(parts, ceil_div(parts, kLoads));
   params->vectorization_factor_tmp_gmem_write =
       std::min<int64_t>(row.lanes, facts.target().max_vector_bytes / kRegisterBytes);
   params->cparams.maxrregcount = row.registers;

@@ -3,9 +3,9 @@
 //
 //   T5 = sum(T4, [1])   T6 = T4 - T5   out: T6   and T7 = sum(T6, [0])   out: T7
 //
-// Blocks take rows in turn. They reduce each and keep it on chip; sums over rows stay in registers
-// from row to row, are stored once for each block, and after a barrier of the grid all blocks add
-// them up, each some columns.
+// Blocks take rows in turn. They reduce each and keep it on chip, while the next one is on its way
+// to shared memory; sums over rows stay in registers from row to row, are stored once for each
+// block, and after a barrier of the grid all blocks add them up, each some columns.
 #pragma once
 
 #include "schedule/scheduler.h"
@@ -19,12 +19,20 @@ namespace inner_outer {
 /// Reductions over rows, whose results are columns.
 [[nodiscard]] std::vector<const ReductionFacts*> outer_reductions(const FusionSummary& summary);
 
+/// Whether an access is one of a row that every row has anew, or of columns that all rows share.
+[[nodiscard]] bool is_streamed(const TensorAccess& access);
+[[nodiscard]] bool is_of_columns(const TensorAccess& access, const ReductionProblem& problem);
+/// Whether vectors of `width` elements are loaded to shared memory while threads go on.
+[[nodiscard]] bool is_staged(const TensorAccess& access, int64_t width);
+
 struct RowLayout {
   int64_t lanes = 1;
   int64_t batches = 1; // vectors of a thread
   int64_t warps = 1;   // of a block, which has one row at a time
   int64_t blocks = 1;
-  int64_t registers = 255; // of a thread at most, so that all blocks are resident
+  int64_t stages = 1;        // rows in shared memory; 1: none
+  int64_t registers = 255;   // of a thread at most, so that all blocks are resident
+  bool keeps_inputs = false; // and computes from them anew in each pass over a row
 };
 /// No value: registers cannot hold a row and its sums.
 [[nodiscard]] std::optional<RowLayout> find_row_layout(

@@ -84,7 +84,9 @@ std::string ReductionChoice::body_of(const ReductionParams& p) {
   if (p.batches_per_block_inner_reduction > 1 || p.persistent_kernel) {
     lines += "Batches per block: " + std::to_string(p.batches_per_block_inner_reduction) + "\n";
   }
-  lines += "Circular buffer: not used\n";
+  lines += "Circular buffer: ";
+  lines += p.circular_buffer_stages > 1 ? std::to_string(p.circular_buffer_stages) + " stages\n"
+                                        : "not used\n";
   if (p.schedule_3d) {
     lines += "3D Schedule\n" + outer_line(p);
   }

@@ -53,6 +53,7 @@ struct ReductionChoice {
   bool runs_in_tasks = false;
   int64_t iterations_per_task = 1;
   int64_t blocks_per_reduction = 1;
+  int64_t circular_buffer_stages = 1;
   std::vector<int64_t> vector_widths = {};
 
   static constexpr auto fields() {
@@ -167,6 +168,10 @@ struct ReductionChoice {
         attr(
             "blocks_per_reduction", &P::blocks_per_reduction,
             "Blocks, or tasks, that share the elements of one result."),
+        attr(
+            "circular_buffer_stages", &P::circular_buffer_stages,
+            "Rows of a block in shared memory, of which it loads the next while it computes with "
+            "one; 1: rows are loaded where they are needed."),
         attr(
             "vector_widths", &P::vector_widths,
             "Elements of an access, for each tensor input that is read and then each output; "

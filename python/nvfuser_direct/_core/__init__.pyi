@@ -5550,6 +5550,15 @@ class ReductionParams(HeuristicParams):
     def blocks_per_reduction(self, arg: int, /) -> None: ...
 
     @property
+    def circular_buffer_stages(self) -> int:
+        """
+        Rows of a block in shared memory, of which it loads the next while it computes with one; 1: rows are loaded where they are needed.
+        """
+
+    @circular_buffer_stages.setter
+    def circular_buffer_stages(self, arg: int, /) -> None: ...
+
+    @property
     def vector_widths(self) -> list[int]:
         """
         Elements of an access, for each tensor input that is read and then each output; empty: as wide as the layouts allow, and in tasks no vectors.
