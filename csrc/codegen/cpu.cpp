@@ -17,6 +17,8 @@
 #include <set>
 
 #include "base/options.h"
+#include "codegen/block_parts.h"
+#include "codegen/cpu_scratch.h"
 #include "codegen/dialect.h"
 #include "codegen/printer.h"
 #include "ir/dependencies.h"
@@ -25,8 +27,6 @@
 
 namespace nvfuser {
 namespace {
-
-constexpr int64_t kMaxStackBytes = 16 * 1024; // of one array
 
 /// Whether the address of an operand differs between the positions along a hardware index.
 bool varies_along(const Val* operand, const std::string& hardware_name) {
@@ -209,9 +209,7 @@ class CpuDialect final : public Dialect {
 
   void block_loop(KernelPrinter& printer, const BlockLoop& loop) override {
     NVF_INVARIANT(!is_in_block_, "phases do not nest");
-    std::vector<const Allocate*> arrays;
-    bool has_shared = false;
-    find_scratch(loop.body, arrays, has_shared);
+    const ScratchNeeds needs = find_scratch_needs(loop.body);
     const std::string grid = grid_of(loop);
     const auto run = [&](const std::string& scratch_bytes) {
       is_in_block_ = true;
@@ -219,30 +217,28 @@ class CpuDialect final : public Dialect {
           "run_blocks(rt, " + grid + ", /*parallel=*/true, " + scratch_bytes +
               ", [=](Dim3 blockIdx, char* scratch) {",
           [&] {
-            if (!launched_dims(printer.kernel()).empty()) {
-              printer.line("Dim3 threadIdx = {0, 0, 0};");
-            }
+            declare_thread(printer);
             if (checks_races_) {
               printer.line("RaceCheck race(rt);");
-              declare_race_memory(printer, has_shared);
+              declare_race_memory(printer, needs.has_shared);
             }
-            printer.statements(loop.body);
+            block_body(printer, loop.body);
           },
           ");");
       is_in_block_ = false;
     };
-    if (arrays.empty() && !has_shared) {
+    if (needs.arrays.empty() && !needs.has_shared) {
       run("0");
       return;
     }
     printer.block("{", [&] {
       printer.line("long long scratch_bytes = 0;");
-      if (has_shared) { // first: addresses of shared memory count from 0
+      if (needs.has_shared) { // first: addresses of shared memory count from 0
         printer.line(
             "reserve(scratch_bytes, " +
             printer.expressions().value(printer.kernel().launch.shared_bytes).str() + ");");
       }
-      for (const Allocate* array : arrays) {
+      for (const Allocate* array : needs.arrays) {
         printer.line(
             "const long long " + offset_name(printer, *array) + " = reserve(scratch_bytes, " +
             bytes(printer, *array) + ");");
@@ -330,26 +326,36 @@ class CpuDialect final : public Dialect {
     return printer.expressions().value(allocate.size).within(Precedence::Product) + " * sizeof(" +
            element_type(allocate) + ")";
   }
-  static bool is_in_scratch(const Allocate& allocate) {
-    return allocate.memory_type == MemoryType::Local &&
-           (!allocate.size->is_const() ||
-            as_int(allocate.size->value()) * size_bytes(allocate.buffer->dtype()) > kMaxStackBytes);
-  }
-  static void find_scratch(
-      const Scope& scope, std::vector<const Allocate*>& arrays, bool& has_shared) {
-    for (const Expr* expr : scope) {
-      if (const auto* allocate = expr->as<Allocate>(); allocate != nullptr) {
-        has_shared = has_shared || allocate->memory_type == MemoryType::Shared;
-        if (is_in_scratch(*allocate)) {
-          arrays.push_back(allocate);
-        }
+
+  // -- loops over blocks and threads --
+
+  /// The statements of a block; many of them as several functions.
+  void block_body(KernelPrinter& printer, const Scope& body) const {
+    if (checks_races_ || has_stack_variables(body)) {
+      printer.statements(body);
+      return;
+    }
+    for (const BlockPart& part : parts_of_block(body)) {
+      if (!part.is_function) {
+        printer.statements(part.statements);
+        continue;
       }
-      for (const Scope* body : bodies_of(*expr)) {
-        find_scratch(*body, arrays, has_shared);
-      }
+      printer.block(
+          "run_apart([=] {",
+          [&] {
+            declare_thread(printer);
+            printer.statements(part.statements);
+          },
+          ");");
     }
   }
-  // -- loops over blocks and threads --
+
+  /// Dimensions that are not used stay 0.
+  static void declare_thread(KernelPrinter& printer) {
+    if (!launched_dims(printer.kernel()).empty()) {
+      printer.line("Dim3 threadIdx = {0, 0, 0};");
+    }
+  }
 
   /// The blocks that do something.
   static std::string grid_of(const BlockLoop& loop) {

@@ -1,6 +1,6 @@
 // Blocks of the grid as tasks, and the memory of a block.
 //
-// provides: Dim3 run_blocks parameter reserve
+// provides: Dim3 run_apart run_blocks parameter reserve
 // requires: types abi
 #pragma once
 
@@ -39,6 +39,13 @@ NVF_FUNCTION void step(Dim3& position, Dim3 grid) {
       ++position.z;
     }
   }
+}
+
+/// Run body() as a function of its own: compilers take more than linear time for long ones.
+template <typename Body>
+__attribute__((noinline)) void run_apart(const Body& body) {
+  const Body own = body; // nothing else points to it: its members stay in registers
+  own();
 }
 
 /// Run body(blockIdx, scratch) for every block.

@@ -35,3 +35,17 @@ def test_every_block_of_the_grid_runs_once(sizes: tuple[int, int, int], num_thre
     finally:
         set_num_threads(before)
     assert torch.equal(x, torch.ones_like(x))
+
+
+@pytest.mark.parametrize(("number", "is_cut"), [(4, False), (60, True)])
+def test_a_long_block_is_several_functions(number: int, is_cut: bool) -> None:
+    """The time that g++ takes for a function grows faster than its length."""
+    with FusionDefinition() as fd:
+        inputs = [fd.define_tensor([-1, -1], contiguity=True) for _ in range(number)]
+        for x in inputs:
+            fd.add_output(fd.ops.neg(x))
+    values = [torch.randn(3, size) for size in range(number)]  # one without elements
+    outputs = fd.execute(values)
+    for output, value in zip(outputs, values, strict=True):
+        assert torch.equal(output, -value)
+    assert ("run_apart([=] {" in fd.fec.get_cuda_kernel(values)) == is_cut

@@ -21,6 +21,13 @@ void append_terms(Val* condition, std::vector<Val*>& terms) {
   append_terms(both->rhs, terms);
 }
 
+/// Whether a statement only declares: an array, or the name of a part of an index.
+bool only_declares(const Expr& expr) {
+  const std::vector<Val*>& outs = expr.outputs();
+  const auto is_element = [](const Val* out) { return out->vtype() == ValType::TensorIndex; };
+  return expr.is_a<Allocate>() || (!outs.empty() && std::ranges::none_of(outs, is_element));
+}
+
 } // namespace
 
 std::vector<Val*> terms_of(Val* condition) {
@@ -71,7 +78,7 @@ bool is_for_first_only(const Scope& scope, ParallelType type) {
   return std::ranges::all_of(scope, [&](const Expr* expr) {
     const auto* branch = expr->as<IfThenElse>();
     if (branch == nullptr) {
-      return expr->is_a<Allocate>();
+      return only_declares(*expr);
     }
     const std::vector<Val*> terms = terms_of(branch->condition);
     return branch->else_body.empty() && std::ranges::any_of(terms, [&](const Val* term) {
