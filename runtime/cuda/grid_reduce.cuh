@@ -71,35 +71,39 @@ struct GridShape {
     }
   }
 
-  /// The result for this thread's column. Where a warp is uniform its lanes share the work. Several
-  /// values in turn, so that none is the sum of hundreds: that would add up their roundings. It
-  /// waits for memory: a call costs nothing beside that, and it is compiled once.
+  /// Partial results `first`, `first + step`, .. before `end`, of this thread's column. Several
+  /// sums in turn, so that none is the sum of hundreds: that would add up their roundings. It waits
+  /// for memory: a call costs nothing beside that, and it is compiled once.
   template <typename Storage, typename T, typename Op>
-  __device__ __noinline__ static T combine(
-      const Storage& partials, uint64_t entrance, T init, Op op) {
-    const uint64_t slot = first_slot(entrance);
+  __device__ __noinline__ static T sum(
+      const Storage& partials,
+      uint64_t slot,
+      unsigned first,
+      unsigned step,
+      unsigned end,
+      T init,
+      Op op) {
+    constexpr unsigned kWords = (sizeof(T) + 3) / 4;
+    constexpr unsigned kValues = kWords > 4 ? 2 : kWords > 2 ? 4 : 8; // what few registers hold
     const uint64_t stride = columns();
-    const bool is_shared = kTX && block_size_x() % kWarpSize == 0;
-    const unsigned lanes = is_shared ? kWarpSize : 1;
-    constexpr unsigned kValues = 8;
     T values[kValues];
 #pragma unroll
     for (unsigned i = 0; i < kValues; ++i) {
       values[i] = init;
     }
-    unsigned block = is_shared ? threadIdx.x % kWarpSize : 0;
-    for (; block + (kValues - 1) * lanes < members(); block += kValues * lanes) {
+    unsigned block = first;
+    for (; block + (kValues - 1) * step < end; block += kValues * step) {
       T loaded[kValues]; // all of them before the first is needed
 #pragma unroll
       for (unsigned i = 0; i < kValues; ++i) {
-        loaded[i] = partials.load(slot + (block + i * lanes) * stride);
+        loaded[i] = partials.load(slot + (block + i * step) * stride);
       }
 #pragma unroll
       for (unsigned i = 0; i < kValues; ++i) {
         values[i] = op(values[i], loaded[i]);
       }
     }
-    for (; block < members(); block += lanes) {
+    for (; block < end; block += step) {
       values[0] = op(values[0], partials.load(slot + block * stride));
     }
 #pragma unroll
@@ -109,7 +113,44 @@ struct GridShape {
         values[i] = op(values[i], values[i + count]);
       }
     }
-    return is_shared ? warp_combine(values[0], op) : values[0];
+    return values[0];
+  }
+
+  /// The result for this thread's column, in any block. Where a warp is uniform its lanes share the
+  /// work.
+  template <typename Storage, typename T, typename Op>
+  NVF_FUNCTION static T combine(const Storage& partials, uint64_t entrance, T init, Op op) {
+    const uint64_t slot = first_slot(entrance);
+    if (kTX && block_size_x() % kWarpSize == 0) {
+      return warp_combine(
+          sum(partials, slot, threadIdx.x % kWarpSize, kWarpSize, members(), init, op), op);
+    }
+    return sum(partials, slot, 0, 1, members(), init, op);
+  }
+
+  /// The same in the last block, where no other one reads partial results any more: threads that
+  /// are uniform sum a share each, which they store in place of the first ones.
+  template <typename Storage, typename T, typename Op>
+  NVF_FUNCTION static T combine_in_last(const Storage& partials, uint64_t entrance, T init, Op op) {
+    const uint64_t slot = first_slot(entrance);
+    unsigned shares = 1; // about as many as each of them has partial results
+    while (shares * shares < members() && 2 * shares <= thread_count<kTX, kTY, kTZ>()) {
+      shares *= 2;
+    }
+    if (shares == 1) {
+      return sum(partials, slot, 0, 1, members(), init, op);
+    }
+    const unsigned share = thread_position<kTX, kTY, kTZ>();
+    T value = init;
+    if (share < shares) {
+      value = sum(partials, slot, share, shares, members(), init, op);
+    }
+    __syncthreads();
+    if (share < shares) {
+      partials.store(slot + share * columns(), value);
+    }
+    __syncthreads();
+    return sum(partials, slot, 0, 1, shares, init, op);
   }
 
   /// Whether this block is the last of its segment to arrive. `counters`: zero-filled, one per
@@ -118,14 +159,14 @@ struct GridShape {
   NVF_FUNCTION static bool arrive(C* counters, uint64_t entrance) {
     const uint64_t segments = block_count<!kBX, !kBY, !kBZ>();
     C* counter = counters + (entrance * segments + block_position<!kBX, !kBY, !kBZ>());
-    __threadfence();
     __syncthreads();
     bool is_last = false;
     if (thread_position<true, true, true>() == 0) {
+      __threadfence(); // what the block stored comes before, what the last one loads after
       is_last = atomicInc(reinterpret_cast<unsigned*>(counter), members() - 1) == members() - 1;
+      __threadfence();
     }
     is_last = __syncthreads_or(is_last);
-    __threadfence();
     return is_last;
   }
 
@@ -137,7 +178,7 @@ struct GridShape {
     if (!arrive(counters, entrance)) {
       return false;
     }
-    out = op(out, combine(partials, entrance, init, op));
+    out = op(out, combine_in_last(partials, entrance, init, op));
     return true;
   }
 

@@ -51,6 +51,25 @@ def test_dependents_of_a_write_once_grid_reduction(target):
     check(fd, target, [((m, n),) for m, n in PAIRS], lambda x: x.sum(0) * 2 + 1)
 
 
+def test_a_block_stores_one_partial_result_of_what_its_threads_hold_alike(target):
+    """Sums of rows are the same in all threads, and no loop around their sum is bound to one."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        rows = fd.ops.sum(x, [1])
+        total = fd.ops.sum(rows, [0])
+        fd.add_output(total)
+        rows.split(1, 64)
+        part = rows.rfactor([1])
+        par(part, BX, None, TX)
+        par(rows, BX, TX)
+        par(total, BX)
+        fd.sched.inline_most()
+    (reduction,) = [s for s in statements(lowered(fd.fusion)) if isinstance(s, GridReduction)]
+    assert reduction.reduced_thread_dims == [0]
+    assert "GridShape<true, false, false, true, false, false>" in fd.fusion.print_kernel()
+    check(fd, target, [((m, n),) for m, n in PAIRS], lambda x: x.sum())
+
+
 def test_results_of_two_grid_reductions_meet(target):
     """The last block of one reduction may not be that of the other."""
     with FusionDefinition() as fd:

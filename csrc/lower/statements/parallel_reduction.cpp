@@ -42,6 +42,25 @@ bool takes_turns(const Kernel& kernel, const Expr* reduction, bool allreduce) {
   return true;
 }
 
+/// Thread dimensions that are reduced, and those that no loop around the reduction is bound to: the
+/// values of a block do not differ along them.
+std::vector<int64_t> uniform_thread_dims(
+    const Kernel& kernel, const LoopNest& nest, const std::vector<int64_t>& reduced_dims) {
+  std::vector<int64_t> dims;
+  for (const ParallelType type : kBlockDimTypes) {
+    const int64_t dim = traits_of(type).dim;
+    const Val* launched = kernel.launch.extents[type];
+    const bool is_reduced = std::ranges::find(reduced_dims, dim) != reduced_dims.end();
+    const bool is_bound = std::ranges::any_of(nest, [&](const Loop* loop) {
+      return loop->parallel_type == type && !loop->index->is_const();
+    });
+    if (is_reduced || (launched != nullptr && !launched->is_one() && !is_bound)) {
+      dims.push_back(dim);
+    }
+  }
+  return dims;
+}
+
 } // namespace
 
 bool is_warp_reduction(const Kernel& kernel, const TensorView* out, const ReductionShape& shape) {
@@ -102,7 +121,8 @@ GridReduction* make_grid_reduction(
   const auto* out = static_cast<TensorView*>(expr->outputs().front());
   Val* entrance = kernel.zero();
   Val* entrances = kernel.one();
-  for (const Loop* loop : statement_nest(kernel, expr)) {
+  const LoopNest nest = statement_nest(kernel, expr);
+  for (const Loop* loop : nest) {
     if (is_entered_repeatedly(*loop)) {
       entrance = scalar::add(scalar::mul(entrance, loop->extent()), loop->index);
       entrances = scalar::mul(entrances, loop->extent());
@@ -141,7 +161,7 @@ GridReduction* make_grid_reduction(
        .ops = operands.ops,
        .is_welford = operands.is_welford,
        .reduced_dims = shape.grid_dims,
-       .reduced_thread_dims = shape.thread_dims,
+       .reduced_thread_dims = uniform_thread_dims(kernel, nest, shape.thread_dims),
        .allreduce = allreduce,
        .is_serial = is_serial,
        .is_last = is_last,

@@ -100,6 +100,17 @@ class Heuristics {
     params.lparams.bind(ParallelType::TIDx, columns);
     params.lparams.bind(ParallelType::TIDy, rows);
     choose_grid(columns * lanes, steps / unroll, kBlocksOfSmOuter, params);
+    if (params.cross_grid_inner_reduction && !waits_for_others()) {
+      params.cparams.maxrregcount = registers_for_blocks(columns * rows, kBlocksOfSmOuter);
+    }
+  }
+
+  /// Registers of a thread at most, so that a multiprocessor has so many blocks at a time.
+  [[nodiscard]] int64_t registers_for_blocks(int64_t threads, int64_t blocks) const {
+    const int64_t all = target_.registers_per_sm / (padded_to_warps(threads) * blocks);
+    return std::min(
+        all / target_.register_granularity * target_.register_granularity,
+        target_.max_registers_per_thread);
   }
 
   /// Vectors of each streamed input, of `steps`: all of them if they are few.
