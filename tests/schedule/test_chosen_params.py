@@ -115,8 +115,8 @@ CHOICES = {
     "softmax_bwd_bf16_16384x4096": of_row(8, 2, 256),
     "add_layernorm_bf16_16384x4096": of_row(8, 2, 256),
     "dropout_add_layernorm_bf16_16384x4096": of_row(8, 2, 256),
-    "layernorm_bwd_bf16_16384x4096": of_backward(8, 2, 8, 261),
-    "rmsnorm_bwd_bf16_16384x4096": of_backward(8, 2, 8, 261),
+    "layernorm_bwd_bf16_16384x4096": of_backward(8, 2, 8, 264),
+    "rmsnorm_bwd_bf16_16384x4096": of_backward(8, 2, 8, 264),
 }
 
 

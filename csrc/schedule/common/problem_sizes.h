@@ -36,4 +36,20 @@ struct ProblemSizes {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(number, 1))));
 }
 
+// Buckets: 1, 2, 3, 4, 6, 8, 12, 16, ... What a kernel is made for is such a number, so that sizes
+// that differ little share a kernel.
+
+/// The smallest bucket that is at least `number`.
+[[nodiscard]] constexpr int64_t bucket_above(int64_t number) {
+  const int64_t power = power_of_two_above(number);
+  const int64_t between = power / 4 * 3;
+  return power >= 4 && number <= between ? between : power;
+}
+/// The largest bucket that is at most `number`.
+[[nodiscard]] constexpr int64_t bucket_below(int64_t number) {
+  const int64_t power = power_of_two_below(number);
+  const int64_t between = power / 2 * 3;
+  return power >= 2 && number >= between ? between : power;
+}
+
 } // namespace nvfuser::schedule

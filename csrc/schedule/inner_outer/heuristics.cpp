@@ -76,9 +76,10 @@ std::optional<RowLayout> find_row_layout(const FusionSummary& summary, const Run
       (row.keeps_inputs ? bytes.streamed : computed) + bytes.columns + bytes.sums;
   const int64_t vectors = ceil_div(sizes.reduced, row.lanes);
   const int64_t most_warps = target.max_threads_per_block / kWarp;
-  row.warps = std::clamp<int64_t>(ceil_div(sizes.reduced, kElements * kWarp), 1, most_warps);
+  row.warps =
+      bucket_above(std::clamp<int64_t>(ceil_div(sizes.reduced, kElements * kWarp), 1, most_warps));
   for (; row.warps <= most_warps; row.warps *= 2) {
-    row.batches = ceil_div(vectors, row.warps * kWarp);
+    row.batches = bucket_above(ceil_div(vectors, row.warps * kWarp));
     const int64_t elements = row.batches * row.lanes;
     const int64_t needed = ceil_div(elements * of_element, kRegisterBytes) + kOtherRegisters;
     const int64_t threads = row.warps * kWarp;
@@ -88,7 +89,7 @@ std::optional<RowLayout> find_row_layout(const FusionSummary& summary, const Run
     if (needed > target.max_registers_per_thread || fitting == 0) {
       continue;
     }
-    row.warps = ceil_div(ceil_div(vectors, row.batches), kWarp);
+    row.warps = bucket_above(ceil_div(ceil_div(vectors, row.batches), kWarp));
     const int64_t stage_bytes = row.warps * kWarp * elements * bytes.staged;
     const int64_t fitting_stages =
         target.shared_bytes_per_sm / (kStages * stage_bytes + 2 * target.reserved_shared_bytes);
@@ -96,8 +97,7 @@ std::optional<RowLayout> find_row_layout(const FusionSummary& summary, const Run
       row.stages = kStages;
       fitting = std::min(fitting, fitting_stages);
     }
-    const int64_t steps = ceil_div(sizes.kept, target.num_sms * fitting);
-    row.blocks = ceil_div(sizes.kept, steps);
+    row.blocks = std::min(bucket_above(sizes.kept), target.num_sms * fitting);
     const int64_t allocated = ceil_div(row.warps, kWarpsTogether) * kWarpsTogether;
     row.registers = std::min(
         target.registers_per_sm / (allocated * kWarp * fitting) / target.register_granularity *

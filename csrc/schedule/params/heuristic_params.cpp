@@ -1,5 +1,6 @@
 #include "schedule/params/heuristic_params.h"
 
+#include <algorithm>
 #include <typeinfo>
 
 namespace nvfuser {
@@ -18,14 +19,16 @@ bool are_equal(CompileParams a, CompileParams b) {
 
 bool HeuristicParams::operator==(const HeuristicParams& other) const {
   return scheduler_type_ == other.scheduler_type_ && typeid(*this) == typeid(other) &&
-         lparams.dims().block == other.lparams.dims().block && are_equal(cparams, other.cparams) &&
-         has_equal_fields(other);
+         has_equal_fields(other) && are_equal(cparams, other.cparams) &&
+         std::ranges::all_of(kBlockDimTypes, [&](ParallelType type) {
+           return !is_fixed(type) || lparams.raw(type) == other.lparams.raw(type);
+         });
 }
 
 size_t HeuristicParams::hash() const {
   size_t hash = detail::hash_combine(static_cast<size_t>(scheduler_type_), hash_of_fields());
-  for (const int64_t size : lparams.dims().block) {
-    hash = detail::hash_combine(hash, static_cast<size_t>(size));
+  for (const ParallelType type : kBlockDimTypes) {
+    hash = detail::hash_combine(hash, is_fixed(type) ? static_cast<size_t>(lparams.raw(type)) : 0);
   }
   return detail::hash_combine(hash, static_cast<size_t>(cparams.maxrregcount));
 }

@@ -34,8 +34,8 @@ class HeuristicParams {
   [[nodiscard]] SchedulerType scheduler_type() const {
     return scheduler_type_;
   }
-  /// Whether the same kernel comes of both: same scheduler, compile params, block and fields. The
-  /// grid follows from the sizes of a run, and is not compared.
+  /// Whether the same kernel comes of both: same scheduler, compile params, block and fields. What
+  /// follows from the sizes of a run is not compared: the grid, and the threads of rows on chip.
   [[nodiscard]] bool operator==(const HeuristicParams& other) const;
   [[nodiscard]] size_t hash() const;
   [[nodiscard]] std::string to_string() const;
@@ -46,6 +46,8 @@ class HeuristicParams {
   HeuristicParams& operator=(const HeuristicParams&) = default;
   [[nodiscard]] virtual bool has_equal_fields(const HeuristicParams& other) const = 0;
   [[nodiscard]] virtual size_t hash_of_fields() const = 0;
+  /// Whether the kernel is made for this size of a block, which else follows from a run.
+  [[nodiscard]] virtual bool is_fixed(ParallelType thread_dim) const = 0;
   /// "Pointwise": what stands in the first line of the text.
   [[nodiscard]] virtual const char* title() const = 0;
   /// The lines between the first and the last one of the text, with their ends.
@@ -103,6 +105,14 @@ class ParamsOf final : public HeuristicParams, public Choice {
           nvfuser::detail::hash_combine(hash, nvfuser::detail::hash_attr<T>(this->*field.member));
     });
     return hash;
+  }
+
+  [[nodiscard]] bool is_fixed([[maybe_unused]] ParallelType thread_dim) const override {
+    if constexpr (requires { Choice::is_fixed_in(*this, thread_dim); }) {
+      return Choice::is_fixed_in(*this, thread_dim);
+    } else {
+      return true;
+    }
   }
 
   [[nodiscard]] const char* title() const override {

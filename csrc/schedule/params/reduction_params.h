@@ -181,6 +181,12 @@ struct ReductionChoice {
   bool operator==(const ReductionChoice&) const = default;
 
   [[nodiscard]] static std::string body_of(const ParamsOf<ReductionChoice>& params);
+  /// A thread keeps a fixed number of elements of a row on chip, so the number of threads follows.
+  [[nodiscard]] static bool is_fixed_in(const ReductionChoice& params, ParallelType thread_dim) {
+    const bool is_on_chip = params.persistent_kernel && !params.combined_inner_outer &&
+                            !params.static_bdimx && !params.static_bdimy;
+    return !is_on_chip || thread_dim != params.block_dim_inner_reduction;
+  }
 };
 /// Of `reduction`, `inner_persistent`, `outer_persistent` and `inner_outer_persistent`.
 using ReductionParams = ParamsOf<ReductionChoice>;

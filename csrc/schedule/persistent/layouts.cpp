@@ -121,11 +121,21 @@ std::vector<int64_t> by_distance(int64_t wanted, int64_t fewest, int64_t most) {
   return numbers;
 }
 
+/// Vectors of a thread that has to keep `batches` of them: a number that rows of other sizes have
+/// as well. Where that is much, each vector counts.
+int64_t shared_batches(int64_t batches, int64_t lanes) {
+  if (batches <= 3 || batches * lanes > kMostElements) {
+    return batches;
+  }
+  return power_of_two_above(batches) * lanes <= kMostElements ? power_of_two_above(batches)
+                                                              : bucket_above(batches);
+}
+
 /// The row with at most so many threads.
 RowOfThreads row_of(int64_t threads, const ProblemSizes& sizes) {
   RowOfThreads row{.lanes = sizes.vectors.lanes};
   const int64_t vectors = ceil_div(sizes.reduced, row.lanes);
-  row.batches = ceil_div(vectors, threads);
+  row.batches = shared_batches(ceil_div(vectors, threads), row.lanes);
   row.threads = ceil_div(vectors, row.batches);
   row.is_padded = row.threads > kWarp / 2 && row.threads % kWarp != 0;
   row.threads = row.is_padded ? padded_to_warps(row.threads) : row.threads;
@@ -199,11 +209,17 @@ std::optional<ColumnsOfThreads> find_columns_of_threads(
       const int64_t rows =
           std::min(power_of_two_above(ceil_div(sizes.reduced, kBatches)), most_rows);
       ColumnsOfThreads found{.lanes = lanes, .columns = columns};
-      found.batches = ceil_div(sizes.reduced, rows);
-      found.rows = ceil_div(sizes.reduced, found.batches);
-      const int64_t kept = found.batches * lanes * bytes / kRegisterBytes;
-      if (kept <= registers_for_rows(target, columns * found.rows)) {
-        return found;
+      const auto fits = [&](int64_t batches) {
+        const int64_t kept = batches * lanes * bytes / kRegisterBytes;
+        return kept <= registers_for_rows(target, columns * ceil_div(sizes.reduced, batches));
+      };
+      const int64_t fewest = ceil_div(sizes.reduced, rows);
+      for (const int64_t batches : {power_of_two_above(fewest), bucket_above(fewest), fewest}) {
+        found.batches = fewest <= 3 ? fewest : batches;
+        found.rows = ceil_div(sizes.reduced, found.batches);
+        if (fits(found.batches)) {
+          return found;
+        }
       }
     }
   }

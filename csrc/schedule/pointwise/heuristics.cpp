@@ -5,17 +5,13 @@
 #include <functional>
 #include <numeric>
 
+#include "schedule/common/problem_sizes.h"
 #include "schedule/common/vector_widths.h"
 #include "schedule/params/pointwise_params.h"
 #include "schedule/pointwise/pointwise.h"
 
 namespace nvfuser::schedule::pointwise {
 namespace {
-
-/// The smallest power of two that is at least `size`, and at least 1.
-int64_t power_of_two_from(int64_t size) {
-  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(size, 1))));
-}
 
 constexpr int64_t kBitsPerByte = 8;
 /// On a GPU: bytes that one thread should have asked for before it uses the first.
@@ -32,10 +28,6 @@ constexpr int64_t kHeavyElements = 16;
 constexpr int64_t kTaskElements = 16 * 1024;
 /// On a processor: bytes of the elements that one step of the innermost loop computes.
 constexpr int64_t kLaneBytes = 64;
-
-int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
 
 /// The problem, cut at a break point.
 struct Sides {
@@ -226,7 +218,7 @@ class Heuristics {
       y = 1;
       return;
     }
-    x = std::max<int64_t>(vectors, 1);
+    x = bucket_above(vectors);
     y = kThreads / x;
     for (int64_t candidate = y; candidate > y / 2 && y > 1; --candidate) {
       if (candidate * x % kWarp == 0) {
@@ -234,7 +226,7 @@ class Heuristics {
         break;
       }
     }
-    y = std::clamp<int64_t>(y, 1, std::max<int64_t>(rows, 1));
+    y = std::clamp<int64_t>(y, 1, power_of_two_above(rows));
   }
 
   static void choose_grid(int64_t inner, int64_t outer, PointwiseParams& params) {
@@ -265,9 +257,9 @@ class Heuristics {
     const int64_t vectors = ceil_div(sides.right, params.vectorization_factor);
     const int64_t of_task = std::max<int64_t>(kTaskElements / params.vectorization_factor, 1);
     // Powers of two: sizes that differ little share a kernel.
-    params.unroll_factor_inner = std::min(power_of_two_from(vectors), of_task);
-    params.unroll_factor_outer =
-        std::clamp<int64_t>(of_task / params.unroll_factor_inner, 1, power_of_two_from(sides.left));
+    params.unroll_factor_inner = std::min(power_of_two_above(vectors), of_task);
+    params.unroll_factor_outer = std::clamp<int64_t>(
+        of_task / params.unroll_factor_inner, 1, power_of_two_above(sides.left));
     params.lparams.bind(
         ParallelType::BIDx, std::max<int64_t>(
                                 ceil_div(vectors, params.unroll_factor_inner) *

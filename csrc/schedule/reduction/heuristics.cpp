@@ -133,8 +133,8 @@ class Heuristics {
     }
     params.cross_grid_inner_reduction = true;
     params.grid_dim_inner_reduction = ParallelType::BIDy;
-    params.blocks_per_reduction = shares;
-    params.lparams.bind(ParallelType::BIDy, shares);
+    params.blocks_per_reduction = shares == wanted ? wanted : bucket_below(shares);
+    params.lparams.bind(ParallelType::BIDy, params.blocks_per_reduction);
   }
 
   /// Whether blocks may wait for the results of others, so that all of them have to be resident.
