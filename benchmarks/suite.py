@@ -25,7 +25,15 @@ from typing import TYPE_CHECKING, Any
 import torch
 from cases import Case, cpu_cases, cuda_cases
 
-from nvfuser_direct import FusionDefinition, KernelExecutor, SchedulerType, UserError, schedule
+from nvfuser_direct import (
+    FusionDefinition,
+    KernelExecutor,
+    SchedulerType,
+    UserError,
+    concretize,
+    find_concretization,
+    schedule,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -115,7 +123,7 @@ def ours(
     with fd:
         case.define(fd)
     start = time.perf_counter()
-    fusion = fd.fusion.optimize()
+    fusion = concretize(fd.fusion, find_concretization(fd.fusion, inputs)).optimize()
     order = fusion.arguments()  # an input may be passed twice
     inputs = [inputs[i] for i in order]
     without_kernel = (SchedulerType.expr_eval, SchedulerType.no_op)
