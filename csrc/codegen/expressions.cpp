@@ -462,7 +462,9 @@ Text ExpressionPrinter::random(const RandomElement& op) {
   static constexpr const char* kFunctions[] = {
       "random_uniform", "random_uniform_range", "random_normal", "random_normal_general"};
   const DataType type = op.out->dtype();
-  std::string arguments = value_as(op.seed, DataType::UInt64).str() + ", " +
+  const std::string seed = value_as(op.seed, DataType::UInt64).str();
+  const bool is_of_run = op.seed->vtype() == ValType::NamedScalar; // a launch passes its keys
+  std::string arguments = (is_of_run ? seed : "philox_keys(" + seed + ")") + ", " +
                           value_as(op.offset, DataType::UInt64).str() + ", " +
                           value(op.counter).str() + ", " + value(op.lane).str();
   for (const Val* parameter : op.parameters) {

@@ -252,7 +252,7 @@ std::vector<KernelPrinter::Parameter> KernelPrinter::parameters() const {
             {std::move(type),
              parameter.val->is_tensor() ? name_of(parameter.tensor()) : name_of(parameter.val)});
         break;
-      case Kind::RandomSeed: list.push_back({std::move(type), "rng_seed"}); break;
+      case Kind::RandomSeed: list.push_back({"PhiloxKeys", "rng_seed"}); break;
       case Kind::RandomOffset: list.push_back({std::move(type), "rng_offset"}); break;
     }
   }

@@ -132,7 +132,8 @@ void fill_buffers(
 
 void fill_random_state(const LaunchPlan& plan, std::byte* parameters) {
   const RandomState state = draw_random_state(plan.device, plan.random_streams);
-  std::memcpy(parameters + plan.random_seed, &state.seed, sizeof(state.seed));
+  const RandomKeys keys = keys_of(state.seed);
+  std::memcpy(parameters + plan.random_seed, &keys, sizeof(keys));
   std::memcpy(parameters + plan.random_offset, &state.offset, sizeof(state.offset));
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/launch_words.h"
 #include "runtime/overlap.h"
 #include "runtime/paired_tensor.h"
+#include "runtime/random_state.h"
 #include "runtime/scalar_bytes.h"
 
 namespace nvfuser {
@@ -42,12 +43,15 @@ class ParameterWriter {
     return start;
   }
 
-  /// Room for a scalar. Returns its offset.
-  size_t add_scalar() {
+  /// Room for a value. Returns its offset.
+  size_t add_room(size_t bytes) {
     const size_t start = begin();
-    plan_.parameters.resize(start + kMaxScalarBytes);
+    plan_.parameters.resize(start + bytes);
     end();
     return start;
+  }
+  size_t add_scalar() {
+    return add_room(kMaxScalarBytes);
   }
 
  private:
@@ -354,7 +358,7 @@ class Planner {
   void plan_random_state() {
     plan_.random_streams = recipe_.random_streams;
     if (plan_.random_streams > 0) {
-      plan_.random_seed = writer_.add_scalar();
+      plan_.random_seed = writer_.add_room(sizeof(RandomKeys));
       plan_.random_offset = writer_.add_scalar();
     }
   }

@@ -16,6 +16,19 @@ std::shared_ptr<RandomSource>& current_source() {
 
 } // namespace
 
+RandomKeys keys_of(uint64_t seed) {
+  RandomKeys keys{};
+  auto first = static_cast<uint32_t>(seed);
+  auto second = static_cast<uint32_t>(seed >> 32U);
+  for (size_t round = 0; round < keys.size() / 2; ++round) {
+    keys[2 * round] = first;
+    keys[2 * round + 1] = second;
+    first += 0x9e3779b9U;
+    second += 0xbb67ae85U;
+  }
+  return keys;
+}
+
 void set_random_source(std::shared_ptr<RandomSource> source) {
   const std::lock_guard lock(source_mutex);
   current_source() = std::move(source);

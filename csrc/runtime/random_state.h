@@ -2,10 +2,12 @@
 // bindings set, asked once per launch of a kernel that needs it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 
 #include "base/device.h"
+#include "lower/analysis/kernel_parameters.h"
 
 namespace nvfuser {
 
@@ -15,6 +17,13 @@ struct RandomState {
   uint64_t seed = 0;
   uint64_t offset = 0;
 };
+
+/// What a kernel gets for the seed: the keys of the cipher's ten rounds, two for each.
+using RandomKeys = std::array<uint32_t, 20>;
+static_assert(sizeof(RandomKeys) == KernelParameter::kRandomSeedBytes);
+
+/// As `philox_keys` of runtime/common/philox.h.
+[[nodiscard]] RandomKeys keys_of(uint64_t seed);
 
 class RandomSource {
  public:

@@ -4,7 +4,8 @@
 // `counter * lanes + lane` of the tensor takes result `lane` of the block cipher at `counter`. So a
 // value is the same under any schedule, on any target, and four neighbours can share one cipher.
 //
-// provides: random_uniform random_uniform_range random_normal random_normal_general
+// provides: PhiloxKeys philox_keys random_uniform random_uniform_range random_normal
+// provides: random_normal_general
 // requires: types cast libm
 #pragma once
 
@@ -12,24 +13,40 @@ struct PhiloxBlock {
   uint32_t words[4];
 };
 
-/// Ten rounds of multiplication and key addition. The key is the seed; the counter's low half is
-/// the offset, its high half the position.
-NVF_FUNCTION PhiloxBlock philox(uint64_t seed, uint64_t offset, uint64_t position) {
+constexpr int kPhiloxRounds = 10;
+
+/// Two for each round. They follow from the seed alone, so a launch computes those of a run.
+struct PhiloxKeys {
+  uint32_t words[2 * kPhiloxRounds];
+};
+
+NVF_FUNCTION PhiloxKeys philox_keys(uint64_t seed) {
+  PhiloxKeys keys;
   uint32_t key0 = static_cast<uint32_t>(seed);
   uint32_t key1 = static_cast<uint32_t>(seed >> 32);
+  for (int round = 0; round < kPhiloxRounds; ++round) {
+    keys.words[2 * round] = key0;
+    keys.words[2 * round + 1] = key1;
+    key0 += 0x9e3779b9u; // golden ratio
+    key1 += 0xbb67ae85u; // sqrt(3) - 1
+  }
+  return keys;
+}
+
+/// Rounds of multiplication and key addition. The counter's low half is the offset, its high half
+/// the position.
+NVF_FUNCTION PhiloxBlock philox(const PhiloxKeys& keys, uint64_t offset, uint64_t position) {
   uint32_t c0 = static_cast<uint32_t>(offset);
   uint32_t c1 = static_cast<uint32_t>(offset >> 32);
   uint32_t c2 = static_cast<uint32_t>(position);
   uint32_t c3 = static_cast<uint32_t>(position >> 32);
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < kPhiloxRounds; ++round) {
     const uint64_t product0 = static_cast<uint64_t>(0xd2511f53u) * c0;
     const uint64_t product1 = static_cast<uint64_t>(0xcd9e8d57u) * c2;
-    c0 = static_cast<uint32_t>(product1 >> 32) ^ c1 ^ key0;
+    c0 = static_cast<uint32_t>(product1 >> 32) ^ c1 ^ keys.words[2 * round];
     c1 = static_cast<uint32_t>(product1);
-    c2 = static_cast<uint32_t>(product0 >> 32) ^ c3 ^ key1;
+    c2 = static_cast<uint32_t>(product0 >> 32) ^ c3 ^ keys.words[2 * round + 1];
     c3 = static_cast<uint32_t>(product0);
-    key0 += 0x9e3779b9u; // golden ratio
-    key1 += 0xbb67ae85u; // sqrt(3) - 1
   }
   return {{c0, c1, c2, c3}};
 }
@@ -56,8 +73,9 @@ struct DrawnType<double> {
 
 /// Multiples of 2^-24 (2^-53) in [0, 1).
 template <typename Drawn>
-NVF_FUNCTION Drawn unit_interval(uint64_t seed, uint64_t offset, uint64_t counter, int lane) {
-  const PhiloxBlock block = philox(seed, offset, counter);
+NVF_FUNCTION Drawn
+unit_interval(const PhiloxKeys& keys, uint64_t offset, uint64_t counter, int lane) {
+  const PhiloxBlock block = philox(keys, offset, counter);
   if constexpr (sizeof(Drawn) == 8) {
     return static_cast<double>(wide_word_of(block, lane) >> 11) * 0x1p-53;
   } else {
@@ -109,24 +127,29 @@ NVF_FUNCTION Drawn rounded_bound(Drawn bound) {
 /// In [low, high) of rounded bounds, also where the type's rounding would reach `high`.
 template <typename T, typename Drawn>
 NVF_FUNCTION T random_uniform_range(
-    uint64_t seed, uint64_t offset, uint64_t counter, int lane, Drawn low, Drawn high) {
+    const PhiloxKeys& keys, uint64_t offset, uint64_t counter, int lane, Drawn low, Drawn high) {
   const Drawn first = rounded_bound<T>(low);
   const Drawn end = rounded_bound<T>(high);
-  const Drawn unit = unit_interval<Drawn>(seed, offset, counter, lane);
+  const Drawn unit = unit_interval<Drawn>(keys, offset, counter, lane);
   const T value = cast<T>(multiply_add(unit, end - first, first));
   return first < end && cast<Drawn>(value) >= end ? number_below(cast<T>(end)) : value;
 }
 template <typename T>
-NVF_FUNCTION T random_uniform(uint64_t seed, uint64_t offset, uint64_t counter, int lane) {
+NVF_FUNCTION T random_uniform(const PhiloxKeys& keys, uint64_t offset, uint64_t counter, int lane) {
   using Drawn = typename DrawnType<T>::Type;
-  const T value = cast<T>(unit_interval<Drawn>(seed, offset, counter, lane));
-  return cast<Drawn>(value) < Drawn(1) ? value : number_below(value);
+  const T value = cast<T>(unit_interval<Drawn>(keys, offset, counter, lane));
+  if constexpr (sizeof(T) == sizeof(Drawn)) {
+    return value; // no rounding reached 1
+  } else {
+    return cast<Drawn>(value) < Drawn(1) ? value : number_below(value);
+  }
 }
 
 /// Box and Muller 1958: two uniform numbers make two independent normal ones.
 template <typename Drawn>
-NVF_FUNCTION Drawn standard_normal(uint64_t seed, uint64_t offset, uint64_t counter, int lane) {
-  const PhiloxBlock block = philox(seed, offset, counter);
+NVF_FUNCTION Drawn
+standard_normal(const PhiloxKeys& keys, uint64_t offset, uint64_t counter, int lane) {
+  const PhiloxBlock block = philox(keys, offset, counter);
   if constexpr (sizeof(Drawn) == 8) {
     const double distance = static_cast<double>(wide_word_of(block, 0) >> 11) * 0x1p-53 + 0x1p-54;
     const double turn = static_cast<double>(wide_word_of(block, 1) >> 11) * 0x1p-53;
@@ -142,12 +165,17 @@ NVF_FUNCTION Drawn standard_normal(uint64_t seed, uint64_t offset, uint64_t coun
   }
 }
 template <typename T>
-NVF_FUNCTION T random_normal(uint64_t seed, uint64_t offset, uint64_t counter, int lane) {
-  return cast<T>(standard_normal<typename DrawnType<T>::Type>(seed, offset, counter, lane));
+NVF_FUNCTION T random_normal(const PhiloxKeys& keys, uint64_t offset, uint64_t counter, int lane) {
+  return cast<T>(standard_normal<typename DrawnType<T>::Type>(keys, offset, counter, lane));
 }
 template <typename T, typename Drawn>
 NVF_FUNCTION T random_normal_general(
-    uint64_t seed, uint64_t offset, uint64_t counter, int lane, Drawn mean, Drawn deviation) {
+    const PhiloxKeys& keys,
+    uint64_t offset,
+    uint64_t counter,
+    int lane,
+    Drawn mean,
+    Drawn deviation) {
   return cast<T>(
-      multiply_add(standard_normal<Drawn>(seed, offset, counter, lane), deviation, mean));
+      multiply_add(standard_normal<Drawn>(keys, offset, counter, lane), deviation, mean));
 }

@@ -36,7 +36,7 @@ def test_the_evaluator_knows_the_answers(counter, words) -> None:
 def test_the_device_source_knows_the_answers(tmp_path: Path) -> None:
     code = """
 extern "C" void block(uint64_t seed, uint64_t offset, uint64_t position, uint32_t* out) {
-  const PhiloxBlock block = philox(seed, offset, position);
+  const PhiloxBlock block = philox(philox_keys(seed), offset, position);
   for (int i = 0; i < 4; ++i) out[i] = block.words[i];
 }
 """
@@ -62,6 +62,7 @@ def test_every_distribution_compiles_for_cuda() -> None:
     ):
         suffix = "" if scalar == "double" else "f"
         constants = parameters.format(zero="0.0" + suffix, one="1.0" + suffix)
-        lines.append(f"*({scalar}*)out = {name}<{scalar}>(1, 2, 3, 0{constants}); out += 8;\n")
+        call = f"{name}<{scalar}>(philox_keys(1), 2, 3, 0{constants})"
+        lines.append(f"*({scalar}*)out = {call}; out += 8;\n")
     code = f'extern "C" __global__ void kernel(char* out) {{\n{"".join(lines)}}}\n'
     compile_cuda(assemble("cuda", ["half", "bfloat16", "philox"], code))

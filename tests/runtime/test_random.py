@@ -373,7 +373,7 @@ def test_only_kernels_that_draw_have_the_parameters() -> None:
         x = fd.define_tensor([-1], contiguity=True)
         fd.add_output(fd.ops.add(x, fd.ops.rand_like(x)))
         schedule.inline_most()
-    assert "uint64_t rng_seed, uint64_t rng_offset" in fd.fusion.print_kernel()
+    assert "PhiloxKeys rng_seed, uint64_t rng_offset" in fd.fusion.print_kernel()
     with FusionDefinition() as fd:
         fd.add_output(make(fd, "uniform", 0, 1, [8], 1, 2))
     assert "rng_seed" not in fd.fusion.print_kernel()

@@ -50,6 +50,8 @@ int64_t parameter_bytes(const Kernel& kernel) {
       const auto numbers =
           static_cast<int64_t>(parameter.num_strides()) + parameter.tensor()->rank();
       size = round_up(kPointerBytes + numbers * index_bytes, kPointerBytes);
+    } else if (parameter.kind == KernelParameter::Kind::RandomSeed) {
+      size = KernelParameter::kRandomSeedBytes;
     } else {
       size = scalar_bytes(parameter.dtype, kernel.index_type());
       alignment = std::min(size, kPointerBytes); // of the parts of a complex number

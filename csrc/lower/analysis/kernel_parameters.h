@@ -11,9 +11,11 @@ struct KernelParameter {
   enum class Kind : uint8_t {
     Tensor,      // pointer, sizes and strides
     Scalar,      // a scalar input, or the element of a tensor on the host
-    RandomSeed,  // of the run, 64 bits
-    RandomOffset // likewise
+    RandomSeed,  // of the run, as the keys of all rounds
+    RandomOffset // of the run, 64 bits
   };
+  /// runtime/common/philox.h: PhiloxKeys.
+  static constexpr int64_t kRandomSeedBytes = 80;
   Kind kind = Kind::Tensor;
   const Val* val = nullptr; // of a tensor or scalar
   DataType dtype = DataType::Float;
