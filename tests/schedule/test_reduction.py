@@ -116,6 +116,19 @@ def test_shapes(target: str, made_for: str, shape: str) -> None:
     check(fd, [x], target, made_for, [x.double().sum(dims)])
 
 
+@pytest.mark.parametrize("count", [7, 70001, 65536])
+def test_two_sums_of_one_cast(target: str, made_for: str, count: int) -> None:
+    """Also where elements are loaded one by one."""
+
+    def build(fd, x):
+        wide = fd.ops.cast(x, F)
+        return fd.ops.sum(wide, [0]), fd.ops.sum(fd.ops.mul(wide, wide), [0])
+
+    x = positive(count, dtype=torch.bfloat16)
+    fd = define(build, [x])
+    check(fd, [x], target, made_for, [x.double().sum(), x.double().square().sum()])
+
+
 @pytest.mark.parametrize(
     "dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16], ids=str
 )

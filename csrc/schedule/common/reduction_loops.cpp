@@ -188,7 +188,6 @@ void unroll_loads(LoopRoles& loops, const std::vector<TensorView*>& loads) {
   if (!loads.empty()) {
     loops.bind(LoopRole::Unroll, ParallelType::Unroll);
     transform::parallelize_like(loops.tensor(), -1, loads, {ParallelType::Unroll});
-    loops.bind(LoopRole::Unroll, ParallelType::Serial);
     transform::inline_at(
         loops.tensor(), loops.position(LoopRole::Unroll), /*best_effort=*/true, loads);
   }

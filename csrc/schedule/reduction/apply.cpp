@@ -19,7 +19,9 @@ constexpr int64_t kChain = 32;
 
 /// [Blocks, Rows ty, Grid, Serial, Unroll, Threads tx, Lanes]
 void make_inner_for_threads(LoopRoles& loops, const ReductionParams& params) {
-  loops.split(Serial, params.unroll_factor_inner_reduction, Lanes);
+  if (params.unroll_factor_inner_reduction > 1) {
+    loops.split(Serial, params.unroll_factor_inner_reduction, Lanes);
+  }
   loops.split(Serial, params.lparams.bdimx(), Threads);
   loops.split(Serial, params.unroll_factor_top_of_vectorization, Unroll);
   if (params.cross_grid_inner_reduction) {

@@ -18,7 +18,7 @@ constexpr int64_t kLoads = 8;
 constexpr int64_t kRowOfWarp = 8 * 1024;
 /// Blocks of a multiprocessor where a reduction is split over blocks.
 constexpr int64_t kBlocksOfSmInner = 8;
-constexpr int64_t kBlocksOfSmOuter = 4;
+constexpr int64_t kBlocksOfSmOuter = 2;
 
 // -- of a processor --
 constexpr int64_t kLaneBytes = 64;
