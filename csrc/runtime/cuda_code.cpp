@@ -6,6 +6,7 @@
 #include "base/environment.h"
 #include "base/errors.h"
 #include "base/options.h"
+#include "base/trace.h"
 #include "base/warnings.h"
 #include "runtime/code_cache.h"
 #include "runtime/kernel_cache.h"
@@ -180,6 +181,7 @@ const CudaFunction& CudaCode::on_device(const CudaDriver& driver, int device) co
   if (found != functions_.end()) {
     return found->second;
   }
+  const TraceSpan span("load " + name_);
   CudaFunction function;
   driver.check(
       driver.module_load_data_ex(&function.module, binary_.code.data(), 0, nullptr, nullptr),

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 
+#include "base/trace.h"
 #include "runtime/dynamic_library.h"
 
 namespace nvfuser {
@@ -15,7 +16,6 @@ enum DeviceAttribute : int {
   kMaxSharedBytesPerBlock = 8,
   kWarpSize = 10,
   kMaxRegistersPerBlock = 12,
-  kClockRate = 13,
   kMultiprocessorCount = 16,
   kMemoryClockRate = 36,
   kMemoryBusWidth = 37,
@@ -89,8 +89,6 @@ std::optional<Refusal> CudaDriver::read_facts(CudaDeviceInfo& info, CUdevice dev
   info.registers_per_sm = attribute(kMaxRegistersPerSm);
   info.warp_size = attribute(kWarpSize);
   info.l2_bytes = attribute(kL2CacheSize);
-  info.clock_khz = attribute(kClockRate);
-  info.memory_clock_khz = attribute(kMemoryClockRate);
   info.memory_bus_bits = attribute(kMemoryBusWidth);
   info.has_cooperative_launch = attribute(kCooperativeLaunch) != 0;
   NVF_RETURN_REFUSAL(find_failure(failed, "cuDeviceGetAttribute"));
@@ -105,6 +103,7 @@ const CudaDriver* CudaDriver::maybe_get(std::string* reason) {
   };
   // Never destroyed: kernels of static lifetime unload their modules through it.
   static const Loaded& loaded = *[] {
+    const TraceSpan span("load the CUDA driver");
     auto* result = new Loaded();
     const std::optional<Refusal> refusal = result->driver.load();
     result->ok = !refusal.has_value();
@@ -136,6 +135,18 @@ const CudaDriver& CudaDriver::get() {
 const CudaDeviceInfo& CudaDriver::device(int index) const {
   nvfuser::check(find_missing_context(index));
   return devices_[static_cast<size_t>(index)];
+}
+
+int CudaDriver::memory_clock_khz(int index) const {
+  const std::atomic_ref<int> known(devices_.at(static_cast<size_t>(index)).memory_clock_khz);
+  int clock = known.load(std::memory_order_relaxed);
+  if (clock == 0) {
+    CUdevice device = 0;
+    check(device_get(&device, index), "cuDeviceGet");
+    check(device_get_attribute(&clock, kMemoryClockRate, device), "cuDeviceGetAttribute");
+    known.store(clock, std::memory_order_relaxed);
+  }
+  return clock;
 }
 
 std::optional<Refusal> CudaDriver::find_missing_context(int index) const {

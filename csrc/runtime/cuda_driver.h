@@ -91,8 +91,7 @@ struct CudaDeviceInfo {
   int registers_per_sm = 0;
   int warp_size = 32;
   int l2_bytes = 0;
-  int clock_khz = 0;
-  int memory_clock_khz = 0;
+  int memory_clock_khz = 0; // CudaDriver::memory_clock_khz
   int memory_bus_bits = 0;
   bool has_cooperative_launch = false;
   size_t memory_bytes = 0;
@@ -119,6 +118,9 @@ class CudaDriver {
   }
   /// Facts about a device; its primary context exists from the first call on.
   [[nodiscard]] const CudaDeviceInfo& device(int index) const;
+  /// The clock of a device's memory: asked for when it is needed, since that may take a
+  /// millisecond.
+  [[nodiscard]] int memory_clock_khz(int index) const;
   /// Says no to an index without a device, and where it gets no context.
   [[nodiscard]] std::optional<Refusal> find_missing_context(int index) const;
   /// Says no, and names `what`, unless `result` is success.

@@ -10,6 +10,7 @@
 #include "base/environment.h"
 #include "base/errors.h"
 #include "base/options.h"
+#include "base/trace.h"
 #include "runtime/file_io.h"
 #include "runtime/nvrtc.h"
 #include "runtime/subprocess.h"
@@ -47,6 +48,23 @@ std::vector<std::string> folders_of(const std::string& program) {
   return folders;
 }
 
+/// The first compiler that is found by its path.
+std::string find_files() {
+  const TraceSpan span("look for the compiler");
+  for (const std::string& name : names_to_try()) {
+    const std::vector<std::string> command = split_words(name);
+    if (command.empty()) {
+      continue;
+    }
+    for (const std::string& folder : folders_of(command.front())) {
+      if (const std::string file = identity_of_file(folder + command.front()); !file.empty()) {
+        return name + ": " + file;
+      }
+    }
+  }
+  return "";
+}
+
 /// Line of the first error ("kernel.cpp:12:3: error: ..."); 0 if there is none.
 int first_error_line(const std::string& log, const std::string& file) {
   const size_t error = log.find("error:");
@@ -82,19 +100,9 @@ KernelRefusal HostCompiler::refuse_failure(const std::string& what, const std::s
       KernelRefusal::Cause::CompilerFailure};
 }
 
-std::string HostCompiler::files() {
-  for (const std::string& name : names_to_try()) {
-    const std::vector<std::string> command = split_words(name);
-    if (command.empty()) {
-      continue;
-    }
-    for (const std::string& folder : folders_of(command.front())) {
-      if (const std::string file = identity_of_file(folder + command.front()); !file.empty()) {
-        return name + ": " + file;
-      }
-    }
-  }
-  return "";
+const std::string& HostCompiler::files() {
+  static const std::string& files = *new std::string(find_files()); // a process uses one compiler
+  return files;
 }
 
 bool HostCompiler::find(std::string& reason) {

@@ -30,7 +30,7 @@ class HostCompiler {
   [[nodiscard]] static const HostCompiler* maybe_get(std::string* reason = nullptr);
   [[nodiscard]] static const HostCompiler& get();
   /// A text that changes when another compiler would be found; nothing is run for it.
-  [[nodiscard]] static std::string files();
+  [[nodiscard]] static const std::string& files();
 
   [[nodiscard]] const std::string& command() const {
     return command_text_;

@@ -292,6 +292,7 @@ std::variant<LaunchPlan, KernelRefusal> KernelProgram::try_plan_with(
   if (auto* refusal = std::get_if<KernelRefusal>(&code)) {
     return std::move(*refusal);
   }
+  const TraceSpan span("plan " + kernel_name_);
   auto plan = try_make_launch_plan(std::get<CodePtr>(std::move(code)), bound, device, constraints);
   if (auto* refusal = std::get_if<Refusal>(&plan)) {
     return KernelRefusal{std::move(*refusal), KernelRefusal::Cause::Launch};

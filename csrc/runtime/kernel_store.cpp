@@ -114,6 +114,7 @@ std::string KernelStore::key(const std::string& kind, const KernelRequest& reque
     return "";
   }
   if (digest_.empty()) {
+    const TraceSpan span("digest " + request.name);
     const Fusion& definition = *fusion_->definition();
     const Digest bytes = digest(definition);
     digest_.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());

@@ -10,6 +10,7 @@
 
 #include "base/environment.h"
 #include "base/errors.h"
+#include "base/trace.h"
 #include "runtime/cuda_driver.h"
 #include "runtime/dynamic_library.h"
 #include "runtime/file_io.h"
@@ -199,15 +200,20 @@ bool Nvrtc::load(std::string& reason) {
   return true;
 }
 
-std::string Nvrtc::files() {
-  std::string text;
-  for (const std::string& candidate : candidates()) {
-    text += identity_of_file(candidate);
-  }
-  if (const Nvrtc* nvrtc = text.empty() ? maybe_get() : nullptr) {
-    text = identity_of_file(nvrtc->path());
-  }
-  return text;
+const std::string& Nvrtc::files() {
+  // Folders with hundreds of files are listed: once, since a process opens one library.
+  static const std::string& files = *[] {
+    const TraceSpan span("look for NVRTC");
+    auto* text = new std::string();
+    for (const std::string& candidate : candidates()) {
+      *text += identity_of_file(candidate);
+    }
+    if (const Nvrtc* nvrtc = text->empty() ? maybe_get() : nullptr) {
+      *text = identity_of_file(nvrtc->path());
+    }
+    return text;
+  }();
+  return files;
 }
 
 const Nvrtc* Nvrtc::maybe_get(std::string* reason) {

@@ -33,9 +33,9 @@ class Nvrtc {
   [[nodiscard]] static const Nvrtc& get();
   /// Says no where there is none.
   [[nodiscard]] static std::optional<Refusal> find_missing();
-  /// A text that changes when another library would be found. The library is opened for it only
-  /// where no file of it is found by its path.
-  [[nodiscard]] static std::string files();
+  /// A text that changes when a new process would find another library. The library is opened for
+  /// it only where no file of it is found by its path.
+  [[nodiscard]] static const std::string& files();
 
   /// {13, 1}
   [[nodiscard]] std::pair<int, int> version() const {

@@ -61,9 +61,10 @@ double peak_bandwidth_gbs(int64_t device) {
     return 0;
   }
   constexpr double kTransfersPerClock = 2;
-  const CudaDeviceInfo& info = CudaDriver::get().device(static_cast<int>(device));
-  return kTransfersPerClock * info.memory_clock_khz * 1e3 * info.memory_bus_bits / 8 /
-         kBytesPerGigabyte;
+  const CudaDriver& driver = CudaDriver::get();
+  const auto index = static_cast<int>(device);
+  return kTransfersPerClock * driver.memory_clock_khz(index) * 1e3 *
+         driver.device(index).memory_bus_bits / 8 / kBytesPerGigabyte;
 }
 
 double bandwidth_gbs(int64_t bytes, double milliseconds) {
