@@ -8,6 +8,7 @@
 #include "base/environment.h"
 #include "base/errors.h"
 #include "base/options.h"
+#include "base/register_file.h"
 #include "base/trace.h"
 #include "base/warnings.h"
 #include "codegen/codegen.h"
@@ -72,12 +73,8 @@ CompileParams limit_registers(const Kernel& kernel, CompileParams params) {
     }
     threads *= extent == nullptr ? 1 : std::max<int64_t>(as_int(extent->value()), 1);
   }
-  const int64_t unit = target.register_granularity;
-  constexpr int64_t kWarps = 4; // get registers together: one for each scheduler
-  const int64_t lanes = kWarps * target.warp_size;
-  const int64_t limit =
-      target.registers_per_block / ((threads + lanes - 1) / lanes * lanes) / unit * unit;
-  params.maxrregcount = std::min(params.maxrregcount, std::max(limit, unit));
+  const int64_t limit = registers_of_thread(target, target.registers_per_block, threads);
+  params.maxrregcount = std::min(params.maxrregcount, std::max(limit, target.register_granularity));
   return params;
 }
 

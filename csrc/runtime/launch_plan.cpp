@@ -6,6 +6,7 @@
 
 #include "base/errors.h"
 #include "base/options.h"
+#include "base/register_file.h"
 #include "ir/dependencies.h"
 #include "lower/analysis/bank_conflicts.h"
 #include "runtime/launch_words.h"
@@ -475,11 +476,10 @@ class Planner {
 
   /// Registers of a thread if a block of this launch is to fit.
   [[nodiscard]] int64_t register_limit(int64_t registers_per_block) const {
-    constexpr int64_t kGranularity = 8; // registers are given out in multiples of this, per warp
-    constexpr int64_t kWarps = 4;       // and to as many warps at a time: one for each scheduler
-    const int64_t threads = round_up(plan_.launch.num_threads(), kWarps * Target::cuda().warp_size);
-    const int64_t limit = registers_per_block / threads / kGranularity * kGranularity;
-    return std::max(limit, kGranularity);
+    constexpr Target kTarget = Target::cuda();
+    const int64_t limit =
+        registers_of_thread(kTarget, registers_per_block, plan_.launch.num_threads());
+    return std::max(limit, kTarget.register_granularity);
   }
 
   [[nodiscard]] std::optional<Refusal> find_too_much_memory(

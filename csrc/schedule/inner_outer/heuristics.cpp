@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/register_file.h"
 #include "schedule/common/problem_sizes.h"
 #include "schedule/common/recompute.h"
 #include "schedule/inner_outer/inner_outer.h"
@@ -16,8 +17,6 @@ constexpr int64_t kElements = 16;
 /// Registers of a thread for everything but elements and sums.
 constexpr int64_t kOtherRegisters = 48;
 constexpr int64_t kMostBlocksOfSm = 8;
-/// Registers are given to so many warps at a time, one for each scheduler of a multiprocessor.
-constexpr int64_t kWarpsTogether = 4;
 /// Rows in shared memory: one is read while the next one is loaded. A third gained nothing.
 constexpr int64_t kStages = 2;
 /// Partial sums of a column that a thread loads before it adds the first.
@@ -98,11 +97,8 @@ std::optional<RowLayout> find_row_layout(const FusionSummary& summary, const Run
       fitting = std::min(fitting, fitting_stages);
     }
     row.blocks = std::min(bucket_above(sizes.kept), target.num_sms * fitting);
-    const int64_t allocated = ceil_div(row.warps, kWarpsTogether) * kWarpsTogether;
-    row.registers = std::min(
-        target.registers_per_sm / (allocated * kWarp * fitting) / target.register_granularity *
-            target.register_granularity,
-        target.max_registers_per_thread);
+    row.registers =
+        registers_of_thread(target, target.registers_per_sm, row.warps * kWarp, fitting);
     return row;
   }
   return std::nullopt;

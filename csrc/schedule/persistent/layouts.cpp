@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/register_file.h"
 #include "schedule/common/recompute.h"
 #include "schedule/persistent/persistent.h"
 
@@ -16,7 +17,6 @@ constexpr int64_t kOtherRegisters = 32;
 /// The same of rows, whose vectors are counted.
 constexpr int64_t kFewestOtherRegisters = 24;
 constexpr int64_t kRegistersOfVector = 4;
-constexpr int64_t kWarpsTogether = 4;
 /// While one row is loaded, another is reduced, and a third is stored.
 constexpr int64_t kEnoughRows = 3;
 constexpr int64_t kFewBlocks = 4; // of a multiprocessor
@@ -44,9 +44,7 @@ constexpr int64_t kChain = 32;
 
 /// Registers of a thread of such blocks that may keep elements.
 int64_t registers_for_rows(const Target& target, int64_t threads) {
-  const int64_t all = target.registers_per_block / padded_to_warps(threads) /
-                      target.register_granularity * target.register_granularity;
-  return std::min(all, target.max_registers_per_thread) - kOtherRegisters;
+  return registers_of_thread(target, target.registers_per_block, threads) - kOtherRegisters;
 }
 
 /// What a thread keeps of each element.
@@ -78,12 +76,6 @@ int64_t other_registers(const FusionSummary& summary) {
   return registers;
 }
 
-/// Registers are given out to so many warps at a time, one for each scheduler.
-int64_t threads_with_registers(const Target& target, int64_t threads) {
-  const int64_t together = kWarpsTogether * target.warp_size;
-  return ceil_div(threads, together) * together;
-}
-
 /// How many blocks fit on a multiprocessor beside each other.
 int64_t blocks_of_sm(const Target& target, int64_t threads, int64_t registers) {
   const int64_t unit = target.register_granularity;
@@ -102,9 +94,7 @@ int64_t registers_of_blocks(const Target& target, int64_t threads, int64_t block
   if (blocks > kFewBlocks) {
     return target.max_registers_per_thread;
   }
-  const int64_t unit = target.register_granularity;
-  const int64_t all = target.registers_per_sm / (threads_with_registers(target, threads) * blocks);
-  return std::min(all / unit * unit, target.max_registers_per_thread);
+  return registers_of_thread(target, target.registers_per_sm, threads, blocks);
 }
 
 /// `wanted`, and what it is doubled and halved to between `fewest` and `most`: the nearest first.
