@@ -1,6 +1,7 @@
 // HeuristicParams: what schedulers decide. Attributes are the fields that csrc/schedule/params
 // declares.
 #include "bindings.h"
+#include "schedule/params/greedy_params.h"
 #include "schedule/params/plain_params.h"
 #include "schedule/params/pointwise_params.h"
 #include "schedule/params/reduction_params.h"
@@ -57,6 +58,8 @@ void bind_heuristic_params(nb::module_& m) {
   bind_params<TransposeChoice>(
       m, "TransposeParams",
       "How tensors whose innermost dimensions differ are computed: tile by tile.");
+  bind_params<GreedyChoice>(
+      m, "GreedyParams", "How scans, scatters and the maps around them are computed.");
   bind_params<ReductionChoice>(
       m, "ReductionParams", "How reductions are computed, and norms that keep their rows on chip.");
 }

@@ -39,6 +39,7 @@ PARTS = {
         "no_op",
         "expr_eval",
         "persistent",
+        "greedy",
         "inner_outer",
         "pointwise",
         "reduction",

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "schedule/expr_eval/expr_eval.h"
+#include "schedule/greedy/greedy.h"
 #include "schedule/inner_outer/inner_outer.h"
 #include "schedule/no_op/no_op.h"
 #include "schedule/persistent/persistent.h"
@@ -40,6 +41,7 @@ std::span<const Scheduler> schedulers() {
       inner_persistent_scheduler(),
       outer_persistent_scheduler(),
       inner_outer_persistent_scheduler(),
+      greedy_scheduler(),
   };
   return kSchedulers;
 }

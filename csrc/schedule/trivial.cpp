@@ -44,7 +44,7 @@ int64_t serial_axes_last(TensorView* tensor) {
 }
 
 /// Spread the leading `iterations` axes over all threads. Says no where they are too many elements.
-std::optional<Refusal> flatten(TensorView* tensor, int64_t iterations) {
+std::optional<Refusal> flatten(TensorView* tensor, int64_t iterations, int64_t blocks) {
   if (iterations == 0) {
     return std::nullopt;
   }
@@ -53,7 +53,7 @@ std::optional<Refusal> flatten(TensorView* tensor, int64_t iterations) {
     tensor->merge(0, 1);
   }
   tensor->split(0, kThreads);
-  tensor->split(0, kBlocks);
+  tensor->split(0, blocks);
   tensor->axis(1)->parallelize(ParallelType::BIDx);
   tensor->axis(2)->parallelize(ParallelType::TIDx);
   return std::nullopt;
@@ -152,6 +152,10 @@ std::optional<Refusal> find_scheduled_tensor(const Fusion& fusion) {
 }
 
 std::optional<Refusal> try_trivial(Fusion& fusion) {
+  return try_trivial_on(fusion, kBlocks);
+}
+
+std::optional<Refusal> try_trivial_on(Fusion& fusion, int64_t blocks) {
   const FusionGuard guard(&fusion);
   NVF_RETURN_REFUSAL(find_scheduled_tensor(fusion));
   copy_overwritten(fusion);
@@ -176,13 +180,13 @@ std::optional<Refusal> try_trivial(Fusion& fusion) {
       tensors.insert(tensors.end(), sums.tensors.begin(), sums.tensors.end());
     }
     for (TensorView* tensor : tensors) {
-      NVF_RETURN_REFUSAL(flatten(tensor, stage.pieces));
+      NVF_RETURN_REFUSAL(flatten(tensor, stage.pieces, blocks));
       flattened.insert(tensor);
     }
   }
   for (TensorView* tensor : computed) {
     if (!flattened.contains(tensor)) {
-      NVF_RETURN_REFUSAL(flatten(tensor, serial_axes_last(tensor)));
+      NVF_RETURN_REFUSAL(flatten(tensor, serial_axes_last(tensor), blocks));
     }
   }
   inline_or_store(computed, exact, accumulators);

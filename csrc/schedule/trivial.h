@@ -21,5 +21,7 @@ void trivial(Fusion& fusion);
 [[nodiscard]] std::optional<Refusal> find_scheduled_tensor(const Fusion& fusion);
 /// The same as `trivial`; the error is a refusal, and the fusion is then scheduled in part.
 [[nodiscard]] std::optional<Refusal> try_trivial(Fusion& fusion);
+/// The same with so many blocks, all of which have to be resident at once.
+[[nodiscard]] std::optional<Refusal> try_trivial_on(Fusion& fusion, int64_t blocks);
 
 } // namespace nvfuser::schedule

@@ -10,9 +10,10 @@ namespace {
 bool takes_kind(SchedulerType scheduler, const GroupTraits& traits) {
   switch (scheduler) {
     case SchedulerType::expr_eval: return traits.has_only_views && !traits.reads_updated;
+    case SchedulerType::greedy: return traits.has_order;
     case SchedulerType::pointwise:
     case SchedulerType::transpose:
-    case SchedulerType::resize: return !traits.has_reduction;
+    case SchedulerType::resize: return !traits.has_reduction && !traits.has_order;
     case SchedulerType::reduction:
     case SchedulerType::inner_persistent:
     case SchedulerType::outer_persistent:
@@ -30,9 +31,11 @@ GroupTraits traits_of(
   };
   return {
       .is_library = any(Role::Library),
-      .has_only_views = !any(Role::Map) && !any(Role::Reduction) && !any(Role::Library),
+      .has_only_views = !any(Role::Map) && !any(Role::Reduction) && !any(Role::Scan) &&
+                        !any(Role::Scatter) && !any(Role::Library),
       .has_reduction = any(Role::Reduction),
       .has_resize = any(Role::Resize),
+      .has_order = any(Role::Scan) || any(Role::Scatter),
       .reads_updated = std::ranges::any_of(group.exprs, [&](ExprId id) {
         return std::ranges::any_of(flow.expr(id).operands, [&](TensorId operand) {
           return !complete.updates_of(flow.tensor(operand).tensor).empty();

@@ -13,6 +13,7 @@ struct GroupTraits {
   bool has_only_views = false;
   bool has_reduction = false;
   bool has_resize = false;
+  bool has_order = false;     // scans or scatters
   bool reads_updated = false; // an argument that some segment writes in place
 };
 [[nodiscard]] GroupTraits traits_of(

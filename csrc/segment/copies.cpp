@@ -28,8 +28,8 @@ class CopySearch {
         home_of_.emplace(id, group);
         exprs_.push_back(id);
       }
-      is_view_.push_back(all_have_role(groups[group], Role::View));
-      is_library_.push_back(all_have_role(groups[group], Role::Library));
+      is_view_.push_back(have_all(groups[group], [](Role role) { return role == Role::View; }));
+      stands_alone_.push_back(have_all(groups[group], stands_alone));
     }
     std::ranges::sort(exprs_);
     for (const ExprId id : exprs_) {
@@ -55,9 +55,10 @@ class CopySearch {
     bool is_cut_between = false; // on purpose: it may have a copy, but not take it all over
   };
 
-  bool all_have_role(const Group& group, Role role) const {
+  template <typename Fn>
+  bool have_all(const Group& group, const Fn& is_kind) const {
     return std::ranges::all_of(
-        group.exprs, [&](ExprId id) { return facts_.expr(id).role == role; });
+        group.exprs, [&](ExprId id) { return is_kind(facts_.expr(id).role); });
   }
 
   bool is_copyable(ExprId id) const {
@@ -129,7 +130,7 @@ class CopySearch {
         ReadingGroup& group = elsewhere[place];
         const auto looked_up = facts_.expr(reader).looked_up;
         const bool computes_nothing =
-            is_library_[place] || (is_view_[place] && facts_.expr(id).role != Role::View);
+            stands_alone_[place] || (is_view_[place] && facts_.expr(id).role != Role::View);
         group.needs_memory = group.needs_memory || computes_nothing ||
                              std::ranges::find(looked_up, result) != looked_up.end();
         group.is_cut_between = group.is_cut_between || hard_.is_added(edge);
@@ -179,7 +180,7 @@ class CopySearch {
   std::span<const TensorId> provided_;
   std::vector<Group>& groups_;
   std::vector<bool> is_view_;
-  std::vector<bool> is_library_;
+  std::vector<bool> stands_alone_;
   std::vector<ExprId> exprs_;
   std::unordered_map<ExprId, size_t> home_of_;             // only looked up
   std::unordered_map<TensorId, Supply> supply_;            // only looked up

@@ -1,6 +1,7 @@
 #include "segment/cut.h"
 
 #include "ir/expr.h"
+#include "schedule/common/kernel_rules.h"
 
 namespace nvfuser::segment {
 
@@ -41,8 +42,9 @@ std::string Cut::to_string() const {
     case CutRule::Library: {
       const bool is_reader_evaluated = other == reader;
       const TensorView* evaluated = is_reader_evaluated ? reader : tensor;
-      return at_reader + " reads " + name_of(tensor) + ": " + evaluated->definition()->op_name() +
-             " is evaluated alone";
+      const Expr* alone = evaluated->definition();
+      return at_reader + " reads " + name_of(tensor) + ": " + alone->op_name() +
+             (schedule::is_in_order(alone) ? " has a segment of its own" : " is evaluated alone");
     }
     case CutRule::Lookup:
       return at_reader + " reads elements of " + name_of(tensor) +

@@ -18,10 +18,10 @@ std::optional<Reason> HardEdges::find(const Edge& edge) const {
   if (facts_.expr(made_by).is_boundary) {
     return Reason{.rule = CutRule::Asked};
   }
-  if (reader.role == Role::Library) {
+  if (stands_alone(reader.role)) {
     return Reason{.rule = CutRule::Library, .other = flow_.result_of(edge.reader)};
   }
-  if (facts_.expr(made_by).role == Role::Library) {
+  if (stands_alone(facts_.expr(made_by).role)) {
     return Reason{.rule = CutRule::Library};
   }
   if (std::ranges::find(reader.looked_up, edge.tensor) != reader.looked_up.end()) {
@@ -78,7 +78,7 @@ void add_edges_of_views(
   for (TensorId id = 0; id < flow.tensors().size(); ++id) {
     const FlowTensor& base = flow.tensor(id);
     const bool is_computed = base.made_by != kNoExpr && !tails.is_tail(base.made_by) &&
-                             facts.expr(base.made_by).role != Role::Library;
+                             !stands_alone(facts.expr(base.made_by).role);
     if (!is_computed || fusion.alias_of(base.tensor) != nullptr) {
       continue;
     }

@@ -88,6 +88,12 @@ bool has_resized_axis(const TensorView* result) {
 }
 
 Role role_of(const Expr* expr, const TensorView* result) {
+  if (expr->is_a<ScanOp>()) {
+    return Role::Scan;
+  }
+  if (schedule::is_in_order(expr)) {
+    return Role::Scatter;
+  }
   if (schedule::is_for_library(expr)) {
     return Role::Library;
   }
@@ -155,11 +161,17 @@ int64_t bytes_of(const TensorView* tensor, const schedule::RunFacts& run) {
   return elements * size_bytes(tensor->dtype());
 }
 
+/// Of a reduction, or of a scan.
 Pattern pattern_of(const TensorView* result, const ValGraph& exact) {
   Pattern pattern;
-  for (const IterDomain* axis : result->logical()) {
+  const auto* scan = result->definition()->as<ScanOp>();
+  pattern.is_scan = scan != nullptr;
+  for (size_t i = 0; i < result->logical().size(); ++i) {
+    const IterDomain* axis = result->logical()[i];
+    const bool is_combined =
+        scan == nullptr ? axis->is_reduction() : static_cast<size_t>(scan->dim) == i;
     if (!axis->is_broadcast()) {
-      (axis->is_reduction() ? pattern.reduced : pattern.kept).push_back(exact.group(axis));
+      (is_combined ? pattern.reduced : pattern.kept).push_back(exact.group(axis));
     }
   }
   make_set(pattern.reduced);
@@ -181,7 +193,7 @@ AxisSet union_of(const AxisSet& a, const AxisSet& b) {
 
 Facts::Facts(const Flow& flow, const ValGraph& exact, const schedule::RunFacts& run) {
   Origins origins(exact);
-  std::map<std::pair<AxisSet, AxisSet>, int64_t> number_of_pattern;
+  std::map<std::tuple<AxisSet, AxisSet, bool>, int64_t> number_of_pattern;
   for (const FlowTensor& tensor : flow.tensors()) {
     origins.add(tensor.tensor);
     tensors_.push_back(
@@ -200,17 +212,18 @@ Facts::Facts(const Flow& flow, const ValGraph& exact, const schedule::RunFacts& 
         .is_boundary = is_boundary(entry.expr),
         .looked_up = looked_up(flow, entry)};
     facts.space = origins.of(result->logical());
-    if (facts.role == Role::Reduction) {
+    if (facts.role == Role::Reduction || facts.role == Role::Scan) {
       Pattern pattern = pattern_of(result, exact);
       const auto [place, is_new] = number_of_pattern.emplace(
-          std::pair(pattern.reduced, pattern.kept), static_cast<int64_t>(patterns_.size()));
+          std::tuple(pattern.reduced, pattern.kept, pattern.is_scan),
+          static_cast<int64_t>(patterns_.size()));
       if (is_new) {
         patterns_.push_back(std::move(pattern));
         spaces_of_patterns_.push_back(facts.space);
       }
       facts.pattern = place->second;
     }
-    if (facts.role == Role::Library || facts.is_boundary) {
+    if (stands_alone(facts.role) || facts.is_boundary) {
       for (const TensorId made : entry.results) {
         tensors_[made].is_stored = true;
       }

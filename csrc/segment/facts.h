@@ -16,8 +16,15 @@ enum class Role : uint8_t {
   View,      // the same elements under another shape
   Resize,    // some of the elements, or surroundings as well: slice, pad, cat
   Reduction, // elements combined along some axes
-  Library,   // no loops over elements compute it: products, searches, scans
+  Scan,      // elements combined up to each position of an axis
+  Scatter,   // elements written where positions say: stands alone
+  Library,   // no loops over elements compute it: products, searches
 };
+
+/// Whether an expression shares no segment with others.
+[[nodiscard]] constexpr bool stands_alone(Role role) {
+  return role == Role::Library || role == Role::Scatter;
+}
 
 /// Classes of axes, ascending; numbers mean nothing but equality.
 using AxisSet = std::vector<int64_t>;
@@ -28,11 +35,12 @@ using AxisSet = std::vector<int64_t>;
 
 inline constexpr int64_t kNoPattern = -1;
 
-/// What a reduction reduces and what it keeps, as classes of the exact graph. Two reductions can
-/// share loops if both are equal.
+/// What a reduction reduces and what it keeps, as classes of the exact graph; of a scan, what it
+/// runs along. Two of them can share loops if all is equal.
 struct Pattern {
   AxisSet reduced;
   AxisSet kept;
+  bool is_scan = false;
 
   bool operator==(const Pattern&) const = default;
 };
@@ -43,7 +51,7 @@ struct ExprFacts {
   /// broadcasts. Each stands for the axes that it was made of by reshapes and resizes, so that what
   /// is reshaped has the space that it had before.
   AxisSet space = {};
-  int64_t pattern = kNoPattern; // of a reduction: number of its pattern
+  int64_t pattern = kNoPattern; // of a reduction or scan: number of its pattern
   double slots = 0;             // issue slots of an element
   bool is_random = false;
   bool is_boundary = false;             // a segment_set: its readers are in other segments

@@ -89,7 +89,7 @@ class OrderSearch {
         continue;
       }
       is_read = true;
-      if (facts_.expr(id).role == Role::Library) {
+      if (stands_alone(facts_.expr(id).role)) {
         return true;
       }
       dependent.insert(expr.results.begin(), expr.results.end());

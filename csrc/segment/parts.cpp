@@ -15,7 +15,7 @@ void Parts::add(ExprId id, int64_t stage) {
        .widest = id,
        .pattern = facts.pattern,
        .reducer = facts.pattern == kNoPattern ? kNoExpr : id,
-       .is_library = facts.role == Role::Library,
+       .stands_alone = segment::stands_alone(facts.role),
        .has_only_views = facts.role == Role::View,
        .has_resize = facts.role == Role::Resize,
        .first = id,
@@ -39,7 +39,7 @@ Parts::Part Parts::together(const Part& a, const Part& b) {
       .widest = wide.widest,
       .pattern = reducing.pattern,
       .reducer = reducing.reducer,
-      .is_library = a.is_library || b.is_library,
+      .stands_alone = a.stands_alone || b.stands_alone,
       .has_only_views = a.has_only_views && b.has_only_views,
       .has_resize = a.has_resize || b.has_resize,
       .first = std::min(a.first, b.first)};
@@ -63,8 +63,8 @@ void Parts::join(size_t a, size_t b) {
 }
 
 std::optional<Conflict> Parts::find_conflict(const Part& a, const Part& b) const {
-  if (a.is_library || b.is_library) {
-    return Conflict{.rule = CutRule::Library, .with = a.is_library ? a.first : b.first};
+  if (a.stands_alone || b.stands_alone) {
+    return Conflict{.rule = CutRule::Library, .with = a.stands_alone ? a.first : b.first};
   }
   const bool has_two_patterns =
       a.pattern != kNoPattern && b.pattern != kNoPattern && a.pattern != b.pattern;

@@ -70,7 +70,7 @@ class Parts {
     ExprId widest = kNoExpr; // that has it
     int64_t pattern = kNoPattern;
     ExprId reducer = kNoExpr; // that has the pattern
-    bool is_library = false;
+    bool stands_alone = false;
     bool has_only_views = false;
     bool has_resize = false;
     ExprId first = kNoExpr;

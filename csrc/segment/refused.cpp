@@ -56,12 +56,12 @@ class CutSearch {
     return cuts;
   }
 
-  /// Slices, pads and concatenations apart from reductions.
-  Reasons around_resizes() const {
+  /// What has `role` apart from the rest: slices, pads and concatenations, or scans.
+  Reasons around(Role role) const {
     Reasons cuts;
     for_each_edge([&](const Edge& edge, ExprId made_by) {
-      const bool is_before = facts_.expr(made_by).role == Role::Resize;
-      const bool is_behind = facts_.expr(edge.reader).role == Role::Resize;
+      const bool is_before = facts_.expr(made_by).role == role;
+      const bool is_behind = facts_.expr(edge.reader).role == role;
       if (is_before != is_behind) {
         cuts.emplace(edge, Reason{.rule = CutRule::Unsuitable});
       }
@@ -117,6 +117,11 @@ class CutSearch {
       }
     });
     return cuts;
+  }
+
+  [[nodiscard]] bool has(Role role) const {
+    return std::ranges::any_of(
+        group_.exprs, [&](ExprId id) { return facts_.expr(id).role == role; });
   }
 
  private:
@@ -208,7 +213,7 @@ Reasons find_cuts(
     if (Reasons cuts = search.behind_statistics(); !cuts.empty()) {
       return cuts;
     }
-    if (Reasons cuts = search.around_resizes(); !cuts.empty()) {
+    if (Reasons cuts = search.around(Role::Resize); !cuts.empty()) {
       return cuts;
     }
     return search.behind_reductions();
@@ -220,6 +225,10 @@ Reasons find_cuts(
   }
   if (Reasons cuts = search.between_shapes(); !cuts.empty()) {
     return cuts;
+  }
+  if (search.has(Role::Scan)) {
+    Reasons cuts = search.around(Role::Resize);
+    return cuts.empty() ? search.around(Role::Scan) : cuts;
   }
   return search.before_resizes();
 }

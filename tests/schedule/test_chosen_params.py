@@ -94,7 +94,7 @@ def of_backward(lanes: int, batches: int, warps: int, blocks: int) -> dict[str, 
 
 CHOICES = {
     "pointwise_fma_f32": of_map(4, (128, 1), inner=2),
-    "bias_gelu_bf16": of_map(8, (128, 1), outer=2, break_point=1),
+    "bias_gelu_bf16": of_map(8, (128, 1), outer=4, break_point=1),
     "silu_mul_bf16": of_map(8, (128, 1), inner=2),
     "scale_bias_relu_nhwc_bf16": of_map(8, (8, 16), outer=4, break_point=3),
     "transpose_add_bf16": of_tile(128, 8, 512),

@@ -438,6 +438,16 @@ def test_reductions_alone_are_refused() -> None:
     )
 
 
+def test_a_value_out_of_a_row_without_other_axes_is_refused() -> None:
+    def build(fd, x):
+        largest = fd.ops.neg(fd.ops.max(x, [0], True))
+        return [fd.ops.add(x, largest), fd.ops.squeeze(largest, [0])]
+
+    assert "a value is squeezed out of what is computed with a row" in reason(
+        INNER, build, random(40)
+    )
+
+
 def test_maps_are_refused() -> None:
     text = reason(OUTER, lambda fd, x: fd.ops.neg(x), random(4, 5))
     assert text.endswith("No reduction op to schedule")

@@ -264,6 +264,20 @@ def test_an_input_that_is_updated(target: str) -> None:
     check_close(x, expected)
 
 
+@pytest.mark.parametrize("scheduled_for", ["cpu", "cuda"])
+def test_a_single_element_that_is_updated(target: str, scheduled_for: str) -> None:
+    x = randoms((1,), torch.float32).to(target)
+    with FusionDefinition() as fd:
+        t = fd.define_tensor([1])
+        fd.add_output(fd.ops.add(t, 1.0), t)
+    expected = x.clone() + 1
+    fusion, _ = scheduled(fd, POINTWISE, [x], scheduled_for)
+    executor = KernelExecutor()
+    executor.compile(fusion, [x])
+    executor.run([x])
+    check_close(x, expected)
+
+
 def test_random_numbers_are_those_of_another_schedule(target: str) -> None:
     x = randoms((20, 128), torch.float32).to(target)
     fd = FusionDefinition()

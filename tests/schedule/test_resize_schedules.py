@@ -221,6 +221,13 @@ def test_a_value_at_two_positions_is_refused() -> None:
     assert "Resize between reference and output not allowed." in why
 
 
+def test_a_slice_and_the_whole_are_two_kernels() -> None:
+    def build(fd, x):
+        return [fd.ops.neg(fd.ops.slice(x, [0, 2], [4, 8])), fd.ops.exp(x)]
+
+    assert "cannot find reference tensor" in refusal(build, randoms((4, 8)))
+
+
 def test_a_slice_of_what_is_computed_is_refused() -> None:
     def build(fd, x):
         return fd.ops.neg(fd.ops.slice(fd.ops.exp(x), [0, 2], [4, 8]))

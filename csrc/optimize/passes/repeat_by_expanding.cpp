@@ -61,6 +61,18 @@ Repetition repetition_in(const Expr&) {
   return {};
 }
 
+/// Whether a dimension of one element is repeated. Merged with it, an expanded axis stays expanded,
+/// and is no axis with elements as that of the result is.
+bool repeats_single_element(const Repetition& repetition) {
+  const IterDomains axes = TensorDomain::no_reductions(repetition.tensor->logical());
+  for (size_t dim = 0; dim < axes.size(); ++dim) {
+    if (repetition.repeats[dim] > 1 && axes[dim]->is_broadcast()) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /// The tensor in the shape `shape`, by views.
 TensorView* expanded(const Repetition& repetition, const std::vector<Val*>& shape) {
   Fusion& fusion = *repetition.tensor->fusion();
@@ -83,7 +95,7 @@ TensorView* expanded(const Repetition& repetition, const std::vector<Val*>& shap
 bool rewrite(const Expr& expr) {
   auto* out = static_cast<TensorView*>(expr.output(0));
   const Repetition found = visit(expr, [](const auto& op) { return repetition_in(op); });
-  if (found.tensor == nullptr) {
+  if (found.tensor == nullptr || repeats_single_element(found)) {
     return false;
   }
   const MadeFor line(&expr);

@@ -88,16 +88,26 @@ bool is_for_library(const Expr* expr) {
          (semantics.read > OperandRead::Elsewhere && !semantics.has_steps);
 }
 
+bool is_in_order(const Expr* expr) {
+  return expr->is_a<ScanOp>() || expr->is_a<ScatterOp>();
+}
+
 namespace {
 
-std::optional<Refusal> find_refusal_of_kernels(const FusionSummary& summary, bool may_be_resized) {
+/// What is allowed beyond maps and reductions.
+struct Allowed {
+  bool resizes = false;  // operands of slices and pads that are computed
+  bool in_order = false; // scans and scatters
+};
+
+std::optional<Refusal> find_refusal_of_kernels(const FusionSummary& summary, Allowed allowed) {
   NVF_RETURN_REFUSAL(find_unresolved(summary.fusion()));
   NVF_RETURN_REFUSAL(find_schedule(summary));
   for (const Expr* expr : summary.exprs()) {
-    NVF_RETURN_REFUSAL(find_unsupported(expr));
-  }
-  for (const Expr* expr : summary.exprs()) {
-    NVF_RETURN_REFUSAL(find_computed_lookup(expr, may_be_resized));
+    if (!(allowed.in_order && is_in_order(expr))) {
+      NVF_RETURN_REFUSAL(find_unsupported(expr));
+      NVF_RETURN_REFUSAL(find_computed_lookup(expr, allowed.resizes));
+    }
   }
   return find_indistinct_axes(summary.fusion(), summary.exact());
 }
@@ -105,11 +115,15 @@ std::optional<Refusal> find_refusal_of_kernels(const FusionSummary& summary, boo
 } // namespace
 
 std::optional<Refusal> find_refusal_of_kernels(const FusionSummary& summary) {
-  return find_refusal_of_kernels(summary, /*may_be_resized=*/false);
+  return find_refusal_of_kernels(summary, Allowed{});
 }
 
 std::optional<Refusal> find_refusal_of_moving_kernels(const FusionSummary& summary) {
-  return find_refusal_of_kernels(summary, /*may_be_resized=*/true);
+  return find_refusal_of_kernels(summary, {.resizes = true});
+}
+
+std::optional<Refusal> find_refusal_of_greedy_kernels(const FusionSummary& summary) {
+  return find_refusal_of_kernels(summary, {.in_order = true});
 }
 
 std::optional<Refusal> find_smaller_output(const FusionSummary& summary) {

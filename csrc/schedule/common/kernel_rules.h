@@ -19,11 +19,18 @@ namespace nvfuser::schedule {
 /// The same for kernels that compute operands of slices and pads where they are read.
 [[nodiscard]] std::optional<Refusal> find_refusal_of_moving_kernels(const FusionSummary& summary);
 
+/// The same for kernels that also scan and scatter.
+[[nodiscard]] std::optional<Refusal> find_refusal_of_greedy_kernels(const FusionSummary& summary);
+
 /// Refuses outputs that lack axes of the reference: some of the threads would store them.
 [[nodiscard]] std::optional<Refusal> find_smaller_output(const FusionSummary& summary);
 
 /// Whether a library or an evaluator computes `expr`, and no loops over elements do.
 [[nodiscard]] bool is_for_library(const Expr* expr);
+
+/// Whether `expr` computes or writes elements one after the other: a scan, a scatter. The `greedy`
+/// scheduler has loops for it.
+[[nodiscard]] bool is_in_order(const Expr* expr);
 
 /// Refuses fusions with reductions.
 [[nodiscard]] std::optional<Refusal> find_reduction(const FusionSummary& summary);

@@ -132,6 +132,57 @@ TensorSetOf tensors_behind_reductions(const FusionSummary& summary) {
   return behind;
 }
 
+namespace {
+
+/// Classes of broadcast axes that some reader resolves: their tensors share loops with a row.
+AxisClasses resolved_broadcasts(const FusionSummary& summary) {
+  AxisClasses resolved;
+  for (const Expr* expr : summary.exprs()) {
+    const TensorView* result = tensor_outputs(expr).front();
+    const IterDomains& read = result->maybe_root();
+    for (const TensorView* operand : tensor_inputs(expr)) {
+      const IterDomains axes = TensorDomain::no_reductions(operand->logical());
+      const std::vector<AxisUse> uses = axes_of_use(operand, result);
+      for (size_t i = 0; i < axes.size(); ++i) {
+        const bool is_resolved = axes[i]->is_broadcast() && uses[i].is_partner &&
+                                 uses[i].position < static_cast<int64_t>(read.size()) &&
+                                 !read[static_cast<size_t>(uses[i].position)]->is_broadcast();
+        if (is_resolved) {
+          resolved.insert(summary.exact().group(axes[i]));
+        }
+      }
+    }
+  }
+  return resolved;
+}
+
+/// A single value that is read off a tensor whose other readers have it in the loops over a row: no
+/// loop is left for it to be computed in.
+std::optional<Refusal> find_value_in_rows(const FusionSummary& summary) {
+  const AxisClasses resolved = resolved_broadcasts(summary);
+  for (const Expr* expr : summary.exprs()) {
+    const TensorView* result = tensor_outputs(expr).front();
+    if (!expr->is_a<SqueezeOp>() || !result->logical().empty()) {
+      continue;
+    }
+    const TensorView* operand = tensor_inputs(expr).front();
+    const bool is_in_rows = std::ranges::any_of(operand->logical(), [&](const IterDomain* axis) {
+      return resolved.contains(summary.exact().group(axis));
+    });
+    if (is_in_rows) {
+      return refuse(
+          {.headline = "a value is squeezed out of what is computed with a row",
+           .node = describe(result),
+           .expected = {"an operand that no reader broadcasts"},
+           .found = describe(operand),
+           .fix = "cut the fusion before the squeeze"});
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
 std::optional<Refusal> find_refusal_of_reductions(const FusionSummary& summary) {
   NVF_RETURN_REFUSAL(find_refusal_of_kernels(summary));
   if (summary.reductions().empty()) {
@@ -143,6 +194,7 @@ std::optional<Refusal> find_refusal_of_reductions(const FusionSummary& summary) 
          .fix = "the pointwise scheduler takes maps"});
   }
   NVF_RETURN_REFUSAL(find_group(summary));
+  NVF_RETURN_REFUSAL(find_value_in_rows(summary));
   return find_resize(summary);
 }
 

@@ -22,7 +22,7 @@ constexpr int64_t kMostUnroll = 8;
 /// Elements of a thread where the arithmetic on one takes more than this many slots: their
 /// intermediate values compete for registers.
 constexpr double kHeavySlots = 16;
-constexpr int64_t kHeavyElements = 16;
+constexpr int64_t kHeavyElements = 32;
 /// On a processor: elements of a task. Enough to pay for handing it out, little enough for the
 /// caches and for balance.
 constexpr int64_t kTaskElements = 16 * 1024;
@@ -170,7 +170,7 @@ class Heuristics {
     return least;
   }
 
-  /// Vectors of each streamed operand that a thread loads before it uses the first.
+  /// Vectors of each streamed or looked up operand that a thread loads before it uses the first.
   [[nodiscard]] int64_t choose_unroll(const Sides& sides, int64_t lanes) const {
     int64_t bits = 0; // of one vector of each operand
     for (const TensorAccess& access : summary_.accesses()) {
@@ -179,6 +179,9 @@ class Heuristics {
       if (!access.is_output && !access.is_lookup() && is_streamed && access.has_all_axes) {
         bits += size_bits(access.tensor->dtype()) * lanes;
       }
+    }
+    for (const LookupAccess& lookup : summary_.lookups()) {
+      bits += size_bits(lookup.input->dtype()) * lanes;
     }
     const int64_t wanted =
         bits == 0 ? 2 : ceil_div(kBytesInFlight * kBitsPerByte, bits); // else: stores only
@@ -253,7 +256,7 @@ class Heuristics {
       widest = std::max(widest, size_bytes(access.tensor->dtype()));
     }
     params.runs_in_tasks = true;
-    params.vectorization_factor = kLaneBytes / widest;
+    params.vectorization_factor = has_loops() ? kLaneBytes / widest : 1;
     const int64_t vectors = ceil_div(sides.right, params.vectorization_factor);
     const int64_t of_task = std::max<int64_t>(kTaskElements / params.vectorization_factor, 1);
     // Powers of two: sizes that differ little share a kernel.

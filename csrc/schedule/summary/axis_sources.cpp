@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/domain_exprs.h"
+#include "transform/replay.h"
 
 namespace nvfuser::schedule {
 namespace {
@@ -76,7 +77,8 @@ AxisClasses sources_of(const ValGraph& exact, const IterDomains& axes) {
     const int64_t group = queue.back();
     queue.pop_back();
     for (const Expr* made_by : exact.definitions(group)) {
-      if (std::ranges::all_of(made_by->outputs(), is_found)) {
+      const bool is_whole = !transform::loses_elements(made_by);
+      if (is_whole && std::ranges::all_of(made_by->outputs(), is_found)) {
         std::ranges::for_each(made_by->inputs(), add);
       }
     }

@@ -15,6 +15,7 @@ using AxisClasses = std::unordered_set<int64_t>;
 /// all of whose outputs are among them.
 ///   [A B] with A B = merge(A, B)      A B, A, B
 ///   [A, B] with A, B = split(A B)     A, B, A B;   [A] alone: A
+/// A slice is not made of what it was sliced from: its loops do not visit the rest.
 /// Cost: O(transforms that lead there).
 [[nodiscard]] AxisClasses sources_of(const ValGraph& exact, const IterDomains& axes);
 

@@ -5252,6 +5252,76 @@ class TransposeParams(HeuristicParams):
     @vector_widths.setter
     def vector_widths(self, arg: Sequence[int], /) -> None: ...
 
+class GreedyParams(HeuristicParams):
+    """How scans, scatters and the maps around them are computed."""
+
+    def __init__(self) -> None:
+        """Params of a schedule that splits, vectorizes and unrolls nothing."""
+
+    @property
+    def scans_innermost_axis(self) -> bool:
+        """
+        Whether neighbours along the scanned axis are neighbours in memory: block_x runs along it, otherwise along the other axes.
+        """
+
+    @scans_innermost_axis.setter
+    def scans_innermost_axis(self, arg: bool, /) -> None: ...
+
+    @property
+    def scans_over_threads(self) -> bool:
+        """
+        Whether the threads of a block scan together; otherwise each runs through the axis.
+        """
+
+    @scans_over_threads.setter
+    def scans_over_threads(self, arg: bool, /) -> None: ...
+
+    @property
+    def scan_items(self) -> int:
+        """Neighbours along the scanned axis that a thread combines by itself."""
+
+    @scan_items.setter
+    def scan_items(self, arg: int, /) -> None: ...
+
+    @property
+    def kept_lanes(self) -> int:
+        """Neighbours along the other axes that a thread scans side by side."""
+
+    @kept_lanes.setter
+    def kept_lanes(self, arg: int, /) -> None: ...
+
+    @property
+    def rows_of_task(self) -> int:
+        """Scans that a task of a processor does in turn."""
+
+    @rows_of_task.setter
+    def rows_of_task(self, arg: int, /) -> None: ...
+
+    @property
+    def runs_in_tasks(self) -> bool:
+        """Whether a block is a task of a processor: no threads."""
+
+    @runs_in_tasks.setter
+    def runs_in_tasks(self, arg: bool, /) -> None: ...
+
+    @property
+    def scatter_blocks(self) -> int:
+        """
+        Blocks of a fusion with scatters; they wait for each other, so all have to be resident at once.
+        """
+
+    @scatter_blocks.setter
+    def scatter_blocks(self, arg: int, /) -> None: ...
+
+    @property
+    def vector_widths(self) -> list[int]:
+        """
+        Elements of an access, for each tensor input that is read and then each output; empty: elements one by one.
+        """
+
+    @vector_widths.setter
+    def vector_widths(self, arg: Sequence[int], /) -> None: ...
+
 class ReductionParams(HeuristicParams):
     """How reductions are computed, and norms that keep their rows on chip."""
 

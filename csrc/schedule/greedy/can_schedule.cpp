@@ -1,0 +1,140 @@
+#include <algorithm>
+
+#include "graph/op_semantics.h"
+#include "ir/all_nodes.h"
+#include "schedule/common/kernel_rules.h"
+#include "schedule/greedy/greedy.h"
+
+namespace nvfuser::schedule {
+
+const Scheduler& greedy_scheduler() {
+  static constexpr Scheduler kScheduler{
+      .type = SchedulerType::greedy,
+      .find_refusal_by_structure = greedy::find_refusal_by_structure,
+      .find_refusal_by_size = greedy::find_refusal_by_size,
+      .compute_heuristics = greedy::compute_heuristics,
+      .apply = greedy::apply};
+  return kScheduler;
+}
+
+namespace greedy {
+namespace {
+
+std::vector<const ScanOp*> scans_of(const FusionSummary& summary) {
+  std::vector<const ScanOp*> scans;
+  for (const Expr* expr : summary.exprs()) {
+    if (const auto* scan = expr->as<ScanOp>()) {
+      scans.push_back(scan);
+    }
+  }
+  return scans;
+}
+
+const IterDomain* axis_of(const ScanOp& scan) {
+  return scan.out->logical().at(static_cast<size_t>(scan.dim));
+}
+
+/// Position of the axis of `scan` among those of the reference; none: it is not one of them.
+std::optional<size_t> find_axis(const FusionSummary& summary, const ScanOp& scan) {
+  const IterDomains& axes = summary.reference().reference->axes;
+  const auto found = std::ranges::find_if(axes, [&](const IterDomain* axis) {
+    return summary.exact().are_mapped(axis, axis_of(scan));
+  });
+  return found == axes.end() ? std::nullopt : std::optional<size_t>(found - axes.begin());
+}
+
+Refusal refuse_axis(const ScanOp& scan, const Part& expected, const Part& found) {
+  return refuse(
+      {.headline = "a scanned axis has no loop of its own",
+       .node = describe(scan.out),
+       .expected = expected,
+       .found = found,
+       .fix = "cut the fusion around the scan"});
+}
+
+/// The loops of a scan run over its axis alone, in order.
+std::optional<Refusal> find_wrong_axis(const FusionSummary& summary, const ScanOp& scan) {
+  const IterDomain* axis = axis_of(scan);
+  const int64_t group = summary.exact().group(axis);
+  if (axis->is_broadcast()) {
+    return refuse_axis(scan, "an axis with elements", {axis->to_string(), ", a broadcast"});
+  }
+  if (!summary.exact().definitions(group).empty() || !summary.exact().uses(group).empty()) {
+    return refuse_axis(
+        scan, "an axis that no reshape merges or splits",
+        {axis->to_string(), ", which is reshaped"});
+  }
+  if (!find_axis(summary, scan)) {
+    return refuse_axis(
+        scan, {"an axis of ", describe(summary.reference().reference->tensor)}, axis->to_string());
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> find_refusal_of_scans(
+    const FusionSummary& summary, const std::vector<const ScanOp*>& scans) {
+  if (!summary.reference().reference) {
+    return summary.reference().refusal;
+  }
+  NVF_RETURN_REFUSAL(find_smaller_output(summary));
+  for (const ScanOp* scan : scans) {
+    NVF_RETURN_REFUSAL(find_wrong_axis(summary, *scan));
+    if (!summary.exact().are_mapped(axis_of(*scan), axis_of(*scans.front()))) {
+      return refuse(
+          {.headline = "two axes are scanned",
+           .node = describe(scan->out),
+           .expected = {"the axis that ", describe(scans.front()->out), " scans"},
+           .found = axis_of(*scan)->to_string(),
+           .fix = "cut the fusion between the two"});
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+size_t scanned_axis(const FusionSummary& summary) {
+  const std::optional<size_t> found = find_axis(summary, *scans_of(summary).front());
+  NVF_INVARIANT(found, "the scanned axis is one of the reference");
+  return *found;
+}
+
+bool has_scatter(const FusionSummary& summary) {
+  return std::ranges::any_of(
+      summary.exprs(), [](const Expr* expr) { return overwritten_operand(expr) != nullptr; });
+}
+
+std::optional<Refusal> find_refusal_by_structure(const FusionSummary& summary) {
+  const std::vector<const ScanOp*> scans = scans_of(summary);
+  if (scans.empty() && !has_scatter(summary)) {
+    return refuse(
+        {.headline = "No scan and no scatter to schedule",
+         .node = "the fusion",
+         .expected = "a scan along an axis, or a scatter",
+         .found = "none",
+         .fix = "the pointwise scheduler takes maps"});
+  }
+  NVF_RETURN_REFUSAL(find_refusal_of_greedy_kernels(summary));
+  NVF_RETURN_REFUSAL(find_reduction(summary));
+  NVF_RETURN_REFUSAL(find_resize(summary));
+  if (scans.empty()) {
+    return std::nullopt;
+  }
+  if (has_scatter(summary)) {
+    return refuse(
+        {.headline = "a scan and a scatter have different loops",
+         .node = describe(scans.front()->out),
+         .expected = "scans, or scatters",
+         .found = "both",
+         .fix = "cut the fusion between them"});
+  }
+  return find_refusal_of_scans(summary, scans);
+}
+
+std::optional<Refusal> find_refusal_by_size(
+    const FusionSummary& /*summary*/, const RunFacts& /*facts*/) {
+  return std::nullopt;
+}
+
+} // namespace greedy
+} // namespace nvfuser::schedule

@@ -1,0 +1,221 @@
+"""The scheduler of scans and scatters: values, schedules as text, choices, refusals, segments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+from scheduled_runs import check_close, check_prints_as_python, check_runs, define, exact, scheduled
+
+from nvfuser_direct import KernelExecutor, SchedulerType, schedule, segment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nvfuser_direct import FusionDefinition, HeuristicParams
+
+GREEDY = SchedulerType.greedy
+
+
+def randoms(shape: tuple[int, ...], dtype: torch.dtype = torch.float64, seed: int = 0):
+    generator = torch.Generator().manual_seed(seed)
+    if not dtype.is_floating_point:
+        return torch.randint(-100, 100, shape, generator=generator).to(dtype)
+    return torch.randn(shape, generator=generator).to(dtype)
+
+
+def check_for_gpu(fd: FusionDefinition, inputs: list[Any], target: str) -> HeuristicParams:
+    """The schedule for a GPU, on any target."""
+    here = [x.to(target) for x in inputs]
+    fusion, params = scheduled(fd, GREEDY, here, "cuda")
+    check_prints_as_python(fusion)
+    executor = KernelExecutor()
+    executor.compile(fusion, here)
+    for own, reference in zip(executor.run(here), exact(fd.fusion, here), strict=True):
+        check_close(own, reference)
+    return params
+
+
+def scanned(dim: int) -> Callable:
+    """A scan between maps."""
+    return lambda fd, x: fd.ops.mul(fd.ops.cumsum(fd.ops.neg(x), dim), 2.0)
+
+
+# -- scans --
+
+SHAPES = [((37, 1000), 1), ((37, 1000), 0), ((3, 5, 64), 1), ((5, 8, 3), 0), ((1, 70), 1),
+          ((70, 1), 0), ((2000,), 0), ((4, 1), 0), ((300, 6), 1)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("shape", "dim"), SHAPES, ids=str)
+def test_scans_between_maps(target: str, shape: tuple[int, ...], dim: int) -> None:
+    inputs = [randoms(shape)]
+    check_runs(define(scanned(dim), inputs), GREEDY, inputs, target)
+
+
+@pytest.mark.parametrize(("shape", "dim"), SHAPES, ids=str)
+def test_scans_as_on_a_gpu(target: str, shape: tuple[int, ...], dim: int) -> None:
+    inputs = [randoms(shape)]
+    check_for_gpu(define(scanned(dim), inputs), inputs, target)
+
+
+@pytest.mark.parametrize("shape", [(0, 16), (16, 0)], ids=str)
+@pytest.mark.parametrize("dim", [0, 1])
+def test_empty(target: str, shape: tuple[int, int], dim: int) -> None:
+    inputs = [randoms(shape)]
+    check_runs(define(scanned(dim), inputs), GREEDY, inputs, target)
+
+
+def test_operands_that_are_strided_expanded_or_broadcast(target: str) -> None:
+    inputs = [randoms((50, 40)).t(), randoms((1, 50)).expand(40, 50), randoms((40, 1))]
+
+    def build(fd, x, y, z):
+        return fd.ops.add(fd.ops.cumsum(fd.ops.mul(x, y), 1), z)
+
+    fd = define(build, inputs)
+    check_runs(fd, GREEDY, inputs, target)
+
+
+def test_scans_of_scans_and_their_operands_are_outputs(target: str) -> None:
+    inputs = [randoms((20, 300))]
+
+    def build(fd, x):
+        once = fd.ops.cumsum(x, 1)
+        return [once, fd.ops.cumsum(fd.ops.sin(once), 1), fd.ops.neg(x)]
+
+    fd = define(build, inputs)
+    check_runs(fd, GREEDY, inputs, target)
+    check_for_gpu(fd, inputs, target)
+
+
+def test_a_scan_of_gathered_rows(target: str) -> None:
+    rows = torch.randint(0, 9, (33,), generator=torch.Generator().manual_seed(1))
+    inputs = [randoms((9, 64)), rows]
+    fd = define(lambda fd, x, at: fd.ops.cumsum(fd.ops.index_select(x, at, 0), 1), inputs)
+    check_runs(fd, GREEDY, inputs, target)
+    check_for_gpu(fd, inputs, target)
+
+
+# -- choices --
+
+
+def choice(shape: tuple[int, ...], dim: int, dtype: torch.dtype = torch.float32) -> Any:
+    inputs = [randoms(shape, dtype)]
+    fd = define(scanned(dim), inputs)
+    return schedule.compute_heuristics(fd.fusion, GREEDY, inputs, "cuda")
+
+
+def test_threads_of_a_block_scan_long_rows() -> None:
+    params = choice((64, 8192), 1)
+    assert params.scans_innermost_axis
+    assert params.scans_over_threads
+    assert params.scan_items == 4
+    assert params.lparams.bdimx == 512
+    assert params.vector_widths == [4, 4]
+
+
+def test_short_rows_share_a_block() -> None:
+    params = choice((640, 64), 1)
+    assert (params.lparams.bdimx, params.lparams.bdimy) == (16, 8)
+
+
+def test_columns_enough_are_scanned_by_a_thread_each() -> None:
+    params = choice((4, 1 << 18), 0)
+    assert not params.scans_innermost_axis
+    assert not params.scans_over_threads
+    assert params.kept_lanes == 4
+
+
+def test_few_columns_are_scanned_by_several_threads() -> None:
+    params = choice((4096, 64), 0)
+    assert params.scans_over_threads
+    assert params.lparams.bdimy == 16
+    assert params.lparams.bdimx == 32
+
+
+# -- scatters --
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.int64], ids=str)
+def test_scatters_with_maps_around(target: str, dim: int, dtype: torch.dtype) -> None:
+    generator = torch.Generator().manual_seed(3)
+    at = torch.stack([torch.randperm(20, generator=generator)[:6] for _ in range(6)])
+    at = at.t().contiguous() if dim == 0 else at
+    shape = (20, 6) if dim == 0 else (6, 20)
+    inputs = [randoms(shape, dtype), at, randoms((6, 6), dtype, seed=1)]
+
+    def build(fd, x, at, src):
+        return fd.ops.neg(fd.ops.scatter(fd.ops.add(x, x), at, fd.ops.abs(src), dim))
+
+    check_runs(define(build, inputs), GREEDY, inputs, target)
+
+
+# -- refusals --
+
+
+def refusal(build: Callable, *inputs: torch.Tensor) -> str:
+    taken, why = schedule.can_schedule(define(build, inputs).fusion, GREEDY, inputs)
+    assert not taken
+    return why
+
+
+def test_maps_are_for_pointwise() -> None:
+    why = refusal(lambda fd, x: fd.ops.neg(x), randoms((4, 8)))
+    assert "No scan and no scatter to schedule" in why
+
+
+def test_two_axes_are_two_kernels() -> None:
+    def build(fd, x):
+        return fd.ops.cumsum(fd.ops.cumsum(x, 0), 1)
+
+    assert "two axes are scanned" in refusal(build, randoms((4, 8)))
+
+
+def test_reductions_are_refused() -> None:
+    def build(fd, x):
+        return fd.ops.sum(fd.ops.cumsum(x, 0), [1])
+
+    assert "no support for reduction ops" in refusal(build, randoms((4, 8)))
+
+
+def test_a_scanned_axis_is_not_reshaped() -> None:
+    def build(fd, x):
+        return fd.ops.flatten(fd.ops.cumsum(x, 0), 0, 1)
+
+    assert "a scanned axis has no loop of its own" in refusal(build, randoms((4, 8)))
+
+
+# -- segments --
+
+
+def kinds(build: Callable, *inputs: torch.Tensor) -> list[str]:
+    plan = segment(define(build, inputs).fusion, inputs)
+    return [group.scheduler.name for group in plan.groups]
+
+
+def test_a_scan_shares_a_segment_with_maps() -> None:
+    assert kinds(scanned(1), randoms((8, 16))) == ["greedy"]
+
+
+def test_scans_along_two_axes_are_two_segments() -> None:
+    def build(fd, x):
+        return fd.ops.cumsum(fd.ops.sin(fd.ops.cumsum(x, 0)), 1)
+
+    assert kinds(build, randoms((8, 16))) == ["greedy", "greedy"]
+
+
+def test_a_scan_is_cut_from_a_reduction() -> None:
+    def build(fd, x):
+        return fd.ops.sum(fd.ops.cumsum(x, 1), [1])
+
+    assert kinds(build, randoms((8, 16))) == ["greedy", "reduction"]
+
+
+def test_a_scatter_has_a_segment_of_its_own() -> None:
+    def build(fd, x, at):
+        return fd.ops.exp(fd.ops.scatter(fd.ops.sin(x), at, fd.ops.neg(x), 0))
+
+    at = torch.arange(8)[:, None].expand(8, 16).contiguous()
+    assert "greedy" in kinds(build, randoms((8, 16)), at)
