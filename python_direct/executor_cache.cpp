@@ -1,6 +1,8 @@
 // FusionExecutorCache: runs a definition that nobody scheduled.
 #include "host/executor_cache.h"
 
+#include <nanobind/stl/unique_ptr.h>
+
 #include "base/options.h"
 #include "bindings.h"
 #include "evaluator.h"
@@ -14,6 +16,7 @@ namespace {
 using host::ExecutorCacheStats;
 using host::FusionExecutorCache;
 using host::FusionRuntime;
+using host::PieceReport;
 
 std::optional<Device> device_of_call(const nb::object& device) {
   if (device.is_none()) {
@@ -97,6 +100,47 @@ void bind_stats(nb::module_& m) {
           "Kernels of one specialization for a kind of device and for options.")
       .def_ro("compiled", &ExecutorCacheStats::compiled, "Kernels that were compiled.")
       .def("__repr__", &ExecutorCacheStats::to_string);
+}
+
+void bind_reports(nb::module_& m) {
+  nb::class_<PieceReport>(m, "PieceReport", "How a segment runs, and why not in a better way.")
+      .def_prop_ro(
+          "fusion", [](const PieceReport& self) { return self.fusion->clone(); },
+          "A copy of what it computes.")
+      .def_prop_ro(
+          "way", [](const PieceReport& self) { return host::to_string(self.way.kind); },
+          "``view``: no kernel, its outputs lie in the memory of its inputs; ``scheduled``: by a "
+          "scheduler; ``trivial``: by the schedule that is right for any fusion; ``optimized``: "
+          "the "
+          "same after passes; ``by hand``; ``evaluated``: through PyTorch.")
+      .def_prop_ro(
+          "scheduler",
+          [](const PieceReport& self) {
+            return self.way.params == nullptr ? SchedulerType::none
+                                              : self.way.params->scheduler_type();
+          },
+          "The scheduler of its kernel; ``none`` for all other ways.")
+      .def_prop_ro(
+          "params",
+          [](const PieceReport& self) {
+            return self.way.params == nullptr ? nullptr : self.way.params->clone();
+          },
+          nb::sig("def params(self) -> nvfuser_direct._core.HeuristicParams | None"),
+          "A copy of what the scheduler decided; None for all other ways.")
+      .def_prop_ro(
+          "refused",
+          [](const PieceReport& self) {
+            std::vector<std::pair<std::string, std::string>> reasons;
+            for (const host::RefusedWay& refused : self.refused) {
+              const bool is_scheduled = refused.kind == host::Way::Kind::Scheduled;
+              reasons.emplace_back(
+                  is_scheduled ? enum_name(refused.scheduler) : host::to_string(refused.kind),
+                  refused.refusal.refusal.report.str());
+            }
+            return reasons;
+          },
+          "Better ways that were tried in vain, each with the reason: names of schedulers, or of "
+          "ways.");
 }
 
 void bind_running(nb::class_<FusionExecutorCache>& cls) {
@@ -201,6 +245,10 @@ device : int
           [](const FusionExecutorCache& self) { return last_runtime(self)->last_launches(); },
           "The launch parameters of the kernels of the last run, in their order.")
       .def(
+          "last_pieces",
+          [](const FusionExecutorCache& self) { return last_runtime(self)->last_pieces(); },
+          "How each segment of the last run is computed, in their order: a list of `PieceReport`.")
+      .def(
           "get_output_shardings", [](const FusionExecutorCache&) { return nb::list(); },
           nb::sig("def get_output_shardings(self) -> list[object]"),
           "How outputs are distributed over devices; empty, since no tensor has a device mesh.")
@@ -212,6 +260,7 @@ device : int
 void bind_executor_cache(nb::module_& m) {
   host::set_definition_printer([](const Fusion& fusion) { return translate_fusion(fusion); });
   bind_stats(m);
+  bind_reports(m);
   nb::class_<FusionExecutorCache> cls(
       m, "FusionExecutorCache",
       "Compiles a fusion when it first meets a kind of device, then runs it. Thread-safe.");

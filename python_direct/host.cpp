@@ -59,10 +59,10 @@ void bind_steps(nb::module_& m) {
       .def_ro("inputs", &host::Evaluate::inputs, kInputs)
       .def_ro("outputs", &host::Evaluate::outputs, kOutputs);
   bind_step<host::View>(
-      m, "View", "See the memory of the first input as a fusion says that only moves elements.")
+      m, "View", "See the memory of inputs as a fusion says that only moves elements.")
       .def_prop_ro("fusion", &copy_of_fusion<host::View>, kFusion)
       .def_ro("inputs", &host::View::inputs, kInputs)
-      .def_ro("output", &host::View::output, "The slot it sets.");
+      .def_ro("outputs", &host::View::outputs, kOutputs);
   bind_step<host::Allocate>(
       m, "Allocate", "Make tensors like the outputs of a fusion, without computing anything.")
       .def_prop_ro("fusion", &copy_of_fusion<host::Allocate>, kFusion)
@@ -175,20 +175,20 @@ list[int]
 )")
       .def(
           "view", &HostProgram::view, "fusion"_a, "inputs"_a,
-          R"(See the memory of a tensor with other sizes and strides.
+          R"(See the memory of tensors with other sizes and strides.
 
 Parameters
 ----------
 fusion : Fusion
-    One output, made of the first input by expressions that only move elements: set, permute, slice,
+    Its outputs are made of inputs by expressions that only move elements: set, permute, slice,
     broadcast, squeeze, expand, and reshapes that the strides of a run allow. It is copied.
 inputs : list[int]
     A slot for each of its inputs.
 
 Returns
 -------
-int
-    The slot of the view.
+list[int]
+    A slot for each of its outputs.
 )")
       .def(
           "allocate", &HostProgram::allocate, "fusion"_a, "inputs"_a,

@@ -145,6 +145,15 @@ void bind_segment(nb::module_& m) {
           "Copies into inputs at the end of a run.")
       .def_prop_ro("complete_fusion", &SegmentedFusion::complete_fusion, "The fusion that was cut.")
       .def(
+          "is_cut_like", &SegmentedFusion::is_cut_like, "other"_a,
+          R"(Whether another plan of the same fusion has the same groups, params aside.
+
+Parameters
+----------
+other : SegmentedFusion
+    A plan of the same fusion, for other inputs.
+)")
+      .def(
           "explain", &SegmentedFusion::explain,
           "What runs each group, why it was cut, and why schedulers did not take it: a text.")
       .def(

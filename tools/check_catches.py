@@ -31,6 +31,10 @@ BORDERS: dict[tuple[str, str], str] = {
         "const std::exception& error",
     ): "called by a debugger, which cannot unwind the stack",
     (
+        "csrc/runtime/try_automatic.h",
+        "const Error& error",
+    ): "automatic schedules use the primitives of users, which throw; another schedule is tried",
+    (
         "python_direct/array_framework.cpp",
         "...",
     ): "a context manager of Python is left before the error goes on",

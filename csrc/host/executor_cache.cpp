@@ -205,7 +205,7 @@ std::shared_ptr<FusionRuntime> FusionExecutorCache::runtime_for(
   const std::lock_guard lock(runtimes_mutex_);
   int64_t num_alike = 0; // with other schedules
   for (const Entry& entry : runtimes_) {
-    if (entry.key == key && entry.runtime->serves(pieces.candidates)) {
+    if (entry.key == key && entry.runtime->serves(pieces)) {
       return entry.runtime;
     }
     num_alike += entry.key == key ? 1 : 0;
@@ -214,8 +214,7 @@ std::shared_ptr<FusionRuntime> FusionExecutorCache::runtime_for(
   const KernelIdentity identity{
       .fusion_id = fusion_id_, .concrete_id = specialization.number, .runtime_id = num_alike};
   auto runtime = std::make_shared<FusionRuntime>(
-      std::move(pieces.partition), fusion_->inputs().size(), std::move(pieces.candidates), identity,
-      !auto_schedule_);
+      std::move(pieces), fusion_->inputs().size(), identity, !auto_schedule_);
   runtimes_.push_back({std::move(key), runtime});
   return runtime;
 }
@@ -251,7 +250,7 @@ std::shared_ptr<const FusionRuntime> FusionExecutorCache::find_runtime(
     const bool is_for_these = entry.key.specialization == specialization.number &&
                               (is_on_any_device || entry.key.device == place.kind) &&
                               (entry.key.sizes.empty() || entry.key.sizes == sizes) &&
-                              entry.runtime->serves(pieces.candidates);
+                              entry.runtime->serves(pieces);
     const bool is_better =
         found == nullptr || (found->key.options != options && entry.key.options == options);
     if (is_for_these && is_better) {

@@ -20,24 +20,31 @@ size_t piece_of(const HostProgram& program, size_t number) {
 } // namespace
 
 FusionRuntime::FusionRuntime(
-    Partition partition,
-    size_t num_inputs,
-    std::vector<Candidates> candidates,
-    const KernelIdentity& identity,
-    bool is_by_hand)
-    : num_inputs_(num_inputs), outputs_(std::move(partition.outputs)) {
-  for (size_t i = 0; i < partition.pieces.size(); ++i) {
+    PlannedPieces pieces, size_t num_inputs, const KernelIdentity& identity, bool is_by_hand)
+    : num_inputs_(num_inputs),
+      cut_(std::move(pieces.cut)),
+      outputs_(std::move(pieces.partition.outputs)) {
+  for (size_t i = 0; i < pieces.candidates.size(); ++i) {
     KernelIdentity of_piece = identity;
     of_piece.group_id = static_cast<int64_t>(i);
     pieces_.push_back(
         std::make_unique<PieceWays>(
-            std::move(partition.pieces[i]), std::move(candidates[i]), of_piece, is_by_hand));
+            std::move(pieces.partition.pieces[i]), std::move(pieces.candidates[i]), of_piece,
+            is_by_hand));
   }
 }
 
-bool FusionRuntime::serves(const std::vector<Candidates>& candidates) const {
-  return std::ranges::equal(pieces_, candidates, [](const auto& piece, const Candidates& others) {
-    return piece->serves(others);
+bool FusionRuntime::serves(const PlannedPieces& pieces) const {
+  if (cut_ == nullptr || pieces.cut == nullptr) {
+    const bool are_both_whole = cut_ == pieces.cut;
+    if (!are_both_whole || pieces_.front()->piece().kind != pieces.partition.pieces.front().kind) {
+      return false;
+    }
+  } else if (!cut_->is_cut_like(*pieces.cut)) {
+    return false;
+  }
+  return std::ranges::equal(pieces_, pieces.candidates, [](const auto& own, const auto& others) {
+    return own->serves(*others);
   });
 }
 
@@ -55,6 +62,7 @@ FusionRuntime::Planned FusionRuntime::plan(
       continue;
     }
     last_program_ = program;
+    last_choice_ = choice;
     Planned result{program, std::get<std::shared_ptr<const ProgramPlan>>(std::move(plan)), {}};
     for (const auto& piece : pieces_) {
       if (std::optional<std::string> warning = piece->take_warning()) {
@@ -86,6 +94,8 @@ const std::shared_ptr<HostProgram>& FusionRuntime::program_for(const Choice& cho
     const Way& way = pieces_[i]->way(choice[i]);
     if (way.kernel != nullptr) {
       static_cast<void>(made->launch(way.kernel, way.inputs));
+    } else if (way.kind == Way::Kind::View) {
+      static_cast<void>(made->view(*pieces_[i]->piece().fusion, way.inputs));
     } else {
       KernelIdentity identity = pieces_[i]->identity();
       identity.scheduler = SchedulerType::expr_eval;
@@ -113,6 +123,15 @@ std::vector<std::shared_ptr<KernelProgram>> FusionRuntime::last_kernels() const 
     }
   }
   return kernels;
+}
+
+std::vector<PieceReport> FusionRuntime::last_pieces() const {
+  std::vector<PieceReport> reports;
+  const std::lock_guard lock(mutex_);
+  for (size_t i = 0; i < last_choice_.size(); ++i) {
+    reports.push_back(pieces_[i]->report_of(last_choice_[i]));
+  }
+  return reports;
 }
 
 std::string FusionRuntime::kernel_source(bool with_support_code) const {

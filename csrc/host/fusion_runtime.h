@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "host/piece_planner.h"
 #include "host/piece_ways.h"
 #include "host/program.h"
 
@@ -20,19 +21,15 @@ namespace nvfuser::host {
 /// Thread-safe. Threads that plan wait for each other, so that every kernel is compiled once.
 class FusionRuntime {
  public:
-  /// `candidates`: for each piece. `identity` names kernels; the scheduler and the group are those
-  /// of the pieces.
+  /// `identity` names kernels; the scheduler and the group are those of the pieces.
   FusionRuntime(
-      Partition partition,
-      size_t num_inputs,
-      std::vector<Candidates> candidates,
-      const KernelIdentity& identity,
-      bool is_by_hand);
+      PlannedPieces pieces, size_t num_inputs, const KernelIdentity& identity, bool is_by_hand);
   FusionRuntime(const FusionRuntime&) = delete;
   FusionRuntime& operator=(const FusionRuntime&) = delete;
 
-  /// Whether it computes every piece as `candidates`, of another run, have it.
-  [[nodiscard]] bool serves(const std::vector<Candidates>& candidates) const;
+  /// Whether it computes `pieces`, of another run: the fusion is cut alike, and schedulers propose
+  /// for every piece what is used.
+  [[nodiscard]] bool serves(const PlannedPieces& pieces) const;
 
   /// A program, and the plan of its runs with arguments like some.
   struct Planned {
@@ -44,8 +41,15 @@ class FusionRuntime {
   /// `evaluator` is only asked whether it is there.
   [[nodiscard]] Planned plan(std::span<const Argument> args, Device device, Evaluator& evaluator);
 
+  /// The plan that the fusion was cut by; nullptr: it is one piece.
+  [[nodiscard]] const std::shared_ptr<const SegmentedFusion>& cut() const {
+    return cut_;
+  }
+
   // -- for looking into: the program that was planned last --
 
+  /// How its pieces run, in their order.
+  [[nodiscard]] std::vector<PieceReport> last_pieces() const;
   /// Generated sources of its kernels; empty where there are none.
   [[nodiscard]] std::string kernel_source(bool with_support_code) const;
   /// Its scheduled fusions, with the transforms of every tensor if asked for; empty where there are
@@ -65,11 +69,13 @@ class FusionRuntime {
   [[nodiscard]] std::vector<std::shared_ptr<KernelProgram>> last_kernels() const;
 
   const size_t num_inputs_;
+  const std::shared_ptr<const SegmentedFusion> cut_; // nullptr: one piece
   const std::vector<Slot> outputs_;
   std::vector<std::unique_ptr<PieceWays>> pieces_; // guarded by mutex_, but for what they allow
   mutable std::mutex mutex_;                       // of what follows
   std::map<Choice, std::shared_ptr<HostProgram>> programs_;
   std::shared_ptr<HostProgram> last_program_;
+  Choice last_choice_; // of that program
 };
 
 } // namespace nvfuser::host

@@ -6,10 +6,11 @@
 
 namespace nvfuser::host {
 
-Partition whole(std::shared_ptr<Fusion> fusion) {
+Partition whole(std::shared_ptr<Fusion> fusion, SegmentKind kind) {
   const auto num_inputs = static_cast<Slot>(fusion->inputs().size());
   Piece piece;
   piece.fusion = std::move(fusion);
+  piece.kind = kind;
   piece.inputs.resize(static_cast<size_t>(num_inputs));
   std::iota(piece.inputs.begin(), piece.inputs.end(), Slot{0});
   Partition result;

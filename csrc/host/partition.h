@@ -12,15 +12,18 @@
 
 #include "host/steps.h"
 #include "ir/fusion.h"
+#include "segment/segmented_fusion.h"
 
 namespace nvfuser::host {
 
-/// A part of a fusion that one kernel computes, if there is one for it.
+/// A part of a fusion that one step computes.
 struct Piece {
   /// The fusion that it computes, of its own, without a schedule and without dynamic shapes.
   std::shared_ptr<Fusion> fusion;
   /// The slots it reads, for each input of `fusion`.
   std::vector<Slot> inputs;
+  /// How it runs, where nothing stands against it.
+  SegmentKind kind = SegmentKind::Kernel;
   /// The scheduler that it was cut for; none: whichever takes it.
   SchedulerType scheduler = SchedulerType::none;
 };
@@ -33,6 +36,7 @@ struct Partition {
 };
 
 /// The partition of one piece: `fusion` as it is.
-[[nodiscard]] Partition whole(std::shared_ptr<Fusion> fusion);
+[[nodiscard]] Partition whole(
+    std::shared_ptr<Fusion> fusion, SegmentKind kind = SegmentKind::Kernel);
 
 } // namespace nvfuser::host

@@ -9,19 +9,19 @@
 #include <vector>
 
 #include "base/device.h"
+#include "host/candidates.h"
 #include "host/partition.h"
 #include "runtime/arguments.h"
-#include "schedule/params/heuristic_params.h"
-#include "schedule/summary/fusion_summary.h"
+#include "segment/segmented_fusion.h"
 
 namespace nvfuser::host {
 
-/// The params of the schedulers that take a piece, best first.
-using Candidates = std::vector<std::shared_ptr<const HeuristicParams>>;
-
+/// A fusion in pieces, for sizes of a run.
 struct PlannedPieces {
   Partition partition;
-  std::vector<Candidates> candidates; // by piece
+  std::vector<std::shared_ptr<Candidates>> candidates; // by piece
+  /// The plan that the pieces come from; nullptr: the fusion is one piece.
+  std::shared_ptr<const SegmentedFusion> cut;
 };
 
 /// Asks about one fusion, again and again for new sizes. What it answers follows from the sizes
@@ -33,17 +33,15 @@ class PiecePlanner {
   PiecePlanner(std::shared_ptr<Fusion> fusion, bool is_by_hand);
 
   /// Throws UserError for arguments that do not fit.
-  /// Cost: what does not depend on sizes is looked at once; the rest asks no graph.
+  /// Cost: a fusion that a scheduler takes whole is looked at once, and later runs ask no graph.
   [[nodiscard]] PlannedPieces plan(std::span<const Argument> args, Device device);
 
  private:
-  /// Schedulers know this of a fusion for all sizes. It is about a copy, since they schedule it.
   struct Known {
-    explicit Known(const Fusion& fusion)
-        : copy(fusion.clone()), equal_dims(equal_input_dims(*copy)), summary(*copy) {}
-    const std::shared_ptr<Fusion> copy;
+    explicit Known(const Fusion& fusion);
+    const std::shared_ptr<SummarizedFusion> whole;
     const EqualDims equal_dims;
-    const schedule::FusionSummary summary;
+    const bool may_be_whole; // nothing in it asks for a cut
   };
 
   const std::shared_ptr<Fusion> fusion_;

@@ -23,35 +23,91 @@ std::string text_of(const KernelRefusal& refusal) {
   return refusal.refusal.report.str();
 }
 
-} // namespace
-
-PieceWays::PieceWays(
-    Piece piece, Candidates candidates, const KernelIdentity& identity, bool is_by_hand)
-    : piece_(std::move(piece)), candidates_(std::move(candidates)), identity_(identity) {
+std::vector<Way::Kind> ways_of(const Piece& piece, bool is_by_hand) {
+  using Kind = Way::Kind;
   if (is_by_hand) {
-    kinds_ = {Way::Kind::ByHand};
-  } else {
-    kinds_.assign(candidates_.size(), Way::Kind::Scheduled);
-    kinds_.push_back(Way::Kind::Trivial);
-    kinds_.push_back(Way::Kind::Optimized);
+    return {Kind::ByHand, Kind::Evaluated};
   }
-  kinds_.push_back(Way::Kind::Evaluated);
-  ways_.resize(kinds_.size());
+  if (piece.kind == SegmentKind::Evaluated) {
+    return {Kind::Trivial, Kind::Evaluated};
+  }
+  std::vector<Kind> kinds;
+  if (piece.kind == SegmentKind::View) {
+    kinds.push_back(Kind::View);
+  }
+  kinds.insert(kinds.end(), schedule::schedulers().size(), Kind::Scheduled);
+  kinds.insert(kinds.end(), {Kind::Trivial, Kind::Optimized, Kind::Evaluated});
+  return kinds;
 }
 
-bool PieceWays::serves(const Candidates& candidates) const {
-  const size_t used = num_refused_.load();
-  const bool has_candidate = used < candidates_.size();
-  const size_t compared = has_candidate ? used + 1 : used;
-  if (candidates.size() < compared || (!has_candidate && candidates.size() > compared)) {
-    return false;
+} // namespace
+
+const char* to_string(Way::Kind kind) {
+  switch (kind) {
+    case Way::Kind::View: return "view";
+    case Way::Kind::Scheduled: return "scheduled";
+    case Way::Kind::Trivial: return "trivial";
+    case Way::Kind::Optimized: return "optimized";
+    case Way::Kind::ByHand: return "by hand";
+    case Way::Kind::Evaluated: return "evaluated";
   }
-  return std::equal(
-      candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(compared),
-      candidates.begin(), [](const auto& mine, const auto& other) { return *mine == *other; });
+  return "";
+}
+
+PieceWays::PieceWays(
+    Piece piece,
+    std::shared_ptr<Candidates> candidates,
+    const KernelIdentity& identity,
+    bool is_by_hand)
+    : piece_(std::move(piece)),
+      candidates_(std::move(candidates)),
+      identity_(identity),
+      kinds_(ways_of(piece_, is_by_hand)),
+      ways_(kinds_.size()) {}
+
+bool PieceWays::serves(Candidates& candidates) const {
+  if (kinds_.front() == Way::Kind::View && !is_view_refused_.load()) {
+    return true;
+  }
+  const size_t num_compared = num_refused_.load() + 1;
+  for (size_t i = 0; i < num_compared; ++i) {
+    const Candidates::Params own = candidates_->at(i);
+    const Candidates::Params other = candidates.at(i);
+    if (own == nullptr || other == nullptr) {
+      return own == other;
+    }
+    if (*own != *other) {
+      return false;
+    }
+  }
+  return true;
+}
+
+PieceReport PieceWays::report_of(size_t number) const {
+  PieceReport report{.fusion = piece_.fusion, .way = way(number), .refused = {}};
+  for (size_t i = 0; i < number; ++i) {
+    if (ways_[i] && std::holds_alternative<KernelRefusal>(*ways_[i])) {
+      const bool has_scheduler = kinds_[i] == Way::Kind::Scheduled;
+      report.refused.push_back(
+          {.kind = kinds_[i],
+           .scheduler = has_scheduler ? candidates_->at(candidate_of(i))->scheduler_type()
+                                      : SchedulerType::none,
+           .refusal = std::get<KernelRefusal>(*ways_[i])});
+    }
+  }
+  return report;
 }
 
 // ---- Choosing -----------------------------------------------------------------------------------
+
+size_t PieceWays::candidate_of(size_t number) const {
+  return kinds_.front() == Way::Kind::View ? number - 1 : number;
+}
+
+size_t PieceWays::number_behind_schedulers() const {
+  const auto next = std::ranges::find(kinds_, Way::Kind::Trivial);
+  return static_cast<size_t>(next - kinds_.begin());
+}
 
 size_t PieceWays::find_way(size_t first, Device device, Evaluator& evaluator) {
   for (size_t number = first;;) {
@@ -61,17 +117,22 @@ size_t PieceWays::find_way(size_t first, Device device, Evaluator& evaluator) {
     if (!ways_[number]) {
       ways_[number] = try_make(number, device);
     }
-    if (std::holds_alternative<Way>(*ways_[number])) {
+    if (!ways_[number]) {
+      number = number_behind_schedulers();
+    } else if (const auto* refusal = std::get_if<KernelRefusal>(&*ways_[number])) {
+      note_refused(number);
+      number = number_behind(number, *refusal);
+    } else {
       return number;
     }
-    const KernelRefusal& refusal = std::get<KernelRefusal>(*ways_[number]);
-    note_refused(number);
-    number = number_behind(number, refusal);
   }
 }
 
 void PieceWays::note_refused(size_t number) {
-  if (kinds_[number] == Way::Kind::Scheduled && number == num_refused_) {
+  if (kinds_[number] == Way::Kind::View) {
+    is_view_refused_ = true;
+  }
+  if (kinds_[number] == Way::Kind::Scheduled && candidate_of(number) == num_refused_) {
     ++num_refused_;
   }
 }
@@ -89,6 +150,7 @@ size_t PieceWays::find_way_behind(
 bool PieceWays::may_replace(Way::Kind refused, const KernelRefusal& refusal) const {
   const bool lacks_form = refusal.refusal.kind == ErrorKind::NotImplemented;
   switch (refused) {
+    case Way::Kind::View:
     case Way::Kind::Scheduled: return true;
     case Way::Kind::ByHand: return lacks_form;
     // The automatic schedule is ours: where it cannot be lowered, the user did nothing wrong.
@@ -104,7 +166,7 @@ bool PieceWays::may_replace(Way::Kind refused, const KernelRefusal& refusal) con
 size_t PieceWays::number_behind(size_t number, const KernelRefusal& refusal) {
   const Way::Kind refused = kinds_[number];
   // The trivial schedule says best why there is no kernel: the user's own expressions are in it.
-  if (refused != Way::Kind::Scheduled && refused != Way::Kind::Optimized) {
+  if (refused == Way::Kind::Trivial || refused == Way::Kind::ByHand) {
     why_ = refusal;
   }
   if (!may_replace(refused, refusal)) {
@@ -113,9 +175,9 @@ size_t PieceWays::number_behind(size_t number, const KernelRefusal& refusal) {
   const bool is_of_compiler =
       refusal.cause == Cause::NoCompiler || refusal.cause == Cause::CompilerFailure;
   if (refused == Way::Kind::Scheduled && refusal.cause == Cause::Launch) {
-    return candidates_.size(); // the other candidates were proposed for other sizes
+    return number_behind_schedulers(); // other candidates were proposed for other sizes
   }
-  if (!is_of_compiler && refusal.cause != Cause::Launch) {
+  if (refused == Way::Kind::View || (!is_of_compiler && refusal.cause != Cause::Launch)) {
     return number + 1;
   }
   why_ = refusal;
@@ -139,27 +201,38 @@ void PieceWays::check_evaluation_serves(Evaluator& evaluator) {
 
 // ---- Making -------------------------------------------------------------------------------------
 
-PieceWays::Tried PieceWays::try_make(size_t number, Device device) const {
+std::optional<PieceWays::Tried> PieceWays::try_make(size_t number, Device device) const {
   switch (kinds_[number]) {
-    case Way::Kind::Scheduled: return try_scheduled(*candidates_[number], device);
+    case Way::Kind::Scheduled: {
+      Candidates::Params params = candidates_->at(candidate_of(number));
+      if (params == nullptr) {
+        return std::nullopt;
+      }
+      return try_scheduled(std::move(params), device);
+    }
     case Way::Kind::Trivial: return try_trivial(device);
     case Way::Kind::Optimized: return try_optimized(device);
     case Way::Kind::ByHand:
       return try_kernel(
           {Way::Kind::ByHand, nullptr, piece_.inputs},
           std::make_shared<ScheduledFusion>(*piece_.fusion), device);
+    case Way::Kind::View:
     case Way::Kind::Evaluated: break;
   }
-  return Way{Way::Kind::Evaluated, nullptr, piece_.inputs};
+  return Way{kinds_[number], nullptr, piece_.inputs};
 }
 
-PieceWays::Tried PieceWays::try_scheduled(const HeuristicParams& params, Device device) const {
-  const std::shared_ptr<Fusion> scheduled = piece_.fusion->clone();
-  schedule::FusionSummary summary(*scheduled);
-  schedule::schedule(params.scheduler_type(), summary, params);
+PieceWays::Tried PieceWays::try_scheduled(Candidates::Params params, Device device) const {
+  const std::string name =
+      std::string(enum_name(params->scheduler_type())) + " " + std::to_string(params->hash());
+  const auto apply = [params](Fusion& fusion) -> std::optional<Refusal> {
+    schedule::FusionSummary summary(fusion);
+    schedule::schedule(params->scheduler_type(), summary, *params);
+    return std::nullopt;
+  };
   return try_kernel(
-      {Way::Kind::Scheduled, nullptr, piece_.inputs}, std::make_shared<ScheduledFusion>(*scheduled),
-      device, params.scheduler_type());
+      {Way::Kind::Scheduled, nullptr, piece_.inputs, params},
+      std::make_shared<ScheduledFusion>(*piece_.fusion, name, apply), device, params->cparams);
 }
 
 PieceWays::Tried PieceWays::try_trivial(Device device) const {
@@ -191,14 +264,14 @@ PieceWays::Tried PieceWays::try_kernel(
     Way way,
     std::shared_ptr<const ScheduledFusion> scheduled,
     Device device,
-    SchedulerType scheduler) const {
+    const CompileParams& params) const {
   if (std::optional<Refusal> refusal = find_unsupported(*scheduled->definition())) {
     return refused_schedule(std::move(*refusal));
   }
   KernelIdentity identity = identity_;
-  identity.scheduler = scheduler;
-  way.kernel = std::make_shared<KernelProgram>(
-      std::move(scheduled), identity, LaunchParams(), CompileParams());
+  identity.scheduler = way.params == nullptr ? SchedulerType::none : way.params->scheduler_type();
+  way.kernel =
+      std::make_shared<KernelProgram>(std::move(scheduled), identity, LaunchParams(), params);
   if (std::optional<KernelRefusal> refusal = way.kernel->find_no_kernel(device)) {
     return std::move(*refusal);
   }

@@ -1,12 +1,14 @@
 // The ways in which a piece can be computed, best first. They are made one by one, when they are
 // needed: a later one only where an earlier one is refused.
 //
-//   1. the schedulers that take the piece, in their order of preference
-//   2. the trivial schedule, which is right for any fusion that has kernel forms
-//   3. the trivial schedule of what passes make of the piece
-//   4. evaluation by the caller's framework
+//   1. no computation: its outputs lie in the memory of its inputs
+//   2. the schedulers that take the piece, in their order of preference
+//   3. the trivial schedule, which is right for any fusion that has kernel forms
+//   4. the trivial schedule of what passes make of the piece
+//   5. evaluation by the caller's framework
 //
-// A piece that was scheduled by hand has two ways: the kernel that it is, and evaluation.
+// A kernel has the ways from 2 on; a segment that a library computes has 3 and 5; one that was
+// scheduled by hand has two: the kernel that it is, and evaluation.
 #pragma once
 
 #include <atomic>
@@ -17,9 +19,9 @@
 #include <variant>
 #include <vector>
 
+#include "host/candidates.h"
 #include "host/evaluator.h"
 #include "host/partition.h"
-#include "host/piece_planner.h"
 #include "runtime/kernel_identity.h"
 #include "runtime/kernel_program.h"
 
@@ -27,24 +29,46 @@ namespace nvfuser::host {
 
 /// One way to compute a piece.
 struct Way {
-  enum class Kind : uint8_t { Scheduled, Trivial, Optimized, ByHand, Evaluated };
+  enum class Kind : uint8_t { View, Scheduled, Trivial, Optimized, ByHand, Evaluated };
   Kind kind = Kind::Evaluated;
-  std::shared_ptr<KernelProgram> kernel; // nullptr: it is evaluated
+  std::shared_ptr<KernelProgram> kernel; // nullptr: there is none
   std::vector<Slot> inputs;              // by input of the kernel's fusion, or of the piece
+  Candidates::Params params = nullptr;   // that it was scheduled with
+};
+
+/// "scheduled"
+[[nodiscard]] const char* to_string(Way::Kind kind);
+
+/// A way that was tried in vain.
+struct RefusedWay {
+  Way::Kind kind = Way::Kind::Evaluated;
+  SchedulerType scheduler = SchedulerType::none;
+  KernelRefusal refusal;
+};
+
+/// For people: how a piece runs, and why not in a better way.
+struct PieceReport {
+  std::shared_ptr<const Fusion> fusion; // what it computes
+  Way way;
+  std::vector<RefusedWay> refused; // best first
 };
 
 /// One piece on one kind of device. Not thread-safe, but for `serves`.
 class PieceWays {
  public:
   /// `identity` names its kernels; the scheduler is that of the way.
-  PieceWays(Piece piece, Candidates candidates, const KernelIdentity& identity, bool is_by_hand);
+  PieceWays(
+      Piece piece,
+      std::shared_ptr<Candidates> candidates,
+      const KernelIdentity& identity,
+      bool is_by_hand);
 
   PieceWays(const PieceWays&) = delete;
   PieceWays& operator=(const PieceWays&) = delete;
 
   /// Whether it computes the piece as `candidates`, which schedulers propose for other sizes, have
   /// it: they are equal up to the one that is used. Any thread may ask.
-  [[nodiscard]] bool serves(const Candidates& candidates) const;
+  [[nodiscard]] bool serves(Candidates& candidates) const;
   [[nodiscard]] const Piece& piece() const {
     return piece_;
   }
@@ -54,6 +78,8 @@ class PieceWays {
   [[nodiscard]] const Way& way(size_t number) const {
     return std::get<Way>(*ways_.at(number));
   }
+  /// How way `number` came to be chosen.
+  [[nodiscard]] PieceReport report_of(size_t number) const;
 
   /// The number of the first way from `first` on that exists. Throws UserError, saying why there is
   /// no kernel, where nothing is left: fallback is disabled, or nothing evaluates.
@@ -70,28 +96,33 @@ class PieceWays {
  private:
   using Tried = std::variant<Way, KernelRefusal>;
 
-  [[nodiscard]] Tried try_make(size_t number, Device device) const;
-  [[nodiscard]] Tried try_scheduled(const HeuristicParams& params, Device device) const;
+  /// No value: fewer schedulers take the piece.
+  [[nodiscard]] std::optional<Tried> try_make(size_t number, Device device) const;
+  [[nodiscard]] Tried try_scheduled(Candidates::Params params, Device device) const;
   [[nodiscard]] Tried try_trivial(Device device) const;
   [[nodiscard]] Tried try_optimized(Device device) const;
   [[nodiscard]] Tried try_kernel(
       Way way,
       std::shared_ptr<const ScheduledFusion> scheduled,
       Device device,
-      SchedulerType scheduler = SchedulerType::none) const;
+      const CompileParams& params = {}) const;
+  /// The place of a way among the candidates.
+  [[nodiscard]] size_t candidate_of(size_t number) const;
   /// Whether a way may stand in for one that is refused, and not a user be told.
   [[nodiscard]] bool may_replace(Way::Kind refused, const KernelRefusal& refusal) const;
   [[nodiscard]] size_t number_behind(size_t number, const KernelRefusal& refusal);
+  [[nodiscard]] size_t number_behind_schedulers() const;
   void note_refused(size_t number);
   void check_evaluation_serves(Evaluator& evaluator);
 
   const Piece piece_;
-  const Candidates candidates_;
+  const std::shared_ptr<Candidates> candidates_;
   const KernelIdentity identity_;
-  std::vector<Way::Kind> kinds_;           // by number
+  std::vector<Way::Kind> kinds_;           // by number; as many are Scheduled as schedulers exist
   std::vector<std::optional<Tried>> ways_; // by number
-  std::atomic<size_t> num_refused_ = 0;    // of the first candidates
-  std::optional<KernelRefusal> why_;       // there is no kernel: what a user is told
+  std::atomic<bool> is_view_refused_ = false;
+  std::atomic<size_t> num_refused_ = 0; // of the first candidates
+  std::optional<KernelRefusal> why_;    // there is no kernel: what a user is told
   std::optional<std::string> warning_;
 };
 

@@ -253,23 +253,41 @@ class ProgramPlanner {
     plan.device = tensor->is_cpu_scalar() ? Device::cpu() : plan_.device;
   }
 
-  void plan_step(const View& step) {
+  std::optional<KernelRefusal> try_plan_step(const View& step) {
     const std::vector<Argument> values = values_of(step.inputs);
     ExpressionEvaluator evaluator;
     bind_fusion(*step.fusion, values, evaluator);
-    const auto& tensor = std::get<TensorArg>(values.front());
-    const auto found = find_view(*step.fusion, tensor.sizes(), tensor.strides(), evaluator);
-    if (const auto* refusal = std::get_if<Refusal>(&found)) {
-      throw_refusal(*refusal);
+    std::unordered_map<const Val*, Slot> seen; // only looked up
+    for (size_t i = 0; i < step.outputs.size(); ++i) {
+      const auto* output = static_cast<const TensorView*>(step.fusion->outputs()[i]);
+      const auto earlier = seen.emplace(output, step.outputs[i]);
+      if (!earlier.second) {
+        set_same(step.outputs[i], earlier.first->second);
+        continue;
+      }
+      const auto found = find_view(*step.fusion, output, values, evaluator);
+      if (const auto* refusal = std::get_if<Refusal>(&found)) {
+        return KernelRefusal{*refusal, KernelRefusal::Cause::Launch};
+      }
+      const auto& view = std::get<ViewLayout>(found);
+      if (output->is_fusion_input()) {
+        set_same(step.outputs[i], step.inputs[view.base]);
+      } else {
+        set_view(step.outputs[i], step.inputs[view.base], view);
+      }
     }
-    const auto& view = std::get<ViewLayout>(found);
-    const SlotPlan& base = slot(step.inputs.front());
-    SlotPlan& plan = slot(step.output);
+    return std::nullopt;
+  }
+
+  /// The slot sees memory of another one.
+  void set_view(Slot number, Slot base_number, const ViewLayout& view) {
+    const SlotPlan& base = slot(base_number);
+    SlotPlan& plan = slot(number);
     set_shape(plan, base.dtype, view.sizes, view.strides);
     plan.device = base.device;
     plan.memory = base.memory;
     plan.owner = base.owner;
-    plan.same_as = step.output;
+    plan.same_as = number;
     plan.byte_offset = base.byte_offset + view.offset * size_bytes(base.dtype);
   }
 

@@ -201,19 +201,19 @@ std::vector<Slot> HostProgram::evaluate(
   return outputs;
 }
 
-Slot HostProgram::view(const Fusion& fusion, std::vector<Slot> inputs) {
+std::vector<Slot> HostProgram::view(const Fusion& fusion, std::vector<Slot> inputs) {
   check_open();
   const std::shared_ptr<Fusion> own = fusion.clone();
-  const bool is_one_to_one = own->outputs().size() == 1 && own->outputs().front()->is_tensor() &&
-                             own->alias_of(own->outputs().front()) == nullptr &&
-                             !own->inputs().empty() && own->inputs().front()->is_tensor();
-  NVF_USER_CHECK(
-      is_one_to_one, "The fusion of a view has a tensor as its first input, and one output");
+  for (const Val* output : own->outputs()) {
+    NVF_USER_CHECK(
+        output->is_tensor() && own->alias_of(output) == nullptr,
+        "view: every output is a tensor in the memory of an input, not ", describe(output));
+  }
   check_inputs("view", *own, inputs);
   fusions_.push_back(own);
-  const Slot output = new_slots(*own).front();
-  steps_.emplace_back(View{own, std::move(inputs), output});
-  return output;
+  std::vector<Slot> outputs = new_slots(*own);
+  steps_.emplace_back(View{own, std::move(inputs), outputs});
+  return outputs;
 }
 
 std::vector<Slot> HostProgram::allocate(const Fusion& fusion, std::vector<Slot> inputs) {

@@ -56,7 +56,7 @@ class HostProgram {
   /// `identity`: its name in profiles; left out: that of the program, and the number of the step.
   std::vector<Slot> evaluate(
       const Fusion& fusion, std::vector<Slot> inputs, std::optional<KernelIdentity> identity = {});
-  Slot view(const Fusion& fusion, std::vector<Slot> inputs);
+  std::vector<Slot> view(const Fusion& fusion, std::vector<Slot> inputs);
   std::vector<Slot> allocate(const Fusion& fusion, std::vector<Slot> inputs);
   void copy(Slot from, Slot to);
   void free(Slot slot);

@@ -36,7 +36,8 @@ class PartitionMaker {
 
  private:
   void add_piece(const SegmentedGroup& group) {
-    Piece piece{.fusion = group.fusion, .inputs = {}, .scheduler = group.scheduler};
+    Piece piece{
+        .fusion = group.fusion, .inputs = {}, .kind = group.kind, .scheduler = group.scheduler};
     for (const Val* input : group.inputs) {
       piece.inputs.push_back(slot_of_.at(input));
     }

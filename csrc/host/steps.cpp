@@ -56,7 +56,6 @@ std::vector<Slot> slots_read(const Step& step) {
 std::vector<Slot> slots_set(const Step& step) {
   return std::visit(
       overloaded{
-          [](const View& view) { return std::vector<Slot>{view.output}; },
           [](const Copy&) { return std::vector<Slot>{}; },
           [](const Free&) { return std::vector<Slot>{}; },
           [](const auto& computing) { return computing.outputs; },
@@ -76,7 +75,7 @@ std::string to_string(const Step& step) {
                    operations_of(*evaluate.fusion) + "}";
           },
           [](const View& view) {
-            return set_text({view.output}) + "view(" + slot_list(view.inputs) + ") {" +
+            return set_text(view.outputs) + "view(" + slot_list(view.inputs) + ") {" +
                    operations_of(*view.fusion) + "}";
           },
           [](const Allocate& allocate) {

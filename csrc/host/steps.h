@@ -46,12 +46,12 @@ struct Evaluate {
   KernelIdentity identity; // its name in profiles
 };
 
-/// See the memory of the first input as a fusion says that only moves elements. The other inputs
-/// are numbers.
+/// See the memory of inputs as a fusion says that only moves elements: every output lies in the
+/// memory of one of them.
 struct View {
   std::shared_ptr<Fusion> fusion;
   std::vector<Slot> inputs;
-  Slot output = 0;
+  std::vector<Slot> outputs;
 };
 
 /// Make tensors like the outputs of a fusion, without computing anything.

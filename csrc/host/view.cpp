@@ -147,36 +147,33 @@ class ViewFinder {
 
 std::variant<ViewLayout, Refusal> find_view(
     const Fusion& fusion,
-    std::span<const int64_t> sizes,
-    std::span<const int64_t> strides,
+    const TensorView* output,
+    std::span<const Argument> inputs,
     ExpressionEvaluator& evaluator) {
-  const auto* output = static_cast<const TensorView*>(fusion.outputs().front());
-  const Val* base = fusion.inputs().front();
   std::vector<const TensorView*> chain = {output};
-  while (chain.back() != base) {
-    const Expr* definition = chain.back()->definition();
-    if (definition == nullptr || !is_view_expr(*definition)) {
-      const Part found =
-          definition == nullptr ? Part("another input") : Part(definition->op_name());
-      return no_view(chain.back(), found);
+  while (const Expr* definition = chain.back()->definition()) {
+    if (!is_view_expr(*definition)) {
+      return no_view(chain.back(), {definition->op_name()});
     }
     chain.push_back(static_cast<const TensorView*>(definition->inputs().front()));
   }
+  const auto base = static_cast<size_t>(
+      std::ranges::find(fusion.inputs(), chain.back()) - fusion.inputs().begin());
   if (size_bits(output->dtype()) % 8 != 0) {
     return no_view(output, {"elements of less than a byte"});
   }
-  ViewFinder finder(sizes, strides, evaluator);
+  const auto& tensor = std::get<TensorArg>(inputs[base]);
+  ViewFinder finder(tensor.sizes(), tensor.strides(), evaluator);
   for (size_t i = chain.size(); i-- > 1;) {
     if (std::optional<Refusal> refusal = finder.step(chain[i], chain[i - 1])) {
       return *refusal;
     }
   }
   ViewLayout layout = finder.layout();
-  if (output->has_allocation()) {
-    const BufferLayout declared = layout_of_new(output, evaluator);
-    if (declared.strides != layout.strides) {
-      return no_view(output, {"an allocation domain with other strides"});
-    }
+  layout.base = base;
+  const BufferLayout declared = layout_of_new(output, evaluator); // checks that it can be addressed
+  if (output->has_allocation() && declared.strides != layout.strides) {
+    return no_view(output, {"an allocation domain with other strides"});
   }
   return layout;
 }

@@ -10,22 +10,24 @@
 #include "base/refusal.h"
 #include "eval/evaluator.h"
 #include "ir/fusion.h"
+#include "runtime/dlpack_tensor.h"
 
 namespace nvfuser::host {
 
 /// How a view lies in the memory of its base.
 struct ViewLayout {
+  size_t base = 0; // position among the inputs
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides; // elements
   int64_t offset = 0;           // of its first element, elements
 };
 
-/// How the one output of `fusion` lies in the memory of its first input, whose logical dimensions
-/// have these sizes and strides; or why it needs memory of its own. `evaluator` knows the sizes.
+/// How `output` lies in the memory of an input of `fusion`; or why it needs memory of its own.
+/// `inputs`: what a run passes for the inputs; `evaluator` knows the sizes.
 [[nodiscard]] std::variant<ViewLayout, Refusal> find_view(
     const Fusion& fusion,
-    std::span<const int64_t> sizes,
-    std::span<const int64_t> strides,
+    const TensorView* output,
+    std::span<const Argument> inputs,
     ExpressionEvaluator& evaluator);
 
 } // namespace nvfuser::host

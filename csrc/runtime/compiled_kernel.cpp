@@ -16,6 +16,7 @@
 #include "runtime/file_io.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/nvrtc.h"
+#include "runtime/try_automatic.h"
 
 namespace nvfuser {
 namespace {
@@ -187,7 +188,8 @@ std::variant<LoweredKernel, KernelRefusal> try_lower_kernel(
   options.index_type = request.choice.index_type;
   options.has_empty_parallel_axis = request.choice.has_empty_parallel_axis;
   options.least_extents = request.choice.least_extents;
-  auto kernel = Kernel::try_lower(fusion, options);
+  const auto lower = [&] { return Kernel::try_lower(fusion, options); };
+  auto kernel = scheduled.is_automatic() ? try_automatic(lower) : lower();
   if (auto* refusal = std::get_if<Refusal>(&kernel)) {
     return KernelRefusal{std::move(*refusal), KernelRefusal::Cause::Schedule};
   }

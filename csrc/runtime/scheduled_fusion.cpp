@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/trace.h"
+#include "runtime/try_automatic.h"
 
 namespace nvfuser {
 
@@ -17,7 +18,7 @@ const std::variant<std::shared_ptr<Fusion>, Refusal>& ScheduledFusion::try_get()
   if (!scheduled_) {
     const TraceSpan span("schedule " + name_);
     std::shared_ptr<Fusion> fusion = definition_->clone();
-    if (std::optional<Refusal> refusal = apply_(*fusion)) {
+    if (std::optional<Refusal> refusal = try_automatic([&] { return apply_(*fusion); })) {
       scheduled_.emplace(*std::move(refusal));
     } else {
       scheduled_.emplace(std::move(fusion));

@@ -17,7 +17,8 @@ namespace nvfuser {
 /// Thread-safe. Nothing changes the fusions.
 class ScheduledFusion {
  public:
-  /// Schedules a fusion, or says why it cannot. It changes no input and no output, but for loops.
+  /// Schedules a fusion, or says why it cannot: an error that it throws is a refusal as well. It
+  /// changes no input and no output, but for loops.
   using Apply = std::function<std::optional<Refusal>(Fusion&)>;
 
   /// A copy of `fusion`, which has its schedule.
@@ -33,6 +34,10 @@ class ScheduledFusion {
   /// Empty: the definition has its schedule.
   [[nodiscard]] const std::string& name() const {
     return name_;
+  }
+  /// Whether a user would not know the schedule that an error is about.
+  [[nodiscard]] bool is_automatic() const {
+    return apply_ != nullptr;
   }
   /// With its schedule, which is applied now if it was not before; or why it cannot be.
   [[nodiscard]] const std::variant<std::shared_ptr<Fusion>, Refusal>& try_get() const;

@@ -79,10 +79,13 @@ class SegmentedFusionMaker {
     for (const TensorId output : found.late_updates) {
       TensorView* tensor = flow().tensor(output).tensor;
       TensorView* argument = plan_->complete_->alias_of(tensor)->input;
-      plan_->late_updates_.push_back(
-          {.output = tensor,
-           .argument = argument,
-           .fusion = copy_of(*plan_->complete_, tensor, argument)});
+      LateUpdate update{
+          .output = tensor,
+          .argument = argument,
+          .fusion = copy_of(*plan_->complete_, tensor, argument)};
+      update.facts = segmenter_.facts_of(
+          {.fusion = update.fusion, .inputs = {tensor, argument}, .outputs = {tensor}});
+      plan_->late_updates_.push_back(std::move(update));
     }
     for (size_t i = 0; i < groups.size(); ++i) {
       Accepted& segment = segmenter_.accepted()[i];
@@ -94,10 +97,12 @@ class SegmentedFusionMaker {
   }
 
   void add_segment(Accepted& accepted) {
+    std::shared_ptr<const schedule::RunFacts> facts = segmenter_.facts_of(accepted.built);
     SegmentedGroup segment{
         .fusion = std::move(accepted.built.fusion),
         .scheduler = accepted.answer.scheduler,
         .params = std::move(accepted.answer.params),
+        .facts = std::move(facts),
         .rejections = std::move(accepted.answer.rejections),
         .inputs = std::move(accepted.built.inputs),
         .outputs = std::move(accepted.built.outputs)};
@@ -179,6 +184,15 @@ class SegmentedFusionMaker {
   std::vector<const Group*> groups_; // in the order of the plan
   std::map<TensorId, size_t> made_in_;
 };
+
+bool SegmentedFusion::is_cut_like(const SegmentedFusion& other) const {
+  NVF_INVARIANT(complete_ == other.complete_, "plans of one fusion are compared");
+  return std::ranges::equal(
+      groups_, other.groups_, [](const SegmentedGroup& own, const SegmentedGroup& its) {
+        return own.kind == its.kind && own.inputs == its.inputs && own.outputs == its.outputs &&
+               own.exprs == its.exprs;
+      });
+}
 
 std::variant<std::shared_ptr<const SegmentedFusion>, Refusal> SegmentedFusion::try_segment(
     const std::shared_ptr<Fusion>& fusion, const schedule::RunFacts& run) {

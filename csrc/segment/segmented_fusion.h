@@ -45,6 +45,8 @@ struct SegmentedGroup {
   /// What the scheduler decides for the sizes of the run; nullptr: there is none, or a library
   /// computes the segment.
   std::shared_ptr<const HeuristicParams> params = nullptr;
+  /// What was asked with: the run as the segment sees it.
+  std::shared_ptr<const schedule::RunFacts> facts = nullptr;
   std::vector<Rejection> rejections = {}; // of those that were asked before it
 
   // -- in the complete fusion --
@@ -70,6 +72,7 @@ struct LateUpdate {
   TensorView* output = nullptr;
   TensorView* argument = nullptr;
   std::shared_ptr<Fusion> fusion = nullptr; // copies its first input into the second one
+  std::shared_ptr<const schedule::RunFacts> facts = nullptr; // of the run of that copy
 };
 
 class SegmentedFusion {
@@ -102,6 +105,10 @@ class SegmentedFusion {
   [[nodiscard]] const std::vector<LateUpdate>& late_updates() const {
     return late_updates_;
   }
+
+  /// Whether `other`, of the same complete fusion, has the same segments, in the same order: params
+  /// aside, the same is computed then, update by update.
+  [[nodiscard]] bool is_cut_like(const SegmentedFusion& other) const;
 
   /// The documented text: groups, edges, and groups in detail.
   [[nodiscard]] std::string to_string() const;

@@ -45,6 +45,10 @@ void Segmenter::rebuild(Accepted& segment) {
   segment.built = builder_.build(segment.group, strided_);
 }
 
+std::shared_ptr<const schedule::RunFacts> Segmenter::facts_of(const BuiltSegment& segment) const {
+  return std::make_shared<schedule::RunFacts>(builder_.facts_of(segment, run_));
+}
+
 void Segmenter::push(std::vector<Group> groups) {
   candidates_.insert(
       candidates_.begin(), std::make_move_iterator(groups.begin()),

@@ -52,6 +52,9 @@ class Segmenter {
   }
   /// Make the fusion of a group anew, whose updates were decided.
   void rebuild(Accepted& segment);
+  /// The run as a segment sees it.
+  [[nodiscard]] std::shared_ptr<const schedule::RunFacts> facts_of(
+      const BuiltSegment& segment) const;
 
  private:
   void push(std::vector<Group> groups);

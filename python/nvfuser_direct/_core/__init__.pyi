@@ -5769,6 +5769,16 @@ class SegmentedFusion:
     def complete_fusion(self) -> Fusion:
         """The fusion that was cut."""
 
+    def is_cut_like(self, other: SegmentedFusion) -> bool:
+        """
+        Whether another plan of the same fusion has the same groups, params aside.
+
+        Parameters
+        ----------
+        other : SegmentedFusion
+            A plan of the same fusion, for other inputs.
+        """
+
     def explain(self) -> str:
         """
         What runs each group, why it was cut, and why schedulers did not take it: a text.
@@ -6145,6 +6155,33 @@ class ExecutorCacheStats:
 
     def __repr__(self) -> str: ...
 
+class PieceReport:
+    """How a segment runs, and why not in a better way."""
+
+    @property
+    def fusion(self) -> Fusion:
+        """A copy of what it computes."""
+
+    @property
+    def way(self) -> str:
+        """
+        ``view``: no kernel, its outputs lie in the memory of its inputs; ``scheduled``: by a scheduler; ``trivial``: by the schedule that is right for any fusion; ``optimized``: the same after passes; ``by hand``; ``evaluated``: through PyTorch.
+        """
+
+    @property
+    def scheduler(self) -> SchedulerType:
+        """The scheduler of its kernel; ``none`` for all other ways."""
+
+    @property
+    def params(self) -> HeuristicParams | None:
+        """A copy of what the scheduler decided; None for all other ways."""
+
+    @property
+    def refused(self) -> list[tuple[str, str]]:
+        """
+        Better ways that were tried in vain, each with the reason: names of schedulers, or of ways.
+        """
+
 class FusionExecutorCache:
     """
     Compiles a fusion when it first meets a kind of device, then runs it. Thread-safe.
@@ -6253,6 +6290,11 @@ class FusionExecutorCache:
 
     def last_launches(self) -> list[LaunchParams]:
         """The launch parameters of the kernels of the last run, in their order."""
+
+    def last_pieces(self) -> list[PieceReport]:
+        """
+        How each segment of the last run is computed, in their order: a list of `PieceReport`.
+        """
 
     def get_output_shardings(self) -> list[object]:
         """

@@ -84,9 +84,7 @@ class Evaluate:
         """The slots it sets."""
 
 class View:
-    """
-    See the memory of the first input as a fusion says that only moves elements.
-    """
+    """See the memory of inputs as a fusion says that only moves elements."""
 
     def __str__(self) -> str: ...
 
@@ -99,8 +97,8 @@ class View:
         """The slots it reads."""
 
     @property
-    def output(self) -> int:
-        """The slot it sets."""
+    def outputs(self) -> list[int]:
+        """The slots it sets."""
 
 class Allocate:
     """Make tensors like the outputs of a fusion, without computing anything."""
@@ -278,22 +276,22 @@ class HostProgram:
             A slot for each of its visible outputs.
         """
 
-    def view(self, fusion: nvfuser_direct._core.Fusion, inputs: Sequence[int]) -> int:
+    def view(self, fusion: nvfuser_direct._core.Fusion, inputs: Sequence[int]) -> list[int]:
         """
-        See the memory of a tensor with other sizes and strides.
+        See the memory of tensors with other sizes and strides.
 
         Parameters
         ----------
         fusion : Fusion
-            One output, made of the first input by expressions that only move elements: set, permute, slice,
+            Its outputs are made of inputs by expressions that only move elements: set, permute, slice,
             broadcast, squeeze, expand, and reshapes that the strides of a run allow. It is copied.
         inputs : list[int]
             A slot for each of its inputs.
 
         Returns
         -------
-        int
-            The slot of the view.
+        list[int]
+            A slot for each of its outputs.
         """
 
     def allocate(self, fusion: nvfuser_direct._core.Fusion, inputs: Sequence[int]) -> list[int]:
