@@ -57,6 +57,10 @@ class Dialect {
   [[nodiscard]] virtual std::string kept_branch() const {
     return "";
   }
+  /// Faster function for a Float that is rounded before anything sees it; empty: none.
+  [[nodiscard]] virtual std::string approximate_function(UnaryOpType /*op*/) const {
+    return "";
+  }
   /// Function that chooses one of two values which were both read; empty: `c ? a : b` does.
   [[nodiscard]] virtual std::string select_function() const {
     return "";
