@@ -56,8 +56,12 @@ class CpuDialect final : public Dialect {
   [[nodiscard]] bool division_traps() const override {
     return true;
   }
-  [[nodiscard]] std::string unroll_hint(const ForLoop& /*loop*/) const override {
-    return ""; // register arrays are memory here: nothing is gained
+  /// Register arrays are memory here: writing loops out gains nothing. Those over the lanes of a
+  /// vector have to be loops until they have become one.
+  [[nodiscard]] std::string unroll_hint(const ForLoop& loop) const override {
+    constexpr int64_t kFewestLanes = 8;
+    const bool has_lanes = may_be_unrolled(loop.stop) && as_int(loop.stop->value()) >= kFewestLanes;
+    return has_lanes && !has_loops(loop.body) ? "NVF_ROLLED" : "";
   }
 
   [[nodiscard]] std::string shared_index(
@@ -77,6 +81,9 @@ class CpuDialect final : public Dialect {
   }
   [[nodiscard]] std::string kept_branch() const override {
     return "keep_branch();";
+  }
+  [[nodiscard]] std::string likely(std::string condition) const override {
+    return "likely(" + condition + ")";
   }
   [[nodiscard]] std::string select_function() const override {
     return "select";
@@ -215,7 +222,7 @@ class CpuDialect final : public Dialect {
       is_in_block_ = true;
       printer.block(
           "run_blocks(rt, " + grid + ", /*parallel=*/true, " + scratch_bytes +
-              ", [=](Dim3 blockIdx, char* scratch) {",
+              ", [=](Dim3 blockIdx, char* scratch) NVF_INLINED {",
           [&] {
             declare_thread(printer);
             if (checks_races_) {

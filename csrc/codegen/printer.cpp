@@ -33,20 +33,21 @@ bool is_stored_alone(const Val* out) {
          view->definition() != nullptr;
 }
 
-/// Whether statements of `scope` are repeated in it.
-bool has_loops(const Scope& scope) {
-  return std::ranges::any_of(scope, [](const Expr* expr) {
-    const auto* loop = expr->as<ForLoop>();
-    return loop != nullptr && loop->loop_kind != LoopKind::Hardware &&
-           loop->loop_kind != LoopKind::Vector;
-  });
-}
-
 } // namespace
 
 bool may_be_unrolled(const Val* extent) {
   constexpr int64_t kMost = 16; // iterations that g++ unrolls as a whole
   return extent->is_const_int() && as_int(extent->value()) <= kMost;
+}
+
+bool has_loops(const Scope& scope) {
+  bool found = false;
+  for_each_node(scope, [&](const Expr& expr) {
+    const auto* loop = expr.as<ForLoop>();
+    found = found || (loop != nullptr && loop->loop_kind != LoopKind::Hardware &&
+                      loop->loop_kind != LoopKind::Vector);
+  });
+  return found;
 }
 
 const TensorView* view_of(const Val* val) {
@@ -374,16 +375,16 @@ void KernelPrinter::vector_copy(const LoadStoreOp& copy, int64_t lanes) {
 void KernelPrinter::branch(
     const IfThenElse& branch, const std::function<void(const Scope&)>& body) {
   const bool has_else = !branch.else_body.empty();
-  const std::string head = "if (" + condition(branch.condition) + ") {";
+  // One test for whole loops is worth a branch, which most iterations pass.
+  const bool is_branch = has_loops(branch.then_body);
+  const std::string condition = this->condition(branch.condition);
+  const std::string head = "if (" + (is_branch ? dialect_.likely(condition) : condition) + ") {";
   const auto print = [&](const Scope& statements) {
-    bool is_conditional = !keeps_its_reads(statements);
-    // One test for whole loops is worth a branch, and the loops become vectors without masks.
-    if (const std::string kept = dialect_.kept_branch();
-        is_conditional && has_loops(statements) && !kept.empty()) {
+    const std::string kept = has_loops(statements) ? dialect_.kept_branch() : "";
+    if (!kept.empty()) {
       line(kept);
-      is_conditional = false;
     }
-    const ConditionalReads reads(expressions_, is_conditional);
+    const ConditionalReads reads(expressions_, kept.empty() && !keeps_its_reads(statements));
     body(statements);
   };
   block(head, [&] { print(branch.then_body); }, has_else ? " else {" : "");

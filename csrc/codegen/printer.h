@@ -109,5 +109,7 @@ class KernelPrinter {
 [[nodiscard]] const TensorView* view_of(const Val* val);
 /// Whether a compiler may write out all iterations of a loop as one.
 [[nodiscard]] bool may_be_unrolled(const Val* extent);
+/// Whether statements of `scope`, or of what it holds, are repeated in it.
+[[nodiscard]] bool has_loops(const Scope& scope);
 
 } // namespace nvfuser

@@ -10,6 +10,17 @@
 #define NVF_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
+/// Stands before a short loop that is to become a vector: g++ would write it out first, and then
+/// find no vector in it.
+#if defined(__clang__)
+#define NVF_ROLLED
+#else
+#define NVF_ROLLED _Pragma("GCC unroll 1")
+#endif
+
+/// Of the body of a block: what it captures is then known not to change while it runs.
+#define NVF_INLINED __attribute__((always_inline))
+
 struct Dim3 {
   nvfuser_index_t x;
   nvfuser_index_t y;

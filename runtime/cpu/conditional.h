@@ -1,6 +1,6 @@
 // Conditional evaluation: values that are computed only where a condition holds.
 //
-// provides: guarded keep_branch select
+// provides: guarded keep_branch likely select
 // requires: types
 #pragma once
 
@@ -19,6 +19,11 @@ NVF_FUNCTION void keep_branch() {
 #if defined(__GNUC__) && !defined(__clang__)
   asm volatile("");
 #endif
+}
+
+/// g++ makes no vectors of loops where it takes the branch for a rare one.
+NVF_FUNCTION bool likely(bool condition) {
+  return __builtin_expect(condition, true);
 }
 
 template <typename T, typename = void>

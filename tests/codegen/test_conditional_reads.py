@@ -44,7 +44,7 @@ def blocks(fd: FusionDefinition, memory_type: MemoryType) -> None:
     out = fd.ops.exp(copy)
     fd.add_output(out)
     copy.set_memory_type(memory_type)
-    out.split(0, 128)
+    out.split(0, 16)
     out.axis(0).parallelize(ParallelType.grid_x)
     fd.sched.transform_like(out)
     fd.sched.parallelize_like(out)
@@ -62,11 +62,11 @@ def test_what_a_branch_stores_alone_may_be_masked(
     assert ("T0[guarded(" in text) == is_guarded
 
 
-def test_a_condition_outside_of_a_long_loop_guards_nothing() -> None:
+def test_a_condition_outside_of_a_loop_guards_nothing() -> None:
     def define(fd: FusionDefinition) -> None:
         blocks(fd, MemoryType.shared)
         out = fd.fusion.outputs()[0]
-        out.split(1, 128)
+        out.split(1, 16)
         out.axis(1).parallelize(ParallelType.unswitch)
         fd.sched.transform_like(out)
         fd.sched.parallelize_like(out)

@@ -101,3 +101,38 @@ def test_loops_that_address_registers_keep_their_number_of_iterations() -> None:
             t.axis(1).parallelize(BX)
         load.axis(0).parallelize(ParallelType.unroll)
     check_unchanged(fd, "end_loops")
+
+
+def chains(length: int) -> FusionDefinition:
+    """Sums of rows, in chains of `length` vectors."""
+    fd = FusionDefinition()
+    with fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        total = fd.ops.sum(x, [1])
+        fd.add_output(total)
+        total.split(1, 8)
+        total.split(1, length)
+        chain = total.rfactor([2])
+        total.rfactor([1])
+        fd.sched.transform_like(chain)
+        chain.axis(0).parallelize(BX)
+        fd.sched.parallelize_like(chain)
+        fd.sched.inline_most()
+    return fd
+
+
+def test_chains_of_a_processor_end_with_the_row() -> None:
+    fusion = chains(32).fusion
+    text = fusion.print_kernel(target="cpu", comments=False)
+    assert "< minimum(ceilDiv(i1, 8) - " in text
+    assert "minimum" not in cuda_text(fusion)
+
+
+@pytest.mark.parametrize("columns", [0, 1, 7, 8, 255, 256, 257, 600])
+def test_rows_of_any_number_of_chains(target: str, columns: int) -> None:
+    x = torch.arange(3 * columns, dtype=torch.float64).reshape(3, columns) % 17
+    executor = KernelExecutor()
+    inputs = [x.float().to(target)]
+    executor.compile(chains(32).fusion, inputs)
+    (found,) = executor.run(inputs)
+    torch.testing.assert_close(found.cpu().double(), x.sum(1))

@@ -100,7 +100,8 @@ class LoopEnder {
     Terms candidates;
     for_each_node(loop.body, [&](const Expr& node) {
       const auto* branch = node.as<IfThenElse>();
-      for (Val* term : branch == nullptr ? Terms{} : terms_of(branch->condition)) {
+      for (Val* tested : branch == nullptr ? Terms{} : terms_of(branch->condition)) {
+        Val* term = has_chains() ? weakest_in(loop, tested) : tested;
         if (depends_on(term, loop.index) && !contains_term(candidates, term)) {
           candidates.push_back(term);
         }
@@ -114,6 +115,30 @@ class LoopEnder {
       }
     }
     return std::nullopt;
+  }
+
+  /// A task of a processor runs through chains of sums one after the other; on a GPU, threads that
+  /// pass over the end of theirs wait for others anyway.
+  [[nodiscard]] bool has_chains() const {
+    return !kernel_.target().is_cuda();
+  }
+
+  /// `term` in the first iterations of the loops in `loop`, if it then holds wherever it does.
+  Val* weakest_in(const ForLoop& loop, Val* term) {
+    const auto* test = term->definition() == nullptr ? nullptr : term->definition()->as<BinaryOp>();
+    if (test == nullptr || test->op != BinaryOpType::LT || test->lhs->dtype() != DataType::Index ||
+        !depends_on_inner_loop(loop.body, test->lhs)) {
+      return term;
+    }
+    ScalarSubstitution substitute(kernel_);
+    for_each_node(loop.body, [&](const Expr& node) {
+      const auto* inner = node.as<ForLoop>();
+      if (inner != nullptr && inner->loop_kind != LoopKind::Hardware && !inner->index->is_const()) {
+        substitute.replace(inner->index, kernel_.zero());
+      }
+    });
+    Val* first = simplifier_.simplify(substitute(test->lhs));
+    return simplifier_.prove_le(first, test->lhs) ? scalar::lt(first, test->rhs) : term;
   }
 
   /// The first iteration in which `base + index * step < extent` does not hold, at most the stop of
@@ -134,7 +159,7 @@ class LoopEnder {
     Val* step =
         simplifier_.simplify(scalar::sub(at(scalar::add(loop.index, kernel_.one())), test->lhs));
     if (!step->is_const_int() || as_int(step->value()) < 1 || !is_of_block(loop, base) ||
-        !depends_on_block(base) || !simplifier_.prove_nonnegative(base)) {
+        !has_several_ends(base) || !simplifier_.prove_nonnegative(base)) {
       return nullptr;
     }
     // There may be more blocks than the extent needs.
@@ -157,6 +182,11 @@ class LoopEnder {
     return std::ranges::any_of(kGridDimTypes, [&](ParallelType type) {
       return depends_on(val, kernel_.parallel_index(type));
     });
+  }
+
+  /// Whether the loop may end before its stop, elsewhere in other blocks or iterations around it.
+  [[nodiscard]] bool has_several_ends(const Val* base) const {
+    return has_chains() || depends_on_block(base);
   }
 
   [[nodiscard]] static bool depends_on_inner_loop(const Scope& scope, const Val* val) {

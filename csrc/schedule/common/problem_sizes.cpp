@@ -20,11 +20,4 @@ ProblemSizes sizes_of(const ReductionProblem& problem, const RunFacts& facts) {
   return sizes;
 }
 
-std::vector<int64_t> widths_of_task(const ReductionProblem& problem, const ProblemSizes& sizes) {
-  const IterDomains& lanes = problem.is_inner ? problem.reduced : problem.kept;
-  const bool is_fixed =
-      std::ranges::all_of(lanes, [](const IterDomain* axis) { return axis->extent()->is_const(); });
-  return is_fixed || sizes.vectors.lanes <= 1 ? std::vector<int64_t>{} : sizes.vectors.widths;
-}
-
 } // namespace nvfuser::schedule

@@ -20,11 +20,6 @@ struct ProblemSizes {
 
 [[nodiscard]] ProblemSizes sizes_of(const ReductionProblem& problem, const RunFacts& facts);
 
-/// Widths of the loads of a task: none where the definition fixes the sizes, since its loops then
-/// need no tests and become vectors by themselves.
-[[nodiscard]] std::vector<int64_t> widths_of_task(
-    const ReductionProblem& problem, const ProblemSizes& sizes);
-
 [[nodiscard]] constexpr int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }

@@ -15,6 +15,8 @@ using enum LoopRole;
 
 /// Elements that one accumulator of a processor takes before they are added to an outer one.
 constexpr int64_t kChain = 32;
+/// Columns of a processor's vector, of Floats: those that are tested together.
+constexpr int64_t kColumnsOfVector = 16;
 
 /// Whether each pass loads its rows from memory: they are not kept, in any form.
 bool reads_again(const ReductionParams& params) {
@@ -52,19 +54,24 @@ void make_for_threads(LoopRoles& loops, const ReductionParams& params) {
 }
 
 /// [Blocks, Rows, Serial, Chain, Unroll, Lanes], and of an outer problem [Blocks, Serial, Chain,
-/// Columns]. Rows that are kept are short, and have no chains.
+/// Rows, Columns]. Rows that are kept are short, and have no chains.
 void make_for_tasks(LoopRoles& loops, const ReductionParams& params, bool has_chains) {
   if (params.fastest_dim) {
     loops.split(Serial, params.unroll_factor_inner_reduction, Lanes);
     loops.split(Serial, params.unroll_factor_top_of_vectorization, Unroll);
     loops.split(Blocks, params.iterations_per_task, Rows);
   } else {
-    loops.split(Blocks, params.unroll_factor_iter_dom, Columns);
+    loops.split(Blocks, params.unroll_factor_iter_dom, Rows);
+    loops.split(Rows, kColumnsOfVector, Columns);
   }
   if (has_chains && (params.project_persistent_buffers || !params.fastest_dim)) {
     loops.split(Serial, kChain, Chain);
   }
-  loops.arrange({Blocks, Rows, Serial, Chain, Unroll, Lanes, Columns, Ones});
+  if (params.fastest_dim) {
+    loops.arrange({Blocks, Rows, Serial, Chain, Unroll, Lanes, Ones});
+  } else {
+    loops.arrange({Blocks, Serial, Chain, Rows, Columns, Ones});
+  }
 }
 
 // ---- Stages of the sums: return the tensor that has all loops -----------------------------------
@@ -110,7 +117,10 @@ void apply_for_tasks(FusionSummary& summary, const ReductionParams& params) {
     TensorView* first = factor_for_tasks(left, params, results);
     leader = results.front() == loops.tensor() ? first : leader;
   }
-  loops.of(leader).bind(Blocks, ParallelType::BIDx);
+  LoopRoles bound = loops.of(leader);
+  bound.bind(Blocks, ParallelType::BIDx);
+  // Steps that are whole have no tests.
+  bound.bind(params.fastest_dim ? Lanes : Columns, ParallelType::Unswitch);
   transform::parallelize_like(leader);
   for (const auto& [load, width] : loads) {
     vectorize_access(

@@ -46,7 +46,6 @@ std::unique_ptr<HeuristicParams> compute_inner_heuristics(
     params->project_persistent_buffers = !kept;
     const RowOfTask row = kept.value_or(row_of_task(sizes));
     params->runs_in_tasks = true;
-    params->vector_widths = widths_of_task(*summary.problem(), sizes);
     params->unroll_factor_inner_reduction = row.lanes;
     params->unroll_factor_top_of_vectorization = row.accumulators;
     params->iterations_per_task = row.rows;
@@ -84,7 +83,6 @@ std::unique_ptr<HeuristicParams> compute_outer_heuristics(
   auto params = make_params(SchedulerType::outer_persistent, /*is_inner=*/false);
   if (!facts.target().is_cuda()) {
     params->runs_in_tasks = true;
-    params->vector_widths = widths_of_task(*summary.problem(), sizes);
     params->unroll_factor_iter_dom = *find_columns_of_task(summary, facts.target(), sizes);
     params->lparams.bind(ParallelType::BIDx, ceil_div(sizes.kept, params->unroll_factor_iter_dom));
     return params;

@@ -14,6 +14,8 @@ using enum LoopRole;
 
 /// Elements that one accumulator of a processor takes before it is added to an outer one.
 constexpr int64_t kChain = 32;
+/// Columns of a processor's vector, of Floats.
+constexpr int64_t kColumnsOfVector = 16;
 
 // ---- Loops of the reference ---------------------------------------------------------------------
 
@@ -46,7 +48,8 @@ void make_outer_for_threads(LoopRoles& loops, const ReductionParams& params) {
 }
 
 /// [Blocks, Rows, Grid, Serial, Chain, Unroll, Lanes] of an inner problem: a task has some results,
-/// or a part of one. [Blocks, Grid, Serial, Chain, Columns] of an outer one: it has neighbours.
+/// or a part of one. [Blocks, Grid, Serial, Chain, Rows, Columns] of an outer one: it has
+/// neighbours, of which those of a vector are tested together.
 void make_for_tasks(LoopRoles& loops, const ReductionParams& params, bool has_chains) {
   if (params.cross_grid_inner_reduction) {
     loops.cut(Serial, params.blocks_per_reduction, Grid);
@@ -56,12 +59,17 @@ void make_for_tasks(LoopRoles& loops, const ReductionParams& params, bool has_ch
     loops.split(Serial, params.unroll_factor_top_of_vectorization, Unroll);
     loops.split(Blocks, params.iterations_per_task, Rows);
   } else {
-    loops.split(Blocks, params.unroll_factor_iter_dom, Columns);
+    loops.split(Blocks, params.unroll_factor_iter_dom, Rows);
+    loops.split(Rows, kColumnsOfVector, Columns);
   }
   if (has_chains) {
     loops.split(Serial, kChain, Chain);
   }
-  loops.arrange({Blocks, Rows, Grid, Serial, Chain, Unroll, Lanes, Columns, Ones});
+  if (params.fastest_dim) {
+    loops.arrange({Blocks, Rows, Grid, Serial, Chain, Unroll, Lanes, Ones});
+  } else {
+    loops.arrange({Blocks, Grid, Serial, Chain, Rows, Columns, Ones});
+  }
 }
 
 // ---- Stages of the sums -------------------------------------------------------------------------
@@ -122,7 +130,7 @@ void apply_for_tasks(FusionSummary& summary, const ReductionParams& params) {
   bound.bind(Blocks, ParallelType::BIDx);
   bound.bind(Grid, ParallelType::BIDy);
   // Steps that are whole have no tests.
-  bound.bind(params.fastest_dim ? Unroll : Columns, ParallelType::Unswitch);
+  bound.bind(params.fastest_dim ? Lanes : Columns, ParallelType::Unswitch);
   transform::parallelize_like(leader);
   for (const auto& [load, width] : loads) {
     vectorize_access(

@@ -82,7 +82,7 @@ std::optional<Refusal> find_refusal_by_structure(const FusionSummary& summary) {
 
 std::optional<Refusal> find_refusal_by_size(const FusionSummary& summary, const RunFacts& facts) {
   constexpr int64_t kElementsOfSm = 1024;
-  constexpr int64_t kElementsOfTask = 64 * 1024;
+  constexpr int64_t kElementsOfTask = 1024;
   constexpr int64_t kLeastSide = 16;
   const IterDomains& axes = summary.reference().reference->axes;
   int64_t elements = 1;
