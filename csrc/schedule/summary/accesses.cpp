@@ -12,7 +12,8 @@ namespace {
 bool is_elementwise(const TensorView* operand, const Expr* use) {
   return std::ranges::all_of(tensor_outputs(use), [&](const TensorView* result) {
     return std::ranges::all_of(axes_of_use(operand, result), [](const AxisUse& axis) {
-      return axis.read == AxisRead::Same || axis.read == AxisRead::Reduced;
+      return axis.read == AxisRead::Same || axis.read == AxisRead::Reduced ||
+             axis.read == AxisRead::Scanned;
     });
   });
 }
