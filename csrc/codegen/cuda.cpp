@@ -85,6 +85,16 @@ class CudaDialect final : public Dialect {
     return "load_readonly(" + element + ")";
   }
 
+  [[nodiscard]] std::string approximate_function(UnaryOpType op) const override {
+    switch (op) {
+      case UnaryOpType::Exp: return "approximate_exp";
+      case UnaryOpType::Exp2: return "approximate_exp2";
+      case UnaryOpType::Sigmoid: return "approximate_sigmoid";
+      case UnaryOpType::Silu: return "approximate_silu";
+      default: return "";
+    }
+  }
+
   void open_kernel(KernelPrinter& printer, const std::string& name) override {
     // A parameter may be written to, so the compiler copies each, and looks at all the copies
     // whenever it asks what a store may change: its time grows with their square.

@@ -57,6 +57,10 @@ class Dialect {
   [[nodiscard]] virtual std::string kept_branch() const {
     return "";
   }
+  /// Faster function for a Float that is rounded before anything sees it; empty: none.
+  [[nodiscard]] virtual std::string approximate_function(UnaryOpType /*op*/) const {
+    return "";
+  }
   /// A condition that holds most of the time.
   [[nodiscard]] virtual std::string likely(std::string condition) const {
     return condition;

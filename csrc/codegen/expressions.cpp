@@ -72,7 +72,7 @@ DataType comparison_type(const Val* lhs, const Val* rhs) {
 } // namespace
 
 ExpressionPrinter::ExpressionPrinter(const Kernel& kernel, Dialect& dialect)
-    : kernel_(kernel), dialect_(dialect), names_(kernel) {
+    : kernel_(kernel), dialect_(dialect), names_(kernel), rounded_(kernel) {
   for (const SizeSource& source : kernel.launch.sizes) {
     sizes_.emplace(source.extent, &source);
   }
@@ -248,7 +248,18 @@ Text ExpressionPrinter::unary(const UnaryOp& op) {
   const bool needs_float = (op.op == UnaryOpType::Silu || op.op == UnaryOpType::Gelu) &&
                            !is_floating_point(to) && !is_complex(to);
   const DataType type = needs_float ? DataType::Float : compute_type(to);
-  return cast(unary_call(op.op, value_as(op.arg, type, true), type), type, to);
+  const Text arg = value_as(op.arg, type, true);
+  if (const std::string function = approximate_function(op); !function.empty()) {
+    return call(function, arg.str());
+  }
+  return cast(unary_call(op.op, arg, type), type, to);
+}
+
+std::string ExpressionPrinter::approximate_function(const UnaryOp& op) const {
+  const bool is_element = op.out->vtype() == ValType::TensorIndex;
+  return is_element && rounded_.contains(static_cast<const TensorIndex*>(op.out)->view())
+             ? dialect_.approximate_function(op.op)
+             : "";
 }
 
 Text ExpressionPrinter::unary_call(UnaryOpType op, const Text& arg, DataType type) const {

@@ -19,6 +19,7 @@
 #include "codegen/dialect.h"
 #include "codegen/literals.h"
 #include "codegen/names.h"
+#include "codegen/rounded_values.h"
 #include "lower/kernel.h"
 
 namespace nvfuser {
@@ -119,6 +120,8 @@ class ExpressionPrinter {
   [[nodiscard]] Text read_element(const TensorIndex* element);
   [[nodiscard]] Text scalar(const Val* val);
   [[nodiscard]] Text unary(const UnaryOp& op);
+  /// The faster function that may compute `op`; empty: none.
+  [[nodiscard]] std::string approximate_function(const UnaryOp& op) const;
   [[nodiscard]] Text unary_call(UnaryOpType op, const Text& arg, DataType type) const;
   [[nodiscard]] Text binary(const BinaryOp& op);
   [[nodiscard]] Text power(const BinaryOp& op, DataType type);
@@ -129,6 +132,7 @@ class ExpressionPrinter {
   const Kernel& kernel_;
   Dialect& dialect_;
   const KernelNames names_;
+  const RoundedValues rounded_;
   std::unordered_map<const Val*, std::string> defined_;
   std::vector<const Val*> order_; // of definitions
   std::set<const TensorView*> variables_;

@@ -1,5 +1,7 @@
-// Faster arithmetic for functions whose result is no better than an approximation anyway.
+// Faster arithmetic: for functions whose result is no better than an approximation anyway, and for
+// values that are rounded to 16 bits before anything sees them.
 //
+// provides: approximate_exp approximate_exp2 approximate_sigmoid approximate_silu
 // requires: types
 #pragma once
 
@@ -9,4 +11,29 @@ NVF_FUNCTION float approximate_divide(float a, float b) {
 }
 NVF_FUNCTION double approximate_divide(double a, double b) {
   return a / b;
+}
+
+/// 2^x within a relative error of 2^-22; 0 below 2^-126.
+NVF_FUNCTION float approximate_exp2(float x) {
+  float out;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(x));
+  return out;
+}
+/// e^x within a relative error of (4 + |x|) * 2^-24: the product is rounded, and its error grows
+/// with it. 0 below 2^-126.
+NVF_FUNCTION float approximate_exp(float x) {
+  return approximate_exp2(x * 1.4426950408889634f);
+}
+
+/// 1 / x within 1 unit in the last place; 0 where |x| is above 2^126.
+NVF_FUNCTION float approximate_reciprocal(float x) {
+  float out;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(x));
+  return out;
+}
+NVF_FUNCTION float approximate_sigmoid(float x) {
+  return approximate_reciprocal(1.0f + approximate_exp(-x));
+}
+NVF_FUNCTION float approximate_silu(float x) {
+  return x * approximate_sigmoid(x);
 }

@@ -12,8 +12,12 @@ template <>
 struct LowPrecision<__bfloat> {
   static constexpr bool value = true;
 
+  /// One instruction, also for the upper half of a register: a shift would need it moved first.
   NVF_FUNCTION static float to_float(__bfloat bfloat) {
-    return __uint_as_float(static_cast<uint32_t>(bfloat.bits) << 16);
+    float out;
+    const uint16_t low = 0;
+    asm("mov.b32 %0, {%1, %2};" : "=f"(out) : "h"(low), "h"(bfloat.bits));
+    return out;
   }
   NVF_FUNCTION static __bfloat from_float(float value) {
     __bfloat out;

@@ -104,7 +104,7 @@ CHOICES = {
     "sum_outer_f32": of_outer_sum(4, 8, (32, 8), 4),
     "sum_outer_bf16_skinny": of_outer_sum(8, 8, (32, 8), 264),
     "rmsnorm_fwd_bf16_32768x4096": of_row(8, 4, 128),
-    "rmsnorm_fwd_bf16_8192x16384": of_row(8, 8, 256),
+    "rmsnorm_fwd_bf16_8192x16384": of_row(8, 4, 512),
     "rmsnorm_fwd_bf16_2048x65536": of_row(8, 8, 1024),
     "softmax_fwd_bf16_1024x262144": of_row(8, 1, 1024),
     "layernorm_fwd_bf16_32768x4096": of_row(8, 4, 128),

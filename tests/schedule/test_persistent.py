@@ -351,7 +351,7 @@ def chosen(shape: tuple[int, int], dtype: torch.dtype = torch.bfloat16) -> tuple
         (1000, (32, 4, 4, 8)),
         (4096, (128, 1, 4, 8)),
         (5120, (160, 1, 4, 8)),
-        (16384, (256, 1, 8, 8)),
+        (16384, (512, 1, 4, 8)),
         (32768, (512, 1, 8, 8)),
     ],
 )
@@ -367,7 +367,8 @@ def test_few_rows_have_more_threads() -> None:
     ("dtype", "columns", "registers", "keeps_inputs"),
     [
         (torch.bfloat16, 4096, 255, False),  # many blocks fit, whatever the compiler takes
-        (torch.bfloat16, 16384, 64, True),
+        (torch.bfloat16, 16384, 64, False),
+        (torch.bfloat16, 32768, 64, True),
         (torch.bfloat16, 65536, 64, True),
         (torch.float32, 16384, 64, False),  # nothing is smaller than what is computed
     ],

@@ -17,13 +17,17 @@ constexpr int64_t kOtherRegisters = 32;
 /// The same of rows, whose vectors are counted.
 constexpr int64_t kFewestOtherRegisters = 24;
 constexpr int64_t kRegistersOfVector = 4;
-/// While one row is loaded, another is reduced, and a third is stored.
-constexpr int64_t kEnoughRows = 3;
+/// Rows of a multiprocessor that are enough: while one is loaded, another is reduced. Computing
+/// elements again in each pass takes as long as a third row gains.
+constexpr int64_t kEnoughRows = 2;
+constexpr int64_t kEnoughStoredRows = 3;
 constexpr int64_t kFewBlocks = 4; // of a multiprocessor
 /// Elements of a thread, of all inputs that are as large as the problem: enough loads in flight.
 constexpr int64_t kElements = 32;
-/// More of a row in one thread are the last resort: they are much code.
+/// Elements of a thread, of a row that shares a kernel with rows of other sizes.
 constexpr int64_t kMostElements = 64;
+/// Longer parts of a row in the registers of one thread are the last resort: they are much code.
+constexpr int64_t kMostRegistersOfRow = 32;
 constexpr int64_t kThreadsOfBlock = 128;
 constexpr int64_t kThreadsOfColumns = 512;
 constexpr int64_t kMostColumns = 32;
@@ -97,6 +101,13 @@ int64_t registers_of_blocks(const Target& target, int64_t threads, int64_t block
   return registers_of_thread(target, target.registers_per_sm, threads, blocks);
 }
 
+/// How much of the rows that a multiprocessor should have fits on it, at most 1.
+double share_of_enough(int64_t rows, int64_t kept_registers, const KeptForm& form) {
+  const int64_t enough = form.is_stored ? kEnoughStoredRows : kEnoughRows;
+  const int64_t counted = kept_registers > kMostRegistersOfRow ? std::min<int64_t>(rows, 1) : rows;
+  return std::min(1.0, static_cast<double>(counted) / static_cast<double>(enough));
+}
+
 /// `wanted`, and what it is doubled and halved to between `fewest` and `most`: the nearest first.
 std::vector<int64_t> by_distance(int64_t wanted, int64_t fewest, int64_t most) {
   std::vector<int64_t> numbers{wanted};
@@ -149,20 +160,18 @@ std::optional<RowOfThreads> find_row_of_threads(
   const int64_t others = other_registers(summary);
   // The first of the best: what is nearest to the wanted number of threads, and computed once.
   std::optional<RowOfThreads> best;
-  int64_t most_rows = 0; // on a multiprocessor
+  double best_share = 0;
   for (const int64_t threads : by_distance(wanted, fewest, most)) {
     for (const KeptForm& form : forms) {
       RowOfThreads row = row_of(threads, sizes);
       row.keeps_inputs = form.is_stored;
-      const int64_t kept = row.batches * row.lanes;
-      const int64_t needed = others + ceil_div(kept * form.bytes, kRegisterBytes);
-      const int64_t blocks = blocks_of_sm(target, row.threads * row.rows, needed);
-      const int64_t counted = kept > kMostElements ? 1 : kEnoughRows;
-      const int64_t rows = std::min(blocks * row.rows, counted);
-      if (rows > most_rows) {
+      const int64_t kept = ceil_div(row.batches * row.lanes * form.bytes, kRegisterBytes);
+      const int64_t blocks = blocks_of_sm(target, row.threads * row.rows, others + kept);
+      const double share = share_of_enough(blocks * row.rows, kept, form);
+      if (share > best_share) {
         row.registers = registers_of_blocks(target, row.threads * row.rows, blocks);
         best = row;
-        most_rows = rows;
+        best_share = share;
       }
       if (has_few_rows && best) {
         return best; // no second one waits for a multiprocessor

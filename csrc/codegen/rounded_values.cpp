@@ -1,0 +1,47 @@
+#include "codegen/rounded_values.h"
+
+#include <algorithm>
+#include <array>
+#include <ranges>
+
+#include "graph/domain_map.h"
+#include "ir/all_nodes.h"
+
+namespace nvfuser {
+namespace {
+
+/// Whether a small error of an operand can be any error of the result.
+bool has_jumps(const Expr& expr) {
+  if (const auto* unary = expr.as<UnaryOp>()) {
+    using enum UnaryOpType;
+    constexpr std::array kJumps = {Ceil, Floor, Frac, Round, Trunc, BitCast};
+    return std::ranges::find(kJumps, unary->op) != kJumps.end();
+  }
+  if (const auto* binary = expr.as<BinaryOp>()) {
+    using enum BinaryOpType;
+    constexpr std::array kJumps = {Fmod, Mod, Remainder};
+    return std::ranges::find(kJumps, binary->op) != kJumps.end();
+  }
+  return false;
+}
+
+} // namespace
+
+RoundedValues::RoundedValues(const Kernel& kernel) {
+  const auto is_rounded_by = [&](const Expr* use) {
+    return !has_jumps(*use) && std::ranges::all_of(use->outputs(), [&](const Val* result) {
+      return is_low_precision(result->dtype()) ||
+             (result->is_tensor() && contains(static_cast<const TensorView*>(result)));
+    });
+  };
+  for (const Expr* expr : tensor_exprs(kernel) | std::views::reverse) {
+    for (const TensorView* result : tensor_outputs(expr)) {
+      if (result->dtype() == DataType::Float && !result->is_fusion_output() &&
+          !result->uses().empty() && std::ranges::all_of(result->uses(), is_rounded_by)) {
+        rounded_.insert(result);
+      }
+    }
+  }
+}
+
+} // namespace nvfuser

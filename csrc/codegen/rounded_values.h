@@ -1,0 +1,29 @@
+// Floats that nothing sees before they are rounded to 16 bits and fewer: an error of a few units in
+// their last place is far below that of the rounding.
+//
+//   T1 = exp(T0)   T2 = sum(T1)   T3 = T1 / T2   T4 = bfloat16(T3)   output T4
+//
+// T1, T2 and T3 are such. They are not if one of them is an output, is compared, or decides an
+// integer: there is no bound on what an error of an operand does to a comparison.
+#pragma once
+
+#include <unordered_set>
+
+#include "lower/kernel.h"
+
+namespace nvfuser {
+
+class RoundedValues {
+ public:
+  /// Cost: O(edges).
+  explicit RoundedValues(const Kernel& kernel);
+
+  [[nodiscard]] bool contains(const TensorView* tensor) const {
+    return rounded_.contains(tensor);
+  }
+
+ private:
+  std::unordered_set<const TensorView*> rounded_; // only looked up
+};
+
+} // namespace nvfuser
