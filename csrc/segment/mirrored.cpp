@@ -3,17 +3,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "segment/joined.h"
+
 namespace nvfuser::segment {
 namespace {
-
-int64_t pattern_of(const Facts& facts, const Group& group) {
-  for (const ExprId id : group.exprs) {
-    if (facts.expr(id).pattern != kNoPattern) {
-      return facts.expr(id).pattern;
-    }
-  }
-  return kNoPattern;
-}
 
 /// Groups that read what `group` reads or makes.
 std::set<size_t> neighbors(const Flow& flow, const GroupGraph& graph, const Group& group) {
@@ -27,12 +20,6 @@ std::set<size_t> neighbors(const Flow& flow, const GroupGraph& graph, const Grou
   }
   std::ranges::for_each(group.outputs, add_readers);
   return found;
-}
-
-std::vector<size_t> united(const std::vector<size_t>& a, const std::vector<size_t>& b) {
-  std::vector<size_t> both;
-  std::ranges::set_union(a, b, std::back_inserter(both));
-  return both;
 }
 
 } // namespace
@@ -61,22 +48,6 @@ std::vector<MirroredPair> find_mirrored_pairs(
     }
   }
   return pairs;
-}
-
-Group joined(const Flow& flow, const std::vector<Group>& groups, const MirroredPair& pair) {
-  const Group& rows = groups[pair.rows];
-  const Group& columns = groups[pair.columns];
-  Group both{.exprs = united(rows.exprs, columns.exprs), .own = united(rows.own, columns.own)};
-  const GroupGraph graph(flow, groups);
-  for (const TensorId output : united(rows.outputs, columns.outputs)) {
-    const std::set<size_t>& readers = graph.readers(output);
-    const bool is_read = std::ranges::any_of(
-        readers, [&](size_t group) { return group != pair.rows && group != pair.columns; });
-    if (is_read || flow.tensor(output).is_output) {
-      both.outputs.push_back(output);
-    }
-  }
-  return both;
 }
 
 } // namespace nvfuser::segment

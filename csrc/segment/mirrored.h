@@ -23,8 +23,4 @@ struct MirroredPair {
     const std::vector<Group>& groups,
     const std::vector<bool>& keeps_rows);
 
-/// Both groups as one. `groups`: all of them.
-[[nodiscard]] Group joined(
-    const Flow& flow, const std::vector<Group>& groups, const MirroredPair& pair);
-
 } // namespace nvfuser::segment

@@ -39,6 +39,7 @@ void Segmenter::run() {
     settle(std::move(group));
   }
   join_mirrored();
+  join_chained();
 }
 
 void Segmenter::rebuild(Accepted& segment) {
@@ -97,39 +98,67 @@ bool Segmenter::try_cut(const Group& group, const schedule::FusionSummary& summa
   return true;
 }
 
+std::vector<Group> Segmenter::groups() const {
+  std::vector<Group> groups;
+  for (const Accepted& segment : accepted_) {
+    groups.push_back(segment.group);
+  }
+  return groups;
+}
+
 void Segmenter::join_mirrored() {
-  if (schedule::find_scheduler(SchedulerType::inner_outer_persistent) == nullptr) {
+  constexpr SchedulerType kScheduler = SchedulerType::inner_outer_persistent;
+  if (schedule::find_scheduler(kScheduler) == nullptr) {
     return;
   }
   for (bool is_joined = true; is_joined;) {
-    std::vector<Group> groups;
+    const std::vector<Group> groups = this->groups();
     std::vector<bool> keeps_rows;
     for (const Accepted& segment : accepted_) {
-      groups.push_back(segment.group);
       keeps_rows.push_back(
           segment.answer.scheduler == SchedulerType::inner_persistent ||
-          segment.answer.scheduler == SchedulerType::inner_outer_persistent);
+          segment.answer.scheduler == kScheduler);
     }
     const std::vector<MirroredPair> pairs = find_mirrored_pairs(flow_, facts_, groups, keeps_rows);
-    is_joined = std::ranges::any_of(
-        pairs, [&](const MirroredPair& pair) { return try_join(groups, pair); });
+    is_joined = std::ranges::any_of(pairs, [&](const MirroredPair& pair) {
+      return try_join(kScheduler, groups, pair.rows, pair.columns);
+    });
   }
 }
 
-bool Segmenter::try_join(const std::vector<Group>& groups, const MirroredPair& pair) {
-  constexpr SchedulerType kScheduler = SchedulerType::inner_outer_persistent;
-  Accepted both{.group = joined(flow_, groups, pair), .built = {}, .answer = {}, .traits = {}};
+void Segmenter::join_chained() {
+  constexpr SchedulerType kScheduler = SchedulerType::reduction;
+  if (schedule::find_scheduler(kScheduler) == nullptr) {
+    return;
+  }
+  for (bool is_joined = true; is_joined;) {
+    const std::vector<Group> groups = this->groups();
+    std::vector<bool> reduces;
+    for (const Accepted& segment : accepted_) {
+      reduces.push_back(segment.answer.scheduler == kScheduler);
+    }
+    const std::vector<ChainedPair> pairs = find_chained_pairs(flow_, facts_, groups, reduces);
+    is_joined = std::ranges::any_of(pairs, [&](const ChainedPair& pair) {
+      return try_join(kScheduler, groups, pair.first, pair.second);
+    });
+  }
+}
+
+bool Segmenter::try_join(
+    SchedulerType scheduler, const std::vector<Group>& groups, size_t first, size_t second) {
+  Accepted both{
+      .group = joined(flow_, groups, first, second), .built = {}, .answer = {}, .traits = {}};
   both.traits = traits_of(*complete_, flow_, facts_, both.group);
   both.built = builder_.build(both.group, strided_);
   const schedule::FusionSummary summary(*both.built.fusion);
   const schedule::RunFacts facts = builder_.facts_of(both.built, run_);
-  if (schedule::find_refusal(kScheduler, summary, facts)) {
+  if (schedule::find_refusal(scheduler, summary, facts)) {
     return false;
   }
-  both.answer.scheduler = kScheduler;
-  both.answer.params = schedule::find_scheduler(kScheduler)->compute_heuristics(summary, facts);
-  accepted_[pair.rows] = std::move(both);
-  accepted_.erase(accepted_.begin() + static_cast<std::ptrdiff_t>(pair.columns));
+  both.answer.scheduler = scheduler;
+  both.answer.params = schedule::find_scheduler(scheduler)->compute_heuristics(summary, facts);
+  accepted_[first] = std::move(both);
+  accepted_.erase(accepted_.begin() + static_cast<std::ptrdiff_t>(second));
   return true;
 }
 

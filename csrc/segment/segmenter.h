@@ -10,6 +10,7 @@
 
 #include "graph/id_model.h"
 #include "segment/ask.h"
+#include "segment/joined.h"
 #include "segment/mirrored.h"
 #include "segment/partition.h"
 #include "segment/segment_builder.h"
@@ -65,7 +66,12 @@ class Segmenter {
   [[nodiscard]] std::vector<Group> partition_again(const Group& group);
   /// Join groups that reduce rows and columns, where a scheduler takes both.
   void join_mirrored();
-  [[nodiscard]] bool try_join(const std::vector<Group>& groups, const MirroredPair& pair);
+  /// Join groups that reduce the same axes one after the other, where a scheduler takes both.
+  void join_chained();
+  [[nodiscard]] std::vector<Group> groups() const;
+  /// Let `scheduler` have both groups, if it takes them; the second one is gone then.
+  [[nodiscard]] bool try_join(
+      SchedulerType scheduler, const std::vector<Group>& groups, size_t first, size_t second);
   void log(const Accepted& segment) const;
 
   const std::shared_ptr<Fusion> complete_;

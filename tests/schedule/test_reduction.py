@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import pytest
@@ -114,6 +115,58 @@ def test_shapes(target: str, made_for: str, shape: str) -> None:
         assert not schedule.can_schedule(fd.fusion, REDUCTION, [x], made_for)[0]
         return
     check(fd, [x], target, made_for, [x.double().sum(dims)])
+
+
+def moments(dims: list[int], scale: float) -> Callable:
+    """Mean and variance, as sums of elements and of squared differences from the mean."""
+
+    def build(fd, x):
+        ops = fd.ops
+        wide = x if x.dtype() == F else ops.cast(x, F)
+        mean = ops.mul(ops.sum(wide, dims, True), scale)
+        difference = ops.sub(wide, mean)
+        return mean, ops.mul(ops.sum(ops.mul(difference, difference), dims, True), scale)
+
+    return build
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize(
+    ("shape", "dims"),
+    [((40000, 16), [0]), ((30011, 3), [0]), ((300, 3, 401), [0, 2]), ((200, 4, 1000), [0, 2])],
+    ids=str,
+)
+def test_moments_in_one_pass(
+    target: str, shape: tuple[int, ...], dims: list[int], dtype: torch.dtype
+) -> None:
+    generator = torch.Generator().manual_seed(0)
+    x = (torch.randn(shape, generator=generator, dtype=torch.float64) + 10).to(dtype)
+    fd = define(moments(dims, 1.0 / math.prod(shape[d] for d in dims)), [x])
+    wide = x.double()
+    mean = wide.mean(dims, keepdim=True)
+    check(fd, [x], target, "cuda", [mean, (wide - mean).square().mean(dims, keepdim=True)])
+
+
+def test_moments_have_one_pass_only_where_elements_do_not_stay_on_chip() -> None:
+    def is_taken(*shape: int, made_for: str = "cuda") -> bool:
+        x = torch.empty(shape)
+        fd = define(moments([0], 1.0 / shape[0]), [x])
+        return schedule.can_schedule(fd.fusion, REDUCTION, [x], made_for)[0]
+
+    assert is_taken(1 << 20, 64)
+    assert not is_taken(64, 1 << 16)
+    assert not is_taken(1 << 20, 64, made_for="cpu")
+
+
+def test_differences_that_are_read_otherwise_are_no_moments() -> None:
+    def build(fd, x):
+        ops = fd.ops
+        difference = ops.sub(x, ops.mean(x, [0], True))
+        return ops.sum(ops.mul(difference, difference), [0]), ops.max(difference, [0])
+
+    x = torch.empty(1 << 20, 64)
+    fd = define(build, [x])
+    assert not schedule.can_schedule(fd.fusion, REDUCTION, [x], "cuda")[0]
 
 
 @pytest.mark.parametrize("count", [7, 70001, 65536])

@@ -36,3 +36,22 @@ def test_sums_over_rows_and_columns_that_keep_nothing_stay_apart() -> None:
     fd = define(lambda fd, x: [fd.ops.sum(x, [0]), fd.ops.sum(x, [1])], inputs)
     plan = segment(fd.fusion, inputs, "cuda")
     assert len(plan.groups) == 2
+
+
+def batch_norm(fd, x):
+    ops = fd.ops
+    scale = 1.0 / (40000 * 30)
+    mean = ops.mul(ops.sum(x, [0, 2], True), scale)
+    centred = ops.sub(x, mean)
+    variance = ops.mul(ops.sum(ops.mul(centred, centred), [0, 2], True), scale)
+    return ops.mul(centred, ops.rsqrt(ops.add(variance, 1e-5)))
+
+
+def test_mean_and_variance_that_do_not_fit_on_chip_are_one_kernel_of_a_gpu() -> None:
+    inputs = [torch.randn(40000, 2, 30)]
+    fd = define(batch_norm, inputs)
+    plan = segment(fd.fusion, inputs, "cuda")
+    assert [g.scheduler for g in plan.groups] == [SchedulerType.reduction, SchedulerType.pointwise]
+    check_plan(plan)
+    on_processors = segment(fd.fusion, inputs, "cpu")
+    assert len(on_processors.groups) == 3

@@ -226,7 +226,8 @@ std::optional<Refusal> find_different_reductions(const FusionSummary& summary) {
   return std::nullopt;
 }
 
-const TensorView* find_resolved_broadcast(const FusionSummary& summary) {
+const TensorView* find_resolved_broadcast(
+    const FusionSummary& summary, const TensorSetOf& left_out) {
   const TensorSetOf behind = tensors_behind_reductions(summary);
   const auto is_reduced_axis = [&](const IterDomain* axis) {
     return std::ranges::any_of(summary.problem()->reduced, [&](const IterDomain* reduced) {
@@ -234,7 +235,8 @@ const TensorView* find_resolved_broadcast(const FusionSummary& summary) {
     });
   };
   for (const TensorView* tensor : summary.computed()) {
-    if (behind.contains(tensor) && std::ranges::any_of(concrete_axes(tensor), is_reduced_axis)) {
+    if (behind.contains(tensor) && !left_out.contains(tensor) &&
+        std::ranges::any_of(concrete_axes(tensor), is_reduced_axis)) {
       return tensor;
     }
   }

@@ -22,7 +22,8 @@ using TensorSetOf = std::unordered_set<const TensorView*>; // only looked up
 [[nodiscard]] std::optional<Refusal> find_different_reductions(const FusionSummary& summary);
 
 /// A tensor behind reductions that has an element for each one that is reduced; nullptr: none.
-[[nodiscard]] const TensorView* find_resolved_broadcast(const FusionSummary& summary);
+[[nodiscard]] const TensorView* find_resolved_broadcast(
+    const FusionSummary& summary, const TensorSetOf& left_out = {});
 
 /// Refuses tensors with axes that the reference does not have: before reductions, it may have what
 /// they were reshaped into.

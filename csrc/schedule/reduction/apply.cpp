@@ -2,6 +2,7 @@
 
 #include "schedule/common/global_tensors.h"
 #include "schedule/common/reduction_loops.h"
+#include "schedule/reduction/moments.h"
 #include "schedule/reduction/reduction.h"
 #include "transform/inline.h"
 #include "transform/parallelize_like.h"
@@ -25,7 +26,9 @@ void make_inner_for_threads(LoopRoles& loops, const ReductionParams& params) {
     loops.split(Serial, params.unroll_factor_inner_reduction, Lanes);
   }
   loops.split(Serial, params.lparams.bdimx(), Threads);
-  loops.split(Serial, params.unroll_factor_top_of_vectorization, Unroll);
+  if (params.unroll_factor_top_of_vectorization > 1) {
+    loops.split(Serial, params.unroll_factor_top_of_vectorization, Unroll);
+  }
   if (params.cross_grid_inner_reduction) {
     loops.split(Serial, params.blocks_per_reduction, Grid);
   }
@@ -40,7 +43,9 @@ void make_outer_for_threads(LoopRoles& loops, const ReductionParams& params) {
   loops.split(Blocks, params.unroll_factor_iter_dom, Columns);
   loops.split(Blocks, params.lparams.bdimx(), Rows);
   loops.split(Serial, params.lparams.bdimy(), Threads);
-  loops.split(Serial, params.unroll_factor_inner_reduction, Unroll);
+  if (params.unroll_factor_inner_reduction > 1) {
+    loops.split(Serial, params.unroll_factor_inner_reduction, Unroll);
+  }
   if (params.cross_grid_inner_reduction) {
     loops.split(Serial, params.blocks_per_reduction, Grid);
   }
@@ -76,6 +81,11 @@ void make_for_tasks(LoopRoles& loops, const ReductionParams& params, bool has_ch
 
 /// An accumulator for each lane, then those of the threads. Returns the tensor that has all loops.
 TensorView* factor_for_threads(LoopRoles& loops, const ReductionResults& results) {
+  if (results.size() > 1) { // a Welford: where steps are written out, their counts are constants
+    const ReductionResults parts = loops.factor({Unroll, Lanes}, results);
+    const ReductionResults sums = loops.factor({Serial}, results);
+    return parts.empty() ? sums.front() : parts.front();
+  }
   TensorView* first = loops.factor({Serial, Unroll}, results).front();
   static_cast<void>(loops.factor({Lanes}, results));
   return first;
@@ -192,7 +202,11 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
     has_welford(reductions) ? reduce_lanes_in_turn(left, reductions)
                             : group_lanes(left, reductions);
   }
-  unroll_loads(bound, loads);
+  if (bound.has(Unroll)) {
+    unroll_loads(bound, loads);
+  } else {
+    loads.clear(); // inlined as all other tensors
+  }
   transform::inline_most(fusion, computed_without(fusion, loads));
 }
 
@@ -201,7 +215,14 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
 void apply(FusionSummary& summary, const HeuristicParams& heuristics) {
   const auto& params = params_as<ReductionParams>(heuristics, SchedulerType::reduction);
   const FusionGuard guard(&summary.fusion());
-  params.runs_in_tasks ? apply_for_tasks(summary, params) : apply_for_threads(summary, params);
+  const std::vector<Moments> moments = find_moments(summary);
+  if (moments.empty()) {
+    params.runs_in_tasks ? apply_for_tasks(summary, params) : apply_for_threads(summary, params);
+    return;
+  }
+  combine_moments(summary.fusion(), moments);
+  FusionSummary one_pass(summary.fusion());
+  apply_for_threads(one_pass, params);
 }
 
 } // namespace nvfuser::schedule::reduction

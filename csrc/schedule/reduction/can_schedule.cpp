@@ -1,5 +1,11 @@
+#include <algorithm>
+
+#include "schedule/common/problem_sizes.h"
 #include "schedule/common/reduction_rules.h"
+#include "schedule/persistent/layouts.h"
+#include "schedule/reduction/moments.h"
 #include "schedule/reduction/reduction.h"
+#include "schedule/summary/axis_sources.h"
 
 namespace nvfuser::schedule {
 
@@ -16,11 +22,24 @@ const Scheduler& reduction_scheduler() {
 namespace reduction {
 namespace {
 
-std::optional<Refusal> find_persistent_buffer(const FusionSummary& summary) {
-  if (summary.persistent_buffers().empty()) {
+/// Whether all that meets the result of the reduction is what moments are computed of.
+bool is_of_moments(const ReductionFacts& reduction, const std::vector<Moments>& moments) {
+  return std::ranges::any_of(
+      moments, [&](const Moments& each) { return each.sum == reduction.expr; });
+}
+
+std::optional<Refusal> find_persistent_buffer(
+    const FusionSummary& summary, const std::vector<Moments>& moments) {
+  const auto& buffers = summary.persistent_buffers();
+  const auto found = std::ranges::find_if(buffers, [&](const PersistentBuffer& buffer) {
+    return std::ranges::any_of(buffer.reductions, [&](size_t reduction) {
+      return !is_of_moments(summary.reductions()[reduction], moments);
+    });
+  });
+  if (found == buffers.end()) {
     return std::nullopt;
   }
-  const PersistentBuffer& buffer = summary.persistent_buffers().front();
+  const PersistentBuffer& buffer = *found;
   return refuse(
       {.headline = "need persistent buffers that reduction scheduler doesn't handle",
        .node = describe(buffer.tensor),
@@ -32,8 +51,13 @@ std::optional<Refusal> find_persistent_buffer(const FusionSummary& summary) {
 }
 
 /// What is computed from results has an element for each of them, and no more.
-std::optional<Refusal> find_elements_behind(const FusionSummary& summary) {
-  const TensorView* tensor = find_resolved_broadcast(summary);
+std::optional<Refusal> find_elements_behind(
+    const FusionSummary& summary, const std::vector<Moments>& moments) {
+  TensorSetOf left_out;
+  for (const Moments& each : moments) {
+    left_out.insert(each.differences.begin(), each.differences.end());
+  }
+  const TensorView* tensor = find_resolved_broadcast(summary, left_out);
   if (tensor == nullptr) {
     return std::nullopt;
   }
@@ -50,15 +74,28 @@ std::optional<Refusal> find_elements_behind(const FusionSummary& summary) {
 std::optional<Refusal> find_refusal_by_structure(const FusionSummary& summary) {
   NVF_RETURN_REFUSAL(find_refusal_of_reductions(summary));
   NVF_RETURN_REFUSAL(find_different_reductions(summary));
-  NVF_RETURN_REFUSAL(find_persistent_buffer(summary));
-  NVF_RETURN_REFUSAL(find_elements_behind(summary));
+  const std::vector<Moments> moments = find_moments(summary);
+  NVF_RETURN_REFUSAL(find_persistent_buffer(summary, moments));
+  NVF_RETURN_REFUSAL(find_elements_behind(summary, moments));
   NVF_RETURN_REFUSAL(find_uncovered_tensor(summary));
   return find_shared_update(summary);
 }
 
-std::optional<Refusal> find_refusal_by_size(
-    const FusionSummary& /*summary*/, const RunFacts& /*facts*/) {
-  return std::nullopt;
+/// Moments are computed in two passes where elements stay on chip between them, and on a processor,
+/// where dividing for each element takes longer than reading it again.
+std::optional<Refusal> find_refusal_by_size(const FusionSummary& summary, const RunFacts& facts) {
+  if (summary.persistent_buffers().empty()) {
+    return std::nullopt;
+  }
+  const ProblemSizes sizes = sizes_of(*summary.problem(), facts);
+  const bool stays_on_chip =
+      summary.problem()->is_inner
+          ? persistent::find_row_of_threads(summary, facts.target(), sizes).has_value()
+          : persistent::find_columns_of_threads(summary, facts.target(), sizes).has_value();
+  const bool is_empty = sizes.kept == 0 || sizes.reduced == 0;
+  return facts.target().is_cuda() && !stays_on_chip && !is_empty
+             ? std::nullopt
+             : find_persistent_buffer(summary, {});
 }
 
 } // namespace reduction

@@ -4,6 +4,7 @@
 
 #include "schedule/common/problem_sizes.h"
 #include "schedule/params/reduction_params.h"
+#include "schedule/reduction/moments.h"
 #include "schedule/reduction/reduction.h"
 
 namespace nvfuser::schedule::reduction {
@@ -139,7 +140,7 @@ class Heuristics {
 
   /// Whether blocks may wait for the results of others, so that all of them have to be resident.
   [[nodiscard]] bool waits_for_others() const {
-    return summary_.reductions().size() > 1;
+    return summary_.reductions().size() > 1 && find_moments(summary_).empty();
   }
 
   // ---- Processors -------------------------------------------------------------------------------

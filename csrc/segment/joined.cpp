@@ -1,0 +1,64 @@
+#include "segment/joined.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace nvfuser::segment {
+namespace {
+
+std::vector<size_t> united(const std::vector<size_t>& a, const std::vector<size_t>& b) {
+  std::vector<size_t> both;
+  std::ranges::set_union(a, b, std::back_inserter(both));
+  return both;
+}
+
+} // namespace
+
+int64_t pattern_of(const Facts& facts, const Group& group) {
+  for (const ExprId id : group.exprs) {
+    if (facts.expr(id).pattern != kNoPattern) {
+      return facts.expr(id).pattern;
+    }
+  }
+  return kNoPattern;
+}
+
+Group joined(const Flow& flow, const std::vector<Group>& groups, size_t one, size_t other) {
+  const Group& a = groups[one];
+  const Group& b = groups[other];
+  Group both{.exprs = united(a.exprs, b.exprs), .own = united(a.own, b.own)};
+  const GroupGraph graph(flow, groups);
+  for (const TensorId output : united(a.outputs, b.outputs)) {
+    const std::set<size_t>& readers = graph.readers(output);
+    const bool is_read =
+        std::ranges::any_of(readers, [&](size_t group) { return group != one && group != other; });
+    if (is_read || flow.tensor(output).is_output) {
+      both.outputs.push_back(output);
+    }
+  }
+  return both;
+}
+
+std::vector<ChainedPair> find_chained_pairs(
+    const Flow& flow,
+    const Facts& facts,
+    const std::vector<Group>& groups,
+    const std::vector<bool>& reduces) {
+  const GroupGraph graph(flow, groups);
+  std::vector<ChainedPair> pairs;
+  for (size_t first = 0; first < groups.size(); ++first) {
+    const int64_t pattern = reduces[first] ? pattern_of(facts, groups[first]) : kNoPattern;
+    if (pattern == kNoPattern) {
+      continue;
+    }
+    for (const size_t second : graph.next(first)) {
+      if (reduces[second] && pattern_of(facts, groups[second]) == pattern &&
+          graph.may_join(first, second)) {
+        pairs.push_back({.first = first, .second = second});
+      }
+    }
+  }
+  return pairs;
+}
+
+} // namespace nvfuser::segment
