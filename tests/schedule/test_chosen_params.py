@@ -3,15 +3,20 @@ none: inputs are not touched, and their sizes are those of the suite."""
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 import torch
+from cuda_kernels import has_nvrtc
 
 from nvfuser_direct import (
+    CompileParams,
+    DataType,
     FusionDefinition,
+    KernelExecutor,
     SchedulerType,
     concretize,
     find_concretization,
@@ -231,26 +236,63 @@ def figures(params: HeuristicParams, streams: int, kept: float, vectors: int) ->
     return registers, blocks * params.lparams.bdimy, kilobytes, waves
 
 
+#: Streams, registers kept for each element, and vectors beside what is kept.
+ROWS_OF = {
+    "rmsnorm_fwd_bf16_32768x4096": (1, 1, 2),
+    "rmsnorm_fwd_bf16_8192x16384": (1, 1, 2),
+    "rmsnorm_fwd_bf16_2048x65536": (1, 0.5, 2),
+    "layernorm_fwd_bf16_32768x4096": (1, 1, 3),
+    "layernorm_fwd_bf16_32768x768": (1, 1, 3),
+    "layernorm_fwd_bf16_8192x16384": (1, 0.5, 3),
+    "softmax_fwd_bf16_32768x4096": (1, 1, 1),
+    "softmax_fwd_bf16_4096x32768": (1, 0.5, 1),
+    "softmax_bwd_bf16_16384x4096": (2, 2, 1),
+    "add_layernorm_bf16_16384x4096": (2, 1, 4),
+    "dropout_add_layernorm_bf16_16384x4096": (2, 1, 3),
+}
+
+
 @pytest.mark.parametrize(
-    ("name", "of_model", "expected"),
+    ("name", "expected"),
     [
-        ("rmsnorm_fwd_bf16_32768x4096", (1, 1, 2), (64, 8, 64, 31)),
-        ("rmsnorm_fwd_bf16_8192x16384", (1, 1, 2), (64, 2, 64, 31)),
-        ("rmsnorm_fwd_bf16_2048x65536", (1, 0.5, 2), (64, 1, 128, 15)),
-        ("layernorm_fwd_bf16_32768x4096", (1, 1, 3), (72, 7, 56, 35)),
-        ("layernorm_fwd_bf16_32768x768", (1, 1, 3), (64, 32, 48, 7)),
-        ("layernorm_fwd_bf16_8192x16384", (1, 0.5, 3), (72, 3, 96, 20)),
-        ("softmax_fwd_bf16_32768x4096", (1, 1, 1), (64, 8, 64, 31)),
-        ("softmax_fwd_bf16_4096x32768", (1, 0.5, 1), (64, 2, 128, 15)),
-        ("softmax_bwd_bf16_16384x4096", (2, 2, 1), (64, 4, 64, 31)),
-        ("add_layernorm_bf16_16384x4096", (2, 1, 4), (56, 4, 64, 31)),
-        ("dropout_add_layernorm_bf16_16384x4096", (2, 1, 3), (56, 4, 64, 31)),
+        ("rmsnorm_fwd_bf16_32768x4096", (64, 8, 64, 31)),
+        ("rmsnorm_fwd_bf16_8192x16384", (64, 2, 64, 31)),
+        ("rmsnorm_fwd_bf16_2048x65536", (64, 1, 128, 15)),
+        ("layernorm_fwd_bf16_32768x4096", (72, 7, 56, 35)),
+        ("layernorm_fwd_bf16_32768x768", (64, 32, 48, 7)),
+        ("layernorm_fwd_bf16_8192x16384", (72, 3, 96, 20)),
+        ("softmax_fwd_bf16_32768x4096", (64, 8, 64, 31)),
+        ("softmax_fwd_bf16_4096x32768", (64, 2, 128, 15)),
+        ("softmax_bwd_bf16_16384x4096", (64, 4, 64, 31)),
+        ("add_layernorm_bf16_16384x4096", (56, 4, 64, 31)),
+        ("dropout_add_layernorm_bf16_16384x4096", (56, 4, 64, 31)),
     ],
 )
-def test_rows_have_enough_loads_in_flight(
-    name: str, of_model: tuple[int, float, int], expected: tuple[int, ...]
-) -> None:
+def test_rows_have_enough_loads_in_flight(name: str, expected: tuple[int, ...]) -> None:
     params = chosen(name)
-    assert figures(params, *of_model) == expected
+    assert figures(params, *ROWS_OF[name]) == expected
     assert expected[2] >= 40  # kilobytes: what the latency of the memory asks for
     assert params.cparams.maxrregcount >= expected[0]
+
+
+@pytest.mark.skipif(not has_nvrtc(), reason="no NVRTC")
+@pytest.mark.parametrize("name", ROWS_OF)
+def test_registers_hold_what_the_model_counted(
+    name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As the assembler reports: nothing is spilled, and as many blocks fit as the model says."""
+    fusion, inputs = optimized(name)
+    params = schedule.schedule(fusion, SchedulerType.inner_persistent, inputs, "cuda")
+    compile_params = CompileParams(
+        device="cuda:0",
+        maxrregcount=params.cparams.maxrregcount,
+        index_type=DataType.Int32,
+        enable_ptxas_verbose=True,
+    )
+    KernelExecutor().compile(fusion, [], compile_params=compile_params)
+    report = capfd.readouterr().out
+    assert set(re.findall(r"(\d+) bytes spill stores", report)) == {"0"}
+    registers = max(map(int, re.findall(r"Used (\d+) registers", report)))
+    threads = params.lparams.bdimx * params.lparams.bdimy
+    _, rows, _, _ = figures(params, *ROWS_OF[name])
+    assert REGISTERS // (-(-registers // 8) * 8 * threads) * params.lparams.bdimy >= rows
