@@ -7,6 +7,7 @@
 // name that the first found nothing usable under is remembered, and not looked at by the second.
 #pragma once
 
+#include <condition_variable>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -20,17 +21,20 @@ template <typename Code>
 class CodeCache {
  public:
   /// The code under `key`; made by `make` if it is not there, nullptr if that makes none. Threads
-  /// that ask for different keys make at once; two that ask for the same new key may both make it,
-  /// and one result is kept.
+  /// that ask for different keys make at once; those that ask for one that is being made wait.
   template <typename Make>
   std::shared_ptr<Code> get(const std::string& key, const Make& make) {
     {
-      const std::lock_guard lock(mutex_);
+      std::unique_lock lock(mutex_);
+      const auto is_free = [&] { return !being_made_.contains(key); };
+      made_one_.wait(lock, is_free);
       const auto found = entries_.find(key);
       if (found != entries_.end()) {
         return found->second;
       }
+      being_made_.insert(key);
     }
+    const Making making(*this, key);
     std::shared_ptr<Code> made = make();
     if (made == nullptr) {
       return nullptr;
@@ -73,11 +77,33 @@ class CodeCache {
 
  private:
   static constexpr size_t kMaxEntries = 1024;
+
+  /// While it lives, a thread makes what belongs to a key.
+  class Making {
+   public:
+    Making(CodeCache& cache, const std::string& key) : cache_(cache), key_(key) {}
+    ~Making() {
+      {
+        const std::lock_guard lock(cache_.mutex_);
+        cache_.being_made_.erase(key_);
+      }
+      cache_.made_one_.notify_all();
+    }
+    Making(const Making&) = delete;
+    Making& operator=(const Making&) = delete;
+
+   private:
+    CodeCache& cache_;
+    const std::string& key_;
+  };
+
   using Entries = std::unordered_map<std::string, std::shared_ptr<Code>>;
   mutable std::mutex mutex_;
   Entries entries_;
   std::deque<std::string> order_; // oldest first
   std::unordered_set<std::string> unusable_;
+  std::unordered_set<std::string> being_made_;
+  std::condition_variable made_one_;
 };
 
 } // namespace nvfuser
