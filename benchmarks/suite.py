@@ -1,4 +1,4 @@
-"""The suite: the usual fusions, each through the scheduler that takes it.
+"""The suite: the usual fusions, each through `fd.execute`.
 
     python benchmarks/suite.py                         all cases of this machine's target
     python benchmarks/suite.py --cases softmax rope    those whose names have one of the words
@@ -7,7 +7,8 @@
 
 A score is the time of a copy that reads and writes the same bytes, divided by the time of the
 kernel: 1 is a copy. Both are measured in one run, on data that no cache holds: where inputs are
-smaller than that, calls take turns over several sets. Results are compared with eager PyTorch.
+smaller than that, calls take turns over several sets. Results are compared with eager PyTorch. The
+column "by" has the scheduler of each segment; "view" and "evaluated" are segments without a kernel.
 """
 
 from __future__ import annotations
@@ -25,18 +26,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 from cases import Case, cpu_cases, cuda_cases
 
-from nvfuser_direct import (
-    FusionDefinition,
-    KernelExecutor,
-    SchedulerType,
-    UserError,
-    concretize,
-    find_concretization,
-    schedule,
-)
+from nvfuser_direct import FusionDefinition, SchedulerType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from nvfuser_direct import PieceReport
 
 EAGER, COMPILE, MAX_AUTOTUNE = "eager", "compile", "max-autotune"
 PEERS = (EAGER, COMPILE, MAX_AUTOTUNE)
@@ -64,6 +59,7 @@ class Row:
     megabytes: float = 0.0
     scheduler: str = ""
     params: str = ""
+    refused: list[str] = field(default_factory=list)  # better ways, with reasons
     milliseconds: dict[str, float] = field(default_factory=dict)
     compile_ms: float = 0.0
     error: float = 0.0
@@ -114,34 +110,31 @@ def largest_error(found: Sequence[torch.Tensor], expected: Sequence[torch.Tensor
     return worst
 
 
+def runner_of(piece: PieceReport) -> str:
+    """Who computes a segment: a scheduler, or another way."""
+    return piece.way if piece.scheduler == SchedulerType.none else piece.scheduler.name
+
+
 def ours(
     case: Case, inputs: Sequence[Any], row: Row
 ) -> Callable[[Sequence[Any]], Sequence[torch.Tensor]] | None:
-    """The kernel of the first scheduler that makes one of the optimized fusion; None, with the
-    reason in `row`."""
-    fd = FusionDefinition()
-    with fd:
+    """A call of the definition; None, with the reason in `row`, where nothing runs it."""
+    with FusionDefinition() as fd:
         case.define(fd)
     start = time.perf_counter()
-    fusion = concretize(fd.fusion, find_concretization(fd.fusion, inputs)).optimize()
-    order = fusion.arguments()  # an input may be passed twice
-    inputs = [inputs[i] for i in order]
-    without_kernel = (SchedulerType.expr_eval, SchedulerType.no_op)
-    compatible = schedule.find_compatible_schedulers(fusion, inputs)
-    found = [scheduler for scheduler in compatible if scheduler not in without_kernel]
-    if not found:
-        row.verdict = "no scheduler takes it"
-        return None
     try:
-        params = schedule.schedule(fusion, found[0], inputs)
-        row.scheduler, row.params = found[0].name, repr(params)
-        executor = KernelExecutor()
-        executor.compile(fusion, inputs, compile_params=params.cparams)
-    except UserError as error:
-        row.verdict = "no kernel: " + str(error).partition("\n")[0]
+        fd.execute(inputs)
+    except RuntimeError as error:
+        row.verdict = "does not run: " + str(error).partition("\n")[0]
         return None
     row.compile_ms = (time.perf_counter() - start) * 1e3
-    return lambda given: executor.run([given[i] for i in order])
+    pieces = fd.fec.last_pieces()
+    row.scheduler = " + ".join(runner_of(piece) for piece in pieces)
+    row.params = "".join(repr(piece.params) for piece in pieces if piece.params is not None)
+    row.refused = [
+        f"{way}: {reason.splitlines()[0]}" for piece in pieces for way, reason in piece.refused
+    ]
+    return fd.execute
 
 
 def peer(case: Case, name: str) -> Callable[..., Any]:
@@ -227,7 +220,7 @@ def header(peers: Sequence[str]) -> str:
 
 def line(row: Row, peers: Sequence[str]) -> str:
     times = "".join(f"{text_of(row.milliseconds.get(name)):>13}" for name in peers)
-    notes = "  ".join(note for note in (row.scheduler, row.verdict) if note)
+    notes = "  ".join(note for note in (row.scheduler, row.verdict, *row.refused) if note)
     return (
         f"{row.name:40} {row.megabytes:6.0f} {text_of(row.milliseconds.get('copy')):>8} "
         f"{text_of(row.milliseconds.get('ours')):>8}{times} {text_of(row.score, 2):>6} "

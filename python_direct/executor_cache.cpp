@@ -99,6 +99,9 @@ void bind_stats(nb::module_& m) {
           "runtimes", &ExecutorCacheStats::runtimes,
           "Kernels of one specialization for a kind of device and for options.")
       .def_ro("compiled", &ExecutorCacheStats::compiled, "Kernels that were compiled.")
+      .def_ro(
+          "evictions", &ExecutorCacheStats::evictions,
+          "Plans and runtimes that were forgotten to make room.")
       .def("__repr__", &ExecutorCacheStats::to_string);
 }
 
@@ -252,6 +255,9 @@ device : int
           "get_output_shardings", [](const FusionExecutorCache&) { return nb::list(); },
           nb::sig("def get_output_shardings(self) -> list[object]"),
           "How outputs are distributed over devices; empty, since no tensor has a device mesh.")
+      .def(
+          "compilations", &FusionExecutorCache::compilations,
+          "Why each runtime was made, in their order: a list of texts, of the latest 256.")
       .def("stats", &FusionExecutorCache::stats, "What the cache holds, and how it was used.");
 }
 

@@ -16,7 +16,7 @@ void set_definition_printer(std::string (*printer)(const Fusion&)) {
   definition_printer = printer;
 }
 
-void dump_stages(const Fusion& definition, const Fusion& concretized) {
+void dump_stages(const Fusion& definition, const Fusion& concretized, const Fusion& optimized) {
   auto* const printer = definition_printer.load();
   if (has_option(DumpOption::PythonDefinition) && printer != nullptr) {
     std::cout << printer(definition) << std::endl;
@@ -28,9 +28,9 @@ void dump_stages(const Fusion& definition, const Fusion& concretized) {
   };
   dump(DumpOption::FusionIrOriginal, "original", definition);
   dump(DumpOption::FusionIrConcretized, "concretized", concretized);
-  // No pass stands behind concretizing: the text of the later stages is the same.
-  dump(DumpOption::FusionIrPreseg, "preseg", concretized);
-  dump(DumpOption::FusionIrPresched, "presched", concretized);
+  // Schedulers, and what cuts the fusion for them, see what passes made of it.
+  dump(DumpOption::FusionIrPreseg, "preseg", optimized);
+  dump(DumpOption::FusionIrPresched, "presched", optimized);
 }
 
 } // namespace nvfuser::host

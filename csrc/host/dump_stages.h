@@ -13,6 +13,6 @@ void set_definition_printer(std::string (*printer)(const Fusion&));
 
 /// Print the stages on the way of `definition` to its kernels, as far as they are asked for.
 /// `concretized`: its dynamic shapes resolved.
-void dump_stages(const Fusion& definition, const Fusion& concretized);
+void dump_stages(const Fusion& definition, const Fusion& concretized, const Fusion& optimized);
 
 } // namespace nvfuser::host

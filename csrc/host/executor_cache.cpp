@@ -20,6 +20,9 @@ namespace {
 /// Calls kept by one cache. Past that they are planned anew: programs with that many shapes gain
 /// nothing from keeping them.
 constexpr size_t kMaxCalls = 4096;
+/// Runtimes kept by one cache; the one that was not planned with for longest goes first.
+constexpr size_t kMaxRuntimes = 256;
+constexpr size_t kMaxReasons = 256; // that are remembered
 
 /// Append how the addresses of tensors are aligned, as far as vector accesses ask for it.
 void add_alignments(std::span<const Argument> args, Signature& words) {
@@ -114,6 +117,7 @@ std::string ExecutorCacheStats::to_string() const {
   add("specializations", specializations);
   add("runtimes", runtimes);
   add("compiled", compiled);
+  add("evictions", evictions);
   return text + ")";
 }
 
@@ -186,6 +190,8 @@ FusionExecutorCache::CallPtr FusionExecutorCache::make_call(
   call->plan = std::move(planned.plan);
   call->dumps_arguments = has_option(DumpOption::FusionArgs);
   if (calls_.size() >= kMaxCalls) {
+    const std::lock_guard lock(runtimes_mutex_);
+    num_evictions_ += static_cast<int64_t>(calls_.size());
     calls_.clear();
   }
   CallPtr result = calls_.insert(words, std::move(call));
@@ -204,19 +210,57 @@ std::shared_ptr<FusionRuntime> FusionExecutorCache::runtime_for(
   PlannedPieces pieces = planner_for(specialization).plan(args, device);
   const std::lock_guard lock(runtimes_mutex_);
   int64_t num_alike = 0; // with other schedules
-  for (const Entry& entry : runtimes_) {
-    if (entry.key == key && entry.runtime->serves(pieces)) {
+  const Entry* alike = nullptr;
+  for (Entry& entry : runtimes_) {
+    if (entry.key == key && !entry.runtime->find_difference(pieces)) {
+      entry.last_use = ++num_uses_;
       return entry.runtime;
     }
-    num_alike += entry.key == key ? 1 : 0;
+    if (entry.key == key) {
+      ++num_alike;
+      alike = &entry;
+    }
   }
-  dump_stages(*fusion_, *specialization.fusion);
+  compilations_.push_back(reason_for(key, pieces, alike));
+  if (compilations_.size() > kMaxReasons) {
+    compilations_.pop_front();
+  }
+  dump_stages(*fusion_, *specialization.fusion, *pieces.complete);
   const KernelIdentity identity{
       .fusion_id = fusion_id_, .concrete_id = specialization.number, .runtime_id = num_alike};
   auto runtime = std::make_shared<FusionRuntime>(
       std::move(pieces), fusion_->inputs().size(), identity, !auto_schedule_);
-  runtimes_.push_back({std::move(key), runtime});
+  evict_runtimes();
+  runtimes_.push_back({std::move(key), runtime, ++num_uses_});
   return runtime;
+}
+
+std::string FusionExecutorCache::reason_for(
+    const RuntimeKey& key, const PlannedPieces& pieces, const Entry* alike) const {
+  if (runtimes_.empty()) {
+    return "first run";
+  }
+  if (alike != nullptr) {
+    return *alike->runtime->find_difference(pieces);
+  }
+  const RuntimeKey& last = runtimes_.back().key;
+  if (last.device != key.device) {
+    return "another kind of device";
+  }
+  if (last.options != key.options) {
+    return "other options";
+  }
+  return last.specialization != key.specialization
+             ? "shapes resolve in another way"
+             : "other sizes, and kernels are not reused (kernel_reuse is disabled)";
+}
+
+void FusionExecutorCache::evict_runtimes() {
+  while (runtimes_.size() >= kMaxRuntimes) {
+    runtimes_.erase(std::ranges::min_element(runtimes_, {}, &Entry::last_use));
+    ++num_evictions_;
+    calls_.clear(); // some lead to the runtime; the others plan again without compiling
+  }
 }
 
 PiecePlanner& FusionExecutorCache::planner_for(const Specialization& specialization) {
@@ -250,7 +294,7 @@ std::shared_ptr<const FusionRuntime> FusionExecutorCache::find_runtime(
     const bool is_for_these = entry.key.specialization == specialization.number &&
                               (is_on_any_device || entry.key.device == place.kind) &&
                               (entry.key.sizes.empty() || entry.key.sizes == sizes) &&
-                              entry.runtime->serves(pieces);
+                              !entry.runtime->find_difference(pieces);
     const bool is_better =
         found == nullptr || (found->key.options != options && entry.key.options == options);
     if (is_for_these && is_better) {
@@ -273,10 +317,16 @@ ExecutorCacheStats FusionExecutorCache::stats() const {
   stats.specializations = shapes_.count();
   const std::lock_guard lock(runtimes_mutex_);
   stats.runtimes = static_cast<int64_t>(runtimes_.size());
+  stats.evictions = num_evictions_;
   for (const Entry& entry : runtimes_) {
     stats.compiled += entry.runtime->num_compiled();
   }
   return stats;
+}
+
+std::vector<std::string> FusionExecutorCache::compilations() const {
+  const std::lock_guard lock(runtimes_mutex_);
+  return {compilations_.begin(), compilations_.end()};
 }
 
 } // namespace nvfuser::host

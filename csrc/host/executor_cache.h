@@ -13,6 +13,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -37,7 +38,8 @@ struct ExecutorCacheStats {
   int64_t plans = 0;           // signatures that are known
   int64_t specializations = 0; // of dynamic shapes
   int64_t runtimes = 0;
-  int64_t compiled = 0; // kernels
+  int64_t compiled = 0;  // kernels
+  int64_t evictions = 0; // plans and runtimes that were forgotten to make room
 
   [[nodiscard]] std::string to_string() const;
 };
@@ -73,6 +75,8 @@ class FusionExecutorCache {
   /// That of the last call; nullptr before the first.
   [[nodiscard]] std::shared_ptr<const FusionRuntime> last_runtime() const;
   [[nodiscard]] ExecutorCacheStats stats() const;
+  /// Why runtimes were made, in their order: the latest ones.
+  [[nodiscard]] std::vector<std::string> compilations() const;
 
  private:
   /// The runtime and the program that a signature leads to.
@@ -95,6 +99,7 @@ class FusionExecutorCache {
   struct Entry {
     RuntimeKey key;
     std::shared_ptr<FusionRuntime> runtime;
+    int64_t last_use = 0; // the number of the plan that used it
   };
 
   [[nodiscard]] std::vector<RunOutput> run(
@@ -108,6 +113,10 @@ class FusionExecutorCache {
       const Signature& words);
   [[nodiscard]] std::shared_ptr<FusionRuntime> runtime_for(
       const Specialization& specialization, std::span<const Argument> args, Device device);
+  /// Why no runtime serves `pieces`. `alike`: the latest one with the same key.
+  [[nodiscard]] std::string reason_for(
+      const RuntimeKey& key, const PlannedPieces& pieces, const Entry* alike) const;
+  void evict_runtimes();
   [[nodiscard]] PiecePlanner& planner_for(const Specialization& specialization);
   void note_call(const CallPtr& call);
 
@@ -123,6 +132,9 @@ class FusionExecutorCache {
 
   mutable std::mutex runtimes_mutex_; // of what follows; nothing is compiled while it is held
   std::vector<Entry> runtimes_;       // in the order of first use
+  int64_t num_uses_ = 0;
+  int64_t num_evictions_ = 0;
+  std::deque<std::string> compilations_;
   std::map<int64_t, PiecePlanner> planners_; // by specialization
 
   mutable std::mutex last_mutex_; // of what follows

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/thread_pool.h"
 #include "codegen/codegen.h"
 #include "ir/print.h"
 
@@ -25,27 +26,37 @@ FusionRuntime::FusionRuntime(
       cut_(std::move(pieces.cut)),
       outputs_(std::move(pieces.partition.outputs)) {
   for (size_t i = 0; i < pieces.candidates.size(); ++i) {
-    KernelIdentity of_piece = identity;
-    of_piece.group_id = static_cast<int64_t>(i);
-    pieces_.push_back(
-        std::make_unique<PieceWays>(
-            std::move(pieces.partition.pieces[i]), std::move(pieces.candidates[i]), of_piece,
-            is_by_hand));
+    Piece& piece = pieces.partition.pieces[i];
+    RuntimePiece made{.inputs = piece.inputs, .identity = identity};
+    made.identity.group_id = static_cast<int64_t>(i);
+    const auto known = std::ranges::find_if(
+        ways_, [&](const auto& ways) { return ways->is_like(piece, *pieces.candidates[i]); });
+    if (known == ways_.end()) {
+      ways_.push_back(
+          std::make_unique<PieceWays>(
+              std::move(piece), std::move(pieces.candidates[i]), made.identity, is_by_hand));
+      made.ways = ways_.back().get();
+    } else {
+      made.ways = known->get();
+    }
+    pieces_.push_back(std::move(made));
   }
 }
 
-bool FusionRuntime::serves(const PlannedPieces& pieces) const {
-  if (cut_ == nullptr || pieces.cut == nullptr) {
-    const bool are_both_whole = cut_ == pieces.cut;
-    if (!are_both_whole || pieces_.front()->piece().kind != pieces.partition.pieces.front().kind) {
-      return false;
-    }
-  } else if (!cut_->is_cut_like(*pieces.cut)) {
-    return false;
+std::optional<std::string> FusionRuntime::find_difference(const PlannedPieces& pieces) const {
+  const bool is_cut_alike = cut_ != nullptr && pieces.cut != nullptr
+                                ? cut_->is_cut_like(*pieces.cut)
+                                : cut_ == pieces.cut && pieces_.front().ways->piece().kind ==
+                                                            pieces.partition.pieces.front().kind;
+  if (!is_cut_alike) {
+    return "it is cut in another way";
   }
-  return std::ranges::equal(pieces_, pieces.candidates, [](const auto& own, const auto& others) {
-    return own->serves(*others);
-  });
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    if (!pieces_[i].ways->serves(*pieces.candidates[i])) {
+      return "segment " + std::to_string(i) + " has other params";
+    }
+  }
+  return std::nullopt;
 }
 
 FusionRuntime::Planned FusionRuntime::plan(
@@ -58,14 +69,14 @@ FusionRuntime::Planned FusionRuntime::plan(
     if (const auto* refusal = std::get_if<StepRefusal>(&plan)) {
       const size_t piece = piece_of(*program, refusal->step);
       choice[piece] =
-          pieces_[piece]->find_way_behind(choice[piece], refusal->refusal, device, evaluator);
+          pieces_[piece].ways->find_way_behind(choice[piece], refusal->refusal, device, evaluator);
       continue;
     }
     last_program_ = program;
     last_choice_ = choice;
     Planned result{program, std::get<std::shared_ptr<const ProgramPlan>>(std::move(plan)), {}};
-    for (const auto& piece : pieces_) {
-      if (std::optional<std::string> warning = piece->take_warning()) {
+    for (const auto& ways : ways_) {
+      if (std::optional<std::string> warning = ways->take_warning()) {
         result.warnings.push_back(std::move(*warning));
       }
     }
@@ -74,9 +85,13 @@ FusionRuntime::Planned FusionRuntime::plan(
 }
 
 FusionRuntime::Choice FusionRuntime::best_choice(Device device, Evaluator& evaluator) {
+  // Schedules and lowers; kernels are compiled when their arguments are known.
+  parallel_for(0, static_cast<int64_t>(ways_.size()), 1, [&](int64_t first, int64_t /*last*/) {
+    static_cast<void>(ways_[static_cast<size_t>(first)]->find_way(0, device, evaluator));
+  });
   Choice choice;
-  for (const auto& piece : pieces_) {
-    choice.push_back(piece->find_way(0, device, evaluator));
+  for (const RuntimePiece& piece : pieces_) {
+    choice.push_back(piece.ways->find_way(0, device, evaluator));
   }
   return choice;
 }
@@ -86,20 +101,22 @@ const std::shared_ptr<HostProgram>& FusionRuntime::program_for(const Choice& cho
   if (program != nullptr) {
     return program;
   }
-  auto made = std::make_shared<HostProgram>(pieces_.front()->identity().fusion_id);
+  auto made = std::make_shared<HostProgram>(pieces_.front().identity.fusion_id);
   for (size_t i = 0; i < num_inputs_; ++i) {
     static_cast<void>(made->add_input());
   }
   for (size_t i = 0; i < pieces_.size(); ++i) {
-    const Way& way = pieces_[i]->way(choice[i]);
+    const RuntimePiece& piece = pieces_[i];
+    const Way& way = piece.ways->way(choice[i]);
+    const Fusion& fusion = *piece.ways->piece().fusion;
     if (way.kernel != nullptr) {
-      static_cast<void>(made->launch(way.kernel, way.inputs));
+      static_cast<void>(made->launch(way.kernel, piece.inputs));
     } else if (way.kind == Way::Kind::View) {
-      static_cast<void>(made->view(*pieces_[i]->piece().fusion, way.inputs));
+      static_cast<void>(made->view(fusion, piece.inputs));
     } else {
-      KernelIdentity identity = pieces_[i]->identity();
+      KernelIdentity identity = piece.identity;
       identity.scheduler = SchedulerType::expr_eval;
-      static_cast<void>(made->evaluate(*pieces_[i]->piece().fusion, way.inputs, identity));
+      static_cast<void>(made->evaluate(fusion, piece.inputs, identity));
     }
   }
   for (const Slot output : outputs_) {
@@ -129,7 +146,7 @@ std::vector<PieceReport> FusionRuntime::last_pieces() const {
   std::vector<PieceReport> reports;
   const std::lock_guard lock(mutex_);
   for (size_t i = 0; i < last_choice_.size(); ++i) {
-    reports.push_back(pieces_[i]->report_of(last_choice_[i]));
+    reports.push_back(pieces_[i].ways->report_of(last_choice_[i]));
   }
   return reports;
 }

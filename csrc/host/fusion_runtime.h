@@ -27,9 +27,9 @@ class FusionRuntime {
   FusionRuntime(const FusionRuntime&) = delete;
   FusionRuntime& operator=(const FusionRuntime&) = delete;
 
-  /// Whether it computes `pieces`, of another run: the fusion is cut alike, and schedulers propose
-  /// for every piece what is used.
-  [[nodiscard]] bool serves(const PlannedPieces& pieces) const;
+  /// Why it does not compute `pieces`, of another run; no value: the fusion is cut alike, and
+  /// schedulers propose for every piece what is used.
+  [[nodiscard]] std::optional<std::string> find_difference(const PlannedPieces& pieces) const;
 
   /// A program, and the plan of its runs with arguments like some.
   struct Planned {
@@ -63,6 +63,12 @@ class FusionRuntime {
  private:
   /// By piece: the number of its way.
   using Choice = std::vector<size_t>;
+  /// Pieces that differ only in the slots they read share their ways, and so their kernels.
+  struct RuntimePiece {
+    PieceWays* ways = nullptr;
+    std::vector<Slot> inputs;
+    KernelIdentity identity; // names evaluations
+  };
 
   [[nodiscard]] Choice best_choice(Device device, Evaluator& evaluator);
   [[nodiscard]] const std::shared_ptr<HostProgram>& program_for(const Choice& choice);
@@ -71,8 +77,9 @@ class FusionRuntime {
   const size_t num_inputs_;
   const std::shared_ptr<const SegmentedFusion> cut_; // nullptr: one piece
   const std::vector<Slot> outputs_;
-  std::vector<std::unique_ptr<PieceWays>> pieces_; // guarded by mutex_, but for what they allow
-  mutable std::mutex mutex_;                       // of what follows
+  std::vector<std::unique_ptr<PieceWays>> ways_; // guarded by mutex_, but for what they allow
+  std::vector<RuntimePiece> pieces_;
+  mutable std::mutex mutex_; // of what follows
   std::map<Choice, std::shared_ptr<HostProgram>> programs_;
   std::shared_ptr<HostProgram> last_program_;
   Choice last_choice_; // of that program

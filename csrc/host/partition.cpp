@@ -1,5 +1,6 @@
 #include "host/partition.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "ir/all_nodes.h"
@@ -22,6 +23,19 @@ Partition whole(std::shared_ptr<Fusion> fusion, SegmentKind kind) {
   }
   result.pieces.push_back(std::move(piece));
   return result;
+}
+
+void bind_inputs(
+    Partition& partition, const std::vector<int64_t>& arguments, size_t num_arguments) {
+  const auto num_own = static_cast<Slot>(arguments.size());
+  const auto bind = [&](Slot& slot) {
+    slot = slot < num_own ? arguments[static_cast<size_t>(slot)]
+                          : slot - num_own + static_cast<Slot>(num_arguments);
+  };
+  for (Piece& piece : partition.pieces) {
+    std::ranges::for_each(piece.inputs, bind);
+  }
+  std::ranges::for_each(partition.outputs, bind);
 }
 
 } // namespace nvfuser::host

@@ -39,4 +39,8 @@ struct Partition {
 [[nodiscard]] Partition whole(
     std::shared_ptr<Fusion> fusion, SegmentKind kind = SegmentKind::Kernel);
 
+/// Let `partition` read other slots than its own: `arguments` says for each input of its fusion
+/// which of the `num_arguments` of a run it is.
+void bind_inputs(Partition& partition, const std::vector<int64_t>& arguments, size_t num_arguments);
+
 } // namespace nvfuser::host

@@ -1,12 +1,15 @@
 #include "host/piece_planner.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/errors.h"
 #include "host/segments.h"
 #include "ir/all_nodes.h"
+#include "optimize/optimized_fusion.h"
 #include "runtime/compiled_kernel.h"
 #include "runtime/run_facts.h"
+#include "runtime/try_automatic.h"
 #include "schedule/common/kernel_rules.h"
 #include "schedule/table.h"
 
@@ -35,7 +38,14 @@ std::optional<SegmentKind> kind_of_whole(
 }
 
 PlannedPieces pieces_of(std::shared_ptr<const SegmentedFusion> plan) {
-  PlannedPieces pieces{.partition = partition_of(*plan), .candidates = {}, .cut = nullptr};
+  PlannedPieces pieces{
+      .complete = plan->complete_fusion(),
+      .partition = partition_of(*plan),
+      .candidates = {},
+      .cut = nullptr};
+  for (Piece& piece : pieces.partition.pieces) { // candidates look at the fusions of the plan
+    piece.fusion = piece.fusion->clone();
+  }
   for (const SegmentedGroup& group : plan->groups()) {
     pieces.candidates.push_back(
         group.kind == SegmentKind::Evaluated
@@ -48,48 +58,101 @@ PlannedPieces pieces_of(std::shared_ptr<const SegmentedFusion> plan) {
         std::make_shared<Candidates>(
             std::make_shared<SummarizedFusion>(update.fusion), update.facts));
   }
-  for (Piece& piece : pieces.partition.pieces) { // candidates look at the fusions of the plan
-    piece.fusion = piece.fusion->clone();
-  }
   pieces.cut = std::move(plan);
   return pieces;
+}
+
+PlannedPieces one_piece(
+    const std::shared_ptr<Fusion>& fusion,
+    SegmentKind kind,
+    std::shared_ptr<Candidates> candidates = std::make_shared<Candidates>()) {
+  return {
+      .complete = fusion,
+      .partition = whole(fusion, kind),
+      .candidates = {std::move(candidates)},
+      .cut = nullptr};
+}
+
+/// What passes make of a definition; itself, with its schedule, where it has one.
+std::shared_ptr<Fusion> optimized(const Fusion& definition) {
+  auto result =
+      try_automatic([&] { return OptimizedFusion::try_optimize(definition, OptimizeOptions()); });
+  auto* made = std::get_if<std::shared_ptr<OptimizedFusion>>(&result);
+  return made == nullptr ? definition.clone() : std::move(*made);
+}
+
+std::vector<int64_t> arguments_of(const Fusion& fusion) {
+  if (const auto* made = dynamic_cast<const OptimizedFusion*>(&fusion)) {
+    return made->arguments();
+  }
+  std::vector<int64_t> arguments(fusion.inputs().size());
+  std::iota(arguments.begin(), arguments.end(), 0);
+  return arguments;
+}
+
+/// A kernel writes no host memory: outputs there are computed apart from those on a device.
+bool has_outputs_of_two_devices(const Fusion& fusion) {
+  const auto is_on_host = [](const Val* output) {
+    return output->is_tensor() && static_cast<const TensorView*>(output)->is_cpu_scalar();
+  };
+  return std::ranges::any_of(fusion.outputs(), is_on_host) &&
+         !std::ranges::all_of(fusion.outputs(), is_on_host);
 }
 
 } // namespace
 
 PiecePlanner::Known::Known(const Fusion& fusion)
-    : whole(std::make_shared<SummarizedFusion>(fusion.clone())),
-      equal_dims(equal_input_dims(*whole->fusion)),
-      may_be_whole(std::ranges::none_of(whole->summary.exprs(), asks_for_cut)) {}
+    : definition(fusion.clone()),
+      equal_dims(equal_input_dims(*definition)),
+      complete(optimized(fusion)),
+      arguments(arguments_of(*complete)),
+      whole(std::make_shared<SummarizedFusion>(complete->clone())),
+      complete_equal_dims(equal_input_dims(*whole->fusion)),
+      may_be_whole(
+          std::ranges::none_of(whole->summary.exprs(), asks_for_cut) &&
+          !has_outputs_of_two_devices(*complete)) {}
 
 PiecePlanner::PiecePlanner(std::shared_ptr<Fusion> fusion, bool is_by_hand)
     : fusion_(std::move(fusion)), is_by_hand_(is_by_hand) {}
 
 PlannedPieces PiecePlanner::plan(std::span<const Argument> args, Device device) {
   if (is_by_hand_) {
-    return {whole(fusion_), {std::make_shared<Candidates>()}, nullptr};
+    return one_piece(fusion_, SegmentKind::Kernel);
   }
   const std::lock_guard lock(mutex_);
   if (!known_) {
     known_.emplace(*fusion_);
   }
-  auto facts = std::make_shared<schedule::RunFacts>(
-      find_run_facts(*known_->whole->fusion, args, known_->equal_dims, target_of(device)));
+  // Passes replace sizes by equal ones: what does not fit is told in terms of the definition.
+  static_cast<void>(
+      find_run_facts(*known_->definition, args, known_->equal_dims, target_of(device)));
+  std::vector<Argument> bound;
+  for (const int64_t argument : known_->arguments) {
+    bound.push_back(args[static_cast<size_t>(argument)]);
+  }
+  PlannedPieces pieces =
+      cut(std::make_shared<schedule::RunFacts>(find_run_facts(
+          *known_->whole->fusion, bound, known_->complete_equal_dims, target_of(device))));
+  bind_inputs(pieces.partition, known_->arguments, args.size());
+  return pieces;
+}
+
+PlannedPieces PiecePlanner::cut(std::shared_ptr<const schedule::RunFacts> facts) const {
   if (known_->may_be_whole) {
     auto candidates = std::make_shared<Candidates>(known_->whole, facts);
     if (const auto kind = kind_of_whole(known_->whole->summary, *facts, *candidates)) {
-      return {whole(fusion_, *kind), {std::move(candidates)}, nullptr};
+      return one_piece(known_->complete, *kind, std::move(candidates));
     }
   }
-  auto plan = SegmentedFusion::try_segment(known_->whole->fusion, *facts);
-  if (std::holds_alternative<Refusal>(plan)) { // it has a schedule
-    return {whole(fusion_), {std::make_shared<Candidates>()}, nullptr};
+  auto found =
+      try_automatic([&] { return SegmentedFusion::try_segment(known_->whole->fusion, *facts); });
+  if (std::holds_alternative<Refusal>(found)) { // it has a schedule
+    return one_piece(known_->complete, SegmentKind::Kernel);
   }
-  auto cut = std::get<std::shared_ptr<const SegmentedFusion>>(std::move(plan));
-  if (cut->groups().empty()) { // all outputs are inputs
-    return {whole(fusion_, SegmentKind::View), {std::make_shared<Candidates>()}, nullptr};
-  }
-  return pieces_of(std::move(cut));
+  auto plan = std::get<std::shared_ptr<const SegmentedFusion>>(std::move(found));
+  return plan->groups().empty() // all outputs are inputs
+             ? one_piece(known_->complete, SegmentKind::View)
+             : pieces_of(std::move(plan));
 }
 
 } // namespace nvfuser::host

@@ -18,6 +18,9 @@ namespace nvfuser::host {
 
 /// A fusion in pieces, for sizes of a run.
 struct PlannedPieces {
+  /// The fusion that is cut: what passes made of the definition.
+  std::shared_ptr<const Fusion> complete;
+  /// In slots of a run of the definition.
   Partition partition;
   std::vector<std::shared_ptr<Candidates>> candidates; // by piece
   /// The plan that the pieces come from; nullptr: the fusion is one piece.
@@ -37,12 +40,19 @@ class PiecePlanner {
   [[nodiscard]] PlannedPieces plan(std::span<const Argument> args, Device device);
 
  private:
+  /// The definition for all sizes, after the passes.
   struct Known {
     explicit Known(const Fusion& fusion);
+    const std::shared_ptr<Fusion> definition; // as it is
+    const EqualDims equal_dims;               // of the definition
+    const std::shared_ptr<Fusion> complete;   // after the passes
+    const std::vector<int64_t> arguments;     // by input of `complete`: that of the definition
     const std::shared_ptr<SummarizedFusion> whole;
-    const EqualDims equal_dims;
+    const EqualDims complete_equal_dims;
     const bool may_be_whole; // nothing in it asks for a cut
   };
+
+  [[nodiscard]] PlannedPieces cut(std::shared_ptr<const schedule::RunFacts> facts) const;
 
   const std::shared_ptr<Fusion> fusion_;
   const bool is_by_hand_;

@@ -4,8 +4,8 @@
 
 #include "base/errors.h"
 #include "base/options.h"
+#include "ir/all_nodes.h"
 #include "ir/equality.h"
-#include "optimize/optimized_fusion.h"
 #include "runtime/kernel_executor.h"
 #include "schedule/table.h"
 #include "schedule/trivial.h"
@@ -23,6 +23,35 @@ std::string text_of(const KernelRefusal& refusal) {
   return refusal.refusal.report.str();
 }
 
+/// "matmul: .., reduction: ..": the answers of all schedulers.
+std::string answers_of_schedulers(const Fusion& fusion) {
+  const std::shared_ptr<Fusion> copy = fusion.clone();
+  const schedule::FusionSummary summary(*copy);
+  std::string text;
+  for (const schedule::Scheduler& scheduler : schedule::schedulers()) {
+    const auto refusal = scheduler.find_refusal_by_structure(summary);
+    if (refusal && scheduler.type != SchedulerType::expr_eval) {
+      text += "\n    " + schedule::rejection_text(scheduler.type, *refusal);
+    }
+  }
+  return text;
+}
+
+/// A user asked for products in generated kernels, and for none by a library.
+void check_has_no_product(const Fusion& fusion) {
+  for (const Expr* expr : fusion.exprs()) {
+    if (expr->is_a<MatmulOp>() || expr->is_a<LinearOp>()) {
+      throw UserError(
+          {.headline = "Can not find a scheduler to schedule fusion segment",
+           .node = describe(expr->outputs().front()),
+           .expected = "a scheduler that makes a kernel of it: fuse_matmul is enabled, and "
+                       "matmul_expr_eval is disabled",
+           .found = answers_of_schedulers(fusion),
+           .fix = "leave one of the two options as it is: a library computes the product then"});
+    }
+  }
+}
+
 std::vector<Way::Kind> ways_of(const Piece& piece, bool is_by_hand) {
   using Kind = Way::Kind;
   if (is_by_hand) {
@@ -36,7 +65,7 @@ std::vector<Way::Kind> ways_of(const Piece& piece, bool is_by_hand) {
     kinds.push_back(Kind::View);
   }
   kinds.insert(kinds.end(), schedule::schedulers().size(), Kind::Scheduled);
-  kinds.insert(kinds.end(), {Kind::Trivial, Kind::Optimized, Kind::Evaluated});
+  kinds.insert(kinds.end(), {Kind::Trivial, Kind::Evaluated});
   return kinds;
 }
 
@@ -47,7 +76,6 @@ const char* to_string(Way::Kind kind) {
     case Way::Kind::View: return "view";
     case Way::Kind::Scheduled: return "scheduled";
     case Way::Kind::Trivial: return "trivial";
-    case Way::Kind::Optimized: return "optimized";
     case Way::Kind::ByHand: return "by hand";
     case Way::Kind::Evaluated: return "evaluated";
   }
@@ -64,6 +92,17 @@ PieceWays::PieceWays(
       identity_(identity),
       kinds_(ways_of(piece_, is_by_hand)),
       ways_(kinds_.size()) {}
+
+bool PieceWays::is_like(const Piece& piece, Candidates& candidates) const {
+  if (piece.kind != piece_.kind || piece.inputs.size() != piece_.inputs.size()) {
+    return false;
+  }
+  const Candidates::Params own = candidates_->at(0);
+  const Candidates::Params other = candidates.at(0);
+  const bool have_params = own != nullptr && other != nullptr;
+  return (have_params ? *own == *other : own == other) &&
+         equal_up_to_numbering(*piece_.fusion, *piece.fusion);
+}
 
 bool PieceWays::serves(Candidates& candidates) const {
   if (kinds_.front() == Way::Kind::View && !is_view_refused_.load()) {
@@ -157,7 +196,6 @@ bool PieceWays::may_replace(Way::Kind refused, const KernelRefusal& refusal) con
     case Way::Kind::Trivial:
       return lacks_form ||
              (refusal.cause == Cause::Schedule && !schedule::find_scheduled_tensor(*piece_.fusion));
-    case Way::Kind::Optimized: return lacks_form || refusal.cause == Cause::Schedule;
     case Way::Kind::Evaluated: return false;
   }
   return false;
@@ -189,6 +227,9 @@ size_t PieceWays::number_behind(size_t number, const KernelRefusal& refusal) {
 }
 
 void PieceWays::check_evaluation_serves(Evaluator& evaluator) {
+  if (has_option(EnableOption::FuseMatmul) && has_option(DisableOption::MatmulExprEval)) {
+    check_has_no_product(*piece_.fusion);
+  }
   NVF_INVARIANT(why_.has_value(), "what is evaluated has no kernel");
   if (has_option(DisableOption::Fallback)) {
     throw_refusal(*why_);
@@ -211,15 +252,13 @@ std::optional<PieceWays::Tried> PieceWays::try_make(size_t number, Device device
       return try_scheduled(std::move(params), device);
     }
     case Way::Kind::Trivial: return try_trivial(device);
-    case Way::Kind::Optimized: return try_optimized(device);
     case Way::Kind::ByHand:
       return try_kernel(
-          {Way::Kind::ByHand, nullptr, piece_.inputs},
-          std::make_shared<ScheduledFusion>(*piece_.fusion), device);
+          {Way::Kind::ByHand}, std::make_shared<ScheduledFusion>(*piece_.fusion), device);
     case Way::Kind::View:
     case Way::Kind::Evaluated: break;
   }
-  return Way{kinds_[number], nullptr, piece_.inputs};
+  return Way{kinds_[number]};
 }
 
 PieceWays::Tried PieceWays::try_scheduled(Candidates::Params params, Device device) const {
@@ -231,33 +270,14 @@ PieceWays::Tried PieceWays::try_scheduled(Candidates::Params params, Device devi
     return std::nullopt;
   };
   return try_kernel(
-      {Way::Kind::Scheduled, nullptr, piece_.inputs, params},
+      {Way::Kind::Scheduled, nullptr, params},
       std::make_shared<ScheduledFusion>(*piece_.fusion, name, apply), device, params->cparams);
 }
 
 PieceWays::Tried PieceWays::try_trivial(Device device) const {
   return try_kernel(
-      {Way::Kind::Trivial, nullptr, piece_.inputs},
+      {Way::Kind::Trivial},
       std::make_shared<ScheduledFusion>(*piece_.fusion, "trivial", schedule::try_trivial), device);
-}
-
-PieceWays::Tried PieceWays::try_optimized(Device device) const {
-  auto optimized = OptimizedFusion::try_optimize(*piece_.fusion);
-  if (auto* refusal = std::get_if<Refusal>(&optimized)) {
-    return refused_schedule(std::move(*refusal));
-  }
-  const auto& fusion = std::get<std::shared_ptr<OptimizedFusion>>(optimized);
-  if (equal_up_to_numbering(*piece_.fusion, *fusion)) {
-    return *why_; // it would be refused again
-  }
-  Way way{Way::Kind::Optimized, nullptr, {}};
-  for (const int64_t argument : fusion->arguments()) {
-    way.inputs.push_back(piece_.inputs.at(static_cast<size_t>(argument)));
-  }
-  if (std::optional<Refusal> refusal = schedule::try_trivial(*fusion)) {
-    return refused_schedule(std::move(*refusal));
-  }
-  return try_kernel(std::move(way), std::make_shared<ScheduledFusion>(*fusion), device);
 }
 
 PieceWays::Tried PieceWays::try_kernel(

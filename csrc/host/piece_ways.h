@@ -4,10 +4,9 @@
 //   1. no computation: its outputs lie in the memory of its inputs
 //   2. the schedulers that take the piece, in their order of preference
 //   3. the trivial schedule, which is right for any fusion that has kernel forms
-//   4. the trivial schedule of what passes make of the piece
-//   5. evaluation by the caller's framework
+//   4. evaluation by the caller's framework
 //
-// A kernel has the ways from 2 on; a segment that a library computes has 3 and 5; one that was
+// A kernel has the ways from 2 on; a segment that a library computes has 3 and 4; one that was
 // scheduled by hand has two: the kernel that it is, and evaluation.
 #pragma once
 
@@ -29,11 +28,10 @@ namespace nvfuser::host {
 
 /// One way to compute a piece.
 struct Way {
-  enum class Kind : uint8_t { View, Scheduled, Trivial, Optimized, ByHand, Evaluated };
+  enum class Kind : uint8_t { View, Scheduled, Trivial, ByHand, Evaluated };
   Kind kind = Kind::Evaluated;
-  std::shared_ptr<KernelProgram> kernel; // nullptr: there is none
-  std::vector<Slot> inputs;              // by input of the kernel's fusion, or of the piece
-  Candidates::Params params = nullptr;   // that it was scheduled with
+  std::shared_ptr<KernelProgram> kernel = nullptr;
+  Candidates::Params params = nullptr; // that it was scheduled with
 };
 
 /// "scheduled"
@@ -53,7 +51,7 @@ struct PieceReport {
   std::vector<RefusedWay> refused; // best first
 };
 
-/// One piece on one kind of device. Not thread-safe, but for `serves`.
+/// A piece on one kind of device, and all that are like it. Not thread-safe, but for `serves`.
 class PieceWays {
  public:
   /// `identity` names its kernels; the scheduler is that of the way.
@@ -69,6 +67,8 @@ class PieceWays {
   /// Whether it computes the piece as `candidates`, which schedulers propose for other sizes, have
   /// it: they are equal up to the one that is used. Any thread may ask.
   [[nodiscard]] bool serves(Candidates& candidates) const;
+  /// Whether `piece` is the same, but for the slots that it reads.
+  [[nodiscard]] bool is_like(const Piece& piece, Candidates& candidates) const;
   [[nodiscard]] const Piece& piece() const {
     return piece_;
   }
@@ -100,7 +100,6 @@ class PieceWays {
   [[nodiscard]] std::optional<Tried> try_make(size_t number, Device device) const;
   [[nodiscard]] Tried try_scheduled(Candidates::Params params, Device device) const;
   [[nodiscard]] Tried try_trivial(Device device) const;
-  [[nodiscard]] Tried try_optimized(Device device) const;
   [[nodiscard]] Tried try_kernel(
       Way way,
       std::shared_ptr<const ScheduledFusion> scheduled,

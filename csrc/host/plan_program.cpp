@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "base/errors.h"
+#include "base/thread_pool.h"
 #include "host/program_plan.h"
 #include "host/view.h"
 #include "host/workspace.h"
@@ -44,10 +45,33 @@ NewTensor new_tensor(const TensorView* tensor, ExpressionEvaluator& evaluator) {
   return result;
 }
 
+/// A kernel, and what it is launched with. The sizes are those of a plan.
+struct LaunchArguments {
+  std::shared_ptr<KernelProgram> kernel;
+  std::vector<Argument> values;
+};
+
 class ProgramPlanner {
  public:
   ProgramPlanner(ProgramPlan& plan, std::span<const Step> steps, std::span<const Argument> args)
       : plan_(plan), steps_(steps), args_(args) {}
+
+  /// The launches of the program with what they get, as far as it is known without any kernel.
+  /// What is refused on the way is met again by `run`.
+  std::vector<LaunchArguments> find_launches() {
+    find_shapes_needed();
+    plan_arguments();
+    std::vector<LaunchArguments> launches;
+    for (const Step& step : steps_) {
+      if (const auto* launch = std::get_if<Launch>(&step)) {
+        launches.push_back({launch->kernel, values_of(launch->inputs)});
+        plan_step(Evaluate{launch->fusion(), launch->inputs, launch->outputs, {}});
+      } else if (std::visit([this](const auto& kind) { return try_plan_step(kind); }, step)) {
+        break;
+      }
+    }
+    return launches;
+  }
 
   std::optional<StepRefusal> run() {
     find_shapes_needed();
@@ -490,16 +514,46 @@ std::string ProgramPlan::to_string() const {
   return result + "}\n";
 }
 
+namespace {
+
+ProgramPlan empty_plan(
+    std::span<const Slot> outputs,
+    size_t num_slots,
+    std::span<const Argument> args,
+    std::optional<Device> device) {
+  ProgramPlan plan;
+  plan.device = device_of(args, device);
+  plan.slots.resize(num_slots);
+  plan.outputs.assign(outputs.begin(), outputs.end());
+  return plan;
+}
+
+/// Compile the kernels of several launches side by side. They keep the plans that they make, so
+/// that launches, planned one after another, find them.
+void compile_launches(
+    ProgramPlan plan, std::span<const Step> steps, std::span<const Argument> args) {
+  const std::vector<LaunchArguments> launches = ProgramPlanner(plan, steps, args).find_launches();
+  parallel_for(0, static_cast<int64_t>(launches.size()), 1, [&](int64_t first, int64_t /*last*/) {
+    const LaunchArguments& launch = launches[static_cast<size_t>(first)];
+    CompileParams params;
+    params.device = plan.device;
+    static_cast<void>(launch.kernel->try_plan(launch.values, {}, params));
+  });
+}
+
+} // namespace
+
 std::variant<std::shared_ptr<const ProgramPlan>, StepRefusal> try_make_program_plan(
     std::span<const Step> steps,
     std::span<const Slot> outputs,
     size_t num_slots,
     std::span<const Argument> args,
     std::optional<Device> device) {
-  auto plan = std::make_shared<ProgramPlan>();
-  plan->device = device_of(args, device);
-  plan->slots.resize(num_slots);
-  plan->outputs.assign(outputs.begin(), outputs.end());
+  const auto is_launch = [](const Step& step) { return std::holds_alternative<Launch>(step); };
+  if (std::ranges::count_if(steps, is_launch) > 1) {
+    compile_launches(empty_plan(outputs, num_slots, args, device), steps, args);
+  }
+  auto plan = std::make_shared<ProgramPlan>(empty_plan(outputs, num_slots, args, device));
   if (std::optional<StepRefusal> refusal = ProgramPlanner(*plan, steps, args).run()) {
     return std::move(*refusal);
   }

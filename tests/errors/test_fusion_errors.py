@@ -301,6 +301,19 @@ def no_comma_after_arguments() -> object:
     return python_error(IMPORT_AND_RUN, NVFUSER_DISABLE="fma(1)fallback")
 
 
+@documented("Can not find a scheduler to schedule fusion segment")
+def product_that_no_library_may_compute() -> object:
+    fd = FusionDefinition()
+    with fd:
+        x = fd.define_tensor([4, 4], contiguity=True)
+        fd.add_output(fd.ops.matmul(x, x))
+    return fd.execute(
+        [torch.ones(4, 4)],
+        _enable_options=["fuse_matmul"],
+        _disable_options=["matmul_expr_eval"],
+    )
+
+
 @documented.cases
 def test_gist(gist: str, kind: type[Exception], provoke: Callable[[], object]) -> None:
     check(gist, kind, provoke)

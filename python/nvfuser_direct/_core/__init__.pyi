@@ -6153,6 +6153,10 @@ class ExecutorCacheStats:
     def compiled(self) -> int:
         """Kernels that were compiled."""
 
+    @property
+    def evictions(self) -> int:
+        """Plans and runtimes that were forgotten to make room."""
+
     def __repr__(self) -> str: ...
 
 class PieceReport:
@@ -6299,6 +6303,11 @@ class FusionExecutorCache:
     def get_output_shardings(self) -> list[object]:
         """
         How outputs are distributed over devices; empty, since no tensor has a device mesh.
+        """
+
+    def compilations(self) -> list[str]:
+        """
+        Why each runtime was made, in their order: a list of texts, of the latest 256.
         """
 
     def stats(self) -> ExecutorCacheStats:

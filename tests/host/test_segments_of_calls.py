@@ -1,0 +1,174 @@
+"""Definitions that `fd.execute` cuts: what runs their segments, and what calls share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+from programs import matmul, matrix, rand
+
+from nvfuser_direct import DataType, FusionDefinition, SchedulerType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def defined(define: Callable[[FusionDefinition], None]) -> FusionDefinition:
+    with FusionDefinition() as fd:
+        define(fd)
+    return fd
+
+
+def runners(fd: FusionDefinition) -> list[str]:
+    return [
+        piece.way if piece.scheduler == SchedulerType.none else piece.scheduler.name
+        for piece in fd.fec.last_pieces()
+    ]
+
+
+def product_between_maps(fd: FusionDefinition) -> None:
+    x = fd.ops.sin(matrix(fd))
+    fd.add_output(fd.ops.neg(fd.ops.matmul(x, matrix(fd))))
+
+
+def chain(fd: FusionDefinition) -> None:
+    """Six segments that compute the same."""
+    x = matrix(fd)
+    for _ in range(6):
+        x = fd.ops.segment_set(fd.ops.sin(x))
+    fd.add_output(x)
+
+
+def rows_then_columns(fd: FusionDefinition) -> None:
+    rows = fd.ops.sum(fd.ops.exp(matrix(fd)), [1], keepdim=True)
+    fd.add_output(fd.ops.sum(fd.ops.sin(rows), [0]))
+
+
+def test_a_product_is_the_only_segment_without_a_kernel(target: str, rng: torch.Generator) -> None:
+    fd = defined(product_between_maps)
+    x, y = rand(target, rng, 4, 6), rand(target, rng, 6, 5)
+    for _ in range(2):
+        torch.testing.assert_close(fd.execute([x, y])[0], -(x.sin() @ y), atol=1e-3, rtol=1e-3)
+    assert runners(fd) == ["pointwise", "evaluated", "pointwise"]
+    product = fd.fec.last_pieces()[1]
+    assert [way for way, _ in product.refused] == ["trivial"]
+    assert "MatmulOp has no kernel form" in product.refused[0][1]
+    assert fd.fec.stats().hits == 1
+
+
+def test_segments_that_are_alike_share_a_kernel(target: str, rng: torch.Generator) -> None:
+    fd = defined(chain)
+    x = rand(target, rng, 16, 8)
+    expected = x
+    for _ in range(6):
+        expected = expected.sin()
+    torch.testing.assert_close(fd.execute([x])[0], expected)
+    assert runners(fd) == ["pointwise"] * 6
+    assert fd.fec.stats().compiled == 1
+
+
+def test_sizes_that_are_cut_alike_share_a_runtime(target: str, rng: torch.Generator) -> None:
+    fd = defined(rows_then_columns)
+    for sizes in [(60, 70), (60, 74), (60, 70)]:
+        x = rand(target, rng, *sizes)
+        expected = x.exp().sum(1, keepdim=True).sin().sum(0)
+        torch.testing.assert_close(fd.execute([x])[0], expected, atol=1e-3, rtol=1e-3)
+    stats = fd.fec.stats()
+    assert (stats.hits, stats.plans, stats.runtimes) == (1, 2, 1)
+    assert fd.fec.compilations() == ["first run"]
+
+
+def test_a_runtime_tells_why_it_was_made(target: str, rng: torch.Generator) -> None:
+    fd = defined(rows_then_columns)
+    fd.execute([rand(target, rng, 60, 70)])
+    fd.execute([rand(target, rng, 60, 70)], _disable_options=["fma"])
+    for sizes in [(1, 70), (60, 1), (5, 100000)]:
+        fd.execute([rand(target, rng, *sizes)])
+    first, second, *others = fd.fec.compilations()
+    assert (first, second) == ("first run", "other options")
+    assert others
+    for reason in others:
+        assert reason == "it is cut in another way" or reason.endswith("has other params")
+    assert fd.fec.stats().runtimes == len(fd.fec.compilations())
+
+
+def test_views_have_no_kernel_and_share_memory(target: str, rng: torch.Generator) -> None:
+    def define(fd: FusionDefinition) -> None:
+        x = matrix(fd)
+        turned = fd.ops.permute(x, [1, 0])
+        fd.add_output(turned)
+        fd.add_output(fd.ops.unsqueeze(turned, 0))
+        fd.add_output(x)
+
+    fd = defined(define)
+    x = rand(target, rng, 3, 5)
+    turned, raised, same = fd.execute([x])
+    assert same is x
+    assert turned.data_ptr() == raised.data_ptr() == x.data_ptr()
+    assert torch.equal(turned, x.t())
+    assert torch.equal(raised, x.t()[None])
+    assert (runners(fd), fd.fec.stats().compiled) == (["view"], 0)
+
+
+def test_an_update_is_written_after_its_input_was_read(target: str, rng: torch.Generator) -> None:
+    with FusionDefinition() as fd:
+        x = matrix(fd)
+        total = fd.ops.sum(x, [0])
+        fd.add_output(fd.ops.exp(x), x)
+        fd.add_output(fd.ops.sum(fd.ops.sin(total), [0]))
+    value = rand(target, rng, 6, 7)
+    before = value.clone()
+    (out,) = fd.execute([value])
+    torch.testing.assert_close(out, before.sum(0).sin().sum(0), atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(value, before.exp())
+
+
+def test_sizes_that_do_not_fit_are_told_of_the_definition(target: str) -> None:
+    """Passes replace equal sizes by one of them."""
+    with FusionDefinition() as fd:
+        x, y = matrix(fd), matrix(fd)
+        fd.add_output(fd.ops.add(x, y))
+    with pytest.raises(RuntimeError, match="T1"):
+        fd.execute([torch.ones(3, 4, device=target), torch.ones(5, 4, device=target)])
+
+
+def test_a_product_that_no_library_may_compute_is_refused() -> None:
+    fd = defined(matmul)
+    x = torch.ones(4, 4)
+    options = {"_enable_options": ["fuse_matmul"], "_disable_options": ["matmul_expr_eval"]}
+    with pytest.raises(RuntimeError, match="Can not find a scheduler to schedule fusion") as error:
+        fd.execute([x, x], **options)
+    assert "Scheduler _pointwise_ ***rejected***" in str(error.value)
+    torch.testing.assert_close(fd.execute([x, x])[0], x @ x)
+
+
+def test_outputs_of_host_scalars_are_host_tensors(target: str, rng: torch.Generator) -> None:
+    with FusionDefinition() as fd:
+        x = matrix(fd)
+        s = fd.define_tensor([], dtype=DataType.Float, is_cpu=True)
+        fd.add_output(fd.ops.exp(x))
+        fd.add_output(fd.ops.neg(s))
+    x, s = rand(target, rng, 3, 4), torch.tensor(2.5)
+    large, small = fd.execute([x, s])
+    torch.testing.assert_close(large, x.exp())
+    assert small.device.type == "cpu"
+    assert small.item() == -2.5
+    assert "pointwise" in runners(fd)
+
+
+@pytest.mark.gpu
+def test_several_segments_are_captured() -> None:
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    fd = defined(product_between_maps)
+    x, y = torch.rand(8, 8, device="cuda"), torch.rand(8, 8, device="cuda")
+    fd.execute([x, y])
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        (out,) = fd.execute([x, y])
+        with pytest.raises(RuntimeError, match="No kernel is compiled while a CUDA graph"):
+            fd.execute([x.view(4, 16), y.view(16, 4)])
+    x.fill_(0.5)
+    graph.replay()
+    torch.testing.assert_close(out, -(x.sin() @ y), atol=1e-3, rtol=1e-3)
