@@ -1,5 +1,7 @@
 #include "codegen/block_parts.h"
 
+#include "lower/analysis/conditions.h"
+
 namespace nvfuser {
 namespace {
 
@@ -22,7 +24,7 @@ std::vector<BlockPart> parts_of_block(const Scope& body) {
   std::vector<BlockPart> parts;
   size_t size = 0; // of the last part
   for (Expr* expr : body) {
-    const bool is_function = !bodies_of(*expr).empty();
+    const bool is_function = !only_declares(*expr);
     const bool is_full = is_function && size >= kFewestOfFunction;
     if (parts.empty() || parts.back().is_function != is_function || is_full) {
       parts.push_back({.is_function = is_function});

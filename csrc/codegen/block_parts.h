@@ -13,10 +13,9 @@ struct BlockPart {
   bool is_function = false; // of its own; else the statements stand in the block itself
 };
 
-/// The statements of a block in their order, cut into functions where there are many: loops and
-/// conditions that are neighbours, about 16 statements together. The block itself keeps what has no
-/// body: it may declare what later statements use. Requires: no two of the loops and conditions
-/// change the same variable of the block.
+/// The statements of a block in their order, cut into functions where there are many: neighbours,
+/// about 16 statements together. The block itself keeps what declares something, since later
+/// statements use it. Requires: no two statements change the same variable of the block.
 [[nodiscard]] std::vector<BlockPart> parts_of_block(const Scope& body);
 
 } // namespace nvfuser

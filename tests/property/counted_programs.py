@@ -5,7 +5,8 @@
 compiles each program with `counting_compiler`, so that its kernel counts the iterations of all
 loops, and compares them with the iterations that the schedule asks for: for every tensor the loops
 around it, where a loop over a hardware index has as many iterations as are launched, if an axis of
-the tensor or of the loops around it is bound to it; and once the launched threads.
+the tensor or of the loops around it is bound to it; for each block, if its memory is the block's
+own; and once the launched threads.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from scheduled_programs import make_script
 from nvfuser_direct import (
     ExpressionEvaluator,
     KernelExecutor,
+    MemoryType,
     ParallelType,
     TensorView,
     UserError,
@@ -42,6 +44,7 @@ DIMS = {
     ParallelType.grid_x: "gdimx", ParallelType.grid_y: "gdimy", ParallelType.grid_z: "gdimz",
     ParallelType.block_x: "bdimx", ParallelType.block_y: "bdimy", ParallelType.block_z: "bdimz",
 }  # fmt: skip
+GRID = (ParallelType.grid_x, ParallelType.grid_y, ParallelType.grid_z)
 
 
 def known_sizes(fusion: Fusion, inputs: list[object]) -> ExpressionEvaluator:
@@ -68,9 +71,11 @@ class Explained:
 
     def loop_of(self, axis: IterDomain) -> tuple[ParallelType, int]:
         kind = axis.parallel_type()
-        launched = getattr(self.launch, DIMS[kind]) if kind in DIMS else None
-        extent = self.sizes.evaluate(axis.extent())
-        return kind, max(int(launched if launched else extent), 1)
+        extent = self.launched(kind) if kind in DIMS else self.sizes.evaluate(axis.extent())
+        return kind, max(int(extent), 1)
+
+    def launched(self, kind: ParallelType) -> int:
+        return max(getattr(self.launch, DIMS[kind]), 1)
 
     def nest_of(self, tensor: TensorView) -> list[tuple[ParallelType, int]]:
         """The loops around a tensor: those it shares are its readers'."""
@@ -85,10 +90,18 @@ class Explained:
             self.nests[tensor.name()] = around + own[position:] if around else own
         return self.nests[tensor.name()]
 
+    def iterations_of(self, tensor: TensorView) -> int:
+        nest = self.nest_of(tensor)
+        repeats = 1
+        if tensor.memory_type() != MemoryType.Global:  # every block has memory of its own
+            bound = {kind for kind, _ in nest}
+            repeats = math.prod(self.launched(kind) for kind in GRID if kind not in bound)
+        return repeats * math.prod(n for _, n in nest)
+
     def iterations(self, fusion: Fusion) -> int:
-        threads = math.prod(max(getattr(self.launch, name), 1) for name in DIMS.values())
+        threads = math.prod(self.launched(kind) for kind in DIMS)
         made = [tensor for tensor in fusion.tensors() if not tensor.is_fusion_input()]
-        return threads + sum(math.prod(n for _, n in self.nest_of(tensor)) for tensor in made)
+        return threads + sum(self.iterations_of(tensor) for tensor in made)
 
 
 def report_of(seed: int, _target: str) -> Report:

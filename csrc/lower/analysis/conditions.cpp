@@ -21,13 +21,6 @@ void append_terms(Val* condition, std::vector<Val*>& terms) {
   append_terms(both->rhs, terms);
 }
 
-/// Whether a statement only declares: an array, or the name of a part of an index.
-bool only_declares(const Expr& expr) {
-  const std::vector<Val*>& outs = expr.outputs();
-  const auto is_element = [](const Val* out) { return out->vtype() == ValType::TensorIndex; };
-  return expr.is_a<Allocate>() || (!outs.empty() && std::ranges::none_of(outs, is_element));
-}
-
 } // namespace
 
 std::vector<Val*> terms_of(Val* condition) {
@@ -72,6 +65,12 @@ ParallelType first_index_tested(const Val* condition) {
                        equality->rhs->is_zero() && equality->lhs->vtype() == ValType::NamedScalar;
   return is_test ? static_cast<const NamedScalar*>(equality->lhs)->parallel_index()
                  : ParallelType::Serial;
+}
+
+bool only_declares(const Expr& expr) {
+  const std::vector<Val*>& outs = expr.outputs();
+  const auto is_element = [](const Val* out) { return out->vtype() == ValType::TensorIndex; };
+  return expr.is_a<Allocate>() || (!outs.empty() && std::ranges::none_of(outs, is_element));
 }
 
 bool is_for_first_only(const Scope& scope, ParallelType type) {

@@ -25,6 +25,9 @@ class IndexSimplifier;
 /// The hardware index that `condition` tests for 0; Serial: none.
 [[nodiscard]] ParallelType first_index_tested(const Val* condition);
 
+/// Whether a statement only declares: an array, or the name of a part of an index.
+[[nodiscard]] bool only_declares(const Expr& expr);
+
 /// Whether all that `scope` does stands under a test that the hardware index `type` is 0.
 [[nodiscard]] bool is_for_first_only(const Scope& scope, ParallelType type);
 
