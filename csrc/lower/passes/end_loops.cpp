@@ -59,6 +59,13 @@ std::unordered_set<const TensorView*> arrays_in(const ForLoop& loop) {
   return arrays;
 }
 
+/// Whether blocks wait for each other in the statement, or take turns.
+bool is_between_blocks(const Expr& statement) {
+  return statement.is_a<GridReduction>() || statement.is_a<BlockSerializeWait>() ||
+         statement.is_a<BlockSerializeRelease>() ||
+         !BarrierSet{Barrier::Warp, Barrier::Block}.contains(traits_of(statement).barriers);
+}
+
 bool has_part(const Scope& scope, const ForLoop& loop, CircularBufferLoopStage stage) {
   return std::ranges::any_of(scope, [&](const Expr* node) {
     const auto* other = node->as<ForLoop>();
@@ -229,13 +236,11 @@ class LoopEnder {
       const Val* term,
       const std::unordered_set<const TensorView*>& own,
       bool is_tested) {
-    const KernelTraits& traits = traits_of(statement);
-    if (traits.is_declaration) {
+    if (traits_of(statement).is_declaration) {
       return true;
     }
-    if (!BarrierSet{Barrier::Warp, Barrier::Block}.contains(traits.barriers) ||
-        statement.is_a<GridReduction>()) {
-      return false; // blocks wait for each other, and come here equally often
+    if (is_between_blocks(statement)) {
+      return false; // all of them come here equally often
     }
     Val* condition = own_condition(statement);
     if (is_tested || (condition != nullptr && any_implies(terms_of(condition), term))) {
