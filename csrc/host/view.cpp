@@ -159,6 +159,9 @@ std::variant<ViewLayout, Refusal> find_view(
   }
   const auto base = static_cast<size_t>(
       std::ranges::find(fusion.inputs(), chain.back()) - fusion.inputs().begin());
+  if (chain.back()->is_cpu_scalar() && !output->is_cpu_scalar()) {
+    return no_view(output, {"an element in host memory, for a tensor on the device"});
+  }
   if (size_bits(output->dtype()) % 8 != 0) {
     return no_view(output, {"elements of less than a byte"});
   }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -109,6 +111,51 @@ def test_views_have_no_kernel_and_share_memory(target: str, rng: torch.Generator
     assert torch.equal(turned, x.t())
     assert torch.equal(raised, x.t()[None])
     assert (runners(fd), fd.fec.stats().compiled) == (["view"], 0)
+
+
+def test_a_host_scalar_is_copied_where_a_tensor_on_the_device_is_meant(target: str) -> None:
+    with FusionDefinition() as fd:
+        s = fd.define_tensor([], dtype=DataType.Float, is_cpu=True)
+        x = fd.define_tensor([], dtype=DataType.Float)
+        raised = fd.ops.unsqueeze(fd.ops.segment_set(s), 0)
+        fd.add_output(fd.ops.add(fd.ops.sin(raised), fd.ops.unsqueeze(x, 0)))
+    s, x = torch.tensor(0.5), torch.tensor(2.0, device=target)
+    torch.testing.assert_close(fd.execute([s, x])[0], (s.sin() + x.cpu())[None].to(target))
+
+
+def test_a_cache_forgets_runtimes_and_plans_that_were_not_used_for_long() -> None:
+    """Views, which compile nothing. Without reuse each size has a runtime of its own."""
+
+    def turned(fd: FusionDefinition) -> None:
+        fd.add_output(fd.ops.permute(matrix(fd), [1, 0]))
+
+    fd = defined(turned)
+    for n in [*range(300), 299, 0]:
+        x = torch.ones(n, 2)
+        assert fd.execute([x], _disable_options=["kernel_reuse"])[0].shape == (2, n)
+    stats = fd.fec.stats()
+    assert stats.runtimes == 256
+    assert stats.evictions == 300 + 1 - 256
+    assert len(fd.fec.compilations()) == 256
+    assert fd.fec.compilations()[-1].startswith("other sizes")
+
+
+def test_threads_share_the_segments_of_a_definition(target: str, rng: torch.Generator) -> None:
+    fd = defined(product_between_maps)
+    cases = [(rand(target, rng, n, 6), rand(target, rng, 6, m)) for n in (1, 4, 9) for m in (5, 8)]
+    start = threading.Barrier(8)
+
+    def work(number: int) -> None:
+        start.wait()
+        for i in range(30):
+            x, y = cases[(number * 5 + i) % len(cases)]
+            torch.testing.assert_close(fd.execute([x, y])[0], -(x.sin() @ y), atol=1e-3, rtol=1e-3)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    stats = fd.fec.stats()
+    assert (stats.plans, stats.hits + stats.misses) == (len(cases), 8 * 30)
+    assert stats.runtimes == len(fd.fec.compilations())
 
 
 def test_an_update_is_written_after_its_input_was_read(target: str, rng: torch.Generator) -> None:
