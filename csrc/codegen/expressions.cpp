@@ -72,7 +72,7 @@ DataType comparison_type(const Val* lhs, const Val* rhs) {
 } // namespace
 
 ExpressionPrinter::ExpressionPrinter(const Kernel& kernel, Dialect& dialect)
-    : kernel_(kernel), dialect_(dialect), names_(kernel), rounded_(kernel) {
+    : kernel_(kernel), dialect_(dialect), names_(kernel), rounded_(kernel), counted_(kernel) {
   for (const SizeSource& source : kernel.launch.sizes) {
     sizes_.emplace(source.extent, &source);
   }
@@ -330,7 +330,23 @@ Text ExpressionPrinter::unary_call(UnaryOpType op, const Text& arg, DataType typ
   }
 }
 
+std::optional<Text> ExpressionPrinter::counted_comparison(const BinaryOp& op) {
+  if (op.lhs->vtype() != ValType::TensorIndex ||
+      !counted_.contains(static_cast<const TensorIndex*>(op.lhs)->view())) {
+    return std::nullopt;
+  }
+  const StepComparison comparison =
+      *compare_steps(op.op, static_cast<float>(as_double(op.rhs->value())));
+  return Text{
+      value(op.lhs).within(Precedence::Shift) + " " + comparison.symbol + " " +
+          std::to_string(comparison.steps) + "u",
+      Precedence::Relational};
+}
+
 Text ExpressionPrinter::binary(const BinaryOp& op) {
+  if (std::optional<Text> comparison = counted_comparison(op)) {
+    return *comparison;
+  }
   const DataType to = op.out->dtype();
   if (op.op == BinaryOpType::Complex) {
     const DataType part = real_type_of(to);
@@ -478,6 +494,10 @@ Text ExpressionPrinter::random(const RandomElement& op) {
   std::string arguments = (is_of_run ? seed : "philox_keys(" + seed + ")") + ", " +
                           value_as(op.offset, DataType::UInt64).str() + ", " +
                           value(op.counter).str() + ", " + value(op.lane).str();
+  if (op.out->vtype() == ValType::TensorIndex &&
+      counted_.contains(static_cast<const TensorIndex*>(op.out)->view())) {
+    return call("random_steps", arguments);
+  }
   for (const Val* parameter : op.parameters) {
     arguments += ", " + value_as(parameter, compute_type(type), /*exact_type=*/true).str();
   }

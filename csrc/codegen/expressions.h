@@ -10,12 +10,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "codegen/counted_draws.h"
 #include "codegen/dialect.h"
 #include "codegen/literals.h"
 #include "codegen/names.h"
@@ -82,6 +84,10 @@ class ExpressionPrinter {
   [[nodiscard]] bool is_read_only(const TensorView* view) const {
     return read_only_.count(view) != 0;
   }
+  /// The C type of the elements of a tensor in registers.
+  [[nodiscard]] std::string element_type(const TensorView* view) const {
+    return counted_.contains(view) ? "uint32_t" : c_type(view->dtype());
+  }
   [[nodiscard]] const KernelNames& names() const {
     return names_;
   }
@@ -124,6 +130,8 @@ class ExpressionPrinter {
   [[nodiscard]] std::string approximate_function(const UnaryOp& op) const;
   [[nodiscard]] Text unary_call(UnaryOpType op, const Text& arg, DataType type) const;
   [[nodiscard]] Text binary(const BinaryOp& op);
+  /// A comparison of what was drawn with a constant; no value: `lhs` is no such number.
+  [[nodiscard]] std::optional<Text> counted_comparison(const BinaryOp& op);
   [[nodiscard]] Text power(const BinaryOp& op, DataType type);
   [[nodiscard]] Text ternary(const TernaryOp& op);
   [[nodiscard]] Text random(const RandomElement& op);
@@ -133,6 +141,7 @@ class ExpressionPrinter {
   Dialect& dialect_;
   const KernelNames names_;
   const RoundedValues rounded_;
+  const CountedDraws counted_;
   std::unordered_map<const Val*, std::string> defined_;
   std::vector<const Val*> order_; // of definitions
   std::set<const TensorView*> variables_;

@@ -272,7 +272,7 @@ void KernelPrinter::declare_sizes() {
 
 void KernelPrinter::declare_array(const Allocate& allocate, const std::string& attributes) {
   const TensorView* view = allocate.buffer;
-  const std::string head = attributes + c_type(view->dtype()) + " " + name_of(view);
+  const std::string head = attributes + expressions_.element_type(view) + " " + name_of(view);
   if (allocate.size->is_const_int(1)) {
     expressions_.define_as_variable(view);
     line(head + ";");

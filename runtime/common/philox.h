@@ -4,8 +4,8 @@
 // `counter * lanes + lane` of the tensor takes result `lane` of the block cipher at `counter`. So a
 // value is the same under any schedule, on any target, and four neighbours can share one cipher.
 //
-// provides: PhiloxKeys philox_keys random_uniform random_uniform_range random_normal
-// provides: random_normal_general
+// provides: PhiloxKeys philox_keys random_steps random_uniform random_uniform_range
+// provides: random_normal random_normal_general
 // requires: types cast libm
 #pragma once
 
@@ -71,15 +71,21 @@ struct DrawnType<double> {
   using Type = double;
 };
 
+/// A number in [0, 1) as steps of 2^-24.
+NVF_FUNCTION uint32_t
+random_steps(const PhiloxKeys& keys, uint64_t offset, uint64_t counter, int lane) {
+  return word_of(philox(keys, offset, counter), lane) >> 8;
+}
+
 /// Multiples of 2^-24 (2^-53) in [0, 1).
 template <typename Drawn>
 NVF_FUNCTION Drawn
 unit_interval(const PhiloxKeys& keys, uint64_t offset, uint64_t counter, int lane) {
-  const PhiloxBlock block = philox(keys, offset, counter);
   if constexpr (sizeof(Drawn) == 8) {
+    const PhiloxBlock block = philox(keys, offset, counter);
     return static_cast<double>(wide_word_of(block, lane) >> 11) * 0x1p-53;
   } else {
-    return static_cast<float>(word_of(block, lane) >> 8) * 0x1p-24f;
+    return static_cast<float>(random_steps(keys, offset, counter, lane)) * 0x1p-24f;
   }
 }
 

@@ -21,7 +21,7 @@ constexpr int64_t kRegistersOfVector = 4;
 /// elements again in each pass takes as long as a third row gains.
 constexpr int64_t kEnoughRows = 2;
 constexpr int64_t kEnoughStoredRows = 3;
-constexpr int64_t kFewBlocks = 4; // of a multiprocessor
+constexpr int64_t kFewBlocks = 3; // of a multiprocessor
 /// Elements of a thread, of all inputs that are as large as the problem: enough loads in flight.
 constexpr int64_t kElements = 32;
 /// Elements of a thread, of a row that shares a kernel with rows of other sizes.

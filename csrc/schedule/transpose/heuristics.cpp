@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/register_file.h"
 #include "schedule/common/vector_widths.h"
 #include "schedule/params/transpose_params.h"
 #include "schedule/transpose/transpose.h"
@@ -62,7 +63,12 @@ void choose_for_gpu(
   for (int64_t& width : params.vector_widths) {
     width = std::min(width, lanes);
   }
-  params.lparams.bind(ParallelType::TIDx, std::min(kThreads, edge * edge / lanes));
+  const int64_t threads = std::min(kThreads, edge * edge / lanes);
+  params.lparams.bind(ParallelType::TIDx, threads);
+  // While one block of a multiprocessor loads its tile, another stores.
+  const Target& target = facts.target();
+  params.cparams.maxrregcount =
+      registers_of_thread(target, target.registers_per_sm, threads, /*blocks=*/2);
 }
 
 void choose_for_processor(TransposeParams& params) {
