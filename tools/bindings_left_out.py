@@ -331,6 +331,7 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
             "segment/facts.h*",
             "segment/flow.h*",
             "segment/group_graph.h*",
+            "segment/joined.h*",
             "segment/mirrored.h*",
             "segment/order.h*",
             "segment/partition.h*",
