@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/op_semantics.h"
 #include "ir/all_nodes.h"
 #include "ir/replay_domain.h"
 #include "ops/shape.h"
@@ -38,6 +39,19 @@ std::vector<TensorView*> detach(TensorView* out) {
 } // namespace
 
 // ---- Questions ----------------------------------------------------------------------------------
+
+bool is_on_elements(const Expr& expr) {
+  const OpSemantics& semantics = semantics_of(expr);
+  return semantics.read == OperandRead::Same && semantics.elements == ElementSource::Computed;
+}
+
+bool repeats_elements(const Expr& expr) {
+  return expr.is_a<BroadcastOp>() || expr.is_a<ExpandOp>() || expr.is_a<RepeatOp>();
+}
+
+bool changes_broadcast_axes(const Expr& expr) {
+  return expr.is_a<BroadcastOp>() || expr.is_a<SqueezeOp>() || expr.is_a<ExpandOp>();
+}
 
 bool have_same_shape(const TensorView* a, const TensorView* b) {
   const IterDomains axes = TensorDomain::no_reductions(a->logical());

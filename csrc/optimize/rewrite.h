@@ -21,6 +21,12 @@ namespace nvfuser::optimize {
 
 // ---- Questions ----------------------------------------------------------------------------------
 
+/// Whether each element of the results is computed from the elements of the operands at its place.
+[[nodiscard]] bool is_on_elements(const Expr& expr);
+/// Whether the result shows elements of its operand several times.
+[[nodiscard]] bool repeats_elements(const Expr& expr);
+/// Whether the result is its operand with more or fewer axes of one element, or such axes expanded.
+[[nodiscard]] bool changes_broadcast_axes(const Expr& expr);
 /// Whether both have as many dimensions, of the same kinds and provably the same sizes.
 [[nodiscard]] bool have_same_shape(const TensorView* a, const TensorView* b);
 /// Whether readers of `from` may read `to` instead, if the elements are the same: shape and dtype.

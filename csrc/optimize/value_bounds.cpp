@@ -36,7 +36,7 @@ const Node* definition_as(const Val* val) {
 /// The tensor that a view shows, through all views that stand before it.
 const Val* shown(const Val* val) {
   for (const Expr* expr = val->definition(); expr != nullptr; expr = val->definition()) {
-    if (!expr->is_a<BroadcastOp>() && !expr->is_a<SqueezeOp>() && !expr->is_a<ExpandOp>()) {
+    if (!changes_broadcast_axes(*expr)) {
       break;
     }
     val = expr->inputs().front();

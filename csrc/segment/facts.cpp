@@ -77,9 +77,8 @@ class Origins {
 };
 
 bool is_reduction(const Expr* expr, const TensorView* result) {
-  const bool reduces =
-      expr->is_a<ReductionOp>() || expr->is_a<WelfordOp>() || expr->is_a<GroupedReductionOp>();
-  return reduces && std::ranges::any_of(result->logical(), &IterDomain::is_reduction);
+  return semantics_of(*expr).has_steps &&
+         std::ranges::any_of(result->logical(), &IterDomain::is_reduction);
 }
 
 bool has_resized_axis(const TensorView* result) {

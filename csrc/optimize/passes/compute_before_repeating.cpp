@@ -13,15 +13,6 @@
 namespace nvfuser::optimize {
 namespace {
 
-bool repeats_elements(const Expr* expr) {
-  return expr != nullptr &&
-         (expr->is_a<BroadcastOp>() || expr->is_a<ExpandOp>() || expr->is_a<RepeatOp>());
-}
-
-bool is_on_elements(const Expr& expr) {
-  return expr.is_a<UnaryOp>() || expr.is_a<BinaryOp>() || expr.is_a<TernaryOp>();
-}
-
 /// The tensor that alone is read, and by nothing else; nullptr: there is none.
 TensorView* only_operand(const Expr& expr) {
   const std::vector<TensorView*> tensors = tensor_inputs(&expr);
@@ -42,7 +33,7 @@ bool compute_early(const Expr& expr) {
   TensorView* repeated = only_operand(expr);
   const Expr* view = repeated == nullptr ? nullptr : repeated->definition();
   auto* out = static_cast<TensorView*>(expr.output(0));
-  if (!repeats_elements(view) || !have_same_shape(repeated, out)) {
+  if (view == nullptr || !repeats_elements(*view) || !have_same_shape(repeated, out)) {
     return false;
   }
   auto* source = static_cast<TensorView*>(view->inputs().front());

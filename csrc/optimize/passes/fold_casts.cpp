@@ -71,10 +71,6 @@ TensorView* shown_operand(const Expr& expr) {
   return std::ranges::count(inputs, operand) == 1 ? operand : nullptr;
 }
 
-bool repeats_elements(const Expr& expr) {
-  return expr.is_a<BroadcastOp>() || expr.is_a<ExpandOp>() || expr.is_a<RepeatOp>();
-}
-
 /// view(wide(x)) -> wide(view(x))
 bool widen_late(const Expr& view) {
   TensorView* operand = shown_operand(view);

@@ -64,10 +64,6 @@ TensorView* common_tensor(const Parts& parts, size_t dim) {
 
 // ---- Operations ---------------------------------------------------------------------------------
 
-bool is_on_elements(const Expr& expr) {
-  return expr.is_a<UnaryOp>() || expr.is_a<BinaryOp>() || expr.is_a<TernaryOp>();
-}
-
 bool has_one_reader(const TensorView* tensor) {
   return tensor->all_uses().size() == 1 && !tensor->is_fusion_output();
 }

@@ -40,11 +40,6 @@ bool serves_many(const TensorView* divisor, const TensorView* result) {
   return false;
 }
 
-bool is_view(const Expr* expr) {
-  return expr != nullptr &&
-         (expr->is_a<BroadcastOp>() || expr->is_a<ExpandOp>() || expr->is_a<SqueezeOp>());
-}
-
 class Rewriter {
  public:
   bool rewrite(const Expr& expr);
@@ -65,7 +60,7 @@ TensorView* Rewriter::reciprocal_of(TensorView* tensor) {
   }
   std::vector<const Expr*> views; // the last one first
   TensorView* source = tensor;
-  while (is_view(source->definition())) {
+  while (source->definition() != nullptr && changes_broadcast_axes(*source->definition())) {
     views.push_back(source->definition());
     source = static_cast<TensorView*>(source->definition()->inputs().front());
   }
