@@ -32,6 +32,7 @@ LAYERS = (160, 480, 1600)
 SIZE = 64  # of what is planned: rows and columns
 OPERATIONS_OF_PLANNED_LAYER = 10
 PRODUCTS = (10, 30, 100)
+TRANSFORMERS = (10, 100)  # layers
 
 
 def pointwise_chain(length: int) -> FusionDefinition:
@@ -211,6 +212,67 @@ def measure_plans(name: str, make, sizes: tuple[int, ...]) -> None:
         previous = (size, time_ms)
 
 
+class Transformer:
+    """Layers of norms, rotary embeddings, gates and products of matrices: about 34 expressions
+    each, of which equal segments share their kernels."""
+
+    def __init__(self, num_layers: int) -> None:
+        self.fd = FusionDefinition()
+        with self.fd:
+            x, self.cos, self.sin = (self._matrix() for _ in range(3))
+            layers = [self._weights() for _ in range(num_layers)]
+            for weights in layers:
+                x = self._layer(x, *weights)
+            self.fd.add_output(x)
+
+    def _matrix(self):
+        return self.fd.define_tensor([SIZE, SIZE], contiguity=True)
+
+    def _weights(self):
+        vectors = [self.fd.define_tensor([SIZE], contiguity=True) for _ in range(2)]
+        return vectors + [self._matrix() for _ in range(3)]
+
+    def _norm(self, x, weight):
+        ops = self.fd.ops
+        squares = ops.mul(ops.sum(ops.mul(x, x), [1]), 1.0 / SIZE)
+        scale = ops.broadcast(ops.rsqrt(ops.add(squares, 1e-5)), [False, True])
+        return ops.mul(ops.mul(x, scale), ops.broadcast(weight, [True, False]))
+
+    def _rotated(self, x):
+        ops = self.fd.ops
+        first = ops.slice(x, [0, 0], [SIZE, SIZE // 2])
+        second = ops.slice(x, [0, SIZE // 2], [SIZE, SIZE])
+        turned = ops.cat([ops.neg(second), first], 1)
+        return ops.add(ops.mul(x, self.cos), ops.mul(turned, self.sin))
+
+    def _layer(self, x, first_norm, second_norm, query, gate, up):
+        ops = self.fd.ops
+        x = ops.add(x, self._rotated(ops.linear(self._norm(x, first_norm), query)))
+        normed = self._norm(x, second_norm)
+        gated = ops.mul(ops.silu(ops.linear(normed, gate)), ops.linear(normed, up))
+        return ops.add(x, gated)
+
+
+def measure_first_results(sizes: tuple[int, ...]) -> None:
+    """A line for each size: from the definition to the first result, on the CPU; in this process,
+    without the compilers it starts."""
+    previous = None
+    for size in sizes:
+        start = time.process_time()
+        fd = Transformer(size).fd
+        fd.execute([torch.randn(t.rank() * [SIZE]) * 0.1 for t in fd.fusion.inputs()])
+        time_ms = (time.process_time() - start) * 1e3
+        slope = ""
+        if previous is not None:
+            slope = f"{math.log(time_ms / previous[1]) / math.log(size / previous[0]):5.2f}"
+        kernels = f"{fd.fec.stats().compiled} kernels"
+        print(
+            f"{'first result of layers':24} {size:5} {time_ms:11.2f} {kernels:24}{slope}",
+            flush=True,
+        )
+        previous = (size, time_ms)
+
+
 def calls_again(length: int) -> FusionDefinition:
     """`length` operations, and a schedule that is propagated, bound and inlined eight times."""
     fd = pointwise_chain(length)
@@ -289,6 +351,7 @@ def main() -> None:
     measure_plans("plan of a chain", elementwise, CHAINS)
     measure_plans("plan of linear layers", linear_layers, PRODUCTS)
     measure_plans("plan of softmax and sums", softmax_and_sums, LAYERS)
+    measure_first_results(TRANSFORMERS)
     measure("scheduling calls again", calls_again, CHAINS, target, is_lowered=False)
     measure("bound in turn", bound_in_turn, CHAINS, target, is_lowered=False)
 

@@ -99,7 +99,7 @@ Role role_of(const Expr* expr, const TensorView* result) {
   if (is_reduction(expr, result)) {
     return Role::Reduction;
   }
-  if (has_resized_axis(result)) {
+  if (has_resized_axis(result) || expr->is_a<CatOp>()) { // pads say where its parts begin
     return Role::Resize;
   }
   const OpSemantics& semantics = semantics_of(*expr);

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ir/all_nodes.h"
 #include "schedule/common/distinct_axes.h"
 #include "schedule/summary/axis_sources.h"
 
@@ -69,11 +70,13 @@ class CutSearch {
     return cuts;
   }
 
-  /// What is sliced or padded lies in memory.
+  /// What is sliced or padded lies in memory. A concatenation stays with the pads that say where
+  /// each part begins.
   Reasons before_resizes() const {
     Reasons cuts;
     for_each_edge([&](const Edge& edge, ExprId /*made_by*/) {
-      if (facts_.expr(edge.reader).role == Role::Resize) {
+      const bool is_cat = flow_.expr(edge.reader).expr->is_a<CatOp>();
+      if (facts_.expr(edge.reader).role == Role::Resize && !is_cat) {
         cuts.emplace(edge, Reason{.rule = CutRule::Lookup});
       }
     });
