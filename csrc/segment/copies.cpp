@@ -3,9 +3,39 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
+
+#include "ir/all_nodes.h"
 
 namespace nvfuser::segment {
 namespace {
+
+/// The expressions that have to stand with a cat that reads them: it finds the place of an operand
+/// by the pad that put it there, also behind copies of the padded tensor.
+class PlacesInCats {
+ public:
+  /// Requires: calls for readers before calls for what they read.
+  void note(const Flow& flow, ExprId id) {
+    const Expr* expr = flow.expr(id).expr;
+    const bool may_place = expr->is_a<PadOp>() || expr->is_a<LoadStoreOp>();
+    const auto& readers = flow.tensor(flow.expr(id).results.front()).readers;
+    if (may_place &&
+        std::ranges::any_of(readers, [&](ExprId reader) { return is_bound(flow, reader); })) {
+      noted_.insert(id);
+    }
+  }
+
+  [[nodiscard]] bool has(ExprId id) const {
+    return noted_.contains(id);
+  }
+  /// Whether `reader` needs the expression that computes its operand, if that was noted.
+  [[nodiscard]] bool is_bound(const Flow& flow, ExprId reader) const {
+    return flow.expr(reader).expr->is_a<CatOp>() || noted_.contains(reader);
+  }
+
+ private:
+  std::unordered_set<ExprId> noted_; // only looked up
+};
 
 /// What it takes to have a tensor in a group that does not make it: bytes that are moved, and issue
 /// slots of an element, if it is computed anew.
@@ -41,7 +71,8 @@ class CopySearch {
     for (size_t i = exprs_.size(); i-- > 0;) {
       const ExprId id = exprs_[i];
       places_[id].push_back(home_of_.at(id));
-      if (is_copyable(id)) {
+      in_cats_.note(flow_, id);
+      if (is_copyable(id) || in_cats_.has(id)) {
         copy_to_readers(id);
       }
     }
@@ -53,6 +84,7 @@ class CopySearch {
   struct ReadingGroup {
     bool needs_memory = false;   // it looks elements up, or computes nothing itself
     bool is_cut_between = false; // on purpose: it may have a copy, but not take it all over
+    bool is_bound = false;       // it has to compute it
   };
 
   template <typename Fn>
@@ -134,6 +166,7 @@ class CopySearch {
         group.needs_memory = group.needs_memory || computes_nothing ||
                              std::ranges::find(looked_up, result) != looked_up.end();
         group.is_cut_between = group.is_cut_between || hard_.is_added(edge);
+        group.is_bound = group.is_bound || (in_cats_.has(id) && in_cats_.is_bound(flow_, reader));
       }
     }
     place_copies(id, elsewhere, is_needed_at_home);
@@ -141,20 +174,20 @@ class CopySearch {
 
   void place_copies(
       ExprId id, const std::map<size_t, ReadingGroup>& elsewhere, bool is_needed_at_home) {
-    const TensorId result = flow_.expr(id).results.front();
-    if (elsewhere.empty() || !is_worth_it(result, computed_anew(id))) {
-      return;
-    }
-    const bool is_loaded = std::ranges::any_of(elsewhere, [&](const auto& entry) {
-      return entry.second.needs_memory || (entry.second.is_cut_between && !is_needed_at_home);
-    });
+    const bool is_cheap = !elsewhere.empty() && is_copyable(id) &&
+                          is_worth_it(flow_.expr(id).results.front(), computed_anew(id));
+    bool is_loaded = false;
     std::vector<size_t>& places = places_[id];
     for (const auto& [place, group] : elsewhere) {
-      if (!group.needs_memory && (is_needed_at_home || !group.is_cut_between)) {
+      const bool may_have_copy =
+          !group.needs_memory && (is_needed_at_home || !group.is_cut_between);
+      if (group.is_bound || (is_cheap && may_have_copy)) {
         places.push_back(place);
+      } else {
+        is_loaded = true;
       }
     }
-    if (!is_needed_at_home && !is_loaded) {
+    if (places.size() > 1 && !is_needed_at_home && !is_loaded) {
       places.erase(places.begin());
     }
   }
@@ -179,6 +212,7 @@ class CopySearch {
   const HardEdges& hard_;
   std::span<const TensorId> provided_;
   std::vector<Group>& groups_;
+  PlacesInCats in_cats_;
   std::vector<bool> is_view_;
   std::vector<bool> stands_alone_;
   std::vector<ExprId> exprs_;

@@ -1,5 +1,6 @@
 // Copies: what is cheap is computed in every group that reads it, instead of being stored by one
-// and loaded by the others. Casts, chains of cheap operations on inputs, constants.
+// and loaded by the others. Casts, chains of cheap operations on inputs, constants. Pads stand with
+// the cats that read them, at any price.
 #pragma once
 
 #include <vector>

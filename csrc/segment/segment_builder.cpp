@@ -13,9 +13,9 @@ namespace {
 /// Finds the symbols that a group needs: leaves of its scalars and sizes.
 class SymbolSearch {
  public:
-  /// Sizes that are known with the tensor.
+  /// Sizes that are known with the tensor: not those of axes that it lost when it was computed.
   void bind(const TensorView* tensor) {
-    for (const IterDomain* axis : tensor->logical()) {
+    for (const IterDomain* axis : TensorDomain::no_reductions(tensor->logical())) {
       known_.insert(axis->extent());
       if (axis->has_expanded_extent()) {
         known_.insert(axis->expanded_extent());
