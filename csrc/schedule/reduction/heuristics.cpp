@@ -2,6 +2,7 @@
 // accumulators and reads in the order of memory.
 #include <algorithm>
 
+#include "base/register_file.h"
 #include "schedule/common/problem_sizes.h"
 #include "schedule/params/reduction_params.h"
 #include "schedule/reduction/moments.h"
@@ -102,16 +103,9 @@ class Heuristics {
     params.lparams.bind(ParallelType::TIDy, rows);
     choose_grid(columns * lanes, steps / unroll, kBlocksOfSmOuter, params);
     if (params.cross_grid_inner_reduction && !waits_for_others()) {
-      params.cparams.maxrregcount = registers_for_blocks(columns * rows, kBlocksOfSmOuter);
+      params.cparams.maxrregcount =
+          registers_of_thread(target_, target_.registers_per_sm, columns * rows, kBlocksOfSmOuter);
     }
-  }
-
-  /// Registers of a thread at most, so that a multiprocessor has so many blocks at a time.
-  [[nodiscard]] int64_t registers_for_blocks(int64_t threads, int64_t blocks) const {
-    const int64_t all = target_.registers_per_sm / (padded_to_warps(threads) * blocks);
-    return std::min(
-        all / target_.register_granularity * target_.register_granularity,
-        target_.max_registers_per_thread);
   }
 
   /// Vectors of each streamed input, of `steps`: all of them if they are few.
