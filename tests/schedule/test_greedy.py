@@ -111,7 +111,7 @@ def test_threads_of_a_block_scan_long_rows() -> None:
     assert params.scans_innermost_axis
     assert params.scans_over_threads
     assert params.scan_items == 4
-    assert params.lparams.bdimx == 512
+    assert params.lparams.bdimx == 128
     assert params.vector_widths == [4, 4]
 
 

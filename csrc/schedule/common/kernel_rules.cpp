@@ -141,6 +141,25 @@ std::optional<Refusal> find_smaller_output(const FusionSummary& summary) {
   return std::nullopt;
 }
 
+std::optional<Refusal> find_moved_update(const FusionSummary& summary) {
+  for (const TensorAccess& access : summary.accesses()) {
+    if (!access.updated_input) {
+      continue;
+    }
+    const auto* input =
+        static_cast<const TensorView*>(summary.fusion().inputs()[*access.updated_input]);
+    if (elementwise_uses(input).size() != input->uses().size()) {
+      return refuse(
+          {.headline = "an input is updated in place while other threads read it",
+           .node = describe(access.tensor),
+           .expected = "readers of the same element, whose thread writes it",
+           .found = {describe(input), ", which is read at other positions"},
+           .fix = "cut the fusion before the update"});
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Refusal> find_reduction(const FusionSummary& summary) {
   if (summary.reductions().empty()) {
     return std::nullopt;
@@ -176,6 +195,7 @@ std::optional<Refusal> find_refusal_of_maps(const FusionSummary& summary) {
     return summary.reference().refusal;
   }
   NVF_RETURN_REFUSAL(find_resize(summary));
+  NVF_RETURN_REFUSAL(find_moved_update(summary));
   return find_smaller_output(summary);
 }
 

@@ -25,6 +25,9 @@ namespace nvfuser::schedule {
 /// Refuses outputs that lack axes of the reference: some of the threads would store them.
 [[nodiscard]] std::optional<Refusal> find_smaller_output(const FusionSummary& summary);
 
+/// Refuses updates of inputs that are also read at other positions than they are written.
+[[nodiscard]] std::optional<Refusal> find_moved_update(const FusionSummary& summary);
+
 /// Whether a library or an evaluator computes `expr`, and no loops over elements do.
 [[nodiscard]] bool is_for_library(const Expr* expr);
 

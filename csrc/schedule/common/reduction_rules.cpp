@@ -1,6 +1,7 @@
 #include "schedule/common/reduction_rules.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "graph/op_semantics.h"
 #include "ir/all_nodes.h"
@@ -156,6 +157,29 @@ AxisClasses resolved_broadcasts(const FusionSummary& summary) {
   return resolved;
 }
 
+/// An axis that two reshapes make in different ways: loops that follow one of them do not lead to
+/// the other.
+std::optional<Refusal> find_two_origins(const FusionSummary& summary) {
+  const ValGraph& exact = summary.exact();
+  for (const ReductionFacts& reduction : summary.reductions()) {
+    for (const IterDomain* axis : reduction.out->maybe_root()) {
+      std::unordered_set<const Expr*> origins;
+      for (Expr* made_by : exact.definitions(exact.group(axis))) {
+        origins.insert(exact.disjoint_expr_sets().representative(made_by));
+      }
+      if (origins.size() > 1) {
+        return refuse(
+            {.headline = "View may interfere with reduction scheduling.",
+             .node = describe(reduction.out),
+             .expected = "axes that reshapes make in one way",
+             .found = {axis->to_string(), ", which several reshapes lead to"},
+             .fix = "cut the fusion before the reshape"});
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 /// A single value that is read off a tensor whose other readers have it in the loops over a row: no
 /// loop is left for it to be computed in.
 std::optional<Refusal> find_value_in_rows(const FusionSummary& summary) {
@@ -194,6 +218,7 @@ std::optional<Refusal> find_refusal_of_reductions(const FusionSummary& summary) 
          .fix = "the pointwise scheduler takes maps"});
   }
   NVF_RETURN_REFUSAL(find_group(summary));
+  NVF_RETURN_REFUSAL(find_two_origins(summary));
   NVF_RETURN_REFUSAL(find_value_in_rows(summary));
   return find_resize(summary);
 }

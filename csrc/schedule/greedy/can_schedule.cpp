@@ -77,6 +77,7 @@ std::optional<Refusal> find_refusal_of_scans(
     return summary.reference().refusal;
   }
   NVF_RETURN_REFUSAL(find_smaller_output(summary));
+  NVF_RETURN_REFUSAL(find_moved_update(summary));
   for (const ScanOp* scan : scans) {
     NVF_RETURN_REFUSAL(find_wrong_axis(summary, *scan));
     if (!summary.exact().are_mapped(axis_of(*scan), axis_of(*scans.front()))) {

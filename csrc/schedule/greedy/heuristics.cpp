@@ -9,7 +9,7 @@ namespace nvfuser::schedule::greedy {
 namespace {
 
 constexpr int64_t kThreads = 128;
-constexpr int64_t kMostScanThreads = 512;
+constexpr int64_t kMostScanThreads = 128; // more wait for each other in each round
 /// A thread that scans alone reads one element of each row after the other: so many rows of
 /// threads share an axis if the other axes do not fill the GPU.
 constexpr int64_t kScanRows = 16;

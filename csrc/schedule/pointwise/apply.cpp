@@ -12,7 +12,7 @@
 namespace nvfuser::schedule::pointwise {
 namespace {
 
-/// The loops of the reference, named while they are made.
+/// The loops of the reference, named while they are made. Its broadcasts stand behind them.
 class ReferenceLoops {
  public:
   ReferenceLoops(TensorView* reference, const PointwiseParams& params)
@@ -21,14 +21,14 @@ class ReferenceLoops {
   /// Returns how many of its leading axes a block or task has one iteration of.
   int64_t make() {
     order_like_memory(reference_);
-    const int64_t axes = reference_->ndims();
-    if (axes == 0) {
+    if (reference_->ndims() == 0) {
       return 0; // one element
     }
-    has_two_sides_ = params_.break_point > 0 && params_.break_point < axes;
+    const auto [outer, axes] = broadcasts_last();
+    has_two_sides_ = outer > 0 && outer < axes;
     if (has_two_sides_) {
-      merge_axes(reference_, 0, params_.break_point);
-      merge_axes(reference_, 1, reference_->ndims());
+      merge_axes(reference_, 0, outer);
+      merge_axes(reference_, 1, 1 + axes - outer);
     } else {
       merge_axes(reference_, 0, axes);
     }
@@ -40,6 +40,27 @@ class ReferenceLoops {
   }
 
  private:
+  /// Move the broadcasts of the reference behind its other axes, so that tensors without them share
+  /// its loops. Returns how many axes are left of the break point, and how many are no broadcasts;
+  /// if there are only broadcasts, they are the axes.
+  std::pair<int64_t, int64_t> broadcasts_last() {
+    std::vector<int64_t> order;
+    std::vector<int64_t> broadcasts;
+    int64_t outer = 0;
+    for (int64_t i = 0; i < reference_->ndims(); ++i) {
+      const bool is_broadcast = reference_->axis(i)->is_broadcast();
+      (is_broadcast ? broadcasts : order).push_back(i);
+      outer += !is_broadcast && i < params_.break_point ? 1 : 0;
+    }
+    const auto axes = static_cast<int64_t>(order.size());
+    if (axes == 0) {
+      return {params_.break_point, reference_->ndims()};
+    }
+    order.insert(order.end(), broadcasts.begin(), broadcasts.end());
+    arrange_axes(reference_, order);
+    return {outer, axes};
+  }
+
   /// Split the axis at `position`, and return where the next split of its outer part is.
   void split(int64_t position, int64_t factor) {
     reference_->split(position, std::max<int64_t>(factor, 1));
