@@ -1,6 +1,6 @@
 """How lowering and printing grow: chains of pointwise operations, independent reductions, and what
 `FusionDefinition.execute` makes of many operands, outputs and reshapes; how long the calls of a
-schedule take, and cutting a definition into segments.
+schedule take, cutting a definition into segments, and the compilers of kernels.
 
 The slope is the exponent between two sizes: 1 is linear, 2 quadratic.
 """
@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
+import resource
+import tempfile
 import time
 
 import torch
@@ -16,6 +19,7 @@ import torch
 from nvfuser_direct import (
     DataType,
     FusionDefinition,
+    KernelExecutor,
     MemoryType,
     ParallelType,
     _core,
@@ -308,6 +312,31 @@ def milliseconds(function, repeats: int) -> float:
     return min(times)
 
 
+def compiler_seconds(fd: FusionDefinition, target: str) -> float:
+    """Time of the compiler, without what others take of the machine; it needs no GPU."""
+    if target == "cuda":
+        source = fd.fusion.compile_cuda().source
+        return milliseconds(lambda: _core.compile_cuda_source(source), 1) / 1e3
+    inputs = [torch.empty(SIZE, SIZE) for _ in fd.fusion.inputs()]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["NVFUSER_CACHE_DIR"] = folder  # nothing is known yet
+        KernelExecutor().compile(fd.fusion, inputs)
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+def measure_compiler(name: str, make, sizes: tuple[int, ...], target: str) -> None:
+    """A line for each size: NVRTC, or the C++ compiler."""
+    previous = None
+    for size in sizes:
+        time_s = compiler_seconds(make(size), target)
+        slope = ""
+        if previous is not None:
+            slope = f"{math.log(time_s / previous[1]) / math.log(size / previous[0]):5.2f}"
+        print(f"{name:24} {size:5} {time_s * 1e3:11.2f}{'':25}{slope}", flush=True)
+        previous = (size, time_s)
+
+
 def measure(name: str, make, sizes: tuple[int, ...], target: str, is_lowered: bool = True) -> None:
     """A line for each size: definition and scheduling, lowering, lowering and printing."""
     previous = None
@@ -347,6 +376,8 @@ def main() -> None:
     measure("slices of one input", slices_of_one_input, MANY, target)
     measure("reshape chain", reshape_chain, MANY, target)
     measure("centered chain", centered_chain, SOME, target)
+    measure_compiler("compiler: concatenation", concatenation, SOME, target)
+    measure_compiler("compiler: in and outputs", inputs_and_outputs, SOME, target)
     measure_passes(LAYERS)
     measure_plans("plan of a chain", elementwise, CHAINS)
     measure_plans("plan of linear layers", linear_layers, PRODUCTS)
