@@ -13,8 +13,10 @@ namespace {
 /// Finds the symbols that a group needs: leaves of its scalars and sizes.
 class SymbolSearch {
  public:
-  /// Sizes that are known with the tensor: not those of axes that it lost when it was computed.
+  /// What a tensor that is read brings along: sizes, but not those of axes that it lost when it was
+  /// computed. Nothing else of its domain is looked at.
   void bind(const TensorView* tensor) {
+    seen_.insert(tensor);
     for (const IterDomain* axis : TensorDomain::no_reductions(tensor->logical())) {
       known_.insert(axis->extent());
       if (axis->has_expanded_extent()) {
