@@ -116,6 +116,7 @@ namespace nvfuser {
   X(ReuseMismatchedTypeRegisters, "reuse_mismatched_type_registers") \
   X(VarNameRemapping, "var_name_remapping")                          \
   X(Fma, "fma")                                                      \
+  X(ApproximateMath, "approximate_math")                             \
   X(Fallback, "fallback")                                            \
   X(GreedyScheduler, "greedy_scheduler")                             \
   X(ResizeScheduler, "resize_scheduler")                             \

@@ -4,6 +4,7 @@
 #include <array>
 #include <ranges>
 
+#include "base/options.h"
 #include "graph/domain_map.h"
 #include "ir/all_nodes.h"
 
@@ -28,6 +29,9 @@ bool has_jumps(const Expr& expr) {
 } // namespace
 
 RoundedValues::RoundedValues(const Kernel& kernel) {
+  if (has_option(DisableOption::ApproximateMath)) {
+    return;
+  }
   const auto is_rounded_by = [&](const Expr* use) {
     return !has_jumps(*use) && std::ranges::all_of(use->outputs(), [&](const Val* result) {
       return is_low_precision(result->dtype()) ||

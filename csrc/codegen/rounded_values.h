@@ -15,7 +15,7 @@ namespace nvfuser {
 
 class RoundedValues {
  public:
-  /// Cost: O(edges).
+  /// None with NVFUSER_DISABLE=approximate_math. Cost: O(edges).
   explicit RoundedValues(const Kernel& kernel);
 
   [[nodiscard]] bool contains(const TensorView* tensor) const {

@@ -15,6 +15,7 @@ from nvfuser_direct import (
     FusionDefinition,
     KernelExecutor,
     SchedulerType,
+    call_with_options,
     schedule,
 )
 
@@ -87,6 +88,16 @@ def test_integers_and_doubles_are_exact() -> None:
         return [fd.ops.cast(fd.ops.exp(fd.ops.cast(x, DataType.Double)), BF16)]
 
     assert not is_approximate(build)
+
+
+def test_the_option_keeps_exact_forms() -> None:
+    def text() -> str:
+        return fusion_of(lambda fd, x: [fd.ops.cast(fd.ops.exp(x), BF16)]).print_kernel(
+            target="cuda"
+        )
+
+    assert "approximate_exp(" in text()
+    assert "expf(" in call_with_options(text, [], ["approximate_math"])
 
 
 def test_processors_have_exact_forms() -> None:

@@ -303,8 +303,8 @@ def test_every_documented_option_is_known(tmp_path: Path) -> None:
         "compile_to_sass contig_indexing index_hoist magic_zero expr_simplify "
         "predicate_elimination welford_vectorization grouped_grid_welford_outer_opt "
         "reuse_mismatched_type_registers var_name_remapping fma fallback greedy_scheduler "
-        "resize_scheduler matmul_expr_eval kernel_reuse nvrtc_caching parallel_compile nvtx "
-        "multidevice infer_contiguity python_inline_definitions"
+        "approximate_math resize_scheduler matmul_expr_eval kernel_reuse nvrtc_caching "
+        "parallel_compile nvtx multidevice infer_contiguity python_inline_definitions"
     ).split()
     assert names_known(tmp_path, "ENABLE") == sorted(name.split("(")[0] for name in enable)
     assert names_known(tmp_path, "DISABLE") == sorted(disable)
