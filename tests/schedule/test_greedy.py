@@ -8,7 +8,7 @@ import pytest
 import torch
 from scheduled_runs import check_close, check_prints_as_python, check_runs, define, exact, scheduled
 
-from nvfuser_direct import KernelExecutor, SchedulerType, schedule, segment
+from nvfuser_direct import BinaryOpType, KernelExecutor, SchedulerType, schedule, segment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -164,6 +164,14 @@ def refusal(build: Callable, *inputs: torch.Tensor) -> str:
 def test_maps_are_for_pointwise() -> None:
     why = refusal(lambda fd, x: fd.ops.neg(x), randoms((4, 8)))
     assert "No scan and no scatter to schedule" in why
+
+
+def test_scatters_that_combine_are_evaluated() -> None:
+    def build(fd, x, at):
+        return fd.ops.scatter(x, at, fd.ops.neg(x), 0, BinaryOpType.Add)
+
+    at = torch.zeros(4, 8, dtype=torch.int64)
+    assert "a scatter has writers that meet" in refusal(build, randoms((4, 8)), at)
 
 
 def test_two_axes_are_two_kernels() -> None:

@@ -71,6 +71,28 @@ std::optional<Refusal> find_wrong_axis(const FusionSummary& summary, const ScanO
   return std::nullopt;
 }
 
+/// Writers of one element would meet: where results are combined, and where one expanded element
+/// stands for many.
+std::optional<Refusal> find_refusal_of_scatters(const FusionSummary& summary) {
+  for (const Expr* expr : summary.exprs()) {
+    const auto* scatter = expr->as<ScatterOp>();
+    if (scatter == nullptr) {
+      continue;
+    }
+    const bool is_expanded =
+        std::ranges::any_of(scatter->arg->logical(), &IterDomain::has_expanded_extent);
+    if (scatter->accumulate || is_expanded) {
+      return refuse(
+          {.headline = "a scatter has writers that meet",
+           .node = describe(scatter->out),
+           .expected = "elements of their own, each written as it is",
+           .found = scatter->accumulate ? "elements that are combined" : "an expanded axis",
+           .fix = "execute the fusion, which evaluates the scatter"});
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Refusal> find_refusal_of_scans(
     const FusionSummary& summary, const std::vector<const ScanOp*>& scans) {
   if (!summary.reference().reference) {
@@ -118,6 +140,7 @@ std::optional<Refusal> find_refusal_by_structure(const FusionSummary& summary) {
   NVF_RETURN_REFUSAL(find_refusal_of_greedy_kernels(summary));
   NVF_RETURN_REFUSAL(find_reduction(summary));
   NVF_RETURN_REFUSAL(find_resize(summary));
+  NVF_RETURN_REFUSAL(find_refusal_of_scatters(summary));
   if (scans.empty()) {
     return std::nullopt;
   }
