@@ -5,7 +5,7 @@
 Each process defines the same fusion and calls `execute`. The time runs from the call until it
 returns, which is when the kernel is launched (on the CPU: when it has run, on 4096 elements);
 imports, the inputs and the start of CUDA are before it. Spans of the last process say where its
-time went.
+time went: `plan fusion` has all of a first call but its launch, and the others are within it.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def main() -> None:
             f"{min(times):8.2f} {max(times):8.2f}"
         )
         spans = sorted(later[-1][1].items(), key=lambda span: -span[1])
-        print("   " + ", ".join(f"{span} {ms:.2f}" for span, ms in spans[:8]))
+        print("   " + ", ".join(f"{span} {ms:.2f}" for span, ms in spans[:12]))
 
 
 if __name__ == "__main__":

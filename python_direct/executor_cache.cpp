@@ -6,9 +6,8 @@
 #include "base/options.h"
 #include "bindings.h"
 #include "evaluator.h"
+#include "executor_cache.h"
 #include "gil.h"
-#include "host/dump_stages.h"
-#include "python_translate.h"
 
 namespace nvfuser::python {
 namespace {
@@ -74,12 +73,16 @@ std::shared_ptr<const FusionRuntime> find_runtime(
   return self.find_runtime(arguments.args());
 }
 
+} // namespace
+
 std::shared_ptr<const FusionRuntime> compiled_runtime(
     FusionExecutorCache& self, const nb::object& inputs) {
   auto runtime = find_runtime(self, inputs);
   NVF_USER_CHECK(runtime != nullptr, "Fusion is not compiled! Execute it with inputs like these.");
   return runtime;
 }
+
+namespace {
 
 std::shared_ptr<const FusionRuntime> last_runtime(const FusionExecutorCache& self) {
   auto runtime = self.last_runtime();
@@ -264,7 +267,6 @@ device : int
 } // namespace
 
 void bind_executor_cache(nb::module_& m) {
-  host::set_definition_printer([](const Fusion& fusion) { return translate_fusion(fusion); });
   bind_stats(m);
   bind_reports(m);
   nb::class_<FusionExecutorCache> cls(
@@ -305,6 +307,7 @@ UserError
     For inputs that do not fit.
 )");
   bind_inspection(cls);
+  bind_segment_schedules(m, cls);
 }
 
 } // namespace nvfuser::python

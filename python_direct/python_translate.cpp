@@ -43,6 +43,15 @@ std::string math_text(const Fusion& fusion) {
   return translator.text();
 }
 
+/// `fusion` without caches and factored reductions, its statements in the order of lines.
+std::shared_ptr<Fusion> math_of(const Fusion& fusion) {
+  std::shared_ptr<Fusion> math = fusion.clone();
+  put_in_order_of_definition(*math);
+  std::vector<GraphStep> steps = graph_steps(*math);
+  undo_from(0, steps);
+  return math;
+}
+
 std::string schedule_text(const Fusion& fusion) {
   const std::shared_ptr<Fusion> math = fusion.clone();
   put_in_order_of_definition(*math); // what the text builds is numbered in that order
@@ -63,6 +72,13 @@ std::string schedule_text(const Fusion& fusion) {
 
 std::string translate_fusion(const Fusion& fusion, bool schedule) {
   return schedule ? schedule_text(fusion) : math_text(fusion);
+}
+
+std::string translate_unscheduled(const Fusion& fusion) {
+  const std::shared_ptr<Fusion> math = math_of(fusion);
+  PythonTranslator translator(*math, PythonTranslator::Part::MathOfSchedule);
+  translator.print_math();
+  return translator.text();
 }
 
 void bind_python_translate(nb::module_& m) {

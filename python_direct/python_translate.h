@@ -19,4 +19,8 @@ namespace nvfuser::python {
 /// Cost: O(values + expressions * expressions that wait for sizes).
 [[nodiscard]] std::string translate_fusion(const Fusion& fusion, bool schedule = false);
 
+/// The definition that the schedule of `fusion` started from, without any of it. Equal texts: equal
+/// definitions.
+[[nodiscard]] std::string translate_unscheduled(const Fusion& fusion);
+
 } // namespace nvfuser::python

@@ -140,6 +140,10 @@ void bind_segment(nb::module_& m) {
       .def_prop_ro(
           "cuts", &SegmentedFusion::cuts, nb::rv_policy::reference_internal,
           "Why tensors cross: at least one for each edge, in their order.")
+      .def(
+          "cuts_before", &SegmentedFusion::cuts_before, "segment"_a,
+          nb::rv_policy::reference_internal,
+          "The cuts of the tensors that one group reads, by its position.")
       .def_prop_ro(
           "late_updates", &SegmentedFusion::late_updates, nb::rv_policy::reference_internal,
           "Copies into inputs at the end of a run.")

@@ -66,6 +66,10 @@ BORDERS: dict[tuple[str, str], str] = {
         "python_direct/runtime.cpp",
         "const nb::python_error& error",
     ): "PyTorch knows no such device, and says so by an exception of Python",
+    (
+        "python_direct/segment_schedules.cpp",
+        "const Error&",
+    ): "the translator throws for what has no line of Python; such a segment has no text",
 }
 
 # Comments and texts have no code; they go first, so that a word in them is none.

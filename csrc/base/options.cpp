@@ -38,10 +38,9 @@ struct IdleOptions {
 template <>
 struct IdleOptions<DumpOption> {
   static constexpr std::array kIdle = {
-      DumpOption::CutlassCompile,      DumpOption::SchedulerParams, DumpOption::SchedulerVerbose,
-      DumpOption::HostIrLowering,      DumpOption::HostIrJit,       DumpOption::Inlining,
-      DumpOption::TransformPropagator, DumpOption::ExprSimplify,    DumpOption::ExprSortVerbose,
-      DumpOption::Communication,       DumpOption::Ftrace};
+      DumpOption::CutlassCompile,  DumpOption::HostIrLowering,      DumpOption::HostIrJit,
+      DumpOption::Inlining,        DumpOption::TransformPropagator, DumpOption::ExprSimplify,
+      DumpOption::ExprSortVerbose, DumpOption::Communication,       DumpOption::Ftrace};
 };
 template <>
 struct IdleOptions<EnableOption> {

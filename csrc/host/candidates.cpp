@@ -37,6 +37,11 @@ Candidates::Params Candidates::at(size_t number) {
   return found_[number];
 }
 
+std::vector<Rejection> Candidates::rejections() const {
+  const std::lock_guard lock(mutex_);
+  return rejections_;
+}
+
 Candidates::Params Candidates::find_next() {
   if (facts_ == nullptr) {
     return nullptr;
@@ -49,9 +54,12 @@ Candidates::Params Candidates::find_next() {
     if (summarized_ == nullptr) {
       summarized_ = std::make_shared<SummarizedFusion>(std::move(fusion_));
     }
-    if (!schedule::find_refusal(scheduler.type, summarized_->summary, *facts_)) {
+    std::optional<Refusal> refusal =
+        schedule::find_refusal(scheduler.type, summarized_->summary, *facts_);
+    if (!refusal) {
       return scheduler.compute_heuristics(summarized_->summary, *facts_);
     }
+    rejections_.push_back({scheduler.type, std::move(*refusal)});
   }
   return nullptr;
 }

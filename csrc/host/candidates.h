@@ -9,6 +9,7 @@
 #include "schedule/params/heuristic_params.h"
 #include "schedule/run_facts.h"
 #include "schedule/summary/fusion_summary.h"
+#include "segment/segmented_fusion.h"
 
 namespace nvfuser::host {
 
@@ -44,15 +45,18 @@ class Candidates {
   /// evaluated or seen as a view has a row in the table of schedulers too, but no kernel, and no
   /// place here.
   [[nodiscard]] Params at(size_t number);
+  /// What the schedulers said that were asked, and do not take the piece.
+  [[nodiscard]] std::vector<Rejection> rejections() const;
 
  private:
   [[nodiscard]] Params find_next();
 
-  std::mutex mutex_;               // of what follows
+  mutable std::mutex mutex_;       // of what follows
   std::shared_ptr<Fusion> fusion_; // until it is summarized
   std::shared_ptr<const SummarizedFusion> summarized_;
   std::shared_ptr<const schedule::RunFacts> facts_;
   std::vector<Params> found_;
+  std::vector<Rejection> rejections_;
   size_t next_ = 0; // row of the table: the schedulers before it were asked
 };
 

@@ -1,23 +1,14 @@
 #include "host/dump_stages.h"
 
-#include <atomic>
 #include <iostream>
 
 #include "base/options.h"
+#include "host/definition_texts.h"
 
 namespace nvfuser::host {
-namespace {
-
-std::atomic<std::string (*)(const Fusion&)> definition_printer = nullptr;
-
-} // namespace
-
-void set_definition_printer(std::string (*printer)(const Fusion&)) {
-  definition_printer = printer;
-}
 
 void dump_stages(const Fusion& definition, const Fusion& concretized, const Fusion& optimized) {
-  auto* const printer = definition_printer.load();
+  auto* const printer = definition_texts().definition;
   if (has_option(DumpOption::PythonDefinition) && printer != nullptr) {
     std::cout << printer(definition) << std::endl;
   }

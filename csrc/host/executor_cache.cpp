@@ -6,6 +6,7 @@
 
 #include "base/errors.h"
 #include "base/options.h"
+#include "base/trace.h"
 #include "base/warnings.h"
 #include "host/capture.h"
 #include "host/dump_stages.h"
@@ -181,6 +182,7 @@ FusionExecutorCache::CallPtr FusionExecutorCache::make_call(
   if (device) {
     check_device(*device, args);
   }
+  const TraceSpan span("plan fusion " + std::to_string(fusion_id_));
   const Device place = check_arguments(*fusion_, args, device);
   check(find_capture(place, caller.allocator));
   auto call = std::make_shared<Call>();
@@ -207,7 +209,10 @@ std::shared_ptr<FusionRuntime> FusionExecutorCache::runtime_for(
   if (has_option(DisableOption::KernelReuse)) {
     key.sizes = sizes_of(args);
   }
-  PlannedPieces pieces = planner_for(specialization).plan(args, device);
+  PlannedPieces pieces = [&] {
+    const TraceSpan span("decide");
+    return planner_for(specialization).plan(args, device);
+  }();
   const std::lock_guard lock(runtimes_mutex_);
   int64_t num_alike = 0; // with other schedules
   const Entry* alike = nullptr;
@@ -276,6 +281,25 @@ void FusionExecutorCache::note_call(const CallPtr& call) {
     last_call_owner_ = call;
     last_call_ = call.get();
   }
+}
+
+void FusionExecutorCache::use_schedule(
+    std::optional<std::span<const Argument>> args,
+    size_t segment,
+    const std::shared_ptr<Fusion>& scheduled,
+    const std::string& origin) {
+  const std::shared_ptr<const FusionRuntime> wanted = args ? find_runtime(*args) : last_runtime();
+  NVF_USER_CHECK(
+      wanted != nullptr,
+      "A schedule takes the place of an automatic one: execute the fusion with such inputs first");
+  std::shared_ptr<FusionRuntime> runtime;
+  {
+    const std::lock_guard lock(runtimes_mutex_);
+    const auto entry = std::ranges::find(runtimes_, wanted, &Entry::runtime);
+    runtime = entry->runtime;
+  }
+  runtime->use_schedule(segment, scheduled, origin);
+  calls_.clear(); // their programs have the schedule of before
 }
 
 // ---- Looking into -------------------------------------------------------------------------------

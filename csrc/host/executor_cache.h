@@ -67,6 +67,14 @@ class FusionExecutorCache {
     return fusion_;
   }
 
+  /// Compute a segment of runs like those with `args`, or of the last run if there are none, with
+  /// another schedule (FusionRuntime::use_schedule). Throws UserError where there was no such run.
+  void use_schedule(
+      std::optional<std::span<const Argument>> args,
+      size_t segment,
+      const std::shared_ptr<Fusion>& scheduled,
+      const std::string& origin);
+
   // -- looking into --
 
   /// The runtime for these arguments, preferably one without options of a call; nullptr: there is

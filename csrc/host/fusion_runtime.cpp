@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <set>
 
+#include "base/errors.h"
 #include "base/thread_pool.h"
 #include "codegen/codegen.h"
+#include "host/explain.h"
+#include "host/hand_schedules.h"
 #include "ir/print.h"
 
 namespace nvfuser::host {
@@ -63,6 +66,10 @@ FusionRuntime::Planned FusionRuntime::plan(
     std::span<const Argument> args, Device device, Evaluator& evaluator) {
   const std::lock_guard lock(mutex_);
   Choice choice = best_choice(device, evaluator);
+  if (has_hand_schedules() && !has_used_kept_) {
+    use_kept_schedules(choice, device);
+    choice = best_choice(device, evaluator);
+  }
   for (;;) {
     const std::shared_ptr<HostProgram>& program = program_for(choice);
     auto plan = program->try_plan(args, device);
@@ -74,6 +81,10 @@ FusionRuntime::Planned FusionRuntime::plan(
     }
     last_program_ = program;
     last_choice_ = choice;
+    last_device_ = device;
+    if (dumped_.insert(choice).second) {
+      dump_schedulers(reports(), cut_.get());
+    }
     Planned result{program, std::get<std::shared_ptr<const ProgramPlan>>(std::move(plan)), {}};
     for (const auto& ways : ways_) {
       if (std::optional<std::string> warning = ways->take_warning()) {
@@ -91,7 +102,7 @@ FusionRuntime::Choice FusionRuntime::best_choice(Device device, Evaluator& evalu
   });
   Choice choice;
   for (const RuntimePiece& piece : pieces_) {
-    choice.push_back(piece.ways->find_way(0, device, evaluator));
+    choice.push_back(piece.ways->find_best_way(device, evaluator));
   }
   return choice;
 }
@@ -127,6 +138,61 @@ const std::shared_ptr<HostProgram>& FusionRuntime::program_for(const Choice& cho
   return program;
 }
 
+// ---- Schedules of users -------------------------------------------------------------------------
+
+void FusionRuntime::use(
+    size_t segment,
+    const Way& replaced,
+    const std::shared_ptr<Fusion>& scheduled,
+    const std::string& origin,
+    Device device) {
+  check(find_other_definition(*replaced.kernel->fusion(), *scheduled, origin));
+  if (const auto refusal = pieces_[segment].ways->use(scheduled, origin, device)) {
+    throw_refusal(*refusal);
+  }
+}
+
+void FusionRuntime::use_kept_schedules(const Choice& choice, Device device) {
+  has_used_kept_ = true;
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    const PieceWays& ways = *pieces_[i].ways;
+    const Way& way = ways.way(choice[i]);
+    if (way.kernel == nullptr) {
+      continue;
+    }
+    const std::string decisions = decisions_of(ways.report_of(choice[i]).proposed, device.kind);
+    if (const auto kept = find_hand_schedule(*way.kernel->fusion(), decisions)) {
+      use(i, way, kept->fusion, kept->origin, device);
+    }
+  }
+}
+
+void FusionRuntime::use_schedule(
+    size_t segment, const std::shared_ptr<Fusion>& scheduled, const std::string& origin) {
+  const std::lock_guard lock(mutex_);
+  NVF_USER_CHECK(
+      segment < last_choice_.size(), "The segment id is not valid: there are ", last_choice_.size(),
+      " segments, numbered from 0, but got ", segment);
+  PieceWays& ways = *pieces_[segment].ways;
+  const Way& way = ways.way(last_choice_[segment]);
+  NVF_USER_CHECK(
+      way.kernel != nullptr, "Segment ", segment,
+      " runs without a kernel, and has no schedule: print(fd.fec.explain(inputs)) says why");
+  std::erase_if(programs_, [&](const auto& entry) { // equal segments share their ways
+    for (size_t i = 0; i < pieces_.size(); ++i) {
+      if (pieces_[i].ways == &ways && entry.first[i] == ways.given()) {
+        return true;
+      }
+    }
+    return false;
+  });
+  if (scheduled == nullptr) {
+    static_cast<void>(ways.use(nullptr, origin, last_device_));
+  } else {
+    use(segment, way, scheduled, origin, last_device_);
+  }
+}
+
 // ---- Looking into -------------------------------------------------------------------------------
 
 std::vector<std::shared_ptr<KernelProgram>> FusionRuntime::last_kernels() const {
@@ -143,12 +209,29 @@ std::vector<std::shared_ptr<KernelProgram>> FusionRuntime::last_kernels() const 
 }
 
 std::vector<PieceReport> FusionRuntime::last_pieces() const {
-  std::vector<PieceReport> reports;
   const std::lock_guard lock(mutex_);
+  return reports();
+}
+
+std::vector<PieceReport> FusionRuntime::reports() const {
+  std::vector<PieceReport> reports;
   for (size_t i = 0; i < last_choice_.size(); ++i) {
     reports.push_back(pieces_[i].ways->report_of(last_choice_[i]));
   }
   return reports;
+}
+
+std::string FusionRuntime::explain() const {
+  return host::explain(last_pieces(), cut_.get());
+}
+
+std::vector<std::string> FusionRuntime::schedules() const {
+  std::vector<std::string> texts;
+  const std::vector<PieceReport> reports = last_pieces();
+  for (size_t i = 0; i < reports.size(); ++i) {
+    texts.push_back(schedule_text(reports[i], i, reports.size(), last_device_.kind));
+  }
+  return texts;
 }
 
 std::string FusionRuntime::kernel_source(bool with_support_code) const {

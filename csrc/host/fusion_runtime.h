@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,7 +47,18 @@ class FusionRuntime {
     return cut_;
   }
 
+  /// Compute a segment with `scheduled` from now on; nullptr: with what schedulers propose, again.
+  /// Throws UserError if it computes something else than the segment, or has no kernel on the
+  /// device of the last plan. `origin`: where the schedule comes from, for errors and warnings.
+  void use_schedule(
+      size_t segment, const std::shared_ptr<Fusion>& scheduled, const std::string& origin);
+
   // -- for looking into: the program that was planned last --
+
+  /// What runs each segment, and why: for people.
+  [[nodiscard]] std::string explain() const;
+  /// Each segment as a definition with its schedule, in the caller's language.
+  [[nodiscard]] std::vector<std::string> schedules() const;
 
   /// How its pieces run, in their order.
   [[nodiscard]] std::vector<PieceReport> last_pieces() const;
@@ -72,7 +84,17 @@ class FusionRuntime {
 
   [[nodiscard]] Choice best_choice(Device device, Evaluator& evaluator);
   [[nodiscard]] const std::shared_ptr<HostProgram>& program_for(const Choice& choice);
+  /// Put the schedules in place that are kept for segments like these (NVFUSER_SCHEDULES).
+  void use_kept_schedules(const Choice& choice, Device device);
+  void use(
+      size_t segment,
+      const Way& replaced,
+      const std::shared_ptr<Fusion>& scheduled,
+      const std::string& origin,
+      Device device);
   [[nodiscard]] std::vector<std::shared_ptr<KernelProgram>> last_kernels() const;
+  /// `last_pieces`, where the lock is held.
+  [[nodiscard]] std::vector<PieceReport> reports() const;
 
   const size_t num_inputs_;
   const std::shared_ptr<const SegmentedFusion> cut_; // nullptr: one piece
@@ -83,6 +105,9 @@ class FusionRuntime {
   std::map<Choice, std::shared_ptr<HostProgram>> programs_;
   std::shared_ptr<HostProgram> last_program_;
   Choice last_choice_; // of that program
+  Device last_device_;
+  std::set<Choice> dumped_;    // as NVFUSER_DUMP asks for it
+  bool has_used_kept_ = false; // schedules
 };
 
 } // namespace nvfuser::host

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/errors.h"
+#include "base/trace.h"
 #include "host/segments.h"
 #include "ir/all_nodes.h"
 #include "optimize/optimized_fusion.h"
@@ -121,6 +122,7 @@ PlannedPieces PiecePlanner::plan(std::span<const Argument> args, Device device) 
   }
   const std::lock_guard lock(mutex_);
   if (!known_) {
+    const TraceSpan span("summarize");
     known_.emplace(*fusion_);
   }
   // Passes replace sizes by equal ones: what does not fit is told in terms of the definition.

@@ -55,17 +55,17 @@ void check_has_no_product(const Fusion& fusion) {
 std::vector<Way::Kind> ways_of(const Piece& piece, bool is_by_hand) {
   using Kind = Way::Kind;
   if (is_by_hand) {
-    return {Kind::ByHand, Kind::Evaluated};
+    return {Kind::ByHand, Kind::Evaluated, Kind::Given};
   }
   if (piece.kind == SegmentKind::Evaluated) {
-    return {Kind::Trivial, Kind::Evaluated};
+    return {Kind::Trivial, Kind::Evaluated, Kind::Given};
   }
   std::vector<Kind> kinds;
   if (piece.kind == SegmentKind::View) {
     kinds.push_back(Kind::View);
   }
   kinds.insert(kinds.end(), schedule::schedulers().size(), Kind::Scheduled);
-  kinds.insert(kinds.end(), {Kind::Trivial, Kind::Evaluated});
+  kinds.insert(kinds.end(), {Kind::Trivial, Kind::Evaluated, Kind::Given});
   return kinds;
 }
 
@@ -78,6 +78,7 @@ const char* to_string(Way::Kind kind) {
     case Way::Kind::Trivial: return "trivial";
     case Way::Kind::ByHand: return "by hand";
     case Way::Kind::Evaluated: return "evaluated";
+    case Way::Kind::Given: return "given";
   }
   return "";
 }
@@ -123,7 +124,12 @@ bool PieceWays::serves(Candidates& candidates) const {
 }
 
 PieceReport PieceWays::report_of(size_t number) const {
-  PieceReport report{.fusion = piece_.fusion, .way = way(number), .refused = {}};
+  PieceReport report{
+      .fusion = piece_.fusion,
+      .way = way(number),
+      .refused = {},
+      .rejections = candidates_->rejections(),
+      .proposed = candidates_->at(0)};
   for (size_t i = 0; i < number; ++i) {
     if (ways_[i] && std::holds_alternative<KernelRefusal>(*ways_[i])) {
       const bool has_scheduler = kinds_[i] == Way::Kind::Scheduled;
@@ -197,6 +203,7 @@ bool PieceWays::may_replace(Way::Kind refused, const KernelRefusal& refusal) con
       return lacks_form ||
              (refusal.cause == Cause::Schedule && !schedule::find_scheduled_tensor(*piece_.fusion));
     case Way::Kind::Evaluated: return false;
+    case Way::Kind::Given: return refusal.cause == Cause::Launch; // other sizes have it
   }
   return false;
 }
@@ -209,6 +216,12 @@ size_t PieceWays::number_behind(size_t number, const KernelRefusal& refusal) {
   }
   if (!may_replace(refused, refusal)) {
     throw_refusal(refusal);
+  }
+  if (refused == Way::Kind::Given) {
+    warning_ =
+        "The schedule from " + given_origin_ +
+        " does not run with these sizes, which are scheduled automatically: " + text_of(refusal);
+    return 0;
   }
   const bool is_of_compiler =
       refusal.cause == Cause::NoCompiler || refusal.cause == Cause::CompilerFailure;
@@ -223,7 +236,7 @@ size_t PieceWays::number_behind(size_t number, const KernelRefusal& refusal) {
     warning_ = "The fusion is evaluated through PyTorch instead of running as a kernel: " +
                text_of(refusal);
   }
-  return kinds_.size() - 1;
+  return number_of_evaluation();
 }
 
 void PieceWays::check_evaluation_serves(Evaluator& evaluator) {
@@ -238,6 +251,24 @@ void PieceWays::check_evaluation_serves(Evaluator& evaluator) {
     throw UserError(
         Part(text_of(*why_), "\n", unavailable->report.str()), ErrorKind::NotImplemented);
   }
+}
+
+// ---- Schedules of users -------------------------------------------------------------------------
+
+std::optional<KernelRefusal> PieceWays::use(
+    const std::shared_ptr<Fusion>& scheduled, const std::string& origin, Device device) {
+  if (scheduled == nullptr) {
+    ways_[given()] = std::nullopt;
+    return std::nullopt;
+  }
+  Tried tried =
+      try_kernel({Way::Kind::Given}, std::make_shared<ScheduledFusion>(*scheduled), device);
+  if (auto* refusal = std::get_if<KernelRefusal>(&tried)) {
+    return std::move(*refusal);
+  }
+  ways_[given()] = std::move(tried);
+  given_origin_ = origin;
+  return std::nullopt;
 }
 
 // ---- Making -------------------------------------------------------------------------------------
@@ -256,7 +287,8 @@ std::optional<PieceWays::Tried> PieceWays::try_make(size_t number, Device device
       return try_kernel(
           {Way::Kind::ByHand}, std::make_shared<ScheduledFusion>(*piece_.fusion), device);
     case Way::Kind::View:
-    case Way::Kind::Evaluated: break;
+    case Way::Kind::Evaluated:
+    case Way::Kind::Given: break;
   }
   return Way{kinds_[number]};
 }

@@ -8,6 +8,8 @@
 //
 // A kernel has the ways from 2 on; a segment that a library computes has 3 and 4; one that was
 // scheduled by hand has two: the kernel that it is, and evaluation.
+//
+// A schedule that a user put in place (PieceWays::use) comes before all of them.
 #pragma once
 
 #include <atomic>
@@ -28,7 +30,7 @@ namespace nvfuser::host {
 
 /// One way to compute a piece.
 struct Way {
-  enum class Kind : uint8_t { View, Scheduled, Trivial, ByHand, Evaluated };
+  enum class Kind : uint8_t { View, Scheduled, Trivial, ByHand, Evaluated, Given };
   Kind kind = Kind::Evaluated;
   std::shared_ptr<KernelProgram> kernel = nullptr;
   Candidates::Params params = nullptr; // that it was scheduled with
@@ -48,7 +50,9 @@ struct RefusedWay {
 struct PieceReport {
   std::shared_ptr<const Fusion> fusion; // what it computes
   Way way;
-  std::vector<RefusedWay> refused; // best first
+  std::vector<RefusedWay> refused;       // best first
+  std::vector<Rejection> rejections;     // of schedulers that do not take it
+  Candidates::Params proposed = nullptr; // of the first scheduler that takes it
 };
 
 /// A piece on one kind of device, and all that are like it. Not thread-safe, but for `serves`.
@@ -81,6 +85,20 @@ class PieceWays {
   /// How way `number` came to be chosen.
   [[nodiscard]] PieceReport report_of(size_t number) const;
 
+  /// Compute the piece with this schedule from now on, where a device allows it; nullptr: as
+  /// before. A refusal, and no change, where it cannot be lowered for `device`. `origin`: where it
+  /// comes from, for warnings.
+  [[nodiscard]] std::optional<KernelRefusal> use(
+      const std::shared_ptr<Fusion>& scheduled, const std::string& origin, Device device);
+  /// The number of the way by such a schedule.
+  [[nodiscard]] size_t given() const {
+    return kinds_.size() - 1;
+  }
+
+  /// The number of the way to start with; throws as `find_way` does.
+  [[nodiscard]] size_t find_best_way(Device device, Evaluator& evaluator) {
+    return ways_[given()] ? given() : find_way(0, device, evaluator);
+  }
   /// The number of the first way from `first` on that exists. Throws UserError, saying why there is
   /// no kernel, where nothing is left: fallback is disabled, or nothing evaluates.
   [[nodiscard]] size_t find_way(size_t first, Device device, Evaluator& evaluator);
@@ -111,6 +129,10 @@ class PieceWays {
   [[nodiscard]] bool may_replace(Way::Kind refused, const KernelRefusal& refusal) const;
   [[nodiscard]] size_t number_behind(size_t number, const KernelRefusal& refusal);
   [[nodiscard]] size_t number_behind_schedulers() const;
+  /// Of the way that does without a kernel.
+  [[nodiscard]] size_t number_of_evaluation() const {
+    return kinds_.size() - 2;
+  }
   void note_refused(size_t number);
   void check_evaluation_serves(Evaluator& evaluator);
 
@@ -123,6 +145,7 @@ class PieceWays {
   std::atomic<size_t> num_refused_ = 0; // of the first candidates
   std::optional<KernelRefusal> why_;    // there is no kernel: what a user is told
   std::optional<std::string> warning_;
+  std::string given_origin_; // of the schedule that was put in place
 };
 
 } // namespace nvfuser::host

@@ -98,6 +98,21 @@ std::string SegmentedFusion::to_string() const {
   return out.str();
 }
 
+std::vector<const segment::Cut*> SegmentedFusion::cuts_before(size_t segment) const {
+  const SegmentedGroup& group = groups_.at(segment);
+  std::vector<const segment::Cut*> found;
+  for (const segment::Cut& cut : cuts_) {
+    const bool is_read_here = std::ranges::any_of(
+        group.exprs, [&](const Expr* expr) { return cut.reader->definition() == expr; });
+    const bool is_made_elsewhere =
+        std::ranges::find(group.inputs, static_cast<const Val*>(cut.tensor)) != group.inputs.end();
+    if (is_read_here && is_made_elsewhere) {
+      found.push_back(&cut);
+    }
+  }
+  return found;
+}
+
 std::string SegmentedFusion::explain() const {
   std::ostringstream out;
   for (size_t i = 0; i < groups_.size(); ++i) {
@@ -105,16 +120,8 @@ std::string SegmentedFusion::explain() const {
     out << "segment " << i << ": " << runner_of(group) << ", " << group.exprs.size()
         << (group.exprs.size() == 1 ? " expression" : " expressions") << ", makes "
         << list_of(group.outputs) << "\n";
-    for (size_t k = 0; k < cuts_.size(); ++k) {
-      const bool is_read_here = std::ranges::any_of(
-          group.exprs, [&](const Expr* expr) { return cuts_[k].reader->definition() == expr; });
-      const bool is_made_elsewhere =
-          std::ranges::find(group.inputs, static_cast<const Val*>(cuts_[k].tensor)) !=
-          group.inputs.end();
-      if (is_read_here && is_made_elsewhere) {
-        out << "  cut at " << segment::name_of(cuts_[k].tensor) << ": " << cuts_[k].to_string()
-            << "\n";
-      }
+    for (const segment::Cut* cut : cuts_before(i)) {
+      out << "  cut at " << segment::name_of(cut->tensor) << ": " << cut->to_string() << "\n";
     }
     for (const Rejection& rejection : group.rejections) {
       const ErrorReport& report = rejection.refusal.report;

@@ -102,6 +102,8 @@ class SegmentedFusion {
   [[nodiscard]] const std::vector<segment::Cut>& cuts() const {
     return cuts_;
   }
+  /// Those of the tensors that one segment reads.
+  [[nodiscard]] std::vector<const segment::Cut*> cuts_before(size_t segment) const;
   [[nodiscard]] const std::vector<LateUpdate>& late_updates() const {
     return late_updates_;
   }

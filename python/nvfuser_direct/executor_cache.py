@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from . import _core
 from .opaque import opaque, register
+from .segment_schedules import keep_schedules_of_folder, scheduled_fusion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ._core import Fusion
+    from .segment_schedules import Schedule
 
 
 @opaque
@@ -32,6 +34,7 @@ class FusionExecutorCache(_core.FusionExecutorCache):
 
     def __init__(self, fusion: Fusion, fusion_id: int = 0, auto_schedule: bool = True) -> None:
         register()
+        keep_schedules_of_folder()
         super().__init__(fusion, fusion_id, auto_schedule)
 
     def is_compiled(self, inputs: Iterable[object], device: int = 0) -> bool:
@@ -40,3 +43,39 @@ class FusionExecutorCache(_core.FusionExecutorCache):
             return self.is_known(inputs)
         except _core.UserError:
             return False
+
+    def use_schedule(
+        self,
+        segment: int,
+        schedule: Schedule | None,
+        inputs: Iterable[object] | None = None,
+    ) -> None:
+        """Run a segment with a schedule of your own from now on.
+
+        It holds for all sizes for which automatic scheduling decides as it did for these, on this
+        kind of device, and for all segments that are equal to it. Sizes that it cannot be launched
+        with run as before, after a warning.
+
+        Parameters
+        ----------
+        segment : int
+            Its number in ``explain`` and in ``schedules``.
+        schedule : str or callable or None
+            A text of ``schedules(inputs)``, edited behind ``fd.add_output``; or a function that
+            does with a ``FusionDefinition`` what the text does. None: the automatic schedule again.
+        inputs : iterable, optional
+            Inputs that were executed, to say which sizes are meant; the last ones if left out.
+
+        Raises
+        ------
+        UserError
+            If it computes something else than the segment, or cannot be lowered.
+
+        Examples
+        --------
+        >>> text = fd.fec.schedules(inputs)[0]
+        >>> fd.fec.use_schedule(0, text.replace("split(0, 128)", "split(0, 256)"))
+        """
+        origin = f"<schedule of segment {segment}>"
+        fusion = None if schedule is None else scheduled_fusion(schedule, origin)
+        self.use_fusion(segment, fusion, origin, inputs)

@@ -5761,6 +5761,9 @@ class SegmentedFusion:
     def cuts(self) -> list[Cut]:
         """Why tensors cross: at least one for each edge, in their order."""
 
+    def cuts_before(self, segment: int) -> list[Cut]:
+        """The cuts of the tensors that one group reads, by its position."""
+
     @property
     def late_updates(self) -> list[LateUpdate]:
         """Copies into inputs at the end of a run."""
@@ -6312,6 +6315,62 @@ class FusionExecutorCache:
 
     def stats(self) -> ExecutorCacheStats:
         """What the cache holds, and how it was used."""
+
+    def explain(self, inputs: Iterable[object]) -> str:
+        """
+        Say what runs each segment, and why.
+
+        For every segment: its scheduler, the kernel with its grid, the params; why the tensors that it
+        reads were cut from what makes them; why other schedulers do not take it, and why it fell back.
+        Tensors have the lines of Python that made them.
+
+        Parameters
+        ----------
+        inputs : iterable
+            As in `execute`.
+
+        Raises
+        ------
+        UserError
+            ``Fusion is not compiled!`` for these inputs.
+        """
+
+    def schedules(self, inputs: Iterable[object]) -> list[str]:
+        """
+        Each segment as Python: its definition, and the calls that schedule it.
+
+        `use_schedule` takes such a text back, edited or not, and so does a folder that ``NVFUSER_SCHEDULES``
+        names. Segments that run without a kernel are definitions alone.
+
+        Parameters
+        ----------
+        inputs : iterable
+            As in `execute`.
+
+        Raises
+        ------
+        UserError
+            ``Fusion is not compiled!`` for these inputs.
+        """
+
+    def use_fusion(self, segment: int, scheduled: Fusion | None, origin: str, inputs: Iterable[object] | None = None) -> None:
+        """
+        As `nvfuser_direct.FusionExecutorCache.use_schedule`, with the schedule as a fusion. `origin` says in errors where it comes from.
+        """
+
+def keep_schedule(scheduled: Fusion, decisions: str, origin: str) -> None:
+    """
+    Use a schedule for all segments of this process that compute what it does.
+
+    Parameters
+    ----------
+    scheduled : Fusion
+        A definition with its schedule.
+    decisions : str
+        Those that it is for, as the texts of `FusionExecutorCache.schedules` have them; empty: any.
+    origin : str
+        Where it comes from, for errors.
+    """
 
 class Concretization:
     """

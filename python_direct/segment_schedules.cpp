@@ -1,0 +1,131 @@
+// Segments of automatic runs as texts: why they are what they are, and their schedules, which can
+// be edited and put back.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.h"
+#include "evaluator.h"
+#include "executor_cache.h"
+#include "gil.h"
+#include "host/definition_texts.h"
+#include "host/hand_schedules.h"
+#include "python_translate.h"
+
+namespace nvfuser::python {
+namespace {
+
+using host::FusionExecutorCache;
+
+std::string unscheduled_text(const Fusion& fusion) {
+  try {
+    return translate_unscheduled(fusion);
+  } catch (const Error&) { // what passes make may have no line of Python
+    return "";
+  }
+}
+
+void use_schedule(
+    FusionExecutorCache& self,
+    size_t segment,
+    const std::shared_ptr<Fusion>& scheduled,
+    const std::string& origin,
+    const nb::object& inputs) {
+  if (inputs.is_none()) {
+    const GilRelease no_gil;
+    self.use_schedule(std::nullopt, segment, scheduled, origin);
+    return;
+  }
+  const PythonArguments arguments(inputs);
+  const GilRelease no_gil;
+  self.use_schedule(arguments.args(), segment, scheduled, origin);
+}
+
+void bind_texts(nb::class_<FusionExecutorCache>& cls) {
+  cls.def(
+         "explain",
+         [](FusionExecutorCache& self, const nb::object& inputs) {
+           const auto runtime = compiled_runtime(self, inputs);
+           const GilRelease no_gil;
+           return runtime->explain();
+         },
+         "inputs"_a, nb::sig("def explain(self, inputs: collections.abc.Iterable[object]) -> str"),
+         R"(Say what runs each segment, and why.
+
+For every segment: its scheduler, the kernel with its grid, the params; why the tensors that it
+reads were cut from what makes them; why other schedulers do not take it, and why it fell back.
+Tensors have the lines of Python that made them.
+
+Parameters
+----------
+inputs : iterable
+    As in `execute`.
+
+Raises
+------
+UserError
+    ``Fusion is not compiled!`` for these inputs.
+)")
+      .def(
+          "schedules",
+          [](FusionExecutorCache& self, const nb::object& inputs) {
+            const auto runtime = compiled_runtime(self, inputs);
+            const GilRelease no_gil;
+            return runtime->schedules();
+          },
+          "inputs"_a,
+          nb::sig("def schedules(self, inputs: collections.abc.Iterable[object]) -> list[str]"),
+          R"(Each segment as Python: its definition, and the calls that schedule it.
+
+`use_schedule` takes such a text back, edited or not, and so does a folder that ``NVFUSER_SCHEDULES``
+names. Segments that run without a kernel are definitions alone.
+
+Parameters
+----------
+inputs : iterable
+    As in `execute`.
+
+Raises
+------
+UserError
+    ``Fusion is not compiled!`` for these inputs.
+)");
+}
+
+} // namespace
+
+void bind_segment_schedules(nb::module_& m, nb::class_<FusionExecutorCache>& cls) {
+  host::set_definition_texts(
+      {.definition = [](const Fusion& fusion) { return translate_fusion(fusion); },
+       .unscheduled = unscheduled_text,
+       .scheduled = [](const Fusion& fusion) { return translate_fusion(fusion, true); }});
+  bind_texts(cls);
+  cls.def(
+      "use_fusion", &use_schedule, "segment"_a, "scheduled"_a.none(), "origin"_a,
+      "inputs"_a = nb::none(),
+      nb::sig(
+          "def use_fusion(self, segment: int, scheduled: Fusion | None, origin: str, "
+          "inputs: collections.abc.Iterable[object] | None = None) -> None"),
+      "As `nvfuser_direct.FusionExecutorCache.use_schedule`, with the schedule as a fusion. "
+      "`origin` says in errors where it comes from.");
+  m.def(
+      "keep_schedule",
+      [](std::shared_ptr<Fusion> scheduled, std::string decisions, std::string origin) {
+        host::keep_hand_schedule({std::move(scheduled), std::move(decisions), std::move(origin)});
+      },
+      "scheduled"_a, "decisions"_a, "origin"_a,
+      R"(Use a schedule for all segments of this process that compute what it does.
+
+Parameters
+----------
+scheduled : Fusion
+    A definition with its schedule.
+decisions : str
+    Those that it is for, as the texts of `FusionExecutorCache.schedules` have them; empty: any.
+origin : str
+    Where it comes from, for errors.
+)");
+}
+
+} // namespace nvfuser::python
