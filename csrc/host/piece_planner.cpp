@@ -100,6 +100,16 @@ bool has_outputs_of_two_devices(const Fusion& fusion) {
          !std::ranges::all_of(fusion.outputs(), is_on_host);
 }
 
+/// Random tensors without a seed of their own take numbers of one state of the generator, one
+/// behind the other. A launch draws a state of its own, so that they belong into one piece.
+bool has_common_state(std::span<Expr* const> exprs) {
+  const auto has_no_seed = [](const Expr* expr) {
+    const auto* random = expr->as<RNGOp>();
+    return random != nullptr && random->seed == nullptr;
+  };
+  return std::ranges::count_if(exprs, has_no_seed) > 1;
+}
+
 } // namespace
 
 PiecePlanner::Known::Known(const Fusion& fusion)
@@ -111,7 +121,8 @@ PiecePlanner::Known::Known(const Fusion& fusion)
       complete_equal_dims(equal_input_dims(*whole->fusion)),
       may_be_whole(
           std::ranges::none_of(whole->summary.exprs(), asks_for_cut) &&
-          !has_outputs_of_two_devices(*complete)) {}
+          !has_outputs_of_two_devices(*complete)),
+      has_common_state(host::has_common_state(whole->summary.exprs())) {}
 
 PiecePlanner::PiecePlanner(std::shared_ptr<Fusion> fusion, bool is_by_hand)
     : fusion_(std::move(fusion)), is_by_hand_(is_by_hand) {}
@@ -145,6 +156,9 @@ PlannedPieces PiecePlanner::cut(std::shared_ptr<const schedule::RunFacts> facts)
     if (const auto kind = kind_of_whole(known_->whole->summary, *facts, *candidates)) {
       return one_piece(known_->complete, *kind, std::move(candidates));
     }
+  }
+  if (known_->has_common_state) {
+    return one_piece(known_->complete, SegmentKind::Kernel);
   }
   auto found =
       try_automatic([&] { return SegmentedFusion::try_segment(known_->whole->fusion, *facts); });
