@@ -45,25 +45,15 @@ struct IdleOptions<DumpOption> {
 template <>
 struct IdleOptions<EnableOption> {
   static constexpr std::array kIdle = {
-      EnableOption::FuseMatmul,
-      EnableOption::FuseMultipleMatmuls,
-      EnableOption::CutlassScheduler,
-      EnableOption::TmaPointwise,
-      EnableOption::TmaInnerPersistent,
-      EnableOption::TmaReduction,
-      EnableOption::WsNormalization,
-      EnableOption::MemoryPromotion,
-      EnableOption::ReuseZeroedMemory,
-      EnableOption::IoToLowerPrecision,
-      EnableOption::KernelDb,
-      EnableOption::StaticFusionCount,
-      EnableOption::IdModelExtraValidation,
-      EnableOption::HostIrLowering,
-      EnableOption::HostIrJit,
-      EnableOption::InsertReshardingAfter,
-      EnableOption::P2pProtocol,
-      EnableOption::P2pTransport,
-      EnableOption::MulticastProtocol,
+      EnableOption::FuseMultipleMatmuls,   EnableOption::CutlassScheduler,
+      EnableOption::TmaPointwise,          EnableOption::TmaInnerPersistent,
+      EnableOption::TmaReduction,          EnableOption::WsNormalization,
+      EnableOption::MemoryPromotion,       EnableOption::ReuseZeroedMemory,
+      EnableOption::IoToLowerPrecision,    EnableOption::KernelDb,
+      EnableOption::StaticFusionCount,     EnableOption::IdModelExtraValidation,
+      EnableOption::HostIrLowering,        EnableOption::HostIrJit,
+      EnableOption::InsertReshardingAfter, EnableOption::P2pProtocol,
+      EnableOption::P2pTransport,          EnableOption::MulticastProtocol,
       EnableOption::WaitDebugger};
 };
 template <>
@@ -78,7 +68,6 @@ struct IdleOptions<DisableOption> {
       DisableOption::ReuseMismatchedTypeRegisters,
       DisableOption::GreedyScheduler,
       DisableOption::ResizeScheduler,
-      DisableOption::MatmulExprEval,
       DisableOption::ParallelCompile,
       DisableOption::Nvtx,
       DisableOption::Multidevice,

@@ -100,6 +100,17 @@ bool has_outputs_of_two_devices(const Fusion& fusion) {
          !std::ranges::all_of(fusion.outputs(), is_on_host);
 }
 
+/// Elements of half a byte are stored in pairs: a tensor of an odd size can be computed with, but
+/// not be left in memory for another piece.
+bool stores_half_bytes(const SegmentedFusion& plan) {
+  const auto is_stored_between = [](const Val* output) {
+    return output->dtype() == DataType::Float4_e2m1fn && !output->is_fusion_output();
+  };
+  return std::ranges::any_of(plan.groups(), [&](const SegmentedGroup& group) {
+    return std::ranges::any_of(group.outputs, is_stored_between);
+  });
+}
+
 /// Random tensors without a seed of their own take numbers of one state of the generator, one
 /// behind the other. A launch draws a state of its own, so that they belong into one piece.
 bool has_common_state(std::span<Expr* const> exprs) {
@@ -166,9 +177,11 @@ PlannedPieces PiecePlanner::cut(std::shared_ptr<const schedule::RunFacts> facts)
     return one_piece(known_->complete, SegmentKind::Kernel);
   }
   auto plan = std::get<std::shared_ptr<const SegmentedFusion>>(std::move(found));
-  return plan->groups().empty() // all outputs are inputs
-             ? one_piece(known_->complete, SegmentKind::View)
-             : pieces_of(std::move(plan));
+  if (plan->groups().empty()) { // all outputs are inputs
+    return one_piece(known_->complete, SegmentKind::View);
+  }
+  return stores_half_bytes(*plan) ? one_piece(known_->complete, SegmentKind::Kernel)
+                                  : pieces_of(std::move(plan));
 }
 
 } // namespace nvfuser::host

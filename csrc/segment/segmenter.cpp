@@ -62,6 +62,9 @@ void Segmenter::settle(Group group) {
   segment.built = builder_.build(segment.group, strided_);
   if (segment.traits.is_library) {
     segment.answer.scheduler = SchedulerType::expr_eval;
+    std::ranges::copy_if(
+        segment.group.outputs, std::inserter(strided_, strided_.end()),
+        [&](TensorId output) { return is_between_libraries(output); });
     accepted_.push_back(std::move(segment));
     return;
   }
@@ -75,6 +78,12 @@ void Segmenter::settle(Group group) {
     strided_.insert(segment.group.outputs.begin(), segment.group.outputs.end());
   }
   accepted_.push_back(std::move(segment));
+}
+
+bool Segmenter::is_between_libraries(TensorId tensor) const {
+  return std::ranges::all_of(flow_.tensor(tensor).readers, [&](ExprId reader) {
+    return stands_alone(facts_.expr(reader).role);
+  });
 }
 
 std::vector<Group> Segmenter::partition_again(const Group& group) {

@@ -63,6 +63,8 @@ class Segmenter {
   void settle(Group group);
   /// Cut a refused group: siblings apart, else where a rule says. Returns whether it is cut.
   bool try_cut(const Group& group, const schedule::FusionSummary& summary);
+  /// Whether only libraries read it: they take it as another library left it.
+  [[nodiscard]] bool is_between_libraries(TensorId tensor) const;
   [[nodiscard]] std::vector<Group> partition_again(const Group& group);
   /// Join groups that reduce rows and columns, where a scheduler takes both.
   void join_mirrored();

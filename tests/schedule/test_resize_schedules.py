@@ -167,6 +167,12 @@ def test_elements_that_are_gathered_one_by_one_are_no_vectors(target: str) -> No
     check_vectors(fd, SchedulerType.pointwise, inputs, target, [1])
 
 
+def moved(x: torch.Tensor, target: str) -> torch.Tensor:
+    """On the target, as far behind the begin of its memory as before."""
+    memory = x.as_strided([x.storage_offset() + x.numel()], [1], 0).to(target)
+    return memory[x.storage_offset() :].view(x.shape)
+
+
 def check_vectors(
     fd: FusionDefinition,
     scheduler: SchedulerType,
@@ -176,7 +182,7 @@ def check_vectors(
 ) -> None:
     """The schedule for a GPU has these widths behind those of inputs and outputs; it is right on
     any target."""
-    here = [x.to(target) for x in inputs]
+    here = [moved(x, target) for x in inputs]
     fusion, params = scheduled(fd, scheduler, here, "cuda")
     assert params.vector_widths[-len(widths) :] == widths
     check_prints_as_python(fusion)

@@ -170,11 +170,11 @@ std::optional<Refusal> find_refusal_by_structure(const FusionSummary& summary) {
          .fix = "the pointwise scheduler takes it"});
   }
   NVF_RETURN_REFUSAL(find_reduction(summary));
+  NVF_RETURN_REFUSAL(find_cropped_operand(summary));
   if (!summary.reference().reference) {
     return summary.reference().refusal;
   }
   NVF_RETURN_REFUSAL(find_resized_broadcast(summary));
-  NVF_RETURN_REFUSAL(find_cropped_operand(summary));
   NVF_RETURN_REFUSAL(PositionSearch(summary).find());
   NVF_RETURN_REFUSAL(find_moved_update(summary));
   return find_smaller_output(summary);
