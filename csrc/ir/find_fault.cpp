@@ -52,7 +52,8 @@ std::string find_in_axes(const TensorView& tensor) {
     if (id->has_expanded_extent() && !id->is_broadcast()) {
       return name_of(id) + " repeats an element, but is no broadcast";
     }
-    if (id->maybe_size_after_padding().value_or(1) <= 0) {
+    const int64_t padded = id->maybe_size_after_padding().value_or(1);
+    if (padded < 0 || (padded == 0 && !id->extent()->is_zero())) {
       return name_of(id) + " is padded to no threads";
     }
   }

@@ -12,12 +12,10 @@ template <>
 struct LowPrecision<__bfloat> {
   static constexpr bool value = true;
 
-  /// One instruction, also for the upper half of a register: a shift would need it moved first.
+  /// A shift, which the compiler sees through: behind a choice between two elements, `mov` of two
+  /// halves costs a tenth of the kernel's time.
   NVF_FUNCTION static float to_float(__bfloat bfloat) {
-    float out;
-    const uint16_t low = 0;
-    asm("mov.b32 %0, {%1, %2};" : "=f"(out) : "h"(low), "h"(bfloat.bits));
-    return out;
+    return __uint_as_float(static_cast<uint32_t>(bfloat.bits) << 16);
   }
   NVF_FUNCTION static __bfloat from_float(float value) {
     __bfloat out;

@@ -7,7 +7,7 @@ import pytest
 from profiles import settings
 from serialized_programs import check_mutations, check_round_trip, mutated, report_of, summary
 
-from nvfuser_direct import Fusion, FusionDefinition
+from nvfuser_direct import Fusion, FusionDefinition, ParallelType
 
 SEEDS = range(100_000, 100_000 + 40 * settings.default.max_examples)
 PART = 20  # seeds of one test
@@ -39,3 +39,14 @@ def test_a_seed_makes_the_same_changes_again() -> None:
     changes = [mutated(data, first) for _ in range(10)]
     assert changes == [mutated(data, second) for _ in range(10)]
     assert len(set(changes)) > 5
+
+
+def test_an_empty_axis_that_is_padded_to_warps_comes_back() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([0, 8], contiguity=True)
+        y = fd.ops.neg(x)
+        fd.add_output(y)
+        y.axis(0).parallelize(ParallelType.block_x)
+        y.axis(0).pad_to_multiple_of_warp()
+    copy = Fusion.deserialize(fd.fusion.serialize())
+    assert copy.outputs()[0].axis(0).has_padding_to_multiple_of_warp()
