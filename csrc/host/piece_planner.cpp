@@ -30,12 +30,12 @@ std::optional<SegmentKind> kind_of_whole(
   if (!schedule::find_refusal(SchedulerType::expr_eval, summary, facts)) {
     const bool is_library = std::ranges::any_of(
         summary.exprs(), [](const Expr* e) { return schedule::is_for_library(e); });
-    return is_library ? SegmentKind::Evaluated : SegmentKind::View;
+    if (!is_library) {
+      return SegmentKind::View;
+    }
+    return candidates.at(0) == nullptr ? SegmentKind::Evaluated : SegmentKind::Kernel;
   }
-  if (candidates.at(0) != nullptr) {
-    return SegmentKind::Kernel;
-  }
-  return std::nullopt;
+  return candidates.at(0) == nullptr ? std::nullopt : std::optional(SegmentKind::Kernel);
 }
 
 PlannedPieces pieces_of(std::shared_ptr<const SegmentedFusion> plan) {

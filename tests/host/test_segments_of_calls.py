@@ -218,3 +218,11 @@ def test_several_segments_are_captured() -> None:
     x.fill_(0.5)
     graph.replay()
     torch.testing.assert_close(out, -(x.sin() @ y), atol=1e-3, rtol=1e-3)
+
+
+def test_a_lone_scan_is_a_kernel(target: str, rng: torch.Generator) -> None:
+    with FusionDefinition() as fd:
+        fd.add_output(fd.ops.cumsum(matrix(fd), 1))
+    x = rand(target, rng, 5, 300)
+    torch.testing.assert_close(fd.execute([x])[0], x.cumsum(1), atol=1e-4, rtol=1e-5)
+    assert runners(fd) == ["greedy"]
