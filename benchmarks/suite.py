@@ -111,7 +111,7 @@ def largest_error(found: Sequence[torch.Tensor], expected: Sequence[torch.Tensor
 
 
 def runner_of(piece: PieceReport) -> str:
-    """Who computes a segment: a scheduler, or another way."""
+    """The name of the scheduler of a segment, or of the other way in which it runs."""
     return piece.way if piece.scheduler == SchedulerType.none else piece.scheduler.name
 
 

@@ -50,7 +50,7 @@ def scheduled_automatically(target: str) -> None:
         fd.add_output(fd.ops.sum(rows, [0]))
 
     data = torch.randn(1000, 999, device=target)
-    print("--- math of a fusion that nobody schedules\n")
+    print("--- math of a fusion without a schedule\n")
     print(fd.fusion.print_math())
     (out,) = fd.execute([data])
     print("--- how it runs, and why it is cut\n")

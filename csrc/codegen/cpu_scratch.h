@@ -12,7 +12,7 @@ namespace nvfuser {
 /// too large for the stack.
 [[nodiscard]] bool is_in_scratch(const Allocate& allocate);
 
-/// What the statements of a block need of its scratch memory.
+/// The scratch memory that the statements of a block need.
 struct ScratchNeeds {
   std::vector<const Allocate*> arrays; // registers
   bool has_shared = false;

@@ -13,8 +13,8 @@
 
 namespace nvfuser::host {
 
-/// What schedulers know of a fusion for all sizes. They look at a copy, since nothing may change
-/// the fusion meanwhile.
+/// A fusion, and its summary for all sizes, which schedulers ask. They look at a copy, since
+/// nothing may change the fusion meanwhile.
 struct SummarizedFusion {
   explicit SummarizedFusion(std::shared_ptr<Fusion> copy)
       : fusion(std::move(copy)), summary(*fusion) {}
@@ -45,7 +45,7 @@ class Candidates {
   /// evaluated or seen as a view has a row in the table of schedulers too, but no kernel, and no
   /// place here.
   [[nodiscard]] Params at(size_t number);
-  /// What the schedulers said that were asked, and do not take the piece.
+  /// The refusals of the schedulers that were asked and do not take the piece.
   [[nodiscard]] std::vector<Rejection> rejections() const;
 
  private:

@@ -23,7 +23,7 @@ std::string runner_of(const Way& way) {
   return "";
 }
 
-/// What a report is about and its node, as one line.
+/// Headline and node of an error, in one line.
 std::string text_of(const Refusal& refusal) {
   const ErrorReport& report = refusal.report;
   const std::string text = report.headline.text() +
@@ -38,7 +38,7 @@ std::string text_of(const Refusal& refusal) {
   return line;
 }
 
-/// What schedulers said that do not take a segment.
+/// The refusals of the schedulers that do not take a segment.
 const std::vector<Rejection>& rejections_of(
     const PieceReport& report, size_t segment, const SegmentedFusion* cut) {
   const bool is_of_cut = cut != nullptr && segment < cut->groups().size();

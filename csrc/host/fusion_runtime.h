@@ -55,7 +55,7 @@ class FusionRuntime {
 
   // -- for looking into: the program that was planned last --
 
-  /// What runs each segment, and why: for people.
+  /// A text for people: how each segment runs, and why it runs so.
   [[nodiscard]] std::string explain() const;
   /// Each segment as a definition with its schedule, in the caller's language.
   [[nodiscard]] std::vector<std::string> schedules() const;

@@ -74,7 +74,7 @@ PlannedPieces one_piece(
       .cut = nullptr};
 }
 
-/// What passes make of a definition; itself, with its schedule, where it has one.
+/// The definition after the passes. One that has a schedule is only copied.
 std::shared_ptr<Fusion> optimized(const Fusion& definition) {
   auto result =
       try_automatic([&] { return OptimizedFusion::try_optimize(definition, OptimizeOptions()); });

@@ -276,11 +276,11 @@ std::optional<KernelRefusal> PieceWays::use(
 std::optional<PieceWays::Tried> PieceWays::try_make(size_t number, Device device) const {
   switch (kinds_[number]) {
     case Way::Kind::Scheduled: {
-      Candidates::Params params = candidates_->at(candidate_of(number));
+      const Candidates::Params params = candidates_->at(candidate_of(number));
       if (params == nullptr) {
         return std::nullopt;
       }
-      return try_scheduled(std::move(params), device);
+      return try_scheduled(params, device);
     }
     case Way::Kind::Trivial: return try_trivial(device);
     case Way::Kind::ByHand:
@@ -293,7 +293,7 @@ std::optional<PieceWays::Tried> PieceWays::try_make(size_t number, Device device
   return Way{kinds_[number]};
 }
 
-PieceWays::Tried PieceWays::try_scheduled(Candidates::Params params, Device device) const {
+PieceWays::Tried PieceWays::try_scheduled(const Candidates::Params& params, Device device) const {
   const std::string name =
       std::string(enum_name(params->scheduler_type())) + " " + std::to_string(params->hash());
   const auto apply = [params](Fusion& fusion) -> std::optional<Refusal> {

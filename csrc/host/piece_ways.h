@@ -116,7 +116,7 @@ class PieceWays {
 
   /// No value: fewer schedulers take the piece.
   [[nodiscard]] std::optional<Tried> try_make(size_t number, Device device) const;
-  [[nodiscard]] Tried try_scheduled(Candidates::Params params, Device device) const;
+  [[nodiscard]] Tried try_scheduled(const Candidates::Params& params, Device device) const;
   [[nodiscard]] Tried try_trivial(Device device) const;
   [[nodiscard]] Tried try_kernel(
       Way way,
@@ -129,7 +129,7 @@ class PieceWays {
   [[nodiscard]] bool may_replace(Way::Kind refused, const KernelRefusal& refusal) const;
   [[nodiscard]] size_t number_behind(size_t number, const KernelRefusal& refusal);
   [[nodiscard]] size_t number_behind_schedulers() const;
-  /// Of the way that does without a kernel.
+  /// The number of the way that needs no kernel.
   [[nodiscard]] size_t number_of_evaluation() const {
     return kinds_.size() - 2;
   }

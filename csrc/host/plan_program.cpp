@@ -57,7 +57,7 @@ class ProgramPlanner {
       : plan_(plan), steps_(steps), args_(args) {}
 
   /// The launches of the program with what they get, as far as it is known without any kernel.
-  /// What is refused on the way is met again by `run`.
+  /// `run` meets again what is refused here, and reports it.
   std::vector<LaunchArguments> find_launches() {
     find_shapes_needed();
     plan_arguments();

@@ -190,7 +190,7 @@ def test_a_product_that_no_library_may_compute_is_refused() -> None:
     torch.testing.assert_close(fd.execute([x, x])[0], x @ x)
 
 
-def test_outputs_of_host_scalars_beside_others(target: str, rng: torch.Generator) -> None:
+def test_outputs_of_host_scalars_are_on_the_host(target: str, rng: torch.Generator) -> None:
     with FusionDefinition() as fd:
         x = matrix(fd)
         s = fd.define_tensor([], dtype=DataType.Float, is_cpu=True)
@@ -199,6 +199,7 @@ def test_outputs_of_host_scalars_beside_others(target: str, rng: torch.Generator
     x, s = rand(target, rng, 3, 4), torch.tensor(2.5)
     large, small = fd.execute([x, s])
     torch.testing.assert_close(large, x.exp())
+    assert small.device.type == "cpu"
     assert small.item() == -2.5
     assert "pointwise" in runners(fd)
 

@@ -27,7 +27,7 @@ bool is_written_out(const ForLoop& loop) {
   return loop.stop->is_const_int() && as_int(loop.stop->value()) <= kWrittenOut;
 }
 
-/// What a statement contributes, or copies, only where this holds; nullptr: always.
+/// The condition under which a statement contributes or copies an element; nullptr: none.
 Val* own_condition(const Expr& statement) {
   if (const auto* reduction = statement.as<BlockReduction>()) {
     return reduction->read_predicate;
