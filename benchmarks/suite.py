@@ -3,12 +3,15 @@
     python benchmarks/suite.py                         all cases of this machine's target
     python benchmarks/suite.py --cases softmax rope    those whose names have one of the words
     python benchmarks/suite.py --target cpu --quick    few repetitions, no compiled peers
-    python benchmarks/suite.py --json results.json     the table as data
+    python benchmarks/suite.py --random 200 --seed 3   shapes that are not in the table
+    python benchmarks/suite.py --json results.json     the table as data, for benchmarks/compare.py
 
 A score is the time of a copy that reads and writes the same bytes, divided by the time of the
 kernel: 1 is a copy. Both are measured in one run, on data that no cache holds: where inputs are
 smaller than that, calls take turns over several sets. Results are compared with eager PyTorch. The
-column "by" has the scheduler of each segment; "view" and "evaluated" are segments without a kernel.
+column "kernel" (with --kernels) is the time in which the GPU works, without the gaps between its
+kernels. The column "by" has the scheduler of each segment; "view" and "evaluated" are segments
+without a kernel.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from cases import Case, cpu_cases, cuda_cases
+from cases.random_cases import random_cases
 
 from nvfuser_direct import FusionDefinition, LoadStoreOp, SchedulerType
 
@@ -48,7 +52,7 @@ class Row:
     megabytes : float
         Inputs read once, outputs written once.
     milliseconds : dict[str, float]
-        By what ran: "copy", "ours", and the peers.
+        By what ran: "copy", "ours", "kernel", and the peers.
     error : float
         Largest difference from eager, relative to the largest element.
     verdict : str
@@ -173,6 +177,18 @@ def timed(function: Callable[[int], object], target: str, repeats: int) -> float
     return median(times[3:])  # the first ones compile and warm up
 
 
+def kernel_time(function: Callable[[int], object], repeats: int) -> float:
+    """Mean milliseconds in which the GPU works for a call: kernels, copies and fills."""
+    from torch.profiler import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CUDA]) as found:
+        for i in range(repeats):
+            function(i)
+        torch.cuda.synchronize()
+    total = sum(event.self_device_time_total for event in found.key_averages())
+    return total / repeats / 1e3
+
+
 def copy_time(total_bytes: int, target: str, repeats: int) -> float:
     source = torch.empty(max(total_bytes // 2, 1), dtype=torch.uint8, device=target)
     source.zero_()
@@ -180,7 +196,7 @@ def copy_time(total_bytes: int, target: str, repeats: int) -> float:
     return timed(lambda _: destination.copy_(source), target, repeats)
 
 
-def measure(case: Case, target: str, peers: Sequence[str], repeats: int) -> Row:
+def measure(case: Case, target: str, peers: Sequence[str], repeats: int, *, kernels: bool) -> Row:
     row = Row(case.name, floor=case.floor)
     torch.manual_seed(0)
     inputs = case.inputs(target)
@@ -202,6 +218,8 @@ def measure(case: Case, target: str, peers: Sequence[str], repeats: int) -> Row:
     row.milliseconds["copy"] = copy_time(total_bytes, target, repeats)
     if run is not None:
         row.milliseconds["ours"] = timed(lambda i: run(sets[i % len(sets)]), target, repeats)
+        if kernels:
+            row.milliseconds["kernel"] = kernel_time(lambda i: run(sets[i % len(sets)]), repeats)
     for name in peers:
         function = peer(case, name)
         try:
@@ -224,7 +242,8 @@ def text_of(value: float | None, digits: int = 3) -> str:
 def header(peers: Sequence[str]) -> str:
     names = "".join(f"{name:>13}" for name in peers)
     return (
-        f"{'case':40} {'MB':>6} {'copy ms':>8} {'ours ms':>8}{names} {'score':>6} {'peer':>6}  by"
+        f"{'case':40} {'MB':>6} {'copy ms':>8} {'ours ms':>8} {'kernel':>8}{names} {'score':>6} "
+        f"{'peer':>6}  by"
     )
 
 
@@ -233,8 +252,8 @@ def line(row: Row, peers: Sequence[str]) -> str:
     notes = "  ".join(note for note in (row.scheduler, row.verdict, *row.refused) if note)
     return (
         f"{row.name:40} {row.megabytes:6.0f} {text_of(row.milliseconds.get('copy')):>8} "
-        f"{text_of(row.milliseconds.get('ours')):>8}{times} {text_of(row.score, 2):>6} "
-        f"{text_of(row.best_peer, 2):>6}  {notes}"
+        f"{text_of(row.milliseconds.get('ours')):>8} {text_of(row.milliseconds.get('kernel')):>8}"
+        f"{times} {text_of(row.score, 2):>6} {text_of(row.best_peer, 2):>6}  {notes}"
     )
 
 
@@ -246,6 +265,7 @@ def summary(rows: Sequence[Row]) -> dict[str, Any]:
     """The mean over memory-bound cases that have a kernel, and the peers' over the same."""
     counted = [row for row in rows if row.counts]
     peers = [row.best_peer for row in counted]
+    compiled = [row.milliseconds.get(COMPILE) for row in counted]
     return {
         "cases": len(rows),
         "kernels": len(counted),
@@ -253,8 +273,34 @@ def summary(rows: Sequence[Row]) -> dict[str, Any]:
         "geometric_mean_of_best_peers": geometric_mean([p for p in peers if p is not None])
         if None not in peers
         else None,
+        "mean_over_compile": geometric_mean(
+            [c / row.milliseconds["ours"] for row, c in zip(counted, compiled, strict=True) if c]
+        ),
+        "lowest": min((row.score or 0.0 for row in counted), default=None),
+        "below_best_peer": [
+            row.name for row in counted if row.score and row.score < 0.95 * (row.best_peer or 0)
+        ],
         "wrong": [row.name for row in rows if row.verdict == "WRONG"],
     }
+
+
+def cases_of(args: argparse.Namespace) -> list[Case]:
+    if args.random:
+        every = random_cases(args.random, args.seed)
+    else:
+        every = cuda_cases() if args.target == "cuda" else cpu_cases()
+    return [case for case in every if any(word in case.name for word in args.cases)]
+
+
+def print_summary(found: dict[str, Any]) -> None:
+    print(
+        f"geometric mean of {found['kernels']} of {found['cases']} cases: "
+        f"{text_of(found['geometric_mean'])}, of their best peers: "
+        f"{text_of(found['geometric_mean_of_best_peers'])}, over torch.compile: "
+        f"{text_of(found['mean_over_compile'])}; lowest {text_of(found['lowest'], 2)}"
+    )
+    for name in found["below_best_peer"]:
+        print(f"more than 5 % below its best peer: {name}")
 
 
 def main() -> int:
@@ -264,6 +310,9 @@ def main() -> int:
     parser.add_argument("--cases", nargs="+", default=[""], metavar="WORD")
     parser.add_argument("--peers", nargs="*", choices=PEERS, default=[EAGER, COMPILE])
     parser.add_argument("--quick", action="store_true", help="5 repetitions, eager only")
+    parser.add_argument("--kernels", action="store_true", help="time of the GPU alone, too")
+    parser.add_argument("--random", type=int, metavar="COUNT", help="cases of random shapes")
+    parser.add_argument("--seed", type=int, default=0, help="of random shapes")
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--params", action="store_true", help="print what the scheduler decided")
     args = parser.parse_args()
@@ -272,23 +321,23 @@ def main() -> int:
 
     rows = []
     print(header(peers), flush=True)
-    for case in cuda_cases() if args.target == "cuda" else cpu_cases():
-        if not any(word in case.name for word in args.cases):
-            continue
-        rows.append(measure(case, args.target, peers, repeats))
+    for case in cases_of(args):
+        kernels = args.kernels and args.target == "cuda"
+        rows.append(measure(case, args.target, peers, repeats, kernels=kernels))
         print(line(rows[-1], peers), flush=True)
         if args.params:
             print(rows[-1].params)
         if args.target == "cuda":
             torch.cuda.empty_cache()
     found = summary(rows)
-    print(
-        f"geometric mean of {found['kernels']} of {found['cases']} cases: "
-        f"{text_of(found['geometric_mean'])}, of their best peers: "
-        f"{text_of(found['geometric_mean_of_best_peers'])}"
-    )
+    print_summary(found)
     if args.json:
-        data = {"summary": found, "rows": [asdict(row) | {"score": row.score} for row in rows]}
+        name = torch.cuda.get_device_name() if args.target == "cuda" else "cpu"
+        data = {
+            "device": name,
+            "summary": found,
+            "rows": [asdict(row) | {"score": row.score} for row in rows],
+        }
         args.json.write_text(json.dumps(data, indent=1))
     return 1 if found["wrong"] else 0
 

@@ -35,6 +35,7 @@ import cases
 @pytest.fixture(autouse=True)
 def _memory_of_inputs_is_only_reserved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch, "randn", torch.empty)
+    monkeypatch.setattr(torch, "normal", lambda _, __, shape, **kind: torch.empty(shape, **kind))
     monkeypatch.setattr(
         torch, "randint", lambda _, __, shape, **options: torch.empty(shape, dtype=torch.int64)
     )
