@@ -429,6 +429,7 @@ class ProgramPlanner {
       if (auto* launch = std::get_if<PlannedLaunch>(&plan_.steps[next])) {
         const auto position = static_cast<int64_t>(i);
         lives.push_back({launch->plan->workspace_bytes, position, position});
+        plan_.counter_bytes = std::max(plan_.counter_bytes, launch->plan->counter_bytes);
         launches.push_back(launch);
       }
       ++next;

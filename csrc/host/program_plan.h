@@ -93,6 +93,7 @@ struct ProgramPlan {
   std::vector<PlannedStep> steps;
   std::vector<Slot> outputs;
   int64_t workspace_bytes = 0;
+  int64_t counter_bytes = 0; // the most that a kernel has: each leaves them as it found them
   /// The parameters of all kernels, with what does not differ from run to run.
   std::vector<std::byte> parameters;
   std::vector<size_t> parameter_offsets; // where each parameter of each kernel starts

@@ -6,6 +6,7 @@
 #include "base/errors.h"
 #include "base/trace.h"
 #include "ir/all_nodes.h"
+#include "runtime/counters.h"
 #include "runtime/cuda_driver.h"
 #include "runtime/overlap.h"
 #include "runtime/parameter_block.h"
@@ -112,6 +113,9 @@ class ProgramRun {
       const int64_t bytes[] = {plan_.workspace_bytes};
       workspace_ = caller_.allocator.allocate(DataType::Byte, bytes, plan_.device);
     }
+    if (plan_.counter_bytes > 0) {
+      counters_ = counters_for(plan_.counter_bytes, plan_.device, stream_, caller_.allocator);
+    }
     for (size_t i = 0; i < plan_.slots.size(); ++i) {
       const SlotPlan& slot = plan_.slots[i];
       if (slot.owner != static_cast<Slot>(i)) {
@@ -200,7 +204,7 @@ class ProgramRun {
     for (const Slot tensor : launch.tensors) {
       tensors_.push_back(tensor == kNoSlot ? nullptr : address(tensor));
     }
-    LaunchMemory memory{tensors_};
+    LaunchMemory memory{tensors_, nullptr, counters_.data};
     if (plan.workspace_bytes > 0) {
       memory.workspace = address_of(workspace_) + launch.workspace_offset;
     }
@@ -358,6 +362,7 @@ class ProgramRun {
   std::optional<CudaContextGuard> context_;
   CUstream stream_ = nullptr;
   SharedTensor workspace_;
+  RunCounters counters_;
   std::vector<SharedTensor> memory_; // by slot; of owners
   std::vector<Argument> slots_;
   std::vector<void*> tensors_; // of the launch that is bound

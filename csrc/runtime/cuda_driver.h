@@ -51,6 +51,7 @@ using CUevent = struct CUevent_st*;
   X(memcpy_dtod_async, "cuMemcpyDtoDAsync_v2",                                                  \
     (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))                          \
   X(stream_is_capturing, "cuStreamIsCapturing", (CUstream stream, int* status))                 \
+  X(stream_get_id, "cuStreamGetId", (CUstream stream, unsigned long long* id))                  \
   X(event_create, "cuEventCreate", (CUevent* event, unsigned flags))                           \
   X(event_destroy, "cuEventDestroy_v2", (CUevent event))                                        \
   X(event_record, "cuEventRecord", (CUevent event, CUstream stream))                            \

@@ -86,9 +86,9 @@ void dump_plan(const LaunchPlan& plan) {
               << " bytes" << std::endl;
   }
   if (has_option(DumpOption::GlobalZeroedMemory)) {
-    std::cout << "global memory that " << plan.code->name
-              << " needs zeroed: " << plan.workspace_zero_bytes << " of " << plan.workspace_bytes
-              << " bytes of workspace" << std::endl;
+    std::cout << "global memory that " << plan.code->name << " needs zeroed: " << plan.counter_bytes
+              << " of " << plan.counter_bytes + plan.workspace_bytes << " bytes of workspace"
+              << std::endl;
   }
   if (has_option(DumpOption::IndexType)) {
     std::cout << "index type of " << plan.code->name << ": " << text(plan.code->index_type)

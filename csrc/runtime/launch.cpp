@@ -6,6 +6,7 @@
 
 #include "base/errors.h"
 #include "ir/all_nodes.h"
+#include "runtime/counters.h"
 #include "runtime/cpu_runtime.h"
 #include "runtime/cuda_driver.h"
 #include "runtime/overlap.h"
@@ -121,9 +122,9 @@ void fill_buffers(
         put_address(parameters, buffer.offset, std::get<TensorArg>(args[buffer.input]).data);
         break;
       case PlannedBuffer::Source::Workspace:
-        if (plan.workspace_bytes > 0) { // otherwise none has elements
-          put_address(
-              parameters, buffer.offset, static_cast<char*>(memory.workspace) + buffer.byte_offset);
+        if (void* base =
+                buffer.zero_init ? memory.counters : memory.workspace) { // else: no elements
+          put_address(parameters, buffer.offset, static_cast<char*>(base) + buffer.byte_offset);
         }
         break;
     }
@@ -137,20 +138,13 @@ void fill_random_state(const LaunchPlan& plan, std::byte* parameters) {
   std::memcpy(parameters + plan.random_offset, &state.offset, sizeof(state.offset));
 }
 
-/// Call `fill(address, bytes)` for everything that has to start as zeros.
+/// Call `fill(address, bytes)` for each output that has to start as zeros.
 template <typename Fill>
 void fill_zeros(const LaunchPlan& plan, const std::byte* parameters, const Fill& fill) {
-  bool is_workspace_filled = plan.workspace_zero_bytes == 0;
   for (const PlannedBuffer& buffer : plan.buffers) {
     if (buffer.source == PlannedBuffer::Source::NewTensor && buffer.zero_init) {
       const int64_t bytes = storage_bytes(buffer.dtype, buffer.layout.elements);
       fill(address_at(parameters, buffer.offset), static_cast<size_t>(bytes));
-    } else if (
-        buffer.source == PlannedBuffer::Source::Workspace && !is_workspace_filled &&
-        buffer.byte_offset == 0) {
-      // The buffers that start as zeros are the first ones of the workspace.
-      fill(address_at(parameters, buffer.offset), static_cast<size_t>(plan.workspace_zero_bytes));
-      is_workspace_filled = true;
     }
   }
 }
@@ -216,9 +210,10 @@ struct RunBuffers {
   std::vector<DlpackHandle> tensors; // by buffer; only those that are new
   std::vector<void*> addresses;      // of their elements
   DlpackHandle workspace;
+  RunCounters counters;
 };
 
-RunBuffers make_buffers(const LaunchPlan& plan, OutputAllocator& allocator) {
+RunBuffers make_buffers(const LaunchPlan& plan, OutputAllocator& allocator, CUstream stream) {
   RunBuffers buffers;
   buffers.tensors.resize(plan.buffers.size());
   buffers.addresses.resize(plan.buffers.size());
@@ -231,6 +226,9 @@ RunBuffers make_buffers(const LaunchPlan& plan, OutputAllocator& allocator) {
   if (plan.workspace_bytes > 0 && !plan.is_empty) {
     const int64_t bytes[] = {plan.workspace_bytes};
     buffers.workspace = allocator.allocate(DataType::Byte, bytes, plan.device);
+  }
+  if (plan.counter_bytes > 0 && !plan.is_empty) {
+    buffers.counters = counters_for(plan.counter_bytes, plan.device, stream, allocator);
   }
   return buffers;
 }
@@ -313,14 +311,14 @@ std::vector<RunOutput> launch(
   if (plan.device.is_cuda()) {
     guard.emplace(CudaDriver::get(), plan.device.index);
   }
-  RunBuffers buffers = make_buffers(plan, allocator);
+  auto* stream = plan.device.is_cuda()
+                     ? static_cast<CUstream>(allocator.current_stream(plan.device))
+                     : nullptr;
+  RunBuffers buffers = make_buffers(plan, allocator, stream);
   if (!plan.is_empty) {
     ParameterBlock block(plan.parameters, plan.parameter_offsets);
     void* workspace = buffers.workspace == nullptr ? nullptr : data_of(buffers.workspace);
-    bind_launch(plan, args, {buffers.addresses, workspace}, block.bytes());
-    auto* stream = plan.device.is_cuda()
-                       ? static_cast<CUstream>(allocator.current_stream(plan.device))
-                       : nullptr;
+    bind_launch(plan, args, {buffers.addresses, workspace, buffers.counters.data}, block.bytes());
     enqueue_launch(plan, block.bytes(), block.addresses(), stream, timer);
   }
   return make_outputs(plan, buffers);

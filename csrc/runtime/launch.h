@@ -27,6 +27,7 @@ struct RunOutput {
 struct LaunchMemory {
   std::span<void* const> tensors; // by buffer of the plan; only those of new tensors are read
   void* workspace = nullptr;      // of plan.workspace_bytes
+  void* counters = nullptr;       // of plan.counter_bytes, at rest
 };
 
 /// Write what differs from run to run into `parameters`, which begin as plan.parameters: addresses,
@@ -38,9 +39,9 @@ void bind_launch(
     const LaunchMemory& memory,
     std::byte* parameters);
 
-/// Fill what has to start as zeros, and launch. `parameters` were bound, and `addresses` has that
-/// of each; both may be written again as soon as this returns. `timer`, if given, measures the
-/// kernel. Requires: the context of the plan's device is current.
+/// Fill outputs that have to start as zeros, and launch. `parameters` were bound, and `addresses`
+/// has that of each; both may be written again as soon as this returns. `timer`, if given, measures
+/// the kernel. Requires: the context of the plan's device is current.
 void enqueue_launch(
     const LaunchPlan& plan,
     const std::byte* parameters,

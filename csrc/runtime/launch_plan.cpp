@@ -390,19 +390,13 @@ class Planner {
     }
   }
 
-  /// All workspaces are one allocation; those that start with zeros come first, to be filled at
-  /// once.
+  /// All workspaces are one piece of memory, and all counters are another one.
   void place_workspaces() {
-    for (const bool zero_init : {true, false}) {
-      for (PlannedBuffer& buffer : plan_.buffers) {
-        if (buffer.source == PlannedBuffer::Source::Workspace && buffer.zero_init == zero_init) {
-          buffer.byte_offset = plan_.workspace_bytes;
-          plan_.workspace_bytes +=
-              round_up(storage_bytes(buffer.dtype, buffer.layout.elements), kWorkspaceAlignment);
-        }
-      }
-      if (zero_init) {
-        plan_.workspace_zero_bytes = plan_.workspace_bytes;
+    for (PlannedBuffer& buffer : plan_.buffers) {
+      if (buffer.source == PlannedBuffer::Source::Workspace) {
+        int64_t& bytes = buffer.zero_init ? plan_.counter_bytes : plan_.workspace_bytes;
+        buffer.byte_offset = bytes;
+        bytes += round_up(storage_bytes(buffer.dtype, buffer.layout.elements), kWorkspaceAlignment);
       }
     }
   }

@@ -45,8 +45,8 @@ struct PlannedBuffer {
   using Source = BufferSource;
   Source source = Source::NewTensor;
   size_t input = 0;                 // of Input
-  int64_t byte_offset = 0;          // of Workspace
-  bool zero_init = false;           // of NewTensor; workspaces are filled together
+  int64_t byte_offset = 0;          // of Workspace; among the counters, if it starts with zeros
+  bool zero_init = false;           // of NewTensor and Workspace
   DataType dtype = DataType::Float; // of the framework's tensor, for NewTensor
   BufferLayout layout;              // in units of `dtype`, but for the memory axes
   size_t offset = 0;                // of its pointer in the parameter bytes
@@ -80,8 +80,8 @@ struct LaunchPlan {
   size_t random_seed = 0;     // here and
   size_t random_offset = 0;   // here in the parameter bytes
   int64_t workspace_bytes = 0;
-  int64_t workspace_zero_bytes = 0; // from its start
-  bool dumps_arguments = false;     // NVFUSER_DUMP=kernel_args when the plan was made
+  int64_t counter_bytes = 0;    // of workspaces that start with zeros (runtime/counters.h)
+  bool dumps_arguments = false; // NVFUSER_DUMP=kernel_args when the plan was made
 };
 
 /// Arguments of a run, and what binding them to the inputs of the fusion found out.

@@ -72,8 +72,9 @@ struct GridShape {
   }
 
   /// Partial results `first`, `first + step`, .. before `end`, of this thread's column. Several
-  /// sums in turn, so that none is the sum of hundreds: that would add up their roundings. It waits
-  /// for memory: a call costs nothing beside that, and it is compiled once.
+  /// sums in turn, which a tree combines, so that none is the sum of hundreds: that would add up
+  /// their roundings. It waits for memory: a call costs nothing beside that, and it is compiled
+  /// once.
   template <typename Storage, typename T, typename Op>
   __device__ __noinline__ static T sum(
       const Storage& partials,
@@ -91,20 +92,17 @@ struct GridShape {
     for (unsigned i = 0; i < kValues; ++i) {
       values[i] = init;
     }
-    unsigned block = first;
-    for (; block + (kValues - 1) * step < end; block += kValues * step) {
+    for (unsigned block = first; block < end; block += kValues * step) {
       T loaded[kValues]; // all of them before the first is needed
 #pragma unroll
       for (unsigned i = 0; i < kValues; ++i) {
-        loaded[i] = partials.load(slot + (block + i * step) * stride);
+        const unsigned other = block + i * step;
+        loaded[i] = other < end ? partials.load(slot + other * stride) : init;
       }
 #pragma unroll
       for (unsigned i = 0; i < kValues; ++i) {
         values[i] = op(values[i], loaded[i]);
       }
-    }
-    for (; block < end; block += step) {
-      values[0] = op(values[0], partials.load(slot + block * stride));
     }
 #pragma unroll
     for (unsigned count = kValues / 2; count > 0; count /= 2) {
@@ -153,8 +151,8 @@ struct GridShape {
     return sum(partials, slot, 0, 1, shares, init, op);
   }
 
-  /// Whether this block is the last of its segment to arrive. `counters`: zero-filled, one per
-  /// entrance and segment; zero again afterwards.
+  /// Whether this block is the last of its segment to arrive. `counters`: one per entrance and
+  /// segment, at rest before and afterwards.
   template <typename C>
   NVF_FUNCTION static bool arrive(C* counters, uint64_t entrance) {
     const uint64_t segments = block_count<!kBX, !kBY, !kBZ>();
@@ -163,7 +161,9 @@ struct GridShape {
     bool is_last = false;
     if (thread_position<true, true, true>() == 0) {
       __threadfence(); // what the block stored comes before, what the last one loads after
-      is_last = atomicInc(reinterpret_cast<unsigned*>(counter), members() - 1) == members() - 1;
+      count_arrival(
+          reinterpret_cast<unsigned*>(counter), members(), block_position<kBX, kBY, kBZ>() == 0,
+          is_last);
       __threadfence();
     }
     is_last = __syncthreads_or(is_last);

@@ -7,7 +7,8 @@
 #pragma once
 
 /// The position of the block whose turn it is; one per segment of a grid whose dimensions kX, kY
-/// and kZ are serialized. Zero-filled; zero again after the last block.
+/// and kZ are serialized. It stands at zero but for its highest bit, which another kernel may have
+/// left (grid_sync.cuh), and does so again after the last block.
 template <bool kX, bool kY, bool kZ, typename C>
 NVF_FUNCTION unsigned* turn_of_segment(C* turns) {
   return reinterpret_cast<unsigned*>(turns + block_position<!kX, !kY, !kZ>());
@@ -20,7 +21,7 @@ NVF_FUNCTION void block_serialize_wait(C* turns) {
     unsigned now;
     do {
       asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(turn) : "memory");
-    } while (now != (block_position<kX, kY, kZ>()));
+    } while ((now & ~kCounterPhase) != (block_position<kX, kY, kZ>()));
     __threadfence();
   }
   __syncthreads();

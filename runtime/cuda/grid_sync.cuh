@@ -1,22 +1,36 @@
-// Barrier over blocks. All of them must be resident: the launch is cooperative.
+// Counters at which blocks meet, and a barrier over blocks. All blocks that wait at a barrier must
+// be resident: the launch is cooperative.
+//
+// A counter holds arrivals in its low bits. When all blocks have arrived these are zero again, and
+// the highest bit has flipped. It may start with that bit in either state, and is *at rest* in
+// both: what one kernel leaves serves the next one of the stream, whatever it counts
+// (csrc/runtime/counters.h).
 //
 // provides: grid_sync
 // requires: types thread_index
 #pragma once
 
-/// A counter holds arrivals in its low bits and flips its highest bit when all `blocks` have
-/// arrived; the low bits are zero again then. It may start in either phase, so zero-filled memory
-/// serves any number of barriers and launches.
+constexpr unsigned kCounterPhase = 0x80000000u;
+
+/// Count one of `blocks` arrivals. Returns the counter before; `is_last`: whether it was the last.
+NVF_FUNCTION unsigned count_arrival(
+    unsigned* counter, unsigned blocks, bool is_first_block, bool& is_last) {
+  const unsigned step = is_first_block ? kCounterPhase - (blocks - 1) : 1u;
+  const unsigned before = atomicAdd(counter, step);
+  is_last = ((before + step) & ~kCounterPhase) == 0;
+  return before;
+}
+
 NVF_FUNCTION void grid_barrier(unsigned* counter, unsigned blocks, bool is_first_block) {
   __syncthreads();
   if (thread_position<true, true, true>() == 0) {
     __threadfence();
-    constexpr unsigned kPhase = 0x80000000u;
-    const unsigned before = atomicAdd(counter, is_first_block ? kPhase - (blocks - 1) : 1u);
+    bool is_last = false;
+    const unsigned before = count_arrival(counter, blocks, is_first_block, is_last);
     unsigned now = before;
-    do {
+    while (!is_last && ((before ^ now) & kCounterPhase) == 0) {
       asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(counter) : "memory");
-    } while (((before ^ now) & kPhase) == 0);
+    }
     __threadfence();
   }
   __syncthreads();
