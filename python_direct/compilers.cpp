@@ -79,6 +79,32 @@ nothing. Files of machine code end with ``.kernel``, those of facts with ``.fact
           },
           "key"_a, "The file of `key`.")
       .def("clear", &KernelCache::clear, "Remove every entry.")
+      .def(
+          "used_entries",
+          [](const KernelCache& self) {
+            std::vector<nb::bytes> entries;
+            for (const std::string& entry : self.used_entries()) {
+              entries.push_back(to_bytes(entry));
+            }
+            return entries;
+          },
+          "The entries that this process found or stored, each as the bytes of its file.")
+      .def(
+          "carry",
+          [](KernelCache& self, const nb::bytes& entry) { return self.carry(to_string(entry)); },
+          "entry"_a,
+          R"(Find an entry in this process as if it was in the folder.
+
+Parameters
+----------
+entry : bytes
+    One of `used_entries`, of any process.
+
+Returns
+-------
+bool
+    False: they are no entry.
+)")
       .def_prop_ro("is_enabled", &KernelCache::is_enabled, "Whether it stores anything.")
       .def_prop_ro(
           "distrust", &KernelCache::distrust,

@@ -286,7 +286,10 @@ fusion_id : int
 auto_schedule : bool
     Whether to schedule the fusion; if not it is compiled as it is.
 )")
-      .def("fusion", &FusionExecutorCache::fusion, "The definition.");
+      .def("fusion", &FusionExecutorCache::fusion, "The definition.")
+      .def(
+          "set_definition_is_printed", &FusionExecutorCache::set_definition_is_printed,
+          "NVFUSER_DUMP=python_definition prints no more of it: its frontend did.");
   bind_running(cls);
   cls.def(
       "is_known",

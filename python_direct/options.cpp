@@ -1,6 +1,7 @@
 // Options and warnings: what NVFUSER_ENABLE and its like switch on, and what the core warns of.
 #include "base/options.h"
 
+#include "base/captured_output.h"
 #include "base/errors.h"
 #include "base/warnings.h"
 #include "bindings.h"
@@ -30,6 +31,36 @@ void bind_queries(nb::module_& m) {
   m.def("is_enabled", &holds<EnableOption>, "name"_a, "Whether `name` is enabled in this thread.");
   m.def(
       "is_disabled", &holds<DisableOption>, "name"_a, "Whether `name` is disabled in this thread.");
+}
+
+void bind_capture(nb::module_ internal) {
+  internal.def(
+      "captured_output",
+      [](const nb::callable& function) {
+        const OutputCapture capture;
+        nb::object result = function();
+        return nb::make_tuple(std::move(result), capture.text());
+      },
+      "function"_a,
+      nb::sig(
+          "def captured_output(function: collections.abc.Callable[[], typing.Any]) "
+          "-> tuple[typing.Any, str]"),
+      R"(Call a function, and keep what the core prints for it.
+
+Parameters
+----------
+function : callable
+    Called without arguments.
+
+Returns
+-------
+tuple
+    What the function returns, and what dumps of this thread and of its tasks were, which are not
+    printed.
+)");
+  internal.def(
+      "capture_text", &capture_text, "text"_a,
+      "Add to the text that `captured_output` collects in this thread; False: none is collected.");
 }
 
 } // namespace
@@ -72,6 +103,7 @@ object
     What the function returns.
 )");
   bind_queries(m);
+  bind_capture(internal_module(m));
 }
 
 } // namespace nvfuser::python

@@ -1,5 +1,6 @@
 // The user's line: the innermost Python frame outside of this project's packages.
 #include "base/source_location.h"
+#include "base/source_location_scope.h"
 
 #include <unordered_map>
 
@@ -109,6 +110,30 @@ Parameters
 ----------
 directory : str
     Absolute path of the folder, without a trailing separator.
+)");
+  internal.def(
+      "call_at_line",
+      [](const std::string& file, int line, const nb::callable& function) {
+        SourceLocation location;
+        location.file = intern_string(file.c_str());
+        location.line = line;
+        const SourceLocationScope scope(location);
+        return function();
+      },
+      "file"_a, "line"_a, "function"_a,
+      nb::sig(
+          "def call_at_line(file: str, line: int, "
+          "function: collections.abc.Callable[[], typing.Any]) -> typing.Any"),
+      R"(Call a function whose statements are made at a line of the user's program.
+
+Parameters
+----------
+file : str
+    Its file.
+line : int
+    Its number, from 1 on.
+function : callable
+    Called without arguments.
 )");
   set_source_location_provider(python_location);
 }

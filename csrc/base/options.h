@@ -24,57 +24,59 @@
 
 namespace nvfuser {
 
-#define NVF_FOR_EACH_DUMP_OPTION(X)                \
-  X(FusionIrOriginal, "fusion_ir_original")        \
-  X(FusionIrConcretized, "fusion_ir_concretized")  \
-  X(FusionIrPreseg, "fusion_ir_preseg")            \
-  X(FusionIrPresched, "fusion_ir_presched")        \
-  X(FusionIr, "fusion_ir")                         \
-  X(FusionIrMath, "fusion_ir_math")                \
-  X(FusionIrGraph, "fusion_ir_graph")              \
-  X(KernelIr, "kernel_ir")                         \
-  X(LowerVerbose, "lower_verbose")                 \
-  X(CudaKernel, "cuda_kernel")                     \
-  X(CudaFull, "cuda_full")                         \
-  X(CudaToFile, "cuda_to_file")                    \
-  X(Ptx, "ptx")                                    \
-  X(Cubin, "cubin")                                \
-  X(Sass, "sass")                                  \
-  X(SassToFile, "sass_to_file")                    \
-  X(PtxasVerbose, "ptxas_verbose")                 \
-  X(CutlassCompile, "cutlass_compile")             \
-  X(LaunchParam, "launch_param")                   \
-  X(DynamicSharedMemory, "dynamic_shared_memory")  \
-  X(Occupancy, "occupancy")                        \
-  X(IndexType, "index_type")                       \
-  X(CompileParams, "compile_params")               \
-  X(FusionArgs, "fusion_args")                     \
-  X(KernelArgs, "kernel_args")                     \
-  X(SegmentedFusion, "segmented_fusion")           \
-  X(SegmenterLogging, "segmenter_logging")         \
-  X(DrawSegmentedFusion, "draw_segmented_fusion")  \
-  X(SchedulerParams, "scheduler_params")           \
-  X(SchedulerVerbose, "scheduler_verbose")         \
-  X(PreSegmenterLogging, "pre_segmenter_logging")  \
-  X(HostIr, "host_ir")                             \
-  X(HostIrLowering, "host_ir_lowering")            \
-  X(HostIrJit, "host_ir_jit")                      \
-  X(PythonDefinition, "python_definition")         \
-  X(CaMap, "ca_map")                               \
-  X(SyncMap, "sync_map")                           \
-  X(ParallelDimensions, "parallel_dimensions")     \
-  X(PredicateElimination, "predicate_elimination") \
-  X(IndexingVerbose, "indexing_verbose")           \
-  X(Inlining, "inlining")                          \
-  X(TransformPropagator, "transform_propagator")   \
-  X(ExprSimplify, "expr_simplify")                 \
-  X(ExprSort, "expr_sort")                         \
-  X(ExprSortVerbose, "expr_sort_verbose")          \
-  X(BufferReuseVerbose, "buffer_reuse_verbose")    \
-  X(GlobalZeroedMemory, "global_zeroed_memory")    \
-  X(BankConflict, "bank_conflict")                 \
-  X(Communication, "communication")                \
-  X(PerfDebugVerbose, "perf_debug_verbose")        \
+#define NVF_FOR_EACH_DUMP_OPTION(X)                         \
+  X(FusionIrOriginal, "fusion_ir_original")                 \
+  X(FusionIrConcretized, "fusion_ir_concretized")           \
+  X(FusionIrPreseg, "fusion_ir_preseg")                     \
+  X(FusionIrPresched, "fusion_ir_presched")                 \
+  X(FusionIr, "fusion_ir")                                  \
+  X(FusionIrMath, "fusion_ir_math")                         \
+  X(FusionIrGraph, "fusion_ir_graph")                       \
+  X(KernelIr, "kernel_ir")                                  \
+  X(LowerVerbose, "lower_verbose")                          \
+  X(CudaKernel, "cuda_kernel")                              \
+  X(CudaFull, "cuda_full")                                  \
+  X(CudaToFile, "cuda_to_file")                             \
+  X(Ptx, "ptx")                                             \
+  X(Cubin, "cubin")                                         \
+  X(Sass, "sass")                                           \
+  X(SassToFile, "sass_to_file")                             \
+  X(PtxasVerbose, "ptxas_verbose")                          \
+  X(CutlassCompile, "cutlass_compile")                      \
+  X(LaunchParam, "launch_param")                            \
+  X(DynamicSharedMemory, "dynamic_shared_memory")           \
+  X(Occupancy, "occupancy")                                 \
+  X(IndexType, "index_type")                                \
+  X(CompileParams, "compile_params")                        \
+  X(FusionArgs, "fusion_args")                              \
+  X(KernelArgs, "kernel_args")                              \
+  X(SegmentedFusion, "segmented_fusion")                    \
+  X(SegmenterLogging, "segmenter_logging")                  \
+  X(DrawSegmentedFusion, "draw_segmented_fusion")           \
+  X(SchedulerParams, "scheduler_params")                    \
+  X(SchedulerVerbose, "scheduler_verbose")                  \
+  X(PreSegmenterLogging, "pre_segmenter_logging")           \
+  X(HostIr, "host_ir")                                      \
+  X(HostIrLowering, "host_ir_lowering")                     \
+  X(HostIrJit, "host_ir_jit")                               \
+  X(PythonDefinition, "python_definition")                  \
+  X(PythonDefinitionSegments, "python_definition_segments") \
+  X(PythonFrontendDebug, "python_frontend_debug")           \
+  X(CaMap, "ca_map")                                        \
+  X(SyncMap, "sync_map")                                    \
+  X(ParallelDimensions, "parallel_dimensions")              \
+  X(PredicateElimination, "predicate_elimination")          \
+  X(IndexingVerbose, "indexing_verbose")                    \
+  X(Inlining, "inlining")                                   \
+  X(TransformPropagator, "transform_propagator")            \
+  X(ExprSimplify, "expr_simplify")                          \
+  X(ExprSort, "expr_sort")                                  \
+  X(ExprSortVerbose, "expr_sort_verbose")                   \
+  X(BufferReuseVerbose, "buffer_reuse_verbose")             \
+  X(GlobalZeroedMemory, "global_zeroed_memory")             \
+  X(BankConflict, "bank_conflict")                          \
+  X(Communication, "communication")                         \
+  X(PerfDebugVerbose, "perf_debug_verbose")                 \
   X(Ftrace, "ftrace")
 
 #define NVF_FOR_EACH_ENABLE_OPTION(X)                    \
@@ -102,7 +104,8 @@ namespace nvfuser {
   X(P2pProtocol, "p2p_protocol")                         \
   X(P2pTransport, "p2p_transport")                       \
   X(MulticastProtocol, "multicast_protocol")             \
-  X(WaitDebugger, "wait_debugger")
+  X(WaitDebugger, "wait_debugger")                       \
+  X(ParallelSerde, "parallel_serde")
 
 #define NVF_FOR_EACH_DISABLE_OPTION(X)                               \
   X(CompileToSass, "compile_to_sass")                                \

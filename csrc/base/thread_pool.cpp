@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/captured_output.h"
 #include "base/environment.h"
 #include "base/errors.h"
 #include "base/options.h"
@@ -45,12 +46,18 @@ class Job {
   using Fn = std::function<void(int64_t, int64_t)>;
 
   Job(int64_t begin, int64_t end, int64_t grain, const Fn& fn)
-      : end_(end), grain_(grain), fn_(fn), options_(current_options()), next_(begin) {}
+      : end_(end),
+        grain_(grain),
+        fn_(fn),
+        options_(current_options()),
+        captured_(captured_text()),
+        next_(begin) {}
 
   /// Run pieces until none is left to start.
   void work() {
     const RegionMark mark;
     const OptionsGuard guard(options_);
+    const OutputCapture capture(captured_);
     while (!failed_.load(std::memory_order_relaxed)) {
       const int64_t first = next_.fetch_add(grain_, std::memory_order_relaxed);
       if (first >= end_) {
@@ -94,6 +101,7 @@ class Job {
   const int64_t grain_;
   const Fn& fn_;
   const std::shared_ptr<const Options> options_;
+  const std::shared_ptr<CapturedText> captured_;
   std::atomic<int64_t> next_;
   std::atomic<bool> failed_{false};
   std::mutex failure_mutex_;

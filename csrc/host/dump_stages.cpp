@@ -7,11 +7,14 @@
 
 namespace nvfuser::host {
 
-void dump_stages(const Fusion& definition, const Fusion& concretized, const Fusion& optimized) {
+void dump_python(const Fusion& definition) {
   auto* const printer = definition_texts().definition;
   if (has_option(DumpOption::PythonDefinition) && printer != nullptr) {
     std::cout << printer(definition) << std::endl;
   }
+}
+
+void dump_stages(const Fusion& definition, const Fusion& concretized, const Fusion& optimized) {
   const auto dump = [](DumpOption option, const char* stage, const Fusion& fusion) {
     if (has_option(option)) {
       std::cout << "Fusion IR (" << stage << "):\n" << fusion.print_math() << std::endl;

@@ -230,6 +230,9 @@ std::shared_ptr<FusionRuntime> FusionExecutorCache::runtime_for(
   if (compilations_.size() > kMaxReasons) {
     compilations_.pop_front();
   }
+  if (!is_definition_printed_) {
+    dump_python(*fusion_);
+  }
   dump_stages(*fusion_, *specialization.fusion, *pieces.complete);
   const KernelIdentity identity{
       .fusion_id = fusion_id_, .concrete_id = specialization.number, .runtime_id = num_alike};

@@ -66,6 +66,10 @@ class FusionExecutorCache {
   [[nodiscard]] const std::shared_ptr<Fusion>& fusion() const {
     return fusion_;
   }
+  /// NVFUSER_DUMP=python_definition prints no more of it: its frontend did.
+  void set_definition_is_printed() {
+    is_definition_printed_ = true;
+  }
 
   /// Compute a segment of runs like those with `args`, or of the last run if there are none, with
   /// another schedule (FusionRuntime::use_schedule). Throws UserError where there was no such run.
@@ -132,6 +136,7 @@ class FusionExecutorCache {
   const int64_t version_; // of the fusion
   const int64_t fusion_id_;
   const bool auto_schedule_;
+  std::atomic<bool> is_definition_printed_ = false;
   DynamicShapes shapes_;
 
   ReadMostlyMap<Signature, CallPtr, SignatureHash> calls_;

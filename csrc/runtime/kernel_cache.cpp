@@ -78,6 +78,34 @@ int64_t environment_max_bytes() {
   return std::clamp<int64_t>(megabytes, 0, kMostMegabytes) << 20;
 }
 
+/// What the bytes of a file say.
+struct StoredEntry {
+  std::string key;
+  std::string payload;
+};
+
+/// Read the bytes of a file; why they are no entry.
+std::optional<CacheMiss> read_entry(const std::string& bytes, StoredEntry& entry) {
+  Header header{};
+  if (bytes.size() < sizeof(Header)) {
+    return CacheMiss::Corrupt;
+  }
+  std::memcpy(&header, bytes.data(), sizeof(Header));
+  if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0) {
+    return CacheMiss::Foreign;
+  }
+  const uint64_t rest = bytes.size() - sizeof(Header);
+  if (header.key_bytes > rest || header.payload_bytes != rest - header.key_bytes) {
+    return CacheMiss::Corrupt;
+  }
+  entry.key = bytes.substr(sizeof(Header), header.key_bytes);
+  entry.payload = bytes.substr(sizeof(Header) + header.key_bytes);
+  if (checksum_of(entry.key, entry.payload) != header.checksum) {
+    return CacheMiss::Corrupt;
+  }
+  return std::nullopt;
+}
+
 struct Entry {
   fs::path path;
   fs::file_time_type time;
@@ -247,6 +275,9 @@ std::optional<std::string> KernelCache::find_named(const std::string& name) {
 
 std::optional<std::string> KernelCache::find_entry(
     const std::string& name, const std::string* key) {
+  if (std::optional<std::string> payload = find_carried(name, key)) {
+    return payload;
+  }
   if (!is_enabled()) {
     miss(CacheMiss::Disabled);
     return std::nullopt;
@@ -258,8 +289,66 @@ std::optional<std::string> KernelCache::find_entry(
     fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
     const std::lock_guard lock(mutex_);
     ++stats_.hits;
+    used_.insert(name);
   }
   return payload;
+}
+
+std::optional<std::string> KernelCache::find_carried(
+    const std::string& name, const std::string* key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = carried_.find(name);
+  StoredEntry entry;
+  if (found == carried_.end() || read_entry(found->second, entry).has_value() ||
+      (key != nullptr && entry.key != *key)) {
+    return std::nullopt;
+  }
+  ++stats_.hits;
+  used_.insert(name);
+  return std::move(entry.payload);
+}
+
+bool KernelCache::may_find() const {
+  if (is_enabled()) {
+    return true;
+  }
+  const std::lock_guard lock(mutex_);
+  return !carried_.empty();
+}
+
+bool KernelCache::carry(const std::string& bytes) {
+  StoredEntry entry;
+  if (read_entry(bytes, entry).has_value()) {
+    return false;
+  }
+  const std::lock_guard lock(mutex_);
+  carried_.insert_or_assign(name_of(entry.key), bytes);
+  return true;
+}
+
+std::vector<std::string> KernelCache::used_entries() const {
+  std::set<std::string> names;
+  std::vector<std::string> entries;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const std::string& name : used_) {
+      if (const auto found = carried_.find(name); found != carried_.end()) {
+        entries.push_back(found->second);
+      } else {
+        names.insert(name);
+      }
+    }
+  }
+  for (const std::string& name : names) {
+    std::string bytes;
+    std::string reason;
+    StoredEntry entry;
+    const std::string path = path_of_name(name);
+    if (read_own_file(path, bytes, reason) == OwnFile::Read && !read_entry(bytes, entry)) {
+      entries.push_back(std::move(bytes));
+    }
+  }
+  return entries;
 }
 
 std::optional<std::string> KernelCache::read(
@@ -279,32 +368,16 @@ std::optional<std::string> KernelCache::read(
       warn_untrusted(path, reason);
       return std::nullopt;
   }
-  Header header{};
-  if (bytes.size() < sizeof(Header)) {
-    miss(CacheMiss::Corrupt);
+  StoredEntry entry;
+  if (const std::optional<CacheMiss> fault = read_entry(bytes, entry)) {
+    miss(*fault);
     return std::nullopt;
   }
-  std::memcpy(&header, bytes.data(), sizeof(Header));
-  if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0) {
+  if (key != nullptr ? entry.key != *key : name_of(entry.key) != name) {
     miss(CacheMiss::Foreign);
     return std::nullopt;
   }
-  const uint64_t rest = bytes.size() - sizeof(Header);
-  if (header.key_bytes > rest || header.payload_bytes != rest - header.key_bytes) {
-    miss(CacheMiss::Corrupt);
-    return std::nullopt;
-  }
-  const std::string stored_key = bytes.substr(sizeof(Header), header.key_bytes);
-  std::string payload = bytes.substr(sizeof(Header) + header.key_bytes);
-  if (checksum_of(stored_key, payload) != header.checksum) {
-    miss(CacheMiss::Corrupt);
-    return std::nullopt;
-  }
-  if (key != nullptr ? stored_key != *key : name_of(stored_key) != name) {
-    miss(CacheMiss::Foreign);
-    return std::nullopt;
-  }
-  return payload;
+  return std::move(entry.payload);
 }
 
 bool KernelCache::write(
@@ -342,6 +415,9 @@ void KernelCache::store(const std::string& key, const std::string& payload) {
   {
     const std::lock_guard lock(mutex_);
     ++(stored ? stats_.stores : stats_.failed_stores);
+    if (stored) {
+      used_.insert(name_of(key));
+    }
     bytes_until_scan_ -= bytes;
     must_scan = bytes_until_scan_ <= 0;
     if (must_scan) {

@@ -16,6 +16,10 @@
 // this user's own, that no one else may write to. Anything else is a miss, and the first one a
 // warning.
 //
+// Entries can be carried to another process in a file of its own making (FusionCache.serialize):
+// what this process read or wrote is told by `used_entries`, and what `carry` was given is found
+// before the folder is looked at, also where the folder is off.
+//
 // NVFUSER_KERNEL_CACHE=0 (or NVFUSER_DISABLE=nvrtc_caching) turns it off. It lies in
 // NVFUSER_CACHE_DIR, else in nvfuser/ of XDG_CACHE_HOME or ~/.cache; NVFUSER_CACHE_MB bounds it
 // (default 512).
@@ -24,10 +28,13 @@
 #include <array>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace nvfuser {
 
@@ -78,6 +85,14 @@ class KernelCache {
   void store(const std::string& key, const std::string& payload);
 
   [[nodiscard]] bool is_enabled() const;
+  /// Whether something may be found in it: it is enabled, or carries entries.
+  [[nodiscard]] bool may_find() const;
+
+  /// The entries that this process found or stored, as far as they are still there: each as the
+  /// bytes of its file.
+  [[nodiscard]] std::vector<std::string> used_entries() const;
+  /// Find the entry that `bytes` are, from now on and in this process. False: they are none.
+  bool carry(const std::string& bytes);
   /// Why nothing is read from the folder and kept in it: "others may write to it"; empty if it is.
   [[nodiscard]] std::string distrust() const;
   [[nodiscard]] const std::string& folder() const {
@@ -101,6 +116,8 @@ class KernelCache {
   /// The payload of the entry `name`. With a key, the entry must have that one.
   [[nodiscard]] std::optional<std::string> find_entry(
       const std::string& name, const std::string* key);
+  [[nodiscard]] std::optional<std::string> find_carried(
+      const std::string& name, const std::string* key);
   [[nodiscard]] std::optional<std::string> read(
       const std::string& path, const std::string& name, const std::string* key);
   [[nodiscard]] bool write(
@@ -115,7 +132,9 @@ class KernelCache {
   const std::string folder_;
   const int64_t max_bytes_;
   const std::string_view kind_;
-  mutable std::mutex mutex_; // of the fields below
+  mutable std::mutex mutex_;                   // of the fields below
+  std::set<std::string> used_;                 // names of entries
+  std::map<std::string, std::string> carried_; // bytes of files, by name
   KernelCacheStats stats_;
   bool has_warned_ = false;
   int64_t bytes_until_scan_ = 0; // stores look at the whole folder only after so many bytes

@@ -110,7 +110,7 @@ KernelStore::KernelStore(std::shared_ptr<const ScheduledFusion> fusion, const La
     : fusion_(std::move(fusion)), words_(words) {}
 
 std::string KernelStore::key(const std::string& kind, const KernelRequest& request) {
-  if (!KernelCache::facts().is_enabled() || !may_be_skipped(request)) {
+  if (!KernelCache::facts().may_find() || !may_be_skipped(request)) {
     return "";
   }
   if (digest_.empty()) {

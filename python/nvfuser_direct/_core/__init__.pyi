@@ -4788,6 +4788,26 @@ class KernelCache:
     def clear(self) -> None:
         """Remove every entry."""
 
+    def used_entries(self) -> list[bytes]:
+        """
+        The entries that this process found or stored, each as the bytes of its file.
+        """
+
+    def carry(self, entry: bytes) -> bool:
+        """
+        Find an entry in this process as if it was in the folder.
+
+        Parameters
+        ----------
+        entry : bytes
+            One of `used_entries`, of any process.
+
+        Returns
+        -------
+        bool
+            False: they are no entry.
+        """
+
     @property
     def is_enabled(self) -> bool:
         """Whether it stores anything."""
@@ -6210,6 +6230,9 @@ class FusionExecutorCache:
 
     def fusion(self) -> Fusion:
         """The definition."""
+
+    def set_definition_is_printed(self) -> None:
+        """NVFUSER_DUMP=python_definition prints no more of it: its frontend did."""
 
     def execute(self, inputs: Iterable[object], *, device: int | None = None, _enable_options: Sequence[str] = (), _disable_options: Sequence[str] = ()) -> list[torch.Tensor]:
         """

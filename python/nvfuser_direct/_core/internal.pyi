@@ -1,6 +1,6 @@
 """What the package itself needs of the core; no interface."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import nvfuser_direct._core
@@ -14,6 +14,41 @@ def hide_source_directory(directory: str) -> None:
     ----------
     directory : str
         Absolute path of the folder, without a trailing separator.
+    """
+
+def call_at_line(file: str, line: int, function: Callable[[], Any]) -> Any:
+    """
+    Call a function whose statements are made at a line of the user's program.
+
+    Parameters
+    ----------
+    file : str
+        Its file.
+    line : int
+        Its number, from 1 on.
+    function : callable
+        Called without arguments.
+    """
+
+def captured_output(function: Callable[[], Any]) -> tuple[Any, str]:
+    """
+    Call a function, and keep what the core prints for it.
+
+    Parameters
+    ----------
+    function : callable
+        Called without arguments.
+
+    Returns
+    -------
+    tuple
+        What the function returns, and what dumps of this thread and of its tasks were, which are not
+        printed.
+    """
+
+def capture_text(text: str) -> bool:
+    """
+    Add to the text that `captured_output` collects in this thread; False: none is collected.
     """
 
 def stream_in_use(op: nvfuser_direct._core.RNGOp) -> int:
