@@ -62,15 +62,16 @@ void apply_step(const ReshapeStep& step, IterDomains& axes) {
 /// Let an axis have the caller's own size where the transforms computed an equal one, so that who
 /// reads both sees one value.
 void use_given_sizes(const IterDomains& axes, const std::vector<Val*>& sizes) {
-  for (size_t i = 0; i < axes.size(); ++i) {
-    Val* size = sizes.at(i);
-    if (axes[i]->definition() != nullptr && size->same_as(axes[i]->extent())) {
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    Val* size = sizes[i];
+    if (axes.at(i)->definition() != nullptr && size->same_as(axes[i]->extent())) {
       axes[i]->assign_extents(size, axes[i]->expanded_extent());
     }
   }
 }
 
-/// The ReshapeOp that merges and splits axes of `arg`, whose result has these sizes.
+/// The ReshapeOp that merges and splits axes of `arg`. `sizes`: those of the result that the caller
+/// knows, none or all.
 TensorView* transform(
     TensorView* arg, const std::vector<ReshapeStep>& steps, const std::vector<Val*>& sizes) {
   const IterDomains axes = shape_axes(arg);
@@ -104,6 +105,17 @@ TensorView* squeeze_ones(TensorView* arg, const std::vector<int64_t>& dims, bool
   Fusion::active().make<SqueezeOp>(
       {.out = out, .arg = arg, .flags = flags, .squeeze_expanded = squeeze_expanded});
   return out;
+}
+
+TensorView* split_dim(TensorView* arg, int64_t position, int64_t factor) {
+  using Kind = ReshapeStep::Kind;
+  const Val* size = shape_axes(arg).at(static_cast<size_t>(position))->extent();
+  // The walk to these sizes cuts an outer dimension off whose size is known.
+  const ReshapeStep step =
+      size->is_const()
+          ? ReshapeStep{.kind = Kind::OuterSplit, .position = position, .factor = as_int(size->value()) / factor}
+          : ReshapeStep{.kind = Kind::InnerSplit, .position = position, .factor = factor};
+  return transform(arg, {step}, {});
 }
 
 TensorView* apply_walk(

@@ -14,6 +14,9 @@ namespace nvfuser::ops {
 [[nodiscard]] TensorView* apply_walk(
     TensorView* arg, const ReshapeWalk& walk, const std::vector<Val*>& new_shape);
 
+/// [.., n, ..] -> [.., n / factor, factor, ..]. Requires: `factor` divides the dimension.
+[[nodiscard]] TensorView* split_dim(TensorView* arg, int64_t position, int64_t factor);
+
 /// Remove dimensions of size one. Unlike `squeeze`, also ordinary ones, whose size only the caller
 /// knows: a shape without dimensions has no other that could take them in. `squeeze_expanded`: one
 /// whose size is not known yet may come out as repeated instead.

@@ -276,10 +276,40 @@ def test_rows_have_enough_loads_in_flight(name: str, expected: tuple[int, ...]) 
     assert params.cparams.maxrregcount >= expected[0]
 
 
+def test_long_rows_are_kept_as_chunks(capfd: pytest.CaptureFixture[str]) -> None:
+    """What is kept of a vector of 8 are two floats, in registers."""
+    rows = segment(*optimized("cross_entropy_fwd_bf16_8192x128256"), "cuda").groups[0]
+    params = rows.params
+    assert (params.elements_per_chunk, params.unroll_factor_top_of_vectorization) == (8, 4)
+    assert described(params) == of_row(8, 16, 1024)
+    if has_nvrtc():
+        assert spilled_bytes(rows.fusion.clone(), params, capfd) == {"0"}
+
+
 @pytest.mark.parametrize("name", ["transpose_add_bf16", "transpose_f32"])
 def test_two_tiles_have_registers(name: str) -> None:
     params = chosen(name)
     assert 2 * params.lparams.bdimx * params.cparams.maxrregcount <= REGISTERS
+
+
+def spilled_bytes(
+    fusion: Fusion, params: HeuristicParams, capfd: pytest.CaptureFixture[str]
+) -> set[str]:
+    schedule.schedule(fusion, SchedulerType.inner_persistent, params)
+    return set(re.findall(r"(\d+) bytes spill stores", assembler_report(fusion, params, capfd)))
+
+
+def assembler_report(
+    fusion: Fusion, params: HeuristicParams, capfd: pytest.CaptureFixture[str]
+) -> str:
+    compile_params = CompileParams(
+        device="cuda:0",
+        maxrregcount=params.cparams.maxrregcount,
+        index_type=DataType.Int32,
+        enable_ptxas_verbose=True,
+    )
+    KernelExecutor().compile(fusion, [], compile_params=compile_params)
+    return capfd.readouterr().out
 
 
 @pytest.mark.skipif(not has_nvrtc(), reason="no NVRTC")
@@ -290,14 +320,7 @@ def test_registers_hold_what_the_model_counted(
     """As the assembler reports: nothing is spilled, and as many blocks fit as the model says."""
     fusion, inputs = optimized(name)
     params = schedule.schedule(fusion, SchedulerType.inner_persistent, inputs, "cuda")
-    compile_params = CompileParams(
-        device="cuda:0",
-        maxrregcount=params.cparams.maxrregcount,
-        index_type=DataType.Int32,
-        enable_ptxas_verbose=True,
-    )
-    KernelExecutor().compile(fusion, [], compile_params=compile_params)
-    report = capfd.readouterr().out
+    report = assembler_report(fusion, params, capfd)
     assert set(re.findall(r"(\d+) bytes spill stores", report)) == {"0"}
     registers = max(map(int, re.findall(r"Used (\d+) registers", report)))
     threads = params.lparams.bdimx * params.lparams.bdimy

@@ -54,6 +54,7 @@ struct ReductionChoice {
   int64_t iterations_per_task = 1;
   int64_t blocks_per_reduction = 1;
   int64_t circular_buffer_stages = 1;
+  int64_t elements_per_chunk = 1;
   std::vector<int64_t> vector_widths = {};
 
   static constexpr auto fields() {
@@ -172,6 +173,10 @@ struct ReductionChoice {
             "circular_buffer_stages", &P::circular_buffer_stages,
             "Rows of a block in shared memory, of which it loads the next while it computes with "
             "one; 1: rows are loaded where they are needed."),
+        attr(
+            "elements_per_chunk", &P::elements_per_chunk,
+            "Neighbours of which a row keeps the maximum, and sums about it, instead of the "
+            "elements; 1: it keeps elements. Divides the innermost axis that is reduced."),
         attr(
             "vector_widths", &P::vector_widths,
             "Elements of an access, for each tensor input that is read and then each output; "

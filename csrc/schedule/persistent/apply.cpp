@@ -3,6 +3,7 @@
 #include "schedule/common/global_tensors.h"
 #include "schedule/common/recompute.h"
 #include "schedule/common/reduction_loops.h"
+#include "schedule/common/rescaled_sums.h"
 #include "schedule/persistent/persistent.h"
 #include "transform/inline.h"
 #include "transform/parallelize_like.h"
@@ -194,9 +195,77 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
   transform::inline_most(fusion, computed_without(fusion, loads));
 }
 
+ChunkedRow chunked_row(const FusionSummary& summary) {
+  std::optional<ChunkedRow> row = find_chunked_row(summary);
+  if (!row) {
+    throw UserError(
+        {.headline = "the row cannot be reduced in chunks",
+         .node = describe(summary.problem()->reference),
+         .expected = "maxima, and sums of exponentials about them",
+         .found = "something else that is computed of the row behind a reduction",
+         .fix = "leave elements_per_chunk at 1"});
+  }
+  return *std::move(row);
+}
+
+/// What is kept of each chunk: its maximum is found in the loops that sum about it.
+void keep_chunks(const LoopRoles& loops, const ReducedChunks& chunks) {
+  for (TensorView* sum : chunks.sums) {
+    sum->inline_at(loops.position(Serial), /*best_effort=*/true);
+  }
+  for (TensorView* maximum : chunks.maxima) {
+    maximum->compute_with(loops.position(Threads) + 1, /*best_effort=*/true);
+  }
+}
+
+/// [Blocks, Serial, Unroll, Threads], and the chunk behind.
+void apply_for_chunks(FusionSummary& summary, const ReductionParams& params) {
+  const ReductionProblem& problem = *summary.problem();
+  Fusion& fusion = summary.fusion();
+  const std::vector<int64_t> widths =
+      widths_of(problem, params, params.unroll_factor_inner_reduction);
+  const ReducedChunks chunks =
+      reduce_in_chunks(summary, chunked_row(summary), params.elements_per_chunk);
+  const std::vector<TensorView*> moved = cache_global_tensors(problem.accesses);
+  LoopRoles loops = make_canonical(reduced_tensor(chunks.reference), problem);
+  loops.rename(Serial, Threads);
+  loops.cut(Threads, params.batches_per_block_inner_reduction, Serial);
+  loops.split(Serial, params.unroll_factor_top_of_vectorization, Unroll);
+  transform::transform_like(loops.tensor());
+  TensorView* leader = nullptr;
+  for (TensorView* result : chunks.results) {
+    TensorView* reduced = reduced_tensor(result);
+    TensorView* partial = loops.of(reduced).factor({Serial, Unroll}, {reduced}).front();
+    leader = result == chunks.reference ? partial : leader;
+  }
+  LoopRoles bound = loops.of(leader);
+  bound.bind(Blocks, ParallelType::BIDx);
+  bound.bind(Threads, ParallelType::TIDx);
+  bound.axis(Threads)->pad_to_multiple_of_warp();
+  transform::parallelize_like(leader);
+  std::vector<TensorView*> loads;
+  for (size_t i = 0; i < moved.size(); ++i) {
+    if (moved[i] != nullptr) {
+      vectorize_access(moved[i], widths[i], params.elements_per_chunk);
+    }
+    if (moved[i] != nullptr && !problem.accesses[i].is_output && problem.accesses[i].has_all_axes) {
+      loads.push_back(moved[i]);
+    }
+  }
+  unroll_loads(bound, loads);
+  keep_chunks(bound, chunks);
+  std::vector<TensorView*> inlined = loads;
+  inlined.insert(inlined.end(), chunks.sums.begin(), chunks.sums.end());
+  transform::inline_most(fusion, computed_without(fusion, inlined));
+}
+
 void apply(FusionSummary& summary, const HeuristicParams& heuristics, SchedulerType type) {
   const auto& params = params_as<ReductionParams>(heuristics, type);
   const FusionGuard guard(&summary.fusion());
+  if (params.elements_per_chunk > 1) {
+    apply_for_chunks(summary, params);
+    return;
+  }
   params.runs_in_tasks ? apply_for_tasks(summary, params) : apply_for_threads(summary, params);
 }
 

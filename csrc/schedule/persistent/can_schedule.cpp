@@ -55,7 +55,8 @@ std::optional<Refusal> find_refusal_by_size(
          .found = "none",
          .fix = "execute the fusion, which evaluates it"});
   }
-  if (is_inner && find_reread_row(summary, facts.target(), sizes)) {
+  if (is_inner && (find_row_of_chunks(summary, facts.target(), facts) ||
+                   find_reread_row(summary, facts.target(), sizes))) {
     return std::nullopt;
   }
   if (!facts.target().is_cuda()) {

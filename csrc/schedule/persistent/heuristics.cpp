@@ -35,6 +35,21 @@ void choose_reread_row(const RereadRow& row, const ProblemSizes& sizes, Reductio
   params.lparams.bind(ParallelType::BIDx, sizes.kept);
 }
 
+void choose_row_of_chunks(
+    const RowOfChunks& row, const ProblemSizes& sizes, ReductionParams& params) {
+  params.elements_per_chunk = row.chunk;
+  params.unroll_factor_inner_reduction = row.lanes;
+  params.vectorize_inner_reduction = row.lanes > 1;
+  params.unroll_factor_top_of_vectorization = row.unroll;
+  params.batches_per_block_inner_reduction = row.batches;
+  params.pad_inner_reduction_to_warp = true;
+  params.cparams.maxrregcount = row.registers;
+  params.cross_block_inner_reduction = true;
+  params.block_dim_inner_reduction = ParallelType::TIDx;
+  params.lparams.bind(ParallelType::TIDx, row.threads);
+  params.lparams.bind(ParallelType::BIDx, sizes.kept);
+}
+
 } // namespace
 
 std::unique_ptr<HeuristicParams> compute_inner_heuristics(
@@ -54,6 +69,12 @@ std::unique_ptr<HeuristicParams> compute_inner_heuristics(
   }
   params->vector_widths = sizes.vectors.widths;
   const std::optional<RowOfThreads> kept = find_row_of_threads(summary, facts.target(), sizes);
+  if (!kept || kept->is_crowded) {
+    if (const auto chunks = find_row_of_chunks(summary, facts.target(), facts)) {
+      choose_row_of_chunks(*chunks, sizes, *params);
+      return params;
+    }
+  }
   if (!kept) {
     choose_reread_row(*find_reread_row(summary, facts.target(), sizes), sizes, *params);
     return params;

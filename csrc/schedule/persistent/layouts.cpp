@@ -4,6 +4,7 @@
 
 #include "base/register_file.h"
 #include "schedule/common/recompute.h"
+#include "schedule/common/rescaled_sums.h"
 #include "schedule/persistent/persistent.h"
 
 namespace nvfuser::schedule::persistent {
@@ -33,6 +34,12 @@ constexpr int64_t kThreadsOfColumns = 512;
 constexpr int64_t kMostColumns = 32;
 constexpr int64_t kFewestColumns = 8;
 constexpr int64_t kBatches = 4;
+/// Vectors of a thread that it loads before it uses the first, of a row of chunks.
+constexpr int64_t kVectorsAhead = 4;
+/// Registers of such a thread for everything but what it keeps and loads.
+constexpr int64_t kOtherRegistersOfChunks = 16;
+/// Accesses of a thread that one chunk may take: they share the lines of a cache.
+constexpr int64_t kVectorsOfChunk = 4;
 
 // -- of a processor --
 constexpr int64_t kLaneBytes = 64;
@@ -170,6 +177,7 @@ std::optional<RowOfThreads> find_row_of_threads(
       const double share = share_of_enough(blocks * row.rows, kept, form);
       if (share > best_share) {
         row.registers = registers_of_blocks(target, row.threads * row.rows, blocks);
+        row.is_crowded = kept > kMostRegistersOfRow;
         best = row;
         best_share = share;
       }
@@ -179,6 +187,42 @@ std::optional<RowOfThreads> find_row_of_threads(
     }
   }
   return best;
+}
+
+std::optional<RowOfChunks> find_row_of_chunks(
+    const FusionSummary& summary, const Target& target, const RunFacts& facts) {
+  const ProblemSizes sizes = sizes_of(*summary.problem(), facts);
+  const std::optional<ChunkedRow> row = find_chunked_row(summary);
+  if (!target.is_cuda() || !row || sizes.kept < target.num_sms) {
+    return std::nullopt;
+  }
+  const int64_t neighbours = facts.size(axis_of_chunks(summary)->extent());
+  // Of a chunk, as floats: what each reduction has of it.
+  const auto kept = static_cast<int64_t>(row->direct.size() + row->rescaled.size());
+  const int64_t others = kOtherRegistersOfChunks +
+                         kVectorsAhead * kRegistersOfVector * std::max<int64_t>(sizes.streams, 1);
+  for (int64_t vectors = 1; vectors <= kVectorsOfChunk; vectors *= 2) {
+    const int64_t chunk = sizes.vectors.lanes * vectors;
+    if (neighbours % chunk != 0 || chunk <= kept) {
+      continue;
+    }
+    const int64_t chunks = sizes.reduced / chunk;
+    const int64_t threads = std::min(padded_to_warps(chunks), kMostThreads);
+    const int64_t unroll = kVectorsAhead / vectors;
+    const int64_t batches = ceil_div(ceil_div(chunks, threads), unroll) * unroll;
+    const int64_t registers = registers_of_thread(
+        target, target.registers_per_block, padded_to_warps(ceil_div(chunks, batches)));
+    if (others + batches * kept <= registers) {
+      return RowOfChunks{
+          .lanes = sizes.vectors.lanes,
+          .chunk = chunk,
+          .batches = batches,
+          .unroll = unroll,
+          .threads = padded_to_warps(ceil_div(chunks, batches)),
+          .registers = registers};
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<RereadRow> find_reread_row(

@@ -17,11 +17,25 @@ struct RowOfThreads {
   bool is_padded = false;
   /// Inputs are kept as they are stored, and each pass computes what it needs from them.
   bool keeps_inputs = false;
-  int64_t registers = 0; // of a thread, at most: so that blocks fit beside each other
+  int64_t registers = 0;   // of a thread, at most: so that blocks fit beside each other
+  bool is_crowded = false; // by what is kept: few of its loads are under way at a time
 };
 /// No value: registers cannot hold it.
 [[nodiscard]] std::optional<RowOfThreads> find_row_of_threads(
     const FusionSummary& summary, const Target& target, const ProblemSizes& sizes);
+
+/// A row of a GPU of which only maxima and sums of chunks are kept (common/rescaled_sums.h).
+struct RowOfChunks {
+  int64_t lanes = 1;     // of an access
+  int64_t chunk = 1;     // elements
+  int64_t batches = 1;   // chunks of a thread
+  int64_t unroll = 1;    // chunks that a thread loads before it uses the first
+  int64_t threads = 1;   // of a row
+  int64_t registers = 0; // of a thread, at most
+};
+/// No value: what is needed of the row cannot be had from chunks, or the chunks are too many.
+[[nodiscard]] std::optional<RowOfChunks> find_row_of_chunks(
+    const FusionSummary& summary, const Target& target, const RunFacts& facts);
 
 /// A row that is read again in each pass, of any size.
 struct RereadRow {

@@ -5649,6 +5649,15 @@ class ReductionParams(HeuristicParams):
     def circular_buffer_stages(self, arg: int, /) -> None: ...
 
     @property
+    def elements_per_chunk(self) -> int:
+        """
+        Neighbours of which a row keeps the maximum, and sums about it, instead of the elements; 1: it keeps elements. Divides the innermost axis that is reduced.
+        """
+
+    @elements_per_chunk.setter
+    def elements_per_chunk(self, arg: int, /) -> None: ...
+
+    @property
     def vector_widths(self) -> list[int]:
         """
         Elements of an access, for each tensor input that is read and then each output; empty: as wide as the layouts allow, and in tasks no vectors.
