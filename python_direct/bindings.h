@@ -58,6 +58,7 @@ void bind_executor_cache(nb::module_& m);
 void bind_host(nb::module_& m);
 void bind_read_mostly_map(nb::module_& m);
 void bind_concretize(nb::module_& m);
+void bind_reshape_walk(nb::module_& m);
 void bind_profile(nb::module_& m);
 void bind_array_framework(nb::module_& m);
 void bind_random_source(nb::module_& m);

@@ -39,6 +39,7 @@ NB_MODULE(_core, m) {
   bind_executor_cache(m);
   bind_read_mostly_map(m);
   bind_concretize(m);
+  bind_reshape_walk(m);
   bind_profile(m);
   bind_python_translate(m);
 }

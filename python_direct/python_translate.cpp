@@ -68,6 +68,28 @@ std::string schedule_text(const Fusion& fusion) {
   return translator.text();
 }
 
+/// "add" for a sum of two operands, "sum" for a reduction; empty where the operation does not
+/// decide the function.
+std::string function_of(const Expr& expr) {
+  const auto named = [](const std::string& call) { return call.substr(call.rfind('.') + 1); };
+  if (const auto* op = expr.as<UnaryOp>()) {
+    return named(op->op == UnaryOpType::Cast ? ".cast" : function_name(op->op, expr));
+  }
+  if (const auto* op = expr.as<BinaryOp>()) {
+    return named(function_name(op->op, expr));
+  }
+  if (const auto* op = expr.as<TernaryOp>()) {
+    return named(function_name(op->op, expr));
+  }
+  if (const auto* op = expr.as<ReductionOp>()) {
+    return named(reduction_name(op->op, expr));
+  }
+  if (const auto* op = expr.as<ScanOp>()) {
+    return named(scan_name(op->op, expr));
+  }
+  return "";
+}
+
 } // namespace
 
 std::string translate_fusion(const Fusion& fusion, bool schedule) {
@@ -82,6 +104,11 @@ std::string translate_unscheduled(const Fusion& fusion) {
 }
 
 void bind_python_translate(nb::module_& m) {
+  internal_module(m).def(
+      "function_of", &function_of, "expr"_a,
+      "The function of ``ops`` that an operation is made by: \"add\", \"sum\"; empty for "
+      "expressions "
+      "of which there is one kind.");
   m.def(
       "translate_fusion", &translate_fusion, "fusion"_a, "schedule"_a = false,
       R"(A fusion as the Python function that builds it.

@@ -1,6 +1,7 @@
 #include "ops/reshape_walk.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "base/errors.h"
 
@@ -8,63 +9,141 @@ namespace nvfuser::ops {
 
 namespace {
 
-/// Reads both shapes from left to right. The first rule that applies is taken, in the order of the
-/// code.
+/// "split(2, 4)"
+std::string call_text(const char* name, std::initializer_list<int64_t> args) {
+  std::string out = std::string(name) + "(";
+  for (const int64_t arg : args) {
+    out += (out.back() == '(' ? "" : ", ") + std::to_string(arg);
+  }
+  return out + ")";
+}
+
+std::string step_text(const ReshapeStep& step) {
+  switch (step.kind) {
+    case ReshapeStep::Kind::Merge: return call_text("merge", {step.position});
+    case ReshapeStep::Kind::OuterSplit: return call_text("split", {step.position, step.factor});
+    case ReshapeStep::Kind::InnerSplit:
+      return call_text("inner_split", {step.position, step.factor});
+  }
+  throw InternalError(__FILE__, __LINE__, "known kind", {"ReshapeStep::Kind out of range"});
+}
+
+/// The letter of a rule in the documented table.
+char letter_of(WalkRule rule) {
+  return rule == WalkRule::Leftover ? '-' : static_cast<char>('A' + static_cast<int>(rule));
+}
+
+std::string shape_text(const std::vector<int64_t>& shape) {
+  std::string out = "[";
+  for (const int64_t size : shape) {
+    out += (out.size() == 1 ? "" : ", ") + std::to_string(size);
+  }
+  return out + "]";
+}
+
+std::vector<SizeProduct> as_products(const std::vector<int64_t>& sizes) {
+  std::vector<SizeProduct> products;
+  for (const int64_t size : sizes) {
+    products.push_back({.constant = size, .unknowns = {}});
+  }
+  return products;
+}
+
+/// `new_shape` with the size that its -1 stands for, where that divides.
+std::vector<int64_t> without_inferred(std::vector<int64_t> new_shape, int64_t count) {
+  const auto inferred = std::find(new_shape.begin(), new_shape.end(), -1);
+  if (inferred != new_shape.end()) {
+    *inferred = 1;
+    const int64_t others = product_of(as_products(new_shape)).constant;
+    *inferred = others != 0 && count % others == 0 ? count / others : -1;
+  }
+  return new_shape;
+}
+
+/// Reads both shapes from left to right. In each step the first rule that applies is taken.
 class Walker {
  public:
-  Walker(const std::vector<WalkDim>& old_dims, const std::vector<SizeProduct>& new_sizes)
-      : old_(old_dims), new_(new_sizes) {
+  Walker(
+      const std::vector<WalkDim>& old_dims,
+      const std::vector<SizeProduct>& new_sizes,
+      std::vector<WalkRow>* rows)
+      : old_(old_dims), new_(new_sizes), rows_(rows) {
     take_next(0);
   }
 
   std::optional<ReshapeWalk> run() {
     while (old_at_ < old_.size() || new_at_ < new_.size()) {
-      if (new_at_ == new_.size()) {
-        drop(); // only ones are left
-      } else if (!step()) {
+      const std::optional<WalkRule> rule = next_rule();
+      if (!rule.has_value()) {
         return std::nullopt;
       }
+      if (rows_ != nullptr) {
+        rows_->push_back(
+            {.rule = *rule,
+             .old_dim = static_cast<int64_t>(old_at_),
+             .position = position_,
+             .new_dim = static_cast<int64_t>(new_at_),
+             .in_hand = in_hand_,
+             .effect = {}});
+      }
+      apply(*rule);
     }
     return std::move(walk_);
   }
 
  private:
-  /// One row of the table. False: no row applies for all values of the unknowns.
-  bool step() {
+  /// The first row of the table that applies; none: unknown sizes leave open which one.
+  [[nodiscard]] std::optional<WalkRule> next_rule() const {
+    if (new_at_ == new_.size()) {
+      return WalkRule::Leftover; // only ones are left
+    }
     const SizeProduct& wanted = new_[new_at_];
-    if (must_absorb_next()) { // A
-      merge();
-      return true;
+    if (must_absorb_next()) {
+      return WalkRule::Absorb;
     }
-    if (!used_up() && in_hand_ == wanted) { // B close
-      ++position_;
-      ++new_at_;
-      take_next(old_at_ + 1);
-      return true;
+    if (!used_up() && in_hand_ == wanted) {
+      return WalkRule::Close;
     }
-    if (wanted.is_constant(1)) { // C new 1
-      walk_.broadcasts.push_back(static_cast<int64_t>(new_at_++));
-      return true;
+    if (wanted.is_constant(1)) {
+      return WalkRule::NewOne;
     }
     if (used_up()) {
-      return false;
+      return std::nullopt;
     }
-    if (in_hand_.is_constant(1) && is_removable_) { // D drop
-      drop();
-      return true;
+    if (in_hand_.is_constant(1) && is_removable_) {
+      return WalkRule::Drop;
     }
-    if (has_next() && old_[old_at_ + 1].is_removable) { // E drop next
-      walk_.squeezes.push_back(static_cast<int64_t>(++old_at_));
-      return true;
+    if (has_next() && old_[old_at_ + 1].is_removable) {
+      return WalkRule::DropNext;
     }
-    if (const std::optional<SizeProduct> rest = divide(in_hand_, wanted)) { // F split
-      return split(wanted, *rest);
+    if (const std::optional<SizeProduct> rest = divide(in_hand_, wanted)) {
+      const bool has_factor = wanted.is_constant() || rest->is_constant();
+      return has_factor ? std::optional(WalkRule::Split) : std::nullopt;
     }
-    if (!has_next()) {
-      return false;
+    return has_next() ? std::optional(WalkRule::Merge) : std::nullopt;
+  }
+
+  void apply(WalkRule rule) {
+    switch (rule) {
+      case WalkRule::Absorb:
+      case WalkRule::Merge: merge(); return;
+      case WalkRule::Close:
+        ++position_;
+        ++new_at_;
+        take_next(old_at_ + 1);
+        return;
+      case WalkRule::NewOne:
+        walk_.broadcasts.push_back(static_cast<int64_t>(new_at_));
+        note(call_text("broadcast", {static_cast<int64_t>(new_at_++)}));
+        return;
+      case WalkRule::DropNext: squeeze(++old_at_); return;
+      case WalkRule::Drop:
+      case WalkRule::Leftover:
+        squeeze(old_at_);
+        take_next(old_at_ + 1);
+        return;
+      case WalkRule::Split: split(); return;
     }
-    merge(); // G merge
-    return true;
   }
 
   bool must_absorb_next() const {
@@ -75,19 +154,18 @@ class Walker {
   }
 
   void merge() {
-    walk_.transforms.push_back({.kind = ReshapeStep::Kind::Merge, .position = position_});
+    add({.kind = ReshapeStep::Kind::Merge, .position = position_});
     in_hand_ = in_hand_ * old_[++old_at_].size;
     is_removable_ = false;
   }
 
-  /// The left part is `wanted`. A split needs a constant: outside, or, where only the rest is one,
-  /// inside.
-  bool split(const SizeProduct& wanted, const SizeProduct& rest) {
-    if (!wanted.is_constant() && !rest.is_constant()) {
-      return false;
-    }
+  /// The left part is what is wanted. A split needs a constant: outside, or, where only the rest is
+  /// one, inside.
+  void split() {
+    const SizeProduct& wanted = new_[new_at_];
+    const SizeProduct rest = divide(in_hand_, wanted).value();
     const bool is_outer = wanted.is_constant();
-    walk_.transforms.push_back({
+    add({
         .kind = is_outer ? ReshapeStep::Kind::OuterSplit : ReshapeStep::Kind::InnerSplit,
         .position = position_,
         .factor = is_outer ? wanted.constant : rest.constant,
@@ -95,12 +173,22 @@ class Walker {
     in_hand_ = rest;
     ++position_;
     ++new_at_;
-    return true;
   }
 
-  void drop() {
-    walk_.squeezes.push_back(static_cast<int64_t>(old_at_));
-    take_next(old_at_ + 1);
+  void squeeze(size_t old_dim) {
+    walk_.squeezes.push_back(static_cast<int64_t>(old_dim));
+    note(call_text("squeeze", {static_cast<int64_t>(old_dim)}));
+  }
+
+  void add(const ReshapeStep& step) {
+    walk_.transforms.push_back(step);
+    note(step_text(step));
+  }
+
+  void note(std::string effect) {
+    if (rows_ != nullptr) {
+      rows_->back().effect = std::move(effect);
+    }
   }
 
   void take_next(size_t old_at) {
@@ -117,11 +205,12 @@ class Walker {
 
   const std::vector<WalkDim>& old_;
   const std::vector<SizeProduct>& new_;
-  size_t old_at_ = 0;         // operand dimension being consumed
-  size_t new_at_ = 0;         // result dimension being produced
-  int64_t position_ = 0;      // of the dimension in hand in the working domain
-  SizeProduct in_hand_;       // number of elements in hand
-  bool is_removable_ = false; // of what is in hand; dimensions dropped behind it do not count
+  std::vector<WalkRow>* rows_; // nullptr: the steps are not written down
+  size_t old_at_ = 0;          // operand dimension being consumed
+  size_t new_at_ = 0;          // result dimension being produced
+  int64_t position_ = 0;       // of the dimension in hand in the working domain
+  SizeProduct in_hand_;        // number of elements in hand
+  bool is_removable_ = false;  // of what is in hand; dimensions dropped behind it do not count
   ReshapeWalk walk_;
 };
 
@@ -160,9 +249,73 @@ std::optional<SizeProduct> divide(const SizeProduct& a, const SizeProduct& b) {
   return result;
 }
 
+std::string to_string(const ReshapeWalk& walk) {
+  std::string out;
+  const auto add = [&](const std::string& part) { out += (out.empty() ? "" : ", ") + part; };
+  for (const int64_t dim : walk.squeezes) {
+    add(call_text("squeeze", {dim}));
+  }
+  for (const ReshapeStep& step : walk.transforms) {
+    add(step_text(step));
+  }
+  for (const int64_t dim : walk.broadcasts) {
+    add(call_text("broadcast", {dim}));
+  }
+  return out.empty() ? "identity" : out;
+}
+
 std::optional<ReshapeWalk> walk_reshape(
-    const std::vector<WalkDim>& old_dims, const std::vector<SizeProduct>& new_sizes) {
-  return Walker(old_dims, new_sizes).run();
+    const std::vector<WalkDim>& old_dims,
+    const std::vector<SizeProduct>& new_sizes,
+    std::vector<WalkRow>* rows) {
+  return Walker(old_dims, new_sizes, rows).run();
+}
+
+ExplainedWalk explain_walk(
+    const std::vector<int64_t>& old_shape,
+    const std::vector<int64_t>& new_shape,
+    const std::vector<bool>& is_removable) {
+  NVF_USER_CHECK(
+      is_removable.size() == old_shape.size(), "Expected a flag for each of ", old_shape.size(),
+      " dimensions of the operand, but got ", is_removable.size());
+  const std::vector<SizeProduct> old_sizes = as_products(old_shape);
+  const int64_t count = product_of(old_sizes).constant;
+  const std::vector<int64_t> wanted = without_inferred(new_shape, count);
+  const bool is_shape =
+      std::all_of(wanted.begin(), wanted.end(), [](int64_t size) { return size > 0; });
+  const bool is_operand =
+      std::all_of(old_shape.begin(), old_shape.end(), [](int64_t size) { return size > 0; });
+  if (!is_operand || !is_shape || product_of(as_products(wanted)).constant != count) {
+    throw UserError({
+        .headline = "There is no walk between these shapes",
+        .node = {shape_text(old_shape), " to ", shape_text(new_shape)},
+        .expected = {"positive sizes with the same product; one new size may be -1"},
+        .found = {count, " elements to arrange as ", shape_text(wanted)},
+        .fix = {"a tensor without elements has nothing to rearrange: its reshape is a new tensor"},
+    });
+  }
+  std::vector<WalkDim> old_dims;
+  for (size_t i = 0; i < old_shape.size(); ++i) {
+    old_dims.push_back(
+        {.size = old_sizes[i], .is_removable = old_shape[i] == 1 && is_removable[i]});
+  }
+  ExplainedWalk result;
+  const std::optional<ReshapeWalk> walk = walk_reshape(old_dims, as_products(wanted), &result.rows);
+  NVF_INVARIANT(walk.has_value(), "constant shapes have a walk: ", shape_text(old_shape));
+  result.walk = *walk;
+  return result;
+}
+
+std::string ExplainedWalk::to_string() const {
+  std::string out = "| i | p | j | cur | row | effect |\n";
+  for (const WalkRow& row : rows) {
+    for (const int64_t number : {row.old_dim, row.position, row.new_dim, row.in_hand.constant}) {
+      out += "| " + std::to_string(number) + " ";
+    }
+    out += std::string("| ") + letter_of(row.rule) + " | " + row.effect +
+           (row.effect.empty() ? "|\n" : " |\n");
+  }
+  return out + ops::to_string(walk);
 }
 
 } // namespace nvfuser::ops

@@ -52,10 +52,54 @@ struct ReshapeWalk {
   bool operator==(const ReshapeWalk&) const = default;
 };
 
+/// "squeeze(3), merge(0), split(1, 2), broadcast(1)"; "identity".
+[[nodiscard]] std::string to_string(const ReshapeWalk& walk);
+
+/// The rules of the walk, in the order in which they are tried.
+enum class WalkRule : uint8_t {
+  Absorb,   // the next dimension is an ordinary one, which no dimension of the result takes
+  Close,    // the dimension of the result is finished
+  NewOne,   // a dimension of size one that the operand has not
+  Drop,     // the dimension in hand has size one and may go
+  DropNext, // the next dimension may go
+  Split,    // what is in hand is a multiple of what is wanted
+  Merge,    // everything else
+  Leftover, // the result is finished, and dimensions of size one remain
+};
+
+/// What one rule did, and where the walk stood before it.
+struct WalkRow {
+  WalkRule rule = WalkRule::Close;
+  int64_t old_dim = 0;  // dimension of the operand that is consumed
+  int64_t position = 0; // in the working domain
+  int64_t new_dim = 0;  // dimension of the result that is produced
+  SizeProduct in_hand;  // number of elements; 0: the operand is used up
+  std::string effect;   // "split(2, 4)"; empty for a dimension that is closed
+};
+
 /// The walk from `old_dims` to `new_sizes`, whose products are equal and not 0. Empty if unknown
 /// sizes leave it open; with constant sizes only there always is one.
-/// The order in which the rows are tried is a contract: the key of compiled fusions is made of it.
+/// The order in which the rules are tried is a contract: the key of compiled fusions is made of it.
+/// `rows`: where to write down every step, for people.
 [[nodiscard]] std::optional<ReshapeWalk> walk_reshape(
-    const std::vector<WalkDim>& old_dims, const std::vector<SizeProduct>& new_sizes);
+    const std::vector<WalkDim>& old_dims,
+    const std::vector<SizeProduct>& new_sizes,
+    std::vector<WalkRow>* rows = nullptr);
+
+/// A walk between two lists of numbers, with all its steps.
+struct ExplainedWalk {
+  ReshapeWalk walk;
+  std::vector<WalkRow> rows;
+  /// A table: one line for each row, then the walk.
+  [[nodiscard]] std::string to_string() const;
+};
+
+/// How a tensor of sizes `old_shape` gets the sizes `new_shape`, of which one may be -1.
+/// `is_removable`: for each dimension of the operand, whether it may be squeezed if its size is 1.
+/// Throws UserError where the shapes have no walk: other numbers of elements, or none at all.
+[[nodiscard]] ExplainedWalk explain_walk(
+    const std::vector<int64_t>& old_shape,
+    const std::vector<int64_t>& new_shape,
+    const std::vector<bool>& is_removable);
 
 } // namespace nvfuser::ops

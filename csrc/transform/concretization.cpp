@@ -267,37 +267,17 @@ const char* text(AxisForm::Kind kind) {
 }
 
 std::string text(const ReshapeForm& form) {
-  std::string out;
-  const auto add = [&](const std::string& part) { out += (out.empty() ? "" : ", ") + part; };
-  if (form.empty.has_value()) {
-    std::string sizes;
-    for (const ReshapeForm::Size size : *form.empty) {
-      const char* name = size == ReshapeForm::Size::Zero  ? "0"
-                         : size == ReshapeForm::Size::One ? "1"
-                                                          : "n";
-      sizes += (sizes.empty() ? "" : ", ") + std::string(name);
-    }
-    return "empty[" + sizes + "]";
+  if (!form.empty.has_value()) {
+    return ops::to_string(form.walk);
   }
-  for (const int64_t dim : form.walk.squeezes) {
-    add("squeeze(" + std::to_string(dim) + ")");
+  std::string sizes;
+  for (const ReshapeForm::Size size : *form.empty) {
+    const char* name = size == ReshapeForm::Size::Zero  ? "0"
+                       : size == ReshapeForm::Size::One ? "1"
+                                                        : "n";
+    sizes += (sizes.empty() ? "" : ", ") + std::string(name);
   }
-  for (const ops::ReshapeStep& step : form.walk.transforms) {
-    const std::string position = std::to_string(step.position);
-    switch (step.kind) {
-      case ops::ReshapeStep::Kind::Merge: add("merge(" + position + ")"); break;
-      case ops::ReshapeStep::Kind::OuterSplit:
-        add("split(" + position + ", " + std::to_string(step.factor) + ")");
-        break;
-      case ops::ReshapeStep::Kind::InnerSplit:
-        add("inner_split(" + position + ", " + std::to_string(step.factor) + ")");
-        break;
-    }
-  }
-  for (const int64_t dim : form.walk.broadcasts) {
-    add("broadcast(" + std::to_string(dim) + ")");
-  }
-  return out.empty() ? "identity" : out;
+  return "empty[" + sizes + "]";
 }
 
 } // namespace

@@ -6476,6 +6476,52 @@ def concretize(fusion: Fusion, concretization: Concretization) -> Fusion:
         Without symbolic axes; tensors keep their names.
     """
 
+class ReshapeWalk:
+    """How one shape becomes another. Its text is a table of all steps."""
+
+    @property
+    def squeezes(self) -> list[int]:
+        """Dimensions of size one that go: positions in the operand, ascending."""
+
+    @property
+    def transforms(self) -> list[str]:
+        """
+        Merges and splits in their order, as "merge(position)" and "split(position, factor)"; each position counts after the squeezes and after the steps before it.
+        """
+
+    @property
+    def broadcasts(self) -> list[int]:
+        """New dimensions of size one: positions in the result, ascending."""
+
+    def __str__(self) -> str: ...
+
+def explain_reshape(old_shape: Sequence[int], new_shape: Sequence[int], is_removable: Sequence[bool] | None = None) -> ReshapeWalk:
+    """
+    Explain how a reshape is done, step by step. Nothing is defined.
+
+    Both shapes are read from left to right. A step keeps a dimension, merges it with the next one,
+    splits off a constant factor, or lets dimensions of size one go or come.
+
+    Parameters
+    ----------
+    old_shape : list[int]
+        Sizes of the operand, at least 1.
+    new_shape : list[int]
+        Sizes of the result; one may be -1.
+    is_removable : list[bool], optional
+        By dimension of the operand: whether it goes if its size is 1, as broadcasts do. An ordinary
+        dimension stays in the index. By default all may go.
+
+    Returns
+    -------
+    ReshapeWalk
+
+    Raises
+    ------
+    UserError
+        If the shapes have different numbers of elements, or none at all.
+    """
+
 class KernelProfile:
     """One launch of one kernel."""
 

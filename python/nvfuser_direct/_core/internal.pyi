@@ -238,3 +238,8 @@ def open_profiled_run(label: str) -> None:
 
 def close_profiled_run() -> None:
     """End what `open_profiled_run` began."""
+
+def function_of(expr: nvfuser_direct._core.Expr) -> str:
+    """
+    The function of ``ops`` that an operation is made by: "add", "sum"; empty for expressions of which there is one kind.
+    """
