@@ -15,14 +15,45 @@ bool is_of_one_thread(const Kernel& kernel, const Expr& statement) {
   return !traits_of(statement).is_ordered && async_mechanism(kernel, &statement) == nullptr;
 }
 
-bool is_in_registers(const TensorIndex& element) {
-  return element.view()->memory_type() == MemoryType::Local;
+/// Whether one block can run a statement without the others: it waits for threads of its own, or
+/// for copies that they began.
+bool is_of_one_block(const Expr& statement) {
+  const KernelTraits& traits = traits_of(statement);
+  const bool is_block_barrier = !traits.barriers.empty() &&
+                                BarrierSet{Barrier::Warp, Barrier::Block}.contains(traits.barriers);
+  return !traits.needs_all_threads || traits.is_collective || is_block_barrier;
+}
+
+/// Whether other blocks cannot see an element.
+bool is_in_block(const TensorIndex& element) {
+  return element.view()->memory_type() != MemoryType::Global;
+}
+
+/// All indices of blocks.
+HardwareIndices block_indices() {
+  HardwareIndices indices;
+  for (const ParallelType type : kGridDimTypes) {
+    indices.set(hardware_type_index(type));
+  }
+  return indices;
 }
 
 } // namespace
 
-/// Registers are assumed to be needed nowhere, until a reader turns up that runs in more threads.
-/// Readers come before what they read: only results that a loop carries on take another round.
+HardwareIndices first_indices_tested(Val* condition) {
+  HardwareIndices indices;
+  for (const Val* term : terms_of(condition)) {
+    const ParallelType type = first_index_tested(term);
+    if (type != ParallelType::Serial) {
+      indices.set(hardware_type_index(type));
+    }
+  }
+  return indices;
+}
+
+/// What the block has for itself is assumed to be needed nowhere, until a reader turns up that runs
+/// in more threads. Readers come before what they read: only results that a loop carries on take
+/// another round.
 Owners::Owners(Kernel& kernel) : kernel_(kernel) {
   struct Statement {
     const Expr* expr;
@@ -31,7 +62,7 @@ Owners::Owners(Kernel& kernel) : kernel_(kernel) {
   std::vector<Statement> statements;
   for_each_node(kernel.body, [&](const Expr& node) {
     if (bodies_of(node).empty() && !node.is_a<Allocate>()) {
-      statements.push_back({&node, registers_read_by(node)});
+      statements.push_back({&node, tensors_read_by(node)});
     }
   });
   for (bool is_changed = true; is_changed;) {
@@ -39,39 +70,42 @@ Owners::Owners(Kernel& kernel) : kernel_(kernel) {
     for (size_t i = statements.size(); i-- > 0;) {
       const HardwareIndices indices = needed_for(*statements[i].expr);
       for (const TensorView* tensor : statements[i].reads) {
+        const bool is_of_threads = tensor->memory_type() == MemoryType::Local;
+        const HardwareIndices of_reader = is_of_threads ? indices : indices & block_indices();
         HardwareIndices& known =
             readers_.try_emplace(tensor, HardwareIndices{}.set()).first->second;
-        is_changed = is_changed || (known & indices) != known;
-        known &= indices;
+        is_changed = is_changed || (known & of_reader) != known;
+        known &= of_reader;
       }
     }
   }
 }
 
 HardwareIndices Owners::needed_for(const Expr& statement) const {
-  if (!is_of_one_thread(kernel_, statement)) {
+  if (!is_of_one_block(statement)) {
     return {};
   }
   const auto tests = kernel_.tests.find(&statement);
   HardwareIndices indices = tests == kernel_.tests.end() || tests->second.owner == nullptr
                                 ? HardwareIndices{}
-                                : tested(tests->second.owner);
+                                : first_indices_tested(tests->second.owner);
   HardwareIndices of_readers = HardwareIndices{}.set();
   for_each_write(statement, [&](const TensorIndex& element) {
     const auto found = readers_.find(element.view());
-    if (!is_in_registers(element)) {
+    if (!is_in_block(element)) {
       of_readers.reset();
     } else if (found != readers_.end()) {
       of_readers &= found->second;
     }
   });
-  return indices | of_readers;
+  indices |= of_readers;
+  return is_of_one_thread(kernel_, statement) ? indices : indices & block_indices();
 }
 
-std::vector<const TensorView*> Owners::registers_read_by(const Expr& statement) const {
+std::vector<const TensorView*> Owners::tensors_read_by(const Expr& statement) const {
   std::vector<const TensorView*> tensors;
   const auto add = [&](const TensorIndex& element) {
-    if (is_in_registers(element)) {
+    if (is_in_block(element)) {
       tensors.push_back(element.view());
     }
   };
@@ -106,7 +140,7 @@ HardwareIndices Owners::of(const ForLoop& loop) const {
   for_each_node(loop.body, [&](const Expr& node) {
     if (bodies_of(node).empty() && !node.is_a<Allocate>()) {
       indices &= needed_for(node);
-      is_empty = false;
+      is_empty = is_empty && node.outputs().empty(); // a barrier is no work
     }
   });
   if (is_empty) {
@@ -129,17 +163,6 @@ Val* Owners::test(HardwareIndices indices) const {
     }
   }
   return all_of(terms);
-}
-
-HardwareIndices Owners::tested(Val* owner) const {
-  HardwareIndices indices;
-  for (const Val* condition : terms_of(owner)) {
-    const ParallelType type = first_index_tested(condition);
-    if (type != ParallelType::Serial) {
-      indices.set(hardware_type_index(type));
-    }
-  }
-  return indices;
 }
 
 Val* Owners::without(Val* owner, HardwareIndices indices) const {

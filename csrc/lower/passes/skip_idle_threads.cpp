@@ -11,6 +11,7 @@
 #include "ir/scopes.h"
 #include "lower/analysis/conditions.h"
 #include "lower/analysis/index_forms.h"
+#include "lower/analysis/placed_owners.h"
 #include "lower/analysis/rewrite_elements.h"
 
 namespace nvfuser {
@@ -23,10 +24,13 @@ class LoopTests {
   LoopTests(
       Kernel& kernel,
       IndexForms& forms,
+      const PlacedOwners& owners,
       const Scope& body,
       const std::array<ParallelType, 3>& types)
-      : simplifier_(*kernel.simplifier),
+      : kernel_(kernel),
+        simplifier_(*kernel.simplifier),
         forms_(forms),
+        owners_(owners),
         types_(types),
         is_of_threads_(is_block_dim(types.front())) {
     for (const ParallelType type : types) {
@@ -68,7 +72,7 @@ class LoopTests {
       }
       for_each_write(*expr, [&](const TensorIndex& element) {
         if (temporary_.count(element.view()) == 0) {
-          keep_common(tests);
+          keep_common(with_tests_of_readers(element.view(), tests));
         }
       });
     }
@@ -93,6 +97,25 @@ class LoopTests {
       }
     }
     return tests;
+  }
+
+  /// `tests`, and that the thread is the first one, if no other reads `tensor`.
+  std::vector<Val*> with_tests_of_readers(const TensorView* tensor, std::vector<Val*> tests) const {
+    const HardwareIndices indices = owners_.of(tensor);
+    for (const ParallelType type : types_) {
+      if (indices.test(hardware_type_index(type)) && is_launched(type)) {
+        Val* test = scalar::eq(kernel_.parallel_index(type), kernel_.zero());
+        if (!contains_term(tests, test)) {
+          tests.push_back(test);
+        }
+      }
+    }
+    return tests;
+  }
+
+  [[nodiscard]] bool is_launched(ParallelType type) const {
+    const Val* launched = kernel_.launch.extents[type];
+    return launched != nullptr && !launched->is_one();
   }
 
   /// A condition that follows from `test` in any thread and iteration; nullptr: none that is worth
@@ -126,8 +149,10 @@ class LoopTests {
     std::erase_if(*common_, [&](const Val* test) { return !contains_term(tests, test); });
   }
 
+  Kernel& kernel_;
   IndexSimplifier& simplifier_;
   IndexForms& forms_;
+  const PlacedOwners& owners_;
   const std::array<ParallelType, 3>& types_;
   bool is_of_threads_;
   std::vector<Val*> inner_;                         // indices that change within the loop
@@ -149,10 +174,10 @@ void test_first(Kernel& kernel, const LoopTests& tests, Scope& body) {
   }
 }
 
-void skip(Kernel& kernel, IndexForms& forms, Scope& scope) {
+void skip(Kernel& kernel, IndexForms& forms, const PlacedOwners& owners, Scope& scope) {
   for (Expr*& expr : scope) {
     if (auto* loop = expr->as<ThreadLoop>()) {
-      const LoopTests tests(kernel, forms, loop->body, kBlockDimTypes);
+      const LoopTests tests(kernel, forms, owners, loop->body, kBlockDimTypes);
       test_first(kernel, tests, loop->body);
       if (Val* condition = tests.of_others()) {
         expr = kernel.make<IfThenElse>({.condition = condition, .then_body = Scope{expr}});
@@ -160,10 +185,10 @@ void skip(Kernel& kernel, IndexForms& forms, Scope& scope) {
       continue;
     }
     for (Scope* body : bodies_of(*expr)) {
-      skip(kernel, forms, *body);
+      skip(kernel, forms, owners, *body);
     }
     if (auto* loop = expr->as<BlockLoop>()) {
-      test_first(kernel, LoopTests(kernel, forms, loop->body, kGridDimTypes), loop->body);
+      test_first(kernel, LoopTests(kernel, forms, owners, loop->body, kGridDimTypes), loop->body);
     }
   }
 }
@@ -173,7 +198,8 @@ void skip(Kernel& kernel, IndexForms& forms, Scope& scope) {
 void skip_idle_threads(Kernel& kernel) {
   if (!kernel.target().has_hardware_threads) {
     IndexForms forms(kernel);
-    skip(kernel, forms, kernel.body);
+    const PlacedOwners owners(kernel);
+    skip(kernel, forms, owners, kernel.body);
   }
 }
 

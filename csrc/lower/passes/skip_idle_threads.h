@@ -16,6 +16,9 @@ namespace nvfuser {
 /// has this one iteration; so it is with loops over blocks.
 ///   before:  THREADS: { T4 = ..; IF tx == 0: T2[0] = T4 }
 ///   after:   THREADS: IF tx == 0: { T4 = ..; IF tx == 0: T2[0] = T4 }
+/// The first thread alone also does what it alone reads later:
+///   before:  THREADS: T4[tx] = ..                 THREADS: IF tx == 0: T2[0] = T4[tx]
+///   after:   THREADS: IF tx == 0: T4[tx] = ..     THREADS: IF tx == 0: T2[0] = T4[tx]
 /// Requires: regions formed.
 void skip_idle_threads(Kernel& kernel);
 
