@@ -406,6 +406,8 @@ void LoopModel::build_nests() {
           nest.push_back(loop);
         }
       }
+      // Tensors may name hardware indices in any order: it decides nothing about shared loops.
+      std::ranges::stable_partition(nest, [](const Loop* loop) { return !loop->is_hardware(); });
       nests_[out] = std::move(nest);
     }
   }
