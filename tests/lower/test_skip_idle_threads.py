@@ -150,3 +150,37 @@ def test_idle_threads_of_a_reduction_count_as_identities(
 ) -> None:
     x = torch.randn(3, size, generator=rng).to(target)
     torch.testing.assert_close(run(block_sums(), x), [x.sum(1)])
+
+
+def test_what_the_first_thread_alone_reads_is_computed_by_it_alone() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        near, far = fd.ops.exp(x), fd.ops.neg(x)
+        total = fd.ops.add(near, fd.ops.set(far))
+        fd.add_output(total)
+        fd.add_output(fd.ops.abs(x))
+        fd.fusion.outputs()[1].axis(0).parallelize(TX)
+        far.set_memory_type(MemoryType.shared)
+        fd.sched.inline_most()
+    text = fd.fusion.print_kernel(target="cpu")
+    before = text[: text.index("expf(")]
+    assert before.rstrip().endswith("T1[threadIdx.x] =")
+    assert "if (threadIdx.x == 0)" in before
+    assert "for (threadIdx.x" not in before
+
+
+def test_a_tensor_in_shared_memory_is_computed_in_the_block_that_reads_it() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        tile = fd.ops.exp(x)
+        fd.add_output(fd.ops.neg(tile))
+        other = fd.ops.abs(x)
+        fd.add_output(other)
+        tile.set_memory_type(MemoryType.shared)
+        other.axis(0).parallelize(BX)
+        tile.inline_at(1)
+    for target in ("cpu", "cuda"):
+        text = fd.fusion.print_kernel(target=target)
+        first = re.search(r"block(Idx\.|_)x == 0\)", text)
+        assert first is not None, text
+        assert first.start() < text.index("expf("), text

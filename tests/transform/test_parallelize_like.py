@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import torch
 from loop_text import loops
 
 from nvfuser_direct import FusionDefinition, ParallelType, UserError
@@ -173,3 +174,36 @@ def test_one_fusion_where_another_was_is_seen_anew() -> None:
             fd.sched.parallelize_like(y)
         assert t.axis(1).parallel_type() == ParallelType.block_x
         del fd, x, t, y
+
+
+def split_by_one(fd, x):
+    first = fd.ops.exp(x)
+    y = fd.ops.set(first)
+    y.split(0, 4)
+    first.split(0, 4)
+    first.split(1, 1)
+    return first, y, (y.axis(1), first.axis(1))
+
+
+def merged_with_a_broadcast(fd, x):
+    first = fd.ops.exp(x)
+    y = fd.ops.broadcast(first, [False, True])
+    y.merge(0, 1)
+    y.split(0, 4)
+    first.split(0, 4)
+    return first, y, (y.axis(1), first.axis(1))
+
+
+@pytest.mark.parametrize("make", [split_by_one, merged_with_a_broadcast])
+def test_steps_that_leave_an_index_as_it_is_part_no_threads(target: str, make) -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([10], contiguity=True)
+        first, y, bound = make(fd, x)
+        fd.add_output(y)
+        for axis in bound:
+            axis.parallelize(ParallelType.block_x)
+    assert first.compute_at_position() == 0
+    assert "barrier" not in fd.fusion.print_kernel(target=target)
+    value = torch.linspace(-1, 1, 10, device=target)
+    (result,) = fd.manual_execute([value])
+    torch.testing.assert_close(result.flatten(), value.exp())

@@ -115,7 +115,13 @@ bool Hazards::is_seen_by_reader(
     return (writer == reader && axis_in(producer, *writer) == nullptr) ||
            drives_same_axis(producer, *writer, consumer, *reader);
   }
-  return writer == reader || exact_.are_mapped(writer->promoted, reader->promoted);
+  return writer == reader || has_same_index(writer->promoted, reader->promoted);
+}
+
+/// A split by 1, or a merge with a single element, leaves an index as it is.
+bool Hazards::has_same_index(const IterDomain* written, const IterDomain* read) const {
+  return exact_.are_mapped(written, read) ||
+         kernel_.id_model->maybe_build_graph(IdMappingMode::almost_exact).are_mapped(written, read);
 }
 
 bool Hazards::reads_elsewhere(const Expr* expr) const {

@@ -34,6 +34,7 @@ class Hazards {
       const Loop* writer,
       const Loop* reader) const;
 
+  [[nodiscard]] bool has_same_index(const IterDomain* written, const IterDomain* read) const;
   /// nvfuser::reads_elsewhere, which looks at all operands, once for each expression.
   [[nodiscard]] bool reads_elsewhere(const Expr* expr) const;
 
