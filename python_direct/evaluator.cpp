@@ -116,13 +116,19 @@ std::optional<Refusal> PythonEvaluator::find_unavailable() {
 std::vector<DlpackHandle> PythonEvaluator::evaluate(
     const std::shared_ptr<Fusion>& fusion,
     std::span<const host::EvaluatorInput> inputs,
-    Device device) {
+    Device device,
+    const RandomShare& random) {
   const GilAcquire gil;
   nb::list values;
   for (const host::EvaluatorInput& input : inputs) {
     values.append(object_of(input, device));
   }
-  const nb::object outputs = evaluating_module().attr("evaluate")(fusion, values, device.str());
+  nb::list offsets;
+  for (size_t i = 0; i < random.numbers.size(); ++i) {
+    offsets.append(random.offset_of(i));
+  }
+  const nb::object outputs = evaluating_module().attr("evaluate")(
+      fusion, values, device.str(), random.state.seed, offsets);
   std::vector<DlpackHandle> results;
   for (const nb::handle output : nb::iter(outputs)) {
     results.push_back(output.is_none() ? nullptr : tensor_of(output, device));

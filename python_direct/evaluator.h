@@ -19,7 +19,8 @@ class PythonEvaluator final : public host::Evaluator {
   [[nodiscard]] std::vector<DlpackHandle> evaluate(
       const std::shared_ptr<Fusion>& fusion,
       std::span<const host::EvaluatorInput> inputs,
-      Device device) override;
+      Device device,
+      const RandomShare& random) override;
   void copy(const host::EvaluatorInput& from, const host::EvaluatorInput& to) override;
 
  private:

@@ -254,7 +254,9 @@ std::vector<KernelPrinter::Parameter> KernelPrinter::parameters() const {
              parameter.val->is_tensor() ? name_of(parameter.tensor()) : name_of(parameter.val)});
         break;
       case Kind::RandomSeed: list.push_back({"PhiloxKeys", "rng_seed"}); break;
-      case Kind::RandomOffset: list.push_back({std::move(type), "rng_offset"}); break;
+      case Kind::RandomOffset:
+        list.push_back({std::move(type), name_of_random_offset(parameter.stream)});
+        break;
     }
   }
   return list;

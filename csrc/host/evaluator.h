@@ -11,6 +11,7 @@
 #include "base/refusal.h"
 #include "ir/fusion.h"
 #include "runtime/dlpack_tensor.h"
+#include "runtime/random_state.h"
 
 namespace nvfuser::host {
 
@@ -33,14 +34,15 @@ class Evaluator {
   virtual ~Evaluator() = default;
   /// Says no where nothing can be evaluated: what does it is not installed.
   [[nodiscard]] virtual std::optional<Refusal> find_unavailable() = 0;
-  /// Compute `fusion` on `device`, on the caller's current stream. Writes outputs that update an
-  /// input into its memory. Returns a tensor in memory of its own for every other output, with the
-  /// strides that layout_of_new gives it; empty handles stand for updates, for inputs and for
-  /// outputs that came before.
+  /// Compute `fusion` on `device`, on the caller's current stream, with its share of the run's
+  /// random numbers. Writes outputs that update an input into its memory. Returns a tensor in
+  /// memory of its own for every other output, with the strides that layout_of_new gives it; empty
+  /// handles stand for updates, for inputs and for outputs that came before.
   [[nodiscard]] virtual std::vector<DlpackHandle> evaluate(
       const std::shared_ptr<Fusion>& fusion,
       std::span<const EvaluatorInput> inputs,
-      Device device) = 0;
+      Device device,
+      const RandomShare& random) = 0;
   /// Copy elements between tensors of one type, device and shape, with any strides.
   virtual void copy(const EvaluatorInput& from, const EvaluatorInput& to) = 0;
 };

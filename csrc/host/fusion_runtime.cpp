@@ -27,10 +27,12 @@ FusionRuntime::FusionRuntime(
     PlannedPieces pieces, size_t num_inputs, const KernelIdentity& identity, bool is_by_hand)
     : num_inputs_(num_inputs),
       cut_(std::move(pieces.cut)),
-      outputs_(std::move(pieces.partition.outputs)) {
+      outputs_(std::move(pieces.partition.outputs)),
+      random_streams_(pieces.partition.random_streams) {
   for (size_t i = 0; i < pieces.candidates.size(); ++i) {
     Piece& piece = pieces.partition.pieces[i];
-    RuntimePiece made{.inputs = piece.inputs, .identity = identity};
+    RuntimePiece made{
+        .inputs = piece.inputs, .random_numbers = piece.random_numbers, .identity = identity};
     made.identity.group_id = static_cast<int64_t>(i);
     const auto known = std::ranges::find_if(
         ways_, [&](const auto& ways) { return ways->is_like(piece, *pieces.candidates[i]); });
@@ -121,19 +123,20 @@ const std::shared_ptr<HostProgram>& FusionRuntime::program_for(const Choice& cho
     const Way& way = piece.ways->way(choice[i]);
     const Fusion& fusion = *piece.ways->piece().fusion;
     if (way.kernel != nullptr) {
-      static_cast<void>(made->launch(way.kernel, piece.inputs));
+      static_cast<void>(made->launch(way.kernel, piece.inputs, piece.random_numbers));
     } else if (way.kind == Way::Kind::View) {
       static_cast<void>(made->view(fusion, piece.inputs));
     } else {
       KernelIdentity identity = piece.identity;
       identity.scheduler = SchedulerType::expr_eval;
-      static_cast<void>(made->evaluate(fusion, piece.inputs, identity));
+      static_cast<void>(made->evaluate(fusion, piece.inputs, identity, piece.random_numbers));
     }
   }
   for (const Slot output : outputs_) {
     made->add_output(output);
   }
   made->insert_frees();
+  made->use_random_streams(random_streams_);
   program = std::move(made);
   return program;
 }

@@ -75,10 +75,12 @@ class FusionRuntime {
  private:
   /// By piece: the number of its way.
   using Choice = std::vector<size_t>;
-  /// Pieces that differ only in the slots they read share their ways, and so their kernels.
+  /// Pieces that differ only in the slots and random numbers they read share their ways, and so
+  /// their kernels.
   struct RuntimePiece {
     PieceWays* ways = nullptr;
     std::vector<Slot> inputs;
+    std::vector<int64_t> random_numbers;
     KernelIdentity identity; // names evaluations
   };
 
@@ -99,6 +101,7 @@ class FusionRuntime {
   const size_t num_inputs_;
   const std::shared_ptr<const SegmentedFusion> cut_; // nullptr: one piece
   const std::vector<Slot> outputs_;
+  const int64_t random_streams_;
   std::vector<std::unique_ptr<PieceWays>> ways_; // guarded by mutex_, but for what they allow
   std::vector<RuntimePiece> pieces_;
   mutable std::mutex mutex_; // of what follows

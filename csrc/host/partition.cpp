@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "ir/all_nodes.h"
+#include "ir/random_streams.h"
 
 namespace nvfuser::host {
 
@@ -36,6 +37,15 @@ void bind_inputs(
     std::ranges::for_each(piece.inputs, bind);
   }
   std::ranges::for_each(partition.outputs, bind);
+}
+
+void number_random_tensors(Partition& partition, const Fusion& definition) {
+  partition.random_streams = count_random_streams(definition);
+  for (Piece& piece : partition.pieces) {
+    if (partition.random_streams > 0) {
+      piece.random_numbers = random_numbers_of(*piece.fusion, definition);
+    }
+  }
 }
 
 } // namespace nvfuser::host

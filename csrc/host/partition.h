@@ -22,6 +22,8 @@ struct Piece {
   std::shared_ptr<Fusion> fusion;
   /// The slots it reads, for each input of `fusion`.
   std::vector<Slot> inputs;
+  /// The places in a run of its random tensors without seed (RandomShare::numbers).
+  std::vector<int64_t> random_numbers = {};
   /// How it runs, where nothing stands against it.
   SegmentKind kind = SegmentKind::Kernel;
   /// The scheduler that it was cut for; none: whichever takes it.
@@ -33,6 +35,7 @@ struct Partition {
   std::vector<Piece> pieces;
   /// The slots of the visible outputs of the whole fusion.
   std::vector<Slot> outputs;
+  int64_t random_streams = 0; // random tensors without seed of the whole fusion
 };
 
 /// The partition of one piece: `fusion` as it is.
@@ -42,5 +45,8 @@ struct Partition {
 /// Let `partition` read other slots than its own: `arguments` says for each input of its fusion
 /// which of the `num_arguments` of a run it is.
 void bind_inputs(Partition& partition, const std::vector<int64_t>& arguments, size_t num_arguments);
+
+/// Let the pieces draw as `definition` would, which they come from.
+void number_random_tensors(Partition& partition, const Fusion& definition);
 
 } // namespace nvfuser::host

@@ -111,16 +111,6 @@ bool stores_half_bytes(const SegmentedFusion& plan) {
   });
 }
 
-/// Random tensors without a seed of their own take numbers of one state of the generator, one
-/// behind the other. A launch draws a state of its own, so that they belong into one piece.
-bool has_common_state(std::span<Expr* const> exprs) {
-  const auto has_no_seed = [](const Expr* expr) {
-    const auto* random = expr->as<RNGOp>();
-    return random != nullptr && random->seed == nullptr;
-  };
-  return std::ranges::count_if(exprs, has_no_seed) > 1;
-}
-
 } // namespace
 
 PiecePlanner::Known::Known(const Fusion& fusion)
@@ -132,15 +122,16 @@ PiecePlanner::Known::Known(const Fusion& fusion)
       complete_equal_dims(equal_input_dims(*whole->fusion)),
       may_be_whole(
           std::ranges::none_of(whole->summary.exprs(), asks_for_cut) &&
-          !has_outputs_of_two_devices(*complete)),
-      has_common_state(host::has_common_state(whole->summary.exprs())) {}
+          !has_outputs_of_two_devices(*complete)) {}
 
 PiecePlanner::PiecePlanner(std::shared_ptr<Fusion> fusion, bool is_by_hand)
     : fusion_(std::move(fusion)), is_by_hand_(is_by_hand) {}
 
 PlannedPieces PiecePlanner::plan(std::span<const Argument> args, Device device) {
   if (is_by_hand_) {
-    return one_piece(fusion_, SegmentKind::Kernel);
+    PlannedPieces pieces = one_piece(fusion_, SegmentKind::Kernel);
+    number_random_tensors(pieces.partition, *fusion_);
+    return pieces;
   }
   const std::lock_guard lock(mutex_);
   if (!known_) {
@@ -158,6 +149,7 @@ PlannedPieces PiecePlanner::plan(std::span<const Argument> args, Device device) 
       cut(std::make_shared<schedule::RunFacts>(find_run_facts(
           *known_->whole->fusion, bound, known_->complete_equal_dims, target_of(device))));
   bind_inputs(pieces.partition, known_->arguments, args.size());
+  number_random_tensors(pieces.partition, *known_->definition);
   return pieces;
 }
 
@@ -167,9 +159,6 @@ PlannedPieces PiecePlanner::cut(std::shared_ptr<const schedule::RunFacts> facts)
     if (const auto kind = kind_of_whole(known_->whole->summary, *facts, *candidates)) {
       return one_piece(known_->complete, *kind, std::move(candidates));
     }
-  }
-  if (known_->has_common_state) {
-    return one_piece(known_->complete, SegmentKind::Kernel);
   }
   auto found =
       try_automatic([&] { return SegmentedFusion::try_segment(known_->whole->fusion, *facts); });

@@ -49,8 +49,7 @@ class PiecePlanner {
     const std::vector<int64_t> arguments;     // by input of `complete`: that of the definition
     const std::shared_ptr<SummarizedFusion> whole;
     const EqualDims complete_equal_dims;
-    const bool may_be_whole;     // nothing in it asks for a cut
-    const bool has_common_state; // of random numbers: it must not be cut
+    const bool may_be_whole; // nothing in it asks for a cut
   };
 
   [[nodiscard]] PlannedPieces cut(std::shared_ptr<const schedule::RunFacts> facts) const;

@@ -185,6 +185,7 @@ class ProgramPlanner {
     PlannedLaunch launch;
     launch.kernel = step.kernel;
     launch.inputs = step.inputs;
+    launch.random_numbers = step.random_numbers;
     CompileParams params;
     params.device = plan_.device;
     auto found = step.kernel->try_plan(values_of(step.inputs), {}, params);
@@ -236,7 +237,7 @@ class ProgramPlanner {
     const std::vector<Argument> values = values_of(step.inputs);
     ExpressionEvaluator evaluator;
     bind_fusion(*step.fusion, values, evaluator);
-    PlannedEvaluation evaluation{step.fusion, step.inputs, {}, step.identity};
+    PlannedEvaluation evaluation{step.fusion, step.inputs, {}, step.identity, step.random_numbers};
     std::unordered_map<const Val*, Slot> seen; // only looked up
     size_t next = 0;                           // among the slots that are set
     for (const Val* output : step.fusion->outputs()) {
@@ -444,7 +445,8 @@ class ProgramPlanner {
     }
   }
 
-  /// One launch of the arguments in their order, whose outputs are those of the program.
+  /// One launch of the arguments in their order, whose outputs and random tensors are those of the
+  /// program.
   void find_single_launch() {
     if (steps_.size() != 1 || !std::holds_alternative<Launch>(steps_.front())) {
       return;
@@ -453,6 +455,11 @@ class ProgramPlanner {
     bool is_in_order = launch.inputs.size() == args_.size();
     for (size_t i = 0; i < launch.inputs.size() && is_in_order; ++i) {
       is_in_order = launch.inputs[i] == static_cast<Slot>(i);
+    }
+    const auto num_random = static_cast<int64_t>(launch.random_numbers.size());
+    is_in_order = is_in_order && num_random == plan_.random_streams;
+    for (int64_t i = 0; i < num_random && is_in_order; ++i) {
+      is_in_order = launch.random_numbers[static_cast<size_t>(i)] == i;
     }
     if (is_in_order && plan_.outputs == std::get<Launch>(steps_.front()).outputs) {
       plan_.single_launch = &launch;
@@ -520,9 +527,11 @@ namespace {
 ProgramPlan empty_plan(
     std::span<const Slot> outputs,
     size_t num_slots,
+    int64_t random_streams,
     std::span<const Argument> args,
     std::optional<Device> device) {
   ProgramPlan plan;
+  plan.random_streams = random_streams;
   plan.device = device_of(args, device);
   plan.slots.resize(num_slots);
   plan.outputs.assign(outputs.begin(), outputs.end());
@@ -548,13 +557,15 @@ std::variant<std::shared_ptr<const ProgramPlan>, StepRefusal> try_make_program_p
     std::span<const Step> steps,
     std::span<const Slot> outputs,
     size_t num_slots,
+    int64_t random_streams,
     std::span<const Argument> args,
     std::optional<Device> device) {
   const auto is_launch = [](const Step& step) { return std::holds_alternative<Launch>(step); };
   if (std::ranges::count_if(steps, is_launch) > 1) {
-    compile_launches(empty_plan(outputs, num_slots, args, device), steps, args);
+    compile_launches(empty_plan(outputs, num_slots, random_streams, args, device), steps, args);
   }
-  auto plan = std::make_shared<ProgramPlan>(empty_plan(outputs, num_slots, args, device));
+  auto plan =
+      std::make_shared<ProgramPlan>(empty_plan(outputs, num_slots, random_streams, args, device));
   if (std::optional<StepRefusal> refusal = ProgramPlanner(*plan, steps, args).run()) {
     return std::move(*refusal);
   }

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <iostream>
+#include <numeric>
 
 #include "base/errors.h"
 #include "base/options.h"
 #include "ir/all_nodes.h"
+#include "ir/random_streams.h"
 #include "runtime/buffer_layout.h"
 #include "runtime/kernel_executor.h"
 #include "runtime/paired_tensor.h"
@@ -157,14 +159,25 @@ void HostProgram::add_output(Slot slot) {
   outputs_.push_back(slot);
 }
 
+std::vector<int64_t> HostProgram::next_random_numbers(const Fusion& fusion) {
+  std::vector<int64_t> numbers(static_cast<size_t>(count_random_streams(fusion)));
+  std::iota(numbers.begin(), numbers.end(), random_streams_);
+  random_streams_ += static_cast<int64_t>(numbers.size());
+  return numbers;
+}
+
 std::vector<Slot> HostProgram::launch(
-    std::shared_ptr<KernelProgram> kernel, std::vector<Slot> inputs) {
+    std::shared_ptr<KernelProgram> kernel,
+    std::vector<Slot> inputs,
+    std::optional<std::vector<int64_t>> random_numbers) {
   check_open();
   check(find_unsupported(*kernel->fusion()));
   check_inputs("launch " + kernel->identity().name(), *kernel->fusion(), inputs);
   std::vector<Slot> outputs = new_slots(*kernel->fusion());
   fusions_.push_back(kernel->fusion());
-  steps_.emplace_back(Launch{std::move(kernel), std::move(inputs), outputs});
+  std::vector<int64_t> numbers =
+      random_numbers ? std::move(*random_numbers) : next_random_numbers(*kernel->fusion());
+  steps_.emplace_back(Launch{std::move(kernel), std::move(inputs), outputs, std::move(numbers)});
   return outputs;
 }
 
@@ -187,7 +200,10 @@ std::vector<Slot> HostProgram::launch(
 }
 
 std::vector<Slot> HostProgram::evaluate(
-    const Fusion& fusion, std::vector<Slot> inputs, std::optional<KernelIdentity> identity) {
+    const Fusion& fusion,
+    std::vector<Slot> inputs,
+    std::optional<KernelIdentity> identity,
+    std::optional<std::vector<int64_t>> random_numbers) {
   check_open();
   const std::shared_ptr<Fusion> own = fusion.clone();
   check_inputs("evaluate", *own, inputs);
@@ -197,7 +213,11 @@ std::vector<Slot> HostProgram::evaluate(
       .scheduler = SchedulerType::expr_eval,
       .fusion_id = fusion_id_,
       .group_id = static_cast<int64_t>(steps_.size())};
-  steps_.emplace_back(Evaluate{own, std::move(inputs), outputs, identity.value_or(own_identity)});
+  std::vector<int64_t> numbers =
+      random_numbers ? std::move(*random_numbers) : next_random_numbers(*own);
+  steps_.emplace_back(
+      Evaluate{
+          own, std::move(inputs), outputs, identity.value_or(own_identity), std::move(numbers)});
   return outputs;
 }
 
@@ -336,7 +356,7 @@ std::variant<std::shared_ptr<const ProgramPlan>, StepRefusal> HostProgram::try_m
       !outputs_.empty() || std::ranges::any_of(fusions_, updates_inputs),
       "The program has no outputs: nothing would see what it does");
   is_closed_ = true;
-  auto made = try_make_program_plan(steps_, outputs_, slots_.size(), args, device);
+  auto made = try_make_program_plan(steps_, outputs_, slots_.size(), random_streams_, args, device);
   if (auto* refusal = std::get_if<StepRefusal>(&made)) {
     return std::move(*refusal);
   }

@@ -11,6 +11,7 @@
 // (host/program_plan.h): launch plans of its kernels, and where every tensor lies.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -43,9 +44,19 @@ class HostProgram {
 
   /// The slot of the next argument. Requires: there are no steps yet.
   Slot add_input();
+  /// Runs draw for at least so many random tensors.
+  void use_random_streams(int64_t streams) {
+    random_streams_ = std::max(random_streams_, streams);
+  }
   /// Let the caller get `slot` as its next output. One slot may be several outputs.
   void add_output(Slot slot);
-  std::vector<Slot> launch(std::shared_ptr<KernelProgram> kernel, std::vector<Slot> inputs);
+  /// A run draws one state for the random tensors without seed of all steps. `random_numbers`: the
+  /// places in the run of those of this step, which use_random_streams counts; left out: behind
+  /// those of earlier steps.
+  std::vector<Slot> launch(
+      std::shared_ptr<KernelProgram> kernel,
+      std::vector<Slot> inputs,
+      std::optional<std::vector<int64_t>> random_numbers = {});
   /// This and the following work on copies of `fusion`, which a launch needs scheduled.
   std::vector<Slot> launch(
       const Fusion& fusion,
@@ -55,7 +66,10 @@ class HostProgram {
       SchedulerType scheduler = SchedulerType::none);
   /// `identity`: its name in profiles; left out: that of the program, and the number of the step.
   std::vector<Slot> evaluate(
-      const Fusion& fusion, std::vector<Slot> inputs, std::optional<KernelIdentity> identity = {});
+      const Fusion& fusion,
+      std::vector<Slot> inputs,
+      std::optional<KernelIdentity> identity = {},
+      std::optional<std::vector<int64_t>> random_numbers = {});
   std::vector<Slot> view(const Fusion& fusion, std::vector<Slot> inputs);
   std::vector<Slot> allocate(const Fusion& fusion, std::vector<Slot> inputs);
   void copy(Slot from, Slot to);
@@ -117,11 +131,14 @@ class HostProgram {
   /// Check the inputs of a step against those of its fusion.
   void check_inputs(const std::string& what, const Fusion& fusion, const std::vector<Slot>& inputs);
   std::vector<Slot> new_slots(const Fusion& fusion);
+  /// The places in a run of the random tensors of the next step.
+  [[nodiscard]] std::vector<int64_t> next_random_numbers(const Fusion& fusion);
   [[nodiscard]] std::variant<std::shared_ptr<const ProgramPlan>, StepRefusal> try_make_plan(
       std::span<const Argument> args, std::optional<Device> device, const Signature& words);
 
   const int64_t fusion_id_;
   int64_t num_inputs_ = 0;
+  int64_t random_streams_ = 0;
   std::vector<SlotFacts> slots_;
   std::vector<Step> steps_;
   std::vector<Slot> outputs_;

@@ -61,7 +61,8 @@ struct PlannedLaunch {
   std::shared_ptr<KernelProgram> kernel;
   std::shared_ptr<const LaunchPlan> plan;
   std::vector<Slot> inputs;
-  std::vector<Slot> tensors;    // by buffer of the plan; kNoSlot for those that are not new
+  std::vector<Slot> tensors; // by buffer of the plan; kNoSlot for those that are not new
+  std::vector<int64_t> random_numbers;
   int64_t workspace_offset = 0; // of plan->workspace_bytes
   size_t first_parameter = 0;   // in ProgramPlan::parameters
   size_t first_address = 0;     // in ProgramPlan::parameter_offsets
@@ -72,6 +73,7 @@ struct PlannedEvaluation {
   std::vector<Slot> inputs;
   std::vector<Slot> outputs; // by output of the fusion; kNoSlot where none is new
   KernelIdentity identity;   // in profiles
+  std::vector<int64_t> random_numbers;
 };
 
 struct PlannedCopy {
@@ -94,6 +96,7 @@ struct ProgramPlan {
   std::vector<Slot> outputs;
   int64_t workspace_bytes = 0;
   int64_t counter_bytes = 0; // the most that a kernel has: each leaves them as it found them
+  int64_t random_streams = 0; // random tensors of all steps, which share one state of a run
   /// The parameters of all kernels, with what does not differ from run to run.
   std::vector<std::byte> parameters;
   std::vector<size_t> parameter_offsets; // where each parameter of each kernel starts
@@ -116,6 +119,7 @@ struct StepRefusal {
     std::span<const Step> steps,
     std::span<const Slot> outputs,
     size_t num_slots,
+    int64_t random_streams,
     std::span<const Argument> args,
     std::optional<Device> device);
 

@@ -95,6 +95,9 @@ class ProgramRun {
   std::vector<RunOutput> run() {
     allocate();
     describe_slots();
+    if (plan_.random_streams > 0) {
+      random_ = draw_random_state(plan_.device, plan_.random_streams);
+    }
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
       if (i >= bound_until_) {
         bind_chain(i);
@@ -208,7 +211,8 @@ class ProgramRun {
     if (plan.workspace_bytes > 0) {
       memory.workspace = address_of(workspace_) + launch.workspace_offset;
     }
-    bind_launch(plan, values, memory, block_.bytes() + launch.first_parameter);
+    const RandomShare random{random_, launch.random_numbers};
+    bind_launch(plan, values, memory, random, block_.bytes() + launch.first_parameter);
   }
 
   void run_step(const PlannedLaunch& launch) {
@@ -250,8 +254,8 @@ class ProgramRun {
     if (profiled_ != nullptr) {
       profiled.emplace(plan_.device, stream_, evaluation.identity);
     }
-    std::vector<DlpackHandle> results =
-        caller_.evaluator.evaluate(evaluation.fusion, inputs, plan_.device);
+    std::vector<DlpackHandle> results = caller_.evaluator.evaluate(
+        evaluation.fusion, inputs, plan_.device, {random_, evaluation.random_numbers});
     NVF_INVARIANT(
         results.size() == evaluation.outputs.size(), "an evaluator returns a place per output");
     int64_t bytes = 0;
@@ -361,6 +365,7 @@ class ProgramRun {
   ParameterBlock block_;
   std::optional<CudaContextGuard> context_;
   CUstream stream_ = nullptr;
+  RandomState random_;
   SharedTensor workspace_;
   RunCounters counters_;
   std::vector<SharedTensor> memory_; // by slot; of owners

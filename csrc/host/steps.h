@@ -32,6 +32,7 @@ struct Launch {
   std::shared_ptr<KernelProgram> kernel;
   std::vector<Slot> inputs;
   std::vector<Slot> outputs;
+  std::vector<int64_t> random_numbers = {}; // RandomShare::numbers
 
   [[nodiscard]] const std::shared_ptr<Fusion>& fusion() const {
     return kernel->fusion();
@@ -43,7 +44,8 @@ struct Evaluate {
   std::shared_ptr<Fusion> fusion;
   std::vector<Slot> inputs;
   std::vector<Slot> outputs;
-  KernelIdentity identity; // its name in profiles
+  KernelIdentity identity;                  // its name in profiles
+  std::vector<int64_t> random_numbers = {}; // RandomShare::numbers
 };
 
 /// See the memory of inputs as a fusion says that only moves elements: every output lies in the

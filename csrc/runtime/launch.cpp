@@ -131,11 +131,13 @@ void fill_buffers(
   }
 }
 
-void fill_random_state(const LaunchPlan& plan, std::byte* parameters) {
-  const RandomState state = draw_random_state(plan.device, plan.random_streams);
-  const RandomKeys keys = keys_of(state.seed);
+void fill_random_state(const LaunchPlan& plan, const RandomShare& random, std::byte* parameters) {
+  const RandomKeys keys = keys_of(random.state.seed);
   std::memcpy(parameters + plan.random_seed, &keys, sizeof(keys));
-  std::memcpy(parameters + plan.random_offset, &state.offset, sizeof(state.offset));
+  for (size_t i = 0; i < plan.random_offsets.size(); ++i) {
+    const uint64_t offset = random.offset_of(i);
+    std::memcpy(parameters + plan.random_offsets[i], &offset, sizeof(offset));
+  }
 }
 
 /// Call `fill(address, bytes)` for each output that has to start as zeros.
@@ -258,13 +260,14 @@ void bind_launch(
     const LaunchPlan& plan,
     std::span<const Argument> args,
     const LaunchMemory& memory,
+    const RandomShare& random,
     std::byte* parameters) {
   check_alignment(plan, args);
   check_aliases(plan, args);
   fill_arguments(plan, args, parameters);
   fill_buffers(plan, args, memory, parameters);
-  if (plan.random_streams > 0) {
-    fill_random_state(plan, parameters);
+  if (!plan.random_offsets.empty()) {
+    fill_random_state(plan, random, parameters);
   }
 }
 
@@ -318,7 +321,13 @@ std::vector<RunOutput> launch(
   if (!plan.is_empty) {
     ParameterBlock block(plan.parameters, plan.parameter_offsets);
     void* workspace = buffers.workspace == nullptr ? nullptr : data_of(buffers.workspace);
-    bind_launch(plan, args, {buffers.addresses, workspace, buffers.counters.data}, block.bytes());
+    RandomShare random;
+    if (!plan.random_offsets.empty()) {
+      const auto streams = static_cast<int64_t>(plan.random_offsets.size());
+      random.state = draw_random_state(plan.device, streams);
+    }
+    const LaunchMemory memory{buffers.addresses, workspace, buffers.counters.data};
+    bind_launch(plan, args, memory, random, block.bytes());
     enqueue_launch(plan, block.bytes(), block.addresses(), stream, timer);
   }
   return make_outputs(plan, buffers);

@@ -7,6 +7,7 @@
 
 #include "runtime/kernel_timer.h"
 #include "runtime/launch_plan.h"
+#include "runtime/random_state.h"
 
 namespace nvfuser {
 
@@ -31,12 +32,14 @@ struct LaunchMemory {
 };
 
 /// Write what differs from run to run into `parameters`, which begin as plan.parameters: addresses,
-/// numbers, the state of the random generator. Refuses addresses that the kernel cannot take.
+/// numbers, its share of the random numbers of the run. Refuses addresses that the kernel cannot
+/// take.
 /// Requires: arguments of the plan's signature; the plan is not empty.
 void bind_launch(
     const LaunchPlan& plan,
     std::span<const Argument> args,
     const LaunchMemory& memory,
+    const RandomShare& random,
     std::byte* parameters);
 
 /// Fill outputs that have to start as zeros, and launch. `parameters` were bound, and `addresses`

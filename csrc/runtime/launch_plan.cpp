@@ -357,10 +357,11 @@ class Planner {
   }
 
   void plan_random_state() {
-    plan_.random_streams = recipe_.random_streams;
-    if (plan_.random_streams > 0) {
+    if (recipe_.random_streams > 0) {
       plan_.random_seed = writer_.add_room(sizeof(RandomKeys));
-      plan_.random_offset = writer_.add_scalar();
+    }
+    for (int64_t i = 0; i < recipe_.random_streams; ++i) {
+      plan_.random_offsets.push_back(writer_.add_scalar());
     }
   }
 

@@ -76,9 +76,8 @@ struct LaunchPlan {
   std::vector<PlannedBuffer> buffers;
   std::vector<PlannedOutput> outputs; // the visible ones
   std::vector<AlignmentCheck> alignment_checks;
-  int64_t random_streams = 0; // not 0: the run draws a random state, to be put
-  size_t random_seed = 0;     // here and
-  size_t random_offset = 0;   // here in the parameter bytes
+  size_t random_seed = 0;             // where the seed goes in the parameter bytes, and the offset
+  std::vector<size_t> random_offsets; // of each random tensor; empty: there are none without seed
   int64_t workspace_bytes = 0;
   int64_t counter_bytes = 0;    // of workspaces that start with zeros (runtime/counters.h)
   bool dumps_arguments = false; // NVFUSER_DUMP=kernel_args when the plan was made

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "base/device.h"
 #include "lower/analysis/kernel_parameters.h"
@@ -12,10 +13,23 @@
 namespace nvfuser {
 
 /// The random numbers of a run: a random tensor takes the counters at `offset` plus its place among
-/// those that the fusion needs (`stream_in_use`).
+/// those that the run needs.
 struct RandomState {
   uint64_t seed = 0;
   uint64_t offset = 0;
+};
+
+/// The part of a run's random numbers that one of its steps computes.
+struct RandomShare {
+  RandomState state;
+  /// By random tensor of the step's fusion (`stream_in_use`): its place in the run. Empty: the step
+  /// is the whole run.
+  std::span<const int64_t> numbers;
+
+  [[nodiscard]] uint64_t offset_of(size_t stream) const {
+    return state.offset + (numbers.empty() ? static_cast<uint64_t>(stream)
+                                           : static_cast<uint64_t>(numbers[stream]));
+  }
 };
 
 /// What a kernel gets for the seed: the keys of the cipher's ten rounds, two for each.

@@ -172,9 +172,9 @@ def validate_with_auto_inferred_outputs(
     ]
     suspects = [i for i, check in enumerate(checks) if not check.agrees()]
     if suspects:
-        state = evaluator.drawn_state
+        random = evaluator.drawn
         del evaluator
-        wide = Evaluator(fusion, args, torch.float64, device=device, random_state=state)
+        wide = Evaluator(fusion, args, torch.float64, device=device, random=random)
         exact = _visible_values(wide, fusion)
         del wide
         for i in suspects:

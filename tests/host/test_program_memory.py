@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
@@ -116,9 +116,9 @@ def test_an_evaluator_that_keeps_its_inputs_keeps_their_memory(
     kept: list[torch.Tensor] = []
     evaluate = steps.evaluate
 
-    def evaluate_and_keep(fusion: Fusion, inputs: list[torch.Tensor], device: str) -> object:
+    def evaluate_and_keep(fusion: Fusion, inputs: list[torch.Tensor], *others: Any) -> object:
         kept.extend(inputs)
-        return evaluate(fusion, inputs, device)
+        return evaluate(fusion, inputs, *others)
 
     monkeypatch.setattr(steps, "evaluate", evaluate_and_keep)
     program = HostProgram()

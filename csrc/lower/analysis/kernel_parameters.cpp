@@ -22,6 +22,10 @@ size_t KernelParameter::num_strides() const {
   return TensorDomain::no_reductions(tensor()->maybe_allocation()).size();
 }
 
+std::string name_of_random_offset(int64_t stream) {
+  return stream == 0 ? "rng_offset" : "rng_offset_" + std::to_string(stream);
+}
+
 std::vector<KernelParameter> kernel_parameters(const Kernel& kernel) {
   using Kind = KernelParameter::Kind;
   std::vector<KernelParameter> list;
@@ -35,7 +39,9 @@ std::vector<KernelParameter> kernel_parameters(const Kernel& kernel) {
   }
   if (kernel.launch.random_streams > 0) {
     list.push_back({Kind::RandomSeed, nullptr, DataType::UInt64});
-    list.push_back({Kind::RandomOffset, nullptr, DataType::UInt64});
+    for (int64_t i = 0; i < kernel.launch.random_streams; ++i) {
+      list.push_back({Kind::RandomOffset, nullptr, DataType::UInt64, i});
+    }
   }
   return list;
 }

@@ -1,6 +1,7 @@
 // What the host passes to a kernel, in the order of the kernel's parameters.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "lower/kernel.h"
@@ -12,13 +13,14 @@ struct KernelParameter {
     Tensor,      // pointer, sizes and strides
     Scalar,      // a scalar input, or the element of a tensor on the host
     RandomSeed,  // of the run, as the keys of all rounds
-    RandomOffset // of the run, 64 bits
+    RandomOffset // of a random tensor in the run, 64 bits
   };
   /// runtime/common/philox.h: PhiloxKeys.
   static constexpr int64_t kRandomSeedBytes = 80;
   Kind kind = Kind::Tensor;
   const Val* val = nullptr; // of a tensor or scalar
   DataType dtype = DataType::Float;
+  int64_t stream = 0; // of RandomOffset: the place of its random tensor in the fusion
 
   [[nodiscard]] const TensorView* tensor() const {
     return static_cast<const TensorView*>(val);
@@ -26,6 +28,9 @@ struct KernelParameter {
   /// Strides that a tensor is passed with; sizes are as many as it has dimensions.
   [[nodiscard]] size_t num_strides() const;
 };
+
+/// "rng_offset", "rng_offset_1"
+[[nodiscard]] std::string name_of_random_offset(int64_t stream);
 
 /// Inputs, then outputs and workspaces, then the state of the random numbers.
 [[nodiscard]] std::vector<KernelParameter> kernel_parameters(const Kernel& kernel);

@@ -2,6 +2,7 @@
 #include "eval/simplify.h"
 #include "ir/random_streams.h"
 #include "ir/scalar.h"
+#include "lower/analysis/kernel_parameters.h"
 #include "lower/statements/element_statements.h"
 
 namespace nvfuser {
@@ -87,9 +88,8 @@ Expr* convert(RNGOp& op, StatementContext& context) {
   if (seed == nullptr) {
     const int64_t stream = stream_in_use(op);
     seed = context.kernel.named_scalar("rng_seed", DataType::UInt64);
-    offset = scalar::add(
-        context.kernel.named_scalar("rng_offset", DataType::UInt64),
-        context.kernel.new_constant(stream, DataType::UInt64));
+    // Each has an offset of its own: parts of a fusion that is cut draw as the whole one would.
+    offset = context.kernel.named_scalar(name_of_random_offset(stream), DataType::UInt64);
     context.kernel.launch.random_streams =
         std::max(context.kernel.launch.random_streams, stream + 1);
   }

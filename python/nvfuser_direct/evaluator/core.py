@@ -7,7 +7,7 @@ Handlers of expressions stand in the other modules of this package and register 
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from .. import _core
 from .. import random_state as generators
@@ -52,6 +52,13 @@ _HANDLER_MODULES = (
     "search",
     "random",
 )
+
+
+class RandomNumbers(NamedTuple):
+    """The random numbers of a run, or of a step of it."""
+
+    seed: int
+    offsets: Sequence[int]  # of each random tensor without seed of its own, by `stream_in_use`
 
 
 def handles(node: type) -> Callable[[Any], Any]:
@@ -109,8 +116,8 @@ class Evaluator:
         for its dtype is infinite.
     device : torch.device, optional
         Where to compute without tensor inputs, which decide otherwise; the CPU if not given.
-    random_state : tuple[int, int], optional
-        Seed and offset for random tensors that have none, of another evaluation; drawn if not
+    random : RandomNumbers, optional
+        What random tensors without seed draw from, of another evaluation or of a run; drawn if not
         given.
 
     Tensors are kept until the last expression that reads them; outputs and scalars stay.
@@ -123,7 +130,7 @@ class Evaluator:
         dtype_override: torch.dtype | None = None,
         *,
         device: torch.device | None = None,
-        random_state: tuple[int, int] | None = None,
+        random: RandomNumbers | None = None,
     ) -> None:
         require_pytorch("Evaluating a fusion")
         import torch
@@ -143,7 +150,7 @@ class Evaluator:
         # Arithmetic on scalars as the core has it, in the width and precision of their dtypes.
         self._scalars = _core.ExpressionEvaluator()
         self._host_scalars: dict[Val, torch.Tensor] = {}  # as given; values are on `device`
-        self._random_state = random_state
+        self._random = random
         tensors = [x for x in inputs if isinstance(x, torch.Tensor)]
         # A tensor of no dimensions may be a host scalar beside others.
         leaders = [x for x in tensors if x.ndim > 0] or [x for x in tensors if x.is_cuda]
@@ -200,19 +207,20 @@ class Evaluator:
         self._run(definition)
         return self._values[val]
 
-    def random_state(self) -> tuple[int, int]:
-        """Seed and offset of this run for random tensors that have none, as a kernel draws them."""
-        if self._random_state is None:
+    def random_numbers(self) -> RandomNumbers:
+        """What random tensors without seed draw from in this run, as kernels do."""
+        if self._random is None:
             draws = [
                 x for x in self._fusion.exprs() if isinstance(x, _core.RNGOp) and x.seed is None
             ]
-            self._random_state = generators.draw(self.device, len(draws))
-        return self._random_state
+            seed, offset = generators.draw(self.device, len(draws))
+            self._random = RandomNumbers(seed, range(offset, offset + len(draws)))
+        return self._random
 
     @property
-    def drawn_state(self) -> tuple[int, int] | None:
-        """The result of `random_state`; None if no random tensor asked for it."""
-        return self._random_state
+    def drawn(self) -> RandomNumbers | None:
+        """The result of `random_numbers`; None if no random tensor asked for it."""
+        return self._random
 
     # -- inputs --
 

@@ -30,8 +30,8 @@ def random(ev: Evaluator, expr: _core.RNGOp) -> None:
     dtype = nvfuser_dtype_to_torch_dtype(out.dtype())
     drawn = torch.float64 if out.dtype() == DataType.Double else torch.float32
     if expr.seed is None:
-        seed, offset = ev.random_state()
-        offset += _core.internal.stream_in_use(expr)
+        numbers = ev.random_numbers()
+        seed, offset = numbers.seed, numbers.offsets[_core.internal.stream_in_use(expr)]
     else:
         seed, offset = int(ev.scalar(expr.seed)), int(ev.scalar(expr.offset))
     shape = [int(ev.scalar(extent)) for extent in expr.shape]

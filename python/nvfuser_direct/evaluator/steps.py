@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._pytorch import require_pytorch
 from ..pytorch_utils import as_torch, is_tensor
-from .core import Evaluator
+from .core import Evaluator, RandomNumbers
 
 if TYPE_CHECKING:
     import torch
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from .. import _core
 
 
-def evaluate(fusion: _core.Fusion, inputs: list[Any], device: str) -> list[torch.Tensor | None]:
+def evaluate(
+    fusion: _core.Fusion, inputs: list[Any], device: str, seed: int, offsets: list[int]
+) -> list[torch.Tensor | None]:
     """Compute a fusion, and write what updates inputs into them.
 
     Parameters
@@ -25,6 +27,10 @@ def evaluate(fusion: _core.Fusion, inputs: list[Any], device: str) -> list[torch
         Tensors of any framework, and numbers.
     device : str
         Where it runs, if there are no tensors.
+    seed : int
+        For random tensors that have none.
+    offsets : list[int]
+        That of each of them, by `stream_in_use`.
 
     Returns
     -------
@@ -38,7 +44,8 @@ def evaluate(fusion: _core.Fusion, inputs: list[Any], device: str) -> list[torch
     from .stored import stored_outputs
 
     place = None if any(map(is_tensor, inputs)) else torch.device(device)
-    values = Evaluator(fusion, inputs, device=place).outputs()
+    random = RandomNumbers(seed, offsets)
+    values = Evaluator(fusion, inputs, device=place, random=random).outputs()
     stored = stored_outputs(fusion.outputs(), values, inputs)  # updates in place come later
     position = {val: i for i, val in enumerate(fusion.inputs())}
     results: list[torch.Tensor | None] = []
