@@ -95,7 +95,7 @@ struct ProgramPlan {
   std::vector<PlannedStep> steps;
   std::vector<Slot> outputs;
   int64_t workspace_bytes = 0;
-  int64_t counter_bytes = 0; // the most that a kernel has: each leaves them as it found them
+  int64_t counter_bytes = 0;  // the most that a kernel has: each leaves them as it found them
   int64_t random_streams = 0; // random tensors of all steps, which share one state of a run
   /// The parameters of all kernels, with what does not differ from run to run.
   std::vector<std::byte> parameters;

@@ -8,6 +8,7 @@ import pytest
 import torch
 from programs import matrix, rand
 
+import nvfuser_direct as nvf
 from nvfuser_direct import FusionDefinition, SchedulerType, evaluate
 from nvfuser_direct.evaluator.steps import evaluate as evaluate_step
 from nvfuser_direct.host import HostProgram
@@ -109,8 +110,10 @@ def test_steps_of_a_program_draw_behind_each_other(target: str, rng: torch.Gener
         x = matrix(both)
         x = both.ops.add(x, both.ops.rand_like(x))
         both.add_output(both.ops.add(x, both.ops.rand_like(x)))
+    kernel = one.fusion.clone()
+    nvf.schedule.trivial(kernel)
     program = HostProgram()
-    (slot,) = program.launch(one.fusion, [program.add_input()])
+    (slot,) = program.launch(kernel, [program.add_input()])
     program.add_output(program.evaluate(one.fusion, [slot])[0])
     x = rand(target, rng, 4, 5)
     torch.manual_seed(4)
