@@ -1,9 +1,11 @@
 // The means behind kernels: the cache on disk, the compilers, the threads.
 #include "bindings.h"
 #include "gil.h"
+#include "runtime/build_id.h"
 #include "runtime/compiled_kernel.h"
 #include "runtime/cpu_code.h"
 #include "runtime/cuda_code.h"
+#include "runtime/cuda_driver.h"
 #include "runtime/host_compiler.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/nvrtc.h"
@@ -195,6 +197,28 @@ UserNotImplementedError
 )");
 }
 
+/// What decides whether machine code of another process serves in this one.
+nb::dict code_versions() {
+  std::pair<int, int> device{0, 0};
+  std::pair<int, int> nvrtc{0, 0};
+  {
+    const GilRelease no_gil;
+    const CudaDriver* driver = CudaDriver::maybe_get();
+    if (driver != nullptr && driver->num_devices() > 0) {
+      const CudaDeviceInfo& info = driver->device(0);
+      device = {info.major, info.minor};
+    }
+    if (const Nvrtc* library = Nvrtc::maybe_get()) {
+      nvrtc = library->version();
+    }
+  }
+  nb::dict result;
+  result["device"] = device;
+  result["cuda"] = nvrtc;
+  result["build"] = build_id();
+  return result;
+}
+
 /// NVRTC comes in wheels that lie beside this package, or on the same path.
 void find_libraries_in_wheels() {
   std::vector<std::string> folders;
@@ -213,6 +237,10 @@ void bind_compilers(nb::module_& m) {
   find_libraries_in_wheels();
   bind_kernel_cache(m);
   bind_cuda_texts(m);
+  internal_module(m).def(
+      "code_versions", &code_versions, nb::sig("def code_versions() -> dict[str, typing.Any]"),
+      "The compute capability of the first device (0, 0 without one), the version of NVRTC (0, 0 "
+      "without it), and the build of this library.");
   m.def(
       "compile_cuda_source", &compile_cuda_source, "source"_a, "name"_a = "kernel",
       "architecture"_a = "sm_90a",

@@ -241,6 +241,26 @@ device : int
     CUDA device, for fusions without tensor inputs.
 )")
       .def(
+          "kernel_sources",
+          [](FusionExecutorCache& self, const nb::object& inputs, bool intrinsic_code) {
+            const auto runtime =
+                inputs.is_none() ? last_runtime(self) : compiled_runtime(self, inputs);
+            return runtime->kernel_sources(intrinsic_code);
+          },
+          "inputs"_a = nb::none(), "intrinsic_code"_a = false,
+          nb::sig(
+              "def kernel_sources(self, inputs: collections.abc.Iterable[object] | None = None, "
+              "intrinsic_code: bool = False) -> list[str]"),
+          R"(Generated source of each kernel; the last run's, if no inputs are given.
+
+Parameters
+----------
+inputs : iterable, optional
+    As in `execute`.
+intrinsic_code : bool
+    With the support code it uses.
+)")
+      .def(
           "get_most_recent_scheduled_ir",
           [](const FusionExecutorCache& self, bool tensor_transforms) {
             return last_runtime(self)->scheduled_text(tensor_transforms);

@@ -237,14 +237,21 @@ std::vector<std::string> FusionRuntime::schedules() const {
   return texts;
 }
 
-std::string FusionRuntime::kernel_source(bool with_support_code) const {
-  std::string result;
+std::vector<std::string> FusionRuntime::kernel_sources(bool with_support_code) const {
+  std::vector<std::string> sources;
   for (const auto& kernel : last_kernels()) {
     const std::shared_ptr<const CompiledKernel> code = kernel->last_compiled();
-    result += (result.empty() ? "" : "\n");
-    result += with_support_code
-                  ? code->source()
-                  : generate_kernel_text(*code->kernel(), code->name, Comments::Fusion);
+    sources.push_back(
+        with_support_code ? code->source()
+                          : generate_kernel_text(*code->kernel(), code->name, Comments::Fusion));
+  }
+  return sources;
+}
+
+std::string FusionRuntime::kernel_source(bool with_support_code) const {
+  std::string result;
+  for (const std::string& source : kernel_sources(with_support_code)) {
+    result += (result.empty() ? "" : "\n") + source;
   }
   return result;
 }

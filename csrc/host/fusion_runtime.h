@@ -64,6 +64,8 @@ class FusionRuntime {
   [[nodiscard]] std::vector<PieceReport> last_pieces() const;
   /// Generated sources of its kernels; empty where there are none.
   [[nodiscard]] std::string kernel_source(bool with_support_code) const;
+  /// One for each kernel.
+  [[nodiscard]] std::vector<std::string> kernel_sources(bool with_support_code) const;
   /// Its scheduled fusions, with the transforms of every tensor if asked for; empty where there are
   /// none.
   [[nodiscard]] std::string scheduled_text(bool with_transforms) const;

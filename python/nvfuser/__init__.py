@@ -53,8 +53,8 @@ from .second_import import warn_of_second_import as _warn_of_second_import  # no
 from .serialization import (  # noqa: E402
     disable_automatic_serialization,
     enable_automatic_serialization,
-    serialize,
 )
+from .serialization import serialize_to_workspace as serialize  # noqa: E402
 from .version import __version__, version  # noqa: E402
 
 _warn_of_second_import(_direct, _was_imported)

@@ -211,7 +211,7 @@ class DefineMethods:
     def define_vector(
         self, values: Sequence[int | Scalar], dtype: DataType = DataType.Int
     ) -> Vector: ...
-    def define_vector(self: Any, *args: Any, **kwargs: Any) -> Vector:
+    def define_vector(self, *args: Any, **kwargs: Any) -> Vector:
         """Define scalars in a row, of type Int.
 
         Parameters
@@ -223,13 +223,14 @@ class DefineMethods:
         dtype : DataType
             Int: there are no others.
         """
-        self._check_open(KINDS["define_vector"])
+        fd: Any = self
+        fd._check_open(KINDS["define_vector"])
         values = _vector_argument(*args, **kwargs)
         if not isinstance(values, list | tuple):
             values = [self.define_scalar(None, DataType.Int) for _ in range(values)]
         check_shape(values)
-        vector = record_vector(self, values)
-        self._spelled_out.add(vector.index)
+        vector = record_vector(fd, values)
+        fd._spelled_out.add(vector.index)
         return vector
 
     @overload
@@ -238,7 +239,9 @@ class DefineMethods:
     def add_output(self, output: Tensor, stride_order: Sequence[int]) -> None: ...
     @overload
     def add_output(self, output: Scalar) -> None: ...
-    def add_output(self: Any, output: Any, alias_input: Any = None, stride_order: Any = ()) -> None:
+    def add_output(  # type: ignore[misc]
+        self: Any, output: Any, alias_input: Any = None, stride_order: Any = ()
+    ) -> None:
         """Return a tensor, or write it into the memory of an input.
 
         Parameters
@@ -411,8 +414,8 @@ def _form_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, ...]:
         return ("symbolic_sizes", second, "dtype", "is_cpu")
     if "ndims" in kwargs or (args and hasattr(args[0], "__index__")):
         return ("ndims", "dtype", "is_cpu")
-    second = args[1] if len(args) > 1 else None
-    is_integers = isinstance(second, list | tuple) and bool(second)
-    if is_integers and all(type(item) is not bool and item is not None for item in second):
+    given: Any = args[1] if len(args) > 1 else None
+    is_list = isinstance(given, list | tuple) and bool(given)
+    if is_list and all(type(item) is not bool and item is not None for item in given):
         return ("sizes", "strides", "dtype", "static_sizes", "is_cpu")
     return ("shape", "contiguity", "dtype", "is_cpu", "stride_order")

@@ -14,10 +14,12 @@ from .environment import print_text, traces_statements
 from .errors import COMPLETED, EARLY_SCHEDULE, NOT_OPEN, user_error
 from .execution import RunMethods
 from .fusion_cache import FusionCache, Generation
+from .inspection import InspectionMethods
 from .multidevice import CommunicatorBackend
-from .operators import Operators
+from .operators import Operators as _Operators
 from .printing import definition_text, statement_text
-from .sched import SchedOperators, ScheduleMethods
+from .sched import SchedOperators as _SchedOperators
+from .sched import ScheduleMethods
 from .segmentation import SegmentMethods
 
 if TYPE_CHECKING:
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
 _NEVER_QUICK = -1
 
 
-class FusionDefinition(DefineMethods, RunMethods, ScheduleMethods, SegmentMethods):
+class FusionDefinition(
+    DefineMethods, RunMethods, InspectionMethods, ScheduleMethods, SegmentMethods
+):
     """A fusion: written as statements, found again by them, and run.
 
     >>> with FusionDefinition() as fd:
@@ -62,11 +66,11 @@ class FusionDefinition(DefineMethods, RunMethods, ScheduleMethods, SegmentMethod
         Whether the last `execute` was given ``profile=True``.
     """
 
-    Operators: ClassVar[type[Operators]] = Operators
-    SchedOperators: ClassVar[type[SchedOperators]] = SchedOperators
+    Operators: ClassVar[type[_Operators]] = _Operators
+    SchedOperators: ClassVar[type[_SchedOperators]] = _SchedOperators
 
-    ops: Operators
-    sched: SchedOperators
+    ops: _Operators
+    sched: _SchedOperators
     profiled: bool
 
     def __init__(
@@ -76,8 +80,8 @@ class FusionDefinition(DefineMethods, RunMethods, ScheduleMethods, SegmentMethod
         use_multidevice_executor: bool = False,
         backend_type: CommunicatorBackend = CommunicatorBackend.nccl,
     ) -> None:
-        self.ops = Operators(self)
-        self.sched = SchedOperators(self)
+        self.ops = _Operators(self)
+        self.sched = _SchedOperators(self)
         self.profiled = False
         self._given_id = id
         self._max_length = max_length
@@ -90,6 +94,7 @@ class FusionDefinition(DefineMethods, RunMethods, ScheduleMethods, SegmentMethod
         self._quick_depth = _NEVER_QUICK
         self._traces = False
         self._spelled_out: set[int] = set()
+        self._is_plain = True  # no profile and no captured text to forget
 
     # -- states --
 
@@ -145,8 +150,9 @@ class FusionDefinition(DefineMethods, RunMethods, ScheduleMethods, SegmentMethod
                 found = "" if node.entry is not None else "not "
                 print_text(f"Terminal Node {found}found.".replace("Node found.", "Node found!"))
             entry = generation.complete(node, self._spelled_out, self._cache._max_fusions)
-        except BaseException:
+        except BaseException as error:
             self._fail()
+            self._log_failure("defining", None, error)
             raise
         self._node = None
         self._quick_depth = _NEVER_QUICK
@@ -274,15 +280,3 @@ class FusionDefinition(DefineMethods, RunMethods, ScheduleMethods, SegmentMethod
     def extents(self) -> list[int]:
         """Indices of the sizes of inputs: -1, -2, .. for every dimension of every tensor."""
         return self._complete_entry().extents()
-
-    def print(self) -> None:
-        """Print the definition."""
-        print(repr(self))
-
-    def print_ir(self) -> None:
-        """Print the IR."""
-        print(self.fusion_ir())
-
-    def print_math_ir(self) -> None:
-        """Print the IR: an older name of `print_ir`."""
-        self.print_ir()

@@ -11,7 +11,7 @@ from .errors import user_error
 from .replay import Replayed, replay
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from .fusion_cache import Generation
     from .trie import Node
@@ -48,6 +48,8 @@ class Entry:
         self.user_schedules: dict[Any, UserSchedule] = {}
         self.last_schedule: UserSchedule | None = None
         self.fec: FusionExecutorCache | None = None
+        # Runs without a look at anything else: kernels are there, and no schedule of a user.
+        self.quick_run: Callable[[Any], list[Any]] | None = None
         self._lock = threading.RLock()
         self._replayed: Replayed | None = None
         self._error: UserError | None = None

@@ -1,25 +1,337 @@
-"""Running a definition, and looking at what ran."""
+"""Running a definition."""
 
 from __future__ import annotations
 
+import contextlib
+import logging
+import warnings
 from typing import TYPE_CHECKING, Any
 
+import nvfuser_direct as direct
+from nvfuser_direct import PythonProfiler, UserNotImplementedError, UserValueError
+from nvfuser_direct.evaluator import flatten_inputs
+from nvfuser_direct.random_state import GeneratorStates
+from nvfuser_direct.repro import fake_inputs
+from nvfuser_direct.validation import (
+    compare_with_references,
+    copies,
+    get_val_tolerances,
+    validate_with_auto_inferred_outputs,
+)
+
+from .errors import user_error
+from .reproduction import failure_text
+from .user_schedule import signature_of
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     import torch
+
+    from nvfuser_direct import FusionProfile
+
+    from .entry import Entry
+    from .user_schedule import UserSchedule
+
+logger = logging.getLogger("nvfuser")
+internal = direct._core.internal
+
+_OPTIONS_WARNING = (
+    "Options for one call do not change kernels that were compiled before for the same definition "
+    "and options. To compare options, reset the cache between runs: FusionCache.reset()."
+)
 
 
 class RunMethods:
     """What `FusionDefinition` has for runs."""
 
-    def execute(self: Any, inputs: Iterable[Any]) -> list[torch.Tensor]:
-        if self._entry is None and self._given_id is None:
-            self._define_by_method()
-        entry = self._complete_entry()
-        entry.check_can_run()
-        return entry.executor_cache().run(inputs)
+    def execute(
+        self: Any,
+        inputs: Iterable[Any],
+        *,
+        device: int | str | torch.device | None = None,
+        override_user_schedule: bool = False,
+        capture_debug_output: bool = False,
+        print_repro: bool = False,
+        profile: bool = False,
+        save_repro_inputs: bool = False,
+        _enable_options: Sequence[str] = (),
+        _disable_options: Sequence[str] = (),
+    ) -> list[torch.Tensor]:
+        """Run, compiling when needed.
 
-    def fusion_ir(self: Any) -> str:
-        """The IR, without a schedule."""
-        return self._complete_entry().build().fusion.print_math()
+        Parameters
+        ----------
+        inputs : iterable
+            Tensors and numbers in the order of the inputs; lists and tuples are vectors.
+        device : int, str or torch.device, optional
+            The CUDA device of a fusion without tensor inputs. Others have to be on it.
+        override_user_schedule : bool
+            Ignore a schedule that was written for these inputs.
+        capture_debug_output : bool
+            Keep what dumps print during this call for `debug_output`.
+        print_repro : bool
+            Print a script that repeats the call, before it runs.
+        profile : bool
+            Measure the run for `profile`; ``schedule()`` runs again.
+        save_repro_inputs : bool
+            Keep what the inputs are like, without data, for `last_repro_script`.
+        _enable_options, _disable_options : sequence of str
+            Options of NVFUSER_ENABLE and NVFUSER_DISABLE for this call.
+
+        Returns
+        -------
+        list[torch.Tensor]
+            The outputs.
+        """
+        entry = self._entry
+        if (
+            entry is not None
+            and self._is_plain
+            and entry.quick_run is not None
+            and device is None
+            and not (capture_debug_output or print_repro or profile or save_repro_inputs)
+            and not _enable_options
+            and not _disable_options
+            and getattr(self, "schedule", None) is None
+        ):
+            try:
+                return entry.quick_run(inputs)
+            except Exception as error:
+                self._log_failure("executing", inputs, error)
+                raise
+        if entry is None and self._given_id is None:
+            self._define_by_method()
+        inputs = list(inputs) if not isinstance(inputs, list | tuple) else inputs
+        flags = (bool(override_user_schedule), bool(profile))
+        entry = self._complete_entry()
+        try:
+            entry.check_can_run()
+            self._schedule_if_due(entry, inputs, *flags)
+        except Exception as error:
+            self._log_failure("executing", inputs, error)
+            raise
+        if save_repro_inputs:
+            self._fake_inputs = _without_data(inputs)
+        options = (tuple(_enable_options), tuple(_disable_options))
+        if any(options):
+            warnings.warn(_OPTIONS_WARNING, UserWarning, stacklevel=2)
+        if getattr(self, "segments", None):
+            return self._execute_segments(
+                inputs,
+                device=device,
+                profile=profile,
+                override_user_schedule=override_user_schedule,
+                capture_debug_output=capture_debug_output,
+                _enable_options=options[0],
+                _disable_options=options[1],
+            )
+        if print_repro:
+            print(self.repro_script_for(inputs), flush=True)
+        index = _device_index(device)
+        self._note_run(profile=flags[1], captured=None, is_plain=False)
+        try:
+            outputs = self._observed(
+                lambda: _run(entry, inputs, index, override_user_schedule, options),
+                capture_debug_output,
+                flags[1],
+            )
+        except Exception as error:
+            self._log_failure("executing", inputs, error)
+            raise
+        self._is_plain = not (capture_debug_output or profile)
+        return outputs
+
+    def _note_run(self: Any, *, profile: bool, captured: str | None, is_plain: bool) -> None:
+        self.profiled = profile
+        self._profile: FusionProfile | None = None
+        self._captured = captured
+        self._is_plain = is_plain
+
+    def _observed(
+        self: Any, run: Callable[[], list[torch.Tensor]], captures: bool, profiles: bool
+    ) -> list[torch.Tensor]:
+        """`run`, while its prints and times are kept as asked for."""
+
+        def profiled() -> list[torch.Tensor]:
+            if not profiles:
+                return run()
+            with PythonProfiler() as profiler:
+                outputs = run()
+            self._profile = profiler.profile
+            return outputs
+
+        if not captures:
+            return profiled()
+        outputs, self._captured = internal.captured_output(profiled)
+        return outputs
+
+    def _schedule_if_due(
+        self: Any, entry: Entry, inputs: Sequence[Any], overrides: bool, profiles: bool
+    ) -> None:
+        """Run the user's schedule() where none is kept for these inputs, or it is being tuned."""
+        if callable(getattr(self, "multidevice_schedule", None)):
+            raise user_error(
+                "multidevice_schedule() is not there yet",
+                found="a fusion runs on one device",
+                fix="define the fusion for the part of one device",
+                kind=UserNotImplementedError,
+            )
+        schedule = getattr(self, "schedule", None)
+        if not callable(schedule) or overrides:
+            return
+        if not profiles and signature_of(entry.build().fusion, inputs) in entry.user_schedules:
+            return
+        self._setup_schedule(inputs, overwrite_existing_schedule=True)
+        try:
+            schedule()
+        except BaseException:
+            self._drop_schedule()
+            raise
+        self._finalize_schedule(inputs)
+
+    def _log_failure(self: Any, doing: str, inputs: Iterable[Any] | None, error: object) -> None:
+        with contextlib.suppress(Exception):  # the user's error is what matters
+            logger.exception(failure_text(self, doing, inputs))
+
+    # -- what the last run left --
+
+    def profile(self: Any) -> FusionProfile:
+        """Times and bytes of this object's last run, which was given ``profile=True``.
+
+        Raises
+        ------
+        ValueError
+            If it was not.
+        """
+        profile = self.__dict__.get("_profile")
+        if profile is None:
+            raise UserValueError(
+                "The last execution was not profiled.\n  fix:      execute(inputs, profile=True)"
+            )
+        return profile
+
+    def debug_output(self: Any) -> str | None:
+        """What dumps printed in the last run; None unless it was given capture_debug_output."""
+        captured: str | None = self.__dict__.get("_captured")
+        return captured
+
+    # -- validation --
+
+    def validate(
+        self: Any,
+        inputs: Iterable[Any],
+        reference_outputs: Sequence[torch.Tensor] | None = None,
+        **execute_kwargs: Any,
+    ) -> list[torch.Tensor]:
+        """`execute` and compare with references, or with an evaluation of the fusion.
+
+        Parameters
+        ----------
+        inputs : iterable
+            As for `execute`.
+        reference_outputs : sequence of torch.Tensor, optional
+            What the outputs should be; tolerances follow from dtypes and reduction sizes.
+        **execute_kwargs
+            Further arguments of `execute`.
+
+        Raises
+        ------
+        AssertionError
+            If outputs differ.
+        """
+        inputs = list(inputs)
+        before = copies(inputs)
+        generators = GeneratorStates()
+        outputs: list[torch.Tensor] = self.execute(inputs, **execute_kwargs)
+        fusion = self._complete_entry().build().fusion
+        if reference_outputs is not None:
+            compare_with_references(fusion, outputs, reference_outputs, before)
+            return outputs
+        try:
+            with generators.replayed():  # random tensors without seed are the same again
+                validate_with_auto_inferred_outputs(fusion, outputs, before)
+        except RuntimeError as error:
+            raise AssertionError(str(error)) from error
+        return outputs
+
+    def getValTolerances(self: Any, inputs: Iterable[Any]) -> list[tuple[float, float]]:
+        """``(atol, rtol)`` for every output.
+
+        Parameters
+        ----------
+        inputs : iterable
+            As for `execute`.
+        """
+        return get_val_tolerances(self._complete_entry().build().fusion, inputs)
+
+
+def _run(
+    entry: Entry,
+    inputs: Sequence[Any],
+    device: int | None,
+    overrides: bool,
+    options: tuple[tuple[str, ...], tuple[str, ...]],
+) -> list[torch.Tensor]:
+    """With the user's schedule for these inputs, or the automatic one."""
+    chosen = None if overrides else user_schedule_for(entry, inputs)
+    if chosen is not None:
+        return _run_schedule(entry, chosen, inputs, options)
+    fec = entry.executor_cache()
+    entry.last_schedule = None
+    if device is None and not any(options):
+        outputs = fec.run(inputs)
+        if not entry.user_schedules:
+            entry.quick_run = fec.run
+        return outputs
+    return fec.execute(
+        inputs, device=device, _enable_options=options[0], _disable_options=options[1]
+    )
+
+
+def user_schedule_for(entry: Entry, inputs: Iterable[Any]) -> UserSchedule | None:
+    """The schedule that was written for inputs like these."""
+    if not entry.user_schedules:
+        return None
+    return entry.user_schedules.get(signature_of(entry.build().fusion, inputs))
+
+
+def _run_schedule(
+    entry: Entry,
+    schedule: UserSchedule,
+    inputs: Sequence[Any],
+    options: tuple[tuple[str, ...], tuple[str, ...]],
+) -> list[torch.Tensor]:
+    flat = flatten_inputs(inputs)
+
+    def run() -> list[torch.Tensor]:
+        if not internal.is_profiling():
+            return schedule.run(flat)
+        internal.open_profiled_run("user")
+        outputs = schedule.run(flat)
+        internal.close_profiled_run()
+        return outputs
+
+    entry.last_schedule = schedule
+    if any(options):
+        return direct._core.call_with_options(run, *options)  # type: ignore[return-value]
+    return run()
+
+
+def _without_data(inputs: Sequence[Any]) -> list[Any]:
+    return fake_inputs(inputs)
+
+
+def _device_index(device: int | str | torch.device | None) -> int | None:
+    if device is None or isinstance(device, int):
+        return device
+    import torch
+
+    wanted = torch.device(device)
+    if wanted.type != "cuda":
+        raise AssertionError(
+            f"If device argument is passed it must be a CUDA device, but got {device}"
+        )
+    if wanted.index is not None:
+        return int(wanted.index)
+    return torch.cuda.current_device() if torch.cuda.is_available() else 0

@@ -53,12 +53,17 @@ class Generation:
                         expected=f"at most {max_fusions} definitions",
                         fix="FusionCache.get(max_fusions=...), or FusionCache.reset()",
                     )
-                entry = Entry(len(self.entries), node, self, spelled_out)
-                self.entries.append(entry)
-                node.entry = entry
+                entry = self.add(len(self.entries), node, spelled_out)
                 if dumps_definitions():
                     print_text(definition_text(node, entry.id, spelled_out))
         entry.build()  # outside of the lock: other threads complete other definitions meanwhile
+        return entry
+
+    def add(self, fusion_id: int, node: Node, spelled_out: Collection[int]) -> Entry:
+        """A new entry, with the next id. The caller holds the lock."""
+        entry = Entry(fusion_id, node, self, spelled_out)
+        self.entries.append(entry)
+        node.entry = entry
         return entry
 
 
@@ -138,6 +143,8 @@ class FusionCache:
         old = cache._generation
         with old.lock:
             old.is_reset = True
+            for entry in old.entries:
+                entry.quick_run = None
             cache._generation = Generation()
 
     def num_fusions(self) -> int:

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .definition import FusionDefinition
 
-    Operand = "Tensor | Scalar"
-
 
 class _Operand:
     """What Tensor and Scalar share: operators, each of which records a statement."""
 
     __slots__ = ("_fd", "index")
 
-    _fd: FusionDefinition
+    # What is known of the operands shows in the classes below.
+    _fd: Any
     index: int
 
     def _get_fusion_definition(self) -> FusionDefinition:
         """The definition that it belongs to."""
-        return self._fd
+        definition: FusionDefinition = self._fd
+        return definition
 
     def __add__(self, other: Any) -> Any:
         return self._fd.ops.add(self, other)
@@ -106,24 +106,24 @@ class _Operand:
         if isinstance(other, self.__class__):
             return self._fd is other._fd and self.index == other.index
         if isinstance(other, _Operand):
-            return self._fd.ops.eq(self, other)  # type: ignore[arg-type]
+            return self._fd.ops.eq(self, other)
         return NotImplemented
 
     def __ne__(self, other: object) -> Any:
         if isinstance(other, self.__class__):
             return self._fd is not other._fd or self.index != other.index
         if isinstance(other, _Operand):
-            return self._fd.ops.ne(self, other)  # type: ignore[arg-type]
+            return self._fd.ops.ne(self, other)
         return NotImplemented
 
     def __hash__(self) -> int:
         return hash((id(self._fd), self.index))
 
     def __abs__(self) -> Any:
-        return self._fd.ops.abs(self)  # type: ignore[arg-type]
+        return self._fd.ops.abs(self)
 
     def __neg__(self) -> Any:
-        return self._fd.ops.neg(self)  # type: ignore[arg-type]
+        return self._fd.ops.neg(self)
 
 
 class Tensor(_Operand):
@@ -151,7 +151,8 @@ class Tensor(_Operand):
 
     def shape(self) -> Vector:
         """All sizes."""
-        return self._fd.ops.shape(self)
+        vector: Vector = self._fd.ops.shape(self)
+        return vector
 
     def size(self, dim: int) -> Scalar:
         """The size of a dimension.
@@ -161,7 +162,8 @@ class Tensor(_Operand):
         dim : int
             The dimension; negative values count from the end.
         """
-        return self._fd.ops.size(self, dim)
+        scalar: Scalar = self._fd.ops.size(self, dim)
+        return scalar
 
 
 class Scalar(_Operand):

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nvfuser_direct import (
+    LaunchParams,
+    PointwiseParams,
+    ReductionParams,
+    UserNotImplementedError,
+    UserValueError,
+)
+
+from .errors import user_error
+
+if TYPE_CHECKING:
+    from nvfuser_direct import HeuristicParams
 
 
 @dataclass
 class SchedulerHyperParameters:
-    """What `FusionDefinition.sched.schedule_hyperparameters` holds.
+    """What `FusionDefinition.sched.schedule_hyperparameters` holds. A 0 leaves the choice open.
 
     Attributes
     ----------
@@ -16,13 +30,74 @@ class SchedulerHyperParameters:
     unroll_factor : int
         Vectors of a thread.
     threads_per_block_min, threads_per_block_max : int
-        Bounds of the threads of a block.
+        Bounds of the threads of a block along x.
     is_warp_specialized : bool
         Whether some threads only load. There are no such kernels.
     """
 
-    vectorize_factor: int = 1
-    unroll_factor: int = 1
-    threads_per_block_min: int = 1
-    threads_per_block_max: int = 1
+    vectorize_factor: int = 0
+    unroll_factor: int = 0
+    threads_per_block_min: int = 0
+    threads_per_block_max: int = 0
     is_warp_specialized: bool = False
+
+    def check(self) -> None:
+        """Raise what is wrong with the numbers."""
+        if self.is_warp_specialized:
+            raise user_error(
+                "is_warp_specialized is not there yet",
+                found="no kernels with threads that only load",
+                fix="leave it False",
+                kind=UserNotImplementedError,
+            )
+        if self.vectorize_factor < 0 or self.vectorize_factor & (self.vectorize_factor - 1):
+            raise user_error(
+                "Vectorization factor must be a power of 2",
+                found=f"vectorize_factor = {self.vectorize_factor}",
+                kind=UserValueError,
+            )
+        if self.unroll_factor < 0:
+            raise user_error(
+                "Unroll factor must be greater than 0",
+                found=f"unroll_factor = {self.unroll_factor}",
+                kind=UserValueError,
+            )
+        low, high = self.threads_per_block_min, self.threads_per_block_max
+        if low < 0 or high < 0 or (high and low > high):
+            raise user_error(
+                "threads_per_block_min has to be at most threads_per_block_max",
+                found=f"{low} and {high}",
+                kind=UserValueError,
+            )
+
+    def apply(self, params: HeuristicParams) -> None:
+        """Write what was set into the params of a scheduler."""
+        self.check()
+        if isinstance(params, PointwiseParams):
+            params.vectorization_factor = self.vectorize_factor or params.vectorization_factor
+            params.unroll_factor_inner = self.unroll_factor or params.unroll_factor_inner
+        elif isinstance(params, ReductionParams):
+            self._apply_to_reduction(params)
+        if self.threads_per_block_min or self.threads_per_block_max:
+            params.lparams = self._bounded(params.lparams)
+
+    def _apply_to_reduction(self, params: ReductionParams) -> None:
+        is_inner = params.fastest_dim
+        name = "unroll_factor_inner_reduction" if is_inner else "unroll_factor_iter_dom"
+        flag = "vectorize_inner_reduction" if is_inner else "vectorize_iter_dom"
+        is_vector = getattr(params, flag)
+        factor = self.vectorize_factor if is_vector else self.unroll_factor
+        if factor:
+            setattr(params, name, factor)
+        if self.unroll_factor and is_inner and is_vector:
+            params.unroll_factor_top_of_vectorization = self.unroll_factor
+
+    def _bounded(self, lparams: LaunchParams) -> LaunchParams:
+        threads = max(lparams.bdimx, self.threads_per_block_min)
+        if self.threads_per_block_max:
+            threads = min(threads, self.threads_per_block_max)
+        state: Any = list(lparams.__getstate__())
+        state[3] = threads
+        bounded = LaunchParams()
+        bounded.__setstate__(tuple(state))
+        return bounded

@@ -227,7 +227,9 @@ def _replay_random_like(name: str) -> Any:
         if seed is None:
             return getattr(ops, name)(arg)
         draw = ops.uniform if name == "rand_like" else ops.normal
-        return draw(0.0, 1.0, ops.shape(arg), rng_seed=seed, rng_offset=offset, dtype=arg.dtype())
+        return draw(
+            0.0, 1.0, tuple(ops.shape(arg)), rng_seed=seed, rng_offset=offset, dtype=arg.dtype()
+        )
 
     return replay
 

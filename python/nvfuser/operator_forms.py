@@ -239,6 +239,35 @@ class OperatorForms:
         dtype = _one_of("full", dtype=dtype)
         return record(self._fd, KINDS["full"], [shape, fill_value, dtype])
 
+    # The dtype is a keyword now; scripts for the first releases give it by position.
+    def uniform(
+        self,
+        minval: Scalar,
+        maxval: Scalar,
+        shape: Shape,
+        dtype: DataType = DataType.Float,
+        *,
+        rng_seed: Scalar | None = None,
+        rng_offset: Scalar | None = None,
+    ) -> Tensor:
+        ""
+        values = [minval, maxval, shape, rng_seed, rng_offset, dtype]
+        return record(self._fd, KINDS["uniform"], values)
+
+    def normal(
+        self,
+        mean: Scalar,
+        std: Scalar,
+        shape: Shape,
+        dtype: DataType = DataType.Float,
+        *,
+        rng_seed: Scalar | None = None,
+        rng_offset: Scalar | None = None,
+    ) -> Tensor:
+        ""
+        values = [mean, std, shape, rng_seed, rng_offset, dtype]
+        return record(self._fd, KINDS["normal"], values)
+
     def grouped_mm(
         self,
         mat1: Tensor,

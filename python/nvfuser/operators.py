@@ -73,7 +73,7 @@ def _quick_lines(kind: StatementKind) -> str:
             node = fd._node.children[({", ".join(parts)},)]
             if node.depth <= fd._quick_depth:
                 fd._node = node
-                return {_RESULT if _has_one_result(kind) else "fd._handles(node)"}
+                return {_RESULT if has_one_result(kind) else "fd._handles(node)"}
     except (AttributeError, KeyError, TypeError):
         pass"""
 
@@ -85,7 +85,7 @@ _SEVERAL = {
 }  # fmt: skip
 
 
-def _has_one_result(kind: StatementKind) -> bool:
+def has_one_result(kind: StatementKind) -> bool:
     return kind.name not in _SEVERAL
 
 
@@ -97,7 +97,12 @@ def {kind.method}(self, {signature_of(kind)}):
     fd = self._fd{_quick_lines(kind)}
     return record(fd, kind, [{names}])
 """
-    namespace: dict[str, Any] = {"record": record, "kind": kind, "DataType": DataType}
+    namespace: dict[str, Any] = {
+        "__name__": __name__,
+        "DataType": DataType,
+        "kind": kind,
+        "record": record,
+    }
     exec(compile(source, __file__, "exec"), namespace)
     method: Callable[..., Any] = namespace[kind.method]
     method.__qualname__ = f"Operators.{kind.method}"

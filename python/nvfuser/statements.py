@@ -224,7 +224,7 @@ def check_owner(fd: FusionDefinition, handle: Any) -> None:
         )
 
 
-def _read_operand(*classes: type) -> Callable[[FusionDefinition, Any], tuple[Any, Any]]:
+def _read_operand(*classes: Any) -> Callable[[FusionDefinition, Any], tuple[Any, Any]]:
     def read(fd: FusionDefinition, value: Any) -> tuple[Any, Any]:
         if not isinstance(value, classes):
             raise _Misfit

@@ -88,7 +88,8 @@ class Node:
         self.index: int = 0 if parent is None else parent.num_states
         made = [result for result in results if result is not None]
         self.num_states: int = self.index + len(made)
-        self.cls, self.extra = made[0] if made else (None, None)
+        self.cls: Any = made[0][0] if made else None
+        self.extra: Any = made[0][1] if made else None
         self.entry: Entry | None = None
 
     def path(self) -> list[Node]:

@@ -6324,6 +6324,18 @@ class FusionExecutorCache:
             CUDA device, for fusions without tensor inputs.
         """
 
+    def kernel_sources(self, inputs: Iterable[object] | None = None, intrinsic_code: bool = False) -> list[str]:
+        """
+        Generated source of each kernel; the last run's, if no inputs are given.
+
+        Parameters
+        ----------
+        inputs : iterable, optional
+            As in `execute`.
+        intrinsic_code : bool
+            With the support code it uses.
+        """
+
     def get_most_recent_scheduled_ir(self, tensor_transforms: bool = False) -> str:
         """As `get_scheduled_ir`, for the last run."""
 

@@ -127,6 +127,11 @@ class ScalarProgram:
 
     def __str__(self) -> str: ...
 
+def code_versions() -> dict[str, Any]:
+    """
+    The compute capability of the first device (0, 0 without one), the version of NVRTC (0, 0 without it), and the build of this library.
+    """
+
 def set_statements(kernel: nvfuser_direct._core.Kernel, owner: nvfuser_direct._core.Expr | None, list: str, statements: Sequence[nvfuser_direct._core.Expr]) -> None:
     """
     Replace a list of statements, to see what passes and the verifier make of the kernel.
