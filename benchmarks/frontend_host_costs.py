@@ -78,25 +78,30 @@ def main() -> None:
     print(f"define and find, layer norm            {microseconds(lambda: defined(norm)):8.2f} us")
 
     for rows in (8, 1024):
-        inputs = [torch.randn(rows, 768, device=target), torch.randn(rows, 768, device=target)]
-        frontend = defined(lambda fd: pointwise(fd, 10))
-        direct = defined(lambda fd: pointwise(fd, 10), nvfuser_direct)
-        for fd in (frontend, direct):
-            fd.execute(inputs)
-        calls = (
-            ("nvfuser fd.execute", lambda: frontend.execute(inputs)),
-            ("nvfuser_direct fd.execute", lambda: direct.execute(inputs)),
-            ("nvfuser_direct fec.run", lambda: direct.fec.run(inputs)),
-            (
-                "nvfuser define, find and execute",
-                lambda: defined(lambda fd: pointwise(fd, 10)).execute(inputs),
-            ),
-        )
-        for name, call in calls:
-            time_us = microseconds(call, calls=20 if target == "cuda" else 50)
-            if target == "cuda":
-                torch.cuda.synchronize()
-            print(f"[{rows}, 768] {name:33s} {time_us:8.2f} us")
+        print_runs(rows, target)
+
+
+def print_runs(rows: int, target: str) -> None:
+    """Runs of one fusion through both packages."""
+    inputs = [torch.randn(rows, 768, device=target), torch.randn(rows, 768, device=target)]
+    frontend = defined(lambda fd: pointwise(fd, 10))
+    direct = defined(lambda fd: pointwise(fd, 10), nvfuser_direct)
+    for fd in (frontend, direct):
+        fd.execute(inputs)
+    calls = (
+        ("nvfuser fd.execute", lambda: frontend.execute(inputs)),
+        ("nvfuser_direct fd.execute", lambda: direct.execute(inputs)),
+        ("nvfuser_direct fec.run", lambda: direct.fec.run(inputs)),
+        (
+            "nvfuser define, find and execute",
+            lambda: defined(lambda fd: pointwise(fd, 10)).execute(inputs),
+        ),
+    )
+    for name, call in calls:
+        time_us = microseconds(call, calls=20 if target == "cuda" else 50)
+        if target == "cuda":
+            torch.cuda.synchronize()
+        print(f"[{rows}, 768] {name:33s} {time_us:8.2f} us")
 
 
 if __name__ == "__main__":
