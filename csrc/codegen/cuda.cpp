@@ -1,6 +1,7 @@
 // CUDA C++ for NVRTC. Functions that generated statements call are in runtime/cuda.
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "codegen/dialect.h"
 #include "codegen/packed_arrays.h"
@@ -10,6 +11,9 @@
 
 namespace nvfuser {
 namespace {
+
+/// Values of a Welford: mean, sum of squared deviations, count.
+constexpr size_t kTriple = 3;
 
 /// `true, false, false`: which of x, y, z are in `dims`.
 std::string dimension_flags(const std::vector<int64_t>& dims) {
@@ -317,8 +321,12 @@ class CudaDialect final : public Dialect {
   /// template arguments, and what is common to all its arguments.
   template <typename Reduction>
   static std::string function_of(const Reduction& reduction, const std::string& shape) {
-    if (reduction.is_welford) {
+    if (reduction.is_welford && reduction.outs.size() == kTriple) {
       return "_welford<" + shape + ">(";
+    }
+    if (reduction.is_welford) {
+      return "_welford_group<" + shape + ", " + std::to_string(reduction.outs.size() / kTriple) +
+             ", " + c_type(reduction.outs.front()->dtype()) + ", int64_t>(";
     }
     if (reduction.ops.size() == 1) {
       return "<" + shape + ", " + combiner(reduction.ops.front()) + ">(";
@@ -332,11 +340,30 @@ class CudaDialect final : public Dialect {
 
   /// `T7.data`: where partial results go; in braces for a group.
   static std::string buffers(const KernelPrinter& printer, const GridReduction& reduction) {
-    std::string text;
+    std::vector<std::string> names;
     for (const TensorView* buffer : reduction.work_buffers) {
-      text += (text.empty() ? "" : ", ") + printer.name_of(buffer) + ".data";
+      names.push_back(printer.name_of(buffer) + ".data");
     }
-    return reduction.ops.size() > 1 ? "{" + text + "}" : text;
+    if (reduction.is_welford && names.size() > kTriple) {
+      return in_triples(names);
+    }
+    return reduction.ops.size() > 1 ? "{" + joined(names) + "}" : joined(names);
+  }
+
+  static std::string joined(std::span<const std::string> texts) {
+    std::string all;
+    for (const std::string& text : texts) {
+      all += (all.empty() ? "" : ", ") + text;
+    }
+    return all;
+  }
+  /// `{{T4, T5, T6}, {T7, T8, T9}}`
+  static std::string in_triples(std::span<const std::string> texts) {
+    std::vector<std::string> triples;
+    for (size_t i = 0; i < texts.size(); i += kTriple) {
+      triples.push_back("{" + joined(texts.subspan(i, kTriple)) + "}");
+    }
+    return "{" + joined(triples) + "}";
   }
 
   /// Accumulators, contribution, identity. What is contributed is an argument of a function that
@@ -356,25 +383,28 @@ class CudaDialect final : public Dialect {
       return is_guarded ? "(" + printer.condition(contributes) + ") ? " + text + " : " + otherwise
                         : text;
     };
-    std::string values;
-    std::string identities;
+    std::vector<std::string> outs;
+    std::vector<std::string> values;
+    std::vector<std::string> identities;
     for (size_t i = 0; i < ins.size(); ++i) {
-      // A Welford triple holds means and deviations of one type.
-      const DataType type = reduction.is_welford && i == 2 ? DataType::Int
-                            : reduction.is_welford         ? reduction.outs.front()->dtype()
-                                                           : reduction.outs[i]->dtype();
-      const std::string identity =
-          reduction.is_welford ? "0" : expressions.value_as(reduction.inits[i], type).str();
-      const std::string separator = i == 0 ? "" : ", ";
-      values += separator + guarded(expressions.value_as(ins[i], type).str(), identity);
-      identities += separator + identity;
+      // Welford triples hold means and deviations of one type.
+      const bool is_count = reduction.is_welford && i % kTriple == kTriple - 1;
+      const DataType type = is_count               ? DataType::Int
+                            : reduction.is_welford ? reduction.outs.front()->dtype()
+                                                   : reduction.outs[i]->dtype();
+      identities.push_back(
+          reduction.is_welford ? "0" : expressions.value_as(reduction.inits[i], type).str());
+      values.push_back(guarded(expressions.value_as(ins[i], type).str(), identities.back()));
+      outs.push_back(printer.elements({reduction.outs[i]}));
     }
-    const std::string outs = printer.elements(reduction.outs);
     if (reduction.is_welford) {
-      return outs + ", {" + values + "}";
+      return outs.size() == kTriple ? joined(outs) + ", {" + joined(values) + "}"
+                                    : in_triples(outs) + ", " + in_triples(values);
     }
-    return reduction.ops.size() == 1 ? outs + ", " + values + ", " + identities
-                                     : "refs(" + outs + "), {" + values + "}, {" + identities + "}";
+    return reduction.ops.size() == 1
+               ? joined(outs) + ", " + joined(values) + ", " + joined(identities)
+               : "refs(" + joined(outs) + "), {" + joined(values) + "}, {" + joined(identities) +
+                     "}";
   }
 
   static void allocate_shared(KernelPrinter& printer, const Allocate& allocate) {

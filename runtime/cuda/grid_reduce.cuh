@@ -85,7 +85,8 @@ struct GridShape {
       T init,
       Op op) {
     constexpr unsigned kWords = (sizeof(T) + 3) / 4;
-    constexpr unsigned kValues = kWords > 4 ? 2 : kWords > 2 ? 4 : 8; // what few registers hold
+    // What few registers hold.
+    constexpr unsigned kValues = kWords > 16 ? 1 : kWords > 8 ? 2 : kWords > 2 ? 4 : 8;
     const uint64_t stride = columns();
     T values[kValues];
 #pragma unroll
@@ -126,31 +127,6 @@ struct GridShape {
     return sum(partials, slot, 0, 1, members(), init, op);
   }
 
-  /// The same in the last block, where no other one reads partial results any more: threads that
-  /// are uniform sum a share each, which they store in place of the first ones.
-  template <typename Storage, typename T, typename Op>
-  NVF_FUNCTION static T combine_in_last(const Storage& partials, uint64_t entrance, T init, Op op) {
-    const uint64_t slot = first_slot(entrance);
-    unsigned shares = 1; // about as many as each of them has partial results
-    while (shares * shares < members() && 2 * shares <= thread_count<kTX, kTY, kTZ>()) {
-      shares *= 2;
-    }
-    if (shares == 1) {
-      return sum(partials, slot, 0, 1, members(), init, op);
-    }
-    const unsigned share = thread_position<kTX, kTY, kTZ>();
-    T value = init;
-    if (share < shares) {
-      value = sum(partials, slot, share, shares, members(), init, op);
-    }
-    __syncthreads();
-    if (share < shares) {
-      partials.store(slot + share * columns(), value);
-    }
-    __syncthreads();
-    return sum(partials, slot, 0, 1, shares, init, op);
-  }
-
   /// Whether this block is the last of its segment to arrive. `counters`: one per entrance and
   /// segment, at rest before and afterwards.
   template <typename C>
@@ -170,7 +146,8 @@ struct GridShape {
     return is_last;
   }
 
-  /// `out` is combined with the result in the last block to arrive only: it returns true.
+  /// In the last block to arrive only, which returns true, `out` is combined with this thread's
+  /// share of the result: threads over which values are uniform share the partial results.
   template <typename Storage, typename T, typename Op, typename C>
   NVF_FUNCTION static bool reduce(
       T& out, T value, T init, Op op, const Storage& partials, C* counters, uint64_t entrance) {
@@ -178,7 +155,9 @@ struct GridShape {
     if (!arrive(counters, entrance)) {
       return false;
     }
-    out = op(out, combine_in_last(partials, entrance, init, op));
+    const unsigned share = thread_position<kTX, kTY, kTZ>();
+    const unsigned shares = thread_count<kTX, kTY, kTZ>();
+    out = op(out, sum(partials, first_slot(entrance), share, shares, members(), init, op));
     return true;
   }
 
@@ -214,7 +193,8 @@ struct GridShape {
   }
 };
 
-/// out = op(out, over the blocks: read ? in : init), if this is the last block: returns that.
+/// If this is the last block, which is returned: out = op(out, a share of `read ? in : init` over
+/// the blocks). The block combines the shares of threads over which values are uniform.
 template <typename Shape, typename Op, typename T, typename C>
 NVF_FUNCTION bool grid_reduce(
     T& out,

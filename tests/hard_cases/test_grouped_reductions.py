@@ -10,6 +10,7 @@ from hard_case import (
     BZ,
     TX,
     TY,
+    TZ,
     VECTORIZE,
     Compiled,
     assert_same,
@@ -287,6 +288,50 @@ def test_lanes_of_several_members(target):
     text = cuda_text(fd.fusion)
     assert text.count("block_reduce_group<") == 1
     check(fd, target, [((m, 40),) for m in (1, 33, 127)], lambda x: (x.sum(0), x.amin(0)))
+
+
+@pytest.mark.parametrize("is_for_all", [False, True])
+@pytest.mark.parametrize("threads", [None, TX, TY])
+def test_triples_of_lanes_share_the_barrier_of_blocks(target, threads, is_for_all):
+    """Means and deviations of columns, [n / 32, m / 12 (blocks), 3 (threads), 4, 8, 4]: one
+    reduction over blocks, one over threads for each lane, and one more of the last block."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        loaded = fd.ops.set(x)
+        mean, deviation, count_ = fd.ops.welford(loaded, [0])
+        if is_for_all:
+            fd.add_output(fd.ops.sub(loaded, fd.ops.broadcast(mean, [True, False])))
+        else:
+            fd.add_output(mean)
+            fd.add_output(deviation)
+        mean.split(1, 4)
+        mean.split(1, 8)
+        mean.split(0, 4)
+        mean.split(0, 3)
+        mean.reorder({3: 0})
+        serial = [2, 3] if threads is None else [3]
+        (partial, *_) = mean.rfactor(serial, [mean, deviation, count_])
+        fd.sched.transform_like(partial)
+        par(partial, BY, BX, threads, None, TZ, None)
+        fd.sched.parallelize_like(partial)
+        for result in (mean, deviation, count_):
+            result.axis(-1).parallelize(GROUP)
+        fd.sched.inline_most()
+    found = list(statements(lowered(fd.fusion)))
+    assert [len(s.outs) for s in found if isinstance(s, GridReduction)] == [12]
+    of_block = [len(s.outs) for s in found if isinstance(s, BlockReduction)]
+    assert of_block == [3] * 4 * (0 if threads is None else 1 if is_for_all else 2)
+    assert "_welford_group<" in cuda_text(fd.fusion)
+    compiled = Compiled(fd)
+    for m, n in ((1, 4), (12, 32), (13, 8), (100, 96), (257, 60)):
+        x = numbers(m, n, device=target)
+        exact = x.double()
+        if is_for_all:
+            expected = [exact - exact.mean(0)]
+        else:
+            expected = [exact.mean(0), exact.var(0, correction=0) * m]
+        for own, other in zip(compiled(x), expected, strict=True):
+            torch.testing.assert_close(own.double(), other, rtol=1e-5, atol=1e-4)
 
 
 def test_lanes_of_a_split_that_does_not_divide(target):

@@ -46,8 +46,7 @@ bool is_reduced(const Kernel& kernel, const TensorView* tensor, const Loop* loop
 }
 
 bool combines_lanes(const Kernel& kernel, const Expr* expr) {
-  return is_reduction_expr(expr) && !expr->is_a<WelfordOp>() &&
-         reduction_shape(kernel, first_output(expr)).is_parallel();
+  return is_reduction_expr(expr) && reduction_shape(kernel, first_output(expr)).is_parallel();
 }
 
 LoopNest statement_nest(const Kernel& kernel, const Expr* expr) {

@@ -26,7 +26,7 @@ struct ReductionShape {
 /// Whether `loop` drives an axis that `tensor` reduces.
 [[nodiscard]] bool is_reduced(const Kernel& kernel, const TensorView* tensor, const Loop* loop);
 
-/// Whether one statement combines the lanes of grouped axes. A Welford triple goes alone.
+/// Whether one statement combines the lanes of grouped axes.
 [[nodiscard]] bool combines_lanes(const Kernel& kernel, const Expr* expr);
 
 /// The loops around the statement of `expr`: its nest without grouped axes, if one statement

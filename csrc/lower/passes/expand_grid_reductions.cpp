@@ -17,10 +17,11 @@ class GridReductionExpander {
     Scope statements = store_partials();
     statements.push_back(grid_sync());
     Val* is_first = is_zero_in(reduction_.reduced_dims, kGridDimTypes);
+    // One block folds, and one thread of it for those that hold the same value.
+    Val* folds =
+        scalar::logical_and(is_first, is_zero_in(reduction_.reduced_thread_dims, kBlockDimTypes));
     if (reduction_.allreduce) {
-      // One block folds for all, in place, and one thread of it for those that hold the same value.
-      Val* folds =
-          scalar::logical_and(is_first, is_zero_in(reduction_.reduced_thread_dims, kBlockDimTypes));
+      // For all, in place.
       statements.push_back(kernel_.make<IfThenElse>(
           {.condition = folds, .then_body = fold_rest_into(first_partials())}));
       statements.push_back(grid_sync());
@@ -33,7 +34,8 @@ class GridReductionExpander {
          .op = UnaryOpType::LogicalNot});
     Scope fold = combine(accumulators(), first_partials());
     append(fold, fold_rest_into(accumulators()));
-    statements.push_back(kernel_.make<IfThenElse>({.condition = is_first, .then_body = fold}));
+    statements.push_back(kernel_.make<IfThenElse>(
+        {.condition = reduction_.is_serial ? is_first : folds, .then_body = fold}));
     return statements;
   }
 
@@ -113,20 +115,20 @@ class GridReductionExpander {
   }
 
   Scope combine(const std::vector<Val*>& outs, const std::vector<Val*>& ins) {
-    if (reduction_.is_welford) {
-      return {kernel_.make<WelfordOp>(
-          {.out_avg = outs[0],
-           .out_var = outs[1],
-           .out_n = outs[2],
-           .in_avg = ins[0],
-           .in_var = ins[1],
-           .in_n = ins[2],
-           .init_avg = reduction_.inits[0],
-           .init_var = reduction_.inits[1],
-           .init_n = reduction_.inits[2]})};
-    }
     Scope statements;
-    for (size_t i = 0; i < outs.size(); ++i) {
+    for (size_t i = 0; reduction_.is_welford && i < outs.size(); i += 3) {
+      statements.push_back(kernel_.make<WelfordOp>(
+          {.out_avg = outs[i],
+           .out_var = outs[i + 1],
+           .out_n = outs[i + 2],
+           .in_avg = ins[i],
+           .in_var = ins[i + 1],
+           .in_n = ins[i + 2],
+           .init_avg = reduction_.inits[i],
+           .init_var = reduction_.inits[i + 1],
+           .init_n = reduction_.inits[i + 2]}));
+    }
+    for (size_t i = 0; !reduction_.is_welford && i < outs.size(); ++i) {
       const auto* element = static_cast<const TensorIndex*>(outs[i]);
       statements.push_back(kernel_.make<BinaryOp>(
           {.out = outs[i],

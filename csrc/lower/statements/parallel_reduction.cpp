@@ -22,16 +22,11 @@ bool is_entered_repeatedly(const Loop& loop) {
   return !loop.is_hardware() && !loop.index->is_const();
 }
 
-/// Whether blocks combine one after the other.
-bool takes_turns(const Kernel& kernel, const Expr* reduction, bool allreduce) {
-  const auto* op = reduction->as<ReductionOp>();
-  if (op == nullptr || !op->serial_grid) {
-    return false;
-  }
-  if (allreduce) {
+void check_turns(const Kernel& kernel, const Expr* reduction, bool allreduce) {
+  if (allreduce && takes_turns(reduction)) {
     kernel.note_refusal(refuse({
         .headline = {"A serial grid reduction has its result in the last block only"},
-        .node = {describe(op->out)},
+        .node = {describe(reduction->outputs().front())},
         .expected = {"tensors that depend on it neither to run on the reduced grid axes, nor to "
                      "depend on a later reduction over blocks"},
         .found = {"a dependent that other blocks compute"},
@@ -39,26 +34,6 @@ bool takes_turns(const Kernel& kernel, const Expr* reduction, bool allreduce) {
                 "kernel"},
     }));
   }
-  return true;
-}
-
-/// Thread dimensions that are reduced, and those that no loop around the reduction is bound to: the
-/// values of a block do not differ along them.
-std::vector<int64_t> uniform_thread_dims(
-    const Kernel& kernel, const LoopNest& nest, const std::vector<int64_t>& reduced_dims) {
-  std::vector<int64_t> dims;
-  for (const ParallelType type : kBlockDimTypes) {
-    const int64_t dim = traits_of(type).dim;
-    const Val* launched = kernel.launch.extents[type];
-    const bool is_reduced = std::ranges::find(reduced_dims, dim) != reduced_dims.end();
-    const bool is_bound = std::ranges::any_of(nest, [&](const Loop* loop) {
-      return loop->parallel_type == type && !loop->index->is_const();
-    });
-    if (is_reduced || (launched != nullptr && !launched->is_one() && !is_bound)) {
-      dims.push_back(dim);
-    }
-  }
-  return dims;
 }
 
 } // namespace
@@ -80,20 +55,53 @@ bool is_warp_reduction(const Kernel& kernel, const TensorView* out, const Reduct
   return is_padded && launched->is_const() && as_int(launched->value()) == warp;
 }
 
-BlockReduction* make_block_reduction(
+std::vector<Expr*> make_block_reductions(
     Kernel& kernel,
     const ReductionOperands& operands,
     const std::vector<int64_t>& thread_dims,
     bool is_warp) {
-  return kernel.make<BlockReduction>(
-      {.outs = operands.outs,
-       .ins = operands.ins,
-       .inits = operands.inits,
-       .ops = operands.ops,
-       .is_welford = operands.is_welford,
-       .reduced_dims = thread_dims,
-       .is_warp = is_warp,
-       .read_predicate = operands.contributes});
+  constexpr size_t kTriple = 3;
+  const size_t step = operands.is_welford ? kTriple : operands.outs.size();
+  std::vector<Expr*> statements;
+  for (size_t first = 0; first < operands.outs.size(); first += step) {
+    const auto some = [&](const std::vector<Val*>& all) {
+      const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
+      return std::vector<Val*>(begin, begin + static_cast<std::ptrdiff_t>(step));
+    };
+    statements.push_back(kernel.make<BlockReduction>(
+        {.outs = some(operands.outs),
+         .ins = some(operands.ins),
+         .inits = some(operands.inits),
+         .ops = operands.ops,
+         .is_welford = operands.is_welford,
+         .reduced_dims = thread_dims,
+         .is_warp = is_warp,
+         .read_predicate = operands.contributes}));
+  }
+  return statements;
+}
+
+std::vector<int64_t> uniform_thread_dims(
+    const Kernel& kernel, const Expr* reduction, const ReductionShape& shape) {
+  const LoopNest nest = statement_nest(kernel, reduction);
+  std::vector<int64_t> dims;
+  for (const ParallelType type : kBlockDimTypes) {
+    const int64_t dim = traits_of(type).dim;
+    const Val* launched = kernel.launch.extents[type];
+    const bool is_reduced = std::ranges::find(shape.thread_dims, dim) != shape.thread_dims.end();
+    const bool is_bound = std::ranges::any_of(nest, [&](const Loop* loop) {
+      return loop->parallel_type == type && !loop->index->is_const();
+    });
+    if (is_reduced || (launched != nullptr && !launched->is_one() && !is_bound)) {
+      dims.push_back(dim);
+    }
+  }
+  return dims;
+}
+
+bool takes_turns(const Expr* reduction) {
+  const auto* op = reduction->as<ReductionOp>();
+  return op != nullptr && op->serial_grid;
 }
 
 ReductionOperands through_registers(
@@ -149,7 +157,8 @@ GridReduction* make_grid_reduction(
         .fix = {"rfactor the serial axes: they are then reduced once, in registers"},
     }));
   }
-  const bool is_serial = takes_turns(kernel, expr, allreduce);
+  check_turns(kernel, expr, allreduce);
+  const bool is_serial = takes_turns(expr);
   TensorView* counters =
       is_serial ? nullptr : new_workspace(kernel, blocks, DataType::Int, /*zero_init=*/true);
   kernel.launch.is_cooperative = kernel.launch.is_cooperative || allreduce;
@@ -161,7 +170,7 @@ GridReduction* make_grid_reduction(
        .ops = operands.ops,
        .is_welford = operands.is_welford,
        .reduced_dims = shape.grid_dims,
-       .reduced_thread_dims = uniform_thread_dims(kernel, nest, shape.thread_dims),
+       .reduced_thread_dims = uniform_thread_dims(kernel, expr, shape),
        .allreduce = allreduce,
        .is_serial = is_serial,
        .is_last = is_last,

@@ -8,7 +8,9 @@ namespace nvfuser {
 [[nodiscard]] bool is_warp_reduction(
     const Kernel& kernel, const TensorView* out, const ReductionShape& shape);
 
-[[nodiscard]] BlockReduction* make_block_reduction(
+/// Reductions over threads of a block. One triple at a time: several would take more shared memory
+/// than their barriers are worth.
+[[nodiscard]] std::vector<Expr*> make_block_reductions(
     Kernel& kernel,
     const ReductionOperands& operands,
     const std::vector<int64_t>& thread_dims,
@@ -19,8 +21,17 @@ namespace nvfuser {
 [[nodiscard]] ReductionOperands through_registers(
     Kernel& kernel, const ReductionOperands& operands, std::vector<Expr*>& statements);
 
+/// Thread dimensions that are reduced, and those that no loop around the reduction is bound to: the
+/// values of a block do not differ along them.
+[[nodiscard]] std::vector<int64_t> uniform_thread_dims(
+    const Kernel& kernel, const Expr* reduction, const ReductionShape& shape);
+
+/// Whether blocks combine one after the other.
+[[nodiscard]] bool takes_turns(const Expr* reduction);
+
 /// A reduction over blocks and its workspaces (`kernel.launch.buffers`). `allreduce`: all blocks
-/// need the result.
+/// need the result. If they do not, and do not take turns, the threads of the last block that hold
+/// equal values have a share of the result each.
 GridReduction* make_grid_reduction(
     Kernel& kernel,
     Expr* expr,

@@ -167,24 +167,36 @@ std::vector<Expr*> StatementBuilder::reduce_in_thread(Expr* expr, const LoopNest
 /// Every thread makes the call; what it contributes is an argument.
 std::vector<Expr*> StatementBuilder::reduce_across_threads(
     Expr* expr, const LoopNest& nest, const ReductionShape& shape) {
-  const TensorView* out = first_output(expr);
   ReductionOperands operands = operands_of_lanes(expr, nest);
+  const bool is_warp = is_warp_reduction(kernel_, first_output(expr), shape);
+  if (shape.grid_dims.empty()) {
+    return make_block_reductions(kernel_, operands, shape.thread_dims, is_warp);
+  }
   std::vector<Expr*> statements;
   if (!shape.thread_dims.empty()) {
-    const bool is_warp = is_warp_reduction(kernel_, out, shape);
-    if (shape.grid_dims.empty()) {
-      return {make_block_reduction(kernel_, operands, shape.thread_dims, is_warp)};
-    }
     // The block's own result goes through registers to the reduction over blocks.
     const ReductionOperands block = through_registers(kernel_, operands, statements);
-    statements.push_back(make_block_reduction(kernel_, block, shape.thread_dims, is_warp));
+    append(statements, make_block_reductions(kernel_, block, shape.thread_dims, is_warp));
     operands.ins = block.outs;
     operands.contributes = nullptr;
   }
-  GridReduction* statement =
-      make_grid_reduction(kernel_, expr, shape, operands, last_blocks_.is_for_all(expr));
+  // Threads with equal values share the work of the last block: the block combines what they have.
+  const bool is_for_all = last_blocks_.is_for_all(expr);
+  const std::vector<int64_t> equal = uniform_thread_dims(kernel_, expr, shape);
+  const bool is_shared = !is_for_all && !takes_turns(expr) && !equal.empty();
+  const ReductionOperands shares =
+      is_shared ? through_registers(kernel_, operands, statements) : operands;
+  GridReduction* statement = make_grid_reduction(kernel_, expr, shape, shares, is_for_all);
   statements.push_back(statement);
   is_last_[expr] = statement->is_last;
+  if (is_shared) {
+    ReductionOperands block = operands;
+    block.ins = shares.outs;
+    block.contributes = nullptr;
+    append(
+        statements,
+        make_block_reductions(kernel_, block, equal, is_warp && equal == shape.thread_dims));
+  }
   return statements;
 }
 

@@ -141,11 +141,6 @@ void group_where_possible(const std::vector<ReductionResults>& reductions) {
   }
 }
 
-bool has_welford(const std::vector<ReductionResults>& reductions) {
-  return std::ranges::any_of(
-      reductions, [](const ReductionResults& results) { return results.size() > 1; });
-}
-
 void group_lanes(const LoopRoles& loops, const std::vector<ReductionResults>& reductions) {
   for (const ReductionResults& results : reductions) {
     for (TensorView* result : results) {

@@ -41,8 +41,6 @@ void factor_into_short_sums(
 /// Let reductions run as one where that is possible, so that they share barriers.
 void group_where_possible(const std::vector<ReductionResults>& reductions);
 
-/// The lanes of a Welford are reduced one after the other.
-[[nodiscard]] bool has_welford(const std::vector<ReductionResults>& reductions);
 /// The columns of a thread are reduced together. `loops`: those of the results.
 void group_lanes(const LoopRoles& loops, const std::vector<ReductionResults>& reductions);
 

@@ -150,15 +150,6 @@ void apply_for_tasks(FusionSummary& summary, const ReductionParams& params) {
   transform::inline_most(fusion);
 }
 
-/// The loop over lanes stands around the reductions.
-void reduce_lanes_in_turn(const LoopRoles& loops, const std::vector<ReductionResults>& reductions) {
-  for (const ReductionResults& results : reductions) {
-    for (TensorView* result : results) {
-      loops.of(result).arrange({Blocks, Rows, Columns, Grid, Threads, Ones});
-    }
-  }
-}
-
 void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
   const ReductionProblem& problem = *summary.problem();
   Fusion& fusion = summary.fusion();
@@ -189,9 +180,7 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
   std::vector<TensorView*> loads;
   for (size_t i = 0; i < moved.size(); ++i) {
     if (moved[i] != nullptr) {
-      const bool is_stored_one_by_one = problem.accesses[i].is_output && has_welford(reductions) &&
-                                        !problem.accesses[i].has_all_axes;
-      vectorize_access(moved[i], is_stored_one_by_one ? 1 : widths[i], lanes);
+      vectorize_access(moved[i], widths[i], lanes);
       if (!problem.accesses[i].is_output && problem.accesses[i].has_all_axes) {
         loads.push_back(moved[i]);
       }
@@ -199,8 +188,7 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
   }
   group_where_possible(reductions);
   if (params.vectorize_iter_dom) {
-    has_welford(reductions) ? reduce_lanes_in_turn(left, reductions)
-                            : group_lanes(left, reductions);
+    group_lanes(left, reductions);
   }
   if (bound.has(Unroll)) {
     unroll_loads(bound, loads);
