@@ -254,6 +254,33 @@ class Replayer {
   std::unordered_set<const Val*> lacking_;                  // source ids the target has no part of
 };
 
+/// Whether `width` is a sum of sizes and constants that are not negative, as those around the
+/// operands of a cat: a simplifier, which looks at the whole fusion, has nothing to prove then.
+bool is_sum_of_sizes(const Val* width) {
+  std::vector<const Val*> summands{width};
+  std::unordered_set<const Val*> visited;
+  while (!summands.empty()) {
+    const Val* val = summands.back();
+    summands.pop_back();
+    if (!visited.insert(val).second) {
+      continue;
+    }
+    const Expr* definition = val->definition();
+    const auto* op = definition == nullptr ? nullptr : definition->as<BinaryOp>();
+    if (op != nullptr && op->op == BinaryOpType::Add) {
+      summands.push_back(op->lhs);
+      summands.push_back(op->rhs);
+    } else if (val->is_const_int()) {
+      if (as_int(val->value()) < 0) {
+        return false;
+      }
+    } else if (definition != nullptr || val->is_fusion_input() || val->dtype() != DataType::Index) {
+      return false;
+    }
+  }
+  return true;
+}
+
 } // namespace
 
 IterDomains Replay::corresponding() const {
@@ -269,6 +296,9 @@ IterDomains Replay::corresponding() const {
 bool loses_elements(const Expr* expr) {
   const auto* resize = expr->as<Resize>();
   if (resize == nullptr) {
+    return false;
+  }
+  if (is_sum_of_sizes(resize->left) && is_sum_of_sizes(resize->right)) {
     return false;
   }
   IndexSimplifier simplifier(*expr->fusion());
