@@ -55,7 +55,8 @@ class LoopModel {
   explicit LoopModel(Kernel& kernel);
 
   /// Loops around the definition of `tensor`, outermost first: those it is inlined into, then those
-  /// of its own axes. Hardware indices, which are no loops of a thread, stand innermost.
+  /// of its own axes. Hardware indices, which are no loops of a thread, stand innermost;
+  /// inside of them only what one instruction does.
   [[nodiscard]] const LoopNest& nest(const TensorView* tensor) const;
   /// The leading loops of the nest that all consumers share; the tensor's storage lives inside
   /// them.
