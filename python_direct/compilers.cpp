@@ -61,6 +61,13 @@ max_bytes : int
 They say how kernels are launched, so that a process that defines what an earlier one ran lowers
 nothing. Files of machine code end with ``.kernel``, those of facts with ``.facts``.
 )")
+      .def_static(
+          "tuned", &KernelCache::tuned, nb::rv_policy::reference,
+          R"(The schedules that tuning found, in the same folder and under the same bound.
+
+A file of it, which ends with ``.tuned``, can be copied to the folder of another machine with the
+same device, driver, compiler, and build of this library.
+)")
       .def(
           "find",
           [](KernelCache& self, const nb::bytes& key) -> std::optional<nb::bytes> {

@@ -133,6 +133,10 @@ void bind_reports(nb::module_& m) {
           },
           nb::sig("def params(self) -> nvfuser_direct._core.HeuristicParams | None"),
           "A copy of what the scheduler decided; None for all other ways.")
+      .def_ro(
+          "inputs", &PieceReport::inputs,
+          "Where each input of `fusion` comes from: the inputs of the whole fusion are numbered "
+          "first, then the visible outputs of segment 0, those of segment 1, and so on.")
       .def_prop_ro(
           "refused",
           [](const PieceReport& self) {

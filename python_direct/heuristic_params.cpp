@@ -1,5 +1,10 @@
 // HeuristicParams: what schedulers decide. Attributes are the fields that csrc/schedule/params
 // declares.
+#include <tuple>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
 #include "bindings.h"
 #include "schedule/params/greedy_params.h"
 #include "schedule/params/plain_params.h"
@@ -9,6 +14,38 @@
 
 namespace nvfuser::python {
 namespace {
+
+/// What a pickle has of params: the scheduler, what all have, and the fields by name.
+using ParamsState = std::tuple<SchedulerType, LaunchParams, CompileParams, std::string, nb::dict>;
+
+template <typename Choice>
+void bind_copies(nb::class_<ParamsOf<Choice>, HeuristicParams>& cls) {
+  using Params = ParamsOf<Choice>;
+  cls.def("__copy__", [](const Params& self) { return Params(self); })
+      .def(
+          "__deepcopy__",
+          [](const Params& self, const nb::object& /*memo*/) { return Params(self); }, "memo"_a)
+      .def(
+          "__getstate__",
+          [](const Params& self) {
+            nb::dict fields;
+            for_each_field<Choice>(
+                [&](const auto& field) { fields[field.name] = nb::cast(self.*field.member); });
+            return ParamsState(
+                self.scheduler_type(), self.lparams, self.cparams, self.tag, std::move(fields));
+          })
+      .def("__setstate__", [](Params& self, const ParamsState& state) {
+        const auto& [scheduler, lparams, cparams, tag, fields] = state;
+        auto* params = new (&self) Params(scheduler);
+        params->lparams = lparams;
+        params->cparams = cparams;
+        params->tag = tag;
+        for_each_field<Choice>([&](const auto& field) {
+          using T = typename std::remove_cvref_t<decltype(field)>::Type;
+          params->*field.member = nb::cast<T>(fields[field.name]);
+        });
+      });
+}
 
 /// A class with a property for each field of `Choice`.
 template <typename Choice>
@@ -23,6 +60,7 @@ nb::class_<ParamsOf<Choice>, HeuristicParams> bind_params(
         [member = field.member](ParamsOf<Choice>& self, const T& value) { self.*member = value; },
         field.doc);
   });
+  bind_copies(cls);
   return cls;
 }
 

@@ -11,12 +11,14 @@
 #include "gil.h"
 #include "host/definition_texts.h"
 #include "host/hand_schedules.h"
+#include "host/tuned_schedules.h"
 #include "python_translate.h"
 
 namespace nvfuser::python {
 namespace {
 
 using host::FusionExecutorCache;
+using host::HandSchedule;
 
 std::string unscheduled_text(const Fusion& fusion) {
   try {
@@ -26,20 +28,43 @@ std::string unscheduled_text(const Fusion& fusion) {
   }
 }
 
+/// Call `change` with the arguments that say which runs are meant.
+template <typename Change>
+void change_runs_like(const nb::object& inputs, const Change& change) {
+  if (inputs.is_none()) {
+    const GilRelease no_gil;
+    change(std::nullopt);
+    return;
+  }
+  const PythonArguments arguments(inputs);
+  const GilRelease no_gil;
+  change(arguments.args());
+}
+
 void use_schedule(
     FusionExecutorCache& self,
     size_t segment,
     const std::shared_ptr<Fusion>& scheduled,
     const std::string& origin,
-    const nb::object& inputs) {
-  if (inputs.is_none()) {
-    const GilRelease no_gil;
-    self.use_schedule(std::nullopt, segment, scheduled, origin);
-    return;
-  }
-  const PythonArguments arguments(inputs);
-  const GilRelease no_gil;
-  self.use_schedule(arguments.args(), segment, scheduled, origin);
+    const nb::object& inputs,
+    const CompileParams& params) {
+  const HandSchedule schedule{.fusion = scheduled, .origin = origin, .compile_params = params};
+  change_runs_like(inputs, [&](std::optional<std::span<const Argument>> args) {
+    self.use_schedule(args, segment, scheduled == nullptr ? nullptr : &schedule);
+  });
+}
+
+void store_tuned(
+    FusionExecutorCache& self,
+    size_t segment,
+    const std::shared_ptr<Fusion>& scheduled,
+    const nb::object& inputs,
+    const CompileParams& params) {
+  const HandSchedule schedule{
+      .fusion = scheduled, .origin = host::kTunedOrigin, .compile_params = params};
+  change_runs_like(inputs, [&](std::optional<std::span<const Argument>> args) {
+    self.store_tuned(args, segment, schedule);
+  });
 }
 
 void bind_texts(nb::class_<FusionExecutorCache>& cls) {
@@ -103,18 +128,30 @@ void bind_segment_schedules(nb::module_& m, nb::class_<FusionExecutorCache>& cls
   bind_texts(cls);
   cls.def(
       "use_fusion", &use_schedule, "segment"_a, "scheduled"_a.none(), "origin"_a,
-      "inputs"_a = nb::none(),
+      "inputs"_a = nb::none(), "compile_params"_a = CompileParams(),
       nb::sig(
           "def use_fusion(self, segment: int, scheduled: Fusion | None, origin: str, "
-          "inputs: collections.abc.Iterable[object] | None = None) -> None"),
+          "inputs: collections.abc.Iterable[object] | None = None, "
+          "compile_params: CompileParams = ...) -> None"),
       "As `nvfuser_direct.FusionExecutorCache.use_schedule`, with the schedule as a fusion. "
       "`origin` says in errors where it comes from.");
+  cls.def(
+      "store_tuned", &store_tuned, "segment"_a, "scheduled"_a, "inputs"_a = nb::none(),
+      "compile_params"_a = CompileParams(),
+      nb::sig(
+          "def store_tuned(self, segment: int, scheduled: Fusion, "
+          "inputs: collections.abc.Iterable[object] | None = None, "
+          "compile_params: CompileParams = ...) -> None"),
+      "Keep a schedule on disk as the best for segments like this one. Other processes use it on "
+      "devices of this name, with this driver and compiler, for runs with the same decisions.");
   m.def(
       "keep_schedule",
-      [](std::shared_ptr<Fusion> scheduled, std::string decisions, std::string origin) {
-        host::keep_hand_schedule({std::move(scheduled), std::move(decisions), std::move(origin)});
+      [](std::shared_ptr<Fusion> scheduled, std::string decisions, std::string origin,
+         const CompileParams& params) {
+        host::keep_hand_schedule(
+            {std::move(scheduled), std::move(decisions), std::move(origin), params});
       },
-      "scheduled"_a, "decisions"_a, "origin"_a,
+      "scheduled"_a, "decisions"_a, "origin"_a, "compile_params"_a = CompileParams(),
       R"(Use a schedule for all segments of this process that compute what it does.
 
 Parameters
@@ -125,6 +162,8 @@ decisions : str
     Those that it is for, as the texts of `FusionExecutorCache.schedules` have them; empty: any.
 origin : str
     Where it comes from, for errors.
+compile_params : CompileParams
+    How its kernel is compiled.
 )");
 }
 

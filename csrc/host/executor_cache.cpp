@@ -286,23 +286,26 @@ void FusionExecutorCache::note_call(const CallPtr& call) {
   }
 }
 
-void FusionExecutorCache::use_schedule(
-    std::optional<std::span<const Argument>> args,
-    size_t segment,
-    const std::shared_ptr<Fusion>& scheduled,
-    const std::string& origin) {
+std::shared_ptr<FusionRuntime> FusionExecutorCache::runtime_to_change(
+    std::optional<std::span<const Argument>> args) {
   const std::shared_ptr<const FusionRuntime> wanted = args ? find_runtime(*args) : last_runtime();
+  const std::lock_guard lock(runtimes_mutex_);
+  const auto entry = std::ranges::find(runtimes_, wanted, &Entry::runtime);
   NVF_USER_CHECK(
-      wanted != nullptr,
+      entry != runtimes_.end(),
       "A schedule takes the place of an automatic one: execute the fusion with such inputs first");
-  std::shared_ptr<FusionRuntime> runtime;
-  {
-    const std::lock_guard lock(runtimes_mutex_);
-    const auto entry = std::ranges::find(runtimes_, wanted, &Entry::runtime);
-    runtime = entry->runtime;
-  }
-  runtime->use_schedule(segment, scheduled, origin);
+  return entry->runtime;
+}
+
+void FusionExecutorCache::use_schedule(
+    std::optional<std::span<const Argument>> args, size_t segment, const HandSchedule* schedule) {
+  runtime_to_change(args)->use_schedule(segment, schedule);
   calls_.clear(); // their programs have the schedule of before
+}
+
+void FusionExecutorCache::store_tuned(
+    std::optional<std::span<const Argument>> args, size_t segment, const HandSchedule& schedule) {
+  runtime_to_change(args)->store_tuned(segment, schedule);
 }
 
 // ---- Looking into -------------------------------------------------------------------------------

@@ -74,10 +74,10 @@ class FusionExecutorCache {
   /// Compute a segment of runs like those with `args`, or of the last run if there are none, with
   /// another schedule (FusionRuntime::use_schedule). Throws UserError where there was no such run.
   void use_schedule(
-      std::optional<std::span<const Argument>> args,
-      size_t segment,
-      const std::shared_ptr<Fusion>& scheduled,
-      const std::string& origin);
+      std::optional<std::span<const Argument>> args, size_t segment, const HandSchedule* schedule);
+  /// Keep a schedule for other processes, too (FusionRuntime::store_tuned).
+  void store_tuned(
+      std::optional<std::span<const Argument>> args, size_t segment, const HandSchedule& schedule);
 
   // -- looking into --
 
@@ -91,6 +91,10 @@ class FusionExecutorCache {
   [[nodiscard]] std::vector<std::string> compilations() const;
 
  private:
+  /// The one of runs like those with `args`, or of the last run; throws UserError if there is none.
+  [[nodiscard]] std::shared_ptr<FusionRuntime> runtime_to_change(
+      std::optional<std::span<const Argument>> args);
+
   /// The runtime and the program that a signature leads to.
   struct Call {
     std::shared_ptr<FusionRuntime> runtime;

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "base/options.h"
+#include "host/tuned_schedules.h"
 #include "ir/all_nodes.h"
 #include "schedule/table.h"
 
@@ -11,13 +12,15 @@ namespace nvfuser::host {
 namespace {
 
 /// "pointwise", "trivial schedule"
-std::string runner_of(const Way& way) {
+std::string runner_of(const PieceReport& report) {
+  const Way& way = report.way;
   switch (way.kind) {
     case Way::Kind::View: return "view, no kernel";
     case Way::Kind::Scheduled: return enum_name(way.params->scheduler_type());
     case Way::Kind::Trivial: return "trivial schedule";
-    case Way::Kind::ByHand:
-    case Way::Kind::Given: return "schedule of the user";
+    case Way::Kind::ByHand: return "schedule of the user";
+    case Way::Kind::Given:
+      return report.origin == kTunedOrigin ? "schedule found by tuning" : "schedule of the user";
     case Way::Kind::Evaluated: return "evaluated by PyTorch";
   }
   return "";
@@ -67,7 +70,7 @@ void print_title(
   for (const Expr* expr : report.fusion->exprs()) {
     count += expr->output(0)->is_tensor() ? 1 : 0;
   }
-  out << runner_of(report.way) << ", " << count << (count == 1 ? " expression" : " expressions")
+  out << runner_of(report) << ", " << count << (count == 1 ? " expression" : " expressions")
       << ", makes ";
   const char* separator = "";
   for (const TensorView* output : outputs) {
@@ -142,7 +145,7 @@ void dump_schedulers(const std::vector<PieceReport>& reports, const SegmentedFus
       for (const Rejection& rejection : rejections_of(reports[i], i, cut)) {
         std::cout << schedule::rejection_text(rejection.scheduler, rejection.refusal) << "\n";
       }
-      std::cout << "segment " << i << ": " << runner_of(reports[i].way) << std::endl;
+      std::cout << "segment " << i << ": " << runner_of(reports[i]) << std::endl;
     }
     if (has_option(DumpOption::SchedulerParams) && reports[i].way.params != nullptr) {
       std::cout << reports[i].way.params->to_string() << std::flush;

@@ -8,6 +8,7 @@
 #include "codegen/codegen.h"
 #include "host/explain.h"
 #include "host/hand_schedules.h"
+#include "host/tuned_schedules.h"
 #include "ir/print.h"
 
 namespace nvfuser::host {
@@ -68,7 +69,7 @@ FusionRuntime::Planned FusionRuntime::plan(
     std::span<const Argument> args, Device device, Evaluator& evaluator) {
   const std::lock_guard lock(mutex_);
   Choice choice = best_choice(device, evaluator);
-  if (has_hand_schedules() && !has_used_kept_) {
+  if (!has_used_kept_) {
     use_kept_schedules(choice, device);
     choice = best_choice(device, evaluator);
   }
@@ -144,34 +145,35 @@ const std::shared_ptr<HostProgram>& FusionRuntime::program_for(const Choice& cho
 // ---- Schedules of users -------------------------------------------------------------------------
 
 void FusionRuntime::use(
-    size_t segment,
-    const Way& replaced,
-    const std::shared_ptr<Fusion>& scheduled,
-    const std::string& origin,
-    Device device) {
-  check(find_other_definition(*replaced.kernel->fusion(), *scheduled, origin));
-  if (const auto refusal = pieces_[segment].ways->use(scheduled, origin, device)) {
+    size_t segment, const Way& replaced, const HandSchedule& schedule, Device device) {
+  check(find_other_definition(*replaced.kernel->fusion(), *schedule.fusion, schedule.origin));
+  if (const auto refusal = pieces_[segment].ways->use(&schedule, device)) {
     throw_refusal(*refusal);
   }
 }
 
 void FusionRuntime::use_kept_schedules(const Choice& choice, Device device) {
   has_used_kept_ = true;
+  std::set<const PieceWays*> seen;
   for (size_t i = 0; i < pieces_.size(); ++i) {
-    const PieceWays& ways = *pieces_[i].ways;
+    PieceWays& ways = *pieces_[i].ways;
     const Way& way = ways.way(choice[i]);
-    if (way.kernel == nullptr) {
+    if (way.kernel == nullptr || way.kind == Way::Kind::ByHand || !seen.insert(&ways).second) {
       continue;
     }
+    const Fusion& definition = *ways.piece().fusion;
     const std::string decisions = decisions_of(ways.report_of(choice[i]).proposed, device.kind);
-    if (const auto kept = find_hand_schedule(*way.kernel->fusion(), decisions)) {
-      use(i, way, kept->fusion, kept->origin, device);
+    const auto kept = has_hand_schedules() ? find_hand_schedule(definition, decisions) : nullptr;
+    if (kept != nullptr) {
+      use(i, way, *kept, device);
+    } else if (const auto tuned = find_tuned(definition, decisions, device)) {
+      // What cannot be lowered any more is no error: nobody asked for it in this process.
+      static_cast<void>(ways.use(&*tuned, device));
     }
   }
 }
 
-void FusionRuntime::use_schedule(
-    size_t segment, const std::shared_ptr<Fusion>& scheduled, const std::string& origin) {
+void FusionRuntime::use_schedule(size_t segment, const HandSchedule* schedule) {
   const std::lock_guard lock(mutex_);
   NVF_USER_CHECK(
       segment < last_choice_.size(), "The segment id is not valid: there are ", last_choice_.size(),
@@ -189,11 +191,19 @@ void FusionRuntime::use_schedule(
     }
     return false;
   });
-  if (scheduled == nullptr) {
-    static_cast<void>(ways.use(nullptr, origin, last_device_));
+  if (schedule == nullptr) {
+    static_cast<void>(ways.use(nullptr, last_device_));
   } else {
-    use(segment, way, scheduled, origin, last_device_);
+    use(segment, way, *schedule, last_device_);
   }
+}
+
+void FusionRuntime::store_tuned(size_t segment, HandSchedule schedule) {
+  const std::lock_guard lock(mutex_);
+  const PieceWays& ways = *pieces_.at(segment).ways;
+  schedule.decisions =
+      decisions_of(ways.report_of(last_choice_.at(segment)).proposed, last_device_.kind);
+  host::store_tuned(*ways.piece().fusion, schedule, last_device_);
 }
 
 // ---- Looking into -------------------------------------------------------------------------------
@@ -220,6 +230,7 @@ std::vector<PieceReport> FusionRuntime::reports() const {
   std::vector<PieceReport> reports;
   for (size_t i = 0; i < last_choice_.size(); ++i) {
     reports.push_back(pieces_[i].ways->report_of(last_choice_[i]));
+    reports.back().inputs = pieces_[i].inputs;
   }
   return reports;
 }

@@ -47,11 +47,13 @@ class FusionRuntime {
     return cut_;
   }
 
-  /// Compute a segment with `scheduled` from now on; nullptr: with what schedulers propose, again.
+  /// Compute a segment with `schedule` from now on; nullptr: with what schedulers propose, again.
   /// Throws UserError if it computes something else than the segment, or has no kernel on the
-  /// device of the last plan. `origin`: where the schedule comes from, for errors and warnings.
-  void use_schedule(
-      size_t segment, const std::shared_ptr<Fusion>& scheduled, const std::string& origin);
+  /// device of the last plan.
+  void use_schedule(size_t segment, const HandSchedule* schedule);
+  /// Keep the schedule of a segment that was put in place last for other processes, as the best
+  /// for runs with the same decisions on such a device.
+  void store_tuned(size_t segment, HandSchedule schedule);
 
   // -- for looking into: the program that was planned last --
 
@@ -90,12 +92,7 @@ class FusionRuntime {
   [[nodiscard]] const std::shared_ptr<HostProgram>& program_for(const Choice& choice);
   /// Put the schedules in place that are kept for segments like these (NVFUSER_SCHEDULES).
   void use_kept_schedules(const Choice& choice, Device device);
-  void use(
-      size_t segment,
-      const Way& replaced,
-      const std::shared_ptr<Fusion>& scheduled,
-      const std::string& origin,
-      Device device);
+  void use(size_t segment, const Way& replaced, const HandSchedule& schedule, Device device);
   [[nodiscard]] std::vector<std::shared_ptr<KernelProgram>> last_kernels() const;
   /// `last_pieces`, where the lock is held.
   [[nodiscard]] std::vector<PieceReport> reports() const;

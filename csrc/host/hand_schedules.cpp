@@ -32,6 +32,12 @@ std::string unscheduled_text(const Fusion& fusion) {
   return print(fusion);
 }
 
+/// "# Registers: at most 64": empty where compilers decide.
+std::string registers_line(const CompileParams& params) {
+  const bool is_capped = params.maxrregcount != CompileParams().maxrregcount;
+  return is_capped ? "# Registers: at most " + std::to_string(params.maxrregcount) + "\n" : "";
+}
+
 } // namespace
 
 std::string decisions_of(const Candidates::Params& proposed, DeviceKind device) {
@@ -56,7 +62,8 @@ std::string schedule_text(
     return out.str();
   }
   out << "kernel " << report.way.kernel->identity().name() << "\n"
-      << "# Decisions: " << decisions_of(report.proposed, device) << "\n\n"
+      << "# Decisions: " << decisions_of(report.proposed, device) << "\n"
+      << registers_line(report.way.kernel->compile_params()) << "\n"
       << texts.scheduled(*report.way.kernel->scheduled());
   return out.str();
 }

@@ -20,12 +20,6 @@
 
 namespace nvfuser::host {
 
-struct HandSchedule {
-  std::shared_ptr<Fusion> fusion; // with its schedule
-  std::string decisions;          // that it is for; empty: any
-  std::string origin;             // a file
-};
-
 /// "cuda pointwise 7f3a90c1"; "cpu" where no scheduler takes the segment.
 [[nodiscard]] std::string decisions_of(const Candidates::Params& proposed, DeviceKind device);
 

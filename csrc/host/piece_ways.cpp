@@ -129,7 +129,8 @@ PieceReport PieceWays::report_of(size_t number) const {
       .way = way(number),
       .refused = {},
       .rejections = candidates_->rejections(),
-      .proposed = candidates_->at(0)};
+      .proposed = candidates_->at(0),
+      .origin = given_origin_};
   for (size_t i = 0; i < number; ++i) {
     if (ways_[i] && std::holds_alternative<KernelRefusal>(*ways_[i])) {
       const bool has_scheduler = kinds_[i] == Way::Kind::Scheduled;
@@ -255,19 +256,19 @@ void PieceWays::check_evaluation_serves(Evaluator& evaluator) {
 
 // ---- Schedules of users -------------------------------------------------------------------------
 
-std::optional<KernelRefusal> PieceWays::use(
-    const std::shared_ptr<Fusion>& scheduled, const std::string& origin, Device device) {
-  if (scheduled == nullptr) {
+std::optional<KernelRefusal> PieceWays::use(const HandSchedule* schedule, Device device) {
+  if (schedule == nullptr) {
     ways_[given()] = std::nullopt;
     return std::nullopt;
   }
-  Tried tried =
-      try_kernel({Way::Kind::Given}, std::make_shared<ScheduledFusion>(*scheduled), device);
+  Tried tried = try_kernel(
+      {Way::Kind::Given}, std::make_shared<ScheduledFusion>(*schedule->fusion), device,
+      schedule->compile_params);
   if (auto* refusal = std::get_if<KernelRefusal>(&tried)) {
     return std::move(*refusal);
   }
   ways_[given()] = std::move(tried);
-  given_origin_ = origin;
+  given_origin_ = schedule->origin;
   return std::nullopt;
 }
 

@@ -46,6 +46,14 @@ struct RefusedWay {
   KernelRefusal refusal;
 };
 
+/// A schedule that a user made, or had found by tuning, for a segment.
+struct HandSchedule {
+  std::shared_ptr<Fusion> fusion; // with its schedule
+  std::string decisions = {};     // that it is for (host/hand_schedules.h); empty: any
+  std::string origin;             // a file, for errors and warnings
+  CompileParams compile_params = {};
+};
+
 /// For people: how a piece runs, and why not in a better way.
 struct PieceReport {
   std::shared_ptr<const Fusion> fusion; // what it computes
@@ -53,6 +61,8 @@ struct PieceReport {
   std::vector<RefusedWay> refused;       // best first
   std::vector<Rejection> rejections;     // of schedulers that do not take it
   Candidates::Params proposed = nullptr; // of the first scheduler that takes it
+  std::vector<Slot> inputs = {};         // that it reads (host/partition.h)
+  std::string origin = {};               // of the schedule that was put in place
 };
 
 /// A piece on one kind of device, and all that are like it. Not thread-safe, but for `serves`.
@@ -86,10 +96,8 @@ class PieceWays {
   [[nodiscard]] PieceReport report_of(size_t number) const;
 
   /// Compute the piece with this schedule from now on, where a device allows it; nullptr: as
-  /// before. A refusal, and no change, where it cannot be lowered for `device`. `origin`: where it
-  /// comes from, for warnings.
-  [[nodiscard]] std::optional<KernelRefusal> use(
-      const std::shared_ptr<Fusion>& scheduled, const std::string& origin, Device device);
+  /// before. A refusal, and no change, where it cannot be lowered for `device`.
+  [[nodiscard]] std::optional<KernelRefusal> use(const HandSchedule* schedule, Device device);
   /// The number of the way by such a schedule.
   [[nodiscard]] size_t given() const {
     return kinds_.size() - 1;

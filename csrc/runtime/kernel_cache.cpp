@@ -129,12 +129,13 @@ void list_entries_of(const fs::path& folder, std::vector<Entry>& entries) {
     }
     const std::string_view suffix = std::string_view(name).substr(kFileDigits);
     Entry entry;
-    for (const std::string_view kind : {KernelCache::kCode, KernelCache::kFacts}) {
+    bool is_entry = false;
+    for (const std::string_view kind : KernelCache::kKinds) {
+      is_entry |= suffix == kind;
       entry.is_temporary |= suffix.starts_with(kind) && suffix.ends_with(kTemporary);
     }
+    is_entry |= entry.is_temporary;
     std::error_code vanished;
-    const bool is_entry =
-        suffix == KernelCache::kCode || suffix == KernelCache::kFacts || entry.is_temporary;
     if (is_entry && it->symlink_status(vanished).type() == fs::file_type::regular) {
       entry.path = it->path();
       entry.time = it->last_write_time(vanished);
@@ -199,6 +200,11 @@ KernelCache& KernelCache::instance() {
 
 KernelCache& KernelCache::facts() {
   static auto& cache = *new KernelCache(environment_folder(), environment_max_bytes(), kFacts);
+  return cache;
+}
+
+KernelCache& KernelCache::tuned() {
+  static auto& cache = *new KernelCache(environment_folder(), environment_max_bytes(), kTuned);
   return cache;
 }
 

@@ -9,8 +9,9 @@
 // is a miss, never a failure. Files appear by rename, so that a reader sees a whole one or none.
 // When the folder outgrows its bound, the entries unused for longest go.
 //
-// Two kinds of files share the folder and its bound: machine code (.kernel), and what a process
-// needs to launch it (.facts, runtime/kernel_store.h). Each kind is a KernelCache.
+// Kinds of files share the folder and its bound: machine code (.kernel), what a process needs to
+// launch it (.facts, runtime/kernel_store.h), and schedules that tuning found (.tuned,
+// host/tuned_schedules.h). Each kind is a KernelCache.
 //
 // Its entries are run as code. So only regular files of this user's own are read, from folders of
 // this user's own, that no one else may write to. Anything else is a miss, and the first one a
@@ -69,6 +70,8 @@ class KernelCache {
  public:
   static constexpr std::string_view kCode = ".kernel";
   static constexpr std::string_view kFacts = ".facts";
+  static constexpr std::string_view kTuned = ".tuned";
+  static constexpr std::array kKinds = {kCode, kFacts, kTuned};
 
   /// A cache in `folder` (made when something is stored) of at most `max_bytes`. An empty folder: a
   /// disabled cache.
@@ -76,6 +79,7 @@ class KernelCache {
   /// The ones of this process, as the environment variables have them.
   [[nodiscard]] static KernelCache& instance();
   [[nodiscard]] static KernelCache& facts();
+  [[nodiscard]] static KernelCache& tuned();
 
   /// The payload stored under `key`, if it is there and whole.
   [[nodiscard]] std::optional<std::string> find(const std::string& key);
@@ -101,9 +105,9 @@ class KernelCache {
   [[nodiscard]] int64_t max_bytes() const {
     return max_bytes_;
   }
-  /// Bytes of all entries of both kinds now.
+  /// Bytes of all entries of all kinds now.
   [[nodiscard]] int64_t size_bytes() const;
-  /// Remove every entry, of both kinds.
+  /// Remove every entry, of all kinds.
   void clear();
   /// The hash of a key, in 32 digits: the name of its entry.
   [[nodiscard]] static std::string name_of(const std::string& key);

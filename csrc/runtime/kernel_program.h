@@ -71,6 +71,10 @@ class KernelProgram {
   [[nodiscard]] const std::shared_ptr<Fusion>& scheduled() const {
     return scheduled_->get();
   }
+  /// How it is compiled, where a run does not say.
+  [[nodiscard]] const CompileParams& compile_params() const {
+    return params_;
+  }
   [[nodiscard]] const KernelIdentity& identity() const {
     return identity_;
   }

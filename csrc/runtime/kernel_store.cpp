@@ -92,7 +92,8 @@ std::string streams_of(const Fusion& fusion) {
   return text;
 }
 
-/// A text that says that the compiler is the one that made the code, without running it.
+} // namespace
+
 std::string compiler_of(Device device) {
   if (device.is_cuda()) {
     std::string text = Nvrtc::files();
@@ -103,8 +104,6 @@ std::string compiler_of(Device device) {
   }
   return HostCompiler::files() + host_cpu_id();
 }
-
-} // namespace
 
 KernelStore::KernelStore(std::shared_ptr<const ScheduledFusion> fusion, const LaunchWords& words)
     : fusion_(std::move(fusion)), words_(words) {}

@@ -23,6 +23,9 @@
 
 namespace nvfuser {
 
+/// A text that says which compiler makes code for a device, without running it.
+[[nodiscard]] std::string compiler_of(Device device);
+
 class KernelStore {
  public:
   /// `words` are those of `fusion`.

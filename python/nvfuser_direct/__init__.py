@@ -27,6 +27,7 @@ from .multidevice import CommunicatorBackend as CommunicatorBackend  # noqa: E40
 from .multidevice import execute_with_dtensors as execute_with_dtensors  # noqa: E402
 from .not_yet import attribute_error as _attribute_error  # noqa: E402
 from .profiler import PythonProfiler as PythonProfiler  # noqa: E402
+from .tuning import TuningReport as TuningReport  # noqa: E402
 from .validation import get_val_tolerances as get_val_tolerances  # noqa: E402
 from .validation import (  # noqa: E402
     validate_with_auto_inferred_outputs as validate_with_auto_inferred_outputs,
@@ -63,6 +64,7 @@ __all__ = [name for name in dir(_core) if not name.startswith("_") and name != "
     "LRUCache",
     "LruFusionCache",
     "PythonProfiler",
+    "TuningReport",
     "Version",
     "__version__",
     "evaluate",

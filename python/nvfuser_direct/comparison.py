@@ -51,7 +51,7 @@ def _bytes_of_pairs(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.view(torch.uint8) if is_packed else tensor
 
 
-def _chunks(*tensors: torch.Tensor) -> Iterator[list[torch.Tensor]]:
+def chunks(*tensors: torch.Tensor) -> Iterator[list[torch.Tensor]]:
     """Parts of tensors of one shape, widened, on the device of the first."""
     device = tensors[0].device
     for parts in zip(*(tensor.reshape(-1).split(_CHUNK) for tensor in tensors), strict=True):
@@ -69,7 +69,7 @@ def is_near(
 ) -> bool:
     """Whether floats are equal up to `limit`: atol and rtol; e8m0 up to a factor of two."""
     atol, rtol = limit
-    for part, wanted in _chunks(actual, expected):
+    for part, wanted in chunks(actual, expected):
         if torch.allclose(part, wanted, atol=atol, rtol=rtol, equal_nan=True):
             continue
         if dtype != DataType.Float8_e8m0fnu or not _within_factor_of_two(part, wanted):
@@ -83,7 +83,7 @@ def _within_factor_of_two(actual: torch.Tensor, expected: torch.Tensor) -> bool:
 
 def max_distance(a: torch.Tensor, b: torch.Tensor) -> float:
     """The largest difference of two elements at the same place."""
-    return max((float(_distance(*parts).max()) for parts in _chunks(a, b)), default=0.0)
+    return max((float(_distance(*parts).max()) for parts in chunks(a, b)), default=0.0)
 
 
 def is_as_near(
@@ -105,8 +105,8 @@ def is_as_near(
     limit : tuple[float, float]
         atol and rtol: what is allowed on top.
     """
-    chunks = _chunks(actual, own, exact)
-    return all(_is_part_as_near(part, mine, true, limit) for part, mine, true in chunks)
+    parts = chunks(actual, own, exact)
+    return all(_is_part_as_near(part, mine, true, limit) for part, mine, true in parts)
 
 
 def _is_part_as_near(

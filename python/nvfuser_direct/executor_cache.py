@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from . import _core
 from .opaque import opaque, register
-from .segment_schedules import keep_schedules_of_folder, scheduled_fusion
+from .segment_schedules import compile_params_of, keep_schedules_of_folder, scheduled_fusion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,8 +61,10 @@ class FusionExecutorCache(_core.FusionExecutorCache):
         segment : int
             Its number in ``explain`` and in ``schedules``.
         schedule : str or callable or None
-            A text of ``schedules(inputs)``, edited behind ``fd.add_output``; or a function that
-            does with a ``FusionDefinition`` what the text does. None: the automatic schedule again.
+            A text of ``schedules(inputs)``, edited behind ``fd.add_output`` (its line
+            ``# Registers: at most 64`` caps registers, and may be edited as well); or a function
+            that does with a ``FusionDefinition`` what the text does. None: the automatic schedule
+            again.
         inputs : iterable, optional
             Inputs that were executed, to say which sizes are meant; the last ones if left out.
 
@@ -78,4 +80,5 @@ class FusionExecutorCache(_core.FusionExecutorCache):
         """
         origin = f"<schedule of segment {segment}>"
         fusion = None if schedule is None else scheduled_fusion(schedule, origin)
-        self.use_fusion(segment, fusion, origin, inputs)
+        params = _core.CompileParams() if schedule is None else compile_params_of(schedule)
+        self.use_fusion(segment, fusion, origin, inputs, params)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from ._core import DataType, Fusion, TensorView, Val
     from ._core.module_types import OpsModule, ScheduleModule
+    from .tuning import TuningReport
 
 
 @opaque
@@ -331,6 +332,49 @@ class FusionDefinition:
             _enable_options=_enable_options,
             _disable_options=_disable_options,
         )
+
+    def tune(self, inputs: Iterable[Any], *, seconds: float = 5.0) -> TuningReport:
+        """Find the fastest schedule for inputs like these by measuring.
+
+        Each segment that a scheduler took is tried with other schedulers and with other decisions,
+        compiled and run on these inputs. The fastest takes the place of the automatic one, for all
+        runs with the same decisions, and is kept on disk beside the kernels: other processes use it
+        on devices of the same name, with the same driver, compiler and build of this library
+        (``KernelCache.tuned()``). Nothing is tuned unless it is asked for.
+
+        Parameters
+        ----------
+        inputs : iterable
+            As in `execute`. Those that the fusion writes into are copied.
+        seconds : float
+            How long to look; the last candidate of each segment may take longer.
+
+        Returns
+        -------
+        TuningReport
+            All candidates with their times; printed as a table. ``report.schedules`` are the
+            schedules as Python, ``report.save(folder)`` writes them for ``NVFUSER_SCHEDULES``.
+
+        Raises
+        ------
+        UserError
+            For inputs that do not fit, or if `seconds` is negative.
+
+        Examples
+        --------
+        >>> print(fd.tune([x, weight], seconds=10))
+        """
+        from .tuning import tune
+
+        if seconds < 0:
+            raise _core.UserError(
+                "Tuning takes a time from 0 on\n"
+                "  expected: seconds, at least 0\n"
+                f"  found:    seconds = {seconds}\n"
+                "  fix:      leave it out: 5 seconds"
+            )
+        fec = self.__dict__.get("fec")
+        return tune(fec or self._make_executor_cache(), list(inputs), seconds)
 
     def _make_executor_cache(self) -> FusionExecutorCache:
         is_valid, message = self.validate_definition()

@@ -15,9 +15,11 @@ from . import _core
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ._core import Fusion
+    from ._core import CompileParams, Fusion
 
     Schedule = str | Callable[[Any], object]
+
+_REGISTERS = r"^# Registers: at most (\d+)$"
 
 
 def scheduled_fusion(schedule: Schedule, name: str) -> Fusion:
@@ -66,6 +68,15 @@ def _function_of(text: str, name: str) -> Callable[[Any], object]:
     )
 
 
+def compile_params_of(schedule: Schedule) -> CompileParams:
+    """How the kernel of a schedule is compiled, as the lines above a text say."""
+    params = _core.CompileParams()
+    cap = None if callable(schedule) else re.search(_REGISTERS, schedule, re.MULTILINE)
+    if cap:
+        params.maxrregcount = int(cap[1])
+    return params
+
+
 @functools.cache
 def keep_schedules_of_folder() -> None:
     """Use the schedules in the folder that NVFUSER_SCHEDULES names; read once in a process."""
@@ -83,4 +94,9 @@ def keep_schedules_of_folder() -> None:
         text = path.read_text()
         decisions = re.search(r"^# Decisions: (.+)$", text, re.MULTILINE)
         fusion = scheduled_fusion(text, str(path))
-        _core.keep_schedule(fusion, decisions[1].strip() if decisions else "", str(path))
+        _core.keep_schedule(
+            fusion,
+            decisions[1].strip() if decisions else "",
+            str(path),
+            compile_params_of(text),
+        )

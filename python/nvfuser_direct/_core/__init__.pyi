@@ -4776,6 +4776,15 @@ class KernelCache:
         nothing. Files of machine code end with ``.kernel``, those of facts with ``.facts``.
         """
 
+    @staticmethod
+    def tuned() -> KernelCache:
+        """
+        The schedules that tuning found, in the same folder and under the same bound.
+
+        A file of it, which ends with ``.tuned``, can be copied to the folder of another machine with the
+        same device, driver, compiler, and build of this library.
+        """
+
     def find(self, key: bytes) -> bytes | None:
         """The payload stored under `key`, if it is there and whole."""
 
@@ -5131,6 +5140,14 @@ class PlainParams(HeuristicParams):
     def __init__(self) -> None:
         """Params of a schedule that splits, vectorizes and unrolls nothing."""
 
+    def __copy__(self) -> PlainParams: ...
+
+    def __deepcopy__(self, memo: object) -> PlainParams: ...
+
+    def __getstate__(self) -> tuple[SchedulerType, LaunchParams, CompileParams, str, dict]: ...
+
+    def __setstate__(self, arg: tuple[SchedulerType, LaunchParams, CompileParams, str, dict], /) -> None: ...
+
 class PointwiseParams(HeuristicParams):
     """
     How a map over the axes of an output is computed: its axes merged to one side or two, split into blocks, threads and vectors.
@@ -5216,6 +5233,14 @@ class PointwiseParams(HeuristicParams):
     @vector_widths.setter
     def vector_widths(self, arg: Sequence[int], /) -> None: ...
 
+    def __copy__(self) -> PointwiseParams: ...
+
+    def __deepcopy__(self, memo: object) -> PointwiseParams: ...
+
+    def __getstate__(self) -> tuple[SchedulerType, LaunchParams, CompileParams, str, dict]: ...
+
+    def __setstate__(self, arg: tuple[SchedulerType, LaunchParams, CompileParams, str, dict], /) -> None: ...
+
 class TransposeParams(HeuristicParams):
     """
     How tensors whose innermost dimensions differ are computed: tile by tile.
@@ -5271,6 +5296,14 @@ class TransposeParams(HeuristicParams):
 
     @vector_widths.setter
     def vector_widths(self, arg: Sequence[int], /) -> None: ...
+
+    def __copy__(self) -> TransposeParams: ...
+
+    def __deepcopy__(self, memo: object) -> TransposeParams: ...
+
+    def __getstate__(self) -> tuple[SchedulerType, LaunchParams, CompileParams, str, dict]: ...
+
+    def __setstate__(self, arg: tuple[SchedulerType, LaunchParams, CompileParams, str, dict], /) -> None: ...
 
 class GreedyParams(HeuristicParams):
     """How scans, scatters and the maps around them are computed."""
@@ -5341,6 +5374,14 @@ class GreedyParams(HeuristicParams):
 
     @vector_widths.setter
     def vector_widths(self, arg: Sequence[int], /) -> None: ...
+
+    def __copy__(self) -> GreedyParams: ...
+
+    def __deepcopy__(self, memo: object) -> GreedyParams: ...
+
+    def __getstate__(self) -> tuple[SchedulerType, LaunchParams, CompileParams, str, dict]: ...
+
+    def __setstate__(self, arg: tuple[SchedulerType, LaunchParams, CompileParams, str, dict], /) -> None: ...
 
 class ReductionParams(HeuristicParams):
     """How reductions are computed, and norms that keep their rows on chip."""
@@ -5665,6 +5706,14 @@ class ReductionParams(HeuristicParams):
 
     @vector_widths.setter
     def vector_widths(self, arg: Sequence[int], /) -> None: ...
+
+    def __copy__(self) -> ReductionParams: ...
+
+    def __deepcopy__(self, memo: object) -> ReductionParams: ...
+
+    def __getstate__(self) -> tuple[SchedulerType, LaunchParams, CompileParams, str, dict]: ...
+
+    def __setstate__(self, arg: tuple[SchedulerType, LaunchParams, CompileParams, str, dict], /) -> None: ...
 
 class SegmentedGroup:
     """
@@ -6213,6 +6262,12 @@ class PieceReport:
         """A copy of what the scheduler decided; None for all other ways."""
 
     @property
+    def inputs(self) -> list[int]:
+        """
+        Where each input of `fusion` comes from: the inputs of the whole fusion are numbered first, then the visible outputs of segment 0, those of segment 1, and so on.
+        """
+
+    @property
     def refused(self) -> list[tuple[str, str]]:
         """
         Better ways that were tried in vain, each with the reason: names of schedulers, or of ways.
@@ -6397,12 +6452,17 @@ class FusionExecutorCache:
             ``Fusion is not compiled!`` for these inputs.
         """
 
-    def use_fusion(self, segment: int, scheduled: Fusion | None, origin: str, inputs: Iterable[object] | None = None) -> None:
+    def use_fusion(self, segment: int, scheduled: Fusion | None, origin: str, inputs: Iterable[object] | None = None, compile_params: CompileParams = ...) -> None:
         """
         As `nvfuser_direct.FusionExecutorCache.use_schedule`, with the schedule as a fusion. `origin` says in errors where it comes from.
         """
 
-def keep_schedule(scheduled: Fusion, decisions: str, origin: str) -> None:
+    def store_tuned(self, segment: int, scheduled: Fusion, inputs: Iterable[object] | None = None, compile_params: CompileParams = ...) -> None:
+        """
+        Keep a schedule on disk as the best for segments like this one. Other processes use it on devices of this name, with this driver and compiler, for runs with the same decisions.
+        """
+
+def keep_schedule(scheduled: Fusion, decisions: str, origin: str, compile_params: CompileParams = ...) -> None:
     """
     Use a schedule for all segments of this process that compute what it does.
 
@@ -6414,6 +6474,8 @@ def keep_schedule(scheduled: Fusion, decisions: str, origin: str) -> None:
         Those that it is for, as the texts of `FusionExecutorCache.schedules` have them; empty: any.
     origin : str
         Where it comes from, for errors.
+    compile_params : CompileParams
+        How its kernel is compiled.
     """
 
 class Concretization:
