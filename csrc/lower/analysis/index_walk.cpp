@@ -279,6 +279,22 @@ Val* IndexWalk::index_of(IterDomain* id, const TensorView* tensor) {
   return simplifier_.simplify(known_index(id));
 }
 
+IterDomain* IndexWalk::product_of(const IterDomain* outer, const IterDomain* inner) {
+  if (!finds(outer) || !finds(inner)) {
+    return nullptr;
+  }
+  const std::optional<size_t> step = way_->known.at(exact_.group(outer)).step;
+  if (!step.has_value() || way_->known.at(exact_.group(inner)).step != step ||
+      !way_->steps[*step].is_backward) {
+    return nullptr;
+  }
+  const auto* merge = way_->steps[*step].expr->as<Merge>();
+  return merge != nullptr && exact_.are_mapped(merge->outer, outer) &&
+                 exact_.are_mapped(merge->inner, inner)
+             ? merge->out
+             : nullptr;
+}
+
 IterDomain* IndexWalk::cheapest_to_test(IterDomain* id) {
   for (;;) {
     const std::optional<size_t> step =

@@ -67,6 +67,10 @@ class IndexWalk {
   /// that prints both domains.
   [[nodiscard]] Val* index_of(IterDomain* id, const TensorView* tensor);
 
+  /// The axis that both were taken apart from in one step, as its outer and inner factor; nullptr:
+  /// there is none.
+  [[nodiscard]] IterDomain* product_of(const IterDomain* outer, const IterDomain* inner);
+
   /// Tests that say, together, that no axis on the way from the loops to `ids` is a hole. Provable
   /// ones are left out.
   [[nodiscard]] std::vector<RangeTest> hole_tests(const IterDomains& ids, const TensorView* tensor);

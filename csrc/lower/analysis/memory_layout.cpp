@@ -123,12 +123,41 @@ Val* row_major_offset(
   return simplifier.simplify(offset);
 }
 
+/// An axis of which neighbours are `stride` elements apart.
+struct StridedAxis {
+  IterDomain* axis = nullptr;
+  Val* stride = nullptr;
+};
+
+/// Replace axes that are the two factors of one product, and lie in memory as it would, by it: the
+/// index of the product takes no division. The algebra would find most of these sums, but not where
+/// a division by a constant has changed its form before.
+void join_products(std::vector<StridedAxis>& axes, IndexSimplifier& simplifier, IndexWalk& walk) {
+  const auto join_one = [&] {
+    for (auto outer = axes.begin(); outer != axes.end(); ++outer) {
+      for (auto inner = axes.begin(); inner != axes.end(); ++inner) {
+        IterDomain* product = outer == inner ? nullptr : walk.product_of(outer->axis, inner->axis);
+        if (product != nullptr &&
+            simplifier.prove_equal(
+                outer->stride, scalar::mul(inner->stride, inner->axis->extent()))) {
+          inner->axis = product;
+          axes.erase(outer);
+          return true;
+        }
+      }
+    }
+    return false;
+  };
+  while (join_one()) {
+  }
+}
+
 Val* global_offset(
     Kernel& kernel, IndexSimplifier& simplifier, IndexWalk& walk, const TensorView* tensor) {
   const IterDomains axes = global_axes(tensor);
   const IterDomains& allocation = tensor->maybe_allocation();
   const Contiguity& contiguity = tensor->domain()->contiguity();
-  Val* offset = kernel.zero();
+  std::vector<StridedAxis> strided;
   Val* run = kernel.one(); // elements inside the current axis, while it is known to be contiguous
   for (size_t i = axes.size(); i-- > 0;) {
     IterDomain* axis = axes[i];
@@ -139,8 +168,13 @@ Val* global_offset(
         std::find(allocation.begin(), allocation.end(), axis) - allocation.begin();
     const bool is_contiguous = contiguity[position].value_or(true);
     Val* stride = is_contiguous ? run : memory_stride(kernel, tensor, i);
-    offset = scalar::add(offset, scalar::mul(walk.index_of(axis, tensor), stride));
+    strided.push_back({axis, stride});
     run = scalar::mul(stride, axis->extent());
+  }
+  join_products(strided, simplifier, walk);
+  Val* offset = kernel.zero();
+  for (const StridedAxis& each : strided) {
+    offset = scalar::add(offset, scalar::mul(walk.index_of(each.axis, tensor), each.stride));
   }
   return simplifier.simplify(offset);
 }
