@@ -5,6 +5,11 @@
 //
 // T1, T2 and T3 are such. They are not if one of them is an output, is compared, or decides an
 // integer: there is no bound on what an error of an operand does to a comparison.
+//
+// Nor does an error of an exponential matter to a sum of exponentials about the maximum of what is
+// summed: T3 = sum(exp(T0 - max(T0))), where nothing else reads the exponentials. None exceeds 1,
+// one is 1, and those with large errors are small: an error of |x| units in the last place at
+// exp(x) is at most 0.4 units of 1.
 #pragma once
 
 #include <unordered_set>

@@ -15,6 +15,7 @@
 #include "optimize/passes/fold_casts.h"
 #include "optimize/passes/merge_equal_exprs.h"
 #include "optimize/passes/multiply_thin_matrices.h"
+#include "optimize/passes/refine_axes.h"
 #include "optimize/passes/rejoin_slices.h"
 #include "optimize/passes/remove_dead_exprs.h"
 #include "optimize/passes/remove_empty.h"
@@ -122,6 +123,7 @@ const std::vector<Pass<OptimizedFusion>>& optimization_passes() {
       {"use_sigmoid", on_fusion<use_sigmoid>, "operands that are equal are one tensor"},
       {"use_reciprocals", on_fusion<use_reciprocals>, "quotients of activations are gone"},
       {"set_output_order", on_fusion<set_output_order>, "axes of outputs are those that stay"},
+      {"refine_axes", on_fusion<refine_axes>, "outputs whose memory has an order stay as they are"},
       {"separate_uses", separate_uses, "last: merging would undo it"},
   };
   return passes;

@@ -31,6 +31,21 @@ class CutSearch {
     return cuts;
   }
 
+  /// Outputs that are reshapes are views of what is computed.
+  Reasons before_last_reshapes() const {
+    Reasons cuts;
+    for_each_edge([&](const Edge& edge, ExprId made_by) {
+      const TensorView* view = flow_.result_of(edge.reader);
+      const bool is_last = flow_.expr(edge.reader).expr->is_a<ReshapeOp>() &&
+                           view->is_fusion_output() && view->uses().empty() &&
+                           !view->has_allocation();
+      if (is_last && facts_.expr(made_by).role != Role::View) {
+        cuts.emplace(edge, Reason{.rule = CutRule::View});
+      }
+    });
+    return cuts;
+  }
+
   /// What reads elements and also meets what they were reduced to is computed apart from it.
   Reasons behind_statistics() const {
     Reasons cuts;
@@ -213,6 +228,9 @@ Reasons find_cuts(
     }
   }
   if (!summary.reductions().empty()) {
+    if (Reasons cuts = search.before_last_reshapes(); !cuts.empty()) {
+      return cuts;
+    }
     if (Reasons cuts = search.behind_statistics(); !cuts.empty()) {
       return cuts;
     }

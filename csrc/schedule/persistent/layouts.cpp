@@ -28,7 +28,7 @@ constexpr int64_t kElements = 32;
 /// Elements of a thread, of a row that shares a kernel with rows of other sizes.
 constexpr int64_t kMostElements = 64;
 /// Longer parts of a row in the registers of one thread are the last resort: they are much code.
-constexpr int64_t kMostRegistersOfRow = 32;
+constexpr int64_t kMostRegistersOfRow = 40;
 constexpr int64_t kThreadsOfBlock = 128;
 constexpr int64_t kThreadsOfColumns = 512;
 constexpr int64_t kMostColumns = 32;
@@ -39,7 +39,7 @@ constexpr int64_t kVectorsAhead = 4;
 /// Registers of such a thread for everything but what it keeps and loads.
 constexpr int64_t kOtherRegistersOfChunks = 16;
 /// Accesses of a thread that one chunk may take: they share the lines of a cache.
-constexpr int64_t kVectorsOfChunk = 4;
+constexpr int64_t kVectorsOfChunk = 8;
 
 // -- of a processor --
 constexpr int64_t kLaneBytes = 64;
@@ -78,11 +78,17 @@ std::vector<KeptForm> kept_forms(const FusionSummary& summary) {
 }
 
 /// Registers of a thread for everything but what it keeps: addresses, accumulators, and a vector of
-/// each tensor that the last pass reads or writes.
-int64_t other_registers(const FusionSummary& summary) {
+/// each tensor that the last pass reads or writes. Where elements are kept as they are stored, what
+/// is written takes their place.
+int64_t other_registers(
+    const FusionSummary& summary, const ProblemSizes& sizes, const KeptForm& form) {
+  const std::vector<TensorAccess>& accesses = summary.problem()->accesses;
   int64_t registers = kFewestOtherRegisters;
-  for (const TensorAccess& access : summary.problem()->accesses) {
-    registers += access.is_output || !access.has_all_axes ? kRegistersOfVector : 0;
+  for (size_t i = 0; i < accesses.size(); ++i) {
+    const bool is_beside = accesses[i].is_output
+                               ? !form.is_stored
+                               : !accesses[i].has_all_axes && sizes.vectors.widths.at(i) > 1;
+    registers += is_beside ? kRegistersOfVector : 0;
   }
   return registers;
 }
@@ -164,7 +170,6 @@ std::optional<RowOfThreads> find_row_of_threads(
   const int64_t wanted =
       has_few_rows ? most : std::clamp(ceil_div(sizes.reduced, elements), fewest, most);
   const std::vector<KeptForm> forms = kept_forms(summary);
-  const int64_t others = other_registers(summary);
   // The first of the best: what is nearest to the wanted number of threads, and computed once.
   std::optional<RowOfThreads> best;
   double best_share = 0;
@@ -173,7 +178,8 @@ std::optional<RowOfThreads> find_row_of_threads(
       RowOfThreads row = row_of(threads, sizes);
       row.keeps_inputs = form.is_stored;
       const int64_t kept = ceil_div(row.batches * row.lanes * form.bytes, kRegisterBytes);
-      const int64_t blocks = blocks_of_sm(target, row.threads * row.rows, others + kept);
+      const int64_t blocks = blocks_of_sm(
+          target, row.threads * row.rows, other_registers(summary, sizes, form) + kept);
       const double share = share_of_enough(blocks * row.rows, kept, form);
       if (share > best_share) {
         row.registers = registers_of_blocks(target, row.threads * row.rows, blocks);
@@ -201,28 +207,32 @@ std::optional<RowOfChunks> find_row_of_chunks(
   const auto kept = static_cast<int64_t>(row->direct.size() + row->rescaled.size());
   const int64_t others = kOtherRegistersOfChunks +
                          kVectorsAhead * kRegistersOfVector * std::max<int64_t>(sizes.streams, 1);
+  std::optional<RowOfChunks> best;
+  int64_t most_blocks = 0;
   for (int64_t vectors = 1; vectors <= kVectorsOfChunk; vectors *= 2) {
     const int64_t chunk = sizes.vectors.lanes * vectors;
     if (neighbours % chunk != 0 || chunk <= kept) {
       continue;
     }
     const int64_t chunks = sizes.reduced / chunk;
-    const int64_t threads = std::min(padded_to_warps(chunks), kMostThreads);
-    const int64_t unroll = kVectorsAhead / vectors;
-    const int64_t batches = ceil_div(ceil_div(chunks, threads), unroll) * unroll;
-    const int64_t registers = registers_of_thread(
-        target, target.registers_per_block, padded_to_warps(ceil_div(chunks, batches)));
-    if (others + batches * kept <= registers) {
-      return RowOfChunks{
-          .lanes = sizes.vectors.lanes,
-          .chunk = chunk,
-          .batches = batches,
-          .unroll = unroll,
-          .threads = padded_to_warps(ceil_div(chunks, batches)),
-          .registers = registers};
+    const int64_t unroll = std::max<int64_t>(kVectorsAhead / vectors, 1);
+    for (const int64_t wanted : {kMostThreads / 2, kMostThreads}) {
+      const int64_t threads = std::min(padded_to_warps(chunks), wanted);
+      const int64_t batches = ceil_div(ceil_div(chunks, threads), unroll) * unroll;
+      const int64_t blocks = blocks_of_sm(target, threads, others + batches * kept);
+      if (std::min(blocks, kEnoughRows) > most_blocks) {
+        most_blocks = blocks;
+        best = {
+            .lanes = sizes.vectors.lanes,
+            .chunk = chunk,
+            .batches = batches,
+            .unroll = unroll,
+            .threads = padded_to_warps(ceil_div(chunks, batches)),
+            .registers = registers_of_blocks(target, threads, blocks)};
+      }
     }
   }
-  return std::nullopt;
+  return best;
 }
 
 std::optional<RereadRow> find_reread_row(

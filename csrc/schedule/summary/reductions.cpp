@@ -9,10 +9,38 @@
 namespace nvfuser::schedule {
 namespace {
 
-/// The axes of `out` in the order in which an input has them in memory; axes that it lacks are
+/// Orders of axes in memory: those of inputs, and what their axes are reshaped to. A reshape of a
+/// tensor whose elements lie in the order of its axes has its axes in that order.
+std::vector<IterDomains> orders_in_memory(
+    const std::vector<Expr*>& exprs,
+    const std::vector<TensorView*>& inputs,
+    const ValGraph& exact) {
+  std::vector<IterDomains> orders;
+  for (const TensorView* input : inputs) {
+    orders.push_back(axes_in_memory_order(input));
+  }
+  for (const Expr* expr : exprs) {
+    const auto* reshape = expr->as<ReshapeOp>();
+    if (reshape == nullptr) {
+      continue;
+    }
+    const IterDomains read = TensorDomain::no_reductions(reshape->arg->logical());
+    const bool is_in_order = std::ranges::any_of(orders, [&](const IterDomains& memory) {
+      return std::ranges::equal(memory, read, [&](const IterDomain* a, const IterDomain* b) {
+        return exact.are_mapped(a, b);
+      });
+    });
+    if (is_in_order) {
+      orders.push_back(reshape->out->logical());
+    }
+  }
+  return orders;
+}
+
+/// The axes of `out` in the order that memory has most of them in; axes that it lacks are
 /// outermost.
-IterDomains in_order_of_input(
-    const TensorView* out, const std::vector<TensorView*>& inputs, const ValGraph& exact) {
+IterDomains in_order_of_memory(
+    const TensorView* out, const std::vector<IterDomains>& orders, const ValGraph& exact) {
   IterDomains axes = TensorDomain::no_broadcasts(out->logical());
   const auto place_in = [&](const IterDomains& memory, const IterDomain* axis) -> int64_t {
     for (size_t i = 0; i < memory.size(); ++i) {
@@ -24,8 +52,7 @@ IterDomains in_order_of_input(
   };
   IterDomains best;
   int64_t most = 0;
-  for (const TensorView* input : inputs) {
-    const IterDomains memory = axes_in_memory_order(input);
+  for (const IterDomains& memory : orders) {
     const int64_t shared = std::ranges::count_if(
         axes, [&](const IterDomain* axis) { return place_in(memory, axis) >= 0; });
     if (shared > most) {
@@ -72,6 +99,7 @@ std::vector<ReductionFacts> find_reductions(
     const std::vector<Expr*>& exprs,
     const std::vector<TensorView*>& inputs,
     const ValGraph& exact) {
+  const std::vector<IterDomains> orders = orders_in_memory(exprs, inputs, exact);
   std::vector<ReductionFacts> found;
   for (Expr* expr : exprs) {
     const std::vector<TensorView*> results = tensor_outputs(expr);
@@ -81,7 +109,7 @@ std::vector<ReductionFacts> find_reductions(
     }
     ReductionFacts facts{
         .expr = expr, .out = results.front(), .operand = tensor_inputs(expr).front()};
-    facts.axes = in_order_of_input(facts.out, inputs, exact);
+    facts.axes = in_order_of_memory(facts.out, orders, exact);
     facts.pattern = pattern_of(facts.axes);
     facts.reduced = classes_of(facts.axes, true, exact);
     facts.kept = classes_of(facts.axes, false, exact);

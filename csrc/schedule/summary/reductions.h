@@ -36,9 +36,9 @@ struct ReductionFacts {
   }
 };
 
-/// Operands before results. The order of memory is that of the fusion input with most of the axes:
-/// values between it and the reduction have no memory.
-/// Cost: O(reductions * inputs * rank).
+/// Operands before results. The order of memory is that of the fusion input with most of the axes,
+/// or of what it is reshaped to: values between it and the reduction have no memory.
+/// Cost: O((reductions + reshapes) * inputs * rank).
 [[nodiscard]] std::vector<ReductionFacts> find_reductions(
     const std::vector<Expr*>& exprs, const std::vector<TensorView*>& inputs, const ValGraph& exact);
 
