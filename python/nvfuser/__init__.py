@@ -40,6 +40,7 @@ from . import multidevice, pytorch_utils  # noqa: E402
 from .clone import clone  # noqa: E402
 from .contiguity import compute_contiguity  # noqa: E402
 from .definition import FusionDefinition  # noqa: E402
+from .environment import warn_of_old_names as _warn_of_old_names  # noqa: E402
 from .fusion_cache import FusionCache  # noqa: E402
 from .handles import Scalar, Tensor, Vector  # noqa: E402
 from .hyperparameters import SchedulerHyperParameters  # noqa: E402
@@ -58,6 +59,7 @@ from .serialization import serialize_to_workspace as serialize  # noqa: E402
 from .version import __version__, version  # noqa: E402
 
 _warn_of_second_import(_direct, _was_imported)
+_warn_of_old_names()
 
 if not _typing.TYPE_CHECKING:  # type checkers find unknown names themselves
     __getattr__ = _attribute_error(__name__)

@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 import functools
+import os
+import warnings
 
 import nvfuser_direct as direct
 from nvfuser_direct import is_dumped, is_enabled
+
+_VARIABLES = ("NVFUSER_DUMP", "NVFUSER_ENABLE", "NVFUSER_DISABLE", "NVFUSER_PROF")
+
+
+def warn_of_old_names() -> None:
+    """Warn of variables that are read by their older name."""
+    for name in _VARIABLES:
+        old = f"PYTORCH_{name}"
+        if old in os.environ and name not in os.environ:
+            warnings.warn(f"{old} is deprecated: use {name}.", DeprecationWarning, stacklevel=3)
 
 
 # Dumps are read once in a process.

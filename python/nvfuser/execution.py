@@ -100,46 +100,69 @@ class RunMethods:
             except Exception as error:
                 self._log_failure("executing", inputs, error)
                 raise
-        if entry is None and self._given_id is None:
-            self._define_by_method()
-        inputs = list(inputs) if not isinstance(inputs, list | tuple) else inputs
-        flags = (bool(override_user_schedule), bool(profile))
-        entry = self._complete_entry()
-        try:
-            entry.check_can_run()
-            self._schedule_if_due(entry, inputs, *flags)
-        except Exception as error:
-            self._log_failure("executing", inputs, error)
-            raise
-        if save_repro_inputs:
-            self._fake_inputs = _without_data(inputs)
         options = (tuple(_enable_options), tuple(_disable_options))
         if any(options):
             warnings.warn(_OPTIONS_WARNING, UserWarning, stacklevel=2)
+        inputs = list(inputs) if not isinstance(inputs, list | tuple) else inputs
+
+        def run() -> list[torch.Tensor]:
+            outputs: list[torch.Tensor] = self._execute_observed(
+                inputs, device, override_user_schedule, print_repro, profile, save_repro_inputs,
+                options,
+            )  # fmt: skip
+            return outputs
+
+        if not capture_debug_output:
+            return run()
+        # Also what is printed while the definition is completed, and by segments.
+        outputs, text = internal.captured_output(run)
+        self._captured = text
+        self._is_plain = False
+        return outputs
+
+    def _execute_observed(
+        self: Any,
+        inputs: Sequence[Any],
+        device: int | str | torch.device | None,
+        overrides: bool,
+        prints: bool,
+        profiles: bool,
+        saves: bool,
+        options: tuple[tuple[str, ...], tuple[str, ...]],
+    ) -> list[torch.Tensor]:
+        """`execute`, apart from the text that is captured."""
+        if self._entry is None and self._given_id is None:
+            self._define_by_method()
+        entry = self._complete_entry()
+        try:
+            entry.check_can_run()
+            self._schedule_if_due(entry, inputs, overrides, profiles)
+        except Exception as error:
+            self._log_failure("executing", inputs, error)
+            raise
+        if saves:
+            self._fake_inputs = fake_inputs(inputs)
+        if prints:
+            print(self.repro_script_for(inputs), flush=True)
         if getattr(self, "segments", None):
             return self._execute_segments(
                 inputs,
                 device=device,
-                profile=profile,
-                override_user_schedule=override_user_schedule,
-                capture_debug_output=capture_debug_output,
+                profile=profiles,
+                override_user_schedule=overrides,
                 _enable_options=options[0],
                 _disable_options=options[1],
             )
-        if print_repro:
-            print(self.repro_script_for(inputs), flush=True)
         index = _device_index(device)
-        self._note_run(profile=flags[1], captured=None, is_plain=False)
+        self._note_run(profile=bool(profiles), captured=None, is_plain=False)
         try:
             outputs = self._observed(
-                lambda: _run(entry, inputs, index, override_user_schedule, options),
-                capture_debug_output,
-                flags[1],
+                lambda: _run(entry, inputs, index, overrides, options), False, profiles
             )
         except Exception as error:
             self._log_failure("executing", inputs, error)
             raise
-        self._is_plain = not (capture_debug_output or profile)
+        self._is_plain = not profiles
         return outputs
 
     def _note_run(self: Any, *, profile: bool, captured: str | None, is_plain: bool) -> None:
@@ -316,10 +339,6 @@ def _run_schedule(
     if any(options):
         return direct._core.call_with_options(run, *options)  # type: ignore[return-value]
     return run()
-
-
-def _without_data(inputs: Sequence[Any]) -> list[Any]:
-    return fake_inputs(inputs)
 
 
 def _device_index(device: int | str | torch.device | None) -> int | None:

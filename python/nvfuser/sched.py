@@ -212,7 +212,9 @@ class SchedOperators:
         old2new : dict[int, int]
             New positions by old ones; other loops keep their order.
         """
-        self._opened().tensor(arg).reorder(dict(old2new))
+        tensor = self._opened().tensor(arg)
+        _check_moves(old2new, tensor.ndims())
+        tensor.reorder(dict(old2new))
 
     def parallelize(self, tensor: Tensor, axis: int, parallel_type: ParallelType) -> None:
         """Bind a loop.
@@ -239,7 +241,9 @@ class SchedOperators:
             Loops that the new tensor, which is returned, reduces.
         """
         opened = self._opened()
-        return opened.handle(opened.tensor(arg).rfactor(list(dims)))
+        tensor = opened.tensor(arg)
+        _check_factored(tensor, dims)
+        return opened.handle(tensor.rfactor(list(dims)))
 
     rfactor = reduction_factor
 
@@ -516,3 +520,45 @@ class SchedOperators:
     def schedule_hyperparameters(self) -> SchedulerHyperParameters:
         """Numbers that the automatic schedulers of the open schedule are held to."""
         return self._opened().hyperparameters
+
+
+# -- mistakes that callers know by their texts --
+
+
+def _check_moves(old2new: Mapping[int, int], num_loops: int) -> None:
+    """Positions of loops, of which negative ones count from the end."""
+    for old, new in old2new.items():
+        for which, position in (("old", old), ("new", new)):
+            if position < -num_loops:
+                raise user_error(
+                    f'Found "{which}" position that\'s less than 0 even though already adjusted by '
+                    f"nDims: {position + num_loops}",
+                    expected=f"positions from {-num_loops} to {num_loops - 1}",
+                    found=f"{position}",
+                )
+            if position >= num_loops:
+                raise user_error(
+                    "Reorder axes are not within the number of dimensions of the provided domain",
+                    expected=f"positions from {-num_loops} to {num_loops - 1}",
+                    found=f"{position}",
+                )
+
+
+def _check_factored(tensor: TensorView, dims: Sequence[int]) -> None:
+    """Some of the reduction loops are factored out, and others stay."""
+    loops = [tensor.axis(dim) for dim in dims]
+    if not all(loop.is_reduction() for loop in loops):
+        raise user_error(
+            "Cannot rfactor axes that are not reduction axes.",
+            node=str(tensor),
+            expected="loops of the reduction",
+            found=f"{list(dims)}",
+        )
+    reduced = [loop for loop in tensor.get_loop_domain() if loop.is_reduction()]
+    if len(set(dims)) >= len(reduced):
+        raise user_error(
+            "Must have at least one reduction axis not marked as rfactor.",
+            node=str(tensor),
+            found=f"{list(dims)}",
+            fix="split the reduction first",
+        )

@@ -54,7 +54,8 @@ class UserSchedule:
         params = self.params
         if params is None:
             return executor.run(inputs)
-        return executor.run(inputs, params.lparams, params.cparams)
+        # The launch follows from the schedule. The params say what it was before they were edited.
+        return executor.run(inputs, None, params.cparams)
 
     def _compiled(self, inputs: list[Any]) -> KernelExecutor:
         executor = KernelExecutor()
@@ -62,7 +63,7 @@ class UserSchedule:
         if params is None:
             executor.compile(self.fusion, inputs)
         else:
-            executor.compile(self.fusion, inputs, params.lparams, params.cparams, self.scheduler)
+            executor.compile(self.fusion, inputs, None, params.cparams, self.scheduler)
         return executor
 
     def kernel_source(self, intrinsic_code: bool = False) -> str:

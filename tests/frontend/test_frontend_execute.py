@@ -1,0 +1,276 @@
+"""execute, what it leaves, and texts about what ran."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+import torch
+
+from nvfuser import DataType, FusionDefinition
+
+
+def negated(rank: int = 2) -> FusionDefinition:
+    with FusionDefinition() as fd:
+        fd.add_output(fd.ops.neg(fd.define_tensor([-1] * rank, contiguity=True)))
+    return fd
+
+
+class Doubled(FusionDefinition):
+    """A subclass with a definition."""
+
+    attempts = 0
+
+    def definition(self) -> None:
+        type(self).attempts += 1
+        t0 = self.define_tensor([-1])
+        self.add_output(self.ops.add(t0, t0))
+
+
+def test_three_ways_to_define_and_run(target: str) -> None:
+    """3.2: context manager, subclass, and by id."""
+    x = torch.arange(4.0, device=target)
+    Doubled.attempts = 0
+    fd = Doubled()
+    assert fd.id() is None
+    for _ in range(2):
+        assert torch.equal(fd.execute([x])[0], x + x)
+    assert Doubled.attempts == 1
+    assert fd.id() == 0
+    made_first = FusionDefinition()
+    with made_first as entered:
+        assert entered is made_first
+        entered.add_output(entered.ops.neg(entered.define_tensor([-1])))
+    assert torch.equal(made_first.execute([x])[0], -x)
+    assert torch.equal(FusionDefinition(0).execute([x])[0], x + x)
+    assert torch.equal(FusionDefinition(id=1).execute([x])[0], -x)
+
+
+def test_a_definition_by_id_knows_what_the_entry_does() -> None:
+    """3.2, 3.3: repr, inputs, outputs and extents are filled from the entry."""
+    with FusionDefinition() as fd:
+        s0 = fd.define_scalar(None)
+        t1 = fd.define_tensor([-1, -1])
+        fd.define_tensor([-1])
+        t3 = fd.ops.mul(t1, s0)
+        fd.add_output(t3)
+        fd.add_output(t1)
+        fd.add_output(fd.ops.neg(t3), t1)
+    by_id = FusionDefinition(0)
+    assert by_id.id() == 0
+    for found in (fd, by_id):
+        assert found.inputs() == [0, 1, 2]
+        assert found.outputs() == [3, 1]
+        assert found.extents() == [-1, -2, -3]
+        assert repr(found) == repr(fd)
+        assert found.fusion_ir() == fd.fusion_ir()
+
+
+def test_a_subclass_that_raises_starts_anew() -> None:
+    """3.2, 15.1, 19: the statements of the failed attempt are cleared."""
+
+    class Fails(FusionDefinition):
+        fails = True
+
+        def definition(self) -> None:
+            t0 = self.define_tensor([-1])
+            if self.fails:
+                raise KeyError("mine")
+            self.add_output(self.ops.neg(t0))
+
+    fd = Fails()
+    with pytest.raises(KeyError, match="mine"):
+        fd.execute([torch.ones(2)])
+    assert repr(fd) == "\ndef nvfuser_incomplete_fusion(fd : FusionDefinition) -> None :\n\n"
+    fd.fails = False
+    assert torch.equal(fd.execute([torch.ones(2)])[0], -torch.ones(2))
+    assert repr(fd).count("define_tensor") == 1
+
+
+def test_nothing_defined_cannot_be_executed() -> None:
+    """3.2, 15.1: NotImplementedError, and still blank."""
+    fd = FusionDefinition()
+    with pytest.raises(
+        NotImplementedError, match=r"definition\(\) should be implemented by child class!"
+    ):
+        fd.execute([torch.ones(2)])
+    assert fd.id() is None
+    with fd:
+        fd.add_output(fd.ops.neg(fd.define_tensor([-1])))
+    assert torch.equal(fd.execute([torch.ones(2)])[0], -torch.ones(2))
+
+
+def test_numbers_and_vectors_are_inputs(target: str) -> None:
+    """7: tensors and numbers in their order, lists flattened; the device where no input tells."""
+    with FusionDefinition() as fd:
+        s0 = fd.define_scalar(None, DataType.Float)
+        size = fd.define_vector(2)
+        fd.add_output(fd.ops.full(size, s0, DataType.Float))
+    device: Any = None if target == "cpu" else "cuda:0"
+    if target == "cuda":
+        (out,) = fd.execute([2.5, [3, 4]], device=device)
+        assert out.device.type == "cuda"
+        assert torch.equal(out.cpu(), torch.full((3, 4), 2.5))
+
+
+def test_a_device_has_to_be_cuda() -> None:
+    """7: AssertionError."""
+    fd = negated()
+    for device in ("cpu", torch.device("cpu")):
+        with pytest.raises(AssertionError, match="If device argument is passed it must be a CUDA"):
+            fd.execute([torch.ones(2, 2)], device=device)
+
+
+def test_debug_output_is_captured(capfd: pytest.CaptureFixture[str]) -> None:
+    """7, 8.1: dumps of the call, and None where it did not capture."""
+    fd = negated()
+    x = torch.ones(2, 3)
+    assert fd.debug_output() is None
+    fd.execute([x], capture_debug_output=True)
+    assert fd.debug_output() == ""
+    fd.execute([x])
+    assert fd.debug_output() is None
+    assert capfd.readouterr().out == ""
+
+
+def test_options_of_a_call_warn_and_unknown_ones_are_errors() -> None:
+    """7: _enable_options and _disable_options."""
+    fd = negated()
+    x = torch.ones(2, 3)
+    with pytest.warns(UserWarning, match="reset the cache"):
+        fd.execute([x], _enable_options=["fast_math"])
+    with (
+        pytest.warns(UserWarning, match="reset the cache"),
+        pytest.raises(RuntimeError, match="Unrecognized enable_option: no_such"),
+    ):
+        fd.execute([x], _enable_options=["no_such"])
+    with (
+        pytest.warns(UserWarning, match="reset the cache"),
+        pytest.raises(RuntimeError, match="Unrecognized disable_option: no_such"),
+    ):
+        fd.execute([x], _disable_options=["no_such"])
+    assert torch.equal(fd.execute([x])[0], -x)
+
+
+def test_a_profile_is_of_the_last_run_of_the_object(target: str) -> None:
+    """8.2, 8.3, 19."""
+    fd, other = negated(), negated(1)
+    x, y = torch.ones(20, 30, device=target), torch.ones(5, device=target)
+    assert fd.profiled is False
+    with pytest.raises(ValueError, match="not profiled"):
+        fd.profile()
+    fd.execute([x], profile=True)
+    other.execute([y], profile=True)
+    assert fd.profiled is True
+    profile = fd.profile()
+    assert profile.fusion_id == fd.id()
+    assert profile.segments == 1
+    assert profile.input_bytes == 2400
+    assert profile.output_bytes == 2400
+    assert profile.percentage_peak_bandwith == profile.percentage_peak_bandwidth
+    (kernel,) = profile.kernel_profiles
+    assert kernel.scheduler == "pointwise"
+    assert other.profile().input_bytes == 20
+    fd.execute([x])
+    assert fd.profiled is False
+    with pytest.raises(ValueError, match="not profiled"):
+        fd.profile()
+
+
+def test_texts_are_there_when_they_are(target: str) -> None:
+    """8.1: before and behind a run."""
+    blank = FusionDefinition()
+    for text in (blank.fusion_ir, blank.last_cuda_code, blank.last_scheduled_fusion_ir):
+        with pytest.raises(RuntimeError, match="Invalid fusion definition!"):
+            text()
+    fd = negated()
+    x = torch.ones(4, 8, device=target)
+    assert "T1_g_float" in fd.fusion_ir()
+    never = "Fusion 0 has never been executed via FusionExecutorCache."
+    for call in (
+        fd.last_cuda_code,
+        fd.last_scheduled_fusion_ir,
+        lambda: fd.cuda_code_for([x]),
+        lambda: fd.scheduled_fusion_ir_for([x]),
+    ):
+        with pytest.raises(RuntimeError, match=never):
+            call()
+    fd.execute([x])
+    code = fd.last_cuda_code()
+    assert "nvfuser_pointwise_f0_c0_r0_g0" in code
+    assert fd.cuda_code_for([x]) == code
+    whole = fd.last_cuda_code(intrinsic_code=True)
+    assert len(whole) > len(code)
+    assert fd.cuda_code_for([x], True) == whole
+    scheduled = fd.last_scheduled_fusion_ir()
+    assert "%kernel {" in scheduled
+    assert fd.scheduled_fusion_ir_for([x]) == scheduled
+    assert "TransformPrinter" in fd.last_scheduled_fusion_ir(True)
+    with pytest.raises(RuntimeError, match="Fusion is not compiled!"):
+        fd.cuda_code_for([torch.ones(1, 1, device=target)])
+
+
+def test_old_conveniences_print(capsys: pytest.CaptureFixture[str]) -> None:
+    """3.3, 17: print, print_ir and print_math_ir."""
+    fd = negated()
+    fd.print()
+    assert capsys.readouterr().out == repr(fd) + "\n"
+    fd.print_ir()
+    assert capsys.readouterr().out == fd.fusion_ir() + "\n"
+    fd.print_math_ir()
+    assert capsys.readouterr().out == fd.fusion_ir() + "\n"
+
+
+def test_validate_compares(target: str, rng: torch.Generator) -> None:
+    """3.3: with references, or with an evaluation."""
+    with FusionDefinition() as fd:
+        t0 = fd.define_tensor([-1, -1])
+        fd.add_output(fd.ops.sum(fd.ops.exp(t0), [1]))
+        fd.add_output(fd.ops.rand_like(t0))
+    x = torch.randn(6, 40, generator=rng).to(target)
+    outputs = fd.validate([x])
+    assert len(outputs) == 2
+    with FusionDefinition() as fd:
+        t0 = fd.define_tensor([-1, -1])
+        fd.add_output(fd.ops.sum(fd.ops.tanh(t0), [1]))
+    fd.validate([x], [x.tanh().sum(1)])
+    with pytest.raises(AssertionError, match="Max error"):
+        fd.validate([x], [x.tanh().sum(1) + 1])
+    with pytest.raises(AssertionError, match="reference outputs"):
+        fd.validate([x], [])
+    ((atol, rtol),) = fd.getValTolerances([x])
+    assert 0 < rtol < atol < 1e-3
+
+
+def test_failures_are_logged_with_a_script_and_raised_unchanged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """7, 14, 15.1: the logger "nvfuser"."""
+    fd = negated()
+    for _ in range(2):
+        caplog.clear()
+        with (
+            caplog.at_level(logging.ERROR, "nvfuser"),
+            pytest.raises(RuntimeError, match="to be an at::Tensor but got scalar 3"),
+        ):
+            fd.execute([3.0])
+        (record,) = caplog.records
+        assert record.name == "nvfuser"
+        text = record.getMessage()
+        assert text.startswith("An error occurred while executing nvFuser FusionDefinition 0.\n")
+        assert "file an issue" in text
+        assert "```python\n# CUDA devices:" in text
+        assert text.rstrip().endswith("fd.execute(inputs)\n```")
+        fd.execute([torch.ones(2, 2)])  # the second time, kernels are there
+
+
+def test_several_devices_are_refused() -> None:
+    """15.1: inputs of one run are on one device."""
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    with FusionDefinition() as fd:
+        a, b = fd.define_tensor([-1]), fd.define_tensor([-1])
+        fd.add_output(fd.ops.add(a, b))
+    with pytest.raises(RuntimeError, match="Inputs are not all on the same device"):
+        fd.execute([torch.ones(2), torch.ones(2, device="cuda")])
