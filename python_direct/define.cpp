@@ -1,5 +1,6 @@
 // Tensors and scalars that come from outside.
 #include "ops/define.h"
+#include "ops/shape.h"
 
 #include "all_or_nothing.h"
 #include "bindings.h"
@@ -174,6 +175,10 @@ UserValueError
 } // namespace
 
 void bind_define(nb::module_& m) {
+  internal_module(m).def(
+      "store_in_order", &ops::store_in_order, "tensor"_a, "stride_order"_a,
+      "Let a result be stored in an order of memory, as a part of the definition. 0 is the "
+      "fastest.");
   bind_define_tensor(m);
   bind_define_scalar(m);
   m.def(

@@ -92,8 +92,12 @@ UserError
   internal.def("stop_profiling", &stop_profiling, "Undo one `start_profiling`.");
   internal.def("is_profiling", &is_profiling, "Whether runs of this thread are measured.");
   internal.def(
-      "open_profiled_run", &open_profiled_run, "label"_a,
-      "Make one profile of all kernels until `close_profiled_run`, with `label` as scheduler.");
+      "open_profiled_run", &open_profiled_run, "label"_a, "fusion_id"_a = -1,
+      "Make one profile of all kernels until `close_profiled_run`, with `label` as scheduler; an "
+      "empty one: kernels name theirs.");
+  internal.def(
+      "begin_profiled_part", &begin_profiled_part,
+      "Count the segments of what runs next behind those of the open run.");
   internal.def("close_profiled_run", &close_profiled_run, "End what `open_profiled_run` began.");
 }
 

@@ -242,6 +242,21 @@ TensorView* stride_order(TensorView* arg, const std::vector<int64_t>& stride_ord
   return copy_into(new_tensor(std::move(spec), arg->dtype()), arg);
 }
 
+void store_in_order(TensorView* tensor, const std::vector<int64_t>& stride_order) {
+  fusion_for({tensor});
+  IterDomains memory; // dimensions that were reduced take no part in the order
+  for (IterDomain* axis : tensor->logical()) {
+    if (axis->is_reduction()) {
+      memory.push_back(axis);
+    }
+  }
+  for (IterDomain* axis : allocation_order(shape_axes(tensor), stride_order)) {
+    memory.push_back(axis);
+  }
+  Contiguity contiguity = TensorDomain::contiguity_filled_with(memory, true);
+  tensor->domain()->assign_allocation(std::move(memory), std::move(contiguity));
+}
+
 Val* size(TensorView* arg, int64_t dim) {
   fusion_for({arg});
   return arg->size(dim);

@@ -42,6 +42,9 @@ TensorView* transpose(TensorView* arg, int64_t dim0, int64_t dim1);
 TensorView* transpose(TensorView* arg);
 /// A copy whose dimension i has the stride_order[i]-th smallest stride.
 TensorView* stride_order(TensorView* arg, const std::vector<int64_t>& stride_order);
+/// Let `tensor`, which is no input and no output yet, be stored like that itself, without a copy.
+/// It is a part of the definition; TensorView::set_allocation_domain is a step of a schedule.
+void store_in_order(TensorView* tensor, const std::vector<int64_t>& stride_order);
 
 /// Extent of one dimension, expanded if it is; no node.
 Val* size(TensorView* arg, int64_t dim);

@@ -36,6 +36,8 @@ struct Run {
   Clock::time_point begin = Clock::now();
   double host_ms = 0;
   std::optional<std::pair<int64_t, int64_t>> bytes; // in, out
+  bool has_parts = false;                           // several fusions run one behind another
+  int64_t first_segment = 0;                        // of the part that runs
   bool verbose = false;
   KernelTimer span;
   std::vector<MeasuredKernel> kernels;
@@ -108,7 +110,7 @@ KernelProfile facts_of(
   static std::atomic<int64_t> num_launches = 0;
   KernelProfile facts;
   facts.name = identity.name();
-  facts.segment_id = identity.group_id;
+  facts.segment_id = run.first_segment + identity.group_id;
   facts.device = device.is_cuda() ? device.index : -1;
   facts.stream = reinterpret_cast<intptr_t>(stream);
   facts.correlation_id = ++num_launches;
@@ -303,7 +305,10 @@ std::vector<RunOutput> ProfiledRun::launch(
 }
 
 void ProfiledRun::set_bytes(int64_t input_bytes, int64_t output_bytes) {
-  profiles().open->bytes.emplace(input_bytes, output_bytes);
+  Run& run = *profiles().open;
+  if (!run.has_parts) {
+    run.bytes.emplace(input_bytes, output_bytes);
+  }
 }
 
 void ProfiledRun::finish() {
@@ -340,13 +345,23 @@ void ProfiledEvaluation::finish(int64_t input_bytes, int64_t output_bytes) {
   run.kernels.push_back({std::move(facts_), std::move(timer_)});
 }
 
-void open_profiled_run(const std::string& label) {
+void open_profiled_run(const std::string& label, int64_t fusion_id) {
   ThreadProfiles& state = profiles();
   NVF_USER_CHECK(
       state.open == nullptr,
       "A run is profiled already; reset_profiler() drops what an error left");
   state.open = std::make_unique<Run>();
   state.open->label = label;
+  state.open->fusion_id = fusion_id;
+}
+
+void begin_profiled_part() {
+  NVF_USER_CHECK(profiles().open != nullptr, "No run is profiled that could have parts");
+  Run& run = *profiles().open;
+  run.has_parts = true;
+  for (const MeasuredKernel& kernel : run.kernels) {
+    run.first_segment = std::max(run.first_segment, kernel.facts.segment_id + 1);
+  }
 }
 
 void close_profiled_run() {

@@ -133,8 +133,11 @@ class ProfiledEvaluation {
 };
 
 /// As ProfiledRun, for callers that have no scope: all kernels until `close_profiled_run` are one
-/// run, whose scheduler is called `label`.
-void open_profiled_run(const std::string& label);
+/// run, whose scheduler is called `label`; where that is empty, kernels name theirs. A negative
+/// `fusion_id`: that of the first fusion that runs.
+void open_profiled_run(const std::string& label, int64_t fusion_id = -1);
+/// What runs next in the open run is a fusion of its own: its segments count behind those so far.
+void begin_profiled_part();
 void close_profiled_run();
 
 /// Bytes of the elements of a tensor that have an address of their own.

@@ -159,9 +159,7 @@ def _stored_in_order(output: TensorView, order: Sequence[int], fusion: Fusion) -
     is_stored = output in fusion.inputs() or output in fusion.outputs()
     if is_stored or output.has_allocation():
         return ops.stride_order(output, list(order))
-    axes = [axis for axis in output.get_logical_domain() if not axis.is_reduction()]
-    in_memory = sorted(range(len(order)), key=lambda dim: -order[dim])
-    output.set_allocation_domain([axes[dim] for dim in in_memory], True)
+    internal.store_in_order(output, list(order))
     return output
 
 

@@ -58,7 +58,7 @@ def assert_prints(printed: str, shown: str) -> None:
         pytest.fail(checker.output_difference(example, printed, flags), pytrace=False)
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/guide.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/guide.md", "docs/segmentation.md"])
 def test_snippets_run_and_print_what_is_shown(name: str) -> None:
     snippets = read_snippets(REPOSITORY / name)
     assert snippets

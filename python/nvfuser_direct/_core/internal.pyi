@@ -67,6 +67,11 @@ def stream_in_use(op: nvfuser_direct._core.RNGOp) -> int:
         one that the run has from the framework's generator.
     """
 
+def store_in_order(tensor: nvfuser_direct._core.TensorView, stride_order: Sequence[int]) -> None:
+    """
+    Let a result be stored in an order of memory, as a part of the definition. 0 is the fastest.
+    """
+
 def cast_text(from_dtype: nvfuser_direct._core.DataType, to_dtype: nvfuser_direct._core.DataType) -> str:
     """
     Name of a conversion in printed IR, ``__half2float``; empty if there is none.
@@ -236,10 +241,13 @@ def stop_profiling() -> None:
 def is_profiling() -> bool:
     """Whether runs of this thread are measured."""
 
-def open_profiled_run(label: str) -> None:
+def open_profiled_run(label: str, fusion_id: int = -1) -> None:
     """
-    Make one profile of all kernels until `close_profiled_run`, with `label` as scheduler.
+    Make one profile of all kernels until `close_profiled_run`, with `label` as scheduler; an empty one: kernels name theirs.
     """
+
+def begin_profiled_part() -> None:
+    """Count the segments of what runs next behind those of the open run."""
 
 def close_profiled_run() -> None:
     """End what `open_profiled_run` began."""
