@@ -137,6 +137,19 @@ def test_a_sum_that_has_a_name_is_a_part_of_larger_ones() -> None:
     assert re.search(rf"= block_x \* i1 \+ {column};", text)
 
 
+@pytest.mark.parametrize("target", ["cuda", "cpu"])
+def test_a_sum_and_a_product_have_one_order(target: str) -> None:
+    """The end of a loop, and a condition in it, name the size of a cat alike."""
+    with FusionDefinition() as fd:
+        tensors = [fd.define_tensor([-1, -1], contiguity=True) for _ in range(10)]
+        fd.add_output(fd.ops.cat(tensors, 0))
+    _core.schedule.trivial(fd.fusion)
+    text = text_of(fd, target)
+    pairs = re.findall(r"\b(i\d+) ([+*]) (i\d+)\b", text)
+    assert pairs
+    assert not {(b, op, a) for a, op, b in pairs if a != b} & set(pairs)
+
+
 def test_repeated_terms_of_a_sum_all_count(target: str) -> None:
     """2 * n + m is more than n + m."""
     with FusionDefinition() as fd:

@@ -20,6 +20,11 @@ bool is_addition(const Val* val) {
   return op != nullptr && op->op == BinaryOpType::Add && val->dtype() == DataType::Index;
 }
 
+bool is_commutative(const Expr& operation) {
+  const auto* op = operation.as<BinaryOp>();
+  return op != nullptr && (op->op == BinaryOpType::Add || op->op == BinaryOpType::Mul);
+}
+
 int operation_of(const Expr& expr) {
   return visit(
       expr, overloaded{
@@ -233,7 +238,7 @@ const IndexForms::KnownSum* IndexForms::known_part(const Terms& terms) const {
     const auto is_of_sum = [&](const Term& term) {
       return std::ranges::find(sum.terms, term.val) != sum.terms.end();
     };
-    if (sum.depth == depth && sum.terms.size() < terms.size() &&
+    if (sum.depth == depth && sum.terms.size() <= terms.size() &&
         (best == nullptr || best->terms.size() < sum.terms.size()) &&
         std::ranges::all_of(sum.terms, is_term) && std::all_of(innermost, terms.end(), is_of_sum)) {
       best = &sum;
@@ -268,7 +273,8 @@ Val* IndexForms::rebuild_sum(Val* sum, Place* place) {
     }
     const bool may_share = !has_repeated && is_shared(depth);
     const Terms so_far(terms.begin(), terms.begin() + static_cast<std::ptrdiff_t>(end));
-    if (const KnownSum* part = may_share ? known_part(so_far) : nullptr) {
+    const KnownSum* part = may_share ? known_part(so_far) : nullptr;
+    if (part != nullptr) {
       result = nullptr;
       const std::unordered_set<const Val*> of_part(part->terms.begin(), part->terms.end());
       for (const Term& term : so_far) {
@@ -282,7 +288,8 @@ Val* IndexForms::rebuild_sum(Val* sum, Place* place) {
         add(terms[i].val);
       }
     }
-    if (end > 1 && may_share) {
+    const bool is_known = part != nullptr && part->terms.size() == so_far.size();
+    if (end > 1 && may_share && !is_known) {
       KnownSum& known = sums_.emplace_back(KnownSum{{}, depth, result});
       std::ranges::transform(so_far, std::back_inserter(known.terms), &Term::val);
     }
@@ -308,6 +315,9 @@ Val* IndexForms::shared(Val* model, const std::vector<Val*>& operands) {
   std::vector<const Val*> parts;
   for (const Val* operand : operands) {
     parts.push_back(operand->is_const_int() ? shared_constant(operand) : operand);
+  }
+  if (is_commutative(operation)) { // a * b is b * a: what was asked for first stands for both
+    std::ranges::sort(parts);
   }
   const Key key{operation.kind(), operation_of(operation), model->dtype(), parts};
   Val*& result = shared_[key];
