@@ -27,4 +27,17 @@ void dump_stages(const Fusion& definition, const Fusion& concretized, const Fusi
   dump(DumpOption::FusionIrPresched, "presched", optimized);
 }
 
+void dump_segments(const Partition& partition) {
+  auto* const printer = definition_texts().unscheduled;
+  if (!has_option(DumpOption::PythonDefinitionSegments) || printer == nullptr) {
+    return;
+  }
+  for (size_t group = 0; group < partition.pieces.size(); ++group) {
+    const Fusion& fusion = *partition.pieces[group].fusion;
+    const std::string text = printer(fusion);
+    std::cout << "Python definition for segmented group " << group << ":\n"
+              << (text.empty() ? fusion.print_math() : text) << std::endl;
+  }
+}
+
 } // namespace nvfuser::host

@@ -10,6 +10,7 @@ from nvfuser_direct._core import internal
 from nvfuser_direct.evaluator import flatten_inputs
 from nvfuser_direct.fusion_definition import _add_note
 
+from .environment import dumps_segments, print_text
 from .errors import user_error
 from .segment_layouts import Layout, layouts_of
 from .segment_plan import SegmentPlan
@@ -199,7 +200,10 @@ class SegmentMethods:
                 found=f"definition {blank_fd.id()}",
             )
         with blank_fd:
-            return plan.write(index, blank_fd)
+            indices = plan.write(index, blank_fd)
+        if dumps_segments():
+            print_text(f"Python definition for segmented group {index}:\n{blank_fd!r}")
+        return indices
 
     def _finalize_segmentation(self: Any) -> None:
         """Drop what `_setup_segmentation` kept."""
@@ -257,7 +261,7 @@ def _run_segments(
 ) -> list[torch.Tensor]:
     if not internal.is_profiling():
         return _run_in_order(fd, inputs, options)
-    internal.open_profiled_run("", fd.id())  # one profile for all
+    internal.open_profiled_run("", fd._complete_entry().id)  # one profile for all
     outputs = _run_in_order(fd, inputs, options)
     internal.close_profiled_run()
     return outputs

@@ -438,3 +438,96 @@ def test_group_norm_with_scale_and_bias(target) -> None:
     inputs = [randn(2, 128, 16, 16, target=target), *(randn(128, target=target) for _ in range(2))]
     fd = check_cut(build, inputs, atol=1e-4, rtol=1e-4)
     assert len(getattr(fd, "segments", [])) <= 2
+
+
+# -- more rows --
+
+
+def test_forwarding_stops_before_an_output(target) -> None:
+    """segmentation.md 12.2: two chains from two inputs, each ending in an output"""
+
+    def build(fd):
+        x, y = matrix(fd), matrix(fd)
+        left, right = fd.ops.neg(fd.ops.sin(x)), fd.ops.exp(fd.ops.relu(y))
+        return [left, right, fd.ops.add(left, right)]
+
+    check_cut(build, [randn(5, 6, target=target), randn(5, 6, target=target)])
+
+
+@pytest.mark.parametrize("summed", [False, True], ids=["slice", "slice and sum"])
+def test_a_cheap_value_and_its_slice(target, summed) -> None:
+    """segmentation.md 12.2: neg of an input, then a slice; results, whatever the count
+
+    The automatic cut stores the neg and takes the slice as a view of it, where the documentation
+    wants the neg in the segment of the slice.
+    """
+
+    def build(fd):
+        value = fd.ops.neg(matrix(fd))
+        part = fd.ops.slice(value, [0, 1], [3, 5], [1, 1])
+        return [part, fd.ops.sum(value, [0])] if summed else part
+
+    check_cut(build, [randn(40, 30, target=target)], atol=1e-4, rtol=1e-4)
+
+
+SLICES = [
+    ("a part and the whole that conflict", ([0, 24], [2, 12]), ([0, 36], [4, 9]), False),
+    ("equal reshapes of two parts", ([0, 24], [6, 4]), ([12, 36], [6, 4]), True),
+    ("a part and the whole that refine", ([0, 24], [2, 12]), ([0, 36], [2, 18]), True),
+    ("two parts of other sizes", ([0, 24], [2, 12]), ([12, 24], [2, 6]), True),
+]
+
+
+@pytest.mark.parametrize(("left", "right"), [r[1:3] for r in SLICES], ids=[r[0] for r in SLICES])
+def test_reshapes_of_slices_of_one_dimension(target, left, right) -> None:
+    """segmentation.md 12.4: rows of slices of `[36]`; results, whatever the count
+
+    Where the documentation asks for one kernel, several are a matter of speed: which slices share
+    loops is left to the rules of the automatic cut.
+    """
+
+    def build(fd):
+        value = fd.ops.sin(fd.define_tensor([36], contiguity=True))
+        outs = []
+        for (start, stop), shape in (left, right):
+            part = fd.ops.slice(value, [start], [stop], [1])
+            outs.append(fd.ops.exp(fd.ops.reshape(part, shape)))
+        return outs
+
+    check_cut(build, [randn(36, target=target)])
+
+
+@pytest.mark.parametrize("dims", [[0, 1, 2], [-1, -2, -3], [0, 2, 4]], ids=str)
+def test_normalization_behind_a_reshape(target, dims) -> None:
+    """segmentation.md 12.4: "the same, then broadcast back, divide, cast to `Half`" """
+
+    def build(fd):
+        x = fd.define_tensor([2, 128, 16, 16], contiguity=True, dtype=HALF)
+        value = fd.ops.reshape(fd.ops.cast(x, FLOAT), [2, 32, 4, 16, 16])
+        total = fd.ops.sum(fd.ops.exp(value), dims, keepdim=True)
+        return fd.ops.cast(fd.ops.div(value, total), HALF)
+
+    x = randn(2, 128, 16, 16, target=target, dtype=torch.float16)
+    check_cut(build, [x], atol=1e-3, rtol=1e-2)
+
+
+def test_group_norm_with_scale_and_bias_first(target) -> None:
+    """segmentation.md 12.4: scale and bias reshaped to `[32, 4]` and applied first"""
+
+    def build(fd):
+        x = fd.define_tensor([2, 128, 16, 16], contiguity=True)
+        scale, bias = (fd.define_tensor([128], contiguity=True) for _ in range(2))
+        value = fd.ops.reshape(x, [2, 32, 4, 16, 16])
+        var, mean = fd.ops.var_mean(value, [2, 3, 4], correction=0, keepdim=True)
+        normal = fd.ops.mul(
+            fd.ops.sub(value, mean), fd.ops.rsqrt(fd.ops.add(var, constant(fd, 1e-5)))
+        )
+        wide = [
+            fd.ops.broadcast_in_dim(fd.ops.reshape(t, [32, 4]), [2, 32, 4, 16, 16], [1, 2])
+            for t in (scale, bias)
+        ]
+        return fd.ops.reshape(fd.ops.add(fd.ops.mul(normal, wide[0]), wide[1]), [2, 128, 16, 16])
+
+    inputs = [randn(2, 128, 16, 16, target=target), *(randn(128, target=target) for _ in range(2))]
+    fd = check_cut(build, inputs, atol=1e-4, rtol=1e-4)
+    assert len(getattr(fd, "segments", [])) <= 2
