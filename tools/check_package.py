@@ -32,6 +32,12 @@ try:
     nvf.evaluate(fd.fusion, [1.0])
 except nvf.UserError as error:
     print(error)
+import warnings
+warnings.simplefilter("ignore", UserWarning)  # both packages are meant
+import nvfuser
+with nvfuser.FusionDefinition() as fd:
+    fd.add_output(fd.ops.relu(fd.define_tensor([-1], contiguity=True)))
+assert fd.id() == 0 and "relu" in fd.fusion_ir()
 assert "torch" not in sys.modules and "numpy" not in sys.modules
 print("nvfuser_direct", nvf.__version__, "with neither PyTorch nor NumPy: ok")
 """
@@ -45,6 +51,14 @@ with nvf.FusionDefinition() as fd:
     fd.add_output(fd.ops.sum(fd.ops.relu(x), [1]))
 (out,) = fd.execute([np.full((3, 4), 2.0, np.float32)])
 assert isinstance(out, np.ndarray) and out.tolist() == [8.0, 8.0, 8.0], out
+import warnings
+warnings.simplefilter("ignore", UserWarning)  # both packages are meant
+import nvfuser
+with nvfuser.FusionDefinition() as fd:
+    x = fd.define_tensor([-1, -1], contiguity=True)
+    fd.add_output(fd.ops.sum(fd.ops.relu(x), [1]))
+(out,) = nvfuser.FusionDefinition(fd.id()).execute([np.full((3, 4), 2.0, np.float32)])
+assert out.tolist() == [8.0, 8.0, 8.0], out
 assert "torch" not in sys.modules
 print("nvfuser_direct", nvf.__version__, "with NumPy", np.__version__, "alone: ok")
 """

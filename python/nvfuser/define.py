@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import nvfuser_direct as direct
 from nvfuser_direct import DataType, Fusion, FusionGuard, UserTypeError
+from nvfuser_direct.opaque import opaque
 
 from .errors import user_error
 from .handles import Scalar, Tensor, Vector
@@ -45,6 +46,7 @@ declare(
 _has_warned_of_constants = False
 
 
+@opaque
 class DefineMethods:
     """What `FusionDefinition` has for its inputs, constants and outputs."""
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from nvfuser_direct.opaque import opaque
+
 from .define import DefineMethods
 from .environment import print_text, traces_statements
 from .errors import COMPLETED, EARLY_SCHEDULE, NOT_OPEN, user_error
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 _NEVER_QUICK = -1
 
 
+@opaque
 class FusionDefinition(
     DefineMethods, RunMethods, InspectionMethods, ScheduleMethods, SegmentMethods
 ):

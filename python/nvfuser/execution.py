@@ -8,8 +8,9 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import nvfuser_direct as direct
-from nvfuser_direct import PythonProfiler, UserNotImplementedError, UserValueError
+from nvfuser_direct import PythonProfiler, UserError, UserNotImplementedError, UserValueError
 from nvfuser_direct.evaluator import flatten_inputs
+from nvfuser_direct.opaque import opaque
 from nvfuser_direct.random_state import GeneratorStates
 from nvfuser_direct.repro import fake_inputs
 from nvfuser_direct.validation import (
@@ -42,6 +43,7 @@ _OPTIONS_WARNING = (
 )
 
 
+@opaque
 class RunMethods:
     """What `FusionDefinition` has for runs."""
 
@@ -167,7 +169,7 @@ class RunMethods:
 
     def _note_run(self: Any, *, profile: bool, captured: str | None, is_plain: bool) -> None:
         self.profiled = profile
-        self._profile: FusionProfile | None = None
+        self._profile: FusionProfile | UserError | None = None
         self._captured = captured
         self._is_plain = is_plain
 
@@ -181,7 +183,10 @@ class RunMethods:
                 return run()
             with PythonProfiler() as profiler:
                 outputs = run()
-            self._profile = profiler.profile
+            try:
+                self._profile = profiler.profile
+            except UserError as error:  # views run without any kernel
+                self._profile = UserValueError(str(error))
             return outputs
 
         if not captures:
@@ -228,6 +233,8 @@ class RunMethods:
             If it was not.
         """
         profile = self.__dict__.get("_profile")
+        if isinstance(profile, UserError):
+            raise profile
         if profile is None:
             raise UserValueError(
                 "The last execution was not profiled.\n  fix:      execute(inputs, profile=True)"

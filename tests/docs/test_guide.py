@@ -58,10 +58,16 @@ def assert_prints(printed: str, shown: str) -> None:
         pytest.fail(checker.output_difference(example, printed, flags), pytrace=False)
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/guide.md", "docs/segmentation.md"])
+RUN = ("README.md", "docs/guide.md", "docs/frontend.md", "docs/older_scripts.md")
+
+
+@pytest.mark.parametrize("name", [*RUN, "docs/segmentation.md"])
 def test_snippets_run_and_print_what_is_shown(name: str) -> None:
+    from nvfuser import FusionCache
+
     snippets = read_snippets(REPOSITORY / name)
     assert snippets
+    FusionCache.reset()  # its reader starts with an empty one
     namespace: dict[str, object] = {"__name__": "__main__"}
     for snippet in snippets:
         printed = io.StringIO()

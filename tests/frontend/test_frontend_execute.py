@@ -178,6 +178,24 @@ def test_a_profile_is_of_the_last_run_of_the_object(target: str) -> None:
         fd.profile()
 
 
+def test_library_calls_are_profiled_and_views_are_not(target: str, rng: torch.Generator) -> None:
+    """8.3: one kernel profile per segment, library calls included."""
+    with FusionDefinition() as fd:
+        t0, t1 = fd.define_tensor([-1, -1]), fd.define_tensor([-1, -1])
+        fd.add_output(fd.ops.exp(fd.ops.matmul(t0, t1)))
+    x = torch.randn(4, 4, generator=rng).to(target)
+    fd.execute([x, x], profile=True)
+    profile = fd.profile()
+    assert profile.segments == len(profile.kernel_profiles) == 2
+    assert profile.kernel_profiles[0].scheduler == "expr_eval"
+    with FusionDefinition() as view:
+        view.add_output(view.ops.permute(view.define_tensor([-1, -1]), [1, 0]))
+    (out,) = view.execute([x], profile=True)
+    assert torch.equal(out, x.t())
+    with pytest.raises(ValueError, match="no kernel segments were profiled"):
+        view.profile()
+
+
 def test_texts_are_there_when_they_are(target: str) -> None:
     """8.1: before and behind a run."""
     blank = FusionDefinition()
