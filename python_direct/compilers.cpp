@@ -244,6 +244,7 @@ void bind_compilers(nb::module_& m) {
   find_libraries_in_wheels();
   bind_kernel_cache(m);
   bind_cuda_texts(m);
+  internal_module(m).def("build_id", &build_id, "Which build of this library this is.");
   internal_module(m).def(
       "code_versions", &code_versions, nb::sig("def code_versions() -> dict[str, typing.Any]"),
       "The compute capability of the first device (0, 0 without one), the version of NVRTC (0, 0 "

@@ -20,6 +20,7 @@ from nvfuser_direct.validation import (
     validate_with_auto_inferred_outputs,
 )
 
+from .environment import dumps_segments
 from .errors import user_error
 from .reproduction import failure_text
 from .user_schedule import signature_of
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from nvfuser_direct import FusionProfile
+    from nvfuser_direct import FusionExecutorCache, FusionProfile
 
     from .entry import Entry
     from .user_schedule import UserSchedule
@@ -309,6 +310,8 @@ def _run(
         return _run_schedule(entry, chosen, inputs, options)
     fec = entry.executor_cache()
     entry.last_schedule = None
+    if dumps_segments():
+        return _run_and_print_segments(fec, inputs, device, options)
     if device is None and not any(options):
         outputs = fec.run(inputs)
         if not entry.user_schedules:
@@ -317,6 +320,23 @@ def _run(
     return fec.execute(
         inputs, device=device, _enable_options=options[0], _disable_options=options[1]
     )
+
+
+def _run_and_print_segments(
+    fec: FusionExecutorCache,
+    inputs: Sequence[Any],
+    device: int | None,
+    options: tuple[tuple[str, ...], tuple[str, ...]],
+) -> list[torch.Tensor]:
+    count = len(fec.compilations())
+    outputs = fec.execute(
+        inputs, device=device, _enable_options=options[0], _disable_options=options[1]
+    )
+    if len(fec.compilations()) != count:
+        from .segment_dump import print_segments
+
+        print_segments(fec)
+    return outputs
 
 
 def user_schedule_for(entry: Entry, inputs: Iterable[Any]) -> UserSchedule | None:

@@ -143,3 +143,29 @@ def test_an_unknown_option_is_told_with_the_known_ones() -> None:
     )
     assert "Parsing DUMP failed. Invalid option: 'no_such'" in out
     assert "python_frontend_debug" in out
+
+
+def test_segments_are_printed_as_definitions() -> None:
+    """12: python_definition_segments, at compile time; no ids are consumed."""
+    out = run(
+        """
+        with FusionDefinition() as fd:
+            t0 = fd.define_tensor([-1, -1], contiguity=True)
+            t1 = fd.define_tensor([-1, -1], contiguity=True)
+            t2 = fd.ops.segment_set(fd.ops.sum(t0, [1]))
+            fd.add_output(fd.ops.mul(t1, fd.ops.broadcast(t2, [False, True])))
+        x = torch.ones(4, 4)
+        fd.execute([x, x])
+        print("again")
+        fd.execute([x, x])
+        assert nvfuser.FusionCache.get().num_fusions() == 1
+        assert "Lookups: 1 " in nvfuser.FusionCache.get().stats()
+        """,
+        NVFUSER_DUMP="python_definition_segments",
+    )
+    first, second = out.split("again\n")
+    assert "Python definition for segmented group" not in second
+    groups = first.split("Python definition for segmented group ")[1:]
+    assert [group[0] for group in groups] == ["0", "1"]
+    assert "fd.ops.sum(T0, dims=[1]" in groups[0]
+    assert "fd.ops.mul(T" in groups[1]

@@ -45,6 +45,24 @@ def test_the_sdist_holds_everything_that_the_build_reads(tmp_path: Path) -> None
     assert {f"third_party/{of}/LICENSE" for of in ("dlpack", "nanobind", "robin_map")} <= names
 
 
+def test_the_wheel_has_every_package() -> None:
+    declared = re.search(
+        r"^wheel.packages = \[(.*)\]$", (REPOSITORY / "pyproject.toml").read_text(), re.M
+    )
+    assert declared is not None
+    folders = {f"python/{path.parent.name}" for path in REPOSITORY.glob("python/*/__init__.py")}
+    assert (
+        set(re.findall(r'"([^"]+)"', declared[1]))
+        == folders
+        == {
+            "python/nvfuser",
+            "python/nvfuser_direct",
+        }
+    )
+    for folder in folders:
+        assert (REPOSITORY / folder / "py.typed").exists()
+
+
 def test_the_version_stands_in_one_place() -> None:
     declared = re.search(
         r'^_TEXT = "(.+)"$', (REPOSITORY / "python/nvfuser_direct/version.py").read_text(), re.M

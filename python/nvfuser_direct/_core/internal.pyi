@@ -132,6 +132,9 @@ class ScalarProgram:
 
     def __str__(self) -> str: ...
 
+def build_id() -> str:
+    """Which build of this library this is."""
+
 def code_versions() -> dict[str, Any]:
     """
     The compute capability of the first device (0, 0 without one), the version of NVRTC (0, 0 without it), and the build of this library.
