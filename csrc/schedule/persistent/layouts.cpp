@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/register_file.h"
+#include "ir/random_exprs.h"
 #include "schedule/common/recompute.h"
 #include "schedule/common/rescaled_sums.h"
 #include "schedule/persistent/persistent.h"
@@ -105,10 +106,16 @@ int64_t blocks_of_sm(const Target& target, int64_t threads, int64_t registers) {
       target.max_threads_per_sm / threads);
 }
 
+/// Random numbers are much arithmetic: it hides loads, and barriers among many warps cost more.
+bool draws_random_numbers(const FusionSummary& summary) {
+  return std::ranges::any_of(summary.exprs(), [](const Expr* expr) { return expr->is_a<RNGOp>(); });
+}
+
 /// The most registers of a thread with which so many blocks fit. Compilers use up what they are
-/// given: where many fit, they find the better number by themselves.
-int64_t registers_of_blocks(const Target& target, int64_t threads, int64_t blocks) {
-  if (blocks > kFewBlocks) {
+/// given: where many fit, they find the better number by themselves, but for long arithmetic.
+int64_t registers_of_blocks(
+    const Target& target, int64_t threads, int64_t blocks, bool is_long = false) {
+  if (blocks > kFewBlocks && !is_long) {
     return target.max_registers_per_thread;
   }
   return registers_of_thread(target, target.registers_per_sm, threads, blocks);
@@ -163,7 +170,9 @@ RowOfThreads row_of(int64_t threads, const ProblemSizes& sizes) {
 std::optional<RowOfThreads> find_row_of_threads(
     const FusionSummary& summary, const Target& target, const ProblemSizes& sizes) {
   const int64_t vectors = ceil_div(sizes.reduced, sizes.vectors.lanes);
-  const int64_t elements = kElements / std::clamp<int64_t>(sizes.streams, 1, 4);
+  const bool is_long = draws_random_numbers(summary);
+  const int64_t elements =
+      is_long ? kElements : kElements / std::clamp<int64_t>(sizes.streams, 1, 4);
   const int64_t most = std::min(power_of_two_above(vectors), kMostThreads);
   const int64_t fewest = std::min(most, kWarp);
   const bool has_few_rows = sizes.kept < target.num_sms;
@@ -182,7 +191,7 @@ std::optional<RowOfThreads> find_row_of_threads(
           target, row.threads * row.rows, other_registers(summary, sizes, form) + kept);
       const double share = share_of_enough(blocks * row.rows, kept, form);
       if (share > best_share) {
-        row.registers = registers_of_blocks(target, row.threads * row.rows, blocks);
+        row.registers = registers_of_blocks(target, row.threads * row.rows, blocks, is_long);
         row.is_crowded = kept > kMostRegistersOfRow;
         best = row;
         best_share = share;

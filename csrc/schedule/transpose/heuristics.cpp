@@ -18,6 +18,13 @@ constexpr int64_t kMostSharedBytes = 64 * 1024;
 /// one. The first cache holds all of them.
 constexpr int64_t kTaskColumns = 32;
 constexpr int64_t kTaskRows = 16;
+/// Rows at such a distance share the places of the first cache, which has about 8 of each. Then
+/// fewer are read at a time, and each for longer.
+constexpr int64_t kSharedPlaces = 2048;
+constexpr int64_t kFewColumns = 16;
+constexpr int64_t kMostTaskRows = 256;
+/// Tiles along the other side, at least: the last one is not whole, and has tests.
+constexpr int64_t kFewestTiles = 4;
 
 int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
@@ -71,10 +78,22 @@ void choose_for_gpu(
       registers_of_thread(target, target.registers_per_sm, threads, /*blocks=*/2);
 }
 
-void choose_for_processor(TransposeParams& params) {
+void choose_for_processor(
+    const FusionSummary& summary,
+    const TileAxes& tile,
+    const RunFacts& facts,
+    TransposeParams& params) {
+  const int64_t length = facts.size(summary.reference().reference->axes[tile.other]->extent());
+  const bool share_places =
+      std::ranges::any_of(summary.accesses(), [&](const TensorAccess& access) {
+        const int64_t bytes = length * size_bytes(access.tensor->dtype());
+        return is_staged(access, tile) && bytes % kSharedPlaces == 0;
+      });
+  const auto longest = static_cast<int64_t>(
+      std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(length / kFewestTiles, 1))));
   params.runs_in_tasks = true;
-  params.tile_size1 = kTaskColumns;
-  params.tile_size2 = kTaskRows;
+  params.tile_size1 = share_places ? kFewColumns : kTaskColumns;
+  params.tile_size2 = share_places ? std::clamp(longest, kTaskRows, kMostTaskRows) : kTaskRows;
 }
 
 } // namespace
@@ -84,7 +103,7 @@ std::unique_ptr<HeuristicParams> compute_heuristics(
   auto params = std::make_unique<TransposeParams>();
   const TileAxes tile = *find_tile_axes(summary);
   facts.target().is_cuda() ? choose_for_gpu(summary, tile, facts, *params)
-                           : choose_for_processor(*params);
+                           : choose_for_processor(summary, tile, facts, *params);
   int64_t blocks = 1;
   const IterDomains& axes = summary.reference().reference->axes;
   for (size_t i = 0; i < axes.size(); ++i) {
