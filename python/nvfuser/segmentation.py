@@ -51,6 +51,14 @@ class ArgumentManager:
 
     def __init__(self, fd: FusionDefinition, inputs: Iterable[Any]) -> None:
         flat = flatten_inputs(inputs)
+        if len(flat) != len(fd.inputs()) or not getattr(fd, "segments", None):
+            raise user_error(
+                "A run in segments starts from a definition with segments, and all its inputs",
+                node=f"definition {fd.id()}",
+                expected=f"{len(fd.inputs())} inputs; segments by fd.segment(inputs)",
+                found=f"{len(flat)} inputs, {len(getattr(fd, 'segments', []))} segments",
+                fix="where segment() returns none, fd.execute(inputs) runs one kernel",
+            )
         self._segments = fd.segments
         self._maps = fd.segment_index_space_maps
         self._last_used = fd.map_value_to_last_used_segment

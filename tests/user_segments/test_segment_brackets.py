@@ -10,6 +10,7 @@ import torch
 from cut_definitions import check_structure, constant, define, maps, matrix, randn
 
 from nvfuser import DataType, FusionCache, FusionDefinition
+from nvfuser.segmentation import ArgumentManager
 
 
 def cut_in_two(fd: FusionDefinition):
@@ -295,3 +296,18 @@ def test_a_value_inside_a_composite_operation_crosses(target) -> None:
     if segments:
         check_structure(fd)
     torch.testing.assert_close(fd.execute([x])[0], (x / x.var(0)).sum(1), atol=1e-2, rtol=1e-3)
+
+
+def test_a_manager_needs_segments_and_all_inputs() -> None:
+    """The errors of `ArgumentManager`, in five parts."""
+    x = randn(4, 6)
+    fd = define(cut_in_two)
+    gist = "A run in segments starts from a definition with segments"
+    with pytest.raises(RuntimeError, match=gist):
+        ArgumentManager(fd, [x])
+    fd.segment([x])
+    with pytest.raises(RuntimeError, match=gist):
+        ArgumentManager(fd, [x, x])
+    manager = ArgumentManager(fd, [x])
+    with pytest.raises(RuntimeError, match="Segment 0 has 1 outputs"):
+        manager.put(0, [])
