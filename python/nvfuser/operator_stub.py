@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .handles import Scalar, Tensor, Vector
 from .operator_forms import OperatorForms
-from .operators import has_one_result
+from .quick import has_one_result
 from .statements import KINDS, StatementKind
 
 _TYPES = {
@@ -38,7 +38,6 @@ from .handles import Scalar, Tensor, Vector
 from .operator_forms import OperatorForms
 from .statements import StatementKind
 
-def has_one_result(kind: StatementKind) -> bool: ...
 def make_method(kind: StatementKind) -> Any: ...
 def signature_of(kind: StatementKind) -> str: ...
 

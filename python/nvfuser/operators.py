@@ -5,8 +5,8 @@ older spellings, several forms or a default that depends on others is in `operat
 signatures that type checkers see are in operators.pyi, which `python -m nvfuser.operator_stub`
 writes from the same table.
 
-A statement that was seen before costs one look-up, in the method itself; `record` does all else:
-checks, shapes, new statements, and errors.
+A statement that was seen before costs one look-up, in the method itself (`quick`); `record` does
+all else: checks, new statements, and errors.
 """
 
 from __future__ import annotations
@@ -17,24 +17,12 @@ from nvfuser_direct import DataType
 
 from .op_docs import documentation_of
 from .operator_forms import OperatorForms
-from .record import record
-from .statements import KINDS, Parameter, StatementKind
+from .quick import names_of_quick_lines, quick_lines
+from .record import record_slowly
+from .statements import KINDS, StatementKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-# The part of a key for a parameter, where the value needs no check: what is not equal to a value
-# that was checked is not found. Shapes record statements of their own.
-_PART = {
-    "T": "{0}.index",
-    "S": "{0}.index",
-    "A": "{0}.index",
-    "int": "{0}",
-    "flag": "{0}",
-    "ints": "tuple({0})",
-    "flags": "tuple({0})",
-    "dtype": "{0}._name_",
-}
 
 
 def signature_of(kind: StatementKind) -> str:
@@ -48,61 +36,17 @@ def signature_of(kind: StatementKind) -> str:
     return ", ".join(words + (["/"] if kind.positional_only else []))
 
 
-def _is_quick(parameter: Parameter) -> bool:
-    return parameter.kind in _PART
-
-
-def _quick_lines(kind: StatementKind) -> str:
-    """A statement that was seen before, and whose operands are this definition's."""
-    if not all(_is_quick(parameter) for parameter in kind.parameters):
-        return ""
-    checks, parts = ["True"], [repr(kind.name)]
-    for parameter in kind.parameters:
-        part = _PART[parameter.kind].format(parameter.name)
-        check = f"{parameter.name}._fd is fd"
-        if parameter.is_optional:
-            part = f"None if {parameter.name} is None else {part}"
-            check = f"({parameter.name} is None or {check})"
-        parts.append(part)
-        if parameter.is_operand:
-            checks.append(check)
-    condition = " and ".join(checks[1:]) or "True"
-    return f"""
-    try:
-        if {condition}:
-            node = fd._node.children[({", ".join(parts)},)]
-            if node.depth <= fd._quick_depth:
-                fd._node = node
-                return {_RESULT if has_one_result(kind) else "fd._handles(node)"}
-    except (AttributeError, KeyError, TypeError):
-        pass"""
-
-
-_RESULT = "node.cls(fd, node.index, node.extra)"
-_SEVERAL = {
-    "var_mean", "welford", "topk", "grouped_mm_scaled", "scaled_mm", "sdpfa_fwd", "sdpfa_bwd",
-    "batch_norm", "nv_block_quantize", "nv_grouped_block_quantize", "tensor_sizes",
-}  # fmt: skip
-
-
-def has_one_result(kind: StatementKind) -> bool:
-    return kind.name not in _SEVERAL
-
-
 def make_method(kind: StatementKind) -> Callable[..., Any]:
     """The method that records statements of a kind."""
     names = ", ".join(parameter.name for parameter in kind.parameters)
     source = f"""
 def {kind.method}(self, {signature_of(kind)}):
-    fd = self._fd{_quick_lines(kind)}
-    return record(fd, kind, [{names}])
+    fd = self._fd
+{quick_lines(kind)}
+    return record_slowly(fd, kind, [{names}])
 """
-    namespace: dict[str, Any] = {
-        "__name__": __name__,
-        "DataType": DataType,
-        "kind": kind,
-        "record": record,
-    }
+    namespace = names_of_quick_lines(kind)
+    namespace |= {"__name__": __name__, "DataType": DataType, "record_slowly": record_slowly}
     exec(compile(source, __file__, "exec"), namespace)
     method: Callable[..., Any] = namespace[kind.method]
     method.__qualname__ = f"Operators.{kind.method}"

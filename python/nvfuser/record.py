@@ -10,10 +10,11 @@ from nvfuser_direct import DataType, UserTypeError
 
 from .errors import user_error
 from .handles import Scalar, Vector
+from .quick import make_finder
 from .statements import KINDS, Literal, StatementKind, key_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from .definition import FusionDefinition
     from .trie import Node
@@ -38,6 +39,18 @@ def record(fd: FusionDefinition, kind: StatementKind, values: list[Any]) -> Any:
     Tensor, Scalar, Vector, or a list or tuple of such
         Handles of the results; None for one that is not produced.
     """
+    finder = _finders.get(kind.name)
+    if finder is None:
+        finder = _finders[kind.name] = make_finder(kind)
+    found = finder(fd, *values)
+    return record_slowly(fd, kind, values) if found is None else found
+
+
+_finders: dict[str, Callable[..., Any]] = {}  # by kind
+
+
+def record_slowly(fd: FusionDefinition, kind: StatementKind, values: list[Any]) -> Any:
+    """`record` for a statement that is new, or has to be looked at."""
     fd._check_open(kind)
     parts = key_parts(fd, kind, values)
     shapes = []

@@ -143,6 +143,36 @@ def test_a_handle_belongs_to_its_definition() -> None:
         other.add_output(tensor)
 
 
+def test_known_statements_refuse_handles_of_others() -> None:
+    """4: also where equal indices would find a statement."""
+    calls: list[tuple[str, Callable[[FusionDefinition, Any, Any, Any], Any]]] = [
+        ("ts", lambda fd, t, s, v: fd.ops.add(t, s)),
+        ("t", lambda fd, t, s, v: fd.ops.sum(t, [1])),
+        ("tv", lambda fd, t, s, v: fd.ops.reshape(t, v)),
+        ("ts", lambda fd, t, s, v: fd.ops.reshape(t, [s, 3])),
+        ("t", lambda fd, t, s, v: fd.ops.cat([t, t], 0)),
+        ("ts", lambda fd, t, s, v: fd.ops.pad(t, [1, 1], s)),
+    ]
+
+    def start(fd: FusionDefinition) -> dict[str, Any]:
+        t0, s1 = fd.define_tensor([-1, -1]), fd.define_scalar(2)
+        return {"t": t0, "s": s1, "v": fd.define_vector([s1, 3])}
+
+    foreign = start(opened())
+    for used, call in calls:
+        known = opened()
+        call(known, **start(known))
+        for name in used:
+            fd = opened()
+            handles = start(fd)
+            before = repr(fd)
+            with pytest.raises(RuntimeError, match="belongs to another definition"):
+                call(fd, **{**handles, name: foreign[name]})
+            assert repr(fd) == before
+            call(fd, **handles)
+            assert repr(fd) == repr(known)
+
+
 def test_ranks_are_the_results() -> None:
     """4, 19: the true rank, whatever the order of operands."""
     fd = opened()
