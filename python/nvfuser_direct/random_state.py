@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 # One counter of Philox makes four numbers of 32 bits; the CUDA generator counts numbers.
 _NUMBERS_PER_OFFSET = 4
 _lock = threading.Lock()  # reading a generator and moving it on are one step
+#: The default generators of devices that have an index, by name: found once.
+_generators: dict[str, torch.Generator] = {}
 
 
 def draw(device: str | torch.device, streams: int) -> tuple[int, int]:
@@ -42,26 +44,39 @@ def draw(device: str | torch.device, streams: int) -> tuple[int, int]:
     RuntimeError
         While a CUDA graph is captured: its replays would repeat the numbers.
     """
-    require_pytorch("Drawing the seed of a random tensor that has none")
+    generator = _generators.get(device) if isinstance(device, str) else None
+    if generator is None:
+        require_pytorch("Drawing the seed of a random tensor that has none")
     import torch
 
-    where = torch.device(device)
-    with _lock:
+    if generator is None:
+        where = torch.device(device)
         if where.type != "cuda":
-            seed = torch.empty((), dtype=torch.int64, device="cpu")
-            seed.random_(generator=torch.default_generator)
-            return int(seed), 0
-        torch.cuda.init()
+            with _lock:
+                seed = torch.empty((), dtype=torch.int64, device="cpu")
+                seed.random_(generator=torch.default_generator)
+                return int(seed), 0
+        generator = _generator_of(where)
+    with _lock:
         if torch.cuda.is_current_stream_capturing():
             raise RuntimeError(
                 "A random tensor without seed cannot be captured in a CUDA graph: pass rng_seed "
                 "and rng_offset as inputs of the fusion."
             )
-        index = torch.cuda.current_device() if where.index is None else where.index
-        generator = torch.cuda.default_generators[index]
         offset = int(generator.get_offset())
         generator.set_offset(offset + _NUMBERS_PER_OFFSET * streams)
         return int(generator.initial_seed()), offset // _NUMBERS_PER_OFFSET
+
+
+def _generator_of(device: torch.device) -> torch.Generator:
+    """The default generator of a GPU; that of the current one if the device has no index."""
+    import torch
+
+    torch.cuda.init()
+    if device.index is None:
+        return torch.cuda.default_generators[torch.cuda.current_device()]
+    generator = torch.cuda.default_generators[device.index]
+    return _generators.setdefault(str(device), generator)
 
 
 class GeneratorStates:
