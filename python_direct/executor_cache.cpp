@@ -133,6 +133,11 @@ void bind_reports(nb::module_& m) {
           },
           nb::sig("def params(self) -> nvfuser_direct._core.HeuristicParams | None"),
           "A copy of what the scheduler decided; None for all other ways.")
+      .def_prop_ro(
+          "origin", [](const PieceReport& self) { return self.origin; },
+          "Where a schedule comes from that stands in for the automatic one: ``tuning``, or a "
+          "file; "
+          "empty if none does.")
       .def_ro(
           "inputs", &PieceReport::inputs,
           "Where each input of `fusion` comes from: the inputs of the whole fusion are numbered "

@@ -54,16 +54,19 @@ void use_schedule(
   });
 }
 
-void store_tuned(
+void use_params(
     FusionExecutorCache& self,
     size_t segment,
-    const std::shared_ptr<Fusion>& scheduled,
-    const nb::object& inputs,
-    const CompileParams& params) {
-  const HandSchedule schedule{
-      .fusion = scheduled, .origin = host::kTunedOrigin, .compile_params = params};
+    const HeuristicParams& params,
+    const nb::object& inputs) {
   change_runs_like(inputs, [&](std::optional<std::span<const Argument>> args) {
-    self.store_tuned(args, segment, schedule);
+    self.use_params(args, segment, params);
+  });
+}
+
+void store_tuned(FusionExecutorCache& self, size_t segment, const nb::object& inputs) {
+  change_runs_like(inputs, [&](std::optional<std::span<const Argument>> args) {
+    self.store_tuned(args, segment);
   });
 }
 
@@ -136,14 +139,43 @@ void bind_segment_schedules(nb::module_& m, nb::class_<FusionExecutorCache>& cls
       "As `nvfuser_direct.FusionExecutorCache.use_schedule`, with the schedule as a fusion. "
       "`origin` says in errors where it comes from.");
   cls.def(
-      "store_tuned", &store_tuned, "segment"_a, "scheduled"_a, "inputs"_a = nb::none(),
-      "compile_params"_a = CompileParams(),
-      nb::sig(
-          "def store_tuned(self, segment: int, scheduled: Fusion, "
-          "inputs: collections.abc.Iterable[object] | None = None, "
-          "compile_params: CompileParams = ...) -> None"),
-      "Keep a schedule on disk as the best for segments like this one. Other processes use it on "
-      "devices of this name, with this driver and compiler, for runs with the same decisions.");
+         "use_params", &use_params, "segment"_a, "params"_a, "inputs"_a = nb::none(),
+         nb::sig(
+             "def use_params(self, segment: int, params: nvfuser_direct._core.HeuristicParams, "
+             "inputs: collections.abc.Iterable[object] | None = None) -> None"),
+         R"(Run a segment as its scheduler, or another one, schedules it with these params.
+
+It holds as long, and for the same runs, as what `use_schedule` puts in place.
+
+Parameters
+----------
+segment : int
+    Its number in ``explain``.
+params : HeuristicParams
+    Edited ones of `last_pieces`, or those of ``schedule.compute_heuristics``.
+inputs : iterable, optional
+    Inputs that were executed, to say which sizes are meant; the last ones if left out.
+
+Raises
+------
+UserError
+    If the params cannot be applied to the segment, or what they make cannot be lowered.
+)")
+      .def(
+          "store_tuned", &store_tuned, "segment"_a, "inputs"_a = nb::none(),
+          nb::sig(
+              "def store_tuned(self, segment: int, "
+              "inputs: collections.abc.Iterable[object] | None = None) -> None"),
+          R"(Keep what `use_params` or `use_schedule` put in place on disk, as the best for such a segment.
+
+Other processes use it on devices of this name, with this driver and compiler, for runs with the
+same decisions; a segment that draws random numbers is not kept.
+
+Raises
+------
+UserError
+    If the segment has its automatic schedule.
+)");
   m.def(
       "keep_schedule",
       [](std::shared_ptr<Fusion> scheduled, std::string decisions, std::string origin,

@@ -304,9 +304,15 @@ void FusionExecutorCache::use_schedule(
   calls_.clear(); // their programs have the schedule of before
 }
 
+void FusionExecutorCache::use_params(
+    std::optional<std::span<const Argument>> args, size_t segment, const HeuristicParams& params) {
+  runtime_to_change(args)->use_params(segment, params);
+  calls_.clear();
+}
+
 void FusionExecutorCache::store_tuned(
-    std::optional<std::span<const Argument>> args, size_t segment, const HandSchedule& schedule) {
-  runtime_to_change(args)->store_tuned(segment, schedule);
+    std::optional<std::span<const Argument>> args, size_t segment) {
+  runtime_to_change(args)->store_tuned(segment);
 }
 
 // ---- Looking into -------------------------------------------------------------------------------

@@ -75,9 +75,10 @@ class FusionExecutorCache {
   /// another schedule (FusionRuntime::use_schedule). Throws UserError where there was no such run.
   void use_schedule(
       std::optional<std::span<const Argument>> args, size_t segment, const HandSchedule* schedule);
-  /// Keep a schedule for other processes, too (FusionRuntime::store_tuned).
-  void store_tuned(
-      std::optional<std::span<const Argument>> args, size_t segment, const HandSchedule& schedule);
+  /// As FusionRuntime::use_params and store_tuned.
+  void use_params(
+      std::optional<std::span<const Argument>> args, size_t segment, const HeuristicParams& params);
+  void store_tuned(std::optional<std::span<const Argument>> args, size_t segment);
 
   // -- looking into --
 

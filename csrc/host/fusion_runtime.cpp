@@ -10,6 +10,7 @@
 #include "host/hand_schedules.h"
 #include "host/tuned_schedules.h"
 #include "ir/print.h"
+#include "schedule/table.h"
 
 namespace nvfuser::host {
 namespace {
@@ -146,7 +147,13 @@ const std::shared_ptr<HostProgram>& FusionRuntime::program_for(const Choice& cho
 
 void FusionRuntime::use(
     size_t segment, const Way& replaced, const HandSchedule& schedule, Device device) {
-  check(find_other_definition(*replaced.kernel->fusion(), *schedule.fusion, schedule.origin));
+  // Schedulers may have rewritten the math: what fd.fec.schedules shows is as good.
+  const auto differs = [&](const Fusion& definition) {
+    return find_other_definition(definition, *schedule.fusion, schedule.origin);
+  };
+  if (differs(*replaced.kernel->scheduled())) {
+    check(differs(*replaced.kernel->fusion()));
+  }
   if (const auto refusal = pieces_[segment].ways->use(&schedule, device)) {
     throw_refusal(*refusal);
   }
@@ -163,7 +170,13 @@ void FusionRuntime::use_kept_schedules(const Choice& choice, Device device) {
     }
     const Fusion& definition = *ways.piece().fusion;
     const std::string decisions = decisions_of(ways.report_of(choice[i]).proposed, device.kind);
-    const auto kept = has_hand_schedules() ? find_hand_schedule(definition, decisions) : nullptr;
+    std::shared_ptr<const HandSchedule> kept;
+    if (has_hand_schedules()) {
+      kept = find_hand_schedule(definition, decisions);
+      if (kept == nullptr) { // where its scheduler rewrites the math, texts have what it makes
+        kept = find_hand_schedule(*way.kernel->scheduled(), decisions);
+      }
+    }
     if (kept != nullptr) {
       use(i, way, *kept, device);
     } else if (const auto tuned = find_tuned(definition, decisions, device)) {
@@ -173,15 +186,13 @@ void FusionRuntime::use_kept_schedules(const Choice& choice, Device device) {
   }
 }
 
-void FusionRuntime::use_schedule(size_t segment, const HandSchedule* schedule) {
-  const std::lock_guard lock(mutex_);
+PieceWays& FusionRuntime::ways_to_change(size_t segment) {
   NVF_USER_CHECK(
       segment < last_choice_.size(), "The segment id is not valid: there are ", last_choice_.size(),
       " segments, numbered from 0, but got ", segment);
   PieceWays& ways = *pieces_[segment].ways;
-  const Way& way = ways.way(last_choice_[segment]);
   NVF_USER_CHECK(
-      way.kernel != nullptr, "Segment ", segment,
+      ways.way(last_choice_[segment]).kernel != nullptr, "Segment ", segment,
       " runs without a kernel, and has no schedule: print(fd.fec.explain(inputs)) says why");
   std::erase_if(programs_, [&](const auto& entry) { // equal segments share their ways
     for (size_t i = 0; i < pieces_.size(); ++i) {
@@ -191,19 +202,48 @@ void FusionRuntime::use_schedule(size_t segment, const HandSchedule* schedule) {
     }
     return false;
   });
+  return ways;
+}
+
+void FusionRuntime::use_schedule(size_t segment, const HandSchedule* schedule) {
+  const std::lock_guard lock(mutex_);
+  PieceWays& ways = ways_to_change(segment);
   if (schedule == nullptr) {
     static_cast<void>(ways.use(nullptr, last_device_));
   } else {
-    use(segment, way, *schedule, last_device_);
+    use(segment, ways.way(last_choice_[segment]), *schedule, last_device_);
   }
 }
 
-void FusionRuntime::store_tuned(size_t segment, HandSchedule schedule) {
+void FusionRuntime::use_params(size_t segment, const HeuristicParams& params) {
+  const std::lock_guard lock(mutex_);
+  PieceWays& ways = ways_to_change(segment);
+  const HandSchedule schedule{
+      .fusion = ways.piece().fusion->clone(),
+      .origin = kTunedOrigin,
+      .compile_params = params.cparams};
+  schedule::FusionSummary summary(*schedule.fusion);
+  schedule::schedule(params.scheduler_type(), summary, params);
+  if (const auto refusal = ways.use(&schedule, last_device_)) {
+    throw_refusal(*refusal);
+  }
+}
+
+void FusionRuntime::store_tuned(size_t segment) {
   const std::lock_guard lock(mutex_);
   const PieceWays& ways = *pieces_.at(segment).ways;
-  schedule.decisions =
-      decisions_of(ways.report_of(last_choice_.at(segment)).proposed, last_device_.kind);
-  host::store_tuned(*ways.piece().fusion, schedule, last_device_);
+  const Way* way = ways.find_given();
+  NVF_USER_CHECK(
+      way != nullptr, "Segment ", segment,
+      " has its automatic schedule: put another one in place first, with use_params");
+  host::store_tuned(
+      *ways.piece().fusion,
+      {.fusion = way->kernel->scheduled(),
+       .decisions =
+           decisions_of(ways.report_of(last_choice_.at(segment)).proposed, last_device_.kind),
+       .origin = kTunedOrigin,
+       .compile_params = way->kernel->compile_params()},
+      last_device_);
 }
 
 // ---- Looking into -------------------------------------------------------------------------------

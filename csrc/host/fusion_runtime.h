@@ -51,9 +51,12 @@ class FusionRuntime {
   /// Throws UserError if it computes something else than the segment, or has no kernel on the
   /// device of the last plan.
   void use_schedule(size_t segment, const HandSchedule* schedule);
-  /// Keep the schedule of a segment that was put in place last for other processes, as the best
-  /// for runs with the same decisions on such a device.
-  void store_tuned(size_t segment, HandSchedule schedule);
+  /// Compute a segment with what its scheduler makes of `params` from now on. Throws UserError as
+  /// use_schedule does, and if the params are for another scheduler or cannot be applied.
+  void use_params(size_t segment, const HeuristicParams& params);
+  /// Keep the schedule that stands in for the automatic one of a segment for other processes, as
+  /// the best for runs with the same decisions on such a device. Throws UserError if none does.
+  void store_tuned(size_t segment);
 
   // -- for looking into: the program that was planned last --
 
@@ -92,6 +95,9 @@ class FusionRuntime {
   [[nodiscard]] const std::shared_ptr<HostProgram>& program_for(const Choice& choice);
   /// Put the schedules in place that are kept for segments like these (NVFUSER_SCHEDULES).
   void use_kept_schedules(const Choice& choice, Device device);
+  /// The ways of a segment that has a kernel. Programs with a schedule that was put in its place
+  /// are forgotten.
+  [[nodiscard]] PieceWays& ways_to_change(size_t segment);
   void use(size_t segment, const Way& replaced, const HandSchedule& schedule, Device device);
   [[nodiscard]] std::vector<std::shared_ptr<KernelProgram>> last_kernels() const;
   /// `last_pieces`, where the lock is held.

@@ -130,7 +130,7 @@ PieceReport PieceWays::report_of(size_t number) const {
       .refused = {},
       .rejections = candidates_->rejections(),
       .proposed = candidates_->at(0),
-      .origin = given_origin_};
+      .origin = number == given() ? given_origin_ : ""};
   for (size_t i = 0; i < number; ++i) {
     if (ways_[i] && std::holds_alternative<KernelRefusal>(*ways_[i])) {
       const bool has_scheduler = kinds_[i] == Way::Kind::Scheduled;

@@ -98,6 +98,10 @@ class PieceWays {
   /// Compute the piece with this schedule from now on, where a device allows it; nullptr: as
   /// before. A refusal, and no change, where it cannot be lowered for `device`.
   [[nodiscard]] std::optional<KernelRefusal> use(const HandSchedule* schedule, Device device);
+  /// The way by such a schedule; nullptr: there is none.
+  [[nodiscard]] const Way* find_given() const {
+    return ways_[given()] ? &way(given()) : nullptr;
+  }
   /// The number of the way by such a schedule.
   [[nodiscard]] size_t given() const {
     return kinds_.size() - 1;

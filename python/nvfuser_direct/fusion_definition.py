@@ -333,7 +333,9 @@ class FusionDefinition:
             _disable_options=_disable_options,
         )
 
-    def tune(self, inputs: Iterable[Any], *, seconds: float = 5.0) -> TuningReport:
+    def tune(
+        self, inputs: Iterable[Any], *, seconds: float = 5.0, keep: bool = True
+    ) -> TuningReport:
         """Find the fastest schedule for inputs like these by measuring.
 
         Each segment that a scheduler took is tried with other schedulers and with other decisions,
@@ -348,6 +350,8 @@ class FusionDefinition:
             As in `execute`. Those that the fusion writes into are copied.
         seconds : float
             How long to look; the last candidate of each segment may take longer.
+        keep : bool
+            Whether to keep what is found for other processes.
 
         Returns
         -------
@@ -374,7 +378,7 @@ class FusionDefinition:
                 "  fix:      leave it out: 5 seconds"
             )
         fec = self.__dict__.get("fec")
-        return tune(fec or self._make_executor_cache(), list(inputs), seconds)
+        return tune(fec or self._make_executor_cache(), list(inputs), seconds, keep=keep)
 
     def _make_executor_cache(self) -> FusionExecutorCache:
         is_valid, message = self.validate_definition()

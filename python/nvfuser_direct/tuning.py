@@ -130,9 +130,16 @@ class TuningReport:
         return "\n".join(str(found) for found in self.segments)
 
 
-def tune(fec: FusionExecutorCache, inputs: Sequence[Any], seconds: float) -> TuningReport:
+def tune(
+    fec: FusionExecutorCache, inputs: Sequence[Any], seconds: float, *, keep: bool
+) -> TuningReport:
     """`nvfuser_direct.FusionDefinition.tune` for an executor cache."""
     fec.execute(inputs)
+    found_before = [i for i, piece in enumerate(fec.last_pieces()) if piece.origin == "tuning"]
+    for segment in found_before:
+        fec.use_schedule(segment, None, inputs)
+    if found_before:
+        fec.execute(inputs)
     report = TuningReport()
     pieces = fec.last_pieces()
     runs = _inputs_of_pieces(pieces, inputs)
@@ -150,7 +157,10 @@ def tune(fec: FusionExecutorCache, inputs: Sequence[Any], seconds: float) -> Tun
         seconds = max(seconds - (time.perf_counter() - begin), 0.0)
         report.segments.append(SegmentTuning(segment, found.candidates, found.best))
     for result in report.segments:
-        _put_in_place(fec, inputs, pieces[result.segment], result)
+        if result.best is not result.candidates[0]:
+            fec.use_params(result.segment, result.best.params, inputs)
+            if keep:
+                fec.store_tuned(result.segment, inputs)
     fec.execute(inputs)
     texts = fec.schedules(inputs)
     for result in report.segments:
@@ -187,17 +197,6 @@ def _own(fusion: Fusion, args: list[Any]) -> list[Any]:
     if all(fusion.alias_of(output) is None for output in fusion.outputs()):
         return args
     return [arg.clone() if isinstance(arg, torch.Tensor) else arg for arg in args]
-
-
-def _put_in_place(
-    fec: FusionExecutorCache, inputs: Sequence[Any], piece: PieceReport, found: SegmentTuning
-) -> None:
-    if found.best is found.candidates[0]:
-        return
-    fusion = _scheduled(piece.fusion, found.best.params)
-    compile_params = found.best.params.cparams
-    fec.use_fusion(found.segment, fusion, "tuning", inputs, compile_params)
-    fec.store_tuned(found.segment, fusion, inputs, compile_params)
 
 
 def _scheduled(fusion: Fusion, params: HeuristicParams) -> Fusion:

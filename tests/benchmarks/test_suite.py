@@ -46,10 +46,15 @@ def test_cases_agree_with_eager(case: Case, target: str) -> None:
     inputs = case.inputs(target)
     with FusionDefinition() as fd:
         case.define(fd)
-    found, expected = fd.execute(inputs), suite.as_tuple(case.eager(*inputs))
-    assert [t.shape for t in found] == [t.shape for t in expected]
-    if case.compares_values:
-        assert suite.largest_error(found, expected) <= case.rtol
+    found, eager = fd.execute(inputs), suite.as_tuple(case.eager(*inputs))
+    assert [t.shape for t in found] == [t.shape for t in eager]
+    if not case.compares_values:
+        return
+    # Eager PyTorch rounds on its way (a group's mean to bfloat16): either may be the better one.
+    wide = [x.double() if x.is_floating_point() else x for x in inputs]
+    exact = [e.to(t.dtype) for e, t in zip(suite.as_tuple(case.eager(*wide)), found, strict=True)]
+    errors = [suite.largest_error(found, reference) for reference in (eager, exact)]
+    assert min(errors) <= case.rtol
 
 
 def test_random_cases_depend_on_the_seed_alone() -> None:

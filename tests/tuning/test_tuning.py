@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,21 +14,17 @@ from nvfuser_direct import (
     CompileParams,
     DataType,
     FusionDefinition,
-    KernelCache,
-    KernelExecutor,
     ReductionParams,
     SchedulerType,
+    TransposeParams,
     TuningReport,
     UserError,
-    schedule,
 )
-from nvfuser_direct.tuning import _are_equal
+from nvfuser_direct.tuning import Candidate, SegmentTuning, _are_equal
 from nvfuser_direct.tuning_moves import neighbours_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from nvfuser_direct import Fusion, HeuristicParams, PieceReport
+    from pathlib import Path
 
 
 def row_sums_of_squares() -> FusionDefinition:
@@ -48,37 +43,12 @@ def cut_in_two() -> FusionDefinition:
     return fd
 
 
-def with_params(piece: PieceReport, params: HeuristicParams) -> Fusion:
-    fusion = piece.fusion
-    schedule.schedule(fusion, params.scheduler_type, params)
-    return fusion
-
-
-def legal_neighbours(piece: PieceReport, args: list[torch.Tensor]) -> Iterator[HeuristicParams]:
-    """Other schedules of a segment that have kernels."""
-    for move in neighbours_of(piece.params):
-        try:
-            KernelExecutor().compile(with_params(piece, move.params), args)
-        except UserError:
-            continue
-        yield move.params
-
-
-@pytest.fixture
-def own_records() -> Path:
-    """The folder of this process, without the records of other tests."""
-    folder = Path(KernelCache.tuned().folder)
-    for path in folder.glob("*/*.tuned"):
-        path.unlink()
-    return folder
-
-
 def test_the_table_has_every_candidate_and_results_stay_right(
-    target: str, rng: torch.Generator, own_records: Path
+    target: str, rng: torch.Generator
 ) -> None:
     fd = row_sums_of_squares()
     x = torch.rand(300, 1000, generator=rng).to(target)
-    report = fd.tune([x], seconds=1.5)
+    report = fd.tune([x], seconds=1.5, keep=False)
     assert isinstance(report, TuningReport)
     (found,) = report.segments
     assert found.candidates[0].what == "as scheduled automatically"
@@ -96,26 +66,22 @@ def test_the_table_has_every_candidate_and_results_stay_right(
     compile(report.schedules[0], "schedule", "exec")
 
 
-def test_segments_get_their_own_inputs(
-    target: str, rng: torch.Generator, own_records: Path
-) -> None:
+def test_segments_get_their_own_inputs(target: str, rng: torch.Generator) -> None:
     fd = cut_in_two()
     x = torch.rand(65, 65, generator=rng).to(target)
-    report = fd.tune([x], seconds=0.5)
+    report = fd.tune([x], seconds=0.5, keep=False)
     assert [found.segment for found in report.segments] == [0, 2]
     expected = ((x.double() + 1) @ x.double()).relu().sum(0)
     torch.testing.assert_close(fd.execute([x])[0].double(), expected, rtol=1e-4, atol=0)
 
 
-def test_inputs_that_are_written_into_keep_their_elements(target: str, own_records: Path) -> None:
+def test_inputs_that_are_written_into_keep_their_elements(target: str) -> None:
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1], contiguity=True)
         fd.add_output(fd.ops.add(x, 1.0), x)
     x = torch.zeros(1000, device=target)
-    fd.tune([x], seconds=0.3)
-    runs = x[0].item()  # those of `tune` on the user's own tensor: one before, one after
-    assert runs == 2
-    assert bool((x == runs).all())
+    fd.tune([x], seconds=0.3, keep=False)
+    assert bool((x == 2).all())  # runs of the fusion: one before the search, one after
 
 
 def test_a_schedule_that_was_put_in_place_keeps_its_register_cap(
@@ -135,21 +101,40 @@ def test_a_schedule_that_was_put_in_place_keeps_its_register_cap(
     assert "# Registers: at most 48\n" in fd.fec.schedules([x])[0]
 
 
-SECOND_PROCESS = """
+# What each process of the tests below begins with.
+DEFINITION = """
+import sys
 import torch
-from nvfuser_direct import FusionDefinition
+from nvfuser_direct import FusionDefinition, KernelCache, KernelExecutor, UserError, schedule
+from nvfuser_direct.tuning_moves import neighbours_of
 with FusionDefinition() as fd:
     x = fd.define_tensor([-1, -1], contiguity=True)
     fd.add_output(fd.ops.sum(fd.ops.mul(x, x), [1]))
-x = torch.ones(300, 1000, device={target!r})
-assert bool((fd.execute([x])[0] == 1000).all())
-print(fd.fec.last_pieces()[0].way)
+x = torch.ones(300, 1000, device=sys.argv[1])
+def check():
+    assert bool((fd.execute([x])[0] == 1000).all())
+    (piece,) = fd.fec.last_pieces()
+    return piece
+piece = check()
 """
+# Puts another schedule in place, whatever its speed.
+USE_A_NEIGHBOUR = """
+for move in neighbours_of(piece.params):
+    try:
+        fd.fec.use_params(0, move.params, [x])
+    except UserError:
+        continue
+    break
+assert check().way == "given"
+"""
+STORE = USE_A_NEIGHBOUR + "fd.fec.store_tuned(0, [x])\n"
+SHOW = "print(piece.way, fd.fec.explain([x]).splitlines()[0])\n"
 
 
-def run_in_second_process(target: str, **environment: str) -> str:
+def run_in_process(target: str, text: str, folder: Path, **environment: str) -> str:
+    environment |= {"NVFUSER_CACHE_DIR": str(folder)}
     return subprocess.run(
-        [sys.executable, "-c", SECOND_PROCESS.format(target=target)],
+        [sys.executable, "-c", DEFINITION + text, target],
         env=os.environ | environment,
         capture_output=True,
         text=True,
@@ -157,58 +142,98 @@ def run_in_second_process(target: str, **environment: str) -> str:
     ).stdout.strip()
 
 
-def test_other_processes_use_what_tuning_found(
-    target: str, tmp_path: Path, own_records: Path
+def test_other_processes_use_what_tuning_found(target: str, tmp_path: Path) -> None:
+    assert run_in_process(target, SHOW, tmp_path).startswith("scheduled ")
+    run_in_process(target, STORE, tmp_path)
+    assert run_in_process(target, SHOW, tmp_path).startswith(
+        "given segment 0: schedule found by tuning"
+    )
+    clear = "KernelCache.tuned().clear()\n"
+    run_in_process(target, clear, tmp_path)
+    assert run_in_process(target, SHOW, tmp_path).startswith("scheduled ")
+
+
+def test_records_are_for_runs_with_the_same_decisions(target: str, tmp_path: Path) -> None:
+    run_in_process(target, STORE, tmp_path)
+    other = (
+        "fd.execute([torch.ones(3, 7, device=sys.argv[1])])\n"
+        "(other,) = fd.fec.last_pieces()\n"
+        "assert other.params != piece.params\n"
+        "print(other.way)\n"
+    )
+    assert run_in_process(target, other, tmp_path) == "scheduled"
+
+
+def test_damaged_records_are_no_records(target: str, tmp_path: Path) -> None:
+    run_in_process(target, STORE, tmp_path)
+    (path,) = tmp_path.glob("*/*.tuned")
+    path.write_bytes(path.read_bytes()[:-3])
+    assert run_in_process(target, SHOW, tmp_path).startswith("scheduled ")
+
+
+def test_nothing_is_kept_unless_tuning_is_asked_for(target: str, tmp_path: Path) -> None:
+    run_in_process(target, "fd.tune([x], seconds=1, keep=False)\n" + USE_A_NEIGHBOUR, tmp_path)
+    assert not list(tmp_path.glob("*/*.tuned"))
+
+
+def test_texts_of_segments_are_read_from_files(target: str, tmp_path: Path) -> None:
+    folder = tmp_path / "schedules"
+    folder.mkdir()
+    save = f"open({str(folder / 'sum.py')!r}, 'w').write(fd.fec.schedules([x])[0])\n"
+    run_in_process(target, USE_A_NEIGHBOUR + save, tmp_path / "first")
+    found = run_in_process(target, SHOW, tmp_path / "other", NVFUSER_SCHEDULES=str(folder))
+    assert found.startswith("given segment 0: schedule of the user")
+
+
+def test_what_was_tuned_is_tuned_again_from_the_start(target: str, tmp_path: Path) -> None:
+    run_in_process(target, STORE, tmp_path)
+    again = "print(fd.tune([x], seconds=0, keep=False).segments[0].candidates[0].what)\n"
+    assert run_in_process(target, again, tmp_path) == "as scheduled automatically"
+
+
+def test_reports_are_saved_as_files(tmp_path: Path) -> None:
+    best = Candidate("as scheduled automatically", ReductionParams(), 0.5)
+    report = TuningReport([SegmentTuning(3, [best], best, "# a schedule\n")])
+    (path,) = report.save(tmp_path / "new" / "folder")
+    assert path.name == "segment_3_reduction.py"
+    assert path.read_text() == "# a schedule\n"
+    assert report.schedules == ["# a schedule\n"]
+    assert str(report).startswith("segment 3: reduction, 0.5000 -> 0.5000 ms, 1 candidates")
+
+
+def test_a_segment_with_its_automatic_schedule_is_not_stored(target: str) -> None:
+    fd = row_sums_of_squares()
+    fd.execute([torch.ones(3, 5, device=target)])
+    with pytest.raises(UserError, match="has its automatic schedule"):
+        fd.fec.store_tuned(0)
+
+
+def test_params_of_another_scheduler_are_refused_where_it_takes_no_such_segment(
+    target: str,
 ) -> None:
     fd = row_sums_of_squares()
-    x = torch.ones(300, 1000, device=target)
+    x = torch.ones(3, 5, device=target)
     fd.execute([x])
-    (piece,) = fd.fec.last_pieces()
-    environment = {"NVFUSER_CACHE_DIR": str(own_records)}
-    assert run_in_second_process(target, **environment) == "scheduled"
-    report = fd.tune([x], seconds=0)
-    (found,) = report.segments
-    assert len(found.candidates) == 1  # no time to look further
-    assert run_in_second_process(target, **environment) == "scheduled"
-
-    scheduled = with_params(piece, next(legal_neighbours(piece, [x])))
-    fd.fec.use_fusion(0, scheduled, "tuning", [x])
-    fd.fec.store_tuned(0, scheduled, [x])
-    assert run_in_second_process(target, **environment) == "given"
-    fd.execute([x])
-    report.segments[0].schedule = fd.fec.schedules([x])[0]
-    (path,) = report.save(tmp_path / "schedules")
-    assert path.suffix == ".py"
-    other = {"NVFUSER_CACHE_DIR": str(tmp_path), "NVFUSER_SCHEDULES": str(path.parent)}
-    assert run_in_second_process(target, **other) == "given"
+    with pytest.raises(UserError):
+        fd.fec.use_params(0, TransposeParams(), [x])
+    assert fd.execute([x])[0].tolist() == [5.0, 5.0, 5.0]
 
 
-def test_records_of_other_decisions_do_not_count(target: str, own_records: Path) -> None:
-    """A record is for sizes that are scheduled alike: others are scheduled automatically."""
-    fd = row_sums_of_squares()
-    x = torch.ones(300, 1000, device=target)
-    fd.execute([x])
-    (piece,) = fd.fec.last_pieces()
-    scheduled = with_params(piece, next(legal_neighbours(piece, [x])))
-    fd.fec.store_tuned(0, scheduled, [x])
-    other = row_sums_of_squares()
-    other.execute([torch.ones(3, 7, device=target)])
-    (piece_of_other,) = other.fec.last_pieces()
-    assert piece_of_other.params != piece.params
-    assert piece_of_other.way == "scheduled"
-
-
-def test_damaged_records_are_no_records(target: str, own_records: Path) -> None:
-    fd = row_sums_of_squares()
-    x = torch.ones(300, 1000, device=target)
-    fd.execute([x])
-    (piece,) = fd.fec.last_pieces()
-    fd.fec.store_tuned(0, with_params(piece, next(legal_neighbours(piece, [x]))), [x])
-    (path,) = own_records.glob("*/*.tuned")
-    path.write_bytes(path.read_bytes()[:-3])
-    again = row_sums_of_squares()
-    assert bool((again.execute([x])[0] == 1000).all())
-    assert again.fec.last_pieces()[0].way == "scheduled"
+def test_schedules_that_rewrite_the_math_can_be_put_back(target: str, rng: torch.Generator) -> None:
+    """Moments of rows are a Welford in the schedule of a reduction."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        mean = fd.ops.mul(fd.ops.sum(x, [0]), 1 / 500)
+        centred = fd.ops.sub(x, fd.ops.broadcast(mean, [True, False]))
+        fd.add_output(mean)
+        fd.add_output(fd.ops.sum(fd.ops.mul(centred, centred), [0]))
+    x = (torch.rand(500, 6, generator=rng) + 10).to(target)
+    expected = fd.execute([x])
+    for number, text in enumerate(fd.fec.schedules([x])):
+        if "Decisions" in text:
+            fd.fec.use_schedule(number, text, [x])
+    for again, before in zip(fd.execute([x]), expected, strict=True):
+        torch.testing.assert_close(again, before)
 
 
 def test_neighbours_differ_in_one_decision(target: str) -> None:

@@ -6262,6 +6262,12 @@ class PieceReport:
         """A copy of what the scheduler decided; None for all other ways."""
 
     @property
+    def origin(self) -> str:
+        """
+        Where a schedule comes from that stands in for the automatic one: ``tuning``, or a file; empty if none does.
+        """
+
+    @property
     def inputs(self) -> list[int]:
         """
         Where each input of `fusion` comes from: the inputs of the whole fusion are numbered first, then the visible outputs of segment 0, those of segment 1, and so on.
@@ -6457,9 +6463,38 @@ class FusionExecutorCache:
         As `nvfuser_direct.FusionExecutorCache.use_schedule`, with the schedule as a fusion. `origin` says in errors where it comes from.
         """
 
-    def store_tuned(self, segment: int, scheduled: Fusion, inputs: Iterable[object] | None = None, compile_params: CompileParams = ...) -> None:
+    def use_params(self, segment: int, params: HeuristicParams, inputs: Iterable[object] | None = None) -> None:
         """
-        Keep a schedule on disk as the best for segments like this one. Other processes use it on devices of this name, with this driver and compiler, for runs with the same decisions.
+        Run a segment as its scheduler, or another one, schedules it with these params.
+
+        It holds as long, and for the same runs, as what `use_schedule` puts in place.
+
+        Parameters
+        ----------
+        segment : int
+            Its number in ``explain``.
+        params : HeuristicParams
+            Edited ones of `last_pieces`, or those of ``schedule.compute_heuristics``.
+        inputs : iterable, optional
+            Inputs that were executed, to say which sizes are meant; the last ones if left out.
+
+        Raises
+        ------
+        UserError
+            If the params cannot be applied to the segment, or what they make cannot be lowered.
+        """
+
+    def store_tuned(self, segment: int, inputs: Iterable[object] | None = None) -> None:
+        """
+        Keep what `use_params` or `use_schedule` put in place on disk, as the best for such a segment.
+
+        Other processes use it on devices of this name, with this driver and compiler, for runs with the
+        same decisions; a segment that draws random numbers is not kept.
+
+        Raises
+        ------
+        UserError
+            If the segment has its automatic schedule.
         """
 
 def keep_schedule(scheduled: Fusion, decisions: str, origin: str, compile_params: CompileParams = ...) -> None:
