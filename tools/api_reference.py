@@ -3,7 +3,8 @@
     python tools/api_reference.py DIRECTORY
 
 Writes one Markdown file for each group: operations, scheduling, graphs, nodes, enumerations,
-classes and functions. Names without a docstring are reported, and make the exit status 1.
+classes, functions and the frontend. Names without a docstring are reported, and make the exit
+status 1.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import enum
 import inspect
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -117,7 +119,43 @@ def groups() -> dict[str, tuple[str, list[list[str]]]]:
         "enumerations.md": ("Enumerations", [enum_text(cls) for cls in enums]),
         "classes.md": ("Classes", [class_text(cls) for cls in others]),
         "functions.md": ("Functions", [function_text(n, v, 2) for n, v in functions]),
+        "frontend.md": ("The frontend: `nvfuser`", frontend_texts()),
     }
+
+
+def frontend_members() -> dict[str, Any]:
+    """What the frontend has of its own: names with their functions and classes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # both packages are meant
+        import nvfuser
+    own = [(name, getattr(nvfuser, name)) for name in nvfuser.__all__]
+    members = {
+        name: value
+        for name, value in own
+        if getattr(value, "__module__", "").partition(".")[0] == "nvfuser"
+    }
+    definition = nvfuser.FusionDefinition
+    members |= {"Operators": definition.Operators, "SchedOperators": definition.SchedOperators}
+    return members
+
+
+def frontend_texts() -> list[list[str]]:
+    texts = []
+    for name, value in frontend_members().items():
+        if inspect.isclass(value):
+            texts.append(class_text(flat(value)))
+        elif is_function(value):
+            texts.append(function_text(name, value, 2))
+    return texts
+
+
+def flat(cls: type) -> type:
+    """A class with the methods that it inherits from classes of its package, for its reader."""
+    members: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        if base.__module__ == cls.__module__ or base.__module__.startswith("nvfuser."):
+            members |= {name: value for name, value in vars(base).items() if name[:1] != "_"}
+    return type(cls.__name__, (), {**members, "__doc__": cls.__doc__})
 
 
 def undocumented() -> list[str]:
@@ -135,7 +173,13 @@ def undocumented() -> list[str]:
                     yield from of(value, f"{prefix}{name}.")
 
     modules = {"": _core, "ops.": _core.ops, "schedule.": _core.schedule, "idm.": _core.idm}
-    return [name for prefix, module in modules.items() for name in of(module, prefix)]
+    missing = [name for prefix, module in modules.items() for name in of(module, prefix)]
+    for name, value in frontend_members().items():
+        members = public(flat(value)) if inspect.isclass(value) else [("", value)]
+        for member, function in members:
+            if is_function(function) and not (inspect.getdoc(function) or "").strip():
+                missing.append(f"nvfuser.{name}.{member}")
+    return missing
 
 
 def main() -> int:

@@ -320,7 +320,7 @@ declare(
 )
 
 declare("index_select(arg: T, index: T, dim: int)", _like_first)
-declare("select(arg: T, index: S, dim: int)", lambda arg, *_: _tensors(max(arg.ndim - 1, 0)))
+declare("select(arg: T, index: A, dim: int)", lambda arg, *_: _tensors(max(arg.ndim - 1, 0)))
 declare("gather(arg1: T, index: T, dim: int)", _like_first, check=_check_gather)
 declare("take_along_axis(arg1: T, index: T, dim: int)", _like_first, check=_check_take_along_axis)
 declare("scatter(arg1: T, index: T, src: A, dim: int)", _like_first, check=_check_scatter)

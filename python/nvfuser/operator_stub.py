@@ -74,7 +74,7 @@ def _result_type(kind: StatementKind) -> str:
 
 def _method_lines(kind: StatementKind) -> list[str]:
     either = [i for i, parameter in enumerate(kind.parameters) if parameter.kind == "A"]
-    if not either or kind.name == "scatter":
+    if not either or kind.name in ("scatter", "select"):
         return [_line(kind, {}, _result_type(kind))]
     forms = [{i: "Tensor"} for i in either]
     if _follows_first(kind):

@@ -102,7 +102,7 @@ def find_vector(fd: FusionDefinition, items: Sequence[Any]) -> int:
     KeyError
         If it was not seen there before.
     """
-    if items.__class__ is not list and items.__class__ is not tuple:
+    if not isinstance(items, list | tuple):
         raise KeyError
     node: Any = fd._node
     indices = []

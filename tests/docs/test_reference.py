@@ -20,6 +20,9 @@ def test_everything_is_documented_and_listed(tmp_path: Path) -> None:
     operations = (tmp_path / "operations.md").read_text()
     names = [name for name in dir(ops) if not name.startswith("_")]
     assert [name for name in names if f"## `{name}`" not in operations] == []
+    frontend = (tmp_path / "frontend.md").read_text()
+    for name in ("FusionDefinition.execute", "FusionCache.serialize", "Operators.add", "clone"):
+        assert f"`{name}`" in frontend, name
     assert all(f"]({path.name})" in (tmp_path / "README.md").read_text()
                for path in tmp_path.glob("*.md") if path.name != "README.md")  # fmt: skip
 

@@ -126,6 +126,15 @@ CALLS["pad"] = lambda ops, t, s: ops.pad(t["x"], [1, 2], s(0.5))
 CALLS["cat"] = lambda ops, t, s: ops.cat([t["x"], t["y"]], dim=1)
 
 CALLS["index_select"] = lambda ops, t, s: ops.index_select(t["x"], t["k"], dim=0)
+CALLS["select"] = lambda ops, t, s: ops.select(t["x"], ops.cast(s(2), dtype=DataType.Int), 0)
+CALLS["select by a tensor"] = lambda ops, t, s: ops.select(t["x"], ops.max(t["k"]), dim=1)
+CALLS["topk"] = lambda ops, t, s: ops.topk(
+    t["x"], ops.cast(s(2), dtype=DataType.Int), dim=1, largest=False, sorted=True
+)
+CALLS["embedding_fwd"] = lambda ops, t, s: ops.embedding_fwd(t["i"], t["x"])
+CALLS["sdpfa_fwd"] = lambda ops, t, s: ops.sdpfa_fwd(
+    t["n"], t["n"], t["n"], None, None, s(0.0), s(False), None
+)[:1]
 CALLS["gather"] = lambda ops, t, s: ops.gather(t["x"], t["i"], dim=1)
 CALLS["take_along_axis"] = lambda ops, t, s: ops.take_along_axis(t["x"], t["i"], dim=0)
 CALLS["full"] = lambda ops, t, s: ops.full([2, 3], s(1.5), DataType.Float)
