@@ -232,9 +232,9 @@ std::shared_ptr<FusionRuntime> FusionExecutorCache::runtime_for(
   }
   if (!is_definition_printed_) {
     dump_python(*fusion_);
+    dump_segments(pieces.partition);
   }
   dump_stages(*fusion_, *specialization.fusion, *pieces.complete);
-  dump_segments(pieces.partition);
   const KernelIdentity identity{
       .fusion_id = fusion_id_, .concrete_id = specialization.number, .runtime_id = num_alike};
   auto runtime = std::make_shared<FusionRuntime>(

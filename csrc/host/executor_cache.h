@@ -66,7 +66,8 @@ class FusionExecutorCache {
   [[nodiscard]] const std::shared_ptr<Fusion>& fusion() const {
     return fusion_;
   }
-  /// NVFUSER_DUMP=python_definition prints no more of it: its frontend did.
+  /// NVFUSER_DUMP=python_definition, python_definition_segments print nothing of it: its frontend
+  /// does.
   void set_definition_is_printed() {
     is_definition_printed_ = true;
   }
