@@ -9,7 +9,14 @@ import torch
 import torch.nn.functional as F
 from pass_case import check_pass, check_unchanged
 
-from nvfuser_direct import DataType, FusionDefinition, SchedulerType
+from nvfuser_direct import (
+    DataType,
+    FusionDefinition,
+    SchedulerType,
+    concretize,
+    find_concretization,
+    segment,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -146,3 +153,31 @@ def test_group_norms_are_one_kernel(target: str, shape: tuple[int, ...], groups:
     without_kernel = {SchedulerType.none, SchedulerType.expr_eval}
     assert set(schedulers) - {SchedulerType.inner_persistent} <= without_kernel
     assert "view, no kernel" in fd.fec.explain([x, weight, bias]) or len(schedulers) == 1
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_norms_of_heads_read_vectors(target: str, is_open: bool) -> None:
+    """Heads are parts of the innermost axis of an input, which it has no axes for."""
+    b, s, h, d = 3, 40, 4, 64
+    with FusionDefinition() as fd:
+        ops = fd.ops
+        x = fd.define_tensor([-1 if is_open else b, s, h * d], contiguity=True)
+        w = fd.define_tensor([h * d], contiguity=True)
+        rows = ops.size(x, 0) if is_open else b
+        y = ops.reshape(x, [rows, s, h, d])
+        mean = ops.mul(ops.sum(ops.mul(y, y), [3]), 1 / d)
+        rstd = ops.broadcast(ops.rsqrt(ops.add(mean, 1e-6)), [False, False, False, True])
+        y = ops.reshape(ops.mul(y, rstd), [rows, s, h * d])
+        fd.add_output(ops.mul(y, ops.broadcast(w, [True, True, False])))
+    x, w = torch.randn(b, s, h * d, device=target), torch.randn(h * d, device=target)
+    (found,) = fd.execute([x, w])
+    heads = x.double().view(b, s, h, d)
+    heads = heads * torch.rsqrt(heads.square().mean(-1, keepdim=True) + 1e-6)
+    expected = heads.view(b, s, h * d) * w.double()
+    torch.testing.assert_close(found.double(), expected, rtol=1e-5, atol=1e-5)
+    fusion = concretize(fd.fusion, find_concretization(fd.fusion, [x, w])).optimize()
+    inputs = [[x, w][i] for i in fusion.arguments()]
+    rows_of, view = segment(fusion, inputs, "cuda").groups
+    assert rows_of.scheduler == SchedulerType.inner_persistent
+    assert rows_of.params.vector_widths == [4, 4, 4]
+    assert view.kind == "view"
