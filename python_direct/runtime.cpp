@@ -11,19 +11,22 @@ namespace {
 
 // Copies and pickles: a state holds plain values, so that it needs no other package to be read.
 
-/// gdimx, gdimy, gdimz, bdimx, bdimy, bdimz, bytes of shared memory; -1: unset.
-using LaunchState = std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t>;
+/// gdimx, gdimy, gdimz, bdimx, bdimy, bdimz, bytes of shared memory, blocks of a cluster; -1:
+/// unset.
+using LaunchState =
+    std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t>;
 
 LaunchState launch_state(const LaunchParams& params) {
   const auto& [gdimx, gdimy, gdimz] = params.dims().grid;
   const auto& [bdimx, bdimy, bdimz] = params.dims().block;
-  return {gdimx, gdimy, gdimz, bdimx, bdimy, bdimz, params.smem_bytes()};
+  return {gdimx, gdimy, gdimz, bdimx, bdimy, bdimz, params.smem_bytes(), params.cluster_size()};
 }
 
 void set_launch_state(LaunchParams& params, const LaunchState& state) {
-  const auto& [gdimx, gdimy, gdimz, bdimx, bdimy, bdimz, smem_bytes] = state;
+  const auto& [gdimx, gdimy, gdimz, bdimx, bdimy, bdimz, smem_bytes, cluster_size] = state;
   new (&params) LaunchParams(gdimx, gdimy, gdimz, bdimx, bdimy, bdimz);
   params.set_smem_bytes(smem_bytes);
+  params.set_cluster_size(cluster_size);
 }
 
 /// The fields of CompileParams in their order; the device is the index of one of CUDA, -1 for the
@@ -88,7 +91,10 @@ bdimx, bdimy, bdimz : int
         [type = type](LaunchParams& self, int64_t value) { self.bind(type, value); },
         nb::for_getter("Size of a hardware index; 1 if it is unset. It can be set once."));
   }
-  cls.def("__getstate__", &launch_state)
+  cls.def_prop_ro(
+         "cluster_size", &LaunchParams::cluster_size,
+         "Blocks of a cluster, all of them along x; 1 if blocks form none. The kernel decides it.")
+      .def("__getstate__", &launch_state)
       .def("__setstate__", &set_launch_state)
       .def("__repr__", &LaunchParams::to_string)
       .def(

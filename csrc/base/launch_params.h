@@ -72,6 +72,16 @@ class LaunchParams {
   void set_smem_bytes(int64_t bytes) {
     smem_bytes_ = bytes;
   }
+  /// Blocks of a cluster, all of them along x; 1 if blocks form none.
+  [[nodiscard]] int64_t cluster_size() const {
+    return dims_.cluster[0] == kUnset ? 1 : dims_.cluster[0];
+  }
+  void set_cluster_size(int64_t blocks) {
+    dims_.cluster = {kUnset, kUnset, kUnset};
+    if (blocks > 1) {
+      dims_.cluster = {blocks, 1, 1};
+    }
+  }
   /// Sizes of the grid, of its blocks and of clusters of blocks; kUnset where unset.
   [[nodiscard]] const LaunchDims<int64_t>& dims() const {
     return dims_;

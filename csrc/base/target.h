@@ -41,8 +41,10 @@ struct Target {
   /// before compute capability 7.0, they are `kFewParameterBytes`.
   int64_t max_parameter_bytes = 32764;
   static constexpr int64_t kFewParameterBytes = 4096;
-  /// Blocks that can share their shared memory; 1: a block has only its own.
-  int64_t max_cluster_size = 8;
+  /// Blocks of a cluster, which can reach each other's shared memory; 1: there are no clusters.
+  int64_t max_cluster_size = 16;
+  /// Any GPU that has clusters runs those of this size; larger ones are asked for explicitly.
+  static constexpr int64_t kPortableClusterSize = 8;
 
   // -- a multiprocessor --
   int64_t max_threads_per_sm = 2048;
@@ -84,7 +86,6 @@ struct Target {
     target.has_cooperative_launch = false;
     target.architecture = 0;
     target.num_sms = 0;
-    target.max_cluster_size = 1;
     target.max_parameter_bytes = 0;
     target.l2_bytes = 1024 * 1024;
     return target;

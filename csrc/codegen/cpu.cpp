@@ -11,7 +11,8 @@
 //
 // Storage: registers of a thread loop are variables and small arrays. What lives across thread
 // loops, and shared memory, lies in the block's scratch memory; what lives across phases, in memory
-// of the whole kernel.
+// of the whole kernel. Where blocks form clusters, a cluster is one task: its blocks are a loop,
+// and share its scratch memory.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -23,6 +24,7 @@
 #include "codegen/printer.h"
 #include "ir/dependencies.h"
 #include "lower/analysis/block_collectives.h"
+#include "lower/analysis/clusters.h"
 #include "lower/analysis/conditions.h"
 
 namespace nvfuser {
@@ -217,16 +219,20 @@ class CpuDialect final : public Dialect {
   void block_loop(KernelPrinter& printer, const BlockLoop& loop) override {
     NVF_INVARIANT(!is_in_block_, "phases do not nest");
     const ScratchNeeds needs = find_scratch_needs(loop.body);
-    const std::string grid = grid_of(loop);
+    const int64_t blocks = cluster_size(printer.kernel());
+    const std::string grid =
+        blocks > 1 ? "Dim3{gridDim.x / " + std::to_string(blocks) + ", gridDim.y, gridDim.z}"
+                   : grid_of(loop);
+    const char* position = blocks > 1 ? "clusterIdx" : "blockIdx";
     const auto run = [&](const std::string& scratch_bytes) {
       is_in_block_ = true;
       printer.block(
-          "run_blocks(rt, " + grid + ", /*parallel=*/true, " + scratch_bytes +
-              ", [=](Dim3 blockIdx, char* scratch) NVF_INLINED {",
+          "run_blocks(rt, " + grid + ", /*parallel=*/true, " + scratch_bytes + ", [=](Dim3 " +
+              position + ", char* scratch) NVF_INLINED {",
           [&] {
             declare_thread(printer);
             if (checks_races_) {
-              printer.line("RaceCheck race(rt);");
+              printer.line("RaceCheck race(rt, " + threads_of_block(printer.kernel()) + ");");
               declare_race_memory(printer, needs.has_shared);
             }
             block_body(printer, loop.body);
@@ -241,9 +247,7 @@ class CpuDialect final : public Dialect {
     printer.block("{", [&] {
       printer.line("long long scratch_bytes = 0;");
       if (needs.has_shared) { // first: addresses of shared memory count from 0
-        printer.line(
-            "reserve(scratch_bytes, " +
-            printer.expressions().value(printer.kernel().launch.shared_bytes).str() + ");");
+        printer.line("reserve(scratch_bytes, " + shared_bytes(printer) + ");");
       }
       for (const Allocate* array : needs.arrays) {
         printer.line(
@@ -310,6 +314,33 @@ class CpuDialect final : public Dialect {
     }
   }
 
+  void cluster_sync(KernelPrinter& printer, const ClusterSync& /*sync*/) override {
+    NVF_INVARIANT(!is_in_cluster_, "a loop over the blocks of a cluster ends before a barrier");
+    if (checks_races_) {
+      printer.line("race.cluster_barrier();");
+    }
+  }
+  void cluster_reduction(KernelPrinter& /*printer*/, const ClusterReduction& reduction) override {
+    NVF_INVARIANT(
+        false, "lowering writes reductions over a cluster out on a target with regions: ",
+        reduction.to_string());
+  }
+  void cluster_loop(KernelPrinter& printer, const ClusterLoop& loop) override {
+    NVF_INVARIANT(is_in_block_ && !is_in_cluster_, "loops over a cluster do not nest");
+    is_in_cluster_ = true;
+    const std::string blocks = std::to_string(cluster_size(printer.kernel()));
+    printer.block("for (nvfuser_index_t block = 0; block < " + blocks + "; ++block) {", [&] {
+      printer.line(
+          "const Dim3 blockIdx = {clusterIdx.x * " + blocks +
+          " + block, clusterIdx.y, clusterIdx.z};");
+      if (checks_races_) {
+        printer.line("race.block = int(block);");
+      }
+      printer.statements(loop.body);
+    });
+    is_in_cluster_ = false;
+  }
+
   void grid_reduction(KernelPrinter& /*printer*/, const GridReduction& reduction) override {
     NVF_INVARIANT(
         false, "lowering writes reductions over blocks out on a target with phases: ",
@@ -319,6 +350,13 @@ class CpuDialect final : public Dialect {
  private:
   // -- storage --
 
+  /// Of a block, or of all blocks of a cluster, side by side.
+  static std::string shared_bytes(KernelPrinter& printer) {
+    const int64_t blocks = cluster_size(printer.kernel());
+    const Text bytes = printer.expressions().value(printer.kernel().launch.shared_bytes);
+    return blocks > 1 ? std::to_string(blocks) + " * " + bytes.within(Precedence::Product)
+                      : bytes.str();
+  }
   static std::string element_type(const Allocate& allocate) {
     return c_type(allocate.buffer->dtype());
   }
@@ -424,6 +462,18 @@ class CpuDialect final : public Dialect {
     });
   }
 
+  static std::string threads_of_block(const Kernel& kernel) {
+    std::string threads = "1";
+    for (const int64_t dim : launched_dims(kernel)) {
+      const Val* extent = launched(kernel, dim);
+      threads += " * int(" +
+                 (extent->is_const() ? std::to_string(as_int(extent->value()))
+                                     : std::string("blockDim.") + "xyz"[dim]) +
+                 ")";
+    }
+    return threads;
+  }
+
   /// Before the statements of a thread: its number, which the race check reads.
   void set_thread(KernelPrinter& printer) const {
     if (!checks_races_ || launched_dims(printer.kernel()).empty()) {
@@ -444,9 +494,7 @@ class CpuDialect final : public Dialect {
   /// outlive it.
   void declare_race_memory(KernelPrinter& printer, bool has_shared) const {
     if (has_shared) {
-      printer.line(
-          "const RaceMemory shared_memory(" +
-          printer.expressions().value(printer.kernel().launch.shared_bytes).str() + ");");
+      printer.line("const RaceMemory shared_memory(" + shared_bytes(printer) + ");");
     }
     for (const Allocate* allocate : across_phases_) {
       if (allocate->memory_type == MemoryType::Shared) {
@@ -579,6 +627,7 @@ class CpuDialect final : public Dialect {
 
   bool is_in_block_ = false;
   bool is_in_threads_ = false;
+  bool is_in_cluster_ = false;
   /// Threads run in reverse, and every access to shared memory is checked
   /// (runtime/cpu/race_check.h).
   const bool checks_races_ = has_option(EnableOption::KernelDebug);

@@ -6,6 +6,7 @@
 #include "codegen/dialect.h"
 #include "codegen/packed_arrays.h"
 #include "codegen/printer.h"
+#include "lower/analysis/clusters.h"
 #include "lower/analysis/loop_copies.h"
 #include "lower/analysis/memory_layout.h"
 
@@ -115,6 +116,9 @@ class CudaDialect final : public Dialect {
     printer.indented([&] { declare_hardware_values(printer); });
     if (printer.mentions("smem")) {
       printer.indented([&] { printer.line("extern __shared__ __align__(128) char smem[];"); });
+    }
+    if (printer.mentions("cluster_turns")) {
+      printer.indented([&] { printer.line("ClusterTurns cluster_turns;"); });
     }
   }
 
@@ -230,6 +234,21 @@ class CudaDialect final : public Dialect {
                        scratch(printer, reduction.workspace_offset) + ");");
   }
 
+  void cluster_sync(KernelPrinter& /*printer*/, const ClusterSync& sync) override {
+    NVF_INVARIANT(false, "reductions over a cluster wait themselves: ", sync.to_string());
+  }
+
+  void cluster_reduction(KernelPrinter& printer, const ClusterReduction& reduction) override {
+    check_unconditional(reduction);
+    keep_packed(printer, reduction);
+    const std::string shape = std::to_string(cluster_size(printer.kernel())) + ", " +
+                              dimension_flags(reduction.reduced_dims);
+    printer.statement(
+        reduction, "cluster_reduce" + function_of(reduction, shape) + operands(printer, reduction) +
+                       ", " + printer.condition(reduction.read_predicate) + ", " +
+                       scratch(printer, reduction.workspace_offset) + ", cluster_turns);");
+  }
+
   void block_scan(KernelPrinter& printer, const BlockScan& scan) override {
     check_unconditional(scan);
     printer.statement(
@@ -267,6 +286,9 @@ class CudaDialect final : public Dialect {
     printer.statements(loop.body);
   }
   void block_loop(KernelPrinter& printer, const BlockLoop& loop) override {
+    printer.statements(loop.body);
+  }
+  void cluster_loop(KernelPrinter& printer, const ClusterLoop& loop) override {
     printer.statements(loop.body);
   }
 

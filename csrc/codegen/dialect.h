@@ -78,9 +78,12 @@ class Dialect {
       KernelPrinter& printer, const BlockSerializeRelease& release) = 0;
   virtual void block_reduction(KernelPrinter& printer, const BlockReduction& reduction) = 0;
   virtual void block_scan(KernelPrinter& printer, const BlockScan& scan) = 0;
+  virtual void cluster_sync(KernelPrinter& printer, const ClusterSync& sync) = 0;
+  virtual void cluster_reduction(KernelPrinter& printer, const ClusterReduction& reduction) = 0;
   virtual void grid_reduction(KernelPrinter& printer, const GridReduction& reduction) = 0;
   virtual void thread_loop(KernelPrinter& printer, const ThreadLoop& loop) = 0;
   virtual void block_loop(KernelPrinter& printer, const BlockLoop& loop) = 0;
+  virtual void cluster_loop(KernelPrinter& printer, const ClusterLoop& loop) = 0;
 };
 
 [[nodiscard]] std::unique_ptr<Dialect> make_cuda_dialect(const Kernel& kernel);

@@ -30,7 +30,9 @@ PackedArrays::PackedArrays(const Scope& body) {
     if (const auto* allocate = expr.as<Allocate>(); allocate != nullptr && is_packed(*allocate)) {
       known.emplace(allocate->buffer, arrays_.size());
       arrays_.push_back({.array = allocate});
-    } else if (expr.is_a<BlockReduction>() || expr.is_a<GridReduction>()) {
+    } else if (
+        expr.is_a<BlockReduction>() || expr.is_a<ClusterReduction>() ||
+        expr.is_a<GridReduction>()) {
       places_.emplace(&expr, place);
     }
     for (const Val* operand : expr.inputs()) {

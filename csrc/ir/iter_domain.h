@@ -158,6 +158,7 @@ class IterDomain final : public Val {
   }
   void assign_parallel_type(ParallelType parallel_type) {
     spec_.parallel_type = parallel_type;
+    spec_.is_clustered = spec_.is_clustered && parallel_type == ParallelType::BIDx;
     count_edit();
   }
 

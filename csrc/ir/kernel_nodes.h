@@ -10,11 +10,14 @@
 //                   over the reduced thread dimensions.
 //   BlockScan       combines over the threads along one dimension, in their order, and tells each
 //                   what those before it have. Every thread of the block reaches it.
+//   ClusterReduction  combines over the reduction's threads and over the blocks of a cluster, which
+//                   reach into each other's shared memory. Every thread of the cluster reaches it,
+//                   and every block gets the result.
 //   GridReduction   combines over blocks (after a BlockReduction, if threads are reduced too). With
 //                   `allreduce` every block gets the result and the kernel is cooperative; without,
 //                   only the last block to arrive does, and `is_last` says whether this is it. With
 //                   `is_serial` blocks take turns, so that the last one is the last in their order.
-// Both combine several values at once: those of grouped reductions, and lanes of grouped axes.
+// All combine several values at once: those of grouped reductions, and lanes of grouped axes.
 #pragma once
 
 #include "ir/expr.h"
@@ -416,8 +419,9 @@ struct ThreadLoop final : ExprNode<ThreadLoop, ThreadLoopFields> {};
 
 struct BlockLoopFields {
   static constexpr const char* kDoc =
-      "CPU target: run body for every block of the grid, in parallel: no block depends on another. "
-      "One phase of the kernel.";
+      "CPU target: run body for every block of the grid (or every cluster, if blocks form them), "
+      "in "
+      "parallel: none depends on another. One phase of the kernel.";
   Scope body{};
   static constexpr auto fields() {
     return std::tuple{
@@ -426,5 +430,65 @@ struct BlockLoopFields {
   }
 };
 struct BlockLoop final : ExprNode<BlockLoop, BlockLoopFields> {};
+
+struct ClusterSyncFields {
+  static constexpr const char* kDoc =
+      "Wait until every block of the cluster is here; writes to the shared memory of any of them "
+      "before it are visible after it.";
+  static constexpr auto fields() {
+    return std::tuple{};
+  }
+};
+struct ClusterSync final : ExprNode<ClusterSync, ClusterSyncFields> {};
+
+struct ClusterReductionFields {
+  static constexpr const char* kDoc =
+      "Combine values (or a Welford triple) over threads of a block and over the blocks of its "
+      "cluster; see the top of this file. out = combine(out, over blocks and threads: predicate ? "
+      "in : init), the same in every block.";
+  std::vector<Val*> outs{};
+  std::vector<Val*> ins{};
+  std::vector<Val*> inits{};
+  std::vector<BinaryOpType> ops{};
+  bool is_welford = false;
+  std::vector<int64_t> reduced_dims{};
+  Val* read_predicate = nullptr;
+  Val* workspace_offset = nullptr;
+  static constexpr auto fields() {
+    return std::tuple{
+        output(
+            "outs", &ClusterReductionFields::outs,
+            "Accumulators: one per reduction, or (avg, var, n)."),
+        input("ins", &ClusterReductionFields::ins, "Values of this thread, as many."),
+        attr("inits", &ClusterReductionFields::inits, "Identities, as many."),
+        attr("ops", &ClusterReductionFields::ops, "Combiner of each value; empty for triples."),
+        attr("is_welford", &ClusterReductionFields::is_welford, "Combine triples."),
+        attr(
+            "reduced_dims", &ClusterReductionFields::reduced_dims,
+            "Thread dimensions that are reduced as well (0 x, 1 y, 2 z)."),
+        attr(
+            "read_predicate", &ClusterReductionFields::read_predicate,
+            "Whether this thread contributes; nullptr: yes."),
+        attr(
+            "workspace_offset", &ClusterReductionFields::workspace_offset,
+            "Byte offset of its scratch in the shared memory of each block; other blocks write "
+            "there at any time. Set by memory planning."),
+    };
+  }
+};
+struct ClusterReduction final : ExprNode<ClusterReduction, ClusterReductionFields> {};
+
+struct ClusterLoopFields {
+  static constexpr const char* kDoc =
+      "CPU target: run body for every block of a cluster, one after the other. Stands around a "
+      "region that needs no other block.";
+  Scope body{};
+  static constexpr auto fields() {
+    return std::tuple{
+        attr("body", &ClusterLoopFields::body, "Statements."),
+    };
+  }
+};
+struct ClusterLoop final : ExprNode<ClusterLoop, ClusterLoopFields> {};
 
 } // namespace nvfuser

@@ -34,6 +34,17 @@ constexpr KernelTraits RandomElement{};
 constexpr KernelTraits ChosenElement{};
 constexpr KernelTraits ThreadLoop{};
 constexpr KernelTraits BlockLoop{};
+constexpr KernelTraits ClusterSync{
+    .barriers = {Barrier::Warp, Barrier::Block, Barrier::Cluster},
+    .needs_all_threads = true,
+    .is_ordered = true};
+constexpr KernelTraits ClusterReduction{
+    .barriers = {Barrier::Warp, Barrier::Block, Barrier::Cluster},
+    .is_collective = true,
+    .needs_all_threads = true,
+    .is_ordered = true,
+    .is_large = true};
+constexpr KernelTraits ClusterLoop{};
 } // namespace row
 
 constexpr KernelTraits kOnElements{};

@@ -174,4 +174,23 @@ std::string print_node(const BlockLoop& e) {
   return "BLOCKLOOP parallel:\n" + print_scope(e.body, 1);
 }
 
+std::string print_node(const ClusterSync& /*e*/) {
+  return "CLUSTERSYNC()\n";
+}
+
+std::string print_node(const ClusterReduction& e) {
+  std::string out = print_list(e.outs) + " = CLUSTERREDUCTION( " + print_list(e.ins) +
+                    ", op = " + (e.is_welford ? "welford" : ops_text(e.ops)) +
+                    ", initial value = " + print_list(e.inits) +
+                    ", reduced_dims = " + dims_text(e.reduced_dims);
+  if (e.read_predicate != nullptr) {
+    out += ", read predicate = " + print_inline(e.read_predicate);
+  }
+  return out + " )\n";
+}
+
+std::string print_node(const ClusterLoop& e) {
+  return "CLUSTERLOOP:\n" + print_scope(e.body, 1);
+}
+
 } // namespace nvfuser

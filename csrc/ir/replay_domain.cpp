@@ -140,6 +140,9 @@ void copy_binding(const IterDomain* from, IterDomain* to) {
   if (from->has_padding_to_multiple_of_warp()) {
     to->pad_to_multiple_of_warp(from->maybe_size_after_padding());
   }
+  if (from->is_clustered_grid_dim()) {
+    to->set_clustered_blocks();
+  }
 }
 
 Expr* make_like(const Expr* expr, const IterDomains& inputs, const IterDomains& outputs) {

@@ -11,7 +11,7 @@ namespace nvfuser {
 /// From the ids of one domain to those that stand for them in another.
 using IdMap = std::unordered_map<const IterDomain*, IterDomain*>;
 
-/// Give `to` the parallel type and the warp padding of `from`.
+/// Give `to` the parallel type, the warp padding and the clusters of `from`.
 void copy_binding(const IterDomain* from, IterDomain* to);
 
 /// A new id like `id`, of its own: no definition, not made by a transform, serial.

@@ -13,6 +13,7 @@ std::vector<Scope*> bodies_of(Expr& expr) {
                 },
                 [](ThreadLoop& loop) { return std::vector<Scope*>{&loop.body}; },
                 [](BlockLoop& loop) { return std::vector<Scope*>{&loop.body}; },
+                [](ClusterLoop& loop) { return std::vector<Scope*>{&loop.body}; },
                 [](Expr&) { return std::vector<Scope*>{}; },
             });
 }

@@ -118,14 +118,7 @@ std::string name_of(const SharedBuffer& buffer) {
 }
 
 Val* address_of(const SharedBuffer& buffer) {
-  if (buffer.allocate != nullptr) {
-    return buffer.allocate->address;
-  }
-  if (const auto* reduction = buffer.collective->as<BlockReduction>()) {
-    return reduction->workspace_offset;
-  }
-  const auto* scan = buffer.collective->as<BlockScan>();
-  return scan == nullptr ? nullptr : scan->workspace_offset;
+  return buffer.allocate != nullptr ? buffer.allocate->address : scratch_offset(*buffer.collective);
 }
 
 std::string relation(const BufferLives& lives, const SharedBuffer& a, const SharedBuffer& b) {

@@ -100,11 +100,6 @@ std::optional<Refusal> find_wrong_binding(const TensorView* tensor) {
           tensor, {"Parallel type ", axis->parallel_type()},
           {"grid, block, serial, unroll, unswitch or vectorize"}, {axis->to_string()}, fix);
     }
-    if (axis->is_clustered_grid_dim()) {
-      return no_form(
-          tensor, {"A cluster of blocks"}, {"blocks that know nothing of each other"},
-          {axis->to_string()}, "leave out set_clustered_blocks");
-    }
   }
   for (const Expr* expr : tensor->domain()->all_exprs()) {
     if (const auto* swizzle = expr->as<Swizzle1D>()) {

@@ -210,6 +210,9 @@ class Verifier {
     if (const auto* loop = statement.as<ThreadLoop>()) {
       return check_region(loop->body);
     }
+    if (const auto* loop = statement.as<ClusterLoop>()) {
+      return check_region(loop->body);
+    }
     if (const auto* loop = statement.as<BlockLoop>()) {
       return check_region(loop->body);
     }
@@ -374,6 +377,10 @@ class Verifier {
       for (size_t i = 0; i < block->outs.size(); ++i) {
         check_alike(statement, block->outs[i], block->ins[i]);
       }
+    } else if (const auto* cluster = statement.as<ClusterReduction>()) {
+      for (size_t i = 0; i < cluster->outs.size(); ++i) {
+        check_alike(statement, cluster->outs[i], cluster->ins[i]);
+      }
     } else if (const auto* grid = statement.as<GridReduction>()) {
       for (size_t i = 0; i < grid->outs.size(); ++i) {
         check_alike(statement, grid->outs[i], grid->ins[i]);
@@ -418,6 +425,8 @@ class Verifier {
       is_divergent = is_divergent || some_blocks(grid->reduced_dims);
     } else if (const auto* sync = statement.as<GridSync>()) {
       is_divergent = is_divergent || some_blocks(sync->sync_dims);
+    } else if (traits_of(statement).barriers.has(Barrier::Cluster)) {
+      is_divergent = is_divergent || some_blocks({0});
     }
     if (is_divergent) {
       report(&statement, "not all threads that wait for each other come here");

@@ -121,6 +121,8 @@ Target target_of(Device device) {
     }
     if (target.architecture < kHopper) {
       target.has_bulk_copies = false;
+    }
+    if (target.architecture < kHopper || !driver->has_clusters()) {
       target.max_cluster_size = 1;
     }
   }

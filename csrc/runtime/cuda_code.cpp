@@ -6,6 +6,7 @@
 #include "base/environment.h"
 #include "base/errors.h"
 #include "base/options.h"
+#include "base/target.h"
 #include "base/trace.h"
 #include "base/warnings.h"
 #include "runtime/code_cache.h"
@@ -203,6 +204,15 @@ void CudaCode::allow_shared_bytes(const CudaDriver& driver, int device, int64_t 
             function.function, kFuncMaxDynamicSharedBytes, static_cast<int>(bytes)),
         "cuFuncSetAttribute");
     function.max_dynamic_shared_bytes = static_cast<int>(bytes);
+  }
+}
+
+void CudaCode::allow_clusters(const CudaDriver& driver, int device, int64_t blocks) const {
+  if (blocks > Target::kPortableClusterSize) {
+    const CudaFunction& function = on_device(driver, device);
+    driver.check(
+        driver.func_set_attribute(function.function, kFuncAllowsLargeClusters, 1),
+        "cuFuncSetAttribute");
   }
 }
 

@@ -61,6 +61,8 @@ class CudaCode {
   [[nodiscard]] const CudaFunction& on_device(const CudaDriver& driver, int device) const;
   /// Let launches on `device` ask for `bytes` of dynamic shared memory.
   void allow_shared_bytes(const CudaDriver& driver, int device, int64_t bytes) const;
+  /// Let launches on `device` ask for clusters of so many blocks.
+  void allow_clusters(const CudaDriver& driver, int device, int64_t blocks) const;
 
  private:
   const std::string name_;

@@ -47,6 +47,10 @@ std::optional<Refusal> CudaDriver::load() {
   }
   NVF_FOR_EACH_DRIVER_FUNCTION(NVF_LOAD)
 #undef NVF_LOAD
+#define NVF_FIND(name, symbol, parameters) \
+  name = reinterpret_cast<CUresult(*) parameters>(library.find(symbol));
+  NVF_FOR_EACH_CLUSTER_FUNCTION(NVF_FIND)
+#undef NVF_FIND
   library.release(); // the driver does not expect to be closed
   int count = 0;
   NVF_RETURN_REFUSAL(find_failure(init(0), "cuInit"));

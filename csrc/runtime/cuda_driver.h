@@ -2,6 +2,7 @@
 // about a device that launching needs. Types and values are those of the driver's stable C ABI.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -20,6 +21,28 @@ using CUmodule = struct CUmod_st*;
 using CUfunction = struct CUfunc_st*;
 using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
+
+enum CudaLaunchAttribute : int {
+  kLaunchCooperative = 2,
+  kLaunchClusterDimension = 4,
+};
+
+/// As the driver's ABI has them.
+struct CUlaunchAttribute {
+  int id = 0;
+  int padding = 0;
+  std::array<unsigned, 16> value{}; // a union of 64 bytes
+};
+struct CUlaunchConfig {
+  std::array<unsigned, 3> grid{};
+  std::array<unsigned, 3> block{};
+  unsigned shared_bytes = 0;
+  CUstream stream = nullptr;
+  CUlaunchAttribute* attributes = nullptr;
+  unsigned num_attributes = 0;
+};
+static_assert(sizeof(CUlaunchAttribute) == 72);
+static_assert(offsetof(CUlaunchConfig, stream) == 32 && sizeof(CUlaunchConfig) == 56);
 
 /// X(name, exported symbol, parameters). Every function returns a CUresult.
 // clang-format off: it takes the pointers for products
@@ -66,6 +89,12 @@ using CUevent = struct CUevent_st*;
   X(launch_cooperative_kernel, "cuLaunchCooperativeKernel",                                     \
     (CUfunction function, unsigned gdimx, unsigned gdimy, unsigned gdimz, unsigned bdimx,       \
      unsigned bdimy, unsigned bdimz, unsigned smem_bytes, CUstream stream, void** parameters))
+/// The same for functions that came with clusters: nullptr in older drivers.
+#define NVF_FOR_EACH_CLUSTER_FUNCTION(X)                               \
+  X(occupancy_max_active_clusters, "cuOccupancyMaxActiveClusters",     \
+    (int* clusters, CUfunction function, const CUlaunchConfig* config)) \
+  X(launch_kernel_ex, "cuLaunchKernelEx",                              \
+    (const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra))
 // clang-format on
 
 enum CudaFunctionAttribute : int {
@@ -74,6 +103,7 @@ enum CudaFunctionAttribute : int {
   kFuncLocalBytes = 3,
   kFuncRegisters = 4,
   kFuncMaxDynamicSharedBytes = 8,
+  kFuncAllowsLargeClusters = 14,
 };
 
 /// Facts of a device, asked for once.
@@ -108,8 +138,13 @@ class CudaDriver {
 
 #define NVF_DRIVER_MEMBER(name, symbol, parameters) CUresult(*name) parameters = nullptr;
   NVF_FOR_EACH_DRIVER_FUNCTION(NVF_DRIVER_MEMBER)
+  NVF_FOR_EACH_CLUSTER_FUNCTION(NVF_DRIVER_MEMBER)
 #undef NVF_DRIVER_MEMBER
 
+  /// Whether it launches clusters of blocks.
+  [[nodiscard]] bool has_clusters() const {
+    return occupancy_max_active_clusters != nullptr && launch_kernel_ex != nullptr;
+  }
   /// CUDA version of the driver: 12040 is 12.4.
   [[nodiscard]] int version() const {
     return version_;

@@ -9,6 +9,7 @@
 #include "runtime/counters.h"
 #include "runtime/cpu_runtime.h"
 #include "runtime/cuda_driver.h"
+#include "runtime/cuda_launch.h"
 #include "runtime/overlap.h"
 #include "runtime/parameter_block.h"
 #include "runtime/random_state.h"
@@ -185,7 +186,12 @@ void enqueue_on_cuda(
   if (timer != nullptr) {
     timer->start(plan.device, stream);
   }
-  if (plan.is_cooperative) {
+  if (CudaLaunch::is_needed(launch)) {
+    const CudaLaunch with_clusters(launch, plan.is_cooperative, stream);
+    driver.check(
+        driver.launch_kernel_ex(&with_clusters.config, plan.function, addresses, nullptr),
+        "cuLaunchKernelEx");
+  } else if (plan.is_cooperative) {
     driver.check(
         driver.launch_cooperative_kernel(
             plan.function, dim(launch.gdimx()), dim(launch.gdimy()), dim(launch.gdimz()),

@@ -9,6 +9,7 @@
 #include "base/register_file.h"
 #include "ir/dependencies.h"
 #include "lower/analysis/bank_conflicts.h"
+#include "runtime/cuda_launch.h"
 #include "runtime/launch_words.h"
 #include "runtime/overlap.h"
 #include "runtime/paired_tensor.h"
@@ -223,6 +224,7 @@ class Planner {
       }
       launch.set_smem_bytes(bytes.word);
     }
+    launch.set_cluster_size(recipe_.cluster_size);
     plan_.launch = launch;
     plan_.is_cooperative = recipe_.is_cooperative;
     if (has_option(DumpOption::BankConflict)) {
@@ -463,10 +465,44 @@ class Planner {
     if (plan_.launch.num_threads() > function.max_threads) {
       plan_.register_limit = register_limit(info.registers_per_block);
     }
+    if (plan_.register_limit == 0 && plan_.launch.cluster_size() > 1) {
+      return find_too_many_clusters(driver, info);
+    }
     if (plan_.is_cooperative && plan_.register_limit == 0) {
       return find_too_many_blocks(driver, info);
     }
     return std::nullopt;
+  }
+
+  /// Says no to a cluster that no part of the device can hold, and to a cooperative launch of more
+  /// clusters than all of them do.
+  [[nodiscard]] std::optional<Refusal> find_too_many_clusters(
+      const CudaDriver& driver, const CudaDeviceInfo& info) const {
+    const int64_t blocks = plan_.launch.cluster_size();
+    plan_.code->cuda->allow_clusters(driver, plan_.device.index, blocks);
+    CudaLaunch launch(plan_.launch, /*is_cooperative=*/false, nullptr);
+    int clusters = 0;
+    driver.check(
+        driver.occupancy_max_active_clusters(&clusters, plan_.function, &launch.config),
+        "cuOccupancyMaxActiveClusters");
+    if (clusters == 0) {
+      return refuse({
+          .headline = {"No cluster of ", blocks, " blocks fits on the device."},
+          .node = {"kernel ", plan_.code->name},
+          .expected =
+              {"blocks of which ", blocks,
+               " find room on neighbouring multiprocessors at the same time"},
+          .found =
+              {plan_.launch.num_threads(), " threads, ", plan_.launch.smem_bytes(),
+               " bytes of shared memory in each block"},
+          .fix = {"split the clustered axis by less, or let blocks use less shared memory"},
+      });
+    }
+    const int64_t resident = info.has_cooperative_launch ? clusters * blocks : 0;
+    return plan_.is_cooperative
+               ? find_too_many_blocks(
+                     resident, Part{resident, " blocks (", clusters, " clusters of ", blocks, ")"})
+               : std::nullopt;
   }
 
   /// Registers of a thread if a block of this launch is to fit.
@@ -500,6 +536,14 @@ class Planner {
             static_cast<size_t>(plan_.launch.smem_bytes())),
         "cuOccupancyMaxActiveBlocksPerMultiprocessor");
     const int64_t resident = info.has_cooperative_launch ? int64_t{per_sm} * info.num_sms : 0;
+    return find_too_many_blocks(
+        resident,
+        Part{resident, " blocks (", per_sm, " on each of ", info.num_sms, " multiprocessors)"});
+  }
+
+  /// `shown`: `resident`, and where they are.
+  [[nodiscard]] std::optional<Refusal> find_too_many_blocks(
+      int64_t resident, const Part& shown) const {
     if (plan_.launch.num_blocks() <= resident) {
       return std::nullopt;
     }
@@ -508,9 +552,7 @@ class Planner {
             {"Wanted to launch a cooperative kernel, however the number of blocks is greater"
              " than what can be resident on the GPU at once."},
         .node = {"kernel ", plan_.code->name},
-        .expected =
-            {"at most ", resident, " blocks (", per_sm, " on each of ", info.num_sms,
-             " multiprocessors)"},
+        .expected = {"at most ", shown.text()},
         .found = {plan_.launch.num_blocks(), " blocks of ", plan_.launch.num_threads(), " threads"},
         .fix = {"let blocks do more work, or use fewer registers or less shared memory"},
     });

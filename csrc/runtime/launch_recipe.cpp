@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "lower/analysis/clusters.h"
 #include "runtime/dlpack_tensor.h"
 
 namespace nvfuser {
@@ -35,6 +36,7 @@ class RecipeMaker {
     }
     recipe_.num_elements = builder_.add(launch_.num_elements);
     recipe_.is_cooperative = launch_.is_cooperative;
+    recipe_.cluster_size = cluster_size(kernel_);
     recipe_.random_streams = launch_.random_streams;
     add_inputs();
     for (const GlobalBuffer& buffer : launch_.buffers) {

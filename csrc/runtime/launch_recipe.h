@@ -65,6 +65,7 @@ struct LaunchRecipe {
   std::optional<Register> shared_bytes;
   Register num_elements = 0; // of all tensors of the kernel
   bool is_cooperative = false;
+  int64_t cluster_size = 1;   // blocks, along x
   int64_t random_streams = 0; // as in LaunchFacts
   std::vector<Parameter> inputs;
   std::vector<Buffer> buffers; // parameters after the inputs

@@ -142,6 +142,7 @@ void fields_of_recipe(Io& io, Recipe& recipe) {
   io(recipe.shared_bytes);
   io(recipe.num_elements);
   io(recipe.is_cooperative);
+  io(recipe.cluster_size);
   io(recipe.random_streams);
   io.list(recipe.inputs, [](auto& each, auto& input) {
     each(input.kind);
@@ -175,7 +176,8 @@ class Checker {
                recipe_.extents,
                [&](const auto& extent) { return !extent || is_register(*extent); }) &&
            (!recipe_.shared_bytes || is_register(*recipe_.shared_bytes)) &&
-           is_register(recipe_.num_elements) && recipe_.random_streams >= 0 && has_inputs() &&
+           is_register(recipe_.num_elements) && recipe_.random_streams >= 0 &&
+           recipe_.cluster_size >= 1 && has_inputs() &&
            std::ranges::all_of(recipe_.buffers, [&](const auto& buffer) { return fits(buffer); }) &&
            has_outputs() && std::ranges::all_of(recipe_.vector_accesses, [&](const auto& access) {
              return fits(access);

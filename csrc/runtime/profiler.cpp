@@ -135,7 +135,7 @@ KernelProfile facts_of(
   }
   facts.grid_str = triple(launch.gdimx(), launch.gdimy(), launch.gdimz());
   facts.block_str = triple(launch.bdimx(), launch.bdimy(), launch.bdimz());
-  facts.cluster_str = triple(1, 1, 1);
+  facts.cluster_str = triple(launch.cluster_size(), 1, 1);
   int64_t static_bytes = 0;
   if (plan.device.is_cuda()) {
     const CudaFunction& function = code.cuda->on_device(CudaDriver::get(), plan.device.index);

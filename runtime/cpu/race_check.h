@@ -13,7 +13,7 @@ struct RaceTag {
   long long write_epoch;
   long long read_epoch;
   int writer;
-  int reader; // -1: several
+  int reader; // negative: several
 };
 
 /// The tags of a piece of memory, while a block runs.
@@ -37,25 +37,50 @@ struct RaceTags {
       : name(buffer), tags(memory.tags + offset), element_bytes(bytes) {}
 };
 
+/// Threads are numbered through all blocks of a cluster. Its blocks run one after the other between
+/// two of its barriers, so that the barriers of all blocks have one order.
 struct RaceCheck {
+  static constexpr int kSeveral = -1;        // threads of several blocks
+  static constexpr int kSeveralOfFirst = -2; // of the first block; of the next one: -3, ..
   const nvf_cpu_runtime* runtime;
-  long long epoch; // barriers passed; 0 is "never"
-  int thread;
+  int threads;             // of a block
+  long long epoch;         // barriers passed; 0 is "never"
+  long long cluster_epoch; // the same, when the cluster met last
+  int block;               // of the cluster
+  int thread;              // of the block
 
-  explicit RaceCheck(const nvf_cpu_runtime* rt) : runtime(rt), epoch(1), thread(0) {}
+  RaceCheck(const nvf_cpu_runtime* rt, int threads_of_block)
+      : runtime(rt), threads(threads_of_block), epoch(1), cluster_epoch(1), block(0), thread(0) {}
 
   void barrier() {
     ++epoch;
+  }
+  void cluster_barrier() {
+    cluster_epoch = ++epoch;
+  }
+
+  int number() const {
+    return block * threads + thread;
+  }
+  bool is_of_own_block(int other) const {
+    return other < 0 ? other == kSeveralOfFirst - block : other / threads == block;
+  }
+  /// Whether what `other` did then has no barrier between it and now.
+  bool is_concurrent(int other, long long then) const {
+    if (other == number()) {
+      return false;
+    }
+    return is_of_own_block(other) ? then == epoch : then >= cluster_epoch;
   }
 
   /// `index`, noted as read by this thread, with the `lanes` - 1 elements after it.
   nvfuser_index_t read(const RaceTags& buffer, nvfuser_index_t index, int lanes) {
     for (int i = 0; i < lanes * buffer.element_bytes; ++i) {
       RaceTag& tag = buffer.tags[index * buffer.element_bytes + i];
-      if (tag.write_epoch == epoch && tag.writer != thread) {
+      if (is_concurrent(tag.writer, tag.write_epoch)) {
         report(buffer, index, i, tag.writer, "reads");
       }
-      tag.reader = tag.read_epoch == epoch && tag.reader != thread ? -1 : thread;
+      tag.reader = reader_after(tag);
       tag.read_epoch = epoch;
     }
     return index;
@@ -65,20 +90,29 @@ struct RaceCheck {
   nvfuser_index_t write(const RaceTags& buffer, nvfuser_index_t index, int lanes) {
     for (int i = 0; i < lanes * buffer.element_bytes; ++i) {
       RaceTag& tag = buffer.tags[index * buffer.element_bytes + i];
-      if (tag.write_epoch == epoch && tag.writer != thread) {
+      if (is_concurrent(tag.writer, tag.write_epoch)) {
         report(buffer, index, i, tag.writer, "writes");
-      } else if (tag.read_epoch == epoch && tag.reader != thread) {
+      } else if (is_concurrent(tag.reader, tag.read_epoch)) {
         report(buffer, index, i, tag.reader, "overwrites");
       }
-      tag.writer = thread;
+      tag.writer = number();
       tag.write_epoch = epoch;
     }
     return index;
   }
 
+  /// Who has read an element since the last barrier, once this thread has.
+  int reader_after(const RaceTag& tag) const {
+    if (!is_concurrent(tag.reader, tag.read_epoch)) {
+      return number();
+    }
+    return is_of_own_block(tag.reader) ? kSeveralOfFirst - block : kSeveral;
+  }
+
   void report(
       const RaceTags& buffer, nvfuser_index_t index, int byte, int other, const char* verb) const {
     runtime->report_race(
-        runtime, buffer.name, index + byte / buffer.element_bytes, other, thread, verb);
+        runtime, buffer.name, index + byte / buffer.element_bytes, other < 0 ? -1 : other, number(),
+        verb);
   }
 };

@@ -5,6 +5,7 @@ barrier does not, although its result would be right where threads run in order.
 """
 
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ import harness  # noqa: E402
 
 NAMES = sorted(path.stem for path in SCHEDULES.glob("*.py") if path.stem != "harness")
 BARRIER = "race.barrier();"
+OF_CLUSTER = "race.cluster_barrier();"
 
 
 def debugged(function):
@@ -37,6 +39,21 @@ def reverse_rows() -> FusionDefinition:
         tile.set_memory_type(MemoryType.shared)
         tile.axis(1).parallelize(ParallelType.block_x)
         y.axis(1).parallelize(ParallelType.block_x)
+    return fd
+
+
+def cluster_sums() -> FusionDefinition:
+    """Each block reads what the others of its cluster wrote, and a loop overwrites it."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([32, 32], contiguity=True)
+        y = fd.ops.sum(x, [1])
+        fd.add_output(y)
+        y.split(1, 4, inner_split=False)
+        y.split(0, 8)
+        y.axis(0).parallelize(ParallelType.grid_y)
+        y.axis(2).parallelize(ParallelType.grid_x)
+        y.axis(2).set_clustered_blocks()
+        y.axis(3).parallelize(ParallelType.block_x)
     return fd
 
 
@@ -72,11 +89,11 @@ import sys
 import torch
 sys.path.insert(0, {folder!r})
 from nvfuser_direct import KernelExecutor
-from test_race_check import reverse_rows
+from test_race_check import {fusion}
 
 x = torch.randn(32, 32)
 executor = KernelExecutor()
-executor.compile(reverse_rows().fusion, [x])
+executor.compile({fusion}().fusion, [x])
 try:
     executor.run([x])
 except RuntimeError as error:
@@ -84,21 +101,44 @@ except RuntimeError as error:
 """
 
 
-@pytest.mark.parametrize("has_barrier", [True, False])
-def test_a_lost_barrier_is_found(has_barrier: bool, tmp_path: Path, monkeypatch) -> None:
-    executor = KernelExecutor()
-    debugged(lambda: executor.compile(reverse_rows().fusion, [torch.randn(32, 32)]))
-    source = executor.kernel_source()
-    assert BARRIER in source
+def races_of(name: str, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What a run of the fusion with this kernel finds; empty: nothing."""
     file = tmp_path / "kernel.cpp"
-    file.write_text(source if has_barrier else source.replace(BARRIER, ""))
+    file.write_text(source)
     monkeypatch.setenv("NVFUSER_EXTERNAL_SRC", str(file))
-    script = SCRIPT.format(folder=str(Path(__file__).parent))
+    script = SCRIPT.format(folder=str(Path(__file__).parent), fusion=name)
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120
     )
-    if has_barrier:
-        assert done.stdout == ""
-        return
-    assert "Threads race on shared memory" in done.stdout
-    assert "of T1, which thread" in done.stdout
+    return done.stdout
+
+
+def source_with_checks(fd: FusionDefinition) -> str:
+    executor = KernelExecutor()
+    debugged(lambda: executor.compile(fd.fusion, [torch.randn(32, 32)]))
+    return executor.kernel_source()
+
+
+def test_a_lost_barrier_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = source_with_checks(reverse_rows())
+    assert BARRIER in source
+    assert races_of("reverse_rows", source, tmp_path, monkeypatch) == ""
+    found = races_of("reverse_rows", source.replace(BARRIER, ""), tmp_path, monkeypatch)
+    assert "Threads race on shared memory" in found
+    assert "of T1, which thread" in found
+
+
+def test_a_lost_barrier_over_a_cluster_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Either of them: before the partial results are read, and before they are overwritten."""
+    source = source_with_checks(cluster_sums())
+    first, second = (match.start() for match in re.finditer(re.escape(OF_CLUSTER), source))
+    assert races_of("cluster_sums", source, tmp_path, monkeypatch) == ""
+    for at in (first, second):
+        text = source[:at] + source[at + len(OF_CLUSTER) :]
+        assert "Threads race on shared memory" in races_of(
+            "cluster_sums", text, tmp_path, monkeypatch
+        )
+    in_block = source.replace(OF_CLUSTER, BARRIER)  # which waits for the own block only
+    assert "Threads race" in races_of("cluster_sums", in_block, tmp_path, monkeypatch)

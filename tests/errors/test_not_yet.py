@@ -240,14 +240,6 @@ def test_a_rotation_by_the_device_is_refused() -> None:
     check_refused(fd, "Swizzle1D has no kernel form", "one device")
 
 
-def test_clusters_are_refused() -> None:
-    def act(x: TensorView, y: TensorView) -> None:
-        y.axis(0).parallelize(ParallelType.grid_x)
-        y.axis(0).set_clustered_blocks()
-
-    check_refused(scheduled(act), "A cluster of blocks has no kernel form", "set_clustered_blocks")
-
-
 @pytest.mark.parametrize("memory", [MemoryType.tensor, MemoryType.symmetric])
 def test_memory_without_kernel_form_is_refused(memory: MemoryType) -> None:
     fd = scheduled(lambda x, y: x.cache_after().set_memory_type(memory))

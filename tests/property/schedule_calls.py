@@ -49,7 +49,7 @@ STEPS = [
     ("choose_positions", 0.9, 1), ("inline_one", 0.1, 1), ("compute_with", 0.15, 2),
     ("load_ahead", 0.3, 1), ("group_reductions", 0.3, 1), ("reduce_serially", 0.2, 1),
     ("pad_warps", 0.15, 1), ("promote_reuse", 0.2, 2), ("broadcast", 0.05, 1),
-    ("resize", 0.05, 1),
+    ("resize", 0.05, 1), ("cluster_blocks", 0.2, 1),
 ]  # fmt: skip
 ANYWHERE = [
     "transform_any", "cache_any", "rfactor_any", "cache_fork", "swizzle", "allocate", "propagate",
@@ -317,6 +317,14 @@ class ScheduleCalls:
             for i, axis in enumerate(tensor.get_loop_domain()):
                 if axis.parallel_type() == ParallelType.block_x:
                     self.call(f"{self.name(tensor)}.axis({i}).pad_to_multiple_of_warp()")
+
+    def cluster_blocks(self) -> None:
+        """In all tensors, or in some: then their loops decide."""
+        rate = self.one_of([1.0, 1.0, 0.5])
+        for tensor in self.computed():
+            for i, axis in enumerate(tensor.get_loop_domain()):
+                if axis.parallel_type() == ParallelType.grid_x and self.chance(rate):
+                    self.call(f"{self.name(tensor)}.axis({i}).set_clustered_blocks()")
 
     # -- memory --
 

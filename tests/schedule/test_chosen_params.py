@@ -197,7 +197,7 @@ CHOICES = {
     "rmsnorm_fwd_bf16_32768x4096": of_row(8, 4, 128),
     "rmsnorm_fwd_bf16_8192x16384": of_row(8, 4, 512),
     "rmsnorm_fwd_bf16_2048x65536": of_row(8, 8, 1024, stored=True),
-    "softmax_fwd_bf16_1024x262144": of_row(8, 1, 1024, stored=True),
+    "softmax_fwd_bf16_1024x262144": of_row(8, 8, 512, stored=True),  # of a cluster
     "layernorm_fwd_bf16_32768x4096": of_row(8, 4, 128),
     "layernorm_fwd_bf16_32768x768": of_row(8, 3, 32, 4),
     "layernorm_fwd_bf16_8192x16384": of_row(8, 8, 256, stored=True),
@@ -233,7 +233,7 @@ def figures(params: HeuristicParams, streams: int, kept: float, vectors: int) ->
     registers = min(-(-needed // 8) * 8, params.cparams.maxrregcount)
     blocks = min(THREADS // threads, REGISTERS // (registers * threads))
     kilobytes = blocks * threads * streams * elements * 2 // 1024
-    waves = params.lparams.gdimx // (blocks * SMS)
+    waves = params.lparams.gdimx * params.lparams.gdimy // (blocks * SMS)
     return registers, blocks * params.lparams.bdimy, kilobytes, waves
 
 
@@ -247,6 +247,7 @@ ROWS_OF = {
     "layernorm_fwd_bf16_8192x16384": (1, 0.5, 3),
     "softmax_fwd_bf16_32768x4096": (1, 1, 1),
     "softmax_fwd_bf16_4096x32768": (1, 0.5, 1),
+    "softmax_fwd_bf16_1024x262144": (1, 0.5, 1),
     "softmax_bwd_bf16_16384x4096": (2, 2, 1),
     "add_layernorm_bf16_16384x4096": (2, 1, 4),
     "dropout_add_layernorm_bf16_16384x4096": (2, 1, 3),
@@ -264,6 +265,7 @@ ROWS_OF = {
         ("layernorm_fwd_bf16_8192x16384", (72, 3, 96, 20)),
         ("softmax_fwd_bf16_32768x4096", (64, 8, 64, 31)),
         ("softmax_fwd_bf16_4096x32768", (64, 2, 128, 15)),
+        ("softmax_fwd_bf16_1024x262144", (64, 2, 128, 31)),
         ("softmax_bwd_bf16_16384x4096", (64, 4, 64, 31)),
         ("add_layernorm_bf16_16384x4096", (56, 4, 64, 31)),
         ("dropout_add_layernorm_bf16_16384x4096", (72, 7, 112, 17)),
@@ -291,6 +293,13 @@ def test_long_rows_are_kept_as_chunks(capfd: pytest.CaptureFixture[str]) -> None
     assert params.cparams.maxrregcount == 64  # two blocks
     if has_nvrtc():
         assert spilled_bytes(rows.fusion.clone(), params, capfd) == {"0"}
+
+
+@pytest.mark.parametrize(("name", "blocks"), [("1024x262144", 8), ("4096x32768", 1)])
+def test_clusters_share_rows_that_are_too_long_for_one(name: str, blocks: int) -> None:
+    params = chosen(f"softmax_fwd_bf16_{name}")
+    assert params.blocks_per_cluster == blocks
+    assert params.lparams.cluster_size == blocks
 
 
 @pytest.mark.parametrize("name", ["transpose_add_bf16", "transpose_f32"])

@@ -4,36 +4,79 @@
 
 #include "ir/all_nodes.h"
 #include "ir/scalar.h"
+#include "lower/analysis/clusters.h"
 #include "lower/analysis/parallel_dims.h"
 
 namespace nvfuser {
 namespace {
 
+constexpr int64_t kBytesOfElement = 16; // of the widest type
+
 /// Thread dimensions along which values are combined.
 std::vector<int64_t> combined_dims(const Expr& collective) {
-  const auto* reduction = collective.as<BlockReduction>();
-  return reduction != nullptr ? reduction->reduced_dims
-                              : std::vector<int64_t>{collective.as<BlockScan>()->scanned_dim};
+  if (const auto* scan = collective.as<BlockScan>()) {
+    return {scan->scanned_dim};
+  }
+  const auto* cluster = collective.as<ClusterReduction>();
+  return cluster != nullptr ? cluster->reduced_dims : collective.as<BlockReduction>()->reduced_dims;
 }
 
-/// Bytes of one thread: one value for each result of a reduction; for Welford a triple and its
-/// weight.
-int64_t scratch_bytes_per_thread(const Expr& collective) {
-  if (const auto* scan = collective.as<BlockScan>()) {
-    return size_bytes(scan->value->dtype());
-  }
-  const auto& reduction = *collective.as<BlockReduction>();
-  int64_t widest = reduction.is_welford ? 8 : 1; // bytes: in a struct, all are aligned to it
-  for (const Val* out : reduction.outs) {
+/// Bytes of what one thread contributes to a reduction: one value for each result; for Welford a
+/// triple and its weight.
+int64_t bytes_of_values(const std::vector<Val*>& outs, bool is_welford) {
+  int64_t widest = is_welford ? 8 : 1; // bytes: in a struct, all are aligned to it
+  for (const Val* out : outs) {
     widest = std::max(widest, size_bytes(out->dtype()));
   }
-  const auto values = static_cast<int64_t>(reduction.outs.size()) + (reduction.is_welford ? 1 : 0);
+  const auto values = static_cast<int64_t>(outs.size()) + (is_welford ? 1 : 0);
   return values * widest;
+}
+
+/// Threads of a block along `dims`.
+Val* threads_along(Kernel& kernel, const std::vector<int64_t>& dims) {
+  Val* threads = kernel.one();
+  for (const int64_t dim : dims) {
+    threads =
+        scalar::mul(threads, launched_extent(kernel, kBlockDimTypes[static_cast<size_t>(dim)]));
+  }
+  return threads;
+}
+
+/// Dimensions of a block that are not in `dims`.
+std::vector<int64_t> other_dims(const std::vector<int64_t>& dims) {
+  std::vector<int64_t> others{0, 1, 2};
+  std::erase_if(others, [&](int64_t dim) { return std::ranges::find(dims, dim) != dims.end(); });
+  return others;
+}
+
+/// Where there are hardware threads, each block has the values of its own threads, then twice the
+/// room for what every block of the cluster sends: one value for each thread that is not reduced,
+/// or one for each warp (runtime/cuda/cluster_reduce.cuh). Where there are none, one block has what
+/// all threads of the cluster contribute.
+Val* scratch_of_cluster(Kernel& kernel, const ClusterReduction& reduction) {
+  constexpr int64_t kWord = 4; // bytes: values are sent in words
+  const int64_t value = bytes_of_values(reduction.outs, reduction.is_welford);
+  const int64_t sent = (value + kWord - 1) / kWord * kWord;
+  const int64_t blocks = cluster_size(kernel);
+  Val* threads = threads_along(kernel, {0, 1, 2});
+  if (!kernel.target().has_hardware_threads) {
+    const auto bytes = static_cast<int64_t>(reduction.outs.size()) * kBytesOfElement;
+    return scalar::mul(threads, kernel.new_index(blocks * bytes));
+  }
+  Val* warps = scalar::ceil_div(threads, kernel.new_index(kernel.target().warp_size));
+  Val* kept = threads_along(kernel, other_dims(reduction.reduced_dims));
+  Val* received = scalar::mul(scalar::max(warps, kept), kernel.new_index(2 * blocks * sent));
+  Val* unit = kernel.new_index(kernel.target().max_vector_bytes);
+  Val* own = scalar::mul(threads, kernel.new_index(value));
+  return scalar::add(scalar::mul(scalar::ceil_div(own, unit), unit), received);
 }
 
 } // namespace
 
 bool always_waits(const Kernel& kernel, const Expr& collective) {
+  if (collective.is_a<ClusterReduction>()) {
+    return true;
+  }
   int64_t members = 1;
   for (const int64_t dim : combined_dims(collective)) {
     const Val* launched = kernel.launch.extents.block[static_cast<size_t>(dim)];
@@ -46,16 +89,34 @@ bool always_waits(const Kernel& kernel, const Expr& collective) {
 }
 
 Val* scratch_bytes(Kernel& kernel, const Expr& collective) {
-  Val* bytes = kernel.new_index(scratch_bytes_per_thread(collective));
-  for (const ParallelType type : kBlockDimTypes) {
-    bytes = scalar::mul(bytes, launched_extent(kernel, type));
+  if (const auto* cluster = collective.as<ClusterReduction>()) {
+    return scratch_of_cluster(kernel, *cluster);
   }
-  return bytes;
+  const auto* scan = collective.as<BlockScan>();
+  const auto* reduction = collective.as<BlockReduction>();
+  const int64_t bytes = scan != nullptr ? size_bytes(scan->value->dtype())
+                                        : bytes_of_values(reduction->outs, reduction->is_welford);
+  Val* all = kernel.new_index(bytes);
+  for (const ParallelType type : kBlockDimTypes) {
+    all = scalar::mul(all, launched_extent(kernel, type));
+  }
+  return all;
+}
+
+Val* scratch_offset(const Expr& collective) {
+  if (const auto* scan = collective.as<BlockScan>()) {
+    return scan->workspace_offset;
+  }
+  const auto* cluster = collective.as<ClusterReduction>();
+  return cluster != nullptr ? cluster->workspace_offset
+                            : collective.as<BlockReduction>()->workspace_offset;
 }
 
 void set_scratch(Expr& collective, Val* offset) {
   if (auto* scan = collective.as<BlockScan>()) {
     scan->workspace_offset = offset;
+  } else if (auto* cluster = collective.as<ClusterReduction>()) {
+    cluster->workspace_offset = offset;
   } else {
     collective.as<BlockReduction>()->workspace_offset = offset;
   }

@@ -1,4 +1,5 @@
-// Statements that the threads of a block run together: reductions and scans over threads.
+// Statements that the threads of a block run together: reductions and scans over threads, and
+// reductions over a cluster.
 //
 // Every thread of the block comes to them. They read their operands, wait where they have to, use
 // scratch of their own in shared memory, and write their results.
@@ -15,7 +16,8 @@ namespace nvfuser {
 /// Its scratch: values of every thread.
 [[nodiscard]] Val* scratch_bytes(Kernel& kernel, const Expr& collective);
 
-/// Where its scratch begins, in bytes of shared memory.
+/// Where its scratch begins, in bytes of shared memory; nullptr: not decided yet.
+[[nodiscard]] Val* scratch_offset(const Expr& collective);
 void set_scratch(Expr& collective, Val* offset);
 
 } // namespace nvfuser

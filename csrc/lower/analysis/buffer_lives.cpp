@@ -185,7 +185,16 @@ bool BufferLives::is_separated_on_return(const SharedBuffer& a, const SharedBuff
   });
 }
 
+/// Other blocks write to the scratch of a reduction over a cluster: a barrier of the block tells
+/// nothing about them.
+bool BufferLives::is_written_by_others(const SharedBuffer& buffer) {
+  return buffer.collective != nullptr && buffer.collective->is_a<ClusterReduction>();
+}
+
 bool BufferLives::may_overlay(const SharedBuffer& a, const SharedBuffer& b) const {
+  if (is_written_by_others(a) || is_written_by_others(b)) {
+    return false;
+  }
   if (a.uses.empty() || b.uses.empty() || (a.collective != nullptr && b.collective != nullptr)) {
     return true;
   }

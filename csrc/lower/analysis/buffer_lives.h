@@ -8,6 +8,7 @@
 //
 // The scratch of a reduction or scan over threads (a collective) is a buffer that lives during the
 // statement, which waits before it writes there: scratch needs no barrier before it, only after it.
+// What other blocks of a cluster write to lies over nothing.
 #pragma once
 
 #include <cstdint>
@@ -80,6 +81,7 @@ class BufferLives {
   void visit_statement(Expr& statement, const Enclosure* enclosure);
   SharedBuffer& buffer_of(const TensorView* tensor);
   Enclosure* enclose(Scope& body, bool repeats, const Enclosure* outer);
+  [[nodiscard]] static bool is_written_by_others(const SharedBuffer& buffer);
   [[nodiscard]] static Span life(const SharedBuffer& buffer, const Enclosure& seen_from);
 
   Kernel& kernel_;

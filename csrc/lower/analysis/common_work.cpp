@@ -40,8 +40,13 @@ int64_t most_iterations(const Expr& expr) {
 
 } // namespace
 
-const std::array<ParallelType, 3>& indices_of(Level level) {
-  return level == Level::Threads ? kBlockDimTypes : kGridDimTypes;
+std::span<const ParallelType> indices_of(Level level) {
+  switch (level) {
+    case Level::Threads: return kBlockDimTypes;
+    case Level::Cluster: return {kGridDimTypes.data(), 1};
+    case Level::Blocks: break;
+  }
+  return kGridDimTypes;
 }
 
 bool is_private(const TensorView* tensor, Level level) {
@@ -51,8 +56,12 @@ bool is_private(const TensorView* tensor, Level level) {
 
 bool is_cut(const Expr* expr, Level level) {
   const KernelTraits& traits = traits_of(*expr);
-  return level == Level::Blocks ? traits.barriers.has(Barrier::Grid)
-                                : traits.barriers.has(Barrier::Block) || traits.is_collective;
+  switch (level) {
+    case Level::Threads: return traits.barriers.has(Barrier::Block) || traits.is_collective;
+    case Level::Cluster: return traits.barriers.has(Barrier::Cluster);
+    case Level::Blocks: break;
+  }
+  return traits.barriers.has(Barrier::Grid);
 }
 
 CommonWork::CommonWork(Kernel& kernel, Level level) : kernel_(kernel), level_(level) {

@@ -9,7 +9,7 @@
 // work has a loop, which every thread would run through.
 #pragma once
 
-#include <array>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -18,15 +18,16 @@
 
 namespace nvfuser {
 
-/// The two levels at which a kernel without hardware threads is cut: threads of a block, blocks of
-/// a grid.
-enum class Level : uint8_t { Threads, Blocks };
+/// The levels at which a kernel without hardware threads is cut: threads of a block, blocks of a
+/// cluster, blocks (or clusters, if there are any) of the grid.
+enum class Level : uint8_t { Threads, Cluster, Blocks };
 
 /// The indices of a level.
-[[nodiscard]] const std::array<ParallelType, 3>& indices_of(Level level);
-/// Whether each thread (block) has storage of its own for a tensor.
+[[nodiscard]] std::span<const ParallelType> indices_of(Level level);
+/// Whether each thread (block) has storage of its own for a tensor. Blocks of a cluster have shared
+/// memory side by side, where it is allocated once.
 [[nodiscard]] bool is_private(const TensorView* tensor, Level level);
-/// Points that need all threads (all blocks).
+/// Points that need all threads (all blocks of the cluster, of the grid).
 [[nodiscard]] bool is_cut(const Expr* expr, Level level);
 
 class CommonWork {

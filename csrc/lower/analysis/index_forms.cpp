@@ -4,6 +4,7 @@
 
 #include "ir/dependencies.h"
 #include "ir/scopes.h"
+#include "lower/analysis/clusters.h"
 #include "lower/analysis/for_loops.h"
 
 namespace nvfuser {
@@ -66,7 +67,8 @@ bool is_division(const Expr& operation) {
 IndexForms::IndexForms(Kernel& kernel) : kernel_(kernel) {
   Place& root = places_.emplace_back();
   root.list = &kernel.body;
-  root.has_thread = root.has_block = kernel.target().has_hardware_threads;
+  root.has_thread = root.has_block = root.has_block_x = kernel.target().has_hardware_threads;
+  has_clusters_ = cluster_size(kernel) > 1;
   const auto& threads = kernel.launch.extents.block;
   has_many_threads_ = std::ranges::any_of(
       threads, [](const Val* extent) { return extent != nullptr && !extent->is_const_int(1); });
@@ -97,6 +99,7 @@ Place* IndexForms::enter(const Expr& owner, Scope& body, Place* outer, Expr* nod
   place.has_thread = owner.is_a<ThreadLoop>();
   place.is_thread_loop = place.has_thread && has_many_threads_;
   place.has_block = owner.is_a<BlockLoop>();
+  place.has_block_x = has_clusters_ ? owner.is_a<ClusterLoop>() : place.has_block;
   const auto* loop = owner.as<ForLoop>();
   place.index = loop == nullptr ? nullptr : loop->index;
   place.may_be_empty = loop != nullptr && !surely_runs(*loop);
@@ -138,9 +141,10 @@ Place* IndexForms::place_of_leaf(const Val* leaf, Place* place) const {
     }
   }
   for (Place* at = place; at != nullptr; at = at->outer) {
-    const bool is_here = is_block_dim(type)  ? at->has_thread
-                         : is_grid_dim(type) ? at->has_block
-                                             : at->index == leaf;
+    const bool is_here = is_block_dim(type)           ? at->has_thread
+                         : type == ParallelType::BIDx ? at->has_block_x
+                         : is_grid_dim(type)          ? at->has_block
+                                                      : at->index == leaf;
     if (is_here) {
       return at;
     }

@@ -27,7 +27,8 @@ struct Place {
   const Val* index = nullptr;  // of a loop
   bool is_thread_loop = false; // over several threads
   bool has_thread = false;     // threadIdx is known from here on
-  bool has_block = false;      // blockIdx is
+  bool has_block = false;      // blockIdx.y and z are
+  bool has_block_x = false;    // blockIdx.x is: within a cluster, blocks differ in it
   /// Expressions that are computed here in any case.
   std::unordered_set<const Val*> anticipated;
   std::unordered_map<const Val*, Val*> rebuilt;
@@ -98,6 +99,7 @@ class IndexForms {
   std::map<std::pair<int64_t, DataType>, const Val*> constants_;
   std::unordered_map<const Val*, bool> needs_guard_;
   bool has_many_threads_ = false; // in loops over threads
+  bool has_clusters_ = false;
 };
 
 } // namespace nvfuser

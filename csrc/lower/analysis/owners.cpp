@@ -19,9 +19,11 @@ bool is_of_one_thread(const Kernel& kernel, const Expr& statement) {
 /// for copies that they began.
 bool is_of_one_block(const Expr& statement) {
   const KernelTraits& traits = traits_of(statement);
-  const bool is_block_barrier = !traits.barriers.empty() &&
-                                BarrierSet{Barrier::Warp, Barrier::Block}.contains(traits.barriers);
-  return !traits.needs_all_threads || traits.is_collective || is_block_barrier;
+  const bool waits_for_blocks =
+      !BarrierSet{Barrier::Warp, Barrier::Block}.contains(traits.barriers);
+  const bool is_block_barrier = !traits.barriers.empty() && !waits_for_blocks;
+  return !traits.needs_all_threads || (traits.is_collective && !waits_for_blocks) ||
+         is_block_barrier;
 }
 
 /// Whether other blocks cannot see an element.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/scalar.h"
+#include "lower/analysis/clusters.h"
 #include "lower/analysis/launch_conditions.h"
 #include "lower/analysis/loop_model.h"
 
@@ -82,9 +83,18 @@ std::vector<Val*> bound_extents(
   return extents;
 }
 
+/// The grid consists of whole clusters.
+Val* in_whole_clusters(Kernel& kernel, Val* blocks) {
+  Val* size = kernel.launch.extents.cluster[0];
+  return size == nullptr || blocks->same_as(size)
+             ? blocks
+             : scalar::mul(scalar::ceil_div(blocks, size), size);
+}
+
 } // namespace
 
-void find_parallel_dims(Kernel& kernel) {
+std::optional<Refusal> find_parallel_dims(Kernel& kernel) {
+  NVF_RETURN_REFUSAL(find_cluster_size(kernel));
   LoopModel& model = *kernel.loop_model;
   const std::vector<GeneratedLoop> loops = generated_loops(kernel);
   for (size_t i = 0; i < kHardwareTypes.size(); ++i) {
@@ -100,6 +110,9 @@ void find_parallel_dims(Kernel& kernel) {
     }
     if (launched != nullptr && launched->is_zero()) {
       launched = kernel.one(); // for what else the kernel computes
+    }
+    if (type == ParallelType::BIDx && launched != nullptr) {
+      launched = in_whole_clusters(kernel, launched);
     }
     bool is_exact = !kernel.options().has_empty_parallel_axis;
     for (const auto& [loop, tensor] : loops) {
@@ -117,6 +130,7 @@ void find_parallel_dims(Kernel& kernel) {
       loop.index = loop.extent()->is_one() ? kernel.zero() : kernel.new_scalar(DataType::Index);
     }
   }
+  return std::nullopt;
 }
 
 Val* launched_extent(Kernel& kernel, ParallelType type) {

@@ -2,22 +2,11 @@
 
 #include "ir/kernel_traits.h"
 #include "ir/scopes.h"
+#include "lower/analysis/clusters.h"
 #include "lower/analysis/rewrite_elements.h"
 
 namespace nvfuser {
 namespace {
-
-/// Indices whose values other threads do not share: all for a register, those of blocks for shared
-/// memory, none for global memory.
-HardwareIndices private_indices(const TensorView* tensor) {
-  HardwareIndices indices;
-  for (const ParallelType type : kHardwareTypes) {
-    const bool is_private = is_grid_dim(type) ? tensor->memory_type() != MemoryType::Global
-                                              : tensor->memory_type() == MemoryType::Local;
-    indices.set(hardware_type_index(type), is_private);
-  }
-  return indices;
-}
 
 std::vector<const TensorView*> tensors_written_by(const Expr& statement) {
   std::vector<const TensorView*> tensors;
@@ -28,7 +17,7 @@ std::vector<const TensorView*> tensors_written_by(const Expr& statement) {
 } // namespace
 
 /// Tensors are assumed to be needed nowhere, until a reader turns up that runs in more threads.
-PlacedOwners::PlacedOwners(const Kernel& kernel) {
+PlacedOwners::PlacedOwners(const Kernel& kernel) : has_clusters_(cluster_size(kernel) > 1) {
   collect(kernel.body, {});
   for (bool is_changed = true; is_changed;) {
     is_changed = false;
@@ -40,6 +29,20 @@ PlacedOwners::PlacedOwners(const Kernel& kernel) {
       known &= needed;
     }
   }
+}
+
+/// Indices whose values other threads do not share: all for a register, those of blocks for shared
+/// memory (of a cluster, all but x), none for global memory.
+HardwareIndices PlacedOwners::private_indices(const TensorView* tensor) const {
+  HardwareIndices indices;
+  const MemoryType memory = tensor->memory_type();
+  for (const ParallelType type : kHardwareTypes) {
+    const bool has_own = is_grid_dim(type) && !(has_clusters_ && type == ParallelType::BIDx);
+    const bool is_private =
+        memory == MemoryType::Local || (memory == MemoryType::Shared && has_own);
+    indices.set(hardware_type_index(type), is_private);
+  }
+  return indices;
 }
 
 HardwareIndices PlacedOwners::of(const TensorView* tensor) const {

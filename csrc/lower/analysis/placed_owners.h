@@ -35,7 +35,9 @@ class PlacedOwners {
   void collect(const Scope& scope, HardwareIndices tested);
   void collect(const Expr& node, HardwareIndices tested);
   [[nodiscard]] HardwareIndices needed_for(const Read& read) const;
+  [[nodiscard]] HardwareIndices private_indices(const TensorView* tensor) const;
 
+  bool has_clusters_;
   std::vector<Read> reads_;
   std::unordered_map<const TensorView*, HardwareIndices> readers_; // no entry: nothing reads it
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/op_semantics.h"
+#include "lower/analysis/clusters.h"
 
 namespace nvfuser {
 
@@ -18,6 +19,8 @@ ReductionShape reduction_shape(const Kernel& kernel, const TensorView* out) {
     }
     if (is_block_dim(loop->parallel_type)) {
       shape.thread_dims.push_back(traits_of(loop->parallel_type).dim);
+    } else if (is_clustered(*loop)) {
+      shape.has_cluster = cluster_size(kernel) > 1;
     } else if (is_grid_dim(loop->parallel_type)) {
       shape.grid_dims.push_back(traits_of(loop->parallel_type).dim);
     } else {

@@ -9,9 +9,10 @@ namespace nvfuser {
 struct ReductionShape {
   bool has_serial = false;
   std::vector<int64_t> thread_dims; // 0 x, 1 y, 2 z
-  std::vector<int64_t> grid_dims;
+  bool has_cluster = false;         // the blocks of a cluster
+  std::vector<int64_t> grid_dims;   // others, which meet in global memory
   [[nodiscard]] bool is_parallel() const {
-    return !thread_dims.empty() || !grid_dims.empty();
+    return !thread_dims.empty() || has_cluster || !grid_dims.empty();
   }
 };
 

@@ -9,11 +9,13 @@
 #include "ir/dependencies.h"
 #include "ir/scalar.h"
 #include "ir/scopes.h"
+#include "lower/analysis/clusters.h"
 #include "lower/analysis/common_work.h"
 #include "lower/analysis/conditions.h"
 #include "lower/analysis/parallel_dims.h"
 #include "lower/analysis/rewrite_elements.h"
 #include "lower/analysis/statement_facts.h"
+#include "lower/passes/expand_cluster_reductions.h"
 #include "lower/passes/expand_grid_reductions.h"
 
 namespace nvfuser {
@@ -68,11 +70,19 @@ std::unordered_set<const TensorView*> written_by(Expr* expr) {
 }
 
 /// Cuts the kernel at one level and gives what lives across cuts one element per thread (block).
+/// `of_clusters`: shared memory that a cluster has once.
 class RegionFormer {
  public:
-  RegionFormer(Kernel& kernel, Level level) : kernel_(kernel), level_(level) {
-    // Who looks for races looks at each thread.
-    if (count()->is_one() || has_option(EnableOption::KernelDebug)) {
+  RegionFormer(
+      Kernel& kernel, Level level, const std::unordered_set<const TensorView*>& of_clusters)
+      : kernel_(kernel),
+        level_(level),
+        of_clusters_(of_clusters),
+        blocks_of_cluster_(cluster_size(kernel)) {
+    // Who looks for races looks at each thread. Blocks of a cluster are loops within those over
+    // clusters: outside of them there is no first block.
+    const bool has_first = level == Level::Threads || blocks_of_cluster_ == 1;
+    if (count()->is_one() || has_option(EnableOption::KernelDebug) || !has_first) {
       return;
     }
     common_.emplace(kernel, level);
@@ -99,17 +109,23 @@ class RegionFormer {
   }
 
   [[nodiscard]] bool is_region(const Expr* expr) const {
-    return level_ == Level::Threads ? expr->is_a<ThreadLoop>() : expr->is_a<BlockLoop>();
+    switch (level_) {
+      case Level::Threads: return expr->is_a<ThreadLoop>();
+      case Level::Cluster: return expr->is_a<ClusterLoop>();
+      case Level::Blocks: break;
+    }
+    return expr->is_a<BlockLoop>();
   }
 
   static Scope& body_of_region(Expr* region) {
-    return region->is_a<ThreadLoop>() ? region->as<ThreadLoop>()->body
-                                      : region->as<BlockLoop>()->body;
+    return *bodies_of(*region).front();
   }
 
   Expr* wrap(Scope body) {
-    if (level_ == Level::Threads) {
-      return kernel_.make<ThreadLoop>({.body = std::move(body)});
+    switch (level_) {
+      case Level::Threads: return kernel_.make<ThreadLoop>({.body = std::move(body)});
+      case Level::Cluster: return kernel_.make<ClusterLoop>({.body = std::move(body)});
+      case Level::Blocks: break;
     }
     return kernel_.make<BlockLoop>({.body = std::move(body)});
   }
@@ -166,8 +182,8 @@ class RegionFormer {
       finish();
       if (is_cut(expr, level_)) {
         // The cut itself is done by ending the region; what is left to do stays.
-        // A barrier stays in its place for the race check.
-        if (level_ == Level::Threads) {
+        // A barrier within the blocks of a phase stays in its place for the race check.
+        if (level_ != Level::Blocks) {
           result.push_back(expr);
         }
       } else {
@@ -186,7 +202,7 @@ class RegionFormer {
   /// iteration: neighbouring threads touch neighbouring memory, which a loop over threads outside
   /// would not.
   [[nodiscard]] bool runs_threads_inside(const ForLoop& loop) const {
-    if (level_ == Level::Blocks || traits_of(loop.loop_kind).is_written_out) {
+    if (level_ != Level::Threads || traits_of(loop.loop_kind).is_written_out) {
       return false;
     }
     std::unordered_set<const TensorView*> allocated;
@@ -264,26 +280,40 @@ class RegionFormer {
     }
   }
 
+  /// How many there are along an index of the level.
+  [[nodiscard]] Val* count_along(ParallelType type) {
+    Val* extent = launched_extent(kernel_, type);
+    if (type != ParallelType::BIDx || blocks_of_cluster_ == 1) {
+      return extent;
+    }
+    Val* blocks = kernel_.new_index(blocks_of_cluster_);
+    return level_ == Level::Cluster ? blocks : scalar::div(extent, blocks);
+  }
+  [[nodiscard]] Val* position_along(ParallelType type) {
+    if (type != ParallelType::BIDx || blocks_of_cluster_ == 1) {
+      return kernel_.parallel_index(type);
+    }
+    return level_ == Level::Cluster ? block_of_cluster(kernel_) : cluster_index(kernel_);
+  }
+
   [[nodiscard]] Val* count() {
     Val* total = kernel_.one();
     for (const ParallelType type : indices_of(level_)) {
-      total = scalar::mul(total, launched_extent(kernel_, type));
+      total = scalar::mul(total, count_along(type));
     }
     return total;
   }
 
   /// Linear index of the thread (block), x fastest.
   [[nodiscard]] Val* linear_index() {
-    const auto& types = indices_of(level_);
+    const std::span<const ParallelType> types = indices_of(level_);
     Val* linear = kernel_.zero();
     for (size_t i = types.size(); i-- > 0;) {
       const Val* launched = kernel_.launch.extents[types[i]];
       if (launched == nullptr || launched->is_one()) {
         continue;
       }
-      linear = scalar::add(
-          scalar::mul(linear, launched_extent(kernel_, types[i])),
-          kernel_.parallel_index(types[i]));
+      linear = scalar::add(scalar::mul(linear, count_along(types[i])), position_along(types[i]));
     }
     return linear;
   }
@@ -315,6 +345,10 @@ class RegionFormer {
         }
         outside.push_back(expr);
       } else if (!is_private(buffer, level_)) {
+        if (lies_side_by_side(*buffer)) {
+          allocate->size =
+              scalar::add(allocate->size, scalar::mul(side_by_side(*buffer), others_of_cluster()));
+        }
         outside.push_back(expr);
       } else if (home != home_.end() && home->second == inside) {
         kept.push_back(expr);
@@ -325,6 +359,19 @@ class RegionFormer {
     scope = std::move(kept);
   }
 
+  /// Whether every block of a cluster has the buffer at the same place of its shared memory.
+  [[nodiscard]] bool lies_side_by_side(const TensorView& buffer) const {
+    return level_ == Level::Cluster && buffer.memory_type() == MemoryType::Shared &&
+           !of_clusters_.contains(&buffer);
+  }
+  /// Elements of a buffer from that of one block to that of the next one.
+  [[nodiscard]] Val* side_by_side(const TensorView& buffer) {
+    return scalar::div(kernel_.launch.shared_bytes, kernel_.new_index(size_bytes(buffer.dtype())));
+  }
+  [[nodiscard]] Val* others_of_cluster() {
+    return kernel_.new_index(blocks_of_cluster_ - 1);
+  }
+
   /// Neighbouring threads touch neighbouring elements, except where one thread touches several at
   /// once: then its elements stay together, as a block's do.
   void rewrite() {
@@ -333,6 +380,9 @@ class RegionFormer {
     std::unordered_set<const TensorView*> in_vectors;
     collect_vector_operands(kernel_.body, false, in_vectors);
     rewrite_elements(kernel_, kernel_.body, [&](const TensorIndex& element) -> Val* {
+      if (lies_side_by_side(*element.view())) {
+        return scalar::add(scalar::mul(own, side_by_side(*element.view())), element.index());
+      }
       const auto piece = piece_size_.find(element.view());
       if (piece == piece_size_.end()) {
         return nullptr;
@@ -360,6 +410,8 @@ class RegionFormer {
 
   Kernel& kernel_;
   Level level_;
+  const std::unordered_set<const TensorView*>& of_clusters_;
+  int64_t blocks_of_cluster_;
   std::optional<CommonWork> common_; // none: each does everything for itself
   std::unordered_set<const TensorView*> crossing_;
   std::unordered_set<const TensorView*> outside_;          // allocations moved out already
@@ -376,8 +428,13 @@ void form_regions(Kernel& kernel) {
   }
   dissolve_parallel_loops(kernel.body);
   expand_grid_reductions(kernel, kernel.body);
-  RegionFormer(kernel, Level::Threads).run();
-  RegionFormer(kernel, Level::Blocks).run();
+  const std::unordered_set<const TensorView*> of_clusters =
+      expand_cluster_reductions(kernel, kernel.body);
+  RegionFormer(kernel, Level::Threads, of_clusters).run();
+  if (cluster_size(kernel) > 1) {
+    RegionFormer(kernel, Level::Cluster, of_clusters).run();
+  }
+  RegionFormer(kernel, Level::Blocks, of_clusters).run();
   forget_absent_statements(kernel);
 }
 

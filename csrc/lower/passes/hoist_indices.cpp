@@ -175,6 +175,8 @@ class IndexHoister {
     std::vector<Val**> found;
     if (auto* block = statement.as<BlockReduction>()) {
       found = {&block->read_predicate};
+    } else if (auto* cluster = statement.as<ClusterReduction>()) {
+      found = {&cluster->read_predicate};
     } else if (auto* grid = statement.as<GridReduction>()) {
       found = {&grid->read_predicate, &grid->entrance};
     }

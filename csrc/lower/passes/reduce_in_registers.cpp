@@ -64,7 +64,7 @@ TensorDomain* without_reductions(Kernel& kernel, const TensorDomain& domain) {
 bool reduces_blocks(const TensorView* tensor) {
   const IterDomains& axes = tensor->loop();
   return std::any_of(axes.begin(), axes.end(), [](const IterDomain* axis) {
-    return axis->is_reduction() && axis->is_grid_dim();
+    return axis->is_reduction() && axis->is_grid_dim() && !axis->is_clustered_grid_dim();
   });
 }
 

@@ -9,6 +9,7 @@
 #include "ir/dependencies.h"
 #include "ir/scalar.h"
 #include "ir/scopes.h"
+#include "lower/analysis/clusters.h"
 #include "lower/analysis/conditions.h"
 #include "lower/analysis/index_forms.h"
 #include "lower/analysis/placed_owners.h"
@@ -187,7 +188,8 @@ void skip(Kernel& kernel, IndexForms& forms, const PlacedOwners& owners, Scope& 
     for (Scope* body : bodies_of(*expr)) {
       skip(kernel, forms, owners, *body);
     }
-    if (auto* loop = expr->as<BlockLoop>()) {
+    // Within clusters, blocks differ where there are tests.
+    if (auto* loop = expr->as<BlockLoop>(); loop != nullptr && cluster_size(kernel) == 1) {
       test_first(kernel, LoopTests(kernel, forms, owners, loop->body, kGridDimTypes), loop->body);
     }
   }

@@ -36,6 +36,27 @@ void check_turns(const Kernel& kernel, const Expr* reduction, bool allreduce) {
   }
 }
 
+/// The operands of each triple of a Welford; those of other reductions together.
+std::vector<ReductionOperands> one_triple_each(const ReductionOperands& operands) {
+  constexpr size_t kTriple = 3;
+  if (!operands.is_welford) {
+    return {operands};
+  }
+  std::vector<ReductionOperands> triples;
+  for (size_t first = 0; first < operands.outs.size(); first += kTriple) {
+    const auto some = [&](const std::vector<Val*>& all) {
+      const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
+      return std::vector<Val*>(begin, begin + static_cast<std::ptrdiff_t>(kTriple));
+    };
+    ReductionOperands triple = operands;
+    triple.outs = some(operands.outs);
+    triple.ins = some(operands.ins);
+    triple.inits = some(operands.inits);
+    triples.push_back(std::move(triple));
+  }
+  return triples;
+}
+
 } // namespace
 
 bool is_warp_reduction(const Kernel& kernel, const TensorView* out, const ReductionShape& shape) {
@@ -60,23 +81,33 @@ std::vector<Expr*> make_block_reductions(
     const ReductionOperands& operands,
     const std::vector<int64_t>& thread_dims,
     bool is_warp) {
-  constexpr size_t kTriple = 3;
-  const size_t step = operands.is_welford ? kTriple : operands.outs.size();
   std::vector<Expr*> statements;
-  for (size_t first = 0; first < operands.outs.size(); first += step) {
-    const auto some = [&](const std::vector<Val*>& all) {
-      const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
-      return std::vector<Val*>(begin, begin + static_cast<std::ptrdiff_t>(step));
-    };
+  for (const ReductionOperands& each : one_triple_each(operands)) {
     statements.push_back(kernel.make<BlockReduction>(
-        {.outs = some(operands.outs),
-         .ins = some(operands.ins),
-         .inits = some(operands.inits),
-         .ops = operands.ops,
-         .is_welford = operands.is_welford,
+        {.outs = each.outs,
+         .ins = each.ins,
+         .inits = each.inits,
+         .ops = each.ops,
+         .is_welford = each.is_welford,
          .reduced_dims = thread_dims,
          .is_warp = is_warp,
-         .read_predicate = operands.contributes}));
+         .read_predicate = each.contributes}));
+  }
+  return statements;
+}
+
+std::vector<Expr*> make_cluster_reductions(
+    Kernel& kernel, const ReductionOperands& operands, const std::vector<int64_t>& thread_dims) {
+  std::vector<Expr*> statements;
+  for (const ReductionOperands& each : one_triple_each(operands)) {
+    statements.push_back(kernel.make<ClusterReduction>(
+        {.outs = each.outs,
+         .ins = each.ins,
+         .inits = each.inits,
+         .ops = each.ops,
+         .is_welford = each.is_welford,
+         .reduced_dims = thread_dims,
+         .read_predicate = each.contributes}));
   }
   return statements;
 }

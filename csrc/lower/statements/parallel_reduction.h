@@ -16,6 +16,10 @@ namespace nvfuser {
     const std::vector<int64_t>& thread_dims,
     bool is_warp);
 
+/// The same over threads (none: each keeps its value) and over the blocks of a cluster.
+[[nodiscard]] std::vector<Expr*> make_cluster_reductions(
+    Kernel& kernel, const ReductionOperands& operands, const std::vector<int64_t>& thread_dims);
+
 /// The same reduction into fresh registers; their allocation and initial values are appended to
 /// `statements`.
 [[nodiscard]] ReductionOperands through_registers(

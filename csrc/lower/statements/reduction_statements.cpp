@@ -169,15 +169,19 @@ std::vector<Expr*> StatementBuilder::reduce_across_threads(
     Expr* expr, const LoopNest& nest, const ReductionShape& shape) {
   ReductionOperands operands = operands_of_lanes(expr, nest);
   const bool is_warp = is_warp_reduction(kernel_, first_output(expr), shape);
+  const auto combine = [&](const ReductionOperands& values) {
+    return shape.has_cluster ? make_cluster_reductions(kernel_, values, shape.thread_dims)
+                             : make_block_reductions(kernel_, values, shape.thread_dims, is_warp);
+  };
   if (shape.grid_dims.empty()) {
-    return make_block_reductions(kernel_, operands, shape.thread_dims, is_warp);
+    return combine(operands);
   }
   std::vector<Expr*> statements;
-  if (!shape.thread_dims.empty()) {
-    // The block's own result goes through registers to the reduction over blocks.
-    const ReductionOperands block = through_registers(kernel_, operands, statements);
-    append(statements, make_block_reductions(kernel_, block, shape.thread_dims, is_warp));
-    operands.ins = block.outs;
+  if (!shape.thread_dims.empty() || shape.has_cluster) {
+    // The result of the block (or cluster) goes through registers to the reduction over the grid.
+    const ReductionOperands own = through_registers(kernel_, operands, statements);
+    append(statements, combine(own));
+    operands.ins = own.outs;
     operands.contributes = nullptr;
   }
   // Threads with equal values share the work of the last block: the block combines what they have.

@@ -55,6 +55,7 @@ struct ReductionChoice {
   int64_t blocks_per_reduction = 1;
   int64_t circular_buffer_stages = 1;
   int64_t elements_per_chunk = 1;
+  int64_t blocks_per_cluster = 1; // that share a row; 1: blocks form no clusters
   std::vector<int64_t> vector_widths = {};
 
   static constexpr auto fields() {
@@ -173,6 +174,9 @@ struct ReductionChoice {
             "circular_buffer_stages", &P::circular_buffer_stages,
             "Rows of a block in shared memory, of which it loads the next while it computes with "
             "one; 1: rows are loaded where they are needed."),
+        attr(
+            "blocks_per_cluster", &P::blocks_per_cluster,
+            "Blocks of a cluster, which share a row; 1: none do."),
         attr(
             "elements_per_chunk", &P::elements_per_chunk,
             "Neighbours of which a row keeps the maximum, and sums about it, instead of the "

@@ -26,9 +26,9 @@ bool reads_again(const ReductionParams& params) {
 
 // ---- Loops of the reference ---------------------------------------------------------------------
 
-/// [Blocks, Rows ty, Unroll, Threads tx, Lanes], and of an outer problem
+/// [Blocks, Rows ty, Grid bx, Unroll, Threads tx, Lanes], and of an outer problem
 /// [Blocks, Unroll, Threads ty, Rows tx, Columns]: what a thread keeps has a constant size, so the
-/// number of threads follows from that of elements.
+/// number of threads follows from that of elements. Grid: the blocks of a cluster.
 void make_for_threads(LoopRoles& loops, const ReductionParams& params) {
   if (params.fastest_dim) {
     loops.split(Serial, params.unroll_factor_inner_reduction, Lanes);
@@ -43,12 +43,15 @@ void make_for_threads(LoopRoles& loops, const ReductionParams& params) {
     return;
   }
   loops.rename(Serial, Threads);
+  if (params.blocks_per_cluster > 1) {
+    loops.cut(Threads, params.blocks_per_cluster, Grid);
+  }
   loops.cut(Threads, params.batches_per_block_inner_reduction, Unroll);
   if (params.multiple_reds_per_blk) {
     loops.split(Blocks, params.lparams.bdimy(), Rows);
   }
   if (params.fastest_dim) {
-    loops.arrange({Blocks, Rows, Unroll, Threads, Lanes, Ones});
+    loops.arrange({Blocks, Rows, Grid, Unroll, Threads, Lanes, Ones});
   } else {
     loops.arrange({Blocks, Unroll, Threads, Rows, Columns, Ones});
   }
@@ -172,7 +175,11 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
     leader = results.front() == loops.tensor() ? first : leader;
   }
   LoopRoles bound = loops.of(leader);
-  bound.bind(Blocks, ParallelType::BIDx);
+  bound.bind(Blocks, params.blocks_per_cluster > 1 ? ParallelType::BIDy : ParallelType::BIDx);
+  if (bound.has(Grid)) {
+    bound.bind(Grid, ParallelType::BIDx);
+    bound.axis(Grid)->set_clustered_blocks();
+  }
   bound.bind(Rows, params.fastest_dim ? ParallelType::TIDy : ParallelType::TIDx);
   bound.bind(Threads, params.fastest_dim ? ParallelType::TIDx : ParallelType::TIDy);
   if (params.pad_inner_reduction_to_warp) {

@@ -75,11 +75,14 @@ std::unique_ptr<HeuristicParams> compute_inner_heuristics(
       return params;
     }
   }
-  if (!kept) {
+  const std::optional<RowOfThreads> shared =
+      !kept || kept->is_crowded ? find_row_of_cluster(summary, facts.target(), sizes)
+                                : std::nullopt;
+  if (!kept && !shared) {
     choose_reread_row(*find_reread_row(summary, facts.target(), sizes), sizes, *params);
     return params;
   }
-  const RowOfThreads row = *kept;
+  const RowOfThreads row = shared ? *shared : *kept;
   params->project_persistent_buffers = row.keeps_inputs;
   params->cparams.maxrregcount = row.registers;
   params->unroll_factor_inner_reduction = row.lanes;
@@ -93,6 +96,15 @@ std::unique_ptr<HeuristicParams> compute_inner_heuristics(
     params->multiple_reds_per_blk = true;
     params->block_dim_iter_dom = ParallelType::TIDy;
     params->lparams.bind(ParallelType::TIDy, row.rows);
+  }
+  if (row.blocks > 1) {
+    params->blocks_per_cluster = row.blocks;
+    params->grid_dim_inner_reduction = ParallelType::BIDx;
+    params->grid_dim_iter_dom = ParallelType::BIDy;
+    params->lparams.bind(ParallelType::BIDx, row.blocks);
+    params->lparams.bind(ParallelType::BIDy, sizes.kept);
+    params->lparams.set_cluster_size(row.blocks);
+    return params;
   }
   params->lparams.bind(ParallelType::BIDx, ceil_div(sizes.kept, row.rows));
   return params;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/launch_params.h"
 #include "base/register_file.h"
 #include "ir/random_exprs.h"
 #include "schedule/common/recompute.h"
@@ -193,6 +194,7 @@ std::optional<RowOfThreads> find_row_of_threads(
       if (share > best_share) {
         row.registers = registers_of_blocks(target, row.threads * row.rows, blocks, is_long);
         row.is_crowded = kept > kMostRegistersOfRow;
+        row.share = share;
         best = row;
         best_share = share;
       }
@@ -202,6 +204,29 @@ std::optional<RowOfThreads> find_row_of_threads(
     }
   }
   return best;
+}
+
+/// Smaller parts leave room for those of other rows, which are loaded while these wait for each
+/// other: as many blocks as that takes, and no more.
+std::optional<RowOfThreads> find_row_of_cluster(
+    const FusionSummary& summary, const Target& target, const ProblemSizes& sizes) {
+  const int64_t most = std::min(target.max_cluster_size, Target::kPortableClusterSize);
+  std::optional<RowOfThreads> found;
+  if (!target.is_cuda() || sizes.kept > LaunchParams::kMaxGridYZ) {
+    return found;
+  }
+  for (int64_t blocks = 2; blocks <= most; blocks *= 2) {
+    ProblemSizes part = sizes;
+    part.reduced = ceil_div(sizes.reduced, blocks);
+    part.kept = sizes.kept * blocks;
+    const std::optional<RowOfThreads> row = find_row_of_threads(summary, target, part);
+    if (row && (!found || row->share > found->share)) {
+      found = row;
+      found->rows = 1;
+      found->blocks = blocks;
+    }
+  }
+  return found;
 }
 
 std::optional<RowOfChunks> find_row_of_chunks(

@@ -12,16 +12,23 @@ namespace nvfuser::schedule::persistent {
 struct RowOfThreads {
   int64_t lanes = 1;
   int64_t batches = 1; // vectors of a thread
-  int64_t threads = 1; // of a row
+  int64_t threads = 1; // of a row, or of its part in one block of a cluster
   int64_t rows = 1;    // of a block
+  int64_t blocks = 1;  // of a cluster that shares a row
   bool is_padded = false;
   /// Inputs are kept as they are stored, and each pass computes what it needs from them.
   bool keeps_inputs = false;
   int64_t registers = 0;   // of a thread, at most: so that blocks fit beside each other
   bool is_crowded = false; // by what is kept: few of its loads are under way at a time
+  double share = 0;        // of the rows that a multiprocessor should have, how many fit; at most 1
 };
 /// No value: registers cannot hold it.
 [[nodiscard]] std::optional<RowOfThreads> find_row_of_threads(
+    const FusionSummary& summary, const Target& target, const ProblemSizes& sizes);
+
+/// A row that the blocks of a cluster share. No value: the target has no clusters, the rows are too
+/// many for the dimension of the grid that they would take, or even a cluster cannot hold one.
+[[nodiscard]] std::optional<RowOfThreads> find_row_of_cluster(
     const FusionSummary& summary, const Target& target, const ProblemSizes& sizes);
 
 /// A row of a GPU of which only maxima and sums of chunks are kept (common/rescaled_sums.h).
