@@ -230,6 +230,9 @@ class CpuDialect final : public Dialect {
           "run_blocks(rt, " + grid + ", /*parallel=*/true, " + scratch_bytes + ", [=](Dim3 " +
               position + ", char* scratch) NVF_INLINED {",
           [&] {
+            if (blocks > 1) { // each block has an x of its own
+              printer.line("const Dim3 blockIdx = clusterIdx;");
+            }
             declare_thread(printer);
             if (checks_races_) {
               printer.line("RaceCheck race(rt, " + threads_of_block(printer.kernel()) + ");");
