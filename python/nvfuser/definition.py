@@ -125,6 +125,12 @@ class FusionDefinition(
                 expected="a definition that is blank",
                 fix="make a new FusionDefinition",
             )
+        if self._node is not None:
+            raise user_error(
+                "The definition is open.",
+                expected="a definition that is blank",
+                fix="leave its with block first",
+            )
         if self._failed is not None:
             raise user_error(
                 "The definition failed and is spent.", fix="make a new FusionDefinition"

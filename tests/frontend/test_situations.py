@@ -79,6 +79,18 @@ def test_complete_definitions_cannot_be_entered() -> None:
         assert fd.id() == 0
 
 
+def test_open_definitions_can_neither_be_executed_nor_opened_again() -> None:
+    """3.1: what is written so far stays."""
+    with FusionDefinition() as fd:
+        t0 = fd.define_tensor([-1])
+        with pytest.raises(RuntimeError, match="The definition is open"):
+            fd.execute([torch.ones(2)])
+        with pytest.raises(RuntimeError, match="The definition is open"):
+            fd._setup_definition()
+        fd.add_output(fd.ops.neg(t0))
+    assert torch.equal(fd.execute([torch.ones(2)])[0], -torch.ones(2))
+
+
 def test_empty_definitions_have_ids_and_no_outputs() -> None:
     """15.1: an empty block, and no add_output."""
     with FusionDefinition() as empty:
