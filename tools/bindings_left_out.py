@@ -328,6 +328,7 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
             "segment/cut.h:name_of",
             "segment/cut.h:to_string",
             "segment/edges.h*",
+            "segment/group_memory.h*",
             "segment/facts.h*",
             "segment/flow.h*",
             "segment/group_graph.h*",

@@ -10,10 +10,11 @@ Candidates::Candidates(
 
 Candidates::Candidates(
     std::shared_ptr<Fusion> fusion,
+    std::shared_ptr<const SummarizedFusion> summarized,
     std::shared_ptr<const schedule::RunFacts> facts,
     Params first,
     SchedulerType scheduler)
-    : fusion_(std::move(fusion)), facts_(std::move(facts)) {
+    : fusion_(std::move(fusion)), summarized_(std::move(summarized)), facts_(std::move(facts)) {
   if (first == nullptr) { // all were asked
     next_ = schedule::schedulers().size();
     return;
@@ -26,6 +27,9 @@ Candidates::Candidates(
 }
 
 Candidates::Params Candidates::at(size_t number) {
+  if (plan_ != nullptr) {
+    return plan_()->at(number);
+  }
   const std::lock_guard lock(mutex_);
   while (found_.size() <= number) {
     Params next = find_next();
@@ -38,6 +42,9 @@ Candidates::Params Candidates::at(size_t number) {
 }
 
 std::vector<Rejection> Candidates::rejections() const {
+  if (plan_ != nullptr) {
+    return plan_()->rejections();
+  }
   const std::lock_guard lock(mutex_);
   return rejections_;
 }

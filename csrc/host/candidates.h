@@ -2,6 +2,7 @@
 // first proposal, so that the others are worked out when they are asked for.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -9,18 +10,12 @@
 #include "schedule/params/heuristic_params.h"
 #include "schedule/run_facts.h"
 #include "schedule/summary/fusion_summary.h"
+#include "segment/group_memory.h"
 #include "segment/segmented_fusion.h"
 
 namespace nvfuser::host {
 
-/// A fusion, and its summary for all sizes, which schedulers ask. They look at a copy, since
-/// nothing may change the fusion meanwhile.
-struct SummarizedFusion {
-  explicit SummarizedFusion(std::shared_ptr<Fusion> copy)
-      : fusion(std::move(copy)), summary(*fusion) {}
-  const std::shared_ptr<Fusion> fusion;
-  const schedule::FusionSummary summary;
-};
+using segment::SummarizedFusion;
 
 /// Thread-safe.
 class Candidates {
@@ -29,14 +24,18 @@ class Candidates {
 
   /// No scheduler is asked.
   Candidates() = default;
+  /// What `plan` gives when it is first needed; any thread may call it.
+  explicit Candidates(std::function<std::shared_ptr<Candidates>()> plan) : plan_(std::move(plan)) {}
   /// All schedulers are asked, in their order of preference.
   Candidates(
       std::shared_ptr<const SummarizedFusion> fusion,
       std::shared_ptr<const schedule::RunFacts> facts);
   /// `first` is the answer of the first scheduler that takes `fusion`; nullptr: none does. Those
-  /// behind it were not asked.
+  /// behind it were not asked. `summarized`: the fusion, if it is; nullptr: that is done when it is
+  /// needed.
   Candidates(
       std::shared_ptr<Fusion> fusion,
+      std::shared_ptr<const SummarizedFusion> summarized,
       std::shared_ptr<const schedule::RunFacts> facts,
       Params first,
       SchedulerType scheduler);
@@ -51,6 +50,7 @@ class Candidates {
  private:
   [[nodiscard]] Params find_next();
 
+  const std::function<std::shared_ptr<Candidates>()> plan_;
   mutable std::mutex mutex_;       // of what follows
   std::shared_ptr<Fusion> fusion_; // until it is summarized
   std::shared_ptr<const SummarizedFusion> summarized_;

@@ -10,9 +10,12 @@
 #include "base/warnings.h"
 #include "host/capture.h"
 #include "host/dump_stages.h"
+#include "host/hand_schedules.h"
 #include "host/options_number.h"
+#include "host/plan_store.h"
 #include "runtime/arguments.h"
 #include "runtime/cuda_driver.h"
+#include "runtime/kernel_store.h"
 #include "runtime/profiler.h"
 
 namespace nvfuser::host {
@@ -186,8 +189,16 @@ FusionExecutorCache::CallPtr FusionExecutorCache::make_call(
   const Device place = check_arguments(*fusion_, args, device);
   check(find_capture(place, caller.allocator));
   auto call = std::make_shared<Call>();
-  call->runtime = runtime_for(shapes_.resolve(args), args, place);
+  const Specialization specialization = shapes_.resolve(args);
+  const std::string key = plan_key_for(place, words);
+  call->runtime = stored_runtime(key, specialization, args, place);
+  if (call->runtime == nullptr) {
+    call->runtime = runtime_for(specialization, args, place);
+  }
   FusionRuntime::Planned planned = call->runtime->plan(args, place, caller.evaluator);
+  if (const auto plan = key.empty() ? std::nullopt : call->runtime->plan_to_store()) {
+    store_plan(key, *plan);
+  }
   call->program = std::move(planned.program);
   call->plan = std::move(planned.plan);
   call->dumps_arguments = has_option(DumpOption::FusionArgs);
@@ -211,7 +222,7 @@ std::shared_ptr<FusionRuntime> FusionExecutorCache::runtime_for(
   }
   PlannedPieces pieces = [&] {
     const TraceSpan span("decide");
-    return planner_for(specialization).plan(args, device);
+    return planner_for(specialization)->plan(args, device);
   }();
   const std::lock_guard lock(runtimes_mutex_);
   int64_t num_alike = 0; // with other schedules
@@ -226,10 +237,7 @@ std::shared_ptr<FusionRuntime> FusionExecutorCache::runtime_for(
       alike = &entry;
     }
   }
-  compilations_.push_back(reason_for(key, pieces, alike));
-  if (compilations_.size() > kMaxReasons) {
-    compilations_.pop_front();
-  }
+  note_compilation(reason_for(key, pieces, alike));
   if (!is_definition_printed_) {
     dump_python(*fusion_);
     dump_segments(pieces.partition);
@@ -238,10 +246,73 @@ std::shared_ptr<FusionRuntime> FusionExecutorCache::runtime_for(
   const KernelIdentity identity{
       .fusion_id = fusion_id_, .concrete_id = specialization.number, .runtime_id = num_alike};
   auto runtime = std::make_shared<FusionRuntime>(
-      std::move(pieces), fusion_->inputs().size(), identity, !auto_schedule_);
+      std::move(pieces), fusion_->inputs().size(), identity, !auto_schedule_, device);
   evict_runtimes();
   runtimes_.push_back({std::move(key), runtime, ++num_uses_});
   return runtime;
+}
+
+std::string FusionExecutorCache::plan_key_for(Device device, const Signature& words) {
+  if (!auto_schedule_ || has_hand_schedules()) {
+    return "";
+  }
+  std::string digest;
+  {
+    const std::lock_guard lock(runtimes_mutex_);
+    if (digest_.empty()) {
+      const TraceSpan span("digest fusion " + std::to_string(fusion_id_));
+      digest_ = digest_of_definition(*fusion_);
+    }
+    digest = digest_;
+  }
+  // The first word numbers the options in this process; the key has their names.
+  return plan_key(digest, device, std::span(words).subspan(1));
+}
+
+std::shared_ptr<FusionRuntime> FusionExecutorCache::stored_runtime(
+    const std::string& key,
+    const Specialization& specialization,
+    std::span<const Argument> args,
+    Device device) {
+  const std::shared_ptr<PiecePlanner> planner = planner_for(specialization);
+  if (key.empty() || planner->has_planned(device)) {
+    return nullptr;
+  }
+  const std::lock_guard one_by_one(stored_mutex_);
+  std::weak_ptr<FusionRuntime>& known = stored_[key];
+  if (std::shared_ptr<FusionRuntime> runtime = known.lock()) {
+    return runtime; // another thread made it meanwhile
+  }
+  std::optional<StoredPlan> stored = find_stored_plan(key);
+  if (!stored) {
+    return nullptr;
+  }
+  auto replanned = std::make_shared<Replanned>(planner, args, device);
+  RuntimeKey runtime_key{device.kind, options_number(), specialization.number, {}};
+  if (has_option(DisableOption::KernelReuse)) {
+    runtime_key.sizes = sizes_of(args);
+  }
+  KernelIdentity identity{.fusion_id = fusion_id_, .concrete_id = specialization.number};
+  {
+    const std::lock_guard lock(runtimes_mutex_);
+    identity.runtime_id = std::ranges::count(runtimes_, runtime_key, &Entry::key);
+  }
+  auto runtime = std::make_shared<FusionRuntime>(
+      pieces_of(*std::move(stored), replanned), fusion_->inputs().size(), identity,
+      /*is_by_hand=*/false, device);
+  const std::lock_guard lock(runtimes_mutex_);
+  note_compilation("a plan that an earlier process left");
+  evict_runtimes();
+  runtimes_.push_back({std::move(runtime_key), runtime, ++num_uses_});
+  known = runtime;
+  return runtime;
+}
+
+void FusionExecutorCache::note_compilation(std::string reason) {
+  compilations_.push_back(std::move(reason));
+  if (compilations_.size() > kMaxReasons) {
+    compilations_.pop_front();
+  }
 }
 
 std::string FusionExecutorCache::reason_for(
@@ -272,10 +343,14 @@ void FusionExecutorCache::evict_runtimes() {
   }
 }
 
-PiecePlanner& FusionExecutorCache::planner_for(const Specialization& specialization) {
+std::shared_ptr<PiecePlanner> FusionExecutorCache::planner_for(
+    const Specialization& specialization) {
   const std::lock_guard lock(runtimes_mutex_);
-  return planners_.try_emplace(specialization.number, specialization.fusion, !auto_schedule_)
-      .first->second;
+  std::shared_ptr<PiecePlanner>& planner = planners_[specialization.number];
+  if (planner == nullptr) {
+    planner = std::make_shared<PiecePlanner>(specialization.fusion, !auto_schedule_);
+  }
+  return planner;
 }
 
 void FusionExecutorCache::note_call(const CallPtr& call) {
@@ -321,7 +396,7 @@ std::shared_ptr<const FusionRuntime> FusionExecutorCache::find_runtime(
     std::span<const Argument> args) {
   const Device place = check_arguments(*fusion_, args);
   const Specialization specialization = shapes_.resolve(args);
-  const PlannedPieces pieces = planner_for(specialization).plan(args, place);
+  const PlannedPieces pieces = planner_for(specialization)->plan(args, place);
   const std::vector<int64_t> sizes = sizes_of(args);
   const int64_t options = options_number();
   const bool is_on_any_device = !has_tensors(args); // scalars alone leave open where a call ran

@@ -131,11 +131,21 @@ class FusionExecutorCache {
       const Signature& words);
   [[nodiscard]] std::shared_ptr<FusionRuntime> runtime_for(
       const Specialization& specialization, std::span<const Argument> args, Device device);
+  /// The key of the plan for such calls on disk; empty: none is kept.
+  [[nodiscard]] std::string plan_key_for(Device device, const Signature& words);
+  /// A runtime of the plan that an earlier process left; nullptr: there is none, or this process
+  /// has planned such runs itself, which is faster then.
+  [[nodiscard]] std::shared_ptr<FusionRuntime> stored_runtime(
+      const std::string& key,
+      const Specialization& specialization,
+      std::span<const Argument> args,
+      Device device);
   /// Why no runtime serves `pieces`. `alike`: the latest one with the same key.
   [[nodiscard]] std::string reason_for(
       const RuntimeKey& key, const PlannedPieces& pieces, const Entry* alike) const;
+  void note_compilation(std::string reason);
   void evict_runtimes();
-  [[nodiscard]] PiecePlanner& planner_for(const Specialization& specialization);
+  [[nodiscard]] std::shared_ptr<PiecePlanner> planner_for(const Specialization& specialization);
   void note_call(const CallPtr& call);
 
   const std::shared_ptr<Fusion> fusion_;
@@ -154,7 +164,11 @@ class FusionExecutorCache {
   int64_t num_uses_ = 0;
   int64_t num_evictions_ = 0;
   std::deque<std::string> compilations_;
-  std::map<int64_t, PiecePlanner> planners_; // by specialization
+  std::map<int64_t, std::shared_ptr<PiecePlanner>> planners_; // by specialization
+  std::string digest_; // of the definition, once it was needed
+
+  std::mutex stored_mutex_; // of what follows; held while a plan is read
+  std::map<std::string, std::weak_ptr<FusionRuntime>> stored_; // by key of its plan
 
   mutable std::mutex last_mutex_; // of what follows
   CallPtr last_call_owner_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/errors.h"
 #include "base/thread_pool.h"
@@ -26,35 +27,57 @@ size_t piece_of(const HostProgram& program, size_t number) {
 } // namespace
 
 FusionRuntime::FusionRuntime(
-    PlannedPieces pieces, size_t num_inputs, const KernelIdentity& identity, bool is_by_hand)
-    : num_inputs_(num_inputs),
+    PlannedPieces pieces,
+    size_t num_inputs,
+    const KernelIdentity& identity,
+    bool is_by_hand,
+    Device device)
+    : identity_(identity),
+      num_inputs_(num_inputs),
       cut_(std::move(pieces.cut)),
+      replan_(pieces.replan),
       outputs_(std::move(pieces.partition.outputs)),
       random_streams_(pieces.partition.random_streams) {
   for (size_t i = 0; i < pieces.candidates.size(); ++i) {
-    Piece& piece = pieces.partition.pieces[i];
-    RuntimePiece made{
-        .inputs = piece.inputs, .random_numbers = piece.random_numbers, .identity = identity};
-    made.identity.group_id = static_cast<int64_t>(i);
-    const auto known = std::ranges::find_if(
-        ways_, [&](const auto& ways) { return ways->is_like(piece, *pieces.candidates[i]); });
-    if (known == ways_.end()) {
-      ways_.push_back(
-          std::make_unique<PieceWays>(
-              std::move(piece), std::move(pieces.candidates[i]), made.identity, is_by_hand));
-      made.ways = ways_.back().get();
-    } else {
-      made.ways = known->get();
+    add_piece(pieces, i, is_by_hand);
+  }
+  for (size_t i = 0; i < pieces.remembered.size(); ++i) {
+    if (pieces.remembered[i].like == i) {
+      // Where it cannot be made, the ways are tried as if nothing was known.
+      static_cast<void>(pieces_[i].ways->remember(pieces.remembered[i].way, device));
     }
-    pieces_.push_back(std::move(made));
   }
 }
 
+void FusionRuntime::add_piece(PlannedPieces& pieces, size_t position, bool is_by_hand) {
+  Piece& piece = pieces.partition.pieces[position];
+  RuntimePiece made{
+      .inputs = piece.inputs, .random_numbers = piece.random_numbers, .identity = identity_};
+  made.identity.group_id = static_cast<int64_t>(position);
+  if (!pieces.remembered.empty()) {
+    const size_t like = pieces.remembered[position].like;
+    made.ways = like < position ? pieces_[like].ways : nullptr;
+  } else {
+    const auto known = std::ranges::find_if(ways_, [&](const auto& ways) {
+      return ways->is_like(piece, *pieces.candidates[position]);
+    });
+    made.ways = known == ways_.end() ? nullptr : known->get();
+  }
+  if (made.ways == nullptr) {
+    ways_.push_back(
+        std::make_unique<PieceWays>(
+            std::move(piece), std::move(pieces.candidates[position]), made.identity, is_by_hand));
+    made.ways = ways_.back().get();
+  }
+  pieces_.push_back(std::move(made));
+}
+
 std::optional<std::string> FusionRuntime::find_difference(const PlannedPieces& pieces) const {
-  const bool is_cut_alike = cut_ != nullptr && pieces.cut != nullptr
-                                ? cut_->is_cut_like(*pieces.cut)
-                                : cut_ == pieces.cut && pieces_.front().ways->piece().kind ==
-                                                            pieces.partition.pieces.front().kind;
+  const std::shared_ptr<const SegmentedFusion>& own = cut();
+  const bool is_cut_alike = own != nullptr && pieces.cut != nullptr
+                                ? own->is_cut_like(*pieces.cut)
+                                : own == pieces.cut && pieces_.front().ways->piece().kind ==
+                                                           pieces.partition.pieces.front().kind;
   if (!is_cut_alike) {
     return "it is cut in another way";
   }
@@ -87,9 +110,13 @@ FusionRuntime::Planned FusionRuntime::plan(
     last_choice_ = choice;
     last_device_ = device;
     if (dumped_.insert(choice).second) {
-      dump_schedulers(reports(), cut_.get());
+      if (replan_ == nullptr) { // nothing is dumped where plans are read from the disk
+        dump_schedulers(reports(), cut_.get());
+      }
     }
-    Planned result{program, std::get<std::shared_ptr<const ProgramPlan>>(std::move(plan)), {}};
+    Planned result{
+        program, std::get<std::shared_ptr<const ProgramPlan>>(std::move(plan)),
+        std::exchange(warnings_, {})};
     for (const auto& ways : ways_) {
       if (std::optional<std::string> warning = ways->take_warning()) {
         result.warnings.push_back(std::move(*warning));
@@ -102,7 +129,7 @@ FusionRuntime::Planned FusionRuntime::plan(
 FusionRuntime::Choice FusionRuntime::best_choice(Device device, Evaluator& evaluator) {
   // Schedules and lowers; kernels are compiled when their arguments are known.
   parallel_for(0, static_cast<int64_t>(ways_.size()), 1, [&](int64_t first, int64_t /*last*/) {
-    static_cast<void>(ways_[static_cast<size_t>(first)]->find_way(0, device, evaluator));
+    static_cast<void>(ways_[static_cast<size_t>(first)]->find_best_way(device, evaluator));
   });
   Choice choice;
   for (const RuntimePiece& piece : pieces_) {
@@ -143,6 +170,31 @@ const std::shared_ptr<HostProgram>& FusionRuntime::program_for(const Choice& cho
   return program;
 }
 
+std::optional<StoredPlan> FusionRuntime::plan_to_store() const {
+  const std::lock_guard lock(mutex_);
+  if (replan_ != nullptr || last_choice_.size() != pieces_.size()) {
+    return std::nullopt;
+  }
+  StoredPlan plan{.pieces = {}, .outputs = outputs_, .random_streams = random_streams_};
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    const PieceWays& ways = *pieces_[i].ways;
+    std::optional<RememberedWay> way = ways.memory_of(last_choice_[i]);
+    if (!way) {
+      return std::nullopt;
+    }
+    way->decisions = decisions_of(ways.report_of(last_choice_[i]).proposed, last_device_.kind);
+    const auto first = std::ranges::find(pieces_, &ways, &RuntimePiece::ways);
+    StoredPiece stored{
+        .piece = ways.piece(),
+        .like = static_cast<size_t>(first - pieces_.begin()),
+        .way = *std::move(way)};
+    stored.piece.inputs = pieces_[i].inputs;
+    stored.piece.random_numbers = pieces_[i].random_numbers;
+    plan.pieces.push_back(std::move(stored));
+  }
+  return plan;
+}
+
 // ---- Schedules of users -------------------------------------------------------------------------
 
 void FusionRuntime::use(
@@ -169,7 +221,9 @@ void FusionRuntime::use_kept_schedules(const Choice& choice, Device device) {
       continue;
     }
     const Fusion& definition = *ways.piece().fusion;
-    const std::string decisions = decisions_of(ways.report_of(choice[i]).proposed, device.kind);
+    const std::string decisions =
+        ways.decisions().empty() ? decisions_of(ways.report_of(choice[i]).proposed, device.kind)
+                                 : ways.decisions();
     std::shared_ptr<const HandSchedule> kept;
     if (has_hand_schedules()) {
       kept = find_hand_schedule(definition, decisions);
@@ -182,6 +236,10 @@ void FusionRuntime::use_kept_schedules(const Choice& choice, Device device) {
     } else if (const auto tuned = find_tuned(definition, decisions, device)) {
       // What cannot be lowered any more is no error: nobody asked for it in this process.
       static_cast<void>(ways.use(&*tuned, device));
+    } else if (
+        auto warning = has_hand_schedules() ? take_unused_hand_schedule(definition, decisions)
+                                            : std::nullopt) {
+      warnings_.push_back(*std::move(warning));
     }
   }
 }
@@ -263,6 +321,11 @@ std::vector<std::shared_ptr<KernelProgram>> FusionRuntime::last_kernels() const 
 
 std::vector<PieceReport> FusionRuntime::last_pieces() const {
   const std::lock_guard lock(mutex_);
+  if (replan_ != nullptr) {
+    for (size_t i = 0; i < last_choice_.size(); ++i) {
+      pieces_[i].ways->recall_refusals(last_choice_[i], last_device_);
+    }
+  }
   return reports();
 }
 
@@ -276,7 +339,7 @@ std::vector<PieceReport> FusionRuntime::reports() const {
 }
 
 std::string FusionRuntime::explain() const {
-  return host::explain(last_pieces(), cut_.get());
+  return host::explain(last_pieces(), cut().get());
 }
 
 std::vector<std::string> FusionRuntime::schedules() const {

@@ -15,6 +15,7 @@
 
 #include "host/piece_planner.h"
 #include "host/piece_ways.h"
+#include "host/plan_store.h"
 #include "host/program.h"
 
 namespace nvfuser::host {
@@ -23,8 +24,13 @@ namespace nvfuser::host {
 class FusionRuntime {
  public:
   /// `identity` names kernels; the scheduler and the group are those of the pieces.
+  /// `device`: of runs with pieces that are remembered.
   FusionRuntime(
-      PlannedPieces pieces, size_t num_inputs, const KernelIdentity& identity, bool is_by_hand);
+      PlannedPieces pieces,
+      size_t num_inputs,
+      const KernelIdentity& identity,
+      bool is_by_hand,
+      Device device);
   FusionRuntime(const FusionRuntime&) = delete;
   FusionRuntime& operator=(const FusionRuntime&) = delete;
 
@@ -44,8 +50,11 @@ class FusionRuntime {
 
   /// The plan that the fusion was cut by; nullptr: it is one piece.
   [[nodiscard]] const std::shared_ptr<const SegmentedFusion>& cut() const {
-    return cut_;
+    return replan_ == nullptr ? cut_ : replan_().cut;
   }
+  /// The program that was planned last, for later processes; no value: it is no program of
+  /// automatic schedules, or comes from such a plan.
+  [[nodiscard]] std::optional<StoredPlan> plan_to_store() const;
 
   /// Compute a segment with `schedule` from now on; nullptr: with what schedulers propose, again.
   /// Throws UserError if it computes something else than the segment, or has no kernel on the
@@ -102,9 +111,12 @@ class FusionRuntime {
   [[nodiscard]] std::vector<std::shared_ptr<KernelProgram>> last_kernels() const;
   /// `last_pieces`, where the lock is held.
   [[nodiscard]] std::vector<PieceReport> reports() const;
+  void add_piece(PlannedPieces& pieces, size_t position, bool is_by_hand);
 
+  const KernelIdentity identity_;
   const size_t num_inputs_;
-  const std::shared_ptr<const SegmentedFusion> cut_; // nullptr: one piece
+  const std::shared_ptr<const SegmentedFusion> cut_;   // nullptr: one piece
+  const std::function<const PlannedPieces&()> replan_; // nullptr: planned in this process
   const std::vector<Slot> outputs_;
   const int64_t random_streams_;
   std::vector<std::unique_ptr<PieceWays>> ways_; // guarded by mutex_, but for what they allow
@@ -114,8 +126,9 @@ class FusionRuntime {
   std::shared_ptr<HostProgram> last_program_;
   Choice last_choice_; // of that program
   Device last_device_;
-  std::set<Choice> dumped_;    // as NVFUSER_DUMP asks for it
-  bool has_used_kept_ = false; // schedules
+  std::set<Choice> dumped_;           // as NVFUSER_DUMP asks for it
+  bool has_used_kept_ = false;        // schedules
+  std::vector<std::string> warnings_; // that were not told yet
 };
 
 } // namespace nvfuser::host

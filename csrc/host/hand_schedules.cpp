@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdio>
 #include <mutex>
+#include <set>
 #include <sstream>
 #include <unordered_map>
 #include <vector>
@@ -18,6 +19,7 @@ namespace {
 struct Kept {
   std::mutex mutex;
   std::unordered_map<std::string, std::vector<std::shared_ptr<const HandSchedule>>> by_definition;
+  std::set<const HandSchedule*> seen; // used, or told to be of no use
   std::atomic<bool> has_any = false;
 };
 
@@ -111,10 +113,36 @@ std::shared_ptr<const HandSchedule> find_hand_schedule(
   for (size_t i = found->second.size(); i-- > 0;) {
     const auto& schedule = found->second[i];
     if (schedule->decisions.empty() || schedule->decisions == decisions) {
+      kept().seen.insert(schedule.get());
       return schedule;
     }
   }
   return nullptr;
+}
+
+std::optional<std::string> take_unused_hand_schedule(
+    const Fusion& definition, const std::string& decisions) {
+  const auto device_of = [](const std::string& text) { return text.substr(0, text.find(' ')); };
+  const std::lock_guard lock(kept().mutex);
+  const auto found = kept().by_definition.find(unscheduled_text(definition));
+  if (found == kept().by_definition.end()) {
+    return std::nullopt;
+  }
+  std::string files;
+  for (const auto& schedule : found->second) {
+    if (device_of(schedule->decisions) == device_of(decisions) &&
+        kept().seen.insert(schedule.get()).second) {
+      files += "\n  " + schedule->origin + ", for decisions \"" + schedule->decisions + "\"";
+    }
+  }
+  if (files.empty()) {
+    return std::nullopt;
+  }
+  return "A segment is scheduled automatically although there are schedules for its definition:" +
+         files + "\nThese sizes have the decisions \"" + decisions +
+         "\". If the schedule was made for such sizes, schedulers decide otherwise since then: "
+         "take "
+         "the text from fd.fec.schedules(inputs) again, or write these decisions into the file.";
 }
 
 } // namespace nvfuser::host

@@ -38,6 +38,11 @@ void keep_hand_schedule(HandSchedule schedule);
 /// none was.
 [[nodiscard]] std::shared_ptr<const HandSchedule> find_hand_schedule(
     const Fusion& definition, const std::string& decisions);
+/// A warning where schedules were kept for a segment with this definition on this device, and none
+/// for these decisions: a file whose decisions never come up, as after a change of schedulers,
+/// would do nothing and not say so. No value: there are none, or they were used or told before.
+[[nodiscard]] std::optional<std::string> take_unused_hand_schedule(
+    const Fusion& definition, const std::string& decisions);
 /// Whether any was kept: cheap.
 [[nodiscard]] bool has_hand_schedules();
 

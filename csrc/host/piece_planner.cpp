@@ -52,7 +52,7 @@ PlannedPieces pieces_of(std::shared_ptr<const SegmentedFusion> plan) {
         group.kind == SegmentKind::Evaluated
             ? std::make_shared<Candidates>()
             : std::make_shared<Candidates>(
-                  group.fusion, group.facts, group.params, group.scheduler));
+                  group.fusion, group.summarized, group.facts, group.params, group.scheduler));
   }
   for (const LateUpdate& update : plan->late_updates()) {
     pieces.candidates.push_back(
@@ -113,11 +113,12 @@ bool stores_half_bytes(const SegmentedFusion& plan) {
 
 } // namespace
 
-PiecePlanner::Known::Known(const Fusion& fusion)
+PiecePlanner::Known::Known(const Fusion& fusion, bool is_cuda)
     : definition(fusion.clone()),
       equal_dims(equal_input_dims(*definition)),
-      complete(optimized(fusion)),
-      arguments(arguments_of(*complete)),
+      parts(split_host_scalars(optimized(fusion), is_cuda)),
+      complete(parts.others),
+      arguments(arguments_of(*parts.whole)),
       whole(std::make_shared<SummarizedFusion>(complete->clone())),
       complete_equal_dims(equal_input_dims(*whole->fusion)),
       may_be_whole(
@@ -134,42 +135,55 @@ PlannedPieces PiecePlanner::plan(std::span<const Argument> args, Device device) 
     return pieces;
   }
   const std::lock_guard lock(mutex_);
-  if (!known_) {
+  std::optional<Known>& slot = known_[device.is_cuda() ? 1 : 0];
+  if (!slot) {
     const TraceSpan span("summarize");
-    known_.emplace(*fusion_);
+    slot.emplace(*fusion_, device.is_cuda());
   }
+  Known& known = *slot;
   // Passes replace sizes by equal ones: what does not fit is told in terms of the definition.
-  static_cast<void>(
-      find_run_facts(*known_->definition, args, known_->equal_dims, target_of(device)));
+  static_cast<void>(find_run_facts(*known.definition, args, known.equal_dims, target_of(device)));
   std::vector<Argument> bound;
-  for (const int64_t argument : known_->arguments) {
+  for (const int64_t argument : known.arguments) {
     bound.push_back(args[static_cast<size_t>(argument)]);
   }
   PlannedPieces pieces =
-      cut(std::make_shared<schedule::RunFacts>(find_run_facts(
-          *known_->whole->fusion, bound, known_->complete_equal_dims, target_of(device))));
-  bind_inputs(pieces.partition, known_->arguments, args.size());
-  number_random_tensors(pieces.partition, *known_->definition);
+      cut(known, std::make_shared<schedule::RunFacts>(find_run_facts(
+                     *known.whole->fusion, bound, known.complete_equal_dims, target_of(device))));
+  if (known.parts.scalars != nullptr && known.parts.scalars != known.parts.others) {
+    add_host_scalars(pieces.partition, known.parts);
+    pieces.candidates.push_back(std::make_shared<Candidates>());
+  }
+  bind_inputs(pieces.partition, known.arguments, args.size());
+  number_random_tensors(pieces.partition, *known.definition);
   return pieces;
 }
 
-PlannedPieces PiecePlanner::cut(std::shared_ptr<const schedule::RunFacts> facts) const {
-  if (known_->may_be_whole) {
-    auto candidates = std::make_shared<Candidates>(known_->whole, facts);
-    if (const auto kind = kind_of_whole(known_->whole->summary, *facts, *candidates)) {
-      return one_piece(known_->complete, *kind, std::move(candidates));
+bool PiecePlanner::has_planned(Device device) {
+  const std::lock_guard lock(mutex_);
+  return known_[device.is_cuda() ? 1 : 0].has_value();
+}
+
+PlannedPieces PiecePlanner::cut(Known& known, std::shared_ptr<const schedule::RunFacts> facts) {
+  if (known.parts.others == known.parts.scalars) { // nothing else is computed
+    return one_piece(known.complete, SegmentKind::Evaluated);
+  }
+  if (known.may_be_whole) {
+    auto candidates = std::make_shared<Candidates>(known.whole, facts);
+    if (const auto kind = kind_of_whole(known.whole->summary, *facts, *candidates)) {
+      return one_piece(known.complete, *kind, std::move(candidates));
     }
   }
-  auto found =
-      try_automatic([&] { return SegmentedFusion::try_segment(known_->whole->fusion, *facts); });
+  auto found = try_automatic(
+      [&] { return SegmentedFusion::try_segment(known.whole->fusion, *facts, known.groups); });
   if (std::holds_alternative<Refusal>(found)) { // it has a schedule
-    return one_piece(known_->complete, SegmentKind::Kernel);
+    return one_piece(known.complete, SegmentKind::Kernel);
   }
   auto plan = std::get<std::shared_ptr<const SegmentedFusion>>(std::move(found));
   if (plan->groups().empty()) { // all outputs are inputs
-    return one_piece(known_->complete, SegmentKind::View);
+    return one_piece(known.complete, SegmentKind::View);
   }
-  return stores_half_bytes(*plan) ? one_piece(known_->complete, SegmentKind::Kernel)
+  return stores_half_bytes(*plan) ? one_piece(known.complete, SegmentKind::Kernel)
                                   : pieces_of(std::move(plan));
 }
 

@@ -2,6 +2,8 @@
 // schedulers propose for each of them.
 #pragma once
 
+#include <array>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -10,7 +12,9 @@
 
 #include "base/device.h"
 #include "host/candidates.h"
+#include "host/host_scalars.h"
 #include "host/partition.h"
+#include "host/piece_ways.h"
 #include "runtime/arguments.h"
 #include "segment/segmented_fusion.h"
 
@@ -25,6 +29,15 @@ struct PlannedPieces {
   std::vector<std::shared_ptr<Candidates>> candidates; // by piece
   /// The plan that the pieces come from; nullptr: the fusion is one piece.
   std::shared_ptr<const SegmentedFusion> cut;
+
+  // -- of a plan that an earlier process made (host/plan_store.h): there is no `cut` then --
+
+  struct Remembered {
+    size_t like = 0; // the first piece that is computed by the same kernel
+    RememberedWay way;
+  };
+  std::vector<Remembered> remembered = {};                // by piece
+  std::function<const PlannedPieces&()> replan = nullptr; // plans again
 };
 
 /// Asks about one fusion, again and again for new sizes. What it answers follows from the sizes
@@ -36,28 +49,34 @@ class PiecePlanner {
   PiecePlanner(std::shared_ptr<Fusion> fusion, bool is_by_hand);
 
   /// Throws UserError for arguments that do not fit.
-  /// Cost: a fusion that a scheduler takes whole is looked at once, and later runs ask no graph.
+  /// Cost: a fusion is looked at once, and so is each segment; later runs ask schedulers about new
+  /// sizes.
   [[nodiscard]] PlannedPieces plan(std::span<const Argument> args, Device device);
+  /// Whether it was asked for runs on such a device before.
+  [[nodiscard]] bool has_planned(Device device);
 
  private:
   /// The definition for all sizes, after the passes.
   struct Known {
-    explicit Known(const Fusion& fusion);
+    /// `is_cuda`: of runs on a GPU, which scalars of the host do not need.
+    Known(const Fusion& fusion, bool is_cuda);
     const std::shared_ptr<Fusion> definition; // as it is
     const EqualDims equal_dims;               // of the definition
-    const std::shared_ptr<Fusion> complete;   // after the passes
+    const HostScalars parts;                  // of the definition after the passes
+    const std::shared_ptr<Fusion> complete;   // what is not computed on the host
     const std::vector<int64_t> arguments;     // by input of `complete`: that of the definition
     const std::shared_ptr<SummarizedFusion> whole;
     const EqualDims complete_equal_dims;
     const bool may_be_whole; // nothing in it asks for a cut
+    segment::GroupMemory groups;
   };
 
-  [[nodiscard]] PlannedPieces cut(std::shared_ptr<const schedule::RunFacts> facts) const;
+  [[nodiscard]] PlannedPieces cut(Known& known, std::shared_ptr<const schedule::RunFacts> facts);
 
   const std::shared_ptr<Fusion> fusion_;
   const bool is_by_hand_;
-  std::mutex mutex_; // of what follows
-  std::optional<Known> known_;
+  std::mutex mutex_;                          // of what follows
+  std::array<std::optional<Known>, 2> known_; // on processors, on GPUs
 };
 
 } // namespace nvfuser::host

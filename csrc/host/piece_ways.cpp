@@ -37,6 +37,11 @@ std::string answers_of_schedulers(const Fusion& fusion) {
   return text;
 }
 
+/// The name of what a scheduler makes of a piece.
+std::string name_of(const HeuristicParams& params) {
+  return std::string(enum_name(params.scheduler_type())) + " " + std::to_string(params.hash());
+}
+
 /// A user asked for products in generated kernels, and for none by a library.
 void check_has_no_product(const Fusion& fusion) {
   for (const Expr* expr : fusion.exprs()) {
@@ -131,6 +136,9 @@ PieceReport PieceWays::report_of(size_t number) const {
       .rejections = candidates_->rejections(),
       .proposed = candidates_->at(0),
       .origin = number == given() ? given_origin_ : ""};
+  if (report.way.kind == Way::Kind::Scheduled && report.way.params == nullptr) { // remembered
+    report.way.params = candidates_->at(candidate_of(number));
+  }
   for (size_t i = 0; i < number; ++i) {
     if (ways_[i] && std::holds_alternative<KernelRefusal>(*ways_[i])) {
       const bool has_scheduler = kinds_[i] == Way::Kind::Scheduled;
@@ -158,7 +166,14 @@ size_t PieceWays::number_behind_schedulers() const {
 size_t PieceWays::find_way(size_t first, Device device, Evaluator& evaluator) {
   for (size_t number = first;;) {
     if (kinds_[number] == Way::Kind::Evaluated) {
-      check_evaluation_serves(evaluator);
+      const bool is_remembered = number == first_ && first_ > 0 && !why_;
+      if (is_remembered && evaluator.find_unavailable()) {
+        number = first_ = 0; // to say why there is no kernel
+        continue;
+      }
+      if (!is_remembered) {
+        check_evaluation_serves(evaluator);
+      }
     }
     if (!ways_[number]) {
       ways_[number] = try_make(number, device);
@@ -201,7 +216,7 @@ bool PieceWays::may_replace(Way::Kind refused, const KernelRefusal& refusal) con
     case Way::Kind::ByHand: return lacks_form;
     // The automatic schedule is ours: where it cannot be lowered, the user did nothing wrong.
     case Way::Kind::Trivial:
-      return lacks_form ||
+      return lacks_form || refusal.cause == Cause::Source ||
              (refusal.cause == Cause::Schedule && !schedule::find_scheduled_tensor(*piece_.fusion));
     case Way::Kind::Evaluated: return false;
     case Way::Kind::Given: return refusal.cause == Cause::Launch; // other sizes have it
@@ -224,8 +239,9 @@ size_t PieceWays::number_behind(size_t number, const KernelRefusal& refusal) {
         " does not run with these sizes, which are scheduled automatically: " + text_of(refusal);
     return 0;
   }
-  const bool is_of_compiler =
-      refusal.cause == Cause::NoCompiler || refusal.cause == Cause::CompilerFailure;
+  const bool is_of_compiler = refusal.cause == Cause::NoCompiler ||
+                              refusal.cause == Cause::CompilerFailure ||
+                              (refusal.cause == Cause::Source && refused == Way::Kind::Trivial);
   if (refused == Way::Kind::Scheduled && refusal.cause == Cause::Launch) {
     return number_behind_schedulers(); // other candidates were proposed for other sizes
   }
@@ -233,7 +249,7 @@ size_t PieceWays::number_behind(size_t number, const KernelRefusal& refusal) {
     return number + 1;
   }
   why_ = refusal;
-  if (refusal.cause == Cause::CompilerFailure) {
+  if (refusal.cause == Cause::CompilerFailure || refusal.cause == Cause::Source) {
     warning_ = "The fusion is evaluated through PyTorch instead of running as a kernel: " +
                text_of(refusal);
   }
@@ -251,6 +267,75 @@ void PieceWays::check_evaluation_serves(Evaluator& evaluator) {
   if (const std::optional<Refusal> unavailable = evaluator.find_unavailable()) {
     throw UserError(
         Part(text_of(*why_), "\n", unavailable->report.str()), ErrorKind::NotImplemented);
+  }
+}
+
+// ---- Ways of earlier runs -----------------------------------------------------------------------
+
+bool PieceWays::remember(const RememberedWay& way, Device device) {
+  if (way.number >= kinds_.size() || kinds_[way.number] != way.kind) {
+    return false;
+  }
+  std::optional<Tried> tried;
+  if (way.kind == Way::Kind::Scheduled) {
+    const auto apply = [candidates = candidates_, place = candidate_of(way.number)](
+                           Fusion& fusion) -> std::optional<Refusal> {
+      const Candidates::Params params = candidates->at(place);
+      NVF_INVARIANT(params != nullptr, "a plan that is made again is the same");
+      schedule::FusionSummary summary(fusion);
+      schedule::schedule(params->scheduler_type(), summary, *params);
+      return std::nullopt;
+    };
+    tried = try_kernel(
+        {Way::Kind::Scheduled},
+        std::make_shared<ScheduledFusion>(*piece_.fusion, way.schedule, apply), device, way.params,
+        way.scheduler);
+  } else {
+    tried = try_make(way.number, device);
+  }
+  if (!tried || std::holds_alternative<KernelRefusal>(*tried)) {
+    return false;
+  }
+  ways_[way.number] = std::move(tried);
+  first_ = way.number;
+  decisions_ = way.decisions;
+  is_view_refused_ = kinds_.front() == Way::Kind::View && first_ > 0;
+  num_refused_ = way.kind == Way::Kind::Scheduled ? candidate_of(first_) : kinds_.size();
+  return true;
+}
+
+std::optional<RememberedWay> PieceWays::memory_of(size_t number) const {
+  const Way& way = this->way(number);
+  RememberedWay memory{
+      .kind = way.kind,
+      .number = number,
+      .scheduler = {},
+      .schedule = {},
+      .params = {},
+      .decisions = {}};
+  switch (way.kind) {
+    case Way::Kind::ByHand:
+    case Way::Kind::Given: return std::nullopt;
+    case Way::Kind::Scheduled:
+      if (way.params == nullptr || !way.params->cparams.include_paths.empty()) {
+        return std::nullopt;
+      }
+      memory.scheduler = way.params->scheduler_type();
+      memory.schedule = name_of(*way.params);
+      memory.params = way.params->cparams;
+      break;
+    case Way::Kind::View:
+    case Way::Kind::Trivial:
+    case Way::Kind::Evaluated: break;
+  }
+  return memory;
+}
+
+void PieceWays::recall_refusals(size_t number, Device device) {
+  for (size_t i = 0; i < std::min(first_, number); ++i) {
+    if (!ways_[i] && kinds_[i] != Way::Kind::View) {
+      ways_[i] = try_make(i, device);
+    }
   }
 }
 
@@ -295,8 +380,6 @@ std::optional<PieceWays::Tried> PieceWays::try_make(size_t number, Device device
 }
 
 PieceWays::Tried PieceWays::try_scheduled(const Candidates::Params& params, Device device) const {
-  const std::string name =
-      std::string(enum_name(params->scheduler_type())) + " " + std::to_string(params->hash());
   const auto apply = [params](Fusion& fusion) -> std::optional<Refusal> {
     schedule::FusionSummary summary(fusion);
     schedule::schedule(params->scheduler_type(), summary, *params);
@@ -304,7 +387,8 @@ PieceWays::Tried PieceWays::try_scheduled(const Candidates::Params& params, Devi
   };
   return try_kernel(
       {Way::Kind::Scheduled, nullptr, params},
-      std::make_shared<ScheduledFusion>(*piece_.fusion, name, apply), device, params->cparams);
+      std::make_shared<ScheduledFusion>(*piece_.fusion, name_of(*params), apply), device,
+      params->cparams);
 }
 
 PieceWays::Tried PieceWays::try_trivial(Device device) const {
@@ -317,12 +401,13 @@ PieceWays::Tried PieceWays::try_kernel(
     Way way,
     std::shared_ptr<const ScheduledFusion> scheduled,
     Device device,
-    const CompileParams& params) const {
+    const CompileParams& params,
+    SchedulerType scheduler) const {
   if (std::optional<Refusal> refusal = find_unsupported(*scheduled->definition())) {
     return refused_schedule(std::move(*refusal));
   }
   KernelIdentity identity = identity_;
-  identity.scheduler = way.params == nullptr ? SchedulerType::none : way.params->scheduler_type();
+  identity.scheduler = way.params == nullptr ? scheduler : way.params->scheduler_type();
   way.kernel =
       std::make_shared<KernelProgram>(std::move(scheduled), identity, LaunchParams(), params);
   if (std::optional<KernelRefusal> refusal = way.kernel->find_no_kernel(device)) {

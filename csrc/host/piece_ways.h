@@ -54,6 +54,17 @@ struct HandSchedule {
   CompileParams compile_params = {};
 };
 
+/// A way that an earlier run found, without what it is made of.
+struct RememberedWay {
+  Way::Kind kind = Way::Kind::Evaluated;
+  size_t number = 0;
+  // -- of a scheduler --
+  SchedulerType scheduler = SchedulerType::none;
+  std::string schedule; // ScheduledFusion::name
+  CompileParams params;
+  std::string decisions; // of a run (host/hand_schedules.h)
+};
+
 /// For people: how a piece runs, and why not in a better way.
 struct PieceReport {
   std::shared_ptr<const Fusion> fusion; // what it computes
@@ -107,9 +118,21 @@ class PieceWays {
     return kinds_.size() - 1;
   }
 
+  /// Start with a way that serves the piece, as is known: those before it do not. Returns whether
+  /// it can be made; nothing changes if not.
+  [[nodiscard]] bool remember(const RememberedWay& way, Device device);
+  /// Those of the run that was remembered; empty: nothing is remembered.
+  [[nodiscard]] const std::string& decisions() const {
+    return decisions_;
+  }
+  /// What to remember of way `number`; no value: a user's schedule, which is not remembered.
+  [[nodiscard]] std::optional<RememberedWay> memory_of(size_t number) const;
+  /// Find out why the ways before `number` do not serve the piece, where that was remembered.
+  void recall_refusals(size_t number, Device device);
+
   /// The number of the way to start with; throws as `find_way` does.
   [[nodiscard]] size_t find_best_way(Device device, Evaluator& evaluator) {
-    return ways_[given()] ? given() : find_way(0, device, evaluator);
+    return ways_[given()] ? given() : find_way(first_, device, evaluator);
   }
   /// The number of the first way from `first` on that exists. Throws UserError, saying why there is
   /// no kernel, where nothing is left: fallback is disabled, or nothing evaluates.
@@ -134,7 +157,8 @@ class PieceWays {
       Way way,
       std::shared_ptr<const ScheduledFusion> scheduled,
       Device device,
-      const CompileParams& params = {}) const;
+      const CompileParams& params = {},
+      SchedulerType scheduler = SchedulerType::none) const;
   /// The place of a way among the candidates.
   [[nodiscard]] size_t candidate_of(size_t number) const;
   /// Whether a way may stand in for one that is refused, and not a user be told.
@@ -153,6 +177,8 @@ class PieceWays {
   const KernelIdentity identity_;
   std::vector<Way::Kind> kinds_;           // by number; as many are Scheduled as schedulers exist
   std::vector<std::optional<Tried>> ways_; // by number
+  std::string decisions_;
+  size_t first_ = 0; // the ways before it were refused in an earlier run
   std::atomic<bool> is_view_refused_ = false;
   std::atomic<size_t> num_refused_ = 0; // of the first candidates
   std::optional<KernelRefusal> why_;    // there is no kernel: what a user is told

@@ -19,18 +19,6 @@ namespace {
 /// Plans kept by one program, as by one kernel.
 constexpr size_t kMaxPlans = 4096;
 
-/// Outputs that a step sets slots to: those the caller of the fusion would get.
-std::vector<const Val*> visible_outputs(const Fusion& fusion) {
-  std::vector<const Val*> result;
-  for (const Val* output : fusion.outputs()) {
-    const AliasInfo* alias = fusion.alias_of(output);
-    if (alias == nullptr || !alias->is_hidden) {
-      result.push_back(output);
-    }
-  }
-  return result;
-}
-
 /// Does somebody see what it computes, without its outputs?
 bool updates_inputs(const std::shared_ptr<Fusion>& fusion) {
   return std::ranges::any_of(

@@ -74,6 +74,46 @@ int64_t bytes_of_outputs(std::span<const RunOutput> outputs, std::span<const Arg
   return bytes;
 }
 
+/// The lists of a run. A thread keeps their memory from run to run; a nested run in the same thread
+/// has its own.
+class RunLists {
+ public:
+  RunLists() {
+    swap(kept());
+  }
+  ~RunLists() {
+    memory.clear();
+    slots.clear();
+    swap(kept());
+  }
+  RunLists(const RunLists&) = delete;
+  RunLists& operator=(const RunLists&) = delete;
+
+  std::vector<SharedTensor> memory; // by slot; of owners
+  std::vector<Argument> slots;
+  // -- of the launch that is bound --
+  std::vector<Argument> values;
+  std::vector<void*> tensors;
+
+ private:
+  struct Kept {
+    std::vector<SharedTensor> memory;
+    std::vector<Argument> slots;
+    std::vector<Argument> values;
+    std::vector<void*> tensors;
+  };
+  static Kept& kept() {
+    static thread_local Kept lists;
+    return lists;
+  }
+  void swap(Kept& other) {
+    memory.swap(other.memory);
+    slots.swap(other.slots);
+    values.swap(other.values);
+    tensors.swap(other.tensors);
+  }
+};
+
 class ProgramRun {
  public:
   ProgramRun(
@@ -170,13 +210,13 @@ class ProgramRun {
     return std::get<TensorArg>(slots_[static_cast<size_t>(number)]);
   }
 
-  [[nodiscard]] std::vector<Argument> values_of(const std::vector<Slot>& inputs) const {
-    std::vector<Argument> values;
-    values.reserve(inputs.size());
+  /// The values of slots, until they are asked for again.
+  [[nodiscard]] const std::vector<Argument>& values_of(const std::vector<Slot>& inputs) {
+    values_.clear();
     for (const Slot input : inputs) {
-      values.push_back(slots_[static_cast<size_t>(input)]);
+      values_.push_back(slots_[static_cast<size_t>(input)]);
     }
-    return values;
+    return values_;
   }
 
   // -- steps --
@@ -198,7 +238,7 @@ class ProgramRun {
 
   void bind_kernel(const PlannedLaunch& launch) {
     const LaunchPlan& plan = *launch.plan;
-    const std::vector<Argument> values = values_of(launch.inputs);
+    const std::vector<Argument>& values = values_of(launch.inputs);
     dump_arguments(plan, values);
     if (plan.is_empty) {
       return;
@@ -368,10 +408,12 @@ class ProgramRun {
   RandomState random_;
   SharedTensor workspace_;
   RunCounters counters_;
-  std::vector<SharedTensor> memory_; // by slot; of owners
-  std::vector<Argument> slots_;
-  std::vector<void*> tensors_; // of the launch that is bound
-  size_t bound_until_ = 0;     // steps before are bound
+  RunLists lists_;
+  std::vector<SharedTensor>& memory_ = lists_.memory;
+  std::vector<Argument>& slots_ = lists_.slots;
+  std::vector<Argument>& values_ = lists_.values;
+  std::vector<void*>& tensors_ = lists_.tensors;
+  size_t bound_until_ = 0; // steps before are bound
 };
 
 } // namespace

@@ -43,6 +43,17 @@ std::string set_text(const std::vector<Slot>& slots) {
 
 } // namespace
 
+std::vector<const Val*> visible_outputs(const Fusion& fusion) {
+  std::vector<const Val*> result;
+  for (const Val* output : fusion.outputs()) {
+    const AliasInfo* alias = fusion.alias_of(output);
+    if (alias == nullptr || !alias->is_hidden) {
+      result.push_back(output);
+    }
+  }
+  return result;
+}
+
 std::vector<Slot> slots_read(const Step& step) {
   return std::visit(
       overloaded{

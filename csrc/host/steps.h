@@ -76,6 +76,8 @@ struct Free {
 
 using Step = std::variant<Launch, Evaluate, View, Allocate, Copy, Free>;
 
+/// Outputs that a step sets slots to: those the caller of the fusion would get.
+[[nodiscard]] std::vector<const Val*> visible_outputs(const Fusion& fusion);
 /// The slots that a step reads. Copy reads both of its own: it keeps them in use.
 [[nodiscard]] std::vector<Slot> slots_read(const Step& step);
 /// The slots that a step sets.

@@ -231,21 +231,48 @@ std::string CompiledKernel::source() const {
   return source_;
 }
 
+namespace {
+
+/// Compile the source of `code`; or why nothing here can. Throws UserError for a source that does
+/// not compile.
+std::optional<KernelRefusal> find_refusal_to_compile(
+    CompiledKernel& code,
+    const CompilerInput& input,
+    const KernelRequest& request,
+    const CompileParams& params) {
+  if (request.device.is_cuda()) {
+    const std::string architecture = architecture_of(request.device);
+    code.cuda = CudaCode::compile(input.source, input.name, architecture, params);
+    return std::nullopt;
+  }
+  auto made = CpuCode::try_compile(input.source, input.name, request.params.include_paths);
+  if (auto* refusal = std::get_if<KernelRefusal>(&made)) {
+    return std::move(*refusal);
+  }
+  code.cpu = std::get<std::shared_ptr<CpuCode>>(std::move(made));
+  return std::nullopt;
+}
+
+} // namespace
+
 std::variant<std::shared_ptr<const CompiledKernel>, KernelRefusal> try_compile_kernel(
     std::shared_ptr<const ScheduledFusion> fusion,
     const LaunchWords& words,
     LoweredKernel lowered,
     const KernelRequest& request) {
+  const bool is_automatic = fusion->is_automatic();
   auto code = std::make_shared<CompiledKernel>(std::move(fusion), request);
   Kernel& kernel = *lowered.kernel;
   code->set_kernel(lowered.kernel);
   kernel.set_index_type(request.choice.index_type);
   CompilerInput input;
+  bool is_external = false;
   {
     const TraceSpan span("print " + request.name);
     const Stopwatch watch;
     if (std::string external = external_source(request.group_id); !external.empty()) {
       code->set_source(external);
+      is_external = true;
       input = {.name = request.name, .source = std::move(external)};
     } else {
       input = print_for_compiler(kernel, request.scheduler);
@@ -262,14 +289,19 @@ std::variant<std::shared_ptr<const CompiledKernel>, KernelRefusal> try_compile_k
     if (const std::optional<Refusal> missing = Nvrtc::find_missing()) {
       return KernelRefusal{*missing, KernelRefusal::Cause::NoCompiler};
     }
-    code->cuda =
-        CudaCode::compile(input.source, input.name, architecture_of(request.device), params);
-  } else {
-    auto made = CpuCode::try_compile(input.source, input.name, request.params.include_paths);
-    if (auto* refusal = std::get_if<KernelRefusal>(&made)) {
-      return std::move(*refusal);
-    }
-    code->cpu = std::get<std::shared_ptr<CpuCode>>(std::move(made));
+  }
+  std::optional<KernelRefusal> refusal;
+  const auto compile = [&]() -> std::optional<Refusal> {
+    refusal = find_refusal_to_compile(*code, input, request, params);
+    return std::nullopt;
+  };
+  if (!is_automatic || is_external) {
+    compile();
+  } else if (std::optional<Refusal> error = try_automatic(compile)) {
+    refusal = KernelRefusal{*std::move(error), KernelRefusal::Cause::Source};
+  }
+  if (refusal) {
+    return *std::move(refusal);
   }
   code->compilation_ms = watch.milliseconds();
   code->compiled_at = std::chrono::steady_clock::now();

@@ -14,6 +14,7 @@ struct KernelRefusal {
     Schedule,        // the fusion cannot be lowered as it is scheduled
     NoCompiler,      // nothing here compiles for the device
     CompilerFailure, // the compiler failed, not the program: it wrote nothing, the disk is full
+    Source,          // the compiler does not take the source of a schedule that is not a user's
     Launch,          // the kernel does not serve these sizes
   };
   Refusal refusal;

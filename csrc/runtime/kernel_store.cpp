@@ -16,18 +16,22 @@ namespace nvfuser {
 namespace {
 
 /// The version of the bytes of facts; other builds never read them.
-constexpr const char* kForm = "nvfuser facts 2";
+constexpr const char* kForm = "nvfuser facts 3";
 
 std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text));
 }
 
-/// Whether lowering does nothing but make the kernel.
-bool may_be_skipped(const KernelRequest& request) {
+/// Whether compiling does nothing but make kernels.
+bool may_be_skipped() {
   const auto options = current_options();
   return !std::get<OptionSet<DumpOption>>(*options).any() && !environment().verifies_passes &&
-         environment_text("NVFUSER_EXTERNAL_SRC").empty() && request.params.include_paths.empty() &&
-         !request.params.enable_ptxas_verbose && !build_id().empty();
+         environment_text("NVFUSER_EXTERNAL_SRC").empty() && !build_id().empty();
+}
+
+bool may_be_skipped(const KernelRequest& request) {
+  return may_be_skipped() && request.params.include_paths.empty() &&
+         !request.params.enable_ptxas_verbose;
 }
 
 template <typename Option>
@@ -80,18 +84,6 @@ std::string text_of(const Target& target) {
   return text + "\n";
 }
 
-/// The numbers of random tensors, which the kernel has: the bytes of a fusion have their order.
-std::string streams_of(const Fusion& fusion) {
-  std::string text;
-  for (const Expr* expr : fusion.exprs()) {
-    const auto* op = expr->as<RNGOp>();
-    if (op != nullptr && op->seed == nullptr) {
-      text += " " + std::to_string(op->stream);
-    }
-  }
-  return text;
-}
-
 } // namespace
 
 std::string compiler_of(Device device) {
@@ -105,30 +97,39 @@ std::string compiler_of(Device device) {
   return HostCompiler::files() + host_cpu_id();
 }
 
+std::string environment_of_facts(Device device) {
+  if (!KernelCache::facts().may_find() || !may_be_skipped()) {
+    return "";
+  }
+  std::string text = build_id() + "\n" + text_of(target_of(device)) + "\n";
+  add_options<EnableOption>(text);
+  add_options<DisableOption>(text);
+  return text + compiler_of(device);
+}
+
+std::string digest_of_definition(const Fusion& definition) {
+  const Digest bytes = digest(definition);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 KernelStore::KernelStore(std::shared_ptr<const ScheduledFusion> fusion, const LaunchWords& words)
     : fusion_(std::move(fusion)), words_(words) {}
 
 std::string KernelStore::key(const std::string& kind, const KernelRequest& request) {
-  if (!KernelCache::facts().may_find() || !may_be_skipped(request)) {
+  const std::string environment = environment_of_facts(request.device);
+  if (environment.empty() || !may_be_skipped(request)) {
     return "";
   }
   if (digest_.empty()) {
     const TraceSpan span("digest " + request.name);
-    const Fusion& definition = *fusion_->definition();
-    const Digest bytes = digest(definition);
-    digest_.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    digest_ += streams_of(definition) + "\n" + fusion_->name();
+    digest_ = digest_of_definition(*fusion_->definition()) + "\n" + fusion_->name();
   }
   std::string key;
-  for (const std::string& part :
-       {std::string(kForm), kind, build_id(), digest_, request.key(),
-        text_of(target_of(request.device))}) {
+  for (const std::string& part : {std::string(kForm), kind, digest_, request.key(), environment}) {
     key += part;
     key += '\n';
   }
-  add_options<EnableOption>(key);
-  add_options<DisableOption>(key);
-  return key + compiler_of(request.device);
+  return key;
 }
 
 /// One for all code of the fusion on a target.

@@ -104,6 +104,7 @@ class SegmentedFusionMaker {
         .params = std::move(accepted.answer.params),
         .facts = std::move(facts),
         .rejections = std::move(accepted.answer.rejections),
+        .summarized = std::move(accepted.summarized),
         .inputs = std::move(accepted.built.inputs),
         .outputs = std::move(accepted.built.outputs)};
     for (const ExprId id : accepted.group.exprs) {
@@ -196,10 +197,16 @@ bool SegmentedFusion::is_cut_like(const SegmentedFusion& other) const {
 
 std::variant<std::shared_ptr<const SegmentedFusion>, Refusal> SegmentedFusion::try_segment(
     const std::shared_ptr<Fusion>& fusion, const schedule::RunFacts& run) {
+  GroupMemory memory;
+  return try_segment(fusion, run, memory);
+}
+
+std::variant<std::shared_ptr<const SegmentedFusion>, Refusal> SegmentedFusion::try_segment(
+    const std::shared_ptr<Fusion>& fusion, const schedule::RunFacts& run, GroupMemory& memory) {
   if (std::optional<Refusal> refusal = find_unfit(*fusion)) {
     return *std::move(refusal);
   }
-  Segmenter segmenter(fusion, run);
+  Segmenter segmenter(fusion, run, memory);
   segmenter.run();
   return SegmentedFusionMaker(fusion, segmenter).make();
 }

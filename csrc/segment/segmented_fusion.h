@@ -22,6 +22,11 @@
 
 namespace nvfuser {
 
+namespace segment {
+class GroupMemory;
+struct SummarizedFusion;
+} // namespace segment
+
 /// What a scheduler said that does not take a segment.
 struct Rejection {
   SchedulerType scheduler = SchedulerType::none;
@@ -48,6 +53,8 @@ struct SegmentedGroup {
   /// What was asked with: the run as the segment sees it.
   std::shared_ptr<const schedule::RunFacts> facts = nullptr;
   std::vector<Rejection> rejections = {}; // of those that were asked before it
+  /// `fusion` as it was asked about; nullptr: it was not, or is written in place since.
+  std::shared_ptr<const segment::SummarizedFusion> summarized = nullptr;
 
   // -- in the complete fusion --
 
@@ -83,6 +90,12 @@ class SegmentedFusion {
   /// Cost: near-linear in expressions.
   [[nodiscard]] static std::variant<std::shared_ptr<const SegmentedFusion>, Refusal> try_segment(
       const std::shared_ptr<Fusion>& fusion, const schedule::RunFacts& run);
+  /// The same, for a caller that cuts the fusion for many sizes: fusions of segments are shared by
+  /// the plans, and must not be changed.
+  [[nodiscard]] static std::variant<std::shared_ptr<const SegmentedFusion>, Refusal> try_segment(
+      const std::shared_ptr<Fusion>& fusion,
+      const schedule::RunFacts& run,
+      segment::GroupMemory& memory);
   /// The result; throws what is refused.
   [[nodiscard]] static std::shared_ptr<const SegmentedFusion> segment(
       const std::shared_ptr<Fusion>& fusion, const schedule::RunFacts& run);

@@ -11,7 +11,8 @@
 
 namespace nvfuser::segment {
 
-Segmenter::Segmenter(const std::shared_ptr<Fusion>& complete, const schedule::RunFacts& run)
+Segmenter::Segmenter(
+    const std::shared_ptr<Fusion>& complete, const schedule::RunFacts& run, GroupMemory& memory)
     : complete_(complete),
       run_(run),
       flow_(*complete),
@@ -19,7 +20,8 @@ Segmenter::Segmenter(const std::shared_ptr<Fusion>& complete, const schedule::Ru
       exact_(model_->maybe_build_graph(IdMappingMode::exact)),
       facts_(flow_, exact_, run),
       hard_(flow_, facts_),
-      builder_(*complete, flow_) {
+      builder_(*complete, flow_),
+      memory_(memory) {
   add_edges_of_views(*complete, flow_, facts_, hard_);
 }
 
@@ -44,6 +46,7 @@ void Segmenter::run() {
 
 void Segmenter::rebuild(Accepted& segment) {
   segment.built = builder_.build(segment.group, strided_);
+  segment.summarized = nullptr;
 }
 
 std::shared_ptr<const schedule::RunFacts> Segmenter::facts_of(const BuiltSegment& segment) const {
@@ -59,7 +62,8 @@ void Segmenter::push(std::vector<Group> groups) {
 void Segmenter::settle(Group group) {
   Accepted segment{.group = std::move(group), .built = {}, .answer = {}, .traits = {}};
   segment.traits = traits_of(*complete_, flow_, facts_, segment.group);
-  segment.built = builder_.build(segment.group, strided_);
+  GroupMemory::Entry& known = memory_.find(segment.group, strided_, builder_);
+  segment.built = known.built;
   if (segment.traits.is_library) {
     segment.answer.scheduler = SchedulerType::expr_eval;
     std::ranges::copy_if(
@@ -68,7 +72,8 @@ void Segmenter::settle(Group group) {
     accepted_.push_back(std::move(segment));
     return;
   }
-  const schedule::FusionSummary summary(*segment.built.fusion);
+  segment.summarized = GroupMemory::summarize(known);
+  const schedule::FusionSummary& summary = segment.summarized->summary;
   segment.answer = ask_schedulers(summary, builder_.facts_of(segment.built, run_), segment.traits);
   log(segment);
   if (segment.answer.scheduler == SchedulerType::none && try_cut(segment.group, summary)) {
@@ -158,8 +163,10 @@ bool Segmenter::try_join(
   Accepted both{
       .group = joined(flow_, groups, first, second), .built = {}, .answer = {}, .traits = {}};
   both.traits = traits_of(*complete_, flow_, facts_, both.group);
-  both.built = builder_.build(both.group, strided_);
-  const schedule::FusionSummary summary(*both.built.fusion);
+  GroupMemory::Entry& known = memory_.find(both.group, strided_, builder_);
+  both.built = known.built;
+  both.summarized = GroupMemory::summarize(known);
+  const schedule::FusionSummary& summary = both.summarized->summary;
   const schedule::RunFacts facts = builder_.facts_of(both.built, run_);
   if (schedule::find_refusal(scheduler, summary, facts)) {
     return false;

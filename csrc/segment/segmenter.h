@@ -10,6 +10,7 @@
 
 #include "graph/id_model.h"
 #include "segment/ask.h"
+#include "segment/group_memory.h"
 #include "segment/joined.h"
 #include "segment/mirrored.h"
 #include "segment/partition.h"
@@ -23,15 +24,18 @@ struct Accepted {
   BuiltSegment built;
   Answer answer;
   GroupTraits traits;
+  std::shared_ptr<const SummarizedFusion> summarized = nullptr; // if schedulers were asked
 };
 
 class Segmenter {
  public:
   /// Requires: a definition without dynamic shapes, which has no schedule.
-  Segmenter(const std::shared_ptr<Fusion>& complete, const schedule::RunFacts& run);
+  /// `memory` is that of `complete`.
+  Segmenter(
+      const std::shared_ptr<Fusion>& complete, const schedule::RunFacts& run, GroupMemory& memory);
 
   /// Cost: near-linear in expressions, and for each cut that a refusal makes in those of the group
-  /// that is cut.
+  /// that is cut. Groups that `memory` knows are only asked about.
   void run();
 
   [[nodiscard]] const Flow& flow() const {
@@ -84,6 +88,7 @@ class Segmenter {
   Facts facts_;
   HardEdges hard_;
   SegmentBuilder builder_;
+  GroupMemory& memory_;
   Reasons reasons_;
   std::deque<Group> candidates_;
   std::vector<Accepted> accepted_;

@@ -264,15 +264,18 @@ print(fd.fec.last_launches()[0].bdimx)
 """
 
 
-def run_with(folder: Path, target: str) -> str:
-    variables = {"NVFUSER_SCHEDULES": str(folder)}
-    result = subprocess.run(
+def run_process_with(folder: Path, target: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         [sys.executable, "-c", OTHER_PROCESS, target],
-        env=os.environ | variables,
+        env=os.environ | {"NVFUSER_SCHEDULES": str(folder)},
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def run_with(folder: Path, target: str) -> str:
+    result = run_process_with(folder, target)
     return result.stdout.strip() or result.stderr
 
 
@@ -290,6 +293,26 @@ def test_another_process_takes_schedules_from_a_folder(target: str, tmp_path: Pa
     assert run_with(tmp_path, target) == "96"
     file.write_text(text.replace("2.0", "3.0"))  # of another fusion
     assert run_with(tmp_path, target) not in ("96", "")
+
+
+def test_a_schedule_for_other_decisions_is_told(target: str, tmp_path: Path) -> None:
+    fd, data = scaled(target)
+    fd.fec.use_schedule(0, in_blocks_of(96))
+    check_scaled(fd, data)
+    text = fd.fec.schedules([data])[0]
+    (line,) = re.findall("^# Decisions: (.*)$", text, flags=re.M)
+    other = line[:-1] + ("0" if line[-1] != "0" else "1")
+    file = tmp_path / "scaled.py"
+
+    def news(decisions: str) -> str:
+        file.write_text(text.replace(line, decisions))
+        return run_process_with(tmp_path, target).stderr
+
+    assert news(line) == ""
+    told = news(other)
+    assert f'{file}, for decisions "{other}"' in told
+    assert f'These sizes have the decisions "{line}"' in told
+    assert news("tpu resize 0") == ""  # of another device
 
 
 def test_a_folder_of_schedules_that_is_none_is_an_error(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -204,6 +205,37 @@ def test_outputs_of_host_scalars_are_on_the_host(target: str, rng: torch.Generat
     assert "pointwise" in runners(fd)
 
 
+def test_host_scalars_are_computed_beside_what_reads_them(
+    target: str, rng: torch.Generator
+) -> None:
+    with FusionDefinition() as fd:
+        s = fd.define_tensor([], dtype=DataType.Float, is_cpu=True)
+        x = matrix(fd)
+        negated = fd.ops.neg(s)
+        fd.add_output(negated)
+        fd.add_output(fd.ops.mul(x, negated))
+        fd.add_output(fd.ops.add(negated, 1.0))
+        fd.add_output(fd.ops.sum(fd.ops.sin(fd.ops.sum(x, [1])), [0]))
+    x, s = rand(target, rng, 3, 4), torch.tensor(2.5)
+    for _ in range(2):
+        first, scaled, second, total = fd.execute([s, x])
+        assert (first.device.type, second.device.type) == ("cpu", "cpu")
+        assert (first.item(), second.item()) == (-2.5, -1.5)
+        torch.testing.assert_close(scaled, x * -2.5)
+        torch.testing.assert_close(total, x.sum(1).sin().sum(0), atol=1e-4, rtol=1e-4)
+
+
+def test_only_host_scalars_are_computed(target: str, rng: torch.Generator) -> None:
+    with FusionDefinition() as fd:
+        s = fd.define_tensor([], dtype=DataType.Float, is_cpu=True)
+        matrix(fd)
+        fd.add_output(fd.ops.exp(s))
+    s = torch.tensor(0.5)
+    (out,) = fd.execute([s, rand(target, rng, 3, 4)])
+    assert out.device.type == "cpu"
+    torch.testing.assert_close(out, s.exp())
+
+
 @pytest.mark.gpu
 def test_several_segments_are_captured() -> None:
     if not torch.cuda.is_available():
@@ -219,6 +251,26 @@ def test_several_segments_are_captured() -> None:
     x.fill_(0.5)
     graph.replay()
     torch.testing.assert_close(out, -(x.sin() @ y), atol=1e-3, rtol=1e-3)
+
+
+@pytest.mark.parametrize("define", [product_between_maps, chain, rows_then_columns])
+def test_a_plan_does_not_depend_on_sizes_that_came_before(
+    define: Callable[[FusionDefinition], None], target: str, rng: torch.Generator
+) -> None:
+    sizes = [(3, 3), (1, 1), (700, 700), (33, 33)]
+    seasoned = defined(define)
+    num_inputs = len(seasoned.fusion.inputs())
+    for size in [*sizes, *reversed(sizes)]:
+        inputs = [rand(target, rng, *size) for _ in range(num_inputs)]
+        fresh = defined(define)
+        got, wanted = seasoned.execute(inputs), fresh.execute(inputs)
+        for a, b in zip(got, wanted, strict=True):
+            assert torch.equal(a, b)
+        names = [
+            re.sub("_f[0-9]+_c[0-9]+_r[0-9]+", "", fd.fec.explain(inputs))
+            for fd in (seasoned, fresh)
+        ]
+        assert names[0] == names[1]
 
 
 def test_a_lone_scan_is_a_kernel(target: str, rng: torch.Generator) -> None:

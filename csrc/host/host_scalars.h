@@ -1,0 +1,29 @@
+// Outputs that depend on scalars of the host alone are computed there, as PyTorch does it: they
+// need no launch, and the caller gets them in the host's memory.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "host/partition.h"
+#include "ir/fusion.h"
+
+namespace nvfuser::host {
+
+/// A fusion in two parts that share nothing but inputs; both have all of them. What both need is
+/// computed in both.
+struct HostScalars {
+  std::shared_ptr<Fusion> whole;
+  std::shared_ptr<Fusion> scalars;  // nullptr: no output is one
+  std::shared_ptr<Fusion> others;   // `whole` if there are no scalars, `scalars` if nothing else
+  std::vector<bool> is_scalar = {}; // by output of `whole`
+};
+
+/// `is_cuda`: whether it runs on a GPU. Elsewhere there is nothing to part.
+[[nodiscard]] HostScalars split_host_scalars(std::shared_ptr<Fusion> whole, bool is_cuda);
+
+/// Let `partition`, which computes `parts.others`, compute the scalars as well: behind all others,
+/// since they may update arguments that those read. Requires: both parts are there.
+void add_host_scalars(Partition& partition, const HostScalars& parts);
+
+} // namespace nvfuser::host

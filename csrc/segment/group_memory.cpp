@@ -1,0 +1,40 @@
+#include "segment/group_memory.h"
+
+namespace nvfuser::segment {
+namespace {
+
+/// Groups kept for one fusion. Past that all are forgotten: a fusion that is cut in so many ways
+/// gains little from them.
+constexpr size_t kMaxGroups = 4096;
+
+} // namespace
+
+GroupMemory::Entry& GroupMemory::find(
+    const Group& group, const std::set<TensorId>& strided, const SegmentBuilder& builder) {
+  Key key;
+  const auto add = [&](const auto& numbers) {
+    key.push_back(numbers.size());
+    key.insert(key.end(), numbers.begin(), numbers.end());
+  };
+  add(group.exprs);
+  add(group.outputs);
+  add(group.updates);
+  add(strided);
+  if (const auto known = entries_.find(key); known != entries_.end()) {
+    return known->second;
+  }
+  if (entries_.size() >= kMaxGroups) {
+    entries_.clear();
+  }
+  return entries_.emplace(std::move(key), Entry{.built = builder.build(group, strided)})
+      .first->second;
+}
+
+const std::shared_ptr<const SummarizedFusion>& GroupMemory::summarize(Entry& entry) {
+  if (entry.summarized == nullptr) {
+    entry.summarized = std::make_shared<SummarizedFusion>(entry.built.fusion);
+  }
+  return entry.summarized;
+}
+
+} // namespace nvfuser::segment
