@@ -23,10 +23,12 @@ CASES = {
     "pointwise": "fd.ops.relu(fd.ops.add(fd.ops.mul(x, 2.0), 1.0))",
     "softmax": "fd.ops.softmax(x, 1)",
     "row sums": "fd.ops.sum(x, [1])",
+    "2 segments": "fd.ops.sum(fd.ops.sin(fd.ops.sum(fd.ops.exp(x), [1], keepdim=True)), [0])",
+    "5 segments": "functools.reduce(lambda x, _: fd.ops.segment_set(fd.ops.sin(x)), range(5), x)",
 }
 
 PROCESS = """
-import sys, time
+import functools, sys, time
 import torch
 from nvfuser_direct import FusionDefinition
 

@@ -21,8 +21,7 @@
 namespace nvfuser::host {
 namespace {
 
-/// Calls kept by one cache. Past that they are planned anew: programs with that many shapes gain
-/// nothing from keeping them.
+/// Calls kept by one cache. Past that those are planned anew that were not used for long.
 constexpr size_t kMaxCalls = 4096;
 /// Runtimes kept by one cache; the one that was not planned with for longest goes first.
 constexpr size_t kMaxRuntimes = 256;
@@ -154,6 +153,9 @@ std::vector<RunOutput> FusionExecutorCache::run(
   CallPtr call = calls_.find(words);
   if (call != nullptr) {
     hits_.add();
+    if (!call->was_used.load(std::memory_order_relaxed)) { // most were: nothing is written then
+      call->was_used.store(true, std::memory_order_relaxed);
+    }
   } else {
     misses_.add();
     // A copy: what compiles may warn, and a handler of warnings may run something in this thread.
@@ -196,6 +198,13 @@ FusionExecutorCache::CallPtr FusionExecutorCache::make_call(
     call->runtime = runtime_for(specialization, args, place);
   }
   FusionRuntime::Planned planned = call->runtime->plan(args, place, caller.evaluator);
+  // What schedulers propose in vain is cut further, as long as that makes a difference.
+  while (!planned.unusable.empty() &&
+         planner_for(specialization)
+             ->note_unusable(call->runtime->cut().get(), planned.unusable, place)) {
+    call->runtime = runtime_for(specialization, args, place);
+    planned = call->runtime->plan(args, place, caller.evaluator);
+  }
   if (const auto plan = key.empty() ? std::nullopt : call->runtime->plan_to_store()) {
     store_plan(key, *plan);
   }
@@ -203,9 +212,7 @@ FusionExecutorCache::CallPtr FusionExecutorCache::make_call(
   call->plan = std::move(planned.plan);
   call->dumps_arguments = has_option(DumpOption::FusionArgs);
   if (calls_.size() >= kMaxCalls) {
-    const std::lock_guard lock(runtimes_mutex_);
-    num_evictions_ += static_cast<int64_t>(calls_.size());
-    calls_.clear();
+    evict_calls();
   }
   CallPtr result = calls_.insert(words, std::move(call));
   for (const std::string& warning : planned.warnings) {
@@ -333,6 +340,25 @@ std::string FusionExecutorCache::reason_for(
   return last.specialization != key.specialization
              ? "shapes resolve in another way"
              : "other sizes, and kernels are not reused (kernel_reuse is disabled)";
+}
+
+void FusionExecutorCache::evict_calls() {
+  const std::lock_guard lock(runtimes_mutex_);
+  std::vector<std::pair<Signature, CallPtr>> calls = calls_.items();
+  if (calls.size() < kMaxCalls) {
+    return; // another thread did it meanwhile
+  }
+  std::erase_if(calls, [](const auto& entry) {
+    return !entry.second->was_used.exchange(false, std::memory_order_relaxed);
+  });
+  if (calls.size() > kMaxCalls / 2) { // the oldest ones go, too: else this would repeat soon
+    calls.erase(calls.begin(), calls.end() - static_cast<std::ptrdiff_t>(kMaxCalls / 2));
+  }
+  num_evictions_ += static_cast<int64_t>(kMaxCalls - calls.size());
+  calls_.clear();
+  for (auto& [words, call] : calls) {
+    calls_.insert(std::move(words), std::move(call));
+  }
 }
 
 void FusionExecutorCache::evict_runtimes() {

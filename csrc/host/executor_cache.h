@@ -102,7 +102,8 @@ class FusionExecutorCache {
     std::shared_ptr<FusionRuntime> runtime;
     std::shared_ptr<HostProgram> program; // that was planned
     std::shared_ptr<const ProgramPlan> plan;
-    bool dumps_arguments = false; // NVFUSER_DUMP=fusion_args when it was planned
+    bool dumps_arguments = false;               // NVFUSER_DUMP=fusion_args when it was planned
+    mutable std::atomic<bool> was_used = false; // again, since calls were forgotten last
   };
   using CallPtr = std::shared_ptr<const Call>;
 
@@ -143,6 +144,8 @@ class FusionExecutorCache {
   /// Why no runtime serves `pieces`. `alike`: the latest one with the same key.
   [[nodiscard]] std::string reason_for(
       const RuntimeKey& key, const PlannedPieces& pieces, const Entry* alike) const;
+  /// Make room for new calls: those go that were not used since it was made last.
+  void evict_calls();
   void note_compilation(std::string reason);
   void evict_runtimes();
   [[nodiscard]] std::shared_ptr<PiecePlanner> planner_for(const Specialization& specialization);

@@ -116,7 +116,7 @@ FusionRuntime::Planned FusionRuntime::plan(
     }
     Planned result{
         program, std::get<std::shared_ptr<const ProgramPlan>>(std::move(plan)),
-        std::exchange(warnings_, {})};
+        std::exchange(warnings_, {}), unusable_proposals()};
     for (const auto& ways : ways_) {
       if (std::optional<std::string> warning = ways->take_warning()) {
         result.warnings.push_back(std::move(*warning));
@@ -124,6 +124,28 @@ FusionRuntime::Planned FusionRuntime::plan(
     }
     return result;
   }
+}
+
+std::vector<UnusableProposal> FusionRuntime::unusable_proposals() const {
+  std::vector<UnusableProposal> result;
+  if (replan_ != nullptr) { // there is no better plan: it was made after such news
+    return result;
+  }
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    const Way::Kind kind = pieces_[i].ways->way(last_choice_[i]).kind;
+    if (kind != Way::Kind::Trivial && kind != Way::Kind::Evaluated) {
+      continue;
+    }
+    const PieceReport report = pieces_[i].ways->report_of(last_choice_[i]);
+    for (const RefusedWay& refused : report.refused) {
+      const bool is_of_schedule = refused.refusal.cause == KernelRefusal::Cause::Schedule ||
+                                  refused.refusal.cause == KernelRefusal::Cause::Source;
+      if (refused.params != nullptr && is_of_schedule) {
+        result.push_back({i, refused.params, refused.refusal.refusal});
+      }
+    }
+  }
+  return result;
 }
 
 FusionRuntime::Choice FusionRuntime::best_choice(Device device, Evaluator& evaluator) {

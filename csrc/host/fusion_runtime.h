@@ -43,6 +43,8 @@ class FusionRuntime {
     std::shared_ptr<HostProgram> program;
     std::shared_ptr<const ProgramPlan> plan;
     std::vector<std::string> warnings; // for the user
+    /// What schedulers proposed in vain for pieces that run without a scheduler now.
+    std::vector<UnusableProposal> unusable;
   };
   /// Throws UserError for arguments that do not fit, and where nothing computes a piece.
   /// `evaluator` is only asked whether it is there.
@@ -111,6 +113,7 @@ class FusionRuntime {
   [[nodiscard]] std::vector<std::shared_ptr<KernelProgram>> last_kernels() const;
   /// `last_pieces`, where the lock is held.
   [[nodiscard]] std::vector<PieceReport> reports() const;
+  [[nodiscard]] std::vector<UnusableProposal> unusable_proposals() const;
   void add_piece(PlannedPieces& pieces, size_t position, bool is_by_hand);
 
   const KernelIdentity identity_;

@@ -38,6 +38,19 @@ std::optional<SegmentKind> kind_of_whole(
   return candidates.at(0) == nullptr ? std::nullopt : std::optional(SegmentKind::Kernel);
 }
 
+/// Whether schedulers take a fusion, and none of what they propose is of use.
+bool are_unusable(Candidates& candidates, const segment::UnusableParams& unusable) {
+  for (size_t i = 0;; ++i) {
+    const Candidates::Params params = candidates.at(i);
+    if (params == nullptr) {
+      return i > 0;
+    }
+    if (unusable.find(*params) == nullptr) {
+      return false;
+    }
+  }
+}
+
 PlannedPieces pieces_of(std::shared_ptr<const SegmentedFusion> plan) {
   PlannedPieces pieces{
       .complete = plan->complete_fusion(),
@@ -159,6 +172,27 @@ PlannedPieces PiecePlanner::plan(std::span<const Argument> args, Device device) 
   return pieces;
 }
 
+bool PiecePlanner::note_unusable(
+    const SegmentedFusion* cut, const std::vector<UnusableProposal>& proposals, Device device) {
+  const std::lock_guard lock(mutex_);
+  std::optional<Known>& known = known_[device.is_cuda() ? 1 : 0];
+  bool is_news = false;
+  for (const UnusableProposal& proposal : proposals) {
+    if (!known) {
+      continue; // scheduled by hand
+    }
+    if (cut == nullptr) {
+      is_news = known->unusable.note(*proposal.params, proposal.refusal) || is_news;
+    } else if (proposal.piece < cut->groups().size()) {
+      const auto& group = cut->groups()[proposal.piece].summarized;
+      is_news = (group != nullptr &&
+                 known->groups.note_unusable(*group, *proposal.params, proposal.refusal)) ||
+                is_news;
+    }
+  }
+  return is_news;
+}
+
 bool PiecePlanner::has_planned(Device device) {
   const std::lock_guard lock(mutex_);
   return known_[device.is_cuda() ? 1 : 0].has_value();
@@ -170,7 +204,8 @@ PlannedPieces PiecePlanner::cut(Known& known, std::shared_ptr<const schedule::Ru
   }
   if (known.may_be_whole) {
     auto candidates = std::make_shared<Candidates>(known.whole, facts);
-    if (const auto kind = kind_of_whole(known.whole->summary, *facts, *candidates)) {
+    const auto kind = kind_of_whole(known.whole->summary, *facts, *candidates);
+    if (kind && !are_unusable(*candidates, known.unusable)) {
       return one_piece(known.complete, *kind, std::move(candidates));
     }
   }

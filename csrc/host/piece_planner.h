@@ -40,6 +40,13 @@ struct PlannedPieces {
   std::function<const PlannedPieces&()> replan = nullptr; // plans again
 };
 
+/// A scheduler took a piece, and its schedule was of no use.
+struct UnusableProposal {
+  size_t piece = 0;
+  Candidates::Params params;
+  Refusal refusal;
+};
+
 /// Asks about one fusion, again and again for new sizes. What it answers follows from the sizes
 /// alone, not from those that came before. Thread-safe.
 class PiecePlanner {
@@ -52,6 +59,11 @@ class PiecePlanner {
   /// Cost: a fusion is looked at once, and so is each segment; later runs ask schedulers about new
   /// sizes.
   [[nodiscard]] PlannedPieces plan(std::span<const Argument> args, Device device);
+  /// Do without these proposals for pieces that run like this from now on: where no other scheduler
+  /// takes a piece, it is cut. They follow from pieces and params, so that it does not matter which
+  /// run found them out. `cut`: that of the pieces. Returns whether any is news.
+  bool note_unusable(
+      const SegmentedFusion* cut, const std::vector<UnusableProposal>& proposals, Device device);
   /// Whether it was asked for runs on such a device before.
   [[nodiscard]] bool has_planned(Device device);
 
@@ -69,6 +81,7 @@ class PiecePlanner {
     const EqualDims complete_equal_dims;
     const bool may_be_whole; // nothing in it asks for a cut
     segment::GroupMemory groups;
+    segment::UnusableParams unusable; // for `whole`
   };
 
   [[nodiscard]] PlannedPieces cut(Known& known, std::shared_ptr<const schedule::RunFacts> facts);

@@ -146,7 +146,8 @@ PieceReport PieceWays::report_of(size_t number) const {
           {.kind = kinds_[i],
            .scheduler = has_scheduler ? candidates_->at(candidate_of(i))->scheduler_type()
                                       : SchedulerType::none,
-           .refusal = std::get<KernelRefusal>(*ways_[i])});
+           .refusal = std::get<KernelRefusal>(*ways_[i]),
+           .params = has_scheduler ? candidates_->at(candidate_of(i)) : nullptr});
     }
   }
   return report;

@@ -44,6 +44,7 @@ struct RefusedWay {
   Way::Kind kind = Way::Kind::Evaluated;
   SchedulerType scheduler = SchedulerType::none;
   KernelRefusal refusal;
+  Candidates::Params params = nullptr; // of a scheduler
 };
 
 /// A schedule that a user made, or had found by tuning, for a segment.

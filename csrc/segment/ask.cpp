@@ -46,7 +46,8 @@ GroupTraits traits_of(
 Answer ask_schedulers(
     const schedule::FusionSummary& summary,
     const schedule::RunFacts& run,
-    const GroupTraits& traits) {
+    const GroupTraits& traits,
+    const UnusableParams& unusable) {
   Answer answer;
   for (const schedule::Scheduler& scheduler : schedule::schedulers()) {
     if (!takes_kind(scheduler.type, traits)) {
@@ -57,9 +58,14 @@ Answer ask_schedulers(
       refusal = scheduler.find_refusal_by_size(summary, run);
     }
     if (!refusal) {
-      answer.scheduler = scheduler.type;
-      answer.params = scheduler.compute_heuristics(summary, run);
-      return answer;
+      auto params = scheduler.compute_heuristics(summary, run);
+      const Refusal* known = params == nullptr ? nullptr : unusable.find(*params);
+      if (known == nullptr) {
+        answer.scheduler = scheduler.type;
+        answer.params = std::move(params);
+        return answer;
+      }
+      refusal = *known;
     }
     answer.rejections.push_back({.scheduler = scheduler.type, .refusal = *std::move(refusal)});
   }

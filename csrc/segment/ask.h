@@ -2,6 +2,7 @@
 #pragma once
 
 #include "schedule/summary/fusion_summary.h"
+#include "segment/group_memory.h"
 #include "segment/segment_builder.h"
 #include "segment/segmented_fusion.h"
 
@@ -29,6 +30,7 @@ struct Answer {
 [[nodiscard]] Answer ask_schedulers(
     const schedule::FusionSummary& summary,
     const schedule::RunFacts& run,
-    const GroupTraits& traits);
+    const GroupTraits& traits,
+    const UnusableParams& unusable);
 
 } // namespace nvfuser::segment

@@ -1,5 +1,7 @@
 #include "segment/group_memory.h"
 
+#include <algorithm>
+
 namespace nvfuser::segment {
 namespace {
 
@@ -35,6 +37,13 @@ const std::shared_ptr<const SummarizedFusion>& GroupMemory::summarize(Entry& ent
     entry.summarized = std::make_shared<SummarizedFusion>(entry.built.fusion);
   }
   return entry.summarized;
+}
+
+bool GroupMemory::note_unusable(
+    const SummarizedFusion& group, const HeuristicParams& params, const Refusal& refusal) {
+  const auto entry = std::ranges::find_if(
+      entries_, [&](const auto& known) { return known.second.summarized.get() == &group; });
+  return entry != entries_.end() && entry->second.unusable.note(params, refusal);
 }
 
 } // namespace nvfuser::segment

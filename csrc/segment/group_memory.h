@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/refusal.h"
+#include "schedule/params/heuristic_params.h"
 #include "schedule/summary/fusion_summary.h"
 #include "segment/segment_builder.h"
 
@@ -24,12 +26,31 @@ struct SummarizedFusion {
   const schedule::FusionSummary summary;
 };
 
+/// Params that a fusion cannot be scheduled with, though their scheduler takes it: its schedule
+/// could not be applied or lowered, or no compiler takes it. They follow from the fusion alone.
+class UnusableParams {
+ public:
+  /// Returns whether it is news.
+  bool note(const HeuristicParams& params, const Refusal& refusal) {
+    return refusals_.emplace(std::pair(params.scheduler_type(), params.hash()), refusal).second;
+  }
+  /// Why they are; nullptr: they are not, as far as is known.
+  [[nodiscard]] const Refusal* find(const HeuristicParams& params) const {
+    const auto found = refusals_.find(std::pair(params.scheduler_type(), params.hash()));
+    return found == refusals_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  std::map<std::pair<SchedulerType, size_t>, Refusal> refusals_;
+};
+
 /// Of a complete fusion that does not change. Not thread-safe, but for what it hands out.
 class GroupMemory {
  public:
   struct Entry {
     BuiltSegment built;
     std::shared_ptr<const SummarizedFusion> summarized = nullptr; // once it was asked for
+    UnusableParams unusable = {};
   };
 
   /// The entry of a group, whose fusion `builder` makes if there is none. `strided`: as
@@ -39,9 +60,9 @@ class GroupMemory {
   /// Its summary, made if it was not asked for before.
   [[nodiscard]] static const std::shared_ptr<const SummarizedFusion>& summarize(Entry& entry);
 
-  [[nodiscard]] size_t num_groups() const {
-    return entries_.size();
-  }
+  /// Cut the group differently where a scheduler would decide so. Returns whether it is news.
+  bool note_unusable(
+      const SummarizedFusion& group, const HeuristicParams& params, const Refusal& refusal);
 
  private:
   using Key = std::vector<size_t>;

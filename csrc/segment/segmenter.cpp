@@ -74,7 +74,8 @@ void Segmenter::settle(Group group) {
   }
   segment.summarized = GroupMemory::summarize(known);
   const schedule::FusionSummary& summary = segment.summarized->summary;
-  segment.answer = ask_schedulers(summary, builder_.facts_of(segment.built, run_), segment.traits);
+  segment.answer = ask_schedulers(
+      summary, builder_.facts_of(segment.built, run_), segment.traits, known.unusable);
   log(segment);
   if (segment.answer.scheduler == SchedulerType::none && try_cut(segment.group, summary)) {
     return;
@@ -173,6 +174,9 @@ bool Segmenter::try_join(
   }
   both.answer.scheduler = scheduler;
   both.answer.params = schedule::find_scheduler(scheduler)->compute_heuristics(summary, facts);
+  if (known.unusable.find(*both.answer.params) != nullptr) {
+    return false;
+  }
   accepted_[first] = std::move(both);
   accepted_.erase(accepted_.begin() + static_cast<std::ptrdiff_t>(second));
   return true;

@@ -141,6 +141,22 @@ def test_a_cache_forgets_runtimes_and_plans_that_were_not_used_for_long() -> Non
     assert fd.fec.compilations()[-1].startswith("other sizes")
 
 
+def test_calls_that_are_used_stay_known() -> None:
+    def turned(fd: FusionDefinition) -> None:
+        fd.add_output(fd.ops.permute(matrix(fd), [1, 0]))
+
+    fd = defined(turned)
+    often = torch.ones(3, 5)
+    others = 6000
+    for n in range(others):
+        fd.execute([often])
+        fd.execute([torch.empty(n, 1)])
+    stats = fd.fec.stats()
+    assert stats.misses == 1 + others
+    assert stats.plans <= 4096
+    assert stats.plans + stats.evictions == stats.misses
+
+
 def test_threads_share_the_segments_of_a_definition(target: str, rng: torch.Generator) -> None:
     fd = defined(product_between_maps)
     cases = [(rand(target, rng, n, 6), rand(target, rng, 6, m)) for n in (1, 4, 9) for m in (5, 8)]

@@ -1,4 +1,8 @@
-"""A compiler that does not take the source of an automatic schedule: the next way is taken."""
+"""A compiler that does not take the source of an automatic schedule: the next way is taken.
+
+Segments that no other scheduler takes are cut further; what cannot be cut runs by the trivial
+schedule, or is evaluated.
+"""
 
 from __future__ import annotations
 
@@ -54,8 +58,8 @@ def run(folder: Path, refused: str) -> subprocess.CompletedProcess[str]:
     ("refused", "expected"),
     [
         ("nvfuser_nothing", "['reduction', 'reduction']"),
-        ("nvfuser_reduction", "['trivial', 'trivial']"),
-        ("nvfuser_", "['evaluated', 'evaluated']"),
+        ("nvfuser_reduction", "['trivial', 'pointwise', 'trivial']"),
+        ("nvfuser_", "['evaluated', 'evaluated', 'evaluated']"),
     ],
 )
 def test_the_next_way_is_taken(refused: str, expected: str, tmp_path: Path) -> None:

@@ -5,6 +5,10 @@
 Every result is compared with PyTorch's. On the CPU, kernels are compiled by a script that notes
 what it is given: no source is compiled twice. `--processes 2` lets as many of such processes begin
 at once on one empty kernel cache.
+
+Compiling takes nearly all of the time: every definition has kernels of its own for some of the
+sizes. `--definitions` of the fusions differ; the others are equal to one of them, and ask for the
+same kernels from caches of their own.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,9 +97,11 @@ class Task:
     calls: list[Call]
 
 
-def make_task(number: int, device: str) -> Task:
-    define, reference = KINDS[number % len(KINDS)]
-    constant = 1.0 + number
+def make_task(number: int, definitions: int, device: str) -> Task:
+    """The data differ from those of equal definitions."""
+    which = number % definitions
+    define, reference = KINDS[which % len(KINDS)]
+    constant = 1.0 + which
     fd = FusionDefinition()
     with fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
@@ -137,12 +144,17 @@ def run_threads(tasks: list[Task], num_threads: int, num_calls: int) -> list[str
 
 def run_process(args: argparse.Namespace) -> int:
     torch.set_num_threads(1)
-    tasks = [make_task(number, args.target) for number in range(args.fusions)]
+    tasks = [make_task(number, args.definitions, args.target) for number in range(args.fusions)]
+    begin = time.perf_counter()
     failures = run_threads(tasks, args.threads, args.calls)
+    seconds = time.perf_counter() - begin
     stats = [task.fd.fec.stats() for task in tasks]
     calls = sum(each.hits + each.misses for each in stats)
     compiled = sum(each.compiled for each in stats)
-    print(f"{calls} calls of {len(tasks)} fusions, {compiled} kernels, {len(failures)} failures")
+    print(
+        f"{calls} calls of {len(tasks)} fusions, {compiled} kernels, {seconds:.1f} s, "
+        f"{len(failures)} failures"
+    )
     print("\n".join(failures[:5]))
     return int(bool(failures))
 
@@ -157,6 +169,7 @@ def run_processes(args: argparse.Namespace, folder: Path) -> int:
     script.chmod(0o755)
     words = ["--inner", "--target", args.target, "--threads", args.threads]
     words += ["--fusions", args.fusions, "--calls", args.calls]
+    words += ["--definitions", args.definitions]
     processes = []
     for number in range(args.processes):
         environment = {
@@ -183,6 +196,7 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=16)
     parser.add_argument("--fusions", type=int, default=50)
     parser.add_argument("--calls", type=int, default=1000, help="of each fusion, on average")
+    parser.add_argument("--definitions", type=int, default=10, help="that differ")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--inner", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
