@@ -66,6 +66,6 @@ def test_the_next_way_is_taken(refused: str, expected: str, tmp_path: Path) -> N
     result = run(tmp_path, refused)
     assert result.stdout.splitlines()[0] == expected
     if refused != "nvfuser_nothing":
-        assert "tried: reduction: " in result.stdout
+        assert "  not reduction: CPU kernel nvfuser_reduction_" in result.stdout
         assert "error: too long" in result.stdout
     assert ("evaluated through PyTorch" in result.stderr) == (refused == "nvfuser_")
