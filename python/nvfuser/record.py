@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _PACKAGE = __name__.rpartition(".")[0]
 
+_finders: dict[str, Callable[..., Any]] = {}  # of statements that were seen before, by kind
+
 
 def record(fd: FusionDefinition, kind: StatementKind, values: list[Any]) -> Any:
     """Record a statement, and before it the literals of its shapes.
@@ -44,9 +46,6 @@ def record(fd: FusionDefinition, kind: StatementKind, values: list[Any]) -> Any:
         finder = _finders[kind.name] = make_finder(kind)
     found = finder(fd, *values)
     return record_slowly(fd, kind, values) if found is None else found
-
-
-_finders: dict[str, Callable[..., Any]] = {}  # by kind
 
 
 def record_slowly(fd: FusionDefinition, kind: StatementKind, values: list[Any]) -> Any:

@@ -12,6 +12,7 @@ follow from the parameters.
     V   shape: Vector, list or tuple of int and Scalar     Vw  the same, of any integers
     L   scalar or int, which is written in place
     int, flag, ints, flags, dtype               attributes
+    any                 what `define` reads by itself
 """
 
 from __future__ import annotations
