@@ -3681,7 +3681,60 @@ class ThreadLoop(Expr):
 
 class BlockLoop(Expr):
     """
-    CPU target: run body for every block of the grid, in parallel: no block depends on another. One phase of the kernel.
+    CPU target: run body for every block of the grid (or every cluster, if blocks form them), in parallel: none depends on another. One phase of the kernel.
+    """
+
+    @property
+    def body(self) -> list[Expr]:
+        """Statements."""
+
+class ClusterSync(Expr):
+    """
+    Wait until every block of the cluster is here; writes to the shared memory of any of them before it are visible after it.
+    """
+
+class ClusterReduction(Expr):
+    """
+    Combine values (or a Welford triple) over threads of a block and over the blocks of its cluster; see the top of this file. out = combine(out, over blocks and threads: predicate ? in : init), the same in every block.
+    """
+
+    @property
+    def outs(self) -> list[Val]:
+        """Accumulators: one per reduction, or (avg, var, n)."""
+
+    @property
+    def ins(self) -> list[Val]:
+        """Values of this thread, as many."""
+
+    @property
+    def inits(self) -> list[Val]:
+        """Identities, as many."""
+
+    @property
+    def ops(self) -> list[BinaryOpType]:
+        """Combiner of each value; empty for triples."""
+
+    @property
+    def is_welford(self) -> bool:
+        """Combine triples."""
+
+    @property
+    def reduced_dims(self) -> list[int]:
+        """Thread dimensions that are reduced as well (0 x, 1 y, 2 z)."""
+
+    @property
+    def read_predicate(self) -> Val:
+        """Whether this thread contributes; nullptr: yes."""
+
+    @property
+    def workspace_offset(self) -> Val:
+        """
+        Byte offset of its scratch in the shared memory of each block; other blocks write there at any time. Set by memory planning.
+        """
+
+class ClusterLoop(Expr):
+    """
+    CPU target: run body for every block of a cluster, one after the other. Stands around a region that needs no other block.
     """
 
     @property
@@ -4979,9 +5032,15 @@ class LaunchParams:
     @bdimz.setter
     def bdimz(self, arg: int, /) -> None: ...
 
-    def __getstate__(self) -> tuple[int, int, int, int, int, int, int]: ...
+    @property
+    def cluster_size(self) -> int:
+        """
+        Blocks of a cluster, all of them along x; 1 if blocks form none. The kernel decides it.
+        """
 
-    def __setstate__(self, arg: tuple[int, int, int, int, int, int, int], /) -> None: ...
+    def __getstate__(self) -> tuple[int, int, int, int, int, int, int, int]: ...
+
+    def __setstate__(self, arg: tuple[int, int, int, int, int, int, int, int], /) -> None: ...
 
     def __repr__(self) -> str: ...
 
@@ -5688,6 +5747,13 @@ class ReductionParams(HeuristicParams):
 
     @circular_buffer_stages.setter
     def circular_buffer_stages(self, arg: int, /) -> None: ...
+
+    @property
+    def blocks_per_cluster(self) -> int:
+        """Blocks of a cluster, which share a row; 1: none do."""
+
+    @blocks_per_cluster.setter
+    def blocks_per_cluster(self, arg: int, /) -> None: ...
 
     @property
     def elements_per_chunk(self) -> int:
