@@ -341,7 +341,7 @@ class _Clock:
         run()
         end.record()
         end.synchronize()
-        return begin.elapsed_time(end)
+        return float(begin.elapsed_time(end))
 
     @contextlib.contextmanager
     def fixed_random_state(self) -> Iterator[None]:
