@@ -34,7 +34,7 @@ struct ExceptionClasses {
 
 ExceptionClasses classes;
 
-PyObject* make_class(nb::module_& m, const char* name, nb::tuple bases, const char* doc) {
+PyObject* make_class(nb::module_& m, const char* name, const nb::tuple& bases, const char* doc) {
   const std::string full_name = nb::cast<std::string>(m.attr("__name__")) + "." + name;
   nb::object cls =
       nb::steal(PyErr_NewExceptionWithDoc(full_name.c_str(), doc, bases.ptr(), nullptr));

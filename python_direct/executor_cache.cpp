@@ -321,22 +321,24 @@ auto_schedule : bool
           "NVFUSER_DUMP=python_definition prints no more of it: its frontend did.");
   bind_running(cls);
   cls.def(
-      "is_known",
-      [](FusionExecutorCache& self, const nb::object& inputs) {
-        return find_runtime(self, inputs) != nullptr;
+      "is_compiled",
+      [](FusionExecutorCache& self, const nb::object& inputs, int64_t /*device*/) {
+        const PythonArguments arguments(inputs);
+        const GilRelease no_gil;
+        return self.is_compiled(arguments.args());
       },
-      "inputs"_a, nb::sig("def is_known(self, inputs: collections.abc.Iterable[object]) -> bool"),
-      R"(Whether a run with these inputs would compile nothing.
+      "inputs"_a, "device"_a = 0,
+      nb::sig(
+          "def is_compiled(self, inputs: collections.abc.Iterable[object], "
+          "device: int = 0) -> bool"),
+      R"(Whether a run with these inputs would compile nothing; not if they do not fit.
 
 Parameters
 ----------
 inputs : iterable
     As in `execute`.
-
-Raises
-------
-UserError
-    For inputs that do not fit.
+device : int
+    Has no effect: the inputs say where a run takes place.
 )");
   bind_inspection(cls);
   bind_segment_schedules(m, cls);

@@ -43,6 +43,13 @@ void bind_rows(nb::module_& m) {
       .value("copied", ElementSource::Copied, "Elements of the first operand, as they are.")
       .value("reshaped", ElementSource::Reshaped, "The same under another shape.")
       .value("chosen", ElementSource::Chosen, "Elements of one of several operands.");
+  EnumBinding<ViewOf>(
+      m, "ViewOf",
+      "Where a result can lie in the memory of the first operand, with other strides and another "
+      "start.")
+      .value("nothing", ViewOf::Nothing, "Nowhere.")
+      .value("anything", ViewOf::Anything, "Wherever the operand lies.")
+      .value("packed", ViewOf::Packed, "Where axes that become one are neighbours.");
   nb::class_<OpSemantics>(m, "OpSemantics", "What holds for all expressions of one kind.")
       .def_ro("read", &OpSemantics::read, "What an element of a result reads of the operands.")
       .def_ro("elements", &OpSemantics::elements, "Where the elements of a result come from.")
@@ -56,7 +63,17 @@ void bind_rows(nb::module_& m) {
       .def_ro(
           "loops_over_operands", &OpSemantics::loops_over_operands,
           "Whether the loops run over the axes of the other operands instead of those of the "
-          "result.");
+          "result.")
+      .def_ro("view", &OpSemantics::view, "Whether a result can be a view of the first operand.")
+      .def_ro(
+          "repeats_elements", &OpSemantics::repeats_elements,
+          "Whether a result shows an element of the first operand at several positions.")
+      .def_ro(
+          "adds_elements", &OpSemantics::adds_elements,
+          "Whether a result has elements beside those of its operands.")
+      .def_ro(
+          "shows_parts", &OpSemantics::shows_parts,
+          "Whether an element of a result is a part of one of the operand.");
   m.def(
       "semantics_of", &semantics_of, "expr"_a, nb::rv_policy::copy,
       "What an expression of this kind means.");
@@ -67,6 +84,9 @@ void bind_rows(nb::module_& m) {
   m.def(
       "copied_operand", &copied_operand, "expr"_a,
       "The operand whose elements the results are, as they are; None if there is none.");
+  m.def(
+      "shows_first_operand", &shows_first_operand, "expr"_a,
+      "Whether every element of a result is one of the first operand, as it is, at any position.");
   m.def(
       "first_axes", &first_axes, "tensor"_a,
       "What the loops of a tensor are made from: mostly its logical axes, for a scatter its "

@@ -6,6 +6,8 @@
 
 namespace nvfuser {
 
+inline constexpr int64_t kRegisterBytes = 4;
+
 /// The number of threads that a block of `threads` is given registers for: four warps are given
 /// theirs together, one for each scheduler of a multiprocessor.
 [[nodiscard]] constexpr int64_t threads_with_registers(const Target& target, int64_t threads) {

@@ -1,11 +1,10 @@
 #include "codegen/packed_arrays.h"
 
+#include "base/register_file.h"
 #include "ir/scopes.h"
 
 namespace nvfuser {
 namespace {
-
-constexpr int64_t kRegisterBytes = 4;
 
 /// Whether whole registers hold the array, each several elements.
 bool is_packed(const Allocate& allocate) {

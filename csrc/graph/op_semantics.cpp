@@ -18,12 +18,24 @@ constexpr OpSemantics row_of(ExprKind kind) {
     case UnaryOp:
     case BinaryOp:
     case TernaryOp: return {.read = OperandRead::Same};
-    case LoadStoreOp: return {.read = OperandRead::Same, .elements = ElementSource::Copied};
+    case LoadStoreOp:
+      return {
+          .read = OperandRead::Same, .elements = ElementSource::Copied, .view = ViewOf::Anything};
     case BroadcastOp:
-    case SqueezeOp:
     case ExpandOp:
+      return {
+          .read = OperandRead::Same,
+          .elements = ElementSource::Reshaped,
+          .view = ViewOf::Anything,
+          .repeats_elements = true};
+    case SqueezeOp:
+      return {
+          .read = OperandRead::Same, .elements = ElementSource::Reshaped, .view = ViewOf::Anything};
     case ReshapeOp:
-    case ViewAsScalar: return {.read = OperandRead::Same, .elements = ElementSource::Reshaped};
+      return {
+          .read = OperandRead::Same, .elements = ElementSource::Reshaped, .view = ViewOf::Packed};
+    case ViewAsScalar:
+      return {.read = OperandRead::Same, .elements = ElementSource::Reshaped, .shows_parts = true};
     case CatOp: return {.read = OperandRead::Same, .elements = ElementSource::Chosen};
 
     case FullOp:
@@ -33,11 +45,21 @@ constexpr OpSemantics row_of(ExprKind kind) {
     case RNGOp: return {.elements = ElementSource::Created};
 
     case SliceOp:
+      return {
+          .read = OperandRead::Elsewhere,
+          .elements = ElementSource::Copied,
+          .view = ViewOf::Anything};
     case PadOp:
+      return {
+          .read = OperandRead::Elsewhere, .elements = ElementSource::Copied, .adds_elements = true};
     case SelectOp:
     case IndexSelectOp:
     case GatherOp: return {.read = OperandRead::Elsewhere, .elements = ElementSource::Copied};
-    case RepeatOp: return {.read = OperandRead::Elsewhere, .elements = ElementSource::Reshaped};
+    case RepeatOp:
+      return {
+          .read = OperandRead::Elsewhere,
+          .elements = ElementSource::Reshaped,
+          .repeats_elements = true};
     case ScatterOp:
       return {
           .read = OperandRead::Elsewhere,
@@ -121,6 +143,13 @@ TensorView* overwritten_operand(const Expr* expr) {
 TensorView* copied_operand(const Expr* expr) {
   const bool is_copy = expr != nullptr && semantics_of(*expr).elements == ElementSource::Copied;
   return is_copy ? first_operand(*expr) : nullptr;
+}
+
+bool shows_first_operand(const Expr& expr) {
+  const OpSemantics& semantics = semantics_of(expr);
+  const bool moves =
+      semantics.elements == ElementSource::Copied || semantics.elements == ElementSource::Reshaped;
+  return moves && !semantics.adds_elements && !semantics.shows_parts;
 }
 
 bool is_elementwise_copy(const Expr& expr) {

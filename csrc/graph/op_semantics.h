@@ -42,6 +42,13 @@ enum class ElementSource : uint8_t {
   Chosen,   // elements of one of several operands
 };
 
+/// Where a result can lie in the memory of the first operand, with other strides and another start.
+enum class ViewOf : uint8_t {
+  Nothing,
+  Anything, // wherever the operand lies
+  Packed,   // where axes that become one are neighbours
+};
+
 /// The row of a kind.
 struct OpSemantics {
   OperandRead read = OperandRead::None;
@@ -54,6 +61,13 @@ struct OpSemantics {
   bool overwrites_first = false;
   /// The loops run over the axes of the other operands instead of those of the result.
   bool loops_over_operands = false;
+  ViewOf view = ViewOf::Nothing;
+  /// The result shows an element of the first operand at several positions.
+  bool repeats_elements = false;
+  /// The result has elements beside those of its operands.
+  bool adds_elements = false;
+  /// An element of the result is a part of one of the operand.
+  bool shows_parts = false;
 };
 
 /// Cost: a lookup in an array.
@@ -63,6 +77,8 @@ struct OpSemantics {
 [[nodiscard]] TensorView* overwritten_operand(const Expr* expr);
 /// The operand whose elements the results are, as they are; nullptr: there is none.
 [[nodiscard]] TensorView* copied_operand(const Expr* expr);
+/// Whether every element of the result is one of the first operand, as it is, at any position.
+[[nodiscard]] bool shows_first_operand(const Expr& expr);
 /// Whether the elements of the result are those of the operand, at the same positions.
 [[nodiscard]] bool is_elementwise_copy(const Expr& expr);
 /// The axes that the loops of `tensor` are made from: mostly its logical axes, for a scatter its

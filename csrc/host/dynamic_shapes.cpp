@@ -1,5 +1,6 @@
 #include "host/dynamic_shapes.h"
 
+#include "base/value_or_throw.h"
 #include "eval/evaluator.h"
 #include "runtime/arguments.h"
 #include "runtime/paired_tensor.h"
@@ -17,32 +18,52 @@ DynamicShapes::DynamicShapes(std::shared_ptr<Fusion> definition)
   }
 }
 
-Specialization DynamicShapes::resolve(std::span<const Argument> args) {
+std::variant<Specialization, Refusal> DynamicShapes::try_resolve(std::span<const Argument> args) {
   if (!is_dynamic_) {
-    return {0, definition_};
+    return Specialization{0, definition_};
   }
   // Which axes correspond shows only once the shapes are resolved: sizes are held against each
   // other then.
   ExpressionEvaluator sizes;
   const UnpairedArguments elements(*definition_, args);
-  static_cast<void>(bind_arguments(*definition_, elements.args(), {}, sizes));
+  auto bound = try_bind_arguments(*definition_, elements.args(), {}, sizes);
+  if (auto* refusal = std::get_if<Refusal>(&bound)) {
+    return std::move(*refusal);
+  }
+  std::variant<Concretization, Refusal> record;
   Specialization result;
   {
     const std::lock_guard lock(mutex_);
-    const Concretization record = find_concretization(*definition_, sizes);
-    auto known = specializations_.find(record);
-    if (known == specializations_.end()) {
-      const std::shared_ptr<Fusion> fusion = definition_->clone();
-      concretize(*fusion, record);
-      const auto number = static_cast<int64_t>(specializations_.size());
-      known = specializations_.emplace(record, Specialization{number, fusion}).first;
+    record = try_find_concretization(*definition_, sizes);
+    if (auto* refusal = std::get_if<Refusal>(&record)) {
+      return std::move(*refusal);
     }
-    result = known->second;
+    result = specialization_for(std::get<Concretization>(record));
   }
   ExpressionEvaluator all_sizes;
-  static_cast<void>(bind_arguments(*result.fusion, elements.args(), {}, all_sizes));
-  check_meeting_sizes(*result.fusion, all_sizes);
+  bound = try_bind_arguments(*result.fusion, elements.args(), {}, all_sizes);
+  if (auto* refusal = std::get_if<Refusal>(&bound)) {
+    return std::move(*refusal);
+  }
+  if (std::optional<Refusal> refusal = find_unequal_sizes(*result.fusion, all_sizes)) {
+    return *std::move(refusal);
+  }
   return result;
+}
+
+Specialization DynamicShapes::resolve(std::span<const Argument> args) {
+  return value_or_throw(try_resolve(args));
+}
+
+const Specialization& DynamicShapes::specialization_for(const Concretization& record) {
+  const auto known = specializations_.find(record);
+  if (known != specializations_.end()) {
+    return known->second;
+  }
+  const std::shared_ptr<Fusion> fusion = definition_->clone();
+  concretize(*fusion, record);
+  const auto number = static_cast<int64_t>(specializations_.size());
+  return specializations_.emplace(record, Specialization{number, fusion}).first->second;
 }
 
 int64_t DynamicShapes::count() const {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <span>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "ir/fusion.h"
@@ -27,9 +28,11 @@ class DynamicShapes {
  public:
   explicit DynamicShapes(std::shared_ptr<Fusion> definition);
 
-  /// The specialization for these arguments, made if they are the first of their kind. Throws
-  /// UserError for a reshape or an expand that is impossible with these sizes, and for sizes that
-  /// do not match where axes meet. Requires: check_arguments.
+  /// The specialization for these arguments, made if they are the first of their kind. Refused: a
+  /// reshape or an expand that is impossible with these sizes, and sizes that do not match where
+  /// axes meet. Requires: no unfit argument.
+  [[nodiscard]] std::variant<Specialization, Refusal> try_resolve(std::span<const Argument> args);
+  /// The same; throws what is refused.
   [[nodiscard]] Specialization resolve(std::span<const Argument> args);
   /// By argument: is it a number that some size depends on?
   [[nodiscard]] const std::vector<bool>& sizes_depend_on() const {
@@ -44,6 +47,9 @@ class DynamicShapes {
       return record.hash();
     }
   };
+
+  /// Requires: the mutex is held.
+  [[nodiscard]] const Specialization& specialization_for(const Concretization& record);
 
   const std::shared_ptr<Fusion> definition_;
   const bool is_dynamic_;

@@ -7,6 +7,7 @@
 #include "base/errors.h"
 #include "base/options.h"
 #include "base/trace.h"
+#include "base/value_or_throw.h"
 #include "base/warnings.h"
 #include "host/capture.h"
 #include "host/dump_stages.h"
@@ -420,9 +421,31 @@ void FusionExecutorCache::store_tuned(
 
 std::shared_ptr<const FusionRuntime> FusionExecutorCache::find_runtime(
     std::span<const Argument> args) {
-  const Device place = check_arguments(*fusion_, args);
-  const Specialization specialization = shapes_.resolve(args);
-  const PlannedPieces pieces = planner_for(specialization)->plan(args, place);
+  return value_or_throw(try_find_runtime(args));
+}
+
+bool FusionExecutorCache::is_compiled(std::span<const Argument> args) {
+  const auto found = try_find_runtime(args);
+  const auto* runtime = std::get_if<std::shared_ptr<const FusionRuntime>>(&found);
+  return runtime != nullptr && *runtime != nullptr;
+}
+
+std::variant<std::shared_ptr<const FusionRuntime>, Refusal> FusionExecutorCache::try_find_runtime(
+    std::span<const Argument> args) {
+  if (std::optional<Refusal> refusal = find_unfit_argument(*fusion_, args)) {
+    return *std::move(refusal);
+  }
+  const Device place = device_of_run(*fusion_, args);
+  auto resolved = shapes_.try_resolve(args);
+  if (auto* refusal = std::get_if<Refusal>(&resolved)) {
+    return std::move(*refusal);
+  }
+  const auto& specialization = std::get<Specialization>(resolved);
+  auto planned = planner_for(specialization)->try_plan(args, place);
+  if (auto* refusal = std::get_if<Refusal>(&planned)) {
+    return std::move(*refusal);
+  }
+  const auto& pieces = std::get<PlannedPieces>(planned);
   const std::vector<int64_t> sizes = sizes_of(args);
   const int64_t options = options_number();
   const bool is_on_any_device = !has_tensors(args); // scalars alone leave open where a call ran
@@ -439,7 +462,7 @@ std::shared_ptr<const FusionRuntime> FusionExecutorCache::find_runtime(
       found = &entry;
     }
   }
-  return found == nullptr ? nullptr : found->runtime;
+  return found == nullptr ? std::shared_ptr<const FusionRuntime>() : found->runtime;
 }
 
 std::shared_ptr<const FusionRuntime> FusionExecutorCache::last_runtime() const {

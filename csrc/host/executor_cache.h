@@ -20,6 +20,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "base/read_mostly_map.h"
@@ -84,8 +85,13 @@ class FusionExecutorCache {
   // -- looking into --
 
   /// The runtime for these arguments, preferably one without options of a call; nullptr: there is
-  /// none yet. Throws UserError for arguments that do not fit.
+  /// none yet. Refused: arguments that do not fit.
+  [[nodiscard]] std::variant<std::shared_ptr<const FusionRuntime>, Refusal> try_find_runtime(
+      std::span<const Argument> args);
+  /// The same; throws what is refused.
   [[nodiscard]] std::shared_ptr<const FusionRuntime> find_runtime(std::span<const Argument> args);
+  /// Whether a run with these arguments would compile nothing; not if they do not fit.
+  [[nodiscard]] bool is_compiled(std::span<const Argument> args);
   /// That of the last call; nullptr before the first.
   [[nodiscard]] std::shared_ptr<const FusionRuntime> last_runtime() const;
   [[nodiscard]] ExecutorCacheStats stats() const;

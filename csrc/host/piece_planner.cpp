@@ -5,6 +5,7 @@
 
 #include "base/errors.h"
 #include "base/trace.h"
+#include "base/value_or_throw.h"
 #include "host/segments.h"
 #include "ir/all_nodes.h"
 #include "optimize/optimized_fusion.h"
@@ -142,6 +143,11 @@ PiecePlanner::PiecePlanner(std::shared_ptr<Fusion> fusion, bool is_by_hand)
     : fusion_(std::move(fusion)), is_by_hand_(is_by_hand) {}
 
 PlannedPieces PiecePlanner::plan(std::span<const Argument> args, Device device) {
+  return value_or_throw(try_plan(args, device));
+}
+
+std::variant<PlannedPieces, Refusal> PiecePlanner::try_plan(
+    std::span<const Argument> args, Device device) {
   if (is_by_hand_) {
     PlannedPieces pieces = one_piece(fusion_, SegmentKind::Kernel);
     number_random_tensors(pieces.partition, *fusion_);
@@ -155,7 +161,10 @@ PlannedPieces PiecePlanner::plan(std::span<const Argument> args, Device device) 
   }
   Known& known = *slot;
   // Passes replace sizes by equal ones: what does not fit is told in terms of the definition.
-  static_cast<void>(find_run_facts(*known.definition, args, known.equal_dims, target_of(device)));
+  auto facts = try_find_run_facts(*known.definition, args, known.equal_dims, target_of(device));
+  if (auto* refusal = std::get_if<Refusal>(&facts)) {
+    return std::move(*refusal);
+  }
   std::vector<Argument> bound;
   for (const int64_t argument : known.arguments) {
     bound.push_back(args[static_cast<size_t>(argument)]);

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "base/device.h"
@@ -55,9 +56,12 @@ class PiecePlanner {
   /// `is_by_hand`: it is one piece, which no scheduler is asked about.
   PiecePlanner(std::shared_ptr<Fusion> fusion, bool is_by_hand);
 
-  /// Throws UserError for arguments that do not fit.
+  /// Refused: arguments that do not fit.
   /// Cost: a fusion is looked at once, and so is each segment; later runs ask schedulers about new
   /// sizes.
+  [[nodiscard]] std::variant<PlannedPieces, Refusal> try_plan(
+      std::span<const Argument> args, Device device);
+  /// The same; throws what is refused.
   [[nodiscard]] PlannedPieces plan(std::span<const Argument> args, Device device);
   /// Do without these proposals for pieces that run like this from now on: where no other scheduler
   /// takes a piece, it is cut. They follow from pieces and params, so that it does not matter which

@@ -28,12 +28,6 @@ Refusal no_view(const Val* node, const Part& found) {
   });
 }
 
-bool is_view_expr(const Expr& expr) {
-  return expr.as<LoadStoreOp>() != nullptr || expr.as<BroadcastOp>() != nullptr ||
-         expr.as<SqueezeOp>() != nullptr || expr.as<ExpandOp>() != nullptr ||
-         expr.as<ReshapeOp>() != nullptr || expr.as<SliceOp>() != nullptr;
-}
-
 /// Follows one tensor from the input to the output.
 class ViewFinder {
  public:
@@ -152,7 +146,7 @@ std::variant<ViewLayout, Refusal> find_view(
     ExpressionEvaluator& evaluator) {
   std::vector<const TensorView*> chain = {output};
   while (const Expr* definition = chain.back()->definition()) {
-    if (!is_view_expr(*definition)) {
+    if (semantics_of(*definition).view == ViewOf::Nothing) {
       return no_view(chain.back(), {definition->op_name()});
     }
     chain.push_back(static_cast<const TensorView*>(definition->inputs().front()));

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/value_or_throw.h"
 #include "ir/find_fault.h"
 #include "ir/fusion.h"
 #include "ir/fusion_reader.h"
@@ -95,11 +96,7 @@ std::variant<std::shared_ptr<Fusion>, Refusal> try_deserialize(std::span<const s
 }
 
 std::shared_ptr<Fusion> deserialize(std::span<const std::byte> bytes) {
-  std::variant<std::shared_ptr<Fusion>, Refusal> result = try_deserialize(bytes);
-  if (const Refusal* refusal = std::get_if<Refusal>(&result)) {
-    throw_refusal(*refusal);
-  }
-  return std::get<std::shared_ptr<Fusion>>(std::move(result));
+  return value_or_throw(try_deserialize(bytes));
 }
 
 } // namespace nvfuser

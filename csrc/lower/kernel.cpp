@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/value_or_throw.h"
 #include "eval/simplify.h"
 #include "graph/id_model.h"
 #include "ir/print.h"
@@ -85,11 +86,7 @@ std::variant<std::shared_ptr<Kernel>, Refusal> Kernel::try_lower(
 }
 
 std::shared_ptr<Kernel> Kernel::lower(const Fusion& fusion, const LoweringOptions& options) {
-  auto result = try_lower(fusion, options);
-  if (const auto* refusal = std::get_if<Refusal>(&result)) {
-    throw_refusal(*refusal);
-  }
-  return std::get<std::shared_ptr<Kernel>>(std::move(result));
+  return value_or_throw(try_lower(fusion, options));
 }
 
 std::optional<Refusal> Kernel::lower_copy_of(const Fusion& fusion) {

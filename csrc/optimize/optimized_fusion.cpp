@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/value_or_throw.h"
 #include "optimize/pipeline.h"
 #include "optimize/rewrite.h"
 
@@ -23,11 +24,7 @@ std::variant<std::shared_ptr<OptimizedFusion>, Refusal> OptimizedFusion::try_opt
 
 std::shared_ptr<OptimizedFusion> OptimizedFusion::optimize(
     const Fusion& fusion, const OptimizeOptions& options) {
-  auto result = try_optimize(fusion, options);
-  if (const auto* refusal = std::get_if<Refusal>(&result)) {
-    throw_refusal(*refusal);
-  }
-  return std::get<std::shared_ptr<OptimizedFusion>>(std::move(result));
+  return value_or_throw(try_optimize(fusion, options));
 }
 
 void OptimizedFusion::run_pass(const std::string& name) {

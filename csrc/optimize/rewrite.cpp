@@ -46,11 +46,12 @@ bool is_on_elements(const Expr& expr) {
 }
 
 bool repeats_elements(const Expr& expr) {
-  return expr.is_a<BroadcastOp>() || expr.is_a<ExpandOp>() || expr.is_a<RepeatOp>();
+  return semantics_of(expr).repeats_elements;
 }
 
 bool changes_broadcast_axes(const Expr& expr) {
-  return expr.is_a<BroadcastOp>() || expr.is_a<SqueezeOp>() || expr.is_a<ExpandOp>();
+  const OpSemantics& semantics = semantics_of(expr);
+  return semantics.elements == ElementSource::Reshaped && semantics.view == ViewOf::Anything;
 }
 
 bool have_same_shape(const TensorView* a, const TensorView* b) {

@@ -171,10 +171,7 @@ double ValueBounds::least_of(const Val* val) {
           },
           [&](const FullOp& op) -> double { return least(op.fill_value); },
           [&](const Expr& op) -> double {
-            const ElementSource elements = semantics_of(op).elements;
-            const bool moves =
-                elements == ElementSource::Copied || elements == ElementSource::Reshaped;
-            return moves && !op.is_a<PadOp>() ? least(op.inputs().front()) : kUnknown;
+            return shows_first_operand(op) ? least(op.inputs().front()) : kUnknown;
           },
       });
 }
@@ -223,10 +220,7 @@ bool ValueBounds::reciprocal_is_finite(const Val* val) {
                          return op.op == BinaryOpType::Add && sums_to_one_or_more(op);
                        },
                        [&](const Expr& op) {
-                         const ElementSource elements = semantics_of(op).elements;
-                         const bool moves = elements == ElementSource::Copied ||
-                                            elements == ElementSource::Reshaped;
-                         return moves && !op.is_a<PadOp>() && has_reciprocal(op.inputs().front());
+                         return shows_first_operand(op) && has_reciprocal(op.inputs().front());
                        },
                    });
 }

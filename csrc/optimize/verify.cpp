@@ -60,10 +60,8 @@ class Verifier {
   void check_dtypes(const Expr& expr) {
     const std::vector<TensorView*> ins = tensor_inputs(&expr);
     const OpSemantics& semantics = semantics_of(expr);
-    const bool moves = (semantics.elements == ElementSource::Copied ||
-                        semantics.elements == ElementSource::Reshaped) &&
-                       !expr.is_a<ViewAsScalar>(); // which shows parts of elements
-    if (moves && !ins.empty() && expr.output(0)->dtype() != ins.front()->dtype()) {
+    const bool is_moved = shows_first_operand(expr) || semantics.adds_elements;
+    if (is_moved && !ins.empty() && expr.output(0)->dtype() != ins.front()->dtype()) {
       say(describe(expr.output(0)), " has another dtype than what it copies");
     }
     const auto* op = expr.as<BinaryOp>();

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "base/errors.h"
+#include "base/value_or_throw.h"
 #include "graph/id_model.h"
 #include "graph/val_graph.h"
 #include "runtime/cuda_driver.h"
@@ -36,15 +37,15 @@ bool is_compatible(const ScalarArg& number, DataType dtype) {
   return std::holds_alternative<std::complex<double>>(value) && is_complex(dtype);
 }
 
-void check_scalar(size_t i, const Val* input, const Argument& arg) {
+std::optional<Refusal> find_unfit_scalar(size_t i, const Val* input, const Argument& arg) {
   if (const auto* tensor = std::get_if<TensorArg>(&arg)) {
-    throw UserError(Part(
-        expected_input(i, input), "to be a scalar but got ", text(tensor->dtype),
-        " tensor of rank ", tensor->rank));
+    return refuse_headline(
+        {expected_input(i, input), "to be a scalar but got ", text(tensor->dtype),
+         " tensor of rank ", tensor->rank});
   }
   const auto& number = std::get<ScalarArg>(arg);
   if (!is_compatible(number, input->dtype())) {
-    throw UserError({
+    return refuse({
         .headline =
             {"Scalar value ", value_text(number),
              " is not compatible with the expected data type: ", text(input->dtype()), "."},
@@ -54,80 +55,90 @@ void check_scalar(size_t i, const Val* input, const Argument& arg) {
         .fix = {"pass a Python number of the class and in the range of the input's dtype"},
     });
   }
+  return std::nullopt;
 }
 
-void check_tensor(size_t i, const TensorView* input, const Argument& arg) {
+std::optional<Refusal> find_unfit_tensor(size_t i, const TensorView* input, const Argument& arg) {
   const auto* tensor = std::get_if<TensorArg>(&arg);
   if (tensor == nullptr) {
-    throw UserError(Part(
-        expected_input(i, input), "to be an at::Tensor but got scalar ",
-        value_text(std::get<ScalarArg>(arg))));
+    return refuse_headline(
+        {expected_input(i, input), "to be an at::Tensor but got scalar ",
+         value_text(std::get<ScalarArg>(arg))});
   }
   const auto rank = static_cast<int32_t>(logical_axes(input).size());
   if (tensor->rank != rank) {
-    throw UserError(Part(
-        expected_input(i, input), "to be bound to a tensor of rank ", rank,
-        ", but got a tensor of rank ", tensor->rank));
+    return refuse_headline(
+        {expected_input(i, input), "to be bound to a tensor of rank ", rank,
+         ", but got a tensor of rank ", tensor->rank});
   }
   const DataType dtype = framework_dtype(input->dtype());
   if (tensor->dtype != dtype) {
-    throw UserError(Part(
-        expected_input(i, input), "to be bound to a tensor of dtype ", text(dtype),
-        ", but got a tensor of dtype ", text(tensor->dtype)));
+    return refuse_headline(
+        {expected_input(i, input), "to be bound to a tensor of dtype ", text(dtype),
+         ", but got a tensor of dtype ", text(tensor->dtype)});
   }
-  NVF_USER_CHECK(
-      tensor->device.kind != DeviceKind::Other,
-      "nvfuser only supports cuda or meta device, found: ", tensor->device.str(),
-      " (CPU tensors are supported too)");
+  if (tensor->device.kind == DeviceKind::Other) {
+    return refuse_headline(
+        {"nvfuser only supports cuda or meta device, found: ", tensor->device.str(),
+         " (CPU tensors are supported too)"});
+  }
   if (input->is_cpu_scalar() && !tensor->device.is_cpu()) {
-    throw UserError(Part(
-        expected_input(i, input),
-        "to be bound to a CPU or meta scalar tensor, but got a tensor on device ",
-        tensor->device.str()));
+    return refuse_headline(
+        {expected_input(i, input),
+         "to be bound to a CPU or meta scalar tensor, but got a tensor on device ",
+         tensor->device.str()});
+  }
+  return std::nullopt;
+}
+
+/// Calls `fn(i, input, tensor)` for all tensors but CPU scalars.
+template <typename Fn>
+void for_each_device_tensor(const Fusion& fusion, std::span<const Argument> args, const Fn& fn) {
+  for (size_t i = 0; i < fusion.inputs().size(); ++i) {
+    const TensorView* input = as_tensor(fusion.inputs()[i]);
+    if (input != nullptr && !input->is_cpu_scalar()) {
+      fn(i, input, std::get<TensorArg>(args[i]));
+    }
   }
 }
 
 /// All tensors but CPU scalars lie on one device; the first of rank > 0, else the first, decides.
 std::optional<Device> common_device(const Fusion& fusion, std::span<const Argument> args) {
   const TensorArg* leader = nullptr;
-  const auto for_each_tensor = [&](const auto& fn) {
-    for (size_t i = 0; i < fusion.inputs().size(); ++i) {
-      const TensorView* input = as_tensor(fusion.inputs()[i]);
-      if (input != nullptr && !input->is_cpu_scalar()) {
-        fn(i, input, std::get<TensorArg>(args[i]));
-      }
-    }
-  };
-  for_each_tensor([&](size_t, const TensorView*, const TensorArg& tensor) {
+  for_each_device_tensor(fusion, args, [&](size_t, const TensorView*, const TensorArg& tensor) {
     if (leader == nullptr || (leader->rank == 0 && tensor.rank > 0)) {
       leader = &tensor;
     }
   });
-  if (leader == nullptr) {
-    return std::nullopt;
-  }
-  for_each_tensor([&](size_t i, const TensorView* input, const TensorArg& tensor) {
-    if (tensor.device == leader->device) {
-      return;
-    }
-    const bool wants_cuda = leader->device.is_cuda() && tensor.device.is_cpu();
-    throw UserError({
-        .headline =
-            {expected_input(i, input), "to be bound to a ",
-             wants_cuda ? "CUDA or meta tensor" : "tensor on device " + leader->device.str(),
-             ", but got a tensor on device ", tensor.device.str()},
-        .node = describe(input),
-        .expected = {"all tensors on one device: ", leader->device.str()},
-        .found = {tensor.str()},
-        .fix = {"move the tensor; a 0-dim host tensor beside device tensors is defined with "
-                "is_cpu=True"},
-    });
-  });
-  return leader->device;
+  return leader == nullptr ? std::nullopt : std::optional(leader->device);
 }
 
-/// Sizes of an input's dimensions become the values of its extents.
-void bind_sizes(
+std::optional<Refusal> find_other_device(
+    const Fusion& fusion, std::span<const Argument> args, Device device) {
+  std::optional<Refusal> refusal;
+  for_each_device_tensor(
+      fusion, args, [&](size_t i, const TensorView* input, const TensorArg& tensor) {
+        if (refusal || tensor.device == device) {
+          return;
+        }
+        const bool wants_cuda = device.is_cuda() && tensor.device.is_cpu();
+        refusal = refuse({
+            .headline =
+                {expected_input(i, input), "to be bound to a ",
+                 wants_cuda ? "CUDA or meta tensor" : "tensor on device " + device.str(),
+                 ", but got a tensor on device ", tensor.device.str()},
+            .node = describe(input),
+            .expected = {"all tensors on one device: ", device.str()},
+            .found = {tensor.str()},
+            .fix = {"move the tensor; a 0-dim host tensor beside device tensors is defined with "
+                    "is_cpu=True"},
+        });
+      });
+  return refusal;
+}
+
+/// Let sizes of an input's dimensions be the values of its extents, or say which one cannot be.
+std::optional<Refusal> find_unfit_size(
     size_t i, const TensorView* input, const TensorArg& tensor, ExpressionEvaluator& evaluator) {
   const IterDomains axes = logical_axes(input);
   for (size_t dim = 0; dim < axes.size(); ++dim) {
@@ -141,7 +152,7 @@ void bind_sizes(
     if (as_int(*known) == size) {
       continue;
     }
-    throw UserError({
+    return refuse({
         .headline =
             {extent->is_const() ? "Tried to bind to a constant value: "
                                 : "Tried to bind to a value: ",
@@ -152,9 +163,10 @@ void bind_sizes(
         .fix = {"pass a tensor of that size, or define the dimension as -1"},
     });
   }
+  return std::nullopt;
 }
 
-void check_equal_dims(
+std::optional<Refusal> find_unequal_dims(
     const Fusion& fusion, std::span<const Argument> args, const EqualDims& equal_dims) {
   const auto size_of = [&](const InputDim& dim) {
     return std::get<TensorArg>(args[dim.input]).sizes()[dim.dim];
@@ -165,7 +177,7 @@ void check_equal_dims(
       if (size_of(first) == size_of(other)) {
         continue;
       }
-      throw UserError({
+      return refuse({
           .headline =
               {"Tried to bind to a value: ", size_of(first), " as ", size_of(other),
                ": dimensions that are computed together differ in size"},
@@ -179,6 +191,7 @@ void check_equal_dims(
       });
     }
   }
+  return std::nullopt;
 }
 
 } // namespace
@@ -241,11 +254,10 @@ Device default_device() {
   return CudaDriver::maybe_get() != nullptr ? Device::cuda(0) : Device::cpu();
 }
 
-Device check_arguments(
-    const Fusion& fusion, std::span<const Argument> args, std::optional<Device> wanted) {
+std::optional<Refusal> find_unfit_argument(const Fusion& fusion, std::span<const Argument> args) {
   const std::vector<Val*>& inputs = fusion.inputs();
   if (args.size() != inputs.size()) {
-    throw UserError({
+    return refuse({
         .headline =
             {args.size() < inputs.size()
                  ? "KernelArgumentHolder contains less argument than kernel's input."
@@ -257,33 +269,47 @@ Device check_arguments(
     });
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (const TensorView* tensor = as_tensor(inputs[i])) {
-      check_tensor(i, tensor, args[i]);
-    } else {
-      check_scalar(i, inputs[i], args[i]);
-    }
+    const TensorView* tensor = as_tensor(inputs[i]);
+    NVF_RETURN_REFUSAL(
+        tensor != nullptr ? find_unfit_tensor(i, tensor, args[i])
+                          : find_unfit_scalar(i, inputs[i], args[i]));
   }
+  const std::optional<Device> device = common_device(fusion, args);
+  return device ? find_other_device(fusion, args, *device) : std::nullopt;
+}
+
+Device device_of_run(
+    const Fusion& fusion, std::span<const Argument> args, std::optional<Device> wanted) {
   if (const std::optional<Device> device = common_device(fusion, args)) {
     return *device;
   }
   return wanted ? *wanted : default_device();
 }
 
-MemoryLayout bind_memory(
+Device check_arguments(
+    const Fusion& fusion, std::span<const Argument> args, std::optional<Device> wanted) {
+  check(find_unfit_argument(fusion, args));
+  return device_of_run(fusion, args, wanted);
+}
+
+std::variant<MemoryLayout, Refusal> try_bind_memory(
     size_t i, const TensorView* tensor, const TensorArg& arg, ExpressionEvaluator& evaluator) {
   const IterDomains axes = logical_axes(tensor);
   for (size_t dim = 0; dim < axes.size(); ++dim) {
     const int64_t stride = arg.strides()[dim];
-    NVF_USER_CHECK(
-        stride >= 0, "negative stride on tensor is not supported: strides[", dim, "]=", stride,
-        " (", expected_input(i, tensor), "made contiguous first)");
+    if (stride < 0) {
+      return refuse_headline(
+          {"negative stride on tensor is not supported: strides[", dim, "]=", stride, " (",
+           expected_input(i, tensor), "made contiguous first)"});
+    }
     const bool is_expanded = axes[dim]->is_broadcast() && axes[dim]->has_expanded_extent();
-    NVF_USER_CHECK(
-        !is_expanded || stride == 0 || arg.sizes()[dim] <= 1, expected_input(i, tensor),
-        "dimension ", dim,
-        " should be an expanded broadcasting, but it does not have stride zero:"
-        " its stride is ",
-        stride);
+    if (is_expanded && stride != 0 && arg.sizes()[dim] > 1) {
+      return refuse_headline(
+          {expected_input(i, tensor), "dimension ", dim,
+           " should be an expanded broadcasting, but it does not have stride zero:"
+           " its stride is ",
+           stride});
+    }
   }
 
   MemoryLayout layout = layout_of_existing(tensor, arg.sizes(), arg.strides(), evaluator);
@@ -304,7 +330,7 @@ MemoryLayout bind_memory(
     if (layout.sizes[k] == 1 || is_empty) {
       stride = run; // never stepped along
     } else if (flags[position].value_or(false) && stride != run) {
-      throw UserError({
+      return refuse({
           .headline =
               {expected_input(i, tensor), "to have contiguous dimension ", k,
                " (in allocation order), but its stride is ", stride},
@@ -319,7 +345,12 @@ MemoryLayout bind_memory(
   return layout;
 }
 
-std::vector<MemoryLayout> bind_arguments(
+MemoryLayout bind_memory(
+    size_t i, const TensorView* tensor, const TensorArg& arg, ExpressionEvaluator& evaluator) {
+  return value_or_throw(try_bind_memory(i, tensor, arg, evaluator));
+}
+
+std::variant<std::vector<MemoryLayout>, Refusal> try_bind_arguments(
     const Fusion& fusion,
     std::span<const Argument> args,
     const EqualDims& equal_dims,
@@ -332,17 +363,33 @@ std::vector<MemoryLayout> bind_arguments(
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (const TensorView* tensor = as_tensor(inputs[i])) {
-      bind_sizes(i, tensor, std::get<TensorArg>(args[i]), evaluator);
+      if (auto refusal = find_unfit_size(i, tensor, std::get<TensorArg>(args[i]), evaluator)) {
+        return *std::move(refusal);
+      }
     }
   }
-  check_equal_dims(fusion, args, equal_dims);
+  if (auto refusal = find_unequal_dims(fusion, args, equal_dims)) {
+    return *std::move(refusal);
+  }
   std::vector<MemoryLayout> layouts(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (const TensorView* tensor = as_tensor(inputs[i])) {
-      layouts[i] = bind_memory(i, tensor, std::get<TensorArg>(args[i]), evaluator);
+      auto layout = try_bind_memory(i, tensor, std::get<TensorArg>(args[i]), evaluator);
+      if (auto* refusal = std::get_if<Refusal>(&layout)) {
+        return std::move(*refusal);
+      }
+      layouts[i] = std::get<MemoryLayout>(std::move(layout));
     }
   }
   return layouts;
+}
+
+std::vector<MemoryLayout> bind_arguments(
+    const Fusion& fusion,
+    std::span<const Argument> args,
+    const EqualDims& equal_dims,
+    ExpressionEvaluator& evaluator) {
+  return value_or_throw(try_bind_arguments(fusion, args, equal_dims, evaluator));
 }
 
 } // namespace nvfuser

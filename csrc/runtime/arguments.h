@@ -7,8 +7,10 @@
 
 #include <optional>
 #include <span>
+#include <variant>
 #include <vector>
 
+#include "base/refusal.h"
 #include "eval/evaluator.h"
 #include "ir/fusion.h"
 #include "runtime/buffer_layout.h"
@@ -25,8 +27,14 @@ struct InputDim {
 using EqualDims = std::vector<std::vector<InputDim>>;
 [[nodiscard]] EqualDims equal_input_dims(Fusion& fusion);
 
-/// Check number, kind, dtype, rank and device. Returns the device of the run: that of the tensors;
-/// where there are none, `wanted`; else the first CUDA device, else the CPU.
+/// What does not fit in number, kind, dtype, rank or device.
+[[nodiscard]] std::optional<Refusal> find_unfit_argument(
+    const Fusion& fusion, std::span<const Argument> args);
+/// The device of the tensors; where there are none, `wanted`; else the first CUDA device, else the
+/// CPU. Requires: no unfit argument.
+[[nodiscard]] Device device_of_run(
+    const Fusion& fusion, std::span<const Argument> args, std::optional<Device> wanted = {});
+/// Both: the device of a run with arguments that fit; throws what does not.
 [[nodiscard]] Device check_arguments(
     const Fusion& fusion, std::span<const Argument> args, std::optional<Device> wanted = {});
 /// The device of a run without tensors.
@@ -36,6 +44,12 @@ using EqualDims = std::vector<std::vector<InputDim>>;
 /// strides. Returns the memory layout of every tensor input (empty for others); the strides of axes
 /// of size 1, which mean nothing, are those of a contiguous tensor. Requires: check_arguments, and
 /// that pairs are counted as elements (UnpairedArguments).
+[[nodiscard]] std::variant<std::vector<MemoryLayout>, Refusal> try_bind_arguments(
+    const Fusion& fusion,
+    std::span<const Argument> args,
+    const EqualDims& equal_dims,
+    ExpressionEvaluator& evaluator);
+/// The same; throws what does not fit.
 std::vector<MemoryLayout> bind_arguments(
     const Fusion& fusion,
     std::span<const Argument> args,

@@ -263,7 +263,7 @@ std::variant<std::shared_ptr<const CompiledKernel>, KernelRefusal> try_compile_k
   const bool is_automatic = fusion->is_automatic();
   auto code = std::make_shared<CompiledKernel>(std::move(fusion), request);
   Kernel& kernel = *lowered.kernel;
-  code->set_kernel(lowered.kernel);
+  code->set_kernel(std::move(lowered.kernel));
   kernel.set_index_type(request.choice.index_type);
   CompilerInput input;
   bool is_external = false;

@@ -69,7 +69,9 @@ std::string find_files() {
 int first_error_line(const std::string& log, const std::string& file) {
   const size_t error = log.find("error:");
   const size_t start = error == std::string::npos ? error : log.rfind(file + ":", error);
-  return start == std::string::npos ? 0 : std::atoi(log.c_str() + start + file.size() + 1);
+  return start == std::string::npos
+             ? 0
+             : static_cast<int>(std::strtol(log.c_str() + start + file.size() + 1, nullptr, 10));
 }
 
 constexpr const char* kFreeTheDisk =

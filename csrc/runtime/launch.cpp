@@ -77,12 +77,12 @@ void check_aliases(const LaunchPlan& plan, std::span<const Argument> args) {
 // ---- The two halves of a launch -----------------------------------------------------------------
 
 void put_address(std::byte* parameters, size_t offset, const void* address) {
-  std::memcpy(parameters + offset, &address, sizeof(address));
+  std::memcpy(parameters + offset, static_cast<const void*>(&address), sizeof(address));
 }
 
 void* address_at(const std::byte* parameters, size_t offset) {
   void* address = nullptr;
-  std::memcpy(&address, parameters + offset, sizeof(address));
+  std::memcpy(static_cast<void*>(&address), parameters + offset, sizeof(address));
   return address;
 }
 

@@ -134,7 +134,7 @@ int first_error_line(const std::string& log) {
   if (error == std::string::npos || open == std::string::npos) {
     return 0;
   }
-  return std::atoi(log.c_str() + open + 1);
+  return static_cast<int>(std::strtol(log.c_str() + open + 1, nullptr, 10));
 }
 
 } // namespace

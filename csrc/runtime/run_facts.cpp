@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "base/value_or_throw.h"
 #include "runtime/arguments.h"
 #include "runtime/compiled_kernel.h"
 #include "runtime/paired_tensor.h"
@@ -29,10 +30,25 @@ schedule::RunFacts find_run_facts(
     std::span<const Argument> args,
     const EqualDims& equal_dims,
     const std::optional<Target>& target) {
-  const Device device = check_arguments(fusion, args);
+  return value_or_throw(try_find_run_facts(fusion, args, equal_dims, target));
+}
+
+std::variant<schedule::RunFacts, Refusal> try_find_run_facts(
+    const Fusion& fusion,
+    std::span<const Argument> args,
+    const EqualDims& equal_dims,
+    const std::optional<Target>& target) {
+  if (std::optional<Refusal> refusal = find_unfit_argument(fusion, args)) {
+    return *std::move(refusal);
+  }
+  const Device device = device_of_run(fusion, args);
   const UnpairedArguments unpaired(fusion, args);
   ExpressionEvaluator sizes;
-  std::vector<MemoryLayout> layouts = bind_arguments(fusion, unpaired.args(), equal_dims, sizes);
+  auto bound = try_bind_arguments(fusion, unpaired.args(), equal_dims, sizes);
+  if (auto* refusal = std::get_if<Refusal>(&bound)) {
+    return std::move(*refusal);
+  }
+  auto layouts = std::get<std::vector<MemoryLayout>>(std::move(bound));
   std::vector<schedule::InputLayout> inputs(layouts.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (const auto* tensor = std::get_if<TensorArg>(&unpaired.args()[i])) {
@@ -42,7 +58,8 @@ schedule::RunFacts find_run_facts(
           .alignment = alignment_of(tensor->data)};
     }
   }
-  return {target.value_or(target_of(device)), std::move(sizes), std::move(inputs)};
+  return schedule::RunFacts(
+      target.value_or(target_of(device)), std::move(sizes), std::move(inputs));
 }
 
 } // namespace nvfuser

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <variant>
 
 #include "ir/fusion.h"
 #include "runtime/arguments.h"
@@ -18,6 +19,11 @@ namespace nvfuser {
     Fusion& fusion, std::span<const Argument> args, const std::optional<Target>& target = {});
 /// The same with the equal_input_dims of the fusion, which a caller knows that asks repeatedly.
 [[nodiscard]] schedule::RunFacts find_run_facts(
+    const Fusion& fusion,
+    std::span<const Argument> args,
+    const EqualDims& equal_dims,
+    const std::optional<Target>& target);
+[[nodiscard]] std::variant<schedule::RunFacts, Refusal> try_find_run_facts(
     const Fusion& fusion,
     std::span<const Argument> args,
     const EqualDims& equal_dims,

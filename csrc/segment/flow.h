@@ -1,7 +1,6 @@
-// Flow: the expressions on tensors of a fusion in an order that does not depend on the order in
-// which they were made: from the first output back through its operands, then from the next one.
-// All that segmentation decides stands on this order, so that two definitions that compute the same
-// have the same plan.
+// Flow: the expressions on tensors of a fusion in an order that follows from its outputs
+// (graph/output_order.h). All that segmentation decides stands on this order, so that two
+// definitions that compute the same have the same plan.
 //
 // Expressions and tensors are numbered: positions in `exprs()` and `tensors()`. Everything known of
 // them lies in lists beside these.

@@ -23,15 +23,18 @@ int64_t pattern_of(const Facts& facts, const Group& group) {
   return kNoPattern;
 }
 
-Group joined(const Flow& flow, const std::vector<Group>& groups, size_t one, size_t other) {
-  const Group& a = groups[one];
-  const Group& b = groups[other];
+Group joined(
+    const Flow& flow,
+    const std::vector<Group>& groups,
+    const GroupGraph& graph,
+    const GroupPair& pair) {
+  const Group& a = groups[pair.first];
+  const Group& b = groups[pair.second];
   Group both{.exprs = united(a.exprs, b.exprs), .own = united(a.own, b.own)};
-  const GroupGraph graph(flow, groups);
   for (const TensorId output : united(a.outputs, b.outputs)) {
     const std::set<size_t>& readers = graph.readers(output);
-    const bool is_read =
-        std::ranges::any_of(readers, [&](size_t group) { return group != one && group != other; });
+    const bool is_read = std::ranges::any_of(
+        readers, [&](size_t group) { return group != pair.first && group != pair.second; });
     if (is_read || flow.tensor(output).is_output) {
       both.outputs.push_back(output);
     }
@@ -39,13 +42,13 @@ Group joined(const Flow& flow, const std::vector<Group>& groups, size_t one, siz
   return both;
 }
 
-std::vector<ChainedPair> find_chained_pairs(
-    const Flow& flow,
+std::vector<GroupPair> find_chained_pairs(
+    const Flow& /*flow*/,
     const Facts& facts,
     const std::vector<Group>& groups,
+    const GroupGraph& graph,
     const std::vector<bool>& reduces) {
-  const GroupGraph graph(flow, groups);
-  std::vector<ChainedPair> pairs;
+  std::vector<GroupPair> pairs;
   for (size_t first = 0; first < groups.size(); ++first) {
     const int64_t pattern = reduces[first] ? pattern_of(facts, groups[first]) : kNoPattern;
     if (pattern == kNoPattern) {

@@ -11,23 +11,30 @@ namespace nvfuser::segment {
 /// The pattern of its reductions; kNoPattern: it has none.
 [[nodiscard]] int64_t pattern_of(const Facts& facts, const Group& group);
 
-/// Both groups as one. `groups`: all of them.
-[[nodiscard]] Group joined(
-    const Flow& flow, const std::vector<Group>& groups, size_t one, size_t other);
-
-/// Positions of groups that reduce the same axes, of which the second one reads results of the
-/// first, and that may be joined: no other group has to run between them. Means and variances are
-/// such groups, which `reduction` computes in one pass.
-struct ChainedPair {
+/// Positions of groups that may be joined: no other group has to run between them.
+struct GroupPair {
   size_t first = 0;
   size_t second = 0;
 };
-/// `reduces`: by group, whether its results are those of reductions.
-/// Cost: linear in expressions, and a search in the graph for each pair.
-[[nodiscard]] std::vector<ChainedPair> find_chained_pairs(
+/// Finds pairs among `groups`, which `graph` is of. `is_candidate`: by group, whether its scheduler
+/// is one that pairs begin with.
+using FindPairs = std::vector<GroupPair>(
     const Flow& flow,
     const Facts& facts,
     const std::vector<Group>& groups,
-    const std::vector<bool>& reduces);
+    const GroupGraph& graph,
+    const std::vector<bool>& is_candidate);
+
+/// Both groups as one. Cost: linear in both.
+[[nodiscard]] Group joined(
+    const Flow& flow,
+    const std::vector<Group>& groups,
+    const GroupGraph& graph,
+    const GroupPair& pair);
+
+/// Groups that reduce the same axes, of which the second one reads results of the first. Means and
+/// variances are such groups, which `reduction` computes in one pass.
+/// Cost: linear in expressions, and a search in the graph for each pair.
+[[nodiscard]] FindPairs find_chained_pairs;
 
 } // namespace nvfuser::segment

@@ -1,9 +1,6 @@
 #include "segment/mirrored.h"
 
 #include <algorithm>
-#include <iterator>
-
-#include "segment/joined.h"
 
 namespace nvfuser::segment {
 namespace {
@@ -24,13 +21,13 @@ std::set<size_t> neighbors(const Flow& flow, const GroupGraph& graph, const Grou
 
 } // namespace
 
-std::vector<MirroredPair> find_mirrored_pairs(
+std::vector<GroupPair> find_mirrored_pairs(
     const Flow& flow,
     const Facts& facts,
     const std::vector<Group>& groups,
+    const GroupGraph& graph,
     const std::vector<bool>& keeps_rows) {
-  const GroupGraph graph(flow, groups);
-  std::vector<MirroredPair> pairs;
+  std::vector<GroupPair> pairs;
   for (size_t rows = 0; rows < groups.size(); ++rows) {
     const int64_t pattern = keeps_rows[rows] ? pattern_of(facts, groups[rows]) : kNoPattern;
     if (pattern == kNoPattern) {
@@ -43,7 +40,7 @@ std::vector<MirroredPair> find_mirrored_pairs(
           other != kNoPattern && !keeps_rows[columns] &&
           facts.patterns()[static_cast<size_t>(other)] == Pattern{axes.kept, axes.reduced};
       if (is_mirrored && graph.may_join(rows, columns)) {
-        pairs.push_back({.rows = rows, .columns = columns});
+        pairs.push_back({.first = rows, .second = columns});
       }
     }
   }

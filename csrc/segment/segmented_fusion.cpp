@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/options.h"
+#include "base/value_or_throw.h"
 #include "segment/order.h"
 #include "segment/segmenter.h"
 #include "transform/concretization.h"
@@ -213,11 +214,7 @@ std::variant<std::shared_ptr<const SegmentedFusion>, Refusal> SegmentedFusion::t
 
 std::shared_ptr<const SegmentedFusion> SegmentedFusion::segment(
     const std::shared_ptr<Fusion>& fusion, const schedule::RunFacts& run) {
-  auto result = try_segment(fusion, run);
-  if (const auto* refusal = std::get_if<Refusal>(&result)) {
-    throw_refusal(*refusal);
-  }
-  return std::get<std::shared_ptr<const SegmentedFusion>>(std::move(result));
+  return value_or_throw(try_segment(fusion, run));
 }
 
 } // namespace nvfuser

@@ -1,6 +1,7 @@
 #include "segment/segmenter.h"
 
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <iterator>
 #include <numeric>
@@ -40,8 +41,10 @@ void Segmenter::run() {
     candidates_.pop_front();
     settle(std::move(group));
   }
-  join_mirrored();
-  join_chained();
+  using enum SchedulerType;
+  constexpr std::array kKeepRows{inner_persistent, inner_outer_persistent};
+  join(inner_outer_persistent, kKeepRows, find_mirrored_pairs);
+  join(reduction, std::array{reduction}, find_chained_pairs);
 }
 
 void Segmenter::rebuild(Accepted& segment) {
@@ -121,48 +124,35 @@ std::vector<Group> Segmenter::groups() const {
   return groups;
 }
 
-void Segmenter::join_mirrored() {
-  constexpr SchedulerType kScheduler = SchedulerType::inner_outer_persistent;
-  if (schedule::find_scheduler(kScheduler) == nullptr) {
+void Segmenter::join(
+    SchedulerType scheduler, std::span<const SchedulerType> candidates, FindPairs* find) {
+  if (schedule::find_scheduler(scheduler) == nullptr) {
     return;
   }
   for (bool is_joined = true; is_joined;) {
     const std::vector<Group> groups = this->groups();
-    std::vector<bool> keeps_rows;
+    const GroupGraph graph(flow_, groups);
+    std::vector<bool> is_candidate;
     for (const Accepted& segment : accepted_) {
-      keeps_rows.push_back(
-          segment.answer.scheduler == SchedulerType::inner_persistent ||
-          segment.answer.scheduler == kScheduler);
+      is_candidate.push_back(
+          std::ranges::find(candidates, segment.answer.scheduler) != candidates.end());
     }
-    const std::vector<MirroredPair> pairs = find_mirrored_pairs(flow_, facts_, groups, keeps_rows);
-    is_joined = std::ranges::any_of(pairs, [&](const MirroredPair& pair) {
-      return try_join(kScheduler, groups, pair.rows, pair.columns);
-    });
-  }
-}
-
-void Segmenter::join_chained() {
-  constexpr SchedulerType kScheduler = SchedulerType::reduction;
-  if (schedule::find_scheduler(kScheduler) == nullptr) {
-    return;
-  }
-  for (bool is_joined = true; is_joined;) {
-    const std::vector<Group> groups = this->groups();
-    std::vector<bool> reduces;
-    for (const Accepted& segment : accepted_) {
-      reduces.push_back(segment.answer.scheduler == kScheduler);
-    }
-    const std::vector<ChainedPair> pairs = find_chained_pairs(flow_, facts_, groups, reduces);
-    is_joined = std::ranges::any_of(pairs, [&](const ChainedPair& pair) {
-      return try_join(kScheduler, groups, pair.first, pair.second);
-    });
+    is_joined = std::ranges::any_of(
+        find(flow_, facts_, groups, graph, is_candidate),
+        [&](const GroupPair& pair) { return try_join(scheduler, groups, graph, pair); });
   }
 }
 
 bool Segmenter::try_join(
-    SchedulerType scheduler, const std::vector<Group>& groups, size_t first, size_t second) {
+    SchedulerType scheduler,
+    const std::vector<Group>& groups,
+    const GroupGraph& graph,
+    const GroupPair& pair) {
   Accepted both{
-      .group = joined(flow_, groups, first, second), .built = {}, .answer = {}, .traits = {}};
+      .group = joined(flow_, groups, graph, pair), .built = {}, .answer = {}, .traits = {}};
+  if (refused_joins_.contains({scheduler, both.group.exprs})) {
+    return false;
+  }
   both.traits = traits_of(*complete_, flow_, facts_, both.group);
   GroupMemory::Entry& known = memory_.find(both.group, strided_, builder_);
   both.built = known.built;
@@ -170,6 +160,7 @@ bool Segmenter::try_join(
   const schedule::FusionSummary& summary = both.summarized->summary;
   const schedule::RunFacts facts = builder_.facts_of(both.built, run_);
   if (schedule::find_refusal(scheduler, summary, facts)) {
+    refused_joins_.emplace(scheduler, std::move(both.group.exprs));
     return false;
   }
   both.answer.scheduler = scheduler;
@@ -177,8 +168,8 @@ bool Segmenter::try_join(
   if (known.unusable.find(*both.answer.params) != nullptr) {
     return false;
   }
-  accepted_[first] = std::move(both);
-  accepted_.erase(accepted_.begin() + static_cast<std::ptrdiff_t>(second));
+  accepted_[pair.first] = std::move(both);
+  accepted_.erase(accepted_.begin() + static_cast<std::ptrdiff_t>(pair.second));
   return true;
 }
 

@@ -6,6 +6,8 @@
 #include <deque>
 #include <memory>
 #include <set>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "graph/id_model.h"
@@ -70,14 +72,16 @@ class Segmenter {
   /// Whether only libraries read it: they take it as another library left it.
   [[nodiscard]] bool is_between_libraries(TensorId tensor) const;
   [[nodiscard]] std::vector<Group> partition_again(const Group& group);
-  /// Join groups that reduce rows and columns, where a scheduler takes both.
-  void join_mirrored();
-  /// Join groups that reduce the same axes one after the other, where a scheduler takes both.
-  void join_chained();
+  /// Join pairs that begin with a group of one of the schedulers `candidates`, as far as
+  /// `scheduler` takes both.
+  void join(SchedulerType scheduler, std::span<const SchedulerType> candidates, FindPairs* find);
   [[nodiscard]] std::vector<Group> groups() const;
   /// Let `scheduler` have both groups, if it takes them; the second one is gone then.
   [[nodiscard]] bool try_join(
-      SchedulerType scheduler, const std::vector<Group>& groups, size_t first, size_t second);
+      SchedulerType scheduler,
+      const std::vector<Group>& groups,
+      const GroupGraph& graph,
+      const GroupPair& pair);
   void log(const Accepted& segment) const;
 
   const std::shared_ptr<Fusion> complete_;
@@ -93,6 +97,8 @@ class Segmenter {
   std::deque<Group> candidates_;
   std::vector<Accepted> accepted_;
   std::set<TensorId> strided_; // views of other tensors
+  /// Expressions of two groups that a scheduler does not take together.
+  std::set<std::pair<SchedulerType, std::vector<ExprId>>> refused_joins_;
 };
 
 } // namespace nvfuser::segment

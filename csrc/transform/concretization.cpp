@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/value_or_throw.h"
 #include "graph/domain_map.h"
 #include "ir/all_nodes.h"
 #include "ir/topo_sort.h"
@@ -397,11 +398,7 @@ std::variant<Concretization, Refusal> try_find_concretization(
 }
 
 Concretization find_concretization(const Fusion& fusion, ExpressionEvaluator& evaluator) {
-  std::variant<Concretization, Refusal> found = try_find_concretization(fusion, evaluator);
-  if (const auto* refusal = std::get_if<Refusal>(&found)) {
-    throw_refusal(*refusal);
-  }
-  return std::get<Concretization>(std::move(found));
+  return value_or_throw(try_find_concretization(fusion, evaluator));
 }
 
 } // namespace nvfuser

@@ -37,13 +37,6 @@ class FusionExecutorCache(_core.FusionExecutorCache):
         keep_schedules_of_folder()
         super().__init__(fusion, fusion_id, auto_schedule)
 
-    def is_compiled(self, inputs: Iterable[object], device: int = 0) -> bool:
-        """Whether a run with these inputs would compile nothing; not if they do not fit."""
-        try:
-            return self.is_known(inputs)
-        except _core.UserError:
-            return False
-
     def use_schedule(
         self,
         segment: int,

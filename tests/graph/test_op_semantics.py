@@ -15,7 +15,14 @@ import pytest
 import torch
 
 import nvfuser_direct as nvf
-from nvfuser_direct import AxisRead, ElementSource, FusionDefinition, OperandRead, StorageKind
+from nvfuser_direct import (
+    AxisRead,
+    ElementSource,
+    FusionDefinition,
+    OperandRead,
+    StorageKind,
+    ViewOf,
+)
 from nvfuser_direct.evaluator import Evaluator
 from nvfuser_direct.evaluator import core as evaluator_core
 from nvfuser_direct.evaluator.domains import extent_of, root_to_logical
@@ -139,6 +146,30 @@ def test_kinds() -> None:
         assert nvf.semantics_of(total.definition()).read == OperandRead.reduced
         assert nvf.copied_operand(part.definition()) == x
         assert nvf.copied_operand(total.definition()) is None
+
+
+def test_what_results_show_of_their_operand() -> None:
+    with FusionDefinition() as fd:
+        x = tensor(fd, 4, 6)
+        shown = {
+            "set": fd.ops.set(x),
+            "permute": fd.ops.permute(x, [1, 0]),
+            "slice": fd.ops.slice(x, [0, 0], [2, 2]),
+            "broadcast": fd.ops.broadcast(x, [True, False, False]),
+            "reshape": fd.ops.reshape(x, [24]),
+            "repeat": fd.ops.repeat(x, [2, 1]),
+            "pad": fd.ops.pad(x, [1, 1]),
+            "neg": fd.ops.neg(x),
+        }
+    exprs = {name: out.definition() for name, out in shown.items()}
+    rows = {name: nvf.semantics_of(expr) for name, expr in exprs.items()}
+    anywhere = {name for name, row in rows.items() if row.view == ViewOf.anything}
+    assert anywhere == {"set", "permute", "slice", "broadcast"}
+    assert {name for name, row in rows.items() if row.view == ViewOf.packed} == {"reshape"}
+    assert {name for name, row in rows.items() if row.repeats_elements} == {"broadcast", "repeat"}
+    assert {name for name, row in rows.items() if row.adds_elements} == {"pad"}
+    hidden = {name for name, expr in exprs.items() if not nvf.shows_first_operand(expr)}
+    assert hidden == {"pad", "neg"}
 
 
 def test_storage_of_what_is_overwritten_and_updated() -> None:

@@ -22,6 +22,22 @@ def test_the_same_operation_on_the_same_operands_is_done_once() -> None:
     check_pass("merge_equal_exprs", before, expected)
 
 
+def test_which_of_two_outputs_stays_follows_from_their_order() -> None:
+    def as_made(fd: FusionDefinition) -> None:
+        x = fd.define_tensor([4])
+        for out in [fd.ops.exp(x), fd.ops.exp(x)]:
+            fd.add_output(out)
+
+    def the_last_first(fd: FusionDefinition) -> None:
+        x = fd.define_tensor([4])
+        for out in reversed([fd.ops.exp(x), fd.ops.exp(x)]):
+            fd.add_output(out)
+
+    for definition in (as_made, the_last_first):
+        first, second = after("merge_equal_exprs", definition).outputs()
+        assert second.definition().input(0) == first
+
+
 def test_equal_constants_are_equal_operands() -> None:
     def before(fd: FusionDefinition) -> None:
         x = fd.define_tensor([4])

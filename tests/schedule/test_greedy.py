@@ -120,6 +120,17 @@ def test_short_rows_share_a_block() -> None:
     assert (params.lparams.bdimx, params.lparams.bdimy) == (16, 8)
 
 
+@pytest.mark.parametrize(("shape", "dim"), [((2,), 0), ((1, 2), 1), ((2, 1), 0)])
+def test_a_block_has_no_threads_for_axes_that_are_not_there(
+    shape: tuple[int, ...], dim: int
+) -> None:
+    fd = define(scanned(dim), [randoms(shape)])
+    fusion, params = scheduled(fd, GREEDY, [randoms(shape)], "cuda")
+    kernel = fusion.print_kernel(target="cuda")
+    assert params.lparams.bdimy == 1
+    assert params.lparams.bdimx == 1 or "threadIdx.x" in kernel
+
+
 def test_columns_enough_are_scanned_by_a_thread_each() -> None:
     params = choice((4, 1 << 18), 0)
     assert not params.scans_innermost_axis

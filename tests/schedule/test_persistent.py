@@ -315,6 +315,21 @@ def test_norms_of_columns(target: str, made_for: str, dims: list[int]) -> None:
     check(OUTER, norm(dims), [x], target, made_for, [normalized(x, dims)])
 
 
+def test_statistics_are_stored_without_the_axis_that_was_reduced(
+    target: str, made_for: str
+) -> None:
+    """The broadcast shares a loop over the elements with what meets them; what reads it besides
+    has no such loop."""
+
+    def build(fd: FusionDefinition, x: TensorView) -> list[TensorView]:
+        total = fd.ops.broadcast(fd.ops.sum(x, [1]), [False, True, False, False])
+        return [fd.ops.sub(x, total), fd.ops.squeeze(fd.ops.sin(total), [1])]
+
+    x = random(2, 3, 8, 4, dtype=torch.float64)
+    total = x.sum(1, keepdim=True)
+    check(OUTER, build, [x], target, made_for, [x - total, total.sin().squeeze(1)])
+
+
 def test_transposed_rows_are_columns(target: str, made_for: str) -> None:
     x = random(100, 40).t()
     check(OUTER, softmax([1]), [x], target, made_for, [x.double().softmax(1)])

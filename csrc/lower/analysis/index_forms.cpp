@@ -236,8 +236,9 @@ const IndexForms::KnownSum* IndexForms::known_part(const Terms& terms) const {
   std::unordered_set<const Val*> vals; // of the terms
   std::ranges::for_each(terms, [&](const Term& term) { vals.insert(term.val); });
   const KnownSum* best = nullptr;
-  for (size_t i = sums_.size(); i-- > 0 && sums_.size() - i <= kLatest;) {
-    const KnownSum& sum = sums_[i];
+  const size_t end = sums_.size() - std::min(sums_.size(), kLatest);
+  for (size_t i = sums_.size(); i > end; --i) {
+    const KnownSum& sum = sums_[i - 1];
     const auto is_term = [&](const Val* val) { return vals.contains(val); };
     const auto is_of_sum = [&](const Term& term) {
       return std::ranges::find(sum.terms, term.val) != sum.terms.end();

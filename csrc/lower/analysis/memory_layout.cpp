@@ -13,6 +13,9 @@ namespace {
 
 bool has_storage_for(const TensorView* tensor, int64_t position, const Loop& loop) {
   const IterDomain* axis = tensor->axis(position);
+  if (is_same_in_iterations(tensor, axis, loop)) {
+    return false;
+  }
   if (axis->is_reduction() || loop.is_broadcast() || is_grid_dim(loop.parallel_type) ||
       is_outside_kernel(loop.parallel_type)) {
     return false;
@@ -180,6 +183,12 @@ Val* global_offset(
 }
 
 } // namespace
+
+bool is_same_in_iterations(const TensorView* tensor, const IterDomain* axis, const Loop& loop) {
+  return axis->is_broadcast() && !loop.is_broadcast() &&
+         tensor->memory_type() == MemoryType::Local &&
+         loop.parallel_type != ParallelType::Vectorize;
+}
 
 Val* memory_stride(Kernel& kernel, const TensorView* tensor, size_t axis) {
   const std::string name =

@@ -7,6 +7,11 @@
 
 namespace nvfuser {
 
+/// Whether each iteration of `loop`, which runs over more than the broadcast that `axis` of
+/// `tensor` is, computes the same anew: the thread's copy has one element for all of them.
+[[nodiscard]] bool is_same_in_iterations(
+    const TensorView* tensor, const IterDomain* axis, const Loop& loop);
+
 /// Axes of a register array or a shared buffer, outermost first. Extents are those of the promoted
 /// loops. What is shared with consumers' loops is not stored; neither are reductions, broadcasts,
 /// grid axes, nor, in registers, thread axes (each thread has its own). A shared buffer inside of a

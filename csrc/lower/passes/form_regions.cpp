@@ -247,21 +247,19 @@ class RegionFormer {
 
   /// Find out in which regions private storage is used.
   void find_regions_of_storage() {
-    std::unordered_map<const TensorView*, std::unordered_set<Region>> regions_of;
     for_each_statement(kernel_.body, nullptr, [&](Expr* expr, Region region) {
       for_each_element(*expr, [&](const TensorIndex& element) {
-        if (is_private(element.view(), level_)) {
-          regions_of[element.view()].insert(region);
+        const TensorView* tensor = element.view();
+        if (!is_private(tensor, level_) || crossing_.contains(tensor)) {
+          return;
+        }
+        const auto home = home_.emplace(tensor, region).first;
+        if (region == nullptr || home->second != region) {
+          crossing_.insert(tensor);
+          home_.erase(home);
         }
       });
     });
-    for (const auto& [tensor, regions] : regions_of) { // the order does not matter
-      if (regions.size() > 1 || regions.count(nullptr) != 0) {
-        crossing_.insert(tensor);
-      } else {
-        home_[tensor] = *regions.begin();
-      }
-    }
   }
 
   /// Calls fn(statement, region it is in); nullptr: none. At the level of blocks a reduction over

@@ -6,6 +6,7 @@
 #include "graph/op_semantics.h"
 #include "graph/pair_graph.h"
 #include "graph/val_graph.h"
+#include "lower/analysis/memory_layout.h"
 #include "lower/analysis/reductions.h"
 #include "lower/statements/element_statements.h"
 
@@ -104,6 +105,10 @@ bool Hazards::is_seen_by_reader(
     // blocks have shared memory of their own.
     return producer->memory_type() == MemoryType::Local ||
            (is_grid_dim(type) && producer->memory_type() == MemoryType::Shared);
+  }
+  const IterDomain* own = axis_in(producer, *writer);
+  if (own != nullptr && is_same_in_iterations(producer, own, *writer)) {
+    return true; // every thread has computed its own
   }
   if (reader == nullptr) {
     return false;

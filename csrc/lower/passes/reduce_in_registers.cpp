@@ -210,7 +210,7 @@ std::optional<DataType> wide_type(const Kernel& kernel, const Expr* reduction, s
 /// Whether `tensor` goes on at most into reductions that accumulate in `wide`: it is a partial
 /// result. An access of many lanes would become too wide with wider elements.
 bool is_partial(const Kernel& kernel, const TensorView* tensor, DataType wide) {
-  const std::vector<Expr*> users = tensor->all_uses();
+  const std::vector<Expr*>& users = tensor->all_uses();
   const bool is_vectorized = std::ranges::any_of(tensor->loop(), [](const IterDomain* axis) {
     return axis->parallel_type() == ParallelType::Vectorize;
   });

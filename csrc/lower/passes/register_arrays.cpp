@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/register_file.h"
 #include "eval/simplify.h"
 #include "ir/scopes.h"
 #include "lower/analysis/loop_copies.h"
@@ -107,7 +108,6 @@ class RegisterPlan {
   using TensorSet = std::unordered_set<const TensorView*>;
 
   [[nodiscard]] int64_t registers_of(const TensorView* tensor) const {
-    constexpr int64_t kRegisterBytes = 4;
     return (bytes_.at(tensor) + kRegisterBytes - 1) / kRegisterBytes;
   }
   [[nodiscard]] bool is_spilled(const TensorView* tensor) const {

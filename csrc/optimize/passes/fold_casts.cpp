@@ -59,11 +59,7 @@ bool shorten_chain(const UnaryOp& cast) {
 
 /// The operand that a view or a look-up shows elements of, as they are; nullptr: `expr` is neither.
 TensorView* shown_operand(const Expr& expr) {
-  const OpSemantics& semantics = semantics_of(expr);
-  const bool shows =
-      semantics.elements == ElementSource::Copied || semantics.elements == ElementSource::Reshaped;
-  // A pad has elements of its own, and a view as scalars other ones.
-  if (!shows || expr.is_a<PadOp>() || expr.is_a<ViewAsScalar>()) {
+  if (!shows_first_operand(expr)) {
     return nullptr;
   }
   auto* operand = static_cast<TensorView*>(expr.input(0));

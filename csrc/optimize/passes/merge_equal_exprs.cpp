@@ -3,25 +3,13 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "graph/output_order.h"
 #include "ir/pointwise.h"
 #include "ir/random_exprs.h"
 #include "optimize/rewrite.h"
 
 namespace nvfuser::optimize {
 namespace {
-
-/// Equal for expressions that compute the same: operands are the same values, or equal scalars.
-size_t hash_of(const Expr& expr) {
-  size_t hash = expr.op_hash();
-  for (const Val* in : expr.inputs()) {
-    const size_t operand = in->is_tensor() ? static_cast<size_t>(in->serial()) : in->hash();
-    hash = detail::hash_combine(hash, operand);
-  }
-  for (const Val* out : expr.outputs()) {
-    hash = detail::hash_combine(hash, static_cast<size_t>(out->dtype()));
-  }
-  return hash;
-}
 
 /// Operands that are tensors were merged before, so that equal ones are one.
 bool compute_the_same(const Expr& a, const Expr& b) {
@@ -37,32 +25,64 @@ bool may_be_merged(const Expr& expr) {
   return !expr.is_a<RNGOp>() && !asks_for_a_cut;
 }
 
-} // namespace
-
-bool merge_equal_exprs(Fusion& fusion) {
-  std::unordered_multimap<size_t, Expr*> known; // only looked up
-  bool has_changed = false;
-  for (Expr* expr : fusion.exprs()) {
-    const std::vector<TensorView*> outs = tensor_outputs(expr);
-    const bool is_gone = outs.empty() || outs.front()->definition() != expr;
-    if (is_gone || !may_be_merged(*expr)) {
-      continue;
+class Merger {
+ public:
+  bool run(Fusion& fusion) {
+    for (Expr* expr : exprs_from_outputs(fusion)) {
+      const std::vector<TensorView*> outs = tensor_outputs(expr);
+      const bool is_gone = outs.empty() || outs.front()->definition() != expr;
+      if (!is_gone && may_be_merged(*expr)) {
+        merge(expr, outs);
+      }
     }
+    return has_changed_;
+  }
+
+ private:
+  void merge(Expr* expr, const std::vector<TensorView*>& outs) {
     const size_t hash = hash_of(*expr);
-    const auto [begin, end] = known.equal_range(hash);
+    const auto [begin, end] = known_.equal_range(hash);
     const auto found = std::find_if(
         begin, end, [&](const auto& entry) { return compute_the_same(*entry.second, *expr); });
     if (found == end) {
-      known.emplace(hash, expr);
-      continue;
+      known_.emplace(hash, expr);
+      return;
     }
     const std::vector<TensorView*> firsts = tensor_outputs(found->second);
     for (size_t i = 0; i < outs.size(); ++i) {
+      number_of_[outs[i]] = number(firsts[i]);
       replace(outs[i], firsts[i]);
     }
-    has_changed = true;
+    has_changed_ = true;
   }
-  return has_changed;
+
+  /// The same for tensors of which one takes the place of the other: hashes of readers stay.
+  [[nodiscard]] size_t number(const Val* tensor) const {
+    const auto found = number_of_.find(tensor);
+    return found == number_of_.end() ? static_cast<size_t>(tensor->serial()) : found->second;
+  }
+
+  /// Equal for expressions that compute the same: operands are the same values, or equal scalars.
+  [[nodiscard]] size_t hash_of(const Expr& expr) const {
+    size_t hash = expr.op_hash();
+    for (const Val* in : expr.inputs()) {
+      hash = detail::hash_combine(hash, in->is_tensor() ? number(in) : in->hash());
+    }
+    for (const Val* out : expr.outputs()) {
+      hash = detail::hash_combine(hash, static_cast<size_t>(out->dtype()));
+    }
+    return hash;
+  }
+
+  std::unordered_multimap<size_t, Expr*> known_;     // only looked up
+  std::unordered_map<const Val*, size_t> number_of_; // of merged tensors; only looked up
+  bool has_changed_ = false;
+};
+
+} // namespace
+
+bool merge_equal_exprs(Fusion& fusion) {
+  return Merger().run(fusion);
 }
 
 } // namespace nvfuser::optimize

@@ -11,6 +11,7 @@
 
 #include "graph/domain_map.h"
 #include "graph/op_semantics.h"
+#include "graph/output_order.h"
 #include "ir/random_exprs.h"
 #include "optimize/rewrite.h"
 
@@ -139,7 +140,10 @@ class Separator {
   explicit Separator(OptimizedFusion& fusion) : fusion_(fusion) {}
 
   bool run() {
-    const std::vector<Expr*> exprs = tensor_exprs(fusion_);
+    const std::vector<Expr*> exprs = exprs_from_outputs(fusion_);
+    for (const Expr* expr : exprs) {
+      place_of_.emplace(expr, place_of_.size());
+    }
     for (const TensorView* tensor : scheduled_tensors(fusion_)) {
       classes_.add(tensor);
     }
@@ -196,7 +200,7 @@ class Separator {
   /// Give every reader of `tensor` a version of it whose axes are those of the reader.
   void separate(TensorView* tensor) {
     std::vector<TensorView*> versions{tensor};
-    for (Expr* reader : std::vector<Expr*>(tensor->all_uses())) {
+    for (Expr* reader : readers_in_order(tensor)) {
       if (ends_a_kernel(*reader)) {
         continue;
       }
@@ -217,6 +221,16 @@ class Separator {
     }
   }
 
+  /// In the order of outputs, not of statements. Versions that were added read last.
+  [[nodiscard]] std::vector<Expr*> readers_in_order(const TensorView* tensor) const {
+    std::vector<Expr*> readers = tensor->all_uses();
+    std::ranges::stable_sort(readers, {}, [&](const Expr* reader) {
+      const auto place = place_of_.find(reader);
+      return place == place_of_.end() ? place_of_.size() : place->second;
+    });
+    return readers;
+  }
+
   /// nullptr: there can be no other.
   TensorView* new_version(TensorView* tensor) {
     TensorView* version = nullptr;
@@ -235,6 +249,7 @@ class Separator {
 
   OptimizedFusion& fusion_;
   AxisClasses classes_;
+  std::unordered_map<const Expr*, size_t> place_of_; // only looked up
   bool has_changed_ = false;
 };
 

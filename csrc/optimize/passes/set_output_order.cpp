@@ -98,7 +98,7 @@ bool may_be_moved(const TensorView* output) {
   return output->definition() != nullptr && !output->is_fusion_input() &&
          size_bits(output->dtype()) >= kBitsOfByte && !output->domain()->has_allocation() &&
          output->fusion()->alias_of(output) == nullptr && keeps_positions(*output->definition()) &&
-         !output->definition()->is_a<ScatterOp>();
+         !loops_over_operands(output);
 }
 
 /// Whether the axes of `order` stand in `output` in the same order.

@@ -12,18 +12,13 @@
 namespace nvfuser::schedule {
 namespace {
 
-bool is_view(const Expr& expr) {
-  return expr.is_a<LoadStoreOp>() || expr.is_a<SliceOp>() || expr.is_a<BroadcastOp>() ||
-         expr.is_a<SqueezeOp>() || expr.is_a<ExpandOp>() || expr.is_a<ReshapeOp>();
-}
-
 /// The first tensor on the way from an input to `output` that is not in the memory of the input;
 /// nullptr: `output` is a view.
 const TensorView* find_computed(const TensorView* output) {
   std::vector<const TensorView*> chain = {output};
   while (!chain.back()->is_fusion_input()) {
     const Expr* definition = chain.back()->definition();
-    if (definition == nullptr || !is_view(*definition)) {
+    if (definition == nullptr || semantics_of(*definition).view == ViewOf::Nothing) {
       return chain.back();
     }
     chain.push_back(tensor_inputs(definition).front());

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/task_sizes.h"
 #include "schedule/common/vector_widths.h"
 #include "schedule/greedy/greedy.h"
 #include "schedule/params/greedy_params.h"
@@ -13,9 +14,6 @@ constexpr int64_t kMostScanThreads = 128; // more wait for each other in each ro
 /// A thread that scans alone reads one element of each row after the other: so many rows of
 /// threads share an axis if the other axes do not fill the GPU.
 constexpr int64_t kScanRows = 16;
-/// On a processor: elements of a task, and bytes that are scanned side by side.
-constexpr int64_t kTaskElements = 16 * 1024;
-constexpr int64_t kLaneBytes = 64;
 /// Blocks of each multiprocessor that are resident at once, of 256 threads and few registers.
 constexpr int64_t kResidentBlocks = 4;
 constexpr int64_t kScatterTasks = 64;
@@ -55,6 +53,11 @@ class ScanHeuristics {
   }
 
  private:
+  /// Broadcasts make no loop that threads could be bound to.
+  [[nodiscard]] bool has_kept_axes() const {
+    return kept_ > 1;
+  }
+
   /// Elements of vectors along the innermost axis: those of the widest access.
   int64_t choose_widths(GreedyParams& params) const {
     int64_t lanes = 1;
@@ -72,7 +75,7 @@ class ScanHeuristics {
     params.scan_items = choose_widths(params);
     const int64_t wanted = power_of_two_from(ceil_div(scanned_, params.scan_items));
     const int64_t threads = std::min(wanted, kMostScanThreads);
-    const int64_t rows = std::max<int64_t>(kThreads / threads, 1);
+    const int64_t rows = has_kept_axes() ? std::max<int64_t>(kThreads / threads, 1) : 1;
     params.scans_over_threads = threads > 1;
     params.lparams.bind(ParallelType::TIDx, threads);
     params.lparams.bind(ParallelType::TIDy, rows);
@@ -97,7 +100,8 @@ class ScanHeuristics {
     for (int64_t& width : params.vector_widths) {
       width = std::min(width, lanes);
     }
-    const int64_t columns = rows > 1 ? 32 : kThreads; // whole warps along memory
+    const int64_t of_warps = rows > 1 ? facts_.target().warp_size : kThreads; // along memory
+    const int64_t columns = has_kept_axes() ? of_warps : 1;
     params.scans_over_threads = rows > 1;
     params.scan_items = rows > 1 ? 4 : 1;
     params.lparams.bind(ParallelType::TIDx, columns);

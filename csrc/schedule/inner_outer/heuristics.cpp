@@ -10,7 +10,6 @@
 namespace nvfuser::schedule::inner_outer {
 namespace {
 
-constexpr int64_t kRegisterBytes = 4;
 constexpr int64_t kWarp = Target::cuda().warp_size;
 /// Elements of a thread, of rows that are not long.
 constexpr int64_t kElements = 16;

@@ -2,7 +2,7 @@
 
 #include "schedule/common/global_tensors.h"
 #include "schedule/common/recompute.h"
-#include "schedule/common/reduction_loops.h"
+#include "schedule/common/reduction_tasks.h"
 #include "schedule/common/rescaled_sums.h"
 #include "schedule/persistent/persistent.h"
 #include "transform/inline.h"
@@ -13,11 +13,6 @@ namespace nvfuser::schedule::persistent {
 namespace {
 
 using enum LoopRole;
-
-/// Elements that one accumulator of a processor takes before they are added to an outer one.
-constexpr int64_t kChain = 32;
-/// Columns of a processor's vector, of Floats: those that are tested together.
-constexpr int64_t kColumnsOfVector = 16;
 
 /// Whether each pass loads its rows from memory: they are not kept, in any form.
 bool reads_again(const ReductionParams& params) {
@@ -57,27 +52,6 @@ void make_for_threads(LoopRoles& loops, const ReductionParams& params) {
   }
 }
 
-/// [Blocks, Rows, Serial, Chain, Unroll, Lanes], and of an outer problem [Blocks, Serial, Chain,
-/// Rows, Columns]. Rows that are kept are short, and have no chains.
-void make_for_tasks(LoopRoles& loops, const ReductionParams& params, bool has_chains) {
-  if (params.fastest_dim) {
-    loops.split(Serial, params.unroll_factor_inner_reduction, Lanes);
-    loops.split(Serial, params.unroll_factor_top_of_vectorization, Unroll);
-    loops.split(Blocks, params.iterations_per_task, Rows);
-  } else {
-    loops.split(Blocks, params.unroll_factor_iter_dom, Rows);
-    loops.split(Rows, kColumnsOfVector, Columns);
-  }
-  if (has_chains && (params.project_persistent_buffers || !params.fastest_dim)) {
-    loops.split(Serial, kChain, Chain);
-  }
-  if (params.fastest_dim) {
-    loops.arrange({Blocks, Rows, Serial, Chain, Unroll, Lanes, Ones});
-  } else {
-    loops.arrange({Blocks, Serial, Chain, Rows, Columns, Ones});
-  }
-}
-
 // ---- Stages of the sums: return the tensor that has all loops -----------------------------------
 
 TensorView* factor_for_threads(LoopRoles& loops, const ReductionResults& results) {
@@ -104,35 +78,18 @@ TensorView* factor_for_tasks(
 
 // ---- Schedules ----------------------------------------------------------------------------------
 
+/// Rows that are kept are short, and have no chains.
 void apply_for_tasks(FusionSummary& summary, const ReductionParams& params) {
-  const ReductionProblem& problem = *summary.problem();
-  Fusion& fusion = summary.fusion();
   if (params.project_persistent_buffers) {
     recompute_in_each_pass(summary);
   }
-  static_cast<void>(fork_outputs(problem.accesses));
-  const auto loads = load_vectors(problem, params.vector_widths);
-  LoopRoles loops = make_canonical(reduced_tensor(problem.reference), problem);
-  make_for_tasks(loops, params, may_have_chains(summary));
-  transform::transform_like(loops.tensor());
-  TensorView* leader = nullptr;
-  for (const ReductionResults& results : reduction_results(fusion)) {
-    LoopRoles left = loops.of(results.front());
-    TensorView* first = factor_for_tasks(left, params, results);
-    leader = results.front() == loops.tensor() ? first : leader;
-  }
-  LoopRoles bound = loops.of(leader);
-  bound.bind(Blocks, ParallelType::BIDx);
-  // Steps that are whole have no tests.
-  bound.bind(params.fastest_dim ? Lanes : Columns, ParallelType::Unswitch);
-  transform::parallelize_like(leader);
-  for (const auto& [load, width] : loads) {
-    vectorize_access(
-        load, width,
-        params.fastest_dim ? params.unroll_factor_inner_reduction : params.unroll_factor_iter_dom);
-  }
-  transform::inline_most(fusion);
-  keep_arrays_in_scratch(fusion);
+  const bool may_be_long = params.project_persistent_buffers || !params.fastest_dim;
+  apply_in_tasks(
+      summary, params, may_be_long && may_have_chains(summary),
+      [&](LoopRoles& loops, const ReductionResults& results) {
+        return factor_for_tasks(loops, params, results);
+      });
+  keep_arrays_in_scratch(summary.fusion());
 }
 
 /// The tensors that load and store. Rows that are read again are loaded in each pass; else once,
@@ -159,22 +116,14 @@ std::vector<MovedTensor> move_global_tensors(
 void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
   const ReductionProblem& problem = *summary.problem();
   Fusion& fusion = summary.fusion();
-  const int64_t lanes =
-      params.fastest_dim ? params.unroll_factor_inner_reduction : params.unroll_factor_iter_dom;
+  const int64_t lanes = lanes_of(params);
   const std::vector<int64_t> widths = widths_of(problem, params, lanes);
   const std::vector<MovedTensor> moved = move_global_tensors(summary, params);
   LoopRoles loops = make_canonical(reduced_tensor(problem.reference), problem);
   make_for_threads(loops, params);
   transform::transform_like(loops.tensor());
-  TensorView* leader = nullptr;
-  LoopRoles left = loops; // of results
   const std::vector<ReductionResults> reductions = reduction_results(fusion);
-  for (const ReductionResults& results : reductions) {
-    left = loops.of(results.front());
-    TensorView* first = factor_for_threads(left, results);
-    leader = results.front() == loops.tensor() ? first : leader;
-  }
-  LoopRoles bound = loops.of(leader);
+  auto [bound, left] = factor_all(loops, reductions, factor_for_threads);
   bound.bind(Blocks, params.blocks_per_cluster > 1 ? ParallelType::BIDy : ParallelType::BIDx);
   if (bound.has(Grid)) {
     bound.bind(Grid, ParallelType::BIDx);
@@ -185,7 +134,7 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
   if (params.pad_inner_reduction_to_warp) {
     bound.axis(Threads)->pad_to_multiple_of_warp();
   }
-  transform::parallelize_like(leader);
+  transform::parallelize_like(bound.tensor());
   std::vector<TensorView*> loads; // that stand before their first use
   for (const MovedTensor& each : moved) {
     vectorize_access(each.tensor, widths[each.access], lanes);

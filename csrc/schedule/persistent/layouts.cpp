@@ -4,6 +4,7 @@
 
 #include "base/launch_params.h"
 #include "base/register_file.h"
+#include "base/task_sizes.h"
 #include "ir/random_exprs.h"
 #include "schedule/common/recompute.h"
 #include "schedule/common/rescaled_sums.h"
@@ -12,9 +13,7 @@
 namespace nvfuser::schedule::persistent {
 namespace {
 
-constexpr int64_t kRegisterBytes = 4;
 constexpr int64_t kWarp = Target::cuda().warp_size;
-constexpr int64_t kMostThreads = 1024;
 /// Registers of a thread for everything but what it keeps.
 constexpr int64_t kOtherRegisters = 32;
 /// The same of rows, whose vectors are counted.
@@ -44,9 +43,6 @@ constexpr int64_t kOtherRegistersOfChunks = 16;
 constexpr int64_t kVectorsOfChunk = 8;
 
 // -- of a processor --
-constexpr int64_t kLaneBytes = 64;
-constexpr int64_t kAccumulators = 4;
-constexpr int64_t kTaskElements = 16 * 1024;
 constexpr int64_t kColumns = 64;
 /// Tasks that are enough for most processors.
 constexpr int64_t kTasks = 16;
@@ -174,7 +170,7 @@ std::optional<RowOfThreads> find_row_of_threads(
   const bool is_long = draws_random_numbers(summary);
   const int64_t elements =
       is_long ? kElements : kElements / std::clamp<int64_t>(sizes.streams, 1, 4);
-  const int64_t most = std::min(power_of_two_above(vectors), kMostThreads);
+  const int64_t most = std::min(power_of_two_above(vectors), target.max_threads_per_block);
   const int64_t fewest = std::min(most, kWarp);
   const bool has_few_rows = sizes.kept < target.num_sms;
   const int64_t wanted =
@@ -250,7 +246,7 @@ std::optional<RowOfChunks> find_row_of_chunks(
     }
     const int64_t chunks = sizes.reduced / chunk;
     const int64_t unroll = std::max<int64_t>(kVectorsAhead / vectors, 1);
-    for (const int64_t wanted : {kMostThreads / 2, kMostThreads}) {
+    for (const int64_t wanted : {target.max_threads_per_block / 2, target.max_threads_per_block}) {
       const int64_t threads = std::min(padded_to_warps(chunks), wanted);
       const int64_t batches = ceil_div(ceil_div(chunks, threads), unroll) * unroll;
       const int64_t blocks = blocks_of_sm(target, threads, others + batches * kept);
@@ -280,8 +276,9 @@ std::optional<RereadRow> find_reread_row(
     return std::nullopt;
   }
   return RereadRow{
-      .threads =
-          std::min(power_of_two_above(ceil_div(sizes.reduced, sizes.vectors.lanes)), kMostThreads),
+      .threads = std::min(
+          power_of_two_above(ceil_div(sizes.reduced, sizes.vectors.lanes)),
+          target.max_threads_per_block),
       .vectors = power_of_two_below(kBatches / std::max<int64_t>(sizes.streams, 1))};
 }
 
@@ -317,7 +314,7 @@ RowOfTask row_of_task(const ProblemSizes& sizes) {
   RowOfTask row;
   row.lanes = std::min(kLaneBytes / sizes.widest_bytes, power_of_two_above(sizes.reduced));
   row.accumulators =
-      std::min(kAccumulators, power_of_two_below(ceil_div(sizes.reduced, row.lanes)));
+      std::min(kLaneAccumulators, power_of_two_below(ceil_div(sizes.reduced, row.lanes)));
   row.rows = std::clamp<int64_t>(kTaskElements / sizes.reduced, 1, sizes.kept);
   return row;
 }

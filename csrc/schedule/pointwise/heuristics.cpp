@@ -5,6 +5,7 @@
 #include <functional>
 #include <numeric>
 
+#include "base/task_sizes.h"
 #include "schedule/common/problem_sizes.h"
 #include "schedule/common/vector_widths.h"
 #include "schedule/params/pointwise_params.h"
@@ -23,11 +24,6 @@ constexpr int64_t kMostUnroll = 8;
 /// intermediate values compete for registers.
 constexpr double kHeavySlots = 16;
 constexpr int64_t kHeavyElements = 32;
-/// On a processor: elements of a task. Enough to pay for handing it out, little enough for the
-/// caches and for balance.
-constexpr int64_t kTaskElements = 16 * 1024;
-/// On a processor: bytes of the elements that one step of the innermost loop computes.
-constexpr int64_t kLaneBytes = 64;
 
 /// The problem, cut at a break point.
 struct Sides {

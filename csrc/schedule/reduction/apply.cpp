@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "schedule/common/global_tensors.h"
-#include "schedule/common/reduction_loops.h"
+#include "schedule/common/reduction_tasks.h"
 #include "schedule/reduction/moments.h"
 #include "schedule/reduction/reduction.h"
 #include "transform/inline.h"
@@ -12,11 +12,6 @@ namespace nvfuser::schedule::reduction {
 namespace {
 
 using enum LoopRole;
-
-/// Elements that one accumulator of a processor takes before it is added to an outer one.
-constexpr int64_t kChain = 32;
-/// Columns of a processor's vector, of Floats.
-constexpr int64_t kColumnsOfVector = 16;
 
 // ---- Loops of the reference ---------------------------------------------------------------------
 
@@ -50,31 +45,6 @@ void make_outer_for_threads(LoopRoles& loops, const ReductionParams& params) {
     loops.split(Serial, params.blocks_per_reduction, Grid);
   }
   loops.arrange({Blocks, Grid, Serial, Unroll, Threads, Rows, Columns, Ones});
-}
-
-/// [Blocks, Rows, Grid, Serial, Chain, Unroll, Lanes] of an inner problem: a task has some results,
-/// or a part of one. [Blocks, Grid, Serial, Chain, Rows, Columns] of an outer one: it has
-/// neighbours, of which those of a vector are tested together.
-void make_for_tasks(LoopRoles& loops, const ReductionParams& params, bool has_chains) {
-  if (params.cross_grid_inner_reduction) {
-    loops.cut(Serial, params.blocks_per_reduction, Grid);
-  }
-  if (params.fastest_dim) {
-    loops.split(Serial, params.unroll_factor_inner_reduction, Lanes);
-    loops.split(Serial, params.unroll_factor_top_of_vectorization, Unroll);
-    loops.split(Blocks, params.iterations_per_task, Rows);
-  } else {
-    loops.split(Blocks, params.unroll_factor_iter_dom, Rows);
-    loops.split(Rows, kColumnsOfVector, Columns);
-  }
-  if (has_chains) {
-    loops.split(Serial, kChain, Chain);
-  }
-  if (params.fastest_dim) {
-    loops.arrange({Blocks, Rows, Grid, Serial, Chain, Unroll, Lanes, Ones});
-  } else {
-    loops.arrange({Blocks, Grid, Serial, Chain, Rows, Columns, Ones});
-  }
 }
 
 // ---- Stages of the sums -------------------------------------------------------------------------
@@ -124,37 +94,17 @@ TensorView* factor_for_tasks(
 // ---- Schedules ----------------------------------------------------------------------------------
 
 void apply_for_tasks(FusionSummary& summary, const ReductionParams& params) {
-  const ReductionProblem& problem = *summary.problem();
-  Fusion& fusion = summary.fusion();
-  static_cast<void>(fork_outputs(problem.accesses));
-  const auto loads = load_vectors(problem, params.vector_widths);
-  LoopRoles loops = make_canonical(reduced_tensor(problem.reference), problem);
-  make_for_tasks(loops, params, may_have_chains(summary));
-  transform::transform_like(loops.tensor());
-  TensorView* leader = nullptr;
-  for (const ReductionResults& results : reduction_results(fusion)) {
-    TensorView* first = factor_for_tasks(loops.of(results.front()), params, results);
-    leader = results.front() == loops.tensor() ? first : leader;
-  }
-  LoopRoles bound = loops.of(leader);
-  bound.bind(Blocks, ParallelType::BIDx);
-  bound.bind(Grid, ParallelType::BIDy);
-  // Steps that are whole have no tests.
-  bound.bind(params.fastest_dim ? Lanes : Columns, ParallelType::Unswitch);
-  transform::parallelize_like(leader);
-  for (const auto& [load, width] : loads) {
-    vectorize_access(
-        load, width,
-        params.fastest_dim ? params.unroll_factor_inner_reduction : params.unroll_factor_iter_dom);
-  }
-  transform::inline_most(fusion);
+  apply_in_tasks(
+      summary, params, may_have_chains(summary),
+      [&](const LoopRoles& loops, const ReductionResults& results) {
+        return factor_for_tasks(loops, params, results);
+      });
 }
 
 void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
   const ReductionProblem& problem = *summary.problem();
   Fusion& fusion = summary.fusion();
-  const int64_t lanes =
-      params.fastest_dim ? params.unroll_factor_inner_reduction : params.unroll_factor_iter_dom;
+  const int64_t lanes = lanes_of(params);
   const std::vector<int64_t> widths = widths_of(problem, params, lanes);
   const std::vector<TensorView*> moved = cache_global_tensors(problem.accesses);
 
@@ -162,20 +112,13 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
   params.fastest_dim ? make_inner_for_threads(loops, params)
                      : make_outer_for_threads(loops, params);
   transform::transform_like(loops.tensor());
-  TensorView* leader = nullptr;
-  LoopRoles left = loops; // of results
   const std::vector<ReductionResults> reductions = reduction_results(fusion);
-  for (const ReductionResults& results : reductions) {
-    left = loops.of(results.front());
-    TensorView* first = factor_for_threads(left, results);
-    leader = results.front() == loops.tensor() ? first : leader;
-  }
-  LoopRoles bound = loops.of(leader);
+  auto [bound, left] = factor_all(loops, reductions, factor_for_threads);
   bound.bind(Blocks, ParallelType::BIDx);
   bound.bind(Grid, ParallelType::BIDy);
   bound.bind(Rows, params.fastest_dim ? ParallelType::TIDy : ParallelType::TIDx);
   bound.bind(Threads, params.fastest_dim ? ParallelType::TIDx : ParallelType::TIDy);
-  transform::parallelize_like(leader);
+  transform::parallelize_like(bound.tensor());
 
   std::vector<TensorView*> loads;
   for (size_t i = 0; i < moved.size(); ++i) {

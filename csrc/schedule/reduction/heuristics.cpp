@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/register_file.h"
+#include "base/task_sizes.h"
 #include "schedule/common/problem_sizes.h"
 #include "schedule/params/reduction_params.h"
 #include "schedule/reduction/moments.h"
@@ -23,9 +24,6 @@ constexpr int64_t kBlocksOfSmInner = 8;
 constexpr int64_t kBlocksOfSmOuter = 2;
 
 // -- of a processor --
-constexpr int64_t kLaneBytes = 64;
-constexpr int64_t kAccumulators = 4; // of vectors
-constexpr int64_t kTaskElements = 16 * 1024;
 /// Tasks that are enough for any number of cores.
 constexpr int64_t kTasks = 64;
 /// Steps of an accumulator over one part of a result: two sums of at most some dozens in turn.
@@ -145,7 +143,7 @@ class Heuristics {
     const int64_t vectors = std::max<int64_t>(ceil_div(sizes_.reduced, lanes), 1);
     params.unroll_factor_inner_reduction = lanes;
     params.unroll_factor_top_of_vectorization =
-        std::min(kAccumulators, power_of_two_below(vectors));
+        std::min(kLaneAccumulators, power_of_two_below(vectors));
     params.iterations_per_task = std::clamp<int64_t>(
         kTaskElements / std::max<int64_t>(sizes_.reduced, 1), 1, std::max<int64_t>(sizes_.kept, 1));
     choose_tasks(

@@ -4416,6 +4416,20 @@ class ElementSource(enum.Enum):
     chosen = 4
     """Elements of one of several operands."""
 
+class ViewOf(enum.Enum):
+    """
+    Where a result can lie in the memory of the first operand, with other strides and another start.
+    """
+
+    nothing = 0
+    """Nowhere."""
+
+    anything = 1
+    """Wherever the operand lies."""
+
+    packed = 2
+    """Where axes that become one are neighbours."""
+
 class OpSemantics:
     """What holds for all expressions of one kind."""
 
@@ -4443,6 +4457,24 @@ class OpSemantics:
         Whether the loops run over the axes of the other operands instead of those of the result.
         """
 
+    @property
+    def view(self) -> ViewOf:
+        """Whether a result can be a view of the first operand."""
+
+    @property
+    def repeats_elements(self) -> bool:
+        """
+        Whether a result shows an element of the first operand at several positions.
+        """
+
+    @property
+    def adds_elements(self) -> bool:
+        """Whether a result has elements beside those of its operands."""
+
+    @property
+    def shows_parts(self) -> bool:
+        """Whether an element of a result is a part of one of the operand."""
+
 def semantics_of(expr: Expr) -> OpSemantics:
     """What an expression of this kind means."""
 
@@ -4457,6 +4489,11 @@ def overwritten_operand(expr: Expr) -> TensorView:
 def copied_operand(expr: Expr) -> TensorView:
     """
     The operand whose elements the results are, as they are; None if there is none.
+    """
+
+def shows_first_operand(expr: Expr) -> bool:
+    """
+    Whether every element of a result is one of the first operand, as it is, at any position.
     """
 
 def first_axes(tensor: TensorView) -> list[IterDomain]:
@@ -6403,19 +6440,16 @@ class FusionExecutorCache:
         `execute` on the device of the inputs, with the options that hold; a call takes less time.
         """
 
-    def is_known(self, inputs: Iterable[object]) -> bool:
+    def is_compiled(self, inputs: Iterable[object], device: int = 0) -> bool:
         """
-        Whether a run with these inputs would compile nothing.
+        Whether a run with these inputs would compile nothing; not if they do not fit.
 
         Parameters
         ----------
         inputs : iterable
             As in `execute`.
-
-        Raises
-        ------
-        UserError
-            For inputs that do not fit.
+        device : int
+            Has no effect: the inputs say where a run takes place.
         """
 
     def get_cuda_kernel(self, inputs: Iterable[object], intrinsic_code: bool = False, device: int = 0) -> str:
