@@ -48,6 +48,16 @@ std::unique_ptr<HeuristicParams> schedule_for_inputs(
   return schedule::schedule(type, summary, facts);
 }
 
+std::optional<schedule::CostEstimate> estimate_cost(
+    Fusion& fusion,
+    const HeuristicParams& params,
+    const nb::object& inputs,
+    const TargetName& target) {
+  const PythonArguments arguments(inputs);
+  const schedule::RunFacts facts = facts_of(fusion, arguments, target);
+  return schedule::estimate_cost(schedule::FusionSummary(fusion), params, facts);
+}
+
 void schedule_with_params(Fusion& fusion, SchedulerType type, const HeuristicParams& params) {
   schedule::FusionSummary summary(fusion);
   schedule::schedule(type, summary, params);
@@ -88,10 +98,43 @@ std::string documented(
   return text;
 }
 
+void bind_cost_estimate(nb::module_& m) {
+  using schedule::CostEstimate;
+  nb::class_<CostEstimate>(
+      m, "CostEstimate",
+      "What a kernel on a GPU is expected to cost. It ranks params; it is no prediction.")
+      .def_ro(
+          "blocks_of_sm", &CostEstimate::blocks_of_sm,
+          "Blocks that a multiprocessor has at the same time; 0: none fits.")
+      .def_ro(
+          "bytes_in_flight", &CostEstimate::bytes_in_flight,
+          "Loads of a multiprocessor that are under way together.")
+      .def_ro("waves", &CostEstimate::waves, "Rounds of blocks, each as many as the GPU holds.")
+      .def_ro(
+          "efficiency", &CostEstimate::efficiency,
+          "What the last round, and multiprocessors without a block, leave of the whole.")
+      .def_ro("memory_us", &CostEstimate::memory_us, "Microseconds of loads and stores.")
+      .def_ro("issue_us", &CostEstimate::issue_us, "Microseconds of instructions.")
+      .def_ro(
+          "special_us", &CostEstimate::special_us,
+          "Microseconds of exponentials, reciprocals and their like.")
+      .def_ro("barriers_us", &CostEstimate::barriers_us, "Microseconds of waits for others.")
+      .def_ro("total_us", &CostEstimate::total_us, "Microseconds in all.")
+      .def("bound", &CostEstimate::bound, R"(What takes longest.
+
+Returns
+-------
+str
+    "memory", "latency" (memory, with too few loads under way), "issue" or "special functions".
+)")
+      .def("__str__", &CostEstimate::to_string);
+}
+
 } // namespace
 
 void bind_schedulers(nb::module_& m) {
   nb::module_ schedule = m.def_submodule("schedule");
+  bind_cost_estimate(schedule);
   schedule.def(
       "can_schedule", &can_schedule, "fusion"_a, "scheduler_type"_a, "inputs"_a,
       "target"_a = nb::none(),
@@ -138,6 +181,27 @@ HeuristicParams
     Params to read, edit, and give to `schedule`.
 )",
            kRaises})
+          .c_str());
+  schedule.def(
+      "estimate_cost", &estimate_cost, "fusion"_a, "heuristic_params"_a, "inputs"_a,
+      "target"_a = nb::none(),
+      nb::sig(
+          "def estimate_cost(fusion: nvfuser_direct._core.Fusion, "
+          "heuristic_params: nvfuser_direct._core.HeuristicParams, "
+          "inputs: collections.abc.Iterable[object], target: str | None = None) "
+          "-> nvfuser_direct._core.schedule.CostEstimate | None"),
+      documented(
+          "What params are expected to cost, for inputs like these.",
+          {kFusion, R"(heuristic_params : HeuristicParams
+    Of `compute_heuristics`, or edited.
+)",
+           kInputs, kTarget},
+          {R"(
+Returns
+-------
+CostEstimate or None
+    None where the scheduler has no model of costs, and for processors.
+)"})
           .c_str());
   schedule.def(
       "schedule", &schedule_with_params, "fusion"_a, "scheduler_type"_a, "heuristic_params"_a,

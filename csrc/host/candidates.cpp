@@ -64,7 +64,7 @@ Candidates::Params Candidates::find_next() {
     std::optional<Refusal> refusal =
         schedule::find_refusal(scheduler.type, summarized_->summary, *facts_);
     if (!refusal) {
-      return scheduler.compute_heuristics(summarized_->summary, *facts_);
+      return schedule::choose_params(scheduler, summarized_->summary, *facts_);
     }
     rejections_.push_back({scheduler.type, std::move(*refusal)});
   }

@@ -5,6 +5,7 @@
 //   find_refusal_by_structure(summary)                   may say no: what the fusion computes
 //   find_refusal_by_size(summary, facts)                 may say no: sizes of a run
 //   compute_heuristics(summary, facts)                   params: a pure function of both
+//   find_figures(summary, params, facts)                 what the model of costs takes
 //   apply(summary, params)                               edits the fusion: public primitives only
 //
 // What `apply` does prints as a Python schedule, and that text makes the same kernel again.
@@ -14,6 +15,7 @@
 #include <optional>
 
 #include "base/refusal.h"
+#include "schedule/cost_model.h"
 #include "schedule/params/heuristic_params.h"
 #include "schedule/run_facts.h"
 #include "schedule/summary/fusion_summary.h"
@@ -31,6 +33,11 @@ struct Scheduler {
 
   /// Requires: not refused.
   std::unique_ptr<HeuristicParams> (*compute_heuristics)(const FusionSummary&, const RunFacts&) =
+      nullptr;
+
+  /// What the model of costs takes: figures of the kernel that these params make on a GPU. nullptr:
+  /// no model.
+  KernelFigures (*find_figures)(const FusionSummary&, const HeuristicParams&, const RunFacts&) =
       nullptr;
 
   /// Schedules the fusion of the summary, whose tensors have no schedule yet; the summary describes

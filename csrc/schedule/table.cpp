@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iostream>
 
+#include "base/options.h"
 #include "schedule/expr_eval/expr_eval.h"
 #include "schedule/greedy/greedy.h"
 #include "schedule/inner_outer/inner_outer.h"
@@ -83,10 +85,31 @@ std::vector<SchedulerType> find_compatible_schedulers(
   return found;
 }
 
+std::optional<CostEstimate> estimate_cost(
+    const FusionSummary& summary, const HeuristicParams& params, const RunFacts& facts) {
+  const Scheduler* scheduler = find_scheduler(params.scheduler_type());
+  if (scheduler == nullptr || scheduler->find_figures == nullptr || !facts.target().is_cuda()) {
+    return std::nullopt;
+  }
+  return estimate_cost(scheduler->find_figures(summary, params, facts), facts.target());
+}
+
+std::unique_ptr<HeuristicParams> choose_params(
+    const Scheduler& scheduler, const FusionSummary& summary, const RunFacts& facts) {
+  std::unique_ptr<HeuristicParams> params = scheduler.compute_heuristics(summary, facts);
+  if (has_option(DumpOption::SchedulerVerbose)) {
+    if (const auto cost = estimate_cost(summary, *params, facts)) {
+      std::cout << "cost of " << enum_name(scheduler.type) << ": " << cost->to_string()
+                << std::endl;
+    }
+  }
+  return params;
+}
+
 std::unique_ptr<HeuristicParams> compute_heuristics(
     SchedulerType type, const FusionSummary& summary, const RunFacts& facts) {
   check_takes(type, find_refusal(type, summary, facts));
-  return find_scheduler(type)->compute_heuristics(summary, facts);
+  return choose_params(*find_scheduler(type), summary, facts);
 }
 
 std::unique_ptr<HeuristicParams> schedule(

@@ -25,6 +25,14 @@ namespace nvfuser::schedule {
 [[nodiscard]] std::vector<SchedulerType> find_compatible_schedulers(
     const FusionSummary& summary, const RunFacts& facts);
 
+/// What a scheduler decides; NVFUSER_DUMP=scheduler_verbose prints what it is expected to cost.
+/// Requires: not refused.
+[[nodiscard]] std::unique_ptr<HeuristicParams> choose_params(
+    const Scheduler& scheduler, const FusionSummary& summary, const RunFacts& facts);
+/// None: the scheduler has no model of costs, or the target is no GPU.
+[[nodiscard]] std::optional<CostEstimate> estimate_cost(
+    const FusionSummary& summary, const HeuristicParams& params, const RunFacts& facts);
+
 /// Throws UserError, with the reason, where the scheduler refuses.
 [[nodiscard]] std::unique_ptr<HeuristicParams> compute_heuristics(
     SchedulerType type, const FusionSummary& summary, const RunFacts& facts);

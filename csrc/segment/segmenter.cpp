@@ -164,7 +164,8 @@ bool Segmenter::try_join(
     return false;
   }
   both.answer.scheduler = scheduler;
-  both.answer.params = schedule::find_scheduler(scheduler)->compute_heuristics(summary, facts);
+  both.answer.params =
+      schedule::choose_params(*schedule::find_scheduler(scheduler), summary, facts);
   if (known.unusable.find(*both.answer.params) != nullptr) {
     return false;
   }

@@ -15,19 +15,32 @@
 /// cost more than a call: it is compiled once, however many reductions use it.
 template <bool kX, bool kY, bool kZ, typename T, typename Op>
 __device__ __noinline__ T combine_in_shared(T value, Op op, T* scratch) {
-  const unsigned members = thread_count<kX, kY, kZ>();
-  const unsigned member = thread_position<kX, kY, kZ>();
+  unsigned members = thread_count<kX, kY, kZ>();
+  unsigned member = thread_position<kX, kY, kZ>();
+  bool is_first_of_warp = true;
+  const unsigned columns = block_size_x();
+  if (!kX && kY && kWarpSize % columns == 0 && columns * block_size_y() % kWarpSize == 0) {
+    // Each warp has some rows: it combines them itself, and goes on as one.
+    value = warp_combine(value, op, kWarpSize, columns);
+    const unsigned rows = kWarpSize / columns;
+    is_first_of_warp = member % rows == 0;
+    members /= rows;
+    member /= rows;
+  }
   const unsigned segments = thread_count<!kX, !kY, !kZ>();
   const unsigned segment = thread_position<!kX, !kY, !kZ>();
   // Neighbouring threads take neighbouring slots, so that they meet in different banks.
   T* slots = kX ? scratch + segment * members : scratch + segment;
   const unsigned stride = kX ? 1 : segments;
   __syncthreads();
-  slots[member * stride] = value;
+  if (is_first_of_warp) {
+    slots[member * stride] = value;
+  }
   __syncthreads();
+  const unsigned first_half = members > 1 ? 1u << (31 - __clz(members - 1)) : 0;
 #pragma unroll 1
-  for (unsigned half = 1u << (31 - __clz(members - 1)); half > 0; half /= 2) {
-    if (member < half && member + half < members) {
+  for (unsigned half = first_half; half > 0; half /= 2) {
+    if (is_first_of_warp && member < half && member + half < members) {
       value = op(value, slots[(member + half) * stride]);
       slots[member * stride] = value;
     }

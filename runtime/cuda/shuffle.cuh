@@ -33,12 +33,13 @@ NVF_FUNCTION T shuffle_from(T value, unsigned lane) {
   return exchange_words(value, [=](unsigned word) { return __shfl_sync(kAllLanes, word, lane); });
 }
 
-/// Combine over aligned groups of `kLanes` lanes (a power of two) and give every lane of a group
-/// the same result: operands are ordered by lane, so that both partners of an exchange round alike.
+/// Combine over aligned groups of `lanes` lanes, of each those that are `stride` apart (powers of
+/// two), and give all of these the same result: operands are ordered by lane, so that both partners
+/// of an exchange round alike.
 template <typename T, typename Op>
-NVF_FUNCTION T warp_combine(T value, Op op, unsigned lanes = kWarpSize) {
+NVF_FUNCTION T warp_combine(T value, Op op, unsigned lanes = kWarpSize, unsigned stride = 1) {
   const unsigned lane = thread_position<true, true, true>() % kWarpSize;
-  for (unsigned mask = 1; mask < lanes; mask *= 2) {
+  for (unsigned mask = stride; mask < lanes; mask *= 2) {
     const T other = shuffle_xor(value, mask);
     const bool is_upper = (lane & mask) != 0;
     value = op(is_upper ? other : value, is_upper ? value : other);

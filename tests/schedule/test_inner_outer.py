@@ -3,6 +3,7 @@ params, and what it refuses."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -145,6 +146,40 @@ def test_the_kernel_compiles_for_a_gpu() -> None:
     rows = text.index("Main of 2 stages")
     assert "load_vector<8, Cache::ReadOnly>(" not in text[rows:]  # weights stay in registers
     assert "< i0" not in text[rows:].partition("cp_async_commit")[2]  # nor are rows tested
+
+
+@pytest.mark.parametrize(("has_mean", "rounds"), [(True, 2), (False, 1)], ids=["layer", "rms"])
+def test_sums_do_not_wait_for_a_common_factor(has_mean: bool, rounds: int) -> None:
+    """sum(a * xhat) is sum(a * (x - mean)) times what xhat was divided by: with the sum of squares
+    it is one reduction, as sum(a) is with that of the mean."""
+    x = torch.empty(4096, 1024, dtype=torch.bfloat16)
+    inputs = [x, torch.empty_like(x), torch.empty(1024, dtype=torch.bfloat16)]
+    fusion = define(backward(has_mean), inputs).fusion
+    schedule.schedule(fusion, INNER_OUTER, inputs, "cuda")
+    text = cuda_text(fusion)
+    of_a_row = text[text.index("block_reduce") : text.index("grid_sync<")]
+    assert re.findall(r"block_reduce(\w*)<", of_a_row) == ["_group"] * rounds
+    assert of_a_row.count("ReduceAdd") == 2 * rounds
+
+
+def test_a_factor_that_differs_within_a_sum_stays(target: str) -> None:
+    """exp(mean) is alike in a row, the mask is not; and a sum of the factor alone has no other."""
+
+    def build(fd, x, w):
+        ops = fd.ops
+        scale = ops.broadcast(ops.exp(ops.mul(ops.sum(x, [1]), 1e-3)), [False, True])
+        mask = ops.cast(ops.gt(x, scale), FLOAT)
+        first = ops.sum(ops.mul(ops.mul(scale, mask), x), [1])
+        second = ops.sum(ops.mul(ops.mul(x, scale), ops.broadcast(w, [True, False])), [1])
+        rows = ops.broadcast(ops.add(first, second), [False, True])
+        return [ops.mul(x, rows), ops.sum(ops.mul(x, rows), [0])]
+
+    x, w = random(40, 300), random(300, seed=1)
+    wide, weights = x.double(), w.double()
+    scale = (wide.sum(1, True) * 1e-3).exp()
+    first = (scale * (wide > scale) * wide).sum(1, True)
+    rows = first + (wide * scale * weights).sum(1, True)
+    check(build, [x, w], target, [wide * rows, (wide * rows).sum(0)])
 
 
 def test_rows_are_kept_as_what_has_fewest_bytes(target: str) -> None:

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "schedule/common/factored_sums.h"
 #include "schedule/common/global_tensors.h"
 #include "schedule/common/recompute.h"
 #include "schedule/common/reduction_loops.h"
@@ -257,6 +258,11 @@ void apply(FusionSummary& summary, const HeuristicParams& heuristics) {
   const auto& params =
       params_as<ReductionParams>(heuristics, SchedulerType::inner_outer_persistent);
   const FusionGuard guard(&summary.fusion());
+  if (take_factors_out_of_sums(summary)) {
+    FusionSummary with_fewer_waits(summary.fusion());
+    Recipe(with_fewer_waits, params).apply();
+    return;
+  }
   Recipe(summary, params).apply();
 }
 

@@ -173,6 +173,7 @@ const Scheduler& inner_outer_persistent_scheduler() {
       .find_refusal_by_structure = inner_outer::find_refusal_by_structure,
       .find_refusal_by_size = inner_outer::find_refusal_by_size,
       .compute_heuristics = inner_outer::compute_heuristics,
+      .find_figures = inner_outer::find_figures,
       .apply = inner_outer::apply};
   return kScheduler;
 }

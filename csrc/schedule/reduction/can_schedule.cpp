@@ -15,6 +15,7 @@ const Scheduler& reduction_scheduler() {
       .find_refusal_by_structure = reduction::find_refusal_by_structure,
       .find_refusal_by_size = reduction::find_refusal_by_size,
       .compute_heuristics = reduction::compute_heuristics,
+      .find_figures = reduction::find_figures,
       .apply = reduction::apply};
   return kScheduler;
 }

@@ -21,7 +21,9 @@ constexpr int64_t kLoads = 8;
 constexpr int64_t kRowOfWarp = 8 * 1024;
 /// Blocks of a multiprocessor where a reduction is split over blocks.
 constexpr int64_t kBlocksOfSmInner = 8;
-constexpr int64_t kBlocksOfSmOuter = 2;
+constexpr int64_t kBlocksOfSmOuter = 2; // at least
+/// Registers of a thread that computes indices, and loads and sums single elements.
+constexpr int64_t kFewRegisters = 40;
 
 // -- of a processor --
 /// Tasks that are enough for any number of cores.
@@ -99,11 +101,34 @@ class Heuristics {
     params.block_dim_inner_reduction = ParallelType::TIDy;
     params.lparams.bind(ParallelType::TIDx, columns);
     params.lparams.bind(ParallelType::TIDy, rows);
-    choose_grid(columns * lanes, steps / unroll, kBlocksOfSmOuter, params);
+    const int64_t threads = columns * rows;
+    const int64_t resident = blocks_with_loads(threads, unroll * lanes);
+    choose_grid(columns * lanes, steps / unroll, resident, params);
     if (params.cross_grid_inner_reduction && !waits_for_others()) {
       params.cparams.maxrregcount =
-          registers_of_thread(target_, target_.registers_per_sm, columns * rows, kBlocksOfSmOuter);
+          registers_of_thread(target_, target_.registers_per_sm, threads, resident);
     }
+  }
+
+  /// Blocks of a multiprocessor whose loads together take the latency of the memory: more of them
+  /// where vectors are narrow, and as many as leave a thread the registers it needs.
+  [[nodiscard]] int64_t blocks_with_loads(int64_t threads, int64_t elements_of_thread) const {
+    const int64_t bytes = std::max<int64_t>(threads * elements_of_thread * bytes_of_streams(), 1);
+    const int64_t most = target_.registers_per_sm / (threads * kFewRegisters);
+    return std::clamp(
+        ceil_div(static_cast<int64_t>(kFullFlight), bytes), kBlocksOfSmOuter,
+        std::max(most, kBlocksOfSmOuter));
+  }
+
+  /// Of one element of each input that is streamed.
+  [[nodiscard]] int64_t bytes_of_streams() const {
+    int64_t bytes = 0;
+    for (const TensorAccess& access : problem_.accesses) {
+      if (!access.is_output && !access.is_lookup() && access.has_all_axes) {
+        bytes += size_bytes(access.tensor->dtype());
+      }
+    }
+    return bytes;
   }
 
   /// Vectors of each streamed input, of `steps`: all of them if they are few.
@@ -131,8 +156,15 @@ class Heuristics {
   }
 
   /// Whether blocks may wait for the results of others, so that all of them have to be resident.
+  /// Sums and extremes are one reduction over blocks; each Welford is another one.
   [[nodiscard]] bool waits_for_others() const {
-    return summary_.reductions().size() > 1 && find_moments(summary_).empty();
+    const size_t moments = find_moments(summary_).size();
+    size_t welfords = 0;
+    for (const ReductionFacts& reduction : summary_.reductions()) {
+      welfords += reduction.expr->outputs().size() > 1 ? 1 : 0;
+    }
+    const size_t others = summary_.reductions().size() - welfords - 2 * moments;
+    return welfords + moments + (others > 0 ? 1 : 0) > 1;
   }
 
   // ---- Processors -------------------------------------------------------------------------------
