@@ -134,7 +134,7 @@ str
 
 void bind_schedulers(nb::module_& m) {
   nb::module_ schedule = m.def_submodule("schedule");
-  bind_cost_estimate(schedule);
+  bind_cost_estimate(m);
   schedule.def(
       "can_schedule", &can_schedule, "fusion"_a, "scheduler_type"_a, "inputs"_a,
       "target"_a = nb::none(),
@@ -189,7 +189,7 @@ HeuristicParams
           "def estimate_cost(fusion: nvfuser_direct._core.Fusion, "
           "heuristic_params: nvfuser_direct._core.HeuristicParams, "
           "inputs: collections.abc.Iterable[object], target: str | None = None) "
-          "-> nvfuser_direct._core.schedule.CostEstimate | None"),
+          "-> nvfuser_direct._core.CostEstimate | None"),
       documented(
           "What params are expected to cost, for inputs like these.",
           {kFusion, R"(heuristic_params : HeuristicParams

@@ -18,8 +18,7 @@ from scheduled_runs import define
 from nvfuser_direct import DataType, SchedulerType, schedule
 
 if TYPE_CHECKING:
-    from nvfuser_direct import FusionDefinition, ReductionParams
-    from nvfuser_direct.schedule import CostEstimate
+    from nvfuser_direct import CostEstimate, FusionDefinition, ReductionParams
 
 REDUCTION, BACKWARD = SchedulerType.reduction, SchedulerType.inner_outer_persistent
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)

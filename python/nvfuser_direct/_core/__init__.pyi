@@ -5818,6 +5818,61 @@ class ReductionParams(HeuristicParams):
 
     def __setstate__(self, arg: tuple[SchedulerType, LaunchParams, CompileParams, str, dict], /) -> None: ...
 
+class CostEstimate:
+    """
+    What a kernel on a GPU is expected to cost. It ranks params; it is no prediction.
+    """
+
+    @property
+    def blocks_of_sm(self) -> int:
+        """Blocks that a multiprocessor has at the same time; 0: none fits."""
+
+    @property
+    def bytes_in_flight(self) -> float:
+        """Loads of a multiprocessor that are under way together."""
+
+    @property
+    def waves(self) -> float:
+        """Rounds of blocks, each as many as the GPU holds."""
+
+    @property
+    def efficiency(self) -> float:
+        """
+        What the last round, and multiprocessors without a block, leave of the whole.
+        """
+
+    @property
+    def memory_us(self) -> float:
+        """Microseconds of loads and stores."""
+
+    @property
+    def issue_us(self) -> float:
+        """Microseconds of instructions."""
+
+    @property
+    def special_us(self) -> float:
+        """Microseconds of exponentials, reciprocals and their like."""
+
+    @property
+    def barriers_us(self) -> float:
+        """Microseconds of waits for others."""
+
+    @property
+    def total_us(self) -> float:
+        """Microseconds in all."""
+
+    def bound(self) -> str:
+        """
+        What takes longest.
+
+        Returns
+        -------
+        str
+            "memory", "latency" (memory, with too few loads under way), "issue" or "special functions".
+        """
+
+    def __str__(self) -> str: ...
+
 class SegmentedGroup:
     """
     A piece of a fusion that runs by itself, and what it is in the complete fusion.

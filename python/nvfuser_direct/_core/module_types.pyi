@@ -4709,6 +4709,28 @@ class ScheduleModule:
             If the scheduler does not take the fusion, with its reason.
         """
 
+    @staticmethod
+    def estimate_cost(fusion: nvfuser_direct._core.Fusion, heuristic_params: nvfuser_direct._core.HeuristicParams, inputs: Iterable[object], target: str | None = None) -> nvfuser_direct._core.CostEstimate | None:
+        """
+        What params are expected to cost, for inputs like these.
+
+        Parameters
+        ----------
+        fusion : Fusion
+            A definition without a schedule.
+        heuristic_params : HeuristicParams
+            Of `compute_heuristics`, or edited.
+        inputs : iterable
+            Inputs of a run: their sizes, strides and addresses count.
+        target : str, optional
+            "cuda" or "cpu": the device to schedule for; by default the one that the inputs are on.
+
+        Returns
+        -------
+        CostEstimate or None
+            None where the scheduler has no model of costs, and for processors.
+        """
+
     @overload
     @staticmethod
     def schedule(fusion: nvfuser_direct._core.Fusion, scheduler_type: nvfuser_direct._core.SchedulerType, heuristic_params: nvfuser_direct._core.HeuristicParams) -> None:
