@@ -16,7 +16,12 @@ namespace nvfuser::python {
 namespace {
 
 /// What a pickle has of params: the scheduler, what all have, and the fields by name.
-using ParamsState = std::tuple<SchedulerType, LaunchParams, CompileParams, std::string, nb::dict>;
+using ParamsState = std::tuple<
+    SchedulerType,
+    LaunchParams,
+    CompileParams,
+    std::string,
+    nb::typed<nb::dict, nb::str, nb::object>>;
 
 template <typename Choice>
 void bind_copies(nb::class_<ParamsOf<Choice>, HeuristicParams>& cls) {

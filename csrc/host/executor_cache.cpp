@@ -264,6 +264,12 @@ std::string FusionExecutorCache::plan_key_for(Device device, const Signature& wo
   if (!auto_schedule_ || has_hand_schedules()) {
     return "";
   }
+  // Updates in place depend on more than the pieces of a plan say.
+  if (std::ranges::any_of(fusion_->outputs(), [&](const Val* output) {
+        return fusion_->alias_of(output) != nullptr;
+      })) {
+    return "";
+  }
   std::string digest;
   {
     const std::lock_guard lock(runtimes_mutex_);

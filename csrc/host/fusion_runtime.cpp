@@ -194,7 +194,8 @@ const std::shared_ptr<HostProgram>& FusionRuntime::program_for(const Choice& cho
 
 std::optional<StoredPlan> FusionRuntime::plan_to_store() const {
   const std::lock_guard lock(mutex_);
-  if (replan_ != nullptr || last_choice_.size() != pieces_.size()) {
+  // What is not cut is found by the facts of its kernel.
+  if (replan_ != nullptr || last_choice_.size() != pieces_.size() || pieces_.size() == 1) {
     return std::nullopt;
   }
   StoredPlan plan{.pieces = {}, .outputs = outputs_, .random_streams = random_streams_};

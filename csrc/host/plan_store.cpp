@@ -126,11 +126,11 @@ std::string plan_key(const std::string& digest, Device device, std::span<const i
 }
 
 std::optional<StoredPlan> find_stored_plan(const std::string& key) {
-  const TraceSpan span("read plan");
   const auto facts = KernelCache::facts().find(key);
   if (!facts) {
     return std::nullopt;
   }
+  const TraceSpan span("read plan");
   ByteReader bytes(std::as_bytes(std::span(*facts)));
   StoredPlan plan;
   plan.random_streams = bytes.signed_number();
@@ -149,7 +149,7 @@ void store_plan(const std::string& key, const StoredPlan& plan) {
   write_list(bytes, plan.outputs);
   bytes.number(plan.pieces.size());
   for (const StoredPiece& stored : plan.pieces) {
-    write_text(bytes, serialize(*stored.piece.fusion));
+    write_text(bytes, serialize(*stored.piece.fusion->clone()));
     write_list(bytes, stored.piece.inputs);
     write_list(bytes, stored.piece.random_numbers);
     bytes.byte(static_cast<uint8_t>(stored.piece.kind));

@@ -92,7 +92,7 @@ def run(folder: Path, case: str, target: str, sizes: str, show: str = "") -> Pro
     return Process(result.stdout.splitlines(), spans)
 
 
-CASES = ["rows_then_columns", "product", "layers", "updated"]
+CASES = ["rows_then_columns", "product", "layers"]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -102,6 +102,14 @@ def test_a_later_process_does_none_of_the_work(case: str, target: str, tmp_path:
     second = run(tmp_path, case, target, "[(5, 7)]")
     assert second.worked == []
     assert "read plan" in second.spans
+    assert second.lines[:-1] == first.lines[:-1]
+
+
+def test_updates_in_place_are_planned_by_each_process(target: str, tmp_path: Path) -> None:
+    first = run(tmp_path, "updated", target, "[(5, 7)]")
+    second = run(tmp_path, "updated", target, "[(5, 7)]")
+    assert "decide" in second.worked
+    assert "read plan" not in second.spans
     assert second.lines[:-1] == first.lines[:-1]
 
 

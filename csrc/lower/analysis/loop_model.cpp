@@ -16,18 +16,6 @@ IterDomain* id_at(const std::vector<Val*>& vals, size_t index) {
   return static_cast<IterDomain*>(vals[index]);
 }
 
-/// Tensors may name hardware indices in any order: it decides nothing about shared loops. Only what
-/// one instruction does stands inside of them.
-void move_hardware_inside(LoopNest& nest) {
-  const auto others =
-      std::ranges::stable_partition(nest, [](const Loop* loop) { return !loop->is_hardware(); });
-  auto first = others.begin();
-  while (first != nest.begin() && is_instruction((*std::prev(first))->parallel_type)) {
-    --first;
-  }
-  std::rotate(first, others.begin(), nest.end());
-}
-
 /// Classes of the axes of tensors that nothing in the kernel makes.
 std::set<int64_t> axes_of_inputs(const std::vector<TensorView*>& tensors, const ValGraph& exact) {
   std::set<int64_t> axes;
@@ -418,7 +406,6 @@ void LoopModel::build_nests() {
           nest.push_back(loop);
         }
       }
-      move_hardware_inside(nest);
       nests_[out] = std::move(nest);
     }
   }

@@ -55,8 +55,7 @@ class LoopModel {
   explicit LoopModel(Kernel& kernel);
 
   /// Loops around the definition of `tensor`, outermost first: those it is inlined into, then those
-  /// of its own axes. Hardware indices, which are no loops of a thread, stand innermost;
-  /// inside of them only what one instruction does.
+  /// of its own axes.
   [[nodiscard]] const LoopNest& nest(const TensorView* tensor) const;
   /// The leading loops of the nest that all consumers share; the tensor's storage lives inside
   /// them.
