@@ -77,6 +77,23 @@ class SegmentedFusionMaker {
     RunOrder found =
         find_run_order(*plan_->complete_, flow(), segmenter_.facts(), segmenter_.exact(), groups);
     order_ = std::move(found.order);
+    for (size_t i = 0; i < groups.size(); ++i) {
+      Accepted& segment = segmenter_.accepted()[i];
+      if (is_view(segment)) { // writes nothing: its outputs are copied at the end
+        found.late_updates.insert(
+            found.late_updates.end(), found.updates[i].begin(), found.updates[i].end());
+        continue;
+      }
+      segment.group.updates = std::move(found.updates[i]);
+      if (!segment.group.updates.empty()) {
+        segmenter_.rebuild(segment);
+      }
+    }
+    // Where outputs update one input, the last of the definition counts.
+    const std::vector<Val*>& outputs = plan_->complete_->outputs();
+    std::ranges::sort(found.late_updates, {}, [&](TensorId output) {
+      return std::ranges::find(outputs, flow().tensor(output).tensor) - outputs.begin();
+    });
     for (const TensorId output : found.late_updates) {
       TensorView* tensor = flow().tensor(output).tensor;
       TensorView* argument = plan_->complete_->alias_of(tensor)->input;
@@ -88,13 +105,11 @@ class SegmentedFusionMaker {
           {.fusion = update.fusion, .inputs = {tensor, argument}, .outputs = {tensor}});
       plan_->late_updates_.push_back(std::move(update));
     }
-    for (size_t i = 0; i < groups.size(); ++i) {
-      Accepted& segment = segmenter_.accepted()[i];
-      segment.group.updates = std::move(found.updates[i]);
-      if (!segment.group.updates.empty()) {
-        segmenter_.rebuild(segment);
-      }
-    }
+  }
+
+  /// Whether its outputs lie in the memory of its inputs.
+  static bool is_view(const Accepted& segment) {
+    return segment.answer.scheduler == SchedulerType::expr_eval && !segment.traits.is_library;
   }
 
   void add_segment(Accepted& accepted) {
@@ -112,7 +127,7 @@ class SegmentedFusionMaker {
       segment.exprs.push_back(flow().expr(id).expr);
     }
     if (segment.scheduler == SchedulerType::expr_eval) {
-      segment.kind = accepted.traits.is_library ? SegmentKind::Evaluated : SegmentKind::View;
+      segment.kind = is_view(accepted) ? SegmentKind::View : SegmentKind::Evaluated;
     }
     for (const TensorId output : accepted.group.outputs) {
       made_in_.emplace(output, plan_->groups_.size());

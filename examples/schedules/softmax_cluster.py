@@ -10,7 +10,7 @@ import sys
 import harness
 import torch
 
-from nvfuser_direct import DataType, FusionDefinition, ParallelType
+from nvfuser_direct import DataType, FusionDefinition, ParallelType, TensorView
 
 THREADS = 512
 BLOCKS = 8  # of a cluster
@@ -27,10 +27,10 @@ def make(rows: int, columns: int) -> FusionDefinition:
         x = fd.define_tensor([-1, columns], contiguity=True, dtype=DataType.BFloat16)
         along = [False, True]
 
-        def wide():  # converted in each pass: a row is kept as it is stored
+        def wide() -> TensorView:  # converted in each pass: a row is kept as it is stored
             return fd.ops.cast(x, dtype=DataType.Float)
 
-        def exponentials():
+        def exponentials() -> TensorView:
             return fd.ops.exp(fd.ops.sub(wide(), fd.ops.broadcast(largest, along)))
 
         largest = fd.ops.max(wide(), [1])

@@ -226,7 +226,7 @@ def test_passes_that_are_named_show_what_changed_between_them(tmp_path: Path) ->
 def test_an_option_is_idle_if_and_only_if_nothing_asks_for_it(tmp_path: Path) -> None:
     repository = Path(__file__).parents[2]
     sources = [*repository.glob("csrc/**/*.cpp"), *repository.glob("python_direct/*.cpp")]
-    sources += repository.glob("python/nvfuser_direct/**/*.py")
+    sources += repository.glob("python/*/**/*.py")
     text = "".join(path.read_text() for path in sources if not path.match("csrc/base/options.cpp"))
     table = (repository / "csrc/base/options.h").read_text()
     for variable, query in (("DUMP", "dumped"), ("ENABLE", "enabled"), ("DISABLE", "disabled")):
@@ -275,7 +275,7 @@ def test_arguments_that_an_option_does_not_take_are_errors(option: str) -> None:
 
 
 def test_every_documented_option_is_known(tmp_path: Path) -> None:
-    """The table of runtime.md, section 10."""
+    """The table of runtime.md, section 10, and what frontend.md, section 12, adds."""
     dump = (
         "fusion_ir_original fusion_ir_concretized fusion_ir_preseg fusion_ir_presched fusion_ir "
         "fusion_ir_math fusion_ir_graph kernel_ir lower_verbose cuda_kernel cuda_full cuda_to_file "
@@ -286,7 +286,7 @@ def test_every_documented_option_is_known(tmp_path: Path) -> None:
         "python_definition ca_map sync_map parallel_dimensions predicate_elimination "
         "indexing_verbose inlining transform_propagator expr_simplify expr_sort "
         "expr_sort_verbose buffer_reuse_verbose global_zeroed_memory bank_conflict communication "
-        "perf_debug_verbose ftrace"
+        "perf_debug_verbose ftrace python_definition_segments python_frontend_debug"
     )
     prof = "enable enable.nocupti print print.nocupti print.verbose"
     assert names_known(tmp_path, "DUMP") == sorted(dump.split())
@@ -297,7 +297,7 @@ def test_every_documented_option_is_known(tmp_path: Path) -> None:
         "fast_math kernel_debug kernel_lineinfo kernel_profile kernel_db warn_register_spill "
         "static_fusion_count id_model_extra_validation host_ir_lowering host_ir_jit "
         "insert_resharding_after p2p_protocol(put) p2p_transport(Tma) multicast_protocol(memcpy) "
-        "wait_debugger(0)"
+        "wait_debugger(0) parallel_serde"
     ).split()
     disable = (
         "compile_to_sass contig_indexing index_hoist magic_zero expr_simplify "

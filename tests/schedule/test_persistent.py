@@ -261,9 +261,16 @@ def reads_again(params: ReductionParams) -> bool:
 
 
 @pytest.mark.parametrize("columns", [60000, 60001])
-def test_rows_that_do_not_fit_are_read_in_each_pass(target: str, columns: int) -> None:
+def test_rows_that_one_block_does_not_hold_are_kept_by_a_cluster(target: str, columns: int) -> None:
     x = random(132, columns)
     params = check(INNER, softmax([1]), [x], target, "cuda", [x.double().softmax(1)])
+    assert params.persistent_kernel
+    assert params.blocks_per_cluster > 1
+
+
+def test_rows_that_no_cluster_holds_are_read_in_each_pass() -> None:
+    x = torch.empty(132, 3_000_001)
+    params = schedule.compute_heuristics(define(softmax([1]), [x]).fusion, INNER, [x], "cuda")
     assert reads_again(params)
     assert params.lparams.bdimx == 1024
 
@@ -293,7 +300,7 @@ def test_random_numbers_are_not_drawn_again() -> None:
         noise = fd.ops.uniform(0.0, 1.0, [x.size(0), x.size(1)], dtype=FLOAT)
         return softmax([1])(fd, fd.ops.add(x, noise))
 
-    text = reason(INNER, build, torch.empty(200, 300000))
+    text = reason(INNER, build, torch.empty(200, 3_000_000))
     assert text.endswith("not enough registers or shared memory for persistence")
 
 
@@ -478,7 +485,7 @@ def test_reductions_of_the_other_side_are_refused(
 
 
 @pytest.mark.parametrize(
-    ("scheduler", "shape"), [(INNER, (2, 300000)), (OUTER, (300000, 4))], ids=str
+    ("scheduler", "shape"), [(INNER, (2, 3_000_000)), (OUTER, (300000, 4))], ids=str
 )
 def test_what_does_not_fit_on_chip_is_refused(
     scheduler: SchedulerType, shape: tuple[int, int]
