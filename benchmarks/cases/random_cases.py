@@ -57,7 +57,7 @@ def some_size(draw: random.Random, least: int, most: int) -> int:
 
 
 def some_shape(draw: random.Random, rank: int, elements: int) -> tuple[int, ...]:
-    """Of about as many elements."""
+    """A shape of so many dimensions and about as many elements."""
     cuts = sorted(draw.uniform(0, 1) for _ in range(rank - 1))
     parts = [b - a for a, b in zip([0.0, *cuts], [*cuts, 1.0], strict=True)]
     return tuple(max(1, round(elements**part)) for part in parts)

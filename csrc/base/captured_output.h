@@ -1,4 +1,4 @@
-// What a thread, and the tasks that it starts, write to std::cout, kept as a text.
+// OutputCapture: a text of all that a thread, and the tasks that it starts, write to std::cout.
 //
 //   OutputCapture capture;
 //   run();                    // dumps are collected, those of other threads are printed
@@ -13,7 +13,7 @@ namespace nvfuser {
 /// The text that is collected. Threads share it.
 class CapturedText;
 
-/// What this thread collects now; nullptr: it prints.
+/// The text that this thread collects now; nullptr: it prints.
 [[nodiscard]] std::shared_ptr<CapturedText> captured_text();
 /// Write to what this thread collects; false: it collects nothing.
 bool capture_text(const std::string& text);
@@ -28,7 +28,7 @@ class OutputCapture {
   OutputCapture(const OutputCapture&) = delete;
   OutputCapture& operator=(const OutputCapture&) = delete;
 
-  /// What was collected so far.
+  /// The text collected so far.
   [[nodiscard]] std::string text() const;
 
  private:

@@ -1,4 +1,4 @@
-// What a `try_...` function found, for code that asks on behalf of a user.
+// value_or_throw: the value that a `try_...` function found, for code that asks for a user.
 #pragma once
 
 #include <utility>

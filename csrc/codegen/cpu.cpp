@@ -353,7 +353,7 @@ class CpuDialect final : public Dialect {
  private:
   // -- storage --
 
-  /// Of a block, or of all blocks of a cluster, side by side.
+  /// Bytes of shared memory: of a block, or of all blocks of a cluster side by side.
   static std::string shared_bytes(KernelPrinter& printer) {
     const int64_t blocks = cluster_size(printer.kernel());
     const Text bytes = printer.expressions().value(printer.kernel().launch.shared_bytes);

@@ -199,7 +199,7 @@ FusionExecutorCache::CallPtr FusionExecutorCache::make_call(
     call->runtime = runtime_for(specialization, args, place);
   }
   FusionRuntime::Planned planned = call->runtime->plan(args, place, caller.evaluator);
-  // What schedulers propose in vain is cut further, as long as that makes a difference.
+  // Pieces whose schedulers fail are cut further, as long as that makes a difference.
   while (!planned.unusable.empty() &&
          planner_for(specialization)
              ->note_unusable(call->runtime->cut().get(), planned.unusable, place)) {

@@ -43,7 +43,7 @@ class FusionRuntime {
     std::shared_ptr<HostProgram> program;
     std::shared_ptr<const ProgramPlan> plan;
     std::vector<std::string> warnings; // for the user
-    /// What schedulers proposed in vain for pieces that run without a scheduler now.
+    /// Params that failed, of pieces that run without a scheduler now.
     std::vector<UnusableProposal> unusable;
   };
   /// Throws UserError for arguments that do not fit, and where nothing computes a piece.
