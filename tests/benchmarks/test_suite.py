@@ -71,6 +71,19 @@ def test_wrong_values_are_seen() -> None:
     assert suite.largest_error([right], [torch.ones(4)]) == float("inf")
 
 
+def test_kernels_alone_have_a_score_of_their_own() -> None:
+    times = {"copy": 0.14, "ours": 0.16, "copy kernel": 0.13, "kernel": 0.12}
+    row = suite.Row("softmax", milliseconds=times, counts=True)
+    assert row.score == pytest.approx(0.875)
+    assert row.kernel_score == pytest.approx(0.13 / 0.12)
+    assert suite.summary([row])["geometric_mean_of_kernels"] == pytest.approx(0.13 / 0.12)
+    assert len(suite.line(row, []).split()) == len(suite.header([]).split()) - 3  # units, and "by"
+
+    del times["kernel"], times["copy kernel"]  # without --kernels
+    assert row.kernel_score is None
+    assert suite.summary([row])["geometric_mean_of_kernels"] is None
+
+
 def test_two_runs_are_compared(tmp_path: Path) -> None:
     def run(name: str, **scores: float | None) -> Path:
         rows = [

@@ -4,6 +4,7 @@
 #include "schedule/common/global_tensors.h"
 #include "schedule/common/recompute.h"
 #include "schedule/common/reduction_loops.h"
+#include "schedule/common/staged_rows.h"
 #include "schedule/inner_outer/inner_outer.h"
 #include "transform/inline.h"
 #include "transform/parallelize_like.h"
@@ -142,9 +143,7 @@ class Recipe {
       const TensorAccess& access = problem_.accesses[i];
       if (params_.circular_buffer_stages > 1 && moved[i] != nullptr &&
           is_staged(access, widths_[i])) {
-        staged_[i] = access.tensor->cache_after(
-            LoadStoreOpType::CpAsync, CacheOp::Unspecified, true, {moved[i]->definition()});
-        staged_[i]->set_memory_type(MemoryType::Shared);
+        staged_[i] = stage_in_shared_memory(access, widths_[i], {moved[i]});
       }
     }
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "schedule/common/problem_sizes.h"
+#include "schedule/common/staged_rows.h"
 #include "schedule/inner_outer/inner_outer.h"
 #include "schedule/params/reduction_params.h"
 

@@ -3,6 +3,7 @@
 #include "base/register_file.h"
 #include "schedule/common/problem_sizes.h"
 #include "schedule/common/recompute.h"
+#include "schedule/common/staged_rows.h"
 #include "schedule/inner_outer/inner_outer.h"
 #include "schedule/params/reduction_params.h"
 #include "schedule/persistent/persistent.h"
@@ -47,19 +48,10 @@ ElementBytes bytes_of_element(const FusionSummary& summary, const VectorWidths& 
 
 } // namespace
 
-bool is_streamed(const TensorAccess& access) {
-  return !access.is_output && !access.is_lookup() && access.has_all_axes;
-}
-
 bool is_of_columns(const TensorAccess& access, const ReductionProblem& problem) {
   const size_t rows = problem.kept.size();
   return !access.is_output && !access.is_lookup() && !access.has_any_axis(0, rows) &&
          access.has_any_axis(rows, rows + problem.reduced.size());
-}
-
-bool is_staged(const TensorAccess& access, int64_t width) {
-  const int64_t bytes = width * size_bytes(access.tensor->dtype());
-  return is_streamed(access) && (bytes == 4 || bytes == 8 || bytes == 16);
 }
 
 std::optional<RowLayout> find_row_layout(const FusionSummary& summary, const RunFacts& facts) {

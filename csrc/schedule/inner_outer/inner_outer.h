@@ -19,11 +19,8 @@ namespace inner_outer {
 /// Reductions over rows, whose results are columns.
 [[nodiscard]] std::vector<const ReductionFacts*> outer_reductions(const FusionSummary& summary);
 
-/// Whether an access is one of a row that every row has anew, or of columns that all rows share.
-[[nodiscard]] bool is_streamed(const TensorAccess& access);
+/// Whether an access is one of columns that all rows share.
 [[nodiscard]] bool is_of_columns(const TensorAccess& access, const ReductionProblem& problem);
-/// Whether vectors of `width` elements are loaded to shared memory while threads go on.
-[[nodiscard]] bool is_staged(const TensorAccess& access, int64_t width);
 
 struct RowLayout {
   int64_t lanes = 1;

@@ -100,6 +100,9 @@ std::string ReductionChoice::body_of(const ReductionParams& p) {
   if (p.blocks_per_cluster > 1) {
     lines += "Blocks per cluster: " + std::to_string(p.blocks_per_cluster) + "\n";
   }
+  if (p.keeps_rows_in_shared_memory) {
+    lines += "Rows in shared memory\n";
+  }
   if (p.elements_per_chunk > 1) {
     lines += "Elements per chunk: " + std::to_string(p.elements_per_chunk) + "\n";
   }

@@ -56,6 +56,7 @@ struct ReductionChoice {
   int64_t circular_buffer_stages = 1;
   int64_t elements_per_chunk = 1;
   int64_t blocks_per_cluster = 1; // that share a row; 1: blocks form no clusters
+  bool keeps_rows_in_shared_memory = false;
   std::vector<int64_t> vector_widths = {};
 
   static constexpr auto fields() {
@@ -177,6 +178,10 @@ struct ReductionChoice {
         attr(
             "blocks_per_cluster", &P::blocks_per_cluster,
             "Blocks of a cluster, which share a row; 1: none do."),
+        attr(
+            "keeps_rows_in_shared_memory", &P::keeps_rows_in_shared_memory,
+            "Rows of inputs that several passes need stay in shared memory, not in registers, and "
+            "each pass loads them from there."),
         attr(
             "elements_per_chunk", &P::elements_per_chunk,
             "Neighbours of which a row keeps the maximum, and sums about it, instead of the "

@@ -4,6 +4,7 @@
 #include "schedule/common/recompute.h"
 #include "schedule/common/reduction_tasks.h"
 #include "schedule/common/rescaled_sums.h"
+#include "schedule/common/staged_rows.h"
 #include "schedule/persistent/persistent.h"
 #include "transform/inline.h"
 #include "transform/parallelize_like.h"
@@ -93,14 +94,15 @@ void apply_for_tasks(FusionSummary& summary, const ReductionParams& params) {
 }
 
 /// The tensors that load and store. Rows that are read again are loaded in each pass; else once,
-/// and kept as they are stored if each pass computes what it needs from them.
+/// and kept as they are stored if each pass computes what it needs from them: in registers, or in
+/// shared memory, from where each pass loads them.
 std::vector<MovedTensor> move_global_tensors(
     FusionSummary& summary, const ReductionParams& params) {
   const std::vector<TensorAccess>& accesses = summary.problem()->accesses;
-  if (params.project_persistent_buffers) {
+  if (params.project_persistent_buffers || params.keeps_rows_in_shared_memory) {
     recompute_in_each_pass(summary);
   }
-  if (reads_again(params)) {
+  if (reads_again(params) || params.keeps_rows_in_shared_memory) {
     return cache_for_each_reader(accesses);
   }
   std::vector<MovedTensor> moved;
@@ -113,28 +115,58 @@ std::vector<MovedTensor> move_global_tensors(
   return moved;
 }
 
+/// The inputs in shared memory that `moved` load their rows from, if they are kept there: those
+/// that are loaded more than once.
+std::vector<MovedTensor> keep_rows_in_shared_memory(
+    const ReductionProblem& problem,
+    const ReductionParams& params,
+    const std::vector<int64_t>& widths,
+    const std::vector<MovedTensor>& moved) {
+  std::vector<MovedTensor> rows;
+  if (!params.keeps_rows_in_shared_memory) {
+    return rows;
+  }
+  for (size_t i = 0; i < problem.accesses.size(); ++i) {
+    std::vector<TensorView*> loads;
+    for (const MovedTensor& each : moved) {
+      if (each.access == i) {
+        loads.push_back(each.tensor);
+      }
+    }
+    if (is_streamed(problem.accesses[i]) && loads.size() > 1) {
+      rows.push_back({stage_in_shared_memory(problem.accesses[i], widths[i], loads), i});
+    }
+  }
+  return rows;
+}
+
+void bind_to_threads(LoopRoles& loops, const ReductionParams& params) {
+  loops.bind(Blocks, params.blocks_per_cluster > 1 ? ParallelType::BIDy : ParallelType::BIDx);
+  if (loops.has(Grid)) {
+    loops.bind(Grid, ParallelType::BIDx);
+    loops.axis(Grid)->set_clustered_blocks();
+  }
+  loops.bind(Rows, params.fastest_dim ? ParallelType::TIDy : ParallelType::TIDx);
+  loops.bind(Threads, params.fastest_dim ? ParallelType::TIDx : ParallelType::TIDy);
+  if (params.pad_inner_reduction_to_warp) {
+    loops.axis(Threads)->pad_to_multiple_of_warp();
+  }
+  transform::parallelize_like(loops.tensor());
+}
+
 void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
   const ReductionProblem& problem = *summary.problem();
   Fusion& fusion = summary.fusion();
   const int64_t lanes = lanes_of(params);
   const std::vector<int64_t> widths = widths_of(problem, params, lanes);
   const std::vector<MovedTensor> moved = move_global_tensors(summary, params);
+  const std::vector<MovedTensor> rows = keep_rows_in_shared_memory(problem, params, widths, moved);
   LoopRoles loops = make_canonical(reduced_tensor(problem.reference), problem);
   make_for_threads(loops, params);
   transform::transform_like(loops.tensor());
   const std::vector<ReductionResults> reductions = reduction_results(fusion);
   auto [bound, left] = factor_all(loops, reductions, factor_for_threads);
-  bound.bind(Blocks, params.blocks_per_cluster > 1 ? ParallelType::BIDy : ParallelType::BIDx);
-  if (bound.has(Grid)) {
-    bound.bind(Grid, ParallelType::BIDx);
-    bound.axis(Grid)->set_clustered_blocks();
-  }
-  bound.bind(Rows, params.fastest_dim ? ParallelType::TIDy : ParallelType::TIDx);
-  bound.bind(Threads, params.fastest_dim ? ParallelType::TIDx : ParallelType::TIDy);
-  if (params.pad_inner_reduction_to_warp) {
-    bound.axis(Threads)->pad_to_multiple_of_warp();
-  }
-  transform::parallelize_like(bound.tensor());
+  bind_to_threads(bound, params);
   std::vector<TensorView*> loads; // that stand before their first use
   for (const MovedTensor& each : moved) {
     vectorize_access(each.tensor, widths[each.access], lanes);
@@ -143,11 +175,18 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
       loads.push_back(each.tensor);
     }
   }
+  std::vector<TensorView*> copies; // of all vectors of a thread, before the first is loaded
+  for (const MovedTensor& row : rows) {
+    vectorize_access(row.tensor, widths[row.access], lanes);
+    transform::inline_at(bound.tensor(), bound.position(Unroll), false, {row.tensor});
+    copies.push_back(row.tensor);
+  }
   group_where_possible(reductions);
   if (params.vectorize_iter_dom) {
     group_lanes(left, reductions);
   }
   unroll_loads(bound, loads);
+  loads.insert(loads.end(), copies.begin(), copies.end());
   transform::inline_most(fusion, computed_without(fusion, loads));
 }
 

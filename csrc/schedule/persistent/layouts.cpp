@@ -24,6 +24,10 @@ constexpr int64_t kRegistersOfVector = 4;
 constexpr int64_t kEnoughRows = 2;
 constexpr int64_t kEnoughStoredRows = 3;
 constexpr int64_t kFewBlocks = 3; // of a multiprocessor
+/// Elements of a thread, of a row in shared memory: fewer threads wait at barriers.
+constexpr int64_t kSharedElements = 128;
+/// Bytes of shared memory for each thread of such a row, for what reductions exchange.
+constexpr int64_t kScratchBytes = 16;
 /// Elements of a thread, of all inputs that are as large as the problem: enough loads in flight.
 constexpr int64_t kElements = 32;
 /// Elements of a thread, of a row that shares a kernel with rows of other sizes.
@@ -62,15 +66,24 @@ struct KeptForm {
   bool is_stored = false; // as the inputs are
 };
 
+/// As inputs are stored. No value if something cannot be computed from them again.
+std::optional<KeptForm> stored_form(const FusionSummary& summary) {
+  if (find_unrepeatable(summary)) {
+    return std::nullopt;
+  }
+  KeptForm form{.is_stored = true};
+  for (const TensorView* input : inputs_of_several_passes(summary)) {
+    form.bytes += size_bytes(input->dtype());
+  }
+  return form;
+}
+
 /// Computed once; and as it is stored, where that is smaller and can be computed again.
 std::vector<KeptForm> kept_forms(const FusionSummary& summary) {
   std::vector<KeptForm> forms{{.bytes = std::max(kept_bytes(summary), kRegisterBytes)}};
-  int64_t stored = 0;
-  for (const TensorView* input : inputs_of_several_passes(summary)) {
-    stored += size_bytes(input->dtype());
-  }
-  if (stored < forms.front().bytes && !find_unrepeatable(summary)) {
-    forms.push_back({.bytes = stored, .is_stored = true});
+  const std::optional<KeptForm> stored = stored_form(summary);
+  if (stored && stored->bytes < forms.front().bytes) {
+    forms.push_back(*stored);
   }
   return forms;
 }
@@ -202,20 +215,50 @@ std::optional<RowOfThreads> find_row_of_threads(
   return best;
 }
 
-/// Smaller parts leave room for those of other rows, which are loaded while these wait for each
-/// other: as many blocks as that takes, and no more.
-std::optional<RowOfThreads> find_row_of_cluster(
+namespace {
+
+/// A row, or its part, in shared memory: no value if it does not fit there, or if what is kept
+/// cannot be computed from inputs again.
+std::optional<RowOfThreads> find_row_in_shared_memory(
     const FusionSummary& summary, const Target& target, const ProblemSizes& sizes) {
+  const std::optional<KeptForm> form = stored_form(summary);
+  if (!form) {
+    return std::nullopt;
+  }
+  RowOfThreads row = row_of(
+      std::clamp(sizes.reduced / kSharedElements, kWarp, target.max_threads_per_block), sizes);
+  row.rows = 1;
+  row.keeps_inputs = true;
+  row.is_in_shared_memory = true;
+  const int64_t elements = row.threads * row.batches * row.lanes;
+  const int64_t scratch = row.threads * kScratchBytes + target.reserved_shared_bytes;
+  const int64_t needed = other_registers(summary, sizes, *form) + kRegistersOfVector;
+  const int64_t blocks = std::min(
+      target.shared_bytes_per_sm / (elements * form->bytes + scratch),
+      blocks_of_sm(target, row.threads, needed));
+  if (blocks == 0 || elements * form->bytes + scratch > target.max_shared_bytes) {
+    return std::nullopt;
+  }
+  row.registers = registers_of_thread(target, target.registers_per_sm, row.threads, blocks);
+  row.share = share_of_enough(blocks, 0, *form);
+  return row;
+}
+
+/// The smallest cluster of those that leave most room for parts of other rows, which are loaded
+/// while these wait for each other. `find`: how a block keeps its part.
+template <typename Find>
+std::optional<RowOfThreads> find_best_cluster(
+    const FusionSummary& summary,
+    const Target& target,
+    const ProblemSizes& sizes,
+    const Find& find) {
   const int64_t most = std::min(target.max_cluster_size, Target::kPortableClusterSize);
   std::optional<RowOfThreads> found;
-  if (!target.is_cuda() || sizes.kept > LaunchParams::kMaxGridYZ) {
-    return found;
-  }
   for (int64_t blocks = 2; blocks <= most; blocks *= 2) {
     ProblemSizes part = sizes;
     part.reduced = ceil_div(sizes.reduced, blocks);
     part.kept = sizes.kept * blocks;
-    const std::optional<RowOfThreads> row = find_row_of_threads(summary, target, part);
+    const std::optional<RowOfThreads> row = find(summary, target, part);
     if (row && (!found || row->share > found->share)) {
       found = row;
       found->rows = 1;
@@ -223,6 +266,24 @@ std::optional<RowOfThreads> find_row_of_cluster(
     }
   }
   return found;
+}
+
+} // namespace
+
+std::optional<RowOfThreads> find_row_of_cluster(
+    const FusionSummary& summary, const Target& target, const ProblemSizes& sizes) {
+  if (!target.is_cuda() || sizes.kept > LaunchParams::kMaxGridYZ) {
+    return std::nullopt;
+  }
+  std::optional<RowOfThreads> found =
+      find_best_cluster(summary, target, sizes, find_row_of_threads);
+  const bool has_few_rows = sizes.kept < target.num_sms; // no other row waits for the room
+  if (found && (found->share == 1 || has_few_rows)) {
+    return found; // registers are there before the first pass, shared memory is read in each
+  }
+  const std::optional<RowOfThreads> shared =
+      find_best_cluster(summary, target, sizes, find_row_in_shared_memory);
+  return shared && (!found || shared->share > found->share) ? shared : found;
 }
 
 std::optional<RowOfChunks> find_row_of_chunks(

@@ -5793,6 +5793,15 @@ class ReductionParams(HeuristicParams):
     def blocks_per_cluster(self, arg: int, /) -> None: ...
 
     @property
+    def keeps_rows_in_shared_memory(self) -> bool:
+        """
+        Rows of inputs that several passes need stay in shared memory, not in registers, and each pass loads them from there.
+        """
+
+    @keeps_rows_in_shared_memory.setter
+    def keeps_rows_in_shared_memory(self, arg: bool, /) -> None: ...
+
+    @property
     def elements_per_chunk(self) -> int:
         """
         Neighbours of which a row keeps the maximum, and sums about it, instead of the elements; 1: it keeps elements. Divides the innermost axis that is reduced.

@@ -1,0 +1,29 @@
+#include "schedule/common/staged_rows.h"
+
+#include "base/types.h"
+
+namespace nvfuser::schedule {
+
+bool is_streamed(const TensorAccess& access) {
+  return !access.is_output && !access.is_lookup() && access.has_all_axes;
+}
+
+bool is_staged(const TensorAccess& access, int64_t width) {
+  const int64_t bytes = width * size_bytes(access.tensor->dtype());
+  return is_streamed(access) && (bytes == 4 || bytes == 8 || bytes == 16);
+}
+
+TensorView* stage_in_shared_memory(
+    const TensorAccess& access, int64_t width, const std::vector<TensorView*>& loads) {
+  std::vector<Expr*> readers;
+  for (const TensorView* load : loads) {
+    readers.push_back(load->definition());
+  }
+  const LoadStoreOpType copy =
+      is_staged(access, width) ? LoadStoreOpType::CpAsync : LoadStoreOpType::Set;
+  TensorView* staged = access.tensor->cache_after(copy, CacheOp::Unspecified, true, readers);
+  staged->set_memory_type(MemoryType::Shared);
+  return staged;
+}
+
+} // namespace nvfuser::schedule
