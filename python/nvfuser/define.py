@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, overload
 import nvfuser_direct as direct
 from nvfuser_direct import DataType, Fusion, FusionGuard, UserTypeError
 from nvfuser_direct.opaque import opaque
+from nvfuser_direct.pytorch_utils import describe_tensor
 
 from .errors import user_error
 from .handles import Scalar, Tensor, Vector
-from .pytorch_utils import python_scalar_to_nvfuser_dtype, torch_dtype_to_nvfuser_dtype
+from .pytorch_utils import python_scalar_to_nvfuser_dtype
 from .record import advance, check_shape, constant_key, record_vector
 from .statements import KINDS, declare, key_parts
 
@@ -48,7 +49,7 @@ _has_warned_of_constants = False
 
 @opaque
 class DefineMethods:
-    """What `FusionDefinition` has for its inputs, constants and outputs."""
+    """The methods of `FusionDefinition` for its inputs, constants and outputs."""
 
     @overload
     def define_tensor(
@@ -143,18 +144,7 @@ class DefineMethods:
         ValueError
             For a tensor on another device.
         """
-        if tensor.device.type not in ("cuda", "cpu"):
-            raise ValueError(
-                f"Found unsupported device {tensor.device}, "
-                "only scalar CPU or CUDA tensors are supported"
-            )
-        return self.define_tensor(
-            sizes=list(tensor.size()),
-            strides=list(tensor.stride()),
-            dtype=torch_dtype_to_nvfuser_dtype(tensor.dtype),
-            static_sizes=static_sizes,
-            is_cpu=tensor.device.type == "cpu" and tensor.ndim == 0,
-        )
+        return self.define_tensor(**describe_tensor(tensor), static_sizes=static_sizes)
 
     @overload
     def define_scalar(self, dtype: DataType = ...) -> Scalar: ...

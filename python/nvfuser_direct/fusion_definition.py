@@ -10,7 +10,7 @@ from . import _core
 from ._pytorch import require_pytorch
 from .executor_cache import FusionExecutorCache
 from .opaque import opaque, register
-from .pytorch_utils import torch_dtype_to_nvfuser_dtype
+from .pytorch_utils import describe_tensor
 from .random_state import GeneratorStates
 from .repro import fake_inputs, repro_script_for
 from .validation import compare_with_references, copies, validate_with_auto_inferred_outputs
@@ -247,29 +247,7 @@ class FusionDefinition:
         static_sizes : bool
             Keep the sizes as constants.
         """
-        require_pytorch("from_pytorch")
-        import torch
-
-        if not isinstance(tensor, torch.Tensor):
-            raise _core.UserTypeError(f"Expected a torch.Tensor, but got {type(tensor).__name__}")
-        if tensor.layout != torch.strided or tensor.is_nested:
-            kind = "nested" if tensor.is_nested else str(tensor.layout)
-            raise _core.UserValueError(
-                f"Expected a tensor with sizes and strides, but got one that is {kind}: "
-                "pass a dense copy"
-            )
-        if tensor.device.type not in ("cuda", "cpu"):
-            raise ValueError(
-                f"Found unsupported device {tensor.device}, "
-                "only scalar CPU or CUDA tensors are supported"
-            )
-        return self.define_tensor(
-            sizes=list(tensor.size()),
-            strides=list(tensor.stride()),
-            dtype=torch_dtype_to_nvfuser_dtype(tensor.dtype),
-            static_sizes=static_sizes,
-            is_cpu=tensor.device.type == "cpu" and tensor.ndim == 0,
-        )
+        return self.define_tensor(**describe_tensor(tensor), static_sizes=static_sizes)
 
     def add_output(self, output: Val, alias_input: Val | None = None) -> None:
         """Register an output, or write it into the memory of an input."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from ._core import DataType, UserTypeError
+from ._core import DataType, UserTypeError, UserValueError
 from ._pytorch import require_pytorch
 
 if TYPE_CHECKING:
@@ -111,6 +111,45 @@ def as_torch(tensor: Any) -> torch.Tensor:
             f"{type(tensor).__name__}"
         )
     return torch.from_dlpack(tensor)
+
+
+def describe_tensor(tensor: torch.Tensor) -> dict[str, Any]:
+    """What a definition needs to know of a tensor: arguments of `define_tensor`.
+
+    Parameters
+    ----------
+    tensor : torch.Tensor
+        A CUDA or CPU tensor; a 0-dim CPU tensor is a scalar passed by value.
+
+    Raises
+    ------
+    UserTypeError
+        For what is no tensor of PyTorch.
+    ValueError
+        For a tensor without sizes and strides, or on another device.
+    """
+    require_pytorch("from_pytorch")
+    import torch
+
+    if not isinstance(tensor, torch.Tensor):
+        raise UserTypeError(f"Expected a torch.Tensor, but got {type(tensor).__name__}")
+    if tensor.layout != torch.strided or tensor.is_nested:
+        kind = "nested" if tensor.is_nested else str(tensor.layout)
+        raise UserValueError(
+            f"Expected a tensor with sizes and strides, but got one that is {kind}: "
+            "pass a dense copy"
+        )
+    if tensor.device.type not in ("cuda", "cpu"):
+        raise ValueError(
+            f"Found unsupported device {tensor.device}, "
+            "only scalar CPU or CUDA tensors are supported"
+        )
+    return {
+        "sizes": list(tensor.size()),
+        "strides": list(tensor.stride()),
+        "dtype": torch_dtype_to_nvfuser_dtype(tensor.dtype),
+        "is_cpu": tensor.device.type == "cpu" and tensor.ndim == 0,
+    }
 
 
 def get_device_properties() -> dict[str, Any] | None:
