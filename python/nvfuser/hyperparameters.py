@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nvfuser_direct import (
     LaunchParams,
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class SchedulerHyperParameters:
-    """What `FusionDefinition.sched.schedule_hyperparameters` holds. A 0 leaves the choice open.
+    """The numbers of `FusionDefinition.sched.schedule_hyperparameters`. A 0 leaves the choice open.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class SchedulerHyperParameters:
     unroll_factor : int
         Vectors of a thread.
     threads_per_block_min, threads_per_block_max : int
-        Bounds of the threads of a block along x.
+        Bounds of the threads of a block along x, on a GPU.
     is_warp_specialized : bool
         Whether some threads only load. There are no such kernels.
     """
@@ -78,8 +78,7 @@ class SchedulerHyperParameters:
             params.unroll_factor_inner = self.unroll_factor or params.unroll_factor_inner
         elif isinstance(params, ReductionParams):
             self._apply_to_reduction(params)
-        if self.threads_per_block_min or self.threads_per_block_max:
-            params.lparams = self._bounded(params.lparams)
+        self._bound_threads(params)
 
     def _apply_to_reduction(self, params: ReductionParams) -> None:
         is_inner = params.fastest_dim
@@ -92,12 +91,25 @@ class SchedulerHyperParameters:
         if self.unroll_factor and is_inner and is_vector:
             params.unroll_factor_top_of_vectorization = self.unroll_factor
 
-    def _bounded(self, lparams: LaunchParams) -> LaunchParams:
-        threads = max(lparams.bdimx, self.threads_per_block_min)
+    def _bound_threads(self, params: HeuristicParams) -> None:
+        """Hold the threads along x to their bounds. On a processor there are none."""
+        chosen = params.lparams
+        if chosen.bdimx <= 1 or not (self.threads_per_block_min or self.threads_per_block_max):
+            return
+        threads = max(chosen.bdimx, self.threads_per_block_min)
         if self.threads_per_block_max:
             threads = min(threads, self.threads_per_block_max)
-        state: Any = list(lparams.__getstate__())
-        state[3] = threads
-        bounded = LaunchParams()
-        bounded.__setstate__(tuple(state))
-        return bounded
+        if isinstance(params, ReductionParams):
+            # A row that stays on chip is dealt out by its batches, from which threads follow.
+            kept = params.batches_per_block_inner_reduction * chosen.bdimx
+            if params.persistent_kernel and params.fastest_dim:
+                params.batches_per_block_inner_reduction = max(-(-kept // threads), 1)
+        params.lparams = _with_threads(chosen, threads)
+
+
+def _with_threads(lparams: LaunchParams, threads: int) -> LaunchParams:
+    """A copy with another number of threads along x: a number that is set stays set."""
+    gdimx, gdimy, gdimz, _, bdimy, bdimz, smem_bytes, cluster_size = lparams.__getstate__()
+    copied = LaunchParams.__new__(LaunchParams)
+    copied.__setstate__((gdimx, gdimy, gdimz, threads, bdimy, bdimz, smem_bytes, cluster_size))
+    return copied
