@@ -45,7 +45,7 @@ class CacheFile:
 
 
 def versions() -> dict[str, Any]:
-    """What decides whether a file serves in this process."""
+    """The facts that decide whether a file serves in this process."""
     found = direct._core.internal.code_versions()
     return {"device": list(found["device"]), "cuda": list(found["cuda"]), "build": found["build"]}
 
@@ -141,7 +141,8 @@ def carry_kernels(contents: CacheFile) -> None:
 
 
 def distrust_of(path: str) -> str | None:
-    """Why a file that nobody named is not read; None: it and its folder are this user's alone.
+    """Why a file that the program did not name is not read; None: it and its folder are this
+    user's alone.
 
     Its kernels are run as code, so another user must not be able to place it.
     """

@@ -1,4 +1,4 @@
-"""What a fusion id owns: the IR, the compiled kernels, and schedules that users wrote."""
+"""The entry of a fusion id: the IR, the compiled kernels, and schedules that users wrote."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ MAX_FUSIONS = 16384
 
 
 class Generation:
-    """What a reset drops: the trie, the entries and the counts. `lock` guards all but the trie."""
+    """Everything that a reset drops: trie, entries and counts. `lock` guards all but the trie."""
 
     def __init__(self) -> None:
         self.trie = Trie()

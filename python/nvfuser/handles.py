@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
 
 class _Operand:
-    """What Tensor and Scalar share: operators, each of which records a statement."""
+    """The operators that Tensor and Scalar share, each of which records a statement."""
 
     __slots__ = ("_fd", "index")
 
-    # What is known of the operands shows in the classes below.
+    # The classes below narrow the types of the operands.
     _fd: Any
     index: int
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class InspectionMethods:
-    """What `FusionDefinition` has to be looked at."""
+    """The methods of `FusionDefinition` that show texts of it and of its runs."""
 
     def fusion_ir(self: Any) -> str:
         """The IR, without a schedule."""

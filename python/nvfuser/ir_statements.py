@@ -1,4 +1,4 @@
-"""What each expression of the IR is written as: a function for every class of expressions.
+"""Expressions of the IR as statements: a function for every class of expressions.
 
 Forms are those of the printed definitions of segments: promotions are casts, kept dimensions of
 reductions are broadcasts, slices and concatenations are given as they were normalized.
@@ -341,7 +341,7 @@ def _scaled_mm(w: StatementWriter, expr: Any) -> Any:
 
 
 def _scales(expr: Any) -> dict[str, Any]:
-    """What products with block scales say of their results."""
+    """The arguments by which products with block scales describe their results."""
     found: dict[str, Any] = {"dtype": expr.out.dtype()}
     if expr.out_block_scale is not None:
         inner = [tensor.get_logical_domain()[-1] for tensor in (expr.out, expr.out_block_scale)]

@@ -1,4 +1,4 @@
-"""What definitions say of tensors of the IR: sizes, memory, types."""
+"""Facts of tensors of the IR that definitions state: sizes, memory, types."""
 
 from __future__ import annotations
 

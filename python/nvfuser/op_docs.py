@@ -31,7 +31,7 @@ _OF_OPERAND = {
     "Ts": "Operands.",
     "dtype": "Type of the elements of the result.",
 }
-# What the core says nothing of, or says of other parameters.
+# Parameters that the core does not document, or documents for another meaning.
 _SUMMARIES = {
     "tensor_sizes": "All sizes of a tensor, as a list of scalars that one statement makes.",
     "at": "One scalar of a vector.",

@@ -1,7 +1,7 @@
 """`fd.ops`: a method for every operation, each of which records a statement.
 
-Methods are written from `op_table`, since most differ in their names and parameters alone. What has
-older spellings, several forms or a default that depends on others is in `operator_forms`. The
+Methods are written from `op_table`, since most differ in their names and parameters alone. Those
+with older spellings, several forms or a default that depends on others are in `operator_forms`. The
 signatures that type checkers see are in operators.pyi, which `python -m nvfuser.operator_stub`
 writes from the same table.
 

@@ -121,7 +121,7 @@ def find_vector(fd: FusionDefinition, items: Sequence[Any]) -> int:
 
 
 def names_of_quick_lines(kind: StatementKind) -> dict[str, Any]:
-    """What the lines name beside their variables."""
+    """The names that the lines use beside their variables."""
     return {"Vector": Vector, "find_vector": find_vector, "kind": kind}
 
 

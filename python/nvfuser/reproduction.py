@@ -44,7 +44,7 @@ def repro_script(fd: FusionDefinition, inputs: Iterable[Any] | None = None) -> s
 
 
 def failure_text(fd: FusionDefinition, doing: str, inputs: Iterable[Any] | None) -> str:
-    """What is logged of an error while `doing` ("defining" or "executing")."""
+    """The text that is logged of an error while `doing` ("defining" or "executing")."""
     name = "nvfuser_incomplete_fusion" if fd.id() is None else str(fd.id())
     return (
         f"An error occurred while {doing} nvFuser FusionDefinition {name}.\n"

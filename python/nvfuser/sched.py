@@ -98,7 +98,7 @@ class OpenSchedule:
 
 
 class ScheduleMethods:
-    """What `FusionDefinition` has for schedules of its user."""
+    """The methods of `FusionDefinition` for schedules of its user."""
 
     def _setup_schedule(
         self: Any, inputs: Iterable[Any], *, overwrite_existing_schedule: bool = False
@@ -150,7 +150,7 @@ class ScheduleMethods:
 
 
 class SchedOperators:
-    """What schedules are written with: ``fd.sched``. Each call changes the open schedule."""
+    """``fd.sched``: the calls that schedules are written with. Each changes the open schedule."""
 
     __slots__ = ("_fd",)
 
@@ -501,11 +501,11 @@ class SchedOperators:
         return opened.params[scheduler_type]
 
     def compute_pointwise_heuristics(self) -> direct.PointwiseParams:
-        """What the pointwise scheduler decides, to be edited before `schedule` applies it."""
+        """Decisions of the pointwise scheduler, to be edited before `schedule` applies it."""
         return self._compute_once(SchedulerType.pointwise)
 
     def compute_reduction_heuristics(self) -> direct.ReductionParams:
-        """What a scheduler of reductions decides, to be edited before `schedule` applies it."""
+        """Decisions of a scheduler of reductions, to be edited before `schedule` applies it."""
         return self._compute_once(
             SchedulerType.reduction,
             SchedulerType.inner_persistent,
@@ -514,7 +514,7 @@ class SchedOperators:
         )
 
     def compute_matmul_heuristics(self) -> HeuristicParams:
-        """What the matmul scheduler decides, if it takes the fusion."""
+        """Decisions of the matmul scheduler, if it takes the fusion."""
         return self._compute_once(SchedulerType.matmul)
 
     def schedule_hyperparameters(self) -> SchedulerHyperParameters:

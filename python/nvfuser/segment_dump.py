@@ -1,4 +1,4 @@
-"""What NVFUSER_DUMP=python_definition_segments prints: the segments of a run as definitions."""
+"""NVFUSER_DUMP=python_definition_segments: the segments of a run as definitions."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class StatementKind:
-    """What statements of one kind have in common.
+    """The facts that statements of one kind have in common.
 
     Attributes
     ----------
