@@ -2,11 +2,14 @@
 
 python serialized_runs.py write <folder>    # defines, runs, serializes; keeps the results
 python serialized_runs.py read <folder>     # loads, defines and runs: prints what was compiled
+
+NVFUSER_TEST_SERIALIZED=n takes n definitions instead of 25.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +23,7 @@ from nvfuser_direct import KernelCache
 if TYPE_CHECKING:
     import nvfuser
 
-COUNT = 25
+COUNT = int(os.environ.get("NVFUSER_TEST_SERIALIZED", "25"))
 
 
 def define(seed: int) -> tuple[nvfuser.FusionDefinition, list[torch.Tensor]]:

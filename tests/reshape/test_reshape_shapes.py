@@ -1,7 +1,13 @@
-"""The documented shapes, through every kind of fusion around a reshape."""
+"""The documented shapes, through every kind of fusion around a reshape.
+
+With reductions and normalizations every shape is tried in one form, and all shapes together in all
+of them; with NVFUSER_TEST_RESHAPE=all every shape in every form.
+"""
 
 from __future__ import annotations
 
+import itertools
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,6 +31,20 @@ if TYPE_CHECKING:
 FORMS = ["constant", "symbolic", "open"]
 ALL = pytest.mark.parametrize(("shape", "new"), SHAPES, ids=shape_id)
 ALL_FORMS = pytest.mark.parametrize("form", FORMS)
+WAYS = list(itertools.product(FORMS, (whole_numbers, strided)))
+CASES = [
+    (shape, new, *way)
+    for i, (shape, new) in enumerate(SHAPES)
+    for k, way in enumerate(WAYS)
+    if os.environ.get("NVFUSER_TEST_RESHAPE") == "all" or k == i % len(WAYS)
+]
+
+
+def case_id(value: object) -> str:
+    return getattr(value, "__name__", None) or shape_id(value)
+
+
+SOME = pytest.mark.parametrize(("shape", "new", "form", "make"), CASES, ids=case_id)
 
 
 @ALL_FORMS
@@ -51,23 +71,24 @@ def test_beside_an_operand_that_is_broadcast(target, rng, shape, new, form) -> N
     assert torch.equal(fd.execute([x, bias])[0], (x * 2).reshape(new) + bias)
 
 
-@ALL
-def test_before_a_reduction(target, rng, shape, new) -> None:
+@SOME
+def test_before_a_reduction(target, rng, shape, new, form, make) -> None:
     """reshape.md 10.1: a reduction after, over the last and over all but the last dimension"""
-    x = whole_numbers(shape, target, rng)
+    x = make(shape, target, rng)
     last = len(new) - 1
     for dims in ([last], list(range(last)) or [0]):
-        out = run(x, "symbolic", lambda fd, t: fd.ops.sum(fd.ops.reshape(t, new), dims))  # noqa: B023
+        out = run(x, form, lambda fd, t: fd.ops.sum(fd.ops.reshape(t, new), dims))  # noqa: B023
         assert torch.equal(out, x.reshape(new).sum(dims))
 
 
-@pytest.mark.parametrize("form", ["symbolic", "scalars"])
+@pytest.mark.parametrize("make", [whole_numbers, strided])
+@pytest.mark.parametrize("form", [*FORMS, "scalars"])
 @pytest.mark.parametrize(("shape", "new"), REDUCED_SHAPES, ids=shape_id)
-def test_after_a_reduction(target, rng, shape, new, form) -> None:
+def test_after_a_reduction(target, rng, shape, new, form, make) -> None:
     """reshape.md 10.1: "After a reduction of the last dim" """
-    x = whole_numbers(shape, target, rng)
+    x = make(shape, target, rng)
     with FusionDefinition() as fd:
-        t = declare(fd, x, "symbolic")
+        t = declare(fd, x, "symbolic" if form == "scalars" else form)
         sizes = fd.define_vector(len(new)) if form == "scalars" else new
         total = fd.ops.sum(t, [len(shape) - 1])
         fd.add_output(fd.ops.neg(fd.ops.reshape(total, sizes)))
@@ -98,10 +119,10 @@ ORDERS: dict[str, tuple[Callable[..., Any], Callable[..., torch.Tensor]]] = {
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@ALL
-def test_around_a_normalization(target, rng, shape, new, order) -> None:
+@SOME
+def test_around_a_normalization(target, rng, shape, new, form, make, order) -> None:
     """reshape.md 10.1: a normalization before and after; against float64"""
     build, expected = ORDERS[order]
-    x = torch.randn(shape, generator=rng).to(target)
-    out = run(x, "symbolic", lambda fd, t: build(fd, t, new))
+    x = make(shape, target, rng)
+    out = run(x, form, lambda fd, t: build(fd, t, new))
     torch.testing.assert_close(out, expected(x.double(), new).float(), atol=1e-5, rtol=1e-5)
