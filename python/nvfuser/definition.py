@@ -98,6 +98,7 @@ class FusionDefinition(
         self._traces = False
         self._spelled_out: set[int] = set()
         self._is_plain = True  # no profile and no captured text to forget
+        self._is_printed = False  # a segment that a dump showed when it was built
 
     # -- states --
 
@@ -243,7 +244,7 @@ class FusionDefinition(
         return self._complete_entry()
 
     def _handles(self, node: Node) -> Any:
-        """What the statement `node` gives back."""
+        """Handles of the results of the statement `node`."""
         handles: list[Any] = []
         index = node.index
         for result in node.results:

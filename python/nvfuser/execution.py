@@ -23,7 +23,7 @@ from nvfuser_direct.validation import (
 from .environment import dumps_segments
 from .errors import user_error
 from .reproduction import failure_text
-from .user_schedule import signature_of
+from .user_schedule import devices_of, signature_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -46,7 +46,7 @@ _OPTIONS_WARNING = (
 
 @opaque
 class RunMethods:
-    """What `FusionDefinition` has for runs."""
+    """The methods of `FusionDefinition` for runs."""
 
     def execute(
         self: Any,
@@ -102,6 +102,7 @@ class RunMethods:
                 return entry.quick_run(inputs)
             except Exception as error:
                 self._log_failure("executing", inputs, error)
+                check_devices(inputs, None, error)
                 raise
         options = (tuple(_enable_options), tuple(_disable_options))
         if any(options):
@@ -160,10 +161,13 @@ class RunMethods:
         self._note_run(profile=bool(profiles), captured=None, is_plain=False)
         try:
             outputs = self._observed(
-                lambda: _run(entry, inputs, index, overrides, options), False, profiles
+                lambda: _run(entry, inputs, index, overrides, options, self._is_printed),
+                False,
+                profiles,
             )
         except Exception as error:
             self._log_failure("executing", inputs, error)
+            check_devices(inputs, index, error)
             raise
         self._is_plain = not profiles
         return outputs
@@ -243,7 +247,7 @@ class RunMethods:
         return profile
 
     def debug_output(self: Any) -> str | None:
-        """What dumps printed in the last run; None unless it was given capture_debug_output."""
+        """The text that dumps printed in the last run; None without ``capture_debug_output``."""
         captured: str | None = self.__dict__.get("_captured")
         return captured
 
@@ -303,15 +307,19 @@ def _run(
     device: int | None,
     overrides: bool,
     options: tuple[tuple[str, ...], tuple[str, ...]],
+    is_printed: bool,
 ) -> list[torch.Tensor]:
-    """With the user's schedule for these inputs, or the automatic one."""
+    """With the user's schedule for these inputs, or the automatic one.
+
+    Dumps leave out a definition that was printed before, unless it runs in pieces.
+    """
     chosen = None if overrides else user_schedule_for(entry, inputs)
     if chosen is not None:
         return _run_schedule(entry, chosen, inputs, options)
     fec = entry.executor_cache()
     entry.last_schedule = None
     if dumps_segments():
-        return _run_and_print_segments(fec, inputs, device, options)
+        return _run_and_print_segments(fec, inputs, device, options, is_printed)
     if device is None and not any(options):
         outputs = fec.run(inputs)
         if not entry.user_schedules:
@@ -327,12 +335,14 @@ def _run_and_print_segments(
     inputs: Sequence[Any],
     device: int | None,
     options: tuple[tuple[str, ...], tuple[str, ...]],
+    is_printed: bool,
 ) -> list[torch.Tensor]:
     count = len(fec.compilations())
     outputs = fec.execute(
         inputs, device=device, _enable_options=options[0], _disable_options=options[1]
     )
-    if len(fec.compilations()) != count:
+    is_new = len(fec.compilations()) != count
+    if is_new and not (is_printed and len(fec.last_pieces()) == 1):
         from .segment_dump import print_segments
 
         print_segments(fec)
@@ -366,6 +376,26 @@ def _run_schedule(
     if any(options):
         return direct._core.call_with_options(run, *options)  # type: ignore[return-value]
     return run()
+
+
+def check_devices(inputs: Iterable[Any], wanted: int | None, error: Exception) -> None:
+    """Whether a run failed since its inputs lie on several devices, or on another than was asked
+    for. The check costs nothing where runs succeed.
+
+    Raises
+    ------
+    UserError
+        Instead of `error`, which becomes its cause.
+    """
+    devices = devices_of(inputs)
+    is_elsewhere = wanted is not None and devices not in ([], [f"cuda:{wanted}"])
+    if len(devices) > 1 or is_elsewhere:
+        raise user_error(
+            "Inputs are not all on the same device or don't match selection!",
+            expected="one device" if wanted is None else f"device {wanted}",
+            found=", ".join(devices),
+            fix="move all inputs to one device; a 0-dim tensor may stay on the host",
+        ) from error
 
 
 def _device_index(device: int | str | torch.device | None) -> int | None:

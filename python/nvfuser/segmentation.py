@@ -69,7 +69,7 @@ class ArgumentManager:
         self.values.update(zip(fd.extents(), sizes, strict=True))
 
     def arguments(self, position: int) -> list[Any]:
-        """What a segment is given.
+        """The arguments of a segment.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class ArgumentManager:
 
 
 class SegmentMethods:
-    """What `FusionDefinition` has for segmentation."""
+    """The methods of `FusionDefinition` for segmentation."""
 
     segments: list[FusionDefinition]
     segment_index_space_maps: dict[FusionDefinition, dict[int, int]]
@@ -211,6 +211,7 @@ class SegmentMethods:
             indices = plan.write(index, blank_fd)
         if dumps_segments():
             print_text(f"Python definition for segmented group {index}:\n{blank_fd!r}")
+            blank_fd._is_printed = True
         return indices
 
     def _finalize_segmentation(self: Any) -> None:

@@ -76,7 +76,7 @@ class UserSchedule:
 
 
 def signature_of(fusion: Fusion, inputs: Iterable[Any]) -> tuple[Any, ...]:
-    """What a user schedule is found by: devices, sizes, strides and alignments.
+    """The key that a user schedule is found by: devices, sizes, strides and alignments.
 
     Numbers count where sizes are computed from them.
     """
@@ -104,16 +104,22 @@ def _alignment(tensor: torch.Tensor) -> int:
     return min(address & -address, _MOST_ALIGNMENT) if address else _MOST_ALIGNMENT
 
 
-def check_one_device(inputs: Iterable[Any]) -> None:
-    """A schedule is for one device."""
-    devices = {
+def devices_of(inputs: Iterable[Any]) -> list[str]:
+    """Where inputs lie, each device once. A 0-dim tensor may lie beside the others."""
+    found = {
         str(as_torch(value).device)
         for value in flatten_inputs(inputs)
         if is_tensor(value) and as_torch(value).ndim > 0
     }
+    return sorted(found)
+
+
+def check_one_device(inputs: Iterable[Any]) -> None:
+    """A schedule is for one device."""
+    devices = devices_of(inputs)
     if len(devices) > 1:
         raise user_error(
             "Inputs are not all on the same device!",
-            found=", ".join(sorted(devices)),
+            found=", ".join(devices),
             fix="move all inputs to one device",
         )

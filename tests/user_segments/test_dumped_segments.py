@@ -21,6 +21,7 @@ print("ids", fd.id() if "{package}" == "nvfuser" else 0)
 """
 CALLS = [
     ("nvfuser", "fd.segment([x])"),
+    ("nvfuser", "fd.segment([x]); fd.execute([x])"),
     ("nvfuser", "fd.execute([x])"),
     ("nvfuser_direct", "fd.execute([x])"),
 ]
@@ -28,7 +29,8 @@ CALLS = [
 
 @pytest.mark.parametrize(("package", "call"), CALLS)
 def test_segments_are_printed_in_the_order_of_their_runs(package: str, call: str) -> None:
-    """segmentation.md 9 and frontend.md 12: at `segment`, and when a plain run is compiled"""
+    """segmentation.md 9 and frontend.md 12: at `segment`, and when a plain run is compiled; a
+    segment that was printed when it was built is not printed again when it runs"""
     printed = subprocess.run(
         [sys.executable, "-c", PROGRAM.format(package=package, call=call)],
         env=os.environ | {"NVFUSER_DUMP": "python_definition_segments"},

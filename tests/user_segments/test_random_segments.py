@@ -6,6 +6,7 @@ to compile).
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import warnings
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from nvfuser_direct import Fusion
 
 BATCHES = 10
+CUDA_BLOCK_BYTES = 512  # PyTorch's allocator rounds up to it
 TOLERANCES = {"atol": 1e-5, "rtol": 1e-5}  # float64, with casts to float32 and back
 
 
@@ -75,6 +77,27 @@ def run_and_watch(fd: FusionDefinition, inputs: list[torch.Tensor]) -> list[torc
     return manager.outputs()
 
 
+def check_memory(fd: FusionDefinition, inputs: list[torch.Tensor]) -> None:
+    """Behind every segment the device holds what the table holds, and nothing else.
+
+    Requires: the segments ran before, so that they compile nothing and have their counters.
+    """
+    gc.collect()
+    before = torch.cuda.memory_allocated()
+    given = {x.untyped_storage().data_ptr() for x in inputs}
+    manager = ArgumentManager(fd, inputs)
+    for position, segment in enumerate(fd.segments):
+        manager.put(position, segment.execute(manager.arguments(position)))
+        storages = [v.untyped_storage() for v in manager.values.values() if hasattr(v, "dtype")]
+        sizes = {storage.data_ptr(): storage.nbytes() for storage in storages}
+        promised = sum(
+            -(-size // CUDA_BLOCK_BYTES) * CUDA_BLOCK_BYTES
+            for address, size in sizes.items()
+            if address not in given
+        )
+        assert torch.cuda.memory_allocated() - before == promised, f"behind segment {position}"
+
+
 def _is_base_of(tensor: torch.Tensor, manager: ArgumentManager) -> bool:
     """Whether a view of the tensor is still needed."""
     begin = tensor.data_ptr()
@@ -101,6 +124,8 @@ def check_seed(seed: int, target: str) -> int:
         assert len(found) == len(expected)
         for own, reference in zip(found, expected, strict=True):
             torch.testing.assert_close(own, reference, equal_nan=True, **TOLERANCES)
+    if target == "cuda":
+        check_memory(fd, inputs)
     if seed % 10 == 0:
         for own, reference in zip(found, written(original.fusion).execute(inputs), strict=True):
             torch.testing.assert_close(own, reference, equal_nan=True, **TOLERANCES)

@@ -7,6 +7,7 @@ import torch
 from cut_definitions import check_cut, constant, define, maps, matrix, randn
 
 from nvfuser import DataType, FusionDefinition
+from nvfuser.segmentation import ArgumentManager
 
 HALF, BF16, FLOAT = DataType.Half, DataType.BFloat16, DataType.Float
 
@@ -124,7 +125,7 @@ def test_reduction_then_another_space(target) -> None:
 
 
 def test_reduction_then_softmax(target) -> None:
-    """segmentation.md 12.1: `[32, 64, 8]`"""
+    """segmentation.md 12.1: `[32, 64, 8]`; "the second is vectorized" """
 
     def build(fd):
         total = fd.ops.sum(fd.ops.add(matrix(fd, 3), constant(fd, 1.0)), [2])
@@ -132,7 +133,16 @@ def test_reduction_then_softmax(target) -> None:
         powers = fd.ops.exp(shifted)
         return fd.ops.div(powers, fd.ops.sum(powers, [1], keepdim=True))
 
-    check_cut(build, [randn(32, 64, 8, target=target)], 2, atol=1e-4, rtol=1e-4)
+    x = randn(32, 64, 8, target=target)
+    fd = check_cut(build, [x], 2, atol=1e-4, rtol=1e-4)
+    manager = ArgumentManager(fd, [x])
+    manager.put(0, fd.segments[0].execute(manager.arguments(0)))
+    second = fd.segments[1]
+    second._setup_schedule(manager.arguments(1))
+    params = second.sched.compute_reduction_heuristics()
+    second._drop_schedule()
+    assert params.unroll_factor_inner_reduction > 1
+    assert params.vectorize_inner_reduction == (target == "cuda")
 
 
 def test_two_sums_in_a_row(target) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -207,6 +210,85 @@ def test_options_reach_the_segments(target) -> None:
     assert "segment_set" in script
     with pytest.warns(UserWarning, match="Options for one call"):
         fd.execute([x], _disable_options=["fma"])
+
+
+def test_what_execute_passes_on_to_segments() -> None:
+    """segmentation.md 4: `device`, `override_user_schedule` and options; not what is the whole's"""
+    x = randn(4, 6)
+    fd = define(cut_in_two)
+    seen = []
+
+    def watched(execute):
+        def run(inputs, **options):
+            seen.append(options)
+            return execute(inputs)
+
+        return run
+
+    for segment in fd.segment([x]):
+        segment.execute = watched(segment.execute)
+    with pytest.warns(UserWarning, match="Options for one call"):
+        fd.execute([x], device=0, override_user_schedule=True, _disable_options=["fma"])
+    assert seen == 2 * [
+        {
+            "device": 0,
+            "override_user_schedule": True,
+            "_enable_options": (),
+            "_disable_options": ("fma",),
+        }
+    ]
+
+
+def test_texts_of_a_run_are_those_of_the_segments(target) -> None:
+    """segmentation.md 4: `last_cuda_code` of the original is that of its last run as a whole"""
+    x = randn(4, 6, target=target)
+    fd = define(cut_in_two)
+    segments = fd.segment([x])
+    fd.execute([x])
+    with pytest.raises(RuntimeError, match="Fusion 0 has never been executed"):
+        fd.last_cuda_code()
+    assert all("nvfuser_" in segment.last_cuda_code() for segment in segments)
+
+
+def test_captured_texts_are_joined_in_the_order_of_runs() -> None:
+    """segmentation.md 4: `capture_debug_output` with segments"""
+    program = """
+import torch
+from nvfuser import FusionDefinition
+with FusionDefinition() as fd:
+    x = fd.define_tensor([-1], contiguity=True)
+    fd.add_output(fd.ops.neg(fd.ops.segment_set(fd.ops.exp(x))))
+x = torch.ones(8)
+fd.segment([x])
+fd.execute([x], capture_debug_output=True)
+text = fd.debug_output()
+assert 0 < text.index("= expf(T0") < text.index("= -T0"), text
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"NVFUSER_DUMP": "fusion_ir_math"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == ""
+
+
+def test_segments_are_in_the_file_of_the_cache(target, tmp_path) -> None:
+    """segmentation.md 2: a segment is "serialized with the cache" """
+    x = randn(4, 6, target=target)
+    fd = define(cut_in_two)
+    ids = [segment.id() for segment in fd.segment([x])]
+    (expected,) = fd.execute([x])
+    count = FusionCache.get().num_fusions()
+    FusionCache.get().serialize(str(tmp_path / "cache"))
+    FusionCache.reset()
+    FusionCache.get().deserialize(str(tmp_path / "cache"))
+    fd = define(cut_in_two)
+    assert [segment.id() for segment in fd.segment([x])] == ids
+    assert FusionCache.get().num_fusions() == count
+    assert torch.equal(fd.execute([x])[0], expected)
 
 
 def test_random_numbers_are_drawn_in_one_segment(target) -> None:

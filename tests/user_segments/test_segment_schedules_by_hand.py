@@ -130,3 +130,23 @@ def test_reasons_of_one_segment(target) -> None:
     assert not can
     assert "Scheduler _pointwise_ ***rejected*** because" in why
     segment._finalize_schedule(inputs[:1])
+
+
+def test_a_schedule_for_tensors_made_by_hand_is_found(target) -> None:
+    """segmentation.md 7: boundary tensors lie in the order that their printed definition states"""
+
+    def build(fd: FusionDefinition):
+        value = fd.ops.stride_order(fd.ops.exp(matrix(fd, 3)), [0, 2, 1])
+        return fd.ops.neg(fd.ops.segment_set(value))
+
+    x = randn(2, 3, 5, target=target)
+    fd = define(build)
+    _, reader = fd.segment([x])
+    assert "contiguity=[True, True, True]" in repr(reader)
+    assert "stride_order=[0, 2, 1]" in repr(reader)
+    by_hand = torch.empty_strided((2, 3, 5), (1, 10, 2), device=target).copy_(torch.exp(x))
+    reader._setup_schedule([by_hand])
+    reader.sched.schedule(SchedulerType.pointwise)
+    reader._finalize_schedule([by_hand])
+    torch.testing.assert_close(fd.execute([x])[0], -torch.exp(x))
+    assert reader._complete_entry().last_schedule is not None
