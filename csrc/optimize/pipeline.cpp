@@ -23,6 +23,7 @@
 #include "optimize/passes/separate_uses.h"
 #include "optimize/passes/set_output_order.h"
 #include "optimize/passes/simplify_pointwise.h"
+#include "optimize/passes/slice_before_computing.h"
 #include "optimize/passes/unify_extents.h"
 #include "optimize/passes/use_reciprocals.h"
 #include "optimize/passes/use_sigmoid.h"
@@ -118,6 +119,8 @@ const std::vector<Pass<OptimizedFusion>>& optimization_passes() {
       {"merge_equal_exprs", on_fusion<merge_equal_exprs>,
        "what was written in two ways is now the same"},
       {"rejoin_slices", on_fusion<rejoin_slices>, "parts of one tensor are found to be that"},
+      {"slice_before_computing", on_fusion<slice_before_computing>,
+       "the slices that are left take parts"},
       {"accumulate_scatters", on_fusion<accumulate_scatters>,
        "copies and views no longer stand between them"},
       {"use_sigmoid", on_fusion<use_sigmoid>, "operands that are equal are one tensor"},

@@ -65,7 +65,7 @@ class SegmentPlan:
     Attributes
     ----------
     fusion : Fusion
-        The fusion with its dynamic shapes resolved.
+        The fusion with its dynamic shapes resolved, and slices taken as early as possible.
     record : Concretization
         What they were resolved to.
     groups : list[Group]
@@ -76,7 +76,7 @@ class SegmentPlan:
         self.entry = entry
         replayed = entry.build()
         self.record: Concretization = direct.find_concretization(replayed.fusion, inputs)
-        self.fusion: Fusion = direct.concretize(replayed.fusion, self.record)
+        self.fusion: Fusion = _with_early_slices(direct.concretize(replayed.fusion, self.record))
         plan = direct.segment(self.fusion, inputs)
         self._position = {expr.output(0).serial(): i for i, expr in enumerate(self.fusion.exprs())}
         self.groups = [self._group(planned) for planned in plan.groups]
@@ -265,6 +265,14 @@ class SegmentPlan:
         return (alias is not None and not alias[1]) or any(
             tensor.serial() == read.serial() for other in readers for read in other.tensors
         )
+
+
+def _with_early_slices(fusion: Fusion) -> Fusion:
+    """Let what leads from an input to a slice be computed behind it, in the same segment: otherwise
+    all of it would be stored for a part to be read."""
+    if all(expr.op_name() != "SliceOp" for expr in fusion.exprs()):
+        return fusion
+    return fusion.optimize(passes=["slice_before_computing"])
 
 
 def _same_values(tensor: TensorView, group: Group) -> list[TensorView]:
