@@ -122,6 +122,18 @@ def test_a_device_has_to_be_cuda() -> None:
             fd.execute([torch.ones(2, 2)], device=device)
 
 
+def test_a_device_that_inputs_are_not_on() -> None:
+    """7, 15.1: contradicting the inputs is an error, before and behind the first run."""
+    fd = negated()
+    gist = "Inputs are not all on the same device or don't match selection!"
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match=gist) as error:
+            fd.execute([torch.ones(2, 2)], device=0)
+        assert "found:    cpu" in str(error.value)
+        assert error.value.__cause__ is not None
+        assert torch.equal(fd.execute([torch.ones(2, 2)])[0], -torch.ones(2, 2))
+
+
 def test_debug_output_is_captured(capfd: pytest.CaptureFixture[str]) -> None:
     """7, 8.1: dumps of the call, and None where it did not capture."""
     fd = negated()
@@ -176,6 +188,26 @@ def test_a_profile_is_of_the_last_run_of_the_object(target: str) -> None:
     assert fd.profiled is False
     with pytest.raises(ValueError, match="not profiled"):
         fd.profile()
+
+
+FUSION_FIELDS = """verbose fusion_id segments cuda_evt_time_ms host_time_ms compile_time_ms
+kernel_time_ms effective_bandwidth_gbs percentage_peak_bandwith percentage_peak_bandwidth
+input_bytes output_bytes kernel_profiles""".split()
+KERNEL_FIELDS = """name segment_id device stream correlation_id compile_time_ms time_ms
+effective_bandwidth_gbs percentage_peak_bandwidth grid_str block_str cluster_str shared_mem_str
+registers input_bytes output_bytes scheduler""".split()
+
+
+def test_profiles_have_the_documented_fields(target: str) -> None:
+    """8.3: fields of both classes."""
+    fd = negated()
+    fd.execute([torch.ones(20, 30, device=target)], profile=True)
+    profile = fd.profile()
+    for field in FUSION_FIELDS:
+        assert getattr(profile, field) is not None
+    (kernel,) = profile.kernel_profiles
+    for field in KERNEL_FIELDS:
+        assert hasattr(kernel, field)
 
 
 def test_library_calls_are_profiled_and_views_are_not(target: str, rng: torch.Generator) -> None:
