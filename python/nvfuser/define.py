@@ -304,6 +304,8 @@ def _vector_argument(size: Any = None, dtype: Any = None, *, values: Any = None)
 
 # -- the key of define_tensor --
 
+_OLDER_NAMES = {"symbolic_contiguities": "contiguous"}
+
 # Keys by arguments as they were given. Checking arguments takes microseconds, and programs repeat
 # them.
 _tensor_keys: dict[Any, tuple[Any, ...]] = {}
@@ -334,6 +336,7 @@ def _comparable(value: Any) -> Any:
 
 
 def _make_tensor_key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    kwargs = {_OLDER_NAMES.get(name, name): value for name, value in kwargs.items()}
     form = _form_of(args, kwargs)
     try:
         bound = dict(zip(form, args, strict=False), **kwargs)

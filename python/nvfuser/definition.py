@@ -25,6 +25,7 @@ from .sched import ScheduleMethods
 from .segmentation import SegmentMethods
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from .entry import Entry
@@ -46,12 +47,19 @@ class FusionDefinition(
     ...     fd.add_output(fd.ops.relu(t0))
     >>> (out,) = fd.execute([torch.randn(8, 8)])
 
-    A subclass may override `definition`, which the first `execute` calls, and `schedule`.
+    A subclass may override `definition`, which the first `execute` calls, and `schedule`. A
+    function may be decorated, which that `execute` calls with the definition:
+
+    >>> @FusionDefinition
+    ... def doubled(fd):
+    ...     t0 = fd.define_tensor([-1])
+    ...     fd.add_output(fd.ops.add(t0, t0))
+    >>> (out,) = doubled.execute([torch.randn(8)])
 
     Parameters
     ----------
-    id : int, optional
-        Refer to the fusion with this id instead of defining one.
+    id : int or callable, optional
+        Refer to the fusion with this id instead of defining one; or the function that defines it.
     max_length : int
         How many statements it may have, literals and outputs included.
     use_multidevice_executor : bool
@@ -78,7 +86,7 @@ class FusionDefinition(
 
     def __init__(
         self,
-        id: int | None = None,
+        id: int | Callable[[FusionDefinition], object] | None = None,
         max_length: int = 9999,
         use_multidevice_executor: bool = False,
         backend_type: CommunicatorBackend = CommunicatorBackend.nccl,
@@ -86,7 +94,8 @@ class FusionDefinition(
         self.ops = _Operators(self)
         self.sched = _SchedOperators(self)
         self.profiled = False
-        self._given_id = id
+        self._given_id = None if callable(id) else id
+        self._function = id if callable(id) else None
         self._max_length = max_length
         cache = FusionCache._instance
         self._cache = FusionCache._create() if cache is None else cache
@@ -173,7 +182,7 @@ class FusionDefinition(
         self._quick_depth = _NEVER_QUICK
 
     def _define_by_method(self) -> None:
-        """The definition of a subclass."""
+        """The definition of a subclass or of a function."""
         self._setup_definition()
         try:
             self.definition()
@@ -186,13 +195,16 @@ class FusionDefinition(
         self._finalize_definition()
 
     def definition(self) -> None:
-        """The statements of a subclass, on ``self``.
+        """The statements of a subclass, on ``self``, or those of the decorated function.
 
         Raises
         ------
         NotImplementedError
-            Unless it is overridden.
+            If it is not overridden and there is no function.
         """
+        if self._function is not None:
+            self._function(self)
+            return
         raise NotImplementedError("definition() should be implemented by child class!")
 
     def _complete_entry(self) -> Entry:

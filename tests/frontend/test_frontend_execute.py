@@ -47,6 +47,43 @@ def test_three_ways_to_define_and_run(target: str) -> None:
     assert torch.equal(FusionDefinition(id=1).execute([x])[0], -x)
 
 
+def test_a_function_that_is_decorated_is_a_definition(target: str) -> None:
+    """3.2: the first `execute` calls it; equal statements have the id of other forms."""
+    calls = []
+
+    @FusionDefinition
+    def doubled(fd: FusionDefinition) -> None:
+        calls.append(fd)
+        t0 = fd.define_tensor([-1])
+        fd.add_output(fd.ops.add(t0, t0))
+
+    x = torch.arange(4.0, device=target)
+    assert doubled.id() is None
+    for _ in range(2):
+        assert torch.equal(doubled.execute([x])[0], x + x)
+    assert calls == [doubled]
+    other = Doubled()
+    other.execute([x])
+    assert other.id() == doubled.id() == 0
+
+
+def test_a_decorated_function_that_raises_starts_anew() -> None:
+    """3.2, 15.1: as a subclass whose definition() raises"""
+    wanted = []
+
+    @FusionDefinition
+    def negated_once(fd: FusionDefinition) -> None:
+        t0 = fd.define_tensor([-1])
+        if not wanted:
+            raise KeyError("mine")
+        fd.add_output(fd.ops.neg(t0))
+
+    with pytest.raises(KeyError, match="mine"):
+        negated_once.execute([torch.ones(2)])
+    wanted.append(True)
+    assert torch.equal(negated_once.execute([torch.ones(2)])[0], -torch.ones(2))
+
+
 def test_a_definition_by_id_knows_what_the_entry_does() -> None:
     """3.2, 3.3: repr, inputs, outputs and extents are filled from the entry."""
     with FusionDefinition() as fd:

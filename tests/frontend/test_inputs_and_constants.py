@@ -73,6 +73,11 @@ FORMS = [
     ),
     (
         (),
+        {"symbolic_sizes": [-1, 1], "symbolic_contiguities": [False, True]},
+        "(shape=[-1, 1], contiguity=[False, None], dtype=DataType.Float, is_cpu=False)",
+    ),
+    (
+        (),
         {"symbolic_sizes": [-1], "contiguity": [False], "dtype": DataType.Half},
         "(shape=[-1], contiguity=[False], dtype=DataType.Half, is_cpu=False)",
     ),

@@ -132,6 +132,16 @@ def test_reasons_of_one_segment(target) -> None:
     segment._finalize_schedule(inputs[:1])
 
 
+def test_a_segment_may_run_on_another_device(target) -> None:
+    """Devices may be mixed: a definition knows none, the inputs of each run decide."""
+    fd, inputs, expected = cut(target)
+    manager = ArgumentManager(fd, inputs)
+    (top,) = fd.segments[0].execute([x.cpu() for x in manager.arguments(0)])
+    manager.put(0, [top.to(target)])
+    manager.put(1, fd.segments[1].execute(manager.arguments(1)))
+    torch.testing.assert_close(manager.outputs()[0], expected)
+
+
 def test_a_schedule_for_tensors_made_by_hand_is_found(target) -> None:
     """segmentation.md 7: boundary tensors lie in the order that their printed definition states"""
 
