@@ -19,6 +19,7 @@
 #include "lower/passes/check_parameters.h"
 #include "lower/passes/check_vector_accesses.h"
 #include "lower/passes/end_loops.h"
+#include "lower/passes/fill_registers.h"
 #include "lower/passes/find_enclosing_loops.h"
 #include "lower/passes/form_regions.h"
 #include "lower/passes/hoist_indices.h"
@@ -94,6 +95,7 @@ const std::vector<Pass<Kernel>>& lowering_passes() {
       {"place_conditions", place_conditions, "doubles the bodies of unswitched loops"},
       {"end_loops", end_loops, "conditions stand beside what they are for, not merged yet"},
       {"merge_conditions", merge_conditions, "conditions stand in the tree; barriers are final"},
+      {"fill_registers", fill_registers, "knows which conditions are left around loads"},
       {"check_register_arrays", check_register_arrays, "sizes are final"},
       {"spill_register_arrays", spill_register_arrays, "sizes and indices are final"},
       {"unroll_loops", unroll_loops, "which arrays are in registers is known"},
