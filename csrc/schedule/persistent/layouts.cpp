@@ -275,15 +275,9 @@ std::optional<RowOfThreads> find_row_of_cluster(
   if (!target.is_cuda() || sizes.kept > LaunchParams::kMaxGridYZ) {
     return std::nullopt;
   }
-  std::optional<RowOfThreads> found =
+  const std::optional<RowOfThreads> found =
       find_best_cluster(summary, target, sizes, find_row_of_threads);
-  const bool has_few_rows = sizes.kept < target.num_sms; // no other row waits for the room
-  if (found && (found->share == 1 || has_few_rows)) {
-    return found; // registers are there before the first pass, shared memory is read in each
-  }
-  const std::optional<RowOfThreads> shared =
-      find_best_cluster(summary, target, sizes, find_row_in_shared_memory);
-  return shared && (!found || shared->share > found->share) ? shared : found;
+  return found ? found : find_best_cluster(summary, target, sizes, find_row_in_shared_memory);
 }
 
 std::optional<RowOfChunks> find_row_of_chunks(
