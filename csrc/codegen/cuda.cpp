@@ -3,7 +3,6 @@
 #include <array>
 #include <span>
 
-#include "codegen/conditional_loads.h"
 #include "codegen/dialect.h"
 #include "codegen/packed_arrays.h"
 #include "codegen/printer.h"
@@ -73,7 +72,7 @@ void declare_hardware_values(KernelPrinter& printer) {
 
 class CudaDialect final : public Dialect {
  public:
-  explicit CudaDialect(const Kernel& kernel) : packed_(kernel.body), loads_(kernel.body) {}
+  explicit CudaDialect(const Kernel& kernel) : packed_(kernel.body) {}
 
   [[nodiscard]] const char* fixed_width_index(bool is_32_bit) const override {
     return is_32_bit ? "int" : "long long";
@@ -134,10 +133,9 @@ class CudaDialect final : public Dialect {
       const int64_t alignment =
           std::min(printer.vector_bytes(view), printer.kernel().target().max_vector_bytes);
       printer.declare_array(
-          allocate,
-          alignment > size_bytes(view->dtype()) ? "alignas(" + std::to_string(alignment) + ") "
-                                                : "",
-          loads_.needs_value(allocate) ? " = {}" : "");
+          allocate, alignment > size_bytes(view->dtype())
+                        ? "alignas(" + std::to_string(alignment) + ") "
+                        : "");
     }
   }
 
@@ -482,7 +480,6 @@ class CudaDialect final : public Dialect {
   }
 
   const PackedArrays packed_;
-  const ConditionalLoads loads_;
 };
 
 } // namespace

@@ -272,19 +272,18 @@ void KernelPrinter::declare_sizes() {
 
 // ---- Storage ------------------------------------------------------------------------------------
 
-void KernelPrinter::declare_array(
-    const Allocate& allocate, const std::string& attributes, const std::string& value) {
+void KernelPrinter::declare_array(const Allocate& allocate, const std::string& attributes) {
   const TensorView* view = allocate.buffer;
   const std::string head = attributes + expressions_.element_type(view) + " " + name_of(view);
   if (allocate.size->is_const_int(1)) {
     expressions_.define_as_variable(view);
-    line(head + value + ";");
+    line(head + ";");
   } else if (allocate.size->is_const_int(0)) {
     line(head + "[1];"); // C++ has no array without elements
   } else {
     const bool is_noted = allocate.is_spilled && comments_ != Comments::None;
     line(
-        head + "[" + expressions_.value(allocate.size).str() + "]" + value + ";" +
+        head + "[" + expressions_.value(allocate.size).str() + "];" +
         (is_noted ? " // in local memory: too large for registers" : ""));
   }
 }

@@ -59,10 +59,8 @@ class KernelPrinter {
   /// Whether the body has this name. For `Dialect::open_kernel`.
   [[nodiscard]] bool mentions(const std::string& name) const;
 
-  /// `float T4[8];` (a variable for one element), `attributes` before and `value` behind it;
-  /// registers the name.
-  void declare_array(
-      const Allocate& allocate, const std::string& attributes, const std::string& value = "");
+  /// `float T4[8];` (a variable for one element), `attributes` before it; registers the name.
+  void declare_array(const Allocate& allocate, const std::string& attributes);
   /// Bytes of the widest vector access to the storage of a tensor; 0: none.
   [[nodiscard]] int64_t vector_bytes(const TensorView* view) const;
   /// The number of units that a copy of `lanes` elements moves: elements, or pairs where both sides

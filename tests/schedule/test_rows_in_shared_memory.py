@@ -129,7 +129,7 @@ def test_what_no_asynchronous_copy_takes_passes_through_registers() -> None:
     assert "cp_async" not in cuda_text(fusion)
 
 
-def test_rows_that_no_registers_hold_are_kept_there() -> None:
+def test_rows_that_crowd_registers_are_kept_there() -> None:
     """200 KB for each of eight blocks."""
     inputs = [torch.empty(264, 1 << 18, dtype=torch.float32)]
     assert not chosen(inputs).keeps_rows_in_shared_memory

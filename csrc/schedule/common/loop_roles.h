@@ -15,6 +15,7 @@ namespace nvfuser::schedule {
 enum class LoopRole : uint8_t {
   Blocks,  // iterations that blocks (or tasks) are dealt
   Rows,    // those of one block: bound to threads, or serial in a task
+  Groups,  // of the threads of a block, each with a row, where Rows are their steps
   Columns, // lanes of the iteration side: neighbours in memory
   Grid,    // parts of the reduced side that blocks are dealt
   Serial,  // steps of a thread

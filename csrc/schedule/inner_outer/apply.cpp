@@ -104,9 +104,12 @@ class Recipe {
     return found;
   }
 
-  /// [I] -> [Rows, Blocks]: blocks take rows in turn.
+  /// [I] -> [Rows, Blocks, Groups]: blocks take rows in turn, one for each of their groups.
   void deal_rows(LoopRoles& loops) const {
     loops.rename(Blocks, Rows);
+    if (params_.multiple_reds_per_blk) {
+      loops.split(Rows, params_.lparams.bdimy(), Groups);
+    }
     loops.split(Rows, params_.blocks_per_reduction, Blocks);
   }
 
@@ -116,6 +119,9 @@ class Recipe {
       LoopRoles loops = make_canonical(outer.result, outer.rows, outer.columns, {});
       deal_rows(loops);
       TensorView* part = loops.factor({Rows}, {outer.result}).front();
+      if (loops.has(Groups)) {
+        part = loops.factor({Groups}, {outer.result}).front();
+      }
       stored_.push_back(part->cache_after());
       stored_.back()->set_memory_type(MemoryType::Global);
       loads_.push_back(stored_.back()->cache_after());
@@ -155,7 +161,7 @@ class Recipe {
     loops.rename(Serial, Threads);
     loops.cut(Threads, params_.batches_per_block_inner_reduction, Unroll);
     loops.split(Threads, kWarp, Warp);
-    loops.arrange({Rows, Blocks, Unroll, Threads, Warp, Lanes});
+    loops.arrange({Rows, Blocks, Groups, Unroll, Threads, Warp, Lanes});
     transform::transform_like(loops.tensor(), computed_without(fusion_, second_));
 
     TensorView* leader = nullptr;
@@ -166,7 +172,8 @@ class Recipe {
     }
     LoopRoles bound = loops.of(leader);
     bound.bind(Blocks, ParallelType::BIDx);
-    bound.bind(Threads, ParallelType::TIDy);
+    bound.bind(Groups, ParallelType::TIDy);
+    bound.bind(Threads, bound.has(Groups) ? ParallelType::TIDz : ParallelType::TIDy);
     bound.bind(Warp, ParallelType::TIDx);
     transform::parallelize_like(leader, -1, computed_without(fusion_, second_));
     vectorize(moved);

@@ -36,7 +36,7 @@ KernelFigures find_figures(
   const auto outer = static_cast<double>(outer_reductions(summary).size());
   const auto rows = static_cast<double>(ceil_div(sizes.kept, std::max<int64_t>(figures.blocks, 1)));
   const double inner = static_cast<double>(summary.reductions().size()) - outer;
-  figures.block_barriers = rows * inner;
+  figures.block_barriers = params.multiple_reds_per_blk ? 0 : rows * inner; // of warps: none
   figures.grid_barriers = 1;
   return figures;
 }

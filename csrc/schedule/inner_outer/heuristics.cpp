@@ -14,11 +14,15 @@ namespace {
 constexpr int64_t kWarp = Target::cuda().warp_size;
 /// Elements of a thread, of rows that are not long.
 constexpr int64_t kElements = 16;
+/// Rows of a block, of such that one warp has: no barrier holds them together.
+constexpr int64_t kRowsOfBlock = 8;
 /// Registers of a thread for everything but elements and sums.
 constexpr int64_t kOtherRegisters = 48;
 constexpr int64_t kMostBlocksOfSm = 8;
-/// Rows in shared memory: one is read while the next one is loaded. A third gained nothing.
+/// Rows in shared memory: one is read while the next one is loaded. A third gained nothing, but
+/// where rows are so short that their loads do not take the latency of the memory.
 constexpr int64_t kStages = 2;
+constexpr int64_t kStagesOfShortRows = 4;
 /// Partial sums of a column that a thread loads before it adds the first.
 constexpr int64_t kLoads = 16;
 
@@ -64,6 +68,9 @@ std::optional<RowLayout> find_row_layout(const FusionSummary& summary, const Run
   row.keeps_inputs = bytes.streamed <= computed && !find_unrepeatable(summary);
   const int64_t of_element =
       (row.keeps_inputs ? bytes.streamed : computed) + bytes.columns + bytes.sums;
+  while (row.lanes > 1 && sizes.reduced <= row.lanes / 2 * kWarp) {
+    row.lanes /= 2; // vectors for all lanes of a warp
+  }
   const int64_t vectors = ceil_div(sizes.reduced, row.lanes);
   const int64_t most_warps = target.max_threads_per_block / kWarp;
   row.warps =
@@ -72,7 +79,8 @@ std::optional<RowLayout> find_row_layout(const FusionSummary& summary, const Run
     row.batches = bucket_above(ceil_div(vectors, row.warps * kWarp));
     const int64_t elements = row.batches * row.lanes;
     const int64_t needed = ceil_div(elements * of_element, kRegisterBytes) + kOtherRegisters;
-    const int64_t threads = row.warps * kWarp;
+    row.rows = row.warps == 1 ? kRowsOfBlock : 1;
+    const int64_t threads = row.warps * kWarp * row.rows;
     int64_t fitting = std::min(
         {target.registers_per_sm / (threads * needed), kMostBlocksOfSm,
          target.max_threads_per_sm / threads});
@@ -80,16 +88,21 @@ std::optional<RowLayout> find_row_layout(const FusionSummary& summary, const Run
       continue;
     }
     row.warps = bucket_above(ceil_div(ceil_div(vectors, row.batches), kWarp));
-    const int64_t stage_bytes = row.warps * kWarp * elements * bytes.staged;
+    const int64_t stage_bytes = row.rows * row.warps * kWarp * elements * bytes.staged;
+    const int64_t shares = ceil_div(sizes.kept, row.rows);
+    const int64_t stages = row.rows > 1 ? kStagesOfShortRows : kStages;
     const int64_t fitting_stages =
-        target.shared_bytes_per_sm / (kStages * stage_bytes + 2 * target.reserved_shared_bytes);
-    if (bytes.staged > 0 && fitting_stages > 0 && sizes.kept > target.num_sms * fitting) {
-      row.stages = kStages;
+        target.shared_bytes_per_sm / (stages * stage_bytes + 2 * target.reserved_shared_bytes);
+    // Short rows in any case: few and many share a kernel.
+    const bool has_turns = row.rows > 1 || shares > target.num_sms * fitting;
+    if (bytes.staged > 0 && fitting_stages > 0 && has_turns) {
+      row.stages = stages;
       fitting = std::min(fitting, fitting_stages);
     }
-    row.blocks = std::min(bucket_above(sizes.kept), target.num_sms * fitting);
+    row.blocks = std::min(
+        row.rows > 1 ? power_of_two_above(shares) : bucket_above(shares), target.num_sms * fitting);
     row.registers =
-        registers_of_thread(target, target.registers_per_sm, row.warps * kWarp, fitting);
+        registers_of_thread(target, target.registers_per_sm, row.rows * row.warps * kWarp, fitting);
     return row;
   }
   return std::nullopt;
@@ -105,6 +118,9 @@ std::unique_ptr<HeuristicParams> compute_heuristics(
   const ProblemSizes sizes = sizes_of(*summary.problem(), facts);
   const RowLayout row = *find_row_layout(summary, facts);
   params->vector_widths = sizes.vectors.widths;
+  for (int64_t& width : params->vector_widths) {
+    width = std::min(width, row.lanes);
+  }
   params->unroll_factor_inner_reduction = row.lanes;
   params->vectorize_inner_reduction = row.lanes > 1;
   params->batches_per_block_inner_reduction = row.batches;
@@ -114,13 +130,18 @@ std::unique_ptr<HeuristicParams> compute_heuristics(
   params->blocks_per_reduction = row.blocks;
   params->project_persistent_buffers = row.keeps_inputs;
   params->circular_buffer_stages = row.stages;
-  const int64_t parts = ceil_div(row.blocks, row.warps); // of a column, for each thread
+  const int64_t parts = ceil_div(row.blocks, row.warps * row.rows); // of a column, for each thread
   params->unroll_factor_outer_reduction = ceil_div(parts, ceil_div(parts, kLoads));
   params->vectorization_factor_tmp_gmem_write =
       std::min<int64_t>(row.lanes, facts.target().max_vector_bytes / kRegisterBytes);
   params->cparams.maxrregcount = row.registers;
   params->lparams.bind(ParallelType::TIDx, kWarp);
-  params->lparams.bind(ParallelType::TIDy, row.warps);
+  params->lparams.bind(ParallelType::TIDy, row.warps * row.rows);
+  if (row.rows > 1) {
+    params->multiple_reds_per_blk = true;
+    params->block_dim_iter_dom = ParallelType::TIDy;
+    params->block_dim_inner_reduction_extra = ParallelType::Serial;
+  }
   params->lparams.bind(ParallelType::BIDx, row.blocks);
   return params;
 }

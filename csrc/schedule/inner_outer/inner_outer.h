@@ -3,9 +3,10 @@
 //
 //   T5 = sum(T4, [1])   T6 = T4 - T5   out: T6   and T7 = sum(T6, [0])   out: T7
 //
-// Blocks take rows in turn. They reduce each and keep it on chip, while the next one is on its way
-// to shared memory; sums over rows stay in registers from row to row, are stored once for each
-// block, and after a barrier of the grid all blocks add them up, each some columns.
+// Blocks take rows in turn, of short ones one for each of their warps. They reduce each and keep it
+// on chip, while the next one is on its way to shared memory; sums over rows stay in registers from
+// row to row, are stored once for each block, and after a barrier of the grid all blocks add them
+// up, each some columns.
 #pragma once
 
 #include "schedule/scheduler.h"
@@ -25,7 +26,8 @@ namespace inner_outer {
 struct RowLayout {
   int64_t lanes = 1;
   int64_t batches = 1; // vectors of a thread
-  int64_t warps = 1;   // of a block, which has one row at a time
+  int64_t warps = 1;   // of a row
+  int64_t rows = 1;    // of a block at a time: more than one only of one warp each
   int64_t blocks = 1;
   int64_t stages = 1;        // rows in shared memory; 1: none
   int64_t registers = 255;   // of a thread at most, so that all blocks are resident

@@ -277,7 +277,12 @@ std::optional<RowOfThreads> find_row_of_cluster(
   }
   const std::optional<RowOfThreads> found =
       find_best_cluster(summary, target, sizes, find_row_of_threads);
-  return found ? found : find_best_cluster(summary, target, sizes, find_row_in_shared_memory);
+  if (found && !found->is_crowded) {
+    return found;
+  }
+  const std::optional<RowOfThreads> shared =
+      find_best_cluster(summary, target, sizes, find_row_in_shared_memory);
+  return shared ? shared : found;
 }
 
 std::optional<RowOfChunks> find_row_of_chunks(
