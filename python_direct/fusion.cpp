@@ -6,6 +6,7 @@
 #include "bindings.h"
 #include "ir/print.h"
 #include "ir/serialize.h"
+#include "lower/kernel.h"
 
 namespace nvfuser::python {
 namespace {
@@ -18,10 +19,24 @@ std::span<const std::byte> bytes_of(const nb::bytes& bytes) {
   return {static_cast<const std::byte*>(bytes.data()), bytes.size()};
 }
 
+/// `fusion`; throws UserError for a kernel.
+const Fusion& check_is_definition(const Fusion& fusion) {
+  if (dynamic_cast<const Kernel*>(&fusion) != nullptr) {
+    throw UserError(
+        {.headline = "serialize: a kernel cannot be serialized",
+         .node = Part::none(),
+         .expected = "a fusion, with or without a schedule",
+         .found = "a kernel",
+         .fix = "serialize the fusion that was lowered, and lower it again after reading"});
+  }
+  return fusion;
+}
+
 void bind_serialization(nb::class_<Fusion>& fusion) {
   fusion
       .def(
-          "serialize", [](const Fusion& self) { return to_bytes(serialize(self)); },
+          "serialize",
+          [](const Fusion& self) { return to_bytes(serialize(check_is_definition(self))); },
           R"(The fusion and its schedule as bytes.
 
 Equal fusions (`equal_up_to_numbering`) have equal bytes, whatever their history. Numbers in names,
@@ -53,7 +68,7 @@ UserValueError
     If the bytes are damaged, were written by another version, or say no fusion that makes sense.
 )")
       .def(
-          "digest", [](const Fusion& self) { return to_bytes(digest(self)); },
+          "digest", [](const Fusion& self) { return to_bytes(digest(check_is_definition(self))); },
           R"(A name of the fusion and its schedule for caches that outlive the process.
 
 Returns

@@ -3,6 +3,7 @@
 #include "device_arg.h"
 #include "evaluator.h"
 #include "gil.h"
+#include "host/host_scalars.h"
 #include "host/program.h"
 
 namespace nvfuser::python {
@@ -299,6 +300,31 @@ device : torch.device, optional
       .def("__str__", &HostProgram::to_string);
 }
 
+void bind_host_scalars(nb::module_ internal) {
+  internal.def(
+      "split_host_scalars",
+      [](const std::shared_ptr<Fusion>& fusion) {
+        const host::HostScalars parts = host::split_host_scalars(fusion, /*is_cuda=*/true);
+        return nb::make_tuple(parts.scalars, parts.others, parts.inputs, parts.is_scalar);
+      },
+      "fusion"_a,
+      nb::sig("def split_host_scalars(fusion: Fusion, /) -> "
+              "tuple[Fusion | None, Fusion, list[int], list[bool]]"),
+      R"(The two parts of a run on a GPU: scalars that the host computes, and all else.
+
+Parameters
+----------
+fusion : Fusion
+    A definition.
+
+Returns
+-------
+tuple
+    The scalars of the host as a fusion, None if there are none; the others; for each input of the
+    first its position in `fusion`; for each output of `fusion` whether it is such a scalar.
+)");
+}
+
 } // namespace
 
 void bind_host(nb::module_& m) {
@@ -306,6 +332,7 @@ void bind_host(nb::module_& m) {
   bind_steps(host);
   bind_plan(host);
   bind_program(host);
+  bind_host_scalars(internal_module(m));
 }
 
 } // namespace nvfuser::python

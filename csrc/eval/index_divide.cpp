@@ -53,7 +53,7 @@ Sum IndexAlgebra::exact_quotient(Sum a, Sum b) {
   return !is_zero(b) && is_zero(parts.rest) ? parts.quotient : nullptr;
 }
 
-/// a / b by an assumption; nullptr if there is none that helps. Such a quotient is written rounded
+/// a / b by an assumption; nullptr if there is none that helps. The quotient is written rounded
 /// up.
 Sum IndexAlgebra::assumed_quotient(Sum a, Sum b) {
   if (exact_divisions_.empty() || is_zero(a)) {

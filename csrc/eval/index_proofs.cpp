@@ -1,7 +1,7 @@
 // Proofs about sums: intervals of constants first, then elimination.
 //
 // To show a >= 0, the atom of highest rank is replaced by the end of its range that makes `a`
-// smallest: with a = A * x + B and A >= 0, x by a lower bound. What is left has fewer or lower
+// smallest: with a = A * x + B and A >= 0, x by a lower bound. The rest has fewer or lower
 // atoms; it is enough if it is >= 0 for one of the bounds of x. A quotient q = x / n (or rounded
 // up) is also replaced through q * n <= x, which keeps what a bound of q alone would lose:
 //

@@ -33,7 +33,7 @@ struct ScalarOperation {
   auto operator<=>(const ScalarOperation&) const = default;
 };
 
-/// What computes `val`; empty for values that the host can only be told.
+/// The operation that computes `val`; empty for values that the host can only be told.
 [[nodiscard]] std::optional<ScalarOperation> operation_of(const Val* val);
 
 /// The result if the first operand of `&&` or `||` decides it: the other may have no value.

@@ -24,7 +24,7 @@ class Candidates {
 
   /// No scheduler is asked.
   Candidates() = default;
-  /// What `plan` gives when it is first needed; any thread may call it.
+  /// The candidates that `plan` returns when one is first needed; any thread may call it.
   explicit Candidates(std::function<std::shared_ptr<Candidates>()> plan) : plan_(std::move(plan)) {}
   /// All schedulers are asked, in their order of preference.
   Candidates(
@@ -40,9 +40,8 @@ class Candidates {
       Params first,
       SchedulerType scheduler);
 
-  /// The params of the scheduler in place `number`; nullptr: fewer take the piece. What is
-  /// evaluated or seen as a view has a row in the table of schedulers too, but no kernel, and no
-  /// place here.
+  /// The params of the scheduler in place `number`; nullptr: fewer take the piece. The
+  /// evaluator has a row in the table of schedulers, but makes no kernel, and has no place here.
   [[nodiscard]] Params at(size_t number);
   /// The refusals of the schedulers that were asked and do not take the piece.
   [[nodiscard]] std::vector<Rejection> rejections() const;

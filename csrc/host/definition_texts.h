@@ -7,8 +7,7 @@
 
 namespace nvfuser::host {
 
-/// How fusions are written. What a scheduler or a user did to a definition is not in its text, but
-/// for `scheduled`.
+/// How fusions are written. Only `scheduled` writes what a scheduler or a user did to a definition.
 struct DefinitionTexts {
   /// With the copies that a schedule made.
   std::string (*definition)(const Fusion&) = nullptr;

@@ -1,4 +1,4 @@
-// Prints the texts that NVFUSER_DUMP asks for of a fusion that nobody scheduled yet.
+// Prints the texts that NVFUSER_DUMP asks for of a fusion without a schedule.
 #pragma once
 
 #include "host/partition.h"

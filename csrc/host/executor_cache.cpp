@@ -206,8 +206,11 @@ FusionExecutorCache::CallPtr FusionExecutorCache::make_call(
     call->runtime = runtime_for(specialization, args, place);
     planned = call->runtime->plan(args, place, caller.evaluator);
   }
-  if (const auto plan = key.empty() ? std::nullopt : call->runtime->plan_to_store()) {
-    store_plan(key, *plan);
+  // Later processes do not know which proposals were of no use, and would plan something else.
+  if (!key.empty() && !planner_for(specialization)->has_unusable(place)) {
+    if (const std::optional<StoredPlan> plan = call->runtime->plan_to_store()) {
+      store_plan(key, *plan);
+    }
   }
   call->program = std::move(planned.program);
   call->plan = std::move(planned.plan);
@@ -222,12 +225,18 @@ FusionExecutorCache::CallPtr FusionExecutorCache::make_call(
   return result;
 }
 
-std::shared_ptr<FusionRuntime> FusionExecutorCache::runtime_for(
+FusionExecutorCache::RuntimeKey FusionExecutorCache::runtime_key_for(
     const Specialization& specialization, std::span<const Argument> args, Device device) {
   RuntimeKey key{device.kind, options_number(), specialization.number, {}};
   if (has_option(DisableOption::KernelReuse)) {
     key.sizes = sizes_of(args);
   }
+  return key;
+}
+
+std::shared_ptr<FusionRuntime> FusionExecutorCache::runtime_for(
+    const Specialization& specialization, std::span<const Argument> args, Device device) {
+  RuntimeKey key = runtime_key_for(specialization, args, device);
   PlannedPieces pieces = [&] {
     const TraceSpan span("decide");
     return planner_for(specialization)->plan(args, device);
@@ -256,18 +265,12 @@ std::shared_ptr<FusionRuntime> FusionExecutorCache::runtime_for(
   auto runtime = std::make_shared<FusionRuntime>(
       std::move(pieces), fusion_->inputs().size(), identity, !auto_schedule_, device);
   evict_runtimes();
-  runtimes_.push_back({std::move(key), runtime, ++num_uses_});
+  runtimes_.push_back({std::move(key), runtime, /*plan=*/"", ++num_uses_});
   return runtime;
 }
 
 std::string FusionExecutorCache::plan_key_for(Device device, const Signature& words) {
   if (!auto_schedule_ || has_hand_schedules()) {
-    return "";
-  }
-  // Updates in place depend on more than the pieces of a plan say.
-  if (std::ranges::any_of(fusion_->outputs(), [&](const Val* output) {
-        return fusion_->alias_of(output) != nullptr;
-      })) {
     return "";
   }
   std::string digest;
@@ -292,33 +295,35 @@ std::shared_ptr<FusionRuntime> FusionExecutorCache::stored_runtime(
   if (key.empty() || planner->has_planned(device)) {
     return nullptr;
   }
-  const std::lock_guard one_by_one(stored_mutex_);
-  std::weak_ptr<FusionRuntime>& known = stored_[key];
-  if (std::shared_ptr<FusionRuntime> runtime = known.lock()) {
-    return runtime; // another thread made it meanwhile
+  std::optional<std::string> bytes = find_plan(key);
+  if (!bytes) {
+    return nullptr;
   }
-  std::optional<StoredPlan> stored = find_stored_plan(key);
+  const RuntimeKey runtime_key = runtime_key_for(specialization, args, device);
+  KernelIdentity identity{.fusion_id = fusion_id_, .concrete_id = specialization.number};
+  const std::lock_guard one_by_one(stored_mutex_);
+  {
+    const std::lock_guard lock(runtimes_mutex_);
+    for (Entry& entry : runtimes_) {
+      if (entry.key == runtime_key && entry.plan == *bytes) {
+        entry.last_use = ++num_uses_;
+        return entry.runtime;
+      }
+    }
+    identity.runtime_id = std::ranges::count(runtimes_, runtime_key, &Entry::key);
+  }
+  std::optional<StoredPlan> stored = read_plan(*bytes);
   if (!stored) {
     return nullptr;
   }
   auto replanned = std::make_shared<Replanned>(planner, args, device);
-  RuntimeKey runtime_key{device.kind, options_number(), specialization.number, {}};
-  if (has_option(DisableOption::KernelReuse)) {
-    runtime_key.sizes = sizes_of(args);
-  }
-  KernelIdentity identity{.fusion_id = fusion_id_, .concrete_id = specialization.number};
-  {
-    const std::lock_guard lock(runtimes_mutex_);
-    identity.runtime_id = std::ranges::count(runtimes_, runtime_key, &Entry::key);
-  }
   auto runtime = std::make_shared<FusionRuntime>(
       pieces_of(*std::move(stored), replanned), fusion_->inputs().size(), identity,
       /*is_by_hand=*/false, device);
   const std::lock_guard lock(runtimes_mutex_);
   note_compilation("a plan that an earlier process left");
   evict_runtimes();
-  runtimes_.push_back({std::move(runtime_key), runtime, ++num_uses_});
-  known = runtime;
+  runtimes_.push_back({runtime_key, runtime, *std::move(bytes), ++num_uses_});
   return runtime;
 }
 
@@ -358,7 +363,7 @@ void FusionExecutorCache::evict_calls() {
   std::erase_if(calls, [](const auto& entry) {
     return !entry.second->was_used.exchange(false, std::memory_order_relaxed);
   });
-  if (calls.size() > kMaxCalls / 2) { // the oldest ones go, too: else this would repeat soon
+  if (calls.size() > kMaxCalls / 2) { // so do the oldest ones: else this would repeat soon
     calls.erase(calls.begin(), calls.end() - static_cast<std::ptrdiff_t>(kMaxCalls / 2));
   }
   num_evictions_ += static_cast<int64_t>(kMaxCalls - calls.size());

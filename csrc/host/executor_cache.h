@@ -1,5 +1,5 @@
-// FusionExecutorCache: runs a definition that nobody scheduled. What one call worked out serves the
-// later ones:
+// FusionExecutorCache: runs a definition without a schedule. Later calls find what an earlier one
+// worked out:
 //
 //   signature of a call            types, sizes, strides, alignments, devices, numbers that sizes
 //      |                           depend on, options: one look-up without a lock
@@ -124,6 +124,7 @@ class FusionExecutorCache {
   struct Entry {
     RuntimeKey key;
     std::shared_ptr<FusionRuntime> runtime;
+    std::string plan;     // the bytes on disk that it was made of; empty: planned in this process
     int64_t last_use = 0; // the number of the plan that used it
   };
 
@@ -136,12 +137,14 @@ class FusionExecutorCache {
       const Caller& caller,
       std::optional<Device> device,
       const Signature& words);
+  [[nodiscard]] static RuntimeKey runtime_key_for(
+      const Specialization& specialization, std::span<const Argument> args, Device device);
   [[nodiscard]] std::shared_ptr<FusionRuntime> runtime_for(
       const Specialization& specialization, std::span<const Argument> args, Device device);
   /// The key of the plan for such calls on disk; empty: none is kept.
   [[nodiscard]] std::string plan_key_for(Device device, const Signature& words);
   /// A runtime of the plan that an earlier process left; nullptr: there is none, or this process
-  /// has planned such runs itself, which is faster then.
+  /// has planned such runs itself, which is faster then. Sizes with equal plans share it.
   [[nodiscard]] std::shared_ptr<FusionRuntime> stored_runtime(
       const std::string& key,
       const Specialization& specialization,
@@ -176,8 +179,7 @@ class FusionExecutorCache {
   std::map<int64_t, std::shared_ptr<PiecePlanner>> planners_; // by specialization
   std::string digest_; // of the definition, once it was needed
 
-  std::mutex stored_mutex_; // of what follows; held while a plan is read
-  std::map<std::string, std::weak_ptr<FusionRuntime>> stored_; // by key of its plan
+  std::mutex stored_mutex_; // held while a runtime is made of a plan on disk
 
   mutable std::mutex last_mutex_; // of what follows
   CallPtr last_call_owner_;

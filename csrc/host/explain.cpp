@@ -97,12 +97,18 @@ void print_kernel(std::ostream& out, const Way& way) {
   out << "\n";
 }
 
-/// The lines of the params between the first and the last one.
+/// The lines of the params between the first and the last one. A kernel serves sizes that lead to
+/// other grids than the params have, which were made for the first ones: the last launch counts.
 void print_params(std::ostream& out, const Way& way) {
   if (way.params == nullptr) {
     return;
   }
-  std::istringstream lines(way.params->to_string());
+  const std::unique_ptr<HeuristicParams> params = way.params->clone();
+  const LaunchParams launch = way.kernel == nullptr ? LaunchParams() : way.kernel->last_launch();
+  if (launch.is_any_set()) {
+    params->lparams = launch;
+  }
+  std::istringstream lines(params->to_string());
   for (std::string line; std::getline(lines, line);) {
     if (!line.empty() && !line.starts_with("=====")) {
       out << "    " << line << "\n";

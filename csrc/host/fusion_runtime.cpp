@@ -194,8 +194,7 @@ const std::shared_ptr<HostProgram>& FusionRuntime::program_for(const Choice& cho
 
 std::optional<StoredPlan> FusionRuntime::plan_to_store() const {
   const std::lock_guard lock(mutex_);
-  // A fusion that is not cut needs no plan: the facts of its kernel are found without one.
-  if (replan_ != nullptr || last_choice_.size() != pieces_.size() || pieces_.size() == 1) {
+  if (replan_ != nullptr || last_choice_.size() != pieces_.size()) {
     return std::nullopt;
   }
   StoredPlan plan{.pieces = {}, .outputs = outputs_, .random_streams = random_streams_};
@@ -257,7 +256,7 @@ void FusionRuntime::use_kept_schedules(const Choice& choice, Device device) {
     if (kept != nullptr) {
       use(i, way, *kept, device);
     } else if (const auto tuned = find_tuned(definition, decisions, device)) {
-      // A record that cannot be lowered any more is no error: nobody asked for it here.
+      // A record that cannot be lowered any more is no error: the call did not ask for it.
       static_cast<void>(ways.use(&*tuned, device));
     } else if (
         auto warning = has_hand_schedules() ? take_unused_hand_schedule(definition, decisions)

@@ -10,20 +10,24 @@
 
 namespace nvfuser::host {
 
-/// A fusion in two parts that share nothing but inputs; both have all of them. What both need is
-/// computed in both.
+/// A fusion in two parts that share nothing but inputs. Both compute what both need.
 struct HostScalars {
   std::shared_ptr<Fusion> whole;
   std::shared_ptr<Fusion> scalars;  // nullptr: no output is one
-  std::shared_ptr<Fusion> others;   // `whole` if there are no scalars, `scalars` if nothing else
+  std::shared_ptr<Fusion> others;   // has all inputs; `whole` if there is nothing to part
+  std::vector<int64_t> inputs = {}; // by input of `scalars`: its position in `whole`
   std::vector<bool> is_scalar = {}; // by output of `whole`
+
+  /// Whether some output is no scalar of the host.
+  [[nodiscard]] bool has_others() const;
 };
 
 /// `is_cuda`: whether it runs on a GPU. Elsewhere there is nothing to part.
 [[nodiscard]] HostScalars split_host_scalars(std::shared_ptr<Fusion> whole, bool is_cuda);
 
 /// Let `partition`, which computes `parts.others`, compute the scalars as well: behind all others,
-/// since they may update arguments that those read. Requires: both parts are there.
+/// since they may update arguments that those read. Requires: there are scalars. Where nothing else
+/// is computed, `partition` is empty.
 void add_host_scalars(Partition& partition, const HostScalars& parts);
 
 } // namespace nvfuser::host

@@ -8,6 +8,7 @@
 #include "base/value_or_throw.h"
 #include "host/segments.h"
 #include "ir/all_nodes.h"
+#include "ir/find_undefined.h"
 #include "optimize/optimized_fusion.h"
 #include "runtime/compiled_kernel.h"
 #include "runtime/run_facts.h"
@@ -156,6 +157,9 @@ std::variant<PlannedPieces, Refusal> PiecePlanner::try_plan(
   const std::lock_guard lock(mutex_);
   std::optional<Known>& slot = known_[device.is_cuda() ? 1 : 0];
   if (!slot) {
+    if (std::optional<Refusal> refusal = find_undefined_tensor(*fusion_)) {
+      return *std::move(refusal);
+    }
     const TraceSpan span("summarize");
     slot.emplace(*fusion_, device.is_cuda());
   }
@@ -172,7 +176,7 @@ std::variant<PlannedPieces, Refusal> PiecePlanner::try_plan(
   PlannedPieces pieces =
       cut(known, std::make_shared<schedule::RunFacts>(find_run_facts(
                      *known.whole->fusion, bound, known.complete_equal_dims, target_of(device))));
-  if (known.parts.scalars != nullptr && known.parts.scalars != known.parts.others) {
+  if (known.parts.scalars != nullptr) {
     add_host_scalars(pieces.partition, known.parts);
     pieces.candidates.push_back(std::make_shared<Candidates>());
   }
@@ -199,7 +203,16 @@ bool PiecePlanner::note_unusable(
                 is_news;
     }
   }
+  if (is_news) {
+    known->has_unusable = true;
+  }
   return is_news;
+}
+
+bool PiecePlanner::has_unusable(Device device) {
+  const std::lock_guard lock(mutex_);
+  const std::optional<Known>& known = known_[device.is_cuda() ? 1 : 0];
+  return known && known->has_unusable;
 }
 
 bool PiecePlanner::has_planned(Device device) {
@@ -208,8 +221,8 @@ bool PiecePlanner::has_planned(Device device) {
 }
 
 PlannedPieces PiecePlanner::cut(Known& known, std::shared_ptr<const schedule::RunFacts> facts) {
-  if (known.parts.others == known.parts.scalars) { // nothing else is computed
-    return one_piece(known.complete, SegmentKind::Evaluated);
+  if (!known.parts.has_others()) {
+    return {.complete = known.complete, .partition = {}, .candidates = {}, .cut = nullptr};
   }
   if (known.may_be_whole) {
     auto candidates = std::make_shared<Candidates>(known.whole, facts);

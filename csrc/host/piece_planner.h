@@ -48,7 +48,7 @@ struct UnusableProposal {
   Refusal refusal;
 };
 
-/// Asks about one fusion, again and again for new sizes. What it answers follows from the sizes
+/// Asks about one fusion, again and again for new sizes. The answers follow from the sizes
 /// alone, not from those that came before. Thread-safe.
 class PiecePlanner {
  public:
@@ -68,6 +68,8 @@ class PiecePlanner {
   /// run found them out. `cut`: that of the pieces. Returns whether any is news.
   bool note_unusable(
       const SegmentedFusion* cut, const std::vector<UnusableProposal>& proposals, Device device);
+  /// Whether it does without some proposals for runs on such a device.
+  [[nodiscard]] bool has_unusable(Device device);
   /// Whether it was asked for runs on such a device before.
   [[nodiscard]] bool has_planned(Device device);
 
@@ -83,7 +85,8 @@ class PiecePlanner {
     const std::vector<int64_t> arguments;     // by input of `complete`: that of the definition
     const std::shared_ptr<SummarizedFusion> whole;
     const EqualDims complete_equal_dims;
-    const bool may_be_whole; // nothing in it asks for a cut
+    const bool may_be_whole;   // nothing in it asks for a cut
+    bool has_unusable = false; // a proposal was noted
     segment::GroupMemory groups;
     segment::UnusableParams unusable; // for `whole`
   };

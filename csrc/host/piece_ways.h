@@ -126,7 +126,7 @@ class PieceWays {
   [[nodiscard]] const std::string& decisions() const {
     return decisions_;
   }
-  /// What to remember of way `number`; no value: a user's schedule, which is not remembered.
+  /// The memory of way `number`; no value: a user's schedule, which is not remembered.
   [[nodiscard]] std::optional<RememberedWay> memory_of(size_t number) const;
   /// Find out why the ways before `number` do not serve the piece, where that was remembered.
   void recall_refusals(size_t number, Device device);

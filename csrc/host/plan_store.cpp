@@ -125,13 +125,13 @@ std::string plan_key(const std::string& digest, Device device, std::span<const i
   return key;
 }
 
-std::optional<StoredPlan> find_stored_plan(const std::string& key) {
-  const auto facts = KernelCache::facts().find(key);
-  if (!facts) {
-    return std::nullopt;
-  }
+std::optional<std::string> find_plan(const std::string& key) {
+  return KernelCache::facts().find(key);
+}
+
+std::optional<StoredPlan> read_plan(const std::string& text) {
   const TraceSpan span("read plan");
-  ByteReader bytes(std::as_bytes(std::span(*facts)));
+  ByteReader bytes(std::as_bytes(std::span(text)));
   StoredPlan plan;
   plan.random_streams = bytes.signed_number();
   plan.outputs = read_list(bytes);
@@ -149,7 +149,7 @@ void store_plan(const std::string& key, const StoredPlan& plan) {
   write_list(bytes, plan.outputs);
   bytes.number(plan.pieces.size());
   for (const StoredPiece& stored : plan.pieces) {
-    write_text(bytes, serialize(*stored.piece.fusion->clone()));
+    write_text(bytes, serialize(*stored.piece.fusion));
     write_list(bytes, stored.piece.inputs);
     write_list(bytes, stored.piece.random_numbers);
     bytes.byte(static_cast<uint8_t>(stored.piece.kind));

@@ -6,7 +6,7 @@
 //                                        -> kernels of the pieces (runtime/kernel_store.h)
 //
 // A plan is kept for the sizes it was made for, and no others: it does not matter which came first.
-// The params of schedulers are not in it, only their names: whoever asks for them has the run
+// The params of schedulers are not in it, only their names: when they are asked for, the run is
 // planned again (Replanned), which comes to the same.
 #pragma once
 
@@ -40,8 +40,10 @@ struct StoredPlan {
 /// none is kept with these options.
 [[nodiscard]] std::string plan_key(
     const std::string& digest, Device device, std::span<const int64_t> signature);
-/// The plan; no value if it is not there, or not whole.
-[[nodiscard]] std::optional<StoredPlan> find_stored_plan(const std::string& key);
+/// The bytes of the plan; no value if it is not there. Plans of one meaning have equal bytes.
+[[nodiscard]] std::optional<std::string> find_plan(const std::string& key);
+/// The plan; no value if the bytes are not whole.
+[[nodiscard]] std::optional<StoredPlan> read_plan(const std::string& text);
 void store_plan(const std::string& key, const StoredPlan& plan);
 
 /// The pieces of a run, planned when they are first asked for. Thread-safe.

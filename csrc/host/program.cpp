@@ -19,7 +19,7 @@ namespace {
 /// Plans kept by one program, as by one kernel.
 constexpr size_t kMaxPlans = 4096;
 
-/// Does somebody see what it computes, without its outputs?
+/// Whether its effects are seen without its outputs.
 bool updates_inputs(const std::shared_ptr<Fusion>& fusion) {
   return std::ranges::any_of(
       fusion->outputs(), [&](const Val* output) { return fusion->alias_of(output) != nullptr; });

@@ -1,10 +1,11 @@
 // Steps of a host program. Each reads slots and sets slots; a slot is set once.
 //
-//   s1 = launch nvfuser_pointwise_f0_c0_r0_g0(s0)     a kernel
-//   s3 = evaluate(s1, s2) {matmul}                    what has no kernel, by the caller's framework
-//   s4 = view(s3) {permute}                           the memory of s3, with other sizes and
-//   strides s5 = allocate(s3) {T1_g_float[..]}                a tensor whose elements mean nothing
-//   yet copy s4 to s5 free s3                                           nothing reads s3 any more
+//   s1 = launch nvfuser_pointwise_f0_c0_r0_g0(s0)   a kernel
+//   s3 = evaluate(s1, s2) {matmul}                  no kernel: the caller's framework computes it
+//   s4 = view(s3) {permute}                         memory of s3, with other sizes and strides
+//   s5 = allocate(s3) {T1_g_float[..]}              a tensor whose elements mean nothing yet
+//   copy s4 to s5
+//   free s3                                         nothing reads s3 any more
 //
 // A step computes a fusion, whose inputs are the slots it reads and whose visible outputs
 // are the slots it sets. Sizes of slots follow from the arguments of a run, step by step.

@@ -15,7 +15,7 @@ namespace nvfuser::host {
 namespace {
 
 /// The version of the bytes of a record: the cap of registers, then the scheduled fusion.
-constexpr const char* kForm = "nvfuser tuned 1";
+constexpr const char* kForm = "nvfuser tuned 2";
 
 std::string text_of(std::span<const std::byte> bytes) {
   std::string text(bytes.size(), '\0');
@@ -32,13 +32,21 @@ std::string machine_of(Device device) {
   return text + compiler_of(device);
 }
 
-std::string key_of(const Fusion& definition, const std::string& decisions, Device device) {
+/// The key of an entry without contents. It is there if some definition has a record for these
+/// decisions, so that most look-ups need no bytes of their definition.
+std::string mark_of(const std::string& decisions, Device device) {
   std::string key = kForm;
-  const std::string bytes = text_of(serialize(*definition.clone())); // summaries are left behind
-  for (const std::string& part : {decisions, machine_of(device), bytes}) {
+  for (const std::string& part : {decisions, machine_of(device)}) {
     key += '\n';
     key += part;
   }
+  return key;
+}
+
+std::string key_of(const Fusion& definition, const std::string& decisions, Device device) {
+  std::string key = mark_of(decisions, device);
+  key += '\n';
+  key += text_of(serialize(definition));
   return key;
 }
 
@@ -61,13 +69,15 @@ void store_tuned(const Fusion& definition, const HandSchedule& schedule, Device 
   std::string payload(sizeof(cap), '\0');
   std::memcpy(payload.data(), &cap, sizeof(cap));
   payload += text_of(serialize(*schedule.fusion));
-  KernelCache::tuned().store(key_of(definition, schedule.decisions, device), payload);
+  KernelCache& records = KernelCache::tuned();
+  records.store(key_of(definition, schedule.decisions, device), payload);
+  records.store(mark_of(schedule.decisions, device), "");
 }
 
 std::optional<HandSchedule> find_tuned(
     const Fusion& definition, const std::string& decisions, Device device) {
   KernelCache& records = KernelCache::tuned();
-  if (!records.is_enabled()) {
+  if (!records.is_enabled() || !records.find(mark_of(decisions, device))) {
     return std::nullopt;
   }
   const auto payload = records.find(key_of(definition, decisions, device));

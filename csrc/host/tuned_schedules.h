@@ -1,5 +1,5 @@
 // Schedules that tuning found, on disk beside machine code (KernelCache::tuned): other processes on
-// such a device compute the same segments with them. Nothing is tuned unless somebody asks.
+// such a device compute the same segments with them. Nothing is tuned unless a user asks.
 //
 // A record's key is the definition of the segment, the decisions that the schedule is for
 // (host/hand_schedules.h), the device by name, its driver, and the compiler.

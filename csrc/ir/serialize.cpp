@@ -6,7 +6,6 @@
 #include "ir/serialize.h"
 
 #include <algorithm>
-#include <typeinfo>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -365,14 +364,6 @@ struct Parts {
 };
 
 Parts parts_of(const Fusion& fusion) {
-  if (typeid(fusion) != typeid(Fusion)) {
-    throw UserError(
-        {.headline = "serialize: a kernel cannot be serialized",
-         .node = Part::none(),
-         .expected = "a fusion, with or without a schedule",
-         .found = "a kernel",
-         .fix = "serialize the fusion that was lowered, and lower it again after reading"});
-  }
   Parts parts;
   std::ranges::copy(kMagic, parts.front.begin());
   parts.front.at(kVersionAt) = static_cast<std::byte>(kVersion);

@@ -22,7 +22,7 @@
 
 namespace nvfuser {
 
-/// Throws UserError for a kernel: it is made again by lowering its fusion.
+/// Requires: no kernel, which is made again by lowering its fusion.
 [[nodiscard]] std::vector<std::byte> serialize(const Fusion& fusion);
 
 /// Changes with the fusion, its schedule, and the fields of the nodes of this build.

@@ -6,6 +6,7 @@
 #include "base/value_or_throw.h"
 #include "eval/simplify.h"
 #include "graph/id_model.h"
+#include "ir/find_undefined.h"
 #include "ir/print.h"
 #include "ir/scalar.h"
 #include "lower/analysis/loop_model.h"
@@ -92,6 +93,7 @@ std::shared_ptr<Kernel> Kernel::lower(const Fusion& fusion, const LoweringOption
 std::optional<Refusal> Kernel::lower_copy_of(const Fusion& fusion) {
   NVF_RETURN_REFUSAL(find_wrong_index_type(index_type()));
   NVF_RETURN_REFUSAL(find_missing_outputs(fusion));
+  NVF_RETURN_REFUSAL(find_undefined_tensor(fusion));
   NVF_RETURN_REFUSAL(find_unresolved(fusion));
   const FusionGuard guard(this);
   copy_from(fusion);

@@ -27,7 +27,7 @@ struct InputDim {
 using EqualDims = std::vector<std::vector<InputDim>>;
 [[nodiscard]] EqualDims equal_input_dims(Fusion& fusion);
 
-/// What does not fit in number, kind, dtype, rank or device.
+/// The first argument that does not fit in number, kind, dtype, rank or device.
 [[nodiscard]] std::optional<Refusal> find_unfit_argument(
     const Fusion& fusion, std::span<const Argument> args);
 /// The device of the tensors; where there are none, `wanted`; else the first CUDA device, else the

@@ -15,7 +15,7 @@
 
 namespace nvfuser {
 
-/// A tensor somebody else owns: valid as long as its owner keeps it, at least for one call.
+/// A tensor that the caller owns: valid as long as its owner keeps it, at least for one call.
 struct TensorArg {
   void* data = nullptr;
   const int64_t* size_data = nullptr;   // [rank]
@@ -39,7 +39,7 @@ struct TensorArg {
   [[nodiscard]] std::string str() const;
 };
 
-/// A number somebody else passes.
+/// A number that the caller passes.
 struct ScalarArg {
   ScalarValue value;
   /// Whether it is an integer above the range of int64: `value` holds the bits of a UInt64.

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr char kMagic[8] = {'N', 'V', 'F', 'K', 'E', 'R', 'N', '1'};
 // <folder>/12/3456789abcdef0123456789abcdef0.kernel: the digits of the key's hash. While it is
-// written, a file's name goes on: .kernel.<who writes>.tmp
+// written, a file's name goes on: .kernel.<writer>.tmp
 constexpr size_t kFolderDigits = 2;
 constexpr size_t kFileDigits = 30;
 constexpr std::string_view kTemporary = ".tmp";
@@ -78,7 +78,7 @@ int64_t environment_max_bytes() {
   return std::clamp<int64_t>(megabytes, 0, kMostMegabytes) << 20;
 }
 
-/// What the bytes of a file say.
+/// The contents of a file.
 struct StoredEntry {
   std::string key;
   std::string payload;

@@ -255,7 +255,7 @@ std::variant<KernelProgram::CodePtr, KernelRefusal> KernelProgram::try_code_for(
     request.params.index_type = index_type; // however it was chosen, the code is the same
     return request.key();
   };
-  // Code with wide indices serves small sizes too: no reason to compile once more.
+  // Code with wide indices also serves small sizes: no reason to compile once more.
   const bool may_be_wide = choice.index_type == DataType::Int32 && !params.index_type;
   if (may_be_wide && code_.count(key_with(DataType::Int32)) == 0) {
     if (const auto wide = code_.find(key_with(DataType::Int)); wide != code_.end()) {

@@ -40,8 +40,8 @@ class KernelProgram {
 
   /// Compile for `args`; without arguments for `params.device`, else for the default device.
   void compile(std::span<const Argument> args);
-  /// Why no arguments on `device` have a kernel: the schedule cannot be lowered. What was lowered
-  /// to know it is compiled later.
+  /// Why no arguments on `device` have a kernel: the schedule cannot be lowered. A kernel
+  /// that was lowered to know it is compiled later.
   [[nodiscard]] std::optional<KernelRefusal> find_no_kernel(Device device);
   /// The plan of runs with arguments like these, made if they are the first of their kind; only the
   /// sizes and types of tensors are looked at. Parameters come on top of those of the program. A

@@ -108,7 +108,7 @@ std::string environment_of_facts(Device device) {
 }
 
 std::string digest_of_definition(const Fusion& definition) {
-  const Digest bytes = digest(*definition.clone()); // what passes left beside it is no part of it
+  const Digest bytes = digest(definition);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 

@@ -25,8 +25,8 @@ namespace nvfuser {
 
 /// A text that says which compiler makes code for a device, without running it.
 [[nodiscard]] std::string compiler_of(Device device);
-/// What everything kept on disk depends on, beside a fusion: the build of this library, options,
-/// the device and its compiler. Empty: nothing is read and nothing kept.
+/// The part of all keys on disk that is not the fusion: the build of this library, options, the
+/// device and its compiler. Empty: nothing is read and nothing kept.
 [[nodiscard]] std::string environment_of_facts(Device device);
 /// The name of a fusion in keys.
 [[nodiscard]] std::string digest_of_definition(const Fusion& definition);

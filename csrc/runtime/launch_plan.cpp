@@ -61,7 +61,7 @@ class ParameterWriter {
     plan_.parameter_offsets.push_back(plan_.parameters.size());
     return plan_.parameters.size();
   }
-  /// Who reads a parameter reads the padding at its end too.
+  /// A kernel reads the padding at the end of a parameter with it.
   void end() {
     const auto bytes = static_cast<int64_t>(plan_.parameters.size());
     plan_.parameters.resize(static_cast<size_t>(round_up(bytes, kParameterAlignment)));

@@ -6,8 +6,8 @@
 //   fusion_profile().kernel_time_ms;      // of the last one
 //   stop_profiling();
 //
-// Profiles belong to a thread, as options do. A *run* is open from its first kernel to its end; who
-// launches several kernels for one fusion opens it around them. Each kernel becomes a
+// Profiles belong to a thread, as options do. A *run* is open from its first kernel to its end; a
+// caller that launches several kernels for one fusion opens it around them. Each kernel becomes a
 // KernelProfile, and so does what a library computes.
 #pragma once
 
@@ -136,7 +136,7 @@ class ProfiledEvaluation {
 /// run, whose scheduler is called `label`; where that is empty, kernels name theirs. A negative
 /// `fusion_id`: that of the first fusion that runs.
 void open_profiled_run(const std::string& label, int64_t fusion_id = -1);
-/// What runs next in the open run is a fusion of its own: its segments count behind those so far.
+/// The next step of the open run is a fusion of its own: its segments count behind those so far.
 void begin_profiled_part();
 void close_profiled_run();
 

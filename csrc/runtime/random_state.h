@@ -32,7 +32,7 @@ struct RandomShare {
   }
 };
 
-/// What a kernel gets for the seed: the keys of the cipher's ten rounds, two for each.
+/// A seed as kernels get it: the keys of the cipher's ten rounds, two for each.
 using RandomKeys = std::array<uint32_t, 20>;
 static_assert(sizeof(RandomKeys) == KernelParameter::kRandomSeedBytes);
 

@@ -9,7 +9,7 @@
 
 namespace nvfuser {
 
-/// What `make` returns, which may be a refusal; also where it throws an error.
+/// The result of `make`, which may be a refusal: an error that it throws becomes one.
 template <std::invocable Make>
   requires std::constructible_from<std::invoke_result_t<Make>, Refusal>
 [[nodiscard]] std::invoke_result_t<Make> try_automatic(Make&& make) {

@@ -9,6 +9,7 @@
 
 #include "base/options.h"
 #include "base/value_or_throw.h"
+#include "ir/find_undefined.h"
 #include "segment/order.h"
 #include "segment/segmenter.h"
 #include "transform/concretization.h"
@@ -30,6 +31,7 @@ namespace {
 
 std::optional<Refusal> find_unfit(const Fusion& fusion) {
   NVF_RETURN_REFUSAL(find_unresolved(fusion));
+  NVF_RETURN_REFUSAL(find_undefined_tensor(fusion));
   for (const TensorView* tensor : fusion.tensors()) {
     if (!tensor->schedule_steps().empty() || tensor->is_inlined()) {
       return refuse(

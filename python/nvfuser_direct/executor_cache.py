@@ -1,4 +1,4 @@
-"""FusionExecutorCache: run a fusion that nobody scheduled.
+"""FusionExecutorCache: run a fusion without a schedule.
 
 The core does it (csrc/host/executor_cache.h); here is what only Python needs.
 """

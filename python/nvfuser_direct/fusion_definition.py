@@ -92,7 +92,7 @@ class FusionDefinition:
         return "FusionDefinition()" if fusion is None else _core.translate_fusion(fusion)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What copies and pickles keep: the fusion, and no executors. A copy is not open."""
+        """Copies and pickles keep the fusion, and no executors. A copy is not open."""
         made_here = ("_guards", "_compiled_version", "fec", "ke")
         kept = {name: value for name, value in self.__dict__.items() if name not in made_here}
         return kept | {"_fusion": self._maybe_fusion()}

@@ -56,7 +56,7 @@ class Candidate:
 
 @dataclass
 class SegmentTuning:
-    """What was tried for one segment; the first candidate is the automatic schedule.
+    """The candidates of one segment that were tried; the first is the automatic schedule.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class SegmentTuning:
 
 @dataclass
 class TuningReport:
-    """What ``fd.tune`` tried and found; printed as a table.
+    """The result of ``fd.tune``; printed as a table.
 
     Attributes
     ----------
@@ -178,7 +178,7 @@ def _is_new(fusion: Fusion, seen: list[Fusion]) -> bool:
 
 
 def _inputs_of_pieces(pieces: list[PieceReport], inputs: Sequence[Any]) -> list[list[Any]]:
-    """What each segment takes, computed by those before it."""
+    """The inputs of each segment, computed by those before it."""
     from .executor_cache import FusionExecutorCache
 
     slots = [item for x in inputs for item in (x if isinstance(x, (list, tuple)) else (x,))]

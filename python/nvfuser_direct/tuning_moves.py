@@ -1,4 +1,4 @@
-"""What tuning varies: each move takes params to their neighbours, one decision at a time.
+"""The moves of tuning: each takes params to their neighbours, one decision at a time.
 
 A move says what it changes and makes edited params; whether they can be scheduled, lowered and
 launched is for the compiler to say. Decisions that follow from others have no move: threads of a

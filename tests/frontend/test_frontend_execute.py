@@ -295,7 +295,7 @@ def test_texts_are_there_when_they_are(target: str) -> None:
     assert fd.scheduled_fusion_ir_for([x]) == scheduled
     assert "TransformPrinter" in fd.last_scheduled_fusion_ir(True)
     with pytest.raises(RuntimeError, match="Fusion is not compiled!"):
-        fd.cuda_code_for([torch.ones(1, 1, device=target)])
+        fd.cuda_code_for([torch.ones(512, 1024, device=target)])
 
 
 def test_old_conveniences_print(capsys: pytest.CaptureFixture[str]) -> None:
@@ -359,5 +359,6 @@ def test_several_devices_are_refused() -> None:
     with FusionDefinition() as fd:
         a, b = fd.define_tensor([-1]), fd.define_tensor([-1])
         fd.add_output(fd.ops.add(a, b))
-    with pytest.raises(RuntimeError, match="Inputs are not all on the same device"):
+    several = "Inputs are not all on the same device or don't match selection!"
+    with pytest.raises(RuntimeError, match=several):
         fd.execute([torch.ones(2), torch.ones(2, device="cuda")])

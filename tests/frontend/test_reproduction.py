@@ -57,8 +57,10 @@ def test_the_script_is_as_documented() -> None:
     """14: its lines, with and without inputs."""
     fd = scaled()
     script = fd.repro_script_for([torch.zeros(4, 4), 2.0])
-    heads = [line.split(":")[0] for line in script.splitlines() if line.startswith("# ")]
-    assert heads == ["# CUDA devices", "# torch version", "# cuda version", "# nvfuser version"]
+    heads = [line.split(":")[0] for line in script.splitlines() if line.startswith("#")]
+    devices = [f"#  {i}" for i in range(torch.cuda.device_count())]
+    versions = ["# torch version", "# cuda version", "# nvfuser version"]
+    assert heads == ["# CUDA devices", *devices, *versions]
     behind = script[script.index("import torch") :]
     assert behind == (
         "import torch\n"

@@ -37,10 +37,28 @@ def layers(fd, x):
     fd.add_output(x)
 
 
+def whole(fd, x):
+    fd.add_output(fd.ops.exp(x))
+    fd.add_output(fd.ops.sin(fd.ops.neg(x)))
+
+
 def updated(fd, x):
     sums = fd.ops.sum(x, [0])
     fd.add_output(fd.ops.sum(fd.ops.mul(x, sums), [1]))
     fd.add_output(fd.ops.add(x, 1.0), x)
+
+
+def updated_by_views(fd, x):
+    rows = fd.ops.sum(x, [1], keepdim=True)
+    fd.add_output(fd.ops.sum(fd.ops.mul(rows, x), [0]))
+    fd.add_output(fd.ops.permute(fd.ops.permute(x, [1, 0]), [1, 0]), x)
+    fd.add_output(fd.ops.add(x, rows), x)
+
+
+def updated_whole(fd, x):
+    y = fd.ops.add(x, 1.0)
+    fd.add_output(y, x)
+    fd.add_output(fd.ops.mul(y, 2.0))
 
 
 with FusionDefinition() as fd:
@@ -51,7 +69,7 @@ for m, n in sizes:
     torch.manual_seed(1)
     for output in [*fd.execute([data]), data]:
         print(output.shape, output.stride(), output.double().sum().item())
-print(fd.fec.stats().compiled)
+print(fd.fec.stats().compiled, fd.fec.stats().runtimes)
 if show == "explain":
     print(fd.fec.explain([data]))
     print(fd.fec.schedules([data]))
@@ -92,7 +110,15 @@ def run(folder: Path, case: str, target: str, sizes: str, show: str = "") -> Pro
     return Process(result.stdout.splitlines(), spans)
 
 
-CASES = ["rows_then_columns", "product", "layers"]
+CASES = [
+    "rows_then_columns",
+    "product",
+    "layers",
+    "whole",
+    "updated",
+    "updated_by_views",
+    "updated_whole",
+]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -105,12 +131,22 @@ def test_a_later_process_does_none_of_the_work(case: str, target: str, tmp_path:
     assert second.lines[:-1] == first.lines[:-1]
 
 
-def test_updates_in_place_are_planned_by_each_process(target: str, tmp_path: Path) -> None:
-    first = run(tmp_path, "updated", target, "[(5, 7)]")
-    second = run(tmp_path, "updated", target, "[(5, 7)]")
-    assert "decide" in second.worked
-    assert "read plan" not in second.spans
+@pytest.mark.parametrize("case", ["rows_then_columns", "whole", "updated"])
+def test_new_sizes_are_decided_and_use_kernels_that_are_there(
+    case: str, target: str, tmp_path: Path
+) -> None:
+    run(tmp_path, case, target, "[(60, 70)]")
+    later = run(tmp_path, case, target, "[(60, 74)]")
+    assert "read plan" not in later.spans
+    assert not [span for span in later.worked if span.startswith(("lower", "compile", "print"))]
+
+
+def test_sizes_with_equal_plans_share_a_runtime(target: str, tmp_path: Path) -> None:
+    first = run(tmp_path, "rows_then_columns", target, "[(60, 70), (60, 74)]")
+    second = run(tmp_path, "rows_then_columns", target, "[(60, 70), (60, 74)]")
+    assert second.worked == []
     assert second.lines[:-1] == first.lines[:-1]
+    assert second.lines[-1].split()[1] == "1"
 
 
 @pytest.mark.parametrize("case", CASES)

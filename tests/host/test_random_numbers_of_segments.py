@@ -50,7 +50,9 @@ def around_a_product(fd: FusionDefinition) -> None:
 def two_patterns(fd: FusionDefinition) -> None:
     x = matrix(fd)
     rows = fd.ops.sum(dropout(fd, x), [1], keepdim=True)
-    fd.add_output(fd.ops.sum(dropout(fd, fd.ops.mul(x, rows)), [0]))
+    columns = fd.ops.sum(dropout(fd, fd.ops.mul(x, rows)), [0], keepdim=True)
+    # A kernel that keeps rows may sum columns as well, but not sum rows of what those give.
+    fd.add_output(fd.ops.sum(dropout(fd, fd.ops.mul(x, columns)), [1]))
 
 
 DEFINITIONS = [alternating, layers, around_a_product, two_patterns]

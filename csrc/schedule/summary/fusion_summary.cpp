@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/domain_map.h"
+#include "ir/find_undefined.h"
 #include "schedule/summary/axis_sources.h"
 
 namespace nvfuser::schedule {
@@ -34,6 +35,7 @@ FusionSummary::FusionSummary(Fusion& fusion)
       model_(shared_id_model(fusion)),
       exact_(model_->maybe_build_graph(IdMappingMode::exact)),
       exprs_(tensor_exprs(fusion)) {
+  check(find_undefined_tensor(fusion));
   collect_tensors();
   reductions_ = find_reductions(exprs_, inputs_, exact_);
   persistent_buffers_ = find_persistent_buffers(exprs_, inputs_, reductions_);

@@ -193,6 +193,22 @@ def flag(value: object | None) -> bool:
     A flag as a bool: True, False, 1, 0, or one of NumPy; an error for anything else.
     """
 
+def split_host_scalars(fusion: Fusion, /) -> tuple[Fusion | None, Fusion, list[int], list[bool]]:
+    """
+    What a run on a GPU computes on the host, and what on the device.
+
+    Parameters
+    ----------
+    fusion : Fusion
+        A definition.
+
+    Returns
+    -------
+    tuple
+        The scalars of the host as a fusion, None if there are none; the others; for each input of the
+        first its position in `fusion`; for each output of `fusion` whether it is such a scalar.
+    """
+
 class NumberMap:
     """A ReadMostlyMap of numbers, which tests look into."""
 

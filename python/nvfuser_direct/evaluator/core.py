@@ -177,6 +177,8 @@ class Evaluator:
         if val in self._given:  # converted now: a wide copy of every input would take much memory
             given = self._given.pop(val)
             self._values[val] = given.to(self.torch_dtype(val.dtype()))
+        if val not in self._values:
+            raise _core.UserError(f"{val} is neither an input nor computed")
         tensor: torch.Tensor = self._values[val]
         return tensor
 
@@ -208,7 +210,7 @@ class Evaluator:
         return self._values[val]
 
     def random_numbers(self) -> RandomNumbers:
-        """What random tensors without seed draw from in this run, as kernels do."""
+        """The source of random tensors without seed in this run, as kernels have it."""
         if self._random is None:
             draws = [
                 x for x in self._fusion.exprs() if isinstance(x, _core.RNGOp) and x.seed is None

@@ -1,4 +1,4 @@
-"""What the core asks the evaluator for while a program runs (csrc/host/evaluator.h)."""
+"""The answers to what the core asks the evaluator while a program runs (csrc/host/evaluator.h)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def evaluate(
         if updated is not None:
             copy(value, inputs[position[updated]])
         is_new = updated is None and output not in position and output not in seen
-        # What is conjugated or negated when it is read is no plain memory.
+        # A tensor that is conjugated or negated when it is read is no plain memory.
         results.append(value.detach().resolve_conj().resolve_neg() if is_new else None)
         seen.add(output)
     return results
@@ -65,5 +65,5 @@ def copy(source: Any, target: Any) -> None:
     """Copy elements between tensors of one type and shape, with any strides."""
     import torch
 
-    with torch.inference_mode():  # as a kernel writes: into parameters, too
+    with torch.inference_mode():  # as a kernel writes: also into parameters
         as_torch(target).copy_(as_torch(source))
