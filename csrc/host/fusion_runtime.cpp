@@ -343,12 +343,19 @@ std::vector<std::shared_ptr<KernelProgram>> FusionRuntime::last_kernels() const 
 
 std::vector<PieceReport> FusionRuntime::last_pieces() const {
   const std::lock_guard lock(mutex_);
-  if (replan_ != nullptr) {
-    for (size_t i = 0; i < last_choice_.size(); ++i) {
-      pieces_[i].ways->recall_refusals(last_choice_[i], last_device_);
-    }
+  if (replan_ == nullptr) {
+    return reports();
   }
-  return reports();
+  for (size_t i = 0; i < last_choice_.size(); ++i) {
+    pieces_[i].ways->recall_refusals(last_choice_[i], last_device_);
+  }
+  std::vector<PieceReport> result = reports();
+  const std::vector<Piece>& planned = replan_().partition.pieces;
+  NVF_INVARIANT(planned.size() == pieces_.size(), "a plan that is made again is the same");
+  for (size_t i = 0; i < result.size(); ++i) {
+    result[i].fusion = planned[i].fusion; // with the user's names and lines
+  }
+  return result;
 }
 
 std::vector<PieceReport> FusionRuntime::reports() const {

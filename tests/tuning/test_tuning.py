@@ -166,9 +166,13 @@ def test_records_are_for_runs_with_the_same_decisions(target: str, tmp_path: Pat
 
 def test_damaged_records_are_no_records(target: str, tmp_path: Path) -> None:
     run_in_process(target, STORE, tmp_path)
-    (path,) = tmp_path.glob("*/*.tuned")
-    path.write_bytes(path.read_bytes()[:-3])
-    assert run_in_process(target, SHOW, tmp_path).startswith("scheduled ")
+    paths = list(tmp_path.glob("*/*.tuned"))
+    assert len(paths) == 2  # the record, and the mark that there is one for these decisions
+    for path in paths:
+        whole = path.read_bytes()
+        path.write_bytes(whole[:-3])
+        assert run_in_process(target, SHOW, tmp_path).startswith("scheduled ")
+        path.write_bytes(whole)
 
 
 def test_nothing_is_kept_unless_tuning_is_asked_for(target: str, tmp_path: Path) -> None:
