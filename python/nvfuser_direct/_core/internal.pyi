@@ -195,7 +195,7 @@ def flag(value: object | None) -> bool:
 
 def split_host_scalars(fusion: Fusion, /) -> tuple[Fusion | None, Fusion, list[int], list[bool]]:
     """
-    What a run on a GPU computes on the host, and what on the device.
+    The two parts of a run on a GPU: scalars that the host computes, and all else.
 
     Parameters
     ----------
