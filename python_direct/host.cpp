@@ -308,8 +308,9 @@ void bind_host_scalars(nb::module_ internal) {
         return nb::make_tuple(parts.scalars, parts.others, parts.inputs, parts.is_scalar);
       },
       "fusion"_a,
-      nb::sig("def split_host_scalars(fusion: Fusion, /) -> "
-              "tuple[Fusion | None, Fusion, list[int], list[bool]]"),
+      nb::sig(
+          "def split_host_scalars(fusion: Fusion, /) -> "
+          "tuple[Fusion | None, Fusion, list[int], list[bool]]"),
       R"(The two parts of a run on a GPU: scalars that the host computes, and all else.
 
 Parameters
