@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ._pytorch import require_pytorch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import torch
 
@@ -66,6 +66,40 @@ def draw(device: str | torch.device, streams: int) -> tuple[int, int]:
         offset = int(generator.get_offset())
         generator.set_offset(offset + _NUMBERS_PER_OFFSET * streams)
         return int(generator.initial_seed()), offset // _NUMBERS_PER_OFFSET
+
+
+def generator_calls(device: str) -> tuple[Callable[..., object] | int, ...]:
+    """What a run calls to draw on a CUDA device, instead of `draw`, whose look-ups take longer than
+    the launch of a kernel.
+
+    Parameters
+    ----------
+    device : str
+        With its index.
+
+    Returns
+    -------
+    lock, unlock : callable
+        Around reading the generator and moving it on.
+    is_capturing : callable
+        Whether a graph is captured on the current stream.
+    seed, offset, set_offset : callable
+        Of the device's default generator.
+    numbers_per_offset : int
+        What one random tensor adds to the offset.
+    """
+    import torch
+
+    generator = _generator_of(torch.device(device))
+    return (
+        _lock.acquire,
+        _lock.release,
+        torch._C._cuda_isCurrentStreamCapturing,
+        generator.initial_seed,
+        generator.get_offset,
+        generator.set_offset,
+        _NUMBERS_PER_OFFSET,
+    )
 
 
 def _generator_of(device: torch.device) -> torch.Generator:
