@@ -75,11 +75,14 @@ NVF_FUNCTION T combine_in_cluster(T value, T none, Op op, void* scratch, Cluster
   }
   turns.meet();
   if (is_in_warps) {
+    // Lane w combines what warp w of every block sent: no index has to be divided.
     const unsigned lane = member % kWarpSize;
-    const unsigned count = kBlocks * warps;
-    value = lane < count ? parts.received(lane / warps, first_part + lane % warps) : none;
-    for (unsigned i = lane + kWarpSize; i < count; i += kWarpSize) {
-      value = op(value, parts.received(i / warps, first_part + i % warps));
+    value = none;
+    if (lane < warps) {
+#pragma unroll
+      for (unsigned block = 0; block < kBlocks; ++block) {
+        value = op(value, parts.received(block, first_part + lane));
+      }
     }
     return warp_combine(value, op);
   }
