@@ -19,7 +19,9 @@
 
 #include "base/options.h"
 #include "codegen/block_parts.h"
+#include "codegen/cpu_combine.h"
 #include "codegen/cpu_scratch.h"
+#include "codegen/cpu_threads.h"
 #include "codegen/dialect.h"
 #include "codegen/printer.h"
 #include "ir/dependencies.h"
@@ -200,7 +202,7 @@ class CpuDialect final : public Dialect {
       }
     }
     const bool may_be_one_iteration = std::ranges::all_of(axes, [&](const std::string& axis) {
-      return may_be_unrolled(launched(printer.kernel(), axis.back() - 'x'));
+      return may_be_unrolled(threads_along(printer.kernel(), axis.back() - 'x'));
     });
     const ConditionalReads reads(
         printer.expressions(), printer.expressions().is_conditional() && may_be_one_iteration);
@@ -419,24 +421,6 @@ class CpuDialect final : public Dialect {
     return is_whole ? "gridDim" : "Dim3{" + extents + "}";
   }
 
-  static std::string axis_name(int64_t dim) {
-    return std::string("threadIdx.") + "xyz"[dim];
-  }
-  static const Val* launched(const Kernel& kernel, int64_t dim) {
-    return kernel.launch.extents.block[static_cast<size_t>(dim)];
-  }
-  /// Dimensions that the kernel uses, the slowest first.
-  static std::vector<int64_t> launched_dims(const Kernel& kernel) {
-    std::vector<int64_t> dims;
-    for (const int64_t dim : {2, 1, 0}) {
-      const Val* extent = launched(kernel, dim);
-      if (extent != nullptr && !extent->is_const_int(1)) {
-        dims.push_back(dim);
-      }
-    }
-    return dims;
-  }
-
   /// `for` over every axis (`threadIdx.x`), the first outermost. Independent: the innermost may
   /// become vector code.
   void nest(
@@ -453,9 +437,7 @@ class CpuDialect final : public Dialect {
       printer.line("NVF_INDEPENDENT");
     }
     const std::string& axis = axes[depth];
-    const Val* extent = launched(printer.kernel(), axis.back() - 'x');
-    const std::string bound = extent->is_const() ? std::to_string(as_int(extent->value()))
-                                                 : std::string("blockDim.") + axis.back();
+    const std::string bound = size_text(printer.kernel(), axis.back() - 'x');
     const std::string forward =
         "for (" + axis + " = 0; " + axis + " < " + bound + "; ++" + axis + ") {";
     const std::string backward =
@@ -465,32 +447,11 @@ class CpuDialect final : public Dialect {
     });
   }
 
-  static std::string threads_of_block(const Kernel& kernel) {
-    std::string threads = "1";
-    for (const int64_t dim : launched_dims(kernel)) {
-      const Val* extent = launched(kernel, dim);
-      threads += " * int(" +
-                 (extent->is_const() ? std::to_string(as_int(extent->value()))
-                                     : std::string("blockDim.") + "xyz"[dim]) +
-                 ")";
-    }
-    return threads;
-  }
-
   /// Before the statements of a thread: its number, which the race check reads.
   void set_thread(KernelPrinter& printer) const {
-    if (!checks_races_ || launched_dims(printer.kernel()).empty()) {
-      return;
+    if (checks_races_ && !launched_dims(printer.kernel()).empty()) {
+      printer.line("race.thread = int(" + number_of_thread(printer.kernel()) + ");");
     }
-    std::string thread;
-    for (const int64_t dim : launched_dims(printer.kernel())) { // the slowest first
-      const Val* extent = launched(printer.kernel(), dim);
-      const std::string size = extent->is_const() ? std::to_string(as_int(extent->value()))
-                                                  : std::string("blockDim.") + "xyz"[dim];
-      thread =
-          thread.empty() ? axis_name(dim) : "(" + thread + ") * " + size + " + " + axis_name(dim);
-    }
-    printer.line("race.thread = int(" + thread + ");");
   }
 
   /// Memory that records which thread touched shared memory: that of the block, and of buffers that
@@ -582,50 +543,6 @@ class CpuDialect final : public Dialect {
       }
     });
     nest(printer, written, false, [&] { combine_totals(printer, reduction, totals); });
-  }
-
-  /// `T5_all = T5_all + T4[..];`
-  static void combine_into(
-      KernelPrinter& printer,
-      const BlockReduction& reduction,
-      const std::vector<std::string>& totals) {
-    ExpressionPrinter& expressions = printer.expressions();
-    if (reduction.is_welford) {
-      printer.line(
-          "welford_merge(" + totals[0] + ", " + totals[1] + ", " + totals[2] + ", " +
-          printer.triple(reduction.ins, compute_type(reduction.outs.front()->dtype())) + ");");
-      return;
-    }
-    for (size_t i = 0; i < totals.size(); ++i) {
-      const DataType type = compute_type(reduction.outs[i]->dtype());
-      const Text in = expressions.value_as(reduction.ins[i], type);
-      printer.line(
-          totals[i] + " = " + expressions.binary(reduction.ops[i], {totals[i]}, in, type).str() +
-          ";");
-    }
-  }
-
-  /// `T5[..] = T5[..] + T5_all;`
-  static void combine_totals(
-      KernelPrinter& printer,
-      const BlockReduction& reduction,
-      const std::vector<std::string>& totals) {
-    ExpressionPrinter& expressions = printer.expressions();
-    if (reduction.is_welford) {
-      printer.statement(
-          reduction, "welford_merge(" + printer.elements(reduction.outs) + ", {" + totals[0] +
-                         ", " + totals[1] + ", " + totals[2] + "});");
-      return;
-    }
-    for (size_t i = 0; i < totals.size(); ++i) {
-      const Val* out = reduction.outs[i];
-      const DataType type = compute_type(out->dtype());
-      const Text sum =
-          expressions.binary(reduction.ops[i], expressions.value_as(out, type), {totals[i]}, type);
-      printer.statement(
-          reduction, expressions.value(out).str() + " = " +
-                         expressions.cast(sum, type, out->dtype()).str() + ";");
-    }
   }
 
   bool is_in_block_ = false;
