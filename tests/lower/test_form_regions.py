@@ -132,7 +132,7 @@ def test_a_reduction_over_blocks_becomes_two_phases() -> None:
               T2_l[bx] = T2_l[bx] + T3_g[0];
               FOR k0 in 16 from 1:
                 T2_l[bx] = T2_l[bx] + T3_g[k0];
-            IF (!(!(bx == 0))):
+            IF (bx == 0):
               T1_g[0] = Set(T2_l[bx])
         """,
         target="cpu",

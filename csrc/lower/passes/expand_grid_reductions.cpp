@@ -28,10 +28,7 @@ class GridReductionExpander {
       append(statements, combine(accumulators(), first_partials()));
       return statements;
     }
-    kernel_.make<UnaryOp>(
-        {.out = reduction_.is_last,
-         .arg = scalar::logical_not(is_first),
-         .op = UnaryOpType::LogicalNot});
+    define_as(reduction_.is_last, is_first);
     Scope fold = combine(accumulators(), first_partials());
     append(fold, fold_rest_into(accumulators()));
     statements.push_back(kernel_.make<IfThenElse>(
@@ -42,6 +39,17 @@ class GridReductionExpander {
  private:
   static void append(Scope& statements, const Scope& more) {
     statements.insert(statements.end(), more.begin(), more.end());
+  }
+
+  /// Computes `val`, which conditions mention already, as `condition` is computed: its terms are
+  /// found there.
+  void define_as(Val* val, Val* condition) {
+    const Expr* definition = condition->definition();
+    if (const auto* op = definition == nullptr ? nullptr : definition->as<BinaryOp>()) {
+      kernel_.make<BinaryOp>({.out = val, .lhs = op->lhs, .rhs = op->rhs, .op = op->op});
+    } else {
+      kernel_.make<LoadStoreOp>({.out = val, .arg = condition});
+    }
   }
 
   Expr* grid_sync() {
