@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
+import torch
 from pass_text import BX, TX, check_refused, check_unchanged, plain
 
 from nvfuser_direct import DataType, Fusion, FusionDefinition, MemoryType, ParallelType
@@ -97,3 +98,22 @@ def test_a_binding_of_one_tensor_holds_for_all_in_its_loop() -> None:
         T1_l[0] = expf(T0_g[tx]);
         T2_g[tx] = -T1_l[0];
         """)
+
+
+def test_the_order_of_hardware_indices_in_a_tensor_does_not_matter(target: str) -> None:
+    """A reduction into shared memory has its bound axis behind the others, a copy before them."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([4, -1], contiguity=True)
+        shared = fd.ops.exp(x)
+        total = fd.ops.sum(fd.ops.neg(shared), [0])
+        fd.add_output(fd.ops.set(total))
+        fd.add_output(fd.ops.abs(shared))
+        total.axis(0).parallelize(TX)
+        total.set_memory_type(MemoryType.shared)
+        fd.sched.parallelize_like(total)
+        fd.sched.inline_most()
+    inputs = [torch.linspace(-2, 2, 4 * 37).reshape(4, 37).to(target)]
+    results = fd.manual_execute(inputs)
+    (x,) = inputs
+    for result, expected in zip(results, [-x.exp().sum(0), x.exp()], strict=True):
+        torch.testing.assert_close(result, expected)

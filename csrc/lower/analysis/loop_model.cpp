@@ -338,31 +338,23 @@ LoopNest LoopModel::shared_loops(
   return {loops.begin(), loops.begin() + static_cast<int64_t>(depth)};
 }
 
-LoopNest LoopModel::common_loops(TensorView* tensor) const {
-  LoopNest common;
+std::vector<LoopModel::OuterLoops> LoopModel::loops_shared_with_consumers(
+    const TensorView* tensor) const {
+  std::vector<OuterLoops> shared;
+  for (const TensorView* consumer : tensor->consumers()) {
+    if (nests_.contains(consumer)) { // leads to an output
+      shared.push_back({consumer, shared_loops(tensor, consumer, tensor->compute_at_position())});
+    }
+  }
+  return shared;
+}
+
+LoopNest LoopModel::common_loops(const TensorView* tensor) const {
   if (tensor->compute_at_position() == 0) {
-    return common;
+    return {};
   }
-  const TensorView* decided_by = nullptr;
-  for (TensorView* consumer : tensor->consumers()) {
-    if (nests_.count(consumer) == 0) {
-      continue; // leads to no output
-    }
-    LoopNest found = shared_loops(tensor, consumer, tensor->compute_at_position());
-    if (decided_by != nullptr && found != common) {
-      kernel_.note_refusal(refuse({
-          .headline = {"A tensor is inlined into consumers with different outer loops"},
-          .node = {describe(tensor)},
-          .expected = {"the loops around ", describe(decided_by)},
-          .found = {"other loops around ", describe(consumer)},
-          .fix = {"inline it less deep"},
-      }));
-      return common;
-    }
-    common = std::move(found);
-    decided_by = consumer;
-  }
-  return common;
+  const std::vector<OuterLoops> shared = loops_shared_with_consumers(tensor);
+  return shared.empty() ? LoopNest{} : shared.front().loops; // settle_order: as of all consumers
 }
 
 LoopNest LoopModel::outer_loops(TensorView* tensor) const {
@@ -377,6 +369,19 @@ LoopNest LoopModel::outer_loops(TensorView* tensor) const {
 }
 
 void LoopModel::build_nests() {
+  do {
+    place_in_loops();
+  } while (!settle_order() && !kernel_.is_refused());
+  for (Val* in : kernel_.inputs()) {
+    if (in->is_tensor()) {
+      nests_[static_cast<TensorView*>(in)] = {};
+      shared_depths_[static_cast<TensorView*>(in)] = 0;
+    }
+  }
+}
+
+void LoopModel::place_in_loops() {
+  nests_.clear();
   // Consumers first: a nest begins with what its consumers share.
   std::vector<Expr*> exprs = kernel_.exprs();
   for (size_t i = exprs.size(); i-- > 0;) {
@@ -406,15 +411,71 @@ void LoopModel::build_nests() {
           nest.push_back(loop);
         }
       }
-      nests_[out] = std::move(nest);
+      nests_[out] = move_hardware_inside(std::move(nest));
     }
   }
-  for (Val* in : kernel_.inputs()) {
-    if (in->is_tensor()) {
-      nests_[static_cast<TensorView*>(in)] = {};
-      shared_depths_[static_cast<TensorView*>(in)] = 0;
+}
+
+LoopNest LoopModel::move_hardware_inside(LoopNest nest) const {
+  for (auto loop = nest.begin(); loop != nest.end(); ++loop) {
+    if (const auto inside = inside_.find(*loop); inside != inside_.end()) {
+      std::stable_partition(nest.begin(), loop + 1, [&](const Loop* outer) {
+        return !inside->second.contains(outer);
+      });
     }
   }
+  return nest;
+}
+
+bool LoopModel::settle_order() {
+  for (const TensorView* tensor : tensors_) {
+    if (!nests_.contains(tensor) || tensor->compute_at_position() == 0) {
+      continue;
+    }
+    const std::vector<OuterLoops> shared = loops_shared_with_consumers(tensor);
+    for (const OuterLoops& other : shared) {
+      if (other.loops == shared.front().loops) {
+        continue;
+      }
+      if (!note_order(shared.front().loops, other.loops)) {
+        kernel_.note_refusal(refuse({
+            .headline = {"A tensor is inlined into consumers with different outer loops"},
+            .node = {describe(tensor)},
+            .expected = {"the loops around ", describe(shared.front().consumer)},
+            .found = {"other loops around ", describe(other.consumer)},
+            .fix = {"inline it less deep"},
+        }));
+      }
+      return false;
+    }
+    // What stands inside of the tensor's own loops stands inside of those it shares.
+    const LoopNest prefix = shared.empty() ? LoopNest{} : shared.front().loops;
+    const LoopNest& nest = nests_.at(tensor);
+    if (std::ranges::mismatch(prefix, nest).in1 != prefix.end() &&
+        note_order(prefix, {nest.begin(), std::ranges::find(nest, prefix.back()) + 1})) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool LoopModel::note_order(const LoopNest& left, const LoopNest& right) {
+  const auto [first_of_left, first_of_right] = std::ranges::mismatch(left, right);
+  const LoopNest rests[] = {{first_of_left, left.end()}, {first_of_right, right.end()}};
+  const auto serial = [](LoopNest loops) {
+    std::erase_if(loops, [](const Loop* loop) { return loop->is_hardware(); });
+    return loops;
+  };
+  if (serial(rests[0]) != serial(rests[1])) {
+    return false;
+  }
+  bool is_new = false;
+  for (const LoopNest& rest : rests) {
+    for (const Loop* loop : rest) {
+      is_new = (loop->is_hardware() && inside_[left.back()].insert(loop).second) || is_new;
+    }
+  }
+  return is_new;
 }
 
 const LoopNest& LoopModel::nest(const TensorView* tensor) const {

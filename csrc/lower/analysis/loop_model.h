@@ -92,13 +92,33 @@ class LoopModel {
   /// Let `tensor`'s own axes follow its promoted loops; whether a promotion changed.
   bool drag_along(TensorView* tensor);
   void choose_parallel_types();
+  /// Nests of all tensors. Tensors name hardware indices, which are no loops, at different places:
+  ///   t[i] -> a[z, i], t[i] -> b[i, z]
+  /// Where that keeps consumers of one tensor from standing in the same loops, such indices move
+  /// inside of them: a[i, z]. Elsewhere they stay where they are, since memory that lies in the
+  /// loop of a thread is the thread's own.
   void build_nests();
+  /// Nests of all tensors in the order known so far.
+  void place_in_loops();
+  /// Whether every tensor begins with the loops that it shares with all consumers. If not, notes
+  /// an order in which the next nests come nearer to that, or a refusal.
+  [[nodiscard]] bool settle_order();
+  /// Where two nests with the same last loop differ in hardware indices only: these stand inside of
+  /// that loop. Whether that is new.
+  bool note_order(const LoopNest& left, const LoopNest& right);
+  [[nodiscard]] LoopNest move_hardware_inside(LoopNest nest) const;
   void refuse_repeated_bindings();
   /// The loops around `consumer` that drive the first `position` axes of `tensor`.
   [[nodiscard]] LoopNest shared_loops(
       const TensorView* tensor, const TensorView* consumer, int64_t position) const;
+  /// The loops around `consumer` that a tensor inlined into it shares.
+  struct OuterLoops {
+    const TensorView* consumer;
+    LoopNest loops;
+  };
+  [[nodiscard]] std::vector<OuterLoops> loops_shared_with_consumers(const TensorView* tensor) const;
   /// The loops that `tensor` shares with all consumers: its storage lives inside them.
-  [[nodiscard]] LoopNest common_loops(TensorView* tensor) const;
+  [[nodiscard]] LoopNest common_loops(const TensorView* tensor) const;
   /// Those and the loops it shares with the consumer it is computed with.
   [[nodiscard]] LoopNest outer_loops(TensorView* tensor) const;
 
@@ -110,6 +130,8 @@ class LoopModel {
   std::unordered_map<const IterDomain*, Loop*> loop_of_;
   std::unordered_map<const TensorView*, LoopNest> nests_;
   std::unordered_map<const TensorView*, int64_t> shared_depths_;
+  /// Hardware indices that stand inside of a loop in every nest that has both; looked up only.
+  std::unordered_map<const Loop*, std::set<const Loop*>> inside_;
   std::array<bool, 6> is_exact_{};
 };
 
