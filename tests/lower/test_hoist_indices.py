@@ -137,6 +137,45 @@ def test_a_sum_that_has_a_name_is_a_part_of_larger_ones() -> None:
     assert re.search(rf"= block_x \* i1 \+ {column};", text)
 
 
+def test_a_sum_that_has_a_name_is_a_part_of_sums_of_the_same_place() -> None:
+    """The columns of a tile, tested before the loops, are a part of the result's addresses."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        y = fd.ops.neg(x)
+        fd.add_output(y)
+        y.split(1, 16)
+        y.split(0, 16)
+        y.reorder({1: 2, 2: 1})
+        bindings = (ParallelType.grid_y, BX, ParallelType.block_y, TX)
+        for axis, binding in enumerate(bindings):
+            y.axis(axis).parallelize(binding)
+    text = text_of(fd)
+    (column,) = re.findall(r"(i\d+) = block_x \* 16 \+ thread_x;", text)
+    assert re.search(rf"i\d+ \* i1 \+ {column}\b", text)
+    assert text.count("block_x * 16") == 1
+
+
+def test_what_is_taken_from_a_sum_leaves_its_name() -> None:
+    with FusionDefinition() as fd:
+        tensors = [fd.define_tensor([-1, -1], contiguity=True) for _ in range(3)]
+        fd.add_output(fd.ops.cat(tensors, 0))
+    _core.schedule.trivial(fd.fusion)
+    text = text_of(fd)
+    (position,) = re.findall(r"(i\d+) = block_x \* 256 \+ thread_x \+ i\d+ \* 16384;", text)
+    assert re.search(rf"\[{position} - i0 \* i1\]", text)
+    assert text.count("* 16384") == 1
+
+
+def test_a_test_names_the_position_that_an_asynchronous_copy_reads() -> None:
+    fd = harness.scheduled(
+        importlib.import_module("row_reduction_pipelined"),
+        importlib.import_module("row_reduction_pipelined").SIZES[0],
+    )
+    lines = [line for line in text_of(fd).splitlines() if "cp_async_ca<" in line]
+    assert lines
+    assert all("thread_x" not in line for line in lines)
+
+
 @pytest.mark.parametrize("target", ["cuda", "cpu"])
 def test_a_sum_and_a_product_have_one_order(target: str) -> None:
     """The end of a loop, and a condition in it, name the size of a cat alike."""

@@ -1,6 +1,7 @@
 #include "lower/analysis/index_forms.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ir/dependencies.h"
 #include "ir/scopes.h"
@@ -16,14 +17,14 @@ bool is_integer_scalar(const Val* val) {
   return val->is_scalar() && is_integral(val->dtype());
 }
 
-bool is_addition(const Val* val) {
+bool is_sum_or_difference(const Val* val) {
   const auto* op = val->definition() == nullptr ? nullptr : val->definition()->as<BinaryOp>();
-  return op != nullptr && op->op == BinaryOpType::Add && val->dtype() == DataType::Index;
+  return op != nullptr && (op->op == BinaryOpType::Add || op->op == BinaryOpType::Sub) &&
+         val->dtype() == DataType::Index;
 }
 
-bool is_commutative(const Expr& operation) {
-  const auto* op = operation.as<BinaryOp>();
-  return op != nullptr && (op->op == BinaryOpType::Add || op->op == BinaryOpType::Mul);
+bool is_commutative(BinaryOpType op) {
+  return op == BinaryOpType::Add || op == BinaryOpType::Mul;
 }
 
 int operation_of(const Expr& expr) {
@@ -204,26 +205,26 @@ Val* IndexForms::rebuild(Val* val, Place* place) {
   if (const auto found = place->rebuilt.find(val); found != place->rebuilt.end()) {
     return found->second;
   }
-  Val* form = is_addition(val) ? rebuild_sum(val, place) : rebuild_operation(val, place);
+  Val* form = is_sum_or_difference(val) ? rebuild_sum(val, place) : rebuild_operation(val, place);
   place->rebuilt[val] = form;
   return form;
 }
 
 IndexForms::Terms IndexForms::terms_of(Val* sum, Place* place) {
-  std::vector<Val*> pending{sum};
+  std::vector<SignedVal> pending{{sum, false}};
   Terms terms;
   while (!pending.empty()) {
-    Val* term = pending.back();
+    const auto [term, is_negative] = pending.back();
     pending.pop_back();
-    if (is_addition(term) && !is_leaf(term, place)) {
+    if (is_sum_or_difference(term) && !is_leaf(term, place)) {
       const auto* op = term->definition()->as<BinaryOp>();
-      pending.push_back(op->rhs);
-      pending.push_back(op->lhs);
+      pending.push_back({op->rhs, is_negative != (op->op == BinaryOpType::Sub)});
+      pending.push_back({op->lhs, is_negative});
       continue;
     }
     const Place* known = place_of(term, place);
     const int depth = term->is_const() ? kUnknown + 1 : known == nullptr ? kUnknown : known->depth;
-    terms.push_back({depth, rebuild(term, place)});
+    terms.push_back({depth, {rebuild(term, place), is_negative}});
   }
   std::ranges::stable_sort(terms, {}, &Term::depth);
   return terms;
@@ -232,20 +233,16 @@ IndexForms::Terms IndexForms::terms_of(Val* sum, Place* place) {
 const IndexForms::KnownSum* IndexForms::known_part(const Terms& terms) const {
   constexpr size_t kLatest = 64; // a part of what stands nearby
   const int depth = terms.back().depth;
-  const auto innermost = std::ranges::find(terms, depth, &Term::depth);
-  std::unordered_set<const Val*> vals; // of the terms
+  std::set<SignedVal> vals; // of the terms; only looked up
   std::ranges::for_each(terms, [&](const Term& term) { vals.insert(term.val); });
   const KnownSum* best = nullptr;
   const size_t end = sums_.size() - std::min(sums_.size(), kLatest);
   for (size_t i = sums_.size(); i > end; --i) {
     const KnownSum& sum = sums_[i - 1];
-    const auto is_term = [&](const Val* val) { return vals.contains(val); };
-    const auto is_of_sum = [&](const Term& term) {
-      return std::ranges::find(sum.terms, term.val) != sum.terms.end();
-    };
+    const auto is_term = [&](const SignedVal& val) { return vals.contains(val); };
     if (sum.depth == depth && sum.terms.size() <= terms.size() &&
         (best == nullptr || best->terms.size() < sum.terms.size()) &&
-        std::ranges::all_of(sum.terms, is_term) && std::all_of(innermost, terms.end(), is_of_sum)) {
+        std::ranges::all_of(sum.terms, is_term)) {
       best = &sum;
     }
   }
@@ -265,12 +262,9 @@ Val* IndexForms::rebuild_sum(Val* sum, Place* place) {
   };
   const Terms terms = terms_of(sum, place);
   std::unordered_set<const Val*> distinct; // a part of n + n may be n, but what is left is not 0
-  std::ranges::for_each(terms, [&](const Term& term) { distinct.insert(term.val); });
+  std::ranges::for_each(terms, [&](const Term& term) { distinct.insert(term.val.val); });
   const bool has_repeated = distinct.size() < terms.size();
-  Val* result = nullptr;
-  const auto add = [&](Val* term) {
-    result = result == nullptr ? term : shared(sum, {result, term});
-  };
+  PartialSum result;
   for (size_t begin = 0, end = 0; begin < terms.size(); begin = end) {
     const int depth = terms[begin].depth;
     while (end < terms.size() && terms[end].depth == depth) {
@@ -280,24 +274,53 @@ Val* IndexForms::rebuild_sum(Val* sum, Place* place) {
     const Terms so_far(terms.begin(), terms.begin() + static_cast<std::ptrdiff_t>(end));
     const KnownSum* part = may_share ? known_part(so_far) : nullptr;
     if (part != nullptr) {
-      result = nullptr;
-      const std::unordered_set<const Val*> of_part(part->terms.begin(), part->terms.end());
+      result = {};
+      const std::set<SignedVal> of_part(part->terms.begin(), part->terms.end());
       for (const Term& term : so_far) {
         if (!of_part.contains(term.val)) {
-          add(term.val);
+          add(result, term.val, sum);
         }
       }
-      add(part->val);
+      add(result, {part->val, false}, sum);
     } else {
       for (size_t i = begin; i < end; ++i) {
-        add(terms[i].val);
+        add(result, terms[i].val, sum);
       }
     }
     const bool is_known = part != nullptr && part->terms.size() == so_far.size();
-    if (end > 1 && may_share && !is_known) {
-      KnownSum& known = sums_.emplace_back(KnownSum{{}, depth, result});
+    if (end > 1 && may_share && !is_known && result.negative.empty()) {
+      KnownSum& known = sums_.emplace_back(KnownSum{{}, depth, result.val});
       std::ranges::transform(so_far, std::back_inserter(known.terms), &Term::val);
     }
+  }
+  return result.val; // the first operand of all is not negative
+}
+
+/// What is taken away waits for something that it is taken from.
+void IndexForms::add(PartialSum& so_far, const SignedVal& term, const Val* sum) {
+  if (so_far.val == nullptr && term.is_negative) {
+    so_far.negative.push_back(term.val);
+    return;
+  }
+  if (so_far.val == nullptr) {
+    so_far.val = term.val;
+  } else {
+    const BinaryOpType op = term.is_negative ? BinaryOpType::Sub : BinaryOpType::Add;
+    so_far.val = shared_sum(sum, op, so_far.val, term.val);
+  }
+  for (Val* negative : std::exchange(so_far.negative, {})) {
+    so_far.val = shared_sum(sum, BinaryOpType::Sub, so_far.val, negative);
+  }
+}
+
+Val* IndexForms::shared_sum(const Val* model, BinaryOpType op, Val* lhs, Val* rhs) {
+  const auto& own = *model->definition()->as<BinaryOp>();
+  Val*& result = shared_[key_of(own.kind(), static_cast<int>(op), DataType::Index, {lhs, rhs})];
+  if (result == nullptr && own.op == op && own.lhs == lhs && own.rhs == rhs) {
+    result = own.out;
+  } else if (result == nullptr) {
+    result = kernel_.new_scalar(DataType::Index);
+    kernel_.make<BinaryOp>({.out = result, .lhs = lhs, .rhs = rhs, .op = op});
   }
   return result;
 }
@@ -315,17 +338,22 @@ const Val* IndexForms::shared_constant(const Val* constant) {
       .first->second;
 }
 
-Val* IndexForms::shared(Val* model, const std::vector<Val*>& operands) {
-  const Expr& operation = *model->definition();
+IndexForms::Key IndexForms::key_of(
+    ExprKind kind, int op, DataType type, const std::vector<Val*>& operands) {
   std::vector<const Val*> parts;
   for (const Val* operand : operands) {
     parts.push_back(operand->is_const_int() ? shared_constant(operand) : operand);
   }
-  if (is_commutative(operation)) { // a * b is b * a: what was asked for first stands for both
-    std::ranges::sort(parts);
+  if (kind == ExprKind::BinaryOp && is_commutative(static_cast<BinaryOpType>(op))) {
+    std::ranges::sort(parts); // what was asked for first stands for both
   }
-  const Key key{operation.kind(), operation_of(operation), model->dtype(), parts};
-  Val*& result = shared_[key];
+  return {kind, op, type, std::move(parts)};
+}
+
+Val* IndexForms::shared(Val* model, const std::vector<Val*>& operands) {
+  const Expr& operation = *model->definition();
+  Val*& result =
+      shared_[key_of(operation.kind(), operation_of(operation), model->dtype(), operands)];
   if (result != nullptr) {
     return result;
   }

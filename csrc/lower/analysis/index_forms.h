@@ -2,8 +2,10 @@
 // neighbours share their parts.
 #pragma once
 
+#include <compare>
 #include <deque>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -68,28 +70,43 @@ class IndexForms {
 
  private:
   [[nodiscard]] Place* place_of_leaf(const Val* leaf, Place* place) const;
+  /// What is added to a sum, or taken away.
+  struct SignedVal {
+    Val* val;
+    bool is_negative;
+    auto operator<=>(const SignedVal&) const = default;
+  };
   /// A term of a sum, and the depth of the place that knows it.
   struct Term {
     int depth;
-    Val* val;
+    SignedVal val;
   };
   using Terms = std::vector<Term>; // from outer to inner places, constants last
   struct KnownSum {
-    std::vector<Val*> terms;
+    std::vector<SignedVal> terms;
     int depth; // of the innermost
     Val* val;
   };
+  /// The terms of a sum that were added so far, and those that are still to be taken away.
+  struct PartialSum {
+    Val* val = nullptr;
+    std::vector<Val*> negative{};
+  };
   Terms terms_of(Val* sum, Place* place);
   Val* rebuild_sum(Val* sum, Place* place);
-  /// A known sum that is a part of `terms`, and has all those of the innermost place; nullptr:
-  /// none.
+  void add(PartialSum& so_far, const SignedVal& term, const Val* sum);
+  /// lhs + rhs or lhs - rhs, one Val wherever it is asked for. `model` is a sum or difference.
+  Val* shared_sum(const Val* model, BinaryOpType op, Val* lhs, Val* rhs);
+  /// The largest known sum that is a part of `terms` and has a term of their innermost place;
+  /// nullptr: none.
   [[nodiscard]] const KnownSum* known_part(const Terms& terms) const;
   Val* rebuild_operation(Val* val, Place* place);
   /// The operation of `model` on these operands, one Val wherever it is asked for.
   Val* shared(Val* model, const std::vector<Val*>& operands);
   const Val* shared_constant(const Val* constant);
-
   using Key = std::tuple<ExprKind, int, DataType, std::vector<const Val*>>;
+  Key key_of(ExprKind kind, int op, DataType type, const std::vector<Val*>& operands);
+
   Kernel& kernel_;
   std::deque<Place> places_;
   std::unordered_set<const Val*> known_;    // sizes and scalar inputs

@@ -145,11 +145,11 @@ class IndexHoister {
     use(statement.predicate());
   }
 
+  /// Tests first: positions that they compare are parts of addresses.
   void rewrite(Expr& statement, Place* place) {
-    rewrite_elements(kernel_, {&statement}, [&](const TensorIndex& element) -> Val* {
-      Val* index = forms_.rebuild(element.index(), place);
-      return index == element.index() ? nullptr : index;
-    });
+    if (statement.predicate() != nullptr) {
+      statement.set_predicate(forms_.rebuild(statement.predicate(), place));
+    }
     const std::vector<Val*> inputs = statement.inputs();
     for (Val* in : inputs) {
       if (in->is_scalar()) {
@@ -159,9 +159,10 @@ class IndexHoister {
     for (Val** attribute : attributes_of(statement)) {
       *attribute = forms_.rebuild(*attribute, place);
     }
-    if (statement.predicate() != nullptr) {
-      statement.set_predicate(forms_.rebuild(statement.predicate(), place));
-    }
+    rewrite_elements(kernel_, {&statement}, [&](const TensorIndex& element) -> Val* {
+      Val* index = forms_.rebuild(element.index(), place);
+      return index == element.index() ? nullptr : index;
+    });
   }
 
   void replace_input(Expr& statement, Val* in, Place* place) {
