@@ -446,17 +446,55 @@ Text ExpressionPrinter::binary(
       precedence};
 }
 
-/// c0 ? v0 : c1 ? v1 : v2
+/// c0 ? v0 : c1 ? v1 : v2; of many values c1 ? (c0 ? v0 : v1) : v2. Among elements of memory their
+/// addresses are chosen, so that there is one read: *(c0 ? &T0[i] : &T1[j]).
 Text ExpressionPrinter::choice(const ChosenElement& op) {
   const DataType to = op.out->dtype();
-  const ConditionalReads values(*this, true);
-  std::string text;
-  for (size_t i = 0; i < op.conditions.size(); ++i) {
-    text += value_as(op.conditions[i], DataType::Bool).within(Precedence::Or) + " ? " +
-            value_as(op.values[i], to, true).within(Precedence::Or) + " : ";
+  if (op.values.size() > 2 && has_addresses(op.values, to)) {
+    const Text chosen = choice_among(op, 0, op.values.size(), [&](const Val* element) -> Text {
+      return {"&" + this->element(static_cast<const TensorIndex*>(element), false).str()};
+    });
+    const bool is_read_only = std::ranges::all_of(op.values, [&](const Val* element) {
+      return this->is_read_only(static_cast<const TensorIndex*>(element)->view());
+    });
+    std::string read = "*(" + chosen.str() + ")";
+    return {is_read_only ? dialect_.read_only_element(std::move(read)) : read, Precedence::Unary};
   }
+  const ConditionalReads values(*this, true);
+  return choice_among(
+      op, 0, op.values.size(), [&](const Val* value) { return value_as(value, to, true); });
+}
+
+bool ExpressionPrinter::has_addresses(const std::vector<Val*>& values, DataType type) const {
+  return std::ranges::all_of(values, [&](const Val* value) {
+    const auto* view = value->vtype() == ValType::TensorIndex
+                           ? static_cast<const TensorIndex*>(value)->view()
+                           : nullptr;
+    return view != nullptr && view->memory_type() == MemoryType::Global && !view->is_cpu_scalar() &&
+           !is_stored_in_pairs(view) && value->dtype() == type;
+  });
+}
+
+/// Values [first, end). A condition that holds makes later ones hold: many are halved.
+Text ExpressionPrinter::choice_among(
+    const ChosenElement& op,
+    size_t first,
+    size_t end,
+    const std::function<Text(const Val*)>& text_of) {
+  constexpr size_t kMostInARow = 4;
+  const size_t count = end - first;
+  if (count == 1) {
+    return text_of(op.values[first]);
+  }
+  const size_t middle = first + (count > kMostInARow ? count / 2 : 1);
+  const std::string condition =
+      value_as(op.conditions[middle - 1], DataType::Bool).within(Precedence::Or);
+  const Text left = choice_among(op, first, middle, text_of);
+  const Text right = choice_among(op, middle, end, text_of);
   return {
-      text + value_as(op.values.back(), to, true).within(Precedence::Or), Precedence::Conditional};
+      condition + " ? " + left.within(Precedence::Or) + " : " +
+          right.within(Precedence::Conditional),
+      Precedence::Conditional};
 }
 
 Text ExpressionPrinter::ternary(const TernaryOp& op) {

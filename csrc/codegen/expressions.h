@@ -9,6 +9,7 @@
 // tensors is a float.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -136,6 +137,13 @@ class ExpressionPrinter {
   [[nodiscard]] Text ternary(const TernaryOp& op);
   [[nodiscard]] Text random(const RandomElement& op);
   [[nodiscard]] Text choice(const ChosenElement& op);
+  [[nodiscard]] Text choice_among(
+      const ChosenElement& op,
+      size_t first,
+      size_t end,
+      const std::function<Text(const Val*)>& text_of);
+  /// Whether all values are elements of tensors of `type` in memory that has addresses.
+  [[nodiscard]] bool has_addresses(const std::vector<Val*>& values, DataType type) const;
 
   const Kernel& kernel_;
   Dialect& dialect_;

@@ -244,6 +244,78 @@ def test_merged_cat_of_three(target, dim):
         check(fd, target, [shapes], lambda *xs: torch.cat([-x for x in xs], dim))
 
 
+@pytest.mark.parametrize("dim", [0, 1, -1])
+@pytest.mark.parametrize("number", [2, 3, 5, 20])
+def test_a_cat_of_inputs_reads_the_one_that_has_the_element(target, number, dim):
+    """Nothing is padded; of three and more operands the address is chosen, and read once."""
+    with FusionDefinition() as fd:
+        tensors = [fd.define_tensor([-1, -1, -1], contiguity=True) for _ in range(number)]
+        y = fd.ops.cat(tensors, dim)
+        fd.add_output(y)
+        y.merge(0, 1).merge(0, 1).split(0, 32)
+        schedule.transform_like(y)
+        schedule.inline_most()
+        par(y, BX, TX)
+    text = cuda_text(fd.fusion)
+    assert text.count("load_readonly(") == (1 if number > 2 else 2)
+    assert "0.0f" not in text
+    for sizes in ([2, 3, 1, 4, 5], [0, 0, 1, 0, 7], [1, 1, 1, 1, 1]):
+        shapes = [[3, 4, 5] for _ in range(number)]
+        for i, shape in enumerate(shapes):
+            shape[dim] = sizes[i % len(sizes)]
+        check(fd, target, [shapes], lambda *xs: torch.cat(xs, dim))
+
+
+@pytest.mark.parametrize("number", [2, 4])
+def test_a_cat_of_inputs_that_are_broadcast_strided_or_computed(target, number, rng):
+    with FusionDefinition() as fd:
+        column = fd.define_tensor([-1, 1], contiguity=[False, None])
+        strided = [fd.define_tensor([-1, -1], contiguity=False) for _ in range(number - 1)]
+        y = fd.ops.cat([column, *strided], 1)
+        fd.add_output(y)
+        fd.add_output(fd.ops.cat([fd.ops.neg(t) for t in strided] + [strided[0]], 1))
+        fd.add_output(fd.ops.cat([strided[0], strided[0], strided[0]], 0))
+    inputs = [torch.randn(6, 1, generator=rng).to(target)[::2]]
+    inputs += [torch.randn(9, 6, generator=rng).to(target).t()[::2, ::2] for _ in strided]
+    results = fd.execute(inputs)
+    rest = inputs[1:]
+    assert_same(
+        results,
+        [
+            torch.cat(inputs, 1),
+            torch.cat([-x for x in rest] + [rest[0]], 1),
+            torch.cat([rest[0]] * 3, 0),
+        ],
+    )
+
+
+def test_what_surrounds_an_operand_of_a_cat_is_read_where_it_is_part_of_the_result(target):
+    """Operands that were padded by hand, with more than what their neighbours fill."""
+    with FusionDefinition() as fd:
+        a = fd.define_tensor([2], contiguity=True)
+        b = fd.define_tensor([2], contiguity=True)
+        c = fd.define_tensor([2], contiguity=True)
+        padded = [fd.ops.pad(x, [n, 6 - n]) for n, x in ((0, a), (3, b), (5, c))]
+        fd.add_output(fd.ops.cat(padded, 0, manual_padding=True))
+    check(
+        fd,
+        target,
+        [[[2], [2], [2]]],
+        lambda a, b, c: torch.cat([a, a.new_zeros(1), b, c, c.new_zeros(1)]),
+    )
+
+
+def test_a_cat_beside_an_update_of_its_operand(target):
+    with FusionDefinition() as fd:
+        xs = [fd.define_tensor([-1], contiguity=True) for _ in range(3)]
+        fd.add_output(fd.ops.cat(xs, 0))
+        fd.add_output(fd.ops.add(xs[0], 1.0), xs[0])
+    inputs = [torch.arange(float(n), device=target) for n in (5, 3, 4)]
+    expected = torch.cat(inputs)
+    (result, *_) = fd.execute(inputs)
+    assert_same([result, inputs[0]], [expected, torch.arange(5.0, device=target) + 1])
+
+
 # -- propagation and shared loops -----------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@
 #include "graph/storage.h"
 #include "ir/scalar.h"
 #include "lower/analysis/memory_layout.h"
+#include "lower/statements/element_statements.h"
 #include "lower/statements/statements.h"
 
 namespace nvfuser {
@@ -18,7 +19,8 @@ class NestBuilder {
 
   std::optional<Refusal> build() {
     for (Expr* expr : kernel_.sorted_exprs) {
-      if (!copies_to_itself(*expr)) { // its elements stay where they are: check_in_place
+      // Elements of a copy to itself stay where they are: check_in_place.
+      if (!copies_to_itself(*expr) && !is_read_through(kernel_, expr)) {
         place(expr);
       }
       if (kernel_.is_refused()) {
