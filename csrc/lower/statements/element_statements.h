@@ -49,8 +49,8 @@ Expr* convert(ScatterOp& op, StatementContext& context);
 /// its result may lie outside of the operand.
 [[nodiscard]] bool reads_elsewhere(const Expr* expr);
 
-/// Whether `expr` is a pad of an input that has no statement, as the cat that reads its result reads
-/// the input instead.
+/// Whether `expr` is a pad of an input that has no statement, as the cat that reads its result
+/// reads the input instead.
 [[nodiscard]] bool is_read_through(Kernel& kernel, const Expr* expr);
 
 } // namespace nvfuser
