@@ -12,6 +12,7 @@ from nvfuser_direct.pytorch_utils import describe_tensor
 
 from .errors import user_error
 from .handles import Scalar, Tensor, Vector
+from .ir_tensors import contiguity_of, sizes_of, stride_order_of
 from .pytorch_utils import python_scalar_to_nvfuser_dtype
 from .record import advance, check_shape, constant_key, record_vector
 from .statements import KINDS, declare, key_parts
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import torch
-
-    Contiguity = bool | Sequence[bool | None]
 
 declare(
     "define_tensor(shape: ints, contiguity: any, dtype: dtype, is_cpu: flag, stride_order: ints)",
@@ -350,54 +349,22 @@ def _make_tensor_key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
             found=", ".join([*map(repr, args), *(f"{k}={v!r}" for k, v in kwargs.items())])[:300],
             kind=UserTypeError,
         )
-    is_host = bool(bound.get("is_cpu", False))
-    # The core's function checks everything; a tensor on the host is checked on completion.
+    # The core checks everything, and its tensor says what the form means. A tensor on the host is
+    # checked on completion.
     guard = FusionGuard(Fusion())
-    direct.define_tensor(*args, **{**kwargs, "is_cpu": False} if "is_cpu" in kwargs else kwargs)
+    tensor = direct.define_tensor(**{**bound, "is_cpu": False})
     del guard
-    dtype = bound.get("dtype", DataType.Float)
-    order: Sequence[int] = ()
-    if "ndims" in form:
-        shape: Sequence[int] = [-1] * bound["ndims"]
-        contiguity: Sequence[bool | None] = [False] * bound["ndims"]
-    elif "sizes" in form:
-        sizes = bound["sizes"]
-        contiguity, order = direct.compute_tensor_descriptor(sizes, bound["strides"])
-        is_static = bool(bound.get("static_sizes", False))
-        if dtype is DataType.Float4_e2m1fn_x2:  # two to a byte: the core sees them one by one
-            dtype = DataType.Float4_e2m1fn
-            sizes = [
-                2 * size if rank == 0 else size for size, rank in zip(sizes, order, strict=True)
-            ]
-        shape = [size if is_static or size == 1 else -1 for size in sizes]
-    else:
-        shape = bound.get("shape", bound.get("symbolic_sizes", ()))
-        order = bound.get("stride_order", ())
-        flags = bound.get("contiguity", bound.get("contiguous", False))
-        contiguity = _contiguity_of(shape, flags, order, "symbolic_sizes" in form)
+    order: Sequence[int] = bound.get("stride_order", ())
+    if "sizes" in form:
+        order = stride_order_of(tensor) or range(tensor.ndim)[::-1]
     return (
         "define_tensor",
-        tuple(int(size) for size in shape),
-        tuple(flag if flag is None else bool(flag) for flag in contiguity),
-        dtype._name_,
-        is_host,
-        tuple(rank % len(shape) for rank in order),
+        tuple(size.value() if size.is_const_int() else -1 for size in sizes_of(tensor)),
+        tuple(contiguity_of(tensor)),
+        tensor.dtype()._name_,
+        bool(bound.get("is_cpu", False)),
+        tuple(rank % tensor.ndim for rank in order),
     )
-
-
-def _contiguity_of(
-    shape: Sequence[int], flags: Contiguity, order: Sequence[int], is_old: bool
-) -> list[bool | None]:
-    """A flag for every dimension in the order of memory."""
-    rank = len(shape)
-    in_memory = list(shape)
-    for dim, stride_rank in enumerate(order):
-        in_memory[rank - 1 - stride_rank % rank] = shape[dim]
-    if not isinstance(flags, list | tuple):
-        return [None if size == 1 else bool(flags) for size in in_memory]
-    if is_old:  # flags were given for every dimension
-        return [None if size == 1 else flag for size, flag in zip(shape, flags, strict=True)]
-    return list(flags)
 
 
 def _form_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, ...]:

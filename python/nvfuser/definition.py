@@ -166,8 +166,7 @@ class FusionDefinition(
             generation = self._generation
             generation.check_alive()
             if self._traces:
-                found = "" if node.entry is not None else "not "
-                print_text(f"Terminal Node {found}found.".replace("Node found.", "Node found!"))
+                print_text(f"Terminal Node {'not found.' if node.entry is None else 'found!'}")
             entry = generation.complete(node, self._spelled_out, self._cache._max_fusions)
         except BaseException as error:
             self._fail()

@@ -52,11 +52,12 @@ def read(folder: Path) -> None:
     cache = FusionCache.get(load_from_default_workspace=False)
     cache.deserialize(str(folder / "cache"))
     count = cache.num_fusions()
-    ids, equal = [], []
+    ids, equal, stores = [], [], [_stores()]
     for seed in range(COUNT):
         fd, inputs = define(seed)
         ids.append(fd.id())
         outputs = fd.execute(inputs)
+        stores.append(_stores())
         kept = torch.load(folder / f"{seed}.pt")
         equal.append(
             all(
@@ -66,8 +67,10 @@ def read(folder: Path) -> None:
         )
     never_run, inputs = define(COUNT)
     ids.append(never_run.id())
-    stores = sum(c.stats()["stores"] for c in (KernelCache.instance(), KernelCache.facts()))
-    compiled = {"stores": stores, "hits": KernelCache.instance().stats()["hits"]}
+    compiled = {
+        "seeds": [seed for seed in range(COUNT) if stores[seed + 1] > stores[seed]],
+        "hits": KernelCache.instance().stats()["hits"],
+    }
     never_run.execute(inputs)
     report = {
         "ids": ids,
@@ -77,6 +80,11 @@ def read(folder: Path) -> None:
         "count_behind": cache.num_fusions(),
     }
     print(json.dumps(report))
+
+
+def _stores() -> int:
+    """How much was compiled, or found out, in this process."""
+    return sum(cache.stats()["stores"] for cache in (KernelCache.instance(), KernelCache.facts()))
 
 
 def _bytes(tensor: torch.Tensor) -> torch.Tensor:

@@ -45,7 +45,7 @@ def test_a_fresh_process_compiles_nothing(tmp_path: Path) -> None:
     report = json.loads(run("read", tmp_path, tmp_path / "other_kernels"))
     assert report["ids"] == json.loads((tmp_path / "ids.json").read_text())
     assert report["are_equal"]
-    assert report["compiled"]["stores"] == 0
+    assert report["compiled"]["seeds"] == []
     assert report["compiled"]["hits"] > 0
     assert report["count"] == report["count_behind"] == max(report["ids"]) + 1
 
