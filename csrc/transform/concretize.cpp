@@ -331,9 +331,10 @@ class Rewriter {
       size = ops::agreed_extent(size, candidate);
     }
     if (extent != nullptr) {
-      make_iteration(
-          axis,
-          expanded_extent == nullptr || !expanded_extent->is_const() ? extent : expanded_extent);
+      Val* size =
+          expanded_extent == nullptr || !expanded_extent->is_const() ? extent : expanded_extent;
+      const bool is_known = axis->extent()->is_const() && !size->is_const(); // stays a constant
+      make_iteration(axis, is_known ? axis->extent() : size);
     } else if (expanded_extent != nullptr && is_transformed) {
       make_iteration(axis, expanded_extent);
     } else {
