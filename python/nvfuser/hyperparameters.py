@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from nvfuser_direct import HeuristicParams
 
 
+_MOST_THREADS = 1024  # of a block, in all dimensions
+
+
 @dataclass
 class SchedulerHyperParameters:
     """The numbers of `FusionDefinition.sched.schedule_hyperparameters`. A 0 leaves the choice open.
@@ -30,7 +33,7 @@ class SchedulerHyperParameters:
     unroll_factor : int
         Vectors of a thread.
     threads_per_block_min, threads_per_block_max : int
-        Bounds of the threads of a block along x, on a GPU.
+        Bounds of the threads of a block along x, on a GPU; at most 1,024 in all dimensions.
     is_warp_specialized : bool
         Whether some threads only load. There are no such kernels.
     """
@@ -85,9 +88,12 @@ class SchedulerHyperParameters:
         name = "unroll_factor_inner_reduction" if is_inner else "unroll_factor_iter_dom"
         flag = "vectorize_inner_reduction" if is_inner else "vectorize_iter_dom"
         is_vector = getattr(params, flag)
-        factor = self.vectorize_factor if is_vector else self.unroll_factor
-        if factor:
-            setattr(params, name, factor)
+        if is_vector and self.vectorize_factor:
+            setattr(params, name, self.vectorize_factor)
+            setattr(params, flag, self.vectorize_factor > 1)
+            params.vector_widths = [min(w, self.vectorize_factor) for w in params.vector_widths]
+        elif not is_vector and self.unroll_factor:
+            setattr(params, name, self.unroll_factor)
         if self.unroll_factor and is_inner and is_vector:
             params.unroll_factor_top_of_vectorization = self.unroll_factor
 
@@ -99,6 +105,7 @@ class SchedulerHyperParameters:
         threads = max(chosen.bdimx, self.threads_per_block_min)
         if self.threads_per_block_max:
             threads = min(threads, self.threads_per_block_max)
+        threads = min(threads, _MOST_THREADS // (chosen.bdimy * chosen.bdimz))
         if isinstance(params, ReductionParams):
             # A row that stays on chip is dealt out by its batches, from which threads follow.
             kept = params.batches_per_block_inner_reduction * chosen.bdimx

@@ -123,6 +123,26 @@ def test_vectors_and_unrolling_are_as_asked() -> None:
     assert outer.unroll_factor_iter_dom == 2
 
 
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("numbers", NUMBERS, ids=str)
+@pytest.mark.parametrize("name", CASES)
+def test_kernels_of_a_gpu_can_be_compiled(
+    name: str, numbers: tuple[int, ...], shape: tuple[int, ...]
+) -> None:
+    """9.2: the numbers make kernels, which needs no GPU to be seen."""
+    kind, build, _ = CASES[name]
+    fusion = defined(build)._complete_entry().build().fusion.clone()
+    inputs = [torch.empty(shape)]
+    if not schedule.can_schedule(fusion, kind, inputs, "cuda")[0]:
+        return
+    params = schedule.compute_heuristics(fusion, kind, inputs, "cuda")
+    SchedulerHyperParameters(*numbers).apply(params)
+    schedule.schedule(fusion, kind, params)
+    assert "__global__" in fusion.print_kernel(target="cuda")
+    lparams = params.lparams
+    assert lparams.bdimx * lparams.bdimy * lparams.bdimz <= 1024
+
+
 def test_bounds_mean_nothing_on_a_processor() -> None:
     """9.2: there a block is a task without threads."""
     kind, build, _ = CASES["inner norm"]
