@@ -127,20 +127,3 @@ def test_what_no_asynchronous_copy_takes_passes_through_registers() -> None:
     """Rows of an odd length in 16 bits: single elements, of two bytes."""
     fusion, _ = in_shared_memory(softmax, [torch.empty(4, 5003, dtype=BF16)], 1, 128)
     assert "cp_async" not in cuda_text(fusion)
-
-
-def test_rows_that_crowd_registers_are_kept_there() -> None:
-    """200 KB for each of eight blocks."""
-    inputs = [torch.empty(264, 1 << 18, dtype=torch.float32)]
-    assert not chosen(inputs).keeps_rows_in_shared_memory
-    params = chosen([torch.empty(264, 800_000, dtype=BF16)])
-    assert params.keeps_rows_in_shared_memory
-    assert params.blocks_per_cluster == 8
-    block = params.lparams.bdimx * params.batches_per_block_inner_reduction * 8
-    assert block * 8 >= 800_000
-    assert 2 * block <= 227 * 1024
-
-
-def chosen(inputs: Sequence[torch.Tensor]) -> ReductionParams:
-    fusion = define(softmax, inputs).fusion
-    return schedule.compute_heuristics(fusion, INNER, inputs, "cuda")

@@ -143,3 +143,14 @@ def test_few_long_rows_are_shared() -> None:
     fusion = define(softmax, inputs).fusion
     assert INNER in schedule.find_compatible_schedulers(fusion, inputs, "cuda")
     assert schedule.compute_heuristics(fusion, INNER, inputs, "cuda").blocks_per_cluster == 8
+
+
+@pytest.mark.parametrize(("dtype", "is_stored"), [(BF16, False), (torch.float32, False)], ids=str)
+def test_single_elements_are_kept_as_floats(dtype: torch.dtype, is_stored: bool) -> None:
+    """Of 16 bits: each would be packed with the one before, and wait for it."""
+    inputs = [torch.empty(1745, 115_873, dtype=dtype)]
+    fusion = define(softmax, inputs).fusion
+    params = schedule.compute_heuristics(fusion, INNER, inputs, "cuda")
+    assert params.unroll_factor_inner_reduction == 1
+    assert params.project_persistent_buffers == is_stored
+    assert params.blocks_per_cluster == 8

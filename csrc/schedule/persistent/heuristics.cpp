@@ -84,7 +84,6 @@ std::unique_ptr<HeuristicParams> compute_inner_heuristics(
   }
   const RowOfThreads row = shared ? *shared : *kept;
   params->project_persistent_buffers = row.keeps_inputs;
-  params->keeps_rows_in_shared_memory = row.is_in_shared_memory;
   params->cparams.maxrregcount = row.registers;
   params->unroll_factor_inner_reduction = row.lanes;
   params->vectorize_inner_reduction = row.lanes > 1;

@@ -24,16 +24,14 @@ constexpr int64_t kRegistersOfVector = 4;
 constexpr int64_t kEnoughRows = 2;
 constexpr int64_t kEnoughStoredRows = 3;
 constexpr int64_t kFewBlocks = 3; // of a multiprocessor
-/// Elements of a thread, of a row in shared memory: fewer threads wait at barriers.
-constexpr int64_t kSharedElements = 128;
-/// Bytes of shared memory for each thread of such a row, for what reductions exchange.
-constexpr int64_t kScratchBytes = 16;
 /// Elements of a thread, of all inputs that are as large as the problem: enough loads in flight.
 constexpr int64_t kElements = 32;
 /// Elements of a thread, of a row that shares a kernel with rows of other sizes.
 constexpr int64_t kMostElements = 64;
 /// Longer parts of a row in the registers of one thread are the last resort: they are much code.
 constexpr int64_t kMostRegistersOfRow = 40;
+/// What room for rows counts where their loads wait for each other: any other way is faster.
+constexpr double kSlow = 1e-3;
 constexpr int64_t kThreadsOfBlock = 128;
 constexpr int64_t kThreadsOfColumns = 512;
 constexpr int64_t kMostColumns = 32;
@@ -64,26 +62,22 @@ int64_t registers_for_rows(const Target& target, int64_t threads) {
 struct KeptForm {
   int64_t bytes = 0;
   bool is_stored = false; // as the inputs are
+  /// Elements of 16 bits that are loaded one by one: each is packed with the one before, and waits
+  /// for it. Only where nothing else fits.
+  bool is_packed_one_by_one = false;
 };
 
-/// As inputs are stored. No value if something cannot be computed from them again.
-std::optional<KeptForm> stored_form(const FusionSummary& summary) {
-  if (find_unrepeatable(summary)) {
-    return std::nullopt;
-  }
-  KeptForm form{.is_stored = true};
-  for (const TensorView* input : inputs_of_several_passes(summary)) {
-    form.bytes += size_bytes(input->dtype());
-  }
-  return form;
-}
-
 /// Computed once; and as it is stored, where that is smaller and can be computed again.
-std::vector<KeptForm> kept_forms(const FusionSummary& summary) {
+std::vector<KeptForm> kept_forms(const FusionSummary& summary, const ProblemSizes& sizes) {
   std::vector<KeptForm> forms{{.bytes = std::max(kept_bytes(summary), kRegisterBytes)}};
-  const std::optional<KeptForm> stored = stored_form(summary);
-  if (stored && stored->bytes < forms.front().bytes) {
-    forms.push_back(*stored);
+  KeptForm stored{.is_stored = true};
+  for (const TensorView* input : inputs_of_several_passes(summary)) {
+    const int64_t bytes = size_bytes(input->dtype());
+    stored.bytes += bytes;
+    stored.is_packed_one_by_one |= sizes.vectors.lanes * bytes < kRegisterBytes;
+  }
+  if (stored.bytes < forms.front().bytes && !find_unrepeatable(summary)) {
+    forms.push_back(stored);
   }
   return forms;
 }
@@ -188,7 +182,7 @@ std::optional<RowOfThreads> find_row_of_threads(
   const bool has_few_rows = sizes.kept < target.num_sms;
   const int64_t wanted =
       has_few_rows ? most : std::clamp(ceil_div(sizes.reduced, elements), fewest, most);
-  const std::vector<KeptForm> forms = kept_forms(summary);
+  const std::vector<KeptForm> forms = kept_forms(summary, sizes);
   // The first of the best: what is nearest to the wanted number of threads, and computed once.
   std::optional<RowOfThreads> best;
   double best_share = 0;
@@ -199,10 +193,11 @@ std::optional<RowOfThreads> find_row_of_threads(
       const int64_t kept = ceil_div(row.batches * row.lanes * form.bytes, kRegisterBytes);
       const int64_t blocks = blocks_of_sm(
           target, row.threads * row.rows, other_registers(summary, sizes, form) + kept);
-      const double share = share_of_enough(blocks * row.rows, kept, form);
+      const double share =
+          share_of_enough(blocks * row.rows, kept, form) * (form.is_packed_one_by_one ? kSlow : 1);
       if (share > best_share) {
         row.registers = registers_of_blocks(target, row.threads * row.rows, blocks, is_long);
-        row.is_crowded = kept > kMostRegistersOfRow;
+        row.is_crowded = kept > kMostRegistersOfRow || form.is_packed_one_by_one;
         row.share = share;
         best = row;
         best_share = share;
@@ -215,74 +210,30 @@ std::optional<RowOfThreads> find_row_of_threads(
   return best;
 }
 
-namespace {
-
-/// A row, or its part, in shared memory: no value if it does not fit there, or if what is kept
-/// cannot be computed from inputs again.
-std::optional<RowOfThreads> find_row_in_shared_memory(
+/// Smaller parts leave room for those of other rows, which are loaded while these wait for each
+/// other: as many blocks as that takes, and no more.
+std::optional<RowOfThreads> find_row_of_cluster(
     const FusionSummary& summary, const Target& target, const ProblemSizes& sizes) {
-  const std::optional<KeptForm> form = stored_form(summary);
-  if (!form) {
-    return std::nullopt;
-  }
-  RowOfThreads row = row_of(
-      std::clamp(sizes.reduced / kSharedElements, kWarp, target.max_threads_per_block), sizes);
-  row.rows = 1;
-  row.keeps_inputs = true;
-  row.is_in_shared_memory = true;
-  const int64_t elements = row.threads * row.batches * row.lanes;
-  const int64_t scratch = row.threads * kScratchBytes + target.reserved_shared_bytes;
-  const int64_t needed = other_registers(summary, sizes, *form) + kRegistersOfVector;
-  const int64_t blocks = std::min(
-      target.shared_bytes_per_sm / (elements * form->bytes + scratch),
-      blocks_of_sm(target, row.threads, needed));
-  if (blocks == 0 || elements * form->bytes + scratch > target.max_shared_bytes) {
-    return std::nullopt;
-  }
-  row.registers = registers_of_thread(target, target.registers_per_sm, row.threads, blocks);
-  row.share = share_of_enough(blocks, 0, *form);
-  return row;
-}
-
-/// The smallest cluster of those that leave most room for parts of other rows, which are loaded
-/// while these wait for each other. `find`: how a block keeps its part.
-template <typename Find>
-std::optional<RowOfThreads> find_best_cluster(
-    const FusionSummary& summary,
-    const Target& target,
-    const ProblemSizes& sizes,
-    const Find& find) {
   const int64_t most = std::min(target.max_cluster_size, Target::kPortableClusterSize);
   std::optional<RowOfThreads> found;
+  if (!target.is_cuda() || sizes.kept > LaunchParams::kMaxGridYZ) {
+    return found;
+  }
   for (int64_t blocks = 2; blocks <= most; blocks *= 2) {
     ProblemSizes part = sizes;
     part.reduced = ceil_div(sizes.reduced, blocks);
     part.kept = sizes.kept * blocks;
-    const std::optional<RowOfThreads> row = find(summary, target, part);
-    if (row && (!found || row->share > found->share)) {
+    const std::optional<RowOfThreads> row = find_row_of_threads(summary, target, part);
+    const bool is_better = row && found &&
+                           (row->share > found->share ||
+                            (row->share == found->share && found->is_crowded && !row->is_crowded));
+    if (row && (!found || is_better)) {
       found = row;
       found->rows = 1;
       found->blocks = blocks;
     }
   }
   return found;
-}
-
-} // namespace
-
-std::optional<RowOfThreads> find_row_of_cluster(
-    const FusionSummary& summary, const Target& target, const ProblemSizes& sizes) {
-  if (!target.is_cuda() || sizes.kept > LaunchParams::kMaxGridYZ) {
-    return std::nullopt;
-  }
-  const std::optional<RowOfThreads> found =
-      find_best_cluster(summary, target, sizes, find_row_of_threads);
-  if (found && !found->is_crowded) {
-    return found;
-  }
-  const std::optional<RowOfThreads> shared =
-      find_best_cluster(summary, target, sizes, find_row_in_shared_memory);
-  return shared ? shared : found;
 }
 
 std::optional<RowOfChunks> find_row_of_chunks(

@@ -18,10 +18,9 @@ struct RowOfThreads {
   bool is_padded = false;
   /// Inputs are kept as they are stored, and each pass computes what it needs from them.
   bool keeps_inputs = false;
-  bool is_in_shared_memory = false; // what is kept; else in registers
-  int64_t registers = 0;            // of a thread, at most: so that blocks fit beside each other
-  bool is_crowded = false;          // by what is kept: few of its loads are under way at a time
-  double share = 0; // of the rows that a multiprocessor should have, how many fit; at most 1
+  int64_t registers = 0;   // of a thread, at most: so that blocks fit beside each other
+  bool is_crowded = false; // by what is kept: few of its loads are under way at a time
+  double share = 0;        // of the rows that a multiprocessor should have, how many fit; at most 1
 };
 /// No value: registers cannot hold it.
 [[nodiscard]] std::optional<RowOfThreads> find_row_of_threads(
