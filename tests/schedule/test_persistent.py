@@ -498,3 +498,42 @@ def test_what_does_not_fit_on_chip_is_refused(
 def test_empty_rows_are_refused() -> None:
     text = reason(INNER, softmax([1]), torch.empty(4, 0))
     assert text.endswith("there is nothing to keep")
+
+
+def rows_of(columns: int, *, is_declared: bool) -> ReductionParams:
+    """Params of a GPU for rows whose length the definition says, or a run."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, columns if is_declared else -1], [True, True], DataType.Half)
+        fd.add_output(softmax([1])(fd, x))
+    inputs = [torch.empty(20_000, columns, dtype=torch.float16)]
+    return schedule.compute_heuristics(fd.fusion, INNER, inputs, "cuda")
+
+
+@pytest.mark.parametrize("columns", [67, 155, 317, 401, 1657, 4433])
+def test_rows_of_one_length_leave_few_threads_idle(columns: int) -> None:
+    """No other length shares the kernel: a thread has no more elements than its share."""
+    params = rows_of(columns, is_declared=True)
+    threads, elements = params.lparams.bdimx, params.batches_per_block_inner_reduction
+    assert elements * threads - columns < threads
+    shared = rows_of(columns, is_declared=False)
+    assert elements <= shared.batches_per_block_inner_reduction
+
+
+@pytest.mark.parametrize("columns", [155, 1657])
+@pytest.mark.parametrize("rows", [1, 7])
+def test_values_of_rows_of_one_length(target: str, made_for: str, rows: int, columns: int) -> None:
+    x = random(rows, columns, dtype=torch.float16)
+
+    def build(fd: FusionDefinition) -> None:
+        y = fd.define_tensor([-1, columns], [True, True], DataType.Half)
+        fd.add_output(softmax([1])(fd, y))
+
+    with FusionDefinition() as fd:
+        build(fd)
+    here = [x.to(target)]
+    params = schedule.schedule(fd.fusion, INNER, here, made_for)
+    executor = KernelExecutor()
+    executor.compile(fd.fusion, here)
+    (y,) = executor.run(here, params.lparams, params.cparams)
+    rtol, atol = TOLERANCES[torch.float16]
+    torch.testing.assert_close(y.cpu().double(), torch.softmax(x.double(), 1), rtol=rtol, atol=atol)

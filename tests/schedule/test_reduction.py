@@ -376,6 +376,14 @@ def test_columns_are_neighbours_of_threads() -> None:
     assert (params.unroll_factor_iter_dom, params.lparams.bdimx) == (4, 32)
 
 
+def test_short_sums_of_many_columns_have_rounds_of_loads() -> None:
+    """A thread adds up many of them: the others of its block have columns of their own."""
+    params = chosen(torch.empty(63, 1_638_421), [0])
+    assert (params.lparams.bdimx, params.lparams.bdimy) == (128, 2)
+    few_columns = chosen(torch.empty(63, 20_001), [0])
+    assert few_columns.lparams.bdimx == 32
+
+
 def test_edited_params_are_applied(target: str) -> None:
     x = positive(64, 1000).to(target)
     fd = define(reduced("sum", [1]), [x])

@@ -12,6 +12,8 @@ ProblemSizes sizes_of(const ReductionProblem& problem, const RunFacts& facts) {
   for (const IterDomain* axis : problem.reduced) {
     sizes.reduced *= facts.size(axis->extent());
   }
+  sizes.is_of_one_length = std::ranges::all_of(
+      problem.reduced, [](const IterDomain* axis) { return axis->extent()->is_const_int(); });
   sizes.vectors = choose_vector_widths(problem.accesses, problem.lane_axes(), facts);
   for (const TensorAccess& access : problem.accesses) {
     sizes.streams += !access.is_output && !access.is_lookup() && access.has_all_axes ? 1 : 0;

@@ -16,6 +16,8 @@ struct ProblemSizes {
   VectorWidths vectors = {};
   int64_t streams = 0;      // inputs with an element for each one of the problem
   int64_t widest_bytes = 4; // of an element, as it is computed
+  /// The definition says how much is reduced: no other size shares a kernel with this one.
+  bool is_of_one_length = false;
 };
 
 [[nodiscard]] ProblemSizes sizes_of(const ReductionProblem& problem, const RunFacts& facts);

@@ -76,7 +76,8 @@ std::optional<RowLayout> find_row_layout(const FusionSummary& summary, const Run
   row.warps =
       bucket_above(std::clamp<int64_t>(ceil_div(sizes.reduced, kElements * kWarp), 1, most_warps));
   for (; row.warps <= most_warps; row.warps *= 2) {
-    row.batches = bucket_above(ceil_div(vectors, row.warps * kWarp));
+    row.batches = ceil_div(vectors, row.warps * kWarp);
+    row.batches = sizes.is_of_one_length ? row.batches : bucket_above(row.batches);
     const int64_t elements = row.batches * row.lanes;
     const int64_t needed = ceil_div(elements * of_element, kRegisterBytes) + kOtherRegisters;
     row.rows = row.warps == 1 ? kRowsOfBlock : 1;

@@ -147,9 +147,10 @@ std::vector<int64_t> by_distance(int64_t wanted, int64_t fewest, int64_t most) {
 }
 
 /// Vectors of a thread that has to keep `batches` of them: a number that rows of other sizes have
-/// as well. Where that is much, each vector counts.
-int64_t shared_batches(int64_t batches, int64_t lanes) {
-  if (batches <= 3 || batches * lanes > kMostElements) {
+/// as well, if they share a kernel. Where that is much, each vector counts.
+int64_t shared_batches(int64_t batches, const ProblemSizes& sizes) {
+  const int64_t lanes = sizes.vectors.lanes;
+  if (sizes.is_of_one_length || batches <= 3 || batches * lanes > kMostElements) {
     return batches;
   }
   return power_of_two_above(batches) * lanes <= kMostElements ? power_of_two_above(batches)
@@ -160,10 +161,13 @@ int64_t shared_batches(int64_t batches, int64_t lanes) {
 RowOfThreads row_of(int64_t threads, const ProblemSizes& sizes) {
   RowOfThreads row{.lanes = sizes.vectors.lanes};
   const int64_t vectors = ceil_div(sizes.reduced, row.lanes);
-  row.batches = shared_batches(ceil_div(vectors, threads), row.lanes);
+  row.batches = shared_batches(ceil_div(vectors, threads), sizes);
   row.threads = ceil_div(vectors, row.batches);
   row.is_padded = row.threads > kWarp / 2 && row.threads % kWarp != 0;
-  row.threads = row.is_padded ? padded_to_warps(row.threads) : row.threads;
+  if (row.is_padded) {
+    row.threads = padded_to_warps(row.threads);
+    row.batches = sizes.is_of_one_length ? ceil_div(vectors, row.threads) : row.batches;
+  }
   row.rows = std::clamp<int64_t>(
       power_of_two_below(kThreadsOfBlock / row.threads), 1, power_of_two_above(sizes.kept));
   return row;

@@ -22,6 +22,8 @@ constexpr int64_t kRowOfWarp = 8 * 1024;
 /// Blocks of a multiprocessor where a reduction is split over blocks.
 constexpr int64_t kBlocksOfSmInner = 8;
 constexpr int64_t kBlocksOfSmOuter = 2; // at least
+/// Rounds of loads of a thread that are worth its indices and its part in a block's sums.
+constexpr int64_t kRounds = 4;
 /// Registers of a thread that computes indices, and loads and sums single elements.
 constexpr int64_t kFewRegisters = 40;
 
@@ -89,7 +91,8 @@ class Heuristics {
   void choose_outer_for_gpu(ReductionParams& params) const {
     const int64_t lanes = sizes_.vectors.lanes;
     const int64_t vectors = std::max<int64_t>(ceil_div(sizes_.kept, lanes), 1);
-    const int64_t columns = std::min(power_of_two_above(vectors), kWarp);
+    const int64_t narrow = std::min(power_of_two_above(vectors), kWarp);
+    const int64_t columns = std::max(narrow, columns_of_short_sums(vectors));
     const int64_t rows = std::min(kThreads / columns, power_of_two_above(sizes_.reduced));
     const int64_t steps = std::max<int64_t>(ceil_div(sizes_.reduced, rows), 1);
     const int64_t unroll = loads_of_thread(steps);
@@ -108,6 +111,14 @@ class Heuristics {
       params.cparams.maxrregcount =
           registers_of_thread(target_, target_.registers_per_sm, threads, resident);
     }
+  }
+
+  /// Columns of a block whose threads have `kRounds` of loads each; fewer where so many columns
+  /// would leave too few blocks for the GPU.
+  [[nodiscard]] int64_t columns_of_short_sums(int64_t vectors) const {
+    const int64_t rows = power_of_two_above(ceil_div(sizes_.reduced, kRounds * kLoads));
+    const int64_t blocks = target_.num_sms * kBlocksOfSmInner;
+    return std::min(kThreads / std::min(rows, kThreads), power_of_two_below(vectors / blocks));
   }
 
   /// Blocks of a multiprocessor whose loads together take the latency of the memory: more of them
