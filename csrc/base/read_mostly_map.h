@@ -3,9 +3,9 @@
 //
 // A table is an array of places, each empty or a pointer to an entry; an entry is looked for from
 // the place of its hash on. Adding an entry fills an empty place. When a table is half full, its
-// pointers move to one of twice the size. What readers may still look at, the old table or the
-// entries of a map that was cleared, is retired, and deleted by a later change once no lookup that
-// began before is left: lookups are counted while they last.
+// pointers move to one of twice the size. Readers may still look at the old table, or at the
+// entries of a map that was cleared: these are retired, and deleted by a later change once no
+// lookup that began before is left. Lookups are counted while they last.
 #pragma once
 
 #include <array>

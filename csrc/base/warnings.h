@@ -1,6 +1,6 @@
 // Warnings: the program is right, but probably not what its author meant.
 //
-// The core does not know Python. Whoever embeds it installs a handler; the bindings install one
+// The core does not know Python. A program that embeds it installs a handler; the bindings have one
 // that raises a Python warning. Without one, warnings go to standard error.
 #pragma once
 

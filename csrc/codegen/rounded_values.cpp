@@ -54,7 +54,7 @@ const ReductionOp* reduction_of(const TensorView* tensor, BinaryOpType op) {
   return reduction != nullptr && reduction->op == op ? reduction : nullptr;
 }
 
-/// What `maximum` is one of: it may be found in several steps.
+/// The elements that `maximum` is found among: it may be found in several steps.
 const TensorView* elements_of(const ReductionOp* maximum) {
   const TensorView* elements = source_of(static_cast<const TensorView*>(maximum->arg));
   const ReductionOp* step = reduction_of(elements, BinaryOpType::Max);

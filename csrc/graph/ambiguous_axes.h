@@ -31,8 +31,8 @@ class AmbiguousAxisSearch {
 
   /// The first ambiguous axis, from the logical axes of `tensor` through splits and merges. Empty
   /// for axes that were searched before: their groups decide the question.
-  /// Cost: O(axes that follow from some of the tensor's, and not from all). What follows from all
-  /// cannot contradict anything, and the search ends there: at the next reshape of a chain.
+  /// Cost: O(axes that follow from some of the tensor's, and not from all). One that follows from
+  /// all cannot contradict anything, and the search ends there: at the next reshape of a chain.
   [[nodiscard]] std::optional<AmbiguousAxis> find(const TensorView* tensor);
 
  private:

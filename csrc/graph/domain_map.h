@@ -1,8 +1,8 @@
 // PairwiseDomainMap: which axis of a producer is which axis of its consumer.
 //
 // A producer shows its logical axes, without those it reduced; a consumer takes them up as its root
-// axes (its logical axes, where it has no root domain). What the consumer does to them afterwards
-// (reshape, permute, pad ...) lies between its own root and logical domains and is not looked at.
+// axes (its logical axes, where it has no root domain). Later transforms of the consumer
+// (reshape, permute, pad ...) lie between its own root and logical domains and are not looked at.
 #pragma once
 
 #include <unordered_map>

@@ -87,7 +87,7 @@ class IdModel {
 
 /// The model of the fusion as it is now, for reading. The scheduling calls of a thread share it
 /// until one changes an axis or the graph of tensors: a call that only binds or inlines finds the
-/// graphs built. A model that somebody holds keeps describing the fusion as it was.
+/// graphs built. A model that a caller holds keeps describing the fusion as it was.
 [[nodiscard]] std::shared_ptr<IdModel> shared_id_model(Fusion& fusion);
 
 } // namespace nvfuser

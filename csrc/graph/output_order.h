@@ -1,6 +1,6 @@
 // An order of expressions that does not depend on the order in which they were made: from the first
-// output back through its operands, then from the next one. What is decided in this order is the
-// same for two definitions that compute the same.
+// output back through its operands, then from the next one. Decisions in this order are the same
+// for two definitions that compute the same.
 #pragma once
 
 #include <vector>

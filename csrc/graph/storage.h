@@ -1,4 +1,4 @@
-// In whose memory the elements of a tensor lie. Mostly in its own; in place, in that of another:
+// Which memory the elements of a tensor lie in: mostly its own; in place, that of another tensor:
 //
 //   T2 = set(T0)    T3 = scatter(T2, T1, ..)     T2 lies in T3: the scatter overwrites a copy
 //   T4 = T0 + 1, an update of the input T0       T4 lies in T0

@@ -60,7 +60,7 @@ class ByteReader {
   [[nodiscard]] bool is_good() const {
     return fault_.empty();
   }
-  /// What was wrong first; empty: nothing.
+  /// The first mistake in the bytes; empty: there is none.
   [[nodiscard]] const std::string& fault() const {
     return fault_;
   }

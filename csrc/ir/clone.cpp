@@ -1,7 +1,7 @@
 // Copying statements between fusions.
 //
 // A whole copy (Fusion::copy_from) keeps names, serials and the order of uses, so that a clone
-// equals its original and prints the same. A partial copy (a Cloner made by anybody else) numbers
+// equals its original and prints the same. A partial copy (any other Cloner makes one) numbers
 // anew; with a value it copies the computation of its sizes and the transforms of its axes, but no
 // definition of a tensor.
 //

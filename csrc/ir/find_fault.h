@@ -9,8 +9,8 @@
 //   stages      of circular buffers: more than one, and less ahead than there are
 //   aliases     outputs and the inputs that they are written to have one type and rank
 //
-// Code on higher floors relies on them. What is read from bytes is asked; what functions of the
-// core made keeps them by construction.
+// Code on higher floors relies on them. Fusions that are read from bytes are checked; those that
+// functions of the core made keep them by construction.
 #pragma once
 
 #include <string>

@@ -15,7 +15,7 @@ namespace nvfuser {
 
 /// Makes the statements that bytes from anywhere say. A statement is made of earlier ones only, is
 /// of the kind that its place asks for, and has one definition, which stands before all that reads
-/// it: so no value depends on itself. What fields mean together is for `find_fault` to check.
+/// it: so no value depends on itself. `find_fault` checks what fields mean together.
 class FusionReader {
  public:
   explicit FusionReader(std::span<const std::byte> body);

@@ -61,7 +61,7 @@ class BarrierSet {
 
 struct KernelTraits {
   /// The barriers that the statement is: elements written before it, by threads that wait, are seen
-  /// after it. Who waits within a collective depends on its dimensions (always_waits).
+  /// after it. Which threads wait in a collective depends on its dimensions (always_waits).
   BarrierSet barriers{};
   /// Threads of a block compute it together, in scratch of its own in shared memory.
   bool is_collective = false;

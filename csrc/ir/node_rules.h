@@ -1,6 +1,6 @@
-// What operands, results and attributes of one expression have to do with each other: ranks,
-// positions of dimensions, sizes. Functions of `ops/` and `transform/` make nodes that keep these
-// rules; what is read from bytes is checked.
+// Rules about operands, results and attributes of one expression: ranks, positions of dimensions,
+// sizes. Functions of `ops/` and `transform/` make nodes that keep these rules; nodes that are read
+// from bytes are checked.
 #pragma once
 
 #include <string>

@@ -65,7 +65,7 @@ std::vector<Expr*> steps_to(const IterDomains& ids, const std::vector<Expr*>& kn
   return steps;
 }
 
-/// What its schedule adds to the tensor, but for memory and positions, which stand beside its name.
+/// The schedule of a tensor, but for memory and positions, which stand beside its name.
 std::string schedule_text(const TensorSchedule& schedule) {
   std::string out;
   for_each_field<TensorSchedule>([&]<typename Declared>(const Declared& field) {

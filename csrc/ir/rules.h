@@ -1,5 +1,5 @@
-// What functions of this floor refuse, as values: code that only wants to know asks here, and the
-// functions throw the same refusal for a user.
+// The refusals of functions of this floor, as values: code that only wants to know asks here, and
+// the functions throw the same refusal for a user.
 #pragma once
 
 #include <optional>

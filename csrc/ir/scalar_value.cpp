@@ -41,8 +41,8 @@ double round_to_format(double value, const FloatFormat& format) {
   return std::copysign(format.overflow, value);
 }
 
-/// Float8_e8m0fnu holds powers of two: no sign, no zero. Of two equally near
-/// ones it is the larger.
+/// Float8_e8m0fnu holds powers of two: no sign, no zero. Where two are
+/// equally near, it is the larger.
 double round_to_power_of_two(double value) {
   const double magnitude = std::abs(value);
   if (magnitude <= kSmallestE8M0) {

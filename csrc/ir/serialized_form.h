@@ -28,7 +28,7 @@ namespace nvfuser::serialized {
 
 inline constexpr std::array<std::byte, 4> kMagic = {
     std::byte{'N'}, std::byte{'V'}, std::byte{'F'}, std::byte{'B'}};
-/// Of the form itself; changes of nodes and enumerations show in the digest of their table.
+/// Version of the form itself; changes of nodes and enumerations show in the digest of their table.
 inline constexpr uint8_t kVersion = 1;
 
 /// Where the head has what. The last digest is that of the fusion: of all other bytes.

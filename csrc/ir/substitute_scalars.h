@@ -14,7 +14,7 @@ namespace nvfuser {
 /// computed. A value without any of the leaves stays itself.
 class ScalarSubstitution {
  public:
-  /// What a value becomes that was rebuilt; both may be the same.
+  /// Returns what stands for a value that was rebuilt; both may be the same.
   using Finish = std::function<Val*(Val* val, Val* rebuilt)>;
 
   explicit ScalarSubstitution(Fusion& fusion, Finish finish = {})
