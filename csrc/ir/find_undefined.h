@@ -1,5 +1,5 @@
-// Tensors without elements: neither inputs of their fusion nor results of an expression. Such a
-// tensor can be made by hand, and everything that runs or schedules a fusion refuses it.
+// Tensors without elements: neither inputs of their fusion nor results of an expression. They can
+// be made by hand, and everything that runs or schedules a fusion refuses them.
 #pragma once
 
 #include <optional>

@@ -114,7 +114,7 @@ def as_torch(tensor: Any) -> torch.Tensor:
 
 
 def describe_tensor(tensor: torch.Tensor) -> dict[str, Any]:
-    """What a definition needs to know of a tensor: arguments of `define_tensor`.
+    """The arguments of `define_tensor` that say what a tensor is like.
 
     Parameters
     ----------
