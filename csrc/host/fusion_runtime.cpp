@@ -197,6 +197,11 @@ std::optional<StoredPlan> FusionRuntime::plan_to_store() const {
   if (replan_ != nullptr || last_choice_.size() != pieces_.size()) {
     return std::nullopt;
   }
+  // The facts of one kernel are found without a plan. Its texts and errors then have the names and
+  // lines of the definition, which a fusion that was read from bytes has not.
+  if (pieces_.size() == 1) {
+    return std::nullopt;
+  }
   StoredPlan plan{.pieces = {}, .outputs = outputs_, .random_streams = random_streams_};
   for (size_t i = 0; i < pieces_.size(); ++i) {
     const PieceWays& ways = *pieces_[i].ways;

@@ -1,4 +1,4 @@
-"""Definitions that find their plan on the disk compute what they would have computed without it."""
+"""Definitions that find their plan on the disk compute the same bits as without it."""
 
 import os
 import re
@@ -24,4 +24,4 @@ def test_plans_on_disk_compute_the_same_bits(target: str) -> None:
     assert result.returncode == 0, result.stdout + result.stderr
     stored = re.search(r"(\d+) stored", result.stdout)
     assert stored, result.stdout
-    assert int(stored[1]) > COUNT // 2, result.stdout
+    assert int(stored[1]) > COUNT // 4, result.stdout  # those that are cut
