@@ -175,6 +175,9 @@ class CpuDialect final : public Dialect {
   void async_wait(KernelPrinter& /*printer*/, const AsyncWait& /*wait*/) override {
     NVF_INVARIANT(false, "copies are synchronous on a target without asynchronous ones");
   }
+  void bulk_copy(KernelPrinter& /*printer*/, const Expr& statement) override {
+    NVF_INVARIANT(false, "copies of boxes are loops on this target: ", statement.to_string());
+  }
   void grid_sync(KernelPrinter& /*printer*/, const GridSync& /*sync*/) override {
     NVF_INVARIANT(!is_in_block_, "a phase ends before a barrier over blocks");
   }

@@ -3,10 +3,12 @@
 #include <array>
 #include <span>
 
+#include "codegen/cuda_bulk.h"
 #include "codegen/dialect.h"
 #include "codegen/packed_arrays.h"
 #include "codegen/printer.h"
 #include "lower/analysis/clusters.h"
+#include "lower/analysis/kernel_parameters.h"
 #include "lower/analysis/loop_copies.h"
 #include "lower/analysis/memory_layout.h"
 
@@ -108,15 +110,20 @@ class CudaDialect final : public Dialect {
     const bool has_many = all.size() > kMany && printer.kernel().target().architecture >= 70;
     std::string parameters;
     for (const KernelPrinter::Parameter& parameter : all) {
+      // Bulk copies take the address of a tensor map, which must be that of the parameter.
+      const bool is_read = has_many || parameter.type == kTensorMapType;
       parameters += (parameters.empty() ? "" : ", ") +
-                    std::string(has_many ? "const __grid_constant__ " : "") + parameter.type + " " +
+                    std::string(is_read ? "const __grid_constant__ " : "") + parameter.type + " " +
                     parameter.name;
     }
     printer.line("__global__ void " + name + "(" + parameters + ") {");
     printer.indented([&] { declare_hardware_values(printer); });
     if (printer.mentions("smem")) {
-      printer.indented([&] { printer.line("extern __shared__ __align__(128) char smem[];"); });
+      const std::string alignment = std::to_string(alignment_of_shared_memory(printer.kernel()));
+      printer.indented(
+          [&] { printer.line("extern __shared__ __align__(" + alignment + ") char smem[];"); });
     }
+    printer.indented([&] { declare_bulk_groups(printer); });
     if (printer.mentions("cluster_turns")) {
       printer.indented([&] { printer.line("ClusterTurns cluster_turns;"); });
     }
@@ -202,11 +209,18 @@ class CudaDialect final : public Dialect {
     printer.line("__syncthreads();");
   }
 
-  void async_commit(KernelPrinter& printer, const AsyncCommit& /*commit*/) override {
-    printer.line("cp_async_commit();");
+  void async_commit(KernelPrinter& printer, const AsyncCommit& commit) override {
+    const bool is_bulk = commit.async_op == LoadStoreOpType::CpAsyncBulkTensorTile;
+    printer.line(is_bulk ? commit_of_bulk_loads() : "cp_async_commit();");
   }
   void async_wait(KernelPrinter& printer, const AsyncWait& wait) override {
-    printer.line("cp_async_wait<" + std::to_string(wait.keep_stages) + ">();");
+    const bool is_bulk = wait.async_op == LoadStoreOpType::CpAsyncBulkTensorTile;
+    printer.line(
+        is_bulk ? wait_for_bulk_loads(wait.keep_stages)
+                : "cp_async_wait<" + std::to_string(wait.keep_stages) + ">();");
+  }
+  void bulk_copy(KernelPrinter& printer, const Expr& statement) override {
+    print_bulk_statement(printer, statement);
   }
   void grid_sync(KernelPrinter& printer, const GridSync& sync) override {
     NVF_INVARIANT(sync.sync_buffer != nullptr, "a barrier over blocks has counters");

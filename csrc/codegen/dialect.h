@@ -72,6 +72,8 @@ class Dialect {
   virtual void block_sync(KernelPrinter& printer, const BlockSync& sync) = 0;
   virtual void async_commit(KernelPrinter& printer, const AsyncCommit& commit) = 0;
   virtual void async_wait(KernelPrinter& printer, const AsyncWait& wait) = 0;
+  /// A BulkLoad, BulkStore, BulkStoreWait or FenceAsyncProxy.
+  virtual void bulk_copy(KernelPrinter& printer, const Expr& statement) = 0;
   virtual void grid_sync(KernelPrinter& printer, const GridSync& sync) = 0;
   virtual void block_serialize_wait(KernelPrinter& printer, const BlockSerializeWait& wait) = 0;
   virtual void block_serialize_release(

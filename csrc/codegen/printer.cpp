@@ -253,6 +253,10 @@ std::vector<KernelPrinter::Parameter> KernelPrinter::parameters() const {
             {std::move(type),
              parameter.val->is_tensor() ? name_of(parameter.tensor()) : name_of(parameter.val)});
         break;
+      case Kind::TensorMap:
+        list.push_back(
+            {kTensorMapType, name_of_tensor_map(name_of(parameter.tensor()), parameter.position)});
+        break;
       case Kind::RandomSeed: list.push_back({"PhiloxKeys", "rng_seed"}); break;
       case Kind::RandomOffset:
         list.push_back({std::move(type), name_of_random_offset(parameter.stream)});
@@ -312,6 +316,10 @@ void KernelPrinter::statement(const Expr& expr) {
           [&](const BlockSync& node) { dialect_.block_sync(*this, node); },
           [&](const AsyncCommit& node) { dialect_.async_commit(*this, node); },
           [&](const AsyncWait& node) { dialect_.async_wait(*this, node); },
+          [&](const BulkLoad& node) { dialect_.bulk_copy(*this, node); },
+          [&](const BulkStore& node) { dialect_.bulk_copy(*this, node); },
+          [&](const BulkStoreWait& node) { dialect_.bulk_copy(*this, node); },
+          [&](const FenceAsyncProxy& node) { dialect_.bulk_copy(*this, node); },
           [&](const GridSync& node) { dialect_.grid_sync(*this, node); },
           [&](const BlockReduction& node) { dialect_.block_reduction(*this, node); },
           [&](const BlockScan& node) { dialect_.block_scan(*this, node); },

@@ -18,6 +18,12 @@
 //                   only the last block to arrive does, and `is_last` says whether this is it. With
 //                   `is_serial` blocks take turns, so that the last one is the last in their order.
 // All combine several values at once: those of grouped reductions, and lanes of grouped axes.
+//
+// Asynchronous copies. AsyncCommit ends a group of them, AsyncWait waits for groups:
+//   cp.async   LoadStoreOps of that kind. Each thread has groups of its own.
+//   bulk       BulkLoads. The block has common groups: each thread commits and waits for all, one
+//              of them copies.
+// A BulkStore is waited for by the thread that began it, with a BulkStoreWait.
 #pragma once
 
 #include "ir/expr.h"
@@ -490,5 +496,90 @@ struct ClusterLoopFields {
   }
 };
 struct ClusterLoop final : ExprNode<ClusterLoop, ClusterLoopFields> {};
+
+struct BulkLoadFields {
+  static constexpr const char* kDoc =
+      "Begin to copy a box of a tensor in global memory to shared memory, where it lies without "
+      "gaps. What is outside of the tensor becomes zeros. One thread does it; the box belongs to "
+      "the group of its next AsyncCommit.";
+  Val* out = nullptr;
+  std::vector<Val*> coordinates{};
+  TensorView* tensor = nullptr;
+  std::vector<Val*> extents{};
+  std::vector<Val*> strides{};
+  std::vector<int64_t> box{};
+  int64_t swizzle_bytes = 0;
+  static constexpr auto fields() {
+    return std::tuple{
+        output("out", &BulkLoadFields::out, "Where the box begins in shared memory."),
+        input(
+            "coordinates", &BulkLoadFields::coordinates,
+            "Where the box begins in the tensor, along each of its axes; innermost first."),
+        attr("tensor", &BulkLoadFields::tensor, "The tensor in global memory."),
+        attr("extents", &BulkLoadFields::extents, "Of the tensor, along each axis (elements)."),
+        attr("strides", &BulkLoadFields::strides, "Of the tensor, along each axis (elements)."),
+        attr("box", &BulkLoadFields::box, "Extents of the box, along each axis (elements)."),
+        attr(
+            "swizzle_bytes", &BulkLoadFields::swizzle_bytes,
+            "Width of the box (bytes) if its pieces of 16 bytes are permuted in shared memory: "
+            "piece i of line n, of 128 bytes, lies where i XOR n would. 0: they are not."),
+    };
+  }
+};
+struct BulkLoad final : ExprNode<BulkLoad, BulkLoadFields> {};
+
+struct BulkStoreFields {
+  static constexpr const char* kDoc =
+      "Begin to copy a box from shared memory to a tensor in global memory. What is outside of the "
+      "tensor is not written. One thread does it, after a FenceAsyncProxy of those that wrote.";
+  Val* arg = nullptr;
+  std::vector<Val*> coordinates{};
+  TensorView* tensor = nullptr;
+  std::vector<Val*> extents{};
+  std::vector<Val*> strides{};
+  std::vector<int64_t> box{};
+  int64_t swizzle_bytes = 0;
+  static constexpr auto fields() {
+    return std::tuple{
+        input("arg", &BulkStoreFields::arg, "Where the box begins in shared memory."),
+        input(
+            "coordinates", &BulkStoreFields::coordinates,
+            "Where the box begins in the tensor, along each of its axes; innermost first."),
+        attr("tensor", &BulkStoreFields::tensor, "The tensor in global memory."),
+        attr("extents", &BulkStoreFields::extents, "Of the tensor, along each axis (elements)."),
+        attr("strides", &BulkStoreFields::strides, "Of the tensor, along each axis (elements)."),
+        attr("box", &BulkStoreFields::box, "Extents of the box, along each axis (elements)."),
+        attr(
+            "swizzle_bytes", &BulkStoreFields::swizzle_bytes,
+            "Width of the box (bytes) if its pieces of 16 bytes are permuted in shared memory: "
+            "piece i of line n, of 128 bytes, lies where i XOR n would. 0: they are not."),
+    };
+  }
+};
+struct BulkStore final : ExprNode<BulkStore, BulkStoreFields> {};
+
+struct BulkStoreWaitFields {
+  static constexpr const char* kDoc =
+      "Wait until the boxes that this thread began to store have been read from shared memory, or "
+      "until they are in global memory.";
+  bool only_reads = false;
+  static constexpr auto fields() {
+    return std::tuple{
+        attr(
+            "only_reads", &BulkStoreWaitFields::only_reads,
+            "Wait for the reads: shared memory may be written again."),
+    };
+  }
+};
+struct BulkStoreWait final : ExprNode<BulkStoreWait, BulkStoreWaitFields> {};
+
+struct FenceAsyncProxyFields {
+  static constexpr const char* kDoc =
+      "What this thread wrote to shared memory is seen by bulk copies that begin after a barrier.";
+  static constexpr auto fields() {
+    return std::tuple{};
+  }
+};
+struct FenceAsyncProxy final : ExprNode<FenceAsyncProxy, FenceAsyncProxyFields> {};
 
 } // namespace nvfuser

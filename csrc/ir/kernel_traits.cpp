@@ -1,5 +1,7 @@
 #include "ir/kernel_traits.h"
 
+#include "ir/kernel_nodes.h"
+
 namespace nvfuser {
 namespace {
 
@@ -45,13 +47,31 @@ constexpr KernelTraits ClusterReduction{
     .is_ordered = true,
     .is_large = true};
 constexpr KernelTraits ClusterLoop{};
+constexpr KernelTraits BulkLoad{.is_ordered = true};
+constexpr KernelTraits BulkStore{.is_ordered = true};
+constexpr KernelTraits BulkStoreWait{.is_ordered = true};
+constexpr KernelTraits FenceAsyncProxy{.is_ordered = true};
 } // namespace row
 
 constexpr KernelTraits kOnElements{};
 
+/// Groups of bulk copies belong to the block: its threads count them together.
+constexpr KernelTraits kOfBulkGroups{.needs_all_threads = true, .is_ordered = true};
+
+bool is_of_bulk_groups(const Expr& statement) {
+  constexpr LoadStoreOpType kBulk = LoadStoreOpType::CpAsyncBulkTensorTile;
+  const auto* commit = statement.as<AsyncCommit>();
+  const auto* wait = statement.as<AsyncWait>();
+  return (commit != nullptr && commit->async_op == kBulk) ||
+         (wait != nullptr && wait->async_op == kBulk);
+}
+
 } // namespace
 
 const KernelTraits& traits_of(const Expr& statement) {
+  if (is_of_bulk_groups(statement)) {
+    return kOfBulkGroups;
+  }
 #define NVF_ROW(Node) \
   case ExprKind::Node: return row::Node;
   // clang-format off

@@ -15,6 +15,17 @@ std::string ops_text(const std::vector<BinaryOpType>& ops) {
   return out;
 }
 
+/// `box 64 x 32 at {..}`: innermost last, as axes are written.
+template <typename BulkCopy>
+std::string box_text(const BulkCopy& e) {
+  std::string box;
+  for (const int64_t extent : e.box) {
+    box = std::to_string(extent) + (box.empty() ? "" : " x ") + box;
+  }
+  return "box " + box + " at " + print_list({e.coordinates.rbegin(), e.coordinates.rend()}) +
+         (e.swizzle_bytes > 0 ? ", swizzled by " + std::to_string(e.swizzle_bytes) + " bytes" : "");
+}
+
 } // namespace
 
 // ---- Domains ------------------------------------------------------------------------------------
@@ -191,6 +202,22 @@ std::string print_node(const ClusterReduction& e) {
 
 std::string print_node(const ClusterLoop& e) {
   return "CLUSTERLOOP:\n" + print_scope(e.body, 1);
+}
+
+std::string print_node(const BulkLoad& e) {
+  return str(e.out) + " = BULKLOAD( " + str(e.tensor) + ", " + box_text(e) + " )\n";
+}
+
+std::string print_node(const BulkStore& e) {
+  return str(e.tensor) + " = BULKSTORE( " + str(e.arg) + ", " + box_text(e) + " )\n";
+}
+
+std::string print_node(const BulkStoreWait& e) {
+  return std::string("BULKSTOREWAIT(only_reads=") + bool_text(e.only_reads) + ")\n";
+}
+
+std::string print_node(const FenceAsyncProxy& /*e*/) {
+  return "FENCEASYNCPROXY()\n";
 }
 
 } // namespace nvfuser

@@ -12,11 +12,10 @@ const char* instead_of(LoadStoreOpType type) {
   switch (type) {
     case LoadStoreOpType::Set:
     case LoadStoreOpType::SegmenterSet: // a copy, where both of its sides are in one kernel
-    case LoadStoreOpType::CpAsync: return nullptr;
+    case LoadStoreOpType::CpAsync:
+    case LoadStoreOpType::CpAsyncBulkTensorTile: return nullptr;
     case LoadStoreOpType::CpAsyncBulk:
-    case LoadStoreOpType::CpAsyncBulkTensorTile:
-      return "load with LoadStoreOpType.cp_async into shared memory, and store with "
-             "LoadStoreOpType.set";
+      return "copy boxes with LoadStoreOpType.tma, or elements with LoadStoreOpType.set";
     case LoadStoreOpType::LdMatrix:
     case LoadStoreOpType::StMatrix: return "copy with LoadStoreOpType.set, and vectorize the copy";
     case LoadStoreOpType::LdTMem:
@@ -31,8 +30,6 @@ const char* instead_of(ParallelType type) {
     case ParallelType::Mma:
       return "bind it to threads and multiply and sum; matmul and linear are evaluated by "
              "fd.execute";
-    case ParallelType::Bulk:
-      return "vectorize the axis, and copy with LoadStoreOpType.set or LoadStoreOpType.cp_async";
     case ParallelType::Stream:
       return "bind it to grid_x, grid_y or grid_z, or run the kernel for each part of the axis";
     default:
@@ -76,7 +73,7 @@ std::optional<Refusal> find_wrong_copy(const TensorView* tensor) {
   }
   if (const char* fix = instead_of(copy->op)) {
     return no_form(
-        tensor, {"LoadStoreOpType.", enum_name(copy->op)}, {"set, or cp_async"},
+        tensor, {"LoadStoreOpType.", enum_name(copy->op)}, {"set, cp_async or tma"},
         {enum_name(copy->op), " from ", copy->arg->to_string()}, fix);
   }
   return std::nullopt;
@@ -98,7 +95,7 @@ std::optional<Refusal> find_wrong_binding(const TensorView* tensor) {
     if (const char* fix = instead_of(axis->parallel_type())) {
       return no_form(
           tensor, {"Parallel type ", axis->parallel_type()},
-          {"grid, block, serial, unroll, unswitch or vectorize"}, {axis->to_string()}, fix);
+          {"grid, block, serial, unroll, unswitch, vectorize or tma"}, {axis->to_string()}, fix);
     }
   }
   for (const Expr* expr : tensor->domain()->all_exprs()) {

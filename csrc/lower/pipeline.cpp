@@ -11,6 +11,7 @@
 #include "lower/analysis/circular_loops.h"
 #include "lower/analysis/loop_model.h"
 #include "lower/analysis/parallel_dims.h"
+#include "lower/analysis/tensor_maps.h"
 #include "lower/dump.h"
 #include "lower/passes/bound_indices.h"
 #include "lower/passes/build_loop_nests.h"
@@ -37,6 +38,7 @@
 #include "lower/passes/sort_exprs.h"
 #include "lower/passes/unroll_loops.h"
 #include "lower/passes/validate_schedule.h"
+#include "lower/passes/wait_for_bulk_stores.h"
 #include "lower/verify.h"
 
 namespace nvfuser {
@@ -80,6 +82,7 @@ const std::vector<Pass<Kernel>>& lowering_passes() {
       {"find_circular_loops", find_circular_loops, "needs loops and which of them run once"},
       {"model_ranges", model_ranges, "ranges of loop indices, for every proof that follows"},
       {"check_vector_accesses", check_vector_accesses, "needs promoted loops and proofs"},
+      {"check_bulk_copies", check_bulk_copies, "needs storage, and proofs about sizes"},
       {"check_index_accesses", check_index_accesses,
        "refuses before anything is written; sizes are final"},
       {"find_enclosing_loops", find_enclosing_loops, "loops are final; sizes are left to launches"},
@@ -88,6 +91,8 @@ const std::vector<Pass<Kernel>>& lowering_passes() {
       {"build_loop_nests", build_loop_nests, "loops, allocations, indexed statements"},
       {"prefetch_loads", prefetch_loads, "its barriers are the first ones"},
       {"insert_syncs", insert_syncs, "while every statement stands in its loops only once"},
+      {"wait_for_bulk_stores", wait_for_bulk_stores,
+       "barriers say where what is stored may change"},
       {"serialize_blocks", serialize_blocks, "no barrier over blocks may lie in a section"},
       {"check_parameters", check_parameters, "all tensors that the host passes are known"},
       {"promote_reuse", promote_reuse,

@@ -119,7 +119,7 @@ Target target_of(Device device) {
     if (target.architecture < kVolta || driver->version() < kManyParameters) {
       target.max_parameter_bytes = Target::kFewParameterBytes;
     }
-    if (target.architecture < kHopper) {
+    if (target.architecture < kHopper || !driver->has_tensor_maps()) {
       target.has_bulk_copies = false;
     }
     if (target.architecture < kHopper || !driver->has_clusters()) {

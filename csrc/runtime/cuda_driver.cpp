@@ -49,7 +49,7 @@ std::optional<Refusal> CudaDriver::load() {
 #undef NVF_LOAD
 #define NVF_FIND(name, symbol, parameters) \
   name = reinterpret_cast<CUresult(*) parameters>(library.find(symbol));
-  NVF_FOR_EACH_CLUSTER_FUNCTION(NVF_FIND)
+  NVF_FOR_EACH_HOPPER_FUNCTION(NVF_FIND)
 #undef NVF_FIND
   library.release(); // the driver does not expect to be closed
   int count = 0;

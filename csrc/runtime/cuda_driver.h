@@ -44,6 +44,11 @@ struct CUlaunchConfig {
 static_assert(sizeof(CUlaunchAttribute) == 72);
 static_assert(offsetof(CUlaunchConfig, stream) == 32 && sizeof(CUlaunchConfig) == 56);
 
+/// A tensor as bulk copies see it; what is in it is the driver's.
+struct alignas(64) CUtensorMap {
+  std::array<uint64_t, 16> opaque{};
+};
+
 /// X(name, exported symbol, parameters). Every function returns a CUresult.
 // clang-format off: it takes the pointers for products
 #define NVF_FOR_EACH_DRIVER_FUNCTION(X)                                                         \
@@ -89,12 +94,17 @@ static_assert(offsetof(CUlaunchConfig, stream) == 32 && sizeof(CUlaunchConfig) =
   X(launch_cooperative_kernel, "cuLaunchCooperativeKernel",                                     \
     (CUfunction function, unsigned gdimx, unsigned gdimy, unsigned gdimz, unsigned bdimx,       \
      unsigned bdimy, unsigned bdimz, unsigned smem_bytes, CUstream stream, void** parameters))
-/// The same for functions that came with clusters: nullptr in older drivers.
-#define NVF_FOR_EACH_CLUSTER_FUNCTION(X)                               \
+/// The same for functions that came with clusters and bulk copies: nullptr in older drivers.
+#define NVF_FOR_EACH_HOPPER_FUNCTION(X)                               \
   X(occupancy_max_active_clusters, "cuOccupancyMaxActiveClusters",     \
     (int* clusters, CUfunction function, const CUlaunchConfig* config)) \
   X(launch_kernel_ex, "cuLaunchKernelEx",                              \
-    (const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra))
+    (const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra))       \
+  X(tensor_map_encode_tiled, "cuTensorMapEncodeTiled",                                           \
+    (CUtensorMap* map, int type, unsigned rank, void* address, const uint64_t* extents,          \
+     const uint64_t* byte_strides, const unsigned* box, const unsigned* element_strides,         \
+     int interleave, int swizzle, int l2_promotion, int fill))                                   \
+  X(tensor_map_replace_address, "cuTensorMapReplaceAddress", (CUtensorMap* map, void* address))
 // clang-format on
 
 enum CudaFunctionAttribute : int {
@@ -138,12 +148,16 @@ class CudaDriver {
 
 #define NVF_DRIVER_MEMBER(name, symbol, parameters) CUresult(*name) parameters = nullptr;
   NVF_FOR_EACH_DRIVER_FUNCTION(NVF_DRIVER_MEMBER)
-  NVF_FOR_EACH_CLUSTER_FUNCTION(NVF_DRIVER_MEMBER)
+  NVF_FOR_EACH_HOPPER_FUNCTION(NVF_DRIVER_MEMBER)
 #undef NVF_DRIVER_MEMBER
 
   /// Whether it launches clusters of blocks.
   [[nodiscard]] bool has_clusters() const {
     return occupancy_max_active_clusters != nullptr && launch_kernel_ex != nullptr;
+  }
+  /// Whether it describes tensors to bulk copies.
+  [[nodiscard]] bool has_tensor_maps() const {
+    return tensor_map_encode_tiled != nullptr && tensor_map_replace_address != nullptr;
   }
   /// CUDA version of the driver: 12040 is 12.4.
   [[nodiscard]] int version() const {

@@ -132,6 +132,14 @@ void fill_buffers(
   }
 }
 
+void fill_tensor_maps(const LaunchPlan& plan, std::byte* parameters) {
+  for (const PlannedTensorMap& planned : plan.tensor_maps) {
+    write_tensor_map(
+        CudaDriver::get(), planned.map, address_at(parameters, planned.tensor_offset),
+        parameters + planned.offset);
+  }
+}
+
 void fill_random_state(const LaunchPlan& plan, const RandomShare& random, std::byte* parameters) {
   const RandomKeys keys = keys_of(random.state.seed);
   std::memcpy(parameters + plan.random_seed, &keys, sizeof(keys));
@@ -272,6 +280,7 @@ void bind_launch(
   check_aliases(plan, args);
   fill_arguments(plan, args, parameters);
   fill_buffers(plan, args, memory, parameters);
+  fill_tensor_maps(plan, parameters);
   if (!plan.random_offsets.empty()) {
     fill_random_state(plan, random, parameters);
   }

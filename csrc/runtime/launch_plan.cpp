@@ -128,6 +128,7 @@ class Planner {
     }
     plan_inputs();
     plan_buffers();
+    NVF_RETURN_REFUSAL(plan_tensor_maps());
     plan_random_state();
     plan_.outputs = recipe_.outputs;
     NVF_RETURN_REFUSAL(plan_vector_accesses());
@@ -356,6 +357,22 @@ class Planner {
     }
     planned.layout = std::get<BufferLayout>(std::move(layout));
     return planned;
+  }
+
+  /// Descriptions of tensors, which begin where the parameter of the tensor says.
+  std::optional<Refusal> plan_tensor_maps() {
+    for (const LaunchRecipe::TensorMap& recipe : recipe_.tensor_maps) {
+      auto map = try_encode_tensor_map(CudaDriver::get(), recipe, registers_);
+      if (auto* refusal = std::get_if<Refusal>(&map)) {
+        return std::move(*refusal);
+      }
+      const size_t tensor = recipe.position + (recipe.is_buffer ? recipe_.inputs.size() : 0);
+      plan_.tensor_maps.push_back(
+          {.map = std::get<CUtensorMap>(map),
+           .offset = writer_.add_room(sizeof(CUtensorMap)),
+           .tensor_offset = plan_.parameter_offsets.at(tensor)});
+    }
+    return std::nullopt;
   }
 
   void plan_random_state() {

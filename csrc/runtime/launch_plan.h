@@ -16,6 +16,7 @@
 #include "runtime/dlpack_tensor.h"
 #include "runtime/launch_recipe.h"
 #include "runtime/launch_words.h"
+#include "runtime/tensor_map.h"
 
 namespace nvfuser {
 
@@ -52,6 +53,13 @@ struct PlannedBuffer {
   size_t offset = 0;                // of its pointer in the parameter bytes
 };
 
+/// A parameter that describes a tensor to bulk copies.
+struct PlannedTensorMap {
+  CUtensorMap map;          // without the address
+  size_t offset = 0;        // in the parameter bytes
+  size_t tensor_offset = 0; // of the parameter that has the tensor's address
+};
+
 /// A pointer that has to be a multiple of `bytes`.
 struct AlignmentCheck {
   size_t arg = 0;
@@ -76,6 +84,7 @@ struct LaunchPlan {
   std::vector<PlannedBuffer> buffers;
   std::vector<PlannedOutput> outputs; // the visible ones
   std::vector<AlignmentCheck> alignment_checks;
+  std::vector<PlannedTensorMap> tensor_maps;
   size_t random_seed = 0;             // where the seed goes in the parameter bytes, and the offset
   std::vector<size_t> random_offsets; // of each random tensor; empty: there are none without seed
   int64_t workspace_bytes = 0;

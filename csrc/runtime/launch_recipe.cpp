@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "lower/analysis/bulk_copies.h"
 #include "lower/analysis/clusters.h"
 #include "runtime/dlpack_tensor.h"
 
@@ -45,6 +46,7 @@ class RecipeMaker {
     }
     add_outputs();
     add_vector_accesses();
+    add_tensor_maps();
     recipe_.program = std::move(builder_).build();
     return std::move(recipe_);
   }
@@ -116,6 +118,24 @@ class RecipeMaker {
            .width = access.width,
            .bytes = storage_bytes(access.tensor->dtype(), access.width),
            .run_dims = access.run_dims});
+    }
+  }
+
+  void add_tensor_maps() {
+    for (const BoxedTensor& boxed : boxed_tensors(kernel_)) {
+      const auto buffer = buffer_of_.find(boxed.tensor);
+      const bool is_buffer = buffer != buffer_of_.end();
+      LaunchRecipe::TensorMap map{
+          .is_buffer = is_buffer,
+          .position = is_buffer ? buffer->second : position_in(kernel_.inputs(), boxed.tensor),
+          .element_bytes = size_bytes(boxed.tensor->dtype()),
+          .swizzle_bytes = boxed.swizzle_bytes,
+          .dims = {}};
+      for (size_t i = 0; i < boxed.box.size(); ++i) {
+        map.dims.push_back(
+            {builder_.add(boxed.extents[i]), builder_.add(boxed.strides[i]), boxed.box[i]});
+      }
+      recipe_.tensor_maps.push_back(std::move(map));
     }
   }
 

@@ -57,6 +57,20 @@ struct LaunchRecipe {
     std::vector<int64_t> run_dims; // as in nvfuser::VectorAccess
   };
 
+  /// A tensor as bulk copies see it: a parameter behind the buffers. Innermost axes first.
+  struct TensorMap {
+    struct Dim {
+      Register extent = 0;
+      Register stride = 0; // elements
+      int64_t box = 1;
+    };
+    bool is_buffer = false; // or an input
+    uint32_t position = 0;  // of the buffer, of the input
+    int64_t element_bytes = 1;
+    int64_t swizzle_bytes = 0;
+    std::vector<Dim> dims;
+  };
+
   /// Computes the registers that all else refers to, from launch words.
   ScalarProgram program;
   std::vector<Register> conditions; // in the order of LaunchFacts::conditions
@@ -71,6 +85,7 @@ struct LaunchRecipe {
   std::vector<Buffer> buffers; // parameters after the inputs
   std::vector<PlannedOutput> outputs;
   std::vector<VectorAccess> vector_accesses;
+  std::vector<TensorMap> tensor_maps; // as lower/analysis/bulk_copies.h: boxed_tensors
 };
 
 /// The recipe of launches of `kernel`, which was lowered to its end. `words` are those of its

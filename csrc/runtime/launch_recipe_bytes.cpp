@@ -160,6 +160,17 @@ void fields_of_recipe(Io& io, Recipe& recipe) {
     each(access.bytes);
     each.list(access.run_dims, kItself);
   });
+  io.list(recipe.tensor_maps, [](auto& each, auto& map) {
+    each(map.is_buffer);
+    each(map.position);
+    each(map.element_bytes);
+    each(map.swizzle_bytes);
+    each.list(map.dims, [](auto& of_dim, auto& dim) {
+      of_dim(dim.extent);
+      of_dim(dim.stride);
+      of_dim(dim.box);
+    });
+  });
 }
 
 /// Whether every position in a recipe is one that a launch of `fusion` has.
@@ -179,9 +190,10 @@ class Checker {
            is_register(recipe_.num_elements) && recipe_.random_streams >= 0 &&
            recipe_.cluster_size >= 1 && has_inputs() &&
            std::ranges::all_of(recipe_.buffers, [&](const auto& buffer) { return fits(buffer); }) &&
-           has_outputs() && std::ranges::all_of(recipe_.vector_accesses, [&](const auto& access) {
-             return fits(access);
-           });
+           has_outputs() &&
+           std::ranges::all_of(
+               recipe_.vector_accesses, [&](const auto& access) { return fits(access); }) &&
+           std::ranges::all_of(recipe_.tensor_maps, [&](const auto& map) { return fits(map); });
   }
 
  private:
@@ -261,6 +273,16 @@ class Checker {
     return access.width > 0 && access.bytes > 0 &&
            (access.is_buffer ? access.position < recipe_.buffers.size()
                              : is_tensor_input(access.position));
+  }
+
+  [[nodiscard]] bool fits(const LaunchRecipe::TensorMap& map) const {
+    constexpr size_t kMostDims = 5;
+    return !map.dims.empty() && map.dims.size() <= kMostDims &&
+           (map.is_buffer ? map.position < recipe_.buffers.size()
+                          : is_tensor_input(map.position)) &&
+           std::ranges::all_of(map.dims, [this](const LaunchRecipe::TensorMap::Dim& dim) {
+             return is_register(dim.extent) && is_register(dim.stride) && dim.box > 0;
+           });
   }
 
   const LaunchRecipe& recipe_;

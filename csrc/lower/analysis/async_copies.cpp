@@ -1,5 +1,6 @@
 #include "lower/analysis/async_copies.h"
 
+#include "lower/analysis/bulk_copies.h"
 #include "lower/analysis/memory_layout.h"
 
 namespace nvfuser {
@@ -85,6 +86,35 @@ class CpAsyncMechanism final : public AsyncMechanism {
   [[nodiscard]] bool fills_holes() const override {
     return true;
   }
+  [[nodiscard]] bool is_seen_by_block() const override {
+    return false;
+  }
+  [[nodiscard]] Scope commit(Kernel& kernel) const override {
+    return {kernel.make<AsyncCommit>({.async_op = op()})};
+  }
+  [[nodiscard]] Scope wait(Kernel& kernel, int64_t keep_stages) const override {
+    return {kernel.make<AsyncWait>({.async_op = op(), .keep_stages = keep_stages})};
+  }
+  [[nodiscard]] Scope arrive(Kernel& /*kernel*/) const override {
+    return {}; // a barrier of the block says so
+  }
+};
+
+/// Boxes that one thread loads. Where they lie is up to their tensor maps.
+class BulkLoadMechanism final : public AsyncMechanism {
+ public:
+  [[nodiscard]] LoadStoreOpType op() const override {
+    return LoadStoreOpType::CpAsyncBulkTensorTile;
+  }
+  [[nodiscard]] std::optional<Refusal> find_wrong_copy(const TensorView* tensor) const override {
+    return find_wrong_bulk_copy(tensor);
+  }
+  [[nodiscard]] bool fills_holes() const override {
+    return false; // no condition of ours decides what a hole is
+  }
+  [[nodiscard]] bool is_seen_by_block() const override {
+    return true;
+  }
   [[nodiscard]] Scope commit(Kernel& kernel) const override {
     return {kernel.make<AsyncCommit>({.async_op = op()})};
   }
@@ -99,6 +129,10 @@ class CpAsyncMechanism final : public AsyncMechanism {
 /// The mechanism of a kind of copies; nullptr: they are synchronous.
 const AsyncMechanism* mechanism_of(const Expr* expr) {
   static const CpAsyncMechanism cp_async;
+  static const BulkLoadMechanism bulk_load;
+  if (is_bulk_load(expr)) {
+    return &bulk_load;
+  }
   const auto* copy = expr == nullptr ? nullptr : expr->as<LoadStoreOp>();
   return copy != nullptr && copy->op == cp_async.op() ? &cp_async : nullptr;
 }
@@ -106,7 +140,10 @@ const AsyncMechanism* mechanism_of(const Expr* expr) {
 } // namespace
 
 const AsyncMechanism* async_mechanism(const Kernel& kernel, const Expr* expr) {
-  return kernel.target().has_async_copies ? mechanism_of(expr) : nullptr;
+  const AsyncMechanism* mechanism = mechanism_of(expr);
+  const bool is_bulk = is_bulk_load(expr);
+  const Target& target = kernel.target();
+  return (is_bulk ? target.has_bulk_copies : target.has_async_copies) ? mechanism : nullptr;
 }
 
 bool fills_holes(const Kernel& kernel, const Expr* expr) {
@@ -115,6 +152,7 @@ bool fills_holes(const Kernel& kernel, const Expr* expr) {
 }
 
 std::optional<Refusal> find_wrong_async_copy(const TensorView* tensor) {
+  NVF_RETURN_REFUSAL(find_wrong_bulk_copy(tensor)); // stores among them
   const AsyncMechanism* mechanism = mechanism_of(tensor->definition());
   return mechanism == nullptr ? std::nullopt : mechanism->find_wrong_copy(tensor);
 }

@@ -4,6 +4,8 @@
 //   cp.async   moves 4, 8 or 16 bytes from global to shared memory. Copies that are committed
 //              together are a group; a thread waits for its own groups, the oldest first. Others
 //              see what it copied after a barrier.
+//   bulk loads move a box from global to shared memory (lower/analysis/bulk_copies.h). Their groups
+//              belong to the block: a thread that has waited for one sees all of it.
 //
 // On a target that cannot copy so, no copy has a mechanism: it is a copy like any other.
 #pragma once
@@ -22,6 +24,8 @@ class AsyncMechanism {
   [[nodiscard]] virtual std::optional<Refusal> find_wrong_copy(const TensorView* tensor) const = 0;
   /// Whether a copy whose condition does not hold fills its destination with zeros.
   [[nodiscard]] virtual bool fills_holes() const = 0;
+  /// Whether a thread that has waited sees what other threads copied, without a barrier.
+  [[nodiscard]] virtual bool is_seen_by_block() const = 0;
 
   // -- statements around the copies; none where the mechanism needs none --
 

@@ -5,6 +5,7 @@
 #include "ir/kernel_traits.h"
 #include "ir/scopes.h"
 #include "lower/analysis/block_collectives.h"
+#include "lower/analysis/bulk_copies.h"
 #include "lower/analysis/for_loops.h"
 #include "lower/analysis/rewrite_elements.h"
 
@@ -52,7 +53,8 @@ bool is_transparent(const Expr& node) {
 
 } // namespace
 
-BufferLives::BufferLives(Kernel& kernel) : kernel_(kernel) {
+BufferLives::BufferLives(Kernel& kernel)
+    : kernel_(kernel), box_alignments_(find_box_alignments(kernel)) {
   visit_scope(kernel.body, enclose(kernel.body, /*repeats=*/false, nullptr));
 }
 
@@ -185,10 +187,12 @@ bool BufferLives::is_separated_on_return(const SharedBuffer& a, const SharedBuff
   });
 }
 
-/// Other blocks write to the scratch of a reduction over a cluster: a barrier of the block tells
-/// nothing about them.
-bool BufferLives::is_written_by_others(const SharedBuffer& buffer) {
-  return buffer.collective != nullptr && buffer.collective->is_a<ClusterReduction>();
+/// Other blocks write to the scratch of a reduction over a cluster, and bulk copies to theirs: a
+/// barrier of the block tells nothing about them.
+bool BufferLives::is_written_by_others(const SharedBuffer& buffer) const {
+  return buffer.collective != nullptr
+             ? buffer.collective->is_a<ClusterReduction>()
+             : buffer.allocate != nullptr && box_alignments_.contains(buffer.allocate->buffer);
 }
 
 bool BufferLives::may_overlay(const SharedBuffer& a, const SharedBuffer& b) const {

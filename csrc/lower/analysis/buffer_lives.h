@@ -81,10 +81,11 @@ class BufferLives {
   void visit_statement(Expr& statement, const Enclosure* enclosure);
   SharedBuffer& buffer_of(const TensorView* tensor);
   Enclosure* enclose(Scope& body, bool repeats, const Enclosure* outer);
-  [[nodiscard]] static bool is_written_by_others(const SharedBuffer& buffer);
+  [[nodiscard]] bool is_written_by_others(const SharedBuffer& buffer) const;
   [[nodiscard]] static Span life(const SharedBuffer& buffer, const Enclosure& seen_from);
 
   Kernel& kernel_;
+  const std::unordered_map<const TensorView*, int64_t> box_alignments_;
   int64_t next_ = 0; // statements so far
   std::vector<std::unique_ptr<Enclosure>> enclosures_;
   std::vector<SharedBuffer> buffers_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lower/analysis/bulk_copies.h"
+
 namespace nvfuser {
 namespace {
 
@@ -26,6 +28,10 @@ std::string name_of_random_offset(int64_t stream) {
   return stream == 0 ? "rng_offset" : "rng_offset_" + std::to_string(stream);
 }
 
+std::string name_of_tensor_map(const std::string& tensor, int64_t position) {
+  return tensor + "_map" + std::to_string(position);
+}
+
 std::vector<KernelParameter> kernel_parameters(const Kernel& kernel) {
   using Kind = KernelParameter::Kind;
   std::vector<KernelParameter> list;
@@ -36,6 +42,14 @@ std::vector<KernelParameter> kernel_parameters(const Kernel& kernel) {
   }
   for (const GlobalBuffer& buffer : kernel.launch.buffers) {
     list.push_back({Kind::Tensor, buffer.tensor, buffer.tensor->dtype()});
+  }
+  int64_t position = 0;
+  for (const BoxedTensor& boxed : boxed_tensors(kernel)) {
+    list.push_back(
+        {.kind = Kind::TensorMap,
+         .val = boxed.tensor,
+         .dtype = boxed.tensor->dtype(),
+         .position = position++});
   }
   if (kernel.launch.random_streams > 0) {
     list.push_back({Kind::RandomSeed, nullptr, DataType::UInt64});
@@ -56,6 +70,9 @@ int64_t parameter_bytes(const Kernel& kernel) {
       const auto numbers =
           static_cast<int64_t>(parameter.num_strides()) + parameter.tensor()->rank();
       size = round_up(kPointerBytes + numbers * index_bytes, kPointerBytes);
+    } else if (parameter.kind == KernelParameter::Kind::TensorMap) {
+      size = KernelParameter::kTensorMapBytes;
+      alignment = KernelParameter::kTensorMapAlignment;
     } else if (parameter.kind == KernelParameter::Kind::RandomSeed) {
       size = KernelParameter::kRandomSeedBytes;
     } else {

@@ -296,6 +296,9 @@ void LoopModel::choose_parallel_types() {
     };
     consider(false);
     consider(true);
+    if (loop.parallel_type == ParallelType::Bulk && !kernel_.target().has_bulk_copies) {
+      loop.parallel_type = ParallelType::Serial; // a box is copied element by element
+    }
   }
 }
 

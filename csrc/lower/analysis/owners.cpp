@@ -92,6 +92,9 @@ HardwareIndices Owners::needed_for(const Expr& statement) const {
                                 ? HardwareIndices{}
                                 : first_indices_tested(tests->second.owner);
   HardwareIndices of_readers = HardwareIndices{}.set();
+  if (statement.is_a<BulkStore>()) { // its result is a box in global memory, and no element
+    of_readers.reset();
+  }
   for_each_write(statement, [&](const TensorIndex& element) {
     const auto found = readers_.find(element.view());
     if (!is_in_block(element)) {

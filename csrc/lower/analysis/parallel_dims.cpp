@@ -127,7 +127,9 @@ std::optional<Refusal> find_parallel_dims(Kernel& kernel) {
       const bool is_single = launched == nullptr || launched->is_one();
       loop.index = is_single ? kernel.zero() : kernel.parallel_index(loop.parallel_type);
     } else {
-      loop.index = loop.extent()->is_one() ? kernel.zero() : kernel.new_scalar(DataType::Index);
+      const bool is_single = loop.extent()->is_one() ||
+                             loop.parallel_type == ParallelType::Bulk; // the box begins at 0
+      loop.index = is_single ? kernel.zero() : kernel.new_scalar(DataType::Index);
     }
   }
   return std::nullopt;

@@ -6,6 +6,7 @@
 #include "graph/op_semantics.h"
 #include "graph/pair_graph.h"
 #include "graph/val_graph.h"
+#include "lower/analysis/async_copies.h"
 #include "lower/analysis/memory_layout.h"
 #include "lower/analysis/reductions.h"
 #include "lower/statements/element_statements.h"
@@ -69,6 +70,8 @@ BarrierSet Hazards::between(const TensorView* producer, const TensorView* consum
   // Which thread writes an element of a scatter's result follows from no axis.
   const bool is_scattered = overwritten_operand(producer->definition()) != nullptr ||
                             overwritten_operand(consumer->definition()) == producer;
+  const AsyncMechanism* mechanism = async_mechanism(kernel_, producer->definition());
+  const bool is_seen_by_block = mechanism != nullptr && mechanism->is_seen_by_block();
   BarrierSet barriers;
   for (const ParallelType type : kHardwareTypes) {
     const Val* launched = kernel_.launch.extents[type];
@@ -81,7 +84,10 @@ BarrierSet Hazards::between(const TensorView* producer, const TensorView* consum
       continue;
     }
     check_visible(producer, consumer, type, writer, reader);
-    barriers |= {is_grid_dim(type) ? Barrier::Grid : Barrier::Block};
+    barriers |=
+        {is_grid_dim(type)  ? Barrier::Grid
+         : is_seen_by_block ? Barrier::MBarrier
+                            : Barrier::Block};
   }
   return barriers;
 }

@@ -153,9 +153,15 @@ class SyncInserter {
       const BarrierSet needed = needed_before({child}, pending);
       BarrierSet passed = traits_of(*child).barriers;
       wait_for_copies(result, under_way, *child, !(passed | needed).empty());
-      if (!needed.empty()) {
+      if (begins_bulk_stores(*child, pending)) {
+        result.push_back(kernel_.make<FenceAsyncProxy>({}));
+      }
+      if (needed.widest()) {
         result.push_back(make_barrier(needed));
         passed |= traits_of(*result.back()).barriers;
+      }
+      if (needed.has(Barrier::MBarrier)) {
+        passed |= {Barrier::MBarrier}; // each thread has waited for the copies
       }
       if (!passed.empty()) { // others may still have to wait
         std::erase_if(pending, [&](const TensorView* tensor) {
@@ -179,6 +185,21 @@ class SyncInserter {
       });
     }
     scope = std::move(result);
+  }
+
+  /// Whether bulk copies in `node` store what is in `pending`: the threads that wrote it put a
+  /// fence before the barrier.
+  bool begins_bulk_stores(const Expr& node, const Tensors& pending) {
+    bool found = false;
+    for_each_node({const_cast<Expr*>(&node)}, [&](const Expr& statement) {
+      if (statement.is_a<BulkStore>()) {
+        const Tensors& stored = reads_of(statement);
+        found = found || std::ranges::any_of(stored, [&](const TensorView* tensor) {
+                  return pending.contains(tensor);
+                });
+      }
+    });
+    return found;
   }
 
   static void note_copy(

@@ -6,6 +6,7 @@
 #include "ir/scalar.h"
 #include "lower/analysis/block_collectives.h"
 #include "lower/analysis/buffer_lives.h"
+#include "lower/analysis/bulk_copies.h"
 
 namespace nvfuser {
 namespace {
@@ -48,13 +49,22 @@ bool separate(Kernel& kernel, const BufferLives& lives) {
   return false;
 }
 
-Val* bytes_of(Kernel& kernel, const SharedBuffer& buffer) {
+/// What all addresses are multiples of: where boxes lie, what those need.
+int64_t alignment_of(const Kernel& kernel) {
+  int64_t alignment = kernel.target().max_vector_bytes;
+  for (const auto& [tensor, of_boxes] : find_box_alignments(kernel)) {
+    alignment = std::max(alignment, of_boxes);
+  }
+  return alignment;
+}
+
+Val* bytes_of(Kernel& kernel, const SharedBuffer& buffer, int64_t alignment) {
   Val* bytes = buffer.collective != nullptr
                    ? scratch_bytes(kernel, *buffer.collective)
                    : scalar::mul(
                          buffer.allocate->size,
                          kernel.new_index(size_bytes(buffer.allocate->buffer->dtype())));
-  Val* unit = kernel.new_index(kernel.target().max_vector_bytes);
+  Val* unit = kernel.new_index(alignment);
   return scalar::mul(scalar::ceil_div(bytes, unit), unit);
 }
 
@@ -62,8 +72,9 @@ class MemoryPlanner {
  public:
   explicit MemoryPlanner(Kernel& kernel)
       : kernel_(kernel), simplifier_(*kernel.simplifier), lives_(kernel) {
+    const int64_t alignment = alignment_of(kernel);
     for (const SharedBuffer& buffer : lives_.buffers()) {
-      blocks_.push_back({&buffer, bytes_of(kernel, buffer)});
+      blocks_.push_back({&buffer, bytes_of(kernel, buffer, alignment)});
     }
   }
 

@@ -1,5 +1,7 @@
 #include "lower/statements/element_statements.h"
 
+#include "lower/analysis/bulk_copies.h"
+
 namespace nvfuser {
 
 bool can_convert(const UnaryOp& op) {
@@ -42,6 +44,9 @@ Expr* convert(TernaryOp& op, StatementContext& context) {
 }
 
 Expr* convert(LoadStoreOp& op, StatementContext& context) {
+  if (is_bulk_instruction(context.kernel, context.out)) {
+    return convert_box(op, context);
+  }
   return context.kernel.make<LoadStoreOp>(
       {.out = context.result(op.out),
        .arg = context.operand(op.arg),

@@ -6,6 +6,7 @@
 #include "graph/op_semantics.h"
 #include "ir/scalar.h"
 #include "lower/analysis/async_copies.h"
+#include "lower/analysis/bulk_copies.h"
 #include "lower/analysis/memory_layout.h"
 #include "lower/statements/element_statements.h"
 #include "lower/statements/parallel_reduction.h"
@@ -85,6 +86,10 @@ StatementTests StatementBuilder::tests_of(Expr* expr, StatementContext& context)
   IterDomains tested = tested_axes(out);
   const IterDomains widened = widened_thread_axes(*kernel_.loop_model, out);
   tested.insert(tested.end(), widened.begin(), widened.end());
+  if (is_bulk_instruction(kernel_, out)) { // the hardware tells holes of a box apart
+    tests.owner = scalar::logical_and(owner_test(out), context.condition);
+    return tests;
+  }
   tests.ranges = context.walk.hole_tests(tested, out);
   tests.owner = owner_test(out);
   if (context.condition != nullptr) {

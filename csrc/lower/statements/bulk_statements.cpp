@@ -1,0 +1,57 @@
+// Copies of boxes: one statement for all positions of the axes bound to tma.
+#include "ir/scalar.h"
+#include "lower/analysis/bulk_copies.h"
+#include "lower/analysis/tensor_maps.h"
+#include "lower/statements/element_statements.h"
+
+namespace nvfuser {
+namespace {
+
+/// Those of a BulkLoad and of a BulkStore have the same names.
+template <typename Fields>
+void describe_box(const TensorMap& map, StatementContext& context, Fields& fields) {
+  fields.tensor = map.tensor;
+  fields.swizzle_bytes = map.swizzle_bytes;
+  for (const TensorMapDim& dim : map.dims) {
+    // Axes of the box have index 0 in these loops: it is where the box begins.
+    fields.coordinates.push_back(context.walk.index_of(dim.axis, context.out));
+    fields.extents.push_back(dim.extent);
+    fields.strides.push_back(dim.stride);
+    fields.box.push_back(dim.box);
+  }
+}
+
+/// A launch has a block and a thread even for a tensor without elements. It has no box then; the
+/// host describes a tensor of one element.
+Val* is_inside(const TensorMap& map, const std::vector<Val*>& coordinates) {
+  Val* test = nullptr;
+  for (size_t i = 0; i < coordinates.size(); ++i) {
+    test = scalar::logical_and(test, scalar::lt(coordinates[i], map.dims[i].extent));
+  }
+  return test;
+}
+
+} // namespace
+
+Expr* convert_box(LoadStoreOp& op, StatementContext& context) {
+  Kernel& kernel = context.kernel;
+  auto* copy = static_cast<TensorView*>(op.out);
+  const auto map = std::get<TensorMap>(find_tensor_map(kernel, copy)); // check_bulk_copies has it
+  const auto note_condition = [&](const std::vector<Val*>& coordinates) {
+    if (kernel.options().has_empty_parallel_axis) {
+      context.condition = is_inside(map, coordinates);
+    }
+  };
+  if (is_bulk_load(copy->definition())) {
+    BulkLoadFields load{.out = context.result(op.out)};
+    describe_box(map, context, load);
+    note_condition(load.coordinates);
+    return kernel.make<BulkLoad>(std::move(load));
+  }
+  BulkStoreFields store{.arg = context.operand(op.arg)};
+  describe_box(map, context, store);
+  note_condition(store.coordinates);
+  return kernel.make<BulkStore>(std::move(store));
+}
+
+} // namespace nvfuser
