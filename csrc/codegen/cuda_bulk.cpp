@@ -60,11 +60,18 @@ std::string wait_for_bulk_loads(int64_t keep_stages) {
 }
 
 void declare_bulk_groups(KernelPrinter& printer) {
-  const std::string groups = std::to_string(num_bulk_groups(printer.kernel()));
-  if (printer.mentions("bulk_groups")) {
-    printer.line("__shared__ unsigned long long bulk_barriers[" + groups + "];");
-    printer.line("BulkGroups<" + groups + "> bulk_groups(bulk_barriers);");
+  if (!printer.mentions("bulk_groups")) {
+    return;
   }
+  constexpr int64_t kBarrierBytes = 8;
+  const int64_t groups = num_bulk_groups(printer.kernel());
+  // The memory of boxes follows: it begins at a multiple of its alignment if barriers fill one.
+  const int64_t alignment = alignment_of_shared_memory(printer.kernel());
+  const int64_t bytes = (groups * kBarrierBytes + alignment - 1) / alignment * alignment;
+  printer.line(
+      "__shared__ __align__(" + std::to_string(alignment) + ") unsigned long long bulk_barriers[" +
+      std::to_string(bytes / kBarrierBytes) + "];");
+  printer.line("BulkGroups<" + std::to_string(groups) + "> bulk_groups(bulk_barriers);");
 }
 
 int64_t alignment_of_shared_memory(const Kernel& kernel) {
