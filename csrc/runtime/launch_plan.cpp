@@ -128,10 +128,11 @@ class Planner {
     }
     plan_inputs();
     plan_buffers();
+    // Strides that no description of a tensor can have are refused by what they are needed for.
+    NVF_RETURN_REFUSAL(plan_vector_accesses());
     NVF_RETURN_REFUSAL(plan_tensor_maps());
     plan_random_state();
     plan_.outputs = recipe_.outputs;
-    NVF_RETURN_REFUSAL(plan_vector_accesses());
     NVF_RETURN_REFUSAL(plan_resources());
     plan_.is_small = plan_.device.is_cpu() && is_small();
     return std::nullopt;
