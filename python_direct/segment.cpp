@@ -18,11 +18,14 @@ using segment::Cut;
 std::shared_ptr<const SegmentedFusion> segment_for_inputs(
     const std::shared_ptr<Fusion>& fusion,
     const nb::object& inputs,
-    const std::optional<std::string>& target) {
+    const std::optional<std::string>& target,
+    std::vector<std::vector<TensorView*>> together,
+    std::vector<TensorView*> cuts) {
   const PythonArguments arguments(inputs);
   const schedule::RunFacts facts =
       find_run_facts(*fusion, arguments.args(), target_by_name(target));
-  return SegmentedFusion::segment(fusion, facts);
+  return SegmentedFusion::segment(
+      fusion, facts, {.together = std::move(together), .cuts = std::move(cuts)});
 }
 
 void bind_segments(nb::module_& m) {
@@ -71,11 +74,18 @@ void bind_segments(nb::module_& m) {
           "exprs", &SegmentedGroup::exprs,
           "Its expressions in the complete fusion, operands before results. What is cheap may be "
           "in several groups.")
+      .def_ro(
+          "kept_together", &SegmentedGroup::kept_together,
+          "Tensors of the complete fusion that a hint keeps together in it.")
       .def("__str__", &SegmentedGroup::to_string);
   nb::class_<SegmentedEdge>(m, "SegmentedEdge", "A tensor that one group makes and another reads.")
       .def_ro("source", &SegmentedEdge::from, "Position of the group that makes it.")
       .def_ro("target", &SegmentedEdge::to, "Position of the group that reads it.")
-      .def_ro("tensor", &SegmentedEdge::tensor, "The tensor, in the complete fusion.");
+      .def_ro("tensor", &SegmentedEdge::tensor, "The tensor, in the complete fusion.")
+      .def_ro(
+          "dtype", &SegmentedEdge::dtype,
+          "Its type in memory. Where that is another one than that of the tensor, the groups "
+          "cast.");
   nb::class_<Cut>(m, "Cut", "Why a tensor lies in memory between two groups.")
       .def_prop_ro(
           "rule", [](const Cut& self) { return segment::to_string(self.rule); },
@@ -157,6 +167,9 @@ Parameters
 other : SegmentedFusion
     A plan of the same fusion, for other inputs.
 )")
+      .def_prop_ro(
+          "is_whole", &SegmentedFusion::is_whole,
+          "Whether it is not cut: one group has the inputs and outputs of the fusion.")
       .def(
           "explain", &SegmentedFusion::explain,
           "What runs each group, why it was cut, and why schedulers did not take it: a text.")
@@ -166,9 +179,13 @@ other : SegmentedFusion
       .def("__str__", &SegmentedFusion::to_string);
   m.def(
       "segment", &segment_for_inputs, "fusion"_a, "inputs"_a, "target"_a = nb::none(),
+      nb::kw_only(), "keep_together"_a = std::vector<std::vector<TensorView*>>(),
+      "cut_behind"_a = std::vector<TensorView*>(),
       nb::sig(
           "def segment(fusion: Fusion, inputs: collections.abc.Iterable[object], "
-          "target: str | None = None) -> SegmentedFusion"),
+          "target: str | None = None, *, "
+          "keep_together: collections.abc.Sequence[collections.abc.Sequence[TensorView]] = (), "
+          "cut_behind: collections.abc.Sequence[TensorView] = ()) -> SegmentedFusion"),
       R"(Cut a fusion into groups that one scheduler takes each.
 
 The fusion stays as it is. What is cut follows from the math and from the sizes of the inputs; the
@@ -182,6 +199,10 @@ inputs : iterable
     Inputs of a run: their sizes, strides and addresses count.
 target : str, optional
     "cuda" or "cpu": the device to schedule for; by default the one that the inputs are on.
+keep_together : sequence of sequences of TensorView
+    Hints: tensors of the fusion that one group computes.
+cut_behind : sequence of TensorView
+    Hints: tensors that other groups read than the one that computes them.
 
 Returns
 -------
@@ -190,8 +211,9 @@ SegmentedFusion
 Raises
 ------
 UserError
-    If the inputs do not fit, if the fusion is scheduled already, or if its shapes wait for sizes of
-    a run: ``concretize(fusion, find_concretization(fusion, inputs))`` is the fusion for given inputs.
+    If the inputs do not fit, if the fusion is scheduled already, if no scheduler takes what is to be
+    kept together, or if its shapes wait for sizes of a run: ``concretize(fusion,
+    find_concretization(fusion, inputs))`` is the fusion for given inputs.
 )");
 }
 

@@ -70,6 +70,83 @@ void store_tuned(FusionExecutorCache& self, size_t segment, const nb::object& in
   });
 }
 
+/// The names of tensors of the definition.
+std::vector<int64_t> names_of(
+    const FusionExecutorCache& cache, const std::vector<const TensorView*>& tensors) {
+  std::vector<int64_t> names;
+  for (const TensorView* tensor : tensors) {
+    if (tensor->fusion() != cache.fusion().get()) {
+      throw UserError(
+          {.headline = "A hint speaks of tensors of the definition",
+           .node = describe(tensor),
+           .expected = "a tensor of the definition that the cache runs",
+           .found = "a tensor of another one",
+           .fix = "take what fd.ops gave for this definition"});
+    }
+    names.push_back(tensor->name());
+  }
+  return names;
+}
+
+void bind_hints(nb::class_<FusionExecutorCache>& cls) {
+  cls.def(
+         "keep_together",
+         [](FusionExecutorCache& self, const std::vector<const TensorView*>& tensors) {
+           host::CutHints hints = self.cut_hints();
+           hints.together.push_back(names_of(self, tensors));
+           self.set_cut_hints(std::move(hints));
+         },
+         "tensors"_a,
+         nb::sig(
+             "def keep_together(self, "
+             "tensors: collections.abc.Sequence[TensorView]) -> None"),
+         R"(Compute these tensors in one segment, with all that lies between them.
+
+It holds for all later runs, and what was compiled is compiled again. Tensors that passes replace
+are passed over; `explain` prints those that a hint kept together.
+
+Parameters
+----------
+tensors : sequence of TensorView
+    Tensors of the definition.
+
+Raises
+------
+UserError
+    For tensors of another definition. A later `execute` raises one with the reasons of the
+    schedulers, if none of them takes what computes the tensors as one segment.
+)")
+      .def(
+          "cut_behind",
+          [](FusionExecutorCache& self, const std::vector<const TensorView*>& tensors) {
+            host::CutHints hints = self.cut_hints();
+            const std::vector<int64_t> names = names_of(self, tensors);
+            hints.cuts.insert(hints.cuts.end(), names.begin(), names.end());
+            self.set_cut_hints(std::move(hints));
+          },
+          "tensors"_a,
+          nb::sig(
+              "def cut_behind(self, "
+              "tensors: collections.abc.Sequence[TensorView]) -> None"),
+          R"(Let what reads these tensors be in other segments than what computes them.
+
+It does what a ``segment_set`` of each does in a definition, for all later runs.
+
+Parameters
+----------
+tensors : sequence of TensorView
+    Tensors of the definition.
+
+Raises
+------
+UserError
+    For tensors of another definition.
+)")
+      .def(
+          "forget_hints", [](FusionExecutorCache& self) { self.set_cut_hints({}); },
+          "Cut as if `keep_together` and `cut_behind` had never been called.");
+}
+
 void bind_texts(nb::class_<FusionExecutorCache>& cls) {
   cls.def(
          "explain",
@@ -129,6 +206,7 @@ void bind_segment_schedules(nb::module_& m, nb::class_<FusionExecutorCache>& cls
        .unscheduled = unscheduled_text,
        .scheduled = [](const Fusion& fusion) { return translate_fusion(fusion, true); }});
   bind_texts(cls);
+  bind_hints(cls);
   cls.def(
       "use_fusion", &use_schedule, "segment"_a, "scheduled"_a.none(), "origin"_a,
       "inputs"_a = nb::none(), "compile_params"_a = CompileParams(),

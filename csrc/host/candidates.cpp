@@ -13,8 +13,12 @@ Candidates::Candidates(
     std::shared_ptr<const SummarizedFusion> summarized,
     std::shared_ptr<const schedule::RunFacts> facts,
     Params first,
-    SchedulerType scheduler)
-    : fusion_(std::move(fusion)), summarized_(std::move(summarized)), facts_(std::move(facts)) {
+    SchedulerType scheduler,
+    std::vector<Rejection> rejections)
+    : fusion_(std::move(fusion)),
+      summarized_(std::move(summarized)),
+      facts_(std::move(facts)),
+      rejections_(std::move(rejections)) {
   if (first == nullptr) { // all were asked
     next_ = schedule::schedulers().size();
     return;

@@ -31,14 +31,15 @@ class Candidates {
       std::shared_ptr<const SummarizedFusion> fusion,
       std::shared_ptr<const schedule::RunFacts> facts);
   /// `first` is the answer of the first scheduler that takes `fusion`; nullptr: none does. Those
-  /// behind it were not asked. `summarized`: the fusion, if it is; nullptr: that is done when it is
-  /// needed.
+  /// behind it were not asked; `rejections` are of those before it. `summarized`: the fusion, if it
+  /// is; nullptr: that is done when it is needed.
   Candidates(
       std::shared_ptr<Fusion> fusion,
       std::shared_ptr<const SummarizedFusion> summarized,
       std::shared_ptr<const schedule::RunFacts> facts,
       Params first,
-      SchedulerType scheduler);
+      SchedulerType scheduler,
+      std::vector<Rejection> rejections = {});
 
   /// The params of the scheduler in place `number`; nullptr: fewer take the piece. The
   /// evaluator has a row in the table of schedulers, but makes no kernel, and has no place here.

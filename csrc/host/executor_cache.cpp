@@ -89,6 +89,24 @@ void check_device(Device device, std::span<const Argument> args) {
   }
 }
 
+/// A part of the keys of plans; empty: there are no hints.
+std::string text_of(const CutHints& hints) {
+  std::string text;
+  const auto add = [&](const char* name, const std::vector<int64_t>& tensors) {
+    text += name;
+    for (const int64_t tensor : tensors) {
+      text += " " + std::to_string(tensor);
+    }
+  };
+  for (const std::vector<int64_t>& together : hints.together) {
+    add(" together", together);
+  }
+  if (!hints.cuts.empty()) {
+    add(" cut", hints.cuts);
+  }
+  return text;
+}
+
 void check_same_version(const Fusion& fusion, int64_t version) {
   if (fusion.version() == version) {
     return;
@@ -280,7 +298,7 @@ std::string FusionExecutorCache::plan_key_for(Device device, const Signature& wo
       const TraceSpan span("digest fusion " + std::to_string(fusion_id_));
       digest_ = digest_of_definition(*fusion_);
     }
-    digest = digest_;
+    digest = digest_ + text_of(hints_);
   }
   // The first word numbers the options in this process; the key has their names.
   return plan_key(digest, device, std::span(words).subspan(1));
@@ -386,7 +404,7 @@ std::shared_ptr<PiecePlanner> FusionExecutorCache::planner_for(
   const std::lock_guard lock(runtimes_mutex_);
   std::shared_ptr<PiecePlanner>& planner = planners_[specialization.number];
   if (planner == nullptr) {
-    planner = std::make_shared<PiecePlanner>(specialization.fusion, !auto_schedule_);
+    planner = std::make_shared<PiecePlanner>(specialization.fusion, !auto_schedule_, hints_);
   }
   return planner;
 }
@@ -426,6 +444,21 @@ void FusionExecutorCache::use_params(
 void FusionExecutorCache::store_tuned(
     std::optional<std::span<const Argument>> args, size_t segment) {
   runtime_to_change(args)->store_tuned(segment);
+}
+
+void FusionExecutorCache::set_cut_hints(CutHints hints) {
+  const std::lock_guard one_by_one(stored_mutex_);
+  const std::lock_guard lock(runtimes_mutex_);
+  hints_ = std::move(hints);
+  planners_.clear();
+  runtimes_.clear();
+  stored_.clear();
+  calls_.clear();
+}
+
+CutHints FusionExecutorCache::cut_hints() const {
+  const std::lock_guard lock(runtimes_mutex_);
+  return hints_;
 }
 
 // ---- Looking into -------------------------------------------------------------------------------

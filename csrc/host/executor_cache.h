@@ -82,6 +82,10 @@ class FusionExecutorCache {
       std::optional<std::span<const Argument>> args, size_t segment, const HeuristicParams& params);
   void store_tuned(std::optional<std::span<const Argument>> args, size_t segment);
 
+  /// What a user asks of cuts, from now on: what was compiled before is forgotten.
+  void set_cut_hints(CutHints hints);
+  [[nodiscard]] CutHints cut_hints() const;
+
   // -- looking into --
 
   /// The runtime for these arguments, preferably one without options of a call; nullptr: there is
@@ -177,6 +181,7 @@ class FusionExecutorCache {
   int64_t num_evictions_ = 0;
   std::deque<std::string> compilations_;
   std::map<int64_t, std::shared_ptr<PiecePlanner>> planners_; // by specialization
+  CutHints hints_;
   std::string digest_; // of the definition, once it was needed
 
   std::mutex stored_mutex_; // held while a runtime is made of a plan on disk

@@ -127,9 +127,8 @@ std::string explain(const std::vector<PieceReport>& reports, const SegmentedFusi
     print_kernel(out, report.way);
     print_params(out, report.way);
     if (cut != nullptr && i < cut->groups().size()) {
-      for (const segment::Cut* reason : cut->cuts_before(i)) {
-        out << "  cut at " << segment::name_of(reason->tensor) << ": " << reason->to_string()
-            << "\n";
+      for (const std::string& note : cut->notes_on(i)) {
+        out << "  " << note << "\n";
       }
     }
     for (const Rejection& rejection : rejections_of(report, i, cut)) {

@@ -74,10 +74,11 @@ void FusionRuntime::add_piece(PlannedPieces& pieces, size_t position, bool is_by
 
 std::optional<std::string> FusionRuntime::find_difference(const PlannedPieces& pieces) const {
   const std::shared_ptr<const SegmentedFusion>& own = cut();
-  const bool is_cut_alike = own != nullptr && pieces.cut != nullptr
-                                ? own->is_cut_like(*pieces.cut)
-                                : own == pieces.cut && pieces_.front().ways->piece().kind ==
-                                                           pieces.partition.pieces.front().kind;
+  const bool is_cut_alike =
+      own != nullptr && pieces.cut != nullptr
+          ? own->complete_fusion() == pieces.cut->complete_fusion() && own->is_cut_like(*pieces.cut)
+          : own == pieces.cut &&
+                pieces_.front().ways->piece().kind == pieces.partition.pieces.front().kind;
   if (!is_cut_alike) {
     return "it is cut in another way";
   }

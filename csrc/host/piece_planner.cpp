@@ -1,7 +1,7 @@
 #include "host/piece_planner.h"
 
-#include <algorithm>
 #include <numeric>
+#include <unordered_map>
 
 #include "base/errors.h"
 #include "base/trace.h"
@@ -13,45 +13,10 @@
 #include "runtime/compiled_kernel.h"
 #include "runtime/run_facts.h"
 #include "runtime/try_automatic.h"
-#include "schedule/common/kernel_rules.h"
-#include "schedule/table.h"
+#include "segment/stored_types.h"
 
 namespace nvfuser::host {
 namespace {
-
-bool asks_for_cut(const Expr* expr) {
-  const auto* copy = expr->as<LoadStoreOp>();
-  return copy != nullptr && copy->op == LoadStoreOpType::SegmenterSet;
-}
-
-/// How a fusion runs that is not cut; no value: no scheduler takes it whole.
-std::optional<SegmentKind> kind_of_whole(
-    const schedule::FusionSummary& summary,
-    const schedule::RunFacts& facts,
-    Candidates& candidates) {
-  if (!schedule::find_refusal(SchedulerType::expr_eval, summary, facts)) {
-    const bool is_library = std::ranges::any_of(
-        summary.exprs(), [](const Expr* e) { return schedule::is_for_library(e); });
-    if (!is_library) {
-      return SegmentKind::View;
-    }
-    return candidates.at(0) == nullptr ? SegmentKind::Evaluated : SegmentKind::Kernel;
-  }
-  return candidates.at(0) == nullptr ? std::nullopt : std::optional(SegmentKind::Kernel);
-}
-
-/// Whether schedulers take a fusion, and none of what they propose is of use.
-bool are_unusable(Candidates& candidates, const segment::UnusableParams& unusable) {
-  for (size_t i = 0;; ++i) {
-    const Candidates::Params params = candidates.at(i);
-    if (params == nullptr) {
-      return i > 0;
-    }
-    if (unusable.find(*params) == nullptr) {
-      return false;
-    }
-  }
-}
 
 PlannedPieces pieces_of(std::shared_ptr<const SegmentedFusion> plan) {
   PlannedPieces pieces{
@@ -106,42 +71,51 @@ std::vector<int64_t> arguments_of(const Fusion& fusion) {
   return arguments;
 }
 
-/// A kernel writes no host memory: outputs there are computed apart from those on a device.
-bool has_outputs_of_two_devices(const Fusion& fusion) {
-  const auto is_on_host = [](const Val* output) {
-    return output->is_tensor() && static_cast<const TensorView*>(output)->is_cpu_scalar();
-  };
-  return std::ranges::any_of(fusion.outputs(), is_on_host) &&
-         !std::ranges::all_of(fusion.outputs(), is_on_host);
+/// The segment of a plan that is not cut. `complete`: the fusion as it was copied for the plan.
+PlannedPieces whole_of(const SegmentedFusion& plan, const std::shared_ptr<Fusion>& complete) {
+  const SegmentedGroup& group = plan.groups().front();
+  return one_piece(
+      complete, group.kind,
+      std::make_shared<Candidates>(
+          nullptr, group.summarized, group.facts, group.params, group.scheduler, group.rejections));
 }
 
-/// Elements of half a byte are stored in pairs: a tensor of an odd size can be computed with, but
-/// not be left in memory for another piece.
-bool stores_half_bytes(const SegmentedFusion& plan) {
-  const auto is_stored_between = [](const Val* output) {
-    return output->dtype() == DataType::Float4_e2m1fn && !output->is_fusion_output();
+/// The tensors of `fusion` with the names of those that hints speak of, as far as passes left them.
+segment::Hints hints_in(const Fusion& fusion, const CutHints& hints) {
+  std::unordered_map<int64_t, TensorView*> tensor_of; // by name; only looked up
+  for (TensorView* tensor : fusion.tensors()) {
+    tensor_of.emplace(tensor->name(), tensor);
+  }
+  const auto tensors_with = [&](const std::vector<int64_t>& names) {
+    std::vector<TensorView*> tensors;
+    for (const int64_t name : names) {
+      if (const auto found = tensor_of.find(name); found != tensor_of.end()) {
+        tensors.push_back(found->second);
+      }
+    }
+    return tensors;
   };
-  return std::ranges::any_of(plan.groups(), [&](const SegmentedGroup& group) {
-    return std::ranges::any_of(group.outputs, is_stored_between);
-  });
+  segment::Hints result{.cuts = tensors_with(hints.cuts)};
+  for (const std::vector<int64_t>& together : hints.together) {
+    result.together.push_back(tensors_with(together));
+  }
+  return result;
 }
 
 } // namespace
 
-PiecePlanner::Known::Known(const Fusion& fusion, bool is_cuda)
+PiecePlanner::Known::Known(const Fusion& fusion, bool is_cuda, const CutHints& cut_hints)
     : definition(fusion.clone()),
       equal_dims(equal_input_dims(*definition)),
       parts(split_host_scalars(optimized(fusion), is_cuda)),
       complete(parts.others),
       arguments(arguments_of(*parts.whole)),
-      whole(std::make_shared<SummarizedFusion>(complete->clone())),
-      complete_equal_dims(equal_input_dims(*whole->fusion)),
-      may_be_whole(
-          std::ranges::none_of(whole->summary.exprs(), asks_for_cut) &&
-          !has_outputs_of_two_devices(*complete)) {}
+      to_cut(complete->clone()),
+      to_cut_equal_dims(equal_input_dims(*to_cut)),
+      hints(hints_in(*to_cut, cut_hints)) {}
 
-PiecePlanner::PiecePlanner(std::shared_ptr<Fusion> fusion, bool is_by_hand)
-    : fusion_(std::move(fusion)), is_by_hand_(is_by_hand) {}
+PiecePlanner::PiecePlanner(std::shared_ptr<Fusion> fusion, bool is_by_hand, CutHints hints)
+    : fusion_(std::move(fusion)), is_by_hand_(is_by_hand), hints_(std::move(hints)) {}
 
 PlannedPieces PiecePlanner::plan(std::span<const Argument> args, Device device) {
   return value_or_throw(try_plan(args, device));
@@ -161,7 +135,7 @@ std::variant<PlannedPieces, Refusal> PiecePlanner::try_plan(
       return *std::move(refusal);
     }
     const TraceSpan span("summarize");
-    slot.emplace(*fusion_, device.is_cuda());
+    slot.emplace(*fusion_, device.is_cuda(), hints_);
   }
   Known& known = *slot;
   // Passes replace sizes by equal ones: what does not fit is told in terms of the definition.
@@ -173,16 +147,19 @@ std::variant<PlannedPieces, Refusal> PiecePlanner::try_plan(
   for (const int64_t argument : known.arguments) {
     bound.push_back(args[static_cast<size_t>(argument)]);
   }
-  PlannedPieces pieces =
-      cut(known, std::make_shared<schedule::RunFacts>(find_run_facts(
-                     *known.whole->fusion, bound, known.complete_equal_dims, target_of(device))));
+  auto found =
+      cut(known, find_run_facts(*known.to_cut, bound, known.to_cut_equal_dims, target_of(device)));
+  if (std::holds_alternative<Refusal>(found)) {
+    return found;
+  }
+  auto& pieces = std::get<PlannedPieces>(found);
   if (known.parts.scalars != nullptr) {
     add_host_scalars(pieces.partition, known.parts);
     pieces.candidates.push_back(std::make_shared<Candidates>());
   }
   bind_inputs(pieces.partition, known.arguments, args.size());
   number_random_tensors(pieces.partition, *known.definition);
-  return pieces;
+  return found;
 }
 
 bool PiecePlanner::note_unusable(
@@ -191,17 +168,15 @@ bool PiecePlanner::note_unusable(
   std::optional<Known>& known = known_[device.is_cuda() ? 1 : 0];
   bool is_news = false;
   for (const UnusableProposal& proposal : proposals) {
-    if (!known) {
-      continue; // scheduled by hand
+    const bool is_of_segment = cut == nullptr || proposal.piece < cut->groups().size();
+    if (!known || !is_of_segment) {
+      continue; // scheduled by hand; a copy at the end
     }
-    if (cut == nullptr) {
-      is_news = known->unusable.note(*proposal.params, proposal.refusal) || is_news;
-    } else if (proposal.piece < cut->groups().size()) {
-      const auto& group = cut->groups()[proposal.piece].summarized;
-      is_news = (group != nullptr &&
-                 known->groups.note_unusable(*group, *proposal.params, proposal.refusal)) ||
-                is_news;
-    }
+    const auto& group = cut == nullptr ? known->groups.find_whole(known->to_cut).summarized
+                                       : cut->groups()[proposal.piece].summarized;
+    is_news = (group != nullptr &&
+               known->groups.note_unusable(*group, *proposal.params, proposal.refusal)) ||
+              is_news;
   }
   if (is_news) {
     known->has_unusable = true;
@@ -220,28 +195,28 @@ bool PiecePlanner::has_planned(Device device) {
   return known_[device.is_cuda() ? 1 : 0].has_value();
 }
 
-PlannedPieces PiecePlanner::cut(Known& known, std::shared_ptr<const schedule::RunFacts> facts) {
+std::variant<PlannedPieces, Refusal> PiecePlanner::cut(
+    Known& known, const schedule::RunFacts& facts) {
   if (!known.parts.has_others()) {
-    return {.complete = known.complete, .partition = {}, .candidates = {}, .cut = nullptr};
+    return PlannedPieces{
+        .complete = known.complete, .partition = {}, .candidates = {}, .cut = nullptr};
   }
-  if (known.may_be_whole) {
-    auto candidates = std::make_shared<Candidates>(known.whole, facts);
-    const auto kind = kind_of_whole(known.whole->summary, *facts, *candidates);
-    if (kind && !are_unusable(*candidates, known.unusable)) {
-      return one_piece(known.complete, *kind, std::move(candidates));
-    }
+  if (auto refusal = segment::find_two_lower_types(*known.to_cut)) {
+    return *std::move(refusal);
   }
   auto found = try_automatic(
-      [&] { return SegmentedFusion::try_segment(known.whole->fusion, *facts, known.groups); });
-  if (std::holds_alternative<Refusal>(found)) { // it has a schedule
-    return one_piece(known.complete, SegmentKind::Kernel);
+      [&] { return SegmentedFusion::try_segment(known.to_cut, facts, known.groups, known.hints); });
+  if (auto* refusal = std::get_if<Refusal>(&found)) {
+    if (!known.hints.empty()) {
+      return std::move(*refusal);
+    }
+    return one_piece(known.complete, SegmentKind::Kernel); // it has a schedule
   }
   auto plan = std::get<std::shared_ptr<const SegmentedFusion>>(std::move(found));
   if (plan->groups().empty()) { // all outputs are inputs
     return one_piece(known.complete, SegmentKind::View);
   }
-  return stores_half_bytes(*plan) ? one_piece(known.complete, SegmentKind::Kernel)
-                                  : pieces_of(std::move(plan));
+  return plan->is_whole() ? whole_of(*plan, known.complete) : pieces_of(std::move(plan));
 }
 
 } // namespace nvfuser::host

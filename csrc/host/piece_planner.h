@@ -41,6 +41,15 @@ struct PlannedPieces {
   std::function<const PlannedPieces&()> replan = nullptr; // plans again
 };
 
+/// segment::Hints in terms of a definition: its passes make other tensors, of which those that stay
+/// have the same names.
+struct CutHints {
+  std::vector<std::vector<int64_t>> together = {};
+  std::vector<int64_t> cuts = {};
+
+  bool operator==(const CutHints&) const = default;
+};
+
 /// A scheduler took a piece, and its schedule was of no use.
 struct UnusableProposal {
   size_t piece = 0;
@@ -54,9 +63,9 @@ class PiecePlanner {
  public:
   /// `fusion`: without a schedule and without dynamic shapes; it must not be changed any more.
   /// `is_by_hand`: it is one piece, which no scheduler is asked about.
-  PiecePlanner(std::shared_ptr<Fusion> fusion, bool is_by_hand);
+  PiecePlanner(std::shared_ptr<Fusion> fusion, bool is_by_hand, CutHints hints = {});
 
-  /// Refused: arguments that do not fit.
+  /// Refused: arguments that do not fit, and hints that no scheduler follows.
   /// Cost: a fusion is looked at once, and so is each segment; later runs ask schedulers about new
   /// sizes.
   [[nodiscard]] std::variant<PlannedPieces, Refusal> try_plan(
@@ -77,24 +86,25 @@ class PiecePlanner {
   /// The definition for all sizes, after the passes.
   struct Known {
     /// `is_cuda`: of runs on a GPU, which scalars of the host do not need.
-    Known(const Fusion& fusion, bool is_cuda);
+    Known(const Fusion& fusion, bool is_cuda, const CutHints& cut_hints);
     const std::shared_ptr<Fusion> definition; // as it is
     const EqualDims equal_dims;               // of the definition
     const HostScalars parts;                  // of the definition after the passes
     const std::shared_ptr<Fusion> complete;   // what is not computed on the host
     const std::vector<int64_t> arguments;     // by input of `complete`: that of the definition
-    const std::shared_ptr<SummarizedFusion> whole;
-    const EqualDims complete_equal_dims;
-    const bool may_be_whole;   // nothing in it asks for a cut
-    bool has_unusable = false; // a proposal was noted
+    const std::shared_ptr<Fusion> to_cut;     // a copy, which plans are of
+    const EqualDims to_cut_equal_dims;
+    const segment::Hints hints; // tensors of `to_cut`
+    bool has_unusable = false;  // a proposal was noted
     segment::GroupMemory groups;
-    segment::UnusableParams unusable; // for `whole`
   };
 
-  [[nodiscard]] PlannedPieces cut(Known& known, std::shared_ptr<const schedule::RunFacts> facts);
+  [[nodiscard]] static std::variant<PlannedPieces, Refusal> cut(
+      Known& known, const schedule::RunFacts& facts);
 
   const std::shared_ptr<Fusion> fusion_;
   const bool is_by_hand_;
+  const CutHints hints_;
   std::mutex mutex_;                          // of what follows
   std::array<std::optional<Known>, 2> known_; // on processors, on GPUs
 };

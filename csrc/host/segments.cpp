@@ -68,6 +68,9 @@ class PartitionMaker {
 } // namespace
 
 Partition partition_of(const SegmentedFusion& plan) {
+  if (plan.is_whole()) {
+    return whole(plan.groups().front().fusion, plan.groups().front().kind);
+  }
   return plan.groups().empty() ? whole(plan.complete_fusion()) : PartitionMaker(plan).make();
 }
 

@@ -1,7 +1,10 @@
 #include "segment/ask.h"
 
 #include <algorithm>
+#include <iostream>
 
+#include "base/options.h"
+#include "schedule/common/kernel_rules.h"
 #include "schedule/table.h"
 
 namespace nvfuser::segment {
@@ -20,6 +23,29 @@ bool takes_kind(SchedulerType scheduler, const GroupTraits& traits) {
     case SchedulerType::inner_outer_persistent: return traits.has_reduction;
     default: return true;
   }
+}
+
+/// Whether the scheduler takes it; if not, the answer gets the reason.
+bool ask(
+    const schedule::Scheduler& scheduler,
+    const schedule::FusionSummary& summary,
+    const schedule::RunFacts& run,
+    const UnusableParams& unusable,
+    Answer& answer) {
+  std::optional<Refusal> refusal = schedule::find_refusal(scheduler.type, summary, run);
+  std::shared_ptr<const HeuristicParams> params;
+  if (!refusal) {
+    params = schedule::choose_params(scheduler, summary, run);
+    const Refusal* known = unusable.find(*params);
+    refusal = known == nullptr ? std::nullopt : std::optional(*known);
+  }
+  if (refusal) {
+    answer.rejections.push_back({.scheduler = scheduler.type, .refusal = *std::move(refusal)});
+    return false;
+  }
+  answer.scheduler = scheduler.type;
+  answer.params = std::move(params);
+  return true;
 }
 
 } // namespace
@@ -50,26 +76,40 @@ Answer ask_schedulers(
     const UnusableParams& unusable) {
   Answer answer;
   for (const schedule::Scheduler& scheduler : schedule::schedulers()) {
-    if (!takes_kind(scheduler.type, traits)) {
-      continue;
+    if (takes_kind(scheduler.type, traits) && ask(scheduler, summary, run, unusable, answer)) {
+      break;
     }
-    std::optional<Refusal> refusal = scheduler.find_refusal_by_structure(summary);
-    if (!refusal) {
-      refusal = scheduler.find_refusal_by_size(summary, run);
-    }
-    if (!refusal) {
-      auto params = scheduler.compute_heuristics(summary, run);
-      const Refusal* known = params == nullptr ? nullptr : unusable.find(*params);
-      if (known == nullptr) {
-        answer.scheduler = scheduler.type;
-        answer.params = std::move(params);
-        return answer;
-      }
-      refusal = *known;
-    }
-    answer.rejections.push_back({.scheduler = scheduler.type, .refusal = *std::move(refusal)});
   }
   return answer;
+}
+
+Answer ask_about_whole(
+    const schedule::FusionSummary& summary,
+    const schedule::RunFacts& run,
+    const UnusableParams& unusable) {
+  const bool is_for_library = std::ranges::any_of(
+      summary.exprs(), [](const Expr* expr) { return schedule::is_for_library(expr); });
+  Answer answer;
+  for (const schedule::Scheduler& scheduler : schedule::schedulers()) {
+    const bool takes = ask(scheduler, summary, run, unusable, answer);
+    if (takes && (scheduler.type != SchedulerType::expr_eval || !is_for_library)) {
+      return answer;
+    }
+  }
+  return answer;
+}
+
+void log_answer(const Answer& answer) {
+  if (!has_option(DumpOption::SegmenterLogging)) {
+    return;
+  }
+  for (const Rejection& rejection : answer.rejections) {
+    std::cout << schedule::rejection_text(rejection.scheduler, rejection.refusal) << '\n';
+  }
+  if (answer.scheduler != SchedulerType::none) {
+    std::cout << "Scheduler _" << enum_name(answer.scheduler) << "_ accepted\n";
+  }
+  std::cout << std::flush;
 }
 
 } // namespace nvfuser::segment

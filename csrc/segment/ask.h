@@ -26,11 +26,20 @@ struct Answer {
   std::shared_ptr<const HeuristicParams> params = nullptr;
   std::vector<Rejection> rejections = {};
 };
-/// Only schedulers of that kind are asked.
+/// About a segment: only schedulers of that kind are asked.
 [[nodiscard]] Answer ask_schedulers(
     const schedule::FusionSummary& summary,
     const schedule::RunFacts& run,
     const GroupTraits& traits,
     const UnusableParams& unusable);
+/// About a fusion that is not cut: all schedulers are asked. A library computes it where none else
+/// takes it.
+[[nodiscard]] Answer ask_about_whole(
+    const schedule::FusionSummary& summary,
+    const schedule::RunFacts& run,
+    const UnusableParams& unusable);
+
+/// Print it, if NVFUSER_DUMP=segmenter_logging asks for it.
+void log_answer(const Answer& answer);
 
 } // namespace nvfuser::segment

@@ -126,10 +126,8 @@ class CopySearch {
   bool is_worth_it(TensorId tensor, const Supply& anew) const {
     constexpr double kSlotsPerByte = 4;
     const int64_t saved = bytes_of_load(tensor) - anew.bytes;
-    const int64_t elements =
-        facts_.tensor(tensor).bytes / size_bytes(flow_.tensor(tensor).tensor->dtype());
-    return saved > 0 &&
-           anew.slots * static_cast<double>(elements) <= kSlotsPerByte * static_cast<double>(saved);
+    const auto elements = static_cast<double>(facts_.tensor(tensor).elements);
+    return saved > 0 && anew.slots * elements <= kSlotsPerByte * static_cast<double>(saved);
   }
 
   void find_supply(ExprId id) {

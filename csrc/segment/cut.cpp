@@ -2,6 +2,7 @@
 
 #include "ir/expr.h"
 #include "schedule/common/kernel_rules.h"
+#include "segment/facts.h"
 
 namespace nvfuser::segment {
 
@@ -38,7 +39,8 @@ std::string Cut::to_string() const {
   const Expr* made_by = reader->definition();
   switch (rule) {
     case CutRule::Asked:
-      return at_reader + " reads " + at_other + ", where segment_set asks for a cut";
+      return at_reader + " reads " + at_other + ", where " +
+             (asks_for_cut(tensor->definition()) ? "segment_set" : "a hint") + " asks for a cut";
     case CutRule::Library: {
       const bool is_reader_evaluated = other == reader;
       const TensorView* evaluated = is_reader_evaluated ? reader : tensor;

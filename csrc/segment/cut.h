@@ -11,7 +11,7 @@
 namespace nvfuser::segment {
 
 enum class CutRule : uint8_t {
-  Asked,      // a segment_set asks for it
+  Asked,      // a segment_set asks for it, or a hint
   Library,    // one of both sides is evaluated, or has a segment of its own
   Lookup,     // elements are read at other positions
   Pattern,    // two reductions reduce different axes

@@ -9,6 +9,7 @@
 #include "ir/all_nodes.h"
 #include "schedule/common/kernel_rules.h"
 #include "schedule/summary/costs.h"
+#include "segment/stored_types.h"
 
 namespace nvfuser::segment {
 namespace {
@@ -107,11 +108,6 @@ Role role_of(const Expr* expr, const TensorView* result) {
   return is_view ? Role::View : Role::Map;
 }
 
-bool is_boundary(const Expr* expr) {
-  const auto* copy = expr->as<LoadStoreOp>();
-  return copy != nullptr && copy->op == LoadStoreOpType::SegmenterSet;
-}
-
 /// Whether loops over `result` cannot run over all of the operand that it is a part of.
 bool is_cropped(const TensorView* result) {
   if (!result->has_root()) {
@@ -150,14 +146,14 @@ std::vector<TensorId> looked_up(const Flow& flow, const FlowExpr& entry) {
   return found;
 }
 
-int64_t bytes_of(const TensorView* tensor, const schedule::RunFacts& run) {
+int64_t elements_of(const TensorView* tensor, const schedule::RunFacts& run) {
   int64_t elements = 1;
   for (const IterDomain* axis : tensor->logical()) {
     if (!axis->is_broadcast() && !axis->is_reduction()) {
       elements *= run.size(axis->extent());
     }
   }
-  return elements * size_bytes(tensor->dtype());
+  return elements;
 }
 
 /// Of a reduction, or of a scan.
@@ -180,6 +176,11 @@ Pattern pattern_of(const TensorView* result, const ValGraph& exact) {
 
 } // namespace
 
+bool asks_for_cut(const Expr* expr) {
+  const auto* copy = expr->as<LoadStoreOp>();
+  return copy != nullptr && copy->op == LoadStoreOpType::SegmenterSet;
+}
+
 bool is_within(const AxisSet& inner, const AxisSet& outer) {
   return std::ranges::includes(outer, inner);
 }
@@ -190,13 +191,14 @@ AxisSet union_of(const AxisSet& a, const AxisSet& b) {
   return both;
 }
 
-Facts::Facts(const Flow& flow, const ValGraph& exact, const schedule::RunFacts& run) {
+Facts::Facts(const Flow& flow, const ValGraph& exact, const schedule::RunFacts& run, bool lowers)
+    : lowers_(lowers) {
   Origins origins(exact);
   std::map<std::tuple<AxisSet, AxisSet, bool>, int64_t> number_of_pattern;
   for (const FlowTensor& tensor : flow.tensors()) {
     origins.add(tensor.tensor);
     tensors_.push_back(
-        {.bytes = bytes_of(tensor.tensor, run),
+        {.elements = elements_of(tensor.tensor, run),
          .is_stored = tensor.made_by == kNoExpr || tensor.is_output});
   }
   for (TensorId id = 0; id < tensors_.size(); ++id) {
@@ -208,7 +210,7 @@ Facts::Facts(const Flow& flow, const ValGraph& exact, const schedule::RunFacts& 
         .role = role_of(entry.expr, result),
         .slots = schedule::cost_of(entry.expr).slots,
         .is_random = entry.expr->is_a<RNGOp>(),
-        .is_boundary = is_boundary(entry.expr),
+        .is_boundary = asks_for_cut(entry.expr),
         .looked_up = looked_up(flow, entry)};
     facts.space = origins.of(result->logical());
     if (facts.role == Role::Reduction || facts.role == Role::Scan) {
@@ -228,6 +230,11 @@ Facts::Facts(const Flow& flow, const ValGraph& exact, const schedule::RunFacts& 
       }
     }
     exprs_.push_back(std::move(facts));
+  }
+  const std::vector<DataType> types = stored_types(flow, exprs_, lowers);
+  for (TensorId id = 0; id < tensors_.size(); ++id) {
+    tensors_[id].stored_as = types[id];
+    tensors_[id].bytes = tensors_[id].elements * size_bytes(types[id]);
   }
 }
 

@@ -21,6 +21,9 @@ enum class Role : uint8_t {
   Library,   // no loops over elements compute it: products, searches
 };
 
+/// Whether it is a segment_set: its readers are in other segments.
+[[nodiscard]] bool asks_for_cut(const Expr* expr);
+
 /// Whether an expression shares no segment with others.
 [[nodiscard]] constexpr bool stands_alone(Role role) {
   return role == Role::Library || role == Role::Scatter;
@@ -59,7 +62,10 @@ struct ExprFacts {
 };
 
 struct TensorFacts {
-  int64_t bytes = 0; // in memory: broadcasts count once
+  int64_t elements = 0; // in memory: broadcasts count once
+  int64_t bytes = 0;
+  /// The type in which it lies in memory between segments (segment/stored_types.h).
+  DataType stored_as = DataType::Null;
   /// It lies in memory whatever is decided: an input, an output, a result of a library, a boundary
   /// that was asked for.
   bool is_stored = false;
@@ -68,9 +74,12 @@ struct TensorFacts {
 
 class Facts {
  public:
-  /// `run` knows the sizes. Cost: linear in expressions * rank.
-  Facts(const Flow& flow, const ValGraph& exact, const schedule::RunFacts& run);
+  /// `run` knows the sizes. `lowers`: as stored_types has it. Cost: linear in expressions * rank.
+  Facts(const Flow& flow, const ValGraph& exact, const schedule::RunFacts& run, bool lowers);
 
+  [[nodiscard]] bool lowers() const {
+    return lowers_;
+  }
   [[nodiscard]] const ExprFacts& expr(ExprId id) const {
     return exprs_[id];
   }
@@ -86,6 +95,7 @@ class Facts {
   }
 
  private:
+  bool lowers_ = false; // io_to_lower_precision holds
   std::vector<ExprFacts> exprs_;
   std::vector<TensorFacts> tensors_;
   std::vector<Pattern> patterns_;

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -59,6 +60,9 @@ class GroupMemory {
       const Group& group, const std::set<TensorId>& strided, const SegmentBuilder& builder);
   /// Its summary, made if it was not asked for before.
   [[nodiscard]] static const std::shared_ptr<const SummarizedFusion>& summarize(Entry& entry);
+  /// The complete fusion as one segment, which is summarized as it is: runs of the segment are
+  /// those of the fusion.
+  [[nodiscard]] Entry& find_whole(const std::shared_ptr<Fusion>& complete);
 
   /// Cut the group differently where a scheduler would decide so. Returns whether it is news.
   bool note_unusable(
@@ -67,6 +71,7 @@ class GroupMemory {
  private:
   using Key = std::vector<size_t>;
   std::map<Key, Entry> entries_;
+  std::optional<Entry> whole_;
 };
 
 } // namespace nvfuser::segment

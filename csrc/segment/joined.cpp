@@ -27,19 +27,22 @@ Group joined(
     const Flow& flow,
     const std::vector<Group>& groups,
     const GroupGraph& graph,
-    const GroupPair& pair) {
-  const Group& a = groups[pair.first];
-  const Group& b = groups[pair.second];
-  Group both{.exprs = united(a.exprs, b.exprs), .own = united(a.own, b.own)};
-  for (const TensorId output : united(a.outputs, b.outputs)) {
-    const std::set<size_t>& readers = graph.readers(output);
-    const bool is_read = std::ranges::any_of(
-        readers, [&](size_t group) { return group != pair.first && group != pair.second; });
-    if (is_read || flow.tensor(output).is_output) {
-      both.outputs.push_back(output);
+    const std::set<size_t>& members) {
+  Group all;
+  std::vector<TensorId> outputs;
+  for (const size_t member : members) {
+    all.exprs = united(all.exprs, groups[member].exprs);
+    all.own = united(all.own, groups[member].own);
+    outputs = united(outputs, groups[member].outputs);
+  }
+  for (const TensorId output : outputs) {
+    const bool is_read_elsewhere = std::ranges::any_of(
+        graph.readers(output), [&](size_t group) { return !members.contains(group); });
+    if (is_read_elsewhere || flow.tensor(output).is_output) {
+      all.outputs.push_back(output);
     }
   }
-  return both;
+  return all;
 }
 
 std::vector<GroupPair> find_chained_pairs(

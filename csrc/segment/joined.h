@@ -1,6 +1,7 @@
 // Joining groups that were cut apart, where a scheduler takes both.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "segment/facts.h"
@@ -25,12 +26,12 @@ using FindPairs = std::vector<GroupPair>(
     const GroupGraph& graph,
     const std::vector<bool>& is_candidate);
 
-/// Both groups as one. Cost: linear in both.
+/// Several groups, by position, as one. Cost: linear in them.
 [[nodiscard]] Group joined(
     const Flow& flow,
     const std::vector<Group>& groups,
     const GroupGraph& graph,
-    const GroupPair& pair);
+    const std::set<size_t>& members);
 
 /// Groups that reduce the same axes, of which the second one reads results of the first. Means and
 /// variances are such groups, which `reduction` computes in one pass.

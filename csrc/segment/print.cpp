@@ -113,6 +113,24 @@ std::vector<const segment::Cut*> SegmentedFusion::cuts_before(size_t segment) co
   return found;
 }
 
+std::vector<std::string> SegmentedFusion::notes_on(size_t segment) const {
+  std::vector<std::string> notes;
+  for (const segment::Cut* cut : cuts_before(segment)) {
+    notes.push_back("cut at " + segment::name_of(cut->tensor) + ": " + cut->to_string());
+  }
+  for (const SegmentedEdge& edge : edges_) {
+    if (edge.to == segment && edge.dtype != edge.tensor->dtype()) {
+      notes.push_back(
+          segment::name_of(edge.tensor) + " lies in memory as " + text(edge.dtype) +
+          ", and is cast back");
+    }
+  }
+  if (!groups_.at(segment).kept_together.empty()) {
+    notes.push_back("kept together, as a hint asks: " + list_of(groups_[segment].kept_together));
+  }
+  return notes;
+}
+
 std::string SegmentedFusion::explain() const {
   std::ostringstream out;
   for (size_t i = 0; i < groups_.size(); ++i) {
@@ -120,8 +138,8 @@ std::string SegmentedFusion::explain() const {
     out << "segment " << i << ": " << runner_of(group) << ", " << group.exprs.size()
         << (group.exprs.size() == 1 ? " expression" : " expressions") << ", makes "
         << list_of(group.outputs) << "\n";
-    for (const segment::Cut* cut : cuts_before(i)) {
-      out << "  cut at " << segment::name_of(cut->tensor) << ": " << cut->to_string() << "\n";
+    for (const std::string& note : notes_on(i)) {
+      out << "  " << note << "\n";
     }
     for (const Rejection& rejection : group.rejections) {
       const ErrorReport& report = rejection.refusal.report;

@@ -49,7 +49,7 @@ class CutSearch {
   /// What reads elements and also meets what they were reduced to is computed apart from it.
   Reasons behind_statistics() const {
     Reasons cuts;
-    const std::unordered_set<ExprId> dependent = dependents_of_reductions();
+    const std::unordered_set<ExprId> dependent = dependents_of(Role::Reduction);
     for_each_edge([&](const Edge& edge, ExprId made_by) {
       const AxisSet& read = facts_.tensor(edge.tensor).space;
       const ExprFacts& reader = facts_.expr(edge.reader);
@@ -66,6 +66,26 @@ class CutSearch {
     Reasons cuts;
     for_each_edge([&](const Edge& edge, ExprId made_by) {
       if (facts_.expr(made_by).role == Role::Reduction) {
+        cuts.emplace(edge, Reason{.rule = CutRule::Unsuitable});
+      }
+    });
+    return cuts;
+  }
+
+  /// Slices, pads and concatenations apart from reductions: those that come first, with what is
+  /// computed from them until fewest bytes cross. A rotation and the norm of its result are two.
+  Reasons between_resizes_and_reductions() const {
+    const std::unordered_set<ExprId> behind_reductions = dependents_of(Role::Reduction);
+    const auto first_resize = std::ranges::find_if(group_.exprs, [&](ExprId id) {
+      return facts_.expr(id).role == Role::Resize && !behind_reductions.contains(id);
+    });
+    const bool are_resizes_first = first_resize != group_.exprs.end();
+    const Role first = are_resizes_first ? Role::Resize : Role::Reduction;
+    const std::unordered_set<ExprId> later = with_what_only_they_read(
+        are_resizes_first ? behind_reductions : dependents_of(Role::Resize), first);
+    Reasons cuts;
+    for_each_edge([&](const Edge& edge, ExprId made_by) {
+      if (!later.contains(made_by) && later.contains(edge.reader)) {
         cuts.emplace(edge, Reason{.rule = CutRule::Unsuitable});
       }
     });
@@ -156,17 +176,51 @@ class CutSearch {
     }
   }
 
-  std::unordered_set<ExprId> dependents_of_reductions() const {
+  /// Members that have `role`, and those that are computed from them.
+  std::unordered_set<ExprId> dependents_of(Role role) const {
     std::unordered_set<ExprId> found;
     for (const ExprId id : group_.exprs) {
       const bool depends = std::ranges::any_of(flow_.expr(id).operands, [&](TensorId operand) {
         return found.contains(flow_.tensor(operand).made_by);
       });
-      if (depends || facts_.expr(id).role == Role::Reduction) {
+      if (depends || facts_.expr(id).role == role) {
         found.insert(id);
       }
     }
     return found;
+  }
+
+  /// `later`, and the members that only these read, where their results are no smaller than what
+  /// they read. Members that have the role `first` stay.
+  std::unordered_set<ExprId> with_what_only_they_read(
+      std::unordered_set<ExprId> later, Role first) const {
+    const auto is_later = [&](ExprId id) { return later.contains(id) || !members_.contains(id); };
+    for (size_t i = group_.exprs.size(); i-- > 0;) {
+      const ExprId id = group_.exprs[i];
+      const FlowExpr& expr = flow_.expr(id);
+      const bool is_read_later = std::ranges::all_of(expr.results, [&](TensorId result) {
+        return !std::ranges::binary_search(group_.outputs, result) &&
+               std::ranges::all_of(flow_.tensor(result).readers, is_later);
+      });
+      if (later.contains(id) || facts_.expr(id).role == first || !is_read_later) {
+        continue;
+      }
+      int64_t saved = 0;
+      for (const TensorId result : expr.results) {
+        saved += facts_.tensor(result).bytes;
+      }
+      for (const TensorId operand : expr.operands) {
+        const FlowTensor& read = flow_.tensor(operand);
+        const bool is_made_here = read.made_by != kNoExpr && members_.contains(read.made_by);
+        const bool crosses = std::ranges::any_of(
+            read.readers, [&](ExprId reader) { return later.contains(reader); });
+        saved -= is_made_here && !crosses ? facts_.tensor(operand).bytes : 0;
+      }
+      if (saved >= 0) {
+        later.insert(id);
+      }
+    }
+    return later;
   }
 
   const TensorView* widest_output() const {
@@ -231,10 +285,12 @@ Reasons find_cuts(
     if (Reasons cuts = search.before_last_reshapes(); !cuts.empty()) {
       return cuts;
     }
-    if (Reasons cuts = search.behind_statistics(); !cuts.empty()) {
-      return cuts;
+    if (search.has(Role::Resize)) {
+      if (Reasons cuts = search.between_resizes_and_reductions(); !cuts.empty()) {
+        return cuts;
+      }
     }
-    if (Reasons cuts = search.around(Role::Resize); !cuts.empty()) {
+    if (Reasons cuts = search.behind_statistics(); !cuts.empty()) {
       return cuts;
     }
     return search.behind_reductions();

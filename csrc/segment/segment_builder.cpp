@@ -4,10 +4,12 @@
 #include <map>
 #include <unordered_set>
 
+#include "base/source_location_scope.h"
 #include "ir/all_nodes.h"
 #include "ir/sampled_sizes.h"
 #include "ir/scalar.h"
 #include "ir/substitute_scalars.h"
+#include "ops/cast.h"
 #include "ops/shape.h"
 #include "schedule/common/problem_sizes.h"
 
@@ -245,8 +247,8 @@ class SizesByOperands {
 
 } // namespace
 
-SegmentBuilder::SegmentBuilder(const Fusion& complete, const Flow& flow)
-    : complete_(complete), flow_(flow) {
+SegmentBuilder::SegmentBuilder(const Fusion& complete, const Flow& flow, const Facts& facts)
+    : complete_(complete), flow_(flow), facts_(facts) {
   for (const Val* input : complete.inputs()) {
     position_of_.emplace(input, position_of_.size());
     if (!input->is_tensor()) {
@@ -264,11 +266,18 @@ SegmentBuilder::SegmentBuilder(const Fusion& complete, const Flow& flow)
 
 namespace {
 
+/// In another type; through Float, where there is no cast from one to the other.
+TensorView* converted(TensorView* tensor, DataType type) {
+  const bool is_direct = tensor->dtype() == type || !cast_text(tensor->dtype(), type).empty();
+  return ops::maybe_cast(is_direct ? tensor : ops::cast(tensor, DataType::Float), type);
+}
+
 class GroupCopy {
  public:
-  GroupCopy(const Fusion& complete, const Flow& flow, const Group& group)
+  GroupCopy(const Fusion& complete, const Flow& flow, const Facts& facts, const Group& group)
       : complete_(complete),
         flow_(flow),
+        facts_(facts),
         group_(group),
         fusion_(Fusion::create()),
         guard_(fusion_.get()),
@@ -281,6 +290,7 @@ class GroupCopy {
     find_inputs(argument_with);
     copy_inputs(position_of, strided);
     copy_exprs();
+    cast_inputs();
     copy_outputs();
     return {.fusion = fusion_, .inputs = std::move(inputs_), .outputs = std::move(outputs_)};
   }
@@ -379,19 +389,36 @@ class GroupCopy {
     SizesByOperands(*fusion_, std::move(made)).run();
   }
 
+  /// Let the group compute with what it reads in the types of the complete fusion.
+  void cast_inputs() {
+    for (const TensorId id : found_.read) {
+      TensorView* original = flow_.tensor(id).tensor;
+      TensorView* input = clone_(original);
+      if (flow_.tensor(id).made_by != kNoExpr && facts_.tensor(id).stored_as != input->dtype()) {
+        const SourceLocationScope scope(original->location());
+        const std::vector<Expr*> readers = input->uses();
+        input->assign_dtype(facts_.tensor(id).stored_as);
+        fusion_->replace_uses(input, converted(input, original->dtype()), readers);
+      }
+    }
+  }
+
   void copy_outputs() {
     for (const TensorId output : group_.outputs) {
       TensorView* original = flow_.tensor(output).tensor;
       if (const AliasInfo* alias = update_of(output)) {
         fusion_->add_output(clone_(original), clone_(alias->input));
       }
-      fusion_->add_output(clone_(original)); // also of an update: other segments may read it
+      const SourceLocationScope scope(original->location());
+      // Also of an update: other segments may read it.
+      fusion_->add_output(converted(clone_(original), facts_.tensor(output).stored_as));
       outputs_.push_back(original);
     }
   }
 
   const Fusion& complete_;
   const Flow& flow_;
+  const Facts& facts_;
   const Group& group_;
   std::shared_ptr<Fusion> fusion_;
   FusionGuard guard_;
@@ -430,7 +457,7 @@ void bind_size(
 } // namespace
 
 BuiltSegment SegmentBuilder::build(const Group& group, const std::set<TensorId>& strided) const {
-  return GroupCopy(complete_, flow_, group).make(argument_with_, position_of_, strided);
+  return GroupCopy(complete_, flow_, facts_, group).make(argument_with_, position_of_, strided);
 }
 
 schedule::RunFacts SegmentBuilder::facts_of(

@@ -5,6 +5,7 @@
 //     them. A size that none of its tensors has comes with an argument that has it, which is an
 //     input then, though no element of it is read.
 //   * Scalars are computed where they are needed.
+//   * What crosses in another type (segment/stored_types.h) is cast where it comes in and goes out.
 //   * An output that updates an argument in place has that argument among the inputs.
 #pragma once
 
@@ -26,11 +27,16 @@ struct BuiltSegment {
 
 class SegmentBuilder {
  public:
-  SegmentBuilder(const Fusion& complete, const Flow& flow);
+  SegmentBuilder(const Fusion& complete, const Flow& flow, const Facts& facts);
 
   /// `strided`: tensors that are views of others, so that nothing is known of their strides.
   /// Cost: linear in the expressions of the group.
   [[nodiscard]] BuiltSegment build(const Group& group, const std::set<TensorId>& strided) const;
+
+  /// Whether what it builds is for io_to_lower_precision.
+  [[nodiscard]] bool lowers() const {
+    return facts_.lowers();
+  }
 
   /// What a run of the complete fusion tells of a run of the segment.
   [[nodiscard]] schedule::RunFacts facts_of(
@@ -39,6 +45,7 @@ class SegmentBuilder {
  private:
   const Fusion& complete_;
   const Flow& flow_;
+  const Facts& facts_;
   std::unordered_map<const Val*, TensorView*> argument_with_; // size; only looked up
   std::unordered_map<const Val*, size_t> position_of_;        // of arguments; only looked up
 };

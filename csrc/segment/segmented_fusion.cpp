@@ -9,9 +9,14 @@
 
 #include "base/options.h"
 #include "base/value_or_throw.h"
+#include "graph/domain_map.h"
+#include "graph/output_order.h"
 #include "ir/find_undefined.h"
+#include "schedule/common/kernel_rules.h"
+#include "schedule/expr_eval/expr_eval.h"
 #include "segment/order.h"
 #include "segment/segmenter.h"
+#include "segment/stored_types.h"
 #include "transform/concretization.h"
 
 namespace nvfuser {
@@ -32,6 +37,7 @@ namespace {
 std::optional<Refusal> find_unfit(const Fusion& fusion) {
   NVF_RETURN_REFUSAL(find_unresolved(fusion));
   NVF_RETURN_REFUSAL(find_undefined_tensor(fusion));
+  NVF_RETURN_REFUSAL(find_two_lower_types(fusion));
   for (const TensorView* tensor : fusion.tensors()) {
     if (!tensor->schedule_steps().empty() || tensor->is_inlined()) {
       return refuse(
@@ -43,6 +49,41 @@ std::optional<Refusal> find_unfit(const Fusion& fusion) {
     }
   }
   return std::nullopt;
+}
+
+bool is_on_host(const Val* output) {
+  return output->is_tensor() && static_cast<const TensorView*>(output)->is_cpu_scalar();
+}
+
+bool is_view(const Val* output) {
+  return output->is_tensor() && schedule::is_view_of_input(static_cast<const TensorView*>(output));
+}
+
+/// Whether a condition holds for all outputs, or for none.
+template <typename Fn>
+bool is_like_for_all(const std::vector<Val*>& outputs, const Fn& holds) {
+  return std::ranges::all_of(outputs, holds) || std::ranges::none_of(outputs, holds);
+}
+
+/// Whether one segment may compute everything: there is something to compute, nothing in it asks
+/// for a cut, no library computes a part of it, no output is a view beside others that are not, and
+/// all outputs are on one device.
+bool may_be_whole(const Fusion& fusion) {
+  const std::vector<Expr*> exprs = tensor_exprs(fusion);
+  const bool has_part_for_library =
+      exprs.size() > 1 &&
+      std::ranges::any_of(exprs, [](const Expr* expr) { return schedule::is_for_library(expr); });
+  return !exprs.empty() && !has_part_for_library && std::ranges::none_of(exprs, asks_for_cut) &&
+         is_like_for_all(fusion.outputs(), is_on_host) &&
+         is_like_for_all(fusion.outputs(), is_view);
+}
+
+/// Whether the segment that computes everything has its inputs and outputs: all inputs are read,
+/// and none is an output.
+bool has_those_of_segment(const Fusion& fusion) {
+  return std::ranges::none_of(fusion.inputs(), [](const Val* input) {
+    return input->uses().empty() || input->is_fusion_output();
+  });
 }
 
 } // namespace
@@ -61,8 +102,47 @@ class SegmentedFusionMaker {
       add_segment(segmenter_.accepted()[position]);
     }
     add_edges();
-    dump();
+    dump(*plan_);
     return plan_;
+  }
+
+  /// The plan of one segment; nullptr: no scheduler takes all of the fusion.
+  static std::shared_ptr<const SegmentedFusion> make_whole(
+      const std::shared_ptr<Fusion>& complete,
+      const schedule::RunFacts& run,
+      GroupMemory& memory,
+      const Hints& hints) {
+    GroupMemory::Entry& known = memory.find_whole(complete);
+    const schedule::FusionSummary& summary = known.summarized->summary;
+    Answer answer = ask_about_whole(summary, run, known.unusable);
+    log_answer(answer);
+    if (answer.scheduler == SchedulerType::none) {
+      return nullptr;
+    }
+    const std::shared_ptr<SegmentedFusion> plan(new SegmentedFusion());
+    plan->complete_ = complete;
+    plan->is_whole_ = true;
+    SegmentedGroup segment{
+        .fusion = known.built.fusion,
+        .scheduler = answer.scheduler,
+        .params = std::move(answer.params),
+        .facts = std::make_shared<schedule::RunFacts>(run),
+        .rejections = std::move(answer.rejections),
+        .summarized = known.summarized,
+        .inputs = known.built.inputs,
+        .outputs = known.built.outputs,
+        .exprs = exprs_from_outputs(*complete)};
+    for (const std::vector<TensorView*>& together : hints.together) {
+      segment.kept_together.insert(segment.kept_together.end(), together.begin(), together.end());
+    }
+    if (segment.scheduler == SchedulerType::expr_eval) {
+      const bool is_library = std::ranges::any_of(
+          segment.exprs, [](const Expr* expr) { return schedule::is_for_library(expr); });
+      segment.kind = is_library ? SegmentKind::Evaluated : SegmentKind::View;
+    }
+    plan->groups_.push_back(std::move(segment));
+    dump(*plan);
+    return plan;
   }
 
  private:
@@ -124,7 +204,8 @@ class SegmentedFusionMaker {
         .rejections = std::move(accepted.answer.rejections),
         .summarized = std::move(accepted.summarized),
         .inputs = std::move(accepted.built.inputs),
-        .outputs = std::move(accepted.built.outputs)};
+        .outputs = std::move(accepted.built.outputs),
+        .kept_together = std::move(accepted.kept_together)};
     for (const ExprId id : accepted.group.exprs) {
       segment.exprs.push_back(flow().expr(id).expr);
     }
@@ -153,7 +234,11 @@ class SegmentedFusionMaker {
     }
     for (const auto& [key, readers] : edges) {
       const auto& [from, to, tensor] = key;
-      plan_->edges_.push_back({.from = from, .to = to, .tensor = flow().tensor(tensor).tensor});
+      plan_->edges_.push_back(
+          {.from = from,
+           .to = to,
+           .tensor = flow().tensor(tensor).tensor,
+           .dtype = segmenter_.facts().tensor(tensor).stored_as});
       const std::set<ExprId> members(groups_[to]->exprs.begin(), groups_[to]->exprs.end());
       for (const ExprId reader : readers) {
         plan_->cuts_.push_back(cut_of({.tensor = tensor, .reader = reader}, members));
@@ -183,15 +268,15 @@ class SegmentedFusionMaker {
     }
   }
 
-  void dump() const {
+  static void dump(const SegmentedFusion& plan) {
     if (has_option(DumpOption::SegmentedFusion)) {
-      std::cout << plan_->to_string() << std::flush;
+      std::cout << plan.to_string() << std::flush;
     }
     if (has_option(DumpOption::DrawSegmentedFusion)) {
       static std::atomic<int64_t> count = 0;
       const std::string path = "segmented_fusion" + std::to_string(count++) + ".dot";
       NVF_USER_CHECK(
-          std::ofstream(path) << plan_->draw(), option_name(DumpOption::DrawSegmentedFusion),
+          std::ofstream(path) << plan.draw(), option_name(DumpOption::DrawSegmentedFusion),
           ": cannot write ", path);
       std::cout << "PRINTING: " << path << std::endl;
     }
@@ -214,24 +299,36 @@ bool SegmentedFusion::is_cut_like(const SegmentedFusion& other) const {
 }
 
 std::variant<std::shared_ptr<const SegmentedFusion>, Refusal> SegmentedFusion::try_segment(
-    const std::shared_ptr<Fusion>& fusion, const schedule::RunFacts& run) {
+    const std::shared_ptr<Fusion>& fusion, const schedule::RunFacts& run, const Hints& hints) {
   GroupMemory memory;
-  return try_segment(fusion, run, memory);
+  return try_segment(fusion, run, memory, hints);
 }
 
 std::variant<std::shared_ptr<const SegmentedFusion>, Refusal> SegmentedFusion::try_segment(
-    const std::shared_ptr<Fusion>& fusion, const schedule::RunFacts& run, GroupMemory& memory) {
+    const std::shared_ptr<Fusion>& fusion,
+    const schedule::RunFacts& run,
+    GroupMemory& memory,
+    const Hints& hints) {
   if (std::optional<Refusal> refusal = find_unfit(*fusion)) {
     return *std::move(refusal);
   }
+  const bool asks_about_whole = hints.cuts.empty() && may_be_whole(*fusion);
+  const bool is_copied = asks_about_whole && has_those_of_segment(*fusion);
+  if (is_copied) {
+    if (auto plan = SegmentedFusionMaker::make_whole(fusion, run, memory, hints)) {
+      return plan;
+    }
+  }
   Segmenter segmenter(fusion, run, memory);
-  segmenter.run();
+  if (std::optional<Refusal> refusal = segmenter.run(hints, asks_about_whole && !is_copied)) {
+    return *std::move(refusal);
+  }
   return SegmentedFusionMaker(fusion, segmenter).make();
 }
 
 std::shared_ptr<const SegmentedFusion> SegmentedFusion::segment(
-    const std::shared_ptr<Fusion>& fusion, const schedule::RunFacts& run) {
-  return value_or_throw(try_segment(fusion, run));
+    const std::shared_ptr<Fusion>& fusion, const schedule::RunFacts& run, const Hints& hints) {
+  return value_or_throw(try_segment(fusion, run, hints));
 }
 
 } // namespace nvfuser

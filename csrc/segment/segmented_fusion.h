@@ -19,6 +19,7 @@
 #include "schedule/params/heuristic_params.h"
 #include "schedule/run_facts.h"
 #include "segment/cut.h"
+#include "segment/hints.h"
 
 namespace nvfuser {
 
@@ -61,6 +62,8 @@ struct SegmentedGroup {
   std::vector<Val*> inputs = {};         // in the order of fusion->inputs()
   std::vector<TensorView*> outputs = {}; // in the order in which fusion->outputs() first has them
   std::vector<Expr*> exprs = {};         // operands before results
+  /// Those that hints keep together here.
+  std::vector<TensorView*> kept_together = {};
 
   /// "pointwise{0, 1, 4}": the numbers of its expressions.
   [[nodiscard]] std::string to_string() const;
@@ -71,6 +74,7 @@ struct SegmentedEdge {
   size_t from = 0; // positions of segments
   size_t to = 0;
   TensorView* tensor = nullptr;
+  DataType dtype = DataType::Null; // in memory: mostly that of the tensor
 };
 
 /// An output that is computed into memory of its own first, then copied into an argument: another
@@ -84,24 +88,35 @@ struct LateUpdate {
 
 class SegmentedFusion {
  public:
-  /// Cut `fusion` for runs like `run`. The fusion is read only, and must not change afterwards.
+  /// Cut `fusion` for runs like `run`; one segment, where a scheduler takes it whole. The fusion is
+  /// read only, and must not change afterwards.
   /// The result follows from what is computed and from sizes, not from the order of statements.
-  /// A refusal for a fusion with dynamic shapes, and for one with a schedule.
+  /// A refusal for a fusion with dynamic shapes, for one with a schedule, for hints that no
+  /// scheduler follows, and with io_to_lower_precision for outputs of two narrow types.
   /// Cost: near-linear in expressions.
   [[nodiscard]] static std::variant<std::shared_ptr<const SegmentedFusion>, Refusal> try_segment(
-      const std::shared_ptr<Fusion>& fusion, const schedule::RunFacts& run);
+      const std::shared_ptr<Fusion>& fusion,
+      const schedule::RunFacts& run,
+      const segment::Hints& hints = {});
   /// The same, for a caller that cuts the fusion for many sizes: fusions of segments are shared by
   /// the plans, and must not be changed.
   [[nodiscard]] static std::variant<std::shared_ptr<const SegmentedFusion>, Refusal> try_segment(
       const std::shared_ptr<Fusion>& fusion,
       const schedule::RunFacts& run,
-      segment::GroupMemory& memory);
+      segment::GroupMemory& memory,
+      const segment::Hints& hints = {});
   /// The result; throws what is refused.
   [[nodiscard]] static std::shared_ptr<const SegmentedFusion> segment(
-      const std::shared_ptr<Fusion>& fusion, const schedule::RunFacts& run);
+      const std::shared_ptr<Fusion>& fusion,
+      const schedule::RunFacts& run,
+      const segment::Hints& hints = {});
 
   [[nodiscard]] const std::shared_ptr<Fusion>& complete_fusion() const {
     return complete_;
+  }
+  /// Whether one segment is the fusion as it is, with its inputs and outputs.
+  [[nodiscard]] bool is_whole() const {
+    return is_whole_;
   }
   /// In an order in which they can run.
   [[nodiscard]] const std::vector<SegmentedGroup>& groups() const {
@@ -117,6 +132,9 @@ class SegmentedFusion {
   }
   /// Those of the tensors that one segment reads.
   [[nodiscard]] std::vector<const segment::Cut*> cuts_before(size_t segment) const;
+  /// For people, a line each: those cuts, types in which tensors cross that are not their own, and
+  /// what hints keep together.
+  [[nodiscard]] std::vector<std::string> notes_on(size_t segment) const;
   [[nodiscard]] const std::vector<LateUpdate>& late_updates() const {
     return late_updates_;
   }
@@ -137,6 +155,7 @@ class SegmentedFusion {
   SegmentedFusion() = default;
 
   std::shared_ptr<Fusion> complete_;
+  bool is_whole_ = false;
   std::vector<SegmentedGroup> groups_;
   std::vector<SegmentedEdge> edges_;
   std::vector<segment::Cut> cuts_;

@@ -2,15 +2,42 @@
 
 #include <algorithm>
 #include <array>
-#include <iostream>
 #include <iterator>
 #include <numeric>
+#include <ranges>
 
-#include "base/options.h"
 #include "schedule/table.h"
 #include "segment/refused.h"
+#include "segment/stored_types.h"
 
 namespace nvfuser::segment {
+namespace {
+
+std::string names_of(const std::vector<TensorView*>& tensors) {
+  std::string text;
+  for (const TensorView* tensor : tensors) {
+    text += (text.empty() ? "" : ", ") + name_of(tensor);
+  }
+  return text;
+}
+
+/// `answer`: that of schedulers which were asked for all that computes the tensors.
+Refusal refuse_to_keep(const std::vector<TensorView*>& tensors, const Answer& answer) {
+  std::string reasons;
+  for (const Rejection& rejection : answer.rejections) {
+    reasons += (reasons.empty() ? "" : "; ") + std::string(enum_name(rejection.scheduler)) + ": " +
+               rejection.refusal.report.headline.text();
+  }
+  return refuse(
+      {.headline = "no scheduler takes the tensors that are to be kept together",
+       .node = names_of(tensors),
+       .expected = "a scheduler for all that computes them, in one segment",
+       .found = reasons.empty() ? "a part that a library computes" : reasons,
+       .fix = "keep fewer of them together; explain() of the plan without the hint says why it is "
+              "cut there"});
+}
+
+} // namespace
 
 Segmenter::Segmenter(
     const std::shared_ptr<Fusion>& complete, const schedule::RunFacts& run, GroupMemory& memory)
@@ -19,14 +46,15 @@ Segmenter::Segmenter(
       flow_(*complete),
       model_(shared_id_model(*complete)),
       exact_(model_->maybe_build_graph(IdMappingMode::exact)),
-      facts_(flow_, exact_, run),
+      facts_(flow_, exact_, run, lowers_boundaries()),
       hard_(flow_, facts_),
-      builder_(*complete, flow_),
+      builder_(*complete, flow_, facts_),
       memory_(memory) {
   add_edges_of_views(*complete, flow_, facts_, hard_);
 }
 
-void Segmenter::run() {
+std::optional<Refusal> Segmenter::run(const Hints& hints, bool asks_about_whole) {
+  add_cuts(hints.cuts);
   std::vector<ExprId> all(flow_.exprs().size());
   std::iota(all.begin(), all.end(), ExprId{0});
   std::vector<TensorId> outputs;
@@ -35,7 +63,9 @@ void Segmenter::run() {
       outputs.push_back(id);
     }
   }
-  push(partition(flow_, facts_, hard_, all, outputs, true, reasons_));
+  if (!asks_about_whole || !try_whole({.exprs = all, .own = all, .outputs = outputs})) {
+    push(partition(flow_, facts_, hard_, all, outputs, true, reasons_));
+  }
   while (!candidates_.empty()) {
     Group group = std::move(candidates_.front());
     candidates_.pop_front();
@@ -45,6 +75,21 @@ void Segmenter::run() {
   constexpr std::array kKeepRows{inner_persistent, inner_outer_persistent};
   join(inner_outer_persistent, kKeepRows, find_mirrored_pairs);
   join(reduction, std::array{reduction}, find_chained_pairs);
+  for (const std::vector<TensorView*>& tensors : hints.together) {
+    NVF_RETURN_REFUSAL(keep_together(tensors));
+  }
+  return std::nullopt;
+}
+
+void Segmenter::add_cuts(const std::vector<TensorView*>& tensors) {
+  for (TensorId id = 0; id < flow_.tensors().size(); ++id) {
+    if (std::ranges::find(tensors, flow_.tensor(id).tensor) == tensors.end()) {
+      continue;
+    }
+    for (const ExprId reader : flow_.tensor(id).readers) {
+      hard_.add({.tensor = id, .reader = reader}, {.rule = CutRule::Asked});
+    }
+  }
 }
 
 void Segmenter::rebuild(Accepted& segment) {
@@ -60,6 +105,24 @@ void Segmenter::push(std::vector<Group> groups) {
   candidates_.insert(
       candidates_.begin(), std::make_move_iterator(groups.begin()),
       std::make_move_iterator(groups.end()));
+}
+
+bool Segmenter::try_whole(const Group& all) {
+  GroupMemory::Entry& known = memory_.find(all, strided_, builder_);
+  Accepted segment{
+      .group = all,
+      .built = known.built,
+      .answer = {},
+      .traits = traits_of(*complete_, flow_, facts_, all),
+      .summarized = GroupMemory::summarize(known)};
+  segment.answer = ask_about_whole(
+      segment.summarized->summary, builder_.facts_of(segment.built, run_), known.unusable);
+  log_answer(segment.answer);
+  if (segment.answer.scheduler == SchedulerType::none) {
+    return false;
+  }
+  accepted_.push_back(std::move(segment));
+  return true;
 }
 
 void Segmenter::settle(Group group) {
@@ -79,7 +142,7 @@ void Segmenter::settle(Group group) {
   const schedule::FusionSummary& summary = segment.summarized->summary;
   segment.answer = ask_schedulers(
       summary, builder_.facts_of(segment.built, run_), segment.traits, known.unusable);
-  log(segment);
+  log_answer(segment.answer);
   if (segment.answer.scheduler == SchedulerType::none && try_cut(segment.group, summary)) {
     return;
   }
@@ -149,7 +212,10 @@ bool Segmenter::try_join(
     const GroupGraph& graph,
     const GroupPair& pair) {
   Accepted both{
-      .group = joined(flow_, groups, graph, pair), .built = {}, .answer = {}, .traits = {}};
+      .group = joined(flow_, groups, graph, {pair.first, pair.second}),
+      .built = {},
+      .answer = {},
+      .traits = {}};
   if (refused_joins_.contains({scheduler, both.group.exprs})) {
     return false;
   }
@@ -174,17 +240,66 @@ bool Segmenter::try_join(
   return true;
 }
 
-void Segmenter::log(const Accepted& segment) const {
-  if (!has_option(DumpOption::SegmenterLogging)) {
-    return;
+std::set<size_t> Segmenter::groups_between(
+    std::set<size_t> wanted, size_t num_groups, const GroupGraph& graph) {
+  const std::set<size_t> ends = wanted;
+  for (size_t group = 0; group < num_groups; ++group) {
+    const auto leads_here = [&](size_t end) { return graph.leads_to(end, group); };
+    const auto is_led_to = [&](size_t end) { return graph.leads_to(group, end); };
+    if (std::ranges::any_of(ends, leads_here) && std::ranges::any_of(ends, is_led_to)) {
+      wanted.insert(group);
+    }
   }
-  for (const Rejection& rejection : segment.answer.rejections) {
-    std::cout << schedule::rejection_text(rejection.scheduler, rejection.refusal) << '\n';
+  return wanted;
+}
+
+std::optional<Refusal> Segmenter::keep_together(const std::vector<TensorView*>& tensors) {
+  const std::vector<Group> groups = this->groups();
+  std::set<size_t> wanted;
+  std::vector<TensorView*> kept;
+  for (size_t group = 0; group < groups.size(); ++group) {
+    for (const ExprId id : groups[group].own) {
+      for (const TensorId result : flow_.expr(id).results) {
+        TensorView* tensor = flow_.tensor(result).tensor;
+        if (std::ranges::find(tensors, tensor) != tensors.end()) {
+          wanted.insert(group);
+          kept.push_back(tensor);
+        }
+      }
+    }
   }
-  if (segment.answer.scheduler != SchedulerType::none) {
-    std::cout << "Scheduler _" << enum_name(segment.answer.scheduler) << "_ accepted\n";
+  if (kept.size() < 2) {
+    return std::nullopt;
   }
-  std::cout << std::flush;
+  const GroupGraph graph(flow_, groups);
+  wanted = groups_between(std::move(wanted), groups.size(), graph);
+  Accepted& first = accepted_[*wanted.begin()];
+  if (wanted.size() > 1) {
+    Accepted all{
+        .group = joined(flow_, groups, graph, wanted), .built = {}, .answer = {}, .traits = {}};
+    all.traits = traits_of(*complete_, flow_, facts_, all.group);
+    GroupMemory::Entry& known = memory_.find(all.group, strided_, builder_);
+    all.built = known.built;
+    all.summarized = GroupMemory::summarize(known);
+    all.answer = ask_schedulers(
+        all.summarized->summary, builder_.facts_of(all.built, run_), all.traits, known.unusable);
+    log_answer(all.answer);
+    if (all.answer.scheduler == SchedulerType::none) {
+      return refuse_to_keep(kept, all.answer);
+    }
+    for (const size_t member : wanted) {
+      const std::vector<TensorView*>& before = accepted_[member].kept_together;
+      all.kept_together.insert(all.kept_together.end(), before.begin(), before.end());
+    }
+    first = std::move(all);
+    for (const size_t member : std::views::reverse(wanted)) {
+      if (member != *wanted.begin()) {
+        accepted_.erase(accepted_.begin() + static_cast<std::ptrdiff_t>(member));
+      }
+    }
+  }
+  first.kept_together.insert(first.kept_together.end(), kept.begin(), kept.end());
+  return std::nullopt;
 }
 
 } // namespace nvfuser::segment

@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "graph/id_model.h"
 #include "segment/ask.h"
 #include "segment/group_memory.h"
+#include "segment/hints.h"
 #include "segment/joined.h"
 #include "segment/mirrored.h"
 #include "segment/partition.h"
@@ -27,6 +29,7 @@ struct Accepted {
   Answer answer;
   GroupTraits traits;
   std::shared_ptr<const SummarizedFusion> summarized = nullptr; // if schedulers were asked
+  std::vector<TensorView*> kept_together = {};                  // by hints
 };
 
 class Segmenter {
@@ -36,9 +39,11 @@ class Segmenter {
   Segmenter(
       const std::shared_ptr<Fusion>& complete, const schedule::RunFacts& run, GroupMemory& memory);
 
+  /// `asks_about_whole`: whether one group may compute everything.
+  /// Refused: hints to keep tensors together that no scheduler takes together.
   /// Cost: near-linear in expressions, and for each cut that a refusal makes in those of the group
   /// that is cut. Groups that `memory` knows are only asked about.
-  void run();
+  [[nodiscard]] std::optional<Refusal> run(const Hints& hints, bool asks_about_whole);
 
   [[nodiscard]] const Flow& flow() const {
     return flow_;
@@ -64,7 +69,10 @@ class Segmenter {
       const BuiltSegment& segment) const;
 
  private:
+  void add_cuts(const std::vector<TensorView*>& tensors);
   void push(std::vector<Group> groups);
+  /// Whether a scheduler takes everything as one group; if so, it is accepted.
+  [[nodiscard]] bool try_whole(const Group& all);
   /// Accept a group, or cut it into several candidates.
   void settle(Group group);
   /// Cut a refused group: siblings apart, else where a rule says. Returns whether it is cut.
@@ -82,7 +90,12 @@ class Segmenter {
       const std::vector<Group>& groups,
       const GroupGraph& graph,
       const GroupPair& pair);
-  void log(const Accepted& segment) const;
+  /// Let one group compute these tensors, with all that lies between them. Those that nothing
+  /// computes are passed over.
+  [[nodiscard]] std::optional<Refusal> keep_together(const std::vector<TensorView*>& tensors);
+  /// The groups that compute the tensors, and those that have to run between them.
+  [[nodiscard]] static std::set<size_t> groups_between(
+      std::set<size_t> wanted, size_t num_groups, const GroupGraph& graph);
 
   const std::shared_ptr<Fusion> complete_;
   const schedule::RunFacts& run_;

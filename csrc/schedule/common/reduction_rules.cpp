@@ -98,10 +98,28 @@ std::optional<Refusal> find_expanded_reshape(const FusionSummary& summary) {
   return std::nullopt;
 }
 
-/// A loop over the elements that a broadcast repeats would be one that the reference lacks.
+/// Whether all readers of a broadcast compute with it in loops of their own axes: they have an
+/// element for each that it repeats, or repeat it themselves.
+bool is_left_to_readers(const TensorView* tensor, const IterDomain* axis) {
+  const IterDomains axes = TensorDomain::no_reductions(tensor->logical());
+  const auto place = static_cast<size_t>(std::ranges::find(axes, axis) - axes.begin());
+  const std::vector<TensorView*> readers = tensor->consumers();
+  return std::ranges::all_of(readers, [&](const TensorView* reader) {
+    const AxisUse use = axes_of_use(tensor, reader).at(place);
+    const IterDomains& read = reader->maybe_root();
+    return use.read == AxisRead::Same && use.is_partner &&
+           use.position < static_cast<int64_t>(read.size()) &&
+           (!read[static_cast<size_t>(use.position)]->is_broadcast() ||
+            read[static_cast<size_t>(use.position)]->has_expanded_extent());
+  });
+}
+
+/// A loop over the elements that a broadcast repeats would be one that the reference lacks. Where
+/// readers have an axis in its place, no loop runs over them.
 std::optional<Refusal> find_expanded(const TensorView* tensor, const ReductionProblem& problem) {
   for (const IterDomain* axis : tensor->logical()) {
-    if (axis->has_expanded_extent()) {
+    if (axis->has_expanded_extent() &&
+        (tensor->is_fusion_output() || !is_left_to_readers(tensor, axis))) {
       return refuse(
           {.headline = "Output contains ID that's not scheduled by reference tv.",
            .node = describe(tensor),

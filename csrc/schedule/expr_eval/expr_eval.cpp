@@ -76,6 +76,11 @@ void apply(FusionSummary& /*summary*/, const HeuristicParams& params) {
 
 } // namespace
 
+bool is_view_of_input(const TensorView* output) {
+  return !output->is_fusion_input() && output->fusion()->alias_of(output) == nullptr &&
+         !output->has_allocation() && find_computed(output) == nullptr;
+}
+
 const Scheduler& expr_eval_scheduler() {
   static constexpr Scheduler kScheduler{
       .type = SchedulerType::expr_eval,

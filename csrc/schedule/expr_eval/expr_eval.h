@@ -8,4 +8,8 @@ namespace nvfuser::schedule {
 
 [[nodiscard]] const Scheduler& expr_eval_scheduler();
 
+/// Whether an output that is computed lies in the memory of an input: it is a view of it, and
+/// neither updates an input nor has a layout of its own. Cost: linear in the views.
+[[nodiscard]] bool is_view_of_input(const TensorView* output);
+
 } // namespace nvfuser::schedule

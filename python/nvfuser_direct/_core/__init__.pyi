@@ -5931,6 +5931,10 @@ class SegmentedGroup:
         Its expressions in the complete fusion, operands before results. What is cheap may be in several groups.
         """
 
+    @property
+    def kept_together(self) -> list[TensorView]:
+        """Tensors of the complete fusion that a hint keeps together in it."""
+
     def __str__(self) -> str: ...
 
 class SegmentedEdge:
@@ -5947,6 +5951,12 @@ class SegmentedEdge:
     @property
     def tensor(self) -> TensorView:
         """The tensor, in the complete fusion."""
+
+    @property
+    def dtype(self) -> DataType:
+        """
+        Its type in memory. Where that is another one than that of the tensor, the groups cast.
+        """
 
 class Cut:
     """Why a tensor lies in memory between two groups."""
@@ -6027,6 +6037,12 @@ class SegmentedFusion:
             A plan of the same fusion, for other inputs.
         """
 
+    @property
+    def is_whole(self) -> bool:
+        """
+        Whether it is not cut: one group has the inputs and outputs of the fusion.
+        """
+
     def explain(self) -> str:
         """
         What runs each group, why it was cut, and why schedulers did not take it: a text.
@@ -6039,7 +6055,7 @@ class SegmentedFusion:
 
     def __str__(self) -> str: ...
 
-def segment(fusion: Fusion, inputs: Iterable[object], target: str | None = None) -> SegmentedFusion:
+def segment(fusion: Fusion, inputs: Iterable[object], target: str | None = None, *, keep_together: Sequence[Sequence[TensorView]] = (), cut_behind: Sequence[TensorView] = ()) -> SegmentedFusion:
     """
     Cut a fusion into groups that one scheduler takes each.
 
@@ -6054,6 +6070,10 @@ def segment(fusion: Fusion, inputs: Iterable[object], target: str | None = None)
         Inputs of a run: their sizes, strides and addresses count.
     target : str, optional
         "cuda" or "cpu": the device to schedule for; by default the one that the inputs are on.
+    keep_together : sequence of sequences of TensorView
+        Hints: tensors of the fusion that one group computes.
+    cut_behind : sequence of TensorView
+        Hints: tensors that other groups read than the one that computes them.
 
     Returns
     -------
@@ -6062,8 +6082,9 @@ def segment(fusion: Fusion, inputs: Iterable[object], target: str | None = None)
     Raises
     ------
     UserError
-        If the inputs do not fit, if the fusion is scheduled already, or if its shapes wait for sizes of
-        a run: ``concretize(fusion, find_concretization(fusion, inputs))`` is the fusion for given inputs.
+        If the inputs do not fit, if the fusion is scheduled already, if no scheduler takes what is to be
+        kept together, or if its shapes wait for sizes of a run: ``concretize(fusion,
+        find_concretization(fusion, inputs))`` is the fusion for given inputs.
     """
 
 class PassRecord:
@@ -6621,6 +6642,45 @@ class FusionExecutorCache:
         UserError
             ``Fusion is not compiled!`` for these inputs.
         """
+
+    def keep_together(self, tensors: Sequence[TensorView]) -> None:
+        """
+        Compute these tensors in one segment, with all that lies between them.
+
+        It holds for all later runs, and what was compiled is compiled again. Tensors that passes replace
+        are passed over; `explain` prints those that a hint kept together.
+
+        Parameters
+        ----------
+        tensors : sequence of TensorView
+            Tensors of the definition.
+
+        Raises
+        ------
+        UserError
+            For tensors of another definition. A later `execute` raises one with the reasons of the
+            schedulers, if none of them takes what computes the tensors as one segment.
+        """
+
+    def cut_behind(self, tensors: Sequence[TensorView]) -> None:
+        """
+        Let what reads these tensors be in other segments than what computes them.
+
+        It does what a ``segment_set`` of each does in a definition, for all later runs.
+
+        Parameters
+        ----------
+        tensors : sequence of TensorView
+            Tensors of the definition.
+
+        Raises
+        ------
+        UserError
+            For tensors of another definition.
+        """
+
+    def forget_hints(self) -> None:
+        """Cut as if `keep_together` and `cut_behind` had never been called."""
 
     def use_fusion(self, segment: int, scheduled: Fusion | None, origin: str, inputs: Iterable[object] | None = None, compile_params: CompileParams = ...) -> None:
         """
