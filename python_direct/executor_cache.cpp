@@ -8,6 +8,7 @@
 #include "evaluator.h"
 #include "executor_cache.h"
 #include "gil.h"
+#include "runtime/run_facts.h"
 
 namespace nvfuser::python {
 namespace {
@@ -293,6 +294,26 @@ intrinsic_code : bool
       .def("stats", &FusionExecutorCache::stats, "What the cache holds, and how it was used.");
 }
 
+/// How a fusion is computed as one piece, if its first scheduler decides on `params`.
+PieceReport report_of_piece(
+    const std::shared_ptr<Fusion>& fusion,
+    const nb::object& inputs,
+    const HeuristicParams& params) {
+  const PythonArguments arguments(inputs);
+  PythonAllocator allocator(arguments.framework());
+  PythonEvaluator evaluator(arguments, allocator);
+  const Device device = device_of_run(*fusion, arguments.args());
+  auto summarized = std::make_shared<host::SummarizedFusion>(fusion->clone());
+  auto facts = std::make_shared<schedule::RunFacts>(
+      find_run_facts(*summarized->fusion, arguments.args(), target_of(device)));
+  auto candidates = std::make_shared<host::Candidates>(
+      nullptr, std::move(summarized), std::move(facts), params.clone(), params.scheduler_type());
+  host::PieceWays ways(
+      {.fusion = fusion, .inputs = {}}, std::move(candidates), KernelIdentity{},
+      /*is_by_hand=*/false);
+  return ways.report_of(ways.find_best_way(device, evaluator));
+}
+
 } // namespace
 
 void bind_executor_cache(nb::module_& m) {
@@ -341,6 +362,13 @@ device : int
     Has no effect: the inputs say where a run takes place.
 )");
   bind_inspection(cls);
+  internal_module(m).def(
+      "report_of_piece", &report_of_piece, "fusion"_a, "inputs"_a, "params"_a,
+      nb::sig(
+          "def report_of_piece(fusion: Fusion, inputs: collections.abc.Iterable[object], "
+          "params: nvfuser_direct._core.HeuristicParams) -> PieceReport"),
+      "How a fusion would be computed as one segment, if its first scheduler had decided on these "
+      "params: nothing runs.");
   bind_segment_schedules(m, cls);
 }
 

@@ -154,6 +154,11 @@ void bind_segment(nb::module_& m) {
           "cuts_before", &SegmentedFusion::cuts_before, "segment"_a,
           nb::rv_policy::reference_internal,
           "The cuts of the tensors that one group reads, by its position.")
+      .def(
+          "notes_on", &SegmentedFusion::notes_on, "segment"_a,
+          "Lines of ``explain()`` on a group, by its position: its cuts, types in which tensors "
+          "cross "
+          "that are not their own, and what hints keep together.")
       .def_prop_ro(
           "late_updates", &SegmentedFusion::late_updates, nb::rv_policy::reference_internal,
           "Copies into inputs at the end of a run.")

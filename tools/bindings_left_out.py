@@ -342,6 +342,7 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
             "segment/facts.h*",
             "segment/flow.h*",
             "segment/group_graph.h*",
+            "segment/hints.h*",
             "segment/joined.h*",
             "segment/mirrored.h*",
             "segment/order.h*",
@@ -353,6 +354,7 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
             "segment/segmented_fusion.h:SegmentedFusion::segment",
             "segment/segmented_fusion.h:SegmentedFusion::try_segment",
             "segment/segmenter.h*",
+            "segment/stored_types.h*",
         ],
     ),
     (

@@ -34,6 +34,9 @@ class HardEdges {
     added_.emplace(edge, reason);
   }
   [[nodiscard]] std::optional<Reason> find(const Edge& edge) const;
+  [[nodiscard]] bool has_added() const {
+    return !added_.empty();
+  }
   /// Was it added, instead of following from the expressions?
   [[nodiscard]] bool is_added(const Edge& edge) const {
     return added_.contains(edge);

@@ -53,6 +53,18 @@ bool GroupGraph::leads_to(size_t from, size_t to) const {
   return false;
 }
 
+std::set<size_t> GroupGraph::between(const std::set<size_t>& ends) const {
+  std::set<size_t> found = ends;
+  for (size_t group = 0; group < next_.size(); ++group) {
+    const bool is_behind =
+        std::ranges::any_of(ends, [&](size_t end) { return leads_to(end, group); });
+    if (is_behind && std::ranges::any_of(ends, [&](size_t end) { return leads_to(group, end); })) {
+      found.insert(group);
+    }
+  }
+  return found;
+}
+
 bool GroupGraph::has_way_around(size_t from, size_t to) const {
   return std::ranges::any_of(
       next_[from], [&](size_t next) { return next != to && leads_to(next, to); });

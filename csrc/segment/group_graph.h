@@ -27,6 +27,9 @@ class GroupGraph {
 
   /// Whether `to` has to run later; a group leads to itself. Cost: O(groups + edges).
   [[nodiscard]] bool leads_to(size_t from, size_t to) const;
+  /// `ends`, and the groups that have to run between two of them. Cost: O(groups + edges), for
+  /// each pair of an end and a group.
+  [[nodiscard]] std::set<size_t> between(const std::set<size_t>& ends) const;
   /// Whether no other group has to run between the two. Cost: O(groups + edges), for each
   /// neighbour.
   [[nodiscard]] bool may_join(size_t a, size_t b) const;

@@ -60,6 +60,10 @@ class GroupMemory {
       const Group& group, const std::set<TensorId>& strided, const SegmentBuilder& builder);
   /// Its summary, made if it was not asked for before.
   [[nodiscard]] static const std::shared_ptr<const SummarizedFusion>& summarize(Entry& entry);
+  /// Segmenter::may_be_whole, once it was found out.
+  [[nodiscard]] std::optional<bool>& may_be_whole() {
+    return may_be_whole_;
+  }
   /// The complete fusion as one segment, which is summarized as it is: runs of the segment are
   /// those of the fusion.
   [[nodiscard]] Entry& find_whole(const std::shared_ptr<Fusion>& complete);
@@ -72,6 +76,7 @@ class GroupMemory {
   using Key = std::vector<size_t>;
   std::map<Key, Entry> entries_;
   std::optional<Entry> whole_;
+  std::optional<bool> may_be_whole_;
 };
 
 } // namespace nvfuser::segment

@@ -9,11 +9,9 @@
 
 #include "base/options.h"
 #include "base/value_or_throw.h"
-#include "graph/domain_map.h"
 #include "graph/output_order.h"
 #include "ir/find_undefined.h"
 #include "schedule/common/kernel_rules.h"
-#include "schedule/expr_eval/expr_eval.h"
 #include "segment/order.h"
 #include "segment/segmenter.h"
 #include "segment/stored_types.h"
@@ -49,33 +47,6 @@ std::optional<Refusal> find_unfit(const Fusion& fusion) {
     }
   }
   return std::nullopt;
-}
-
-bool is_on_host(const Val* output) {
-  return output->is_tensor() && static_cast<const TensorView*>(output)->is_cpu_scalar();
-}
-
-bool is_view(const Val* output) {
-  return output->is_tensor() && schedule::is_view_of_input(static_cast<const TensorView*>(output));
-}
-
-/// Whether a condition holds for all outputs, or for none.
-template <typename Fn>
-bool is_like_for_all(const std::vector<Val*>& outputs, const Fn& holds) {
-  return std::ranges::all_of(outputs, holds) || std::ranges::none_of(outputs, holds);
-}
-
-/// Whether one segment may compute everything: there is something to compute, nothing in it asks
-/// for a cut, no library computes a part of it, no output is a view beside others that are not, and
-/// all outputs are on one device.
-bool may_be_whole(const Fusion& fusion) {
-  const std::vector<Expr*> exprs = tensor_exprs(fusion);
-  const bool has_part_for_library =
-      exprs.size() > 1 &&
-      std::ranges::any_of(exprs, [](const Expr* expr) { return schedule::is_for_library(expr); });
-  return !exprs.empty() && !has_part_for_library && std::ranges::none_of(exprs, asks_for_cut) &&
-         is_like_for_all(fusion.outputs(), is_on_host) &&
-         is_like_for_all(fusion.outputs(), is_view);
 }
 
 /// Whether the segment that computes everything has its inputs and outputs: all inputs are read,
@@ -312,18 +283,25 @@ std::variant<std::shared_ptr<const SegmentedFusion>, Refusal> SegmentedFusion::t
   if (std::optional<Refusal> refusal = find_unfit(*fusion)) {
     return *std::move(refusal);
   }
-  const bool asks_about_whole = hints.cuts.empty() && may_be_whole(*fusion);
+  std::optional<Segmenter> segmenter; // where it is needed
+  std::optional<bool>& may_be_whole = memory.may_be_whole();
+  if (!may_be_whole) {
+    may_be_whole = segmenter.emplace(fusion, run, memory).may_be_whole();
+  }
+  const bool asks_about_whole = hints.cuts.empty() && *may_be_whole;
   const bool is_copied = asks_about_whole && has_those_of_segment(*fusion);
   if (is_copied) {
     if (auto plan = SegmentedFusionMaker::make_whole(fusion, run, memory, hints)) {
       return plan;
     }
   }
-  Segmenter segmenter(fusion, run, memory);
-  if (std::optional<Refusal> refusal = segmenter.run(hints, asks_about_whole && !is_copied)) {
+  if (!segmenter) {
+    segmenter.emplace(fusion, run, memory);
+  }
+  if (std::optional<Refusal> refusal = segmenter->run(hints, asks_about_whole && !is_copied)) {
     return *std::move(refusal);
   }
-  return SegmentedFusionMaker(fusion, segmenter).make();
+  return SegmentedFusionMaker(fusion, *segmenter).make();
 }
 
 std::shared_ptr<const SegmentedFusion> SegmentedFusion::segment(

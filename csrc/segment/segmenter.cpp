@@ -6,6 +6,7 @@
 #include <numeric>
 #include <ranges>
 
+#include "schedule/expr_eval/expr_eval.h"
 #include "schedule/table.h"
 #include "segment/refused.h"
 #include "segment/stored_types.h"
@@ -51,6 +52,24 @@ Segmenter::Segmenter(
       builder_(*complete, flow_, facts_),
       memory_(memory) {
   add_edges_of_views(*complete, flow_, facts_, hard_);
+}
+
+bool Segmenter::may_be_whole() const {
+  const std::vector<Val*>& outputs = complete_->outputs();
+  const auto is_like_for_all = [&](const auto& holds) {
+    const auto holds_for = [&](const Val* output) {
+      return output->is_tensor() && holds(static_cast<const TensorView*>(output));
+    };
+    return std::ranges::all_of(outputs, holds_for) || std::ranges::none_of(outputs, holds_for);
+  };
+  bool has_cut = flow_.exprs().empty() || hard_.has_added();
+  for (ExprId id = 0; id < flow_.exprs().size(); ++id) {
+    const bool is_part_for_library =
+        facts_.expr(id).role == Role::Library && flow_.exprs().size() > 1;
+    has_cut = has_cut || facts_.expr(id).is_boundary || is_part_for_library;
+  }
+  return !has_cut && is_like_for_all(schedule::is_view_of_input) &&
+         is_like_for_all([](const TensorView* output) { return output->is_cpu_scalar(); });
 }
 
 std::optional<Refusal> Segmenter::run(const Hints& hints, bool asks_about_whole) {
@@ -125,28 +144,39 @@ bool Segmenter::try_whole(const Group& all) {
   return true;
 }
 
-void Segmenter::settle(Group group) {
+Accepted Segmenter::asked(Group group) {
   Accepted segment{.group = std::move(group), .built = {}, .answer = {}, .traits = {}};
   segment.traits = traits_of(*complete_, flow_, facts_, segment.group);
   GroupMemory::Entry& known = memory_.find(segment.group, strided_, builder_);
   segment.built = known.built;
-  if (segment.traits.is_library) {
-    segment.answer.scheduler = SchedulerType::expr_eval;
-    std::ranges::copy_if(
-        segment.group.outputs, std::inserter(strided_, strided_.end()),
-        [&](TensorId output) { return is_between_libraries(output); });
-    accepted_.push_back(std::move(segment));
-    return;
-  }
   segment.summarized = GroupMemory::summarize(known);
-  const schedule::FusionSummary& summary = segment.summarized->summary;
   segment.answer = ask_schedulers(
-      summary, builder_.facts_of(segment.built, run_), segment.traits, known.unusable);
+      segment.summarized->summary, builder_.facts_of(segment.built, run_), segment.traits,
+      known.unusable);
   log_answer(segment.answer);
-  if (segment.answer.scheduler == SchedulerType::none && try_cut(segment.group, summary)) {
+  return segment;
+}
+
+void Segmenter::settle(Group group) {
+  const GroupTraits traits = traits_of(*complete_, flow_, facts_, group);
+  if (traits.is_library) {
+    std::ranges::copy_if(
+        group.outputs, std::inserter(strided_, strided_.end()),
+        [&](TensorId output) { return is_between_libraries(output); });
+    BuiltSegment built = memory_.find(group, strided_, builder_).built;
+    accepted_.push_back(
+        {.group = std::move(group),
+         .built = std::move(built),
+         .answer = {.scheduler = SchedulerType::expr_eval},
+         .traits = traits});
     return;
   }
-  if (segment.answer.scheduler == SchedulerType::expr_eval) {
+  Accepted segment = asked(std::move(group));
+  const SchedulerType scheduler = segment.answer.scheduler;
+  if (scheduler == SchedulerType::none && try_cut(segment.group, segment.summarized->summary)) {
+    return;
+  }
+  if (scheduler == SchedulerType::expr_eval) {
     strided_.insert(segment.group.outputs.begin(), segment.group.outputs.end());
   }
   accepted_.push_back(std::move(segment));
@@ -240,65 +270,47 @@ bool Segmenter::try_join(
   return true;
 }
 
-std::set<size_t> Segmenter::groups_between(
-    std::set<size_t> wanted, size_t num_groups, const GroupGraph& graph) {
-  const std::set<size_t> ends = wanted;
-  for (size_t group = 0; group < num_groups; ++group) {
-    const auto leads_here = [&](size_t end) { return graph.leads_to(end, group); };
-    const auto is_led_to = [&](size_t end) { return graph.leads_to(group, end); };
-    if (std::ranges::any_of(ends, leads_here) && std::ranges::any_of(ends, is_led_to)) {
-      wanted.insert(group);
+std::set<size_t> Segmenter::groups_of(
+    const std::vector<TensorView*>& tensors, const std::vector<Group>& groups) const {
+  std::set<size_t> found;
+  for (size_t group = 0; group < groups.size(); ++group) {
+    const bool computes_one = std::ranges::any_of(groups[group].own, [&](ExprId id) {
+      return std::ranges::any_of(flow_.expr(id).results, [&](TensorId result) {
+        return std::ranges::find(tensors, flow_.tensor(result).tensor) != tensors.end();
+      });
+    });
+    if (computes_one) {
+      found.insert(group);
     }
   }
-  return wanted;
+  return found;
 }
 
-std::optional<Refusal> Segmenter::keep_together(const std::vector<TensorView*>& tensors) {
+std::optional<Refusal> Segmenter::keep_together(std::vector<TensorView*> tensors) {
+  std::erase_if(tensors, [](const TensorView* tensor) { return tensor->is_fusion_input(); });
   const std::vector<Group> groups = this->groups();
-  std::set<size_t> wanted;
-  std::vector<TensorView*> kept;
-  for (size_t group = 0; group < groups.size(); ++group) {
-    for (const ExprId id : groups[group].own) {
-      for (const TensorId result : flow_.expr(id).results) {
-        TensorView* tensor = flow_.tensor(result).tensor;
-        if (std::ranges::find(tensors, tensor) != tensors.end()) {
-          wanted.insert(group);
-          kept.push_back(tensor);
-        }
-      }
-    }
-  }
-  if (kept.size() < 2) {
+  const std::set<size_t> ends = groups_of(tensors, groups);
+  if (tensors.size() < 2 || ends.empty()) {
     return std::nullopt;
   }
-  const GroupGraph graph(flow_, groups);
-  wanted = groups_between(std::move(wanted), groups.size(), graph);
-  Accepted& first = accepted_[*wanted.begin()];
-  if (wanted.size() > 1) {
-    Accepted all{
-        .group = joined(flow_, groups, graph, wanted), .built = {}, .answer = {}, .traits = {}};
-    all.traits = traits_of(*complete_, flow_, facts_, all.group);
-    GroupMemory::Entry& known = memory_.find(all.group, strided_, builder_);
-    all.built = known.built;
-    all.summarized = GroupMemory::summarize(known);
-    all.answer = ask_schedulers(
-        all.summarized->summary, builder_.facts_of(all.built, run_), all.traits, known.unusable);
-    log_answer(all.answer);
+  size_t place = *ends.begin();
+  if (ends.size() > 1) {
+    const GroupGraph graph(flow_, groups);
+    const std::set<size_t> members = graph.between(ends);
+    Accepted all = asked(joined(flow_, groups, graph, members));
     if (all.answer.scheduler == SchedulerType::none) {
-      return refuse_to_keep(kept, all.answer);
+      return refuse_to_keep(tensors, all.answer);
     }
-    for (const size_t member : wanted) {
-      const std::vector<TensorView*>& before = accepted_[member].kept_together;
-      all.kept_together.insert(all.kept_together.end(), before.begin(), before.end());
+    for (const size_t member : members | std::views::reverse) {
+      const std::vector<TensorView*>& kept = accepted_[member].kept_together;
+      all.kept_together.insert(all.kept_together.begin(), kept.begin(), kept.end());
+      accepted_.erase(accepted_.begin() + static_cast<std::ptrdiff_t>(member));
     }
-    first = std::move(all);
-    for (const size_t member : std::views::reverse(wanted)) {
-      if (member != *wanted.begin()) {
-        accepted_.erase(accepted_.begin() + static_cast<std::ptrdiff_t>(member));
-      }
-    }
+    place = *members.begin();
+    accepted_.insert(accepted_.begin() + static_cast<std::ptrdiff_t>(place), std::move(all));
   }
-  first.kept_together.insert(first.kept_together.end(), kept.begin(), kept.end());
+  std::vector<TensorView*>& kept = accepted_[place].kept_together;
+  kept.insert(kept.end(), tensors.begin(), tensors.end());
   return std::nullopt;
 }
 

@@ -39,6 +39,10 @@ class Segmenter {
   Segmenter(
       const std::shared_ptr<Fusion>& complete, const schedule::RunFacts& run, GroupMemory& memory);
 
+  /// Whether one segment may compute everything: there is something to compute, nothing asks for a
+  /// cut, no library computes a part of it, no output is a view beside what it could share memory
+  /// with, and all outputs are on one device. It follows from the fusion alone.
+  [[nodiscard]] bool may_be_whole() const;
   /// `asks_about_whole`: whether one group may compute everything.
   /// Refused: hints to keep tensors together that no scheduler takes together.
   /// Cost: near-linear in expressions, and for each cut that a refusal makes in those of the group
@@ -73,6 +77,8 @@ class Segmenter {
   void push(std::vector<Group> groups);
   /// Whether a scheduler takes everything as one group; if so, it is accepted.
   [[nodiscard]] bool try_whole(const Group& all);
+  /// The group as a fusion, which schedulers were asked about.
+  [[nodiscard]] Accepted asked(Group group);
   /// Accept a group, or cut it into several candidates.
   void settle(Group group);
   /// Cut a refused group: siblings apart, else where a rule says. Returns whether it is cut.
@@ -90,12 +96,12 @@ class Segmenter {
       const std::vector<Group>& groups,
       const GroupGraph& graph,
       const GroupPair& pair);
-  /// Let one group compute these tensors, with all that lies between them. Those that nothing
-  /// computes are passed over.
-  [[nodiscard]] std::optional<Refusal> keep_together(const std::vector<TensorView*>& tensors);
-  /// The groups that compute the tensors, and those that have to run between them.
-  [[nodiscard]] static std::set<size_t> groups_between(
-      std::set<size_t> wanted, size_t num_groups, const GroupGraph& graph);
+  /// Let one group compute these tensors, with all that lies between them. Arguments are passed
+  /// over.
+  [[nodiscard]] std::optional<Refusal> keep_together(std::vector<TensorView*> tensors);
+  /// The positions of the groups that compute one of them.
+  [[nodiscard]] std::set<size_t> groups_of(
+      const std::vector<TensorView*>& tensors, const std::vector<Group>& groups) const;
 
   const std::shared_ptr<Fusion> complete_;
   const schedule::RunFacts& run_;

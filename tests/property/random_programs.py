@@ -10,10 +10,12 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import math
 import multiprocessing as mp
 import os
 import sys
 import tempfile
+import time
 import warnings
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -215,25 +217,32 @@ def show_failure(report: Report) -> None:
         print(f"seed {report.seed} failed: {headline}", file=sys.stderr, flush=True)
 
 
-def run_apart(cases: list[Any], target: str, report: Callable[[Any, str], Report]) -> list[Report]:
-    """In a process of its own, and another one after a crash or where nothing comes back."""
+def run_apart(
+    cases: list[Any],
+    target: str,
+    report: Callable[[Any, str], Report],
+    seconds: float | None = None,
+) -> list[Report]:
+    """In a process of its own, and another one after a crash or where nothing comes back. Cases that
+    did not begin after `seconds` are left out."""
+    end = math.inf if seconds is None else time.monotonic() + seconds
     reports: list[Report] = []
     rest = list(cases)
     context = mp.get_context("spawn")
-    while rest:
+    while rest and time.monotonic() < end:
         receiver, sender = context.Pipe(duplex=False)
         process = context.Process(target=_work, args=(rest, target, report, sender))
         process.start()
         sender.close()
         with contextlib.suppress(EOFError):
-            while rest and receiver.poll(PATIENCE):
+            while rest and time.monotonic() < end and receiver.poll(PATIENCE):
                 reports.append(receiver.recv())
                 show_failure(reports[-1])
                 rest = rest[1:]
         if process.is_alive() and rest:
             process.kill()
         process.join()
-        if rest:
+        if rest and time.monotonic() < end:
             reports.append(Report(rest[0], "failed", f"exit code {process.exitcode}"))
             rest = rest[1:]
     return reports
@@ -244,14 +253,15 @@ def run_seeds(
     target: str,
     processes: int,
     report: Callable[[int, str], Report] = report_of,
+    seconds: float | None = None,
 ) -> list[Report]:
-    """Reports of all seeds, in their order."""
+    """Reports of all seeds, in their order; of those that `seconds` are enough for."""
     from concurrent.futures import ThreadPoolExecutor
 
     every = list(seeds)
     parts = [every[i::processes] for i in range(processes)]
     with ThreadPoolExecutor(processes) as pool:
-        found = pool.map(lambda part: run_apart(part, target, report), parts)
+        found = pool.map(lambda part: run_apart(part, target, report, seconds), parts)
         return sorted((r for part in found for r in part), key=lambda report: report.seed)
 
 
@@ -275,6 +285,7 @@ def argument_parser(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--target", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--seconds", type=float, help="begin no seed after that time")
     return parser
 
 
@@ -285,7 +296,8 @@ def run_arguments(
     with tempfile.TemporaryDirectory() as cache:  # these kernels are not needed again
         os.environ["NVFUSER_CACHE_DIR"] = cache
         seeds = range(args.seed, args.seed + args.count)
-        return run_seeds(seeds, args.target, min(args.processes, max(args.count, 1)), report)
+        processes = min(args.processes, max(args.count, 1))
+        return run_seeds(seeds, args.target, processes, report, args.seconds)
 
 
 def main() -> int:
