@@ -223,7 +223,7 @@ def run_apart(
     report: Callable[[Any, str], Report],
     seconds: float | None = None,
 ) -> list[Report]:
-    """In a process of its own, and another one after a crash or where nothing comes back. Cases that
+    """In a process of its own, and in another one after a crash or a hang. Cases that
     did not begin after `seconds` are left out."""
     end = math.inf if seconds is None else time.monotonic() + seconds
     reports: list[Report] = []

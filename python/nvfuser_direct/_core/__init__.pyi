@@ -6019,6 +6019,11 @@ class SegmentedFusion:
     def cuts_before(self, segment: int) -> list[Cut]:
         """The cuts of the tensors that one group reads, by its position."""
 
+    def notes_on(self, segment: int) -> list[str]:
+        """
+        Lines of ``explain()`` on a group, by its position: its cuts, types in which tensors cross that are not their own, and what hints keep together.
+        """
+
     @property
     def late_updates(self) -> list[LateUpdate]:
         """Copies into inputs at the end of a run."""
