@@ -365,8 +365,9 @@ device : int
   internal_module(m).def(
       "report_of_piece", &report_of_piece, "fusion"_a, "inputs"_a, "params"_a,
       nb::sig(
-          "def report_of_piece(fusion: Fusion, inputs: collections.abc.Iterable[object], "
-          "params: nvfuser_direct._core.HeuristicParams) -> PieceReport"),
+          "def report_of_piece(fusion: nvfuser_direct._core.Fusion, "
+          "inputs: collections.abc.Iterable[object], "
+          "params: nvfuser_direct._core.HeuristicParams) -> nvfuser_direct._core.PieceReport"),
       "How a fusion would be computed as one segment, if its first scheduler had decided on these "
       "params: nothing runs.");
   bind_segment_schedules(m, cls);

@@ -209,7 +209,7 @@ def split_host_scalars(fusion: Fusion, /) -> tuple[Fusion | None, Fusion, list[i
         first its position in `fusion`; for each output of `fusion` whether it is such a scalar.
     """
 
-def report_of_piece(fusion: Fusion, inputs: Iterable[object], params: nvfuser_direct._core.HeuristicParams) -> PieceReport:
+def report_of_piece(fusion: nvfuser_direct._core.Fusion, inputs: Iterable[object], params: nvfuser_direct._core.HeuristicParams) -> nvfuser_direct._core.PieceReport:
     """
     How a fusion would be computed as one segment, if its first scheduler had decided on these params: nothing runs.
     """
