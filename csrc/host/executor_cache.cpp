@@ -452,7 +452,6 @@ void FusionExecutorCache::set_cut_hints(CutHints hints) {
   hints_ = std::move(hints);
   planners_.clear();
   runtimes_.clear();
-  stored_.clear();
   calls_.clear();
 }
 
