@@ -6,7 +6,7 @@ import pytest
 import torch
 from cut_definitions import check_cut, constant, define, maps, matrix, randn
 
-from nvfuser import DataType, FusionDefinition
+from nvfuser import DataType, FusionDefinition, SchedulerType
 from nvfuser.segmentation import ArgumentManager
 
 HALF, BF16, FLOAT = DataType.Half, DataType.BFloat16, DataType.Float
@@ -527,11 +527,8 @@ def test_normalization_behind_a_reshape(target, dims) -> None:
 
 
 def test_group_norm_with_scale_and_bias_first(target) -> None:
-    """segmentation.md 12.4: scale and bias reshaped to `[32, 4]` and applied first
-
-    The documentation wants a persistent kernel and a tail without one. The tail is there; whether
-    the rest is one kernel is left to the rules of the automatic cut.
-    """
+    """segmentation.md 12.4: scale and bias reshaped to `[32, 4]` and applied first: "an
+    inner-persistent kernel, and a tail without kernel" """
 
     def build(fd):
         x = fd.define_tensor([2, 128, 16, 16], contiguity=True)
@@ -548,7 +545,11 @@ def test_group_norm_with_scale_and_bias_first(target) -> None:
         return fd.ops.reshape(fd.ops.add(fd.ops.mul(normal, wide[0]), wide[1]), [2, 128, 16, 16])
 
     inputs = [randn(2, 128, 16, 16, target=target), *(randn(128, target=target) for _ in range(2))]
-    fd = check_cut(build, inputs, atol=1e-4, rtol=1e-4)
+    fd = check_cut(build, inputs, 2, atol=1e-4, rtol=1e-4)
+    norm = fd.segments[0]
+    norm._setup_schedule(inputs)
+    assert norm.sched.find_compatible_schedulers()[0] == SchedulerType.inner_persistent
+    norm._drop_schedule()
     tail = repr(fd.segments[-1])
     assert tail.count("fd.ops.") == tail.count("fd.ops.size") + 1
     assert "fd.ops.reshape(T0" in tail
