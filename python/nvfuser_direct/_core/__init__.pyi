@@ -3741,6 +3741,94 @@ class ClusterLoop(Expr):
     def body(self) -> list[Expr]:
         """Statements."""
 
+class BulkLoad(Expr):
+    """
+    Begin to copy a box of a tensor in global memory to shared memory, where it lies without gaps. What is outside of the tensor becomes zeros. One thread does it; the box belongs to the group of its next AsyncCommit.
+    """
+
+    @property
+    def out(self) -> Val:
+        """Where the box begins in shared memory."""
+
+    @property
+    def coordinates(self) -> list[Val]:
+        """
+        Where the box begins in the tensor, along each of its axes; innermost first.
+        """
+
+    @property
+    def tensor(self) -> TensorView:
+        """The tensor in global memory."""
+
+    @property
+    def extents(self) -> list[Val]:
+        """Of the tensor, along each axis (elements)."""
+
+    @property
+    def strides(self) -> list[Val]:
+        """Of the tensor, along each axis (elements)."""
+
+    @property
+    def box(self) -> list[int]:
+        """Extents of the box, along each axis (elements)."""
+
+    @property
+    def swizzle_bytes(self) -> int:
+        """
+        Width of the box (bytes) if its pieces of 16 bytes are permuted in shared memory: piece i of line n, of 128 bytes, lies where i XOR n would. 0: they are not.
+        """
+
+class BulkStore(Expr):
+    """
+    Begin to copy a box from shared memory to a tensor in global memory. What is outside of the tensor is not written. One thread does it, after a FenceAsyncProxy of those that wrote.
+    """
+
+    @property
+    def arg(self) -> Val:
+        """Where the box begins in shared memory."""
+
+    @property
+    def coordinates(self) -> list[Val]:
+        """
+        Where the box begins in the tensor, along each of its axes; innermost first.
+        """
+
+    @property
+    def tensor(self) -> TensorView:
+        """The tensor in global memory."""
+
+    @property
+    def extents(self) -> list[Val]:
+        """Of the tensor, along each axis (elements)."""
+
+    @property
+    def strides(self) -> list[Val]:
+        """Of the tensor, along each axis (elements)."""
+
+    @property
+    def box(self) -> list[int]:
+        """Extents of the box, along each axis (elements)."""
+
+    @property
+    def swizzle_bytes(self) -> int:
+        """
+        Width of the box (bytes) if its pieces of 16 bytes are permuted in shared memory: piece i of line n, of 128 bytes, lies where i XOR n would. 0: they are not.
+        """
+
+class BulkStoreWait(Expr):
+    """
+    Wait until the boxes that this thread began to store have been read from shared memory, or until they are in global memory.
+    """
+
+    @property
+    def only_reads(self) -> bool:
+        """Wait for the reads: shared memory may be written again."""
+
+class FenceAsyncProxy(Expr):
+    """
+    What this thread wrote to shared memory is seen by bulk copies that begin after a barrier.
+    """
+
 class Fusion:
     """Owns a graph of statements, its inputs and its outputs."""
 
