@@ -309,8 +309,9 @@ void bind_host_scalars(nb::module_ internal) {
       },
       "fusion"_a,
       nb::sig(
-          "def split_host_scalars(fusion: Fusion, /) -> "
-          "tuple[Fusion | None, Fusion, list[int], list[bool]]"),
+          "def split_host_scalars(fusion: nvfuser_direct._core.Fusion, /) -> "
+          "tuple[nvfuser_direct._core.Fusion | None, nvfuser_direct._core.Fusion, list[int], "
+          "list[bool]]"),
       R"(The two parts of a run on a GPU: scalars that the host computes, and all else.
 
 Parameters

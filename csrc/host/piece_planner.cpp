@@ -80,6 +80,21 @@ PlannedPieces whole_of(const SegmentedFusion& plan, const std::shared_ptr<Fusion
           nullptr, group.summarized, group.facts, group.params, group.scheduler, group.rejections));
 }
 
+/// Elements of half a byte lie in pairs, which libraries make and read as they are: a tensor of
+/// them is stored as another type between kernels, and does not cross to or from a library.
+bool passes_half_bytes_to_library(const SegmentedFusion& plan) {
+  const auto is_passed = [](const Val* output) {
+    return output->dtype() == DataType::Float4_e2m1fn && !output->is_fusion_output();
+  };
+  const auto is_read = [](const Val* input) {
+    return input->dtype() == DataType::Float4_e2m1fn && !input->is_fusion_input();
+  };
+  return std::ranges::any_of(plan.groups(), [&](const SegmentedGroup& group) {
+    return group.kind == SegmentKind::Evaluated && (std::ranges::any_of(group.outputs, is_passed) ||
+                                                    std::ranges::any_of(group.inputs, is_read));
+  });
+}
+
 /// The tensors of `fusion` with the names of those that hints speak of, as far as passes left them.
 segment::Hints hints_in(const Fusion& fusion, const CutHints& hints) {
   std::unordered_map<int64_t, TensorView*> tensor_of; // by name; only looked up
@@ -215,6 +230,9 @@ std::variant<PlannedPieces, Refusal> PiecePlanner::cut(
   auto plan = std::get<std::shared_ptr<const SegmentedFusion>>(std::move(found));
   if (plan->groups().empty()) { // all outputs are inputs
     return one_piece(known.complete, SegmentKind::View);
+  }
+  if (passes_half_bytes_to_library(*plan)) {
+    return one_piece(known.complete, SegmentKind::Kernel);
   }
   return plan->is_whole() ? whole_of(*plan, known.complete) : pieces_of(std::move(plan));
 }

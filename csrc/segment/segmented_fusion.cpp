@@ -32,12 +32,20 @@ const char* to_string(SegmentKind kind) {
 
 namespace {
 
+/// A layout in memory is a part of what is defined.
+bool is_scheduled(const TensorView* tensor) {
+  return tensor->is_inlined() ||
+         std::ranges::any_of(tensor->schedule_steps(), [](const ScheduleStep& step) {
+           return !std::holds_alternative<steps::SetAllocationDomain>(step.call);
+         });
+}
+
 std::optional<Refusal> find_unfit(const Fusion& fusion) {
   NVF_RETURN_REFUSAL(find_unresolved(fusion));
   NVF_RETURN_REFUSAL(find_undefined_tensor(fusion));
   NVF_RETURN_REFUSAL(find_two_lower_types(fusion));
   for (const TensorView* tensor : fusion.tensors()) {
-    if (!tensor->schedule_steps().empty() || tensor->is_inlined()) {
+    if (is_scheduled(tensor)) {
       return refuse(
           {.headline = "Definitions are cut before they are scheduled",
            .node = describe(tensor),

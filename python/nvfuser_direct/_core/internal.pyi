@@ -193,7 +193,7 @@ def flag(value: object | None) -> bool:
     A flag as a bool: True, False, 1, 0, or one of NumPy; an error for anything else.
     """
 
-def split_host_scalars(fusion: Fusion, /) -> tuple[Fusion | None, Fusion, list[int], list[bool]]:
+def split_host_scalars(fusion: nvfuser_direct._core.Fusion, /) -> tuple[nvfuser_direct._core.Fusion | None, nvfuser_direct._core.Fusion, list[int], list[bool]]:
     """
     The two parts of a run on a GPU: scalars that the host computes, and all else.
 
