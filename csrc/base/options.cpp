@@ -45,15 +45,23 @@ struct IdleOptions<DumpOption> {
 template <>
 struct IdleOptions<EnableOption> {
   static constexpr std::array kIdle = {
-      EnableOption::FuseMultipleMatmuls,   EnableOption::CutlassScheduler,
-      EnableOption::TmaPointwise,          EnableOption::TmaInnerPersistent,
-      EnableOption::TmaReduction,          EnableOption::WsNormalization,
-      EnableOption::MemoryPromotion,       EnableOption::ReuseZeroedMemory,
-      EnableOption::IoToLowerPrecision,    EnableOption::KernelDb,
-      EnableOption::StaticFusionCount,     EnableOption::IdModelExtraValidation,
-      EnableOption::HostIrLowering,        EnableOption::HostIrJit,
-      EnableOption::InsertReshardingAfter, EnableOption::P2pProtocol,
-      EnableOption::P2pTransport,          EnableOption::MulticastProtocol,
+      EnableOption::FuseMultipleMatmuls,
+      EnableOption::CutlassScheduler,
+      EnableOption::TmaPointwise,
+      EnableOption::TmaInnerPersistent,
+      EnableOption::TmaReduction,
+      EnableOption::WsNormalization,
+      EnableOption::MemoryPromotion,
+      EnableOption::ReuseZeroedMemory,
+      EnableOption::KernelDb,
+      EnableOption::StaticFusionCount,
+      EnableOption::IdModelExtraValidation,
+      EnableOption::HostIrLowering,
+      EnableOption::HostIrJit,
+      EnableOption::InsertReshardingAfter,
+      EnableOption::P2pProtocol,
+      EnableOption::P2pTransport,
+      EnableOption::MulticastProtocol,
       EnableOption::WaitDebugger};
 };
 template <>
