@@ -15,7 +15,7 @@ void print_bulk_statement(KernelPrinter& printer, const Expr& statement);
 /// The groups of bulk loads, and their barriers in shared memory; nothing if there are no loads.
 void declare_bulk_groups(KernelPrinter& printer);
 
-/// What the shared memory of the kernel begins at a multiple of.
+/// The shared memory of the kernel begins at a multiple of so many bytes.
 [[nodiscard]] int64_t alignment_of_shared_memory(const Kernel& kernel);
 
 } // namespace nvfuser

@@ -82,7 +82,7 @@ class FusionExecutorCache {
       std::optional<std::span<const Argument>> args, size_t segment, const HeuristicParams& params);
   void store_tuned(std::optional<std::span<const Argument>> args, size_t segment);
 
-  /// What a user asks of cuts, from now on: what was compiled before is forgotten.
+  /// A user's wishes about cuts, from now on: runtimes compiled before are forgotten.
   void set_cut_hints(CutHints hints);
   [[nodiscard]] CutHints cut_hints() const;
 

@@ -10,7 +10,7 @@ namespace nvfuser::segment {
 struct Hints {
   /// Tensors of one list are computed in one segment.
   std::vector<std::vector<TensorView*>> together = {};
-  /// What reads these is in other segments than what makes them, as behind a segment_set.
+  /// Readers of these are in other segments than their definitions, as behind a segment_set.
   std::vector<TensorView*> cuts = {};
 
   [[nodiscard]] bool empty() const {

@@ -33,7 +33,7 @@ namespace nvfuser {
 /// Groups of loads that may be under way at a time: so many barriers the block needs.
 [[nodiscard]] int64_t num_bulk_groups(const Kernel& kernel);
 
-/// What the address of a box in shared memory is a multiple of (bytes).
+/// The address of a box in shared memory is a multiple of so many bytes.
 [[nodiscard]] int64_t alignment_of_boxes(int64_t swizzle_bytes);
 /// The same for each tensor in shared memory that statements of the kernel copy as boxes.
 [[nodiscard]] std::unordered_map<const TensorView*, int64_t> find_box_alignments(

@@ -296,7 +296,7 @@ Val* IndexForms::rebuild_sum(Val* sum, Place* place) {
   return result.val; // the first operand of all is not negative
 }
 
-/// What is taken away waits for something that it is taken from.
+/// A negative first term waits for one that it is taken from.
 void IndexForms::add(PartialSum& so_far, const SignedVal& term, const Val* sum) {
   if (so_far.val == nullptr && term.is_negative) {
     so_far.negative.push_back(term.val);

@@ -70,7 +70,7 @@ class IndexForms {
 
  private:
   [[nodiscard]] Place* place_of_leaf(const Val* leaf, Place* place) const;
-  /// What is added to a sum, or taken away.
+  /// A term that is added to a sum, or taken away.
   struct SignedVal {
     Val* val;
     bool is_negative;

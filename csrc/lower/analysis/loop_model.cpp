@@ -451,7 +451,7 @@ bool LoopModel::settle_order() {
       }
       return false;
     }
-    // What stands inside of the tensor's own loops stands inside of those it shares.
+    // A loop inside of the tensor's own loops is inside of those it shares.
     const LoopNest prefix = shared.empty() ? LoopNest{} : shared.front().loops;
     const LoopNest& nest = nests_.at(tensor);
     if (std::ranges::mismatch(prefix, nest).in1 != prefix.end() &&

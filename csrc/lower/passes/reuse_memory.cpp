@@ -49,7 +49,7 @@ bool separate(Kernel& kernel, const BufferLives& lives) {
   return false;
 }
 
-/// What all addresses are multiples of: where boxes lie, what those need.
+/// All addresses are multiples of it; boxes of bulk copies may need more than vectors do.
 int64_t alignment_of(const Kernel& kernel) {
   int64_t alignment = kernel.target().max_vector_bytes;
   for (const auto& [tensor, of_boxes] : find_box_alignments(kernel)) {

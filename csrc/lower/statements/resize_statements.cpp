@@ -181,7 +181,7 @@ bool is_read_through(Kernel& kernel, const Expr* expr) {
 }
 
 /// One choice by the position along the result; a condition that holds makes all later ones hold.
-/// What pads an operand is never read.
+/// The padding of an operand is never read.
 Expr* convert(CatOp& op, StatementContext& context) {
   Kernel& kernel = context.kernel;
   const auto dim = static_cast<size_t>(op.dim);

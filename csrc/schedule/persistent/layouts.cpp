@@ -30,7 +30,7 @@ constexpr int64_t kElements = 32;
 constexpr int64_t kMostElements = 64;
 /// Longer parts of a row in the registers of one thread are the last resort: they are much code.
 constexpr int64_t kMostRegistersOfRow = 40;
-/// What room for rows counts where their loads wait for each other: any other way is faster.
+/// The worth of room for rows whose loads wait for each other: any other way is faster.
 constexpr double kSlow = 1e-3;
 constexpr int64_t kThreadsOfBlock = 128;
 constexpr int64_t kThreadsOfColumns = 512;
