@@ -69,7 +69,7 @@ def draw(device: str | torch.device, streams: int) -> tuple[int, int]:
 
 
 def generator_calls(device: str) -> tuple[Callable[..., object] | int, ...]:
-    """What a run calls to draw on a CUDA device, instead of `draw`, whose look-ups take longer than
+    """A run calls this to draw on a CUDA device, instead of `draw`, whose look-ups take longer than
     the launch of a kernel.
 
     Parameters
@@ -84,9 +84,9 @@ def generator_calls(device: str) -> tuple[Callable[..., object] | int, ...]:
     is_capturing : callable
         Whether a graph is captured on the current stream.
     seed, offset, set_offset : callable
-        Of the device's default generator.
+        State of the device's default generator.
     numbers_per_offset : int
-        What one random tensor adds to the offset.
+        How much one random tensor adds to the offset.
     """
     import torch
 

@@ -51,7 +51,7 @@ struct BoxedTensor {
   [[nodiscard]] bool same_as(const BoxedTensor& other) const;
   [[nodiscard]] int64_t bytes_of_box() const;
 };
-/// Of a BulkLoad or BulkStore; nothing for other statements.
+/// The tensor that a BulkLoad or BulkStore copies a box of; no value for other statements.
 [[nodiscard]] std::optional<BoxedTensor> boxed_tensor(const Expr& statement);
 /// Those of a kernel, in the order of its statements, each once.
 [[nodiscard]] std::vector<BoxedTensor> boxed_tensors(const Kernel& kernel);
