@@ -69,8 +69,8 @@ def draw(device: str | torch.device, streams: int) -> tuple[int, int]:
 
 
 def generator_calls(device: str) -> tuple[Callable[..., object] | int, ...]:
-    """A run calls this to draw on a CUDA device, instead of `draw`, whose look-ups take longer than
-    the launch of a kernel.
+    """The functions that a run calls to draw on a CUDA device, instead of `draw`, whose look-ups
+    take longer than the launch of a kernel.
 
     Parameters
     ----------
