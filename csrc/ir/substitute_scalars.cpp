@@ -1,10 +1,66 @@
 #include "ir/substitute_scalars.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "ir/domain_exprs.h"
 #include "ir/pointwise.h"
 #include "ir/scalar.h"
 
 namespace nvfuser {
+namespace {
+
+/// The scalars that a scalar is computed from.
+std::vector<Val*> operands_of(const Val* val) {
+  std::vector<Val*> operands;
+  if (const Expr* definition = val->definition()) {
+    std::ranges::copy_if(definition->inputs(), std::back_inserter(operands), [](const Val* in) {
+      return in->is_scalar();
+    });
+  }
+  return operands;
+}
+
+} // namespace
+
+void ScalarSubstitution::replace(Val* leaf, Val* with) {
+  if (map_.insert_or_assign(leaf, with).second) {
+    leaves_.push_back(leaf);
+  }
+  keep_between(leaf, with);
+}
+
+/// Else `with` would read itself: no walk over definitions would end.
+void ScalarSubstitution::keep_between(const Val* leaf, Val* with) {
+  std::unordered_map<const Val*, bool> reads_leaf{{leaf, true}};
+  std::vector<Val*> stack{with};
+  while (!stack.empty()) { // operands before what reads them
+    Val* val = stack.back();
+    if (reads_leaf.contains(val)) {
+      stack.pop_back();
+      continue;
+    }
+    bool is_ready = true;
+    bool reads = false;
+    for (Val* in : operands_of(val)) {
+      const auto known = reads_leaf.find(in);
+      if (known == reads_leaf.end()) {
+        stack.push_back(in);
+        is_ready = false;
+      } else {
+        reads = reads || known->second;
+      }
+    }
+    if (is_ready) {
+      reads_leaf.emplace(val, reads);
+      stack.pop_back();
+      if (reads) {
+        map_.emplace(val, val);
+        kept_.insert(val->definition());
+      }
+    }
+  }
+}
 
 Val* ScalarSubstitution::operator()(Val* root) {
   std::vector<Val*> stack{root};
@@ -14,14 +70,11 @@ Val* ScalarSubstitution::operator()(Val* root) {
       stack.pop_back();
       continue;
     }
-    const Expr* definition = val->definition();
     bool is_ready = true;
-    if (definition != nullptr) {
-      for (Val* in : definition->inputs()) {
-        if (in->is_scalar() && !map_.contains(in)) {
-          stack.push_back(in);
-          is_ready = false;
-        }
+    for (Val* in : operands_of(val)) {
+      if (!map_.contains(in)) {
+        stack.push_back(in);
+        is_ready = false;
       }
     }
     if (is_ready) {
@@ -86,7 +139,9 @@ void ScalarSubstitution::apply(const std::vector<TensorView*>& tensors) {
     }
   }
   for (Val* leaf : leaves_) {
-    fusion_.replace_uses(leaf, map_.at(leaf), std::vector<Expr*>(leaf->all_uses()));
+    std::vector<Expr*> readers = leaf->all_uses();
+    std::erase_if(readers, [&](const Expr* reader) { return kept_.contains(reader); });
+    fusion_.replace_uses(leaf, map_.at(leaf), readers);
   }
 }
 

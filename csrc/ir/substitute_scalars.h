@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -20,11 +21,8 @@ class ScalarSubstitution {
   explicit ScalarSubstitution(Fusion& fusion, Finish finish = {})
       : fusion_(fusion), finish_(std::move(finish)) {}
 
-  void replace(Val* leaf, Val* with) {
-    if (map_.insert_or_assign(leaf, with).second) {
-      leaves_.push_back(leaf);
-    }
-  }
+  /// `with` may be computed from `leaf`; values on the way from one to the other stay themselves.
+  void replace(Val* leaf, Val* with);
 
   /// `root` with the new leaves. No recursion: sums of many sizes are deep.
   Val* operator()(Val* root);
@@ -34,6 +32,7 @@ class ScalarSubstitution {
   void apply(const std::vector<TensorView*>& tensors);
 
  private:
+  void keep_between(const Val* leaf, Val* with);
   Val* rebuild(Val* val);
   Val* rebuild_other(Val* val);
 
@@ -41,6 +40,7 @@ class ScalarSubstitution {
   Finish finish_;
   std::unordered_map<Val*, Val*> map_; // only looked up
   std::vector<Val*> leaves_;
+  std::unordered_set<const Expr*> kept_; // compute a replacement from the leaf that it replaces
 };
 
 } // namespace nvfuser

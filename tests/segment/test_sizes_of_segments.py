@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 
-from nvfuser_direct import Fusion, FusionDefinition, concretize, find_concretization, segment
+from nvfuser_direct import (
+    DataType,
+    Fusion,
+    FusionDefinition,
+    concretize,
+    find_concretization,
+    segment,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,6 +68,25 @@ def test_segments_are_written_and_read(
     expected = REFERENCES[build.__name__](x)
     for out, reference in zip(fd.execute([x]), expected, strict=True):
         torch.testing.assert_close(out, reference)
+
+
+def test_sizes_that_a_number_of_the_run_decides_do_not_read_themselves(
+    target: str, rng: torch.Generator
+) -> None:
+    """The column has as many rows as `x`, and as `rows` says; a slice and pads name the latter.
+
+    No scheduler takes the three together, so each segment says its sizes by its own operands.
+    """
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        rows, one = (fd.define_scalar(dtype=DataType.Int) for _ in range(2))
+        column = fd.ops.reshape(x, [rows, one])
+        fd.add_output(fd.ops.slice(column, [0, 0], [100, 1]))
+        fd.add_output(fd.ops.cat([column, column], 0))
+    values = torch.randn(7, generator=rng).to(target)
+    first, joined = fd.execute([values, 7, 1])
+    torch.testing.assert_close(first, values[:, None], rtol=0, atol=0)
+    torch.testing.assert_close(joined, torch.cat([values, values])[:, None], rtol=0, atol=0)
 
 
 def pad(x: torch.Tensor, *widths: int) -> torch.Tensor:
