@@ -2,32 +2,40 @@
 # Everything that only a machine with a GPU can tell, in one call.
 #
 #   tools/gpu_check.sh                    all stages
-#   tools/gpu_check.sh build tests        some of them: build tests examples bench sanitizer
+#   tools/gpu_check.sh build tests        some of them: build tests examples programs bench suite host
+#                                         sanitizer
 #
 # build      compile with all cores into build-gpu/, with the present Python and without a network
 # tests      the whole test suite, every test with a target fixture on cuda and on cpu
 # examples   every script in examples/ on the GPU
+# programs   random programs of every kind through kernels on the GPU, and the differential report
 # bench      benchmarks/run.py
+# suite      benchmarks/suite.py: the usual fusions beside a copy, with the time of the kernels alone
+# host       host costs: definitions found again, calls, and the first call of a later process
 # sanitizer  the tests marked `sanitize` under compute-sanitizer: memcheck, racecheck, synccheck
 #
 # The output of a stage goes to build-gpu/logs/<stage>.log (or $OUT/<stage>.log); of a failed one the
 # end is printed. A table comes last; the exit status is 1 if a stage failed. A tool or a folder that
 # is not there makes its stage "skipped".
 #
-# PYTHON  interpreter (python3)      JOBS  processes of the test suite (at most 8)
-# TIMEOUT_BUILD, TIMEOUT_TESTS, TIMEOUT_EXAMPLES, TIMEOUT_BENCH, TIMEOUT_SANITIZER  seconds
-# PYTEST_ARGS, BENCH_ARGS  appended to the commands of those stages
+# PYTHON      interpreter (python3)
+# JOBS        processes of the test suite (as many as there are cores)
+# TESTS       folders and files of the stage `tests` (tests): the suite can be run in several calls
+# NVFUSER_TEST_TARGETS  targets of the stage `tests` (cuda,cpu)
+# SEED        the first seed of `programs` (0), whose numbers COUNT (100) stands for
+# TIMEOUT_<STAGE>       seconds, as in TIMEOUT_TESTS
+# PYTEST_ARGS, BENCH_ARGS, SUITE_ARGS  appended to the commands of those stages
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
-readonly ALL_STAGES=(build tests examples bench sanitizer)
+readonly ALL_STAGES=(build tests examples programs bench suite host sanitizer)
 readonly SKIPPED=77 # exit status of a stage that has nothing to run
 readonly NO_TESTS=5 # pytest's
 readonly BUILD_DIR=build-gpu
 
 PYTHON=${PYTHON:-python3}
 CORES=$(nproc)
-JOBS=${JOBS:-$((CORES < 8 ? CORES : 8))}
+JOBS=${JOBS:-$CORES}
 LOGS=${OUT:-$BUILD_DIR/logs}
 export PYTHONPATH="$PWD/python${PYTHONPATH:+:$PYTHONPATH}" PYTHONUNBUFFERED=1
 
@@ -45,8 +53,10 @@ run_build() {
 }
 
 run_tests() {
+  # Verbose: the log names each test when it ends, so that a stage that is stopped tells what failed.
   # shellcheck disable=SC2086 # several arguments are meant
-  NVFUSER_TEST_TARGETS=cuda,cpu "$PYTHON" -m pytest -q -n "$JOBS" --dist worksteal tests ${PYTEST_ARGS:-}
+  NVFUSER_TEST_TARGETS=${NVFUSER_TEST_TARGETS:-cuda,cpu} "$PYTHON" -m pytest -v --tb=short -rf \
+    -n "$JOBS" --dist worksteal ${TESTS:-tests} ${PYTEST_ARGS:-}
 }
 
 run_examples() {
@@ -60,6 +70,35 @@ run_examples() {
     }
   done
   return $failed
+}
+
+run_programs() {
+  local count=${COUNT:-100} seed=${SEED:-0} failed=0 program
+  for program in tests/property/{random,scheduled,optimized}_programs.py \
+    tests/property/automatic_schedules.py tests/segment/executed_plans.py; do
+    echo "=== $program --target cuda --count $count --seed $seed"
+    "$PYTHON" "$program" --target cuda --count "$count" --seed "$seed" || {
+      echo "FAILED $program"
+      failed=1
+    }
+  done
+  echo "=== tests/differential/report.py --targets cuda"
+  "$PYTHON" tests/differential/report.py --targets cuda || {
+    echo "FAILED tests/differential/report.py"
+    failed=1
+  }
+  return $failed
+}
+
+run_suite() {
+  # shellcheck disable=SC2086
+  "$PYTHON" benchmarks/suite.py --target cuda --kernels --json "$LOGS/suite.json" \
+    ${SUITE_ARGS:---quick}
+}
+
+run_host() {
+  "$PYTHON" benchmarks/frontend_host_costs.py --target cuda &&
+    "$PYTHON" benchmarks/second_process.py --target cuda
 }
 
 run_bench() {
@@ -94,15 +133,26 @@ timeout_of() {
     build) echo "${TIMEOUT_BUILD:-580}" ;;
     tests) echo "${TIMEOUT_TESTS:-570}" ;;
     examples) echo "${TIMEOUT_EXAMPLES:-200}" ;;
+    programs) echo "${TIMEOUT_PROGRAMS:-400}" ;;
     bench) echo "${TIMEOUT_BENCH:-400}" ;;
+    suite) echo "${TIMEOUT_SUITE:-400}" ;;
+    host) echo "${TIMEOUT_HOST:-200}" ;;
     sanitizer) echo "${TIMEOUT_SANITIZER:-500}" ;;
   esac
+}
+
+# The last line of pytest; of a stage that was stopped, what has ended so far.
+tests_summary() {
+  grep -E '^=+ .*[0-9]+ (passed|failed|error)' "$1" | tail -n 1 | grep . ||
+    grep -oE '\] (PASSED|FAILED|ERROR|SKIPPED|XFAIL) ' "$1" | sort | uniq -c | tr -s ' ]' ' ' |
+    paste -sd,
 }
 
 # A line of the table: the stage's last words that say how it went.
 summary_of() {
   case $1 in
-    tests) grep -E '[0-9]+ (passed|failed|error)' "$2" | tail -n 1 ;;
+    tests) tests_summary "$2" ;;
+    suite) grep -i 'geometric mean' "$2" | tail -n 1 ;;
     sanitizer) grep -E 'ERROR SUMMARY|RACECHECK SUMMARY|^FAILED|^skipped' "$2" | sort | uniq -c |
       tr -s ' ' | tail -n 3 | paste -sd';' ;;
     *) grep -E '^(FAILED|skipped)' "$2" | paste -sd';' ;;
@@ -125,6 +175,7 @@ run_stage() {
   if [ "$word" = failed ] || [ "$word" = 'timed out' ]; then
     FAILED=1
     tail -n 40 "$log" | cut -c1-200
+    grep -oE '\] (FAILED|ERROR) .*' "$log" | cut -c3- # of tests that had no time for a summary
   fi
   TABLE+=$(printf '%-10s %-10s %5d s  %s' "$stage" "$word" $((SECONDS - started)) \
     "$(summary_of "$stage" "$log" | cut -c1-110)")$'\n'
