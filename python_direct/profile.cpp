@@ -96,8 +96,12 @@ UserError
       "Make one profile of all kernels until `close_profiled_run`, with `label` as scheduler; an "
       "empty one: kernels name theirs.");
   internal.def(
-      "begin_profiled_part", &begin_profiled_part,
-      "Count the segments of what runs next behind those of the open run.");
+      "is_profiled_run_open", &is_profiled_run_open,
+      "Whether this thread is between `open_profiled_run` and `close_profiled_run`.");
+  internal.def(
+      "begin_profiled_part", &begin_profiled_part, "label"_a = "",
+      "Count the segments of what runs next behind those of the open run, with `label` as in "
+      "`open_profiled_run`.");
   internal.def("close_profiled_run", &close_profiled_run, "End what `open_profiled_run` began.");
 }
 

@@ -410,7 +410,13 @@ std::string FusionRuntime::scheduled_text(bool with_transforms) const {
   for (const auto& kernel : last_kernels()) {
     result += (result.empty() ? "" : "\n") + print_scheduled(*kernel->scheduled(), with_transforms);
   }
-  return result;
+  const std::shared_ptr<const SegmentedFusion>& plan = cut();
+  if (result.empty() || plan == nullptr || plan->groups().size() < 2) {
+    return result;
+  }
+  return "Segmented_Fusion Dump: -- Re-written complete fusion:{\n" +
+         plan->complete_fusion()->print_math() + "} // {Re-written complete fusion}\n" +
+         plan->to_string() + "\n" + result;
 }
 
 std::vector<LaunchParams> FusionRuntime::last_launches() const {

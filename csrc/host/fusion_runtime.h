@@ -83,7 +83,7 @@ class FusionRuntime {
   /// One for each kernel.
   [[nodiscard]] std::vector<std::string> kernel_sources(bool with_support_code) const;
   /// Its scheduled fusions, with the transforms of every tensor if asked for; empty where there are
-  /// none.
+  /// none. The plan that the fusion was cut by stands in front of several segments.
   [[nodiscard]] std::string scheduled_text(bool with_transforms) const;
   /// The launch parameters of its kernels in their last runs.
   [[nodiscard]] std::vector<LaunchParams> last_launches() const;

@@ -174,7 +174,14 @@ TensorView* reshape_dynamic(
     }
   }
   if (wanted.inferred.has_value()) {
-    extents[*wanted.inferred] = others == nullptr ? count : scalar::div(count, others);
+    // A size of 0 is right for an operand without elements alone, where -1 means 0 as well.
+    const bool is_empty =
+        std::ranges::any_of(new_shape, [](const Val* size) { return size->is_const_int(0); });
+    if (is_empty) {
+      extents[*wanted.inferred] = fusion.zero();
+    } else {
+      extents[*wanted.inferred] = others == nullptr ? count : scalar::div(count, others);
+    }
   }
   for (Val* extent : extents) {
     spec.logical.push_back(fusion.new_iter_domain(

@@ -355,9 +355,14 @@ void open_profiled_run(const std::string& label, int64_t fusion_id) {
   state.open->fusion_id = fusion_id;
 }
 
-void begin_profiled_part() {
-  NVF_USER_CHECK(profiles().open != nullptr, "No run is profiled that could have parts");
+bool is_profiled_run_open() {
+  return profiles().open != nullptr;
+}
+
+void begin_profiled_part(const std::string& label) {
+  NVF_USER_CHECK(is_profiled_run_open(), "No run is profiled that could have parts");
   Run& run = *profiles().open;
+  run.label = label;
   run.has_parts = true;
   for (const MeasuredKernel& kernel : run.kernels) {
     run.first_segment = std::max(run.first_segment, kernel.facts.segment_id + 1);

@@ -136,8 +136,11 @@ class ProfiledEvaluation {
 /// run, whose scheduler is called `label`; where that is empty, kernels name theirs. A negative
 /// `fusion_id`: that of the first fusion that runs.
 void open_profiled_run(const std::string& label, int64_t fusion_id = -1);
-/// The next step of the open run is a fusion of its own: its segments count behind those so far.
-void begin_profiled_part();
+/// Whether there is one on this thread.
+[[nodiscard]] bool is_profiled_run_open();
+/// The next step of the open run is a fusion of its own, with `label` as above: its segments count
+/// behind those so far.
+void begin_profiled_part(const std::string& label = "");
 void close_profiled_run();
 
 /// Bytes of the elements of a tensor that have an address of their own.

@@ -367,7 +367,10 @@ def _run_schedule(
     def run() -> list[torch.Tensor]:
         if not internal.is_profiling():
             return schedule.run(flat)
-        internal.open_profiled_run("user")
+        if internal.is_profiled_run_open():  # the definition is a segment of another one
+            internal.begin_profiled_part("user")
+            return schedule.run(flat)
+        internal.open_profiled_run("user", entry.id)
         outputs = schedule.run(flat)
         internal.close_profiled_run()
         return outputs

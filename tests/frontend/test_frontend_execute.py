@@ -298,6 +298,25 @@ def test_texts_are_there_when_they_are(target: str) -> None:
         fd.cuda_code_for([torch.ones(512, 1024, device=target)])
 
 
+def test_texts_of_a_run_in_segments(target: str) -> None:
+    """8.1: kernels joined by a newline, and the scheduled IR behind the segmented graph."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        y = fd.define_tensor([-1, -1], contiguity=True)
+        fd.add_output(fd.ops.exp(fd.ops.sub(y, fd.ops.max(x, [1], keepdim=True))))
+    inputs = [torch.ones(2, 32, device=target), torch.ones(2, 128, device=target)]
+    fd.execute(inputs)
+    assert fd.last_scheduled_fusion_ir() == fd.scheduled_fusion_ir_for(inputs)
+    graph, kernels = fd.last_scheduled_fusion_ir().split("} //Segmented_Fusion\n")
+    assert graph.startswith("Segmented_Fusion Dump: ")
+    assert "TransformPrinter" not in kernels
+    assert kernels.count("%kernel {") == 2
+    assert fd.last_scheduled_fusion_ir(True).count("TransformPrinter : ") == 2
+    code = fd.last_cuda_code()
+    first, second = (code.index(f"_f0_c0_r0_g{group}(") for group in (0, 1))
+    assert first < second
+
+
 def test_old_conveniences_print(capsys: pytest.CaptureFixture[str]) -> None:
     """3.3, 17: print, print_ir and print_math_ir."""
     fd = negated()

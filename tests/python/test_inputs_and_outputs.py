@@ -337,6 +337,26 @@ def test_scheduled_text(target: str) -> None:
     assert fec.get_most_recent_scheduled_ir(True) == "\n".join(with_transforms) + "\n"
 
 
+def test_scheduled_text_of_segments(target: str) -> None:
+    """runtime.md, section 3.2: the complete fusion, the plan of segments, then each kernel."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True)
+        y = fd.define_tensor([-1, -1], contiguity=True)
+        fd.add_output(fd.ops.exp(fd.ops.sub(y, fd.ops.max(x, [1], keepdim=True))))
+    inputs = [torch.ones(2, 32, device=target), torch.ones(2, 128, device=target)]
+    fec = FusionExecutorCache(fd.fusion)
+    fec.execute(inputs)
+    text = fec.get_most_recent_scheduled_ir()
+    assert text == fec.get_scheduled_ir(inputs)
+    head, rest = text.split("} // {Re-written complete fusion}\n")
+    assert head.startswith("Segmented_Fusion Dump: -- Re-written complete fusion:{\nInputs:\n")
+    assert "%kernel_math {" in head
+    plan, kernels = rest.split("} //Segmented_Fusion\n")
+    assert plan.startswith("Segmented_Fusion{ \ngroups: \n  reduction{")
+    assert plan.count("group id: ") == 2
+    assert kernels.count("%kernel {") == 2
+
+
 def test_the_cache_runs_what_was_scheduled_by_hand() -> None:
     with FusionDefinition() as fd:
         t1 = fd.ops.mul(fd.define_tensor([-1], contiguity=True), 2.0)

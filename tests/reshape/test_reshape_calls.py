@@ -246,6 +246,41 @@ def test_empty_operands(target, rng, shape, new, form) -> None:
     assert total.item() == 0
 
 
+@pytest.mark.parametrize("dims", [[0], [1], [2], [0, 1], [0, 1, 2]], ids=str)
+def test_minus_one_beside_a_zero_is_zero(target, dims) -> None:
+    """reshape.md 7: "A `-1` means 0", also where only a reduction of the result is an output"""
+    with FusionDefinition() as fd:
+        y = fd.ops.reshape(fd.define_tensor([-1, -1, -1, -1]), [0, -1, 0])
+        fd.add_output(fd.ops.sum(y, dims))
+    (out,) = fd.execute([torch.zeros(2, 3, 0, 5, device=target)])
+    assert list(out.shape) == [0] * (3 - len(dims))
+
+
+def test_minus_one_beside_a_zero_that_arrives(target) -> None:
+    """reshape.md 7: the sizes of a run decide"""
+    with FusionDefinition() as fd:
+        y = fd.ops.reshape(fd.define_tensor([-1, -1]), [fd.define_scalar(dtype=DataType.Int), -1])
+        fd.add_output(y)
+        fd.add_output(fd.ops.sum(y, [0]))
+        fd.add_output(fd.ops.sum(y, [1]))
+
+    def shapes(size: int, *shape: int) -> list[list[int]]:
+        return [list(out.shape) for out in fd.execute([torch.zeros(shape, device=target), size])]
+
+    assert shapes(0, 0, 5) == [[0, 0], [0], [0]]
+    assert shapes(3, 0, 5) == [[3, 0], [0], [3]]
+    assert shapes(3, 2, 6) == [[3, 4], [4], [3]]
+
+
+def test_minus_one_beside_a_zero_needs_an_empty_operand(target) -> None:
+    """reshape.md 9: "element counts differ" """
+    with FusionDefinition() as fd:
+        y = fd.ops.reshape(fd.define_tensor([-1, -1]), [0, -1])
+        fd.add_output(fd.ops.exp(y))
+    with pytest.raises(RuntimeError, match="Total element counts across view operation must match"):
+        fd.execute([torch.ones(3, 4, device=target)])
+
+
 @pytest.mark.parametrize("new", [[0, 1, 7], [1, 0]])
 def test_new_ones_of_an_empty_result_are_broadcasts(target, rng, new) -> None:
     """reshape.md 7: "New dims of size 1 are broadcast dims" """

@@ -66,6 +66,29 @@ def test_a_segment_scheduled_by_hand_beside_automatic_ones(target) -> None:
     assert fd.segments[0]._complete_entry().last_schedule is None
 
 
+def test_a_profile_names_the_schedules_of_segments(target) -> None:
+    """segmentation.md 4 and 7, frontend.md 8.3: one profile of the whole run, in which a user's
+    schedule is called "user" and others keep their names"""
+    fd, inputs, _ = cut(target)
+    segment = fd.segments[0]
+    segment._setup_schedule(inputs[:1])
+    segment.sched.schedule(SchedulerType.reduction)
+    segment._finalize_schedule(inputs[:1])
+
+    def profiled(**options):
+        fd.execute(inputs, profile=True, **options)
+        kernels = fd.profile().kernel_profiles
+        assert [kernel.segment_id for kernel in kernels] == [0, 1]
+        assert fd.profile().fusion_id == fd.id()
+        return [kernel.scheduler for kernel in kernels]
+
+    assert profiled() == ["user", "pointwise"]
+    assert profiled(override_user_schedule=True) == ["reduction", "pointwise"]
+    segment.execute(inputs[:1], profile=True)
+    assert segment.profile().fusion_id == segment.id()
+    assert segment.profile().kernel_profiles[0].scheduler == "user"
+
+
 def test_another_definition_finds_the_schedule(target) -> None:
     """segmentation.md 7: "Another definition that happens to equal the segment finds it too." """
     fd, inputs, _ = cut(target)

@@ -270,8 +270,15 @@ def open_profiled_run(label: str, fusion_id: int = -1) -> None:
     Make one profile of all kernels until `close_profiled_run`, with `label` as scheduler; an empty one: kernels name theirs.
     """
 
-def begin_profiled_part() -> None:
-    """Count the segments of what runs next behind those of the open run."""
+def is_profiled_run_open() -> bool:
+    """
+    Whether this thread is between `open_profiled_run` and `close_profiled_run`.
+    """
+
+def begin_profiled_part(label: str = '') -> None:
+    """
+    Count the segments of what runs next behind those of the open run, with `label` as in `open_profiled_run`.
+    """
 
 def close_profiled_run() -> None:
     """End what `open_profiled_run` began."""
