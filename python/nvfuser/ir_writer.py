@@ -46,7 +46,12 @@ class StatementWriter:
 
     # -- inputs and outputs --
 
-    def tensor_input(self, tensor: TensorView, like: TensorView | None = None) -> Tensor:
+    def tensor_input(
+        self,
+        tensor: TensorView,
+        like: TensorView | None = None,
+        stored: DataType | None = None,
+    ) -> Tensor:
         """Define an input.
 
         Parameters
@@ -55,6 +60,8 @@ class StatementWriter:
             The value that the input stands for.
         like : TensorView, optional
             A tensor that says how it lies in memory, if that is not `tensor` itself.
+        stored : DataType, optional
+            Its type in memory, if that is another one: `cast_back` is due then.
         """
         layout = tensor if like is None else like
         shape = [_declared_size(axis) for axis in axes_of(tensor)]
@@ -65,7 +72,7 @@ class StatementWriter:
         handle = self.fd.define_tensor(
             shape=shape,
             contiguity=contiguity,
-            dtype=tensor.dtype(),
+            dtype=tensor.dtype() if stored is None else stored,
             is_cpu=tensor.is_cpu_scalar(),
             **more,
         )
@@ -101,6 +108,21 @@ class StatementWriter:
         return handle
 
     # -- expressions --
+
+    def cast_back(self, tensor: TensorView, stored: DataType) -> None:
+        """Let a cast of an input, which has the type `stored` in memory, stand for the tensor."""
+        self.bind(tensor, self._cast(self.operand(tensor), stored, tensor.dtype()))
+
+    def cast_down(self, tensor: TensorView, stored: DataType) -> None:
+        """Let a cast stand for a tensor, which has the type `stored` in memory."""
+        self.bind(tensor, self._cast(self.operand(tensor), tensor.dtype(), stored))
+
+    def _cast(self, handle: Tensor, own: DataType, wanted: DataType) -> Tensor:
+        """Through Float where neither is it: types of a byte and less have no other conversion."""
+        if DataType.Float not in (own, wanted):
+            handle = self.ops.cast(handle, dtype=DataType.Float)
+        cast: Tensor = self.ops.cast(handle, dtype=wanted)
+        return cast
 
     def copy(self, tensor: TensorView) -> None:
         """Let a copy of a tensor stand for it, with an index of its own."""

@@ -80,6 +80,12 @@ class SegmentPlan:
         plan = direct.segment(self.fusion, inputs)
         self._position = {expr.output(0).serial(): i for i, expr in enumerate(self.fusion.exprs())}
         self.groups = [self._group(planned) for planned in plan.groups]
+        # By serial number of what crosses in another type than its own: that type.
+        self._stored = {
+            edge.tensor.serial(): edge.dtype
+            for edge in plan.edges
+            if edge.dtype != edge.tensor.dtype()
+        }
         if len(self.groups) > 1:
             self._find_layouts(plan)
             self._add_late_updates(plan)
@@ -225,10 +231,13 @@ class SegmentPlan:
         for value in ordered:
             if isinstance(value, TensorView):
                 layout = group.layouts.get(value.serial())
-                own = writer.tensor_input(value, layout).index
+                own = writer.tensor_input(value, layout, self._stored.get(value.serial())).index
             else:
                 own = writer.scalar_input(value).index
             indices[own] = self._original_index(value)
+        for tensor in group.tensors:
+            if tensor.serial() in self._stored:
+                writer.cast_back(tensor, self._stored[tensor.serial()])
         return indices
 
     def _original_index(self, value: Val) -> int:
@@ -253,6 +262,8 @@ class SegmentPlan:
                 return
         is_ordered = tensor.has_allocation() and tensor.definition().op_name() != "LoadStoreOp"
         order = stride_order_of(tensor) if is_ordered and target is None else []
+        if tensor.serial() in self._stored:
+            writer.cast_down(tensor, self._stored[tensor.serial()])
         handle = writer.operand(tensor)
         if handle.index not in indices:
             writer.output(tensor, stride_order=order)

@@ -84,6 +84,37 @@ def test_three_sums(target) -> None:
     torch.testing.assert_close(fd.execute([x])[0], (x + 1).sum(0).sum(-1).sum(0))
 
 
+def test_bytes_alive_during_three_sums(target) -> None:
+    """segmentation.md 12.6: what is alive at most, counted by storage: "the input, which the caller
+    holds; the first sum; the second sum" """
+    fd = define(three_sums)
+    x = randn(32, 64, 8, 128, target=target, dtype=torch.float64)
+    segments = fd.segment([x])
+    alive: dict[int, int] = {x.untyped_storage().data_ptr(): x.untyped_storage().nbytes()}
+    peaks = []
+
+    def watched(execute):
+        def run(inputs, **options):
+            outputs = execute(inputs, **options)
+            for out in outputs:
+                storage = out.untyped_storage()
+                alive[storage.data_ptr()] = storage.nbytes()
+                weakref.finalize(out, alive.pop, storage.data_ptr(), None)
+            peaks.append(sum(alive.values()))
+            return outputs
+
+        return run
+
+    for segment in segments:
+        segment.execute = watched(segment.execute)
+    (out,) = fd.execute([x])
+    sums = [32 * 64 * 8 * 128, 64 * 8 * 128, 64 * 8, 8]
+    expected = [sums[0] + sums[1], sums[0] + sums[1] + sums[2], sums[0] + sums[2] + sums[3]]
+    assert peaks == [8 * elements for elements in expected]
+    assert max(peaks) == (32 * 64 * 8 * 128 + 64 * 8 * 128 + 64 * 8) * 8
+    assert out.shape == (8,)
+
+
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 def test_peak_memory_of_three_sums() -> None:
