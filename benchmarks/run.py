@@ -25,7 +25,7 @@ import harness  # noqa: E402
 
 from nvfuser_direct import FusionDefinition, KernelExecutor, ParallelType  # noqa: E402
 
-# What a score should reach at least, where the project has promised one (1 is a device copy).
+# The last member is the least score that the project has promised, if any (1 is a device copy).
 CUDA_CASES = {
     "pointwise_1d": ("pointwise_fma_f32, f32[2^28]", (1 << 28,), 0.95),
     "welford_layernorm": ("layernorm bf16 32768x4096, registers", (32768, 4096, 0), 0.85),

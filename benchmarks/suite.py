@@ -327,7 +327,7 @@ def main() -> int:
     parser.add_argument("--cases", nargs="+", default=[""], metavar="WORD")
     parser.add_argument("--peers", nargs="*", choices=PEERS, default=[EAGER, COMPILE])
     parser.add_argument("--quick", action="store_true", help="5 repetitions, eager only")
-    parser.add_argument("--kernels", action="store_true", help="time of the GPU alone, too")
+    parser.add_argument("--kernels", action="store_true", help="also the time of the GPU alone")
     parser.add_argument("--random", type=int, metavar="COUNT", help="cases of random shapes")
     parser.add_argument("--seed", type=int, default=0, help="of random shapes")
     parser.add_argument("--json", type=Path, metavar="FILE")

@@ -25,7 +25,8 @@ using namespace nb::literals;
 
 /// Where functions go that the Python package needs and its users do not.
 [[nodiscard]] inline nb::module_ internal_module(nb::module_& m) {
-  return m.def_submodule("internal", "What the package itself needs of the core; no interface.");
+  return m.def_submodule(
+      "internal", "Parts of the core that the package itself needs; no interface.");
 }
 
 void bind_errors(nb::module_& m);

@@ -204,7 +204,7 @@ UserNotImplementedError
 )");
 }
 
-/// What decides whether machine code of another process serves in this one.
+/// The versions that decide whether machine code of another process serves in this one.
 nb::dict code_versions() {
   std::pair<int, int> device{0, 0};
   std::pair<int, int> nvrtc{0, 0};

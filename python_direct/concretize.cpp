@@ -26,8 +26,9 @@ void bind_concretize(nb::module_& m) {
   nb::module_ internal = internal_module(m);
   nb::class_<Concretization>(
       m, "Concretization",
-      "What the dynamic shapes of a fusion come out as: the squeezes, merges, splits and new "
-      "dimensions of every reshape, and which axes are broadcasts. Equal for all inputs that share "
+      "How the dynamic shapes of a fusion come out: the squeezes, merges, splits and new "
+      "dimensions "
+      "of every reshape, and which axes are broadcasts. Equal for all inputs that share "
       "one concretized fusion.")
       .def(
           "__eq__",
@@ -49,7 +50,7 @@ void bind_concretize(nb::module_& m) {
         return find_concretization(fusion, evaluator);
       },
       "fusion"_a, "inputs"_a,
-      R"(What the dynamic shapes of a fusion come out as.
+      R"(Find how the dynamic shapes of a fusion come out.
 
 Parameters
 ----------
@@ -117,7 +118,8 @@ Fusion
         ExpressionEvaluator evaluator = bound_to(fusion, inputs);
         return find_unequal_sizes(fusion, evaluator);
       },
-      "fusion"_a, "inputs"_a, "What `check_meeting_sizes` raises; None: all sizes match.");
+      "fusion"_a, "inputs"_a,
+      "The refusal that `check_meeting_sizes` raises; None: all sizes match.");
   internal.def(
       "check_meeting_sizes",
       [](const Fusion& fusion, const nb::object& inputs) {

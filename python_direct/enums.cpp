@@ -43,9 +43,9 @@ void bind_enums(nb::module_& m) {
   // One row per enumeration: its class, and what it says.
 #define NVF_BIND_ENUM(Enum, doc) bind_enum<Enum>(m, #Enum, k##Enum##Names, doc)
   NVF_BIND_ENUM(DataType, "Type of an element or a scalar.");
-  NVF_BIND_ENUM(ParallelType, "What a loop axis is bound to.");
-  NVF_BIND_ENUM(LoopKind, "What a loop of a kernel does with its body.");
-  NVF_BIND_ENUM(IterType, "What an iteration domain is for.");
+  NVF_BIND_ENUM(ParallelType, "The hardware index, or kind of loop, that a loop axis is bound to.");
+  NVF_BIND_ENUM(LoopKind, "How a loop of a kernel runs its body.");
+  NVF_BIND_ENUM(IterType, "The use of an iteration domain.");
   NVF_BIND_ENUM(ValType, "Kind of a value; Others are scalars without a name.");
   NVF_BIND_ENUM(MemoryType, "Where a tensor lives.");
   NVF_BIND_ENUM(UnaryOpType, "Operations with one operand.");

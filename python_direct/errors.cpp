@@ -53,14 +53,13 @@ void bind_refusal(nb::module_& m) {
           "headline", [](const Refusal& self) { return self.report.headline.text(); }, "The rule.")
       .def_prop_ro(
           "node", [](const Refusal& self) { return self.report.node.text(); },
-          "What it was broken with, and the Python line that made that; empty: nothing in "
-          "particular.")
+          "The node that broke it, and the Python line that made it; empty: no node in particular.")
       .def_prop_ro(
           "expected", [](const Refusal& self) { return self.report.expected.text(); },
-          "What the rule asks for.")
+          "The demand of the rule.")
       .def_prop_ro(
           "found", [](const Refusal& self) { return self.report.found.text(); },
-          "What there is instead.")
+          "The state that was found instead.")
       .def_prop_ro(
           "fix", [](const Refusal& self) { return self.report.fix.text(); }, "The way out.")
       .def_prop_ro(

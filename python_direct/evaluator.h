@@ -24,7 +24,7 @@ class PythonEvaluator final : public host::Evaluator {
   void copy(const host::EvaluatorInput& from, const host::EvaluatorInput& to) override;
 
  private:
-  /// What Python code gets for an input. Needs the GIL.
+  /// The object that Python code gets for an input. Needs the GIL.
   [[nodiscard]] nb::object object_of(const host::EvaluatorInput& input, Device device);
   /// The tensor of a result. Needs the GIL.
   [[nodiscard]] DlpackHandle tensor_of(nb::handle result, Device device);

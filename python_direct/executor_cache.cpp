@@ -1,4 +1,4 @@
-// FusionExecutorCache: runs a definition that nobody scheduled.
+// FusionExecutorCache: runs a definition without a schedule.
 #include "host/executor_cache.h"
 
 #include <nanobind/stl/unique_ptr.h>
@@ -92,7 +92,8 @@ std::shared_ptr<const FusionRuntime> last_runtime(const FusionExecutorCache& sel
 }
 
 void bind_stats(nb::module_& m) {
-  nb::class_<ExecutorCacheStats>(m, "ExecutorCacheStats", "What a cache holds, and its use so far.")
+  nb::class_<ExecutorCacheStats>(
+      m, "ExecutorCacheStats", "The contents of a cache, and its use so far.")
       .def_ro("hits", &ExecutorCacheStats::hits, "Calls whose signature was known.")
       .def_ro("misses", &ExecutorCacheStats::misses, "Calls that were planned.")
       .def_ro("plans", &ExecutorCacheStats::plans, "Signatures that are known.")
@@ -291,7 +292,7 @@ intrinsic_code : bool
       .def(
           "compilations", &FusionExecutorCache::compilations,
           "Why each runtime was made, in their order: a list of texts, of the latest 256.")
-      .def("stats", &FusionExecutorCache::stats, "What the cache holds, and how it was used.");
+      .def("stats", &FusionExecutorCache::stats, "The contents of the cache, and how it was used.");
 }
 
 /// How a fusion is computed as one piece, if its first scheduler decides on `params`.

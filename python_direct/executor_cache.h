@@ -1,4 +1,4 @@
-// What the bindings of the executor cache share.
+// Functions that the bindings of the executor cache share.
 #pragma once
 
 #include <nanobind/nanobind.h>

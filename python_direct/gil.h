@@ -1,7 +1,7 @@
 // The interpreter's lock, given up and taken for a scope.
 //
 // When the interpreter ends, a thread that asks for the lock is ended by Python (before 3.14)
-// through unwinding its stack. The frames below are noexcept, which would abort the process. Such a
+// through unwinding its stack. The frames below are noexcept, which would abort the process. The
 // thread waits here for the end of the process instead, as Python itself has it from 3.14 on.
 #pragma once
 

@@ -15,7 +15,8 @@
 namespace nvfuser::python {
 namespace {
 
-/// What a pickle has of params: the scheduler, what all have, and the fields by name.
+/// The parts of params in a pickle: the scheduler, the members of all params, and the fields by
+/// name.
 using ParamsState = std::tuple<
     SchedulerType,
     LaunchParams,
@@ -74,9 +75,8 @@ nb::class_<ParamsOf<Choice>, HeuristicParams> bind_params(
 void bind_heuristic_params(nb::module_& m) {
   nb::class_<HeuristicParams>(
       m, "HeuristicParams",
-      "What a scheduler decides: computed from a definition, sizes, alignments and a device. Can "
-      "be "
-      "printed, edited, compared and applied.")
+      "The decisions of a scheduler: computed from a definition, sizes, alignments and a device. "
+      "They can be printed, edited, compared and applied.")
       .def_rw(
           "lparams", &HeuristicParams::lparams,
           "The block, which the schedule splits by; and the grid that the sizes lead to.")

@@ -27,7 +27,7 @@ nb::list run(HostProgram& self, const nb::object& args, const nb::object& device
   return to_python(std::move(outputs), arguments, allocator);
 }
 
-/// What Python may look at; not what a run uses.
+/// A fusion for Python to look at; a run uses another one.
 template <typename Step>
 std::shared_ptr<Fusion> copy_of_fusion(const Step& step) {
   if constexpr (std::is_same_v<Step, host::Launch>) {
@@ -100,7 +100,7 @@ void bind_plan(nb::module_& m) {
       .def_ro("slots", &ProgramPlan::slots, "By number.")
       .def_ro(
           "workspace_bytes", &ProgramPlan::workspace_bytes,
-          "Of the one piece of memory for all tensors that live only between steps.")
+          "Size of the one piece of memory for all tensors that live only between steps.")
       .def("__str__", &ProgramPlan::to_string);
 }
 
@@ -233,8 +233,8 @@ slot : int
 void bind_program(nb::module_& m) {
   nb::class_<HostProgram> cls(
       m, "HostProgram",
-      "What a call does: its arguments fill the first slots, its steps run in order, and some\n"
-      "slots are what the caller gets. It can be changed until it is planned or run.");
+      "The program of a call: its arguments fill the first slots, its steps run in order, and the\n"
+      "caller gets some of the slots. It can be changed until it is planned or run.");
   cls.def(
       nb::init<int64_t>(), "fusion_id"_a = 0,
       R"(A program without inputs, steps and outputs.
@@ -281,7 +281,7 @@ UserError
           nb::sig(
               "def plan(self, args: collections.abc.Iterable[object], "
               "device: torch.device | str | int | None = None) -> ProgramPlan"),
-          R"(What lies where in runs with arguments like these; nothing runs.
+          R"(The places of all slots in runs with arguments like these; nothing runs.
 
 Parameters
 ----------

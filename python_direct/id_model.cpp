@@ -126,7 +126,7 @@ Parameters
 mode : IdMappingMode
     Which axes correspond.
 )")
-      .def("fusion", &IdModel::fusion, nb::rv_policy::reference, "What was analysed.")
+      .def("fusion", &IdModel::fusion, nb::rv_policy::reference, "The fusion that was analysed.")
       .def("__str__", &IdModel::to_string)
       .def("__repr__", &IdModel::to_string);
 }

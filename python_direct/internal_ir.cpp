@@ -61,7 +61,7 @@ void bind_internal_ir(nb::module_& m) {
             return attributes;
           },
           nb::sig("def attributes(self) -> dict[str, object]"),
-          "What is neither operand nor result, by name; enumerations as their names.")
+          "The fields that are neither operands nor results, by name; enumerations as their names.")
       .def(
           "attribute", &Expr::attribute, "index"_a,
           nb::sig("def attribute(self, index: int) -> object"),

@@ -85,7 +85,7 @@ comments : bool
           [](const Kernel& self) {
             return std::pair(self.launch.code.smallest_index, self.launch.code.largest_index);
           },
-          R"(What every index of the kernel lies between, by sizes, strides and scalars of the inputs.
+          R"(The bounds of every index of the kernel, by sizes, strides and scalars of the inputs.
 
 Returns
 -------
@@ -170,9 +170,9 @@ void bind_bank_conflicts(nb::module_& m) {
   nb::class_<BankConflict>(
       m, "BankConflict", "An access to shared memory by the first warp of a block.")
       .def_ro("statement", &BankConflict::statement, "The statement of the kernel.")
-      .def_ro("tensor", &BankConflict::tensor, "What is accessed.")
+      .def_ro("tensor", &BankConflict::tensor, "The tensor that is accessed.")
       .def_ro("is_write", &BankConflict::is_write, "Written or read.")
-      .def_ro("bytes", &BankConflict::bytes, "What a thread accesses at once (bytes).")
+      .def_ro("bytes", &BankConflict::bytes, "Bytes that a thread accesses at once.")
       .def_ro(
           "ways", &BankConflict::ways,
           "How often the hardware repeats the access, at worst; 1: no conflict.")
@@ -351,7 +351,7 @@ ValueError
 )");
   internal.def(
       "find_violations", &find_violations, "kernel"_a,
-      "What is wrong with the statements of a kernel, one line for each finding.");
+      "The faults of the statements of a kernel, one line for each finding.");
 }
 
 void bind_lower(nb::module_& m) {

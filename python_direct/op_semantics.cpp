@@ -28,7 +28,7 @@ class EnumBinding {
 void bind_rows(nb::module_& m) {
   EnumBinding<OperandRead>(
       m, "OperandRead",
-      "What one element of a result reads of the operands, from the least to the most.")
+      "The part of the operands that one element of a result reads, from the least to the most.")
       .value("none", OperandRead::None, "There are no tensors among the operands.")
       .value("same", OperandRead::Same, "The element at the same position.")
       .value(
@@ -50,8 +50,9 @@ void bind_rows(nb::module_& m) {
       .value("nothing", ViewOf::Nothing, "Nowhere.")
       .value("anything", ViewOf::Anything, "Wherever the operand lies.")
       .value("packed", ViewOf::Packed, "Where axes that become one are neighbours.");
-  nb::class_<OpSemantics>(m, "OpSemantics", "What holds for all expressions of one kind.")
-      .def_ro("read", &OpSemantics::read, "What an element of a result reads of the operands.")
+  nb::class_<OpSemantics>(m, "OpSemantics", "The facts that hold for all expressions of one kind.")
+      .def_ro(
+          "read", &OpSemantics::read, "The part of the operands that an element of a result reads.")
       .def_ro("elements", &OpSemantics::elements, "Where the elements of a result come from.")
       .def_ro(
           "has_like_results", &OpSemantics::has_like_results,
@@ -76,8 +77,10 @@ void bind_rows(nb::module_& m) {
           "Whether an element of a result is a part of one of the operand.");
   m.def(
       "semantics_of", &semantics_of, "expr"_a, nb::rv_policy::copy,
-      "What an expression of this kind means.");
-  m.def("operand_read", &operand_read, "read"_a, "What is read for an axis, as for a whole kind.");
+      "The meaning of an expression of this kind.");
+  m.def(
+      "operand_read", &operand_read, "read"_a,
+      "The read of an axis, as it is named for a whole kind.");
   m.def(
       "overwritten_operand", &overwritten_operand, "expr"_a,
       "The operand that the result begins as and overwrites (scatter); None if there is none.");
@@ -89,8 +92,8 @@ void bind_rows(nb::module_& m) {
       "Whether every element of a result is one of the first operand, as it is, at any position.");
   m.def(
       "first_axes", &first_axes, "tensor"_a,
-      "What the loops of a tensor are made from: mostly its logical axes, for a scatter its "
-      "positions.");
+      "The axes that the loops of a tensor are made from: mostly its logical axes, for a scatter "
+      "its positions.");
 }
 
 void bind_axes(nb::module_& m) {
@@ -114,7 +117,8 @@ void bind_axes(nb::module_& m) {
       .value(
           "any", AxisRead::Any,
           "Any: how elements are laid out, or which group they belong to, is data.");
-  nb::class_<AxisUse>(m, "AxisUse", "What one result reads along one axis of an operand.")
+  nb::class_<AxisUse>(
+      m, "AxisUse", "The positions that one result reads along one axis of an operand.")
       .def_ro("read", &AxisUse::read, "Which positions are read.")
       .def_ro(
           "is_partner", &AxisUse::is_partner,
@@ -133,7 +137,8 @@ void bind_axes(nb::module_& m) {
           nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__repr__", [](const AxisUse& use) { return to_string(use); });
   m.def(
-      "axes_of_use", &axes_of_use, "producer"_a, "consumer"_a, R"(What a result reads of an operand.
+      "axes_of_use", &axes_of_use, "producer"_a, "consumer"_a,
+      R"(The positions of an operand that a result reads.
 
 Parameters
 ----------

@@ -23,15 +23,15 @@ void bind_kernel_profile(nb::module_& m) {
           "Bytes of inputs and outputs over `time_ms`, GB/s.")
       .def_ro(
           "percentage_peak_bandwidth", &KernelProfile::percentage_peak_bandwidth,
-          "Of what the device's memory can do; 0 on the CPU.")
+          "Share of the device's peak bandwidth; 0 on the CPU.")
       .def_ro("grid_str", &KernelProfile::grid_str, "``[x, y, z]``, blocks.")
       .def_ro("block_str", &KernelProfile::block_str, "``[x, y, z]``, threads.")
       .def_ro("cluster_str", &KernelProfile::cluster_str, "``[x, y, z]``, blocks.")
       .def_ro("shared_mem_str", &KernelProfile::shared_mem_str, "``[dynamic, static]``, bytes.")
-      .def_ro("registers", &KernelProfile::registers, "Of a thread; 0 on the CPU.")
+      .def_ro("registers", &KernelProfile::registers, "Registers of a thread; 0 on the CPU.")
       .def_ro("input_bytes", &KernelProfile::input_bytes, "Size of the kernel's inputs.")
       .def_ro("output_bytes", &KernelProfile::output_bytes, "Size of the kernel's outputs.")
-      .def_ro("scheduler", &KernelProfile::scheduler, "Who scheduled it.")
+      .def_ro("scheduler", &KernelProfile::scheduler, "The scheduler that scheduled it.")
       .def("__repr__", [](const KernelProfile& self) {
         return "KernelProfile{name=" + self.name + "}";
       });
@@ -59,7 +59,7 @@ void bind_fusion_profile(nb::module_& m) {
           "The old spelling of `percentage_peak_bandwidth`.")
       .def_ro(
           "percentage_peak_bandwidth", &FusionProfile::percentage_peak_bandwidth,
-          "Of what the device's memory can do; 0 on the CPU.")
+          "Share of the device's peak bandwidth; 0 on the CPU.")
       .def_ro("input_bytes", &FusionProfile::input_bytes, "Size of the fusion's inputs.")
       .def_ro("output_bytes", &FusionProfile::output_bytes, "Size of the fusion's outputs.")
       .def_ro("kernel_profiles", &FusionProfile::kernel_profiles, "Launches, in order.");

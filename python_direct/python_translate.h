@@ -9,7 +9,7 @@ namespace nvfuser::python {
 
 /// The math of `fusion` as a function `nvfuser_fusion(fd)`. Calling it on a new FusionDefinition
 /// gives an equal fusion, up to numbering where statements were not made in the printed order.
-/// Expressions that no output needs are left out. Of a scheduled fusion this is the math:
+/// Expressions that no output needs are left out. For a scheduled fusion this is the math:
 /// reductions that were factored or grouped are whole again; caches stay as copies.
 ///
 /// With `schedule` the math is that from before all caches, and after it come the calls that

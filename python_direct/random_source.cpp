@@ -25,7 +25,7 @@ nb::object call(nb::handle function, nb::handle argument = {}) {
   return nb::steal(result);
 }
 
-/// What a draw asks of the default generator of a GPU, looked up once.
+/// The calls that a draw makes on the default generator of a GPU, looked up once.
 struct GeneratorCalls {
   nb::handle lock;
   nb::handle unlock;

@@ -264,9 +264,9 @@ UserValueError
 
 void bind_installation(nb::module_& m) {
   nb::class_<DoctorLine>(m, "DoctorLine", "A fact about this installation.")
-      .def_ro("topic", &DoctorLine::topic, "What it is about.")
-      .def_ro("finding", &DoctorLine::finding, "What was found.")
-      .def_ro("fix", &DoctorLine::fix, "What to do; empty where all is well.");
+      .def_ro("topic", &DoctorLine::topic, "The part of the installation that it is about.")
+      .def_ro("finding", &DoctorLine::finding, "The state that was found.")
+      .def_ro("fix", &DoctorLine::fix, "The way to mend it; empty where all is well.");
   m.def(
       "check_cuda_device", [](int index) { static_cast<void>(CudaDriver::get().device(index)); },
       "index"_a,
@@ -277,7 +277,8 @@ Parameters
 index : int
     Number of the device, from 0 on.
 )");
-  m.def("doctor_report", &doctor_report, "What this installation can do, and what is missing.");
+  m.def(
+      "doctor_report", &doctor_report, "The abilities of this installation, and what is missing.");
 }
 
 } // namespace

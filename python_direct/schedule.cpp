@@ -22,8 +22,8 @@ void bind_axis_transforms(TensorViewClass& cls) {
   constexpr const char* kSplit = R"(Split one loop axis in two.
 
 ``[.., N, ..]`` becomes ``[.., ceilDiv(N, factor), factor, ..]``, or with ``inner_split=False``
-``[.., factor, ceilDiv(N, factor), ..]``. What lies beyond the end of a split that is not divisible is
-not computed.
+``[.., factor, ceilDiv(N, factor), ..]``. Elements beyond the end of a split that is not divisible
+are not computed.
 
 Parameters
 ----------
@@ -463,7 +463,7 @@ pos : int
 to : list[TensorView]
     Where to stop; these are left as they are.
 propagate_parallel_type : bool
-    Whether mapped axes take the parallel types, too.
+    Whether mapped axes also take the parallel types.
 )");
   m.def(
       "bounded_transform_forward", &transform::bounded_transform_forward, nb::arg("from"), "pos"_a,
@@ -551,7 +551,7 @@ selected_tensors : list[TensorView]
 selected_parallel_types : set[ParallelType]
     Copy only these; all if empty.
 propagate_padding : bool
-    Whether to copy the padding to whole warps, too.
+    Whether to copy the padding to whole warps as well.
 )");
 }
 
@@ -587,7 +587,7 @@ Raises
 ------
 UserError
     If a tensor is not the result of a reduction, if the reductions are not alike, or if tensors are
-    inlined where a tensor that depends on the group stands, too.
+    inlined where a tensor that depends on the group is inlined as well.
 )");
   schedule.def(
       "trivial", &schedule::trivial, "fusion"_a,

@@ -18,7 +18,7 @@ namespace nvfuser::python {
 namespace {
 
 void bind_rules_of_axes(nb::module_& m) {
-  constexpr const char* kSplit = R"(What ``TensorView.split`` refuses.
+  constexpr const char* kSplit = R"(Ask whether ``TensorView.split`` can be called.
 
 Each function ``find_wrong_<method>`` has the arguments of a scheduling method, and changes nothing.
 
@@ -38,23 +38,23 @@ Refusal or None
   m.def(
       "find_wrong_merge",
       nb::overload_cast<const TensorView*, int64_t, int64_t>(&transform::find_wrong_merge), "tv"_a,
-      "axis_o"_a, "axis_i"_a, "What ``TensorView.merge`` refuses; None: nothing.");
+      "axis_o"_a, "axis_i"_a, "The refusal of ``TensorView.merge``; None: it can be called.");
   m.def(
       "find_wrong_flatten", &transform::find_wrong_flatten, "tv"_a, nb::arg("from") = 0,
       "to"_a = -1,
       nb::sig(
           "def find_wrong_flatten(tv: nvfuser_direct._core.TensorView, from_: int = 0, "
           "to: int = -1) -> nvfuser_direct._core.Refusal | None"),
-      "What ``TensorView.flatten`` refuses; None: nothing.");
+      "The refusal of ``TensorView.flatten``; None: it can be called.");
   m.def(
       "find_wrong_reorder", &transform::find_wrong_reorder, "tv"_a, "old2new"_a,
-      "What ``TensorView.reorder`` refuses; None: nothing.");
+      "The refusal of ``TensorView.reorder``; None: it can be called.");
   m.def(
       "find_wrong_swizzle", &transform::find_wrong_swizzle, "tv"_a, "swizzle_type"_a, "x"_a, "y"_a,
-      "What ``TensorView.swizzle`` refuses; None: nothing.");
+      "The refusal of ``TensorView.swizzle``; None: it can be called.");
   m.def(
       "find_wrong_swizzle1d", &transform::find_wrong_swizzle1d, "tv"_a, "x"_a, "parallel_type"_a,
-      "What ``TensorView.swizzle1d`` refuses; None: nothing.");
+      "The refusal of ``TensorView.swizzle1d``; None: it can be called.");
   // Constants that are made for the question are no part of the fusion after it.
   m.def(
       "find_wrong_broadcast",
@@ -66,7 +66,7 @@ Refusal or None
         return refusal;
       },
       "tv"_a, "axis"_a, "extent"_a = nb::none(),
-      "What ``TensorView.broadcast`` refuses; None: nothing.");
+      "The refusal of ``TensorView.broadcast``; None: it can be called.");
   m.def(
       "find_wrong_resize",
       [](const TensorView* tv, int64_t axis, const ScalarArg& left, const ScalarArg& right,
@@ -79,16 +79,16 @@ Refusal or None
         return refusal;
       },
       "tv"_a, "axis"_a, "left"_a, "right"_a, "iter_type"_a = nb::none(),
-      "What ``TensorView.resize`` refuses; None: nothing.");
+      "The refusal of ``TensorView.resize``; None: it can be called.");
   m.def(
       "find_wrong_parallel_type", &find_wrong_parallel_type, "axis"_a, "parallel_type"_a,
-      "What ``IterDomain.parallelize`` refuses; None: nothing.");
+      "The refusal of ``IterDomain.parallelize``; None: it can be called.");
   m.def(
       "find_wrong_padding", &find_wrong_padding, "axis"_a, "size"_a = nb::none(),
-      "What ``IterDomain.pad_to_multiple_of_warp`` refuses; None: nothing.");
+      "The refusal of ``IterDomain.pad_to_multiple_of_warp``; None: it can be called.");
   m.def(
       "find_wrong_cluster", &find_wrong_cluster, "axis"_a,
-      "What ``IterDomain.set_clustered_blocks`` refuses; None: nothing.");
+      "The refusal of ``IterDomain.set_clustered_blocks``; None: it can be called.");
 }
 
 void bind_rules_of_tensors(nb::module_& m) {
@@ -96,55 +96,56 @@ void bind_rules_of_tensors(nb::module_& m) {
       "find_wrong_cache_after", &transform::find_wrong_cache_after, "tv"_a,
       "op_type"_a = LoadStoreOpType::Set, "cache_op"_a = CacheOp::Unspecified,
       "cached_uses"_a = std::vector<Expr*>{},
-      "What ``TensorView.cache_after`` refuses; None: nothing.");
+      "The refusal of ``TensorView.cache_after``; None: it can be called.");
   m.def(
       "find_wrong_cache_before", &transform::find_wrong_cache_before, "tv"_a,
-      "What ``TensorView.cache_before`` refuses; None: nothing.");
+      "The refusal of ``TensorView.cache_before``; None: it can be called.");
   m.def(
       "find_wrong_cache_fork", &transform::find_wrong_cache_fork, "tv"_a,
-      "What ``TensorView.cache_fork`` refuses; None: nothing.");
+      "The refusal of ``TensorView.cache_fork``; None: it can be called.");
   m.def(
       "find_wrong_rfactor",
       nb::overload_cast<const TensorView*, const std::vector<int64_t>&>(
           &transform::find_wrong_rfactor),
-      "tv"_a, "axes"_a, "What ``TensorView.rfactor`` refuses; None: nothing.");
+      "tv"_a, "axes"_a, "The refusal of ``TensorView.rfactor``; None: it can be called.");
   m.def(
       "find_wrong_rfactor",
       nb::overload_cast<
           const TensorView*, const std::vector<int64_t>&, const std::vector<TensorView*>&>(
           &transform::find_wrong_rfactor),
-      "tv"_a, "axes"_a, "tvs"_a, "What ``TensorView.rfactor`` refuses; None: nothing.");
+      "tv"_a, "axes"_a, "tvs"_a, "The refusal of ``TensorView.rfactor``; None: it can be called.");
   m.def(
       "find_wrong_memory_type", &transform::find_wrong_memory_type, "tv"_a, "memory_type"_a,
-      "What ``TensorView.set_memory_type`` refuses; None: nothing.");
+      "The refusal of ``TensorView.set_memory_type``; None: it can be called.");
   m.def(
       "find_wrong_allocation_domain", &transform::find_wrong_allocation_domain, "tv"_a,
       "new_allocation_domain"_a, "new_contiguity"_a,
-      "What ``TensorView.set_allocation_domain`` refuses; None: nothing.");
+      "The refusal of ``TensorView.set_allocation_domain``; None: it can be called.");
   m.def(
       "find_wrong_loop_domain", &transform::find_wrong_loop_domain, "tv"_a, "new_loop_domain"_a,
-      "What ``TensorView.set_loop_domain`` refuses; None: nothing.");
+      "The refusal of ``TensorView.set_loop_domain``; None: it can be called.");
   m.def(
       "find_wrong_commit_leaf_to_logical", &transform::find_wrong_commit_leaf_to_logical, "tv"_a,
-      "What ``TensorView.commit_leaf_to_logical`` refuses; None: nothing.");
+      "The refusal of ``TensorView.commit_leaf_to_logical``; None: it can be called.");
   m.def(
       "find_wrong_clear_reduction_iter_domains",
       &transform::find_wrong_clear_reduction_iter_domains, "tv"_a,
-      "What ``TensorView.clear_reduction_iter_domains`` refuses; None: nothing.");
+      "The refusal of ``TensorView.clear_reduction_iter_domains``; None: it can be called.");
   m.def(
       "find_wrong_inline_at", &transform::find_wrong_inline_at, "tv"_a, "pos"_a,
-      "What ``TensorView.inline_at`` refuses without ``best_effort``; None: nothing.");
+      "The refusal of ``TensorView.inline_at`` without ``best_effort``; None: it can be called.");
   m.def(
       "find_wrong_compute_with",
       nb::overload_cast<TensorView*, int64_t>(&transform::find_wrong_compute_with), "tv"_a, "pos"_a,
-      "What ``TensorView.compute_with`` refuses without ``best_effort``; None: nothing.");
+      "The refusal of ``TensorView.compute_with`` without ``best_effort``; None: it can be "
+      "called.");
   m.def(
       "find_wrong_circular_buffer", &transform::find_wrong_circular_buffer, "tv"_a,
       "number_of_stages"_a, "prefetch_distance"_a = -1, "type"_a = Pipelined{},
-      "What ``TensorView.circular_buffer`` refuses; None: nothing.");
+      "The refusal of ``TensorView.circular_buffer``; None: it can be called.");
   m.def(
       "find_wrong_group", &transform::find_wrong_group, "tvs"_a,
-      "What ``group_reductions`` refuses; None: nothing.");
+      "The refusal of ``group_reductions``; None: it can be called.");
 }
 
 std::string rule_name(const char* method) {
@@ -155,7 +156,7 @@ std::string rule_name(const char* method) {
 
 std::string rule_doc(const char* method) {
   std::ostringstream doc;
-  doc << "What ``TensorView." << method << "`` refuses; None: nothing.";
+  doc << "The refusal of ``TensorView." << method << "``; None: it can be called.";
   return doc.str();
 }
 

@@ -102,7 +102,7 @@ void bind_cost_estimate(nb::module_& m) {
   using schedule::CostEstimate;
   nb::class_<CostEstimate>(
       m, "CostEstimate",
-      "What a kernel on a GPU is expected to cost. It ranks params; it is no prediction.")
+      "The time that a kernel on a GPU is expected to take. It ranks params; it is no prediction.")
       .def_ro(
           "blocks_of_sm", &CostEstimate::blocks_of_sm,
           "Blocks that a multiprocessor has at the same time; 0: none fits.")
@@ -112,7 +112,7 @@ void bind_cost_estimate(nb::module_& m) {
       .def_ro("waves", &CostEstimate::waves, "Rounds of blocks, each as many as the GPU holds.")
       .def_ro(
           "efficiency", &CostEstimate::efficiency,
-          "What the last round, and multiprocessors without a block, leave of the whole.")
+          "Share of the whole that the last round, and multiprocessors without a block, leave.")
       .def_ro("memory_us", &CostEstimate::memory_us, "Microseconds of loads and stores.")
       .def_ro("issue_us", &CostEstimate::issue_us, "Microseconds of instructions.")
       .def_ro(
@@ -120,7 +120,7 @@ void bind_cost_estimate(nb::module_& m) {
           "Microseconds of exponentials, reciprocals and their like.")
       .def_ro("barriers_us", &CostEstimate::barriers_us, "Microseconds of waits for others.")
       .def_ro("total_us", &CostEstimate::total_us, "Microseconds in all.")
-      .def("bound", &CostEstimate::bound, R"(What takes longest.
+      .def("bound", &CostEstimate::bound, R"(The part that takes longest.
 
 Returns
 -------
@@ -172,7 +172,7 @@ tuple[bool, str]
           "inputs: collections.abc.Iterable[object], target: str | None = None) "
           "-> nvfuser_direct._core.HeuristicParams"),
       documented(
-          "What a scheduler would decide for a fusion, which stays as it is.",
+          "Find what a scheduler decides for a fusion, which stays as it is.",
           {kFusion, kScheduler, kInputs, kTarget},
           {R"(
 Returns
@@ -191,7 +191,7 @@ HeuristicParams
           "inputs: collections.abc.Iterable[object], target: str | None = None) "
           "-> nvfuser_direct._core.CostEstimate | None"),
       documented(
-          "What params are expected to cost, for inputs like these.",
+          "Estimate the cost of params for inputs like these.",
           {kFusion, R"(heuristic_params : HeuristicParams
     Of `compute_heuristics`, or edited.
 )",

@@ -72,8 +72,8 @@ void bind_segments(nb::module_& m) {
           "Tensors of the complete fusion, in the order of ``fusion.outputs()``, each once.")
       .def_ro(
           "exprs", &SegmentedGroup::exprs,
-          "Its expressions in the complete fusion, operands before results. What is cheap may be "
-          "in several groups.")
+          "Its expressions in the complete fusion, operands before results. Cheap ones may "
+          "be in several groups.")
       .def_ro(
           "kept_together", &SegmentedGroup::kept_together,
           "Tensors of the complete fusion that a hint keeps together in it.")
@@ -94,7 +94,8 @@ void bind_segments(nb::module_& m) {
       .def_ro("tensor", &Cut::tensor, "The tensor that crosses.")
       .def_ro("reader", &Cut::reader, "A result of the expression that reads it.")
       .def_ro(
-          "other", &Cut::other, "What the reader cannot be with; None: the tensor that crosses.")
+          "other", &Cut::other,
+          "The tensor that the reader cannot be with; None: the one that crosses.")
       .def(
           "__str__", &Cut::to_string,
           "One sentence, which names tensors and the lines of Python that made them.");
@@ -112,7 +113,7 @@ void bind_segments(nb::module_& m) {
 void bind_partition(nb::module_& m) {
   nb::module_ host = m.def_submodule("host");
   nb::class_<host::Piece>(host, "Piece", "A part of a fusion that one step computes.")
-      .def_ro("fusion", &host::Piece::fusion, "What it computes, without a schedule.")
+      .def_ro("fusion", &host::Piece::fusion, "The math that it computes, without a schedule.")
       .def_ro("inputs", &host::Piece::inputs, "The slot of each of its inputs.")
       .def_ro(
           "scheduler", &host::Piece::scheduler,
@@ -177,7 +178,8 @@ other : SegmentedFusion
           "Whether it is not cut: one group has the inputs and outputs of the fusion.")
       .def(
           "explain", &SegmentedFusion::explain,
-          "What runs each group, why it was cut, and why schedulers did not take it: a text.")
+          "A text that says how each group runs, why it was cut, and why schedulers did not take "
+          "it.")
       .def(
           "draw", &SegmentedFusion::draw,
           "Groups and the tensors between them, as a drawing in the language of Graphviz.")
@@ -193,8 +195,8 @@ other : SegmentedFusion
           "cut_behind: collections.abc.Sequence[TensorView] = ()) -> SegmentedFusion"),
       R"(Cut a fusion into groups that one scheduler takes each.
 
-The fusion stays as it is. What is cut follows from the math and from the sizes of the inputs; the
-order of statements does not matter. Nothing is compiled.
+The fusion stays as it is. Cuts follow from the math and from the sizes of the inputs; the order of
+statements does not matter. Nothing is compiled.
 
 Parameters
 ----------

@@ -93,7 +93,8 @@ void ScheduleTranslator::order_as_printed(
   }
 }
 
-/// First results of expressions. Of those whose readers are all listed, the one printed last.
+/// First results of expressions. Next comes, among those whose readers are all listed, the one that
+/// was printed last.
 std::vector<const TensorView*> ScheduleTranslator::consumers_first() const {
   std::unordered_map<const TensorView*, size_t> num_missing; // readers
   std::unordered_map<const TensorView*, std::vector<const TensorView*>> read_by;

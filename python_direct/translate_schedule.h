@@ -1,6 +1,6 @@
 // A schedule as the calls that lead to it from the math.
 //
-//   1. What changed the graph of tensors, in the order in which it happened: caches, factored and
+//   1. Changes of the graph of tensors, in the order in which they happened: caches, factored and
 //      grouped reductions. These calls are known from the steps that tensors remember.
 //   2. For each tensor its axes, memory and bindings, then all positions, then circular buffers.
 //      These are read off the tensors, however they came about: by calls on them, by propagation

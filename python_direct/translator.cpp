@@ -332,9 +332,9 @@ void PythonTranslator::print_expressions() {
   if (part_ == Part::MathOfSchedule) { // tensors by their age: no expression waits for another
     return take_in_turn(exprs_by_results(), print);
   }
-  // Constants get their lines as soon as an expression is looked at, even if it has to wait. What
-  // waits comes last from the beginning: otherwise what the text defines, where it is last, would
-  // have these lines elsewhere in its own text.
+  // Constants get their lines as soon as an expression is looked at, even if it has to wait. An
+  // expression that waits comes last from the beginning: otherwise a fusion that the text defines,
+  // in which it is last, would have these lines elsewhere in its own text.
   const std::vector<Expr*> order = in_order_of_lines(needed, of_attributes);
   take_in_turn(joined(order, of_attributes), print);
 }

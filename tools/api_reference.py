@@ -124,7 +124,7 @@ def groups() -> dict[str, tuple[str, list[list[str]]]]:
 
 
 def frontend_members() -> dict[str, Any]:
-    """What the frontend has of its own: names with their functions and classes."""
+    """The part of the frontend that is its own: names with their functions and classes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # both packages are meant
         import nvfuser

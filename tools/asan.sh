@@ -4,7 +4,7 @@
 #
 #   tools/asan.sh python -m pytest tests/hard_cases -k cpu
 #
-# CXX  a g++ (g++); memory of tensors is watched because the sanitizer replaces malloc in Python too
+# CXX  a g++ (g++); memory of tensors is watched because the sanitizer also replaces malloc in Python
 set -euo pipefail
 
 compiler=${CXX:-g++}

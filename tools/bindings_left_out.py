@@ -1,4 +1,4 @@
-"""What the core declares and Python does not have: patterns of `header:Class::name` or of whole
+"""Declarations of the core that Python does not have: patterns of `header:Class::name` or of whole
 headers, by the reason. The first entry that fits counts. Read by core_names.py."""
 
 LEFT_OUT: list[tuple[str, list[str]]] = [

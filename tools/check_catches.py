@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Check that the core catches exceptions at its borders only.
 
-A rule that says no returns a refusal, and whoever asks for a user throws it; so a ``catch`` stands
-only where the core meets something that throws for reasons of its own: threads, Python, a debugger.
-``BORDERS`` lists every one of them with its reason. Prints each ``catch`` that is not listed, and
-each entry that no ``catch`` is left for; exits with 1 if there is any. ``--table`` prints them all.
+A rule that says no returns a refusal, and the function that asks for a user throws it: so a
+``catch`` stands only where the core meets something that throws for reasons of its own: threads,
+Python, a debugger. ``BORDERS`` lists every one of them with its reason. Prints each ``catch`` that
+is not listed, and each entry that no ``catch`` is left for; exits with 1 if there is any.
+``--table`` prints them all.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def changed(base: str) -> list[Path]:
 
 
 def sources_of(path: Path, known: list[Path]) -> list[Path]:
-    """What to compile in order to see `path`."""
+    """The sources to compile in order to see `path`."""
     if path.suffix == ".cpp":
         return [path] if path in known else []
     own = path.with_suffix(".cpp")

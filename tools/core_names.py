@@ -1,4 +1,4 @@
-"""What the core declares, and what of it Python has.
+"""The declarations of the core, and which of them Python has.
 
     python tools/core_names.py            a summary: declared, bound, left out
     python tools/core_names.py --table    the table of docs/bindings.md
@@ -6,8 +6,8 @@
 
 Reads the headers of `csrc/`: public classes, their public methods, and free functions. A name is
 bound if the extension has it: a class under its name, a method under its name on that class (or on
-a base), a function in the module, one of its submodules, or as a method of a class. What is left
-out on purpose stands in `tools/bindings_left_out.py` with the reason.
+a base), a function in the module, one of its submodules, or as a method of a class. Names that
+are left out on purpose stand in `tools/bindings_left_out.py` with the reason.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class _Scope:
 
 
 def _scope_of(head: str, outer: _Scope | None) -> _Scope:
-    """What the braces after `head` hold."""
+    """The scope that the braces after `head` open."""
     namespace = re.search(r"\bnamespace\s*([\w:]*)\s*$", head)
     if namespace:
         name = namespace.group(1)

@@ -1,7 +1,7 @@
 """Cases of random shapes: neighbours of the table, and what is far from it.
 
 Rows from 1 to 2^20, columns from 32 to 2^19, a third of them powers of two, a third odd, a third
-prime; three dtypes. What is drawn depends on the seed alone.
+prime; three dtypes. The draws depend on the seed alone.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@
 //       Dim3 threadIdx = {0, 0, 0}; // dimensions that are not used stay 0
 //       for (threadIdx.x = 0; threadIdx.x < 128; ++threadIdx.x) {
 //
-// Storage: registers of a thread loop are variables and small arrays. What lives across thread
-// loops, and shared memory, lies in the block's scratch memory; what lives across phases, in memory
-// of the whole kernel. Where blocks form clusters, a cluster is one task: its blocks are a loop,
-// and share its scratch memory.
+// Storage: registers of a thread loop are variables and small arrays. The block's scratch memory
+// holds shared memory and values that live across thread loops; memory of the whole kernel holds
+// those that live across phases. Where blocks form clusters, a cluster is one task: its blocks are
+// a loop, and share its scratch memory.
 #include <algorithm>
 #include <array>
 #include <set>

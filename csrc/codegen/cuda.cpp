@@ -402,9 +402,8 @@ class CudaDialect final : public Dialect {
     return "{" + joined(triples) + "}";
   }
 
-  /// Accumulators, contribution, identity. What is contributed is an argument of a function that
-  /// every thread calls: memory that only a contributing thread may touch is read under its
-  /// condition.
+  /// Accumulators, contribution, identity. The contribution is an argument of a function that every
+  /// thread calls: memory that only a contributing thread may touch is read under its condition.
   template <typename Reduction>
   static std::string operands(KernelPrinter& printer, const Reduction& reduction) {
     ExpressionPrinter& expressions = printer.expressions();

@@ -426,8 +426,8 @@ Text ExpressionPrinter::binary(
   if (precedence == Precedence::Primary) {
     has_no_code(enum_name(op));
   }
-  // Floating-point operations stay grouped as the user wrote them: `a + (b + c)`. Mixtures of
-  // operators whose order few know by heart get parentheses too.
+  // Floating-point operations stay grouped as the user wrote them: `a + (b + c)`. Parentheses also
+  // stand in mixtures of operators whose order few know by heart.
   const bool is_logical = precedence == Precedence::And || precedence == Precedence::Or;
   const bool is_bitwise = precedence == Precedence::BitAnd || precedence == Precedence::BitXor ||
                           precedence == Precedence::BitOr;

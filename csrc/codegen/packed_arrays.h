@@ -3,7 +3,7 @@
 //   LOAD(T9[0..31])   T1 = sum(float(T9[..]))   BLOCKREDUCE(T2, T1)   T3 = float(T9[..]) * T2
 //
 // A compiler that sees both conversions makes one, and keeps floats in between: the registers of
-// two elements for each. What a schedule keeps as it is stored should stay so.
+// two elements for each. Values that a schedule keeps as they are stored should stay so.
 #pragma once
 
 #include <unordered_map>

@@ -26,7 +26,7 @@ void for_each_vector_copy(const Scope& body, const Fn& fn) {
 }
 
 /// Whether a statement writes an element of global memory that no other statement writes: under its
-/// condition, then, and not always. Of a workspace it may be one of several.
+/// condition, then, and not always. An element of a workspace may have several such statements.
 bool is_stored_alone(const Val* out) {
   const TensorView* view = view_of(out);
   return view != nullptr && view->memory_type() == MemoryType::Global &&

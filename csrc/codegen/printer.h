@@ -1,5 +1,5 @@
-// KernelPrinter: the statements of a kernel as C-like source. What differs between targets is the
-// dialect's.
+// KernelPrinter: the statements of a kernel as C-like source. The dialect has all that differs
+// between targets.
 #pragma once
 
 #include <functional>

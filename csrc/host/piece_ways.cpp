@@ -7,6 +7,7 @@
 #include "ir/all_nodes.h"
 #include "ir/equality.h"
 #include "runtime/kernel_executor.h"
+#include "schedule/common/kernel_rules.h"
 #include "schedule/table.h"
 #include "schedule/trivial.h"
 
@@ -45,7 +46,7 @@ std::string name_of(const HeuristicParams& params) {
 /// A user asked for products in generated kernels, and for none by a library.
 void check_has_no_product(const Fusion& fusion) {
   for (const Expr* expr : fusion.exprs()) {
-    if (expr->is_a<MatmulOp>() || expr->is_a<LinearOp>()) {
+    if (schedule::is_product(expr)) {
       throw UserError(
           {.headline = "Can not find a scheduler to schedule fusion segment",
            .node = describe(expr->outputs().front()),

@@ -79,7 +79,7 @@ void for_each_statement(const Scope& scope, const Surroundings& around, const St
   }
 }
 
-/// Whom a barrier that does it is for: one over the grid is one over each block.
+/// The threads that wait at a barrier that does it: one over the grid is one over each block.
 std::string text_of(BarrierSet barriers) {
   std::vector<std::string> texts;
   if (const std::optional<Barrier> widest = barriers.widest()) {

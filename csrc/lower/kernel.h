@@ -1,7 +1,7 @@
 // Kernel: a lowered fusion. It owns a copy of the scheduled fusion and the kernel IR made from it.
 //
-// Lowering is a list of passes (lower/pipeline.cpp). What a pass learns for later ones stands in
-// the kernel's facts below, so that every pass is a function of the kernel.
+// Lowering is a list of passes (lower/pipeline.cpp). Facts that a pass finds for later ones stand
+// in the kernel (below), so that every pass is a function of the kernel.
 #pragma once
 
 #include <array>

@@ -212,8 +212,8 @@ class StatementReader {
     return kernel_.new_tensor_index(static_cast<TensorView*>(val), index);
   }
 
-  /// Behind `Add:Index(`. What is computed from scalars alone is one value wherever it stands, as
-  /// in the kernel that was printed: a name that a pass gives it there holds everywhere.
+  /// Behind `Add:Index(`. An expression of scalars alone is one value wherever it stands, as in the
+  /// kernel that was printed: a name that a pass gives it there holds everywhere.
   Val* read_shared(const std::string& name, DataType dtype, Cursor& at) {
     const std::string_view operands = at.balanced();
     if (operands.find('[') != std::string_view::npos) {

@@ -88,7 +88,7 @@ bool are_alike(const Val* a, const Val* b) {
          both(is_complex);
 }
 
-/// All statements of a kernel's tree; a missing one is nullptr. What stands in several lists comes
+/// All statements of a kernel's tree; a missing one is nullptr. A statement in several lists comes
 /// once. `twice` are those that stand where they cannot.
 void collect(
     const Scope& scope,

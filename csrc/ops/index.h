@@ -1,8 +1,8 @@
 // Elements at positions that another tensor holds.
 //
-// Positions count from the start of the dimension and are not wrapped: all are in [0, extent). What
-// a kernel does with another one is said in docs/decisions.md: it never touches memory outside of
-// the tensor, a read takes the nearest element, a write is left out.
+// Positions count from the start of the dimension and are not wrapped: all are in [0, extent).
+// docs/decisions.md says how a kernel treats another one: it never touches memory outside of the
+// tensor, a read takes the nearest element, a write is left out.
 #pragma once
 
 #include <optional>

@@ -59,8 +59,8 @@ void apply_step(const ReshapeStep& step, IterDomains& axes) {
   axes.insert(at, outer);
 }
 
-/// Let an axis have the caller's own size where the transforms computed an equal one, so that who
-/// reads both sees one value.
+/// Let an axis have the caller's own size where the transforms computed an equal one, so that a
+/// reader of both sees one value.
 void use_given_sizes(const IterDomains& axes, const std::vector<Val*>& sizes) {
   for (size_t i = 0; i < sizes.size(); ++i) {
     Val* size = sizes[i];

@@ -67,7 +67,7 @@ enum class WalkRule : uint8_t {
   Leftover, // the result is finished, and dimensions of size one remain
 };
 
-/// What one rule did, and where the walk stood before it.
+/// The effect of one rule, and where the walk stood before it.
 struct WalkRow {
   WalkRule rule = WalkRule::Close;
   int64_t old_dim = 0;  // dimension of the operand that is consumed

@@ -133,8 +133,8 @@ Val* zero_of(DataType dtype) {
   return Fusion::active().new_constant(int64_t{0}, dtype);
 }
 
-/// Every tensor padded to the extent of all, or the one tensor that needs no padding. What the sums
-/// of sizes have in common is one scalar: there are as many as tensors, not as pairs of them.
+/// Every tensor padded to the extent of all, or the one tensor that needs no padding. Common parts
+/// of the sums of sizes are one scalar each: there are as many as tensors, not as pairs of them.
 std::vector<TensorView*> padded_behind_each_other(
     const std::vector<TensorView*>& tensors, int64_t dim) {
   Fusion& fusion = Fusion::active();

@@ -18,8 +18,8 @@ class AxisParts {
   /// `exact`: says which axes are the same.
   explicit AxisParts(const ValGraph& exact) : exact_(exact) {}
 
-  /// What this merge or split says of its axes. False if they have no common parts, or `expr` is
-  /// neither of both.
+  /// Add the equalities of axes that follow from this merge or split. False if the axes have no
+  /// common parts, or `expr` is neither of both.
   bool add(const Expr* expr);
 
   /// A broadcast that meets this axis has as many parts. False if it meets another one already,

@@ -9,9 +9,9 @@
 
 namespace nvfuser::optimize {
 
-/// What callers see of a fusion, which no pass changes: its inputs and outputs, and of the outputs
-/// dtype, which axes are broadcasts, the order of strides that is asked for, and the inputs they
-/// are written into. Passes may add inputs that repeat others.
+/// The part of a fusion that callers see and no pass changes: inputs and outputs, and for each
+/// output its dtype, which axes are broadcasts, the order of strides that is asked for, and the
+/// input that it is written into. Passes may add inputs that repeat others.
 class Interface {
  public:
   explicit Interface(const Fusion& fusion);

@@ -576,8 +576,8 @@ class Planner {
     });
   }
 
-  /// Does the kernel compute fewer elements than it takes to wake a thread? What a split leaves
-  /// over counts for nothing: blocks without elements pass.
+  /// Does the kernel compute fewer elements than it takes to wake a thread? Iterations that a split
+  /// leaves over count for nothing: blocks without elements pass.
   bool is_small() {
     constexpr int64_t kWorthAThread = 32768; // elements; some ten microseconds
     const ScalarRegister& elements = registers_[recipe_.num_elements];

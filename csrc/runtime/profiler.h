@@ -71,7 +71,8 @@ extern constinit thread_local int profiling_depth; // kNotAsked: the environment
 [[nodiscard]] bool is_profiling_slow();
 } // namespace detail
 
-/// Are runs of this thread measured? What a launch pays for profiling when it is off.
+/// Are runs of this thread measured? A launch pays no more than this test for profiling that is
+/// off.
 [[nodiscard]] inline bool is_profiling() {
   return detail::profiling_depth != 0 && detail::is_profiling_slow();
 }

@@ -1,4 +1,5 @@
-// What a kernel on a GPU is expected to cost, from figures that are known before it is generated.
+// The time that a kernel on a GPU is expected to take, from figures that are known before it is
+// generated.
 //
 //   time = fixed + max(memory, issue, special functions) / efficiency + barriers
 //

@@ -8,7 +8,7 @@
 //   find_figures(summary, params, facts)                 what the model of costs takes
 //   apply(summary, params)                               edits the fusion: public primitives only
 //
-// What `apply` does prints as a Python schedule, and that text makes the same kernel again.
+// The schedule that `apply` makes prints as Python, and that text makes the same kernel again.
 #pragma once
 
 #include <memory>
@@ -35,8 +35,8 @@ struct Scheduler {
   std::unique_ptr<HeuristicParams> (*compute_heuristics)(const FusionSummary&, const RunFacts&) =
       nullptr;
 
-  /// What the model of costs takes: figures of the kernel that these params make on a GPU. nullptr:
-  /// no model.
+  /// Figures of the kernel that these params make on a GPU, for the model of costs. nullptr: no
+  /// model.
   KernelFigures (*find_figures)(const FusionSummary&, const HeuristicParams&, const RunFacts&) =
       nullptr;
 

@@ -25,7 +25,7 @@ namespace nvfuser::schedule {
 [[nodiscard]] std::vector<SchedulerType> find_compatible_schedulers(
     const FusionSummary& summary, const RunFacts& facts);
 
-/// What a scheduler decides; NVFUSER_DUMP=scheduler_verbose prints what it is expected to cost.
+/// The decisions of a scheduler; NVFUSER_DUMP=scheduler_verbose prints their expected cost.
 /// Requires: not refused.
 [[nodiscard]] std::unique_ptr<HeuristicParams> choose_params(
     const Scheduler& scheduler, const FusionSummary& summary, const RunFacts& facts);

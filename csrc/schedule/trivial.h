@@ -10,8 +10,8 @@ namespace nvfuser::schedule {
 /// Schedule a fusion so that it runs as one kernel, correctly, on any target and for any sizes.
 /// Every tensor runs over [serial, grid_x{64}, block_x{256}] of its flattened iteration axes.
 /// Reductions are trees of short serial sums (schedule/reduction_tree.h), whose partial results are
-/// tensors like any other. What can be inlined is; every other intermediate lies in global memory,
-/// behind grid barriers.
+/// tensors like any other. Tensors are inlined where they can be; every other intermediate lies in
+/// global memory, behind grid barriers.
 /// It is the schedule of `FusionDefinition.execute` until a scheduler that knows the fusion's shape
 /// takes it: right before fast.
 /// Errors: a tensor that is bound or inlined already; two axes of a tensor that expressions map to

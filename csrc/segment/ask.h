@@ -8,7 +8,7 @@
 
 namespace nvfuser::segment {
 
-/// What kind of schedulers a group can have.
+/// Traits that decide which kind of schedulers a group can have.
 struct GroupTraits {
   bool is_library = false;
   bool has_only_views = false;

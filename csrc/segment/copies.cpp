@@ -37,7 +37,7 @@ class PlacesInCats {
   std::unordered_set<ExprId> noted_; // only looked up
 };
 
-/// What it takes to have a tensor in a group that does not make it: bytes that are moved, and issue
+/// The price of having a tensor in a group that does not make it: bytes that are moved, and issue
 /// slots of an element, if it is computed anew.
 struct Supply {
   int64_t bytes = 0;
@@ -105,7 +105,7 @@ class CopySearch {
     return known == supply_.end() ? Supply{.bytes = facts_.tensor(tensor).bytes} : known->second;
   }
 
-  /// Of computing it in another group.
+  /// The price of computing it in another group.
   Supply computed_anew(ExprId id) const {
     Supply sum{.slots = facts_.expr(id).slots};
     for (const TensorId operand : flow_.expr(id).operands) {

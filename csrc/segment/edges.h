@@ -24,8 +24,8 @@ struct Reason {
   TensorView* other = nullptr;
 };
 
-/// The edges that have to cross. What an expression is decides some of them; others are added when
-/// schedulers refuse what they hold together.
+/// The edges that have to cross. Some of them follow from the kinds of expressions; others are
+/// added when schedulers refuse what they hold together.
 class HardEdges {
  public:
   HardEdges(const Flow& flow, const Facts& facts) : flow_(flow), facts_(facts) {}

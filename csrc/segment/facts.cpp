@@ -88,7 +88,7 @@ bool has_resized_axis(const TensorView* result) {
 }
 
 Role role_of(const Expr* expr, const TensorView* result) {
-  if (expr->is_a<ScanOp>()) {
+  if (schedule::is_scan(expr)) {
     return Role::Scan;
   }
   if (schedule::is_in_order(expr)) {
@@ -100,12 +100,11 @@ Role role_of(const Expr* expr, const TensorView* result) {
   if (is_reduction(expr, result)) {
     return Role::Reduction;
   }
-  if (has_resized_axis(result) || expr->is_a<CatOp>()) { // pads say where its parts begin
+  const bool is_chosen = semantics_of(*expr).elements == ElementSource::Chosen;
+  if (has_resized_axis(result) || is_chosen) { // pads say where the parts of a cat begin
     return Role::Resize;
   }
-  const OpSemantics& semantics = semantics_of(*expr);
-  const bool is_view = semantics.elements == ElementSource::Reshaped || expr->is_a<LoadStoreOp>();
-  return is_view ? Role::View : Role::Map;
+  return schedule::moves_elements(expr) ? Role::View : Role::Map;
 }
 
 /// Whether loops over `result` cannot run over all of the operand that it is a part of.
@@ -156,15 +155,14 @@ int64_t elements_of(const TensorView* tensor, const schedule::RunFacts& run) {
   return elements;
 }
 
-/// Of a reduction, or of a scan.
+/// Requires: `result` is that of a reduction, or of a scan.
 Pattern pattern_of(const TensorView* result, const ValGraph& exact) {
   Pattern pattern;
-  const auto* scan = result->definition()->as<ScanOp>();
-  pattern.is_scan = scan != nullptr;
-  for (size_t i = 0; i < result->logical().size(); ++i) {
-    const IterDomain* axis = result->logical()[i];
+  const IterDomains scanned = axes_read(result, AxisRead::Scanned);
+  pattern.is_scan = schedule::is_scan(result->definition());
+  for (const IterDomain* axis : result->logical()) {
     const bool is_combined =
-        scan == nullptr ? axis->is_reduction() : static_cast<size_t>(scan->dim) == i;
+        axis->is_reduction() || std::ranges::find(scanned, axis) != scanned.end();
     if (!axis->is_broadcast()) {
       (is_combined ? pattern.reduced : pattern.kept).push_back(exact.group(axis));
     }

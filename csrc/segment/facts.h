@@ -38,8 +38,8 @@ using AxisSet = std::vector<int64_t>;
 
 inline constexpr int64_t kNoPattern = -1;
 
-/// What a reduction reduces and what it keeps, as classes of the exact graph; of a scan, what it
-/// runs along. Two of them can share loops if all is equal.
+/// The axes that a reduction reduces and those it keeps, as classes of the exact graph; a scan
+/// reduces the axis that it runs along. Two of them can share loops if all is equal.
 struct Pattern {
   AxisSet reduced;
   AxisSet kept;

@@ -1,7 +1,7 @@
 // GroupMemory: what segmentation found out about groups of one fusion that does not depend on
 // sizes: their fusions, and the summaries that schedulers ask. Cutting the fusion again for other
-// sizes asks the same questions with new sizes, and builds nothing that was built before. What is
-// remembered never changes an answer: plans do not depend on the sizes that came before.
+// sizes asks the same questions with new sizes, and builds nothing that was built before. Memory
+// never changes an answer: plans do not depend on the sizes that came before.
 #pragma once
 
 #include <map>
@@ -45,7 +45,8 @@ class UnusableParams {
   std::map<std::pair<SchedulerType, size_t>, Refusal> refusals_;
 };
 
-/// Of a complete fusion that does not change. Not thread-safe, but for what it hands out.
+/// The memory of a complete fusion that does not change. Not thread-safe, but for what it hands
+/// out.
 class GroupMemory {
  public:
   struct Entry {

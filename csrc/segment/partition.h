@@ -6,7 +6,7 @@
 //   2. A part that only one other part reads joins that one.
 //   3. Parts of one stage that read the same tensor and run over the same axes are joined: it is
 //      read once.
-//   4. What is cheap is computed where it is read, instead of being stored (segment/copies.h).
+// 4. Cheap tensors are computed where they are read, instead of being stored (segment/copies.h).
 //
 // An edge between two parts always leads to a later stage, so that no joining closes a circle.
 #pragma once

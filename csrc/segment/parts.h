@@ -78,7 +78,7 @@ class Parts {
   };
 
   [[nodiscard]] std::optional<Conflict> find_conflict(const Part& a, const Part& b) const;
-  /// What is known of both together. Requires: no conflict.
+  /// The facts of both together. Requires: no conflict.
   [[nodiscard]] static Part together(const Part& a, const Part& b);
 
   const Facts& facts_;

@@ -15,7 +15,7 @@ std::string input_text(const Val* input) {
   return input->is_tensor() ? input->to_string() : input->to_inline_string();
 }
 
-/// What runs a segment: "pointwise", "trivial schedule".
+/// The name of the way in which a segment runs: "pointwise", "trivial schedule".
 std::string runner_of(const SegmentedGroup& segment) {
   switch (segment.kind) {
     case SegmentKind::View: return "view, no kernel";

@@ -46,7 +46,7 @@ class CutSearch {
     return cuts;
   }
 
-  /// What reads elements and also meets what they were reduced to is computed apart from it.
+  /// Readers of elements that also meet their reduction are computed apart from it.
   Reasons behind_statistics() const {
     Reasons cuts;
     const std::unordered_set<ExprId> dependent = dependents_of(Role::Reduction);
@@ -92,7 +92,7 @@ class CutSearch {
     return cuts;
   }
 
-  /// What has `role` apart from the rest: slices, pads and concatenations, or scans.
+  /// Expressions of `role` stand apart from the rest: slices, pads and concatenations, or scans.
   Reasons around(Role role) const {
     Reasons cuts;
     for_each_edge([&](const Edge& edge, ExprId made_by) {
@@ -105,7 +105,7 @@ class CutSearch {
     return cuts;
   }
 
-  /// What is sliced or padded lies in memory. A concatenation stays with the pads that say where
+  /// Operands of slices and pads lie in memory. A concatenation stays with the pads that say where
   /// each part begins.
   Reasons before_resizes() const {
     Reasons cuts;

@@ -19,8 +19,8 @@ namespace {
 /// Finds the symbols that a group needs: leaves of its scalars and sizes.
 class SymbolSearch {
  public:
-  /// What a tensor that is read brings along: sizes, but not those of axes that it lost when it was
-  /// computed. Nothing else of its domain is looked at.
+  /// Bind what a tensor that is read brings along: sizes, but not those of axes that it lost when
+  /// it was computed. Nothing else of its domain is looked at.
   void bind(const TensorView* tensor) {
     seen_.insert(tensor);
     for (const IterDomain* axis : TensorDomain::no_reductions(tensor->logical())) {

@@ -38,7 +38,7 @@ class SegmentBuilder {
     return facts_.lowers();
   }
 
-  /// What a run of the complete fusion tells of a run of the segment.
+  /// The facts of a run of the segment, from those of a run of the complete fusion.
   [[nodiscard]] schedule::RunFacts facts_of(
       const BuiltSegment& segment, const schedule::RunFacts& run) const;
 

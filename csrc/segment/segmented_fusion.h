@@ -28,7 +28,7 @@ class GroupMemory;
 struct SummarizedFusion;
 } // namespace segment
 
-/// What a scheduler said that does not take a segment.
+/// The answer of a scheduler that does not take a segment.
 struct Rejection {
   SchedulerType scheduler = SchedulerType::none;
   Refusal refusal;
@@ -48,10 +48,10 @@ struct SegmentedGroup {
   SegmentKind kind = SegmentKind::Kernel;
   /// none: no scheduler takes it; the trivial schedule does, or the evaluator.
   SchedulerType scheduler = SchedulerType::none;
-  /// What the scheduler decides for the sizes of the run; nullptr: there is none, or a library
+  /// The decisions of the scheduler for the sizes of the run; nullptr: there is none, or a library
   /// computes the segment.
   std::shared_ptr<const HeuristicParams> params = nullptr;
-  /// What was asked with: the run as the segment sees it.
+  /// The facts that were asked with: the run as the segment sees it.
   std::shared_ptr<const schedule::RunFacts> facts = nullptr;
   std::vector<Rejection> rejections = {}; // of those that were asked before it
   /// `fusion` as it was asked about; nullptr: it was not, or is written in place since.
@@ -145,7 +145,7 @@ class SegmentedFusion {
 
   /// The documented text: groups, edges, and groups in detail.
   [[nodiscard]] std::string to_string() const;
-  /// For people: what runs each segment, why it was cut, and why a scheduler did not take it.
+  /// For people: how each segment runs, why it was cut, and why a scheduler did not take it.
   [[nodiscard]] std::string explain() const;
   /// As a drawing in the language of Graphviz.
   [[nodiscard]] std::string draw() const;

@@ -5,8 +5,8 @@
 // binding may reach a tensor that does not have it: through a producer, a consumer, or both.
 //
 // The axes of all tensors are nodes of a graph; a loop is a connected part of it. Lowering a
-// position takes edges away, so loops only fall apart. What a loop knows of its axes is kept up to
-// date: the smaller part moves to a loop of its own, at the cost of its axes alone.
+// position takes edges away, so loops only fall apart. The facts of a loop about its axes are kept
+// up to date: the smaller part moves to a loop of its own, at the cost of its axes alone.
 #include <algorithm>
 #include <array>
 #include <map>

@@ -1,9 +1,10 @@
 // TensorView::compute_with: compute a tensor in the loops of one consumer, whichever comes first.
 //
 // A tensor that several expressions read is computed once, in loops that all of them share. Beyond
-// these it could still run along with the first of them, which finds the element just computed. Who
-// is first is known when the kernel's expressions are sorted (lower/passes/resolve_compute_with.h);
-// until then the axes of *every* consumer are protected as if it were.
+// these it could still run along with the first of them, which finds the element just computed. The
+// first one is known when the kernel's expressions are sorted
+// (lower/passes/resolve_compute_with.h); until then the axes of *every* consumer are protected as
+// if it were.
 //
 //   before:  c = set(x)   ca_pos(1)                    FOR i0:
 //            m = max(c)                                  FOR i1: c = x[..]

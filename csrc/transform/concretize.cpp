@@ -158,8 +158,8 @@ class Rewriter {
     }
   }
 
-  /// A size that the record fixes is a constant for everybody. (A computed one that -1 stood for
-  /// may be n / 0 where there are no elements, so that nothing may compute it any more.)
+  /// A size that the record fixes is a constant for all its readers. (A computed one that -1 stood
+  /// for may be n / 0 where there are no elements, so that nothing may compute it any more.)
   void replace_fixed_sizes() {
     for (const auto& [size, constant] : fixed_sizes_) {
       const auto replaced = [&](Val* val) { return val == size ? constant : val; };

@@ -18,8 +18,8 @@ struct GraphStep {
   // Set for caches, once undone:
   LoadStoreOpType op_type = LoadStoreOpType::Set;
   CacheOp cache_op = CacheOp::Unspecified;
-  /// For every expression that reads what was made one result. Of cache_after; empty: all readers
-  /// of its tensor do. Of cache_before: those besides its tensor, which were added later.
+  /// One result of every expression that reads what was made. For cache_after, empty means all
+  /// readers of its tensor; for cache_before, its tensor is left out, and these were added later.
   std::vector<TensorView*> readers;
 };
 

@@ -3,7 +3,7 @@
 // A compute-at position of p says that the p outer loop axes of a tensor are driven by loops of all
 // its consumers. Consumers then have a produce position: the number of their outer axes inside
 // which a producer is computed. Siblings have the same positions. `TensorView::inline_at` and
-// `TensorView::clear_compute_position` are defined here too.
+// `TensorView::clear_compute_position` are defined here as well.
 //
 // Positions never go back by inlining; clear_compute_position undoes. Inlining a tensor that
 // nothing reads changes nothing.

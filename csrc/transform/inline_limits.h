@@ -1,9 +1,9 @@
 // How deep tensors may be inlined.
 //
-// A tensor is limited by its own axes and those of its consumers (`pair limits`), by reductions
-// and by who reads other elements: what a reduction's result is needed for cannot run in the loop
-// that computes the reduction. A scan over threads is such a reduction in the loops over the items
-// of a thread, and so is whatever a gather looks up.
+// A tensor is limited by its own axes and those of its consumers (`pair limits`), by reductions and
+// by readers of other elements: a reader of a reduction's result cannot run in the loop that
+// computes the reduction. A scan over threads is such a reduction in the loops over the items of a
+// thread, and so is whatever a gather looks up.
 #pragma once
 
 #include <map>
@@ -88,8 +88,8 @@ class InlineLimits {
   /// The tensor that is lowered is the one both are fed from: it is then kept for the second pass;
   /// if it is not adjustable, another that brings the two into one loop.
   ///   x_c -> s = sum(x_c, [1]) -> b -> y <- x_c: x_c stops before the reduced axis
-  /// A reduction that would itself stand inside such a loop, of a broadcast that is resolved by the
-  /// reduced axis, is lowered too.
+  /// If a reduction would itself stand inside such a loop, of a broadcast that is resolved by the
+  /// reduced axis, it is lowered as well.
   void separate_reductions(
       Positions& positions, const std::unordered_set<const TensorView*>& adjustable);
 

@@ -11,7 +11,7 @@ namespace nvfuser::transform {
 /// last axis are all axes.
 [[nodiscard]] std::optional<Refusal> find_wrong_position(
     const TensorView* tensor, int64_t position, bool best_effort);
-/// Such a position, counted from the end if negative (-1: all axes).
+/// An inline position that counts from the end if it is negative (-1: all axes).
 [[nodiscard]] int64_t wrap_position(const TensorView* tensor, int64_t position);
 
 /// "Invalid inline position for T3: 2. Maximum allowed value:1"

@@ -59,7 +59,7 @@ class LoopNests {
   [[nodiscard]] LoopId loop_of(const TensorView* tensor, size_t axis) const {
     return root_of(first_axis_.at(tensor) + axis);
   }
-  /// All loops around a tensor, those bound to hardware too.
+  /// All loops around a tensor, with those that are bound to hardware.
   [[nodiscard]] const std::vector<LoopId>& all_of(const Expr* expr) const {
     return nests_.at(expr);
   }

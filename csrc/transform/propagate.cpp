@@ -164,7 +164,7 @@ std::optional<Refusal> transform_within(
   return std::nullopt;
 }
 
-/// What `fn` made before it refuses is taken back.
+/// If `fn` refuses, everything that it made before is taken back.
 template <typename Fn>
 std::optional<Refusal> all_or_nothing(const TensorView* tensor, const Fn& fn) {
   Transaction transaction(tensor->fusion());

@@ -1,6 +1,6 @@
-// May this tensor be split, inlined, cached, ... here? What each scheduling primitive of TensorView
-// refuses, as a value: schedulers ask before they choose, and the primitive of that name throws the
-// same refusal for a user. None of these changes the tensor.
+// May this tensor be split, inlined, cached, ... here? The rules of each scheduling primitive of
+// TensorView answer with a refusal as a value: schedulers ask before they choose, and the primitive
+// of that name throws the same refusal for a user. None of these changes the tensor.
 //
 // The rules of one axis alone stand in ir/rules.h. Functions on several tensors have a counterpart
 // that returns the refusal beside them: `try_transform_like`, `try_inline_at`, ...

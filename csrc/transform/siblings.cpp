@@ -13,8 +13,8 @@
 namespace nvfuser {
 namespace {
 
-/// How far a tensor is scheduled: transforms of its axes, then whether they are reordered. What it
-/// was made with counts like any other, so that only the present state does.
+/// How far a tensor is scheduled: transforms of its axes, then whether they are reordered.
+/// Transforms that it was made with count like any other, so that the present state alone decides.
 std::pair<size_t, bool> progress_of(const TensorView* tv) {
   return {exprs_between(tv->logical(), tv->loop()).size(), tv->loop() != tv->logical()};
 }

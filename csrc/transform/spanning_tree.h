@@ -1,4 +1,4 @@
-// The maximum-information spanning tree: from whom each tensor takes its transforms.
+// The maximum-information spanning tree: from which neighbour each tensor takes its transforms.
 //
 // A tensor *carries* an axis of the reference in those of its logical axes that the axis was
 // carried to on the way; the way is complete for the axis as long as none of them was lost

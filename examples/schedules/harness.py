@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Example(Protocol):
-    """What the module of an example offers."""
+    """The contents of the module of an example."""
 
     __name__: str
     SIZES: list[tuple[int, ...]]
@@ -112,7 +112,7 @@ def run(example: Example, sizes: tuple[int, ...], target: str) -> Result:
 def compile_time_ms(result: Result, target: str) -> float:
     """Kernel source to machine code, past every cache: NVRTC's time, or the C++ compiler's.
 
-    The best of three, as the machine may have other work too.
+    The best of three, as the machine may also have other work.
     """
     from nvfuser_direct import compile_cpu_source, compile_cuda_source
 

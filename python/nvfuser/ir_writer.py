@@ -5,9 +5,9 @@
     writer.expression(expr)           operands before results
     writer.output(tensor)
 
-What one expression is written as stands in `ir_statements`. This module knows which handle stands
-for which value: sizes are read off tensors, constants are made just before their first use, and
-scalars are computed where they are needed.
+`ir_statements` has the statement that each expression is written as. This module knows which handle
+stands for which value: sizes are read off tensors, constants are made just before their first use,
+and scalars are computed where they are needed.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ _SUMMARIES = {
 }
 _WORDS = {
     ("batch_norm", "arg"): "[N, C, ..], with `channels_last` [N, .., C].",
-    ("index_put_accumulate", "acc"): "What is added to.",
-    ("index_put_accumulate", "value"): "What is added.",
+    ("index_put_accumulate", "acc"): "The tensor that is added to.",
+    ("index_put_accumulate", "value"): "The rows that are added.",
     ("at", "vector"): "The vector.",
     ("at", "index"): "Which of its scalars; negative values count from the end.",
     ("add_alpha", "s"): "Factor of `b`.",

@@ -209,7 +209,8 @@ def workspace_file(rank: int | None) -> str:
 def load_default_workspace(cache: FusionCache) -> None:
     """Fill a new cache from the file of the default workspace, if it is there and serves.
 
-    What does not serve is told in a warning and removed; the program goes on with an empty cache.
+    A file that does not serve is named in a warning and removed; the program goes on with an empty
+    cache.
     """
     if not os.path.isdir(workspace_folder()):  # looking for devices would take time
         return

@@ -6,10 +6,10 @@
 A *node* is a statement after those that lead to it. A definition walks from the root: a statement
 whose key is among the children of its node is a hit, and costs a look-up in a dictionary.
 
-What a key has is what decides whether two statements are equal: the kind, the indices of operands
-in their order, and attributes. Kinds of operands and numbers of results follow from the path, so
-they are not in it. Numbers are in a key together with their type: `1`, `1.0` and `True` are equal
-as keys of dictionaries.
+A key decides whether two statements are equal: it has the kind, the indices of operands in their
+order, and attributes. Kinds of operands and numbers of results follow from the path, so they are
+not in it. Numbers are in a key together with their type: `1`, `1.0` and `True` are equal as keys of
+dictionaries.
 """
 
 from __future__ import annotations

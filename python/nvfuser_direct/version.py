@@ -11,7 +11,7 @@ _TEXT = "0.3.0"
 class Version(str):
     """A version string that compares as a version.
 
-    What follows a ``+`` (the commit of a development build) takes no part in comparisons.
+    Text behind a ``+`` (the commit of a development build) takes no part in comparisons.
     """
 
     __slots__ = ()

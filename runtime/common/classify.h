@@ -49,7 +49,7 @@ NVF_FUNCTION bool is_real(T x) {
   }
 }
 
-/// Negative; for floating point the sign bit, so -0.0 too.
+/// Negative; for floating point the sign bit, which -0.0 has as well.
 template <typename T>
 NVF_FUNCTION bool sign_bit(T x) {
   if constexpr (IsSame<T, float>::value) {

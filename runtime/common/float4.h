@@ -33,8 +33,8 @@ struct LowPrecision<__e2m1> {
     return bit_cast<float>((number.bits & 8u) << 28 | magnitude);
   }
 
-  /// The nearest number; of two equally near ones that of the even code. What is beyond 6 becomes
-  /// 6, and so does NaN, without its sign.
+  /// The nearest number; of two equally near ones that of the even code. Numbers beyond 6 become 6,
+  /// and so does NaN, without its sign.
   NVF_FUNCTION static __e2m1 from_float(float value) {
     const uint32_t bits = bit_cast<uint32_t>(value);
     const uint32_t magnitude = bits & 0x7fffffffu;

@@ -1,5 +1,5 @@
-// Integer arithmetic that is defined for all operands. What C leaves undefined has the GPU's
-// result: x / 0 is all ones, x % 0 is x, the quotient of the smallest number and -1 wraps, and
+// Integer arithmetic that is defined for all operands. Where C leaves the result undefined, it is
+// the GPU's: x / 0 is all ones, x % 0 is x, the quotient of the smallest number and -1 wraps, and
 // shifts by the width or more move every bit out.
 //
 // provides: divide modulo floor_remainder power shift_left shift_right gcd

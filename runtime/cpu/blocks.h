@@ -18,7 +18,7 @@
 #define NVF_ROLLED _Pragma("GCC unroll 1")
 #endif
 
-/// Of the body of a block: what it captures is then known not to change while it runs.
+/// For the body of a block: compilers then know that its captures do not change while it runs.
 #define NVF_INLINED __attribute__((always_inline))
 
 struct Dim3 {

@@ -3,8 +3,8 @@
 // Every byte of shared memory remembers which thread wrote and which read it last, and since which
 // barrier. Two threads that touch one byte between the same two barriers, at least one of them
 // writing, race: on a GPU the order is not defined. Buffers that overlay each other have bytes in
-// common, so a barrier that lacks between them is found too. Threads run in reverse, so that an
-// order that happens to be right on a GPU most of the time gives a wrong value here.
+// common, so a barrier that is missing between them is found as well. Threads run in reverse, so
+// that an order that happens to be right on a GPU most of the time gives a wrong value here.
 // provides: RaceCheck RaceMemory RaceTags
 // requires: types abi
 #pragma once
@@ -101,7 +101,7 @@ struct RaceCheck {
     return index;
   }
 
-  /// Who has read an element since the last barrier, once this thread has.
+  /// The thread that has read an element since the last barrier, once this thread has.
   int reader_after(const RaceTag& tag) const {
     if (!is_concurrent(tag.reader, tag.read_epoch)) {
       return number();

@@ -20,7 +20,7 @@ struct alignas(64) TensorMap {
   }
 };
 
-/// What this thread wrote to shared memory is seen by bulk copies, after a barrier.
+/// Bulk copies behind a barrier see everything that this thread wrote to shared memory.
 NVF_FUNCTION void fence_async_proxy() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }

@@ -11,7 +11,7 @@
 // requires: types thread_index shuffle vector reduce_ops welford block_reduce cluster_sync
 #pragma once
 
-/// What every segment (or warp) of a cluster sends.
+/// The values that every segment (or warp) of a cluster sends.
 template <typename T>
 struct ClusterParts {
   static constexpr unsigned kWords = (sizeof(T) + 3) / 4;

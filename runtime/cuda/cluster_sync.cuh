@@ -37,9 +37,9 @@ NVF_FUNCTION void store_in_block(unsigned block, unsigned address, unsigned word
 ///
 /// No block writes to one that has not begun: before the first turn all of them wait, having
 /// arrived when the kernel began. Nor to one that has ended: a block ends after the barrier of its
-/// last turn, and nothing is stored behind that. What turn i reads is overwritten in turn i + 2,
-/// where the memory alternates: who stores there has passed the barrier of turn i + 1, at which
-/// every reader of turn i arrived after it had read. One barrier a turn is enough.
+/// last turn, and nothing is stored behind that. Memory that turn i reads is overwritten in turn i
+/// + 2, where the memory alternates: a thread that stores there has passed the barrier of turn i +
+/// 1, at which every reader of turn i arrived after it had read. One barrier a turn is enough.
 struct ClusterTurns {
   unsigned turn;
 

@@ -85,7 +85,7 @@ struct GridShape {
       T init,
       Op op) {
     constexpr unsigned kWords = (sizeof(T) + 3) / 4;
-    // What few registers hold.
+    // As many as few registers hold.
     constexpr unsigned kValues = kWords > 16 ? 1 : kWords > 8 ? 2 : kWords > 2 ? 4 : 8;
     const uint64_t stride = columns();
     T values[kValues];

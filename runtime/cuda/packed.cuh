@@ -4,8 +4,9 @@
 // requires: types
 #pragma once
 
-/// What an array holds is unknown to the compiler after this, which costs nothing: what it computed
-/// of the elements before, conversions above all, it computes anew where that is needed again.
+/// The compiler does not know the elements of an array after this, which costs nothing: values that
+/// it computed from them before, conversions above all, it computes anew where they are needed
+/// again.
 /// The array is aligned to 4 bytes.
 template <int kElements, typename T>
 NVF_FUNCTION void keep_packed(T* array) {

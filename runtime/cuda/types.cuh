@@ -46,7 +46,7 @@ NVF_FUNCTION To bit_cast(const From& value) {
 }
 
 /// Floating point to an integer of 32 or 64 bits: truncates and saturates; NaN gives 0 for float to
-/// 32 bits and the smallest value else. What the hardware does.
+/// 32 bits and the smallest value else. The hardware does the same.
 template <typename To, typename From>
 NVF_FUNCTION To truncate_to(From value) {
   return static_cast<To>(value);

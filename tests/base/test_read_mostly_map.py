@@ -61,7 +61,7 @@ def test_readers_find_what_was_inserted_while_it_grows() -> None:
 
 
 def test_readers_survive_clearing() -> None:
-    """Entries are deleted only when nobody looks at them; what is found belongs to its key."""
+    """Entries are deleted when no thread looks at them; a number belongs to its key."""
     numbers = _core.internal.NumberMap()
     is_over = threading.Event()
     failures: list[str] = []

@@ -29,7 +29,7 @@ STEP = 2.0**-24
 def scheduled(
     build: Callable[[FusionDefinition, TensorView], TensorView], dtype: DataType = FLOAT
 ) -> Fusion:
-    """Of a tensor of 4096 numbers whose seed and offset are constants."""
+    """A fusion that draws 4096 numbers, whose seed and offset are constants."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([4096], contiguity=True, dtype=FLOAT)
         noise = fd.ops.uniform(0.0, 1.0, [4096], dtype=dtype, rng_seed=7, rng_offset=3)

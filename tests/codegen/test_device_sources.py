@@ -98,7 +98,7 @@ def test_no_addition_to_a_mean_is_fused_with_its_step() -> None:
     assert makers == ["add.f32", "fma.rn.f32", "add.f32"], text  # mean, deviation, mean
 
 
-# One kernel that calls every template, so that their bodies are checked too.
+# One kernel that calls every template, so that their bodies are checked as well.
 
 CUDA_USES = {
     "vector": """

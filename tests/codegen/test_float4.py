@@ -306,7 +306,7 @@ def test_a_single_element_is_not_stored() -> None:
     assert "vectorized by 2, 4, 8, 16 or 32" in str(error.value)
 
 
-def test_a_fusion_that_nobody_scheduled_is_computed_all_the_same(target: str) -> None:
+def test_a_fusion_without_a_schedule_is_computed_all_the_same(target: str) -> None:
     packed = random_pairs(4, 8)
     with FusionDefinition() as fd:
         fd.add_output(fd.ops.set(fp4_tensor(fd, 2)))

@@ -102,7 +102,7 @@ except RuntimeError as error:
 
 
 def races_of(name: str, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What a run of the fusion with this kernel finds; empty: nothing."""
+    """The races that a run of the fusion with this kernel finds; empty: none."""
     file = tmp_path / "kernel.cpp"
     file.write_text(source)
     monkeypatch.setenv("NVFUSER_EXTERNAL_SRC", str(file))

@@ -1,7 +1,7 @@
 """References for dtypes that PyTorch moves, and computes little with: floats of 8 bits and uint64.
 
-What only moves elements has its reference on their bits. Numbers without a sign are computed by
-NumPy; floats of 8 bits in float64 (`exact`), and rounded at the end.
+Operations that only move elements have references on their bits. Numbers without a sign are
+computed by NumPy; floats of 8 bits in float64 (`exact`), and rounded at the end.
 """
 
 from __future__ import annotations

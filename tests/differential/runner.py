@@ -146,7 +146,7 @@ def placed(value: Any, target: str) -> Any:
 
 
 def device_of(values: list[Any], target: str) -> int | None:
-    """What `fd.execute` cannot see in the inputs."""
+    """The device, where `fd.execute` cannot see it in the inputs."""
     has_tensor = any(not is_number(value) for value in values)
     return 0 if target == "cuda" and not has_tensor else None
 

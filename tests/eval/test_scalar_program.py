@@ -232,7 +232,7 @@ def test_programs_compute_what_the_evaluator_computes(data: st.DataObject) -> No
 
 
 def evaluated(inputs: list[Val], values: list[Any], output: Val) -> Any:
-    """What the evaluator says of `output`: a value, None, or the error of a division by 0."""
+    """The answer of the evaluator for `output`: a value, None, or the error of a division by 0."""
     evaluator = ExpressionEvaluator()
     for val, value in zip(inputs, values, strict=True):
         if value is not None:

@@ -1,4 +1,4 @@
-"""Handles: what they show, their operators, and to whom they belong."""
+"""Handles: what they show, their operators, and the definitions that they belong to."""
 
 from __future__ import annotations
 

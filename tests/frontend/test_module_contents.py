@@ -1,4 +1,4 @@
-"""What the package has, and the warning of a process that imports both packages."""
+"""The contents of the package, and the warning of a process that imports both packages."""
 
 from __future__ import annotations
 

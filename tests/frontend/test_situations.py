@@ -1,4 +1,4 @@
-"""What a user sees when it goes wrong, and what is left then."""
+"""Situations that go wrong: the text that a user sees, and what is left then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What expressions mean for axes: the table, and that it says what the evaluator computes.
+"""The meaning of expressions for axes: the table, and that it agrees with the evaluator.
 
 The second part takes every expression of the fusions of `tests/differential`, changes one element
 of one operand, and looks which elements of the results change: only those that the table says.

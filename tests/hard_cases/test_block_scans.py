@@ -2,7 +2,7 @@
 
 The scanned axis is split into [rounds, threads, items]: one thread dimension, a chunk of
 neighbouring items for each thread, and a serial loop that carries the total from round to round.
-What is refused is in test_scans.py.
+Refusals are in test_scans.py.
 """
 
 from __future__ import annotations

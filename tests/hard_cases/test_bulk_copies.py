@@ -62,7 +62,7 @@ def test_loads_of_boxes(target, boxes, shapes):
 
 @pytest.mark.parametrize(("boxes", "shapes"), COPIES)
 def test_stores_of_boxes(target, boxes, shapes):
-    """What is beyond the tensor is not written."""
+    """Elements of a box beyond the tensor are not written."""
     check(stored(boxes), target, [(shape,) for shape in shapes], lambda x: -x)
 
 

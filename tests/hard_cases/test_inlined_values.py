@@ -112,7 +112,7 @@ def test_further_transforms_right_of_the_position(target):
     check(fd, target, [((35,), (7, 35))], lambda v, x: v + x)
 
 
-def test_promotion_to_ids_nobody_owns(target):
+def test_promotion_to_axes_of_no_tensor(target):
     with FusionDefinition() as fd:
         v = fd.define_tensor([5, 11], contiguity=True)
         x = fd.define_tensor([5, 7, 11, 13], contiguity=True)

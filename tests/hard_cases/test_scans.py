@@ -395,7 +395,7 @@ def test_a_reader_in_the_loop_over_the_items():
         par(s, BX, TX)
         par(s.producers()[0], BX, TX)
     axis = re.escape(str(s.get_logical_domain()[1]))
-    refused(fd, f"What a scan computes along its axis {axis} is needed in the loop over the items")
+    refused(fd, f"Results of a scan along its axis {axis} are needed in the loop over the items")
 
 
 @pytest.mark.parametrize("random", [False, True])

@@ -1,6 +1,6 @@
 """Outputs that depend on scalars of the host alone are a fusion of their own on a GPU.
 
-What a run on a GPU does with the two parts is shown on processors: each part is run there.
+Processors show how a run on a GPU treats the two parts: each part is run there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def run(fusion: Fusion, inputs: list[Any]) -> list[torch.Tensor]:
 
 
 def outputs_in_parts(fusion: Fusion, inputs: list[Any]) -> list[torch.Tensor]:
-    """What the two parts compute, in the order of the outputs of the whole."""
+    """The outputs of the two parts, in the order of those of the whole."""
     scalars, others, positions, is_scalar = split_host_scalars(fusion)
     if scalars is None:
         return run(fusion, inputs)

@@ -1,4 +1,4 @@
-"""What host programs refuse: when a step is added, planned and run."""
+"""Refusals of host programs: when a step is added, planned and run."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def check_scaled(fd: FusionDefinition, data: torch.Tensor) -> None:
 def in_blocks_of(
     threads: int, scale: float = 2.0, vectorized: bool = False, memory: MemoryType | None = None
 ) -> Any:
-    """What `scaled` defines, scheduled by hand."""
+    """The definition of `scaled`, scheduled by hand."""
 
     def define(fd: FusionDefinition) -> None:
         x = fd.define_tensor([-1], contiguity=True)

@@ -30,8 +30,8 @@ def runners(fd: FusionDefinition) -> list[str]:
     ]
 
 
-# What is looked at is planned by the definition itself, and not taken from the disk, where another
-# one with equal statements may have left it.
+# The definition itself makes the plan that a test looks at. The disk may have one that another
+# definition with equal statements left.
 PLANNED_HERE = {"_disable_options": ["nvrtc_caching"]}
 
 

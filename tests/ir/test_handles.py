@@ -28,7 +28,7 @@ def test_one_node_is_one_object() -> None:
     assert t0.fusion() is fd.fusion
 
 
-def test_a_guard_keeps_its_fusion_active_whoever_destroys_it() -> None:
+def test_a_guard_keeps_its_fusion_active_wherever_it_is_destroyed() -> None:
     guards = []
 
     def work() -> None:

@@ -1,4 +1,4 @@
-"""What one lowering pass does: the kernel before it and after it, as text that tests can hold.
+"""The effect of one lowering pass: the kernel before it and after it, as text that tests can hold.
 
 Golden texts leave out what the pass does not decide: storage, loops that are bound to hardware, and
 numbers of loop indices.

@@ -51,7 +51,7 @@ def run(fd: FusionDefinition, *inputs: torch.Tensor) -> torch.Tensor:
 
 
 def loops_around(text: str, statement: str) -> list[str]:
-    """What stands around the statement, the outermost first."""
+    """The loops and conditions around the statement, the outermost first."""
     lines = text.splitlines()
     at = next(i for i, line in enumerate(lines) if re.search(statement, line))
     depth = len(lines[at]) - len(lines[at].lstrip())
@@ -103,7 +103,7 @@ def test_hardware_threads_compute_everything_for_themselves() -> None:
     assert "(tx == 0)" not in text
 
 
-def test_who_looks_for_races_looks_at_every_thread() -> None:
+def test_a_search_for_races_looks_at_every_thread() -> None:
     with_checks = _core.call_with_options(lambda: lowered(scaled_by_a_sum()), ["kernel_debug"], [])
     assert with_checks.count("BLOCKLOOP") == 1
 

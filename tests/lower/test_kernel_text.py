@@ -107,12 +107,12 @@ def test_a_name_ends_with_its_scope() -> None:
     assert inner[1] not in then
 
 
-def test_a_scalar_that_nobody_declares_is_spelled_out() -> None:
+def test_a_scalar_without_a_declaration_is_spelled_out() -> None:
     text = str(computed_scalars().fusion.lower())
     assert re.search(r"= T0_g\[.*\] \* \( d\d+ \* double\(3\) \);", text)
 
 
-def test_who_is_the_last_block_is_said_where_it_turns_out() -> None:
+def test_the_last_block_is_named_where_it_turns_out() -> None:
     text = str(computed_scalars().fusion.lower())
     last = re.search(r"GRIDREDUCTION\(.*is_last = (b\d+)", text)
     assert last

@@ -1,4 +1,4 @@
-"""What a loop of a kernel does with its body, and which statements wait."""
+"""The way in which a loop of a kernel runs its body, and which statements wait."""
 
 from __future__ import annotations
 

@@ -38,8 +38,8 @@ def test_a_loop_runs_over_the_axis_that_covers_all_tensors_in_it() -> None:
 
 
 def test_a_copy_that_a_schedule_made_decides_no_more_than_its_consumers() -> None:
-    """It is the newest tensor, and no consumer. Bytes do not say who made it: the fusion that they
-    say is lowered alike."""
+    """It is the newest tensor, and no consumer. Bytes do not say which call made it: a
+    fusion that is read from them is lowered alike."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, 1], contiguity=[True, None], dtype=DataType.Int32)
         column = fd.ops.squeeze(x, [1])

@@ -1,4 +1,4 @@
-"""What has no kernel is refused by a value; `lower` raises it."""
+"""A fusion without a kernel is refused by a value; `lower` raises it."""
 
 import pytest
 

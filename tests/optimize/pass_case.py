@@ -1,4 +1,4 @@
-"""What one pass makes of a definition: the program before it and the one expected behind it."""
+"""The effect of one pass on a definition: the program before it and the one expected behind it."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def check_pass(
 
 
 def after(name: str, definition: Definition) -> Fusion:
-    """What the pass makes of a definition."""
+    """The definition behind the pass."""
     return defined(definition).optimize(passes=[name], verify=True)
 
 

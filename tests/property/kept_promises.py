@@ -1,4 +1,4 @@
-"""What lowers before a call that binds or inlines lowers after it, in random scheduled programs.
+"""Schedules that lower before a call that binds or inlines lower after it: random programs.
 
     python tests/property/kept_promises.py --call inline_most --count 3000
 

@@ -166,7 +166,7 @@ def headline(error: Exception) -> str:
 def run_script(script: Script, target: str) -> str | None:
     """Check everything; the headline of an error that says that there is no such kernel, or None.
 
-    What is wrong is another exception, or an AssertionError.
+    A defect shows as another exception, or an AssertionError.
     """
     with contextlib.redirect_stdout(io.StringIO()):  # errors print what they interrupt
         lines = Lines(script.definition)

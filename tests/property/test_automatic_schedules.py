@@ -1,4 +1,4 @@
-"""What a scheduler takes has a kernel that computes what the math says."""
+"""A fusion that a scheduler takes has a kernel that computes what the math says."""
 
 import pytest
 from automatic_schedules import report_of, summary

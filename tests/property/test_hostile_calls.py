@@ -2,8 +2,8 @@
 
 Signatures are read from the stubs, so that every function, method and constructor of the extension
 is called with arguments of the right types most of the time. A refused call must not:
-crash, raise what a C++ library or Python itself says, or leave anything behind in a fusion. What
-is left after all calls can be printed, translated, cloned and lowered.
+crash, raise what a C++ library or Python itself says, or leave anything behind in a fusion. The
+fusion after all calls can be printed, translated, cloned and lowered.
 
 tests/lifetime/test_fuzz.py is the other half: arguments of types that make no sense.
 """

@@ -441,7 +441,7 @@ def executor(fd: FusionDefinition, x: torch.Tensor) -> KernelExecutor:
     return result
 
 
-# What a program has at hand when it calls a compiled function, and what it may ask of it.
+# Objects that a program has at hand when it calls a compiled function, and calls on them.
 CALLS: dict[str, tuple[Callable[..., Any], Callable[[Any, torch.Tensor], torch.Tensor]]] = {
     "KernelExecutor.run": (executor, lambda it, t: it.run([t])[0]),
     "KernelExecutor.is_compiled": (executor, lambda it, t: t * 2 * it.is_compiled()),

@@ -37,7 +37,7 @@ def tensors_of(fusion: Fusion) -> list[TensorView]:
 
 
 def schedule_of(fusion: Fusion) -> list[tuple[Any, ...]]:
-    """What `equal_up_to_numbering` does not compare: how tensors are computed with others."""
+    """Facts that `equal_up_to_numbering` does not compare: how tensors are computed with others."""
     return [
         (tensor.compute_with_position(), tensor.maybe_max_producer_position())
         for tensor in tensors_of(fusion)

@@ -193,7 +193,7 @@ def test_shared_memory_of_a_computed_size():
     check_schedule_round_trip(fd.fusion)
 
 
-def test_random_tensors_that_nobody_reads_draw_nothing():
+def test_random_tensors_without_readers_draw_nothing():
     """The text leaves them out; the others draw the same numbers with and without them."""
     with FusionDefinition() as fd:
         x = define_x(fd)

@@ -1,4 +1,4 @@
-"""What a reshape refuses, when, and in which words."""
+"""Refusals of reshapes: for which shapes, when, and in which words."""
 
 from __future__ import annotations
 

@@ -356,7 +356,7 @@ def test_exports_follow_the_standard() -> None:
             out.__dlpack__(**refused)
 
 
-def test_exports_that_nobody_takes_are_freed() -> None:
+def test_exports_that_are_not_taken_are_freed() -> None:
     out = bfloat16_output()
     for _ in range(1000):
         out.__dlpack__()

@@ -94,7 +94,7 @@ def test_expanded_elements_count_once() -> None:
     with PythonProfiler() as prof:
         fd.execute([torch.ones(1024).expand(4, 1024)])
     assert prof.profile.input_bytes == 4 * 1024
-    assert prof.profile.output_bytes == 4 * 1024  # the output is expanded, too
+    assert prof.profile.output_bytes == 4 * 1024  # the output is expanded as well
 
 
 def test_hand_scheduled_kernels_of_a_block_are_one_profile(target: str) -> None:

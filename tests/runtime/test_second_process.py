@@ -484,7 +484,7 @@ for place in ("cpu", "cuda"):
         {"NVFUSER_KERNEL_CACHE": "0"},
     ],
 )
-def test_who_looks_into_lowering_sees_it_in_every_process(
+def test_a_look_into_lowering_shows_it_in_every_process(
     run: Callable[..., Process], tmp_path: Path, variables: dict[str, str]
 ) -> None:
     first, second = (run(POINTWISE, **variables) for _ in range(2))

@@ -1,5 +1,6 @@
-"""What tests of every scheduler do with a definition: schedule it for given inputs, run the kernel,
-compare with what the evaluator computes in float64, print the schedule and run the text again."""
+"""Steps that tests of every scheduler take with a definition: schedule it for given inputs, run
+the kernel, compare with what the evaluator computes in float64, print the schedule and run the text
+again."""
 
 from __future__ import annotations
 
@@ -82,7 +83,7 @@ def check_prints_as_python(fusion: Fusion) -> None:
 
 
 def exact(fusion: Fusion, inputs: Sequence[Any]) -> list[torch.Tensor]:
-    """What the evaluator computes: each operation rounded to its type."""
+    """The outputs of the evaluator: each operation is rounded to its type."""
     return evaluate(fusion, inputs)
 
 

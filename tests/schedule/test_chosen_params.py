@@ -1,5 +1,5 @@
-"""What schedulers choose for the cases of the suite, whose speed was measured on a GPU. It needs
-none: inputs are not touched, and their sizes are those of the suite."""
+"""The params that schedulers choose for the cases of the suite, whose speed was measured on a GPU.
+It needs none: inputs are not touched, and their sizes are those of the suite."""
 
 from __future__ import annotations
 
@@ -285,7 +285,7 @@ def test_groups_of_channels_are_kept_as_they_are_stored() -> None:
 
 
 def test_long_rows_are_kept_as_chunks(capfd: pytest.CaptureFixture[str]) -> None:
-    """What is kept of two vectors of 8 are two floats, in registers."""
+    """Two floats in registers are kept of two vectors of 8."""
     rows = segment(*optimized("cross_entropy_fwd_bf16_8192x128256"), "cuda").groups[0]
     params = rows.params
     assert (params.elements_per_chunk, params.unroll_factor_top_of_vectorization) == (16, 2)

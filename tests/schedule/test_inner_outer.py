@@ -55,7 +55,7 @@ def check(
 
 
 def backward(has_mean: bool) -> Callable:
-    """Of a layer norm with a bias, or of an RMS norm: dx and the gradients of parameters."""
+    """The backward pass of a layer norm with a bias, or of an RMS norm, with its parameters."""
 
     def build(fd, x, dy, w):
         ops = fd.ops

@@ -1,4 +1,4 @@
-"""What schedulers of reductions choose for shapes that nobody measured: odd, prime, few, many rows.
+"""Params of reductions for shapes that were never measured: odd, prime, few, many rows.
 Params are legal, and by the model of costs they keep a GPU busy. Inputs are not touched.
 """
 

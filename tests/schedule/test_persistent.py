@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 INNER, OUTER = SchedulerType.inner_persistent, SchedulerType.outer_persistent
 FLOAT = DataType.Float
-# Of values around 1, of which others like them were subtracted.
+# For values around 1, from which others like them were subtracted.
 TOLERANCES = {
     torch.float64: (1e-12, 1e-12),
     torch.float32: (2e-5, 2e-5),
@@ -282,7 +282,7 @@ def test_tasks_read_long_rows_again(target: str) -> None:
 
 
 def test_long_rows_with_several_outputs(target: str, made_for: str) -> None:
-    """What is stored, and a weight of all rows, are computed in the passes that need them."""
+    """Outputs, and a weight of all rows, are computed in the passes that need them."""
 
     def build(fd, x, w):
         c, rstd = centred(fd, wide(fd, x), [1])

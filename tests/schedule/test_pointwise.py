@@ -139,7 +139,7 @@ LAYOUTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_layouts_of_inputs(target: str, dtype: torch.dtype, layout: str) -> None:
-    """What is not aligned is not vectorized; the rest is."""
+    """Tensors that are not aligned are not vectorized; the rest are."""
     x = LAYOUTS[layout](randoms((64, 128), dtype).to(target))
     y = randoms(tuple(x.shape), dtype, 1).to(target)
     fd = define(lambda fd, x, y: fd.ops.add(x, y), [x, y])

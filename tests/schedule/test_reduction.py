@@ -231,7 +231,7 @@ LAYOUTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 def test_layouts(
     target: str, made_for: str, layout: str, dtype: torch.dtype, dims: list[int]
 ) -> None:
-    """What is not aligned is not vectorized."""
+    """A tensor that is not aligned is not vectorized."""
     x = LAYOUTS[layout](positive(64, 128, dtype=dtype).to(target))
     fd = define(reduced("sum", dims), [x])
     fusion = fd.fusion.clone()

@@ -34,7 +34,7 @@ def randoms(shape: tuple[int, ...], dtype: torch.dtype = torch.float32, seed: in
 
 
 def middle(fd, x):
-    """What remains of the last dimension without its ends, negated before and added to after."""
+    """The last dimension without its ends, negated before and added to after."""
     ops = fd.ops
     n = x.rank() - 1
     starts = [0] * n + [3]

@@ -86,7 +86,7 @@ def test_long_rows_are_read_once(target: str, dtype: torch.dtype, columns: int) 
 
 
 def test_the_schedule_prints_as_python() -> None:
-    """Of constant sizes: a program with other ones is a reshape that a run resolves."""
+    """Sizes are constant: a program with other ones is a reshape that a run resolves."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([132, 100000], contiguity=True, dtype=DataType.BFloat16)
         fd.add_output(log_sum_exp(fd, x))

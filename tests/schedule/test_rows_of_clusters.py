@@ -147,7 +147,7 @@ def test_few_long_rows_are_shared() -> None:
 
 @pytest.mark.parametrize(("dtype", "is_stored"), [(BF16, False), (torch.float32, False)], ids=str)
 def test_single_elements_are_kept_as_floats(dtype: torch.dtype, is_stored: bool) -> None:
-    """Of 16 bits: each would be packed with the one before, and wait for it."""
+    """Elements of 16 bits would be packed with the one before, and wait for it."""
     inputs = [torch.empty(1745, 115_873, dtype=dtype)]
     fusion = define(softmax, inputs).fusion
     params = schedule.compute_heuristics(fusion, INNER, inputs, "cuda")

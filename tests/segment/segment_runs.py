@@ -1,4 +1,4 @@
-"""What tests of segmentation do with a plan: run its groups one after another, and compare."""
+"""Tests of segmentation run the groups of a plan one after another, and compare."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def schedulers(plan: SegmentedFusion) -> list[str]:
 
 
 def run_group(group: SegmentedGroup, inputs: Sequence[Any]) -> tuple[str, list[torch.Tensor]]:
-    """What ran it, and the visible outputs. Where its scheduler has no kernel for it in the end,
-    the trivial schedule runs it, else the evaluator: as the executor cache does."""
+    """The way in which it ran, and the visible outputs. Where its scheduler has no kernel for it in
+    the end, the trivial schedule runs it, else the evaluator: as the executor cache does."""
     if group.kind != "kernel":
         return group.kind, evaluate(group.fusion, inputs)
     if group.scheduler != SchedulerType.none:
@@ -73,7 +73,7 @@ def run_group(group: SegmentedGroup, inputs: Sequence[Any]) -> tuple[str, list[t
 
 
 def run_plan(plan: SegmentedFusion, inputs: Sequence[Any]) -> tuple[list[str], list[torch.Tensor]]:
-    """What ran the groups, and the outputs of the complete fusion, hidden ones included."""
+    """The way in which each group ran, and the outputs of the complete fusion with hidden ones."""
     complete = plan.complete_fusion
     values: dict[Val, Any] = dict(zip(complete.inputs(), inputs, strict=True))
     runners = []
@@ -96,7 +96,7 @@ def unique(vals: Sequence[TensorView]) -> list[TensorView]:
 
 
 def check_plan(plan: SegmentedFusion) -> None:
-    """What holds for every plan (segmentation.md of the documentation, section 1)."""
+    """Check what holds for every plan (segmentation.md of the documentation, section 1)."""
     complete = plan.complete_fusion
     made: dict[TensorView, int] = {}
     for number, group in enumerate(plan.groups):

@@ -11,7 +11,7 @@ FLOAT = DataType.Float
 
 
 def norm_backward(fd, x, dy, w):
-    """Of an RMS norm: the gradients of its operand and of its weights."""
+    """The gradients of an RMS norm: those of its operand and of its weights."""
     ops = fd.ops
     scale = ops.rsqrt(ops.add(ops.mean(ops.mul(x, x), [1], True), 1e-5))
     normal = ops.mul(x, scale)

@@ -24,7 +24,7 @@ def randn(*shape: int, seed: int = 0) -> torch.Tensor:
 
 
 class Layers:
-    """Of tensors [batch, heads, length, width] in float32."""
+    """Layers over tensors [batch, heads, length, width] in float32."""
 
     def __init__(self, fd: FusionDefinition, shape: list[int]) -> None:
         self.ops, self.shape = fd.ops, shape

@@ -1,4 +1,4 @@
-"""What a segment cannot do without: sizes that nothing it reads has, and the pads of its cats."""
+"""A segment cannot do without some things: sizes that nothing it reads has, pads of its cats."""
 
 from __future__ import annotations
 

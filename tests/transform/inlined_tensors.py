@@ -1,4 +1,4 @@
-"""What tests of inlining share: small fusions, and where their tensors are computed."""
+"""Parts that tests of inlining share: small fusions, and where their tensors are computed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a scheduling call refuses can be asked before: the rule says what the call would raise, and
-changes nothing."""
+"""Rules can be asked before a scheduling call: they say what the call would raise, and change
+nothing."""
 
 from __future__ import annotations
 

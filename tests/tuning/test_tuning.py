@@ -101,7 +101,7 @@ def test_a_schedule_that_was_put_in_place_keeps_its_register_cap(
     assert "# Registers: at most 48\n" in fd.fec.schedules([x])[0]
 
 
-# What each process of the tests below begins with.
+# The beginning of each process of the tests below.
 DEFINITION = """
 import sys
 import torch

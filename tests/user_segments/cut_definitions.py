@@ -64,8 +64,8 @@ def reread(text: str) -> FusionDefinition:
 
 
 def check_structure(fd: FusionDefinition) -> None:
-    """What holds of every cut: the maps are of inputs and outputs, every value is there when it is
-    read, and a printed segment reaches the same id."""
+    """Check what holds for every cut: the maps are of inputs and outputs, every value is there when
+    it is read, and a printed segment reaches the same id."""
     available = {*fd.inputs(), *fd.extents()}
     last: dict[int, int] = {}
     for position, segment in enumerate(fd.segments):

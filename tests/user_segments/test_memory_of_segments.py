@@ -1,4 +1,4 @@
-"""What lies between segments is freed behind its last reader."""
+"""Tensors between segments are freed behind their last reader."""
 
 from __future__ import annotations
 

@@ -49,8 +49,8 @@ def written(fusion: Fusion) -> FusionDefinition:
 
 
 def run_and_watch(fd: FusionDefinition, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
-    """Run one segment after another. What no later segment reads, and no output is, is not kept
-    by the table; nothing else than the table keeps it."""
+    """Run one segment after another. The table does not keep a value that is no output and that no
+    later segment reads; nothing else than the table keeps values."""
     manager = ArgumentManager(fd, inputs)
     kept = {*fd._segment_outputs, *fd.extents()}
     for position, segment in enumerate(fd.segments):

@@ -27,9 +27,10 @@ struct BankConflict {
 };
 
 /// Every access of the kernel to a shared tensor that some thread of warp 0 of block 0 makes, in
-/// the order of the kernel. Of an access in loops this is the worst over the iterations of each
-/// loop, others at their first, up to 32 iterations of each. `known` has the sizes that indices and
-/// launch dimensions depend on. Throws UserError if one lacks; a condition that is not known holds.
+/// the order of the kernel. For an access in loops it is the worst over the iterations of each
+/// loop, with the other loops at their first, up to 32 iterations of each. `known` has the sizes
+/// that indices and launch dimensions depend on. Throws UserError if one lacks; a condition that is
+/// not known holds.
 [[nodiscard]] std::vector<BankConflict> find_bank_conflicts(
     const Kernel& kernel, const ExpressionEvaluator& known);
 

@@ -8,7 +8,7 @@
 //
 // The scratch of a reduction or scan over threads (a collective) is a buffer that lives during the
 // statement, which waits before it writes there: scratch needs no barrier before it, only after it.
-// What other blocks of a cluster write to lies over nothing.
+// A buffer that other blocks of a cluster write to shares its memory with no other.
 #pragma once
 
 #include <cstdint>

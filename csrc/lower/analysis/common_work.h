@@ -51,7 +51,7 @@ class CommonWork {
   }
 
  private:
-  /// What a statement does, or a loop or condition without what is in it.
+  /// The effects of a statement; those of a loop or a condition are without its body's.
   struct Facts {
     std::vector<const TensorView*> reads = {};  // private ones
     std::vector<const TensorView*> writes = {}; // private ones

@@ -16,7 +16,7 @@
 namespace nvfuser {
 
 /// A list of statements that the source prints between braces: of the kernel, of a loop, a branch,
-/// or a region of the CPU target. What is declared in it is known up to its end.
+/// or a region of the CPU target. Declarations in it hold up to its end.
 struct Place {
   Place* outer = nullptr; // nullptr: this is the kernel
   Scope* list = nullptr;

@@ -13,8 +13,8 @@ namespace nvfuser {
 
 class ValGraph;
 
-/// Answers for the axes of one exact graph. What was found for a class is remembered until the
-/// graph grows, so that a chain of reshapes is walked once and not from each of its tensors.
+/// Answers for the axes of one exact graph. An answer for a class is remembered until the graph
+/// grows, so that a chain of reshapes is walked once and not from each of its tensors.
 class InputCovers {
  public:
   using Cover = std::set<int64_t>; // classes of the graph

@@ -13,7 +13,7 @@ int64_t round_up(int64_t value, int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-/// Of an element in registers: fp4 has a byte there.
+/// The size of an element in registers: fp4 has a byte there.
 int64_t scalar_bytes(DataType dtype, DataType index_type) {
   return std::max<int64_t>(1, size_bytes(dtype == DataType::Index ? index_type : dtype));
 }

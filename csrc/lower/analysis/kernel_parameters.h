@@ -1,4 +1,4 @@
-// What the host passes to a kernel, in the order of the kernel's parameters.
+// Values that the host passes to a kernel, in the order of the kernel's parameters.
 #pragma once
 
 #include <string>

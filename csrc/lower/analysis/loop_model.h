@@ -9,8 +9,8 @@
 // every non-broadcast input axis that any member is built from. Where a tensor's own axis differs
 // from the promoted one, the rest of its loop domain is *dragged along*: if the promoted axis is
 // the outer part of a split by 4 of some other axis, the tensor's inner part of its split by 4
-// becomes the inner part of that split too. Dragged axes may be new: they live in the kernel's
-// graph, never in the user's tensors.
+// becomes the inner part of that split. Dragged axes may be new: they live in the kernel's graph,
+// never in the user's tensors.
 #pragma once
 
 #include <deque>

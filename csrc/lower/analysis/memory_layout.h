@@ -13,9 +13,9 @@ namespace nvfuser {
     const TensorView* tensor, const IterDomain* axis, const Loop& loop);
 
 /// Axes of a register array or a shared buffer, outermost first. Extents are those of the promoted
-/// loops. What is shared with consumers' loops is not stored; neither are reductions, broadcasts,
-/// grid axes, nor, in registers, thread axes (each thread has its own). A shared buffer inside of a
-/// thread loop that is no axis of the tensor has an element for each thread.
+/// loops. Axes whose loops are shared with consumers are not stored; neither are reductions,
+/// broadcasts, grid axes, nor, in registers, thread axes (each thread has its own). A shared buffer
+/// inside of a thread loop that is no axis of the tensor has an element for each thread.
 [[nodiscard]] IterDomains stored_axes(const Kernel& kernel, const TensorView* tensor);
 
 /// Number of elements of the storage: product of the stored axes' extents, for each stage of a

@@ -53,9 +53,9 @@ HardwareIndices first_indices_tested(Val* condition) {
   return indices;
 }
 
-/// What the block has for itself is assumed to be needed nowhere, until a reader turns up that runs
-/// in more threads. Readers come before what they read: only results that a loop carries on take
-/// another round.
+/// A value that the block has for itself is assumed to be needed nowhere, until a reader turns up
+/// that runs in more threads. Readers come before what they read: only results that a loop carries
+/// on take another round.
 Owners::Owners(Kernel& kernel) : kernel_(kernel) {
   struct Statement {
     const Expr* expr;

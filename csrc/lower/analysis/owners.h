@@ -1,7 +1,7 @@
 // Which loops only the first thread, or the first block, has to run.
 //
-// A result that all threads compute alike has one thread that stores it. What is computed for that
-// store alone is needed in no other thread:
+// A result that all threads compute alike has one thread that stores it. Values that are computed
+// for that store alone are needed in no other thread:
 //
 //   FOR i: T4 = T4 + T1[i]                 needed where threadIdx.x == 0
 //   IF threadIdx.x == 0: T2[0] = T4

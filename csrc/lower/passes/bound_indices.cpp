@@ -70,7 +70,7 @@ class HostValues {
 /// Factors of a number of elements.
 class Product {
  public:
-  /// What tells products apart: the constant factor, and all others.
+  /// Products are told apart by the constant factor and all others.
   using Key = std::pair<int64_t, std::vector<Val*>>;
 
   /// Constants stop growing once no narrow index can hold them, so that they cannot overflow.

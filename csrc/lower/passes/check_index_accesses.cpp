@@ -38,7 +38,8 @@ class IndexAccessCheck {
   }
 
  private:
-  /// What `result` begins as and overwrites lies in global memory, which every thread may write.
+  /// The operand that `result` begins as and overwrites lies in global memory, which every thread
+  /// may write.
   [[nodiscard]] static std::optional<Refusal> find_wrong_memory(
       const TensorView* operand, const TensorView* result) {
     for (const TensorView* tensor : {result, operand}) {

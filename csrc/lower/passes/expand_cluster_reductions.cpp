@@ -157,8 +157,8 @@ class ClusterReductionExpander {
     return kernel_.new_tensor_index(element->view(), element->index());
   }
 
-  /// Of this thread's value in a block: [block, thread], x fastest. Threads of a segment have the
-  /// same value.
+  /// The place of this thread's value in a block: [block, thread], x fastest. Threads of a segment
+  /// have the same value.
   Val* slot_of(Val* block) {
     Val* slot = block;
     for (size_t i = kBlockDimTypes.size(); i-- > 0;) {

@@ -61,7 +61,7 @@ void find_loops_of_output(Kernel& kernel, const ValGraph& exact, TensorView* out
   }
 }
 
-/// What is computed anew in each iteration has no value where there is none.
+/// A tensor that each iteration computes anew has no value where there is no iteration.
 void find_loops_of_broadcast(Kernel& kernel, TensorView* tensor) {
   for (const IterDomain* axis : tensor->loop()) {
     const Loop* loop = kernel.loop_model->loop_of(axis);

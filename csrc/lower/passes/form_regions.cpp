@@ -79,7 +79,7 @@ class RegionFormer {
         level_(level),
         of_clusters_(of_clusters),
         blocks_of_cluster_(cluster_size(kernel)) {
-    // Who looks for races looks at each thread. Blocks of a cluster are loops within those over
+    // A search for races looks at each thread. Blocks of a cluster are loops within those over
     // clusters: outside of them there is no first block.
     const bool has_first = level == Level::Threads || blocks_of_cluster_ == 1;
     if (count()->is_one() || has_option(EnableOption::KernelDebug) || !has_first) {

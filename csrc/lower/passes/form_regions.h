@@ -10,8 +10,8 @@ namespace nvfuser {
 ///   after:   FOR i: { THREADS: T1_s[tx] = T0[..]      THREADS: T2[..] = T1_s[63 - tx] + T3[..] }
 /// A region is a maximal run of statements between two points that need all threads: barriers and
 /// reductions over threads. Loops and conditions that contain such a point stay outside. Registers
-/// that live in several regions get one element per thread; what lives in several phases (regions
-/// of the grid) one per block too.
+/// that live in several regions get one element per thread; those that live in several phases
+/// (regions of the grid) get one per block as well.
 /// Where blocks form clusters, a region of the grid holds whole clusters: loops over the blocks of
 /// a cluster stand in it, around the regions between barriers over the cluster. Loops that all
 /// threads (blocks) run alike are run by the first one, whose registers serve all; a serial loop

@@ -120,8 +120,8 @@ bool Hazards::is_seen_by_reader(
     return false;
   }
   // A shifted axis, or one of positions, may be equal to the producer's by another way through the
-  // fusion, and by that way even share its loop. Of a loop that is no axis of the producer every
-  // iteration computes the producer anew.
+  // fusion, and by that way even share its loop. If the loop does not run over an axis of the
+  // producer, each iteration recomputes the producer.
   if (reads_elsewhere(consumer->definition())) {
     return (writer == reader && axis_in(producer, *writer) == nullptr) ||
            drives_same_axis(producer, *writer, consumer, *reader);

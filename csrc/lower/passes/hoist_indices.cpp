@@ -202,8 +202,7 @@ class IndexHoister {
     }
   }
 
-  /// Note where an expression is computed in any case. Whoever computes a remainder has the
-  /// quotient.
+  /// Note where an expression is computed in any case. A remainder is computed from the quotient.
   void anticipate(const Val* val, Place* place) {
     if (val->definition() == nullptr || forms_.is_leaf(val, place) ||
         !place->anticipated.insert(val).second) {

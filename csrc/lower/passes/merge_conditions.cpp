@@ -365,8 +365,8 @@ class ConditionMerger {
     return false;
   }
 
-  /// Whether something with these effects may as well come after `next`. What it loads from memory
-  /// is on its way while other things are computed: it does not wait for loops.
+  /// Whether something with these effects may as well come after `next`. Values that it loads from
+  /// memory are on their way while others are computed: it does not wait for loops.
   bool may_wait_for(const Effects& effects, const Expr* next) {
     const Effects& others = effects_.of(next);
     return may_change_places(effects, others) && !(effects.reads_memory && others.loops);

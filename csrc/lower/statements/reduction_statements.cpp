@@ -34,8 +34,8 @@ bool contains(const std::vector<RangeTest>& tests, const RangeTest& test) {
       tests.begin(), tests.end(), [&](const RangeTest& other) { return test.same_as(other); });
 }
 
-/// All lanes contribute, or none. A lane that is a hole combines what no one reads, which is no
-/// error in registers; elsewhere it must not be touched.
+/// All lanes contribute, or none. A lane that is a hole combines values that are never read, which
+/// is no error in registers; elsewhere it must not be touched.
 void require_common_tests(
     const Kernel& kernel,
     const TensorView* out,

@@ -96,8 +96,8 @@ std::optional<Refusal> find_early_reader(
     if (std::find(nest.begin(), nest.end(), items.front()) != nest.end()) {
       return refuse({
           .headline =
-              {"What a scan computes along its axis ", axis->to_string(),
-               " is needed in the loop over the items of a thread"},
+              {"Results of a scan along its axis ", axis->to_string(),
+               " are needed in the loop over the items of a thread"},
           .node = {describe(out), "\ndepends on ", describe(scan.out)},
           .expected = {"a loop of its own over the items: threads combine what they have before"},
           .found = {"both in the loop over ", items.front()->promoted->to_string()},

@@ -1,5 +1,5 @@
-// What must hold for the sizes of a launch so that the statement of an expression reads elements
-// that are there, for the kinds that need something. They stand with their statements
+// Conditions on the sizes of a launch, without which the statement of an expression would read
+// elements that are not there, for the kinds that need some. They stand with their statements
 // (lower/statements/element_statements.h): a kind without one here needs nothing.
 #pragma once
 

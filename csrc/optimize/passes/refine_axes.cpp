@@ -25,13 +25,12 @@ bool has_reshape_behind_reduction(const std::vector<Expr*>& exprs) {
   std::set<const Val*> behind; // only looked up
   for (const Expr* expr : exprs) {
     const std::vector<TensorView*> results = tensor_outputs(expr);
-    const bool is_reduction = expr->is_a<ReductionOp>() || expr->is_a<WelfordOp>();
     const bool is_behind = std::ranges::any_of(
         tensor_inputs(expr), [&](const TensorView* in) { return behind.contains(in); });
     if (is_behind && expr->is_a<ReshapeOp>() && !results.front()->all_uses().empty()) {
       return true;
     }
-    if (is_behind || is_reduction) {
+    if (is_behind || semantics_of(*expr).has_steps) {
       behind.insert(results.begin(), results.end());
     }
   }
@@ -86,7 +85,8 @@ class Refiner {
     return true;
   }
 
-  /// What is read position by position: operands without reductions, and the axes it becomes.
+  /// Whether `fn` holds for every axis of an operand that is read position by position, with the
+  /// axis of the result that it becomes. Reductions of operands do not count.
   template <typename Fn>
   bool all_read_axes(const Expr& expr, const Fn& fn) {
     const IterDomains& read = tensor_outputs(&expr).front()->maybe_root();
@@ -150,7 +150,7 @@ class Refiner {
       return true;
     }
     const bool is_by_position =
-        is_on_elements(expr) || is_copy(expr) || expr.is_a<ReductionOp>() || expr.is_a<WelfordOp>();
+        is_on_elements(expr) || is_copy(expr) || semantics_of(expr).has_steps;
     const bool is_known = (is_by_position && has_equal_parts(expr)) || expr.is_a<ReshapeOp>() ||
                           expr.is_a<BroadcastOp>() || expr.is_a<SqueezeOp>();
     return has_operand && is_known && std::ranges::all_of(tensors, [&](const TensorView* tensor) {
@@ -211,7 +211,7 @@ class Refiner {
     return of_parts;
   }
 
-  /// What stands for an operand: made before, or the parts of an input.
+  /// The tensor that stands for an operand: it was made before, or it is an input in parts.
   TensorView* refined(TensorView* tensor) {
     if (const auto found = refined_.find(tensor); found != refined_.end()) {
       return found->second;

@@ -40,8 +40,8 @@ void fill(TensorView* out, Val* value) {
   define_as(out, result);
 }
 
-/// Leave out operands of a cat that have no elements along it. What is left of each is as large as
-/// the result: an operand that is padded.
+/// Leave out operands of a cat that have no elements along it. The padded operands that stay are as
+/// large as the result.
 bool drop_operands(const CatOp& cat) {
   const auto has_elements = [&](const TensorView* padded) {
     const auto* pad = padded->definition() == nullptr ? nullptr : padded->definition()->as<PadOp>();

@@ -5,8 +5,8 @@
 namespace nvfuser::optimize {
 
 /// Let a tensor that meets itself along two axes be a tensor for each: no kernel can tell two axes
-/// apart that an expression maps to each other. What is cheap is computed once for each use, and an
-/// input is read as two tensors (OptimizedFusion::repeat_input).
+/// apart that an expression maps to each other. Cheap expressions are computed once for each use,
+/// and an input is read as two tensors (OptimizedFusion::repeat_input).
 ///   before:  T1[n] = iota(n)   T2[n, 1] = broadcast(T1)   T3[1, n] = broadcast(T1)   T4 = T2 >= T3
 ///   after:   T1[n] = iota(n)   T2[n, 1] = broadcast(T1)
 ///            T5[n] = iota(n)   T3[1, n] = broadcast(T5)   T4 = T2 >= T3

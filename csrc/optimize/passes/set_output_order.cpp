@@ -49,7 +49,8 @@ bool rearranges_axes(const Expr& expr) {
   const auto* copy = expr.as<LoadStoreOp>();
   const auto* out = copy == nullptr ? nullptr : static_cast<const TensorView*>(copy->out);
   const bool is_permuted = out != nullptr && out->has_root() && out->root() != out->logical();
-  return is_permuted || expr.is_a<ReshapeOp>() || expr.is_a<ViewAsScalar>();
+  const OpSemantics& semantics = semantics_of(expr);
+  return is_permuted || semantics.view == ViewOf::Packed || semantics.shows_parts;
 }
 
 /// The axis of `tensor` that an axis it reads becomes: a slice and a pad resize each in its place.

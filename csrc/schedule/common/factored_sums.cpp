@@ -63,7 +63,7 @@ bool has_all_axes(const Val* factor) {
              static_cast<const TensorView*>(factor)->logical(), &IterDomain::is_broadcast);
 }
 
-/// What `product` is the product of, in its order.
+/// Append the factors of `product`, in its order.
 void collect_factors(Val* product, DataType dtype, std::vector<Val*>& factors) {
   const auto* binary = product->is_tensor() && product->definition() != nullptr
                            ? product->definition()->as<BinaryOp>()
@@ -116,7 +116,7 @@ bool try_factor(const ReductionOp& sum, const Waits& waits) {
       rest.push_back(factor);
     }
   }
-  // What is left is to have an element for each one of the sum.
+  // The factors that are left have to have an element for each one of the sum.
   if (taken.empty() || std::ranges::none_of(rest, has_all_axes)) {
     return false;
   }

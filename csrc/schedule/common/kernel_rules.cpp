@@ -27,7 +27,7 @@ std::optional<Refusal> find_schedule(const FusionSummary& summary) {
 }
 
 std::optional<Refusal> find_unsupported(const Expr* expr) {
-  if (expr->is_a<MatmulOp>() || expr->is_a<LinearOp>()) {
+  if (is_product(expr)) {
     return refuse(
         {.headline = "Matmul ops are not supported.",
          .node = describe(expr->outputs().front()),
@@ -88,13 +88,22 @@ bool is_for_library(const Expr* expr) {
          (semantics.read > OperandRead::Elsewhere && !semantics.has_steps);
 }
 
+bool is_product(const Expr* expr) {
+  const OpSemantics& semantics = semantics_of(*expr);
+  return semantics.read == OperandRead::Reduced && !semantics.has_steps;
+}
+
+bool is_scan(const Expr* expr) {
+  return semantics_of(*expr).read == OperandRead::Scanned;
+}
+
 bool is_in_order(const Expr* expr) {
-  return expr->is_a<ScanOp>() || expr->is_a<ScatterOp>();
+  return is_scan(expr) || semantics_of(*expr).loops_over_operands;
 }
 
 namespace {
 
-/// What is allowed beyond maps and reductions.
+/// Expressions that are allowed beyond maps and reductions.
 struct Allowed {
   bool resizes = false;  // operands of slices and pads that are computed
   bool in_order = false; // scans and scatters

@@ -31,6 +31,12 @@ namespace nvfuser::schedule {
 /// Whether a library or an evaluator computes `expr`, and no loops over elements do.
 [[nodiscard]] bool is_for_library(const Expr* expr);
 
+/// Whether `expr` multiplies matrices: it combines elements, and its parts are no such products.
+[[nodiscard]] bool is_product(const Expr* expr);
+
+/// Whether an element of the result combines all elements up to its position.
+[[nodiscard]] bool is_scan(const Expr* expr);
+
 /// Whether `expr` computes or writes elements one after the other: a scan, a scatter. The `greedy`
 /// scheduler has loops for it.
 [[nodiscard]] bool is_in_order(const Expr* expr);

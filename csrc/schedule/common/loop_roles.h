@@ -11,7 +11,8 @@
 
 namespace nvfuser::schedule {
 
-/// Roles in a problem of reductions. What is kept is the iteration side, the rest the reduced one.
+/// Roles in a problem of reductions. The axes that are kept are the iteration side, the rest the
+/// reduced one.
 enum class LoopRole : uint8_t {
   Blocks,  // iterations that blocks (or tasks) are dealt
   Rows,    // those of one block: bound to threads, or serial in a task

@@ -33,8 +33,8 @@ struct ProblemSizes {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(number, 1))));
 }
 
-// Buckets: 1, 2, 3, 4, 6, 8, 12, 16, ... What a kernel is made for is such a number, so that sizes
-// that differ little share a kernel.
+// Buckets: 1, 2, 3, 4, 6, 8, 12, 16, ... A kernel is made for such a number, so that sizes that
+// differ little share a kernel.
 
 /// The smallest bucket that is at least `number`.
 [[nodiscard]] constexpr int64_t bucket_above(int64_t number) {

@@ -53,9 +53,9 @@ void group_lanes(const LoopRoles& loops, const std::vector<ReductionResults>& re
 [[nodiscard]] std::vector<std::pair<TensorView*, int64_t>> load_vectors(
     const ReductionProblem& problem, const std::vector<int64_t>& widths);
 
-/// Write loads out, so that all stand before the first use: `loops` have the role Unroll. What is
-/// computed from them is written out behind; one test of the whole decides for both that nothing in
-/// them has to be tested.
+/// Write loads out, so that all stand before the first use: `loops` have the role Unroll. Their
+/// readers are written out behind; one test of the whole decides for both that nothing in them has
+/// to be tested.
 void unroll_loads(LoopRoles& loops, const std::vector<TensorView*>& loads);
 
 /// Put arrays that are too large for the registers of a task into its scratch memory.

@@ -1,4 +1,4 @@
-// What schedulers of reductions refuse.
+// Refusals of the schedulers of reductions.
 #pragma once
 
 #include <optional>

@@ -25,9 +25,10 @@ struct FactoredLoops {
 /// Neighbours in memory of the innermost loop: the vectors of its loads are part of them.
 [[nodiscard]] int64_t lanes_of(const ReductionParams& params);
 
-/// Schedule the fusion for tasks. Of an inner problem [Blocks, Rows, Grid, Serial, Chain, Unroll,
-/// Lanes]: a task has some results, or a part of one. Of an outer one [Blocks, Grid, Serial, Chain,
-/// Rows, Columns]: it has neighbours, of which those of a vector are tested together.
+/// Schedule the fusion for tasks. Loops of an inner problem are [Blocks, Rows, Grid, Serial, Chain,
+/// Unroll, Lanes]: a task has some results, or a part of one. Those of an outer one are [Blocks,
+/// Grid, Serial, Chain, Rows, Columns]: it has neighbours, of which those of a vector are tested
+/// together.
 /// `has_chains`: whether accumulators are added to outer ones after some elements.
 void apply_in_tasks(
     FusionSummary& summary,

@@ -34,7 +34,7 @@ struct ChunkedRow {
 /// The innermost axis that is reduced: chunks are runs of it.
 [[nodiscard]] IterDomain* axis_of_chunks(const FusionSummary& summary);
 
-/// What the row consists of behind `reduce_in_chunks`.
+/// The tensors that a row consists of behind `reduce_in_chunks`.
 struct ReducedChunks {
   TensorView* reference = nullptr;  // that of the problem, whose row is one of chunks
   std::vector<TensorView*> results; // of reductions over chunks

@@ -17,7 +17,7 @@ namespace nvfuser::schedule {
 /// Dimensions of size one have no place in memory and are packed against all.
 class DeclaredLayout {
  public:
-  /// Of a tensor as it is declared.
+  /// The layout of a tensor as it is declared.
   explicit DeclaredLayout(const TensorView* input);
 
   /// That of `consumer`, which has the elements of `producer` where they are. Empty if they have to

@@ -133,7 +133,7 @@ class Recipe {
 
   // ---- First stage ------------------------------------------------------------------------------
 
-  /// What all rows share is loaded once, and not inlined into the loop over rows.
+  /// Tensors that all rows share are loaded once, and not inlined into the loop over rows.
   void keep_columns(const std::vector<TensorView*>& moved) {
     for (size_t i = 0; i < moved.size(); ++i) {
       if (moved[i] != nullptr && is_of_columns(problem_.accesses[i], problem_)) {

@@ -75,7 +75,7 @@ TensorSetOf tensors_behind(const std::vector<const ReductionFacts*>& reductions)
   return behind;
 }
 
-/// What is computed from sums over rows is computed for columns, after all rows.
+/// Tensors that are computed from sums over rows are computed for columns, after all rows.
 std::optional<Refusal> find_shared_consumer(const FusionSummary& summary) {
   const ReductionFacts& inner = inner_facts(summary);
   const TensorSetOf behind = tensors_behind(outer_reductions(summary));

@@ -34,8 +34,8 @@ class HeuristicParams {
   [[nodiscard]] SchedulerType scheduler_type() const {
     return scheduler_type_;
   }
-  /// Whether the same kernel comes of both: same scheduler, compile params, block and fields. What
-  /// follows from the sizes of a run is not compared: the grid, and the threads of rows on chip.
+  /// Whether the same kernel comes of both: same scheduler, compile params, block and fields. The
+  /// grid and the threads of rows on chip follow from the sizes of a run: they are not compared.
   [[nodiscard]] bool operator==(const HeuristicParams& other) const;
   [[nodiscard]] size_t hash() const;
   [[nodiscard]] std::string to_string() const;

@@ -13,7 +13,7 @@ struct NoChoice {
   }
   bool operator==(const NoChoice&) const = default;
 };
-/// Of `no_op` and `expr_eval`.
+/// Params of `no_op` and `expr_eval`.
 using PlainParams = ParamsOf<NoChoice>;
 
 } // namespace nvfuser

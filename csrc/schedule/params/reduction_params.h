@@ -93,10 +93,10 @@ struct ReductionChoice {
             "Persistent batches of a thread."),
         attr(
             "block_dim_inner_reduction", &P::block_dim_inner_reduction,
-            "What the threads of the inner reduction are bound to."),
+            "The hardware index of the threads of the inner reduction."),
         attr(
             "grid_dim_inner_reduction", &P::grid_dim_inner_reduction,
-            "What the blocks of the inner reduction are bound to."),
+            "The hardware index of the blocks of the inner reduction."),
         attr(
             "multiple_reds_per_blk", &P::multiple_reds_per_blk,
             "A block computes several outputs."),
@@ -112,10 +112,10 @@ struct ReductionChoice {
             "Split an iteration grid dim that would be too large, outer part."),
         attr(
             "block_dim_iter_dom", &P::block_dim_iter_dom,
-            "What the threads of the iteration side are bound to."),
+            "The hardware index of the threads of the iteration side."),
         attr(
             "grid_dim_iter_dom", &P::grid_dim_iter_dom,
-            "What the blocks of the iteration side are bound to."),
+            "The hardware index of the blocks of the iteration side."),
         attr(
             "cross_block_outer_reduction", &P::cross_block_outer_reduction,
             "The outer reduction of a 3-D pattern spans threads."),
@@ -130,10 +130,10 @@ struct ReductionChoice {
             "Unroll of the outer reduction."),
         attr(
             "block_dim_outer_reduction", &P::block_dim_outer_reduction,
-            "What the threads of the outer reduction are bound to."),
+            "The hardware index of the threads of the outer reduction."),
         attr(
             "grid_dim_outer_reduction", &P::grid_dim_outer_reduction,
-            "What the blocks of the outer reduction are bound to."),
+            "The hardware index of the blocks of the outer reduction."),
         attr(
             "compute_persistent_buffer_with_first_consumer",
             &P::compute_persistent_buffer_with_first_consumer,
@@ -202,7 +202,7 @@ struct ReductionChoice {
     return !is_on_chip || thread_dim != params.block_dim_inner_reduction;
   }
 };
-/// Of `reduction`, `inner_persistent`, `outer_persistent` and `inner_outer_persistent`.
+/// Params of `reduction`, `inner_persistent`, `outer_persistent` and `inner_outer_persistent`.
 using ReductionParams = ParamsOf<ReductionChoice>;
 
 } // namespace nvfuser

@@ -203,7 +203,8 @@ ChunkedRow chunked_row(const FusionSummary& summary) {
   return *std::move(row);
 }
 
-/// What is kept of each chunk: its maximum is found in the loops that sum about it.
+/// Place the values that are kept of each chunk: its maximum is found in the loops that sum about
+/// it.
 void keep_chunks(const LoopRoles& loops, const ReducedChunks& chunks) {
   for (TensorView* sum : chunks.sums) {
     sum->inline_at(loops.position(Serial), /*best_effort=*/true);

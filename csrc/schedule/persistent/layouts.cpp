@@ -58,7 +58,7 @@ int64_t registers_for_rows(const Target& target, int64_t threads) {
   return registers_of_thread(target, target.registers_per_block, threads) - kOtherRegisters;
 }
 
-/// What a thread keeps of each element.
+/// The form in which a thread keeps each element.
 struct KeptForm {
   int64_t bytes = 0;
   bool is_stored = false; // as the inputs are
@@ -248,7 +248,7 @@ std::optional<RowOfChunks> find_row_of_chunks(
     return std::nullopt;
   }
   const int64_t neighbours = facts.size(axis_of_chunks(summary)->extent());
-  // Of a chunk, as floats: what each reduction has of it.
+  // Floats of a chunk: one for each reduction.
   const auto kept = static_cast<int64_t>(row->direct.size() + row->rescaled.size());
   const int64_t others = kOtherRegistersOfChunks +
                          kVectorsAhead * kRegistersOfVector * std::max<int64_t>(sizes.streams, 1);

@@ -51,7 +51,7 @@ std::optional<Refusal> find_persistent_buffer(
        .fix = "a persistent scheduler keeps it on chip, or cut the fusion behind the reduction"});
 }
 
-/// What is computed from results has an element for each of them, and no more.
+/// Tensors that are computed from results have an element for each of them, and no more.
 std::optional<Refusal> find_elements_behind(
     const FusionSummary& summary, const std::vector<Moments>& moments) {
   TensorSetOf left_out;

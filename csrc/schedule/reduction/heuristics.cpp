@@ -131,7 +131,7 @@ class Heuristics {
         std::max(most, kBlocksOfSmOuter));
   }
 
-  /// Of one element of each input that is streamed.
+  /// Bytes of one element of each input that is streamed.
   [[nodiscard]] int64_t bytes_of_streams() const {
     int64_t bytes = 0;
     for (const TensorAccess& access : problem_.accesses) {

@@ -2,9 +2,9 @@
 // concatenations.
 //
 // Loops are those of a map over the axes of a reference output. Slices of inputs are loads at other
-// positions. What is computed before it is padded or concatenated runs in the loops of the result,
-// so that nothing is stored between. A tensor that two readers want at different positions would be
-// two tensors, and a slice of a tensor that is computed would compute all of it: both are refused.
+// positions. Operands of pads and concatenations are computed in the loops of the result, so that
+// nothing is stored between. A tensor that two readers want at different positions would be two
+// tensors, and a slice of a tensor that is computed would compute all of it: both are refused.
 #pragma once
 
 #include "schedule/scheduler.h"

@@ -61,6 +61,13 @@ constexpr double kDoubleRate = 2; // of float's; on a GPU for graphics far less
 
 } // namespace
 
+bool moves_elements(const Expr* expr) {
+  const OpSemantics& semantics = semantics_of(*expr);
+  const bool is_copy =
+      semantics.elements == ElementSource::Copied && semantics.read == OperandRead::Same;
+  return is_copy || semantics.elements == ElementSource::Reshaped;
+}
+
 Cost cost_of(const Expr* expr) {
   Cost cost{.slots = 1};
   if (const auto* unary = expr->as<UnaryOp>()) {
@@ -69,7 +76,7 @@ Cost cost_of(const Expr* expr) {
     cost = cost_of(*binary);
   } else if (expr->is_a<RNGOp>()) {
     cost = {.slots = 20, .mufu = 0}; // a cipher for four elements
-  } else if (expr->is_a<LoadStoreOp>() || semantics_of(*expr).elements == ElementSource::Reshaped) {
+  } else if (moves_elements(expr)) {
     cost = {};
   }
   const Val* out = expr->outputs().front();

@@ -20,6 +20,9 @@ struct Cost {
   }
 };
 
+/// Whether the elements of the results are those of an operand, under the same or another shape.
+[[nodiscard]] bool moves_elements(const Expr* expr);
+
 /// Costs of one element of the first result of `expr`.
 [[nodiscard]] Cost cost_of(const Expr* expr);
 

@@ -3,8 +3,8 @@
 //
 //   T1[J, I] = permute(T0[I, J])      group 1: T1, innermost I      group 2: T0, innermost J
 //
-// A block computes a tile of both dimensions. What group 2 reads goes through shared memory: it is
-// loaded in vectors along its own dimension, and taken out along the other one. Rows of the tile
+// A block computes a tile of both dimensions. Tensors of group 2 go through shared memory: they are
+// loaded in vectors along their own dimension, and taken out along the other one. Rows of the tile
 // are swizzled, so that neither side meets bank conflicts.
 #pragma once
 

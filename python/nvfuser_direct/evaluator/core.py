@@ -112,8 +112,8 @@ class Evaluator:
     dtype_override : torch.dtype, optional
         Compute all real floating point in this type, and complex numbers in its complex
         counterpart; for references use ``torch.float64``. Values of 16 bits and fewer are rounded
-        to what their dtype holds all the same: a definition rounds on purpose. What is too large
-        for its dtype is infinite.
+        to what their dtype holds all the same: a definition rounds on purpose. A value that is too
+        large for its dtype is infinite.
     device : torch.device, optional
         Where to compute without tensor inputs, which decide otherwise; the CPU if not given.
     random : RandomNumbers, optional

@@ -30,7 +30,7 @@ def root_to_logical(
 ) -> torch.Tensor:
     """Take a value of the producer's shape through the transforms of `out`.
 
-    What lies beyond the end of a split or a resize is `fill`. With `keep_reductions` the result
+    Elements beyond the end of a split or a resize are `fill`. With `keep_reductions` the result
     has an axis for every axis of the logical domain, otherwise the reductions are left out.
     """
     root, logical = out.maybe_root(), out.logical()
