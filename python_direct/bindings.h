@@ -45,7 +45,8 @@ void bind_op_semantics(nb::module_& m);
 void bind_ops(nb::module_& m);
 void bind_circular_buffer(nb::module_& m);
 void bind_schedule(nb::module_& m);
-void bind_schedule_rules(nb::module_& schedule); // by bind_schedule
+void bind_schedule_functions(nb::module_& schedule); // by bind_schedule, as the next one
+void bind_schedule_rules(nb::module_& schedule);
 void bind_schedule_steps(nb::module_& m);
 void bind_id_model(nb::module_& m);
 void bind_eval(nb::module_& m);

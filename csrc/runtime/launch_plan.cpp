@@ -6,10 +6,9 @@
 
 #include "base/errors.h"
 #include "base/options.h"
-#include "base/register_file.h"
 #include "ir/dependencies.h"
 #include "lower/analysis/bank_conflicts.h"
-#include "runtime/cuda_launch.h"
+#include "runtime/launch_resources.h"
 #include "runtime/launch_words.h"
 #include "runtime/overlap.h"
 #include "runtime/paired_tensor.h"
@@ -133,7 +132,7 @@ class Planner {
     NVF_RETURN_REFUSAL(plan_tensor_maps());
     plan_random_state();
     plan_.outputs = recipe_.outputs;
-    NVF_RETURN_REFUSAL(plan_resources());
+    NVF_RETURN_REFUSAL(plan_resources(plan_));
     plan_.is_small = plan_.device.is_cpu() && is_small();
     return std::nullopt;
   }
@@ -461,119 +460,6 @@ class Planner {
       });
     }
     return std::nullopt;
-  }
-
-  /// The function, and whether the device has what it needs.
-  std::optional<Refusal> plan_resources() {
-    if (plan_.is_empty) {
-      return std::nullopt;
-    }
-    if (plan_.device.is_cpu()) {
-      return find_too_much_memory(plan_.launch.smem_bytes(), 0, Target::cpu().max_shared_bytes);
-    }
-    const CudaDriver& driver = CudaDriver::get();
-    const CudaContextGuard guard(driver, plan_.device.index);
-    const CudaDeviceInfo& info = driver.device(plan_.device.index);
-    const CudaFunction& function = plan_.code->cuda->on_device(driver, plan_.device.index);
-    plan_.function = function.function;
-    const int64_t shared_bytes = plan_.launch.smem_bytes();
-    NVF_RETURN_REFUSAL(
-        find_too_much_memory(shared_bytes, function.static_shared_bytes, info.max_shared_bytes));
-    plan_.code->cuda->allow_shared_bytes(driver, plan_.device.index, shared_bytes);
-    if (plan_.launch.num_threads() > function.max_threads) {
-      plan_.register_limit = register_limit(info.registers_per_block);
-    }
-    if (plan_.register_limit == 0 && plan_.launch.cluster_size() > 1) {
-      return find_too_many_clusters(driver, info);
-    }
-    if (plan_.is_cooperative && plan_.register_limit == 0) {
-      return find_too_many_blocks(driver, info);
-    }
-    return std::nullopt;
-  }
-
-  /// Says no to a cluster that no part of the device can hold, and to a cooperative launch of more
-  /// clusters than all of them do.
-  [[nodiscard]] std::optional<Refusal> find_too_many_clusters(
-      const CudaDriver& driver, const CudaDeviceInfo& info) const {
-    const int64_t blocks = plan_.launch.cluster_size();
-    plan_.code->cuda->allow_clusters(driver, plan_.device.index, blocks);
-    CudaLaunch launch(plan_.launch, /*is_cooperative=*/false, nullptr);
-    int clusters = 0;
-    driver.check(
-        driver.occupancy_max_active_clusters(&clusters, plan_.function, &launch.config),
-        "cuOccupancyMaxActiveClusters");
-    if (clusters == 0) {
-      return refuse({
-          .headline = {"No cluster of ", blocks, " blocks fits on the device."},
-          .node = {"kernel ", plan_.code->name},
-          .expected =
-              {"blocks of which ", blocks,
-               " find room on neighbouring multiprocessors at the same time"},
-          .found =
-              {plan_.launch.num_threads(), " threads, ", plan_.launch.smem_bytes(),
-               " bytes of shared memory in each block"},
-          .fix = {"split the clustered axis by less, or let blocks use less shared memory"},
-      });
-    }
-    const int64_t resident = info.has_cooperative_launch ? clusters * blocks : 0;
-    return plan_.is_cooperative
-               ? find_too_many_blocks(
-                     resident, Part{resident, " blocks (", clusters, " clusters of ", blocks, ")"})
-               : std::nullopt;
-  }
-
-  /// Registers of a thread if a block of this launch is to fit.
-  [[nodiscard]] int64_t register_limit(int64_t registers_per_block) const {
-    constexpr Target kTarget = Target::cuda();
-    const int64_t limit =
-        registers_of_thread(kTarget, registers_per_block, plan_.launch.num_threads());
-    return std::max(limit, kTarget.register_granularity);
-  }
-
-  [[nodiscard]] std::optional<Refusal> find_too_much_memory(
-      int64_t dynamic_bytes, int64_t static_bytes, int64_t limit) const {
-    if (dynamic_bytes + static_bytes <= limit) {
-      return std::nullopt;
-    }
-    return refuse({
-        .headline = {"The total shared memory allocation is larger than available memory."},
-        .node = {"kernel ", plan_.code->name},
-        .expected = {"at most ", limit, " bytes for a block on ", plan_.device.str()},
-        .found = {dynamic_bytes, " dynamic + ", static_bytes, " static bytes"},
-        .fix = {"use smaller tiles, or keep fewer tensors in shared memory"},
-    });
-  }
-
-  [[nodiscard]] std::optional<Refusal> find_too_many_blocks(
-      const CudaDriver& driver, const CudaDeviceInfo& info) const {
-    int per_sm = 0;
-    driver.check(
-        driver.occupancy_max_active_blocks(
-            &per_sm, plan_.function, static_cast<int>(plan_.launch.num_threads()),
-            static_cast<size_t>(plan_.launch.smem_bytes())),
-        "cuOccupancyMaxActiveBlocksPerMultiprocessor");
-    const int64_t resident = info.has_cooperative_launch ? int64_t{per_sm} * info.num_sms : 0;
-    return find_too_many_blocks(
-        resident,
-        Part{resident, " blocks (", per_sm, " on each of ", info.num_sms, " multiprocessors)"});
-  }
-
-  /// `shown`: `resident`, and where they are.
-  [[nodiscard]] std::optional<Refusal> find_too_many_blocks(
-      int64_t resident, const Part& shown) const {
-    if (plan_.launch.num_blocks() <= resident) {
-      return std::nullopt;
-    }
-    return refuse({
-        .headline =
-            {"Wanted to launch a cooperative kernel, however the number of blocks is greater"
-             " than what can be resident on the GPU at once."},
-        .node = {"kernel ", plan_.code->name},
-        .expected = {"at most ", shown.text()},
-        .found = {plan_.launch.num_blocks(), " blocks of ", plan_.launch.num_threads(), " threads"},
-        .fix = {"let blocks do more work, or use fewer registers or less shared memory"},
-    });
   }
 
   /// Does the kernel compute fewer elements than it takes to wake a thread? Iterations that a split

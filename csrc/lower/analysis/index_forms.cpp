@@ -47,6 +47,33 @@ bool is_index_operation(const Val* val) {
          });
 }
 
+Val* repeat_operation(Kernel& kernel, const Val* model, const std::vector<Val*>& operands) {
+  Val* result = kernel.new_scalar(model->dtype());
+  visit(
+      *model->definition(),
+      overloaded{
+          [&](const UnaryOp& op) {
+            kernel.make<UnaryOp>({.out = result, .arg = operands[0], .op = op.op});
+          },
+          [&](const BinaryOp& op) {
+            kernel.make<BinaryOp>(
+                {.out = result, .lhs = operands[0], .rhs = operands[1], .op = op.op});
+          },
+          [&](const TernaryOp& op) {
+            kernel.make<TernaryOp>(
+                {.out = result,
+                 .in1 = operands[0],
+                 .in2 = operands[1],
+                 .in3 = operands[2],
+                 .op = op.op});
+          },
+          [&](const Expr& other) {
+            NVF_INVARIANT(false, "index expressions are pointwise: ", other.op_name());
+          },
+      });
+  return result;
+}
+
 bool is_division(const Expr& operation) {
   const auto* binary = operation.as<BinaryOp>();
   if (binary == nullptr) {
@@ -361,26 +388,7 @@ Val* IndexForms::shared(Val* model, const std::vector<Val*>& operands) {
     result = model;
     return result;
   }
-  result = kernel_.new_scalar(model->dtype());
-  visit(
-      operation, overloaded{
-                     [&](const UnaryOp& op) {
-                       kernel_.make<UnaryOp>({.out = result, .arg = operands[0], .op = op.op});
-                     },
-                     [&](const BinaryOp& op) {
-                       kernel_.make<BinaryOp>(
-                           {.out = result, .lhs = operands[0], .rhs = operands[1], .op = op.op});
-                     },
-                     [&](const TernaryOp& op) {
-                       kernel_.make<TernaryOp>(
-                           {.out = result,
-                            .in1 = operands[0],
-                            .in2 = operands[1],
-                            .in3 = operands[2],
-                            .op = op.op});
-                     },
-                     [](const Expr&) {},
-                 });
+  result = repeat_operation(kernel_, model, operands);
   return result;
 }
 

@@ -39,6 +39,9 @@ struct Place {
 
 /// An integer operation on integers.
 [[nodiscard]] bool is_index_operation(const Val* val);
+/// The operation that computes `model`, on other operands.
+[[nodiscard]] Val* repeat_operation(
+    Kernel& kernel, const Val* model, const std::vector<Val*>& operands);
 /// Division, remainder and their like.
 [[nodiscard]] bool is_division(const Expr& operation);
 

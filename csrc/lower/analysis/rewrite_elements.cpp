@@ -4,6 +4,7 @@
 
 #include "ir/dependencies.h"
 #include "ir/scopes.h"
+#include "lower/analysis/index_forms.h"
 
 namespace nvfuser {
 namespace {
@@ -66,30 +67,7 @@ class Rewriter {
     if (operands == val->definition()->inputs()) {
       return val;
     }
-    Val* result = kernel_.new_scalar(val->dtype());
-    visit(
-        *val->definition(),
-        overloaded{
-            [&](const UnaryOp& op) {
-              kernel_.make<UnaryOp>({.out = result, .arg = operands[0], .op = op.op});
-            },
-            [&](const BinaryOp& op) {
-              kernel_.make<BinaryOp>(
-                  {.out = result, .lhs = operands[0], .rhs = operands[1], .op = op.op});
-            },
-            [&](const TernaryOp& op) {
-              kernel_.make<TernaryOp>(
-                  {.out = result,
-                   .in1 = operands[0],
-                   .in2 = operands[1],
-                   .in3 = operands[2],
-                   .op = op.op});
-            },
-            [&](const Expr& other) {
-              NVF_INVARIANT(false, "index expressions are pointwise: ", other.op_name());
-            },
-        });
-    return result;
+    return repeat_operation(kernel_, val, operands);
   }
 
   Kernel& kernel_;
