@@ -488,13 +488,15 @@ class NodeRules {
   // -- axes --
 
   /// Dimensions of an operand meet axes of a result one by one. Sizes that are known are equal,
-  /// unless the operand has one element for all.
+  /// unless the operand has one element for all, or may turn out to have.
   void meet(const IterDomains& dims, const IterDomains& axes) {
     expect_count(dims.size(), std::ssize(axes));
     for (size_t i = 0; is_good() && i < dims.size(); ++i) {
       const Val* size = dims[i]->maybe_expanded_extent();
       const Val* met = axes[i]->maybe_expanded_extent();
-      if (size->is_const() && met->is_const() && !dims[i]->is_broadcast()) {
+      const bool may_repeat =
+          dims[i]->is_broadcast() || (dims[i]->is_symbolic_axis() && size->is_one());
+      if (size->is_const() && met->is_const() && !may_repeat) {
         expect(as_int(size->value()) == as_int(met->value()), "an operand has another size");
       }
     }

@@ -169,6 +169,17 @@ def test_dynamic_shapes_come_back() -> None:
     torch.testing.assert_close(out, data.reshape(3, 8))
 
 
+def test_an_open_axis_of_one_element_meets_others() -> None:
+    """Whether it is a broadcast is decided with the other sizes of the reshape."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 1], contiguity=[True, None])
+        y = fd.define_tensor([6, 3], contiguity=True)
+        rows = fd.ops.div(fd.ops.size(x, 0), fd.define_scalar(6, dtype=DataType.Index))
+        opened = fd.ops.reshape(x, [rows, 6, 1])
+        fd.add_output(fd.ops.add(fd.ops.broadcast(y, [True, False, False]), opened))
+    check_round_trip(fd.fusion)
+
+
 def test_loops_that_were_inserted_come_back() -> None:
     with FusionDefinition() as fd:
         x = fd.define_tensor([8], contiguity=True)

@@ -6,9 +6,10 @@ import importlib
 from pathlib import Path
 
 import pytest
+import torch
 from pass_text import BX, NAMES, TX, bound
 
-from nvfuser_direct import FusionDefinition, Kernel, MemoryType
+from nvfuser_direct import FusionDefinition, Kernel, KernelExecutor, MemoryType
 from nvfuser_direct._core.internal import find_violations, print_statements, read_statements
 
 FIRST = NAMES.index("build_loop_nests")
@@ -116,6 +117,46 @@ def test_a_pass_runs_on_a_kernel_that_was_written_as_text() -> None:
     assert str(kernel).count("IF ") == 2
     merged = fd.fusion.lower(until="merge_conditions")
     assert str(merged).count("IF ") <= 2
+
+
+BLOCKS = "CeilDiv:Index(i0, 128:Index)"
+WRITTEN = f"""\
+ForLoop(index="blockIdx.x", iter_domain=D2, start=0:Index, stop={BLOCKS}, loop_kind=Hardware)
+  body:
+    ForLoop(index="threadIdx.x", iter_domain=D3, start=0:Index, stop=128:Index, loop_kind=Hardware)
+      body:
+        BinaryOp(out=i9, lhs=Mul:Index("blockIdx.x", 128:Index), rhs="threadIdx.x")
+        BinaryOp(out=T1[i9], lhs=T0[i9], rhs=T0[i9], op=Mul) origin=T1 ranges=[i9 < i0]
+"""
+
+
+def test_a_whole_kernel_is_written_as_text(
+    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its definition says which tensors there are; all statements are those of the text."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        y = fd.ops.neg(x)
+        fd.add_output(y)
+        y.split(0, 128)
+        bound(fd, y, BX, TX)
+    kernel = fd.fusion.lower(target=target, until="build_loop_nests")
+    read_statements(kernel, WRITTEN)
+    for following in NAMES[FIRST + 1 :]:
+        kernel.run_pass(following)
+    assert find_violations(kernel) == []
+    data = torch.randn(1000, device=target)
+    executor = KernelExecutor()
+    executor.compile(fd.fusion, [data])
+    name, source = executor.kernel_name(), executor.kernel_source()
+    of_definition = fd.fusion.lower(target=target).print_source(name)
+    assert of_definition in source
+    file = tmp_path / "kernel.txt"
+    file.write_text(source.replace(of_definition, kernel.print_source(name)))
+    monkeypatch.setenv("NVFUSER_EXTERNAL_SRC", str(file))
+    written = KernelExecutor()
+    written.compile(fd.fusion, [data])
+    torch.testing.assert_close(written.run([data])[0], data * data)
 
 
 @pytest.mark.parametrize(
