@@ -27,16 +27,16 @@ class Refusal:
     @property
     def node(self) -> str:
         """
-        What it was broken with, and the Python line that made that; empty: nothing in particular.
+        The node that broke it, and the Python line that made it; empty: no node in particular.
         """
 
     @property
     def expected(self) -> str:
-        """What the rule asks for."""
+        """The demand of the rule."""
 
     @property
     def found(self) -> str:
-        """What there is instead."""
+        """The state that was found instead."""
 
     @property
     def fix(self) -> str:
@@ -151,7 +151,7 @@ class DataType(enum.Enum):
     TMemAddress = 23
 
 class ParallelType(enum.Enum):
-    """What a loop axis is bound to."""
+    """The hardware index, or kind of loop, that a loop axis is bound to."""
 
     mesh_x = 0
 
@@ -222,7 +222,7 @@ class ParallelType(enum.Enum):
     Serial = 16
 
 class LoopKind(enum.Enum):
-    """What a loop of a kernel does with its body."""
+    """How a loop of a kernel runs its body."""
 
     Serial = 0
 
@@ -237,7 +237,7 @@ class LoopKind(enum.Enum):
     Unswitched = 5
 
 class IterType(enum.Enum):
-    """What an iteration domain is for."""
+    """The use of an iteration domain."""
 
     Iteration = 0
 
@@ -1673,8 +1673,8 @@ class TensorView(Val):
         Split one loop axis in two.
 
         ``[.., N, ..]`` becomes ``[.., ceilDiv(N, factor), factor, ..]``, or with ``inner_split=False``
-        ``[.., factor, ceilDiv(N, factor), ..]``. What lies beyond the end of a split that is not divisible is
-        not computed.
+        ``[.., factor, ceilDiv(N, factor), ..]``. Elements beyond the end of a split that is not divisible
+        are not computed.
 
         Parameters
         ----------
@@ -2092,7 +2092,7 @@ class Expr(Statement):
 
     def attributes(self) -> dict[str, object]:
         """
-        What is neither operand nor result, by name; enumerations as their names.
+        The fields that are neither operands nor results, by name; enumerations as their names.
         """
 
     def attribute(self, index: int) -> object:
@@ -4463,7 +4463,7 @@ class ScheduleStep:
 
 class OperandRead(enum.Enum):
     """
-    What one element of a result reads of the operands, from the least to the most.
+    The part of the operands that one element of a result reads, from the least to the most.
     """
 
     none = 0
@@ -4519,11 +4519,11 @@ class ViewOf(enum.Enum):
     """Where axes that become one are neighbours."""
 
 class OpSemantics:
-    """What holds for all expressions of one kind."""
+    """The facts that hold for all expressions of one kind."""
 
     @property
     def read(self) -> OperandRead:
-        """What an element of a result reads of the operands."""
+        """The part of the operands that an element of a result reads."""
 
     @property
     def elements(self) -> ElementSource:
@@ -4564,10 +4564,10 @@ class OpSemantics:
         """Whether an element of a result is a part of one of the operand."""
 
 def semantics_of(expr: Expr) -> OpSemantics:
-    """What an expression of this kind means."""
+    """The meaning of an expression of this kind."""
 
 def operand_read(read: AxisRead) -> OperandRead:
-    """What is read for an axis, as for a whole kind."""
+    """The read of an axis, as it is named for a whole kind."""
 
 def overwritten_operand(expr: Expr) -> TensorView:
     """
@@ -4586,7 +4586,7 @@ def shows_first_operand(expr: Expr) -> bool:
 
 def first_axes(tensor: TensorView) -> list[IterDomain]:
     """
-    What the loops of a tensor are made from: mostly its logical axes, for a scatter its positions.
+    The axes that the loops of a tensor are made from: mostly its logical axes, for a scatter its positions.
     """
 
 class AxisRead(enum.Enum):
@@ -4630,7 +4630,7 @@ class AxisRead(enum.Enum):
     """
 
 class AxisUse:
-    """What one result reads along one axis of an operand."""
+    """The positions that one result reads along one axis of an operand."""
 
     @property
     def read(self) -> AxisRead:
@@ -4654,7 +4654,7 @@ class AxisUse:
 
 def axes_of_use(producer: TensorView, consumer: TensorView) -> list[AxisUse]:
     """
-    What a result reads of an operand.
+    The positions of an operand that a result reads.
 
     Parameters
     ----------
@@ -5255,15 +5255,15 @@ class DoctorLine:
 
     @property
     def topic(self) -> str:
-        """What it is about."""
+        """The part of the installation that it is about."""
 
     @property
     def finding(self) -> str:
-        """What was found."""
+        """The state that was found."""
 
     @property
     def fix(self) -> str:
-        """What to do; empty where all is well."""
+        """The way to mend it; empty where all is well."""
 
 def check_cuda_device(index: int) -> None:
     """
@@ -5276,11 +5276,11 @@ def check_cuda_device(index: int) -> None:
     """
 
 def doctor_report() -> list[DoctorLine]:
-    """What this installation can do, and what is missing."""
+    """The abilities of this installation, and what is missing."""
 
 class HeuristicParams:
     """
-    What a scheduler decides: computed from a definition, sizes, alignments and a device. Can be printed, edited, compared and applied.
+    The decisions of a scheduler: computed from a definition, sizes, alignments and a device. They can be printed, edited, compared and applied.
     """
 
     @property
@@ -5668,14 +5668,14 @@ class ReductionParams(HeuristicParams):
 
     @property
     def block_dim_inner_reduction(self) -> ParallelType:
-        """What the threads of the inner reduction are bound to."""
+        """The hardware index of the threads of the inner reduction."""
 
     @block_dim_inner_reduction.setter
     def block_dim_inner_reduction(self, arg: ParallelType, /) -> None: ...
 
     @property
     def grid_dim_inner_reduction(self) -> ParallelType:
-        """What the blocks of the inner reduction are bound to."""
+        """The hardware index of the blocks of the inner reduction."""
 
     @grid_dim_inner_reduction.setter
     def grid_dim_inner_reduction(self, arg: ParallelType, /) -> None: ...
@@ -5717,14 +5717,14 @@ class ReductionParams(HeuristicParams):
 
     @property
     def block_dim_iter_dom(self) -> ParallelType:
-        """What the threads of the iteration side are bound to."""
+        """The hardware index of the threads of the iteration side."""
 
     @block_dim_iter_dom.setter
     def block_dim_iter_dom(self, arg: ParallelType, /) -> None: ...
 
     @property
     def grid_dim_iter_dom(self) -> ParallelType:
-        """What the blocks of the iteration side are bound to."""
+        """The hardware index of the blocks of the iteration side."""
 
     @grid_dim_iter_dom.setter
     def grid_dim_iter_dom(self, arg: ParallelType, /) -> None: ...
@@ -5759,14 +5759,14 @@ class ReductionParams(HeuristicParams):
 
     @property
     def block_dim_outer_reduction(self) -> ParallelType:
-        """What the threads of the outer reduction are bound to."""
+        """The hardware index of the threads of the outer reduction."""
 
     @block_dim_outer_reduction.setter
     def block_dim_outer_reduction(self, arg: ParallelType, /) -> None: ...
 
     @property
     def grid_dim_outer_reduction(self) -> ParallelType:
-        """What the blocks of the outer reduction are bound to."""
+        """The hardware index of the blocks of the outer reduction."""
 
     @grid_dim_outer_reduction.setter
     def grid_dim_outer_reduction(self, arg: ParallelType, /) -> None: ...
@@ -5917,7 +5917,7 @@ class ReductionParams(HeuristicParams):
 
 class CostEstimate:
     """
-    What a kernel on a GPU is expected to cost. It ranks params; it is no prediction.
+    The time that a kernel on a GPU is expected to take. It ranks params; it is no prediction.
     """
 
     @property
@@ -5935,7 +5935,7 @@ class CostEstimate:
     @property
     def efficiency(self) -> float:
         """
-        What the last round, and multiprocessors without a block, leave of the whole.
+        Share of the whole that the last round, and multiprocessors without a block, leave.
         """
 
     @property
@@ -5960,7 +5960,7 @@ class CostEstimate:
 
     def bound(self) -> str:
         """
-        What takes longest.
+        The part that takes longest.
 
         Returns
         -------
@@ -6016,7 +6016,7 @@ class SegmentedGroup:
     @property
     def exprs(self) -> list[Expr]:
         """
-        Its expressions in the complete fusion, operands before results. What is cheap may be in several groups.
+        Its expressions in the complete fusion, operands before results. Cheap ones may be in several groups.
         """
 
     @property
@@ -6065,7 +6065,7 @@ class Cut:
 
     @property
     def other(self) -> TensorView:
-        """What the reader cannot be with; None: the tensor that crosses."""
+        """The tensor that the reader cannot be with; None: the one that crosses."""
 
     def __str__(self) -> str:
         """
@@ -6138,7 +6138,7 @@ class SegmentedFusion:
 
     def explain(self) -> str:
         """
-        What runs each group, why it was cut, and why schedulers did not take it: a text.
+        A text that says how each group runs, why it was cut, and why schedulers did not take it.
         """
 
     def draw(self) -> str:
@@ -6152,8 +6152,8 @@ def segment(fusion: Fusion, inputs: Iterable[object], target: str | None = None,
     """
     Cut a fusion into groups that one scheduler takes each.
 
-    The fusion stays as it is. What is cut follows from the math and from the sizes of the inputs; the
-    order of statements does not matter. Nothing is compiled.
+    The fusion stays as it is. Cuts follow from the math and from the sizes of the inputs; the order of
+    statements does not matter. Nothing is compiled.
 
     Parameters
     ----------
@@ -6243,7 +6243,7 @@ class Kernel(Fusion):
 
     def index_bounds(self) -> tuple[Val, Val]:
         """
-        What every index of the kernel lies between, by sizes, strides and scalars of the inputs.
+        The bounds of every index of the kernel, by sizes, strides and scalars of the inputs.
 
         Returns
         -------
@@ -6326,7 +6326,7 @@ class BankConflict:
 
     @property
     def tensor(self) -> TensorView:
-        """What is accessed."""
+        """The tensor that is accessed."""
 
     @property
     def is_write(self) -> bool:
@@ -6334,7 +6334,7 @@ class BankConflict:
 
     @property
     def bytes(self) -> int:
-        """What a thread accesses at once (bytes)."""
+        """Bytes that a thread accesses at once."""
 
     @property
     def ways(self) -> int:
@@ -6489,7 +6489,7 @@ class KernelExecutor:
         """How many signatures of arguments have a launch plan."""
 
 class ExecutorCacheStats:
-    """What a cache holds, and its use so far."""
+    """The contents of a cache, and its use so far."""
 
     @property
     def hits(self) -> int:
@@ -6697,7 +6697,7 @@ class FusionExecutorCache:
         """
 
     def stats(self) -> ExecutorCacheStats:
-        """What the cache holds, and how it was used."""
+        """The contents of the cache, and how it was used."""
 
     def explain(self, inputs: Iterable[object]) -> str:
         """
@@ -6832,7 +6832,7 @@ def keep_schedule(scheduled: Fusion, decisions: str, origin: str, compile_params
 
 class Concretization:
     """
-    What the dynamic shapes of a fusion come out as: the squeezes, merges, splits and new dimensions of every reshape, and which axes are broadcasts. Equal for all inputs that share one concretized fusion.
+    How the dynamic shapes of a fusion come out: the squeezes, merges, splits and new dimensions of every reshape, and which axes are broadcasts. Equal for all inputs that share one concretized fusion.
     """
 
     def __eq__(self, other: object, /) -> bool: ...
@@ -6848,7 +6848,7 @@ def has_dynamic_shapes(fusion: Fusion) -> bool:
 
 def find_concretization(fusion: Fusion, inputs: object) -> Concretization:
     """
-    What the dynamic shapes of a fusion come out as.
+    Find how the dynamic shapes of a fusion come out.
 
     Parameters
     ----------
@@ -6985,7 +6985,7 @@ class KernelProfile:
 
     @property
     def percentage_peak_bandwidth(self) -> float:
-        """Of what the device's memory can do; 0 on the CPU."""
+        """Share of the device's peak bandwidth; 0 on the CPU."""
 
     @property
     def grid_str(self) -> str:
@@ -7005,7 +7005,7 @@ class KernelProfile:
 
     @property
     def registers(self) -> int:
-        """Of a thread; 0 on the CPU."""
+        """Registers of a thread; 0 on the CPU."""
 
     @property
     def input_bytes(self) -> int:
@@ -7017,7 +7017,7 @@ class KernelProfile:
 
     @property
     def scheduler(self) -> str:
-        """Who scheduled it."""
+        """The scheduler that scheduled it."""
 
     def __repr__(self) -> str: ...
 
@@ -7062,7 +7062,7 @@ class FusionProfile:
 
     @property
     def percentage_peak_bandwidth(self) -> float:
-        """Of what the device's memory can do; 0 on the CPU."""
+        """Share of the device's peak bandwidth; 0 on the CPU."""
 
     @property
     def input_bytes(self) -> int:

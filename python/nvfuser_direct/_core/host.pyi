@@ -12,7 +12,7 @@ class Piece:
 
     @property
     def fusion(self) -> nvfuser_direct._core.Fusion:
-        """What it computes, without a schedule."""
+        """The math that it computes, without a schedule."""
 
     @property
     def inputs(self) -> list[int]:
@@ -196,15 +196,15 @@ class ProgramPlan:
     @property
     def workspace_bytes(self) -> int:
         """
-        Of the one piece of memory for all tensors that live only between steps.
+        Size of the one piece of memory for all tensors that live only between steps.
         """
 
     def __str__(self) -> str: ...
 
 class HostProgram:
     """
-    What a call does: its arguments fill the first slots, its steps run in order, and some
-    slots are what the caller gets. It can be changed until it is planned or run.
+    The program of a call: its arguments fill the first slots, its steps run in order, and the
+    caller gets some of the slots. It can be changed until it is planned or run.
     """
 
     def __init__(self, fusion_id: int = 0) -> None:
@@ -358,7 +358,7 @@ class HostProgram:
 
     def plan(self, args: Iterable[object], device: torch.device | str | int | None = None) -> ProgramPlan:
         """
-        What lies where in runs with arguments like these; nothing runs.
+        The places of all slots in runs with arguments like these; nothing runs.
 
         Parameters
         ----------

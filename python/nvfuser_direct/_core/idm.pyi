@@ -110,7 +110,7 @@ class IdModel:
         """
 
     def fusion(self) -> nvfuser_direct._core.Fusion:
-        """What was analysed."""
+        """The fusion that was analysed."""
 
     def __str__(self) -> str: ...
 

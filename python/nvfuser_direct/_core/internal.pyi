@@ -1,4 +1,4 @@
-"""What the package itself needs of the core; no interface."""
+"""Parts of the core that the package itself needs; no interface."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -179,9 +179,7 @@ def read_statements(kernel: nvfuser_direct._core.Kernel, text: str) -> None:
     """
 
 def find_violations(kernel: nvfuser_direct._core.Kernel) -> list[str]:
-    """
-    What is wrong with the statements of a kernel, one line for each finding.
-    """
+    """The faults of the statements of a kernel, one line for each finding."""
 
 def input_list(inputs: Iterable[object]) -> list[Any]:
     """
@@ -237,7 +235,7 @@ def size_inputs(fusion: nvfuser_direct._core.Fusion) -> list[int]:
     """Positions of the scalar inputs that sizes are computed from."""
 
 def find_unequal_sizes(fusion: nvfuser_direct._core.Fusion, inputs: object) -> nvfuser_direct._core.Refusal | None:
-    """What `check_meeting_sizes` raises; None: all sizes match."""
+    """The refusal that `check_meeting_sizes` raises; None: all sizes match."""
 
 def check_meeting_sizes(fusion: nvfuser_direct._core.Fusion, inputs: object) -> None:
     """

@@ -4180,8 +4180,8 @@ class OpsModule:
         mat2 : TensorView
             [k, n].
         scale1, scale2 : TensorView
-            Of dtype Float: one for the matrix, each row (column), or each block along k, row-major. Of an
-            fp8 dtype: one for each block along k, in tiles of 128 x 4.
+            Of dtype Float: one for the matrix, each row (column), or each block along k, row-major. If of
+            an fp8 dtype: one for each block along k, in tiles of 128 x 4.
         alpha : TensorView, optional
             Factor of the product.
         bias, beta : TensorView, optional
@@ -4359,7 +4359,7 @@ class ScheduleModule:
         to : list[TensorView]
             Where to stop; these are left as they are.
         propagate_parallel_type : bool
-            Whether mapped axes take the parallel types, too.
+            Whether mapped axes also take the parallel types.
         """
 
     @staticmethod
@@ -4403,7 +4403,7 @@ class ScheduleModule:
         selected_parallel_types : set[ParallelType]
             Copy only these; all if empty.
         propagate_padding : bool
-            Whether to copy the padding to whole warps, too.
+            Whether to copy the padding to whole warps as well.
         """
 
     @staticmethod
@@ -4444,6 +4444,47 @@ class ScheduleModule:
     def reset_inlining(fusion: nvfuser_direct._core.Fusion) -> None:
         """Undo all inlining."""
 
+    @staticmethod
+    def group_reductions(tvs: Sequence[nvfuser_direct._core.TensorView]) -> None:
+        """
+        Let reductions of one shape run as one, so that they share their barriers.
+
+        Parameters
+        ----------
+        tvs : list[TensorView]
+            Results of reductions with the same axes, transforms and parallel types, none of which depends
+            on another. Operations, dtypes and identities may differ. The results of the
+            `GroupedReductionOp` have the same order.
+
+        Raises
+        ------
+        UserError
+            If a tensor is not the result of a reduction, if the reductions are not alike, or if tensors are
+            inlined where a tensor that depends on the group is inlined as well.
+        """
+
+    @staticmethod
+    def trivial(fusion: nvfuser_direct._core.Fusion) -> None:
+        """
+        Schedule a fusion so that it runs as one kernel, on any target and for any sizes.
+
+        Parameters
+        ----------
+        fusion : Fusion
+            Is scheduled in place.
+        """
+
+    @staticmethod
+    def try_trivial(fusion: nvfuser_direct._core.Fusion) -> nvfuser_direct._core.Refusal | None:
+        """
+        As `trivial`; what that would raise is returned.
+
+        Returns
+        -------
+        Refusal or None
+            Why there is no such schedule, with the fusion scheduled in part; None: it has one.
+        """
+
     @overload
     @staticmethod
     def find_wrong_split(tv: nvfuser_direct._core.TensorView, axis: int, factor: int) -> nvfuser_direct._core.Refusal | None: ...
@@ -4452,7 +4493,7 @@ class ScheduleModule:
     @staticmethod
     def find_wrong_split(tv: nvfuser_direct._core.TensorView, axis: int, factor: nvfuser_direct._core.Val) -> nvfuser_direct._core.Refusal | None:
         """
-        What ``TensorView.split`` refuses.
+        Ask whether ``TensorView.split`` can be called.
 
         Each function ``find_wrong_<method>`` has the arguments of a scheduling method, and changes nothing.
 
@@ -4464,55 +4505,59 @@ class ScheduleModule:
 
     @staticmethod
     def find_wrong_merge(tv: nvfuser_direct._core.TensorView, axis_o: int, axis_i: int) -> nvfuser_direct._core.Refusal | None:
-        """What ``TensorView.merge`` refuses; None: nothing."""
+        """The refusal of ``TensorView.merge``; None: it can be called."""
 
     @staticmethod
     def find_wrong_flatten(tv: nvfuser_direct._core.TensorView, from_: int = 0, to: int = -1) -> nvfuser_direct._core.Refusal | None:
-        """What ``TensorView.flatten`` refuses; None: nothing."""
+        """The refusal of ``TensorView.flatten``; None: it can be called."""
 
     @staticmethod
     def find_wrong_reorder(tv: nvfuser_direct._core.TensorView, old2new: Mapping[int, int]) -> nvfuser_direct._core.Refusal | None:
-        """What ``TensorView.reorder`` refuses; None: nothing."""
+        """The refusal of ``TensorView.reorder``; None: it can be called."""
 
     @staticmethod
     def find_wrong_swizzle(tv: nvfuser_direct._core.TensorView, swizzle_type: nvfuser_direct._core.SwizzleType, x: int, y: int) -> nvfuser_direct._core.Refusal | None:
-        """What ``TensorView.swizzle`` refuses; None: nothing."""
+        """The refusal of ``TensorView.swizzle``; None: it can be called."""
 
     @staticmethod
     def find_wrong_swizzle1d(tv: nvfuser_direct._core.TensorView, x: int, parallel_type: nvfuser_direct._core.ParallelType) -> nvfuser_direct._core.Refusal | None:
-        """What ``TensorView.swizzle1d`` refuses; None: nothing."""
+        """The refusal of ``TensorView.swizzle1d``; None: it can be called."""
 
     @staticmethod
     def find_wrong_broadcast(tv: nvfuser_direct._core.TensorView, axis: int, extent: nvfuser_direct._core.ScalarLike | None = None) -> nvfuser_direct._core.Refusal | None:
-        """What ``TensorView.broadcast`` refuses; None: nothing."""
+        """The refusal of ``TensorView.broadcast``; None: it can be called."""
 
     @staticmethod
     def find_wrong_resize(tv: nvfuser_direct._core.TensorView, axis: int, left: nvfuser_direct._core.ScalarLike, right: nvfuser_direct._core.ScalarLike, iter_type: nvfuser_direct._core.IterType | None = None) -> nvfuser_direct._core.Refusal | None:
-        """What ``TensorView.resize`` refuses; None: nothing."""
+        """The refusal of ``TensorView.resize``; None: it can be called."""
 
     @staticmethod
     def find_wrong_parallel_type(axis: nvfuser_direct._core.IterDomain, parallel_type: nvfuser_direct._core.ParallelType) -> nvfuser_direct._core.Refusal | None:
-        """What ``IterDomain.parallelize`` refuses; None: nothing."""
+        """The refusal of ``IterDomain.parallelize``; None: it can be called."""
 
     @staticmethod
     def find_wrong_padding(axis: nvfuser_direct._core.IterDomain, size: int | None = None) -> nvfuser_direct._core.Refusal | None:
-        """What ``IterDomain.pad_to_multiple_of_warp`` refuses; None: nothing."""
+        """
+        The refusal of ``IterDomain.pad_to_multiple_of_warp``; None: it can be called.
+        """
 
     @staticmethod
     def find_wrong_cluster(axis: nvfuser_direct._core.IterDomain) -> nvfuser_direct._core.Refusal | None:
-        """What ``IterDomain.set_clustered_blocks`` refuses; None: nothing."""
+        """
+        The refusal of ``IterDomain.set_clustered_blocks``; None: it can be called.
+        """
 
     @staticmethod
     def find_wrong_cache_after(tv: nvfuser_direct._core.TensorView, op_type: nvfuser_direct._core.LoadStoreOpType = nvfuser_direct._core.LoadStoreOpType.set, cache_op: nvfuser_direct._core.CacheOp = nvfuser_direct._core.CacheOp.unspecified, cached_uses: Sequence[nvfuser_direct._core.Expr] = []) -> nvfuser_direct._core.Refusal | None:
-        """What ``TensorView.cache_after`` refuses; None: nothing."""
+        """The refusal of ``TensorView.cache_after``; None: it can be called."""
 
     @staticmethod
     def find_wrong_cache_before(tv: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.Refusal | None:
-        """What ``TensorView.cache_before`` refuses; None: nothing."""
+        """The refusal of ``TensorView.cache_before``; None: it can be called."""
 
     @staticmethod
     def find_wrong_cache_fork(tv: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.Refusal | None:
-        """What ``TensorView.cache_fork`` refuses; None: nothing."""
+        """The refusal of ``TensorView.cache_fork``; None: it can be called."""
 
     @overload
     @staticmethod
@@ -4521,53 +4566,57 @@ class ScheduleModule:
     @overload
     @staticmethod
     def find_wrong_rfactor(tv: nvfuser_direct._core.TensorView, axes: Sequence[int], tvs: Sequence[nvfuser_direct._core.TensorView]) -> nvfuser_direct._core.Refusal | None:
-        """What ``TensorView.rfactor`` refuses; None: nothing."""
+        """The refusal of ``TensorView.rfactor``; None: it can be called."""
 
     @staticmethod
     def find_wrong_memory_type(tv: nvfuser_direct._core.TensorView, memory_type: nvfuser_direct._core.MemoryType) -> nvfuser_direct._core.Refusal | None:
-        """What ``TensorView.set_memory_type`` refuses; None: nothing."""
+        """The refusal of ``TensorView.set_memory_type``; None: it can be called."""
 
     @staticmethod
     def find_wrong_allocation_domain(tv: nvfuser_direct._core.TensorView, new_allocation_domain: Sequence[nvfuser_direct._core.IterDomain], new_contiguity: Sequence[bool | None]) -> nvfuser_direct._core.Refusal | None:
-        """What ``TensorView.set_allocation_domain`` refuses; None: nothing."""
+        """
+        The refusal of ``TensorView.set_allocation_domain``; None: it can be called.
+        """
 
     @staticmethod
     def find_wrong_loop_domain(tv: nvfuser_direct._core.TensorView, new_loop_domain: Sequence[nvfuser_direct._core.IterDomain]) -> nvfuser_direct._core.Refusal | None:
-        """What ``TensorView.set_loop_domain`` refuses; None: nothing."""
+        """The refusal of ``TensorView.set_loop_domain``; None: it can be called."""
 
     @staticmethod
     def find_wrong_commit_leaf_to_logical(tv: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.Refusal | None:
-        """What ``TensorView.commit_leaf_to_logical`` refuses; None: nothing."""
+        """
+        The refusal of ``TensorView.commit_leaf_to_logical``; None: it can be called.
+        """
 
     @staticmethod
     def find_wrong_clear_reduction_iter_domains(tv: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.Refusal | None:
         """
-        What ``TensorView.clear_reduction_iter_domains`` refuses; None: nothing.
+        The refusal of ``TensorView.clear_reduction_iter_domains``; None: it can be called.
         """
 
     @staticmethod
     def find_wrong_inline_at(tv: nvfuser_direct._core.TensorView, pos: int) -> nvfuser_direct._core.Refusal | None:
         """
-        What ``TensorView.inline_at`` refuses without ``best_effort``; None: nothing.
+        The refusal of ``TensorView.inline_at`` without ``best_effort``; None: it can be called.
         """
 
     @staticmethod
     def find_wrong_compute_with(tv: nvfuser_direct._core.TensorView, pos: int) -> nvfuser_direct._core.Refusal | None:
         """
-        What ``TensorView.compute_with`` refuses without ``best_effort``; None: nothing.
+        The refusal of ``TensorView.compute_with`` without ``best_effort``; None: it can be called.
         """
 
     @staticmethod
     def find_wrong_circular_buffer(tv: nvfuser_direct._core.TensorView, number_of_stages: int, prefetch_distance: int = -1, type: nvfuser_direct._core.Pipelined | nvfuser_direct._core.WarpSpecialized = ...) -> nvfuser_direct._core.Refusal | None:
-        """What ``TensorView.circular_buffer`` refuses; None: nothing."""
+        """The refusal of ``TensorView.circular_buffer``; None: it can be called."""
 
     @staticmethod
     def find_wrong_group(tvs: Sequence[nvfuser_direct._core.TensorView]) -> nvfuser_direct._core.Refusal | None:
-        """What ``group_reductions`` refuses; None: nothing."""
+        """The refusal of ``group_reductions``; None: it can be called."""
 
     @staticmethod
     def find_wrong_promote_reuse(tv: nvfuser_direct._core.TensorView, flag: bool = True) -> nvfuser_direct._core.Refusal | None:
-        """What ``TensorView.promote_reuse`` refuses; None: nothing."""
+        """The refusal of ``TensorView.promote_reuse``; None: it can be called."""
 
     @staticmethod
     def try_transform_like(reference_tv: nvfuser_direct._core.TensorView, selected_tensors: Sequence[nvfuser_direct._core.TensorView] = []) -> nvfuser_direct._core.Refusal | None:
@@ -4602,47 +4651,6 @@ class ScheduleModule:
     def try_inline_at(reference_tv: nvfuser_direct._core.TensorView, pos: int = -1, best_effort: bool = False, selected_tensors: Sequence[nvfuser_direct._core.TensorView] = []) -> nvfuser_direct._core.Refusal | None:
         """
         As `inline_at`; what that would raise is returned, and then nothing is changed.
-        """
-
-    @staticmethod
-    def group_reductions(tvs: Sequence[nvfuser_direct._core.TensorView]) -> None:
-        """
-        Let reductions of one shape run as one, so that they share their barriers.
-
-        Parameters
-        ----------
-        tvs : list[TensorView]
-            Results of reductions with the same axes, transforms and parallel types, none of which depends
-            on another. Operations, dtypes and identities may differ. The results of the
-            `GroupedReductionOp` have the same order.
-
-        Raises
-        ------
-        UserError
-            If a tensor is not the result of a reduction, if the reductions are not alike, or if tensors are
-            inlined where a tensor that depends on the group stands, too.
-        """
-
-    @staticmethod
-    def trivial(fusion: nvfuser_direct._core.Fusion) -> None:
-        """
-        Schedule a fusion so that it runs as one kernel, on any target and for any sizes.
-
-        Parameters
-        ----------
-        fusion : Fusion
-            Is scheduled in place.
-        """
-
-    @staticmethod
-    def try_trivial(fusion: nvfuser_direct._core.Fusion) -> nvfuser_direct._core.Refusal | None:
-        """
-        As `trivial`; what that would raise is returned.
-
-        Returns
-        -------
-        Refusal or None
-            Why there is no such schedule, with the fusion scheduled in part; None: it has one.
         """
 
     @staticmethod
@@ -4685,7 +4693,7 @@ class ScheduleModule:
     @staticmethod
     def compute_heuristics(fusion: nvfuser_direct._core.Fusion, scheduler_type: nvfuser_direct._core.SchedulerType, inputs: Iterable[object], target: str | None = None) -> nvfuser_direct._core.HeuristicParams:
         """
-        What a scheduler would decide for a fusion, which stays as it is.
+        Find what a scheduler decides for a fusion, which stays as it is.
 
         Parameters
         ----------
@@ -4712,7 +4720,7 @@ class ScheduleModule:
     @staticmethod
     def estimate_cost(fusion: nvfuser_direct._core.Fusion, heuristic_params: nvfuser_direct._core.HeuristicParams, inputs: Iterable[object], target: str | None = None) -> nvfuser_direct._core.CostEstimate | None:
         """
-        What params are expected to cost, for inputs like these.
+        Estimate the cost of params for inputs like these.
 
         Parameters
         ----------

@@ -3804,8 +3804,8 @@ def scaled_mm(mat1: nvfuser_direct._core.TensorView, mat2: nvfuser_direct._core.
     mat2 : TensorView
         [k, n].
     scale1, scale2 : TensorView
-        Of dtype Float: one for the matrix, each row (column), or each block along k, row-major. Of an
-        fp8 dtype: one for each block along k, in tiles of 128 x 4.
+        Of dtype Float: one for the matrix, each row (column), or each block along k, row-major. If of
+        an fp8 dtype: one for each block along k, in tiles of 128 x 4.
     alpha : TensorView, optional
         Factor of the product.
     bias, beta : TensorView, optional
