@@ -29,6 +29,16 @@ def definitions(x: torch.Tensor) -> None:
         assert_type(fd.ops.tensor_sizes(t0), list[Scalar])
         assert_type(t0.shape(), Vector)
         assert_type(t0.size(0), Scalar)
+        assert_type(t0 + t0, Tensor)
+        assert_type(t0 * s0, Tensor)
+        assert_type(s0 / t0, Tensor)
+        assert_type(s0 - s0, Scalar)
+        assert_type(t0 > s0, Tensor)
+        assert_type(s0 <= s0, Scalar)
+        assert_type(-t0, Tensor)
+        assert_type(abs(s0), Scalar)
+        t0 * 2.0  # type: ignore[operator]
+        2.0 * s0  # type: ignore[operator]
         fd.ops.add(t0, 1.0)  # type: ignore[call-overload]
         fd.ops.no_such(t0)  # type: ignore[attr-defined]
         fd.add_output(t0, stride_order=[0, 1])
