@@ -69,6 +69,24 @@ def test_ids_hits_and_the_limit_come_back(tmp_path: Path) -> None:
     assert torch.equal(out, torch.full((2, 3), 2.0))
 
 
+def test_schedules_of_users_do_not_come_back(tmp_path: Path) -> None:
+    """11, promise 2: "User schedules, captured output and profiles are not." """
+    fd, x = scaled(2.0), torch.ones(2, 3)
+    fd._setup_schedule([x])
+    fd._finalize_schedule([x])
+    fd.execute([x], profile=True, capture_debug_output=True)
+    FusionCache.get().serialize(str(tmp_path / "file"))
+    FusionCache.reset()
+    FusionCache.get().deserialize(str(tmp_path / "file"))
+    again = scaled(2.0)
+    assert again.id() == 0
+    assert not again._exist_schedule([x])
+    assert again.debug_output() is None
+    with pytest.raises(ValueError, match="not profiled"):
+        again.profile()
+    assert torch.equal(again.execute([x])[0], 2 * x)
+
+
 def test_a_failed_definition_does_not_shift_ids(tmp_path: Path) -> None:
     """11, promise 3."""
 

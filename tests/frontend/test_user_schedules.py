@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from nvfuser import (
+    DataType,
     FusionDefinition,
     LoadStoreOpType,
     MemoryType,
@@ -68,6 +69,46 @@ def test_a_schedule_runs_for_each_signature(target: str, rng: torch.Generator) -
     assert fd.calls == 1
     check(fd, y)
     assert fd.calls == 2
+
+
+def test_what_a_signature_is(target: str) -> None:
+    """9.1: sizes, strides and alignment; values of scalars only where sizes follow from them."""
+    calls = []
+
+    def counted(fd: FusionDefinition, out: Tensor) -> FusionDefinition:
+        def schedule() -> None:
+            calls.append(fd.id())
+            fd.sched.transform_like(out)
+            fd.sched.inline_most()
+
+        holder: Any = fd
+        holder.schedule = schedule
+        return fd
+
+    def new_calls(fd: FusionDefinition, *inputs: Any) -> int:
+        count = len(calls)
+        fd.execute(inputs)
+        return len(calls) - count
+
+    with FusionDefinition() as fd:
+        out = fd.ops.mul(fd.define_tensor([-1, -1]), fd.define_scalar(dtype=DataType.Double))
+        fd.add_output(out)
+    scaled = counted(fd, out)
+    x = torch.ones(4, 8, device=target)
+    assert new_calls(scaled, x, 2.0) == 1
+    assert new_calls(scaled, x.clone(), 3.0) == 0
+    assert new_calls(scaled, torch.ones(4, 9, device=target), 2.0) == 1
+    assert new_calls(scaled, torch.ones(8, 4, device=target).t(), 2.0) == 1
+    assert new_calls(scaled, torch.ones(33, device=target)[1:].view(4, 8), 2.0) == 1
+    with FusionDefinition() as fd:
+        size = fd.define_scalar(dtype=DataType.Int)
+        out = fd.ops.neg(fd.ops.reshape(fd.define_tensor([-1, -1]), [size, -1]))
+        fd.add_output(out)
+    reshaped = counted(fd, out)
+    assert new_calls(reshaped, 2, x) == 1
+    assert new_calls(reshaped, 8, x) == 1
+    assert new_calls(reshaped, 8, x) == 0
+    assert reshaped.execute([8, x])[0].shape == (8, 4)
 
 
 def test_the_schedule_is_the_entrys(target: str, rng: torch.Generator) -> None:
