@@ -2,7 +2,8 @@
 `FusionDefinition.execute` makes of many operands, outputs and reshapes; how long the calls of a
 schedule take, cutting a definition into segments, and the compilers of kernels.
 
-The slope is the exponent between two sizes: 1 is linear, 2 quadratic.
+The slope is the exponent between two sizes: 1 is linear, 2 quadratic. Last come the gradients of a
+norm, scheduled by primitives, and each kernel of the suite's CUDA cases; --suite prints them alone.
 """
 
 from __future__ import annotations
@@ -13,8 +14,13 @@ import os
 import resource
 import tempfile
 import time
+from typing import TYPE_CHECKING
 
 import torch
+from cases import cuda_cases
+from cases.reserved import OnlyReserved
+from hand_schedules import BackwardNorm
+from suite import store_views
 
 from nvfuser_direct import (
     DataType,
@@ -22,9 +28,18 @@ from nvfuser_direct import (
     KernelExecutor,
     MemoryType,
     ParallelType,
+    SchedulerType,
     _core,
+    concretize,
+    find_concretization,
+    schedule,
     segment,
 )
+
+if TYPE_CHECKING:
+    from cases import Case
+
+    from nvfuser_direct import Fusion
 
 CHAINS = (10, 100, 1000)
 REDUCTIONS = (1, 10, 100)
@@ -360,14 +375,72 @@ def measure(name: str, make, sizes: tuple[int, ...], target: str, is_lowered: bo
         previous = (size, times)
 
 
+def measure_backward_norm() -> None:
+    """The gradients of a norm: definition and schedule by primitives, lowering, and printing."""
+    make = lambda: BackwardNorm(16384, 4096).fd  # noqa: E731
+    fusion = make().fusion
+    times = [
+        milliseconds(make, 10),
+        milliseconds(lambda: fusion.lower(target="cuda"), 10),
+        milliseconds(lambda: fusion.print_kernel(target="cuda"), 10),
+    ]
+    print(f"{'backward norm, by hand':30}" + "".join(f"{time:11.2f}" for time in times), flush=True)
+
+
+def kernels_of(case: Case) -> list[tuple[str, Fusion, int]]:
+    """As `fd.execute` makes them for a GPU: the scheduler, its schedule, and its register cap."""
+    with OnlyReserved():
+        inputs = case.inputs("cpu")
+    with FusionDefinition() as fd:
+        case.define(fd)
+    fusion = concretize(fd.fusion, find_concretization(fd.fusion, inputs)).optimize()
+    store_views(fusion)
+    made = []
+    for group in segment(fusion, [inputs[i] for i in fusion.arguments()], "cuda").groups:
+        if group.scheduler not in (SchedulerType.expr_eval, SchedulerType.no_op):
+            scheduled = group.fusion.clone()
+            schedule.schedule(scheduled, group.scheduler, group.params)
+            made.append((group.scheduler.name, scheduled, group.params.cparams.maxrregcount))
+    return made
+
+
+def measure_suite() -> None:
+    """A line for each kernel of the suite's CUDA cases: lowering, then NVRTC, in this process. An
+    empty kernel tells how fast the machine is now. It needs no GPU."""
+    empty = 'extern "C" __global__ void kernel() {}'
+    empty_ms = milliseconds(lambda: _core.compile_cuda_source(empty), 5)
+    print(f"\n{'':64}{'lower ms':>11}{'NVRTC ms':>11}\n{'empty kernel':75}{empty_ms:11.1f}")
+    for case in cuda_cases():
+        for name, fusion, registers in kernels_of(case):
+            lower_ms = milliseconds(lambda fusion=fusion: fusion.lower(target="cuda"), 3)
+            source = fusion.compile_cuda(DataType.Int32).source
+            compile_ms = milliseconds(
+                lambda source=source, cap=registers: _core.compile_cuda_source(
+                    source, maxrregcount=cap
+                ),
+                3,
+            )
+            print(f"{case.name:40}{name:24}{lower_ms:11.2f}{compile_ms:11.1f}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--target", choices=["cpu", "cuda"], default="cuda")
-    target = parser.parse_args().target
+    parser.add_argument("--suite", action="store_true", help="a norm and the suite alone")
+    args = parser.parse_args()
     print(
         f"{'':24} {'size':>5} {'make ms':>11}{'lower ms':>11}{'+ print ms':>11}"
         "   slopes: make, lower, both"
     )
+    if not args.suite:
+        measure_growth(args.target)
+    measure_backward_norm()
+    if args.suite or args.target == "cuda":
+        measure_suite()
+
+
+def measure_growth(target: str) -> None:
+    """Lines for what grows."""
     measure("pointwise chain", pointwise_chain, CHAINS, target)
     measure("independent reductions", independent_reductions, REDUCTIONS, target)
     measure("concatenation", concatenation, MANY, target)

@@ -35,7 +35,7 @@ from nvfuser_direct import FusionDefinition, LoadStoreOp, SchedulerType
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from nvfuser_direct import PieceReport
+    from nvfuser_direct import Fusion, PieceReport
 
 EAGER, COMPILE, MAX_AUTOTUNE = "eager", "compile", "max-autotune"
 PEERS = (EAGER, COMPILE, MAX_AUTOTUNE)
@@ -126,10 +126,10 @@ def runner_of(piece: PieceReport) -> str:
     return piece.way if piece.scheduler == SchedulerType.none else piece.scheduler.name
 
 
-def store_views(fd: FusionDefinition) -> None:
+def store_views(fusion: Fusion) -> None:
     """Ask for the memory of outputs that are inputs in another order: else they are views of them,
     and cost nothing."""
-    for output in fd.fusion.outputs():
+    for output in fusion.outputs():
         definition = output.definition()
         if isinstance(definition, LoadStoreOp) and definition.arg.is_fusion_input():
             output.set_allocation_domain(output.get_logical_domain(), True)
@@ -141,7 +141,7 @@ def ours(
     """A call of the definition; None, with the reason in `row`, where nothing runs it."""
     with FusionDefinition() as fd:
         case.define(fd)
-        store_views(fd)
+        store_views(fd.fusion)
     start = time.perf_counter()
     try:
         fd.execute(inputs)

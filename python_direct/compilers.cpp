@@ -134,12 +134,17 @@ bool
 }
 
 nb::bytes compile_cuda_source(
-    const std::string& source, const std::string& name, const std::string& architecture) {
+    const std::string& source,
+    const std::string& name,
+    const std::string& architecture,
+    int64_t maxrregcount) {
+  CompileParams params;
+  params.maxrregcount = checked_register_cap(maxrregcount);
   CudaBinary binary;
   {
     const GilRelease no_gil;
     const Nvrtc& nvrtc = Nvrtc::get();
-    std::vector<std::string> options = nvrtc_options(CompileParams());
+    std::vector<std::string> options = nvrtc_options(params);
     if (nvrtc.version().first >= 13) {
       options.emplace_back("--no-cache"); // beside a driver, it keeps what it compiled
     }
@@ -172,12 +177,16 @@ void bind_cuda_texts(nb::module_& m) {
       .def(
           "compile_cuda",
           [](const Fusion& self, DataType index_type, const std::string& architecture,
-             const std::string& kernel_name) {
+             const std::string& kernel_name, int64_t maxrregcount) {
+            CompileParams params;
+            params.index_type = index_type;
+            params.maxrregcount = checked_register_cap(maxrregcount);
             const std::shared_ptr<Fusion> copy = self.clone(); // no thread changes it meanwhile
             const GilRelease no_gil;
-            return compile_cuda(*copy, index_type, architecture, kernel_name);
+            return compile_cuda(*copy, params, architecture, kernel_name);
           },
           "index_type"_a = DataType::Int, "architecture"_a = "sm_90a", "kernel_name"_a = "",
+          "maxrregcount"_a = CompileParams().maxrregcount,
           R"(Compile a copy of the scheduled fusion for CUDA; needs NVRTC, but no GPU.
 
 Parameters
@@ -189,6 +198,8 @@ architecture : str
     of the same number.
 kernel_name : str
     Name of the function; a default if empty.
+maxrregcount : int
+    Register cap of a thread; 0: none. Schedulers say theirs in ``params.cparams.maxrregcount``.
 
 Returns
 -------
@@ -251,7 +262,7 @@ void bind_compilers(nb::module_& m) {
       "without it), and the build of this library.");
   m.def(
       "compile_cuda_source", &compile_cuda_source, "source"_a, "name"_a = "kernel",
-      "architecture"_a = "sm_90a",
+      "architecture"_a = "sm_90a", "maxrregcount"_a = CompileParams().maxrregcount,
       R"(Compile CUDA source; needs no GPU. No cache is asked, so that it can be timed.
 
 Parameters
@@ -262,6 +273,8 @@ name : str
     What errors call it.
 architecture : str
     ``sm_90a`` and the like give a cubin, ``compute_90`` and the like PTX.
+maxrregcount : int
+    Register cap of a thread; 0: none.
 
 Returns
 -------

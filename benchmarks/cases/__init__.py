@@ -5,7 +5,9 @@ Sizes are larger than the caches of the device.
 
 from __future__ import annotations
 
-from cases.case import BF16, FLOAT, Case
+from typing import TYPE_CHECKING
+
+from cases.case import BF16, FLOAT, SHORT, Case
 from cases.image_norms import batchnorm, groupnorm
 from cases.maps import bias_gelu, pointwise_fma, scale_bias_relu_nhwc, silu_mul
 from cases.moves import cat_pad, rope, transpose, transpose_add
@@ -19,6 +21,9 @@ from cases.row_norms import (
 )
 from cases.softmax import cross_entropy, softmax, softmax_bwd
 from cases.sums import matmul, matmul_bias_gelu, total
+
+if TYPE_CHECKING:
+    from nvfuser_direct import DataType
 
 __all__ = ["Case", "cpu_cases", "cuda_cases"]
 
@@ -65,16 +70,20 @@ def cuda_cases() -> list[Case]:
 
 
 def cpu_cases() -> list[Case]:
-    """Float, larger than the caches of a processor."""
-    n = 4096
+    """Each in Float and in BFloat16, larger than the caches of a processor."""
+    return [case for dtype in (FLOAT, BF16) for case in cpu_cases_of(dtype)]
+
+
+def cpu_cases_of(dtype: DataType) -> list[Case]:
+    n, end = 4096, SHORT[dtype]
     return [
-        pointwise_fma(1 << 24),
-        bias_gelu("gelu_bias_f32", n, n, FLOAT),
-        silu_mul("silu_mul_f32", n, n, FLOAT),
-        rmsnorm("rmsnorm_f32", n, n, FLOAT),
-        layernorm("layernorm_f32", n, n, FLOAT),
-        softmax("softmax_f32", n, n, FLOAT),
-        total("sum_inner_f32", (n, n), [1]),
-        total("sum_outer_f32", (n, n), [0]),
-        transpose_add("transpose_add_f32", n, FLOAT),
+        pointwise_fma(1 << 24, dtype),
+        bias_gelu(f"gelu_bias_{end}", n, n, dtype),
+        silu_mul(f"silu_mul_{end}", n, n, dtype),
+        rmsnorm(f"rmsnorm_{end}", n, n, dtype),
+        layernorm(f"layernorm_{end}", n, n, dtype),
+        softmax(f"softmax_{end}", n, n, dtype),
+        total(f"sum_inner_{end}", (n, n), [1], dtype),
+        total(f"sum_outer_{end}", (n, n), [0], dtype),
+        transpose_add(f"transpose_add_{end}", n, dtype),
     ]

@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 import torch
 import torch.nn.functional as F
 
-from cases.case import BF16, FLOAT, RTOL, Case, Math, make, randn
+from cases.case import BF16, FLOAT, RTOL, SHORT, Case, Math, make, randn
 
 if TYPE_CHECKING:
     from nvfuser_direct import DataType, FusionDefinition
 
 
-def pointwise_fma(n: int) -> Case:
+def pointwise_fma(n: int, dtype: DataType = FLOAT) -> Case:
     def define(fd: FusionDefinition) -> None:
-        m = Math(fd)
-        a, b = m.tensor(-1, dtype=FLOAT), m.tensor(-1, dtype=FLOAT)
-        fd.add_output(fd.ops.relu(fd.ops.add(fd.ops.mul(a, b), 1.0)))
+        m = Math(fd, dtype)
+        a, b = m.wide(m.tensor(-1)), m.wide(m.tensor(-1))
+        fd.add_output(m.narrow(fd.ops.relu(fd.ops.add(fd.ops.mul(a, b), 1.0)), dtype))
 
     return Case(
-        "pointwise_fma_f32",
+        f"pointwise_fma_{SHORT[dtype]}",
         define,
-        make(randn(n, dtype=FLOAT), randn(n, dtype=FLOAT)),
+        make(randn(n, dtype=dtype), randn(n, dtype=dtype)),
         lambda a, b: torch.relu(a * b + 1.0),
-        rtol=1e-6,
+        rtol=RTOL[dtype] / 10 if dtype == FLOAT else RTOL[dtype],
     )
 
 

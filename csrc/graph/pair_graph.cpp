@@ -1,6 +1,8 @@
 #include "graph/pair_graph.h"
 
 #include <algorithm>
+#include <optional>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "ir/all_nodes.h"
@@ -70,6 +72,97 @@ ValGraph pair_graph(
   return graph;
 }
 
+/// What becomes of axes that correspond: ids of the producer, and their counterparts in the
+/// consumer. No value where ids could have several, or merges are skipped: the graph knows those.
+class Counterparts {
+ public:
+  static std::optional<Counterparts> find(
+      const TensorView* producer, const TensorView* consumer, const PairwiseDomainMap& map) {
+    Counterparts found;
+    if (!forwarded_merges(producer, consumer, map).empty() || !found.start(map) ||
+        !found.read(consumer) || !found.follow(producer)) {
+      return std::nullopt;
+    }
+    return found;
+  }
+
+  [[nodiscard]] const Val* of(const Val* id) const {
+    const auto known = partner_.find(id);
+    return known == partner_.end() ? nullptr : known->second;
+  }
+
+ private:
+  bool start(const PairwiseDomainMap& map) {
+    IdSet taken;
+    return std::ranges::all_of(map.pairs(), [&](const PairwiseDomainMap::Pair& pair) {
+      return partner_.emplace(pair.first, pair.second).second && taken.insert(pair.second).second;
+    });
+  }
+
+  bool read(const TensorView* consumer) {
+    for (const Expr* expr : consumer->domain()->all_exprs()) {
+      for (const Val* in : expr->inputs()) {
+        if (!reader_.emplace(in, expr).second) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  /// Through the producer's transforms, as far as the consumer has the same.
+  bool follow(const TensorView* producer) {
+    IdSet read;
+    for (const Expr* expr : producer->domain()->all_exprs()) {
+      for (const Val* in : expr->inputs()) {
+        if (!read.insert(in).second) {
+          return false;
+        }
+      }
+      if (const Expr* other = same_expr(expr)) {
+        for (size_t i = 0; i < expr->outputs().size(); ++i) {
+          partner_.emplace(expr->outputs()[i], other->outputs()[i]);
+        }
+      }
+    }
+    return true;
+  }
+
+  [[nodiscard]] const Expr* same_expr(const Expr* expr) const {
+    const auto found = reader_.find(of(expr->inputs().front()));
+    const Expr* other = found == reader_.end() ? nullptr : found->second;
+    const bool is_same = other != nullptr && expr->same_op(other) &&
+                         std::ranges::equal(
+                             expr->inputs(), other->inputs(),
+                             [&](const Val* in, const Val* partner) { return of(in) == partner; });
+    return is_same ? other : nullptr;
+  }
+
+  std::unordered_map<const Val*, const Val*> partner_; // only looked up
+  std::unordered_map<const Val*, const Expr*> reader_; // of the consumer's ids
+};
+
+/// `LoopAlignment::consumer_axis` without a graph, where both tensors are transformed alike; no
+/// value where a loop of axes that the consumer has is none of its loops: the graph tells why.
+std::optional<std::vector<int64_t>> partners_of_like_loops(
+    const TensorView* producer, const TensorView* consumer, const PairwiseDomainMap& map) {
+  const std::optional<Counterparts> counterparts = Counterparts::find(producer, consumer, map);
+  if (!counterparts.has_value()) {
+    return std::nullopt;
+  }
+  const IdSet lacks = close_over(producer, map.producer_only());
+  std::vector<int64_t> partners;
+  for (const IterDomain* axis : producer->loop()) {
+    const auto partner = std::ranges::find(consumer->loop(), counterparts->of(axis));
+    const bool exists = partner != consumer->loop().end();
+    if (!exists && lacks.count(axis) == 0) {
+      return std::nullopt;
+    }
+    partners.push_back(exists ? partner - consumer->loop().begin() : -1);
+  }
+  return partners;
+}
+
 } // namespace
 
 bool is_forwardable(const IterDomain* id) {
@@ -110,12 +203,16 @@ bool is_resized_apart(const TensorView* producer, const TensorView* consumer) {
 
 LoopAlignment align_loops(const TensorView* producer, const TensorView* consumer) {
   const PairwiseDomainMap map(producer, consumer);
-  const ValGraph graph = pair_graph(producer, consumer, map);
   const IdSet lacks = close_over(consumer, map.consumer_only());
   LoopAlignment alignment;
   for (const IterDomain* axis : consumer->loop()) {
     alignment.consumer_only.push_back(lacks.count(axis) != 0);
   }
+  if (auto partners = partners_of_like_loops(producer, consumer, map)) {
+    alignment.consumer_axis = *std::move(partners);
+    return alignment;
+  }
+  const ValGraph graph = pair_graph(producer, consumer, map);
   // Two axes of one tensor in one group are told apart by their order.
   std::vector<bool> taken(consumer->loop().size(), false);
   for (const IterDomain* axis : producer->loop()) {

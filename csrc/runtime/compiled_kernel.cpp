@@ -141,7 +141,7 @@ std::string architecture_of(Device device) {
 
 CudaTexts compile_cuda(
     const Fusion& fusion,
-    DataType index_type,
+    const CompileParams& params,
     const std::string& architecture,
     const std::string& name) {
   constexpr std::string_view kReal = "sm_";
@@ -158,20 +158,20 @@ CudaTexts compile_cuda(
   CudaTexts result;
   LoweringOptions options;
   options.target = Target::cuda();
-  options.index_type = index_type;
+  options.index_type = params.index_type.value();
   result.kernel = Kernel::lower(fusion, options);
   result.name = name.empty() ? default_kernel_name(options.target) : name;
   result.source = generate_source(*result.kernel, result.name);
-  const CompileParams params = limit_registers(*result.kernel, CompileParams());
+  const CompileParams limited = limit_registers(*result.kernel, params);
   const Nvrtc& nvrtc = Nvrtc::get();
   result.cubin =
-      nvrtc.compile(result.source, result.name, architecture, nvrtc_options(params)).code;
+      nvrtc.compile(result.source, result.name, architecture, nvrtc_options(limited)).code;
   OptionsGuard guard; // without options of the assembler
   guard.set(DisableOption::CompileToSass);
   result.ptx = nvrtc
                    .compile(
                        result.source, result.name, "compute_" + architecture.substr(kReal.size()),
-                       nvrtc_options(params))
+                       nvrtc_options(limited))
                    .code;
   return result;
 }

@@ -120,10 +120,10 @@ struct CudaTexts {
   std::string cubin;
 };
 /// Lower `fusion` (which stays as it is) and compile it for `architecture`, "sm_90a" for one. Needs
-/// NVRTC; neither a driver nor a device.
+/// NVRTC; neither a driver nor a device. Of `params`, the index type has to be there.
 [[nodiscard]] CudaTexts compile_cuda(
     const Fusion& fusion,
-    DataType index_type,
+    const CompileParams& params,
     const std::string& architecture,
     const std::string& name);
 

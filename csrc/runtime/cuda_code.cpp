@@ -77,6 +77,11 @@ std::string wanted_architecture(const std::string& architecture) {
 
 std::vector<std::string> nvrtc_options(const CompileParams& params) {
   std::vector<std::string> options = {"--std=c++17", "-default-device"};
+  constexpr int kFirstWithMinimal = 13;
+  const Nvrtc* nvrtc = Nvrtc::maybe_get();
+  if (nvrtc != nullptr && nvrtc->version().first >= kFirstWithMinimal) {
+    options.emplace_back("--minimal"); // without textures and other declarations: 5 ms less
+  }
   if (has_option(EnableOption::FastMath)) {
     options.emplace_back("--use_fast_math");
   }

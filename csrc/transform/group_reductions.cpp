@@ -54,8 +54,9 @@ class DomainComparison {
  public:
   DomainComparison(const TensorView* a, const TensorView* b) : a_(*a->domain()), b_(*b->domain()) {}
 
-  /// Nothing, or what differs.
-  [[nodiscard]] std::optional<Part> difference(const ValGraph& exact) {
+  /// Nothing, or what differs. `are_equal(id, other)`: whether two axes are one by the math.
+  template <typename AreEqual>
+  [[nodiscard]] std::optional<Part> difference(const AreEqual& are_equal) {
     if (a_.maybe_root().size() != b_.maybe_root().size()) {
       return Part("another number of axes");
     }
@@ -65,7 +66,7 @@ class DomainComparison {
       if (id->iter_type() != other->iter_type()) {
         return Part(other->to_string(), " beside ", id->to_string());
       }
-      if (!id->extent()->same_as(other->extent()) && !exact.are_mapped(id, other)) {
+      if (!id->extent()->same_as(other->extent()) && !are_equal(id, other)) {
         return Part(other->to_string(), " and ", id->to_string(), ", which may differ in size");
       }
       partner_[id] = other;
@@ -121,11 +122,16 @@ class DomainComparison {
 };
 
 std::optional<Refusal> find_unlike_member(const std::vector<TensorView*>& tvs) {
-  const std::shared_ptr<IdModel> model = shared_id_model(*tvs.front()->fusion());
-  const ValGraph& exact = model->maybe_build_graph(IdMappingMode::exact);
+  std::shared_ptr<IdModel> model; // asked for where extents are not the same
+  const auto are_equal = [&](const IterDomain* id, const IterDomain* other) {
+    if (model == nullptr) {
+      model = shared_id_model(*tvs.front()->fusion());
+    }
+    return model->maybe_build_graph(IdMappingMode::exact).are_mapped(id, other);
+  };
   const TensorView* first = tvs.front();
   for (const TensorView* tv : tvs) {
-    if (const auto found = DomainComparison(first, tv).difference(exact)) {
+    if (const auto found = DomainComparison(first, tv).difference(are_equal)) {
       return refuse_member(
           tv, {"Reductions that are not alike cannot be grouped"},
           {"the axes and transforms of ", describe(first)}, *found);
@@ -196,7 +202,9 @@ InlineLimits::Positions legal_positions(Fusion& fusion) {
       inlined.insert(tensor);
     }
   }
-  InlineLimits(fusion).lower(positions, inlined);
+  if (!inlined.empty()) {
+    InlineLimits(fusion).lower(positions, inlined);
+  }
   return positions;
 }
 

@@ -51,8 +51,26 @@ const LoopAlignment& Alignments::operator()(
                                : known_.emplace(key, align_loops(producer, consumer)).first->second;
 }
 
+std::shared_ptr<Alignments> shared_alignments(Fusion& fusion) {
+  struct Shared {
+    std::weak_ptr<IdModel> model; // which others take the place of when axes change
+    std::shared_ptr<Alignments> alignments;
+  };
+  static thread_local std::vector<Shared> known;
+  std::erase_if(known, [](const Shared& shared) { return shared.model.expired(); });
+  const std::shared_ptr<IdModel> model = shared_id_model(fusion);
+  const auto found = std::ranges::find_if(
+      known, [&](const Shared& shared) { return shared.model.lock() == model; });
+  if (found != known.end()) {
+    return found->alignments;
+  }
+  return known.emplace_back(Shared{model, std::make_shared<Alignments>()}).alignments;
+}
+
 InlineLimits::InlineLimits(Fusion& fusion, const std::vector<IterDomain*>& uninlinable)
-    : fusion_(fusion), uninlinable_(uninlinable.begin(), uninlinable.end()) {}
+    : fusion_(fusion),
+      uninlinable_(uninlinable.begin(), uninlinable.end()),
+      shared_(shared_alignments(fusion)) {}
 
 bool InlineLimits::stops_either(const IterDomain* axis) const {
   return traits_of(axis->parallel_type()).stops_inlining == InlineStop::InBoth ||

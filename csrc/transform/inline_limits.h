@@ -19,7 +19,8 @@
 
 namespace nvfuser::transform {
 
-/// Alignments of neighbors, computed when first asked for. Transforms must not change meanwhile.
+/// Alignments of neighbors, computed when first asked for. Transforms must not change meanwhile:
+/// `shared_alignments` has others then.
 class Alignments {
  public:
   const LoopAlignment& operator()(const TensorView* producer, const TensorView* consumer);
@@ -27,6 +28,9 @@ class Alignments {
  private:
   std::map<std::pair<int64_t, int64_t>, LoopAlignment> known_; // by serials
 };
+
+/// Alignments that calls of a thread share, while the axes of the fusion stay as they are.
+[[nodiscard]] std::shared_ptr<Alignments> shared_alignments(Fusion& fusion);
 
 /// The tensors of the expression that makes `tensor`: itself and its siblings, which share every
 /// loop.
@@ -55,7 +59,7 @@ class InlineLimits {
   [[nodiscard]] int64_t pair_limit(TensorView* tensor);
 
   [[nodiscard]] Alignments& alignments() {
-    return alignments_;
+    return *shared_;
   }
 
   /// Lower positions of `adjustable` tensors until all of what follows holds.
@@ -120,7 +124,8 @@ class InlineLimits {
 
   Fusion& fusion_;
   std::unordered_set<const IterDomain*> uninlinable_;
-  Alignments alignments_;
+  std::shared_ptr<Alignments> shared_;
+  Alignments& alignments_ = *shared_;
   std::shared_ptr<IdModel> model_; // asked for by the first reduction
 };
 

@@ -18,14 +18,16 @@ __device__ __noinline__ T combine_in_shared(T value, Op op, T* scratch) {
   unsigned members = thread_count<kX, kY, kZ>();
   unsigned member = thread_position<kX, kY, kZ>();
   bool is_first_of_warp = true;
-  const unsigned columns = block_size_x();
-  if (!kX && kY && kWarpSize % columns == 0 && columns * block_size_y() % kWarpSize == 0) {
-    // Each warp has some rows: it combines them itself, and goes on as one.
-    value = warp_combine(value, op, kWarpSize, columns);
-    const unsigned rows = kWarpSize / columns;
-    is_first_of_warp = member % rows == 0;
-    members /= rows;
-    member /= rows;
+  if constexpr (!kX && kY) {
+    const unsigned columns = block_size_x();
+    if (kWarpSize % columns == 0 && columns * block_size_y() % kWarpSize == 0) {
+      // Each warp has some rows: it combines them itself, and goes on as one.
+      value = warp_combine(value, op, kWarpSize, columns);
+      const unsigned rows = kWarpSize / columns;
+      is_first_of_warp = member % rows == 0;
+      members /= rows;
+      member /= rows;
+    }
   }
   const unsigned segments = thread_count<!kX, !kY, !kZ>();
   const unsigned segment = thread_position<!kX, !kY, !kZ>();
@@ -74,23 +76,39 @@ NVF_FUNCTION T combine_in_warps(T value, Op op, T* scratch) {
   return value;
 }
 
+/// How the threads of a segment reach each other.
+enum class Reach { Alone, Warps, Shared, KnownAtLaunch };
+
+template <bool kX, bool kY, bool kZ>
+NVF_FUNCTION constexpr Reach reach_in_block(unsigned x, unsigned y, unsigned z) {
+  const unsigned members = (kX ? x : 1) * (kY ? y : 1) * (kZ ? z : 1);
+  const bool rows_are_warps = kX && x % kWarpSize == 0;
+  const bool is_whole_block = members == x * y * z;
+  return members == 1                                                     ? Reach::Alone
+         : rows_are_warps || (is_whole_block && members % kWarpSize == 0) ? Reach::Warps
+                                                                          : Reach::Shared;
+}
+
 /// `kWarps`: known before launch that x is reduced and blockDim.x a multiple of the warp size.
 template <bool kX, bool kY, bool kZ, bool kWarps, typename T, typename Op>
 NVF_FUNCTION T combine_in_block(T value, Op op, void* scratch) {
+  constexpr bool kIsFixed = kBlockX * kBlockY * kBlockZ != 0;
+  constexpr Reach kReach = kWarps     ? Reach::Warps
+                           : kIsFixed ? reach_in_block<kX, kY, kZ>(kBlockX, kBlockY, kBlockZ)
+                                      : Reach::KnownAtLaunch;
   T* slots = static_cast<T*>(scratch);
-  if constexpr (kWarps) {
+  // Other ways are no code: compilers take their time for what is never reached, too.
+  if constexpr (kReach == Reach::Alone) {
+    return value;
+  } else if constexpr (kReach == Reach::Warps) {
     return combine_in_warps<kX, kY, kZ>(value, op, slots);
-  } else {
-    const unsigned members = thread_count<kX, kY, kZ>();
-    if (members == 1) {
-      return value;
-    }
-    const bool rows_are_warps = kX && block_size_x() % kWarpSize == 0;
-    const bool is_whole_block = thread_count<!kX, !kY, !kZ>() == 1;
-    if (rows_are_warps || (is_whole_block && members % kWarpSize == 0)) {
-      return combine_in_warps<kX, kY, kZ>(value, op, slots);
-    }
+  } else if constexpr (kReach == Reach::Shared) {
     return combine_in_shared<kX, kY, kZ>(value, op, slots);
+  } else {
+    const Reach reach = reach_in_block<kX, kY, kZ>(block_size_x(), block_size_y(), block_size_z());
+    return reach == Reach::Alone   ? value
+           : reach == Reach::Warps ? combine_in_warps<kX, kY, kZ>(value, op, slots)
+                                   : combine_in_shared<kX, kY, kZ>(value, op, slots);
   }
 }
 

@@ -47,6 +47,9 @@ struct WelfordPartials {
   }
 };
 
+template <typename T>
+constexpr unsigned kWordsOf = (sizeof(T) + 3) / 4;
+
 /// Which grid dimensions are reduced, and over which thread dimensions the values are uniform.
 template <bool kBX, bool kBY, bool kBZ, bool kTX, bool kTY, bool kTZ>
 struct GridShape {
@@ -73,10 +76,9 @@ struct GridShape {
 
   /// Partial results `first`, `first + step`, .. before `end`, of this thread's column. Several
   /// sums in turn, which a tree combines, so that none is the sum of hundreds: that would add up
-  /// their roundings. It waits for memory: a call costs nothing beside that, and it is compiled
-  /// once.
+  /// their roundings.
   template <typename Storage, typename T, typename Op>
-  __device__ __noinline__ static T sum(
+  NVF_FUNCTION static T sum_in_place(
       const Storage& partials,
       uint64_t slot,
       unsigned first,
@@ -84,7 +86,7 @@ struct GridShape {
       unsigned end,
       T init,
       Op op) {
-    constexpr unsigned kWords = (sizeof(T) + 3) / 4;
+    constexpr unsigned kWords = kWordsOf<T>;
     // As many as few registers hold.
     constexpr unsigned kValues = kWords > 16 ? 1 : kWords > 8 ? 2 : kWords > 2 ? 4 : 8;
     const uint64_t stride = columns();
@@ -113,6 +115,29 @@ struct GridShape {
       }
     }
     return values[0];
+  }
+  /// The same as a function, compiled once. Its arguments are in registers: `partials` is a copy.
+  template <typename Storage, typename T, typename Op>
+  __device__ __noinline__ static T sum_apart(
+      Storage partials, uint64_t slot, unsigned first, unsigned step, unsigned end, T init, Op op) {
+    return sum_in_place(partials, slot, first, step, end, init, op);
+  }
+  /// It waits for memory: a call costs nothing beside that. Where there are more addresses than
+  /// registers hold, a call would write them to local memory.
+  template <typename Storage, typename T, typename Op>
+  NVF_FUNCTION static T sum(
+      const Storage& partials,
+      uint64_t slot,
+      unsigned first,
+      unsigned step,
+      unsigned end,
+      T init,
+      Op op) {
+    if constexpr (kWordsOf<T> > 16) {
+      return sum_in_place(partials, slot, first, step, end, init, op);
+    } else {
+      return sum_apart(partials, slot, first, step, end, init, op);
+    }
   }
 
   /// The result for this thread's column, in any block. Where a warp is uniform its lanes share the

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from machine_code import resources
 
 import nvfuser_direct as nvf
 from nvfuser_direct import (
@@ -240,6 +241,15 @@ def test_one_call_gives_source_ptx_and_machine_code(index_type: DataType, text: 
     assert f".entry {made.name}(" in made.ptx
     assert ".target sm_90a" in made.ptx
     assert compile_cuda_source(made.source).startswith(b"\x7fELF")  # by itself
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("cap", [32, 64])
+def test_machine_code_keeps_to_a_register_cap(cap: int) -> None:
+    made = reduced_rows().fusion.compile_cuda(maxrregcount=cap)
+    assert resources(made.cubin)[made.name].registers <= cap
+    again = compile_cuda_source(made.source, maxrregcount=cap)
+    assert resources(again) == resources(made.cubin)
 
 
 @needs_nvrtc

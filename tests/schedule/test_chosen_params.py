@@ -4,52 +4,23 @@ It needs none: inputs are not touched, and their sizes are those of the suite.""
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-import torch
 from cuda_kernels import has_nvrtc
+from suite_kernels import cases, optimized
 
 from nvfuser_direct import (
     CompileParams,
     DataType,
-    FusionDefinition,
     KernelExecutor,
     SchedulerType,
-    concretize,
-    find_concretization,
     schedule,
     segment,
 )
 
 if TYPE_CHECKING:
     from nvfuser_direct import Fusion, HeuristicParams
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
-import cases
-
-
-@pytest.fixture(autouse=True)
-def _memory_of_inputs_is_only_reserved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch, "randn", torch.empty)
-    monkeypatch.setattr(torch, "normal", lambda _, __, shape, **kind: torch.empty(shape, **kind))
-    monkeypatch.setattr(
-        torch, "randint", lambda _, __, shape, **options: torch.empty(shape, dtype=torch.int64)
-    )
-
-
-def optimized(name: str) -> tuple[Fusion, list[torch.Tensor]]:
-    """The fusion of a case as ``fd.execute`` schedules it, and what it takes."""
-    (case,) = [case for case in cases.cuda_cases() if case.name == name]
-    inputs = case.inputs("cpu")
-    fd = FusionDefinition()
-    with fd:
-        case.define(fd)
-    fusion = concretize(fd.fusion, find_concretization(fd.fusion, inputs)).optimize()
-    return fusion, [inputs[i] for i in fusion.arguments()]
 
 
 def chosen(name: str) -> HeuristicParams:

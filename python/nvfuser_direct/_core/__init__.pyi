@@ -4038,7 +4038,7 @@ class Fusion:
             The evaluator does not know an expression.
         """
 
-    def compile_cuda(self, index_type: DataType = DataType.Int, architecture: str = 'sm_90a', kernel_name: str = '') -> CudaTexts:
+    def compile_cuda(self, index_type: DataType = DataType.Int, architecture: str = 'sm_90a', kernel_name: str = '', maxrregcount: int = 255) -> CudaTexts:
         """
         Compile a copy of the scheduled fusion for CUDA; needs NVRTC, but no GPU.
 
@@ -4051,6 +4051,8 @@ class Fusion:
             of the same number.
         kernel_name : str
             Name of the function; a default if empty.
+        maxrregcount : int
+            Register cap of a thread; 0: none. Schedulers say theirs in ``params.cparams.maxrregcount``.
 
         Returns
         -------
@@ -5046,7 +5048,7 @@ class CudaTexts:
     def cubin(self) -> bytes:
         """Machine code."""
 
-def compile_cuda_source(source: str, name: str = 'kernel', architecture: str = 'sm_90a') -> bytes:
+def compile_cuda_source(source: str, name: str = 'kernel', architecture: str = 'sm_90a', maxrregcount: int = 255) -> bytes:
     """
     Compile CUDA source; needs no GPU. No cache is asked, so that it can be timed.
 
@@ -5058,6 +5060,8 @@ def compile_cuda_source(source: str, name: str = 'kernel', architecture: str = '
         What errors call it.
     architecture : str
         ``sm_90a`` and the like give a cubin, ``compute_90`` and the like PTX.
+    maxrregcount : int
+        Register cap of a thread; 0: none.
 
     Returns
     -------

@@ -1,0 +1,37 @@
+"""The suite's CUDA cases where there is no GPU: inputs have the sizes of the suite, and no memory
+that anything touches."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nvfuser_direct import FusionDefinition, concretize, find_concretization
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
+
+import cases
+import suite
+from cases.reserved import OnlyReserved
+
+if TYPE_CHECKING:
+    import torch
+
+    from nvfuser_direct import Fusion
+
+__all__ = ["cases", "optimized"]
+
+
+def optimized(name: str, *, stores_views: bool = False) -> tuple[Fusion, list[torch.Tensor]]:
+    """The fusion of a case as ``fd.execute`` schedules it, and what it takes."""
+    (case,) = [case for case in cases.cuda_cases() if case.name == name]
+    with OnlyReserved():
+        inputs = case.inputs("cpu")
+    fd = FusionDefinition()
+    with fd:
+        case.define(fd)
+    fusion = concretize(fd.fusion, find_concretization(fd.fusion, inputs)).optimize()
+    if stores_views:
+        suite.store_views(fusion)
+    return fusion, [inputs[i] for i in fusion.arguments()]
