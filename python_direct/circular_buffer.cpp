@@ -50,7 +50,9 @@ prefetch_distance : int
     Iterations between a load and its read, less than `number_of_stages`; a negative one counts from
     `number_of_stages`.
 type : Pipelined or WarpSpecialized
-    Which threads load.
+    Which threads load. ``Pipelined(uses_mbarrier_for_war=True)`` and ``WarpSpecialized`` are for
+    bulk copies: readers hand stages back at barriers in shared memory, and no barrier of the block
+    stands in the loop. For ``WarpSpecialized`` see `schedule.warp_specialize`.
 
 Raises
 ------
@@ -58,7 +60,7 @@ UserError
     ``Unsupported stage number``, ``Invalid prefetch distance``; or if this is no copy, there is no
     such loop, or the producer is computed inside of it.
 NotImplementedError
-    If `type` is anything but ``Pipelined()``.
+    If `type` has a ``stage_slice_position``.
 )");
 }
 

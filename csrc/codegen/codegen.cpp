@@ -5,6 +5,7 @@
 #include "codegen/device_sources.h"
 #include "codegen/dialect.h"
 #include "codegen/printer.h"
+#include "lower/analysis/loading_threads.h"
 
 namespace nvfuser {
 namespace {
@@ -20,7 +21,7 @@ std::string kernel_text(
 }
 
 /// Constants that runtime/cuda/thread_index.cuh reads: sizes of the block, 0 where only the launch
-/// knows.
+/// knows, and positions of threads that only load.
 std::string block_size_constants(const Kernel& kernel) {
   std::string text;
   for (const ParallelType type : kBlockDimTypes) {
@@ -32,6 +33,8 @@ std::string block_size_constants(const Kernel& kernel) {
     }
     text += std::string("constexpr unsigned kBlock") + "XYZ"[traits_of(type).dim] + " = " +
             std::to_string(size) + ";\n";
+    text += std::string("constexpr unsigned kLoading") + "XYZ"[traits_of(type).dim] + " = " +
+            std::to_string(loading_positions(kernel, traits_of(type).dim)) + ";\n";
   }
   return text;
 }

@@ -25,9 +25,11 @@
 #include "codegen/dialect.h"
 #include "codegen/printer.h"
 #include "ir/dependencies.h"
+#include "lower/analysis/async_copies.h"
 #include "lower/analysis/block_collectives.h"
 #include "lower/analysis/clusters.h"
 #include "lower/analysis/conditions.h"
+#include "lower/analysis/loading_threads.h"
 
 namespace nvfuser {
 namespace {
@@ -169,11 +171,14 @@ class CpuDialect final : public Dialect {
       printer.line("race.barrier();");
     }
   }
-  void async_commit(KernelPrinter& /*printer*/, const AsyncCommit& /*commit*/) override {
-    NVF_INVARIANT(false, "copies are synchronous on a target without asynchronous ones");
+  // Copies are synchronous; stages stand in an order in which no thread has to wait for them.
+  void async_commit(KernelPrinter& printer, const AsyncCommit& commit) override {
+    stage_barrier(printer, commit, "race.arrive_full();", "race.arrive_empty();");
   }
-  void async_wait(KernelPrinter& /*printer*/, const AsyncWait& /*wait*/) override {
-    NVF_INVARIANT(false, "copies are synchronous on a target without asynchronous ones");
+  void async_wait(KernelPrinter& printer, const AsyncWait& wait) override {
+    stage_barrier(
+        printer, wait, "race.wait_empty(" + std::to_string(wait.keep_stages) + ");",
+        "race.wait_full();");
   }
   void bulk_copy(KernelPrinter& /*printer*/, const Expr& statement) override {
     NVF_INVARIANT(false, "copies of boxes are loops on this target: ", statement.to_string());
@@ -213,10 +218,17 @@ class CpuDialect final : public Dialect {
       set_thread(printer);
       printer.statements(loop.body);
     };
+    const bool is_loading = checks_races_ && loads_stages(printer.kernel(), loop.body);
+    if (is_loading) {
+      printer.line("race.is_loading = true;");
+    }
     if (axes.empty()) {
       printer.block("{", body);
     } else {
       nest(printer, axes, /*is_independent=*/true, body);
+    }
+    if (is_loading) {
+      printer.line("race.is_loading = false;");
     }
     is_in_threads_ = false;
   }
@@ -381,6 +393,22 @@ class CpuDialect final : public Dialect {
   }
 
   // -- loops over blocks and threads --
+
+  /// What the race check has to know of a side's barrier.
+  void stage_barrier(
+      KernelPrinter& printer,
+      const Expr& barrier,
+      const std::string& of_load,
+      const std::string& of_reads) const {
+    const StageSide side = stage_side(barrier);
+    NVF_INVARIANT(
+        side != StageSide::None && !is_in_threads_,
+        "only stages are committed and waited for here, between thread loops: ",
+        barrier.to_string());
+    if (checks_races_) {
+      printer.line(side == StageSide::Load ? of_load : of_reads);
+    }
+  }
 
   /// The statements of a block; many of them as several functions.
   void block_body(KernelPrinter& printer, const Scope& body) const {

@@ -9,6 +9,7 @@
 #include "codegen/printer.h"
 #include "lower/analysis/clusters.h"
 #include "lower/analysis/kernel_parameters.h"
+#include "lower/analysis/loading_threads.h"
 #include "lower/analysis/loop_copies.h"
 #include "lower/analysis/memory_layout.h"
 
@@ -66,7 +67,13 @@ void declare_hardware_values(KernelPrinter& printer) {
       if (printer.mentions(name)) {
         const std::string built_in = is_block_dim(type) ? (is_extent ? "blockDim." : "threadIdx.")
                                                         : (is_extent ? "gridDim." : "blockIdx.");
-        printer.line("const nvfuser_index_t " + name + " = " + built_in + name.back() + ";");
+        const int64_t loading =
+            is_block_dim(type) ? loading_positions(printer.kernel(), traits_of(type).dim) : 0;
+        std::string value = built_in + name.back();
+        if (loading > 0) { // they come before the threads that compute
+          value = "nvfuser_index_t(" + value + ") - " + std::to_string(loading);
+        }
+        printer.line("const nvfuser_index_t " + name + " = " + value + ";");
       }
     }
   }
@@ -116,14 +123,18 @@ class CudaDialect final : public Dialect {
                     std::string(is_read ? "const __grid_constant__ " : "") + parameter.type + " " +
                     parameter.name;
     }
-    printer.line("__global__ void " + name + "(" + parameters + ") {");
+    // Warps can share out only registers that the kernel was launched with.
+    const auto registers = loading_threads(printer.kernel()).registers;
+    const std::string at_start =
+        registers ? "__maxnreg__(" + std::to_string(registers->back()) + ") " : "";
+    printer.line("__global__ void " + at_start + name + "(" + parameters + ") {");
     printer.indented([&] { declare_hardware_values(printer); });
     if (printer.mentions("smem")) {
       const std::string alignment = std::to_string(alignment_of_shared_memory(printer.kernel()));
       printer.indented(
           [&] { printer.line("extern __shared__ __align__(" + alignment + ") char smem[];"); });
     }
-    printer.indented([&] { declare_bulk_groups(printer); });
+    printer.indented([&] { declare_bulk_barriers(printer); });
     if (printer.mentions("cluster_turns")) {
       printer.indented([&] { printer.line("ClusterTurns cluster_turns;"); });
     }
@@ -206,18 +217,15 @@ class CudaDialect final : public Dialect {
   }
 
   void block_sync(KernelPrinter& printer, const BlockSync& /*sync*/) override {
-    printer.line("__syncthreads();");
+    const bool has_loading_threads = loading_threads(printer.kernel()).positions > 0;
+    printer.line(has_loading_threads ? "block_barrier();" : "__syncthreads();");
   }
 
   void async_commit(KernelPrinter& printer, const AsyncCommit& commit) override {
-    const bool is_bulk = commit.async_op == LoadStoreOpType::CpAsyncBulkTensorTile;
-    printer.line(is_bulk ? commit_of_bulk_loads() : "cp_async_commit();");
+    printer.line(commit_text(commit));
   }
   void async_wait(KernelPrinter& printer, const AsyncWait& wait) override {
-    const bool is_bulk = wait.async_op == LoadStoreOpType::CpAsyncBulkTensorTile;
-    printer.line(
-        is_bulk ? wait_for_bulk_loads(wait.keep_stages)
-                : "cp_async_wait<" + std::to_string(wait.keep_stages) + ">();");
+    printer.line(wait_text(wait));
   }
   void bulk_copy(KernelPrinter& printer, const Expr& statement) override {
     print_bulk_statement(printer, statement);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "lower/analysis/async_copies.h"
 #include "lower/analysis/bulk_copies.h"
 #include "lower/analysis/kernel_parameters.h"
+#include "lower/analysis/loading_threads.h"
 
 namespace nvfuser {
 namespace {
@@ -14,6 +16,28 @@ std::string map_of(KernelPrinter& printer, const BoxedTensor& boxed) {
   const auto found =
       std::ranges::find_if(all, [&](const BoxedTensor& other) { return other.same_as(boxed); });
   return name_of_tensor_map(printer.name_of(boxed.tensor), found - all.begin());
+}
+
+/// What counts the loads of a tensor.
+const char* counter_of(const Kernel& kernel, const BulkLoad& load) {
+  return has_stage_barriers(kernel, view_of(load.out)) ? "bulk_stages" : "bulk_groups";
+}
+
+/// Barriers in shared memory, and the object that counts them. The memory of boxes follows: it
+/// begins at a multiple of its alignment if barriers fill one.
+void declare_barriers(
+    KernelPrinter& printer,
+    const std::string& type,
+    const std::string& counter,
+    const std::string& memory,
+    int64_t barriers) {
+  constexpr int64_t kBarrierBytes = 8;
+  const int64_t alignment = alignment_of_shared_memory(printer.kernel());
+  const int64_t bytes = (barriers * kBarrierBytes + alignment - 1) / alignment * alignment;
+  printer.line(
+      "__shared__ __align__(" + std::to_string(alignment) + ") unsigned long long " + memory + "[" +
+      std::to_string(bytes / kBarrierBytes) + "];");
+  printer.line(type + " " + counter + "(" + memory + ");");
 }
 
 /// `, i3 * 64, 0`
@@ -34,7 +58,7 @@ void print_bulk_statement(KernelPrinter& printer, const Expr& statement) {
     printer.statement(
         *load, "bulk_load<" + std::to_string(boxed.bytes_of_box()) + ">(" +
                    expressions.address(load->out, 1, /*is_written=*/true) + ", " +
-                   map_of(printer, boxed) + ", bulk_groups" +
+                   map_of(printer, boxed) + ", " + counter_of(printer.kernel(), *load) +
                    coordinates_text(printer, load->coordinates) + ");");
   } else if (const auto* store = statement.as<BulkStore>()) {
     printer.statement(
@@ -51,27 +75,43 @@ void print_bulk_statement(KernelPrinter& printer, const Expr& statement) {
   }
 }
 
-std::string commit_of_bulk_loads() {
-  return "bulk_groups.commit();";
-}
-
-std::string wait_for_bulk_loads(int64_t keep_stages) {
-  return "bulk_groups.wait<" + std::to_string(keep_stages) + ">();";
-}
-
-void declare_bulk_groups(KernelPrinter& printer) {
-  if (!printer.mentions("bulk_groups")) {
-    return;
+std::string commit_text(const AsyncCommit& commit) {
+  switch (commit.async_op) {
+    case LoadStoreOpType::CpAsyncBulkTensorTile: return "bulk_groups.commit();";
+    case kLoadsOfStage: return "bulk_stages.arrive_full();";
+    case kReadsOfStage: return "bulk_stages.arrive_empty();";
+    default: return "cp_async_commit();";
   }
-  constexpr int64_t kBarrierBytes = 8;
-  const int64_t groups = num_bulk_groups(printer.kernel());
-  // The memory of boxes follows: it begins at a multiple of its alignment if barriers fill one.
-  const int64_t alignment = alignment_of_shared_memory(printer.kernel());
-  const int64_t bytes = (groups * kBarrierBytes + alignment - 1) / alignment * alignment;
-  printer.line(
-      "__shared__ __align__(" + std::to_string(alignment) + ") unsigned long long bulk_barriers[" +
-      std::to_string(bytes / kBarrierBytes) + "];");
-  printer.line("BulkGroups<" + std::to_string(groups) + "> bulk_groups(bulk_barriers);");
+}
+
+std::string wait_text(const AsyncWait& wait) {
+  const std::string keep = "<" + std::to_string(wait.keep_stages) + ">();";
+  switch (wait.async_op) {
+    case LoadStoreOpType::CpAsyncBulkTensorTile: return "bulk_groups.wait" + keep;
+    case kLoadsOfStage: return "bulk_stages.wait_full();"; // one after the other
+    case kReadsOfStage: return "bulk_stages.wait_empty" + keep;
+    default: return "cp_async_wait" + keep;
+  }
+}
+
+void declare_bulk_barriers(KernelPrinter& printer) {
+  const auto type = [](const char* name, int64_t count) {
+    return std::string(name) + "<" + std::to_string(count) + ">";
+  };
+  if (printer.mentions("bulk_groups")) {
+    const int64_t groups = num_bulk_groups(printer.kernel());
+    declare_barriers(printer, type("BulkGroups", groups), "bulk_groups", "bulk_barriers", groups);
+  }
+  if (printer.mentions("bulk_stages")) {
+    const int64_t stages = num_stage_barriers(printer.kernel());
+    declare_barriers(
+        printer, type("BulkStages", stages), "bulk_stages", "stage_barriers", 2 * stages);
+  }
+  if (const auto registers = loading_threads(printer.kernel()).registers) {
+    const auto& [loading, computing, at_start] = *registers;
+    printer.line(
+        "share_registers<" + std::to_string(loading) + ", " + std::to_string(computing) + ">();");
+  }
 }
 
 int64_t alignment_of_shared_memory(const Kernel& kernel) {

@@ -1,4 +1,4 @@
-// Bulk copies as CUDA C++: calls of runtime/cuda/bulk_copy.cuh.
+// Bulk copies as CUDA C++: calls of runtime/cuda/bulk_copy.cuh and bulk_stages.cuh.
 #pragma once
 
 #include "codegen/printer.h"
@@ -8,12 +8,14 @@ namespace nvfuser {
 /// A BulkLoad, BulkStore, BulkStoreWait or FenceAsyncProxy.
 void print_bulk_statement(KernelPrinter& printer, const Expr& statement);
 
-/// `bulk_groups.commit();`, `bulk_groups.wait<1>();`
-[[nodiscard]] std::string commit_of_bulk_loads();
-[[nodiscard]] std::string wait_for_bulk_loads(int64_t keep_stages);
+/// The end of a group of asynchronous copies or of accesses to stages, and the wait for groups:
+/// `cp_async_commit();`, `bulk_groups.wait<1>();`, `bulk_stages.wait_full();`
+[[nodiscard]] std::string commit_text(const AsyncCommit& commit);
+[[nodiscard]] std::string wait_text(const AsyncWait& wait);
 
-/// The groups of bulk loads, and their barriers in shared memory; nothing if there are no loads.
-void declare_bulk_groups(KernelPrinter& printer);
+/// The groups and stages of bulk loads, and their barriers in shared memory; nothing if there are
+/// no loads. Then warps share out their registers, if they are asked to.
+void declare_bulk_barriers(KernelPrinter& printer);
 
 /// The shared memory of the kernel begins at a multiple of so many bytes.
 [[nodiscard]] int64_t alignment_of_shared_memory(const Kernel& kernel);

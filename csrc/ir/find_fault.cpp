@@ -130,6 +130,13 @@ std::string find_in_stages(const CircularBuffering& options) {
   if (group != nullptr && !is_block_dim(group->on)) {
     return std::string("threads that load along ") + enum_name(group->on);
   }
+  if (group != nullptr && group->num_registers) {
+    for (const int64_t registers : {group->num_registers->first, group->num_registers->second}) {
+      if (registers < 24 || registers > 256 || registers % 8 != 0) { // what setmaxnreg takes
+        return std::to_string(registers) + " registers of a thread";
+      }
+    }
+  }
   return {};
 }
 

@@ -55,22 +55,23 @@ constexpr KernelTraits FenceAsyncProxy{.is_ordered = true};
 
 constexpr KernelTraits kOnElements{};
 
-/// Groups of bulk copies belong to the block: its threads count them together.
-constexpr KernelTraits kOfBulkGroups{.needs_all_threads = true, .is_ordered = true};
+/// Groups of bulk copies belong to the block, and so do those of its accesses to stages of circular
+/// buffers: its threads count them together.
+constexpr KernelTraits kOfBlockGroups{.needs_all_threads = true, .is_ordered = true};
 
-bool is_of_bulk_groups(const Expr& statement) {
-  constexpr LoadStoreOpType kBulk = LoadStoreOpType::CpAsyncBulkTensorTile;
+bool is_of_block_groups(const Expr& statement) {
+  constexpr LoadStoreOpType kOfThread = LoadStoreOpType::CpAsync;
   const auto* commit = statement.as<AsyncCommit>();
   const auto* wait = statement.as<AsyncWait>();
-  return (commit != nullptr && commit->async_op == kBulk) ||
-         (wait != nullptr && wait->async_op == kBulk);
+  return (commit != nullptr && commit->async_op != kOfThread) ||
+         (wait != nullptr && wait->async_op != kOfThread);
 }
 
 } // namespace
 
 const KernelTraits& traits_of(const Expr& statement) {
-  if (is_of_bulk_groups(statement)) {
-    return kOfBulkGroups;
+  if (is_of_block_groups(statement)) {
+    return kOfBlockGroups;
   }
 #define NVF_ROW(Node) \
   case ExprKind::Node: return row::Node;

@@ -33,6 +33,7 @@
 #include "lower/passes/replace_sizes.h"
 #include "lower/passes/resolve_compute_with.h"
 #include "lower/passes/reuse_memory.h"
+#include "lower/passes/separate_roles.h"
 #include "lower/passes/serialize_blocks.h"
 #include "lower/passes/skip_idle_threads.h"
 #include "lower/passes/sort_exprs.h"
@@ -106,6 +107,7 @@ const std::vector<Pass<Kernel>>& lowering_passes() {
       {"unroll_loops", unroll_loops, "which arrays are in registers is known"},
       {"reuse_memory", reuse_memory, "allocations, reductions and barriers are final"},
       {"form_regions", form_regions, "moves statements out of the loops they were made in"},
+      {"separate_roles", separate_roles, "loops and conditions around loads are final"},
       {"skip_idle_threads", skip_idle_threads, "what each loop over threads holds is final"},
       {"hoist_indices", hoist_indices, "last of those that move: what stands where is final"},
       {"bound_indices", bound_indices, "tensors, loops and buffers are final"},

@@ -8,6 +8,8 @@
 #include "ir/kernel_traits.h"
 #include "ir/print.h"
 #include "ir/scopes.h"
+#include "lower/analysis/async_copies.h"
+#include "lower/analysis/loading_threads.h"
 
 namespace nvfuser {
 namespace {
@@ -259,8 +261,21 @@ class Verifier {
     open_indices_.erase(loop.index);
   }
 
+  /// Threads that only load wait for no others but at the barriers of stages, and the others do
+  /// nothing on the side of the loads.
+  void check_roles(const IfThenElse& roles) {
+    side_ = StageSide::Read;
+    check_scope(roles.then_body);
+    side_ = StageSide::Load;
+    check_scope(roles.else_body);
+    side_ = StageSide::None;
+  }
+
   void check_condition(const IfThenElse& condition) {
     check_use(condition, condition.condition);
+    if (side_ == StageSide::None && tells_roles_apart(kernel_, condition.condition)) {
+      return check_roles(condition);
+    }
     if (condition.condition->dtype() != DataType::Bool) {
       report(&condition, "a condition that is not Bool");
     }
@@ -411,6 +426,16 @@ class Verifier {
   }
 
   void check_barrier(const Expr& statement) {
+    const StageSide side = stage_side(statement);
+    if (side_ != StageSide::None && side != StageSide::None && side != side_) {
+      report(&statement, "threads of the other role come to this side of a stage");
+    }
+    if (side_ == StageSide::Load) {
+      if (traits_of(statement).needs_all_threads && side == StageSide::None) {
+        report(&statement, "threads that only load wait for others");
+      }
+      return;
+    }
     const auto& threads = divergence_.threads;
     const bool some_threads = threads[0] || threads[1] || threads[2];
     const auto some_blocks = [&](const std::vector<int64_t>& dims) {
@@ -460,6 +485,7 @@ class Verifier {
   std::unordered_set<const Val*> known_; // scalars and allocated tensors, in the open scopes
   std::vector<const Val*> known_order_;
   Divergence divergence_;
+  StageSide side_ = StageSide::None; // that threads of a role are on; None: all threads come here
 };
 
 } // namespace

@@ -12,6 +12,7 @@
 #include "base/trace.h"
 #include "base/warnings.h"
 #include "codegen/codegen.h"
+#include "lower/analysis/loading_threads.h"
 #include "runtime/dump_kernel.h"
 #include "runtime/file_io.h"
 #include "runtime/kernel_cache.h"
@@ -63,7 +64,7 @@ CompilerInput print_for_compiler(const Kernel& kernel, SchedulerType scheduler) 
 }
 
 /// With registers for a whole block, where the block's size is known: a kernel that uses more does
-/// not launch.
+/// not launch. One whose warps share registers says itself how many it begins with.
 CompileParams limit_registers(const Kernel& kernel, CompileParams params) {
   const Target& target = kernel.target();
   int64_t threads = 1;
@@ -74,7 +75,8 @@ CompileParams limit_registers(const Kernel& kernel, CompileParams params) {
     }
     threads *= extent == nullptr ? 1 : std::max<int64_t>(as_int(extent->value()), 1);
   }
-  const int64_t limit = registers_of_thread(target, target.registers_per_block, threads);
+  const int64_t limit = registers_of_thread(
+      target, target.registers_per_block, threads + loading_threads(kernel).threads);
   params.maxrregcount = std::min(params.maxrregcount, std::max(limit, target.register_granularity));
   return params;
 }

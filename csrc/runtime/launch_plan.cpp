@@ -225,12 +225,26 @@ class Planner {
       }
       launch.set_smem_bytes(bytes.word);
     }
+    launch = with_loading_threads(launch);
     launch.set_cluster_size(recipe_.cluster_size);
     plan_.launch = launch;
     plan_.is_cooperative = recipe_.is_cooperative;
     if (has_option(DumpOption::BankConflict)) {
       dump_bank_conflicts();
     }
+  }
+
+  /// The launch of threads that compute, with those that only load.
+  [[nodiscard]] LaunchParams with_loading_threads(const LaunchParams& computing) const {
+    const std::array<int64_t, 3>& more = recipe_.loading_positions;
+    if (more == std::array<int64_t, 3>{}) {
+      return computing;
+    }
+    LaunchParams all(
+        computing.gdimx(), computing.gdimy(), computing.gdimz(), computing.bdimx() + more[0],
+        computing.bdimy() + more[1], computing.bdimz() + more[2]);
+    all.set_smem_bytes(computing.smem_bytes());
+    return all;
   }
 
   void dump_bank_conflicts() const {

@@ -7,6 +7,7 @@
 #include "base/errors.h"
 #include "lower/analysis/bulk_copies.h"
 #include "lower/analysis/clusters.h"
+#include "lower/analysis/loading_threads.h"
 #include "runtime/dlpack_tensor.h"
 
 namespace nvfuser {
@@ -38,6 +39,9 @@ class RecipeMaker {
     recipe_.num_elements = builder_.add(launch_.num_elements);
     recipe_.is_cooperative = launch_.is_cooperative;
     recipe_.cluster_size = cluster_size(kernel_);
+    for (const int64_t dim : {0, 1, 2}) {
+      recipe_.loading_positions.at(static_cast<size_t>(dim)) = loading_positions(kernel_, dim);
+    }
     recipe_.random_streams = launch_.random_streams;
     add_inputs();
     for (const GlobalBuffer& buffer : launch_.buffers) {

@@ -143,6 +143,9 @@ void fields_of_recipe(Io& io, Recipe& recipe) {
   io(recipe.num_elements);
   io(recipe.is_cooperative);
   io(recipe.cluster_size);
+  for (auto& positions : recipe.loading_positions) {
+    io(positions);
+  }
   io(recipe.random_streams);
   io.list(recipe.inputs, [](auto& each, auto& input) {
     each(input.kind);
@@ -189,6 +192,8 @@ class Checker {
            (!recipe_.shared_bytes || is_register(*recipe_.shared_bytes)) &&
            is_register(recipe_.num_elements) && recipe_.random_streams >= 0 &&
            recipe_.cluster_size >= 1 && has_inputs() &&
+           std::ranges::all_of(
+               recipe_.loading_positions, [](int64_t positions) { return positions >= 0; }) &&
            std::ranges::all_of(recipe_.buffers, [&](const auto& buffer) { return fits(buffer); }) &&
            has_outputs() &&
            std::ranges::all_of(

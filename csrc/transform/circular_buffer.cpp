@@ -3,10 +3,16 @@
 
 #include "graph/op_semantics.h"
 #include "ir/fusion.h"
+#include "ir/pointwise.h"
 #include "transform/rules.h"
 
 namespace nvfuser {
 namespace {
+
+bool is_bulk_copy(const Expr* expr) {
+  const auto* copy = expr == nullptr ? nullptr : expr->as<LoadStoreOp>();
+  return copy != nullptr && copy->op == LoadStoreOpType::CpAsyncBulkTensorTile;
+}
 
 std::optional<Refusal> find_wrong_stages(
     const TensorView* tensor, int64_t stages, int64_t prefetch) {
@@ -32,24 +38,83 @@ std::optional<Refusal> find_wrong_stages(
   return std::nullopt;
 }
 
-std::optional<Refusal> find_wrong_type(
-    const TensorView* tensor, const std::variant<Pipelined, WarpSpecialized>& type) {
-  const auto* pipelined = std::get_if<Pipelined>(&type);
-  if (pipelined != nullptr && !pipelined->uses_mbarrier_for_war) {
+/// Numbers that setmaxnreg takes.
+std::optional<Refusal> find_wrong_registers(
+    const TensorView* tensor, const std::pair<int64_t, int64_t>& num_registers) {
+  constexpr int64_t kFewest = 24;
+  constexpr int64_t kMost = 256;
+  constexpr int64_t kUnit = 8;
+  const auto [loading, computing] = num_registers;
+  for (const int64_t registers : {loading, computing}) {
+    if (registers < kFewest || registers > kMost || registers % kUnit != 0) {
+      return refuse({
+          .headline =
+              {"The number of registers for setmaxnreg must be between ", kFewest, " and ", kMost,
+               " (inclusive) and be a multiple of ", kUnit, "."},
+          .node = {describe(tensor)},
+          .expected = {kFewest, ", ", kFewest + kUnit, ", .., ", kMost},
+          .found = {"num_registers = (", loading, ", ", computing, ")"},
+          .fix = {"round to multiples of ", kUnit, ", or leave num_registers out"},
+      });
+    }
+  }
+  if (loading > computing) {
+    return refuse({
+        .headline = {"The number of registers for async warp group must be <= to the number of "
+                     "registers for the compute warp groups."},
+        .node = {describe(tensor)},
+        .expected = {"no more than ", computing, " registers of a loading thread"},
+        .found = {"num_registers = (", loading, ", ", computing, ")"},
+        .fix = {"the first number is that of threads that only load: they need few"},
+    });
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> find_wrong_type(const TensorView* tensor, const Pipelined& type) {
+  if (!type.uses_mbarrier_for_war || is_bulk_copy(tensor->definition())) {
     return std::nullopt;
   }
-  return refuse(
-      {
-          .headline = {"This type of circular buffer has no kernel form"},
-          .node = {describe(tensor)},
-          .expected = {"Pipelined(): the threads that compute load ahead, and wait for barriers of "
-                       "the block"},
-          .found =
-              {pipelined == nullptr ? "WarpSpecialized: threads that only load"
-                                    : "Pipelined(uses_mbarrier_for_war=True)"},
-          .fix = {"use Pipelined(), which overlaps loads with LoadStoreOpType.cp_async"},
-      },
-      ErrorKind::NotImplemented);
+  return refuse({
+      .headline = {"Only stages that bulk copies load are handed back"},
+      .node = {describe(tensor)},
+      .expected = {"a copy with LoadStoreOpType.tma"},
+      .found = {"Pipelined(uses_mbarrier_for_war=True) on another copy"},
+      .fix = {"use Pipelined(), with which a barrier of the block says that a stage was read"},
+  });
+}
+
+std::optional<Refusal> find_wrong_type(const TensorView* tensor, const WarpSpecialized& type) {
+  if (!is_bulk_copy(tensor->definition())) {
+    return refuse({
+        .headline = {"Only bulk copies are loaded by threads of their own"},
+        .node = {describe(tensor)},
+        .expected = {"a copy with LoadStoreOpType.tma, which one thread begins"},
+        .found = {"another copy"},
+        .fix = {"make it with cache_after(LoadStoreOpType.tma), or use Pipelined()"},
+    });
+  }
+  if (!is_block_dim(type.on)) {
+    return refuse({
+        .headline = {"Loading threads stand along a dimension of the block"},
+        .node = {describe(tensor)},
+        .expected = {"ParallelType.block_x, block_y or block_z"},
+        .found = {type.on},
+        .fix = {"use the slowest thread dimension that is bound, or the next one"},
+    });
+  }
+  if (type.stage_slice_position) {
+    return refuse(
+        {
+            .headline = {"A stage is loaded and handed back as a whole"},
+            .node = {describe(tensor)},
+            .expected = {"no stage_slice_position"},
+            .found = {"stage_slice_position = ", *type.stage_slice_position},
+            .fix = {"leave it out: groups of computing threads wait for a stage together"},
+        },
+        ErrorKind::NotImplemented);
+  }
+  return type.num_registers ? find_wrong_registers(tensor, *type.num_registers) : std::nullopt;
 }
 
 /// Negative distances count from the number of stages.
@@ -110,6 +175,11 @@ std::optional<Refusal> find_wrong_circular_buffer(const TensorView* tensor) {
   return std::nullopt;
 }
 
+std::optional<Refusal> find_wrong_loader(
+    const TensorView* tensor, const std::variant<Pipelined, WarpSpecialized>& type) {
+  return std::visit([&](const auto& kind) { return find_wrong_type(tensor, kind); }, type);
+}
+
 int64_t circular_buffer_axis(const TensorView* tensor, const std::vector<ParallelType>& types) {
   int64_t position = tensor->compute_at_position() - 1;
   while (position >= 0 && (types[static_cast<size_t>(position)] != ParallelType::Serial ||
@@ -152,9 +222,20 @@ std::optional<Refusal> transform::find_wrong_circular_buffer(
     const std::variant<Pipelined, WarpSpecialized>& type) {
   NVF_RETURN_REFUSAL(
       find_wrong_stages(tv, number_of_stages, wrap_distance(number_of_stages, prefetch_distance)));
-  NVF_RETURN_REFUSAL(find_wrong_type(tv, type));
   NVF_RETURN_REFUSAL(nvfuser::find_wrong_circular_buffer(tv));
+  NVF_RETURN_REFUSAL(find_wrong_loader(tv, type));
   return find_missing_circular_axis(tv, types_of(tv));
+}
+
+void transform::warp_specialize(
+    TensorView* tv,
+    int64_t number_of_stages,
+    int64_t prefetch_distance,
+    ParallelType parallel_type,
+    const std::optional<std::pair<int64_t, int64_t>>& num_registers) {
+  tv->circular_buffer(
+      number_of_stages, prefetch_distance,
+      WarpSpecialized{parallel_type, num_registers, std::nullopt});
 }
 
 void TensorView::circular_buffer(

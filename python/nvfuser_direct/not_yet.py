@@ -15,13 +15,8 @@ DEVICES = (
     "a fusion runs on one device",
     "define the fusion for the part of one device",
 )
-_LOADING_THREADS = (
-    "no kernels with threads that only load",
-    "load ahead with tensor.circular_buffer(stages, prefetch)",
-)
 
 _REASONS = {
-    "warp_specialize": _LOADING_THREADS,
     "MatmulParams": _MATRICES,
     "GemmTile": _MATRICES,
     "MatMulTileOptions": _MATRICES,

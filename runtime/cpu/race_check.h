@@ -5,6 +5,11 @@
 // writing, race: on a GPU the order is not defined. Buffers that overlay each other have bytes in
 // common, so a barrier that is missing between them is found as well. Threads run in reverse, so
 // that an order that happens to be right on a GPU most of the time gives a wrong value here.
+//
+// Stages of circular buffers that are handed back have no such barriers: one thread, `the loading
+// thread`, is ordered with the others by counting stages. What it writes for a stage may be touched
+// once that stage was waited for; what others have touched may be overwritten once the stage that
+// they hand back next has been, and the loading thread has waited for that.
 // provides: RaceCheck RaceMemory RaceTags
 // requires: types abi
 #pragma once
@@ -13,7 +18,9 @@ struct RaceTag {
   long long write_epoch;
   long long read_epoch;
   int writer;
-  int reader; // negative: several
+  int reader;            // negative: several
+  long long load;        // number of the stage that it was last loaded for, from 1 on; 0: never
+  long long handed_with; // number of the stage that is handed back after the last access; 0: none
 };
 
 /// The tags of a piece of memory, while a block runs.
@@ -48,9 +55,25 @@ struct RaceCheck {
   long long cluster_epoch; // the same, when the cluster met last
   int block;               // of the cluster
   int thread;              // of the block
+  // Stages of circular buffers, counted since the block began.
+  bool is_loading; // what follows is what the loading thread does
+  long long loaded;
+  long long arrived; // that threads which compute have waited for
+  long long handed_back;
+  long long free; // that the loading thread knows to have been handed back
 
   RaceCheck(const nvf_cpu_runtime* rt, int threads_of_block)
-      : runtime(rt), threads(threads_of_block), epoch(1), cluster_epoch(1), block(0), thread(0) {}
+      : runtime(rt),
+        threads(threads_of_block),
+        epoch(1),
+        cluster_epoch(1),
+        block(0),
+        thread(0),
+        is_loading(false),
+        loaded(0),
+        arrived(0),
+        handed_back(0),
+        free(0) {}
 
   void barrier() {
     ++epoch;
@@ -59,8 +82,44 @@ struct RaceCheck {
     cluster_epoch = ++epoch;
   }
 
+  void wait_empty(int keep_stages) {
+    const long long needed = loaded - keep_stages;
+    const long long known = needed < handed_back ? needed : handed_back;
+    free = free < known ? known : free;
+  }
+  void arrive_full() {
+    ++loaded;
+  }
+  void wait_full() {
+    arrived += arrived < loaded;
+  }
+  void arrive_empty() {
+    ++handed_back;
+  }
+
+  /// Number of the loading thread, which no other one has.
+  int loader() const {
+    return threads;
+  }
+  /// What the loading thread and the others do to a byte; returns whether the check is done.
+  bool pass_load(const RaceTags& buffer, nvfuser_index_t index, int byte, const char* verb) {
+    RaceTag& tag = buffer.tags[index * buffer.element_bytes + byte];
+    if (is_loading) {
+      if (tag.handed_with > free) {
+        report(buffer, index, byte, kSeveral, "overwrites");
+      }
+      tag.load = loaded + 1;
+      return true;
+    }
+    if (tag.load > arrived) {
+      report(buffer, index, byte, loader(), verb);
+    }
+    tag.handed_with = handed_back + 1;
+    return false;
+  }
+
   int number() const {
-    return block * threads + thread;
+    return is_loading ? loader() : block * threads + thread;
   }
   bool is_of_own_block(int other) const {
     return other < 0 ? other == kSeveralOfFirst - block : other / threads == block;
@@ -76,6 +135,9 @@ struct RaceCheck {
   /// `index`, noted as read by this thread, with the `lanes` - 1 elements after it.
   nvfuser_index_t read(const RaceTags& buffer, nvfuser_index_t index, int lanes) {
     for (int i = 0; i < lanes * buffer.element_bytes; ++i) {
+      if (pass_load(buffer, index, i, "reads")) {
+        continue;
+      }
       RaceTag& tag = buffer.tags[index * buffer.element_bytes + i];
       if (is_concurrent(tag.writer, tag.write_epoch)) {
         report(buffer, index, i, tag.writer, "reads");
@@ -89,6 +151,9 @@ struct RaceCheck {
   /// The same for writing.
   nvfuser_index_t write(const RaceTags& buffer, nvfuser_index_t index, int lanes) {
     for (int i = 0; i < lanes * buffer.element_bytes; ++i) {
+      if (pass_load(buffer, index, i, "writes")) {
+        continue;
+      }
       RaceTag& tag = buffer.tags[index * buffer.element_bytes + i];
       if (is_concurrent(tag.writer, tag.write_epoch)) {
         report(buffer, index, i, tag.writer, "writes");

@@ -34,11 +34,11 @@ __device__ __noinline__ T combine_in_shared(T value, Op op, T* scratch) {
   // Neighbouring threads take neighbouring slots, so that they meet in different banks.
   T* slots = kX ? scratch + segment * members : scratch + segment;
   const unsigned stride = kX ? 1 : segments;
-  __syncthreads();
+  block_barrier();
   if (is_first_of_warp) {
     slots[member * stride] = value;
   }
-  __syncthreads();
+  block_barrier();
   const unsigned first_half = members > 1 ? 1u << (31 - __clz(members - 1)) : 0;
 #pragma unroll 1
   for (unsigned half = first_half; half > 0; half /= 2) {
@@ -46,7 +46,7 @@ __device__ __noinline__ T combine_in_shared(T value, Op op, T* scratch) {
       value = op(value, slots[(member + half) * stride]);
       slots[member * stride] = value;
     }
-    __syncthreads();
+    block_barrier();
   }
   return slots[0];
 }
@@ -61,11 +61,11 @@ NVF_FUNCTION T combine_in_warps(T value, Op op, T* scratch) {
     return value;
   }
   T* partials = scratch + thread_position<!kX, !kY, !kZ>() * warps;
-  __syncthreads();
+  block_barrier();
   if (member % kWarpSize == 0) {
     partials[member / kWarpSize] = value;
   }
-  __syncthreads();
+  block_barrier();
   if ((warps & (warps - 1)) == 0) {
     return warp_combine(partials[member % warps], op, warps);
   }

@@ -41,11 +41,11 @@ NVF_FUNCTION Scanned<T> scan_in_warps(T start, T value, Op op, T* scratch) {
   T all = shuffle_from(in_warp, kWarpSize - 1);
   if (warps > 1) {
     T* totals = scratch + thread_position<!kX, !kY, !kZ>() * warps;
-    __syncthreads();
+    block_barrier();
     if (lane == kWarpSize - 1) {
       totals[warp] = in_warp;
     }
-    __syncthreads();
+    block_barrier();
     // A block has no more warps than a warp has lanes.
     const T of_warps = warp_scan(totals[lane < warps ? lane : warps - 1], op, lane);
     const T before = shuffle_from(of_warps, warp - 1);
@@ -66,18 +66,18 @@ __device__ __noinline__ Scanned<T> scan_in_shared(T start, T value, Op op, T* sc
   // Neighbouring threads take neighbouring slots, so that they meet in different banks.
   T* slots = kX ? scratch + segment * members : scratch + segment;
   const unsigned stride = kX ? 1 : segments;
-  __syncthreads();
+  block_barrier();
   slots[member * stride] = value;
-  __syncthreads();
+  block_barrier();
 #pragma unroll 1
   for (unsigned distance = 1; distance < members; distance *= 2) {
     const T before = member >= distance ? slots[(member - distance) * stride] : value;
-    __syncthreads();
+    block_barrier();
     if (member >= distance) {
       value = op(before, value);
       slots[member * stride] = value;
     }
-    __syncthreads();
+    block_barrier();
   }
   return {
       member > 0 ? op(start, slots[(member - 1) * stride]) : start,

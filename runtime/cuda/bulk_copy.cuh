@@ -7,7 +7,7 @@
 // the block count groups alike, so that no thread has to be told a number.
 //
 // provides: TensorMap BulkGroups bulk_load bulk_store bulk_store_wait fence_async_proxy
-// requires: types vector
+// requires: types thread_index vector
 #pragma once
 
 /// A tensor as the driver describes it to the hardware.
@@ -25,6 +25,38 @@ NVF_FUNCTION void fence_async_proxy() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
+NVF_FUNCTION void init_barrier(unsigned barrier, unsigned arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
+               :
+               : "r"(barrier), "r"(arrivals)
+               : "memory");
+}
+/// Its phase completes after `bytes` more.
+NVF_FUNCTION void expect_bytes(unsigned barrier, unsigned bytes) {
+  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;"
+               :
+               : "r"(barrier), "r"(bytes)
+               : "memory");
+}
+NVF_FUNCTION void arrive_at_barrier(unsigned barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" : : "r"(barrier) : "memory");
+}
+/// Wait until phase `phase` has completed. An attempt sleeps for a while, if it has not.
+NVF_FUNCTION void wait_for_phase(unsigned barrier, unsigned phase) {
+  unsigned completed = 0;
+  do {
+    asm volatile(
+        "{\n"
+        "  .reg .pred completed;\n"
+        "  mbarrier.try_wait.parity.shared::cta.b64 completed, [%1], %2;\n"
+        "  selp.u32 %0, 1, 0, completed;\n"
+        "}"
+        : "=r"(completed)
+        : "r"(barrier), "r"(phase % 2)
+        : "memory");
+  } while (completed == 0);
+}
+
 /// `kGroups`: at most so many are under way, the one whose loads are being begun among them.
 template <unsigned kGroups>
 struct BulkGroups {
@@ -34,10 +66,10 @@ struct BulkGroups {
 
   NVF_FUNCTION explicit BulkGroups(unsigned long long* barriers)
       : first_barrier(shared_address(barriers)), committed(0), waited(0) {
-    if (is_loading_thread()) {
+    if (begins_block()) { // all threads are here
 #pragma unroll
       for (unsigned group = 0; group < kGroups; ++group) {
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" : : "r"(barrier(group)) : "memory");
+        init_barrier(barrier(group), 1);
       }
       fence_async_proxy();
     }
@@ -46,8 +78,9 @@ struct BulkGroups {
   BulkGroups(const BulkGroups&) = delete;
   BulkGroups& operator=(const BulkGroups&) = delete;
 
+  /// One that computes: these come to loads that are not those of stages.
   NVF_FUNCTION static bool is_loading_thread() {
-    return threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0;
+    return thread_position<true, true, true>() == 0;
   }
   NVF_FUNCTION unsigned barrier(unsigned group) const {
     return first_barrier + 8 * (group % kGroups);
@@ -55,20 +88,14 @@ struct BulkGroups {
 
   /// The barrier of the next group, which completes after `bytes` more.
   NVF_FUNCTION unsigned expect(unsigned bytes) const {
-    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;"
-                 :
-                 : "r"(barrier(committed)), "r"(bytes)
-                 : "memory");
+    expect_bytes(barrier(committed), bytes);
     return barrier(committed);
   }
 
   /// The loads since the last commit are a group, even if there are none.
   NVF_FUNCTION void commit() {
     if (is_loading_thread()) {
-      asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];"
-                   :
-                   : "r"(barrier(committed))
-                   : "memory");
+      arrive_at_barrier(barrier(committed));
     }
     ++committed;
   }
@@ -77,34 +104,16 @@ struct BulkGroups {
   template <unsigned kYoungest>
   NVF_FUNCTION void wait() {
     while (committed - waited > kYoungest) {
-      const unsigned parity = waited / kGroups % 2;
-      while (!has_completed(barrier(waited), parity)) {
-      }
+      wait_for_phase(barrier(waited), waited / kGroups);
       ++waited;
     }
   }
-
-  /// Sleeps for a while, if it has not.
-  NVF_FUNCTION static bool has_completed(unsigned barrier, unsigned parity) {
-    unsigned completed = 0;
-    asm volatile(
-        "{\n"
-        "  .reg .pred completed;\n"
-        "  mbarrier.try_wait.parity.shared::cta.b64 completed, [%1], %2;\n"
-        "  selp.u32 %0, 1, 0, completed;\n"
-        "}"
-        : "=r"(completed)
-        : "r"(barrier), "r"(parity)
-        : "memory");
-    return completed != 0;
-  }
 };
 
-// Coordinates count elements, the innermost axis first.
+// Coordinates count elements, the innermost axis first. `groups`: BulkGroups, or BulkStages.
 
-template <unsigned kBytes, typename T, unsigned kGroups>
-NVF_FUNCTION void bulk_load(
-    T* to, const TensorMap& map, const BulkGroups<kGroups>& groups, int c0) {
+template <unsigned kBytes, typename T, typename Groups>
+NVF_FUNCTION void bulk_load(T* to, const TensorMap& map, const Groups& groups, int c0) {
   asm volatile(
       "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
       "[%0], [%1, {%3}], [%2];"
@@ -112,9 +121,8 @@ NVF_FUNCTION void bulk_load(
       : "r"(shared_address(to)), "l"(map.address()), "r"(groups.expect(kBytes)), "r"(c0)
       : "memory");
 }
-template <unsigned kBytes, typename T, unsigned kGroups>
-NVF_FUNCTION void bulk_load(
-    T* to, const TensorMap& map, const BulkGroups<kGroups>& groups, int c0, int c1) {
+template <unsigned kBytes, typename T, typename Groups>
+NVF_FUNCTION void bulk_load(T* to, const TensorMap& map, const Groups& groups, int c0, int c1) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
       "[%0], [%1, {%3, %4}], [%2];"
@@ -122,9 +130,9 @@ NVF_FUNCTION void bulk_load(
       : "r"(shared_address(to)), "l"(map.address()), "r"(groups.expect(kBytes)), "r"(c0), "r"(c1)
       : "memory");
 }
-template <unsigned kBytes, typename T, unsigned kGroups>
+template <unsigned kBytes, typename T, typename Groups>
 NVF_FUNCTION void bulk_load(
-    T* to, const TensorMap& map, const BulkGroups<kGroups>& groups, int c0, int c1, int c2) {
+    T* to, const TensorMap& map, const Groups& groups, int c0, int c1, int c2) {
   asm volatile(
       "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
       "[%0], [%1, {%3, %4, %5}], [%2];"
@@ -133,15 +141,9 @@ NVF_FUNCTION void bulk_load(
         "r"(c2)
       : "memory");
 }
-template <unsigned kBytes, typename T, unsigned kGroups>
+template <unsigned kBytes, typename T, typename Groups>
 NVF_FUNCTION void bulk_load(
-    T* to,
-    const TensorMap& map,
-    const BulkGroups<kGroups>& groups,
-    int c0,
-    int c1,
-    int c2,
-    int c3) {
+    T* to, const TensorMap& map, const Groups& groups, int c0, int c1, int c2, int c3) {
   asm volatile(
       "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
       "[%0], [%1, {%3, %4, %5, %6}], [%2];"
@@ -150,16 +152,9 @@ NVF_FUNCTION void bulk_load(
         "r"(c2), "r"(c3)
       : "memory");
 }
-template <unsigned kBytes, typename T, unsigned kGroups>
+template <unsigned kBytes, typename T, typename Groups>
 NVF_FUNCTION void bulk_load(
-    T* to,
-    const TensorMap& map,
-    const BulkGroups<kGroups>& groups,
-    int c0,
-    int c1,
-    int c2,
-    int c3,
-    int c4) {
+    T* to, const TensorMap& map, const Groups& groups, int c0, int c1, int c2, int c3, int c4) {
   asm volatile(
       "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
       "[%0], [%1, {%3, %4, %5, %6, %7}], [%2];"

@@ -158,7 +158,7 @@ struct GridShape {
   NVF_FUNCTION static bool arrive(C* counters, uint64_t entrance) {
     const uint64_t segments = block_count<!kBX, !kBY, !kBZ>();
     C* counter = counters + (entrance * segments + block_position<!kBX, !kBY, !kBZ>());
-    __syncthreads();
+    block_barrier();
     bool is_last = false;
     if (thread_position<true, true, true>() == 0) {
       __threadfence(); // what the block stored comes before, what the last one loads after
@@ -167,7 +167,7 @@ struct GridShape {
           is_last);
       __threadfence();
     }
-    is_last = __syncthreads_or(is_last);
+    is_last = block_barrier_or(is_last);
     return is_last;
   }
 

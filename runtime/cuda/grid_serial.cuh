@@ -24,13 +24,13 @@ NVF_FUNCTION void block_serialize_wait(C* turns) {
     } while ((now & ~kCounterPhase) != (block_position<kX, kY, kZ>()));
     __threadfence();
   }
-  __syncthreads();
+  block_barrier();
 }
 
 template <bool kX, bool kY, bool kZ, typename C>
 NVF_FUNCTION void block_serialize_release(C* turns) {
   __threadfence();
-  __syncthreads();
+  block_barrier();
   if (thread_position<true, true, true>() == 0) {
     const unsigned next = block_position<kX, kY, kZ>() + 1;
     asm volatile("st.release.gpu.u32 [%0], %1;" ::"l"(turn_of_segment<kX, kY, kZ>(turns)),

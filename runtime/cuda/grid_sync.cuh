@@ -22,7 +22,7 @@ NVF_FUNCTION unsigned count_arrival(
 }
 
 NVF_FUNCTION void grid_barrier(unsigned* counter, unsigned blocks, bool is_first_block) {
-  __syncthreads();
+  block_barrier();
   if (thread_position<true, true, true>() == 0) {
     __threadfence();
     bool is_last = false;
@@ -33,7 +33,7 @@ NVF_FUNCTION void grid_barrier(unsigned* counter, unsigned blocks, bool is_first
     }
     __threadfence();
   }
-  __syncthreads();
+  block_barrier();
 }
 
 /// Wait for the blocks that agree with this one in the dimensions that are not synchronized.

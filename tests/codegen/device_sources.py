@@ -16,7 +16,8 @@ RUNTIME = Path(__file__).resolve().parents[2] / "runtime"
 SUFFIX = {"cuda": ".cuh", "cpu": ".h"}
 HEAD = {
     "cuda": "using nvfuser_index_t = long long;\n"
-    "constexpr unsigned kBlockX = 0, kBlockY = 0, kBlockZ = 0;\n",
+    "constexpr unsigned kBlockX = 0, kBlockY = 0, kBlockZ = 0;\n"
+    "constexpr unsigned kLoadingX = 0, kLoadingY = 0, kLoadingZ = 0;\n",
     "cpu": "using nvfuser_index_t = __INT64_TYPE__;\n",
 }
 

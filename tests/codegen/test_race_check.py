@@ -13,7 +13,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from nvfuser_direct import FusionDefinition, KernelExecutor, MemoryType, ParallelType, _core
+from nvfuser_direct import (
+    FusionDefinition,
+    KernelExecutor,
+    LoadStoreOpType,
+    MemoryType,
+    ParallelType,
+    _core,
+)
 
 SCHEDULES = Path(__file__).resolve().parents[2] / "examples" / "schedules"
 sys.path.insert(0, str(SCHEDULES))
@@ -54,6 +61,21 @@ def cluster_sums() -> FusionDefinition:
         y.axis(2).parallelize(ParallelType.grid_x)
         y.axis(2).set_clustered_blocks()
         y.axis(3).parallelize(ParallelType.block_x)
+    return fd
+
+
+def rows_of_other_threads() -> FusionDefinition:
+    """Rows that a thread of its own loads, two ahead; readers hand their stages back."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([32, 32], contiguity=True)
+        y = fd.ops.neg(x)
+        fd.add_output(y)
+        row = x.cache_after(LoadStoreOpType.tma)
+        row.set_memory_type(MemoryType.shared)
+        row.axis(1).parallelize(ParallelType.tma)
+        y.axis(1).parallelize(ParallelType.block_x)
+        row.inline_at(1)
+        fd.sched.warp_specialize(row, 4, 2, ParallelType.block_x)
     return fd
 
 
@@ -142,3 +164,37 @@ def test_a_lost_barrier_over_a_cluster_is_found(
         )
     in_block = source.replace(OF_CLUSTER, BARRIER)  # which waits for the own block only
     assert "Threads race" in races_of("cluster_sums", in_block, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("lost", ["race.wait_full();", "race.wait_empty(2);"])
+def test_a_lost_wait_for_a_stage_is_found(
+    lost: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Either side: readers that do not wait for loads, loads that do not wait for readers."""
+    source = source_with_checks(rows_of_other_threads())
+    assert races_of("rows_of_other_threads", source, tmp_path, monkeypatch) == ""
+    assert lost in source
+    text = source.replace(lost, "")
+    found = races_of("rows_of_other_threads", text, tmp_path, monkeypatch)
+    assert "Threads race on shared memory" in found
+
+
+@pytest.mark.parametrize("lost", ["race.arrive_full();", "race.arrive_empty();"])
+def test_a_lost_arrival_at_a_stage_is_found(
+    lost: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a GPU the others would wait without end."""
+    source = source_with_checks(rows_of_other_threads())
+    text = source.replace(lost, "")
+    found = races_of("rows_of_other_threads", text, tmp_path, monkeypatch)
+    assert "Threads race on shared memory" in found
+
+
+def test_a_wrong_stage_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A load into the stage that is read next."""
+    source = source_with_checks(rows_of_other_threads())
+    stage = re.compile(r"\((\w+) \+ 2\) % 4")
+    assert len(stage.findall(source)) == 1
+    text = stage.sub(r"(\1 + 1) % 4", source)
+    found = races_of("rows_of_other_threads", text, tmp_path, monkeypatch)
+    assert "Threads race on shared memory" in found

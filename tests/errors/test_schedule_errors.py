@@ -230,6 +230,32 @@ def circular_buffer_that_prefetches_too_far() -> object:
     return circular(3, 3)
 
 
+def specialized(registers: tuple[int, int]) -> object:
+    def act(fd: FusionDefinition, t0: TensorView, t1: TensorView) -> None:
+        load = t0.cache_after(LoadStoreOpType.tma)
+        load.set_memory_type(MemoryType.shared)
+        load.inline_at(1)
+        fd.sched.warp_specialize(load, 3, 2, ParallelType.block_x, registers)
+
+    return scheduled(act)
+
+
+@documented(
+    "The number of registers for setmaxnreg must be between 24 and 256 (inclusive) and be a "
+    "multiple of 8."
+)
+def registers_that_cannot_be_asked_for() -> object:
+    return specialized((20, 64))
+
+
+@documented(
+    "The number of registers for async warp group must be <= to the number of registers for the "
+    "compute warp groups."
+)
+def more_registers_for_loading_threads() -> object:
+    return specialized((64, 32))
+
+
 @documented("Strict mapping failed on element: ")
 def strictly_unknown_axis() -> object:
     def act(fd: FusionDefinition, t0: TensorView, t1: TensorView) -> None:

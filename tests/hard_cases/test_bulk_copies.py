@@ -124,6 +124,19 @@ def test_sum_of_a_tensor_without_elements(target):
     check(fd, target, [(s,) for s in shapes], lambda x: x.sum(1))
 
 
+def test_boxes_of_a_kernel_with_one_thread(target):
+    """No test says which thread loads."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([3, 32], contiguity=True)
+        y = fd.ops.neg(x)
+        fd.add_output(y)
+        a = x.cache_after(TMA)
+        a.set_memory_type(SHARED)
+        bind_box(a, 0)
+    cuda_text(fd.fusion)
+    check(fd, target, [((3, 32),)], lambda x: -x)
+
+
 def test_strides_with_gaps(target):
     """The rows of a part of a larger tensor."""
     with FusionDefinition() as fd:

@@ -44,7 +44,6 @@ from nvfuser_direct import (
     BlockSync,
     FusionDefinition,
     Pipelined,
-    WarpSpecialized,
 )
 
 pytestmark = pytest.mark.sanitize
@@ -326,15 +325,6 @@ def test_invalid_structure(stages, prefetch, headline):
     fd, _, a, _ = copied()
     with fd, pytest.raises(RuntimeError, match=headline):
         a.circular_buffer(stages, prefetch)
-
-
-@pytest.mark.parametrize("kind", [WarpSpecialized(TX), Pipelined(uses_mbarrier_for_war=True)])
-def test_other_types(kind):
-    """Warp roles are not there yet; the error says what is."""
-    fd, _, a, _ = copied()
-    with fd, pytest.raises(NotImplementedError, match="no kernel form") as error:
-        a.circular_buffer(2, -1, kind)
-    assert "Pipelined()" in str(error.value)
 
 
 def test_not_computed_with_one_consumer():

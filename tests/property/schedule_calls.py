@@ -64,11 +64,19 @@ def is_asynchronous(tensor: TensorView) -> bool:
     return isinstance(definition, LoadStoreOp) and definition.op == LoadStoreOpType.cp_async
 
 
+def is_bulk(tensor: TensorView) -> bool:
+    """Boxes that one thread copies at once."""
+    definition = tensor.definition()
+    return isinstance(definition, LoadStoreOp) and definition.op == LoadStoreOpType.tma
+
+
 class ScheduleCalls:
     """Chooses calls and executes them."""
 
     def __init__(self, random: random.Random, lines: Lines) -> None:
         self.random = random
+        # Boxes draw numbers of their own: programs without them stay what they were.
+        self.of_boxes = type(random)(random.getstate()[1][0])
         self.lines = lines
         self.made: list[str] = []
         self.refusals: list[str] = []
@@ -82,6 +90,9 @@ class ScheduleCalls:
         if self.chance(0.15):
             for name in self.random.choices(ANYWHERE, k=3):
                 steps.insert(self.random.randint(0, len(steps)), name)
+        if self.of_boxes.random() < 0.25:
+            ahead = steps.index("load_ahead") if "load_ahead" in steps else len(steps)
+            steps[ahead:] = ["load_boxes", "load_ahead", *steps[ahead + 1 :]]
         for name in steps:
             self.attempt(getattr(self, name))
 
@@ -130,7 +141,12 @@ class ScheduleCalls:
 
     def movable(self) -> list[TensorView]:
         """Tensors that may lie in other memory."""
-        return [t for t in self.computed() if not (t.is_fusion_output() or is_asynchronous(t))]
+        fixed = (is_asynchronous, is_bulk)
+        return [
+            t
+            for t in self.computed()
+            if not (t.is_fusion_output() or any(has_place(t) for has_place in fixed))
+        ]
 
     def copies(self) -> list[TensorView]:
         return [t for t in self.computed() if isinstance(t.definition(), LoadStoreOp)]
@@ -399,7 +415,37 @@ class ScheduleCalls:
             stages = self.random.randint(1, 4)
             if stages > 1 and (tensor.compute_at_position() > 0 or self.chance(0.05)):
                 prefetch = self.random.randint(-stages, stages - 1)
-                self.call(f"{self.name(tensor)}.circular_buffer({stages}, {prefetch})")
+                kind = self.kind_of_stages(tensor)
+                self.call(f"{self.name(tensor)}.circular_buffer({stages}, {prefetch}{kind})")
+
+    def kind_of_stages(self, tensor: TensorView) -> str:
+        """Which threads load: those of a bulk copy may be threads of their own."""
+        draw = self.of_boxes
+        if not (is_bulk(tensor) or draw.random() < 0.05):
+            return ""
+        on = draw.choice(["block_x", "block_x", "block_y", "block_z"])
+        registers = draw.choice(["", "", ", (24, 64)"])
+        pipelined = f", Pipelined(uses_mbarrier_for_war={draw.random() < 0.7})"
+        return draw.choice([f", WarpSpecialized(ParallelType.{on}{registers})", pipelined])
+
+    def load_boxes(self) -> None:
+        """Bulk copies of an input, often inlined into a loop that they can be loaded ahead of."""
+        draw = self.of_boxes
+        inputs = [t for t in self.lines.fusion.tensors() if t.is_fusion_input() and t.uses()]
+        inputs = [t for t in inputs if t.ndims() > 0]
+        need(len(inputs) > 0)
+        name = self.assign(f"{self.name(draw.choice(inputs))}.cache_after(LoadStoreOpType.tma)")
+        box = self.lines.variables[name]
+        self.call(f"{name}.set_memory_type(MemoryType.shared)")
+        if draw.random() < 0.5:
+            self.call(f"{name}.split({box.ndims() - 1}, {draw.choice([4, 8, 16, 32])})")
+        outer = draw.randint(0, box.ndims() - 1)
+        for axis in range(outer, box.ndims()):
+            self.bind(box, axis, "tma")
+        for axis in range(outer):
+            if draw.random() < 0.2:
+                self.bind(box, axis, draw.choice(["grid_x", "grid_y"]))
+        self.call(f"{name}.inline_at({draw.randint(0, outer)}, True)")
 
     # -- reductions --
 

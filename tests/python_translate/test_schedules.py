@@ -23,6 +23,7 @@ from nvfuser_direct import (
     LoadStoreOpType,
     MemoryType,
     ParallelType,
+    Pipelined,
     SwizzleType,
     equal_up_to_numbering,
     evaluate,
@@ -286,6 +287,29 @@ def loaded_ahead(fd: FusionDefinition) -> None:
     tile.circular_buffer(3, -1)
 
 
+def loaded_by_others(fd: FusionDefinition) -> None:
+    x = define_x(fd, (-1, 64))
+    fd.add_output(y := fd.ops.neg(x))
+    tile = x.cache_after(LoadStoreOpType.tma)
+    tile.set_memory_type(MemoryType.shared)
+    tile.axis(1).parallelize(ParallelType.tma)
+    y.split(1, 32)
+    y.axis(2).parallelize(ParallelType.block_x)
+    tile.inline_at(1)
+    fd.sched.warp_specialize(tile, 3, 2, ParallelType.block_y, (24, 40))
+
+
+def handed_back(fd: FusionDefinition) -> None:
+    x = define_x(fd, (-1, 64))
+    fd.add_output(y := fd.ops.neg(x))
+    tile = x.cache_after(LoadStoreOpType.tma)
+    tile.set_memory_type(MemoryType.shared)
+    tile.axis(1).parallelize(ParallelType.tma)
+    y.axis(1).parallelize(ParallelType.block_x)
+    tile.inline_at(1)
+    tile.circular_buffer(3, 2, Pipelined(uses_mbarrier_for_war=True))
+
+
 def resized(fd: FusionDefinition) -> None:
     fd.add_output(y := fd.ops.pad(z := fd.ops.neg(define_x(fd, (-1, 30))), [1, 1]))
     z.resize(1, 1, 1)
@@ -362,6 +386,8 @@ SCHEDULES = [
     positions,
     bound_after_inlining,
     loaded_ahead,
+    loaded_by_others,
+    handed_back,
     resized,
     committed,
 ]

@@ -89,6 +89,9 @@ class CpAsyncMechanism final : public AsyncMechanism {
   [[nodiscard]] bool is_seen_by_block() const override {
     return false;
   }
+  [[nodiscard]] Scope acquire(Kernel& /*kernel*/, int64_t /*keep_stages*/) const override {
+    return {}; // a barrier of the block says so
+  }
   [[nodiscard]] Scope commit(Kernel& kernel) const override {
     return {kernel.make<AsyncCommit>({.async_op = op()})};
   }
@@ -115,6 +118,9 @@ class BulkLoadMechanism final : public AsyncMechanism {
   [[nodiscard]] bool is_seen_by_block() const override {
     return true;
   }
+  [[nodiscard]] Scope acquire(Kernel& /*kernel*/, int64_t /*keep_stages*/) const override {
+    return {}; // a barrier of the block says so
+  }
   [[nodiscard]] Scope commit(Kernel& kernel) const override {
     return {kernel.make<AsyncCommit>({.async_op = op()})};
   }
@@ -123,6 +129,35 @@ class BulkLoadMechanism final : public AsyncMechanism {
   }
   [[nodiscard]] Scope arrive(Kernel& /*kernel*/) const override {
     return {}; // a barrier of the block says so
+  }
+};
+
+/// Boxes in stages that have two barriers each.
+class StageMechanism final : public AsyncMechanism {
+ public:
+  [[nodiscard]] LoadStoreOpType op() const override {
+    return LoadStoreOpType::CpAsyncBulkTensorTile;
+  }
+  [[nodiscard]] std::optional<Refusal> find_wrong_copy(const TensorView* tensor) const override {
+    return find_wrong_bulk_copy(tensor);
+  }
+  [[nodiscard]] bool fills_holes() const override {
+    return false;
+  }
+  [[nodiscard]] bool is_seen_by_block() const override {
+    return true;
+  }
+  [[nodiscard]] Scope acquire(Kernel& kernel, int64_t keep_stages) const override {
+    return {kernel.make<AsyncWait>({.async_op = kReadsOfStage, .keep_stages = keep_stages})};
+  }
+  [[nodiscard]] Scope commit(Kernel& kernel) const override {
+    return {kernel.make<AsyncCommit>({.async_op = kLoadsOfStage})};
+  }
+  [[nodiscard]] Scope wait(Kernel& kernel, int64_t keep_stages) const override {
+    return {kernel.make<AsyncWait>({.async_op = kLoadsOfStage, .keep_stages = keep_stages})};
+  }
+  [[nodiscard]] Scope arrive(Kernel& kernel) const override {
+    return {kernel.make<AsyncCommit>({.async_op = kReadsOfStage})};
   }
 };
 
@@ -144,6 +179,25 @@ const AsyncMechanism* async_mechanism(const Kernel& kernel, const Expr* expr) {
   const bool is_bulk = is_bulk_load(expr);
   const Target& target = kernel.target();
   return (is_bulk ? target.has_bulk_copies : target.has_async_copies) ? mechanism : nullptr;
+}
+
+const AsyncMechanism& stages_handed_back() {
+  static const StageMechanism stages;
+  return stages;
+}
+
+StageSide stage_side(const Expr& statement) {
+  const auto* commit = statement.as<AsyncCommit>();
+  const auto* wait = statement.as<AsyncWait>();
+  const bool is_commit = commit != nullptr;
+  if (!is_commit && wait == nullptr) {
+    return StageSide::None;
+  }
+  const LoadStoreOpType op = is_commit ? commit->async_op : wait->async_op;
+  if (op != kLoadsOfStage && op != kReadsOfStage) {
+    return StageSide::None;
+  }
+  return is_commit == (op == kLoadsOfStage) ? StageSide::Load : StageSide::Read;
 }
 
 bool fills_holes(const Kernel& kernel, const Expr* expr) {

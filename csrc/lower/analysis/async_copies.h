@@ -6,6 +6,16 @@
 //              see what it copied after a barrier.
 //   bulk loads move a box from global to shared memory (lower/analysis/bulk_copies.h). Their groups
 //              belong to the block: a thread that has waited for one sees all of it.
+//   stages     are groups of bulk loads that their readers hand back, so that no barrier of the
+//              block says when they may be overwritten. Both sides count them through the kernel:
+//
+//                the loading thread                     each thread that computes
+//                AsyncWait(Set)         it was read     AsyncWait(CpAsyncBulk)    it has arrived
+//                BulkLoad ..                            .. reads it
+//                AsyncCommit(CpAsyncBulk)               AsyncCommit(Set)          it was read
+//
+//              A group of `CpAsyncBulk` is the loads of a stage, one of `Set` all accesses of the
+//              threads to it. Threads that compute wait for one stage after the other.
 //
 // On a target that cannot copy so, no copy has a mechanism: it is a copy like any other.
 #pragma once
@@ -29,6 +39,9 @@ class AsyncMechanism {
 
   // -- statements around the copies; none where the mechanism needs none --
 
+  /// Before copies begin: what they overwrite has been read, for all but the youngest `keep_stages`
+  /// groups.
+  [[nodiscard]] virtual Scope acquire(Kernel& kernel, int64_t keep_stages) const = 0;
   /// The copies begun since the last commit are a group.
   [[nodiscard]] virtual Scope commit(Kernel& kernel) const = 0;
   /// All groups but the youngest `keep_stages` have arrived.
@@ -40,6 +53,18 @@ class AsyncMechanism {
 /// How `expr`, an expression of tensors or a statement on elements, copies while its thread goes
 /// on; nullptr: it does not, as everything on a target that cannot.
 [[nodiscard]] const AsyncMechanism* async_mechanism(const Kernel& kernel, const Expr* expr);
+
+/// How the copies of circular buffers do whose stages are handed back: on every target, so that
+/// threads that load and threads that read are told apart.
+[[nodiscard]] const AsyncMechanism& stages_handed_back();
+
+/// Kinds of the groups that they commit and wait for.
+constexpr LoadStoreOpType kLoadsOfStage = LoadStoreOpType::CpAsyncBulk;
+constexpr LoadStoreOpType kReadsOfStage = LoadStoreOpType::Set;
+
+/// Which threads come to a statement about stages that are handed back.
+enum class StageSide : uint8_t { None, Load, Read };
+[[nodiscard]] StageSide stage_side(const Expr& statement);
 
 /// Whether a hole of it is filled by the copy itself, so that no condition leaves it out.
 [[nodiscard]] bool fills_holes(const Kernel& kernel, const Expr* expr);

@@ -7,6 +7,7 @@
 #include "lower/analysis/block_collectives.h"
 #include "lower/analysis/bulk_copies.h"
 #include "lower/analysis/for_loops.h"
+#include "lower/analysis/loading_threads.h"
 #include "lower/analysis/rewrite_elements.h"
 
 namespace nvfuser {
@@ -192,7 +193,8 @@ bool BufferLives::is_separated_on_return(const SharedBuffer& a, const SharedBuff
 bool BufferLives::is_written_by_others(const SharedBuffer& buffer) const {
   return buffer.collective != nullptr
              ? buffer.collective->is_a<ClusterReduction>()
-             : buffer.allocate != nullptr && box_alignments_.contains(buffer.allocate->buffer);
+             : buffer.allocate != nullptr && (box_alignments_.contains(buffer.allocate->buffer) ||
+                                              has_stage_barriers(kernel_, buffer.allocate->buffer));
 }
 
 bool BufferLives::may_overlay(const SharedBuffer& a, const SharedBuffer& b) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/scopes.h"
+#include "lower/analysis/loading_threads.h"
 #include "lower/analysis/loop_model.h"
 
 namespace nvfuser {
@@ -163,7 +164,7 @@ int64_t num_bulk_groups(const Kernel& kernel) {
     const bool loads_boxes = std::ranges::any_of(circular.tensors, [&](const TensorView* tensor) {
       return is_bulk_instruction(kernel, tensor);
     });
-    ahead += loads_boxes ? circular.first_loads() : 0;
+    ahead += loads_boxes && !hands_stages_back(kernel, circular) ? circular.first_loads() : 0;
   }
   return ahead + 1; // that which is being begun
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/analysis/loading_threads.h"
 #include "lower/analysis/loop_model.h"
 #include "transform/circular_buffer.h"
 
@@ -60,7 +61,16 @@ std::optional<Refusal> find_late_producer(
 std::optional<Refusal> find_other_structure(const CircularLoop& loop, const TensorView* tensor) {
   const CircularBuffering& options = *tensor->circular_buffer_options();
   if (loop.stages == options.stages && loop.prefetch == options.prefetch) {
-    return std::nullopt;
+    if (loop.tensors.front()->circular_buffer_options()->type == options.type) {
+      return std::nullopt;
+    }
+    return refuse({
+        .headline = {"Circular buffers of one loop differ in the threads that load them"},
+        .node = {describe(tensor), "\nand ", describe(loop.tensors.front())},
+        .expected = {"one type for all of them"},
+        .found = {"types that are not equal"},
+        .fix = {"call circular_buffer, or warp_specialize, with the same arguments for both"},
+    });
   }
   return refuse({
       .headline = {"Circular buffers of one loop differ in their stages"},
@@ -86,6 +96,7 @@ std::optional<Refusal> find_circular_loops(Kernel& kernel) {
       continue;
     }
     NVF_RETURN_REFUSAL(find_wrong_circular_buffer(tensor));
+    NVF_RETURN_REFUSAL(find_wrong_loader(tensor, options->type));
     std::vector<ParallelType> types;
     for (const IterDomain* axis : tensor->loop()) {
       types.push_back(model.loop_of(axis)->parallel_type);
@@ -107,7 +118,7 @@ std::optional<Refusal> find_circular_loops(Kernel& kernel) {
       found->tensors.push_back(tensor);
     }
   }
-  return std::nullopt;
+  return find_wrong_loading_threads(kernel);
 }
 
 const CircularLoop* circular_loop_of(const Kernel& kernel, const TensorView* tensor) {

@@ -6,6 +6,7 @@
 #include "ir/dependencies.h"
 #include "ir/kernel_traits.h"
 #include "ir/scopes.h"
+#include "lower/analysis/async_copies.h"
 #include "lower/analysis/rewrite_elements.h"
 
 namespace nvfuser {
@@ -57,7 +58,9 @@ bool is_private(const TensorView* tensor, Level level) {
 bool is_cut(const Expr* expr, Level level) {
   const KernelTraits& traits = traits_of(*expr);
   switch (level) {
-    case Level::Threads: return traits.barriers.has(Barrier::Block) || traits.is_collective;
+    case Level::Threads:
+      return traits.barriers.has(Barrier::Block) || traits.is_collective ||
+             stage_side(*expr) != StageSide::None;
     case Level::Cluster: return traits.barriers.has(Barrier::Cluster);
     case Level::Blocks: break;
   }

@@ -11,6 +11,7 @@
 #include "ir/scopes.h"
 #include "lower/analysis/async_copies.h"
 #include "lower/analysis/for_loops.h"
+#include "lower/analysis/loading_threads.h"
 #include "lower/analysis/rewrite_elements.h"
 #include "lower/passes/hazards.h"
 
@@ -256,8 +257,8 @@ class SyncInserter {
       const bool is_needed =
           std::any_of(rewritten.begin(), rewritten.end(), [&](const TensorView* tensor) {
             return tensor->memory_type() == MemoryType::Shared &&
-                   !is_circular_buffer_of(*loop, tensor) && !is_guarded(loop->body, tensor) &&
-                   !needed_before(loop->body, {tensor}).empty();
+                   !has_stage_barriers(kernel_, tensor) && !is_circular_buffer_of(*loop, tensor) &&
+                   !is_guarded(loop->body, tensor) && !needed_before(loop->body, {tensor}).empty();
           });
       if (is_needed) {
         loop->body.push_back(kernel_.make<BlockSync>({.war_sync = true}));

@@ -8,6 +8,7 @@
 #include "ir/scopes.h"
 #include "lower/analysis/async_copies.h"
 #include "lower/analysis/for_loops.h"
+#include "lower/analysis/loading_threads.h"
 #include "lower/analysis/statement_facts.h"
 #include "lower/passes/hazards.h"
 #include "lower/statements/statements.h"
@@ -51,9 +52,23 @@ void append(Scope& scope, const Scope& more) {
 /// The parts of one loop.
 class CircularLoopBuilder {
  public:
+  /// `is_repeated`: the loop runs several times.
   CircularLoopBuilder(
-      Kernel& kernel, const Hazards& hazards, const CircularLoop& circular, const ForLoop& loop)
-      : kernel_(kernel), circular_(circular), loop_(loop), statements_(kernel) {
+      Kernel& kernel,
+      const Hazards& hazards,
+      const CircularLoop& circular,
+      const ForLoop& loop,
+      bool is_repeated)
+      : kernel_(kernel),
+        circular_(circular),
+        loop_(loop),
+        statements_(kernel),
+        is_repeated_(is_repeated) {
+    if (hands_stages_back_) {
+      mechanisms_.push_back(&stages_handed_back());
+      has_epilog_ = prefetch_ > 0; // as many loads as iterations that hand stages back
+      return;
+    }
     for (const TensorView* tensor : circular.tensors) {
       needs_barrier_ = needs_barrier_ || !hazards.after(tensor).empty();
       const AsyncMechanism* mechanism = async_mechanism(kernel, tensor->definition());
@@ -71,12 +86,20 @@ class CircularLoopBuilder {
       result.push_back(prolog());
     }
     result.push_back(main());
-    if (prefetch_ > 0) {
+    if (prefetch_ > 0 && !hands_stages_back_) {
       append_wait(result, 0); // for the groups that no iteration waited for
     }
     if (has_epilog_) {
       append_barrier(result);
-      result.push_back(part(Stage::Epilog, loop_.index, main_stop(), loop_.stop, without_loads()));
+      Scope body;
+      if (hands_stages_back_) {
+        append_wait(body, 0);
+      }
+      append(body, reads());
+      result.push_back(part(Stage::Epilog, loop_.index, main_stop(), loop_.stop, std::move(body)));
+    }
+    if (is_repeated_ && !is_multiple_of_stages()) {
+      append_acquire(result, 0); // it begins with stage 0 again, whichever was the last one
     }
     return result;
   }
@@ -95,8 +118,11 @@ class CircularLoopBuilder {
 
   ForLoop* prolog() {
     Val* count = kernel_.new_index(prefetch_);
+    if (hands_stages_back_) {
+      count = kernel_.simplifier->simplify(scalar::min(count, loop_.stop));
+    }
     Val* index = kernel_.zero();
-    if (prefetch_ > 1) {
+    if (prefetch_ > 1 || !count->is_const()) {
       index = kernel_.new_scalar(DataType::Index);
       kernel_.simplifier->set_range(index, count);
     }
@@ -117,10 +143,7 @@ class CircularLoopBuilder {
     if (!loads_first) {
       append(body, loads_of(ahead));
     }
-    append(body, without_loads());
-    for (const AsyncMechanism* mechanism : mechanisms_) {
-      append(body, mechanism->arrive(kernel_));
-    }
+    append(body, reads());
     return part(Stage::Main, loop_.index, kernel_.zero(), main_stop(), std::move(body));
   }
 
@@ -148,25 +171,47 @@ class CircularLoopBuilder {
   Scope loads_of(Val* iteration) {
     Loop ahead = *circular_.loop;
     ahead.index = iteration;
-    Scope loads = chosen(kernel_, loop_.body, [&](Expr* statement) -> Expr* {
-      if (!is_load(kernel_, circular_, statement)) {
-        return nullptr;
-      }
-      Expr* expr = const_cast<Expr*>(kernel_.origin.at(statement));
-      LoopNest nest = kernel_.loop_model->nest(first_output(expr));
-      std::replace(nest.begin(), nest.end(), const_cast<Loop*>(circular_.loop), &ahead);
-      return statements_.lower(expr, nest).front();
-    });
+    Scope loads;
+    append_acquire(loads, circular_.first_loads());
+    append(loads, chosen(kernel_, loop_.body, [&](Expr* statement) -> Expr* {
+             if (!is_load(kernel_, circular_, statement)) {
+               return nullptr;
+             }
+             Expr* expr = const_cast<Expr*>(kernel_.origin.at(statement));
+             LoopNest nest = kernel_.loop_model->nest(first_output(expr));
+             std::replace(nest.begin(), nest.end(), const_cast<Loop*>(circular_.loop), &ahead);
+             return statements_.lower(expr, nest).front();
+           }));
     for (const AsyncMechanism* mechanism : mechanisms_) {
       append(loads, mechanism->commit(kernel_));
     }
     return loads;
   }
 
+  /// What an iteration does with its stage.
+  Scope reads() {
+    Scope scope = without_loads();
+    for (const AsyncMechanism* mechanism : mechanisms_) {
+      append(scope, mechanism->arrive(kernel_));
+    }
+    return scope;
+  }
+
+  /// Whether stage 0 follows the one that the last iteration reads.
+  [[nodiscard]] bool is_multiple_of_stages() const {
+    return loop_.stop->is_const_int() && as_int(loop_.stop->value()) % circular_.stages == 0;
+  }
+
   Scope without_loads() {
     return chosen(kernel_, loop_.body, [&](Expr* statement) {
       return is_load(kernel_, circular_, statement) ? nullptr : statement;
     });
+  }
+
+  void append_acquire(Scope& scope, int64_t keep_stages) {
+    for (const AsyncMechanism* mechanism : mechanisms_) {
+      append(scope, mechanism->acquire(kernel_, keep_stages));
+    }
   }
 
   void append_wait(Scope& scope, int64_t keep_stages) {
@@ -185,7 +230,14 @@ class CircularLoopBuilder {
   const CircularLoop& circular_;
   const ForLoop& loop_;
   StatementBuilder statements_;
-  const int64_t prefetch_ = circular_.first_loads();
+  bool is_repeated_;
+  const bool hands_stages_back_ = hands_stages_back(kernel_, circular_);
+  /// Iterations between a load and its read in the order of statements. Threads that only load are
+  /// ahead of those that compute without it, where they are threads.
+  const int64_t prefetch_ =
+      is_specialized(kernel_, circular_) && kernel_.target().has_hardware_threads
+          ? 0
+          : circular_.first_loads();
   bool needs_barrier_ = false;
   std::vector<const AsyncMechanism*> mechanisms_; // of the asynchronous copies among them
   bool has_epilog_ = false;
@@ -196,18 +248,21 @@ class LoadPrefetcher {
   explicit LoadPrefetcher(Kernel& kernel) : kernel_(kernel), hazards_(kernel) {}
 
   /// Inner loops first: they become part of what the outer ones copy.
-  void run(Scope& scope) {
+  /// `is_repeated`: the scope runs several times.
+  void run(Scope& scope, bool is_repeated = false) {
     Scope result;
     for (Expr* expr : scope) {
+      const auto* outer = expr->as<ForLoop>();
       for (Scope* body : bodies_of(*expr)) {
-        run(*body);
+        run(*body, is_repeated || (outer != nullptr && is_serial(*outer)));
       }
       const auto* loop = expr->as<ForLoop>();
       const CircularLoop* circular = loop == nullptr ? nullptr : circular_loop_with(*loop);
       if (circular == nullptr) {
         result.push_back(expr);
       } else {
-        append(result, CircularLoopBuilder(kernel_, hazards_, *circular, *loop).build());
+        append(
+            result, CircularLoopBuilder(kernel_, hazards_, *circular, *loop, is_repeated).build());
       }
     }
     scope = std::move(result);

@@ -78,6 +78,11 @@ IterDomains widened_thread_axes(const LoopModel& model, const TensorView* tensor
   return axes;
 }
 
+/// An owner's test, where there is one, and that of the statement itself.
+Val* with_condition(Val* owner, const StatementContext& context) {
+  return context.condition == nullptr ? owner : scalar::logical_and(owner, context.condition);
+}
+
 } // namespace
 
 StatementTests StatementBuilder::tests_of(Expr* expr, StatementContext& context) {
@@ -87,14 +92,11 @@ StatementTests StatementBuilder::tests_of(Expr* expr, StatementContext& context)
   const IterDomains widened = widened_thread_axes(*kernel_.loop_model, out);
   tested.insert(tested.end(), widened.begin(), widened.end());
   if (is_bulk_instruction(kernel_, out)) { // the hardware tells holes of a box apart
-    tests.owner = scalar::logical_and(owner_test(out), context.condition);
+    tests.owner = with_condition(owner_test(out), context);
     return tests;
   }
   tests.ranges = context.walk.hole_tests(tested, out);
-  tests.owner = owner_test(out);
-  if (context.condition != nullptr) {
-    tests.owner = scalar::logical_and(tests.owner, context.condition);
-  }
+  tests.owner = with_condition(owner_test(out), context);
   if (fills_holes(kernel_, expr)) {
     // In an allocation domain of its own, a hole may have the place of an element.
     tests.storage = out->has_allocation()

@@ -114,6 +114,40 @@ def group_reductions(tvs: Sequence[nvfuser_direct._core.TensorView]) -> None:
         inlined where a tensor that depends on the group is inlined as well.
     """
 
+def warp_specialize(tv: nvfuser_direct._core.TensorView, number_of_stages: int, prefetch_distance: int, parallel_type: nvfuser_direct._core.ParallelType, num_registers: tuple[int, int] | None = None) -> None:
+    """
+    Let a group of threads do nothing but load a circular buffer.
+
+    The group is launched besides the threads that compute, in front of them along `parallel_type`; one
+    of its threads begins bulk copies. Stages have barriers in shared memory, at which the group waits
+    until a stage may be overwritten, and all others until it has arrived. Barriers of the block and
+    reductions count the threads that compute. Where one thread of the host runs all of them, a load
+    runs `prefetch_distance` iterations before its reads.
+
+    Parameters
+    ----------
+    tv : TensorView
+        A copy with ``LoadStoreOpType.tma``, inlined into the serial loop that it is loaded ahead of.
+    number_of_stages : int
+        At least 2.
+    prefetch_distance : int
+        Iterations between a load and its read, less than `number_of_stages`; a negative one counts from
+        `number_of_stages`.
+    parallel_type : ParallelType
+        Dimension of the block: the slowest one that is bound, or one that is slower. Faster ones have
+        constant sizes.
+    num_registers : tuple[int, int], optional
+        Registers of a loading thread, and of a thread that computes; multiples of 8 between 24 and 256.
+        Needs a block of constant size that is a multiple of 128.
+
+    Raises
+    ------
+    UserError
+        ``Unsupported stage number``, ``Invalid prefetch distance``, ``The number of registers for
+        setmaxnreg must be between ..``, ``The number of registers for async warp group must be <= ..``;
+        or as `TensorView.circular_buffer`.
+    """
+
 def trivial(fusion: nvfuser_direct._core.Fusion) -> None:
     """
     Schedule a fusion so that it runs as one kernel, on any target and for any sizes.
