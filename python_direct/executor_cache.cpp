@@ -106,7 +106,7 @@ void bind_stats(nb::module_& m) {
       .def_ro("compiled", &ExecutorCacheStats::compiled, "Kernels that were compiled.")
       .def_ro(
           "evictions", &ExecutorCacheStats::evictions,
-          "Plans and runtimes that were forgotten to make room.")
+          "Plans, runtimes and specializations that were forgotten to make room.")
       .def("__repr__", &ExecutorCacheStats::to_string);
 }
 

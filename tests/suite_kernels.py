@@ -23,9 +23,12 @@ if TYPE_CHECKING:
 __all__ = ["cases", "optimized"]
 
 
-def optimized(name: str, *, stores_views: bool = False) -> tuple[Fusion, list[torch.Tensor]]:
+def optimized(
+    name: str, *, target: str = "cuda", stores_views: bool = False
+) -> tuple[Fusion, list[torch.Tensor]]:
     """The fusion of a case as ``fd.execute`` schedules it, and what it takes."""
-    (case,) = [case for case in cases.cuda_cases() if case.name == name]
+    of_target = cases.cuda_cases() if target == "cuda" else cases.cpu_cases()
+    (case,) = [case for case in of_target if case.name == name]
     with OnlyReserved():
         inputs = case.inputs("cpu")
     fd = FusionDefinition()

@@ -1,5 +1,7 @@
 #include "host/dynamic_shapes.h"
 
+#include <algorithm>
+
 #include "base/value_or_throw.h"
 #include "eval/evaluator.h"
 #include "runtime/arguments.h"
@@ -55,20 +57,32 @@ Specialization DynamicShapes::resolve(std::span<const Argument> args) {
   return value_or_throw(try_resolve(args));
 }
 
-const Specialization& DynamicShapes::specialization_for(const Concretization& record) {
+Specialization DynamicShapes::specialization_for(const Concretization& record) {
   const auto known = specializations_.find(record);
   if (known != specializations_.end()) {
-    return known->second;
+    known->second.last_use = ++num_questions_;
+    return known->second.specialization;
   }
   const std::shared_ptr<Fusion> fusion = definition_->clone();
   concretize(*fusion, record);
-  const auto number = static_cast<int64_t>(specializations_.size());
-  return specializations_.emplace(record, Specialization{number, fusion}).first->second;
+  if (specializations_.size() >= kMost) {
+    specializations_.erase(std::ranges::min_element(specializations_, {}, [](const auto& entry) {
+      return entry.second.last_use;
+    }));
+  }
+  const Specialization made{num_made_++, fusion};
+  specializations_.emplace(record, Known{made, ++num_questions_});
+  return made;
 }
 
 int64_t DynamicShapes::count() const {
   const std::lock_guard lock(mutex_);
   return is_dynamic_ ? static_cast<int64_t>(specializations_.size()) : 1;
+}
+
+int64_t DynamicShapes::num_forgotten() const {
+  const std::lock_guard lock(mutex_);
+  return num_made_ - static_cast<int64_t>(specializations_.size());
 }
 
 } // namespace nvfuser::host

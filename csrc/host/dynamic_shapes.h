@@ -23,9 +23,13 @@ struct Specialization {
 };
 
 /// The specializations of one definition, which must not be changed any more. Thread-safe. Where no
-/// shape is dynamic there is one: the definition itself.
+/// shape is dynamic there is one: the definition itself. A reshape may resolve in another way for
+/// every size, so that the number of specializations has a bound.
 class DynamicShapes {
  public:
+  /// Past that the one is forgotten that was not asked for longest.
+  static constexpr size_t kMost = 256;
+
   explicit DynamicShapes(std::shared_ptr<Fusion> definition);
 
   /// The specialization for these arguments, made if they are the first of their kind. Refused: a
@@ -38,8 +42,9 @@ class DynamicShapes {
   [[nodiscard]] const std::vector<bool>& sizes_depend_on() const {
     return sizes_depend_on_;
   }
-  /// How many there are.
+  /// How many there are, and how many were forgotten.
   [[nodiscard]] int64_t count() const;
+  [[nodiscard]] int64_t num_forgotten() const;
 
  private:
   struct RecordHash {
@@ -48,14 +53,21 @@ class DynamicShapes {
     }
   };
 
+  struct Known {
+    Specialization specialization;
+    int64_t last_use = 0; // the number of the question that it answered
+  };
+
   /// Requires: the mutex is held.
-  [[nodiscard]] const Specialization& specialization_for(const Concretization& record);
+  [[nodiscard]] Specialization specialization_for(const Concretization& record);
 
   const std::shared_ptr<Fusion> definition_;
   const bool is_dynamic_;
   std::vector<bool> sizes_depend_on_;
   mutable std::mutex mutex_; // of what follows
-  std::unordered_map<Concretization, Specialization, RecordHash> specializations_;
+  std::unordered_map<Concretization, Known, RecordHash> specializations_;
+  int64_t num_made_ = 0;
+  int64_t num_questions_ = 0;
 };
 
 } // namespace nvfuser::host

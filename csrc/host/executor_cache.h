@@ -40,7 +40,7 @@ struct ExecutorCacheStats {
   int64_t specializations = 0; // of dynamic shapes
   int64_t runtimes = 0;
   int64_t compiled = 0;  // kernels
-  int64_t evictions = 0; // plans and runtimes that were forgotten to make room
+  int64_t evictions = 0; // plans, runtimes, specializations that were forgotten to make room
 
   [[nodiscard]] std::string to_string() const;
 };
@@ -180,7 +180,11 @@ class FusionExecutorCache {
   int64_t num_uses_ = 0;
   int64_t num_evictions_ = 0;
   std::deque<std::string> compilations_;
-  std::map<int64_t, std::shared_ptr<PiecePlanner>> planners_; // by specialization
+  struct KnownPlanner {
+    std::shared_ptr<PiecePlanner> planner;
+    int64_t last_use = 0; // as of an entry
+  };
+  std::map<int64_t, KnownPlanner> planners_; // by specialization
   CutHints hints_;
   std::string digest_; // of the definition, once it was needed
 

@@ -163,6 +163,21 @@ def test_calls_that_are_used_stay_known() -> None:
     assert stats.plans + stats.evictions == stats.misses
 
 
+def test_a_cache_forgets_forms_of_dynamic_shapes_that_were_not_used_for_long() -> None:
+    """A reshape that divides a dimension has a form of its own for every divisor."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        fd.add_output(fd.ops.reshape(x, fd.define_vector(2)))
+    for n in [*range(2, 302), 301, 2]:
+        x = torch.arange(3 * n)
+        (out,) = fd.execute([x.float(), n, 3])
+        assert torch.equal(out, x.float().reshape(n, 3))
+    stats = fd.fec.stats()
+    assert stats.specializations == 256
+    assert stats.runtimes <= 256
+    assert stats.evictions >= 301 - 256
+
+
 def test_threads_share_the_segments_of_a_definition(target: str, rng: torch.Generator) -> None:
     fd = defined(product_between_maps)
     cases = [(rand(target, rng, n, 6), rand(target, rng, 6, m)) for n in (1, 4, 9) for m in (5, 8)]

@@ -8,10 +8,12 @@ import pytest
 import torch
 from pass_case import after, check_pass, check_unchanged
 
-from nvfuser_direct import FusionDefinition, evaluate
+from nvfuser_direct import FusionDefinition, equal_up_to_numbering, evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from nvfuser_direct import Fusion
 
     View = Callable[[Any, Any], Any]
 
@@ -147,3 +149,25 @@ def test_an_output_keeps_its_place_and_becomes_a_copy() -> None:
         fd.add_output(fd.ops.set(fd.define_tensor([4, 6])))
 
     check_pass(NAME, before, expected)
+
+
+def test_the_first_output_stays_in_any_order_of_statements() -> None:
+    """Two squeezes of one tensor, of which each may stand for the other."""
+
+    def defined(first: int) -> Callable[[FusionDefinition], None]:
+        def define(fd: FusionDefinition) -> None:
+            x = fd.ops.neg(fd.ops.broadcast(fd.define_tensor([4]), [True, False]))
+            made: dict[int, Any] = {}
+            for i in (first, 1 - first):
+                made[i] = fd.ops.squeeze(x, [0])
+            fd.add_output(fd.ops.div(made[0], 1.0))
+            fd.add_output(made[1])
+
+        return define
+
+    def optimized(first: int) -> Fusion:
+        with FusionDefinition() as fd:
+            defined(first)(fd)
+        return fd.fusion.optimize()
+
+    assert equal_up_to_numbering(optimized(0), optimized(1))

@@ -181,3 +181,19 @@ def test_norms_of_heads_read_vectors(target: str, is_open: bool) -> None:
     assert rows_of.scheduler == SchedulerType.inner_persistent
     assert rows_of.params.vector_widths == [4, 4, 4]
     assert view.kind == "view"
+
+
+def test_a_slice_of_what_has_parts_is_a_slice() -> None:
+    """It reads a tensor that was made anew, and none of its own axes has parts."""
+    with FusionDefinition() as fd:
+        rows = fd.ops.sum(fd.define_tensor([6, 3, 5]), [2])
+        pairs = fd.ops.sin(fd.ops.reshape(fd.ops.sum(rows, [1]), [3, 2]))
+        fd.add_output(fd.ops.reshape(rows, [18]))
+        fd.add_output(pairs)
+        fd.add_output(fd.ops.slice(pairs, [0, 0], [2, 2]))
+    x = torch.randn(6, 3, 5)
+    assert "Resize" in fd.fusion.optimize().print_transforms()
+    flat, pairs, part = fd.execute([x])
+    torch.testing.assert_close(flat, x.sum(2).flatten())
+    torch.testing.assert_close(part, x.sum((1, 2)).reshape(3, 2).sin()[:2])
+    torch.testing.assert_close(part, pairs[:2])

@@ -20,7 +20,7 @@ from nvfuser_direct import (
 )
 
 if TYPE_CHECKING:
-    from nvfuser_direct import Fusion, HeuristicParams
+    from nvfuser_direct import CostEstimate, Fusion, HeuristicParams
 
 
 def chosen(name: str) -> HeuristicParams:
@@ -249,6 +249,57 @@ def test_rows_have_enough_loads_in_flight(name: str, expected: tuple[int, ...]) 
     assert params.cparams.maxrregcount >= expected[0]
 
 
+def cost_of_first_kernel(name: str) -> CostEstimate:
+    """Of the schedule for the whole, else for the first segment."""
+    fusion, inputs = optimized(name)
+    if name == "transpose_f32":  # a view, unless its memory is asked for
+        params = schedule.compute_heuristics(fusion, SchedulerType.transpose, inputs, "cuda")
+        return schedule.estimate_cost(fusion, params, inputs, "cuda")
+    plan = segment(fusion, inputs, "cuda")
+    given = dict(zip(plan.complete_fusion.inputs(), inputs, strict=True))
+    group = plan.groups[0]
+    of_group = [given[val] for val in group.inputs]
+    return schedule.estimate_cost(group.fusion, group.params, of_group, "cuda")
+
+
+#: Blocks that registers and shared memory leave room for on a multiprocessor, kilobytes of loads
+#: in flight there, and rounds of resident blocks.
+FIGURES = {
+    "bias_gelu_bf16": (10, 100, 49.6),
+    "silu_mul_bf16": (12, 96, 72.4),
+    "pointwise_fma_f32": (12, 96, 165.5),
+    "scale_bias_relu_nhwc_bf16": (10, 120, 19.0),
+    "layernorm_bwd_bf16_16384x4096": (2, 32, 1.0),
+    "rmsnorm_bwd_bf16_16384x4096": (2, 32, 1.0),
+    "batchnorm_train_nchw_bf16": (3, 96, 2.6),
+    "batchnorm_train_nhwc_bf16": (3, 64, 0.7),
+    "transpose_add_bf16": (2, 128, 62.1),
+    "transpose_f32": (4, 64, 124.1),
+    "sum_inner_f32": (4, 128, 124.1),
+    "sum_outer_f32": (4, 64, 0.5),
+    "sum_all_f32": (4, 128, 2.0),
+    "sum_outer_bf16_skinny": (4, 64, 0.5),
+    "rope_bf16": (10, 100, 198.6),
+    "cat_slice_pad_bf16": (12, 96, 31.4),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_model_of_costs_sees_a_busy_gpu(name: str) -> None:
+    cost = cost_of_first_kernel(name)
+    in_flight = round(cost.bytes_in_flight / 1024)
+    assert (cost.blocks_of_sm, in_flight, round(cost.waves, 1)) == FIGURES[name]
+    assert in_flight >= (32 if "bwd" in name else 40)  # backward loads the next row meanwhile
+
+
+def test_every_case_with_a_kernel_has_figures() -> None:
+    kept_rows = {name for name, pieces in PIECES.items() if pieces[0] == ROWS}
+    of_libraries = {name for name in PIECES if name.startswith("matmul")}
+    assert set(FIGURES) == set(PIECES) - kept_rows - of_libraries
+    others = {"groupnorm_fwd_bf16", "cross_entropy_fwd_bf16_8192x128256"}  # below
+    assert set(ROWS_OF) | others == kept_rows
+
+
 def test_groups_of_channels_are_kept_as_they_are_stored() -> None:
     params = segment(*optimized("groupnorm_fwd_bf16"), "cuda").groups[0].params
     assert described(params) == of_row(8, 10, 512, stored=True)
@@ -313,3 +364,55 @@ def test_registers_hold_what_the_model_counted(
     threads = params.lparams.bdimx * params.lparams.bdimy
     _, rows, _, _ = figures(params, *ROWS_OF[name])
     assert REGISTERS // (-(-registers // 8) * 8 * threads) * params.lparams.bdimy >= rows
+
+
+# -- processors --
+
+TASK = 16 * 1024  # elements
+OF_PROCESSORS: dict[str, tuple[str, dict[str, int]]] = {
+    "pointwise_fma_f32": (
+        MAP,
+        {"vectorization_factor": 16, "unroll_factor_inner": TASK // 16, "unroll_factor_outer": 1},
+    ),
+    "gelu_bias_f32": (
+        MAP,
+        {
+            "break_point": 1,
+            "vectorization_factor": 16,
+            "unroll_factor_inner": 256,
+            "unroll_factor_outer": 4,
+        },
+    ),
+    "silu_mul_f32": (MAP, {"vectorization_factor": 16, "unroll_factor_inner": TASK // 16}),
+    **{
+        name: (
+            scheduler,
+            {
+                "iterations_per_task": 4,
+                "unroll_factor_inner_reduction": 16,
+                "unroll_factor_top_of_vectorization": 4,
+            },
+        )
+        for name, scheduler in {
+            "rmsnorm_f32": ROWS,
+            "layernorm_f32": ROWS,
+            "softmax_f32": ROWS,
+            "sum_inner_f32": SUMS,
+        }.items()
+    },
+    "sum_outer_f32": (SUMS, {"blocks_per_reduction": 4, "unroll_factor_iter_dom": 256}),
+    "transpose_add_f32": ("transpose", {"tile_size1": 16, "tile_size2": 256}),
+}
+
+
+def test_every_case_of_processors_is_here() -> None:
+    assert set(OF_PROCESSORS) == {case.name for case in cases.cpu_cases()}
+
+
+@pytest.mark.parametrize("name", OF_PROCESSORS)
+def test_choices_for_processors(name: str) -> None:
+    (group,) = segment(*optimized(name, target="cpu"), "cpu").groups
+    scheduler, expected = OF_PROCESSORS[name]
+    assert group.scheduler.name == scheduler
+    assert {choice: getattr(group.params, choice) for choice in expected} == expected
+    assert group.params.runs_in_tasks

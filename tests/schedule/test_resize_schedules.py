@@ -16,12 +16,10 @@ from scheduled_runs import (
     scheduled,
 )
 
-from nvfuser_direct import DataType, KernelExecutor, SchedulerType, schedule
+from nvfuser_direct import DataType, FusionDefinition, KernelExecutor, SchedulerType, schedule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from nvfuser_direct import FusionDefinition
 
 RESIZE = SchedulerType.resize
 
@@ -197,6 +195,49 @@ def test_a_slice_at_an_odd_address_is_no_vector(target: str) -> None:
     check_vectors(define(rotated, [x], static_sizes=True), RESIZE, [x], target, [1, 1])
 
 
+# -- several shapes --
+
+
+def part_and_whole(fd, x):
+    n = x.rank() - 1
+    starts, ends = [0] * n + [2], [size.value() for size in x.shape()]
+    return [fd.ops.neg(fd.ops.slice(x, starts, ends)), fd.ops.exp(x)]
+
+
+def parts_that_are_read(fd, x):
+    """Three branches; outputs are read, and lie in another order than they are computed in."""
+    ops = fd.ops
+    outs = []
+    for first, rows in ((0, 20), (7, 25), (3, 4)):
+        value = ops.sin(ops.slice(x, [first, 0], [first + rows, 50]))
+        outs += [value, ops.permute(ops.mul(value, 2.0), [1, 0])]
+    return outs
+
+
+def reshaped_parts(fd, x):
+    ops = fd.ops
+    flat = ops.reshape(ops.slice(x, [0, 0], [8, 50]), [2, 4, 50])
+    return [ops.exp(flat), ops.neg(ops.reshape(x, [2, 16, 50]))]
+
+
+@pytest.mark.parametrize("build", [part_and_whole, parts_that_are_read, reshaped_parts])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.float64, torch.int8])
+def test_parts_of_one_dimension_share_a_kernel(build: Callable, dtype, target: str) -> None:
+    if dtype == torch.int8 and build is not part_and_whole:
+        pytest.skip("no sine, no exponential of bytes")
+    x = randoms((32, 50), dtype)
+    params = check_runs(define(build, [x], static_sizes=True), RESIZE, [x], target)
+    assert params.scheduler_type == RESIZE
+
+
+def test_blocks_are_enough_for_the_largest_part(target: str) -> None:
+    x = randoms((700, 300))
+    fd = define(part_and_whole, [x], static_sizes=True)
+    check_runs(fd, RESIZE, [x], target)
+    params = schedule.compute_heuristics(fd.fusion, RESIZE, [x], "cuda")
+    assert params.lparams.gdimx == -(-700 * 300 // params.lparams.bdimx)
+
+
 # -- refusals --
 
 
@@ -227,11 +268,38 @@ def test_a_value_at_two_positions_is_refused() -> None:
     assert "Resize between reference and output not allowed." in why
 
 
-def test_a_slice_and_the_whole_are_two_kernels() -> None:
-    def build(fd, x):
-        return [fd.ops.neg(fd.ops.slice(x, [0, 2], [4, 8])), fd.ops.exp(x)]
+def test_a_large_slice_and_the_whole_are_two_kernels() -> None:
+    assert "are large" in refusal(part_and_whole, randoms((1024, 2048)))
 
-    assert "cannot find reference tensor" in refusal(build, randoms((4, 8)))
+
+def test_unrelated_slices_are_two_kernels() -> None:
+    def build(fd, x, y):
+        return [part_and_whole(fd, x)[0], part_and_whole(fd, y)[0]]
+
+    assert "cannot find reference tensor" in refusal(build, randoms((4, 8)), randoms((5, 9)))
+
+
+def test_an_update_and_a_slice_are_two_kernels() -> None:
+    x = randoms((4, 8))
+    with FusionDefinition() as fd:
+        tensor = fd.define_tensor([4, 8])
+        part, whole = part_and_whole(fd, tensor)
+        fd.add_output(part)
+        fd.add_output(whole, tensor)
+    taken, why = schedule.can_schedule(fd.fusion, RESIZE, [x])
+    assert not taken
+    assert "cannot find reference tensor" in why
+
+
+def test_reshapes_that_conflict_are_two_kernels() -> None:
+    def build(fd, x):
+        parts = [fd.ops.slice(x, [i], [i + 24]) for i in (0, 12)]
+        shapes = [[6, 4], [3, 8]]
+        return [
+            fd.ops.exp(fd.ops.reshape(p, shape)) for p, shape in zip(parts, shapes, strict=True)
+        ]
+
+    assert "cannot find reference tensor" in refusal(build, randoms((36,)))
 
 
 def test_a_slice_of_what_is_computed_is_refused() -> None:

@@ -386,11 +386,7 @@ def test_reshapes_of_one_dimension(target, left, right, conflict, sliced) -> Non
         ]
 
     fd = check_cut(build, [randn(36 if sliced else 24, target=target)])
-    count = max(len(getattr(fd, "segments", [])), 1)
-    if conflict:
-        assert count > 1
-    elif not sliced:
-        assert count == 1
+    assert (len(getattr(fd, "segments", [])) > 1) == conflict
 
 
 def test_a_value_meets_a_reshape_of_itself(target) -> None:
@@ -493,13 +489,11 @@ SLICES = [
 ]
 
 
-@pytest.mark.parametrize(("left", "right"), [r[1:3] for r in SLICES], ids=[r[0] for r in SLICES])
-def test_reshapes_of_slices_of_one_dimension(target, left, right) -> None:
-    """segmentation.md 12.4: rows of slices of `[36]`; results, whatever the count
-
-    Where the documentation asks for one kernel, several are a matter of speed: which slices share
-    loops is left to the rules of the automatic cut.
-    """
+@pytest.mark.parametrize(
+    ("left", "right", "is_one"), [r[1:] for r in SLICES], ids=[r[0] for r in SLICES]
+)
+def test_reshapes_of_slices_of_one_dimension(target, left, right, is_one) -> None:
+    """segmentation.md 12.4: rows of slices of `[36]`; one kernel has loops for each of them"""
 
     def build(fd):
         value = fd.ops.sin(fd.define_tensor([36], contiguity=True))
@@ -509,7 +503,19 @@ def test_reshapes_of_slices_of_one_dimension(target, left, right) -> None:
             outs.append(fd.ops.exp(fd.ops.reshape(part, shape)))
         return outs
 
-    check_cut(build, [randn(36, target=target)])
+    fd = check_cut(build, [randn(36, target=target)])
+    assert (not getattr(fd, "segments", [])) == is_one
+
+
+def test_reshapes_of_slices_of_all_dimensions(target) -> None:
+    """segmentation.md 12.4: slices of `[4, 5, 6]`, both to `[5, 3, 4]`"""
+
+    def build(fd):
+        x = fd.define_tensor([4, 5, 6], contiguity=True)
+        parts = [fd.ops.slice(x, [i] * 3, [i + n for n in (3, 4, 5)], [1] * 3) for i in (0, 1)]
+        return [fd.ops.exp(fd.ops.reshape(part, [5, 3, 4])) for part in parts]
+
+    check_cut(build, [randn(4, 5, 6, target=target)], 1)
 
 
 @pytest.mark.parametrize("dims", DIMS, ids=str)

@@ -1,5 +1,6 @@
 #include "optimize/passes/accumulate_scatters.h"
 
+#include "graph/output_order.h"
 #include "ir/all_nodes.h"
 #include "ops/cast.h"
 #include "ops/index.h"
@@ -70,7 +71,7 @@ bool rewrite(const ReductionOp& sum) {
 
 bool accumulate_scatters(Fusion& fusion) {
   bool has_changed = false;
-  for (Expr* expr : fusion.exprs()) {
+  for (Expr* expr : exprs_from_outputs(fusion)) {
     const auto* sum = expr->as<ReductionOp>();
     if (sum != nullptr && sum->out->is_tensor() && sum->out->definition() == expr) {
       has_changed |= rewrite(*sum);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/output_order.h"
 #include "ir/all_nodes.h"
 #include "ops/reshape_nodes.h"
 #include "ops/shape.h"
@@ -152,7 +153,7 @@ bool simplify(const Expr& expr) {
 
 bool cancel_views(Fusion& fusion) {
   bool has_changed = false;
-  for (Expr* expr : fusion.exprs()) {
+  for (Expr* expr : exprs_from_outputs(fusion)) {
     if (expr->output(0)->is_tensor() && expr->output(0)->definition() == expr) {
       has_changed |= simplify(*expr);
     }

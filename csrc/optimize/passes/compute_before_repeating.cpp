@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "graph/op_semantics.h"
+#include "graph/output_order.h"
 #include "ir/all_nodes.h"
 #include "ops/operands.h"
 #include "optimize/rewrite.h"
@@ -58,7 +59,7 @@ bool compute_early(const Expr& expr) {
 
 bool compute_before_repeating(Fusion& fusion) {
   bool has_changed = false;
-  for (Expr* expr : fusion.exprs()) {
+  for (Expr* expr : exprs_from_outputs(fusion)) {
     const Val* out = expr->output(0);
     if (out->is_tensor() && out->definition() == expr && is_on_elements(*expr)) {
       has_changed |= compute_early(*expr);

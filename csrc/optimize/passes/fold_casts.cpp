@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/op_semantics.h"
+#include "graph/output_order.h"
 #include "ir/all_nodes.h"
 #include "ops/cast.h"
 #include "optimize/number_formats.h"
@@ -113,7 +114,7 @@ bool narrow_early(const UnaryOp& cast) {
 
 bool fold_casts(Fusion& fusion) {
   bool has_changed = false;
-  const std::vector<Expr*> exprs = fusion.exprs();
+  const std::vector<Expr*> exprs = exprs_from_outputs(fusion);
   const auto for_each_live = [&](const auto& list, const auto& rewrite) {
     for (Expr* expr : list) {
       if (expr->output(0)->is_tensor() && expr->output(0)->definition() == expr) {
@@ -126,7 +127,7 @@ bool fold_casts(Fusion& fusion) {
     return cast != nullptr ? shorten_chain(*cast) : widen_late(expr);
   });
   // Readers first, so that a cast passes all views in its way.
-  std::vector<Expr*> readers_first = fusion.exprs();
+  std::vector<Expr*> readers_first = exprs_from_outputs(fusion);
   std::ranges::reverse(readers_first);
   for_each_live(readers_first, [](const Expr& expr) {
     const UnaryOp* cast = as_cast(&expr);

@@ -1,5 +1,6 @@
 #include "optimize/passes/multiply_thin_matrices.h"
 
+#include "graph/output_order.h"
 #include "ir/all_nodes.h"
 #include "ops/binary.h"
 #include "ops/cast.h"
@@ -77,7 +78,7 @@ bool has_real_numbers(DataType dtype) {
 
 bool multiply_thin_matrices(Fusion& fusion) {
   bool has_changed = false;
-  for (Expr* expr : fusion.exprs()) {
+  for (Expr* expr : exprs_from_outputs(fusion)) {
     const Val* out = expr->output(0);
     if (out->is_tensor() && has_real_numbers(out->dtype())) {
       has_changed |= rewrite(*expr);

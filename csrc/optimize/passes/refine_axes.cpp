@@ -178,8 +178,10 @@ class Refiner {
     for (TensorView* operand : tensor_inputs(&expr)) {
       values[operand] = refined(operand);
     }
-    for (TensorView* out : results) {
-      values[out] = refined_[out] = new_refined(out);
+    for (TensorView* out : results) { // a slice has steps of its own between its axes
+      TensorView* made =
+          is_divided(out) ? new_refined(out) : copy_tensor(out, out->dtype(), values);
+      values[out] = refined_[out] = made;
     }
     copy(expr, values);
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "graph/output_order.h"
 #include "ir/all_nodes.h"
 #include "ops/operands.h"
 #include "optimize/rewrite.h"
@@ -184,7 +185,7 @@ bool rejoin(const CatOp& cat) {
 
 bool rejoin_slices(Fusion& fusion) {
   bool has_changed = false;
-  for (Expr* expr : fusion.exprs()) {
+  for (Expr* expr : exprs_from_outputs(fusion)) {
     const auto* cat = expr->as<CatOp>();
     if (cat != nullptr && cat->out->definition() == expr) {
       has_changed |= rejoin(*cat);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/op_semantics.h"
+#include "graph/output_order.h"
 #include "ir/all_nodes.h"
 #include "ops/operands.h"
 #include "optimize/rewrite.h"
@@ -89,7 +90,7 @@ bool simplify(const Expr& expr) {
 } // namespace
 
 bool remove_empty(Fusion& fusion) {
-  const std::vector<Expr*> exprs = fusion.exprs();
+  const std::vector<Expr*> exprs = exprs_from_outputs(fusion);
   if (std::ranges::any_of(exprs, draws_from_generator)) {
     return false;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/output_order.h"
 #include "ir/all_nodes.h"
 #include "ir/scalar.h"
 #include "ops/reshape_nodes.h"
@@ -112,7 +113,7 @@ bool rewrite(const Expr& expr) {
 
 bool repeat_by_expanding(Fusion& fusion) {
   bool has_changed = false;
-  for (Expr* expr : fusion.exprs()) {
+  for (Expr* expr : exprs_from_outputs(fusion)) {
     if (expr->output(0)->is_tensor() && expr->output(0)->definition() == expr) {
       has_changed |= rewrite(*expr);
     }

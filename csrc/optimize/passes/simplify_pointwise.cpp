@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "graph/output_order.h"
 #include "ir/all_nodes.h"
 #include "ir/scalar.h"
 #include "ops/binary.h"
@@ -218,13 +219,16 @@ bool fold_scalar(const Expr& expr) {
 
 bool simplify_pointwise(Fusion& fusion) {
   bool has_changed = false;
-  for (Expr* expr : fusion.exprs()) {
+  for (Expr* expr : fusion.exprs()) { // tensors are computed from them
     const Val* out = expr->output(0);
-    if (out->definition() != expr) {
-      continue;
+    if (!out->is_tensor() && out->definition() == expr) {
+      has_changed |= fold_scalar(*expr);
     }
-    has_changed |=
-        out->is_tensor() ? remove_if_neutral(*expr) || make_product(*expr) : fold_scalar(*expr);
+  }
+  for (Expr* expr : exprs_from_outputs(fusion)) {
+    if (expr->output(0)->definition() == expr) {
+      has_changed |= remove_if_neutral(*expr) || make_product(*expr);
+    }
   }
   return has_changed;
 }

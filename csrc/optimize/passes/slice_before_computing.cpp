@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "graph/output_order.h"
 #include "ir/all_nodes.h"
 #include "ops/operands.h"
 #include "optimize/rewrite.h"
@@ -63,7 +64,7 @@ bool move_to_input(const SliceOp* slice) {
 
 bool slice_before_computing(Fusion& fusion) {
   bool has_changed = false;
-  for (const Expr* expr : fusion.exprs()) {
+  for (const Expr* expr : exprs_from_outputs(fusion)) {
     if (const auto* slice = expr->as<SliceOp>()) {
       has_changed |= move_to_input(slice);
     }

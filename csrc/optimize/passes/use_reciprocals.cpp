@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "base/options.h"
+#include "graph/output_order.h"
 #include "ir/all_nodes.h"
 #include "ops/binary.h"
 #include "ops/operands.h"
@@ -133,7 +134,7 @@ bool Rewriter::rewrite(const Expr& expr) {
 bool use_reciprocals(Fusion& fusion) {
   Rewriter rewriter;
   bool has_changed = false;
-  for (Expr* expr : fusion.exprs()) {
+  for (Expr* expr : exprs_from_outputs(fusion)) {
     const Val* out = expr->output(0);
     if (out->is_tensor() && out->dtype() == DataType::Float && out->definition() == expr) {
       has_changed |= rewriter.rewrite(*expr);

@@ -1,5 +1,6 @@
 #include "optimize/passes/use_sigmoid.h"
 
+#include "graph/output_order.h"
 #include "ir/all_nodes.h"
 #include "ops/binary.h"
 #include "ops/operands.h"
@@ -132,7 +133,7 @@ TensorView* form_of(const Expr&) {
 
 bool use_sigmoid(Fusion& fusion) {
   bool has_changed = false;
-  for (Expr* expr : fusion.exprs()) {
+  for (Expr* expr : exprs_from_outputs(fusion)) {
     const Val* out = expr->output(0);
     if (!out->is_tensor() || out->dtype() != DataType::Float || out->definition() != expr) {
       continue;

@@ -10,6 +10,7 @@ const Scheduler& pointwise_scheduler() {
       .find_refusal_by_structure = pointwise::find_refusal_by_structure,
       .find_refusal_by_size = pointwise::find_refusal_by_size,
       .compute_heuristics = pointwise::compute_heuristics,
+      .find_figures = pointwise::find_figures,
       .apply = pointwise::apply};
   return kScheduler;
 }

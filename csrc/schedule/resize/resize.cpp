@@ -8,6 +8,7 @@
 #include "schedule/common/kernel_rules.h"
 #include "schedule/params/pointwise_params.h"
 #include "schedule/pointwise/pointwise.h"
+#include "schedule/resize/branches.h"
 
 namespace nvfuser::schedule {
 namespace {
@@ -15,6 +16,9 @@ namespace {
 /// The loops of a map: its params say all there is to decide.
 std::unique_ptr<HeuristicParams> compute_heuristics(
     const FusionSummary& summary, const RunFacts& facts) {
+  if (!summary.reference().reference) {
+    return resize::choose_for_branches(resize::find_branches(summary), facts);
+  }
   const std::unique_ptr<HeuristicParams> as_map = pointwise::compute_heuristics(summary, facts);
   const auto& map = params_as<PointwiseParams>(*as_map, SchedulerType::pointwise);
   auto params = std::make_unique<PointwiseParams>(SchedulerType::resize);
@@ -24,15 +28,32 @@ std::unique_ptr<HeuristicParams> compute_heuristics(
   return params;
 }
 
+std::optional<Refusal> find_refusal_by_size(const FusionSummary& summary, const RunFacts& facts) {
+  return summary.reference().reference ? pointwise::find_refusal_by_size(summary, facts)
+                                       : resize::find_refusal_of_large_branches(summary, facts);
+}
+
+void apply(FusionSummary& summary, const HeuristicParams& heuristics) {
+  if (summary.reference().reference) {
+    pointwise::apply(summary, heuristics);
+    return;
+  }
+  const FusionGuard guard(&summary.fusion());
+  resize::apply_to_branches(
+      summary, resize::find_branches(summary),
+      params_as<PointwiseParams>(heuristics, SchedulerType::resize));
+}
+
 } // namespace
 
 const Scheduler& resize_scheduler() {
   static constexpr Scheduler kScheduler{
       .type = SchedulerType::resize,
       .find_refusal_by_structure = resize::find_refusal_by_structure,
-      .find_refusal_by_size = pointwise::find_refusal_by_size,
+      .find_refusal_by_size = find_refusal_by_size,
       .compute_heuristics = compute_heuristics,
-      .apply = pointwise::apply};
+      .find_figures = pointwise::find_figures,
+      .apply = apply};
   return kScheduler;
 }
 
@@ -171,13 +192,14 @@ std::optional<Refusal> find_refusal_by_structure(const FusionSummary& summary) {
   }
   NVF_RETURN_REFUSAL(find_reduction(summary));
   NVF_RETURN_REFUSAL(find_cropped_operand(summary));
-  if (!summary.reference().reference) {
+  const bool is_one = summary.reference().reference.has_value();
+  if (!is_one && find_branches(summary).empty()) {
     return summary.reference().refusal;
   }
   NVF_RETURN_REFUSAL(find_resized_broadcast(summary));
   NVF_RETURN_REFUSAL(PositionSearch(summary).find());
   NVF_RETURN_REFUSAL(find_moved_update(summary));
-  return find_smaller_output(summary);
+  return is_one ? find_smaller_output(summary) : std::nullopt;
 }
 
 } // namespace resize

@@ -5,6 +5,7 @@
 // positions. Operands of pads and concatenations are computed in the loops of the result, so that
 // nothing is stored between. A tensor that two readers want at different positions would be two
 // tensors, and a slice of a tensor that is computed would compute all of it: both are refused.
+// Small maps of parts of one dimension may have loops of their own (schedule/resize/branches.h).
 #pragma once
 
 #include "schedule/scheduler.h"

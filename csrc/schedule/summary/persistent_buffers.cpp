@@ -1,6 +1,7 @@
 #include "schedule/summary/persistent_buffers.h"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <unordered_map>
 
@@ -10,7 +11,49 @@
 namespace nvfuser::schedule {
 namespace {
 
-using Reductions = std::set<size_t>; // positions
+/// Positions of reductions, a bit for each: whole definitions have hundreds.
+class Reductions {
+ public:
+  Reductions() = default;
+  explicit Reductions(size_t position) : words_(position / kBits + 1, 0) {
+    words_.back() = uint64_t{1} << (position % kBits);
+  }
+
+  Reductions& operator|=(const Reductions& other) {
+    words_.resize(std::max(words_.size(), other.words_.size()), 0);
+    for (size_t i = 0; i < other.words_.size(); ++i) {
+      words_[i] |= other.words_[i];
+    }
+    return *this;
+  }
+  Reductions& operator&=(const Reductions& other) {
+    words_.resize(std::min(words_.size(), other.words_.size()));
+    for (size_t i = 0; i < words_.size(); ++i) {
+      words_[i] &= other.words_[i];
+    }
+    return *this;
+  }
+  [[nodiscard]] Reductions without(const Reductions& other) const {
+    Reductions rest(*this);
+    for (size_t i = 0; i < std::min(words_.size(), other.words_.size()); ++i) {
+      rest.words_[i] &= ~other.words_[i];
+    }
+    return rest;
+  }
+  [[nodiscard]] std::vector<size_t> positions() const {
+    std::vector<size_t> found;
+    for (size_t i = 0; i < words_.size(); ++i) {
+      for (uint64_t word = words_[i]; word != 0; word &= word - 1) {
+        found.push_back(i * kBits + static_cast<size_t>(std::countr_zero(word)));
+      }
+    }
+    return found;
+  }
+
+ private:
+  static constexpr size_t kBits = 64;
+  std::vector<uint64_t> words_;
+};
 
 class BufferSearch {
  public:
@@ -18,7 +61,7 @@ class BufferSearch {
       : exprs_(exprs) {
     for (size_t i = 0; i < reductions.size(); ++i) {
       for (const TensorView* out : tensor_outputs(reductions[i].expr)) {
-        reduction_of_.emplace(out, i);
+        reduction_of_.emplace(out, Reductions(i));
       }
     }
     find_dependences();
@@ -27,17 +70,18 @@ class BufferSearch {
 
   /// Reductions for which the tensor has to be kept: one reader leads into the reduction, another
   /// one only to where its result is met.
-  [[nodiscard]] Reductions kept_for(const TensorView* tensor) const {
+  [[nodiscard]] std::vector<size_t> kept_for(const TensorView* tensor) const {
     Reductions kept;
-    for (const size_t reduction : at(feeds_, tensor)) {
-      for (const TensorView* reader : tensor->consumers()) {
-        if (leads_into(reader, reduction) || !meets(tensor, reader, reduction)) {
-          continue;
-        }
-        kept.insert(reduction);
+    for (const TensorView* reader : tensor->consumers()) {
+      if (reduction_of_.contains(reader)) {
+        continue;
       }
+      Reductions met = at(depends_, reader).without(at(depends_, tensor));
+      met |= at(meets_, reader);
+      kept |= met.without(at(feeds_, reader));
     }
-    return kept;
+    kept &= at(feeds_, tensor);
+    return kept.positions();
   }
 
  private:
@@ -55,11 +99,9 @@ class BufferSearch {
       for (const TensorView* out : tensor_outputs(expr)) {
         Reductions& depends = depends_[out];
         for (const TensorView* in : tensor_inputs(expr)) {
-          depends.insert(at(depends_, in).begin(), at(depends_, in).end());
+          depends |= at(depends_, in);
         }
-        if (const auto own = reduction_of_.find(out); own != reduction_of_.end()) {
-          depends.insert(own->second);
-        }
+        depends |= at(reduction_of_, out);
       }
     }
   }
@@ -71,39 +113,19 @@ class BufferSearch {
       for (const TensorView* in : tensor_inputs(*expr)) {
         for (const TensorView* out : tensor_outputs(*expr)) {
           if (const auto own = reduction_of_.find(out); own != reduction_of_.end()) {
-            feeds_[in].insert(own->second); // what reads the result reads reduced elements
+            feeds_[in] |= own->second; // what reads the result reads reduced elements
             continue;
           }
-          feeds_[in].insert(at(feeds_, out).begin(), at(feeds_, out).end());
-          meets_[in].insert(at(meets_, out).begin(), at(meets_, out).end());
-          for (const size_t reduction : at(depends_, out)) {
-            if (!at(depends_, in).contains(reduction)) {
-              meets_[in].insert(reduction);
-            }
-          }
+          feeds_[in] |= at(feeds_, out);
+          meets_[in] |= at(meets_, out);
+          meets_[in] |= at(depends_, out).without(at(depends_, in));
         }
       }
     }
   }
 
-  [[nodiscard]] bool leads_into(const TensorView* reader, size_t reduction) const {
-    const auto own = reduction_of_.find(reader);
-    return own != reduction_of_.end() ? own->second == reduction
-                                      : at(feeds_, reader).contains(reduction);
-  }
-
-  [[nodiscard]] bool meets(
-      const TensorView* tensor, const TensorView* reader, size_t reduction) const {
-    if (reduction_of_.contains(reader)) {
-      return false;
-    }
-    const bool is_met_here =
-        at(depends_, reader).contains(reduction) && !at(depends_, tensor).contains(reduction);
-    return is_met_here || at(meets_, reader).contains(reduction);
-  }
-
   const std::vector<Expr*>& exprs_;
-  std::unordered_map<const TensorView*, size_t> reduction_of_;
+  Map reduction_of_;
   Map depends_;
   Map feeds_;
   Map meets_;
@@ -150,11 +172,11 @@ std::vector<PersistentBuffer> find_persistent_buffers(
   }
   const BufferSearch search(exprs, reductions);
   const auto add = [&](TensorView* tensor) {
-    const Reductions kept = search.kept_for(tensor);
+    std::vector<size_t> kept = search.kept_for(tensor);
     if (!kept.empty()) {
       buffers.push_back(
           {.tensor = tensor,
-           .reductions = {kept.begin(), kept.end()},
+           .reductions = std::move(kept),
            .projected_inputs = tensor->is_fusion_input() ? std::vector<TensorView*>{tensor}
                                                          : inputs_behind(tensor)});
     }

@@ -11,6 +11,7 @@ const Scheduler& transpose_scheduler() {
       .find_refusal_by_structure = transpose::find_refusal_by_structure,
       .find_refusal_by_size = transpose::find_refusal_by_size,
       .compute_heuristics = transpose::compute_heuristics,
+      .find_figures = transpose::find_figures,
       .apply = transpose::apply};
   return kScheduler;
 }

@@ -35,6 +35,8 @@ struct TileAxes {
     const FusionSummary& summary, const RunFacts& facts);
 [[nodiscard]] std::unique_ptr<HeuristicParams> compute_heuristics(
     const FusionSummary& summary, const RunFacts& facts);
+[[nodiscard]] KernelFigures find_figures(
+    const FusionSummary& summary, const HeuristicParams& params, const RunFacts& facts);
 void apply(FusionSummary& summary, const HeuristicParams& params);
 
 } // namespace transpose

@@ -6523,7 +6523,7 @@ class ExecutorCacheStats:
 
     @property
     def evictions(self) -> int:
-        """Plans and runtimes that were forgotten to make room."""
+        """Plans, runtimes and specializations that were forgotten to make room."""
 
     def __repr__(self) -> str: ...
 
