@@ -59,6 +59,33 @@ def test_what_flips_when_it_is_rounded_may_flip(target: str) -> None:
         validate(fd.fusion, [~out], [x])
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_values_between_two_narrow_ones_may_be_rounded_to_either(dtype: torch.dtype) -> None:
+    """A wide output shows that a narrow value before it was rounded up instead of down."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1])
+        narrow = fd.ops.cast(
+            fd.ops.mul(x, x), nvf.pytorch_utils.torch_dtype_to_nvfuser_dtype(dtype)
+        )
+        fd.add_output(fd.ops.mul(fd.ops.cast(narrow, nvf.DataType.Float), 3.0))
+    step = torch.finfo(dtype).eps
+    x = (torch.ones(64) + step / 2).sqrt()  # squares are about halfway between 1 and the next
+    for rounded in (1.0, 1.0 + step):
+        validate(fd.fusion, [torch.full_like(x, 3.0 * rounded)], [x])
+    for wrong in (1.0 - 4 * step, 1.0 + 4 * step):
+        with pytest.raises(RuntimeError, match="Validation error in output 0"):
+            validate(fd.fusion, [torch.full_like(x, 3.0 * wrong)], [x])
+
+
+def test_running_sums_of_narrow_floats_are_right(target: str, rng: torch.Generator) -> None:
+    """A kernel and PyTorch add them in different orders, and round each once."""
+    x = torch.rand(8, 5000, generator=rng).half().to(target)
+    with FusionDefinition() as fd:
+        running = fd.ops.cumsum(fd.from_pytorch(x), 1)
+        fd.add_output(fd.ops.cast(running, nvf.DataType.Float))
+    fd.validate([x])
+
+
 # ---- Errors are found ----------------------------------------------------------------------------
 
 

@@ -34,6 +34,8 @@ FLOATS = {
 
 # Types with fewer digits than those that arithmetic is done in.
 _ROUNDED = FLOATS - {DataType.Double, DataType.Float}
+# Scales: every evaluation rounds them to powers of two.
+_ROUNDED_ALWAYS = {DataType.Float8_e8m0fnu}
 # Types that may have less range than the one that a reference is computed in.
 _NARROW = _ROUNDED | {DataType.Float, DataType.ComplexFloat}
 
@@ -111,9 +113,12 @@ class Evaluator:
         Tensors and Python numbers, in the order of ``fusion.inputs()``.
     dtype_override : torch.dtype, optional
         Compute all real floating point in this type, and complex numbers in its complex
-        counterpart; for references use ``torch.float64``. Values of 16 bits and fewer are rounded
-        to what their dtype holds all the same: a definition rounds on purpose. A value that is too
-        large for its dtype is infinite.
+        counterpart; for references use ``torch.float64``. A value that is too large for its dtype
+        is infinite.
+    rounds_narrow : bool
+        Whether values of 16 bits and fewer are rounded to what their dtype holds, also where they
+        are computed in a wider one: a definition rounds on purpose. False: only those that are
+        powers of two, or of four bits.
     device : torch.device, optional
         Where to compute without tensor inputs, which decide otherwise; the CPU if not given.
     random : RandomNumbers, optional
@@ -129,6 +134,7 @@ class Evaluator:
         inputs: Sequence[Value],
         dtype_override: torch.dtype | None = None,
         *,
+        rounds_narrow: bool = True,
         device: torch.device | None = None,
         random: RandomNumbers | None = None,
     ) -> None:
@@ -145,6 +151,7 @@ class Evaluator:
         _load_handlers()
         self._fusion = fusion
         self.override = dtype_override
+        self._rounded = _ROUNDED if rounds_narrow else _ROUNDED_ALWAYS
         self._values: dict[Val, Value] = {}
         self._given: dict[Val, torch.Tensor] = {}  # inputs that were not read so far
         # Arithmetic on scalars as the core has it, in the width and precision of their dtypes.
@@ -304,7 +311,7 @@ class Evaluator:
         import torch
 
         narrow = converted(value, nvfuser_dtype_to_torch_dtype(dtype)).to(value.dtype)
-        if dtype in _ROUNDED:
+        if dtype in self._rounded:
             return narrow
         return torch.where(torch.isinf(narrow), narrow, value)
 
