@@ -142,6 +142,26 @@ def test_sums_are_as_exact_as_those_of_a_serial_scan(target, rng) -> None:
     assert error <= 1.5 * serial
 
 
+@pytest.mark.parametrize("op", ["cumsum", "cumprod"])
+def test_long_running_sums_and_products_are_about_as_exact_as_pytorchs(op, rng) -> None:
+    """On a processor, where both run in double precision and round each result once."""
+    x = torch.rand(100_000, generator=rng) * 2e-5 + (0.99999 if op == "cumprod" else 0.0)
+    with FusionDefinition() as fd:
+        t = fd.define_tensor([-1], contiguity=True)
+        fd.add_output(getattr(fd.ops, op)(t, 0))
+    exact = getattr(torch, op)(x.double(), 0)
+    own = (getattr(torch, op)(x, 0).double() / exact - 1).abs().max()
+    assert (fd.execute([x])[0].double() / exact - 1).abs().max() <= 4 * own
+
+
+def test_running_sums_go_on_beyond_2_to_the_24() -> None:
+    with FusionDefinition() as fd:
+        t = fd.define_tensor([-1], contiguity=True)
+        fd.add_output(fd.ops.cumsum(t, 0))
+    (total,) = fd.execute([torch.ones(2**24 + 8)])
+    assert total[-1] == 2**24 + 8
+
+
 def test_sums_of_halves_are_rounded_once(target, rng) -> None:
     """Numbers of few bits: sums in Float are exact in any order, and those in Half are not."""
     x = (torch.randint(0, 64, (7, 300), generator=rng) / 32).half().to(target)

@@ -32,6 +32,10 @@ ReductionShape reduction_shape(const Kernel& kernel, const TensorView* out) {
   return shape;
 }
 
+bool has_fast_doubles(const Kernel& kernel) {
+  return !kernel.target().is_cuda();
+}
+
 bool is_reduction_expr(const Expr* expr) {
   return expr != nullptr && semantics_of(*expr).read == OperandRead::Reduced;
 }

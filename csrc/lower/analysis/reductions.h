@@ -18,6 +18,9 @@ struct ReductionShape {
 
 [[nodiscard]] ReductionShape reduction_shape(const Kernel& kernel, const TensorView* out);
 
+/// Processors compute Doubles about as fast as Floats; many GPUs are 64 times as slow.
+[[nodiscard]] bool has_fast_doubles(const Kernel& kernel);
+
 /// Whether `expr` combines elements (of one tensor, of several in step, or into a Welford triple).
 [[nodiscard]] bool is_reduction_expr(const Expr* expr);
 

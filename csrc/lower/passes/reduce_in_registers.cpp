@@ -136,11 +136,6 @@ TensorView* move_to_registers(Kernel& kernel, Expr* reduction, TensorView* tenso
   return registers;
 }
 
-/// Processors compute Doubles about as fast as Floats; many GPUs are 64 times as slow.
-bool has_fast_doubles(const Kernel& kernel) {
-  return !kernel.target().is_cuda();
-}
-
 bool is_plain_copy(const Expr* expr) {
   const auto* copy = expr->as<LoadStoreOp>();
   return copy != nullptr && copy->op == LoadStoreOpType::Set;

@@ -49,9 +49,16 @@ void require_constant_extent(
 }
 
 /// Sums and products run in Float where elements are narrower: each is rounded once, when stored.
-DataType running_type(const ScanOp& op) {
-  const bool is_rounded = op.op == BinaryOpType::Add || op.op == BinaryOpType::Mul;
-  return is_rounded && is_low_precision(op.out->dtype()) ? DataType::Float : op.out->dtype();
+/// For the same reason those of Floats run in Double where that costs nothing.
+DataType running_type(const Kernel& kernel, const ScanOp& op) {
+  const DataType type = op.out->dtype();
+  if (op.op != BinaryOpType::Add && op.op != BinaryOpType::Mul) {
+    return type;
+  }
+  if (type == DataType::Float && has_fast_doubles(kernel)) {
+    return DataType::Double;
+  }
+  return is_low_precision(type) ? DataType::Float : type;
 }
 
 /// The loops of the nest from the first of `outlived` on that registers before that have elements
@@ -81,7 +88,7 @@ StatementBuilder::Registers StatementBuilder::new_registers(
   }
   TensorDomainSpec spec;
   spec.logical = {kernel_.new_iter_domain(size)};
-  return {kernel_.new_tensor(kernel_.new_tensor_domain(spec), running_type(op)), loops};
+  return {kernel_.new_tensor(kernel_.new_tensor_domain(spec), running_type(kernel_, op)), loops};
 }
 
 Expr* StatementBuilder::allocate(const Registers& registers, ScanOp& op) {
@@ -126,7 +133,7 @@ std::vector<StatementBuilder::ScanStart> StatementBuilder::start_scan(
   for (const Loop* loop : state.carry.loops) {
     require_constant_extent(kernel_, op, *loop, /*is_over_items=*/false);
   }
-  const DataType dtype = running_type(op);
+  const DataType dtype = running_type(kernel_, op);
   std::vector<ScanStart> starts{
       {serial,
        {allocate(state.carry, op)},
