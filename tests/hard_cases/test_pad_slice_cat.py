@@ -535,3 +535,38 @@ def test_broadcast_in_resized_loops_is_resolved_beside_them(target):
         fd.sched.transform_like(c)
         a.set_memory_type(SHARED)
     check(fd, target, [((1,),)], lambda x: torch.cat([x * x, x * x]))
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_threads_share_a_broadcast_that_is_padded(target, axis):
+    """The loops that they share are named after an axis that the pad has made."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([1], contiguity=[None])
+        a = fd.ops.neg(x)
+        p = fd.ops.pad(a, [0, 16])
+        y = fd.ops.add(p, 1.0)
+        fd.add_output(y)
+        y.split(0, 4)
+        fd.sched.transform_like(y)
+        y.axis(axis).parallelize(TX)
+        fd.sched.parallelize_like(y)
+        for tensor in (a, p):
+            tensor.set_memory_type(SHARED)
+        fd.sched.inline_most()
+    assert a.get_compute_at_position() > 0
+    check(fd, target, [((1,),)], lambda x: F.pad(-x, [0, 16]) + 1)
+
+
+def test_threads_share_a_broadcast_that_is_repeated(target):
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([3, 1], contiguity=[True, None])
+        a = fd.ops.neg(x)
+        r = fd.ops.repeat(a, [2, 4])
+        y = fd.ops.add(r, 1.0)
+        fd.add_output(y)
+        y.axis(1).parallelize(TX)
+        fd.sched.parallelize_like(y)
+        for tensor in (a, r):
+            tensor.set_memory_type(SHARED)
+        fd.sched.inline_most()
+    check(fd, target, [((3, 1),)], lambda x: (-x).repeat(2, 4) + 1)

@@ -78,8 +78,10 @@ Val* element_before_resize(
   IndexWalk::Positions positions;
   for (size_t i = 0; i < root.size(); ++i) {
     IterDomain* id = map.producer_of(root[i]);
-    if (id != nullptr && !id->is_broadcast()) {
-      positions.emplace_back(id, position_of(root[i], resized->logical()[i], i, context));
+    if (id != nullptr) { // the loops need not lead to the one position of a broadcast
+      Val* position = id->is_broadcast() ? context.kernel.zero()
+                                         : position_of(root[i], resized->logical()[i], i, context);
+      positions.emplace_back(id, position);
     }
   }
   return context.element_at(producer, positions);
@@ -213,9 +215,7 @@ Expr* convert(RepeatOp& op, StatementContext& context) {
     if (map.consumer_of(axes[i]) == nullptr) {
       position = context.kernel.simplifier->simplify(scalar::mod(position, axes[i]->extent()));
     }
-    if (!axes[i]->is_broadcast()) {
-      positions.emplace_back(axes[i], position);
-    }
+    positions.emplace_back(axes[i], axes[i]->is_broadcast() ? context.kernel.zero() : position);
   }
   return context.copy_to(op.out, context.element_at(op.arg, positions));
 }
