@@ -553,7 +553,7 @@ def test_threads_share_a_broadcast_that_is_padded(target, axis):
         for tensor in (a, p):
             tensor.set_memory_type(SHARED)
         fd.sched.inline_most()
-    assert a.get_compute_at_position() > 0
+    assert a.compute_at_position() > 0
     check(fd, target, [((1,),)], lambda x: F.pad(-x, [0, 16]) + 1)
 
 
