@@ -369,12 +369,13 @@ def test_registers_hold_what_the_model_counted(
 # -- processors --
 
 TASK = 16 * 1024  # elements
+# The same in Float and in BFloat16, which is computed in Float: lanes are those of Floats.
 OF_PROCESSORS: dict[str, tuple[str, dict[str, int]]] = {
-    "pointwise_fma_f32": (
+    "pointwise_fma": (
         MAP,
         {"vectorization_factor": 16, "unroll_factor_inner": TASK // 16, "unroll_factor_outer": 1},
     ),
-    "gelu_bias_f32": (
+    "gelu_bias": (
         MAP,
         {
             "break_point": 1,
@@ -383,7 +384,7 @@ OF_PROCESSORS: dict[str, tuple[str, dict[str, int]]] = {
             "unroll_factor_outer": 4,
         },
     ),
-    "silu_mul_f32": (MAP, {"vectorization_factor": 16, "unroll_factor_inner": TASK // 16}),
+    "silu_mul": (MAP, {"vectorization_factor": 16, "unroll_factor_inner": TASK // 16}),
     **{
         name: (
             scheduler,
@@ -394,24 +395,26 @@ OF_PROCESSORS: dict[str, tuple[str, dict[str, int]]] = {
             },
         )
         for name, scheduler in {
-            "rmsnorm_f32": ROWS,
-            "layernorm_f32": ROWS,
-            "softmax_f32": ROWS,
-            "sum_inner_f32": SUMS,
+            "rmsnorm": ROWS,
+            "layernorm": ROWS,
+            "softmax": ROWS,
+            "sum_inner": SUMS,
         }.items()
     },
-    "sum_outer_f32": (SUMS, {"blocks_per_reduction": 4, "unroll_factor_iter_dom": 256}),
-    "transpose_add_f32": ("transpose", {"tile_size1": 16, "tile_size2": 256}),
+    "sum_outer": (SUMS, {"blocks_per_reduction": 4, "unroll_factor_iter_dom": 256}),
+    "transpose_add": ("transpose", {"tile_size1": 16, "tile_size2": 256}),
 }
 
 
 def test_every_case_of_processors_is_here() -> None:
-    assert set(OF_PROCESSORS) == {case.name for case in cases.cpu_cases()}
+    pinned = {f"{name}_{dtype}" for name in OF_PROCESSORS for dtype in ("f32", "bf16")}
+    assert pinned == {case.name for case in cases.cpu_cases()}
 
 
+@pytest.mark.parametrize("dtype", ["f32", "bf16"])
 @pytest.mark.parametrize("name", OF_PROCESSORS)
-def test_choices_for_processors(name: str) -> None:
-    (group,) = segment(*optimized(name, target="cpu"), "cpu").groups
+def test_choices_for_processors(name: str, dtype: str) -> None:
+    (group,) = segment(*optimized(f"{name}_{dtype}", target="cpu"), "cpu").groups
     scheduler, expected = OF_PROCESSORS[name]
     assert group.scheduler.name == scheduler
     assert {choice: getattr(group.params, choice) for choice in expected} == expected
