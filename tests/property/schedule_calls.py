@@ -76,7 +76,7 @@ class ScheduleCalls:
     def __init__(self, random: random.Random, lines: Lines) -> None:
         self.random = random
         # Boxes draw numbers of their own: programs without them stay what they were.
-        self.of_boxes = type(random)(random.getstate()[1][0])
+        self.of_boxes = type(random)(random.getstate()[1][1])  # the first word is no seed's own
         self.lines = lines
         self.made: list[str] = []
         self.refusals: list[str] = []
