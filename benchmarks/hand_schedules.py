@@ -108,7 +108,7 @@ class BackwardNorm:
         return partial
 
     def _of_blocks(self):
-        """Of each sum of columns: what is stored, loaded and added up."""
+        """For each sum of columns: the stored, the loaded and the added tensor."""
         stages = []
         for total in self.columns:
             total.split(0, BLOCKS)

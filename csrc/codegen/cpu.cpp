@@ -394,7 +394,7 @@ class CpuDialect final : public Dialect {
 
   // -- loops over blocks and threads --
 
-  /// What the race check has to know of a side's barrier.
+  /// The barrier of a side, as the race check has to know it.
   void stage_barrier(
       KernelPrinter& printer,
       const Expr& barrier,

@@ -18,7 +18,7 @@ std::string map_of(KernelPrinter& printer, const BoxedTensor& boxed) {
   return name_of_tensor_map(printer.name_of(boxed.tensor), found - all.begin());
 }
 
-/// What counts the loads of a tensor.
+/// The name of the object that counts the loads of a tensor.
 const char* counter_of(const Kernel& kernel, const BulkLoad& load) {
   return has_stage_barriers(kernel, view_of(load.out)) ? "bulk_stages" : "bulk_groups";
 }

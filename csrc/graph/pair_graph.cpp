@@ -72,8 +72,8 @@ ValGraph pair_graph(
   return graph;
 }
 
-/// What becomes of axes that correspond: ids of the producer, and their counterparts in the
-/// consumer. No value where ids could have several, or merges are skipped: the graph knows those.
+/// The ids of a producer that correspond to others, with their counterparts in the consumer.
+/// No value where ids could have several, or merges are skipped: the graph knows those.
 class Counterparts {
  public:
   static std::optional<Counterparts> find(

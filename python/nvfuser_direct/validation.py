@@ -251,7 +251,7 @@ class _Check(NamedTuple):
         ) or comparison.is_as_near(self.actual, self.own, exact, self.limit)
 
     def error(self, exact: torch.Tensor) -> RuntimeError:
-        """What to raise for an output that is not."""
+        """The error to raise for an output that is not right."""
         from . import comparison
 
         if not comparison.is_float(self.actual):

@@ -101,7 +101,9 @@ struct RaceCheck {
   int loader() const {
     return threads;
   }
-  /// What the loading thread and the others do to a byte; returns whether the check is done.
+  /// The loading thread must not overwrite a byte before its stage is handed back, and other
+  /// threads must not read it before its load has arrived. Returns whether nothing else is to be
+  /// checked.
   bool pass_load(const RaceTags& buffer, nvfuser_index_t index, int byte, const char* verb) {
     RaceTag& tag = buffer.tags[index * buffer.element_bytes + byte];
     if (is_loading) {

@@ -97,7 +97,7 @@ NVF_FUNCTION T combine_in_block(T value, Op op, void* scratch) {
                            : kIsFixed ? reach_in_block<kX, kY, kZ>(kBlockX, kBlockY, kBlockZ)
                                       : Reach::KnownAtLaunch;
   T* slots = static_cast<T*>(scratch);
-  // Other ways are no code: compilers take their time for what is never reached, too.
+  // Other ways are no code: compilers also take their time for code that is never reached.
   if constexpr (kReach == Reach::Alone) {
     return value;
   } else if constexpr (kReach == Reach::Warps) {

@@ -188,7 +188,7 @@ class CircularLoopBuilder {
     return loads;
   }
 
-  /// What an iteration does with its stage.
+  /// The part of an iteration that reads its stage, and hands it back.
   Scope reads() {
     Scope scope = without_loads();
     for (const AsyncMechanism* mechanism : mechanisms_) {
