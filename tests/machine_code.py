@@ -1,4 +1,4 @@
-"""What the CUDA compiler made of a kernel: its PTX, read as blocks of instructions, and the
+"""The output of the CUDA compiler for a kernel: its PTX, read as blocks of instructions, and the
 resources that its machine code asks for."""
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ def local_accesses(body: list[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Resources:
-    """What a thread of a kernel has. Its stack, and that of functions that it calls, holds spilled
-    registers, arrays that registers cannot hold, and arguments that are passed in memory."""
+    """The resources of a thread of a kernel. Its stack, and that of functions that it calls, holds
+    spilled registers, arrays that registers cannot hold, and arguments that are passed in memory."""
 
     registers: int
     stack_bytes: int
@@ -116,7 +116,7 @@ STACK_SIZE, REGISTER_COUNT = 0x12, 0x2F  # attributes of .nv.info
 
 
 def sections(elf: bytes) -> list[tuple[str, int, bytes]]:
-    """Of a cubin: name, sh_info and contents."""
+    """The sections of a cubin: name, sh_info and contents."""
     assert elf[:5] == b"\x7fELF\x02"
     table, count, names_at = (
         struct.unpack_from("<Q", elf, 0x28)[0],
@@ -135,7 +135,7 @@ def sections(elf: bytes) -> list[tuple[str, int, bytes]]:
 
 
 def resources(cubin: bytes) -> dict[str, Resources]:
-    """Of every kernel in the machine code."""
+    """The resources of every kernel in the machine code, by name."""
     parts = {name: contents for name, _, contents in sections(cubin)}
     symbols = [
         struct.unpack_from("<IBBHQQ", parts[".symtab"], at)

@@ -98,7 +98,7 @@ def ptx_of(fd: FusionDefinition) -> str:
 
 
 def side(statement: Expr) -> str | None:
-    """What a statement does at a barrier of a stage; None: it is none."""
+    """The act of a statement at a barrier of a stage; None: it has none."""
     names = {
         (AsyncWait, LoadStoreOpType.set): "wait empty",
         (AsyncCommit, LoadStoreOpType.CpAsyncBulk): "arrive full",

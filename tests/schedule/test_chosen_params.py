@@ -250,7 +250,7 @@ def test_rows_have_enough_loads_in_flight(name: str, expected: tuple[int, ...]) 
 
 
 def cost_of_first_kernel(name: str) -> CostEstimate:
-    """Of the schedule for the whole, else for the first segment."""
+    """The cost of the schedule for the whole, else of that for the first segment."""
     fusion, inputs = optimized(name)
     if name == "transpose_f32":  # a view, unless its memory is asked for
         params = schedule.compute_heuristics(fusion, SchedulerType.transpose, inputs, "cuda")

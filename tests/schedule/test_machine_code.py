@@ -1,4 +1,4 @@
-"""What NVRTC makes of the kernels that the automatic schedulers choose for the suite: PTX and
+"""The kernels that the automatic schedulers choose for the suite, as NVRTC compiles them: PTX and
 machine code for compute capability 9.0. Needs no GPU.
 
 A kernel at the speed of the memory moves 16 bytes with an instruction, keeps what it computes in as
@@ -48,9 +48,9 @@ class Piece:
     lanes : int
         Elements of a vector, as the params have to say.
     has_exponentials : bool
-        Of elements, in their cheap form.
+        Whether elements have exponentials, in their cheap form.
     has_exact_exponentials : bool
-        Of values that are left of many elements, whose error would be seen.
+        Whether values that are left of many elements have some: their error would be seen.
     stack_bytes : int
         Registers that are spilled, at most.
     """
@@ -197,7 +197,7 @@ def test_accesses_are_as_wide_as_the_params_say(piece: Piece) -> None:
 
 @every_piece
 def test_registers_are_under_the_cap(piece: Piece) -> None:
-    """Of the scheduler, and of a block."""
+    """Under the cap of the scheduler, and that of a block."""
     kernel = made(piece)
     threads = kernel.params.lparams.bdimx * kernel.params.lparams.bdimy
     assert kernel.resources.registers <= kernel.params.cparams.maxrregcount

@@ -6,8 +6,8 @@ namespace nvfuser {
 
 /// Give the loads of circular buffers to threads that only load.
 ///   before:  FOR i in n: { ASYNCWAIT(Set)           T1_s[i % 3] = BULKLOAD
-///   ASYNCCOMMIT(CpAsyncBulk)
-///                          ASYNCWAIT(CpAsyncBulk)   T2[i] = T1_s[i % 3]      ASYNCCOMMIT(Set) }
+///                          ASYNCCOMMIT(CpAsyncBulk)
+///                          ASYNCWAIT(CpAsyncBulk)   T2[i] = T1_s[i % 3]   ASYNCCOMMIT(Set) }
 ///   after:   IF threadIdx.x >= 0:
 ///              FOR i in n: { ASYNCWAIT(CpAsyncBulk)   T2[i] = T1_s[i % 3]   ASYNCCOMMIT(Set) }
 ///            ELSE: IF threadIdx.x == -128:
