@@ -106,7 +106,7 @@ def local_accesses(body: list[str]) -> list[str]:
 @dataclass(frozen=True)
 class Resources:
     """The resources of a thread of a kernel. Its stack, and that of functions that it calls, holds
-    spilled registers, arrays that registers cannot hold, and arguments that are passed in memory."""
+    spilled registers, arrays that registers cannot hold, and arguments that memory passes."""
 
     registers: int
     stack_bytes: int
