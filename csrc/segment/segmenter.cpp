@@ -246,7 +246,8 @@ bool Segmenter::try_join(
       .built = {},
       .answer = {},
       .traits = {}};
-  if (refused_joins_.contains({scheduler, both.group.exprs})) {
+  const bool is_refused = refused_joins_.contains({scheduler, both.group.exprs});
+  if (is_refused || has_asked_cut(both.group)) {
     return false;
   }
   both.traits = traits_of(*complete_, flow_, facts_, both.group);
@@ -268,6 +269,16 @@ bool Segmenter::try_join(
   accepted_[pair.first] = std::move(both);
   accepted_.erase(accepted_.begin() + static_cast<std::ptrdiff_t>(pair.second));
   return true;
+}
+
+bool Segmenter::has_asked_cut(const Group& group) const {
+  return std::ranges::any_of(group.exprs, [&](ExprId reader) {
+    return std::ranges::any_of(flow_.expr(reader).operands, [&](TensorId tensor) {
+      const std::optional<Reason> reason = hard_.find({.tensor = tensor, .reader = reader});
+      const bool is_within = std::ranges::binary_search(group.exprs, flow_.tensor(tensor).made_by);
+      return is_within && reason.has_value() && reason->rule == CutRule::Asked;
+    });
+  });
 }
 
 std::set<size_t> Segmenter::groups_of(

@@ -87,7 +87,7 @@ class Segmenter {
   [[nodiscard]] bool is_between_libraries(TensorId tensor) const;
   [[nodiscard]] std::vector<Group> partition_again(const Group& group);
   /// Join pairs that begin with a group of one of the schedulers `candidates`, as far as
-  /// `scheduler` takes both.
+  /// `scheduler` takes both and the user asks for no cut between them.
   void join(SchedulerType scheduler, std::span<const SchedulerType> candidates, FindPairs* find);
   [[nodiscard]] std::vector<Group> groups() const;
   /// Let `scheduler` have both groups, if it takes them; the second one is gone then.
@@ -96,6 +96,8 @@ class Segmenter {
       const std::vector<Group>& groups,
       const GroupGraph& graph,
       const GroupPair& pair);
+  /// Does it hold both sides of a cut that the user asked for?
+  [[nodiscard]] bool has_asked_cut(const Group& group) const;
   /// Let one group compute these tensors, with all that lies between them. Arguments are passed
   /// over.
   [[nodiscard]] std::optional<Refusal> keep_together(std::vector<TensorView*> tensors);

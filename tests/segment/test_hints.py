@@ -59,6 +59,29 @@ def test_a_hint_cuts_what_one_kernel_could_do() -> None:
     check_runs(plan, inputs)
 
 
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+def test_what_a_hint_cuts_is_not_joined_again(target: str) -> None:
+    """On a GPU one kernel could keep rows and sum columns"""
+    fd, (_, _, scaled, _) = two_chains()
+    plan = segment(fd.fusion, matrices(), target, cut_behind=[scaled])
+    assert len(plan.groups) == 2
+    assert [cut.rule for cut in plan.cuts] == ["asked"]
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+def test_a_segment_set_between_reductions_of_one_pattern_cuts(target: str) -> None:
+    """One kernel could compute the mean and what follows from it"""
+
+    def build(fd, x):
+        mean = fd.ops.segment_set(fd.ops.mul(fd.ops.sum(x, [1], keepdim=True), 0.05))
+        return fd.ops.sum(fd.ops.abs(fd.ops.sub(x, mean)), [1])
+
+    inputs = matrices()[:1]
+    plan = segment(define(build, inputs).fusion, inputs, target)
+    assert len(plan.groups) == 2
+    assert "asked" in {cut.rule for cut in plan.cuts}
+
+
 def test_what_a_hint_keeps_together_is_printed() -> None:
     inputs = matrices()[:1]
     made = {}

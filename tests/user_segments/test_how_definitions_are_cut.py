@@ -63,7 +63,7 @@ FIRST = {
 def test_the_first_scheduler_that_takes_all_does(target, kind) -> None:
     """segmentation.md 8.1: one segment, by the first yes in the order of priority"""
     fd = define(FIRST[kind])
-    inputs = [randn(64, 64, target=target) for _ in fd.inputs()]
+    inputs = [randn(512, 512, target=target) for _ in fd.inputs()]
     assert fd.segment(inputs) == []
     fd._setup_schedule(inputs)
     takers = fd.sched.find_compatible_schedulers()
@@ -191,13 +191,13 @@ def test_what_is_set_aside_is_copied_into_its_readers(target) -> None:
     group are recomputed in it, or become integer inputs where they are extents" """
 
     def build(fd):
-        x = matrix(fd)
+        x = matrix(fd, 3)
         factor = fd.define_scalar(dtype=DataType.Double)
         squared = fd.ops.mul(factor, factor)
         value = fd.ops.abs(fd.ops.neg(x))
         return [fd.ops.mul(fd.ops.sum(value, [dim]), squared) for dim in (0, 1)]
 
-    fd = check_cut(build, [randn(40, 30, target=target), 1.5], 2, atol=1e-4, rtol=1e-4)
+    fd = check_cut(build, [randn(40, 30, 20, target=target), 1.5], 2, atol=1e-4, rtol=1e-4)
     for segment in fd.segments:
         assert {"neg", "abs", "mul", "sum"} <= names_of(segment)
         assert sorted(fd.segment_index_space_maps[segment][i] for i in segment.inputs()) == [0, 1]

@@ -295,12 +295,12 @@ def test_random_numbers_are_drawn_in_one_segment(target) -> None:
     """segmentation.md 11.4: "in exactly one segment, never duplicated"; 5: missing bounds"""
 
     def build(fd):
-        x = matrix(fd)
+        x = matrix(fd, 3)
         noise = fd.ops.rand_like(x)
         left = fd.ops.add(x, noise)
         return [fd.ops.sum(left, [0]), fd.ops.sum(left, [1]), noise]
 
-    x = randn(30, 20, target=target)
+    x = randn(30, 20, 10, target=target)
     fd = define(build)
     fd.segment([x])
     assert sum("ops.uniform" in repr(segment) for segment in fd.segments) == 1
