@@ -1,6 +1,6 @@
 // Where in the user's program a statement was made.
 //
-// The core does not know Python. Whoever embeds it installs a provider; the bindings install one
+// The core does not know Python. An embedding program installs a provider; the bindings install one
 // that reads the innermost Python frame outside of this package. Without one, locations are empty.
 #pragma once
 

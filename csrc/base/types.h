@@ -253,7 +253,7 @@ inline constexpr std::array<ParallelType, 6> kHardwareTypes = {
 /// Position of a hardware index in kHardwareTypes.
 [[nodiscard]] size_t hardware_type_index(ParallelType type);
 
-// ---- What the types mean ------------------------------------------------------------------------
+// ---- Meanings of the types ----------------------------------------------------------------------
 
 [[nodiscard]] bool is_floating_point(DataType type); // Double, Float and the low-precision floats
 [[nodiscard]] bool is_low_precision(DataType type);  // Half, BFloat16, fp8, fp4

@@ -144,7 +144,7 @@ class Expr : public Statement {
   bool leads_to_output_ = false;
 };
 
-// ---- What a declaration feeds -------------------------------------------------------------------
+// ---- Derived from declarations ------------------------------------------------------------------
 
 /// Maps the statements of one fusion to copies in another. Values and expressions are cloned on
 /// first use, operands before what reads them.

@@ -112,7 +112,7 @@ struct IndexPutAccumulateOpFields {
   static constexpr auto fields() {
     return std::tuple{
         output("out", &IndexPutAccumulateOpFields::out, "Result."),
-        input("arg", &IndexPutAccumulateOpFields::arg, "What is added to, [rows, ..]."),
+        input("arg", &IndexPutAccumulateOpFields::arg, "The tensor that is added to, [rows, ..]."),
         input("index", &IndexPutAccumulateOpFields::index, "Row numbers, [n] or [n, 1]."),
         input("value", &IndexPutAccumulateOpFields::value, "Addends, [n, ..]."),
     };

@@ -32,8 +32,8 @@ struct IterDomainSpec {
             "expanded_extent", &S::expanded_extent,
             "Size a user sees where memory holds one element; None if the axis is not expanded.")
             .or_none(),
-        attr("parallel_type", &S::parallel_type, "What the axis is bound to."),
-        attr("iter_type", &S::iter_type, "What the axis is for."),
+        attr("parallel_type", &S::parallel_type, "The parallel type that the axis is bound to."),
+        attr("iter_type", &S::iter_type, "The role of the axis."),
         attr(
             "is_rfactor_product", &S::is_rfactor,
             "Whether it was made by a transform between root and logical domain."),

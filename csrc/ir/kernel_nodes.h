@@ -255,12 +255,12 @@ struct BlockScanFields {
     return std::tuple{
         output(
             "prefix", &BlockScanFields::prefix,
-            "What was combined before this thread's value. May be where the value is."),
+            "The values before this thread's, combined. May be where the value is."),
         output(
             "carry", &BlockScanFields::carry,
-            "What was combined before the first thread's value, then after the last one's; equal "
+            "The values before the first thread's, then up to the last one's, combined; equal "
             "in all threads along the dimension."),
-        input("value", &BlockScanFields::value, "Of this thread; an identity, if it has none."),
+        input("value", &BlockScanFields::value, "This thread's; an identity if it has none."),
         attr("op", &BlockScanFields::op, "Associative combiner."),
         attr("scanned_dim", &BlockScanFields::scanned_dim, "Thread dimension (0 x, 1 y, 2 z)."),
         attr(
@@ -500,7 +500,7 @@ struct ClusterLoop final : ExprNode<ClusterLoop, ClusterLoopFields> {};
 struct BulkLoadFields {
   static constexpr const char* kDoc =
       "Begin to copy a box of a tensor in global memory to shared memory, where it lies without "
-      "gaps. What is outside of the tensor becomes zeros. One thread does it; the box belongs to "
+      "gaps. Elements outside of the tensor become zeros. One thread does it; the box belongs to "
       "the group of its next AsyncCommit.";
   Val* out = nullptr;
   std::vector<Val*> coordinates{};
@@ -516,8 +516,8 @@ struct BulkLoadFields {
             "coordinates", &BulkLoadFields::coordinates,
             "Where the box begins in the tensor, along each of its axes; innermost first."),
         attr("tensor", &BulkLoadFields::tensor, "The tensor in global memory."),
-        attr("extents", &BulkLoadFields::extents, "Of the tensor, along each axis (elements)."),
-        attr("strides", &BulkLoadFields::strides, "Of the tensor, along each axis (elements)."),
+        attr("extents", &BulkLoadFields::extents, "The tensor's, along each axis (elements)."),
+        attr("strides", &BulkLoadFields::strides, "The tensor's, along each axis (elements)."),
         attr("box", &BulkLoadFields::box, "Extents of the box, along each axis (elements)."),
         attr(
             "swizzle_bytes", &BulkLoadFields::swizzle_bytes,
@@ -530,8 +530,8 @@ struct BulkLoad final : ExprNode<BulkLoad, BulkLoadFields> {};
 
 struct BulkStoreFields {
   static constexpr const char* kDoc =
-      "Begin to copy a box from shared memory to a tensor in global memory. What is outside of the "
-      "tensor is not written. One thread does it, after a FenceAsyncProxy of those that wrote.";
+      "Begin to copy a box from shared memory to a tensor in global memory. Elements outside of "
+      "the tensor are not written. One thread does it, after a FenceAsyncProxy of all writers.";
   Val* arg = nullptr;
   std::vector<Val*> coordinates{};
   TensorView* tensor = nullptr;
@@ -546,8 +546,8 @@ struct BulkStoreFields {
             "coordinates", &BulkStoreFields::coordinates,
             "Where the box begins in the tensor, along each of its axes; innermost first."),
         attr("tensor", &BulkStoreFields::tensor, "The tensor in global memory."),
-        attr("extents", &BulkStoreFields::extents, "Of the tensor, along each axis (elements)."),
-        attr("strides", &BulkStoreFields::strides, "Of the tensor, along each axis (elements)."),
+        attr("extents", &BulkStoreFields::extents, "The tensor's, along each axis (elements)."),
+        attr("strides", &BulkStoreFields::strides, "The tensor's, along each axis (elements)."),
         attr("box", &BulkStoreFields::box, "Extents of the box, along each axis (elements)."),
         attr(
             "swizzle_bytes", &BulkStoreFields::swizzle_bytes,
@@ -575,7 +575,7 @@ struct BulkStoreWait final : ExprNode<BulkStoreWait, BulkStoreWaitFields> {};
 
 struct FenceAsyncProxyFields {
   static constexpr const char* kDoc =
-      "What this thread wrote to shared memory is seen by bulk copies that begin after a barrier.";
+      "Bulk copies that begin after a barrier see what this thread wrote to shared memory.";
   static constexpr auto fields() {
     return std::tuple{};
   }

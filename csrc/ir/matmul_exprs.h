@@ -234,13 +234,13 @@ struct SdpaBwdOpFields {
         input("query", &SdpaBwdOpFields::query, "[N.., H, L, E]."),
         input("key", &SdpaBwdOpFields::key, "[N.., H, S, E]."),
         input("value", &SdpaBwdOpFields::value, "[N.., H, S, Ev]."),
-        input("out", &SdpaBwdOpFields::out, "Of the forward pass."),
-        input("logsumexp", &SdpaBwdOpFields::logsumexp, "Of the forward pass."),
-        input("dropout_p", &SdpaBwdOpFields::dropout_p, "Of the forward pass."),
-        input("is_causal", &SdpaBwdOpFields::is_causal, "Of the forward pass."),
-        input("philox_seed", &SdpaBwdOpFields::philox_seed, "Of the forward pass."),
-        input("philox_offset", &SdpaBwdOpFields::philox_offset, "Of the forward pass."),
-        input("scale", &SdpaBwdOpFields::scale, "Of the forward pass.").or_none(),
+        input("out", &SdpaBwdOpFields::out, "The one of the forward pass."),
+        input("logsumexp", &SdpaBwdOpFields::logsumexp, "The one of the forward pass."),
+        input("dropout_p", &SdpaBwdOpFields::dropout_p, "The one of the forward pass."),
+        input("is_causal", &SdpaBwdOpFields::is_causal, "The one of the forward pass."),
+        input("philox_seed", &SdpaBwdOpFields::philox_seed, "The one of the forward pass."),
+        input("philox_offset", &SdpaBwdOpFields::philox_offset, "The one of the forward pass."),
+        input("scale", &SdpaBwdOpFields::scale, "The one of the forward pass.").or_none(),
     };
   }
 };

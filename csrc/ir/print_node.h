@@ -18,7 +18,8 @@ namespace nvfuser {
 NVF_FOR_EACH_EXPR(NVF_PRINT_NODE)
 #undef NVF_PRINT_NODE
 
-// ---- What the texts are made of -----------------------------------------------------------------
+// ---- Parts of the texts
+// --------------------------------------------------------------------------
 
 namespace print_detail {
 

@@ -1,6 +1,6 @@
 // Scalar arithmetic that folds: constants are computed, neutral elements vanish. Extents, factors
-// and indices are made with these, so that printed text stays small. What a user writes with `ops`
-// is never folded.
+// and indices are made with these, so that printed text stays small. Statements that a user writes
+// with `ops` are never folded.
 //
 // Rules that hold for every value of the operands only; sizes are >= 0, not >= 1. Division and
 // remainder truncate, as in C.
