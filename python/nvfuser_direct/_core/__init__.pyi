@@ -997,10 +997,10 @@ class IterDomain(Val):
         """
 
     def parallel_type(self) -> ParallelType:
-        """What the axis is bound to."""
+        """The parallel type that the axis is bound to."""
 
     def iter_type(self) -> IterType:
-        """What the axis is for."""
+        """The role of the axis."""
 
     def is_rfactor_product(self) -> bool:
         """Whether it was made by a transform between root and logical domain."""
@@ -2696,7 +2696,7 @@ class IndexPutAccumulateOp(Expr):
 
     @property
     def arg(self) -> TensorView:
-        """What is added to, [rows, ..]."""
+        """The tensor that is added to, [rows, ..]."""
 
     @property
     def index(self) -> TensorView:
@@ -3193,31 +3193,31 @@ class SdpaBwdOp(Expr):
 
     @property
     def out(self) -> TensorView:
-        """Of the forward pass."""
+        """The one of the forward pass."""
 
     @property
     def logsumexp(self) -> TensorView:
-        """Of the forward pass."""
+        """The one of the forward pass."""
 
     @property
     def dropout_p(self) -> Val:
-        """Of the forward pass."""
+        """The one of the forward pass."""
 
     @property
     def is_causal(self) -> Val:
-        """Of the forward pass."""
+        """The one of the forward pass."""
 
     @property
     def philox_seed(self) -> TensorView:
-        """Of the forward pass."""
+        """The one of the forward pass."""
 
     @property
     def philox_offset(self) -> TensorView:
-        """Of the forward pass."""
+        """The one of the forward pass."""
 
     @property
     def scale(self) -> Val:
-        """Of the forward pass."""
+        """The one of the forward pass."""
 
 class BlockQuantizationOp(Expr):
     """
@@ -3495,19 +3495,17 @@ class BlockScan(Expr):
 
     @property
     def prefix(self) -> Val:
-        """
-        What was combined before this thread's value. May be where the value is.
-        """
+        """The values before this thread's, combined. May be where the value is."""
 
     @property
     def carry(self) -> Val:
         """
-        What was combined before the first thread's value, then after the last one's; equal in all threads along the dimension.
+        The values before the first thread's, then up to the last one's, combined; equal in all threads along the dimension.
         """
 
     @property
     def value(self) -> Val:
-        """Of this thread; an identity, if it has none."""
+        """This thread's; an identity if it has none."""
 
     @property
     def op(self) -> BinaryOpType:
@@ -3745,7 +3743,7 @@ class ClusterLoop(Expr):
 
 class BulkLoad(Expr):
     """
-    Begin to copy a box of a tensor in global memory to shared memory, where it lies without gaps. What is outside of the tensor becomes zeros. One thread does it; the box belongs to the group of its next AsyncCommit.
+    Begin to copy a box of a tensor in global memory to shared memory, where it lies without gaps. Elements outside of the tensor become zeros. One thread does it; the box belongs to the group of its next AsyncCommit.
     """
 
     @property
@@ -3764,11 +3762,11 @@ class BulkLoad(Expr):
 
     @property
     def extents(self) -> list[Val]:
-        """Of the tensor, along each axis (elements)."""
+        """The tensor's, along each axis (elements)."""
 
     @property
     def strides(self) -> list[Val]:
-        """Of the tensor, along each axis (elements)."""
+        """The tensor's, along each axis (elements)."""
 
     @property
     def box(self) -> list[int]:
@@ -3782,7 +3780,7 @@ class BulkLoad(Expr):
 
 class BulkStore(Expr):
     """
-    Begin to copy a box from shared memory to a tensor in global memory. What is outside of the tensor is not written. One thread does it, after a FenceAsyncProxy of those that wrote.
+    Begin to copy a box from shared memory to a tensor in global memory. Elements outside of the tensor are not written. One thread does it, after a FenceAsyncProxy of all writers.
     """
 
     @property
@@ -3801,11 +3799,11 @@ class BulkStore(Expr):
 
     @property
     def extents(self) -> list[Val]:
-        """Of the tensor, along each axis (elements)."""
+        """The tensor's, along each axis (elements)."""
 
     @property
     def strides(self) -> list[Val]:
-        """Of the tensor, along each axis (elements)."""
+        """The tensor's, along each axis (elements)."""
 
     @property
     def box(self) -> list[int]:
@@ -3828,7 +3826,7 @@ class BulkStoreWait(Expr):
 
 class FenceAsyncProxy(Expr):
     """
-    What this thread wrote to shared memory is seen by bulk copies that begin after a barrier.
+    Bulk copies that begin after a barrier see what this thread wrote to shared memory.
     """
 
 class Fusion:
