@@ -91,7 +91,7 @@ class CpuDialect final : public Dialect {
   [[nodiscard]] std::string likely(std::string condition) const override {
     return "likely(" + condition + ")";
   }
-  [[nodiscard]] std::string select_function() const override {
+  [[nodiscard]] std::string select_function(DataType /*type*/) const override {
     return "select";
   }
 

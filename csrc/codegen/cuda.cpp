@@ -208,6 +208,10 @@ class CudaDialect final : public Dialect {
         expressions.destination(copy.out).str() + " = " + expressions.value(copy.arg).str() + ";");
   }
 
+  [[nodiscard]] std::string select_function(DataType type) const override {
+    return is_low_precision(type) && size_bits(type) >= 8 ? "select" : ""; // those are structures
+  }
+
   [[nodiscard]] std::string unroll_hint(const ForLoop& loop) const override {
     if (loop.unroll_count == 0) {
       return traits_of(loop.loop_kind).is_written_out ? "#pragma unroll" : "";

@@ -65,10 +65,9 @@ class Dialect {
   [[nodiscard]] virtual std::string likely(std::string condition) const {
     return condition;
   }
-  /// Function that chooses one of two values which were both read; empty: `c ? a : b` does.
-  [[nodiscard]] virtual std::string select_function() const {
-    return "";
-  }
+  /// Function that chooses one of two values of a type, both of which can be read; empty:
+  /// `c ? a : b` does.
+  [[nodiscard]] virtual std::string select_function(DataType type) const = 0;
   virtual void block_sync(KernelPrinter& printer, const BlockSync& sync) = 0;
   virtual void async_commit(KernelPrinter& printer, const AsyncCommit& commit) = 0;
   virtual void async_wait(KernelPrinter& printer, const AsyncWait& wait) = 0;

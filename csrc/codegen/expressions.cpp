@@ -72,7 +72,12 @@ DataType comparison_type(const Val* lhs, const Val* rhs) {
 } // namespace
 
 ExpressionPrinter::ExpressionPrinter(const Kernel& kernel, Dialect& dialect)
-    : kernel_(kernel), dialect_(dialect), names_(kernel), rounded_(kernel), counted_(kernel) {
+    : kernel_(kernel),
+      dialect_(dialect),
+      names_(kernel),
+      rounded_(kernel),
+      counted_(kernel),
+      present_(kernel.body) {
   for (const SizeSource& source : kernel.launch.sizes) {
     sizes_.emplace(source.extent, &source);
   }
@@ -460,9 +465,12 @@ Text ExpressionPrinter::choice(const ChosenElement& op) {
     std::string read = "*(" + chosen.str() + ")";
     return {is_read_only ? dialect_.read_only_element(std::move(read)) : read, Precedence::Unary};
   }
-  const ConditionalReads values(*this, true);
+  const bool all_are_there =
+      std::ranges::all_of(op.values, [&](const Val* value) { return present_.contains(value); });
+  const ConditionalReads values(*this, !all_are_there);
   return choice_among(
-      op, 0, op.values.size(), [&](const Val* value) { return value_as(value, to, true); });
+      op, 0, op.values.size(), [&](const Val* value) { return value_as(value, to, true); },
+      all_are_there ? dialect_.select_function(to) : "");
 }
 
 bool ExpressionPrinter::has_addresses(const std::vector<Val*>& values, DataType type) const {
@@ -480,33 +488,44 @@ Text ExpressionPrinter::choice_among(
     const ChosenElement& op,
     size_t first,
     size_t end,
-    const std::function<Text(const Val*)>& text_of) {
+    const std::function<Text(const Val*)>& text_of,
+    const std::string& select) {
   constexpr size_t kMostInARow = 4;
   const size_t count = end - first;
   if (count == 1) {
     return text_of(op.values[first]);
   }
   const size_t middle = first + (count > kMostInARow ? count / 2 : 1);
-  const std::string condition =
-      value_as(op.conditions[middle - 1], DataType::Bool).within(Precedence::Or);
-  const Text left = choice_among(op, first, middle, text_of);
-  const Text right = choice_among(op, middle, end, text_of);
+  const Text condition = value_as(op.conditions[middle - 1], DataType::Bool);
+  const Text left = choice_among(op, first, middle, text_of, select);
+  const Text right = choice_among(op, middle, end, text_of, select);
+  if (!select.empty()) {
+    return selection(select, op.out->dtype(), condition, left, right);
+  }
   return {
-      condition + " ? " + left.within(Precedence::Or) + " : " +
+      condition.within(Precedence::Or) + " ? " + left.within(Precedence::Or) + " : " +
           right.within(Precedence::Conditional),
       Precedence::Conditional};
+}
+
+Text ExpressionPrinter::selection(
+    const std::string& select,
+    DataType type,
+    const Text& condition,
+    const Text& a,
+    const Text& b) const {
+  return call(select + "<" + c_type(type) + ">", condition.str() + ", " + a.str() + ", " + b.str());
 }
 
 Text ExpressionPrinter::ternary(const TernaryOp& op) {
   const DataType to = op.out->dtype();
   if (op.op == TernaryOpType::Where) {
     const auto is_read = [](const Val* val) { return val->vtype() == ValType::TensorIndex; };
-    if (const std::string select = dialect_.select_function();
+    if (const std::string select = dialect_.select_function(to);
         !select.empty() && (is_read(op.in2) || is_read(op.in3))) {
-      return call(
-          select + "<" + c_type(to) + ">", value_as(op.in1, DataType::Bool).str() + ", " +
-                                               value_as(op.in2, to, true).str() + ", " +
-                                               value_as(op.in3, to, true).str());
+      return selection(
+          select, to, value_as(op.in1, DataType::Bool), value_as(op.in2, to, true),
+          value_as(op.in3, to, true));
     }
     return {
         value_as(op.in1, DataType::Bool).within(Precedence::Or) + " ? " +

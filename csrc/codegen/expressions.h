@@ -22,6 +22,7 @@
 #include "codegen/dialect.h"
 #include "codegen/literals.h"
 #include "codegen/names.h"
+#include "codegen/present_elements.h"
 #include "codegen/rounded_values.h"
 #include "lower/kernel.h"
 
@@ -141,7 +142,15 @@ class ExpressionPrinter {
       const ChosenElement& op,
       size_t first,
       size_t end,
-      const std::function<Text(const Val*)>& text_of);
+      const std::function<Text(const Val*)>& text_of,
+      const std::string& select = "");
+  /// A call of the function `select`.
+  [[nodiscard]] Text selection(
+      const std::string& select,
+      DataType type,
+      const Text& condition,
+      const Text& a,
+      const Text& b) const;
   /// Whether all values are elements of tensors of `type` in memory that has addresses.
   [[nodiscard]] bool has_addresses(const std::vector<Val*>& values, DataType type) const;
 
@@ -150,6 +159,7 @@ class ExpressionPrinter {
   const KernelNames names_;
   const RoundedValues rounded_;
   const CountedDraws counted_;
+  const PresentElements present_;
   std::unordered_map<const Val*, std::string> defined_;
   std::vector<const Val*> order_; // of definitions
   std::set<const TensorView*> variables_;

@@ -1,6 +1,6 @@
 // Conditional evaluation: values that are computed only where a condition holds.
 //
-// provides: guarded keep_branch likely select
+// provides: guarded keep_branch likely
 // requires: types
 #pragma once
 
@@ -24,25 +24,4 @@ NVF_FUNCTION void keep_branch() {
 /// g++ makes no vectors of loops where it takes the branch for a rare one.
 NVF_FUNCTION bool likely(bool condition) {
   return __builtin_expect(condition, true);
-}
-
-template <typename T, typename = void>
-struct Choice {
-  NVF_FUNCTION static T of(bool condition, T a, T b) {
-    return condition ? a : b;
-  }
-};
-
-/// One of two narrow floats, which compilers would move as structures.
-template <typename T>
-struct Choice<T, decltype(void(T().bits))> {
-  NVF_FUNCTION static T of(bool condition, T a, T b) {
-    return {condition ? a.bits : b.bits};
-  }
-};
-
-/// `condition ? a : b`, with both evaluated: one select in a vector.
-template <typename T>
-NVF_FUNCTION T select(bool condition, T a, T b) {
-  return Choice<T>::of(condition, a, b);
 }

@@ -211,16 +211,9 @@ def test_nothing_is_kept_in_local_memory(piece: Piece) -> None:
     assert kernel.resources.stack_bytes <= piece.stack_bytes
 
 
-#: NVRTC jumps around a choice between two floats of 16 bits, which are structures. A function that
-#: is passed both would be one instruction; it needs to know that both are there.
-JUMPS = {"rope_bf16", "cat_slice_pad_bf16"}
-
-
 @every_piece
-def test_no_element_has_a_branch_of_its_own(piece: Piece, request: pytest.FixtureRequest) -> None:
+def test_no_element_has_a_branch_of_its_own(piece: Piece) -> None:
     """A vector has one, for its place in the tensor, or two where several tensors meet in it."""
-    if piece.case in JUMPS:
-        request.applymarker(pytest.mark.xfail(strict=True, reason="a jump for each choice"))
     part = made(piece).main_part
     vectors = loads(part).count(WIDEST) + stores(part).count(WIDEST)
     assert branches(part) <= max(vectors * piece.lanes // 4, vectors + 4)
