@@ -1,6 +1,9 @@
 #include "runtime/nvrtc.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -76,22 +79,25 @@ std::vector<std::string> files_starting_with(const std::string& folder, const st
   return files;
 }
 
-/// Everything worth trying to open, best first.
+constexpr std::array kNames = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}; // best first
+
+/// Everything worth trying to open, best first. Folders of packages are asked for the names: to
+/// list them would take a later process longer than its kernel.
 std::vector<std::string> candidates() {
-  std::vector<std::string> result;
-  const auto add_folder = [&](const std::string& folder) {
-    const auto files = files_starting_with(folder, "libnvrtc.so");
-    result.insert(result.end(), files.begin(), files.end());
-  };
   if (const std::string chosen = environment_text("NVFUSER_NVRTC"); !chosen.empty()) {
     std::error_code error;
-    if (fs::is_directory(chosen, error)) {
-      add_folder(chosen);
-    } else {
-      result.emplace_back(chosen);
-    }
-    return result; // a choice that does not work must not be covered up
+    // A choice that does not work must not be covered up.
+    return fs::is_directory(chosen, error) ? files_starting_with(chosen, "libnvrtc.so")
+                                           : std::vector{chosen};
   }
+  std::vector<std::string> result;
+  const auto add_folder = [&](const std::string& folder) {
+    for (const char* name : kNames) {
+      if (std::string path = folder + "/" + name; ::access(path.c_str(), F_OK) == 0) {
+        result.push_back(std::move(path));
+      }
+    }
+  };
   for (const std::string& folder : library_search_paths()) {
     add_folder(folder);
     for (const std::string& wheel : files_starting_with(folder + "/nvidia", "cu")) {
@@ -99,9 +105,7 @@ std::vector<std::string> candidates() {
     }
     add_folder(folder + "/torch/lib");
   }
-  for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}) {
-    result.emplace_back(name);
-  }
+  result.insert(result.end(), kNames.begin(), kNames.end());
   if (const std::string home = environment_text("CUDA_HOME"); !home.empty()) {
     add_folder(home + "/lib64");
   }
@@ -201,7 +205,7 @@ bool Nvrtc::load(std::string& reason) {
 }
 
 const std::string& Nvrtc::files() {
-  // Folders with hundreds of files are listed: once, since a process opens one library.
+  // Once, since a process opens one library.
   static const std::string& files = *[] {
     const TraceSpan span("look for NVRTC");
     auto* text = new std::string();
