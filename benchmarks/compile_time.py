@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 CHAINS = (10, 100, 1000)
 REDUCTIONS = (1, 10, 100)
 MANY = (30, 100, 300)
+OPERANDS = (100, 300, 500)  # of a definition that may have more than a kernel's parameters
+CHOSEN = (30, 100, 250)
 # Each automatic sum has several tensors in global memory: more do not fit in a kernel's parameters.
 SOME = (10, 30, 100)
 OPERATIONS_OF_LAYER = 16
@@ -101,19 +103,37 @@ def matrices(fd: FusionDefinition, number: int) -> list:
     return [fd.define_tensor([-1, -1], contiguity=True) for _ in range(number)]
 
 
-def concatenation(number: int) -> FusionDefinition:
+def concatenated(number: int) -> FusionDefinition:
     """`number` matrices behind each other, each with a size of its own."""
     with FusionDefinition() as fd:
         fd.add_output(fd.ops.cat(matrices(fd, number), 0))
-    return scheduled(fd)
+    return fd
 
 
-def inputs_and_outputs(number: int) -> FusionDefinition:
+def concatenation(number: int) -> FusionDefinition:
+    """The same, with the schedule of any fusion."""
+    return scheduled(concatenated(number))
+
+
+def planned_concatenation(number: int, target: str) -> FusionDefinition:
+    """The same, with the schedule that `execute` chooses."""
+    fd = concatenated(number)
+    inputs = [torch.empty(SIZE, SIZE) for _ in range(number)]
+    schedule.schedule(fd.fusion, SchedulerType.resize, inputs, target)
+    return fd
+
+
+def negated(number: int) -> FusionDefinition:
     """`number` matrices, each negated."""
     with FusionDefinition() as fd:
         for x in matrices(fd, number):
             fd.add_output(fd.ops.neg(x))
-    return scheduled(fd)
+    return fd
+
+
+def inputs_and_outputs(number: int) -> FusionDefinition:
+    """The same, with the schedule of any fusion."""
+    return scheduled(negated(number))
 
 
 def sums_of_one_input(number: int) -> FusionDefinition:
@@ -451,6 +471,16 @@ def measure_growth(target: str) -> None:
     measure("centered chain", centered_chain, SOME, target)
     measure_compiler("compiler: concatenation", concatenation, SOME, target)
     measure_compiler("compiler: in and outputs", inputs_and_outputs, SOME, target)
+    measure_compiler(
+        "compiler: planned cat",
+        lambda number: planned_concatenation(number, target),
+        CHOSEN,
+        target,
+    )
+    measure("define a cat", concatenated, OPERANDS, target, is_lowered=False)
+    measure("define in and outputs", negated, OPERANDS, target, is_lowered=False)
+    measure_plans("plan of a cat", concatenated, OPERANDS)
+    measure_plans("plan of in and outputs", negated, OPERANDS)
     measure_passes(LAYERS)
     measure_plans("plan of a chain", elementwise, CHAINS)
     measure_plans("plan of linear layers", linear_layers, PRODUCTS)

@@ -48,7 +48,7 @@ ScheduleTranslator::ScheduleTranslator(const Fusion& fusion) {
     states_.push_back(
         {.tensor = tensor,
          .domain = tensor->domain(),
-         .memory = tensor->memory_type(),
+         .schedule = tensor->schedule(),
          .is_interface = tensor->is_fusion_input() || tensor->is_fusion_output(),
          .is_serial_reduction = reduction != nullptr && reduction->serial_grid,
          .origin = tensor->is_fusion_input() ? "input" : "",
@@ -295,7 +295,7 @@ void ScheduleTranslator::print_tensor(const State& state, TranslatedAxes& axes) 
     out.line(name_of(&tensor) + ".set_contiguity(" + python_list(domain.contiguity()) + ")");
   }
   print_memory(state);
-  print_settings(tensor);
+  print_settings(state);
   if (state.is_serial_reduction) {
     out.line(name_of(&tensor) + ".definition().request_serial_grid_reduction()");
   }
@@ -308,17 +308,18 @@ void ScheduleTranslator::print_memory(const State& state) {
   const auto move_to = [&](MemoryType type) {
     writer_->line(name_of(&tensor) + ".set_memory_type(" + python_text(type) + ")");
   };
-  if (state.memory != (state.is_interface ? MemoryType::Global : MemoryType::Local)) {
-    move_to(state.memory);
+  const MemoryType memory = state.schedule.memory_type;
+  if (memory != (state.is_interface ? MemoryType::Global : MemoryType::Local)) {
+    move_to(memory);
   }
 }
 
-void ScheduleTranslator::print_settings(const TensorView& tensor) {
+void ScheduleTranslator::print_settings(const State& state) {
   transform::for_each_setting([&]<size_t kProperty>() {
     constexpr auto kSetting = kScheduleProperty<kProperty>;
-    const auto& value = tensor.schedule().*kSetting.member;
+    const auto& value = state.schedule.*kSetting.member;
     if (value != TensorSchedule{}.*kSetting.member) {
-      PythonCall call(name_of(&tensor) + "." + kSetting.setter);
+      PythonCall call(name_of(state.tensor) + "." + kSetting.setter);
       if (!kSetting.usual.has_value() || value != *kSetting.usual) {
         call.arg(python_text(value));
       }

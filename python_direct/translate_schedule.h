@@ -33,7 +33,7 @@ class ScheduleTranslator {
   struct State {
     TensorView* tensor;
     TensorDomain* domain;
-    MemoryType memory;
+    TensorSchedule schedule;
     bool is_interface;        // an input or an output: in global memory unless told otherwise
     bool is_serial_reduction; // blocks take turns
     std::string origin;       // "cache of tv0"
@@ -56,7 +56,7 @@ class ScheduleTranslator {
   void print_rfactor(const GraphStep& step);
   void print_tensor(const State& state, TranslatedAxes& axes);
   void print_memory(const State& state);
-  void print_settings(const TensorView& tensor);
+  void print_settings(const State& state);
   void print_axis_bindings(const State& state, TranslatedAxes& axes, bool is_inlined);
   void print_positions();
   void print_circular_buffer(const TensorView& tensor);

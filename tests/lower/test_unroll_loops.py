@@ -135,6 +135,18 @@ def test_functions_count_as_much_as_their_code(name: str, dtype: DataType, expec
     assert hints(fd) == [expected]
 
 
+@pytest.mark.parametrize(("number", "expected"), [(2, "all"), (64, "4"), (200, "1")])
+def test_choices_among_many_values_count_as_much_as_their_code(number: int, expected: str) -> None:
+    with FusionDefinition() as fd:
+        parts = [fd.define_tensor([2], contiguity=True) for _ in range(number)]
+        y = fd.ops.cat(parts, 0)
+        fd.add_output(y)
+        y.split(0, 16)
+        fd.sched.transform_like(y)
+        fd.sched.inline_most()
+    assert hints(fd)[-1] == expected
+
+
 def nest(*extents: int) -> FusionDefinition:
     with FusionDefinition() as fd:
         x = fd.define_tensor(list(extents), contiguity=True)

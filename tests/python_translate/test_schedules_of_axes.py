@@ -9,6 +9,7 @@ from nvfuser_direct import (
     DataType,
     FusionDefinition,
     IterDomain,
+    MemoryType,
     ParallelType,
     translate_fusion,
 )
@@ -81,6 +82,20 @@ def test_forks_of_inputs_that_are_outputs_are_printed() -> None:
         fd.add_output(x)
         x.cache_fork()
     assert "tv2 = tv0.cache_fork()" in translate_fusion(fd.fusion, schedule=True)
+    check_schedule_round_trip(fd.fusion)
+
+
+def test_settings_of_tensors_whose_copies_are_taken_back_are_printed() -> None:
+    # Printing takes the fork back: the output is in global memory then, and has no settings.
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([64, 32], contiguity=True)
+        t = fd.ops.tanh(x)
+        fd.add_output(fd.ops.neg(t))
+        fd.add_output(t)
+        t.cache_fork()
+        t.set_memory_type(MemoryType.shared)
+        t.promote_reuse()
+    assert "tv1.promote_reuse()" in translate_fusion(fd.fusion, schedule=True)
     check_schedule_round_trip(fd.fusion)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import pytest
@@ -308,6 +309,17 @@ def test_kernels_of_a_gpu_compile_without_one() -> None:
     assert params.vectorization_factor == 8
     text = cuda_text(fusion)
     assert "threadIdx.x" in text
+
+
+@pytest.mark.parametrize(("number", "lanes"), [(8, 4), (32, 4), (33, 2), (100, 1)])
+def test_vectors_of_all_operands_fit_into_registers(number: int, lanes: int) -> None:
+    inputs = [torch.empty(1024, 4096) for _ in range(number)]
+
+    def add_all(fd, *operands):
+        return functools.reduce(fd.ops.add, operands)
+
+    _, params = scheduled(define(add_all, inputs), POINTWISE, inputs, "cuda")
+    assert params.vectorization_factor == lanes
 
 
 def test_params_are_applied_as_they_are_edited() -> None:

@@ -15,6 +15,7 @@ namespace {
 
 // Sizes of code, in units of about one statement on elements.
 constexpr int64_t kDivision = 4;     // by what is not constant
+constexpr size_t kChoices = 4;       // so many values of a choice: a test and an address each
 constexpr int64_t kCollective = 32;  // a reduction or scan over threads, a barrier over blocks
 constexpr int64_t kAskedLoop = 1024; // a loop that was bound to `unroll`
 constexpr int64_t kOwnLoop = 64;     // one that the compiler is told to unroll on our own account
@@ -119,6 +120,9 @@ int64_t function_size(const Expr& statement) {
   }
   if (const auto* binary = statement.as<BinaryOp>()) {
     return is_integral(binary->out->dtype()) ? 1 : size_of(binary->op).of(binary->out->dtype());
+  }
+  if (const auto* choice = statement.as<ChosenElement>()) {
+    return static_cast<int64_t>(std::max<size_t>(choice->values.size() / kChoices, 1));
   }
   return 1;
 }

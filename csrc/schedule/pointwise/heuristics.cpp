@@ -17,6 +17,9 @@ namespace {
 constexpr int64_t kBitsPerByte = 8;
 /// On a GPU: bytes that one thread should have asked for before it uses the first.
 constexpr int64_t kBytesInFlight = 48;
+/// Bytes of all operands that a thread has loaded at once: they take half of its registers. More
+/// are spilled, and compilers take long to find out which.
+constexpr int64_t kMostBytesLoaded = 512;
 constexpr int64_t kThreads = 128;
 constexpr int64_t kMostThreads = 256;
 constexpr int64_t kMostUnroll = 8;
@@ -149,12 +152,27 @@ class Heuristics {
     });
   }
 
-  /// Narrower vectors where wide ones would leave multiprocessors without threads.
+  /// Narrower vectors where wide ones would leave multiprocessors without threads, or where those
+  /// of so many operands do not fit into registers.
   [[nodiscard]] int64_t lanes_for(int64_t elements, int64_t lanes) const {
-    while (lanes > least_lanes() && elements / lanes < target_.num_sms * kThreads) {
+    const int64_t bits = loaded_bits();
+    while (lanes > least_lanes() && (elements / lanes < target_.num_sms * kThreads ||
+                                     bits * lanes > kMostBytesLoaded * kBitsPerByte)) {
       lanes /= 2;
     }
     return lanes;
+  }
+
+  /// Bits of one element of each operand.
+  [[nodiscard]] int64_t loaded_bits() const {
+    int64_t bits = 0;
+    for (const TensorAccess& access : summary_.accesses()) {
+      bits += access.is_output || access.is_lookup() ? 0 : size_bits(access.tensor->dtype());
+    }
+    for (const LookupAccess& lookup : summary_.lookups()) {
+      bits += size_bits(lookup.input->dtype());
+    }
+    return bits;
   }
 
   /// Elements of less than a byte are stored in pairs.
