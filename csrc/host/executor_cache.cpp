@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <iostream>
-#include <unordered_map>
 
 #include "base/errors.h"
 #include "base/options.h"
 #include "base/trace.h"
 #include "base/value_or_throw.h"
 #include "base/warnings.h"
-#include "graph/output_order.h"
 #include "host/capture.h"
 #include "host/dump_stages.h"
 #include "host/hand_schedules.h"
@@ -107,22 +105,6 @@ std::string text_of(const CutHints& hints) {
     add(" cut", hints.cuts);
   }
   return text;
-}
-
-/// A part of the keys of plans: in which order what leads to the outputs was stated. A later
-/// process that plans again comes to the same then, whatever decides between what is equal.
-std::string order_of_statements(const Fusion& fusion) {
-  std::unordered_map<const Expr*, size_t> place_of; // only looked up
-  for (const Expr* expr : exprs_from_outputs(fusion)) {
-    place_of.emplace(expr, place_of.size());
-  }
-  size_t hash = 0;
-  for (const Expr* expr : fusion.exprs()) {
-    if (const auto found = place_of.find(expr); found != place_of.end()) {
-      hash = detail::hash_combine(hash, found->second);
-    }
-  }
-  return " " + std::to_string(hash);
 }
 
 void check_same_version(const Fusion& fusion, int64_t version) {
@@ -314,7 +296,7 @@ std::string FusionExecutorCache::plan_key_for(Device device, const Signature& wo
     const std::lock_guard lock(runtimes_mutex_);
     if (digest_.empty()) {
       const TraceSpan span("digest fusion " + std::to_string(fusion_id_));
-      digest_ = digest_of_definition(*fusion_) + order_of_statements(*fusion_);
+      digest_ = digest_of_definition(*fusion_);
     }
     digest = digest_ + text_of(hints_);
   }

@@ -140,6 +140,15 @@ std::string find_in_stages(const CircularBuffering& options) {
   return {};
 }
 
+/// What a property may not be, by its type; most types have no such rules.
+template <typename T>
+std::string find_in_property(const T& /*value*/) {
+  return {};
+}
+std::string find_in_property(const std::optional<CircularBuffering>& options) {
+  return options ? find_in_stages(*options) : std::string();
+}
+
 std::string find_in_schedule(const TensorView& tensor) {
   const TensorSchedule& schedule = tensor.schedule();
   for (const int64_t position :
@@ -156,9 +165,13 @@ std::string find_in_schedule(const TensorView& tensor) {
   if (schedule.is_cpu_scalar && tensor.rank() != 0) {
     return "a scalar of the host with dimensions";
   }
-  return schedule.circular_buffer_options.has_value()
-             ? find_in_stages(*schedule.circular_buffer_options)
-             : "";
+  std::string fault;
+  for_each_field<TensorSchedule>([&](const auto& field) {
+    if (fault.empty()) {
+      fault = find_in_property(schedule.*field.member);
+    }
+  });
+  return fault;
 }
 
 // ---- Rules of the fusion ------------------------------------------------------------------------

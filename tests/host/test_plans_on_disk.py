@@ -37,6 +37,21 @@ def layers(fd, x):
     fd.add_output(x)
 
 
+def rows_stated_first(fd, x):
+    rows = fd.ops.sum(fd.ops.exp(x), [1], keepdim=True)
+    columns = fd.ops.sum(fd.ops.sin(x), [0], keepdim=True)
+    fd.add_output(fd.ops.sum(fd.ops.sin(rows), [0]))
+    fd.add_output(fd.ops.sum(fd.ops.exp(columns), [1]))
+
+
+def rows_stated_last(fd, x):
+    columns = fd.ops.sum(fd.ops.sin(x), [0], keepdim=True)
+    rows = fd.ops.sum(fd.ops.exp(x), [1], keepdim=True)
+    last = fd.ops.sum(fd.ops.exp(columns), [1])
+    fd.add_output(fd.ops.sum(fd.ops.sin(rows), [0]))
+    fd.add_output(last)
+
+
 def whole(fd, x):
     fd.add_output(fd.ops.exp(x))
     fd.add_output(fd.ops.sin(fd.ops.neg(x)))
@@ -153,16 +168,26 @@ def test_sizes_with_equal_plans_share_a_runtime(target: str, tmp_path: Path) -> 
     assert second.lines[-1].split()[1] == "1"
 
 
+def without_numbers(process: Process) -> list[str]:
+    """A fusion that was read is numbered anew, which the nodes of refusals show."""
+    return [re.sub(r"^(  tried: .*?) \(.*", r"\1", line) for line in process.lines]
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_what_a_plan_lacks_is_found_again(case: str, target: str, tmp_path: Path) -> None:
     first = run(tmp_path, case, target, "[(5, 7)]", "explain")
     second = run(tmp_path, case, target, "[(5, 7)]", "explain")
-
-    def without_numbers(process: Process) -> list[str]:
-        """A fusion that was read is numbered anew, which the nodes of refusals show."""
-        return [re.sub(r"^(  tried: .*?) \(.*", r"\1", line) for line in process.lines]
-
     assert without_numbers(second) == without_numbers(first)
+
+
+def test_a_plan_is_for_any_order_of_statements(target: str, tmp_path: Path) -> None:
+    """The same definition with its statements in another order runs by it, and explains itself."""
+    (tmp_path / "alone").mkdir()
+    alone = run(tmp_path / "alone", "rows_stated_last", target, "[(5, 7)]", "explain")
+    run(tmp_path, "rows_stated_first", target, "[(5, 7)]")
+    assert run(tmp_path, "rows_stated_last", target, "[(5, 7)]").worked == []
+    later = run(tmp_path, "rows_stated_last", target, "[(5, 7)]", "explain")
+    assert without_numbers(later) == without_numbers(alone)
 
 
 def test_other_sizes_are_planned(target: str, tmp_path: Path) -> None:

@@ -25,7 +25,10 @@ from nvfuser_direct import (
     ParallelType,
     TensorView,
     UserError,
+    concretize,
     equal_up_to_numbering,
+    evaluate,
+    find_concretization,
 )
 
 if TYPE_CHECKING:
@@ -167,6 +170,17 @@ def test_dynamic_shapes_come_back() -> None:
     data = torch.randn(6, 4)
     (out,) = second.execute([data, 3, 8])
     torch.testing.assert_close(out, data.reshape(3, 8))
+
+
+def test_sizes_that_a_run_decided_come_back() -> None:
+    """What is left by the slice is one element for these inputs: a broadcast, whatever its size."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        fd.add_output(fd.ops.exp(fd.ops.slice(x, [1], [fd.ops.maximum(fd.ops.size(x, 0), 1)])))
+    data = torch.randn(2)
+    fusion = concretize(fd.fusion, find_concretization(fd.fusion, [data]))
+    second = check_round_trip(fusion)
+    torch.testing.assert_close(evaluate(second, [data])[0], data[1:].exp())
 
 
 def test_an_open_axis_of_one_element_meets_others() -> None:

@@ -8,12 +8,20 @@ import pytest
 import torch
 from scheduled_runs import check_close, check_prints_as_python, check_runs, define, exact, scheduled
 
-from nvfuser_direct import BinaryOpType, KernelExecutor, SchedulerType, schedule, segment
+from nvfuser_direct import (
+    BinaryOpType,
+    DataType,
+    FusionDefinition,
+    KernelExecutor,
+    SchedulerType,
+    schedule,
+    segment,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nvfuser_direct import FusionDefinition, HeuristicParams
+    from nvfuser_direct import HeuristicParams
 
 GREEDY = SchedulerType.greedy
 
@@ -183,6 +191,31 @@ def test_scatters_that_combine_are_evaluated() -> None:
 
     at = torch.zeros(4, 8, dtype=torch.int64)
     assert "a scatter has writers that meet" in refusal(build, randoms((4, 8)), at)
+
+
+def test_an_operand_that_is_the_source_as_well_is_not_overwritten() -> None:
+    build = lambda fd, x, at: fd.ops.scatter(x, at, x, 0)  # noqa: E731
+    x, at = randoms((2, 3)), torch.tensor([[1, 0, 1], [0, 1, 0]])
+    fd = define(build, [x, at], static_sizes=True)
+    taken, why = schedule.can_schedule(fd.fusion.optimize(), GREEDY, [x, at])  # without copies
+    assert not taken
+    assert "a scatter reads what it overwrites" in why
+    (out,) = fd.execute([x, at])
+    torch.testing.assert_close(out, x.scatter(0, at, x), rtol=0, atol=0)
+
+
+def test_an_update_of_one_element_is_evaluated() -> None:
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([1], dtype=DataType.Double)
+        at = fd.define_tensor([1], dtype=DataType.Int)
+        fd.add_output(fd.ops.scatter(x, at, 3.0, 0), x)
+    data = randoms((1,))
+    inputs = [data, torch.zeros(1, dtype=torch.int64)]
+    taken, why = schedule.can_schedule(fd.fusion, GREEDY, inputs)
+    assert not taken
+    assert "an update of one element has no loop" in why
+    fd.execute(inputs)
+    assert data.item() == 3.0
 
 
 def test_two_axes_are_two_kernels() -> None:

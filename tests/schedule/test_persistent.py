@@ -537,3 +537,20 @@ def test_values_of_rows_of_one_length(target: str, made_for: str, rows: int, col
     (y,) = executor.run(here, params.lparams, params.cparams)
     rtol, atol = TOLERANCES[torch.float16]
     torch.testing.assert_close(y.cpu().double(), torch.softmax(x.double(), 1), rtol=rtol, atol=atol)
+
+
+def test_columns_of_wide_elements_fit_a_task(target: str) -> None:
+    """A task keeps 32 rows of 64 columns; of 8 bytes each they are too large for local arrays."""
+
+    def build(fd: FusionDefinition, x: TensorView) -> TensorView:
+        y = fd.ops.reshape(x, [6, 36])
+        return fd.ops.sub(y, fd.ops.sum(y, [0], keepdim=True))
+
+    x = random(6, 6, 6, dtype=torch.float64).to(target)
+    fusion = define(build, [x], static_sizes=True).fusion
+    schedule.schedule(fusion, OUTER, [x], "cpu")
+    check_prints_as_python(fusion)
+    executor = KernelExecutor()
+    executor.compile(fusion, [x])
+    y = x.reshape(6, 36)
+    torch.testing.assert_close(executor.run([x])[0], y - y.sum(0, keepdim=True))

@@ -309,6 +309,16 @@ def test_a_slice_of_what_is_computed_is_refused() -> None:
     assert "an operand of SliceOp must be a fusion input" in refusal(build, randoms((4, 8)))
 
 
+def test_gathered_elements_are_not_padded_in_one_kernel() -> None:
+    def build(fd, x, rows):
+        return fd.ops.pad(fd.ops.gather(x, rows, 0), [0, 2])
+
+    x, rows = randoms((5,)), torch.tensor([3, 1, 4])
+    assert "a gathered axis is resized" in refusal(build, x, rows)
+    (out,) = define(build, [x, rows]).execute([x, rows])
+    torch.testing.assert_close(out, torch.nn.functional.pad(x[rows], [0, 2]), rtol=0, atol=0)
+
+
 def test_broadcasts_are_not_resized() -> None:
     def build(fd, x):
         row = fd.ops.broadcast(fd.ops.cast(x, DataType.Double), [True, False])

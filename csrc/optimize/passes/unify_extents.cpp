@@ -6,16 +6,27 @@
 
 #include "graph/domain_map.h"
 #include "graph/id_model.h"
+#include "graph/output_order.h"
 #include "graph/val_graph.h"
 #include "ir/substitute_scalars.h"
 
 namespace nvfuser::optimize {
 namespace {
 
-/// Axes with sizes of their own: those of inputs first.
+/// Axes with sizes of their own: those of inputs first, then in the order of outputs.
 IterDomains sized_axes(const Fusion& fusion) {
-  std::vector<TensorView*> tensors = scheduled_tensors(fusion);
-  std::ranges::stable_partition(tensors, &TensorView::is_fusion_input);
+  std::vector<const TensorView*> tensors;
+  for (const Val* input : fusion.inputs()) {
+    if (input->is_tensor()) {
+      tensors.push_back(static_cast<const TensorView*>(input));
+    }
+  }
+  for (const Expr* expr : exprs_from_outputs(fusion)) {
+    const std::vector<TensorView*> results = tensor_outputs(expr);
+    std::ranges::copy_if(results, std::back_inserter(tensors), [](const TensorView* result) {
+      return !result->is_fusion_input();
+    });
+  }
   IterDomains axes;
   for (const TensorView* tensor : tensors) {
     for (const IterDomains* ids : {&tensor->root(), &tensor->logical()}) {

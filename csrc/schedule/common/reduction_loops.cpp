@@ -25,7 +25,7 @@ int64_t elements_in_registers(const TensorView* tensor) {
   int64_t elements = 1;
   for (int64_t i = tensor->compute_at_position(); i < tensor->ndims(); ++i) {
     const IterDomain* axis = tensor->axis(i);
-    if (axis->is_reduction() || axis->is_broadcast() || axis->is_parallelized()) {
+    if (axis->is_reduction() || axis->is_broadcast() || axis->is_thread()) {
       continue;
     }
     if (!axis->extent()->is_const()) {

@@ -71,14 +71,49 @@ std::optional<Refusal> find_wrong_axis(const FusionSummary& summary, const ScanO
   return std::nullopt;
 }
 
+/// A scatter overwrites a copy of its operand, which nothing may read at other positions.
+std::optional<Refusal> find_operand_read_again(const Expr& scatter) {
+  TensorView* operand = overwritten_operand(&scatter);
+  if (operand == nullptr || std::ranges::count(scatter.inputs(), operand) == 1) {
+    return std::nullopt;
+  }
+  return refuse(
+      {.headline = "a scatter reads what it overwrites",
+       .node = describe(tensor_outputs(&scatter).front()),
+       .expected = "an operand that is not its source as well",
+       .found = {describe(operand), " as both"},
+       .fix = "execute the fusion, which evaluates the scatter"});
+}
+
+/// Threads share the loops over an update, and one element has no loop that they could.
+std::optional<Refusal> find_update_of_one_element(const FusionSummary& summary) {
+  for (const Val* output : summary.fusion().outputs()) {
+    const auto* tensor = static_cast<const TensorView*>(output);
+    if (summary.fusion().alias_of(output) != nullptr && tensor->rank() > 0 &&
+        std::ranges::all_of(tensor->logical(), &IterDomain::is_broadcast)) {
+      return refuse(
+          {.headline = "an update of one element has no loop",
+           .node = describe(tensor),
+           .expected = "an input of several elements, which threads update side by side",
+           .found = "broadcasts",
+           .fix = "execute the fusion, which evaluates the scatter"});
+    }
+  }
+  return std::nullopt;
+}
+
 /// Writers of one element would meet: where results are combined, and where one expanded element
 /// stands for many.
 std::optional<Refusal> find_refusal_of_scatters(const FusionSummary& summary) {
+  if (has_scatter(summary)) {
+    NVF_RETURN_REFUSAL(find_update_of_one_element(summary));
+  }
   for (const Expr* expr : summary.exprs()) {
     const auto* scatter = expr->as<ScatterOp>();
     if (scatter == nullptr) {
       continue;
     }
+    NVF_RETURN_REFUSAL(find_operand_read_again(*scatter));
     const bool is_expanded =
         std::ranges::any_of(scatter->arg->logical(), &IterDomain::has_expanded_extent);
     if (scatter->accumulate || is_expanded) {

@@ -95,6 +95,35 @@ std::optional<Refusal> find_resized_broadcast(const FusionSummary& summary) {
   return std::nullopt;
 }
 
+/// The loops of a slice or pad are also those of what computes its operand, and positions that a
+/// tensor holds are not computed beyond their axis.
+std::optional<Refusal> find_resized_gather(const FusionSummary& summary) {
+  std::unordered_map<int64_t, const TensorView*> gathered; // by axis; only looked up
+  for (const TensorView* result : summary.computed()) {
+    for (const IterDomain* axis : result->logical()) {
+      if (axis->iter_type() == IterType::GatherScatter) {
+        gathered.emplace(summary.exact().group(axis), result);
+      }
+    }
+  }
+  for (const TensorView* result : summary.computed()) {
+    for (const Resize* resize : resizes_of(result)) {
+      const auto found = gathered.find(summary.exact().group(resize->in));
+      if (found != gathered.end()) {
+        return refuse(
+            {.headline = "a gathered axis is resized",
+             .node = describe(result),
+             .expected = "slices and pads of axes that are read in order",
+             .found =
+                 {resize->in->to_string(), ", at whose positions ", describe(found->second),
+                  " looks elements up"},
+             .fix = "cut the fusion before the operation"});
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 /// Loops of an operand run over at least all of its axis: those of a slice do not.
 std::optional<Refusal> find_cropped_operand(const FusionSummary& summary) {
   const auto may_be_negative = [](const Val* width) {
@@ -192,6 +221,7 @@ std::optional<Refusal> find_refusal_by_structure(const FusionSummary& summary) {
   }
   NVF_RETURN_REFUSAL(find_reduction(summary));
   NVF_RETURN_REFUSAL(find_cropped_operand(summary));
+  NVF_RETURN_REFUSAL(find_resized_gather(summary));
   const bool is_one = summary.reference().reference.has_value();
   if (!is_one && find_branches(summary).empty()) {
     return summary.reference().refusal;
