@@ -73,8 +73,7 @@ Returns
 TensorView
     [*_w, *_i, N].
 )");
-  m.def(
-      "fused_multiply_sum", &ops::fused_multiply_sum, "a"_a, "b"_a, "dims"_a,
+  constexpr const char* sum_doc =
       R"(sum(a * b) as one expression, for tensor cores; summed in Float if a is of lower precision.
 
 Parameters
@@ -83,7 +82,10 @@ a, b : TensorView
     Factors of one dtype and rank.
 dims : list[int]
     Dimensions that are summed; negative values count from the end.
-)");
+)";
+  for (const char* name : {"fused_multiply_sum", "fusedMultiplySum"}) {
+    m.def(name, &ops::fused_multiply_sum, "a"_a, "b"_a, "dims"_a, sum_doc);
+  }
 }
 
 void bind_grouped_products(OpModule& m) {

@@ -17,19 +17,6 @@ DEVICES = (
 )
 
 _REASONS = {
-    "MatmulParams": _MATRICES,
-    "GemmTile": _MATRICES,
-    "MatMulTileOptions": _MATRICES,
-    "CircularBufferOptions": _MATRICES,
-    "SupportedVectorization": _MATRICES,
-    "ClusterDims": _MATRICES,
-    "MmaMacro": _MATRICES,
-    "MmaMacroEncode": _MATRICES,
-    "MmaMacroArch": _MATRICES,
-    "MatmulTilingStrategy": _MATRICES,
-    "MatmulBufferingLoopLevel": _MATRICES,
-    "MatmulCircularBufferingStrategy": _MATRICES,
-    "MatmulTileRasterizationOrder": _MATRICES,
     "nvf_cutlass": _MATRICES,
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 
@@ -24,7 +25,9 @@ MEMBERS = {
     "inner_outer_persistent outer_persistent transpose expr_eval resize",
 }
 NAMES = """FusionDefinition FusionCache Tensor Scalar Vector LaunchParams CompileParams
-HeuristicParams PointwiseParams ReductionParams SchedulerHyperParameters KernelProfile FusionProfile
+HeuristicParams PointwiseParams ReductionParams MatmulParams TransposeParams GemmTile
+MatMulTileOptions CircularBufferOptions SupportedVectorization ClusterDims MmaMacro MmaMacroEncode
+SchedulerHyperParameters KernelProfile FusionProfile
 compute_contiguity compute_tensor_descriptor clone serialize enable_automatic_serialization
 disable_automatic_serialization version __version__ pytorch_utils CommunicatorBackend Communicator
 DeviceMesh Sharding""".split()
@@ -44,9 +47,24 @@ def test_names_are_there(name: str) -> None:
 
 
 def test_a_name_that_is_not_there_yet_says_why() -> None:
-    """2: MatmulParams, of which there is nothing in the core."""
-    with pytest.raises(AttributeError, match="MatmulParams is not there yet"):
-        nvfuser.MatmulParams  # type: ignore[attr-defined]
+    """2: a name of `nvfuser_direct` that has a reason."""
+    with pytest.raises(AttributeError, match="nvf_cutlass is not there yet"):
+        nvfuser.nvf_cutlass  # type: ignore[attr-defined]
+
+
+def test_params_of_products_can_be_made_where_no_scheduler_takes_them() -> None:
+    """2: MatmulParams; 9.2: compute_matmul_heuristics."""
+    params = nvfuser.MatmulParams()
+    params.tile_sizes.cta_tile = nvfuser.GemmTile(64, 128, 32)
+    assert params == pickle.loads(pickle.dumps(params)) != nvfuser.MatmulParams()
+    assert "CTA tile [64, 128, 32]" in repr(params)
+    with FusionDefinition() as fd:
+        fd.add_output(fd.ops.matmul(fd.define_tensor([-1, -1]), fd.define_tensor([-1, -1])))
+    inputs = [torch.ones(4, 5), torch.ones(5, 6)]
+    fd._setup_schedule(inputs)
+    with pytest.raises(RuntimeError, match="matmul"):
+        fd.sched.compute_matmul_heuristics()
+    fd._drop_schedule()
 
 
 @pytest.mark.parametrize(

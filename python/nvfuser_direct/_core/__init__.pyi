@@ -5919,6 +5919,484 @@ class ReductionParams(HeuristicParams):
 
     def __setstate__(self, arg: tuple[SchedulerType, LaunchParams, CompileParams, str, dict[str, object]], /) -> None: ...
 
+class MatmulTilingStrategy(enum.Enum):
+    """How tiles of a product are dealt out to blocks."""
+
+    one_tile_per_cta = 0
+
+    distribute_tiles_across_sms = 1
+
+    distribute_stages_across_sms = 2
+
+    OneTilePerCTA = 0
+
+    DistributeTilesAcrossSMs = 1
+
+    DistributeStagesAcrossSMs = 2
+
+class MatmulBufferingLoopLevel(enum.Enum):
+    """The loop of a product that loads ahead."""
+
+    cta_tiles = 0
+
+    warp_tiles = 1
+
+    CTATiles = 0
+
+    WarpTiles = 1
+
+class MatmulCircularBufferingStrategy(enum.Enum):
+    """Which threads of a product load ahead."""
+
+    pipelined = 0
+
+    warp_specialized = 1
+
+    Pipelined = 0
+
+    WarpSpecialized = 1
+
+class MatmulTileRasterizationOrder(enum.Enum):
+    """The order in which blocks compute tiles."""
+
+    row_major = 0
+
+    column_major = 1
+
+    RowMajor = 0
+
+    ColumnMajor = 1
+
+class MmaMacroArch(enum.Enum):
+    """An architecture with tensor cores."""
+
+    no_mma = 0
+
+    volta = 1
+
+    turing = 2
+
+    ampere = 3
+
+    hopper = 4
+
+    blackwell_1cta = 5
+
+    blackwell_2cta = 6
+
+    NoMma = 0
+
+    Volta = 1
+
+    Turing = 2
+
+    Ampere = 3
+
+    Hopper = 4
+
+    Blackwell1CTA = 5
+
+    Blackwell2CTA = 6
+
+class GemmTile:
+    """Elements of a tile along the dimensions of a product."""
+
+    def __init__(self, m: int, n: int, k: int) -> None: ...
+
+    @property
+    def m(self) -> int:
+        """Rows of the result."""
+
+    @m.setter
+    def m(self, arg: int, /) -> None: ...
+
+    @property
+    def n(self) -> int:
+        """Columns of the result."""
+
+    @n.setter
+    def n(self, arg: int, /) -> None: ...
+
+    @property
+    def k(self) -> int:
+        """Elements that are summed over."""
+
+    @k.setter
+    def k(self, arg: int, /) -> None: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __copy__(self) -> GemmTile: ...
+
+    def __deepcopy__(self, memo: object) -> GemmTile: ...
+
+    def __getstate__(self) -> dict[str, object]: ...
+
+    def __setstate__(self, arg: dict[str, object], /) -> None: ...
+
+    def __repr__(self) -> str: ...
+
+class MatMulTileOptions:
+    """Tiles of a block and of its warps."""
+
+    def __init__(self, cta_tile: GemmTile, warp_tile: GemmTile) -> None: ...
+
+    @property
+    def cta_tile(self) -> GemmTile:
+        """The tile of a block."""
+
+    @cta_tile.setter
+    def cta_tile(self, arg: GemmTile, /) -> None: ...
+
+    @property
+    def warp_tile(self) -> GemmTile:
+        """The tile of a warp."""
+
+    @warp_tile.setter
+    def warp_tile(self, arg: GemmTile, /) -> None: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __copy__(self) -> MatMulTileOptions: ...
+
+    def __deepcopy__(self, memo: object) -> MatMulTileOptions: ...
+
+    def __getstate__(self) -> dict[str, object]: ...
+
+    def __setstate__(self, arg: dict[str, object], /) -> None: ...
+
+    def __repr__(self) -> str: ...
+
+class CircularBufferOptions:
+    """How operands of a product are loaded ahead."""
+
+    def __init__(self, circular_buffer_smem_write: bool, circular_buffer_smem_read: bool, smem_circular_buffer_stage: int, smem_circular_buffer_prefetch_gap: int) -> None: ...
+
+    @property
+    def circular_buffer_smem_write(self) -> bool:
+        """Operands are loaded into shared memory ahead."""
+
+    @circular_buffer_smem_write.setter
+    def circular_buffer_smem_write(self, arg: bool, /) -> None: ...
+
+    @property
+    def circular_buffer_smem_read(self) -> bool:
+        """Operands are loaded from shared memory into registers ahead."""
+
+    @circular_buffer_smem_read.setter
+    def circular_buffer_smem_read(self, arg: bool, /) -> None: ...
+
+    @property
+    def smem_circular_buffer_stage(self) -> int:
+        """Tiles that are kept."""
+
+    @smem_circular_buffer_stage.setter
+    def smem_circular_buffer_stage(self, arg: int, /) -> None: ...
+
+    @property
+    def smem_circular_buffer_prefetch_gap(self) -> int:
+        """
+        Iterations between the last read of a tile and the load of the next one there.
+        """
+
+    @smem_circular_buffer_prefetch_gap.setter
+    def smem_circular_buffer_prefetch_gap(self, arg: int, /) -> None: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __copy__(self) -> CircularBufferOptions: ...
+
+    def __deepcopy__(self, memo: object) -> CircularBufferOptions: ...
+
+    def __getstate__(self) -> dict[str, object]: ...
+
+    def __setstate__(self, arg: dict[str, object], /) -> None: ...
+
+    def __repr__(self) -> str: ...
+
+class SupportedVectorization:
+    """Elements of an access that layouts allow."""
+
+    def __init__(self, a: int, b: int, epilogue: int) -> None: ...
+
+    @property
+    def a(self) -> int:
+        """Elements of an access to the first operand."""
+
+    @a.setter
+    def a(self, arg: int, /) -> None: ...
+
+    @property
+    def b(self) -> int:
+        """Elements of an access to the second operand."""
+
+    @b.setter
+    def b(self, arg: int, /) -> None: ...
+
+    @property
+    def epilogue(self) -> int:
+        """Elements of an access to results."""
+
+    @epilogue.setter
+    def epilogue(self, arg: int, /) -> None: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __copy__(self) -> SupportedVectorization: ...
+
+    def __deepcopy__(self, memo: object) -> SupportedVectorization: ...
+
+    def __getstate__(self) -> dict[str, object]: ...
+
+    def __setstate__(self, arg: dict[str, object], /) -> None: ...
+
+    def __repr__(self) -> str: ...
+
+class ClusterDims:
+    """Blocks of a cluster along both sides of a result."""
+
+    def __init__(self, m: int, n: int) -> None: ...
+
+    @property
+    def m(self) -> int:
+        """Blocks along the rows of the result."""
+
+    @m.setter
+    def m(self, arg: int, /) -> None: ...
+
+    @property
+    def n(self) -> int:
+        """Blocks along its columns."""
+
+    @n.setter
+    def n(self, arg: int, /) -> None: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __copy__(self) -> ClusterDims: ...
+
+    def __deepcopy__(self, memo: object) -> ClusterDims: ...
+
+    def __getstate__(self) -> dict[str, object]: ...
+
+    def __setstate__(self, arg: dict[str, object], /) -> None: ...
+
+    def __repr__(self) -> str: ...
+
+class MmaMacro:
+    """
+    An instruction of tensor cores, of which `MmaMacroEncode.mma_macro` makes one.
+    """
+
+    @property
+    def arch(self) -> MmaMacroArch:
+        """The first architecture that has it."""
+
+    @arch.setter
+    def arch(self, arg: MmaMacroArch, /) -> None: ...
+
+    @property
+    def m(self) -> int:
+        """Rows of the result."""
+
+    @m.setter
+    def m(self, arg: int, /) -> None: ...
+
+    @property
+    def n(self) -> int:
+        """Columns of the result."""
+
+    @n.setter
+    def n(self, arg: int, /) -> None: ...
+
+    @property
+    def k(self) -> int:
+        """Elements that are summed over."""
+
+    @k.setter
+    def k(self, arg: int, /) -> None: ...
+
+    def __copy__(self) -> MmaMacro: ...
+
+    def __deepcopy__(self, memo: object) -> MmaMacro: ...
+
+    def __getstate__(self) -> int: ...
+
+    def __setstate__(self, arg: int, /) -> None: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __repr__(self) -> str: ...
+
+class MmaMacroEncode:
+    """The parts of an instruction of tensor cores, 16 bits each."""
+
+    def __init__(self, arch: MmaMacroArch, m: int, n: int, k: int) -> None: ...
+
+    @property
+    def arch(self) -> MmaMacroArch:
+        """The first architecture that has it."""
+
+    @arch.setter
+    def arch(self, arg: MmaMacroArch, /) -> None: ...
+
+    @property
+    def m(self) -> int:
+        """Rows of the result."""
+
+    @m.setter
+    def m(self, arg: int, /) -> None: ...
+
+    @property
+    def n(self) -> int:
+        """Columns of the result."""
+
+    @n.setter
+    def n(self, arg: int, /) -> None: ...
+
+    @property
+    def k(self) -> int:
+        """Elements that are summed over."""
+
+    @k.setter
+    def k(self, arg: int, /) -> None: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __copy__(self) -> MmaMacroEncode: ...
+
+    def __deepcopy__(self, memo: object) -> MmaMacroEncode: ...
+
+    def __getstate__(self) -> dict[str, object]: ...
+
+    def __setstate__(self, arg: dict[str, object], /) -> None: ...
+
+    def mma_macro(self) -> MmaMacro:
+        """The instruction."""
+
+class MatmulParams(HeuristicParams):
+    """
+    How a product of matrices is to be computed. Products run through a library: no scheduler makes or applies these, and they are for scripts that choose, print and compare them.
+    """
+
+    def __init__(self) -> None:
+        """Params of a schedule that splits, vectorizes and unrolls nothing."""
+
+    @property
+    def tile_sizes(self) -> MatMulTileOptions:
+        """Tiles of a block and of a warp."""
+
+    @tile_sizes.setter
+    def tile_sizes(self, arg: MatMulTileOptions, /) -> None: ...
+
+    @property
+    def circular_buffer_options(self) -> CircularBufferOptions:
+        """Operands loaded ahead."""
+
+    @circular_buffer_options.setter
+    def circular_buffer_options(self, arg: CircularBufferOptions, /) -> None: ...
+
+    @property
+    def supported_vec_size(self) -> SupportedVectorization:
+        """Widths that layouts allow."""
+
+    @supported_vec_size.setter
+    def supported_vec_size(self, arg: SupportedVectorization, /) -> None: ...
+
+    @property
+    def async_gmem_load_operands(self) -> bool:
+        """Loads are asynchronous."""
+
+    @async_gmem_load_operands.setter
+    def async_gmem_load_operands(self, arg: bool, /) -> None: ...
+
+    @property
+    def grid_traversal_factor(self) -> tuple[int, int]:
+        """
+        How many tiles along either side blocks that run together share in the cache.
+        """
+
+    @grid_traversal_factor.setter
+    def grid_traversal_factor(self, arg: tuple[int, int], /) -> None: ...
+
+    @property
+    def use_smem_epilogue(self) -> bool:
+        """Results pass through shared memory."""
+
+    @use_smem_epilogue.setter
+    def use_smem_epilogue(self, arg: bool, /) -> None: ...
+
+    @property
+    def use_ldst_matrix(self) -> bool:
+        """Results are moved as matrices."""
+
+    @use_ldst_matrix.setter
+    def use_ldst_matrix(self, arg: bool, /) -> None: ...
+
+    @property
+    def promote_prologue_smem_reuse(self) -> bool:
+        """The shared memory of operands is used again."""
+
+    @promote_prologue_smem_reuse.setter
+    def promote_prologue_smem_reuse(self, arg: bool, /) -> None: ...
+
+    @property
+    def splitk_factor(self) -> int:
+        """Blocks that share one sum."""
+
+    @splitk_factor.setter
+    def splitk_factor(self, arg: int, /) -> None: ...
+
+    @property
+    def tiling_strategy(self) -> MatmulTilingStrategy:
+        """How tiles are dealt out to blocks."""
+
+    @tiling_strategy.setter
+    def tiling_strategy(self, arg: MatmulTilingStrategy, /) -> None: ...
+
+    @property
+    def buffering_loop_level(self) -> MatmulBufferingLoopLevel:
+        """The loop that loads ahead."""
+
+    @buffering_loop_level.setter
+    def buffering_loop_level(self, arg: MatmulBufferingLoopLevel, /) -> None: ...
+
+    @property
+    def circular_buffering_strategy(self) -> MatmulCircularBufferingStrategy:
+        """Which threads load ahead."""
+
+    @circular_buffering_strategy.setter
+    def circular_buffering_strategy(self, arg: MatmulCircularBufferingStrategy, /) -> None: ...
+
+    @property
+    def cta_order(self) -> MatmulTileRasterizationOrder:
+        """The order of tiles."""
+
+    @cta_order.setter
+    def cta_order(self, arg: MatmulTileRasterizationOrder, /) -> None: ...
+
+    @property
+    def cluster_dims(self) -> ClusterDims:
+        """Blocks of a cluster."""
+
+    @cluster_dims.setter
+    def cluster_dims(self, arg: ClusterDims, /) -> None: ...
+
+    @property
+    def mma_macro(self) -> MmaMacro:
+        """The instruction of tensor cores."""
+
+    @mma_macro.setter
+    def mma_macro(self, arg: MmaMacro, /) -> None: ...
+
+    def __copy__(self) -> MatmulParams: ...
+
+    def __deepcopy__(self, memo: object) -> MatmulParams: ...
+
+    def __getstate__(self) -> tuple[SchedulerType, LaunchParams, CompileParams, str, dict[str, object]]: ...
+
+    def __setstate__(self, arg: tuple[SchedulerType, LaunchParams, CompileParams, str, dict[str, object]], /) -> None: ...
+
 class CostEstimate:
     """
     The time that a kernel on a GPU is expected to take. It ranks params; it is no prediction.

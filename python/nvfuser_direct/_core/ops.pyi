@@ -3743,6 +3743,18 @@ def fused_multiply_sum(a: nvfuser_direct._core.TensorView, b: nvfuser_direct._co
         Dimensions that are summed; negative values count from the end.
     """
 
+def fusedMultiplySum(a: nvfuser_direct._core.TensorView, b: nvfuser_direct._core.TensorView, dims: Sequence[int]) -> nvfuser_direct._core.TensorView:
+    """
+    sum(a * b) as one expression, for tensor cores; summed in Float if a is of lower precision.
+
+    Parameters
+    ----------
+    a, b : TensorView
+        Factors of one dtype and rank.
+    dims : list[int]
+        Dimensions that are summed; negative values count from the end.
+    """
+
 @overload
 def grouped_mm(mat1: nvfuser_direct._core.TensorView, mat2: nvfuser_direct._core.TensorView, offsets: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.TensorView:
     """
