@@ -13,6 +13,7 @@
 #include "optimize/passes/cancel_views.h"
 #include "optimize/passes/compute_before_repeating.h"
 #include "optimize/passes/fold_casts.h"
+#include "optimize/passes/look_up_before_computing.h"
 #include "optimize/passes/merge_equal_exprs.h"
 #include "optimize/passes/multiply_thin_matrices.h"
 #include "optimize/passes/refine_axes.h"
@@ -121,6 +122,8 @@ const std::vector<Pass<OptimizedFusion>>& optimization_passes() {
       {"rejoin_slices", on_fusion<rejoin_slices>, "parts of one tensor are found to be that"},
       {"slice_before_computing", on_fusion<slice_before_computing>,
        "the slices that are left take parts"},
+      {"look_up_before_computing", on_fusion<look_up_before_computing>,
+       "tensors that are equal were merged, so that each is looked up in once"},
       {"accumulate_scatters", on_fusion<accumulate_scatters>,
        "copies and views no longer stand between them"},
       {"use_sigmoid", on_fusion<use_sigmoid>, "operands that are equal are one tensor"},

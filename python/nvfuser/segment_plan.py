@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import nvfuser_direct as direct
-from nvfuser_direct import InternalError, TensorView
+from nvfuser_direct import InternalError, LoadStoreOpType, TensorView
 
 from .ir_statements import is_same_value, scalars_read
 from .ir_tensors import axes_of, size_of, stride_order_of
@@ -65,7 +65,7 @@ class SegmentPlan:
     Attributes
     ----------
     fusion : Fusion
-        The fusion with its dynamic shapes resolved, and slices taken as early as possible.
+        The fusion with its dynamic shapes resolved, and parts of tensors read as early as can be.
     record : Concretization
         What they were resolved to.
     groups : list[Group]
@@ -76,7 +76,7 @@ class SegmentPlan:
         self.entry = entry
         replayed = entry.build()
         self.record: Concretization = direct.find_concretization(replayed.fusion, inputs)
-        self.fusion: Fusion = _with_early_slices(direct.concretize(replayed.fusion, self.record))
+        self.fusion: Fusion = _as_it_is_cut(direct.concretize(replayed.fusion, self.record))
         plan = direct.segment(self.fusion, inputs)
         self._position = {expr.output(0).serial(): i for i, expr in enumerate(self.fusion.exprs())}
         self.groups = [self._group(planned) for planned in plan.groups]
@@ -278,12 +278,25 @@ class SegmentPlan:
         )
 
 
-def _with_early_slices(fusion: Fusion) -> Fusion:
-    """Let what leads from an input to a slice be computed behind it, in the same segment: otherwise
-    all of it would be stored for a part to be read."""
-    if all(expr.op_name() != "SliceOp" for expr in fusion.exprs()):
-        return fusion
-    return fusion.optimize(passes=["slice_before_computing"])
+_READS_PARTS = {"SliceOp", "SelectOp", "IndexSelectOp", "GatherOp"}
+
+
+def _as_it_is_cut(fusion: Fusion) -> Fusion:
+    """Let what leads to a slice, or to a lookup of one element, be computed behind it, in the same
+    segment: otherwise all of it would be stored for a part to be read. Boundaries behind one value
+    are one: what reads them may share a segment."""
+    exprs: list[Any] = fusion.exprs()
+    bounded = [
+        expr.arg.serial()
+        for expr in exprs
+        if expr.op_name() == "LoadStoreOp" and expr.op == LoadStoreOpType.SegmenterSet
+    ]
+    passes = []
+    if len(set(bounded)) < len(bounded):
+        passes.append("merge_equal_exprs")
+    if any(expr.op_name() in _READS_PARTS for expr in exprs):
+        passes += ["slice_before_computing", "look_up_before_computing"]
+    return fusion.optimize(passes=passes) if passes else fusion
 
 
 def _same_values(tensor: TensorView, group: Group) -> list[TensorView]:

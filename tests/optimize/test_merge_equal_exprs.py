@@ -126,11 +126,25 @@ def test_random_tensors_stay_apart() -> None:
     check_unchanged("merge_equal_exprs", definition)
 
 
-def test_copies_that_ask_for_a_cut_stay() -> None:
-    def definition(fd: FusionDefinition) -> None:
+def test_boundaries_behind_one_value_are_one() -> None:
+    def before(fd: FusionDefinition) -> None:
         x = fd.define_tensor([4])
         fd.add_output(fd.ops.neg(fd.ops.segment_set(x)))
         fd.add_output(fd.ops.exp(fd.ops.segment_set(x)))
+
+    def expected(fd: FusionDefinition) -> None:
+        kept = fd.ops.segment_set(fd.define_tensor([4]))
+        fd.add_output(fd.ops.neg(kept))
+        fd.add_output(fd.ops.exp(kept))
+
+    check_pass("merge_equal_exprs", before, expected)
+
+
+def test_boundaries_that_are_returned_stay() -> None:
+    def definition(fd: FusionDefinition) -> None:
+        x = fd.define_tensor([4])
+        fd.add_output(fd.ops.exp(fd.ops.segment_set(x)))
+        fd.add_output(fd.ops.segment_set(x))
 
     check_unchanged("merge_equal_exprs", definition)
 

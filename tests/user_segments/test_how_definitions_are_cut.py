@@ -130,33 +130,70 @@ def test_boundaries_carry_the_narrow_type(target) -> None:
     assert "cast" in names_of(fd.segments[1])
 
 
-@pytest.mark.parametrize("lookup", ["select", "index_select", "gather", "take_along_axis"])
-def test_a_lookup_goes_with_what_a_scheduler_takes_it_with(target, lookup) -> None:
-    """segmentation.md 8.3: a lookup of one element, whose producer no scheduler takes with it: what
-    is computed and read at other positions lies in memory"""
+LOOKUPS = ["select", "index_select", "gather", "take_along_axis"]
+
+
+def looked_up(fd: FusionDefinition, lookup: str, value: Any) -> Any:
+    """One element of each row, at a position that is an input."""
+    if lookup == "select":
+        return fd.ops.select(value, fd.define_scalar(dtype=DataType.Int), 1)
+    sizes = [1] if lookup == "index_select" else [-1, 1]
+    return getattr(fd.ops, lookup)(value, fd.define_tensor(sizes, dtype=DataType.Int), 1)
+
+
+def position(lookup: str, rows: int, target: str) -> Any:
+    if lookup == "select":
+        return 2
+    return torch.full([1] if lookup == "index_select" else [rows, 1], 2, device=target)
+
+
+@pytest.mark.parametrize("lookup", LOOKUPS)
+def test_a_lookup_of_one_element_goes_with_its_producer(target, lookup) -> None:
+    """segmentation.md 8.3, 4: "a lookup of one element .. with its **producer**, because its result
+    is smaller": what crosses to the product is one element of each row"""
 
     def build(fd):
-        x = matrix(fd)
-        total = fd.ops.sum(fd.ops.exp(x), [1], keepdim=True)
-        value = fd.ops.mul(x, total)
+        x, y = matrix(fd), matrix(fd)
+        element = looked_up(fd, lookup, fd.ops.exp(fd.ops.mul(x, y)))
         if lookup == "select":
-            part = fd.ops.select(value, fd.define_scalar(2), 1)
-        else:
-            rank = 1 if lookup == "index_select" else 2
-            index = fd.define_tensor([1] * rank, dtype=DataType.Int)
-            if lookup == "index_select":
-                part = fd.ops.index_select(value, index, 1)
-            else:
-                part = getattr(fd.ops, lookup)(value, index, 1)
-        return fd.ops.neg(part)
+            element = fd.ops.broadcast(element, [False, True])
+        return fd.ops.matmul(fd.ops.neg(element), fd.define_tensor([1, -1]))
 
-    inputs = [randn(40, 30, target=target)]
-    if lookup == "index_select":
-        inputs.append(torch.tensor([2], device=target))
-    elif lookup != "select":
-        inputs.append(torch.tensor([[2]], device=target))
-    fd = check_cut(build, inputs, atol=1e-4, rtol=1e-4)
-    assert "neg" in holder(fd, lookup)
+    inputs = [randn(40, 30, target=target), randn(40, 30, target=target)]
+    inputs += [position(lookup, 40, target), randn(1, 5, target=target)]
+    fd = check_cut(build, inputs, 2, atol=1e-4, rtol=1e-4)
+    assert {"exp", "neg", lookup} <= names_of(fd.segments[0])
+    assert "matmul" in names_of(fd.segments[1])
+    assert "shape=[-1, 1]" in repr(fd.segments[1]), "what crosses"
+
+
+@pytest.mark.parametrize("keeps_rows", [False, True], ids=["element", "rows"])
+@pytest.mark.parametrize("lookup", ["select", "index_select", "take_along_axis"])
+def test_a_lookup_goes_with_the_rows_that_it_reads(target, lookup, keeps_rows) -> None:
+    """segmentation.md 8.3, 4: one kernel computes a softmax and an element of each row, as the loss
+    of a classifier has it"""
+
+    def build(fd):
+        rows = softmax(fd)
+        element = fd.ops.neg(fd.ops.log(looked_up(fd, lookup, rows)))
+        return [element, rows] if keeps_rows else element
+
+    inputs = [randn(40, 300, target=target), position(lookup, 40, target)]
+    check_cut(build, inputs, 1, atol=1e-4, rtol=1e-4)
+
+
+def test_a_lookup_of_what_is_reduced_waits_for_it(target) -> None:
+    """segmentation.md 8.3: no scheduler takes both: what another thread sums lies in memory before
+    any position of it is read"""
+
+    def build(fd):
+        total = fd.ops.sum(fd.ops.exp(matrix(fd)), [0])
+        index = fd.define_tensor([1], dtype=DataType.Int)
+        return fd.ops.neg(fd.ops.index_select(total, index, 0))
+
+    inputs = [randn(40, 30, target=target), torch.tensor([2], device=target)]
+    fd = check_cut(build, inputs, 2, atol=1e-4, rtol=1e-4)
+    assert "neg" in holder(fd, "index_select")
 
 
 def test_a_pad_goes_with_its_consumer(target) -> None:

@@ -76,15 +76,20 @@ def test_a_segment_set_that_is_an_output_and_is_read(target) -> None:
     assert "fd.ops.set(T0)" in repr(fd.segments[0])
 
 
-def test_two_segment_sets_of_one_value(target) -> None:
-    """segmentation.md 12.1"""
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_two_segment_sets_of_one_value(target, outputs) -> None:
+    """segmentation.md 12.1: "two `segment_set`s of the same value, each read further"; into one
+    output, and into two"""
 
     def build(fd):
         value = fd.ops.exp(matrix(fd))
         left, right = fd.ops.segment_set(value), fd.ops.segment_set(value)
-        return fd.ops.add(fd.ops.neg(left), right)
+        read = [fd.ops.neg(left), fd.ops.sin(right)]
+        return read if outputs == 2 else fd.ops.add(*read)
 
-    check_cut(build, [randn(7, 9, target=target)], 2)
+    fd = check_cut(build, [randn(7, 9, target=target)], 2)
+    assert repr(fd.segments[0]).count("fd.ops.exp") == 1
+    assert {"fd.ops.neg", "fd.ops.sin"} <= set(repr(fd.segments[1]).replace("(", " ").split())
 
 
 def test_relu_as_output_and_a_permuted_tail(target) -> None:

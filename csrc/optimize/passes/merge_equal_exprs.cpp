@@ -19,10 +19,11 @@ bool compute_the_same(const Expr& a, const Expr& b) {
   return std::ranges::equal(a.inputs(), b.inputs(), is_same_operand) && a.same_definition(&b);
 }
 
+/// A boundary that is returned stays: it would become a copy behind the other one.
 bool may_be_merged(const Expr& expr) {
   const auto* copy = expr.as<LoadStoreOp>();
   const bool asks_for_a_cut = copy != nullptr && copy->op == LoadStoreOpType::SegmenterSet;
-  return !expr.is_a<RNGOp>() && !asks_for_a_cut;
+  return !expr.is_a<RNGOp>() && !(asks_for_a_cut && copy->out->is_fusion_output());
 }
 
 class Merger {
