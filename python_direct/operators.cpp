@@ -124,13 +124,29 @@ void bind_unary_operators(Classes& classes) {
 }
 
 [[noreturn]] void refuse(const Val& self, const char* question, const char* fix) {
+  const char* const found = self.is_tensor()   ? "a tensor of a definition"
+                            : self.is_scalar() ? "a scalar of a definition"
+                                               : "an axis, or a domain of axes";
   throw UserError(
       {.headline = {question},
        .node = describe(self),
        .expected = {"a value of Python; elements and scalars of a fusion have none before a run"},
-       .found = {self.is_tensor() ? "a tensor of a definition" : "a scalar of a definition"},
+       .found = {found},
        .fix = {fix}},
       ErrorKind::Type);
+}
+
+/// About the parts of a value: `fix` is for tensors, others have none.
+[[noreturn]] void refuse_parts(const Val& self, const char* question, const char* fix) {
+  if (self.is_tensor()) {
+    refuse(self, question, fix);
+  }
+  refuse(
+      self, question,
+      self.is_scalar() ? "a scalar is one number; lists of them are x.shape() of a tensor and "
+                         "fd.define_vector(n)"
+                       : "axis.extent() is the size of an axis; x.loop() and x.logical() are the "
+                         "lists of axes of a tensor");
 }
 
 /// Questions that Python asks of a value, and a definition cannot answer.
@@ -151,7 +167,7 @@ void bind_refused_questions(ValClass& cls) {
       .def(
           "__len__",
           [](const Val& self) -> size_t {
-            refuse(
+            refuse_parts(
                 self, "A value of a fusion has no length",
                 "x.ndim is the number of dimensions, x.size(0) the size of the first one");
           },
@@ -160,7 +176,7 @@ void bind_refused_questions(ValClass& cls) {
       .def(
           "__iter__",
           [](const Val& self) -> nb::object {
-            refuse(
+            refuse_parts(
                 self, "A value of a fusion cannot be iterated over",
                 "operations work on all elements at once; x.shape() lists the sizes, ops.chunk "
                 "cuts a tensor into parts, and a list of one tensor is [x]");
@@ -169,7 +185,7 @@ void bind_refused_questions(ValClass& cls) {
       .def(
           "__contains__",
           [](const Val& self, const nb::object&) -> bool {
-            refuse(
+            refuse_parts(
                 self, "The elements of a value of a fusion are not known while it is defined",
                 "x.shape() lists the sizes; compare elements with ops.eq(x, item)");
           },
@@ -178,7 +194,7 @@ void bind_refused_questions(ValClass& cls) {
       .def(
           "__getitem__",
           [](const Val& self, const nb::object&) -> nb::object {
-            refuse(
+            refuse_parts(
                 self, "A value of a fusion cannot be indexed with []",
                 "ops.slice(x, starts, ends) takes a part, ops.select(x, index, dim) one position, "
                 "ops.index_select and ops.gather positions of a tensor");

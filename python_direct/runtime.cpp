@@ -268,16 +268,6 @@ void bind_installation(nb::module_& m) {
       .def_ro("finding", &DoctorLine::finding, "The state that was found.")
       .def_ro("fix", &DoctorLine::fix, "The way to mend it; empty where all is well.");
   m.def(
-      "check_cuda_device", [](int index) { static_cast<void>(CudaDriver::get().device(index)); },
-      "index"_a,
-      R"(Raise a UserError unless there is such a CUDA device.
-
-Parameters
-----------
-index : int
-    Number of the device, from 0 on.
-)");
-  m.def(
       "doctor_report", &doctor_report, "The abilities of this installation, and what is missing.");
 }
 

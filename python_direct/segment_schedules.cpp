@@ -254,7 +254,7 @@ Raises
 UserError
     If the segment has its automatic schedule.
 )");
-  m.def(
+  internal_module(m).def(
       "keep_schedule",
       [](std::shared_ptr<Fusion> scheduled, std::string decisions, std::string origin,
          const CompileParams& params) {

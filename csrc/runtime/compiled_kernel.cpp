@@ -289,7 +289,11 @@ std::variant<std::shared_ptr<const CompiledKernel>, KernelRefusal> try_compile_k
   const Stopwatch watch;
   if (request.device.is_cuda()) {
     if (const std::optional<Refusal> missing = Nvrtc::find_missing()) {
-      return KernelRefusal{*missing, KernelRefusal::Cause::NoCompiler};
+      // A machine that has none is no news; a name that leads nowhere is.
+      const bool is_named = !environment_text("NVFUSER_NVRTC").empty();
+      return KernelRefusal{
+          *missing,
+          is_named ? KernelRefusal::Cause::CompilerFailure : KernelRefusal::Cause::NoCompiler};
     }
   }
   std::optional<KernelRefusal> refusal;

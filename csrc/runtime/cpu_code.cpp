@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/environment.h"
 #include "runtime/code_cache.h"
 #include "runtime/file_io.h"
 #include "runtime/host_compiler.h"
@@ -91,7 +92,11 @@ std::variant<std::shared_ptr<CpuCode>, KernelRefusal> CpuCode::try_compile(
     const std::string& name,
     const std::vector<std::string>& include_paths) {
   if (const std::optional<Refusal> missing = HostCompiler::find_missing()) {
-    return KernelRefusal{*missing, KernelRefusal::Cause::NoCompiler};
+    // A machine that has none is no news; a name that leads nowhere is.
+    const bool is_named = !environment_text("CXX").empty();
+    return KernelRefusal{
+        *missing,
+        is_named ? KernelRefusal::Cause::CompilerFailure : KernelRefusal::Cause::NoCompiler};
   }
   const HostCompiler& compiler = HostCompiler::get();
   std::vector<std::string> options = compiler.options();

@@ -68,8 +68,11 @@ void report_compilers(std::vector<DoctorLine>& lines) {
   } else {
     lines.push_back(
         {"C++ compiler", "none: " + reason,
-         "install g++ or clang++, or name one in CXX; until then CPU tensors are evaluated through "
-         "PyTorch"});
+         std::string(
+             environment_text("CXX").empty() ? "install g++ or clang++, or name one in CXX"
+                                             : "name a compiler that is there in CXX, or unset CXX "
+                                               "and install g++ or clang++") +
+             "; until then CPU tensors are evaluated through PyTorch"});
   }
 }
 

@@ -149,13 +149,19 @@ std::optional<Refusal> HostCompiler::find_missing() {
   if (maybe_get(&reason) != nullptr) {
     return std::nullopt;
   }
+  const bool is_named = !environment_text("CXX").empty();
   return refuse(
       {
           .headline = {"A C++ compiler, which compiles CPU kernels, was not found."},
           .node = Part::none(),
-          .expected = {"CXX, c++, g++ or clang++ on PATH"},
+          .expected =
+              {is_named ? "a compiler by the name that the variable CXX has"
+                        : "c++, g++ or clang++ on PATH, or another compiler that CXX names"},
           .found = {reason},
-          .fix = {"install one, or name it in CXX"},
+          .fix =
+              {is_named ? "name it in CXX as the shell finds it, or unset CXX: c++, g++ or clang++ "
+                          "on PATH will serve"
+                        : "install one, or name it in CXX"},
       },
       ErrorKind::NotImplemented);
 }

@@ -242,13 +242,22 @@ std::optional<Refusal> Nvrtc::find_missing() {
   if (maybe_get(&reason) != nullptr) {
     return std::nullopt;
   }
+  const std::string named = environment_text("NVFUSER_NVRTC");
+  if (reason.empty()) {
+    reason = named.empty() ? "no file of that name" : "no file of that name in " + named;
+  }
   return refuse(
       {
           .headline = {"NVRTC, which compiles CUDA kernels, was not found."},
           .node = Part::none(),
-          .expected = {"libnvrtc.so of CUDA 12 or 13"},
-          .found = {reason.empty() ? "no file of that name" : reason},
-          .fix = {"pip install nvidia-cuda-nvrtc, or name its file in NVFUSER_NVRTC"},
+          .expected =
+              {named.empty() ? "libnvrtc.so of CUDA 12 or 13"
+                             : "libnvrtc.so of CUDA 12 or 13, where NVFUSER_NVRTC says"},
+          .found = {reason},
+          .fix =
+              {named.empty() ? "pip install nvidia-cuda-nvrtc, or name its file in NVFUSER_NVRTC"
+                             : "name its file or folder in NVFUSER_NVRTC, or unset that: it is "
+                               "looked for where pip and CUDA put it"},
       },
       ErrorKind::NotImplemented);
 }

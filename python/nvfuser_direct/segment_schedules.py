@@ -94,7 +94,7 @@ def keep_schedules_of_folder() -> None:
         text = path.read_text()
         decisions = re.search(r"^# Decisions: (.+)$", text, re.MULTILINE)
         fusion = scheduled_fusion(text, str(path))
-        _core.keep_schedule(
+        _core.internal.keep_schedule(
             fusion,
             decisions[1].strip() if decisions else "",
             str(path),

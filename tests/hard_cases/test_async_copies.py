@@ -42,6 +42,8 @@ from nvfuser_direct import (
     FusionDefinition,
     KernelExecutor,
     LoadStoreOpType,
+    MemoryType,
+    UserError,
     _core,
 )
 
@@ -378,3 +380,28 @@ def test_same_inputs_same_bits(target):
     executor.compile(fd.fusion, [x])
     for _ in range(20):
         assert_same(executor.run([x]), [x.double().sum(1)])
+
+
+@pytest.mark.parametrize("op", [LoadStoreOpType.cp_async, LoadStoreOpType.set])
+def test_the_way_out_for_a_copy_that_other_blocks_read_is_one_that_it_has(
+    op: LoadStoreOpType,
+) -> None:
+    """There is no cp.async into global memory, where an error told users to put the copy."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        padded = fd.ops.pad(x, [4, 4])
+        fd.add_output(padded)
+        copy = x.cache_after(op)
+        copy.set_memory_type(SHARED)
+        par(copy, BX)
+        par(padded, BX)
+    with pytest.raises(
+        UserError, match="read by other blocks than those that computed it"
+    ) as error:
+        fd.fusion.lower()
+    if op is LoadStoreOpType.set:
+        assert "fix:      set_memory_type(MemoryType.Global) on the producer" in str(error.value)
+        copy.set_memory_type(MemoryType.Global)
+        fd.fusion.lower()
+    else:
+        assert "or copy with LoadStoreOpType.set and set_memory_type" in str(error.value)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+import torch
 from pass_text import BX, check_refused, check_unchanged
 
-from nvfuser_direct import FusionDefinition, TensorView
+from nvfuser_direct import FusionDefinition, MemoryType, ParallelType, TensorView, UserError
 
 NAME = "check_register_arrays"
 
@@ -44,4 +46,35 @@ def test_a_tensor_that_is_not_inlined_deep_enough_is_told_so() -> None:
     for tensor in (first, y):
         tensor.split(1, 4)
     first.inline_at(1)
-    check_refused(fd, NAME, "A tensor in registers needs a constant size")
+    text = "A tensor in registers needs a constant size"
+    check_refused(fd, NAME, rf"{text}(.|\n)*fix: +inline it deeper; where readers share no")
+
+
+def test_a_tensor_that_is_bound_and_not_inlined_is_told_so() -> None:
+    fd, first, y = chain(-1, -1)
+    for tensor in (first, y):
+        tensor.axis(0).parallelize(BX)
+    text = "A tensor in registers needs a constant size"
+    check_refused(fd, NAME, rf"{text}(.|\n)*fix: +fd\.sched\.inline_most\(\) computes it where it")
+
+
+def test_both_ways_out_for_a_row_of_any_size_lower() -> None:
+    """The row is read by two loops, which share none over its elements."""
+    for way in ("split and bind", "shared memory"):
+        with FusionDefinition() as fd:
+            x = fd.define_tensor([-1, -1], contiguity=True)
+            out = fd.ops.div(x, fd.ops.broadcast(fd.ops.sum(x, [1]), [False, True]))
+            fd.add_output(out)
+            row = x.cache_after()
+            if way == "split and bind":
+                out.split(1, 4, inner_split=False)
+                out.axis(2).parallelize(ParallelType.block_x)
+                fd.sched.transform_like(out)
+            out.axis(0).parallelize(BX)
+            fd.sched.parallelize_like(out)
+            fd.sched.inline_most()
+            if way == "shared memory":
+                with pytest.raises(UserError, match="A tensor in registers needs a constant size"):
+                    fd.fusion.lower()
+                row.set_memory_type(MemoryType.shared)
+        fd.manual_validate([torch.rand(5, 33) + 1])

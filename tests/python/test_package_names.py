@@ -30,7 +30,7 @@ def test_all_names_are_there_and_no_others_are_listed() -> None:
 
 def test_internals_are_no_names_of_the_package() -> None:
     internal = {name for name in dir(_core.internal) if not name.startswith("_")}
-    assert {"cast_text", "close_profiled_run", "input_list"} <= internal
+    assert {"cast_text", "close_profiled_run", "input_list", "keep_schedule"} <= internal
     assert internal & set(dir(nvf)) == set()
     assert [name for name in [*sorted(internal), "internal"] if hasattr(nvf, name)] == []
 

@@ -94,15 +94,22 @@ def test_a_missing_host_compiler_is_a_clear_error() -> None:
     code = "import nvfuser_direct as n; n.compile_cpu_source('int x;')"
     text = run_python(code, CXX="/no/such/compiler")
     assert "A C++ compiler, which compiles CPU kernels, was not found." in text
-    assert "/no/such/compiler" in text
-    assert "name it in CXX" in text
+    assert "expected: a compiler by the name that the variable CXX has" in text
+    assert "found:    /no/such/compiler: No such file or directory" in text
+    assert "unset CXX" in text
+    text = run_python(code, CXX="", PATH="")
+    assert "expected: c++, g++ or clang++ on PATH, or another compiler that CXX names" in text
+    assert "fix:      install one, or name it in CXX" in text
 
 
 def test_a_missing_nvrtc_is_a_clear_error(tmp_path: Path) -> None:
     code = "import nvfuser_direct as n; n.compile_cuda_source('int x;')"
-    text = run_python(code, NVFUSER_NVRTC=str(tmp_path / "libnvrtc.so"))
-    assert "NVRTC, which compiles CUDA kernels, was not found." in text
-    assert "NVFUSER_NVRTC" in text
+    for named in (tmp_path / "libnvrtc.so", tmp_path):  # a file that is not there, an empty folder
+        text = run_python(code, NVFUSER_NVRTC=str(named))
+        assert "NVRTC, which compiles CUDA kernels, was not found." in text
+        assert "expected: libnvrtc.so of CUDA 12 or 13, where NVFUSER_NVRTC says" in text
+        assert str(named) in text
+        assert "or unset that" in text
 
 
 def test_the_doctor_says_what_is_missing_and_what_to_do(tmp_path: Path) -> None:
@@ -159,6 +166,8 @@ try:
     nvf.KernelExecutor().compile(fd.fusion, [torch.ones(2)])
 except nvf.CompilerError as error:
     print("error:", error)
+except NotImplementedError as error:
+    print("missing:", error)
 """
 
 
@@ -190,6 +199,26 @@ def test_a_compiler_that_fails_is_reported_as_that_and_evaluation_serves(
     for part in (first, second):
         assert re.search(FAILURES[does], part), text
         assert "does not compile" not in part
+
+
+@pytest.mark.parametrize("named", ["/no/such/compiler", "no-such-compiler -O1", "/", "false"])
+def test_a_named_compiler_that_is_not_there_is_a_warning_and_evaluation_serves(
+    named: str, tmp_path: Path
+) -> None:
+    """Also in a later process, which finds what the first one kept on disk."""
+    for _ in range(2):
+        text = run_python(RUN, CXX=named, NVFUSER_CACHE_DIR=str(tmp_path))
+        assert text.startswith("[-1.0, -1.0]\nThe fusion is evaluated through PyTorch instead"), (
+            text
+        )
+        assert text.count("The fusion is evaluated through PyTorch instead") == 1
+        assert f"found:    {named}: " in text
+
+
+def test_a_machine_without_any_compiler_evaluates_without_a_word() -> None:
+    text = run_python(RUN, CXX="", PATH="", NVFUSER_KERNEL_CACHE="0")
+    assert text.startswith("[-1.0, -1.0]\n"), text
+    assert "instead of running as a kernel" not in text
 
 
 @pytest.mark.parametrize("bytes_left", [0, 2000])

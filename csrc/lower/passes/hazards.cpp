@@ -155,6 +155,9 @@ void Hazards::check_visible(
     return;
   }
   const char* who = is_grid_dim(type) ? "blocks" : "threads";
+  // An asynchronous copy stays in shared memory.
+  const bool is_bound_to_memory =
+      async_mechanism(kernel_, producer->definition()) != nullptr && memory == MemoryType::Shared;
   kernel_.note_refusal(refuse({
       .headline =
           {"A tensor is read by other ", who, " than those that computed it, but lies in ",
@@ -165,9 +168,13 @@ void Hazards::check_visible(
           {writer->promoted->to_string(), " in the producer, ",
            reader == nullptr ? std::string("no axis") : reader->promoted->to_string(),
            " in the consumer"},
-      .fix =
-          {"set_memory_type(MemoryType.", is_grid_dim(type) ? "global" : "shared",
-           ") on the producer, or inline it so that the axes share a loop"},
+      .fix = is_bound_to_memory
+                 ? Part(
+                       "inline the producer so that the axes share a loop, or copy with "
+                       "LoadStoreOpType.set and set_memory_type(MemoryType.Global)")
+                 : Part(
+                       "set_memory_type(MemoryType.", is_grid_dim(type) ? "Global" : "shared",
+                       ") on the producer, or inline it so that the axes share a loop"),
   }));
 }
 

@@ -63,6 +63,7 @@ Refusal refuse_size(Kernel& kernel, const Allocate& allocate) {
             {"fd.sched.transform_like(reference), with that tensor, before fd.sched.inline_most()"},
     });
   }
+  const bool is_inlined = tensor->compute_at_position() > 0;
   return refuse({
       .headline = {"A tensor in registers needs a constant size"},
       .node = {describe(tensor)},
@@ -70,7 +71,12 @@ Refusal refuse_size(Kernel& kernel, const Allocate& allocate) {
           {"constant extents right of its compute-at position (", tensor->compute_at_position(),
            ")"},
       .found = {"size ", size},
-      .fix = {"inline it deeper, or put it in shared memory"},
+      .fix =
+          {is_inlined
+               ? "inline it deeper; where readers share no deeper loop, split its axes by "
+                 "constants "
+                 "and bind the outer parts to blocks or threads, or put it in shared memory"
+               : "fd.sched.inline_most() computes it where it is read; or put it in shared memory"},
   });
 }
 

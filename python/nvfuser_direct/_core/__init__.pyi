@@ -5269,16 +5269,6 @@ class DoctorLine:
     def fix(self) -> str:
         """The way to mend it; empty where all is well."""
 
-def check_cuda_device(index: int) -> None:
-    """
-    Raise a UserError unless there is such a CUDA device.
-
-    Parameters
-    ----------
-    index : int
-        Number of the device, from 0 on.
-    """
-
 def doctor_report() -> list[DoctorLine]:
     """The abilities of this installation, and what is missing."""
 
@@ -7295,22 +7285,6 @@ class FusionExecutorCache:
         UserError
             If the segment has its automatic schedule.
         """
-
-def keep_schedule(scheduled: Fusion, decisions: str, origin: str, compile_params: CompileParams = ...) -> None:
-    """
-    Use a schedule for all segments of this process that compute what it does.
-
-    Parameters
-    ----------
-    scheduled : Fusion
-        A definition with its schedule.
-    decisions : str
-        Those that it is for, as the texts of `FusionExecutorCache.schedules` have them; empty: any.
-    origin : str
-        Where it comes from, for errors.
-    compile_params : CompileParams
-        How its kernel is compiled.
-    """
 
 class Concretization:
     """

@@ -212,6 +212,22 @@ def report_of_piece(fusion: nvfuser_direct._core.Fusion, inputs: Iterable[object
     How a fusion would be computed as one segment, if its first scheduler had decided on these params: nothing runs.
     """
 
+def keep_schedule(scheduled: nvfuser_direct._core.Fusion, decisions: str, origin: str, compile_params: nvfuser_direct._core.CompileParams = ...) -> None:
+    """
+    Use a schedule for all segments of this process that compute what it does.
+
+    Parameters
+    ----------
+    scheduled : Fusion
+        A definition with its schedule.
+    decisions : str
+        Those that it is for, as the texts of `FusionExecutorCache.schedules` have them; empty: any.
+    origin : str
+        Where it comes from, for errors.
+    compile_params : CompileParams
+        How its kernel is compiled.
+    """
+
 class NumberMap:
     """A ReadMostlyMap of numbers, which tests look into."""
 
