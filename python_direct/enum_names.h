@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "base/mma_macro.h"
 #include "base/types.h"
 
 namespace nvfuser::python {
@@ -60,6 +61,16 @@ inline constexpr auto kRenamed<CacheOp> = std::to_array<Renamed>(
      {"AllLevels", "all_levels"},
      {"Streaming", "streaming"},
      {"Global", "global"}});
+
+template <>
+inline constexpr auto kRenamed<MmaMacroArch> = std::to_array<Renamed>(
+    {{"NoMma", "no_mma"},
+     {"Volta", "volta"},
+     {"Turing", "turing"},
+     {"Ampere", "ampere"},
+     {"Hopper", "hopper"},
+     {"Blackwell1CTA", "blackwell_1cta"},
+     {"Blackwell2CTA", "blackwell_2cta"}});
 
 /// The name of a member that documents of this API give.
 template <typename Enum>

@@ -23,6 +23,7 @@ void bind_enums(nb::module_& m) {
   NVF_BIND_ENUM(CircularBufferLoopStage, "Part of a loop that loads ahead of the one that reads.");
   NVF_BIND_ENUM(IdMappingMode, "Which iteration domains correspond.");
   NVF_BIND_ENUM(SchedulerType, "Automatic schedulers.");
+  NVF_BIND_ENUM(MmaOperand, "The first or the second factor of a product of matrices.");
 }
 
 } // namespace nvfuser::python

@@ -25,16 +25,6 @@ template <>
 inline constexpr auto kRenamed<MatmulTileRasterizationOrder> =
     std::to_array<Renamed>({{"RowMajor", "row_major"}, {"ColumnMajor", "column_major"}});
 
-template <>
-inline constexpr auto kRenamed<MmaMacroArch> = std::to_array<Renamed>(
-    {{"NoMma", "no_mma"},
-     {"Volta", "volta"},
-     {"Turing", "turing"},
-     {"Ampere", "ampere"},
-     {"Hopper", "hopper"},
-     {"Blackwell1CTA", "blackwell_1cta"},
-     {"Blackwell2CTA", "blackwell_2cta"}});
-
 namespace {
 
 /// A record whose fields can be set, with equality and copies.

@@ -1,5 +1,6 @@
 // The extension module nvfuser_direct._core: a list of what it binds, lower floors first.
 #include "bindings.h"
+#include "tensor_cores.h"
 
 NB_MODULE(_core, m) {
   using namespace nvfuser::python;
@@ -28,6 +29,7 @@ NB_MODULE(_core, m) {
   bind_compilers(m);
   bind_runtime(m);
   bind_heuristic_params(m);
+  bind_tensor_cores(m);
   bind_schedulers(m);
   bind_segment(m);
   bind_lower(m);

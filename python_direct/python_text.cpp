@@ -69,6 +69,10 @@ std::string python_text(SwizzleType type) {
   return member_text("SwizzleType", type);
 }
 
+std::string python_text(MmaMacroArch arch) {
+  return member_text("MmaMacroArch", arch);
+}
+
 std::string python_text(IterType type) {
   return member_text("IterType", type);
 }

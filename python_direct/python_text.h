@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/mma_macro.h"
 #include "ir/statement.h"
 
 namespace nvfuser::python {
@@ -17,6 +18,7 @@ namespace nvfuser::python {
 [[nodiscard]] std::string python_text(LoadStoreOpType type);
 [[nodiscard]] std::string python_text(CacheOp op);
 [[nodiscard]] std::string python_text(SwizzleType type);
+[[nodiscard]] std::string python_text(MmaMacroArch arch);
 [[nodiscard]] std::string python_text(IterType type);
 [[nodiscard]] std::string python_text(BinaryOpType type);
 /// `True`, `3`, `3.00000`, `float("nan")`, `3.00000+0.500000j`; `None` for the empty value.

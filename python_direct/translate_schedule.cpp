@@ -299,8 +299,24 @@ void ScheduleTranslator::print_tensor(const State& state, TranslatedAxes& axes) 
   if (state.is_serial_reduction) {
     out.line(name_of(&tensor) + ".definition().request_serial_grid_reduction()");
   }
+  print_macro(tensor);
   print_axis_bindings(state, axes, /*is_inlined=*/false);
   out.line = plain_line;
+}
+
+/// The instruction that computes a sum of products.
+void ScheduleTranslator::print_macro(const TensorView& tensor) {
+  const auto* sum = tensor.definition() == nullptr ? nullptr : tensor.definition()->as<MmaOp>();
+  if (sum == nullptr || sum->macro == 0) {
+    return;
+  }
+  const MmaCode macro = MmaCode::from_int(sum->macro);
+  PythonCall encode("MmaMacroEncode");
+  encode.arg(python_text(macro.arch));
+  for (const int64_t part : {macro.m, macro.n, macro.k}) {
+    encode.arg(python_text(part));
+  }
+  writer_->line(name_of(&tensor) + ".set_mma_macro(" + encode.str() + ".mma_macro())");
 }
 
 void ScheduleTranslator::print_memory(const State& state) {

@@ -57,6 +57,7 @@ class ScheduleTranslator {
   void print_tensor(const State& state, TranslatedAxes& axes);
   void print_memory(const State& state);
   void print_settings(const State& state);
+  void print_macro(const TensorView& tensor);
   void print_axis_bindings(const State& state, TranslatedAxes& axes, bool is_inlined);
   void print_positions();
   void print_circular_buffer(const TensorView& tensor);

@@ -20,6 +20,19 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
         ],
     ),
     (
+        "a table: schedule.fragment_layout shows what it says, and a loop domain what it makes",
+        [
+            "transform/fragments.h:TileAxis*",
+            "transform/fragments.h:TilePart*",
+            "transform/fragments.h:Fragment*",
+            "transform/fragments.h:MmaInstruction*",
+        ],
+    ),
+    (
+        "the parts of an MmaMacro, as passes have them",
+        ["base/mma_macro.h:MmaCode*"],
+    ),
+    (
         "an edit without checks, for passes",
         [
             "ir/fusion.h:*::assign_*",
@@ -170,6 +183,7 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
             "transform/domain_cover.h*",
             "transform/inline_positions.h*",
             "transform/circular_buffer.h:*",
+            "transform/fragments.h:find_*",
         ],
     ),
     (

@@ -183,6 +183,9 @@ class CpuDialect final : public Dialect {
   void bulk_copy(KernelPrinter& /*printer*/, const Expr& statement) override {
     NVF_INVARIANT(false, "copies of boxes are loops on this target: ", statement.to_string());
   }
+  void multiply(KernelPrinter& /*printer*/, const MmaOp& product) override {
+    NVF_INVARIANT(false, "instructions of warps are loops on this target: ", product.to_string());
+  }
   void grid_sync(KernelPrinter& /*printer*/, const GridSync& /*sync*/) override {
     NVF_INVARIANT(!is_in_block_, "a phase ends before a barrier over blocks");
   }

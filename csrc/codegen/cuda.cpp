@@ -3,6 +3,7 @@
 #include <array>
 #include <span>
 
+#include "base/mma_macro.h"
 #include "codegen/cuda_bulk.h"
 #include "codegen/dialect.h"
 #include "codegen/packed_arrays.h"
@@ -233,6 +234,18 @@ class CudaDialect final : public Dialect {
   }
   void bulk_copy(KernelPrinter& printer, const Expr& statement) override {
     print_bulk_statement(printer, statement);
+  }
+  void multiply(KernelPrinter& printer, const MmaOp& product) override {
+    const MmaCode macro = MmaCode::from_int(product.macro);
+    const auto address = [&](const Val* element, bool is_written) {
+      return printer.expressions().address(element, 1, is_written);
+    };
+    printer.statement(
+        product, "mma_m" + std::to_string(macro.m) + "n" + std::to_string(macro.n) + "k" +
+                     std::to_string(macro.k) +
+                     (product.a->dtype() == DataType::BFloat16 ? "_bf16(" : "_f16(") +
+                     address(product.out, true) + ", " + address(product.a, false) + ", " +
+                     address(product.b, false) + ");");
   }
   void grid_sync(KernelPrinter& printer, const GridSync& sync) override {
     NVF_INVARIANT(sync.sync_buffer != nullptr, "a barrier over blocks has counters");

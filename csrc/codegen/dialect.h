@@ -73,6 +73,8 @@ class Dialect {
   virtual void async_wait(KernelPrinter& printer, const AsyncWait& wait) = 0;
   /// A BulkLoad, BulkStore, BulkStoreWait or FenceAsyncProxy.
   virtual void bulk_copy(KernelPrinter& printer, const Expr& statement) = 0;
+  /// An MmaOp that names an instruction: its operands are where the fragments of a lane begin.
+  virtual void multiply(KernelPrinter& printer, const MmaOp& product) = 0;
   virtual void grid_sync(KernelPrinter& printer, const GridSync& sync) = 0;
   virtual void block_serialize_wait(KernelPrinter& printer, const BlockSerializeWait& wait) = 0;
   virtual void block_serialize_release(

@@ -332,6 +332,7 @@ void KernelPrinter::statement(const Expr& expr) {
           [&](const BlockLoop& node) { dialect_.block_loop(*this, node); },
           [&](const ClusterLoop& node) { dialect_.cluster_loop(*this, node); },
           [&](const WelfordOp& node) { welford(node); },
+          [&](const MmaOp& node) { multiply(node); },
           [&](const LoadStoreOp& node) { copy(node); },
           [&](const Expr& node) { pointwise(node); },
       });
@@ -442,6 +443,21 @@ void KernelPrinter::welford(const WelfordOp& welford) {
                                : "welford_merge(" + accumulators + ", " +
                                      triple({welford.in_avg, welford.in_var, welford.in_n}, type);
   statement(welford, text + ");");
+}
+
+/// Products of elements of 16 bits are exact in Float.
+void KernelPrinter::multiply(const MmaOp& product) {
+  if (product.macro != 0) {
+    dialect_.multiply(*this, product);
+    return;
+  }
+  const DataType type = product.out->dtype();
+  const auto factor = [&](const Val* val) {
+    return expressions_.value_as(val, type, true).within(Precedence::Product);
+  };
+  statement(
+      product, expressions_.destination(product.out).str() + " += " + factor(product.a) + " * " +
+                   factor(product.b) + ";");
 }
 
 std::string KernelPrinter::elements(const std::vector<Val*>& vals) {

@@ -81,6 +81,7 @@ class KernelPrinter {
   void branch(const IfThenElse& branch, const std::function<void(const Scope&)>& body);
   void pointwise(const Expr& expr);
   void welford(const WelfordOp& welford);
+  void multiply(const MmaOp& product);
   void copy(const LoadStoreOp& copy);
   void analyze(const Scope& scope, const Scope* branch = nullptr);
   /// Whether values that are read in a branch are used in it alone: what leaves it is stored.

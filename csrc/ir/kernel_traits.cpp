@@ -1,6 +1,7 @@
 #include "ir/kernel_traits.h"
 
 #include "ir/kernel_nodes.h"
+#include "ir/matmul_exprs.h"
 
 namespace nvfuser {
 namespace {
@@ -59,6 +60,14 @@ constexpr KernelTraits kOnElements{};
 /// buffers: its threads count them together.
 constexpr KernelTraits kOfBlockGroups{.needs_all_threads = true, .is_ordered = true};
 
+/// The lanes of a warp multiply together: none stands under a condition, nor moves into one.
+constexpr KernelTraits kOfWarp{.needs_all_threads = true, .is_ordered = true};
+
+bool is_of_warp(const Expr& statement) {
+  const auto* mma = statement.as<MmaOp>();
+  return mma != nullptr && mma->macro != 0;
+}
+
 bool is_of_block_groups(const Expr& statement) {
   constexpr LoadStoreOpType kOfThread = LoadStoreOpType::CpAsync;
   const auto* commit = statement.as<AsyncCommit>();
@@ -72,6 +81,9 @@ bool is_of_block_groups(const Expr& statement) {
 const KernelTraits& traits_of(const Expr& statement) {
   if (is_of_block_groups(statement)) {
     return kOfBlockGroups;
+  }
+  if (is_of_warp(statement)) {
+    return kOfWarp;
   }
 #define NVF_ROW(Node) \
   case ExprKind::Node: return row::Node;

@@ -27,9 +27,6 @@ const char* instead_of(LoadStoreOpType type) {
 
 const char* instead_of(ParallelType type) {
   switch (type) {
-    case ParallelType::Mma:
-      return "bind it to threads and multiply and sum; matmul and linear are evaluated by "
-             "fd.execute";
     case ParallelType::Stream:
       return "bind it to grid_x, grid_y or grid_z, or run the kernel for each part of the axis";
     default:
@@ -95,7 +92,8 @@ std::optional<Refusal> find_wrong_binding(const TensorView* tensor) {
     if (const char* fix = instead_of(axis->parallel_type())) {
       return no_form(
           tensor, {"Parallel type ", axis->parallel_type()},
-          {"grid, block, serial, unroll, unswitch, vectorize or tma"}, {axis->to_string()}, fix);
+          {"grid, block, serial, unroll, unswitch, vectorize, tma or mma"}, {axis->to_string()},
+          fix);
     }
   }
   for (const Expr* expr : tensor->domain()->all_exprs()) {

@@ -10,6 +10,7 @@
 #include "graph/id_model.h"
 #include "lower/analysis/circular_loops.h"
 #include "lower/analysis/loop_model.h"
+#include "lower/analysis/mma.h"
 #include "lower/analysis/parallel_dims.h"
 #include "lower/analysis/tensor_maps.h"
 #include "lower/dump.h"
@@ -76,6 +77,7 @@ const std::vector<Pass<Kernel>>& lowering_passes() {
        "what is wrong in the schedule fails before changes"},
       {"replace_sizes", replace_sizes, "from here on, equal extents are one value"},
       {"reduce_in_registers", reduce_in_registers, "adds tensors, so before loops are modelled"},
+      {"place_factors", place_factors, "changes memory, which loops do not depend on yet"},
       {"model_loops", model_loops, "which axes share a loop, and what each loop runs over"},
       {"resolve_compute_with", resolve_compute_with,
        "the first consumer follows from a sort; the loops are then modelled again"},
@@ -84,6 +86,7 @@ const std::vector<Pass<Kernel>>& lowering_passes() {
       {"model_ranges", model_ranges, "ranges of loop indices, for every proof that follows"},
       {"check_vector_accesses", check_vector_accesses, "needs promoted loops and proofs"},
       {"check_bulk_copies", check_bulk_copies, "needs storage, and proofs about sizes"},
+      {"check_mma", check_mma, "needs loops, and the threads that are launched"},
       {"check_index_accesses", check_index_accesses,
        "refuses before anything is written; sizes are final"},
       {"find_enclosing_loops", find_enclosing_loops, "loops are final; sizes are left to launches"},

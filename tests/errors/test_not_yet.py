@@ -115,7 +115,6 @@ def test_unknown_names_are_ordinary_errors(module: ModuleType) -> None:
 COPIES = {LoadStoreOpType.set, LoadStoreOpType.SegmenterSet, LoadStoreOpType.cp_async}
 NO_COPIES = [op for op in LoadStoreOpType if op not in (*COPIES, LoadStoreOpType.tma)]
 NO_BINDINGS = [
-    ParallelType.mma,
     ParallelType.stream,
     ParallelType.mesh_x,
     ParallelType.mesh_y,

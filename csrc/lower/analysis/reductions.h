@@ -34,7 +34,7 @@ struct ReductionShape {
 [[nodiscard]] bool combines_lanes(const Kernel& kernel, const Expr* expr);
 
 /// The loops around the statement of `expr`: its nest without grouped axes, if one statement
-/// combines all their lanes across threads.
+/// combines all their lanes across threads, and without those that one instruction multiplies.
 [[nodiscard]] LoopNest statement_nest(const Kernel& kernel, const Expr* expr);
 
 } // namespace nvfuser

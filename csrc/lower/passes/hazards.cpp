@@ -8,6 +8,7 @@
 #include "graph/val_graph.h"
 #include "lower/analysis/async_copies.h"
 #include "lower/analysis/memory_layout.h"
+#include "lower/analysis/mma.h"
 #include "lower/analysis/reductions.h"
 #include "lower/statements/element_statements.h"
 
@@ -77,6 +78,9 @@ BarrierSet Hazards::between(const TensorView* producer, const TensorView* consum
     const Val* launched = kernel_.launch.extents[type];
     if (launched == nullptr || launched->is_one()) {
       continue;
+    }
+    if (type == ParallelType::TIDx && is_mma_instruction(kernel_, consumer->definition())) {
+      continue; // each lane hands its registers to the instruction
     }
     const Loop* writer = bound_loop(kernel_, producer, type);
     const Loop* reader = reading_loop(kernel_, consumer, type);

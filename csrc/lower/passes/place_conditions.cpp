@@ -13,6 +13,7 @@
 #include "lower/analysis/async_copies.h"
 #include "lower/analysis/for_loops.h"
 #include "lower/analysis/loop_model.h"
+#include "lower/analysis/mma.h"
 #include "lower/analysis/owners.h"
 #include "lower/analysis/reductions.h"
 #include "lower/analysis/rewrite_elements.h"
@@ -57,6 +58,15 @@ ArraySizes array_sizes(const Scope& body) {
     }
   });
   return sizes;
+}
+
+/// Whether a statement computes an element of a factor of tensor cores, which multiply its holes.
+bool defines_factor(const Expr& statement) {
+  bool result = false;
+  for_each_write(statement, [&](const TensorIndex& element) {
+    result = result || is_mma_factor(element.view());
+  });
+  return result;
 }
 
 /// Integer division by what a hole holds may trap.
@@ -139,7 +149,8 @@ class ConditionPlacer {
   [[nodiscard]] bool runs_for_holes(const Expr& statement, bool is_vectorized) const {
     const Expr* origin = kernel_.origin.at(&statement);
     return is_of_block(statement, /*from_shared=*/!is_vectorized) && !may_trap(&statement) &&
-           !combines_over_loops(origin) && !reads_elsewhere(origin) && stays_in_arrays(statement);
+           !defines_factor(statement) && !combines_over_loops(origin) && !reads_elsewhere(origin) &&
+           stays_in_arrays(statement);
   }
 
   /// Whether a sum may go on in accumulators that are holes: they are registers of their own, which
@@ -216,6 +227,18 @@ class ConditionPlacer {
     return filling;
   }
 
+  /// An element of a factor of tensor cores is zero where it is a hole.
+  void append_zero(Scope& result, Expr* statement) {
+    for (Val* out : statement->outputs()) {
+      Expr* zero = kernel_.make<LoadStoreOp>(
+          {.out = out,
+           .arg = kernel_.new_constant(int64_t{0}, out->dtype()),
+           .op = LoadStoreOpType::Set});
+      kernel_.origin[zero] = kernel_.origin.at(statement);
+      result.push_back(zero);
+    }
+  }
+
   void append_statement(Scope& result, Expr* statement, bool is_decided) {
     Val* condition = nullptr;
     if (!is_decided && fills_holes(kernel_, statement)) {
@@ -223,6 +246,9 @@ class ConditionPlacer {
       statement = filling_copy(statement);
     } else if (!is_decided) {
       condition = all_of(needed_tests(statement));
+      if (condition != nullptr && defines_factor(*statement)) {
+        append_zero(result, statement);
+      }
     }
     const auto found = kernel_.tests.find(statement);
     if (found != kernel_.tests.end() && found->second.owner != nullptr) {

@@ -117,6 +117,7 @@ void inline_into(TensorView* copy, TensorView* registers, int64_t position) {
   copy->assign_max_producer_position(kept_axes(registers, position));
   make_serial(registers, ParallelType::Vectorize); // the copy is the vector access
   make_serial(copy, ParallelType::Group);          // the reduction combines the lanes
+  make_serial(copy, ParallelType::Mma);            // the instruction computes the registers
 }
 
 TensorView* move_to_registers(Kernel& kernel, Expr* reduction, TensorView* tensor) {
@@ -194,6 +195,9 @@ std::optional<DataType> wide_type(const Kernel& kernel, const Expr* reduction, s
       return DataType::Double;
     }
     return adds && is_low_precision(type) ? std::optional(DataType::Float) : std::nullopt;
+  }
+  if (reduction->is_a<MmaOp>()) {
+    return std::nullopt; // tensor cores sum in its type
   }
   if (type == DataType::Float) {
     const bool is_double = has_fast_doubles(kernel) || combines_stored_partials(reduction);

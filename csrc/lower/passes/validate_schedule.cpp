@@ -5,6 +5,7 @@
 
 #include "graph/domain_map.h"
 #include "lower/analysis/async_copies.h"
+#include "lower/analysis/mma.h"
 #include "lower/analysis/reductions.h"
 #include "lower/kernel_forms.h"
 
@@ -119,6 +120,7 @@ std::optional<Refusal> validate_schedule(Kernel& kernel) {
     NVF_RETURN_REFUSAL(find_binding_of_no_loop(tensor));
     NVF_RETURN_REFUSAL(find_repeated_binding(tensor));
     NVF_RETURN_REFUSAL(find_wrong_async_copy(tensor));
+    NVF_RETURN_REFUSAL(find_wrong_mma(tensor));
   }
   return std::nullopt;
 }

@@ -1,6 +1,7 @@
 #include "lower/statements/element_statements.h"
 
 #include "lower/analysis/bulk_copies.h"
+#include "lower/analysis/mma.h"
 
 namespace nvfuser {
 
@@ -19,6 +20,10 @@ bool can_convert(const UnaryOp& op) {
 
 bool can_convert(const TernaryOp& op) {
   return op.op != TernaryOpType::Philox; // random elements are nodes of their own
+}
+
+bool can_convert(const MmaOp& op) {
+  return is_mma(&op); // a sum of products without an instruction is evaluated
 }
 
 Expr* convert(UnaryOp& op, StatementContext& context) {

@@ -38,7 +38,7 @@ Expr* convert(IndexSelectOp& op, StatementContext& context);
 Expr* convert(GatherOp& op, StatementContext& context);
 Expr* convert(ScatterOp& op, StatementContext& context);
 
-/// Whether `convert` takes a node of a kind that has one. Some attributes have no statement.
+/// Whether a node of a kind that has statements has some. Not all attributes do.
 [[nodiscard]] inline bool can_convert(const Expr&) {
   return true;
 }
@@ -46,6 +46,7 @@ Expr* convert(ScatterOp& op, StatementContext& context);
 [[nodiscard]] bool can_convert(const TernaryOp& op);
 [[nodiscard]] bool can_convert(const TensorConstruct& op);
 [[nodiscard]] bool can_convert(const ScatterOp& op);
+[[nodiscard]] bool can_convert(const MmaOp& op);
 
 /// Whether `expr` reads its operand at other positions than it writes: what it reads for a hole of
 /// its result may lie outside of the operand.

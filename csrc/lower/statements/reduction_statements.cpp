@@ -69,6 +69,8 @@ std::vector<Val*> identities_of(const Expr* expr) {
     inits = group->inits;
   } else if (const auto* welford = expr->as<WelfordOp>()) {
     inits = {welford->init_avg, welford->init_var, welford->init_n};
+  } else if (const auto* mma = expr->as<MmaOp>()) {
+    inits = {mma->init};
   }
   for (size_t i = 0; i < inits.size(); ++i) {
     inits[i] = scalar::cast(expr->outputs()[i]->dtype(), inits[i]);

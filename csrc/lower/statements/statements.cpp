@@ -39,7 +39,7 @@ bool has_kernel_form(const Expr& expr) {
   return visit(expr, [](const auto& op) {
     using Node = std::remove_cvref_t<decltype(op)>;
     if constexpr (requires(StatementBuilder& b, Node& node, LoopNest& n) { b.combine(node, n); }) {
-      return true;
+      return can_convert(op);
     } else if constexpr (requires(Node& node, StatementContext& c) { convert(node, c); }) {
       return can_convert(op);
     } else {

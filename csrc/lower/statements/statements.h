@@ -20,9 +20,9 @@ struct ReductionOperands {
 
 /// Turns one tensor expression into statements on elements of tensors.
 ///   T3[i0, i1] = T1[i0, i1] + T2[i1]   becomes   T3[o3] = T1[o1] + T2[o2]
-/// and says under which tests they run (`kernel.tests`). Reductions (reduction_statements.cpp) and
-/// scans (scan_statements.cpp) have statements of their own; for all others there is `convert`
-/// (lower/statements/element_statements.h).
+/// and says under which tests they run (`kernel.tests`). Reductions (reduction_statements.cpp),
+/// scans (scan_statements.cpp) and products by tensor cores (mma_statements.cpp) have statements of
+/// their own; for all others there is `convert` (lower/statements/element_statements.h).
 class StatementBuilder {
  public:
   explicit StatementBuilder(Kernel& kernel) : kernel_(kernel), last_blocks_(kernel) {}
@@ -67,6 +67,9 @@ class StatementBuilder {
   std::vector<Expr*> combine(ScanOp& op, const LoopNest& nest) {
     return scan(op, nest);
   }
+  std::vector<Expr*> combine(MmaOp& op, const LoopNest& nest) {
+    return multiply(op, nest);
+  }
   std::vector<Expr*> reduce(Expr* expr, const LoopNest& nest);
   std::vector<Expr*> reduce_in_thread(Expr* expr, const LoopNest& nest);
   std::vector<Expr*> reduce_across_threads(
@@ -76,6 +79,9 @@ class StatementBuilder {
   /// Tests under which an element contributes.
   std::vector<RangeTest> contribution_tests(
       const TensorView* out, const LoopNest& nest, StatementContext& context);
+
+  /// By tensor cores: mma_statements.cpp.
+  std::vector<Expr*> multiply(MmaOp& op, const LoopNest& nest);
 
   // Scans: scan_statements.cpp.
   /// One element for each position of some loops.

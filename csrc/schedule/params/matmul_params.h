@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/mma_macro.h"
 #include "schedule/params/heuristic_params.h"
 
 namespace nvfuser {
@@ -15,15 +16,12 @@ namespace nvfuser {
 #define NVF_FOR_EACH_MATMUL_BUFFERING_LOOP_LEVEL(X) X(CTATiles) X(WarpTiles)
 #define NVF_FOR_EACH_MATMUL_CIRCULAR_BUFFERING_STRATEGY(X) X(Pipelined) X(WarpSpecialized)
 #define NVF_FOR_EACH_MATMUL_TILE_RASTERIZATION_ORDER(X) X(RowMajor) X(ColumnMajor)
-#define NVF_FOR_EACH_MMA_MACRO_ARCH(X) \
-  X(NoMma) X(Volta) X(Turing) X(Ampere) X(Hopper) X(Blackwell1CTA) X(Blackwell2CTA)
 // clang-format on
 
 NVF_DECLARE_ENUM(MatmulTilingStrategy, NVF_FOR_EACH_MATMUL_TILING_STRATEGY)
 NVF_DECLARE_ENUM(MatmulBufferingLoopLevel, NVF_FOR_EACH_MATMUL_BUFFERING_LOOP_LEVEL)
 NVF_DECLARE_ENUM(MatmulCircularBufferingStrategy, NVF_FOR_EACH_MATMUL_CIRCULAR_BUFFERING_STRATEGY)
 NVF_DECLARE_ENUM(MatmulTileRasterizationOrder, NVF_FOR_EACH_MATMUL_TILE_RASTERIZATION_ORDER)
-NVF_DECLARE_ENUM(MmaMacroArch, NVF_FOR_EACH_MMA_MACRO_ARCH)
 
 /// Elements of a tile along the dimensions of a product [M, K] x [K, N].
 struct GemmTile {

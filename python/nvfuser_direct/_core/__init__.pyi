@@ -619,6 +619,13 @@ class SchedulerType(enum.Enum):
 
     cutlass = 13
 
+class MmaOperand(enum.Enum):
+    """The first or the second factor of a product of matrices."""
+
+    A = 0
+
+    B = 1
+
 class Statement:
     """
     Anything a Fusion owns: a Val or an Expr. A handle keeps its fusion alive, and the same statement is always the same object.
@@ -2073,6 +2080,47 @@ class TensorView(Val):
 
     def recorded_steps(self) -> list[ScheduleStep]:
         """The steps of `schedule_steps` as values."""
+
+    def set_mma_macro(self, macro: MmaMacro) -> None:
+        """
+        Let an instruction of tensor cores compute this sum of products.
+
+        The definition becomes an `MmaOp` with this macro: ``sum(mul(a, b))`` of tensors of 16 bits, which
+        ``mul`` converts to Float, reads a and b themselves. Where the kernel has no tensor cores, on the CPU
+        target, the sum is a loop nest that adds the products up in the order of k.
+
+        Parameters
+        ----------
+        macro : MmaMacro
+            The instruction: ``MmaMacroEncode(MmaMacroArch.ampere, 16, 8, 16).mma_macro()``.
+
+        Raises
+        ------
+        UserError
+            If this is no sum of products, or the instruction does not take these types.
+        """
+
+    def apply_mma_swizzle(self, operand: MmaOperand | None = None, macro: MmaMacro | None = None) -> None:
+        """
+        Give a tile, the innermost loop axes, the layout of an instruction's fragments.
+
+        The parts of the axes that tell the lanes of a warp apart are merged and bound to ``block_x``; those
+        behind count the registers of a lane. `schedule.fragment_layout` shows where elements are.
+
+        Parameters
+        ----------
+        operand : MmaOperand, optional
+            Which factor this tensor is: ``A``, with ``[.., m, k]`` innermost, or ``B``, with ``[.., n, k]``.
+            None: the result, ``[.., m, n]``, or what is computed from it. The sum itself ends in
+            ``[.., m, n, k]``; what follows its lanes is bound to ``mma``.
+        macro : MmaMacro, optional
+            The instruction; None is ``Ampere_16_8_16``.
+
+        Raises
+        ------
+        UserError
+            If the innermost axes are no tile of the instruction.
+        """
 
 class Expr(Statement):
     """An expression: makes its outputs from its inputs."""

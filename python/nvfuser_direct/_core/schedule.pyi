@@ -303,6 +303,31 @@ def try_inline_at(reference_tv: nvfuser_direct._core.TensorView, pos: int = -1, 
     As `inline_at`; what that would raise is returned, and then nothing is changed.
     """
 
+def find_wrong_mma_macro(tv: nvfuser_direct._core.TensorView, macro: nvfuser_direct._core.MmaMacro) -> nvfuser_direct._core.Refusal | None:
+    """The refusal of ``TensorView.set_mma_macro``; None: it can be called."""
+
+def find_wrong_mma_swizzle(tv: nvfuser_direct._core.TensorView, operand: nvfuser_direct._core.MmaOperand | None = None, macro: nvfuser_direct._core.MmaMacro | None = None) -> nvfuser_direct._core.Refusal | None:
+    """
+    The refusal of ``TensorView.apply_mma_swizzle``; None: it can be called.
+    """
+
+def fragment_layout(operand: nvfuser_direct._core.MmaOperand | None = None, macro: nvfuser_direct._core.MmaMacro | None = None) -> str:
+    """
+    Where the elements of a tile are, as text: ``lane.register`` for each.
+
+    Parameters
+    ----------
+    operand : MmaOperand, optional
+        ``A``: a line for each row of the first factor. ``B``: one for each column of the second factor.
+        None: one for each row of the result.
+    macro : MmaMacro, optional
+        The instruction; None is ``Ampere_16_8_16``.
+
+    Returns
+    -------
+    str
+    """
+
 def can_schedule(fusion: nvfuser_direct._core.Fusion, scheduler_type: nvfuser_direct._core.SchedulerType, inputs: Iterable[object], target: str | None = None) -> tuple[bool, str]:
     """
     Whether a scheduler takes a fusion, for inputs like these.

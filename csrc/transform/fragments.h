@@ -1,0 +1,109 @@
+// Fragments: how the tiles of a product of matrices lie in the registers of a warp.
+//
+//   tile      [m, k] of the first factor, [n, k] of the second, [m, n] of the result: what one
+//             instruction of tensor cores multiplies
+//   part      a factor of an axis of a tile; the axis of 16 rows below has parts of 2 and of 8
+//   fragment  the elements of a tile that one lane of the warp holds
+//
+// A tensor in registers has a fragment where its innermost loop axes are parts of a tile: the parts
+// that tell lanes apart, merged and bound to block_x, then those that count a lane's registers.
+//
+//   [.., m16, k16]                           the tile, rows split into 2 x 8, columns into 2 x 4 x
+//   2
+//   [.., merge(m8, k4) block_x, k2, m2, k2']
+//
+// So where elements lie is a matter of the tensor's own axes, and readers index it like any other.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/mma_macro.h"
+#include "base/refusal.h"
+#include "ir/tensor_view.h"
+
+namespace nvfuser {
+
+/// Outer part first; of `count` axes of a tile.
+struct TileAxis {
+  const char* name = "";
+  std::array<int64_t, 3> parts{};
+  size_t count = 0;
+
+  [[nodiscard]] constexpr int64_t extent() const {
+    int64_t extent = 1;
+    for (size_t i = 0; i < count; ++i) {
+      extent *= parts[i];
+    }
+    return extent;
+  }
+};
+
+/// A part of an axis of a tile.
+struct TilePart {
+  size_t axis = 0;
+  size_t part = 0;
+};
+
+/// Where the elements of a tile are. The order of lanes and registers is that of the loop domain.
+struct FragmentLayout {
+  const char* holder = ""; // for errors: "the first factor"
+  std::array<TileAxis, 2> tile;
+  std::array<TilePart, 2> lanes;
+  size_t num_lane_parts = 0;
+  std::array<TilePart, 3> registers;
+  size_t num_register_parts = 0;
+
+  [[nodiscard]] std::span<const TilePart> lane_parts() const {
+    return std::span(lanes).first(num_lane_parts);
+  }
+  [[nodiscard]] std::span<const TilePart> register_parts() const {
+    return std::span(registers).first(num_register_parts);
+  }
+  [[nodiscard]] constexpr int64_t extent_of(const TilePart& part) const {
+    return tile[part.axis].parts[part.part];
+  }
+};
+
+/// An instruction of tensor cores: the table has a row for each that kernels can use.
+struct MmaInstruction {
+  MmaCode macro;
+  FragmentLayout a;      // [m, k]
+  FragmentLayout b;      // [n, k]
+  FragmentLayout result; // [m, n]
+};
+
+/// The row of an instruction; nullptr: there is none.
+[[nodiscard]] const MmaInstruction* find_mma_instruction(MmaCode macro);
+/// Says why there is none, of an instruction for `tv` (nullptr: for none in particular).
+[[nodiscard]] std::optional<Refusal> find_wrong_macro(const TensorView* tv, MmaCode macro);
+
+/// The axes of the tile that the innermost loop axes of `tv` are parts of, or why they are none.
+/// Axes that an MmaOp sums come behind them.
+struct FragmentAxes {
+  std::array<IterDomain*, 2> tile{};
+  IterDomain* lanes = nullptr;
+  int64_t first = 0; // position of `lanes`
+};
+[[nodiscard]] std::optional<Refusal> find_fragment(
+    const TensorView* tv, const FragmentLayout& layout, FragmentAxes& found);
+
+/// The layout as text: a line for each row of the tile (a column of the second factor), which says
+/// for each element `lane.register`.
+[[nodiscard]] std::string to_string(const FragmentLayout& layout);
+
+namespace transform {
+
+/// Give the innermost axes of `tv`, a tile, the layout of a fragment of an instruction.
+///   [.., m, k] of the first factor, [.., n, k] of the second, [.., m, n] of the result, and of
+///   what is computed from it; [.., m, n, k] of the result of an MmaOp, of which all three are
+///   bound to mma.
+/// Errors: axes of other extents.
+void apply_mma_swizzle(TensorView* tv, MmaCode macro, std::optional<MmaOperand> operand);
+[[nodiscard]] std::optional<Refusal> find_wrong_mma_swizzle(
+    const TensorView* tv, MmaCode macro, std::optional<MmaOperand> operand);
+
+} // namespace transform
+} // namespace nvfuser

@@ -1,0 +1,20 @@
+// Choosing the instruction of tensor cores that computes a sum of products.
+#pragma once
+
+#include <optional>
+
+#include "base/mma_macro.h"
+#include "base/refusal.h"
+#include "ir/tensor_view.h"
+
+namespace nvfuser::transform {
+
+/// Let an instruction compute `tv`. Its definition becomes an MmaOp with this macro:
+///   before:  T4 = T2 * T3 (Float, of bfloat16)   T5 = sum(T4)
+///   after:   T5 = mma(T2, T3)
+/// The definition may be an MmaOp already; no instruction (0) takes its macro away.
+/// Errors: other definitions, operands or results that the instruction does not have.
+void set_mma_macro(TensorView* tv, MmaCode macro);
+[[nodiscard]] std::optional<Refusal> find_wrong_mma_macro(const TensorView* tv, MmaCode macro);
+
+} // namespace nvfuser::transform
