@@ -87,10 +87,7 @@ class SegmentedFusionMaker {
 
   /// The plan of one segment; nullptr: no scheduler takes all of the fusion.
   static std::shared_ptr<const SegmentedFusion> make_whole(
-      const std::shared_ptr<Fusion>& complete,
-      const schedule::RunFacts& run,
-      GroupMemory& memory,
-      const Hints& hints) {
+      const std::shared_ptr<Fusion>& complete, const schedule::RunFacts& run, GroupMemory& memory) {
     GroupMemory::Entry& known = memory.find_whole(complete);
     const schedule::FusionSummary& summary = known.summarized->summary;
     Answer answer = ask_about_whole(summary, run, known.unusable);
@@ -111,9 +108,6 @@ class SegmentedFusionMaker {
         .inputs = known.built.inputs,
         .outputs = known.built.outputs,
         .exprs = exprs_from_outputs(*complete)};
-    for (const std::vector<TensorView*>& together : hints.together) {
-      segment.kept_together.insert(segment.kept_together.end(), together.begin(), together.end());
-    }
     if (segment.scheduler == SchedulerType::expr_eval) {
       const bool is_library = std::ranges::any_of(
           segment.exprs, [](const Expr* expr) { return schedule::is_for_library(expr); });
@@ -297,9 +291,10 @@ std::variant<std::shared_ptr<const SegmentedFusion>, Refusal> SegmentedFusion::t
     may_be_whole = segmenter.emplace(fusion, run, memory).may_be_whole();
   }
   const bool asks_about_whole = hints.cuts.empty() && *may_be_whole;
-  const bool is_copied = asks_about_whole && has_those_of_segment(*fusion);
+  // A plan that follows hints is made as one with cuts, which says what they did.
+  const bool is_copied = asks_about_whole && hints.empty() && has_those_of_segment(*fusion);
   if (is_copied) {
-    if (auto plan = SegmentedFusionMaker::make_whole(fusion, run, memory, hints)) {
+    if (auto plan = SegmentedFusionMaker::make_whole(fusion, run, memory)) {
       return plan;
     }
   }

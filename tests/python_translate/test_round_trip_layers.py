@@ -31,7 +31,7 @@ def test_products() -> None:
     round_trip(ops.linear, a, b.t().contiguous())
     round_trip(ops.linear, a, b.t().contiguous(), torch.randn(7))
     round_trip(lambda x, y: ops.fused_multiply_sum(x, y, [0, 2]), a, a)
-    round_trip(lambda x, y: ops.fused_multiply_sum(x, y, [1]), a.half(), a.half())
+    round_trip(lambda x, y: ops.fusedMultiplySum(x, y, [1]), a.half(), a.half())
 
 
 def test_grouped_products() -> None:

@@ -177,6 +177,19 @@ def test_runs_follow_hints(target: str) -> None:
     assert "kept together, as a hint asks" in fd.fec.explain(inputs)
 
 
+def test_a_run_says_what_is_kept_together_where_all_is_one_kernel(target: str) -> None:
+    x = matrices(target)[0]
+    with FusionDefinition() as fd:
+        value = fd.ops.exp(fd.define_tensor([-1, -1]))
+        result = fd.ops.neg(value)
+        fd.add_output(result)
+    (before,) = fd.execute([x])
+    fd.fec.keep_together([value, result])
+    assert torch.equal(fd.execute([x])[0], before)
+    assert "kept together, as a hint asks: T1" in fd.fec.explain([x])
+    assert len(fd.fec.last_pieces()) == 1
+
+
 def test_a_run_says_what_no_scheduler_takes_together(target: str) -> None:
     inputs = matrices(target)[:1]
     with FusionDefinition() as fd:
