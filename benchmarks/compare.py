@@ -2,9 +2,9 @@
 
     python benchmarks/compare.py before.json after.json [--slack 0.02]
 
-Files are those of `benchmarks/suite.py --json`. A ratio above 1 means that the second run is
-faster, each measured against the copy of its own run. The exit status is 1 where a case became
-slower by more than the slack, is gone, or is wrong.
+Files are those of `benchmarks/suite.py --json`; benchmarks/results has one of each machine. A ratio
+above 1 means that the second run is faster, each measured against the copy of its own run. The exit
+status is 1 where a case became slower by more than the slack, is gone, or is wrong.
 """
 
 from __future__ import annotations
