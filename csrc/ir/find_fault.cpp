@@ -140,7 +140,7 @@ std::string find_in_stages(const CircularBuffering& options) {
   return {};
 }
 
-/// What a property may not be, by its type; most types have no such rules.
+/// The fault of a property's value, by its type; most types have no rules.
 template <typename T>
 std::string find_in_property(const T& /*value*/) {
   return {};

@@ -69,7 +69,7 @@ class NodeRules {
     if (!op.left->is_integral_scalar() || !op.right->is_integral_scalar()) {
       return fail("a width is no integer");
     }
-    // What a run decides is a number here: concretization found that one element is left.
+    // Concretization found that one element is left: a size that a run decides is a number.
     const Val* read = op.in->maybe_expanded_extent();
     const bool is_decided = op.out->is_broadcast() && op.out->extent()->is_one() &&
                             !(read->is_const() && op.left->is_const() && op.right->is_const());

@@ -173,7 +173,7 @@ def test_dynamic_shapes_come_back() -> None:
 
 
 def test_sizes_that_a_run_decided_come_back() -> None:
-    """What is left by the slice is one element for these inputs: a broadcast, whatever its size."""
+    """The slice leaves one element of these inputs: a broadcast, whatever its size."""
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1], contiguity=True)
         fd.add_output(fd.ops.exp(fd.ops.slice(x, [1], [fd.ops.maximum(fd.ops.size(x, 0), 1)])))

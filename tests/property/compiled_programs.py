@@ -44,7 +44,7 @@ def report_of(seed: int, _target: str) -> Report:
 
 
 def seconds_of(report: Report) -> float:
-    """Of a program that has a kernel; else 0."""
+    """Those of a program that has a kernel; else 0."""
     words = report.text.split()
     return float(words[0]) if words[1:2] == ["s"] else 0.0
 

@@ -130,7 +130,7 @@ class Case:
         return define(self.operations, self.outputs)
 
     def runs(self, fd_for: Callable[[], FusionDefinition], shapes: Sequence[Shape]) -> dict:
-        """What each shape came to: its plan, and its outputs."""
+        """The plan and the outputs of each shape."""
         found: dict[Shape, tuple[Any, list[torch.Tensor]]] = {}
         for shape in shapes:
             fd = fd_for()
