@@ -11,7 +11,8 @@
 # programs   random programs of every kind through kernels on the GPU, and the differential report
 # bench      benchmarks/run.py
 # suite      benchmarks/suite.py: the usual fusions beside a copy, with the time of the kernels alone
-# host       host costs: definitions found again, calls, and the first call of a later process
+# host       host costs: calls beside a bare launch, definitions found again, and the first call of a
+#            later process
 # sanitizer  the tests marked `sanitize` under compute-sanitizer: memcheck, racecheck, synccheck
 #
 # The output of a stage goes to build-gpu/logs/<stage>.log (or $OUT/<stage>.log); of a failed one the
@@ -97,7 +98,8 @@ run_suite() {
 }
 
 run_host() {
-  "$PYTHON" benchmarks/frontend_host_costs.py --target cuda &&
+  "$PYTHON" benchmarks/host_costs.py --target cuda &&
+    "$PYTHON" benchmarks/frontend_host_costs.py --target cuda &&
     "$PYTHON" benchmarks/second_process.py --target cuda
 }
 
