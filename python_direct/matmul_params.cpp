@@ -87,19 +87,18 @@ void bind_macros(nb::module_& m) {
   nb::class_<MmaMacro>(
       m, "MmaMacro",
       "An instruction of tensor cores, of which `MmaMacroEncode.mma_macro` makes one.")
-      .def_prop_rw(
-          "arch", &MmaMacro::arch, &MmaMacro::set_arch, "The first architecture that has it.")
-      .def_prop_rw("m", &MmaMacro::m, &MmaMacro::set_m, "Rows of the result.")
-      .def_prop_rw("n", &MmaMacro::n, &MmaMacro::set_n, "Columns of the result.")
-      .def_prop_rw("k", &MmaMacro::k, &MmaMacro::set_k, "Elements that are summed over.")
+      .def_rw("arch", &MmaMacro::arch, "The first architecture that has it.")
+      .def_rw("m", &MmaMacro::m, "Rows of the result.")
+      .def_rw("n", &MmaMacro::n, "Columns of the result.")
+      .def_rw("k", &MmaMacro::k, "Elements that are summed over.")
       .def("__copy__", [](const MmaMacro& self) { return MmaMacro(self); })
       .def(
           "__deepcopy__",
           [](const MmaMacro& self, const nb::object& /*memo*/) { return MmaMacro(self); }, "memo"_a)
-      .def("__getstate__", [](const MmaMacro& self) { return self.bits; })
+      .def("__getstate__", [](const MmaMacro& self) { return self.as_int(); })
       .def(
           "__setstate__",
-          [](MmaMacro& self, uint64_t bits) { (new (&self) MmaMacro())->bits = bits; })
+          [](MmaMacro& self, int64_t packed) { new (&self) MmaMacro(MmaMacro::from_int(packed)); })
       .def(
           "__eq__", [](const MmaMacro& self, const MmaMacro& other) { return self == other; },
           nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"))

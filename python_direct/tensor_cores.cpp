@@ -1,20 +1,15 @@
 // Tensor cores by hand: their instructions, and the layout of their fragments.
 #include "tensor_cores.h"
 
-#include "schedule/params/matmul_params.h"
 #include "transform/fragments.h"
 #include "transform/mma_macro.h"
 
 namespace nvfuser::python {
 namespace {
 
-MmaCode code_of(const MmaMacro& macro) {
-  return MmaCode::from_int(static_cast<int64_t>(macro.bits));
-}
-
-MmaCode macro_or_default(const MmaMacro* macro) {
-  constexpr MmaCode kDefault{.arch = MmaMacroArch::Ampere, .m = 16, .n = 8, .k = 16};
-  return macro == nullptr ? kDefault : code_of(*macro);
+MmaMacro macro_or_default(const MmaMacro* macro) {
+  constexpr MmaMacro kDefault{.arch = MmaMacroArch::Ampere, .m = 16, .n = 8, .k = 16};
+  return macro == nullptr ? kDefault : *macro;
 }
 
 } // namespace
@@ -23,9 +18,7 @@ void bind_tensor_cores(nb::module_& m) {
   nb::borrow<nb::class_<TensorView>>(m.attr("TensorView"))
       .def(
           "set_mma_macro",
-          [](TensorView* self, const MmaMacro& macro) {
-            transform::set_mma_macro(self, code_of(macro));
-          },
+          [](TensorView* self, const MmaMacro& macro) { transform::set_mma_macro(self, macro); },
           "macro"_a,
           R"(Let an instruction of tensor cores compute this sum of products.
 
@@ -72,7 +65,7 @@ UserError
   schedule.def(
       "find_wrong_mma_macro",
       [](const TensorView* tv, const MmaMacro& macro) {
-        return transform::find_wrong_mma_macro(tv, code_of(macro));
+        return transform::find_wrong_mma_macro(tv, macro);
       },
       "tv"_a, "macro"_a, "The refusal of ``TensorView.set_mma_macro``; None: it can be called.");
   schedule.def(
@@ -85,7 +78,7 @@ UserError
   schedule.def(
       "fragment_layout",
       [](std::optional<MmaOperand> operand, const MmaMacro* macro) {
-        const MmaCode chosen = macro_or_default(macro);
+        const MmaMacro chosen = macro_or_default(macro);
         const MmaInstruction* instruction = find_mma_instruction(chosen);
         if (instruction == nullptr) {
           check(find_wrong_macro(nullptr, chosen));

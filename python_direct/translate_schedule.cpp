@@ -310,7 +310,7 @@ void ScheduleTranslator::print_macro(const TensorView& tensor) {
   if (sum == nullptr || sum->macro == 0) {
     return;
   }
-  const MmaCode macro = MmaCode::from_int(sum->macro);
+  const MmaMacro macro = MmaMacro::from_int(sum->macro);
   PythonCall encode("MmaMacroEncode");
   encode.arg(python_text(macro.arch));
   for (const int64_t part : {macro.m, macro.n, macro.k}) {

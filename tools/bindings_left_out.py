@@ -29,8 +29,8 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
         ],
     ),
     (
-        "the parts of an MmaMacro, as passes have them",
-        ["base/mma_macro.h:MmaCode*"],
+        "an MmaMacro as one number, as nodes hold it",
+        ["base/mma_macro.h:MmaMacro::from_int", "base/mma_macro.h:MmaMacro::as_int"],
     ),
     (
         "an edit without checks, for passes",

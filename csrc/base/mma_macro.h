@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "base/types.h"
@@ -19,13 +20,13 @@ NVF_DECLARE_ENUM(MmaOperand, NVF_FOR_EACH_MMA_OPERAND)
 
 /// The instruction that multiplies [m, k] by [k, n]. As a number it has 16 bits for each part, the
 /// architecture highest; 0 is no instruction.
-struct MmaCode {
+struct MmaMacro {
   MmaMacroArch arch = MmaMacroArch::NoMma;
   uint16_t m = 0;
   uint16_t n = 0;
   uint16_t k = 0;
 
-  [[nodiscard]] static constexpr MmaCode from_int(int64_t packed) {
+  [[nodiscard]] static constexpr MmaMacro from_int(int64_t packed) {
     const auto part = [&](int position) {
       return static_cast<uint16_t>(static_cast<uint64_t>(packed) >> (16 * position));
     };
@@ -44,7 +45,14 @@ struct MmaCode {
     return std::string(enum_name(arch)) + "_" + std::to_string(m) + "_" + std::to_string(n) + "_" +
            std::to_string(k);
   }
-  [[nodiscard]] bool operator==(const MmaCode&) const = default;
+  [[nodiscard]] bool operator==(const MmaMacro&) const = default;
 };
 
 } // namespace nvfuser
+
+template <>
+struct std::hash<nvfuser::MmaMacro> {
+  size_t operator()(const nvfuser::MmaMacro& macro) const noexcept {
+    return std::hash<int64_t>()(macro.as_int());
+  }
+};

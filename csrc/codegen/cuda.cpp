@@ -236,7 +236,7 @@ class CudaDialect final : public Dialect {
     print_bulk_statement(printer, statement);
   }
   void multiply(KernelPrinter& printer, const MmaOp& product) override {
-    const MmaCode macro = MmaCode::from_int(product.macro);
+    const MmaMacro macro = MmaMacro::from_int(product.macro);
     const auto address = [&](const Val* element, bool is_written) {
       return printer.expressions().address(element, 1, is_written);
     };

@@ -102,13 +102,13 @@ IterDomain* whole_of(const std::vector<IterDomain*>& parts) {
 
 } // namespace
 
-const MmaInstruction* find_mma_instruction(MmaCode macro) {
+const MmaInstruction* find_mma_instruction(MmaMacro macro) {
   const auto found = std::ranges::find_if(
       kInstructions, [&](const MmaInstruction& row) { return row.macro == macro; });
   return found == kInstructions.end() ? nullptr : &*found;
 }
 
-std::optional<Refusal> find_wrong_macro(const TensorView* tv, MmaCode macro) {
+std::optional<Refusal> find_wrong_macro(const TensorView* tv, MmaMacro macro) {
   if (find_mma_instruction(macro) != nullptr) {
     return std::nullopt;
   }
@@ -198,7 +198,7 @@ std::string to_string(const FragmentLayout& layout) {
 namespace transform {
 
 std::optional<Refusal> find_wrong_mma_swizzle(
-    const TensorView* tv, MmaCode macro, std::optional<MmaOperand> operand) {
+    const TensorView* tv, MmaMacro macro, std::optional<MmaOperand> operand) {
   NVF_RETURN_REFUSAL(find_wrong_macro(tv, macro));
   const MmaInstruction& instruction = *find_mma_instruction(macro);
   const FragmentLayout& layout = layout_of(instruction, operand);
@@ -229,7 +229,7 @@ std::optional<Refusal> find_wrong_mma_swizzle(
   return std::nullopt;
 }
 
-void apply_mma_swizzle(TensorView* tv, MmaCode macro, std::optional<MmaOperand> operand) {
+void apply_mma_swizzle(TensorView* tv, MmaMacro macro, std::optional<MmaOperand> operand) {
   check(find_wrong_mma_swizzle(tv, macro, operand));
   const FragmentLayout& layout = layout_of(*find_mma_instruction(macro), operand);
   const bool is_sum = is_sum_of_instruction(tv);

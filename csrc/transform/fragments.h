@@ -69,16 +69,16 @@ struct FragmentLayout {
 
 /// An instruction of tensor cores: the table has a row for each that kernels can use.
 struct MmaInstruction {
-  MmaCode macro;
+  MmaMacro macro;
   FragmentLayout a;      // [m, k]
   FragmentLayout b;      // [n, k]
   FragmentLayout result; // [m, n]
 };
 
 /// The row of an instruction; nullptr: there is none.
-[[nodiscard]] const MmaInstruction* find_mma_instruction(MmaCode macro);
+[[nodiscard]] const MmaInstruction* find_mma_instruction(MmaMacro macro);
 /// Says why there is none, of an instruction for `tv` (nullptr: for none in particular).
-[[nodiscard]] std::optional<Refusal> find_wrong_macro(const TensorView* tv, MmaCode macro);
+[[nodiscard]] std::optional<Refusal> find_wrong_macro(const TensorView* tv, MmaMacro macro);
 
 /// The axes of the tile that the innermost loop axes of `tv` are parts of, or why they are none.
 /// Axes that an MmaOp sums come behind them.
@@ -101,9 +101,9 @@ namespace transform {
 ///   what is computed from it; [.., m, n, k] of the result of an MmaOp, of which all three are
 ///   bound to mma.
 /// Errors: axes of other extents.
-void apply_mma_swizzle(TensorView* tv, MmaCode macro, std::optional<MmaOperand> operand);
+void apply_mma_swizzle(TensorView* tv, MmaMacro macro, std::optional<MmaOperand> operand);
 [[nodiscard]] std::optional<Refusal> find_wrong_mma_swizzle(
-    const TensorView* tv, MmaCode macro, std::optional<MmaOperand> operand);
+    const TensorView* tv, MmaMacro macro, std::optional<MmaOperand> operand);
 
 } // namespace transform
 } // namespace nvfuser

@@ -43,7 +43,7 @@ std::optional<Factors> factors_of(const TensorView* tv) {
 
 } // namespace
 
-std::optional<Refusal> find_wrong_mma_macro(const TensorView* tv, MmaCode macro) {
+std::optional<Refusal> find_wrong_mma_macro(const TensorView* tv, MmaMacro macro) {
   const std::optional<Factors> factors = factors_of(tv);
   if (!factors) {
     return refuse({
@@ -80,7 +80,7 @@ std::optional<Refusal> find_wrong_mma_macro(const TensorView* tv, MmaCode macro)
   return std::nullopt;
 }
 
-void set_mma_macro(TensorView* tv, MmaCode macro) {
+void set_mma_macro(TensorView* tv, MmaMacro macro) {
   check(find_wrong_mma_macro(tv, macro));
   const Factors factors = *factors_of(tv);
   Fusion& fusion = *tv->fusion();

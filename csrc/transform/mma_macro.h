@@ -14,7 +14,7 @@ namespace nvfuser::transform {
 ///   after:   T5 = mma(T2, T3)
 /// The definition may be an MmaOp already; no instruction (0) takes its macro away.
 /// Errors: other definitions, operands or results that the instruction does not have.
-void set_mma_macro(TensorView* tv, MmaCode macro);
-[[nodiscard]] std::optional<Refusal> find_wrong_mma_macro(const TensorView* tv, MmaCode macro);
+void set_mma_macro(TensorView* tv, MmaMacro macro);
+[[nodiscard]] std::optional<Refusal> find_wrong_mma_macro(const TensorView* tv, MmaMacro macro);
 
 } // namespace nvfuser::transform

@@ -24,7 +24,7 @@ struct Product {
 Product product_of(const Expr* expr) {
   const auto& op = *expr->as<MmaOp>();
   return {
-      find_mma_instruction(MmaCode::from_int(op.macro)), static_cast<TensorView*>(op.out),
+      find_mma_instruction(MmaMacro::from_int(op.macro)), static_cast<TensorView*>(op.out),
       static_cast<TensorView*>(op.a), static_cast<TensorView*>(op.b)};
 }
 
@@ -194,7 +194,7 @@ std::optional<Refusal> find_wrong_mma(const TensorView* tensor) {
   }
   const Product product = product_of(tensor->definition());
   if (product.instruction == nullptr) {
-    return find_wrong_macro(tensor, MmaCode::from_int(tensor->definition()->as<MmaOp>()->macro));
+    return find_wrong_macro(tensor, MmaMacro::from_int(tensor->definition()->as<MmaOp>()->macro));
   }
   NVF_RETURN_REFUSAL(find_wrong_sum(tensor, *product.instruction));
   NVF_RETURN_REFUSAL(find_wrong_factor(product.a, tensor, product.instruction->a));

@@ -49,24 +49,6 @@ std::string ClusterDims::to_string() const {
   return "__cluster_dims__(" + std::to_string(m) + ", " + std::to_string(n) + ")";
 }
 
-std::string MmaMacro::to_string() const {
-  if (bits == 0) {
-    return "NoOp";
-  }
-  std::ostringstream out;
-  out << enum_name(arch()) << "_" << m() << "_" << n() << "_" << k();
-  return out.str();
-}
-
-MmaMacro MmaMacroEncode::mma_macro() const {
-  MmaMacro macro;
-  macro.set_arch(arch);
-  macro.set_m(m);
-  macro.set_n(n);
-  macro.set_k(k);
-  return macro;
-}
-
 template <>
 size_t MatmulParams::hash_of_fields() const {
   size_t hash = 0;

@@ -104,57 +104,6 @@ struct ClusterDims {
   [[nodiscard]] std::string to_string() const;
 };
 
-/// An instruction of tensor cores: architecture, M, N and K in 16 bits each, the architecture
-/// highest. 0: none.
-class MmaMacro {
- public:
-  uint64_t bits = 0;
-  static constexpr auto fields() {
-    return std::tuple{attr("bits", &MmaMacro::bits, "All parts: the architecture is highest.")};
-  }
-  bool operator==(const MmaMacro&) const = default;
-
-  [[nodiscard]] MmaMacroArch arch() const {
-    return static_cast<MmaMacroArch>(part(kArch));
-  }
-  [[nodiscard]] uint16_t m() const {
-    return part(kM);
-  }
-  [[nodiscard]] uint16_t n() const {
-    return part(kN);
-  }
-  [[nodiscard]] uint16_t k() const {
-    return part(kK);
-  }
-  void set_arch(MmaMacroArch arch) {
-    set_part(kArch, static_cast<uint16_t>(arch));
-  }
-  void set_m(uint16_t m) {
-    set_part(kM, m);
-  }
-  void set_n(uint16_t n) {
-    set_part(kN, n);
-  }
-  void set_k(uint16_t k) {
-    set_part(kK, k);
-  }
-  /// "Hopper_64_256_16"; "NoOp" for none.
-  [[nodiscard]] std::string to_string() const;
-
- private:
-  static constexpr int kArch = 48; // bits below each part
-  static constexpr int kM = 32;
-  static constexpr int kN = 16;
-  static constexpr int kK = 0;
-
-  [[nodiscard]] uint16_t part(int shift) const {
-    return static_cast<uint16_t>(bits >> shift);
-  }
-  void set_part(int shift, uint16_t value) {
-    bits = (bits & ~(uint64_t{0xffff} << shift)) | (uint64_t{value} << shift);
-  }
-};
-
 /// The parts of an MmaMacro.
 struct MmaMacroEncode {
   MmaMacroArch arch = MmaMacroArch::NoMma;
@@ -170,7 +119,9 @@ struct MmaMacroEncode {
     };
   }
   bool operator==(const MmaMacroEncode&) const = default;
-  [[nodiscard]] MmaMacro mma_macro() const;
+  [[nodiscard]] MmaMacro mma_macro() const {
+    return {.arch = arch, .m = m, .n = n, .k = k};
+  }
 };
 
 struct MatmulChoice {
