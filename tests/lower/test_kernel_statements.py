@@ -103,6 +103,19 @@ def test_the_passes_that_follow_find_in_the_text_all_that_they_need(name: str, t
     assert kernel.print_source(comments=False) == source
 
 
+def test_indices_read_back_get_the_same_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A quotient and a remainder by equal constants belong together, whichever Vals these are."""
+    monkeypatch.syspath_prepend(str(SCHEDULES))
+    example, harness = importlib.import_module("matmul_mma"), importlib.import_module("harness")
+    fd = harness.scheduled(example, (64, 64, 64))
+    source = fd.fusion.lower(target="cpu").print_source(comments=False)
+    kernel = fd.fusion.lower(target="cpu", until="form_regions")
+    read_again(kernel)
+    for following in NAMES[NAMES.index("form_regions") + 1 :]:
+        kernel.run_pass(following)
+    assert kernel.print_source(comments=False) == source
+
+
 def test_a_pass_runs_on_a_kernel_that_was_written_as_text() -> None:
     """A barrier in the way keeps two conditions apart."""
     fd = example("pointwise")

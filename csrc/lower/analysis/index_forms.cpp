@@ -360,16 +360,17 @@ Val* IndexForms::rebuild_operation(Val* val, Place* place) {
   return shared(val, operands);
 }
 
-const Val* IndexForms::shared_constant(const Val* constant) {
-  return constants_.try_emplace({as_int(constant->value()), constant->dtype()}, constant)
-      .first->second;
+const Val* IndexForms::shared_constant(const Val* val) {
+  return val->is_const_int()
+             ? constants_.try_emplace({as_int(val->value()), val->dtype()}, val).first->second
+             : val;
 }
 
 IndexForms::Key IndexForms::key_of(
     ExprKind kind, int op, DataType type, const std::vector<Val*>& operands) {
   std::vector<const Val*> parts;
   for (const Val* operand : operands) {
-    parts.push_back(operand->is_const_int() ? shared_constant(operand) : operand);
+    parts.push_back(shared_constant(operand));
   }
   if (kind == ExprKind::BinaryOp && is_commutative(static_cast<BinaryOpType>(op))) {
     std::ranges::sort(parts); // what was asked for first stands for both

@@ -70,6 +70,8 @@ class IndexForms {
   [[nodiscard]] bool is_leaf(const Val* val, const Place* place) const;
   /// Whether `val` divides by something that is not a positive constant.
   [[nodiscard]] bool needs_guard(const Val* val);
+  /// One Val for all constants of the value and type of `val`; `val` itself, where it is none.
+  const Val* shared_constant(const Val* val);
 
  private:
   [[nodiscard]] Place* place_of_leaf(const Val* leaf, Place* place) const;
@@ -106,7 +108,6 @@ class IndexForms {
   Val* rebuild_operation(Val* val, Place* place);
   /// The operation of `model` on these operands, one Val wherever it is asked for.
   Val* shared(Val* model, const std::vector<Val*>& operands);
-  const Val* shared_constant(const Val* constant);
   using Key = std::tuple<ExprKind, int, DataType, std::vector<const Val*>>;
   Key key_of(ExprKind kind, int op, DataType type, const std::vector<Val*>& operands);
 

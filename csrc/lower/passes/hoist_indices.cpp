@@ -187,6 +187,11 @@ class IndexHoister {
 
   // -- Step 2: counting --
 
+  /// The same pair for equal operands: a constant may be several Vals.
+  std::pair<const Val*, const Val*> operands_of(const BinaryOp& division) {
+    return {forms_.shared_constant(division.lhs), forms_.shared_constant(division.rhs)};
+  }
+
   /// Note the quotients that `val` is computed from.
   void find_quotients(const Val* val) {
     const Expr* definition = val->definition();
@@ -195,7 +200,7 @@ class IndexHoister {
     }
     const auto* binary = definition->as<BinaryOp>();
     if (binary != nullptr && binary->op == BinaryOpType::Div) {
-      quotients_.try_emplace({binary->lhs, binary->rhs}, val);
+      quotients_.try_emplace(operands_of(*binary), val);
     }
     for (const Val* in : definition->inputs()) {
       find_quotients(in);
@@ -218,7 +223,7 @@ class IndexHoister {
     }
     const auto* binary = val->definition()->as<BinaryOp>();
     if (binary != nullptr && binary->op == BinaryOpType::Mod) {
-      const auto quotient = quotients_.find({binary->lhs, binary->rhs});
+      const auto quotient = quotients_.find(operands_of(*binary));
       if (quotient != quotients_.end()) {
         anticipate(quotient->second, place);
       }
