@@ -20,6 +20,24 @@ namespace nvfuser {
        .fix = Part::none()});
 }
 
+/// A refusal that is about one node: `node` says which, with the line that made it, and what
+/// belongs to it.
+[[nodiscard]] inline Refusal refuse_node(
+    Part node, Part headline, Part expected, Part found, Part fix) {
+  return refuse(
+      {.headline = std::move(headline),
+       .node = std::move(node),
+       .expected = std::move(expected),
+       .found = std::move(found),
+       .fix = std::move(fix)});
+}
+[[nodiscard]] inline Refusal refuse_node(
+    const Statement* node, Part headline, Part expected, Part found, Part fix) {
+  return refuse_node(
+      Part(describe(node)), std::move(headline), std::move(expected), std::move(found),
+      std::move(fix));
+}
+
 /// `wrap_axis`: says no to a position out of range. `node`, if there is one, is what has positions.
 [[nodiscard]] std::optional<Refusal> find_wrong_axis(
     int64_t position, int64_t size, const Statement* node);

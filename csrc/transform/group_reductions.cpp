@@ -13,14 +13,10 @@
 namespace nvfuser::transform {
 namespace {
 
-Refusal refuse_member(
-    const TensorView* tv, const Part& headline, const Part& expected, const Part& found) {
-  return refuse(
-      {.headline = headline,
-       .node = describe(tv),
-       .expected = expected,
-       .found = found,
-       .fix = "group reductions with equal axes and schedules, or leave this one alone"});
+Refusal refuse_member(const TensorView* tv, Part headline, Part expected, Part found) {
+  return refuse_node(
+      tv, std::move(headline), std::move(expected), std::move(found),
+      "group reductions with equal axes and schedules, or leave this one alone");
 }
 
 /// The reductions that make `tvs`, into `members`.

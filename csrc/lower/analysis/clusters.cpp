@@ -2,46 +2,33 @@
 
 #include <algorithm>
 
+#include "ir/rules.h"
 #include "ir/scalar.h"
 
 namespace nvfuser {
 namespace {
 
-Refusal reject(
-    const Loop& loop,
-    const Part& headline,
-    const Part& expected,
-    const Part& found,
-    const Part& fix) {
-  return refuse(
-      {.headline = headline,
-       .node = {describe(loop.tensors.front())},
-       .expected = expected,
-       .found = found,
-       .fix = fix});
-}
-
 std::optional<Refusal> find_wrong_size(const Kernel& kernel, const Loop& loop) {
   const int64_t most = kernel.target().max_cluster_size;
   if (most <= 1) {
-    return reject(
-        loop, {"The device has no clusters of blocks"},
+    return refuse_node(
+        loop.tensors.front(), {"The device has no clusters of blocks"},
         {"a GPU of compute capability 9.0 or more, or the CPU"},
         {"compute capability ", kernel.target().architecture / 10, ".",
          kernel.target().architecture % 10},
         {"leave out set_clustered_blocks: the blocks then meet in global memory"});
   }
   if (!loop.extent()->is_const_int()) {
-    return reject(
-        loop, {"The number of blocks in a cluster is not known"},
+    return refuse_node(
+        loop.tensors.front(), {"The number of blocks in a cluster is not known"},
         {"a clustered axis of constant size"}, {loop.promoted->to_string()},
         {"split the axis by a constant, and cluster the part of that size"});
   }
   const int64_t size = as_int(loop.extent()->value());
   if (size > most) {
-    return reject(
-        loop, {"A cluster of ", size, " blocks is too large"}, {"at most ", most, " blocks"},
-        {loop.promoted->to_string()},
+    return refuse_node(
+        loop.tensors.front(), {"A cluster of ", size, " blocks is too large"},
+        {"at most ", most, " blocks"}, {loop.promoted->to_string()},
         {"split the axis by ", Target::kPortableClusterSize, " or less, and cluster that part"});
   }
   return std::nullopt;

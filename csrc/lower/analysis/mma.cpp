@@ -5,6 +5,7 @@
 #include "graph/domain_map.h"
 #include "graph/id_model.h"
 #include "graph/val_graph.h"
+#include "ir/rules.h"
 #include "lower/analysis/loop_model.h"
 #include "transform/fragments.h"
 
@@ -28,25 +29,11 @@ Product product_of(const Expr* expr) {
       static_cast<TensorView*>(op.a), static_cast<TensorView*>(op.b)};
 }
 
-Refusal no(
-    const TensorView* tensor,
-    const Part& headline,
-    const Part& expected,
-    const Part& found,
-    const Part& fix) {
-  return refuse(
-      {.headline = headline,
-       .node = {describe(tensor)},
-       .expected = expected,
-       .found = found,
-       .fix = fix});
-}
-
 /// A tensor that tensor cores do not compute has no axis bound to mma.
 std::optional<Refusal> find_binding_of_other_tensor(const TensorView* tensor) {
   for (const IterDomain* axis : tensor->loop()) {
     if (axis->is_mma()) {
-      return no(
+      return refuse_node(
           tensor, {"An axis is bound to mma, but no instruction computes its tensor"},
           {"a sum of products, after set_mma_macro"}, {axis->to_string()},
           {"set_mma_macro(MmaMacroEncode(MmaMacroArch.ampere, 16, 8, 16).mma_macro()) on the sum; "
@@ -72,7 +59,7 @@ std::optional<Refusal> find_wrong_factor(
   for (int64_t i = axes.first + 1; i < factor->ndims(); ++i) {
     const ParallelType type = factor->axis(i)->parallel_type();
     if (!is_loop(type) && type != ParallelType::Vectorize) {
-      return no(
+      return refuse_node(
           factor, {"Registers of a fragment are bound to ", type}, {"serial, unroll or vectorize"},
           {factor->axis(i)->to_string()},
           {"leave these axes loops, or vectorize the innermost one"});
@@ -87,7 +74,7 @@ std::optional<Refusal> find_wrong_sum(const TensorView* sum, const MmaInstructio
   const int64_t depth = instruction.macro.k;
   const IterDomain* summed = sum->axis(-1);
   if (!summed->is_reduction() || !summed->extent()->is_const_int(depth)) {
-    return no(
+    return refuse_node(
         sum, {"The innermost axis is not what the instruction sums"},
         {"a reduction of ", depth, " elements, innermost"}, {summed->to_string()},
         {"split the summed axis by ", depth,
@@ -97,18 +84,18 @@ std::optional<Refusal> find_wrong_sum(const TensorView* sum, const MmaInstructio
   for (int64_t i = 0; i < sum->ndims(); ++i) {
     const IterDomain* axis = sum->axis(i);
     if (axis->is_mma() != (i > axes.first)) {
-      return no(
+      return refuse_node(
           sum, {"The axes bound to mma are not those of the instruction"},
           {"all axes behind the lanes, at position ", axes.first, ", and no other"},
           {axis->to_string(), " at position ", i}, {"apply_mma_swizzle() binds them"});
     }
     if (axis->is_broadcast() && !axis->extent()->is_one()) {
-      return no(
+      return refuse_node(
           sum, {"An instruction of tensor cores would add its products several times"},
           {"no loop over a broadcast"}, {axis->to_string()}, {"leave the axis whole"});
     }
     if (axis->is_reduction() && is_hardware_index(axis->parallel_type())) {
-      return no(
+      return refuse_node(
           sum, {"An instruction of tensor cores sums in the warp"}, {"summed axes that are loops"},
           {axis->to_string()},
           {"leave the axis a loop, or sum the parts of the blocks by a second kernel"});
@@ -125,7 +112,7 @@ std::optional<Refusal> find_wrong_threads(const Kernel& kernel, const TensorView
     }
     const Val* launched = kernel.launch.extents[loop->parallel_type];
     if (launched == nullptr || !launched->same_as(loop->extent())) {
-      return no(
+      return refuse_node(
           tensor, {"The threads of a block are not the warps that multiply"},
           {"every axis that is bound to ", loop->parallel_type, " to have ", loop->extent(),
            " elements"},
@@ -220,7 +207,7 @@ std::optional<Refusal> check_mma(Kernel& kernel) {
     const Product product = product_of(expr);
     const Target& target = kernel.target();
     if (target.is_cuda() && target.architecture < kFirstArchitecture) {
-      return no(
+      return refuse_node(
           product.sum, {"The GPU has no instruction ", product.instruction->macro.to_string()},
           {"compute capability 8.0 or above"},
           {target.architecture / 10, ".", target.architecture % 10},

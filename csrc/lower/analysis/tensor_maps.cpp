@@ -5,6 +5,7 @@
 #include "eval/simplify.h"
 #include "graph/id_model.h"
 #include "graph/val_graph.h"
+#include "ir/rules.h"
 #include "ir/scalar.h"
 #include "lower/analysis/bulk_copies.h"
 #include "lower/analysis/launch_conditions.h"
@@ -62,14 +63,10 @@ class MapFinder {
     return find_wrong_sizes();
   }
 
-  [[nodiscard]] Refusal no(
-      const Part& headline, const Part& expected, const Part& found, const Part& fix) const {
-    return refuse(
-        {.headline = headline,
-         .node = {describe(copy_), is_load_ ? "\nloaded from " : "\nstored from ", describe(arg_)},
-         .expected = expected,
-         .found = found,
-         .fix = fix});
+  [[nodiscard]] Refusal refuse_copy(Part headline, Part expected, Part found, Part fix) const {
+    return refuse_node(
+        {describe(copy_), is_load_ ? "\nloaded from " : "\nstored from ", describe(arg_)},
+        std::move(headline), std::move(expected), std::move(found), std::move(fix));
   }
 
   // ---- Axes of the tensor in global memory ------------------------------------------------------
@@ -84,7 +81,7 @@ class MapFinder {
     for (size_t i = axes.size(); i-- > 0;) {
       const auto place = std::find(logical.begin(), logical.end(), axes[i]) - logical.begin();
       if (copy_->has_root() || static_cast<size_t>(place) == logical.size()) {
-        return no(
+        return refuse_copy(
             {"A bulk copy needs the axes of its tensor as they lie in memory"},
             {"a copy whose axes are those of the tensor, in any order in memory"},
             {copy_->has_root() ? "a copy that changes the axes"
@@ -99,7 +96,7 @@ class MapFinder {
       const auto& contiguity = global_->domain()->contiguity();
       const bool is_contiguous = contiguity[static_cast<size_t>(position)].value_or(true);
       if (!is_contiguous && !is_load_) {
-        return no(
+        return refuse_copy(
             {"A bulk copy stores to memory without gaps"}, {"an output that is contiguous"},
             {"axis ", axes[i]->to_string(), " is not"}, {"store with LoadStoreOpType.set"});
       }
@@ -132,7 +129,7 @@ class MapFinder {
       NVF_RETURN_REFUSAL(expose(merge->inner));
       return join(*merge);
     }
-    return no(
+    return refuse_copy(
         {"A box has an axis that memory does not have"},
         {"axes made by splits and merges of those of ", global_->to_string()}, {axis->to_string()},
         {"bind another axis to tma"});
@@ -146,7 +143,7 @@ class MapFinder {
     Val* rest = scalar::mod(split.in->extent(), split.factor);
     if (!simplifier_.prove_divisible(split.in->extent(), split.factor)) {
       if (rest->is_const()) {
-        return no(
+        return refuse_copy(
             {"A box would reach beyond a part of a split"},
             {"an axis that the split divides without remainder"},
             {split.in->to_string(), " split by ", split.factor->to_inline_string()},
@@ -173,7 +170,7 @@ class MapFinder {
       return used_twice(outer == memory_.end() ? merge.outer : merge.inner);
     }
     if (!simplifier_.prove_equal(outer->stride, scalar::mul(inner->stride, inner->extent))) {
-      return no(
+      return refuse_copy(
           {"A box has an axis whose parts do not follow each other in memory"},
           {"axes that are contiguous, the inner one of ", merge.out->to_string(), " inside"},
           {merge.outer->to_string(), " and ", merge.inner->to_string(), " of ",
@@ -190,7 +187,7 @@ class MapFinder {
   }
 
   [[nodiscard]] Refusal used_twice(const IterDomain* axis) const {
-    return no(
+    return refuse_copy(
         {"The axes of a box were made in two ways from one axis"}, {"one way to each axis"},
         {axis->to_string()}, {"bind the parts of one split to tma"});
   }
@@ -301,7 +298,7 @@ class MapFinder {
     std::vector<Box> boxes;
     for (IterDomain* tile : tiles) {
       if (!tile->extent()->is_const_int()) {
-        return no(
+        return refuse_copy(
             {"The size of a box is not constant"}, {"a constant number of elements"},
             {tile->to_string()}, {"split the axis by a number, and bind the inner part to tma"});
       }
@@ -312,7 +309,7 @@ class MapFinder {
       } else if (split->inner == tile) {
         boxes.push_back({tile, split->in});
       } else {
-        return no(
+        return refuse_copy(
             {"A box takes neighbours along an axis"}, {"the inner part of a split bound to tma"},
             {tile->to_string(), ", the outer part"}, {"bind the inner part to tma"});
       }
@@ -348,7 +345,7 @@ class MapFinder {
       for (const IterDomain* axis : stored) {
         found += (found.empty() ? "" : ", ") + axis->to_string();
       }
-      return no(
+      return refuse_copy(
           {"A box lies in shared memory with gaps, or in another order"},
           {"the axes of the box innermost in ", shared_->to_string(),
            ", swizzled by 16 bytes in lines of 128 at most"},
@@ -378,7 +375,7 @@ class MapFinder {
     if (dims_.size() <= kMostDims) {
       return std::nullopt;
     }
-    return no(
+    return refuse_copy(
         {"A bulk copy has at most ", kMostDims, " axes"},
         {"at most ", kMostDims, " axes in global memory that are not merged"},
         {dims_.size(), " axes of ", global_->to_string()},
@@ -402,7 +399,7 @@ class MapFinder {
     int64_t bytes = element;
     for (const TensorMapDim& dim : dims_) {
       if (dim.box > kMostElements) {
-        return no(
+        return refuse_copy(
             {"A box has more than ", kMostElements, " elements along an axis"},
             {"at most ", kMostElements}, {dim.box, " along ", dim.axis->to_string()},
             {"use smaller boxes, or split the axis of the box again, and bind both parts to tma"});
@@ -411,14 +408,14 @@ class MapFinder {
     }
     const TensorMapDim& inner = dims_.front();
     if (!inner.stride->is_one()) {
-      return no(
+      return refuse_copy(
           {"The innermost axis of a box is not contiguous in global memory"},
           {"neighbours in shared memory that are neighbours in ", global_->to_string()},
           {inner.axis->to_string(), " with stride ", inner.stride->to_inline_string()},
           {"reorder the axes of the box, so that the contiguous one is innermost"});
     }
     if (inner.box * element % kPieceBytes != 0) {
-      return no(
+      return refuse_copy(
           {"A box consists of pieces of ", kPieceBytes, " bytes"},
           {"a multiple of ", kPieceBytes / element, " elements innermost"},
           {inner.box, " elements of ", element, " bytes along ", inner.axis->to_string()},
@@ -428,7 +425,7 @@ class MapFinder {
       const Val* stride = dims_[i].stride;
       if (stride->is_const_int() && constant(stride) * element % kPieceBytes != 0 &&
           !dims_[i].extent->is_one()) {
-        return no(
+        return refuse_copy(
             {"A stride of a bulk copy is no multiple of ", kPieceBytes, " bytes"},
             {"a multiple of ", kPieceBytes / element, " elements along ",
              dims_[i].axis->to_string()},
@@ -442,14 +439,14 @@ class MapFinder {
   [[nodiscard]] std::optional<Refusal> find_wrong_layout(int64_t box_bytes) const {
     const int64_t inner_bytes = dims_.front().box * size_bytes(copy_->dtype());
     if (swizzle_bytes_ > 0 && inner_bytes != swizzle_bytes_) {
-      return no(
+      return refuse_copy(
           {"A swizzled box has another width than its swizzle"},
           {swizzle_bytes_, " bytes innermost, all of which the swizzle permutes"},
           {inner_bytes, " bytes"}, {"swizzle all pieces of 16 bytes of the innermost axis"});
     }
     const int64_t alignment = alignment_of_boxes(swizzle_bytes_);
     if (has_several_boxes_ && box_bytes % alignment != 0) {
-      return no(
+      return refuse_copy(
           {"A box in shared memory does not begin where a bulk copy can"},
           {"boxes of a multiple of ", alignment, " bytes, one after the other"},
           {box_bytes, " bytes in ", shared_->to_string()},

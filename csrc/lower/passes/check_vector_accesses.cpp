@@ -9,6 +9,7 @@
 #include "graph/op_semantics.h"
 #include "graph/storage.h"
 #include "graph/val_graph.h"
+#include "ir/rules.h"
 #include "ir/scalar.h"
 #include "lower/analysis/loop_model.h"
 #include "lower/analysis/memory_layout.h"
@@ -82,21 +83,16 @@ class VectorCheck {
   }
 
  private:
-  [[nodiscard]] Refusal reject(
-      const Part& headline, const Part& expected, const Part& found, const Part& fix) const {
-    return refuse({
-        .headline = headline,
-        .node = {describe(tensor_), ", axis ", lanes_->to_string()},
-        .expected = expected,
-        .found = found,
-        .fix = fix,
-    });
+  [[nodiscard]] Refusal refuse_lanes(Part headline, Part expected, Part found, Part fix) const {
+    return refuse_node(
+        {describe(tensor_), ", axis ", lanes_->to_string()}, std::move(headline),
+        std::move(expected), std::move(found), std::move(fix));
   }
 
   [[nodiscard]] std::optional<Refusal> find_wrong_statement() const {
     const TensorView* source = copied_operand(tensor_->definition());
     if (source == nullptr) {
-      return reject(
+      return refuse_lanes(
           {"Only a copy can be vectorized"},
           {"a tensor defined by a load, a store, a slice, a pad or a gather"},
           {"a tensor defined by ", tensor_->definition()->op_name()},
@@ -104,7 +100,7 @@ class VectorCheck {
            "(y.cache_before()), or unroll the axis"});
     }
     if (source->memory_type() == MemoryType::Local && tensor_->memory_type() == MemoryType::Local) {
-      return reject(
+      return refuse_lanes(
           {"A vectorized copy has one side in global or shared memory"},
           {"a load into registers, or a store from them"}, {"registers on both sides"},
           {"bind the axis to ParallelType.serial or ParallelType.unroll here, and vectorize the "
@@ -118,7 +114,7 @@ class VectorCheck {
     NVF_RETURN_REFUSAL(find_inlined_axis());
     NVF_RETURN_REFUSAL(find_tensor_in_lanes());
     if (!loop_.extent()->is_const_int()) {
-      return reject(
+      return refuse_lanes(
           {"A vectorized axis needs a constant extent"}, {"a constant"},
           {loop_.extent()->to_inline_string()},
           {"split the axis by a constant, and vectorize the inner part"});
@@ -127,7 +123,7 @@ class VectorCheck {
     for (auto inner = std::find(axes.begin(), axes.end(), lanes_) + 1; inner != axes.end();
          ++inner) {
       if (!kernel_.loop_model->loop_of(*inner)->index->is_const()) {
-        return reject(
+        return refuse_lanes(
             {"A vectorized axis has a loop inside"},
             {"the last axis of the loop domain, or one with axes of size 1 behind it"},
             {(*inner)->to_string(), " behind it"},
@@ -141,7 +137,7 @@ class VectorCheck {
     const IterDomains& axes = tensor_->loop();
     const auto position = std::find(axes.begin(), axes.end(), lanes_) - axes.begin();
     if (position < tensor_->compute_at_position()) {
-      return reject(
+      return refuse_lanes(
           {"A vectorized axis cannot be inlined"},
           {"a compute-at position left of the axis, at most ", position},
           {"compute-at position ", tensor_->compute_at_position(), ": one loop over ",
@@ -163,7 +159,7 @@ class VectorCheck {
         return kernel_.loop_model->loop_of(axis) == &loop_;
       });
       const auto position = shared - axes.begin();
-      return reject(
+      return refuse_lanes(
           {"A tensor is inlined into the lanes of a vectorized axis"},
           {"nothing but the copy in the loop over the lanes; a compute-at position of at most ",
            position, " of ", describe(other)},
@@ -186,7 +182,7 @@ class VectorCheck {
         return std::nullopt;
       }
       if (definition->is_a<Swizzle>()) {
-        return reject(
+        return refuse_lanes(
             {"The lanes of a vectorized axis are swizzled"},
             {"lanes that are split off before the swizzle"}, {definition->to_string()},
             {"split the axis by the width first, and swizzle its outer part"});
@@ -201,7 +197,7 @@ class VectorCheck {
     const int64_t bits = width_ * size_bits(tensor->dtype());
     const bool is_power = bits >= kByte && (bits & (bits - 1)) == 0;
     if (!is_power || bits > kernel_.target().max_vector_bytes * kByte) {
-      return reject(
+      return refuse_lanes(
           {"Vector width is not supported"},
           {"1, 2, 4, 8 or ", kernel_.target().max_vector_bytes, " bytes"},
           {width_, " elements of ", size_text(tensor->dtype()), " in ", describe(tensor)},
@@ -219,7 +215,7 @@ class VectorCheck {
       return std::nullopt;
     }
     if (size->is_const()) {
-      return reject(
+      return refuse_lanes(
           {"Vectorization needs an ", role, " that the width divides"}, {"a multiple of ", width_},
           {axis->to_string(), " of ", role, " ", size->to_string()},
           {"vectorize by a width that divides it, or unroll the axis"});
@@ -299,7 +295,7 @@ class VectorCheck {
     const IterDomain* read = PairwiseDomainMap(source, tensor_).producer_of(root);
     const auto position = std::find(axes.begin(), axes.end(), read) - axes.begin();
     if (position != innermost_stored(axes) || !is_contiguous(source, axes, position)) {
-      return reject(
+      return refuse_lanes(
           {"A vectorized axis is not innermost and contiguous in memory"},
           {"the axis of stride 1 of ", describe(source)}, {root->to_string()}, {kInnermostFix});
     }
@@ -327,7 +323,7 @@ class VectorCheck {
       const std::vector<AxisUse> uses = axes_of_use(operand, tensor_);
       for (size_t i = 0; i < axes.size(); ++i) {
         if (uses[i].position == dim && !axes[i]->is_broadcast()) {
-          return reject(
+          return refuse_lanes(
               {"The lanes of a vectorized gather read at different positions"},
               {"lanes along a dimension that the positions are broadcast over"},
               {axes[i]->to_string(), " of ", operand->to_string()},
@@ -342,7 +338,7 @@ class VectorCheck {
   [[nodiscard]] std::optional<Refusal> climb(IterDomain*& current, const TensorView* side) {
     Expr* definition = is_new(current) ? origin_of(current) : nullptr;
     if (definition == nullptr) {
-      return reject(
+      return refuse_lanes(
           {"A vectorized axis is not innermost in memory"},
           {"the innermost axis of ", describe(side)}, {current->to_string()}, {kInnermostFix});
     }
@@ -360,7 +356,7 @@ class VectorCheck {
       current = resize->in;
       return require_divisible_resize(*resize);
     }
-    return reject(
+    return refuse_lanes(
         {"A vectorized axis is not innermost in memory"},
         {"an axis made by inner splits of the innermost axis of ", describe(side)},
         {definition->to_string()}, {kInnermostFix});
@@ -387,7 +383,7 @@ class VectorCheck {
     }
     const int64_t position = position_of(axes, current);
     if (position != innermost_stored(axes) || !is_contiguous(side, axes, position)) {
-      return reject(
+      return refuse_lanes(
           {"A vectorized axis is not innermost and contiguous in memory"},
           {"the axis of stride 1 of ", describe(side)}, {current->to_string()}, {kInnermostFix});
     }

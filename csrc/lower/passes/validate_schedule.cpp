@@ -4,6 +4,7 @@
 #include <map>
 
 #include "graph/domain_map.h"
+#include "ir/rules.h"
 #include "lower/analysis/async_copies.h"
 #include "lower/analysis/mma.h"
 #include "lower/analysis/reductions.h"
@@ -12,25 +13,11 @@
 namespace nvfuser {
 namespace {
 
-Refusal reject(
-    const TensorView* tensor,
-    const Part& headline,
-    const Part& expected,
-    const Part& found,
-    const Part& fix) {
-  return refuse(
-      {.headline = headline,
-       .node = {describe(tensor)},
-       .expected = expected,
-       .found = found,
-       .fix = fix});
-}
-
 std::optional<Refusal> find_wrong_axis(const TensorView* tensor, const IterDomain* axis) {
   switch (axis->parallel_type()) {
     case ParallelType::Group:
       if (!is_reduction_expr(tensor->definition()) || axis->is_reduction()) {
-        return reject(
+        return refuse_node(
             tensor, {"Only an axis that a reduction keeps can be grouped"},
             {"an iteration axis of the result of a reduction"}, {axis->to_string()},
             {"vectorize or unroll the axis in other tensors"});
@@ -38,7 +25,7 @@ std::optional<Refusal> find_wrong_axis(const TensorView* tensor, const IterDomai
       break;
     case ParallelType::Vectorize:
       if (axis->is_reduction()) {
-        return reject(
+        return refuse_node(
             tensor, {"A reduction axis cannot be vectorized"}, {"a vectorized axis of a copy"},
             {axis->to_string()},
             {"rfactor the axis, so that the lanes become an axis of a tensor of their own"});
@@ -59,7 +46,7 @@ std::optional<Refusal> find_repeated_binding(const TensorView* tensor) {
     }
     const auto [other, is_new] = bound.try_emplace(type, axis);
     if (!is_new) {
-      return reject(
+      return refuse_node(
           tensor, {"Two axes of a tensor are bound to ", type}, {"one axis"},
           {other->second->to_string(), " and ", axis->to_string()},
           {"merge the axes, or bind one of them to another index"});
@@ -78,7 +65,7 @@ std::optional<Refusal> find_binding_of_no_loop(const TensorView* tensor) {
           return loop->parallel_type() == axis->parallel_type();
         });
     if (!is_said_of_a_loop) {
-      return reject(
+      return refuse_node(
           tensor, {"An axis that is no loop is bound to ", axis->parallel_type()},
           {"an axis of the loop domain"}, {axis->to_string()},
           {"parallelize an axis of get_loop_domain()"});
@@ -92,7 +79,7 @@ std::optional<Refusal> find_repeated_update(const Fusion& fusion) {
   for (const Val* input : fusion.inputs()) {
     const std::vector<const TensorView*> updates = fusion.updates_of(input);
     if (updates.size() > 1) {
-      return reject(
+      return refuse_node(
           updates.back(), {"An input is updated in place by two outputs"},
           {"one output that is written into ", describe(input)},
           {describe(updates[0]), " and ", describe(updates[1])},

@@ -6,19 +6,16 @@
 
 #include "graph/id_model.h"
 #include "graph/val_graph.h"
+#include "ir/rules.h"
 
 namespace nvfuser {
 namespace {
 
-Refusal reject(const ScanOp& scan, const Part& headline, const Part& expected, const Part& found) {
-  return refuse({
-      .headline = headline,
-      .node = {describe(scan.out)},
-      .expected = expected,
-      .found = found,
-      .fix = {"leave the axis of a scan serial, or split it by the number of items of a thread and "
-              "bind the outer part to one thread dimension"},
-  });
+Refusal refuse_scan(const ScanOp& scan, Part headline, Part expected, Part found) {
+  return refuse_node(
+      scan.out, std::move(headline), std::move(expected), std::move(found),
+      "leave the axis of a scan serial, or split it by the number of items of a thread and bind "
+      "the outer part to one thread dimension");
 }
 
 std::string text_of(const LoopNest& nest) {
@@ -67,7 +64,7 @@ std::optional<Refusal> find_wrong_order(
       serial.begin(), serial.end(),
       [&](const Loop* a, const Loop* b) { return position(a) < position(b); });
   if (!is_in_order) {
-    return reject(
+    return refuse_scan(
         scan, {"A scan visits its axis ", axis->to_string(), " in increasing order"},
         {"the outer part of every split of it in an outer loop: ", text_of(loops)},
         {"the loops ", text_of(nest)});
@@ -117,7 +114,7 @@ std::optional<Refusal> find_scan_loops(
   const ValGraph& exact = kernel.id_model->maybe_build_graph(IdMappingMode::exact);
   const LoopNest loops = loops_over(exact, axis, nest);
   if (loops.empty()) {
-    return reject(
+    return refuse_scan(
         scan, {"A scan needs loops of its own over its axis ", axis->to_string()},
         {"loops over the axis, or over the parts of its splits"}, {"the loops ", text_of(nest)});
   }
@@ -128,13 +125,13 @@ std::optional<Refusal> find_scan_loops(
     if (is_loop(loop->parallel_type)) {
       (result.thread == nullptr ? result.rounds : result.items).push_back(loop);
     } else if (!is_block_dim(loop->parallel_type)) {
-      return reject(
+      return refuse_scan(
           scan,
           {"The axis ", axis->to_string(), " of a scan cannot be bound to ", loop->parallel_type},
           {"serial loops over the axis, and at most one thread dimension"},
           {loop->promoted->to_string()});
     } else if (result.thread != nullptr) {
-      return reject(
+      return refuse_scan(
           scan, {"The axis ", axis->to_string(), " of a scan is bound to two thread dimensions"},
           {"serial loops over the axis, and at most one thread dimension"},
           {result.thread->promoted->to_string(), " and ", loop->promoted->to_string()});
