@@ -272,6 +272,9 @@ intrinsic_code : bool
     With the support code it uses.
 )")
       .def(
+          "has_run", [](const FusionExecutorCache& self) { return self.last_runtime() != nullptr; },
+          "Whether there is a last run, which `last_pieces` and its like tell of.")
+      .def(
           "get_most_recent_scheduled_ir",
           [](const FusionExecutorCache& self, bool tensor_transforms) {
             return last_runtime(self)->scheduled_text(tensor_transforms);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/target.h"
 #include "python_text.h"
 #include "transform/settings.h"
 #include "translated_tensors.h"
@@ -10,11 +11,13 @@
 namespace nvfuser::python {
 namespace {
 
-std::string type_text(const Pipelined& type) {
+using nvfuser::python::python_text; // beside those below
+
+std::string python_text(const Pipelined& type) {
   return type.uses_mbarrier_for_war ? "Pipelined(True)" : "Pipelined()";
 }
 
-std::string type_text(const WarpSpecialized& type) {
+std::string python_text(const WarpSpecialized& type) {
   PythonCall call("WarpSpecialized");
   call.arg(python_text(type.on));
   if (type.num_registers) {
@@ -26,6 +29,36 @@ std::string type_text(const WarpSpecialized& type) {
     call.keyword("stage_slice_position", std::to_string(*type.stage_slice_position));
   }
   return call.str();
+}
+
+std::string python_text(const std::variant<Pipelined, WarpSpecialized>& type) {
+  return std::visit([](const auto& value) { return python_text(value); }, type);
+}
+
+/// The call of a method that a step is.
+template <typename Step>
+std::string call_of(const std::string& tensor, const Step& step) {
+  using steps::Shown;
+  PythonCall call(tensor + "." + Step::kName);
+  for_each_arg(step, [&]<typename Field, typename T>(const Field& field, const T& value) {
+    if (Field::shown != Shown::Always && value == Step{}.*field.member) {
+      return;
+    }
+    if constexpr (Field::shown == Shown::KeywordUnlessDefault) {
+      call.keyword(field.name, python_text(value));
+    } else {
+      call.arg(python_text(value));
+    }
+  });
+  return call.str();
+}
+
+/// The step that leads to a property which is more than one value: found by its type.
+steps::CircularBuffer step_of(const CircularBuffering& options) {
+  return {
+      .number_of_stages = options.stages,
+      .prefetch_distance = options.prefetch,
+      .type = options.type};
 }
 
 /// Inlining stops at axes that are bound to these: where it went past them, they were bound later.
@@ -149,7 +182,7 @@ void ScheduleTranslator::print(
     print_axis_bindings(states_[i], axes[i], /*is_inlined=*/true);
   }
   for (const State& state : states_) {
-    print_circular_buffer(*state.tensor);
+    print_late_steps(state);
   }
 }
 
@@ -322,7 +355,7 @@ void ScheduleTranslator::print_macro(const TensorView& tensor) {
 void ScheduleTranslator::print_memory(const State& state) {
   const TensorView& tensor = *state.tensor;
   const auto move_to = [&](MemoryType type) {
-    writer_->line(name_of(&tensor) + ".set_memory_type(" + python_text(type) + ")");
+    writer_->line(call_of(name_of(&tensor), steps::SetMemoryType{.memory_type = type}));
   };
   const MemoryType memory = state.schedule.memory_type;
   if (memory != (state.is_interface ? MemoryType::Global : MemoryType::Local)) {
@@ -359,10 +392,8 @@ void ScheduleTranslator::print_axis_bindings(
       axes.bind(id, ParallelType::TIDx);
       const Val* extent = id->extent();
       const std::optional<int64_t> size = id->maybe_size_after_padding();
-      constexpr int64_t kWarp = 32; // threads
       const bool is_next_multiple =
-          !size || (extent->is_const_int() &&
-                    (as_int(extent->value()) + kWarp - 1) / kWarp * kWarp == *size);
+          !size || (extent->is_const_int() && padded_to_warps(as_int(extent->value())) == *size);
       writer_->line(
           axis + ".pad_to_multiple_of_warp(" + (is_next_multiple ? "" : std::to_string(*size)) +
           ")");
@@ -384,14 +415,13 @@ void ScheduleTranslator::print_positions() {
   for (const TensorView* tensor : tensors) {
     if (tensor->compute_at_position() > 0) {
       lines.push_back(
-          name_of(tensor) + ".inline_at(" + std::to_string(tensor->compute_at_position()) + ")");
+          call_of(name_of(tensor), steps::InlineAt{.pos = tensor->compute_at_position()}));
     }
   }
   for (const TensorView* tensor : tensors) {
     if (tensor->compute_with_position() > 0) {
       lines.push_back(
-          name_of(tensor) + ".compute_with(" + std::to_string(tensor->compute_with_position()) +
-          ")");
+          call_of(name_of(tensor), steps::ComputeWith{.pos = tensor->compute_with_position()}));
     }
   }
   if (!lines.empty()) {
@@ -402,19 +432,16 @@ void ScheduleTranslator::print_positions() {
   }
 }
 
-void ScheduleTranslator::print_circular_buffer(const TensorView& tensor) {
-  const auto& options = tensor.circular_buffer_options();
-  if (!options) {
-    return;
-  }
-  PythonCall call(name_of(&tensor) + ".circular_buffer");
-  call.arg(std::to_string(options->stages)).arg(std::to_string(options->prefetch));
-  const std::string type =
-      std::visit([](const auto& value) { return type_text(value); }, options->type);
-  if (type != "Pipelined()") {
-    call.arg(type);
-  }
-  writer_->line(call.str());
+/// Properties with a `step_of`.
+void ScheduleTranslator::print_late_steps(const State& state) {
+  for_each_field<TensorSchedule>([&](const auto& field) {
+    const auto& value = state.schedule.*field.member;
+    if constexpr (requires { step_of(*value); }) {
+      if (value) {
+        writer_->line(call_of(name_of(state.tensor), step_of(*value)));
+      }
+    }
+  });
 }
 
 } // namespace nvfuser::python

@@ -60,7 +60,7 @@ class ScheduleTranslator {
   void print_macro(const TensorView& tensor);
   void print_axis_bindings(const State& state, TranslatedAxes& axes, bool is_inlined);
   void print_positions();
-  void print_circular_buffer(const TensorView& tensor);
+  void print_late_steps(const State& state);
 
   std::vector<State> states_;
   std::unordered_map<const TensorView*, size_t> index_; // in `states_`

@@ -175,6 +175,23 @@ std::optional<Refusal> find_wrong_circular_buffer(const TensorView* tensor) {
   return std::nullopt;
 }
 
+std::optional<Refusal> find_load_ahead(const TensorView* tensor) {
+  if (!tensor->circular_buffer_options()) {
+    return std::nullopt;
+  }
+  return refuse({
+      .headline = {"A circular buffer cannot be computed with its first consumer only"},
+      .node = {describe(tensor)},
+      .expected = {"a tensor that is computed when it is read"},
+      .found = {"circular_buffer()"},
+      .fix = {"inline it with inline_at"},
+  });
+}
+
+const std::variant<Pipelined, WarpSpecialized>& loader_of(const TensorView* tensor) {
+  return tensor->circular_buffer_options()->type;
+}
+
 std::optional<Refusal> find_wrong_loader(
     const TensorView* tensor, const std::variant<Pipelined, WarpSpecialized>& type) {
   return std::visit([&](const auto& kind) { return find_wrong_type(tensor, kind); }, type);

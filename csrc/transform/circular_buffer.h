@@ -16,6 +16,12 @@ namespace nvfuser {
 [[nodiscard]] std::optional<Refusal> find_wrong_loader(
     const TensorView* tensor, const std::variant<Pipelined, WarpSpecialized>& type);
 
+/// Says no to a circular buffer where a tensor is computed when it is read.
+[[nodiscard]] std::optional<Refusal> find_load_ahead(const TensorView* tensor);
+
+/// Which threads load `tensor`, a circular buffer.
+[[nodiscard]] const std::variant<Pipelined, WarpSpecialized>& loader_of(const TensorView* tensor);
+
 /// Says no where `circular_buffer_axis` finds none, or a producer stands inside of its loop.
 [[nodiscard]] std::optional<Refusal> find_missing_circular_axis(
     const TensorView* tensor, const std::vector<ParallelType>& types);

@@ -14,6 +14,7 @@
 //                                                        FOR i1: c = x[..]; m = max(m, c)
 //                                                        FOR i1: s = c - m
 #include "ir/fusion.h"
+#include "transform/circular_buffer.h"
 #include "transform/inline_positions.h"
 #include "transform/rules.h"
 
@@ -23,14 +24,7 @@ namespace {
 /// The position counted from the first axis, as deep as `limits` allow, into `allowed`.
 std::optional<Refusal> find_wrong_compute_with(
     TensorView* tv, int64_t position, bool best_effort, InlineLimits& limits, int64_t& allowed) {
-  if (tv->circular_buffer_options().has_value()) {
-    return refuse(
-        {.headline = "A circular buffer cannot be computed with its first consumer only",
-         .node = describe(tv),
-         .expected = "a tensor that is computed when it is read",
-         .found = "circular_buffer()",
-         .fix = "inline it with inline_at"});
-  }
+  NVF_RETURN_REFUSAL(find_load_ahead(tv));
   NVF_RETURN_REFUSAL(find_wrong_position(tv, position, best_effort));
   const int64_t wrapped = wrap_position(tv, position);
   const int64_t limit = limits.pair_limit(tv);

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nvfuser_direct import UserError
-
 from .errors import user_error
 from .execution import user_schedule_for
 from .reproduction import repro_script
@@ -147,12 +145,7 @@ class InspectionMethods:
 def _executed(entry: Entry) -> FusionExecutorCache:
     """The executor cache of a fusion that ran with an automatic schedule."""
     fec = entry.fec
-    if fec is not None:
-        try:
-            fec.last_pieces()
-        except UserError:
-            fec = None
-    if fec is None:
+    if fec is None or not fec.has_run():
         raise user_error(
             f"Fusion {entry.id} has never been executed via FusionExecutorCache.",
             fix="fd.execute(inputs)",

@@ -123,6 +123,14 @@ def test_the_cache_keeps_the_definition(rng: torch.Generator) -> None:
     torch.testing.assert_close(fec.execute([x])[0], torch.exp(x))
 
 
+def test_a_cache_says_whether_it_has_run(rng: torch.Generator) -> None:
+    fec = FusionExecutorCache(defined(exp).fusion)
+    assert not fec.has_run()
+    fec.execute([torch.randn(3, 4, generator=rng)])
+    assert fec.has_run()
+    assert len(fec.last_pieces()) == 1
+
+
 def test_inputs_come_from_any_iterable(target: str, rng: torch.Generator) -> None:
     fd = defined(reshaped)
     x = rand(target, rng, 4, 6)

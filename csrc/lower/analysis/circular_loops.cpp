@@ -61,7 +61,7 @@ std::optional<Refusal> find_late_producer(
 std::optional<Refusal> find_other_structure(const CircularLoop& loop, const TensorView* tensor) {
   const CircularBuffering& options = *tensor->circular_buffer_options();
   if (loop.stages == options.stages && loop.prefetch == options.prefetch) {
-    if (loop.tensors.front()->circular_buffer_options()->type == options.type) {
+    if (loader_of(loop.tensors.front()) == options.type) {
       return std::nullopt;
     }
     return refuse({

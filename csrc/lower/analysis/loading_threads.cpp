@@ -6,6 +6,7 @@
 #include "lower/analysis/clusters.h"
 #include "lower/analysis/loop_model.h"
 #include "lower/analysis/rewrite_elements.h"
+#include "transform/circular_buffer.h"
 
 namespace nvfuser {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 constexpr int64_t kWarpsOfGroup = 4;
 
 const std::variant<Pipelined, WarpSpecialized>& type_of(const CircularLoop& loop) {
-  return loop.tensors.front()->circular_buffer_options()->type;
+  return loader_of(loop.tensors.front());
 }
 const WarpSpecialized* specialization_of(const CircularLoop& loop) {
   return std::get_if<WarpSpecialized>(&type_of(loop));

@@ -7195,6 +7195,9 @@ class FusionExecutorCache:
             With the support code it uses.
         """
 
+    def has_run(self) -> bool:
+        """Whether there is a last run, which `last_pieces` and its like tell of."""
+
     def get_most_recent_scheduled_ir(self, tensor_transforms: bool = False) -> str:
         """As `get_scheduled_ir`, for the last run."""
 
