@@ -83,6 +83,7 @@ UserError
         if (instruction == nullptr) {
           check(find_wrong_macro(nullptr, chosen));
         }
+        check(find_missing_fragment(nullptr, *instruction, operand));
         return to_string(
             !operand                    ? instruction->result
             : *operand == MmaOperand::A ? instruction->a

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codegen/cuda_wgmma.h"
 #include "codegen/device_sources.h"
 #include "codegen/dialect.h"
 #include "codegen/printer.h"
@@ -62,6 +63,7 @@ std::string generate_source(
     source += block_size_constants(kernel);
   }
   source += device_sources;
+  source += wgmma_functions(kernel);
   source += "extern \"C\" {\n" + text + "}\n";
   return source;
 }

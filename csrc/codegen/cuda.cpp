@@ -5,6 +5,7 @@
 
 #include "base/mma_macro.h"
 #include "codegen/cuda_bulk.h"
+#include "codegen/cuda_wgmma.h"
 #include "codegen/dialect.h"
 #include "codegen/packed_arrays.h"
 #include "codegen/printer.h"
@@ -13,6 +14,7 @@
 #include "lower/analysis/loading_threads.h"
 #include "lower/analysis/loop_copies.h"
 #include "lower/analysis/memory_layout.h"
+#include "lower/analysis/wgmma.h"
 
 namespace nvfuser {
 namespace {
@@ -236,6 +238,10 @@ class CudaDialect final : public Dialect {
     print_bulk_statement(printer, statement);
   }
   void multiply(KernelPrinter& printer, const MmaOp& product) override {
+    if (is_wgmma(&product)) {
+      print_wgmma(printer, product);
+      return;
+    }
     const MmaMacro macro = MmaMacro::from_int(product.macro);
     const auto address = [&](const Val* element, bool is_written) {
       return printer.expressions().address(element, 1, is_written);

@@ -6,6 +6,7 @@
 #include "lower/analysis/bulk_copies.h"
 #include "lower/analysis/kernel_parameters.h"
 #include "lower/analysis/loading_threads.h"
+#include "lower/analysis/wgmma.h"
 
 namespace nvfuser {
 namespace {
@@ -80,6 +81,7 @@ std::string commit_text(const AsyncCommit& commit) {
     case LoadStoreOpType::CpAsyncBulkTensorTile: return "bulk_groups.commit();";
     case kLoadsOfStage: return "bulk_stages.arrive_full();";
     case kReadsOfStage: return "bulk_stages.arrive_empty();";
+    case kProducts: return "wgmma_commit();";
     default: return "cp_async_commit();";
   }
 }
@@ -90,6 +92,8 @@ std::string wait_text(const AsyncWait& wait) {
     case LoadStoreOpType::CpAsyncBulkTensorTile: return "bulk_groups.wait" + keep;
     case kLoadsOfStage: return "bulk_stages.wait_full();"; // one after the other
     case kReadsOfStage: return "bulk_stages.wait_empty" + keep;
+    case kProducts: return "wgmma_wait" + keep;
+    case kRegistersOfProducts: return "wgmma_fence();";
     default: return "cp_async_wait" + keep;
   }
 }

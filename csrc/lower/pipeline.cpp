@@ -41,6 +41,7 @@
 #include "lower/passes/unroll_loops.h"
 #include "lower/passes/validate_schedule.h"
 #include "lower/passes/wait_for_bulk_stores.h"
+#include "lower/passes/wait_for_products.h"
 #include "lower/verify.h"
 
 namespace nvfuser {
@@ -97,6 +98,7 @@ const std::vector<Pass<Kernel>>& lowering_passes() {
       {"insert_syncs", insert_syncs, "while every statement stands in its loops only once"},
       {"wait_for_bulk_stores", wait_for_bulk_stores,
        "barriers say where what is stored may change"},
+      {"wait_for_products", wait_for_products, "barriers stand behind these waits"},
       {"serialize_blocks", serialize_blocks, "no barrier over blocks may lie in a section"},
       {"check_parameters", check_parameters, "all tensors that the host passes are known"},
       {"promote_reuse", promote_reuse,

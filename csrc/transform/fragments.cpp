@@ -52,7 +52,9 @@ std::string macros_text() {
   for (const MmaInstruction& instruction : kInstructions) {
     text += (text.empty() ? "" : ", ") + instruction.macro.to_string();
   }
-  return text;
+  return text +
+         ", which all GPUs of compute capability 8.0 and above have, or Hopper_64_N_16, N a "
+         "multiple of 8 up to 256, of compute capability 9.0";
 }
 
 /// `[m, k]`
@@ -100,12 +102,27 @@ IterDomain* whole_of(const std::vector<IterDomain*>& parts) {
   return whole;
 }
 
+/// The axes that `axis` was merged from, outermost first; empty: it was not merged from `count`.
+std::vector<IterDomain*> merged_axes(IterDomain* axis, size_t count) {
+  std::vector<IterDomain*> axes;
+  while (axes.size() + 1 < count) {
+    const auto* merge = axis->definition() == nullptr ? nullptr : axis->definition()->as<Merge>();
+    if (merge == nullptr) {
+      return {};
+    }
+    axes.insert(axes.begin(), merge->inner);
+    axis = merge->outer;
+  }
+  axes.insert(axes.begin(), axis);
+  return axes;
+}
+
 } // namespace
 
 const MmaInstruction* find_mma_instruction(MmaMacro macro) {
   const auto found = std::ranges::find_if(
       kInstructions, [&](const MmaInstruction& row) { return row.macro == macro; });
-  return found == kInstructions.end() ? nullptr : &*found;
+  return found == kInstructions.end() ? find_wgmma_instruction(macro) : &*found;
 }
 
 std::optional<Refusal> find_wrong_macro(const TensorView* tv, MmaMacro macro) {
@@ -116,11 +133,27 @@ std::optional<Refusal> find_wrong_macro(const TensorView* tv, MmaMacro macro) {
       {
           .headline = {"Kernels have no instruction ", macro.to_string()},
           .node = tv == nullptr ? Part::none() : Part(describe(tv)),
-          .expected = {macros_text(), ", which all GPUs of compute capability 8.0 and above have"},
+          .expected = {macros_text()},
           .found = {macro.to_string()},
           .fix = {"MmaMacroEncode(MmaMacroArch.ampere, 16, 8, 16).mma_macro()"},
       },
       ErrorKind::NotImplemented);
+}
+
+std::optional<Refusal> find_missing_fragment(
+    const TensorView* tv, const MmaInstruction& instruction, std::optional<MmaOperand> operand) {
+  const FragmentLayout& layout = layout_of(instruction, operand);
+  if (layout.num_lane_parts > 0) {
+    return std::nullopt;
+  }
+  return refuse({
+      .headline = {"Factors of ", instruction.macro.to_string(), " have no fragments"},
+      .node = tv == nullptr ? Part::none() : Part(describe(tv)),
+      .expected = {"a factor in shared memory, as a bulk copy with a swizzle brings it"},
+      .found = {"the layout of ", layout.holder, " in registers"},
+      .fix = {"split the rows of the box by 8 and its columns by 16 bytes, and swizzle both; "
+              "apply_mma_swizzle is for the sum and what is computed from it"},
+  });
 }
 
 std::optional<Refusal> find_fragment(
@@ -133,11 +166,12 @@ std::optional<Refusal> find_fragment(
         tv, layout, {"lanes and registers of a tile ", tile_text(layout)}, {tv->ndims(), " axes"});
   }
   found.lanes = tv->axis(found.first);
-  const auto* merge =
-      found.lanes->definition() == nullptr ? nullptr : found.lanes->definition()->as<Merge>();
-  if (merge == nullptr || found.lanes->parallel_type() != ParallelType::TIDx) {
+  const std::vector<IterDomain*> lanes = merged_axes(found.lanes, layout.num_lane_parts);
+  if (lanes.empty() || found.lanes->parallel_type() != ParallelType::TIDx) {
     return no_fragment(
-        tv, layout, {"the lanes of a warp, merged and bound to block_x, at position ", found.first},
+        tv, layout,
+        {"the lanes of ", layout.holder, ", merged and bound to block_x, at position ",
+         found.first},
         {found.lanes->to_string()});
   }
   std::array<std::vector<IterDomain*>, 2> parts;
@@ -146,7 +180,10 @@ std::optional<Refusal> find_fragment(
     parts[part.axis][part.part] = axis;
     return axis->extent()->is_const_int(layout.extent_of(part));
   };
-  bool is_right = set(layout.lanes[0], merge->outer) && set(layout.lanes[1], merge->inner);
+  bool is_right = true;
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    is_right = set(layout.lanes[i], lanes[i]) && is_right;
+  }
   for (int64_t i = 0; i < num_registers; ++i) {
     is_right =
         set(layout.registers[static_cast<size_t>(i)], tv->axis(found.first + 1 + i)) && is_right;
@@ -183,12 +220,17 @@ std::string to_string(const FragmentLayout& layout) {
     }
     return value;
   };
+  int64_t num_lanes = 1;
+  for (const TilePart& part : layout.lane_parts()) {
+    num_lanes *= layout.extent_of(part);
+  }
+  const size_t width = std::to_string(num_lanes - 1).size();
   std::string text;
   for (int64_t row = 0; row < rows.extent(); ++row) {
     for (int64_t column = 0; column < columns.extent(); ++column) {
       const std::string lane = std::to_string(position(layout.lane_parts(), row, column));
       const std::string held = std::to_string(position(layout.register_parts(), row, column));
-      text += (column == 0 ? "" : " ") + std::string(2 - lane.size(), ' ') + lane + "." + held;
+      text += (column == 0 ? "" : " ") + std::string(width - lane.size(), ' ') + lane + "." + held;
     }
     text += "\n";
   }
@@ -201,6 +243,7 @@ std::optional<Refusal> find_wrong_mma_swizzle(
     const TensorView* tv, MmaMacro macro, std::optional<MmaOperand> operand) {
   NVF_RETURN_REFUSAL(find_wrong_macro(tv, macro));
   const MmaInstruction& instruction = *find_mma_instruction(macro);
+  NVF_RETURN_REFUSAL(find_missing_fragment(tv, instruction, operand));
   const FragmentLayout& layout = layout_of(instruction, operand);
   std::vector<TileAxis> tile(layout.tile.begin(), layout.tile.end());
   if (is_sum_of_instruction(tv)) {
@@ -253,7 +296,9 @@ void apply_mma_swizzle(TensorView* tv, MmaMacro macro, std::optional<MmaOperand>
     }
   }
   tv->reorder(order);
-  tv->merge(first, first + 1);
+  for (size_t i = 1; i < layout.num_lane_parts; ++i) {
+    tv->merge(first, first + 1);
+  }
   tv->axis(first)->parallelize(ParallelType::TIDx);
   for (int64_t i = first + 1; is_sum && i < tv->ndims(); ++i) {
     tv->axis(i)->parallelize(ParallelType::Mma);

@@ -3,7 +3,7 @@
 //   tile      [m, k] of the first factor, [n, k] of the second, [m, n] of the result: what one
 //             instruction of tensor cores multiplies
 //   part      a factor of an axis of a tile; the axis of 16 rows below has parts of 2 and of 8
-//   fragment  the elements of a tile that one lane of the warp holds
+//   fragment  the elements of a tile that one lane of the warp holds, or of four warps
 //
 // A tensor in registers has a fragment where its innermost loop axes are parts of a tile: the parts
 // that tell lanes apart, merged and bound to block_x, then those that count a lane's registers.
@@ -51,9 +51,9 @@ struct TilePart {
 struct FragmentLayout {
   const char* holder = ""; // for errors: "the first factor"
   std::array<TileAxis, 2> tile;
-  std::array<TilePart, 2> lanes;
+  std::array<TilePart, 3> lanes{};
   size_t num_lane_parts = 0;
-  std::array<TilePart, 3> registers;
+  std::array<TilePart, 3> registers{};
   size_t num_register_parts = 0;
 
   [[nodiscard]] std::span<const TilePart> lane_parts() const {
@@ -73,12 +73,22 @@ struct MmaInstruction {
   FragmentLayout a;      // [m, k]
   FragmentLayout b;      // [n, k]
   FragmentLayout result; // [m, n]
+
+  /// Whether it reads its factors where they lie in shared memory: they have no fragments.
+  [[nodiscard]] constexpr bool reads_shared_memory() const {
+    return a.num_lane_parts == 0;
+  }
 };
 
 /// The row of an instruction; nullptr: there is none.
 [[nodiscard]] const MmaInstruction* find_mma_instruction(MmaMacro macro);
+/// The same, of those that four warps compute together, from shared memory (wgmma).
+[[nodiscard]] const MmaInstruction* find_wgmma_instruction(MmaMacro macro);
 /// Says why there is none, of an instruction for `tv` (nullptr: for none in particular).
 [[nodiscard]] std::optional<Refusal> find_wrong_macro(const TensorView* tv, MmaMacro macro);
+/// Says no to the fragment of a factor that lies in shared memory.
+[[nodiscard]] std::optional<Refusal> find_missing_fragment(
+    const TensorView* tv, const MmaInstruction& instruction, std::optional<MmaOperand> operand);
 
 /// The axes of the tile that the innermost loop axes of `tv` are parts of, or why they are none.
 /// Axes that an MmaOp sums come behind them.

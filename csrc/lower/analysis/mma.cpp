@@ -7,6 +7,7 @@
 #include "graph/val_graph.h"
 #include "ir/rules.h"
 #include "lower/analysis/loop_model.h"
+#include "lower/analysis/wgmma.h"
 #include "transform/fragments.h"
 
 namespace nvfuser {
@@ -184,6 +185,10 @@ std::optional<Refusal> find_wrong_mma(const TensorView* tensor) {
     return find_wrong_macro(tensor, MmaMacro::from_int(tensor->definition()->as<MmaOp>()->macro));
   }
   NVF_RETURN_REFUSAL(find_wrong_sum(tensor, *product.instruction));
+  if (product.instruction->reads_shared_memory()) {
+    NVF_RETURN_REFUSAL(find_wrong_shared_factor(product.a, tensor));
+    return find_wrong_shared_factor(product.b, tensor);
+  }
   NVF_RETURN_REFUSAL(find_wrong_factor(product.a, tensor, product.instruction->a));
   return find_wrong_factor(product.b, tensor, product.instruction->b);
 }
@@ -205,6 +210,11 @@ std::optional<Refusal> check_mma(Kernel& kernel) {
       continue;
     }
     const Product product = product_of(expr);
+    if (is_wgmma(expr)) {
+      NVF_RETURN_REFUSAL(find_wrong_wgmma(kernel, *expr->as<MmaOp>()));
+      NVF_RETURN_REFUSAL(find_wrong_threads(kernel, product.sum));
+      continue;
+    }
     const Target& target = kernel.target();
     if (target.is_cuda() && target.architecture < kFirstArchitecture) {
       return refuse_node(

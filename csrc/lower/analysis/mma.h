@@ -4,6 +4,8 @@
 //             each lane for itself, before the lanes of the warp multiply them together
 //   sum       [m, n], which the lanes hold over the loops outside of the instruction
 //
+// Products of warpgroups read their factors in shared memory: lower/analysis/wgmma.h.
+//
 // Whatever a tile covers beyond a factor is a hole, and zero: no condition stands around the
 // instruction, which needs all lanes.
 //

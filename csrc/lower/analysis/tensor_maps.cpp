@@ -367,6 +367,7 @@ class MapFinder {
       const auto place = place_of(box.whole);
       dims_.push_back(*place);
       dims_.back().box = constant(box.axis->extent());
+      dims_.back().tile = box.axis;
       memory_.erase(place);
     }
     while (dims_.size() + memory_.size() > kMostDims && join_any()) {

@@ -25,6 +25,8 @@ struct TensorMapDim {
   Val* extent = nullptr;
   Val* stride = nullptr; // elements
   int64_t box = 1;       // elements
+  const IterDomain* tile =
+      nullptr; // of the copy, that the box has; nullptr: one position of `axis`
 };
 
 /// A tensor in global memory as a bulk copy sees it: its boxes lie in shared memory without gaps,

@@ -79,7 +79,8 @@ BarrierSet Hazards::between(const TensorView* producer, const TensorView* consum
     if (launched == nullptr || launched->is_one()) {
       continue;
     }
-    if (type == ParallelType::TIDx && is_mma_instruction(kernel_, consumer->definition())) {
+    if (type == ParallelType::TIDx && producer->memory_type() == MemoryType::Local &&
+        is_mma_instruction(kernel_, consumer->definition())) {
       continue; // each lane hands its registers to the instruction
     }
     const Loop* writer = bound_loop(kernel_, producer, type);

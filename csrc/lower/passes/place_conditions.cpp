@@ -61,7 +61,11 @@ ArraySizes array_sizes(const Scope& body) {
 }
 
 /// Whether a statement computes an element of a factor of tensor cores, which multiply its holes.
+/// Holes of boxes are zeros anyway.
 bool defines_factor(const Expr& statement) {
+  if (statement.is_a<BulkLoad>()) {
+    return false;
+  }
   bool result = false;
   for_each_write(statement, [&](const TensorIndex& element) {
     result = result || is_mma_factor(element.view());

@@ -3,17 +3,21 @@
 #include <deque>
 
 #include "lower/analysis/mma.h"
+#include "lower/analysis/wgmma.h"
 #include "lower/statements/statements.h"
 
 namespace nvfuser {
 namespace {
 
 /// The nest at the first positions of the axes bound to mma: where fragments begin. The loops with
-/// these indices are made in `loops`.
-LoopNest at_first_positions(Kernel& kernel, const LoopNest& nest, std::deque<Loop>& loops) {
+/// these indices are made in `loops`. `of_tile`: where the tile of all lanes begins, which lie
+/// along x.
+LoopNest at_first_positions(
+    Kernel& kernel, const LoopNest& nest, std::deque<Loop>& loops, bool of_tile) {
   LoopNest first = nest;
   for (Loop*& loop : first) {
-    if (loop->parallel_type == ParallelType::Mma) {
+    const ParallelType type = loop->parallel_type;
+    if (type == ParallelType::Mma || (of_tile && type == ParallelType::TIDx)) {
       loop = &loops.emplace_back(*loop);
       loop->index = kernel.zero();
     }
@@ -26,13 +30,17 @@ LoopNest at_first_positions(Kernel& kernel, const LoopNest& nest, std::deque<Loo
 std::vector<Expr*> StatementBuilder::multiply(MmaOp& op, const LoopNest& nest) {
   const bool is_instruction = is_mma_instruction(kernel_, &op);
   std::deque<Loop> loops;
-  StatementContext context(
-      kernel_, is_instruction ? at_first_positions(kernel_, nest, loops) : nest,
-      static_cast<TensorView*>(op.out), walks_);
+  const auto context_of = [&](bool of_tile) {
+    return StatementContext(
+        kernel_, is_instruction ? at_first_positions(kernel_, nest, loops, of_tile) : nest,
+        static_cast<TensorView*>(op.out), walks_);
+  };
+  StatementContext result = context_of(/*of_tile=*/false);
+  StatementContext factors = context_of(/*of_tile=*/is_instruction && is_wgmma(&op));
   Expr* statement = kernel_.make<MmaOp>(
-      {.out = context.result(op.out),
-       .a = context.operand(op.a),
-       .b = context.operand(op.b),
+      {.out = result.result(op.out),
+       .a = factors.operand(op.a),
+       .b = factors.operand(op.b),
        .init = op.init,
        .macro = is_instruction ? op.macro : int64_t{0}});
   kernel_.tests[statement] = {}; // holes of factors are zeros

@@ -1,0 +1,87 @@
+#include "codegen/cuda_wgmma.h"
+
+#include <map>
+
+#include "base/mma_macro.h"
+#include "ir/scopes.h"
+#include "lower/analysis/wgmma.h"
+
+namespace nvfuser {
+namespace {
+
+std::string shape_of(const MmaMacro& macro) {
+  return "m" + std::to_string(macro.m) + "n" + std::to_string(macro.n) + "k" +
+         std::to_string(macro.k);
+}
+
+const char* type_of_factors(const MmaOp& product) {
+  return product.a->dtype() == DataType::BFloat16 ? "bf16" : "f16";
+}
+
+std::string function_of(const MmaOp& product) {
+  return "wgmma_" + shape_of(MmaMacro::from_int(product.macro)) + "_" + type_of_factors(product);
+}
+
+/// The tile of a factor that begins at an element, as the instruction is told.
+std::string descriptor_of(KernelPrinter& printer, const Val* first) {
+  const auto* factor = static_cast<const TensorIndex*>(first)->view();
+  return "wgmma_descriptor<" + std::to_string(swizzle_bytes_of(printer.kernel(), factor)) + ">(" +
+         printer.expressions().address(first, 1, /*is_written=*/false) + ")";
+}
+
+/// One instruction with a register of the sum for each `%`: as many as a lane holds.
+std::string function_text(const MmaOp& product) {
+  const MmaMacro macro = MmaMacro::from_int(product.macro);
+  const int registers = macro.m * macro.n / 128;
+  std::string names;
+  std::string operands;
+  for (int i = 0; i < registers; ++i) {
+    const std::string number = std::to_string(i);
+    const bool begins_line = i % 8 == 0;
+    names += (i == 0 ? "" : ", ") + std::string(begins_line && i > 0 ? "\"\n      \"" : "") + "%" +
+             number;
+    operands += (i == 0 ? "" : ", ") + std::string(begins_line && i > 0 ? "\n        " : "") +
+                "\"+f\"(sum[" + number + "])";
+  }
+  const std::string a = "%" + std::to_string(registers);
+  const std::string b = "%" + std::to_string(registers + 1);
+  const std::string type = type_of_factors(product);
+  return "NVF_FUNCTION void " + function_of(product) +
+         "(float* sum, unsigned long long a, unsigned long long b) {\n"
+         "  asm volatile(\n"
+         "      \"{\\n\"\n"
+         "      \"  .reg .pred adds;\\n\"\n"
+         "      \"  setp.ne.b32 adds, 1, 0;\\n\"\n"
+         "      \"  wgmma.mma_async.sync.aligned." +
+         shape_of(macro) + ".f32." + type + "." + type + " {\"\n      \"" + names +
+         "}, \"\n      \"" + a + ", " + b +
+         ", adds, 1, 1, 0, 0;\\n\"\n      \"}\"\n      : " + operands +
+         "\n      : \"l\"(a), \"l\"(b));\n}\n";
+}
+
+} // namespace
+
+void print_wgmma(KernelPrinter& printer, const MmaOp& product) {
+  printer.statement(
+      product, function_of(product) + "(" +
+                   printer.expressions().address(product.out, 1, /*is_written=*/true) + ", " +
+                   descriptor_of(printer, product.a) + ", " + descriptor_of(printer, product.b) +
+                   ");");
+}
+
+std::string wgmma_functions(const Kernel& kernel) {
+  std::map<std::string, std::string> functions;
+  for_each_node(kernel.body, [&](const Expr& statement) {
+    if (is_wgmma(&statement)) {
+      const auto& product = *statement.as<MmaOp>();
+      functions.try_emplace(function_of(product), function_text(product));
+    }
+  });
+  std::string text;
+  for (const auto& [name, function] : functions) {
+    text += function;
+  }
+  return text;
+}
+
+} // namespace nvfuser

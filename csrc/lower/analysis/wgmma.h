@@ -1,0 +1,44 @@
+// Products that the four warps of a warpgroup compute together, from shared memory (wgmma).
+//
+//   factor    [m, k] or [n, k] in shared memory, as a bulk copy with a swizzle brings it: rows of
+//             32, 64 or 128 bytes of k. The instruction reads a tile of a box.
+//   sum       [m, n], which the lanes of the warpgroup hold, in the order that
+//             transform/wgmma_instructions.cpp tells
+//
+// The instruction goes on while its threads do. In shared memory it reads as bulk copies write; in
+// registers it works besides the threads, which say when theirs are ready, and wait before they
+// touch them again:
+//
+//   AsyncWait(StMatrix)     registers of the sum are ready          wgmma.fence
+//   MmaOp ..
+//   AsyncCommit(LdMatrix)   the products are a group                wgmma.commit_group
+//   AsyncWait(LdMatrix)     the group is complete                   wgmma.wait_group
+//
+// On a target without warps it is a loop nest, as other products are (lower/analysis/mma.h).
+#pragma once
+
+#include "lower/analysis/async_copies.h"
+
+namespace nvfuser {
+
+/// Whether `expr`, in a definition or as a statement, names such an instruction.
+[[nodiscard]] bool is_wgmma(const Expr* expr);
+
+/// Says no to a factor that does not lie where the instruction reads it, by what its tensor says.
+[[nodiscard]] std::optional<Refusal> find_wrong_shared_factor(
+    const TensorView* factor, const TensorView* sum);
+/// Says no to a device without the instruction, and to boxes that do not hold its tiles.
+/// Requires: bulk copies have been checked.
+[[nodiscard]] std::optional<Refusal> find_wrong_wgmma(Kernel& kernel, const MmaOp& product);
+
+/// Width in bytes of the swizzled box that a statement of the kernel loads `factor` with.
+[[nodiscard]] int64_t swizzle_bytes_of(const Kernel& kernel, const TensorView* factor);
+
+/// How these products go on while their threads do.
+[[nodiscard]] const AsyncMechanism& products_of_warpgroups();
+
+/// Kinds of the groups that they commit and wait for.
+constexpr LoadStoreOpType kProducts = LoadStoreOpType::LdMatrix;
+constexpr LoadStoreOpType kRegistersOfProducts = LoadStoreOpType::StMatrix;
+
+} // namespace nvfuser
