@@ -79,11 +79,11 @@ def schedule_box(box: TensorView, operand: MmaOperand) -> None:
         order(box, 2, 1, 0)  # [k, 1, rows]
         box.split(2, ROWS)
         box.split(2, GROUP)
-        blocks = (ParallelType.grid_z, ParallelType.grid_x)
+        blocks = [ParallelType.grid_z, ParallelType.grid_x]
     else:
         order(box, 2, 0, 1)
         box.split(2, COLUMNS)
-        blocks = (ParallelType.grid_y,)
+        blocks = [ParallelType.grid_y]
     box.split(0, DEPTH)
     order(
         box, 0, *range(2, len(box.get_loop_domain())), 1
