@@ -1,6 +1,7 @@
 #include "segment/refused.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -35,10 +36,12 @@ class CutSearch {
   Reasons before_last_reshapes() const {
     Reasons cuts;
     for_each_edge([&](const Edge& edge, ExprId made_by) {
-      const TensorView* view = flow_.result_of(edge.reader);
-      const bool is_last = flow_.expr(edge.reader).expr->is_a<ReshapeOp>() &&
-                           view->is_fusion_output() && view->uses().empty() &&
-                           !view->has_allocation();
+      const FlowExpr& reader = flow_.expr(edge.reader);
+      const bool is_read_here = std::ranges::any_of(
+          flow_.tensor(reader.results.front()).readers,
+          [&](ExprId id) { return members_.contains(id); });
+      const bool is_last = reader.expr->is_a<ReshapeOp>() && !is_read_here &&
+                           !flow_.result_of(edge.reader)->has_allocation();
       if (is_last && facts_.expr(made_by).role != Role::View) {
         cuts.emplace(edge, Reason{.rule = CutRule::View});
       }
@@ -56,6 +59,55 @@ class CutSearch {
       const bool is_wider = read.size() < reader.space.size() && reader.role != Role::Reduction;
       if (dependent.contains(made_by) && is_wider) {
         cuts.emplace(edge, Reason{.rule = CutRule::OnChip});
+      }
+    });
+    return cuts;
+  }
+
+  /// The loops over the elements of the first reduction compute what has axes of theirs. What has
+  /// others, and reductions of another kind, are computed apart, with what is computed from them.
+  Reasons around_first_reduction() const {
+    Reasons cuts;
+    const auto first = std::ranges::find_if(
+        group_.exprs, [&](ExprId id) { return facts_.expr(id).role == Role::Reduction; });
+    if (first == group_.exprs.end()) {
+      return cuts;
+    }
+    const TensorView* reduced = flow_.tensor(flow_.expr(*first).operands.front()).tensor;
+    const schedule::AxisClasses covered = schedule::sources_of(exact_, reduced->logical());
+    const std::unordered_set<ExprId> apart = with_what_only_they_read(
+        dependents_of([&](ExprId id) {
+          return facts_.expr(id).role == Role::Reduction
+                     ? !are_alike(*first, id)
+                     : !has_only_axes_of(covered, flow_.result_of(id));
+        }),
+        Role::Reduction);
+    for_each_edge([&](const Edge& edge, ExprId made_by) {
+      if (!apart.contains(made_by) && apart.contains(edge.reader)) {
+        cuts.emplace(edge, Reason{.rule = CutRule::Space, .other = flow_.result_of(*first)});
+      }
+    });
+    return cuts;
+  }
+
+  /// A single value that is read off an axis of size 1 is a view of what is computed.
+  Reasons before_values() const {
+    Reasons cuts;
+    for_each_edge([&](const Edge& edge, ExprId /*made_by*/) {
+      if (flow_.expr(edge.reader).expr->is_a<SqueezeOp>() &&
+          flow_.result_of(edge.reader)->logical().empty()) {
+        cuts.emplace(edge, Reason{.rule = CutRule::View});
+      }
+    });
+    return cuts;
+  }
+
+  /// The last resort: each reduction stands alone.
+  Reasons before_reductions() const {
+    Reasons cuts;
+    for_each_edge([&](const Edge& edge, ExprId /*made_by*/) {
+      if (facts_.expr(edge.reader).role == Role::Reduction) {
+        cuts.emplace(edge, Reason{.rule = CutRule::Unsuitable});
       }
     });
     return cuts;
@@ -128,10 +180,7 @@ class CutSearch {
     const schedule::AxisClasses covered = schedule::sources_of(exact_, widest->logical());
     std::unordered_map<ExprId, bool> is_covered;
     for (const ExprId id : group_.exprs) {
-      const IterDomains axes = schedule::concrete_axes(flow_.result_of(id));
-      is_covered.emplace(id, std::ranges::all_of(axes, [&](const IterDomain* axis) {
-                           return covered.contains(exact_.group(axis));
-                         }));
+      is_covered.emplace(id, has_only_axes_of(covered, flow_.result_of(id)));
     }
     for_each_edge([&](const Edge& edge, ExprId made_by) {
       if (is_covered.at(made_by) != is_covered.at(edge.reader)) {
@@ -176,14 +225,44 @@ class CutSearch {
     }
   }
 
+  [[nodiscard]] bool has_only_axes_of(
+      const schedule::AxisClasses& covered, const TensorView* tensor) const {
+    const IterDomains axes = schedule::concrete_axes(tensor);
+    return std::ranges::all_of(
+        axes, [&](const IterDomain* axis) { return covered.contains(exact_.group(axis)); });
+  }
+
+  /// Axes of size 1 that a tensor has, as classes.
+  [[nodiscard]] std::set<int64_t> broadcasts_of(const TensorView* tensor) const {
+    std::set<int64_t> classes;
+    for (const IterDomain* axis : tensor->logical()) {
+      if (axis->is_broadcast()) {
+        classes.insert(exact_.group(axis));
+      }
+    }
+    return classes;
+  }
+
+  /// Whether one kernel can hold two reductions.
+  [[nodiscard]] bool are_alike(ExprId a, ExprId b) const {
+    return facts_.expr(a).pattern == facts_.expr(b).pattern &&
+           broadcasts_of(flow_.result_of(a)) == broadcasts_of(flow_.result_of(b));
+  }
+
   /// Members that have `role`, and those that are computed from them.
   std::unordered_set<ExprId> dependents_of(Role role) const {
+    return dependents_of([&](ExprId id) { return facts_.expr(id).role == role; });
+  }
+
+  /// Members that `is_first` holds for, and those that are computed from them.
+  template <typename Fn>
+  std::unordered_set<ExprId> dependents_of(const Fn& is_first) const {
     std::unordered_set<ExprId> found;
     for (const ExprId id : group_.exprs) {
       const bool depends = std::ranges::any_of(flow_.expr(id).operands, [&](TensorId operand) {
         return found.contains(flow_.tensor(operand).made_by);
       });
-      if (depends || facts_.expr(id).role == role) {
+      if (depends || is_first(id)) {
         found.insert(id);
       }
     }
@@ -276,7 +355,9 @@ Reasons find_cuts(
     const Group& group,
     const schedule::FusionSummary& summary) {
   const CutSearch search(flow, facts, exact, group);
-  if (schedule::find_indistinct_axes(summary.fusion(), summary.exact())) {
+  const bool has_indistinct_axes =
+      schedule::find_indistinct_axes(summary.fusion(), summary.exact()).has_value();
+  if (has_indistinct_axes) {
     if (Reasons cuts = search.at_second_views(); !cuts.empty()) {
       return cuts;
     }
@@ -293,7 +374,17 @@ Reasons find_cuts(
     if (Reasons cuts = search.behind_statistics(); !cuts.empty()) {
       return cuts;
     }
-    return search.behind_reductions();
+    if (Reasons cuts = search.around_first_reduction(); !cuts.empty()) {
+      return cuts;
+    }
+    if (Reasons cuts = search.before_values(); !cuts.empty()) {
+      return cuts;
+    }
+    if (Reasons cuts = search.behind_reductions(); !cuts.empty()) {
+      return cuts;
+    }
+    // Without reductions the rest would have no scheduler either, if it is its axes that are one.
+    return has_indistinct_axes ? Reasons{} : search.before_reductions();
   }
   if (!summary.reference().reference) {
     if (Reasons cuts = search.around_reference(); !cuts.empty()) {

@@ -200,9 +200,14 @@ bool Segmenter::try_cut(const Group& group, const schedule::FusionSummary& summa
     }
     pieces = partition_again(group);
   }
-  const bool is_smaller = std::ranges::all_of(
-      pieces, [&](const Group& piece) { return piece.exprs.size() < group.exprs.size(); });
-  if (pieces.size() < 2 || !is_smaller) {
+  // A piece may compute all that the group computes, where it has copies of the rest: for fewer
+  // results.
+  const auto size_of = [](const Group& each) {
+    return std::pair(each.exprs.size(), each.outputs.size());
+  };
+  const bool are_smaller = std::ranges::all_of(
+      pieces, [&](const Group& piece) { return size_of(piece) < size_of(group); });
+  if (pieces.size() < 2 || !are_smaller) {
     return false;
   }
   push(std::move(pieces));

@@ -15,30 +15,39 @@ namespace {
 
 using Passes = std::set<int64_t>;
 
+/// What each pass computes for itself.
+enum class Repeated : uint8_t { Rows, PartsOfRows };
+
 /// Which passes over the rows need which tensors. Pass n has the results of n reductions, one from
 /// the other.
 class PassSearch {
  public:
-  explicit PassSearch(const FusionSummary& summary) : summary_(summary) {
+  PassSearch(const FusionSummary& summary, Repeated repeated)
+      : summary_(summary), reduced_(sources_of(summary.exact(), summary.problem()->reduced)) {
     for (const ReductionFacts& reduction : summary.reductions()) {
       reductions_.insert(reduction.expr);
     }
-    const AxisClasses reduced = sources_of(summary.exact(), summary.problem()->reduced);
     for (const TensorView* tensor : summary.computed()) {
-      const bool is_row = std::ranges::any_of(concrete_axes(tensor), [&](const IterDomain* axis) {
-        return reduced.contains(summary.exact().group(axis));
-      });
-      if (is_row) {
-        rows_.insert(tensor);
+      if (!is_row(tensor)) {
+        continue;
+      }
+      rows_.insert(tensor);
+      if (repeated == Repeated::Rows || lacks_reduced_axes(tensor)) {
+        repeated_.insert(tensor);
       }
     }
     find_depths();
     find_passes();
   }
 
-  /// Whether it has elements along the axes that are reduced.
-  [[nodiscard]] bool is_row(const TensorView* tensor) const {
-    return rows_.contains(tensor);
+  /// Whether it has elements along some of the axes that are reduced, and repeats them along
+  /// others.
+  [[nodiscard]] bool is_part(const TensorView* tensor) const {
+    return is_row(tensor) && lacks_reduced_axes(tensor);
+  }
+  /// Whether each pass that needs it computes it.
+  [[nodiscard]] bool is_repeated(const TensorView* tensor) const {
+    return repeated_.contains(tensor);
   }
   [[nodiscard]] bool is_reduction(const Expr* expr) const {
     return reductions_.contains(expr);
@@ -75,6 +84,18 @@ class PassSearch {
   }
 
  private:
+  /// Whether it has elements along axes that are reduced.
+  [[nodiscard]] bool is_row(const TensorView* tensor) const {
+    return std::ranges::any_of(concrete_axes(tensor), [&](const IterDomain* axis) {
+      return reduced_.contains(summary_.exact().group(axis));
+    });
+  }
+  [[nodiscard]] bool lacks_reduced_axes(const TensorView* tensor) const {
+    return std::ranges::any_of(summary_.problem()->reduced, [&](const IterDomain* axis) {
+      return !axis->is_broadcast() && !has_axis(summary_.exact(), tensor, axis);
+    });
+  }
+
   [[nodiscard]] int64_t depth(const TensorView* tensor) const {
     const auto found = depths_.find(tensor);
     return found == depths_.end() ? 0 : found->second;
@@ -92,11 +113,11 @@ class PassSearch {
   void find_passes() {
     for (const Expr* expr : std::views::reverse(summary_.exprs())) {
       for (const TensorView* result : tensor_outputs(expr)) {
-        if (!is_row(result)) {
+        if (!rows_.contains(result)) {
           continue;
         }
-        Passes passes = passes_of_readers(result);
-        if (result->is_fusion_output() || result->uses().empty()) {
+        Passes passes = is_repeated(result) ? passes_of_readers(result) : Passes{};
+        if (!is_repeated(result) || result->is_fusion_output() || result->uses().empty()) {
           passes.insert(depth(result));
         }
         passes_.emplace(result, std::move(passes));
@@ -105,20 +126,20 @@ class PassSearch {
   }
 
   const FusionSummary& summary_;
-  std::set<const Expr*> reductions_; // only looked up
-  std::set<const TensorView*> rows_; // only looked up
+  AxisClasses reduced_;                  // and what they are made of
+  std::set<const Expr*> reductions_;     // only looked up
+  std::set<const TensorView*> rows_;     // only looked up
+  std::set<const TensorView*> repeated_; // only looked up
   std::unordered_map<const TensorView*, int64_t> depths_;
   std::unordered_map<const TensorView*, Passes> passes_;
 };
 
-} // namespace
-
-std::optional<Refusal> find_unrepeatable(const FusionSummary& summary) {
-  const PassSearch search(summary);
+std::optional<Refusal> find_unrepeatable(const FusionSummary& summary, Repeated repeated) {
+  const PassSearch search(summary, repeated);
   for (const Expr* expr : summary.exprs()) {
     const std::vector<TensorView*> results = tensor_outputs(expr);
     const bool is_needed_twice =
-        search.is_row(results.front()) && search.passes(results.front()).size() > 1;
+        search.is_repeated(results.front()) && search.passes(results.front()).size() > 1;
     // Random numbers would differ; and through a created tensor no loops reach the others.
     if (is_needed_twice && (tensor_inputs(expr).empty() || results.size() > 1)) {
       return refuse(
@@ -132,21 +153,9 @@ std::optional<Refusal> find_unrepeatable(const FusionSummary& summary) {
   return std::nullopt;
 }
 
-std::vector<const TensorView*> inputs_of_several_passes(const FusionSummary& summary) {
-  const PassSearch search(summary);
-  std::vector<const TensorView*> found;
-  for (const TensorAccess& access : summary.problem()->accesses) {
-    const bool is_row = !access.is_output && !access.is_lookup() && access.has_all_axes;
-    if (is_row && search.passes_of_readers(access.tensor).size() > 1) {
-      found.push_back(access.tensor);
-    }
-  }
-  return found;
-}
-
-void recompute_in_each_pass(FusionSummary& summary) {
-  check(find_unrepeatable(summary));
-  const PassSearch search(summary);
+void recompute(FusionSummary& summary, Repeated repeated) {
+  check(find_unrepeatable(summary, repeated));
+  const PassSearch search(summary, repeated);
   std::map<std::pair<const TensorView*, int64_t>, TensorView*> versions; // only looked up
   const auto version = [&](TensorView* tensor, int64_t pass) {
     const auto found = versions.find({tensor, pass});
@@ -154,7 +163,7 @@ void recompute_in_each_pass(FusionSummary& summary) {
   };
   for (Expr* expr : summary.exprs()) {
     TensorView* result = tensor_outputs(expr).front();
-    const bool is_copied = search.is_row(result) && !search.is_reduction(expr);
+    const bool is_copied = search.is_repeated(result) && !search.is_reduction(expr);
     const std::vector<TensorView*> operands = tensor_inputs(expr);
     if (is_copied) {
       for (const int64_t pass : search.passes(result)) {
@@ -176,6 +185,49 @@ void recompute_in_each_pass(FusionSummary& summary) {
       }
     }
   }
+}
+
+} // namespace
+
+std::optional<Refusal> find_unrepeatable(const FusionSummary& summary) {
+  return find_unrepeatable(summary, Repeated::Rows);
+}
+
+std::optional<Refusal> find_unrepeatable_part(const FusionSummary& summary) {
+  return find_unrepeatable(summary, Repeated::PartsOfRows);
+}
+
+std::vector<const TensorView*> inputs_of_several_passes(const FusionSummary& summary) {
+  const PassSearch search(summary, Repeated::Rows);
+  std::vector<const TensorView*> found;
+  for (const TensorAccess& access : summary.problem()->accesses) {
+    const bool is_row = !access.is_output && !access.is_lookup() && access.has_all_axes;
+    if (is_row && search.passes_of_readers(access.tensor).size() > 1) {
+      found.push_back(access.tensor);
+    }
+  }
+  return found;
+}
+
+std::vector<const TensorView*> parts_of_several_passes(const FusionSummary& summary) {
+  const PassSearch search(summary, Repeated::PartsOfRows);
+  std::vector<const TensorView*> found;
+  for (const TensorAccess& access : summary.problem()->accesses) {
+    const bool is_loaded = !access.is_output && !access.is_lookup();
+    if (is_loaded && search.is_part(access.tensor) &&
+        search.passes_of_readers(access.tensor).size() > 1) {
+      found.push_back(access.tensor);
+    }
+  }
+  return found;
+}
+
+void recompute_in_each_pass(FusionSummary& summary) {
+  recompute(summary, Repeated::Rows);
+}
+
+void recompute_parts_in_each_pass(FusionSummary& summary) {
+  recompute(summary, Repeated::PartsOfRows);
 }
 
 } // namespace nvfuser::schedule

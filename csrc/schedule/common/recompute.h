@@ -13,6 +13,9 @@ namespace nvfuser::schedule {
 /// operands, and that several passes need.
 [[nodiscard]] std::optional<Refusal> find_unrepeatable(const FusionSummary& summary);
 
+/// Refuses the same of parts of rows (below).
+[[nodiscard]] std::optional<Refusal> find_unrepeatable_part(const FusionSummary& summary);
+
 /// Inputs with an element for each one of the problem that more than one pass needs, where each
 /// computes what it needs. Cost: O(exprs * passes).
 [[nodiscard]] std::vector<const TensorView*> inputs_of_several_passes(const FusionSummary& summary);
@@ -24,5 +27,15 @@ namespace nvfuser::schedule {
 /// An output stays the tensor of the pass that has all it needs. Nothing is scheduled yet.
 /// Throws what is refused above. Cost: O(exprs * passes).
 void recompute_in_each_pass(FusionSummary& summary);
+
+/// Inputs that are parts of rows, and that more than one pass needs, where each computes what it
+/// needs: each pass loads them. Cost: O(exprs * passes).
+[[nodiscard]] std::vector<const TensorView*> parts_of_several_passes(const FusionSummary& summary);
+
+/// The same for parts of rows alone: tensors that have some of the axes that are reduced, and
+/// repeat their elements along the others. Threads share the elements of a row, so that in another
+/// pass other threads would need what one of them keeps. Whole rows stay what they are.
+/// Throws what is refused of parts. Cost: O(exprs * passes).
+void recompute_parts_in_each_pass(FusionSummary& summary);
 
 } // namespace nvfuser::schedule

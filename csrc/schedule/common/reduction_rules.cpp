@@ -84,8 +84,9 @@ std::vector<int64_t> broadcasts_of(const ValGraph& exact, const TensorView* tens
 /// Elements that an expanded operand repeats are not told apart once they are merged.
 std::optional<Refusal> find_expanded_reshape(const FusionSummary& summary) {
   for (const ReshapeOp* reshape : summary.reshapes()) {
-    for (const IterDomain* axis : reshape->arg->logical()) {
-      if (axis->is_broadcast()) {
+    const IterDomains& made = reshape->out->logical();
+    for (const IterDomain* axis : reshape->out->maybe_root()) {
+      if (axis->is_broadcast() && std::ranges::find(made, axis) == made.end()) {
         return refuse(
             {.headline = "View may interfere with reduction scheduling.",
              .node = describe(reshape->out),

@@ -95,21 +95,27 @@ void apply_for_tasks(FusionSummary& summary, const ReductionParams& params) {
 
 /// The tensors that load and store. Rows that are read again are loaded in each pass; else once,
 /// and kept as they are stored if each pass computes what it needs from them: in registers, or in
-/// shared memory, from where each pass loads them.
+/// shared memory, from where each pass loads them. Parts of rows are never kept.
 std::vector<MovedTensor> move_global_tensors(
     FusionSummary& summary, const ReductionParams& params) {
   const std::vector<TensorAccess>& accesses = summary.problem()->accesses;
+  const std::vector<const TensorView*> parts = parts_of_several_passes(summary);
   if (params.project_persistent_buffers || params.keeps_rows_in_shared_memory) {
     recompute_in_each_pass(summary);
+  } else {
+    recompute_parts_in_each_pass(summary);
   }
   if (reads_again(params) || params.keeps_rows_in_shared_memory) {
     return cache_for_each_reader(accesses);
   }
   std::vector<MovedTensor> moved;
-  const std::vector<TensorView*> tensors = cache_global_tensors(accesses);
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    if (tensors[i] != nullptr) {
-      moved.push_back({tensors[i], i});
+  for (size_t i = 0; i < accesses.size(); ++i) {
+    if (std::ranges::find(parts, accesses[i].tensor) != parts.end()) {
+      for (const MovedTensor& load : cache_for_each_reader({accesses[i]})) {
+        moved.push_back({load.tensor, i});
+      }
+    } else if (TensorView* tensor = cache_global_tensors({accesses[i]}).front()) {
+      moved.push_back({tensor, i});
     }
   }
   return moved;

@@ -2,6 +2,7 @@
 #include <unordered_set>
 
 #include "schedule/common/problem_sizes.h"
+#include "schedule/common/recompute.h"
 #include "schedule/common/reduction_rules.h"
 #include "schedule/params/reduction_params.h"
 #include "schedule/persistent/layouts.h"
@@ -54,6 +55,9 @@ std::optional<Refusal> find_refusal_by_size(
          .expected = "elements",
          .found = "none",
          .fix = "execute the fusion, which evaluates it"});
+  }
+  if (facts.target().is_cuda()) {
+    NVF_RETURN_REFUSAL(find_unrepeatable_part(summary));
   }
   if (is_inner && (find_row_of_chunks(summary, facts.target(), facts) ||
                    find_row_of_cluster(summary, facts.target(), sizes) ||
