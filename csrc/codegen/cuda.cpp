@@ -102,6 +102,10 @@ class CudaDialect final : public Dialect {
     return "load_readonly(" + element + ")";
   }
 
+  [[nodiscard]] std::string first_of_branch(
+      const Kernel& kernel, const IfThenElse& branch, const Scope& body) const override {
+    return register_share(kernel, branch, body);
+  }
   [[nodiscard]] std::string approximate_function(UnaryOpType op) const override {
     switch (op) {
       case UnaryOpType::Exp: return "approximate_exp";

@@ -111,11 +111,19 @@ void declare_bulk_barriers(KernelPrinter& printer) {
     declare_barriers(
         printer, type("BulkStages", stages), "bulk_stages", "stage_barriers", 2 * stages);
   }
-  if (const auto registers = loading_threads(printer.kernel()).registers) {
-    const auto& [loading, computing, at_start] = *registers;
-    printer.line(
-        "share_registers<" + std::to_string(loading) + ", " + std::to_string(computing) + ">();");
+}
+
+std::string register_share(const Kernel& kernel, const IfThenElse& branch, const Scope& body) {
+  if (!tells_roles_apart(kernel, branch.condition)) {
+    return "";
   }
+  const auto registers = loading_threads(kernel).registers;
+  if (!registers) {
+    return "";
+  }
+  const auto& [loading, computing, at_start] = *registers;
+  return &body == &branch.then_body ? "take_registers<" + std::to_string(computing) + ">();"
+                                    : "give_registers<" + std::to_string(loading) + ">();";
 }
 
 int64_t alignment_of_shared_memory(const Kernel& kernel) {

@@ -14,8 +14,13 @@ void print_bulk_statement(KernelPrinter& printer, const Expr& statement);
 [[nodiscard]] std::string wait_text(const AsyncWait& wait);
 
 /// The groups and stages of bulk loads, and their barriers in shared memory; nothing if there are
-/// no loads. Then warps share out their registers, if they are asked to.
+/// no loads.
 void declare_bulk_barriers(KernelPrinter& printer);
+
+/// How warps share out their registers where a role begins; empty: `body` of `branch` is none, or
+/// they do not.
+[[nodiscard]] std::string register_share(
+    const Kernel& kernel, const IfThenElse& branch, const Scope& body);
 
 /// The shared memory of the kernel begins at a multiple of so many bytes.
 [[nodiscard]] int64_t alignment_of_shared_memory(const Kernel& kernel);

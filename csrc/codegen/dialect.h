@@ -57,6 +57,11 @@ class Dialect {
   [[nodiscard]] virtual std::string kept_branch() const {
     return "";
   }
+  /// The statement with which one body of a branch begins; empty: none.
+  [[nodiscard]] virtual std::string first_of_branch(
+      const Kernel& /*kernel*/, const IfThenElse& /*branch*/, const Scope& /*body*/) const {
+    return "";
+  }
   /// Faster function for a Float that is rounded before anything sees it; empty: none.
   [[nodiscard]] virtual std::string approximate_function(UnaryOpType /*op*/) const {
     return "";

@@ -394,6 +394,10 @@ void KernelPrinter::branch(
   const std::string condition = this->condition(branch.condition);
   const std::string head = "if (" + (is_branch ? dialect_.likely(condition) : condition) + ") {";
   const auto print = [&](const Scope& statements) {
+    if (const std::string first = dialect_.first_of_branch(kernel_, branch, statements);
+        !first.empty()) {
+      line(first);
+    }
     const std::string kept = has_loops(statements) ? dialect_.kept_branch() : "";
     if (!kept.empty()) {
       line(kept);

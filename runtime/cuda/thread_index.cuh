@@ -9,7 +9,7 @@
 // kLoadingZ are their positions along a dimension, 0 if there are none. All that is counted here
 // are threads that compute, but for the questions which of both a thread is.
 //
-// provides: block_barrier share_registers
+// provides: block_barrier give_registers take_registers
 // requires: types
 #pragma once
 
@@ -35,11 +35,6 @@ NVF_FUNCTION unsigned thread_count() {
   return (kX ? block_size_x() : 1) * (kY ? block_size_y() : 1) * (kZ ? block_size_z() : 1);
 }
 
-/// Whether this thread does not compute.
-NVF_FUNCTION bool is_loading_group() {
-  return (kLoadingX > 0 && threadIdx.x < kLoadingX) || (kLoadingY > 0 && threadIdx.y < kLoadingY) ||
-         (kLoadingZ > 0 && threadIdx.z < kLoadingZ);
-}
 /// Whether it is the first one of the block, of either kind.
 NVF_FUNCTION bool begins_block() {
   return threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0;
@@ -81,15 +76,16 @@ NVF_FUNCTION bool block_barrier_or(bool value) {
   }
 }
 
-/// Threads that only load give registers away, and then have `kLoading`; those that compute wait
-/// until there are enough, and then have `kComputing`. All threads call.
-template <unsigned kLoading, unsigned kComputing>
-NVF_FUNCTION void share_registers() {
-  if (is_loading_group()) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(kLoading));
-  } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"(kComputing));
-  }
+/// Threads that only load give registers away, and then have `kRegisters`. All of them call, in
+/// the branch that is theirs: the compiler must see that no others come there.
+template <unsigned kRegisters>
+NVF_FUNCTION void give_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(kRegisters));
+}
+/// Threads that compute wait until there are enough, and then have `kRegisters`.
+template <unsigned kRegisters>
+NVF_FUNCTION void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"(kRegisters));
 }
 
 /// Position of this block among those that agree with it in the other dimensions.

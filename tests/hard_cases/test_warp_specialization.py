@@ -311,6 +311,14 @@ def test_printed_roles():
     assert places == sorted(places)
 
 
+def test_registers_are_shared_where_roles_begin():
+    """In the branches: elsewhere the compiler does not see who comes, and ignores it (C7507)."""
+    source = cuda_text(row_sums(threads=(2, 64), registers=(24, 40), on=TY).fusion)
+    lines = [line.strip() for line in source.splitlines()]
+    assert lines[lines.index("if (thread_y >= 0) {") + 1] == "take_registers<40>();"
+    assert lines[lines.index("} else {") + 1] == "give_registers<24>();"
+
+
 @pytest.mark.skipif(not has_nvrtc(), reason="NVRTC compiles the kernels")
 def test_ptx_of_shared_registers():
     ptx = ptx_of(row_sums(threads=(2, 64), registers=(24, 40), on=TY))
