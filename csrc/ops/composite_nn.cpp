@@ -103,7 +103,7 @@ LayerNorm layer_norm(
   fusion_for({x, eps});
   TensorView* operand = widened(x);
   const VarMean moments =
-      var_mean(operand, normalized_dims(x, num_norm_dims), /*correction=*/0, /*keepdim=*/true);
+      ops::moments(operand, normalized_dims(x, num_norm_dims), /*correction=*/0, /*keepdim=*/true);
   TensorView* invstd = rsqrt(add(moments.var, eps));
   TensorView* output = mul(sub(operand, moments.mean), invstd);
   if (weight != nullptr) {

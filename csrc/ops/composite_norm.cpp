@@ -43,7 +43,7 @@ BatchNorm normalize(
   BatchNorm result;
   TensorView* output = nullptr;
   if (uses_input) {
-    const VarMean moments = var_mean(operand, dims.reduced, /*correction=*/0, /*keepdim=*/true);
+    const VarMean moments = ops::moments(operand, dims.reduced, /*correction=*/0, /*keepdim=*/true);
     TensorView* invstd = rsqrt(add(moments.var, eps));
     output = mul(sub(operand, moments.mean), invstd);
     result.mean = squeeze(moments.mean, dims.reduced);

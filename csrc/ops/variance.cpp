@@ -1,5 +1,7 @@
 #include "ops/variance.h"
 
+#include <algorithm>
+
 #include "graph/op_semantics.h"
 #include "ir/reduce.h"
 #include "ops/binary.h"
@@ -55,10 +57,21 @@ void check_not_scheduled(const TensorView* arg) {
   }
 }
 
-VarMean var_mean_of_complex(
-    TensorView* arg, const std::vector<int64_t>& dims, int64_t correction, bool keepdim) {
-  const VarMean re = var_mean(real(arg), dims, correction, keepdim);
-  const VarMean im = var_mean(imag(arg), dims, correction, keepdim);
+bool may_reduce_nothing(const TensorView* arg, const std::vector<int64_t>& dims) {
+  if (arg->rank() == 0) {
+    return false;
+  }
+  return std::ranges::any_of(unique_dims(arg, dims), [&](int64_t dim) {
+    const Val* size = arg->size(dim);
+    return !size->is_const_int() || size->is_zero();
+  });
+}
+
+/// Moments of a complex tensor from those of its two parts.
+template <typename Fn>
+VarMean of_parts(TensorView* arg, const Fn& moments_of) {
+  const VarMean re = moments_of(real(arg));
+  const VarMean im = moments_of(imag(arg));
   return {
       .var = add(re.var, im.var),
       .mean = static_cast<TensorView*>(complex(re.mean, im.mean)),
@@ -83,7 +96,7 @@ TensorView* var(
   return mul(var_sum, unbiased_factor(count, correction));
 }
 
-VarMean var_mean(
+VarMean moments(
     TensorView* arg, const std::vector<int64_t>& dims, int64_t correction, bool keepdim) {
   fusion_for({arg});
   const DataType dtype = arg->dtype();
@@ -93,7 +106,8 @@ VarMean var_mean(
   check_correction(correction);
   check_not_scheduled(arg);
   if (is_complex(dtype)) {
-    return var_mean_of_complex(arg, dims, correction, keepdim);
+    return of_parts(
+        arg, [&](TensorView* part) { return moments(part, dims, correction, keepdim); });
   }
   if (arg->rank() == 0) {
     return {.var = var(arg, dims, correction, keepdim), .mean = mean(arg, dims, keepdim)};
@@ -108,6 +122,20 @@ VarMean var_mean(
     const std::vector<bool> flags = flags_of(unique_dims(arg, dims), arg->rank());
     result.var = broadcast(result.var, flags);
     result.mean = broadcast(result.mean, flags);
+  }
+  return result;
+}
+
+VarMean var_mean(
+    TensorView* arg, const std::vector<int64_t>& dims, int64_t correction, bool keepdim) {
+  if (is_complex(arg->dtype())) {
+    return of_parts(
+        arg, [&](TensorView* part) { return var_mean(part, dims, correction, keepdim); });
+  }
+  VarMean result = moments(arg, dims, correction, keepdim);
+  if (may_reduce_nothing(arg, dims)) {
+    // 0 / 0 is NaN, and 0 / n nothing: the running mean of no elements is 0.
+    result.mean = add(result.mean, div(number(0.0), reduced_count(arg, dims)));
   }
   return result;
 }

@@ -19,8 +19,16 @@ struct VarMean {
   TensorView* var = nullptr;
   TensorView* mean = nullptr;
 };
-/// Both in one pass over the elements.
+/// Both in one pass over the elements. Those of no elements are NaN.
 VarMean var_mean(
+    TensorView* arg,
+    const std::vector<int64_t>& dims,
+    int64_t correction = 1,
+    bool keepdim = false);
+
+/// The same with a mean of 0 where there are no elements: what normalizes them needs no number of
+/// elements for it.
+VarMean moments(
     TensorView* arg,
     const std::vector<int64_t>& dims,
     int64_t correction = 1,

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import warnings
 
-from nvfuser_direct import DataType
+import pytest
+import torch
+
+from nvfuser_direct import DataType, FusionDefinition, evaluate
+from nvfuser_direct.pytorch_utils import torch_dtype_to_nvfuser_dtype
 
 D = DataType
 
@@ -126,6 +130,29 @@ def test_var_mean_of_complex_combines_its_parts(fd, math) -> None:
     var, mean = fd.ops.var_mean(tensor(fd, [4, 8], D.ComplexFloat), [1])
     assert (var.dtype(), mean.dtype()) == (D.Float, D.ComplexFloat)
     assert math(var, mean).count("Welford (") == 2
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.complex64])
+@pytest.mark.parametrize("shape", [[3, 0], [-1, -1]], ids=["constant", "symbolic"])
+@pytest.mark.parametrize("keepdim", [False, True])
+def test_moments_of_no_elements_are_nan(dtype, shape, keepdim) -> None:
+    x = torch.empty(3, 0, dtype=dtype)
+    with FusionDefinition() as fd:
+        operand = tensor(fd, shape, torch_dtype_to_nvfuser_dtype(dtype))
+        for result in fd.ops.var_mean(operand, [1], 0, keepdim):
+            fd.add_output(result)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = torch.var_mean(x, 1, correction=0, keepdim=keepdim)
+    for results in (fd.execute([x]), evaluate(fd.fusion, [x])):
+        torch.testing.assert_close(results, list(expected), equal_nan=True)
+
+
+def test_the_number_of_elements_is_asked_for_only_where_it_is_not_known(fd, math) -> None:
+    known = fd.ops.var_mean(tensor(fd, [4, 8]), [1])
+    asked = fd.ops.var_mean(tensor(fd, [4, -1]), [1])
+    assert "Welford" in str(known[1].definition())
+    assert "Welford" not in str(asked[1].definition())
 
 
 def test_var_mean_of_a_zero_dim_tensor_is_a_formula(fd, math) -> None:

@@ -325,3 +325,27 @@ def test_broadcasts_are_not_resized() -> None:
         return fd.ops.pad(row, [0, 0, 1, 1])
 
     assert "Resize of a broadcast ID is not allowed." in refusal(build, randoms((8,)))
+
+
+@pytest.mark.parametrize("shape", [(7,), (5,)], ids=["row", "column"])
+def test_axes_that_a_broadcast_adds_are_not_resized_behind_it(shape: tuple[int]) -> None:
+    is_row = shape == (7,)
+
+    def build(fd, a, x):
+        wide = fd.ops.broadcast(fd.ops.sin(a), [is_row, not is_row])
+        return fd.ops.pad(fd.ops.add(wide, x), [0, 0, 0, 1] if is_row else [0, 1, 0, 0])
+
+    a, x = randoms(shape), randoms((5, 7))
+    assert "Resize of a broadcast ID is not allowed." in refusal(build, a, x)
+    (out,) = define(build, [a, x]).execute([a, x])
+    wide = torch.sin(a)[None, :] if is_row else torch.sin(a)[:, None]
+    widths = [0, 0, 0, 1] if is_row else [0, 1, 0, 0]
+    torch.testing.assert_close(out, torch.nn.functional.pad(wide + x, widths))
+
+
+def test_axes_that_a_broadcast_adds_may_stay_beside_a_pad(target: str) -> None:
+    def build(fd, a, x):
+        return fd.ops.pad(fd.ops.add(fd.ops.broadcast(fd.ops.sin(a), [True, False]), x), [0, 1])
+
+    inputs = [randoms((7,)), randoms((5, 7))]
+    check_runs(define(build, inputs), RESIZE, inputs, target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -155,28 +156,82 @@ def test_layouts_of_every_scheduler(target: str, kind: str, layout: str) -> None
     run(KINDS[kind], moved(laid_out(layout, 34, 260), target))
 
 
-@pytest.mark.gpu
-@pytest.mark.parametrize("kind", ["pointwise", "row_sums", "column_sums", "softmax_of_rows",
-                                  "transpose", "pad"])  # fmt: skip
-def test_more_than_two_to_the_31_elements(kind: str) -> None:
-    """Positions do not fit in 32 bits. Results are compared at both ends."""
-    if not torch.cuda.is_available():
-        pytest.skip("no CUDA device")
-    rows, columns = 2**16 + 8, 2**15 + 8
-    with FusionDefinition() as fd:
-        tensor = fd.define_tensor([-1, -1], contiguity=True, dtype=DataType.BFloat16)
-        wide = fd.ops.cast(tensor, DataType.Float)
-        for out in KINDS[kind](fd, wide):
-            fd.add_output(fd.ops.cast(out, DataType.BFloat16))
-    x = torch.randn(rows, columns, device="cuda", dtype=torch.bfloat16)
-    assert x.numel() > 2**31
-    (found,) = fd.execute([x])
+LARGE = 2**16 + 8, 2**15 + 8  # more than 2^31 elements: positions do not fit in 32 bits
+# Where results hang together: the part of the input that the first rows of the result need.
+PARTS: dict[str, Callable] = {
+    "column_sums": lambda x, part: x[:, part],
+    "softmax_of_columns": lambda x, part: x[:, part],
+    "transpose": lambda x, part: x[:, part],
+    "norm_backward": lambda x, part: x[part],
+}
+
+
+def compare_ends(kind: str, x: torch.Tensor, found: torch.Tensor, read: Callable) -> None:
+    """The first and the last rows of the result (columns, where these are computed together)."""
     for part in (slice(0, 4), slice(-4, None)):
-        rows_of = {"transpose": (slice(None), part), "column_sums": (slice(None), part)}
-        own = x[rows_of.get(kind, (part, slice(None)))]
+        own = PARTS.get(kind, lambda x, part: x[part])(x, part)
         with FusionDefinition() as small:
             tensor = small.define_tensor([-1, -1], dtype=DataType.Double)
-            for out in KINDS[kind](small, tensor):
-                small.add_output(out)
+            small.add_output(KINDS[kind](small, tensor)[0])
         (expected,) = Evaluator(small.fusion, [own.double()]).outputs()
-        torch.testing.assert_close(found[part].double(), expected, rtol=2e-2, atol=2e-2)
+        result = found[:, part] if kind == "softmax_of_columns" else found[part]
+        read(result, expected)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("sum_of_all", "view")])
+def test_more_than_two_to_the_31_elements(kind: str) -> None:
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    needed = 3 * 2 * LARGE[0] * LARGE[1] + 2**30
+    if torch.cuda.mem_get_info()[0] < needed:
+        pytest.skip(f"{needed >> 30} GiB of memory are not free")
+    with FusionDefinition() as fd:
+        tensor = fd.define_tensor([-1, -1], contiguity=True, dtype=DataType.BFloat16)
+        for out in KINDS[kind](fd, fd.ops.cast(tensor, DataType.Float)):
+            fd.add_output(fd.ops.cast(out, DataType.BFloat16))
+    x = torch.randn(LARGE, device="cuda", dtype=torch.bfloat16)
+    found = fd.execute([x])[0]
+    scale = LARGE[1] ** 0.5 if kind == "running_sum" else 1.0
+    compare_ends(
+        kind, x, found,
+        lambda own, exact: torch.testing.assert_close(
+            own.double(), exact, rtol=2e-2, atol=2e-2 * scale
+        ),
+    )  # fmt: skip
+
+
+@pytest.mark.gpu
+def test_the_sum_of_more_than_two_to_the_31_elements() -> None:
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    with FusionDefinition() as fd:
+        tensor = fd.define_tensor([-1, -1], contiguity=True, dtype=DataType.Bool)
+        fd.add_output(fd.ops.sum(fd.ops.cast(tensor, DataType.Double), [0, 1]))
+    x = torch.ones(LARGE, device="cuda", dtype=torch.bool)
+    assert fd.execute([x])[0].item() == x.numel()
+
+
+# A result of each kind is compared with a number that tells its elements apart.
+LIMITS = {"transpose": 1.5, "running_sum": 1.5 * LARGE[1], "column_sums": 0.5 * LARGE[0],
+          "row_sums": 0.5 * LARGE[1], "softmax_of_columns": 1 / LARGE[0]}  # fmt: skip
+
+
+@pytest.mark.skipif(
+    "NVFUSER_TEST_LARGE" not in os.environ, reason="NVFUSER_TEST_LARGE=1 runs it: 6 GiB, minutes"
+)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "view"])
+def test_more_than_two_to_the_31_bytes_on_a_processor(kind: str) -> None:
+    """Elements are bytes, and so are results."""
+    limit = LIMITS.get(kind, 1 / LARGE[1])
+    with FusionDefinition() as fd:
+        tensor = fd.define_tensor([-1, -1], contiguity=True, dtype=DataType.Bool)
+        for out in KINDS[kind](fd, fd.ops.cast(tensor, DataType.Float)):
+            fd.add_output(out if kind == "sum_of_all" else fd.ops.gt(out, limit))
+    x = torch.rand(LARGE[1], generator=torch.Generator().manual_seed(0)).lt(0.5).repeat(LARGE[0], 1)
+    x[-1].logical_not_()
+    found = fd.execute([x])[0]
+    if kind == "sum_of_all":
+        torch.testing.assert_close(found.item(), float(x.sum()), rtol=1e-6, atol=0)
+        return
+    compare_ends(kind, x, found, lambda own, exact: torch.testing.assert_close(own, exact > limit))

@@ -1,6 +1,7 @@
 #include "schedule/resize/resize.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 #include "graph/op_semantics.h"
@@ -9,6 +10,7 @@
 #include "schedule/params/pointwise_params.h"
 #include "schedule/pointwise/pointwise.h"
 #include "schedule/resize/branches.h"
+#include "schedule/summary/axis_sources.h"
 
 namespace nvfuser::schedule {
 namespace {
@@ -79,6 +81,63 @@ std::vector<const Resize*> resizes_of(const TensorView* result) {
   return found;
 }
 
+/// The first slice or pad of an axis behind a tensor that has it as its dimension `axis`; nullptr:
+/// there is none.
+const TensorView* find_resize_behind(const TensorView* tensor, size_t axis) {
+  using Axis = std::pair<const TensorView*, size_t>;
+  std::vector<Axis> pending{{tensor, axis}};
+  std::set<Axis> seen{pending.front()}; // only looked up
+  while (!pending.empty()) {
+    const auto [read, place] = pending.back();
+    pending.pop_back();
+    for (const TensorView* reader : read->consumers()) {
+      const AxisUse use = axes_of_use(read, reader).at(place);
+      const IterDomains& operands = reader->maybe_root();
+      const bool is_in_place = use.read == AxisRead::Same || use.read == AxisRead::Resized;
+      if (!is_in_place || use.position < 0 ||
+          use.position >= static_cast<int64_t>(operands.size())) {
+        continue;
+      }
+      const IterDomain* own = operands[static_cast<size_t>(use.position)];
+      if (std::ranges::any_of(
+              resizes_of(reader), [&](const Resize* resize) { return resize->in == own; })) {
+        return reader;
+      }
+      const IterDomains axes = TensorDomain::no_reductions(reader->logical());
+      const auto next = std::ranges::find(axes, own);
+      const Axis found{reader, next - axes.begin()};
+      if (next != axes.end() && seen.insert(found).second) {
+        pending.push_back(found);
+      }
+    }
+  }
+  return nullptr;
+}
+
+/// An axis that the operand of a broadcast lacks, which readers resize when it has elements: the
+/// loops run over more of it than the broadcast, so that the operand cannot leave it out of them.
+std::optional<Refusal> find_added_axis_that_is_resized(const FusionSummary& summary) {
+  for (const Expr* expr : summary.exprs()) {
+    const auto* broadcast = expr->as<BroadcastOp>();
+    if (broadcast == nullptr || concrete_axes(broadcast->arg).empty()) {
+      continue;
+    }
+    for (size_t i = 0; i < broadcast->flags.size(); ++i) {
+      const TensorView* resized =
+          broadcast->flags[i] ? find_resize_behind(broadcast->out, i) : nullptr;
+      if (resized != nullptr) {
+        return refuse(
+            {.headline = "Resize of a broadcast ID is not allowed.",
+             .node = describe(resized),
+             .expected = "slices and pads of dimensions that all it is computed from has",
+             .found = {"a dimension that ", describe(broadcast->out), " adds"},
+             .fix = "cut the fusion before the operation"});
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Refusal> find_resized_broadcast(const FusionSummary& summary) {
   for (const TensorView* result : summary.computed()) {
     for (const Resize* resize : resizes_of(result)) {
@@ -92,7 +151,7 @@ std::optional<Refusal> find_resized_broadcast(const FusionSummary& summary) {
       }
     }
   }
-  return std::nullopt;
+  return find_added_axis_that_is_resized(summary);
 }
 
 /// The loops of a slice or pad are also those of what computes its operand, and positions that a
