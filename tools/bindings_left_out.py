@@ -26,6 +26,7 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
             "transform/fragments.h:TilePart*",
             "transform/fragments.h:Fragment*",
             "transform/fragments.h:MmaInstruction*",
+            "transform/fragments.h:is_matrix_copy",
         ],
     ),
     (

@@ -13,8 +13,10 @@
 #include "lower/analysis/kernel_parameters.h"
 #include "lower/analysis/loading_threads.h"
 #include "lower/analysis/loop_copies.h"
+#include "lower/analysis/matrix_copies.h"
 #include "lower/analysis/memory_layout.h"
 #include "lower/analysis/wgmma.h"
+#include "transform/fragments.h"
 
 namespace nvfuser {
 namespace {
@@ -201,6 +203,10 @@ class CudaDialect final : public Dialect {
   }
 
   void copy_element(KernelPrinter& printer, const LoadStoreOp& copy) override {
+    if (is_matrix_copy(&copy)) {
+      copy_matrices(printer, copy);
+      return;
+    }
     if (copy.op == LoadStoreOpType::CpAsync) {
       copy_async(printer, copy, 1);
       return;
@@ -355,6 +361,18 @@ class CudaDialect final : public Dialect {
               printer.condition(copy.predicate());
     }
     printer.commented_line(copy, text + ");");
+  }
+
+  static void copy_matrices(KernelPrinter& printer, const LoadStoreOp& copy) {
+    const MatrixCopy matrices = matrix_copy_of(view_of(copy.out));
+    ExpressionPrinter& expressions = printer.expressions();
+    printer.statement(
+        copy, std::string(copy.op == LoadStoreOpType::StMatrix ? "store_matrix<" : "load_matrix<") +
+                  std::to_string(matrices.count) +
+                  (is_transposed(printer.kernel(), matrices) ? ", /*transposed=*/true>("
+                                                             : ", /*transposed=*/false>(") +
+                  expressions.address(copy.out, 1, /*is_written=*/true) + ", " +
+                  expressions.address(copy.arg, 1, /*is_written=*/false) + ");");
   }
 
   void keep_packed(KernelPrinter& printer, const Expr& collective) const {

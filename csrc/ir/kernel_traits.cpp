@@ -2,6 +2,7 @@
 
 #include "ir/kernel_nodes.h"
 #include "ir/matmul_exprs.h"
+#include "ir/pointwise.h"
 
 namespace nvfuser {
 namespace {
@@ -60,12 +61,16 @@ constexpr KernelTraits kOnElements{};
 /// buffers: its threads count them together.
 constexpr KernelTraits kOfBlockGroups{.needs_all_threads = true, .is_ordered = true};
 
-/// The lanes of a warp multiply together: none stands under a condition, nor moves into one.
+/// The lanes of a warp multiply, and copy matrices, together: none stands under a condition, nor
+/// moves into one.
 constexpr KernelTraits kOfWarp{.needs_all_threads = true, .is_ordered = true};
 
 bool is_of_warp(const Expr& statement) {
   const auto* mma = statement.as<MmaOp>();
-  return mma != nullptr && mma->macro != 0;
+  const auto* copy = statement.as<LoadStoreOp>();
+  return (mma != nullptr && mma->macro != 0) ||
+         (copy != nullptr &&
+          (copy->op == LoadStoreOpType::LdMatrix || copy->op == LoadStoreOpType::StMatrix));
 }
 
 bool is_of_block_groups(const Expr& statement) {

@@ -12,12 +12,12 @@ const char* instead_of(LoadStoreOpType type) {
   switch (type) {
     case LoadStoreOpType::Set:
     case LoadStoreOpType::SegmenterSet: // a copy, where both of its sides are in one kernel
+    case LoadStoreOpType::LdMatrix:
+    case LoadStoreOpType::StMatrix:
     case LoadStoreOpType::CpAsync:
     case LoadStoreOpType::CpAsyncBulkTensorTile: return nullptr;
     case LoadStoreOpType::CpAsyncBulk:
       return "copy boxes with LoadStoreOpType.tma, or elements with LoadStoreOpType.set";
-    case LoadStoreOpType::LdMatrix:
-    case LoadStoreOpType::StMatrix: return "copy with LoadStoreOpType.set, and vectorize the copy";
     case LoadStoreOpType::LdTMem:
     case LoadStoreOpType::StTMem:
       return "keep the tensor in registers or shared memory, and copy with LoadStoreOpType.set";
@@ -70,7 +70,8 @@ std::optional<Refusal> find_wrong_copy(const TensorView* tensor) {
   }
   if (const char* fix = instead_of(copy->op)) {
     return no_form(
-        tensor, {"LoadStoreOpType.", enum_name(copy->op)}, {"set, cp_async or tma"},
+        tensor, {"LoadStoreOpType.", enum_name(copy->op)},
+        {"set, cp_async, tma, load_matrix or StMatrix"},
         {enum_name(copy->op), " from ", copy->arg->to_string()}, fix);
   }
   return std::nullopt;

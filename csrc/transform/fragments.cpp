@@ -7,6 +7,7 @@
 #include "ir/domain_exprs.h"
 #include "ir/fusion.h"
 #include "ir/matmul_exprs.h"
+#include "ir/pointwise.h"
 #include "transform/axis_checks.h"
 #include "transform/rules.h"
 
@@ -156,6 +157,12 @@ std::optional<Refusal> find_missing_fragment(
   });
 }
 
+bool is_matrix_copy(const Expr* expr) {
+  const auto* copy = expr == nullptr ? nullptr : expr->as<LoadStoreOp>();
+  return copy != nullptr &&
+         (copy->op == LoadStoreOpType::LdMatrix || copy->op == LoadStoreOpType::StMatrix);
+}
+
 std::optional<Refusal> find_fragment(
     const TensorView* tv, const FragmentLayout& layout, FragmentAxes& found) {
   const auto num_registers = static_cast<int64_t>(layout.num_register_parts);
@@ -300,7 +307,8 @@ void apply_mma_swizzle(TensorView* tv, MmaMacro macro, std::optional<MmaOperand>
     tv->merge(first, first + 1);
   }
   tv->axis(first)->parallelize(ParallelType::TIDx);
-  for (int64_t i = first + 1; is_sum && i < tv->ndims(); ++i) {
+  const bool is_instruction = is_sum || is_matrix_copy(tv->definition());
+  for (int64_t i = first + 1; is_instruction && i < tv->ndims(); ++i) {
     tv->axis(i)->parallelize(ParallelType::Mma);
   }
 }

@@ -90,6 +90,9 @@ struct MmaInstruction {
 [[nodiscard]] std::optional<Refusal> find_missing_fragment(
     const TensorView* tv, const MmaInstruction& instruction, std::optional<MmaOperand> operand);
 
+/// Whether `expr` copies fragments between shared memory and registers: ldmatrix, stmatrix.
+[[nodiscard]] bool is_matrix_copy(const Expr* expr);
+
 /// The axes of the tile that the innermost loop axes of `tv` are parts of, or why they are none.
 /// Axes that an MmaOp sums come behind them.
 struct FragmentAxes {
@@ -110,6 +113,7 @@ namespace transform {
 ///   [.., m, k] of the first factor, [.., n, k] of the second, [.., m, n] of the result, and of
 ///   what is computed from it; [.., m, n, k] of the result of an MmaOp, of which all three are
 ///   bound to mma.
+/// Registers of a copy with load_matrix or StMatrix are bound to mma likewise.
 /// Errors: axes of other extents.
 void apply_mma_swizzle(TensorView* tv, MmaMacro macro, std::optional<MmaOperand> operand);
 [[nodiscard]] std::optional<Refusal> find_wrong_mma_swizzle(

@@ -1,19 +1,25 @@
 """A product of matrices by tensor cores, with bias and gelu: x [m, k], w [n, k] -> [m, n].
 
-A block of four warps computes a tile of 64 x 64. Its loop over k loads tiles of both factors into
-shared memory, ahead of the iteration that reads them; each warp copies its parts into fragments and
-multiplies them with mma.sync. The sum stays in registers, where the epilogue goes on with it.
+A block of eight warps computes a tile of 128 x 256 (small products: 64 x 64 by four). Its loop over
+k loads tiles of both factors into shared memory, ahead of the iteration that reads them; each warp
+copies its parts into fragments with ldmatrix and multiplies them with mma.sync. The sum stays in
+registers, where the epilogue goes on with it.
 
-    block_z, block_y   2 x 2 warps, each 32 x 32 of the tile
+    block_z, block_y   the warps along rows and columns
     block_x            the lanes of a warp
+
+Pieces of 16 bytes are swizzled in shared memory: the eight rows that ldmatrix reads at once lie in
+different banks. Where k is odd, fragments are copied by element.
 """
 
 import sys
+from dataclasses import dataclass
 
 import harness
 import torch
 
 from nvfuser_direct import (
+    CacheOp,
     DataType,
     FusionDefinition,
     LoadStoreOpType,
@@ -26,12 +32,35 @@ from nvfuser_direct import (
     TensorView,
 )
 
-BLOCK = 64  # rows, and columns, of a block
-WARP = 32  # of a warp
-DEPTH = 32  # of an iteration over k
 M, N, K = 16, 8, 16  # the instruction
-STAGES = 3
-WIDEST = 8  # elements of 16 bytes
+PIECE = 8  # elements of 16 bytes: what is swizzled, and copied by a thread
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """Sizes of what a block and its warps compute."""
+
+    rows: int  # of a block
+    columns: int
+    warp_rows: int
+    warp_columns: int
+    depth: int  # of an iteration over k
+    stages: int
+
+    def of_block(self, operand: MmaOperand) -> int:
+        return self.rows if operand == MmaOperand.A else self.columns
+
+    def of_warp(self, operand: MmaOperand) -> int:
+        return self.warp_rows if operand == MmaOperand.A else self.warp_columns
+
+    @property
+    def threads(self) -> tuple[int, int, int]:
+        """Along x, y, z."""
+        return 32, self.columns // self.warp_columns, self.rows // self.warp_rows
+
+
+SMALL = Tiles(64, 64, 32, 32, 32, 3)
+LARGE = Tiles(128, 256, 64, 64, 64, 4)
 
 SIZES = [(64, 64, 64), (33, 7, 65), (100, 72, 40), (1, 1, 1), (130, 129, 96), (5, 200, 18)]
 BENCHMARK = (8192, 8192, 8192)
@@ -60,33 +89,6 @@ def order(tensor: TensorView, *axes: int) -> None:
     tensor.reorder({axis: position for position, axis in enumerate(axes)})
 
 
-def split_rows(tensor: TensorView, axis: int, tile: int) -> None:
-    """[rows] -> [blocks, warps, tiles of a warp, tile]."""
-    tensor.split(axis, BLOCK)
-    tensor.split(axis + 1, WARP)
-    tensor.split(axis + 2, tile)
-
-
-def split_depth(tensor: TensorView, axis: int) -> None:
-    """[k] -> [iterations, instructions, K]."""
-    tensor.split(axis, DEPTH)
-    tensor.split(axis + 1, K)
-
-
-def schedule_tile(tile: TensorView, operand: MmaOperand, width: int) -> None:
-    """[rows, k] -> [iterations, blocks, items, block_z, block_y, block_x, width], shared."""
-    tile.set_memory_type(MemoryType.shared)
-    tile.split(1, DEPTH)
-    tile.split(0, BLOCK)
-    order(tile, 2, 0, 1, 3)
-    tile.split(3, width)
-    tile.merge(2, 3)
-    for threads in (32, 2, 2):
-        tile.split(2, threads)
-    types = (GRID[operand], None, *THREADS, ParallelType.vectorize if width > 1 else None)
-    bind(tile, 1, types)
-
-
 def bind(tensor: TensorView, first: int, types: tuple[ParallelType | None, ...]) -> None:
     """Bind neighbouring axes; None: a loop."""
     for axis, parallel_type in enumerate(types, first):
@@ -94,39 +96,85 @@ def bind(tensor: TensorView, first: int, types: tuple[ParallelType | None, ...])
             tensor.axis(axis).parallelize(parallel_type)
 
 
-def schedule_factor(factor: TensorView, operand: MmaOperand) -> None:
-    """[m, 1, k] or [1, n, k] -> [iterations, instructions, blocks, warps, tiles, 1, fragment]."""
-    is_a = operand == MmaOperand.A
-    order(factor, *((0, 2, 1) if is_a else (1, 2, 0)))  # [rows, k, 1]
-    split_depth(factor, 1)
-    split_rows(factor, 0, M if is_a else N)
-    order(factor, 4, 5, 0, 1, 2, 7, 3, 6)
-    factor.apply_mma_swizzle(operand)
-    bind(factor, 2, (GRID[operand], WARPS[operand]))
+@dataclass
+class Scheduler:
+    """Schedules the tensors of a product, each with the axes that its loops need."""
+
+    tiles: Tiles
+    width: int  # elements that a thread loads at once
+
+    def split_rows(self, tensor: TensorView, axis: int, operand: MmaOperand) -> None:
+        """[rows] -> [blocks, warps, tiles of a warp, tile of the instruction]."""
+        tensor.split(axis, self.tiles.of_block(operand))
+        tensor.split(axis + 1, self.tiles.of_warp(operand))
+        tensor.split(axis + 2, M if operand == MmaOperand.A else N)
+
+    def split_depth(self, tensor: TensorView, axis: int) -> None:
+        """[k] -> [iterations, instructions, K]."""
+        tensor.split(axis, self.tiles.depth)
+        tensor.split(axis + 1, K)
+
+    def tile(self, tile: TensorView, operand: MmaOperand) -> None:
+        """[rows, k] -> [iterations, blocks, items, block_z, block_y, block_x, width], shared."""
+        tile.set_memory_type(MemoryType.shared)
+        tile.split(1, self.tiles.depth)
+        tile.split(0, self.tiles.of_block(operand))
+        order(tile, 2, 0, 1, 3)
+        tile.split(3, self.width)  # [iterations, blocks, rows, pieces, width]
+        if self.width == PIECE:
+            # Lines of 128 bytes, of one row or two; piece i of line n lies where i XOR n would.
+            pieces = self.tiles.depth // PIECE
+            tile.split(2, 8 // pieces)
+            tile.split(2, pieces)  # [.., rows, lines, rows of a line, pieces, width]
+            tile.swizzle(3, 5)
+            tile.merge(2, 3)
+            tile.merge(2, 3)
+        tile.merge(2, 3)
+        for threads in self.tiles.threads:
+            tile.split(2, threads)
+        types = (GRID[operand], None, *THREADS, ParallelType.vectorize if self.width > 1 else None)
+        bind(tile, 1, types)
+
+    def factor(self, factor: TensorView, operand: MmaOperand, is_copy: bool) -> None:
+        """[rows, k], or with a broadcast -> [.., blocks, warps, tiles, fragment], k outermost."""
+        is_a = operand == MmaOperand.A
+        if not is_copy:
+            order(factor, *((0, 2, 1) if is_a else (1, 2, 0)))  # [rows, k, 1]
+        self.split_depth(factor, 1)
+        self.split_rows(factor, 0, operand)
+        one = () if is_copy else (7,)
+        order(factor, 4, 5, 0, 1, 2, *one, 3, 6)
+        factor.apply_mma_swizzle(operand)
+        if is_copy and not is_a:
+            factor.split(4, 2)  # two tiles at once: four matrices
+            factor.axis(5).parallelize(ParallelType.mma)
+        bind(factor, 2, (GRID[operand], WARPS[operand]))
+
+    def sum(self, total: TensorView) -> None:
+        """[m, n, k] -> [iterations, instructions, 2 x (blocks, warps, tiles), mma]."""
+        self.split_depth(total, 2)
+        self.split_rows(total, 1, MmaOperand.B)
+        self.split_rows(total, 0, MmaOperand.A)
+        order(total, 8, 9, 0, 1, 2, 4, 5, 6, 3, 7, 10)
+        total.apply_mma_swizzle()
+        for operand, first in ((MmaOperand.A, 2), (MmaOperand.B, 5)):
+            bind(total, first, (GRID[operand], WARPS[operand]))
+        total.axis(1).parallelize(ParallelType.unroll)  # fragments are copied ahead
+
+    def result(self, tensor: TensorView) -> None:
+        """[m, n] -> [blocks, blocks, warps, warps, tiles, tiles, fragment]."""
+        self.split_rows(tensor, 1, MmaOperand.B)
+        self.split_rows(tensor, 0, MmaOperand.A)
+        order(tensor, 0, 4, 1, 5, 2, 6, 3, 7)
+        tensor.apply_mma_swizzle()
+        a, b = MmaOperand.A, MmaOperand.B
+        bind(tensor, 0, (GRID[a], GRID[b], WARPS[a], WARPS[b]))
 
 
-def schedule_sum(total: TensorView) -> None:
-    """[m, n, k] -> [iterations, instructions, blocks, warps, tiles, blocks, warps, tiles, mma]."""
-    split_depth(total, 2)
-    split_rows(total, 1, N)
-    split_rows(total, 0, M)
-    order(total, 8, 9, 0, 1, 2, 4, 5, 6, 3, 7, 10)
-    total.apply_mma_swizzle()
-    for operand, first in ((MmaOperand.A, 2), (MmaOperand.B, 5)):
-        bind(total, first, (GRID[operand], WARPS[operand]))
-
-
-def schedule_result(tensor: TensorView) -> None:
-    """[m, n] -> [blocks, blocks, warps, warps, tiles, tiles, fragment]."""
-    split_rows(tensor, 1, N)
-    split_rows(tensor, 0, M)
-    order(tensor, 0, 4, 1, 5, 2, 6, 3, 7)
-    tensor.apply_mma_swizzle()
-    a, b = MmaOperand.A, MmaOperand.B
-    bind(tensor, 0, (GRID[a], GRID[b], WARPS[a], WARPS[b]))
-
-
-def schedule(fd: FusionDefinition, rows: int, columns: int, depth: int) -> None:
+def schedule(
+    fd: FusionDefinition, rows: int, columns: int, depth: int, tiles: Tiles | None = None
+) -> None:
+    tiles = tiles or (LARGE if min(rows, columns) >= 1024 else SMALL)
     x, w, _ = harness.input_tensors(fd)
     (out,) = fd.fusion.outputs()
     (total,) = (tensor for tensor in fd.fusion.tensors() if tensor.has_reduction())
@@ -134,25 +182,34 @@ def schedule(fd: FusionDefinition, rows: int, columns: int, depth: int) -> None:
     product = total.definition()
     assert isinstance(product, MmaOp)
 
-    width = harness.vector_width(depth, WIDEST)
-    copy = LoadStoreOpType.cp_async if width > 1 else LoadStoreOpType.set
-    tiles = [x.cache_after(copy), w.cache_after(copy)]
-    for tile, operand in zip(tiles, (MmaOperand.A, MmaOperand.B), strict=True):
-        schedule_tile(tile, operand, width)
+    width = harness.vector_width(depth, PIECE)
+    scheduler = Scheduler(tiles, width)
+    operands = (MmaOperand.A, MmaOperand.B)
+    if width == 1:
+        loaded = [tensor.cache_after() for tensor in (x, w)]
+    else:
+        cache = CacheOp.Global if width == PIECE else CacheOp.all_levels
+        loaded = [tensor.cache_after(LoadStoreOpType.cp_async, cache) for tensor in (x, w)]
+    has_pieces = width == PIECE
+    copies = [tile.cache_after(LoadStoreOpType.load_matrix) for tile in loaded if has_pieces]
     factors = [factor for factor in (product.a, product.b) if isinstance(factor, TensorView)]
-    for factor, operand in zip(factors, (MmaOperand.A, MmaOperand.B), strict=True):
-        schedule_factor(factor, operand)
-    schedule_sum(total)
-    others = {*fd.fusion.inputs(), *tiles, *factors, total}
-    schedule_result(out)
+    for tile, operand in zip(loaded, operands, strict=True):
+        scheduler.tile(tile, operand)
+    for copy, operand in zip(copies, operands[: len(copies)], strict=True):
+        scheduler.factor(copy, operand, is_copy=True)
+    for factor, operand in zip(factors, operands, strict=True):
+        scheduler.factor(factor, operand, is_copy=False)
+    scheduler.sum(total)
+    others = {*fd.fusion.inputs(), *loaded, *copies, *factors, total}
+    scheduler.result(out)
     epilogue = [tensor for tensor in fd.fusion.tensors() if tensor not in others]
     fd.sched.transform_like(out, epilogue)
     fd.sched.parallelize_like(out, -1, epilogue)
-    fd.sched.inline_at(total, 2, selected_tensors=factors)
-    fd.sched.inline_at(total, 1, selected_tensors=tiles)
+    fd.sched.inline_at(total, 2, selected_tensors=[*copies, *factors])
+    fd.sched.inline_at(total, 1, selected_tensors=loaded)
     fd.sched.inline_most([tensor for tensor in epilogue if tensor != out])
-    for tile in tiles:
-        tile.circular_buffer(STAGES)
+    for tile in loaded:
+        tile.circular_buffer(tiles.stages)
 
 
 def inputs(rows: int, columns: int, depth: int, device: str) -> list[torch.Tensor]:

@@ -113,7 +113,8 @@ def test_unknown_names_are_ordinary_errors(module: ModuleType) -> None:
 # ---- Schedules without a kernel form -------------------------------------------------------------
 
 COPIES = {LoadStoreOpType.set, LoadStoreOpType.SegmenterSet, LoadStoreOpType.cp_async}
-NO_COPIES = [op for op in LoadStoreOpType if op not in (*COPIES, LoadStoreOpType.tma)]
+OF_BLOCKS = {LoadStoreOpType.tma, LoadStoreOpType.load_matrix, LoadStoreOpType.StMatrix}
+NO_COPIES = [op for op in LoadStoreOpType if op not in COPIES | OF_BLOCKS]
 NO_BINDINGS = [
     ParallelType.stream,
     ParallelType.mesh_x,
@@ -160,8 +161,7 @@ def check_refused(
 @pytest.mark.parametrize("op", NO_COPIES)
 def test_a_copy_without_kernel_form_is_refused(op: LoadStoreOpType) -> None:
     """In both directions, with what works instead."""
-    name = next(core for core in ("LdMatrix", op.name)
-                if getattr(LoadStoreOpType, core) is op)  # fmt: skip
+    name = op.name
     for act in (lambda x, y: x.cache_after(op), lambda x, y: y.cache_before(op)):
         fd = scheduled(act)
         check_refused(fd, f"LoadStoreOpType.{name} has no kernel form", "LoadStoreOpType.set", name)
@@ -177,13 +177,13 @@ def test_the_other_copies_are_lowered(op: LoadStoreOpType) -> None:
 def test_execute_evaluates_what_has_no_kernel_form() -> None:
     """The automatic schedule keeps the copy; without the evaluator, and by hand, it is an error."""
     values = torch.randn(32, 32)
-    fd = scheduled(lambda x, y: x.cache_after(LoadStoreOpType.load_matrix))
+    fd = scheduled(lambda x, y: x.cache_after(LoadStoreOpType.LdTMem))
     torch.testing.assert_close(fd.execute([values])[0], -values)
     assert fd.fec.get_most_recent_scheduled_ir() == ""
-    fd = scheduled(lambda x, y: x.cache_after(LoadStoreOpType.load_matrix))
+    fd = scheduled(lambda x, y: x.cache_after(LoadStoreOpType.LdTMem))
     with pytest.raises(NotImplementedError, match="has no kernel form"):
         fd.execute([values], _disable_options=["fallback"])
-    fd = scheduled(lambda x, y: x.cache_after(LoadStoreOpType.load_matrix))
+    fd = scheduled(lambda x, y: x.cache_after(LoadStoreOpType.LdTMem))
     with pytest.raises(NotImplementedError, match="has no kernel form"):
         fd.manual_execute([values])
 

@@ -7,6 +7,7 @@
 #include "base/target.h"
 #include "ir/scopes.h"
 #include "lower/analysis/for_loops.h"
+#include "transform/fragments.h"
 
 namespace nvfuser {
 namespace {
@@ -15,6 +16,7 @@ constexpr int64_t kBanks = 32;
 constexpr int64_t kWordBytes = 4;
 constexpr int64_t kBytesPerPhase = 128; // that a warp does
 constexpr int64_t kSampledIterations = 32;
+constexpr int64_t kRowBytes = 16; // of a matrix
 
 using Addresses = std::vector<std::optional<int64_t>>; // byte of each thread; none: it does not act
 
@@ -123,7 +125,10 @@ class ConflictFinder {
         }
         const auto& element = static_cast<const TensorIndex&>(*val);
         if (element.view()->memory_type() == MemoryType::Shared) {
-          add(statement, element, is_write, lanes * size_bytes(element.dtype()));
+          // A lane of a copy of matrices tells where a row begins, which is read at once.
+          const bool is_row = is_matrix_copy(&statement);
+          add(statement, element, is_write,
+              is_row ? kRowBytes : lanes * size_bytes(element.dtype()));
         }
       }
     }

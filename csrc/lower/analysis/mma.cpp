@@ -7,6 +7,7 @@
 #include "graph/val_graph.h"
 #include "ir/rules.h"
 #include "lower/analysis/loop_model.h"
+#include "lower/analysis/matrix_copies.h"
 #include "lower/analysis/wgmma.h"
 #include "transform/fragments.h"
 
@@ -177,6 +178,9 @@ bool is_mma_factor(const TensorView* tensor) {
 }
 
 std::optional<Refusal> find_wrong_mma(const TensorView* tensor) {
+  if (is_matrix_copy(tensor->definition())) {
+    return find_wrong_matrix_copy(tensor);
+  }
   if (!is_mma(tensor->definition())) {
     return find_binding_of_other_tensor(tensor);
   }
@@ -206,6 +210,11 @@ void place_factors(Kernel& kernel) {
 
 std::optional<Refusal> check_mma(Kernel& kernel) {
   for (const Expr* expr : tensor_exprs(kernel)) {
+    if (is_matrix_copy(expr)) {
+      const auto* copy = static_cast<const TensorView*>(expr->as<LoadStoreOp>()->out);
+      NVF_RETURN_REFUSAL(find_missing_instruction(kernel, copy));
+      NVF_RETURN_REFUSAL(find_wrong_threads(kernel, copy));
+    }
     if (!is_mma(expr)) {
       continue;
     }

@@ -4,6 +4,7 @@
 
 #include "graph/op_semantics.h"
 #include "lower/analysis/clusters.h"
+#include "lower/analysis/matrix_copies.h"
 #include "lower/analysis/mma.h"
 
 namespace nvfuser {
@@ -60,7 +61,8 @@ bool combines_lanes(const Kernel& kernel, const Expr* expr) {
 LoopNest statement_nest(const Kernel& kernel, const Expr* expr) {
   LoopNest nest = kernel.loop_model->nest(first_output(expr));
   const ParallelType left_out =
-      is_mma_instruction(kernel, expr) ? ParallelType::Mma : ParallelType::Group;
+      is_mma_instruction(kernel, expr) || is_matrix_instruction(kernel, expr) ? ParallelType::Mma
+                                                                              : ParallelType::Group;
   if (combines_lanes(kernel, expr) || left_out == ParallelType::Mma) {
     std::erase_if(nest, [&](const Loop* loop) { return loop->parallel_type == left_out; });
   }

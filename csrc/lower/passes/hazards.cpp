@@ -11,9 +11,17 @@
 #include "lower/analysis/mma.h"
 #include "lower/analysis/reductions.h"
 #include "lower/statements/element_statements.h"
+#include "transform/fragments.h"
 
 namespace nvfuser {
 namespace {
+
+/// Whether lanes read what others have written to shared memory, or write what others read: rows
+/// of matrices.
+bool copies_rows(const TensorView* producer, const TensorView* consumer) {
+  return producer->memory_type() == MemoryType::Shared &&
+         (is_matrix_copy(producer->definition()) || is_matrix_copy(consumer->definition()));
+}
 
 /// The loop of `tensor` bound to a hardware index; nullptr if it has none, or one that every thread
 /// repeats (an unresolved broadcast, an axis that was reduced).
@@ -82,6 +90,10 @@ BarrierSet Hazards::between(const TensorView* producer, const TensorView* consum
     if (type == ParallelType::TIDx && producer->memory_type() == MemoryType::Local &&
         is_mma_instruction(kernel_, consumer->definition())) {
       continue; // each lane hands its registers to the instruction
+    }
+    if (type == ParallelType::TIDx && copies_rows(producer, consumer)) {
+      barriers |= {is_seen_by_block ? Barrier::MBarrier : Barrier::Block};
+      continue;
     }
     const Loop* writer = bound_loop(kernel_, producer, type);
     const Loop* reader = reading_loop(kernel_, consumer, type);

@@ -13,6 +13,7 @@
 #include "lower/analysis/async_copies.h"
 #include "lower/analysis/for_loops.h"
 #include "lower/analysis/loop_model.h"
+#include "lower/analysis/matrix_copies.h"
 #include "lower/analysis/mma.h"
 #include "lower/analysis/owners.h"
 #include "lower/analysis/reductions.h"
@@ -71,6 +72,16 @@ bool defines_factor(const Expr& statement) {
     result = result || is_mma_factor(element.view());
   });
   return result;
+}
+
+/// Whether a statement copies registers that were loaded with their holes, which are zeros.
+bool copies_zeros(const Kernel& kernel, const Expr& statement) {
+  const auto* copy = statement.as<LoadStoreOp>();
+  const TensorView* from = copy == nullptr || copy->arg->vtype() != ValType::TensorIndex
+                               ? nullptr
+                               : static_cast<const TensorIndex*>(copy->arg)->view();
+  return from != nullptr && from->memory_type() == MemoryType::Local &&
+         is_matrix_instruction(kernel, from->definition());
 }
 
 /// Integer division by what a hole holds may trap.
@@ -153,8 +164,8 @@ class ConditionPlacer {
   [[nodiscard]] bool runs_for_holes(const Expr& statement, bool is_vectorized) const {
     const Expr* origin = kernel_.origin.at(&statement);
     return is_of_block(statement, /*from_shared=*/!is_vectorized) && !may_trap(&statement) &&
-           !defines_factor(statement) && !combines_over_loops(origin) && !reads_elsewhere(origin) &&
-           stays_in_arrays(statement);
+           (!defines_factor(statement) || copies_zeros(kernel_, statement)) &&
+           !combines_over_loops(origin) && !reads_elsewhere(origin) && stays_in_arrays(statement);
   }
 
   /// Whether a sum may go on in accumulators that are holes: they are registers of their own, which

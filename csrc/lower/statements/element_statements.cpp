@@ -2,6 +2,7 @@
 
 #include "lower/analysis/bulk_copies.h"
 #include "lower/analysis/mma.h"
+#include "transform/fragments.h"
 
 namespace nvfuser {
 
@@ -55,7 +56,7 @@ Expr* convert(LoadStoreOp& op, StatementContext& context) {
   return context.kernel.make<LoadStoreOp>(
       {.out = context.result(op.out),
        .arg = context.operand(op.arg),
-       .op = op.op,
+       .op = is_matrix_copy(&op) ? LoadStoreOpType::Set : op.op,
        .cache_op = op.cache_op});
 }
 

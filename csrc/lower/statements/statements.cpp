@@ -7,9 +7,11 @@
 #include "ir/scalar.h"
 #include "lower/analysis/async_copies.h"
 #include "lower/analysis/bulk_copies.h"
+#include "lower/analysis/matrix_copies.h"
 #include "lower/analysis/memory_layout.h"
 #include "lower/statements/element_statements.h"
 #include "lower/statements/parallel_reduction.h"
+#include "transform/fragments.h"
 
 namespace nvfuser {
 std::vector<Expr*> StatementBuilder::lower(Expr* expr) {
@@ -18,6 +20,14 @@ std::vector<Expr*> StatementBuilder::lower(Expr* expr) {
 
 std::vector<Expr*> StatementBuilder::lower(Expr* expr, const LoopNest& nest) {
   std::vector<Expr*> statements = visit(*expr, [&](auto& op) -> std::vector<Expr*> {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(op)>, LoadStoreOp>) {
+      if (is_matrix_copy(expr)) {
+        check_rows(op, nest);
+      }
+      if (is_matrix_instruction(kernel_, expr)) {
+        return copy_matrices(op, nest);
+      }
+    }
     if constexpr (requires { combine(op, nest); }) {
       return combine(op, nest);
     } else if constexpr (requires(StatementContext& context) { convert(op, context); }) {

@@ -80,6 +80,10 @@ class StatementBuilder {
   std::vector<RangeTest> contribution_tests(
       const TensorView* out, const LoopNest& nest, StatementContext& context);
 
+  /// Fragments from or to shared memory: matrix_statements.cpp. Empty: refused.
+  std::vector<Expr*> copy_matrices(LoadStoreOp& op, const LoopNest& nest);
+  /// On every target: rows lie in shared memory as the instruction copies them.
+  void check_rows(LoadStoreOp& op, const LoopNest& nest);
   /// By tensor cores: mma_statements.cpp.
   std::vector<Expr*> multiply(MmaOp& op, const LoopNest& nest);
 
