@@ -5,6 +5,7 @@
 #include "graph/id_model.h"
 #include "graph/val_graph.h"
 #include "ir/all_nodes.h"
+#include "ir/rules.h"
 #include "lower/analysis/loop_model.h"
 #include "lower/analysis/memory_layout.h"
 #include "transform/fragments.h"
@@ -16,20 +17,6 @@ constexpr int64_t kElementBytes = 2;
 constexpr int64_t kMostMatrices = 4;
 constexpr int64_t kFirstLoading = 75; // architecture
 constexpr int64_t kFirstStoring = 90;
-
-Refusal no(
-    const TensorView* tensor,
-    const Part& headline,
-    const Part& expected,
-    const Part& found,
-    const Part& fix) {
-  return refuse(
-      {.headline = headline,
-       .node = {describe(tensor)},
-       .expected = expected,
-       .found = found,
-       .fix = fix});
-}
 
 bool is_store(const TensorView* copy) {
   return copy->definition()->as<LoadStoreOp>()->op == LoadStoreOpType::StMatrix;
@@ -46,7 +33,7 @@ std::optional<Refusal> find_wrong_memory(const TensorView* copy) {
   if (source->memory_type() == from && !source->is_fusion_input() && copy->memory_type() == to) {
     return std::nullopt;
   }
-  return no(
+  return refuse_node(
       copy, {"A copy of matrices is between shared memory and registers"},
       {"from ", enum_name(from), " to ", enum_name(to), " memory"},
       {"from ", source->is_fusion_input() ? "an input" : enum_name(source->memory_type()), " to ",
@@ -67,7 +54,7 @@ std::optional<Refusal> find_unfilled_holes(const TensorView* copy) {
   if (fills && (!tile->has_allocation() || load->op == LoadStoreOpType::CpAsyncBulkTensorTile)) {
     return std::nullopt;
   }
-  return no(
+  return refuse_node(
       copy, {"load_matrix copies whole tiles, whose holes are not filled with zeros"},
       {"a tile loaded with LoadStoreOpType.cp_async or LoadStoreOpType.tma, in the order of its "
        "loops"},
@@ -101,7 +88,7 @@ std::optional<Refusal> find_wrong_axes(const TensorView* copy) {
     const bool is_last = i + 1 == copy->ndims();
     const bool follows_matrix = i > std::get<int64_t>(lanes) + 1 && copy->axis(i - 1)->is_mma();
     if (!axis->is_mma() && (is_last || follows_matrix)) {
-      return no(
+      return refuse_node(
           copy, {"Registers of a copy of matrices are not bound to mma"},
           {"the innermost axis, or several of them, behind the lanes at position ",
            std::get<int64_t>(lanes)},
@@ -114,7 +101,7 @@ std::optional<Refusal> find_wrong_axes(const TensorView* copy) {
   if (count == 1 || count == 2 || count == kMostMatrices) {
     return std::nullopt;
   }
-  return no(
+  return refuse_node(
       copy, {"One instruction does not copy so many matrices"}, {"1, 2 or 4 matrices of 8 x 8"},
       {count, ", the product of all axes bound to mma but the innermost"},
       {"leave axes in front of the lanes loops"});
@@ -174,7 +161,7 @@ std::optional<Refusal> find_wrong_matrix_copy(const TensorView* tensor) {
   }
   NVF_RETURN_REFUSAL(find_wrong_memory(tensor));
   if (size_bytes(tensor->dtype()) != kElementBytes) {
-    return no(
+    return refuse_node(
         tensor, {"A copy of matrices has elements of 16 bits"}, {"BFloat16 or Half"},
         {text(tensor->dtype())}, {"copy with LoadStoreOpType.set"});
   }
@@ -188,7 +175,7 @@ std::optional<Refusal> find_missing_instruction(const Kernel& kernel, const Tens
   if (!target.is_cuda() || target.architecture >= first) {
     return std::nullopt;
   }
-  return no(
+  return refuse_node(
       copy,
       {"The GPU has no instruction for LoadStoreOpType.",
        is_store(copy) ? "StMatrix" : "load_matrix"},
