@@ -206,6 +206,33 @@ class CutSearch {
     return cuts;
   }
 
+  /// The last resort where nothing is reduced: what the widest output needs is one kernel, and the
+  /// rest another one. Here axes are unrelated that are one axis in another segment.
+  Reasons behind_widest_output() const {
+    Reasons cuts;
+    const TensorView* widest = widest_output();
+    std::unordered_set<ExprId> needed;
+    for (size_t i = group_.exprs.size(); i-- > 0;) {
+      const ExprId id = group_.exprs[i];
+      const bool is_needed = std::ranges::any_of(flow_.expr(id).results, [&](TensorId result) {
+        return flow_.tensor(result).tensor == widest ||
+               std::ranges::any_of(flow_.tensor(result).readers, [&](ExprId reader) {
+                 return needed.contains(reader);
+               });
+      });
+      if (is_needed) {
+        needed.insert(id);
+      }
+    }
+    for_each_edge([&](const Edge& edge, ExprId made_by) {
+      if (needed.contains(made_by) && !needed.contains(edge.reader)) {
+        cuts.emplace(
+            edge, Reason{.rule = CutRule::Space, .other = const_cast<TensorView*>(widest)});
+      }
+    });
+    return cuts;
+  }
+
   [[nodiscard]] bool has(Role role) const {
     return std::ranges::any_of(
         group_.exprs, [&](ExprId id) { return facts_.expr(id).role == role; });
@@ -395,10 +422,16 @@ Reasons find_cuts(
     return cuts;
   }
   if (search.has(Role::Scan)) {
-    Reasons cuts = search.around(Role::Resize);
-    return cuts.empty() ? search.around(Role::Scan) : cuts;
+    if (Reasons cuts = search.around(Role::Resize); !cuts.empty()) {
+      return cuts;
+    }
+    if (Reasons cuts = search.around(Role::Scan); !cuts.empty()) {
+      return cuts;
+    }
+  } else if (Reasons cuts = search.before_resizes(); !cuts.empty()) {
+    return cuts;
   }
-  return search.before_resizes();
+  return has_indistinct_axes ? Reasons{} : search.behind_widest_output();
 }
 
 } // namespace nvfuser::segment
