@@ -1,6 +1,7 @@
 #include "runtime/arguments.h"
 
 #include <sstream>
+#include <unordered_map>
 
 #include "base/errors.h"
 #include "base/value_or_throw.h"
@@ -225,10 +226,8 @@ std::string arguments_text(std::span<const Argument> args) {
 EqualDims equal_input_dims(Fusion& fusion) {
   IdModel model(&fusion);
   const ValGraph& exact = model.maybe_build_graph(IdMappingMode::exact);
-  const auto axis_of = [&](const InputDim& dim) {
-    return logical_axes(static_cast<const TensorView*>(fusion.inputs()[dim.input]))[dim.dim];
-  };
   EqualDims groups;
+  std::unordered_map<int64_t, size_t> place_of; // by group of axes
   for (size_t i = 0; i < fusion.inputs().size(); ++i) {
     const TensorView* input = as_tensor(fusion.inputs()[i]);
     const IterDomains axes = input != nullptr ? logical_axes(input) : IterDomains{};
@@ -236,14 +235,11 @@ EqualDims equal_input_dims(Fusion& fusion) {
       if (axes[dim]->is_broadcast() || axes[dim]->is_symbolic_axis()) {
         continue; // size 1 by definition, or not decided yet
       }
-      const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& candidate) {
-        return exact.are_mapped(axis_of(candidate.front()), axes[dim]);
-      });
-      if (group != groups.end()) {
-        group->push_back({i, dim});
-      } else {
-        groups.push_back({{i, dim}});
+      const auto [place, is_new] = place_of.emplace(exact.group(axes[dim]), groups.size());
+      if (is_new) {
+        groups.emplace_back();
       }
+      groups[place->second].push_back({i, dim});
     }
   }
   std::erase_if(groups, [](const auto& group) { return group.size() < 2; });

@@ -4,12 +4,12 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "eval/simplify.h"
 #include "graph/domain_map.h"
 #include "graph/op_semantics.h"
 #include "graph/pair_graph.h"
 #include "ir/all_nodes.h"
 #include "ir/rules.h"
+#include "transform/lost_elements.h"
 
 namespace nvfuser::transform {
 namespace {
@@ -126,7 +126,7 @@ class Replayer {
     const Expr* own = find_own(expr, in_vals);
     const bool is_free = frontier_.has_all(in_vals);
     if (own == nullptr) {
-      if (!is_free || loses_elements(expr)) {
+      if (!is_free || lost_elements_.in(expr)) {
         return std::nullopt; // used up between the target's root and logical domains, or not to be
                              // repeated
       }
@@ -246,6 +246,7 @@ class Replayer {
 
   const TensorView* target_;
   Frontier frontier_;
+  LostElements lost_elements_;
   std::vector<Expr*> own_exprs_; // operands before results
   std::unordered_set<const Expr*> own_expr_set_;
   std::unordered_set<const Val*> toward_loop_; // ids that the target's loop axes are built from
@@ -253,33 +254,6 @@ class Replayer {
   std::unordered_map<const Val*, IterDomain*> counterpart_; // source id -> target id
   std::unordered_set<const Val*> lacking_;                  // source ids the target has no part of
 };
-
-/// Whether `width` is a sum of sizes and constants that are not negative, as those around the
-/// operands of a cat: a simplifier, which looks at the whole fusion, has nothing to prove then.
-bool is_sum_of_sizes(const Val* width) {
-  std::vector<const Val*> summands{width};
-  std::unordered_set<const Val*> visited;
-  while (!summands.empty()) {
-    const Val* val = summands.back();
-    summands.pop_back();
-    if (!visited.insert(val).second) {
-      continue;
-    }
-    const Expr* definition = val->definition();
-    const auto* op = definition == nullptr ? nullptr : definition->as<BinaryOp>();
-    if (op != nullptr && op->op == BinaryOpType::Add) {
-      summands.push_back(op->lhs);
-      summands.push_back(op->rhs);
-    } else if (val->is_const_int()) {
-      if (as_int(val->value()) < 0) {
-        return false;
-      }
-    } else if (definition != nullptr || val->is_fusion_input() || val->dtype() != DataType::Index) {
-      return false;
-    }
-  }
-  return true;
-}
 
 } // namespace
 
@@ -291,19 +265,6 @@ IterDomains Replay::corresponding() const {
     }
   }
   return ids;
-}
-
-bool loses_elements(const Expr* expr) {
-  const auto* resize = expr->as<Resize>();
-  if (resize == nullptr) {
-    return false;
-  }
-  if (is_sum_of_sizes(resize->left) && is_sum_of_sizes(resize->right)) {
-    return false;
-  }
-  IndexSimplifier simplifier(*expr->fusion());
-  return !simplifier.prove_nonnegative(resize->left) ||
-         !simplifier.prove_nonnegative(resize->right);
 }
 
 std::optional<Refusal> try_replay(

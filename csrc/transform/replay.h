@@ -39,10 +39,6 @@ struct Replay {
   [[nodiscard]] IterDomains corresponding() const;
 };
 
-/// Whether `expr` is a resize that does not provably grow its axis. A loop over a part of an axis
-/// would not compute what other consumers, or a caller, read: it is not repeated.
-[[nodiscard]] bool loses_elements(const Expr* expr);
-
 /// Replay `source_axes`, leading loop axes of `source`, on `target`. Changes neither tensor; new
 /// ids belong to the fusion. The axes need not be the loop domain that `source` has now. Says no to
 /// a merge that would join a reduction with another axis, and to a split of a parallelized axis.

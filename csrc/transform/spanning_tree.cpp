@@ -7,6 +7,7 @@
 
 #include "graph/domain_map.h"
 #include "ir/domain_exprs.h"
+#include "transform/lost_elements.h"
 
 namespace nvfuser::transform {
 namespace {
@@ -61,7 +62,8 @@ IterDomains built_into(
 /// The axis that carries a logical axis of `edge.from` in the logical domain of `edge.to`.
 class AxisStep {
  public:
-  explicit AxisStep(const TreeEdge& edge) : edge_(edge) {
+  AxisStep(const TreeEdge& edge, LostElements& lost_elements)
+      : edge_(edge), lost_elements_(lost_elements) {
     if (edge.direction == Direction::ToProducer) {
       map_.emplace(edge.to, edge.from);
       root_to_logical_ = exprs_between(edge.from->maybe_root(), edge.from->logical());
@@ -96,7 +98,7 @@ class AxisStep {
     };
     if (edge_.direction == Direction::ToProducer) {
       const Expr* resize = resize_to(id);
-      return resize != nullptr && loses_elements(resize);
+      return resize != nullptr && lost_elements_.in(resize);
     }
     return std::any_of(images.begin(), images.end(), [&](const IterDomain* image) {
       return resize_to(image) != nullptr;
@@ -124,6 +126,7 @@ class AxisStep {
   }
 
   const TreeEdge& edge_;
+  LostElements& lost_elements_;
   std::optional<PairwiseDomainMap> map_;
   std::vector<Expr*> root_to_logical_;
 };
@@ -150,9 +153,10 @@ struct Candidate {
   }
 };
 
-Candidate make_candidate(const TreeEdge& edge, const Carried& carried) {
+Candidate make_candidate(
+    const TreeEdge& edge, const Carried& carried, LostElements& lost_elements) {
   Candidate candidate{.edge = edge, .carried = {}};
-  const AxisStep step(edge);
+  const AxisStep step(edge, lost_elements);
   for (const CarriedAxis& axis : carried) {
     candidate.carried.push_back(step(axis));
     const CarriedAxis& next = candidate.carried.back();
@@ -193,11 +197,12 @@ std::vector<TreeEdge> spanning_tree(TensorView* reference, const EdgeFilter& may
   std::vector<TreeEdge> tree;
   std::unordered_set<const TensorView*> reached{reference};
   std::priority_queue<Candidate> candidates;
+  LostElements lost_elements;
   int64_t number = 0;
   const auto grow_from = [&](TensorView* tensor, const Carried& carried, int64_t distance) {
     for (const TreeEdge& edge : edges_from(tensor)) {
       if (reached.count(edge.to) == 0 && (may_take == nullptr || may_take(edge))) {
-        Candidate candidate = make_candidate(edge, carried);
+        Candidate candidate = make_candidate(edge, carried, lost_elements);
         candidate.distance = distance + 1;
         candidate.number = number++;
         candidates.push(std::move(candidate));

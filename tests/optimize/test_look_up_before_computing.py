@@ -199,3 +199,20 @@ def test_one_kernel_computes_rows_and_an_element_of_each(
             torch.testing.assert_close(outs[1], wanted, atol=1e-5, rtol=1e-5)
         (piece,) = fd.fec.last_pieces()
         assert piece.way == "scheduled"
+
+
+def test_many_lookups_in_a_long_chain_do_not_repeat_it_without_end() -> None:
+    length = 100
+
+    def expressions(lookups: int) -> int:
+        with FusionDefinition() as fd:
+            y = matrix(fd)
+            for _ in range(length):
+                y = fd.ops.sin(y)
+            for row in range(lookups):
+                fd.add_output(fd.ops.select(y, row % 4, 0))
+            fd.add_output(y)
+        return len(fd.fusion.optimize(passes=[NAME]).exprs())
+
+    assert expressions(1) == 2 * length + 1  # the chain, a lookup, and the chain of its element
+    assert expressions(50) <= 5 * (length + 50)

@@ -82,6 +82,20 @@ def test_outputs_of_one_element_or_none(target: str, shape: tuple[int, ...]) -> 
     check_runs(fd, NO_OP, [x], target)
 
 
+@pytest.mark.parametrize("shape", [(0, 7), (7, 0)], ids=str)
+def test_a_norm_of_no_elements_is_one_segment(target: str, shape: tuple[int, ...]) -> None:
+    x = torch.rand(shape)
+    fd = FusionDefinition()
+    with fd:
+        rows = fd.define_tensor([-1, -1], contiguity=True)
+        centered = fd.ops.sub(rows, fd.ops.max(rows, [1], keepdim=True))
+        fd.add_output(fd.ops.div(centered, fd.ops.sum(centered, [1], keepdim=True)))
+    (result,) = fd.execute([x.to(target)])
+    assert result.shape == x.shape
+    assert [piece.scheduler for piece in fd.fec.last_pieces()] == [NO_OP]
+    assert fd.fec.compilations() == ["first run"]
+
+
 def test_reasons_of_no_op() -> None:
     text = "Scheduler _no_op_ ***rejected*** because : "
     for build, why in (

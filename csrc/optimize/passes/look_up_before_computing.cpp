@@ -21,6 +21,11 @@
 namespace nvfuser::optimize {
 namespace {
 
+/// Each lookup computes its element by operations of its own. All of them together get so many for
+/// each expression of the fusion: one lookup never has too few, and many lookups in one long chain
+/// do not make a fusion of its square.
+constexpr size_t kStepsOfExpr = 4;
+
 /// An expression that reads one position of a dimension of `arg`.
 struct Lookup {
   const Expr* expr = nullptr;
@@ -93,8 +98,8 @@ class Way {
  public:
   explicit Way(const Lookup& lookup) : lookup_(lookup) {}
 
-  /// Whether there is one.
-  [[nodiscard]] bool find() {
+  /// Whether there is one of no more than `steps_left` operations; those that it met are taken off.
+  [[nodiscard]] bool find(size_t& steps_left) {
     std::unordered_set<const TensorView*> seen;
     std::vector<Step> pending{{lookup_.arg}};
     while (!pending.empty()) {
@@ -111,9 +116,10 @@ class Way {
       const bool is_passed = made_by != nullptr && is_on_elements(*made_by) &&
                              made_by->outputs().size() == 1 &&
                              have_axes_of_one_kind(step.tensor, lookup_.arg);
-      if (!is_passed) {
+      if (!is_passed || steps_left == 0) {
         return false;
       }
+      --steps_left;
       pending.push_back({.tensor = step.tensor, .is_behind_operands = true});
       for (TensorView* operand : tensor_inputs(made_by)) {
         pending.push_back({operand});
@@ -215,14 +221,16 @@ class Way {
 } // namespace
 
 bool look_up_before_computing(Fusion& fusion) {
+  const std::vector<Expr*> exprs = exprs_from_outputs(fusion);
+  size_t steps_left = kStepsOfExpr * exprs.size();
   bool has_changed = false;
-  for (const Expr* expr : exprs_from_outputs(fusion)) {
+  for (const Expr* expr : exprs) {
     const std::optional<Lookup> lookup = as_lookup_of_one(*expr);
     if (!lookup || lies_in_memory(lookup->arg)) {
       continue;
     }
     Way way(*lookup);
-    if (way.find()) {
+    if (way.find(steps_left)) {
       way.move_lookup();
       has_changed = true;
     }

@@ -9,9 +9,10 @@ namespace nvfuser::optimize {
 ///   after:   T2[m, 1] = take_along_axis(T0, T1, 1)   T3 = exp(T2)
 /// For lookups of one position of a dimension, in what operations on elements make of tensors that
 /// lie in memory and of tensors that have one element along the dimension (the statistics of a
-/// row). Where the whole is read as well, the element is computed anew. Results are the same, bit
+/// row). Where the whole is read as well, the element is computed anew, as long as all lookups
+/// together repeat no more than a few operations for each of the fusion. Results are the same, bit
 /// for bit.
-/// Cost:     O(lookups * operations before them * rank).
+/// Cost:     O(expressions * rank).
 bool look_up_before_computing(Fusion& fusion);
 
 } // namespace nvfuser::optimize

@@ -5,6 +5,7 @@
 #include "schedule/common/kernel_rules.h"
 #include "schedule/params/plain_params.h"
 #include "schedule/summary/axis_sources.h"
+#include "transform/inline.h"
 
 namespace nvfuser::schedule {
 namespace {
@@ -48,8 +49,30 @@ std::unique_ptr<HeuristicParams> compute_heuristics(
   return std::make_unique<PlainParams>(SchedulerType::no_op);
 }
 
-void apply(FusionSummary& /*summary*/, const HeuristicParams& params) {
+/// Whether it has one element, or so many as its type says, in the loops that it does not share.
+bool fits_registers(const TensorView* tensor) {
+  const IterDomains& loop = tensor->loop();
+  const auto first_own = loop.begin() + tensor->compute_at_position();
+  return std::all_of(first_own, loop.end(), [](const IterDomain* axis) {
+    return axis->is_reduction() || axis->is_broadcast() || axis->extent()->is_const_int();
+  });
+}
+
+/// What an output without elements is computed from has sizes: it is computed where it is used, or
+/// else lies in memory. Most such kernels are not even launched.
+void apply(FusionSummary& summary, const HeuristicParams& params) {
   static_cast<void>(params_as<PlainParams>(params, SchedulerType::no_op));
+  std::vector<TensorView*> between = summary.computed();
+  std::erase_if(between, [](const TensorView* tensor) { return tensor->is_fusion_output(); });
+  if (std::ranges::all_of(between, fits_registers)) {
+    return;
+  }
+  transform::inline_most(summary.fusion(), summary.computed());
+  for (TensorView* tensor : between) {
+    if (!fits_registers(tensor)) {
+      tensor->set_memory_type(MemoryType::Global);
+    }
+  }
 }
 
 } // namespace

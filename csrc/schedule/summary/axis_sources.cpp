@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ir/domain_exprs.h"
-#include "transform/replay.h"
+#include "transform/lost_elements.h"
 
 namespace nvfuser::schedule {
 namespace {
@@ -58,6 +58,7 @@ class Presence {
 AxisClasses sources_of(const ValGraph& exact, const IterDomains& axes) {
   AxisClasses found;
   std::vector<int64_t> queue;
+  transform::LostElements lost_elements;
   const auto add = [&](const Val* id) {
     if (id->vtype() != ValType::IterDomain) {
       return;
@@ -77,7 +78,7 @@ AxisClasses sources_of(const ValGraph& exact, const IterDomains& axes) {
     const int64_t group = queue.back();
     queue.pop_back();
     for (const Expr* made_by : exact.definitions(group)) {
-      const bool is_whole = !transform::loses_elements(made_by);
+      const bool is_whole = !lost_elements.in(made_by);
       if (is_whole && std::ranges::all_of(made_by->outputs(), is_found)) {
         std::ranges::for_each(made_by->inputs(), add);
       }
