@@ -4,10 +4,26 @@ Runs on the GPU if there is one, else on the CPU: the same schedule, another ker
 """
 
 import argparse
+import os
+import shutil
+import sys
 
 import torch
 
 from nvfuser_direct import FusionDefinition, ParallelType
+
+WIDTH = min(shutil.get_terminal_size().columns, 100)
+BOLD, PLAIN = (
+    ("\033[1m", "\033[0m") if sys.stdout.isatty() and "NO_COLOR" not in os.environ else ("", "")
+)
+
+
+def title(text: str) -> None:
+    print(f"\n{BOLD}{'=' * WIDTH}\n{text}\n{'=' * WIDTH}{PLAIN}")
+
+
+def section(text: str) -> None:
+    print(f"\n{BOLD}{f'--- {text} '.ljust(WIDTH, '-')}{PLAIN}\n")
 
 
 def scheduled_by_hand(target: str) -> None:
@@ -26,44 +42,53 @@ def scheduled_by_hand(target: str) -> None:
         fd.sched.parallelize_like(y)
         fd.sched.inline_most()
 
-    print("--- math\n")
-    print(fd.fusion.print_math())
-    print("--- schedule\n")
-    print(fd.fusion.print_transforms())
-    print(f"--- kernel for {target}\n")
-    print(fd.fusion.print_kernel(target=target))
+    title("relu(x) + 1, with a schedule by hand")
+    section("math")
+    print(fd.fusion.print_math().strip())
+    section("schedule")
+    print(fd.fusion.print_transforms().strip())
+    section(f"kernel for {target}")
+    print(fd.fusion.print_kernel(target=target).strip())
 
     data = torch.randn(1000, 999, device=target)
     (out,) = fd.manual_execute([data])
     expected = torch.relu(data) + 1
-    print(f"--- result on {target}, of {list(data.shape)}\n")
+    section(f"result on {target}, of {list(data.shape)}")
     print(out[:3, :6])
     print(f"\nlargest difference from PyTorch: {(out - expected).abs().max():g}")
     torch.testing.assert_close(out, expected)
 
 
 def scheduled_automatically(target: str) -> None:
-    # Sums of rows, and the sum of those: two reductions over different axes, which no kernel holds.
+    # A layer between two maps: a library multiplies, so the maps are kernels of their own.
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
-        rows = fd.ops.sum(fd.ops.exp(x), [1])
-        fd.add_output(fd.ops.sum(rows, [0]))
+        weight = fd.define_tensor([-1, -1], contiguity=True)
+        bias = fd.define_tensor([-1], contiguity=True)
+        gate = fd.ops.silu(x)
+        product = fd.ops.linear(gate, weight)
+        shifted = fd.ops.add(product, fd.ops.broadcast(bias, [True, False]))
+        fd.add_output(fd.ops.relu(shifted))
 
-    data = torch.randn(1000, 999, device=target)
-    print("--- math of a fusion without a schedule\n")
-    print(fd.fusion.print_math())
-    (out,) = fd.execute([data])
-    print("--- how it runs, and why it is cut\n")
-    print(fd.fec.explain([data]))
-    print("--- schedules\n")
-    print("\n".join(fd.fec.schedules([data])))
-    print(f"--- kernels for {target}\n")
-    print(fd.fec.get_cuda_kernel([data]))
+    inputs = [torch.randn(*sizes, device=target) for sizes in [(512, 256), (128, 256), (128,)]]
+    title("relu(linear(silu(x), weight) + bias), which schedules itself")
+    section("math")
+    print(fd.fusion.print_math().strip())
+    (out,) = fd.execute(inputs)
+    section("how it runs, and why it is cut")
+    print(fd.fec.explain(inputs).strip())
+    section("schedules, to read, to edit and to put back")
+    print("\n".join(fd.fec.schedules(inputs)).strip())
+    section(f"kernels for {target}")
+    print(fd.fec.get_cuda_kernel(inputs).strip())
 
-    expected = data.double().exp().sum()
-    print("--- result\n")
-    print(f"{out:.6g}, from PyTorch in double precision {expected:.6g}")
-    torch.testing.assert_close(out.double(), expected, rtol=1e-5, atol=0)
+    data, weights, shift = (tensor.double() for tensor in inputs)
+    expected = torch.relu(torch.nn.functional.silu(data) @ weights.T + shift)
+    section(f"result on {target}")
+    print(out[:3, :6])
+    difference = (out - expected).abs().max()
+    print(f"\nlargest difference from PyTorch in double precision: {difference:.1g}")
+    torch.testing.assert_close(out.double(), expected, rtol=1e-4, atol=1e-3)
 
 
 def main() -> None:

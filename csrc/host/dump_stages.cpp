@@ -14,7 +14,11 @@ void dump_python(const Fusion& definition) {
   }
 }
 
-void dump_stages(const Fusion& definition, const Fusion& concretized, const Fusion& optimized) {
+void dump_stages(
+    const Fusion& definition,
+    const Fusion& concretized,
+    const Fusion& optimized,
+    const Partition& partition) {
   const auto dump = [](DumpOption option, const char* stage, const Fusion& fusion) {
     if (has_option(option)) {
       std::cout << "Fusion IR (" << stage << "):\n" << fusion.print_math() << std::endl;
@@ -22,9 +26,15 @@ void dump_stages(const Fusion& definition, const Fusion& concretized, const Fusi
   };
   dump(DumpOption::FusionIrOriginal, "original", definition);
   dump(DumpOption::FusionIrConcretized, "concretized", concretized);
-  // Schedulers, and what cuts the fusion for them, see what passes made of it.
   dump(DumpOption::FusionIrPreseg, "preseg", optimized);
-  dump(DumpOption::FusionIrPresched, "presched", optimized);
+  if (!has_option(DumpOption::FusionIrPresched)) {
+    return;
+  }
+  const size_t count = partition.pieces.size();
+  for (size_t i = 0; i < count; ++i) {
+    std::cout << "Fusion IR (presched): segment " << i << " of " << count << "\n"
+              << partition.pieces[i].fusion->print_math() << std::endl;
+  }
 }
 
 void dump_segments(const Partition& partition) {

@@ -263,7 +263,7 @@ std::shared_ptr<FusionRuntime> FusionExecutorCache::runtime_for(
   int64_t num_alike = 0; // with other schedules
   const Entry* alike = nullptr;
   for (Entry& entry : runtimes_) {
-    if (entry.key == key && !entry.runtime->find_difference(pieces)) {
+    if (entry.key == key && entry.runtime->serves(pieces)) {
       entry.last_use = ++num_uses_;
       return entry.runtime;
     }
@@ -277,7 +277,7 @@ std::shared_ptr<FusionRuntime> FusionExecutorCache::runtime_for(
     dump_python(*fusion_);
     dump_segments(pieces.partition);
   }
-  dump_stages(*fusion_, *specialization.fusion, *pieces.complete);
+  dump_stages(*fusion_, *specialization.fusion, *pieces.complete, pieces.partition);
   const KernelIdentity identity{
       .fusion_id = fusion_id_, .concrete_id = specialization.number, .runtime_id = num_alike};
   auto runtime = std::make_shared<FusionRuntime>(
@@ -358,7 +358,7 @@ std::string FusionExecutorCache::reason_for(
     return "first run";
   }
   if (alike != nullptr) {
-    return *alike->runtime->find_difference(pieces);
+    return alike->runtime->difference_of(pieces);
   }
   const RuntimeKey& last = runtimes_.back().key;
   if (last.device != key.device) {
@@ -505,7 +505,7 @@ std::variant<std::shared_ptr<const FusionRuntime>, Refusal> FusionExecutorCache:
     const bool is_for_these = entry.key.specialization == specialization.number &&
                               (is_on_any_device || entry.key.device == place.kind) &&
                               (entry.key.sizes.empty() || entry.key.sizes == sizes) &&
-                              !entry.runtime->find_difference(pieces);
+                              entry.runtime->serves(pieces);
     const bool is_better =
         found == nullptr || (found->key.options != options && entry.key.options == options);
     if (is_for_these && is_better) {

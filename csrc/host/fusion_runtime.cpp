@@ -72,22 +72,40 @@ void FusionRuntime::add_piece(PlannedPieces& pieces, size_t position, bool is_by
   pieces_.push_back(std::move(made));
 }
 
-std::optional<std::string> FusionRuntime::find_difference(const PlannedPieces& pieces) const {
+bool FusionRuntime::is_cut_like(const PlannedPieces& pieces) const {
   const std::shared_ptr<const SegmentedFusion>& own = cut();
-  const bool is_cut_alike =
-      own != nullptr && pieces.cut != nullptr
-          ? own->complete_fusion() == pieces.cut->complete_fusion() && own->is_cut_like(*pieces.cut)
-          : own == pieces.cut &&
-                pieces_.front().ways->piece().kind == pieces.partition.pieces.front().kind;
-  if (!is_cut_alike) {
-    return "it is cut in another way";
+  return own != nullptr && pieces.cut != nullptr
+             ? own->complete_fusion() == pieces.cut->complete_fusion() &&
+                   own->is_cut_like(*pieces.cut)
+             : own == pieces.cut &&
+                   pieces_.front().ways->piece().kind == pieces.partition.pieces.front().kind;
+}
+
+bool FusionRuntime::serves(const PlannedPieces& pieces) const {
+  if (!is_cut_like(pieces)) {
+    return false;
   }
   for (size_t i = 0; i < pieces_.size(); ++i) {
     if (!pieces_[i].ways->serves(*pieces.candidates[i])) {
-      return "segment " + std::to_string(i) + " has other params";
+      return false;
     }
   }
-  return std::nullopt;
+  return true;
+}
+
+std::string FusionRuntime::difference_of(const PlannedPieces& pieces) const {
+  if (!is_cut_like(pieces)) {
+    const size_t count = pieces.partition.pieces.size();
+    return "it is cut in another way: " + std::to_string(count) +
+           (count == pieces_.size() ? " other" : "") + (count == 1 ? " segment" : " segments") +
+           (count == pieces_.size() ? "" : " instead of " + std::to_string(pieces_.size()));
+  }
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    if (const auto differences = pieces_[i].ways->find_differences(*pieces.candidates[i])) {
+      return "segment " + std::to_string(i) + " has other params: " + *differences;
+    }
+  }
+  return "nothing differs";
 }
 
 FusionRuntime::Planned FusionRuntime::plan(

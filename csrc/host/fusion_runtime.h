@@ -34,9 +34,11 @@ class FusionRuntime {
   FusionRuntime(const FusionRuntime&) = delete;
   FusionRuntime& operator=(const FusionRuntime&) = delete;
 
-  /// Why it does not compute `pieces`, of another run; no value: the fusion is cut alike, and
-  /// schedulers propose for every piece what is used.
-  [[nodiscard]] std::optional<std::string> find_difference(const PlannedPieces& pieces) const;
+  /// Whether it computes `pieces`, of another run: the fusion is cut alike, and schedulers propose
+  /// for every piece what is used.
+  [[nodiscard]] bool serves(const PlannedPieces& pieces) const;
+  /// What a user is told about it.
+  [[nodiscard]] std::string difference_of(const PlannedPieces& pieces) const;
 
   /// A program, and the plan of its runs with arguments like some.
   struct Planned {
@@ -102,6 +104,7 @@ class FusionRuntime {
     KernelIdentity identity; // names evaluations
   };
 
+  [[nodiscard]] bool is_cut_like(const PlannedPieces& pieces) const;
   [[nodiscard]] Choice best_choice(Device device, Evaluator& evaluator);
   [[nodiscard]] const std::shared_ptr<HostProgram>& program_for(const Choice& choice);
   /// Put the schedules in place that are kept for segments like these (NVFUSER_SCHEDULES).

@@ -111,22 +111,40 @@ bool PieceWays::is_like(const Piece& piece, Candidates& candidates) const {
          equal_up_to_numbering(*piece_.fusion, *piece.fusion);
 }
 
-bool PieceWays::serves(Candidates& candidates) const {
+std::optional<PieceWays::TwoParams> PieceWays::find_first_difference(Candidates& candidates) const {
   if (kinds_.front() == Way::Kind::View && !is_view_refused_.load()) {
-    return true;
+    return std::nullopt;
   }
   const size_t num_compared = num_refused_.load() + 1;
   for (size_t i = 0; i < num_compared; ++i) {
     const Candidates::Params own = candidates_->at(i);
     const Candidates::Params other = candidates.at(i);
-    if (own == nullptr || other == nullptr) {
-      return own == other;
+    if (own == nullptr && other == nullptr) {
+      return std::nullopt;
     }
-    if (*own != *other) {
-      return false;
+    if (own == nullptr || other == nullptr || *own != *other) {
+      return TwoParams{.own = own, .other = other};
     }
   }
-  return true;
+  return std::nullopt;
+}
+
+bool PieceWays::serves(Candidates& candidates) const {
+  return !find_first_difference(candidates);
+}
+
+std::optional<std::string> PieceWays::find_differences(Candidates& candidates) const {
+  const std::optional<TwoParams> found = find_first_difference(candidates);
+  if (!found) {
+    return std::nullopt;
+  }
+  if (found->own != nullptr && found->other != nullptr) {
+    return found->other->differences_from(*found->own);
+  }
+  const auto name_of = [](const Candidates::Params& params) -> std::string {
+    return params == nullptr ? "no scheduler" : enum_name(params->scheduler_type());
+  };
+  return name_of(found->other) + " instead of " + name_of(found->own);
 }
 
 PieceReport PieceWays::report_of(size_t number) const {

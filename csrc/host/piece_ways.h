@@ -93,6 +93,8 @@ class PieceWays {
   /// Whether it computes the piece as `candidates`, which schedulers propose for other sizes, have
   /// it: they are equal up to the one that is used. Any thread may ask.
   [[nodiscard]] bool serves(Candidates& candidates) const;
+  /// Why it does not: the params, or the schedulers, that are others; no value: it does.
+  [[nodiscard]] std::optional<std::string> find_differences(Candidates& candidates) const;
   /// Whether `piece` is the same, but for the slots that it reads.
   [[nodiscard]] bool is_like(const Piece& piece, Candidates& candidates) const;
   [[nodiscard]] const Piece& piece() const {
@@ -160,6 +162,12 @@ class PieceWays {
       Device device,
       const CompileParams& params = {},
       SchedulerType scheduler = SchedulerType::none) const;
+  struct TwoParams {
+    Candidates::Params own;
+    Candidates::Params other;
+  };
+  /// The first proposals of schedulers that differ, of those up to the one that is used.
+  [[nodiscard]] std::optional<TwoParams> find_first_difference(Candidates& candidates) const;
   /// The place of a way among the candidates.
   [[nodiscard]] size_t candidate_of(size_t number) const;
   /// Whether a way may stand in for one that is refused, and not a user be told.

@@ -37,11 +37,9 @@ class Origins {
       AxisSet made_of;
       for (const Val* in : made_by->inputs()) {
         if (in->vtype() == ValType::IterDomain) {
-          const AxisSet& more = add_own(static_cast<const IterDomain*>(in));
-          made_of.insert(made_of.end(), more.begin(), more.end());
+          made_of = union_of(made_of, add_own(static_cast<const IterDomain*>(in)));
         }
       }
-      make_set(made_of);
       for (const Val* out : made_by->outputs()) {
         const auto* axis = static_cast<const IterDomain*>(out);
         const auto [place, is_new] =
@@ -60,10 +58,8 @@ class Origins {
   AxisSet of(const IterDomains& axes) {
     AxisSet all;
     for (const IterDomain* axis : axes) {
-      const AxisSet& made_of = add_own(axis);
-      all.insert(all.end(), made_of.begin(), made_of.end());
+      all = union_of(all, add_own(axis));
     }
-    make_set(all);
     return all;
   }
 

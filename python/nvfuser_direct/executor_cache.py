@@ -64,13 +64,25 @@ class FusionExecutorCache(_core.FusionExecutorCache):
         Raises
         ------
         UserError
-            If it computes something else than the segment, or cannot be lowered.
+            If it computes something else than the segment, or cannot be lowered; if there is no
+            such segment.
+        TypeError
+            If the schedule is neither a text nor a function.
 
         Examples
         --------
         >>> text = fd.fec.schedules(inputs)[0]
         >>> fd.fec.use_schedule(0, text.replace("split(0, 128)", "split(0, 256)"))
         """
+        if not (schedule is None or isinstance(schedule, str) or callable(schedule)):
+            raise TypeError(
+                "A schedule is a text of fd.fec.schedules(inputs), a function of a "
+                f"FusionDefinition, or None, but got {type(schedule).__name__}"
+            )
+        if segment < 0:
+            raise _core.UserError(
+                f"The segment id is not valid: segments are numbered from 0, but got {segment}"
+            )
         origin = f"<schedule of segment {segment}>"
         fusion = None if schedule is None else scheduled_fusion(schedule, origin)
         params = _core.CompileParams() if schedule is None else compile_params_of(schedule)

@@ -242,6 +242,10 @@ def test_mistakes_in_texts_say_where_they_are(target: str) -> None:
         fd.fec.use_schedule(0, "x = 1\n")
     with pytest.raises(UserError, match="The segment id is not valid: there are 1 segments"):
         fd.fec.use_schedule(1, in_blocks_of(96))
+    with pytest.raises(UserError, match="The segment id is not valid: segments are numbered from"):
+        fd.fec.use_schedule(-1, in_blocks_of(96))
+    with pytest.raises(TypeError, match=r"A schedule is a text .* or None, but got int"):
+        fd.fec.use_schedule(0, 5)  # type: ignore[arg-type]
     with FusionDefinition() as fresh:
         fresh.add_output(fresh.ops.neg(fresh.define_tensor([-1])))
     cache = fresh._make_executor_cache()

@@ -98,8 +98,25 @@ def test_a_runtime_tells_why_it_was_made(target: str, rng: torch.Generator) -> N
     assert (first, second) == ("first run", "other options")
     assert others
     for reason in others:
-        assert reason == "it is cut in another way" or reason.endswith("has other params")
+        assert re.fullmatch(
+            r"it is cut in another way: (\d+ segments? instead of \d+|\d+ other segments?)"
+            r"|segment \d+ has other params: .+ instead of .+",
+            reason,
+        )
     assert fd.fec.stats().runtimes == len(fd.fec.compilations())
+
+
+def test_a_reason_names_the_params_that_differ(target: str) -> None:
+    with FusionDefinition() as norms:
+        rows = matrix(norms)
+        norms.add_output(norms.ops.sub(rows, norms.ops.sum(rows, [1], keepdim=True)))
+    norms.execute([torch.rand(8, 16, device=target)])
+    norms.execute([torch.rand(8, 3000, device=target)])
+    norms.execute([torch.rand(0, 16, device=target)])
+    first, wider, empty = norms.fec.compilations()
+    assert first == "first run"
+    assert re.fullmatch(r"segment 0 has other params: (\w+ \S+ instead of \S+(, )?)+", wider), wider
+    assert empty.endswith("has other params: no_op instead of inner_persistent")
 
 
 def test_views_have_no_kernel_and_share_memory(target: str, rng: torch.Generator) -> None:

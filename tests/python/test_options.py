@@ -70,7 +70,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
         ("fusion_ir_original", r"Fusion IR \(original\):\nInputs:\n  T0_g_float"),
         ("fusion_ir_concretized", r"Fusion IR \(concretized\):"),
         ("fusion_ir_preseg", r"Fusion IR \(preseg\):"),
-        ("fusion_ir_presched", r"Fusion IR \(presched\):"),
+        ("fusion_ir_presched", r"Fusion IR \(presched\): segment 0 of 1\nInputs:\n  T0_g_float"),
         ("fusion_ir", r"Fusion IR of nvfuser_reduction_f0_c0_r0_g0:(.|\n)*TransformPrinter :"),
         ("fusion_ir_math", r"%kernel_math \{"),
         ("kernel_ir", r"FOR i"),

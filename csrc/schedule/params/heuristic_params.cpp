@@ -33,6 +33,29 @@ size_t HeuristicParams::hash() const {
   return detail::hash_combine(hash, static_cast<size_t>(cparams.maxrregcount));
 }
 
+std::string HeuristicParams::differences_from(const HeuristicParams& other) const {
+  if (scheduler_type_ != other.scheduler_type_ || typeid(*this) != typeid(other)) {
+    return std::string(enum_name(scheduler_type_)) + " instead of " +
+           enum_name(other.scheduler_type_);
+  }
+  std::vector<std::string> found = differing_fields(other);
+  for (const ParallelType type : kBlockDimTypes) {
+    if (is_fixed(type) && lparams.raw(type) != other.lparams.raw(type)) {
+      found.push_back(
+          std::to_string(lparams.raw(type)) + " of " + text(type) + " instead of " +
+          std::to_string(other.lparams.raw(type)));
+    }
+  }
+  if (!are_equal(cparams, other.cparams)) {
+    found.emplace_back("other compile params");
+  }
+  std::string list;
+  for (const std::string& difference : found) {
+    list += (list.empty() ? "" : ", ") + difference;
+  }
+  return list;
+}
+
 std::string HeuristicParams::to_string() const {
   return std::string("\n===== ") + title() + " Parameters ========\n" + body() +
          "====================================\n";

@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/compile_params.h"
 #include "base/launch_params.h"
@@ -39,6 +40,9 @@ class HeuristicParams {
   [[nodiscard]] bool operator==(const HeuristicParams& other) const;
   [[nodiscard]] size_t hash() const;
   [[nodiscard]] std::string to_string() const;
+  /// What makes another kernel: "vectorization_factor 4 instead of 1, 64 threads instead of 128",
+  /// or the name of the other's scheduler. Empty if they are equal.
+  [[nodiscard]] std::string differences_from(const HeuristicParams& other) const;
   [[nodiscard]] virtual std::unique_ptr<HeuristicParams> clone() const = 0;
 
  protected:
@@ -46,6 +50,9 @@ class HeuristicParams {
   HeuristicParams& operator=(const HeuristicParams&) = default;
   [[nodiscard]] virtual bool has_equal_fields(const HeuristicParams& other) const = 0;
   [[nodiscard]] virtual size_t hash_of_fields() const = 0;
+  /// "name value instead of its value" for each field that differs; `other` has the same class.
+  [[nodiscard]] virtual std::vector<std::string> differing_fields(
+      const HeuristicParams& other) const = 0;
   /// Whether the kernel is made for this size of a block, which else follows from a run.
   [[nodiscard]] virtual bool is_fixed(ParallelType thread_dim) const = 0;
   /// "Pointwise": what stands in the first line of the text.
@@ -77,6 +84,11 @@ std::string field_text(const T& value) {
   }
 }
 
+/// Whether values are shown by `field_text`: not structs of other fields.
+template <typename T>
+constexpr bool kHasFieldText =
+    std::is_arithmetic_v<T> || is_vector_v<T> || requires(const T& value) { text(value); };
+
 } // namespace detail
 
 /// The params that consist of `Choice`, a struct with `fields()`, equality, `kType` and `kTitle`.
@@ -105,6 +117,25 @@ class ParamsOf final : public HeuristicParams, public Choice {
           nvfuser::detail::hash_combine(hash, nvfuser::detail::hash_attr<T>(this->*field.member));
     });
     return hash;
+  }
+
+  [[nodiscard]] std::vector<std::string> differing_fields(
+      const HeuristicParams& other) const override {
+    std::vector<std::string> texts;
+    const auto& its = dynamic_cast<const ParamsOf&>(other);
+    for_each_field<Choice>([&](const auto& field) {
+      const auto& own_value = this->*field.member;
+      const auto& its_value = its.*field.member;
+      if (own_value == its_value) {
+        return;
+      }
+      texts.emplace_back(field.name);
+      if constexpr (detail::kHasFieldText<std::remove_cvref_t<decltype(own_value)>>) {
+        texts.back() +=
+            " " + detail::field_text(own_value) + " instead of " + detail::field_text(its_value);
+      }
+    });
+    return texts;
   }
 
   [[nodiscard]] bool is_fixed([[maybe_unused]] ParallelType thread_dim) const override {

@@ -22,8 +22,9 @@ bool is_elementwise(const TensorView* operand, const Expr* use) {
 TensorAccess describe_access(
     const ValGraph& exact, TensorView* tensor, size_t position, const IterDomains& axes) {
   TensorAccess access{.tensor = tensor, .position = position, .has_all_axes = true};
+  AxesOf own(exact, tensor);
   for (const IterDomain* axis : axes) {
-    access.has_axis.push_back(!axis->is_broadcast() && has_axis(exact, tensor, axis));
+    access.has_axis.push_back(!axis->is_broadcast() && own.have(axis));
     access.has_all_axes &= access.has_axis.back() || axis->is_broadcast();
   }
   for (size_t count = 1; count <= axes.size(); ++count) {

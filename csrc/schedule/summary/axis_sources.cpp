@@ -8,52 +8,67 @@
 namespace nvfuser::schedule {
 namespace {
 
-/// Whether an axis of `tensor` is in the class, or all of the axes that its members are made of.
-class Presence {
- public:
-  Presence(const ValGraph& exact, const TensorView* tensor) : exact_(exact) {
-    for (const IterDomain* axis : concrete_axes(tensor)) {
-      own_.insert(exact.group(axis));
+/// Whether all axes that a transform reads are present, but for broadcasts.
+bool has_all_inputs(const ValGraph& exact, const Expr* transform, const AxisClasses& present) {
+  bool has_any = false;
+  for (const Val* in : transform->inputs()) {
+    if (in->vtype() != ValType::IterDomain) {
+      continue; // a factor
     }
+    const auto* axis = static_cast<const IterDomain*>(in);
+    if (axis->is_broadcast()) {
+      continue;
+    }
+    if (!present.contains(exact.group(axis))) {
+      return false;
+    }
+    has_any = true;
   }
-
-  bool has(const IterDomain* axis) {
-    const int64_t group = exact_.group(axis);
-    if (own_.contains(group)) {
-      return true;
-    }
-    if (!visited_.insert(group).second) {
-      return false; // made of itself
-    }
-    return std::ranges::any_of(
-        exact_.definitions(group), [&](const Expr* made_by) { return has_all_inputs(made_by); });
-  }
-
- private:
-  bool has_all_inputs(const Expr* made_by) {
-    bool has_any = false;
-    for (const Val* in : made_by->inputs()) {
-      if (in->vtype() != ValType::IterDomain) {
-        continue; // a factor
-      }
-      const auto* axis = static_cast<const IterDomain*>(in);
-      if (axis->is_broadcast()) {
-        continue;
-      }
-      if (!has(axis)) {
-        return false;
-      }
-      has_any = true;
-    }
-    return has_any;
-  }
-
-  const ValGraph& exact_;
-  AxisClasses own_;
-  AxisClasses visited_;
-};
+  return has_any;
+}
 
 } // namespace
+
+AxesOf::AxesOf(const ValGraph& exact, const TensorView* tensor) : exact_(exact) {
+  for (const IterDomain* axis : concrete_axes(tensor)) {
+    present_.insert(exact.group(axis));
+  }
+}
+
+bool AxesOf::have(const IterDomain* axis) {
+  const int64_t group = exact_.group(axis);
+  if (present_.contains(group)) {
+    return true;
+  }
+  if (exact_.definitions(group).empty()) {
+    return false;
+  }
+  if (!has_all_) {
+    add_all_made_of_them();
+    has_all_ = true;
+  }
+  return present_.contains(group);
+}
+
+/// From the tensor's axes on: the operands of a cat have few uses, its result many definitions.
+void AxesOf::add_all_made_of_them() {
+  std::vector<int64_t> queue(present_.begin(), present_.end());
+  while (!queue.empty()) {
+    const int64_t group = queue.back();
+    queue.pop_back();
+    for (const Expr* use : exact_.uses(group)) {
+      if (!has_all_inputs(exact_, use, present_)) {
+        continue;
+      }
+      for (const Val* out : use->outputs()) {
+        const int64_t made = exact_.group(static_cast<const IterDomain*>(out));
+        if (present_.insert(made).second) {
+          queue.push_back(made);
+        }
+      }
+    }
+  }
+}
 
 AxisClasses sources_of(const ValGraph& exact, const IterDomains& axes) {
   AxisClasses found;
@@ -88,7 +103,7 @@ AxisClasses sources_of(const ValGraph& exact, const IterDomains& axes) {
 }
 
 bool has_axis(const ValGraph& exact, const TensorView* tensor, const IterDomain* axis) {
-  return Presence(exact, tensor).has(axis);
+  return AxesOf(exact, tensor).have(axis);
 }
 
 IterDomains axes_in_memory_order(const TensorView* tensor) {

@@ -19,8 +19,24 @@ using AxisClasses = std::unordered_set<int64_t>;
 /// Cost: O(transforms that lead there).
 [[nodiscard]] AxisClasses sources_of(const ValGraph& exact, const IterDomains& axes);
 
-/// Whether the elements of `axis` are told apart by axes of `tensor`: it has the axis, or all that
-/// the axis is made of. Broadcasts tell nothing apart.
+/// Which axes tell the elements of a tensor apart. Broadcasts tell nothing apart.
+class AxesOf {
+ public:
+  AxesOf(const ValGraph& exact, const TensorView* tensor);
+
+  /// Whether the tensor has the axis, or all that the axis is made of.
+  /// Cost of all calls: O(transforms of axes of the tensor, and what follows from them).
+  [[nodiscard]] bool have(const IterDomain* axis);
+
+ private:
+  void add_all_made_of_them();
+
+  const ValGraph& exact_;
+  AxisClasses present_; // the tensor's own, then those that are made of them as well
+  bool has_all_ = false;
+};
+
+/// One question to `AxesOf`.
 [[nodiscard]] bool has_axis(
     const ValGraph& exact, const TensorView* tensor, const IterDomain* axis);
 
