@@ -14,12 +14,20 @@ std::string shape_of(const MmaMacro& macro) {
          std::to_string(macro.k);
 }
 
-const char* type_of_factors(const MmaOp& product) {
-  return product.a->dtype() == DataType::BFloat16 ? "bf16" : "f16";
+const char* name_of_type(DataType type) {
+  switch (type) {
+    case DataType::BFloat16: return "bf16";
+    case DataType::Half: return "f16";
+    case DataType::Float8_e4m3fn: return "e4m3";
+    default: return "e5m2";
+  }
 }
 
+/// Types of both factors, once if they are the same: `bf16`, `e4m3_e5m2`.
 std::string function_of(const MmaOp& product) {
-  return "wgmma_" + shape_of(MmaMacro::from_int(product.macro)) + "_" + type_of_factors(product);
+  const std::string a = name_of_type(product.a->dtype());
+  const std::string b = name_of_type(product.b->dtype());
+  return "wgmma_" + shape_of(MmaMacro::from_int(product.macro)) + "_" + a + (a == b ? "" : "_" + b);
 }
 
 /// The tile of a factor that begins at an element, as the instruction is told.
@@ -45,7 +53,10 @@ std::string function_text(const MmaOp& product) {
   }
   const std::string a = "%" + std::to_string(registers);
   const std::string b = "%" + std::to_string(registers + 1);
-  const std::string type = type_of_factors(product);
+  const std::string types = std::string(".f32.") + name_of_type(product.a->dtype()) + "." +
+                            name_of_type(product.b->dtype());
+  // Factors of 16 bits may be transposed; these are not.
+  const char* layouts = size_bytes(product.a->dtype()) == 2 ? ", 0, 0" : "";
   return "NVF_FUNCTION void " + function_of(product) +
          "(float* sum, unsigned long long a, unsigned long long b) {\n"
          "  asm volatile(\n"
@@ -53,9 +64,8 @@ std::string function_text(const MmaOp& product) {
          "      \"  .reg .pred adds;\\n\"\n"
          "      \"  setp.ne.b32 adds, 1, 0;\\n\"\n"
          "      \"  wgmma.mma_async.sync.aligned." +
-         shape_of(macro) + ".f32." + type + "." + type + " {\"\n      \"" + names +
-         "}, \"\n      \"" + a + ", " + b +
-         ", adds, 1, 1, 0, 0;\\n\"\n      \"}\"\n      : " + operands +
+         shape_of(macro) + types + " {\"\n      \"" + names + "}, \"\n      \"" + a + ", " + b +
+         ", adds, 1, 1" + layouts + ";\\n\"\n      \"}\"\n      : " + operands +
          "\n      : \"l\"(a), \"l\"(b));\n}\n";
 }
 

@@ -41,6 +41,19 @@ std::optional<Factors> factors_of(const TensorView* tv) {
   return factors.a == nullptr || factors.b == nullptr ? std::nullopt : std::optional(factors);
 }
 
+constexpr int64_t kBitsOfRow = 256; // of k, that an instruction multiplies
+
+/// Whether the instruction has factors of these types.
+bool are_multiplied(const MmaMacro& macro, DataType a, DataType b) {
+  const auto is_fp8 = [](DataType type) {
+    return type == DataType::Float8_e4m3fn || type == DataType::Float8_e5m2;
+  };
+  if (macro.k * 8 == kBitsOfRow) {
+    return is_fp8(a) && is_fp8(b);
+  }
+  return a == b && (a == DataType::BFloat16 || a == DataType::Half);
+}
+
 } // namespace
 
 std::optional<Refusal> find_wrong_mma_macro(const TensorView* tv, MmaMacro macro) {
@@ -50,7 +63,7 @@ std::optional<Refusal> find_wrong_mma_macro(const TensorView* tv, MmaMacro macro
         .headline = {"Only a sum of products is computed by tensor cores"},
         .node = {describe(tv)},
         .expected = {"the result of fused_multiply_sum(a, b), or of sum(mul(a, b)) of tensors of "
-                     "16 bits, which mul converts to Float"},
+                     "16 bits, or of fp8, that are converted to Float"},
         .found =
             {tv->definition() == nullptr ? "an input" : tv->definition()->op_name(),
              " without these operands"},
@@ -62,18 +75,21 @@ std::optional<Refusal> find_wrong_mma_macro(const TensorView* tv, MmaMacro macro
   }
   NVF_RETURN_REFUSAL(find_wrong_macro(tv, macro));
   const DataType type = factors->a->dtype();
-  const bool is_taken = type == DataType::BFloat16 || type == DataType::Half;
-  if (!is_taken || factors->b->dtype() != type || tv->dtype() != DataType::Float) {
+  if (!are_multiplied(macro, type, factors->b->dtype()) || tv->dtype() != DataType::Float) {
     return refuse(
         {
             .headline = {macro.to_string(), " does not multiply tensors of these types"},
             .node = {describe(tv)},
-            .expected = {"two factors in BFloat16, or two in Half, and a sum in Float"},
+            .expected =
+                {macro.k * 16 == kBitsOfRow
+                     ? "two factors in BFloat16, or two in Half, and a sum in Float"
+                     : "factors in Float8_e4m3fn or Float8_e5m2, and a sum in Float"},
             .found =
                 {text(type), " times ", text(factors->b->dtype()), ", summed in ",
                  text(tv->dtype())},
-            .fix = {"convert the factors with fd.ops.cast; other types (fp8, int8, tf32) have no "
-                    "instruction in kernels yet"},
+            .fix =
+                {"convert the factors with fd.ops.cast; Hopper_64_N_32 multiplies fp8, and other "
+                 "types (int8, tf32) have no instruction in kernels yet"},
         },
         ErrorKind::NotImplemented);
   }

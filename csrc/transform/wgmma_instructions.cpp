@@ -1,4 +1,5 @@
-// Instructions that the four warps of a warpgroup compute together (wgmma): [64, 16] x [16, n].
+// Instructions that the four warps of a warpgroup compute together (wgmma): [64, k] x [k, n], k as
+// many elements as 32 bytes have.
 #include <algorithm>
 
 #include "transform/fragments.h"
@@ -7,26 +8,27 @@ namespace nvfuser {
 namespace {
 
 constexpr int64_t kRows = 64;
-constexpr int64_t kSummed = 16; // of elements of 16 bits
+constexpr std::array kSummed{16, 32}; // elements of 16 bits, of 8 bits
 constexpr int64_t kColumnUnit = 8;
 constexpr int64_t kMostColumns = 256;
 
-// PTX ISA, "Register fragments for wgmma.mma_async.m64nNk16". With lane = 32 * w + 4 * g + t:
+// PTX ISA, "Register fragments for wgmma.mma_async.m64nNk16", and k32. With lane = 32 * w + 4 * g +
+// t:
 //   d   row 16 * w + 8 * m2 + g, column 8 * j + 2 * t + c   register 4 * j + 2 * m2 + c
-constexpr MmaInstruction instruction_of(int64_t columns) {
-  constexpr TileAxis kSummedWhole{.name = "k", .parts = {kSummed}, .count = 1};
+constexpr MmaInstruction instruction_of(int64_t columns, int64_t summed) {
+  const TileAxis whole{.name = "k", .parts = {summed}, .count = 1};
   return {
       .macro =
           {.arch = MmaMacroArch::Hopper,
            .m = kRows,
            .n = static_cast<uint16_t>(columns),
-           .k = kSummed},
+           .k = static_cast<uint16_t>(summed)},
       .a =
           {.holder = "the first factor",
-           .tile = {TileAxis{.name = "m", .parts = {kRows}, .count = 1}, kSummedWhole}},
+           .tile = {TileAxis{.name = "m", .parts = {kRows}, .count = 1}, whole}},
       .b =
           {.holder = "the second factor",
-           .tile = {TileAxis{.name = "n", .parts = {columns}, .count = 1}, kSummedWhole}},
+           .tile = {TileAxis{.name = "n", .parts = {columns}, .count = 1}, whole}},
       .result = {
           .holder = "the result",
           .tile =
@@ -39,9 +41,12 @@ constexpr MmaInstruction instruction_of(int64_t columns) {
 }
 
 constexpr auto kInstructions = [] {
-  std::array<MmaInstruction, kMostColumns / kColumnUnit> table{};
-  for (size_t i = 0; i < table.size(); ++i) {
-    table[i] = instruction_of(static_cast<int64_t>(i + 1) * kColumnUnit);
+  std::array<MmaInstruction, kSummed.size() * kMostColumns / kColumnUnit> table{};
+  size_t row = 0;
+  for (const int64_t summed : kSummed) {
+    for (int64_t columns = kColumnUnit; columns <= kMostColumns; columns += kColumnUnit) {
+      table[row++] = instruction_of(columns, summed);
+    }
   }
   return table;
 }();

@@ -34,30 +34,40 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.sanitize
 
 TMA = ParallelType.tma
-TORCH = {DataType.BFloat16: torch.bfloat16, DataType.Half: torch.float16}
-M, K = 64, 16  # the instruction
+BF16, HALF = DataType.BFloat16, DataType.Half
+E4M3, E5M2 = DataType.Float8_e4m3fn, DataType.Float8_e5m2
+TORCH = {
+    BF16: torch.bfloat16,
+    HALF: torch.float16,
+    E4M3: torch.float8_e4m3fn,
+    E5M2: torch.float8_e5m2,
+}
+FP8 = [(E4M3, E4M3), (E4M3, E5M2), (E5M2, E4M3), (E5M2, E5M2)]
+M = 64  # rows of the instruction
 GROUPS = 2  # warpgroups of a block
 LINE = 128  # bytes, in which a swizzle permutes pieces of 16
-PIECE = 8  # elements
+PIECE = 16  # bytes
 SHAPES = [(128, 32, 64), (130, 33, 72), (1, 1, 8), (65, 40, 200), (300, 9, 16)]
 
 
-def macro_of(columns: int) -> MmaMacro:
-    return MmaMacroEncode(MmaMacroArch.hopper, M, columns, K).mma_macro()
+def macro_of(columns: int, dtype: DataType = BF16) -> MmaMacro:
+    """32 bytes of k, of each type."""
+    depth = 32 // TORCH[dtype].itemsize
+    return MmaMacroEncode(MmaMacroArch.hopper, M, columns, depth).mma_macro()
 
 
 def order(tensor: TensorView, *axes: int) -> None:
     tensor.reorder({axis: position for position, axis in enumerate(axes)})
 
 
-def schedule_box(box: TensorView, block: ParallelType, rows: int, width: int) -> None:
-    """[1, rows, k] -> [k / box, 1, blocks, lines.., pieces, 8], swizzled in lines of 128."""
+def schedule_box(box: TensorView, block: ParallelType, rows: int, width: int, size: int) -> None:
+    """[1, rows, k] -> [k / box, 1, blocks, lines.., pieces, 16 bytes], swizzled in lines of 128."""
     box.set_memory_type(SHARED)
-    box.split(2, width // 2)
+    box.split(2, width // size)
     box.split(1, rows)
     order(box, 3, 0, 1, 2, 4)
     par(box, None, None, block)
-    box.split(4, PIECE)  # [.., rows, pieces, 8]
+    box.split(4, PIECE // size)  # [.., rows, pieces, 16 bytes]
     box.split(3, LINE // width)  # rows of a line
     box.split(3, width // 16)  # as many lines as pieces
     box.swizzle(4, 6)
@@ -66,7 +76,8 @@ def schedule_box(box: TensorView, block: ParallelType, rows: int, width: int) ->
 
 
 def multiplied(
-    dtype: DataType = DataType.BFloat16,
+    dtype: DataType = BF16,
+    dtype_b: DataType | None = None,
     *,
     columns: int = 16,
     width: int = 128,
@@ -76,27 +87,28 @@ def multiplied(
     rows_of_b: int | None = None,
 ) -> tuple[FusionDefinition, TensorView, TensorView, TensorView]:
     """[m, 1, k] times [1, n, k] is [m, n]: two warpgroups for each tile of 128 x `columns`."""
-    macro = macro_of(columns)
+    macro, size = macro_of(columns, dtype), TORCH[dtype].itemsize
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, 1, -1], contiguity=[True, None, True], dtype=dtype)
-        w = fd.define_tensor([1, -1, -1], contiguity=[None, True, True], dtype=dtype)
-        total = fd.ops.sum(fd.ops.mul(x, w), [2])
+        w = fd.define_tensor([1, -1, -1], contiguity=[None, True, True], dtype=dtype_b or dtype)
+        a, b = (fd.ops.cast(tensor, DataType.Float) for tensor in (x, w))
+        total = fd.ops.sum(fd.ops.mul(a, b), [2])
         fd.add_output(fd.ops.mul(total, 2.0))
         total.set_mma_macro(macro)
         a, b = (tensor.cache_after(LoadStoreOpType.tma) for tensor in (x, w))
         order(a, 1, 0, 2)
         for box, block, rows in ((a, BY, GROUPS * M), (b, BX, rows_of_b or columns)):
             if is_swizzled:
-                schedule_box(box, block, rows, width)
+                schedule_box(box, block, rows, width, size)
             else:
                 box.set_memory_type(SHARED)
-                box.split(2, width // 2)
+                box.split(2, width // size)
                 box.split(1, rows)
                 order(box, 3, 0, 1, 2, 4)
                 par(box, None, None, block, TMA, TMA)
         (out,) = fd.fusion.outputs()
-        total.split(2, width // 2)
-        total.split(3, K)
+        total.split(2, width // size)
+        total.split(3, macro.k)
         for tensor in (total, out):
             tensor.split(1, columns)
             tensor.split(0, GROUPS * M)
@@ -116,11 +128,13 @@ def multiplied(
     return fd, a, b, total
 
 
-def factors(shape: tuple[int, int, int], dtype: DataType, device: str) -> list[torch.Tensor]:
+def factors(
+    shape: tuple[int, int, int], dtype: DataType, device: str, dtype_b: DataType | None = None
+) -> list[torch.Tensor]:
     rows, columns, depth = shape
     x = torch.randn(rows, 1, depth, device=device)
     w = torch.randn(1, columns, depth, device=device)
-    return [x.to(TORCH[dtype]), w.to(TORCH[dtype])]
+    return [x.to(TORCH[dtype]), w.to(TORCH[dtype_b or dtype])]
 
 
 def product(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
@@ -130,7 +144,7 @@ def product(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
 # -- results --
 
 
-@pytest.mark.parametrize("dtype", TORCH)
+@pytest.mark.parametrize("dtype", [BF16, HALF])
 @pytest.mark.parametrize("width", [128, 64, 32])
 def test_products_are_those_of_pytorch(target, dtype, width):
     """Over sizes that divide nothing: the hardware fills holes with zeros."""
@@ -141,11 +155,24 @@ def test_products_are_those_of_pytorch(target, dtype, width):
         torch.testing.assert_close(out, product(x, w), rtol=1e-5, atol=1e-3)
 
 
+@pytest.mark.parametrize("types", FP8)
+@pytest.mark.parametrize("width", [128, 32])
+def test_products_of_fp8_are_those_of_pytorch(target, types, width):
+    """A GPU may keep fewer bits of each product than a Float has."""
+    run = Compiled(multiplied(*types, width=width)[0])
+    for rows, columns, depth in SHAPES:
+        x, w = factors((rows, columns, 2 * depth), types[0], target, types[1])
+        (out,) = run(x, w)
+        expected = product(x, w)
+        error = 1e-5 if target == "cpu" else 1e-2
+        torch.testing.assert_close(out, expected, rtol=error, atol=error * expected.abs().max())
+
+
 @pytest.mark.parametrize("columns", [8, 24, 128, 256])
 def test_tiles_have_any_multiple_of_eight_columns(target, columns):
     run = Compiled(multiplied(columns=columns)[0])
     for shape in ((128, columns, 64), (67, columns + 3, 136)):
-        x, w = factors(shape, DataType.BFloat16, target)
+        x, w = factors(shape, BF16, target)
         (out,) = run(x, w)
         torch.testing.assert_close(out, product(x, w), rtol=1e-5, atol=1e-3)
 
@@ -155,7 +182,7 @@ def test_tiles_have_any_multiple_of_eight_columns(target, columns):
 def test_boxes_are_loaded_ahead(target, stages, is_specialized):
     run = Compiled(multiplied(stages=stages, is_specialized=is_specialized)[0])
     for shape in SHAPES:
-        x, w = factors(shape, DataType.BFloat16, target)
+        x, w = factors(shape, BF16, target)
         (out,) = run(x, w)
         torch.testing.assert_close(out, product(x, w), rtol=1e-5, atol=1e-3)
 
@@ -170,7 +197,7 @@ def test_nothing_beyond_a_factor_is_multiplied(target):
 
 
 def test_the_cpu_adds_in_the_order_of_k() -> None:
-    x, w = factors((64, 16, 40), DataType.BFloat16, "cpu")
+    x, w = factors((64, 16, 40), BF16, "cpu")
     (out,) = Compiled(multiplied()[0])(x, w)
     expected = torch.zeros(64, 16)
     for k in range(40):
@@ -180,7 +207,7 @@ def test_the_cpu_adds_in_the_order_of_k() -> None:
 
 @pytest.mark.parametrize("is_specialized", [False, True])
 def test_the_race_check_finds_no_race(is_specialized) -> None:
-    x, w = factors((70, 9, 200), DataType.BFloat16, "cpu")
+    x, w = factors((70, 9, 200), BF16, "cpu")
     run = Compiled(multiplied(stages=3, is_specialized=is_specialized)[0])
     (out,) = _core.call_with_options(lambda: run(x, w), ["kernel_debug"], [])
     torch.testing.assert_close(out, product(x, w), rtol=1e-5, atol=1e-3)
@@ -220,7 +247,14 @@ def test_descriptors_tell_the_swizzle_of_boxes(width):
     assert "wgmma_m64n16k16_bf16(&T" in text
 
 
-@pytest.mark.parametrize(("dtype", "types"), [(DataType.BFloat16, "bf16"), (DataType.Half, "f16")])
+@pytest.mark.parametrize("types", FP8)
+def test_nvrtc_compiles_the_instruction_of_fp8(types):
+    texts = multiplied(*types)[0].fusion.compile_cuda()
+    a, b = ("e4m3" if dtype == E4M3 else "e5m2" for dtype in types)
+    assert f"wgmma.mma_async.sync.aligned.m64n16k32.f32.{a}.{b}" in texts.ptx
+
+
+@pytest.mark.parametrize(("dtype", "types"), [(BF16, "bf16"), (HALF, "f16")])
 @pytest.mark.parametrize("is_specialized", [False, True])
 def test_nvrtc_compiles_the_instruction_without_local_memory(dtype, types, is_specialized):
     fd, *_ = multiplied(dtype, columns=256, stages=3, is_specialized=is_specialized)
@@ -297,8 +331,8 @@ def test_a_factor_without_swizzle_is_refused():
 
 def test_a_factor_that_no_bulk_copy_brings_is_refused():
     with FusionDefinition() as fd:
-        x = fd.define_tensor([64, 16], contiguity=True, dtype=DataType.BFloat16)
-        w = fd.define_tensor([16, 16], contiguity=True, dtype=DataType.BFloat16)
+        x = fd.define_tensor([64, 16], contiguity=True, dtype=BF16)
+        w = fd.define_tensor([16, 16], contiguity=True, dtype=BF16)
         a = fd.ops.broadcast(x, [False, True, False])
         b = fd.ops.broadcast(w, [True, False, False])
         total = fd.ops.sum(fd.ops.mul(a, b), [2])
@@ -330,7 +364,7 @@ def test_lanes_are_all_threads_along_x():
     [
         MmaMacroEncode(MmaMacroArch.hopper, 64, 12, 16),
         MmaMacroEncode(MmaMacroArch.hopper, 64, 264, 16),
-        MmaMacroEncode(MmaMacroArch.hopper, 64, 128, 32),
+        MmaMacroEncode(MmaMacroArch.hopper, 64, 128, 8),
         MmaMacroEncode(MmaMacroArch.hopper, 128, 128, 16),
     ],
 )
@@ -339,3 +373,12 @@ def test_other_instructions_are_not_there(macro):
     with pytest.raises(NotImplementedError, match="Kernels have no instruction") as error:
         total.set_mma_macro(macro.mma_macro())
     assert "Hopper_64_N_16" in str(error.value)
+
+
+def test_the_depth_of_an_instruction_is_32_bytes():
+    *_, total = multiplied()
+    with pytest.raises(
+        NotImplementedError, match="does not multiply tensors of these types"
+    ) as error:
+        total.set_mma_macro(MmaMacroEncode(MmaMacroArch.hopper, 64, 16, 32).mma_macro())
+    assert "Float8_e4m3fn or Float8_e5m2" in str(error.value)
