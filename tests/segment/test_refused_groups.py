@@ -46,6 +46,11 @@ def reshape_beside_an_axis_of_size_1(fd: Any, x: Any) -> Any:
     return fd.ops.sum(fd.ops.reshape(x, [1, 2, 3, 6]), [3])
 
 
+def expanded_axis_that_a_reshape_merges(fd: Any, x: Any) -> Any:
+    wide = fd.ops.expand(fd.ops.broadcast(fd.ops.sin(x), [True, False]), [2, 6])
+    return fd.ops.sum(fd.ops.reshape(wide, [12]), [0])
+
+
 def axis_that_reshapes_make_in_two_ways(fd: Any, x: Any) -> list[Any]:
     first = fd.ops.reshape(fd.ops.sin(x), [12])
     second = fd.ops.reshape(fd.ops.reshape(fd.ops.reshape(x, [12]), [4, 3]), [12])
@@ -66,6 +71,7 @@ CASES: dict[Callable, list[list[int]]] = {
     sums_over_either_axis: [[4, 4]],
     value_read_off_a_row: [[6], [1]],
     reshape_beside_an_axis_of_size_1: [[1, 6, 6]],
+    expanded_axis_that_a_reshape_merges: [[6]],
     axis_that_reshapes_make_in_two_ways: [[2, 6]],
     broadcast_that_is_an_output: [[2, 4], [4]],
 }

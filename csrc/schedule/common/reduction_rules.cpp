@@ -84,9 +84,12 @@ std::vector<int64_t> broadcasts_of(const ValGraph& exact, const TensorView* tens
 /// Elements that an expanded operand repeats are not told apart once they are merged.
 std::optional<Refusal> find_expanded_reshape(const FusionSummary& summary) {
   for (const ReshapeOp* reshape : summary.reshapes()) {
+    const IterDomains read = TensorDomain::no_reductions(reshape->arg->logical());
     const IterDomains& made = reshape->out->logical();
-    for (const IterDomain* axis : reshape->out->maybe_root()) {
-      if (axis->is_broadcast() && std::ranges::find(made, axis) == made.end()) {
+    for (size_t i = 0; i < read.size(); ++i) {
+      const IterDomain* axis = read[i];
+      const bool is_kept = std::ranges::find(made, reshape->out->maybe_root().at(i)) != made.end();
+      if (axis->is_broadcast() && (!is_kept || axis->has_expanded_extent())) {
         return refuse(
             {.headline = "View may interfere with reduction scheduling.",
              .node = describe(reshape->out),
