@@ -424,6 +424,19 @@ def test_one_thread_begins_a_box():
     assert source.index("bulk_groups.commit();") < source.index("bulk_groups.wait<0>();")
 
 
+def test_all_bytes_of_a_box_beyond_the_end_are_expected(target):
+    """10.11: the last box of one dimension is expected whole, by the thread that loads it, and
+    waited for by all: no condition on its size stands around one of them alone."""
+    fd = loaded((64,))
+    check(fd, target, [((size,),) for size in (1, 63, 65, 127)], lambda x: -x)
+    lines = [line.strip() for line in cuda_text(fd.fusion).splitlines()]
+    (load,) = [i for i, line in enumerate(lines) if "bulk_load<256>(" in line]
+    assert lines[load - 1] == "if (thread_x == 0) {"
+    assert lines[load + 1] == "}"
+    assert "bulk_groups.commit();" in lines[load + 2 :]
+    assert "bulk_groups.wait<0>();" in lines[load + 2 :]
+
+
 def test_boxes_are_loops_on_other_targets():
     kernel = lowered(loaded((16, 32)).fusion, "cpu")
     assert count(kernel, BulkLoad) == count(kernel, AsyncWait) == 0
@@ -487,6 +500,7 @@ def refused(change, boxes=(16, 32), dtype=DataType.Float) -> None:
     ],
 )
 def test_sizes_that_are_refused(boxes, dtype, headline):
+    """10.06"""
     assert refused(lambda *_: None, boxes, dtype).startswith(headline)
 
 

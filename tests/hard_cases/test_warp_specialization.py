@@ -335,7 +335,7 @@ def test_ptx_of_shared_registers():
 
 @pytest.mark.skipif(not has_nvrtc(), reason="NVRTC compiles the kernels")
 def test_reductions_count_threads_that_compute():
-    """Barrier 0 is that of all threads, before the roles; a reduction waits at barrier 1."""
+    """10.10: barrier 0 is that of all threads, before the roles; a reduction waits at barrier 1."""
     fd = row_sums()
     ptx = ptx_of(fd)
     assert "setmaxnreg" not in ptx
@@ -451,6 +451,8 @@ def test_registers_need_whole_groups_of_warps():
 
 
 def test_registers_need_a_block_of_known_size():
+    """10.10"""
+
     def make():
         with FusionDefinition() as fd:
             x = fd.define_tensor([-1, -1], contiguity=True)
