@@ -1,12 +1,14 @@
 """A product of matrices by tensor cores, with bias and gelu: x [m, k], w [n, k] -> [m, n].
 
-A block of eight warps computes a tile of 128 x 256 (small products: 64 x 64 by four). Its loop over
+A block of eight warps computes a tile of 256 x 128 (small products: 64 x 64 by four). Its loop over
 k loads tiles of both factors into shared memory, ahead of the iteration that reads them; each warp
 copies its parts into fragments with ldmatrix and multiplies them with mma.sync. The sum stays in
 registers, where the epilogue goes on with it.
 
     block_z, block_y   the warps along rows and columns
     block_x            the lanes of a warp
+    grid_x, grid_y     tiles: blocks that run at the same time have few rows of x and of w between
+    grid_z             them, which stay in the cache
 
 Pieces of 16 bytes are swizzled in shared memory: the eight rows that ldmatrix reads at once lie in
 different banks. Where k is odd, fragments are copied by element.
@@ -46,6 +48,7 @@ class Tiles:
     warp_columns: int
     depth: int  # of an iteration over k
     stages: int
+    group: int  # blocks along the rows that follow each other
 
     def of_block(self, operand: MmaOperand) -> int:
         return self.rows if operand == MmaOperand.A else self.columns
@@ -59,14 +62,18 @@ class Tiles:
         return 32, self.columns // self.warp_columns, self.rows // self.warp_rows
 
 
-SMALL = Tiles(64, 64, 32, 32, 32, 3)
-LARGE = Tiles(128, 256, 64, 64, 64, 4)
+SMALL = Tiles(64, 64, 32, 32, 32, 3, 1)
+LARGE = Tiles(256, 128, 64, 64, 64, 4, 16)
 
 SIZES = [(64, 64, 64), (33, 7, 65), (100, 72, 40), (1, 1, 1), (130, 129, 96), (5, 200, 18)]
 BENCHMARK = (8192, 8192, 8192)
 RTOL = 1e-2
 
-GRID = {MmaOperand.A: ParallelType.grid_y, MmaOperand.B: ParallelType.grid_x}
+GRID = {
+    MmaOperand.A: (ParallelType.grid_z, ParallelType.grid_x),
+    MmaOperand.B: (ParallelType.grid_y,),
+}
+PAIR = 2  # neighbouring columns that a lane has
 THREADS = (ParallelType.block_z, ParallelType.block_y, ParallelType.block_x)
 WARPS = {MmaOperand.A: ParallelType.block_z, MmaOperand.B: ParallelType.block_y}
 
@@ -109,6 +116,12 @@ class Scheduler:
         tensor.split(axis + 1, self.tiles.of_warp(operand))
         tensor.split(axis + 2, M if operand == MmaOperand.A else N)
 
+    def bind_blocks(self, tensor: TensorView, axis: int, operand: MmaOperand) -> None:
+        """[blocks] of rows -> [groups, blocks], bound to the grid."""
+        if operand == MmaOperand.A:
+            tensor.split(axis, self.tiles.group)
+        bind(tensor, axis, GRID[operand])
+
     def split_depth(self, tensor: TensorView, axis: int) -> None:
         """[k] -> [iterations, instructions, K]."""
         tensor.split(axis, self.tiles.depth)
@@ -132,8 +145,8 @@ class Scheduler:
         tile.merge(2, 3)
         for threads in self.tiles.threads:
             tile.split(2, threads)
-        types = (GRID[operand], None, *THREADS, ParallelType.vectorize if self.width > 1 else None)
-        bind(tile, 1, types)
+        bind(tile, 3, (*THREADS, ParallelType.vectorize if self.width > 1 else None))
+        self.bind_blocks(tile, 1, operand)
 
     def factor(self, factor: TensorView, operand: MmaOperand, is_copy: bool) -> None:
         """[rows, k], or with a broadcast -> [.., blocks, warps, tiles, fragment], k outermost."""
@@ -148,7 +161,8 @@ class Scheduler:
         if is_copy and not is_a:
             factor.split(4, 2)  # two tiles at once: four matrices
             factor.axis(5).parallelize(ParallelType.mma)
-        bind(factor, 2, (GRID[operand], WARPS[operand]))
+        bind(factor, 3, (WARPS[operand],))
+        self.bind_blocks(factor, 2, operand)
 
     def sum(self, total: TensorView) -> None:
         """[m, n, k] -> [iterations, instructions, 2 x (blocks, warps, tiles), mma]."""
@@ -157,8 +171,9 @@ class Scheduler:
         self.split_rows(total, 0, MmaOperand.A)
         order(total, 8, 9, 0, 1, 2, 4, 5, 6, 3, 7, 10)
         total.apply_mma_swizzle()
-        for operand, first in ((MmaOperand.A, 2), (MmaOperand.B, 5)):
-            bind(total, first, (GRID[operand], WARPS[operand]))
+        for operand, first in ((MmaOperand.B, 5), (MmaOperand.A, 2)):
+            bind(total, first + 1, (WARPS[operand],))
+            self.bind_blocks(total, first, operand)
         total.axis(1).parallelize(ParallelType.unroll)  # fragments are copied ahead
 
     def result(self, tensor: TensorView) -> None:
@@ -167,8 +182,9 @@ class Scheduler:
         self.split_rows(tensor, 0, MmaOperand.A)
         order(tensor, 0, 4, 1, 5, 2, 6, 3, 7)
         tensor.apply_mma_swizzle()
-        a, b = MmaOperand.A, MmaOperand.B
-        bind(tensor, 0, (GRID[a], GRID[b], WARPS[a], WARPS[b]))
+        bind(tensor, 2, (WARPS[MmaOperand.A], WARPS[MmaOperand.B]))
+        for operand, axis in ((MmaOperand.B, 1), (MmaOperand.A, 0)):
+            self.bind_blocks(tensor, axis, operand)
 
 
 def schedule(
@@ -199,12 +215,16 @@ def schedule(
         scheduler.factor(copy, operand, is_copy=True)
     for factor, operand in zip(factors, operands, strict=True):
         scheduler.factor(factor, operand, is_copy=False)
+    if columns % PAIR == 0:
+        out.cache_before()  # stored in pairs
     scheduler.sum(total)
     others = {*fd.fusion.inputs(), *loaded, *copies, *factors, total}
     scheduler.result(out)
     epilogue = [tensor for tensor in fd.fusion.tensors() if tensor not in others]
     fd.sched.transform_like(out, epilogue)
     fd.sched.parallelize_like(out, -1, epilogue)
+    if columns % PAIR == 0:
+        out.axis(-1).parallelize(ParallelType.vectorize)
     fd.sched.inline_at(total, 2, selected_tensors=[*copies, *factors])
     fd.sched.inline_at(total, 1, selected_tensors=loaded)
     fd.sched.inline_most([tensor for tensor in epilogue if tensor != out])
