@@ -187,6 +187,36 @@ def test_choices_for_the_suite(name: str) -> None:
     assert described(chosen(name)) == CHOICES[name]
 
 
+#: Of fusions that are cut: by the number of the segment.
+CHOICES_OF_SEGMENTS = {
+    ("batchnorm_train_nchw_bf16", 0): of_inner_sum(8, 8, 256, 16),
+    ("batchnorm_train_nchw_bf16", 1): of_map(8, (128, 1), outer=4, break_point=1),
+    ("batchnorm_train_nhwc_bf16", 0): of_outer_sum(8, 8, (8, 32), 264),
+    ("batchnorm_train_nhwc_bf16", 1): of_map(8, (8, 16), outer=4, break_point=3),
+    ("cross_entropy_fwd_bf16_8192x128256", 0): of_row(8, 16, 512),
+    ("cross_entropy_fwd_bf16_8192x128256", 1): of_inner_sum(4, 8, 256),
+    ("groupnorm_fwd_bf16", 0): of_row(8, 10, 512, stored=True),
+    ("matmul_bias_gelu_bf16_8192", 1): of_map(8, (128, 1), outer=4, break_point=1),
+}
+
+
+@pytest.mark.parametrize(("name", "number"), CHOICES_OF_SEGMENTS)
+def test_choices_for_segments_of_the_suite(name: str, number: int) -> None:
+    group = segment(*optimized(name), "cuda").groups[number]
+    assert described(group.params) == CHOICES_OF_SEGMENTS[name, number]
+
+
+def test_every_kernel_of_the_suite_has_its_choices() -> None:
+    kernels = {
+        (name, number)
+        for name, schedulers in PIECES.items()
+        for number, scheduler in enumerate(schedulers)
+        if scheduler != "expr_eval"
+    }
+    of_one_kernel = {(name, 0) for name in CHOICES if name != "transpose_f32"}  # a view by itself
+    assert of_one_kernel | set(CHOICES_OF_SEGMENTS) == kernels
+
+
 # -- the model: what of a multiprocessor is in use --
 
 SMS, REGISTERS, THREADS = 132, 64 * 1024, 2048
@@ -249,46 +279,48 @@ def test_rows_have_enough_loads_in_flight(name: str, expected: tuple[int, ...]) 
     assert params.cparams.maxrregcount >= expected[0]
 
 
-def cost_of_first_kernel(name: str) -> CostEstimate:
-    """The cost of the schedule for the whole, else of that for the first segment."""
+def cost_of_first_kernel(name: str) -> tuple[CostEstimate, int]:
+    """The cost and the registers of the schedule for the whole, else of that for segment 0."""
     fusion, inputs = optimized(name)
     if name == "transpose_f32":  # a view, unless its memory is asked for
         params = schedule.compute_heuristics(fusion, SchedulerType.transpose, inputs, "cuda")
-        return schedule.estimate_cost(fusion, params, inputs, "cuda")
+        cost = schedule.estimate_cost(fusion, params, inputs, "cuda")
+        return cost, params.cparams.maxrregcount
     plan = segment(fusion, inputs, "cuda")
     given = dict(zip(plan.complete_fusion.inputs(), inputs, strict=True))
     group = plan.groups[0]
     of_group = [given[val] for val in group.inputs]
-    return schedule.estimate_cost(group.fusion, group.params, of_group, "cuda")
+    cost = schedule.estimate_cost(group.fusion, group.params, of_group, "cuda")
+    return cost, group.params.cparams.maxrregcount
 
 
 #: Blocks that registers and shared memory leave room for on a multiprocessor, kilobytes of loads
-#: in flight there, and rounds of resident blocks.
+#: in flight there, rounds of resident blocks, and the cap of registers (255: none).
 FIGURES = {
-    "bias_gelu_bf16": (10, 100, 49.6),
-    "silu_mul_bf16": (12, 96, 72.4),
-    "pointwise_fma_f32": (12, 96, 165.5),
-    "scale_bias_relu_nhwc_bf16": (10, 120, 19.0),
-    "layernorm_bwd_bf16_16384x4096": (2, 32, 1.0),
-    "rmsnorm_bwd_bf16_16384x4096": (2, 32, 1.0),
-    "batchnorm_train_nchw_bf16": (3, 96, 2.6),
-    "batchnorm_train_nhwc_bf16": (3, 64, 0.7),
-    "transpose_add_bf16": (2, 128, 62.1),
-    "transpose_f32": (4, 64, 124.1),
-    "sum_inner_f32": (4, 128, 124.1),
-    "sum_outer_f32": (4, 64, 0.5),
-    "sum_all_f32": (4, 128, 2.0),
-    "sum_outer_bf16_skinny": (4, 64, 0.5),
-    "rope_bf16": (10, 100, 198.6),
-    "cat_slice_pad_bf16": (12, 96, 31.4),
+    "bias_gelu_bf16": (10, 100, 49.6, 255),
+    "silu_mul_bf16": (12, 96, 72.4, 255),
+    "pointwise_fma_f32": (12, 96, 165.5, 255),
+    "scale_bias_relu_nhwc_bf16": (10, 120, 19.0, 255),
+    "layernorm_bwd_bf16_16384x4096": (2, 32, 1.0, 128),
+    "rmsnorm_bwd_bf16_16384x4096": (2, 32, 1.0, 128),
+    "batchnorm_train_nchw_bf16": (3, 96, 2.6, 255),
+    "batchnorm_train_nhwc_bf16": (3, 64, 0.7, 128),
+    "transpose_add_bf16": (2, 128, 62.1, 64),
+    "transpose_f32": (4, 64, 124.1, 64),
+    "sum_inner_f32": (4, 128, 124.1, 255),
+    "sum_outer_f32": (4, 64, 0.5, 128),
+    "sum_all_f32": (4, 128, 2.0, 255),
+    "sum_outer_bf16_skinny": (4, 64, 0.5, 128),
+    "rope_bf16": (10, 100, 198.6, 255),
+    "cat_slice_pad_bf16": (12, 96, 31.4, 255),
 }
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_model_of_costs_sees_a_busy_gpu(name: str) -> None:
-    cost = cost_of_first_kernel(name)
+    cost, registers = cost_of_first_kernel(name)
     in_flight = round(cost.bytes_in_flight / 1024)
-    assert (cost.blocks_of_sm, in_flight, round(cost.waves, 1)) == FIGURES[name]
+    assert (cost.blocks_of_sm, in_flight, round(cost.waves, 1), registers) == FIGURES[name]
     assert in_flight >= (32 if "bwd" in name else 40)  # backward loads the next row meanwhile
 
 
