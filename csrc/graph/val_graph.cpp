@@ -86,7 +86,12 @@ std::vector<ValGraph::Key> ValGraph::keys_of(const Expr* expr) const {
 void ValGraph::file(Expr* expr) {
   for (const Key& key : keys_of(expr)) {
     const auto [position, is_new] = filed_.try_emplace(key, expr);
-    if (!is_new && position->second != expr) {
+    if (is_new || position->second == expr) {
+      continue;
+    }
+    if (is_loop(position->second)) {
+      position->second = expr; // a loop says nothing about those that come under its key
+    } else {
       pending_exprs_.emplace_back(position->second, expr);
     }
   }
@@ -179,7 +184,13 @@ void ValGraph::close() {
     }
     const auto [expr0, expr1] = pending_exprs_.back();
     pending_exprs_.pop_back();
-    if (exprs_.strict_are_mapped(expr0, expr1) || is_loop(expr0) || is_loop(expr1)) {
+    if (exprs_.strict_are_mapped(expr0, expr1)) {
+      continue;
+    }
+    if (is_loop(expr0) || is_loop(expr1)) {
+      if (!is_loop(expr0) || !is_loop(expr1)) {
+        file(is_loop(expr0) ? expr1 : expr0); // its key may have been the loop's until now
+      }
       continue;
     }
     exprs_.map_entries(expr0, expr1);
@@ -204,7 +215,13 @@ void ValGraph::tidy() {
   touched_.clear();
 }
 
+/// A resize is no loop even where sizes are said to be equal that differ by its widths (they agree
+/// if those are 0): it has one axis on each side, so equal resizes of an axis make one axis. Which
+/// of them were seen before the sizes were said to be equal makes no difference then.
 bool ValGraph::is_loop(const Expr* expr) const {
+  if (expr->is_a<Resize>()) {
+    return false;
+  }
   return std::any_of(expr->inputs().begin(), expr->inputs().end(), [&](const Val* in) {
     return std::any_of(expr->outputs().begin(), expr->outputs().end(), [&](const Val* out) {
       return root(in) == root(out);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/workspace.h"
+
 namespace nvfuser::host {
 namespace {
 

@@ -8,9 +8,6 @@
 
 namespace nvfuser::host {
 
-/// Where tensors start in the workspace: multiples of this.
-inline constexpr int64_t kWorkspaceAlignment = 256; // bytes
-
 /// A tensor in need of a place: in use from step `first` to step `last`, both included.
 struct BufferLife {
   int64_t bytes = 0;

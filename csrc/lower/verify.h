@@ -8,9 +8,8 @@
 //                 use in a scope that is still open
 //   allocations   a tensor in registers or shared memory is allocated before it is read or written,
 //                 in a scope that is still open, and only once
-//   types         conditions are Bool, indices and sizes integral; values that are combined or
-//   copied
-//                 have one type, or are real or complex numbers of another precision
+//   types         conditions are Bool, indices and sizes integral; values that are combined, or
+//                 copied, have one type, or are real or complex numbers of another precision
 //   barriers      threads that wait for each other all come there: no condition or loop around a
 //                 barrier depends on which of them it is
 //   facts         `kernel.tests` and `kernel.origin` speak of statements of the kernel

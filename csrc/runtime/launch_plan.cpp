@@ -6,6 +6,7 @@
 
 #include "base/errors.h"
 #include "base/options.h"
+#include "base/workspace.h"
 #include "ir/dependencies.h"
 #include "lower/analysis/bank_conflicts.h"
 #include "runtime/launch_resources.h"
@@ -19,7 +20,6 @@ namespace nvfuser {
 namespace {
 
 constexpr int64_t kParameterAlignment = 16;
-constexpr int64_t kWorkspaceAlignment = 256;
 
 int64_t round_up(int64_t value, int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;

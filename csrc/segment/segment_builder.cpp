@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "base/source_location_scope.h"
+#include "base/workspace.h"
 #include "ir/all_nodes.h"
 #include "ir/sampled_sizes.h"
 #include "ir/scalar.h"
@@ -430,8 +431,7 @@ class GroupCopy {
 
 /// The axes of a tensor that was made by a segment, packed in the order of its memory.
 schedule::InputLayout packed_layout(const TensorView* tensor, ExpressionEvaluator& sizes) {
-  constexpr int64_t kAlignment = 256; // bytes: of places in a workspace
-  schedule::InputLayout layout{.sizes = {}, .strides = {}, .alignment = kAlignment};
+  schedule::InputLayout layout{.sizes = {}, .strides = {}, .alignment = kWorkspaceAlignment};
   for (const IterDomain* axis : TensorDomain::no_reductions(tensor->maybe_allocation())) {
     layout.sizes.push_back(axis->is_broadcast() ? 1 : sizes.evaluate_int(axis->extent()));
   }

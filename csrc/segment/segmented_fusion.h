@@ -2,8 +2,7 @@
 //
 //   const RunFacts run = find_run_facts(fusion, args);
 //   const auto plan = SegmentedFusion::segment(fusion, run);
-//   for (const SegmentedGroup& segment : plan->groups()) { .. }     in an order in which they can
-//   run
+//   for (const SegmentedGroup& segment : plan->groups()) { .. }     in the order of their runs
 //
 // Everything that was decided is a value here: segments with what schedulers said of them, the
 // tensors between them, and for each of these why it crosses.

@@ -1,7 +1,6 @@
 // Resolving dynamic shapes: a fusion with symbolic axes becomes one without.
 //
-//   ReshapeOp            SqueezeOp, ReshapeOp with merges and splits, BroadcastOp, as far as each
-//   has
+//   ReshapeOp            SqueezeOp, ReshapeOp with merges and splits, BroadcastOp: those that have
 //                        something to do; an empty tensor of the new sizes where the operand is
 //                        empty
 //   ExpandOp             an expansion of dimensions of size 1; a copy if there are none

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from nvfuser_direct import FusionDefinition, IdMappingMode, UserError
@@ -58,6 +60,23 @@ def test_reshapes_of_equal_axes_map():
         a, b = fd.ops.reshape(x, [4, 6]), fd.ops.reshape(y, [4, 6])
         fd.add_output(fd.ops.add(a, b))
         assert mapped_in(fd, x.axis(0), y.axis(0)) == set(MODES)
+
+
+@pytest.mark.parametrize(
+    "order",
+    [order for order in itertools.permutations("abcs") if order.index("a") < order.index("s")],
+)
+def test_pads_of_an_axis_map_in_any_order(order):
+    """They do where a pad is said to have the size of what it pads: so it has if there is none."""
+    with FusionDefinition() as fd:
+        x = tensor(fd, -1)
+        size = fd.ops.size(x, 0)
+        made = {}
+        for name in order:
+            made[name] = fd.ops.sub(made["a"], x) if name == "s" else fd.ops.pad(x, [0, size])
+            fd.add_output(made[name])
+        for pad in (made["b"], made["c"], made["s"]):
+            assert mapped_in(fd, made["a"].axis(0), pad.axis(0)) == set(MODES)
 
 
 def test_splits_with_remainder_say_nothing_about_their_inputs():

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from pass_text import BX, NAMES, TX, bound, text_around
@@ -24,6 +25,11 @@ def fd() -> FusionDefinition:
         copy.set_memory_type(MemoryType.shared)
         bound(fd, y, BX, TX)
     return fd
+
+
+def test_every_pass_has_its_tests() -> None:
+    folder = Path(__file__).parent
+    assert [name for name in NAMES if not (folder / f"test_{name}.py").exists()] == []
 
 
 def test_until_is_the_last_pass_that_runs(fd: FusionDefinition) -> None:

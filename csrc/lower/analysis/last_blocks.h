@@ -2,8 +2,8 @@
 //
 // A result that another block reads is left in all of them, which costs a barrier over blocks. One
 // that is only stored is computed by the block that arrives last, and so is what follows from it.
-// The last block of one reduction may not be that of another: of reductions whose results meet, all
-// but the last are for every block.
+// The last block of one reduction may not be that of another: if results of reductions meet, all
+// reductions but the last are for every block.
 #pragma once
 
 #include <unordered_map>

@@ -3,7 +3,7 @@
 //   before:  m = max(x)   s = sum(exp(x - m))
 //   after:   c = max(x of a chunk)   p = sum(exp(x - c) of the chunk)
 //            m = max(c)              s = sum(p * exp(c - m))
-// What is kept of a row between the two reductions is a maximum and a sum of each chunk.
+// A maximum and a sum of each chunk are kept of a row between the two reductions.
 #pragma once
 
 #include <optional>
