@@ -75,11 +75,11 @@ class VectorCheck {
     NVF_RETURN_REFUSAL(find_swizzled_lanes());
     TensorView* source = copied_operand(tensor_->definition());
     if (reads_elsewhere(tensor_->definition())) {
-      NVF_RETURN_REFUSAL(check_resized_source(source));
+      NVF_RETURN_REFUSAL(find_wrong_resized_source(source));
     } else {
-      NVF_RETURN_REFUSAL(check_side(source));
+      NVF_RETURN_REFUSAL(find_wrong_side(source));
     }
-    return check_side(tensor_);
+    return find_wrong_side(tensor_);
   }
 
  private:
@@ -263,7 +263,7 @@ class VectorCheck {
     return require_divisible(resize.out->extent(), resize.out);
   }
 
-  [[nodiscard]] std::optional<Refusal> check_side(TensorView* side) {
+  [[nodiscard]] std::optional<Refusal> find_wrong_side(TensorView* side) {
     std::vector<int64_t> run;
     if (side->memory_type() == MemoryType::Global) {
       NVF_RETURN_REFUSAL(find_run(side, global_axes(side), run));
@@ -276,7 +276,7 @@ class VectorCheck {
   /// The operand of a slice or pad. Its elements are neighbours along the innermost dimension only:
   /// what lies outside of a resized axis is no run with it. The offset and both extents are
   /// multiples of the width, so that all lanes lie inside of the operand, or all outside.
-  [[nodiscard]] std::optional<Refusal> check_resized_source(TensorView* source) {
+  [[nodiscard]] std::optional<Refusal> find_wrong_resized_source(TensorView* source) {
     climbed_.clear();
     const IterDomains& logical = tensor_->logical();
     IterDomain* current = loop_.promoted;
