@@ -85,9 +85,11 @@ def multiplied(
     is_specialized: bool = False,
     is_swizzled: bool = True,
     rows_of_b: int | None = None,
+    tiles: int = 1,
 ) -> tuple[FusionDefinition, TensorView, TensorView, TensorView]:
-    """[m, 1, k] times [1, n, k] is [m, n]: two warpgroups for each tile of 128 x `columns`."""
+    """[m, 1, k] times [1, n, k] is [m, n]: a block has two warpgroups, with `tiles` for each."""
     macro, size = macro_of(columns, dtype), TORCH[dtype].itemsize
+    rows_of_a = GROUPS * tiles * M
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, 1, -1], contiguity=[True, None, True], dtype=dtype)
         w = fd.define_tensor([1, -1, -1], contiguity=[None, True, True], dtype=dtype_b or dtype)
@@ -97,7 +99,7 @@ def multiplied(
         total.set_mma_macro(macro)
         a, b = (tensor.cache_after(LoadStoreOpType.tma) for tensor in (x, w))
         order(a, 1, 0, 2)
-        for box, block, rows in ((a, BY, GROUPS * M), (b, BX, rows_of_b or columns)):
+        for box, block, rows in ((a, BY, rows_of_a), (b, BX, rows_of_b or columns)):
             if is_swizzled:
                 schedule_box(box, block, rows, width, size)
             else:
@@ -111,10 +113,11 @@ def multiplied(
         total.split(3, macro.k)
         for tensor in (total, out):
             tensor.split(1, columns)
-            tensor.split(0, GROUPS * M)
+            tensor.split(0, rows_of_a)
             tensor.split(1, M)
-        order(total, 5, 6, 0, 3, 1, 2, 4, 7)
-        order(out, 0, 3, 1, 2, 4)
+            tensor.split(1, tiles)  # [blocks, warpgroups, tiles, M, blocks, columns, ..]
+        order(total, 6, 7, 0, 4, 1, 2, 3, 5, 8)
+        order(out, 0, 4, 1, 2, 3, 5)
         for tensor in (total, out):
             tensor.apply_mma_swizzle(macro=macro)
         par(total, None, None, BY, BX, TY)
@@ -185,6 +188,17 @@ def test_boxes_are_loaded_ahead(target, stages, is_specialized):
         x, w = factors(shape, BF16, target)
         (out,) = run(x, w)
         torch.testing.assert_close(out, product(x, w), rtol=1e-5, atol=1e-3)
+
+
+def test_a_warpgroup_multiplies_several_tiles(target):
+    fd, *_ = multiplied(columns=32, tiles=2, stages=2)
+    run = Compiled(fd)
+    for shape in ((256, 32, 128), (300, 70, 72)):
+        x, w = factors(shape, BF16, target)
+        (out,) = run(x, w)
+        torch.testing.assert_close(out, product(x, w), rtol=1e-5, atol=1e-3)
+    assert " * 16], wgmma_descriptor<128>(" in cuda_text(fd.fusion)  # registers of a tile
+    assert waits_of(fd) == ["fence", "product", "commit", "wait 0"]
 
 
 def test_nothing_beyond_a_factor_is_multiplied(target):
@@ -354,8 +368,8 @@ def test_lanes_are_all_threads_along_x():
     with fd:
         copy = out.cache_before()
     copy.set_memory_type(SHARED)
-    out.merge(3, 4)  # more threads than a warpgroup has lanes
-    out.axis(3).parallelize(TX)
+    out.merge(4, 5)  # more threads than a warpgroup has lanes
+    out.axis(4).parallelize(TX)
     refused(fd, "The threads of a block are not the warps that multiply")
 
 
