@@ -182,6 +182,7 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
             "ir/rules.h:find_wrong_rotation",
             "ir/rules.h:find_wrong_contiguity",
             "transform/domain_cover.h*",
+            "transform/lost_elements.h:*",
             "transform/inline_positions.h*",
             "transform/circular_buffer.h:*",
             "transform/fragments.h:find_*",
