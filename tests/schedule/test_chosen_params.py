@@ -162,7 +162,7 @@ CHOICES = {
     "transpose_add_bf16": of_tile(128, 8, 512),
     "transpose_f32": of_tile(64, 4, 512),
     "sum_inner_f32": of_inner_sum(4, 8, 256),
-    "sum_all_f32": of_inner_sum(4, 8, 256, 1056),
+    "sum_all_f32": of_inner_sum(4, 8, 256, 660),
     "sum_outer_f32": of_outer_sum(4, 8, (32, 8), 4),
     "sum_outer_bf16_skinny": of_outer_sum(8, 8, (32, 8), 264),
     "rmsnorm_fwd_bf16_32768x4096": of_row(8, 4, 128),
@@ -189,7 +189,7 @@ def test_choices_for_the_suite(name: str) -> None:
 
 #: Of fusions that are cut: by the number of the segment.
 CHOICES_OF_SEGMENTS = {
-    ("batchnorm_train_nchw_bf16", 0): of_inner_sum(8, 8, 256, 16),
+    ("batchnorm_train_nchw_bf16", 0): of_inner_sum(8, 8, 256, 8),
     ("batchnorm_train_nchw_bf16", 1): of_map(8, (128, 1), outer=4, break_point=1),
     ("batchnorm_train_nhwc_bf16", 0): of_outer_sum(8, 8, (8, 32), 264),
     ("batchnorm_train_nhwc_bf16", 1): of_map(8, (8, 16), outer=4, break_point=3),
@@ -303,13 +303,13 @@ FIGURES = {
     "scale_bias_relu_nhwc_bf16": (10, 120, 19.0, 255),
     "layernorm_bwd_bf16_16384x4096": (2, 32, 1.0, 128),
     "rmsnorm_bwd_bf16_16384x4096": (2, 32, 1.0, 128),
-    "batchnorm_train_nchw_bf16": (3, 96, 2.6, 255),
+    "batchnorm_train_nchw_bf16": (3, 96, 1.3, 255),
     "batchnorm_train_nhwc_bf16": (3, 64, 0.7, 128),
     "transpose_add_bf16": (2, 128, 62.1, 64),
     "transpose_f32": (4, 64, 124.1, 64),
     "sum_inner_f32": (4, 128, 124.1, 255),
     "sum_outer_f32": (4, 64, 0.5, 128),
-    "sum_all_f32": (4, 128, 2.0, 255),
+    "sum_all_f32": (4, 128, 1.2, 255),
     "sum_outer_bf16_skinny": (4, 64, 0.5, 128),
     "rope_bf16": (10, 100, 198.6, 255),
     "cat_slice_pad_bf16": (12, 96, 31.4, 255),

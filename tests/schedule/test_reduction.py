@@ -370,6 +370,15 @@ def test_few_rows_are_shared_by_blocks() -> None:
     assert params.blocks_per_reduction == params.lparams.gdimy > 100
 
 
+@pytest.mark.parametrize("rows", [1, 64], ids=str)
+def test_blocks_that_share_rows_are_there_at_once(rows: int) -> None:
+    """Their shares are equal: blocks that begin when others end would leave memory idle. Threads
+    with eight vectors loaded need some 48 registers."""
+    params = chosen(torch.empty(rows, 1 << 26 if rows == 1 else 1 << 20), [1])
+    most_of_sm = 65536 // (params.lparams.bdimx * 48)
+    assert 132 * most_of_sm // 2 < rows * params.blocks_per_reduction <= 132 * most_of_sm
+
+
 def test_columns_are_neighbours_of_threads() -> None:
     params = chosen(torch.empty(4096, 4096), [0])
     assert not params.fastest_dim

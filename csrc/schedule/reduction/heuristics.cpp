@@ -19,13 +19,15 @@ constexpr int64_t kWarp = Target::cuda().warp_size;
 constexpr int64_t kLoads = 8;
 /// Bytes of a row that one warp reads.
 constexpr int64_t kRowOfWarp = 8 * 1024;
-/// Blocks of a multiprocessor where a reduction is split over blocks.
+/// Blocks of a multiprocessor where a reduction is split over blocks, at most.
 constexpr int64_t kBlocksOfSmInner = 8;
 constexpr int64_t kBlocksOfSmOuter = 2; // at least
 /// Rounds of loads of a thread that are worth its indices and its part in a block's sums.
 constexpr int64_t kRounds = 4;
 /// Registers of a thread that computes indices, and loads and sums single elements.
 constexpr int64_t kFewRegisters = 40;
+/// Those beside loaded vectors of a thread whose lanes share their sums.
+constexpr int64_t kRegistersBesideLoads = 16;
 
 // -- of a processor --
 /// Tasks that are enough for any number of cores.
@@ -85,7 +87,16 @@ class Heuristics {
       params.block_dim_iter_dom = ParallelType::TIDy;
       params.lparams.bind(ParallelType::TIDy, rows);
     }
-    choose_grid(rows, steps / unroll, kBlocksOfSmInner, params);
+    choose_grid(rows, steps / unroll, resident_blocks(threads * rows, unroll * lanes), params);
+  }
+
+  /// Blocks of a multiprocessor that are there at once, by the vectors that threads have loaded:
+  /// where blocks have equal shares, others would begin when these end, too few for the memory.
+  [[nodiscard]] int64_t resident_blocks(int64_t threads, int64_t elements_of_thread) const {
+    const int64_t registers =
+        ceil_div(elements_of_thread * bytes_of_streams(), kRegisterBytes) + kRegistersBesideLoads;
+    return std::clamp<int64_t>(
+        target_.registers_per_sm / (threads * registers), 1, kBlocksOfSmInner);
   }
 
   void choose_outer_for_gpu(ReductionParams& params) const {
