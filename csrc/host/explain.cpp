@@ -20,7 +20,11 @@ std::string runner_of(const PieceReport& report) {
     case Way::Kind::Trivial: return "trivial schedule";
     case Way::Kind::ByHand: return "schedule of the user";
     case Way::Kind::Given:
-      return report.origin == kTunedOrigin ? "schedule found by tuning" : "schedule of the user";
+      if (report.origin == kTunedOrigin) {
+        return "schedule found by tuning";
+      }
+      return report.origin.starts_with('<') ? "schedule of the user" // not from a file
+                                            : "schedule of the user in " + report.origin;
     case Way::Kind::Evaluated: return "evaluated by PyTorch";
   }
   return "";

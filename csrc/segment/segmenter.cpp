@@ -38,6 +38,15 @@ Refusal refuse_to_keep(const std::vector<TensorView*>& tensors, const Answer& an
               "cut there"});
 }
 
+Refusal refuse_to_keep_across(const std::vector<TensorView*>& tensors, const TensorView* cut) {
+  return refuse(
+      {.headline = "hints ask for a cut between tensors that are to be kept together",
+       .node = names_of(tensors),
+       .expected = "hints that can all be met",
+       .found = "a cut behind " + name_of(cut),
+       .fix = "forget_hints(), then give those that you want"});
+}
+
 } // namespace
 
 Segmenter::Segmenter(
@@ -95,7 +104,7 @@ std::optional<Refusal> Segmenter::run(const Hints& hints, bool asks_about_whole)
   join(inner_outer_persistent, kKeepRows, find_mirrored_pairs);
   join(reduction, std::array{reduction}, find_chained_pairs);
   for (const std::vector<TensorView*>& tensors : hints.together) {
-    NVF_RETURN_REFUSAL(keep_together(tensors));
+    NVF_RETURN_REFUSAL(keep_together(tensors, hints.cuts));
   }
   return std::nullopt;
 }
@@ -302,7 +311,22 @@ std::set<size_t> Segmenter::groups_of(
   return found;
 }
 
-std::optional<Refusal> Segmenter::keep_together(std::vector<TensorView*> tensors) {
+const TensorView* Segmenter::find_cut_within(
+    const Group& group, const std::vector<TensorView*>& cuts) const {
+  for (const ExprId reader : group.exprs) {
+    for (const TensorId id : flow_.expr(reader).operands) {
+      const FlowTensor& operand = flow_.tensor(id);
+      if (std::ranges::find(cuts, operand.tensor) != cuts.end() &&
+          std::ranges::find(group.exprs, operand.made_by) != group.exprs.end()) {
+        return operand.tensor;
+      }
+    }
+  }
+  return nullptr;
+}
+
+std::optional<Refusal> Segmenter::keep_together(
+    std::vector<TensorView*> tensors, const std::vector<TensorView*>& cuts) {
   std::erase_if(tensors, [](const TensorView* tensor) { return tensor->is_fusion_input(); });
   const std::vector<Group> groups = this->groups();
   const std::set<size_t> ends = groups_of(tensors, groups);
@@ -313,7 +337,11 @@ std::optional<Refusal> Segmenter::keep_together(std::vector<TensorView*> tensors
   if (ends.size() > 1) {
     const GroupGraph graph(flow_, groups);
     const std::set<size_t> members = graph.between(ends);
-    Accepted all = asked(joined(flow_, groups, graph, members));
+    Group group = joined(flow_, groups, graph, members);
+    if (const TensorView* cut = find_cut_within(group, cuts)) {
+      return refuse_to_keep_across(tensors, cut);
+    }
+    Accepted all = asked(std::move(group));
     if (all.answer.scheduler == SchedulerType::none) {
       return refuse_to_keep(tensors, all.answer);
     }

@@ -99,8 +99,12 @@ class Segmenter {
   /// Does it hold both sides of a cut that the user asked for?
   [[nodiscard]] bool has_asked_cut(const Group& group) const;
   /// Let one group compute these tensors, with all that lies between them. Arguments are passed
-  /// over.
-  [[nodiscard]] std::optional<Refusal> keep_together(std::vector<TensorView*> tensors);
+  /// over. Says no to what no scheduler takes, and where one of `cuts` would be within.
+  [[nodiscard]] std::optional<Refusal> keep_together(
+      std::vector<TensorView*> tensors, const std::vector<TensorView*>& cuts);
+  /// The first of `cuts` that a group both computes and reads; nullptr: none.
+  [[nodiscard]] const TensorView* find_cut_within(
+      const Group& group, const std::vector<TensorView*>& cuts) const;
   /// The positions of the groups that compute one of them.
   [[nodiscard]] std::set<size_t> groups_of(
       const std::vector<TensorView*>& tensors, const std::vector<Group>& groups) const;

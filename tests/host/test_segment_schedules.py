@@ -264,13 +264,15 @@ with FusionDefinition() as fd:
 data = torch.randn(1000, device=sys.argv[1])
 (out,) = fd.execute([data])
 assert torch.equal(out, data * 2)
-print(fd.fec.last_launches()[0].bdimx)
+print(fd.fec.explain([data]).splitlines()[0] if sys.argv[2:] else fd.fec.last_launches()[0].bdimx)
 """
 
 
-def run_process_with(folder: Path, target: str) -> subprocess.CompletedProcess[str]:
+def run_process_with(
+    folder: Path, target: str, *arguments: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", OTHER_PROCESS, target],
+        [sys.executable, "-c", OTHER_PROCESS, target, *arguments],
         env=os.environ | {"NVFUSER_SCHEDULES": str(folder)},
         capture_output=True,
         text=True,
@@ -291,6 +293,8 @@ def test_another_process_takes_schedules_from_a_folder(target: str, tmp_path: Pa
     file = tmp_path / "scaled.py"
     file.write_text(text)
     assert run_with(tmp_path, target) == "96"
+    explained = run_process_with(tmp_path, target, "explain").stdout
+    assert explained.startswith(f"segment 0: schedule of the user in {file}, 1 expression")
     file.write_text(re.sub("^# Decisions: .*$", "# Decisions: cuda resize 0", text, flags=re.M))
     assert run_with(tmp_path, target) != "96"
     file.write_text(re.sub("^# Decisions: .*$", "", text, flags=re.M))

@@ -135,6 +135,33 @@ def test_what_no_scheduler_takes_together_is_an_error() -> None:
     assert "keep fewer of them together" in text
 
 
+def test_hints_that_cannot_all_be_met_are_an_error() -> None:
+    inputs = matrices()[:1]
+    made = {}
+
+    def build(fd, x):
+        made["exp"] = fd.ops.exp(x)
+        made["relu"] = fd.ops.relu(made["exp"])
+        made["neg"] = fd.ops.neg(made["relu"])
+        return made["neg"]
+
+    fd = define(build, inputs)
+    together = [made["exp"], made["neg"]]
+    with pytest.raises(UserError, match="hints ask for a cut between tensors") as error:
+        segment(fd.fusion, inputs, keep_together=[together], cut_behind=[made["relu"]])
+    assert "a cut behind T" in str(error.value)
+    plan = segment(fd.fusion, inputs, keep_together=[together[:1]], cut_behind=[made["relu"]])
+    assert len(plan.groups) == 2
+    fd.execute(inputs)
+    fd.fec.cut_behind([made["relu"]])
+    fd.fec.keep_together(together)
+    with pytest.raises(UserError, match="hints ask for a cut between tensors"):
+        fd.execute(inputs)
+    fd.fec.forget_hints()
+    fd.execute(inputs)
+    assert len(fd.fec.last_pieces()) == 1
+
+
 def test_a_product_is_not_kept_with_what_reads_it() -> None:
     inputs = [torch.randn(8, 8), torch.randn(8, 8)]
     made = {}
