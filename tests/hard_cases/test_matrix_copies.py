@@ -108,6 +108,34 @@ def stored(
     return fd, staged
 
 
+def boxed() -> FusionDefinition:
+    """Boxes of 16 x 64 with swizzled pieces, of which fragments of 16 x 16 are loaded."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1], contiguity=True, dtype=DataType.BFloat16)
+        y = fd.ops.set(x)
+        fd.add_output(y)
+        box = x.cache_after(LoadStoreOpType.tma)
+        box.set_memory_type(SHARED)
+        fragment = box.cache_after(LOAD)
+        for tensor in (box, fragment, y):
+            tensor.split(1, 64)
+            tensor.split(0, 16)
+            order(tensor, 0, 2, 1, 3)  # [rows / 16, columns / 64, 16, 64]
+            tensor.axis(0).parallelize(ParallelType.grid_y)
+            tensor.axis(1).parallelize(ParallelType.grid_x)
+        box.split(3, 8)
+        box.split(2, 8)
+        box.swizzle(3, 4)
+        for axis in range(2, 6):
+            box.axis(axis).parallelize(ParallelType.tma)
+        for tensor in (fragment, y):
+            tensor.split(3, 16)
+            order(tensor, 0, 1, 3, 2, 4)
+            tensor.apply_mma_swizzle(A)
+        fd.sched.inline_at(y, 2, selected_tensors=[fragment, box])
+    return fd
+
+
 def values(shape: tuple[int, int], device: str, *, transposed: bool = False) -> torch.Tensor:
     if transposed:
         return torch.randn(shape[::-1], device=device).bfloat16().t()
@@ -145,6 +173,19 @@ def test_the_tile_holds_what_fragments_do(target, transposed):
         x = values(shape, target)
         (out,) = run(x)
         assert torch.equal(out, x)
+
+
+def test_fragments_of_a_swizzled_box(target):
+    """Holes that a bulk copy fills are zeros; its rows lie in different banks."""
+    fd = boxed()
+    assert "load_matrix<4, " in cuda_text(fd.fusion)
+    run = Compiled(fd)
+    for shape in [(16, 64), (33, 72), (1, 8)]:
+        x = values(shape, target)
+        (out,) = run(x)
+        assert torch.equal(out, x)
+    conflicts = lowered(fd.fusion, "cuda").bank_conflicts([values((33, 72), "cpu")])
+    assert {c.ways for c in conflicts if not c.is_write} == {1}
 
 
 @pytest.mark.parametrize("is_store", [False, True])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+from box_calls import BoxCalls, is_bulk
 from program_builder import Unfit, need
 from random_schedules import text
 from schedule_scripts import headline
@@ -64,19 +65,14 @@ def is_asynchronous(tensor: TensorView) -> bool:
     return isinstance(definition, LoadStoreOp) and definition.op == LoadStoreOpType.cp_async
 
 
-def is_bulk(tensor: TensorView) -> bool:
-    """Boxes that one thread copies at once."""
-    definition = tensor.definition()
-    return isinstance(definition, LoadStoreOp) and definition.op == LoadStoreOpType.tma
-
-
-class ScheduleCalls:
+class ScheduleCalls(BoxCalls):
     """Chooses calls and executes them."""
 
     def __init__(self, random: random.Random, lines: Lines) -> None:
         self.random = random
         # Boxes draw numbers of their own: programs without them stay what they were.
         self.of_boxes = type(random)(random.getstate()[1][1])  # the first word is no seed's own
+        self.box_rate = 0.2
         self.lines = lines
         self.made: list[str] = []
         self.refusals: list[str] = []
@@ -90,9 +86,8 @@ class ScheduleCalls:
         if self.chance(0.15):
             for name in self.random.choices(ANYWHERE, k=3):
                 steps.insert(self.random.randint(0, len(steps)), name)
-        if self.of_boxes.random() < 0.25:
-            ahead = steps.index("load_ahead") if "load_ahead" in steps else len(steps)
-            steps[ahead:] = ["load_boxes", "load_ahead", *steps[ahead + 1 :]]
+        if self.of_boxes.random() < self.box_rate:
+            steps = self.with_boxes(steps)
         for name in steps:
             self.attempt(getattr(self, name))
 
@@ -417,35 +412,6 @@ class ScheduleCalls:
                 prefetch = self.random.randint(-stages, stages - 1)
                 kind = self.kind_of_stages(tensor)
                 self.call(f"{self.name(tensor)}.circular_buffer({stages}, {prefetch}{kind})")
-
-    def kind_of_stages(self, tensor: TensorView) -> str:
-        """Which threads load: those of a bulk copy may be threads of their own."""
-        draw = self.of_boxes
-        if not (is_bulk(tensor) or draw.random() < 0.05):
-            return ""
-        on = draw.choice(["block_x", "block_x", "block_y", "block_z"])
-        registers = draw.choice(["", "", ", (24, 64)"])
-        pipelined = f", Pipelined(uses_mbarrier_for_war={draw.random() < 0.7})"
-        return draw.choice([f", WarpSpecialized(ParallelType.{on}{registers})", pipelined])
-
-    def load_boxes(self) -> None:
-        """Bulk copies of an input, often inlined into a loop that they can be loaded ahead of."""
-        draw = self.of_boxes
-        inputs = [t for t in self.lines.fusion.tensors() if t.is_fusion_input() and t.uses()]
-        inputs = [t for t in inputs if t.ndims() > 0]
-        need(len(inputs) > 0)
-        name = self.assign(f"{self.name(draw.choice(inputs))}.cache_after(LoadStoreOpType.tma)")
-        box = self.lines.variables[name]
-        self.call(f"{name}.set_memory_type(MemoryType.shared)")
-        if draw.random() < 0.5:
-            self.call(f"{name}.split({box.ndims() - 1}, {draw.choice([4, 8, 16, 32])})")
-        outer = draw.randint(0, box.ndims() - 1)
-        for axis in range(outer, box.ndims()):
-            self.bind(box, axis, "tma")
-        for axis in range(outer):
-            if draw.random() < 0.2:
-                self.bind(box, axis, draw.choice(["grid_x", "grid_y"]))
-        self.call(f"{name}.inline_at({draw.randint(0, outer)}, True)")
 
     # -- reductions --
 

@@ -14,7 +14,9 @@ import sys
 import warnings
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
+import torch
 from program_builder import LARGEST
 from random_operations import KINDS, Operations
 from random_programs import (
@@ -28,6 +30,8 @@ from random_programs import (
 from schedule_calls import ScheduleCalls
 from schedule_scripts import Lines, Output, Script, failure_of, run_script, shortened
 
+from nvfuser_direct import DataType, TensorView
+
 sys.path.insert(0, str(Path(__file__).parents[1] / "python_translate"))
 from round_trip import lines_of
 
@@ -38,6 +42,11 @@ WEIGHTS = KINDS | {
     "product": 0, "search": 0, "rows": 0, "smooth": 5, "rounding": 3, "question": 0.5,
     "gates": 0.3, "create": 3,
 }  # fmt: skip
+
+
+def has_aligned_rows(seed: int) -> bool:
+    """Whether inputs have rows of multiples of 16 bytes without gaps, as bulk copies need them."""
+    return random.Random(f"aligned {seed}").random() < 0.4
 
 
 class KernelOperations(Operations):
@@ -51,6 +60,9 @@ class KernelOperations(Operations):
         self.shape = [self.one_of(EXTENTS) for _ in range(self.one_of([1, 1, 2, 2, 2, 3, 3]))]
         while math.prod(self.shape) > LARGEST:
             self.shape.pop()
+        self.is_aligned = has_aligned_rows(seed)
+        if self.is_aligned:
+            self.shape = [*self.shape[-2:], self.one_of([8, 16, 32, 64])]
         if self.chance(0.04):
             self.shape[self.random.randrange(len(self.shape))] = 0
 
@@ -58,8 +70,23 @@ class KernelOperations(Operations):
     def kinds(self) -> dict[str, float]:
         return WEIGHTS
 
+    def laid_out(self, shape: list[int]) -> tuple[list[int], Any]:
+        return (shape, lambda t: t) if self.is_aligned else super().laid_out(shape)
+
+    def declare(self, tensor: torch.Tensor, dtype: DataType) -> TensorView:
+        if not self.is_aligned:
+            return super().declare(tensor, dtype)
+        return self.fd.define_tensor(
+            sizes=list(tensor.shape),
+            strides=list(tensor.stride()),
+            dtype=dtype,
+            static_sizes=self.is_static,
+        )
+
     def new_shape(self) -> list[int]:
         kind = self.random.random()
+        if self.is_aligned and kind < 0.8:
+            return list(self.shape)
         if kind < 0.2:
             return super().new_shape()
         shape = list(self.shape)
@@ -81,6 +108,7 @@ def make_script(seed: int) -> tuple[Script, tuple[str, ...]]:
         for line, value in zip(added, program.outputs, strict=True)
     }
     calls = ScheduleCalls(random.Random(f"schedule {seed}"), lines)
+    calls.box_rate = 0.7 if has_aligned_rows(seed) else 0.1
     try:
         calls.choose()
     except Exception as error:  # before there is a script to show
