@@ -9,6 +9,7 @@
 #include "ir/fusion.h"
 #include "ir/rules.h"
 #include "transform/inline_limits.h"
+#include "transform/inline_positions.h"
 
 namespace nvfuser::transform {
 namespace {
@@ -246,15 +247,9 @@ std::optional<Refusal> find_wrong_group(const std::vector<TensorView*>& tvs) {
 void group_reductions(const std::vector<TensorView*>& tvs) {
   check(find_wrong_group(tvs));
   make_group(tvs);
-  int64_t produce_position = 0;
-  int64_t maybe_produce_position = 0;
-  for (const TensorView* tv : tvs) {
-    produce_position = std::max(produce_position, tv->max_producer_position());
-    maybe_produce_position = std::max(maybe_produce_position, tv->maybe_max_producer_position());
-  }
+  Alignments alignments;
+  update_produce_positions(tvs.front(), alignments); // those of all
   for (TensorView* tv : tvs) {
-    tv->assign_max_producer_position(produce_position);
-    tv->assign_maybe_max_producer_position(maybe_produce_position);
     const GraphEffect effect{
         .change = GraphChange::GroupReductions,
         .tensors = tvs,

@@ -230,6 +230,16 @@ def grouped(fd: FusionDefinition) -> None:
     b.split(1, 16)
 
 
+def grouped_after_inlining(fd: FusionDefinition) -> None:
+    """Where operands are computed inside is the same in whatever order both are said."""
+    x = define_x(fd)
+    a, c = fd.ops.sum(fd.ops.neg(x), [0, 1]), fd.ops.sum(fd.ops.exp(x), [0, 1])
+    fd.add_output(fd.ops.add(a, c))
+    operand = a.definition().inputs()[0]
+    operand.inline_at(1, True)
+    fd.sched.group_reductions([a, c])
+
+
 def serial_grid(fd: FusionDefinition) -> None:
     fd.add_output(y := fd.ops.sum(define_x(fd), [0]))
     y.split(0, 4, inner_split=False)
@@ -380,6 +390,7 @@ SCHEDULES = [
     factored_partial_results,
     factored_welford,
     grouped,
+    grouped_after_inlining,
     serial_grid,
     scanned_over_threads,
     paddings,
