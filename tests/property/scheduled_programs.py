@@ -54,13 +54,14 @@ class KernelOperations(Operations):
 
     end_rate = 0.2
     in_place = 0.2
+    may_be_aligned = False
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
         self.shape = [self.one_of(EXTENTS) for _ in range(self.one_of([1, 1, 2, 2, 2, 3, 3]))]
         while math.prod(self.shape) > LARGEST:
             self.shape.pop()
-        self.is_aligned = has_aligned_rows(seed)
+        self.is_aligned = self.may_be_aligned and has_aligned_rows(seed)
         if self.is_aligned:
             self.shape = [*self.shape[-2:], self.one_of([8, 16, 32, 64])]
         if self.chance(0.04):
@@ -95,9 +96,15 @@ class KernelOperations(Operations):
         return shape[1:] if kind < 0.3 else shape
 
 
-def make_script(seed: int) -> tuple[Script, tuple[str, ...]]:
+class BoxedOperations(KernelOperations):
+    """Many inputs have rows that boxes can be loaded of."""
+
+    may_be_aligned = True
+
+
+def make_script(seed: int, *, has_boxes: bool = False) -> tuple[Script, tuple[str, ...]]:
     """The scheduled program of a seed, and what its schedule was refused."""
-    program = make_program(seed, KernelOperations)
+    program = make_program(seed, BoxedOperations if has_boxes else KernelOperations)
     definition = tuple(lines_of(program.fd.fusion))
     lines = Lines(definition)
     names = [lines.name_of(value) for value in lines.fusion.inputs()]
@@ -108,7 +115,7 @@ def make_script(seed: int) -> tuple[Script, tuple[str, ...]]:
         for line, value in zip(added, program.outputs, strict=True)
     }
     calls = ScheduleCalls(random.Random(f"schedule {seed}"), lines)
-    calls.box_rate = 0.7 if has_aligned_rows(seed) else 0.1
+    calls.box_rate = 0.7 if has_boxes and has_aligned_rows(seed) else 0.1
     try:
         calls.choose()
     except Exception as error:  # before there is a script to show
@@ -132,7 +139,7 @@ def report_of(seed: int, target: str) -> Report:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            script, refusals = make_script(seed)
+            script, refusals = make_script(seed, has_boxes=True)
             refused = run_script(script, target)
     except Exception as error:
         text = f"{type(error).__name__}: {error}"
@@ -166,7 +173,7 @@ def report_of_script(script: Script, target: str) -> Report:
 
 def shortest(seed: int, target: str) -> str:
     """A program for a failing seed, without any line that the failure does not need."""
-    script, _ = make_script(seed)
+    script, _ = make_script(seed, has_boxes=True)
 
     def find_apart(candidate: Script) -> str | None:
         return run_apart([candidate], target, report_of_script)[0].text or None
