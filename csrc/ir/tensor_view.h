@@ -86,10 +86,6 @@ class TensorView final : public Val {
   [[nodiscard]] int64_t maybe_max_producer_position() const {
     return std::max(schedule_.maybe_max_producer_position, schedule_.max_producer_position);
   }
-  /// How the tensor is loaded ahead; no value: it is not.
-  [[nodiscard]] const std::optional<CircularBuffering>& circular_buffer_options() const {
-    return schedule_.circular_buffer_options;
-  }
   /// Whether some loop is shared with a producer or a consumer, or may be.
   [[nodiscard]] bool is_inlined() const {
     return schedule_.compute_at_position > 0 || schedule_.compute_with_position > 0 ||
@@ -182,9 +178,6 @@ class TensorView final : public Val {
   }
   void assign_maybe_max_producer_position(int64_t position) {
     edit_schedule().maybe_max_producer_position = position;
-  }
-  void assign_circular_buffering(const std::optional<CircularBuffering>& options) {
-    edit_schedule().circular_buffer_options = options;
   }
   void assign_cpu_scalar(bool is_cpu_scalar) {
     edit_schedule().is_cpu_scalar = is_cpu_scalar;

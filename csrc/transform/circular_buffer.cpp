@@ -176,7 +176,7 @@ std::optional<Refusal> find_wrong_circular_buffer(const TensorView* tensor) {
 }
 
 std::optional<Refusal> find_load_ahead(const TensorView* tensor) {
-  if (!tensor->circular_buffer_options()) {
+  if (!tensor->schedule().circular_buffer_options) {
     return std::nullopt;
   }
   return refuse({
@@ -189,7 +189,7 @@ std::optional<Refusal> find_load_ahead(const TensorView* tensor) {
 }
 
 const std::variant<Pipelined, WarpSpecialized>& loader_of(const TensorView* tensor) {
-  return tensor->circular_buffer_options()->type;
+  return tensor->schedule().circular_buffer_options->type;
 }
 
 std::optional<Refusal> find_wrong_loader(
@@ -261,7 +261,7 @@ void TensorView::circular_buffer(
     const std::variant<Pipelined, WarpSpecialized>& type) {
   check(transform::find_wrong_circular_buffer(this, number_of_stages, prefetch_distance, type));
   const int64_t prefetch = wrap_distance(number_of_stages, prefetch_distance);
-  assign_circular_buffering(CircularBuffering{number_of_stages, prefetch, type});
+  edit_schedule().circular_buffer_options = CircularBuffering{number_of_stages, prefetch, type};
   record_step(
       steps::CircularBuffer{
           .number_of_stages = number_of_stages, .prefetch_distance = prefetch, .type = type});

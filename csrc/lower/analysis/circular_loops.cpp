@@ -59,7 +59,7 @@ std::optional<Refusal> find_late_producer(
 }
 
 std::optional<Refusal> find_other_structure(const CircularLoop& loop, const TensorView* tensor) {
-  const CircularBuffering& options = *tensor->circular_buffer_options();
+  const CircularBuffering& options = *tensor->schedule().circular_buffer_options;
   if (loop.stages == options.stages && loop.prefetch == options.prefetch) {
     if (loader_of(loop.tensors.front()) == options.type) {
       return std::nullopt;
@@ -91,7 +91,7 @@ int64_t CircularLoop::first_loads() const {
 std::optional<Refusal> find_circular_loops(Kernel& kernel) {
   const LoopModel& model = *kernel.loop_model;
   for (TensorView* tensor : kernel.tensors()) {
-    const std::optional<CircularBuffering>& options = tensor->circular_buffer_options();
+    const std::optional<CircularBuffering>& options = tensor->schedule().circular_buffer_options;
     if (!options) {
       continue;
     }
