@@ -185,6 +185,11 @@ std::vector<std::string> HostCompiler::options() const {
   for (const char* name : {"atan", "atanf", "atanh", "atanhf"}) {
     options.emplace_back(std::string("-fno-builtin-") + name);
   }
+  // g++ gives a test of an element its own copy of the code behind it, with a division of its own:
+  // in a vector all copies run.
+  if (version_.find("clang") == std::string::npos) {
+    options.emplace_back("-fno-thread-jumps");
+  }
   options.emplace_back(has_option(DisableOption::Fma) ? "-ffp-contract=off" : "-ffp-contract=fast");
   if (has_option(EnableOption::KernelDebug) || has_option(EnableOption::KernelLineinfo)) {
     options.emplace_back("-g");

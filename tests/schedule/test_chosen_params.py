@@ -401,7 +401,8 @@ def test_registers_hold_what_the_model_counted(
 # -- processors --
 
 TASK = 16 * 1024  # elements
-# The same in Float and in BFloat16, which is computed in Float: lanes are those of Floats.
+LANES = {"f32": 16, "bf16": 32}  # a vector of what is stored
+# In Float; in BFloat16 there are twice as many lanes, and half as many steps of a task.
 OF_PROCESSORS: dict[str, tuple[str, dict[str, int]]] = {
     "pointwise_fma": (
         MAP,
@@ -447,7 +448,14 @@ def test_every_case_of_processors_is_here() -> None:
 @pytest.mark.parametrize("name", OF_PROCESSORS)
 def test_choices_for_processors(name: str, dtype: str) -> None:
     (group,) = segment(*optimized(f"{name}_{dtype}", target="cpu"), "cpu").groups
-    scheduler, expected = OF_PROCESSORS[name]
+    scheduler, of_floats = OF_PROCESSORS[name]
+    more = LANES[dtype] // LANES["f32"]
+    growth = {
+        "vectorization_factor": more,
+        "unroll_factor_inner_reduction": more,
+        "unroll_factor_inner": 1 / more,
+    }
+    expected = {choice: value * growth.get(choice, 1) for choice, value in of_floats.items()}
     assert group.scheduler.name == scheduler
     assert {choice: getattr(group.params, choice) for choice in expected} == expected
     assert group.params.runs_in_tasks

@@ -15,10 +15,14 @@ ProblemSizes sizes_of(const ReductionProblem& problem, const RunFacts& facts) {
   sizes.is_of_one_length = std::ranges::all_of(
       problem.reduced, [](const IterDomain* axis) { return axis->extent()->is_const_int(); });
   sizes.vectors = choose_vector_widths(problem.accesses, problem.lane_axes(), facts);
+  int64_t narrowest = kLaneBytes;
   for (const TensorAccess& access : problem.accesses) {
     sizes.streams += !access.is_output && !access.is_lookup() && access.has_all_axes ? 1 : 0;
-    sizes.widest_bytes = std::max(sizes.widest_bytes, size_bytes(access.tensor->dtype()));
+    const int64_t bytes = size_bytes(access.tensor->dtype());
+    sizes.widest_bytes = std::max(sizes.widest_bytes, bytes);
+    narrowest = std::min(narrowest, bytes);
   }
+  sizes.narrowest_bytes = std::min(narrowest, sizes.widest_bytes);
   return sizes;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/task_sizes.h"
 #include "schedule/common/vector_widths.h"
 #include "schedule/run_facts.h"
 #include "schedule/summary/reduction_problem.h"
@@ -14,8 +15,9 @@ struct ProblemSizes {
   int64_t kept = 1;    // elements
   int64_t reduced = 1; // of one result
   VectorWidths vectors = {};
-  int64_t streams = 0;      // inputs with an element for each one of the problem
-  int64_t widest_bytes = 4; // of an element, as it is computed
+  int64_t streams = 0;         // inputs with an element for each one of the problem
+  int64_t widest_bytes = 4;    // of an element, as it is computed
+  int64_t narrowest_bytes = 4; // of an element, as it is stored
   /// The definition says how much is reduced: no other size shares a kernel with this one.
   bool is_of_one_length = false;
 };
@@ -31,6 +33,13 @@ struct ProblemSizes {
 }
 [[nodiscard]] constexpr int64_t power_of_two_above(int64_t number) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(number, 1))));
+}
+
+/// Elements of one step of a processor's innermost loop: a whole vector of the narrowest that are
+/// stored, but at most two of the widest that are computed. Where the narrowest fill no vector,
+/// compilers take shorter vectors for the wide ones as well.
+[[nodiscard]] constexpr int64_t lanes_of_step(int64_t widest_bytes, int64_t narrowest_bytes) {
+  return std::min(kLaneBytes / narrowest_bytes, 2 * kLaneBytes / widest_bytes);
 }
 
 // Buckets: 1, 2, 3, 4, 6, 8, 12, 16, ... A kernel is made for such a number, so that sizes that

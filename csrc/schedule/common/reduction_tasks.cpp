@@ -19,6 +19,12 @@ void make_loops(LoopRoles& loops, const ReductionParams& params, bool has_chains
   if (params.cross_grid_inner_reduction) {
     loops.cut(Serial, params.blocks_per_reduction, Grid);
   }
+  if (has_rows_in_lanes(params)) {
+    loops.split(Blocks, params.unroll_factor_iter_dom, Columns);
+    loops.split(Blocks, params.iterations_per_task, Rows);
+    loops.arrange({Blocks, Rows, Serial, Columns, Ones});
+    return;
+  }
   if (params.fastest_dim) {
     loops.split(Serial, params.unroll_factor_inner_reduction, Lanes);
     loops.split(Serial, params.unroll_factor_top_of_vectorization, Unroll);
@@ -53,6 +59,10 @@ FactoredLoops factor_all(
   return {.all = loops.of(with_all), .left = left};
 }
 
+bool has_rows_in_lanes(const ReductionParams& params) {
+  return params.runs_in_tasks && params.fastest_dim && params.vectorize_iter_dom;
+}
+
 int64_t lanes_of(const ReductionParams& params) {
   return params.fastest_dim ? params.unroll_factor_inner_reduction : params.unroll_factor_iter_dom;
 }
@@ -73,7 +83,7 @@ void apply_in_tasks(
   bound.bind(Blocks, ParallelType::BIDx);
   bound.bind(Grid, ParallelType::BIDy);
   // Steps that are whole have no tests.
-  bound.bind(params.fastest_dim ? Lanes : Columns, ParallelType::Unswitch);
+  bound.bind(bound.has(Lanes) ? Lanes : Columns, ParallelType::Unswitch);
   transform::parallelize_like(bound.tensor());
   for (const auto& [load, width] : loads) {
     vectorize_access(load, width, lanes_of(params));

@@ -22,13 +22,17 @@ struct FactoredLoops {
     const std::vector<ReductionResults>& reductions,
     const FactorStages& factor);
 
+/// Whether the lanes of a vector are rows of an inner problem, each with a result of its own.
+[[nodiscard]] bool has_rows_in_lanes(const ReductionParams& params);
+
 /// Neighbours in memory of the innermost loop: the vectors of its loads are part of them.
 [[nodiscard]] int64_t lanes_of(const ReductionParams& params);
 
 /// Schedule the fusion for tasks. Loops of an inner problem are [Blocks, Rows, Grid, Serial, Chain,
 /// Unroll, Lanes]: a task has some results, or a part of one. Those of an outer one are [Blocks,
 /// Grid, Serial, Chain, Rows, Columns]: it has neighbours, of which those of a vector are tested
-/// together.
+/// together. Where lanes are rows, loops are [Blocks, Rows, Serial, Columns]: a task has groups of
+/// rows, and computes one position of all rows of a group, then the next.
 /// `has_chains`: whether accumulators are added to outer ones after some elements.
 void apply_in_tasks(
     FusionSummary& summary,

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "schedule/common/problem_sizes.h"
+#include "schedule/common/short_rows.h"
 #include "schedule/params/reduction_params.h"
 #include "schedule/persistent/layouts.h"
 #include "schedule/persistent/persistent.h"
@@ -61,6 +62,11 @@ std::unique_ptr<HeuristicParams> compute_inner_heuristics(
     params->project_persistent_buffers = !kept;
     const RowOfTask row = kept.value_or(row_of_task(sizes));
     params->runs_in_tasks = true;
+    if (const std::optional<ShortRows> groups = find_short_rows(sizes)) {
+      params->project_persistent_buffers = false;
+      choose_short_rows(*groups, sizes, *params);
+      return params;
+    }
     params->unroll_factor_inner_reduction = row.lanes;
     params->unroll_factor_top_of_vectorization = row.accumulators;
     params->iterations_per_task = row.rows;

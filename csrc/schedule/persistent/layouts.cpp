@@ -327,7 +327,8 @@ std::optional<ColumnsOfThreads> find_columns_of_threads(
 
 RowOfTask row_of_task(const ProblemSizes& sizes) {
   RowOfTask row;
-  row.lanes = std::min(kLaneBytes / sizes.widest_bytes, power_of_two_above(sizes.reduced));
+  row.lanes = std::min(
+      lanes_of_step(sizes.widest_bytes, sizes.narrowest_bytes), power_of_two_above(sizes.reduced));
   row.accumulators =
       std::min(kLaneAccumulators, power_of_two_below(ceil_div(sizes.reduced, row.lanes)));
   row.rows = std::clamp<int64_t>(kTaskElements / sizes.reduced, 1, sizes.kept);

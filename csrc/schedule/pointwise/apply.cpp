@@ -12,6 +12,10 @@
 namespace nvfuser::schedule::pointwise {
 namespace {
 
+/// Expressions that are worth a second copy without tests, in tasks. Longer arithmetic hides tests,
+/// and compilers take long for it.
+constexpr size_t kMostUnswitched = 100;
+
 /// Loads are written out, so that all stand before the first use; what is computed runs vector
 /// after vector, and needs registers for one. `begin`: of the axes of one thread.
 void unroll_loads(
@@ -72,6 +76,10 @@ void apply(FusionSummary& summary, const HeuristicParams& heuristics) {
 
   ReferenceLoops loops(reference, params);
   const int64_t of_block = loops.make();
+  if (params.runs_in_tasks && params.vectorization_factor > 1 &&
+      summary.exprs().size() <= kMostUnswitched) {
+    reference->axis(-1)->parallelize(ParallelType::Unswitch); // whole steps have no tests
+  }
   transform::transform_like(reference);
   transform::parallelize_like(reference);
 

@@ -266,11 +266,15 @@ class Heuristics {
 
   void choose_for_processor(const Sides& sides, PointwiseParams& params) const {
     int64_t widest = 4; // bytes; narrower types are computed as float
+    int64_t narrowest = kLaneBytes;
     for (const TensorAccess& access : summary_.accesses()) {
-      widest = std::max(widest, size_bytes(access.tensor->dtype()));
+      const int64_t bytes = size_bytes(access.tensor->dtype());
+      widest = std::max(widest, bytes);
+      narrowest = std::min(narrowest, bytes);
     }
     params.runs_in_tasks = true;
-    params.vectorization_factor = has_loops() ? kLaneBytes / widest : 1;
+    params.vectorization_factor =
+        has_loops() ? lanes_of_step(widest, std::min(narrowest, widest)) : 1;
     const int64_t vectors = ceil_div(sides.right, params.vectorization_factor);
     const int64_t of_task = std::max<int64_t>(kTaskElements / params.vectorization_factor, 1);
     // Powers of two: sizes that differ little share a kernel.

@@ -95,7 +95,7 @@ TensorView* factor_for_tasks(
 
 void apply_for_tasks(FusionSummary& summary, const ReductionParams& params) {
   apply_in_tasks(
-      summary, params, may_have_chains(summary),
+      summary, params, !has_rows_in_lanes(params) && may_have_chains(summary),
       [&](const LoopRoles& loops, const ReductionResults& results) {
         return factor_for_tasks(loops, params, results);
       });

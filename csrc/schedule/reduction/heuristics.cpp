@@ -5,6 +5,7 @@
 #include "base/register_file.h"
 #include "base/task_sizes.h"
 #include "schedule/common/problem_sizes.h"
+#include "schedule/common/short_rows.h"
 #include "schedule/params/reduction_params.h"
 #include "schedule/reduction/moments.h"
 #include "schedule/reduction/reduction.h"
@@ -192,8 +193,13 @@ class Heuristics {
   // ---- Processors -------------------------------------------------------------------------------
 
   void choose_inner_for_processor(ReductionParams& params) const {
-    const int64_t lanes =
-        std::min(kLaneBytes / sizes_.widest_bytes, power_of_two_above(sizes_.reduced));
+    if (const std::optional<ShortRows> groups = find_short_rows(sizes_)) {
+      choose_short_rows(*groups, sizes_, params);
+      return;
+    }
+    const int64_t lanes = std::min(
+        lanes_of_step(sizes_.widest_bytes, sizes_.narrowest_bytes),
+        power_of_two_above(sizes_.reduced));
     const int64_t vectors = std::max<int64_t>(ceil_div(sizes_.reduced, lanes), 1);
     params.unroll_factor_inner_reduction = lanes;
     params.unroll_factor_top_of_vectorization =
