@@ -4,6 +4,7 @@
 
 #include "base/errors.h"
 #include "base/thread_pool.h"
+#include "host/plan_launches.h"
 #include "host/program_plan.h"
 #include "host/view.h"
 #include "host/workspace.h"
@@ -87,6 +88,7 @@ class ProgramPlanner {
     find_releases();
     place_workspace();
     find_single_launch();
+    plan_launches(plan_);
     return std::nullopt;
   }
 
@@ -399,7 +401,7 @@ class ProgramPlanner {
   }
 
   void place_workspace() {
-    // Lives of slots in the workspace, by slot, then of the workspaces of kernels, by step.
+    // Lives of slots in the workspace, by slot.
     std::vector<BufferLife> lives(plan_.slots.size());
     std::vector<bool> is_begun(plan_.slots.size(), false);
     const auto use = [&](Slot number, int64_t position) {
@@ -421,27 +423,10 @@ class ProgramPlanner {
         }
       }
     }
-    std::vector<PlannedLaunch*> launches;
-    size_t next = 0; // among the planned steps, which lack views and allocations
-    for (size_t i = 0; i < steps_.size(); ++i) {
-      if (std::holds_alternative<View>(steps_[i]) || std::holds_alternative<Allocate>(steps_[i])) {
-        continue;
-      }
-      if (auto* launch = std::get_if<PlannedLaunch>(&plan_.steps[next])) {
-        const auto position = static_cast<int64_t>(i);
-        lives.push_back({launch->plan->workspace_bytes, position, position});
-        plan_.counter_bytes = std::max(plan_.counter_bytes, launch->plan->counter_bytes);
-        launches.push_back(launch);
-      }
-      ++next;
-    }
     const WorkspaceLayout layout = place_buffers(lives);
     plan_.workspace_bytes = layout.bytes;
     for (size_t i = 0; i < plan_.slots.size(); ++i) {
       plan_.slots[i].workspace_offset = is_begun[i] ? layout.offsets[i] : 0;
-    }
-    for (size_t i = 0; i < launches.size(); ++i) {
-      launches[i]->workspace_offset = layout.offsets[plan_.slots.size() + i];
     }
   }
 

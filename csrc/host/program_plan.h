@@ -63,9 +63,8 @@ struct PlannedLaunch {
   std::vector<Slot> inputs;
   std::vector<Slot> tensors; // by buffer of the plan; kNoSlot for those that are not new
   std::vector<int64_t> random_numbers;
-  int64_t workspace_offset = 0; // of plan->workspace_bytes
-  size_t first_parameter = 0;   // in ProgramPlan::parameters
-  size_t first_address = 0;     // in ProgramPlan::parameter_offsets
+  size_t first_parameter = 0; // in ProgramPlan::parameters
+  size_t first_address = 0;   // in ProgramPlan::parameter_offsets
 };
 
 struct PlannedEvaluation {
@@ -94,8 +93,14 @@ struct ProgramPlan {
   std::vector<SlotPlan> slots;
   std::vector<PlannedStep> steps;
   std::vector<Slot> outputs;
-  int64_t workspace_bytes = 0;
-  int64_t counter_bytes = 0;  // the most that a kernel has: each leaves them as it found them
+  int64_t workspace_bytes = 0; // for tensors between steps
+  /// The most that a kernel has: each leaves counters as it found them, and no other kernel reads
+  /// its partial results.
+  int64_t counter_bytes = 0;
+  int64_t kernel_workspace_bytes = 0;
+  /// All steps are launches, and none writes to an argument: what a run did before it failed is not
+  /// seen.
+  bool leaves_arguments = true;
   int64_t random_streams = 0; // random tensors of all steps, which share one state of a run
   /// The parameters of all kernels, with what does not differ from run to run.
   std::vector<std::byte> parameters;

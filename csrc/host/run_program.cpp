@@ -135,6 +135,9 @@ class ProgramRun {
   std::vector<RunOutput> run() {
     allocate();
     describe_slots();
+    if (!plan_.leaves_arguments) {
+      allocate_all_tensors();
+    }
     if (plan_.random_streams > 0) {
       random_ = draw_random_state(plan_.device, plan_.random_streams);
     }
@@ -144,6 +147,7 @@ class ProgramRun {
       }
       std::visit([this](const auto& step) { run_step(step); }, plan_.steps[i]);
     }
+    allocate_all_tensors(); // those that no kernel writes have no elements
     return make_outputs();
   }
 
@@ -156,9 +160,9 @@ class ProgramRun {
       const int64_t bytes[] = {plan_.workspace_bytes};
       workspace_ = caller_.allocator.allocate(DataType::Byte, bytes, plan_.device);
     }
-    if (plan_.counter_bytes > 0) {
-      counters_ = counters_for(plan_.counter_bytes, plan_.device, stream_, caller_.allocator);
-    }
+    shared_ = stream_memory_for(
+        plan_.counter_bytes, plan_.kernel_workspace_bytes, plan_.device, stream_,
+        caller_.allocator);
     for (size_t i = 0; i < plan_.slots.size(); ++i) {
       const SlotPlan& slot = plan_.slots[i];
       if (slot.owner != static_cast<Slot>(i)) {
@@ -166,11 +170,36 @@ class ProgramRun {
       }
       if (slot.memory == SlotMemory::Workspace) {
         memory_[i] = workspace_;
-      } else if (slot.memory == SlotMemory::NewTensor) {
-        const int64_t elements[] = {slot.elements};
-        memory_[i] = slot.is_row_major
+      }
+    }
+  }
+
+  /// The memory of a tensor that the caller gets, if it is not there yet.
+  void allocate_tensor(size_t owner) {
+    const SlotPlan& slot = plan_.slots[owner];
+    if (slot.memory != SlotMemory::NewTensor || memory_[owner] != nullptr) {
+      return;
+    }
+    const int64_t elements[] = {slot.elements};
+    memory_[owner] = slot.is_row_major
                          ? caller_.allocator.allocate(slot.dtype, slot.sizes, plan_.device)
                          : caller_.allocator.allocate(slot.dtype, elements, plan_.device);
+    set_addresses(static_cast<Slot>(owner));
+  }
+
+  void allocate_all_tensors() {
+    for (size_t i = 0; i < plan_.slots.size(); ++i) {
+      if (plan_.slots[i].owner == static_cast<Slot>(i)) {
+        allocate_tensor(i);
+      }
+    }
+  }
+
+  /// Let the slots that see the memory of `owner` know where it lies.
+  void set_addresses(Slot owner) {
+    for (size_t i = 0; i < plan_.slots.size(); ++i) {
+      if (plan_.slots[i].owner == owner) {
+        std::get<TensorArg>(slots_[i]).data = address(static_cast<Slot>(i));
       }
     }
   }
@@ -222,9 +251,17 @@ class ProgramRun {
   // -- steps --
 
   /// Bind all kernels from step `first` up to the next evaluation, whose results have no address
-  /// before.
+  /// before: what cannot run changes nothing. Where no one could tell, only the next one: the GPU
+  /// works while the others, and their outputs, are prepared.
   void bind_chain(size_t first) {
     bound_until_ = first;
+    if (plan_.leaves_arguments) {
+      ++bound_until_;
+      if (const auto* launch = std::get_if<PlannedLaunch>(&plan_.steps[first])) {
+        bind_kernel(*launch);
+      }
+      return;
+    }
     for (; bound_until_ < plan_.steps.size(); ++bound_until_) {
       const PlannedStep& step = plan_.steps[bound_until_];
       if (const auto* launch = std::get_if<PlannedLaunch>(&step)) {
@@ -245,12 +282,12 @@ class ProgramRun {
     }
     tensors_.clear();
     for (const Slot tensor : launch.tensors) {
+      if (tensor != kNoSlot) {
+        allocate_tensor(static_cast<size_t>(plan_.slots[static_cast<size_t>(tensor)].owner));
+      }
       tensors_.push_back(tensor == kNoSlot ? nullptr : address(tensor));
     }
-    LaunchMemory memory{tensors_, nullptr, counters_.data};
-    if (plan.workspace_bytes > 0) {
-      memory.workspace = address_of(workspace_) + launch.workspace_offset;
-    }
+    const LaunchMemory memory{tensors_, shared_.workspace.data, shared_.counters.data};
     const RandomShare random{random_, launch.random_numbers};
     bind_launch(plan, values, memory, random, block_.bytes() + launch.first_parameter);
   }
@@ -320,11 +357,7 @@ class ProgramRun {
       check_result(slot, seen);
     }
     slots_[static_cast<size_t>(number)] = seen;
-    for (size_t i = 0; i < plan_.slots.size(); ++i) {
-      if (plan_.slots[i].owner == number && static_cast<Slot>(i) != number) {
-        std::get<TensorArg>(slots_[i]).data = address(static_cast<Slot>(i));
-      }
-    }
+    set_addresses(number);
   }
 
   static void check_result(const SlotPlan& slot, const TensorArg& seen) {
@@ -407,7 +440,7 @@ class ProgramRun {
   CUstream stream_ = nullptr;
   RandomState random_;
   SharedTensor workspace_;
-  RunCounters counters_;
+  StreamMemory shared_;
   RunLists lists_;
   std::vector<SharedTensor>& memory_ = lists_.memory;
   std::vector<Argument>& slots_ = lists_.slots;

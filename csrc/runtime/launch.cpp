@@ -225,8 +225,7 @@ void enqueue_on_cuda(
 struct RunBuffers {
   std::vector<DlpackHandle> tensors; // by buffer; only those that are new
   std::vector<void*> addresses;      // of their elements
-  DlpackHandle workspace;
-  RunCounters counters;
+  StreamMemory shared;
 };
 
 RunBuffers make_buffers(const LaunchPlan& plan, OutputAllocator& allocator, CUstream stream) {
@@ -239,12 +238,9 @@ RunBuffers make_buffers(const LaunchPlan& plan, OutputAllocator& allocator, CUst
       buffers.addresses[i] = data_of(buffers.tensors[i]);
     }
   }
-  if (plan.workspace_bytes > 0 && !plan.is_empty) {
-    const int64_t bytes[] = {plan.workspace_bytes};
-    buffers.workspace = allocator.allocate(DataType::Byte, bytes, plan.device);
-  }
-  if (plan.counter_bytes > 0 && !plan.is_empty) {
-    buffers.counters = counters_for(plan.counter_bytes, plan.device, stream, allocator);
+  if (!plan.is_empty) {
+    buffers.shared =
+        stream_memory_for(plan.counter_bytes, plan.workspace_bytes, plan.device, stream, allocator);
   }
   return buffers;
 }
@@ -335,13 +331,13 @@ std::vector<RunOutput> launch(
   RunBuffers buffers = make_buffers(plan, allocator, stream);
   if (!plan.is_empty) {
     ParameterBlock block(plan.parameters, plan.parameter_offsets);
-    void* workspace = buffers.workspace == nullptr ? nullptr : data_of(buffers.workspace);
     RandomShare random;
     if (!plan.random_offsets.empty()) {
       const auto streams = static_cast<int64_t>(plan.random_offsets.size());
       random.state = draw_random_state(plan.device, streams);
     }
-    const LaunchMemory memory{buffers.addresses, workspace, buffers.counters.data};
+    const LaunchMemory memory{
+        buffers.addresses, buffers.shared.workspace.data, buffers.shared.counters.data};
     bind_launch(plan, args, memory, random, block.bytes());
     enqueue_launch(plan, block.bytes(), block.addresses(), stream, timer);
   }

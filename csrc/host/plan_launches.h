@@ -1,0 +1,12 @@
+// What the launches of a program share.
+#pragma once
+
+#include "host/program_plan.h"
+
+namespace nvfuser::host {
+
+/// Fill in, from the steps of `plan`: the counters and workspaces of its kernels, and whether its
+/// runs leave their arguments as they are.
+void plan_launches(ProgramPlan& plan);
+
+} // namespace nvfuser::host
