@@ -1,4 +1,4 @@
-// What the launches of a program share.
+// Memory and promises that the launches of a program share.
 #pragma once
 
 #include "host/program_plan.h"

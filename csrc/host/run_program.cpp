@@ -251,8 +251,8 @@ class ProgramRun {
   // -- steps --
 
   /// Bind all kernels from step `first` up to the next evaluation, whose results have no address
-  /// before: what cannot run changes nothing. Where no one could tell, only the next one: the GPU
-  /// works while the others, and their outputs, are prepared.
+  /// before: a run that fails here has changed nothing. Where no step changes arguments, bind the
+  /// next one alone: the GPU works while the others, and their outputs, are prepared.
   void bind_chain(size_t first) {
     bound_until_ = first;
     if (plan_.leaves_arguments) {

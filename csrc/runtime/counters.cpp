@@ -42,7 +42,7 @@ LaunchPiece own_counters(
   return piece;
 }
 
-/// What a stream has of one kind. Pieces that it outgrew stay: a launch that another thread is
+/// A stream's memory of one kind. Pieces that it outgrew stay: a launch that another thread is
 /// about to make may have their address.
 class GrowingMemory {
  public:

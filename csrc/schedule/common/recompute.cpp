@@ -15,7 +15,7 @@ namespace {
 
 using Passes = std::set<int64_t>;
 
-/// What each pass computes for itself.
+/// Tensors that each pass computes for itself.
 enum class Repeated : uint8_t { Rows, PartsOfRows };
 
 /// Which passes over the rows need which tensors. Pass n has the results of n reductions, one from

@@ -58,8 +58,8 @@ bool fits_registers(const TensorView* tensor) {
   });
 }
 
-/// What an output without elements is computed from has sizes: it is computed where it is used, or
-/// else lies in memory. Most such kernels are not even launched.
+/// Tensors that an output without elements is computed from may have elements: they are computed
+/// where they are used, or lie in memory. Most such kernels are not even launched.
 void apply(FusionSummary& summary, const HeuristicParams& params) {
   static_cast<void>(params_as<PlainParams>(params, SchedulerType::no_op));
   std::vector<TensorView*> between = summary.computed();
