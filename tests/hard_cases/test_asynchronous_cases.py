@@ -10,7 +10,7 @@ CASES = [f"10.{number:02}" for number in range(1, 14)]
 QUOTED = re.compile(r"def (test_\w+)\([^:]*?\)(?: -> None)?:\n +\"\"\"((?:10\.\d\d(?:, )?)+)")
 
 
-def tests_by_case() -> dict[str, list[str]]:
+def cases_with_tests() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {case: [] for case in CASES}
     for path in sorted(FOLDER.glob("test_*.py")):
         for name, cases in QUOTED.findall(path.read_text()):
@@ -21,4 +21,4 @@ def tests_by_case() -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_case_is_quoted_by_a_test(case: str) -> None:
-    assert tests_by_case()[case] != []
+    assert cases_with_tests()[case] != []

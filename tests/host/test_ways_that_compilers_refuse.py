@@ -58,8 +58,8 @@ def run(folder: Path, refused: str) -> subprocess.CompletedProcess[str]:
     ("refused", "expected"),
     [
         ("nvfuser_nothing", "['reduction', 'reduction']"),
-        ("nvfuser_reduction", "['trivial', 'pointwise', 'trivial']"),
-        ("nvfuser_", "['evaluated', 'evaluated', 'evaluated']"),
+        ("nvfuser_reduction", "['pointwise', 'trivial', 'pointwise', 'trivial']"),
+        ("nvfuser_", "['evaluated', 'evaluated', 'evaluated', 'evaluated']"),
     ],
 )
 def test_the_next_way_is_taken(refused: str, expected: str, tmp_path: Path) -> None:
