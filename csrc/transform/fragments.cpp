@@ -239,7 +239,7 @@ std::string to_string(const FragmentLayout& layout) {
       const std::string held = std::to_string(position(layout.register_parts(), row, column));
       text += (column == 0 ? "" : " ") + std::string(width - lane.size(), ' ') + lane + "." + held;
     }
-    text += "\n";
+    text += '\n';
   }
   return text;
 }
