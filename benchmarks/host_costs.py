@@ -1,4 +1,4 @@
-"""What a call costs the host, beside a bare launch.
+"""The host's time for a call, beside a bare launch.
 
     python benchmarks/host_costs.py [--target cpu|cuda]
 

@@ -37,7 +37,7 @@ class FusionRuntime {
   /// Whether it computes `pieces`, of another run: the fusion is cut alike, and schedulers propose
   /// for every piece what is used.
   [[nodiscard]] bool serves(const PlannedPieces& pieces) const;
-  /// What a user is told about it.
+  /// Tells a user why this one does not serve `pieces`.
   [[nodiscard]] std::string difference_of(const PlannedPieces& pieces) const;
 
   /// A program, and the plan of its runs with arguments like some.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 from hard_case import SHARED, Compiled, cuda_text, lowered, statements
+from translated import rebuilt
 
-import nvfuser_direct
 from nvfuser_direct import (
     BlockSync,
     DataType,
@@ -267,10 +267,7 @@ def test_lanes_wait_for_rows_that_others_write(is_store):
 def test_text_and_bytes_keep_the_copies(is_store):
     fd = stored()[0] if is_store else scheduled(B)[0]
     text = translate_fusion(fd.fusion, schedule=True)
-    names = dict(vars(nvfuser_direct))
-    exec(text, names)
-    with FusionDefinition() as again:
-        names["nvfuser_fusion"](again)
+    again = rebuilt(text)
     copy = Fusion.deserialize(fd.fusion.serialize())
     assert translate_fusion(again.fusion, schedule=True) == text
     for fusion in (fd.fusion, again.fusion, copy):

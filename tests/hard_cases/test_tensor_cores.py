@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 from hard_case import SHARED, Compiled, cuda_text, lowered, statements
+from translated import rebuilt
 
-import nvfuser_direct
 from nvfuser_direct import (
     DataType,
     Fusion,
@@ -167,10 +167,7 @@ def test_the_schedule_is_translated():
     fd, *_ = multiplied(is_sum=False)
     text = translate_fusion(fd.fusion, schedule=True)
     assert "set_mma_macro(MmaMacroEncode(MmaMacroArch.ampere, 16, 8, 16).mma_macro())" in text
-    names = dict(vars(nvfuser_direct))
-    exec(text, names)
-    with FusionDefinition() as again:
-        names["nvfuser_fusion"](again)
+    again = rebuilt(text)
     kernels = [each.fusion.print_kernel(target="cuda", comments=False) for each in (fd, again)]
     assert kernels[0] == kernels[1]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 from hard_case import BX, BY, SHARED, TX, TY, Compiled, cuda_text, lowered, par, statements
+from translated import rebuilt
 
-import nvfuser_direct
 from nvfuser_direct import (
     AsyncCommit,
     AsyncWait,
@@ -281,10 +281,7 @@ def test_the_schedule_is_translated():
     fd, *_ = multiplied(stages=3)
     text = translate_fusion(fd.fusion, schedule=True)
     assert "set_mma_macro(MmaMacroEncode(MmaMacroArch.hopper, 64, 16, 16).mma_macro())" in text
-    names = dict(vars(nvfuser_direct))
-    exec(text, names)
-    with FusionDefinition() as again:
-        names["nvfuser_fusion"](again)
+    again = rebuilt(text)
     kernels = [each.fusion.print_kernel(target="cuda", comments=False) for each in (fd, again)]
     assert kernels[0] == kernels[1]
 

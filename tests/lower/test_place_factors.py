@@ -11,7 +11,7 @@ NAME = "place_factors"
 
 
 def memory_of_factors(target: str) -> list[list[MemoryType]]:
-    """Of both factors: before the pass, and after it."""
+    """The memory types of both factors, before the pass and after it."""
     names = [name for name, _ in lowering_passes()]
     before = names[names.index(NAME) - 1]
     found = []

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-import nvfuser_direct
-from nvfuser_direct import FusionDefinition, equal_up_to_numbering, evaluate, translate_fusion
+from nvfuser_direct import equal_up_to_numbering, evaluate, translate_fusion
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for scripts, which pytest does not start
+
+from translated import rebuilt as rebuilt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,15 +26,6 @@ def lines_of(fusion: Fusion) -> list[str]:
     assert header == "def nvfuser_fusion(fd: FusionDefinition) -> None:"
     assert all(line.startswith("    ") and line[4] != " " for line in lines)
     return [line[4:] for line in lines]
-
-
-def rebuilt(text: str) -> FusionDefinition:
-    """The fusion that executing the text defines."""
-    namespace: dict[str, Any] = dict(vars(nvfuser_direct))
-    exec(text, namespace)
-    with FusionDefinition() as fd:
-        namespace["nvfuser_fusion"](fd)
-    return fd
 
 
 def check_round_trip(fusion: Fusion) -> Fusion:

@@ -40,7 +40,7 @@ class HeuristicParams {
   [[nodiscard]] bool operator==(const HeuristicParams& other) const;
   [[nodiscard]] size_t hash() const;
   [[nodiscard]] std::string to_string() const;
-  /// What makes another kernel: "vectorization_factor 4 instead of 1, 64 threads instead of 128",
+  /// Tells which values differ: "vectorization_factor 4 instead of 1, 64 threads instead of 128",
   /// or the name of the other's scheduler. Empty if they are equal.
   [[nodiscard]] std::string differences_from(const HeuristicParams& other) const;
   [[nodiscard]] virtual std::unique_ptr<HeuristicParams> clone() const = 0;
