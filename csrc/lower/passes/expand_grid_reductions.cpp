@@ -21,7 +21,7 @@ class GridReductionExpander {
     Val* folds =
         scalar::logical_and(is_first, is_zero_in(reduction_.reduced_thread_dims, kBlockDimTypes));
     if (reduction_.allreduce) {
-      // For all, in place.
+      // The folding block leaves the result where every block finds it.
       statements.push_back(kernel_.make<IfThenElse>(
           {.condition = folds, .then_body = fold_rest_into(first_partials())}));
       statements.push_back(grid_sync());

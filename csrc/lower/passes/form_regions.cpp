@@ -130,7 +130,7 @@ class RegionFormer {
     return kernel_.make<BlockLoop>({.body = std::move(body)});
   }
 
-  /// A region of which the first thread (block) does all.
+  /// A region in which the first thread (block) does everything.
   Expr* wrap_for_one(Scope body) {
     std::vector<Val*> is_first;
     for (const ParallelType type : indices_of(level_)) {

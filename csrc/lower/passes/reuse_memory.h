@@ -18,8 +18,9 @@ void promote_reuse(Kernel& kernel);
 /// Buffers whose lives meet, or that no barrier separates (lower/analysis/buffer_lives.h), lie side
 /// by side; all others as low as they can. Places are multiples of 16 bytes and may be expressions
 /// of sizes and launch dimensions: then one buffer is put beside another only if that is proven to
-/// fit whatever the sizes are. Ensures:  addresses, `workspace_offset` of reductions,
-/// `kernel.launch.shared_bytes`. Cost:     O(buffers^2 * uses^2 * barriers).
+/// fit whatever the sizes are.
+/// Ensures:  addresses, `workspace_offset` of reductions, `kernel.launch.shared_bytes`.
+/// Cost:     O(buffers^2 * uses^2 * barriers).
 std::optional<Refusal> reuse_memory(Kernel& kernel);
 
 } // namespace nvfuser

@@ -13,8 +13,8 @@ namespace nvfuser {
 ///            ELSE: IF threadIdx.x == -128:
 ///              FOR i in n: { ASYNCWAIT(Set)   T1_s[i % 3] = BULKLOAD   ASYNCCOMMIT(CpAsyncBulk) }
 /// The loading thread runs the loops around the loads, and no other statement: it may be ahead by
-/// several iterations of an outer loop. All else is of the threads that compute, barriers of the
-/// block among them. Conditions about computing threads are gone from the loads.
+/// several iterations of an outer loop. The threads that compute run everything else, barriers of
+/// the block among them. Conditions about computing threads are gone from the loads.
 /// Where there are no hardware threads the kernel stays as it is: an order of both roles in which
 /// no thread has to wait.
 /// Requires: addresses of shared memory; statements in the places that they keep.
