@@ -124,7 +124,7 @@ bool HostScalars::has_others() const {
   return scalars == nullptr || !std::ranges::all_of(is_scalar, std::identity());
 }
 
-HostScalars split_host_scalars(std::shared_ptr<Fusion> whole, bool is_cuda) {
+HostScalars split_host_scalars(const std::shared_ptr<Fusion>& whole, bool is_cuda) {
   HostScalars parts{.whole = whole, .scalars = nullptr, .others = whole};
   if (!is_cuda) {
     return parts;

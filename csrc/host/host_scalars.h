@@ -23,7 +23,7 @@ struct HostScalars {
 };
 
 /// `is_cuda`: whether it runs on a GPU. Elsewhere there is nothing to part.
-[[nodiscard]] HostScalars split_host_scalars(std::shared_ptr<Fusion> whole, bool is_cuda);
+[[nodiscard]] HostScalars split_host_scalars(const std::shared_ptr<Fusion>& whole, bool is_cuda);
 
 /// Let `partition`, which computes `parts.others`, compute the scalars as well: behind all others,
 /// since they may update arguments that those read. Requires: there are scalars. Where nothing else
