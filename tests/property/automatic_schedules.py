@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kernel_operations import KernelOperations
 from random_operations import KINDS
 from random_programs import (
     Program,
@@ -30,7 +31,6 @@ from random_programs import (
     on_target,
     run_arguments,
 )
-from scheduled_programs import KernelOperations
 
 from nvfuser_direct import (
     KernelExecutor,

@@ -34,6 +34,9 @@ class Operations(Elementwise, Reductions):
     def kinds(self) -> dict[str, float]:
         return KINDS
 
+    def finish(self) -> None:
+        """Add what a program ends with."""
+
     # -- moving --
 
     def moved(self, x: Value, tensor: Any, shape: list[int]) -> None:

@@ -60,6 +60,7 @@ def make_program(seed: int, operations: type[Operations] = Operations) -> Progra
             with contextlib.suppress(Unfit):
                 getattr(builder, kind)()
                 names.append(kind)
+        builder.finish()
         program = Program(seed, builder.fd, builder.inputs, wanted, names=names,
                           host_scalars=builder.host_scalars)  # fmt: skip
         choose_outputs(builder, program)

@@ -8,17 +8,15 @@ seed prints a program that shows it; with --shorten, one without any line that i
 
 from __future__ import annotations
 
-import math
 import random
 import sys
 import warnings
 from collections import Counter
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-import torch
-from program_builder import LARGEST
-from random_operations import KINDS, Operations
+from kernel_operations import BoxedOperations, KernelOperations, has_aligned_rows
 from random_programs import (
     Report,
     Slack,
@@ -29,82 +27,31 @@ from random_programs import (
 )
 from schedule_calls import ScheduleCalls
 from schedule_scripts import Lines, Output, Script, failure_of, run_script, shortened
-
-from nvfuser_direct import DataType, TensorView
+from tile_calls import TileCalls
+from tile_programs import TileOperations
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "python_translate"))
 from round_trip import lines_of
 
-EXTENTS = [1, 2, 3, 4, 5, 7, 8, 13, 16, 31, 32, 33, 64, 65]
-# More of what axes take part in, and little of what has no kernel.
-WEIGHTS = KINDS | {
-    "reduction": 20, "moments": 5, "scan": 4, "look_up": 6, "pad": 4, "slice": 4, "cat": 4,
-    "product": 0, "search": 0, "rows": 0, "smooth": 5, "rounding": 3, "question": 0.5,
-    "gates": 0.3, "create": 3,
-}  # fmt: skip
+
+@dataclass(frozen=True)
+class Maker:
+    """What a script is made with."""
+
+    operations: type[KernelOperations]
+    calls: type[ScheduleCalls]
 
 
-def has_aligned_rows(seed: int) -> bool:
-    """Whether inputs have rows of multiples of 16 bytes without gaps, as bulk copies need them."""
-    return random.Random(f"aligned {seed}").random() < 0.4
+MAKERS = {
+    "plain": Maker(KernelOperations, ScheduleCalls),  # few boxes
+    "boxes": Maker(BoxedOperations, ScheduleCalls),  # many inputs and steps suit them
+    "tiles": Maker(TileOperations, TileCalls),  # whole schedules of bulk copies and clusters
+}
 
 
-class KernelOperations(Operations):
-    """Shapes have much in common, so that tensors share loops."""
-
-    end_rate = 0.2
-    in_place = 0.2
-    may_be_aligned = False
-
-    def __init__(self, seed: int) -> None:
-        super().__init__(seed)
-        self.shape = [self.one_of(EXTENTS) for _ in range(self.one_of([1, 1, 2, 2, 2, 3, 3]))]
-        while math.prod(self.shape) > LARGEST:
-            self.shape.pop()
-        self.is_aligned = self.may_be_aligned and has_aligned_rows(seed)
-        if self.is_aligned:
-            self.shape = [*self.shape[-2:], self.one_of([8, 16, 32, 64])]
-        if self.chance(0.04):
-            self.shape[self.random.randrange(len(self.shape))] = 0
-
-    @property
-    def kinds(self) -> dict[str, float]:
-        return WEIGHTS
-
-    def laid_out(self, shape: list[int]) -> tuple[list[int], Any]:
-        return (shape, lambda t: t) if self.is_aligned else super().laid_out(shape)
-
-    def declare(self, tensor: torch.Tensor, dtype: DataType) -> TensorView:
-        if not self.is_aligned:
-            return super().declare(tensor, dtype)
-        return self.fd.define_tensor(
-            sizes=list(tensor.shape),
-            strides=list(tensor.stride()),
-            dtype=dtype,
-            static_sizes=self.is_static,
-        )
-
-    def new_shape(self) -> list[int]:
-        kind = self.random.random()
-        if self.is_aligned and kind < 0.8:
-            return list(self.shape)
-        if kind < 0.2:
-            return super().new_shape()
-        shape = list(self.shape)
-        if kind < 0.45:
-            shape[self.random.randrange(len(shape))] = 1
-        return shape[1:] if kind < 0.3 else shape
-
-
-class BoxedOperations(KernelOperations):
-    """Many inputs have rows that boxes can be loaded of."""
-
-    may_be_aligned = True
-
-
-def make_script(seed: int, *, has_boxes: bool = False) -> tuple[Script, tuple[str, ...]]:
+def make_script(seed: int, kind: str = "plain") -> tuple[Script, tuple[str, ...]]:
     """The scheduled program of a seed, and what its schedule was refused."""
-    program = make_program(seed, BoxedOperations if has_boxes else KernelOperations)
+    program = make_program(seed, MAKERS[kind].operations)
     definition = tuple(lines_of(program.fd.fusion))
     lines = Lines(definition)
     names = [lines.name_of(value) for value in lines.fusion.inputs()]
@@ -114,8 +61,8 @@ def make_script(seed: int, *, has_boxes: bool = False) -> tuple[Script, tuple[st
         line: Output(Slack.of(value), written.get(id(value)))
         for line, value in zip(added, program.outputs, strict=True)
     }
-    calls = ScheduleCalls(random.Random(f"schedule {seed}"), lines)
-    calls.box_rate = 0.7 if has_boxes and has_aligned_rows(seed) else 0.1
+    calls = MAKERS[kind].calls(random.Random(f"schedule {seed}"), lines)
+    calls.box_rate = 0.7 if kind == "boxes" and has_aligned_rows(seed) else 0.1
     try:
         calls.choose()
     except Exception as error:  # before there is a script to show
@@ -133,13 +80,18 @@ def make_script(seed: int, *, has_boxes: bool = False) -> tuple[Script, tuple[st
     return script, tuple(calls.refusals)
 
 
-def report_of(seed: int, target: str) -> Report:
+def kind_of(seed: int) -> str:
+    """Half of all programs are of tiles."""
+    return "tiles" if random.Random(f"kind {seed}").random() < 0.5 else "boxes"
+
+
+def report_of(seed: int, target: str, kind: str | None = None) -> Report:
     """Make, schedule, run and compare the program of a seed."""
     script = None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            script, refusals = make_script(seed, has_boxes=True)
+            script, refusals = make_script(seed, kind or kind_of(seed))
             refused = run_script(script, target)
     except Exception as error:
         text = f"{type(error).__name__}: {error}"
@@ -171,9 +123,9 @@ def report_of_script(script: Script, target: str) -> Report:
     return Report(0, "checked", failure_of(script, target) or "")
 
 
-def shortest(seed: int, target: str) -> str:
+def shortest(seed: int, target: str, kind: str) -> str:
     """A program for a failing seed, without any line that the failure does not need."""
-    script, _ = make_script(seed, has_boxes=True)
+    script, _ = make_script(seed, kind)
 
     def find_apart(candidate: Script) -> str | None:
         return run_apart([candidate], target, report_of_script)[0].text or None
@@ -190,12 +142,16 @@ def shortest(seed: int, target: str) -> str:
 def main() -> int:
     parser = argument_parser(__doc__)
     parser.add_argument("--shorten", action="store_true", help="shorten the script of each failure")
+    parser.add_argument("--kind", choices=list(MAKERS), help="of all programs; else some of each")
     args = parser.parse_args()
-    reports = run_arguments(args, report_of)
+    reports = run_arguments(args, partial(report_of, kind=args.kind))
     failing = [report.seed for report in reports if report.result == "failed"]
     print(summary(reports))
     if args.shorten:
-        print(*[shortest(seed, args.target) for seed in failing], sep="\n\n")
+        print(
+            *[shortest(seed, args.target, args.kind or kind_of(seed)) for seed in failing],
+            sep="\n\n",
+        )
     return int(bool(failing))
 
 

@@ -8,7 +8,15 @@ import torch
 from profiles import settings
 from random_programs import run_seeds
 from schedule_calls import STEPS, ScheduleCalls
-from schedule_scripts import Lines, Script, failure_of, run_kernel, run_script, shortened
+from schedule_scripts import (
+    Lines,
+    Script,
+    failure_of,
+    refusal_by_lowering,
+    run_kernel,
+    run_script,
+    shortened,
+)
 from scheduled_programs import make_script, report_of, summary
 
 from nvfuser_direct._core.internal import schedule_primitives
@@ -39,6 +47,31 @@ def test_random_calls_name_every_primitive() -> None:
     called = {name for s in scripts for call in s.calls for name in re.findall(r"\.(\w+)\(", call)}
     assert set(schedule_primitives()) - called == NOT_CALLED
     assert all(hasattr(ScheduleCalls, name) for name, _, _ in STEPS)
+
+
+FEATURES = {
+    "boxes": r"cache_after\(LoadStoreOpType.tma\)",
+    "stored boxes": r"cache_before\(LoadStoreOpType.tma\)",
+    "swizzles": r"\.swizzle\(",
+    "stages": r"\.circular_buffer\(",
+    "loading threads": r"warp_specialize\(",
+    "clusters": r"set_clustered_blocks\(",
+}
+
+
+def test_schedules_of_tiles_are_legal_with_every_feature() -> None:
+    legal, features = 0, dict.fromkeys(FEATURES, 0)
+    for seed in range(100):
+        script, _ = make_script(seed, "tiles")
+        lines = Lines(script.definition)
+        for call in script.calls:
+            lines.execute(call)
+        if refusal_by_lowering(lines.fusion, "cuda") is None:
+            legal += 1
+            for name, pattern in FEATURES.items():
+                features[name] += any(re.search(pattern, call) for call in script.calls)
+    assert legal >= 50
+    assert all(count >= 3 for count in features.values()), features
 
 
 def runnable() -> Script:
