@@ -19,8 +19,8 @@ std::span<const std::byte> bytes_of(const nb::bytes& bytes) {
   return {static_cast<const std::byte*>(bytes.data()), bytes.size()};
 }
 
-/// `fusion`; throws UserError for a kernel.
-const Fusion& check_is_definition(const Fusion& fusion) {
+/// Throws UserError for a kernel.
+void check_is_definition(const Fusion& fusion) {
   if (dynamic_cast<const Kernel*>(&fusion) != nullptr) {
     throw UserError(
         {.headline = "serialize: a kernel cannot be serialized",
@@ -29,14 +29,16 @@ const Fusion& check_is_definition(const Fusion& fusion) {
          .found = "a kernel",
          .fix = "serialize the fusion that was lowered, and lower it again after reading"});
   }
-  return fusion;
 }
 
 void bind_serialization(nb::class_<Fusion>& fusion) {
   fusion
       .def(
           "serialize",
-          [](const Fusion& self) { return to_bytes(serialize(check_is_definition(self))); },
+          [](const Fusion& self) {
+            check_is_definition(self);
+            return to_bytes(serialize(self));
+          },
           R"(The fusion and its schedule as bytes.
 
 Equal fusions (`equal_up_to_numbering`) have equal bytes, whatever their history. Numbers in names,
@@ -68,7 +70,11 @@ UserValueError
     If the bytes are damaged, were written by another version, or say no fusion that makes sense.
 )")
       .def(
-          "digest", [](const Fusion& self) { return to_bytes(digest(check_is_definition(self))); },
+          "digest",
+          [](const Fusion& self) {
+            check_is_definition(self);
+            return to_bytes(digest(self));
+          },
           R"(A name of the fusion and its schedule for caches that outlive the process.
 
 Returns
