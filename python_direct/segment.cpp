@@ -90,7 +90,8 @@ void bind_segments(nb::module_& m) {
       .def_prop_ro(
           "rule", [](const Cut& self) { return segment::to_string(self.rule); },
           "``asked``, ``library``, ``lookup``, ``pattern``, ``space``, ``on_chip``, ``shapes``, "
-          "``reshape``, ``itself``, ``view``, ``update``, ``order`` or ``unsuitable``.")
+          "``reshape``, ``itself``, ``view``, ``repeated``, ``update``, ``order`` or "
+          "``unsuitable``.")
       .def_ro("tensor", &Cut::tensor, "The tensor that crosses.")
       .def_ro("reader", &Cut::reader, "A result of the expression that reads it.")
       .def_ro(

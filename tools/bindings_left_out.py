@@ -366,6 +366,7 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
             "segment/partition.h*",
             "segment/parts.h*",
             "segment/refused.h*",
+            "segment/repeated_work.h*",
             "segment/segment_builder.h*",
             "segment/segmented_fusion.h:Rejection",
             "segment/segmented_fusion.h:SegmentedFusion::segment",

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "ir/all_nodes.h"
+#include "schedule/summary/costs.h"
 
 namespace nvfuser::segment {
 namespace {
@@ -124,10 +125,10 @@ class CopySearch {
   /// Whether computing it anew is cheaper than loading it: a slot costs as much as a quarter of a
   /// byte (schedule/summary/costs.h).
   bool is_worth_it(TensorId tensor, const Supply& anew) const {
-    constexpr double kSlotsPerByte = 4;
     const int64_t saved = bytes_of_load(tensor) - anew.bytes;
     const auto elements = static_cast<double>(facts_.tensor(tensor).elements);
-    return saved > 0 && anew.slots * elements <= kSlotsPerByte * static_cast<double>(saved);
+    return saved > 0 &&
+           anew.slots * elements <= schedule::kSlotsPerByte * static_cast<double>(saved);
   }
 
   void find_supply(ExprId id) {

@@ -18,6 +18,7 @@ const char* to_string(CutRule rule) {
     case CutRule::Reshape: return "reshape";
     case CutRule::Itself: return "itself";
     case CutRule::View: return "view";
+    case CutRule::Repeated: return "repeated";
     case CutRule::Update: return "update";
     case CutRule::Order: return "order";
     case CutRule::Unsuitable: return "unsuitable";
@@ -61,6 +62,9 @@ std::string Cut::to_string() const {
       return at_reader + " and " + at_other + " are reshaped in different ways";
     case CutRule::Itself: return at_reader + " meets " + at_other + " along two of its axes";
     case CutRule::View: return at_reader + " is a view of " + at_other + ": it needs no kernel";
+    case CutRule::Repeated:
+      return at_reader + " is read for many elements of each of " + at_other +
+             ": they are computed once";
     case CutRule::Update:
       return at_reader + " is written into memory that " + at_other + " is read from before";
     case CutRule::Order: return at_reader + " reads " + at_other + " and waits for another segment";

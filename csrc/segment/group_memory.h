@@ -61,9 +61,13 @@ class GroupMemory {
       const Group& group, const std::set<TensorId>& strided, const SegmentBuilder& builder);
   /// Its summary, made if it was not asked for before.
   [[nodiscard]] static const std::shared_ptr<const SummarizedFusion>& summarize(Entry& entry);
-  /// Segmenter::may_be_whole, once it was found out.
-  [[nodiscard]] std::optional<bool>& may_be_whole() {
-    return may_be_whole_;
+  /// What Segmenter says of the fusion alone, once it was asked.
+  struct Whole {
+    bool may_be_whole = false;
+    bool may_repeat_work = false;
+  };
+  [[nodiscard]] std::optional<Whole>& whole_facts() {
+    return whole_facts_;
   }
   /// The complete fusion as one segment, which is summarized as it is: runs of the segment are
   /// those of the fusion.
@@ -77,7 +81,7 @@ class GroupMemory {
   using Key = std::vector<size_t>;
   std::map<Key, Entry> entries_;
   std::optional<Entry> whole_;
-  std::optional<bool> may_be_whole_;
+  std::optional<Whole> whole_facts_;
 };
 
 } // namespace nvfuser::segment

@@ -286,11 +286,13 @@ std::variant<std::shared_ptr<const SegmentedFusion>, Refusal> SegmentedFusion::t
     return *std::move(refusal);
   }
   std::optional<Segmenter> segmenter; // where it is needed
-  std::optional<bool>& may_be_whole = memory.may_be_whole();
-  if (!may_be_whole) {
-    may_be_whole = segmenter.emplace(fusion, run, memory).may_be_whole();
+  std::optional<GroupMemory::Whole>& whole = memory.whole_facts();
+  if (!whole || whole->may_repeat_work) {
+    segmenter.emplace(fusion, run, memory);
+    whole = {segmenter->may_be_whole(), segmenter->may_repeat_work()};
   }
-  const bool asks_about_whole = hints.cuts.empty() && *may_be_whole;
+  const bool repeats_work = whole->may_repeat_work && segmenter->repeats_work();
+  const bool asks_about_whole = hints.cuts.empty() && whole->may_be_whole && !repeats_work;
   // A plan that follows hints is made as one with cuts, which says what they did.
   const bool is_copied = asks_about_whole && hints.empty() && has_those_of_segment(*fusion);
   if (is_copied) {

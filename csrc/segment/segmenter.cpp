@@ -58,6 +58,7 @@ Segmenter::Segmenter(
       exact_(model_->maybe_build_graph(IdMappingMode::exact)),
       facts_(flow_, exact_, run, lowers_boundaries()),
       hard_(flow_, facts_),
+      repeated_(find_repeated_work(flow_, facts_, exact_)),
       builder_(*complete, flow_, facts_),
       memory_(memory) {
   add_edges_of_views(*complete, flow_, facts_, hard_);
@@ -81,8 +82,23 @@ bool Segmenter::may_be_whole() const {
          is_like_for_all([](const TensorView* output) { return output->is_cpu_scalar(); });
 }
 
+bool Segmenter::repeats_work() const {
+  return std::ranges::any_of(repeated_, [&](const RepeatedWork& work) {
+    return is_worth_storing(work, flow_, facts_, run_.target());
+  });
+}
+
+void Segmenter::add_cuts_of_repeated_work() {
+  for (const RepeatedWork& work : repeated_) {
+    if (is_worth_storing(work, flow_, facts_, run_.target())) {
+      hard_.add(work.edge, {.rule = CutRule::Repeated});
+    }
+  }
+}
+
 std::optional<Refusal> Segmenter::run(const Hints& hints, bool asks_about_whole) {
   add_cuts(hints.cuts);
+  add_cuts_of_repeated_work();
   std::vector<ExprId> all(flow_.exprs().size());
   std::iota(all.begin(), all.end(), ExprId{0});
   std::vector<TensorId> outputs;

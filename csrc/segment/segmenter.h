@@ -18,6 +18,7 @@
 #include "segment/joined.h"
 #include "segment/mirrored.h"
 #include "segment/partition.h"
+#include "segment/repeated_work.h"
 #include "segment/segment_builder.h"
 
 namespace nvfuser::segment {
@@ -43,6 +44,13 @@ class Segmenter {
   /// cut, no library computes a part of it, no output is a view beside what it could share memory
   /// with, and all outputs are on one device. It follows from the fusion alone.
   [[nodiscard]] bool may_be_whole() const;
+  /// Whether one segment might compute the same elements so often that cuts save time, for sizes
+  /// that are large enough. It follows from the fusion alone.
+  [[nodiscard]] bool may_repeat_work() const {
+    return !repeated_.empty();
+  }
+  /// Whether it would, for the sizes of this run.
+  [[nodiscard]] bool repeats_work() const;
   /// `asks_about_whole`: whether one group may compute everything.
   /// Refused: hints to keep tensors together that no scheduler takes together.
   /// Cost: near-linear in expressions, and for each cut that a refusal makes in those of the group
@@ -74,6 +82,8 @@ class Segmenter {
 
  private:
   void add_cuts(const std::vector<TensorView*>& tensors);
+  /// Cuts before what is worth computing once.
+  void add_cuts_of_repeated_work();
   void push(std::vector<Group> groups);
   /// Whether a scheduler takes everything as one group; if so, it is accepted.
   [[nodiscard]] bool try_whole(const Group& all);
@@ -116,6 +126,7 @@ class Segmenter {
   const ValGraph& exact_;
   Facts facts_;
   HardEdges hard_;
+  const std::vector<RepeatedWork> repeated_;
   SegmentBuilder builder_;
   GroupMemory& memory_;
   Reasons reasons_;

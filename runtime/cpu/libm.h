@@ -7,7 +7,7 @@
 // provides: fma fmaf fmaxf fmin fminf fmod fmodf lgamma lgammaf log log10 log10f log1p log1pf
 // provides: log2 log2f nextafter nextafterf pow powf rint rintf rsqrt rsqrtf sin sinf
 // provides: sinh sinhf sqrt sqrtf tan tanf tanh trunc truncf
-// requires: types vector_math
+// requires: types vector_math vector_trig vector_power
 #pragma once
 
 #define NVF_LIBM_1(name)                      \
@@ -16,7 +16,7 @@
   NVF_FUNCTION float name(float x) noexcept { \
     return name##f(x);                        \
   }
-// The float form is in vector_math.h.
+// The float form is in vector_math.h or vector_trig.h.
 #define NVF_LIBM_OF_DOUBLE(name)              \
   extern "C" double name(double) noexcept;    \
   NVF_FUNCTION float name(float x) noexcept { \
@@ -36,25 +36,25 @@ NVF_LIBM_1(asinh)
 NVF_LIBM_1(atan)
 NVF_LIBM_1(atanh)
 NVF_LIBM_1(ceil)
-NVF_LIBM_1(cos)
 NVF_LIBM_1(cosh)
 NVF_LIBM_1(erfc)
-NVF_LIBM_1(exp2)
-NVF_LIBM_1(expm1)
 NVF_LIBM_1(fabs)
 NVF_LIBM_1(floor)
-NVF_LIBM_1(log10)
-NVF_LIBM_1(log1p)
-NVF_LIBM_1(log2)
 NVF_LIBM_1(rint)
-NVF_LIBM_1(sin)
 NVF_LIBM_1(sinh)
 NVF_LIBM_1(sqrt)
 NVF_LIBM_1(tan)
 NVF_LIBM_1(trunc)
+NVF_LIBM_OF_DOUBLE(cos)
 NVF_LIBM_OF_DOUBLE(erf)
 NVF_LIBM_OF_DOUBLE(exp)
+NVF_LIBM_OF_DOUBLE(exp2)
+NVF_LIBM_OF_DOUBLE(expm1)
 NVF_LIBM_OF_DOUBLE(log)
+NVF_LIBM_OF_DOUBLE(log10)
+NVF_LIBM_OF_DOUBLE(log1p)
+NVF_LIBM_OF_DOUBLE(log2)
+NVF_LIBM_OF_DOUBLE(sin)
 NVF_LIBM_OF_DOUBLE(tanh)
 NVF_LIBM_2(atan2)
 NVF_LIBM_2(copysign)
@@ -63,7 +63,11 @@ NVF_LIBM_2(fmin)
 NVF_LIBM_2(fmod)
 NVF_LIBM_2(hypot)
 NVF_LIBM_2(nextafter)
-NVF_LIBM_2(pow)
+
+extern "C" double pow(double, double) noexcept;
+NVF_FUNCTION float pow(float x, float y) noexcept { // its own form is in vector_power.h
+  return powf(x, y);
+}
 
 // a * b + c, rounded once.
 extern "C" double fma(double, double, double) noexcept;

@@ -82,6 +82,10 @@ def test_narrowing_rounds_to_nearest_even(
     ("name", "low", "high", "ulps"),
     [
         ("exp", -104.0, 89.0, 2),
+        ("exp2", -151.0, 129.0, 2),
+        ("expm1", -20.0, 89.0, 2),
+        ("sin", -30.0, 30.0, 2),
+        ("cos", -30.0, 30.0, 2),
         ("tanh", -12.0, 12.0, 3),
         ("erf", -5.0, 5.0, 3),
         ("sigmoid", -80.0, 20.0, 4),
@@ -96,19 +100,61 @@ def test_a_float_function_is_accurate(
     assert_within(result, getattr(torch, name)(x.double()), ulps)
 
 
-def test_log_is_accurate_for_every_magnitude(target: str, rng: torch.Generator) -> None:
+def any_magnitude(rng: torch.Generator) -> torch.Tensor:
+    """Positive numbers, as many of each exponent; others near one, and subnormal ones."""
     bits = torch.randint(1, 0x7F800000, (1 << 16,), generator=rng, dtype=torch.int64)
     near_one = 0.5 + 1.5 * torch.rand(1 << 16, generator=rng)
-    x = torch.cat([bits.to(torch.int32).view(torch.float32), near_one])
-    result = elementwise(lambda fd, t: fd.ops.log(t), x, DataType.Float, target)
-    assert_within(result, torch.log(x.double()), 2)
+    return torch.cat([bits.to(torch.int32).view(torch.float32), near_one])
+
+
+SPECIAL = torch.tensor([0.0, -0.0, 1.0, -1.0, 0.5, -2.0, math.inf, -math.inf, math.nan])
+
+
+@pytest.mark.parametrize("name", ["log", "log2", "log10", "log1p"])
+def test_logarithms_are_accurate_for_every_magnitude(
+    name: str, target: str, rng: torch.Generator
+) -> None:
+    x = torch.cat([any_magnitude(rng), SPECIAL])
+    if name == "log1p":
+        x = torch.cat([x, -torch.rand(1 << 16, generator=rng)])
+    result = elementwise(lambda fd, t: getattr(fd.ops, name)(t), x, DataType.Float, target)
+    assert_within(result, getattr(torch, name)(x.double()), 2)
+
+
+@pytest.mark.parametrize("name", ["sin", "cos"])
+def test_sine_and_cosine_are_accurate_for_every_magnitude(
+    name: str, target: str, rng: torch.Generator
+) -> None:
+    quarters = torch.arange(1, 1 << 16, dtype=torch.float64) * (math.pi / 2)
+    x = torch.cat([any_magnitude(rng), quarters.float()])
+    x = torch.cat([x, -x, SPECIAL])
+    result = elementwise(lambda fd, t: getattr(fd.ops, name)(t), x, DataType.Float, target)
+    exact = getattr(torch, name)(x.double())
+    assert_within(result, exact, 2)
+    zeros = exact == 0
+    assert torch.equal(result[zeros].signbit(), exact[zeros].signbit())
+
+
+def test_a_power_is_accurate_and_has_the_values_of_c(target: str, rng: torch.Generator) -> None:
+    bases = any_magnitude(rng)
+    exponents = (torch.rand(bases.numel(), generator=rng) - 0.5) * 8
+    whole = torch.tensor([2.0, 3.0, -3.0, 2.5, 2.0**24, 2.0**24 + 2, 1e-40, -1e-40, 3e38])
+    pairs = torch.cartesian_prod(*[torch.cat([SPECIAL, whole, -whole])] * 2)
+    x, y = torch.cat([bases, pairs[:, 0]]), torch.cat([exponents, pairs[:, 1]])
+    with FusionDefinition() as fd:
+        operands = [fd.define_tensor([-1], contiguity=True) for _ in range(2)]
+        fd.add_output(fd.ops.pow(*operands))
+    result = execute(fd, [x, y], target)[0][0]
+    exact = torch.pow(x.double(), y.double())
+    assert_within(result, exact, 4 if target == "cuda" else 1)
+    assert torch.equal(result.signbit()[~exact.isnan()], exact.signbit()[~exact.isnan()])
 
 
 def assert_within(result: torch.Tensor, exact: torch.Tensor, ulps: int) -> None:
     """Each result within `ulps` units in the last place; subnormal ones within their spacing."""
     expected = exact.float()
     finite = expected.isfinite()
-    assert torch.equal(result[~finite], expected[~finite])
+    assert same_numbers(result[~finite], expected[~finite])
     scale = expected.abs().clamp(min=2.0**-126)
     spacing = (torch.nextafter(scale, torch.tensor(math.inf)) - scale).double()
     error = ((result.double() - exact).abs() / spacing)[finite]

@@ -20,6 +20,11 @@ struct Cost {
   }
 };
 
+/// Slots that an element may take for each byte that a kernel moves for it, without making the
+/// kernel slower: about half of those that a device has, since kernels compute other things as
+/// well.
+inline constexpr double kSlotsPerByte = 4;
+
 /// Whether the elements of the results are those of an operand, under the same or another shape.
 [[nodiscard]] bool moves_elements(const Expr* expr);
 

@@ -6572,7 +6572,7 @@ class Cut:
     @property
     def rule(self) -> str:
         """
-        ``asked``, ``library``, ``lookup``, ``pattern``, ``space``, ``on_chip``, ``shapes``, ``reshape``, ``itself``, ``view``, ``update``, ``order`` or ``unsuitable``.
+        ``asked``, ``library``, ``lookup``, ``pattern``, ``space``, ``on_chip``, ``shapes``, ``reshape``, ``itself``, ``view``, ``repeated``, ``update``, ``order`` or ``unsuitable``.
         """
 
     @property
