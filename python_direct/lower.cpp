@@ -228,7 +228,7 @@ void bind_fusion_methods(nb::module_& m) {
 Parameters
 ----------
 target : str
-    ``"cuda"`` or ``"cpu"``.
+    ``"cuda"`` or ``"cpu"``, or the architecture of a GPU, as ``"sm_100a"``.
 index_type : DataType
     Width of index arithmetic: Int or Int32.
 record_passes : bool
@@ -264,7 +264,7 @@ UserError
 Parameters
 ----------
 target : str
-    ``"cuda"`` or ``"cpu"``.
+    ``"cuda"`` or ``"cpu"``, or the architecture of a GPU, as ``"sm_100a"``.
 index_type : DataType
     Width of index arithmetic: Int or Int32.
 
@@ -290,7 +290,7 @@ Parameters
 compile_params : CompileParams
     Its index type decides the width of index arithmetic.
 target : str
-    ``"cuda"`` or ``"cpu"``.
+    ``"cuda"`` or ``"cpu"``, or the architecture of a GPU, as ``"sm_100a"``.
 comments : bool
     Name the Python line of each statement, the axis of each loop, and tensors that the fusion
     numbers otherwise. Without comments the text follows from the scheduled fusion alone: it is the

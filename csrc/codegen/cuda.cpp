@@ -5,6 +5,7 @@
 
 #include "base/mma_macro.h"
 #include "codegen/cuda_bulk.h"
+#include "codegen/cuda_tcgen05.h"
 #include "codegen/cuda_wgmma.h"
 #include "codegen/dialect.h"
 #include "codegen/packed_arrays.h"
@@ -15,6 +16,7 @@
 #include "lower/analysis/loop_copies.h"
 #include "lower/analysis/matrix_copies.h"
 #include "lower/analysis/memory_layout.h"
+#include "lower/analysis/tcgen05.h"
 #include "lower/analysis/wgmma.h"
 #include "transform/fragments.h"
 
@@ -144,6 +146,7 @@ class CudaDialect final : public Dialect {
           [&] { printer.line("extern __shared__ __align__(" + alignment + ") char smem[];"); });
     }
     printer.indented([&] { declare_bulk_barriers(printer); });
+    printer.indented([&] { declare_tensor_memory(printer); });
     if (printer.mentions("cluster_turns")) {
       printer.indented([&] { printer.line("ClusterTurns cluster_turns;"); });
     }
@@ -156,6 +159,8 @@ class CudaDialect final : public Dialect {
     }
     if (allocate.memory_type == MemoryType::Shared) {
       allocate_shared(printer, allocate);
+    } else if (allocate.memory_type == MemoryType::Tensor) {
+      allocate_columns(printer, allocate);
     } else {
       const int64_t alignment =
           std::min(printer.vector_bytes(view), printer.kernel().target().max_vector_bytes);
@@ -207,6 +212,10 @@ class CudaDialect final : public Dialect {
       copy_matrices(printer, copy);
       return;
     }
+    if (touches_tensor_memory(copy)) {
+      copy_tensor_memory(printer, copy);
+      return;
+    }
     if (copy.op == LoadStoreOpType::CpAsync) {
       copy_async(printer, copy, 1);
       return;
@@ -234,14 +243,19 @@ class CudaDialect final : public Dialect {
   }
 
   void block_sync(KernelPrinter& printer, const BlockSync& /*sync*/) override {
-    const bool has_loading_threads = loading_threads(printer.kernel()).positions > 0;
-    printer.line(has_loading_threads ? "block_barrier();" : "__syncthreads();");
+    print_block_barrier(printer);
   }
 
   void async_commit(KernelPrinter& printer, const AsyncCommit& commit) override {
     printer.line(commit_text(commit));
   }
   void async_wait(KernelPrinter& printer, const AsyncWait& wait) override {
+    if (wait.async_op == kStoresToTensorMemory) {
+      printer.line("tensor_memory_stored();");
+      print_block_barrier(printer);
+      printer.line("tensor_memory_seen();");
+      return;
+    }
     printer.line(wait_text(wait));
   }
   void bulk_copy(KernelPrinter& printer, const Expr& statement) override {
@@ -250,6 +264,10 @@ class CudaDialect final : public Dialect {
   void multiply(KernelPrinter& printer, const MmaOp& product) override {
     if (is_wgmma(&product)) {
       print_wgmma(printer, product);
+      return;
+    }
+    if (is_tcgen05(&product)) {
+      print_tcgen05(printer, product);
       return;
     }
     const MmaMacro macro = MmaMacro::from_int(product.macro);
@@ -493,6 +511,11 @@ class CudaDialect final : public Dialect {
                ? joined(outs) + ", " + joined(values) + ", " + joined(identities)
                : "refs(" + joined(outs) + "), {" + joined(values) + "}, {" + joined(identities) +
                      "}";
+  }
+
+  static void print_block_barrier(KernelPrinter& printer) {
+    const bool has_loading_threads = loading_threads(printer.kernel()).positions > 0;
+    printer.line(has_loading_threads ? "block_barrier();" : "__syncthreads();");
   }
 
   static void allocate_shared(KernelPrinter& printer, const Allocate& allocate) {

@@ -6,6 +6,7 @@
 #include "lower/analysis/bulk_copies.h"
 #include "lower/analysis/kernel_parameters.h"
 #include "lower/analysis/loading_threads.h"
+#include "lower/analysis/tcgen05.h"
 #include "lower/analysis/wgmma.h"
 
 namespace nvfuser {
@@ -24,8 +25,18 @@ const char* counter_of(const Kernel& kernel, const BulkLoad& load) {
   return has_stage_barriers(kernel, view_of(load.out)) ? "bulk_stages" : "bulk_groups";
 }
 
-/// Barriers in shared memory, and the object that counts them. The memory of boxes follows: it
-/// begins at a multiple of its alignment if barriers fill one.
+/// `, i3 * 64, 0`
+std::string coordinates_text(KernelPrinter& printer, const std::vector<Val*>& coordinates) {
+  std::string text;
+  for (const Val* coordinate : coordinates) {
+    text += ", " + printer.expressions().value_as(coordinate, DataType::Int32).str();
+  }
+  return text;
+}
+
+} // namespace
+
+// The memory of boxes follows: it begins at a multiple of its alignment if barriers fill one.
 void declare_barriers(
     KernelPrinter& printer,
     const std::string& type,
@@ -40,17 +51,6 @@ void declare_barriers(
       std::to_string(bytes / kBarrierBytes) + "];");
   printer.line(type + " " + counter + "(" + memory + ");");
 }
-
-/// `, i3 * 64, 0`
-std::string coordinates_text(KernelPrinter& printer, const std::vector<Val*>& coordinates) {
-  std::string text;
-  for (const Val* coordinate : coordinates) {
-    text += ", " + printer.expressions().value_as(coordinate, DataType::Int32).str();
-  }
-  return text;
-}
-
-} // namespace
 
 void print_bulk_statement(KernelPrinter& printer, const Expr& statement) {
   ExpressionPrinter& expressions = printer.expressions();
@@ -82,6 +82,7 @@ std::string commit_text(const AsyncCommit& commit) {
     case kLoadsOfStage: return "bulk_stages.arrive_full();";
     case kReadsOfStage: return "bulk_stages.arrive_empty();";
     case kProducts: return "wgmma_commit();";
+    case kProductsOfBlock: return "tensor_memory.commit();";
     default: return "cp_async_commit();";
   }
 }
@@ -94,6 +95,7 @@ std::string wait_text(const AsyncWait& wait) {
     case kReadsOfStage: return "bulk_stages.wait_empty" + keep;
     case kProducts: return "wgmma_wait" + keep;
     case kRegistersOfProducts: return "wgmma_fence();";
+    case kProductsOfBlock: return "tensor_memory.wait" + keep;
     default: return "cp_async_wait" + keep;
   }
 }

@@ -13,6 +13,13 @@ void print_bulk_statement(KernelPrinter& printer, const Expr& statement);
 [[nodiscard]] std::string commit_text(const AsyncCommit& commit);
 [[nodiscard]] std::string wait_text(const AsyncWait& wait);
 
+/// Barriers in shared memory, and the object that counts them: `type counter(memory);`
+void declare_barriers(
+    KernelPrinter& printer,
+    const std::string& type,
+    const std::string& counter,
+    const std::string& memory,
+    int64_t barriers);
 /// The groups and stages of bulk loads, and their barriers in shared memory; nothing if there are
 /// no loads.
 void declare_bulk_barriers(KernelPrinter& printer);

@@ -173,6 +173,9 @@ std::string ExpressionPrinter::address(const Val* val, int64_t lanes, bool is_wr
   if (is_stored_in_pairs(element->view())) {
     return names_.of(element->view()) + ".pairs(" + value(element->index()).str() + ")";
   }
+  if (element->view()->memory_type() == MemoryType::Tensor) { // has addresses of its own
+    return names_.of(element->view()) + ".column(" + value(element->index()).str() + ")";
+  }
   lanes_ = lanes;
   const Text text = this->element(element, is_written);
   lanes_ = 1;

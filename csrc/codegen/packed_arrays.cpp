@@ -27,7 +27,8 @@ PackedArrays::PackedArrays(const Scope& body) {
   for_each_node(body, [&](const Expr& expr) {
     ++place;
     if (const auto* allocate = expr.as<Allocate>(); allocate != nullptr && is_packed(*allocate)) {
-      known.emplace(allocate->buffer, arrays_.size());
+      known.insert_or_assign(
+          allocate->buffer, arrays_.size()); // the parts of a loop declare it anew
       arrays_.push_back({.array = allocate});
     } else if (
         expr.is_a<BlockReduction>() || expr.is_a<ClusterReduction>() ||

@@ -430,7 +430,9 @@ void KernelPrinter::pointwise(const Expr& expr) {
 
 void KernelPrinter::copy(const LoadStoreOp& copy) {
   const TensorView* from = view_of(copy.arg);
-  if (from != nullptr && view_of(copy.out) != nullptr && copy.arg->dtype() == copy.out->dtype()) {
+  const TensorView* to = view_of(copy.out);
+  const bool moves = from != nullptr && to != nullptr && copy.arg->dtype() == copy.out->dtype();
+  if (moves || (to != nullptr && to->memory_type() == MemoryType::Tensor)) {
     dialect_.copy_element(*this, copy);
   } else {
     pointwise(copy);

@@ -61,16 +61,22 @@ constexpr KernelTraits kOnElements{};
 /// buffers: its threads count them together.
 constexpr KernelTraits kOfBlockGroups{.needs_all_threads = true, .is_ordered = true};
 
-/// The lanes of a warp multiply, and copy matrices, together: none stands under a condition, nor
-/// moves into one.
+/// The lanes of a warp multiply, copy matrices, and touch tensor memory together: none stands under
+/// a condition, nor moves into one.
 constexpr KernelTraits kOfWarp{.needs_all_threads = true, .is_ordered = true};
+
+bool is_in_tensor_memory(const Val* element) {
+  return element->vtype() == ValType::TensorIndex &&
+         static_cast<const TensorIndex*>(element)->view()->memory_type() == MemoryType::Tensor;
+}
 
 bool is_of_warp(const Expr& statement) {
   const auto* mma = statement.as<MmaOp>();
   const auto* copy = statement.as<LoadStoreOp>();
   return (mma != nullptr && mma->macro != 0) ||
          (copy != nullptr &&
-          (copy->op == LoadStoreOpType::LdMatrix || copy->op == LoadStoreOpType::StMatrix));
+          (copy->op == LoadStoreOpType::LdMatrix || copy->op == LoadStoreOpType::StMatrix ||
+           is_in_tensor_memory(copy->out) || is_in_tensor_memory(copy->arg)));
 }
 
 bool is_of_block_groups(const Expr& statement) {

@@ -15,10 +15,10 @@ const char* instead_of(LoadStoreOpType type) {
     case LoadStoreOpType::LdMatrix:
     case LoadStoreOpType::StMatrix:
     case LoadStoreOpType::CpAsync:
-    case LoadStoreOpType::CpAsyncBulkTensorTile: return nullptr;
+    case LoadStoreOpType::CpAsyncBulkTensorTile:
+    case LoadStoreOpType::LdTMem: return nullptr;
     case LoadStoreOpType::CpAsyncBulk:
       return "copy boxes with LoadStoreOpType.tma, or elements with LoadStoreOpType.set";
-    case LoadStoreOpType::LdTMem:
     case LoadStoreOpType::StTMem:
       return "keep the tensor in registers or shared memory, and copy with LoadStoreOpType.set";
   }
@@ -38,7 +38,6 @@ const char* instead_of(ParallelType type) {
 
 const char* instead_of(MemoryType memory) {
   switch (memory) {
-    case MemoryType::Tensor: return "set_memory_type(MemoryType.shared), or keep it in registers";
     case MemoryType::Symmetric:
       return "keep it in global memory; a kernel accesses the memory of one device";
     default: return nullptr;
@@ -71,7 +70,7 @@ std::optional<Refusal> find_wrong_copy(const TensorView* tensor) {
   if (const char* fix = instead_of(copy->op)) {
     return no_form(
         tensor, {"LoadStoreOpType.", enum_name(copy->op)},
-        {"set, cp_async, tma, load_matrix or StMatrix"},
+        {"set, cp_async, tma, load_matrix, StMatrix or LdTMem"},
         {enum_name(copy->op), " from ", copy->arg->to_string()}, fix);
   }
   return std::nullopt;
@@ -81,7 +80,7 @@ std::optional<Refusal> find_wrong_memory(const TensorView* tensor) {
   const MemoryType memory = tensor->memory_type();
   if (const char* fix = instead_of(memory)) {
     return no_form(
-        tensor, {"Memory type ", enum_name(memory)}, {"local, shared or global"},
+        tensor, {"Memory type ", enum_name(memory)}, {"local, shared, global or tensor"},
         {enum_name(memory)}, fix);
   }
   return std::nullopt;

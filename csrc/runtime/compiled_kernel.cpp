@@ -5,6 +5,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/architectures.h"
 #include "base/environment.h"
 #include "base/errors.h"
 #include "base/options.h"
@@ -103,10 +104,8 @@ Target target_of(Device device) {
   Target target = Target::cuda();
   if (const CudaDriver* driver = CudaDriver::maybe_get()) {
     const CudaDeviceInfo& info = driver->device(device.index);
-    constexpr int64_t kVolta = 70;
-    constexpr int64_t kHopper = 90;
     constexpr int kManyParameters = 12010; // CUDA 12.1
-    target.architecture = info.major * 10 + info.minor;
+    target = cuda_target_of(info.major * 10 + info.minor);
     target.num_sms = info.num_sms;
     target.max_threads_per_block = info.max_threads_per_block;
     target.max_shared_bytes = info.max_shared_bytes;
@@ -118,13 +117,13 @@ Target target_of(Device device) {
     target.warp_size = info.warp_size;
     target.l2_bytes = info.l2_bytes;
     target.has_cooperative_launch = info.has_cooperative_launch;
-    if (target.architecture < kVolta || driver->version() < kManyParameters) {
+    if (driver->version() < kManyParameters) {
       target.max_parameter_bytes = Target::kFewParameterBytes;
     }
-    if (target.architecture < kHopper || !driver->has_tensor_maps()) {
+    if (!driver->has_tensor_maps()) {
       target.has_bulk_copies = false;
     }
-    if (target.architecture < kHopper || !driver->has_clusters()) {
+    if (!driver->has_clusters()) {
       target.max_cluster_size = 1;
     }
   }
@@ -147,7 +146,8 @@ CudaTexts compile_cuda(
     const std::string& architecture,
     const std::string& name) {
   constexpr std::string_view kReal = "sm_";
-  if (!architecture.starts_with(kReal)) {
+  const std::optional<int64_t> capability = compute_capability(architecture);
+  if (!capability) {
     throw UserError(
         {.headline = {"No machine code can be made for ", architecture},
          .node = Part::none(),
@@ -159,7 +159,7 @@ CudaTexts compile_cuda(
   }
   CudaTexts result;
   LoweringOptions options;
-  options.target = Target::cuda();
+  options.target = cuda_target_of(*capability);
   options.index_type = params.index_type.value();
   result.kernel = Kernel::lower(fusion, options);
   result.name = name.empty() ? default_kernel_name(options.target) : name;

@@ -100,7 +100,9 @@ std::optional<Refusal> plan_resources(LaunchPlan& plan) {
     return std::nullopt;
   }
   if (plan.device.is_cpu()) {
-    return find_too_much_memory(plan, 0, Target::cpu().max_shared_bytes);
+    // One block has what all threads of its cluster exchange.
+    return find_too_much_memory(
+        plan, 0, Target::cpu().max_shared_bytes * plan.launch.cluster_size());
   }
   const CudaDriver& driver = CudaDriver::get();
   const CudaContextGuard guard(driver, plan.device.index);

@@ -55,7 +55,8 @@ std::string macros_text() {
   }
   return text +
          ", which all GPUs of compute capability 8.0 and above have, or Hopper_64_N_16 and "
-         "Hopper_64_N_32, N a multiple of 8 up to 256, of compute capability 9.0";
+         "Hopper_64_N_32, N a multiple of 8 up to 256, of compute capability 9.0, or "
+         "Blackwell1CTA_128_N_16, N a multiple of 16 up to 256, of compute capability 10.0";
 }
 
 /// `[m, k]`
@@ -123,7 +124,11 @@ std::vector<IterDomain*> merged_axes(IterDomain* axis, size_t count) {
 const MmaInstruction* find_mma_instruction(MmaMacro macro) {
   const auto found = std::ranges::find_if(
       kInstructions, [&](const MmaInstruction& row) { return row.macro == macro; });
-  return found == kInstructions.end() ? find_wgmma_instruction(macro) : &*found;
+  if (found != kInstructions.end()) {
+    return &*found;
+  }
+  const MmaInstruction* of_warpgroups = find_wgmma_instruction(macro);
+  return of_warpgroups == nullptr ? find_tcgen05_instruction(macro) : of_warpgroups;
 }
 
 std::optional<Refusal> find_wrong_macro(const TensorView* tv, MmaMacro macro) {
@@ -161,6 +166,11 @@ bool is_matrix_copy(const Expr* expr) {
   const auto* copy = expr == nullptr ? nullptr : expr->as<LoadStoreOp>();
   return copy != nullptr &&
          (copy->op == LoadStoreOpType::LdMatrix || copy->op == LoadStoreOpType::StMatrix);
+}
+
+bool is_tensor_memory_load(const Expr* expr) {
+  const auto* copy = expr == nullptr ? nullptr : expr->as<LoadStoreOp>();
+  return copy != nullptr && copy->op == LoadStoreOpType::LdTMem;
 }
 
 std::optional<Refusal> find_fragment(
@@ -307,7 +317,8 @@ void apply_mma_swizzle(TensorView* tv, MmaMacro macro, std::optional<MmaOperand>
     tv->merge(first, first + 1);
   }
   tv->axis(first)->parallelize(ParallelType::TIDx);
-  const bool is_instruction = is_sum || is_matrix_copy(tv->definition());
+  const bool is_instruction =
+      is_sum || is_matrix_copy(tv->definition()) || is_tensor_memory_load(tv->definition());
   for (int64_t i = first + 1; is_instruction && i < tv->ndims(); ++i) {
     tv->axis(i)->parallelize(ParallelType::Mma);
   }

@@ -84,6 +84,9 @@ struct MmaInstruction {
 [[nodiscard]] const MmaInstruction* find_mma_instruction(MmaMacro macro);
 /// The same, of those that four warps compute together, from shared memory (wgmma).
 [[nodiscard]] const MmaInstruction* find_wgmma_instruction(MmaMacro macro);
+/// The same, of those that one thread begins for its block, with the sum in tensor memory
+/// (tcgen05).
+[[nodiscard]] const MmaInstruction* find_tcgen05_instruction(MmaMacro macro);
 /// Says why there is none, of an instruction for `tv` (nullptr: for none in particular).
 [[nodiscard]] std::optional<Refusal> find_wrong_macro(const TensorView* tv, MmaMacro macro);
 /// Says no to the fragment of a factor that lies in shared memory.
@@ -92,6 +95,8 @@ struct MmaInstruction {
 
 /// Whether `expr` copies fragments between shared memory and registers: ldmatrix, stmatrix.
 [[nodiscard]] bool is_matrix_copy(const Expr* expr);
+/// Whether `expr` copies from tensor memory to registers.
+[[nodiscard]] bool is_tensor_memory_load(const Expr* expr);
 
 /// The axes of the tile that the innermost loop axes of `tv` are parts of, or why they are none.
 /// Axes that an MmaOp sums come behind them.
@@ -113,7 +118,7 @@ namespace transform {
 ///   [.., m, k] of the first factor, [.., n, k] of the second, [.., m, n] of the result, and of
 ///   what is computed from it; [.., m, n, k] of the result of an MmaOp, of which all three are
 ///   bound to mma.
-/// Registers of a copy with load_matrix or StMatrix are bound to mma likewise.
+/// Registers of a copy with load_matrix, StMatrix or LdTMem are bound to mma likewise.
 /// Errors: axes of other extents.
 void apply_mma_swizzle(TensorView* tv, MmaMacro macro, std::optional<MmaOperand> operand);
 [[nodiscard]] std::optional<Refusal> find_wrong_mma_swizzle(

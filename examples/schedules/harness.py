@@ -9,6 +9,7 @@ An example is a module with
     SIZES                   sizes to check, some of which divide nothing
     BENCHMARK               one size larger than any cache, for bandwidth
     RTOL                    relative tolerance, of the largest element of the reference
+    MOST_REGISTERS          of a thread of a GPU, so that more blocks are resident; may be left out
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def largest_error(outputs: list[torch.Tensor], expected: list[torch.Tensor]) -> 
 
 def run(example: Example, sizes: tuple[int, ...], target: str) -> Result:
     """Compile and run the example once."""
-    from nvfuser_direct import KernelExecutor
+    from nvfuser_direct import CompileParams, KernelExecutor
 
     fd = scheduled(example, sizes)
     arguments = example.inputs(*sizes, device=target)
@@ -104,7 +105,8 @@ def run(example: Example, sizes: tuple[int, ...], target: str) -> Result:
     fd.fusion.print_kernel(target=target)
     lower_ms = (time.perf_counter() - start) * 1e3
     executor = KernelExecutor()
-    executor.compile(fd.fusion, arguments)
+    registers = getattr(example, "MOST_REGISTERS", CompileParams().maxrregcount)
+    executor.compile(fd.fusion, arguments, compile_params=CompileParams(maxrregcount=registers))
     error = largest_error(executor.run(arguments), example.reference(arguments))
     return Result(sizes, error, lower_ms, executor, arguments)
 

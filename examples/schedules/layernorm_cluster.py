@@ -20,6 +20,7 @@ EPSILON = 1e-5
 SIZES = [(5, 1 << 16), (3, 1000), (2, 30_001), (9, 4100), (1, 16)]
 BENCHMARK = (4096, 1 << 15)
 RTOL = 5e-3
+MOST_REGISTERS = 64  # four blocks on a multiprocessor
 
 
 def make(rows: int, columns: int) -> FusionDefinition:

@@ -19,6 +19,7 @@ BATCHES = 8  # vectors that a thread keeps, at most
 SIZES = [(3, 1 << 17), (5, 1000), (2, 100_003), (7, 16), (300, 4100)]
 BENCHMARK = (1024, 1 << 18)
 RTOL = 5e-3
+MOST_REGISTERS = 64  # two blocks of 512 threads on a multiprocessor
 
 
 def make(rows: int, columns: int) -> FusionDefinition:

@@ -43,7 +43,11 @@ from nvfuser_direct import (
     AsyncWait,
     BlockSync,
     FusionDefinition,
+    LoadStoreOpType,
+    ParallelType,
     Pipelined,
+    WarpSpecialized,
+    _core,
 )
 
 pytestmark = pytest.mark.sanitize
@@ -514,3 +518,30 @@ def test_block_reduction_inside(target):
     cuda_text(fd.fusion)
     sizes = [(m, n) for m in (0, 1, 2, 5) for n in (1, 33, 128)]
     check(fd, target, [(s,) for s in sizes], lambda x: x + x.sum(1, keepdim=True))
+
+
+@pytest.mark.parametrize("kind", [WarpSpecialized(TX), Pipelined(uses_mbarrier_for_war=True), None])
+def test_holes_of_a_stage_are_not_looked_for_in_the_next_one(target, kind):
+    """Threads beyond the end of a row would read what is being loaded, and leave the last stage."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 72], contiguity=True)
+        y = fd.ops.neg(x)
+        fd.add_output(y)
+        row = x.cache_after(LoadStoreOpType.tma)
+        row.set_memory_type(SHARED)
+        copy = y.cache_before()
+        for tensor in (y, copy):
+            tensor.split(1, 2)
+            tensor.split(1, 64)
+            tensor.split(0, 4, inner_split=False)
+            par(tensor, BX, None, None, TX)
+        y.axis(4).parallelize(ParallelType.vectorize)
+        row.split(1, 32)
+        row.split(0, 4, inner_split=False)
+        par(row, BX)
+        row.axis(3).parallelize(ParallelType.tma)
+        fd.sched.inline_at(y, 2, selected_tensors=[row])
+        copy.inline_at(4)
+        row.circular_buffer(4, 3, *([kind] if kind is not None else []))
+    shapes = [((rows, 72),) for rows in (1, 10, 40)]
+    _core.call_with_options(lambda: check(fd, target, shapes, lambda x: -x), ["kernel_debug"], [])

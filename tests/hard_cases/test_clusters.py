@@ -150,8 +150,8 @@ def test_complex_numbers(target):
     assert torch.equal(out, x.sum(1))
 
 
-@pytest.mark.parametrize("threads", [24, 64])
-def test_moments(target, threads):
+@pytest.mark.parametrize(("blocks", "threads"), [(4, 24), (4, 64), (8, 1024)])
+def test_moments(target, blocks, threads):
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, -1], contiguity=True)
         mean, deviations, n = fd.ops.welford(x, [1])
@@ -159,7 +159,7 @@ def test_moments(target, threads):
         fd.add_output(deviations)
         fd.add_output(n)
         mean.split(1, threads)
-        mean.split(1, 4, inner_split=False)
+        mean.split(1, blocks, inner_split=False)
         partial = mean.rfactor([2], [mean, deviations, n])[0]
         fd.sched.transform_like(partial)
         par(partial, BY, None, None, TX)

@@ -377,3 +377,24 @@ def test_two_loops_of_one_hardware_index():
     for target in ("cuda", "cpu"):
         with pytest.raises(UserError, match=r"Two loops around a tensor are bound to blockIdx\.x"):
             fd.fusion.lower(target=target)
+
+
+@pytest.mark.parametrize("inner_split", [True, False])
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_parts_of_an_axis_that_is_merged_with_a_broadcast(target, inner_split, depth):
+    """The sums share the outer part with the result alone, and both parts with each other: the
+    inner one is that of the result's split, too."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1, -1], contiguity=True)
+        total = fd.ops.sum(x, [1, 2])
+        y = broadcast_row(fd, total)
+        fd.add_output(y)
+        y.merge(1, 0)
+        y.split(0, 4, inner_split)
+        like(y)
+        partial = total.rfactor([3])
+        for tensor in (total, partial):
+            tensor.set_memory_type(SHARED)
+        total.inline_at(1)
+        partial.inline_at(depth)
+    check(fd, target, [((n, 3, 5),) for n in (1, 4, 31, 64)], lambda x: x.sum((1, 2))[None])

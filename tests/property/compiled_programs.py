@@ -4,7 +4,7 @@
 
 makes the programs of `scheduled_programs.py` for the same seeds, and compiles each without running
 it. It prints how long NVRTC took at most and in the middle, and the seeds of the slowest. A kernel
-that takes more than two seconds of processor time has failed.
+that takes more than two seconds of processor time, or that NVRTC refuses, has failed.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from __future__ import annotations
 import sys
 import time
 import warnings
+from functools import partial
 
 from random_programs import Report, argument_parser, run_arguments
-from schedule_scripts import Lines
-from scheduled_programs import make_script
+from schedule_scripts import FAULTS, Lines
+from scheduled_programs import MAKERS, make_script
 
 from nvfuser_direct import DataType, UserError, _core
 
@@ -23,19 +24,20 @@ MOST_SECONDS = 2.0
 SHOWN = 10
 
 
-def report_of(seed: int, _target: str) -> Report:
+def report_of(seed: int, _target: str, kind: str = "plain") -> Report:
     """Make, schedule, lower and compile the program of a seed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        script, _ = make_script(seed)
+        script, _ = make_script(seed, kind)
         lines = Lines(script.definition)
         for call in script.calls:
             lines.execute(call)
         index_type = DataType.Int32 if script.has_narrow_indices else DataType.Int
         try:
             source = lines.fusion.compile_cuda(index_type).source
-        except UserError:
-            return Report(seed, "refused")
+        except UserError as error:
+            is_fault = any(fault in str(error) for fault in FAULTS)
+            return Report(seed, "failed" if is_fault else "refused", str(error))
     start = time.process_time()
     _core.compile_cuda_source(source)
     seconds = time.process_time() - start
@@ -50,8 +52,10 @@ def seconds_of(report: Report) -> float:
 
 
 def main() -> int:
-    args = argument_parser(__doc__).parse_args()
-    reports = run_arguments(args, report_of)
+    parser = argument_parser(__doc__)
+    parser.add_argument("--kind", choices=list(MAKERS), default="plain")
+    args = parser.parse_args()
+    reports = run_arguments(args, partial(report_of, kind=args.kind))
     failed = [report for report in reports if report.result == "failed"]
     slowest = sorted((r for r in reports if seconds_of(r) > 0), key=seconds_of, reverse=True)
     for report in slowest[:SHOWN]:

@@ -1,6 +1,6 @@
 """Schedules that lower before a call that binds or inlines lower after it: random programs.
 
-    python tests/property/kept_promises.py --call inline_most --count 3000
+    python tests/property/kept_promises.py --call inline_most --kind boxes --count 3000
 
 lowers each program before and after every call of the function (both targets), and counts the
 refusals that a call has led to.
@@ -13,7 +13,7 @@ import warnings
 
 from random_programs import Report, argument_parser, run_arguments
 from schedule_scripts import Lines, headline
-from scheduled_programs import make_script, summary
+from scheduled_programs import MAKERS, make_script, summary
 
 from nvfuser_direct import Fusion, UserError
 
@@ -29,13 +29,14 @@ def refusal_by_lowering(fusion: Fusion, target: str) -> UserError | None:
 class CallReport:
     """Looks at the calls of one function; can be sent to another process."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, kind: str = "plain") -> None:
         self.start = f"fd.sched.{name}("
+        self.kind = kind
 
     def __call__(self, seed: int, target: str) -> Report:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            script, _ = make_script(seed)
+            script, _ = make_script(seed, self.kind)
             lines = Lines(script.definition)
             has_call = False
             for call in script.calls:
@@ -52,8 +53,9 @@ class CallReport:
 def main() -> int:
     parser = argument_parser(__doc__)
     parser.add_argument("--call", default="inline_most", help="the function of fd.sched")
+    parser.add_argument("--kind", choices=list(MAKERS), default="plain", help="of programs")
     args = parser.parse_args()
-    reports = run_arguments(args, CallReport(args.call))
+    reports = run_arguments(args, CallReport(args.call, args.kind))
     print(summary(reports))
     return int(any(report.result == "failed" for report in reports))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,8 @@ COMPILED = range(5200000, 5200000 + 8 * settings.default.max_examples)
 
 
 @pytest.mark.skipif(nvrtc() is None, reason="no NVRTC")
-def test_no_kernel_of_a_random_program_takes_long_to_compile() -> None:
-    reports = run_seeds(COMPILED, "cuda", 1, report_of)
+@pytest.mark.parametrize("kind", ["plain", "tiles"])
+def test_no_kernel_of_a_random_program_takes_long_to_compile(kind: str) -> None:
+    reports = run_seeds(COMPILED, "cuda", 1, partial(report_of, kind=kind))
     assert not [report for report in reports if report.result == "failed"], summary(reports)
     assert any(report.result == "kernel" for report in reports), summary(reports)

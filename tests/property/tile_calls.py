@@ -256,30 +256,46 @@ class TileCalls(ScheduleCalls):
         return self.lines.variables[name]
 
     def schedule_rows(self) -> None:
-        """[.., rows, columns] -> [blocks, rows of a block, columns of a thread, threads]."""
+        """[.., rows, columns] -> [blocks, rows of a block, columns of a thread, threads], and
+        vectors behind the threads."""
         self.load_boxes_of_inputs(0.9)
         self.cache_some()
         candidates = self.whole_rows(reduced=True) or self.whole_rows(reduced=False)
         reference = self.one_of([t for t in candidates if all(t is not b for b in self.boxes)])
         blocks, threads = self.one_of([1, 2, 3, 4]), self.one_of([32, 32, 64, 128])
+        widest = max(BYTES.get(t.dtype(), UNIT) for t in self.lines.fusion.tensors())
+        width = self.one_of([n for n in (1, 1, 2, 4, 8) if n * widest <= UNIT])
         name = self.name(reference)
         self.merge_outer(reference, 2)
+        if width > 1:
+            self.call(f"{name}.split(1, {width})")
         self.call(f"{name}.split(1, {threads})")
         self.call(f"{name}.split(0, {blocks}, inner_split=False)")
-        partial = self.reduce_in_parts(reference, [2])
+        partial = self.reduce_in_parts(reference, [2] if width == 1 else [2, 4])
         self.bind(partial, 0, "grid_x")
         self.bind(partial, 3, "block_x")
         if self.chance(0.2):
             self.call(f"{self.name(partial)}.axis(3).pad_to_multiple_of_warp()")
         self.follow(partial, self.others())
+        if width > 1:
+            self.vectorize_copies()
         self.boxes_of_rows(blocks)
         self.inline_boxes(partial, 2)
         self.stray()
-        names = self.names(self.others())
-        self.call(f"fd.sched.inline_most({names})")
+        self.call(f"fd.sched.inline_most({self.names(self.others())})")
         self.load_in_stages("block_x")
         if self.chance(0.2):
             self.attempt(self.group_reductions)
+
+    def vectorize_copies(self) -> None:
+        """Those from and to memory."""
+        boxes = self.boxes
+        for copy in self.copies():
+            source = copy.definition().inputs()[0]
+            of_memory = source.is_fusion_input() or any(source is box for box in boxes)
+            is_box = any(copy is box for box in boxes)
+            if copy.ndims() == 5 and not is_box and (of_memory or copy.is_fusion_output()):
+                self.bind(copy, 4, "vectorize")
 
     def boxes_of_rows(self, blocks: int) -> None:
         """Boxes of a row, one or several rows high, in the loop of the block."""

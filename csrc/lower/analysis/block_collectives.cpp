@@ -53,20 +53,22 @@ std::vector<int64_t> other_dims(const std::vector<int64_t>& dims) {
 /// room for what every block of the cluster sends: one value for each thread that is not reduced,
 /// or one for each warp (runtime/cuda/cluster_reduce.cuh). Where there are none, one block has what
 /// all threads of the cluster contribute.
-Val* scratch_of_cluster(Kernel& kernel, const ClusterReduction& reduction) {
+Val* scratch_of_cluster(
+    Kernel& kernel, const ClusterReduction& reduction, bool has_hardware_threads) {
   constexpr int64_t kWord = 4; // bytes: values are sent in words
   const int64_t value = bytes_of_values(reduction.outs, reduction.is_welford);
   const int64_t sent = (value + kWord - 1) / kWord * kWord;
   const int64_t blocks = cluster_size(kernel);
   Val* threads = threads_along(kernel, {0, 1, 2});
-  if (!kernel.target().has_hardware_threads) {
+  if (!has_hardware_threads) {
     const auto bytes = static_cast<int64_t>(reduction.outs.size()) * kBytesOfElement;
     return scalar::mul(threads, kernel.new_index(blocks * bytes));
   }
-  Val* warps = scalar::ceil_div(threads, kernel.new_index(kernel.target().warp_size));
+  constexpr Target kGpu = Target::cuda();
+  Val* warps = scalar::ceil_div(threads, kernel.new_index(kGpu.warp_size));
   Val* kept = threads_along(kernel, other_dims(reduction.reduced_dims));
   Val* received = scalar::mul(scalar::max(warps, kept), kernel.new_index(2 * blocks * sent));
-  Val* unit = kernel.new_index(kernel.target().max_vector_bytes);
+  Val* unit = kernel.new_index(kGpu.max_vector_bytes);
   Val* own = scalar::mul(threads, kernel.new_index(value));
   return scalar::add(scalar::mul(scalar::ceil_div(own, unit), unit), received);
 }
@@ -90,7 +92,7 @@ bool always_waits(const Kernel& kernel, const Expr& collective) {
 
 Val* scratch_bytes(Kernel& kernel, const Expr& collective) {
   if (const auto* cluster = collective.as<ClusterReduction>()) {
-    return scratch_of_cluster(kernel, *cluster);
+    return scratch_of_cluster(kernel, *cluster, kernel.target().has_hardware_threads);
   }
   const auto* scan = collective.as<BlockScan>();
   const auto* reduction = collective.as<BlockReduction>();
@@ -101,6 +103,18 @@ Val* scratch_bytes(Kernel& kernel, const Expr& collective) {
     all = scalar::mul(all, launched_extent(kernel, type));
   }
   return all;
+}
+
+int64_t extra_scratch_bytes(Kernel& kernel, const Expr& collective) {
+  const auto* cluster = collective.as<ClusterReduction>();
+  if (cluster == nullptr || kernel.target().has_hardware_threads) {
+    return 0;
+  }
+  const Val* here = scratch_of_cluster(kernel, *cluster, /*has_hardware_threads=*/false);
+  const Val* on_gpu = scratch_of_cluster(kernel, *cluster, /*has_hardware_threads=*/true);
+  return here->is_const_int() && on_gpu->is_const_int()
+             ? std::max<int64_t>(0, as_int(here->value()) - as_int(on_gpu->value()))
+             : 0;
 }
 
 Val* scratch_offset(const Expr& collective) {

@@ -16,6 +16,9 @@ namespace nvfuser {
 /// Its scratch: values of every thread.
 [[nodiscard]] Val* scratch_bytes(Kernel& kernel, const Expr& collective);
 
+/// How much of it no GPU would need: there, a cluster exchanges a value for each warp.
+[[nodiscard]] int64_t extra_scratch_bytes(Kernel& kernel, const Expr& collective);
+
 /// Where its scratch begins, in bytes of shared memory; nullptr: not decided yet.
 [[nodiscard]] Val* scratch_offset(const Expr& collective);
 void set_scratch(Expr& collective, Val* offset);

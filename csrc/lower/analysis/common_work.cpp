@@ -8,6 +8,7 @@
 #include "ir/scopes.h"
 #include "lower/analysis/async_copies.h"
 #include "lower/analysis/rewrite_elements.h"
+#include "lower/analysis/thread_memory.h"
 
 namespace nvfuser {
 namespace {
@@ -51,7 +52,7 @@ std::span<const ParallelType> indices_of(Level level) {
 }
 
 bool is_private(const TensorView* tensor, Level level) {
-  return tensor->memory_type() == MemoryType::Local ||
+  return is_of_thread(tensor) ||
          (level == Level::Blocks && tensor->memory_type() == MemoryType::Shared);
 }
 

@@ -223,7 +223,10 @@ LoopModel::Promotions LoopModel::promotions_of(const TensorView* tensor) const {
   return promoted;
 }
 
-/// A loop of one tensor alone follows its axis; a shared one only to run over more than it does.
+/// A loop of one tensor alone follows its axis. A shared one does to run over more than it does, or
+/// once, over as much: away from an axis of its own to the partner of an axis that was promoted.
+///   a[i0, i1] and its consumer b[i0, i1] share both loops, b and c[m0, m1] the first one, where
+///   i is i0 * i1, and m, i merged with a broadcast, is m0 * m1: the second loop is m1
 bool LoopModel::promote(Loop& loop, IterDomain* axis) {
   if (exact_.are_mapped(loop.promoted, axis)) {
     return false;
@@ -231,7 +234,14 @@ bool LoopModel::promote(Loop& loop, IterDomain* axis) {
   if (loop.members.size() > 1) {
     const InputCovers::Cover& old_cover = covers_.of(loop.promoted);
     const InputCovers::Cover& new_cover = covers_.of(axis);
-    if (std::includes(old_cover.begin(), old_cover.end(), new_cover.begin(), new_cover.end())) {
+    const auto is_own = [&](const IterDomain* id) {
+      return std::ranges::any_of(
+          loop.members, [&](const IterDomain* own) { return exact_.are_mapped(own, id); });
+    };
+    const bool leaves_own =
+        old_cover == new_cover && !axis->is_broadcast() && is_own(loop.promoted) && !is_own(axis);
+    if (!leaves_own &&
+        std::includes(old_cover.begin(), old_cover.end(), new_cover.begin(), new_cover.end())) {
       return false;
     }
   }

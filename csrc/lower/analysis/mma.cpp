@@ -8,6 +8,7 @@
 #include "ir/rules.h"
 #include "lower/analysis/loop_model.h"
 #include "lower/analysis/matrix_copies.h"
+#include "lower/analysis/tcgen05.h"
 #include "lower/analysis/wgmma.h"
 #include "transform/fragments.h"
 
@@ -178,6 +179,10 @@ bool is_mma_factor(const TensorView* tensor) {
 }
 
 std::optional<Refusal> find_wrong_mma(const TensorView* tensor) {
+  NVF_RETURN_REFUSAL(find_wrong_tensor_memory(tensor));
+  if (is_tensor_memory_load(tensor->definition())) {
+    return std::nullopt;
+  }
   if (is_matrix_copy(tensor->definition())) {
     return find_wrong_matrix_copy(tensor);
   }
@@ -198,6 +203,7 @@ std::optional<Refusal> find_wrong_mma(const TensorView* tensor) {
 }
 
 void place_factors(Kernel& kernel) {
+  place_tensor_memory(kernel);
   if (kernel.target().has_hardware_threads) {
     return;
   }
@@ -215,10 +221,18 @@ std::optional<Refusal> check_mma(Kernel& kernel) {
       NVF_RETURN_REFUSAL(find_missing_instruction(kernel, copy));
       NVF_RETURN_REFUSAL(find_wrong_threads(kernel, copy));
     }
+    if (is_tensor_memory_load(expr)) {
+      NVF_RETURN_REFUSAL(find_wrong_threads(kernel, first_output(expr)));
+    }
     if (!is_mma(expr)) {
       continue;
     }
     const Product product = product_of(expr);
+    if (is_tcgen05(expr)) {
+      NVF_RETURN_REFUSAL(find_wrong_tcgen05(kernel, *expr->as<MmaOp>()));
+      NVF_RETURN_REFUSAL(find_wrong_threads(kernel, product.sum));
+      continue;
+    }
     if (is_wgmma(expr)) {
       NVF_RETURN_REFUSAL(find_wrong_wgmma(kernel, *expr->as<MmaOp>()));
       NVF_RETURN_REFUSAL(find_wrong_threads(kernel, product.sum));
@@ -234,7 +248,7 @@ std::optional<Refusal> check_mma(Kernel& kernel) {
     }
     NVF_RETURN_REFUSAL(find_wrong_product(kernel, product));
   }
-  return std::nullopt;
+  return find_wrong_columns(kernel);
 }
 
 } // namespace nvfuser

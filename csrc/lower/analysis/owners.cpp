@@ -6,6 +6,7 @@
 #include "lower/analysis/async_copies.h"
 #include "lower/analysis/conditions.h"
 #include "lower/analysis/rewrite_elements.h"
+#include "lower/analysis/thread_memory.h"
 
 namespace nvfuser {
 namespace {
@@ -72,8 +73,8 @@ Owners::Owners(Kernel& kernel) : kernel_(kernel) {
     for (size_t i = statements.size(); i-- > 0;) {
       const HardwareIndices indices = needed_for(*statements[i].expr);
       for (const TensorView* tensor : statements[i].reads) {
-        const bool is_of_threads = tensor->memory_type() == MemoryType::Local;
-        const HardwareIndices of_reader = is_of_threads ? indices : indices & block_indices();
+        const HardwareIndices of_reader =
+            is_of_thread(tensor) ? indices : indices & block_indices();
         HardwareIndices& known =
             readers_.try_emplace(tensor, HardwareIndices{}.set()).first->second;
         is_changed = is_changed || (known & of_reader) != known;

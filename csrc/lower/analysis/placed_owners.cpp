@@ -4,6 +4,7 @@
 #include "ir/scopes.h"
 #include "lower/analysis/clusters.h"
 #include "lower/analysis/rewrite_elements.h"
+#include "lower/analysis/thread_memory.h"
 
 namespace nvfuser {
 namespace {
@@ -38,8 +39,7 @@ HardwareIndices PlacedOwners::private_indices(const TensorView* tensor) const {
   const MemoryType memory = tensor->memory_type();
   for (const ParallelType type : kHardwareTypes) {
     const bool has_own = is_grid_dim(type) && !(has_clusters_ && type == ParallelType::BIDx);
-    const bool is_private =
-        memory == MemoryType::Local || (memory == MemoryType::Shared && has_own);
+    const bool is_private = is_of_thread(tensor) || (memory == MemoryType::Shared && has_own);
     indices.set(hardware_type_index(type), is_private);
   }
   return indices;

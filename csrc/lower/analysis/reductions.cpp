@@ -6,6 +6,7 @@
 #include "lower/analysis/clusters.h"
 #include "lower/analysis/matrix_copies.h"
 #include "lower/analysis/mma.h"
+#include "lower/analysis/tcgen05.h"
 
 namespace nvfuser {
 
@@ -60,9 +61,10 @@ bool combines_lanes(const Kernel& kernel, const Expr* expr) {
 
 LoopNest statement_nest(const Kernel& kernel, const Expr* expr) {
   LoopNest nest = kernel.loop_model->nest(first_output(expr));
-  const ParallelType left_out =
-      is_mma_instruction(kernel, expr) || is_matrix_instruction(kernel, expr) ? ParallelType::Mma
-                                                                              : ParallelType::Group;
+  const bool is_of_lanes = is_mma_instruction(kernel, expr) ||
+                           is_matrix_instruction(kernel, expr) ||
+                           is_tensor_memory_instruction(kernel, expr);
+  const ParallelType left_out = is_of_lanes ? ParallelType::Mma : ParallelType::Group;
   if (combines_lanes(kernel, expr) || left_out == ParallelType::Mma) {
     std::erase_if(nest, [&](const Loop* loop) { return loop->parallel_type == left_out; });
   }

@@ -56,6 +56,10 @@ bool is_part_of(const ValGraph& exact, const IterDomain* tile, const IterDomain*
   return true;
 }
 
+const char* name_of_instruction(const TensorView* sum) {
+  return is_wgmma(sum->definition()) ? "wgmma" : "tcgen05";
+}
+
 /// An axis of the sum that the instruction computes a tile of.
 struct TileOfFactor {
   const char* name;
@@ -72,7 +76,8 @@ std::optional<Refusal> find_wrong_box(
   const auto map = std::get<TensorMap>(find_tensor_map(kernel, factor)); // check_bulk_copies has it
   if (map.swizzle_bytes == 0) {
     return refuse({
-        .headline = {"A factor of wgmma lies in shared memory without a swizzle"},
+        .headline =
+            {"A factor of ", name_of_instruction(sum), " lies in shared memory without a swizzle"},
         .node = {describe(factor), "\nmultiplied in ", describe(sum)},
         .expected = {"rows of 32, 64 or 128 bytes, swizzled by 16 bytes in lines of 128"},
         .found = {"a box without swizzle"},
@@ -86,7 +91,9 @@ std::optional<Refusal> find_wrong_box(
     const IterDomain* box = i < map.dims.size() ? map.dims[i].tile : nullptr;
     if (box == nullptr || !is_part_of(exact, tiles[i].tile, box)) {
       return refuse({
-          .headline = {"A tile of wgmma is no part of the box that its factor lies in"},
+          .headline =
+              {"A tile of ", name_of_instruction(sum),
+               " is no part of the box that its factor lies in"},
           .node = {describe(factor), "\nmultiplied in ", describe(sum)},
           .expected =
               {"a box of which ", tiles[i].tile->to_string(), ", axis ", tiles[i].name,
@@ -114,7 +121,9 @@ std::optional<Refusal> find_wrong_shared_factor(const TensorView* factor, const 
     return std::nullopt;
   }
   return refuse({
-      .headline = {"A factor of wgmma is not brought to shared memory by a bulk copy"},
+      .headline =
+          {"A factor of ", name_of_instruction(sum),
+           " is not brought to shared memory by a bulk copy"},
       .node = {describe(factor), "\nmultiplied in ", describe(sum)},
       .expected = {"a tensor made by cache_after(LoadStoreOpType.tma), in shared memory"},
       .found =
@@ -141,6 +150,12 @@ std::optional<Refusal> find_wrong_wgmma(Kernel& kernel, const MmaOp& product) {
                 "registers"},
     });
   }
+  return find_wrong_boxes(kernel, product);
+}
+
+std::optional<Refusal> find_wrong_boxes(Kernel& kernel, const MmaOp& product) {
+  const auto* sum = static_cast<const TensorView*>(product.out);
+  const MmaMacro macro = MmaMacro::from_int(product.macro);
   FragmentAxes axes;
   NVF_RETURN_REFUSAL(find_fragment(sum, find_mma_instruction(macro)->result, axes));
   const TileOfFactor summed{"k", sum->axis(-1)};

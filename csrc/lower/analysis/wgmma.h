@@ -27,6 +27,9 @@ namespace nvfuser {
 /// Says no to a factor that does not lie where the instruction reads it, by what its tensor says.
 [[nodiscard]] std::optional<Refusal> find_wrong_shared_factor(
     const TensorView* factor, const TensorView* sum);
+/// Says no to boxes that do not hold the tiles that an instruction reads.
+/// Requires: bulk copies have been checked.
+[[nodiscard]] std::optional<Refusal> find_wrong_boxes(Kernel& kernel, const MmaOp& product);
 /// Says no to a device without the instruction, and to boxes that do not hold its tiles.
 /// Requires: bulk copies have been checked.
 [[nodiscard]] std::optional<Refusal> find_wrong_wgmma(Kernel& kernel, const MmaOp& product);

@@ -10,6 +10,7 @@
 #include "lower/analysis/memory_layout.h"
 #include "lower/analysis/mma.h"
 #include "lower/analysis/reductions.h"
+#include "lower/analysis/thread_memory.h"
 #include "lower/statements/element_statements.h"
 #include "transform/fragments.h"
 
@@ -126,7 +127,7 @@ bool Hazards::is_seen_by_reader(
   if (writer == nullptr) {
     // Registers: every thread has computed its own. Other memory has one writer (the owner), and
     // blocks have shared memory of their own.
-    return producer->memory_type() == MemoryType::Local ||
+    return is_of_thread(producer) ||
            (is_grid_dim(type) && producer->memory_type() == MemoryType::Shared);
   }
   const IterDomain* own = axis_in(producer, *writer);

@@ -10,6 +10,7 @@
 #include "ir/kernel_traits.h"
 #include "ir/scalar.h"
 #include "ir/scopes.h"
+#include "ir/substitute_scalars.h"
 #include "lower/analysis/async_copies.h"
 #include "lower/analysis/for_loops.h"
 #include "lower/analysis/loop_model.h"
@@ -210,9 +211,23 @@ class ConditionPlacer {
       }
       const auto size = array_sizes_.find(element.view());
       result = size != array_sizes_.end() && simplifier_.prove_nonnegative(element.index()) &&
-               simplifier_.prove_lt(element.index(), size->second);
+               simplifier_.prove_lt(element.index(), size->second) &&
+               stays_in_stage(element, size->second);
     });
     return result;
+  }
+
+  /// Whether holes of a circular buffer in shared memory have a place in the stage that is read:
+  /// other stages may be loaded meanwhile.
+  [[nodiscard]] bool stays_in_stage(const TensorIndex& element, Val* size) const {
+    const CircularLoop* circular = circular_loop_of(kernel_, element.view());
+    if (circular == nullptr || element.view()->memory_type() != MemoryType::Shared) {
+      return true;
+    }
+    ScalarSubstitution at_first_stage(kernel_);
+    at_first_stage.replace(circular->loop->index, kernel_.zero());
+    Val* offset = simplifier_.simplify(at_first_stage(element.index()));
+    return simplifier_.prove_lt(offset, scalar::div(size, kernel_.new_index(circular->stages)));
   }
 
   static Val* all_of(const std::vector<RangeTest>& tests) {

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "lower/analysis/reductions.h"
+#include "lower/analysis/thread_memory.h"
 
 namespace nvfuser {
 namespace {
@@ -276,7 +277,7 @@ void reduce_in_registers(Kernel& kernel) {
       if (stays_wide) {
         widen(tensor, *wide);
       }
-      if (tensor->memory_type() != MemoryType::Local) {
+      if (!is_of_thread(tensor)) {
         tensor = move_to_registers(kernel, expr, tensor);
       }
       if (wide && !stays_wide) {

@@ -105,10 +105,16 @@ class MemoryPlanner {
   };
 
   /// A total that depends on sizes is checked at the launch, as are lower limits of the GPU at
-  /// hand.
+  /// hand. A schedule has room on all targets or on none.
   [[nodiscard]] std::optional<Refusal> find_too_large_total() const {
     const int64_t most = kernel_.target().max_shared_bytes;
-    if (!total_->is_const() || as_int(total_->value()) <= most) {
+    int64_t extra = 0;
+    for (const Block& block : blocks_) {
+      if (block.buffer->collective != nullptr) {
+        extra = std::max(extra, extra_scratch_bytes(kernel_, *block.buffer->collective));
+      }
+    }
+    if (!total_->is_const() || as_int(total_->value()) - extra <= most) {
       return std::nullopt;
     }
     const TensorView* largest = nullptr;

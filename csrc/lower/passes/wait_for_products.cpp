@@ -3,16 +3,33 @@
 #include <algorithm>
 
 #include "ir/scopes.h"
+#include "lower/analysis/tcgen05.h"
 #include "lower/analysis/wgmma.h"
 
 namespace nvfuser {
 namespace {
 
-/// Whether a node is products of warpgroups, with loops around, and nothing else.
+/// Whether a statement goes on while its threads do.
+bool is_product(const Expr& statement) {
+  return is_wgmma(&statement) || is_tcgen05(&statement);
+}
+
+/// How the products of a kernel do: all are of one kind, as no GPU has both.
+const AsyncMechanism* products_of(const Kernel& kernel) {
+  const AsyncMechanism* products = nullptr;
+  for_each_node(kernel.body, [&](const Expr& node) {
+    products = is_wgmma(&node)     ? &products_of_warpgroups()
+               : is_tcgen05(&node) ? &products_of_blocks()
+                                   : products;
+  });
+  return products;
+}
+
+/// Whether a node is such products, with loops around, and nothing else.
 bool is_of_products(const Expr& node) {
   const auto bodies = bodies_of(node);
   if (bodies.empty()) {
-    return is_wgmma(&node);
+    return is_product(node);
   }
   return node.is_a<ForLoop>() && std::ranges::all_of(bodies, [](const Scope* body) {
            return !body->empty() && std::ranges::all_of(*body, [](const Expr* inner) {
@@ -22,8 +39,7 @@ bool is_of_products(const Expr& node) {
 }
 
 /// Neighbours that are products are a group; what follows needs them, or may change what they read.
-void make_groups(Kernel& kernel, Scope& scope) {
-  const AsyncMechanism& products = products_of_warpgroups();
+void make_groups(Kernel& kernel, Scope& scope, const AsyncMechanism& products) {
   Scope result;
   const auto append = [&](const Scope& statements) {
     result.insert(result.end(), statements.begin(), statements.end());
@@ -45,7 +61,7 @@ void make_groups(Kernel& kernel, Scope& scope) {
     } else {
       end_group();
       for (Scope* body : bodies_of(*node)) {
-        make_groups(kernel, *body);
+        make_groups(kernel, *body, products);
       }
     }
     result.push_back(node);
@@ -57,11 +73,8 @@ void make_groups(Kernel& kernel, Scope& scope) {
 } // namespace
 
 void wait_for_products(Kernel& kernel) {
-  bool has_products = false;
-  for_each_node(
-      kernel.body, [&](const Expr& node) { has_products = has_products || is_wgmma(&node); });
-  if (has_products) {
-    make_groups(kernel, kernel.body);
+  if (const AsyncMechanism* products = products_of(kernel)) {
+    make_groups(kernel, kernel.body, *products);
   }
 }
 

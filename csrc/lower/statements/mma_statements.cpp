@@ -3,6 +3,7 @@
 #include <deque>
 
 #include "lower/analysis/mma.h"
+#include "lower/analysis/tcgen05.h"
 #include "lower/analysis/wgmma.h"
 #include "lower/statements/statements.h"
 
@@ -36,7 +37,8 @@ std::vector<Expr*> StatementBuilder::multiply(MmaOp& op, const LoopNest& nest) {
         static_cast<TensorView*>(op.out), walks_);
   };
   StatementContext result = context_of(/*of_tile=*/false);
-  StatementContext factors = context_of(/*of_tile=*/is_instruction && is_wgmma(&op));
+  const bool reads_tiles = is_wgmma(&op) || is_tcgen05(&op);
+  StatementContext factors = context_of(/*of_tile=*/is_instruction && reads_tiles);
   Expr* statement = kernel_.make<MmaOp>(
       {.out = result.result(op.out),
        .a = factors.operand(op.a),
@@ -44,6 +46,17 @@ std::vector<Expr*> StatementBuilder::multiply(MmaOp& op, const LoopNest& nest) {
        .init = op.init,
        .macro = is_instruction ? op.macro : int64_t{0}});
   kernel_.tests[statement] = {}; // holes of factors are zeros
+  return {statement};
+}
+
+std::vector<Expr*> StatementBuilder::load_columns(LoadStoreOp& op, const LoopNest& nest) {
+  std::deque<Loop> loops;
+  StatementContext context(
+      kernel_, at_first_positions(kernel_, nest, loops, /*of_tile=*/false),
+      static_cast<TensorView*>(op.out), walks_);
+  Expr* statement = kernel_.make<LoadStoreOp>(
+      {.out = context.result(op.out), .arg = context.operand(op.arg), .op = op.op});
+  kernel_.tests[statement] = {}; // holes are sums of zeros
   return {statement};
 }
 

@@ -9,6 +9,8 @@
 #include "lower/analysis/bulk_copies.h"
 #include "lower/analysis/matrix_copies.h"
 #include "lower/analysis/memory_layout.h"
+#include "lower/analysis/tcgen05.h"
+#include "lower/analysis/thread_memory.h"
 #include "lower/statements/element_statements.h"
 #include "lower/statements/parallel_reduction.h"
 #include "transform/fragments.h"
@@ -26,6 +28,9 @@ std::vector<Expr*> StatementBuilder::lower(Expr* expr, const LoopNest& nest) {
       }
       if (is_matrix_instruction(kernel_, expr)) {
         return copy_matrices(op, nest);
+      }
+      if (is_tensor_memory_instruction(kernel_, expr)) {
+        return load_columns(op, nest);
       }
     }
     if constexpr (requires { combine(op, nest); }) {
@@ -142,7 +147,7 @@ void StatementBuilder::require_same_iteration(
 /// Memory that several threads (or blocks) would write with the same value has one writer: the
 /// first, on every hardware index that none of the tensor's loops is bound to.
 Val* StatementBuilder::owner_test(const TensorView* tensor) {
-  if (tensor->memory_type() == MemoryType::Local) {
+  if (is_of_thread(tensor)) {
     return nullptr;
   }
   std::vector<int64_t> spared; // grid dimensions of which the last block is the writer

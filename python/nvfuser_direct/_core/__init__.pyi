@@ -4122,7 +4122,7 @@ class Fusion:
         Parameters
         ----------
         target : str
-            ``"cuda"`` or ``"cpu"``.
+            ``"cuda"`` or ``"cpu"``, or the architecture of a GPU, as ``"sm_100a"``.
         index_type : DataType
             Width of index arithmetic: Int or Int32.
         record_passes : bool
@@ -4154,7 +4154,7 @@ class Fusion:
         Parameters
         ----------
         target : str
-            ``"cuda"`` or ``"cpu"``.
+            ``"cuda"`` or ``"cpu"``, or the architecture of a GPU, as ``"sm_100a"``.
         index_type : DataType
             Width of index arithmetic: Int or Int32.
 
@@ -4173,7 +4173,7 @@ class Fusion:
         compile_params : CompileParams
             Its index type decides the width of index arithmetic.
         target : str
-            ``"cuda"`` or ``"cpu"``.
+            ``"cuda"`` or ``"cpu"``, or the architecture of a GPU, as ``"sm_100a"``.
         comments : bool
             Name the Python line of each statement, the axis of each loop, and tensors that the fusion
             numbers otherwise. Without comments the text follows from the scheduled fusion alone: it is the

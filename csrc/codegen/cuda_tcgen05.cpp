@@ -1,0 +1,99 @@
+#include "codegen/cuda_tcgen05.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/mma_macro.h"
+#include "codegen/cuda_bulk.h"
+#include "ir/scopes.h"
+#include "lower/analysis/wgmma.h"
+
+namespace nvfuser {
+namespace {
+
+constexpr int64_t kFewestColumns = 32; // that a block can have
+
+int64_t columns_of(const Allocate& allocate) {
+  return as_int(allocate.size->value());
+}
+
+/// Columns of the tensors that are allocated before `end`, or of all.
+int64_t columns_before(const Kernel& kernel, const Allocate* end) {
+  int64_t columns = 0;
+  bool has_ended = false;
+  for_each_node(kernel.body, [&](const Expr& node) {
+    const auto* allocate = node.as<Allocate>();
+    has_ended = has_ended || allocate == end;
+    if (!has_ended && allocate != nullptr && allocate->memory_type == MemoryType::Tensor) {
+      columns += columns_of(*allocate);
+    }
+  });
+  return columns;
+}
+
+bool is_in_tensor_memory(const Val* element) {
+  return view_of(element) != nullptr && view_of(element)->memory_type() == MemoryType::Tensor;
+}
+
+std::string descriptor_of(KernelPrinter& printer, const Val* first) {
+  return "tcgen05_descriptor<" +
+         std::to_string(swizzle_bytes_of(printer.kernel(), view_of(first))) + ">(" +
+         printer.expressions().address(first, 1, /*is_written=*/false) + ")";
+}
+
+/// Elements that one statement copies: those of the axes bound to mma.
+int64_t copied_columns(const TensorView* registers) {
+  int64_t columns = 1;
+  for (const IterDomain* axis : registers->loop()) {
+    columns *= axis->is_mma() ? as_int(axis->extent()->value()) : 1;
+  }
+  return columns;
+}
+
+} // namespace
+
+void print_tcgen05(KernelPrinter& printer, const MmaOp& product) {
+  const MmaMacro macro = MmaMacro::from_int(product.macro);
+  const bool is_bfloat16 = product.a->dtype() == DataType::BFloat16;
+  printer.statement(
+      product, "tcgen05_multiply<tcgen05_instruction(/*is_bfloat16=*/" +
+                   std::string(is_bfloat16 ? "true, " : "false, ") + std::to_string(macro.m) +
+                   ", " + std::to_string(macro.n) + ")>(" +
+                   printer.expressions().address(product.out, 1, /*is_written=*/true) + ", " +
+                   descriptor_of(printer, product.a) + ", " + descriptor_of(printer, product.b) +
+                   ");");
+}
+
+void declare_tensor_memory(KernelPrinter& printer) {
+  if (!printer.mentions("tensor_memory")) {
+    return;
+  }
+  const int64_t columns = std::max(kFewestColumns, columns_before(printer.kernel(), nullptr));
+  declare_barriers(
+      printer,
+      "BlockTensorMemory<" + std::to_string(std::bit_ceil(static_cast<uint64_t>(columns))) + ">",
+      "tensor_memory", "tensor_memory_barrier", 2);
+}
+
+void allocate_columns(KernelPrinter& printer, const Allocate& allocate) {
+  printer.line(
+      "const TensorColumns " + printer.name_of(allocate.buffer) + "(tensor_memory, " +
+      std::to_string(columns_before(printer.kernel(), &allocate)) + ");");
+}
+
+bool touches_tensor_memory(const LoadStoreOp& copy) {
+  return is_in_tensor_memory(copy.out) || is_in_tensor_memory(copy.arg);
+}
+
+void copy_tensor_memory(KernelPrinter& printer, const LoadStoreOp& copy) {
+  ExpressionPrinter& expressions = printer.expressions();
+  const std::string to = expressions.address(copy.out, 1, /*is_written=*/true);
+  printer.statement(
+      copy, is_in_tensor_memory(copy.out)
+                ? "tensor_memory_store(" + to + ", " +
+                      expressions.value_as(copy.arg, copy.out->dtype()).str() + ");"
+                : "tensor_memory_load<" + std::to_string(copied_columns(view_of(copy.out))) + ">(" +
+                      to + ", " + expressions.address(copy.arg, 1, /*is_written=*/false) + ");");
+}
+
+} // namespace nvfuser

@@ -1,0 +1,174 @@
+// Tensor memory, and products of a block whose sum lies there: one thread begins them, and all
+// threads go on. Compute capability 10.0. This has never run on hardware.
+//
+// Tensor memory has 128 lanes of 32-bit columns. An address has the lane in its upper half and the
+// column in its lower half; warp w of four reaches lanes 32 w to 32 w + 31, a thread its own.
+//
+// provides: BlockTensorMemory TensorColumns tensor_memory_stored tensor_memory_seen
+// provides: tensor_memory_load tensor_memory_store tcgen05_multiply
+// requires: types thread_index vector bulk_copy
+#pragma once
+
+/// What this warp stored is in tensor memory, in front of a barrier of the block.
+NVF_FUNCTION void tensor_memory_stored() {
+  asm volatile("tcgen05.wait::st.sync.aligned;" ::: "memory");
+  asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
+}
+/// What others did in front of the barrier is seen by what follows.
+NVF_FUNCTION void tensor_memory_seen() {
+  asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
+}
+
+/// Of the block: `kColumns`, a power of two from 32 to 512, and the barrier in shared memory at
+/// which groups of products arrive.
+template <unsigned kColumns>
+struct BlockTensorMemory {
+  unsigned barrier;   // its address in shared memory
+  unsigned first;     // the first column, of lane 0
+  unsigned committed; // groups, since the kernel began
+  unsigned waited;
+
+  /// `memory`: of the barrier, and of the address that the allocation tells.
+  NVF_FUNCTION explicit BlockTensorMemory(unsigned long long* memory)
+      : barrier(shared_address(memory)), first(0), committed(0), waited(0) {
+    if (is_first_warp()) {
+      asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], %1;"
+                   :
+                   : "r"(shared_address(memory + 1)), "n"(kColumns)
+                   : "memory");
+      asm volatile("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;" ::: "memory");
+    }
+    if (begins_block()) {
+      init_barrier(barrier, 1);
+      fence_async_proxy();
+    }
+    asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
+    __syncthreads();
+    tensor_memory_seen();
+    first = *reinterpret_cast<const volatile unsigned*>(memory + 1);
+  }
+  NVF_FUNCTION ~BlockTensorMemory() {
+    asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
+    __syncthreads(); // all have read what they need
+    tensor_memory_seen();
+    if (is_first_warp()) {
+      asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;"
+                   :
+                   : "r"(first), "n"(kColumns)
+                   : "memory");
+    }
+  }
+  BlockTensorMemory(const BlockTensorMemory&) = delete;
+  BlockTensorMemory& operator=(const BlockTensorMemory&) = delete;
+
+  NVF_FUNCTION static bool is_first_warp() {
+    return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z) < 32;
+  }
+  /// The thread that begins products is one that computes, and tells the barrier of them.
+  NVF_FUNCTION static bool begins_products() {
+    return thread_position<true, true, true>() == 0;
+  }
+
+  /// The products since the last commit are a group.
+  NVF_FUNCTION void commit() {
+    if (begins_products()) {
+      asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];"
+                   :
+                   : "r"(barrier)
+                   : "memory");
+    }
+    ++committed;
+  }
+  /// Wait until all groups have arrived.
+  template <unsigned kYoungest>
+  NVF_FUNCTION void wait() {
+    static_assert(kYoungest == 0, "one barrier tells one group from the next");
+    while (committed != waited) {
+      wait_for_phase(barrier, waited);
+      ++waited;
+    }
+    tensor_memory_seen();
+  }
+};
+
+/// A tensor in tensor memory: columns from `offset` on, of all lanes.
+struct TensorColumns {
+  unsigned first;
+
+  template <unsigned kColumns>
+  NVF_FUNCTION TensorColumns(const BlockTensorMemory<kColumns>& memory, unsigned offset)
+      : first(memory.first + offset) {}
+  NVF_FUNCTION unsigned column(unsigned index) const {
+    return first + index;
+  }
+};
+
+/// The same column in the lanes of this warp.
+NVF_FUNCTION unsigned in_lanes_of_warp(unsigned column) {
+  const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  return column + (thread / 32 % 4 << 21); // 32 lanes for each warp
+}
+
+NVF_FUNCTION void tensor_memory_store(unsigned column, float value) {
+  asm volatile("tcgen05.st.sync.aligned.32x32b.x1.b32 [%0], {%1};"
+               :
+               : "r"(in_lanes_of_warp(column)), "r"(__float_as_uint(value))
+               : "memory");
+}
+
+NVF_FUNCTION void begin_load_of_16(float* to, unsigned column) {
+  asm volatile(
+      "tcgen05.ld.sync.aligned.32x32b.x16.b32 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, [%16];"
+      : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3]), "=f"(to[4]), "=f"(to[5]), "=f"(to[6]),
+        "=f"(to[7]), "=f"(to[8]), "=f"(to[9]), "=f"(to[10]), "=f"(to[11]), "=f"(to[12]),
+        "=f"(to[13]), "=f"(to[14]), "=f"(to[15])
+      : "r"(in_lanes_of_warp(column))
+      : "memory");
+}
+
+/// Columns of this thread's lane, a multiple of 16.
+template <unsigned kColumns>
+NVF_FUNCTION void tensor_memory_load(float* to, unsigned column) {
+#pragma unroll
+  for (unsigned i = 0; i < kColumns; i += 16) {
+    begin_load_of_16(to + i, column + i);
+  }
+  asm volatile("tcgen05.wait::ld.sync.aligned;" ::: "memory");
+}
+
+/// A tile that begins at `first`, as the instruction is told: rows of `kWidth` bytes of k that
+/// follow each other, of which pieces of 16 bytes are permuted in lines of 128 bytes.
+template <unsigned kWidth, typename T>
+NVF_FUNCTION unsigned long long tcgen05_descriptor(const T* first) {
+  static_assert(kWidth == 32 || kWidth == 64 || kWidth == 128, "a swizzle of the hardware");
+  constexpr unsigned long long kSwizzle = kWidth == 128 ? 2 : kWidth == 64 ? 4 : 6;
+  constexpr unsigned long long kVersion = 1;
+  constexpr unsigned long long kBetweenRows = 8 * kWidth / 16; // groups of 8, in pieces of 16 bytes
+  constexpr unsigned long long kBetweenColumns = 1;            // not used: a tile is a row wide
+  return kSwizzle << 61 | kVersion << 46 | kBetweenRows << 32 | kBetweenColumns << 16 |
+         (shared_address(first) & 0x3ffff) >> 4;
+}
+
+/// The shape and the types of a product: factors of 16 bits, k innermost in both, the sum in float.
+NVF_FUNCTION constexpr unsigned tcgen05_instruction(
+    bool is_bfloat16, unsigned rows, unsigned columns) {
+  const unsigned factor = is_bfloat16 ? 1 : 0;
+  return 1u << 4 | factor << 7 | factor << 10 | columns / 8 << 17 | rows / 16 << 24;
+}
+
+/// Add the product of two tiles to columns of tensor memory.
+template <unsigned kInstruction>
+NVF_FUNCTION void tcgen05_multiply(unsigned sum, unsigned long long a, unsigned long long b) {
+  if (thread_position<true, true, true>() == 0) {
+    asm volatile(
+        "{\n"
+        "  .reg .pred adds;\n"
+        "  setp.ne.b32 adds, 1, 0;\n"
+        "  tcgen05.mma.cta_group::1.kind::f16 [%0], %1, %2, %3, adds;\n"
+        "}"
+        :
+        : "r"(sum), "l"(a), "l"(b), "r"(kInstruction)
+        : "memory");
+  }
+}

@@ -1,0 +1,335 @@
+"""Tensor cores by hand: products of Blackwell with the sum in tensor memory.
+
+No GPU that has them has run them: NVRTC compiles the kernels, and the CPU target runs the schedule.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+from cuda_kernels import has_nvrtc
+from hard_case import BX, BY, SHARED, TY, par, statements
+from translated import rebuilt
+
+from nvfuser_direct import (
+    AsyncCommit,
+    AsyncWait,
+    DataType,
+    Fusion,
+    FusionDefinition,
+    KernelExecutor,
+    LoadStoreOp,
+    LoadStoreOpType,
+    MemoryType,
+    MmaMacroArch,
+    MmaMacroEncode,
+    MmaOp,
+    ParallelType,
+    TensorView,
+    UserError,
+    _core,
+    schedule,
+    translate_fusion,
+)
+
+if TYPE_CHECKING:
+    from nvfuser_direct import MmaMacro
+
+BLACKWELL = "sm_100a"
+TENSOR = MemoryType.tensor
+BF16, HALF = DataType.BFloat16, DataType.Half
+TORCH = {BF16: torch.bfloat16, HALF: torch.float16}
+M, K = 128, 16  # of the instruction
+LINE = 128  # bytes, in which a swizzle permutes pieces of 16
+SHAPES = [(128, 64, 64), (130, 70, 72), (1, 1, 8), (300, 129, 200)]
+
+
+def macro_of(columns: int) -> MmaMacro:
+    return MmaMacroEncode(MmaMacroArch.blackwell_1cta, M, columns, K).mma_macro()
+
+
+def order(tensor: TensorView, *axes: int) -> None:
+    tensor.reorder({axis: position for position, axis in enumerate(axes)})
+
+
+def schedule_box(
+    box: TensorView, block: ParallelType, rows: int, width: int, boxes: int = 1
+) -> None:
+    """[1, rows, k] -> [k / box, 1, blocks, (boxes,) lines.., pieces, 16 bytes], swizzled in lines
+    of 128 bytes."""
+    box.set_memory_type(SHARED)
+    box.split(2, width // 2)
+    box.split(1, rows * boxes)
+    first = 3
+    if boxes > 1:
+        box.split(2, rows)
+        order(box, 4, 0, 1, 2, 3, 5)
+        first = 4
+    else:
+        order(box, 3, 0, 1, 2, 4)
+    par(box, None, None, block)
+    box.split(first + 1, 8)
+    box.split(first, LINE // width)
+    box.split(first, width // 16)
+    box.swizzle(first + 1, first + 3)
+    for axis in range(first, len(box.get_loop_domain())):
+        box.axis(axis).parallelize(ParallelType.tma)
+
+
+def multiplied(
+    dtype: DataType = BF16,
+    *,
+    columns: int = 64,
+    width: int = LINE,
+    stages: int = 0,
+    is_specialized: bool = False,
+    tiles: int = 1,
+    boxes: int = 1,
+    threads: ParallelType | None = None,
+    sum_memory: MemoryType = TENSOR,
+) -> FusionDefinition:
+    """[m, 1, k] times [1, n, k] is [m, n]; a block has `tiles` tiles along n, from `boxes`."""
+    macro = macro_of(columns)
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 1, -1], contiguity=[True, None, True], dtype=dtype)
+        w = fd.define_tensor([1, -1, -1], contiguity=[None, True, True], dtype=dtype)
+        a, b = (fd.ops.cast(tensor, DataType.Float) for tensor in (x, w))
+        total = fd.ops.sum(fd.ops.mul(a, b), [2])
+        fd.add_output(fd.ops.mul(total, 2.0))
+        (out,) = fd.fusion.outputs()
+        total.set_mma_macro(macro)
+        total.set_memory_type(sum_memory)
+        sums = total.cache_after(LoadStoreOpType.LdTMem)
+        a, b = (tensor.cache_after(LoadStoreOpType.tma) for tensor in (x, w))
+        order(a, 1, 0, 2)
+        schedule_box(a, BY, M, width)
+        schedule_box(b, BX, columns * tiles // boxes, width, boxes)
+        total.split(2, width // 2)
+        total.split(3, K)
+        for tensor in (total, sums, out):
+            tensor.split(1, columns * tiles)
+            tensor.split(2, columns)
+            tensor.split(0, M)  # [blocks, M, blocks, tiles, columns, ..]
+        order(total, 5, 6, 0, 2, 3, 1, 4, 7)
+        for tensor in (sums, out):
+            order(tensor, 0, 2, 3, 1, 4)
+        for tensor in (total, sums, out):
+            tensor.apply_mma_swizzle(macro=macro)
+        par(total, None, None, BY, BX, threads)
+        for tensor in (sums, out):
+            par(tensor, BY, BX, threads)
+        fd.sched.inline_at(total, 1, selected_tensors=[a, b])
+        fd.sched.inline_at(out, 4, True, [sums])
+        for box in (a, b):
+            if is_specialized:
+                fd.sched.warp_specialize(box, stages, stages - 1, TY)
+            elif stages > 0:
+                box.circular_buffer(stages)
+    return fd
+
+
+def factors(shape: tuple[int, int, int], dtype: DataType) -> list[torch.Tensor]:
+    rows, columns, depth = shape
+    x, w = torch.randn(rows, 1, depth), torch.randn(1, columns, depth)
+    return [x.to(TORCH[dtype]), w.to(TORCH[dtype])]
+
+
+def product(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    return (2 * (x[:, 0].double() @ w[0].double().t())).float()
+
+
+def run_on_cpu(fd: FusionDefinition, inputs: list[torch.Tensor]) -> torch.Tensor:
+    executor = KernelExecutor()
+    executor.compile(fd.fusion, inputs)
+    return executor.run(inputs)[0]
+
+
+WAYS = {
+    "whole": {},
+    "tiles": {"tiles": 2, "columns": 32},
+    "narrow": {"width": 32, "columns": 16},
+    "middle": {"width": 64},
+    "ahead": {"stages": 3},
+    "specialized": {"stages": 3, "is_specialized": True},
+}
+
+# -- results: on the CPU --
+
+
+@pytest.mark.parametrize("dtype", [BF16, HALF])
+@pytest.mark.parametrize("way", WAYS)
+def test_products_are_those_of_pytorch(way, dtype):
+    fd = multiplied(dtype, **WAYS[way])
+    for shape in SHAPES:
+        inputs = factors(shape, dtype)
+        torch.testing.assert_close(run_on_cpu(fd, inputs), product(*inputs), rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("way", ["whole", "ahead", "specialized"])
+def test_the_race_check_finds_no_race(way):
+    fd, inputs = multiplied(**WAYS[way]), factors((130, 70, 200), BF16)
+    result = _core.call_with_options(lambda: run_on_cpu(fd, inputs), ["kernel_debug"], [])
+    torch.testing.assert_close(result, product(*inputs), rtol=1e-4, atol=1e-3)
+
+
+# -- kernels --
+
+
+def test_one_thread_multiplies_and_all_wait():
+    kernel = multiplied().fusion.lower(target=BLACKWELL)
+    names = []
+    for statement in statements(kernel):
+        if isinstance(statement, MmaOp):
+            names.append("multiply")
+        elif isinstance(statement, AsyncCommit | AsyncWait):
+            names.append(f"{type(statement).__name__} {statement.async_op.name}")
+        elif isinstance(statement, LoadStoreOp) and statement.op == LoadStoreOpType.LdTMem:
+            names.append("load")
+    of_products = [name for name in names if "tma" not in name]
+    assert of_products == [
+        "AsyncWait StTMem",
+        "multiply",
+        "AsyncCommit LdTMem",
+        "AsyncWait LdTMem",
+        "load",
+    ]
+
+
+def test_tensor_memory_is_printed():
+    fusion = multiplied().fusion
+    assert re.search(r"T\d+_t_float\[.*\n +=.*mma\(", fusion.print_math())
+    assert re.search(r"T\d+_l_float\[.*\n +=.*LdTMem\( T\d+_t_float", fusion.print_math())
+    assert "_t[0] = mma(" in str(fusion.lower(target=BLACKWELL))
+
+
+def test_no_condition_stands_around_a_copy_from_tensor_memory():
+    """All lanes of a warp have to come to it, also where their row is a hole."""
+    source = multiplied().fusion.print_kernel(target=BLACKWELL)
+    lines = source[source.index("__global__") :].splitlines()
+    (load,) = (line for line in lines if "tensor_memory_load<64>" in line)
+    assert load.startswith("  tensor_memory_load"), "in no branch, and in no loop"
+
+
+def test_tensors_lie_side_by_side_in_tensor_memory():
+    source = multiplied(tiles=3, columns=32).fusion.print_kernel(target=BLACKWELL)
+    assert "BlockTensorMemory<128> tensor_memory(" in source  # 96 columns: a power of two
+
+
+@pytest.mark.skipif(not has_nvrtc(), reason="no NVRTC")
+@pytest.mark.parametrize("dtype", [BF16, HALF])
+@pytest.mark.parametrize("way", WAYS)
+def test_nvrtc_compiles_for_blackwell(way, dtype):
+    made = multiplied(dtype, **WAYS[way]).fusion.compile_cuda(architecture=BLACKWELL)
+    assert made.cubin
+    for instruction in (
+        "tcgen05.alloc.cta_group::1",
+        "tcgen05.st.sync.aligned.32x32b.x1",
+        "tcgen05.mma.cta_group::1.kind::f16",
+        "tcgen05.commit.cta_group::1.mbarrier",
+        "tcgen05.ld.sync.aligned.32x32b.x16",
+        "tcgen05.wait::ld",
+        "tcgen05.dealloc.cta_group::1",
+    ):
+        assert instruction in made.ptx, instruction
+
+
+@pytest.mark.skipif(not has_nvrtc(), reason="no NVRTC")
+def test_the_instruction_is_told_types_and_shape():
+    """PTX ISA, "Instruction descriptor" of kind::f16: f32 += bf16 * bf16, 128 x 64."""
+    ptx = multiplied(columns=64).fusion.compile_cuda(architecture=BLACKWELL).ptx
+    descriptor = 1 << 4 | 1 << 7 | 1 << 10 | 64 // 8 << 17 | 128 // 16 << 24
+    assert re.search(rf"mov\.b32\s+%r\d+, {descriptor};", ptx)
+
+
+# -- printing, translating, serializing --
+
+
+def test_the_schedule_is_translated():
+    fd = multiplied(stages=3)
+    text = translate_fusion(fd.fusion, schedule=True)
+    assert "set_memory_type(MemoryType.tensor)" in text
+    assert "cache_after(LoadStoreOpType.LdTMem)" in text
+    again = rebuilt(text)
+    kernels = [each.fusion.print_kernel(target=BLACKWELL, comments=False) for each in (fd, again)]
+    assert kernels[0] == kernels[1]
+
+
+def test_a_serialized_fusion_keeps_its_memory():
+    fd = multiplied()
+    copy = Fusion.deserialize(fd.fusion.serialize())
+    assert copy.digest() == fd.fusion.digest()
+    assert TENSOR in [tensor.memory_type() for tensor in copy.tensors()]
+
+
+def test_the_layout_of_the_sum_is_a_row_for_each_lane():
+    lines = schedule.fragment_layout(macro=macro_of(16)).splitlines()
+    assert len(lines) == M
+    assert lines[0].split() == [f"0.{column}" for column in range(16)]
+    assert lines[127].split() == [f"127.{column}" for column in range(16)]
+
+
+# -- refusals --
+
+
+def check_refused(fd: FusionDefinition, headline: str, target: str = BLACKWELL) -> None:
+    with pytest.raises(UserError, match=re.escape(headline)) as caught:
+        fd.fusion.lower(target=target)
+    for part in ("node:", "expected:", "found:", "fix:"):
+        assert part in str(caught.value)
+
+
+def test_the_sum_lies_in_tensor_memory():
+    check_refused(
+        multiplied(sum_memory=MemoryType.local), "The sum of tcgen05 does not lie in tensor memory"
+    )
+
+
+def test_only_copies_read_tensor_memory():
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 1, -1], contiguity=[True, None, True], dtype=BF16)
+        w = fd.define_tensor([1, -1, -1], contiguity=[None, True, True], dtype=BF16)
+        a, b = (fd.ops.cast(tensor, DataType.Float) for tensor in (x, w))
+        total = fd.ops.sum(fd.ops.mul(a, b), [2])
+        fd.add_output(fd.ops.neg(total))
+        total.set_mma_macro(macro_of(64))
+        total.set_memory_type(TENSOR)
+    check_refused(fd, "Tensor memory is read by something that is no copy from there")
+
+
+def test_other_tensors_do_not_lie_in_tensor_memory():
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1], contiguity=True)
+        fd.add_output(fd.ops.neg(x))
+        x.cache_after().set_memory_type(TENSOR)
+    for target in (BLACKWELL, "cuda", "cpu"):
+        check_refused(fd, "Only sums of tcgen05 products lie in tensor memory", target)
+
+
+def test_other_gpus_do_not_have_the_instruction():
+    for target in ("cuda", "sm_90a", "sm_120a"):
+        check_refused(multiplied(), "The GPU has no instruction Blackwell1CTA_128_64_16", target)
+
+
+def test_a_block_has_as_many_threads_as_lanes():
+    check_refused(
+        multiplied(tiles=2, threads=TY), "A block has more threads than tensor memory has lanes"
+    )
+
+
+def test_a_block_has_512_columns():
+    check_refused(
+        multiplied(tiles=3, columns=256, boxes=3), "Tensor memory has not so many columns"
+    )
+
+
+@pytest.mark.parametrize("columns", [8, 24, 272])
+def test_other_shapes_are_no_instructions(columns):
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 1, -1], contiguity=[True, None, True], dtype=BF16)
+        total = fd.ops.sum(fd.ops.mul(x, x), [2])
+        fd.add_output(total)
+        with pytest.raises(UserError, match="Kernels have no instruction Blackwell1CTA_128_"):
+            total.set_mma_macro(macro_of(columns))
