@@ -146,6 +146,7 @@ class Verifier {
       parameters_.insert(buffer.tensor);
     }
     check_scope(kernel_.body);
+    check_fences();
     check_facts();
     return violations_;
   }
@@ -187,6 +188,35 @@ class Verifier {
 
   void report_parts(const Expr& statement) {
     violations_.push_back(std::string("a ") + statement.op_name() + " without all that it needs");
+  }
+
+  // ---- Fences -----------------------------------------------------------------------------------
+
+  /// What threads wrote, a bulk copy sees behind a fence of theirs. From one iteration of a loop to
+  /// the next is not looked at.
+  void check_fences() {
+    const bool has_fences = std::ranges::any_of(
+        kernel_.passes, [](const PassRecord& pass) { return pass.name == "insert_syncs"; });
+    if (!has_fences) {
+      return;
+    }
+    std::unordered_set<const TensorView*> unfenced;
+    for_each_node(kernel_.body, [&](const Expr& statement) {
+      if (statement.is_a<FenceAsyncProxy>()) {
+        unfenced.clear();
+      } else if (const auto* store = statement.as<BulkStore>()) {
+        if (unfenced.contains(as_element(store->arg)->view())) {
+          report(store, "a box is stored that threads wrote, without a fence of the async proxy");
+        }
+      } else if (bodies_of(statement).empty() && !statement.is_a<BulkLoad>()) {
+        for (const Val* out : statement.outputs()) {
+          const TensorIndex* element = as_element(out);
+          if (element != nullptr && element->view()->memory_type() == MemoryType::Shared) {
+            unfenced.insert(element->view());
+          }
+        }
+      }
+    });
   }
 
   // ---- Scopes -----------------------------------------------------------------------------------

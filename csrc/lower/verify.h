@@ -12,6 +12,8 @@
 //                 copied, have one type, or are real or complex numbers of another precision
 //   barriers      threads that wait for each other all come there: no condition or loop around a
 //                 barrier depends on which of them it is
+//   fences        once barriers are there: between what threads write to shared memory and a bulk
+//                 copy that stores it stands a fence of the async proxy
 //   facts         `kernel.tests` and `kernel.origin` speak of statements of the kernel
 #pragma once
 

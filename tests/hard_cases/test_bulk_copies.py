@@ -519,6 +519,21 @@ def test_a_box_needs_axes():
     assert refused(change).startswith("A bulk copy has no box")
 
 
+def test_a_broadcast_is_no_axis_of_a_box():
+    """10.06"""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([1, -1], contiguity=[None, True])
+        y = fd.ops.neg(x)
+        fd.add_output(y)
+        a = x.cache_after(TMA)
+        a.set_memory_type(SHARED)
+        a.split(1, 32)
+        par(a, BULK, None, BULK)
+    for target in ("cuda", "cpu"):
+        with pytest.raises(UserError, match="The axis of a box is a broadcast"):
+            lowered(fd.fusion, target)
+
+
 def test_vectors_are_no_boxes():
     def change(fd, x, a, y):
         a.axis(2).parallelize(VECTORIZE)

@@ -9,10 +9,12 @@ from nvfuser_direct import (
     Allocate,
     BlockSync,
     Expr,
+    FenceAsyncProxy,
     ForLoop,
     FusionDefinition,
     IfThenElse,
     Kernel,
+    LoadStoreOpType,
     MemoryType,
     ParallelType,
 )
@@ -161,3 +163,23 @@ def test_a_pass_is_not_run_on_a_kernel_that_is_out_of_order() -> None:
     set_statements(kernel, None, "body", [*kernel.body, kernel.body[0]])
     with pytest.raises(RuntimeError, match=r"(?s)after the pass build_loop_nests:.*stands twice"):
         kernel.run_pass("insert_syncs")
+
+
+def test_a_lost_fence_of_the_async_proxy_is_found() -> None:
+    """10.09: a barrier of the block alone does not show a bulk copy what threads wrote."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 64], contiguity=True)
+        y = fd.ops.neg(x)
+        fd.add_output(y)
+        staged = y.cache_before(LoadStoreOpType.tma)
+        staged.set_memory_type(MemoryType.shared)
+        for tensor in (staged, y):
+            tensor.axis(0).parallelize(BX)
+        y.axis(1).parallelize(ParallelType.tma)
+        staged.axis(1).parallelize(TX)
+        fd.sched.inline_at(y, 1, selected_tensors=[staged])
+    kernel = fd.fusion.lower()
+    assert find_violations(kernel) == []
+    (fence,) = (s for s in kernel.body if isinstance(s, FenceAsyncProxy))
+    statements = [s for s in kernel.body if s is not fence]
+    assert "without a fence of the async proxy" in violations(kernel, statements)
