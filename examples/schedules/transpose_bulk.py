@@ -1,8 +1,9 @@
 """Transpose through swizzled boxes that bulk copies load.
 
-A tile of 32 x 32 elements is one box in shared memory, its rows 128 bytes long. Threads of a warp
-read a column of it: without the permutation of pieces of 16 bytes all of them would meet in one
-bank, with it four do.
+A tile of 64 columns and 32 rows is two boxes in shared memory, whose rows are 128 bytes long. The
+swizzle permutes pieces of 16 bytes, so that eight rows of a column lie in different banks, four of
+them each. A warp reads such a block at once: four columns, which are neighbours in a piece, of
+eight rows. No two of its threads meet in a bank, and it writes whole sectors of 32 bytes.
 """
 
 import sys
@@ -12,10 +13,11 @@ import torch
 
 from nvfuser_direct import FusionDefinition, LoadStoreOpType, MemoryType, ParallelType
 
-TILE = 32
+ROWS = 32  # of a tile
+BOXES = 2  # of a tile, side by side
+WIDTH = 32  # elements of 128 bytes
 PIECE = 4  # elements of 16 bytes
 LINES = 8  # of 128 bytes, after which the permutation repeats
-ROWS_AT_A_TIME = 8  # block: [8, 32] threads, each moves 4 elements
 
 # Rows of x are multiples of 16 bytes: bulk copies need no more.
 SIZES = [(64, 96), (31, 36), (1, 1000), (127, 132), (32, 4)]
@@ -35,25 +37,31 @@ def schedule(fd: FusionDefinition, rows: int, columns: int) -> None:
     box = x.cache_after(LoadStoreOpType.tma)
     box.set_memory_type(MemoryType.shared)
 
-    # y [columns, rows] -> [tiles, TILE columns, TILE rows]
-    y.split(1, TILE)
-    y.split(0, TILE)
-    y.reorder({1: 2})
+    # y [columns, rows] -> [tiles, BOXES, WIDTH columns, ROWS]
+    y.split(1, ROWS)
+    y.split(0, WIDTH)
+    y.split(0, BOXES)
+    y.reorder({3: 1, 1: 2, 2: 3})
     y.merge(0, 1)
     fd.sched.transform_like(y)
 
-    # box -> [tiles, TILE / LINES, LINES, pieces, PIECE]: its innermost axis is that of x.
-    box.reorder({1: 2})
-    box.split(2, PIECE)
-    box.split(1, LINES)
-    box.swizzle(2, 3)
-    for axis in range(1, len(box.get_loop_domain())):
+    # box -> [tiles, BOXES, ROWS / LINES, LINES, pieces, PIECE]: its innermost axis is that of x.
+    box.reorder({2: 3})
+    box.split(3, PIECE)
+    box.split(2, LINES)
+    box.swizzle(3, 4)
+    for axis in range(2, len(box.get_loop_domain())):
         box.axis(axis).parallelize(ParallelType.tma)
 
-    y.split(1, ROWS_AT_A_TIME)
+    # y -> [tiles, BOXES, ROWS / LINES, pieces, PIECE * LINES]: a warp for each piece of a line
+    y.split(3, LINES)
+    y.split(2, PIECE)
+    y.reorder({4: 2, 2: 3, 3: 4})
+    y.merge(4, 5)
     y.axis(1).parallelize(ParallelType.unroll)
-    y.axis(2).parallelize(ParallelType.block_y)
-    y.axis(3).parallelize(ParallelType.block_x)
+    y.axis(2).parallelize(ParallelType.unroll)
+    y.axis(3).parallelize(ParallelType.block_y)
+    y.axis(4).parallelize(ParallelType.block_x)
     for tensor in (y, box):
         tensor.axis(0).parallelize(ParallelType.grid_x)
     fd.sched.inline_at(y, 1, selected_tensors=[box])
