@@ -45,8 +45,8 @@ class UnusableParams {
   std::map<std::pair<SchedulerType, size_t>, Refusal> refusals_;
 };
 
-/// The memory of a complete fusion that does not change. Not thread-safe, but for what it hands
-/// out.
+/// The memory of a complete fusion that does not change, for one target. Not thread-safe, but for
+/// what it hands out.
 class GroupMemory {
  public:
   struct Entry {

@@ -17,6 +17,10 @@ constexpr double kLeastSlots = 8;
 /// Bytes of an element that a kernel reads and writes, at most: segments of long definitions access
 /// few of the tensors.
 constexpr int64_t kMostBytes = 8;
+/// Slots of a function that a GPU hides for each byte, about half more than it has: a thread has
+/// several rows, and the compiler computes some of what they share once. On an H200 functions of 50
+/// slots cost nothing beside 4 bytes, those of 70 slots half of the time.
+constexpr double kHiddenByGpu = 14;
 /// Time that a kernel more takes, and slots that a device has in it.
 constexpr double kLaunchUs = 5;
 constexpr double kSlotsOfMultiprocessor = 128 * 1755.0 * kLaunchUs;
@@ -24,8 +28,11 @@ constexpr double kSlotsOfProcessor = 2 * 64e3 * kLaunchUs;
 
 class Search {
  public:
-  Search(const Flow& flow, const Facts& facts, const ValGraph& exact)
-      : flow_(flow), facts_(facts), exact_(exact) {
+  Search(const Flow& flow, const Facts& facts, const ValGraph& exact, const Target& target)
+      : flow_(flow),
+        facts_(facts),
+        exact_(exact),
+        hidden_for_byte_(target.is_cuda() ? kHiddenByGpu : schedule::kSlotsPerByte) {
     find_pure();
     for (TensorId id = 0; id < flow.tensors().size(); ++id) {
       if (facts.tensor(id).is_stored) {
@@ -142,7 +149,7 @@ class Search {
   [[nodiscard]] double hidden_slots(ExprId reader) const {
     const auto found = bytes_.find(facts_.expr(reader).space);
     const int64_t bytes = found == bytes_.end() ? 0 : std::min(found->second, kMostBytes);
-    return schedule::kSlotsPerByte * static_cast<double>(bytes);
+    return hidden_for_byte_ * static_cast<double>(bytes);
   }
 
   /// Elements of a row share what does not have the innermost axis: it is computed once for many.
@@ -161,6 +168,7 @@ class Search {
   const Flow& flow_;
   const Facts& facts_;
   const ValGraph& exact_;
+  const double hidden_for_byte_;
   std::vector<bool> is_pure_;
   std::map<AxisSet, int64_t> bytes_; // of an element, of stored tensors over these axes
   /// By the stored tensors that they are functions of, and the axes over which they are read: the
@@ -182,8 +190,8 @@ int64_t elements_of(ExprId id, const Flow& flow, const Facts& facts) {
 } // namespace
 
 std::vector<RepeatedWork> find_repeated_work(
-    const Flow& flow, const Facts& facts, const ValGraph& exact) {
-  return Search(flow, facts, exact).run();
+    const Flow& flow, const Facts& facts, const ValGraph& exact, const Target& target) {
+  return Search(flow, facts, exact, target).run();
 }
 
 bool is_worth_storing(

@@ -21,11 +21,11 @@ struct RepeatedWork {
   double slots = 0;  // of an element, as far as the accesses of the reader do not hide them
 };
 
-/// It follows from the definition alone, and not from sizes.
+/// It follows from the definition and the target, and not from sizes.
 /// Cost: linear in edges, and for each edge to more axes in the expressions before it, of which at
 /// most a few hundred are looked at.
 [[nodiscard]] std::vector<RepeatedWork> find_repeated_work(
-    const Flow& flow, const Facts& facts, const ValGraph& exact);
+    const Flow& flow, const Facts& facts, const ValGraph& exact, const Target& target);
 
 /// Whether storing the elements takes less time than to repeat the work, for the sizes that `facts`
 /// has.

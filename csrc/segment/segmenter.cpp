@@ -58,7 +58,7 @@ Segmenter::Segmenter(
       exact_(model_->maybe_build_graph(IdMappingMode::exact)),
       facts_(flow_, exact_, run, lowers_boundaries()),
       hard_(flow_, facts_),
-      repeated_(find_repeated_work(flow_, facts_, exact_)),
+      repeated_(find_repeated_work(flow_, facts_, exact_, run.target())),
       builder_(*complete, flow_, facts_),
       memory_(memory) {
   add_edges_of_views(*complete, flow_, facts_, hard_);

@@ -45,7 +45,7 @@ class Segmenter {
   /// with, and all outputs are on one device. It follows from the fusion alone.
   [[nodiscard]] bool may_be_whole() const;
   /// Whether one segment might compute the same elements so often that cuts save time, for sizes
-  /// that are large enough. It follows from the fusion alone.
+  /// that are large enough. It follows from the fusion and the target alone.
   [[nodiscard]] bool may_repeat_work() const {
     return !repeated_.empty();
   }

@@ -7,7 +7,7 @@ import pytest
 import torch
 from segment_runs import check_runs, define, plan_of, schedulers
 
-from nvfuser_direct import segment
+from nvfuser_direct import DataType, segment
 
 ROWS, COLUMNS = 512, 256
 
@@ -116,9 +116,12 @@ def test_random_elements_that_are_broadcast_stay() -> None:
 
 
 def test_a_gpu_has_more_work_to_do_before_a_kernel_is_worth_it() -> None:
+    def build(fd, x, w):
+        return fd.ops.cast(scaled_columns(fd, x, w), dtype=DataType.BFloat16)
+
     def groups(rows: int, columns: int) -> int:
-        inputs = [torch.empty(rows, columns), torch.empty(columns)]
-        return len(segment(define(scaled_columns, inputs).fusion, inputs, "cuda").groups)
+        inputs = [torch.empty(rows, columns).bfloat16(), torch.empty(columns).bfloat16()]
+        return len(segment(define(build, inputs).fusion, inputs, "cuda").groups)
 
     assert groups(ROWS, COLUMNS) == 1
     assert groups(64 * ROWS, 16 * COLUMNS) == 2
