@@ -41,6 +41,15 @@ std::string descriptor_of(KernelPrinter& printer, const Val* first) {
          printer.expressions().address(first, 1, /*is_written=*/false) + ")";
 }
 
+const char* format_of(DataType type) {
+  switch (type) {
+    case DataType::Half: return "kFormatHalf";
+    case DataType::BFloat16: return "kFormatBFloat16";
+    case DataType::Float8_e4m3fn: return "kFormatE4m3";
+    default: return "kFormatE5m2";
+  }
+}
+
 /// Elements that one statement copies: those of the axes bound to mma.
 int64_t copied_columns(const TensorView* registers) {
   int64_t columns = 1;
@@ -54,11 +63,11 @@ int64_t copied_columns(const TensorView* registers) {
 
 void print_tcgen05(KernelPrinter& printer, const MmaOp& product) {
   const MmaMacro macro = MmaMacro::from_int(product.macro);
-  const bool is_bfloat16 = product.a->dtype() == DataType::BFloat16;
+  const std::string bits = std::to_string(size_bytes(product.a->dtype()) * 8);
   printer.statement(
-      product, "tcgen05_multiply<tcgen05_instruction(/*is_bfloat16=*/" +
-                   std::string(is_bfloat16 ? "true, " : "false, ") + std::to_string(macro.m) +
-                   ", " + std::to_string(macro.n) + ")>(" +
+      product, "tcgen05_multiply<" + bits + ", tcgen05_instruction(" +
+                   format_of(product.a->dtype()) + ", " + format_of(product.b->dtype()) + ", " +
+                   std::to_string(macro.m) + ", " + std::to_string(macro.n) + ")>(" +
                    printer.expressions().address(product.out, 1, /*is_written=*/true) + ", " +
                    descriptor_of(printer, product.a) + ", " + descriptor_of(printer, product.b) +
                    ");");

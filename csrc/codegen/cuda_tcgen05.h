@@ -5,7 +5,8 @@
 
 namespace nvfuser {
 
-/// `tcgen05_multiply<tcgen05_instruction(true, 128, 64)>(T5.column(0), .., ..);`
+/// `tcgen05_multiply<16, tcgen05_instruction(kFormatHalf, kFormatHalf, 128, 64)>(T5.column(0),
+/// ..);`
 void print_tcgen05(KernelPrinter& printer, const MmaOp& product);
 
 /// `BlockTensorMemory<64> tensor_memory(tensor_memory_barrier);`, if the kernel has tensors there.

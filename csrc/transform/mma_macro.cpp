@@ -88,7 +88,8 @@ std::optional<Refusal> find_wrong_mma_macro(const TensorView* tv, MmaMacro macro
                 {text(type), " times ", text(factors->b->dtype()), ", summed in ",
                  text(tv->dtype())},
             .fix =
-                {"convert the factors with fd.ops.cast; Hopper_64_N_32 multiplies fp8, and other "
+                {"convert the factors with fd.ops.cast; Hopper_64_N_32 and Blackwell1CTA_128_N_32 "
+                 "multiply fp8, and other "
                  "types (int8, tf32) have no instruction in kernels yet"},
         },
         ErrorKind::NotImplemented);

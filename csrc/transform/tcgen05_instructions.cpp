@@ -1,5 +1,5 @@
-// Instructions of Blackwell that one thread begins for its block (tcgen05): [128, 16] x [16, n] of
-// elements of 16 bits, whose sum lies in tensor memory.
+// Instructions of Blackwell that one thread begins for its block (tcgen05): [128, k] x [k, n], k as
+// many elements as 32 bytes have, whose sum lies in tensor memory.
 #include <algorithm>
 
 #include "transform/fragments.h"
@@ -8,22 +8,22 @@ namespace nvfuser {
 namespace {
 
 constexpr int64_t kRows = 128;
-constexpr int64_t kSummed = 16;
+constexpr std::array kSummed{16, 32}; // elements of 16 bits, of 8 bits
 constexpr int64_t kColumnUnit = 16;
 constexpr int64_t kMostColumns = 256;
 
 // PTX ISA, "Data path layout D" of tensor memory (M = 128), and the shape 32x32b of tcgen05.ld:
 //   d   row: the lane, of four warps; column: the column of tensor memory, or the register
-constexpr MmaInstruction instruction_of(int64_t columns) {
+constexpr MmaInstruction instruction_of(int64_t columns, int64_t depth) {
   const TileAxis rows{.name = "m", .parts = {kRows}, .count = 1};
   const TileAxis along_n{.name = "n", .parts = {columns}, .count = 1};
-  const TileAxis summed{.name = "k", .parts = {kSummed}, .count = 1};
+  const TileAxis summed{.name = "k", .parts = {depth}, .count = 1};
   return {
       .macro =
           {.arch = MmaMacroArch::Blackwell1CTA,
            .m = kRows,
            .n = static_cast<uint16_t>(columns),
-           .k = kSummed},
+           .k = static_cast<uint16_t>(depth)},
       .a = {.holder = "the first factor", .tile = {rows, summed}},
       .b = {.holder = "the second factor", .tile = {along_n, summed}},
       .result = {
@@ -36,9 +36,12 @@ constexpr MmaInstruction instruction_of(int64_t columns) {
 }
 
 constexpr auto kInstructions = [] {
-  std::array<MmaInstruction, kMostColumns / kColumnUnit> table{};
-  for (size_t row = 0; row < table.size(); ++row) {
-    table[row] = instruction_of(static_cast<int64_t>(row + 1) * kColumnUnit);
+  std::array<MmaInstruction, kSummed.size() * kMostColumns / kColumnUnit> table{};
+  size_t row = 0;
+  for (const int64_t depth : kSummed) {
+    for (int64_t columns = kColumnUnit; columns <= kMostColumns; columns += kColumnUnit) {
+      table[row++] = instruction_of(columns, depth);
+    }
   }
   return table;
 }();

@@ -150,22 +150,41 @@ NVF_FUNCTION unsigned long long tcgen05_descriptor(const T* first) {
          (shared_address(first) & 0x3ffff) >> 4;
 }
 
-/// The shape and the types of a product: factors of 16 bits, k innermost in both, the sum in float.
+/// Formats of factors, as the instruction numbers them: those of 16 bits, and those of 8 bits.
+constexpr unsigned kFormatHalf = 0;
+constexpr unsigned kFormatBFloat16 = 1;
+constexpr unsigned kFormatE4m3 = 0;
+constexpr unsigned kFormatE5m2 = 1;
+
+/// The shape and the types of a product: k innermost in both factors, the sum in float.
 NVF_FUNCTION constexpr unsigned tcgen05_instruction(
-    bool is_bfloat16, unsigned rows, unsigned columns) {
-  const unsigned factor = is_bfloat16 ? 1 : 0;
-  return 1u << 4 | factor << 7 | factor << 10 | columns / 8 << 17 | rows / 16 << 24;
+    unsigned a_format, unsigned b_format, unsigned rows, unsigned columns) {
+  return 1u << 4 | a_format << 7 | b_format << 10 | columns / 8 << 17 | rows / 16 << 24;
 }
 
-/// Add the product of two tiles to columns of tensor memory.
-template <unsigned kInstruction>
+/// Add the product of two tiles, of elements of `kBits`, to columns of tensor memory.
+template <unsigned kBits, unsigned kInstruction>
 NVF_FUNCTION void tcgen05_multiply(unsigned sum, unsigned long long a, unsigned long long b) {
-  if (thread_position<true, true, true>() == 0) {
+  static_assert(kBits == 8 || kBits == 16, "a kind of the instruction");
+  if (thread_position<true, true, true>() != 0) {
+    return;
+  }
+  if constexpr (kBits == 16) {
     asm volatile(
         "{\n"
         "  .reg .pred adds;\n"
         "  setp.ne.b32 adds, 1, 0;\n"
         "  tcgen05.mma.cta_group::1.kind::f16 [%0], %1, %2, %3, adds;\n"
+        "}"
+        :
+        : "r"(sum), "l"(a), "l"(b), "r"(kInstruction)
+        : "memory");
+  } else {
+    asm volatile(
+        "{\n"
+        "  .reg .pred adds;\n"
+        "  setp.ne.b32 adds, 1, 0;\n"
+        "  tcgen05.mma.cta_group::1.kind::f8f6f4 [%0], %1, %2, %3, adds;\n"
         "}"
         :
         : "r"(sum), "l"(a), "l"(b), "r"(kInstruction)

@@ -41,14 +41,23 @@ if TYPE_CHECKING:
 BLACKWELL = "sm_100a"
 TENSOR = MemoryType.tensor
 BF16, HALF = DataType.BFloat16, DataType.Half
-TORCH = {BF16: torch.bfloat16, HALF: torch.float16}
-M, K = 128, 16  # of the instruction
+E4M3, E5M2 = DataType.Float8_e4m3fn, DataType.Float8_e5m2
+TORCH = {
+    BF16: torch.bfloat16,
+    HALF: torch.float16,
+    E4M3: torch.float8_e4m3fn,
+    E5M2: torch.float8_e5m2,
+}
+TYPES = [(BF16, BF16), (HALF, HALF), (E4M3, E4M3), (E4M3, E5M2), (E5M2, E5M2)]
+M = 128  # rows of the instruction
 LINE = 128  # bytes, in which a swizzle permutes pieces of 16
 SHAPES = [(128, 64, 64), (130, 70, 72), (1, 1, 8), (300, 129, 200)]
 
 
-def macro_of(columns: int) -> MmaMacro:
-    return MmaMacroEncode(MmaMacroArch.blackwell_1cta, M, columns, K).mma_macro()
+def macro_of(columns: int, dtype: DataType = BF16) -> MmaMacro:
+    """32 bytes of k, of each type."""
+    depth = 32 // TORCH[dtype].itemsize
+    return MmaMacroEncode(MmaMacroArch.blackwell_1cta, M, columns, depth).mma_macro()
 
 
 def order(tensor: TensorView, *axes: int) -> None:
@@ -60,8 +69,9 @@ def schedule_box(
 ) -> None:
     """[1, rows, k] -> [k / box, 1, blocks, (boxes,) lines.., pieces, 16 bytes], swizzled in lines
     of 128 bytes."""
+    size = TORCH[box.dtype()].itemsize
     box.set_memory_type(SHARED)
-    box.split(2, width // 2)
+    box.split(2, width // size)
     box.split(1, rows * boxes)
     first = 3
     if boxes > 1:
@@ -71,7 +81,7 @@ def schedule_box(
     else:
         order(box, 3, 0, 1, 2, 4)
     par(box, None, None, block)
-    box.split(first + 1, 8)
+    box.split(first + 1, 16 // size)
     box.split(first, LINE // width)
     box.split(first, width // 16)
     box.swizzle(first + 1, first + 3)
@@ -81,6 +91,7 @@ def schedule_box(
 
 def multiplied(
     dtype: DataType = BF16,
+    dtype_b: DataType | None = None,
     *,
     columns: int = 64,
     width: int = LINE,
@@ -92,10 +103,10 @@ def multiplied(
     sum_memory: MemoryType = TENSOR,
 ) -> FusionDefinition:
     """[m, 1, k] times [1, n, k] is [m, n]; a block has `tiles` tiles along n, from `boxes`."""
-    macro = macro_of(columns)
+    macro, size = macro_of(columns, dtype), TORCH[dtype].itemsize
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, 1, -1], contiguity=[True, None, True], dtype=dtype)
-        w = fd.define_tensor([1, -1, -1], contiguity=[None, True, True], dtype=dtype)
+        w = fd.define_tensor([1, -1, -1], contiguity=[None, True, True], dtype=dtype_b or dtype)
         a, b = (fd.ops.cast(tensor, DataType.Float) for tensor in (x, w))
         total = fd.ops.sum(fd.ops.mul(a, b), [2])
         fd.add_output(fd.ops.mul(total, 2.0))
@@ -107,8 +118,8 @@ def multiplied(
         order(a, 1, 0, 2)
         schedule_box(a, BY, M, width)
         schedule_box(b, BX, columns * tiles // boxes, width, boxes)
-        total.split(2, width // 2)
-        total.split(3, K)
+        total.split(2, width // size)
+        total.split(3, macro.k)
         for tensor in (total, sums, out):
             tensor.split(1, columns * tiles)
             tensor.split(2, columns)
@@ -131,10 +142,12 @@ def multiplied(
     return fd
 
 
-def factors(shape: tuple[int, int, int], dtype: DataType) -> list[torch.Tensor]:
+def factors(
+    shape: tuple[int, int, int], dtype: DataType, dtype_b: DataType | None = None
+) -> list[torch.Tensor]:
     rows, columns, depth = shape
     x, w = torch.randn(rows, 1, depth), torch.randn(1, columns, depth)
-    return [x.to(TORCH[dtype]), w.to(TORCH[dtype])]
+    return [x.to(TORCH[dtype]), w.to(TORCH[dtype_b or dtype])]
 
 
 def product(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
@@ -159,12 +172,12 @@ WAYS = {
 # -- results: on the CPU --
 
 
-@pytest.mark.parametrize("dtype", [BF16, HALF])
+@pytest.mark.parametrize("types", TYPES)
 @pytest.mark.parametrize("way", WAYS)
-def test_products_are_those_of_pytorch(way, dtype):
-    fd = multiplied(dtype, **WAYS[way])
-    for shape in SHAPES:
-        inputs = factors(shape, dtype)
+def test_products_are_those_of_pytorch(way, types):
+    fd = multiplied(*types, **WAYS[way])
+    for rows, columns, depth in SHAPES:
+        inputs = factors((rows, columns, -(-depth // 16) * 16), *types)
         torch.testing.assert_close(run_on_cpu(fd, inputs), product(*inputs), rtol=1e-4, atol=1e-3)
 
 
@@ -219,15 +232,17 @@ def test_tensors_lie_side_by_side_in_tensor_memory():
 
 
 @pytest.mark.skipif(not has_nvrtc(), reason="no NVRTC")
-@pytest.mark.parametrize("dtype", [BF16, HALF])
-@pytest.mark.parametrize("way", WAYS)
-def test_nvrtc_compiles_for_blackwell(way, dtype):
-    made = multiplied(dtype, **WAYS[way]).fusion.compile_cuda(architecture=BLACKWELL)
+@pytest.mark.parametrize(
+    ("way", "types"), [*((way, (BF16, BF16)) for way in WAYS), *(("whole", t) for t in TYPES[1:])]
+)
+def test_nvrtc_compiles_for_blackwell(way, types):
+    made = multiplied(*types, **WAYS[way]).fusion.compile_cuda(architecture=BLACKWELL)
     assert made.cubin
+    kind = "f16" if TORCH[types[0]].itemsize == 2 else "f8f6f4"
     for instruction in (
         "tcgen05.alloc.cta_group::1",
         "tcgen05.st.sync.aligned.32x32b.x1",
-        "tcgen05.mma.cta_group::1.kind::f16",
+        f"tcgen05.mma.cta_group::1.kind::{kind}",
         "tcgen05.commit.cta_group::1.mbarrier",
         "tcgen05.ld.sync.aligned.32x32b.x16",
         "tcgen05.wait::ld",
@@ -237,10 +252,13 @@ def test_nvrtc_compiles_for_blackwell(way, dtype):
 
 
 @pytest.mark.skipif(not has_nvrtc(), reason="no NVRTC")
-def test_the_instruction_is_told_types_and_shape():
-    """PTX ISA, "Instruction descriptor" of kind::f16: f32 += bf16 * bf16, 128 x 64."""
-    ptx = multiplied(columns=64).fusion.compile_cuda(architecture=BLACKWELL).ptx
-    descriptor = 1 << 4 | 1 << 7 | 1 << 10 | 64 // 8 << 17 | 128 // 16 << 24
+@pytest.mark.parametrize(
+    ("types", "formats"), [((BF16, BF16), (1, 1)), ((HALF, HALF), (0, 0)), ((E4M3, E5M2), (0, 1))]
+)
+def test_the_instruction_is_told_types_and_shape(types, formats):
+    """PTX ISA, "Instruction descriptor" of kind::f16 and kind::f8f6f4: f32 += a * b, 128 x 64."""
+    ptx = multiplied(*types, columns=64).fusion.compile_cuda(architecture=BLACKWELL).ptx
+    descriptor = 1 << 4 | formats[0] << 7 | formats[1] << 10 | 64 // 8 << 17 | 128 // 16 << 24
     assert re.search(rf"mov\.b32\s+%r\d+, {descriptor};", ptx)
 
 

@@ -134,7 +134,7 @@ std::optional<Refusal> find_wrong_tensor_memory(const TensorView* tensor) {
   return refuse_node(
       tensor, {"Only sums of tcgen05 products lie in tensor memory"},
       {"a sum with set_mma_macro(MmaMacroEncode(MmaMacroArch.blackwell_1cta, 128, n, 16)"
-       ".mma_macro())"},
+       ".mma_macro()), or 32 for fp8"},
       {tensor->definition() == nullptr ? "an input" : tensor->definition()->op_name()},
       {"set_memory_type(MemoryType.shared), or keep it in registers"});
 }
