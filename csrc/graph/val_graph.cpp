@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <unordered_set>
 
+#include "base/pointer_set.h"
 #include "ir/all_nodes.h"
 #include "ir/fusion.h"
 
@@ -17,10 +17,14 @@ IterDomain* as_id(const Val* val) {
   return const_cast<IterDomain*>(static_cast<const IterDomain*>(val)); // the sets' element type
 }
 
-std::vector<Val*> operands(const Expr* expr) {
-  std::vector<Val*> vals = expr->inputs();
-  vals.insert(vals.end(), expr->outputs().begin(), expr->outputs().end());
-  return vals;
+size_t num_operands(const Expr* expr) {
+  return expr->inputs().size() + expr->outputs().size();
+}
+
+/// Inputs come first.
+IterDomain* operand(const Expr* expr, size_t i) {
+  const size_t num_inputs = expr->inputs().size();
+  return as_id(i < num_inputs ? expr->inputs()[i] : expr->outputs()[i - num_inputs]);
 }
 
 /// A reshape is defined on divisible sizes, so its splits have no remainder.
@@ -69,7 +73,10 @@ std::vector<ValGraph::Key> ValGraph::keys_of(const Expr* expr) const {
   const auto key = [&](KeyKind kind, const std::vector<Val*>& ids, const Val* extent = nullptr) {
     return Key{kind, expr, root(ids.at(0)), ids.size() > 1 ? root(ids.at(1)) : kNoGroup, extent};
   };
-  std::vector<Key> keys{key(KeyKind::Inputs, expr->inputs())};
+  constexpr size_t kMost = 5;
+  std::vector<Key> keys;
+  keys.reserve(kMost);
+  keys.push_back(key(KeyKind::Inputs, expr->inputs()));
   if (const auto* merge = expr->as<Merge>()) {
     keys.push_back(key(KeyKind::OutAndOuter, {merge->out, merge->outer}));
     keys.push_back(key(KeyKind::OutAndInner, {merge->out, merge->inner}));
@@ -112,8 +119,8 @@ void ValGraph::add_ids(const IterDomains& ids) {
 }
 
 void ValGraph::add_expr(Expr* expr) {
-  for (const Val* val : operands(expr)) {
-    add_id(as_id(val));
+  for (size_t i = 0; i < num_operands(expr); ++i) {
+    add_id(operand(expr, i));
   }
   if (!exprs_.add(expr)) {
     return;
@@ -194,22 +201,20 @@ void ValGraph::close() {
       continue;
     }
     exprs_.map_entries(expr0, expr1);
-    const std::vector<Val*> vals0 = operands(expr0);
-    const std::vector<Val*> vals1 = operands(expr1);
-    for (size_t i = 0; i < vals0.size(); ++i) {
-      pending_ids_.emplace_back(as_id(vals0[i]), as_id(vals1[i]));
-      touched_.push_back(as_id(vals0[i]));
+    for (size_t i = 0; i < num_operands(expr0); ++i) {
+      pending_ids_.emplace_back(operand(expr0, i), operand(expr1, i));
+      touched_.push_back(operand(expr0, i));
     }
   }
 }
 
 void ValGraph::tidy() {
-  std::unordered_set<size_t> tidied;
+  PointerSet<Neighbors> tidied;
   for (const IterDomain* id : touched_) {
-    const size_t group = root(id);
-    if (tidied.insert(group).second) {
-      remove_duplicates(neighbors_[group].definitions);
-      remove_duplicates(neighbors_[group].uses);
+    Neighbors& neighbors = neighbors_[root(id)];
+    if (tidied.insert(&neighbors)) {
+      remove_duplicates(neighbors.definitions);
+      remove_duplicates(neighbors.uses);
     }
   }
   touched_.clear();

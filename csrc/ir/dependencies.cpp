@@ -1,8 +1,9 @@
 #include "ir/dependencies.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <utility>
 
+#include "base/pointer_set.h"
 #include "ir/kernel_nodes.h"
 #include "ir/pointwise.h"
 
@@ -20,15 +21,16 @@ class Visited {
     if (list_.size() < kFew) {
       return std::ranges::find(list_, val) == list_.end();
     }
-    if (set_.empty()) {
-      set_.insert(list_.begin(), list_.end());
+    if (!std::exchange(has_set_, true)) {
+      std::ranges::for_each(list_, [this](const Val* met) { set_.insert(met); });
     }
-    return set_.insert(val).second;
+    return set_.insert(val);
   }
 
  private:
   const std::vector<const Val*>& list_;
-  std::unordered_set<const Val*> set_;
+  PointerSet<Val> set_;
+  bool has_set_ = false;
 };
 
 } // namespace

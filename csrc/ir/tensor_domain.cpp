@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/pointer_set.h"
 #include "ir/all_nodes.h"
 #include "ir/rules.h"
 #include "ir/topo_sort.h"
@@ -212,9 +213,9 @@ std::vector<Expr*> TensorDomain::all_exprs() const {
 
 IterDomains TensorDomain::all_ids() const {
   IterDomains found;
-  std::unordered_set<const Val*> visited;
+  PointerSet<Val> visited;
   const auto add = [&](Val* id) {
-    if (visited.insert(id).second) {
+    if (visited.insert(id)) {
       found.push_back(static_cast<IterDomain*>(id));
     }
   };

@@ -5,14 +5,30 @@
 #include <queue>
 #include <unordered_map>
 
+#include "base/pointer_set.h"
 #include "ir/expr.h"
 
 namespace nvfuser {
+
+namespace {
+
+/// Was everything that `expr` reads computed by expressions that are older than it?
+bool reads_older_exprs(const Expr* expr) {
+  return std::ranges::all_of(expr->inputs(), [&](const Val* input) {
+    const Expr* definition = input->definition();
+    return definition == nullptr || definition == expr || definition->serial() < expr->serial();
+  });
+}
+
+} // namespace
 
 std::vector<Expr*> topo_sort(std::vector<Expr*> exprs) {
   std::sort(exprs.begin(), exprs.end(), [](const Expr* a, const Expr* b) {
     return a->serial() < b->serial();
   });
+  if (std::ranges::all_of(exprs, reads_older_exprs)) {
+    return exprs; // as most are created: the oldest one is always ready
+  }
   std::unordered_map<const Expr*, size_t> position; // only looked up
   position.reserve(exprs.size());
   for (size_t i = 0; i < exprs.size(); ++i) {
@@ -56,13 +72,13 @@ std::vector<Expr*> topo_sort(std::vector<Expr*> exprs) {
 std::vector<Expr*> sorted_definitions(
     const std::vector<Val*>& to, const std::unordered_set<const Val*>& stop) {
   std::vector<Expr*> found;
-  std::unordered_set<const Expr*> visited;
+  PointerSet<Expr> visited;
   std::vector<const Val*> pending(to.begin(), to.end());
   while (!pending.empty()) {
     const Val* val = pending.back();
     pending.pop_back();
     Expr* definition = val->definition();
-    if (definition == nullptr || stop.count(val) != 0 || !visited.insert(definition).second) {
+    if (definition == nullptr || stop.count(val) != 0 || !visited.insert(definition)) {
       continue;
     }
     found.push_back(definition);
