@@ -4,14 +4,13 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "base/errors.h"
 #include "evaluator.h"
-#include "gil.h"
 #include "python_number.h"
 #include "runtime/host_memory.h"
+#include "torch_maker.h"
 #include "torch_tensor.h"
 
 namespace nvfuser::python {
@@ -127,36 +126,6 @@ nb::object call_dlpack(nb::handle item, PythonAllocator& allocator) {
   }
 }
 
-constexpr std::array<const char*, 2> kTorchFp4Names = {"float4_e2m1fn_x2", "uint8"};
-
-/// torch.float32 and the like.
-nb::object torch_dtype(const nb::object& torch, DataType dtype) {
-  const char* name = nullptr;
-  switch (dtype) {
-    case DataType::Double: name = "float64"; break;
-    case DataType::Float: name = "float32"; break;
-    case DataType::Half: name = "float16"; break;
-    case DataType::BFloat16: name = "bfloat16"; break;
-    case DataType::Int:
-    case DataType::Index: name = "int64"; break;
-    case DataType::Int32: name = "int32"; break;
-    case DataType::Short: name = "int16"; break;
-    case DataType::Char: name = "int8"; break;
-    case DataType::Byte: name = "uint8"; break;
-    case DataType::UInt16: name = "uint16"; break;
-    case DataType::UInt32: name = "uint32"; break;
-    case DataType::UInt64: name = "uint64"; break;
-    case DataType::Bool: name = "bool"; break;
-    case DataType::ComplexFloat: name = "complex64"; break;
-    case DataType::ComplexDouble: name = "complex128"; break;
-    case DataType::Float8_e4m3fn: name = "float8_e4m3fn"; break;
-    case DataType::Float8_e5m2: name = "float8_e5m2"; break;
-    case DataType::Float8_e8m0fnu: name = "float8_e8m0fnu"; break;
-    default: name = kTorchFp4Names[nb::hasattr(torch, kTorchFp4Names[0]) ? 0 : 1];
-  }
-  return torch.attr(name);
-}
-
 DlpackHandle allocate_through_python(
     DataType dtype, std::span<const int64_t> sizes, Device device) {
   const GilAcquire gil;
@@ -166,7 +135,7 @@ DlpackHandle allocate_through_python(
     shape.append(size);
   }
   const nb::object tensor = torch.attr("empty")(
-      shape, nb::arg("dtype") = torch_dtype(torch, dtype), nb::arg("device") = device.str());
+      shape, nb::arg("dtype") = torch_dtype(dtype), nb::arg("device") = device.str());
   return guard_deleter(take_capsule(tensor.attr("__dlpack__")()));
 }
 
@@ -177,22 +146,33 @@ void collect_error(void* context, const char* kind, const char* message) {
 
 } // namespace
 
-PythonArguments::PythonArguments(nb::handle inputs) {
-  check_is_list_of_inputs(inputs);
-  if (PyList_Check(inputs.ptr())) { // of most calls
-    const auto count = static_cast<size_t>(PyList_Size(inputs.ptr()));
-    args_.reserve(count);
-    objects_.reserve(count);
-  }
-  for (const nb::handle item : nb::iter(inputs)) {
-    if (PyList_Check(item.ptr()) || PyTuple_Check(item.ptr())) {
-      for (const nb::handle inner : nb::iter(item)) {
-        add(inner);
-      }
-    } else {
-      add(item);
+namespace {
+
+/// Call `take(item)` for each item. Python code that runs meanwhile may change a list.
+template <typename Take>
+void for_each_item(nb::handle items, const Take& take) {
+  if (PyList_Check(items.ptr())) { // of most calls
+    for (Py_ssize_t i = 0; i < PyList_Size(items.ptr()); ++i) {
+      take(nb::borrow(PyList_GetItem(items.ptr(), i)));
+    }
+  } else {
+    for (const nb::handle item : nb::iter(items)) {
+      take(nb::borrow(item));
     }
   }
+}
+
+} // namespace
+
+PythonArguments::PythonArguments(nb::handle inputs) {
+  check_is_list_of_inputs(inputs);
+  for_each_item(inputs, [this](nb::object item) {
+    if (PyList_Check(item.ptr()) || PyTuple_Check(item.ptr())) {
+      for_each_item(item, [this](nb::object inner) { add(std::move(inner)); });
+    } else {
+      add(std::move(item));
+    }
+  });
   if (pending_.empty()) {
     return;
   }
@@ -200,17 +180,18 @@ PythonArguments::PythonArguments(nb::handle inputs) {
   choose_framework();
   PythonAllocator allocator(framework_);
   for (const size_t i : pending_) {
-    owned_.push_back(take_capsule(call_dlpack(objects_[i], allocator)));
+    owned_.push_back(take_capsule(call_dlpack(object(i), allocator)));
     TensorArg tensor = view(owned_.back()->dl_tensor);
-    const std::optional<ArrayFramework> owner = ArrayFramework::of(objects_[i]);
+    const std::optional<ArrayFramework> owner = ArrayFramework::of(object(i));
     tensor.is_read_only = (owned_.back()->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0 ||
                           (owner && owner->is_immutable());
-    args_[i] = tensor;
+    (*args_)[i] = tensor;
   }
 }
 
-void PythonArguments::add(nb::handle item) {
-  objects_.push_back(nb::borrow(item));
+void PythonArguments::add(nb::object object) {
+  objects_->push_back(std::move(object));
+  const nb::handle item = objects_->back();
   if (!add_tensor(item) && !add_number(item)) {
     throw_unsupported(item);
   }
@@ -219,7 +200,7 @@ void PythonArguments::add(nb::handle item) {
 /// That of the first tensor, unless there are tensors of PyTorch.
 void PythonArguments::choose_framework() {
   for (size_t k = 0; k < pending_.size() && !has_torch_tensor_ && !framework_; ++k) {
-    framework_ = ArrayFramework::of(objects_[pending_[k]]);
+    framework_ = ArrayFramework::of(object(pending_[k]));
   }
 }
 
@@ -229,7 +210,7 @@ bool PythonArguments::add_number(nb::handle item) {
     return false;
   }
   NVF_USER_CHECK(!number->is_too_large, "An integer argument does not fit into 64 bits.");
-  args_.emplace_back(ScalarArg{number->value, number->type == DataType::UInt64});
+  args_->emplace_back(ScalarArg{number->value, number->type == DataType::UInt64});
   return true;
 }
 
@@ -247,14 +228,14 @@ bool PythonArguments::add_tensor(nb::handle item) {
     }
     check_torch_tensor(item, tensor);
     has_torch_tensor_ = true;
-    args_.emplace_back(view(tensor));
+    args_->emplace_back(view(tensor));
     return true;
   }
   if (!nb::hasattr(item, "__dlpack__")) {
     return false;
   }
-  pending_.push_back(args_.size());
-  args_.emplace_back();
+  pending_.push_back(args_->size());
+  args_->emplace_back();
   return true;
 }
 
@@ -273,12 +254,48 @@ PythonAllocator::PythonAllocator(std::optional<ArrayFramework> framework)
       framework_owns_memory_(framework_ && framework_->owns_memory()),
       api_(framework_owns_memory_ ? nullptr : torch_exchange_api()) {
   if (!framework_owns_memory_) {
-    check_torch_modes();
+    is_watched_ = check_torch_modes();
   }
+}
+
+std::optional<DlpackHandle> PythonAllocator::make_unwatched(
+    DataType dtype,
+    std::span<const int64_t> sizes,
+    std::span<const int64_t> strides,
+    Device device) {
+  if (api_ == nullptr || is_watched_) {
+    return std::nullopt;
+  }
+  lock();
+  return make_torch_tensor(*api_, dtype, sizes, strides, device);
+}
+
+DlpackHandle PythonAllocator::allocate_strided(
+    DataType dtype,
+    std::span<const int64_t> sizes,
+    std::span<const int64_t> strides,
+    int64_t elements,
+    Device device) {
+  if (storage_elements(sizes, strides) == elements) {
+    if (std::optional<DlpackHandle> made = make_unwatched(dtype, sizes, strides, device)) {
+      return *std::move(made);
+    }
+  }
+  return OutputAllocator::allocate_strided(dtype, sizes, strides, elements, device);
 }
 
 DlpackHandle PythonAllocator::allocate(
     DataType dtype, std::span<const int64_t> sizes, Device device) {
+  return allocate_for(Purpose::Output, dtype, sizes, device);
+}
+
+DlpackHandle PythonAllocator::allocate_workspace(int64_t bytes, Device device) {
+  const int64_t sizes[] = {bytes};
+  return allocate_for(Purpose::Workspace, DataType::Byte, sizes, device);
+}
+
+DlpackHandle PythonAllocator::allocate_for(
+    Purpose purpose, DataType dtype, std::span<const int64_t> sizes, Device device) {
   if (framework_owns_memory_) {
     const GilAcquire gil;
     return framework_->allocate(dtype, sizes, device);
@@ -291,6 +308,16 @@ DlpackHandle PythonAllocator::allocate(
       return std::move(*pooled);
     }
   }
+  if (purpose == Purpose::Output) {
+    if (std::optional<DlpackHandle> made = make_unwatched(dtype, sizes, kRowMajor, device)) {
+      return *std::move(made);
+    }
+  }
+  return allocate_by_table(dtype, sizes, device);
+}
+
+DlpackHandle PythonAllocator::allocate_by_table(
+    DataType dtype, std::span<const int64_t> sizes, Device device) {
   DLTensor prototype{};
   prototype.device = to_dlpack(device);
   prototype.dtype = to_dlpack(dtype);
@@ -334,6 +361,9 @@ void* PythonAllocator::current_stream(Device device) {
 }
 
 nb::object PythonAllocator::to_torch(DlpackHandle handle) const {
+  if (nb::object made = take_torch_tensor(handle); made.is_valid()) {
+    return made;
+  }
   if (api_ == nullptr) {
     constexpr void* kNoStream = nullptr; // PyTorch's own, where it is not told another
     return torch_module().attr("utils").attr("dlpack").attr("from_dlpack")(
@@ -382,27 +412,35 @@ DlpackHandle keep_argument(DlpackHandle handle, nb::object owner) {
   return DlpackHandle(&part->managed);
 }
 
+/// An output that is not one of those before it.
+nb::object to_python(
+    RunOutput& output, const PythonArguments& args, const PythonAllocator& allocator) {
+  if (output.evaluated != nullptr) {
+    return allocator.in_framework(evaluated_object(*output.evaluated));
+  }
+  if (output.input == RunOutput::kNone) {
+    return allocator.to_python(std::move(output.tensor));
+  }
+  nb::object argument = args.object(static_cast<size_t>(output.input));
+  if (output.tensor == nullptr) {
+    return argument;
+  }
+  return allocator.to_python(keep_argument(std::move(output.tensor), std::move(argument)));
+}
+
 } // namespace
 
 nb::list to_python(
-    std::vector<RunOutput> outputs, const PythonArguments& args, const PythonAllocator& allocator) {
-  std::vector<nb::object> results(outputs.size());
-  nb::list list;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    RunOutput& output = outputs[i];
-    if (output.evaluated != nullptr) {
-      results[i] = allocator.in_framework(evaluated_object(*output.evaluated));
-    } else if (output.input != RunOutput::kNone && output.tensor != nullptr) {
-      const auto input = static_cast<size_t>(output.input);
-      results[i] = allocator.to_python(keep_argument(std::move(output.tensor), args.object(input)));
-    } else if (output.input != RunOutput::kNone) {
-      results[i] = args.object(static_cast<size_t>(output.input));
-    } else if (output.same_as != RunOutput::kNone) {
-      results[i] = results[static_cast<size_t>(output.same_as)];
-    } else {
-      results[i] = allocator.to_python(std::move(output.tensor));
-    }
-    list.append(results[i]);
+    std::vector<RunOutput> outputs, const PythonArguments& args, PythonAllocator& allocator) {
+  allocator.lock();
+  const auto count = static_cast<Py_ssize_t>(outputs.size());
+  auto list = nb::steal<nb::list>(PyList_New(count));
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    RunOutput& output = outputs[static_cast<size_t>(i)];
+    nb::object result = output.same_as != RunOutput::kNone
+                            ? nb::borrow(PyList_GetItem(list.ptr(), output.same_as))
+                            : to_python(output, args, allocator);
+    PyList_SetItem(list.ptr(), i, result.release().ptr()); // steals it
   }
   return list;
 }

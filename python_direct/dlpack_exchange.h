@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "array_framework.h"
+#include "base/kept_vector.h"
+#include "gil.h"
 #include "runtime/dlpack_tensor.h"
 #include "runtime/launch.h"
 
@@ -35,11 +37,11 @@ class PythonArguments {
   explicit PythonArguments(nb::handle inputs);
 
   [[nodiscard]] std::span<const Argument> args() const {
-    return args_;
+    return *args_;
   }
   /// The object that argument `i` was read from.
   [[nodiscard]] nb::object object(size_t i) const {
-    return objects_[i];
+    return (*objects_)[i];
   }
   /// The framework that the outputs belong to; empty: PyTorch.
   [[nodiscard]] const std::optional<ArrayFramework>& framework() const {
@@ -47,15 +49,15 @@ class PythonArguments {
   }
 
  private:
-  void add(nb::handle item);
+  void add(nb::object object);
   bool add_number(nb::handle item);
   bool add_tensor(nb::handle item);
   void choose_framework();
   [[nodiscard]] TensorArg read_capsule(nb::handle item);
   [[nodiscard]] TensorArg view(DLTensor tensor);
 
-  std::vector<Argument> args_;
-  std::vector<nb::object> objects_;
+  KeptVector<Argument> args_;
+  KeptVector<nb::object> objects_;
   std::vector<size_t> pending_; // positions of tensors to be read through capsules
   bool has_torch_tensor_ = false;
   std::optional<ArrayFramework> framework_;
@@ -63,14 +65,31 @@ class PythonArguments {
   std::list<std::vector<int64_t>> strides_; // of tensors that came without
 };
 
-/// Makes the outputs of a run. Called without the GIL.
+/// Makes the outputs of a run. Made and destroyed with the GIL, which is released from `unlock`
+/// until something needs it.
 class PythonAllocator final : public OutputAllocator {
  public:
-  /// For outputs of `framework`; empty: of PyTorch. Needs the GIL.
+  /// For outputs of `framework`; empty: of PyTorch.
   explicit PythonAllocator(std::optional<ArrayFramework> framework);
   [[nodiscard]] DlpackHandle allocate(
       DataType dtype, std::span<const int64_t> sizes, Device device) override;
+  [[nodiscard]] DlpackHandle allocate_strided(
+      DataType dtype,
+      std::span<const int64_t> sizes,
+      std::span<const int64_t> strides,
+      int64_t elements,
+      Device device) override;
+  [[nodiscard]] DlpackHandle allocate_workspace(int64_t bytes, Device device) override;
   [[nodiscard]] void* current_stream(Device device) override;
+  void unlock() override {
+    if (!no_gil_) {
+      no_gil_.emplace();
+    }
+  }
+  /// Take the GIL again.
+  void lock() {
+    no_gil_.reset();
+  }
 
   /// The Python tensor of `handle`. Needs the GIL.
   [[nodiscard]] nb::object to_python(DlpackHandle handle) const;
@@ -84,14 +103,31 @@ class PythonAllocator final : public OutputAllocator {
   }
 
  private:
+  /// Outputs of PyTorch are tensors that `make_unwatched` makes, if it can.
+  enum class Purpose : uint8_t { Output, Workspace };
+
+  [[nodiscard]] DlpackHandle allocate_for(
+      Purpose purpose, DataType dtype, std::span<const int64_t> sizes, Device device);
+  /// Through the exchange table, which needs no GIL.
+  [[nodiscard]] DlpackHandle allocate_by_table(
+      DataType dtype, std::span<const int64_t> sizes, Device device);
+  /// A tensor that PyTorch makes without asking modes and transforms, if there are none.
+  [[nodiscard]] std::optional<DlpackHandle> make_unwatched(
+      DataType dtype,
+      std::span<const int64_t> sizes,
+      std::span<const int64_t> strides,
+      Device device);
+
   const std::optional<ArrayFramework> framework_;
   const bool framework_owns_memory_;
   const DLPackExchangeAPI* api_; // PyTorch's; nullptr: an older PyTorch, or not asked
+  bool is_watched_ = true;       // by modes, or by transforms
   void* last_stream_ = nullptr;
+  std::optional<GilRelease> no_gil_;
 };
 
-/// The list that a run returns. Needs the GIL.
+/// The list that a run returns; with the GIL from here on.
 [[nodiscard]] nb::list to_python(
-    std::vector<RunOutput> outputs, const PythonArguments& args, const PythonAllocator& allocator);
+    std::vector<RunOutput> outputs, const PythonArguments& args, PythonAllocator& allocator);
 
 } // namespace nvfuser::python

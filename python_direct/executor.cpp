@@ -30,12 +30,8 @@ nb::list run(
     const CompileParams& compile_params) {
   const PythonArguments arguments(args);
   PythonAllocator allocator(arguments.framework());
-  std::vector<RunOutput> outputs;
-  {
-    const GilRelease no_gil;
-    outputs = self.run(
-        arguments.args(), allocator, launch_constraints.value_or(LaunchParams()), compile_params);
-  }
+  std::vector<RunOutput> outputs = self.run(
+      arguments.args(), allocator, launch_constraints.value_or(LaunchParams()), compile_params);
   return to_python(std::move(outputs), arguments, allocator);
 }
 

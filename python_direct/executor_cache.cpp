@@ -45,11 +45,7 @@ nb::list run(FusionExecutorCache& self, nb::handle inputs, std::optional<Device>
   const PythonArguments arguments(inputs);
   PythonAllocator allocator(arguments.framework());
   PythonEvaluator evaluator(arguments, allocator);
-  std::vector<RunOutput> outputs;
-  {
-    const GilRelease no_gil;
-    outputs = self.execute(arguments.args(), {allocator, evaluator}, device);
-  }
+  std::vector<RunOutput> outputs = self.execute(arguments.args(), {allocator, evaluator}, device);
   return to_python(std::move(outputs), arguments, allocator);
 }
 

@@ -19,11 +19,7 @@ nb::list run(HostProgram& self, const nb::object& args, const nb::object& device
   PythonAllocator allocator(arguments.framework());
   PythonEvaluator evaluator(arguments, allocator);
   const std::optional<Device> place = device_from_python(device);
-  std::vector<RunOutput> outputs;
-  {
-    const GilRelease no_gil;
-    outputs = self.run(arguments.args(), {allocator, evaluator}, place);
-  }
+  std::vector<RunOutput> outputs = self.run(arguments.args(), {allocator, evaluator}, place);
   return to_python(std::move(outputs), arguments, allocator);
 }
 

@@ -2,6 +2,8 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 
@@ -168,7 +170,8 @@ Explanation explain(nb::handle item, const std::string& reason) {
 struct Questions {
   nb::handle is_conj;
   nb::handle is_neg;
-  nb::handle num_modes; // None in a PyTorch that has no such function
+  nb::handle num_modes; // None in a PyTorch that has no such function; so is the next
+  nb::handle is_transforming;
 
   static const Questions& get() {
     static const Questions questions = [] {
@@ -177,7 +180,8 @@ struct Questions {
       const nb::object core = torch.attr("_C");
       return Questions{
           nb::getattr(tensor, "is_conj").release(), nb::getattr(tensor, "is_neg").release(),
-          nb::getattr(core, "_len_torch_dispatch_stack", nb::none()).release()};
+          nb::getattr(core, "_len_torch_dispatch_stack", nb::none()).release(),
+          nb::getattr(core, "_are_functorch_transforms_active", nb::none()).release()};
     }();
     return questions;
   }
@@ -205,6 +209,13 @@ int64_t num_modes() {
   return PyLong_AsLongLong(checked(PyObject_Vectorcall(question.ptr(), nullptr, 0, nullptr)).ptr());
 }
 
+/// May a transform of torch.func be active?
+bool may_be_transforming() {
+  const nb::handle question = Questions::get().is_transforming;
+  return question.is_none() ||
+         checked(PyObject_Vectorcall(question.ptr(), nullptr, 0, nullptr)).is(Py_True);
+}
+
 /// The class of the mode at a position of the stack.
 std::string mode_name(int64_t position) {
   const nb::object core = nb::module_::import_("torch").attr("_C");
@@ -228,14 +239,20 @@ const TensorClass& tensor_class(PyTypeObject* type) {
   // Holds its keys, so that their addresses stay theirs. Never destroyed: Python may be gone before
   // it.
   static auto& known = *new std::unordered_map<PyTypeObject*, TensorClass>;
-  if (const auto found = known.find(type); found != known.end()) {
-    return found->second;
+  static const std::pair<PyTypeObject* const, TensorClass>* last = nullptr;
+  if (last != nullptr && last->first == type) { // most tensors are torch.Tensor
+    return last->second;
   }
-  TensorClass result;
-  result.api = find_exchange_api(type);
-  result.is_opaque = result.api != nullptr && is_opaque(reinterpret_cast<PyObject*>(type));
-  Py_INCREF(reinterpret_cast<PyObject*>(type));
-  return known.emplace(type, result).first->second;
+  auto found = known.find(type);
+  if (found == known.end()) {
+    TensorClass result;
+    result.api = find_exchange_api(type);
+    result.is_opaque = result.api != nullptr && is_opaque(reinterpret_cast<PyObject*>(type));
+    Py_INCREF(reinterpret_cast<PyObject*>(type));
+    found = known.emplace(type, result).first;
+  }
+  last = &*found;
+  return found->second;
 }
 
 void throw_unreadable(nb::handle item, const std::string& reason) {
@@ -256,12 +273,11 @@ void throw_unreadable(nb::handle item, const std::string& reason) {
 }
 
 void check_torch_tensor(nb::handle item, const DLTensor& tensor) {
-  bool is_empty = false;
-  for (int32_t dim = 0; dim < tensor.ndim; ++dim) {
-    is_empty = is_empty || tensor.shape[dim] == 0;
-  }
-  if (tensor.data == nullptr && !is_empty) {
-    throw_unreadable(item, "");
+  if (tensor.data == nullptr) {
+    const std::span<const int64_t> sizes(tensor.shape, static_cast<size_t>(tensor.ndim));
+    if (std::ranges::find(sizes, 0) == sizes.end()) { // else it has no elements
+      throw_unreadable(item, "");
+    }
   }
   const char* pending = nullptr;
   const Questions& questions = Questions::get();
@@ -278,8 +294,9 @@ void check_torch_tensor(nb::handle item, const DLTensor& tensor) {
       pending, "()");
 }
 
-void check_torch_modes() {
-  for (int64_t i = num_modes(); i-- > 0;) {
+bool check_torch_modes() {
+  const int64_t count = num_modes();
+  for (int64_t i = count; i-- > 0;) {
     const std::string mode = mode_name(i);
     const std::string name = last_part(mode);
     if (name != "FakeTensorMode" && name != "FunctionalTensorMode" &&
@@ -294,6 +311,7 @@ void check_torch_modes() {
         .fix = {kUntraced, kGuide},
     });
   }
+  return count > 0 || may_be_transforming();
 }
 
 void throw_no_memory(const std::string& reason) {

@@ -29,8 +29,9 @@ struct TensorClass {
 void check_torch_tensor(nb::handle item, const DLTensor& tensor);
 
 /// Modes that record operations instead of doing them would give outputs without data, or a record
-/// in which the run of a kernel is a constant: throws. Needs the GIL.
-void check_torch_modes();
+/// in which the run of a kernel is a constant: throws. Returns whether there may be other modes, or
+/// transforms of torch.func, which want to see new tensors. Needs the GIL.
+[[nodiscard]] bool check_torch_modes();
 
 /// PyTorch made no memory for an output; `reason` is its own. Needs the GIL.
 [[noreturn]] void throw_no_memory(const std::string& reason);

@@ -28,7 +28,7 @@ struct EvaluatorInput {
   SharedTensor memory{};    // of all other tensors
 };
 
-/// Called without any lock of the caller's language.
+/// Takes the lock of the caller's language where it needs it.
 class Evaluator {
  public:
   virtual ~Evaluator() = default;

@@ -158,6 +158,7 @@ std::vector<RunOutput> FusionExecutorCache::execute(
   if (!is_profiling()) {
     return run(args, caller, device);
   }
+  caller.allocator.unlock();
   ProfiledRun profiled(fusion_id_); // with what is compiled on the way
   std::vector<RunOutput> outputs = run(args, caller, device);
   profiled.finish();
@@ -177,6 +178,7 @@ std::vector<RunOutput> FusionExecutorCache::run(
     }
   } else {
     misses_.add();
+    caller.allocator.unlock();
     // A copy: what compiles may warn, and a handler of warnings may run something in this thread.
     call = make_call(args, caller, device, Signature(words));
   }
@@ -419,8 +421,9 @@ std::shared_ptr<PiecePlanner> FusionExecutorCache::planner_for(
 void FusionExecutorCache::note_call(const CallPtr& call) {
   // Most calls repeat the last one, and write nothing that other threads read.
   if (last_call_.load(std::memory_order_relaxed) != call.get()) {
+    CallPtr last = call; // what it was before goes when the lock is free
     const std::lock_guard lock(last_mutex_);
-    last_call_owner_ = call;
+    last_call_owner_.swap(last);
     last_call_ = call.get();
   }
 }

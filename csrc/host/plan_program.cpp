@@ -4,6 +4,7 @@
 
 #include "base/errors.h"
 #include "base/thread_pool.h"
+#include "host/plan_addresses.h"
 #include "host/plan_launches.h"
 #include "host/program_plan.h"
 #include "host/view.h"
@@ -89,6 +90,7 @@ class ProgramPlanner {
     place_workspace();
     find_single_launch();
     plan_launches(plan_);
+    plan_addresses(plan_);
     return std::nullopt;
   }
 

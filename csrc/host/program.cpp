@@ -360,6 +360,7 @@ std::variant<std::shared_ptr<const ProgramPlan>, StepRefusal> HostProgram::try_m
 
 std::vector<RunOutput> HostProgram::run(
     std::span<const Argument> args, const Caller& caller, std::optional<Device> device) {
+  caller.allocator.unlock();
   return run_plan(*plan(args, device), args, caller, fusion_id_);
 }
 

@@ -54,6 +54,28 @@ struct SlotPlan {
   int64_t bytes = 0;
   bool is_row_major = true;
   int64_t workspace_offset = 0; // of those in the workspace
+  /// A new tensor that the caller gets as it is: nothing else that outlives a run sees it.
+  bool is_handed_over = false;
+};
+
+/// All that differs between two runs of a kernel: addresses among the parameters of a program.
+struct LaunchAddresses {
+  struct OfSlot {
+    size_t offset = 0;
+    Slot slot = kNoSlot;
+  };
+  struct OfWorkspace {
+    size_t offset = 0;
+    int64_t byte_offset = 0;
+    bool is_counter = false;
+  };
+  struct Alignment {
+    Slot slot = kNoSlot;
+    int64_t bytes = 0; // its address has to be a multiple of
+  };
+  std::vector<OfSlot> slots;
+  std::vector<OfWorkspace> workspaces;
+  std::vector<Alignment> alignments;
 };
 
 /// A kernel of the chain. Its parameters are a part of the program's block.
@@ -65,6 +87,8 @@ struct PlannedLaunch {
   std::vector<int64_t> random_numbers;
   size_t first_parameter = 0; // in ProgramPlan::parameters
   size_t first_address = 0;   // in ProgramPlan::parameter_offsets
+  /// No value: more than addresses differs from run to run, or has to be checked.
+  std::optional<LaunchAddresses> addresses{};
 };
 
 struct PlannedEvaluation {
@@ -101,6 +125,7 @@ struct ProgramPlan {
   /// All steps are launches, and none writes to an argument: what a run did before it failed is not
   /// seen.
   bool leaves_arguments = true;
+  bool has_evaluations = false;
   int64_t random_streams = 0; // random tensors of all steps, which share one state of a run
   /// The parameters of all kernels, with what does not differ from run to run.
   std::vector<std::byte> parameters;

@@ -4,10 +4,12 @@
 #include <optional>
 
 #include "base/errors.h"
+#include "base/kept_vector.h"
 #include "base/trace.h"
 #include "ir/all_nodes.h"
 #include "runtime/counters.h"
 #include "runtime/cuda_driver.h"
+#include "runtime/leased_workspace.h"
 #include "runtime/overlap.h"
 #include "runtime/parameter_block.h"
 #include "runtime/profiler.h"
@@ -15,8 +17,12 @@
 namespace nvfuser::host {
 namespace {
 
-char* address_of(const SharedTensor& tensor) {
-  return static_cast<char*>(tensor->dl_tensor.data) + tensor->dl_tensor.byte_offset;
+char* address_of(const DLTensor& tensor) {
+  return static_cast<char*>(tensor.data) + tensor.byte_offset;
+}
+
+void put_address(std::byte* parameter, const char* address) {
+  std::memcpy(parameter, static_cast<const void*>(&address), sizeof(address));
 }
 
 /// A tensor of its own description in memory that others own.
@@ -74,46 +80,6 @@ int64_t bytes_of_outputs(std::span<const RunOutput> outputs, std::span<const Arg
   return bytes;
 }
 
-/// The lists of a run. A thread keeps their memory from run to run; a nested run in the same thread
-/// has its own.
-class RunLists {
- public:
-  RunLists() {
-    swap(kept());
-  }
-  ~RunLists() {
-    memory.clear();
-    slots.clear();
-    swap(kept());
-  }
-  RunLists(const RunLists&) = delete;
-  RunLists& operator=(const RunLists&) = delete;
-
-  std::vector<SharedTensor> memory; // by slot; of owners
-  std::vector<Argument> slots;
-  // -- of the launch that is bound --
-  std::vector<Argument> values;
-  std::vector<void*> tensors;
-
- private:
-  struct Kept {
-    std::vector<SharedTensor> memory;
-    std::vector<Argument> slots;
-    std::vector<Argument> values;
-    std::vector<void*> tensors;
-  };
-  static Kept& kept() {
-    static thread_local Kept lists;
-    return lists;
-  }
-  void swap(Kept& other) {
-    memory.swap(other.memory);
-    slots.swap(other.slots);
-    values.swap(other.values);
-    tensors.swap(other.tensors);
-  }
-};
-
 class ProgramRun {
  public:
   ProgramRun(
@@ -134,7 +100,6 @@ class ProgramRun {
 
   std::vector<RunOutput> run() {
     allocate();
-    describe_slots();
     if (!plan_.leaves_arguments) {
       allocate_all_tensors();
     }
@@ -155,11 +120,10 @@ class ProgramRun {
   // -- memory --
 
   void allocate() {
-    memory_.resize(plan_.slots.size());
-    if (plan_.workspace_bytes > 0) {
-      const int64_t bytes[] = {plan_.workspace_bytes};
-      workspace_ = caller_.allocator.allocate(DataType::Byte, bytes, plan_.device);
-    }
+    bases_->resize(plan_.slots.size());
+    handed_over_->resize(plan_.slots.size());
+    memory_->resize(plan_.slots.size());
+    char* const workspace = make_workspace();
     shared_ = stream_memory_for(
         plan_.counter_bytes, plan_.kernel_workspace_bytes, plan_.device, stream_,
         caller_.allocator);
@@ -168,64 +132,90 @@ class ProgramRun {
       if (slot.owner != static_cast<Slot>(i)) {
         continue;
       }
-      if (slot.memory == SlotMemory::Workspace) {
-        memory_[i] = workspace_;
+      if (slot.memory == SlotMemory::Argument) {
+        base(slot.owner) = static_cast<char*>(std::get<TensorArg>(args_[i]).data);
+      } else if (slot.memory == SlotMemory::Workspace && workspace != nullptr) {
+        base(slot.owner) = workspace + slot.workspace_offset;
       }
     }
   }
 
+  /// Evaluations may keep what they read: such a run has memory that no later one gets.
+  char* make_workspace() {
+    if (plan_.workspace_bytes == 0) {
+      return nullptr;
+    }
+    if (!plan_.has_evaluations) {
+      lease_.emplace(plan_.workspace_bytes, plan_.device, stream_, caller_.allocator);
+      return static_cast<char*>(lease_->data());
+    }
+    workspace_ = caller_.allocator.allocate_workspace(plan_.workspace_bytes, plan_.device);
+    return address_of(workspace_->dl_tensor);
+  }
+
   /// The memory of a tensor that the caller gets, if it is not there yet.
-  void allocate_tensor(size_t owner) {
-    const SlotPlan& slot = plan_.slots[owner];
-    if (slot.memory != SlotMemory::NewTensor || memory_[owner] != nullptr) {
+  void allocate_tensor(Slot owner) {
+    const SlotPlan& slot = slot_plan(owner);
+    const auto i = static_cast<size_t>(owner);
+    if (slot.memory != SlotMemory::NewTensor || (*handed_over_)[i] || (*memory_)[i]) {
       return;
     }
+    DlpackHandle tensor = make_tensor(slot);
+    base(owner) = address_of(tensor->dl_tensor);
+    if (slot.is_handed_over) {
+      (*handed_over_)[i] = std::move(tensor);
+    } else {
+      (*memory_)[i] = std::move(tensor);
+    }
+    set_addresses(owner);
+  }
+
+  /// Others see it through views, which have the strides.
+  [[nodiscard]] DlpackHandle make_tensor(const SlotPlan& slot) {
+    if (slot.is_row_major) {
+      return caller_.allocator.allocate(slot.dtype, slot.sizes, plan_.device);
+    }
+    if (slot.is_handed_over) {
+      return caller_.allocator.allocate_strided(
+          slot.dtype, slot.sizes, slot.strides, slot.elements, plan_.device);
+    }
     const int64_t elements[] = {slot.elements};
-    memory_[owner] = slot.is_row_major
-                         ? caller_.allocator.allocate(slot.dtype, slot.sizes, plan_.device)
-                         : caller_.allocator.allocate(slot.dtype, elements, plan_.device);
-    set_addresses(static_cast<Slot>(owner));
+    return caller_.allocator.allocate(slot.dtype, elements, plan_.device);
   }
 
   void allocate_all_tensors() {
     for (size_t i = 0; i < plan_.slots.size(); ++i) {
       if (plan_.slots[i].owner == static_cast<Slot>(i)) {
-        allocate_tensor(i);
+        allocate_tensor(static_cast<Slot>(i));
       }
     }
   }
 
-  /// Let the slots that see the memory of `owner` know where it lies.
-  void set_addresses(Slot owner) {
-    for (size_t i = 0; i < plan_.slots.size(); ++i) {
-      if (plan_.slots[i].owner == owner) {
-        std::get<TensorArg>(slots_[i]).data = address(static_cast<Slot>(i));
-      }
-    }
+  [[nodiscard]] const SlotPlan& slot_plan(Slot number) const {
+    return plan_.slots[static_cast<size_t>(number)];
+  }
+  /// Where the memory of an owner begins; nullptr: it has no bytes, or is not there yet.
+  [[nodiscard]] char*& base(Slot owner) {
+    return (*bases_)[static_cast<size_t>(owner)];
+  }
+  [[nodiscard]] char* address(Slot number) {
+    const SlotPlan& slot = slot_plan(number);
+    char* const begin = base(slot.owner);
+    return begin == nullptr ? nullptr : begin + slot.byte_offset;
   }
 
-  /// The address of a slot whose memory is there.
-  [[nodiscard]] char* address(Slot number) const {
-    const SlotPlan& slot = plan_.slots[static_cast<size_t>(number)];
-    const auto owner = static_cast<size_t>(slot.owner);
-    if (slot.memory == SlotMemory::Argument) {
-      return static_cast<char*>(std::get<TensorArg>(args_[owner]).data) + slot.byte_offset;
-    }
-    const SharedTensor& memory = memory_[owner];
-    if (memory == nullptr) { // without bytes, or made by an evaluation that comes later
-      return nullptr;
-    }
-    return address_of(memory) + plan_.slots[owner].workspace_offset + slot.byte_offset;
-  }
+  // -- slots as arguments of steps, where a step asks for them --
 
-  /// Slots as arguments of steps.
   void describe_slots() {
-    slots_.assign(args_.begin(), args_.end());
-    for (size_t i = slots_.size(); i < plan_.slots.size(); ++i) {
+    if (!slots_->empty()) {
+      return;
+    }
+    slots_->assign(args_.begin(), args_.end());
+    for (size_t i = slots_->size(); i < plan_.slots.size(); ++i) {
       const SlotPlan& slot = plan_.slots[i];
-      slots_.emplace_back(
+      slots_->emplace_back(
           TensorArg{
-              .data = address(static_cast<Slot>(i)),
+              .data = slot.owner == kNoSlot ? nullptr : address(static_cast<Slot>(i)),
               .size_data = slot.sizes.data(),
               .stride_data = slot.strides.data(),
               .rank = static_cast<int32_t>(slot.sizes.size()),
@@ -235,15 +225,28 @@ class ProgramRun {
     }
   }
 
-  [[nodiscard]] const TensorArg& tensor_of(Slot number) const {
-    return std::get<TensorArg>(slots_[static_cast<size_t>(number)]);
+  /// Let the slots that see the memory of `owner` know where it lies.
+  void set_addresses(Slot owner) {
+    for (size_t i = 0; i < slots_->size(); ++i) {
+      if (plan_.slots[i].owner == owner) {
+        std::get<TensorArg>((*slots_)[i]).data = address(static_cast<Slot>(i));
+      }
+    }
+  }
+
+  [[nodiscard]] const Argument& value_of(Slot number) {
+    describe_slots();
+    return (*slots_)[static_cast<size_t>(number)];
+  }
+  [[nodiscard]] const TensorArg& tensor_of(Slot number) {
+    return std::get<TensorArg>(value_of(number));
   }
 
   /// The values of slots, until they are asked for again.
   [[nodiscard]] const std::vector<Argument>& values_of(const std::vector<Slot>& inputs) {
     values_.clear();
     for (const Slot input : inputs) {
-      values_.push_back(slots_[static_cast<size_t>(input)]);
+      values_.push_back(value_of(input));
     }
     return values_;
   }
@@ -274,20 +277,49 @@ class ProgramRun {
   }
 
   void bind_kernel(const PlannedLaunch& launch) {
+    for (const Slot tensor : launch.tensors) {
+      if (tensor != kNoSlot) {
+        allocate_tensor(slot_plan(tensor).owner);
+      }
+    }
+    if (!launch.addresses || !try_bind_addresses(*launch.addresses)) {
+      bind_arguments(launch);
+    }
+  }
+
+  /// Whether all addresses are aligned as the kernel needs it.
+  bool try_bind_addresses(const LaunchAddresses& addresses) {
+    for (const LaunchAddresses::Alignment& check : addresses.alignments) {
+      if (reinterpret_cast<uintptr_t>(address(check.slot)) % static_cast<uintptr_t>(check.bytes) !=
+          0) {
+        return false;
+      }
+    }
+    std::byte* const parameters = block_.bytes();
+    for (const LaunchAddresses::OfSlot& place : addresses.slots) {
+      put_address(parameters + place.offset, address(place.slot));
+    }
+    for (const LaunchAddresses::OfWorkspace& place : addresses.workspaces) {
+      const LaunchPiece& piece = place.is_counter ? shared_.counters : shared_.workspace;
+      if (piece.data != nullptr) { // else: no elements
+        put_address(parameters + place.offset, static_cast<char*>(piece.data) + place.byte_offset);
+      }
+    }
+    return true;
+  }
+
+  void bind_arguments(const PlannedLaunch& launch) {
     const LaunchPlan& plan = *launch.plan;
     const std::vector<Argument>& values = values_of(launch.inputs);
     dump_arguments(plan, values);
     if (plan.is_empty) {
       return;
     }
-    tensors_.clear();
+    tensors_->clear();
     for (const Slot tensor : launch.tensors) {
-      if (tensor != kNoSlot) {
-        allocate_tensor(static_cast<size_t>(plan_.slots[static_cast<size_t>(tensor)].owner));
-      }
-      tensors_.push_back(tensor == kNoSlot ? nullptr : address(tensor));
+      tensors_->push_back(tensor == kNoSlot ? nullptr : address(tensor));
     }
-    const LaunchMemory memory{tensors_, shared_.workspace.data, shared_.counters.data};
+    const LaunchMemory memory{*tensors_, shared_.workspace.data, shared_.counters.data};
     const RandomShare random{random_, launch.random_numbers};
     bind_launch(plan, values, memory, random, block_.bytes() + launch.first_parameter);
   }
@@ -301,6 +333,7 @@ class ProgramRun {
     const TraceSpan span(plan.code->name);
     const std::byte* parameters = block_.bytes() + launch.first_parameter;
     void** addresses = block_.addresses() + launch.first_address;
+    caller_.allocator.unlock();
     if (profiled_ == nullptr) {
       enqueue_launch(plan, parameters, addresses, stream_);
       return;
@@ -310,14 +343,16 @@ class ProgramRun {
         [&](KernelTimer* timer) { enqueue_launch(plan, parameters, addresses, stream_, timer); });
   }
 
-  [[nodiscard]] EvaluatorInput evaluator_input(Slot number) const {
-    const SlotPlan& slot = plan_.slots[static_cast<size_t>(number)];
-    EvaluatorInput input{slots_[static_cast<size_t>(number)]};
+  [[nodiscard]] EvaluatorInput evaluator_input(Slot number) {
+    const SlotPlan& slot = slot_plan(number);
+    EvaluatorInput input{value_of(number)};
     if (slot.memory == SlotMemory::None || slot.memory == SlotMemory::Argument) {
       input.argument = slot.owner;
       input.is_whole = slot.same_as == slot.owner;
+    } else if (slot.memory == SlotMemory::Workspace) {
+      input.memory = workspace_;
     } else {
-      input.memory = memory_[static_cast<size_t>(slot.owner)];
+      input.memory = (*memory_)[static_cast<size_t>(slot.owner)];
     }
     return input;
   }
@@ -349,14 +384,16 @@ class ProgramRun {
 
   /// A tensor that an evaluation made fills its slot, and those that see it.
   void take_result(Slot number, DlpackHandle result) {
-    const SlotPlan& slot = plan_.slots[static_cast<size_t>(number)];
+    const SlotPlan& slot = slot_plan(number);
     NVF_INVARIANT(result != nullptr, "an evaluator returns every output that is new");
-    SharedTensor& memory = memory_[static_cast<size_t>(number)] = std::move(result);
+    SharedTensor& memory = (*memory_)[static_cast<size_t>(number)] = std::move(result);
+    base(number) = address_of(memory->dl_tensor);
     TensorArg seen = view_of(memory->dl_tensor);
     if (slot.has_shape) {
       check_result(slot, seen);
     }
-    slots_[static_cast<size_t>(number)] = seen;
+    describe_slots();
+    (*slots_)[static_cast<size_t>(number)] = seen;
     set_addresses(number);
   }
 
@@ -372,8 +409,9 @@ class ProgramRun {
   }
 
   void run_step(const PlannedCopy& copy) {
-    const auto& from = tensor_of(copy.from);
-    const auto& to = tensor_of(copy.to);
+    const TensorArg& from = tensor_of(copy.from);
+    const TensorArg& to = tensor_of(copy.to);
+    caller_.allocator.unlock();
     if (from.is_empty()) {
       return;
     }
@@ -394,7 +432,7 @@ class ProgramRun {
 
   void run_step(const PlannedRelease& release) {
     if (release.owner != kNoSlot) {
-      memory_[static_cast<size_t>(release.owner)].reset();
+      (*memory_)[static_cast<size_t>(release.owner)].reset();
     }
   }
 
@@ -421,7 +459,11 @@ class ProgramRun {
         }
         continue;
       }
-      const SharedTensor& memory = memory_[static_cast<size_t>(slot.owner)];
+      if (slot_plan(slot.owner).is_handed_over) {
+        outputs[i].tensor = std::move((*handed_over_)[static_cast<size_t>(slot.owner)]);
+        continue;
+      }
+      const SharedTensor& memory = (*memory_)[static_cast<size_t>(slot.owner)];
       if (slot.memory == SlotMemory::Evaluated && slot.owner == number) {
         outputs[i].evaluated = memory; // the framework may know more of it than its elements
       } else {
@@ -439,13 +481,17 @@ class ProgramRun {
   std::optional<CudaContextGuard> context_;
   CUstream stream_ = nullptr;
   RandomState random_;
-  SharedTensor workspace_;
+  SharedTensor workspace_;               // of a run with evaluations
+  std::optional<LeasedWorkspace> lease_; // of all others
   StreamMemory shared_;
-  RunLists lists_;
-  std::vector<SharedTensor>& memory_ = lists_.memory;
-  std::vector<Argument>& slots_ = lists_.slots;
-  std::vector<Argument>& values_ = lists_.values;
-  std::vector<void*>& tensors_ = lists_.tensors;
+  // -- by slot --
+  KeptVector<char*> bases_;              // of owners
+  KeptVector<DlpackHandle> handed_over_; // of owners that are
+  KeptVector<SharedTensor> memory_;      // of all other owners
+  KeptVector<Argument> slots_;           // empty as long as no step asks for them
+  // -- of the launch that is bound --
+  std::vector<Argument> values_;
+  KeptVector<void*> tensors_;
   size_t bound_until_ = 0; // steps before are bound
 };
 

@@ -20,8 +20,7 @@ constexpr int64_t kMostWorkspaceBytes = int64_t{16} << 20;
 
 LaunchPiece own_workspace(int64_t bytes, Device device, OutputAllocator& allocator) {
   LaunchPiece piece;
-  const int64_t sizes[] = {bytes};
-  piece.own = allocator.allocate(DataType::Byte, sizes, device);
+  piece.own = allocator.allocate_workspace(bytes, device);
   const DLTensor& tensor = piece.own->dl_tensor;
   piece.data = static_cast<char*>(tensor.data) + tensor.byte_offset;
   return piece;
@@ -81,12 +80,6 @@ Arena& arena() {
   return *instance;
 }
 
-bool is_capturing(const CudaDriver& driver, CUstream stream) {
-  int status = 0;
-  driver.check(driver.stream_is_capturing(stream, &status), "cuStreamIsCapturing");
-  return status != 0;
-}
-
 /// The pieces that the stream keeps, of so many bytes; 0: none.
 StreamMemory kept_memory(
     int64_t counter_bytes,
@@ -124,7 +117,8 @@ StreamMemory stream_memory_for(
   if (counter_bytes == 0 && workspace_bytes == 0) {
     return {};
   }
-  const bool is_shared = !device.is_cpu() && !is_capturing(CudaDriver::get(), stream);
+  allocator.unlock(); // a thread that makes new memory of a stream may need it
+  const bool is_shared = !device.is_cpu() && !CudaDriver::get().is_capturing(stream);
   const bool shares_counters = is_shared && counter_bytes <= kMostCounterBytes;
   const bool shares_workspace = is_shared && workspace_bytes <= kMostWorkspaceBytes;
   StreamMemory memory;

@@ -173,6 +173,12 @@ std::optional<Refusal> CudaDriver::find_missing_context(int index) const {
   return std::nullopt;
 }
 
+bool CudaDriver::is_capturing(CUstream stream) const {
+  int status = 0;
+  check(stream_is_capturing(stream, &status), "cuStreamIsCapturing");
+  return status != 0;
+}
+
 std::optional<Refusal> CudaDriver::find_failure(CUresult result, const char* what) const {
   if (result == 0) {
     return std::nullopt;
@@ -192,16 +198,15 @@ std::optional<Refusal> CudaDriver::find_failure(CUresult result, const char* wha
   });
 }
 
-CudaContextGuard::CudaContextGuard(const CudaDriver& driver, int device, Failure failure)
-    : driver_(driver) {
-  const std::optional<Refusal> refusal = enter(device);
+void CudaContextGuard::enter(int device, Failure failure) {
+  const std::optional<Refusal> refusal = try_enter(device);
   entered_ = !refusal.has_value();
   if (failure == Failure::Thrown) {
     check(refusal);
   }
 }
 
-std::optional<Refusal> CudaContextGuard::enter(int device) {
+std::optional<Refusal> CudaContextGuard::try_enter(int device) {
   NVF_RETURN_REFUSAL(driver_.find_missing_context(device));
   CUcontext wanted = driver_.device(device).context;
   CUcontext current = nullptr;

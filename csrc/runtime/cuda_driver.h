@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -171,8 +172,18 @@ class CudaDriver {
   /// The clock of a device's memory: asked for when it is needed, since that may take a
   /// millisecond.
   [[nodiscard]] int memory_clock_khz(int index) const;
+  /// The primary context of a device; nullptr before the first call of `device` for it.
+  [[nodiscard]] CUcontext known_context(int index) const {
+    if (index < 0 || index >= num_devices()) {
+      return nullptr;
+    }
+    return std::atomic_ref<CUcontext>(devices_[static_cast<size_t>(index)].context)
+        .load(std::memory_order_acquire);
+  }
   /// Says no to an index without a device, and where it gets no context.
   [[nodiscard]] std::optional<Refusal> find_missing_context(int index) const;
+  /// Whether a CUDA graph is being captured on `stream`.
+  [[nodiscard]] bool is_capturing(CUstream stream) const;
   /// Says no, and names `what`, unless `result` is success.
   [[nodiscard]] std::optional<Refusal> find_failure(CUresult result, const char* what) const;
   /// The same as a UserError.
@@ -199,7 +210,15 @@ class CudaContextGuard {
   /// cannot be made current is no error.
   enum class Failure : uint8_t { Thrown, Ignored };
 
-  CudaContextGuard(const CudaDriver& driver, int device, Failure failure = Failure::Thrown);
+  CudaContextGuard(const CudaDriver& driver, int device, Failure failure = Failure::Thrown)
+      : driver_(driver) {
+    CUcontext current = nullptr;
+    entered_ = driver.ctx_get_current(&current) == 0 && current != nullptr &&
+               current == driver.known_context(device);
+    if (!entered_) { // seldom: most threads work on one device
+      enter(device, failure);
+    }
+  }
   ~CudaContextGuard();
   CudaContextGuard(const CudaContextGuard&) = delete;
   CudaContextGuard& operator=(const CudaContextGuard&) = delete;
@@ -210,7 +229,8 @@ class CudaContextGuard {
   }
 
  private:
-  [[nodiscard]] std::optional<Refusal> enter(int device);
+  void enter(int device, Failure failure);
+  [[nodiscard]] std::optional<Refusal> try_enter(int device);
 
   const CudaDriver& driver_;
   bool entered_ = false;

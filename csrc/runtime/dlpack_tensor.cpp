@@ -76,6 +76,21 @@ std::string TensorArg::str() const {
   return out + (rank == 0 ? "[]" : "]") + " on " + device.str();
 }
 
+DlpackHandle OutputAllocator::allocate_strided(
+    DataType dtype,
+    std::span<const int64_t> sizes,
+    std::span<const int64_t> strides,
+    int64_t elements,
+    Device device) {
+  const int64_t storage[] = {elements};
+  return restride(allocate(dtype, storage, device), sizes, strides);
+}
+
+DlpackHandle OutputAllocator::allocate_workspace(int64_t bytes, Device device) {
+  const int64_t sizes[] = {bytes};
+  return allocate(DataType::Byte, sizes, device);
+}
+
 std::optional<DataType> from_dlpack(DLDataType type) {
   for (const TypePair& pair : kTypePairs) {
     if (pair.code == type.code && pair.bits == type.bits && pair.lanes == type.lanes) {

@@ -59,15 +59,31 @@ struct DlpackDeleter {
 /// A tensor this process part owns. Its deleter needs no lock of the caller's language.
 using DlpackHandle = std::unique_ptr<DLManagedTensorVersioned, DlpackDeleter>;
 
-/// Makes tensors in the caller's framework. Called without any lock of the caller's language.
+/// Makes tensors in the caller's framework.
+///
+/// A run begins with the lock of the caller's language, if it has one, and lets go of it (`unlock`)
+/// before it compiles, launches, or waits for another thread. Functions that need the lock take it
+/// again, and keep it until the next `unlock`.
 class OutputAllocator {
  public:
   virtual ~OutputAllocator() = default;
   /// An uninitialised row-major tensor, at least 16-byte aligned.
   [[nodiscard]] virtual DlpackHandle allocate(
       DataType dtype, std::span<const int64_t> sizes, Device device) = 0;
+  /// The same with other strides, in memory of so many elements.
+  [[nodiscard]] virtual DlpackHandle allocate_strided(
+      DataType dtype,
+      std::span<const int64_t> sizes,
+      std::span<const int64_t> strides,
+      int64_t elements,
+      Device device);
+  /// Memory for the run itself, which takes no lock of the caller's language where it can do
+  /// without.
+  [[nodiscard]] virtual DlpackHandle allocate_workspace(int64_t bytes, Device device);
   /// The stream the caller's framework works on; nullptr is the default stream.
   [[nodiscard]] virtual void* current_stream(Device device) = 0;
+  /// Let go of the lock of the caller's language, so that its other threads can run.
+  virtual void unlock() {}
 };
 
 /// The type of DLPack's element type; empty if there is none.

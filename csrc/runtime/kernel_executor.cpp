@@ -58,7 +58,7 @@ void KernelExecutor::compile(
       std::make_shared<ScheduledFusion>(fusion), identity, launch_constraints, compile_params);
   program->compile(args);
   const std::lock_guard lock(mutex_);
-  program_ = std::move(program);
+  program_.swap(program); // what it was before goes when the lock is free
 }
 
 std::vector<RunOutput> KernelExecutor::run(

@@ -400,7 +400,13 @@ std::vector<RunOutput> KernelProgram::run(
   if (is_profiling()) {
     profiled.emplace(identity_.fusion_id);
   }
-  const PlanPtr plan = this->plan(args, constraints, params);
+  static thread_local Signature words; // kept for its capacity
+  write_signature(args, constraints, params, words);
+  PlanPtr plan = plans_.find(words);
+  if (plan == nullptr) {
+    allocator.unlock();
+    plan = get_or_throw(try_make_plan(args, constraints, params, Signature(words))); // as above
+  }
   const TraceSpan span(kernel_name_);
   std::vector<RunOutput> outputs = profiled ? profiled->launch(*plan, args, allocator, identity_)
                                             : launch(*plan, args, allocator);
@@ -414,8 +420,9 @@ std::vector<RunOutput> KernelProgram::run(
 void KernelProgram::note_run(const PlanPtr& plan) {
   // Most runs repeat the last one, and write nothing that other threads read.
   if (last_plan_.load(std::memory_order_relaxed) != plan.get()) {
+    PlanPtr last = plan; // what it was before goes when the lock is free
     const std::lock_guard lock(last_mutex_);
-    last_plan_owner_ = plan;
+    last_plan_owner_.swap(last);
     last_plan_ = plan.get();
   }
 }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/errors.h"
+#include "base/kept_vector.h"
 #include "ir/all_nodes.h"
 #include "runtime/counters.h"
 #include "runtime/cpu_runtime.h"
@@ -222,37 +223,39 @@ void enqueue_on_cuda(
 // ---- Both at once -------------------------------------------------------------------------------
 
 /// The tensors of one run beside its arguments.
-struct RunBuffers {
-  std::vector<DlpackHandle> tensors; // by buffer; only those that are new
-  std::vector<void*> addresses;      // of their elements
-  StreamMemory shared;
-};
-
-RunBuffers make_buffers(const LaunchPlan& plan, OutputAllocator& allocator, CUstream stream) {
-  RunBuffers buffers;
-  buffers.tensors.resize(plan.buffers.size());
-  buffers.addresses.resize(plan.buffers.size());
-  for (size_t i = 0; i < plan.buffers.size(); ++i) {
-    if (plan.buffers[i].source == PlannedBuffer::Source::NewTensor) {
-      buffers.tensors[i] = make_tensor(plan.buffers[i], plan.device, allocator);
-      buffers.addresses[i] = data_of(buffers.tensors[i]);
+class RunBuffers {
+ public:
+  RunBuffers(const LaunchPlan& plan, OutputAllocator& allocator, CUstream stream) {
+    for (const PlannedBuffer& buffer : plan.buffers) {
+      const bool is_new = buffer.source == PlannedBuffer::Source::NewTensor;
+      tensors_->push_back(is_new ? make_tensor(buffer, plan.device, allocator) : nullptr);
+      addresses_->push_back(is_new ? data_of(tensors_->back()) : nullptr);
+    }
+    if (!plan.is_empty) {
+      shared_ = stream_memory_for(
+          plan.counter_bytes, plan.workspace_bytes, plan.device, stream, allocator);
     }
   }
-  if (!plan.is_empty) {
-    buffers.shared =
-        stream_memory_for(plan.counter_bytes, plan.workspace_bytes, plan.device, stream, allocator);
+
+  [[nodiscard]] LaunchMemory memory() const {
+    return {*addresses_, shared_.workspace.data, shared_.counters.data};
   }
-  return buffers;
-}
+  [[nodiscard]] DlpackHandle take(size_t buffer) {
+    return std::move((*tensors_)[buffer]);
+  }
+
+ private:
+  KeptVector<DlpackHandle> tensors_; // by buffer; only those that are new
+  KeptVector<void*> addresses_;      // of their elements
+  StreamMemory shared_;
+};
 
 std::vector<RunOutput> make_outputs(const LaunchPlan& plan, RunBuffers& buffers) {
   std::vector<RunOutput> outputs(plan.outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     const PlannedOutput& planned = plan.outputs[i];
     switch (planned.source) {
-      case PlannedOutput::Source::Buffer:
-        outputs[i].tensor = std::move(buffers.tensors[planned.index]);
-        break;
+      case PlannedOutput::Source::Buffer: outputs[i].tensor = buffers.take(planned.index); break;
       case PlannedOutput::Source::Input:
         outputs[i].input = static_cast<int64_t>(planned.index);
         break;
@@ -300,8 +303,8 @@ DlpackHandle make_tensor(const PlannedBuffer& buffer, Device device, OutputAlloc
   if (layout.is_row_major) {
     return allocator.allocate(buffer.dtype, layout.sizes, device);
   }
-  const int64_t elements[] = {layout.elements};
-  return restride(allocator.allocate(buffer.dtype, elements, device), layout.sizes, layout.strides);
+  return allocator.allocate_strided(
+      buffer.dtype, layout.sizes, layout.strides, layout.elements, device);
 }
 
 void* data_of(const DlpackHandle& handle) {
@@ -328,7 +331,7 @@ std::vector<RunOutput> launch(
   auto* stream = plan.device.is_cuda()
                      ? static_cast<CUstream>(allocator.current_stream(plan.device))
                      : nullptr;
-  RunBuffers buffers = make_buffers(plan, allocator, stream);
+  RunBuffers buffers(plan, allocator, stream);
   if (!plan.is_empty) {
     ParameterBlock block(plan.parameters, plan.parameter_offsets);
     RandomShare random;
@@ -336,9 +339,8 @@ std::vector<RunOutput> launch(
       const auto streams = static_cast<int64_t>(plan.random_offsets.size());
       random.state = draw_random_state(plan.device, streams);
     }
-    const LaunchMemory memory{
-        buffers.addresses, buffers.shared.workspace.data, buffers.shared.counters.data};
-    bind_launch(plan, args, memory, random, block.bytes());
+    bind_launch(plan, args, buffers.memory(), random, block.bytes());
+    allocator.unlock();
     enqueue_launch(plan, block.bytes(), block.addresses(), stream, timer);
   }
   return make_outputs(plan, buffers);

@@ -1,5 +1,6 @@
 #include "runtime/signature.h"
 
+#include <algorithm>
 #include <bit>
 #include <unordered_set>
 
@@ -62,12 +63,14 @@ void add_arguments(
     std::span<const Argument> args, const std::vector<bool>& sizes_depend_on, Signature& words) {
   for (size_t i = 0; i < args.size(); ++i) {
     if (const auto* tensor = std::get_if<TensorArg>(&args[i])) {
-      words.push_back(
-          int64_t{tensor->rank} | (int64_t{tensor->device.index} << 16) |
-          (static_cast<int64_t>(tensor->device.kind) << 32) |
-          (static_cast<int64_t>(tensor->dtype) << 40) | (int64_t{1} << 48));
-      words.insert(words.end(), tensor->size_data, tensor->size_data + tensor->rank);
-      words.insert(words.end(), tensor->stride_data, tensor->stride_data + tensor->rank);
+      const size_t begin = words.size();
+      words.resize(begin + 1 + 2 * static_cast<size_t>(tensor->rank));
+      int64_t* next = words.data() + begin;
+      *next++ = int64_t{tensor->rank} | (int64_t{tensor->device.index} << 16) |
+                (static_cast<int64_t>(tensor->device.kind) << 32) |
+                (static_cast<int64_t>(tensor->dtype) << 40) | (int64_t{1} << 48);
+      next = std::copy_n(tensor->size_data, tensor->rank, next);
+      std::copy_n(tensor->stride_data, tensor->rank, next);
       continue;
     }
     const auto& number = std::get<ScalarArg>(args[i]);
