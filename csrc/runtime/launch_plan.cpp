@@ -375,6 +375,10 @@ class Planner {
 
   /// Descriptions of tensors, which begin where the parameter of the tensor says.
   std::optional<Refusal> plan_tensor_maps() {
+    std::optional<CudaContextGuard> guard; // a thread that launches nothing before has no context
+    if (!recipe_.tensor_maps.empty()) {
+      guard.emplace(CudaDriver::get(), plan_.device.index);
+    }
     for (const LaunchRecipe::TensorMap& recipe : recipe_.tensor_maps) {
       auto map = try_encode_tensor_map(CudaDriver::get(), recipe, registers_);
       if (auto* refusal = std::get_if<Refusal>(&map)) {
