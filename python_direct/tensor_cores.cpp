@@ -3,6 +3,7 @@
 
 #include "transform/fragments.h"
 #include "transform/mma_macro.h"
+#include "transform/translate_product.h"
 
 namespace nvfuser::python {
 namespace {
@@ -16,6 +17,29 @@ MmaMacro macro_or_default(const MmaMacro* macro) {
 
 void bind_tensor_cores(nb::module_& m) {
   nb::borrow<nb::class_<TensorView>>(m.attr("TensorView"))
+      .def(
+          "translate_to_mma", [](TensorView* self) { return transform::translate_to_mma(self); },
+          nb::rv_policy::reference_internal,
+          R"(Let this result of `matmul` or `linear` be computed from a sum of products.
+
+The operands are broadcast against each other, the products are summed in Float, a bias is added, and
+this tensor becomes that value, rounded to its type. ``set_mma_macro`` then names the instruction of
+tensor cores that computes the sum. Call it before other scheduling calls on the tensor.
+
+    matmul  [.., M, K] x [.., K, N]     the sum is [.., M, K, N], reduced over K
+    linear  [.., M, K] x [N, K]         the sum is [.., M, N, K], reduced over K
+
+Returns
+-------
+TensorView
+    The sum.
+
+Raises
+------
+UserError
+    If this is no product of matrices, or one that tensor cores do not compute: types other than
+    BFloat16 and Half, vectors, weights with leading dimensions.
+)")
       .def(
           "set_mma_macro",
           [](TensorView* self, const MmaMacro& macro) { transform::set_mma_macro(self, macro); },
@@ -68,6 +92,10 @@ UserError
         return transform::find_wrong_mma_macro(tv, macro);
       },
       "tv"_a, "macro"_a, "The refusal of ``TensorView.set_mma_macro``; None: it can be called.");
+  schedule.def(
+      "find_wrong_translation",
+      [](const TensorView* tv) { return transform::find_wrong_translation(tv); }, "tv"_a,
+      "The refusal of ``TensorView.translate_to_mma``; None: it can be called.");
   schedule.def(
       "find_wrong_mma_swizzle",
       [](const TensorView* tv, std::optional<MmaOperand> operand, const MmaMacro* macro) {

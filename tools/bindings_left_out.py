@@ -186,6 +186,7 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
             "transform/lost_elements.h:*",
             "transform/inline_positions.h*",
             "transform/circular_buffer.h:*",
+            "transform/bulk_copy.h*",
             "transform/fragments.h:find_*",
         ],
     ),

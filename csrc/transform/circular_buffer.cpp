@@ -3,16 +3,11 @@
 
 #include "graph/op_semantics.h"
 #include "ir/fusion.h"
-#include "ir/pointwise.h"
+#include "transform/bulk_copy.h"
 #include "transform/rules.h"
 
 namespace nvfuser {
 namespace {
-
-bool is_bulk_copy(const Expr* expr) {
-  const auto* copy = expr == nullptr ? nullptr : expr->as<LoadStoreOp>();
-  return copy != nullptr && copy->op == LoadStoreOpType::CpAsyncBulkTensorTile;
-}
 
 std::optional<Refusal> find_wrong_stages(
     const TensorView* tensor, int64_t stages, int64_t prefetch) {
@@ -141,9 +136,10 @@ std::string axes_text(const TensorView* tensor, int64_t end) {
 } // namespace
 
 std::optional<Refusal> find_wrong_circular_buffer(const TensorView* tensor) {
-  const bool is_copy =
-      tensor->definition() != nullptr && is_elementwise_copy(*tensor->definition());
-  if (!is_copy || copied_operand(tensor->definition()) == nullptr) {
+  const Expr* definition = tensor->definition();
+  const bool is_copy = definition != nullptr && is_elementwise_copy(*definition) &&
+                       copied_operand(definition) != nullptr;
+  if (!is_copy && !is_bulk_copy(definition)) {
     return refuse({
         .headline = {"Only a copy can be circular buffered"},
         .node = {describe(tensor)},

@@ -123,16 +123,11 @@ std::optional<Refusal> find_box_of_other_copy(const TensorView* tensor) {
 
 } // namespace
 
-bool is_bulk_copy(const Expr* expr) {
-  const auto* copy = expr == nullptr ? nullptr : expr->as<LoadStoreOp>();
-  return copy != nullptr && copy->op == LoadStoreOpType::CpAsyncBulkTensorTile;
-}
-
 bool is_bulk_load(const Expr* expr) {
   if (expr != nullptr && expr->is_a<BulkLoad>()) {
     return true;
   }
-  return is_bulk_copy(expr) && expr->as<LoadStoreOp>()->out->is_tensor() &&
+  return is_bulk_copy(expr) && expr->outputs().front()->is_tensor() &&
          first_output(expr)->memory_type() == MemoryType::Shared;
 }
 
@@ -144,7 +139,7 @@ std::optional<Refusal> find_wrong_bulk_copy(const TensorView* tensor) {
   if (!is_bulk_copy(tensor->definition())) {
     return find_box_of_other_copy(tensor);
   }
-  const auto* source = static_cast<const TensorView*>(tensor->definition()->as<LoadStoreOp>()->arg);
+  const TensorView* source = bulk_source(tensor->definition());
   NVF_RETURN_REFUSAL(find_wrong_memory(*tensor->fusion(), tensor, source));
   if (!has_size_of_bulk_copies(tensor->dtype())) {
     return refuse({

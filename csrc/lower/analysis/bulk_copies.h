@@ -16,11 +16,10 @@
 #include <unordered_map>
 
 #include "lower/kernel.h"
+#include "transform/bulk_copy.h"
 
 namespace nvfuser {
 
-/// Whether `expr`, of a definition, copies boxes.
-[[nodiscard]] bool is_bulk_copy(const Expr* expr);
 /// Whether `expr` copies boxes to shared memory: in a definition, or as a statement.
 [[nodiscard]] bool is_bulk_load(const Expr* expr);
 /// Whether the copy that defines `tensor` is one instruction in this kernel.

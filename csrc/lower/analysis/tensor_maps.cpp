@@ -4,6 +4,7 @@
 
 #include "eval/simplify.h"
 #include "graph/id_model.h"
+#include "graph/op_semantics.h"
 #include "graph/val_graph.h"
 #include "ir/rules.h"
 #include "ir/scalar.h"
@@ -31,7 +32,7 @@ class MapFinder {
         simplifier_(*kernel.simplifier),
         exact_(kernel.id_model->maybe_build_graph(IdMappingMode::exact)),
         copy_(copy),
-        arg_(static_cast<TensorView*>(copy->definition()->as<LoadStoreOp>()->arg)),
+        arg_(bulk_source(copy->definition())),
         is_load_(is_bulk_load(copy->definition())),
         global_(is_load_ ? arg_ : copy),
         shared_(is_load_ ? copy : arg_) {}
@@ -71,10 +72,23 @@ class MapFinder {
 
   // ---- Axes of the tensor in global memory ------------------------------------------------------
 
+  /// For each axis of the tensor in global memory that of the copy: a broadcast has more of them.
+  [[nodiscard]] IterDomains axes_of_copy() const {
+    const IterDomains axes = TensorDomain::no_reductions(copy_->logical());
+    if (!is_load_ || copy_->has_root()) {
+      return axes;
+    }
+    IterDomains copied;
+    for (const AxisUse& use : axes_of_use(arg_, copy_)) {
+      copied.push_back(axes[static_cast<size_t>(use.position)]);
+    }
+    return copied;
+  }
+
   /// The memory as it is: an axis of the map for each of its axes, outermost first.
   std::optional<Refusal> find_memory() {
     const IterDomains logical = TensorDomain::no_reductions(global_->logical());
-    const IterDomains copied = TensorDomain::no_reductions(copy_->logical());
+    const IterDomains copied = axes_of_copy();
     const IterDomains& allocation = global_->maybe_allocation();
     const IterDomains axes = global_axes(global_);
     Val* run = kernel_.one();

@@ -33,9 +33,8 @@ Val* is_inside(const TensorMap& map, const std::vector<Val*>& coordinates) {
 
 } // namespace
 
-Expr* convert_box(LoadStoreOp& op, StatementContext& context) {
+Expr* convert_box(TensorView* copy, StatementContext& context) {
   Kernel& kernel = context.kernel;
-  auto* copy = static_cast<TensorView*>(op.out);
   const auto map = std::get<TensorMap>(find_tensor_map(kernel, copy)); // check_bulk_copies has it
   const auto note_condition = [&](const std::vector<Val*>& coordinates) {
     if (kernel.options().has_empty_parallel_axis) {
@@ -43,12 +42,12 @@ Expr* convert_box(LoadStoreOp& op, StatementContext& context) {
     }
   };
   if (is_bulk_load(copy->definition())) {
-    BulkLoadFields load{.out = context.result(op.out)};
+    BulkLoadFields load{.out = context.result(copy)};
     describe_box(map, context, load);
     note_condition(load.coordinates);
     return kernel.make<BulkLoad>(std::move(load));
   }
-  BulkStoreFields store{.arg = context.operand(op.arg)};
+  BulkStoreFields store{.arg = context.operand(bulk_source(copy->definition()))};
   describe_box(map, context, store);
   note_condition(store.coordinates);
   return kernel.make<BulkStore>(std::move(store));

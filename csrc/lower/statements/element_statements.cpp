@@ -51,7 +51,7 @@ Expr* convert(TernaryOp& op, StatementContext& context) {
 
 Expr* convert(LoadStoreOp& op, StatementContext& context) {
   if (is_bulk_instruction(context.kernel, context.out)) {
-    return convert_box(op, context);
+    return convert_box(static_cast<TensorView*>(op.out), context);
   }
   return context.kernel.make<LoadStoreOp>(
       {.out = context.result(op.out),
@@ -61,6 +61,9 @@ Expr* convert(LoadStoreOp& op, StatementContext& context) {
 }
 
 Expr* convert(BroadcastOp& op, StatementContext& context) {
+  if (is_bulk_instruction(context.kernel, context.out)) {
+    return convert_box(op.out, context);
+  }
   return context.copy_to(op.out, context.operand(op.arg));
 }
 

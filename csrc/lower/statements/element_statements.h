@@ -13,7 +13,7 @@ Expr* convert(BinaryOp& op, StatementContext& context);
 Expr* convert(TernaryOp& op, StatementContext& context);
 Expr* convert(LoadStoreOp& op, StatementContext& context);
 /// A copy of a box (lower/analysis/bulk_copies.h), as one statement: bulk_statements.cpp.
-Expr* convert_box(LoadStoreOp& op, StatementContext& context);
+Expr* convert_box(TensorView* copy, StatementContext& context);
 Expr* convert(BroadcastOp& op, StatementContext& context);
 Expr* convert(SqueezeOp& op, StatementContext& context);
 Expr* convert(ExpandOp& op, StatementContext& context);

@@ -2081,6 +2081,29 @@ class TensorView(Val):
     def recorded_steps(self) -> list[ScheduleStep]:
         """The steps of `schedule_steps` as values."""
 
+    def translate_to_mma(self) -> TensorView:
+        """
+        Let this result of `matmul` or `linear` be computed from a sum of products.
+
+        The operands are broadcast against each other, the products are summed in Float, a bias is added, and
+        this tensor becomes that value, rounded to its type. ``set_mma_macro`` then names the instruction of
+        tensor cores that computes the sum. Call it before other scheduling calls on the tensor.
+
+            matmul  [.., M, K] x [.., K, N]     the sum is [.., M, K, N], reduced over K
+            linear  [.., M, K] x [N, K]         the sum is [.., M, N, K], reduced over K
+
+        Returns
+        -------
+        TensorView
+            The sum.
+
+        Raises
+        ------
+        UserError
+            If this is no product of matrices, or one that tensor cores do not compute: types other than
+            BFloat16 and Half, vectors, weights with leading dimensions.
+        """
+
     def set_mma_macro(self, macro: MmaMacro) -> None:
         """
         Let an instruction of tensor cores compute this sum of products.

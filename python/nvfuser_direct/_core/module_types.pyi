@@ -4706,6 +4706,12 @@ class ScheduleModule:
         """The refusal of ``TensorView.set_mma_macro``; None: it can be called."""
 
     @staticmethod
+    def find_wrong_translation(tv: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.Refusal | None:
+        """
+        The refusal of ``TensorView.translate_to_mma``; None: it can be called.
+        """
+
+    @staticmethod
     def find_wrong_mma_swizzle(tv: nvfuser_direct._core.TensorView, operand: nvfuser_direct._core.MmaOperand | None = None, macro: nvfuser_direct._core.MmaMacro | None = None) -> nvfuser_direct._core.Refusal | None:
         """
         The refusal of ``TensorView.apply_mma_swizzle``; None: it can be called.

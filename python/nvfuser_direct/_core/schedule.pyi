@@ -306,6 +306,11 @@ def try_inline_at(reference_tv: nvfuser_direct._core.TensorView, pos: int = -1, 
 def find_wrong_mma_macro(tv: nvfuser_direct._core.TensorView, macro: nvfuser_direct._core.MmaMacro) -> nvfuser_direct._core.Refusal | None:
     """The refusal of ``TensorView.set_mma_macro``; None: it can be called."""
 
+def find_wrong_translation(tv: nvfuser_direct._core.TensorView) -> nvfuser_direct._core.Refusal | None:
+    """
+    The refusal of ``TensorView.translate_to_mma``; None: it can be called.
+    """
+
 def find_wrong_mma_swizzle(tv: nvfuser_direct._core.TensorView, operand: nvfuser_direct._core.MmaOperand | None = None, macro: nvfuser_direct._core.MmaMacro | None = None) -> nvfuser_direct._core.Refusal | None:
     """
     The refusal of ``TensorView.apply_mma_swizzle``; None: it can be called.

@@ -1,0 +1,17 @@
+// Which expressions copy boxes between global and shared memory.
+//
+//   copy        LoadStoreOpType.tma says so
+//   broadcast   of an input into shared memory, with axes bound to ParallelType.tma: new dimensions
+//               of size one change nothing in memory, so the box is that of the input
+#pragma once
+
+#include "ir/tensor_view.h"
+
+namespace nvfuser {
+
+/// Whether `expr`, of a definition, copies boxes.
+[[nodiscard]] bool is_bulk_copy(const Expr* expr);
+/// The tensor that a bulk copy reads.
+[[nodiscard]] TensorView* bulk_source(const Expr* expr);
+
+} // namespace nvfuser
