@@ -41,6 +41,7 @@ PARTS = {
         "persistent",
         "greedy",
         "inner_outer",
+        "matmul",
         "pointwise",
         "reduction",
         "resize",

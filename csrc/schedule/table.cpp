@@ -8,6 +8,7 @@
 #include "schedule/expr_eval/expr_eval.h"
 #include "schedule/greedy/greedy.h"
 #include "schedule/inner_outer/inner_outer.h"
+#include "schedule/matmul/matmul.h"
 #include "schedule/no_op/no_op.h"
 #include "schedule/persistent/persistent.h"
 #include "schedule/pointwise/pointwise.h"
@@ -36,6 +37,7 @@ std::span<const Scheduler> schedulers() {
   static const std::array kSchedulers{
       expr_eval_scheduler(), // views cost nothing
       no_op_scheduler(),
+      matmul_scheduler(),
       reduction_scheduler(),
       resize_scheduler(),
       transpose_scheduler(),

@@ -13,6 +13,7 @@ namespace {
 bool takes_kind(SchedulerType scheduler, const GroupTraits& traits) {
   switch (scheduler) {
     case SchedulerType::expr_eval: return traits.has_only_views && !traits.reads_updated;
+    case SchedulerType::matmul: return traits.is_library;
     case SchedulerType::greedy: return traits.has_order;
     case SchedulerType::pointwise:
     case SchedulerType::transpose:

@@ -6,8 +6,10 @@
 #include <numeric>
 #include <ranges>
 
+#include "base/options.h"
 #include "schedule/expr_eval/expr_eval.h"
 #include "schedule/table.h"
+#include "segment/products.h"
 #include "segment/refused.h"
 #include "segment/stored_types.h"
 
@@ -119,6 +121,9 @@ std::optional<Refusal> Segmenter::run(const Hints& hints, bool asks_about_whole)
   constexpr std::array kKeepRows{inner_persistent, inner_outer_persistent};
   join(inner_outer_persistent, kKeepRows, find_mirrored_pairs);
   join(reduction, std::array{reduction}, find_chained_pairs);
+  if (has_option(EnableOption::FuseMatmul)) {
+    join(matmul, std::array{expr_eval}, find_product_pairs);
+  }
   for (const std::vector<TensorView*>& tensors : hints.together) {
     NVF_RETURN_REFUSAL(keep_together(tensors, hints.cuts));
   }
@@ -188,12 +193,7 @@ void Segmenter::settle(Group group) {
     std::ranges::copy_if(
         group.outputs, std::inserter(strided_, strided_.end()),
         [&](TensorId output) { return is_between_libraries(output); });
-    BuiltSegment built = memory_.find(group, strided_, builder_).built;
-    accepted_.push_back(
-        {.group = std::move(group),
-         .built = std::move(built),
-         .answer = {.scheduler = SchedulerType::expr_eval},
-         .traits = traits});
+    accepted_.push_back(for_library(std::move(group), traits));
     return;
   }
   Accepted segment = asked(std::move(group));
@@ -205,6 +205,24 @@ void Segmenter::settle(Group group) {
     strided_.insert(segment.group.outputs.begin(), segment.group.outputs.end());
   }
   accepted_.push_back(std::move(segment));
+}
+
+Accepted Segmenter::for_library(Group group, const GroupTraits& traits) {
+  GroupMemory::Entry& known = memory_.find(group, strided_, builder_);
+  Accepted segment{
+      .group = std::move(group),
+      .built = known.built,
+      .answer = {.scheduler = SchedulerType::expr_eval},
+      .traits = traits};
+  const bool wants_kernel =
+      has_option(EnableOption::FuseMatmul) && has_option(DisableOption::MatmulExprEval);
+  if (wants_kernel) {
+    Accepted kernel = asked(segment.group);
+    if (kernel.answer.scheduler == SchedulerType::matmul) {
+      return kernel;
+    }
+  }
+  return segment;
 }
 
 bool Segmenter::is_between_libraries(TensorId tensor) const {

@@ -89,6 +89,8 @@ class Segmenter {
   [[nodiscard]] bool try_whole(const Group& all);
   /// The group as a fusion, which schedulers were asked about.
   [[nodiscard]] Accepted asked(Group group);
+  /// A group that a library computes; a product is a kernel where the user asks for one.
+  [[nodiscard]] Accepted for_library(Group group, const GroupTraits& traits);
   /// Accept a group, or cut it into several candidates.
   void settle(Group group);
   /// Cut a refused group: siblings apart, else where a rule says. Returns whether it is cut.

@@ -107,13 +107,16 @@ namespace {
 struct Allowed {
   bool resizes = false;  // operands of slices and pads that are computed
   bool in_order = false; // scans and scatters
+  bool products = false;
 };
 
 std::optional<Refusal> find_refusal_of_kernels(const FusionSummary& summary, Allowed allowed) {
   NVF_RETURN_REFUSAL(find_unresolved(summary.fusion()));
   NVF_RETURN_REFUSAL(find_schedule(summary));
   for (const Expr* expr : summary.exprs()) {
-    if (!(allowed.in_order && is_in_order(expr))) {
+    const bool is_allowed =
+        (allowed.in_order && is_in_order(expr)) || (allowed.products && is_product(expr));
+    if (!is_allowed) {
       NVF_RETURN_REFUSAL(find_unsupported(expr));
       NVF_RETURN_REFUSAL(find_computed_lookup(expr, allowed.resizes));
     }
@@ -133,6 +136,10 @@ std::optional<Refusal> find_refusal_of_moving_kernels(const FusionSummary& summa
 
 std::optional<Refusal> find_refusal_of_greedy_kernels(const FusionSummary& summary) {
   return find_refusal_of_kernels(summary, {.in_order = true});
+}
+
+std::optional<Refusal> find_refusal_of_product_kernels(const FusionSummary& summary) {
+  return find_refusal_of_kernels(summary, {.products = true});
 }
 
 std::optional<Refusal> find_smaller_output(const FusionSummary& summary) {

@@ -22,6 +22,9 @@ namespace nvfuser::schedule {
 /// The same for kernels that also scan and scatter.
 [[nodiscard]] std::optional<Refusal> find_refusal_of_greedy_kernels(const FusionSummary& summary);
 
+/// The same for kernels that multiply matrices.
+[[nodiscard]] std::optional<Refusal> find_refusal_of_product_kernels(const FusionSummary& summary);
+
 /// Refuses outputs that lack axes of the reference: some of the threads would store them.
 [[nodiscard]] std::optional<Refusal> find_smaller_output(const FusionSummary& summary);
 

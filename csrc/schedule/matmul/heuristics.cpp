@@ -1,0 +1,164 @@
+// Params of `matmul`: tiles by the time that all multiprocessors need for theirs.
+//
+//   time = rounds of tiles * (beginning of a block + products of a tile + its epilogue)
+//
+// A library's time has the same rounds, without epilogues, whose kernel reads the result and writes
+// it once more. The figures are those of an H200 (docs/products.md).
+#include <algorithm>
+#include <array>
+
+#include "schedule/common/problem_sizes.h"
+#include "schedule/matmul/matmul.h"
+#include "schedule/summary/costs.h"
+
+namespace nvfuser::schedule::matmul {
+namespace {
+
+constexpr int64_t kDepth = 64; // of an iteration over k: 128 bytes
+constexpr int64_t kInstructionRows = 64;
+constexpr int64_t kInstructionDepth = 16;
+constexpr int64_t kMostStages = 8;
+constexpr int64_t kBlocksOfGroup = 16; // whose tiles share rows of both operands in the cache
+
+/// A tile of a block, and the part of the full rate that it reaches.
+struct Tile {
+  int64_t rows;
+  int64_t columns;
+  int64_t rows_of_group;
+  double efficiency;
+};
+constexpr auto kTiles = std::to_array<Tile>({
+    {128, 256, 64, 1.0},
+    {256, 128, 128, 0.97},
+    {128, 128, 64, 0.85},
+    {64, 256, 64, 0.7},
+    {64, 128, 64, 0.6},
+    {64, 64, 64, 0.4},
+});
+
+// Of one multiprocessor:
+constexpr double kFlopsPerUs = 6.03e6;   // as in large products of a library
+constexpr double kSlotsPerUs = 217e3;    // instructions of lanes
+constexpr double kSlotsOfStore = 12;     // conversion, address and store of an element
+constexpr double kTileBytesPerUs = 25e3; // that all of them load and store at the same time
+constexpr double kBeginUs = 2.1;         // of a block, until its first product
+// Of the whole device:
+constexpr double kBytesPerUs = 3.3e6;
+constexpr double kLaunchUs = 3; // until a second kernel runs at full rate
+/// Of the host, which calls the framework for a product: devices wait where they need less.
+constexpr double kEvaluationUs = 200;
+
+double rounds_of(const Tile& tile, const MatmulSizes& sizes, const RunFacts& facts) {
+  const int64_t sms = std::max<int64_t>(facts.target().num_sms, 1);
+  return static_cast<double>(
+      ceil_div(ceil_div(sizes.m, tile.rows) * ceil_div(sizes.n, tile.columns), sms));
+}
+
+double products_us(const Tile& tile, const MatmulSizes& sizes) {
+  const auto elements = static_cast<double>(tile.rows * tile.columns);
+  const auto depth = static_cast<double>(ceil_div(sizes.k, kDepth) * kDepth);
+  return 2 * elements * depth / (kFlopsPerUs * tile.efficiency);
+}
+
+double slots_of_epilogue(const FusionSummary& summary, const MatmulProblem& problem) {
+  double slots = kSlotsOfStore;
+  for (const Expr* expr : summary.exprs()) {
+    if (expr != problem.product->definition()) {
+      slots += cost_of(expr).slots;
+    }
+  }
+  return slots;
+}
+
+/// Bytes of an element of all outputs, and of operands of their shape.
+int64_t streamed_bytes(const FusionSummary& summary, const MatmulProblem& problem) {
+  int64_t bytes = 0;
+  for (const TensorView* tensor : problem.streamed) {
+    bytes += size_bytes(tensor->dtype());
+  }
+  for (const TensorView* output : summary.outputs()) {
+    bytes += size_bytes(output->dtype());
+  }
+  return bytes;
+}
+
+double epilogue_us(const Tile& tile, double slots, int64_t bytes) {
+  const auto elements = static_cast<double>(tile.rows * tile.columns);
+  return elements * (slots / kSlotsPerUs + static_cast<double>(bytes) / kTileBytesPerUs);
+}
+
+int64_t stages_of(const Tile& tile, const Target& target, int64_t element_bytes) {
+  constexpr int64_t kOtherBytes = 2048; // barriers
+  const int64_t shared =
+      target.is_cuda() ? target.max_shared_bytes : Target::cuda().max_shared_bytes;
+  const int64_t bytes = (tile.rows + tile.columns) * kDepth * element_bytes;
+  return std::clamp<int64_t>((shared - kOtherBytes) / bytes, 2, kMostStages);
+}
+
+} // namespace
+
+TileChoice choose_tiles(
+    const MatmulProblem& problem, const FusionSummary& summary, const RunFacts& facts) {
+  const MatmulSizes sizes = sizes_of(problem, facts);
+  const double slots = slots_of_epilogue(summary, problem);
+  const int64_t bytes = streamed_bytes(summary, problem);
+  TileChoice best;
+  double library_us = 0;
+  for (const Tile& tile : kTiles) {
+    const double rounds = rounds_of(tile, sizes, facts);
+    const double products = kBeginUs + products_us(tile, sizes);
+    const double kernel = rounds * (products + epilogue_us(tile, slots, bytes));
+    library_us = library_us == 0 ? rounds * products : std::min(library_us, rounds * products);
+    if (best.kernel_us == 0 || kernel < best.kernel_us) {
+      best = {
+          .rows = tile.rows,
+          .columns = tile.columns,
+          .rows_of_group = tile.rows_of_group,
+          .stages = stages_of(tile, facts.target(), size_bytes(problem.a->dtype())),
+          .kernel_us = kernel};
+    }
+  }
+  // The product is written by the library, and read by the kernel for the rest.
+  const int64_t moved = bytes + size_bytes(problem.product->dtype());
+  const double rest_us = kLaunchUs + static_cast<double>(moved * sizes.m * sizes.n) / kBytesPerUs;
+  best.library_us = std::max(library_us + rest_us, kEvaluationUs);
+  return best;
+}
+
+std::unique_ptr<HeuristicParams> compute_heuristics(
+    const FusionSummary& summary, const RunFacts& facts) {
+  const auto problem = std::get<MatmulProblem>(find_problem(summary));
+  const MatmulSizes sizes = sizes_of(problem, facts);
+  const TileChoice tile = choose_tiles(problem, summary, facts);
+  auto params = std::make_unique<MatmulParams>();
+  params->tile_sizes = {
+      .cta_tile = {.m = tile.rows, .n = tile.columns, .k = kDepth},
+      .warp_tile = {.m = tile.rows_of_group, .n = tile.columns, .k = kDepth}};
+  params->mma_macro = {
+      .arch = MmaMacroArch::Hopper,
+      .m = kInstructionRows,
+      .n = static_cast<uint16_t>(tile.columns),
+      .k = kInstructionDepth};
+  params->circular_buffer_options = {
+      .circular_buffer_smem_write = true,
+      .circular_buffer_smem_read = false,
+      .smem_circular_buffer_stage = tile.stages,
+      .smem_circular_buffer_prefetch_gap = 1};
+  params->circular_buffering_strategy = MatmulCircularBufferingStrategy::WarpSpecialized;
+  constexpr int64_t kPiece = 8; // elements of 16 bytes
+  constexpr int64_t kPair = 2;  // neighbours that a lane holds
+  params->supported_vec_size = {
+      .a = kPiece, .b = kPiece, .epilogue = sizes.n % kPair == 0 ? kPair : 1};
+  params->async_gmem_load_operands = true;
+  params->use_ldst_matrix = false;
+  params->cta_order = MatmulTileRasterizationOrder::ColumnMajor;
+  const int64_t row_blocks = ceil_div(sizes.m, tile.rows);
+  const int64_t group = std::min(kBlocksOfGroup, power_of_two_above(row_blocks));
+  params->grid_traversal_factor = {group, 1};
+  params->lparams.bind(ParallelType::BIDx, group);
+  params->lparams.bind(ParallelType::BIDy, ceil_div(sizes.n, tile.columns));
+  params->lparams.bind(ParallelType::BIDz, ceil_div(row_blocks, group));
+  return params;
+}
+
+} // namespace nvfuser::schedule::matmul

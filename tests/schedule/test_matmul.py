@@ -1,0 +1,394 @@
+"""The scheduler `matmul`: products with what follows them, on tensor cores of warpgroups; as loop
+nests on the CPU target."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+from scheduled_runs import check_prints_as_python, check_runs, define
+
+import nvfuser_direct
+from nvfuser_direct import (
+    DataType,
+    GemmTile,
+    MatmulCircularBufferingStrategy,
+    MatmulParams,
+    MatMulTileOptions,
+    MatmulTileRasterizationOrder,
+    MmaMacroArch,
+    MmaMacroEncode,
+    SchedulerType,
+    UserError,
+    call_with_options,
+    schedule,
+    segment,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from nvfuser_direct import FusionDefinition, TensorView
+
+pytestmark = pytest.mark.sanitize
+
+MATMUL = SchedulerType.matmul
+BF16, HALF = torch.bfloat16, torch.float16
+
+
+def fused(function: Callable[[], Any]) -> Any:
+    return call_with_options(function, ["fuse_matmul"], [])
+
+
+def always(function: Callable[[], Any]) -> Any:
+    """By a kernel, whether it is faster or not."""
+    return call_with_options(function, ["fuse_matmul"], ["matmul_expr_eval"])
+
+
+def integers(*shape: int, dtype: torch.dtype = BF16) -> torch.Tensor:
+    """Small ones: sums of their products are exact in any order."""
+    return torch.randint(-3, 4, shape).to(dtype)
+
+
+def transposed(*shape: int, dtype: torch.dtype = BF16) -> torch.Tensor:
+    """[K, N] whose columns are contiguous."""
+    return integers(*reversed(shape), dtype=dtype).t()
+
+
+def reserved(*shape: int, dtype: torch.dtype = BF16) -> torch.Tensor:
+    """Without memory that anything touches."""
+    return torch.empty(shape, dtype=dtype)
+
+
+# -- definitions --
+
+
+def matmul(fd: FusionDefinition, a: TensorView, b: TensorView) -> TensorView:
+    return fd.ops.matmul(a, b)
+
+
+def linear(fd: FusionDefinition, a: TensorView, w: TensorView) -> TensorView:
+    return fd.ops.linear(a, w)
+
+
+def linear_relu(
+    fd: FusionDefinition, a: TensorView, w: TensorView, bias: TensorView | None = None
+) -> TensorView:
+    return fd.ops.relu(fd.ops.linear(a, w, bias))
+
+
+def linear_gelu(fd: FusionDefinition, a: TensorView, w: TensorView, bias: TensorView) -> TensorView:
+    out = fd.ops.gelu(fd.ops.linear(a, w, bias))
+    return fd.ops.cast(out, a.dtype())
+
+
+def matmul_scaled(fd: FusionDefinition, a: TensorView, b: TensorView) -> TensorView:
+    return fd.ops.mul(fd.ops.cast(fd.ops.matmul(a, b), DataType.Float), 0.5)
+
+
+def linear_residual(
+    fd: FusionDefinition, a: TensorView, w: TensorView, residual: TensorView
+) -> list[TensorView]:
+    """The product is an output as well."""
+    out = fd.ops.linear(a, w)
+    return [out, fd.ops.cast(fd.ops.add(fd.ops.relu(out), residual), a.dtype())]
+
+
+# -- results --
+
+SIZES = [(128, 256, 64), (2, 2, 8), (33, 7, 72), (130, 266, 40), (70, 24, 200)]
+
+
+@pytest.mark.parametrize("dtype", [BF16, HALF])
+@pytest.mark.parametrize("sizes", SIZES)
+def test_a_linear_and_its_epilogue(target, sizes, dtype):
+    m, n, k = sizes
+    inputs = [integers(m, k, dtype=dtype), integers(n, k, dtype=dtype), integers(n, dtype=dtype)]
+    fd = define(linear_relu, inputs)
+    always(lambda: check_runs(fd, MATMUL, inputs, target))
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_a_matmul_of_transposed_columns(target, sizes):
+    m, n, k = sizes
+    inputs = [integers(m, k), transposed(k, n)]
+    fd = define(matmul_scaled, inputs)
+    always(lambda: check_runs(fd, MATMUL, inputs, target))
+
+
+@pytest.mark.parametrize("shape", [(2, 65), (3, 2, 21)])
+def test_leading_dimensions_of_a_linear_are_merged(target, shape):
+    inputs = [integers(*shape, 72), integers(24, 72), integers(24)]
+    fd = define(linear_gelu, inputs)
+    always(lambda: check_runs(fd, MATMUL, inputs, target))
+
+
+@pytest.mark.parametrize("n", [24, 33])
+def test_several_outputs_and_inputs_of_the_shape_of_the_result(target, n):
+    inputs = [integers(67, 40), integers(n, 40), integers(67, n)]
+    fd = define(linear_residual, inputs)
+    always(lambda: check_runs(fd, MATMUL, inputs, target))
+
+
+def test_a_product_alone(target):
+    inputs = [integers(67, 40), integers(24, 40)]
+    fd = define(linear, inputs)
+    always(lambda: check_runs(fd, MATMUL, inputs, target))
+
+
+def params_with(rows: int, columns: int, rows_of_group: int, **fields: Any) -> MatmulParams:
+    params = MatmulParams()
+    params.tile_sizes = MatMulTileOptions(
+        GemmTile(rows, columns, 64), GemmTile(rows_of_group, columns, 64)
+    )
+    params.mma_macro = MmaMacroEncode(MmaMacroArch.hopper, 64, columns, 16).mma_macro()
+    for name, value in fields.items():
+        setattr(params, name, value)
+    return params
+
+
+EDITED = {
+    "two tiles of a warpgroup": params_with(256, 24, 128),
+    "one warpgroup": params_with(64, 40, 64),
+    "groups of columns": params_with(
+        64,
+        16,
+        64,
+        cta_order=MatmulTileRasterizationOrder.row_major,
+        grid_traversal_factor=(2, 1),
+    ),
+    "pairs": params_with(
+        128, 16, 64, supported_vec_size=nvfuser_direct.SupportedVectorization(8, 8, 2)
+    ),
+    "loads ahead": params_with(
+        128, 32, 64, circular_buffer_options=nvfuser_direct.CircularBufferOptions(True, False, 3, 1)
+    ),
+    "loads by threads of their own": params_with(
+        128,
+        32,
+        64,
+        circular_buffer_options=nvfuser_direct.CircularBufferOptions(True, False, 3, 1),
+        circular_buffering_strategy=MatmulCircularBufferingStrategy.warp_specialized,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EDITED)
+def test_params_may_be_edited(target, name):
+    inputs = [integers(200, 136), integers(84, 136), integers(84)]
+    fd = define(linear_relu, inputs)
+    fusion = fd.fusion.clone()
+    schedule.schedule(fusion, MATMUL, EDITED[name])
+    check_prints_as_python(fusion)
+    here = [x.to(target) for x in inputs]
+    executor = nvfuser_direct.KernelExecutor()
+    executor.compile(fusion, here)
+    (found,) = executor.run(here)
+    (expected,) = nvfuser_direct.evaluate(fd.fusion, here)
+    assert torch.equal(found, expected)
+
+
+WRONG = {
+    "mma_macro Hopper_64_N_16": {
+        "mma_macro": MmaMacroEncode(MmaMacroArch.ampere, 16, 8, 16).mma_macro()
+    },
+    "a tile of a block of up to 256 rows": {
+        "tile_sizes": MatMulTileOptions(GemmTile(96, 64, 64), GemmTile(64, 64, 64))
+    },
+    "splitk_factor 1": {"splitk_factor": 2},
+}
+
+
+@pytest.mark.parametrize("expected", WRONG)
+def test_params_that_no_kernel_has(expected):
+    fd = define(linear_relu, [integers(8, 8), integers(8, 8)])
+    with pytest.raises(UserError) as error:
+        schedule.schedule(fd.fusion.clone(), MATMUL, params_with(128, 64, 64, **WRONG[expected]))
+    assert "The matmul scheduler makes no kernel with these params" in str(error.value)
+    assert expected in str(error.value)
+
+
+# -- decisions --
+
+TILES = {  # sizes: tile of a block, rows of a warpgroup, stages, blocks of a group
+    (8192, 8192, 8192): ((128, 256), 64, 4, 16),
+    (4096, 4096, 4096): ((128, 256), 64, 4, 16),
+}
+
+
+@pytest.mark.parametrize("sizes", TILES)
+def test_tiles_for_sizes(sizes):
+    m, n, k = sizes
+    inputs = [reserved(m, k), reserved(n, k), reserved(n)]
+    fd = define(linear_gelu, inputs)
+    params = always(lambda: schedule.compute_heuristics(fd.fusion, MATMUL, inputs, "cuda"))
+    assert isinstance(params, MatmulParams)
+    block, group = params.tile_sizes.cta_tile, params.tile_sizes.warp_tile
+    stages = params.circular_buffer_options.smem_circular_buffer_stage
+    found = ((block.m, block.n), group.m, stages, params.grid_traversal_factor[0])
+    assert found == TILES[sizes]
+    assert params.mma_macro == MmaMacroEncode(MmaMacroArch.hopper, 64, block.n, 16).mma_macro()
+    assert block.k == 64
+    assert params.circular_buffering_strategy == MatmulCircularBufferingStrategy.warp_specialized
+    assert params.supported_vec_size.epilogue == 2
+
+
+def rejection(
+    fd: FusionDefinition, inputs: Sequence[torch.Tensor], options: Callable = fused
+) -> str:
+    can, text = options(lambda: schedule.can_schedule(fd.fusion, MATMUL, inputs, "cuda"))
+    assert can == (text == "")
+    return text
+
+
+LARGE = (8192, 8192)
+
+
+def test_without_the_option_products_are_left_to_a_library():
+    inputs = [reserved(*LARGE), reserved(*LARGE), reserved(8192)]
+    fd = define(linear_gelu, inputs)
+    can, text = schedule.can_schedule(fd.fusion, MATMUL, inputs, "cuda")
+    assert not can
+    assert text == (
+        "Scheduler _matmul_ ***rejected*** because : Products of matrices are left to a library"
+    )
+    assert MATMUL not in schedule.find_compatible_schedulers(fd.fusion, inputs, "cuda")
+    assert rejection(fd, inputs) == ""
+
+
+def batched(fd: FusionDefinition, a: TensorView, b: TensorView) -> TensorView:
+    return fd.ops.relu(fd.ops.matmul(a, b))
+
+
+def prologue(fd: FusionDefinition, a: TensorView, w: TensorView) -> TensorView:
+    return fd.ops.linear(fd.ops.cast(fd.ops.relu(a), DataType.BFloat16), w)
+
+
+def two_products(fd: FusionDefinition, a: TensorView, w: TensorView) -> list[TensorView]:
+    out = fd.ops.linear(a, w)
+    return [out, fd.ops.linear(out, w)]
+
+
+def summed(fd: FusionDefinition, a: TensorView, w: TensorView) -> TensorView:
+    return fd.ops.sum(fd.ops.linear(a, w), [1])
+
+
+def permuted(fd: FusionDefinition, a: TensorView, w: TensorView) -> TensorView:
+    return fd.ops.permute(fd.ops.linear(a, w), [1, 0])
+
+
+def no_product(fd: FusionDefinition, a: TensorView, w: TensorView) -> TensorView:
+    return fd.ops.add(a, w)
+
+
+REJECTED: dict[str, tuple[Callable[..., Any], list[torch.Tensor]]] = {
+    "A library is as fast with a product alone": (linear, [reserved(*LARGE), reserved(*LARGE)]),
+    "A library, and a kernel for the rest, are faster for these sizes": (
+        linear_relu,
+        [reserved(64, 64), reserved(64, 64)],
+    ),
+    "Rows of an operand do not begin at multiples of 16 bytes": (
+        linear_relu,
+        [reserved(8192, 8196), reserved(8192, 8196)],
+    ),
+    "An operand does not begin at a multiple of 16 bytes": (
+        linear_relu,
+        [reserved(8192 * 8192 + 1)[1:].view(LARGE), reserved(*LARGE)],
+    ),
+    "An operand of a product is not contiguous along k": (
+        batched,
+        [reserved(*LARGE).t(), reserved(*LARGE).t()],
+    ),
+    "A kernel multiplies one pair of matrices": (
+        batched,
+        [reserved(2, *LARGE), reserved(2, *LARGE).transpose(1, 2)],
+    ),
+    "Tensor cores do not multiply matrices of this type": (
+        linear_relu,
+        [reserved(64, 64, dtype=torch.float32), reserved(64, 64, dtype=torch.float32)],
+    ),
+    "A product for tensor cores has an axis of one element": (
+        linear_relu,
+        [reserved(1, 8192), reserved(*LARGE)],
+    ),
+    "An operand of a product is computed in the same kernel": (
+        prologue,
+        [reserved(*LARGE), reserved(*LARGE)],
+    ),
+    "A kernel multiplies two matrices": (two_products, [reserved(*LARGE), reserved(*LARGE)]),
+    "Only pointwise operations are computed beside a product": (
+        summed,
+        [reserved(*LARGE), reserved(*LARGE)],
+    ),
+    "there is no product of matrices": (no_product, [reserved(*LARGE), reserved(*LARGE)]),
+}
+
+
+@pytest.mark.parametrize("headline", REJECTED)
+def test_what_the_scheduler_rejects(headline):
+    build, inputs = REJECTED[headline]
+    text = rejection(define(build, inputs), inputs)
+    assert text == f"Scheduler _matmul_ ***rejected*** because : {headline}"
+
+
+def test_a_permuted_result_is_rejected():
+    inputs = [reserved(*LARGE), reserved(*LARGE)]
+    assert "Only pointwise operations" in rejection(define(permuted, inputs), inputs)
+
+
+def test_on_the_cpu_target_a_library_multiplies():
+    inputs = [reserved(*LARGE), reserved(*LARGE)]
+    fd = define(linear_relu, inputs)
+    can, text = fused(lambda: schedule.can_schedule(fd.fusion, MATMUL, inputs, "cpu"))
+    assert not can
+    assert "A library multiplies matrices faster on this target" in text
+    assert always(lambda: schedule.can_schedule(fd.fusion, MATMUL, inputs, "cpu")) == (True, "")
+
+
+# -- segments --
+
+
+def schedulers(fd: FusionDefinition, inputs: list[torch.Tensor], options: Callable) -> list[str]:
+    groups = options(lambda: segment(fd.fusion, inputs, "cuda")).groups
+    return [group.scheduler.name for group in groups]
+
+
+def without(function: Callable[[], Any]) -> Any:
+    return function()
+
+
+def test_a_product_and_its_epilogue_are_one_segment():
+    inputs = [reserved(*LARGE), reserved(*LARGE), reserved(8192)]
+    fd = define(linear_gelu, inputs)
+    assert schedulers(fd, inputs, without) == ["expr_eval", "pointwise"]
+    assert schedulers(fd, inputs, fused) == ["matmul"]
+
+
+def test_a_product_alone_is_a_kernel_only_where_no_library_may_compute_it():
+    inputs = [reserved(*LARGE), reserved(*LARGE)]
+    fd = define(linear, inputs)
+    assert schedulers(fd, inputs, fused) == ["expr_eval"]
+    assert schedulers(fd, inputs, always) == ["matmul"]
+
+
+def test_what_cannot_follow_in_the_kernel_is_a_segment_of_its_own():
+    def build(fd: FusionDefinition, a: TensorView, w: TensorView) -> TensorView:
+        negative = fd.ops.cast(fd.ops.neg(a), DataType.BFloat16)
+        out = fd.ops.relu(fd.ops.linear(negative, w))
+        return fd.ops.sum(fd.ops.cast(out, DataType.Float), [1])
+
+    inputs = [reserved(*LARGE), reserved(*LARGE)]
+    fd = define(build, inputs)
+    assert schedulers(fd, inputs, without) == ["pointwise", "expr_eval", "reduction"]
+    assert "matmul" not in schedulers(fd, inputs, fused)
+
+
+def test_execution_takes_the_option_of_a_call(target):
+    inputs = [integers(67, 40).to(target), integers(24, 40).to(target), integers(24).to(target)]
+    fd = define(linear_gelu, inputs)
+    (expected,) = fd.execute(inputs)
+    (found,) = fd.execute(
+        inputs, _enable_options=["fuse_matmul"], _disable_options=["matmul_expr_eval", "fallback"]
+    )
+    torch.testing.assert_close(found, expected, rtol=1e-2, atol=1e-2)
