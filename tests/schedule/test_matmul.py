@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
+from cuda_kernels import has_nvrtc
+from machine_code import resources
 from scheduled_runs import check_prints_as_python, check_runs, define
 
 import nvfuser_direct
@@ -95,6 +97,17 @@ def linear_residual(
     return [out, fd.ops.cast(fd.ops.add(fd.ops.relu(out), residual), a.dtype())]
 
 
+def linear_rows(
+    fd: FusionDefinition, a: TensorView, w: TensorView, column: TensorView, row: TensorView
+) -> TensorView:
+    """Operands of one dimension are computed before they are broadcast."""
+    out = fd.ops.cast(fd.ops.linear(a, w), DataType.Float)
+    scale = fd.ops.mul(fd.ops.cast(column, DataType.Float), 2.0)
+    shift = fd.ops.neg(fd.ops.cast(row, DataType.Float))
+    out = fd.ops.mul(out, fd.ops.broadcast(scale, [False, True]))
+    return fd.ops.add(out, fd.ops.broadcast(shift, [True, False]))
+
+
 # -- results --
 
 SIZES = [(128, 256, 64), (2, 2, 8), (33, 7, 72), (130, 266, 40), (70, 24, 200)]
@@ -121,6 +134,14 @@ def test_a_matmul_of_transposed_columns(target, sizes):
 def test_leading_dimensions_of_a_linear_are_merged(target, shape):
     inputs = [integers(*shape, 72), integers(24, 72), integers(24)]
     fd = define(linear_gelu, inputs)
+    always(lambda: check_runs(fd, MATMUL, inputs, target))
+
+
+@pytest.mark.parametrize("sizes", [(67, 24), (200, 300)])
+def test_operands_of_one_dimension_lie_in_shared_memory(target, sizes):
+    m, n = sizes
+    inputs = [integers(m, 40), integers(n, 40), integers(m), integers(n)]
+    fd = define(linear_rows, inputs)
     always(lambda: check_runs(fd, MATMUL, inputs, target))
 
 
@@ -214,6 +235,8 @@ def test_params_that_no_kernel_has(expected):
 TILES = {  # sizes: tile of a block, rows of a warpgroup, stages, blocks of a group
     (8192, 8192, 8192): ((128, 256), 64, 4, 16),
     (4096, 4096, 4096): ((128, 256), 64, 4, 16),
+    (512, 4096, 4096): ((128, 128), 64, 7, 4),
+    (256, 256, 256): ((64, 64), 64, 8, 4),
 }
 
 
@@ -247,7 +270,7 @@ LARGE = (8192, 8192)
 
 def test_without_the_option_products_are_left_to_a_library():
     inputs = [reserved(*LARGE), reserved(*LARGE), reserved(8192)]
-    fd = define(linear_gelu, inputs)
+    fd = define(linear_relu, inputs)
     can, text = schedule.can_schedule(fd.fusion, MATMUL, inputs, "cuda")
     assert not can
     assert text == (
@@ -278,6 +301,12 @@ def permuted(fd: FusionDefinition, a: TensorView, w: TensorView) -> TensorView:
     return fd.ops.permute(fd.ops.linear(a, w), [1, 0])
 
 
+def planes(fd: FusionDefinition, a: TensorView, w: TensorView, x: TensorView) -> TensorView:
+    """An operand [rows, n] of a result [planes, rows, n]."""
+    out = fd.ops.cast(fd.ops.linear(a, w), DataType.Float)
+    return fd.ops.add(out, fd.ops.broadcast(fd.ops.cast(x, DataType.Float), [True, False, False]))
+
+
 def no_product(fd: FusionDefinition, a: TensorView, w: TensorView) -> TensorView:
     return fd.ops.add(a, w)
 
@@ -285,8 +314,8 @@ def no_product(fd: FusionDefinition, a: TensorView, w: TensorView) -> TensorView
 REJECTED: dict[str, tuple[Callable[..., Any], list[torch.Tensor]]] = {
     "A library is as fast with a product alone": (linear, [reserved(*LARGE), reserved(*LARGE)]),
     "A library, and a kernel for the rest, are faster for these sizes": (
-        linear_relu,
-        [reserved(64, 64), reserved(64, 64)],
+        linear_gelu,
+        [reserved(*LARGE), reserved(*LARGE), reserved(8192)],
     ),
     "Rows of an operand do not begin at multiples of 16 bytes": (
         linear_relu,
@@ -321,6 +350,10 @@ REJECTED: dict[str, tuple[Callable[..., Any], list[torch.Tensor]]] = {
         summed,
         [reserved(*LARGE), reserved(*LARGE)],
     ),
+    "An operand of several dimensions is computed before it is broadcast": (
+        planes,
+        [reserved(4, *LARGE), reserved(*LARGE), reserved(*LARGE)],
+    ),
     "there is no product of matrices": (no_product, [reserved(*LARGE), reserved(*LARGE)]),
 }
 
@@ -346,6 +379,20 @@ def test_on_the_cpu_target_a_library_multiplies():
     assert always(lambda: schedule.can_schedule(fd.fusion, MATMUL, inputs, "cpu")) == (True, "")
 
 
+@pytest.mark.skipif(not has_nvrtc(), reason="no NVRTC")
+@pytest.mark.parametrize("build", [linear_relu, linear_gelu, linear_rows])
+def test_sums_and_epilogues_stay_in_registers(build):
+    ends = {linear_rows: [reserved(8192), reserved(8192)]}.get(build, [reserved(8192)])
+    inputs = [reserved(*LARGE), reserved(*LARGE), *ends]
+    fusion = define(build, inputs).fusion.clone()
+    always(lambda: schedule.schedule(fusion, MATMUL, inputs, "cuda"))
+    compiled = fusion.compile_cuda()
+    (of_kernel,) = resources(compiled.cubin).values()
+    assert of_kernel.stack_bytes == 0
+    assert compiled.ptx.count("wgmma.mma_async.sync.aligned.m64n256k16") > 0
+    assert compiled.ptx.count("wgmma.commit_group") == 1  # of all products of an iteration
+
+
 # -- segments --
 
 
@@ -360,7 +407,7 @@ def without(function: Callable[[], Any]) -> Any:
 
 def test_a_product_and_its_epilogue_are_one_segment():
     inputs = [reserved(*LARGE), reserved(*LARGE), reserved(8192)]
-    fd = define(linear_gelu, inputs)
+    fd = define(linear_relu, inputs)
     assert schedulers(fd, inputs, without) == ["expr_eval", "pointwise"]
     assert schedulers(fd, inputs, fused) == ["matmul"]
 
