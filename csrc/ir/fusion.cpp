@@ -269,13 +269,16 @@ void Fusion::reorder(const std::vector<Statement*>& first) {
     check_contains(statement);
     place.emplace(statement, place.size());
   }
-  const auto place_of = [&](const std::unique_ptr<Statement>& statement) {
+  std::vector<std::unique_ptr<Statement>> ordered(place.size());
+  for (auto& statement : statements_) {
     const auto found = place.find(statement.get());
-    return found == place.end() ? place.size() : found->second;
-  };
-  std::stable_sort(statements_.begin(), statements_.end(), [&](const auto& a, const auto& b) {
-    return place_of(a) < place_of(b);
-  });
+    if (found == place.end()) {
+      ordered.push_back(std::move(statement));
+    } else {
+      ordered[found->second] = std::move(statement);
+    }
+  }
+  statements_ = std::move(ordered);
   for (size_t i = 0; i < statements_.size(); ++i) {
     statements_[i]->serial_ = static_cast<int64_t>(i);
   }

@@ -1,7 +1,7 @@
 #include "transform/spanning_tree.h"
 
 #include <algorithm>
-#include <queue>
+#include <functional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -25,38 +25,42 @@ void add_unique(IterDomains& ids, IterDomain* id) {
   }
 }
 
+/// The axes of `ids` among those that were reached: a few.
+IterDomains reached_among(const IterDomains& ids, const std::vector<const Val*>& reached) {
+  IterDomains found;
+  std::copy_if(ids.begin(), ids.end(), std::back_inserter(found), [&](const IterDomain* axis) {
+    return std::ranges::find(reached, axis) != reached.end();
+  });
+  return found;
+}
+
+bool is_any_reached(const std::vector<Val*>& ids, const std::vector<const Val*>& reached) {
+  return std::ranges::any_of(
+      ids, [&](const Val* id) { return std::ranges::find(reached, id) != reached.end(); });
+}
+
 /// Axes of `to` that are built from `id`, an axis of `from`.
 IterDomains built_from(
     const IterDomain* id, const std::vector<Expr*>& exprs, const IterDomains& to) {
-  std::unordered_set<const Val*> reached{id};
+  std::vector<const Val*> reached{id};
   for (const Expr* expr : exprs) {
-    const auto is_reached = [&](const Val* in) { return reached.count(in) != 0; };
-    if (std::any_of(expr->inputs().begin(), expr->inputs().end(), is_reached)) {
-      reached.insert(expr->outputs().begin(), expr->outputs().end());
+    if (is_any_reached(expr->inputs(), reached)) {
+      reached.insert(reached.end(), expr->outputs().begin(), expr->outputs().end());
     }
   }
-  IterDomains found;
-  std::copy_if(to.begin(), to.end(), std::back_inserter(found), [&](const IterDomain* axis) {
-    return reached.count(axis) != 0;
-  });
-  return found;
+  return reached_among(to, reached);
 }
 
 /// Axes of `from` that `id`, an axis of the target domain, is built from.
 IterDomains built_into(
     const IterDomain* id, const std::vector<Expr*>& exprs, const IterDomains& from) {
-  std::unordered_set<const Val*> reached{id};
+  std::vector<const Val*> reached{id};
   for (size_t i = exprs.size(); i-- > 0;) {
-    const auto is_reached = [&](const Val* out) { return reached.count(out) != 0; };
-    if (std::any_of(exprs[i]->outputs().begin(), exprs[i]->outputs().end(), is_reached)) {
-      reached.insert(exprs[i]->inputs().begin(), exprs[i]->inputs().end());
+    if (is_any_reached(exprs[i]->outputs(), reached)) {
+      reached.insert(reached.end(), exprs[i]->inputs().begin(), exprs[i]->inputs().end());
     }
   }
-  IterDomains found;
-  std::copy_if(from.begin(), from.end(), std::back_inserter(found), [&](const IterDomain* axis) {
-    return reached.count(axis) != 0;
-  });
-  return found;
+  return reached_among(from, reached);
 }
 
 /// The axis that carries a logical axis of `edge.from` in the logical domain of `edge.to`.
@@ -196,7 +200,7 @@ std::vector<TreeEdge> edges_from(TensorView* tensor) {
 std::vector<TreeEdge> spanning_tree(TensorView* reference, const EdgeFilter& may_take) {
   std::vector<TreeEdge> tree;
   std::unordered_set<const TensorView*> reached{reference};
-  std::priority_queue<Candidate> candidates;
+  std::vector<Candidate> candidates; // a heap
   LostElements lost_elements;
   int64_t number = 0;
   const auto grow_from = [&](TensorView* tensor, const Carried& carried, int64_t distance) {
@@ -205,7 +209,8 @@ std::vector<TreeEdge> spanning_tree(TensorView* reference, const EdgeFilter& may
         Candidate candidate = make_candidate(edge, carried, lost_elements);
         candidate.distance = distance + 1;
         candidate.number = number++;
-        candidates.push(std::move(candidate));
+        candidates.push_back(std::move(candidate));
+        std::ranges::push_heap(candidates, std::less<>());
       }
     }
   };
@@ -215,8 +220,9 @@ std::vector<TreeEdge> spanning_tree(TensorView* reference, const EdgeFilter& may
   }
   grow_from(reference, all, 0);
   while (!candidates.empty()) {
-    const Candidate best = candidates.top();
-    candidates.pop();
+    std::ranges::pop_heap(candidates, std::less<>());
+    const Candidate best = std::move(candidates.back());
+    candidates.pop_back();
     if (reached.insert(best.edge.to).second) {
       tree.push_back(best.edge);
       grow_from(best.edge.to, best.carried, best.distance);
