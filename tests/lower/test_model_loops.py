@@ -37,6 +37,21 @@ def test_a_loop_runs_over_the_axis_that_covers_all_tensors_in_it() -> None:
     assert "in 12:" in text
 
 
+def test_a_part_of_a_broadcast_that_no_other_tensor_shares_runs_once() -> None:
+    """A row is copied for each 8 rows of the result, not for each of these again."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([1, -1], contiguity=[None, True])
+        w = fd.define_tensor([-1, -1], contiguity=True)
+        copy = fd.ops.set(x)
+        y = fd.ops.add(copy, w)
+        fd.add_output(y)
+        for tensor in (copy, y):
+            tensor.split(0, 8)
+        fd.sched.inline_at(y, 1, selected_tensors=[copy])
+    text = plain(str(fd.fusion.lower(until="build_loop_nests")))
+    assert text.count("in 8:") == 1  # of the result
+
+
 def test_a_copy_that_a_schedule_made_decides_no_more_than_its_consumers() -> None:
     """It is the newest tensor, and no consumer. Bytes do not say which call made it: a
     fusion that is read from them is lowered alike."""

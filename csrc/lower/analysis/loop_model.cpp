@@ -223,12 +223,17 @@ LoopModel::Promotions LoopModel::promotions_of(const TensorView* tensor) const {
   return promoted;
 }
 
-/// A loop of one tensor alone follows its axis. A shared one does to run over more than it does, or
+/// A loop of one tensor alone follows its axis, unless that is a broadcast, along which the tensor
+/// has one element. A shared one does to run over more than it does, or
 /// once, over as much: away from an axis of its own to the partner of an axis that was promoted.
 ///   a[i0, i1] and its consumer b[i0, i1] share both loops, b and c[m0, m1] the first one, where
 ///   i is i0 * i1, and m, i merged with a broadcast, is m0 * m1: the second loop is m1
 bool LoopModel::promote(Loop& loop, IterDomain* axis) {
   if (exact_.are_mapped(loop.promoted, axis)) {
+    return false;
+  }
+  if (loop.members.size() == 1 && loop.promoted->is_broadcast() &&
+      !loop.promoted->is_parallelized()) {
     return false;
   }
   if (loop.members.size() > 1) {

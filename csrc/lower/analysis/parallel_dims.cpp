@@ -83,6 +83,11 @@ std::vector<Val*> bound_extents(
   return extents;
 }
 
+/// Whether iterations of a loop would all do the same, since its axis is a part of a broadcast.
+bool repeats_itself(const Loop& loop) {
+  return loop.is_broadcast() && traits_of(traits_of(loop.parallel_type).loop).repeats;
+}
+
 /// The grid consists of whole clusters.
 Val* in_whole_clusters(Kernel& kernel, Val* blocks) {
   Val* size = kernel.launch.extents.cluster[0];
@@ -127,7 +132,7 @@ std::optional<Refusal> find_parallel_dims(Kernel& kernel) {
       const bool is_single = launched == nullptr || launched->is_one();
       loop.index = is_single ? kernel.zero() : kernel.parallel_index(loop.parallel_type);
     } else {
-      const bool is_single = loop.extent()->is_one() ||
+      const bool is_single = loop.extent()->is_one() || repeats_itself(loop) ||
                              loop.parallel_type == ParallelType::Bulk; // the box begins at 0
       loop.index = is_single ? kernel.zero() : kernel.new_scalar(DataType::Index);
     }
