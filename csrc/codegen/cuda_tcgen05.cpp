@@ -6,7 +6,6 @@
 #include "base/mma_macro.h"
 #include "codegen/cuda_bulk.h"
 #include "ir/scopes.h"
-#include "lower/analysis/wgmma.h"
 
 namespace nvfuser {
 namespace {
@@ -36,8 +35,7 @@ bool is_in_tensor_memory(const Val* element) {
 }
 
 std::string descriptor_of(KernelPrinter& printer, const Val* first) {
-  return "tcgen05_descriptor<" +
-         std::to_string(swizzle_bytes_of(printer.kernel(), view_of(first))) + ">(" +
+  return "tcgen05_descriptor<" + std::to_string(printer.swizzle_bytes(view_of(first))) + ">(" +
          printer.expressions().address(first, 1, /*is_written=*/false) + ")";
 }
 

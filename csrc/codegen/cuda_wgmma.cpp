@@ -19,6 +19,8 @@ const char* name_of_type(DataType type) {
     case DataType::BFloat16: return "bf16";
     case DataType::Half: return "f16";
     case DataType::Float8_e4m3fn: return "e4m3";
+    case DataType::Float: return "tf32";
+    case DataType::Char: return "s8";
     default: return "e5m2";
   }
 }
@@ -33,13 +35,14 @@ std::string function_of(const MmaOp& product) {
 /// The tile of a factor that begins at an element, as the instruction is told.
 std::string descriptor_of(KernelPrinter& printer, const Val* first) {
   const auto* factor = static_cast<const TensorIndex*>(first)->view();
-  return "wgmma_descriptor<" + std::to_string(swizzle_bytes_of(printer.kernel(), factor)) + ">(" +
+  return "wgmma_descriptor<" + std::to_string(printer.swizzle_bytes(factor)) + ">(" +
          printer.expressions().address(first, 1, /*is_written=*/false) + ")";
 }
 
 /// One instruction with a register of the sum for each `%`: as many as a lane holds.
 std::string function_text(const MmaOp& product) {
   const MmaMacro macro = MmaMacro::from_int(product.macro);
+  const bool is_integer = product.out->dtype() == DataType::Int32;
   const int registers = macro.m * macro.n / 128;
   std::string names;
   std::string operands;
@@ -49,23 +52,25 @@ std::string function_text(const MmaOp& product) {
     names += (i == 0 ? "" : ", ") + std::string(begins_line && i > 0 ? "\"\n      \"" : "") + "%" +
              number;
     operands += (i == 0 ? "" : ", ") + std::string(begins_line && i > 0 ? "\n        " : "") +
-                "\"+f\"(sum[" + number + "])";
+                (is_integer ? "\"+r\"(sum[" : "\"+f\"(sum[") + number + "])";
   }
   const std::string a = "%" + std::to_string(registers);
   const std::string b = "%" + std::to_string(registers + 1);
-  const std::string types = std::string(".f32.") + name_of_type(product.a->dtype()) + "." +
+  const std::string types = std::string(is_integer ? ".s32." : ".f32.") +
+                            name_of_type(product.a->dtype()) + "." +
                             name_of_type(product.b->dtype());
-  // Factors of 16 bits may be transposed; these are not.
-  const char* layouts = size_bytes(product.a->dtype()) == 2 ? ", 0, 0" : "";
-  return "NVF_FUNCTION void " + function_of(product) +
-         "(float* sum, unsigned long long a, unsigned long long b) {\n"
+  // Factors may be negated, but for integers, and those of 16 bits transposed; these are not.
+  const std::string options = std::string(is_integer ? "" : ", 1, 1") +
+                              (size_bytes(product.a->dtype()) == 2 ? ", 0, 0" : "");
+  return "NVF_FUNCTION void " + function_of(product) + (is_integer ? "(int* sum" : "(float* sum") +
+         ", unsigned long long a, unsigned long long b) {\n"
          "  asm volatile(\n"
          "      \"{\\n\"\n"
          "      \"  .reg .pred adds;\\n\"\n"
          "      \"  setp.ne.b32 adds, 1, 0;\\n\"\n"
          "      \"  wgmma.mma_async.sync.aligned." +
          shape_of(macro) + types + " {\"\n      \"" + names + "}, \"\n      \"" + a + ", " + b +
-         ", adds, 1, 1" + layouts + ";\\n\"\n      \"}\"\n      : " + operands +
+         ", adds" + options + ";\\n\"\n      \"}\"\n      : " + operands +
          "\n      : \"l\"(a), \"l\"(b));\n}\n";
 }
 

@@ -137,6 +137,9 @@ void KernelPrinter::analyze(const Scope& scope, const Scope* branch) {
         }
       });
     }
+    if (const auto* load = expr->as<BulkLoad>()) {
+      swizzle_bytes_[view_of(load->out)] = load->swizzle_bytes;
+    }
     for (const Scope* body : bodies_of(*expr)) {
       analyze(*body, expr->is_a<IfThenElse>() ? body : branch);
     }
@@ -159,6 +162,11 @@ bool KernelPrinter::keeps_its_reads(const Scope& branch) const {
 int64_t KernelPrinter::vector_bytes(const TensorView* view) const {
   const auto found = vector_bytes_.find(view);
   return found == vector_bytes_.end() ? 0 : found->second;
+}
+
+int64_t KernelPrinter::swizzle_bytes(const TensorView* box) const {
+  const auto found = swizzle_bytes_.find(box);
+  return found == swizzle_bytes_.end() ? 0 : found->second;
 }
 
 int64_t KernelPrinter::copied_units(const LoadStoreOp& copy, int64_t lanes) {

@@ -63,6 +63,8 @@ class KernelPrinter {
   void declare_array(const Allocate& allocate, const std::string& attributes);
   /// Bytes of the widest vector access to the storage of a tensor; 0: none.
   [[nodiscard]] int64_t vector_bytes(const TensorView* view) const;
+  /// Width in bytes of the swizzled boxes that statements load `box` with; 0: there are none.
+  [[nodiscard]] int64_t swizzle_bytes(const TensorView* box) const;
   /// The number of units that a copy of `lanes` elements moves: elements, or pairs where both sides
   /// hold pairs.
   [[nodiscard]] static int64_t copied_units(const LoadStoreOp& copy, int64_t lanes);
@@ -102,6 +104,7 @@ class KernelPrinter {
   int indent_ = 0;
   std::set<const TensorView*> written_; // in global memory
   std::unordered_map<const TensorView*, int64_t> vector_bytes_;
+  std::unordered_map<const TensorView*, int64_t> swizzle_bytes_;
   /// The branch that registers are used in; nullptr: outside, or in several.
   std::unordered_map<const TensorView*, const Scope*> branch_of_;
 };

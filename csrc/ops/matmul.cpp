@@ -196,7 +196,9 @@ TensorView* fused_multiply_sum(TensorView* a, TensorView* b, const std::vector<i
         "Axis ", i);
     axes.push_back(is_reduced ? reduction_axis(axis) : axis);
   }
-  const DataType dtype = is_low_precision(a->dtype()) ? DataType::Float : a->dtype();
+  const DataType dtype = is_low_precision(a->dtype())   ? DataType::Float
+                         : a->dtype() == DataType::Char ? DataType::Int32
+                                                        : a->dtype();
   TensorView* out = new_tensor(axes, dtype);
   fusion.make<MmaOp>(
       {.out = out,

@@ -54,10 +54,10 @@ std::string macros_text() {
     text += (text.empty() ? "" : ", ") + instruction.macro.to_string();
   }
   return text +
-         ", which all GPUs of compute capability 8.0 and above have, or Hopper_64_N_16 and "
-         "Hopper_64_N_32, N a multiple of 8 up to 256, of compute capability 9.0, or "
-         "Blackwell1CTA_128_N_16 and Blackwell1CTA_128_N_32, N a multiple of 16 up to 256, of "
-         "compute capability 10.0";
+         ", which all GPUs of compute capability 8.0 and above have, or Hopper_64_N_16, "
+         "Hopper_64_N_32 and Hopper_64_N_8, N a multiple of 8 up to 256, of compute capability "
+         "9.0, or Blackwell1CTA_128_N_16 and Blackwell1CTA_128_N_32, N a multiple of 16 up to 256, "
+         "of compute capability 10.0";
 }
 
 /// `[m, k]`

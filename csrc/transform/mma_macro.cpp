@@ -6,6 +6,7 @@
 #include "ir/matmul_exprs.h"
 #include "ir/pointwise.h"
 #include "ir/reduce.h"
+#include "ir/rules.h"
 #include "transform/fragments.h"
 
 namespace nvfuser::transform {
@@ -16,15 +17,19 @@ struct Factors {
   TensorView* b = nullptr;
 };
 
-/// The tensor that `factor`, a Float, was converted from; nullptr: none.
-TensorView* narrow_tensor(const Val* factor) {
+/// The tensor that `factor` was converted from, or a Float that is none; nullptr: neither.
+TensorView* narrow_tensor(Val* factor) {
   const auto* cast =
       factor->definition() == nullptr ? nullptr : factor->definition()->as<UnaryOp>();
-  const bool is_cast = cast != nullptr && cast->op == UnaryOpType::Cast && cast->arg->is_tensor();
-  return is_cast ? static_cast<TensorView*>(cast->arg) : nullptr;
+  if (cast != nullptr && cast->op == UnaryOpType::Cast && cast->arg->is_tensor()) {
+    return static_cast<TensorView*>(cast->arg);
+  }
+  return factor->is_tensor() && factor->dtype() == DataType::Float
+             ? static_cast<TensorView*>(factor)
+             : nullptr;
 }
 
-/// The tensors whose products `tv` sums, in Float; no value: it sums something else.
+/// The tensors whose products `tv` sums; no value: it sums something else.
 std::optional<Factors> factors_of(const TensorView* tv) {
   const Expr* definition = tv->definition();
   if (const auto* mma = definition == nullptr ? nullptr : definition->as<MmaOp>()) {
@@ -41,17 +46,48 @@ std::optional<Factors> factors_of(const TensorView* tv) {
   return factors.a == nullptr || factors.b == nullptr ? std::nullopt : std::optional(factors);
 }
 
-constexpr int64_t kBitsOfRow = 256; // of k, that an instruction multiplies
+bool is_fp8(DataType type) {
+  return type == DataType::Float8_e4m3fn || type == DataType::Float8_e5m2;
+}
 
-/// Whether the instruction has factors of these types.
-bool are_multiplied(const MmaMacro& macro, DataType a, DataType b) {
-  const auto is_fp8 = [](DataType type) {
-    return type == DataType::Float8_e4m3fn || type == DataType::Float8_e5m2;
-  };
-  if (macro.k * 8 == kBitsOfRow) {
-    return is_fp8(a) && is_fp8(b);
+/// Types that the tensor cores of a macro multiply, and the type of their sum.
+struct Types {
+  const char* expected;
+  bool are_multiplied;
+  DataType sum;
+};
+Types types_of(const MmaMacro& macro, DataType a, DataType b) {
+  constexpr int64_t kBitsOfRow = 256; // of k, that an instruction multiplies
+  switch (kBitsOfRow / macro.k) {
+    case 32:
+      return {
+          "two factors in Float, of which tf32 is read, and a sum in Float",
+          a == b && a == DataType::Float, DataType::Float};
+    case 16:
+      return {
+          "two factors in BFloat16, or two in Half, and a sum in Float",
+          a == b && (a == DataType::BFloat16 || a == DataType::Half), DataType::Float};
+    default: break;
   }
-  return a == b && (a == DataType::BFloat16 || a == DataType::Half);
+  const bool is_integer =
+      macro.arch == MmaMacroArch::Hopper && a == DataType::Char && b == DataType::Char;
+  return {
+      "factors in Float8_e4m3fn or Float8_e5m2 and a sum in Float, or on Hopper both factors in "
+      "Char (int8) and a sum in Int32",
+      is_integer || (is_fp8(a) && is_fp8(b)), is_integer ? DataType::Int32 : DataType::Float};
+}
+
+/// Products of integers have fewer shapes.
+std::optional<Refusal> find_wrong_columns(
+    const TensorView* tv, const MmaMacro& macro, DataType type) {
+  constexpr int64_t kAnyUpTo = 32;
+  constexpr int64_t kUnit = 16;
+  if (type != DataType::Char || macro.n % kUnit == 0 || macro.n <= kAnyUpTo) {
+    return std::nullopt;
+  }
+  return refuse_node(
+      tv, {macro.to_string(), " does not multiply integers"},
+      {"n of 8 or 24, or a multiple of ", kUnit}, {"n = ", macro.n}, {"use another n"});
 }
 
 } // namespace
@@ -75,26 +111,23 @@ std::optional<Refusal> find_wrong_mma_macro(const TensorView* tv, MmaMacro macro
   }
   NVF_RETURN_REFUSAL(find_wrong_macro(tv, macro));
   const DataType type = factors->a->dtype();
-  if (!are_multiplied(macro, type, factors->b->dtype()) || tv->dtype() != DataType::Float) {
+  const Types types = types_of(macro, type, factors->b->dtype());
+  if (!types.are_multiplied || tv->dtype() != types.sum) {
     return refuse(
         {
             .headline = {macro.to_string(), " does not multiply tensors of these types"},
             .node = {describe(tv)},
-            .expected =
-                {macro.k * 16 == kBitsOfRow
-                     ? "two factors in BFloat16, or two in Half, and a sum in Float"
-                     : "factors in Float8_e4m3fn or Float8_e5m2, and a sum in Float"},
+            .expected = {types.expected},
             .found =
                 {text(type), " times ", text(factors->b->dtype()), ", summed in ",
                  text(tv->dtype())},
-            .fix =
-                {"convert the factors with fd.ops.cast; Hopper_64_N_32 and Blackwell1CTA_128_N_32 "
-                 "multiply fp8, and other "
-                 "types (int8, tf32) have no instruction in kernels yet"},
+            .fix = {"convert the factors with fd.ops.cast; Hopper_64_N_16 multiplies 16 bits, "
+                    "Hopper_64_N_32 and Blackwell1CTA_128_N_32 fp8, Hopper_64_N_32 int8, "
+                    "Hopper_64_N_8 Float"},
         },
         ErrorKind::NotImplemented);
   }
-  return std::nullopt;
+  return find_wrong_columns(tv, macro, type);
 }
 
 void set_mma_macro(TensorView* tv, MmaMacro macro) {

@@ -8,12 +8,12 @@ namespace nvfuser {
 namespace {
 
 constexpr int64_t kRows = 64;
-constexpr std::array kSummed{16, 32}; // elements of 16 bits, of 8 bits
+constexpr std::array kSummed{16, 32, 8}; // elements of 16 bits, of 8 bits, of 32 bits
 constexpr int64_t kColumnUnit = 8;
 constexpr int64_t kMostColumns = 256;
 
-// PTX ISA, "Register fragments for wgmma.mma_async.m64nNk16", and k32. With lane = 32 * w + 4 * g +
-// t:
+// PTX ISA, "Register fragments for wgmma.mma_async.m64nNk16", k32 and k8. With lane = 32 * w + 4 *
+// g + t:
 //   d   row 16 * w + 8 * m2 + g, column 8 * j + 2 * t + c   register 4 * j + 2 * m2 + c
 constexpr MmaInstruction instruction_of(int64_t columns, int64_t summed) {
   const TileAxis whole{.name = "k", .parts = {summed}, .count = 1};

@@ -282,7 +282,7 @@ def test_all_axes_of_the_instruction_are_bound_to_mma():
 @pytest.mark.parametrize(
     "macro",
     [
-        MmaMacroEncode(MmaMacroArch.hopper, 64, 256, 8),
+        MmaMacroEncode(MmaMacroArch.hopper, 64, 256, 4),
         MmaMacroEncode(MmaMacroArch.ampere, 16, 16, 16),
         MmaMacroEncode(MmaMacroArch.blackwell_2cta, 256, 256, 16),
     ],

@@ -36,7 +36,10 @@ pytestmark = pytest.mark.sanitize
 TMA = ParallelType.tma
 BF16, HALF = DataType.BFloat16, DataType.Half
 E4M3, E5M2 = DataType.Float8_e4m3fn, DataType.Float8_e5m2
+TF32, INT8 = DataType.Float, DataType.Char
 TORCH = {
+    TF32: torch.float32,
+    INT8: torch.int8,
     BF16: torch.bfloat16,
     HALF: torch.float16,
     E4M3: torch.float8_e4m3fn,
@@ -93,9 +96,10 @@ def multiplied(
     with FusionDefinition() as fd:
         x = fd.define_tensor([-1, 1, -1], contiguity=[True, None, True], dtype=dtype)
         w = fd.define_tensor([1, -1, -1], contiguity=[None, True, True], dtype=dtype_b or dtype)
-        a, b = (fd.ops.cast(tensor, DataType.Float) for tensor in (x, w))
-        total = fd.ops.sum(fd.ops.mul(a, b), [2])
-        fd.add_output(fd.ops.mul(total, 2.0))
+        of_sum = DataType.Int32 if dtype == INT8 else DataType.Float
+        a, b = (fd.ops.cast(tensor, of_sum) for tensor in (x, w)) if dtype != TF32 else (x, w)
+        total = fd.ops.sum(fd.ops.mul(a, b), [2], dtype=of_sum)
+        fd.add_output(fd.ops.mul(total, 2 if dtype == INT8 else 2.0))
         total.set_mma_macro(macro)
         a, b = (tensor.cache_after(LoadStoreOpType.tma) for tensor in (x, w))
         order(a, 1, 0, 2)
@@ -137,10 +141,14 @@ def factors(
     rows, columns, depth = shape
     x = torch.randn(rows, 1, depth, device=device)
     w = torch.randn(1, columns, depth, device=device)
+    if dtype == INT8:
+        return [(40 * t).clamp(-128, 127).to(torch.int8) for t in (x, w)]
     return [x.to(TORCH[dtype]), w.to(TORCH[dtype_b or dtype])]
 
 
 def product(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    if x.dtype == torch.int8:  # exact in double
+        return (2 * (x[:, 0].double() @ w[0].double().t())).int()
     return 2 * (x[:, 0].float() @ w[0].float().t())
 
 
@@ -168,6 +176,28 @@ def test_products_of_fp8_are_those_of_pytorch(target, types, width):
         (out,) = run(x, w)
         expected = product(x, w)
         error = 1e-5 if target == "cpu" else 1e-2
+        torch.testing.assert_close(out, expected, rtol=error, atol=error * expected.abs().max())
+
+
+@pytest.mark.parametrize("width", [128, 32])
+def test_products_of_integers_are_exact(target, width):
+    run = Compiled(multiplied(INT8, width=width)[0])
+    for rows, columns, depth in SHAPES:
+        x, w = factors((rows, columns, 2 * depth), INT8, target)
+        (out,) = run(x, w)
+        assert out.dtype == torch.int32
+        assert torch.equal(out, product(x, w))
+
+
+@pytest.mark.parametrize("width", [128, 64])
+def test_a_gpu_multiplies_the_tf32_of_a_float(target, width):
+    """It leaves out the 13 lowest bits of each factor; the CPU target multiplies all."""
+    run = Compiled(multiplied(TF32, width=width)[0])
+    for shape in SHAPES:
+        x, w = factors(shape, TF32, target)
+        (out,) = run(x, w)
+        expected = product(x.cpu(), w.cpu()).to(target)
+        error = 1e-5 if target == "cpu" else 4e-3
         torch.testing.assert_close(out, expected, rtol=error, atol=error * expected.abs().max())
 
 
@@ -266,6 +296,22 @@ def test_nvrtc_compiles_the_instruction_of_fp8(types):
     texts = multiplied(*types)[0].fusion.compile_cuda()
     a, b = ("e4m3" if dtype == E4M3 else "e5m2" for dtype in types)
     assert f"wgmma.mma_async.sync.aligned.m64n16k32.f32.{a}.{b}" in texts.ptx
+
+
+@pytest.mark.parametrize(
+    ("dtype", "text"), [(INT8, "m64n16k32.s32.s8.s8"), (TF32, "m64n16k8.f32.tf32.tf32")]
+)
+def test_nvrtc_compiles_the_instructions_of_int8_and_tf32(dtype, text):
+    texts = multiplied(dtype)[0].fusion.compile_cuda()
+    assert f"wgmma.mma_async.sync.aligned.{text}" in texts.ptx
+
+
+@pytest.mark.parametrize("dtype", [INT8, TF32])
+def test_schedules_of_int8_and_tf32_are_translated(dtype):
+    fd, *_ = multiplied(dtype, stages=3)
+    again = rebuilt(translate_fusion(fd.fusion, schedule=True))
+    kernels = [each.fusion.print_kernel(target="cuda", comments=False) for each in (fd, again)]
+    assert kernels[0] == kernels[1]
 
 
 @pytest.mark.parametrize(("dtype", "types"), [(BF16, "bf16"), (HALF, "f16")])
@@ -375,7 +421,7 @@ def test_lanes_are_all_threads_along_x():
     [
         MmaMacroEncode(MmaMacroArch.hopper, 64, 12, 16),
         MmaMacroEncode(MmaMacroArch.hopper, 64, 264, 16),
-        MmaMacroEncode(MmaMacroArch.hopper, 64, 128, 8),
+        MmaMacroEncode(MmaMacroArch.hopper, 64, 128, 4),
         MmaMacroEncode(MmaMacroArch.hopper, 128, 128, 16),
     ],
 )
@@ -393,3 +439,9 @@ def test_the_depth_of_an_instruction_is_32_bytes():
     ) as error:
         total.set_mma_macro(MmaMacroEncode(MmaMacroArch.hopper, 64, 16, 32).mma_macro())
     assert "Float8_e4m3fn or Float8_e5m2" in str(error.value)
+
+
+def test_integers_have_fewer_shapes():
+    *_, total = multiplied(INT8)
+    with pytest.raises(UserError, match="Hopper_64_40_32 does not multiply integers"):
+        total.set_mma_macro(macro_of(40, INT8))

@@ -3,7 +3,6 @@
 #include "base/mma_macro.h"
 #include "graph/id_model.h"
 #include "graph/val_graph.h"
-#include "ir/scopes.h"
 #include "lower/analysis/bulk_copies.h"
 #include "lower/analysis/tensor_maps.h"
 #include "transform/fragments.h"
@@ -163,17 +162,6 @@ std::optional<Refusal> find_wrong_boxes(Kernel& kernel, const MmaOp& product) {
       kernel, static_cast<TensorView*>(product.a), sum, {"m", axes.tile[0]}, summed));
   return find_wrong_box(
       kernel, static_cast<TensorView*>(product.b), sum, {"n", axes.tile[1]}, summed);
-}
-
-int64_t swizzle_bytes_of(const Kernel& kernel, const TensorView* factor) {
-  int64_t bytes = 0;
-  for_each_node(kernel.body, [&](const Expr& statement) {
-    const auto* load = statement.as<BulkLoad>();
-    if (load != nullptr && static_cast<const TensorIndex*>(load->out)->view() == factor) {
-      bytes = load->swizzle_bytes;
-    }
-  });
-  return bytes;
 }
 
 const AsyncMechanism& products_of_warpgroups() {

@@ -34,9 +34,6 @@ namespace nvfuser {
 /// Requires: bulk copies have been checked.
 [[nodiscard]] std::optional<Refusal> find_wrong_wgmma(Kernel& kernel, const MmaOp& product);
 
-/// Width in bytes of the swizzled box that a statement of the kernel loads `factor` with.
-[[nodiscard]] int64_t swizzle_bytes_of(const Kernel& kernel, const TensorView* factor);
-
 /// How these products go on while their threads do.
 [[nodiscard]] const AsyncMechanism& products_of_warpgroups();
 
