@@ -6,6 +6,7 @@
 #include "lower/analysis/bulk_copies.h"
 #include "lower/analysis/kernel_parameters.h"
 #include "lower/analysis/loading_threads.h"
+#include "lower/analysis/shared_loads.h"
 #include "lower/analysis/tcgen05.h"
 #include "lower/analysis/wgmma.h"
 
@@ -56,8 +57,10 @@ void print_bulk_statement(KernelPrinter& printer, const Expr& statement) {
   ExpressionPrinter& expressions = printer.expressions();
   if (const auto* load = statement.as<BulkLoad>()) {
     const BoxedTensor boxed = *boxed_tensor(statement);
+    const bool is_part = loading_blocks(printer.kernel(), view_of(load->out)) > 1;
     printer.statement(
-        *load, "bulk_load<" + std::to_string(boxed.bytes_of_box()) + ">(" +
+        *load, std::string(is_part ? "bulk_load_part<" : "bulk_load<") +
+                   std::to_string(boxed.bytes_of_box()) + ">(" +
                    expressions.address(load->out, 1, /*is_written=*/true) + ", " +
                    map_of(printer, boxed) + ", " + counter_of(printer.kernel(), *load) +
                    coordinates_text(printer, load->coordinates) + ");");
@@ -110,8 +113,11 @@ void declare_bulk_barriers(KernelPrinter& printer) {
   }
   if (printer.mentions("bulk_stages")) {
     const int64_t stages = num_stage_barriers(printer.kernel());
-    declare_barriers(
-        printer, type("BulkStages", stages), "bulk_stages", "stage_barriers", 2 * stages);
+    const int64_t blocks = loading_blocks(printer.kernel());
+    const std::string stages_type = blocks == 1 ? type("BulkStages", stages)
+                                                : "ClusterStages<" + std::to_string(stages) + ", " +
+                                                      std::to_string(blocks) + ">";
+    declare_barriers(printer, stages_type, "bulk_stages", "stage_barriers", 2 * stages);
   }
 }
 

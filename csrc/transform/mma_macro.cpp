@@ -98,8 +98,10 @@ std::optional<Refusal> find_wrong_mma_macro(const TensorView* tv, MmaMacro macro
     return refuse({
         .headline = {"Only a sum of products is computed by tensor cores"},
         .node = {describe(tv)},
-        .expected = {"the result of fused_multiply_sum(a, b), or of sum(mul(a, b)) of tensors of "
-                     "16 bits, or of fp8, that are converted to Float"},
+        .expected =
+            {"the result of fused_multiply_sum(a, b), or of sum(mul(a, b)) of tensors of "
+             "16 bits, or of fp8, that are converted to Float, of Char that are converted to "
+             "Int32, or of Float"},
         .found =
             {tv->definition() == nullptr ? "an input" : tv->definition()->op_name(),
              " without these operands"},

@@ -21,14 +21,15 @@ struct BulkStages {
   unsigned arrived;
   unsigned handed_back;
 
-  NVF_FUNCTION explicit BulkStages(unsigned long long* barriers)
+  /// `blocks`: those whose warps hand a stage back.
+  NVF_FUNCTION explicit BulkStages(unsigned long long* barriers, unsigned blocks = 1)
       : first_barrier(shared_address(barriers)), loaded(0), free(0), arrived(0), handed_back(0) {
     if (begins_block()) {
       const unsigned warps = (thread_count<true, true, true>() + 31) / 32; // that compute
 #pragma unroll
       for (unsigned stage = 0; stage < kBarriers; ++stage) {
         init_barrier(full(stage), 1);
-        init_barrier(empty(stage), warps);
+        init_barrier(empty(stage), warps * blocks);
       }
       fence_async_proxy();
     }

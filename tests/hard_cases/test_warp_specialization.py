@@ -506,17 +506,27 @@ def test_types_of_a_loop_are_equal():
     assert text.startswith("Circular buffers of one loop differ in the threads that load them")
 
 
-def test_clusters_are_refused():
+def test_reductions_over_clusters_are_refused():
+    """All threads of a cluster wait for each other there, those that load among them."""
+
     def make():
-        fd = row_sums()
-        with fd:
-            for tensor in fd.fusion.tensors():
-                if not tensor.is_fusion_input():
-                    tensor.axis(0).set_clustered_blocks()
+        with FusionDefinition() as fd:
+            x = fd.define_tensor([-1, 2, 64], contiguity=True)
+            y = fd.ops.sum(x, [1, 2])
+            fd.add_output(y)
+            a = x.cache_after(TMA)
+            a.set_memory_type(SHARED)
+            for tensor in (a, y):
+                par(tensor, None, BX)
+                tensor.axis(1).set_clustered_blocks()
+            bind_box(a, 2)
+            par(y, None, None, TX)
+            fd.sched.inline_at(y, 1, selected_tensors=[a])
+            schedule.warp_specialize(a, 3, 2, TX)
         return fd
 
-    with pytest.raises(NotImplementedError, match="Blocks with loading threads form no clusters"):
-        lowered(make().fusion)
+    text = refused(make, NotImplementedError)
+    assert text.startswith("A kernel with loading threads has no reductions over clusters")
 
 
 def test_dimension_of_another_loop():

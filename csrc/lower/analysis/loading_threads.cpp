@@ -73,15 +73,19 @@ std::optional<Refusal> find_other_loader(const Kernel& kernel, const CircularLoo
       ErrorKind::NotImplemented);
 }
 
-std::optional<Refusal> find_cluster(const Kernel& kernel, const CircularLoop& loop) {
-  if (cluster_size(kernel) == 1) {
+/// Loading threads come to no barrier of a cluster.
+std::optional<Refusal> find_cluster_reduction(const Kernel& kernel) {
+  const std::vector<TensorView*> tensors = kernel.tensors();
+  const auto found = std::ranges::find_if(
+      tensors, [](const TensorView* tensor) { return tensor->domain()->has_cluster_reduction(); });
+  if (found == tensors.end()) {
     return std::nullopt;
   }
   return refuse(
       {
-          .headline = {"Blocks with loading threads form no clusters"},
-          .node = {describe(loop.tensors.front())},
-          .expected = {"blocks of their own: all threads of a cluster wait for each other"},
+          .headline = {"A kernel with loading threads has no reductions over clusters"},
+          .node = {describe(*found)},
+          .expected = {"reductions of blocks: all threads of a cluster wait for each other"},
           .found = {"clusters of ", cluster_size(kernel), " blocks"},
           .fix = {"leave out set_clustered_blocks, or load ahead with circular_buffer"},
       },
@@ -194,7 +198,7 @@ std::optional<Refusal> find_group(const Kernel& kernel, LoadingThreads& loading)
     first = &loop;
     loading.along = specialization_of(loop)->on;
     NVF_RETURN_REFUSAL(find_other_loader(kernel, loop));
-    NVF_RETURN_REFUSAL(find_cluster(kernel, loop));
+    NVF_RETURN_REFUSAL(find_cluster_reduction(kernel));
     NVF_RETURN_REFUSAL(find_positions(kernel, loop, loading));
     NVF_RETURN_REFUSAL(find_registers(kernel, loop, loading));
   }

@@ -11,6 +11,7 @@
 #include "lower/analysis/bulk_copies.h"
 #include "lower/analysis/launch_conditions.h"
 #include "lower/analysis/memory_layout.h"
+#include "lower/analysis/shared_loads.h"
 
 namespace nvfuser {
 namespace {
@@ -504,6 +505,7 @@ std::optional<Refusal> check_bulk_copies(Kernel& kernel) {
       return std::move(*refusal);
     }
     auto& map = std::get<TensorMap>(found);
+    NVF_RETURN_REFUSAL(find_wrong_sharing(kernel, copy, map));
     for (LaunchCondition& condition : map.conditions) {
       kernel.launch.conditions.push_back(std::move(condition));
     }

@@ -14,6 +14,7 @@
 #include "lower/analysis/conditions.h"
 #include "lower/analysis/for_loops.h"
 #include "lower/analysis/rewrite_elements.h"
+#include "lower/analysis/shared_loads.h"
 
 namespace nvfuser {
 namespace {
@@ -60,9 +61,11 @@ std::unordered_set<const TensorView*> arrays_in(const ForLoop& loop) {
 }
 
 /// Whether blocks wait for each other in the statement, or take turns.
-bool is_between_blocks(const Expr& statement) {
-  return statement.is_a<GridReduction>() || statement.is_a<BlockSerializeWait>() ||
-         statement.is_a<BlockSerializeRelease>() ||
+bool is_between_blocks(const Kernel& kernel, const Expr& statement) {
+  const bool has_shared_stages =
+      stage_side(statement) != StageSide::None && loading_blocks(kernel) > 1;
+  return has_shared_stages || statement.is_a<GridReduction>() ||
+         statement.is_a<BlockSerializeWait>() || statement.is_a<BlockSerializeRelease>() ||
          !BarrierSet{Barrier::Warp, Barrier::Block}.contains(traits_of(statement).barriers);
 }
 
@@ -239,7 +242,7 @@ class LoopEnder {
     if (traits_of(statement).is_declaration) {
       return true;
     }
-    if (is_between_blocks(statement)) {
+    if (is_between_blocks(kernel_, statement)) {
       return false; // all of them come here equally often
     }
     Val* condition = own_condition(statement);

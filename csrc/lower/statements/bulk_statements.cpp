@@ -1,6 +1,8 @@
 // Copies of boxes: one statement for all positions of the axes bound to tma.
 #include "ir/scalar.h"
 #include "lower/analysis/bulk_copies.h"
+#include "lower/analysis/clusters.h"
+#include "lower/analysis/shared_loads.h"
 #include "lower/analysis/tensor_maps.h"
 #include "lower/statements/element_statements.h"
 
@@ -19,6 +21,23 @@ void describe_box(const TensorMap& map, StatementContext& context, Fields& field
     fields.strides.push_back(dim.stride);
     fields.box.push_back(dim.box);
   }
+}
+
+/// Leave of a box the part that this block loads, if the blocks of its cluster load it together.
+void take_part(const TensorMap& map, StatementContext& context, BulkLoadFields& load) {
+  Kernel& kernel = context.kernel;
+  auto* box = static_cast<TensorIndex*>(load.out);
+  const int64_t blocks = loading_blocks(kernel, box->view());
+  if (blocks == 1) {
+    return;
+  }
+  const PartOfBox part = part_of_box(map, blocks);
+  const auto moved = [&](Val* position, int64_t extent) {
+    return scalar::add(position, scalar::mul(block_of_cluster(kernel), kernel.new_index(extent)));
+  };
+  load.box[part.dim] = part.extent;
+  load.coordinates[part.dim] = moved(load.coordinates[part.dim], part.extent);
+  load.out = kernel.new_tensor_index(box->view(), moved(box->index(), part.elements));
 }
 
 /// A launch has a block and a thread even for a tensor without elements. It has no box then; the
@@ -44,7 +63,8 @@ Expr* convert_box(TensorView* copy, StatementContext& context) {
   if (is_bulk_load(copy->definition())) {
     BulkLoadFields load{.out = context.result(copy)};
     describe_box(map, context, load);
-    note_condition(load.coordinates);
+    note_condition(load.coordinates); // the same in all blocks that load the box together
+    take_part(map, context, load);
     return kernel.make<BulkLoad>(std::move(load));
   }
   BulkStoreFields store{.arg = context.operand(bulk_source(copy->definition()))};
