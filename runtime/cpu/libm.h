@@ -7,7 +7,7 @@
 // provides: fma fmaf fmaxf fmin fminf fmod fmodf lgamma lgammaf log log10 log10f log1p log1pf
 // provides: log2 log2f nextafter nextafterf pow powf rint rintf rsqrt rsqrtf sin sinf
 // provides: sinh sinhf sqrt sqrtf tan tanf tanh trunc truncf
-// requires: types vector_math vector_trig vector_power
+// requires: types vector_math vector_trig vector_power vector_inverse
 #pragma once
 
 #define NVF_LIBM_1(name)                      \
@@ -16,7 +16,7 @@
   NVF_FUNCTION float name(float x) noexcept { \
     return name##f(x);                        \
   }
-// The float form is in vector_math.h or vector_trig.h.
+// The float form is in vector_math.h, vector_trig.h or vector_inverse.h.
 #define NVF_LIBM_OF_DOUBLE(name)              \
   extern "C" double name(double) noexcept;    \
   NVF_FUNCTION float name(float x) noexcept { \
@@ -29,23 +29,21 @@
     return name##f(x, y);                              \
   }
 
-NVF_LIBM_1(acos)
-NVF_LIBM_1(acosh)
-NVF_LIBM_1(asin)
-NVF_LIBM_1(asinh)
-NVF_LIBM_1(atan)
-NVF_LIBM_1(atanh)
 NVF_LIBM_1(ceil)
-NVF_LIBM_1(cosh)
 NVF_LIBM_1(erfc)
 NVF_LIBM_1(fabs)
 NVF_LIBM_1(floor)
 NVF_LIBM_1(rint)
-NVF_LIBM_1(sinh)
 NVF_LIBM_1(sqrt)
-NVF_LIBM_1(tan)
 NVF_LIBM_1(trunc)
+NVF_LIBM_OF_DOUBLE(acos)
+NVF_LIBM_OF_DOUBLE(acosh)
+NVF_LIBM_OF_DOUBLE(asin)
+NVF_LIBM_OF_DOUBLE(asinh)
+NVF_LIBM_OF_DOUBLE(atan)
+NVF_LIBM_OF_DOUBLE(atanh)
 NVF_LIBM_OF_DOUBLE(cos)
+NVF_LIBM_OF_DOUBLE(cosh)
 NVF_LIBM_OF_DOUBLE(erf)
 NVF_LIBM_OF_DOUBLE(exp)
 NVF_LIBM_OF_DOUBLE(exp2)
@@ -55,6 +53,8 @@ NVF_LIBM_OF_DOUBLE(log10)
 NVF_LIBM_OF_DOUBLE(log1p)
 NVF_LIBM_OF_DOUBLE(log2)
 NVF_LIBM_OF_DOUBLE(sin)
+NVF_LIBM_OF_DOUBLE(sinh)
+NVF_LIBM_OF_DOUBLE(tan)
 NVF_LIBM_OF_DOUBLE(tanh)
 NVF_LIBM_2(atan2)
 NVF_LIBM_2(copysign)

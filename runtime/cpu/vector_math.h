@@ -7,7 +7,7 @@
 #pragma once
 
 /// 2^n p in two factors, so that results below the smallest normal float are right: n runs from
-/// -152 to 129.
+/// -152 to 130.
 NVF_FUNCTION float scaled(float p, int32_t n) {
   const int32_t half = n >> 1;
   return p * bit_cast<float>((half + 127) << 23) * bit_cast<float>((n - half + 127) << 23);
@@ -17,9 +17,10 @@ NVF_FUNCTION float scaled(float p, int32_t n) {
 constexpr float kRoundingFloat = 12582912.0f;
 constexpr int32_t kRoundingBits = 0x4b400000;
 
-NVF_FUNCTION float expf(float x) {
+/// 2^power e^x
+NVF_FUNCTION float scaled_exp(float x, int32_t power) {
   // Where the result is infinite or 0 anyway the argument stands still; a NaN passes.
-  const float low = x > 89.0f ? 89.0f : x;
+  const float low = x > 90.0f ? 90.0f : x;
   const float clamped = low < -105.0f ? -105.0f : low;
   // x = n ln 2 + r, |r| <= ln 2 / 2
   const float shifted = clamped * 1.44269504089f + kRoundingFloat;
@@ -32,7 +33,11 @@ NVF_FUNCTION float expf(float x) {
   p = p * r + 0.166665183f;
   p = p * r + 0.5000000096f;
   p = p * r * r + r + 1.0f;
-  return scaled(p, n);
+  return scaled(p, n + power);
+}
+
+NVF_FUNCTION float expf(float x) {
+  return scaled_exp(x, 0);
 }
 
 NVF_FUNCTION float exp2f(float x) {

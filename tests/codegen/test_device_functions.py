@@ -77,6 +77,8 @@ def test_narrowing_rounds_to_nearest_even(
 
 # ---- Elementary functions ------------------------------------------------------------------------
 
+SPECIAL = torch.tensor([0.0, -0.0, 1.0, -1.0, 0.5, -2.0, math.inf, -math.inf, math.nan])
+
 
 @pytest.mark.parametrize(
     ("name", "low", "high", "ulps"),
@@ -86,6 +88,15 @@ def test_narrowing_rounds_to_nearest_even(
         ("expm1", -20.0, 89.0, 2),
         ("sin", -30.0, 30.0, 2),
         ("cos", -30.0, 30.0, 2),
+        ("tan", -30.0, 30.0, 4),
+        ("sinh", -90.0, 90.0, 4),
+        ("cosh", -90.0, 90.0, 4),
+        ("asin", -1.1, 1.1, 4),
+        ("acos", -1.1, 1.1, 4),
+        ("atan", -30.0, 30.0, 4),
+        ("asinh", -1e9, 1e9, 4),
+        ("acosh", 0.0, 1e9, 4),
+        ("atanh", -1.1, 1.1, 4),
         ("tanh", -12.0, 12.0, 3),
         ("erf", -5.0, 5.0, 3),
         ("sigmoid", -80.0, 20.0, 4),
@@ -95,7 +106,7 @@ def test_a_float_function_is_accurate(
     name: str, low: float, high: float, ulps: int, target: str, rng: torch.Generator
 ) -> None:
     uniform = torch.rand(1 << 16, generator=rng) * (high - low) + low
-    x = torch.cat([uniform, uniform * 1e-3])
+    x = torch.cat([uniform, uniform * 1e-3, SPECIAL])
     result = elementwise(lambda fd, t: getattr(fd.ops, name)(t), x, DataType.Float, target)
     assert_within(result, getattr(torch, name)(x.double()), ulps)
 
@@ -105,9 +116,6 @@ def any_magnitude(rng: torch.Generator) -> torch.Tensor:
     bits = torch.randint(1, 0x7F800000, (1 << 16,), generator=rng, dtype=torch.int64)
     near_one = 0.5 + 1.5 * torch.rand(1 << 16, generator=rng)
     return torch.cat([bits.to(torch.int32).view(torch.float32), near_one])
-
-
-SPECIAL = torch.tensor([0.0, -0.0, 1.0, -1.0, 0.5, -2.0, math.inf, -math.inf, math.nan])
 
 
 @pytest.mark.parametrize("name", ["log", "log2", "log10", "log1p"])
