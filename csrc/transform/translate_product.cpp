@@ -49,12 +49,12 @@ TensorView* sum_of(const Product& product) {
     const int64_t rank = a->rank() + 1;
     std::vector<bool> flags(static_cast<size_t>(rank), true);
     flags[static_cast<size_t>(rank - 2)] = flags[static_cast<size_t>(rank - 1)] = false;
-    return ops::fused_multiply_sum(
-        with_dimension(a, rank - 2, rank), ops::broadcast(b, flags), {rank - 1});
+    TensorView* rows = with_dimension(a, rank - 2, rank);
+    return ops::fused_multiply_sum(rows, ops::broadcast(b, flags), {rank - 1});
   }
   const int64_t rank = std::max(a->rank(), b->rank()) + 1;
-  return ops::fused_multiply_sum(
-      with_dimension(a, rank - 1, rank), with_dimension(b, rank - 3, rank), {rank - 2});
+  TensorView* rows = with_dimension(a, rank - 1, rank); // named first, whatever the compiler
+  return ops::fused_multiply_sum(rows, with_dimension(b, rank - 3, rank), {rank - 2});
 }
 
 TensorView* with_bias(TensorView* sum, TensorView* bias) {

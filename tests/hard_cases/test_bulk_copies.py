@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from hard_case import (
     SHARED,
     TX,
     VECTORIZE,
+    Compiled,
     assert_same,
     check,
     count,
@@ -95,6 +97,14 @@ def test_elements_that_are_no_numbers(target, dtype, torch_dtype):
         if not executor.is_compiled():
             executor.compile(fd.fusion, [x])
         assert torch.equal(executor.run([x])[0], x)
+
+
+def test_boxes_are_described_in_any_thread(target):
+    """Also in one that has not used the device before."""
+    run = Compiled(loaded((16, 32)))
+    x = numbers(17, 36, device=target)
+    with ThreadPoolExecutor(1) as pool:
+        assert_same(pool.submit(run, x).result(), [-x])
 
 
 @pytest.mark.parametrize("shape", [(0, 32), (8, 0), (0, 0)])
