@@ -4,8 +4,11 @@
 #include <iterator>
 
 #include "graph/domain_map.h"
+#include "graph/id_model.h"
 #include "graph/op_semantics.h"
+#include "graph/val_graph.h"
 #include "transform/scan_items.h"
+#include "transform/siblings.h"
 
 namespace nvfuser::transform {
 namespace {
@@ -131,7 +134,22 @@ int64_t InlineLimits::pair_limit(TensorView* tensor) {
   for (const auto& [producer, consumer] : pairs) {
     limit = std::min(limit, consumer_limit(producer, consumer, is_only_user));
   }
+  if (const TensorView* reference = furthest_sibling(tensor->definition())) {
+    for (const auto& [producer, consumer] : pairs) {
+      limit = std::min(limit, common_axes(producer, reference));
+    }
+  }
   return limit;
+}
+
+int64_t InlineLimits::common_axes(const TensorView* tensor, const TensorView* sibling) const {
+  const ValGraph& exact = shared_id_model(fusion_)->maybe_build_graph(IdMappingMode::exact);
+  const int64_t most = std::min(tensor->ndims(), sibling->ndims());
+  int64_t count = 0;
+  while (count < most && exact.are_mapped(tensor->axis(count), sibling->axis(count))) {
+    ++count;
+  }
+  return count;
 }
 
 void InlineLimits::lower(

@@ -53,6 +53,7 @@ class InlineLimits {
   /// consumers. It stops left of
   ///   * combined axes, unrolled axes and the un-inlinable of the producer,
   ///   * vectorized, grouped, tma and mma axes of either side,
+  ///   * axes that a sibling has split or merged further: lowering gives them to all siblings,
   ///   * axes without a partner in a consumer, or with partners in another order. Axes of the
   ///     consumer that the producer lacks may stand between if it is the only consumer.
   /// 0 for inputs of the fusion and for tensors without readers.
@@ -80,6 +81,9 @@ class InlineLimits {
       Positions& positions, const std::unordered_set<const TensorView*>& adjustable);
 
  private:
+  /// How many of the first axes of two siblings are the same ones.
+  [[nodiscard]] int64_t common_axes(const TensorView* tensor, const TensorView* sibling) const;
+
   /// Lower positions of `adjustable` tensors that several expressions read, so that none is inside
   /// a loop that only some of them have: c[i1] inlined into b[b0, i1] runs inside the loop of b0,
   /// into another u[i1] it does not. Where the tensor that several read is not adjustable, the

@@ -130,6 +130,11 @@ std::optional<Refusal> try_align_siblings(Expr* expr, const TensorView* like) {
   return std::nullopt;
 }
 
+const TensorView* furthest_sibling(const Expr* expr) {
+  const std::vector<TensorView*> results = results_in_one_nest(expr);
+  return results.empty() ? nullptr : reference_of(results);
+}
+
 void align_siblings(Expr* expr, const TensorView* like) {
   check(try_align_siblings(expr, like));
 }

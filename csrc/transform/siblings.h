@@ -22,4 +22,8 @@ namespace nvfuser {
 /// The same for a user: throws what is refused.
 void align_siblings(Expr* expr, const TensorView* like = nullptr);
 
+/// The result of `expr` whose loop domain the others take; nullptr: it has one result, or several
+/// with loops of their own.
+[[nodiscard]] const TensorView* furthest_sibling(const Expr* expr);
+
 } // namespace nvfuser

@@ -398,3 +398,24 @@ def test_parts_of_an_axis_that_is_merged_with_a_broadcast(target, inner_split, d
         total.inline_at(1)
         partial.inline_at(depth)
     check(fd, target, [((n, 3, 5),) for n in (1, 4, 31, 64)], lambda x: x.sum((1, 2))[None])
+
+
+def test_results_of_one_expression_stop_where_one_of_them_is_scheduled_further(target):
+    """Lowering gives all three the merged loop, which the reader of the variance does not have."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, -1, -1], contiguity=True)
+        mean, deviations, count = fd.ops.welford(x, [2])
+        y = fd.ops.mul(deviations, 2.0)
+        fd.add_output(y)
+        mean.split(1, 5)
+        like(mean)
+        count.merge(1, 2)
+        fd.sched.inline_most()
+    assert deviations.compute_at_position() == 1
+    for tensor in (mean, deviations, count):
+        tensor.set_memory_type(SHARED)
+
+    def reference(x):
+        return 2 * x.double().var(2, correction=0) * x.shape[2]
+
+    check(fd, target, [((3, n, 8),) for n in (1, 5, 13)], reference, rtol=1e-5)
