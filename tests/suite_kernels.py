@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from nvfuser_direct import Fusion
 
-__all__ = ["cases", "optimized"]
+__all__ = ["OnlyReserved", "cases", "optimized"]
 
 
 def optimized(

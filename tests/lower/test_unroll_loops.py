@@ -77,6 +77,19 @@ def one_loop(size: int, parallel_type: ParallelType = ParallelType.serial) -> Fu
 # ---- Loops ---------------------------------------------------------------------------------------
 
 
+def test_loops_that_count_elements_are_written_out() -> None:
+    """A Welford divides by the count, which is a constant of each copy."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 14, 8], contiguity=True)
+        mean, deviation, _ = fd.ops.welford(x, [1, 2])
+        for result in (mean, deviation):
+            fd.add_output(result)
+        mean.axis(0).parallelize(ParallelType.block_x)
+        fd.sched.parallelize_like(mean)
+        fd.sched.inline_most()
+    assert hints(fd) == ["all", "all"]
+
+
 def test_loops_over_arrays_in_registers_are_unrolled_as_a_whole() -> None:
     assert hints(kept(200)) == ["all", "all"]
 

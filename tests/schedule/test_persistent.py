@@ -485,7 +485,7 @@ def test_reductions_of_the_other_side_are_refused(
 
 
 @pytest.mark.parametrize(
-    ("scheduler", "shape"), [(INNER, (2, 3_000_000)), (OUTER, (300000, 4))], ids=str
+    ("scheduler", "shape"), [(INNER, (2, 9_000_000)), (OUTER, (300000, 4))], ids=str
 )
 def test_what_does_not_fit_on_chip_is_refused(
     scheduler: SchedulerType, shape: tuple[int, int]

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <unordered_set>
 
 #include "ir/dependencies.h"
 #include "ir/kernel_traits.h"
@@ -145,6 +146,23 @@ Code code_of(const Expr& statement) {
   return {.size = function_size(statement) + kDivision * divisions, .loads = loads};
 }
 
+/// Whether the loop adds elements to a Welford that began before it. In copies of its body the
+/// counts are constants, and nothing is divided.
+bool counts_elements(const ForLoop& loop) {
+  std::unordered_set<const TensorView*> own; // only looked up
+  std::vector<const TensorView*> sums;
+  for_each_node(loop.body, [&](const Expr& expr) {
+    if (const auto* allocate = expr.as<Allocate>()) {
+      own.insert(allocate->buffer);
+    }
+    const auto* welford = expr.as<WelfordOp>();
+    if (welford != nullptr && welford->in_n->is_const()) {
+      for_each_write(expr, [&](const TensorIndex& sum) { sums.push_back(sum.view()); });
+    }
+  });
+  return std::ranges::any_of(sums, [&](const TensorView* sum) { return !own.contains(sum); });
+}
+
 class LoopUnroller {
  public:
   explicit LoopUnroller(Kernel& kernel) : kernel_(kernel), required_(kernel.body) {
@@ -196,7 +214,7 @@ class LoopUnroller {
       loop.unroll_count = iterations;
     } else if (iterations == 0) {
       return visit_unknown(loop, body);
-    } else if (traits_of(loop.loop_kind).is_written_out) {
+    } else if (traits_of(loop.loop_kind).is_written_out || counts_elements(loop)) {
       loop.unroll_count = fitting(iterations, body.size, limit_);
     } else if (body.loads > 0) {
       // One iteration's arithmetic, however much, leaves the memory idle: others load meanwhile.

@@ -14,6 +14,7 @@ namespace nvfuser::schedule {
 /// Roles in a problem of reductions. The axes that are kept are the iteration side, the rest the
 /// reduced one.
 enum class LoopRole : uint8_t {
+  Turns,   // of the whole grid, one after another, where Blocks are those of one turn
   Blocks,  // iterations that blocks (or tasks) are dealt
   Rows,    // those of one block: bound to threads, or serial in a task
   Groups,  // of the threads of a block, each with a row, where Rows are their steps

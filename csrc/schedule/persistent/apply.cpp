@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "schedule/common/global_tensors.h"
+#include "schedule/common/moments.h"
 #include "schedule/common/recompute.h"
 #include "schedule/common/reduction_tasks.h"
 #include "schedule/common/rescaled_sums.h"
@@ -20,11 +21,21 @@ bool reads_again(const ReductionParams& params) {
   return params.project_persistent_buffers && !params.persistent_kernel;
 }
 
+/// Whether blocks of the whole grid share rows, and take them in turns.
+bool takes_turns(const ReductionParams& params) {
+  return params.persistent_kernel && params.cross_grid_inner_reduction;
+}
+
+int64_t blocks_of_row(const ReductionParams& params) {
+  return takes_turns(params) ? params.blocks_per_reduction : params.blocks_per_cluster;
+}
+
 // ---- Loops of the reference ---------------------------------------------------------------------
 
 /// [Blocks, Rows ty, Grid bx, Unroll, Threads tx, Lanes], and of an outer problem
 /// [Blocks, Unroll, Threads ty, Rows tx, Columns]: what a thread keeps has a constant size, so the
-/// number of threads follows from that of elements. Grid: the blocks of a cluster.
+/// number of threads follows from that of elements. Grid: the blocks that share a row, of a cluster
+/// or, where rows are dealt in Turns, of the whole grid.
 void make_for_threads(LoopRoles& loops, const ReductionParams& params) {
   if (params.fastest_dim) {
     loops.split(Serial, params.unroll_factor_inner_reduction, Lanes);
@@ -39,15 +50,19 @@ void make_for_threads(LoopRoles& loops, const ReductionParams& params) {
     return;
   }
   loops.rename(Serial, Threads);
-  if (params.blocks_per_cluster > 1) {
-    loops.cut(Threads, params.blocks_per_cluster, Grid);
+  if (blocks_of_row(params) > 1) {
+    loops.cut(Threads, blocks_of_row(params), Grid);
+  }
+  if (takes_turns(params)) {
+    loops.rename(Blocks, Turns);
+    loops.split(Turns, params.lparams.gdimy(), Blocks);
   }
   loops.cut(Threads, params.batches_per_block_inner_reduction, Unroll);
   if (params.multiple_reds_per_blk) {
     loops.split(Blocks, params.lparams.bdimy(), Rows);
   }
   if (params.fastest_dim) {
-    loops.arrange({Blocks, Rows, Grid, Unroll, Threads, Lanes, Ones});
+    loops.arrange({Turns, Blocks, Rows, Grid, Unroll, Threads, Lanes, Ones});
   } else {
     loops.arrange({Blocks, Unroll, Threads, Rows, Columns, Ones});
   }
@@ -147,9 +162,9 @@ std::vector<MovedTensor> keep_rows_in_shared_memory(
 }
 
 void bind_to_threads(LoopRoles& loops, const ReductionParams& params) {
-  loops.bind(Blocks, params.blocks_per_cluster > 1 ? ParallelType::BIDy : ParallelType::BIDx);
-  if (loops.has(Grid)) {
-    loops.bind(Grid, ParallelType::BIDx);
+  loops.bind(Blocks, loops.has(Grid) ? ParallelType::BIDy : ParallelType::BIDx);
+  loops.bind(Grid, ParallelType::BIDx);
+  if (params.blocks_per_cluster > 1) {
     loops.axis(Grid)->set_clustered_blocks();
   }
   loops.bind(Rows, params.fastest_dim ? ParallelType::TIDy : ParallelType::TIDx);
@@ -194,6 +209,18 @@ void apply_for_threads(FusionSummary& summary, const ReductionParams& params) {
   unroll_loads(bound, loads);
   loads.insert(loads.end(), copies.begin(), copies.end());
   transform::inline_most(fusion, computed_without(fusion, loads));
+}
+
+/// Blocks wait for each other: once, where a mean and squares about it take one pass.
+void apply_for_turns(FusionSummary& summary, const ReductionParams& params) {
+  const std::vector<Moments> moments = find_moments(summary, Differences::OfOthersToo);
+  if (moments.empty()) {
+    apply_for_threads(summary, params);
+    return;
+  }
+  combine_moments(summary.fusion(), moments);
+  FusionSummary one_pass(summary.fusion());
+  apply_for_threads(one_pass, params);
 }
 
 ChunkedRow chunked_row(const FusionSummary& summary) {
@@ -266,6 +293,10 @@ void apply(FusionSummary& summary, const HeuristicParams& heuristics, SchedulerT
   const FusionGuard guard(&summary.fusion());
   if (params.elements_per_chunk > 1) {
     apply_for_chunks(summary, params);
+    return;
+  }
+  if (takes_turns(params)) {
+    apply_for_turns(summary, params);
     return;
   }
   params.runs_in_tasks ? apply_for_tasks(summary, params) : apply_for_threads(summary, params);

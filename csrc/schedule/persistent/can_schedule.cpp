@@ -61,6 +61,7 @@ std::optional<Refusal> find_refusal_by_size(
   }
   if (is_inner && (find_row_of_chunks(summary, facts.target(), facts) ||
                    find_row_of_cluster(summary, facts.target(), sizes) ||
+                   find_row_of_grid(summary, facts.target(), sizes) ||
                    find_reread_row(summary, facts.target(), sizes))) {
     return std::nullopt;
   }

@@ -36,6 +36,25 @@ void choose_reread_row(const RereadRow& row, const ProblemSizes& sizes, Reductio
   params.lparams.bind(ParallelType::BIDx, sizes.kept);
 }
 
+void choose_row_of_grid(const RowOfGrid& row, ReductionParams& params) {
+  params.project_persistent_buffers = true;
+  params.keeps_rows_in_shared_memory = true;
+  params.cparams.maxrregcount = row.registers;
+  params.unroll_factor_inner_reduction = row.lanes;
+  params.vectorize_inner_reduction = row.lanes > 1;
+  params.batches_per_block_inner_reduction = row.batches;
+  params.cross_block_inner_reduction = true;
+  params.block_dim_inner_reduction = ParallelType::TIDx;
+  params.pad_inner_reduction_to_warp = row.is_padded;
+  params.cross_grid_inner_reduction = true;
+  params.grid_dim_inner_reduction = ParallelType::BIDx;
+  params.grid_dim_iter_dom = ParallelType::BIDy;
+  params.blocks_per_reduction = row.blocks;
+  params.lparams.bind(ParallelType::TIDx, row.threads);
+  params.lparams.bind(ParallelType::BIDx, row.blocks);
+  params.lparams.bind(ParallelType::BIDy, row.rows);
+}
+
 void choose_row_of_chunks(
     const RowOfChunks& row, const ProblemSizes& sizes, ReductionParams& params) {
   params.elements_per_chunk = row.chunk;
@@ -85,7 +104,11 @@ std::unique_ptr<HeuristicParams> compute_inner_heuristics(
       !kept || kept->is_crowded ? find_row_of_cluster(summary, facts.target(), sizes)
                                 : std::nullopt;
   if (!kept && !shared) {
-    choose_reread_row(*find_reread_row(summary, facts.target(), sizes), sizes, *params);
+    if (const auto again = find_reread_row(summary, facts.target(), sizes)) {
+      choose_reread_row(*again, sizes, *params);
+    } else {
+      choose_row_of_grid(*find_row_of_grid(summary, facts.target(), sizes), *params);
+    }
     return params;
   }
   const RowOfThreads row = shared ? *shared : *kept;

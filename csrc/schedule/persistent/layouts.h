@@ -31,6 +31,23 @@ struct RowOfThreads {
 [[nodiscard]] std::optional<RowOfThreads> find_row_of_cluster(
     const FusionSummary& summary, const Target& target, const ProblemSizes& sizes);
 
+/// A row that blocks of the whole grid share: each keeps its part, as it is stored, in shared
+/// memory. The blocks take rows in turns.
+struct RowOfGrid {
+  int64_t lanes = 1;
+  int64_t batches = 1; // vectors of a thread
+  int64_t threads = 1; // of the part of a row in one block
+  int64_t blocks = 1;  // that share a row
+  int64_t rows = 1;    // of a turn
+  bool is_padded = false;
+  int64_t registers = 0;
+};
+/// No value: blocks cannot wait for each other, elements cannot be computed again in each pass or
+/// are too narrow for asynchronous copies, shared memory cannot hold a row, or squares are summed
+/// about a mean.
+[[nodiscard]] std::optional<RowOfGrid> find_row_of_grid(
+    const FusionSummary& summary, const Target& target, const ProblemSizes& sizes);
+
 /// A row of a GPU of which only maxima and sums of chunks are kept (common/rescaled_sums.h).
 struct RowOfChunks {
   int64_t lanes = 1;     // of an access

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "schedule/common/global_tensors.h"
+#include "schedule/common/moments.h"
 #include "schedule/common/reduction_tasks.h"
-#include "schedule/reduction/moments.h"
 #include "schedule/reduction/reduction.h"
 #include "transform/inline.h"
 #include "transform/parallelize_like.h"

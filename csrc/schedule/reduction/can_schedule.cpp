@@ -1,9 +1,9 @@
 #include <algorithm>
 
+#include "schedule/common/moments.h"
 #include "schedule/common/problem_sizes.h"
 #include "schedule/common/reduction_rules.h"
 #include "schedule/persistent/layouts.h"
-#include "schedule/reduction/moments.h"
 #include "schedule/reduction/reduction.h"
 #include "schedule/summary/axis_sources.h"
 

@@ -4,10 +4,10 @@
 
 #include "base/register_file.h"
 #include "base/task_sizes.h"
+#include "schedule/common/moments.h"
 #include "schedule/common/problem_sizes.h"
 #include "schedule/common/short_rows.h"
 #include "schedule/params/reduction_params.h"
-#include "schedule/reduction/moments.h"
 #include "schedule/reduction/reduction.h"
 
 namespace nvfuser::schedule::reduction {

@@ -11,19 +11,23 @@
 #include "ir/reduce.h"
 #include "schedule/summary/fusion_summary.h"
 
-namespace nvfuser::schedule::reduction {
+namespace nvfuser::schedule {
 
 struct Moments {
   const ReductionOp* sum = nullptr;                // T2
   const ReductionOp* squares = nullptr;            // T5
   TensorView* center = nullptr;                    // T3
-  std::vector<const TensorView*> differences = {}; // T4 and its square, which nothing else reads
+  std::vector<const TensorView*> differences = {}; // T4 and its square
 };
 
+/// The readers of T4: its square alone, or others as well.
+enum class Differences : uint8_t { OfMomentsAlone, OfOthersToo };
+
 /// Cost: linear in reductions, times the expressions between two of them.
-[[nodiscard]] std::vector<Moments> find_moments(const FusionSummary& summary);
+[[nodiscard]] std::vector<Moments> find_moments(
+    const FusionSummary& summary, Differences differences = Differences::OfMomentsAlone);
 
 /// Compute them in one pass. Nothing is scheduled yet.
 void combine_moments(Fusion& fusion, const std::vector<Moments>& moments);
 
-} // namespace nvfuser::schedule::reduction
+} // namespace nvfuser::schedule

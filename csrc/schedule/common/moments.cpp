@@ -1,4 +1,4 @@
-#include "schedule/reduction/moments.h"
+#include "schedule/common/moments.h"
 
 #include <algorithm>
 #include <set>
@@ -10,7 +10,7 @@
 #include "ops/variance.h"
 #include "optimize/rewrite.h"
 
-namespace nvfuser::schedule::reduction {
+namespace nvfuser::schedule {
 namespace {
 
 const ReductionOp* sum_of(const ReductionFacts& facts) {
@@ -28,6 +28,14 @@ const Op* only_read_by(const Val* val, const Expr* reader) {
 
 const BinaryOp* binary_read_by(const Val* val, BinaryOpType op, const Expr* reader) {
   const auto* binary = only_read_by<BinaryOp>(val, reader);
+  return binary != nullptr && binary->op == op ? binary : nullptr;
+}
+
+/// The definition of `val` as this operation, whatever else reads `val`.
+const BinaryOp* binary_that_makes(const Val* val, BinaryOpType op) {
+  const auto* binary = val->is_tensor() && val->definition() != nullptr
+                           ? val->definition()->as<BinaryOp>()
+                           : nullptr;
   return binary != nullptr && binary->op == op ? binary : nullptr;
 }
 
@@ -73,14 +81,17 @@ bool leads_to(const TensorView* from, const TensorView* to) {
 
 } // namespace
 
-std::vector<Moments> find_moments(const FusionSummary& summary) {
+std::vector<Moments> find_moments(const FusionSummary& summary, Differences differences) {
   std::vector<Moments> found;
   for (const ReductionFacts& second : summary.reductions()) {
     const ReductionOp* squares = sum_of(second);
     const BinaryOp* square =
         squares == nullptr ? nullptr : binary_read_by(squares->arg, BinaryOpType::Mul, squares);
-    const BinaryOp* difference = square == nullptr || square->lhs != square->rhs
-                                     ? nullptr
+    if (square == nullptr || square->lhs != square->rhs) {
+      continue;
+    }
+    const BinaryOp* difference = differences == Differences::OfOthersToo
+                                     ? binary_that_makes(square->lhs, BinaryOpType::Sub)
                                      : binary_read_by(square->lhs, BinaryOpType::Sub, square);
     if (difference == nullptr || !is_alike(difference->rhs, *squares)) {
       continue;
@@ -122,4 +133,4 @@ void combine_moments(Fusion& fusion, const std::vector<Moments>& moments) {
   }
 }
 
-} // namespace nvfuser::schedule::reduction
+} // namespace nvfuser::schedule
