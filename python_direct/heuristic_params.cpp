@@ -29,6 +29,23 @@ void bind_heuristic_params(nb::module_& m) {
           [](const HeuristicParams& self, const HeuristicParams& other) { return self == other; },
           nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"),
           "Whether both make the same kernel: the grid is not compared.")
+      .def(
+          "differences_from", &HeuristicParams::differences_from, "other"_a,
+          R"(Tell which values differ.
+
+``"vectorization_factor 4 instead of 1, threadIdx.x 64 instead of 128"``: own values, and those of
+`other`. A number that is not set is `unset`. Params of another scheduler differ by its name only.
+
+Parameters
+----------
+other : HeuristicParams
+    What these params are compared with.
+
+Returns
+-------
+str
+    The differences, separated by commas; empty if both make the same kernel.
+)")
       .def("__repr__", &HeuristicParams::to_string);
   bind_params<NoChoice>(
       m, "PlainParams", "Params of a scheduler that decides nothing: no_op and expr_eval.");

@@ -1,6 +1,8 @@
 #include "schedule/params/heuristic_params.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <typeinfo>
 
 namespace nvfuser {
@@ -13,6 +15,46 @@ bool are_equal(CompileParams a, CompileParams b) {
   }
   a.index_type = b.index_type = DataType::Int;
   return a == b;
+}
+
+/// "name value instead of its value", as for fields.
+std::string difference(const std::string& name, const std::string& own, const std::string& its) {
+  return name + " " + own + " instead of " + its;
+}
+
+std::string size_text(int64_t size) {
+  return size == LaunchParams::kUnset ? "unset" : std::to_string(size);
+}
+
+std::string paths_text(const std::vector<std::string>& paths) {
+  std::string list;
+  for (const std::string& path : paths) {
+    list += (list.empty() ? "" : ":") + path;
+  }
+  return "[" + list + "]";
+}
+
+/// One line for each member that differs.
+std::vector<std::string> differing_members(const CompileParams& own, const CompileParams& its) {
+  std::vector<std::string> found;
+  const auto add = [&](const char* name, const auto& own_value, const auto& its_value,
+                       auto text_of) {
+    if (own_value != its_value) {
+      found.push_back(difference(name, text_of(own_value), text_of(its_value)));
+    }
+  };
+  const auto flag_text = [](bool flag) { return std::string(flag ? "true" : "false"); };
+  add("index_type", own.index_type, its.index_type, [](const std::optional<DataType>& type) {
+    return std::string(type ? text(*type) : "unset");
+  });
+  add("maxrregcount", own.maxrregcount, its.maxrregcount,
+      [](int64_t cap) { return cap == 0 ? "unset" : std::to_string(cap); });
+  add("enable_magic_zero", own.enable_magic_zero, its.enable_magic_zero, flag_text);
+  add("enable_ptxas_verbose", own.enable_ptxas_verbose, its.enable_ptxas_verbose, flag_text);
+  add("device", own.device, its.device,
+      [](const std::optional<Device>& device) { return device ? device->str() : "unset"; });
+  add("include_paths", own.include_paths, its.include_paths, paths_text);
+  return found;
 }
 
 } // namespace
@@ -42,13 +84,10 @@ std::string HeuristicParams::differences_from(const HeuristicParams& other) cons
   for (const ParallelType type : kBlockDimTypes) {
     if (is_fixed(type) && lparams.raw(type) != other.lparams.raw(type)) {
       found.push_back(
-          std::to_string(lparams.raw(type)) + " of " + text(type) + " instead of " +
-          std::to_string(other.lparams.raw(type)));
+          difference(text(type), size_text(lparams.raw(type)), size_text(other.lparams.raw(type))));
     }
   }
-  if (!are_equal(cparams, other.cparams)) {
-    found.emplace_back("other compile params");
-  }
+  std::ranges::move(differing_members(cparams, other.cparams), std::back_inserter(found));
   std::string list;
   for (const std::string& difference : found) {
     list += (list.empty() ? "" : ", ") + difference;

@@ -40,8 +40,8 @@ class HeuristicParams {
   [[nodiscard]] bool operator==(const HeuristicParams& other) const;
   [[nodiscard]] size_t hash() const;
   [[nodiscard]] std::string to_string() const;
-  /// Tells which values differ: "vectorization_factor 4 instead of 1, 64 threads instead of 128",
-  /// or the name of the other's scheduler. Empty if they are equal.
+  /// Tells which values differ: "vectorization_factor 4 instead of 1, threadIdx.x 64 instead of
+  /// 128", or the names of both schedulers. Empty if they are equal.
   [[nodiscard]] std::string differences_from(const HeuristicParams& other) const;
   [[nodiscard]] virtual std::unique_ptr<HeuristicParams> clone() const = 0;
 
