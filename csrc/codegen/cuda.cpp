@@ -473,18 +473,22 @@ class CudaDialect final : public Dialect {
     return "{" + joined(triples) + "}";
   }
 
+  /// Whether only a contributing thread may read it: elements in memory, and those of an array of
+  /// registers that has none for the threads and iterations that are out of range.
+  static bool may_be_out_of_range(const Val* in) {
+    const TensorView* view = view_of(in);
+    return view != nullptr && (view->memory_type() != MemoryType::Local ||
+                               !static_cast<const TensorIndex*>(in)->index()->is_const_int());
+  }
+
   /// Accumulators, contribution, identity. The contribution is an argument of a function that every
-  /// thread calls: memory that only a contributing thread may touch is read under its condition.
+  /// thread calls: what only a contributing thread may read is read under its condition.
   template <typename Reduction>
   static std::string operands(KernelPrinter& printer, const Reduction& reduction) {
     ExpressionPrinter& expressions = printer.expressions();
     const std::vector<Val*>& ins = reduction.ins;
     const Val* contributes = reduction.read_predicate;
-    const bool reads_memory = std::any_of(ins.begin(), ins.end(), [](const Val* in) {
-      const TensorView* view = view_of(in);
-      return view != nullptr && view->memory_type() != MemoryType::Local;
-    });
-    const bool is_guarded = reads_memory && contributes != nullptr;
+    const bool is_guarded = contributes != nullptr && std::ranges::any_of(ins, may_be_out_of_range);
     const auto guarded = [&](const std::string& text, const std::string& otherwise) {
       return is_guarded ? "(" + printer.condition(contributes) + ") ? " + text + " : " + otherwise
                         : text;

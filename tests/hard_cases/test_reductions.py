@@ -424,3 +424,32 @@ def test_full_reduction_of_a_matrix_to_all_types(target):
         fd.sched.parallelize_like(s)
         fd.sched.inline_most()
     check(fd, target, [((m, n),) for m, n in PAIRS], lambda x: x.sum())
+
+
+# -- what threads out of range read --
+
+
+def rows_then_threads(op: str) -> FusionDefinition:
+    """Each thread has the results of all rows, and the threads of a warp combine them, one for each
+    row: the others have none to read."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([3, 8], contiguity=True)
+        total = getattr(fd.ops, op)(x, [0, 1])
+        fd.add_output(total)
+        total.rfactor([1])
+        par(total, TX)
+        total.axis(0).pad_to_multiple_of_warp()
+    return fd
+
+
+@pytest.mark.parametrize("op", ["sum", "max"])
+def test_threads_out_of_range_read_no_partial_result(target, op):
+    compiled = Compiled(rows_then_threads(op))
+    for seed in range(3):
+        x = numbers(3, 8, device=target, seed=seed)
+        assert_same(compiled(x), [getattr(x.double(), op)()])
+
+
+def test_a_partial_result_in_registers_is_read_under_the_condition_of_its_thread():
+    text = cuda_text(rows_then_threads("sum").fusion)
+    assert ", (thread_x < 3) ? T2[thread_x] : 0.0f, 0.0f, thread_x < 3, " in text
