@@ -16,6 +16,7 @@ namespace {
 struct CarriedAxis {
   IterDomains ids; // logical axes of the tensor
   bool is_complete = true;
+  bool is_concrete = true; // in the reference: no broadcast
 };
 using Carried = std::vector<CarriedAxis>; // by logical axis of the reference; lost ones have no ids
 
@@ -78,7 +79,8 @@ class AxisStep {
   }
 
   [[nodiscard]] CarriedAxis operator()(const CarriedAxis& carried) const {
-    CarriedAxis next{.ids = {}, .is_complete = carried.is_complete};
+    CarriedAxis next{
+        .ids = {}, .is_complete = carried.is_complete, .is_concrete = carried.is_concrete};
     for (IterDomain* id : carried.ids) {
       const IterDomains images = images_of(id);
       next.is_complete = next.is_complete && !images.empty() && !is_resized(id, images);
@@ -140,6 +142,7 @@ struct Candidate {
   Carried carried;
   size_t complete = 0;
   size_t present = 0;
+  size_t concrete = 0;  // of them, those of the reference that are no broadcasts
   int64_t distance = 0; // edges from the reference
   int64_t number = 0;   // order in which candidates were found
 
@@ -149,6 +152,9 @@ struct Candidate {
     }
     if (present != other.present) {
       return present < other.present;
+    }
+    if (concrete != other.concrete) {
+      return concrete < other.concrete;
     }
     if (distance != other.distance) {
       return distance > other.distance;
@@ -167,6 +173,7 @@ Candidate make_candidate(
     if (!next.ids.empty()) {
       ++candidate.present;
       candidate.complete += next.is_complete ? 1 : 0;
+      candidate.concrete += next.is_concrete ? 1 : 0;
     }
   }
   return candidate;
@@ -216,7 +223,7 @@ std::vector<TreeEdge> spanning_tree(TensorView* reference, const EdgeFilter& may
   };
   Carried all;
   for (IterDomain* id : reference->logical()) {
-    all.push_back({.ids = {id}, .is_complete = true});
+    all.push_back({.ids = {id}, .is_complete = true, .is_concrete = !id->is_broadcast()});
   }
   grow_from(reference, all, 0);
   while (!candidates.empty()) {

@@ -554,3 +554,19 @@ def test_columns_of_wide_elements_fit_a_task(target: str) -> None:
     executor.compile(fusion, [x])
     y = x.reshape(6, 36)
     torch.testing.assert_close(executor.run([x])[0], y - y.sum(0, keepdim=True))
+
+
+def squeezed_rows_about_maximum(fd: FusionDefinition, x: TensorView) -> TensorView:
+    """The kept axis of `x` has one element. The maximum meets the rows along it, after it was
+    squeezed from them."""
+    top = fd.ops.max(fd.ops.sin(x), [0])
+    return fd.ops.sin(fd.ops.mul(top, fd.ops.squeeze(x, [1])))
+
+
+@pytest.mark.parametrize("size", [6, 8, 3000])
+def test_rows_take_their_loops_from_what_they_share_with_the_reduction(
+    target: str, made_for: str, size: int
+) -> None:
+    x = random(size, 1, dtype=torch.float64)
+    expected = (x.sin().max(0).values * x.squeeze(1)).sin()
+    check(INNER, squeezed_rows_about_maximum, [x], target, made_for, [expected])
