@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "graph/op_semantics.h"
 #include "ir/all_nodes.h"
@@ -81,8 +82,22 @@ std::vector<const Resize*> resizes_of(const TensorView* result) {
   return found;
 }
 
-/// The first slice or pad of an axis behind a tensor that has it as its dimension `axis`; nullptr:
-/// there is none.
+/// An axis of the root of `tensor`, and those that its transforms make of it.
+std::unordered_set<const Val*> made_of(const TensorView* tensor, const IterDomain* axis) {
+  std::unordered_set<const Val*> made{axis};
+  if (tensor->has_root()) {
+    for (const Expr* expr : exprs_between(tensor->root(), tensor->logical())) {
+      const std::vector<Val*>& in = expr->inputs();
+      if (std::ranges::any_of(in, [&](const Val* each) { return made.contains(each); })) {
+        made.insert(expr->outputs().begin(), expr->outputs().end());
+      }
+    }
+  }
+  return made;
+}
+
+/// The first slice or pad of an axis, or of what reshapes make of it, behind a tensor that has it
+/// as its dimension `axis`; nullptr: there is none.
 const TensorView* find_resize_behind(const TensorView* tensor, size_t axis) {
   using Axis = std::pair<const TensorView*, size_t>;
   std::vector<Axis> pending{{tensor, axis}};
@@ -98,16 +113,18 @@ const TensorView* find_resize_behind(const TensorView* tensor, size_t axis) {
           use.position >= static_cast<int64_t>(operands.size())) {
         continue;
       }
-      const IterDomain* own = operands[static_cast<size_t>(use.position)];
-      if (std::ranges::any_of(
-              resizes_of(reader), [&](const Resize* resize) { return resize->in == own; })) {
+      const std::unordered_set<const Val*> made =
+          made_of(reader, operands[static_cast<size_t>(use.position)]);
+      if (std::ranges::any_of(resizes_of(reader), [&](const Resize* resize) {
+            return made.contains(resize->in);
+          })) {
         return reader;
       }
       const IterDomains axes = TensorDomain::no_reductions(reader->logical());
-      const auto next = std::ranges::find(axes, own);
-      const Axis found{reader, next - axes.begin()};
-      if (next != axes.end() && seen.insert(found).second) {
-        pending.push_back(found);
+      for (size_t i = 0; i < axes.size(); ++i) {
+        if (made.contains(axes[i]) && seen.emplace(reader, i).second) {
+          pending.emplace_back(reader, i);
+        }
       }
     }
   }
