@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import torch
 from pass_case import after, check_pass, check_unchanged, defined, names_of
 
-from nvfuser_direct import DataType, FusionDefinition
+from nvfuser_direct import (
+    DataType,
+    Fusion,
+    FusionDefinition,
+    Val,
+    concretize,
+    find_concretization,
+)
 
 
 def test_the_same_operation_on_the_same_operands_is_done_once() -> None:
@@ -160,3 +168,25 @@ def test_types_and_axes_of_results_count() -> None:
         fd.add_output(fd.ops.permute(x, [0, 1]))
 
     check_unchanged("merge_equal_exprs", definition)
+
+
+def test_sizes_that_are_computed_alike_are_one_value() -> None:
+    """Their bytes do not tell how often they were computed, so nothing may depend on it."""
+
+    def concatenated(fd: FusionDefinition) -> None:
+        x = fd.define_tensor([-1], contiguity=True)
+        y = fd.define_tensor([-1], contiguity=True)
+        for parts in ([fd.ops.sin(x), y], [fd.ops.cos(x), y], [y, x]):
+            fd.add_output(fd.ops.cat(parts, 0))
+
+    def sizes(fusion: Fusion) -> list[Val]:
+        return [out.get_logical_domain()[0].extent() for out in fusion.outputs()]
+
+    fusion = defined(concatenated)
+    fusion = concretize(fusion, find_concretization(fusion, [torch.empty(3), torch.empty(4)]))
+    alike, also_alike, _ = sizes(fusion)
+    assert alike is not also_alike
+    optimized = fusion.optimize(passes=["merge_equal_exprs"], verify=True)
+    alike, also_alike, otherwise = sizes(optimized)
+    assert alike is also_alike
+    assert alike is not otherwise
