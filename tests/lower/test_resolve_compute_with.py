@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import textwrap
 
+import pytest
 from pass_text import check_unchanged, plain, text_around
 
-from nvfuser_direct import FusionDefinition, TensorView
+from nvfuser_direct import Fusion, FusionDefinition, MemoryType, ParallelType, TensorView, UserError
 
 NAME = "resolve_compute_with"
 
@@ -52,3 +53,36 @@ def test_the_tensor_shares_the_inner_loop_of_that_consumer() -> None:
 
 def test_a_fusion_without_such_positions_stays() -> None:
     check_unchanged(softmax_row(with_consumer=False)[0], NAME)
+
+
+def copy_with_two_readers(*names: str, cosine: ParallelType) -> FusionDefinition:
+    """A copy in blocks along y that the two named functions read; the sine runs along x."""
+    with FusionDefinition() as fd:
+        copy = fd.ops.set(fd.define_tensor([4, 8], contiguity=True))
+        readers = {name: getattr(fd.ops, name)(copy) for name in names}
+        for name in ("sin", "cos"):
+            fd.add_output(readers[name])
+        copy.set_memory_type(MemoryType.Global)
+        copy.axis(0).parallelize(ParallelType.grid_y)
+        readers["sin"].axis(0).parallelize(ParallelType.grid_x)
+        readers["cos"].axis(0).parallelize(cosine)
+        copy.compute_with(-1)
+    return fd
+
+
+@pytest.mark.parametrize("names", [("sin", "cos"), ("cos", "sin")])
+def test_another_consumer_is_first_where_the_loops_of_the_first_one_do_not_fit(
+    names: tuple[str, str],
+) -> None:
+    """Which of two readers was defined first does not decide whether there is a kernel."""
+    fusion = copy_with_two_readers(*names, cosine=ParallelType.grid_y).fusion
+    for same in (fusion, Fusion.deserialize(fusion.serialize())):
+        text = same.print_kernel(target="cuda", comments=False)
+        assert text.index("cosf(") < text.index("sinf(")
+
+
+def test_the_refusal_is_that_of_the_first_consumer_where_none_fits() -> None:
+    fd = copy_with_two_readers("sin", "cos", cosine=ParallelType.grid_z)
+    with pytest.raises(UserError, match="Axes that share a loop") as refused:
+        fd.fusion.lower(target="cuda")
+    assert "found:    iblockIdx.x" in str(refused.value)

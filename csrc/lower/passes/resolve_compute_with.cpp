@@ -7,6 +7,33 @@
 #include "lower/passes/sort_exprs.h"
 
 namespace nvfuser {
+namespace {
+
+/// What reads the tensor or one of its siblings, which are computed together, in the order of the
+/// kernel.
+std::vector<const Expr*> readers_of(const TensorView* tensor, const Kernel& kernel) {
+  const std::vector<TensorView*> made_together = tensor_outputs(tensor->definition());
+  std::vector<const Expr*> readers;
+  std::ranges::copy_if(kernel.sorted_exprs, std::back_inserter(readers), [&](const Expr* expr) {
+    return std::ranges::any_of(made_together, [&](const Val* made) {
+      return std::ranges::find(expr->inputs(), made) != expr->inputs().end();
+    });
+  });
+  NVF_INVARIANT(!readers.empty(), "something reads ", describe(tensor));
+  return readers;
+}
+
+void compute_with(TensorView* tensor, const Expr* reader) {
+  tensor->assign_compute_with(tensor->compute_with_position(), tensor_outputs(reader));
+}
+
+/// The loops that follow, and that there is an order of expressions for them.
+std::optional<Refusal> model_and_sort(Kernel& kernel) {
+  NVF_RETURN_REFUSAL(model_loops(kernel));
+  return sort_exprs(kernel);
+}
+
+} // namespace
 
 std::optional<Refusal> resolve_compute_with(Kernel& kernel) {
   std::vector<TensorView*> tensors = kernel.tensors();
@@ -16,20 +43,22 @@ std::optional<Refusal> resolve_compute_with(Kernel& kernel) {
     return std::nullopt;
   }
   NVF_RETURN_REFUSAL(sort_exprs(kernel));
+  std::vector<std::vector<const Expr*>> readers;
   for (TensorView* tensor : tensors) {
-    // Siblings are computed together: what reads any of them may be first.
-    const std::vector<TensorView*> made_together = tensor_outputs(tensor->definition());
-    const auto reads = [&](const Expr* expr) {
-      return std::any_of(made_together.begin(), made_together.end(), [&](const Val* made) {
-        const std::vector<Val*>& inputs = expr->inputs();
-        return std::find(inputs.begin(), inputs.end(), made) != inputs.end();
-      });
-    };
-    const auto first = std::find_if(kernel.sorted_exprs.begin(), kernel.sorted_exprs.end(), reads);
-    NVF_INVARIANT(first != kernel.sorted_exprs.end(), "something reads ", describe(tensor));
-    tensor->assign_compute_with(tensor->compute_with_position(), tensor_outputs(*first));
+    readers.push_back(readers_of(tensor, kernel));
+    compute_with(tensor, readers.back().front());
   }
-  return model_loops(kernel);
+  std::optional<Refusal> refusal = model_loops(kernel);
+  for (size_t i = 0; refusal && i < tensors.size(); ++i) {
+    for (size_t other = 1; other < readers[i].size(); ++other) {
+      compute_with(tensors[i], readers[i][other]);
+      if (!model_and_sort(kernel)) {
+        return std::nullopt;
+      }
+    }
+    compute_with(tensors[i], readers[i].front());
+  }
+  return refusal;
 }
 
 } // namespace nvfuser
