@@ -172,6 +172,9 @@ CudaCode::CudaCode(
       cache_name_(std::move(cache_name)) {}
 
 CudaCode::~CudaCode() {
+  if (stays_loaded_) {
+    return;
+  }
   const CudaDriver* driver = functions_.empty() ? nullptr : CudaDriver::maybe_get();
   for (const auto& [device, function] : functions_) {
     const CudaContextGuard guard(*driver, device, CudaContextGuard::Failure::Ignored);

@@ -1,6 +1,7 @@
 // CudaCode: a CUDA kernel compiled for one architecture, loaded into each device that runs it.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -61,6 +62,11 @@ class CudaCode {
   [[nodiscard]] const CudaFunction& on_device(const CudaDriver& driver, int device) const;
   /// Let launches on `device` ask for `bytes` of dynamic shared memory.
   void allow_shared_bytes(const CudaDriver& driver, int device, int64_t bytes) const;
+  /// A CUDA graph has a launch of it, and no hold on the code: it stays loaded as long as the
+  /// process runs.
+  void keep_loaded() const {
+    stays_loaded_.store(true, std::memory_order_relaxed);
+  }
   /// Let launches on `device` ask for clusters of so many blocks.
   void allow_clusters(const CudaDriver& driver, int device, int64_t blocks) const;
 
@@ -71,6 +77,7 @@ class CudaCode {
   const std::string cache_name_;
   mutable std::mutex mutex_;
   mutable std::map<int, CudaFunction> functions_; // by device
+  mutable std::atomic<bool> stays_loaded_ = false;
 };
 
 /// NVRTC's options for `params` and the options that hold now, without the architecture.

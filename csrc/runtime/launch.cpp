@@ -190,6 +190,9 @@ void enqueue_on_cuda(
         driver.memset_d8_async(reinterpret_cast<CUdeviceptr>(data), 0, bytes, stream),
         "cuMemsetD8Async");
   });
+  if (stream != nullptr && driver.is_capturing(stream)) { // the legacy stream cannot be captured
+    plan.code->cuda->keep_loaded();
+  }
   const LaunchParams& launch = plan.launch;
   const auto dim = [](int64_t value) { return static_cast<unsigned>(value); };
   if (timer != nullptr) {
