@@ -1,7 +1,6 @@
 #include "segment/facts.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <unordered_map>
 
@@ -18,6 +17,16 @@ void make_set(AxisSet& axes) {
   std::ranges::sort(axes);
   const auto rest = std::ranges::unique(axes);
   axes.erase(rest.begin(), rest.end());
+}
+
+/// Adds `some` to `axes`. Cost: O(some log(axes)), and what stands behind new ones is moved.
+void add_all(AxisSet& axes, const AxisSet& some) {
+  for (const int64_t axis : some) {
+    const auto place = std::ranges::lower_bound(axes, axis);
+    if (place == axes.end() || *place != axis) {
+      axes.insert(place, axis);
+    }
+  }
 }
 
 /// The axes that a class was made of by splits, merges and resizes. Tensors are added in the order
@@ -37,7 +46,7 @@ class Origins {
       AxisSet made_of;
       for (const Val* in : made_by->inputs()) {
         if (in->vtype() == ValType::IterDomain) {
-          made_of = union_of(made_of, add_own(static_cast<const IterDomain*>(in)));
+          add_all(made_of, add_own(static_cast<const IterDomain*>(in)));
         }
       }
       for (const Val* out : made_by->outputs()) {
@@ -45,7 +54,7 @@ class Origins {
         const auto [place, is_new] =
             found_.emplace(exact_.group(axis), axis->is_broadcast() ? AxisSet{} : made_of);
         if (!is_new && made_by->is_a<Resize>()) { // parts of a concatenation
-          place->second = union_of(place->second, made_of);
+          add_all(place->second, made_of);
         }
       }
     }
@@ -54,13 +63,23 @@ class Origins {
     }
   }
 
-  /// Requires: their tensors were added.
-  AxisSet of(const IterDomains& axes) {
-    AxisSet all;
+  /// Requires: all tensors were added. Axes of the same classes share a space.
+  Space of(const IterDomains& axes) {
+    std::vector<int64_t> classes;
     for (const IterDomain* axis : axes) {
-      all = union_of(all, add_own(axis));
+      if (!axis->is_broadcast()) {
+        classes.push_back(exact_.group(axis));
+      }
     }
-    return all;
+    const auto [place, is_new] = spaces_.try_emplace(classes);
+    if (is_new) {
+      AxisSet all;
+      for (const int64_t axis : classes) {
+        add_all(all, found_.emplace(axis, AxisSet{axis}).first->second);
+      }
+      place->second = Space(std::move(all));
+    }
+    return place->second;
   }
 
  private:
@@ -70,7 +89,8 @@ class Origins {
   }
 
   const ValGraph& exact_;
-  std::unordered_map<int64_t, AxisSet> found_; // only looked up
+  std::unordered_map<int64_t, AxisSet> found_;   // only looked up
+  std::map<std::vector<int64_t>, Space> spaces_; // of classes
 };
 
 bool is_reduction(const Expr* expr, const TensorView* result) {
@@ -175,14 +195,13 @@ bool asks_for_cut(const Expr* expr) {
   return copy != nullptr && copy->op == LoadStoreOpType::SegmenterSet;
 }
 
-bool is_within(const AxisSet& inner, const AxisSet& outer) {
-  return std::ranges::includes(outer, inner);
-}
-
-AxisSet union_of(const AxisSet& a, const AxisSet& b) {
-  AxisSet both;
-  std::ranges::set_union(a, b, std::back_inserter(both));
-  return both;
+bool is_within(const Space& inner, const Space& outer) {
+  if (inner.axes_ == outer.axes_ || inner.size() == 0) {
+    return true;
+  }
+  return inner.size() <= outer.size() && std::ranges::all_of(*inner.axes_, [&](int64_t axis) {
+           return std::ranges::binary_search(*outer.axes_, axis);
+         });
 }
 
 Facts::Facts(const Flow& flow, const ValGraph& exact, const schedule::RunFacts& run, bool lowers)

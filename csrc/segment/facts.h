@@ -1,8 +1,9 @@
 // Facts: what segmentation knows of every expression and tensor of a flow. Each is of constant size
-// (up to the rank), so that all decisions are linear in expressions.
+// (up to the rank; spaces are shared), so that all decisions are linear in expressions.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "graph/val_graph.h"
@@ -32,9 +33,32 @@ enum class Role : uint8_t {
 /// Classes of axes, ascending; numbers mean nothing but equality.
 using AxisSet = std::vector<int64_t>;
 
-/// Whether all of `inner` are in `outer`.
-[[nodiscard]] bool is_within(const AxisSet& inner, const AxisSet& outer);
-[[nodiscard]] AxisSet union_of(const AxisSet& a, const AxisSet& b);
+/// The axes that loops run over. Tensors and expressions with the same axes share a set, which has
+/// all parts of a concatenation: copies and most comparisons do not look at its elements.
+class Space {
+ public:
+  Space() = default; // no axes
+  explicit Space(AxisSet axes) : axes_(std::make_shared<const AxisSet>(std::move(axes))) {}
+
+  [[nodiscard]] size_t size() const {
+    return axes_ == nullptr ? 0 : axes_->size();
+  }
+  friend bool operator==(const Space& a, const Space& b) {
+    return a.axes_ == b.axes_ || (a.size() == b.size() && is_within(a, b));
+  }
+  /// An order, for maps. Cost: as of comparing sets, if they are not shared.
+  friend bool operator<(const Space& a, const Space& b) {
+    const AxisSet none;
+    return a.axes_ != b.axes_ &&
+           (a.axes_ == nullptr ? none : *a.axes_) < (b.axes_ == nullptr ? none : *b.axes_);
+  }
+  /// Whether all axes of `inner` are in `outer`. Cost: O(inner log(outer)), if it is not shared.
+  friend bool is_within(const Space& inner, const Space& outer);
+
+ private:
+  std::shared_ptr<const AxisSet> axes_;
+};
+[[nodiscard]] bool is_within(const Space& inner, const Space& outer);
 
 inline constexpr int64_t kNoPattern = -1;
 
@@ -53,7 +77,7 @@ struct ExprFacts {
   /// The axes that its loops run over: those of its first result, reduced ones among them, without
   /// broadcasts. Each stands for the axes that it was made of by reshapes and resizes, so that what
   /// is reshaped has the space that it had before.
-  AxisSet space = {};
+  Space space = {};
   int64_t pattern = kNoPattern; // of a reduction or scan: number of its pattern
   double slots = 0;             // issue slots of an element
   bool is_random = false;
@@ -69,7 +93,7 @@ struct TensorFacts {
   /// It lies in memory whatever is decided: an input, an output, a result of a library, a boundary
   /// that was asked for.
   bool is_stored = false;
-  AxisSet space = {}; // as that of expressions; without reduced axes
+  Space space = {}; // as that of expressions; without reduced axes
 };
 
 class Facts {
@@ -87,7 +111,7 @@ class Facts {
     return tensors_[id];
   }
   /// The space of a tensor that the expressions of a pattern read.
-  [[nodiscard]] const AxisSet& space_of_pattern(int64_t pattern) const {
+  [[nodiscard]] const Space& space_of_pattern(int64_t pattern) const {
     return spaces_of_patterns_[static_cast<size_t>(pattern)];
   }
   [[nodiscard]] const std::vector<Pattern>& patterns() const {
@@ -99,7 +123,7 @@ class Facts {
   std::vector<ExprFacts> exprs_;
   std::vector<TensorFacts> tensors_;
   std::vector<Pattern> patterns_;
-  std::vector<AxisSet> spaces_of_patterns_;
+  std::vector<Space> spaces_of_patterns_;
 };
 
 } // namespace nvfuser::segment

@@ -98,7 +98,7 @@ std::optional<Conflict> Parts::find_conflict(ExprId id, const std::set<size_t>& 
   return std::nullopt;
 }
 
-bool Parts::are_alike(size_t a, size_t b, const AxisSet& space) const {
+bool Parts::are_alike(size_t a, size_t b, const Space& space) const {
   const Part& first = parts_[root(a)];
   const Part& second = parts_[root(b)];
   if (first.has_only_views || second.has_only_views) {

@@ -60,13 +60,13 @@ class Parts {
 
   /// Whether reading a tensor of `space` together is worth a kernel for both: they run over these
   /// very axes, and in the same way.
-  [[nodiscard]] bool are_alike(size_t a, size_t b, const AxisSet& space) const;
+  [[nodiscard]] bool are_alike(size_t a, size_t b, const Space& space) const;
 
  private:
   struct Part {
     size_t parent = 0;
     int64_t stage = 0;
-    AxisSet space = {};      // of the widest expression
+    Space space = {};        // of the widest expression
     ExprId widest = kNoExpr; // that has it
     int64_t pattern = kNoPattern;
     ExprId reducer = kNoExpr; // that has the pattern

@@ -54,7 +54,7 @@ class CutSearch {
     Reasons cuts;
     const std::unordered_set<ExprId> dependent = dependents_of(Role::Reduction);
     for_each_edge([&](const Edge& edge, ExprId made_by) {
-      const AxisSet& read = facts_.tensor(edge.tensor).space;
+      const Space& read = facts_.tensor(edge.tensor).space;
       const ExprFacts& reader = facts_.expr(edge.reader);
       const bool is_wider = read.size() < reader.space.size() && reader.role != Role::Reduction;
       if (dependent.contains(made_by) && is_wider) {

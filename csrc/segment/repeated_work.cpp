@@ -108,8 +108,8 @@ class Search {
   }
 
   [[nodiscard]] bool has_fewer_axes(TensorId tensor, ExprId reader) const {
-    const AxisSet& inner = facts_.tensor(tensor).space;
-    const AxisSet& outer = facts_.expr(reader).space;
+    const Space& inner = facts_.tensor(tensor).space;
+    const Space& outer = facts_.expr(reader).space;
     return inner.size() < outer.size() && is_within(inner, outer);
   }
 
@@ -160,7 +160,7 @@ class Search {
     if (innermost == axes.rend()) {
       return true; // all is reduced
     }
-    const AxisSet axis{exact_.group(*innermost)};
+    const Space axis({exact_.group(*innermost)});
     const bool is_own = is_within(axis, facts_.expr(reader).space); // no reshape's
     return !is_own || is_within(axis, facts_.tensor(tensor).space);
   }
@@ -170,10 +170,10 @@ class Search {
   const ValGraph& exact_;
   const double hidden_for_byte_;
   std::vector<bool> is_pure_;
-  std::map<AxisSet, int64_t> bytes_; // of an element, of stored tensors over these axes
+  std::map<Space, int64_t> bytes_; // of an element, of stored tensors over these axes
   /// By the stored tensors that they are functions of, and the axes over which they are read: the
   /// sine and the cosine of angles stand together.
-  std::map<std::pair<std::set<TensorId>, AxisSet>, std::vector<RepeatedWork>> functions_;
+  std::map<std::pair<std::set<TensorId>, Space>, std::vector<RepeatedWork>> functions_;
 };
 
 /// Elements that the loops of an expression run over.
