@@ -384,7 +384,7 @@ LEFT_OUT: list[tuple[str, list[str]]] = [
     (
         "a pass from fusion to fusion, or what passes share: OptimizedFusion.passes shows each "
         "pass and its result",
-        ["optimize/*", "ir/substitute_scalars.h*"],
+        ["optimize/*", "ir/substitute_scalars.h*", "transform/sizes_by_operands.h*"],
     ),
     (
         "inside of the printer: print_kernel shows its result",

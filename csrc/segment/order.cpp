@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "schedule/common/kernel_rules.h"
 #include "segment/group_graph.h"
 
 namespace nvfuser::segment {
@@ -47,7 +48,10 @@ class OrderSearch {
     const bool is_only_update = complete_.updates_of(argument).size() == 1;
     const bool can_wait =
         std::ranges::none_of(before, [&](size_t reader) { return graph_.leads_to(group, reader); });
-    if (!is_only_update || !can_wait || !may_overwrite(group, output, argument)) {
+    const bool has_each_element =
+        schedule::find_expanded_axis(*flow_.tensor(output).tensor, *argument) == nullptr;
+    if (!is_only_update || !can_wait || !has_each_element ||
+        !may_overwrite(group, output, argument)) {
       result_.late_updates.push_back(output);
       return;
     }

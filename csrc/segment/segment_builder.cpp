@@ -7,12 +7,10 @@
 #include "base/source_location_scope.h"
 #include "base/workspace.h"
 #include "ir/all_nodes.h"
-#include "ir/sampled_sizes.h"
-#include "ir/scalar.h"
-#include "ir/substitute_scalars.h"
 #include "ops/cast.h"
 #include "ops/shape.h"
-#include "schedule/common/problem_sizes.h"
+#include "schedule/common/kernel_rules.h"
+#include "transform/sizes_by_operands.h"
 
 namespace nvfuser::segment {
 namespace {
@@ -159,92 +157,20 @@ void make_input(Fusion& fusion, const TensorView* original, TensorView* copy, bo
   copy->assign_domain(fusion.new_tensor_domain(std::move(spec)));
 }
 
-} // namespace
-
-namespace {
-
-/// Sizes of axes that transforms make, by their operands. In the complete fusion a size may be
-/// computed past the tensors that a segment reads, and there these have symbols of their own: then
-/// nothing in the segment says that the size is that of its operands.
-class SizesByOperands {
- public:
-  SizesByOperands(Fusion& fusion, std::vector<TensorView*> made)
-      : fusion_(fusion), made_(std::move(made)) {}
-
-  /// Cost: O(axes of tensors with transforms), and O(axes) for each size that is replaced.
-  void run() {
-    for (const TensorView* tensor : made_) {
-      if (!tensor->has_root()) {
-        continue;
-      }
-      for (const Expr* transform : exprs_between(tensor->root(), tensor->logical())) {
-        const IterDomain* axis = axis_with_size(*transform);
-        const bool is_open = axis != nullptr && !axis->extent()->is_const();
-        if (is_open && samples_.of(axis->extent()) != sample_by_operands(*transform)) {
-          replace(axis->extent(), size_by_operands(*transform));
-        }
-      }
+/// An input that repeats elements is read as one that has each of those that `other` has.
+void read_each_element(const TensorView& input, const TensorView& other) {
+  const IterDomains& axes = input.logical();
+  Contiguity contiguity = input.domain()->contiguity();
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i]->has_expanded_extent() && !other.logical().at(i)->is_broadcast()) {
+      Val* size = axes[i]->expanded_extent();
+      axes[i]->assign_iter_type(IterType::Iteration);
+      axes[i]->assign_extents(size, nullptr);
+      contiguity[i] = false;
     }
   }
-
- private:
-  /// The result whose size follows from that of an operand; nullptr: there is none.
-  static const IterDomain* axis_with_size(const Expr& transform) {
-    if (const auto* resize = transform.as<Resize>()) {
-      return resize->out;
-    }
-    if (const auto* merge = transform.as<Merge>()) {
-      return merge->out;
-    }
-    const auto* split = transform.as<Split>();
-    return split == nullptr ? nullptr : split->inner_split ? split->outer : split->inner;
-  }
-
-  static Val* size_by_operands(const Expr& transform) {
-    if (const auto* resize = transform.as<Resize>()) {
-      return scalar::add(
-          scalar::add(resize->in->maybe_expanded_extent(), resize->left), resize->right);
-    }
-    if (const auto* merge = transform.as<Merge>()) {
-      return scalar::mul(merge->outer->extent(), merge->inner->extent());
-    }
-    const auto* split = transform.as<Split>();
-    return scalar::ceil_div(split->in->extent(), split->factor);
-  }
-
-  /// As a number, without making values.
-  std::optional<int64_t> sample_by_operands(const Expr& transform) {
-    const auto known = [&](const Val* size) { return samples_.of(size).value_or(0); };
-    if (const auto* resize = transform.as<Resize>()) {
-      return known(resize->in->maybe_expanded_extent()) + known(resize->left) +
-             known(resize->right);
-    }
-    if (const auto* merge = transform.as<Merge>()) {
-      return known(merge->outer->extent()) * known(merge->inner->extent());
-    }
-    const auto* split = transform.as<Split>();
-    const int64_t factor = known(split->factor);
-    return factor == 0 ? std::nullopt
-                       : std::optional(schedule::ceil_div(known(split->in->extent()), factor));
-  }
-
-  /// Also where other axes have the same size.
-  void replace(const Val* size, Val* with) {
-    ScalarSubstitution substitution(fusion_);
-    for (const TensorView* tensor : made_) {
-      for (const IterDomain* axis : tensor->domain()->all_ids()) {
-        if (axis->extent()->same_as(size)) {
-          substitution.replace(axis->extent(), with);
-        }
-      }
-    }
-    substitution.apply(made_);
-  }
-
-  Fusion& fusion_;
-  std::vector<TensorView*> made_;
-  SampledSizes samples_;
-};
+  input.domain()->assign_contiguity(std::move(contiguity));
+}
 
 } // namespace
 
@@ -387,7 +313,7 @@ class GroupCopy {
         made.back()->assign_memory_type(MemoryType::Local);
       }
     }
-    SizesByOperands(*fusion_, std::move(made)).run();
+    compute_sizes_by_operands(*fusion_, made);
   }
 
   /// Let the group compute with what it reads in the types of the complete fusion.
@@ -476,7 +402,10 @@ schedule::RunFacts SegmentBuilder::facts_of(
     const IterDomains axes =
         TensorDomain::no_reductions(static_cast<const TensorView*>(original)->logical());
     for (size_t axis = 0; axis < own.size(); ++axis) {
-      bind_size(own[axis]->extent(), axes[axis]->extent(), run, sizes);
+      const bool repeats = own[axis]->is_broadcast();
+      bind_size(
+          own[axis]->extent(), repeats ? axes[axis]->extent() : axes[axis]->maybe_expanded_extent(),
+          run, sizes);
       bind_size(own[axis]->expanded_extent(), axes[axis]->expanded_extent(), run, sizes);
     }
   }
@@ -492,12 +421,17 @@ schedule::RunFacts SegmentBuilder::facts_of(
   return {run.target(), std::move(sizes), std::move(layouts)};
 }
 
-std::shared_ptr<Fusion> copy_of(const Fusion& complete, TensorView* from, TensorView* argument) {
+std::shared_ptr<Fusion> copy_of(
+    const Fusion& complete, TensorView* from, TensorView* argument, bool is_strided) {
   const std::shared_ptr<Fusion> fusion = Fusion::create();
   const FusionGuard guard(fusion.get());
   Cloner clone(complete, *fusion);
   TensorView* source = clone(from);
-  make_input(*fusion, from, source, /*is_strided=*/false);
+  const bool is_expanded = schedule::find_expanded_axis(*from, *argument) != nullptr;
+  make_input(*fusion, from, source, is_strided || is_expanded);
+  if (is_expanded) {
+    read_each_element(*source, *argument);
+  }
   fusion->add_input(source);
   TensorView* target = clone(argument);
   fusion->add_input(target);

@@ -51,8 +51,9 @@ class SegmentBuilder {
 };
 
 /// A fusion that copies its first input, which is like `from`, into the second one, like
-/// `argument`.
+/// `argument`. Where `from` has one element for all of an axis, each of them is copied.
+/// `is_strided`: `from` is a view, so that nothing is known of its strides.
 [[nodiscard]] std::shared_ptr<Fusion> copy_of(
-    const Fusion& complete, TensorView* from, TensorView* argument);
+    const Fusion& complete, TensorView* from, TensorView* argument, bool is_strided);
 
 } // namespace nvfuser::segment

@@ -132,9 +132,11 @@ class SegmentedFusionMaker {
     RunOrder found =
         find_run_order(*plan_->complete_, flow(), segmenter_.facts(), segmenter_.exact(), groups);
     order_ = std::move(found.order);
+    std::set<TensorId> views;
     for (size_t i = 0; i < groups.size(); ++i) {
       Accepted& segment = segmenter_.accepted()[i];
       if (is_view(segment)) { // writes nothing: its outputs are copied at the end
+        views.insert(segment.group.outputs.begin(), segment.group.outputs.end());
         found.late_updates.insert(
             found.late_updates.end(), found.updates[i].begin(), found.updates[i].end());
         continue;
@@ -155,7 +157,7 @@ class SegmentedFusionMaker {
       LateUpdate update{
           .output = tensor,
           .argument = argument,
-          .fusion = copy_of(*plan_->complete_, tensor, argument)};
+          .fusion = copy_of(*plan_->complete_, tensor, argument, views.contains(output))};
       update.facts = segmenter_.facts_of(
           {.fusion = update.fusion, .inputs = {tensor, argument}, .outputs = {tensor}});
       plan_->late_updates_.push_back(std::move(update));

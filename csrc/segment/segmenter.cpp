@@ -112,11 +112,7 @@ std::optional<Refusal> Segmenter::run(const Hints& hints, bool asks_about_whole)
   if (!asks_about_whole || !try_whole({.exprs = all, .own = all, .outputs = outputs})) {
     push(partition(flow_, facts_, hard_, all, outputs, true, reasons_));
   }
-  while (!candidates_.empty()) {
-    Group group = std::move(candidates_.front());
-    candidates_.pop_front();
-    settle(std::move(group));
-  }
+  settle_all();
   using enum SchedulerType;
   constexpr std::array kKeepRows{inner_persistent, inner_outer_persistent};
   join(inner_outer_persistent, kKeepRows, find_mirrored_pairs);
@@ -176,6 +172,7 @@ bool Segmenter::try_whole(const Group& all) {
 
 Accepted Segmenter::asked(Group group) {
   Accepted segment{.group = std::move(group), .built = {}, .answer = {}, .traits = {}};
+  segment.strided_reads = num_strided_reads(segment.group);
   segment.traits = traits_of(*complete_, flow_, facts_, segment.group);
   GroupMemory::Entry& known = memory_.find(segment.group, strided_, builder_);
   segment.built = known.built;
@@ -214,6 +211,7 @@ Accepted Segmenter::for_library(Group group, const GroupTraits& traits) {
       .built = known.built,
       .answer = {.scheduler = SchedulerType::expr_eval},
       .traits = traits};
+  segment.strided_reads = num_strided_reads(segment.group);
   const bool wants_kernel =
       has_option(EnableOption::FuseMatmul) && has_option(DisableOption::MatmulExprEval);
   if (wants_kernel) {
@@ -223,6 +221,50 @@ Accepted Segmenter::for_library(Group group, const GroupTraits& traits) {
     }
   }
   return segment;
+}
+
+void Segmenter::settle_all() {
+  for (bool is_settled = false; !is_settled;) {
+    while (!candidates_.empty()) {
+      Group group = std::move(candidates_.front());
+      candidates_.pop_front();
+      settle(std::move(group));
+    }
+    const auto outdated = std::ranges::find_if(accepted_, [&](const Accepted& segment) {
+      return num_strided_reads(segment.group) != segment.strided_reads;
+    });
+    is_settled = outdated == accepted_.end();
+    if (!is_settled && !try_settle_again(*outdated)) {
+      accepted_.erase(outdated);
+    }
+  }
+}
+
+bool Segmenter::try_settle_again(Accepted& segment) {
+  if (segment.traits.is_library) {
+    segment = for_library(std::move(segment.group), segment.traits);
+    return true;
+  }
+  Accepted again = asked(segment.group);
+  if (again.answer.scheduler == SchedulerType::none &&
+      try_cut(again.group, again.summarized->summary)) {
+    return false;
+  }
+  segment = std::move(again);
+  return true;
+}
+
+size_t Segmenter::num_strided_reads(const Group& group) const {
+  std::set<TensorId> found;
+  for (const ExprId id : group.exprs) {
+    for (const TensorId operand : flow_.expr(id).operands) {
+      const bool is_within = std::ranges::binary_search(group.exprs, flow_.tensor(operand).made_by);
+      if (!is_within && strided_.contains(operand)) {
+        found.insert(operand);
+      }
+    }
+  }
+  return found.size();
 }
 
 bool Segmenter::is_between_libraries(TensorId tensor) const {

@@ -31,6 +31,7 @@ struct Accepted {
   GroupTraits traits;
   std::shared_ptr<const SummarizedFusion> summarized = nullptr; // if schedulers were asked
   std::vector<TensorView*> kept_together = {};                  // by hints
+  size_t strided_reads = 0; // operands of which it was known that they are views
 };
 
 class Segmenter {
@@ -93,6 +94,13 @@ class Segmenter {
   [[nodiscard]] Accepted for_library(Group group, const GroupTraits& traits);
   /// Accept a group, or cut it into several candidates.
   void settle(Group group);
+  /// Settle all candidates, and again those that were settled before it was known which of their
+  /// operands are views.
+  void settle_all();
+  /// The segment again, as what is known now of the strides of its operands asks for; false: it is
+  /// cut, and its pieces are candidates.
+  bool try_settle_again(Accepted& segment);
+  [[nodiscard]] size_t num_strided_reads(const Group& group) const;
   /// Cut a refused group: siblings apart, else where a rule says. Returns whether it is cut.
   bool try_cut(const Group& group, const schedule::FusionSummary& summary);
   /// Whether only libraries read it: they take it as another library left it.

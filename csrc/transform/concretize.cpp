@@ -13,6 +13,7 @@
 #include "ops/reshape_nodes.h"
 #include "ops/shape.h"
 #include "transform/redefine.h"
+#include "transform/sizes_by_operands.h"
 
 namespace nvfuser {
 namespace {
@@ -107,6 +108,7 @@ class Rewriter {
       }
     }
     replace_fixed_sizes();
+    compute_sizes_by_operands(fusion_, fusion_.tensors());
   }
 
  private:

@@ -397,3 +397,45 @@ def test_a_fusion_with_a_schedule_is_refused() -> None:
         False,
         "Scheduler _pointwise_ ***rejected*** because : the fusion has a schedule already",
     )
+
+
+def test_an_output_in_host_memory_is_refused() -> None:
+    with FusionDefinition() as fd:
+        s = fd.define_tensor([], dtype=DataType.Float, is_cpu=True)
+        fd.add_output(fd.ops.expand(fd.ops.broadcast(s, [True]), [2]))
+        fd.add_output(s)
+    accepted, why = schedule.can_schedule(fd.fusion, POINTWISE, [torch.tensor(0.5)])
+    assert not accepted
+    assert why.endswith("because : an output lies in host memory")
+    with pytest.raises(UserError, match="a scalar of the host") as refused:
+        schedule.schedule(fd.fusion, POINTWISE, [torch.tensor(0.5)])
+    assert "outputs that a kernel writes to device memory" in str(refused.value)
+    expanded, scalar = fd.execute([torch.tensor(0.5)])
+    assert expanded.tolist() == [0.5, 0.5]
+    assert scalar.item() == 0.5
+
+
+def update_by_expanded(fd: FusionDefinition) -> None:
+    """One element for each row is written into a matrix."""
+    rows = fd.define_tensor([-1, 1], contiguity=[True, None])
+    x = fd.define_tensor([-1, -1], contiguity=True)
+    fd.add_output(fd.ops.expand(fd.ops.neg(rows), [-1, x.size(1)]), x)
+
+
+@pytest.mark.parametrize("scheduler", [POINTWISE, SchedulerType.transpose, SchedulerType.resize])
+def test_an_expanded_tensor_that_updates_an_input_is_refused(scheduler: SchedulerType) -> None:
+    with FusionDefinition() as fd:
+        update_by_expanded(fd)
+    inputs = [torch.ones(3, 1), torch.ones(3, 4)]
+    accepted, why = schedule.can_schedule(fd.fusion, scheduler, inputs)
+    assert not accepted
+    if scheduler == POINTWISE:
+        assert why.endswith("because : an expanded tensor is written into an input")
+
+
+def test_an_expanded_tensor_updates_an_input(target: str) -> None:
+    with FusionDefinition() as fd:
+        update_by_expanded(fd)
+    rows, x = torch.randn(3, 1).to(target), torch.zeros(3, 4, device=target)
+    fd.execute([rows, x])
+    assert torch.equal(x, -rows.expand(3, 4))

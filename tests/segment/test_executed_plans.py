@@ -22,3 +22,13 @@ def test_schedulers_take_every_segment(seed: int) -> None:
     report = report_of(seed, "cpu")
     assert report.result == "executed", report.text
     assert "trivial" not in report.kinds
+
+
+# A view of a strided input that a library reads, and that is found to be one after its reader.
+WITH_STRIDED_VIEWS = [7211310]
+
+
+@pytest.mark.parametrize("seed", WITH_STRIDED_VIEWS)
+def test_readers_of_views_know_that_these_are_strided(seed: int) -> None:
+    report = report_of(seed, "cpu")
+    assert report.result == "executed", report.text

@@ -7,7 +7,7 @@ import re
 import pytest
 import torch
 
-from nvfuser_direct import DataType, FusionDefinition, _core
+from nvfuser_direct import DataType, Fusion, FusionDefinition, _core
 
 
 def define(fn):
@@ -269,3 +269,21 @@ def test_negative_sizes_are_no_shape(shape, new_shape, text):
 
 def test_minus_one_of_an_empty_operand_is_zero():
     assert "empty[0, 0]" in str(reshape_record([0], [0, -1], declared=[-1]))
+
+
+def test_a_resize_of_a_reshaped_axis_has_the_size_that_follows_from_its_operand() -> None:
+    """[i0 / i1, i1] comes out as [1, i0]: what is padded is i0 then, not i1."""
+
+    def fn(fd):
+        x = fd.define_tensor([-1], contiguity=True)
+        other = fd.define_tensor([-1], contiguity=True)
+        size = other.size(0)
+        y = fd.ops.reshape(x, [fd.ops.div(x.size(0), size), size])
+        fd.add_output(fd.ops.sin(fd.ops.pad(y, [2, 3])))
+        fd.add_output(fd.ops.neg(other))
+
+    fusion = concretized(define(fn), [4], [4])
+    assert Fusion.deserialize(fusion.serialize()).serialize() == fusion.serialize()
+    padded, *_ = (tensor for tensor in fusion.tensors() if tensor.has_root())
+    _, columns = padded.get_logical_domain()
+    assert "{( i0 + 5 )}" in str(columns)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/op_semantics.h"
+#include "graph/storage.h"
 #include "ir/all_nodes.h"
 #include "schedule/common/distinct_axes.h"
 #include "transform/concretization.h"
@@ -77,6 +78,16 @@ std::optional<Refusal> find_computed_lookup(const Expr* expr, bool may_be_resize
 
 } // namespace
 
+const IterDomain* find_expanded_axis(const TensorView& output, const TensorView& input) {
+  const IterDomains written = TensorDomain::no_reductions(output.logical());
+  for (size_t i = 0; i < written.size(); ++i) {
+    if (written[i]->has_expanded_extent() && !input.logical().at(i)->is_broadcast()) {
+      return written[i];
+    }
+  }
+  return nullptr;
+}
+
 bool is_for_library(const Expr* expr) {
   const OpSemantics& semantics = semantics_of(*expr);
   const std::vector<TensorView*> results = tensor_outputs(expr);
@@ -103,6 +114,35 @@ bool is_in_order(const Expr* expr) {
 
 namespace {
 
+/// Outputs that no kernel stores.
+std::optional<Refusal> find_unfit_output(const Fusion& fusion) {
+  for (const Val* output : fusion.outputs()) {
+    if (!output->is_tensor()) {
+      continue;
+    }
+    const auto* tensor = static_cast<const TensorView*>(output);
+    if (tensor->is_cpu_scalar()) {
+      return refuse(
+          {.headline = "an output lies in host memory",
+           .node = describe(output),
+           .expected = "outputs that a kernel writes to device memory",
+           .found = "a scalar of the host",
+           .fix = "return it without a kernel: fd.execute(inputs) does"});
+    }
+    const TensorView* input = updated_input(output);
+    const IterDomain* axis = input == nullptr ? nullptr : find_expanded_axis(*tensor, *input);
+    if (axis != nullptr) {
+      return refuse(
+          {.headline = "an expanded tensor is written into an input",
+           .node = {describe(output), "\nis written into ", describe(input)},
+           .expected = "an element for each one of the input",
+           .found = {axis->to_string(), ", one element for all"},
+           .fix = "make an element for each, for instance by adding a tensor of zeros"});
+    }
+  }
+  return std::nullopt;
+}
+
 /// Expressions that are allowed beyond maps and reductions.
 struct Allowed {
   bool resizes = false;  // operands of slices and pads that are computed
@@ -121,6 +161,7 @@ std::optional<Refusal> find_refusal_of_kernels(const FusionSummary& summary, All
       NVF_RETURN_REFUSAL(find_computed_lookup(expr, allowed.resizes));
     }
   }
+  NVF_RETURN_REFUSAL(find_unfit_output(summary.fusion()));
   return find_indistinct_axes(summary.fusion(), summary.exact());
 }
 

@@ -13,6 +13,7 @@ namespace nvfuser::schedule {
 ///   * expressions that a library or an evaluator computes: products, searches, blocks,
 ///   * operands that are read at other positions and are computed in the fusion: that needs memory
 ///     which another thread wrote,
+///   * outputs that are scalars of the host, and expanded ones that update an input,
 ///   * tensors that meet their own transpose or reshape.
 [[nodiscard]] std::optional<Refusal> find_refusal_of_kernels(const FusionSummary& summary);
 
@@ -30,6 +31,11 @@ namespace nvfuser::schedule {
 
 /// Refuses updates of inputs that are also read at other positions than they are written.
 [[nodiscard]] std::optional<Refusal> find_moved_update(const FusionSummary& summary);
+
+/// The first axis along which `output` has one element for all that `input`, which it updates, has:
+/// no kernel writes it there. nullptr: there is none.
+[[nodiscard]] const IterDomain* find_expanded_axis(
+    const TensorView& output, const TensorView& input);
 
 /// Whether a library or an evaluator computes `expr`, and no loops over elements do.
 [[nodiscard]] bool is_for_library(const Expr* expr);
