@@ -5381,6 +5381,24 @@ class HeuristicParams:
     def __eq__(self, other: object, /) -> bool:
         """Whether both make the same kernel: the grid is not compared."""
 
+    def differences_from(self, other: HeuristicParams) -> str:
+        """
+        Tell which values differ.
+
+        ``"vectorization_factor 4 instead of 1, threadIdx.x 64 instead of 128"``: own values, and those of
+        `other`. A number that is not set is `unset`. Params of another scheduler differ by its name only.
+
+        Parameters
+        ----------
+        other : HeuristicParams
+            What these params are compared with.
+
+        Returns
+        -------
+        str
+            The differences, separated by commas; empty if both make the same kernel.
+        """
+
     def __repr__(self) -> str: ...
 
 class PlainParams(HeuristicParams):
