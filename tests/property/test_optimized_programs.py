@@ -20,3 +20,9 @@ def test_programs_have_what_passes_look_for() -> None:
     programs = [make_program(seed, Redundant) for seed in range(400)]
     kinds = {kind for program in programs for kind in program.names}
     assert kinds >= set(REDUNDANT)
+
+
+def test_what_a_scheduler_takes_is_lowered() -> None:
+    """A pad of what a reshape makes of a broadcast is none of one kernel."""
+    report = report_of(910058, "cpu")
+    assert report.result == "kernel", report.text

@@ -327,22 +327,6 @@ def test_broadcasts_are_not_resized() -> None:
     assert "Resize of a broadcast ID is not allowed." in refusal(build, randoms((8,)))
 
 
-def test_axes_that_a_reshape_makes_of_a_broadcast_are_not_resized() -> None:
-    """The operand of the broadcast has a part of the axis, and cannot run over what is padded."""
-
-    def build(fd, x):
-        rows, columns = (size.value() for size in x.shape())
-        wide = fd.ops.broadcast(fd.ops.neg(x), [True, False, False])
-        repeated = fd.ops.reshape(fd.ops.expand(wide, [3, rows, columns]), [3 * rows, columns])
-        return fd.ops.pad(fd.ops.abs(repeated), [0, 0, 0, 2])
-
-    x = randoms((4, 5))
-    assert "Resize of a broadcast ID is not allowed." in refusal(build, x)
-    (out,) = define(build, [x]).execute([x])
-    expected = torch.nn.functional.pad((-x).repeat(3, 1).abs(), [0, 0, 0, 2])
-    torch.testing.assert_close(out, expected, rtol=0, atol=0)
-
-
 @pytest.mark.parametrize("shape", [(7,), (5,)], ids=["row", "column"])
 def test_axes_that_a_broadcast_adds_are_not_resized_behind_it(shape: tuple[int]) -> None:
     is_row = shape == (7,)
