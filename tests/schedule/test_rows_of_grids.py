@@ -4,11 +4,13 @@ such rows in turns."""
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 import torch
-from cuda_kernels import cuda_text
+from cuda_kernels import cuda_text, has_nvrtc
+from machine_code import entry_body, instructions, resources
 from scheduled_runs import check_close, check_prints_as_python, define
 from suite_kernels import OnlyReserved
 
@@ -161,6 +163,22 @@ def test_few_long_rows_are_read_once() -> None:
     assert "cp_async" in copy
     assert text.count("grid_allreduce<") == 1
     check_prints_as_python(fusion)
+
+
+@pytest.mark.skipif(not has_nvrtc(), reason="no NVRTC")
+def test_four_blocks_fit_on_a_multiprocessor() -> None:
+    """In machine code: registers for all of them, nothing in local memory, 16 bytes a copy."""
+    with OnlyReserved():
+        inputs = [torch.empty(64, 1 << 20, dtype=BF16)]
+    fusion = define(rms_norm, inputs).fusion
+    params = schedule.schedule(fusion, INNER, inputs, "cuda")
+    texts = fusion.compile_cuda(DataType.Int32, maxrregcount=params.cparams.maxrregcount)
+    found = resources(texts.cubin)[texts.name]
+    assert 4 * params.lparams.bdimx * found.registers <= 64 * 1024
+    assert found.stack_bytes == 0
+    copies = [text for text in instructions(entry_body(texts.ptx)) if "cp.async.c" in text]
+    assert copies
+    assert all(re.search(r"\], 16[,;]", text) for text in copies), copies[0]
 
 
 def test_a_mean_and_squares_about_it_are_one_barrier() -> None:
