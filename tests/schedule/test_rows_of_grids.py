@@ -176,7 +176,7 @@ def test_four_blocks_fit_on_a_multiprocessor() -> None:
     found = resources(texts.cubin)[texts.name]
     assert 4 * params.lparams.bdimx * found.registers <= 64 * 1024
     assert found.stack_bytes == 0
-    copies = [text for text in instructions(entry_body(texts.ptx)) if "cp.async.c" in text]
+    copies = [text for text in instructions(entry_body(texts.ptx)) if "cp.async.ca" in text]
     assert copies
     assert all(re.search(r"\], 16[,;]", text) for text in copies), copies[0]
 
