@@ -63,10 +63,13 @@ LeasedWorkspace::LeasedWorkspace(
     : bytes_(bytes) {
   if (device.is_cuda()) {
     const CudaDriver& driver = CudaDriver::get();
-    place_.first = device.index;
-    driver.check(driver.stream_get_id(stream, &place_.second), "cuStreamGetId");
-    // A graph runs again, perhaps beside other runs on the stream: it has its own.
+    // A graph runs again, perhaps beside other runs on the stream: it has its own. A stream that
+    // captures does not tell its number.
     is_kept_ = !driver.is_capturing(stream);
+    if (is_kept_) {
+      place_.first = device.index;
+      driver.check(driver.stream_get_id(stream, &place_.second), "cuStreamGetId");
+    }
   } else {
     is_kept_ = true; // kernels have run when they are enqueued
   }

@@ -469,4 +469,4 @@ def test_broadcasts_in_shared_memory_have_room_for_fewer_threads_than_there_are(
     shapes = [((3, 4), ()), ((33, 7), ()), ((16, 40), ())]
     check(fd, target, shapes, lambda x, c: x + c)
     cuda = fd.fusion.print_kernel(target="cuda")
-    assert re.search(r"thread_y < 8\) {\s*(#pragma unroll\s*)?for [^\n]*\n\s*T2_s", cuda)
+    assert re.search(r"thread_y < 8\) {\s*T2_s", cuda)
