@@ -12,6 +12,14 @@ std::vector<size_t> united(const std::vector<size_t>& a, const std::vector<size_
   return both;
 }
 
+std::set<TensorId> operands_of(const Flow& flow, const Group& group) {
+  std::set<TensorId> operands;
+  for (const ExprId id : group.exprs) {
+    operands.insert(flow.expr(id).operands.begin(), flow.expr(id).operands.end());
+  }
+  return operands;
+}
+
 } // namespace
 
 int64_t pattern_of(const Facts& facts, const Group& group) {
@@ -63,6 +71,39 @@ std::vector<GroupPair> find_chained_pairs(
         pairs.push_back({.first = first, .second = second});
       }
     }
+  }
+  return pairs;
+}
+
+std::vector<GroupPair> find_sibling_pairs(
+    const Flow& flow,
+    const Facts& facts,
+    const std::vector<Group>& groups,
+    const GroupGraph& graph,
+    const std::vector<bool>& reduces) {
+  std::set<std::pair<size_t, size_t>> found; // in order
+  for (size_t group = 0; group < groups.size(); ++group) {
+    const int64_t pattern = reduces[group] ? pattern_of(facts, groups[group]) : kNoPattern;
+    if (pattern == kNoPattern) {
+      continue;
+    }
+    for (const TensorId operand : operands_of(flow, groups[group])) {
+      const std::set<size_t>& readers = graph.readers(operand);
+      if (!readers.contains(group) ||
+          facts.tensor(operand).space != facts.space_of_pattern(pattern)) {
+        continue;
+      }
+      for (const size_t other : readers) {
+        if (other > group && reduces[other] && pattern_of(facts, groups[other]) == pattern &&
+            graph.may_join(group, other)) {
+          found.emplace(group, other);
+        }
+      }
+    }
+  }
+  std::vector<GroupPair> pairs;
+  for (const auto& [first, second] : found) {
+    pairs.push_back({.first = first, .second = second});
   }
   return pairs;
 }

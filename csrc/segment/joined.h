@@ -38,4 +38,9 @@ using FindPairs = std::vector<GroupPair>(
 /// Cost: linear in expressions, and a search in the graph for each pair.
 [[nodiscard]] FindPairs find_chained_pairs;
 
+/// Groups that reduce the same axes of a tensor that both read and neither makes, so that one
+/// kernel reads it once. Results of an earlier group may stand between them.
+/// Cost: linear in expressions, and a search in the graph for each pair.
+[[nodiscard]] FindPairs find_sibling_pairs;
+
 } // namespace nvfuser::segment

@@ -117,6 +117,7 @@ std::optional<Refusal> Segmenter::run(const Hints& hints, bool asks_about_whole)
   constexpr std::array kKeepRows{inner_persistent, inner_outer_persistent};
   join(inner_outer_persistent, kKeepRows, find_mirrored_pairs);
   join(reduction, std::array{reduction}, find_chained_pairs);
+  join(reduction, std::array{reduction}, find_sibling_pairs);
   if (has_option(EnableOption::FuseMatmul)) {
     join(matmul, std::array{expr_eval}, find_product_pairs);
   }

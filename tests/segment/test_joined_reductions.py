@@ -31,6 +31,19 @@ def test_a_norm_backward_is_one_kernel_of_a_gpu() -> None:
     check_plan(plan)
 
 
+def test_sums_of_a_norm_backward_whose_rows_are_too_long_share_a_kernel() -> None:
+    def of_half(fd, x, dy, w):
+        wide = [fd.ops.cast(t, FLOAT) for t in (x, dy, w)]
+        return [fd.ops.cast(t, DataType.BFloat16) for t in norm_backward(fd, *wide)]
+
+    columns = 200_000
+    inputs = [torch.randn(*s, dtype=torch.bfloat16) for s in ((4, columns), (4, columns), (columns,))]
+    plan = segment(define(of_half, inputs).fusion, inputs, "cuda")
+    sums = [g for g in plan.groups if g.scheduler == SchedulerType.reduction]
+    assert [len(g.outputs) for g in sums] == [2]
+    check_plan(plan)
+
+
 def test_sums_over_rows_and_columns_of_one_input_read_it_once() -> None:
     inputs = [torch.randn(512, 256)]
     fd = define(lambda fd, x: [fd.ops.sum(x, [0]), fd.ops.sum(x, [1])], inputs)
