@@ -147,6 +147,27 @@ def test_moments_in_one_pass(
     check(fd, [x], target, "cuda", [mean, (wide - mean).square().mean(dims, keepdim=True)])
 
 
+@pytest.mark.parametrize(
+    ("shape", "dims", "threads"),
+    [
+        ((1, 43, 5000, 1), [1, 3], (1, 256)),
+        ((3000, 2, 10, 2), [0, 3], (8, 20)),
+        ((40, 600, 3), [0, 2], (4, 64)),
+        ((5000, 2, 3), [0, 2], (128, 2)),
+    ],
+    ids=str,
+)
+def test_results_that_lie_between_what_is_summed_have_neighbouring_threads(
+    target: str, shape: tuple[int, ...], dims: list[int], threads: tuple[int, int]
+) -> None:
+    x = positive(*shape)
+    with FusionDefinition() as fd:
+        operand = fd.define_tensor([-1] * len(shape), contiguity=True)  # none is a broadcast
+        fd.add_output(fd.ops.sum(operand, dims))
+    params = check(fd, [x], target, "cuda", [x.double().sum(dims)])
+    assert (params.lparams.bdimx, params.lparams.bdimy) == threads
+
+
 def test_moments_have_one_pass_only_where_elements_do_not_stay_on_chip() -> None:
     def is_taken(*shape: int, made_for: str = "cuda") -> bool:
         x = torch.empty(shape)

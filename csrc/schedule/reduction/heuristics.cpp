@@ -1,6 +1,7 @@
 // Params of `reduction`. On a GPU what counts is loads in flight; on a processor, vectors as
 // accumulators and reads in the order of memory.
 #include <algorithm>
+#include <ranges>
 
 #include "base/register_file.h"
 #include "base/task_sizes.h"
@@ -15,6 +16,8 @@ namespace {
 
 // -- of a GPU --
 constexpr int64_t kThreads = 256;
+/// Of the memory: less is never fetched.
+constexpr int64_t kSectorBytes = 32;
 constexpr int64_t kWarp = Target::cuda().warp_size;
 /// Vectors that a thread loads before it uses the first.
 constexpr int64_t kLoads = 8;
@@ -43,6 +46,7 @@ class Heuristics {
   Heuristics(const FusionSummary& summary, const RunFacts& facts)
       : summary_(summary),
         problem_(*summary.problem()),
+        facts_(facts),
         target_(facts.target()),
         sizes_(sizes_of(problem_, facts)) {}
 
@@ -73,8 +77,16 @@ class Heuristics {
     if (sizes_.kept < target_.num_sms && vectors > kWarp) {
       threads = std::min(power_of_two_above(vectors), kThreads); // a block for each of few rows
     }
-    const int64_t rows = std::clamp<int64_t>(
+    int64_t rows = std::clamp<int64_t>(
         kThreads / 2 / threads, 1, power_of_two_above(std::max<int64_t>(sizes_.kept, 1)));
+    const Neighbours near = find_neighbours();
+    if (near.reduced * sizes_.narrowest_bytes < kSectorBytes && near.kept > 1) {
+      // What lies beside the few neighbours that are summed are other results: their threads are
+      // neighbours, and take all of a sector.
+      threads = std::min(power_of_two_above(ceil_div(near.reduced, lanes)), kWarp);
+      rows = std::min(near.kept, kThreads / threads);
+      threads = std::min(power_of_two_below(kThreads / rows), power_of_two_above(vectors));
+    }
     const int64_t steps = ceil_div(vectors, threads);
     const int64_t unroll = loads_of_thread(steps);
 
@@ -89,6 +101,26 @@ class Heuristics {
       params.lparams.bind(ParallelType::TIDy, rows);
     }
     choose_grid(rows, steps / unroll, resident_blocks(threads * rows, unroll * lanes), params);
+  }
+
+  /// Elements that lie together in memory: of one result, and then results side by side.
+  struct Neighbours {
+    int64_t reduced = 1;
+    int64_t kept = 1;
+  };
+
+  [[nodiscard]] Neighbours find_neighbours() const {
+    const IterDomains& axes =
+        std::ranges::find(summary_.reductions(), problem_.reference, &ReductionFacts::out)->axes;
+    Neighbours near;
+    for (const IterDomain* axis : axes | std::views::reverse) {
+      const int64_t size = facts_.size(axis->extent());
+      if (size != 1 && axis->is_reduction() && near.kept > 1) {
+        break;
+      }
+      (axis->is_reduction() ? near.reduced : near.kept) *= size;
+    }
+    return near;
   }
 
   /// Blocks of a multiprocessor that are there at once, by the vectors that threads have loaded:
@@ -250,6 +282,7 @@ class Heuristics {
 
   const FusionSummary& summary_;
   const ReductionProblem& problem_;
+  const RunFacts& facts_;
   const Target& target_;
   ProblemSizes sizes_;
 };
