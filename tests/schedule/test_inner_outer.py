@@ -161,6 +161,47 @@ def test_each_warp_of_a_block_has_a_short_row(
     assert params.unroll_factor_inner_reduction == lanes
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(7, 9001), (40, 12344), (3, 40003)])
+def test_clusters_share_rows_that_fill_a_multiprocessor(
+    target: str, rows: int, columns: int
+) -> None:
+    shapes = [(rows, columns), (rows, columns), (columns,)]
+    inputs = [random(*s, dtype=torch.bfloat16, seed=seed) for seed, s in enumerate(shapes)]
+    params = check(backward(True), inputs, target, gradients(True, *inputs))
+    assert params.blocks_per_cluster > 1
+    assert params.lparams.gdimx == params.blocks_per_cluster
+    assert params.lparams.gdimy == params.blocks_per_reduction
+
+
+def test_a_kernel_of_clusters_sums_the_parts_of_all_of_them() -> None:
+    inputs = [torch.empty(885, 30909, dtype=torch.bfloat16)] * 2
+    inputs.append(torch.empty(30909, dtype=torch.bfloat16))
+    fusion = define(backward(True), inputs).fusion
+    schedule.schedule(fusion, INNER_OUTER, inputs, "cuda")
+    text = cuda_text(fusion)
+    rows, sums = text.split("grid_sync<true, true, false>")
+    assert "cluster_reduce" in rows
+    assert "cluster_reduce" not in sums
+    assert "block_reduce" in sums
+
+
+@pytest.mark.parametrize(("columns", "threads"), [(53, 8), (209, 16), (260, 32)])
+def test_short_rows_that_no_copy_stages_share_a_warp(
+    target: str, columns: int, threads: int
+) -> None:
+    shapes = [(4000, columns), (4000, columns), (columns,)]
+    inputs = [random(*s, dtype=torch.float16, seed=seed) for seed, s in enumerate(shapes)]
+    here = [x.to(target) for x in inputs]
+    fusion = define(backward(False), here, static_sizes=True).fusion
+    params = schedule.schedule(fusion, INNER_OUTER, here, "cuda")
+    assert (params.lparams.bdimx, params.lparams.bdimy) == (threads, 256 // threads)
+    executor = KernelExecutor()
+    executor.compile(fusion, here, params.lparams, params.cparams)
+    found = executor.run(here, params.lparams, params.cparams)
+    for own, reference in zip(found, gradients(False, *inputs), strict=True):
+        torch.testing.assert_close(own.cpu().double(), reference, rtol=4e-3, atol=5e-2)
+
+
 def test_short_rows_wait_for_no_other_warp() -> None:
     x = torch.empty(524288, 64)
     fusion = define(backward(True), [x, x, torch.empty(64)]).fusion

@@ -15,8 +15,6 @@ namespace {
 
 using enum LoopRole;
 
-constexpr int64_t kWarp = Target::cuda().warp_size;
-
 /// A reduction over rows: positions of the axes of the problem among its own.
 struct Outer {
   TensorView* result = nullptr;
@@ -104,6 +102,11 @@ class Recipe {
     return found;
   }
 
+  /// Of blocks, or of clusters, which take rows; those of a cluster share each row.
+  [[nodiscard]] ParallelType type_of_blocks() const {
+    return params_.blocks_per_cluster > 1 ? ParallelType::BIDy : ParallelType::BIDx;
+  }
+
   /// [I] -> [Rows, Blocks, Groups]: blocks take rows in turn, one for each of their groups.
   void deal_rows(LoopRoles& loops) const {
     loops.rename(Blocks, Rows);
@@ -159,9 +162,12 @@ class Recipe {
     deal_rows(loops);
     loops.split(Serial, params_.unroll_factor_inner_reduction, Lanes);
     loops.rename(Serial, Threads);
+    if (params_.blocks_per_cluster > 1) {
+      loops.cut(Threads, params_.blocks_per_cluster, Grid);
+    }
     loops.cut(Threads, params_.batches_per_block_inner_reduction, Unroll);
-    loops.split(Threads, kWarp, Warp);
-    loops.arrange({Rows, Blocks, Groups, Unroll, Threads, Warp, Lanes});
+    loops.split(Threads, params_.lparams.bdimx(), Warp);
+    loops.arrange({Rows, Blocks, Groups, Grid, Unroll, Threads, Warp, Lanes});
     transform::transform_like(loops.tensor(), computed_without(fusion_, second_));
 
     TensorView* leader = nullptr;
@@ -171,7 +177,11 @@ class Recipe {
       leader = results.front() == loops.tensor() ? first : leader;
     }
     LoopRoles bound = loops.of(leader);
-    bound.bind(Blocks, ParallelType::BIDx);
+    bound.bind(Blocks, type_of_blocks());
+    if (bound.has(Grid)) {
+      bound.bind(Grid, ParallelType::BIDx);
+      bound.axis(Grid)->set_clustered_blocks();
+    }
     bound.bind(Groups, ParallelType::TIDy);
     bound.bind(Threads, bound.has(Groups) ? ParallelType::TIDz : ParallelType::TIDy);
     bound.bind(Warp, ParallelType::TIDx);
@@ -205,21 +215,25 @@ class Recipe {
 
   // ---- Second stage -----------------------------------------------------------------------------
 
-  /// [Blocks r, Serial] -> [Serial, Rows, Blocks r, Unroll r, Threads r, Warp]: columns are dealt
-  /// to blocks, parts to the warps of a block.
+  /// [Blocks r, Serial] -> [Serial, Grid, Rows, Blocks r, Unroll r, Threads r, Warp]: columns are
+  /// dealt to blocks, parts to the rows of threads of a block.
   void schedule_sums() {
     for (size_t i = 0; i < sums_.size(); ++i) {
       LoopRoles& loops = sums_[i];
-      loops.split(Serial, kWarp, Warp);
+      loops.split(Serial, params_.lparams.bdimx(), Warp);
       loops.split(Serial, params_.blocks_per_reduction, Rows);
+      if (params_.blocks_per_cluster > 1) {
+        loops.split(Serial, params_.blocks_per_cluster, Grid);
+      }
       loops.split(Blocks, params_.lparams.bdimy(), Threads);
       loops.split(Blocks, params_.unroll_factor_outer_reduction, Unroll);
-      loops.arrange({Serial, Rows, Blocks, Unroll, Threads, Warp});
+      loops.arrange({Serial, Grid, Rows, Blocks, Unroll, Threads, Warp});
       LoopRoles partial = loops;
       partial = partial.of(loops.factor({Blocks, Unroll}, {loops.tensor()}).front());
       const std::vector<TensorView*> tensors = with_all_behind({loads_[i]});
       transform::transform_like(partial.tensor(), tensors);
-      partial.bind(Rows, ParallelType::BIDx);
+      partial.bind(Rows, type_of_blocks());
+      partial.bind(Grid, ParallelType::BIDx);
       partial.bind(Threads, ParallelType::TIDy);
       partial.bind(Warp, ParallelType::TIDx);
       transform::parallelize_like(partial.tensor(), -1, tensors);

@@ -16,9 +16,18 @@ constexpr int64_t kWarp = Target::cuda().warp_size;
 constexpr int64_t kElements = 16;
 /// Rows of a block, of such that one warp has: no barrier holds them together.
 constexpr int64_t kRowsOfBlock = 8;
+/// Bytes that each thread of a row in registers loads before it uses the first.
+constexpr int64_t kBytesOfThread = 32;
+constexpr int64_t kFewestThreads = 8;
 /// Registers of a thread for everything but elements and sums.
 constexpr int64_t kOtherRegisters = 48;
 constexpr int64_t kMostBlocksOfSm = 8;
+/// Blocks of a multiprocessor: while one waits for its sums, another computes.
+constexpr int64_t kEnoughBlocks = 2;
+/// Multiprocessors come in groups, each with whole clusters: of larger ones it leaves a rest.
+constexpr int64_t kLargeCluster = 4;
+constexpr int64_t kShareInClusters = 7;
+constexpr int64_t kWholeShare = 8;
 /// Rows in shared memory: one is read while the next one is loaded. A third gained nothing, but
 /// where rows are so short that their loads do not take the latency of the memory.
 constexpr int64_t kStages = 2;
@@ -50,20 +59,31 @@ ElementBytes bytes_of_element(const FusionSummary& summary, const VectorWidths& 
   return bytes;
 }
 
-} // namespace
-
-bool is_of_columns(const TensorAccess& access, const ReductionProblem& problem) {
-  const size_t rows = problem.kept.size();
-  return !access.is_output && !access.is_lookup() && !access.has_any_axis(0, rows) &&
-         access.has_any_axis(rows, rows + problem.reduced.size());
+/// How many clusters the GPU has at a time, with so many blocks on each multiprocessor.
+int64_t resident_clusters(const Target& target, int64_t blocks_of_sm, int64_t cluster) {
+  const int64_t blocks = target.num_sms * blocks_of_sm;
+  return cluster < kLargeCluster ? blocks / cluster
+                                 : blocks * kShareInClusters / (kWholeShare * cluster);
 }
 
-std::optional<RowLayout> find_row_layout(const FusionSummary& summary, const RunFacts& facts) {
-  const Target& target = facts.target();
-  const ProblemSizes sizes = sizes_of(*summary.problem(), facts);
+/// Threads of a row that one warp has, or shares with others: so few that their loads together take
+/// the latency of the memory. `bytes`: of a vector of each stream.
+int64_t threads_of_short_row(const ProblemSizes& sizes, int64_t bytes, int64_t vectors) {
+  int64_t threads = kWarp;
+  while (sizes.is_of_one_length && threads > kFewestThreads &&
+         ceil_div(vectors, threads) * bytes < kBytesOfThread) {
+    threads /= 2;
+  }
+  return threads;
+}
+
+/// The layout of rows that clusters of so many blocks share.
+std::optional<RowLayout> find_row_of_cluster(
+    const FusionSummary& summary, const Target& target, ProblemSizes sizes, int64_t cluster) {
   const ElementBytes bytes = bytes_of_element(summary, sizes.vectors);
   const int64_t computed = persistent::kept_bytes(summary);
-  RowLayout row{.lanes = sizes.vectors.lanes};
+  sizes.reduced = ceil_div(sizes.reduced, cluster);
+  RowLayout row{.lanes = sizes.vectors.lanes, .cluster = cluster};
   // Registers are what is scarce: inputs in 16 bits are kept as they are, and cast in each pass.
   row.keeps_inputs = bytes.streamed <= computed && !find_unrepeatable(summary);
   const int64_t of_element =
@@ -76,37 +96,67 @@ std::optional<RowLayout> find_row_layout(const FusionSummary& summary, const Run
   row.warps =
       bucket_above(std::clamp<int64_t>(ceil_div(sizes.reduced, kElements * kWarp), 1, most_warps));
   for (; row.warps <= most_warps; row.warps *= 2) {
-    row.batches = ceil_div(vectors, row.warps * kWarp);
+    row.threads = row.warps == 1 && cluster == 1 && bytes.staged == 0
+                      ? threads_of_short_row(sizes, row.lanes * bytes.streamed, vectors)
+                      : kWarp;
+    row.batches = ceil_div(vectors, row.warps * row.threads);
     row.batches = sizes.is_of_one_length ? row.batches : bucket_above(row.batches);
     const int64_t elements = row.batches * row.lanes;
     const int64_t needed = ceil_div(elements * of_element, kRegisterBytes) + kOtherRegisters;
-    row.rows = row.warps == 1 ? kRowsOfBlock : 1;
-    const int64_t threads = row.warps * kWarp * row.rows;
+    row.rows = row.warps == 1 && cluster == 1 ? kRowsOfBlock * kWarp / row.threads : 1;
+    const int64_t threads = row.warps * row.threads * row.rows;
     int64_t fitting = std::min(
         {target.registers_per_sm / (threads * needed), kMostBlocksOfSm,
          target.max_threads_per_sm / threads});
     if (needed > target.max_registers_per_thread || fitting == 0) {
       continue;
     }
-    row.warps = bucket_above(ceil_div(ceil_div(vectors, row.batches), kWarp));
-    const int64_t stage_bytes = row.rows * row.warps * kWarp * elements * bytes.staged;
+    row.warps = bucket_above(ceil_div(ceil_div(vectors, row.batches), row.threads));
+    const int64_t stage_bytes = row.rows * row.warps * row.threads * elements * bytes.staged;
     const int64_t shares = ceil_div(sizes.kept, row.rows);
     const int64_t stages = row.rows > 1 ? kStagesOfShortRows : kStages;
     const int64_t fitting_stages =
         target.shared_bytes_per_sm / (stages * stage_bytes + 2 * target.reserved_shared_bytes);
     // Short rows in any case: few and many share a kernel.
-    const bool has_turns = row.rows > 1 || shares > target.num_sms * fitting;
+    const bool has_turns = row.rows > 1 || shares > resident_clusters(target, fitting, cluster);
     if (bytes.staged > 0 && fitting_stages > 0 && has_turns) {
       row.stages = stages;
       fitting = std::min(fitting, fitting_stages);
     }
     row.blocks = std::min(
-        row.rows > 1 ? power_of_two_above(shares) : bucket_above(shares), target.num_sms * fitting);
-    row.registers =
-        registers_of_thread(target, target.registers_per_sm, row.rows * row.warps * kWarp, fitting);
+        row.rows > 1 ? power_of_two_above(shares) : bucket_above(shares),
+        resident_clusters(target, fitting, cluster));
+    row.blocks_of_sm = fitting;
+    row.registers = registers_of_thread(
+        target, target.registers_per_sm, row.rows * row.warps * row.threads, fitting);
     return row;
   }
   return std::nullopt;
+}
+
+} // namespace
+
+bool is_of_columns(const TensorAccess& access, const ReductionProblem& problem) {
+  const size_t rows = problem.kept.size();
+  return !access.is_output && !access.is_lookup() && !access.has_any_axis(0, rows) &&
+         access.has_any_axis(rows, rows + problem.reduced.size());
+}
+
+std::optional<RowLayout> find_row_layout(const FusionSummary& summary, const RunFacts& facts) {
+  const Target& target = facts.target();
+  const ProblemSizes sizes = sizes_of(*summary.problem(), facts);
+  std::optional<RowLayout> best = find_row_of_cluster(summary, target, sizes, 1);
+  const int64_t most = std::min(target.max_cluster_size, Target::kPortableClusterSize);
+  for (int64_t cluster = 2; cluster <= most; cluster *= 2) {
+    if (best && (best->rows > 1 || best->blocks_of_sm >= kEnoughBlocks)) {
+      break;
+    }
+    const std::optional<RowLayout> row = find_row_of_cluster(summary, target, sizes, cluster);
+    if (row && (!best || row->blocks_of_sm > best->blocks_of_sm)) {
+      best = row;
+    }
+  }
+  return best;
 }
 
 std::unique_ptr<HeuristicParams> compute_heuristics(
@@ -136,12 +186,21 @@ std::unique_ptr<HeuristicParams> compute_heuristics(
   params->vectorization_factor_tmp_gmem_write =
       std::min<int64_t>(row.lanes, facts.target().max_vector_bytes / kRegisterBytes);
   params->cparams.maxrregcount = row.registers;
-  params->lparams.bind(ParallelType::TIDx, kWarp);
+  params->lparams.bind(ParallelType::TIDx, row.threads);
   params->lparams.bind(ParallelType::TIDy, row.warps * row.rows);
   if (row.rows > 1) {
     params->multiple_reds_per_blk = true;
     params->block_dim_iter_dom = ParallelType::TIDy;
     params->block_dim_inner_reduction_extra = ParallelType::Serial;
+  }
+  if (row.cluster > 1) {
+    params->blocks_per_cluster = row.cluster;
+    params->grid_dim_iter_dom = ParallelType::BIDy;
+    params->grid_dim_inner_reduction = ParallelType::BIDx;
+    params->lparams.bind(ParallelType::BIDx, row.cluster);
+    params->lparams.bind(ParallelType::BIDy, row.blocks);
+    params->lparams.set_cluster_size(row.cluster);
+    return params;
   }
   params->lparams.bind(ParallelType::BIDx, row.blocks);
   return params;

@@ -6,7 +6,8 @@
 // Blocks take rows in turn, of short ones one for each of their warps. They reduce each and keep it
 // on chip, while the next one is on its way to shared memory; sums over rows stay in registers from
 // row to row, are stored once for each block, and after a barrier of the grid all blocks add them
-// up, each some columns.
+// up, each some columns. Where few blocks with whole rows fit on a multiprocessor, the blocks of a
+// cluster share each row.
 #pragma once
 
 #include "schedule/scheduler.h"
@@ -25,10 +26,13 @@ namespace inner_outer {
 
 struct RowLayout {
   int64_t lanes = 1;
-  int64_t batches = 1; // vectors of a thread
-  int64_t warps = 1;   // of a row
-  int64_t rows = 1;    // of a block at a time: more than one only of one warp each
-  int64_t blocks = 1;
+  int64_t batches = 1;                        // vectors of a thread
+  int64_t warps = 1;                          // of a row
+  int64_t threads = Target::cuda().warp_size; // of these, or of a row that shares its warp
+  int64_t rows = 1;          // of a block at a time: more than one only of one warp each, or less
+  int64_t blocks = 1;        // or clusters, that take rows in turn
+  int64_t cluster = 1;       // blocks that share a row
+  int64_t blocks_of_sm = 1;  // resident
   int64_t stages = 1;        // rows in shared memory; 1: none
   int64_t registers = 255;   // of a thread at most, so that all blocks are resident
   bool keeps_inputs = false; // and computes from them anew in each pass over a row
