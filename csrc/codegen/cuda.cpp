@@ -81,6 +81,13 @@ void declare_hardware_values(KernelPrinter& printer) {
           value = "nvfuser_index_t(" + value + ") - " + std::to_string(loading);
         }
         printer.line("const nvfuser_index_t " + name + " = " + value + ";");
+        const Val* size = printer.kernel().launch.extents[type];
+        if (is_block_dim(type) && !is_extent && loading == 0 && size != nullptr &&
+            size->is_const_int()) {
+          // Compilers then drop the tests of all vectors of a row but its last.
+          printer.line(
+              "__builtin_assume(" + name + " < " + std::to_string(as_int(size->value())) + ");");
+        }
       }
     }
   }
