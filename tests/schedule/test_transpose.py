@@ -170,6 +170,31 @@ def test_a_gpus_schedule_reads_vectors_where_they_are_needed(build: Callable, si
     check_close(executor.run([a, b])[0], evaluate(fd.fusion, [a, b])[0])
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
+@pytest.mark.parametrize(
+    "shape", [(143, 8, 210), (122, 12, 113), (509, 1, 300), (64, 60, 40)], ids=str
+)
+def test_a_gpus_schedule_of_narrow_accesses(shape: tuple[int, ...], dtype: torch.dtype) -> None:
+    a = randoms(shape, dtype)
+    fd = define(lambda fd, x: fd.ops.permute(x, [2, 1, 0]), [a])
+    fusion, params = scheduled(fd, TRANSPOSE, [torch.empty(shape, dtype=dtype)], "cuda")
+    executor = KernelExecutor()
+    executor.compile(fusion, [a])
+    check_close(executor.run([a])[0], a.permute(2, 1, 0))
+    narrowest = min(params.vectorize_factor1, params.vectorize_factor2)
+    assert narrowest <= max(shape[0] & -shape[0], 1)  # threads access what lies side by side
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "edge"), [(143, 210, 32), (122, 113, 128), (4096, 4096, 128), (250, 64, 64)]
+)
+def test_tiles_lie_within_the_tensor(rows: int, columns: int, edge: int) -> None:
+    a = torch.empty(12, rows, columns, dtype=torch.float16)
+    fd = define(lambda fd, x: fd.ops.permute(x, [0, 2, 1]), [a])
+    params = schedule.compute_heuristics(fd.fusion, TRANSPOSE, [a], "cuda")
+    assert (params.tile_size1, params.tile_size2) == (edge, edge)
+
+
 # -- what is refused --
 
 

@@ -14,6 +14,11 @@ constexpr int64_t kTileBytes = 256;
 constexpr int64_t kThreads = 512;
 /// Shared memory of a block, at most: three blocks and more are resident.
 constexpr int64_t kMostSharedBytes = 64 * 1024;
+/// Of one bank of shared memory: narrower vectors need not be kept apart.
+constexpr int64_t kBankBytes = 4;
+constexpr int64_t kSmallestEdge = 32;
+/// Larger tiles are worth that many of their elements that lie outside of the tensor.
+constexpr double kShareOfLargeTiles = 0.9;
 /// On a processor: rows of a tile that are written, of two lines each, and rows that are read, of
 /// one. The first cache holds all of them.
 constexpr int64_t kTaskColumns = 32;
@@ -42,6 +47,42 @@ std::vector<int64_t> find_widths(
   return widths;
 }
 
+/// The widest access of the tensors of group 2, which are staged, or of group 1.
+int64_t widest_of_group(
+    const FusionSummary& summary,
+    const TileAxes& tile,
+    const std::vector<int64_t>& widths,
+    bool of_staged) {
+  int64_t widest = 1;
+  for (size_t i = 0; i < widths.size(); ++i) {
+    if (is_staged(summary.accesses()[i], tile) == of_staged) {
+      widest = std::max(widest, widths[i]);
+    }
+  }
+  return widest;
+}
+
+/// How much of the tiles that cover so many elements these fill.
+double filled_share(int64_t edge, int64_t inner, int64_t other) {
+  const auto covered = static_cast<double>(ceil_div(inner, edge) * edge) *
+                       static_cast<double>(ceil_div(other, edge) * edge);
+  return static_cast<double>(inner) * static_cast<double>(other) / covered;
+}
+
+/// The largest edge, of `largest` and its halves down to `smallest`, of which about as little lies
+/// outside of the tensor as of any other.
+int64_t well_filled_edge(int64_t largest, int64_t smallest, int64_t inner, int64_t other) {
+  double best = 0;
+  for (int64_t edge = largest; edge >= smallest; edge /= 2) {
+    best = std::max(best, filled_share(edge, inner, other));
+  }
+  int64_t edge = largest;
+  while (edge / 2 >= smallest && filled_share(edge, inner, other) < kShareOfLargeTiles * best) {
+    edge /= 2;
+  }
+  return edge;
+}
+
 void choose_for_gpu(
     const FusionSummary& summary,
     const TileAxes& tile,
@@ -55,21 +96,28 @@ void choose_for_gpu(
     staged_bytes += is_staged(access, tile) ? bytes : 0;
   }
   const IterDomains& axes = summary.reference().reference->axes;
-  const int64_t shorter =
-      std::min(facts.size(axes[tile.inner]->extent()), facts.size(axes[tile.other]->extent()));
+  const int64_t inner = std::max<int64_t>(facts.size(axes[tile.inner]->extent()), 1);
+  const int64_t other = std::max<int64_t>(facts.size(axes[tile.other]->extent()), 1);
   const int64_t lanes = facts.target().max_vector_bytes / widest;
   int64_t edge = kTileBytes / widest;
   edge = std::min(
-      edge, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max(shorter, lanes)))));
+      edge, static_cast<int64_t>(
+                std::bit_ceil(static_cast<uint64_t>(std::max(std::min(inner, other), lanes)))));
   while (edge > lanes && edge * edge * staged_bytes > kMostSharedBytes) {
     edge /= 2;
   }
+  edge = well_filled_edge(edge, std::max(kSmallestEdge, lanes), inner, other);
   params.tile_size1 = params.tile_size2 = edge;
-  params.vectorize_factor1 = params.vectorize_factor2 = lanes;
   params.vector_widths = find_widths(summary, tile, facts);
   for (int64_t& width : params.vector_widths) {
     width = std::min(width, lanes);
   }
+  // Neighbouring threads have neighbouring accesses: a thread that has more elements than one of
+  // its accesses leaves gaps between those of a warp.
+  params.vectorize_factor1 = widest_of_group(summary, tile, params.vector_widths, false);
+  params.vectorize_factor2 = std::max(
+      {params.vectorize_factor1, widest_of_group(summary, tile, params.vector_widths, true),
+       std::max<int64_t>(kBankBytes / widest, 1)});
   const int64_t threads = std::min(kThreads, edge * edge / lanes);
   params.lparams.bind(ParallelType::TIDx, threads);
   // While one block of a multiprocessor loads its tile, another stores.
