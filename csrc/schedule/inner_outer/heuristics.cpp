@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "base/register_file.h"
 #include "schedule/common/problem_sizes.h"
@@ -14,6 +15,10 @@ namespace {
 constexpr int64_t kWarp = Target::cuda().warp_size;
 /// Elements of a thread, of rows that are not long.
 constexpr int64_t kElements = 16;
+/// The same of rows that one warp has: two warps would wait for each other.
+constexpr int64_t kElementsOfWarp = 32;
+/// The same of rows that threads load when they need them: the more warps, the shorter the wait.
+constexpr std::array<int64_t, 3> kElementsLoadedLate = {8, 12, 16};
 /// Rows of a block, of such that one warp has: no barrier holds them together.
 constexpr int64_t kRowsOfBlock = 8;
 /// Bytes that each thread of a row in registers loads before it uses the first.
@@ -22,7 +27,10 @@ constexpr int64_t kFewestThreads = 8;
 /// Registers of a thread for everything but elements and sums.
 constexpr int64_t kOtherRegisters = 48;
 constexpr int64_t kMostBlocksOfSm = 8;
-/// Blocks of a multiprocessor: while one waits for its sums, another computes.
+/// The same where few blocks fit: compilers then make do with these.
+constexpr int64_t kFewestOtherRegisters = 24;
+/// Blocks of a multiprocessor that load rows when they need them: while one waits, another
+/// computes.
 constexpr int64_t kEnoughBlocks = 2;
 /// Multiprocessors come in groups, each with whole clusters: of larger ones it leaves a rest.
 constexpr int64_t kLargeCluster = 4;
@@ -77,24 +85,28 @@ int64_t threads_of_short_row(const ProblemSizes& sizes, int64_t bytes, int64_t v
   return threads;
 }
 
-/// The layout of rows that clusters of so many blocks share.
-std::optional<RowLayout> find_row_of_cluster(
-    const FusionSummary& summary, const Target& target, ProblemSizes sizes, int64_t cluster) {
+/// The layout of `row`, whose blocks of a cluster and form of elements are known, with about so
+/// many elements of a thread.
+std::optional<RowLayout> find_layout(
+    RowLayout row,
+    const FusionSummary& summary,
+    const Target& target,
+    ProblemSizes sizes,
+    int64_t wanted) {
   const ElementBytes bytes = bytes_of_element(summary, sizes.vectors);
-  const int64_t computed = persistent::kept_bytes(summary);
+  const int64_t cluster = row.cluster;
   sizes.reduced = ceil_div(sizes.reduced, cluster);
-  RowLayout row{.lanes = sizes.vectors.lanes, .cluster = cluster};
-  // Registers are what is scarce: inputs in 16 bits are kept as they are, and cast in each pass.
-  row.keeps_inputs = bytes.streamed <= computed && !find_unrepeatable(summary);
-  const int64_t of_element =
-      (row.keeps_inputs ? bytes.streamed : computed) + bytes.columns + bytes.sums;
+  const int64_t of_element = (row.keeps_inputs ? bytes.streamed : persistent::kept_bytes(summary)) +
+                             bytes.columns + bytes.sums;
   while (row.lanes > 1 && sizes.reduced <= row.lanes / 2 * kWarp) {
     row.lanes /= 2; // vectors for all lanes of a warp
   }
   const int64_t vectors = ceil_div(sizes.reduced, row.lanes);
   const int64_t most_warps = target.max_threads_per_block / kWarp;
-  row.warps =
-      bucket_above(std::clamp<int64_t>(ceil_div(sizes.reduced, kElements * kWarp), 1, most_warps));
+  const int64_t others = bytes.staged == 0 || cluster > 1 ? kFewestOtherRegisters : kOtherRegisters;
+  row.warps = bytes.staged > 0 && cluster == 1 && sizes.reduced <= kElementsOfWarp * kWarp
+                  ? 1
+                  : bucket_above(std::min(ceil_div(sizes.reduced, wanted * kWarp), most_warps));
   for (; row.warps <= most_warps; row.warps *= 2) {
     row.threads = row.warps == 1 && cluster == 1 && bytes.staged == 0
                       ? threads_of_short_row(sizes, row.lanes * bytes.streamed, vectors)
@@ -102,7 +114,7 @@ std::optional<RowLayout> find_row_of_cluster(
     row.batches = ceil_div(vectors, row.warps * row.threads);
     row.batches = sizes.is_of_one_length ? row.batches : bucket_above(row.batches);
     const int64_t elements = row.batches * row.lanes;
-    const int64_t needed = ceil_div(elements * of_element, kRegisterBytes) + kOtherRegisters;
+    const int64_t needed = ceil_div(elements * of_element, kRegisterBytes) + others;
     row.rows = row.warps == 1 && cluster == 1 ? kRowsOfBlock * kWarp / row.threads : 1;
     const int64_t threads = row.warps * row.threads * row.rows;
     int64_t fitting = std::min(
@@ -111,12 +123,16 @@ std::optional<RowLayout> find_row_of_cluster(
     if (needed > target.max_registers_per_thread || fitting == 0) {
       continue;
     }
-    row.warps = bucket_above(ceil_div(ceil_div(vectors, row.batches), row.threads));
     const int64_t stage_bytes = row.rows * row.warps * row.threads * elements * bytes.staged;
     const int64_t shares = ceil_div(sizes.kept, row.rows);
     const int64_t stages = row.rows > 1 ? kStagesOfShortRows : kStages;
     const int64_t fitting_stages =
         target.shared_bytes_per_sm / (stages * stage_bytes + 2 * target.reserved_shared_bytes);
+    if (row.rows > 1 && elements > kElements && fitting_stages == 0) {
+      continue; // so long that only loads ahead make up for few warps
+    }
+    row.warps = ceil_div(ceil_div(vectors, row.batches), row.threads);
+    row.warps = sizes.is_of_one_length ? row.warps : bucket_above(row.warps);
     // Short rows in any case: few and many share a kernel.
     const bool has_turns = row.rows > 1 || shares > resident_clusters(target, fitting, cluster);
     if (bytes.staged > 0 && fitting_stages > 0 && has_turns) {
@@ -134,6 +150,39 @@ std::optional<RowLayout> find_row_of_cluster(
   return std::nullopt;
 }
 
+/// The layout of rows that clusters of so many blocks share.
+std::optional<RowLayout> find_row_of_cluster(
+    const FusionSummary& summary,
+    const Target& target,
+    const ProblemSizes& sizes,
+    int64_t cluster) {
+  const ElementBytes bytes = bytes_of_element(summary, sizes.vectors);
+  RowLayout row{.lanes = sizes.vectors.lanes, .cluster = cluster};
+  // Registers are what is scarce: inputs in 16 bits are kept as they are, and cast in each pass.
+  const bool may_keep_inputs =
+      bytes.streamed <= persistent::kept_bytes(summary) && !find_unrepeatable(summary);
+  if (bytes.staged > 0) {
+    row.keeps_inputs = may_keep_inputs;
+    return find_layout(row, summary, target, sizes, kElements);
+  }
+  // Where elements are loaded one by one, each would be packed with the one before, and wait.
+  for (const bool keeps_inputs : {false, true}) {
+    std::optional<RowLayout> best;
+    for (const int64_t elements : kElementsLoadedLate) {
+      row.keeps_inputs = keeps_inputs;
+      const std::optional<RowLayout> found = find_layout(row, summary, target, sizes, elements);
+      if (found && (found->rows > 1 || found->blocks_of_sm >= kEnoughBlocks)) {
+        return found;
+      }
+      best = best ? best : found;
+    }
+    if (best || !may_keep_inputs || cluster > 1) {
+      return best;
+    }
+  }
+  return std::nullopt;
+}
+
 } // namespace
 
 bool is_of_columns(const TensorAccess& access, const ReductionProblem& problem) {
@@ -145,18 +194,14 @@ bool is_of_columns(const TensorAccess& access, const ReductionProblem& problem) 
 std::optional<RowLayout> find_row_layout(const FusionSummary& summary, const RunFacts& facts) {
   const Target& target = facts.target();
   const ProblemSizes sizes = sizes_of(*summary.problem(), facts);
-  std::optional<RowLayout> best = find_row_of_cluster(summary, target, sizes, 1);
   const int64_t most = std::min(target.max_cluster_size, Target::kPortableClusterSize);
-  for (int64_t cluster = 2; cluster <= most; cluster *= 2) {
-    if (best && (best->rows > 1 || best->blocks_of_sm >= kEnoughBlocks)) {
-      break;
-    }
-    const std::optional<RowLayout> row = find_row_of_cluster(summary, target, sizes, cluster);
-    if (row && (!best || row->blocks_of_sm > best->blocks_of_sm)) {
-      best = row;
+  // Reductions over a cluster take longer than those of a block: no more blocks than it takes.
+  for (int64_t cluster = 1; cluster <= most; cluster *= 2) {
+    if (const auto row = find_row_of_cluster(summary, target, sizes, cluster)) {
+      return row;
     }
   }
-  return best;
+  return std::nullopt;
 }
 
 std::unique_ptr<HeuristicParams> compute_heuristics(
