@@ -37,7 +37,9 @@ def test_sums_of_a_norm_backward_whose_rows_are_too_long_share_a_kernel() -> Non
         return [fd.ops.cast(t, DataType.BFloat16) for t in norm_backward(fd, *wide)]
 
     columns = 200_000
-    inputs = [torch.randn(*s, dtype=torch.bfloat16) for s in ((4, columns), (4, columns), (columns,))]
+    inputs = [
+        torch.randn(*s, dtype=torch.bfloat16) for s in ((4, columns), (4, columns), (columns,))
+    ]
     plan = segment(define(of_half, inputs).fusion, inputs, "cuda")
     sums = [g for g in plan.groups if g.scheduler == SchedulerType.reduction]
     assert [len(g.outputs) for g in sums] == [2]
