@@ -28,7 +28,7 @@ struct TensorMap;
 /// The most blocks that load a box of the kernel together.
 [[nodiscard]] int64_t loading_blocks(const Kernel& kernel);
 
-/// What a block loads of a box that `blocks` of them load together: a part of its outermost axis.
+/// A block's part of a box that `blocks` of them load together: a part of its outermost axis.
 struct PartOfBox {
   size_t dim = 0;       // axis of the map that is divided
   int64_t extent = 0;   // of the part along it

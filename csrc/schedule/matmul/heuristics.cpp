@@ -36,13 +36,13 @@ constexpr auto kTiles = std::to_array<Tile>({
     {64, 64, 64, 0.4},
 });
 
-// Of one multiprocessor:
+// Facts of one multiprocessor:
 constexpr double kFlopsPerUs = 6.03e6;   // as in large products of a library
 constexpr double kSlotsPerUs = 217e3;    // instructions of lanes
 constexpr double kSlotsOfStore = 12;     // conversion, address and store of an element
 constexpr double kTileBytesPerUs = 25e3; // that all of them load and store at the same time
 constexpr double kBeginUs = 2.1;         // of a block, until its first product
-// Of the whole device:
+// Facts of the whole device:
 constexpr double kBytesPerUs = 3.3e6;
 constexpr double kLaunchUs = 3; // until a second kernel runs at full rate
 /// Of the host, which calls the framework for a product: devices wait where they need less.

@@ -16,7 +16,7 @@ constexpr int64_t kBlocksOfSm = 4;
 constexpr int64_t kScratchBytes = 4096;
 constexpr int64_t kMostThreads = 256;
 constexpr int64_t kFewestThreads = 128;
-/// Of the blocks that fit on the GPU, at least: a few are given up for equal shares.
+/// The least share of the blocks that fit on the GPU: a few are given up for equal shares.
 constexpr int64_t kBusyTenths = 9;
 
 /// Bytes of an element, as blocks keep it; no value: it cannot be kept so.
