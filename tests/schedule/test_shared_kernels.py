@@ -42,7 +42,7 @@ def bias(fd: FusionDefinition, x: TensorView) -> None:
 FUSIONS: dict[str, tuple[Callable[[FusionDefinition, TensorView], object], int, int, int]] = {
     "map": (lambda fd, x: fd.add_output(fd.ops.relu(x)), 4, 6, 12),
     "bias": (bias, 5, 20, 50),
-    "transpose": (lambda fd, x: fd.add_output(fd.ops.permute(fd.ops.neg(x), [1, 0])), 8, 8, 14),
+    "transpose": (lambda fd, x: fd.add_output(fd.ops.permute(fd.ops.neg(x), [1, 0])), 8, 8, 16),
     "row sums": (lambda fd, x: fd.add_output(fd.ops.sum(x, [1])), 4, 24, 26),
     "column sums": (lambda fd, x: fd.add_output(fd.ops.sum(x, [0])), 18, 18, 40),
     "one sum": (lambda fd, x: fd.add_output(fd.ops.sum(x, [0, 1])), 16, 16, 46),
