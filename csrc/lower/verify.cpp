@@ -192,8 +192,8 @@ class Verifier {
 
   // ---- Fences -----------------------------------------------------------------------------------
 
-  /// What threads wrote, a bulk copy sees behind a fence of theirs. From one iteration of a loop to
-  /// the next is not looked at.
+  /// A bulk copy sees values that threads wrote only if they passed a fence after it. Writes of one
+  /// iteration of a loop that a copy of the next one reads are not checked.
   void check_fences() {
     const bool has_fences = std::ranges::any_of(
         kernel_.passes, [](const PassRecord& pass) { return pass.name == "insert_syncs"; });

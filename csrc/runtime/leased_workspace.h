@@ -1,8 +1,8 @@
 // LeasedWorkspace: memory for tensors that live between the kernels of a run.
 //
-// What is enqueued on a stream later runs later: as soon as a run has enqueued all its kernels, the
-// next run on the stream may use the same memory. A lease lasts so long. Memory of leases that are
-// over is kept by stream, and a run takes it without asking the caller's framework.
+// A stream runs its kernels in order: as soon as a run has enqueued all of its kernels, the next
+// run on the stream may use the same memory. A lease lasts until then. The memory of ended leases
+// is kept for each stream, and a run takes it without asking the caller's framework.
 #pragma once
 
 #include <cstdint>

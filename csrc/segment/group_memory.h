@@ -61,7 +61,7 @@ class GroupMemory {
       const Group& group, const std::set<TensorId>& strided, const SegmentBuilder& builder);
   /// Its summary, made if it was not asked for before.
   [[nodiscard]] static const std::shared_ptr<const SummarizedFusion>& summarize(Entry& entry);
-  /// What Segmenter says of the fusion alone, once it was asked.
+  /// The answers of Segmenter for the fusion alone, once it was asked.
   struct Whole {
     bool may_be_whole = false;
     bool may_repeat_work = false;

@@ -62,7 +62,7 @@ class Search {
   }
 
  private:
-  /// What lies before a tensor.
+  /// The expressions that lead to a tensor.
   struct Cone {
     double slots = 0; // at most a little more than `kMostSlots`
     std::set<TensorId> operands;

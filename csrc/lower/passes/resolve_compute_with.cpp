@@ -9,7 +9,7 @@
 namespace nvfuser {
 namespace {
 
-/// What reads the tensor or one of its siblings, which are computed together, in the order of the
+/// The readers of the tensor and of its siblings, which are computed together, in the order of the
 /// kernel.
 std::vector<const Expr*> readers_of(const TensorView* tensor, const Kernel& kernel) {
   const std::vector<TensorView*> made_together = tensor_outputs(tensor->definition());

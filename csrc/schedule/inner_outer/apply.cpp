@@ -102,7 +102,7 @@ class Recipe {
     return found;
   }
 
-  /// Of blocks, or of clusters, which take rows; those of a cluster share each row.
+  /// The type of the axis whose blocks, or clusters, take rows; blocks of a cluster share each row.
   [[nodiscard]] ParallelType type_of_blocks() const {
     return params_.blocks_per_cluster > 1 ? ParallelType::BIDy : ParallelType::BIDx;
   }

@@ -247,8 +247,9 @@ class ProductSchedule {
         {ParallelType::BIDz, ParallelType::BIDy, ParallelType::BIDx, ParallelType::TIDy});
   }
 
-  /// Of a thread that loads, of one that computes: what a block has where as many are resident as
-  /// shared memory holds, up to two. Nothing: all threads have as many as they can.
+  /// Registers of a thread that loads, and of one that computes. A multiprocessor holds as many
+  /// blocks as its shared memory has room for, up to two, and they share its registers. Nothing:
+  /// every thread may have as many as it likes.
   [[nodiscard]] std::optional<std::pair<int64_t, int64_t>> registers() const {
     constexpr Target kTarget = Target::cuda();
     constexpr int64_t kGroup = 128; // threads

@@ -45,7 +45,7 @@ constexpr double kBeginUs = 2.1;         // of a block, until its first product
 // Facts of the whole device:
 constexpr double kBytesPerUs = 3.3e6;
 constexpr double kLaunchUs = 3; // until a second kernel runs at full rate
-/// Of the host, which calls the framework for a product: devices wait where they need less.
+/// Time of the host to call the framework for a product: a device that needs less waits for it.
 constexpr double kEvaluationUs = 200;
 
 double rounds_of(const Tile& tile, const MatmulSizes& sizes, const RunFacts& facts) {

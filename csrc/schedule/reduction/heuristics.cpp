@@ -16,7 +16,7 @@ namespace {
 
 // -- of a GPU --
 constexpr int64_t kThreads = 256;
-/// Of the memory: less is never fetched.
+/// Memory is fetched in sectors of this size.
 constexpr int64_t kSectorBytes = 32;
 constexpr int64_t kWarp = Target::cuda().warp_size;
 /// Vectors that a thread loads before it uses the first.
@@ -81,8 +81,8 @@ class Heuristics {
         kThreads / 2 / threads, 1, power_of_two_above(std::max<int64_t>(sizes_.kept, 1)));
     const Neighbours near = find_neighbours();
     if (near.reduced * sizes_.narrowest_bytes < kSectorBytes && near.kept > 1) {
-      // What lies beside the few neighbours that are summed are other results: their threads are
-      // neighbours, and take all of a sector.
+      // Beside the few neighbours that one result sums lie those of other results: threads of these
+      // results are neighbours, so that together they use all of a sector.
       threads = std::min(power_of_two_above(ceil_div(near.reduced, lanes)), kWarp);
       rows = std::min(near.kept, kThreads / threads);
       threads = std::min(power_of_two_below(kThreads / rows), power_of_two_above(vectors));

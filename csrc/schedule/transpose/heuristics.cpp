@@ -14,7 +14,7 @@ constexpr int64_t kTileBytes = 256;
 constexpr int64_t kThreads = 512;
 /// Shared memory of a block, at most: three blocks and more are resident.
 constexpr int64_t kMostSharedBytes = 64 * 1024;
-/// Of one bank of shared memory: narrower vectors need not be kept apart.
+/// Width of a bank of shared memory: narrower vectors need not be kept apart.
 constexpr int64_t kBankBytes = 4;
 constexpr int64_t kSmallestEdge = 32;
 /// Larger tiles are worth that many of their elements that lie outside of the tensor.
