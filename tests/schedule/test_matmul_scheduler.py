@@ -265,6 +265,70 @@ def rejection(
     return text
 
 
+def linear_add(
+    fd: FusionDefinition, a: TensorView, w: TensorView, residual: TensorView
+) -> TensorView:
+    return fd.ops.cast(fd.ops.add(fd.ops.linear(a, w), residual), a.dtype())
+
+
+# M, N, K, the epilogue, and whether one kernel took less time on an H200 than a library and a
+# kernel for the rest (docs/products.md).
+MEASURED = [
+    (1024, 1024, 1024, linear_gelu, True),
+    (2048, 2048, 2048, linear_relu, True),
+    (4096, 4096, 4096, linear_relu, True),
+    (4096, 4096, 4096, linear_gelu, False),
+    (4096, 4096, 4096, linear_add, False),
+    (8192, 8192, 8192, linear_relu, True),
+    (8192, 8192, 8192, linear_gelu, False),
+    (16384, 4096, 2048, linear_relu, True),
+    (8192, 8192, 1024, linear_relu, False),
+]
+
+
+def is_chosen(m: int, n: int, k: int, build: Callable[..., Any]) -> bool:
+    end = reserved(m, n) if build is linear_add else reserved(n)
+    inputs = [reserved(m, k), reserved(n, k), end]
+    return rejection(define(build, inputs), inputs) == ""
+
+
+@pytest.mark.parametrize(("m", "n", "k", "build", "is_faster"), MEASURED)
+def test_one_kernel_is_chosen_where_it_was_measured_to_win(m, n, k, build, is_faster):
+    assert is_chosen(m, n, k, build) == is_faster
+
+
+def test_a_kernel_hides_its_stores_behind_long_products_only():
+    """From some K on, one kernel wins; below it, a library does."""
+    chosen = [is_chosen(8192, 8192, k, linear_relu) for k in range(512, 4097, 512)]
+    assert chosen == sorted(chosen)
+    assert not chosen[0]
+    assert chosen[-1]
+
+
+@pytest.mark.parametrize("size", [8192, 16384])
+@pytest.mark.parametrize("k", [1024, 4096])
+def test_a_kernel_that_waits_for_a_residual_is_not_chosen(size, k):
+    assert not is_chosen(size, size, k, linear_add)
+
+
+def test_a_product_that_is_not_chosen_is_scheduled_by_hand(target):
+    """Params are those of any other product."""
+    sizes = (8192, 8192, 1024)
+    inputs = [reserved(8192, 1024), reserved(8192, 1024), reserved(8192)]
+    large = define(linear_relu, inputs)
+    params = always(lambda: schedule.compute_heuristics(large.fusion, MATMUL, inputs, "cuda"))
+    assert not is_chosen(*sizes, linear_relu)
+    here = [x.to(target) for x in (integers(67, 40), integers(24, 40), integers(24))]
+    fd = define(linear_relu, here)
+    fusion = fd.fusion.clone()
+    schedule.schedule(fusion, MATMUL, params)
+    executor = nvfuser_direct.KernelExecutor()
+    executor.compile(fusion, here)
+    (found,) = executor.run(here)
+    (expected,) = nvfuser_direct.evaluate(fd.fusion, here)
+    assert torch.equal(found, expected)
+
+
 LARGE = (8192, 8192)
 
 

@@ -1,9 +1,16 @@
 // Params of `matmul`: tiles by the time that all multiprocessors need for theirs.
 //
-//   time = rounds of tiles * (beginning of a block + products of a tile + its epilogue)
+//   time     = rounds of tiles * (beginning of a block + products of a tile + its epilogue)
+//   epilogue = instructions + loads + stores that the next products do not hide
 //
 // A library's time has the same rounds, without epilogues, whose kernel reads the result and writes
 // it once more. The figures are those of an H200 (docs/products.md).
+//
+// Loads of the epilogue begin when the products are done, and the sum leaves few registers for
+// them: a multiprocessor has some 10 KB under way, for the 1 us that memory takes to answer. Stores
+// drain while the block that follows multiplies, in the part of the cache's bandwidth that its own
+// loads leave. So a tile hides as much of the stores before it as its products are long: where k is
+// short, most of their time is seen.
 #include <algorithm>
 #include <array>
 
@@ -40,8 +47,13 @@ constexpr auto kTiles = std::to_array<Tile>({
 constexpr double kFlopsPerUs = 6.03e6;   // as in large products of a library
 constexpr double kSlotsPerUs = 217e3;    // instructions of lanes
 constexpr double kSlotsOfStore = 12;     // conversion, address and store of an element
-constexpr double kTileBytesPerUs = 25e3; // that all of them load and store at the same time
-constexpr double kBeginUs = 2.1;         // of a block, until its first product
+constexpr double kTileBytesPerUs = 25e3; // that all of them store at the same time
+constexpr double kLoadedBytesPerUs = 10.5e3;
+constexpr double kHiddenPart = 0.13; // of the time of products, in which stores drain
+constexpr double kBeginUs = 2.1;     // of a block, until its first product
+/// Neighbouring lanes store so many elements of a row together, in whole sectors of memory.
+constexpr int64_t kStoredTogether = 8;
+constexpr int64_t kSectorBytes = 32;
 // Facts of the whole device:
 constexpr double kBytesPerUs = 3.3e6;
 constexpr double kLaunchUs = 3; // until a second kernel runs at full rate
@@ -70,21 +82,41 @@ double slots_of_epilogue(const FusionSummary& summary, const MatmulProblem& prob
   return slots;
 }
 
-/// Bytes of an element of all outputs, and of operands of their shape.
-int64_t streamed_bytes(const FusionSummary& summary, const MatmulProblem& problem) {
-  int64_t bytes = 0;
+/// Bytes of an element of the result, in each tensor of its shape but the product.
+struct StreamedBytes {
+  int64_t loaded = 0;
+  int64_t stored = 0;
+  int64_t sectors = 0; // stored, where a part of a sector takes as long as all of it
+};
+
+StreamedBytes streamed_bytes(const FusionSummary& summary, const MatmulProblem& problem) {
+  StreamedBytes bytes;
   for (const TensorView* tensor : problem.streamed) {
-    bytes += size_bytes(tensor->dtype());
+    bytes.loaded += size_bytes(tensor->dtype());
   }
   for (const TensorView* output : summary.outputs()) {
-    bytes += size_bytes(output->dtype());
+    const int64_t size = size_bytes(output->dtype());
+    bytes.stored += size;
+    bytes.sectors += std::max(size, kSectorBytes / kStoredTogether);
   }
   return bytes;
 }
 
-double epilogue_us(const Tile& tile, double slots, int64_t bytes) {
+/// The time of all tiles, one after the other on each multiprocessor.
+double kernel_us(
+    const Tile& tile,
+    const MatmulSizes& sizes,
+    double rounds,
+    double slots,
+    const StreamedBytes& bytes) {
   const auto elements = static_cast<double>(tile.rows * tile.columns);
-  return elements * (slots / kSlotsPerUs + static_cast<double>(bytes) / kTileBytesPerUs);
+  const double products = products_us(tile, sizes);
+  const double stores = elements * static_cast<double>(bytes.sectors) / kTileBytesPerUs;
+  const double hidden = std::min(stores, kHiddenPart * products);
+  const double computing = elements * slots / kSlotsPerUs;
+  const double loads = elements * static_cast<double>(bytes.loaded) / kLoadedBytesPerUs;
+  // No tile follows the last one, behind which its stores would drain.
+  return rounds * (kBeginUs + products + computing + loads + stores - hidden) + hidden;
 }
 
 int64_t stages_of(const Tile& tile, const Target& target, int64_t element_bytes) {
@@ -101,14 +133,14 @@ TileChoice choose_tiles(
     const MatmulProblem& problem, const FusionSummary& summary, const RunFacts& facts) {
   const MatmulSizes sizes = sizes_of(problem, facts);
   const double slots = slots_of_epilogue(summary, problem);
-  const int64_t bytes = streamed_bytes(summary, problem);
+  const StreamedBytes bytes = streamed_bytes(summary, problem);
   TileChoice best;
   double library_us = 0;
   for (const Tile& tile : kTiles) {
     const double rounds = rounds_of(tile, sizes, facts);
-    const double products = kBeginUs + products_us(tile, sizes);
-    const double kernel = rounds * (products + epilogue_us(tile, slots, bytes));
-    library_us = library_us == 0 ? rounds * products : std::min(library_us, rounds * products);
+    const double kernel = kernel_us(tile, sizes, rounds, slots, bytes);
+    const double library = rounds * (kBeginUs + products_us(tile, sizes));
+    library_us = library_us == 0 ? library : std::min(library_us, library);
     if (best.kernel_us == 0 || kernel < best.kernel_us) {
       best = {
           .rows = tile.rows,
@@ -119,7 +151,7 @@ TileChoice choose_tiles(
     }
   }
   // The product is written by the library, and read by the kernel for the rest.
-  const int64_t moved = bytes + size_bytes(problem.product->dtype());
+  const int64_t moved = bytes.loaded + bytes.stored + size_bytes(problem.product->dtype());
   const double rest_us = kLaunchUs + static_cast<double>(moved * sizes.m * sizes.n) / kBytesPerUs;
   best.library_us = std::max(library_us + rest_us, kEvaluationUs);
   return best;
