@@ -70,6 +70,25 @@ nb::object attribute(nb::handle object, PyObject* name) {
   return value;
 }
 
+/// The line that a frame is at. Python reads the line table of its code from the start to find it,
+/// but one call makes many statements: the last answer is kept, with a reference to its code.
+int line_of(nb::handle frame, nb::handle code) {
+  struct Answer {
+    nb::object code;
+    long instruction = -1;
+    int line = 0;
+  };
+  static auto* last = new Answer; // never destroyed: Python may be gone before it
+  static PyObject* const kInstruction = PyUnicode_InternFromString("f_lasti");
+  const nb::object number = attribute(frame, kInstruction);
+  const long instruction = number.is_valid() ? PyLong_AsLong(number.ptr()) : -1;
+  if (instruction < 0 || !last->code.is(code) || last->instruction != instruction) {
+    const int line = PyFrame_GetLineNumber(reinterpret_cast<PyFrameObject*>(frame.ptr()));
+    *last = {.code = nb::borrow(code), .instruction = instruction, .line = line};
+  }
+  return last->line;
+}
+
 SourceLocation python_location() {
   // Core functions also run on threads that Python does not know, and without the GIL.
   if (!holds_gil()) {
@@ -85,7 +104,7 @@ SourceLocation python_location() {
     const nb::object file_name = code.is_valid() ? attribute(code, kFileName) : nb::object();
     location.file = file_name.is_valid() ? visible_file(file_name.ptr()) : nullptr;
     if (location.is_known()) {
-      location.line = PyFrame_GetLineNumber(reinterpret_cast<PyFrameObject*>(frame.ptr()));
+      location.line = line_of(frame, code);
       return location;
     }
     frame = attribute(frame, kCaller);

@@ -94,10 +94,13 @@ std::vector<TensorView*> scheduled_tensors(const Fusion& fusion) {
     }
   }
   for (const Expr* expr : tensor_exprs(fusion)) {
-    const std::vector<TensorView*> ins = tensor_inputs(expr);
-    const std::vector<TensorView*> outs = tensor_outputs(expr);
-    tensors.insert(tensors.end(), ins.begin(), ins.end());
-    tensors.insert(tensors.end(), outs.begin(), outs.end());
+    for (const std::vector<Val*>* operands : {&expr->inputs(), &expr->outputs()}) {
+      for (Val* operand : *operands) {
+        if (operand->is_tensor()) {
+          tensors.push_back(static_cast<TensorView*>(operand));
+        }
+      }
+    }
   }
   std::sort(tensors.begin(), tensors.end(), [](const TensorView* a, const TensorView* b) {
     return a->serial() < b->serial();

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/pointer_set.h"
 #include "graph/domain_map.h"
 #include "graph/op_semantics.h"
 #include "graph/pair_graph.h"
@@ -73,17 +74,7 @@ std::vector<NamedDomain> domains_of(const TensorView* tensor) {
 /// them (merging [1, 1] must not map both to the product), so such a mapping is skipped.
 class UnchangedAxes {
  public:
-  UnchangedAxes(ValGraph& graph, const Fusion& fusion) : graph_(graph) {
-    int64_t number = 0;
-    for (const TensorView* tensor : scheduled_tensors(fusion)) {
-      for (const NamedDomain& domain : domains_of(tensor)) {
-        for (const IterDomain* id : domain.ids) {
-          domains_of_id_[id].push_back(number);
-        }
-        ++number;
-      }
-    }
-  }
+  UnchangedAxes(ValGraph& graph, const Fusion& fusion) : graph_(graph), fusion_(fusion) {}
 
   void map() {
     for (const Expr* expr : one_of_each(graph_)) {
@@ -110,7 +101,23 @@ class UnchangedAxes {
     });
   }
 
-  std::vector<int64_t> domains_of_group(const IterDomain* id) const {
+  /// At the first question: most fusions have no axis that a transform leaves unchanged.
+  void number_domains() {
+    int64_t number = 0;
+    for (const TensorView* tensor : scheduled_tensors(fusion_)) {
+      for (const NamedDomain& domain : domains_of(tensor)) {
+        for (const IterDomain* id : domain.ids) {
+          domains_of_id_[id].push_back(number);
+        }
+        ++number;
+      }
+    }
+  }
+
+  std::vector<int64_t> domains_of_group(const IterDomain* id) {
+    if (domains_of_id_.empty()) {
+      number_domains();
+    }
     std::vector<int64_t> numbers;
     for (const IterDomain* member : graph_.members(graph_.group(id))) {
       const auto found = domains_of_id_.find(member);
@@ -138,6 +145,7 @@ class UnchangedAxes {
   }
 
   ValGraph& graph_;
+  const Fusion& fusion_;
   std::unordered_map<const IterDomain*, std::vector<int64_t>> domains_of_id_; // only looked up
 };
 
@@ -380,18 +388,29 @@ std::vector<uintptr_t> axes_of(const Fusion& fusion) {
     add_all(expr->inputs());
     add_all(expr->outputs());
   }
+  PointerSet<Val> described;
+  const auto add_axes = [&](const auto& axes) {
+    add_all(axes);
+    for (const Val* axis : axes) {
+      if (described.insert(axis)) {
+        const auto* id = static_cast<const IterDomain*>(axis);
+        add(id->definition());
+        add(id->extent());
+        add(id->maybe_expanded_extent());
+        words.push_back(static_cast<uintptr_t>(id->iter_type()));
+      }
+    }
+  };
   for (const TensorView* tensor : scheduled_tensors(fusion)) {
     add(tensor);
     for (const NamedDomain& domain : domains_of(tensor)) {
       add(domain.name);
-      add_all(domain.ids);
+      add_axes(domain.ids);
     }
-    for (const IterDomain* id : tensor->domain()->all_ids()) {
-      add(id);
-      add(id->definition());
-      add(id->extent());
-      add(id->maybe_expanded_extent());
-      words.push_back(static_cast<uintptr_t>(id->iter_type()));
+    add_axes(tensor->domain()->spec().initial_loop);
+    for (const Expr* expr : tensor->domain()->all_exprs()) {
+      add_axes(expr->inputs());
+      add_axes(expr->outputs());
     }
   }
   return words;

@@ -1,7 +1,9 @@
 #include "graph/val_graph.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <span>
 
 #include "base/pointer_set.h"
 #include "ir/all_nodes.h"
@@ -70,18 +72,20 @@ size_t ValGraph::KeyHash::operator()(const Key& key) const {
 }
 
 std::vector<ValGraph::Key> ValGraph::keys_of(const Expr* expr) const {
-  const auto key = [&](KeyKind kind, const std::vector<Val*>& ids, const Val* extent = nullptr) {
-    return Key{kind, expr, root(ids.at(0)), ids.size() > 1 ? root(ids.at(1)) : kNoGroup, extent};
+  const auto key = [&](KeyKind kind, std::span<Val* const> ids, const Val* extent = nullptr) {
+    return Key{kind, expr, root(ids[0]), ids.size() > 1 ? root(ids[1]) : kNoGroup, extent};
   };
   constexpr size_t kMost = 5;
   std::vector<Key> keys;
   keys.reserve(kMost);
   keys.push_back(key(KeyKind::Inputs, expr->inputs()));
   if (const auto* merge = expr->as<Merge>()) {
-    keys.push_back(key(KeyKind::OutAndOuter, {merge->out, merge->outer}));
-    keys.push_back(key(KeyKind::OutAndInner, {merge->out, merge->inner}));
-    keys.push_back(key(KeyKind::OutAndOuter, {merge->out}, merge->outer->extent()));
-    keys.push_back(key(KeyKind::OutAndInner, {merge->out}, merge->inner->extent()));
+    const std::array<Val*, 2> out_and_outer{merge->out, merge->outer};
+    const std::array<Val*, 2> out_and_inner{merge->out, merge->inner};
+    keys.push_back(key(KeyKind::OutAndOuter, out_and_outer));
+    keys.push_back(key(KeyKind::OutAndInner, out_and_inner));
+    keys.push_back(key(KeyKind::OutAndOuter, expr->outputs(), merge->outer->extent()));
+    keys.push_back(key(KeyKind::OutAndInner, expr->outputs(), merge->inner->extent()));
   } else if (const auto* split = expr->as<Split>(); split && !is_split_of_reshape(split)) {
     keys.push_back(key(KeyKind::Outputs, expr->outputs(), split->in->extent()));
   } else {

@@ -40,8 +40,12 @@ bool is_arithmetic(const Expr& expr) {
 }
 
 std::vector<const Val*> dependencies(const Val* val) {
+  constexpr size_t kUsual = 8; // operands; growing twice would cost more than the walk
   std::vector<const Val*> found;
-  std::vector<const Val*> pending{val};
+  std::vector<const Val*> pending;
+  found.reserve(kUsual);
+  pending.reserve(kUsual);
+  pending.push_back(val);
   Visited visited(found);
   while (!pending.empty()) {
     const Val* current = pending.back();

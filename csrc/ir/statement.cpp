@@ -73,6 +73,7 @@ std::vector<Expr*> Val::uses() const {
   }
   fusion()->update_liveness();
   std::vector<Expr*> live;
+  live.reserve(uses_.size());
   std::copy_if(uses_.begin(), uses_.end(), std::back_inserter(live), [](const Expr* use) {
     return use->leads_to_output();
   });

@@ -254,6 +254,9 @@ Contiguity TensorDomain::contiguity_filled_with(const IterDomains& ids, bool fla
 }
 
 std::vector<Expr*> exprs_between(const IterDomains& from, const IterDomains& to) {
+  if (from == to) {
+    return {}; // as the root and the logical domain of most tensors
+  }
   const std::unordered_set<const Val*> start(from.begin(), from.end());
   std::unordered_set<const Val*> derived = start;
   std::vector<Expr*> path;

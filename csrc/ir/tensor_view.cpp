@@ -12,6 +12,7 @@ namespace {
 
 std::vector<TensorView*> tensors_among(const std::vector<Val*>& vals) {
   std::vector<TensorView*> tensors;
+  tensors.reserve(vals.size());
   for (Val* val : vals) {
     if (val->is_tensor() && std::find(tensors.begin(), tensors.end(), val) == tensors.end()) {
       tensors.push_back(static_cast<TensorView*>(val));

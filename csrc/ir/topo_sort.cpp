@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <queue>
-#include <unordered_map>
+#include <utility>
 
+#include "base/numbering.h"
 #include "base/pointer_set.h"
 #include "ir/expr.h"
 
@@ -29,18 +31,25 @@ std::vector<Expr*> topo_sort(std::vector<Expr*> exprs) {
   if (std::ranges::all_of(exprs, reads_older_exprs)) {
     return exprs; // as most are created: the oldest one is always ready
   }
-  std::unordered_map<const Expr*, size_t> position; // only looked up
-  position.reserve(exprs.size());
-  for (size_t i = 0; i < exprs.size(); ++i) {
-    position.emplace(exprs[i], i);
+  Numbering<const Expr*> numbers;
+  numbers.reserve(exprs.size());
+  for (const Expr* expr : exprs) {
+    numbers.add(expr);
   }
-  std::vector<std::vector<size_t>> readers(exprs.size());
+  struct Reader {
+    size_t number;
+    size_t next; // position of another reader of the same expression
+  };
+  constexpr size_t kNone = std::numeric_limits<size_t>::max();
+  std::vector<Reader> readers;
+  std::vector<size_t> first_reader(exprs.size(), kNone);
   std::vector<size_t> num_pending(exprs.size(), 0);
   for (size_t i = 0; i < exprs.size(); ++i) {
     for (const Val* input : exprs[i]->inputs()) {
-      const auto producer = position.find(input->definition());
-      if (producer != position.end() && producer->second != i) {
-        readers[producer->second].push_back(i);
+      const std::optional<size_t> producer = numbers.find(input->definition());
+      if (producer.has_value() && *producer != i) {
+        readers.push_back(
+            {.number = i, .next = std::exchange(first_reader[*producer], readers.size())});
         ++num_pending[i];
       }
     }
@@ -59,9 +68,9 @@ std::vector<Expr*> topo_sort(std::vector<Expr*> exprs) {
     const size_t i = ready.top();
     ready.pop();
     sorted.push_back(exprs[i]);
-    for (const size_t reader : readers[i]) {
-      if (--num_pending[reader] == 0) {
-        ready.push(reader);
+    for (size_t at = first_reader[i]; at != kNone; at = readers[at].next) {
+      if (--num_pending[readers[at].number] == 0) {
+        ready.push(readers[at].number);
       }
     }
   }
