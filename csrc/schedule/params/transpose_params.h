@@ -7,7 +7,8 @@
 namespace nvfuser {
 
 /// How tensors whose innermost dimensions differ are computed: tile by tile. Group 1 has the
-/// innermost dimension of the reference, group 2 another one.
+/// innermost dimension of the reference, group 2 another one. A tile has elements of these two
+/// dimensions, or, where they are too short for that, a part of each dimension.
 struct TransposeChoice {
   static constexpr SchedulerType kType = SchedulerType::transpose;
   static constexpr const char* kTitle = "Transpose";
@@ -17,6 +18,7 @@ struct TransposeChoice {
   int64_t vectorize_factor1 = 1;
   int64_t vectorize_factor2 = 1;
   bool runs_in_tasks = false;
+  std::vector<int64_t> tile_parts = {};
   std::vector<int64_t> vector_widths = {};
 
   static constexpr auto fields() {
@@ -34,6 +36,10 @@ struct TransposeChoice {
         attr(
             "runs_in_tasks", &P::runs_in_tasks,
             "Whether a tile is a task of a processor, computed in place."),
+        attr(
+            "tile_parts", &P::tile_parts,
+            "Elements of a tile along each dimension of the reference, in the order of its memory; "
+            "0: all. Empty: a tile has elements of two dimensions."),
         attr(
             "vector_widths", &P::vector_widths,
             "Elements of an access, for each tensor input that is read and then each output; "

@@ -18,6 +18,21 @@ bool is_elementwise(const TensorView* operand, const Expr* use) {
   });
 }
 
+std::vector<size_t> find_memory_order(
+    const ValGraph& exact, const TensorView* tensor, const IterDomains& axes) {
+  std::vector<size_t> order;
+  for (const IterDomain* own : TensorDomain::no_broadcasts(axes_in_memory_order(tensor))) {
+    const auto found = std::ranges::find_if(axes, [&](const IterDomain* axis) {
+      return !axis->is_broadcast() && exact.are_mapped(own, axis);
+    });
+    if (found == axes.end()) {
+      return {};
+    }
+    order.push_back(static_cast<size_t>(found - axes.begin()));
+  }
+  return order;
+}
+
 /// The part that does not depend on the kind of access.
 TensorAccess describe_access(
     const ValGraph& exact, TensorView* tensor, size_t position, const IterDomains& axes) {
@@ -37,6 +52,7 @@ TensorAccess describe_access(
       access.lane_axis = access.lane_run.exists ? std::optional(i) : std::nullopt;
     }
   }
+  access.memory_order = find_memory_order(exact, tensor, axes);
   return access;
 }
 

@@ -29,6 +29,9 @@ struct TensorAccess {
   /// far. None if that is no axis of the reference, or not contiguous.
   std::optional<size_t> lane_axis = std::nullopt;
   VectorRun lane_run = {};
+  /// Positions of the axes of the reference that the tensor has, in the order of its memory,
+  /// outermost first. Empty if its memory has others, what they were split from for instance.
+  std::vector<size_t> memory_order = {};
 
   /// Every element is read elsewhere, or looked up.
   [[nodiscard]] bool is_lookup() const {

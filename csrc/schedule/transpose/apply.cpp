@@ -3,6 +3,7 @@
 #include "schedule/common/canonical.h"
 #include "schedule/common/global_tensors.h"
 #include "schedule/params/transpose_params.h"
+#include "schedule/transpose/runs.h"
 #include "schedule/transpose/transpose.h"
 #include "transform/inline.h"
 #include "transform/parallelize_like.h"
@@ -160,6 +161,10 @@ void apply_for_threads(
 void apply(FusionSummary& summary, const HeuristicParams& heuristics) {
   const auto& params = params_as<TransposeParams>(heuristics, SchedulerType::transpose);
   const FusionGuard guard(&summary.fusion());
+  if (!params.tile_parts.empty()) {
+    apply_in_runs(summary, params);
+    return;
+  }
   const TileAxes tile = *find_tile_axes(summary);
   params.runs_in_tasks ? apply_for_tasks(summary, tile, params)
                        : apply_for_threads(summary, tile, params);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "schedule/common/kernel_rules.h"
+#include "schedule/transpose/runs.h"
 #include "schedule/transpose/transpose.h"
 
 namespace nvfuser::schedule {
@@ -36,6 +37,19 @@ std::optional<Refusal> find_other_layout(const FusionSummary& summary, const Til
   return std::nullopt;
 }
 
+std::optional<Refusal> find_refusal_of_tiles(const FusionSummary& summary) {
+  const std::optional<TileAxes> tile = find_tile_axes(summary);
+  if (!tile) {
+    return refuse(
+        {.headline = "cannot find two mismatching inner most dimensions",
+         .node = describe(summary.reference().reference->tensor),
+         .expected = "an operand that is contiguous along another dimension",
+         .found = "operands with the layout of the result",
+         .fix = "the pointwise scheduler takes it"});
+  }
+  return find_other_layout(summary, *tile);
+}
+
 } // namespace
 
 std::optional<TileAxes> find_tile_axes(const FusionSummary& summary) {
@@ -69,16 +83,10 @@ bool is_staged(const TensorAccess& access, const TileAxes& tile) {
 
 std::optional<Refusal> find_refusal_by_structure(const FusionSummary& summary) {
   NVF_RETURN_REFUSAL(find_refusal_of_maps(summary));
-  const std::optional<TileAxes> tile = find_tile_axes(summary);
-  if (!tile) {
-    return refuse(
-        {.headline = "cannot find two mismatching inner most dimensions",
-         .node = describe(summary.reference().reference->tensor),
-         .expected = "an operand that is contiguous along another dimension",
-         .found = "operands with the layout of the result",
-         .fix = "the pointwise scheduler takes it"});
+  if (!find_reordered(summary).empty()) {
+    return std::nullopt; // sizes decide
   }
-  return find_other_layout(summary, *tile);
+  return find_refusal_of_tiles(summary);
 }
 
 std::optional<Refusal> find_refusal_by_size(const FusionSummary& summary, const RunFacts& facts) {
@@ -100,6 +108,10 @@ std::optional<Refusal> find_refusal_by_size(const FusionSummary& summary, const 
          .found = elements,
          .fix = "the pointwise scheduler takes it"});
   }
+  if (suits_runs(summary, facts)) {
+    return std::nullopt;
+  }
+  NVF_RETURN_REFUSAL(find_refusal_of_tiles(summary));
   const TileAxes tile = *find_tile_axes(summary);
   const int64_t inner = facts.size(axes[tile.inner]->extent());
   const int64_t other = facts.size(axes[tile.other]->extent());

@@ -4,6 +4,7 @@
 #include "base/register_file.h"
 #include "schedule/common/vector_widths.h"
 #include "schedule/params/transpose_params.h"
+#include "schedule/transpose/runs.h"
 #include "schedule/transpose/transpose.h"
 
 namespace nvfuser::schedule::transpose {
@@ -144,23 +145,61 @@ void choose_for_processor(
   params.tile_size2 = share_places ? std::clamp(longest, kTaskRows, kMostTaskRows) : kTaskRows;
 }
 
+/// Tiles of runs: vectors along innermost axes whose part they divide.
+void choose_runs(const FusionSummary& summary, const RunFacts& facts, TransposeParams& params) {
+  constexpr int64_t kThreadsOfRuns = 256;
+  const size_t innermost = summary.accesses()[summary.reference_access()].memory_order.back();
+  params.tile_parts = choose_tile_parts(summary, facts);
+  int64_t widest = 1; // bytes
+  for (const TensorAccess& access : summary.accesses()) {
+    widest = access.has_all_axes ? std::max(widest, size_bytes(access.tensor->dtype())) : widest;
+  }
+  for (const TensorAccess& access : summary.accesses()) {
+    const bool is_full = access.has_all_axes && !access.is_lookup();
+    const size_t axis = is_full ? access.memory_order.back() : 0;
+    const bool has_lanes = is_full && access.lane_axis == axis;
+    const int64_t width = has_lanes ? widest_access(access, access.lane_run, facts) : 1;
+    const int64_t part = params.tile_parts[axis];
+    params.vector_widths.push_back(
+        std::min({width, facts.target().max_vector_bytes / widest, part == 0 ? width : part}));
+    const bool is_of_results = is_full && axis == innermost;
+    int64_t& lanes = is_of_results ? params.vectorize_factor1 : params.vectorize_factor2;
+    lanes = std::max(lanes, params.vector_widths.back());
+  }
+  params.lparams.bind(ParallelType::TIDx, kThreadsOfRuns);
+}
+
+int64_t count_blocks(
+    const FusionSummary& summary, const RunFacts& facts, const TransposeParams& params) {
+  int64_t blocks = 1;
+  const IterDomains& axes = summary.reference().reference->axes;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t size = facts.size(axes[i]->extent());
+    if (!params.tile_parts.empty()) {
+      blocks *= ceil_div(size, std::max<int64_t>(elements_of_part(params.tile_parts[i], size), 1));
+      continue;
+    }
+    const TileAxes tile = *find_tile_axes(summary);
+    blocks *= i == tile.inner   ? ceil_div(size, params.tile_size1)
+              : i == tile.other ? ceil_div(size, params.tile_size2)
+                                : size;
+  }
+  return blocks;
+}
+
 } // namespace
 
 std::unique_ptr<HeuristicParams> compute_heuristics(
     const FusionSummary& summary, const RunFacts& facts) {
   auto params = std::make_unique<TransposeParams>();
-  const TileAxes tile = *find_tile_axes(summary);
-  facts.target().is_cuda() ? choose_for_gpu(summary, tile, facts, *params)
-                           : choose_for_processor(summary, tile, facts, *params);
-  int64_t blocks = 1;
-  const IterDomains& axes = summary.reference().reference->axes;
-  for (size_t i = 0; i < axes.size(); ++i) {
-    const int64_t size = facts.size(axes[i]->extent());
-    blocks *= i == tile.inner   ? ceil_div(size, params->tile_size1)
-              : i == tile.other ? ceil_div(size, params->tile_size2)
-                                : size;
+  if (suits_runs(summary, facts)) {
+    choose_runs(summary, facts, *params);
+  } else {
+    const TileAxes tile = *find_tile_axes(summary);
+    facts.target().is_cuda() ? choose_for_gpu(summary, tile, facts, *params)
+                             : choose_for_processor(summary, tile, facts, *params);
   }
-  params->lparams.bind(ParallelType::BIDx, blocks);
+  params->lparams.bind(ParallelType::BIDx, count_blocks(summary, facts, *params));
   return params;
 }
 

@@ -5556,6 +5556,15 @@ class TransposeParams(HeuristicParams):
     def runs_in_tasks(self, arg: bool, /) -> None: ...
 
     @property
+    def tile_parts(self) -> list[int]:
+        """
+        Elements of a tile along each dimension of the reference, in the order of its memory; 0: all. Empty: a tile has elements of two dimensions.
+        """
+
+    @tile_parts.setter
+    def tile_parts(self, arg: Sequence[int], /) -> None: ...
+
+    @property
     def vector_widths(self) -> list[int]:
         """
         Elements of an access, for each tensor input that is read and then each output; empty: as wide as the layouts allow.

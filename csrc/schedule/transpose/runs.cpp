@@ -1,0 +1,329 @@
+#include "schedule/transpose/runs.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "schedule/common/canonical.h"
+#include "schedule/common/global_tensors.h"
+#include "transform/inline.h"
+#include "transform/parallelize_like.h"
+#include "transform/propagate.h"
+
+namespace nvfuser::schedule::transpose {
+namespace {
+
+using Order = std::vector<size_t>; // of axes of the reference, outermost first
+
+/// Shorter runs than a sector waste what memory fetches.
+constexpr int64_t kSectorBytes = 32;
+/// Shorter dimensions fill too little of a tile of two.
+constexpr int64_t kShortestSide = 16;
+/// Bytes of a run, at least: a line.
+constexpr int64_t kRunBytes = 128;
+/// Bytes of a tile of one tensor: several blocks of a multiprocessor have one each.
+constexpr int64_t kTileBytes = 16 * 1024;
+constexpr int64_t kMostSharedBytes = 64 * 1024;
+/// Elements that a thread loads before it stores the first.
+constexpr int64_t kUnrolled = 8;
+
+std::vector<int64_t> sizes_of(const FusionSummary& summary, const RunFacts& facts) {
+  std::vector<int64_t> sizes;
+  for (const IterDomain* axis : summary.reference().reference->axes) {
+    sizes.push_back(facts.size(axis->extent()));
+  }
+  return sizes;
+}
+
+Order order_of_results(const FusionSummary& summary) {
+  const IterDomains& axes = summary.reference().reference->axes;
+  Order order;
+  for (size_t axis = 0; axis < axes.size(); ++axis) {
+    if (!axes[axis]->is_broadcast()) {
+      order.push_back(axis);
+    }
+  }
+  return order;
+}
+
+/// Without axes of one element, which lie anywhere.
+Order longer_than_one(Order order, const std::vector<int64_t>& sizes) {
+  std::erase_if(order, [&](size_t axis) { return sizes[axis] == 1; });
+  return order;
+}
+
+/// The parts of a tile, grown from nothing.
+class Parts {
+ public:
+  explicit Parts(std::vector<int64_t> sizes) : sizes_(std::move(sizes)), parts_(sizes_.size(), 1) {}
+
+  /// So much of the innermost axes that `wanted` elements lie side by side.
+  void cover(const Order& order, int64_t wanted) {
+    int64_t run = 1;
+    for (auto axis = order.rbegin(); axis != order.rend() && run < wanted; ++axis) {
+      take(
+          *axis,
+          static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>((wanted + run - 1) / run))));
+      run *= parts_[*axis];
+      if (!is_whole(*axis)) {
+        return;
+      }
+    }
+  }
+
+  /// Twice as much of the first axis that ends a run. False: there is none.
+  bool grow(const Order& order) {
+    const auto axis = std::find_if(
+        order.rbegin(), order.rend(), [&](size_t position) { return !is_whole(position); });
+    if (axis == order.rend()) {
+      return false;
+    }
+    take(*axis, 2 * parts_[*axis]);
+    return true;
+  }
+
+  [[nodiscard]] int64_t run(const Order& order) const {
+    int64_t length = 1;
+    for (auto axis = order.rbegin(); axis != order.rend(); ++axis) {
+      length *= parts_[*axis];
+      if (!is_whole(*axis)) {
+        break;
+      }
+    }
+    return length;
+  }
+  [[nodiscard]] int64_t elements() const {
+    int64_t product = 1;
+    for (const int64_t part : parts_) {
+      product *= part;
+    }
+    return product;
+  }
+  /// With 0 for whole axes.
+  [[nodiscard]] std::vector<int64_t> params() const {
+    std::vector<int64_t> params = parts_;
+    for (size_t axis = 0; axis < params.size(); ++axis) {
+      params[axis] = is_whole(axis) ? 0 : params[axis];
+    }
+    return params;
+  }
+
+ private:
+  [[nodiscard]] bool is_whole(size_t axis) const {
+    return parts_[axis] == sizes_[axis];
+  }
+  /// All of an axis rather than a part that leaves less than another one.
+  void take(size_t axis, int64_t part) {
+    parts_[axis] = 2 * part > sizes_[axis] ? sizes_[axis] : std::max(parts_[axis], part);
+  }
+
+  std::vector<int64_t> sizes_;
+  std::vector<int64_t> parts_;
+};
+
+/// [a, b, c] -> [tiles, a of a tile, b of a tile, c of a tile]. Broadcasts, which an operand may
+/// lack, are merged into the tiles.
+void make_tiles(TensorView* reference, const std::vector<int64_t>& parts) {
+  order_like_memory(reference);
+  std::vector<int64_t> tiles;
+  std::vector<int64_t> elements;
+  int64_t at = 0;
+  for (const int64_t part : parts) {
+    if (reference->axis(at)->is_broadcast()) {
+      tiles.push_back(at++);
+      continue;
+    }
+    if (part > 0) {
+      reference->split(at, part);
+      tiles.push_back(at++);
+    }
+    elements.push_back(at++);
+  }
+  const auto num_tiled = static_cast<int64_t>(tiles.size());
+  tiles.insert(tiles.end(), elements.begin(), elements.end());
+  arrange_axes(reference, tiles);
+  merge_axes(reference, 0, num_tiled);
+}
+
+/// [tiles, ..] -> [tiles, steps, U, tx, V]: neighbouring threads have neighbouring vectors.
+void deal_to_threads(TensorView* tensor, int64_t lanes, const TransposeParams& params) {
+  if (lanes > 1) {
+    tensor->split(-1, lanes);
+  }
+  merge_axes(tensor, 1, tensor->ndims() - (lanes > 1 ? 1 : 0));
+  tensor->split(1, params.lparams.bdimx());
+  tensor->split(1, std::max<int64_t>(kUnrolled / lanes, 1));
+  tensor->axis(0)->parallelize(ParallelType::BIDx);
+  tensor->axis(2)->parallelize(ParallelType::Unroll);
+  tensor->axis(3)->parallelize(ParallelType::TIDx);
+}
+
+/// The loops that load a tile, in the order of its memory.
+void make_staged(
+    TensorView* staged,
+    const Order& memory_order,
+    const Order& results,
+    int64_t width,
+    const TransposeParams& params) {
+  std::vector<int64_t> order = {0};
+  for (const size_t axis : memory_order) {
+    order.push_back(std::ranges::find(results, axis) - results.begin() + 1);
+  }
+  arrange_axes(staged, order);
+  deal_to_threads(staged, width, params);
+  if (width > 1) {
+    staged->axis(-1)->parallelize(ParallelType::Vectorize);
+  }
+}
+
+void check_parts(const TransposeParams& params, size_t num_axes) {
+  const bool is_tiled =
+      std::ranges::any_of(params.tile_parts, [](int64_t part) { return part > 0; });
+  if (params.tile_parts.size() == num_axes && is_tiled) {
+    return;
+  }
+  throw UserError(
+      {.headline = "tile_parts has a part of each dimension",
+       .node = Part::none(),
+       .expected = {num_axes, " numbers, of which one is not 0"},
+       .found = {params.tile_parts.size(), " numbers", is_tiled ? "" : ", all 0"},
+       .fix = "change the params that compute_heuristics returns"});
+}
+
+} // namespace
+
+int64_t elements_of_part(int64_t part, int64_t size) {
+  return part == 0 ? size : part;
+}
+
+std::vector<const TensorAccess*> find_reordered(const FusionSummary& summary) {
+  const IterDomains& axes = summary.reference().reference->axes;
+  const Order results = order_of_results(summary);
+  std::vector<const TensorAccess*> reordered;
+  for (const TensorAccess& access : summary.accesses()) {
+    if (access.is_lookup() || (!access.is_output && !access.has_all_axes)) {
+      continue; // read where it is needed
+    }
+    const IterDomains own = TensorDomain::no_reductions(access.tensor->logical());
+    if (access.memory_order.size() != results.size() || own.size() > axes.size()) {
+      return {};
+    }
+    if (access.memory_order == results) {
+      continue;
+    }
+    const bool is_first = reordered.empty();
+    if (access.is_output || (!is_first && access.memory_order != reordered.front()->memory_order)) {
+      return {};
+    }
+    reordered.push_back(&access);
+  }
+  return reordered;
+}
+
+bool suits_runs(const FusionSummary& summary, const RunFacts& facts) {
+  const std::vector<const TensorAccess*> reordered = find_reordered(summary);
+  if (reordered.empty() || !facts.target().is_cuda()) {
+    return false;
+  }
+  const std::vector<int64_t> sizes = sizes_of(summary, facts);
+  const Order results = longer_than_one(order_of_results(summary), sizes);
+  const Order operands = longer_than_one(reordered.front()->memory_order, sizes);
+  if (results == operands) {
+    return false;
+  }
+  int64_t common = size_bytes(reordered.front()->tensor->dtype());
+  for (size_t i = 1; results[results.size() - i] == operands[operands.size() - i]; ++i) {
+    common *= sizes[results[results.size() - i]];
+  }
+  const int64_t shortest = std::min(sizes[results.back()], sizes[operands.back()]);
+  return results.back() == operands.back() ? common < kSectorBytes : shortest < kShortestSide;
+}
+
+std::vector<int64_t> choose_tile_parts(const FusionSummary& summary, const RunFacts& facts) {
+  const std::vector<const TensorAccess*> reordered = find_reordered(summary);
+  const Order results = order_of_results(summary);
+  const Order& operands = reordered.front()->memory_order;
+  int64_t widest = 1;
+  int64_t staged_bytes = 0; // of one element of each staged tensor
+  for (const TensorAccess& access : summary.accesses()) {
+    const int64_t bytes = size_bytes(access.tensor->dtype());
+    widest = access.has_all_axes ? std::max(widest, bytes) : widest;
+  }
+  for (const TensorAccess* access : reordered) {
+    staged_bytes += size_bytes(access->tensor->dtype());
+  }
+  Parts parts(sizes_of(summary, facts));
+  parts.cover(results, kRunBytes / widest);
+  parts.cover(operands, kRunBytes / widest);
+  while (parts.elements() * widest < kTileBytes &&
+         2 * parts.elements() * staged_bytes <= kMostSharedBytes) {
+    const bool is_operand = parts.run(operands) < parts.run(results);
+    if (!parts.grow(is_operand ? operands : results) &&
+        !parts.grow(is_operand ? results : operands)) {
+      break;
+    }
+  }
+  return parts.params();
+}
+
+void apply_in_runs(FusionSummary& summary, const TransposeParams& params) {
+  Fusion& fusion = summary.fusion();
+  const std::vector<TensorAccess>& accesses = summary.accesses();
+  check_parts(params, summary.reference().reference->axes.size());
+  std::vector<int64_t> widths = params.vector_widths;
+  widths.resize(widths.empty() ? accesses.size() : widths.size(), 1);
+  check_widths(widths, accesses);
+  const std::vector<const TensorAccess*> reordered = find_reordered(summary);
+
+  std::vector<TensorView*> read_in_place; // rows and columns of a tile
+  for (const TensorAccess& access : accesses) {
+    if (!access.is_output && !access.has_all_axes) {
+      read_in_place.push_back(access.tensor);
+    }
+  }
+  const std::vector<TensorView*> moved = cache_global_tensors(accesses, read_in_place);
+  TensorView* reference = moved[summary.reference_access()];
+  const auto is_staged = [&](size_t i) {
+    return moved[i] != nullptr && std::ranges::find(reordered, &accesses[i]) != reordered.end();
+  };
+  std::vector<TensorView*> staged;
+  std::vector<TensorView*> loads; // of the order of results
+  for (size_t i = 0; i < accesses.size(); ++i) {
+    if (is_staged(i)) {
+      moved[i]->set_memory_type(MemoryType::Shared);
+      static_cast<void>(moved[i]->cache_after()); // elements, out of shared memory
+      staged.push_back(moved[i]);
+    } else if (moved[i] != nullptr && !accesses[i].is_output) {
+      loads.push_back(moved[i]);
+    }
+  }
+  make_tiles(reference, params.tile_parts);
+  transform::transform_like(reference);
+  for (size_t i = 0; i < accesses.size(); ++i) {
+    if (is_staged(i)) {
+      make_staged(moved[i], accesses[i].memory_order, order_of_results(summary), widths[i], params);
+    }
+  }
+  deal_to_threads(reference, params.vectorize_factor1, params);
+  const auto all_but = [&](const std::vector<TensorView*>& excluded) {
+    std::vector<TensorView*> tensors = fusion.tensors();
+    std::erase_if(tensors, [&](const TensorView* tensor) {
+      return tensor->is_fusion_input() || std::ranges::find(excluded, tensor) != excluded.end();
+    });
+    return tensors;
+  };
+  const std::vector<TensorView*> others = all_but(staged);
+  transform::transform_like(reference, others);
+  transform::parallelize_like(reference, -1, others);
+  for (size_t i = 0; i < accesses.size(); ++i) {
+    if (moved[i] != nullptr && !is_staged(i)) {
+      vectorize_access(moved[i], widths[i], params.vectorize_factor1);
+    }
+  }
+  transform::inline_at(reference, 1, /*best_effort=*/true, staged);
+  transform::inline_at(reference, 2, /*best_effort=*/true, loads);
+  std::vector<TensorView*> placed = staged;
+  placed.insert(placed.end(), loads.begin(), loads.end());
+  transform::inline_most(fusion, all_but(placed));
+}
+
+} // namespace nvfuser::schedule::transpose
