@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
-from nvfuser_direct import DataType, FusionDefinition, SchedulerType, schedule, segment
+from nvfuser_direct import (
+    DataType,
+    FusionDefinition,
+    KernelExecutor,
+    SchedulerType,
+    schedule,
+    segment,
+)
 
 if TYPE_CHECKING:
     from nvfuser_direct import ReductionParams
@@ -122,3 +129,48 @@ def test_the_schedule_computes_the_same_for_a_gpu() -> None:
     fusion = fd.fusion.clone()
     schedule.schedule(fusion, SchedulerType.inner_persistent, params_for(fd, torch.empty(100, 10)))
     assert "__global__" in fusion.print_kernel(target="cuda")
+
+
+# -- on a GPU --
+
+
+def gpu_params(rows: int, columns: int, dtype: torch.dtype) -> ReductionParams:
+    with FusionDefinition() as fd:
+        define_softmax(fd, dtype)
+    inputs = [torch.empty(rows, columns, dtype=dtype)]
+    return schedule.compute_heuristics(fd.fusion, SchedulerType.inner_persistent, inputs, "cuda")
+
+
+@pytest.mark.parametrize("columns", range(1, 65))
+def test_odd_rows_share_a_warp_of_a_gpu(columns: int) -> None:
+    """Rows of a power of two of threads, all of which have elements: they need no barrier."""
+    params = gpu_params(100_000, columns, torch.bfloat16)
+    if params.vectorize_inner_reduction:
+        assert columns % 2 == 0
+        return
+    threads = params.lparams.bdimx
+    assert threads in (1, 2, 4, 8)
+    assert threads == 8 or columns < 8 or -(-columns // -(-columns // 8)) != 8
+    batches = params.batches_per_block_inner_reduction
+    assert -(-columns // batches) == threads
+    assert threads * params.lparams.bdimy == 128
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1000, 37), (100_000, 67)])
+def test_few_rows_and_long_rows_have_a_warp_of_a_gpu(rows: int, columns: int) -> None:
+    assert gpu_params(rows, columns, torch.bfloat16).lparams.bdimx >= 32
+
+
+@pytest.mark.parametrize("columns", [1, 3, 9, 17, 33, 37, 63])
+def test_odd_rows_of_a_gpus_schedule(target: str, columns: int) -> None:
+    x = torch.randn(5000, columns)
+    with FusionDefinition() as fd:
+        define_softmax(fd)
+    inputs = [torch.empty(100_000, columns)]
+    scheduler = SchedulerType.inner_persistent
+    params = schedule.compute_heuristics(fd.fusion, scheduler, inputs, "cuda")
+    schedule.schedule(fd.fusion, scheduler, params)
+    executor = KernelExecutor()
+    executor.compile(fd.fusion, [x.to(target)])
+    found = executor.run([x.to(target)])[0]
+    torch.testing.assert_close(found.cpu(), x.double().softmax(1).float(), rtol=1e-5, atol=1e-6)

@@ -33,6 +33,9 @@ constexpr int64_t kMostRegistersOfRow = 40;
 /// The worth of room for rows whose loads wait for each other: any other way is faster.
 constexpr double kSlow = 1e-3;
 constexpr int64_t kThreadsOfBlock = 128;
+/// Rows of so few elements, which no vectors divide, share a warp.
+constexpr int64_t kShortRow = 64;
+constexpr int64_t kThreadsOfShortRow = 8;
 constexpr int64_t kThreadsOfColumns = 512;
 constexpr int64_t kMostColumns = 32;
 constexpr int64_t kFewestColumns = 8;
@@ -173,10 +176,36 @@ RowOfThreads row_of(int64_t threads, const ProblemSizes& sizes) {
   return row;
 }
 
+/// A warp that has several rows reduces all of them with one shuffle. It can where the threads of a
+/// row are a power of two, all of which have elements. None: rows are long, have vectors, or are
+/// few.
+std::optional<RowOfThreads> find_row_beside_others(
+    const FusionSummary& summary, const Target& target, const ProblemSizes& sizes) {
+  const bool has_many_rows = sizes.kept >= target.num_sms * target.warp_size;
+  if (sizes.vectors.lanes > 1 || sizes.reduced > kShortRow || !has_many_rows) {
+    return std::nullopt;
+  }
+  int64_t threads = kThreadsOfShortRow;
+  while (ceil_div(sizes.reduced, ceil_div(sizes.reduced, threads)) != threads) {
+    threads /= 2;
+  }
+  RowOfThreads row{
+      .batches = ceil_div(sizes.reduced, threads),
+      .threads = threads,
+      .rows = kThreadsOfBlock / threads,
+      .registers = target.max_registers_per_thread};
+  row.share = 1;
+  const int64_t bytes = row.batches * std::max(kept_bytes(summary), kRegisterBytes);
+  return bytes <= kMostRegistersOfRow * kRegisterBytes ? std::optional(row) : std::nullopt;
+}
+
 } // namespace
 
 std::optional<RowOfThreads> find_row_of_threads(
     const FusionSummary& summary, const Target& target, const ProblemSizes& sizes) {
+  if (const auto short_row = find_row_beside_others(summary, target, sizes)) {
+    return short_row;
+  }
   const int64_t vectors = ceil_div(sizes.reduced, sizes.vectors.lanes);
   const bool is_long = draws_random_numbers(summary);
   const int64_t elements =
