@@ -1,5 +1,5 @@
-"""Transposes whose innermost dimensions are too short for tiles of two dimensions: a tile has a part
-of each dimension."""
+"""Transposes whose innermost dimensions are too short for tiles of two dimensions: a tile has a
+part of each dimension."""
 
 from __future__ import annotations
 
