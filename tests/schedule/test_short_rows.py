@@ -174,3 +174,18 @@ def test_odd_rows_of_a_gpus_schedule(target: str, columns: int) -> None:
     executor.compile(fd.fusion, [x.to(target)])
     found = executor.run([x.to(target)])[0]
     torch.testing.assert_close(found.cpu(), x.double().softmax(1).float(), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("columns", "threads"), [(5, 8), (37, 8), (63, 8), (67, 32)])
+def test_sums_of_odd_rows_share_a_warp_of_a_gpu(target: str, columns: int, threads: int) -> None:
+    x = torch.randn(5000, columns)
+    with FusionDefinition() as fd:
+        fd.add_output(fd.ops.sum(fd.define_tensor([-1, -1], contiguity=True), [1]))
+    inputs = [torch.empty(100_000, columns)]
+    params = schedule.compute_heuristics(fd.fusion, SchedulerType.reduction, inputs, "cuda")
+    assert params.lparams.bdimx == threads
+    schedule.schedule(fd.fusion, SchedulerType.reduction, params)
+    executor = KernelExecutor()
+    executor.compile(fd.fusion, [x.to(target)])
+    found = executor.run([x.to(target)])[0]
+    torch.testing.assert_close(found.cpu(), x.double().sum(1).float(), rtol=1e-5, atol=1e-5)

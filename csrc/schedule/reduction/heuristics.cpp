@@ -23,6 +23,9 @@ constexpr int64_t kWarp = Target::cuda().warp_size;
 constexpr int64_t kLoads = 8;
 /// Bytes of a row that one warp reads.
 constexpr int64_t kRowOfWarp = 8 * 1024;
+/// Rows of so few elements, which no vectors divide, share a warp: one shuffle combines several.
+constexpr int64_t kShortRow = 64;
+constexpr int64_t kThreadsOfShortRow = 8;
 /// Blocks of a multiprocessor where a reduction is split over blocks, at most.
 constexpr int64_t kBlocksOfSmInner = 8;
 constexpr int64_t kBlocksOfSmOuter = 2; // at least
@@ -76,6 +79,9 @@ class Heuristics {
                                               : std::min(power_of_two_above(vectors), kThreads);
     if (sizes_.kept < target_.num_sms && vectors > kWarp) {
       threads = std::min(power_of_two_above(vectors), kThreads); // a block for each of few rows
+    }
+    if (lanes == 1 && vectors <= kShortRow && sizes_.kept >= target_.num_sms * kWarp) {
+      threads = std::min(threads, kThreadsOfShortRow);
     }
     int64_t rows = std::clamp<int64_t>(
         kThreads / 2 / threads, 1, power_of_two_above(std::max<int64_t>(sizes_.kept, 1)));
