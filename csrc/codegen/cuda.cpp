@@ -152,6 +152,7 @@ class CudaDialect final : public Dialect {
       printer.indented(
           [&] { printer.line("extern __shared__ __align__(" + alignment + ") char smem[];"); });
     }
+    printer.indented([&] { prefetch_tensor_maps(printer); });
     printer.indented([&] { declare_bulk_barriers(printer); });
     printer.indented([&] { declare_tensor_memory(printer); });
     if (printer.mentions("cluster_turns")) {

@@ -103,6 +103,18 @@ std::string wait_text(const AsyncWait& wait) {
   }
 }
 
+void prefetch_tensor_maps(KernelPrinter& printer) {
+  std::string names;
+  for (const KernelPrinter::Parameter& parameter : printer.parameters()) {
+    if (parameter.type == kTensorMapType) {
+      names += (names.empty() ? "" : ", ") + parameter.name;
+    }
+  }
+  if (!names.empty()) {
+    printer.line("prefetch_maps(" + names + ");");
+  }
+}
+
 void declare_bulk_barriers(KernelPrinter& printer) {
   const auto type = [](const char* name, int64_t count) {
     return std::string(name) + "<" + std::to_string(count) + ">";

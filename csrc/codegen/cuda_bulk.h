@@ -20,6 +20,8 @@ void declare_barriers(
     const std::string& counter,
     const std::string& memory,
     int64_t barriers);
+/// Fetch the descriptions of tensors that bulk copies read; nothing if there are none.
+void prefetch_tensor_maps(KernelPrinter& printer);
 /// The groups and stages of bulk loads, and their barriers in shared memory; nothing if there are
 /// no loads.
 void declare_bulk_barriers(KernelPrinter& printer);

@@ -88,6 +88,7 @@ std::vector<std::string> nvrtc_options(const CompileParams& params) {
   options.emplace_back(has_option(DisableOption::Fma) ? "--fmad=false" : "--fmad=true");
   if (has_option(EnableOption::KernelDebug)) {
     options.emplace_back("--device-debug");
+    options.emplace_back("--define-macro=NVF_BOUNDED_WAITS"); // runtime/cuda/bulk_copy.cuh
   }
   if (has_option(EnableOption::KernelLineinfo) || has_option(EnableOption::KernelProfile)) {
     options.emplace_back("--generate-line-info");

@@ -51,7 +51,7 @@ struct BulkStages {
   template <unsigned kYoungest>
   NVF_FUNCTION void wait_empty() {
     while (begins_block() && loaded - free > kYoungest) {
-      wait_for_phase(empty(free), free / kBarriers);
+      wait_for_phase(empty(free), free / kBarriers, "a stage that is handed back");
       ++free;
     }
   }
@@ -72,7 +72,7 @@ struct BulkStages {
 
   /// Wait for the next stage.
   NVF_FUNCTION void wait_full() {
-    wait_for_phase(full(arrived), arrived / kBarriers);
+    wait_for_phase(full(arrived), arrived / kBarriers, "a stage that is loaded");
     ++arrived;
   }
   /// The warp has read a stage.

@@ -84,7 +84,7 @@ struct BlockTensorMemory {
   NVF_FUNCTION void wait() {
     static_assert(kYoungest == 0, "one barrier tells one group from the next");
     while (committed != waited) {
-      wait_for_phase(barrier, waited);
+      wait_for_phase(barrier, waited, "a group of products");
       ++waited;
     }
     tensor_memory_seen();

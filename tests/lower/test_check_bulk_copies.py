@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from pass_text import check_refused, check_unchanged
 
 from nvfuser_direct import FusionDefinition, LoadStoreOpType, MemoryType, ParallelType
@@ -45,3 +46,29 @@ def test_rows_that_begin_within_a_piece_are_refused() -> None:
 def test_neighbours_that_lie_apart_in_memory_are_refused() -> None:
     fd = loaded([-1, -1], 32, [True, False])
     check_refused(fd, NAME, "The innermost axis of a box is not contiguous in global memory")
+
+
+@pytest.mark.parametrize("target", ["cuda", "cpu"])
+def test_boxes_with_element_strides_are_refused(target: str) -> None:
+    """10.05: of every second element, no box would be filled right behind the edge."""
+    with FusionDefinition() as fd:
+        x = fd.define_tensor([-1, 64], contiguity=True)
+        y = fd.ops.neg(x)
+        fd.add_output(y)
+        loads = x.cache_after(LoadStoreOpType.tma)
+        loads.set_memory_type(MemoryType.shared)
+        for tensor in (loads, y):  # [tiles, 2, every second of 32 rows, 64]
+            tensor.split(0, 32)
+            tensor.split(1, 2)
+            tensor.reorder({2: 1, 1: 2})
+        for axis in (2, 3):
+            loads.axis(axis).parallelize(ParallelType.tma)
+        y.axis(3).parallelize(ParallelType.block_x)
+        fd.sched.inline_at(y, 2, selected_tensors=[loads])
+    check_refused(
+        fd,
+        NAME,
+        r"(?s)A box takes neighbours along an axis.*node: .*made at.*expected: the inner part of "
+        r"a split bound to tma.*found: .*the outer part.*fix: .*bind the inner part to tma",
+        target,
+    )

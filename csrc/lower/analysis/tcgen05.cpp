@@ -8,6 +8,7 @@
 #include "ir/scopes.h"
 #include "lower/analysis/loop_model.h"
 #include "lower/analysis/memory_layout.h"
+#include "lower/analysis/product_groups.h"
 #include "lower/analysis/wgmma.h"
 #include "transform/fragments.h"
 
@@ -16,35 +17,6 @@ namespace {
 
 constexpr int64_t kFamily = 10;       // major compute capability
 constexpr int64_t kMostColumns = 512; // of a multiprocessor's tensor memory
-
-class Tcgen05Mechanism final : public AsyncMechanism {
- public:
-  [[nodiscard]] LoadStoreOpType op() const override {
-    return kProductsOfBlock;
-  }
-  [[nodiscard]] std::optional<Refusal> find_wrong_copy(
-      const TensorView* /*tensor*/) const override {
-    return std::nullopt; // they are no copies
-  }
-  [[nodiscard]] bool fills_holes() const override {
-    return false;
-  }
-  [[nodiscard]] bool is_seen_by_block() const override {
-    return true;
-  }
-  [[nodiscard]] Scope acquire(Kernel& kernel, int64_t /*keep_stages*/) const override {
-    return {kernel.make<AsyncWait>({.async_op = kStoresToTensorMemory})};
-  }
-  [[nodiscard]] Scope commit(Kernel& kernel) const override {
-    return {kernel.make<AsyncCommit>({.async_op = op()})};
-  }
-  [[nodiscard]] Scope wait(Kernel& kernel, int64_t keep_stages) const override {
-    return {kernel.make<AsyncWait>({.async_op = op(), .keep_stages = keep_stages})};
-  }
-  [[nodiscard]] Scope arrive(Kernel& /*kernel*/) const override {
-    return {}; // threads that have waited say so
-  }
-};
 
 bool is_in_tensor_memory(const TensorView* tensor) {
   return tensor->memory_type() == MemoryType::Tensor;
@@ -194,7 +166,8 @@ void place_tensor_memory(Kernel& kernel) {
 }
 
 const AsyncMechanism& products_of_blocks() {
-  static const Tcgen05Mechanism products;
+  static const ProductGroups products(
+      kProductsOfBlock, kStoresToTensorMemory, /*is_seen_by_block=*/true);
   return products;
 }
 

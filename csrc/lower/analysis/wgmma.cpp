@@ -4,6 +4,7 @@
 #include "graph/id_model.h"
 #include "graph/val_graph.h"
 #include "lower/analysis/bulk_copies.h"
+#include "lower/analysis/product_groups.h"
 #include "lower/analysis/tensor_maps.h"
 #include "transform/fragments.h"
 
@@ -11,35 +12,6 @@ namespace nvfuser {
 namespace {
 
 constexpr int64_t kArchitecture = 90; // the only one that has it
-
-class WgmmaMechanism final : public AsyncMechanism {
- public:
-  [[nodiscard]] LoadStoreOpType op() const override {
-    return kProducts;
-  }
-  [[nodiscard]] std::optional<Refusal> find_wrong_copy(
-      const TensorView* /*tensor*/) const override {
-    return std::nullopt; // they are no copies
-  }
-  [[nodiscard]] bool fills_holes() const override {
-    return false;
-  }
-  [[nodiscard]] bool is_seen_by_block() const override {
-    return false;
-  }
-  [[nodiscard]] Scope acquire(Kernel& kernel, int64_t /*keep_stages*/) const override {
-    return {kernel.make<AsyncWait>({.async_op = kRegistersOfProducts})};
-  }
-  [[nodiscard]] Scope commit(Kernel& kernel) const override {
-    return {kernel.make<AsyncCommit>({.async_op = op()})};
-  }
-  [[nodiscard]] Scope wait(Kernel& kernel, int64_t keep_stages) const override {
-    return {kernel.make<AsyncWait>({.async_op = op(), .keep_stages = keep_stages})};
-  }
-  [[nodiscard]] Scope arrive(Kernel& /*kernel*/) const override {
-    return {}; // threads that have waited say so
-  }
-};
 
 /// Whether `tile` is a part of `box`, or all of it, by splits without remainder.
 bool is_part_of(const ValGraph& exact, const IterDomain* tile, const IterDomain* box) {
@@ -165,7 +137,7 @@ std::optional<Refusal> find_wrong_boxes(Kernel& kernel, const MmaOp& product) {
 }
 
 const AsyncMechanism& products_of_warpgroups() {
-  static const WgmmaMechanism products;
+  static const ProductGroups products(kProducts, kRegistersOfProducts, /*is_seen_by_block=*/false);
   return products;
 }
 
