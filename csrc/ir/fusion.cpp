@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <iterator>
 #include <unordered_map>
-#include <unordered_set>
 
+#include "base/pointer_set.h"
 #include "ir/all_nodes.h"
 #include "ir/topo_sort.h"
 
@@ -357,10 +357,10 @@ std::vector<Val*> Fusion::vals() const {
 
 std::vector<TensorView*> Fusion::tensors() const {
   std::vector<TensorView*> found;
-  std::unordered_set<const Val*> visited;
+  PointerSet<Val> visited;
   const auto add = [&](const std::vector<Val*>& vals) {
     for (Val* val : vals) {
-      if (val->is_tensor() && visited.insert(val).second) {
+      if (val->is_tensor() && visited.insert(val)) {
         found.push_back(static_cast<TensorView*>(val));
       }
     }

@@ -204,6 +204,9 @@ std::vector<int64_t> TensorDomain::stride_order() const {
 
 std::vector<Expr*> TensorDomain::all_exprs() const {
   std::vector<Val*> ends;
+  ends.reserve(
+      spec_.root.size() + spec_.logical.size() + spec_.allocation.size() + spec_.loop.size() +
+      spec_.initial_loop.size());
   for (const IterDomains* ids :
        {&spec_.root, &spec_.logical, &spec_.allocation, &spec_.loop, &spec_.initial_loop}) {
     ends.insert(ends.end(), ids->begin(), ids->end());
@@ -212,7 +215,9 @@ std::vector<Expr*> TensorDomain::all_exprs() const {
 }
 
 IterDomains TensorDomain::all_ids() const {
+  const std::vector<Expr*> exprs = all_exprs();
   IterDomains found;
+  found.reserve(2 * exprs.size() + spec_.loop.size()); // most transforms make two axes of one
   PointerSet<Val> visited;
   const auto add = [&](Val* id) {
     if (visited.insert(id)) {
@@ -223,7 +228,7 @@ IterDomains TensorDomain::all_ids() const {
        {&spec_.root, &spec_.logical, &spec_.allocation, &spec_.loop, &spec_.initial_loop}) {
     std::for_each(ids->begin(), ids->end(), add);
   }
-  for (const Expr* expr : all_exprs()) {
+  for (const Expr* expr : exprs) {
     std::for_each(expr->inputs().begin(), expr->inputs().end(), add);
     std::for_each(expr->outputs().begin(), expr->outputs().end(), add);
   }

@@ -10,14 +10,21 @@
 namespace nvfuser {
 namespace {
 
-std::vector<TensorView*> tensors_among(const std::vector<Val*>& vals) {
-  std::vector<TensorView*> tensors;
-  tensors.reserve(vals.size());
+/// The tensors of `vals` behind those that are listed already, each once.
+void append_tensors(std::vector<TensorView*>& tensors, const std::vector<Val*>& vals) {
+  const auto first = static_cast<std::ptrdiff_t>(tensors.size());
   for (Val* val : vals) {
-    if (val->is_tensor() && std::find(tensors.begin(), tensors.end(), val) == tensors.end()) {
+    if (val->is_tensor() &&
+        std::find(tensors.begin() + first, tensors.end(), val) == tensors.end()) {
       tensors.push_back(static_cast<TensorView*>(val));
     }
   }
+}
+
+std::vector<TensorView*> tensors_among(const std::vector<Val*>& vals) {
+  std::vector<TensorView*> tensors;
+  tensors.reserve(vals.size());
+  append_tensors(tensors, vals);
   return tensors;
 }
 
@@ -93,10 +100,11 @@ std::vector<TensorView*> TensorView::producers() const {
 }
 
 std::vector<TensorView*> TensorView::consumers() const {
+  const std::vector<Expr*> readers = uses();
   std::vector<TensorView*> found;
-  for (const Expr* use : uses()) { // no two of them define the same tensor
-    const std::vector<TensorView*> outputs = tensor_outputs(use);
-    found.insert(found.end(), outputs.begin(), outputs.end());
+  found.reserve(readers.size());
+  for (const Expr* reader : readers) { // no two of them define the same tensor
+    append_tensors(found, reader->outputs());
   }
   return found;
 }

@@ -166,6 +166,7 @@ struct Candidate {
 Candidate make_candidate(
     const TreeEdge& edge, const Carried& carried, LostElements& lost_elements) {
   Candidate candidate{.edge = edge, .carried = {}};
+  candidate.carried.reserve(carried.size());
   const AxisStep step(edge, lost_elements);
   for (const CarriedAxis& axis : carried) {
     candidate.carried.push_back(step(axis));

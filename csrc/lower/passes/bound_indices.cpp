@@ -95,10 +95,14 @@ class Product {
 class IndexBounds {
  public:
   explicit IndexBounds(Kernel& kernel)
-      : kernel_(kernel), values_(kernel), smallest_(kernel.zero()), largest_(kernel.zero()) {}
+      : kernel_(kernel),
+        tensors_(kernel.tensors()),
+        values_(kernel),
+        smallest_(kernel.zero()),
+        largest_(kernel.zero()) {}
 
   void run() {
-    for (const TensorView* tensor : kernel_.tensors()) {
+    for (const TensorView* tensor : tensors_) {
       add_axes(*tensor);
     }
     for (const GlobalBuffer& buffer : kernel_.launch.buffers) {
@@ -218,7 +222,7 @@ class IndexBounds {
   /// its position for that.
   void add_loads_ahead(const CircularLoop& circular) {
     Val* ahead = kernel_.new_index(circular.prefetch);
-    for (const TensorView* tensor : kernel_.tensors()) {
+    for (const TensorView* tensor : tensors_) {
       if (tensor->definition() != nullptr && has_loop(tensor, circular.loop)) {
         raise(iterations_ahead(tensor, circular.loop, ahead));
       }
@@ -269,7 +273,7 @@ class IndexBounds {
         }
       });
     };
-    for (const TensorView* tensor : kernel_.tensors()) {
+    for (const TensorView* tensor : tensors_) {
       for (const IterDomain* id : tensor->domain()->all_ids()) {
         pending.insert(pending.end(), {id->start(), id->extent(), id->maybe_expanded_extent()});
         sizes.insert({id->extent(), id->maybe_expanded_extent()});
@@ -303,7 +307,7 @@ class IndexBounds {
   Val* has_empty_axis() {
     Val* result = kernel_.false_val();
     std::unordered_set<const Val*> seen; // only looked up
-    for (const TensorView* tensor : kernel_.tensors()) {
+    for (const TensorView* tensor : tensors_) {
       for (const IterDomain* id : tensor->loop()) {
         Val* size = id->is_thread() ? shared(id->maybe_expanded_extent()) : kernel_.one();
         if (seen.insert(size).second && values_.knows(size)) {
@@ -316,7 +320,7 @@ class IndexBounds {
 
   Val* num_elements() {
     std::vector<std::pair<Val*, int64_t>> counts; // of tensors with so many elements
-    for (const TensorView* tensor : kernel_.tensors()) {
+    for (const TensorView* tensor : tensors_) {
       Product product;
       for (const IterDomain* id : tensor->logical()) {
         product.multiply(values_.knows(id->extent()) ? shared(id->extent()) : kernel_.one());
@@ -356,6 +360,7 @@ class IndexBounds {
   }
 
   Kernel& kernel_;
+  const std::vector<TensorView*> tensors_;
   HostValues values_;
   Val* smallest_;
   Val* largest_;
