@@ -70,9 +70,8 @@ struct WaitBound {
   NVF_FUNCTION void check(unsigned barrier, unsigned phase, const char* name) const {
     if (now() - begin > kMostNanoseconds) {
       printf(
-          "nvfuser: block (%u, %u, %u), thread (%u, %u, %u) waited 10 s for phase %u of the "
-          "barrier "
-          "of %s at byte %u of shared memory\n",
+          "nvfuser: block (%u, %u, %u), thread (%u, %u, %u) waited 10 s for phase %u "
+          "of the barrier of %s at byte %u of shared memory\n",
           blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z, phase, name,
           barrier);
       __trap();
