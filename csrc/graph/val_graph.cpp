@@ -122,6 +122,7 @@ void ValGraph::add_ids(const IterDomains& ids) {
   }
 }
 
+/// `tidy` has to be called behind the last of many.
 void ValGraph::add_expr(Expr* expr) {
   for (size_t i = 0; i < num_operands(expr); ++i) {
     add_id(operand(expr, i));
@@ -141,7 +142,6 @@ void ValGraph::add_expr(Expr* expr) {
   }
   file(expr);
   close();
-  tidy();
 }
 
 void ValGraph::add_tensor(const TensorView* tensor) {
@@ -149,6 +149,7 @@ void ValGraph::add_tensor(const TensorView* tensor) {
   for (Expr* expr : tensor->domain()->all_exprs()) {
     add_expr(expr);
   }
+  tidy();
 }
 
 void ValGraph::map_vals(IterDomain* val0, IterDomain* val1) {
@@ -253,7 +254,6 @@ void ValGraph::remove_duplicates(std::vector<Expr*>& exprs) const {
 
 IterDomains ValGraph::replay(const Expr* expr, const IterDomains& inputs) {
   add_ids(inputs);
-  const std::vector<Val*> in_vals(inputs.begin(), inputs.end());
   const Key key{
       KeyKind::Inputs, expr, root(inputs.at(0)), inputs.size() > 1 ? root(inputs[1]) : kNoGroup,
       nullptr};
@@ -262,6 +262,7 @@ IterDomains ValGraph::replay(const Expr* expr, const IterDomains& inputs) {
   if (found == filed_.end()) {
     outputs = replay_id_expr(expr, inputs);
     add_expr(outputs.at(0)->definition());
+    tidy();
     return outputs;
   }
   for (const Val* out : found->second->outputs()) {
