@@ -3,8 +3,8 @@
 #include <array>
 #include <span>
 
-#include "base/mma_macro.h"
 #include "codegen/cuda_bulk.h"
+#include "codegen/cuda_mma.h"
 #include "codegen/cuda_tcgen05.h"
 #include "codegen/cuda_wgmma.h"
 #include "codegen/dialect.h"
@@ -278,16 +278,7 @@ class CudaDialect final : public Dialect {
       print_tcgen05(printer, product);
       return;
     }
-    const MmaMacro macro = MmaMacro::from_int(product.macro);
-    const auto address = [&](const Val* element, bool is_written) {
-      return printer.expressions().address(element, 1, is_written);
-    };
-    printer.statement(
-        product, "mma_m" + std::to_string(macro.m) + "n" + std::to_string(macro.n) + "k" +
-                     std::to_string(macro.k) +
-                     (product.a->dtype() == DataType::BFloat16 ? "_bf16(" : "_f16(") +
-                     address(product.out, true) + ", " + address(product.a, false) + ", " +
-                     address(product.b, false) + ");");
+    print_mma(printer, product);
   }
   void grid_sync(KernelPrinter& printer, const GridSync& sync) override {
     NVF_INVARIANT(sync.sync_buffer != nullptr, "a barrier over blocks has counters");

@@ -14,51 +14,12 @@
 namespace nvfuser {
 namespace {
 
-// PTX ISA, "Matrix fragments for mma.m16n8k16" with operands of 16 bits. With lane = 4 * g + t:
-//   a     row g + 8 * m2, column 8 * k2 + 2 * t + k2'     register 4 * k2 + 2 * m2 + k2'
-//   b     column g,       row 8 * k2 + 2 * t + k2'        register 2 * k2 + k2'
-//   c, d  row g + 8 * m2, column 2 * t + n2               register 2 * m2 + n2
-constexpr TileAxis kRows{.name = "m", .parts = {2, 8}, .count = 2};
-constexpr TileAxis kColumns{.name = "n", .parts = {8}, .count = 1};
-constexpr TileAxis kPairsOfColumns{.name = "n", .parts = {4, 2}, .count = 2};
-constexpr TileAxis kSummed{.name = "k", .parts = {2, 4, 2}, .count = 3};
-
-constexpr auto kInstructions = std::to_array<MmaInstruction>({
-    {.macro = {.arch = MmaMacroArch::Ampere, .m = 16, .n = 8, .k = 16},
-     .a =
-         {.holder = "the first factor",
-          .tile = {kRows, kSummed},
-          .lanes = {TilePart{0, 1}, TilePart{1, 1}},
-          .num_lane_parts = 2,
-          .registers = {TilePart{1, 0}, TilePart{0, 0}, TilePart{1, 2}},
-          .num_register_parts = 3},
-     .b =
-         {.holder = "the second factor",
-          .tile = {kColumns, kSummed},
-          .lanes = {TilePart{0, 0}, TilePart{1, 1}},
-          .num_lane_parts = 2,
-          .registers = {TilePart{1, 0}, TilePart{1, 2}},
-          .num_register_parts = 2},
-     .result =
-         {.holder = "the result",
-          .tile = {kRows, kPairsOfColumns},
-          .lanes = {TilePart{0, 1}, TilePart{1, 0}},
-          .num_lane_parts = 2,
-          .registers = {TilePart{0, 0}, TilePart{1, 1}},
-          .num_register_parts = 2}},
-});
-
-std::string macros_text() {
-  std::string text;
-  for (const MmaInstruction& instruction : kInstructions) {
-    text += (text.empty() ? "" : ", ") + instruction.macro.to_string();
-  }
-  return text +
-         ", which all GPUs of compute capability 8.0 and above have, or Hopper_64_N_16, "
-         "Hopper_64_N_32 and Hopper_64_N_8, N a multiple of 8 up to 256, of compute capability "
-         "9.0, or Blackwell1CTA_128_N_16 and Blackwell1CTA_128_N_32, N a multiple of 16 up to 256, "
-         "of compute capability 10.0";
-}
+constexpr const char* kMacros =
+    "Ampere_16_8_16, Ampere_16_8_32 and Ampere_16_8_8, which all GPUs of compute capability 8.0 "
+    "and "
+    "above have, or Hopper_64_N_16, Hopper_64_N_32 and Hopper_64_N_8, N a multiple of 8 up to 256, "
+    "of compute capability 9.0, or Blackwell1CTA_128_N_16 and Blackwell1CTA_128_N_32, N a multiple "
+    "of 16 up to 256, of compute capability 10.0";
 
 /// `[m, k]`
 std::string tile_text(const FragmentLayout& layout) {
@@ -123,13 +84,13 @@ std::vector<IterDomain*> merged_axes(IterDomain* axis, size_t count) {
 } // namespace
 
 const MmaInstruction* find_mma_instruction(MmaMacro macro) {
-  const auto found = std::ranges::find_if(
-      kInstructions, [&](const MmaInstruction& row) { return row.macro == macro; });
-  if (found != kInstructions.end()) {
-    return &*found;
+  for (const auto& find :
+       {find_mma_sync_instruction, find_wgmma_instruction, find_tcgen05_instruction}) {
+    if (const MmaInstruction* found = find(macro)) {
+      return found;
+    }
   }
-  const MmaInstruction* of_warpgroups = find_wgmma_instruction(macro);
-  return of_warpgroups == nullptr ? find_tcgen05_instruction(macro) : of_warpgroups;
+  return nullptr;
 }
 
 std::optional<Refusal> find_wrong_macro(const TensorView* tv, MmaMacro macro) {
@@ -140,7 +101,7 @@ std::optional<Refusal> find_wrong_macro(const TensorView* tv, MmaMacro macro) {
       {
           .headline = {"Kernels have no instruction ", macro.to_string()},
           .node = tv == nullptr ? Part::none() : Part(describe(tv)),
-          .expected = {macros_text()},
+          .expected = {kMacros},
           .found = {macro.to_string()},
           .fix = {"MmaMacroEncode(MmaMacroArch.ampere, 16, 8, 16).mma_macro()"},
       },
@@ -154,7 +115,7 @@ std::optional<Refusal> find_missing_fragment(
     return std::nullopt;
   }
   return refuse({
-      .headline = {"Factors of ", instruction.macro.to_string(), " have no fragments"},
+      .headline = {instruction.macro.to_string(), " has no fragments of ", layout.holder},
       .node = tv == nullptr ? Part::none() : Part(describe(tv)),
       .expected = {"a factor in shared memory, as a bulk copy with a swizzle brings it"},
       .found = {"the layout of ", layout.holder, " in registers"},

@@ -74,14 +74,17 @@ struct MmaInstruction {
   FragmentLayout b;      // [n, k]
   FragmentLayout result; // [m, n]
 
-  /// Whether it reads its factors where they lie in shared memory: they have no fragments.
+  /// Whether it reads its second factor where it lies in shared memory: there are no fragments of
+  /// it. The first one may lie there as well.
   [[nodiscard]] constexpr bool reads_shared_memory() const {
-    return a.num_lane_parts == 0;
+    return b.num_lane_parts == 0;
   }
 };
 
 /// The row of an instruction; nullptr: there is none.
 [[nodiscard]] const MmaInstruction* find_mma_instruction(MmaMacro macro);
+/// The same, of those that the lanes of a warp compute from registers (mma.sync).
+[[nodiscard]] const MmaInstruction* find_mma_sync_instruction(MmaMacro macro);
 /// The same, of those that four warps compute together, from shared memory (wgmma).
 [[nodiscard]] const MmaInstruction* find_wgmma_instruction(MmaMacro macro);
 /// The same, of those that one thread begins for its block, with the sum in tensor memory

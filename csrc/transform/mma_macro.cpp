@@ -70,10 +70,10 @@ Types types_of(const MmaMacro& macro, DataType a, DataType b) {
     default: break;
   }
   const bool is_integer =
-      macro.arch == MmaMacroArch::Hopper && a == DataType::Char && b == DataType::Char;
+      macro.arch != MmaMacroArch::Blackwell1CTA && a == DataType::Char && b == DataType::Char;
   return {
-      "factors in Float8_e4m3fn or Float8_e5m2 and a sum in Float, or on Hopper both factors in "
-      "Char (int8) and a sum in Int32",
+      "factors in Float8_e4m3fn or Float8_e5m2 and a sum in Float, or, but for Blackwell, both "
+      "factors in Char (int8) and a sum in Int32",
       is_integer || (is_fp8(a) && is_fp8(b)), is_integer ? DataType::Int32 : DataType::Float};
 }
 
@@ -123,9 +123,9 @@ std::optional<Refusal> find_wrong_mma_macro(const TensorView* tv, MmaMacro macro
             .found =
                 {text(type), " times ", text(factors->b->dtype()), ", summed in ",
                  text(tv->dtype())},
-            .fix = {"convert the factors with fd.ops.cast; Hopper_64_N_16 multiplies 16 bits, "
-                    "Hopper_64_N_32 and Blackwell1CTA_128_N_32 fp8, Hopper_64_N_32 int8, "
-                    "Hopper_64_N_8 Float"},
+            .fix = {"convert the factors with fd.ops.cast; Ampere_16_8_16 and Hopper_64_N_16 "
+                    "multiply 16 bits, Ampere_16_8_32, Hopper_64_N_32 and Blackwell1CTA_128_N_32 "
+                    "fp8, the first two int8, Ampere_16_8_8 and Hopper_64_N_8 Float"},
         },
         ErrorKind::NotImplemented);
   }

@@ -380,11 +380,11 @@ def refused(fd: FusionDefinition, headline: str) -> None:
             assert part in str(error.value)
 
 
-def test_a_factor_has_no_fragments():
-    _, a, *_ = multiplied()
-    refusal = schedule.find_wrong_mma_swizzle(a, MmaOperand.A, macro_of(16))
-    assert "Factors of Hopper_64_16_16 have no fragments" in str(refusal)
-    with pytest.raises(UserError, match="have no fragments"):
+def test_the_second_factor_has_no_fragments():
+    _, _, b, _ = multiplied()
+    refusal = schedule.find_wrong_mma_swizzle(b, MmaOperand.B, macro_of(16))
+    assert "Hopper_64_16_16 has no fragments of the second factor" in str(refusal)
+    with pytest.raises(UserError, match="has no fragments of the second factor"):
         schedule.fragment_layout(MmaOperand.B, macro_of(16))
 
 

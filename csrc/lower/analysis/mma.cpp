@@ -15,7 +15,8 @@
 namespace nvfuser {
 namespace {
 
-constexpr int64_t kFirstArchitecture = 80; // with operands of BFloat16
+constexpr int64_t kFirstArchitecture = 80; // with operands of BFloat16, Float and Char
+constexpr int64_t kFirstWithFp8 = 89;
 
 /// An MmaOp with an instruction, and what it computes with.
 struct Product {
@@ -127,26 +128,18 @@ std::optional<Refusal> find_wrong_threads(const Kernel& kernel, const TensorView
   return std::nullopt;
 }
 
-std::optional<Refusal> find_wrong_product(const Kernel& kernel, const Product& product) {
-  const auto& [instruction, sum, a, b] = product;
-  FragmentAxes of_sum;
-  FragmentAxes of_a;
-  FragmentAxes of_b;
-  NVF_RETURN_REFUSAL(find_fragment(sum, instruction->result, of_sum));
-  NVF_RETURN_REFUSAL(find_fragment(a, instruction->a, of_a));
-  NVF_RETURN_REFUSAL(find_fragment(b, instruction->b, of_b));
-  struct Pair {
-    const char* name;
-    const TensorView* factor;
-    const IterDomain* of_factor;
-    const IterDomain* of_sum;
-  };
+/// An axis of a tile, of a factor and of the sum.
+struct SharedAxis {
+  const char* name;
+  const TensorView* factor;
+  const IterDomain* of_factor;
+  const IterDomain* of_sum;
+};
+
+std::optional<Refusal> find_other_tile(
+    const Kernel& kernel, const TensorView* sum, std::span<const SharedAxis> axes) {
   const ValGraph& exact = kernel.id_model->maybe_build_graph(IdMappingMode::exact);
-  for (const auto& [name, factor, axis, other] : std::to_array<Pair>(
-           {{"m", a, of_a.tile[0], of_sum.tile[0]},
-            {"n", b, of_b.tile[0], of_sum.tile[1]},
-            {"k", a, of_a.tile[1], sum->axis(-1)},
-            {"k", b, of_b.tile[1], sum->axis(-1)}})) {
+  for (const auto& [name, factor, axis, other] : axes) {
     if (!exact.are_mapped(axis, other)) {
       return refuse({
           .headline = {"A fragment is of another tile than the instruction multiplies"},
@@ -157,10 +150,56 @@ std::optional<Refusal> find_wrong_product(const Kernel& kernel, const Product& p
       });
     }
   }
+  return std::nullopt;
+}
+
+/// Products of warps, whose factors are fragments.
+std::optional<Refusal> find_wrong_product(const Kernel& kernel, const Product& product) {
+  const auto& [instruction, sum, a, b] = product;
+  FragmentAxes of_sum;
+  FragmentAxes of_a;
+  FragmentAxes of_b;
+  NVF_RETURN_REFUSAL(find_fragment(sum, instruction->result, of_sum));
+  NVF_RETURN_REFUSAL(find_fragment(a, instruction->a, of_a));
+  NVF_RETURN_REFUSAL(find_fragment(b, instruction->b, of_b));
+  NVF_RETURN_REFUSAL(find_other_tile(
+      kernel, sum,
+      std::to_array<SharedAxis>(
+          {{"m", a, of_a.tile[0], of_sum.tile[0]},
+           {"n", b, of_b.tile[0], of_sum.tile[1]},
+           {"k", a, of_a.tile[1], sum->axis(-1)},
+           {"k", b, of_b.tile[1], sum->axis(-1)}})));
   for (const TensorView* tensor : {sum, a, b}) {
     NVF_RETURN_REFUSAL(find_wrong_threads(kernel, tensor));
   }
   return std::nullopt;
+}
+
+/// Products of warpgroups, whose first factor may be a fragment.
+std::optional<Refusal> find_wrong_product_of_warpgroup(Kernel& kernel, const Product& product) {
+  const auto& [instruction, sum, a, b] = product;
+  const auto& op = *sum->definition()->as<MmaOp>();
+  NVF_RETURN_REFUSAL(find_wrong_wgmma(kernel, op));
+  NVF_RETURN_REFUSAL(find_wrong_threads(kernel, sum));
+  if (!holds_first_factor(op)) {
+    return std::nullopt;
+  }
+  FragmentAxes of_sum;
+  FragmentAxes of_a;
+  NVF_RETURN_REFUSAL(find_fragment(sum, instruction->result, of_sum));
+  NVF_RETURN_REFUSAL(find_fragment(a, instruction->a, of_a));
+  NVF_RETURN_REFUSAL(find_other_tile(
+      kernel, sum,
+      std::to_array<SharedAxis>(
+          {{"m", a, of_a.tile[0], of_sum.tile[0]}, {"k", a, of_a.tile[1], sum->axis(-1)}})));
+  return find_wrong_threads(kernel, a);
+}
+
+/// The first architecture with an instruction of warps.
+int64_t first_architecture(const Product& product) {
+  const DataType type = product.a->dtype();
+  const bool is_fp8 = type == DataType::Float8_e4m3fn || type == DataType::Float8_e5m2;
+  return is_fp8 ? kFirstWithFp8 : kFirstArchitecture;
 }
 
 } // namespace
@@ -195,8 +234,11 @@ std::optional<Refusal> find_wrong_mma(const TensorView* tensor) {
   }
   NVF_RETURN_REFUSAL(find_wrong_sum(tensor, *product.instruction));
   if (product.instruction->reads_shared_memory()) {
-    NVF_RETURN_REFUSAL(find_wrong_shared_factor(product.a, tensor));
-    return find_wrong_shared_factor(product.b, tensor);
+    NVF_RETURN_REFUSAL(find_wrong_shared_factor(product.b, tensor));
+    const bool may_be_held = product.instruction->a.num_lane_parts > 0;
+    return may_be_held && product.a->memory_type() == MemoryType::Local
+               ? find_wrong_factor(product.a, tensor, product.instruction->a)
+               : find_wrong_shared_factor(product.a, tensor);
   }
   NVF_RETURN_REFUSAL(find_wrong_factor(product.a, tensor, product.instruction->a));
   return find_wrong_factor(product.b, tensor, product.instruction->b);
@@ -234,15 +276,17 @@ std::optional<Refusal> check_mma(Kernel& kernel) {
       continue;
     }
     if (is_wgmma(expr)) {
-      NVF_RETURN_REFUSAL(find_wrong_wgmma(kernel, *expr->as<MmaOp>()));
-      NVF_RETURN_REFUSAL(find_wrong_threads(kernel, product.sum));
+      NVF_RETURN_REFUSAL(find_wrong_product_of_warpgroup(kernel, product));
       continue;
     }
     const Target& target = kernel.target();
-    if (target.is_cuda() && target.architecture < kFirstArchitecture) {
+    const int64_t first = first_architecture(product);
+    if (target.is_cuda() && target.architecture < first) {
       return refuse_node(
-          product.sum, {"The GPU has no instruction ", product.instruction->macro.to_string()},
-          {"compute capability 8.0 or above"},
+          product.sum,
+          {"The GPU has no instruction ", product.instruction->macro.to_string(), " for ",
+           text(product.a->dtype())},
+          {"compute capability ", first / 10, ".", first % 10, " or above"},
           {target.architecture / 10, ".", target.architecture % 10},
           {"sum the products without set_mma_macro"});
     }

@@ -1,7 +1,10 @@
 // Products that the four warps of a warpgroup compute together, from shared memory (wgmma).
 //
 //   factor    [m, k] or [n, k] in shared memory, as a bulk copy with a swizzle brings it: rows of
-//             32, 64 or 128 bytes of k. The instruction reads a tile of a box.
+//             32, 64 or 128 bytes of k. The instruction reads a tile of a box. With elements of 16
+//             bits rows may be along m or n as well, one for each position of k: the factor is
+//             transposed, and a tile is one box or several neighbours. The first factor may be a
+//             fragment in registers.
 //   sum       [m, n], which the lanes of the warpgroup hold, in the order that
 //             transform/wgmma_instructions.cpp tells
 //
@@ -23,6 +26,13 @@ namespace nvfuser {
 
 /// Whether `expr`, in a definition or as a statement, names such an instruction.
 [[nodiscard]] bool is_wgmma(const Expr* expr);
+
+/// Whether the lanes hold the first factor of a product in registers. On a target without warps it
+/// is what they would hold.
+[[nodiscard]] bool holds_first_factor(const MmaOp& product);
+
+/// Whether the rows of a factor in shared memory run along m or n, not along k.
+[[nodiscard]] bool is_transposed_factor(const MmaOp& product, const TensorView* factor);
 
 /// Says no to a factor that does not lie where the instruction reads it, by what its tensor says.
 [[nodiscard]] std::optional<Refusal> find_wrong_shared_factor(

@@ -37,12 +37,13 @@ std::vector<Expr*> StatementBuilder::multiply(MmaOp& op, const LoopNest& nest) {
         static_cast<TensorView*>(op.out), walks_);
   };
   StatementContext result = context_of(/*of_tile=*/false);
-  const bool reads_tiles = is_wgmma(&op) || is_tcgen05(&op);
-  StatementContext factors = context_of(/*of_tile=*/is_instruction && reads_tiles);
+  const bool reads_tiles = is_instruction && (is_wgmma(&op) || is_tcgen05(&op));
+  StatementContext first = context_of(reads_tiles && !holds_first_factor(op));
+  StatementContext second = context_of(reads_tiles);
   Expr* statement = kernel_.make<MmaOp>(
       {.out = result.result(op.out),
-       .a = factors.operand(op.a),
-       .b = factors.operand(op.b),
+       .a = first.operand(op.a),
+       .b = second.operand(op.b),
        .init = op.init,
        .macro = is_instruction ? op.macro : int64_t{0}});
   kernel_.tests[statement] = {}; // holes of factors are zeros
