@@ -61,7 +61,8 @@ KernelPrinter::KernelPrinter(
       dialect_(dialect),
       name_(std::move(name)),
       comments_(comments),
-      expressions_(kernel, dialect) {
+      expressions_(kernel, dialect),
+      sums_(kernel) {
   for (const Val* output : kernel.outputs()) {
     if (const AliasInfo* alias = kernel.alias_of(output); alias != nullptr) {
       written_.insert(alias->input);
@@ -355,6 +356,7 @@ void KernelPrinter::loop(const ForLoop& loop) {
     vector_statements(loop.body, as_int(loop.stop->value()));
     return;
   }
+  open_sums(loop);
   const std::string index = name_of(loop.index);
   const std::string start = expressions_.value_as(loop.start, DataType::Index).str();
   const std::string stop = expressions_.value(loop.stop).within(Precedence::Sum);
@@ -369,6 +371,7 @@ void KernelPrinter::loop(const ForLoop& loop) {
     expressions_.define(loop.index, index);
     statements(loop.body);
   });
+  close_sums(loop);
 }
 
 void KernelPrinter::vector_statements(const Scope& scope, int64_t lanes) {
@@ -450,13 +453,51 @@ void KernelPrinter::copy(const LoadStoreOp& copy) {
 void KernelPrinter::welford(const WelfordOp& welford) {
   const std::string accumulators = elements(welford.outputs());
   const DataType type = welford.outputs().front()->dtype();
-  const bool is_element = welford.in_n->is_const_int(1) && welford.in_var->is_zero();
-  const std::string text = is_element
-                               ? "welford_add(" + accumulators + ", " +
-                                     expressions_.value_as(welford.in_avg, type, true).str()
-                               : "welford_merge(" + accumulators + ", " +
-                                     triple({welford.in_avg, welford.in_var, welford.in_n}, type);
-  statement(welford, text + ");");
+  if (!adds_element(welford)) {
+    const std::string other = triple({welford.in_avg, welford.in_var, welford.in_n}, type);
+    statement(welford, "welford_merge(" + accumulators + ", " + other + ");");
+    return;
+  }
+  const std::string element = expressions_.value_as(welford.in_avg, type, true).str();
+  const auto own = std::ranges::find_if(open_sums_, [&](const OpenSums& open) {
+    return std::ranges::find(open.sums->steps, &welford) != open.sums->steps.end();
+  });
+  if (own == open_sums_.end()) {
+    statement(welford, "welford_add(" + accumulators + ", " + element + ");");
+    return;
+  }
+  const Val* set = static_cast<const TensorIndex*>(welford.out_avg)->index();
+  const std::string at = own->sums->elements == 1 ? "0" : expressions_.value(set).str();
+  statement(welford, own->name + ".add(" + at + ", " + element + ");");
+}
+
+void KernelPrinter::open_sums(const ForLoop& loop) {
+  for (const LoopSums& sums : sums_.of(loop)) {
+    const Val* mean = sums.steps.front()->out_avg;
+    const int earlier = sums_of_[view_of(mean)]++;
+    const std::string name =
+        name_of(view_of(mean)) + "_sums" + (earlier == 0 ? "" : "_" + std::to_string(earlier));
+    const std::string sets = sums.elements == 1 ? "" : ", " + std::to_string(sums.elements);
+    line("ShiftedSums<" + c_type(mean->dtype()) + sets + "> " + name + " = {};");
+    open_sums_.push_back({&sums, name});
+  }
+}
+
+void KernelPrinter::close_sums(const ForLoop& loop) {
+  const std::span<const LoopSums> all = sums_.of(loop);
+  const size_t outer = open_sums_.size() - all.size();
+  for (size_t i = 0; i < all.size(); ++i) {
+    const WelfordOp& step = *all[i].steps.front();
+    std::string accumulators;
+    for (const Val* out : step.outputs()) {
+      accumulators += (accumulators.empty() ? "" : ", ") + name_of(view_of(out));
+    }
+    if (all[i].elements == 1) { // the loop does not index them
+      accumulators = "0, " + elements(step.outputs());
+    }
+    commented_line(step, open_sums_[outer + i].name + ".merge_into(" + accumulators + ");");
+  }
+  open_sums_.resize(outer);
 }
 
 /// Products of elements of 16 bits are exact in Float.

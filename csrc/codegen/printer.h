@@ -11,6 +11,7 @@
 #include "codegen/codegen.h"
 #include "codegen/dialect.h"
 #include "codegen/expressions.h"
+#include "codegen/shifted_sums.h"
 #include "ir/scopes.h"
 #include "lower/kernel.h"
 
@@ -83,6 +84,10 @@ class KernelPrinter {
   void branch(const IfThenElse& branch, const std::function<void(const Scope&)>& body);
   void pointwise(const Expr& expr);
   void welford(const WelfordOp& welford);
+  /// `ShiftedSums<float> T4_sums = {};` before a loop.
+  void open_sums(const ForLoop& loop);
+  /// `T4_sums.merge_into(0, T4, T5, T6);` behind it.
+  void close_sums(const ForLoop& loop);
   void multiply(const MmaOp& product);
   void copy(const LoadStoreOp& copy);
   void analyze(const Scope& scope, const Scope* branch = nullptr);
@@ -99,6 +104,13 @@ class KernelPrinter {
   std::string name_;
   const Comments comments_;
   ExpressionPrinter expressions_;
+  ShiftedSums sums_;
+  struct OpenSums {
+    const LoopSums* sums = nullptr;
+    std::string name;
+  };
+  std::vector<OpenSums> open_sums_;                    // of the loops around the next line
+  std::unordered_map<const TensorView*, int> sums_of_; // how many were declared
   std::string text_;
   std::string body_; // complete before the head is printed
   int indent_ = 0;

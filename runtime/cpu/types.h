@@ -6,6 +6,8 @@
 
 /// Qualifiers of every function of the runtime.
 #define NVF_FUNCTION inline
+/// Stands before loops that address arrays, which a processor has in memory.
+#define NVF_UNROLLED
 
 using int8_t = __INT8_TYPE__;
 using uint8_t = __UINT8_TYPE__;

@@ -6,6 +6,8 @@
 
 /// Qualifiers of every function of the runtime.
 #define NVF_FUNCTION __device__ inline
+/// Stands before loops that address arrays in registers.
+#define NVF_UNROLLED _Pragma("unroll")
 
 using int8_t = signed char;
 using uint8_t = unsigned char;

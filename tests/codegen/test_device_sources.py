@@ -126,6 +126,20 @@ CUDA_USES = {
           mean, deviation, count, {in[0], 0.0f, 1}, true, smem);
       out[0] = a + d + b + mean + deviation + count;
     """,
+    "shifted_sums": """
+      ShiftedSums<float> one = {};
+      ShiftedSums<double, 4> four = {};
+      for (int i = 0; i < 16; ++i) {
+        one.add(0, in[i]);
+        four.add(i % 4, in[i]);
+      }
+      float mean = 0, deviation = 0;
+      double means[4] = {}, deviations[4] = {};
+      nvfuser_index_t count = 0, counts[4] = {};
+      one.merge_into(0, mean, deviation, count);
+      four.merge_into(means, deviations, counts);
+      out[0] = mean + deviation + count + means[1] + deviations[2] + counts[3];
+    """,
     "grid_reduce": """
       float a = 0;
       using Shape = GridShape<true, false, false, true, false, false>;
