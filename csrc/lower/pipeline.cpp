@@ -27,6 +27,7 @@
 #include "lower/passes/hoist_indices.h"
 #include "lower/passes/insert_syncs.h"
 #include "lower/passes/merge_conditions.h"
+#include "lower/passes/part_whole_steps.h"
 #include "lower/passes/place_conditions.h"
 #include "lower/passes/prefetch_loads.h"
 #include "lower/passes/reduce_in_registers.h"
@@ -114,6 +115,8 @@ const std::vector<Pass<Kernel>>& lowering_passes() {
       {"form_regions", form_regions, "moves statements out of the loops they were made in"},
       {"separate_roles", separate_roles, "loops and conditions around loads are final"},
       {"skip_idle_threads", skip_idle_threads, "what each loop over threads holds is final"},
+      {"part_whole_steps", part_whole_steps,
+       "doubles loops whose conditions and regions are final"},
       {"hoist_indices", hoist_indices, "last of those that move: what stands where is final"},
       {"bound_indices", bound_indices, "tensors, loops and buffers are final"},
   };

@@ -431,11 +431,19 @@ OF_PROCESSORS: dict[str, tuple[str, dict[str, int]]] = {
             "rmsnorm": ROWS,
             "layernorm": ROWS,
             "softmax": ROWS,
-            "sum_inner": SUMS,
         }.items()
     },
-    "sum_outer": (SUMS, {"blocks_per_reduction": 4, "unroll_factor_iter_dom": 256}),
-    "transpose_add": ("transpose", {"tile_size1": 16, "tile_size2": 256}),
+    "sum_inner": (
+        SUMS,
+        {
+            "iterations_per_task": 1,
+            "unroll_factor_iter_dom": 4,
+            "unroll_factor_inner_reduction": 16,
+            "unroll_factor_top_of_vectorization": 1,
+        },
+    ),
+    "sum_outer": (SUMS, {"blocks_per_reduction": 4, "unroll_factor_iter_dom": 512}),
+    "transpose_add": ("transpose", {"runs_in_tasks": True}),  # tiles: below
 }
 
 
@@ -459,3 +467,13 @@ def test_choices_for_processors(name: str, dtype: str) -> None:
     assert group.scheduler.name == scheduler
     assert {choice: getattr(group.params, choice) for choice in expected} == expected
     assert group.params.runs_in_tasks
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tile", "copies_rows"), [("f32", (16, 256), False), ("bf16", (64, 96), True)]
+)
+def test_tiles_of_processors(dtype: str, tile: tuple[int, int], copies_rows: bool) -> None:
+    """Tiles of 16 columns are whole lines of Floats; of narrower types, a task copies rows."""
+    (group,) = segment(*optimized(f"transpose_add_{dtype}", target="cpu"), "cpu").groups
+    assert (group.params.tile_size1, group.params.tile_size2) == tile
+    assert group.params.copies_rows == copies_rows

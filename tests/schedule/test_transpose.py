@@ -137,6 +137,36 @@ def test_rows_that_share_places_of_a_cache(rows: int, tile: tuple[int, int]) -> 
     check_runs(fd, TRANSPOSE, [a, b], "cpu")
 
 
+@pytest.mark.parametrize("operands", [1, 2])
+@pytest.mark.parametrize("columns", [256, 300, 1000])
+@pytest.mark.parametrize("rows", [1024, 3072])
+def test_copies_of_rows_that_share_places(rows: int, columns: int, operands: int) -> None:
+    """Tiles of 96 rows: the last one of 1024 is not whole, nor is that of 300 columns."""
+    a = [randoms((columns, rows), torch.bfloat16, seed) for seed in range(operands)]
+    b = randoms((rows, columns), torch.bfloat16, 7)
+
+    def build(fd, *inputs):
+        *across, along = inputs
+        total = along
+        for operand in across:
+            total = fd.ops.add(total, fd.ops.permute(operand, [1, 0]))
+        return fd.ops.cast(total, along.dtype())
+
+    fd = define(build, [*a, b])
+    params = schedule.compute_heuristics(fd.fusion, TRANSPOSE, [*a, b], "cpu")
+    assert params.copies_rows
+    assert (params.tile_size1, params.tile_size2) == (64 // operands, 96)
+    check_runs(fd, TRANSPOSE, [*a, b], "cpu")
+
+
+def test_few_columns_are_not_copied() -> None:
+    a, b = randoms((100, 1024), torch.bfloat16), randoms((1024, 100), torch.bfloat16, 1)
+    params = schedule.compute_heuristics(
+        define(transposed_add, [a, b]).fusion, TRANSPOSE, [a, b], "cpu"
+    )
+    assert not params.copies_rows
+
+
 # -- schedules --
 
 

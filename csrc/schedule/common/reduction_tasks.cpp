@@ -28,6 +28,9 @@ void make_loops(LoopRoles& loops, const ReductionParams& params, bool has_chains
   if (params.fastest_dim) {
     loops.split(Serial, params.unroll_factor_inner_reduction, Lanes);
     loops.split(Serial, params.unroll_factor_top_of_vectorization, Unroll);
+    if (params.unroll_factor_iter_dom > 1) {
+      loops.split(Blocks, params.unroll_factor_iter_dom, Columns); // rows that are read together
+    }
     loops.split(Blocks, params.iterations_per_task, Rows);
   } else {
     loops.split(Blocks, params.unroll_factor_iter_dom, Rows);
@@ -37,7 +40,7 @@ void make_loops(LoopRoles& loops, const ReductionParams& params, bool has_chains
     loops.split(Serial, kChain, Chain);
   }
   if (params.fastest_dim) {
-    loops.arrange({Blocks, Rows, Grid, Serial, Chain, Unroll, Lanes, Ones});
+    loops.arrange({Blocks, Rows, Grid, Serial, Chain, Columns, Unroll, Lanes, Ones});
   } else {
     loops.arrange({Blocks, Grid, Serial, Chain, Rows, Columns, Ones});
   }

@@ -18,6 +18,7 @@ struct TransposeChoice {
   int64_t vectorize_factor1 = 1;
   int64_t vectorize_factor2 = 1;
   bool runs_in_tasks = false;
+  bool copies_rows = false;
   std::vector<int64_t> tile_parts = {};
   std::vector<int64_t> vector_widths = {};
 
@@ -36,6 +37,9 @@ struct TransposeChoice {
         attr(
             "runs_in_tasks", &P::runs_in_tasks,
             "Whether a tile is a task of a processor, computed in place."),
+        attr(
+            "copies_rows", &P::copies_rows,
+            "Whether a task copies what a tile reads of group 2, row by row, before it computes."),
         attr(
             "tile_parts", &P::tile_parts,
             "Elements of a tile along each dimension of the reference, in the order of its memory; "

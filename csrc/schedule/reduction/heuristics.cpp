@@ -1,6 +1,7 @@
 // Params of `reduction`. On a GPU what counts is loads in flight; on a processor, vectors as
 // accumulators and reads in the order of memory.
 #include <algorithm>
+#include <bit>
 #include <ranges>
 
 #include "base/register_file.h"
@@ -41,8 +42,15 @@ constexpr int64_t kRegistersBesideLoads = 16;
 constexpr int64_t kTasks = 64;
 /// Steps of an accumulator over one part of a result: two sums of at most some dozens in turn.
 constexpr int64_t kMostSteps = 1024;
+/// Parts of a result, at most: 2^36 elements of it still have short sums.
+constexpr int64_t kMostParts = int64_t{1} << 26;
 /// Neighbouring columns of a task: as many accumulators, in the first cache.
 constexpr int64_t kColumns = 1024;
+/// Neighbouring rows that a task sums together: as many streams of memory. A prefetcher follows
+/// each one to the end of its page only.
+constexpr int64_t kRowsTogether = 4;
+/// Vectors of accumulators that registers hold beside what is loaded.
+constexpr int64_t kMostAccumulators = 16;
 
 class Heuristics {
  public:
@@ -239,44 +247,111 @@ class Heuristics {
         lanes_of_step(sizes_.widest_bytes, sizes_.narrowest_bytes),
         power_of_two_above(sizes_.reduced));
     const int64_t vectors = std::max<int64_t>(ceil_div(sizes_.reduced, lanes), 1);
+    const int64_t rows = rows_together(lanes);
+    params.unroll_factor_iter_dom = rows;
     params.unroll_factor_inner_reduction = lanes;
     params.unroll_factor_top_of_vectorization =
-        std::min(kLaneAccumulators, power_of_two_below(vectors));
+        std::min(std::max<int64_t>(kLaneAccumulators / rows, 1), power_of_two_below(vectors));
     params.iterations_per_task = std::clamp<int64_t>(
-        kTaskElements / std::max<int64_t>(sizes_.reduced, 1), 1, std::max<int64_t>(sizes_.kept, 1));
+        kTaskElements / (rows * std::max<int64_t>(sizes_.reduced, 1)), 1,
+        std::max<int64_t>(sizes_.kept / rows, 1));
     choose_tasks(
-        params.iterations_per_task, lanes * params.unroll_factor_top_of_vectorization, params);
+        rows * params.iterations_per_task, lanes * params.unroll_factor_top_of_vectorization,
+        params);
   }
 
+  /// No more than a task has anyway, and than have accumulators in registers.
+  [[nodiscard]] int64_t rows_together(int64_t lanes) const {
+    int64_t accumulators = 0; // of a row
+    for (const ReductionFacts& reduction : summary_.reductions()) {
+      for (const Val* out : reduction.expr->outputs()) {
+        const int64_t bytes = std::max<int64_t>(size_bytes(out->dtype()), sizeof(float));
+        accumulators += std::max<int64_t>(lanes * bytes / kLaneBytes, 1);
+      }
+    }
+    const int64_t most = std::min(
+        {kRowsTogether, kMostAccumulators / std::max<int64_t>(accumulators, 1),
+         kTaskElements / std::max<int64_t>(sizes_.reduced, 1), sizes_.kept});
+    return power_of_two_below(std::max<int64_t>(most, 1));
+  }
+
+  /// As wide as accumulators have room: prefetchers follow a row to the end of its page. More parts
+  /// take more room, and fewer tasks less of the cores.
   void choose_outer_for_processor(ReductionParams& params) const {
-    const int64_t columns =
-        std::min(power_of_two_below(most_columns()), power_of_two_above(sizes_.kept));
+    int64_t columns = std::min(kColumns, power_of_two_above(sizes_.kept));
+    int64_t parts = most_parts(columns);
+    while (columns > 1 && !are_enough(parts, columns)) {
+      columns /= 2;
+      parts = most_parts(columns);
+    }
     params.unroll_factor_iter_dom = columns;
-    choose_tasks(columns, 1, params);
+    choose_tasks(columns, 1, params, parts);
   }
 
-  /// Each reduction has several arrays of accumulators, of Doubles where stored parts are summed,
-  /// and all of them share what a task has.
-  [[nodiscard]] int64_t most_columns() const {
-    constexpr int64_t kBytes = sizeof(double);
-    constexpr int64_t kArrays = 6;
-    int64_t arrays = 0;
+  /// Parts of each result that leave room for `columns`; 0: there is none.
+  [[nodiscard]] int64_t most_parts(int64_t columns) const {
+    int64_t parts = kMostParts;
+    while (parts > 0 && columns * bytes_of_column(parts) > target_.max_local_bytes) {
+      parts /= 2;
+    }
+    return parts;
+  }
+
+  /// Whether so many parts keep sums short, and are work for half of the tasks that are wanted, or
+  /// for as many as there are anyway.
+  [[nodiscard]] bool are_enough(int64_t parts, int64_t columns) const {
+    const int64_t wanted = power_of_two_below(std::max<int64_t>(wanted_parts(columns, 1), 1));
+    const int64_t tasks = tasks_of(columns);
+    return parts >= wanted ||
+           (parts > 0 && parts >= sizes_.reduced / kMostSteps && parts * tasks >= kTasks / 2);
+  }
+
+  /// Each reduction has accumulators of chains, sums of those and a result, and for each stage that
+  /// sums stored parts, Doubles. What a Welford needs is counted as Doubles.
+  [[nodiscard]] int64_t bytes_of_column(int64_t parts) const {
+    constexpr int64_t kOwnArrays = 3;
+    constexpr int64_t kMostStages = 4;
+    const int64_t stages = std::min<int64_t>(
+        std::bit_width(static_cast<uint64_t>(parts)) - 1, kMostStages); // at least halves
+    const auto bytes_of = [](DataType dtype, size_t least) {
+      return std::max<int64_t>(size_bytes(dtype), static_cast<int64_t>(least));
+    };
+    int64_t bytes = 0;
     for (const TensorAccess& access : problem_.accesses) {
-      arrays += static_cast<int64_t>(access.elementwise_uses.size());
+      bytes += bytes_of(access.tensor->dtype(), sizeof(float)) *
+               static_cast<int64_t>(access.elementwise_uses.size());
     }
     for (const ReductionFacts& reduction : summary_.reductions()) {
-      arrays += kArrays * static_cast<int64_t>(reduction.expr->outputs().size());
+      const bool is_welford = reduction.expr->outputs().size() > 1;
+      for (const Val* out : reduction.expr->outputs()) {
+        const int64_t wide = bytes_of(out->dtype(), sizeof(double));
+        bytes += is_welford ? (kOwnArrays + kMostStages) * wide
+                            : kOwnArrays * bytes_of(out->dtype(), sizeof(float)) + stages * wide;
+      }
     }
-    return std::min(kColumns, target_.max_local_bytes / (kBytes * arrays));
+    return bytes;
   }
 
-  /// `results`: of a task. `accumulators`: values into which it adds one result.
-  void choose_tasks(int64_t results, int64_t accumulators, ReductionParams& params) const {
-    const int64_t tasks = std::max<int64_t>(ceil_div(sizes_.kept, results), 1);
-    params.lparams.bind(ParallelType::BIDx, tasks);
-    const int64_t fair =
-        std::min(kTasks / tasks, sizes_.reduced * std::min(results, sizes_.kept) / kTaskElements);
-    const int64_t shares = std::max(fair, sizes_.reduced / accumulators / kMostSteps);
+  [[nodiscard]] int64_t tasks_of(int64_t results) const {
+    return std::max<int64_t>(ceil_div(sizes_.kept, results), 1);
+  }
+
+  /// Parts of each result that give all cores work, and keep its sums short. `results`: of a task.
+  /// `accumulators`: values into which it adds one result.
+  [[nodiscard]] int64_t wanted_parts(int64_t results, int64_t accumulators) const {
+    const int64_t fair = std::min(
+        kTasks / tasks_of(results),
+        sizes_.reduced * std::min(results, sizes_.kept) / kTaskElements);
+    return std::max(fair, sizes_.reduced / accumulators / kMostSteps);
+  }
+
+  void choose_tasks(
+      int64_t results,
+      int64_t accumulators,
+      ReductionParams& params,
+      int64_t most_parts = kMostParts) const {
+    params.lparams.bind(ParallelType::BIDx, tasks_of(results));
+    const int64_t shares = std::min(wanted_parts(results, accumulators), most_parts);
     if (shares < 2) {
       return;
     }

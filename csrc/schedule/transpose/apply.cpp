@@ -103,15 +103,46 @@ std::vector<TensorView*> inputs_without_tile(
   return inputs;
 }
 
+/// Inputs that are read where the result is computed: all but those of group 2.
+std::vector<TensorView*> inputs_beside(
+    const std::vector<TensorAccess>& accesses, const TileAxes& tile) {
+  std::vector<TensorView*> inputs;
+  for (const TensorAccess& access : accesses) {
+    if (!access.is_output && !is_staged(access, tile)) {
+      inputs.push_back(access.tensor);
+    }
+  }
+  return inputs;
+}
+
+void bind_tile(TensorView* tensor) {
+  tensor->axis(0)->parallelize(ParallelType::BIDx);
+  tensor->axis(1)->parallelize(ParallelType::Unswitch); // whole tiles have no tests
+}
+
 void apply_for_tasks(FusionSummary& summary, const TileAxes& tile, const TransposeParams& params) {
-  const std::vector<TensorView*> moved = fork_outputs(summary.accesses());
+  Fusion& fusion = summary.fusion();
+  const std::vector<TensorAccess>& accesses = summary.accesses();
+  const std::vector<TensorView*> moved =
+      params.copies_rows ? cache_global_tensors(accesses, inputs_beside(accesses, tile))
+                         : fork_outputs(accesses);
   TensorView* reference = moved[summary.reference_access()];
+  std::vector<TensorView*> copies;
+  for (size_t i = 0; i < accesses.size(); ++i) {
+    if (params.copies_rows && moved[i] != nullptr && !accesses[i].is_output) {
+      copies.push_back(moved[i]);
+    }
+  }
   make_tiles(reference, tile, params);
-  reference->axis(0)->parallelize(ParallelType::BIDx);
-  reference->axis(1)->parallelize(ParallelType::Unswitch); // whole tiles have no tests
   transform::transform_like(reference);
-  transform::parallelize_like(reference);
-  transform::inline_most(summary.fusion(), all_but(summary.fusion(), {}));
+  for (TensorView* copy : copies) {
+    arrange_axes(copy, {0, 2, 1}); // along its rows
+    bind_tile(copy);
+  }
+  bind_tile(reference);
+  transform::parallelize_like(reference, -1, all_but(fusion, copies));
+  transform::inline_at(reference, 1, /*best_effort=*/true, copies);
+  transform::inline_most(fusion, all_but(fusion, copies));
 }
 
 void apply_for_threads(

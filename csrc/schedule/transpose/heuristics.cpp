@@ -29,6 +29,14 @@ constexpr int64_t kTaskRows = 16;
 constexpr int64_t kSharedPlaces = 2048;
 constexpr int64_t kFewColumns = 16;
 constexpr int64_t kMostTaskRows = 256;
+/// Where so few columns are less than a line, a task copies more rows instead: half of a line that
+/// is written would be gone before the other half comes.
+constexpr int64_t kLineBytes = 64;
+/// Elements of a row that is copied. They are no power of two: at such a distance g++ would load
+/// all that lies between two elements, to pick these out of it.
+constexpr int64_t kCopiedRow = 96;
+/// Bytes of the rows that are written then: whole lines, which are in no cache.
+constexpr int64_t kWrittenRowBytes = 128;
 /// Tiles along the other side, at least: the last one is not whole, and has tests.
 constexpr int64_t kFewestTiles = 4;
 
@@ -127,22 +135,59 @@ void choose_for_gpu(
       registers_of_thread(target, target.registers_per_sm, threads, /*blocks=*/2);
 }
 
+/// Columns of a tile whose rows a task copies; 0: it gains nothing by copies, or has no room.
+int64_t columns_of_copies(
+    const FusionSummary& summary, const TileAxes& tile, const RunFacts& facts) {
+  int64_t bytes = 0; // of an element of each copy
+  int64_t widest = 1;
+  for (const TensorAccess& access : summary.accesses()) {
+    if (is_staged(access, tile)) {
+      const int64_t of_element = size_bytes(access.tensor->dtype());
+      bytes += of_element;
+      widest = std::max(widest, of_element);
+    }
+  }
+  if (kFewColumns * widest >= kLineBytes) {
+    return 0;
+  }
+  int64_t columns = kWrittenRowBytes / widest;
+  if (columns * kCopiedRow * bytes > facts.target().max_local_bytes) {
+    columns /= 2;
+  }
+  const IterDomains& axes = summary.reference().reference->axes;
+  const bool fits = columns * kCopiedRow * bytes <= facts.target().max_local_bytes &&
+                    facts.size(axes[tile.inner]->extent()) >= kFewestTiles * columns &&
+                    facts.size(axes[tile.other]->extent()) >= kFewestTiles * kCopiedRow;
+  return fits ? columns : 0;
+}
+
 void choose_for_processor(
     const FusionSummary& summary,
     const TileAxes& tile,
     const RunFacts& facts,
     TransposeParams& params) {
+  params.runs_in_tasks = true;
+  params.tile_size1 = kTaskColumns;
+  params.tile_size2 = kTaskRows;
   const int64_t length = facts.size(summary.reference().reference->axes[tile.other]->extent());
   const bool share_places =
       std::ranges::any_of(summary.accesses(), [&](const TensorAccess& access) {
         const int64_t bytes = length * size_bytes(access.tensor->dtype());
         return is_staged(access, tile) && bytes % kSharedPlaces == 0;
       });
+  if (!share_places) {
+    return;
+  }
+  if (const int64_t columns = columns_of_copies(summary, tile, facts); columns > 0) {
+    params.copies_rows = true;
+    params.tile_size1 = columns;
+    params.tile_size2 = kCopiedRow;
+    return;
+  }
   const auto longest = static_cast<int64_t>(
       std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(length / kFewestTiles, 1))));
-  params.runs_in_tasks = true;
-  params.tile_size1 = share_places ? kFewColumns : kTaskColumns;
-  params.tile_size2 = share_places ? std::clamp(longest, kTaskRows, kMostTaskRows) : kTaskRows;
+  params.tile_size1 = kFewColumns;
+  params.tile_size2 = std::clamp(longest, kTaskRows, kMostTaskRows);
 }
 
 /// Tiles of runs: vectors along innermost axes whose part they divide.

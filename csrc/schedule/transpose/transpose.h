@@ -5,7 +5,9 @@
 //
 // A block computes a tile of both dimensions. Tensors of group 2 go through shared memory: they are
 // loaded in vectors along their own dimension, and taken out along the other one. Rows of the tile
-// are swizzled, so that neither side meets bank conflicts.
+// are swizzled, so that neither side meets bank conflicts. A task of a processor reads them in
+// place, or copies what it needs of them into an array of its own, where rows share places of a
+// cache.
 #pragma once
 
 #include "schedule/scheduler.h"

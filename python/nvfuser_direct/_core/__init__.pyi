@@ -5556,6 +5556,15 @@ class TransposeParams(HeuristicParams):
     def runs_in_tasks(self, arg: bool, /) -> None: ...
 
     @property
+    def copies_rows(self) -> bool:
+        """
+        Whether a task copies what a tile reads of group 2, row by row, before it computes.
+        """
+
+    @copies_rows.setter
+    def copies_rows(self, arg: bool, /) -> None: ...
+
+    @property
     def tile_parts(self) -> list[int]:
         """
         Elements of a tile along each dimension of the reference, in the order of its memory; 0: all. Empty: a tile has elements of two dimensions.
