@@ -5,10 +5,10 @@
 
 #include "codegen/cuda_bulk.h"
 #include "codegen/cuda_mma.h"
+#include "codegen/cuda_packed.h"
 #include "codegen/cuda_tcgen05.h"
 #include "codegen/cuda_wgmma.h"
 #include "codegen/dialect.h"
-#include "codegen/packed_arrays.h"
 #include "codegen/printer.h"
 #include "lower/analysis/clusters.h"
 #include "lower/analysis/kernel_parameters.h"
@@ -95,7 +95,7 @@ void declare_hardware_values(KernelPrinter& printer) {
 
 class CudaDialect final : public Dialect {
  public:
-  explicit CudaDialect(const Kernel& kernel) : packed_(kernel.body) {}
+  explicit CudaDialect(const Kernel& kernel) : packed_(kernel.body), words_(kernel.body) {}
 
   [[nodiscard]] const char* fixed_width_index(bool is_32_bit) const override {
     return is_32_bit ? "int" : "long long";
@@ -125,6 +125,15 @@ class CudaDialect final : public Dialect {
       case UnaryOpType::Silu: return "approximate_silu";
       default: return "";
     }
+  }
+  [[nodiscard]] std::string normalized_power_function() const override {
+    return "approximate_exp_about";
+  }
+  [[nodiscard]] std::string unpack_function(const TensorView* view) const override {
+    return view->dtype() == DataType::BFloat16 && words_.contains(view) ? "unpack" : "";
+  }
+  [[nodiscard]] bool print_shorter(KernelPrinter& printer, const ForLoop& loop) override {
+    return print_packed_extremum(printer, loop, words_);
   }
 
   void open_kernel(KernelPrinter& printer, const std::string& name) override {
@@ -297,7 +306,7 @@ class CudaDialect final : public Dialect {
 
   void block_reduction(KernelPrinter& printer, const BlockReduction& reduction) override {
     check_unconditional(reduction);
-    keep_packed(printer, reduction);
+    print_keep_packed(printer, reduction, packed_);
     const std::string shape = dimension_flags(reduction.reduced_dims) +
                               (reduction.is_warp ? ", /*warps=*/true" : ", /*warps=*/false");
     printer.statement(
@@ -312,7 +321,7 @@ class CudaDialect final : public Dialect {
 
   void cluster_reduction(KernelPrinter& printer, const ClusterReduction& reduction) override {
     check_unconditional(reduction);
-    keep_packed(printer, reduction);
+    print_keep_packed(printer, reduction, packed_);
     const std::string shape = std::to_string(cluster_size(printer.kernel())) + ", " +
                               dimension_flags(reduction.reduced_dims);
     printer.statement(
@@ -332,7 +341,7 @@ class CudaDialect final : public Dialect {
 
   void grid_reduction(KernelPrinter& printer, const GridReduction& reduction) override {
     check_unconditional(reduction);
-    keep_packed(printer, reduction);
+    print_keep_packed(printer, reduction, packed_);
     const std::string shape = "GridShape<" + dimension_flags(reduction.reduced_dims) + ", " +
                               dimension_flags(reduction.reduced_thread_dims) + ">";
     std::string text = reduction.is_serial   ? "serial_grid_reduce"
@@ -390,17 +399,6 @@ class CudaDialect final : public Dialect {
                                                              : ", /*transposed=*/false>(") +
                   expressions.address(copy.out, 1, /*is_written=*/true) + ", " +
                   expressions.address(copy.arg, 1, /*is_written=*/false) + ");");
-  }
-
-  void keep_packed(KernelPrinter& printer, const Expr& collective) const {
-    constexpr int64_t kWordBytes = 4;
-    for (const Allocate* array : packed_.read_on_both_sides(collective)) {
-      if (printer.vector_bytes(array->buffer) >= kWordBytes) { // else it is not aligned
-        printer.line(
-            "keep_packed<" + std::to_string(as_int(array->size->value())) + ">(" +
-            printer.name_of(array->buffer) + ");");
-      }
-    }
   }
 
   static void check_unconditional(const Expr& collective) {
@@ -572,6 +570,7 @@ class CudaDialect final : public Dialect {
   }
 
   const PackedArrays packed_;
+  const WordArrays words_;
 };
 
 } // namespace

@@ -66,6 +66,21 @@ class Dialect {
   [[nodiscard]] virtual std::string approximate_function(UnaryOpType /*op*/) const {
     return "";
   }
+  /// Function of x and m that is exp(x - m) with one fused multiply-add, up to a factor that
+  /// depends on m alone (codegen/normalized_powers.h); empty: none.
+  [[nodiscard]] virtual std::string normalized_power_function() const {
+    return "";
+  }
+  /// Function of an array and an index that is an element as a Float, for elements that are read
+  /// from the words they lie in; empty: they are converted as all others.
+  [[nodiscard]] virtual std::string unpack_function(const TensorView* /*view*/) const {
+    return "";
+  }
+  /// Print a loop, with all that it holds, in a shorter form that the target has for it. Returns
+  /// whether it has one.
+  [[nodiscard]] virtual bool print_shorter(KernelPrinter& /*printer*/, const ForLoop& /*loop*/) {
+    return false;
+  }
   /// A condition that holds most of the time.
   [[nodiscard]] virtual std::string likely(std::string condition) const {
     return condition;

@@ -76,6 +76,9 @@ ExpressionPrinter::ExpressionPrinter(const Kernel& kernel, Dialect& dialect)
       dialect_(dialect),
       names_(kernel),
       rounded_(kernel),
+      normalized_(
+          dialect.normalized_power_function().empty() ? NormalizedPowers()
+                                                      : NormalizedPowers(kernel, rounded_)),
       counted_(kernel),
       present_(kernel.body) {
   for (const SizeSource& source : kernel.launch.sizes) {
@@ -121,7 +124,22 @@ Text ExpressionPrinter::value_as(const Val* val, DataType type, bool exact_type)
         literal(convert_value(val->value(), val->dtype(), type), type, exact_type);
     return {text, text.front() == '-' ? Precedence::Unary : Precedence::Primary};
   }
+  if (std::optional<Text> text = type == DataType::Float ? unpacked(val) : std::nullopt) {
+    return *std::move(text);
+  }
   return cast(value(val), val->dtype(), type);
+}
+
+std::optional<Text> ExpressionPrinter::unpacked(const Val* val) {
+  if (val->vtype() != ValType::TensorIndex) {
+    return std::nullopt;
+  }
+  const auto* element = static_cast<const TensorIndex*>(val);
+  const std::string function = dialect_.unpack_function(element->view());
+  return function.empty()
+             ? std::nullopt
+             : std::optional(call(
+                   function, names_.of(element->view()) + ", " + value(element->index()).str()));
 }
 
 Text ExpressionPrinter::value(const Val* val) {
@@ -251,6 +269,11 @@ Text ExpressionPrinter::unary(const UnaryOp& op) {
       }
       break;
     default: break;
+  }
+  if (const BinaryOp* difference = normalized_.difference_of(op); difference != nullptr) {
+    return call(
+        dialect_.normalized_power_function(), value_as(difference->lhs, to, true).str() + ", " +
+                                                  value_as(difference->rhs, to, true).str());
   }
   // Activations of integers are computed in float, as their definitions need.
   const bool needs_float = (op.op == UnaryOpType::Silu || op.op == UnaryOpType::Gelu) &&

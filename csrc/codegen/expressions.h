@@ -22,6 +22,7 @@
 #include "codegen/dialect.h"
 #include "codegen/literals.h"
 #include "codegen/names.h"
+#include "codegen/normalized_powers.h"
 #include "codegen/present_elements.h"
 #include "codegen/rounded_values.h"
 #include "lower/kernel.h"
@@ -90,6 +91,10 @@ class ExpressionPrinter {
   [[nodiscard]] std::string element_type(const TensorView* view) const {
     return counted_.contains(view) ? "uint32_t" : c_type(view->dtype());
   }
+  /// Whether no statement that is printed reads what this one makes.
+  [[nodiscard]] bool leaves_unread(const Expr& statement) const {
+    return normalized_.leaves_unread(statement);
+  }
   [[nodiscard]] const KernelNames& names() const {
     return names_;
   }
@@ -126,6 +131,8 @@ class ExpressionPrinter {
   friend class ConditionalReads;
   [[nodiscard]] Text element(const TensorIndex* element, bool is_written);
   [[nodiscard]] Text read_element(const TensorIndex* element);
+  /// An element as a Float, read from its word; no value: it is not read so.
+  [[nodiscard]] std::optional<Text> unpacked(const Val* val);
   [[nodiscard]] Text scalar(const Val* val);
   [[nodiscard]] Text unary(const UnaryOp& op);
   /// The faster function that may compute `op`; empty: none.
@@ -158,6 +165,7 @@ class ExpressionPrinter {
   Dialect& dialect_;
   const KernelNames names_;
   const RoundedValues rounded_;
+  const NormalizedPowers normalized_;
   const CountedDraws counted_;
   const PresentElements present_;
   std::unordered_map<const Val*, std::string> defined_;

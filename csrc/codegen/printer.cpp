@@ -310,6 +310,9 @@ void KernelPrinter::statements(const Scope& scope) {
 }
 
 void KernelPrinter::statement(const Expr& expr) {
+  if (expressions_.leaves_unread(expr)) {
+    return;
+  }
   const bool is_predicated = expr.predicate() != nullptr && !expr.predicate()->is_true();
   const bool is_stored = std::ranges::all_of(expr.outputs(), is_stored_alone);
   const ConditionalReads reads(
@@ -354,6 +357,9 @@ void KernelPrinter::loop(const ForLoop& loop) {
   }
   if (loop.loop_kind == LoopKind::Vector) {
     vector_statements(loop.body, as_int(loop.stop->value()));
+    return;
+  }
+  if (dialect_.print_shorter(*this, loop)) {
     return;
   }
   open_sums(loop);

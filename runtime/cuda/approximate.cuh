@@ -1,7 +1,8 @@
 // Faster arithmetic: for functions whose result is no better than an approximation anyway, and for
 // values that are rounded to 16 bits before anything sees them.
 //
-// provides: approximate_exp approximate_exp2 approximate_sigmoid approximate_silu
+// provides: approximate_exp approximate_exp2 approximate_exp_about
+// provides: approximate_sigmoid approximate_silu
 // requires: types
 #pragma once
 
@@ -23,6 +24,16 @@ NVF_FUNCTION float approximate_exp2(float x) {
 /// with it. 0 below 2^-126.
 NVF_FUNCTION float approximate_exp(float x) {
   return approximate_exp2(x * 1.4426950408889634f);
+}
+/// e^(x - m), for elements x of 16 bits and their maximum m, times a factor that is the same for
+/// all x: 2^r, where r is the error of m * log2(e), at most 1 / 256. The relative error beside it
+/// is that of approximate_exp.
+///
+/// From 2^16 on, neighbours of 16 bits are so far from each other that e^(x - m), and 2^(x - m) as
+/// well, are 1 or 0: without the product nothing is rounded.
+NVF_FUNCTION float approximate_exp_about(float x, float m) {
+  const float factor = fabsf(m) < 65536.0f ? 1.4426950408889634f : 1.0f;
+  return approximate_exp2(__fmaf_rn(x, factor, -(m * factor)));
 }
 
 /// 1 / x within 1 unit in the last place; 0 where |x| is above 2^126.

@@ -22,4 +22,16 @@ struct LowPrecision<__half> {
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(out.bits) : "f"(value));
     return out;
   }
+
+  /// Of the elements in each half of two words.
+  NVF_FUNCTION static uint32_t maximum_of_pairs(uint32_t a, uint32_t b) {
+    uint32_t out;
+    asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(out) : "r"(a), "r"(b));
+    return out;
+  }
+  NVF_FUNCTION static uint32_t minimum_of_pairs(uint32_t a, uint32_t b) {
+    uint32_t out;
+    asm("min.NaN.f16x2 %0, %1, %2;" : "=r"(out) : "r"(a), "r"(b));
+    return out;
+  }
 };
