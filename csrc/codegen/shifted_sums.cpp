@@ -30,21 +30,22 @@ int64_t most_elements(const WelfordOp& step) {
   return size_bytes(step.in_avg->dtype()) < size_bytes(DataType::Double) ? kMostInDouble : 0;
 }
 
+/// A constant that `stop` does not exceed; no value: none is known here.
+std::optional<int64_t> most_of(const Val& stop) {
+  if (stop.is_const_int()) {
+    return as_int(stop.value());
+  }
+  const auto* least = stop.definition() == nullptr ? nullptr : stop.definition()->as<BinaryOp>();
+  if (least == nullptr || least->op != BinaryOpType::Min) {
+    return std::nullopt;
+  }
+  const std::optional<int64_t> most = most_of(*least->lhs);
+  return most ? most : most_of(*least->rhs);
+}
+
 /// Iterations of a loop at most; no value: not known here.
 std::optional<int64_t> most_iterations(const ForLoop& loop) {
-  const auto* least =
-      loop.stop->definition() == nullptr ? nullptr : loop.stop->definition()->as<BinaryOp>();
-  if (loop.stop->is_const_int()) {
-    return as_int(loop.stop->value());
-  }
-  if (least != nullptr && least->op == BinaryOpType::Min) {
-    for (const Val* bound : {least->lhs, least->rhs}) {
-      if (bound->is_const_int()) {
-        return as_int(bound->value());
-      }
-    }
-  }
-  return std::nullopt;
+  return most_of(*loop.stop);
 }
 
 /// The tensors in registers that a step adds to; no value: others, or other types.
