@@ -14,6 +14,7 @@ namespace {
 
 // Elements of a set: as many as keep sums short, and fewer cost less as steps of a Welford.
 constexpr int64_t kFewest = 4;
+constexpr int64_t kFewestOnCpu = 16;
 constexpr int64_t kMost = 128;
 constexpr int64_t kMostInDouble = 4096; // with elements of half the digits
 
@@ -170,7 +171,7 @@ void ShiftedSums::visit_step(const WelfordOp& step) {
     elements *= std::max<int64_t>(*most, 1);
     sets = has_sets ? size : 1;
   }
-  if (elements < kFewest) {
+  if (elements < (kernel_.target().is_cuda() ? kFewest : kFewestOnCpu)) {
     return;
   }
   std::vector<LoopSums>& all = sums_[outermost];
