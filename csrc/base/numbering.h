@@ -55,7 +55,7 @@ class Numbering {
   static constexpr Place kEmpty = std::numeric_limits<Place>::max();
   static constexpr size_t kFewest = 32; // places; a power of two
 
-  /// Of the place that has the position of `entry`, or would.
+  /// The index of the place that has the position of `entry`, or that would have it.
   [[nodiscard]] size_t place_of(const T& entry) const {
     constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
     constexpr int kShift = 32; // the upper bits of a product depend on all bits

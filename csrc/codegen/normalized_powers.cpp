@@ -50,8 +50,8 @@ std::vector<Group> find_groups(const Kernel& kernel, const RoundedValues& rounde
   return groups;
 }
 
-/// What divides exponentials of `group` by `divisor`, or multiplies them by its reciprocal, if
-/// nothing else reads `divisor`.
+/// Finds the expressions that divide exponentials of `group` by `divisor`, or multiply them by its
+/// reciprocal. False: something else reads `divisor`.
 bool find_quotients(
     const TensorView* divisor,
     bool is_reciprocal,

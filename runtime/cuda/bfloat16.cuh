@@ -23,7 +23,7 @@ struct LowPrecision<__bfloat> {
     return out;
   }
 
-  /// Of the elements in each half of two words.
+  /// Element by element, of two words that have two elements each.
   NVF_FUNCTION static uint32_t maximum_of_pairs(uint32_t a, uint32_t b) {
     uint32_t out;
     asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(out) : "r"(a), "r"(b));

@@ -5,7 +5,7 @@
 // requires: types
 #pragma once
 
-/// Of 1, 2 or 4 elements.
+/// The register of 1, 2 or 4 elements.
 template <typename T>
 NVF_FUNCTION unsigned register_bits(const T* elements) {
   if constexpr (sizeof(T) == 4) {

@@ -10,6 +10,7 @@ import pytest
 import torch
 from cuda_kernels import has_nvrtc
 from hard_case import BX, BY, Compiled, cuda_text, lowered, statements
+from product_types import BF16, E4M3, E5M2, FP8, HALF, INT8, TF32, TORCH, check_doubled_product
 from translated import rebuilt
 
 from nvfuser_direct import (
@@ -32,18 +33,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.sanitize
 
 A, B = MmaOperand.A, MmaOperand.B
-BF16, HALF = DataType.BFloat16, DataType.Half
-E4M3, E5M2 = DataType.Float8_e4m3fn, DataType.Float8_e5m2
-TF32, INT8 = DataType.Float, DataType.Char
-TORCH = {
-    BF16: torch.bfloat16,
-    HALF: torch.float16,
-    E4M3: torch.float8_e4m3fn,
-    E5M2: torch.float8_e5m2,
-    TF32: torch.float32,
-    INT8: torch.int8,
-}
-FP8 = [(E4M3, E4M3), (E4M3, E5M2), (E5M2, E4M3), (E5M2, E5M2)]
 TYPES = [(BF16, BF16), (HALF, HALF), (TF32, TF32), (INT8, INT8), *FP8]
 INSTRUCTIONS = {  # PTX
     (BF16, BF16): "m16n8k16.row.col.f32.bf16.bf16.f32",
@@ -117,21 +106,6 @@ def factors(
     return [t.to(TORCH[dtype]) for t, dtype in zip(made, types, strict=True)]
 
 
-# Of the sum of the absolute values of the terms: a GPU reads 10 bits behind the point of a tf32,
-# and may keep fewer bits of sums of fp8 than a Float has.
-GPU_ERRORS = {TF32: 4e-3, E4M3: 1e-2, E5M2: 1e-2}
-
-
-def check_close(out: torch.Tensor, x: torch.Tensor, w: torch.Tensor, dtype: DataType) -> None:
-    exact = 2 * (x.double() @ w.double().t())
-    if dtype == INT8:
-        assert torch.equal(out, exact.int())
-        return
-    error = 1e-5 if out.device.type == "cpu" else GPU_ERRORS.get(dtype, 1e-5)
-    terms = 2 * (x.double().abs() @ w.double().abs().t())
-    assert ((out.double() - exact).abs() <= error * terms + 1e-6).all()
-
-
 # -- results --
 
 
@@ -143,7 +117,7 @@ def test_products_are_those_of_pytorch(target, types):
         x, w = factors(shape, types, target)
         (out,) = run(x, w)
         assert out.dtype == (torch.int32 if types[0] == INT8 else torch.float32)
-        check_close(out, x, w, types[0])
+        check_doubled_product(out, x, w, types[0])
 
 
 @pytest.mark.parametrize("types", [(TF32, TF32), (E4M3, E5M2)])
@@ -173,7 +147,7 @@ def test_the_race_check_finds_no_race(types) -> None:
     x, w = factors((33, 9, 40), types, "cpu")
     run = Compiled(multiplied(*types)[0])
     (out,) = _core.call_with_options(lambda: run(x, w), ["kernel_debug"], [])
-    check_close(out, x, w, types[0])
+    check_doubled_product(out, x, w, types[0])
 
 
 # -- the kernel --

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 from hard_case import BX, BY, SHARED, TX, TY, Compiled, cuda_text, lowered, par, statements
+from product_types import BF16, E4M3, FP8, HALF, INT8, TF32, TORCH
 from translated import rebuilt
 
 from nvfuser_direct import (
@@ -34,18 +35,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.sanitize
 
 TMA = ParallelType.tma
-BF16, HALF = DataType.BFloat16, DataType.Half
-E4M3, E5M2 = DataType.Float8_e4m3fn, DataType.Float8_e5m2
-TF32, INT8 = DataType.Float, DataType.Char
-TORCH = {
-    TF32: torch.float32,
-    INT8: torch.int8,
-    BF16: torch.bfloat16,
-    HALF: torch.float16,
-    E4M3: torch.float8_e4m3fn,
-    E5M2: torch.float8_e5m2,
-}
-FP8 = [(E4M3, E4M3), (E4M3, E5M2), (E5M2, E4M3), (E5M2, E5M2)]
 M = 64  # rows of the instruction
 GROUPS = 2  # warpgroups of a block
 LINE = 128  # bytes, in which a swizzle permutes pieces of 16

@@ -10,6 +10,7 @@ import pytest
 import torch
 from cuda_kernels import has_nvrtc
 from hard_case import BX, BY, SHARED, TY, Compiled, cuda_text, lowered, par, statements
+from product_types import BF16, E4M3, E5M2, HALF, INT8, TF32, TORCH, check_doubled_product
 from translated import rebuilt
 
 from nvfuser_direct import (
@@ -35,17 +36,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.sanitize
 
 TMA = ParallelType.tma
-BF16, HALF = DataType.BFloat16, DataType.Half
-E4M3, E5M2 = DataType.Float8_e4m3fn, DataType.Float8_e5m2
-TF32, INT8 = DataType.Float, DataType.Char
-TORCH = {
-    TF32: torch.float32,
-    INT8: torch.int8,
-    BF16: torch.bfloat16,
-    HALF: torch.float16,
-    E4M3: torch.float8_e4m3fn,
-    E5M2: torch.float8_e5m2,
-}
 M = 64  # rows of the instruction
 GROUPS = 2  # warpgroups of a block
 LINE = 128  # bytes, in which a swizzle permutes pieces of 16
@@ -230,27 +220,13 @@ def factors(
     return made
 
 
-# Of the sum of the absolute values of the terms: a GPU reads 10 bits behind the point of a tf32,
-# and may keep fewer bits of sums of fp8 than a Float has.
-GPU_ERRORS = {TF32: 4e-3, E4M3: 1e-2, E5M2: 1e-2}
-
-
-def check_close(out: torch.Tensor, x: torch.Tensor, w: torch.Tensor, dtype: DataType) -> None:
-    exact = 2 * (x[:, 0].double() @ w[0].double().t())
-    if dtype == INT8:
-        assert torch.equal(out, exact.int())
-        return
-    error = 1e-5 if out.device.type == "cpu" else GPU_ERRORS.get(dtype, 1e-5)
-    terms = 2 * (x[:, 0].double().abs() @ w[0].double().abs().t())
-    assert ((out.double() - exact).abs() <= error * terms + 1e-6).all()
-
-
 def check_products(target: str, dtype: DataType, a: str, b: str, **options: object) -> None:
     run = Compiled(multiplied(dtype, a, b, **options)[0])
     for shape in SHAPES:
         x, w = factors(shape, dtype, target, a, b)
         (out,) = run(x, w)
-        check_close(out, -x if options.get("has_prologue") else x, w, dtype)
+        left = -x if options.get("has_prologue") else x
+        check_doubled_product(out, left[:, 0], w[0], dtype)
 
 
 # -- results --
@@ -321,7 +297,7 @@ def test_the_race_check_finds_no_race(a, b, dtype) -> None:
     x, w = factors((72, 8, 200), dtype, "cpu", a, b)
     run = Compiled(multiplied(dtype, a, b, stages=3)[0])
     (out,) = _core.call_with_options(lambda: run(x, w), ["kernel_debug"], [])
-    check_close(out, x, w, dtype)
+    check_doubled_product(out, x[:, 0], w[0], dtype)
 
 
 # -- the kernel --
@@ -334,7 +310,7 @@ def function_of(text: str) -> str:
 
 
 def operands_of(ptx: str) -> list[str]:
-    """What stands behind the sum of each instruction, registers without numbers."""
+    """The operands behind the sum of each instruction, registers without numbers."""
     found = re.findall(r"wgmma\.mma_async\S+ \{[^}]*\}, ([^;]*);", ptx)
     (text,) = {re.sub(r"%\w+", "%", operands) for operands in found}
     return [part.strip() for part in re.split(r",(?![^{]*\})", text)]

@@ -24,7 +24,7 @@ bool is_written_out(const ForLoop& loop) {
   return loop.stop->is_const_int() && as_int(loop.stop->value()) <= kWrittenOut;
 }
 
-/// What decides whether steps of a loop are whole.
+/// The conditions that decide whether steps of a loop are whole.
 struct Parts {
   std::unordered_set<const IfThenElse*> decided; // hold in all whole steps
   std::vector<Val*> stops;                       // the steps before them are whole

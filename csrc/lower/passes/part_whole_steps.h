@@ -17,7 +17,7 @@ namespace nvfuser {
 /// Compilers keep accumulators in registers in a loop without branches. Elsewhere each step stores
 /// them, and loads of the next elements wait for such stores where the lowest 12 bits of both
 /// addresses are equal.
-/// Of nested loops the innermost one that is not written out is parted.
+/// The innermost of nested loops that is not written out is parted.
 /// Requires: regions formed.
 /// Ensures:  the same statements run in the same order. Kernels of GPUs stay as they are.
 void part_whole_steps(Kernel& kernel);

@@ -24,7 +24,7 @@ int64_t elements_of_tile(
   return elements;
 }
 
-/// What a block loads of a tile, all of it before it stores a part where tiles have two dimensions.
+/// Adds what a block loads of a tile. A tile of two dimensions is loaded before a part is stored.
 void add_tile(
     const FusionSummary& summary,
     const TransposeParams& params,
