@@ -92,7 +92,7 @@ def test_a_kernel_takes_other_sizes_of_the_same_params() -> None:
 
 
 def test_operands_of_both_orders_and_rows() -> None:
-    """What has the order of the result is not staged; what lacks a dimension is read in place."""
+    """An operand in the order of the result is not staged, and a row or column is read in place."""
     a, b = randoms((30_000, 6), torch.bfloat16), randoms((30_000, 6), torch.float32, 1)
     c, row, column = (randoms(s, torch.float32, 2) for s in [(6, 30_000), (30_000,), (6, 1)])
 
