@@ -183,7 +183,11 @@ def test_moments_far_from_zero(
     mean, deviation, count = welford(x, splits, target)
     exact = x.double()
     assert count.tolist() == [rows] * 5
-    torch.testing.assert_close(mean.double(), exact.mean(0), rtol=1e-6, atol=1e-6)
+    # Each step rounds the mean; the errors of n steps add up to some sqrt(n) of them.
+    steps = 1 if splits else rows
+    torch.testing.assert_close(
+        mean.double(), exact.mean(0), rtol=(16 + 2 * steps**0.5) * UNIT, atol=1e-6
+    )
     expected = exact.var(0, correction=0) * rows
     # Means are rounded to units of the center.
     rounding = rows * (4 * UNIT * center) ** 2
