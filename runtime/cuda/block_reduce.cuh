@@ -66,14 +66,14 @@ NVF_FUNCTION T combine_in_warps(T value, Op op, T* scratch) {
     partials[member / kWarpSize] = value;
   }
   block_barrier();
-  if ((warps & (warps - 1)) == 0) {
-    return warp_combine(partials[member % warps], op, warps);
+  // Each lane takes one partial, and a second one of those above the power of two.
+  const unsigned lanes = 1u << (31 - __clz(warps));
+  const unsigned lane = member % lanes;
+  value = partials[lane];
+  if (lane + lanes < warps) {
+    value = op(value, partials[lane + lanes]);
   }
-  value = partials[0];
-  for (unsigned i = 1; i < warps; ++i) {
-    value = op(value, partials[i]);
-  }
-  return value;
+  return warp_combine(value, op, lanes);
 }
 
 /// How the threads of a segment reach each other.

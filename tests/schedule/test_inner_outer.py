@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from cuda_kernels import cuda_text
 from scheduled_runs import check_prints_as_python, define
 
-from nvfuser_direct import DataType, KernelExecutor, SchedulerType, schedule
+from nvfuser_direct import DataType, KernelExecutor, ParallelType, SchedulerType, schedule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -173,16 +173,40 @@ def test_clusters_share_rows_that_fill_a_multiprocessor(
     assert params.lparams.gdimy == params.blocks_per_reduction
 
 
-def test_a_kernel_of_clusters_sums_the_parts_of_all_of_them() -> None:
-    inputs = [torch.empty(885, 30909, dtype=torch.bfloat16)] * 2
-    inputs.append(torch.empty(30909, dtype=torch.bfloat16))
+@pytest.mark.parametrize(
+    ("rows", "columns", "shares_parts"), [(885, 30909, False), (1289, 10515, True)], ids=str
+)
+def test_a_kernel_of_clusters_sums_the_parts_of_all_of_them(
+    rows: int, columns: int, shares_parts: bool
+) -> None:
+    """Threads share the many parts of a column; of few parts, each adds up those of a column."""
+    dtype = torch.float32 if shares_parts else torch.bfloat16
+    inputs = [torch.empty(rows, columns, dtype=dtype)] * 2 + [torch.empty(columns, dtype=dtype)]
     fusion = define(backward(True), inputs).fusion
     schedule.schedule(fusion, INNER_OUTER, inputs, "cuda")
     text = cuda_text(fusion)
-    rows, sums = text.split("grid_sync<true, true, false>")
-    assert "cluster_reduce" in rows
-    assert "cluster_reduce" not in sums
-    assert "block_reduce" in sums
+    of_rows, of_parts = text.split("grid_sync<true, true, false>")
+    assert "cluster_reduce" in of_rows
+    assert "cluster_reduce" not in of_parts
+    assert ("block_reduce" in of_parts) == shares_parts
+
+
+@pytest.mark.parametrize("shares_parts", [True, False], ids=["shared", "own"])
+@pytest.mark.parametrize("shape", [(70, 999), (517, 47)], ids=str)
+def test_parts_of_sums_are_added_up_in_both_ways(
+    target: str, shares_parts: bool, shape: tuple[int, int]
+) -> None:
+    inputs = [random(*shape), random(*shape, seed=1), random(shape[1], seed=2)]
+    here = [x.to(target) for x in inputs]
+    fusion = define(backward(True), here).fusion
+    params = schedule.compute_heuristics(fusion, INNER_OUTER, here, "cuda")
+    params.block_dim_outer_reduction = ParallelType.block_y if shares_parts else ParallelType.serial
+    schedule.schedule(fusion, INNER_OUTER, params)
+    executor = KernelExecutor()
+    executor.compile(fusion, here, params.lparams, params.cparams)
+    found = executor.run(here, params.lparams, params.cparams)
+    for own, reference in zip(found, gradients(True, *inputs), strict=True):
+        torch.testing.assert_close(own.cpu().double(), reference, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize(("columns", "threads"), [(53, 8), (209, 16), (255, 32)])

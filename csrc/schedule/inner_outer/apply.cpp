@@ -215,21 +215,34 @@ class Recipe {
 
   // ---- Second stage -----------------------------------------------------------------------------
 
-  /// [Blocks r, Serial] -> [Serial, Grid, Rows, Blocks r, Unroll r, Threads r, Warp]: columns are
-  /// dealt to blocks, parts to the rows of threads of a block.
+  /// Whether the rows of threads of a block share the parts of its columns; else each thread adds
+  /// up all parts of columns of its own.
+  [[nodiscard]] bool shares_parts() const {
+    return params_.block_dim_outer_reduction == ParallelType::TIDy;
+  }
+
+  /// [Blocks r, Serial] -> [Serial, Grid, Rows, Blocks r, Unroll r, Threads, Warp]: columns are
+  /// dealt to blocks. Threads: those of a block share the parts of a column, or have columns.
+  LoopRoles deal_columns(LoopRoles& loops) const {
+    loops.split(Serial, params_.lparams.bdimx(), Warp);
+    loops.split(shares_parts() ? Blocks : Serial, params_.lparams.bdimy(), Threads);
+    loops.split(Serial, params_.blocks_per_reduction, Rows);
+    if (params_.blocks_per_cluster > 1) {
+      loops.split(Serial, params_.blocks_per_cluster, Grid);
+    }
+    loops.split(Blocks, params_.unroll_factor_outer_reduction, Unroll);
+    if (!shares_parts()) {
+      loops.arrange({Serial, Grid, Rows, Threads, Warp, Blocks, Unroll});
+      return loops;
+    }
+    loops.arrange({Serial, Grid, Rows, Blocks, Unroll, Threads, Warp});
+    const LoopRoles all = loops;
+    return all.of(loops.factor({Blocks, Unroll}, {loops.tensor()}).front());
+  }
+
   void schedule_sums() {
     for (size_t i = 0; i < sums_.size(); ++i) {
-      LoopRoles& loops = sums_[i];
-      loops.split(Serial, params_.lparams.bdimx(), Warp);
-      loops.split(Serial, params_.blocks_per_reduction, Rows);
-      if (params_.blocks_per_cluster > 1) {
-        loops.split(Serial, params_.blocks_per_cluster, Grid);
-      }
-      loops.split(Blocks, params_.lparams.bdimy(), Threads);
-      loops.split(Blocks, params_.unroll_factor_outer_reduction, Unroll);
-      loops.arrange({Serial, Grid, Rows, Blocks, Unroll, Threads, Warp});
-      LoopRoles partial = loops;
-      partial = partial.of(loops.factor({Blocks, Unroll}, {loops.tensor()}).front());
+      LoopRoles partial = deal_columns(sums_[i]);
       const std::vector<TensorView*> tensors = with_all_behind({loads_[i]});
       transform::transform_like(partial.tensor(), tensors);
       partial.bind(Rows, type_of_blocks());

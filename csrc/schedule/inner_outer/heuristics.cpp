@@ -42,6 +42,8 @@ constexpr int64_t kStages = 2;
 constexpr int64_t kStagesOfShortRows = 4;
 /// Partial sums of a column that a thread loads before it adds the first.
 constexpr int64_t kLoads = 16;
+/// The time of such loads, where that of a block's sum is one.
+constexpr int64_t kTimeOfLoads = 2;
 
 /// Bytes for each element of a row.
 struct ElementBytes {
@@ -183,6 +185,23 @@ std::optional<RowLayout> find_row_of_cluster(
   return std::nullopt;
 }
 
+/// How the parts of sums over rows are added up once all rows are done: the threads of a block
+/// share those of some columns, or each has columns of its own. Where parts are few and rows long,
+/// the former takes many rounds.
+void choose_second_stage(const RowLayout& row, int64_t columns, ReductionParams& params) {
+  const int64_t threads = row.warps * row.rows; // that may share the parts of a column
+  const int64_t columns_of_turn = row.blocks * row.cluster * row.threads;
+  const int64_t parts = ceil_div(row.blocks, threads); // of a column, for each thread
+  const int64_t shared = ceil_div(columns, columns_of_turn) *
+                         (kTimeOfLoads * ceil_div(parts, kLoads) + (threads > 1 ? 1 : 0));
+  const int64_t own =
+      ceil_div(columns, columns_of_turn * threads) * kTimeOfLoads * ceil_div(row.blocks, kLoads);
+  const bool are_shared = threads > 1 && shared <= own;
+  const int64_t loaded = are_shared ? parts : row.blocks;
+  params.unroll_factor_outer_reduction = ceil_div(loaded, ceil_div(loaded, kLoads));
+  params.block_dim_outer_reduction = are_shared ? ParallelType::TIDy : ParallelType::Serial;
+}
+
 } // namespace
 
 bool is_of_columns(const TensorAccess& access, const ReductionProblem& problem) {
@@ -226,8 +245,7 @@ std::unique_ptr<HeuristicParams> compute_heuristics(
   params->blocks_per_reduction = row.blocks;
   params->project_persistent_buffers = row.keeps_inputs;
   params->circular_buffer_stages = row.stages;
-  const int64_t parts = ceil_div(row.blocks, row.warps * row.rows); // of a column, for each thread
-  params->unroll_factor_outer_reduction = ceil_div(parts, ceil_div(parts, kLoads));
+  choose_second_stage(row, sizes.reduced, *params);
   params->vectorization_factor_tmp_gmem_write =
       std::min<int64_t>(row.lanes, facts.target().max_vector_bytes / kRegisterBytes);
   params->cparams.maxrregcount = row.registers;
