@@ -129,6 +129,9 @@ class CudaDialect final : public Dialect {
   [[nodiscard]] std::string normalized_power_function() const override {
     return "approximate_exp_about";
   }
+  [[nodiscard]] std::string normal_probability_function() const override {
+    return "approximate_normal_cdf";
+  }
   [[nodiscard]] std::string unpack_function(const TensorView* view) const override {
     return view->dtype() == DataType::BFloat16 && words_.contains(view) ? "unpack" : "";
   }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "codegen/element_statements.h"
 #include "codegen/printer.h"
 
 namespace nvfuser {
@@ -59,10 +60,6 @@ LinearIndex linear_index(const Val* index) {
     sum.is_linear = index->definition() == nullptr;
   }
   return sum;
-}
-
-bool is_unconditional(const Expr& expr) {
-  return expr.predicate() == nullptr || expr.predicate()->is_true();
 }
 
 /// Loops around a conversion and the maximum that takes its result.

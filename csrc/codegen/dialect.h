@@ -71,6 +71,11 @@ class Dialect {
   [[nodiscard]] virtual std::string normalized_power_function() const {
     return "";
   }
+  /// Function of x that is 0.5 * (1 + erf(x * sqrt(1/2))) within what a rounding to 16 bits hides
+  /// (codegen/normal_probabilities.h); empty: none.
+  [[nodiscard]] virtual std::string normal_probability_function() const {
+    return "";
+  }
   /// Function of an array and an index that is an element as a Float, for elements that are read
   /// from the words they lie in; empty: they are converted as all others.
   [[nodiscard]] virtual std::string unpack_function(const TensorView* /*view*/) const {

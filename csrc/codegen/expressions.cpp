@@ -79,6 +79,9 @@ ExpressionPrinter::ExpressionPrinter(const Kernel& kernel, Dialect& dialect)
       normalized_(
           dialect.normalized_power_function().empty() ? NormalizedPowers()
                                                       : NormalizedPowers(kernel, rounded_)),
+      normal_(
+          dialect.normal_probability_function().empty() ? NormalProbabilities()
+                                                        : NormalProbabilities(kernel, rounded_)),
       counted_(kernel),
       present_(kernel.body) {
   for (const SizeSource& source : kernel.launch.sizes) {
@@ -377,6 +380,9 @@ std::optional<Text> ExpressionPrinter::counted_comparison(const BinaryOp& op) {
 Text ExpressionPrinter::binary(const BinaryOp& op) {
   if (std::optional<Text> comparison = counted_comparison(op)) {
     return *comparison;
+  }
+  if (const Val* x = normal_.argument_of(op); x != nullptr) {
+    return call(dialect_.normal_probability_function(), value_as(x, DataType::Float).str());
   }
   const DataType to = op.out->dtype();
   if (op.op == BinaryOpType::Complex) {

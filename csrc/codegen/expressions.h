@@ -22,6 +22,7 @@
 #include "codegen/dialect.h"
 #include "codegen/literals.h"
 #include "codegen/names.h"
+#include "codegen/normal_probabilities.h"
 #include "codegen/normalized_powers.h"
 #include "codegen/present_elements.h"
 #include "codegen/rounded_values.h"
@@ -93,7 +94,7 @@ class ExpressionPrinter {
   }
   /// Whether no statement that is printed reads what this one makes.
   [[nodiscard]] bool leaves_unread(const Expr& statement) const {
-    return normalized_.leaves_unread(statement);
+    return normalized_.leaves_unread(statement) || normal_.leaves_unread(statement);
   }
   [[nodiscard]] const KernelNames& names() const {
     return names_;
@@ -166,6 +167,7 @@ class ExpressionPrinter {
   const KernelNames names_;
   const RoundedValues rounded_;
   const NormalizedPowers normalized_;
+  const NormalProbabilities normal_;
   const CountedDraws counted_;
   const PresentElements present_;
   std::unordered_map<const Val*, std::string> defined_;

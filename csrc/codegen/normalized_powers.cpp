@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "codegen/element_statements.h"
 #include "codegen/powers_about_maxima.h"
 #include "graph/domain_map.h"
 #include "ir/all_nodes.h"
@@ -103,15 +104,6 @@ bool is_normalized(const Group& group) {
                   std::ranges::all_of(
                       power.out->uses(), [&](const Expr* use) { return allowed.contains(use); });
          });
-}
-
-const TensorView* tensor_of_element(const Val* val) {
-  return val->vtype() == ValType::TensorIndex ? static_cast<const TensorIndex*>(val)->view()
-                                              : nullptr;
-}
-
-bool is_unconditional(const Expr& expr) {
-  return expr.predicate() == nullptr || expr.predicate()->is_true();
 }
 
 /// A difference in a register that only the exponential in the same scope reads.

@@ -120,6 +120,7 @@ def schedule_result(out: TensorView) -> None:
     out.apply_mma_swizzle(macro=MACRO)
     bind_blocks(out, 2)
     bind(out, 5, ParallelType.block_y)
+    bind(out, -3, ParallelType.unswitch)  # a tile that is whole is tested once
 
 
 def schedule(fd: FusionDefinition, rows: int, columns: int, depth: int) -> None:

@@ -118,6 +118,7 @@ def schedule_result(out: TensorView) -> None:
     order(out, 0, 4, 1, 2, 3, 5)
     out.apply_mma_swizzle(macro=MACRO)
     bind(out, 0, *BLOCKS, ParallelType.block_y)
+    bind(out, -3, ParallelType.unswitch)  # a tile that is whole is tested once
 
 
 def schedule(fd: FusionDefinition, rows: int, columns: int, depth: int) -> None:

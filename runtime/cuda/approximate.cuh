@@ -2,7 +2,7 @@
 // values that are rounded to 16 bits before anything sees them.
 //
 // provides: approximate_exp approximate_exp2 approximate_exp_about
-// provides: approximate_sigmoid approximate_silu
+// provides: approximate_sigmoid approximate_silu approximate_normal_cdf
 // requires: types
 #pragma once
 
@@ -47,4 +47,21 @@ NVF_FUNCTION float approximate_sigmoid(float x) {
 }
 NVF_FUNCTION float approximate_silu(float x) {
   return x * approximate_sigmoid(x);
+}
+
+/// The probability that a normal variable is below x, within a relative error of 2^-12.9 from -4.2
+/// on; below, by less than 3e-10. Exact at 0, infinities and NaN.
+///
+/// The tail below -a is 2^p(a): log2 of the tail is nearly a parabola, which a polynomial of degree
+/// 5 follows; where it was not fitted, both fall to 0. Fitted here by linear programming: the
+/// largest relative error up to 4.2 is least, errors beyond weigh e^(3 (4.2 - a)).
+NVF_FUNCTION float approximate_normal_cdf(float x) {
+  const float a = fabsf(x);
+  float p = -3.017363488e-4f;
+  p = __fmaf_rn(p, a, 5.659053102e-3f);
+  p = __fmaf_rn(p, a, -4.776569083e-2f);
+  p = __fmaf_rn(p, a, -4.644951224e-1f);
+  p = __fmaf_rn(p, a, -1.149308801f);
+  const float tail = approximate_exp2(__fmaf_rn(p, a, -1.0f));
+  return x > 0.0f ? 1.0f - tail : tail;
 }
